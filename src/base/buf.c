@@ -1,0 +1,107 @@
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void buf_done(struct buf *b)
+{
+	free(b->p);
+	*b = BUF_INIT;
+}
+
+void buf_reset(struct buf *b)
+{
+	buf_truncate(b, 0);
+}
+
+void buf_truncate(struct buf *b, size_t len)
+{
+	if (len >= b->len)
+		return;
+	b->len = len;
+	b->p[len] = '\0';
+}
+
+void buf_reserve(struct buf *b, size_t more)
+{
+	size_t need = b->len + more + 1;
+
+	if (need <= b->cap)
+		return;
+	size_t cap = b->cap ? b->cap : 64;
+	while (cap < need)
+		cap *= 2;
+	b->p = mem_resize(b->p, cap, 1);
+	b->cap = cap;
+	b->p[b->len] = '\0';
+}
+
+void buf_add(struct buf *b, struct str s)
+{
+	if (!s.len)
+		return;
+	buf_reserve(b, s.len);
+	memcpy(b->p + b->len, s.p, s.len);
+	b->len += s.len;
+	b->p[b->len] = '\0';
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, (struct str){ &c, 1 });
+}
+
+void buf_adds(struct buf *b, const char *text)
+{
+	buf_add(b, str_of(text));
+}
+
+void buf_fill(struct buf *b, char c, size_t count)
+{
+	buf_reserve(b, count);
+	memset(b->p + b->len, c, count);
+	b->len += count;
+	b->p[b->len] = '\0';
+}
+
+void buf_vprintf(struct buf *b, const char *fmt, va_list args)
+{
+	va_list again;
+
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, fmt, args);
+	if (n > 0) {
+		buf_reserve(b, (size_t)n);
+		(void)vsnprintf(b->p + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	buf_vprintf(b, fmt, args);
+	va_end(args);
+}
+
+void buf_swap(struct buf *a, struct buf *b)
+{
+	struct buf t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+char *buf_take(struct buf *b)
+{
+	char *p = mem_resize(b->p, b->len + 1, 1);
+
+	p[b->len] = '\0';
+	*b = BUF_INIT;
+	return p;
+}

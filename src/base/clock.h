@@ -1,0 +1,14 @@
+#pragma once
+
+#include "base/buf.h"
+
+/* Durations come from the monotonic clock, times that people read from the real one. */
+uint64_t clock_mono_us(void);
+uint64_t clock_mono_ms(void);
+uint64_t clock_real_ms(void);
+
+/* RFC 3339, UTC, with milliseconds: 2026-11-15T18:42:10.123Z. */
+void clock_rfc3339(struct buf *b, uint64_t real_ms);
+
+/* A duration for people: "8 ms", "3.2 s", "1 min 05 s", "2 h 03 min". */
+void clock_duration(struct buf *b, uint64_t ms);

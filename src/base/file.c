@@ -1,0 +1,88 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int fd_read_all(int fd, size_t max, struct buf *ret)
+{
+	for (;;) {
+		buf_reserve(ret, 16384);
+		ssize_t n = read(fd, ret->p + ret->len, 16384);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+		ret->len += (size_t)n;
+		ret->p[ret->len] = '\0';
+		if (ret->len > max)
+			return -EFBIG;
+	}
+}
+
+int file_read(const char *path, size_t max, struct buf *ret)
+{
+	/* Not blocking, so that a FIFO without a writer cannot hold us up. */
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	/* A pipe such as /dev/fd/63 of a shell's <(…) is as good as a file. */
+	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
+		(void)fcntl(fd, F_SETFL, 0);
+	else if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
+		return -EFBIG;
+	return fd_read_all(fd, max, ret);
+}
+
+int fd_write_all(int fd, struct str s)
+{
+	while (s.len) {
+		ssize_t n = write(fd, s.p, s.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		s = str_from(s, (size_t)n);
+	}
+	return 0;
+}
+
+const char *file_temp_dir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && dir[0] == '/' ? dir : "/tmp";
+}
+
+int file_temp_named(const char *prefix, struct buf *ret)
+{
+	buf_printf(ret, "%s/%sXXXXXX", file_temp_dir(), prefix);
+	int fd = mkostemp(ret->p, O_CLOEXEC); /* creates it 0600 */
+	return fd < 0 ? -errno : fd;
+}
+
+int file_temp(void)
+{
+	int fd = open(file_temp_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return fd < 0 ? -errno : fd;
+	/* A file system without O_TMPFILE. */
+	AUTO_BUF path = BUF_INIT;
+	fd = file_temp_named("roux-", &path);
+	if (fd >= 0)
+		(void)unlink(buf_cstr(&path));
+	return fd;
+}

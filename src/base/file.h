@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/buf.h"
+
+/* Reads to the end. -errno; -EFBIG when there are more than `max` bytes. */
+int fd_read_all(int fd, size_t max, struct buf *ret);
+/* The same of a file; directories are -EISDIR, other things that are no files -EINVAL. */
+int file_read(const char *path, size_t max, struct buf *ret);
+/* Writes all of it, however often it takes. -errno. */
+int fd_write_all(int fd, struct str s);
+
+/* An unnamed file that only its descriptor keeps alive, 0600, in $TMPDIR or /tmp. -errno. */
+int file_temp(void);
+/* A named one; the path is put into `ret`. -errno. */
+int file_temp_named(const char *prefix, struct buf *ret);
+/* Where they are made. */
+const char *file_temp_dir(void);

@@ -1,0 +1,84 @@
+#include "base/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DIGITS_MAX = 17 };
+
+/* The shortest digits d1d2d3… and the exponent e with value = 0.d1d2d3… × 10^e. printf and strtod
+ * are used with the C locale's point only: roux never calls setlocale(). */
+static int shortest(double value, char digits[DIGITS_MAX + 1])
+{
+	char text[40];
+
+	for (int precision = 0; precision < DIGITS_MAX; precision++) {
+		(void)snprintf(text, sizeof(text), "%.*e", precision, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	size_t n = 0;
+	const char *p = text;
+	for (; *p && *p != 'e'; p++)
+		if (ascii_digit(*p) && n < DIGITS_MAX)
+			digits[n++] = *p;
+	while (n > 1 && digits[n - 1] == '0')
+		n--;
+	digits[n] = '\0';
+	return (int)strtol(p + 1, NULL, 10) + 1;
+}
+
+void number_text(struct buf *b, double value)
+{
+	char digits[DIGITS_MAX + 1];
+
+	if (value == 0 || !isfinite(value)) {
+		buf_addc(b, '0');
+		return;
+	}
+	if (value < 0) {
+		buf_addc(b, '-');
+		value = -value;
+	}
+	if (value == floor(value) && value < 18446744073709551616.0) {
+		buf_printf(b, "%llu", (unsigned long long)value);
+		return;
+	}
+	int e = shortest(value, digits);
+	int n = (int)strlen(digits);
+	if (e > 21 || e < -5) {
+		buf_addc(b, digits[0]);
+		if (n > 1)
+			buf_printf(b, ".%s", digits + 1);
+		buf_printf(b, "e%+d", e - 1);
+	} else if (e <= 0) {
+		buf_adds(b, "0.");
+		buf_fill(b, '0', (size_t)-e);
+		buf_adds(b, digits);
+	} else if (n <= e) {
+		buf_adds(b, digits);
+		buf_fill(b, '0', (size_t)(e - n));
+	} else {
+		buf_printf(b, "%.*s.%s", e, digits, digits + e);
+	}
+}
+
+bool number_plain(struct str s, double *ret)
+{
+	size_t point = str_find(s, '.', 0);
+	AUTO_BUF text = BUF_INIT;
+	bool any = false;
+
+	for (size_t i = 0; i < s.len; i++) {
+		if (i == point)
+			continue;
+		if (!ascii_digit(s.p[i]))
+			return false;
+		any = true;
+	}
+	if (!any || point + 1 == s.len)
+		return false;
+	buf_add(&text, s);
+	*ret = strtod(buf_cstr(&text), NULL);
+	return true;
+}

@@ -1,0 +1,206 @@
+#include "base/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum { WINDOW = 160 }; /* how many bytes of a long line are shown */
+
+void report_done(struct report *r)
+{
+	arena_done(&r->arena);
+	vec_done(&r->issues);
+	*r = REPORT_INIT;
+}
+
+void report_reset(struct report *r)
+{
+	report_done(r);
+}
+
+/* Finds line, column and the part of the line that is shown. */
+static void locate(struct report *r, struct issue *i, struct where w)
+{
+	if (!w.source)
+		return;
+	struct str text = w.source->text;
+	size_t at = MIN(w.offset, text.len);
+	size_t begin = 0;
+
+	i->file = arena_str(&r->arena, w.source->name);
+	i->offset = at;
+	i->line = 1;
+	for (size_t nl; (nl = str_find(text, '\n', begin)) < at; begin = nl + 1)
+		i->line++;
+	i->column = utf8_count(str_sub(text, begin, at - begin)) + 1;
+
+	size_t end = str_find(text, '\n', begin);
+	if (end > begin && text.p[end - 1] == '\r')
+		end--;
+	end = MAX(end, at);
+	size_t from = at - begin > WINDOW / 2 ? at - WINDOW / 2 : begin;
+	if (end - begin <= WINDOW)
+		from = begin;
+	while (from > begin && ((unsigned char)text.p[from] & 0xC0) == 0x80)
+		from--;
+	struct str line = utf8_cut(str_sub(text, from, end - from), WINDOW);
+	AUTO_BUF shown = BUF_INIT;
+	if (from > begin)
+		buf_adds(&shown, "…");
+	i->mark = shown.len + (at - from);
+	utf8_repair(&shown, line);
+	i->mark = MIN(i->mark, shown.len);
+	i->mark_len = MIN(w.length, shown.len - i->mark);
+	if (from + line.len < end)
+		buf_adds(&shown, "…");
+	i->excerpt = arena_str(&r->arena, buf_str(&shown));
+}
+
+static void add(struct report *r, enum issue_kind kind, struct where w, struct str message)
+{
+	if (kind == ISSUE_WARNING)
+		r->warnings++;
+	else
+		r->errors++;
+	/* An error is always kept: the exit status must not depend on how many there are. */
+	if (r->issues.len >= REPORT_MAX)
+		return;
+	struct issue i = { .kind = kind, .message = message };
+	locate(r, &i, w);
+	vec_push(&r->issues, i);
+}
+
+#define ADD(kind, w)                                                  \
+	do {                                                          \
+		va_list args;                                         \
+		va_start(args, fmt);                                  \
+		add(r, kind, w, arena_vprintf(&r->arena, fmt, args)); \
+		va_end(args);                                         \
+	} while (0)
+
+bool report_error(struct report *r, struct where w, const char *fmt, ...)
+{
+	ADD(ISSUE_INVALID, w);
+	return false;
+}
+
+bool report_system(struct report *r, struct where w, const char *fmt, ...)
+{
+	ADD(ISSUE_SYSTEM, w);
+	return false;
+}
+
+bool report_warning(struct report *r, struct where w, const char *fmt, ...)
+{
+	ADD(ISSUE_WARNING, w);
+	return true;
+}
+
+bool report_hint(struct report *r, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!r->issues.len || r->errors + r->warnings > r->issues.len)
+		return false;
+	va_start(args, fmt);
+	r->issues.at[r->issues.len - 1].hint = arena_vprintf(&r->arena, fmt, args);
+	va_end(args);
+	return false;
+}
+
+bool report_errno(struct report *r, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	struct str what = arena_vprintf(&r->arena, fmt, args);
+	va_end(args);
+	/* What the user named and is not there is the user's mistake; the rest is the machine's. */
+	bool invalid = err == ENOENT || err == EISDIR || err == ENOTDIR || err == EFBIG ||
+		       err == EINVAL || err == ELOOP || err == ENAMETOOLONG;
+	add(r, invalid ? ISSUE_INVALID : ISSUE_SYSTEM, (struct where){ 0 },
+		arena_printf(&r->arena, "%.*s: %s", STR(what), strerror(err)));
+	return false;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct issue *x = a, *y = b;
+	int r = str_cmp(x->file, y->file);
+
+	if (r)
+		return r;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+void report_sort(struct report *r)
+{
+	/* Insertion keeps the order of equals, which qsort() does not promise; lists are short. */
+	for (size_t i = 1; i < r->issues.len; i++) {
+		struct issue moved = r->issues.at[i];
+		size_t j = i;
+
+		for (; j > 0 && by_place(&r->issues.at[j - 1], &moved) > 0; j--)
+			r->issues.at[j] = r->issues.at[j - 1];
+		r->issues.at[j] = moved;
+	}
+}
+
+static void underline(const struct issue *i, struct buf *b)
+{
+	struct str before = str_sub(i->excerpt, 0, i->mark);
+	size_t marks = utf8_count(str_sub(i->excerpt, i->mark, i->mark_len));
+	uint32_t c;
+
+	buf_adds(b, "     | ");
+	/* Tabs stay tabs, so that the mark stands under its place. */
+	for (size_t at = 0; at < before.len;) {
+		at += utf8_decode(before, at, &c);
+		buf_addc(b, c == '\t' ? '\t' : ' ');
+	}
+	buf_fill(b, '^', MAX(marks, (size_t)1));
+	buf_addc(b, '\n');
+}
+
+void issue_text(const struct issue *i, struct buf *b)
+{
+	const char *kind = i->kind == ISSUE_WARNING ? "warning" : "error";
+
+	if (i->file.len) {
+		utf8_repair(b, i->file);
+		buf_printf(b, ":%zu:%zu: %s: ", i->line, i->column, kind);
+	} else {
+		buf_printf(b, "roux: %s: ", kind);
+	}
+	utf8_repair(b, i->message);
+	buf_addc(b, '\n');
+	if (i->file.len) {
+		buf_printf(b, "%4zu | %.*s\n", i->line, STR(i->excerpt));
+		underline(i, b);
+	}
+	if (i->hint.len) {
+		buf_adds(b, "     hint: ");
+		utf8_repair(b, i->hint);
+		buf_addc(b, '\n');
+	}
+}
+
+void report_text(const struct report *r, unsigned kinds, struct buf *b)
+{
+	vec_each (i, &r->issues)
+		if (kinds & 1u << i->kind)
+			issue_text(i, b);
+	size_t all = r->errors + r->warnings;
+	if (all > r->issues.len)
+		buf_printf(b, "roux: and %zu more\n", all - r->issues.len);
+}
+
+bool report_has_system(const struct report *r)
+{
+	vec_each (i, &r->issues)
+		if (i->kind == ISSUE_SYSTEM)
+			return true;
+	return false;
+}

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/vec.h"
+
+/* A text somebody wrote: its name as the user would type it, and its bytes. */
+struct source {
+	struct str name, text;
+};
+
+/* A place in it, in bytes. A zeroed `where` is a mistake that stands in no text. */
+struct where {
+	const struct source *source;
+	size_t offset, length;
+};
+
+enum issue_kind {
+	ISSUE_WARNING,
+	ISSUE_INVALID, /* the author's or the user's mistake */
+	ISSUE_SYSTEM,  /* the machine's: no space, no permission */
+};
+
+/* One finding. Everything in it belongs to the report, so the source may be gone. */
+struct issue {
+	enum issue_kind kind;
+	struct str file;       /* empty: in no text */
+	size_t line, column;   /* from 1, columns in characters */
+	size_t offset;         /* for ordering */
+	struct str message;    /* one clause, lower case */
+	struct str hint;       /* what to do; may be empty */
+	struct str excerpt;    /* the line, or a window of a long one */
+	size_t mark, mark_len; /* what to underline, in bytes of the excerpt */
+};
+
+/* A list of findings, so that a file's mistakes are all told in one go. */
+struct report {
+	struct arena arena;
+	VEC(struct issue) issues;
+	size_t errors, warnings; /* all of them, also those past REPORT_MAX */
+};
+
+enum { REPORT_MAX = 500 };
+
+#define REPORT_INIT ((struct report){ 0 })
+#define AUTO_REPORT __attribute__((cleanup(report_done))) struct report
+
+void report_done(struct report *r);
+void report_reset(struct report *r);
+
+/* Each adds an issue and returns false, so that a failing function can end with it. */
+bool report_error(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+bool report_system(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+/* A warning stops nothing: returns true. */
+bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+/* What to do about the issue added last. Returns false. */
+bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
+/* A system call's errno as an issue: "MESSAGE: No such file or directory". */
+bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
+
+/* By file and position; issues without a place come first. */
+void report_sort(struct report *r);
+/* FILE:LINE:COLUMN: error: MESSAGE, the line with the place underlined, the hint. */
+void issue_text(const struct issue *i, struct buf *b);
+/* All issues of `kinds` (a mask of 1 << kind), one after the other. */
+void report_text(const struct report *r, unsigned kinds, struct buf *b);
+bool report_has_system(const struct report *r);
+
+enum { REPORT_ALL = ~0, REPORT_ERRORS = 1 << ISSUE_INVALID | 1 << ISSUE_SYSTEM };

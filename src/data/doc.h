@@ -1,0 +1,31 @@
+#pragma once
+
+#include "data/json.h"
+
+/* A text as read: a JSON value, or one plain command line. */
+struct doc {
+	struct source source;
+	json_t *root; /* owned */
+	bool plain;   /* the whole text is the one string */
+};
+
+/* A value of a document, known by the way to it. Lives in the arena of whoever reads the document;
+ * the root has no `up`. Where it stands in the text is found when a diagnostic needs it. */
+struct place {
+	const struct doc *doc;
+	const struct place *up;
+	struct str key; /* member of an object, or */
+	size_t index;   /* element of an array when key.p is NULL */
+};
+
+void doc_done(struct doc *d);
+
+struct place *place_member(struct arena *a, const struct place *up, struct str key);
+struct place *place_element(struct arena *a, const struct place *up, size_t index);
+
+/* The whole value. */
+struct where place_where(const struct place *p);
+/* The name of a member. */
+struct where place_key_where(const struct place *p);
+/* `len` bytes at `index` of a string value as it reads after its escapes are undone. */
+struct where place_where_in(const struct place *p, size_t index, size_t len);

@@ -1,0 +1,197 @@
+#include "data/json.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "base/utf8.h"
+
+void json_auto_decref(json_t **value)
+{
+	json_decref(*value);
+}
+
+static json_t *load(struct str text, size_t flags, json_error_t *error)
+{
+	return json_loadb(text.p, text.len, flags | JSON_DECODE_ANY | JSON_ALLOW_NUL, error);
+}
+
+json_t *json_read(const struct source *source, struct report *r)
+{
+	struct str text = source->text;
+	size_t skipped = str_starts(text, S("\xEF\xBB\xBF")) ? 3 : 0;
+	json_error_t error;
+
+	text = str_from(text, skipped);
+	/* jansson stops at a bad byte with a vague word; say which one. */
+	size_t bad = utf8_find_invalid(text);
+	if (bad < text.len) {
+		report_error(r, (struct where){ source, skipped + bad, 1 },
+			"byte 0x%02x is not valid UTF-8", (unsigned char)text.p[bad]);
+		return NULL;
+	}
+	json_t *value = load(text, 0, &error);
+	/* Integers beyond 64 bits: as doubles, as every other JSON reader has them. */
+	if (!value && json_error_code(&error) == json_error_numeric_overflow)
+		value = load(text, JSON_DECODE_INT_AS_REAL, &error);
+	if (value)
+		return value;
+
+	size_t at = error.position > 0 ? (size_t)error.position : 0;
+	/* jansson points behind the token that surprised it, and names it after "near". */
+	char *near = strstr(error.text, " near '");
+	if (near) {
+		size_t len = strlen(near + 7);
+		at -= MIN(at, len ? len - 1 : 0);
+		*near = '\0';
+	}
+	report_error(r, (struct where){ source, skipped + MIN(at, text.len), 1 },
+		"not valid JSON: %s", error.text);
+	return NULL;
+}
+
+struct str json_str(const json_t *string)
+{
+	return (struct str){ json_string_value(string), json_string_length(string) };
+}
+
+json_t *json_from_str(struct str s)
+{
+	return json_stringn_nocheck(s.p, s.len);
+}
+
+const char *json_kind(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a text";
+	case JSON_INTEGER:
+	case JSON_REAL:
+		return "a number";
+	case JSON_TRUE:
+		return "true";
+	case JSON_FALSE:
+		return "false";
+	case JSON_NULL:
+		return "null";
+	}
+	return "something else";
+}
+
+void json_write_str(struct buf *b, struct str s)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t from = 0;
+	uint32_t c;
+
+	buf_addc(b, '"');
+	for (size_t i = 0; i < s.len;) {
+		size_t n = utf8_decode(s, i, &c);
+
+		if (c >= 0x20 && c != '"' && c != '\\' && c != UTF8_INVALID) {
+			i += n;
+			continue;
+		}
+		buf_add(b, str_sub(s, from, i - from));
+		i += n;
+		from = i;
+		if (c == UTF8_INVALID)
+			utf8_add(b, 0xFFFD);
+		else if (c == '"' || c == '\\')
+			buf_printf(b, "\\%c", (char)c);
+		else if (c == '\n' || c == '\t' || c == '\r' || c == '\b' || c == '\f')
+			buf_printf(b, "\\%c", "btn?fr"[c - 8]);
+		else
+			buf_printf(b, "\\u00%c%c", hex[c >> 4], hex[c & 15]);
+	}
+	buf_add(b, str_sub(s, from, s.len - from));
+	buf_addc(b, '"');
+}
+
+void json_write_str_or_null(struct buf *b, struct str s)
+{
+	if (s.len)
+		json_write_str(b, s);
+	else
+		buf_adds(b, "null");
+}
+
+void json_member(struct buf *b, const char *name, bool *first)
+{
+	buf_addc(b, *first ? '{' : ',');
+	*first = false;
+	json_write_str(b, str_of(name));
+	buf_addc(b, ':');
+}
+
+static void line(struct buf *b, unsigned indent, unsigned depth)
+{
+	if (!indent)
+		return;
+	buf_addc(b, '\n');
+	buf_fill(b, ' ', (size_t)indent * depth);
+}
+
+static void write(struct buf *b, const json_t *value, unsigned indent, unsigned depth)
+{
+	const char *key;
+	json_t *item;
+	size_t i, n = 0;
+
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		buf_addc(b, '{');
+		json_object_foreach((json_t *)value, key, item)
+		{
+			if (n++)
+				buf_addc(b, ',');
+			line(b, indent, depth + 1);
+			json_write_str(b, str_of(key));
+			buf_adds(b, indent ? ": " : ":");
+			write(b, item, indent, depth + 1);
+		}
+		if (n)
+			line(b, indent, depth);
+		buf_addc(b, '}');
+		break;
+	case JSON_ARRAY:
+		buf_addc(b, '[');
+		json_array_foreach(value, i, item)
+		{
+			if (i)
+				buf_addc(b, ',');
+			line(b, indent, depth + 1);
+			write(b, item, indent, depth + 1);
+		}
+		if (json_array_size(value))
+			line(b, indent, depth);
+		buf_addc(b, ']');
+		break;
+	case JSON_STRING:
+		json_write_str(b, json_str(value));
+		break;
+	case JSON_INTEGER:
+		buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		number_text(b, json_real_value(value));
+		break;
+	case JSON_TRUE:
+		buf_adds(b, "true");
+		break;
+	case JSON_FALSE:
+		buf_adds(b, "false");
+		break;
+	case JSON_NULL:
+		buf_adds(b, "null");
+		break;
+	}
+}
+
+void json_write(struct buf *b, const json_t *value, unsigned indent)
+{
+	write(b, value, indent, 0);
+}

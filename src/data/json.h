@@ -1,0 +1,33 @@
+#pragma once
+
+#include <jansson.h>
+
+#include "base/buf.h"
+#include "base/report.h"
+
+/* The one value tree is jansson's json_t, whatever the format of the text was. */
+
+#define AUTO_JSON __attribute__((cleanup(json_auto_decref))) json_t
+void json_auto_decref(json_t **value);
+
+/* Reads one JSON value. Of duplicate members the last wins; a byte order mark is skipped. NULL with
+ * one issue added when it is not JSON. The caller owns the result. */
+json_t *json_read(const struct source *source, struct report *r);
+
+/* Compact and exact: numbers in the shortest form that reads back equal, members in order, bytes
+ * that are not UTF-8 as U+FFFD. With `indent` > 0 one member a line. */
+void json_write(struct buf *b, const json_t *value, unsigned indent);
+/* `s` as a JSON string, quotes included. */
+void json_write_str(struct buf *b, struct str s);
+/* `s` as a JSON string, or null when it is empty. */
+void json_write_str_or_null(struct buf *b, struct str s);
+
+/* The bytes of a string value. Borrowed. */
+struct str json_str(const json_t *string);
+/* A string of any bytes: jansson's own constructor refuses what is not UTF-8. */
+json_t *json_from_str(struct str s);
+/* "a number", "an array" …: what a diagnostic says was found. */
+const char *json_kind(const json_t *value);
+
+/* Something that can stand behind `name: ` of a JSON object built by hand. */
+void json_member(struct buf *b, const char *name, bool *first);
