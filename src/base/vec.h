@@ -32,4 +32,4 @@
 
 /* `item` points at each element in turn. */
 #define vec_each(item, v) \
-	for (__typeof__((v)->at) item = (v)->at; item && item < (v)->at + (v)->len; item++)
+	for (__typeof__((v)->at + 0) item = (v)->at; item && item < (v)->at + (v)->len; item++)

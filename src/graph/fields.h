@@ -1,0 +1,58 @@
+#pragma once
+
+#include "data/json.h"
+#include "template/placeholder.h"
+
+/* The fields of a node: one table that feeds reading, "unknown field" hints, `roux schema` and the
+ * reference page. */
+enum field_id {
+	FIELD_LABEL,
+	FIELD_PARALLEL,
+	FIELD_WHEN,
+	FIELD_ARGS,
+	FIELD_DEFAULTS,
+	FIELD_TIMEOUT,
+	FIELD_DELAY,
+	FIELD_OUTPUT,
+	FIELD_RETRY,
+	FIELD_FAILURE,
+	FIELD_RECOVER,
+	FIELD_REPEAT,
+	FIELD_TEMPLATE,
+	/* only in the 0.9 dialect */
+	FIELD_MODE,
+	FIELD_CRITICAL,
+	FIELD_PIPE,
+	FIELD_COUNT,
+};
+
+/* JSON types as a mask. */
+enum field_type {
+	FIELD_IS_STRING = 1 << 0,
+	FIELD_IS_NUMBER = 1 << 1,
+	FIELD_IS_BOOL = 1 << 2,
+	FIELD_IS_ARRAY = 1 << 3,
+	FIELD_IS_OBJECT = 1 << 4,
+};
+
+struct field {
+	const char *name;
+	unsigned types;           /* what it may hold; null counts as absent */
+	unsigned old_types;       /* in the 0.9 dialect; 0: it does not exist there */
+	const char *wanted;       /* "expected …" of a diagnostic */
+	const char *summary;      /* for people */
+	const char *const *words; /* the texts it may hold; NULL: any */
+	const char *items;        /* type of an array's elements: "string", "node"; NULL: any */
+	double minimum;           /* of a number */
+	bool whole;               /* whole numbers only */
+	bool node;                /* holds a template */
+	const char *instead;      /* of a retired field: what to write now */
+};
+
+extern const struct field fields[FIELD_COUNT];
+
+/* The field of that name in a dialect, or FIELD_COUNT. */
+enum field_id field_find(struct str name, enum dialect d);
+bool field_accepts(const struct field *f, enum dialect d, const json_t *value);
+/* The nearest known name, for a misspelt one; empty when there is none. */
+struct str field_nearest(struct str name, enum dialect d);

@@ -1,0 +1,19 @@
+#include "graph/graph.h"
+
+struct graph *graph_ref(struct graph *g)
+{
+	g->references++;
+	return g;
+}
+
+void graph_unref(struct graph *g)
+{
+	if (!g || --g->references)
+		return;
+	doc_done(&g->doc);
+	json_decref(g->shorthand);
+	vec_done(&g->arguments);
+	report_done(&g->warnings);
+	arena_done(&g->arena);
+	free(g);
+}

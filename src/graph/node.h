@@ -1,0 +1,97 @@
+#pragma once
+
+#include "template/text.h"
+#include "template/words.h"
+
+/* The one execution language. Every format (templates, recipes, steps, launches) becomes a tree of
+ * these nodes; the engine knows nothing else. A tree is immutable once it is read: what differs
+ * between two executions is in the scope and in the engine's own records. */
+enum node_kind {
+	NODE_COMMAND,  /* one process: words, or later a shell's text */
+	NODE_SEQUENCE, /* children one after the other, output to input */
+	NODE_PARALLEL, /* children at once, outputs joined */
+	NODE_EACH,     /* copies of one body: a count, or a list known only when the node starts */
+	NODE_WHILE,    /* step recipes: body, condition, limit */
+	NODE_CALL,     /* step recipes: another graph with variables of its own */
+	NODE_GATE,     /* step recipes: waits for a person's answer, durably */
+	NODE_WAIT,     /* step recipes: a pause as a node of its own */
+};
+
+/* How far a failure reaches (command-templates.md section 11). The order is the rank. */
+enum failure_scope { FAILURE_CONTINUE, FAILURE_BRANCH, FAILURE_ROOT };
+
+/* A number that may be written as text with placeholders, known when the node starts. */
+struct setting {
+	const struct text *text; /* NULL: `value` is it */
+	uint64_t value;
+	const struct place *place;
+};
+
+/* How many copies a NODE_EACH makes. */
+struct count {
+	uint64_t number;  /* 0: the length of `array` */
+	struct str array; /* name of a value */
+	const struct place *place;
+};
+
+struct command_word {
+	const struct text *text;
+	bool quoted; /* stays an argument when it comes out empty */
+};
+
+struct node {
+	enum node_kind kind;
+	const struct node *parent; /* NULL at the root of a graph and of a recovery */
+	const struct place *place; /* where it stands in its source */
+	struct str label;          /* empty: none given */
+
+	const struct text *when; /* NULL: runs if `runs` is true */
+	bool runs;
+	struct setting delay_ms, timeout_ms, retry; /* retry: attempts, the first included */
+	const struct node *recover;                 /* between attempts; NULL: none */
+	enum failure_scope failure;
+	bool failure_stated; /* the author wrote it */
+
+	const struct presets *defaults; /* laid over inherited ones; NULL: none */
+	const struct presets *args; /* shorthand defaults; replace inherited ones; NULL: inherit */
+
+	/* NODE_COMMAND */
+	struct str line; /* as the author wrote it */
+	const struct command_word *words;
+	size_t word_count;
+	bool keep_empty; /* dialect 0.9: bare words that come out empty stay arguments */
+
+	/* groups: NODE_SEQUENCE, NODE_PARALLEL; one child, the body, for NODE_EACH */
+	const struct node *const *children;
+	size_t child_count;
+	bool wrapper; /* a sequence around one node that only adds flags: fails as its child does */
+	bool each_parallel; /* NODE_EACH: copies at once, outputs joined */
+	struct count count; /* NODE_EACH */
+};
+
+static inline bool node_is_group(const struct node *n)
+{
+	return n->kind == NODE_SEQUENCE || n->kind == NODE_PARALLEL || n->kind == NODE_EACH;
+}
+
+/* Whether its children run at once and are joined. */
+static inline bool node_joins(const struct node *n)
+{
+	return n->kind == NODE_PARALLEL || (n->kind == NODE_EACH && n->each_parallel);
+}
+
+/* "command", "sequence" …: the names of product.md. */
+const char *node_kind_name(enum node_kind kind);
+const char *failure_name(enum failure_scope scope);
+
+/* The path of a child: `up` is the parent's path, "." for the root. Appends to `b`. */
+void path_child(struct buf *b, struct str up, uint64_t index);
+void path_copy(struct buf *b, struct str up, uint64_t index);
+void path_recover(struct buf *b, struct str up);
+/* The root's own path: ".", or "0" when it is a command. */
+struct str path_root(const struct node *root);
+
+/* A command as people read it: words joined by blanks, quoted where a shell would need it. */
+void command_display(struct buf *b, const char *const *argv, size_t count);
+/* A short text for a node: label, or command line as written, or what kind of group it is. */
+struct str node_caption(const struct node *n);

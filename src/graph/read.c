@@ -1,0 +1,525 @@
+#include <string.h>
+
+#include "base/utf8.h"
+#include "graph/fields.h"
+#include "graph/graph.h"
+#include "graph/risk.h"
+#include "graph/settings.h"
+#include "template/braces.h"
+
+enum { OLD_TIMEOUT_MS = 30000 }; /* what a leaf without one had in the 0.9 dialect */
+
+struct reader {
+	struct graph *g;
+	struct report *r;
+	struct arena *a;
+	enum dialect d;
+};
+
+/* The members of an object node that are there and not null, by field. */
+struct members {
+	const json_t *at[FIELD_COUNT];
+	const struct place *place[FIELD_COUNT];
+};
+
+static struct node *read_node(struct reader *rd, const json_t *value, const struct place *place,
+	const struct node *parent);
+
+static struct node *new_node(struct reader *rd, enum node_kind kind, const struct place *place,
+	const struct node *parent)
+{
+	struct node *n = arena_new(rd->a, struct node);
+
+	n->kind = kind;
+	n->place = place;
+	n->parent = parent;
+	n->runs = true;
+	n->retry.value = 1;
+	return n;
+}
+
+/* -- commands ------------------------------------------------------------------------------------
+ */
+
+struct collecting {
+	struct reader *rd;
+	const struct place *place;
+};
+
+/* A type written inline declares the name for the whole run. */
+static void collect_type(void *data, const struct placeholder *p)
+{
+	struct collecting *c = data;
+	struct declaration d = { .name = p->name, .type = p->type };
+
+	if (p->type.kind != TYPE_NONE)
+		vec_push(&c->rd->g->arguments, (struct argument){ d, c->place, true });
+}
+
+static void collect_types(struct reader *rd, const struct text *t)
+{
+	struct collecting c = { rd, t ? t->place : NULL };
+
+	if (t)
+		t->ops->walk(t, collect_type, &c);
+}
+
+static bool read_command(
+	struct reader *rd, struct node *n, struct str line, const struct place *place)
+{
+	struct word *words;
+	size_t count = words_split(rd->a, line, &words);
+	bool ok = true;
+
+	n->kind = NODE_COMMAND;
+	n->line = line;
+	n->keep_empty = rd->d == DIALECT_0_9;
+	if (!count || !words[0].text.len) {
+		report_error(rd->r, place_where(place), "the command is empty");
+		return report_hint(rd->r, "the first word is the program to run");
+	}
+	struct command_word *made = arena_array(rd->a, struct command_word, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct text *t =
+			braces_word(rd->a, place, line, i, words[i].text, rd->d, rd->r);
+
+		made[i] = (struct command_word){ t, words[i].quoted };
+		collect_types(rd, t);
+		ok &= t != NULL;
+	}
+	n->words = made;
+	n->word_count = count;
+	return ok;
+}
+
+/* -- fields --------------------------------------------------------------------------------------
+ */
+
+static bool known_word(const struct field *f, struct str word)
+{
+	for (size_t i = 0; f->words[i]; i++)
+		if (str_eq(word, str_of(f->words[i])))
+			return true;
+	return false;
+}
+
+static bool check_member(
+	struct reader *rd, enum field_id id, const json_t *value, const struct place *place)
+{
+	const struct field *f = &fields[id];
+
+	if (f->instead && rd->d == DIALECT_NOW) {
+		report_error(rd->r, place_key_where(place), "the field '%s' is retired", f->name);
+		return report_hint(
+			rd->r, "%s; or read the old form with --dialect 0.9", f->instead);
+	}
+	if (!field_accepts(f, rd->d, value))
+		return report_error(rd->r, place_where(place), "`%s` is %s, expected %s", f->name,
+			json_kind(value), f->wanted);
+	if (f->words && !known_word(f, json_str(value)))
+		return report_error(rd->r, place_where(place), "`%s` is '%.*s', expected %s",
+			f->name, STR(json_str(value)), f->wanted);
+	return true;
+}
+
+static bool read_members(
+	struct reader *rd, const json_t *object, const struct place *place, struct members *ret)
+{
+	bool ok = true;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		enum field_id id = field_find(str_of(key), rd->d);
+		struct place *p = place_member(rd->a, place, str_of(key));
+
+		if (id == FIELD_COUNT) {
+			/* Hosts keep their own members here, so only a likely slip is worth a word.
+			 */
+			struct str near = field_nearest(str_of(key), rd->d);
+
+			if (near.len) {
+				report_warning(&rd->g->warnings, place_key_where(p),
+					"unknown field '%s' is ignored", key);
+				report_hint(&rd->g->warnings, "did you mean '%.*s'?", STR(near));
+			}
+		} else if (json_is_null(value) && id != FIELD_TEMPLATE) {
+			continue;
+		} else if (check_member(rd, id, value, p)) {
+			ret->at[id] = value;
+			ret->place[id] = p;
+		} else {
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+static bool read_label(struct reader *rd, struct node *n, const struct members *m)
+{
+	struct str label = json_str(m->at[FIELD_LABEL]);
+
+	for (size_t i = 0; i < label.len; i++)
+		if ((unsigned char)label.p[i] < 0x20 || label.p[i] == 0x7f)
+			return report_error(rd->r, place_where_in(m->place[FIELD_LABEL], i, 1),
+				"`label` has a control character in it, expected one line of text");
+	n->label = label;
+	return true;
+}
+
+static bool read_args(struct reader *rd, struct node *n, const struct members *m)
+{
+	const json_t *list = m->at[FIELD_ARGS];
+	struct presets *presets = arena_new(rd->a, struct presets);
+	bool ok = true;
+	json_t *item;
+	size_t i;
+
+	presets->at = arena_array(rd->a, struct preset, json_array_size(list));
+	json_array_foreach(list, i, item)
+	{
+		const struct place *p = place_element(rd->a, m->place[FIELD_ARGS], i);
+		struct declaration d;
+
+		if (!json_is_string(item) || !declaration_parse(utf8_trim(json_str(item)), &d)) {
+			AUTO_BUF found = BUF_INIT;
+
+			value_text(&found, item);
+			ok = report_error(rd->r, place_where(p),
+				"'%s' declares no argument, expected name, name:type or "
+				"name:type=default",
+				buf_cstr(&found));
+			continue;
+		}
+		if (d.unknown_type)
+			report_warning(&rd->g->warnings, place_where(p),
+				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
+		vec_push(&rd->g->arguments, (struct argument){ d, p, false });
+		/* First declaration of a name within one list wins. */
+		if (d.fallback.p && !presets_find(presets, d.name)) {
+			json_t *text = json_from_str(d.fallback);
+
+			/* Kept alive by the document, which owns everything that was read. */
+			json_object_set_new(rd->g->shorthand,
+				arena_printf(rd->a, "%zu", json_object_size(rd->g->shorthand)).p,
+				text);
+			preset_compile(rd->a, d.name, text, rd->d, &presets->at[presets->count++]);
+		}
+	}
+	n->args = presets;
+	return ok;
+}
+
+static void read_defaults(struct reader *rd, struct node *n, const json_t *object)
+{
+	struct presets *presets = arena_new(rd->a, struct presets);
+	const char *key;
+	json_t *value;
+
+	presets->at = arena_array(rd->a, struct preset, json_object_size(object));
+	json_object_foreach((json_t *)object, key, value)
+		preset_compile(rd->a, str_of(key), value, rd->d, &presets->at[presets->count++]);
+	n->defaults = presets;
+}
+
+static bool read_when(struct reader *rd, struct node *n, const struct members *m)
+{
+	const json_t *value = m->at[FIELD_WHEN];
+	const struct place *place = m->place[FIELD_WHEN];
+
+	if (json_is_boolean(value)) {
+		n->runs = json_is_true(value);
+		return true;
+	}
+	struct str text = utf8_trim(json_str(value));
+	if (!text.len) {
+		n->runs = false;
+		return true;
+	}
+	if (str_eq(text, S("true"))) {
+		report_warning(&rd->g->warnings, place_where(place),
+			"`when` names a flag called 'true', which skips the node unless it is "
+			"given");
+		report_hint(&rd->g->warnings, "write the boolean true, without quotes");
+	}
+	n->when = braces_guard(rd->a, place, json_str(value), rd->d, rd->r);
+	collect_types(rd, n->when);
+	return n->when != NULL;
+}
+
+static enum failure_scope failure_of(struct str word)
+{
+	return str_eq(word, S("root"))     ? FAILURE_ROOT
+	       : str_eq(word, S("branch")) ? FAILURE_BRANCH
+					   : FAILURE_CONTINUE;
+}
+
+static bool read_setting(struct reader *rd, const struct members *m, enum field_id id,
+	enum setting_kind kind, struct setting *ret)
+{
+	if (!m->at[id])
+		return true;
+	bool ok = setting_read(
+		rd->a, m->place[id], fields[id].name, m->at[id], kind, rd->d, ret, rd->r);
+	if (ok)
+		collect_types(rd, ret->text);
+	return ok;
+}
+
+static bool read_recover(struct reader *rd, struct node *n, const struct members *m)
+{
+	struct node *recover = read_node(rd, m->at[FIELD_RECOVER], m->place[FIELD_RECOVER], NULL);
+
+	if (!recover)
+		return false;
+	/* Fail-closed: a recovery that goes wrong is one, unless its author says otherwise. */
+	if (!recover->failure_stated)
+		recover->failure = FAILURE_ROOT;
+	n->recover = recover;
+	return true;
+}
+
+/* Everything but what the node consists of. */
+static bool read_flags(struct reader *rd, struct node *n, const struct members *m)
+{
+	bool ok = true;
+
+	if (m->at[FIELD_LABEL])
+		ok &= read_label(rd, n, m);
+	if (m->at[FIELD_ARGS])
+		ok &= read_args(rd, n, m);
+	if (m->at[FIELD_DEFAULTS])
+		read_defaults(rd, n, m->at[FIELD_DEFAULTS]);
+	if (m->at[FIELD_WHEN])
+		ok &= read_when(rd, n, m);
+	ok &= read_setting(rd, m, FIELD_TIMEOUT, SETTING_MS, &n->timeout_ms);
+	ok &= read_setting(rd, m, FIELD_DELAY, SETTING_MS, &n->delay_ms);
+	ok &= read_setting(rd, m, FIELD_RETRY, SETTING_ATTEMPTS, &n->retry);
+	if (m->at[FIELD_FAILURE]) {
+		n->failure = failure_of(json_str(m->at[FIELD_FAILURE]));
+		n->failure_stated = true;
+	}
+	if (m->at[FIELD_RECOVER])
+		ok &= read_recover(rd, n, m);
+	if (m->at[FIELD_REPEAT])
+		ok &= count_read(
+			rd->a, m->place[FIELD_REPEAT], m->at[FIELD_REPEAT], &n->count, rd->r);
+	return ok;
+}
+
+/* What was different before 0.13 (command-templates.md section 17). */
+static void apply_old_dialect(struct node *n, const struct members *m)
+{
+	bool leaf = n->kind == NODE_COMMAND;
+
+	if (leaf && !m->at[FIELD_TIMEOUT])
+		n->timeout_ms.value = OLD_TIMEOUT_MS;
+	if (leaf && json_is_true(m->at[FIELD_CRITICAL])) {
+		n->failure = FAILURE_ROOT;
+		n->failure_stated = true;
+	}
+	if (!leaf)
+		n->retry = (struct setting){ .value = 1 };
+}
+
+/* -- shapes --------------------------------------------------------------------------------------
+ */
+
+static bool read_children(
+	struct reader *rd, struct node *n, const json_t *array, const struct place *place)
+{
+	size_t count = json_array_size(array), i;
+	const struct node **children = arena_array(rd->a, const struct node *, count);
+	bool ok = true;
+	json_t *item;
+
+	if (!count)
+		return report_error(rd->r, place_where(place),
+			"the array is empty, expected at least one template");
+	json_array_foreach(array, i, item)
+	{
+		children[i] = read_node(rd, item, place_element(rd->a, place, i), n);
+		ok &= children[i] != NULL;
+	}
+	n->children = children;
+	n->child_count = count;
+	return ok;
+}
+
+static bool read_template(struct reader *rd, struct node *n, const json_t *value,
+	const struct place *place, bool parallel)
+{
+	if (json_is_string(value))
+		return read_command(rd, n, json_str(value), place);
+	if (json_is_array(value)) {
+		n->kind = parallel ? NODE_PARALLEL : NODE_SEQUENCE;
+		return read_children(rd, n, value, place);
+	}
+	/* An object inside an object: the outer flags apply around the one inner node. */
+	const struct node **child = arena_new(rd->a, const struct node *);
+	*child = read_node(rd, value, place, n);
+	n->kind = NODE_SEQUENCE;
+	n->wrapper = true;
+	n->children = child;
+	n->child_count = 1;
+	return *child != NULL;
+}
+
+/* Copies: the flags belong to each copy, so the body keeps them; the group has only what decides
+ * whether and how often there are copies. */
+static struct node *repeated(struct reader *rd, struct node *body, bool parallel)
+{
+	struct node *each = new_node(rd, NODE_EACH, body->place, body->parent);
+	const struct node **child = arena_new(rd->a, const struct node *);
+
+	*child = body;
+	body->parent = each;
+	each->children = child;
+	each->child_count = 1;
+	each->each_parallel = parallel;
+	each->count = body->count;
+	each->when = body->when;
+	each->runs = body->runs;
+	each->defaults = body->defaults;
+	each->args = body->args;
+	return each;
+}
+
+static struct node *read_object(struct reader *rd, const json_t *object, const struct place *place,
+	const struct node *parent)
+{
+	struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
+	struct members m = { 0 };
+	bool ok = read_members(rd, object, place, &m);
+	enum field_id from = FIELD_TEMPLATE;
+
+	if (m.at[FIELD_PIPE] && !json_is_array(m.at[FIELD_TEMPLATE]))
+		from = FIELD_PIPE;
+	if (!m.at[from]) {
+		if (!json_object_get(object, "template"))
+			report_error(rd->r, place_where(place), "the object has no `template`");
+		return NULL;
+	}
+	bool parallel = json_is_true(m.at[FIELD_PARALLEL]) ||
+			(m.at[FIELD_MODE] && str_eq(json_str(m.at[FIELD_MODE]), S("parallel")));
+	ok &= read_flags(rd, n, &m);
+	ok &= read_template(rd, n, m.at[from], m.place[from], parallel);
+	if (!ok)
+		return NULL;
+	if (rd->d == DIALECT_0_9)
+		apply_old_dialect(n, &m);
+	if (parallel && !m.at[FIELD_REPEAT] && n->kind != NODE_PARALLEL) {
+		report_warning(&rd->g->warnings, place_where(m.place[FIELD_PARALLEL]),
+			"`parallel` has no effect here: there is only one template");
+		report_hint(&rd->g->warnings, "give `template` an array, or add `repeat`");
+	}
+	return m.at[FIELD_REPEAT] ? repeated(rd, n, parallel) : n;
+}
+
+static struct node *read_node(struct reader *rd, const json_t *value, const struct place *place,
+	const struct node *parent)
+{
+	if (json_is_object(value))
+		return read_object(rd, value, place, parent);
+	if (json_is_string(value) || json_is_array(value)) {
+		struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
+
+		if (!read_template(rd, n, value, place, false))
+			return NULL;
+		if (rd->d == DIALECT_0_9)
+			apply_old_dialect(n, &(struct members){ 0 });
+		return n;
+	}
+	report_error(rd->r, place_where(place), "found %s, expected a template: %s",
+		json_kind(value), fields[FIELD_TEMPLATE].wanted);
+	return NULL;
+}
+
+static bool read_output(struct reader *rd, const json_t *root, const struct place *place)
+{
+	const json_t *output = json_is_object(root) ? json_object_get(root, "output") : NULL;
+
+	if (!json_is_string(output) || str_eq(json_str(output), S("stdout")))
+		return true;
+	rd->g->output_raw = json_str(output);
+	rd->g->output = braces_text(
+		rd->a, place_member(rd->a, place, S("output")), json_str(output), rd->d, rd->r);
+	collect_types(rd, rd->g->output);
+	return rd->g->output != NULL;
+}
+
+/* -- documents -----------------------------------------------------------------------------------
+ */
+
+/* Text that nobody would write as a command: `{ "`, `[{`, `["`, `[[`. A command may well begin with
+ * `{program}` or be called `[`. */
+static bool meant_as_json(struct str text)
+{
+	if (text.len > 1 && text.p[0] == '[' && strchr("{[\"", text.p[1]) && text.p[1])
+		return true;
+	struct str rest = text.len && text.p[0] == '{' ? str_trim(str_from(text, 1)) : S("");
+	return rest.len && rest.p[0] == '"';
+}
+
+/* Reads the text into the document; false with an issue when it can only be broken JSON. */
+static bool read_document(struct graph *g, struct report *r, struct buf *json_mistake)
+{
+	struct str text = str_trim(g->doc.source.text);
+
+	if (str_starts(text, S("\xEF\xBB\xBF")))
+		text = str_trim(str_from(text, 3));
+	if (text.len && strchr("{[\"", text.p[0])) {
+		AUTO_REPORT mistakes = REPORT_INIT;
+
+		g->doc.root = json_read(&g->doc.source, &mistakes);
+		if (g->doc.root)
+			return true;
+		const struct issue *i = &mistakes.issues.at[0];
+		if (meant_as_json(text)) {
+			report_error(r, (struct where){ &g->doc.source, i->offset, 1 }, "%.*s",
+				STR(i->message));
+			return report_hint(r, "text that begins with { or [ is read as JSON");
+		}
+		buf_printf(json_mistake, "as JSON it has a mistake at line %zu, column %zu: %.*s",
+			i->line, i->column, STR(i->message));
+	}
+	struct str whole = g->doc.source.text;
+	size_t bad = utf8_find_invalid(whole);
+	if (bad < whole.len)
+		return report_error(r, (struct where){ &g->doc.source, bad, 1 },
+			"byte 0x%02x is not valid UTF-8", (unsigned char)whole.p[bad]);
+	g->doc.root = json_from_str(whole);
+	g->doc.plain = true;
+	return true;
+}
+
+struct graph *graph_read(struct str name, struct str text, enum dialect dialect, struct report *r)
+{
+	struct graph *g = mem_new(struct graph);
+	struct reader rd = { g, r, &g->arena, dialect };
+	AUTO_BUF json_mistake = BUF_INIT;
+	size_t before = r->errors;
+
+	g->references = 1;
+	g->dialect = dialect;
+	g->shorthand = json_object();
+	g->doc.source.name = arena_str(&g->arena, name);
+	g->doc.source.text = arena_str(&g->arena, text);
+	if (!read_document(g, r, &json_mistake))
+		goto fail;
+
+	struct place *place = arena_new(&g->arena, struct place);
+	place->doc = &g->doc;
+	g->root = read_node(&rd, g->doc.root, place, NULL);
+	bool ok = g->root && read_output(&rd, g->doc.root, place);
+	if (ok && r->errors == before) {
+		risk_warn(g);
+		return g;
+	}
+	if (json_mistake.len)
+		report_hint(r, "%s", buf_cstr(&json_mistake));
+fail:
+	graph_unref(g);
+	return NULL;
+}

@@ -1,0 +1,291 @@
+#include "graph/risk.h"
+
+#include "template/braces.h"
+
+/* Programs whose argument is code: the flags that introduce it; "" marks a shell, which is worth a
+ * word even without one. */
+static const struct {
+	const char *program;
+	const char *flags[5];
+	bool shell;
+} interpreters[] = {
+	{ "sh", { "-c" }, true },
+	{ "bash", { "-c" }, true },
+	{ "dash", { "-c" }, true },
+	{ "zsh", { "-c" }, true },
+	{ "fish", { "-c", "--command" }, true },
+	{ "ksh", { "-c" }, true },
+	{ "node", { "-e", "--eval", "-p", "--print" }, false },
+	{ "python", { "-c" }, false },
+	{ "python3", { "-c" }, false },
+	{ "ruby", { "-e" }, false },
+	{ "perl", { "-e", "-E", "-ne", "-pe" }, false },
+	{ "php", { "-r" }, false },
+	{ "lua", { "-e" }, false },
+};
+
+struct looking {
+	struct graph *g;
+	const struct node *n;
+};
+
+static struct where word_where(const struct node *n, size_t i)
+{
+	return braces_where(n->words[i].text, 0, n->words[i].text->raw.len);
+}
+
+static bool literal(const struct node *n, size_t i, const char *text)
+{
+	return i < n->word_count && str_eq(n->words[i].text->raw, str_of(text));
+}
+
+static void count_placeholder(void *data, const struct placeholder *p)
+{
+	(void)p;
+	++*(size_t *)data;
+}
+
+static bool has_placeholder(const struct text *t)
+{
+	size_t count = 0;
+
+	t->ops->walk(t, count_placeholder, &count);
+	return count > 0;
+}
+
+static struct str program_name(const struct node *n)
+{
+	struct str word = n->words[0].text->raw;
+	size_t slash = 0;
+
+	for (size_t i = 0; i < word.len; i++)
+		if (word.p[i] == '/')
+			slash = i + 1;
+	return str_from(word, slash);
+}
+
+static bool combined_short_flags(struct str word, const char *flag)
+{
+	/* -ec is -e and -c. */
+	return word.len > 2 && word.p[0] == '-' && word.p[1] != '-' && strlen(flag) == 2 &&
+	       word.p[word.len - 1] == flag[1] && str_find(word, '=', 0) == word.len;
+}
+
+static void warn_code(struct looking *l, size_t which, size_t flag)
+{
+	const struct node *n = l->n;
+	struct report *w = &l->g->warnings;
+
+	if (flag + 1 < n->word_count && has_placeholder(n->words[flag + 1].text)) {
+		report_warning(w, word_where(n, flag + 1), "a value is pasted into code for %s",
+			interpreters[which].program);
+		if (interpreters[which].shell)
+			report_hint(w, "pass it as an argument: %s -c 'cmd \"$1\"' _ {value}",
+				interpreters[which].program);
+		else
+			report_hint(w, "pass it as an argument and read it there");
+	} else {
+		report_warning(w, word_where(n, 0), "%s runs code from the template",
+			interpreters[which].program);
+	}
+}
+
+static void look_at_interpreter(struct looking *l)
+{
+	const struct node *n = l->n;
+	struct str program = program_name(n);
+
+	for (size_t k = 0; k < ARRAY_SIZE(interpreters); k++) {
+		if (!str_eq(program, str_of(interpreters[k].program)))
+			continue;
+		for (size_t i = 1; i < n->word_count; i++) {
+			struct str word = n->words[i].text->raw;
+
+			if (!word.len || word.p[0] != '-')
+				break;
+			for (size_t f = 0; f < 5 && interpreters[k].flags[f]; f++) {
+				const char *flag = interpreters[k].flags[f];
+
+				if (!str_eq(word, str_of(flag)) &&
+					!combined_short_flags(word, flag))
+					continue;
+				warn_code(l, k, i);
+				return;
+			}
+		}
+		if (interpreters[k].shell)
+			report_warning(&l->g->warnings, word_where(n, 0),
+				"%s runs whatever it is given as shell code",
+				interpreters[k].program);
+		return;
+	}
+}
+
+static bool broad(struct str path)
+{
+	static const char *const whole[] = { "/", "/*", "~", "~/", ".", "./", "*", "./*", "..",
+		"../" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
+		if (str_eq(path, str_of(whole[i])))
+			return true;
+	return false;
+}
+
+static void look_at_files(struct looking *l)
+{
+	static const char *const movers[] = { "rm", "mv", "cp", "rsync" };
+	const struct node *n = l->n;
+	struct report *w = &l->g->warnings;
+	struct str program = program_name(n);
+	bool found = false;
+
+	for (size_t k = 0; k < ARRAY_SIZE(movers); k++)
+		found |= str_eq(program, str_of(movers[k]));
+	for (size_t i = 1; found && i < n->word_count; i++) {
+		struct str word = n->words[i].text->raw;
+
+		if (str_eq(program, S("rm")) && word.len > 1 && word.p[0] == '-' &&
+			(str_contains(word, S("r")) || str_contains(word, S("f")) ||
+				str_contains(word, S("R")))) {
+			report_warning(w, word_where(n, 0), "rm with %.*s removes without asking",
+				STR(word));
+		} else if (has_placeholder(n->words[i].text)) {
+			report_warning(w, word_where(n, i),
+				"%.*s works on a path that a value decides", STR(program));
+		} else if (broad(word)) {
+			report_warning(
+				w, word_where(n, i), "%.*s works on a broad path", STR(program));
+		}
+	}
+}
+
+static bool can_be_empty(const struct looking *l, const struct placeholder *p)
+{
+	switch (p->kind) {
+	case PLACEHOLDER_DEFAULT:
+	case PLACEHOLDER_FALLBACK:
+		return !p->text.len;
+	case PLACEHOLDER_CONDITION:
+		return !p->text.len || !p->other.len;
+	case PLACEHOLDER_VALUE:
+		for (const struct node *n = l->n; n; n = n->parent) {
+			const struct preset *preset = presets_find(n->defaults, p->name);
+
+			if (preset)
+				return json_is_null(preset->value) ||
+				       (json_is_string(preset->value) &&
+					       !json_string_length(preset->value));
+		}
+		return false;
+	case PLACEHOLDER_ITEM:
+	case PLACEHOLDER_EXPR:
+		return false;
+	}
+	return false;
+}
+
+struct emptiness {
+	const struct looking *l;
+	size_t length; /* of all placeholders, braces included */
+	bool all;
+};
+
+static void see_emptiness(void *data, const struct placeholder *p)
+{
+	struct emptiness *e = data;
+
+	e->length += p->content.len + 2;
+	e->all &= can_be_empty(e->l, p);
+}
+
+/* `--name {name=}`: the value vanishes and the flag takes the next word. */
+static void look_at_flags(struct looking *l)
+{
+	const struct node *n = l->n;
+
+	for (size_t i = 2; i < n->word_count && !n->keep_empty; i++) {
+		struct str flag = n->words[i - 1].text->raw;
+		struct emptiness e = { l, 0, true };
+
+		if (n->words[i].quoted || flag.len < 2 || flag.p[0] != '-' ||
+			has_placeholder(n->words[i - 1].text) || str_find(flag, '=', 0) < flag.len)
+			continue;
+		n->words[i].text->ops->walk(n->words[i].text, see_emptiness, &e);
+		if (!e.length || !e.all || e.length != n->words[i].text->raw.len)
+			continue;
+		report_warning(&l->g->warnings, word_where(n, i),
+			"'%.*s' can be empty and then vanishes, so %.*s takes the next word",
+			STR(n->words[i].text->raw), STR(flag));
+		report_hint(&l->g->warnings, "write %.*s=%.*s, or put it in double quotes",
+			STR(flag), STR(n->words[i].text->raw));
+	}
+}
+
+static void look_at_command(struct looking *l)
+{
+	const struct node *n = l->n;
+
+	if (has_placeholder(n->words[0].text))
+		report_warning(
+			&l->g->warnings, word_where(n, 0), "a value decides which program runs");
+	look_at_interpreter(l);
+	look_at_files(l);
+	look_at_flags(l);
+}
+
+/* Whether a failure of the node can reach further than the node. */
+static bool escalates(const struct node *n)
+{
+	if (n->failure != FAILURE_CONTINUE)
+		return true;
+	for (size_t i = 0; i < n->child_count; i++)
+		if (escalates(n->children[i]))
+			return true;
+	return false;
+}
+
+static bool can_fail(const struct node *n)
+{
+	if (n->kind != NODE_SEQUENCE || escalates(n))
+		return true;
+	if (n->wrapper)
+		return can_fail(n->children[0]);
+	return !n->parent && n->child_count == 1;
+}
+
+static void look_at_retry(struct looking *l)
+{
+	const struct node *n = l->n;
+	bool retries = n->retry.text || n->retry.value > 1;
+
+	if (retries && !can_fail(n)) {
+		report_warning(&l->g->warnings, place_where(n->retry.place),
+			"`retry` never happens: the failures of these steps are passed over");
+		report_hint(&l->g->warnings, "add \"failure\": \"branch\"");
+	}
+	if (n->recover && !retries) {
+		report_warning(&l->g->warnings, place_where(n->recover->place),
+			"`recover` never runs: it stands between attempts, and there is only one");
+		report_hint(&l->g->warnings, "add \"retry\": 2 or more");
+	}
+}
+
+static void look(struct graph *g, const struct node *n)
+{
+	struct looking l = { g, n };
+
+	if (n->kind == NODE_COMMAND)
+		look_at_command(&l);
+	if (n->kind != NODE_EACH)
+		look_at_retry(&l);
+	for (size_t i = 0; i < n->child_count; i++)
+		look(g, n->children[i]);
+	if (n->recover)
+		look(g, n->recover);
+}
+
+void risk_warn(struct graph *g)
+{
+	look(g, g->root);
+}

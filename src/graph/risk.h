@@ -1,0 +1,8 @@
+#pragma once
+
+#include "graph/graph.h"
+
+/* Adds warnings for shapes that deserve a second look: shells, eval flags, removal and copying over
+ * broad or computed paths, values pasted into code, retries that never happen. They inform and
+ * never block. */
+void risk_warn(struct graph *g);

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "graph/plan.h"
+
+/* A command that would run, with everything about it resolved. Borrowed until the visitor returns.
+ */
+struct walk_leaf {
+	const struct node *node;
+	struct str path;
+	const char *const *argv; /* NULL-terminated */
+	size_t argc;
+	uint64_t timeout_ms;
+};
+
+/* False ends the walk. */
+typedef bool walk_fn(void *data, const struct walk_leaf *leaf);
+
+/* Every command in tree order; skipped nodes and recoveries left out. The visitor's false, or an
+ * issue, makes it return false. */
+bool plan_walk(const struct plan *p, walk_fn *visit, void *data, struct report *r);
+
+/* Resolves everything that a run would, so that it cannot fail on a template error later. Copies
+ * that cannot differ are looked at once; beyond WALK_COPIES_MAX visits only the first and the last
+ * copy of a repeat are. */
+bool plan_check(const struct plan *p, struct report *r);
+
+enum { WALK_COPIES_MAX = 4 << 20 };

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "base/arena.h"
+#include "template/type.h"
+
+/* What stands between the braces of a placeholder (command-templates.md section 4). */
+enum placeholder_kind {
+	PLACEHOLDER_VALUE,     /* {name}, {name:type}; also {index-1} while no such name is given */
+	PLACEHOLDER_DEFAULT,   /* {name=text}, {name:type=text} */
+	PLACEHOLDER_ITEM,      /* {name[index]} */
+	PLACEHOLDER_FALLBACK,  /* {name??text} */
+	PLACEHOLDER_CONDITION, /* {name?text:other}, {!name?text:other} */
+	PLACEHOLDER_EXPR,      /* {index*2}, {_(index+1)} */
+};
+
+struct placeholder {
+	enum placeholder_kind kind;
+	struct str content; /* everything between the braces */
+	struct str name;
+	struct type type;
+	struct str text, other;
+	struct str index;   /* of an item: a name, or digits */
+	struct str expr;    /* arithmetic, without its padding */
+	size_t underscores; /* padding of it */
+	bool negated;
+};
+
+enum dialect { DIALECT_NOW, DIALECT_0_9 };
+
+/* False when it is none of the forms; *why then says what is wrong and *hint what to do. */
+bool placeholder_parse(struct str content, enum dialect dialect, struct placeholder *ret,
+	const char **why, const char **hint);
+
+/* A text cut into literal runs and brace groups. */
+struct part {
+	struct str text;                 /* the literal, or the group with its braces */
+	const struct placeholder *place; /* NULL: literal */
+	size_t offset;                   /* in the text */
+};
+
+/* Cuts `text` at its brace groups. Groups that are no placeholder are given to `bad`, which says
+ * whether to go on with them as literal text; without `bad` the whole text is then one literal.
+ * Returns the number of parts, SIZE_MAX when `bad` said no. Parts point into `text`. */
+typedef bool placeholder_bad_fn(
+	void *data, struct str group, size_t offset, const char *why, const char *hint);
+size_t placeholder_cut(struct arena *a, struct str text, enum dialect dialect, struct part **ret,
+	placeholder_bad_fn *bad, void *data);
+
+/* index, prev, next or repeat behind any number of underscores. */
+bool repeat_name(struct str name, struct str *bare, size_t *underscores);

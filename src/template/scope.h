@@ -1,0 +1,42 @@
+#pragma once
+
+#include "template/placeholder.h"
+
+/* One default: its value and, when it is a text with placeholders in it, the text cut up. */
+struct preset {
+	struct str name;
+	const json_t *value;
+	const struct part *parts;
+	size_t part_count; /* 0: nothing to resolve */
+};
+
+/* The `defaults` of one node, or the shorthand defaults of its `args`. */
+struct presets {
+	struct preset *at;
+	size_t count;
+};
+
+/* The names that a text may use, as a chain of small layers: one for each node that adds
+ * something, innermost first. Looked up in the order of command-templates.md section 3.1. */
+struct scope {
+	const struct scope *up;
+	const json_t *values;           /* runtime values: set at the root only */
+	const struct presets *defaults; /* of the node; NULL: none */
+	const struct presets *args;     /* shorthand defaults; NULL: inherited */
+	bool repeats;                   /* a copy: index and count are known */
+	int64_t index, count;
+};
+
+/* Adds the default to `ret`, cutting its text. `value` must live as long as the arena. */
+void preset_compile(
+	struct arena *a, struct str name, const json_t *value, enum dialect d, struct preset *ret);
+const struct preset *presets_find(const struct presets *p, struct str name);
+
+/* The innermost copy that `s` is in, or NULL. */
+const struct scope *scope_repeat(const struct scope *s);
+/* A runtime value, or NULL. */
+const json_t *scope_value(const struct scope *s, struct str name);
+/* The number behind index, prev, next, repeat of a copy. */
+int64_t scope_generated(const struct scope *copy, struct str bare);
+/* Calls `see` with every name that has a value here. */
+void scope_names(const struct scope *s, void (*see)(void *data, struct str name), void *data);

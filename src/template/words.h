@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/arena.h"
+
+/* A word of a command line after splitting; its placeholders are still in it. */
+struct word {
+	struct str text;
+	bool quoted; /* some part stood in quotes: it stays an argument even when empty */
+};
+
+/* Splits as a shell would, without a shell: blanks, '…', "…" and backslash, nothing else
+ * (command-templates.md section 2). Returns how many words there are. Everything is in the arena.
+ */
+size_t words_split(struct arena *a, struct str line, struct word **ret);
+
+/* Where byte `at` of word `n` stands in `line`: for diagnostics, by splitting once more. */
+size_t words_locate(struct str line, size_t n, size_t at);
