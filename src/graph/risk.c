@@ -34,11 +34,6 @@ static struct where word_where(const struct node *n, size_t i)
 	return braces_where(n->words[i].text, 0, n->words[i].text->raw.len);
 }
 
-static bool literal(const struct node *n, size_t i, const char *text)
-{
-	return i < n->word_count && str_eq(n->words[i].text->raw, str_of(text));
-}
-
 static void count_placeholder(void *data, const struct placeholder *p)
 {
 	(void)p;

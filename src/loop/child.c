@@ -1,0 +1,201 @@
+#include "loop/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/lang.h"
+
+/*
+ * A child is started with clone(CLONE_VM | CLONE_VFORK): it borrows our memory until it executes,
+ * so starting costs the same however large we are. Until then it may only make system calls, and we
+ * do not run. An error comes back through the memory we share.
+ */
+
+enum { STACK = 64 * 1024 };
+
+struct birth {
+	const struct child_spec *spec;
+	pid_t parent;
+	int error;
+};
+
+static int move_fd(int from, int to)
+{
+	if (from == to)
+		return fcntl(to, F_SETFD, 0);
+	return dup2(from, to) < 0 ? -1 : 0;
+}
+
+static void reset_handlers(void)
+{
+	for (int sig = 1; sig < NSIG; sig++) {
+		struct sigaction old, standard = { .sa_handler = SIG_DFL };
+
+		if (sigaction(sig, NULL, &old) == 0 && old.sa_handler != SIG_DFL &&
+			old.sa_handler != SIG_IGN)
+			(void)sigaction(sig, &standard, NULL);
+	}
+}
+
+/* Runs in the child. */
+static int begin(void *data)
+{
+	struct birth *b = data;
+	const struct child_spec *s = b->spec;
+	int in = s->in, out = s->out, err = s->err;
+
+	if (s->reset_handlers)
+		reset_handlers();
+	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != b->parent)
+		_exit(127); /* died before it could be told to take us along */
+	/* Sources that stand where a target goes are moved out of the way first. */
+	if (out < 1)
+		out = fcntl(out, F_DUPFD_CLOEXEC, 3);
+	if (err < 2)
+		err = fcntl(err, F_DUPFD_CLOEXEC, 3);
+	if ((s->cwd && chdir(s->cwd) < 0) || move_fd(in, 0) < 0 || move_fd(out, 1) < 0 ||
+		move_fd(err, 2) < 0) {
+		b->error = errno;
+		_exit(127);
+	}
+	if (s->nofile)
+		(void)setrlimit(RLIMIT_NOFILE, s->nofile);
+	(void)sigprocmask(SIG_SETMASK, s->mask, NULL);
+	(void)execve(s->program, (char *const *)s->argv, (char *const *)s->envp);
+	b->error = errno;
+	_exit(127);
+}
+
+static void *stack(void)
+{
+	/* One for each thread that starts children, kept: mapping it anew each time costs a fault.
+	 */
+	static _Thread_local void *kept;
+
+	if (!kept) {
+		kept = mmap(
+			NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (kept == MAP_FAILED)
+			kept = NULL;
+	}
+	return kept;
+}
+
+static int spawn_clone(struct child *c, const struct child_spec *spec)
+{
+	struct birth b = { .spec = spec, .parent = getpid() };
+	char *low = stack();
+	sigset_t all, before;
+	int pidfd = -1;
+
+	if (!low)
+		return -ENOMEM;
+	sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid_t pid = clone(
+		begin, low + STACK, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &b, &pidfd);
+	int error = pid < 0 ? errno : b.error;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (pid > 0 && error) {
+		(void)waitid((idtype_t)P_PIDFD, (id_t)pidfd, &(siginfo_t){ 0 }, WEXITED);
+		close_fd(&pidfd);
+	}
+	if (error)
+		return -error;
+	c->pid = pid;
+	c->pidfd = pidfd;
+	return 0;
+}
+
+static int spawn_portable(struct child *c, const struct child_spec *spec)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t standard;
+	pid_t pid = 0;
+
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawn_file_actions_init(&actions);
+	(void)sigemptyset(&standard);
+	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setpgroup(&attr, 0);
+	(void)posix_spawnattr_setsigmask(&attr, spec->mask);
+	int r = spec->cwd ? posix_spawn_file_actions_addchdir_np(&actions, spec->cwd) : 0;
+	r = r ? r : posix_spawn_file_actions_adddup2(&actions, spec->in, 0);
+	r = r ? r : posix_spawn_file_actions_adddup2(&actions, spec->out, 1);
+	r = r ? r : posix_spawn_file_actions_adddup2(&actions, spec->err, 2);
+	r = r ? r
+	      : posix_spawn(&pid, spec->program, &actions, &attr, (char *const *)spec->argv,
+			(char *const *)spec->envp);
+	(void)posix_spawnattr_destroy(&attr);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	if (r)
+		return -r;
+	c->pid = pid;
+	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return c->pidfd < 0 ? -errno : 0;
+}
+
+static void on_exit_ready(struct watch *w, uint32_t events)
+{
+	struct child *c = container_of(w, struct child, watch);
+	siginfo_t info = { 0 };
+
+	(void)events;
+	if (waitid((idtype_t)P_PIDFD, (id_t)c->pidfd, &info, WEXITED | WNOHANG) < 0)
+		info = (siginfo_t){ .si_code = CLD_EXITED,
+			.si_status = 127 }; /* reaped by a stranger */
+	else if (!info.si_pid)
+		return;
+	if (info.si_code == CLD_EXITED)
+		c->code = info.si_status;
+	else
+		c->signal = info.si_status;
+	watch_stop(&c->watch);
+	close_fd(&c->pidfd);
+	c->exited(c);
+}
+
+int child_spawn(struct loop *l, struct child *c, const struct child_spec *spec)
+{
+	c->pid = 0;
+	c->pidfd = -1;
+	c->code = c->signal = 0;
+	int r = spec->portable ? -ENOSYS : spawn_clone(c, spec);
+	if (r == -ENOSYS || r == -EINVAL)
+		r = spawn_portable(c, spec);
+	if (r < 0)
+		return r;
+	c->watch.ready = on_exit_ready;
+	r = watch_start(l, &c->watch, c->pidfd, EPOLLIN);
+	if (r < 0) {
+		child_signal(c, SIGKILL);
+		(void)waitid((idtype_t)P_PIDFD, (id_t)c->pidfd, &(siginfo_t){ 0 }, WEXITED);
+		child_done(c);
+	}
+	return r;
+}
+
+void child_signal(struct child *c, int sig)
+{
+	if (child_running(c))
+		(void)syscall(SYS_pidfd_send_signal, c->pidfd, sig, NULL, 0);
+}
+
+void child_done(struct child *c)
+{
+	watch_stop(&c->watch);
+	if (c->pid)
+		close_fd(&c->pidfd);
+}

@@ -1,0 +1,45 @@
+#include "loop/signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/lang.h"
+
+static void on_ready(struct watch *w, uint32_t events)
+{
+	struct signals *s = container_of(w, struct signals, watch);
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (w->loop && read(w->fd, &info, sizeof(info)) == sizeof(info))
+		s->came(s, (int)info.ssi_signo);
+}
+
+int signals_start(struct loop *l, struct signals *s, const int *list)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (; *list; list++)
+		(void)sigaddset(&set, *list);
+	(void)pthread_sigmask(SIG_BLOCK, &set, &s->before);
+	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	s->watch.ready = on_ready;
+	return watch_start(l, &s->watch, fd, EPOLLIN);
+}
+
+void signals_stop(struct signals *s)
+{
+	int fd = s->watch.fd;
+
+	if (!s->watch.loop)
+		return;
+	watch_stop(&s->watch);
+	close_fd(&fd);
+	(void)pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+}

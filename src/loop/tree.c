@@ -1,0 +1,192 @@
+#include "loop/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/lang.h"
+#include "base/vec.h"
+
+enum { ENVIRON_MAX = 4 << 20 };
+
+struct process {
+	pid_t pid, parent, group, session;
+	unsigned long long start;
+	char state;
+	bool ours; /* a descendant of this process */
+};
+
+struct tree_scan {
+	VEC(struct process) processes; /* in order of pid */
+};
+
+static bool read_stat(pid_t pid, struct process *ret)
+{
+	char path[40], text[1024];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	/* The name stands in parentheses and may hold anything, parentheses too. */
+	char *rest = strrchr(text, ')');
+	struct process p = { .pid = pid };
+	if (!rest || sscanf(rest + 1,
+			     " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			     "%*d %llu",
+			     &p.state, &p.parent, &p.group, &p.session, &p.start) != 5)
+		return false;
+	*ret = p;
+	return true;
+}
+
+static struct process *find(struct tree_scan *scan, pid_t pid)
+{
+	size_t low = 0, high = scan->processes.len;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (scan->processes.at[mid].pid < pid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < scan->processes.len && scan->processes.at[low].pid == pid)
+		return &scan->processes.at[low];
+	return NULL;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Follows the parents up; the list is a snapshot, so a loop cannot be ruled out. */
+static bool descends_from(struct tree_scan *scan, const struct process *p, pid_t from)
+{
+	for (size_t hops = 0; p && hops <= scan->processes.len; hops++) {
+		if (p->parent == from)
+			return true;
+		p = p->parent > 1 ? find(scan, p->parent) : NULL;
+	}
+	return false;
+}
+
+struct tree_scan *tree_scan_new(void)
+{
+	DIR *proc = opendir("/proc");
+
+	if (!proc)
+		return NULL;
+	struct tree_scan *scan = mem_new(struct tree_scan);
+	for (struct dirent *e; (e = readdir(proc));) {
+		uint64_t pid;
+		struct process p;
+
+		if (str_to_uint(str_of(e->d_name), &pid) && read_stat((pid_t)pid, &p))
+			vec_push(&scan->processes, p);
+	}
+	(void)closedir(proc);
+	if (!find(scan, getpid()) && !scan->processes.len) {
+		/* An empty directory where /proc should be. */
+		tree_scan_free(scan);
+		return NULL;
+	}
+	if (scan->processes.len)
+		qsort(scan->processes.at, scan->processes.len, sizeof(struct process), by_pid);
+	vec_each (p, &scan->processes)
+		p->ours = descends_from(scan, p, getpid());
+	return scan;
+}
+
+void tree_scan_free(struct tree_scan *scan)
+{
+	if (!scan)
+		return;
+	vec_done(&scan->processes);
+	free(scan);
+}
+
+/* Whether the mark is in its environment: ROUX_TREE=…mark…, one of the marks between slashes. */
+static bool carries(pid_t pid, struct str mark)
+{
+	AUTO_BUF environ_text = BUF_INIT;
+	char path[40];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	(void)file_read(path, ENVIRON_MAX, &environ_text);
+	struct str text = buf_str(&environ_text);
+	for (size_t at = 0; at < text.len;) {
+		size_t end = str_find(text, '\0', at);
+		struct str entry = str_sub(text, at, end - at);
+
+		if (str_starts(entry, S(TREE_VARIABLE "=")) && str_contains(entry, mark))
+			return true;
+		at = end + 1;
+	}
+	return false;
+}
+
+static bool belongs(struct tree_scan *scan, const struct process *p, pid_t pid, struct str mark)
+{
+	if (!pid && !mark.len)
+		return true;
+	return p->pid == pid || p->group == pid || p->session == pid ||
+	       descends_from(scan, p, pid) || (mark.len && carries(p->pid, mark));
+}
+
+/* Through a pidfd whose process is still the one that was looked at. */
+static void send(const struct process *p, int sig)
+{
+	AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	struct process now;
+
+	if (fd >= 0 && read_stat(p->pid, &now) && now.start == p->start)
+		(void)syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+}
+
+size_t tree_signal(struct tree_scan *scan, pid_t pid, struct str mark, int sig)
+{
+	size_t count = 0;
+
+	vec_each (p, &scan->processes) {
+		if (!p->ours || p->state == 'Z' || p->state == 'X' || !belongs(scan, p, pid, mark))
+			continue;
+		count++;
+		if (sig)
+			send(p, sig);
+	}
+	return count;
+}
+
+void tree_reap(bool (*known)(void *data, pid_t pid), void *data)
+{
+	for (;;) {
+		siginfo_t info = { 0 };
+
+		/* Look without taking: a watched command is taken by its own watch. */
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid ||
+			known(data, info.si_pid))
+			return;
+		(void)waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
+	}
+}
+
+bool tree_become_subreaper(void)
+{
+	return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}

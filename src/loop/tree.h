@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/str.h"
+
+/* Process trees: a command's process group and every descendant that left it. Processes are found
+ * by looking at /proc; a descendant that was orphaned is ours because we are its subreaper, and is
+ * told apart from others by a mark that every command has in its environment. */
+
+/* The variable that carries the mark. */
+#define TREE_VARIABLE "ROUX_TREE"
+
+/* A look at all descendants of this process. */
+struct tree_scan;
+
+/* NULL when there is no /proc to look at. */
+struct tree_scan *tree_scan_new(void);
+void tree_scan_free(struct tree_scan *scan);
+
+/* Sends `sig` (0: only counts) to the tree of the command with this pid and mark; `pid` 0 and an
+ * empty mark mean every descendant of this process. Returns how many processes there are, zombies
+ * left out. Also reaps orphans that have ended. */
+size_t tree_signal(struct tree_scan *scan, pid_t pid, struct str mark, int sig);
+
+/* Reaps children that are not ours to watch: orphans that were handed to us. `known` says whether a
+ * pid is a command that somebody watches. */
+void tree_reap(bool (*known)(void *data, pid_t pid), void *data);
+
+/* Makes orphans of our commands our children. */
+bool tree_become_subreaper(void);
