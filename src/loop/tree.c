@@ -159,15 +159,31 @@ static void send(const struct process *p, int sig)
 		(void)syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
 }
 
+static bool alive(const struct process *p)
+{
+	return p->ours && p->state != 'Z' && p->state != 'X';
+}
+
+/* A group gets a signal in one go, so that nobody who is just being forked misses it. */
+static bool signal_group(struct tree_scan *scan, pid_t group, int sig)
+{
+	vec_each (p, &scan->processes)
+		if (alive(p) && p->group == group)
+			return sig && kill(-group, sig) == 0;
+	return false;
+}
+
 size_t tree_signal(struct tree_scan *scan, pid_t pid, struct str mark, int sig)
 {
+	bool group_told = pid && signal_group(scan, pid, sig);
 	size_t count = 0;
 
 	vec_each (p, &scan->processes) {
-		if (!p->ours || p->state == 'Z' || p->state == 'X' || !belongs(scan, p, pid, mark))
+		if (!alive(p) || !belongs(scan, p, pid, mark))
 			continue;
 		count++;
-		if (sig)
+		/* Each process once: to many programs a second request means something else. */
+		if (sig && !(group_told && p->group == pid))
 			send(p, sig);
 	}
 	return count;

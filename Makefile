@@ -1,0 +1,8 @@
+# For people who type make: everything is in ./dev.
+.PHONY: all test run check bench clean
+all:
+	@./dev build
+test run check bench:
+	@./dev $@
+clean:
+	rm -rf build build-asan build-fuzz

@@ -1,0 +1,88 @@
+#include "app/planned.h"
+
+#include <inttypes.h>
+
+#include "graph/walk.h"
+
+struct writing {
+	struct buf *b;
+	const char *cwd;
+	size_t count;
+};
+
+static void write_argv(struct buf *b, const struct walk_leaf *leaf)
+{
+	buf_addc(b, '[');
+	for (size_t i = 0; i < leaf->argc; i++) {
+		if (i)
+			buf_addc(b, ',');
+		json_write_str(b, str_of(leaf->argv[i]));
+	}
+	buf_addc(b, ']');
+}
+
+static bool add_argv(void *data, const struct walk_leaf *leaf)
+{
+	struct writing *w = data;
+
+	if (w->count++)
+		buf_addc(w->b, ',');
+	write_argv(w->b, leaf);
+	return true;
+}
+
+static bool add_leaf(void *data, const struct walk_leaf *leaf)
+{
+	struct writing *w = data;
+
+	if (w->count++)
+		buf_addc(w->b, ',');
+	buf_adds(w->b, "{\"path\":");
+	json_write_str(w->b, leaf->path);
+	buf_adds(w->b, ",\"label\":");
+	json_write_str_or_null(w->b, leaf->node->label);
+	buf_adds(w->b, ",\"argv\":");
+	write_argv(w->b, leaf);
+	buf_adds(w->b, ",\"cwd\":");
+	json_write_str(w->b, str_of(w->cwd));
+	if (leaf->timeout_ms)
+		buf_printf(w->b, ",\"timeout\":%" PRIu64, leaf->timeout_ms);
+	else
+		buf_adds(w->b, ",\"timeout\":null");
+	buf_adds(w->b, ",\"when\":");
+	json_write_str_or_null(w->b, leaf->node->when ? leaf->node->when->raw : S(""));
+	buf_addc(w->b, '}');
+	return true;
+}
+
+static bool add_line(void *data, const struct walk_leaf *leaf)
+{
+	struct writing *w = data;
+
+	buf_printf(w->b, "%.*s  ", STR(leaf->path));
+	command_display(w->b, leaf->argv, leaf->argc);
+	buf_addc(w->b, '\n');
+	return true;
+}
+
+/* The plan has been checked when it was made, so walking it again finds nothing wrong. */
+static void walk(const struct plan *p, walk_fn *visit, struct writing w)
+{
+	AUTO_REPORT none = REPORT_INIT;
+
+	(void)plan_walk(p, visit, &w, &none);
+}
+
+void planned_json(const struct plan *p, const char *cwd, struct buf *b)
+{
+	buf_adds(b, "{\"argv\":[");
+	walk(p, add_argv, (struct writing){ b, cwd, 0 });
+	buf_adds(b, "],\"leaves\":[");
+	walk(p, add_leaf, (struct writing){ b, cwd, 0 });
+	buf_adds(b, "]}\n");
+}
+
+void planned_text(const struct plan *p, struct buf *b)
+{
+	walk(p, add_line, (struct writing){ b, NULL, 0 });
+}

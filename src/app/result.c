@@ -1,0 +1,324 @@
+#include "app/result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/issues.h"
+#include "app/start.h"
+#include "app/status.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "data/json.h"
+#include "render/live-text.h"
+
+enum { STDOUT_MAX = 1 << 20, FLUSH_AT = 64 * 1024 };
+
+/* The document as it grows; written out piece by piece when there is somewhere to write it to. */
+struct writer {
+	struct buf *b;
+	int fd, error;
+};
+
+static void flush(struct writer *w, size_t above)
+{
+	if (w->fd < 0 || w->b->len <= above)
+		return;
+	int r = fd_write_all(w->fd, buf_str(w->b));
+	w->error = w->error ? w->error : r;
+	buf_reset(w->b);
+}
+
+static void base64(struct buf *b, struct str s)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < s.len; i += 3) {
+		size_t n = MIN(s.len - i, (size_t)3);
+		uint32_t bits = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			bits = bits << 8 | (k < n ? (unsigned char)s.p[i + k] : 0u);
+		for (size_t k = 0; k < 4; k++)
+			buf_addc(b, k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=');
+	}
+}
+
+/* A file with all of it, which is then the caller's. */
+static int keep_in_file(struct content *c, struct buf *path)
+{
+	AUTO_CLOSE int fd = file_temp_named("roux-stdout-", path);
+
+	return fd < 0 ? fd : content_write(c, fd);
+}
+
+static void write_stdout(struct writer *w, struct str text)
+{
+	if (utf8_valid(text)) {
+		buf_adds(w->b, ",\"stdout\":");
+		json_write_str(w->b, text);
+		return;
+	}
+	buf_adds(w->b, ",\"stdout\":null,\"stdout_base64\":\"");
+	base64(w->b, text);
+	buf_addc(w->b, '"');
+}
+
+static void write_output(struct writer *w, const struct roux_run *run)
+{
+	const struct graph *g = run->plan->graph;
+	AUTO_BUF text = BUF_INIT;
+	bool selected = g->output && status_ok(start_status(run));
+	struct content *output = selected ? NULL : run_output(run->run);
+
+	if (selected) {
+		write_stdout(w, buf_str(&run->plan->output));
+	} else if (content_size(output) > STDOUT_MAX) {
+		AUTO_BUF path = BUF_INIT;
+		int r = keep_in_file(output, &path);
+
+		w->error = w->error ? w->error : r;
+		buf_adds(w->b, ",\"stdout\":null,\"stdout_path\":");
+		json_write_str(w->b, buf_str(&path));
+	} else {
+		int r = content_head(output, STDOUT_MAX, &text);
+
+		w->error = w->error ? w->error : r;
+		write_stdout(w, buf_str(&text));
+	}
+	buf_adds(w->b, ",\"output\":");
+	if (selected) {
+		buf_adds(w->b, "{\"name\":");
+		json_write_str(w->b, g->output_raw);
+		buf_adds(w->b, ",\"path\":");
+		json_write_str(w->b, buf_str(&run->plan->output));
+		buf_addc(w->b, '}');
+	} else {
+		buf_adds(w->b, "null");
+	}
+}
+
+static void write_failures(struct writer *w, const struct failures *f)
+{
+	struct buf *b = w->b;
+	bool first = true;
+
+	buf_adds(b, ",\"failures\":[");
+	vec_each (failure, &f->kept) {
+		buf_adds(b, first ? "{\"path\":" : ",{\"path\":");
+		first = false;
+		json_write_str(b, failure->path);
+		buf_adds(b, ",\"label\":");
+		json_write_str_or_null(b, failure->label);
+		buf_adds(b, ",\"command\":");
+		json_write_str(b, failure->command);
+		buf_printf(b, ",\"code\":%d,\"signal\":", failure->code);
+		if (failure->signal)
+			buf_printf(b, "%d", failure->signal);
+		else
+			buf_adds(b, "null");
+		buf_printf(b,
+			",\"timeout\":%s,\"attempt\":%" PRIu64 ",\"tolerated\":%s,\"stderr\":",
+			failure->timeout ? "true" : "false", failure->attempt,
+			failure->tolerated ? "true" : "false");
+		json_write_str(b, failure->err);
+		buf_addc(b, '}');
+		flush(w, FLUSH_AT);
+	}
+	buf_printf(b, "],\"failures_total\":%" PRIu64, f->total);
+}
+
+static void write_branch(struct writer *w, const struct join *j, size_t i, struct buf *text)
+{
+	const struct branch *branch = &j->branches.at[i];
+	struct buf *b = w->b;
+
+	buf_reset(text);
+	if (j->node->kind == NODE_EACH)
+		path_copy(text, j->path, i);
+	else
+		path_child(text, j->path, i);
+	buf_adds(b, "{\"path\":");
+	json_write_str(b, buf_str(text));
+	buf_reset(text);
+	join_label(j, i, text);
+	buf_adds(b, ",\"label\":");
+	json_write_str(b, buf_str(text));
+	buf_printf(b,
+		",\"status\":\"%s\",\"code\":%d,\"stdout_bytes\":%" PRIu64 ",\"ms\":%" PRIu32 "}",
+		branch_status_name(branch->status), branch->code, branch->stdout_bytes, branch->ms);
+	flush(w, FLUSH_AT);
+}
+
+static void write_branches(struct writer *w, const struct join_list *joins)
+{
+	uint64_t expected = 0, done = 0;
+	AUTO_BUF text = BUF_INIT;
+
+	buf_adds(w->b, ",\"branches\":[");
+	for (size_t k = 0; k < joins->len; k++) {
+		const struct join *j = joins->at[k];
+
+		for (size_t i = 0; i < j->branches.len; i++) {
+			if (j->branches.at[i].status == BRANCH_PENDING)
+				continue;
+			if (expected++)
+				buf_addc(w->b, ',');
+			done += j->branches.at[i].status == BRANCH_DONE;
+			write_branch(w, j, i, &text);
+		}
+	}
+	buf_adds(w->b, "],\"coverage\":");
+	if (!expected) {
+		buf_adds(w->b, "null");
+		return;
+	}
+	buf_printf(w->b,
+		"{\"expected\":%" PRIu64 ",\"done\":%" PRIu64 ",\"failed\":%" PRIu64
+		",\"coverage\":%.3f,\"degraded\":%s,\"usable\":%s}",
+		expected, done, expected - done, (double)done / (double)expected,
+		done < expected ? "true" : "false", done ? "true" : "false");
+}
+
+/* Warnings are sentences here: the place is part of them. */
+static void write_warnings(struct buf *b, const struct report *r, bool *first)
+{
+	vec_each (i, &r->issues) {
+		AUTO_BUF line = BUF_INIT;
+
+		if (i->kind != ISSUE_WARNING)
+			continue;
+		if (i->file.len)
+			buf_printf(&line, "%.*s:%zu:%zu: ", STR(i->file), i->line, i->column);
+		buf_add(&line, i->message);
+		if (!*first)
+			buf_addc(b, ',');
+		*first = false;
+		json_write_str(b, buf_str(&line));
+	}
+}
+
+int result_document(struct roux_run *run, struct buf *b, int fd)
+{
+	const struct run_result *res = run_result(run->run);
+	enum roux_status status = start_status(run);
+	struct writer w = { .b = b, .fd = fd };
+	bool first = true;
+
+	buf_printf(b, "{\"ok\":%s,\"status\":\"%s\",\"run\":null,\"code\":%d",
+		status_ok(status) ? "true" : "false", status_name(status), res->code);
+	write_output(&w, run);
+	buf_adds(b, ",\"error\":");
+	json_write_str_or_null(b, str_of(res->error));
+	if (status == ROUX_INVALID) {
+		buf_adds(b, ",\"errors\":");
+		issues_json(res->issues, REPORT_ERRORS, b);
+	}
+	write_failures(&w, res->failures);
+	write_branches(&w, res->joins);
+	buf_adds(b, ",\"artifacts\":{},\"warnings\":[");
+	write_warnings(b, &run->plan->graph->warnings, &first);
+	write_warnings(b, res->issues, &first);
+	buf_printf(b, "],\"ms\":%" PRIu64 "}\n", res->ms);
+	flush(&w, 0);
+	return w.error;
+}
+
+int result_write_output(struct roux_run *run, int fd)
+{
+	if (!status_ok(start_status(run)))
+		return 0;
+	if (run->plan->graph->output)
+		return fd_write_all(fd, buf_str(&run->plan->output));
+	return content_write(run_output(run->run), fd);
+}
+
+/* -- for people ----------------------------------------------------------------------------------
+ */
+
+enum { SHOWN_FAILURES = 20, SHOWN_LINES = 12 };
+
+static void indented(struct buf *b, struct str text)
+{
+	size_t from = text.len, lines = 0;
+
+	while (from && text.p[text.len - 1] == '\n' && text.len)
+		from = --text.len;
+	/* The last lines say what went wrong. */
+	while (from && lines < SHOWN_LINES) {
+		from--;
+		if (text.p[from] == '\n' && ++lines == SHOWN_LINES)
+			from++;
+		if (lines == SHOWN_LINES)
+			break;
+	}
+	while (from < text.len) {
+		size_t end = str_find(text, '\n', from);
+
+		buf_adds(b, "    ");
+		text_plain(b, str_sub(text, from, end - from));
+		buf_addc(b, '\n');
+		from = end + 1;
+	}
+}
+
+static void failure_line(struct buf *b, const struct failure *f)
+{
+	buf_printf(b, "roux: [%.*s%s%.*s] ", STR(f->path), f->label.len ? " " : "", STR(f->label));
+	if (f->timeout)
+		buf_printf(b, "ran out of time (code %d)", f->code);
+	else if (f->signal)
+		buf_printf(b, "ended by signal %d (%s)", f->signal, strsignal(f->signal));
+	else
+		buf_printf(b, "failed with code %d", f->code);
+	if (f->attempt > 1)
+		buf_printf(b, ", attempt %" PRIu64, f->attempt);
+	if (f->tolerated)
+		buf_adds(b, ", tolerated");
+	buf_adds(b, ": ");
+	text_plain(b, utf8_head(f->command, 300));
+	buf_addc(b, '\n');
+	indented(b, f->err.len ? f->err : f->out);
+}
+
+void result_text(struct roux_run *run, struct buf *b)
+{
+	const struct run_result *res = run_result(run->run);
+	const struct failures *f = res->failures;
+	size_t shown = 0;
+
+	report_text(res->issues, REPORT_ALL, b);
+	vec_each (failure, &f->kept) {
+		if (shown++ == SHOWN_FAILURES)
+			break;
+		failure_line(b, failure);
+	}
+	if (f->total > SHOWN_FAILURES)
+		buf_printf(b, "roux: and %" PRIu64 " more failures (--json lists them)\n",
+			f->total - SHOWN_FAILURES);
+	enum roux_status status = start_status(run);
+	if (status == ROUX_CANCELLED || status == ROUX_KILLED || status == ROUX_TIMEOUT)
+		buf_printf(b, "roux: %s\n", res->error);
+	else if (status == ROUX_DONE && res->untolerated)
+		buf_printf(b,
+			"roux: done, but %" PRIu64
+			" failure%s passed over (exit status 3; --tolerate "
+			"accepts that)\n",
+			res->untolerated, res->untolerated == 1 ? " was" : "s were");
+}
+
+int result_exit(const struct roux_run *run, bool strict, bool tolerate)
+{
+	const struct run_result *res = run_result(run->run);
+	enum roux_status status = start_status(run);
+
+	if (status == ROUX_CANCELLED && res->signal)
+		return 128 + res->signal;
+	if (status != ROUX_DONE)
+		return status_exit(status);
+	if (strict)
+		return res->failures->total ? 3 : 0;
+	return res->untolerated && !tolerate ? 3 : 0;
+}

@@ -1,0 +1,68 @@
+#include "app/source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/utf8.h"
+
+static struct graph *from_file(const char *path, enum dialect d, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+	bool standard_input = strcmp(path, "-") == 0;
+	int n = standard_input ? fd_read_all(STDIN_FILENO, SOURCE_MAX_BYTES, &text)
+			       : file_read(path, SOURCE_MAX_BYTES, &text);
+
+	if (n < 0) {
+		report_errno(r, -n, "cannot read %s%s%s", standard_input ? "standard input" : "'",
+			standard_input ? "" : path, standard_input ? "" : "'");
+		if (n == -ENOENT)
+			report_hint(r, "@FILE reads a template from a file; quote the @ away if it "
+				       "is part "
+				       "of a command");
+		return NULL;
+	}
+	return graph_read(standard_input ? S("<stdin>") : str_of(path), buf_str(&text), d, r);
+}
+
+struct graph *source_template(const char *operand, enum dialect d, struct report *r)
+{
+	if (strcmp(operand, "-") == 0)
+		return from_file(operand, d, r);
+	if (operand[0] == '@')
+		return from_file(operand + 1, d, r);
+	return graph_read(S("<template>"), str_of(operand), d, r);
+}
+
+static bool has_blank(struct str s)
+{
+	uint32_t c;
+
+	for (size_t i = 0; i < s.len;) {
+		i += utf8_decode(s, i, &c);
+		if (utf8_blank(c))
+			return true;
+	}
+	return false;
+}
+
+bool source_is_template(const char *operand)
+{
+	if (strcmp(operand, "-") == 0 || operand[0] == '@')
+		return true;
+	if (access(operand, F_OK) == 0)
+		return false;
+	return (operand[0] && strchr("{[\"", operand[0])) || has_blank(str_of(operand));
+}
+
+struct graph *source_any(const char *operand, enum dialect d, struct report *r)
+{
+	if (source_is_template(operand))
+		return source_template(operand, d, r);
+	if (access(operand, F_OK) == 0)
+		return from_file(operand, d, r);
+	report_error(r, (struct where){ 0 }, "there is no recipe '%s'", operand);
+	report_hint(r, "a template of one word needs --template; a file with one is @%s", operand);
+	return NULL;
+}

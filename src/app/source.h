@@ -1,0 +1,14 @@
+#pragma once
+
+#include "graph/graph.h"
+
+enum { SOURCE_MAX_BYTES = 64 << 20 }; /* of a template: a generated one may be large */
+
+/* A TEMPLATE as typed: a command line, JSON text, @file.json, or - for standard input. NULL with
+ * issues added. */
+struct graph *source_template(const char *operand, enum dialect d, struct report *r);
+
+/* Where a recipe may stand too: whether the text is a template all the same. */
+bool source_is_template(const char *operand);
+/* What stands there, a template or a recipe. */
+struct graph *source_any(const char *operand, enum dialect d, struct report *r);

@@ -1,0 +1,49 @@
+#include "cmdline/completion.h"
+
+#include "base/utf8.h"
+#include "cmdline/suggest.h"
+
+const char *const completion_shells[] = { "bash", "zsh", "fish", NULL };
+
+static void (*const writers[])(const struct command *const *, size_t, struct buf *) = {
+	completion_bash,
+	completion_zsh,
+	completion_fish,
+};
+
+_Static_assert(ARRAY_SIZE(writers) + 1 == ARRAY_SIZE(completion_shells), "one for each shell");
+
+bool completion_script(struct str shell, const struct command *const *commands, size_t count,
+	struct buf *b, struct report *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {
+		if (str_eq(shell, str_of(completion_shells[i]))) {
+			writers[i](commands, count, b);
+			return true;
+		}
+	}
+	AUTO_BUF words = BUF_INIT;
+	suggest_list(completion_shells, &words);
+	report_error(r, (struct where){ 0 }, "there is completion for %s, found '%.*s'",
+		buf_cstr(&words), STR(utf8_cut(shell, 60)));
+	suggest_word(completion_shells, shell, r);
+	return false;
+}
+
+bool completion_has_operand(const struct command *c)
+{
+	return c->max_operands && c->complete != COMPLETE_NONE;
+}
+
+void completion_add_commands(const struct command *const *commands, size_t count, struct buf *b)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!commands[i]->hidden)
+			buf_printf(b, " %s", commands[i]->name);
+}
+
+void completion_add_words(const char *const *words, struct buf *b)
+{
+	for (size_t i = 0; words[i]; i++)
+		buf_printf(b, " %s", words[i]);
+}

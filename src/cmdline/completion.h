@@ -1,0 +1,28 @@
+#pragma once
+
+#include "base/report.h"
+#include "cmdline/command.h"
+
+/*
+ * Scripts that complete roux's command line, made from the command table and complete in
+ * themselves. What only roux knows, they ask it for when it is needed: `roux complete recipes`
+ * and `roux complete runs` print one word a line, and a failure is an empty list.
+ */
+
+/* The names of the shells, in the order they are offered; ends with NULL. */
+extern const char *const completion_shells[];
+
+/* Adds the script for `shell`; fails when there is none for it. */
+bool completion_script(struct str shell, const struct command *const *commands, size_t count,
+	struct buf *b, struct report *r);
+
+/* The script of each shell. */
+void completion_bash(const struct command *const *commands, size_t count, struct buf *b);
+void completion_zsh(const struct command *const *commands, size_t count, struct buf *b);
+void completion_fish(const struct command *const *commands, size_t count, struct buf *b);
+
+/* Whether a shell can offer anything for the operands of `c`. */
+bool completion_has_operand(const struct command *c);
+/* Adds the names of commands that are not hidden, or of the shells, each after a blank. */
+void completion_add_commands(const struct command *const *commands, size_t count, struct buf *b);
+void completion_add_words(const char *const *words, struct buf *b);

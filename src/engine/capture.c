@@ -1,0 +1,194 @@
+#include "engine/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum {
+	CHUNK = 64 * 1024,
+	PIPE_LARGE = 1024 * 1024,
+	ROUNDS = 16, /* reads before others get their turn */
+};
+
+static void end(struct capture *c)
+{
+	capture_close(c);
+	c->ended(c);
+}
+
+/* The pipe's bytes can no longer be kept: go on reading, so that the command is not held up until
+ * it is ended, but keep nothing. */
+static void give_up(struct capture *c, int error)
+{
+	if (!c->error)
+		c->error = error;
+}
+
+static void keep_ends(struct capture *c, struct str data)
+{
+	size_t room = CAPTURE_END - MIN(c->head.len, (size_t)CAPTURE_END);
+	struct str first = str_sub(data, 0, MIN(room, data.len));
+
+	buf_add(&c->head, first);
+	data = str_from(data, first.len);
+	if (data.len > CAPTURE_END)
+		data = str_from(data, data.len - CAPTURE_END);
+	while (data.len) {
+		if (c->tail.len < CAPTURE_END) {
+			struct str piece =
+				str_sub(data, 0, MIN(data.len, CAPTURE_END - c->tail.len));
+
+			buf_add(&c->tail, piece);
+			data = str_from(data, piece.len);
+			c->tail_at = c->tail.len % CAPTURE_END;
+			continue;
+		}
+		struct str piece = str_sub(data, 0, MIN(data.len, CAPTURE_END - c->tail_at));
+		memcpy(c->tail.p + c->tail_at, piece.p, piece.len);
+		c->tail_at = (c->tail_at + piece.len) % CAPTURE_END;
+		data = str_from(data, piece.len);
+	}
+}
+
+static void spill(struct capture *c)
+{
+	c->file = file_temp();
+	int r = c->file < 0 ? c->file : fd_write_all(c->file, buf_str(&c->head));
+	if (r < 0)
+		give_up(c, -r);
+	buf_done(&c->head);
+	/* A larger pipe means fewer turns; the kernel may say no, and that is fine. */
+	(void)fcntl(c->fd, F_SETPIPE_SZ, PIPE_LARGE);
+}
+
+/* Moves what the pipe holds into the file without reading it. False: nothing there now. */
+static bool move(struct capture *c)
+{
+	ssize_t n =
+		splice(c->fd, NULL, c->file, NULL, PIPE_LARGE, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+	if (n > 0) {
+		c->bytes += (uint64_t)n;
+		c->came(c, S(""));
+		return true;
+	}
+	if (n == 0) {
+		end(c);
+		return false;
+	}
+	if (errno == EINTR)
+		return true;
+	if (errno != EAGAIN)
+		give_up(c, errno);
+	return false;
+}
+
+/* Reads one chunk. False: nothing there now, or ended. */
+static bool take(struct capture *c)
+{
+	static _Thread_local char chunk[CHUNK];
+	ssize_t n = read(c->fd, chunk, sizeof(chunk));
+
+	if (n < 0)
+		return errno == EINTR;
+	if (n == 0) {
+		end(c);
+		return false;
+	}
+	struct str data = { chunk, (size_t)n };
+	c->bytes += data.len;
+	if (c->mode == CAPTURE_ENDS) {
+		keep_ends(c, data);
+	} else if (!c->error) {
+		buf_add(&c->head, data);
+		if (c->head.len > CONTENT_MEMORY_MAX)
+			spill(c);
+	}
+	c->came(c, data);
+	/* A short read has emptied the pipe: the next one would only say EAGAIN. */
+	return data.len == sizeof(chunk) || c->bytes == 0;
+}
+
+void capture_drain(struct capture *c)
+{
+	for (int round = 0; c->fd >= 0 && round < ROUNDS; round++)
+		if (c->file >= 0 && !c->error ? !move(c) : !take(c))
+			break;
+}
+
+static void on_ready(struct watch *w, uint32_t events)
+{
+	struct capture *c = container_of(w, struct capture, watch);
+
+	capture_drain(c);
+	/* Hung up and empty: read once more for the end itself. */
+	if (c->fd >= 0 && (events & (EPOLLHUP | EPOLLERR)))
+		capture_drain(c);
+}
+
+int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int *child_end)
+{
+	int ends[2];
+
+	c->fd = c->file = -1;
+	c->mode = mode;
+	c->watch.ready = on_ready;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	int r = watch_start(l, &c->watch, ends[0], EPOLLIN);
+	if (r < 0) {
+		close_fd(&ends[0]);
+		close_fd(&ends[1]);
+		return r;
+	}
+	c->fd = ends[0];
+	*child_end = ends[1];
+	return 0;
+}
+
+void capture_close(struct capture *c)
+{
+	watch_stop(&c->watch);
+	close_fd(&c->fd);
+}
+
+void capture_done(struct capture *c)
+{
+	capture_close(c);
+	close_fd(&c->file);
+	buf_done(&c->head);
+	buf_done(&c->tail);
+}
+
+struct content *capture_take(struct capture *c)
+{
+	if (c->file >= 0)
+		return content_from_fd(take_fd(&c->file), 0, c->bytes);
+	return content_from_buf(&c->head);
+}
+
+struct str capture_head(const struct capture *c)
+{
+	return buf_str(&c->head);
+}
+
+void capture_tail(const struct capture *c, struct buf *ret)
+{
+	struct str ring = buf_str(&c->tail);
+	size_t missing = CAPTURE_END - ring.len;
+
+	/* What the ring has no room for yet is still the end of the head. */
+	struct str head = buf_str(&c->head);
+	if (missing && head.len)
+		buf_add(ret, str_from(head, head.len - MIN(head.len, missing)));
+	if (ring.len == CAPTURE_END) {
+		buf_add(ret, str_from(ring, c->tail_at));
+		buf_add(ret, str_sub(ring, 0, c->tail_at));
+	} else {
+		buf_add(ret, ring);
+	}
+}

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "engine/content.h"
+#include "loop/loop.h"
+
+/* One output of a running command, read from a pipe as it comes: kept whole, first in memory, past
+ * CONTENT_MEMORY_MAX in a file that the kernel moves it to; or only its two ends, for diagnostics.
+ */
+enum capture_mode {
+	CAPTURE_ALL,
+	CAPTURE_ENDS, /* the first and the last CAPTURE_END bytes */
+};
+
+enum { CAPTURE_END = 4096 };
+
+struct capture {
+	struct watch watch;
+	int fd; /* our end of the pipe; -1: ended */
+	enum capture_mode mode;
+	uint64_t bytes; /* came in all */
+	struct buf head;
+	struct buf tail; /* CAPTURE_ENDS: a ring of the last bytes once `head` is full */
+	size_t tail_at;
+	int file;  /* CAPTURE_ALL: where the bytes go; -1: still in memory */
+	int error; /* errno of a failure to keep them */
+	/* Set by the owner. `came` gets what was read, empty when it went past unseen; `ended` is
+	 * called once, when the pipe has ended. Both from the loop or from capture_drain(). */
+	void (*came)(struct capture *c, struct str data);
+	void (*ended)(struct capture *c);
+};
+
+/* Makes the pipe; *child_end is the caller's to close. -errno. */
+int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int *child_end);
+/* Reads what is there now, without waiting. */
+void capture_drain(struct capture *c);
+/* Stops listening; what came is kept. `ended` is not called. */
+void capture_close(struct capture *c);
+void capture_done(struct capture *c);
+
+/* What came, handed over: CAPTURE_ALL. */
+struct content *capture_take(struct capture *c);
+/* CAPTURE_ENDS: the beginning (at most CAPTURE_END bytes), and the end. */
+struct str capture_head(const struct capture *c);
+void capture_tail(const struct capture *c, struct buf *ret);

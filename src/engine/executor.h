@@ -1,0 +1,58 @@
+#pragma once
+
+#include "base/report.h"
+#include "engine/capture.h"
+#include "engine/feed.h"
+
+/*
+ * An executor starts commands and tells when they printed and ended. There is one, local processes;
+ * others can stand behind the same few calls, so nothing above may assume a pid.
+ */
+struct executor;
+struct job;
+
+/* A command to start. Borrowed during the call. */
+struct job_spec {
+	const char *const *argv;
+	size_t argc;
+	struct content *in; /* its standard input, or … */
+	struct live *live;  /* … while it is still coming; or … */
+	int in_fd;          /* … handed over as it is; -1: none */
+};
+
+enum job_stream { JOB_STDOUT, JOB_STDERR };
+
+/* One command under way. The owner embeds or points at it and sets the two calls, which come from
+ * the loop. After `ended` the members below tell how it went, until job_free(). */
+struct job_owner {
+	void (*output)(struct job_owner *o, enum job_stream stream, struct str data);
+	void (*ended)(struct job_owner *o);
+};
+
+struct job {
+	struct executor *executor;
+	struct job_owner *owner;
+	int code, signal;
+	bool held;          /* something it left running kept a pipe open and was not waited for */
+	int keep_error;     /* errno: its output could not be kept */
+	struct capture out; /* CAPTURE_ALL */
+	struct capture err; /* CAPTURE_ENDS */
+};
+
+struct executor_ops {
+	/* NULL with *error = errno when it cannot be started. */
+	struct job *(*start)(struct executor *e, const struct job_spec *spec,
+		struct job_owner *owner, int *error);
+	/* Ends the whole tree: asks, waits for the grace time, then kills. `ended` comes later. */
+	void (*stop)(struct job *j);
+	/* Ends it at once. */
+	void (*kill)(struct job *j);
+	void (*free)(struct job *j);
+	/* Ends whatever ended commands have left behind and calls back when nothing is left. */
+	void (*sweep)(struct executor *e, bool at_once, void (*done)(void *data), void *data);
+	void (*close)(struct executor *e);
+};
+
+struct executor {
+	const struct executor_ops *ops;
+};

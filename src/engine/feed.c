@@ -1,0 +1,193 @@
+#include "engine/feed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+struct live {
+	struct loop *loop;
+	struct watch watch;
+	struct timer again; /* for a source that epoll cannot watch */
+	struct list feeds;
+	int source, file;
+	off_t size;
+	bool ended, started;
+};
+
+static void push(struct feed *f)
+{
+	struct live *l = f->live;
+
+	while (f->fd >= 0 && f->at < l->size) {
+		ssize_t n = sendfile(f->fd, l->file, &f->at, (size_t)(l->size - f->at));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) {
+			f->waiting = true;
+			return;
+		}
+		if (n <= 0)
+			feed_stop(f); /* the command does not want it: no error */
+	}
+	f->waiting = false;
+	if (l->ended && f->at >= l->size)
+		feed_stop(f);
+}
+
+static void push_all(struct live *l)
+{
+	list_each_safe (link, &l->feeds)
+		push(list_entry(link, struct feed, link));
+}
+
+static void end(struct live *l)
+{
+	l->ended = true;
+	watch_stop(&l->watch);
+	timer_stop(&l->again);
+	push_all(l);
+}
+
+static ssize_t pull(struct live *l)
+{
+	char chunk[16384];
+	ssize_t n = read(l->source, chunk, sizeof(chunk));
+
+	if (n > 0) {
+		if (fd_write_all(l->file, (struct str){ chunk, (size_t)n }) < 0)
+			return 0;
+		l->size += n;
+	}
+	return n;
+}
+
+static void on_source(struct watch *w, uint32_t events)
+{
+	struct live *l = container_of(w, struct live, watch);
+	ssize_t n = pull(l);
+
+	(void)events;
+	if (n > 0)
+		push_all(l);
+	else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+		end(l);
+}
+
+static void on_again(struct timer *t)
+{
+	struct live *l = container_of(t, struct live, again);
+
+	on_source(&l->watch, 0);
+	if (!l->ended)
+		timer_start(l->loop, t, 0);
+}
+
+struct live *live_new(struct loop *loop, int fd)
+{
+	struct live *l = mem_new(struct live);
+
+	l->loop = loop;
+	l->source = fd;
+	l->watch.ready = on_source;
+	l->again.fire = on_again;
+	list_init(&l->feeds);
+	l->file = file_temp();
+	return l;
+}
+
+void live_free(struct live *l)
+{
+	if (!l)
+		return;
+	while (!list_empty(&l->feeds))
+		feed_stop(list_entry(l->feeds.next, struct feed, link));
+	watch_stop(&l->watch);
+	timer_stop(&l->again);
+	close_fd(&l->file);
+	free(l);
+}
+
+/* The source is touched only once somebody wants it. */
+static void start(struct live *l)
+{
+	if (l->started)
+		return;
+	l->started = true;
+	int r = watch_start(l->loop, &l->watch, l->source, EPOLLIN);
+	if (r == -EPERM)
+		timer_start(l->loop, &l->again, 0); /* a file or device: always ready */
+	else if (r < 0)
+		end(l);
+}
+
+int live_drain(struct live *l, struct content **ret)
+{
+	watch_stop(&l->watch);
+	timer_stop(&l->again);
+	while (!l->ended) {
+		ssize_t n = pull(l);
+
+		if (n < 0 && errno == EAGAIN)
+			(void)poll(&(struct pollfd){ .fd = l->source, .events = POLLIN }, 1, -1);
+		else if (n == 0 || (n < 0 && errno != EINTR))
+			l->ended = true;
+	}
+	int fd = fcntl(l->file, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return -errno;
+	*ret = content_from_fd(fd, 0, (uint64_t)l->size);
+	return 0;
+}
+
+static void on_room(struct watch *w, uint32_t events)
+{
+	struct feed *f = container_of(w, struct feed, watch);
+
+	if (events & EPOLLERR)
+		feed_stop(f);
+	else
+		push(f);
+}
+
+int feed_start(struct live *l, struct feed *f, int *child_end)
+{
+	int ends[2];
+
+	if (l->file < 0)
+		return l->file;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	(void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
+	*f = (struct feed){ .live = l, .fd = ends[1] };
+	f->watch.ready = on_room;
+	/* Edge-triggered: an idle reader with room must not wake us all the time. */
+	int r = watch_start(l->loop, &f->watch, ends[1], EPOLLOUT | EPOLLET);
+	if (r < 0) {
+		close_fd(&ends[0]);
+		close_fd(&f->fd);
+		return r;
+	}
+	list_append(&l->feeds, &f->link);
+	*child_end = ends[0];
+	start(l);
+	push(f);
+	return 0;
+}
+
+void feed_stop(struct feed *f)
+{
+	if (!f->live)
+		return;
+	list_remove(&f->link);
+	watch_stop(&f->watch);
+	close_fd(&f->fd);
+}

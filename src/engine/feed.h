@@ -1,0 +1,30 @@
+#pragma once
+
+#include "engine/content.h"
+#include "loop/loop.h"
+
+/* Standard input of the run while it is still coming, for several readers: each gets all of it from
+ * the beginning, as it arrives. Nobody waits for its end who does not read it. What came is kept in
+ * a file, so that a second attempt reads it again. */
+struct live;
+
+/* Reads `fd`, which stays the caller's. */
+struct live *live_new(struct loop *l, int fd);
+void live_free(struct live *live);
+
+/* Waits, blocking, for the end and hands over everything; -errno. */
+int live_drain(struct live *live, struct content **ret);
+
+/* One reader: roux writes into a pipe that a command reads. */
+struct feed {
+	struct live *live;
+	struct list link;
+	struct watch watch;
+	int fd; /* our end of the pipe; -1: done */
+	off_t at;
+	bool waiting; /* the pipe is full */
+};
+
+/* *child_end is the caller's to close. -errno. */
+int feed_start(struct live *live, struct feed *f, int *child_end);
+void feed_stop(struct feed *f);

@@ -1,0 +1,356 @@
+#include "engine/frame.h"
+
+#include <stdlib.h>
+
+#include "graph/settings.h"
+
+void outcome_done(struct outcome *o)
+{
+	content_unref(o->out);
+	content_unref(o->err);
+	join_list_done(&o->joins);
+	*o = (struct outcome){ 0 };
+}
+
+static void on_timer(struct timer *t);
+
+struct frame *frame_new(struct run *r, struct frame *up, const struct node *n, enum frame_role role,
+	uint64_t index, struct content *in, bool in_live)
+{
+	struct frame *f = mem_new(struct frame);
+
+	f->run = r;
+	f->up = up;
+	f->node = n;
+	f->role = role;
+	f->index = index;
+	f->in = content_ref(in);
+	f->in_live = in_live;
+	f->timer.fire = on_timer;
+	f->attempts = 1;
+	f->tolerated =
+		(up && up->tolerated) || (n->failure_stated && n->failure == FAILURE_CONTINUE);
+	f->root_index = f->failed_index = UINT64_MAX;
+	list_init(&f->active);
+	if (up)
+		list_append(&up->active, &f->link);
+	return f;
+}
+
+void frame_free(struct frame *f)
+{
+	timer_stop(&f->timer);
+	list_remove(&f->link);
+	list_remove(&f->queued);
+	list_remove(&f->slot);
+	list_remove(&f->hungry);
+	if (f->job)
+		f->job->executor->ops->free(f->job);
+	content_unref(f->in);
+	content_unref(f->flow);
+	join_unref(f->join);
+	outcome_done(&f->outcome);
+	free(f);
+}
+
+void frame_path(const struct frame *f, struct buf *b)
+{
+	if (!f->up) {
+		buf_add(b, path_root(f->node));
+		return;
+	}
+	AUTO_BUF up = BUF_INIT;
+	frame_path(f->up, &up);
+	switch (f->role) {
+	case FRAME_CHILD:
+		path_child(b, buf_str(&up), f->index);
+		break;
+	case FRAME_COPY:
+		path_copy(b, buf_str(&up), f->index);
+		break;
+	case FRAME_RECOVERY:
+		path_recover(b, buf_str(&up));
+		break;
+	}
+}
+
+bool frame_halted(const struct frame *f)
+{
+	for (; f; f = f->up)
+		if (f->halted)
+			return true;
+	return false;
+}
+
+/* -- ending --------------------------------------------------------------------------------------
+ */
+
+static void recovery_ended(struct frame *f, struct frame *recovery);
+
+/* Hands the outcome to the frame above. */
+static void deliver(struct frame *f)
+{
+	struct run *r = f->run;
+	struct frame *up = f->up;
+
+	if (!up) {
+		r->outcome = f->outcome;
+		f->outcome = (struct outcome){ 0 };
+		r->root_timed_out = f->timed_out;
+		r->root = NULL;
+	} else if (f->role == FRAME_RECOVERY) {
+		recovery_ended(up, f);
+	} else {
+		group_child_ended(up, f);
+	}
+	frame_free(f);
+}
+
+static void end(struct frame *f)
+{
+	f->state = FRAME_ENDED;
+	timer_stop(&f->timer);
+	if (node_is_group(f->node) && f->attempt)
+		run_emit_frame(f->run,
+			&(struct event){ .kind = EVENT_NODE_DONE,
+				.ok = f->outcome.ok,
+				.code = f->outcome.code,
+				.timeout = f->outcome.timed_out },
+			f);
+	run_step(f, deliver);
+}
+
+void frame_end_halted(struct frame *f)
+{
+	outcome_done(&f->outcome);
+	f->outcome = (struct outcome){ .halted = true, .code = 1 };
+	f->outcome.untolerated = f->untolerated_before;
+	end(f);
+}
+
+/* -- attempts ------------------------------------------------------------------------------------
+ */
+
+static void attempt(struct frame *f)
+{
+	if (frame_halted(f)) {
+		frame_end_halted(f);
+		return;
+	}
+	f->attempt++;
+	f->state = FRAME_RUNNING;
+	f->timed_out = false;
+	f->began_ms = loop_now(f->run->loop);
+	if (f->attempt > 1)
+		run_emit_frame(f->run,
+			&(struct event){ .kind = EVENT_NODE_RETRY, .attempt = f->attempt }, f);
+	if (f->node->kind == NODE_COMMAND) {
+		leaf_begin(f);
+		return;
+	}
+	/* A command's limit begins when it starts, a group's here. */
+	if (f->timeout_ms)
+		timer_start(f->run->loop, &f->timer, f->timeout_ms);
+	group_begin(f);
+}
+
+static void on_timer(struct timer *t)
+{
+	struct frame *f = container_of(t, struct frame, timer);
+
+	if (f->state == FRAME_DELAYED) {
+		run_step(f, attempt);
+	} else if (f->state == FRAME_RUNNING) {
+		f->timed_out = true;
+		frame_halt(f, true);
+	}
+}
+
+/* An earlier failure does not count once a later attempt has succeeded. */
+static void succeeded(struct frame *f)
+{
+	if (f->attempt < 2)
+		return;
+	AUTO_BUF path = BUF_INIT;
+	frame_path(f, &path);
+	failures_tolerate(&f->run->failures, buf_str(&path));
+	f->untolerated_before = 0;
+}
+
+static void recover(struct frame *f)
+{
+	f->state = FRAME_RECOVERING;
+	run_step(frame_new(f->run, f, f->node->recover, FRAME_RECOVERY, 0, f->outcome.out, false),
+		frame_enter);
+}
+
+void frame_attempt_done(struct frame *f, struct outcome *o)
+{
+	timer_stop(&f->timer);
+	outcome_done(&f->outcome);
+	f->outcome = *o;
+	*o = (struct outcome){ 0 };
+	if (f->timed_out && node_is_group(f->node)) {
+		f->outcome.ok = f->outcome.halted = false;
+		f->outcome.timed_out = true;
+		f->outcome.carried = FAILURE_CONTINUE;
+		f->outcome.code = 1;
+		content_unref(f->outcome.err);
+		f->outcome.err = NULL;
+	}
+	/* Stopped for its own sake (its limit, a failure it catches) it may go on; for another's
+	 * not. */
+	bool own = !f->up || !frame_halted(f->up);
+	bool again = !f->outcome.ok && f->attempt < f->attempts && own && !f->run->stopping &&
+		     !(f->outcome.halted && !f->halted);
+	f->halted = f->halted && (!again || f->run->stopping);
+	if (f->outcome.ok)
+		succeeded(f);
+	if (!again) {
+		f->outcome.untolerated += f->untolerated_before;
+		end(f);
+		return;
+	}
+	f->untolerated_before += f->outcome.untolerated;
+	f->state = FRAME_QUEUED;
+	if (f->node->recover)
+		recover(f);
+	else
+		run_step(f, attempt);
+}
+
+/* Its output is thrown away; a failure ends the attempts, under the node's own scope unless the
+ * recovery's author said how far it reaches. */
+static void recovery_ended(struct frame *f, struct frame *recovery)
+{
+	struct outcome *o = &recovery->outcome;
+	const struct node *n = recovery->node;
+	bool stated = n->failure_stated;
+
+	f->untolerated_before += o->untolerated;
+	if (f->run->stopping || (f->up && frame_halted(f->up))) {
+		frame_end_halted(f);
+		return;
+	}
+	if (o->ok || (stated && n->failure == FAILURE_CONTINUE)) {
+		f->state = FRAME_QUEUED;
+		run_step(f, attempt);
+		return;
+	}
+	outcome_done(&f->outcome);
+	f->outcome = *o;
+	*o = (struct outcome){ 0 };
+	join_list_done(&f->outcome.joins);
+	f->outcome.untolerated = f->untolerated_before;
+	f->outcome.carried = stated ? MAX(f->outcome.carried, n->failure) : FAILURE_CONTINUE;
+	if (f->outcome.carried == FAILURE_ROOT && f->up)
+		frame_fail_root(f->up);
+	end(f);
+}
+
+/* -- entering ------------------------------------------------------------------------------------
+ */
+
+static bool settings(struct frame *f)
+{
+	const struct node *n = f->node;
+	struct report *r = &f->run->issues;
+	uint64_t delay_ms = 0;
+
+	if (!setting_resolve(&n->delay_ms, "delay", SETTING_MS, f->scope, &delay_ms, r) ||
+		!setting_resolve(
+			&n->timeout_ms, "timeout", SETTING_MS, f->scope, &f->timeout_ms, r) ||
+		!setting_resolve(&n->retry, "retry", SETTING_ATTEMPTS, f->scope, &f->attempts, r))
+		return false;
+	if (n->kind == NODE_EACH && !count_resolve(&n->count, f->scope, &f->count, r))
+		return false;
+	if (delay_ms) {
+		f->state = FRAME_DELAYED;
+		timer_start(f->run->loop, &f->timer, delay_ms);
+	} else {
+		run_step(f, attempt);
+	}
+	return true;
+}
+
+static void skip(struct frame *f)
+{
+	run_emit_frame(f->run, &(struct event){ .kind = EVENT_NODE_SKIPPED }, f);
+	f->outcome = (struct outcome){
+		.ok = true, .skipped = true, .live = f->in_live, .out = content_ref(f->in)
+	};
+	end(f);
+}
+
+void frame_enter(struct frame *f)
+{
+	const struct node *n = f->node;
+	const struct scope *up = f->up ? f->up->scope : &f->run->plan->scope;
+	bool runs;
+
+	f->entered_ms = loop_now(f->run->loop);
+	if (f->up && frame_halted(f->up)) {
+		frame_end_halted(f);
+		return;
+	}
+	f->scope = f->role == FRAME_COPY ? plan_enter_copy(n, up, (int64_t)f->index,
+						   (int64_t)f->up->count, &f->room)
+					 : plan_enter(n, up, &f->room);
+	bool ok = plan_guard(n, f->scope, &runs, &f->run->issues);
+	if (ok && !runs) {
+		skip(f);
+	} else if (!ok || !settings(f)) {
+		run_fail(f->run, RUN_INVALID);
+		frame_end_halted(f);
+	}
+}
+
+/* -- stopping ------------------------------------------------------------------------------------
+ */
+
+void frame_fail_root(struct frame *f)
+{
+	/* The nearest frame that can still try again catches it. A recovery is a world of its own:
+	 * only when its author wrote "root" does its failure go on, past the attempts of its owner.
+	 */
+	while (f->up && f->attempt >= f->attempts) {
+		if (f->role == FRAME_RECOVERY) {
+			if (!f->node->failure_stated || !f->up->up)
+				break;
+			f = f->up;
+		}
+		f = f->up;
+	}
+	frame_halt(f, false);
+}
+
+static void halt_below(struct frame *f, bool stop)
+{
+	list_each_safe (link, &f->active)
+		halt_below(list_entry(link, struct frame, link), stop);
+	switch (f->state) {
+	case FRAME_DELAYED:
+	case FRAME_WAITING:
+		timer_stop(&f->timer);
+		list_remove(&f->slot);
+		frame_end_halted(f);
+		break;
+	case FRAME_RUNNING:
+		if (f->job && stop)
+			f->job->executor->ops->stop(f->job);
+		list_remove(&f->hungry);
+		if (node_joins(f->node))
+			run_step(f, group_settle);
+		break;
+	case FRAME_QUEUED:
+	case FRAME_RECOVERING:
+	case FRAME_ENDED:
+		break;
+	}
+}
+
+void frame_halt(struct frame *f, bool stop)
+{
+	f->halted = true;
+	halt_below(f, stop);
+}

@@ -1,0 +1,156 @@
+#pragma once
+
+#include "engine/executor.h"
+#include "engine/run.h"
+
+/*
+ * A frame is a node being executed, as a stack frame is a function being executed: it exists from
+ * the moment the node is entered until its outcome has been handed to the frame above.
+ *
+ *   enter ──guard false──────────────────────────────────────────────────────────> end (skipped)
+ *     │
+ *     └─delay─> attempt ─> command or group ─> attempt_done ──ok, or none left──> end ─> above
+ *                  ^                                 │
+ *                  └────── recovery <── `recover` ───┘
+ *
+ * Nothing here calls upwards or downwards directly: a frame puts its next step into the run's
+ * queue, so that neither depth nor a million quick steps use the C stack.
+ */
+
+/* What a node came to. */
+struct outcome {
+	bool ok, skipped;
+	bool live;   /* its output is the run's own input, which nobody has read */
+	bool halted; /* not finished because something else failed or was cancelled: no failure of
+			its own */
+	enum failure_scope carried; /* how far its failure reaches by itself */
+	int code, signal;
+	bool timed_out;
+	struct content *out;
+	struct content *err;    /* the beginning of standard error, for a join */
+	struct join_list joins; /* of the last attempt */
+	uint64_t untolerated;   /* failures in it that nobody asked to tolerate */
+};
+
+void outcome_done(struct outcome *o);
+
+enum frame_role { FRAME_CHILD, FRAME_COPY, FRAME_RECOVERY };
+enum frame_state {
+	FRAME_QUEUED,
+	FRAME_DELAYED, /* waiting for its delay */
+	FRAME_WAITING, /* a command waiting for a slot */
+	FRAME_RUNNING,
+	FRAME_RECOVERING,
+	FRAME_ENDED,
+};
+
+struct frame {
+	struct run *run;
+	struct frame *up;
+	const struct node *node;
+	enum frame_role role;
+	enum frame_state state;
+	uint64_t index; /* among its siblings, or the copy's number */
+	const struct scope *scope;
+	struct scope room;
+	struct content *in;
+	bool in_live; /* its input is the run's own, still coming */
+	uint64_t attempt, attempts, timeout_ms;
+	struct timer timer; /* delay, then the time limit */
+	uint64_t entered_ms;
+	uint64_t began_ms;  /* this attempt */
+	bool tolerated;     /* somebody here or above asked to go on after failures */
+	bool halted;        /* nothing new may start in it during this attempt */
+	bool timed_out;     /* its own limit ran out during this attempt */
+	struct list link;   /* among the active children of the frame above */
+	struct list active; /* children */
+	struct list queued; /* in the run's queue */
+	void (*step)(struct frame *f);
+	struct outcome outcome;
+	uint64_t untolerated_before; /* of earlier attempts */
+
+	/* NODE_COMMAND */
+	struct job *job;
+	struct job_owner owner;
+	struct list slot; /* in the list of those that wait for one */
+	bool announced;   /* told, but the machine had no room yet */
+
+	/* groups */
+	uint64_t count, next; /* children in all; the next to start */
+	struct content *flow; /* sequence: what the next child reads */
+	bool flow_live;
+	struct join *join;  /* parallel */
+	struct list hungry; /* parallel: in the list of those that have children to start */
+	uint64_t done_count;
+	uint64_t root_index;   /* first child whose failure reaches the root; UINT64_MAX: none */
+	uint64_t failed_index; /* first failed child */
+};
+
+/* frame.c */
+struct frame *frame_new(struct run *r, struct frame *up, const struct node *n, enum frame_role role,
+	uint64_t index, struct content *in, bool in_live);
+/* The first step of a new frame, for run_step(). */
+void frame_enter(struct frame *f);
+void frame_path(const struct frame *f, struct buf *b);
+/* Takes the outcome: the attempt is over; tries again, recovers or ends. */
+void frame_attempt_done(struct frame *f, struct outcome *o);
+/* Ends it without an outcome of its own, before or between commands. */
+void frame_end_halted(struct frame *f);
+/* Whether something at or above it has stopped new commands. */
+bool frame_halted(const struct frame *f);
+/* A failure that reaches the root has happened in `f`: stops new commands in the frame that can
+ * still try again, or everywhere. */
+void frame_fail_root(struct frame *f);
+/* Nothing new starts in it; `stop` also ends its running commands. */
+void frame_halt(struct frame *f, bool stop);
+void frame_free(struct frame *f);
+
+/* group.c */
+void group_begin(struct frame *f);
+void group_child_ended(struct frame *f, struct frame *child);
+/* Starts the next child of a parallel group. */
+void group_feed(struct frame *f);
+/* Looks whether a halted parallel group is over. */
+void group_settle(struct frame *f);
+
+/* leaf.c */
+void leaf_begin(struct frame *f);
+/* It has a slot: starts the command. False when the machine cannot start one more now. */
+bool leaf_start(struct frame *f);
+
+/* run.c */
+void run_step(struct frame *f, void (*step)(struct frame *f));
+void run_want_slot(struct frame *f);
+void run_want_children(struct frame *f);
+void run_release_slot(struct run *r);
+void run_emit(struct run *r, struct event *e);
+/* The same with the path and label of a frame. */
+void run_emit_frame(struct run *r, struct event *e, const struct frame *f);
+/* The whole run fails: a template error found late, or the machine. Issues are in r->issues. */
+void run_fail(struct run *r, enum run_status status);
+
+struct run {
+	struct loop *loop;
+	struct plan *plan;
+	struct run_options options;
+	struct executor *executor;
+	struct store store;
+	struct failures failures;
+	struct report issues;
+	struct run_result result;
+	struct buf error;
+	struct frame *root;
+	struct list queue;   /* frames with a step to take */
+	struct list waiting; /* commands without a slot */
+	struct list hungry;  /* parallel groups with children to start, innermost first */
+	struct deferred turn;
+	bool advancing;
+	unsigned jobs, running;
+	uint64_t seq, began_ms;
+	enum run_status stopping; /* RUN_RUNNING: not; else what it will come to */
+	bool root_timed_out;      /* the root's own limit ran out in its last attempt */
+	bool finished, sweeping;  /* the root has ended; what was left behind is being ended */
+	bool hurry;               /* asked for twice: no grace */
+	struct live *live;        /* standard input while it is shared by several readers */
+	struct outcome outcome;   /* of the root */
+};

@@ -1,0 +1,231 @@
+#include "engine/frame.h"
+
+/* Sequences and parallel groups; the copies of a repeated node are one or the other. */
+
+static const struct node *child_node(const struct frame *f, uint64_t index)
+{
+	return f->node->kind == NODE_EACH ? f->node->children[0] : f->node->children[index];
+}
+
+static struct frame *start_child(struct frame *f, struct content *in, bool in_live)
+{
+	enum frame_role role = f->node->kind == NODE_EACH ? FRAME_COPY : FRAME_CHILD;
+	uint64_t index = f->next++;
+	struct frame *child = frame_new(f->run, f, child_node(f, index), role, index, in, in_live);
+
+	run_step(child, frame_enter);
+	return child;
+}
+
+/* -- sequences -----------------------------------------------------------------------------------
+ */
+
+static void sequence_next(struct frame *f)
+{
+	struct outcome o = { .ok = true };
+
+	if (frame_halted(f) && f->next < f->count) {
+		o = (struct outcome){ .halted = true, .code = 1 };
+	} else if (f->next < f->count) {
+		start_child(f, f->flow, f->flow_live);
+		return;
+	}
+	o.live = f->flow_live;
+	o.out = f->flow;
+	f->flow = NULL;
+	o.joins = f->outcome.joins;
+	o.untolerated = f->outcome.untolerated;
+	f->outcome.joins = (struct join_list){ 0 };
+	frame_attempt_done(f, &o);
+}
+
+/* The one step of the whole run: its failure is the run's (command-templates.md section 9). */
+static bool only_step_of_run(const struct frame *f)
+{
+	return !f->up && f->count == 1 && !node_joins(f->node);
+}
+
+static enum failure_scope scope_of(const struct frame *f, const struct frame *child)
+{
+	enum failure_scope scope = MAX(child->outcome.carried, child->node->failure);
+
+	return MAX(scope, f->node->failure);
+}
+
+static void sequence_stops(struct frame *f, struct outcome *child, enum failure_scope carried)
+{
+	struct outcome o = *child;
+
+	*child = (struct outcome){ 0 };
+	o.carried = carried;
+	join_list_move(&f->outcome.joins, &o.joins);
+	join_list_done(&o.joins);
+	o.joins = f->outcome.joins;
+	f->outcome.joins = (struct join_list){ 0 };
+	o.untolerated += f->outcome.untolerated;
+	if (carried == FAILURE_ROOT)
+		frame_fail_root(f);
+	frame_attempt_done(f, &o);
+}
+
+static void sequence_child_ended(struct frame *f, struct frame *child)
+{
+	struct outcome *o = &child->outcome;
+
+	if (o->ok || o->halted) {
+		join_list_move(&f->outcome.joins, &o->joins);
+		f->outcome.untolerated += o->untolerated;
+		content_unref(f->flow);
+		f->flow = o->out;
+		o->out = NULL;
+		/* Only what was skipped hands the run's own input on. */
+		f->flow_live = f->flow_live && o->live;
+		if (o->halted)
+			f->next = MIN(f->next,
+				f->count - 1); /* it is not over: sequence_next() says so */
+		sequence_next(f);
+		return;
+	}
+	enum failure_scope scope = scope_of(f, child);
+	if (f->node->wrapper) {
+		/* A wrapper fails as its child does; how far is for its own parent to say. */
+		sequence_stops(f, o, MAX(o->carried, child->node->failure));
+		return;
+	}
+	if (only_step_of_run(f))
+		scope = FAILURE_ROOT;
+	if (scope != FAILURE_CONTINUE) {
+		sequence_stops(f, o, scope);
+		return;
+	}
+	/* Passed over: the next step gets nothing of it. */
+	join_list_move(&f->outcome.joins, &o->joins);
+	f->outcome.untolerated += o->untolerated;
+	content_unref(f->flow);
+	f->flow = NULL;
+	f->flow_live = false;
+	sequence_next(f);
+}
+
+/* -- parallel groups -----------------------------------------------------------------------------
+ */
+
+void group_feed(struct frame *f)
+{
+	start_child(f, f->in, f->in_live);
+	if (f->next == f->count)
+		list_remove(&f->hungry);
+}
+
+static void parallel_over(struct frame *f)
+{
+	struct outcome o = { .ok = true, .untolerated = f->outcome.untolerated };
+	struct join *j = f->join;
+	uint64_t bad = f->root_index;
+
+	f->join = NULL;
+	vec_each (b, &j->branches) {
+		if (b->nested)
+			join_list_move(&o.joins, b->nested);
+	}
+	if (bad != UINT64_MAX) {
+		o.carried = FAILURE_ROOT;
+	} else if (f->failed_index != UINT64_MAX && f->node->failure == FAILURE_BRANCH) {
+		bad = f->failed_index;
+		o.carried = FAILURE_BRANCH;
+	} else if (!f->done_count) {
+		bad = f->failed_index; /* nobody succeeded: the join is not usable */
+	}
+	if (bad != UINT64_MAX) {
+		o.ok = false;
+		o.code = j->branches.at[bad].code;
+		o.timed_out = j->branches.at[bad].status == BRANCH_TIMEOUT;
+	} else if (f->next < f->count || !f->done_count) {
+		o.ok = false;
+		o.halted = true;
+		o.code = 1;
+	}
+	o.out = join_content(j);
+	join_list_add(&o.joins, j);
+	frame_attempt_done(f, &o);
+}
+
+void group_settle(struct frame *f)
+{
+	if (f->state == FRAME_RUNNING && list_empty(&f->active) &&
+		(f->next == f->count || frame_halted(f)))
+		parallel_over(f);
+}
+
+static void parallel_child_ended(struct frame *f, struct frame *child)
+{
+	struct outcome *o = &child->outcome;
+	struct branch *b = join_branch(f->join, child->index);
+	struct store *store = &f->run->store;
+
+	b->code = o->code;
+	b->ms = (uint32_t)MIN(loop_now(f->run->loop) - child->entered_ms, (uint64_t)UINT32_MAX);
+	b->status = o->ok ? BRANCH_DONE : o->timed_out ? BRANCH_TIMEOUT : BRANCH_FAILED;
+	f->outcome.untolerated += o->untolerated;
+	if (o->ok && !o->skipped) {
+		b->stdout_bytes = content_size(o->out);
+		b->body = content_keep(o->out, store);
+		o->out = NULL;
+	} else if (!o->ok) {
+		b->body = content_keep(o->err, store);
+		o->err = NULL;
+	}
+	if (o->joins.len) {
+		b->nested = mem_new(struct join_list);
+		join_list_move(b->nested, &o->joins);
+	}
+	f->done_count += o->ok;
+	if (!o->ok && !o->halted) {
+		f->failed_index = MIN(f->failed_index, child->index);
+		if (scope_of(f, child) == FAILURE_ROOT) {
+			f->root_index = MIN(f->root_index, child->index);
+			frame_fail_root(f);
+		}
+	}
+	list_remove(&child->link);
+	if (store->error) {
+		report_system(&f->run->issues, (struct where){ 0 },
+			"cannot keep the output of a branch: %s", strerror(store->error));
+		run_fail(f->run, RUN_FAILED);
+	}
+	group_settle(f);
+}
+
+/* -- both ----------------------------------------------------------------------------------------
+ */
+
+void group_begin(struct frame *f)
+{
+	if (f->node->kind != NODE_EACH)
+		f->count = f->node->child_count;
+	f->next = 0;
+	f->done_count = 0;
+	f->root_index = f->failed_index = UINT64_MAX;
+	outcome_done(&f->outcome);
+	run_emit_frame(f->run, &(struct event){ .kind = EVENT_NODE_START, .count = f->count }, f);
+	if (node_joins(f->node)) {
+		AUTO_BUF path = BUF_INIT;
+
+		frame_path(f, &path);
+		f->join = join_new(f->node, buf_str(&path));
+		run_want_children(f);
+		return;
+	}
+	content_unref(f->flow);
+	f->flow = content_ref(f->in);
+	f->flow_live = f->in_live;
+	sequence_next(f);
+}
+
+void group_child_ended(struct frame *f, struct frame *child)
+{
+	if (node_joins(f->node))
+		parallel_child_ended(f, child);
+	else
+		sequence_child_ended(f, child);
+}

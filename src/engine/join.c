@@ -1,0 +1,187 @@
+#include "engine/join.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
+enum { STDERR_CHARACTERS = 1000 };
+
+struct join *join_new(const struct node *node, struct str path)
+{
+	struct join *j = mem_new(struct join);
+
+	j->references = 1;
+	j->node = node;
+	j->path = (struct str){ mem_dup(path.p, path.len), path.len };
+	return j;
+}
+
+struct join *join_ref(struct join *j)
+{
+	j->references++;
+	return j;
+}
+
+static void forget_bodies(struct join *j)
+{
+	vec_each (b, &j->branches) {
+		content_unref(b->body);
+		b->body = NULL;
+	}
+}
+
+void join_unref(struct join *j)
+{
+	if (!j || --j->references)
+		return;
+	forget_bodies(j);
+	vec_each (b, &j->branches) {
+		if (b->nested)
+			join_list_done(b->nested);
+		free(b->nested);
+	}
+	vec_done(&j->branches);
+	free((char *)j->path.p);
+	free(j);
+}
+
+struct branch *join_branch(struct join *j, size_t index)
+{
+	while (j->branches.len <= index)
+		vec_push(&j->branches, (struct branch){ 0 });
+	return &j->branches.at[index];
+}
+
+void join_label(const struct join *j, size_t index, struct buf *b)
+{
+	const struct node *n = j->node;
+	const struct node *child = n->children[n->kind == NODE_EACH ? 0 : index];
+
+	if (child->label.len)
+		buf_add(b, child->label);
+	else
+		buf_printf(b, "branch %zu", index + 1);
+}
+
+const char *branch_status_name(enum branch_status status)
+{
+	static const char *const names[] = { "pending", "done", "failed", "timeout" };
+
+	return names[status];
+}
+
+/* Everything of a part but the body itself. */
+static void head(const struct join *j, size_t i, struct buf *b)
+{
+	const struct branch *branch = &j->branches.at[i];
+
+	if (i)
+		buf_addc(b, '\n');
+	buf_adds(b, "--- branch: ");
+	join_label(j, i, b);
+	buf_printf(b, " status: %s ---\n", branch_status_name(branch->status));
+	if (branch->status == BRANCH_DONE)
+		return;
+	buf_printf(b, "exit: %d", branch->code);
+	if (branch->body)
+		buf_adds(b, "\nstderr: ");
+}
+
+static int put_body(const struct branch *branch, struct content_out *out)
+{
+	if (branch->status == BRANCH_DONE)
+		return content_put(out, branch->body);
+	AUTO_BUF text = BUF_INIT;
+	int r = content_head(branch->body, STDERR_CHARACTERS * 4, &text);
+	if (r < 0)
+		return r;
+	return content_put_str(out, utf8_head(buf_str(&text), STDERR_CHARACTERS));
+}
+
+static int write_all(void *data, struct content_out *out)
+{
+	const struct join *j = data;
+	AUTO_BUF text = BUF_INIT;
+	int r = 0;
+
+	for (size_t i = 0; i < j->branches.len && r == 0; i++) {
+		const struct branch *branch = &j->branches.at[i];
+
+		head(j, i, &text);
+		/* Small things are collected, so that a thousand branches are not two thousand
+		 * writes. */
+		bool small = content_size(branch->body) < 4096;
+		if (small)
+			r = put_body(branch, &(struct content_out){ -1, &text });
+		if (r == 0 && (!small || text.len > 60000 || i + 1 == j->branches.len)) {
+			r = content_put_str(out, buf_str(&text));
+			buf_reset(&text);
+		}
+		if (r == 0 && !small)
+			r = put_body(branch, out);
+	}
+	return r;
+}
+
+static void done(void *data)
+{
+	/* There is one text for each join: with it goes the only use of what the branches printed.
+	 */
+	forget_bodies(data);
+	join_unref(data);
+}
+
+static uint64_t total_size(const struct join *j)
+{
+	AUTO_BUF text = BUF_INIT;
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < j->branches.len; i++) {
+		const struct branch *branch = &j->branches.at[i];
+
+		buf_reset(&text);
+		head(j, i, &text);
+		if (branch->status == BRANCH_DONE)
+			size += content_size(branch->body);
+		else
+			(void)put_body(branch, &(struct content_out){ -1, &text });
+		size += text.len;
+	}
+	return size;
+}
+
+struct content *join_content(struct join *j)
+{
+	return content_from_pieces(&(struct content_pieces){
+		.size = total_size(j),
+		.write = write_all,
+		.done = done,
+		.data = join_ref(j),
+	});
+}
+
+void join_list_add(struct join_list *list, struct join *j)
+{
+	vec_push(list, j);
+}
+
+void join_list_move(struct join_list *list, struct join_list *from)
+{
+	if (!list->len) {
+		struct join_list t = *list;
+
+		*list = *from;
+		*from = t;
+		return;
+	}
+	for (size_t i = 0; i < from->len; i++)
+		vec_push(list, from->at[i]);
+	from->len = 0;
+}
+
+void join_list_done(struct join_list *list)
+{
+	for (size_t i = 0; i < list->len; i++)
+		join_unref(list->at[i]);
+	vec_done(list);
+}

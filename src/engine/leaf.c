@@ -1,0 +1,262 @@
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "engine/frame.h"
+#include "graph/argv.h"
+
+/* One command: waits for a slot, is started, watched and, when it has ended, judged. */
+
+static void on_ended(struct job_owner *o);
+static void on_output(struct job_owner *o, enum job_stream stream, struct str data);
+
+void leaf_begin(struct frame *f)
+{
+	f->state = FRAME_WAITING;
+	f->owner = (struct job_owner){ on_output, on_ended };
+	run_want_slot(f);
+}
+
+static struct frame *frame_of(struct job_owner *o)
+{
+	return container_of(o, struct frame, owner);
+}
+
+static void on_output(struct job_owner *o, enum job_stream stream, struct str data)
+{
+	struct frame *f = frame_of(o);
+
+	if (f->run->options.tell_output)
+		run_emit_frame(f->run,
+			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
+				.data = data,
+				.is_stderr = stream == JOB_STDERR },
+			f);
+}
+
+/* -- judging -------------------------------------------------------------------------------------
+ */
+
+struct verdict {
+	int code, signal;
+	struct str err; /* for a join: the beginning of standard error */
+	struct str err_tail, out_tail;
+};
+
+static void display(const struct frame *f, struct buf *b)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	const char *const *argv;
+	size_t argc;
+
+	if (argv_build(f->node, f->scope, &a, &argv, &argc, &ignored))
+		command_display(b, argv, argc);
+	arena_done(&a);
+}
+
+static void record(struct frame *f, const struct verdict *v)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF command = BUF_INIT;
+
+	/* Past the limit only the number counts. */
+	if (f->run->failures.kept.len < FAILURES_KEPT) {
+		frame_path(f, &path);
+		display(f, &command);
+	}
+	failures_add(&f->run->failures, &(struct failure){
+						.path = buf_str(&path),
+						.label = f->node->label,
+						.command = buf_str(&command),
+						.code = v->code,
+						.signal = v->signal,
+						.timeout = f->timed_out,
+						.tolerated = f->tolerated,
+						.attempt = f->attempt,
+						.err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
+						.out = utf8_tail(v->out_tail, FAILURE_TEXT_MAX),
+					});
+}
+
+/* What its time limit, or that of a group around it, makes of the end of a command. */
+static bool stopped_by_limit(const struct frame *f)
+{
+	for (; f; f = f->up)
+		if (f->timed_out)
+			return true;
+	return false;
+}
+
+static void judge(struct frame *f, const struct verdict *v, struct content *out)
+{
+	struct outcome o = { .out = out };
+	bool cancelled = f->run->stopping != RUN_RUNNING;
+	bool limit = stopped_by_limit(f);
+
+	f->timed_out = f->timed_out || limit;
+	o.code = v->signal ? 128 + v->signal : v->code;
+	if (f->timed_out)
+		o.code = !v->signal && v->code ? v->code : 1;
+	o.signal = v->signal;
+	o.timed_out = f->timed_out;
+	o.ok = !f->timed_out && o.code == 0;
+	run_emit_frame(f->run,
+		&(struct event){ .kind = EVENT_COMMAND_DONE,
+			.attempt = f->attempt,
+			.code = o.code,
+			.signal = o.signal,
+			.timeout = o.timed_out,
+			.ok = o.ok,
+			.ms = loop_now(f->run->loop) - f->began_ms,
+			.stdout_bytes = content_size(out) },
+		f);
+	if (!o.ok && cancelled) {
+		o.halted = true; /* what a cancel ended is no failure */
+	} else if (!o.ok) {
+		struct verdict w = *v;
+
+		w.code = o.code;
+		record(f, &w);
+		o.untolerated = !f->tolerated;
+		AUTO_BUF err = BUF_INIT;
+		buf_add(&err, v->err);
+		o.err = content_from_buf(&err);
+	}
+	frame_attempt_done(f, &o);
+}
+
+static void warn_held(struct frame *f)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	frame_path(f, &path);
+	report_warning(&f->run->issues, (struct where){ 0 },
+		"node %s: something that the command left running kept its output open; it was not "
+		"waited for",
+		buf_cstr(&path));
+}
+
+static bool lost_output(struct frame *f)
+{
+	int error = f->job->keep_error;
+
+	if (!error)
+		return false;
+	AUTO_BUF path = BUF_INIT;
+	frame_path(f, &path);
+	report_system(&f->run->issues, (struct where){ 0 }, "cannot keep the output of node %s: %s",
+		buf_cstr(&path), strerror(error));
+	report_hint(&f->run->issues, "set TMPDIR to a directory with room");
+	run_fail(f->run, RUN_FAILED);
+	return true;
+}
+
+static void on_ended(struct job_owner *owner)
+{
+	struct frame *f = frame_of(owner);
+	struct job *j = f->job;
+	AUTO_BUF err_tail = BUF_INIT;
+	AUTO_BUF out_tail = BUF_INIT;
+	AUTO_BUF err = BUF_INIT;
+
+	timer_stop(&f->timer);
+	run_release_slot(f->run);
+	(void)lost_output(f);
+	if (j->held)
+		warn_held(f);
+	struct content *out = capture_take(&j->out);
+	struct verdict v = { .code = j->code, .signal = j->signal };
+	if (j->code || j->signal || f->timed_out) {
+		buf_add(&err, capture_head(&j->err));
+		capture_tail(&j->err, &err_tail);
+		(void)content_tail(out, FAILURE_TEXT_MAX, &out_tail);
+	}
+	v.err = buf_str(&err);
+	v.err_tail = buf_str(&err_tail);
+	v.out_tail = buf_str(&out_tail);
+	j->executor->ops->free(j);
+	f->job = NULL;
+	judge(f, &v, out);
+}
+
+/* -- starting ------------------------------------------------------------------------------------
+ */
+
+/* The machine has no room for one more now, but will have when another command ends. */
+static bool may_pass(int error)
+{
+	return error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+static void cannot_start(struct frame *f, const char *program, int error)
+{
+	AUTO_BUF why = BUF_INIT;
+	bool missing = error == ENOENT && !strchr(program, '/');
+	struct verdict v = { .code = error == ENOENT ? 127 : 126 };
+
+	if (missing)
+		buf_printf(&why, "%s: not found in PATH", program);
+	else if (error == ENOEXEC)
+		buf_printf(&why, "%s: not a program: a script needs a #! line", program);
+	else if (error == E2BIG)
+		buf_printf(
+			&why, "%s: the arguments and environment are too long together", program);
+	else
+		buf_printf(&why, "%s: cannot start: %s", program, strerror(error));
+	v.err = v.err_tail = buf_str(&why);
+	judge(f, &v, NULL);
+}
+
+static void give_back(struct frame *f)
+{
+	f->state = FRAME_WAITING;
+	list_prepend(&f->run->waiting, &f->slot);
+}
+
+bool leaf_start(struct frame *f)
+{
+	struct run *r = f->run;
+	struct arena a = ARENA_INIT;
+	const char *const *argv;
+	size_t argc;
+	int error = 0;
+
+	f->state = FRAME_RUNNING;
+	f->began_ms = loop_now(r->loop);
+	if (!argv_build(f->node, f->scope, &a, &argv, &argc, &r->issues)) {
+		arena_done(&a);
+		run_release_slot(r);
+		run_fail(r, RUN_INVALID);
+		frame_end_halted(f);
+		return true;
+	}
+	struct job_spec spec = { .argv = argv, .argc = argc, .in = f->in, .in_fd = -1 };
+	if (f->in_live && r->live)
+		spec.live = r->live;
+	else if (f->in_live)
+		spec.in_fd = r->options.stdin_fd;
+	/* The intent is told before the deed, so that a record of it exists whatever happens next.
+	 */
+	if (!f->announced)
+		run_emit_frame(r,
+			&(struct event){
+				.kind = EVENT_COMMAND_START, .argv = argv, .attempt = f->attempt },
+			f);
+	f->announced = true;
+	f->job = r->executor->ops->start(r->executor, &spec, &f->owner, &error);
+	bool wait = !f->job && may_pass(error) && r->running > 1;
+	if (f->job && f->timeout_ms)
+		timer_start(r->loop, &f->timer, f->timeout_ms);
+	if (wait)
+		give_back(f);
+	if (!wait)
+		f->announced = false;
+	if (!f->job)
+		run_release_slot(r);
+	if (!f->job && !wait)
+		cannot_start(f, argv[0], error);
+	arena_done(&a);
+	return !wait;
+}

@@ -1,0 +1,503 @@
+#include "engine/local.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "engine/program.h"
+#include "loop/child.h"
+#include "loop/tree.h"
+
+enum {
+	LINGER_MS = 500, /* silence after which a pipe held by somebody left behind is let go */
+	POLL_MIN_MS = 2, /* how often trees that are being ended are looked at */
+	POLL_MAX_MS = 50,
+};
+
+enum stage { STAGE_RUNNING, STAGE_ASKING, STAGE_ASKED, STAGE_KILLED };
+
+struct local_job {
+	struct job job;
+	struct local *local;
+	struct list link; /* all jobs that have not ended */
+	struct child child;
+	struct feed feed;
+	struct timer linger;
+	enum stage stage;
+	uint64_t kill_at_ms; /* STAGE_ASKED: when asking is over */
+	bool exited, told;
+	struct buf mark; /* "/run.number/": in the environment of everything it starts */
+};
+
+struct local {
+	struct executor executor;
+	struct loop *loop;
+	struct local_options options;
+	struct programs programs;
+	struct list jobs;
+	/* The environment; slot 0 is the mark of the command that is just being started. */
+	VEC(const char *) env;
+	struct buf mark_entry;
+	struct buf run_mark; /* "/pid-time." */
+	uint64_t started;    /* commands so far */
+	sigset_t mask;
+	/* All trees that are being ended are looked at together, in one walk over /proc. */
+	struct timer poll;
+	uint64_t poll_ms;
+	/* A sweep under way: */
+	void (*swept)(void *data);
+	void *swept_data;
+	enum stage sweep_stage;
+	uint64_t sweep_kill_at_ms;
+};
+
+static struct local *local_of(struct executor *e)
+{
+	return container_of(e, struct local, executor);
+}
+
+static struct local_job *job_of(struct job *j)
+{
+	return container_of(j, struct local_job, job);
+}
+
+/* -- environment ---------------------------------------------------------------------------------
+ */
+
+static bool same_name(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "=");
+
+	return strncmp(a, b, n) == 0 && b[n] == '=';
+}
+
+static void build_env(struct local *l)
+{
+	const char *outer = getenv(TREE_VARIABLE);
+
+	/* A run inside a command of another run keeps the other's marks. */
+	buf_printf(&l->mark_entry, "%s=%s", TREE_VARIABLE, outer && outer[0] == '/' ? outer : "/");
+	buf_printf(&l->run_mark, "/%d-%" PRIu64 ".", (int)getpid(), clock_mono_us());
+	vec_push(&l->env, NULL);
+	for (char **e = environ; e && *e; e++) {
+		bool replaced = same_name(TREE_VARIABLE "=", *e);
+
+		for (size_t i = 0; l->options.env && l->options.env[i]; i++)
+			replaced |= same_name(l->options.env[i], *e);
+		if (!replaced)
+			vec_push(&l->env, *e);
+	}
+	for (size_t i = 0; l->options.env && l->options.env[i]; i++) {
+		bool again = false; /* the last one of a name counts */
+
+		for (size_t k = i + 1; l->options.env[k]; k++)
+			again |= same_name(l->options.env[i], l->options.env[k]);
+		if (!again)
+			vec_push(&l->env, l->options.env[i]);
+	}
+	vec_push(&l->env, NULL);
+	l->programs.path = S("/usr/local/bin:/usr/bin:/bin");
+	for (size_t i = 1; l->env.at[i]; i++)
+		if (same_name("PATH=", l->env.at[i]))
+			l->programs.path = str_of(l->env.at[i] + 5);
+}
+
+/* -- the end of a job ----------------------------------------------------------------------------
+ */
+
+static bool known_pid(void *data, pid_t pid)
+{
+	struct local *l = data;
+
+	list_each (link, &l->jobs)
+		if (list_entry(link, struct local_job, link)->child.pid == pid)
+			return true;
+	return false;
+}
+
+static void tell(struct local_job *j)
+{
+	if (j->told)
+		return;
+	j->told = true;
+	timer_stop(&j->linger);
+	list_remove(&j->link);
+	j->job.code = j->child.code;
+	j->job.signal = j->child.signal;
+	j->job.keep_error = j->job.out.error;
+	j->job.owner->ended(j->job.owner); /* may free `j` */
+}
+
+/* The exit and the ends of the two pipes come in any order; the last one decides. A tree that is
+ * being ended is over when nobody of it is left: see look_at_trees(). */
+static void settle(struct local_job *j)
+{
+	if (!j->exited || j->stage != STAGE_RUNNING)
+		return;
+	if (j->job.out.fd >= 0 || j->job.err.fd >= 0)
+		return;
+	tell(j);
+}
+
+static void on_pipe_end(struct local_job *j)
+{
+	settle(j);
+}
+
+static void on_out_end(struct capture *c)
+{
+	on_pipe_end(container_of(c, struct local_job, job.out));
+}
+
+static void on_err_end(struct capture *c)
+{
+	on_pipe_end(container_of(c, struct local_job, job.err));
+}
+
+static void on_data(struct local_job *j, enum job_stream stream, struct str data)
+{
+	if (j->exited && j->stage == STAGE_RUNNING)
+		timer_start(j->local->loop, &j->linger, LINGER_MS);
+	if (j->job.out.error && j->stage == STAGE_RUNNING)
+		j->local->executor.ops->stop(&j->job);
+	j->job.owner->output(j->job.owner, stream, data);
+}
+
+static void on_out(struct capture *c, struct str data)
+{
+	on_data(container_of(c, struct local_job, job.out), JOB_STDOUT, data);
+}
+
+static void on_err(struct capture *c, struct str data)
+{
+	on_data(container_of(c, struct local_job, job.err), JOB_STDERR, data);
+}
+
+static void on_linger(struct timer *t)
+{
+	struct local_job *j = container_of(t, struct local_job, linger);
+
+	if (j->stage != STAGE_RUNNING)
+		return;
+	j->job.held = true;
+	capture_close(&j->job.out);
+	capture_close(&j->job.err);
+	settle(j);
+}
+
+static void on_exited(struct child *c)
+{
+	struct local_job *j = container_of(c, struct local_job, child);
+	struct local *l = j->local;
+
+	j->exited = true;
+	feed_stop(&j->feed);
+	if (l->options.whole)
+		tree_reap(known_pid, l);
+	if (j->stage != STAGE_RUNNING) {
+		timer_start(l->loop, &l->poll, 0);
+		return;
+	}
+	/* What is in the pipes now is read at once: most commands leave nobody behind. A pipe that
+	 * ends here settles the job, so nothing may touch it afterwards without looking. */
+	timer_start(l->loop, &j->linger, LINGER_MS);
+	if (j->job.err.fd >= 0)
+		capture_drain(&j->job.err);
+	if (j->job.out.fd >= 0) {
+		capture_drain(&j->job.out);
+		return;
+	}
+	settle(j);
+}
+
+/* -- ending trees --------------------------------------------------------------------------------
+ */
+
+/* Sends to the tree of a job, or without a job to everything of the run. Without /proc only the
+ * process groups can be reached. Returns how many processes are left. */
+static size_t signal_tree(struct local *l, struct tree_scan *scan, struct local_job *j, int sig)
+{
+	if (!scan) {
+		bool running = j && child_running(&j->child);
+
+		if (running && sig)
+			(void)kill(-j->child.pid, sig);
+		return running ? 1 : 0;
+	}
+	if (j)
+		return tree_signal(scan, j->child.pid, buf_str(&j->mark), sig);
+	return tree_signal(scan, 0, l->options.whole ? S("") : buf_str(&l->run_mark), sig);
+}
+
+/* One step of ending a tree; asking includes waking up those that are stopped. Returns how many
+ * processes are left. */
+static size_t press(struct local *l, struct tree_scan *scan, struct local_job *j, enum stage *stage,
+	uint64_t kill_at_ms)
+{
+	if (*stage == STAGE_ASKING) {
+		*stage = STAGE_ASKED;
+		size_t left = signal_tree(l, scan, j, SIGTERM);
+
+		(void)signal_tree(l, scan, j, SIGCONT);
+		return left;
+	}
+	if (*stage == STAGE_ASKED && clock_mono_ms() >= kill_at_ms)
+		*stage = STAGE_KILLED;
+	return signal_tree(l, scan, j, *stage == STAGE_KILLED ? SIGKILL : 0);
+}
+
+static void finish_ended(struct local_job *j)
+{
+	/* Nobody is left who could write: take what is there and do not wait. */
+	j->stage = STAGE_KILLED;
+	if (j->job.out.fd >= 0)
+		capture_drain(&j->job.out);
+	if (j->job.err.fd >= 0)
+		capture_drain(&j->job.err);
+	capture_close(&j->job.out);
+	capture_close(&j->job.err);
+	tell(j);
+}
+
+static bool look_at_job(struct local *l, struct tree_scan *scan, struct local_job *j)
+{
+	if (press(l, scan, j, &j->stage, j->kill_at_ms) || !j->exited)
+		return false;
+	finish_ended(j);
+	return true;
+}
+
+static void look_at_sweep(struct local *l, struct tree_scan *scan)
+{
+	if (press(l, scan, NULL, &l->sweep_stage, l->sweep_kill_at_ms))
+		return;
+	void (*swept)(void *) = l->swept;
+	l->swept = NULL;
+	swept(l->swept_data); /* may close us */
+}
+
+static void look_at_trees(struct timer *t)
+{
+	struct local *l = container_of(t, struct local, poll);
+	struct tree_scan *scan = tree_scan_new();
+	bool busy = false, progress = false;
+
+	if (l->options.whole)
+		tree_reap(known_pid, l);
+	list_each_safe (link, &l->jobs) {
+		struct local_job *j = list_entry(link, struct local_job, link);
+
+		if (j->stage == STAGE_RUNNING)
+			continue;
+		if (look_at_job(l, scan, j))
+			progress = true;
+		else
+			busy = true;
+	}
+	busy |= l->swept != NULL;
+	l->poll_ms = progress ? POLL_MIN_MS : MIN(l->poll_ms * 2, (uint64_t)POLL_MAX_MS);
+	if (busy && !timer_running(&l->poll))
+		timer_start(l->loop, &l->poll, l->poll_ms);
+	if (l->swept)
+		look_at_sweep(l, scan);
+	tree_scan_free(scan);
+}
+
+static void watch_trees(struct local *l)
+{
+	l->poll_ms = POLL_MIN_MS;
+	timer_start(l->loop, &l->poll, 0);
+}
+
+static void stop(struct job *job)
+{
+	struct local_job *j = job_of(job);
+	struct local *l = j->local;
+
+	if (j->stage != STAGE_RUNNING || j->told)
+		return;
+	j->stage = STAGE_ASKING;
+	timer_stop(&j->linger);
+	j->kill_at_ms = clock_mono_ms() + l->options.grace_ms;
+	watch_trees(l);
+}
+
+static void kill_job(struct job *job)
+{
+	struct local_job *j = job_of(job);
+
+	if (j->told)
+		return;
+	timer_stop(&j->linger);
+	j->stage = STAGE_KILLED;
+	watch_trees(j->local);
+}
+
+static void sweep(struct executor *e, bool at_once, void (*done)(void *data), void *data)
+{
+	struct local *l = local_of(e);
+
+	if (l->swept) { /* a second call only hurries */
+		if (at_once)
+			l->sweep_stage = STAGE_KILLED;
+		watch_trees(l);
+		return;
+	}
+	l->swept = done;
+	l->swept_data = data;
+	l->sweep_stage = at_once ? STAGE_KILLED : STAGE_ASKING;
+	l->sweep_kill_at_ms = clock_mono_ms() + l->options.grace_ms;
+	watch_trees(l);
+}
+
+/* -- the start -----------------------------------------------------------------------------------
+ */
+
+static void free_job(struct job *job)
+{
+	struct local_job *j = job_of(job);
+
+	list_remove(&j->link);
+	timer_stop(&j->linger);
+	feed_stop(&j->feed);
+	if (j->child.pid)
+		child_done(&j->child);
+	capture_done(&j->job.out);
+	capture_done(&j->job.err);
+	buf_done(&j->mark);
+	free(j);
+}
+
+static int open_input(
+	struct local *l, struct local_job *j, const struct job_spec *spec, bool *owned)
+{
+	int fd = -1;
+
+	*owned = false;
+	if (spec->in_fd >= 0)
+		return spec->in_fd;
+	if (!spec->live)
+		return content_reader(spec->in, l->options.store, owned);
+	*owned = true;
+	int r = feed_start(spec->live, &j->feed, &fd);
+	return r < 0 ? r : fd;
+}
+
+static int spawn(
+	struct local *l, struct local_job *j, const struct job_spec *spec, int in, int out, int err)
+{
+	size_t entry = l->mark_entry.len;
+	int error = ENOENT;
+	const char *program = programs_find(&l->programs, spec->argv[0], &error);
+
+	if (!program)
+		return -error;
+	buf_printf(&j->mark, "%s%" PRIu64 "/", buf_cstr(&l->run_mark), ++l->started);
+	/* Our marks begin with the slash that the outer ones end with. */
+	buf_add(&l->mark_entry, str_from(buf_str(&j->mark), 1));
+	l->env.at[0] = buf_cstr(&l->mark_entry);
+	struct child_spec child = {
+		.program = program,
+		.argv = spec->argv,
+		.envp = l->env.at,
+		.in = in,
+		.out = out,
+		.err = err,
+		.cwd = l->options.cwd,
+		.mask = &l->mask,
+		.nofile = l->options.nofile,
+		.reset_handlers = l->options.handlers,
+	};
+	j->child.exited = on_exited;
+	int r = child_spawn(l->loop, &j->child, &child);
+	buf_truncate(&l->mark_entry, entry);
+	return r;
+}
+
+static struct job *start(
+	struct executor *e, const struct job_spec *spec, struct job_owner *owner, int *error)
+{
+	struct local *l = local_of(e);
+	struct local_job *j = mem_new(struct local_job);
+	AUTO_CLOSE int out = -1;
+	AUTO_CLOSE int err = -1;
+	bool owned;
+
+	j->job.executor = e;
+	j->job.owner = owner;
+	j->local = l;
+	j->child.pidfd = -1;
+	j->linger.fire = on_linger;
+	j->job.out.fd = j->job.err.fd = j->job.out.file = j->job.err.file = -1;
+	j->job.out.came = on_out;
+	j->job.out.ended = on_out_end;
+	j->job.err.came = on_err;
+	j->job.err.ended = on_err_end;
+	list_append(&l->jobs, &j->link);
+
+	int in = open_input(l, j, spec, &owned);
+	int r = MIN(in, 0);
+	if (r == 0)
+		r = capture_start(l->loop, &j->job.out, CAPTURE_ALL, &out);
+	if (r == 0)
+		r = capture_start(l->loop, &j->job.err, CAPTURE_ENDS, &err);
+	if (r == 0)
+		r = spawn(l, j, spec, in, out, err);
+	if (owned)
+		close_fd(&in);
+	if (r == 0)
+		return &j->job;
+	*error = -r;
+	free_job(&j->job);
+	return NULL;
+}
+
+static void close_executor(struct executor *e)
+{
+	struct local *l = local_of(e);
+
+	timer_stop(&l->poll);
+	programs_done(&l->programs);
+	vec_done(&l->env);
+	buf_done(&l->mark_entry);
+	buf_done(&l->run_mark);
+	free(l);
+}
+
+static const struct executor_ops ops = {
+	.start = start,
+	.stop = stop,
+	.kill = kill_job,
+	.free = free_job,
+	.sweep = sweep,
+	.close = close_executor,
+};
+
+struct executor *local_executor(struct loop *loop, const struct local_options *o)
+{
+	struct local *l = mem_new(struct local);
+
+	l->executor.ops = &ops;
+	l->loop = loop;
+	l->options = *o;
+	l->poll.fire = look_at_trees;
+	l->programs.cwd = o->cwd;
+	list_init(&l->jobs);
+	if (o->mask)
+		l->mask = *o->mask;
+	else
+		(void)pthread_sigmask(SIG_SETMASK, NULL, &l->mask);
+	build_env(l);
+	return &l->executor;
+}
+
+void local_set_grace(struct executor *e, uint64_t grace_ms)
+{
+	local_of(e)->options.grace_ms = grace_ms;
+}

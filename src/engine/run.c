@@ -1,0 +1,397 @@
+#include "engine/run.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/frame.h"
+#include "engine/local.h"
+
+enum { TURN_STEPS = 10000 }; /* before signals and output get their turn */
+
+/* -- events --------------------------------------------------------------------------------------
+ */
+
+void run_emit(struct run *r, struct event *e)
+{
+	if (!r->options.listen)
+		return;
+	if (event_name(e->kind))
+		e->seq = ++r->seq;
+	e->time_ms = clock_real_ms();
+	e->mono_ms = clock_mono_ms();
+	r->options.listen(r->options.listen_data, e);
+}
+
+void run_emit_frame(struct run *r, struct event *e, const struct frame *f)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	if (!r->options.listen)
+		return;
+	frame_path(f, &path);
+	e->path = buf_str(&path);
+	e->node = f->node;
+	e->label = f->node->label;
+	run_emit(r, e);
+}
+
+/* -- steps and slots -----------------------------------------------------------------------------
+ */
+
+static void on_turn(struct deferred *d);
+
+static void wake(struct run *r)
+{
+	if (!r->advancing)
+		deferred_start(r->loop, &r->turn);
+}
+
+void run_step(struct frame *f, void (*step)(struct frame *f))
+{
+	f->step = step;
+	if (!list_linked(&f->queued))
+		list_append(&f->run->queue, &f->queued);
+	wake(f->run);
+}
+
+void run_want_slot(struct frame *f)
+{
+	list_append(&f->run->waiting, &f->slot);
+	wake(f->run);
+}
+
+void run_want_children(struct frame *f)
+{
+	/* Innermost first: what has begun is finished before more is begun. */
+	list_prepend(&f->run->hungry, &f->hungry);
+	wake(f->run);
+}
+
+void run_release_slot(struct run *r)
+{
+	r->running--;
+	wake(r);
+}
+
+/* One thing that can be done now, in order of precedence. False: nothing. */
+static bool advance(struct run *r)
+{
+	if (!list_empty(&r->queue)) {
+		struct frame *f = list_entry(r->queue.next, struct frame, queued);
+
+		list_remove(&f->queued);
+		f->step(f);
+		return true;
+	}
+	if (r->running >= r->jobs)
+		return false;
+	if (!list_empty(&r->waiting)) {
+		struct frame *f = list_entry(r->waiting.next, struct frame, slot);
+
+		list_remove(&f->slot);
+		r->running++;
+		/* The machine is full: as many as run now are as many as fit. */
+		if (!leaf_start(f))
+			r->jobs = MAX(r->running, 1u);
+		return true;
+	}
+	if (!list_empty(&r->hungry)) {
+		group_feed(list_entry(r->hungry.next, struct frame, hungry));
+		return true;
+	}
+	return false;
+}
+
+static void finish(struct run *r);
+
+static void on_turn(struct deferred *d)
+{
+	struct run *r = container_of(d, struct run, turn);
+	unsigned steps = 0;
+
+	r->advancing = true;
+	while (steps < TURN_STEPS && advance(r))
+		steps++;
+	r->advancing = false;
+	if (!r->root)
+		finish(r);
+	else if (steps == TURN_STEPS)
+		deferred_start(r->loop, &r->turn);
+}
+
+/* -- the end -------------------------------------------------------------------------------------
+ */
+
+static const char *status_name(enum run_status status)
+{
+	static const char *const names[] = { "running", "done", "failed", "timeout", "cancelled",
+		"killed", "invalid" };
+
+	return names[status];
+}
+
+/* One sentence that says why. */
+static void explain(struct run *r)
+{
+	const struct failures *f = &r->failures;
+	const struct run_result *res = &r->result;
+	struct buf *b = &r->error;
+
+	if (res->status == RUN_CANCELLED || res->status == RUN_KILLED) {
+		buf_printf(b, "the run was %s", status_name(res->status));
+		if (res->signal)
+			buf_printf(b, " by signal %d", res->signal);
+	} else if (r->issues.errors) {
+		vec_each (i, &r->issues.issues)
+			if (i->kind != ISSUE_WARNING) {
+				buf_add(b, i->message);
+				break;
+			}
+	} else if (res->status == RUN_TIMEOUT) {
+		buf_printf(b, "the time limit of the run ran out");
+	} else {
+		/* The failure that ended the run is the last one with its code. */
+		const struct failure *why = NULL;
+
+		vec_each (failure, &f->kept)
+			if (failure->code == res->code)
+				why = failure;
+		if (why) {
+			buf_printf(b, "node %.*s failed with code %d: ", STR(why->path), why->code);
+			buf_add(b, why->command);
+		} else {
+			buf_printf(b, "the run failed with code %d", res->code);
+		}
+	}
+}
+
+static void conclude(struct run *r)
+{
+	struct run_result *res = &r->result;
+	struct outcome *o = &r->outcome;
+
+	res->ms = clock_mono_ms() - r->began_ms;
+	res->code = o->ok ? 0 : o->code;
+	res->untolerated = o->untolerated;
+	res->joins = &o->joins;
+	res->failures = &r->failures;
+	res->issues = &r->issues;
+	if (r->stopping)
+		res->status = r->stopping;
+	else if (o->ok)
+		res->status = RUN_DONE;
+	else
+		res->status = r->root_timed_out ? RUN_TIMEOUT : RUN_FAILED;
+	if (res->status != RUN_DONE) {
+		res->code = res->code ? res->code : 1;
+		explain(r);
+		res->error = buf_cstr(&r->error);
+	}
+	run_emit(r, &(struct event){
+			    .kind = res->status == RUN_DONE ? EVENT_RUN_DONE : EVENT_RUN_FAILED,
+			    .status = str_of(status_name(res->status)),
+			    .code = res->code,
+			    .error = str_of(res->error),
+		    });
+	if (r->options.ended)
+		r->options.ended(r->options.ended_data); /* may free `r` */
+}
+
+static void swept(void *data)
+{
+	struct run *r = data;
+
+	r->sweeping = false;
+	conclude(r);
+}
+
+static void finish(struct run *r)
+{
+	if (r->finished)
+		return;
+	r->finished = true;
+	/* A run that was ended leaves nobody behind, also not what earlier commands left on
+	 * purpose. */
+	if (!r->stopping) {
+		conclude(r);
+		return;
+	}
+	r->sweeping = true;
+	r->executor->ops->sweep(r->executor, r->stopping == RUN_KILLED || r->hurry, swept, r);
+}
+
+static void stop_all(struct run *r)
+{
+	if (r->root)
+		frame_halt(r->root, true);
+	wake(r);
+}
+
+void run_fail(struct run *r, enum run_status status)
+{
+	if (r->stopping)
+		return;
+	r->stopping = status;
+	stop_all(r);
+}
+
+void run_cancel(struct run *r, int signal)
+{
+	if (r->stopping || r->finished)
+		return;
+	r->stopping = RUN_CANCELLED;
+	r->result.signal = signal;
+	run_emit(r, &(struct event){ .kind = EVENT_RUN_CANCEL, .signal = signal });
+	stop_all(r);
+}
+
+static void kill_below(struct frame *f)
+{
+	list_each_safe (link, &f->active)
+		kill_below(list_entry(link, struct frame, link));
+	if (f->job)
+		f->job->executor->ops->kill(f->job);
+}
+
+void run_kill(struct run *r, int signal)
+{
+	if (r->result.status != RUN_RUNNING || r->hurry)
+		return;
+	r->hurry = true;
+	/* After a signal that cancelled it, it stays cancelled. */
+	if (!r->stopping) {
+		r->stopping = RUN_KILLED;
+		r->result.signal = signal;
+		run_emit(r, &(struct event){ .kind = EVENT_RUN_KILL, .signal = signal });
+		stop_all(r);
+	}
+	if (r->root)
+		kill_below(r->root);
+	if (r->sweeping)
+		r->executor->ops->sweep(r->executor, true, swept, r);
+}
+
+void run_free(struct run *r)
+{
+	if (!r)
+		return;
+	deferred_stop(&r->turn);
+	outcome_done(&r->outcome);
+	live_free(r->live);
+	r->executor->ops->close(r->executor);
+	failures_done(&r->failures);
+	report_done(&r->issues);
+	buf_done(&r->error);
+	store_done(&r->store);
+	plan_unref(r->plan);
+	free(r);
+}
+
+const struct run_result *run_result(const struct run *r)
+{
+	return &r->result;
+}
+
+struct content *run_output(struct run *r)
+{
+	struct outcome *o = &r->outcome;
+
+	if (r->result.status != RUN_DONE)
+		return NULL;
+	if (o->live) {
+		if (!r->live)
+			r->live = live_new(r->loop, r->options.stdin_fd);
+		(void)live_drain(r->live, &o->out);
+		o->live = false;
+	}
+	return o->out;
+}
+
+/* -- the beginning -------------------------------------------------------------------------------
+ */
+
+/* Whether more than one command may read the run's input: branches, or a second attempt. */
+static bool input_shared(const struct node *n)
+{
+	if (node_joins(n) || n->retry.text || n->retry.value > 1)
+		return true;
+	for (size_t i = 0; i < n->child_count; i++) {
+		if (input_shared(n->children[i]))
+			return true;
+		if (!n->children[i]->when && n->children[i]->runs)
+			break; /* it takes the input, so nobody after it does */
+	}
+	return false;
+}
+
+/* Standard input: nothing, a file that everybody can open, or something that is still coming. */
+static struct content *open_input(struct run *r, bool *live)
+{
+	int fd = r->options.stdin_fd;
+	struct stat st;
+
+	*live = false;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return NULL;
+	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
+		return NULL; /* /dev/null */
+	if (!input_shared(r->plan->graph->root)) {
+		*live = true;
+		return NULL;
+	}
+	off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+	if (at >= 0 && at <= st.st_size) {
+		int own = dup(fd);
+
+		if (own >= 0)
+			return content_from_fd(own, at, (uint64_t)(st.st_size - at));
+	}
+	*live = true;
+	r->live = live_new(r->loop, fd);
+	return NULL;
+}
+
+static unsigned job_limit(const struct run_options *o)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return o->jobs ? o->jobs : (unsigned)MAX(processors, 1L);
+}
+
+struct run *run_start(struct loop *l, struct plan *p, const struct run_options *o)
+{
+	struct run *r = mem_new(struct run);
+	bool live;
+
+	r->loop = l;
+	r->plan = plan_ref(p);
+	r->options = *o;
+	r->store = STORE_INIT;
+	r->jobs = job_limit(o);
+	r->began_ms = clock_mono_ms();
+	r->turn.call = on_turn;
+	list_init(&r->queue);
+	list_init(&r->waiting);
+	list_init(&r->hungry);
+	r->executor = local_executor(l, &(struct local_options){
+						.cwd = o->cwd,
+						.env = o->env,
+						.grace_ms = o->grace_ms,
+						.mask = o->mask,
+						.nofile = o->nofile,
+						.handlers = o->handlers,
+						.whole = o->whole,
+						.store = &r->store,
+					});
+	run_emit(r, &(struct event){ .kind = EVENT_RUN_START, .pid = (int)getpid() });
+	struct content *in = open_input(r, &live);
+	r->root = frame_new(r, NULL, p->graph->root, FRAME_CHILD, 0, in, live);
+	content_unref(in);
+	run_step(r->root, frame_enter);
+	return r;
+}

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "engine/content.h"
+#include "engine/failures.h"
+#include "engine/join.h"
+#include "graph/event.h"
+#include "graph/plan.h"
+#include "loop/loop.h"
+
+/* One execution of a plan. */
+struct run;
+
+enum run_status {
+	RUN_RUNNING,
+	RUN_DONE,
+	RUN_FAILED,
+	RUN_TIMEOUT,
+	RUN_CANCELLED,
+	RUN_KILLED,
+	RUN_INVALID,
+};
+
+struct run_options {
+	unsigned jobs;               /* commands at once; 0: one for each processor */
+	uint64_t grace_ms;           /* between TERM and KILL */
+	const char *cwd;             /* NULL: the process's */
+	const char *const *env;      /* added to the commands' environment; may be NULL */
+	const sigset_t *mask;        /* signals blocked in commands; NULL: the thread's now */
+	const struct rlimit *nofile; /* the commands' limit of descriptors; NULL: ours */
+	bool handlers;               /* this process may have signal handlers */
+	bool whole;                  /* every descendant of this process belongs to the run */
+	int stdin_fd;                /* handed to the first command; -1: empty */
+	event_fn *listen;            /* hears every event */
+	void *listen_data;
+	bool tell_output;          /* … also EVENT_COMMAND_OUTPUT */
+	void (*ended)(void *data); /* called once from the loop, when nothing is left to do */
+	void *ended_data;
+};
+
+/* What it came to. Borrowed from the run; complete once the status is not RUN_RUNNING. */
+struct run_result {
+	enum run_status status;
+	int code;          /* of the command that failed the run */
+	int signal;        /* that cancelled or killed it; 0: asked for otherwise */
+	const char *error; /* one sentence; NULL when it succeeded */
+	const struct failures *failures;
+	uint64_t untolerated;          /* failures passed over that nobody asked to tolerate */
+	const struct join_list *joins; /* in report order */
+	const struct report *issues;   /* warnings, and with RUN_INVALID the errors */
+	uint64_t ms;
+};
+
+/* The plan is kept by reference. The run works whenever the loop turns. */
+struct run *run_start(struct loop *l, struct plan *p, const struct run_options *o);
+const struct run_result *run_result(const struct run *r);
+/* Standard output of an ended run; NULL when it is empty or the run failed. When everything was
+ * skipped it is the run's own input, and this waits for the end of that. */
+struct content *run_output(struct run *r);
+
+/* Ends every command of the run: politely, or at once. */
+void run_cancel(struct run *r, int signal);
+void run_kill(struct run *r, int signal);
+/* Only an ended run. */
+void run_free(struct run *r);

@@ -1,0 +1,169 @@
+#include "hosts/cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/issues.h"
+#include "base/file.h"
+#include "cmdline/help.h"
+#include "cmdline/parse.h"
+#include "cmdline/suggest.h"
+
+const struct opt common_opts[2] = {
+	OPT_TEXT('C', "directory", "DIR", struct common_opts, dir, "go to DIR first"),
+	OPT_FLAG(0, "json", struct common_opts, json, "answer with one JSON document"),
+};
+
+int cli_print(struct str text)
+{
+	int r = fd_write_all(STDOUT_FILENO, text);
+
+	if (r == 0 || r == -EPIPE)
+		return r == 0 ? 0 : 128 + SIGPIPE;
+	AUTO_BUF line = BUF_INIT;
+	buf_printf(&line, "roux: error: cannot write standard output: %s\n", strerror(-r));
+	cli_say(buf_str(&line));
+	return 1;
+}
+
+void cli_say(struct str text)
+{
+	(void)fd_write_all(STDERR_FILENO, text);
+}
+
+int cli_refuse(struct cli *cli, bool json)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	report_sort(&cli->report);
+	if (json) {
+		issues_document(&cli->report, &text);
+		(void)cli_print(buf_str(&text));
+	} else {
+		report_text(&cli->report, REPORT_ERRORS, &text);
+		cli_say(buf_str(&text));
+	}
+	return report_has_system(&cli->report) ? 1 : 2;
+}
+
+bool cli_enter(struct cli *cli, const struct common_opts *o)
+{
+	if (!o->dir || chdir(o->dir) == 0)
+		return true;
+	return report_errno(&cli->report, errno, "cannot go to '%s'", o->dir);
+}
+
+/* -- commands that are programs of their own -----------------------------------------------------
+ */
+
+static void beside(struct buf *path)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct str exe = { self, n > 0 ? (size_t)n : 0 };
+
+	while (exe.len && exe.p[exe.len - 1] != '/')
+		exe.len--;
+	buf_add(path, exe);
+}
+
+/* `roux NAME` executes roux-NAME, beside the binary or in PATH, as git does. Returns only when
+ * there is none. */
+static void try_external(const char *name, char **argv)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF program = BUF_INIT;
+
+	if (strchr(name, '/') || !name[0])
+		return;
+	buf_printf(&program, "roux-%s", name);
+	beside(&path);
+	if (path.len) {
+		buf_add(&path, buf_str(&program));
+		argv[0] = (char *)buf_cstr(&path);
+		(void)execv(buf_cstr(&path), argv);
+	}
+	argv[0] = (char *)buf_cstr(&program);
+	(void)execvp(buf_cstr(&program), argv);
+}
+
+static bool wants_json(size_t argc, const char *const *argv)
+{
+	for (size_t i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	return false;
+}
+
+/* -- dispatch ------------------------------------------------------------------------------------
+ */
+
+static int run_command(
+	struct cli *cli, const struct command *c, size_t argc, const char *const *argv)
+{
+	void *opts = arena_alloc(&cli->arena, c->options_size);
+	struct cmdline_result parsed = { 0 };
+
+	if (!cmdline_parse(c, argc, argv, &cli->arena, opts, &parsed, &cli->report))
+		return cli_refuse(cli, wants_json(argc, argv));
+	if (parsed.help) {
+		AUTO_BUF text = BUF_INIT;
+
+		help_command(c, &text);
+		return cli_print(buf_str(&text));
+	}
+	return c->run(cli, c, opts, parsed.operand_count, parsed.operands);
+}
+
+static int dispatch(struct cli *cli, int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "help";
+
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		name = "version";
+	const struct command *c = command_find(cli->commands, cli->command_count, str_of(name));
+	size_t left = argc > 2 ? (size_t)argc - 2 : 0;
+	const char *const *rest = (const char *const *)argv + argc - left;
+	if (c)
+		return run_command(cli, c, left, rest);
+	if (name[0] == '-')
+		report_error(&cli->report, (struct where){ 0 }, "unknown option '%s'", name);
+	else
+		try_external(name, argv + 1);
+	if (name[0] == '-')
+		report_hint(&cli->report,
+			"options come after the command: roux COMMAND %s; `roux help` "
+			"lists the commands",
+			name);
+	else
+		(void)suggest_command(
+			cli->commands, cli->command_count, str_of(name), &cli->report);
+	return cli_refuse(cli, wants_json(left, rest));
+}
+
+/* A caller may close the standard descriptors; a file opened there would be mistaken for them. */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	close_fd(&fd);
+}
+
+int cli_main(const struct command *const *commands, size_t count, int argc, char **argv)
+{
+	struct cli cli = { .commands = commands, .command_count = count, .program = argv[0] };
+
+	fill_standard_descriptors();
+	int status = dispatch(&cli, argc, argv);
+	report_done(&cli.report);
+	arena_done(&cli.arena);
+	return status;
+}

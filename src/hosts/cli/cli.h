@@ -1,0 +1,34 @@
+#pragma once
+
+#include "base/report.h"
+#include "cmdline/command.h"
+
+/* The command line as a host: turns words into calls of app/ and answers into text or JSON. */
+struct cli {
+	const struct command *const *commands;
+	size_t command_count;
+	const char *program; /* argv[0] */
+	struct arena arena;
+	struct report report;
+};
+
+/* Parses, runs and returns the exit status. */
+int cli_main(const struct command *const *commands, size_t count, int argc, char **argv);
+
+/* Options that every command has. */
+struct common_opts {
+	const char *dir;
+	bool json;
+};
+extern const struct opt common_opts[2];
+#define COMMON_SET(T) OPT_SET_IN("Common options", common_opts, T, common)
+
+/* Ends a command whose request was wrong: prints the issues as text or as a document. Returns the
+ * exit status. */
+int cli_refuse(struct cli *cli, bool json);
+/* Writes to standard output; a reader that went away is no error. Returns an exit status. */
+int cli_print(struct str text);
+/* Writes to standard error. */
+void cli_say(struct str text);
+/* Goes to the directory of -C. False with an issue added. */
+bool cli_enter(struct cli *cli, const struct common_opts *o);

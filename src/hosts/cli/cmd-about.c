@@ -1,0 +1,223 @@
+/* Commands that tell about roux itself. */
+#include "cmdline/completion.h"
+#include "cmdline/help.h"
+#include "cmdline/man.h"
+#include "cmdline/suggest.h"
+#include "data/json.h"
+#include "graph/schema.h"
+#include "hosts/cli/cli.h"
+#include "hosts/cli/commands.h"
+#include "roux/roux.h"
+
+struct about_opts {
+	struct common_opts common;
+};
+
+static const struct opt_set sets[] = {
+	COMMON_SET(struct about_opts),
+};
+
+/* -- version -------------------------------------------------------------------------------------
+ */
+
+static int run_version(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	const struct about_opts *o = opts;
+	AUTO_BUF text = BUF_INIT;
+
+	(void)host;
+	(void)c;
+	(void)count;
+	(void)words;
+	if (o->common.json)
+		buf_printf(&text, "{\"ok\":true,\"version\":\"%s\",\"api\":%d}\n", roux_version(),
+			ROUX_API);
+	else
+		buf_printf(&text, "roux %s\n", roux_version());
+	return cli_print(buf_str(&text));
+}
+
+const struct command cmd_version = {
+	.name = "version",
+	.summary = "print the version",
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct about_opts),
+	.run = run_version,
+};
+
+/* -- help ----------------------------------------------------------------------------------------
+ */
+
+static void help_json(const struct cli *cli, struct buf *b)
+{
+	bool first = true;
+
+	buf_adds(b, "{\"ok\":true,\"commands\":[");
+	for (size_t i = 0; i < cli->command_count; i++) {
+		const struct command *c = cli->commands[i];
+
+		if (c->hidden)
+			continue;
+		buf_adds(b, first ? "{\"name\":" : ",{\"name\":");
+		first = false;
+		json_write_str(b, str_of(c->name));
+		buf_adds(b, ",\"operands\":");
+		json_write_str_or_null(b, str_of(c->operands));
+		buf_adds(b, ",\"summary\":");
+		json_write_str(b, str_of(c->summary));
+		buf_addc(b, '}');
+	}
+	buf_adds(b, "]}\n");
+}
+
+static int run_help(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct about_opts *o = opts;
+	AUTO_BUF text = BUF_INIT;
+
+	(void)c;
+	const struct command *about =
+		count ? command_find(cli->commands, cli->command_count, str_of(words[0])) : NULL;
+	if (count && !about) {
+		(void)suggest_command(
+			cli->commands, cli->command_count, str_of(words[0]), &cli->report);
+		return cli_refuse(cli, o->common.json);
+	}
+	if (o->common.json)
+		help_json(cli, &text);
+	else if (about)
+		help_command(about, &text);
+	else
+		help_overview(cli->commands, cli->command_count, &text);
+	return cli_print(buf_str(&text));
+}
+
+const struct command cmd_help = {
+	.name = "help",
+	.operands = "[COMMAND]",
+	.summary = "explain roux, or one command",
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct about_opts),
+	.max_operands = 1,
+	.complete = COMPLETE_COMMAND,
+	.run = run_help,
+};
+
+/* -- schema --------------------------------------------------------------------------------------
+ */
+
+static const char *const schemas[] = { "template", NULL };
+
+static int run_schema(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct about_opts *o = opts;
+	AUTO_BUF text = BUF_INIT;
+
+	(void)c;
+	if (count && !str_eq(str_of(words[0]), S("template"))) {
+		report_error(
+			&cli->report, (struct where){ 0 }, "there is no schema of '%s'", words[0]);
+		suggest_word(schemas, str_of(words[0]), &cli->report);
+		report_hint(&cli->report, "there is one of: template");
+		return cli_refuse(cli, o->common.json);
+	}
+	schema_template(&text);
+	return cli_print(buf_str(&text));
+}
+
+const struct command cmd_schema = {
+	.name = "schema",
+	.operands = "[template]",
+	.summary = "print the JSON Schema of templates, for editors and checks",
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct about_opts),
+	.max_operands = 1,
+	.run = run_schema,
+};
+
+/* -- completion ----------------------------------------------------------------------------------
+ */
+
+static int run_completion(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct about_opts *o = opts;
+	AUTO_BUF text = BUF_INIT;
+
+	(void)c;
+	(void)count;
+	if (!completion_script(
+		    str_of(words[0]), cli->commands, cli->command_count, &text, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	return cli_print(buf_str(&text));
+}
+
+static const struct command_example completion_examples[] = {
+	{ "source <(roux completion bash)", "in ~/.bashrc" },
+	{ "source <(roux completion zsh)", "in ~/.zshrc, after compinit" },
+	{ "roux completion fish | source", "in ~/.config/fish/config.fish" },
+};
+
+const struct command cmd_completion = {
+	.name = "completion",
+	.heading = "About roux",
+	.operands = "bash|zsh|fish",
+	.summary = "print a completion script for a shell",
+	.examples = completion_examples,
+	.example_count = ARRAY_SIZE(completion_examples),
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct about_opts),
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_SHELL,
+	.run = run_completion,
+};
+
+/* -- debug: for the build and for tests ----------------------------------------------------------
+ */
+
+static int run_debug(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct about_opts *o = opts;
+	AUTO_BUF text = BUF_INIT;
+
+	(void)c;
+	(void)count;
+	if (!str_eq(str_of(words[0]), S("man"))) {
+		report_error(&cli->report, (struct where){ 0 }, "nothing to debug called '%s'",
+			words[0]);
+		return cli_refuse(cli, o->common.json);
+	}
+	buf_adds(&text, "# COMMANDS\n\n");
+	man_commands(cli->commands, cli->command_count, &text);
+	buf_adds(&text, "\n# OPTIONS\n\n");
+	for (size_t i = 0; i < cli->command_count; i++)
+		if (!cli->commands[i]->hidden)
+			man_options(cli->commands[i], &text);
+	return cli_print(buf_str(&text));
+}
+
+const struct command cmd_debug = {
+	.name = "debug",
+	.operands = "WHAT",
+	.summary = "print what the build and the tests need",
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct about_opts),
+	.min_operands = 1,
+	.max_operands = OPERANDS_ANY,
+	.hidden = true,
+	.run = run_debug,
+};

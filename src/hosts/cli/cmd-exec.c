@@ -1,0 +1,72 @@
+#include "hosts/cli/commands.h"
+#include "hosts/cli/follow.h"
+#include "hosts/cli/template.h"
+
+struct exec_opts {
+	struct template_opts template;
+	struct run_opts run;
+	struct common_opts common;
+};
+
+static const struct opt_set sets[] = {
+	OPT_SET_IN("Options", values_opts, struct exec_opts, template),
+	OPT_SET_IN(NULL, run_opts, struct exec_opts, run),
+	OPT_SET_IN(NULL, dialect_opts, struct exec_opts, template),
+	COMMON_SET(struct exec_opts),
+};
+
+static const struct command_example examples[] = {
+	{ "roux exec 'echo hello {name=world}'", "one command with a value and its default" },
+	{ "roux exec 'grep -c {what} {file}' what='two words' file=notes.txt",
+		"values stay one argument each, whatever is in them" },
+	{ "roux exec '[\"ls\", \"sort -r\", \"head -3\"]'", "a sequence: output to input" },
+	{ "roux exec '{\"parallel\":true,\"template\":[\"./lint\",\"./test\"]}'",
+		"at once, outputs joined" },
+	{ "roux exec --json @build.json jobs:=4", "from a file, with a number, answer as JSON" },
+};
+
+static int run(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct exec_opts *o = opts;
+	bool stdin_used;
+
+	(void)c;
+	struct plan *p = cli_enter(cli, &o->common) ? template_plan(cli, &o->template, false, count,
+							      words, &stdin_used)
+						    : NULL;
+	if (!p)
+		return cli_refuse(cli, o->common.json);
+	return follow_plan(cli, p, &o->run, o->common.json, stdin_used);
+}
+
+static const struct exec_opts defaults = { .run = RUN_OPTS_DEFAULTS };
+
+const struct command cmd_exec = {
+	.name = "exec",
+	.heading = "Run",
+	.operands = "TEMPLATE [name=value]...",
+	.summary = "run one command template and keep no record of it",
+	.details =
+		"TEMPLATE is a command line, JSON text, @FILE, or - for standard input. Commands "
+		"are "
+		"started directly, without a shell; {name} in a word is replaced by a value, which "
+		"stays one argument whatever it holds.\n\n"
+		"name=value gives a text, name:=JSON any JSON value. Standard input goes to the "
+		"first "
+		"command when it is not a terminal.\n\n"
+		"Exit status: 0 done, 1 failed, 2 wrong request, 3 done with failures passed over, "
+		"124 "
+		"the template's own time limit, 128+n ended by signal n.",
+	.examples = examples,
+	.example_count = ARRAY_SIZE(examples),
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct exec_opts),
+	.defaults = &defaults,
+	.min_operands = 1,
+	.max_operands = OPERANDS_ANY,
+	.complete = COMPLETE_TEMPLATE,
+	.run = run,
+};

@@ -1,0 +1,7 @@
+#pragma once
+
+#include "cmdline/command.h"
+
+/* One table a command, next to the code that means it. */
+extern const struct command cmd_exec, cmd_plan, cmd_check, cmd_graph, cmd_schema, cmd_completion,
+	cmd_version, cmd_help, cmd_debug;

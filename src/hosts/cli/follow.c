@@ -1,0 +1,302 @@
+#include "hosts/cli/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/result.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "loop/signals.h"
+#include "render/lines.h"
+#include "render/live.h"
+
+enum { TICK_MS = 90 };
+
+static const char *const progress_words[] = { "auto", "tree", "plain", "none", NULL };
+
+const struct opt run_opts[8] = {
+	OPT_NUMBER('j', "jobs", "N", struct run_opts, jobs, 0, 100000,
+		"run at most N commands at once (64); 0: one for each processor"),
+	OPT_LIST(0, "env", "NAME=VALUE", struct run_opts, env, "add to the commands' environment"),
+	OPT_NUMBER(0, "grace", "MS", struct run_opts, grace_ms, 0, 86400000,
+		"how long a command that is ended may take before it is killed (5000)"),
+	OPT_TEXT(0, "events", "FILE|-", struct run_opts, events,
+		"write every event as a line of JSON, to FILE or in place of the output"),
+	OPT_FLAG(0, "strict", struct run_opts, strict,
+		"end with status 3 also after failures that were tolerated"),
+	OPT_FLAG(0, "tolerate", struct run_opts, tolerate,
+		"end with status 0 also when failures were passed over"),
+	OPT_FLAG('q', "quiet", struct run_opts, quiet, "show neither progress nor failures"),
+	OPT_CHOICE(0, "progress", progress_words, struct run_opts, progress,
+		"how progress is shown: a live tree, plain lines, or nothing"),
+};
+
+/* One run in the foreground. */
+struct follow {
+	struct roux *roux;
+	struct roux_run *run;
+	struct live_view *live;
+	struct plain_lines *lines;
+	int events;
+	struct buf events_text;
+	struct signals signals;
+	struct timer tick;
+	unsigned asked; /* how often a signal asked for the end */
+};
+
+/* -- what is shown -------------------------------------------------------------------------------
+ */
+
+static void flush_events(struct follow *f)
+{
+	if (f->events < 0 || !f->events_text.len)
+		return;
+	if (fd_write_all(f->events, buf_str(&f->events_text)) < 0)
+		f->events = -1; /* nobody listens any more; the run goes on */
+	buf_reset(&f->events_text);
+}
+
+static void on_event(void *data, const struct event *e)
+{
+	struct follow *f = data;
+
+	if (f->live)
+		live_view_event(f->live, e);
+	if (f->lines)
+		plain_lines_event(f->lines, e);
+	if (f->events >= 0 && event_name(e->kind)) {
+		event_json(e, &f->events_text);
+		buf_addc(&f->events_text, '\n');
+		if (f->events_text.len > 16384)
+			flush_events(f);
+	}
+}
+
+static void on_tick(struct timer *t)
+{
+	struct follow *f = container_of(t, struct follow, tick);
+
+	live_view_tick(f->live, clock_mono_ms());
+	timer_start(f->roux->loop, t, TICK_MS);
+}
+
+static enum progress choose_progress(const struct run_opts *o)
+{
+	const char *term = getenv("TERM");
+	bool terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+
+	if (o->quiet)
+		return PROGRESS_NONE;
+	if (o->progress != PROGRESS_AUTO)
+		return o->progress;
+	return terminal ? PROGRESS_TREE : PROGRESS_PLAIN;
+}
+
+static void open_view(struct follow *f, const struct run_opts *o)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	switch (choose_progress(o)) {
+	case PROGRESS_TREE:
+		f->live = live_view_new(STDERR_FILENO, !(no_colour && *no_colour));
+		timer_start(f->roux->loop, &f->tick, TICK_MS);
+		break;
+	case PROGRESS_PLAIN:
+		f->lines = plain_lines_new(STDERR_FILENO);
+		break;
+	case PROGRESS_AUTO:
+	case PROGRESS_NONE:
+		break;
+	}
+}
+
+static bool open_events(struct cli *cli, struct follow *f, const struct run_opts *o, bool json)
+{
+	f->events = -1;
+	if (!o->events)
+		return true;
+	if (strcmp(o->events, "-") == 0) {
+		if (json)
+			return report_error(&cli->report, (struct where){ 0 },
+				"--events - and --json both want standard output");
+		f->events = STDOUT_FILENO;
+		return true;
+	}
+	f->events = open(o->events, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	return f->events >= 0 || report_errno(&cli->report, errno, "cannot write '%s'", o->events);
+}
+
+/* -- signals -------------------------------------------------------------------------------------
+ */
+
+static void on_signal(struct signals *s, int signal)
+{
+	struct follow *f = container_of(s, struct follow, signals);
+
+	if (signal == SIGWINCH) {
+		if (f->live)
+			live_view_resize(f->live);
+	} else if (signal == SIGPIPE) {
+		return; /* whoever writes sees EPIPE */
+	} else if (f->asked++ == 0 && signal != SIGQUIT) {
+		cancel_run(f->run, signal);
+	} else {
+		kill_run(f->run, signal);
+	}
+}
+
+/* A signal that is ignored when we start (nohup, a background job) stays ignored. */
+static void listen_to_signals(struct follow *f)
+{
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGWINCH };
+	int list[ARRAY_SIZE(wanted) + 1] = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct sigaction now;
+
+		if (sigaction(wanted[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			list[n++] = wanted[i];
+	}
+	f->signals.came = on_signal;
+	(void)signals_start(f->roux->loop, &f->signals, list);
+	f->roux->child_mask = &f->signals.before;
+}
+
+/* -- running -------------------------------------------------------------------------------------
+ */
+
+/* Room for the pipes of all commands at once; the commands themselves get the old limit. */
+static void raise_descriptor_limit(struct roux *r, struct rlimit *before)
+{
+	rlim_t need = (rlim_t)r->jobs * 4 + 64;
+
+	if (getrlimit(RLIMIT_NOFILE, before) < 0 || before->rlim_cur >= need)
+		return;
+	struct rlimit more = *before;
+	more.rlim_cur = MIN(need, before->rlim_max);
+	if (setrlimit(RLIMIT_NOFILE, &more) == 0)
+		r->child_nofile = before;
+}
+
+static bool check_env(struct cli *cli, const struct opt_list *env)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < env->len; i++) {
+		const char *entry = env->at[i];
+
+		if (entry[0] == '=' || !strchr(entry, '='))
+			ok = report_error(&cli->report, (struct where){ 0 },
+				"--env takes NAME=VALUE, found '%s'", entry);
+		else if (strlen(entry) + 1 > 131072)
+			ok = report_error(&cli->report, (struct where){ 0 },
+				"--env %.*s is %zu bytes long; the kernel takes 131071",
+				(int)MIN(strcspn(entry, "="), (size_t)60), entry, strlen(entry));
+	}
+	return ok;
+}
+
+static int answer(struct follow *f, const struct run_opts *o, bool json)
+{
+	int status = result_exit(f->run, o->strict, o->tolerate);
+	int written = 0;
+
+	if (json) {
+		AUTO_BUF text = BUF_INIT;
+
+		written = result_document(f->run, &text, STDOUT_FILENO);
+	} else if (!(o->events && strcmp(o->events, "-") == 0)) {
+		written = result_write_output(f->run, STDOUT_FILENO);
+	}
+	if (!o->quiet && !json) {
+		AUTO_BUF text = BUF_INIT;
+
+		result_text(f->run, &text);
+		cli_say(buf_str(&text));
+	}
+	if (written < 0 && written != -EPIPE) {
+		AUTO_BUF line = BUF_INIT;
+
+		buf_printf(&line, "roux: error: cannot write the result: %s\n", strerror(-written));
+		cli_say(buf_str(&line));
+		return 1;
+	}
+	return status;
+}
+
+static void work(struct follow *f)
+{
+	while (roux_run_status(f->run) == ROUX_RUNNING) {
+		if (loop_turn(f->roux->loop, -1) < 0)
+			break;
+		if (f->lines)
+			plain_lines_flush(f->lines);
+		flush_events(f);
+	}
+	timer_stop(&f->tick);
+	if (f->live)
+		live_view_hide(f->live);
+	signals_stop(&f->signals);
+}
+
+static int follow(
+	struct cli *cli, struct plan *p, const struct run_opts *o, bool json, bool stdin_used)
+{
+	struct follow f = { .tick.fire = on_tick };
+	struct rlimit nofile;
+
+	if (!check_env(cli, &o->env) || !open_events(cli, &f, o, json))
+		return cli_refuse(cli, json);
+	f.roux = roux_new(&(struct roux_options){ .size = sizeof(struct roux_options),
+		.jobs = o->jobs ? (unsigned)o->jobs
+				: (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L),
+		.subreaper = true });
+	if (!f.roux) {
+		report_errno(&cli->report, errno, "cannot begin");
+		return cli_refuse(cli, json);
+	}
+	f.roux->own_process = true;
+	raise_descriptor_limit(f.roux, &nofile);
+	listen_to_signals(&f);
+	open_view(&f, o);
+	const char **env = arena_array(&cli->arena, const char *, o->env.len + 1);
+	for (size_t i = 0; i < o->env.len; i++)
+		env[i] = o->env.at[i];
+	f.run = start_run(f.roux, p,
+		&(struct start_options){
+			.base = { .size = sizeof(struct roux_start),
+				.stdin_fd = stdin_used || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO,
+				.stdout_fd = -1,
+				.grace_ms = o->grace_ms },
+			.grace_given = true,
+			.env = env,
+			.listen = f.live || f.lines || f.events >= 0 ? on_event : NULL,
+			.listen_data = &f,
+			.tell_output = f.live != NULL,
+		});
+	work(&f);
+	plain_lines_free(f.lines);
+	int status = answer(&f, o, json);
+	flush_events(&f);
+	if (f.events > STDERR_FILENO)
+		close_fd(&f.events);
+	live_view_free(f.live);
+	buf_done(&f.events_text);
+	roux_run_free(f.run);
+	roux_free(f.roux);
+	return status;
+}
+
+int follow_plan(
+	struct cli *cli, struct plan *p, const struct run_opts *o, bool json, bool stdin_used)
+{
+	int status = follow(cli, p, o, json, stdin_used);
+
+	plan_unref(p);
+	return status;
+}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "app/context.h"
+#include "hosts/cli/cli.h"
+
+/* Options of every command that works until a run has ended. */
+enum progress { PROGRESS_AUTO, PROGRESS_TREE, PROGRESS_PLAIN, PROGRESS_NONE };
+
+struct run_opts {
+	uint64_t jobs, grace_ms;
+	struct opt_list env;
+	const char *events;
+	bool strict, tolerate, quiet;
+	unsigned progress;
+};
+extern const struct opt run_opts[8];
+#define RUN_OPTS_DEFAULTS                                          \
+	{                                                          \
+		.jobs = DEFAULT_JOBS, .grace_ms = DEFAULT_GRACE_MS \
+	}
+
+/* Runs the plan in the foreground and answers: progress on standard error, the result on standard
+ * output, signals as cancel and kill. Takes the plan. Returns the exit status. */
+int follow_plan(
+	struct cli *cli, struct plan *p, const struct run_opts *o, bool json, bool stdin_used);

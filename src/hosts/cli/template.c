@@ -1,0 +1,40 @@
+#include "hosts/cli/template.h"
+
+#include "app/source.h"
+#include "hosts/cli/values.h"
+
+static const char *const dialects[] = { "now", "0.9", NULL };
+
+const struct opt dialect_opts[1] = {
+	OPT_CHOICE(0, "dialect", dialects, struct template_opts, dialect,
+		"read the template as the language was then"),
+};
+const struct opt template_opts[1] = {
+	OPT_FLAG(0, "template", struct template_opts, template,
+		"the first word is a template, never a recipe"),
+};
+const struct opt values_opts[1] = {
+	OPT_LIST(0, "values", "FILE|-", struct template_opts, values,
+		"read values from a JSON object; may be repeated"),
+};
+
+enum dialect template_dialect(const struct template_opts *o)
+{
+	return o->dialect == 1 ? DIALECT_0_9 : DIALECT_NOW;
+}
+
+struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool any, size_t count,
+	const char *const *words, bool *stdin_used)
+{
+	enum dialect d = template_dialect(o);
+
+	*stdin_used = false;
+	if (!values_claim_stdin(cli, words[0], stdin_used))
+		return NULL;
+	struct graph *g = any && !o->template ? source_any(words[0], d, &cli->report)
+					      : source_template(words[0], d, &cli->report);
+	AUTO_JSON *values = values_read(cli, &o->values, count - 1, words + 1, stdin_used);
+	struct plan *p = g && values ? plan_new(g, values, &cli->report) : NULL;
+	graph_unref(g);
+	return p;
+}

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "graph/plan.h"
+#include "hosts/cli/cli.h"
+
+/* Options of every command that reads a template. */
+struct template_opts {
+	unsigned dialect;
+	bool template;
+	struct opt_list values;
+};
+extern const struct opt dialect_opts[1];
+extern const struct opt template_opts[1];
+extern const struct opt values_opts[1];
+
+enum dialect template_dialect(const struct template_opts *o);
+
+/* A plan from the words of a command line: the template, or where `any` a recipe, then its values.
+ * NULL with issues added. *stdin_used: standard input was read. */
+struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool any, size_t count,
+	const char *const *words, bool *stdin_used);

@@ -1,0 +1,91 @@
+#include "hosts/cli/values.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/utf8.h"
+
+enum { VALUES_MAX_BYTES = 64 << 20 };
+
+bool values_claim_stdin(struct cli *cli, const char *operand, bool *stdin_used)
+{
+	if (strcmp(operand, "-") != 0)
+		return true;
+	if (*stdin_used) {
+		report_error(&cli->report, (struct where){ 0 },
+			"standard input can be read once: as the template, or as one --values");
+		return false;
+	}
+	*stdin_used = true;
+	return true;
+}
+
+static bool read_file(struct cli *cli, const char *file, json_t *values, bool *stdin_used)
+{
+	bool standard_input = strcmp(file, "-") == 0;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!values_claim_stdin(cli, file, stdin_used))
+		return false;
+	int r = standard_input ? fd_read_all(STDIN_FILENO, VALUES_MAX_BYTES, &text)
+			       : file_read(file, VALUES_MAX_BYTES, &text);
+	if (r < 0)
+		return report_errno(&cli->report, -r, "cannot read the values of '%s'", file);
+	struct source source = { standard_input ? S("<stdin>") : str_of(file), buf_str(&text) };
+	AUTO_JSON *given = json_read(&source, &cli->report);
+	if (!given)
+		return false;
+	if (!json_is_object(given))
+		return report_error(&cli->report, (struct where){ &source, 0, 1 },
+			"found %s, expected an object of names and values", json_kind(given));
+	json_object_update(values, given);
+	return true;
+}
+
+static bool read_word(struct cli *cli, const char *word, json_t *values)
+{
+	struct str s = str_of(word);
+	size_t equals = str_find(s, '=', 0);
+	bool json = equals > 0 && equals < s.len && s.p[equals - 1] == ':';
+	struct str name = str_sub(s, 0, json ? equals - 1 : equals);
+	json_t *value;
+
+	if (equals == s.len || !name.len || !utf8_valid(name)) {
+		report_error(&cli->report, (struct where){ 0 },
+			"'%s' is no value, expected name=value", word);
+		return report_hint(
+			&cli->report, "a template with blanks in it has to be quoted whole");
+	}
+	struct str text = str_from(s, equals + 1);
+	if (json) {
+		struct source source = { arena_printf(&cli->arena, "%.*s:=", STR(name)), text };
+
+		value = json_read(&source, &cli->report);
+		if (!value)
+			return report_hint(&cli->report,
+				"after := comes JSON: a text needs quotes of its own, or write "
+				"%.*s=…",
+				STR(name));
+	} else {
+		value = json_from_str(text); /* any bytes: they arrive as they are */
+	}
+	json_object_setn_new_nocheck(values, name.p, name.len, value);
+	return true;
+}
+
+json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
+	const char *const *words, bool *stdin_used)
+{
+	json_t *values = json_object();
+	bool ok = true;
+
+	for (size_t i = 0; i < files->len; i++)
+		ok &= read_file(cli, files->at[i], values, stdin_used);
+	for (size_t i = 0; i < count; i++)
+		ok &= read_word(cli, words[i], values);
+	if (ok)
+		return values;
+	json_decref(values);
+	return NULL;
+}

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "data/json.h"
+#include "hosts/cli/cli.h"
+
+/* Where a template's values come from: --values files, then name=value and name:=JSON words; later
+ * ones win. NULL with issues added. *stdin_used: standard input was read. */
+json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
+	const char *const *words, bool *stdin_used);
+
+/* `operand` is "-": somebody wants standard input. False, with an issue, when it is used already.
+ */
+bool values_claim_stdin(struct cli *cli, const char *operand, bool *stdin_used);

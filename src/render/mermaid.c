@@ -1,0 +1,166 @@
+#include "render/picture-model.h"
+
+/* Tooltips end here: Mermaid refuses a diagram of more than 50000 characters. */
+enum { TIPS_MAX_BYTES = 40000, TIP_MAX_BYTES = 1200 };
+
+static bool letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+}
+
+/* Mermaid looks for directives, comments, icons, formulas, Markdown and HTML in a quoted label
+ * before it decodes numbers such as #35; so whatever could belong to one is written as a number. */
+static bool plain(struct str s, size_t at)
+{
+	static const char harmless[] = " /=,{}()[]|'+?!^-.";
+	char c = s.p[at];
+	bool begins = at == 0 || s.p[at - 1] == '\n';
+
+	if (letter(c))
+		return true;
+	if (begins) /* "1." and "-" begin a list */
+		return false;
+	if (str_starts(str_from(s, at), S("](")) || (c == '.' && s.p[at - 1] == 'w')) /* links */
+		return false;
+	return ascii_digit(c) || (c && strchr(harmless, c));
+}
+
+static void add_escaped(struct buf *b, struct str s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] == '\n')
+			buf_adds(b, "<br/>");
+		else if (plain(s, i))
+			buf_addc(b, s.p[i]);
+		else
+			buf_printf(b, "#%d;", s.p[i]);
+	}
+}
+
+static void add_label(struct buf *b, const struct item *i)
+{
+	AUTO_BUF lines = BUF_INIT;
+
+	item_lines(i, &lines);
+	add_escaped(b, buf_str(&lines));
+}
+
+static void indent(struct buf *b, unsigned depth)
+{
+	buf_fill(b, ' ', 2 * (size_t)(depth + 1));
+}
+
+static void put_leaf(struct buf *b, const struct item *i)
+{
+	/* What stands around the label. */
+	static const struct {
+		const char *before, *text, *after;
+	} shapes[] = {
+		[ITEM_START] = { "((\"", "start", "\"))" },
+		[ITEM_END] = { "(((\"", "stop", "\")))" },
+		[ITEM_BOX] = { "(\"", NULL, "\")" },
+		[ITEM_MORE] = { "(\"", NULL, "\")" },
+		[ITEM_FORK] = { "[/\"", "fork", "\"\\]" },
+		[ITEM_JOIN] = { "[\\\"", "join", "\"/]" },
+		[ITEM_SEQUENCE] = { "[\"", NULL, "\"]" },
+		[ITEM_PARALLEL] = { "[\"", NULL, "\"]" },
+	};
+	const char *text = shapes[i->kind].text;
+
+	indent(b, i->depth);
+	buf_printf(b, "n%u%s", i->id, i->copies ? "[[\"" : shapes[i->kind].before);
+	if (text)
+		buf_adds(b, text);
+	else
+		add_label(b, i);
+	buf_printf(b, "%s\n", i->copies ? "\"]]" : shapes[i->kind].after);
+}
+
+static void put_class(struct buf *b, const struct item *i)
+{
+	const char *class = i->recovery            ? "recovery"
+			    : i->kind == ITEM_MORE ? "more"
+			    : i->fork              ? "parallel"
+						   : NULL;
+
+	if (class)
+		buf_printf(b, "  class %c%u %s\n", item_is_group(i) ? 'g' : 'n', i->id, class);
+}
+
+static void put_item(struct buf *b, const struct item *i, struct buf *classes)
+{
+	put_class(classes, i);
+	if (!item_is_group(i)) {
+		put_leaf(b, i);
+	} else {
+		indent(b, i->depth);
+		buf_printf(b, "subgraph g%u [\"", i->id);
+		add_label(b, i);
+		buf_adds(b, "\"]\n");
+		if (i->fork)
+			put_leaf(b, i->fork);
+		for (size_t c = 0; c < i->child_count; c++)
+			put_item(b, i->children[c], classes);
+		if (i->join)
+			put_leaf(b, i->join);
+		indent(b, i->depth);
+		buf_adds(b, "end\n");
+	}
+	if (i->recover)
+		put_item(b, i->recover, classes);
+}
+
+static void put_arrow(struct buf *b, const struct arrow *a)
+{
+	static const char *const lines[] = {
+		[ARROW_NEXT] = "-->",
+		[ARROW_BRANCH] = "-->",
+		[ARROW_AGAIN] = "-- \"next copy\" -->",
+		[ARROW_RECOVER] = "<-. \"between attempts\" .->",
+	};
+	/* A group cannot have an arrow to itself: then the nodes in it have it. */
+	const struct item *from = a->kind == ARROW_AGAIN ? item_exit(a->from) : a->from;
+	const struct item *to = a->kind == ARROW_AGAIN ? item_entry(a->to) : a->to;
+
+	buf_printf(b, "  %c%u %s %c%u\n", item_is_group(from) ? 'g' : 'n', from->id, lines[a->kind],
+		item_is_group(to) ? 'g' : 'n', to->id);
+}
+
+/* Mermaid has tooltips for nodes that can be clicked; the function need not exist. */
+static void put_tips(struct buf *b, const struct item *i)
+{
+	if (i->cut && !item_is_group(i) && i->tip.len <= TIP_MAX_BYTES && b->len < TIPS_MAX_BYTES) {
+		buf_printf(b, "  click n%u callback \"", i->id);
+		add_escaped(b, i->tip);
+		buf_adds(b, "\"\n");
+	}
+	for (size_t c = 0; c < i->child_count; c++)
+		put_tips(b, i->children[c]);
+	if (i->recover)
+		put_tips(b, i->recover);
+}
+
+void mermaid_write(const struct picture *p, struct buf *ret)
+{
+	AUTO_BUF classes = BUF_INIT;
+
+	buf_adds(ret, "flowchart TD\n");
+	if (p->title.len) {
+		buf_adds(ret, "  accTitle: ");
+		add_escaped(ret, p->title);
+		buf_addc(ret, '\n');
+	}
+	buf_adds(ret, "  accDescr: ");
+	add_escaped(ret, p->description);
+	buf_addc(ret, '\n');
+	put_item(ret, p->start, &classes);
+	put_item(ret, p->root, &classes);
+	put_item(ret, p->end, &classes);
+	vec_each (a, &p->arrows)
+		put_arrow(ret, a);
+	buf_adds(ret, "  classDef parallel stroke-width:4px\n"
+		      "  classDef recovery stroke-dasharray:6 4\n"
+		      "  classDef more stroke-dasharray:2 4\n");
+	buf_add(ret, buf_str(&classes));
+	put_tips(ret, p->root);
+}

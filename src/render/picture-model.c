@@ -1,0 +1,344 @@
+#include "render/picture-model.h"
+
+#include <inttypes.h>
+
+#include "base/number.h"
+#include "graph/node.h"
+#include "render/picture-text.h"
+
+enum {
+	COLUMNS_TEXT = 42,
+	COLUMNS_MARK = 34,
+	COLUMNS_TITLE = 72,
+	MARKS_MAX = 8,
+};
+
+struct builder {
+	struct picture *picture;
+	struct arena *arena;
+	unsigned budget; /* items that may still be made */
+};
+
+static struct item *build(
+	struct builder *b, const struct node *n, struct str path, unsigned depth, bool recovery);
+
+bool item_is_group(const struct item *i)
+{
+	return i->kind == ITEM_SEQUENCE || i->kind == ITEM_PARALLEL;
+}
+
+const struct item *item_entry(const struct item *i)
+{
+	while (item_is_group(i))
+		i = i->fork ? i->fork : i->children[0];
+	return i;
+}
+
+const struct item *item_exit(const struct item *i)
+{
+	while (item_is_group(i))
+		i = i->join ? i->join : i->children[i->child_count - 1];
+	return i;
+}
+
+void item_lines(const struct item *i, struct buf *b)
+{
+	buf_add(b, i->word);
+	if (i->word.len && i->title.len)
+		buf_adds(b, " · ");
+	buf_add(b, i->title);
+	if (i->detail.len)
+		buf_printf(b, "\n%.*s", STR(i->detail));
+	for (size_t m = 0; m < i->mark_count; m++)
+		buf_printf(b, "%s[%.*s]", m ? " " : "\n", STR(i->marks[m].text));
+}
+
+static struct item *make(struct builder *b, enum item_kind kind, unsigned depth)
+{
+	struct item *i = arena_new(b->arena, struct item);
+
+	i->kind = kind;
+	i->id = ++b->picture->items;
+	i->depth = depth;
+	return i;
+}
+
+static struct item *make_more(struct builder *b, struct str text, struct str tip, unsigned depth)
+{
+	struct item *i = make(b, ITEM_MORE, depth);
+
+	i->title = text;
+	i->tip = tip;
+	return i;
+}
+
+static void connect(
+	struct builder *b, enum arrow_kind kind, const struct item *from, const struct item *to)
+{
+	vec_push(&b->picture->arrows, (struct arrow){ kind, from, to });
+}
+
+/* The whole text goes to the tip, what fits to the picture. */
+static struct str shown(
+	struct builder *b, struct item *i, struct buf *tip, struct str s, unsigned columns)
+{
+	struct str line = picture_line(b->arena, s);
+	struct str cut = picture_cut(b->arena, line, columns);
+
+	buf_printf(tip, "%s%.*s", tip->len ? "\n" : "", STR(picture_lines(b->arena, s)));
+	i->cut |= cut.p != line.p;
+	return cut;
+}
+
+static void add_mark(struct builder *b, struct item *i, struct buf *tip, struct buf *text)
+{
+	i->marks[i->mark_count++].text = shown(b, i, tip, buf_str(text), COLUMNS_MARK);
+	buf_reset(text);
+}
+
+/* Exact, in the largest unit that leaves no fraction worse than the text would have. */
+static void add_duration(struct buf *b, uint64_t ms)
+{
+	if (ms < 1000)
+		buf_printf(b, "%" PRIu64 "ms", ms);
+	else if (ms % 3600000 == 0)
+		buf_printf(b, "%" PRIu64 "h", ms / 3600000);
+	else if (ms % 60000 == 0)
+		buf_printf(b, "%" PRIu64 "m", ms / 60000);
+	else if (ms % 1000 == 0)
+		buf_printf(b, "%" PRIu64 "s", ms / 1000);
+	else {
+		number_text(b, (double)ms / 1000);
+		buf_addc(b, 's');
+	}
+}
+
+static bool say_duration(struct buf *text, const char *name, const struct setting *s)
+{
+	if (!s->text && !s->value)
+		return false;
+	buf_printf(text, "%s ", name);
+	if (s->text)
+		buf_printf(text, "%.*s ms", STR(s->text->raw));
+	else
+		add_duration(text, s->value);
+	return true;
+}
+
+static bool say_retry(struct buf *text, const struct setting *s)
+{
+	if (!s->text && s->value <= 1)
+		return false;
+	buf_adds(text, "retry ");
+	if (s->text)
+		buf_add(text, s->text->raw);
+	else
+		buf_printf(text, "%" PRIu64, s->value);
+	return true;
+}
+
+static bool say_when(struct buf *text, const struct node *n)
+{
+	if (!n->when && n->runs)
+		return false;
+	buf_printf(text, "when %.*s", STR(n->when ? n->when->raw : S("false")));
+	return true;
+}
+
+static bool say_repeat(struct buf *text, const struct node *n)
+{
+	if (n->kind != NODE_EACH)
+		return false;
+	if (n->count.number)
+		buf_printf(text, "repeat ×%" PRIu64, n->count.number);
+	else
+		buf_printf(text, "repeat ×%.*s", STR(n->count.array));
+	return true;
+}
+
+/* In the order in which they take effect when the node is entered. */
+static void add_marks(struct builder *b, struct item *i, const struct node *n, struct buf *tip)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	i->marks = arena_array(b->arena, struct mark, MARKS_MAX);
+	i->never = !n->when && !n->runs;
+	if (say_when(&text, n))
+		add_mark(b, i, tip, &text);
+	if (say_repeat(&text, n))
+		add_mark(b, i, tip, &text);
+	if (say_duration(&text, "delay", &n->delay_ms))
+		add_mark(b, i, tip, &text);
+	if (say_duration(&text, "timeout", &n->timeout_ms))
+		add_mark(b, i, tip, &text);
+	if (say_retry(&text, &n->retry))
+		add_mark(b, i, tip, &text);
+	if (n->failure_stated) {
+		buf_printf(&text, "failure %s", failure_name(n->failure));
+		add_mark(b, i, tip, &text);
+	}
+}
+
+static struct str word_of(const struct node *n)
+{
+	if (n->kind == NODE_EACH)
+		return n->each_parallel ? S("parallel") : S("sequence");
+	return n->wrapper ? S("group") : str_of(node_kind_name(n->kind));
+}
+
+static void describe(struct builder *b, struct item *i, const struct node *n, bool recovery)
+{
+	AUTO_BUF tip = BUF_INIT;
+
+	i->node = n;
+	i->recovery = recovery;
+	if (item_is_group(i)) {
+		i->word = word_of(n);
+		buf_add(&tip, i->word);
+	}
+	i->labelled = n->label.len > 0;
+	if (i->labelled)
+		i->title = shown(b, i, &tip, n->label, COLUMNS_TEXT);
+	if (!item_is_group(i)) {
+		struct str text = n->line.len ? n->line : str_of(node_kind_name(n->kind));
+		struct str *place = i->labelled ? &i->detail : &i->title;
+
+		*place = shown(b, i, &tip, text, COLUMNS_TEXT);
+	}
+	add_marks(b, i, n, &tip);
+	if (recovery)
+		buf_adds(&tip, "\nruns between attempts");
+	if (i->path.len)
+		buf_printf(&tip, "\npath %.*s", STR(i->path));
+	i->tip = arena_str(b->arena, buf_str(&tip));
+}
+
+/* How many of a group's children are drawn; the rest becomes one box. */
+static size_t reserve_children(struct builder *b, size_t count)
+{
+	size_t show = count > PICTURE_CHILDREN_MAX ? PICTURE_CHILDREN_SHOWN : count;
+
+	show = MIN(show, b->budget);
+	b->budget -= (unsigned)show;
+	return show;
+}
+
+static struct str child_path(struct builder *b, const struct item *group, size_t index)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	if (group->node->kind == NODE_EACH) {
+		path_copy(&path, group->path, 0);
+		path.p[path.len - 1] = '*'; /* one box stands for every copy */
+	} else {
+		path_child(&path, group->path, index);
+	}
+	return arena_str(b->arena, buf_str(&path));
+}
+
+static void add_children(struct builder *b, struct item *group, const struct node *n)
+{
+	unsigned depth = group->depth + 1;
+	size_t show = depth < PICTURE_DEPTH_MAX ? reserve_children(b, n->child_count) : 0;
+	size_t more = n->child_count - show;
+
+	group->children = arena_array(b->arena, struct item *, show + 1);
+	for (size_t i = 0; i < show; i++)
+		group->children[group->child_count++] =
+			build(b, n->children[i], child_path(b, group, i), depth, false);
+	if (depth >= PICTURE_DEPTH_MAX)
+		group->children[group->child_count++] = make_more(b, S("… deeper levels left out"),
+			S("the picture ends at this depth"), depth);
+	else if (more)
+		group->children[group->child_count++] = make_more(b,
+			arena_printf(b->arena, "… %zu more", more),
+			arena_printf(b->arena, "%zu more left out of the picture", more), depth);
+}
+
+static void connect_children(struct builder *b, struct item *group)
+{
+	if (group->kind == ITEM_PARALLEL) {
+		group->fork = make(b, ITEM_FORK, group->depth + 1);
+		group->join = make(b, ITEM_JOIN, group->depth + 1);
+	}
+	for (size_t i = 0; i < group->child_count; i++) {
+		const struct item *child = group->children[i];
+
+		if (group->kind == ITEM_PARALLEL) {
+			connect(b, ARROW_BRANCH, group->fork, child);
+			connect(b, ARROW_BRANCH, child, group->join);
+		} else if (i) {
+			connect(b, ARROW_NEXT, group->children[i - 1], child);
+		}
+	}
+	if (group->node->kind == NODE_EACH && group->kind == ITEM_SEQUENCE)
+		connect(b, ARROW_AGAIN, group->children[0], group->children[0]);
+	if (group->node->kind == NODE_EACH && group->kind == ITEM_PARALLEL)
+		group->children[0]->copies = true;
+}
+
+static void add_recover(struct builder *b, struct item *i, const struct node *n)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	if (!n->recover)
+		return;
+	if (!b->budget || i->depth + 1 >= PICTURE_DEPTH_MAX) {
+		i->recover = make_more(b, S("… recovery left out"),
+			S("the picture ends at this depth or size"), i->depth + 1);
+	} else {
+		b->budget--;
+		path_recover(&path, i->path);
+		i->recover = build(
+			b, n->recover, arena_str(b->arena, buf_str(&path)), i->depth + 1, true);
+	}
+	connect(b, ARROW_RECOVER, i, i->recover);
+}
+
+static struct item *build(
+	struct builder *b, const struct node *n, struct str path, unsigned depth, bool recovery)
+{
+	enum item_kind kind = n->child_count == 0 ? ITEM_BOX
+			      : node_joins(n)     ? ITEM_PARALLEL
+						  : ITEM_SEQUENCE;
+	struct item *i = make(b, kind, depth);
+
+	i->path = path;
+	describe(b, i, n, recovery);
+	if (kind == ITEM_BOX) {
+		b->picture->commands++;
+	} else {
+		b->picture->groups++;
+		add_children(b, i, n);
+		connect_children(b, i);
+	}
+	add_recover(b, i, n);
+	return i;
+}
+
+void picture_build(struct picture *p, const struct node *root,
+	const struct picture_options *options, unsigned items_max)
+{
+	struct builder b = { p, &p->arena, items_max };
+	struct str title = options ? options->title : S("");
+
+	*p = (struct picture){ 0 };
+	p->title = picture_cut(b.arena, picture_line(b.arena, title), COLUMNS_TITLE);
+	p->start = make(&b, ITEM_START, 0);
+	p->start->tip = S("start");
+	p->root = build(&b, root, path_root(root), 0, false);
+	p->end = make(&b, ITEM_END, 0);
+	p->end->tip = S("end");
+	connect(&b, ARROW_NEXT, p->start, p->root);
+	connect(&b, ARROW_NEXT, p->root, p->end);
+	p->description = arena_printf(b.arena,
+		"%u command%s in %u group%s, from top to bottom. The steps of a sequence run one "
+		"after the other; the branches of a parallel group run at once, between two bars.",
+		p->commands, p->commands == 1 ? "" : "s", p->groups, p->groups == 1 ? "" : "s");
+}
+
+void picture_done(struct picture *p)
+{
+	vec_done(&p->arrows);
+	arena_done(&p->arena);
+}

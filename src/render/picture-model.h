@@ -1,0 +1,101 @@
+#pragma once
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "render/picture.h"
+
+struct node;
+
+/* What all three formats show: boxes in groups, and arrows between them. */
+enum item_kind {
+	ITEM_START,
+	ITEM_END,
+	ITEM_BOX,  /* a command */
+	ITEM_MORE, /* stands for what was left out */
+	ITEM_FORK, /* the bar that branches leave from */
+	ITEM_JOIN, /* the bar where they meet */
+	ITEM_SEQUENCE,
+	ITEM_PARALLEL,
+};
+
+/* A flag that changes the flow, as a few words. x, y from the item's corner, in the SVG. */
+struct mark {
+	struct str text;
+	int x, y, w;
+};
+
+struct item {
+	enum item_kind kind;
+	unsigned id;             /* unique in the picture, from 1 */
+	const struct node *node; /* NULL: not a node of the graph */
+	struct str path;         /* of the node, `*` for the index of a copy; empty: none */
+	struct str word;         /* of a group: "parallel", "sequence", … */
+	struct str title;        /* label or command line, cut; of a group its label or nothing */
+	struct str detail;       /* the command line beneath a label, cut; may be empty */
+	struct str tip;          /* everything, in lines */
+	bool labelled;           /* the title is a label */
+	bool cut;                /* the tip says more than the picture shows */
+	bool never;              /* its `when` is false */
+	bool recovery;           /* runs between attempts */
+	bool copies;             /* stands for copies that run at once */
+
+	struct mark *marks;
+	size_t mark_count;
+	struct item **children; /* of a group: at least one */
+	size_t child_count;
+	struct item *fork, *join; /* of ITEM_PARALLEL */
+	struct item *recover;     /* NULL: none */
+	unsigned depth;           /* how many groups it is in */
+
+	/* Where the SVG has it. Arrows from above come in at x + port. */
+	int x, y, w, h, port;
+	size_t per_column; /* of ITEM_PARALLEL: 0 for branches side by side, else in columns */
+	int lane_left, lane_right; /* of a child in a column: where the bars beside it are */
+};
+
+enum arrow_kind {
+	ARROW_NEXT,
+	ARROW_BRANCH,  /* from the fork or to the join */
+	ARROW_AGAIN,   /* from a repeated body to itself */
+	ARROW_RECOVER, /* there and back between attempts */
+};
+
+/* Both ends have the same parent; groups are ends like any other item. */
+struct arrow {
+	enum arrow_kind kind;
+	const struct item *from, *to;
+};
+
+struct picture {
+	struct arena arena;
+	struct str title, description;
+	struct item *start, *root, *end;
+	VEC(struct arrow) arrows;
+	unsigned items, commands, groups;
+};
+
+enum {
+	PICTURE_ITEMS_MAX = 2000,
+	PICTURE_DEPTH_MAX = 40,
+	PICTURE_CHILDREN_MAX = 60,  /* of one group; with more */
+	PICTURE_CHILDREN_SHOWN = 50 /* … only these are drawn */
+};
+
+/* Draws about `items_max` items at most. The graph's texts are copied. */
+void picture_build(struct picture *p, const struct node *root,
+	const struct picture_options *options, unsigned items_max);
+void picture_done(struct picture *p);
+
+/* The first and last item inside a group that is no group itself; of others, the item. */
+const struct item *item_entry(const struct item *i);
+const struct item *item_exit(const struct item *i);
+bool item_is_group(const struct item *i);
+
+/* The lines that stand for an item without any drawing: word and title, detail, marks. Lines are
+ * separated by '\n'. */
+void item_lines(const struct item *i, struct buf *b);
+
+/* The writers. */
+void svg_write(struct picture *p, struct buf *ret);
+void dot_write(const struct picture *p, struct buf *ret);
+void mermaid_write(const struct picture *p, struct buf *ret);

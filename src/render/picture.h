@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/buf.h"
+
+struct graph;
+
+/* What a graph does, as a picture. Drawn from the graph as read: nothing is resolved or started. */
+enum picture_format { PICTURE_SVG, PICTURE_DOT, PICTURE_MERMAID };
+
+struct picture_options {
+	struct str title; /* what the picture is of; may be empty */
+};
+
+/* Appends the whole picture to `ret`. Cannot fail: whatever the graph holds, the result is a valid
+ * file of bounded size that says where something was left out. */
+void picture_write(const struct graph *g, enum picture_format format,
+	const struct picture_options *options, struct buf *ret);
