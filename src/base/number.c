@@ -40,7 +40,8 @@ void number_text(struct buf *b, double value)
 		buf_addc(b, '-');
 		value = -value;
 	}
-	if (value == floor(value) && value < 18446744073709551616.0) {
+	/* Below 2^53 every whole number is exact; above, the shortest digits say what was meant. */
+	if (value == floor(value) && value < 9007199254740992.0) {
 		buf_printf(b, "%llu", (unsigned long long)value);
 		return;
 	}

@@ -5,7 +5,7 @@
 /* Numbers as text, independent of the locale. */
 
 /* The shortest decimal that reads back equal, spelled as ECMAScript spells it: 0.1, 1e-7, 1e+21.
- * A whole number that fits 64 bits has neither point nor exponent. */
+ * A whole number below 1e21 has neither point nor exponent. */
 void number_text(struct buf *b, double value);
 
 /* Plain decimals only: digits, with an optional fraction (`5`, `1.5`, `.5`); no sign, no exponent.

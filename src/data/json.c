@@ -10,9 +10,42 @@ void json_auto_decref(json_t **value)
 	json_decref(*value);
 }
 
-static json_t *load(struct str text, size_t flags, json_error_t *error)
+static json_t *load(struct str text, json_error_t *error)
 {
-	return json_loadb(text.p, text.len, flags | JSON_DECODE_ANY | JSON_ALLOW_NUL, error);
+	return json_loadb(text.p, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, error);
+}
+
+/* Integers beyond 64 bits become doubles, as every other JSON reader has them: they get a fraction,
+ * so that jansson reads them so. The others stay exact. */
+static void soften_integers(struct str text, struct buf *ret)
+{
+	bool quoted = false;
+
+	for (size_t i = 0; i < text.len;) {
+		size_t end = i;
+		int64_t ignored;
+
+		while (!quoted && end < text.len &&
+			(ascii_digit(text.p[end]) || text.p[end] == '-'))
+			end++;
+		if (end > i) {
+			bool whole = end == text.len || !strchr(".eE", text.p[end]) || !text.p[end];
+
+			buf_add(ret, str_sub(text, i, end - i));
+			if (whole && !str_to_int(str_sub(text, i, end - i), &ignored))
+				buf_adds(ret, ".0");
+			/* The digits behind a point or exponent are part of this number. */
+			i = end;
+			while (i < text.len && text.p[i] && strchr("+-.eE0123456789", text.p[i]))
+				buf_addc(ret, text.p[i++]);
+			continue;
+		}
+		if (quoted && text.p[i] == '\\' && i + 1 < text.len)
+			buf_addc(ret, text.p[i++]);
+		else if (text.p[i] == '"')
+			quoted = !quoted;
+		buf_addc(ret, text.p[i++]);
+	}
 }
 
 json_t *json_read(const struct source *source, struct report *r)
@@ -29,10 +62,13 @@ json_t *json_read(const struct source *source, struct report *r)
 			"byte 0x%02x is not valid UTF-8", (unsigned char)text.p[bad]);
 		return NULL;
 	}
-	json_t *value = load(text, 0, &error);
-	/* Integers beyond 64 bits: as doubles, as every other JSON reader has them. */
-	if (!value && json_error_code(&error) == json_error_numeric_overflow)
-		value = load(text, JSON_DECODE_INT_AS_REAL, &error);
+	json_t *value = load(text, &error);
+	if (!value && json_error_code(&error) == json_error_numeric_overflow) {
+		AUTO_BUF softened = BUF_INIT;
+
+		soften_integers(text, &softened);
+		value = load(buf_str(&softened), &error);
+	}
 	if (value)
 		return value;
 

@@ -108,8 +108,7 @@ static bool take(struct capture *c)
 			spill(c);
 	}
 	c->came(c, data);
-	/* A short read has emptied the pipe: the next one would only say EAGAIN. */
-	return data.len == sizeof(chunk) || c->bytes == 0;
+	return true;
 }
 
 void capture_drain(struct capture *c)
@@ -121,12 +120,8 @@ void capture_drain(struct capture *c)
 
 static void on_ready(struct watch *w, uint32_t events)
 {
-	struct capture *c = container_of(w, struct capture, watch);
-
-	capture_drain(c);
-	/* Hung up and empty: read once more for the end itself. */
-	if (c->fd >= 0 && (events & (EPOLLHUP | EPOLLERR)))
-		capture_drain(c);
+	(void)events;
+	capture_drain(container_of(w, struct capture, watch));
 }
 
 int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int *child_end)

@@ -195,6 +195,7 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 		f->outcome.timed_out = true;
 		f->outcome.carried = FAILURE_CONTINUE;
 		f->outcome.code = 1;
+		f->outcome.failure = 0;
 		content_unref(f->outcome.err);
 		f->outcome.err = NULL;
 	}

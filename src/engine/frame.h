@@ -30,6 +30,7 @@ struct outcome {
 	struct content *err;    /* the beginning of standard error, for a join */
 	struct join_list joins; /* of the last attempt */
 	uint64_t untolerated;   /* failures in it that nobody asked to tolerate */
+	uint64_t failure;       /* which failure it was, counted from 1; 0: none of a command */
 };
 
 void outcome_done(struct outcome *o);
@@ -82,8 +83,10 @@ struct frame {
 	struct join *join;  /* parallel */
 	struct list hungry; /* parallel: in the list of those that have children to start */
 	uint64_t done_count;
-	uint64_t root_index;   /* first child whose failure reaches the root; UINT64_MAX: none */
-	uint64_t failed_index; /* first failed child */
+	/* Parallel: the first child whose failure reaches the root, and the first failed one;
+	 * UINT64_MAX: none. And which failures those were. */
+	uint64_t root_index, failed_index;
+	uint64_t root_failure, failed_failure;
 };
 
 /* frame.c */

@@ -124,6 +124,7 @@ static void parallel_over(struct frame *f)
 	uint64_t bad = f->root_index;
 
 	f->join = NULL;
+	o.failure = bad != UINT64_MAX ? f->root_failure : f->failed_failure;
 	vec_each (b, &j->branches) {
 		if (b->nested)
 			join_list_move(&o.joins, b->nested);
@@ -181,9 +182,15 @@ static void parallel_child_ended(struct frame *f, struct frame *child)
 	}
 	f->done_count += o->ok;
 	if (!o->ok && !o->halted) {
-		f->failed_index = MIN(f->failed_index, child->index);
+		if (child->index < f->failed_index) {
+			f->failed_index = child->index;
+			f->failed_failure = o->failure;
+		}
 		if (scope_of(f, child) == FAILURE_ROOT) {
-			f->root_index = MIN(f->root_index, child->index);
+			if (child->index < f->root_index) {
+				f->root_index = child->index;
+				f->root_failure = o->failure;
+			}
 			frame_fail_root(f);
 		}
 	}

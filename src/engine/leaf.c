@@ -119,6 +119,7 @@ static void judge(struct frame *f, const struct verdict *v, struct content *out)
 
 		w.code = o.code;
 		record(f, &w);
+		o.failure = f->run->failures.total;
 		o.untolerated = !f->tolerated;
 		AUTO_BUF err = BUF_INIT;
 		buf_add(&err, v->err);

@@ -31,7 +31,10 @@ struct local_job {
 	struct timer linger;
 	enum stage stage;
 	uint64_t kill_at_ms; /* STAGE_ASKED: when asking is over */
-	bool exited, told;
+	bool exited;
+	struct deferred
+		telling; /* its end is told from the loop, never from inside its own callbacks */
+	bool told;
 	struct buf mark; /* "/run.number/": in the environment of everything it starts */
 };
 
@@ -131,6 +134,13 @@ static void tell(struct local_job *j)
 	j->job.code = j->child.code;
 	j->job.signal = j->child.signal;
 	j->job.keep_error = j->job.out.error;
+	deferred_start(j->local->loop, &j->telling);
+}
+
+static void on_telling(struct deferred *d)
+{
+	struct local_job *j = container_of(d, struct local_job, telling);
+
 	j->job.owner->ended(j->job.owner); /* may free `j` */
 }
 
@@ -256,10 +266,8 @@ static void finish_ended(struct local_job *j)
 {
 	/* Nobody is left who could write: take what is there and do not wait. */
 	j->stage = STAGE_KILLED;
-	if (j->job.out.fd >= 0)
-		capture_drain(&j->job.out);
-	if (j->job.err.fd >= 0)
-		capture_drain(&j->job.err);
+	capture_drain(&j->job.out);
+	capture_drain(&j->job.err);
 	capture_close(&j->job.out);
 	capture_close(&j->job.err);
 	tell(j);
@@ -364,6 +372,7 @@ static void free_job(struct job *job)
 	struct local_job *j = job_of(job);
 
 	list_remove(&j->link);
+	deferred_stop(&j->telling);
 	timer_stop(&j->linger);
 	feed_stop(&j->feed);
 	if (j->child.pid)
@@ -434,6 +443,7 @@ static struct job *start(
 	j->local = l;
 	j->child.pidfd = -1;
 	j->linger.fire = on_linger;
+	j->telling.call = on_telling;
 	j->job.out.fd = j->job.err.fd = j->job.out.file = j->job.err.file = -1;
 	j->job.out.came = on_out;
 	j->job.out.ended = on_out_end;

@@ -140,6 +140,7 @@ static void explain(struct run *r)
 {
 	const struct failures *f = &r->failures;
 	const struct run_result *res = &r->result;
+	const struct outcome *o = &r->outcome;
 	struct buf *b = &r->error;
 
 	if (res->status == RUN_CANCELLED || res->status == RUN_KILLED) {
@@ -154,19 +155,15 @@ static void explain(struct run *r)
 			}
 	} else if (res->status == RUN_TIMEOUT) {
 		buf_printf(b, "the time limit of the run ran out");
-	} else {
-		/* The failure that ended the run is the last one with its code. */
-		const struct failure *why = NULL;
+	} else if (o->failure && o->failure <= f->kept.len) {
+		const struct failure *why = &f->kept.at[o->failure - 1];
 
-		vec_each (failure, &f->kept)
-			if (failure->code == res->code)
-				why = failure;
-		if (why) {
-			buf_printf(b, "node %.*s failed with code %d: ", STR(why->path), why->code);
-			buf_add(b, why->command);
-		} else {
-			buf_printf(b, "the run failed with code %d", res->code);
-		}
+		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
+			why->timeout ? "ran out of time, code" : "failed with code", why->code);
+		buf_add(b, why->command);
+	} else {
+		buf_printf(b, o->timed_out ? "a time limit ran out" : "the run failed with code %d",
+			res->code);
 	}
 }
 
@@ -358,9 +355,7 @@ static struct content *open_input(struct run *r, bool *live)
 
 static unsigned job_limit(const struct run_options *o)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return o->jobs ? o->jobs : (unsigned)MAX(processors, 1L);
+	return o->jobs ? o->jobs : (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
 }
 
 struct run *run_start(struct loop *l, struct plan *p, const struct run_options *o)

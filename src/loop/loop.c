@@ -195,19 +195,20 @@ void deferred_stop(struct deferred *d)
 
 static void call_deferred(struct loop *l)
 {
-	struct list now;
+	/* A few rounds, because one call often leads to another; then descriptors get their turn.
+	 */
+	for (unsigned round = 0; round < 8 && !list_empty(&l->deferred); round++) {
+		struct list now = l->deferred;
 
-	if (list_empty(&l->deferred))
-		return;
-	/* Take the whole list, so that those added meanwhile wait for the next turn. */
-	now = l->deferred;
-	now.next->prev = now.prev->next = &now;
-	list_init(&l->deferred);
-	while (!list_empty(&now)) {
-		struct deferred *d = list_entry(now.next, struct deferred, link);
+		/* Take the whole list, so that those added meanwhile wait for the next round. */
+		now.next->prev = now.prev->next = &now;
+		list_init(&l->deferred);
+		while (!list_empty(&now)) {
+			struct deferred *d = list_entry(now.next, struct deferred, link);
 
-		list_remove(&d->link);
-		d->call(d);
+			list_remove(&d->link);
+			d->call(d);
+		}
 	}
 }
 

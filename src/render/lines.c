@@ -94,15 +94,6 @@ static void add_stop(struct buf *b, const struct event *e, const char *what)
 		buf_printf(b, " by signal %d", e->signal);
 }
 
-static void add_failed(struct buf *b, const struct event *e)
-{
-	buf_adds(b, "run ");
-	text_plain(b, e->status.len ? e->status : S("failed"));
-	if (e->error.len)
-		buf_adds(b, ": ");
-	text_plain(b, e->error);
-}
-
 void plain_lines_event(void *lines, const struct event *e)
 {
 	struct plain_lines *l = lines;
@@ -129,14 +120,12 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_RUN_KILL:
 		add_stop(b, e, "killed");
 		break;
-	case EVENT_RUN_FAILED:
-		add_failed(b, e);
-		break;
 	case EVENT_RUN_START:
 	case EVENT_NODE_START:
 	case EVENT_NODE_DONE:
 	case EVENT_COMMAND_OUTPUT:
 	case EVENT_RUN_DONE:
+	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
 		return;
 	}
 	buf_addc(b, '\n');

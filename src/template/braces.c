@@ -201,12 +201,10 @@ static bool resolve_default(struct resolver *rs, const struct preset *p, struct 
 		/* Exactly one name: its value comes through whole, so arrays stay arrays. */
 		if (bare_value(inner)) {
 			ok = look_up(rs, inner->name, ret);
-			if (ok && ret->kind != VALUE_ABSENT) {
+			if (!ok || ret->kind != VALUE_ABSENT) {
 				rs->hops--;
-				return true;
+				return ok;
 			}
-			if (!ok)
-				return false;
 		}
 		*ret = (struct value){ .kind = VALUE_TEXT };
 		ok = resolve_parts(rs, p->parts, 1, &ret->text, NULL);

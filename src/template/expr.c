@@ -46,7 +46,8 @@ static int64_t number(struct reader *r)
 
 	while (r->at < r->text.len && ascii_digit(r->text.p[r->at]))
 		r->at++;
-	if (!str_to_int(str_sub(r->text, from, r->at - from), &n))
+	/* A number too long for 64 bits is still arithmetic: it fails when it is worked out. */
+	if (!str_to_int(str_sub(r->text, from, r->at - from), &n) && r->variable)
 		fail(r, EXPR_OVERFLOW);
 	return n;
 }
@@ -169,11 +170,7 @@ bool expr_fits(struct str text)
 	struct reader r = { .text = text };
 	int64_t n;
 
-	/* A number too long for 64 bits is still arithmetic: it fails when it is worked out. */
-	enum expr_status status = evaluate(&r, &n);
-	if (status == EXPR_OVERFLOW)
-		return true;
-	return status == EXPR_OK && !bare_number(text);
+	return evaluate(&r, &n) == EXPR_OK && !bare_number(text);
 }
 
 enum expr_status expr_eval(
