@@ -11,9 +11,12 @@ void graph_unref(struct graph *g)
 	if (!g || --g->references)
 		return;
 	doc_done(&g->doc);
-	json_decref(g->shorthand);
+	json_decref(g->made);
+	json_decref(g->values);
 	vec_done(&g->arguments);
 	report_done(&g->warnings);
 	arena_done(&g->arena);
+	if (g->keep_free)
+		g->keep_free(g->keep);
 	free(g);
 }

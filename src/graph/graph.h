@@ -9,12 +9,39 @@ struct argument {
 	bool inlined; /* a placeholder's type, not an entry of `args` */
 };
 
+/* Which recipe a node was written in. */
+struct origin {
+	struct str id, path; /* of the file */
+	struct str alias;    /* how its importer calls it; empty: the entry */
+	const struct origin *up;
+};
+
+struct importer;
+
+/* What an import node stands for. */
+struct imported {
+	const json_t *recipe; /* the object: flags and `template` */
+	const struct place *place;
+	const json_t *defaults;          /* of its root, as the import binds them; borrowed */
+	const struct importer *importer; /* for the import nodes in it */
+};
+
+/* Finds what `{"name": ALIAS}` means in one file. */
+struct importer {
+	const struct origin *origin;
+	bool (*find)(const struct importer *i, struct str alias, const struct place *place,
+		struct imported *ret, struct report *r);
+};
+
 /* A graph as read, with everything that was said about it. Immutable; shared by reference. */
 struct graph {
 	struct arena arena;
 	unsigned references;
-	struct doc doc;
-	json_t *shorthand; /* keeps the defaults written in `args` alive */
+	struct doc doc; /* of a template; a recipe's files belong to `keep` */
+	json_t *made;   /* values that were made while reading: kept alive here */
+	json_t *values; /* of a recipe: runtime values that a caller's own win over; may be NULL */
+	void *keep;     /* what the places of a recipe point into */
+	void (*keep_free)(void *keep);
 	enum dialect dialect;
 	const struct node *root;
 	const struct text *output; /* of the root; NULL: standard output */
@@ -22,6 +49,12 @@ struct graph {
 	VEC(struct argument) arguments;
 	struct report warnings; /* found while reading: kept, so that every host can show them */
 };
+
+/* Reads the graph of a recipe: `place` is its root object, which may be spread over several files.
+ * `keep` outlives the graph and is ended with it, also when reading fails. NULL with issues added.
+ */
+struct graph *graph_read_recipe(
+	const struct imported *recipe, void *keep, void (*keep_free)(void *keep), struct report *r);
 
 struct graph *graph_ref(struct graph *g);
 void graph_unref(struct graph *g);

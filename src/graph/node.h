@@ -34,6 +34,8 @@ struct count {
 	const struct place *place;
 };
 
+struct origin;
+
 struct command_word {
 	const struct text *text;
 	bool quoted; /* stays an argument when it comes out empty */
@@ -41,9 +43,11 @@ struct command_word {
 
 struct node {
 	enum node_kind kind;
-	const struct node *parent; /* NULL at the root of a graph and of a recovery */
-	const struct place *place; /* where it stands in its source */
-	struct str label;          /* empty: none given */
+	const struct node *parent;   /* NULL at the root of a graph and of a recovery */
+	const struct place *place;   /* where it stands in its source */
+	const struct origin *origin; /* the recipe it was written in; NULL: a template */
+	struct str import; /* the id of the recipe that this node stands for; empty: none */
+	struct str label;  /* empty: none given */
 
 	const struct text *when; /* NULL: runs if `runs` is true */
 	bool runs;

@@ -14,12 +14,15 @@ struct reader {
 	struct report *r;
 	struct arena *a;
 	enum dialect d;
+	const struct importer *importer; /* of the file that is being read; NULL: a template */
 };
 
-/* The members of an object node that are there and not null, by field. */
+/* The members of an object node that are there and not null, by field. Those of an import come from
+ * two files. */
 struct members {
 	const json_t *at[FIELD_COUNT];
 	const struct place *place[FIELD_COUNT];
+	const struct importer *importer[FIELD_COUNT];
 };
 
 static struct node *read_node(struct reader *rd, const json_t *value, const struct place *place,
@@ -33,9 +36,16 @@ static struct node *new_node(struct reader *rd, enum node_kind kind, const struc
 	n->kind = kind;
 	n->place = place;
 	n->parent = parent;
+	n->origin = rd->importer ? rd->importer->origin : NULL;
 	n->runs = true;
 	n->retry.value = 1;
 	return n;
+}
+
+/* A value that was made while reading lives as long as the graph. */
+static void keep_value(struct reader *rd, json_t *value)
+{
+	json_array_append_new(rd->g->made, value);
 }
 
 /* -- commands ------------------------------------------------------------------------------------
@@ -149,6 +159,7 @@ static bool read_members(
 		} else if (check_member(rd, id, value, p)) {
 			ret->at[id] = value;
 			ret->place[id] = p;
+			ret->importer[id] = rd->importer;
 		} else {
 			ok = false;
 		}
@@ -200,10 +211,7 @@ static bool read_args(struct reader *rd, struct node *n, const struct members *m
 		if (d.fallback.p && !presets_find(presets, d.name)) {
 			json_t *text = json_from_str(d.fallback);
 
-			/* Kept alive by the document, which owns everything that was read. */
-			json_object_set_new(rd->g->shorthand,
-				arena_printf(rd->a, "%zu", json_object_size(rd->g->shorthand)).p,
-				text);
+			keep_value(rd, text);
 			preset_compile(rd->a, d.name, text, rd->d, &presets->at[presets->count++]);
 		}
 	}
@@ -269,8 +277,11 @@ static bool read_setting(struct reader *rd, const struct members *m, enum field_
 
 static bool read_recover(struct reader *rd, struct node *n, const struct members *m)
 {
-	struct node *recover = read_node(rd, m->at[FIELD_RECOVER], m->place[FIELD_RECOVER], NULL);
+	const struct importer *here = rd->importer;
 
+	rd->importer = m->importer[FIELD_RECOVER];
+	struct node *recover = read_node(rd, m->at[FIELD_RECOVER], m->place[FIELD_RECOVER], NULL);
+	rd->importer = here;
 	if (!recover)
 		return false;
 	/* Fail-closed: a recovery that goes wrong is one, unless its author says otherwise. */
@@ -386,35 +397,138 @@ static struct node *repeated(struct reader *rd, struct node *body, bool parallel
 	return each;
 }
 
+/* A node from its members, wherever they came from. */
+static struct node *build(struct reader *rd, const struct members *m, const struct place *place,
+	const struct node *parent)
+{
+	const struct importer *here = rd->importer;
+	enum field_id from = FIELD_TEMPLATE;
+
+	if (m->at[FIELD_PIPE] && !json_is_array(m->at[FIELD_TEMPLATE]))
+		from = FIELD_PIPE;
+	bool parallel = json_is_true(m->at[FIELD_PARALLEL]) ||
+			(m->at[FIELD_MODE] && str_eq(json_str(m->at[FIELD_MODE]), S("parallel")));
+	rd->importer = m->importer[from];
+	struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
+	bool ok = read_template(rd, n, m->at[from], m->place[from], parallel);
+	rd->importer = here;
+	ok &= read_flags(rd, n, m);
+	if (!ok)
+		return NULL;
+	if (rd->d == DIALECT_0_9)
+		apply_old_dialect(n, m);
+	if (parallel && !m->at[FIELD_REPEAT] && n->kind != NODE_PARALLEL) {
+		enum field_id said = m->at[FIELD_MODE] ? FIELD_MODE : FIELD_PARALLEL;
+
+		report_warning(&rd->g->warnings, place_where(m->place[said]),
+			"`%s` has no effect here: there is only one template", fields[said].name);
+		report_hint(&rd->g->warnings, "give `template` an array, or add `repeat`");
+	}
+	return m->at[FIELD_REPEAT] ? repeated(rd, n, parallel) : n;
+}
+
+/* -- imports -------------------------------------------------------------------------------------
+ */
+
+static bool is_import(const struct reader *rd, const json_t *object)
+{
+	return rd->importer && json_is_object(object) && !json_object_get(object, "template") &&
+	       json_is_string(json_object_get(object, "name"));
+}
+
+/* `over` wins, member by member. */
+static void overlay(struct members *m, const struct members *over)
+{
+	for (enum field_id id = 0; id < FIELD_COUNT; id++) {
+		if (!over->at[id])
+			continue;
+		m->at[id] = over->at[id];
+		m->place[id] = over->place[id];
+		m->importer[id] = over->importer[id];
+	}
+}
+
+/* Defaults of several layers as one object, the later ones winning; kept by the graph. */
+static const json_t *merged(struct reader *rd, const json_t *const *layers, size_t count)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < count; i++)
+		if (json_is_object(layers[i]))
+			json_object_update(object, (json_t *)layers[i]);
+	keep_value(rd, object);
+	return object;
+}
+
+/* The members of a whole recipe. When its template is an object, that object's members win. */
+static bool read_recipe_members(struct reader *rd, const struct imported *im, struct members *ret)
+{
+	const struct importer *here = rd->importer;
+
+	rd->importer = im->importer;
+	bool ok = read_members(rd, im->recipe, im->place, ret);
+	const json_t *inner = ret->at[FIELD_TEMPLATE];
+	if (ok && json_is_object(inner) && json_object_get(inner, "template")) {
+		const json_t *outer = ret->at[FIELD_DEFAULTS];
+		const struct place *place = ret->place[FIELD_TEMPLATE];
+		struct members m = { 0 };
+
+		ok = read_members(rd, inner, place, &m);
+		overlay(ret, &m);
+		if (outer && m.at[FIELD_DEFAULTS]) {
+			const json_t *const layers[] = { outer, m.at[FIELD_DEFAULTS] };
+
+			ret->at[FIELD_DEFAULTS] = merged(rd, layers, ARRAY_SIZE(layers));
+		}
+	}
+	rd->importer = here;
+	return ok;
+}
+
+/* An import node becomes the recipe it names, with the node's own flags laid over it and one layer
+ * of defaults: the recipe's, then the import's, then the node's. */
+static struct node *read_import(struct reader *rd, const json_t *object, const struct place *place,
+	const struct node *parent)
+{
+	struct str alias = json_str(json_object_get(object, "name"));
+	const struct place *name_place = place_member(rd->a, place, S("name"));
+	struct members own = { 0 }, m = { 0 };
+	struct imported im;
+
+	bool ok = read_members(rd, object, place, &own);
+	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
+		return NULL;
+	ok &= read_recipe_members(rd, &im, &m);
+	if (!ok || !m.at[FIELD_TEMPLATE])
+		return NULL;
+	const json_t *const layers[] = { m.at[FIELD_DEFAULTS], im.defaults, own.at[FIELD_DEFAULTS],
+		json_object_get(object, "values") };
+	overlay(&m, &own);
+	m.at[FIELD_DEFAULTS] = merged(rd, layers, ARRAY_SIZE(layers));
+	struct node *n = build(rd, &m, place, parent);
+	if (n) {
+		struct node *named = n->kind == NODE_EACH ? (struct node *)n->children[0] : n;
+
+		named->import = im.importer->origin->id;
+	}
+	return n;
+}
+
 static struct node *read_object(struct reader *rd, const json_t *object, const struct place *place,
 	const struct node *parent)
 {
-	struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
 	struct members m = { 0 };
-	bool ok = read_members(rd, object, place, &m);
-	enum field_id from = FIELD_TEMPLATE;
 
-	if (m.at[FIELD_PIPE] && !json_is_array(m.at[FIELD_TEMPLATE]))
-		from = FIELD_PIPE;
-	if (!m.at[from]) {
+	if (is_import(rd, object))
+		return read_import(rd, object, place, parent);
+	bool ok = read_members(rd, object, place, &m);
+	if (!m.at[FIELD_TEMPLATE] && !m.at[FIELD_PIPE]) {
 		if (!json_object_get(object, "template"))
 			report_error(rd->r, place_where(place), "the object has no `template`");
 		return NULL;
 	}
-	bool parallel = json_is_true(m.at[FIELD_PARALLEL]) ||
-			(m.at[FIELD_MODE] && str_eq(json_str(m.at[FIELD_MODE]), S("parallel")));
-	ok &= read_flags(rd, n, &m);
-	ok &= read_template(rd, n, m.at[from], m.place[from], parallel);
-	if (!ok)
-		return NULL;
-	if (rd->d == DIALECT_0_9)
-		apply_old_dialect(n, &m);
-	if (parallel && !m.at[FIELD_REPEAT] && n->kind != NODE_PARALLEL) {
-		report_warning(&rd->g->warnings, place_where(m.place[FIELD_PARALLEL]),
-			"`parallel` has no effect here: there is only one template");
-		report_hint(&rd->g->warnings, "give `template` an array, or add `repeat`");
-	}
-	return m.at[FIELD_REPEAT] ? repeated(rd, n, parallel) : n;
+	struct node *n = build(rd, &m, place, parent);
+	return ok ? n : NULL;
 }
 
 static struct node *read_node(struct reader *rd, const json_t *value, const struct place *place,
@@ -436,15 +550,12 @@ static struct node *read_node(struct reader *rd, const json_t *value, const stru
 	return NULL;
 }
 
-static bool read_output(struct reader *rd, const json_t *root, const struct place *place)
+static bool read_output(struct reader *rd, const json_t *output, const struct place *place)
 {
-	const json_t *output = json_is_object(root) ? json_object_get(root, "output") : NULL;
-
 	if (!json_is_string(output) || str_eq(json_str(output), S("stdout")))
 		return true;
 	rd->g->output_raw = json_str(output);
-	rd->g->output = braces_text(
-		rd->a, place_member(rd->a, place, S("output")), json_str(output), rd->d, rd->r);
+	rd->g->output = braces_text(rd->a, place, json_str(output), rd->d, rd->r);
 	collect_types(rd, rd->g->output);
 	return rd->g->output != NULL;
 }
@@ -497,13 +608,13 @@ static bool read_document(struct graph *g, struct report *r, struct buf *json_mi
 struct graph *graph_read(struct str name, struct str text, enum dialect dialect, struct report *r)
 {
 	struct graph *g = mem_new(struct graph);
-	struct reader rd = { g, r, &g->arena, dialect };
+	struct reader rd = { .g = g, .r = r, .a = &g->arena, .d = dialect };
 	AUTO_BUF json_mistake = BUF_INIT;
 	size_t before = r->errors;
 
 	g->references = 1;
 	g->dialect = dialect;
-	g->shorthand = json_object();
+	g->made = json_array();
 	g->doc.source.name = arena_str(&g->arena, name);
 	g->doc.source.text = arena_str(&g->arena, text);
 	if (!read_document(g, r, &json_mistake))
@@ -512,7 +623,9 @@ struct graph *graph_read(struct str name, struct str text, enum dialect dialect,
 	struct place *place = arena_new(&g->arena, struct place);
 	place->doc = &g->doc;
 	g->root = read_node(&rd, g->doc.root, place, NULL);
-	bool ok = g->root && read_output(&rd, g->doc.root, place);
+	const json_t *output =
+		json_is_object(g->doc.root) ? json_object_get(g->doc.root, "output") : NULL;
+	bool ok = g->root && read_output(&rd, output, place_member(&g->arena, place, S("output")));
 	if (ok && r->errors == before) {
 		risk_warn(g);
 		return g;
@@ -520,6 +633,30 @@ struct graph *graph_read(struct str name, struct str text, enum dialect dialect,
 	if (json_mistake.len)
 		report_hint(r, "%s", buf_cstr(&json_mistake));
 fail:
+	graph_unref(g);
+	return NULL;
+}
+
+struct graph *graph_read_recipe(
+	const struct imported *recipe, void *keep, void (*keep_free)(void *keep), struct report *r)
+{
+	struct graph *g = mem_new(struct graph);
+	struct reader rd = { .g = g, .r = r, .a = &g->arena, .importer = recipe->importer };
+	struct members m = { 0 };
+	size_t before = r->errors;
+
+	g->references = 1;
+	g->keep = keep;
+	g->keep_free = keep_free;
+	g->made = json_array();
+	g->values = json_incref(json_object_get(recipe->recipe, "values"));
+	bool ok = read_recipe_members(&rd, recipe, &m) && m.at[FIELD_TEMPLATE];
+	g->root = ok ? build(&rd, &m, recipe->place, NULL) : NULL;
+	ok = g->root && read_output(&rd, m.at[FIELD_OUTPUT], m.place[FIELD_OUTPUT]);
+	if (ok && r->errors == before) {
+		risk_warn(g);
+		return g;
+	}
 	graph_unref(g);
 	return NULL;
 }

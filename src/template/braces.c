@@ -173,8 +173,12 @@ static bool find_default(
 			ret->number = scope_generated(copy, bare);
 			return true;
 		}
+		/* A repeated node and each of its copies have the same defaults: one declaration. */
+		const struct scope *above = at->up;
+		while (above && above->defaults == at->defaults)
+			above = above->up;
 		struct default_hit inherited;
-		if (at->up && find_default(at->up, inner, use, &inherited))
+		if (above && find_default(above, inner, use, &inherited))
 			*ret = inherited;
 		return true;
 	}
