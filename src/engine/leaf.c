@@ -66,18 +66,19 @@ static void record(struct frame *f, const struct verdict *v)
 		frame_path(f, &path);
 		display(f, &command);
 	}
-	failures_add(&f->run->failures, &(struct failure){
-						.path = buf_str(&path),
-						.label = f->node->label,
-						.command = buf_str(&command),
-						.code = v->code,
-						.signal = v->signal,
-						.timeout = f->timed_out,
-						.tolerated = f->tolerated,
-						.attempt = f->attempt,
-						.err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
-						.out = utf8_tail(v->out_tail, FAILURE_TEXT_MAX),
-					});
+	failures_add(
+		&f->run->failures, &(struct failure){
+					   .path = buf_str(&path),
+					   .label = f->node->label,
+					   .command = utf8_cut(buf_str(&command), FAILURE_TEXT_MAX),
+					   .code = v->code,
+					   .signal = v->signal,
+					   .timeout = f->timed_out,
+					   .tolerated = f->tolerated,
+					   .attempt = f->attempt,
+					   .err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
+					   .out = utf8_tail(v->out_tail, FAILURE_TEXT_MAX),
+				   });
 }
 
 /* What its time limit, or that of a group around it, makes of the end of a command. */

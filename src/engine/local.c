@@ -35,7 +35,8 @@ struct local_job {
 	struct deferred
 		telling; /* its end is told from the loop, never from inside its own callbacks */
 	bool told;
-	struct buf mark; /* "/run.number/": in the environment of everything it starts */
+	struct buf mark;   /* "/run.number/": in the environment of everything it starts */
+	uint64_t began_ms; /* on the clock of struct tree */
 };
 
 struct local {
@@ -240,9 +241,15 @@ static size_t signal_tree(struct local *l, struct tree_scan *scan, struct local_
 			(void)kill(-j->child.pid, sig);
 		return running ? 1 : 0;
 	}
-	if (j)
-		return tree_signal(scan, j->child.pid, buf_str(&j->mark), sig);
-	return tree_signal(scan, 0, l->options.whole ? S("") : buf_str(&l->run_mark), sig);
+	if (j) {
+		bool alone = l->options.whole && l->jobs.next->next == &l->jobs;
+
+		return tree_signal(scan,
+			&(struct tree){ j->child.pid, buf_str(&j->mark), alone ? j->began_ms : 0 },
+			sig);
+	}
+	return tree_signal(scan,
+		l->options.whole ? NULL : &(struct tree){ .mark = buf_str(&l->run_mark) }, sig);
 }
 
 /* One step of ending a tree; asking includes waking up those that are stopped. Returns how many
@@ -424,6 +431,7 @@ static int spawn(
 		.reset_handlers = l->options.handlers,
 	};
 	j->child.exited = on_exited;
+	j->began_ms = tree_clock_ms();
 	int r = child_spawn(l->loop, &j->child, &child);
 	buf_truncate(&l->mark_entry, entry);
 	return r;

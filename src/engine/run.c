@@ -1,6 +1,6 @@
 #include "engine/run.h"
 
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "engine/frame.h"
 #include "engine/local.h"
 
@@ -160,7 +161,7 @@ static void explain(struct run *r)
 
 		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
 			why->timeout ? "ran out of time, code" : "failed with code", why->code);
-		buf_add(b, why->command);
+		buf_add(b, utf8_head(why->command, 300));
 	} else {
 		buf_printf(b, o->timed_out ? "a time limit ran out" : "the run failed with code %d",
 			res->code);
@@ -343,7 +344,7 @@ static struct content *open_input(struct run *r, bool *live)
 	}
 	off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
 	if (at >= 0 && at <= st.st_size) {
-		int own = dup(fd);
+		int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 
 		if (own >= 0)
 			return content_from_fd(own, at, (uint64_t)(st.st_size - at));

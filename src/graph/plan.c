@@ -32,13 +32,14 @@ bool plan_guard(const struct node *n, const struct scope *s, bool *runs, struct 
 	return text_decide(n->when, s, runs, r);
 }
 
-/* The declaration that types a name: an entry of `args` beats a placeholder's, then the first. */
+/* The declaration that types a name: an entry of `args` beats a placeholder's, then the first. One
+ * without a type only says that there is such a name. */
 static const struct argument *declared(const struct graph *g, struct str name)
 {
 	const struct argument *found = NULL;
 
 	vec_each (arg, &g->arguments) {
-		if (!str_eq(arg->declaration.name, name))
+		if (arg->declaration.type.kind == TYPE_NONE || !str_eq(arg->declaration.name, name))
 			continue;
 		if (!found || (found->inlined && !arg->inlined))
 			found = arg;
@@ -97,7 +98,12 @@ struct plan *plan_new(struct graph *g, const json_t *values, struct report *r)
 	p->graph = graph_ref(g);
 	p->values = json_object();
 	p->scope.values = p->values;
-	bool ok = normalise(p, values, r);
+	AUTO_JSON *all = json_object();
+	if (json_is_object(g->values))
+		json_object_update(all, g->values);
+	if (values)
+		json_object_update(all, (json_t *)values);
+	bool ok = normalise(p, all, r);
 	ok = ok && plan_check(p, r);
 	ok = ok && select_output(p, r);
 	if (ok)

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -121,8 +122,8 @@ void tree_scan_free(struct tree_scan *scan)
 	free(scan);
 }
 
-/* Whether the mark is in its environment: ROUX_TREE=…mark…, one of the marks between slashes. */
-static bool carries(pid_t pid, struct str mark)
+/* The value of ROUX_TREE in its environment, marks between slashes; empty when there is none. */
+static void read_marks(pid_t pid, struct buf *ret)
 {
 	AUTO_BUF environ_text = BUF_INIT;
 	char path[40];
@@ -134,19 +135,44 @@ static bool carries(pid_t pid, struct str mark)
 		size_t end = str_find(text, '\0', at);
 		struct str entry = str_sub(text, at, end - at);
 
-		if (str_starts(entry, S(TREE_VARIABLE "=")) && str_contains(entry, mark))
-			return true;
+		if (str_starts(entry, S(TREE_VARIABLE "="))) {
+			buf_add(ret, entry);
+			return;
+		}
 		at = end + 1;
 	}
-	return false;
 }
 
-static bool belongs(struct tree_scan *scan, const struct process *p, pid_t pid, struct str mark)
+uint64_t tree_clock_ms(void)
 {
-	if (!pid && !mark.len)
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool began_after(const struct process *p, uint64_t ms)
+{
+	uint64_t tick_ms = 1000 / (uint64_t)MAX(sysconf(_SC_CLK_TCK), 1L);
+
+	return ms && (uint64_t)p->start * tick_ms + tick_ms >= ms;
+}
+
+static bool belongs(struct tree_scan *scan, const struct process *p, const struct tree *t)
+{
+	AUTO_BUF marks = BUF_INIT;
+
+	if (!t)
 		return true;
-	return p->pid == pid || p->group == pid || p->session == pid ||
-	       descends_from(scan, p, pid) || (mark.len && carries(p->pid, mark));
+	if (t->pid && (p->pid == t->pid || p->group == t->pid || p->session == t->pid ||
+			      descends_from(scan, p, t->pid)))
+		return true;
+	if (!t->mark.len)
+		return false;
+	read_marks(p->pid, &marks);
+	if (marks.len)
+		return str_contains(buf_str(&marks), t->mark);
+	return began_after(p, t->adopt_since_ms);
 }
 
 /* Through a pidfd whose process is still the one that was looked at. */
@@ -173,13 +199,14 @@ static bool signal_group(struct tree_scan *scan, pid_t group, int sig)
 	return false;
 }
 
-size_t tree_signal(struct tree_scan *scan, pid_t pid, struct str mark, int sig)
+size_t tree_signal(struct tree_scan *scan, const struct tree *tree, int sig)
 {
+	pid_t pid = tree ? tree->pid : 0;
 	bool group_told = pid && signal_group(scan, pid, sig);
 	size_t count = 0;
 
 	vec_each (p, &scan->processes) {
-		if (!alive(p) || !belongs(scan, p, pid, mark))
+		if (!alive(p) || !belongs(scan, p, tree))
 			continue;
 		count++;
 		/* Each process once: to many programs a second request means something else. */

@@ -18,10 +18,21 @@ struct tree_scan;
 struct tree_scan *tree_scan_new(void);
 void tree_scan_free(struct tree_scan *scan);
 
-/* Sends `sig` (0: only counts) to the tree of the command with this pid and mark; `pid` 0 and an
- * empty mark mean every descendant of this process. Returns how many processes there are, zombies
- * left out. Also reaps orphans that have ended. */
-size_t tree_signal(struct tree_scan *scan, pid_t pid, struct str mark, int sig);
+/* The tree of a command. */
+struct tree {
+	pid_t pid;       /* of the command: its group, its session and their descendants; 0: none */
+	struct str mark; /* in the environment of those that left; empty: none */
+	/* An orphan that threw its environment away has no mark. When only one command was running
+	 * it must be that one's: it counts if it began after this moment of the boot clock. 0: not.
+	 */
+	uint64_t adopt_since_ms;
+};
+
+/* Sends `sig` (0: only counts) to a tree; NULL means every descendant of this process. Returns how
+ * many processes there are, zombies left out. */
+size_t tree_signal(struct tree_scan *scan, const struct tree *tree, int sig);
+/* The clock of adopt_since_ms. */
+uint64_t tree_clock_ms(void);
 
 /* Reaps children that are not ours to watch: orphans that were handed to us. `known` says whether a
  * pid is a command that somebody watches. */

@@ -72,6 +72,8 @@ bool declaration_parse(struct str text, struct declaration *ret)
 		size_t end = str_find(rest, '=', close == rest.len ? 0 : close);
 
 		d.unknown_type = !type_parse(str_sub(rest, 1, end - 1), &d.type);
+		if (d.unknown_type)
+			d.type.kind = TYPE_STRING;
 		rest = str_from(rest, end);
 	}
 	if (n && rest.len && rest.p[0] == '=') {

@@ -1,0 +1,309 @@
+#include "recipe/arguments.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/near.h"
+#include "base/vec.h"
+
+/* Values that roux itself adds to a recorded run (async-runs.md section 3). */
+static const char *const lifecycle[] = { "run_id", "state_dir", "actor_address", "default_room",
+	"communication_file" };
+
+/* What is known about a name while the graph is walked. */
+struct use {
+	struct public_argument argument;
+	bool typed;         /* by `args` or inline */
+	bool flag_only;     /* every use so far was a condition or a guard */
+	bool lacks_default; /* some use in a command has no default in force */
+	bool used;
+};
+
+struct collecting {
+	struct arena *a;
+	struct map uses;
+	const struct node *node;
+};
+
+static struct use *use_of(struct collecting *c, struct str name)
+{
+	void **slot = map_put(&c->uses, c->a, name);
+
+	if (!*slot) {
+		struct use *u = arena_new(c->a, struct use);
+
+		u->argument.name = arena_str(c->a, name);
+		u->flag_only = true;
+		*slot = u;
+	}
+	return *slot;
+}
+
+static bool generated(struct str name)
+{
+	struct str bare;
+	size_t underscores;
+
+	if (repeat_name(name, &bare, &underscores) && underscores <= 6)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(lifecycle); i++)
+		if (str_eq(name, str_of(lifecycle[i])))
+			return true;
+	return false;
+}
+
+/* {"x": "{x}"} only passes the caller's x through: it is no default of it. */
+static bool passes_through(const struct preset *p)
+{
+	return p->part_count == 1 && p->parts[0].place &&
+	       p->parts[0].place->kind == PLACEHOLDER_VALUE &&
+	       str_eq(p->parts[0].place->name, p->name);
+}
+
+/* The default in force for a name at a node: nearest first; then the args shorthand. */
+static const struct preset *default_at(const struct node *n, struct str name)
+{
+	const struct presets *args = NULL;
+
+	for (; n; n = n->parent) {
+		const struct preset *p = presets_find(n->defaults, name);
+
+		args = args ? args : n->args;
+		if (p && !passes_through(p))
+			return p;
+	}
+	return presets_find(args, name);
+}
+
+static void see(void *data, const struct placeholder *p);
+
+/* A name found in the text of a default is used where the default is. */
+static void see_default(struct collecting *c, const struct preset *preset)
+{
+	for (size_t i = 0; i < preset->part_count; i++)
+		if (preset->parts[i].place)
+			see(c, preset->parts[i].place);
+}
+
+static void see_name(struct collecting *c, struct str name, const struct placeholder *p)
+{
+	if (generated(name))
+		return;
+	struct use *u = use_of(c, name);
+	const struct preset *preset = default_at(c->node, name);
+	bool first = !u->used;
+
+	u->used = true;
+	if (p->type.kind != TYPE_NONE && !u->typed) {
+		u->argument.type = p->type;
+		u->typed = true;
+	}
+	bool flag = p->kind == PLACEHOLDER_CONDITION;
+	u->flag_only &= flag;
+	if (p->kind == PLACEHOLDER_DEFAULT && !u->argument.inline_text.p)
+		u->argument.inline_text = p->text;
+	if (preset && !u->argument.fallback)
+		u->argument.fallback = preset->value;
+	if (!preset && (p->kind == PLACEHOLDER_VALUE || p->kind == PLACEHOLDER_ITEM))
+		u->lacks_default = true;
+	if (preset && first)
+		see_default(c, preset);
+}
+
+static void see(void *data, const struct placeholder *p)
+{
+	struct collecting *c = data;
+
+	if (p->kind == PLACEHOLDER_EXPR)
+		return;
+	see_name(c, p->name, p);
+	if (p->kind == PLACEHOLDER_ITEM && name_valid(p->index)) {
+		struct placeholder index = { .kind = PLACEHOLDER_VALUE, .name = p->index };
+
+		see_name(c, p->index, &index);
+	}
+}
+
+static void walk_text(struct collecting *c, const struct text *t)
+{
+	if (t)
+		t->ops->walk(t, see, c);
+}
+
+static void walk(struct collecting *c, const struct node *n)
+{
+	c->node = n;
+	for (size_t i = 0; i < n->word_count; i++)
+		walk_text(c, n->words[i].text);
+	for (size_t i = 0; i < n->child_count; i++)
+		walk(c, n->children[i]);
+	c->node = n;
+	if (n->recover)
+		walk(c, n->recover);
+	c->node = n;
+	walk_text(c, n->timeout_ms.text);
+	walk_text(c, n->delay_ms.text);
+	walk_text(c, n->retry.text);
+	if (n->kind == NODE_EACH && n->count.array.p) {
+		struct placeholder array = { .kind = PLACEHOLDER_VALUE,
+			.name = n->count.array,
+			.type = { .kind = TYPE_ARRAY } };
+
+		see(c, &array);
+	}
+	walk_text(c, n->when);
+}
+
+/* A recovery has no parent in the tree, but the defaults around it are in force. */
+static void finish(struct use *u, const json_t *recipe, bool declared)
+{
+	struct public_argument *arg = &u->argument;
+	const json_t *values = json_object_get(recipe, "values");
+	const json_t *defaults = json_object_get(recipe, "defaults");
+	const json_t *given = json_object_getn(values, arg->name.p, arg->name.len);
+
+	if (!given)
+		given = json_object_getn(defaults, arg->name.p, arg->name.len);
+	if (given)
+		arg->fallback = given;
+	if (u->used && u->flag_only && !u->typed) {
+		arg->type.kind = TYPE_BOOL;
+		arg->implied_bool = true;
+	}
+	arg->required = !given && (u->used ? u->lacks_default : declared && !arg->fallback);
+	if (u->typed && !u->used && declared)
+		arg->required = !arg->fallback;
+	if (u->used && u->flag_only)
+		arg->required = false;
+}
+
+static void declare(struct collecting *c, const json_t *list)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		struct declaration d;
+
+		if (!json_is_string(item) || !declaration_parse(str_trim(json_str(item)), &d))
+			continue;
+		struct use *u = use_of(c, d.name);
+		if (d.type.kind != TYPE_NONE && !u->typed) {
+			u->argument.type = d.type;
+			u->typed = true;
+		}
+		if (d.fallback.p)
+			u->argument.inline_text = d.fallback;
+	}
+}
+
+struct public_arguments *public_arguments_new(const struct graph *g, const json_t *recipe)
+{
+	struct public_arguments *p = mem_new(struct public_arguments);
+	struct collecting c = { .a = &p->arena };
+	const json_t *args = json_object_get(recipe, "args");
+
+	p->declared = json_is_array(args);
+	declare(&c, args);
+	size_t declared = c.uses.count;
+	walk(&c, g->root);
+	p->at = arena_array(&p->arena, struct public_argument, c.uses.count);
+	map_each (e, &c.uses) {
+		struct use *u = e->value;
+
+		/* Declaring arguments narrows the surface: that is the point. */
+		if (p->declared && p->count == declared)
+			break;
+		finish(u, recipe, p->declared);
+		if (p->declared && u->argument.inline_text.p && !u->lacks_default)
+			u->argument.required = false;
+		p->at[p->count++] = u->argument;
+	}
+	return p;
+}
+
+void public_arguments_free(struct public_arguments *p)
+{
+	if (!p)
+		return;
+	arena_done(&p->arena);
+	free(p);
+}
+
+static json_t *property(const struct type *type)
+{
+	static const char *const types[] = {
+		[TYPE_NONE] = "string",
+		[TYPE_STRING] = "string",
+		[TYPE_PATH] = "string",
+		[TYPE_INT] = "integer",
+		[TYPE_NUMBER] = "number",
+		[TYPE_BOOL] = "boolean",
+		[TYPE_ARRAY] = "array",
+		[TYPE_ENUM] = "string",
+	};
+	json_t *schema = json_pack("{s:s}", "type", types[type->kind]);
+
+	if (type->kind == TYPE_ARRAY)
+		json_object_set_new(schema, "items", json_object());
+	if (type->kind == TYPE_ENUM) {
+		json_t *members = json_array();
+		struct str m;
+
+		for (size_t i = 0; (m = type_member(type, i)).p; i++)
+			if (m.len)
+				json_array_append_new(members, json_from_str(m));
+		json_object_set_new(schema, "enum", members);
+	}
+	return schema;
+}
+
+json_t *public_arguments_schema(const struct public_arguments *p, bool run_id)
+{
+	json_t *properties = json_object();
+	json_t *required = json_array();
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct public_argument *arg = &p->at[i];
+
+		json_object_setn_new_nocheck(
+			properties, arg->name.p, arg->name.len, property(&arg->type));
+		if (arg->required)
+			json_array_append_new(required, json_from_str(arg->name));
+	}
+	if (run_id)
+		json_object_set_new(properties, "run_id", json_pack("{s:s}", "type", "string"));
+	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
+		"required", required, "additionalProperties", 0);
+}
+
+bool public_arguments_check(
+	const struct public_arguments *p, const json_t *values, struct report *r)
+{
+	bool ok = true;
+	const char *key;
+	json_t *value;
+
+	if (!p->declared)
+		return true;
+	json_object_foreach((json_t *)values, key, value)
+	{
+		struct near near = near_to(str_of(key));
+		bool known = false;
+
+		for (size_t i = 0; i < p->count; i++) {
+			near_offer(&near, p->at[i].name);
+			known |= str_eq(p->at[i].name, str_of(key));
+		}
+		if (known)
+			continue;
+		ok = report_error(r, (struct where){ 0 }, "the recipe has no argument '%s'", key);
+		struct str best = near_best(&near);
+		if (best.len)
+			report_hint(r, "did you mean '%.*s'?", STR(best));
+		else
+			report_hint(r, "`roux help RECIPE` lists its arguments");
+	}
+	return ok;
+}

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "graph/graph.h"
+
+/* The public arguments of a recipe (recipes.md section 6): what `args` declares, else the names of
+ * the placeholders in order of first appearance. */
+struct public_argument {
+	struct str name;
+	struct type type;
+	bool implied_bool; /* only used as a flag: shapes the schema, checks nothing */
+	bool required;
+	const json_t *fallback; /* the default: borrowed from the graph; NULL: none */
+	struct str inline_text; /* an inline default; p is NULL: none */
+};
+
+struct public_arguments {
+	struct arena arena;
+	struct public_argument *at;
+	size_t count;
+	bool declared; /* `args` says so: other names are not known to callers */
+};
+
+/* `recipe` is the recipe's object with references resolved. */
+struct public_arguments *public_arguments_new(const struct graph *g, const json_t *recipe);
+void public_arguments_free(struct public_arguments *p);
+
+/* {"type":"object","properties":…,"required":…,"additionalProperties":false}: a new reference. */
+json_t *public_arguments_schema(const struct public_arguments *p, bool run_id);
+/* Whether the caller's values name only known arguments; issues with the nearest name otherwise. */
+bool public_arguments_check(
+	const struct public_arguments *p, const json_t *values, struct report *r);

@@ -1,0 +1,112 @@
+#include "recipe/dirs.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+struct str path_base(struct str path)
+{
+	size_t from = path.len;
+
+	while (from && path.p[from - 1] != '/')
+		from--;
+	return str_from(path, from);
+}
+
+struct str path_dir(struct str path)
+{
+	size_t end = path.len - path_base(path).len;
+
+	if (!end)
+		return S(".");
+	while (end > 1 && path.p[end - 1] == '/')
+		end--;
+	return str_sub(path, 0, end);
+}
+
+struct str path_below(struct arena *a, struct str dir, struct str name)
+{
+	bool slash = dir.len && dir.p[dir.len - 1] == '/';
+
+	return arena_printf(a, "%.*s%s%.*s", STR(dir), slash ? "" : "/", STR(name));
+}
+
+struct str path_absolute(struct arena *a, struct str path)
+{
+	AUTO_BUF whole = BUF_INIT;
+	AUTO_BUF clean = BUF_INIT;
+	char cwd[4096];
+
+	if (!path.len || path.p[0] != '/') {
+		buf_adds(&whole, getcwd(cwd, sizeof(cwd)) ? cwd : "");
+		buf_addc(&whole, '/');
+	}
+	buf_add(&whole, path);
+	struct str w = buf_str(&whole);
+	for (size_t at = 0; at < w.len;) {
+		size_t end = str_find(w, '/', at);
+		struct str part = str_sub(w, at, end - at);
+
+		if (str_eq(part, S(".."))) {
+			size_t up = clean.len;
+
+			while (up && clean.p[up - 1] != '/')
+				up--;
+			buf_truncate(&clean, up ? up - 1 : 0);
+		} else if (part.len && !str_eq(part, S("."))) {
+			buf_addc(&clean, '/');
+			buf_add(&clean, part);
+		}
+		at = end + 1;
+	}
+	return clean.len ? arena_str(a, buf_str(&clean)) : S("/");
+}
+
+static const char *home(void)
+{
+	const char *dir = getenv("HOME");
+
+	return dir && *dir ? dir : "/";
+}
+
+static bool is_dir(struct str path)
+{
+	struct stat st;
+
+	return stat(path.p, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Beside the program in a build tree, below its prefix when installed. */
+static struct str find_packaged(struct arena *a)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n > 0) {
+		struct str bin = path_dir((struct str){ self, (size_t)n });
+		struct str source = path_below(a, path_dir(bin), S("recipes"));
+		struct str installed = path_below(a, path_dir(bin), S("share/roux/recipes"));
+		struct str built = path_below(a, bin, S("build.ninja"));
+
+		if (access(built.p, F_OK) == 0 && is_dir(source))
+			return source;
+		if (is_dir(installed))
+			return installed;
+	}
+	return S(ROUX_PACKAGED_DIR);
+}
+
+struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const char *packaged)
+{
+	struct recipe_dirs d;
+
+	agent = agent ? agent : getenv("PI_CODING_AGENT_DIR");
+	packaged = packaged ? packaged : getenv("ROUX_PACKAGED_DIR");
+	d.agent = agent && *agent ? path_absolute(a, str_of(agent))
+				  : arena_printf(a, "%s/.pi/agent", home());
+	d.user = path_below(a, d.agent, S("recipes"));
+	d.packaged = packaged && *packaged ? path_absolute(a, str_of(packaged)) : find_packaged(a);
+	return d;
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "base/arena.h"
+
+/* Where recipes live (product.md, "Where things live"). */
+struct recipe_dirs {
+	struct str agent;    /* $PI_CODING_AGENT_DIR, else ~/.pi/agent */
+	struct str user;     /* agent/recipes: recipes there are tools */
+	struct str packaged; /* $ROUX_PACKAGED_DIR, else what was installed, or the source's
+				recipes/ */
+};
+
+/* NULL for each that is to be found as usual. Everything is in the arena. */
+struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const char *packaged);
+
+/* The directory part of a path without its slash, "." when it has none; and the last part. */
+struct str path_dir(struct str path);
+struct str path_base(struct str path);
+/* `path` as an absolute one, with "." and ".." parts taken out; links are not followed. */
+struct str path_absolute(struct arena *a, struct str path);
+/* `name` below `dir`. */
+struct str path_below(struct arena *a, struct str dir, struct str name);

@@ -1,0 +1,179 @@
+#include "recipe/discover.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/near.h"
+
+const char *recipe_layer_name(enum recipe_layer layer)
+{
+	static const char *const names[] = { "user", "adhoc", "packaged" };
+
+	return names[layer];
+}
+
+static bool regular(struct str path)
+{
+	struct stat st;
+
+	return stat(path.p, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Lower is better: the layer, then the extension. */
+static size_t rank(const struct recipe_candidate *c)
+{
+	size_t extension = 0;
+
+	while (recipe_extension(extension) &&
+		!str_ends(c->path, str_of(recipe_extension(extension))))
+		extension++;
+	return (size_t)c->layer * 8 + extension;
+}
+
+static struct recipe_entry *entry_of(struct recipe_index *index, struct str id)
+{
+	size_t low = 0, high = index->entries.len;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (str_cmp(index->entries.at[mid].id, id) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < index->entries.len && str_eq(index->entries.at[low].id, id))
+		return &index->entries.at[low];
+	vec_push(&index->entries, (struct recipe_entry){ 0 });
+	memmove(index->entries.at + low + 1, index->entries.at + low,
+		(index->entries.len - 1 - low) * sizeof(*index->entries.at));
+	index->entries.at[low] = (struct recipe_entry){ .id = id };
+	return &index->entries.at[low];
+}
+
+static void add(struct recipe_index *index, struct str path, enum recipe_layer layer)
+{
+	struct recipe_candidate c = { path, layer };
+	struct recipe_entry *e = entry_of(index, recipe_id_of(path));
+
+	vec_push(&e->candidates, c);
+	size_t at = e->candidates.len - 1;
+	for (; at > 0 && rank(&e->candidates.at[at - 1]) > rank(&c); at--)
+		e->candidates.at[at] = e->candidates.at[at - 1];
+	e->candidates.at[at] = c;
+}
+
+static bool counts(const char *name)
+{
+	enum recipe_format ignored;
+	struct str s = str_of(name);
+
+	return name[0] != '.' && !str_ends(s, S(".tmp")) && recipe_format_of(s, &ignored) &&
+	       recipe_id_of(s).len < s.len;
+}
+
+static void scan(struct recipe_index *index, struct str dir, enum recipe_layer layer)
+{
+	DIR *d = opendir(dir.p);
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (!counts(e->d_name))
+			continue;
+		struct str path = path_below(&index->arena, dir, str_of(e->d_name));
+
+		/* A directory called x.json is no recipe; a link to a file is one. */
+		if (e->d_type == DT_REG || regular(path))
+			add(index, path, layer);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+struct recipe_index *recipe_index_new(const struct recipe_dirs *dirs)
+{
+	struct recipe_index *index = mem_new(struct recipe_index);
+
+	index->dirs = *dirs;
+	scan(index, dirs->user, LAYER_USER);
+	if (!str_eq(dirs->packaged, dirs->user))
+		scan(index, dirs->packaged, LAYER_PACKAGED);
+	return index;
+}
+
+void recipe_index_free(struct recipe_index *index)
+{
+	if (!index)
+		return;
+	vec_each (e, &index->entries)
+		vec_done(&e->candidates);
+	vec_done(&index->entries);
+	arena_done(&index->arena);
+	free(index);
+}
+
+const struct recipe_entry *recipe_index_find(const struct recipe_index *index, struct str id)
+{
+	vec_each (e, &index->entries)
+		if (str_eq(e->id, id))
+			return e;
+	return NULL;
+}
+
+/* -- one operand ---------------------------------------------------------------------------------
+ */
+
+static bool by_path(struct arena *a, struct str operand, struct str *path)
+{
+	const char *home = getenv("HOME");
+
+	if (str_starts(operand, S("~/")) && home)
+		operand = arena_printf(a, "%s%.*s", home, STR(str_from(operand, 1)));
+	*path = path_absolute(a, operand);
+	return true;
+}
+
+static void suggest(const struct recipe_index *index, struct str id, struct report *r)
+{
+	struct near near = near_to(id);
+
+	vec_each (e, &index->entries)
+		near_offer(&near, e->id);
+	struct str best = near_best(&near);
+	if (best.len)
+		report_hint(r, "did you mean '%.*s'?", STR(best));
+	else
+		report_hint(r,
+			"`roux list` shows what there is; a template of one word needs --template");
+}
+
+bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str operand,
+	struct str *path, enum recipe_layer *layer, struct str *blocked, struct report *r)
+{
+	enum recipe_format format;
+	struct str named = arena_str(a, operand);
+
+	*blocked = S("");
+	*layer = LAYER_ADHOC;
+	if (str_find(operand, '/', 0) < operand.len)
+		return by_path(a, named, path);
+	bool extended = recipe_format_of(operand, &format);
+	if (extended && regular(named))
+		return by_path(a, named, path);
+
+	struct recipe_index *index = recipe_index_new(dirs);
+	const struct recipe_entry *e =
+		recipe_index_find(index, extended ? recipe_id_of(named) : named);
+	if (e) {
+		*path = arena_str(a, e->candidates.at[0].path);
+		*layer = e->candidates.at[0].layer;
+		if (e->candidates.len > 1)
+			*blocked = arena_str(a, e->candidates.at[1].path);
+	} else {
+		report_error(r, (struct where){ 0 }, "there is no recipe '%.*s'", STR(operand));
+		suggest(index, operand, r);
+	}
+	recipe_index_free(index);
+	return e != NULL;
+}

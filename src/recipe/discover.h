@@ -1,0 +1,35 @@
+#pragma once
+
+#include "recipe/file.h"
+
+/* Recipes found by location: the user's directory, then the packaged one. For each id the highest
+ * entry is active, even when it is broken or disabled: it then blocks the others. */
+enum recipe_layer { LAYER_USER, LAYER_ADHOC, LAYER_PACKAGED };
+
+struct recipe_candidate {
+	struct str path;
+	enum recipe_layer layer;
+};
+
+struct recipe_entry {
+	struct str id;
+	VEC(struct recipe_candidate) candidates; /* in order of precedence; the first is active */
+};
+
+struct recipe_index {
+	struct arena arena;
+	struct recipe_dirs dirs;
+	VEC(struct recipe_entry) entries; /* in order of id */
+};
+
+struct recipe_index *recipe_index_new(const struct recipe_dirs *dirs);
+void recipe_index_free(struct recipe_index *index);
+const struct recipe_entry *recipe_index_find(const struct recipe_index *index, struct str id);
+
+/* The file that a RECIPE operand means (recipes.md section 4): a path, a file of the working
+ * directory, or an id. `path` is in the arena. *entry is the id's entry, NULL for a file named by
+ * path. False with an issue added when there is none. */
+bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str operand,
+	struct str *path, enum recipe_layer *layer, struct str *blocked, struct report *r);
+
+const char *recipe_layer_name(enum recipe_layer layer);

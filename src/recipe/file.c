@@ -1,0 +1,408 @@
+#include "recipe/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/near.h"
+#include "data/markdown.h"
+#include "recipe/reference.h"
+
+/* In order of precedence within one directory. */
+static const struct {
+	const char *extension;
+	enum recipe_format format;
+	const char *name;
+} formats[] = {
+	{ ".json", RECIPE_JSON, "json" },
+	{ ".md", RECIPE_MARKDOWN, "markdown" },
+	{ ".yaml", RECIPE_YAML, "yaml" },
+	{ ".yml", RECIPE_YAML, "yaml" },
+};
+
+bool recipe_format_of(struct str name, enum recipe_format *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (!str_ends(name, str_of(formats[i].extension)))
+			continue;
+		*ret = formats[i].format;
+		return true;
+	}
+	return false;
+}
+
+const char *recipe_extension(size_t i)
+{
+	return i < ARRAY_SIZE(formats) ? formats[i].extension : NULL;
+}
+
+const char *recipe_format_name(enum recipe_format f)
+{
+	return formats[f == RECIPE_YAML ? 2 : f].name;
+}
+
+struct str recipe_id_of(struct str path)
+{
+	struct str base = path_base(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		struct str extension = str_of(formats[i].extension);
+
+		if (str_ends(base, extension) && base.len > extension.len)
+			return str_sub(base, 0, base.len - extension.len);
+	}
+	return base;
+}
+
+struct recipe_set *recipe_set_new(const struct recipe_dirs *dirs)
+{
+	struct recipe_set *set = mem_new(struct recipe_set);
+
+	/* A graph made from the set may outlive whoever found the directories. */
+	set->dirs.agent = arena_str(&set->arena, dirs->agent);
+	set->dirs.user = arena_str(&set->arena, dirs->user);
+	set->dirs.packaged = arena_str(&set->arena, dirs->packaged);
+	return set;
+}
+
+void recipe_set_free(struct recipe_set *set)
+{
+	if (!set)
+		return;
+	vec_each (slot, &set->files) {
+		struct recipe_file *f = *slot;
+
+		vec_each (import, &f->imports)
+			json_decref(import->bound);
+		vec_done(&f->imports);
+		json_decref(f->object);
+		doc_done(&f->doc);
+	}
+	vec_done(&set->files);
+	report_done(&set->warnings);
+	arena_done(&set->arena);
+	free(set);
+}
+
+/* -- reading one file ----------------------------------------------------------------------------
+ */
+
+static bool read_text(struct recipe_set *set, struct recipe_file *f, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+	int n = file_read(f->path.p, RECIPE_MAX_BYTES, &text);
+
+	f->doc.source = (struct source){ f->path, arena_str(&set->arena, buf_str(&text)) };
+	if (n == 0)
+		return true;
+	if (n == -EFBIG) {
+		report_error(r, (struct where){ 0 }, "%.*s is larger than 1 MiB", STR(f->path));
+		return report_hint(r, "a recipe holds a graph; keep data in files of their own");
+	}
+	return report_errno(r, -n, "cannot read the recipe %.*s", STR(f->path));
+}
+
+static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *r)
+{
+	struct source *source = &f->doc.source;
+
+	switch (f->format) {
+	case RECIPE_JSON:
+		f->doc.root = json_read(source, r);
+		break;
+	case RECIPE_MARKDOWN: {
+		struct markdown md = { 0 };
+
+		if (!markdown_read(source, &set->arena, &md, r, &set->warnings))
+			return false;
+		f->doc.root = md.object;
+		f->doc.regions = md.regions;
+		f->doc.region_count = md.region_count;
+		f->doc.markdown = true;
+		break;
+	}
+	case RECIPE_YAML:
+		return report_error(r, (struct where){ source, 0, 0 },
+			"step recipes (YAML) cannot be read yet");
+	}
+	if (!f->doc.root)
+		return false;
+	if (!json_is_object(f->doc.root))
+		return report_error(r, place_where(&f->place),
+			"found %s, expected a recipe: an object with `template`",
+			json_kind(f->doc.root));
+	if (!json_object_get(f->doc.root, "template"))
+		return report_error(r, place_where(&f->place), "the recipe has no `template`");
+	return true;
+}
+
+/* -- imports -------------------------------------------------------------------------------------
+ */
+
+/* The files on the way from the entry to the one that is being read. */
+struct chain {
+	const struct recipe_file *file;
+	const struct chain *up;
+	unsigned length;
+};
+
+static struct recipe_file *load(struct recipe_set *set, struct str path, const struct chain *up,
+	struct where at, struct report *r);
+
+static bool alias_valid(struct str alias)
+{
+	for (size_t i = 0; i < alias.len; i++) {
+		char c = alias.p[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !ascii_digit(c) &&
+			c != '_' && c != '.' && c != '-')
+			return false;
+	}
+	return alias.len > 0;
+}
+
+static struct str replaced(struct arena *a, struct str text, struct str what, struct str by)
+{
+	if (!str_starts(text, what))
+		return text;
+	return arena_printf(a, "%.*s%.*s", STR(by), STR(str_from(text, what.len)));
+}
+
+static struct str existing(struct recipe_set *set, struct str path, bool any_extension)
+{
+	if (!any_extension)
+		return access(path.p, F_OK) == 0 ? path : S("");
+	for (size_t i = 0; i < 2; i++) { /* step recipes are called, not imported */
+		struct str with =
+			arena_printf(&set->arena, "%.*s%s", STR(path), formats[i].extension);
+
+		if (access(with.p, F_OK) == 0)
+			return with;
+	}
+	return S("");
+}
+
+/* Where `from` leads (recipes.md section 7); empty when there is no such file. */
+static struct str resolve(struct recipe_set *set, const struct recipe_file *f, struct str from)
+{
+	struct arena *a = &set->arena;
+	struct str dir = path_dir(f->path);
+	const char *home = getenv("HOME");
+	enum recipe_format ignored;
+
+	from = replaced(a, from, S("{repo}"), path_dir(dir));
+	from = replaced(a, from, S("{agent}"), set->dirs.agent);
+	if (home)
+		from = replaced(a, from, S("~/"), arena_printf(a, "%s/", home));
+	bool named = recipe_format_of(from, &ignored);
+	if (str_find(from, '/', 0) < from.len) {
+		struct str path = from.p[0] == '/' ? from : path_below(a, dir, from);
+
+		path = path_absolute(a, path);
+		return existing(set, path, !named && access(path.p, F_OK) != 0);
+	}
+	const struct str roots[] = { set->dirs.user, dir, set->dirs.packaged };
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
+		struct str hit = existing(set, path_below(a, roots[i], from), !named);
+
+		if (hit.len)
+			return hit;
+	}
+	return S("");
+}
+
+static bool add_import(struct recipe_set *set, struct recipe_file *f, struct str alias,
+	const json_t *binding, const struct chain *chain, struct report *r)
+{
+	struct place *imports = place_member(&set->arena, &f->place, S("imports"));
+	struct place *p = place_member(&set->arena, imports, alias);
+	const json_t *from = json_is_object(binding) ? json_object_get(binding, "from") : binding;
+
+	if (!alias_valid(alias)) {
+		report_error(r, place_key_where(p), "'%.*s' is no alias", STR(alias));
+		return report_hint(r, "letters, digits, _ . and - make one");
+	}
+	if (!json_is_string(from) || !str_trim(json_str(from)).len) {
+		report_error(r, place_where(p),
+			"the import '%.*s' is %s, expected a recipe's name or path", STR(alias),
+			json_is_object(binding) ? "an object without `from`" : json_kind(binding));
+		return report_hint(r,
+			"write \"%.*s\": \"recipe\", or {\"from\": \"recipe\", \"values\": {…}}",
+			STR(alias));
+	}
+	struct str path = resolve(set, f, str_trim(json_str(from)));
+	if (!path.len) {
+		report_error(r, place_where(p), "there is no recipe '%.*s' to import",
+			STR(json_str(from)));
+		return report_hint(r, "looked in %.*s, %.*s and %.*s", STR(set->dirs.user),
+			STR(path_dir(f->path)), STR(set->dirs.packaged));
+	}
+	struct recipe_import import = { .alias = arena_str(&set->arena, alias) };
+	import.file = load(set, path, chain, place_where(p), r);
+	if (!import.file)
+		return false;
+	import.defaults = json_is_object(binding) ? json_object_get(binding, "defaults") : NULL;
+	import.values = json_is_object(binding) ? json_object_get(binding, "values") : NULL;
+	const json_t *const layers[] = { import.defaults,
+		json_object_get(import.file->object, "values"), import.values };
+	import.bound = json_object();
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+		if (json_is_object(layers[i]))
+			json_object_update(import.bound, (json_t *)layers[i]);
+	vec_push(&f->imports, import);
+	f->height = MAX(f->height, import.file->height + 1);
+	return true;
+}
+
+static bool load_imports(
+	struct recipe_set *set, struct recipe_file *f, const struct chain *chain, struct report *r)
+{
+	json_t *imports = json_object_get(f->doc.root, "imports");
+	bool ok = true;
+	const char *alias;
+	json_t *binding;
+
+	if (!json_is_object(imports))
+		return true;
+	json_object_foreach(imports, alias, binding) ok &=
+		add_import(set, f, str_of(alias), binding, chain, r);
+	return ok;
+}
+
+static void describe_chain(struct buf *b, const struct chain *c)
+{
+	if (!c)
+		return;
+	describe_chain(b, c->up);
+	buf_printf(b, "%.*s → ", STR(c->file->id));
+}
+
+/* A file that is on the way to itself, or too far from the entry. */
+static bool check_chain(
+	struct str path, const struct chain *up, unsigned height, struct where at, struct report *r)
+{
+	AUTO_BUF way = BUF_INIT;
+
+	for (const struct chain *c = up; c; c = c->up) {
+		if (!str_eq(c->file->path, path))
+			continue;
+		describe_chain(&way, up);
+		return report_error(r, at, "the recipe imports itself: %s%.*s", buf_cstr(&way),
+			STR(recipe_id_of(path)));
+	}
+	if ((up ? up->length : 0) + height > RECIPE_CHAIN_MAX) {
+		report_error(r, at, "imports lead through more than %d recipes", RECIPE_CHAIN_MAX);
+		return report_hint(r, "shorten the chain of imports");
+	}
+	return true;
+}
+
+static struct recipe_file *known(struct recipe_set *set, struct str path)
+{
+	vec_each (f, &set->files)
+		if (str_eq((*f)->path, path))
+			return *f;
+	return NULL;
+}
+
+static struct recipe_file *load(struct recipe_set *set, struct str path, const struct chain *up,
+	struct where at, struct report *r)
+{
+	struct recipe_file *f = known(set, path);
+
+	if (!check_chain(path, up, f ? f->height : 1, at, r))
+		return NULL;
+	if (f)
+		return f->object ? f : NULL; /* a file with mistakes is told about once */
+	f = arena_new(&set->arena, struct recipe_file);
+	f->path = arena_str(&set->arena, path);
+	f->id = recipe_id_of(f->path);
+	f->height = 1;
+	f->place.doc = &f->doc;
+	vec_push(&set->files, f);
+	if (!recipe_format_of(path, &f->format)) {
+		report_error(r, at, "'%.*s' is no recipe file", STR(path));
+		report_hint(r, "its name ends with .json, .md, .yaml or .yml");
+		return NULL;
+	}
+	struct chain chain = { f, up, up ? up->length + 1 : 1 };
+	bool ok = read_text(set, f, r) && parse(set, f, r);
+	ok = ok && load_imports(set, f, &chain, r);
+	f->object = ok ? reference_resolve(set, f, r) : NULL;
+	if (!f->object && at.source)
+		report_hint(r, "imported by %.*s", STR(at.source->name));
+	return f->object ? f : NULL;
+}
+
+struct recipe_file *recipe_file_load(struct recipe_set *set, struct str path, struct report *r)
+{
+	return load(set, path_absolute(&set->arena, path), NULL, (struct where){ 0 }, r);
+}
+
+/* -- the graph -----------------------------------------------------------------------------------
+ */
+
+/* A file as it is used in one place: the same file under another alias is another use. */
+struct use {
+	struct importer importer;
+	struct origin origin;
+	struct recipe_set *set;
+	struct recipe_file *file;
+};
+
+static bool find(const struct importer *importer, struct str alias, const struct place *place,
+	struct imported *ret, struct report *r);
+
+static const struct importer *new_use(
+	struct recipe_set *set, struct recipe_file *f, struct str alias, const struct origin *up)
+{
+	struct use *u = arena_new(&set->arena, struct use);
+
+	u->origin = (struct origin){ .id = f->id, .path = f->path, .alias = alias, .up = up };
+	u->importer = (struct importer){ .origin = &u->origin, .find = find };
+	u->set = set;
+	u->file = f;
+	return &u->importer;
+}
+
+static bool find(const struct importer *importer, struct str alias, const struct place *place,
+	struct imported *ret, struct report *r)
+{
+	const struct use *u = container_of(importer, struct use, importer);
+	struct near near = near_to(alias);
+
+	vec_each (import, &u->file->imports) {
+		near_offer(&near, import->alias);
+		if (!str_eq(import->alias, alias))
+			continue;
+		*ret = (struct imported){
+			.recipe = import->file->object,
+			.place = &import->file->place,
+			.defaults = import->bound,
+			.importer = new_use(u->set, import->file, import->alias, &u->origin),
+		};
+		return true;
+	}
+	report_error(r, place_where(place), "there is no import called '%.*s'", STR(alias));
+	struct str best = near_best(&near);
+	if (best.len)
+		return report_hint(r, "did you mean '%.*s'?", STR(best));
+	return report_hint(r, "add it to `imports`, or give the node a `template`");
+}
+
+static void free_set(void *set)
+{
+	recipe_set_free(set);
+}
+
+struct graph *recipe_graph(struct recipe_set *set, struct recipe_file *entry, struct report *r)
+{
+	struct imported recipe = {
+		.recipe = entry->object,
+		.place = &entry->place,
+		.importer = new_use(set, entry, S(""), NULL),
+	};
+
+	return graph_read_recipe(&recipe, set, free_set, r);
+}

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "base/vec.h"
+#include "data/doc.h"
+#include "graph/graph.h"
+#include "recipe/dirs.h"
+
+/* Recipe files as read, with the files they import. */
+
+enum { RECIPE_MAX_BYTES = 1 << 20, RECIPE_CHAIN_MAX = 32 };
+
+enum recipe_format { RECIPE_JSON, RECIPE_MARKDOWN, RECIPE_YAML };
+
+struct recipe_file;
+
+/* One entry of `imports`. */
+struct recipe_import {
+	struct str alias;
+	struct recipe_file *file;
+	const json_t *defaults, *values; /* of the binding; may be NULL */
+	json_t *bound; /* binding defaults < the file's values < binding values; owned */
+};
+
+struct recipe_file {
+	struct str path; /* absolute */
+	struct str id;   /* the file's name without its extension */
+	enum recipe_format format;
+	struct doc doc;
+	json_t *object; /* what doc.root becomes when references are resolved; owned */
+	struct place place;
+	VEC(struct recipe_import) imports;
+	unsigned height; /* files on the longest chain below it, itself included */
+};
+
+/* Every file that one recipe needs, each read once. */
+struct recipe_set {
+	struct arena arena;
+	struct recipe_dirs dirs;
+	VEC(struct recipe_file *) files;
+	struct report warnings;
+};
+
+struct recipe_set *recipe_set_new(const struct recipe_dirs *dirs);
+void recipe_set_free(struct recipe_set *set);
+
+/* Reads the file and what it imports. NULL with issues added. The file belongs to the set. */
+struct recipe_file *recipe_file_load(struct recipe_set *set, struct str path, struct report *r);
+
+/* By the extension of its name; false for anything else. */
+bool recipe_format_of(struct str name, enum recipe_format *ret);
+struct str recipe_id_of(struct str path);
+const char *recipe_format_name(enum recipe_format f);
+/* The extensions in order of precedence; NULL past the last. */
+const char *recipe_extension(size_t i);
+
+/* The graph of a loaded file. Takes the set, also when it fails. NULL with issues added. */
+struct graph *recipe_graph(struct recipe_set *set, struct recipe_file *entry, struct report *r);

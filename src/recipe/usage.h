@@ -1,0 +1,19 @@
+#pragma once
+
+#include <jansson.h>
+
+#include "base/sha256.h"
+
+/* How often a recipe was started, kept in the member `usage` of its own file (recipes.md
+ * section 9). Evidence for cleaning up: never worth failing a launch for. */
+
+/* Counts one launch of the user's JSON recipe at `path`; `kind` is "direct", "tool" or "spawn".
+ * Only the bytes of `usage` change. Takes its turn with all who count in that directory, and gives
+ * up after a few seconds. -errno is for the log only, and then the file is as it was:
+ * -EBADMSG when it is no recipe, -EACCES also when its author made it read-only, -EFBIG when it
+ * would grow past what can be loaded. */
+int usage_count(const char *path, const char *kind);
+
+/* What tells one version of a recipe from the next: the sum of its canonical JSON without `usage`.
+ * `recipe` is an object. */
+void usage_fingerprint(const json_t *recipe, char hex[SHA256_HEX]);
