@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "data/markdown.h"
 
 void doc_done(struct doc *d)
 {
@@ -155,18 +156,25 @@ static bool find_element(struct str t, size_t at, size_t index, struct found *re
 	return at < t.len;
 }
 
-static bool find(const struct place *p, struct found *ret)
-{
-	struct str t = p->doc->source.text;
+/* The part of the text that is JSON, and the place whose value it is. */
+struct section {
+	struct str text;
+	size_t offset;
+	const struct place *root;
+};
 
-	if (!p->up) {
+static bool find(const struct section *s, const struct place *p, struct found *ret)
+{
+	struct str t = s->text;
+
+	if (p == s->root) {
 		size_t at = skip_blank(t, str_starts(t, S("\xEF\xBB\xBF")) ? 3 : 0);
 
 		*ret = (struct found){ at, at };
 		return at < t.len;
 	}
 	struct found up;
-	if (!find(p->up, &up))
+	if (!p->up || !find(s, p->up, &up))
 		return false;
 	if (p->key.p)
 		return up.value < t.len && t.p[up.value] == '{' &&
@@ -174,41 +182,111 @@ static bool find(const struct place *p, struct found *ret)
 	return up.value < t.len && t.p[up.value] == '[' && find_element(t, up.value, p->index, ret);
 }
 
-static struct where whole(const struct doc *d)
+static const struct place *root_of(const struct place *p)
 {
-	return (struct where){ &d->source, 0, d->source.text.len };
+	while (p->up)
+		p = p->up;
+	return p;
+}
+
+/* The region of a Markdown recipe that a place is in, and the member it belongs to. */
+static const struct markdown_region *region_of(const struct place *p, const struct place **top)
+{
+	const struct doc *d = p->doc;
+
+	while (p->up && p->up->up)
+		p = p->up;
+	*top = p;
+	for (size_t i = 0; p->up && i < d->region_count; i++)
+		if (str_eq(d->regions[i].key, p->key))
+			return &d->regions[i];
+	return NULL;
+}
+
+/* The JSON that a place is in. False: it is not in JSON. */
+static bool section_of(const struct place *p, struct section *ret)
+{
+	const struct doc *d = p->doc;
+	const struct place *top;
+
+	if (d->plain)
+		return false;
+	if (!d->markdown) {
+		*ret = (struct section){ d->source.text, 0, root_of(p) };
+		return true;
+	}
+	const struct markdown_region *region = region_of(p, &top);
+	if (!region || !region->json)
+		return false;
+	*ret = (struct section){ str_sub(d->source.text, region->offset, region->length),
+		region->offset, region->member ? root_of(p) : top };
+	return true;
+}
+
+/* What is not in JSON: a plain text, or the frontmatter of a Markdown recipe. */
+static struct where elsewhere(const struct place *p)
+{
+	const struct doc *d = p->doc;
+	const struct place *top;
+	const struct markdown_region *region = d->markdown ? region_of(p, &top) : NULL;
+
+	if (region)
+		return (struct where){ &d->source, region->offset, region->length };
+	return (struct where){ &d->source, 0, d->plain ? d->source.text.len : 0 };
 }
 
 struct where place_where(const struct place *p)
 {
-	struct str t = p->doc->source.text;
+	struct section s;
 	struct found f;
 
-	if (p->doc->plain || !find(p, &f))
-		return whole(p->doc);
-	return (struct where){ &p->doc->source, f.value, skip_value(t, f.value) - f.value };
+	if (!section_of(p, &s))
+		return elsewhere(p);
+	/* What a reference put there stands in no text: its container does. */
+	while (!find(&s, p, &f)) {
+		if (p == s.root || !p->up)
+			return elsewhere(p);
+		p = p->up;
+	}
+	return (struct where){ &p->doc->source, s.offset + f.value,
+		skip_value(s.text, f.value) - f.value };
 }
 
 struct where place_key_where(const struct place *p)
 {
-	struct str t = p->doc->source.text;
+	struct section s;
 	struct found f;
 
-	if (p->doc->plain || !p->key.p || !find(p, &f))
+	if (!p->key.p || !section_of(p, &s) || p == s.root || !find(&s, p, &f))
 		return place_where(p);
-	return (struct where){ &p->doc->source, f.key, skip_string(t, f.key) - f.key };
+	return (struct where){ &p->doc->source, s.offset + f.key,
+		skip_string(s.text, f.key) - f.key };
+}
+
+/* The bytes are the text itself. */
+static struct where within(struct where w, size_t index, size_t len)
+{
+	index = MIN(index, w.length);
+	return (struct where){ w.source, w.offset + index, MIN(len, w.length - index) };
 }
 
 struct where place_where_in(const struct place *p, size_t index, size_t len)
 {
-	struct str t = p->doc->source.text;
+	const struct place *top;
+	struct section s;
 	struct found f;
 	size_t begin = 0, done = 0, bytes;
 
 	if (p->doc->plain)
-		return (struct where){ &p->doc->source, MIN(index, t.len),
-			MIN(len, t.len - MIN(index, t.len)) };
-	if (!find(p, &f) || t.p[f.value] != '"')
+		return within(elsewhere(p), index, len);
+	if (!section_of(p, &s)) {
+		const struct markdown_region *region = region_of(p, &top);
+
+		return region && region->exact && p == top ? within(elsewhere(p), index, len)
+							   : elsewhere(p);
+	}
+	struct str t = s.text;
+	if (!find(&s, p, &f) || t.p[f.value] != '"')
 		return place_where(p);
 	size_t at = f.value + 1;
 	for (; at < t.len && t.p[at] != '"' && done < index + len;) {
@@ -220,5 +298,5 @@ struct where place_where_in(const struct place *p, size_t index, size_t len)
 	}
 	if (done <= index)
 		begin = at;
-	return (struct where){ &p->doc->source, begin, MAX(at - begin, (size_t)1) };
+	return (struct where){ &p->doc->source, s.offset + begin, MAX(at - begin, (size_t)1) };
 }

@@ -2,11 +2,16 @@
 
 #include "data/json.h"
 
+struct markdown_region;
+
 /* A text as read: a JSON value, or one plain command line. */
 struct doc {
 	struct source source;
 	json_t *root; /* owned */
 	bool plain;   /* the whole text is the one string */
+	bool markdown;
+	const struct markdown_region *regions; /* of a Markdown recipe: where its members stand */
+	size_t region_count;
 };
 
 /* A value of a document, known by the way to it. Lives in the arena of whoever reads the document;

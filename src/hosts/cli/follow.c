@@ -41,7 +41,7 @@ struct follow {
 	struct roux_run *run;
 	struct live_view *live;
 	struct plain_lines *lines;
-	int events;
+	int events, events_error;
 	struct buf events_text;
 	struct signals signals;
 	struct timer tick;
@@ -55,8 +55,11 @@ static void flush_events(struct follow *f)
 {
 	if (f->events < 0 || !f->events_text.len)
 		return;
-	if (fd_write_all(f->events, buf_str(&f->events_text)) < 0)
-		f->events = -1; /* nobody listens any more; the run goes on */
+	int r = fd_write_all(f->events, buf_str(&f->events_text));
+	if (r < 0) {
+		f->events = -1; /* the run goes on; its end tells */
+		f->events_error = r;
+	}
 	buf_reset(&f->events_text);
 }
 
@@ -219,6 +222,15 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 		result_text(f->run, &text);
 		cli_say(buf_str(&text));
 	}
+	flush_events(f);
+	if (f->events_error && f->events_error != -EPIPE) {
+		AUTO_BUF line = BUF_INIT;
+
+		buf_printf(&line, "roux: error: cannot write the events: %s\n",
+			strerror(-f->events_error));
+		cli_say(buf_str(&line));
+		status = status ? status : 1;
+	}
 	if (written < 0 && written != -EPIPE) {
 		AUTO_BUF line = BUF_INIT;
 
@@ -282,7 +294,6 @@ static int follow(
 	work(&f);
 	plain_lines_free(f.lines);
 	int status = answer(&f, o, json);
-	flush_events(&f);
 	if (f.events > STDERR_FILENO)
 		close_fd(&f.events);
 	live_view_free(f.live);
