@@ -61,7 +61,7 @@ static bool same_time(struct timespec a, struct timespec b)
 static bool same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
+	       same_time(a->st_mtim, b->st_mtim);
 }
 
 /* What has the name now: 1 and its stat, 0 for nothing, or why it may not be replaced. */
@@ -125,44 +125,68 @@ static int keep_acl(int from, int to)
 static int keep_access(int dir, const char *name, int to)
 {
 	AUTO_CLOSE int from = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat old, new;
+	struct stat old, ours;
 
-	if (from < 0 || fstat(from, &old) < 0 || fstat(to, &new) < 0)
+	if (from < 0 || fstat(from, &old) < 0 || fstat(to, &ours) < 0)
 		return -errno;
-	if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+	if ((old.st_uid != ours.st_uid || old.st_gid != ours.st_gid) &&
 		fchown(to, old.st_uid, old.st_gid) < 0)
 		return -errno;
 	int r = keep_acl(from, to);
 	if (r < 0)
 		return r;
 	/* Last: a change of owner takes the set-user-id bit away. */
-	if (fstat(to, &new) < 0 ||
-		(old.st_mode != new.st_mode &&fchmod(to, old.st_mode & 07777) < 0))
+	if (fstat(to, &ours) < 0 ||
+		(old.st_mode != ours.st_mode && fchmod(to, old.st_mode & 07777) < 0))
 		return -errno;
 	return 0;
 }
 
-/* The moment of truth: the text is on the disk, now it gets its name. */
-static int give_name(int dir, const char *temp, const char *name, const struct atomic_options *o)
+/* The two change places, so that what is replaced can still be looked at: one who saved the file
+ * in the last moment gets it back, and one who deleted it is not disturbed at all. */
+static int swap_names(int dir, const char *temp, const char *name, const struct stat *expected)
 {
 	struct stat st;
 
-	if (!o->exclusive) {
-		/* Once more, as flushing takes its time and a deleted file must not come back. */
-		int r = look(dir, name, o, &st);
-		if (r < 0)
-			return r;
-		return renameat(dir, temp, dir, name) < 0 ? -errno : 0;
+	if (renameat2(dir, temp, dir, name, RENAME_EXCHANGE) < 0)
+		return errno == ENOENT ? -ESTALE : -errno;
+	if (fstatat(dir, temp, &st, AT_SYMLINK_NOFOLLOW) < 0 || !same_file(&st, expected)) {
+		(void)renameat2(dir, temp, dir, name, RENAME_EXCHANGE);
+		return -ESTALE;
 	}
-	if (renameat2(dir, temp, dir, name, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	/* A file system that cannot: a second name does not replace either. */
-	if (linkat(dir, temp, dir, name, 0) < 0)
-		return -errno;
 	(void)unlinkat(dir, temp, 0);
 	return 0;
+}
+
+static bool cannot(int r)
+{
+	return r == -EINVAL || r == -ENOSYS;
+}
+
+/* The text is on the disk, now it gets its name. Not every file system has the safer ways. */
+static int give_name(int dir, const char *temp, const char *name, const struct atomic_options *o)
+{
+	struct stat st;
+	int r = look(dir, name, o, &st); /* once more, as flushing takes its time */
+
+	if (r < 0)
+		return r;
+	if (o->exclusive) {
+		r = renameat2(dir, temp, dir, name, RENAME_NOREPLACE) < 0 ? -errno : 0;
+		if (!cannot(r))
+			return r;
+		/* A second name does not replace either. */
+		if (linkat(dir, temp, dir, name, 0) < 0)
+			return -errno;
+		(void)unlinkat(dir, temp, 0);
+		return 0;
+	}
+	if (o->replaces) {
+		r = swap_names(dir, temp, name, o->replaces);
+		if (!cannot(r))
+			return r;
+	}
+	return renameat(dir, temp, dir, name) < 0 ? -errno : 0;
 }
 
 static int replace(int dir, const char *name, struct str bytes, const struct atomic_options *o)

@@ -6,6 +6,21 @@
 
 enum { DIGITS_MAX = 17 };
 
+/* Below a power of two the neighbours are closer than above it, so the digits may have to be one
+ * higher than the correctly rounded ones. */
+static bool next_up(char *text, double value)
+{
+	char *last = strchr(text, 'e') - 1;
+
+	if (*last == '9' || !ascii_digit(*last))
+		return false;
+	++*last;
+	if (strtod(text, NULL) == value)
+		return true;
+	--*last;
+	return false;
+}
+
 /* The shortest digits d1d2d3… and the exponent e with value = 0.d1d2d3… × 10^e. printf and strtod
  * are used with the C locale's point only: roux never calls setlocale(). */
 static int shortest(double value, char digits[DIGITS_MAX + 1])
@@ -14,7 +29,7 @@ static int shortest(double value, char digits[DIGITS_MAX + 1])
 
 	for (int precision = 0; precision < DIGITS_MAX; precision++) {
 		(void)snprintf(text, sizeof(text), "%.*e", precision, value);
-		if (strtod(text, NULL) == value)
+		if (strtod(text, NULL) == value || next_up(text, value))
 			break;
 	}
 	size_t n = 0;

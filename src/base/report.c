@@ -125,6 +125,24 @@ bool report_errno(struct report *r, int err, const char *fmt, ...)
 	return false;
 }
 
+void report_move(struct report *to, struct report *from)
+{
+	vec_each (i, &from->issues) {
+		struct issue copy = *i;
+
+		if (to->issues.len >= REPORT_MAX)
+			break;
+		copy.file = arena_str(&to->arena, i->file);
+		copy.message = arena_str(&to->arena, i->message);
+		copy.hint = arena_str(&to->arena, i->hint);
+		copy.excerpt = arena_str(&to->arena, i->excerpt);
+		vec_push(&to->issues, copy);
+	}
+	to->errors += from->errors;
+	to->warnings += from->warnings;
+	report_reset(from);
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct issue *x = a, *y = b;

@@ -58,6 +58,9 @@ bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */
 bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 
+/* Moves all issues of `from` behind those of `to`. */
+void report_move(struct report *to, struct report *from);
+
 /* By file and position; issues without a place come first. */
 void report_sort(struct report *r);
 /* FILE:LINE:COLUMN: error: MESSAGE, the line with the place underlined, the hint. */

@@ -126,7 +126,7 @@ static void record(struct parts *p, struct markdown_region region, struct str fr
  * the argument (command-templates.md section 2, whose states are followed). */
 static void warn_about_backslashes(struct parts *p, struct str command)
 {
-	char quote = 0;
+	char quote = '\0';
 
 	for (size_t i = 0; i < command.len; i++) {
 		char c = command.p[i];
@@ -140,8 +140,10 @@ static void warn_about_backslashes(struct parts *p, struct str command)
 				"the backslash makes the line break a part of the argument");
 			report_hint(
 				p->warnings, "leave it out: a command may go on in the next line");
-		} else if (quote ? c == quote : c == '\'' || c == '"') {
-			quote = quote ? 0 : c;
+		} else if (quote && c == quote) {
+			quote = '\0';
+		} else if (!quote && (c == '\'' || c == '"')) {
+			quote = c;
 		}
 	}
 }
@@ -204,7 +206,7 @@ static bool read_fence(struct parts *p, const struct fence *f)
 		report_error(p->errors, where(p, f->line), "the executable fence is empty");
 		return report_hint(p->errors, "it holds the command or the JSON of the recipe");
 	}
-	if (required || memchr("{[\"", text.p[0], 3))
+	if (required || text.p[0] == '{' || text.p[0] == '[' || text.p[0] == '"')
 		value = read_json(p, text, required);
 	if (value) {
 		lay_over(p, value, text);
@@ -222,7 +224,7 @@ static bool read_fence(struct parts *p, const struct fence *f)
 static bool read_fences(struct parts *p, size_t at, bool *found)
 {
 	bool ok = true;
-	struct fence f;
+	struct fence f = { 0 };
 
 	*found = false;
 	while (next_fence(p->text, &at, &f)) {
@@ -287,10 +289,10 @@ static bool find_frontmatter(struct parts *p, size_t *begin, size_t *end, size_t
 
 static bool read_parts(struct parts *p)
 {
-	size_t begin, end, body;
+	size_t begin = 0, end = 0, body = 0;
 	bool framed = find_frontmatter(p, &begin, &end, &body);
 	bool ok = framed;
-	bool found;
+	bool found = false;
 
 	if (framed)
 		ok = frontmatter_read(p->source, begin, end, p->arena, p->object, &p->regions,

@@ -48,7 +48,10 @@ struct executor_ops {
 	/* Ends it at once. */
 	void (*kill)(struct job *j);
 	void (*free)(struct job *j);
-	/* Ends whatever ended commands have left behind and calls back when nothing is left. */
+	/* Everything is to end: asks also whatever ended commands have left behind. */
+	void (*stop_all)(struct executor *e);
+	/* Ends what is left of that and calls back when nothing is. After stop_all() the grace time
+	 * has begun there. */
 	void (*sweep)(struct executor *e, bool at_once, void (*done)(void *data), void *data);
 	void (*close)(struct executor *e);
 };

@@ -238,10 +238,14 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 		run_step(f, attempt);
 		return;
 	}
+	/* What is reported of joins is the last attempt's, not the recovery's. */
+	struct join_list joins = f->outcome.joins;
+	f->outcome.joins = (struct join_list){ 0 };
 	outcome_done(&f->outcome);
 	f->outcome = *o;
 	*o = (struct outcome){ 0 };
 	join_list_done(&f->outcome.joins);
+	f->outcome.joins = joins;
 	f->outcome.untolerated = f->untolerated_before;
 	f->outcome.carried = stated ? MAX(f->outcome.carried, n->failure) : FAILURE_CONTINUE;
 	if (f->outcome.carried == FAILURE_ROOT && f->up)

@@ -54,7 +54,8 @@ struct local {
 	/* All trees that are being ended are looked at together, in one walk over /proc. */
 	struct timer poll;
 	uint64_t poll_ms;
-	/* A sweep under way: */
+	/* What is not a job's: asked since stop_all(), swept at the end. */
+	struct tree_asked asked;
 	void (*swept)(void *data);
 	void *swept_data;
 	enum stage sweep_stage;
@@ -230,43 +231,36 @@ static void on_exited(struct child *c)
 /* -- ending trees --------------------------------------------------------------------------------
  */
 
-/* Sends to the tree of a job, or without a job to everything of the run. Without /proc only the
- * process groups can be reached. Returns how many processes are left. */
-static size_t signal_tree(struct local *l, struct tree_scan *scan, struct local_job *j, int sig)
-{
-	if (!scan) {
-		bool running = j && child_running(&j->child);
-
-		if (running && sig)
-			(void)kill(-j->child.pid, sig);
-		return running ? 1 : 0;
-	}
-	if (j) {
-		bool alone = l->options.whole && l->jobs.next->next == &l->jobs;
-
-		return tree_signal(scan,
-			&(struct tree){ j->child.pid, buf_str(&j->mark), alone ? j->began_ms : 0 },
-			sig);
-	}
-	return tree_signal(scan,
-		l->options.whole ? NULL : &(struct tree){ .mark = buf_str(&l->run_mark) }, sig);
-}
-
-/* One step of ending a tree; asking includes waking up those that are stopped. Returns how many
- * processes are left. */
+/* One step of ending the tree of a job, or without a job of everything that belongs to the run.
+ * Returns how many processes are left. */
 static size_t press(struct local *l, struct tree_scan *scan, struct local_job *j, enum stage *stage,
 	uint64_t kill_at_ms)
 {
-	if (*stage == STAGE_ASKING) {
-		*stage = STAGE_ASKED;
-		size_t left = signal_tree(l, scan, j, SIGTERM);
+	bool alone = l->options.whole && l->jobs.next->next == &l->jobs;
+	struct tree of_job = { .pid = j ? j->child.pid : 0,
+		.mark = j ? buf_str(&j->mark) : buf_str(&l->run_mark),
+		.adopt_since_ms = j && alone ? j->began_ms : 0 };
+	const struct tree *tree = !j && l->options.whole ? NULL : &of_job;
+	bool asking = *stage == STAGE_ASKING;
 
-		(void)signal_tree(l, scan, j, SIGCONT);
-		return left;
-	}
-	if (*stage == STAGE_ASKED && clock_mono_ms() >= kill_at_ms)
+	if (asking)
+		*stage = STAGE_ASKED;
+	else if (*stage == STAGE_ASKED && clock_mono_ms() >= kill_at_ms)
 		*stage = STAGE_KILLED;
-	return signal_tree(l, scan, j, *stage == STAGE_KILLED ? SIGKILL : 0);
+	bool killing = *stage == STAGE_KILLED;
+	if (!scan) {
+		/* Without /proc only the process groups of running commands can be reached. */
+		if (!j || !child_running(&j->child))
+			return 0;
+		if (asking || killing)
+			(void)kill(-j->child.pid, killing ? SIGKILL : SIGTERM);
+		if (asking)
+			(void)kill(-j->child.pid, SIGCONT);
+		return 1;
+	}
+	return asking    ? tree_ask(scan, tree, &l->asked)
+	       : killing ? tree_kill(scan, tree)
+			 : tree_count(scan, tree);
 }
 
 static void finish_ended(struct local_job *j)
@@ -288,13 +282,18 @@ static bool look_at_job(struct local *l, struct tree_scan *scan, struct local_jo
 	return true;
 }
 
-static void look_at_sweep(struct local *l, struct tree_scan *scan)
+/* False: nothing is left to look at. */
+static bool look_at_rest(struct local *l, struct tree_scan *scan)
 {
+	if (l->sweep_stage == STAGE_RUNNING)
+		return false;
 	if (press(l, scan, NULL, &l->sweep_stage, l->sweep_kill_at_ms))
-		return;
+		return true;
 	void (*swept)(void *) = l->swept;
 	l->swept = NULL;
-	swept(l->swept_data); /* may close us */
+	if (swept)
+		swept(l->swept_data);
+	return false;
 }
 
 static void look_at_trees(struct timer *t)
@@ -315,12 +314,10 @@ static void look_at_trees(struct timer *t)
 		else
 			busy = true;
 	}
-	busy |= l->swept != NULL;
+	busy |= look_at_rest(l, scan);
 	l->poll_ms = progress ? POLL_MIN_MS : MIN(l->poll_ms * 2, (uint64_t)POLL_MAX_MS);
 	if (busy && !timer_running(&l->poll))
 		timer_start(l->loop, &l->poll, l->poll_ms);
-	if (l->swept)
-		look_at_sweep(l, scan);
 	tree_scan_free(scan);
 }
 
@@ -354,6 +351,15 @@ static void kill_job(struct job *job)
 	watch_trees(j->local);
 }
 
+static void stop_all(struct executor *e)
+{
+	struct local *l = local_of(e);
+
+	l->sweep_stage = STAGE_ASKING;
+	l->sweep_kill_at_ms = clock_mono_ms() + l->options.grace_ms;
+	watch_trees(l);
+}
+
 static void sweep(struct executor *e, bool at_once, void (*done)(void *data), void *data)
 {
 	struct local *l = local_of(e);
@@ -366,8 +372,10 @@ static void sweep(struct executor *e, bool at_once, void (*done)(void *data), vo
 	}
 	l->swept = done;
 	l->swept_data = data;
-	l->sweep_stage = at_once ? STAGE_KILLED : STAGE_ASKING;
-	l->sweep_kill_at_ms = clock_mono_ms() + l->options.grace_ms;
+	if (l->sweep_stage == STAGE_RUNNING)
+		stop_all(e);
+	if (at_once)
+		l->sweep_stage = STAGE_KILLED;
 	watch_trees(l);
 }
 
@@ -481,6 +489,7 @@ static void close_executor(struct executor *e)
 	struct local *l = local_of(e);
 
 	timer_stop(&l->poll);
+	tree_asked_done(&l->asked);
 	programs_done(&l->programs);
 	vec_done(&l->env);
 	buf_done(&l->mark_entry);
@@ -493,6 +502,7 @@ static const struct executor_ops ops = {
 	.stop = stop,
 	.kill = kill_job,
 	.free = free_job,
+	.stop_all = stop_all,
 	.sweep = sweep,
 	.close = close_executor,
 };

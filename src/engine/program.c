@@ -15,11 +15,9 @@ static bool executable(const char *path, int *error)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0) {
-		if (errno == EACCES)
-			*error = EACCES;
-		return false;
-	}
+	if (stat(path, &st) < 0)
+		return false; /* also in a directory that may not be searched: it is not found there
+			       */
 	if (!S_ISREG(st.st_mode) || access(path, X_OK) < 0) {
 		*error = EACCES;
 		return false;

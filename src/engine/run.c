@@ -227,6 +227,7 @@ static void stop_all(struct run *r)
 {
 	if (r->root)
 		frame_halt(r->root, true);
+	r->executor->ops->stop_all(r->executor);
 	wake(r);
 }
 

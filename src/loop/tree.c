@@ -19,6 +19,11 @@
 
 enum { ENVIRON_MAX = 4 << 20 };
 
+struct tree_process {
+	pid_t pid;
+	unsigned long long start;
+};
+
 struct process {
 	pid_t pid, parent, group, session;
 	unsigned long long start;
@@ -190,30 +195,86 @@ static bool alive(const struct process *p)
 	return p->ours && p->state != 'Z' && p->state != 'X';
 }
 
-/* A group gets a signal in one go, so that nobody who is just being forked misses it. */
-static bool signal_group(struct tree_scan *scan, pid_t group, int sig)
+size_t tree_count(struct tree_scan *scan, const struct tree *tree)
 {
+	size_t count = 0;
+
 	vec_each (p, &scan->processes)
-		if (alive(p) && p->group == group)
-			return sig && kill(-group, sig) == 0;
-	return false;
+		count += alive(p) && belongs(scan, p, tree);
+	return count;
 }
 
-size_t tree_signal(struct tree_scan *scan, const struct tree *tree, int sig)
+size_t tree_kill(struct tree_scan *scan, const struct tree *tree)
 {
-	pid_t pid = tree ? tree->pid : 0;
-	bool group_told = pid && signal_group(scan, pid, sig);
 	size_t count = 0;
 
 	vec_each (p, &scan->processes) {
 		if (!alive(p) || !belongs(scan, p, tree))
 			continue;
 		count++;
-		/* Each process once: to many programs a second request means something else. */
-		if (sig && !(group_told && p->group == pid))
-			send(p, sig);
+		send(p, SIGKILL);
 	}
 	return count;
+}
+
+static bool was_asked(const struct tree_asked *asked, const struct process *p)
+{
+	vec_each (a, asked)
+		if (a->pid == p->pid && a->start == p->start)
+			return true;
+	return false;
+}
+
+/* Whether another supervisor that is alive has started it: the last mark in its environment begins
+ * with that one's pid. Being asked itself, it will ask. */
+static bool has_own_supervisor(struct tree_scan *scan, const struct process *p)
+{
+	AUTO_BUF marks = BUF_INIT;
+	uint64_t pid;
+
+	read_marks(p->pid, &marks);
+	struct str s = buf_str(&marks);
+	if (s.len && s.p[s.len - 1] == '/')
+		s.len--;
+	size_t from = s.len;
+	while (from && s.p[from - 1] != '/')
+		from--;
+	s = str_from(s, from);
+	if (!str_to_uint(str_sub(s, 0, str_find(s, '-', 0)), &pid) || (pid_t)pid == getpid())
+		return false;
+	const struct process *supervisor = find(scan, (pid_t)pid);
+	return supervisor && supervisor != p && alive(supervisor);
+}
+
+size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_asked *asked)
+{
+	size_t count = 0;
+	pid_t group = tree ? tree->pid : 0;
+	bool group_asked = false;
+
+	vec_each (p, &scan->processes) {
+		if (!alive(p) || !belongs(scan, p, tree))
+			continue;
+		count++;
+		if (was_asked(asked, p) || has_own_supervisor(scan, p))
+			continue;
+		vec_push(asked, (struct tree_process){ p->pid, p->start });
+		if (group && p->group == group) {
+			/* In one go, so that nobody who is just being forked misses it. */
+			if (!group_asked && kill(-group, SIGTERM) == 0)
+				(void)kill(-group, SIGCONT);
+			group_asked = true;
+			continue;
+		}
+		send(p, SIGTERM);
+		send(p, SIGCONT);
+	}
+	return count;
+}
+
+void tree_asked_done(struct tree_asked *asked)
+{
+	vec_done(asked);
 }
 
 void tree_reap(bool (*known)(void *data, pid_t pid), void *data)

@@ -28,9 +28,21 @@ struct tree {
 	uint64_t adopt_since_ms;
 };
 
-/* Sends `sig` (0: only counts) to a tree; NULL means every descendant of this process. Returns how
- * many processes there are, zombies left out. */
-size_t tree_signal(struct tree_scan *scan, const struct tree *tree, int sig);
+/* Who has been asked to end: each process is asked once, since to many programs a second request
+ * means something else. Zeroed at first. */
+struct tree_asked {
+	struct tree_process *at;
+	size_t len, cap;
+};
+void tree_asked_done(struct tree_asked *asked);
+
+/* A tree; NULL means every descendant of this process. Each returns how many processes there are,
+ * zombies left out. */
+size_t tree_count(struct tree_scan *scan, const struct tree *tree);
+size_t tree_kill(struct tree_scan *scan, const struct tree *tree);
+/* Sends SIGTERM, and SIGCONT for those that are stopped, to everyone who has not been asked before.
+ * What a supervisor among them has started is left to it. */
+size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_asked *asked);
 /* The clock of adopt_since_ms. */
 uint64_t tree_clock_ms(void);
 

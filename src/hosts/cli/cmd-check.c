@@ -27,20 +27,6 @@ static const struct command_example examples[] = {
 	{ "roux check --strict 'sh -c {text}'", "warnings count too" },
 };
 
-static void take_warnings(struct report *to, const struct report *from)
-{
-	vec_each (i, &from->issues) {
-		struct issue copy = *i;
-
-		copy.file = arena_str(&to->arena, i->file);
-		copy.message = arena_str(&to->arena, i->message);
-		copy.hint = arena_str(&to->arena, i->hint);
-		copy.excerpt = arena_str(&to->arena, i->excerpt);
-		vec_push(&to->issues, copy);
-		to->warnings++;
-	}
-}
-
 static void check_one(struct cli *cli, const struct check_opts *o, const char *word,
 	const json_t *values, bool *stdin_used)
 {
@@ -52,7 +38,7 @@ static void check_one(struct cli *cli, const struct check_opts *o, const char *w
 					       : source_any(word, d, &cli->report);
 	if (!g)
 		return;
-	take_warnings(&cli->report, &g->warnings);
+	report_move(&cli->report, &g->warnings);
 	/* Without values only what can be known without them is checked. */
 	if (o->template.values.len)
 		plan_unref(plan_new(g, values, &cli->report));

@@ -1,0 +1,250 @@
+#include "recipe/recipe.h"
+
+#include <stdlib.h>
+
+#include "base/near.h"
+#include "graph/plan.h"
+#include "template/braces.h"
+
+/* The members of a recipe beside the fields of a node: for "unknown member" hints and the schema.
+ */
+static const char *const members[] = { "template", "description", "name", "async", "disabled",
+	"args", "defaults", "values", "imports", "artifacts", "mailbox", "actor_context",
+	"retire_when", "state_dir", "usage", "secrets" };
+
+static const json_t *member(const struct recipe *recipe, const char *name)
+{
+	return json_object_get(recipe->file->object, name);
+}
+
+struct str recipe_description(const struct recipe *recipe)
+{
+	const json_t *text = member(recipe, "description");
+
+	return json_is_string(text) ? str_trim(json_str(text)) : S("");
+}
+
+bool recipe_async(const struct recipe *recipe)
+{
+	return json_is_true(member(recipe, "async"));
+}
+
+bool recipe_disabled(const struct recipe *recipe)
+{
+	return json_is_true(member(recipe, "disabled"));
+}
+
+static json_t *message_types(const json_t *list)
+{
+	json_t *types = json_array(), *item;
+	size_t i;
+
+	json_array_foreach(list, i,
+		item) if (json_is_string(item) ||
+			  (json_is_object(item) && json_is_string(json_object_get(item, "type"))))
+		json_array_append(types, item);
+	return types;
+}
+
+json_t *recipe_mailbox(const struct recipe *recipe)
+{
+	const json_t *mailbox = member(recipe, "mailbox");
+
+	if (!json_is_object(mailbox))
+		return NULL;
+	return json_pack("{s:o, s:o}", "accepts",
+		message_types(json_object_get(mailbox, "accepts")), "emits",
+		message_types(json_object_get(mailbox, "emits")));
+}
+
+json_t *recipe_artifacts(const struct recipe *recipe)
+{
+	const json_t *declared = member(recipe, "artifacts");
+	json_t *artifacts = json_object();
+	const char *name;
+	json_t *value;
+
+	if (json_is_object(declared)) {
+		json_object_foreach((json_t *)declared, name, value)
+		{
+			if (json_is_string(value))
+				json_object_set_new_nocheck(
+					artifacts, name, json_pack("{s:O}", "path", value));
+			else if (json_is_string(json_object_get(value, "path")))
+				json_object_set_nocheck(artifacts, name, value);
+		}
+	}
+	return artifacts;
+}
+
+json_t *recipe_artifact_paths(const struct recipe *recipe, const struct plan *p, struct report *r)
+{
+	AUTO_JSON *declared = recipe_artifacts(recipe);
+	json_t *paths = json_object();
+	struct arena a = ARENA_INIT;
+	struct scope room;
+	const struct scope *s = plan_enter(p->graph->root, &p->scope, &room);
+	bool ok = true;
+	const char *name;
+	json_t *value;
+
+	struct place *all = place_member(&a, &recipe->file->place, S("artifacts"));
+	json_object_foreach(declared, name, value)
+	{
+		struct place *place = place_member(&a, all, str_of(name));
+		AUTO_BUF path = BUF_INIT;
+		const struct text *text = braces_text(
+			&a, place, json_str(json_object_get(value, "path")), DIALECT_NOW, r);
+
+		ok &= text && text_resolve(text, s, &path, r);
+		json_object_set_new_nocheck(paths, name, json_from_str(buf_str(&path)));
+	}
+	arena_done(&a);
+	if (ok)
+		return paths;
+	json_decref(paths);
+	return NULL;
+}
+
+/* -- loading -------------------------------------------------------------------------------------
+ */
+
+static bool is_node_field(struct str name)
+{
+	static const char *const fields[] = { "parallel", "when", "label", "timeout", "delay",
+		"output", "retry", "failure", "recover", "repeat" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (str_eq(name, str_of(fields[i])))
+			return true;
+	return false;
+}
+
+static void warn_unknown_members(struct recipe *recipe)
+{
+	struct report *w = &recipe->graph->warnings;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(recipe->file->object, key, value)
+	{
+		struct near near = near_to(str_of(key));
+		bool known = is_node_field(str_of(key));
+
+		for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+			near_offer(&near, str_of(members[i]));
+			known |= str_eq(str_of(key), str_of(members[i]));
+		}
+		struct str best = near_best(&near);
+		if (known || !best.len)
+			continue;
+		struct place p = {
+			.doc = &recipe->file->doc, .up = &recipe->file->place, .key = str_of(key)
+		};
+		report_warning(w, place_key_where(&p), "unknown member '%s' is ignored", key);
+		report_hint(w, "did you mean '%.*s'?", STR(best));
+	}
+}
+
+/* The recipe's own defaults and values for arguments that it declares must fit their types; texts
+ * with placeholders are known only when it runs. */
+static bool check_own_values(struct recipe *recipe, const char *section, struct report *r)
+{
+	const json_t *object = member(recipe, section);
+	const struct public_arguments *args = recipe->arguments;
+	bool ok = true;
+
+	for (size_t i = 0; args->declared && i < args->count; i++) {
+		const struct public_argument *arg = &args->at[i];
+		json_t *value = json_object_getn(object, arg->name.p, arg->name.len);
+
+		if (!value || arg->implied_bool ||
+			(json_is_string(value) && str_contains(json_str(value), S("{"))))
+			continue;
+		AUTO_JSON *fitted = type_normalise(&arg->type, value);
+		if (fitted)
+			continue;
+		AUTO_BUF found = BUF_INIT;
+		AUTO_BUF wanted = BUF_INIT;
+		struct place up = { .doc = &recipe->file->doc,
+			.up = &recipe->file->place,
+			.key = str_of(section) };
+		struct place p = { .doc = &recipe->file->doc, .up = &up, .key = arg->name };
+		value_text(&found, value);
+		type_describe(&arg->type, &wanted);
+		ok = report_error(r, place_where(&p), "the %s of '%.*s' is '%s', expected %s",
+			section[0] == 'd' ? "default" : "value", STR(arg->name), buf_cstr(&found),
+			buf_cstr(&wanted));
+	}
+	return ok;
+}
+
+struct recipe *recipe_open_file(
+	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r)
+{
+	struct recipe_set *set = recipe_set_new(dirs);
+	struct recipe_file *file = recipe_file_load(set, path, r);
+
+	if (!file) {
+		recipe_set_free(set);
+		return NULL;
+	}
+	struct graph *g = recipe_graph(set, file, r);
+	if (!g)
+		return NULL;
+	struct recipe *recipe = mem_new(struct recipe);
+	recipe->graph = g;
+	recipe->file = file;
+	recipe->layer = layer;
+	recipe->arguments = public_arguments_new(g, file->object);
+	report_move(&g->warnings, &set->warnings);
+	warn_unknown_members(recipe);
+	bool ok = check_own_values(recipe, "defaults", r);
+	ok &= check_own_values(recipe, "values", r);
+	if (ok)
+		return recipe;
+	recipe_free(recipe);
+	return NULL;
+}
+
+static void explain_block(struct report *r, const char *reason, struct str path, struct str blocked)
+{
+	if (!blocked.len)
+		return;
+	report_error(r, (struct where){ 0 }, "reason=%s active_path=%.*s blocked_candidate=%.*s",
+		reason, STR(path), STR(blocked));
+	report_hint(r, "`roux doctor` says what to do; mend or remove the active file");
+}
+
+struct recipe *recipe_open(
+	const struct recipe_dirs *dirs, struct str operand, bool launch, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct recipe *recipe = NULL;
+	struct str path, blocked;
+	enum recipe_layer layer;
+
+	if (recipe_locate(&a, dirs, operand, &path, &layer, &blocked, r)) {
+		recipe = recipe_open_file(dirs, path, layer, r);
+		if (!recipe)
+			explain_block(r, "shadowed_invalid", path, blocked);
+	}
+	if (recipe && launch && recipe_disabled(recipe)) {
+		report_error(r, (struct where){ 0 }, "the recipe %.*s is disabled", STR(path));
+		report_hint(r, "remove \"disabled\": true from it");
+		explain_block(r, "shadowed_disabled", path, blocked);
+		recipe_free(recipe);
+		recipe = NULL;
+	}
+	arena_done(&a);
+	return recipe;
+}
+
+void recipe_free(struct recipe *recipe)
+{
+	if (!recipe)
+		return;
+	public_arguments_free(recipe->arguments);
+	graph_unref(recipe->graph);
+	free(recipe);
+}

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "recipe/arguments.h"
+#include "recipe/discover.h"
+
+struct plan;
+
+/* A recipe, loaded: its graph and everything else its file says. */
+struct recipe {
+	struct graph *graph;      /* keeps the files */
+	struct recipe_file *file; /* the entry */
+	enum recipe_layer layer;
+	struct public_arguments *arguments;
+};
+
+/* Loads what a RECIPE operand means. NULL with every mistake in `r`. A disabled recipe can be
+ * looked at but not launched: `launch` refuses it. */
+struct recipe *recipe_open(
+	const struct recipe_dirs *dirs, struct str operand, bool launch, struct report *r);
+/* Loads one file of a known layer, whatever its state. */
+struct recipe *recipe_open_file(
+	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r);
+void recipe_free(struct recipe *recipe);
+
+/* Members of the entry's object. */
+struct str recipe_description(const struct recipe *recipe);
+bool recipe_async(const struct recipe *recipe);
+bool recipe_disabled(const struct recipe *recipe);
+/* {"accepts":[…],"emits":[…]} with the elements that count: a new reference, NULL when there is
+ * none. */
+json_t *recipe_mailbox(const struct recipe *recipe);
+/* {name: {"path":…, …}} as declared, in order: a new reference. */
+json_t *recipe_artifacts(const struct recipe *recipe);
+/* Their paths with the values of a plan put in: {name: path}, a new reference. NULL with issues. */
+json_t *recipe_artifact_paths(const struct recipe *recipe, const struct plan *p, struct report *r);
