@@ -4,6 +4,7 @@
 
 #include "app/result.h"
 #include "app/status.h"
+#include "base/file.h"
 
 static const enum roux_status statuses[] = {
 	[RUN_RUNNING] = ROUX_RUNNING,
@@ -47,8 +48,13 @@ static void on_ended(void *data)
 
 	run->ended = true;
 	list_remove(&run->link);
-	if (run->options.base.stdout_fd >= 0)
+	if (run->options.base.stdout_fd >= 0) {
+		struct sigpipe quiet;
+
+		sigpipe_begin(&quiet);
 		(void)result_write_output(run, run->options.base.stdout_fd);
+		sigpipe_end(&quiet);
+	}
 }
 
 static struct roux_run *launch(struct roux *r, struct plan *p, const struct start_options *o,

@@ -2,8 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 int fd_read_all(int fd, size_t max, struct buf *ret)
@@ -57,6 +60,33 @@ int fd_write_all(int fd, struct str s)
 		s = str_from(s, (size_t)n);
 	}
 	return 0;
+}
+
+void sigpipe_begin(struct sigpipe *s)
+{
+	sigset_t set, before, waiting;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGPIPE);
+	(void)sigpending(&waiting);
+	(void)pthread_sigmask(SIG_BLOCK, &set, &before);
+	s->pending = sigismember(&waiting, SIGPIPE) == 1;
+	s->blocked = sigismember(&before, SIGPIPE) == 1;
+}
+
+void sigpipe_end(const struct sigpipe *s)
+{
+	int saved = errno;
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGPIPE);
+	/* Ours is taken away; one that was there before is not ours to take. */
+	if (!s->pending)
+		(void)sigtimedwait(&set, NULL, &(struct timespec){ 0 });
+	if (!s->blocked)
+		(void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	errno = saved;
 }
 
 const char *file_temp_dir(void)

@@ -9,6 +9,14 @@ int file_read(const char *path, size_t max, struct buf *ret);
 /* Writes all of it, however often it takes. -errno. */
 int fd_write_all(int fd, struct str s);
 
+/* Writing to a pipe or socket whose reader has gone raises SIGPIPE, which ends a process that did
+ * not prepare for it. Between these two calls it only makes the write fail with EPIPE. */
+struct sigpipe {
+	bool pending, blocked;
+};
+void sigpipe_begin(struct sigpipe *s);
+void sigpipe_end(const struct sigpipe *s);
+
 /* An unnamed file that only its descriptor keeps alive, 0600, in $TMPDIR or /tmp. -errno. */
 int file_temp(void);
 /* A named one; the path is put into `ret`. -errno. */

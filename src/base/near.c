@@ -29,6 +29,12 @@ static size_t distance(struct str a, struct str b)
 	return last[b.len];
 }
 
+/* One slip in three letters is still one of the fingers. */
+static size_t allowed(const struct near *n)
+{
+	return MIN(MAX(n->wanted.len / 3, (size_t)1), (size_t)3);
+}
+
 struct near near_to(struct str wanted)
 {
 	return (struct near){ .wanted = wanted, .distance = SIZE_MAX };
@@ -39,9 +45,9 @@ void near_offer(struct near *n, struct str candidate)
 	if (n->wanted.len > NEAR_MAX || candidate.len > NEAR_MAX || !candidate.len)
 		return;
 	size_t d = distance(n->wanted, candidate);
-	/* Something typed whole at the beginning is as near as two slips. */
-	if (n->wanted.len >= 3 && str_starts(candidate, n->wanted))
-		d = MIN(d, (size_t)2);
+	/* Something typed whole at the beginning is just near enough. */
+	if (n->wanted.len > 3 && str_starts(candidate, n->wanted))
+		d = MIN(d, allowed(n));
 	if (d < n->distance) {
 		n->distance = d;
 		n->best = candidate;
@@ -50,7 +56,5 @@ void near_offer(struct near *n, struct str candidate)
 
 struct str near_best(const struct near *n)
 {
-	size_t allowed = n->wanted.len <= 3 ? 1 : n->wanted.len <= 6 ? 2 : 3;
-
-	return n->distance <= allowed && n->distance < n->wanted.len ? n->best : S("");
+	return n->distance <= allowed(n) && n->distance < n->wanted.len ? n->best : S("");
 }

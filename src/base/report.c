@@ -5,8 +5,12 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/width.h"
 
-enum { WINDOW = 160 }; /* how many bytes of a long line are shown */
+enum {
+	WINDOW = 160,   /* how many bytes of a long line are shown */
+	QUOTE_MAX = 60, /* how many characters of a text a message quotes */
+};
 
 void report_done(struct report *r)
 {
@@ -20,14 +24,27 @@ void report_reset(struct report *r)
 	report_done(r);
 }
 
+/* Text that somebody else wrote, for a terminal: nothing in it may move the cursor or change the
+ * title, so a control character is shown like a byte that is no text. */
+static void show(struct buf *b, struct str s)
+{
+	uint32_t c;
+
+	for (size_t i = 0; i < s.len;) {
+		i += utf8_decode(s, i, &c);
+		bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0);
+		utf8_add(b, control || c == UTF8_INVALID ? 0xFFFD : c);
+	}
+}
+
 /* Finds line, column and the part of the line that is shown. */
 static void locate(struct report *r, struct issue *i, struct where w)
 {
 	if (!w.source)
 		return;
 	struct str text = w.source->text;
-	size_t at = MIN(w.offset, text.len);
-	size_t begin = 0;
+	size_t begin = str_starts(text, S("\xEF\xBB\xBF")) ? 3 : 0; /* nobody sees it */
+	size_t at = MAX(MIN(w.offset, text.len), begin);
 
 	i->file = arena_str(&r->arena, w.source->name);
 	i->offset = at;
@@ -49,10 +66,13 @@ static void locate(struct report *r, struct issue *i, struct where w)
 	AUTO_BUF shown = BUF_INIT;
 	if (from > begin)
 		buf_adds(&shown, "…");
-	i->mark = shown.len + (at - from);
-	utf8_repair(&shown, line);
-	i->mark = MIN(i->mark, shown.len);
-	i->mark_len = MIN(w.length, shown.len - i->mark);
+	size_t before = MIN(at - from, line.len);
+	size_t marked = MIN(w.length, line.len - before);
+	show(&shown, str_sub(line, 0, before));
+	i->mark = shown.len;
+	show(&shown, str_sub(line, before, marked));
+	i->mark_len = shown.len - i->mark;
+	show(&shown, str_from(line, before + marked));
 	if (from + line.len < end)
 		buf_adds(&shown, "…");
 	i->excerpt = arena_str(&r->arena, buf_str(&shown));
@@ -125,6 +145,13 @@ bool report_errno(struct report *r, int err, const char *fmt, ...)
 	return false;
 }
 
+struct str report_quote(struct report *r, struct str text)
+{
+	struct str head = utf8_head(text, QUOTE_MAX);
+
+	return head.len == text.len ? text : arena_printf(&r->arena, "%.*s…", STR(head));
+}
+
 void report_move(struct report *to, struct report *from)
 {
 	vec_each (i, &from->issues) {
@@ -169,14 +196,14 @@ void report_sort(struct report *r)
 static void underline(const struct issue *i, struct buf *b)
 {
 	struct str before = str_sub(i->excerpt, 0, i->mark);
-	size_t marks = utf8_count(str_sub(i->excerpt, i->mark, i->mark_len));
+	size_t marks = width_text(str_sub(i->excerpt, i->mark, i->mark_len));
 	uint32_t c;
 
 	buf_adds(b, "     | ");
 	/* Tabs stay tabs, so that the mark stands under its place. */
 	for (size_t at = 0; at < before.len;) {
 		at += utf8_decode(before, at, &c);
-		buf_addc(b, c == '\t' ? '\t' : ' ');
+		buf_fill(b, c == '\t' ? '\t' : ' ', c == '\t' ? 1 : width_of(c));
 	}
 	buf_fill(b, '^', MAX(marks, (size_t)1));
 	buf_addc(b, '\n');
@@ -187,12 +214,12 @@ void issue_text(const struct issue *i, struct buf *b)
 	const char *kind = i->kind == ISSUE_WARNING ? "warning" : "error";
 
 	if (i->file.len) {
-		utf8_repair(b, i->file);
+		show(b, i->file);
 		buf_printf(b, ":%zu:%zu: %s: ", i->line, i->column, kind);
 	} else {
 		buf_printf(b, "roux: %s: ", kind);
 	}
-	utf8_repair(b, i->message);
+	show(b, i->message);
 	buf_addc(b, '\n');
 	if (i->file.len) {
 		buf_printf(b, "%4zu | %.*s\n", i->line, STR(i->excerpt));
@@ -200,7 +227,7 @@ void issue_text(const struct issue *i, struct buf *b)
 	}
 	if (i->hint.len) {
 		buf_adds(b, "     hint: ");
-		utf8_repair(b, i->hint);
+		show(b, i->hint);
 		buf_addc(b, '\n');
 	}
 }

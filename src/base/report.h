@@ -29,7 +29,7 @@ struct issue {
 	size_t offset;         /* for ordering */
 	struct str message;    /* one clause, lower case */
 	struct str hint;       /* what to do; may be empty */
-	struct str excerpt;    /* the line, or a window of a long one */
+	struct str excerpt;    /* the line, or a window of a long one, fit for a terminal */
 	size_t mark, mark_len; /* what to underline, in bytes of the excerpt */
 };
 
@@ -58,12 +58,16 @@ bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */
 bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 
+/* As much of a text as a message should quote, with … where it was cut. Lives with the report. */
+struct str report_quote(struct report *r, struct str text);
+
 /* Moves all issues of `from` behind those of `to`. */
 void report_move(struct report *to, struct report *from);
 
 /* By file and position; issues without a place come first. */
 void report_sort(struct report *r);
-/* FILE:LINE:COLUMN: error: MESSAGE, the line with the place underlined, the hint. */
+/* FILE:LINE:COLUMN: error: MESSAGE, the line with the place underlined, the hint. For a terminal:
+ * control characters are shown as U+FFFD. */
 void issue_text(const struct issue *i, struct buf *b);
 /* All issues of `kinds` (a mask of 1 << kind), one after the other. */
 void report_text(const struct report *r, unsigned kinds, struct buf *b);

@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "base/utf8.h"
+#include "data/json-mistake.h"
 
 void json_auto_decref(json_t **value)
 {
@@ -48,6 +49,31 @@ static void soften_integers(struct str text, struct buf *ret)
 	}
 }
 
+static void complain(
+	const struct source *source, size_t skipped, const json_error_t *error, struct report *r)
+{
+	struct str text = str_from(source->text, skipped);
+	struct json_mistake m;
+
+	if (json_mistake_find(text, &m)) {
+		report_error(r, (struct where){ source, skipped + m.offset, m.length },
+			"not valid JSON: %s", buf_cstr(&m.message));
+		if (m.hint.len)
+			report_hint(r, "%s", buf_cstr(&m.hint));
+	} else {
+		/* A limit of jansson's own: depth, the size of a number, NUL in a name. */
+		size_t at = error->position > 0 ? (size_t)error->position - 1 : 0;
+		int len = (int)strcspn(error->text, " ") ? (int)(strstr(error->text, " near ")
+					  ? strstr(error->text, " near ") - error->text
+					  : (ptrdiff_t)strlen(error->text))
+							 : 0;
+
+		report_error(r, (struct where){ source, skipped + MIN(at, text.len), 1 },
+			"not valid JSON: %.*s", len, error->text);
+	}
+	json_mistake_done(&m);
+}
+
 json_t *json_read(const struct source *source, struct report *r)
 {
 	struct str text = source->text;
@@ -72,16 +98,7 @@ json_t *json_read(const struct source *source, struct report *r)
 	if (value)
 		return value;
 
-	size_t at = error.position > 0 ? (size_t)error.position : 0;
-	/* jansson points behind the token that surprised it, and names it after "near". */
-	char *near = strstr(error.text, " near '");
-	if (near) {
-		size_t len = strlen(near + 7);
-		at -= MIN(at, len ? len - 1 : 0);
-		*near = '\0';
-	}
-	report_error(r, (struct where){ source, skipped + MIN(at, text.len), 1 },
-		"not valid JSON: %s", error.text);
+	complain(source, skipped, &error, r);
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -56,6 +57,10 @@ static void keep_ends(struct capture *c, struct str data)
 static void spill(struct capture *c)
 {
 	c->file = file_temp();
+	/* Readers open it anew; nobody but root may open it for writing and spoil it for the
+	 * others. */
+	if (c->file >= 0)
+		(void)fchmod(c->file, 0400);
 	int r = c->file < 0 ? c->file : fd_write_all(c->file, buf_str(&c->head));
 	if (r < 0)
 		give_up(c, -r);

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/sendfile.h>
@@ -19,15 +17,20 @@ struct live {
 	struct list feeds;
 	int source, file;
 	off_t size;
-	bool ended, started;
+	bool ended, started, collecting;
+	int error; /* errno: it could not be kept */
+	struct live_owner *owner;
 };
 
 static void push(struct feed *f)
 {
 	struct live *l = f->live;
+	struct sigpipe quiet;
 
 	while (f->fd >= 0 && f->at < l->size) {
+		sigpipe_begin(&quiet);
 		ssize_t n = sendfile(f->fd, l->file, &f->at, (size_t)(l->size - f->at));
+		sigpipe_end(&quiet);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -55,16 +58,25 @@ static void end(struct live *l)
 	watch_stop(&l->watch);
 	timer_stop(&l->again);
 	push_all(l);
+	if (l->error)
+		l->owner->failed(l->owner, l->error);
+	else if (l->collecting)
+		l->owner->collected(l->owner);
 }
 
+/* Reads some; 0 at the end or when it cannot be kept. */
 static ssize_t pull(struct live *l)
 {
 	char chunk[16384];
 	ssize_t n = read(l->source, chunk, sizeof(chunk));
 
 	if (n > 0) {
-		if (fd_write_all(l->file, (struct str){ chunk, (size_t)n }) < 0)
+		int r = fd_write_all(l->file, (struct str){ chunk, (size_t)n });
+
+		if (r < 0) {
+			l->error = -r;
 			return 0;
+		}
 		l->size += n;
 	}
 	return n;
@@ -91,12 +103,13 @@ static void on_again(struct timer *t)
 		timer_start(l->loop, t, 0);
 }
 
-struct live *live_new(struct loop *loop, int fd)
+struct live *live_new(struct loop *loop, int fd, struct live_owner *owner)
 {
 	struct live *l = mem_new(struct live);
 
 	l->loop = loop;
 	l->source = fd;
+	l->owner = owner;
 	l->watch.ready = on_source;
 	l->again.fire = on_again;
 	list_init(&l->feeds);
@@ -129,23 +142,20 @@ static void start(struct live *l)
 		end(l);
 }
 
-int live_drain(struct live *l, struct content **ret)
+void live_collect(struct live *l)
 {
-	watch_stop(&l->watch);
-	timer_stop(&l->again);
-	while (!l->ended) {
-		ssize_t n = pull(l);
+	l->collecting = true;
+	if (l->ended)
+		l->owner->collected(l->owner);
+	else
+		start(l);
+}
 
-		if (n < 0 && errno == EAGAIN)
-			(void)poll(&(struct pollfd){ .fd = l->source, .events = POLLIN }, 1, -1);
-		else if (n == 0 || (n < 0 && errno != EINTR))
-			l->ended = true;
-	}
+struct content *live_content(struct live *l)
+{
 	int fd = fcntl(l->file, F_DUPFD_CLOEXEC, 3);
-	if (fd < 0)
-		return -errno;
-	*ret = content_from_fd(fd, 0, (uint64_t)l->size);
-	return 0;
+
+	return fd < 0 || !l->size ? NULL : content_from_fd(fd, 0, (uint64_t)l->size);
 }
 
 static void on_room(struct watch *w, uint32_t events)

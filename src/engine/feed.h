@@ -8,12 +8,20 @@
  * a file, so that a second attempt reads it again. */
 struct live;
 
+struct live_owner {
+	/* It could not be kept any more: errno. The readers have been cut off. */
+	void (*failed)(struct live_owner *o, int error);
+	/* live_collect() is through. */
+	void (*collected)(struct live_owner *o);
+};
+
 /* Reads `fd`, which stays the caller's. */
-struct live *live_new(struct loop *l, int fd);
+struct live *live_new(struct loop *l, int fd, struct live_owner *owner);
 void live_free(struct live *live);
 
-/* Waits, blocking, for the end and hands over everything; -errno. */
-int live_drain(struct live *live, struct content **ret);
+/* Reads to the end although nobody wants it yet; then live_content() is everything. */
+void live_collect(struct live *live);
+struct content *live_content(struct live *live);
 
 /* One reader: roux writes into a pipe that a command reads. */
 struct feed {

@@ -153,7 +153,9 @@ struct run {
 	enum run_status stopping; /* RUN_RUNNING: not; else what it will come to */
 	bool root_timed_out;      /* the root's own limit ran out in its last attempt */
 	bool finished, sweeping;  /* the root has ended; what was left behind is being ended */
+	bool collecting;          /* … or its input is being read, to be its output */
 	bool hurry;               /* asked for twice: no grace */
-	struct live *live;        /* standard input while it is shared by several readers */
-	struct outcome outcome;   /* of the root */
+	struct live_owner input;
+	struct live *live;      /* standard input while it is shared by several readers */
+	struct outcome outcome; /* of the root */
 };

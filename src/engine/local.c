@@ -18,6 +18,7 @@ enum {
 	LINGER_MS = 500, /* silence after which a pipe held by somebody left behind is let go */
 	POLL_MIN_MS = 2, /* how often trees that are being ended are looked at */
 	POLL_MAX_MS = 50,
+	REAP_MS = 1000, /* how often orphans that have ended are taken off the process table */
 };
 
 enum stage { STAGE_RUNNING, STAGE_ASKING, STAGE_ASKED, STAGE_KILLED };
@@ -52,7 +53,7 @@ struct local {
 	uint64_t started;    /* commands so far */
 	sigset_t mask;
 	/* All trees that are being ended are looked at together, in one walk over /proc. */
-	struct timer poll;
+	struct timer poll, reap;
 	uint64_t poll_ms;
 	/* What is not a job's: asked since stop_all(), swept at the end. */
 	struct tree_asked asked;
@@ -226,6 +227,15 @@ static void on_exited(struct child *c)
 		return;
 	}
 	settle(j);
+}
+
+static void on_reap(struct timer *t)
+{
+	struct local *l = container_of(t, struct local, reap);
+
+	tree_reap(known_pid, l);
+	if (!list_empty(&l->jobs))
+		timer_start(l->loop, t, REAP_MS);
 }
 
 /* -- ending trees --------------------------------------------------------------------------------
@@ -477,8 +487,11 @@ static struct job *start(
 		r = spawn(l, j, spec, in, out, err);
 	if (owned)
 		close_fd(&in);
-	if (r == 0)
+	if (r == 0) {
+		if (l->options.whole && !timer_running(&l->reap))
+			timer_start(l->loop, &l->reap, REAP_MS);
 		return &j->job;
+	}
 	*error = -r;
 	free_job(&j->job);
 	return NULL;
@@ -489,6 +502,7 @@ static void close_executor(struct executor *e)
 	struct local *l = local_of(e);
 
 	timer_stop(&l->poll);
+	timer_stop(&l->reap);
 	tree_asked_done(&l->asked);
 	programs_done(&l->programs);
 	vec_done(&l->env);
@@ -515,6 +529,7 @@ struct executor *local_executor(struct loop *loop, const struct local_options *o
 	l->loop = loop;
 	l->options = *o;
 	l->poll.fire = look_at_trees;
+	l->reap.fire = on_reap;
 	l->programs.cwd = o->cwd;
 	list_init(&l->jobs);
 	if (o->mask)

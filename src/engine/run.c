@@ -1,8 +1,8 @@
 #include "engine/run.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -109,6 +109,7 @@ static bool advance(struct run *r)
 }
 
 static void finish(struct run *r);
+static void end_all(struct run *r);
 
 static void on_turn(struct deferred *d)
 {
@@ -208,6 +209,35 @@ static void swept(void *data)
 	conclude(r);
 }
 
+/* The run's own input could not be kept: those who read it did not get all of it. */
+static void on_input_failed(struct live_owner *o, int error)
+{
+	struct run *r = container_of(o, struct run, input);
+
+	report_system(&r->issues, (struct where){ 0 }, "cannot keep the standard input: %s",
+		strerror(error));
+	report_hint(&r->issues, "set TMPDIR to a directory with room");
+	run_fail(r, RUN_FAILED);
+	if (r->collecting)
+		end_all(r);
+}
+
+static void on_input_collected(struct live_owner *o)
+{
+	struct run *r = container_of(o, struct run, input);
+
+	r->collecting = false;
+	r->outcome.out = live_content(r->live);
+	conclude(r);
+}
+
+static void end_all(struct run *r)
+{
+	r->collecting = false;
+	r->sweeping = true;
+	r->executor->ops->sweep(r->executor, r->stopping == RUN_KILLED || r->hurry, swept, r);
+}
+
 static void finish(struct run *r)
 {
 	if (r->finished)
@@ -215,12 +245,17 @@ static void finish(struct run *r)
 	r->finished = true;
 	/* A run that was ended leaves nobody behind, also not what earlier commands left on
 	 * purpose. */
-	if (!r->stopping) {
+	if (r->stopping) {
+		end_all(r);
+	} else if (r->outcome.ok && r->outcome.live) {
+		/* Everything was skipped: the run's own input is its output. */
+		if (!r->live)
+			r->live = live_new(r->loop, r->options.stdin_fd, &r->input);
+		r->collecting = true;
+		live_collect(r->live);
+	} else {
 		conclude(r);
-		return;
 	}
-	r->sweeping = true;
-	r->executor->ops->sweep(r->executor, r->stopping == RUN_KILLED || r->hurry, swept, r);
 }
 
 static void stop_all(struct run *r)
@@ -241,12 +276,14 @@ void run_fail(struct run *r, enum run_status status)
 
 void run_cancel(struct run *r, int signal)
 {
-	if (r->stopping || r->finished)
+	if (r->stopping || (r->finished && !r->collecting))
 		return;
 	r->stopping = RUN_CANCELLED;
 	r->result.signal = signal;
 	run_emit(r, &(struct event){ .kind = EVENT_RUN_CANCEL, .signal = signal });
 	stop_all(r);
+	if (r->collecting)
+		end_all(r);
 }
 
 static void kill_below(struct frame *f)
@@ -271,7 +308,9 @@ void run_kill(struct run *r, int signal)
 	}
 	if (r->root)
 		kill_below(r->root);
-	if (r->sweeping)
+	if (r->collecting)
+		end_all(r);
+	else if (r->sweeping)
 		r->executor->ops->sweep(r->executor, true, swept, r);
 }
 
@@ -298,17 +337,7 @@ const struct run_result *run_result(const struct run *r)
 
 struct content *run_output(struct run *r)
 {
-	struct outcome *o = &r->outcome;
-
-	if (r->result.status != RUN_DONE)
-		return NULL;
-	if (o->live) {
-		if (!r->live)
-			r->live = live_new(r->loop, r->options.stdin_fd);
-		(void)live_drain(r->live, &o->out);
-		o->live = false;
-	}
-	return o->out;
+	return r->result.status == RUN_DONE ? r->outcome.out : NULL;
 }
 
 /* -- the beginning -------------------------------------------------------------------------------
@@ -351,7 +380,7 @@ static struct content *open_input(struct run *r, bool *live)
 			return content_from_fd(own, at, (uint64_t)(st.st_size - at));
 	}
 	*live = true;
-	r->live = live_new(r->loop, fd);
+	r->live = live_new(r->loop, fd, &r->input);
 	return NULL;
 }
 
@@ -372,6 +401,7 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->jobs = job_limit(o);
 	r->began_ms = clock_mono_ms();
 	r->turn.call = on_turn;
+	r->input = (struct live_owner){ on_input_failed, on_input_collected };
 	list_init(&r->queue);
 	list_init(&r->waiting);
 	list_init(&r->hungry);

@@ -57,7 +57,7 @@ struct run_result {
 struct run *run_start(struct loop *l, struct plan *p, const struct run_options *o);
 const struct run_result *run_result(const struct run *r);
 /* Standard output of an ended run; NULL when it is empty or the run failed. When everything was
- * skipped it is the run's own input, and this waits for the end of that. */
+ * skipped it is the run's own input. */
 struct content *run_output(struct run *r);
 
 /* Ends every command of the run: politely, or at once. */

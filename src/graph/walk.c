@@ -68,7 +68,7 @@ static bool walk_copies(struct walker *w, const struct node *each, const struct 
 	bool once = !w->visit && !copies_differ(body, s);
 	for (uint64_t i = 0; i < count && ok; i++) {
 		if (!w->visit && w->visits > WALK_COPIES_MAX && i > 0)
-			i = count - 1;
+			break;
 		AUTO_BUF up = BUF_INIT;
 		buf_add(&up, buf_str(&w->path));
 		buf_reset(&w->path);

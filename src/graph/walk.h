@@ -20,8 +20,8 @@ typedef bool walk_fn(void *data, const struct walk_leaf *leaf);
 bool plan_walk(const struct plan *p, walk_fn *visit, void *data, struct report *r);
 
 /* Resolves everything that a run would, so that it cannot fail on a template error later. Copies
- * that cannot differ are looked at once; beyond WALK_COPIES_MAX visits only the first and the last
- * copy of a repeat are. */
+ * that cannot differ are looked at once; beyond WALK_COPIES_MAX visits only the first copy of each
+ * repeat is. */
 bool plan_check(const struct plan *p, struct report *r);
 
-enum { WALK_COPIES_MAX = 4 << 20 };
+enum { WALK_COPIES_MAX = 1 << 20 };

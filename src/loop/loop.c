@@ -23,6 +23,7 @@ struct loop {
 	struct watch wake_watch;
 	struct epoll_event batch[BATCH];
 	int batch_count, batch_next;
+	bool turning;
 };
 
 static void on_wake(struct watch *w, uint32_t events)
@@ -104,6 +105,37 @@ void watch_stop(struct watch *w)
 	w->fd = -1;
 }
 
+/* -- waiting --------------------------------------------------------------------------------------
+ */
+
+static int wait_ms(struct loop *l, int timeout_ms)
+{
+	if (!list_empty(&l->deferred))
+		return 0;
+	if (!l->heap.len)
+		return timeout_ms;
+	uint64_t now = clock_mono_ms(), due = l->heap.at[0]->due_ms;
+	uint64_t left = due > now ? due - now : 0;
+	if (timeout_ms >= 0 && (uint64_t)timeout_ms < left)
+		return timeout_ms;
+	return (int)MIN(left, (uint64_t)INT_MAX);
+}
+
+/* Nothing inside a turn, which arms it once at its end. */
+static void arm_deadline(struct loop *l)
+{
+	struct itimerspec when = { 0 };
+
+	if (l->deadline < 0 || l->turning)
+		return;
+	int ms = wait_ms(l, -1);
+	if (ms >= 0) {
+		when.it_value.tv_sec = ms / 1000;
+		when.it_value.tv_nsec = (long)(ms % 1000) * 1000000 + 1;
+	}
+	(void)timerfd_settime(l->deadline, 0, &when, NULL);
+}
+
 /* -- timers --------------------------------------------------------------------------------------
  */
 
@@ -162,6 +194,7 @@ void timer_start(struct loop *l, struct timer *t, uint64_t after_ms)
 	t->due_ms = after_ms > UINT64_MAX - now ? UINT64_MAX : now + after_ms;
 	vec_push(&l->heap, t);
 	sift_up(l, l->heap.len - 1);
+	arm_deadline(l);
 }
 
 static void fire_timers(struct loop *l)
@@ -186,6 +219,7 @@ void deferred_start(struct loop *l, struct deferred *d)
 {
 	if (!list_linked(&d->link))
 		list_append(&l->deferred, &d->link);
+	arm_deadline(l);
 }
 
 void deferred_stop(struct deferred *d)
@@ -215,33 +249,6 @@ static void call_deferred(struct loop *l)
 /* -- turning -------------------------------------------------------------------------------------
  */
 
-static int wait_ms(struct loop *l, int timeout_ms)
-{
-	if (!list_empty(&l->deferred))
-		return 0;
-	if (!l->heap.len)
-		return timeout_ms;
-	uint64_t now = clock_mono_ms(), due = l->heap.at[0]->due_ms;
-	uint64_t left = due > now ? due - now : 0;
-	if (timeout_ms >= 0 && (uint64_t)timeout_ms < left)
-		return timeout_ms;
-	return (int)MIN(left, (uint64_t)INT_MAX);
-}
-
-static void arm_deadline(struct loop *l)
-{
-	struct itimerspec when = { 0 };
-
-	if (l->deadline < 0)
-		return;
-	int ms = wait_ms(l, -1);
-	if (ms >= 0) {
-		when.it_value.tv_sec = ms / 1000;
-		when.it_value.tv_nsec = (long)(ms % 1000) * 1000000 + 1;
-	}
-	(void)timerfd_settime(l->deadline, 0, &when, NULL);
-}
-
 int loop_fd(const struct loop *loop)
 {
 	struct loop *l = (struct loop *)loop;
@@ -263,6 +270,7 @@ int loop_turn(struct loop *l, int timeout_ms)
 
 	if (n < 0 && errno != EINTR)
 		return -errno;
+	l->turning = true;
 	l->now_ms = clock_mono_ms();
 	l->batch_count = MAX(n, 0);
 	for (l->batch_next = 0; l->batch_next < l->batch_count;) {
@@ -275,6 +283,7 @@ int loop_turn(struct loop *l, int timeout_ms)
 	l->batch_count = 0;
 	fire_timers(l);
 	call_deferred(l);
+	l->turning = false;
 	arm_deadline(l);
 	return 0;
 }

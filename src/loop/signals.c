@@ -37,9 +37,13 @@ void signals_stop(struct signals *s)
 {
 	int fd = s->watch.fd;
 
+	struct signalfd_siginfo info;
+
 	if (!s->watch.loop)
 		return;
 	watch_stop(&s->watch);
+	while (read(fd, &info, sizeof(info)) == sizeof(info))
+		;
 	close_fd(&fd);
 	(void)pthread_sigmask(SIG_SETMASK, &s->before, NULL);
 }

@@ -13,5 +13,6 @@ struct signals {
 
 /* Blocks the listed signals (ends with 0) and reports them through `came`. -errno. */
 int signals_start(struct loop *l, struct signals *s, const int *list);
-/* Undoes it: from now on they do what they did before. */
+/* Undoes it: from now on they do what they did before. What came meanwhile is forgotten, or it
+ * would end the process here. */
 void signals_stop(struct signals *s);

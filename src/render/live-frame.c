@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/utf8.h"
-#include "render/width.h"
+#include "base/width.h"
 
 enum {
 	SPIN_MS = 100,

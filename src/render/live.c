@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "render/live-frame.h"
-#include "render/width.h"
+#include "base/width.h"
 
 enum {
 	QUIET_MS = 300, /* a run that is over by then leaves no trace */

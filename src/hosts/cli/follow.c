@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/result.h"
@@ -130,6 +131,9 @@ static bool open_events(struct cli *cli, struct follow *f, const struct run_opts
 		return true;
 	}
 	f->events = open(o->events, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct stat st;
+	if (f->events >= 0 && fstat(f->events, &st) == 0 && S_ISREG(st.st_mode))
+		(void)fchmod(f->events, 0600);
 	return f->events >= 0 || report_errno(&cli->report, errno, "cannot write '%s'", o->events);
 }
 

@@ -1,4 +1,4 @@
-#include "render/width.h"
+#include "base/width.h"
 
 #include "base/lang.h"
 #include "base/utf8.h"

@@ -1,0 +1,568 @@
+#include "app/recipes.h"
+
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "data/json.h"
+
+enum state { STATE_ACTIVE, STATE_INVALID, STATE_DISABLED };
+
+static const char *const states[] = { "active", "invalid", "disabled" };
+
+/* The active candidate of an id, opened. */
+struct opened {
+	const struct recipe_entry *entry;
+	const struct recipe_candidate *active;
+	struct recipe *recipe; /* NULL: invalid */
+	struct report issues;
+	enum state state;
+};
+
+static void open_entry(
+	const struct recipe_dirs *dirs, const struct recipe_entry *e, struct opened *ret)
+{
+	*ret = (struct opened){ .entry = e, .active = &e->candidates.at[0] };
+	ret->recipe = recipe_open_file(dirs, ret->active->path, ret->active->layer, &ret->issues);
+	ret->state = !ret->recipe                   ? STATE_INVALID
+		     : recipe_disabled(ret->recipe) ? STATE_DISABLED
+						    : STATE_ACTIVE;
+}
+
+static void close_entry(struct opened *o)
+{
+	recipe_free(o->recipe);
+	report_done(&o->issues);
+}
+
+static bool is_tool(const struct opened *o)
+{
+	return o->state == STATE_ACTIVE && o->active->layer == LAYER_USER;
+}
+
+static struct str first_error(const struct report *r)
+{
+	vec_each (i, &r->issues)
+		if (i->kind != ISSUE_WARNING)
+			return i->message;
+	return S("");
+}
+
+/* -- list ----------------------------------------------------------------------------------------
+ */
+
+static void entry_json(const struct opened *o, struct buf *b)
+{
+	const json_t *usage = o->recipe ? json_object_get(o->recipe->file->object, "usage") : NULL;
+
+	buf_adds(b, "{\"id\":");
+	json_write_str(b, o->entry->id);
+	buf_adds(b, ",\"path\":");
+	json_write_str(b, o->active->path);
+	buf_printf(b,
+		",\"layer\":\"%s\",\"state\":\"%s\",\"tool\":%s,\"async\":%s,\"description\":",
+		recipe_layer_name(o->active->layer), states[o->state],
+		is_tool(o) ? "true" : "false",
+		o->recipe && recipe_async(o->recipe) ? "true" : "false");
+	json_write_str_or_null(b, o->recipe ? recipe_description(o->recipe) : S(""));
+	buf_adds(b, ",\"shadowed\":[");
+	for (size_t i = 1; i < o->entry->candidates.len; i++) {
+		if (i > 1)
+			buf_addc(b, ',');
+		json_write_str(b, o->entry->candidates.at[i].path);
+	}
+	buf_adds(b, "],\"usage\":");
+	if (json_is_object(usage))
+		json_write(b, usage, 0);
+	else
+		buf_adds(b, "null");
+	buf_adds(b, ",\"error\":");
+	json_write_str_or_null(b, first_error(&o->issues));
+	buf_addc(b, '}');
+}
+
+static void entry_text(const struct opened *o, size_t width, struct buf *b)
+{
+	struct str what = o->recipe ? recipe_description(o->recipe) : first_error(&o->issues);
+
+	buf_printf(b, "  %-*.*s  ", (int)width, STR(o->entry->id));
+	if (o->state != STATE_ACTIVE)
+		buf_printf(b, "(%s) ", states[o->state]);
+	struct str line = str_sub(what, 0, str_find(what, '\n', 0));
+	utf8_repair(b, utf8_head(line, 200));
+	if (o->entry->candidates.len > 1)
+		buf_printf(b, " [shadows %zu]", o->entry->candidates.len - 1);
+	buf_addc(b, '\n');
+}
+
+typedef void entry_fn(void *data, const struct opened *o);
+
+static void each_entry(const struct recipe_dirs *dirs, entry_fn *fn, void *data)
+{
+	struct recipe_index *index = recipe_index_new(dirs);
+
+	vec_each (e, &index->entries) {
+		struct opened o;
+
+		open_entry(dirs, e, &o);
+		fn(data, &o);
+		close_entry(&o);
+	}
+	recipe_index_free(index);
+}
+
+struct listing {
+	struct buf *b;
+	bool json, tools_only;
+	int layer; /* of the heading that was printed last */
+	size_t width, count;
+};
+
+static void measure(void *data, const struct opened *o)
+{
+	struct listing *l = data;
+
+	l->width = MAX(l->width, MIN(o->entry->id.len, (size_t)30));
+}
+
+static void list_one(void *data, const struct opened *o)
+{
+	struct listing *l = data;
+
+	if (l->tools_only && !is_tool(o))
+		return;
+	if (l->json) {
+		if (l->count++)
+			buf_addc(l->b, ',');
+		entry_json(o, l->b);
+		return;
+	}
+	if ((int)o->active->layer != l->layer)
+		return;
+	l->count++;
+	entry_text(o, l->width, l->b);
+}
+
+static void list(const struct recipe_dirs *dirs, bool json, bool tools, struct buf *b)
+{
+	struct listing l = { .b = b, .json = json, .tools_only = tools };
+
+	if (json) {
+		buf_printf(b, "{\"%s\":[", tools ? "tools" : "recipes");
+		each_entry(dirs, list_one, &l);
+		buf_adds(b, "]}\n");
+		return;
+	}
+	each_entry(dirs, measure, &l);
+	const struct {
+		int layer;
+		struct str dir;
+	} layers[] = { { LAYER_USER, dirs->user }, { LAYER_PACKAGED, dirs->packaged } };
+	for (size_t i = 0; i < (tools ? 1 : ARRAY_SIZE(layers)); i++) {
+		size_t before = b->len, count = l.count;
+
+		buf_printf(b, "%s%s (%.*s):\n", i ? "\n" : "",
+			layers[i].layer == LAYER_USER ? "Yours, each a tool" : "Packaged",
+			STR(layers[i].dir));
+		l.layer = layers[i].layer;
+		each_entry(dirs, list_one, &l);
+		if (l.count == count)
+			buf_truncate(b, before);
+	}
+	if (!l.count)
+		buf_printf(b, "No recipes. Put one into %.*s, or `roux tool add NAME TEMPLATE`.\n",
+			STR(dirs->user));
+}
+
+void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b)
+{
+	list(dirs, json, false, b);
+}
+
+void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b)
+{
+	list(dirs, json, true, b);
+}
+
+void recipes_ids(const struct recipe_dirs *dirs, struct buf *b)
+{
+	struct recipe_index *index = recipe_index_new(dirs);
+
+	vec_each (e, &index->entries)
+		buf_printf(b, "%.*s\n", STR(e->id));
+	recipe_index_free(index);
+}
+
+/* -- show ----------------------------------------------------------------------------------------
+ */
+
+static void node_json(const struct node *n, struct str path, struct buf *b)
+{
+	buf_adds(b, "{\"path\":");
+	json_write_str(b, path);
+	buf_printf(b, ",\"kind\":\"%s\",\"label\":", node_kind_name(n->kind));
+	json_write_str_or_null(b, n->kind == NODE_EACH ? n->children[0]->label : n->label);
+	buf_adds(b, ",\"text\":");
+	json_write_str_or_null(b, n->kind == NODE_COMMAND ? n->line : S(""));
+	buf_adds(b, ",\"children\":[");
+	for (size_t i = 0; i < n->child_count; i++) {
+		AUTO_BUF child = BUF_INIT;
+
+		if (i)
+			buf_addc(b, ',');
+		/* The body of a repeated node is shown once: its path stands for all copies. */
+		if (n->kind == NODE_EACH)
+			path_copy(&child, path, 0);
+		else
+			path_child(&child, path, i);
+		node_json(n->children[i], buf_str(&child), b);
+	}
+	buf_adds(b, "]}");
+}
+
+static void argument_json(const struct public_argument *arg, struct buf *b)
+{
+	buf_adds(b, "{\"name\":");
+	json_write_str(b, arg->name);
+	buf_printf(b, ",\"type\":\"%s", type_name(arg->type.kind));
+	if (arg->type.kind == TYPE_ENUM) {
+		AUTO_BUF members = BUF_INIT;
+
+		json_write_str(&members, arg->type.members);
+		buf_printf(b, "(%.*s)", (int)members.len - 2, members.p + 1);
+	}
+	buf_printf(b, "\",\"required\":%s,\"default\":", arg->required ? "true" : "false");
+	if (arg->fallback)
+		json_write(b, arg->fallback, 0);
+	else if (arg->inline_text.p)
+		json_write_str(b, arg->inline_text);
+	else
+		buf_adds(b, "null");
+	buf_addc(b, '}');
+}
+
+static void show_json(const struct recipe *recipe, struct buf *b)
+{
+	const struct recipe_file *f = recipe->file;
+	AUTO_JSON *mailbox = recipe_mailbox(recipe);
+	AUTO_JSON *artifacts = recipe_artifacts(recipe);
+	bool first = true;
+
+	buf_adds(b, "{\"id\":");
+	json_write_str(b, f->id);
+	buf_adds(b, ",\"path\":");
+	json_write_str(b, f->path);
+	buf_printf(b, ",\"format\":\"%s\",\"description\":", recipe_format_name(f->format));
+	json_write_str_or_null(b, recipe_description(recipe));
+	buf_printf(b, ",\"async\":%s,\"args\":[", recipe_async(recipe) ? "true" : "false");
+	for (size_t i = 0; i < recipe->arguments->count; i++) {
+		if (i)
+			buf_addc(b, ',');
+		argument_json(&recipe->arguments->at[i], b);
+	}
+	buf_adds(b, "],\"imports\":{");
+	vec_each (import, &f->imports) {
+		buf_adds(b, first ? "" : ",");
+		first = false;
+		json_write_str(b, import->alias);
+		buf_adds(b, ":{\"id\":");
+		json_write_str(b, import->file->id);
+		buf_adds(b, ",\"path\":");
+		json_write_str(b, import->file->path);
+		buf_addc(b, '}');
+	}
+	buf_adds(b, "},\"artifacts\":{");
+	const char *name;
+	json_t *artifact;
+	first = true;
+	json_object_foreach(artifacts, name, artifact)
+	{
+		buf_adds(b, first ? "" : ",");
+		first = false;
+		json_write_str(b, str_of(name));
+		buf_addc(b, ':');
+		json_write(b, json_object_get(artifact, "path"), 0);
+	}
+	buf_adds(b, "},\"mailbox\":");
+	if (mailbox)
+		json_write(b, mailbox, 0);
+	else
+		buf_adds(b, "null");
+	buf_adds(b, ",\"warnings\":[");
+	first = true;
+	vec_each (i, &recipe->graph->warnings.issues) {
+		buf_adds(b, first ? "" : ",");
+		first = false;
+		json_write_str(b, i->message);
+	}
+	buf_adds(b, "],\"graph\":");
+	node_json(recipe->graph->root, path_root(recipe->graph->root), b);
+	buf_adds(b, "}\n");
+}
+
+static void node_text(const struct node *n, unsigned depth, struct buf *b)
+{
+	buf_fill(b, ' ', (size_t)depth * 2 + 2);
+	if (n->kind == NODE_COMMAND) {
+		if (n->label.len)
+			buf_printf(b, "%.*s: ", STR(n->label));
+		utf8_repair(b, utf8_head(n->line, 150));
+	} else {
+		const struct node *named = n->kind == NODE_EACH ? n->children[0] : n;
+
+		buf_adds(b, n->wrapper ? "group" : node_kind_name(n->kind));
+		if (named->label.len)
+			buf_printf(b, " %.*s", STR(named->label));
+		if (named->import.len)
+			buf_printf(b, " (from %.*s)", STR(named->import));
+	}
+	buf_addc(b, '\n');
+	for (size_t i = 0; i < n->child_count && depth < 40; i++)
+		node_text(n->children[i], depth + 1, b);
+}
+
+static void argument_text(const struct public_argument *arg, struct buf *b)
+{
+	AUTO_BUF wanted = BUF_INIT;
+
+	type_describe(&arg->type, &wanted);
+	buf_printf(b, "  %-16.*s %s", STR(arg->name),
+		arg->type.kind == TYPE_NONE ? "a text" : buf_cstr(&wanted));
+	if (arg->required)
+		buf_adds(b, "; required");
+	if (arg->fallback) {
+		buf_adds(b, "; default ");
+		json_write(b, arg->fallback, 0);
+	} else if (arg->inline_text.p && arg->inline_text.len) {
+		buf_printf(b, "; default \"%.*s\"", STR(arg->inline_text));
+	}
+	buf_addc(b, '\n');
+}
+
+static void arguments_text(const struct recipe *recipe, struct buf *b)
+{
+	for (size_t i = 0; i < recipe->arguments->count; i++) {
+		if (i == 0)
+			buf_adds(b, "\nArguments:\n");
+		argument_text(&recipe->arguments->at[i], b);
+	}
+}
+
+static void usage_line(const struct recipe *recipe, struct buf *b)
+{
+	buf_printf(b, "Usage: roux run %.*s", STR(recipe->file->id));
+	for (size_t i = 0; i < recipe->arguments->count; i++) {
+		const struct public_argument *arg = &recipe->arguments->at[i];
+
+		buf_printf(b, arg->required ? " %.*s=…" : " [%.*s=…]", STR(arg->name));
+	}
+	buf_addc(b, '\n');
+}
+
+void recipes_help(const struct recipe *recipe, struct buf *b)
+{
+	usage_line(recipe, b);
+	if (recipe_description(recipe).len)
+		buf_printf(b, "\n%.*s\n", STR(recipe_description(recipe)));
+	arguments_text(recipe, b);
+}
+
+void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
+{
+	if (json) {
+		show_json(recipe, b);
+		return;
+	}
+	buf_printf(b, "%.*s (%s%s)\n%.*s\n", STR(recipe->file->id),
+		recipe_format_name(recipe->file->format), recipe_async(recipe) ? ", async" : "",
+		STR(recipe->file->path));
+	if (recipe_description(recipe).len)
+		buf_printf(b, "\n%.*s\n", STR(recipe_description(recipe)));
+	buf_addc(b, '\n');
+	usage_line(recipe, b);
+	arguments_text(recipe, b);
+	for (size_t i = 0; i < recipe->file->imports.len; i++) {
+		const struct recipe_import *import = &recipe->file->imports.at[i];
+
+		buf_printf(b, "%s  %-16.*s %.*s\n", i ? "" : "\nImports:\n", STR(import->alias),
+			STR(import->file->path));
+	}
+	AUTO_JSON *artifacts = recipe_artifacts(recipe);
+	const char *name;
+	json_t *artifact;
+	bool first = true;
+	json_object_foreach(artifacts, name, artifact)
+	{
+		buf_printf(b, "%s  %-16s %s\n", first ? "\nArtifacts:\n" : "", name,
+			json_string_value(json_object_get(artifact, "path")));
+		first = false;
+	}
+	buf_adds(b, "\nGraph:\n");
+	node_text(recipe->graph->root, 0, b);
+}
+
+/* -- doctor and check ----------------------------------------------------------------------------
+ */
+
+/* In order of severity. */
+enum finding_kind {
+	FINDING_BLOCKING_INVALID,
+	FINDING_INVALID,
+	FINDING_BLOCKING_DISABLED,
+	FINDING_WRITABLE,
+	FINDING_RISK,
+	FINDING_DISABLED,
+	FINDING_SHADOWED,
+};
+
+static const char *const severities[] = { "error", "error", "error", "warning", "warning", "info",
+	"info" };
+
+struct finding {
+	enum finding_kind kind;
+	struct str id, path, message, action;
+};
+
+struct examination {
+	struct arena arena;
+	VEC(struct finding) findings;
+};
+
+static void add_finding(struct examination *x, enum finding_kind kind, const struct opened *o,
+	struct str message, struct str action)
+{
+	vec_push(&x->findings,
+		(struct finding){ kind, arena_str(&x->arena, o ? o->entry->id : S("")),
+			arena_str(&x->arena, o ? o->active->path : S("")),
+			arena_str(&x->arena, message), action });
+}
+
+static void examine(void *data, const struct opened *o)
+{
+	struct examination *x = data;
+	bool blocks = o->entry->candidates.len > 1;
+	struct str blocked = blocks ? o->entry->candidates.at[1].path : S("");
+
+	if (o->state == STATE_INVALID) {
+		add_finding(x, blocks ? FINDING_BLOCKING_INVALID : FINDING_INVALID, o,
+			first_error(&o->issues),
+			blocks ? arena_printf(&x->arena,
+					 "mend it with `roux check %.*s`, or remove it to "
+					 "use %.*s",
+					 STR(o->active->path), STR(blocked))
+			       : arena_printf(&x->arena, "run `roux check %.*s` and mend it",
+					 STR(o->active->path)));
+		return;
+	}
+	if (o->state == STATE_DISABLED)
+		add_finding(x, blocks ? FINDING_BLOCKING_DISABLED : FINDING_DISABLED, o,
+			S("it is disabled"),
+			blocks ? arena_printf(&x->arena,
+					 "remove \"disabled\" from it, or the file, to use %.*s",
+					 STR(blocked))
+			       : S("remove \"disabled\" from it when it is needed"));
+	else if (blocks)
+		add_finding(x, FINDING_SHADOWED, o,
+			arena_printf(&x->arena, "it shadows %.*s", STR(blocked)),
+			S("nothing, if that is meant"));
+	vec_each (i, &o->recipe->graph->warnings.issues)
+		add_finding(x, FINDING_RISK, o, i->message, S("make sure that it is meant"));
+}
+
+static void examine_dir(struct examination *x, struct str dir)
+{
+	struct stat st;
+
+	if (stat(dir.p, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)))
+		add_finding(x, FINDING_WRITABLE, NULL,
+			arena_printf(&x->arena, "others can write to %.*s", STR(dir)),
+			arena_printf(&x->arena, "chmod go-w %.*s", STR(dir)));
+}
+
+static void finding_json(const struct finding *f, struct buf *b)
+{
+	buf_printf(b, "{\"severity\":\"%s\",\"id\":", severities[f->kind]);
+	json_write_str_or_null(b, f->id);
+	buf_adds(b, ",\"path\":");
+	json_write_str_or_null(b, f->path);
+	buf_adds(b, ",\"message\":");
+	json_write_str(b, f->message);
+	buf_adds(b, ",\"action\":");
+	json_write_str(b, f->action);
+	buf_addc(b, '}');
+}
+
+static size_t needing_attention(const struct examination *x)
+{
+	size_t count = 0;
+
+	vec_each (f, &x->findings)
+		count += f->kind <= FINDING_WRITABLE;
+	return count;
+}
+
+static void doctor_text(const struct examination *x, struct buf *b)
+{
+	bool first = true;
+
+	for (enum finding_kind k = 0; k <= FINDING_SHADOWED; k++) {
+		vec_each (f, &x->findings) {
+			if (f->kind != k)
+				continue;
+			if (first)
+				buf_printf(b, "Next: %.*s\n\n", STR(f->action));
+			first = false;
+			buf_printf(b, "%s: %.*s%s%.*s\n", severities[k], STR(f->id),
+				f->id.len ? ": " : "", STR(f->message));
+			if (f->path.len)
+				buf_printf(b, "    %.*s\n", STR(f->path));
+			buf_printf(b, "    to do: %.*s\n", STR(f->action));
+		}
+	}
+	if (first)
+		buf_adds(b, "Nothing to do.\n");
+}
+
+size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
+{
+	struct examination x = { 0 };
+
+	each_entry(dirs, examine, &x);
+	examine_dir(&x, dirs->user);
+	size_t count = needing_attention(&x);
+	if (json) {
+		bool first = true;
+
+		buf_printf(b, "{\"ok\":%s,\"findings\":[", count ? "false" : "true");
+		for (enum finding_kind k = 0; k <= FINDING_SHADOWED; k++) {
+			vec_each (f, &x.findings) {
+				if (f->kind != k)
+					continue;
+				buf_adds(b, first ? "" : ",");
+				first = false;
+				finding_json(f, b);
+			}
+		}
+		buf_adds(b, "]}\n");
+	} else {
+		doctor_text(&x, b);
+	}
+	vec_done(&x.findings);
+	arena_done(&x.arena);
+	return count;
+}
+
+static void check_one(void *data, const struct opened *o)
+{
+	struct report *r = data;
+
+	if (o->recipe)
+		report_move(r, &o->recipe->graph->warnings);
+	else
+		report_move(r, (struct report *)&o->issues);
+}
+
+void recipes_check(const struct recipe_dirs *dirs, struct report *r)
+{
+	each_entry(dirs, check_one, r);
+}

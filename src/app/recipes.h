@@ -1,0 +1,22 @@
+#pragma once
+
+#include "recipe/recipe.h"
+
+/* What can be asked about recipes, as documents and as text. */
+
+/* Every recipe by id: active, shadowed, invalid, disabled, usage. `ids` alone for completion. */
+void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b);
+void recipes_ids(const struct recipe_dirs *dirs, struct buf *b);
+/* Only the tools: the active recipes of the user's directory. */
+void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b);
+
+/* One recipe resolved. */
+void recipes_show(const struct recipe *recipe, bool json, struct buf *b);
+/* Its usage line and arguments, like a command of its own. */
+void recipes_help(const struct recipe *recipe, struct buf *b);
+
+/* What needs attention, the worst first: one next action, then the rest. Returns how many findings.
+ */
+size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b);
+/* Checks every recipe: all issues into `r`. */
+void recipes_check(const struct recipe_dirs *dirs, struct report *r);
