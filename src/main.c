@@ -3,14 +3,20 @@
 
 /* The table of commands, in the order in which help shows them. */
 static const struct command *const commands[] = {
+	&cmd_run,
 	&cmd_exec,
 	&cmd_check,
 	&cmd_plan,
 	&cmd_graph,
+	&cmd_list,
+	&cmd_show,
+	&cmd_tool,
+	&cmd_doctor,
 	&cmd_completion,
 	&cmd_schema,
 	&cmd_version,
 	&cmd_help,
+	&cmd_complete,
 	&cmd_debug,
 };
 

@@ -43,7 +43,8 @@ struct start_options {
 	struct roux_start base;
 	bool grace_given; /* base.grace_ms counts even when it is 0 */
 	const char *const *env;
-	event_fn *listen; /* every event, as it is */
+	json_t *artifacts; /* of a recipe: name → path; a reference is taken */
+	event_fn *listen;  /* every event, as it is */
 	void *listen_data;
 	bool tell_output;
 };

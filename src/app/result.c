@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/issues.h"
 #include "app/start.h"
@@ -46,12 +47,43 @@ static void base64(struct buf *b, struct str s)
 	}
 }
 
-/* A file with all of it, which is then the caller's. */
-static int keep_in_file(struct content *c, struct buf *path)
-{
-	AUTO_CLOSE int fd = file_temp_named("roux-stdout-", path);
+/* What has to be known before the first word of the document is written. */
+struct prepared {
+	enum roux_status status;
+	bool selected;          /* the output is a value */
+	struct content *output; /* else the run's own */
+	struct buf path;        /* a file with all of it, which is then the caller's; empty: none */
+	struct buf error;
+};
 
-	return fd < 0 ? fd : content_write(c, fd);
+/* Past a limit the output goes to a file. When that cannot be written the run has failed after all:
+ * a document must not promise what is not there. */
+static void prepare(struct roux_run *run, struct prepared *p)
+{
+	const char *error = run_result(run->run)->error;
+
+	p->status = start_status(run);
+	p->selected = run->plan->graph->output && status_ok(p->status);
+	p->output = p->selected ? NULL : run_output(run->run);
+	buf_adds(&p->error, error ? error : "");
+	if (content_size(p->output) <= STDOUT_MAX)
+		return;
+	AUTO_CLOSE int fd = file_temp_named("roux-stdout-", &p->path);
+	int r = fd < 0 ? fd : content_write(p->output, fd);
+	if (r == 0)
+		return;
+	if (fd >= 0)
+		(void)unlink(buf_cstr(&p->path));
+	buf_reset(&p->path);
+	buf_printf(&p->error, "cannot keep the output in %s: %s", file_temp_dir(), strerror(-r));
+	p->status = ROUX_FAILED;
+	p->output = NULL;
+}
+
+static void prepared_done(struct prepared *p)
+{
+	buf_done(&p->path);
+	buf_done(&p->error);
 }
 
 static void write_stdout(struct writer *w, struct str text)
@@ -66,38 +98,30 @@ static void write_stdout(struct writer *w, struct str text)
 	buf_addc(w->b, '"');
 }
 
-static void write_output(struct writer *w, const struct roux_run *run)
+static void write_output(struct writer *w, const struct roux_run *run, const struct prepared *p)
 {
-	const struct graph *g = run->plan->graph;
+	const struct buf *value = &run->plan->output;
 	AUTO_BUF text = BUF_INIT;
-	bool selected = g->output && status_ok(start_status(run));
-	struct content *output = selected ? NULL : run_output(run->run);
 
-	if (selected) {
-		write_stdout(w, buf_str(&run->plan->output));
-	} else if (content_size(output) > STDOUT_MAX) {
-		AUTO_BUF path = BUF_INIT;
-		int r = keep_in_file(output, &path);
-
-		w->error = w->error ? w->error : r;
+	if (p->selected) {
+		write_stdout(w, buf_str(value));
+		buf_adds(w->b, ",\"output\":{\"name\":");
+		json_write_str(w->b, run->plan->graph->output_raw);
+		buf_adds(w->b, ",\"path\":");
+		json_write_str(w->b, buf_str(value));
+		buf_addc(w->b, '}');
+		return;
+	}
+	if (p->path.len) {
 		buf_adds(w->b, ",\"stdout\":null,\"stdout_path\":");
-		json_write_str(w->b, buf_str(&path));
+		json_write_str(w->b, buf_str(&p->path));
 	} else {
-		int r = content_head(output, STDOUT_MAX, &text);
+		int r = content_head(p->output, STDOUT_MAX, &text);
 
 		w->error = w->error ? w->error : r;
 		write_stdout(w, buf_str(&text));
 	}
-	buf_adds(w->b, ",\"output\":");
-	if (selected) {
-		buf_adds(w->b, "{\"name\":");
-		json_write_str(w->b, g->output_raw);
-		buf_adds(w->b, ",\"path\":");
-		json_write_str(w->b, buf_str(&run->plan->output));
-		buf_addc(w->b, '}');
-	} else {
-		buf_adds(w->b, "null");
-	}
+	buf_adds(w->b, ",\"output\":null");
 }
 
 static void write_failures(struct writer *w, const struct failures *f)
@@ -200,29 +224,46 @@ static void write_warnings(struct buf *b, const struct report *r, bool *first)
 	}
 }
 
-int result_document(struct roux_run *run, struct buf *b, int fd)
+/* The run's artifacts as they were resolved when it started. */
+static void write_artifacts(struct buf *b, const json_t *artifacts)
+{
+	buf_adds(b, ",\"artifacts\":");
+	if (artifacts)
+		json_write(b, artifacts, 0);
+	else
+		buf_adds(b, "{}");
+}
+
+int result_document(struct roux_run *run, struct buf *b, int fd, enum roux_status *status)
 {
 	const struct run_result *res = run_result(run->run);
-	enum roux_status status = start_status(run);
+	struct prepared p = { 0 };
 	struct writer w = { .b = b, .fd = fd };
 	bool first = true;
 
-	buf_printf(b, "{\"ok\":%s,\"status\":\"%s\",\"run\":null,\"code\":%d",
-		status_ok(status) ? "true" : "false", status_name(status), res->code);
-	write_output(&w, run);
+	prepare(run, &p);
+	*status = p.status;
+	buf_printf(b,
+		"{\"ok\":%s,\"status\":\"%s\",\"run\":", status_ok(p.status) ? "true" : "false",
+		status_name(p.status));
+	json_write_str_or_null(b, str_of(run->options.base.as));
+	buf_printf(b, ",\"code\":%d", res->code);
+	write_output(&w, run, &p);
 	buf_adds(b, ",\"error\":");
-	json_write_str_or_null(b, str_of(res->error));
-	if (status == ROUX_INVALID) {
+	json_write_str_or_null(b, buf_str(&p.error));
+	if (p.status == ROUX_INVALID) {
 		buf_adds(b, ",\"errors\":");
 		issues_json(res->issues, REPORT_ERRORS, b);
 	}
 	write_failures(&w, res->failures);
 	write_branches(&w, res->joins);
-	buf_adds(b, ",\"artifacts\":{},\"warnings\":[");
+	write_artifacts(b, run->options.artifacts);
+	buf_adds(b, ",\"warnings\":[");
 	write_warnings(b, &run->plan->graph->warnings, &first);
 	write_warnings(b, res->issues, &first);
 	buf_printf(b, "],\"ms\":%" PRIu64 "}\n", res->ms);
 	flush(&w, 0);
+	prepared_done(&p);
 	return w.error;
 }
 
@@ -307,6 +348,20 @@ void result_text(struct roux_run *run, struct buf *b)
 			" failure%s passed over (exit status 3; --tolerate "
 			"accepts that)\n",
 			res->untolerated, res->untolerated == 1 ? " was" : "s were");
+}
+
+bool result_ends_line(struct roux_run *run)
+{
+	AUTO_BUF last = BUF_INIT;
+	struct str selected = buf_str(&run->plan->output);
+
+	if (!status_ok(start_status(run)))
+		return true;
+	if (run->plan->graph->output)
+		buf_add(&last, selected);
+	else
+		(void)content_tail(run_output(run->run), 1, &last);
+	return !last.len || last.p[last.len - 1] == '\n';
 }
 
 int result_exit(const struct roux_run *run, bool strict, bool tolerate)

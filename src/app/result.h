@@ -6,10 +6,13 @@
 /* What an ended run came to, as every host tells it. */
 
 /* The result document of product.md, with a newline. With `fd` >= 0 it is written there in pieces,
- * so that a hundred thousand branches need no memory; else into `b`. */
-int result_document(struct roux_run *run, struct buf *b, int fd);
+ * so that a hundred thousand branches need no memory; else into `b`. *status is the one it names:
+ * failed when the output could not be kept. */
+int result_document(struct roux_run *run, struct buf *b, int fd, enum roux_status *status);
 /* The primary output, byte for byte; nothing when the run failed. -errno. */
 int result_write_output(struct roux_run *run, int fd);
+/* Whether the primary output is empty or ends with a newline. */
+bool result_ends_line(struct roux_run *run);
 /* For people: every failure that was passed over or ended the run, warnings, and the last word. */
 void result_text(struct roux_run *run, struct buf *b);
 

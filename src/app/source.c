@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "recipe/recipe.h"
 
 static struct graph *from_file(const char *path, enum dialect d, struct report *r)
 {
@@ -60,9 +61,12 @@ struct graph *source_any(const char *operand, enum dialect d, struct report *r)
 {
 	if (source_is_template(operand))
 		return source_template(operand, d, r);
-	if (access(operand, F_OK) == 0)
-		return from_file(operand, d, r);
-	report_error(r, (struct where){ 0 }, "there is no recipe '%s'", operand);
-	report_hint(r, "a template of one word needs --template; a file with one is @%s", operand);
-	return NULL;
+	struct arena a = ARENA_INIT;
+	struct recipe_dirs dirs = recipe_dirs_find(&a, NULL, NULL);
+	struct recipe *recipe = recipe_open(&dirs, str_of(operand), false, r);
+	struct graph *g = recipe ? graph_ref(recipe->graph) : NULL;
+
+	recipe_free(recipe);
+	arena_done(&a);
+	return g;
 }

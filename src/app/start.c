@@ -66,6 +66,7 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 	run->roux = r;
 	run->plan = plan_ref(p);
 	run->options = *o;
+	json_incref(run->options.artifacts);
 	run->on_event = fn;
 	run->event_data = data;
 	list_append(&r->runs, &run->link);
@@ -120,16 +121,17 @@ enum roux_status roux_run_status(const struct roux_run *run)
 
 const char *roux_run_id(const struct roux_run *run)
 {
-	(void)run;
-	return NULL;
+	return run->options.base.record ? run->options.base.as : NULL;
 }
 
 const char *roux_run_result(struct roux_run *run)
 {
 	if (!run->ended)
 		return NULL;
+	enum roux_status ignored;
+
 	if (!run->result.len)
-		result_document(run, &run->result, -1);
+		(void)result_document(run, &run->result, -1, &ignored);
 	return buf_cstr(&run->result);
 }
 
@@ -178,6 +180,7 @@ void roux_run_free(struct roux_run *run)
 	list_remove(&run->link);
 	run_free(run->run);
 	plan_unref(run->plan);
+	json_decref(run->options.artifacts);
 	buf_done(&run->json);
 	buf_done(&run->result);
 	free(run);

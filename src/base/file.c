@@ -89,6 +89,22 @@ void sigpipe_end(const struct sigpipe *s)
 	errno = saved;
 }
 
+int dir_make(const char *path)
+{
+	struct str all = str_of(path);
+	AUTO_BUF part = BUF_INIT;
+
+	for (size_t at = 1; at <= all.len; at++) {
+		if (at < all.len && all.p[at] != '/')
+			continue;
+		buf_reset(&part);
+		buf_add(&part, str_sub(all, 0, at));
+		if (mkdir(buf_cstr(&part), 0700) < 0 && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
 const char *file_temp_dir(void)
 {
 	const char *dir = getenv("TMPDIR");

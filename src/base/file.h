@@ -17,6 +17,9 @@ struct sigpipe {
 void sigpipe_begin(struct sigpipe *s);
 void sigpipe_end(const struct sigpipe *s);
 
+/* Makes a directory, and those above it, 0700. -errno. */
+int dir_make(const char *path);
+
 /* An unnamed file that only its descriptor keeps alive, 0600, in $TMPDIR or /tmp. -errno. */
 int file_temp(void);
 /* A named one; the path is put into `ret`. -errno. */

@@ -29,10 +29,10 @@ static size_t distance(struct str a, struct str b)
 	return last[b.len];
 }
 
-/* One slip in three letters is still one of the fingers. */
+/* How many slips are still of the fingers: a short word is near to too many others. */
 static size_t allowed(const struct near *n)
 {
-	return MIN(MAX(n->wanted.len / 3, (size_t)1), (size_t)3);
+	return n->wanted.len < 6 ? 1 : n->wanted.len < 7 ? 2 : 3;
 }
 
 struct near near_to(struct str wanted)

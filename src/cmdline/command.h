@@ -8,6 +8,8 @@
 #include "base/lang.h"
 #include "base/str.h"
 
+struct report;
+
 /* What a command is called, what it takes and what it says about itself. Parsing, help,
  * completion and the man page all read this one table, so they cannot disagree. Tables are
  * constant data; nothing here is freed. */
@@ -117,6 +119,7 @@ struct command {
 	const char *name;
 	const char *heading;  /* of the commands from here on in the overview; NULL: as before */
 	const char *operands; /* one word for each: "RECIPE [name=value]..."; NULL: none */
+	const char *wants;    /* the first operand, said to whoever leaves it out; NULL: its word */
 	const char *summary;  /* one clause, lower case, no full stop */
 	const char *details;  /* paragraphs between empty lines, those indented kept as they are */
 	const struct command_example *examples;
@@ -128,6 +131,8 @@ struct command {
 	unsigned min_operands, max_operands;
 	enum complete_kind complete; /* of the first operand; of all when its word ends with ... */
 	bool hidden;                 /* works, but is shown nowhere */
+	/* Hints at what an option that does not exist may have been meant for; false: no idea. */
+	bool (*unknown_option)(struct str name, struct report *r);
 	int (*run)(void *host, const struct command *c, const void *opts, size_t operand_count,
 		const char *const *operands);
 };

@@ -8,8 +8,6 @@
 #include "base/utf8.h"
 #include "cmdline/suggest.h"
 
-enum { SHOWN_MAX = 60 }; /* how many bytes of a wrong word are worth showing */
-
 struct parser {
 	const struct command *command;
 	const char *const *argv;
@@ -31,9 +29,7 @@ static const struct where nowhere;
 
 static struct str shown(const struct parser *p, struct str word)
 {
-	if (word.len <= SHOWN_MAX)
-		return word;
-	return arena_printf(p->arena, "%.*s…", STR(utf8_cut(word, SHOWN_MAX)));
+	return report_quote(p->report, word);
 }
 
 /* By its letter, or by its name when that is 0. */
@@ -67,9 +63,12 @@ static void unknown(struct parser *p, struct str spelled)
 {
 	const struct command *c = p->command;
 	size_t dashes = str_starts(spelled, S("--")) ? 2 : 1;
-	struct str near = nearest_name(c, str_from(spelled, dashes));
+	struct str name = str_from(spelled, dashes);
+	struct str near = nearest_name(c, name);
 
 	report_error(p->report, nowhere, "unknown option '%.*s'", STR(shown(p, spelled)));
+	if (c->unknown_option && c->unknown_option(name, p->report))
+		return;
 	if (near.len)
 		report_hint(p->report, "did you mean '--%.*s'?", STR(near));
 	else if (c->max_operands)
@@ -240,12 +239,18 @@ static void count_operands(struct parser *p)
 	if (count >= c->min_operands && count <= c->max_operands)
 		return;
 	command_usage(c, &usage);
+	if (c->example_count)
+		buf_printf(&usage, "; for example: %s", c->examples[0].line);
 	if (count < c->min_operands) {
 		struct str missing = command_operand(c, count);
 
-		if (!missing.len)
-			missing = S("another operand");
-		report_error(p->report, nowhere, "roux %s needs %.*s", c->name, STR(missing));
+		if (!count && c->wants)
+			report_error(p->report, nowhere, "roux %s needs %s", c->name, c->wants);
+		else if (missing.len)
+			report_error(
+				p->report, nowhere, "roux %s needs a %.*s", c->name, STR(missing));
+		else
+			report_error(p->report, nowhere, "roux %s needs another operand", c->name);
 	} else {
 		struct str extra = shown(p, str_of(p->operands[c->max_operands]));
 

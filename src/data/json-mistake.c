@@ -13,8 +13,7 @@ struct walker {
 };
 
 /* Marks `len` bytes at `at`, at least the character there. */
-static bool PRINTF(4, 5)
-	wrong(struct walker *w, size_t at, size_t len, const char *message, ...)
+static bool PRINTF(4, 5) wrong(struct walker *w, size_t at, size_t len, const char *message, ...)
 {
 	va_list args;
 	uint32_t c;
@@ -78,15 +77,16 @@ static bool ends_early(struct walker *w)
 /* Something else stands where `expected` belongs. */
 static bool unexpected(struct walker *w, const char *expected)
 {
-	struct str found = word(w);
 	char c = peek(w);
+	struct str found = word(w);
 	uint32_t ignored;
 
 	if (w->at == w->text.len)
 		return ends_early(w);
 	if (!found.len)
 		found = str_sub(w->text, w->at, utf8_decode(w->text, w->at, &ignored));
-	wrong(w, w->at, found.len, "found %.*s, expected %s", STR(utf8_head(found, 60)), expected);
+	struct str called = c == ',' ? S("a comma") : c == '"' ? S("a text") : utf8_head(found, 60);
+	wrong(w, w->at, found.len, "found %.*s, expected %s", STR(called), expected);
 	if (c == '\'' || c == '`')
 		return hint(w, "JSON wants double quotes");
 	if (c == '/' || c == '#')
@@ -102,7 +102,7 @@ static bool hex(struct str s, uint32_t *ret)
 	*ret = 0;
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.p[i];
-		uint32_t digit = ascii_digit(c)		? (uint32_t)(c - '0')
+		uint32_t digit = ascii_digit(c)         ? (uint32_t)(c - '0')
 				 : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
 				 : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
 							: 16;
@@ -119,7 +119,8 @@ static bool escaped_unit(const struct walker *w, size_t at, uint32_t *ret)
 {
 	struct str rest = str_from(w->text, MIN(at, w->text.len));
 
-	return str_starts(rest, S("\\u")) && hex(str_sub(rest, 2, MIN(rest.len - 2, (size_t)4)), ret);
+	return str_starts(rest, S("\\u")) &&
+	       hex(str_sub(rest, 2, MIN(rest.len - 2, (size_t)4)), ret);
 }
 
 static bool unicode_escape(struct walker *w)

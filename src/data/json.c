@@ -62,14 +62,14 @@ static void complain(
 			report_hint(r, "%s", buf_cstr(&m.hint));
 	} else {
 		/* A limit of jansson's own: depth, the size of a number, NUL in a name. */
-		size_t at = error->position > 0 ? (size_t)error->position - 1 : 0;
-		int len = (int)strcspn(error->text, " ") ? (int)(strstr(error->text, " near ")
-					  ? strstr(error->text, " near ") - error->text
-					  : (ptrdiff_t)strlen(error->text))
-							 : 0;
+		const char *near = strstr(error->text, " near '");
+		size_t len = near ? (size_t)(near - error->text) : strlen(error->text);
+		/* It points behind the token, which it names when it is short. */
+		size_t end = MIN((size_t)MAX(error->position, 0), text.len);
+		size_t token = near ? MIN(strlen(near) - strlen(" near ''"), end) : MIN(end, 1u);
 
-		report_error(r, (struct where){ source, skipped + MIN(at, text.len), 1 },
-			"not valid JSON: %.*s", len, error->text);
+		report_error(r, (struct where){ source, skipped + end - token, token },
+			"not valid JSON: %.*s", (int)len, error->text);
 	}
 	json_mistake_done(&m);
 }

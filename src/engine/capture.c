@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 
 enum {
-	CHUNK = 64 * 1024,
 	PIPE_LARGE = 1024 * 1024,
 	ROUNDS = 16, /* reads before others get their turn */
 };
@@ -94,8 +94,9 @@ static bool move(struct capture *c)
 /* Reads one chunk. False: nothing there now, or ended. */
 static bool take(struct capture *c)
 {
-	static _Thread_local char chunk[CHUNK];
-	ssize_t n = read(c->fd, chunk, sizeof(chunk));
+	if (!*c->chunk)
+		*c->chunk = mem_alloc(CAPTURE_CHUNK);
+	ssize_t n = read(c->fd, *c->chunk, CAPTURE_CHUNK);
 
 	if (n < 0)
 		return errno == EINTR;
@@ -103,7 +104,7 @@ static bool take(struct capture *c)
 		end(c);
 		return false;
 	}
-	struct str data = { chunk, (size_t)n };
+	struct str data = { *c->chunk, (size_t)n };
 	c->bytes += data.len;
 	if (c->mode == CAPTURE_ENDS) {
 		keep_ends(c, data);

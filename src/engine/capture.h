@@ -21,13 +21,17 @@ struct capture {
 	struct buf head;
 	struct buf tail; /* CAPTURE_ENDS: a ring of the last bytes once `head` is full */
 	size_t tail_at;
-	int file;  /* CAPTURE_ALL: where the bytes go; -1: still in memory */
-	int error; /* errno of a failure to keep them */
+	int file;     /* CAPTURE_ALL: where the bytes go; -1: still in memory */
+	int error;    /* errno of a failure to keep them */
+	char **chunk; /* room for one read, shared by all captures of an owner; made when first
+			 needed */
 	/* Set by the owner. `came` gets what was read, empty when it went past unseen; `ended` is
 	 * called once, when the pipe has ended. Both from the loop or from capture_drain(). */
 	void (*came)(struct capture *c, struct str data);
 	void (*ended)(struct capture *c);
 };
+
+enum { CAPTURE_CHUNK = 64 * 1024 };
 
 /* Makes the pipe; *child_end is the caller's to close. -errno. */
 int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int *child_end);

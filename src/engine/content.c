@@ -50,7 +50,7 @@ static void uncount(struct content *c)
 		return;
 	c->counted = false;
 	if (c->kind == IN_MEMORY)
-		c->store->memory_bytes -= c->size;
+		c->store->memory_bytes -= c->size + CONTENT_OVERHEAD;
 	else
 		c->store->file_count--;
 }
@@ -346,14 +346,15 @@ struct content *content_keep(struct content *c, struct store *s)
 {
 	if (!c || c->counted || c->kind == IN_SPOOL || c->kind == IN_PIECES)
 		return c;
-	bool fits = c->kind == IN_MEMORY ? s->memory_bytes + c->size <= STORE_MEMORY_MAX
-					 : s->file_count < STORE_FILES_MAX;
+	bool fits = c->kind == IN_MEMORY
+			    ? s->memory_bytes + c->size + CONTENT_OVERHEAD <= STORE_MEMORY_MAX
+			    : s->file_count < STORE_FILES_MAX;
 	if (!fits && spool(c, s))
 		return c;
 	c->counted = true;
 	c->store = s;
 	if (c->kind == IN_MEMORY)
-		s->memory_bytes += c->size;
+		s->memory_bytes += c->size + CONTENT_OVERHEAD;
 	else
 		s->file_count++;
 	return c;

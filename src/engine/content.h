@@ -29,6 +29,7 @@ enum {
 	CONTENT_PIPE_MAX = 64 * 1024,       /* handed on in a pipe; past that as a file */
 	STORE_MEMORY_MAX = 2 * 1024 * 1024, /* the budget for all that is kept for long */
 	STORE_FILES_MAX = 32,
+	CONTENT_OVERHEAD = 160, /* what a content costs beside its bytes */
 };
 
 struct content *content_ref(struct content *c);

@@ -52,6 +52,7 @@ struct local {
 	struct buf run_mark; /* "/pid-time." */
 	uint64_t started;    /* commands so far */
 	sigset_t mask;
+	char *chunk; /* for reading outputs */
 	/* All trees that are being ended are looked at together, in one walk over /proc. */
 	struct timer poll, reap;
 	uint64_t poll_ms;
@@ -471,6 +472,7 @@ static struct job *start(
 	j->linger.fire = on_linger;
 	j->telling.call = on_telling;
 	j->job.out.fd = j->job.err.fd = j->job.out.file = j->job.err.file = -1;
+	j->job.out.chunk = j->job.err.chunk = &l->chunk;
 	j->job.out.came = on_out;
 	j->job.out.ended = on_out_end;
 	j->job.err.came = on_err;
@@ -504,6 +506,7 @@ static void close_executor(struct executor *e)
 	timer_stop(&l->poll);
 	timer_stop(&l->reap);
 	tree_asked_done(&l->asked);
+	free(l->chunk);
 	programs_done(&l->programs);
 	vec_done(&l->env);
 	buf_done(&l->mark_entry);

@@ -1,23 +1,49 @@
 #include "graph/argv.h"
 
-#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "base/file.h"
 #include "template/braces.h"
 
-static const char *home(struct buf *room)
+enum { PASSWD_MAX = 16 << 20 };
+
+/* The password database as a file: asking the name service would tie the program to the shared
+ * libraries of the machine, for a case that hardly occurs. */
+static bool home_in_passwd(struct buf *ret)
+{
+	AUTO_BUF text = BUF_INIT;
+	uint64_t uid;
+
+	if (file_read("/etc/passwd", PASSWD_MAX, &text) < 0)
+		return false;
+	struct str all = buf_str(&text);
+	for (size_t at = 0; at < all.len; at = str_find(all, '\n', at) + 1) {
+		struct str fields[7] = { { 0 } };
+		size_t from = at, line_end = str_find(all, '\n', at);
+
+		for (size_t i = 0; i < ARRAY_SIZE(fields) && from <= line_end; i++) {
+			size_t end = MIN(str_find(all, ':', from), line_end);
+
+			fields[i] = str_sub(all, from, end - from);
+			from = end + 1;
+		}
+		if (fields[5].len && str_to_uint(fields[2], &uid) && uid == getuid()) {
+			buf_add(ret, fields[5]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_home(struct buf *b)
 {
 	const char *dir = getenv("HOME");
 
 	if (dir && *dir)
-		return dir;
-	struct passwd entry, *found = NULL;
-	buf_reserve(room, 16384);
-	if (getpwuid_r(getuid(), &entry, room->p, room->cap, &found) == 0 && found)
-		return found->pw_dir;
-	return "/";
+		buf_adds(b, dir);
+	else if (!home_in_passwd(b))
+		buf_addc(b, '/');
 }
 
 /* ~ and ~/… of the command word only; ~user is not ours to know. */
@@ -27,9 +53,8 @@ static void expand_home(struct buf *word)
 
 	if (!str_eq(s, S("~")) && !str_starts(s, S("~/")))
 		return;
-	AUTO_BUF room = BUF_INIT;
 	AUTO_BUF whole = BUF_INIT;
-	buf_adds(&whole, home(&room));
+	add_home(&whole);
 	buf_add(&whole, str_from(s, 1));
 	buf_swap(word, &whole);
 }
@@ -39,14 +64,18 @@ static bool check_word(const struct text *t, struct str word, struct report *r)
 	struct where w = { 0 };
 
 	if (str_find(word, '\0', 0) < word.len) {
+		AUTO_BUF shown = BUF_INIT;
+
 		w = braces_where(t, 0, t->raw.len);
-		return report_error(
-			r, w, "'%.*s' comes out with a NUL character in it", STR(t->raw));
+		for (size_t i = 0; i < t->raw.len; i++)
+			buf_add(&shown, t->raw.p[i] ? str_sub(t->raw, i, 1) : S("\\0"));
+		return report_error(r, w, "'%.*s' comes out with a NUL character in it",
+			STR(report_quote(r, buf_str(&shown))));
 	}
 	if (word.len + 1 > ARGUMENT_MAX) {
 		w = braces_where(t, 0, t->raw.len);
 		report_error(r, w, "'%.*s' comes out %zu bytes long; one argument can have %d",
-			STR(utf8_head(t->raw, 60)), word.len, ARGUMENT_MAX - 1);
+			STR(report_quote(r, t->raw)), word.len, ARGUMENT_MAX - 1);
 		return report_hint(r, "hand such data over as standard input or in a file");
 	}
 	return true;

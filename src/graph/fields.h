@@ -40,6 +40,7 @@ struct field {
 	unsigned types;           /* what it may hold; null counts as absent */
 	unsigned old_types;       /* in the 0.9 dialect; 0: it does not exist there */
 	const char *wanted;       /* "expected …" of a diagnostic */
+	const char *old_wanted;   /* in the 0.9 dialect; NULL: the same */
 	const char *summary;      /* for people */
 	const char *const *words; /* the texts it may hold; NULL: any */
 	const char *items;        /* type of an array's elements: "string", "node"; NULL: any */

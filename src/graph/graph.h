@@ -5,8 +5,9 @@
 /* A declared argument: from `args` of any node, or typed inline. */
 struct argument {
 	struct declaration declaration;
-	const struct place *place;
-	bool inlined; /* a placeholder's type, not an entry of `args` */
+	const struct place *place; /* of the entry of `args`, or */
+	const struct text *text;   /* the text with the placeholder that types it; NULL: an entry */
+	struct str content;        /* of that placeholder */
 };
 
 /* Which recipe a node was written in. */
@@ -61,5 +62,6 @@ void graph_unref(struct graph *g);
 
 /* Reads a template. `name` is what diagnostics call the text. Text that begins with {, [ or " and
  * is JSON is JSON, anything else a command line. NULL with issues in `r` when there is a mistake;
- * all mistakes of the text are found in one go. Both texts are copied. */
+ * all mistakes of the text are found in one go, and the warnings are then in `r` as well. Both
+ * texts are copied. */
 struct graph *graph_read(struct str name, struct str text, enum dialect dialect, struct report *r);

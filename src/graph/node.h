@@ -95,7 +95,8 @@ void path_recover(struct buf *b, struct str up);
 /* The root's own path: ".", or "0" when it is a command. */
 struct str path_root(const struct node *root);
 
-/* A command as people read it: words joined by blanks, quoted where a shell would need it. */
+/* A command as people read it: words joined by blanks, quoted where a shell would need it, on one
+ * line and without control characters. */
 void command_display(struct buf *b, const char *const *argv, size_t count);
 /* A short text for a node: label, or command line as written, or what kind of group it is. */
 struct str node_caption(const struct node *n);

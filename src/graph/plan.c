@@ -1,6 +1,8 @@
 #include "graph/plan.h"
 
-#include "base/utf8.h"
+#include <string.h>
+
+#include "base/near.h"
 #include "graph/walk.h"
 #include "template/braces.h"
 
@@ -41,10 +43,59 @@ static const struct argument *declared(const struct graph *g, struct str name)
 	vec_each (arg, &g->arguments) {
 		if (arg->declaration.type.kind == TYPE_NONE || !str_eq(arg->declaration.name, name))
 			continue;
-		if (!found || (found->inlined && !arg->inlined))
+		if (!found || (found->text && !arg->text))
 			found = arg;
 	}
 	return found;
+}
+
+static struct where declared_where(const struct argument *arg)
+{
+	if (!arg->text)
+		return place_where(arg->place);
+	/* With its braces. */
+	size_t offset = (size_t)(arg->content.p - arg->text->raw.p) - 1;
+	return braces_where(arg->text, offset, arg->content.len + 2);
+}
+
+static struct str nearest_member(const struct type *type, struct str text)
+{
+	struct near near = near_to(text);
+	struct str m;
+
+	for (size_t i = 0; type->kind == TYPE_ENUM && (m = type_member(type, i)).p; i++)
+		near_offer(&near, m);
+	return near_best(&near);
+}
+
+static bool refuse_value(const struct argument *arg, const json_t *value, struct report *r)
+{
+	const struct type *type = &arg->declaration.type;
+	struct str name = arg->declaration.name;
+	AUTO_BUF found = BUF_INIT;
+	AUTO_BUF wanted = BUF_INIT;
+
+	value_text(&found, value);
+	type_describe(type, &wanted);
+	struct str shown = report_quote(r, buf_str(&found));
+	if (json_is_string(value))
+		report_error(r, declared_where(arg), "'%.*s' is '%.*s', expected %s", STR(name),
+			STR(shown), buf_cstr(&wanted));
+	else if (json_is_boolean(value))
+		report_error(r, declared_where(arg), "'%.*s' is %.*s, expected %s", STR(name),
+			STR(shown), buf_cstr(&wanted));
+	else
+		report_error(r, declared_where(arg), "'%.*s' is the %s %.*s, expected %s",
+			STR(name), strchr(json_kind(value), ' ') + 1, STR(shown),
+			buf_cstr(&wanted));
+	struct str near = nearest_member(type, buf_str(&found));
+	if (near.len)
+		return report_hint(r, "did you mean '%.*s'?", STR(near));
+	if (type->kind == TYPE_BOOL && json_is_number(value))
+		return report_hint(
+			r, "write %.*s=%.*s or %.*s:=true", STR(name), STR(shown), STR(name));
+	return report_hint(r, "declared here as %s; given as %.*s%s%.*s", type_name(type->kind),
+		STR(name), json_is_string(value) ? "=" : ":=", STR(shown));
 }
 
 static bool normalise(struct plan *p, const json_t *values, struct report *r)
@@ -63,15 +114,9 @@ static bool normalise(struct plan *p, const json_t *values, struct report *r)
 			json_object_set_new_nocheck(p->values, key, fitted);
 			continue;
 		}
-		AUTO_BUF found = BUF_INIT;
-		AUTO_BUF wanted = BUF_INIT;
-		value_text(&found, value);
-		type_describe(&arg->declaration.type, &wanted);
-		struct str shown = utf8_head(buf_str(&found), 80);
-		ok = report_error(r, place_where(arg->place), "'%s' is '%.*s', expected %s", key,
-			STR(shown), buf_cstr(&wanted));
-		report_hint(r, "it was given as the value of %s:%s", key,
-			type_name(arg->declaration.type.kind));
+		/* As it was given, so that whatever else is wrong is told as well. */
+		json_object_set_nocheck(p->values, key, value);
+		ok = refuse_value(arg, value, r);
 	}
 	return ok;
 }
@@ -104,8 +149,8 @@ struct plan *plan_new(struct graph *g, const json_t *values, struct report *r)
 	if (values)
 		json_object_update(all, (json_t *)values);
 	bool ok = normalise(p, all, r);
-	ok = ok && plan_check(p, r);
-	ok = ok && select_output(p, r);
+	ok &= plan_check(p, r);
+	ok &= select_output(p, r);
 	if (ok)
 		return p;
 	plan_unref(p);

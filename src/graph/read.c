@@ -23,6 +23,8 @@ struct members {
 	const json_t *at[FIELD_COUNT];
 	const struct place *place[FIELD_COUNT];
 	const struct importer *importer[FIELD_COUNT];
+	const struct place *misspelt; /* a member that was probably meant as `template` */
+	bool complained;              /* about what there is to run */
 };
 
 static struct node *read_node(struct reader *rd, const json_t *value, const struct place *place,
@@ -53,7 +55,7 @@ static void keep_value(struct reader *rd, json_t *value)
 
 struct collecting {
 	struct reader *rd;
-	const struct place *place;
+	const struct text *text;
 };
 
 /* A type written inline declares the name for the whole run. */
@@ -63,12 +65,13 @@ static void collect_type(void *data, const struct placeholder *p)
 	struct declaration d = { .name = p->name, .type = p->type };
 
 	if (p->type.kind != TYPE_NONE)
-		vec_push(&c->rd->g->arguments, (struct argument){ d, c->place, true });
+		vec_push(&c->rd->g->arguments,
+			(struct argument){ d, c->text->place, c->text, p->content });
 }
 
 static void collect_types(struct reader *rd, const struct text *t)
 {
-	struct collecting c = { rd, t ? t->place : NULL };
+	struct collecting c = { rd, t };
 
 	if (t)
 		t->ops->walk(t, collect_type, &c);
@@ -123,12 +126,15 @@ static bool check_member(
 		return report_hint(
 			rd->r, "%s; or read the old form with --dialect 0.9", f->instead);
 	}
-	if (!field_accepts(f, rd->d, value))
-		return report_error(rd->r, place_where(place), "`%s` is %s, expected %s", f->name,
-			json_kind(value), f->wanted);
+	bool old = rd->d == DIALECT_0_9 && f->old_wanted;
+	if (!field_accepts(f, rd->d, value)) {
+		report_error(rd->r, place_where(place), "`%s` is %s, expected %s", f->name,
+			json_kind(value), old ? f->old_wanted : f->wanted);
+		return old && report_hint(rd->r, "the 0.9 dialect takes numbers only");
+	}
 	if (f->words && !known_word(f, json_str(value)))
 		return report_error(rd->r, place_where(place), "`%s` is '%.*s', expected %s",
-			f->name, STR(json_str(value)), f->wanted);
+			f->name, STR(report_quote(rd->r, json_str(value))), f->wanted);
 	return true;
 }
 
@@ -149,7 +155,9 @@ static bool read_members(
 			 */
 			struct str near = field_nearest(str_of(key), rd->d);
 
-			if (near.len) {
+			if (str_eq(near, S("template")) && !json_object_get(object, "template")) {
+				ret->misspelt = p;
+			} else if (near.len) {
 				report_warning(&rd->g->warnings, place_key_where(p),
 					"unknown field '%s' is ignored", key);
 				report_hint(&rd->g->warnings, "did you mean '%.*s'?", STR(near));
@@ -161,29 +169,31 @@ static bool read_members(
 			ret->place[id] = p;
 			ret->importer[id] = rd->importer;
 		} else {
+			ret->complained |= id == FIELD_TEMPLATE || id == FIELD_PIPE;
 			ok = false;
 		}
 	}
 	return ok;
 }
 
-static bool read_label(struct reader *rd, struct node *n, const struct members *m)
+static void read_label(struct reader *rd, struct node *n, const struct members *m)
 {
 	struct str label = json_str(m->at[FIELD_LABEL]);
 
-	for (size_t i = 0; i < label.len; i++)
-		if ((unsigned char)label.p[i] < 0x20 || label.p[i] == 0x7f)
-			return report_error(rd->r, place_where_in(m->place[FIELD_LABEL], i, 1),
+	for (size_t i = 0; i < label.len; i++) {
+		if ((unsigned char)label.p[i] < 0x20 || label.p[i] == 0x7f) {
+			report_error(rd->r, place_where_in(m->place[FIELD_LABEL], i, 1),
 				"`label` has a control character in it, expected one line of text");
+			return;
+		}
+	}
 	n->label = label;
-	return true;
 }
 
-static bool read_args(struct reader *rd, struct node *n, const struct members *m)
+static void read_args(struct reader *rd, struct node *n, const struct members *m)
 {
 	const json_t *list = m->at[FIELD_ARGS];
 	struct presets *presets = arena_new(rd->a, struct presets);
-	bool ok = true;
 	json_t *item;
 	size_t i;
 
@@ -197,16 +207,16 @@ static bool read_args(struct reader *rd, struct node *n, const struct members *m
 			AUTO_BUF found = BUF_INIT;
 
 			value_text(&found, item);
-			ok = report_error(rd->r, place_where(p),
-				"'%s' declares no argument, expected name, name:type or "
+			report_error(rd->r, place_where(p),
+				"'%.*s' declares no argument, expected name, name:type or "
 				"name:type=default",
-				buf_cstr(&found));
+				STR(report_quote(rd->r, buf_str(&found))));
 			continue;
 		}
 		if (d.unknown_type)
 			report_warning(&rd->g->warnings, place_where(p),
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
-		vec_push(&rd->g->arguments, (struct argument){ d, p, false });
+		vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
 		/* First declaration of a name within one list wins. */
 		if (d.fallback.p && !presets_find(presets, d.name)) {
 			json_t *text = json_from_str(d.fallback);
@@ -216,7 +226,6 @@ static bool read_args(struct reader *rd, struct node *n, const struct members *m
 		}
 	}
 	n->args = presets;
-	return ok;
 }
 
 static void read_defaults(struct reader *rd, struct node *n, const json_t *object)
@@ -231,19 +240,19 @@ static void read_defaults(struct reader *rd, struct node *n, const json_t *objec
 	n->defaults = presets;
 }
 
-static bool read_when(struct reader *rd, struct node *n, const struct members *m)
+static void read_when(struct reader *rd, struct node *n, const struct members *m)
 {
 	const json_t *value = m->at[FIELD_WHEN];
 	const struct place *place = m->place[FIELD_WHEN];
 
 	if (json_is_boolean(value)) {
 		n->runs = json_is_true(value);
-		return true;
+		return;
 	}
 	struct str text = utf8_trim(json_str(value));
 	if (!text.len) {
 		n->runs = false;
-		return true;
+		return;
 	}
 	if (str_eq(text, S("true"))) {
 		report_warning(&rd->g->warnings, place_where(place),
@@ -253,7 +262,6 @@ static bool read_when(struct reader *rd, struct node *n, const struct members *m
 	}
 	n->when = braces_guard(rd->a, place, json_str(value), rd->d, rd->r);
 	collect_types(rd, n->when);
-	return n->when != NULL;
 }
 
 static enum failure_scope failure_of(struct str word)
@@ -263,19 +271,15 @@ static enum failure_scope failure_of(struct str word)
 					   : FAILURE_CONTINUE;
 }
 
-static bool read_setting(struct reader *rd, const struct members *m, enum field_id id,
+static void read_setting(struct reader *rd, const struct members *m, enum field_id id,
 	enum setting_kind kind, struct setting *ret)
 {
-	if (!m->at[id])
-		return true;
-	bool ok = setting_read(
-		rd->a, m->place[id], fields[id].name, m->at[id], kind, rd->d, ret, rd->r);
-	if (ok)
+	if (m->at[id] && setting_read(rd->a, m->place[id], fields[id].name, m->at[id], kind, rd->d,
+				 ret, rd->r))
 		collect_types(rd, ret->text);
-	return ok;
 }
 
-static bool read_recover(struct reader *rd, struct node *n, const struct members *m)
+static void read_recover(struct reader *rd, struct node *n, const struct members *m)
 {
 	const struct importer *here = rd->importer;
 
@@ -283,40 +287,35 @@ static bool read_recover(struct reader *rd, struct node *n, const struct members
 	struct node *recover = read_node(rd, m->at[FIELD_RECOVER], m->place[FIELD_RECOVER], NULL);
 	rd->importer = here;
 	if (!recover)
-		return false;
+		return;
 	/* Fail-closed: a recovery that goes wrong is one, unless its author says otherwise. */
 	if (!recover->failure_stated)
 		recover->failure = FAILURE_ROOT;
 	n->recover = recover;
-	return true;
 }
 
-/* Everything but what the node consists of. */
-static bool read_flags(struct reader *rd, struct node *n, const struct members *m)
+/* Everything but what the node consists of. A flag with a mistake in it is left out. */
+static void read_flags(struct reader *rd, struct node *n, const struct members *m)
 {
-	bool ok = true;
-
 	if (m->at[FIELD_LABEL])
-		ok &= read_label(rd, n, m);
+		read_label(rd, n, m);
 	if (m->at[FIELD_ARGS])
-		ok &= read_args(rd, n, m);
+		read_args(rd, n, m);
 	if (m->at[FIELD_DEFAULTS])
 		read_defaults(rd, n, m->at[FIELD_DEFAULTS]);
 	if (m->at[FIELD_WHEN])
-		ok &= read_when(rd, n, m);
-	ok &= read_setting(rd, m, FIELD_TIMEOUT, SETTING_MS, &n->timeout_ms);
-	ok &= read_setting(rd, m, FIELD_DELAY, SETTING_MS, &n->delay_ms);
-	ok &= read_setting(rd, m, FIELD_RETRY, SETTING_ATTEMPTS, &n->retry);
+		read_when(rd, n, m);
+	read_setting(rd, m, FIELD_TIMEOUT, SETTING_MS, &n->timeout_ms);
+	read_setting(rd, m, FIELD_DELAY, SETTING_MS, &n->delay_ms);
+	read_setting(rd, m, FIELD_RETRY, SETTING_ATTEMPTS, &n->retry);
 	if (m->at[FIELD_FAILURE]) {
 		n->failure = failure_of(json_str(m->at[FIELD_FAILURE]));
 		n->failure_stated = true;
 	}
 	if (m->at[FIELD_RECOVER])
-		ok &= read_recover(rd, n, m);
+		read_recover(rd, n, m);
 	if (m->at[FIELD_REPEAT])
-		ok &= count_read(
-			rd->a, m->place[FIELD_REPEAT], m->at[FIELD_REPEAT], &n->count, rd->r);
-	return ok;
+		count_read(rd->a, m->place[FIELD_REPEAT], m->at[FIELD_REPEAT], &n->count, rd->r);
 }
 
 /* What was different before 0.13 (command-templates.md section 17). */
@@ -342,7 +341,6 @@ static bool read_children(
 {
 	size_t count = json_array_size(array), i;
 	const struct node **children = arena_array(rd->a, const struct node *, count);
-	bool ok = true;
 	json_t *item;
 
 	if (!count)
@@ -350,12 +348,14 @@ static bool read_children(
 			"the array is empty, expected at least one template");
 	json_array_foreach(array, i, item)
 	{
-		children[i] = read_node(rd, item, place_element(rd->a, place, i), n);
-		ok &= children[i] != NULL;
+		const struct node *child = read_node(rd, item, place_element(rd->a, place, i), n);
+
+		/* What could be read is kept, so that `check` can tell all there is to tell. */
+		if (child)
+			children[n->child_count++] = child;
 	}
 	n->children = children;
-	n->child_count = count;
-	return ok;
+	return n->child_count > 0;
 }
 
 static bool read_template(struct reader *rd, struct node *n, const json_t *value,
@@ -412,7 +412,7 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 	struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
 	bool ok = read_template(rd, n, m->at[from], m->place[from], parallel);
 	rd->importer = here;
-	ok &= read_flags(rd, n, m);
+	read_flags(rd, n, m);
 	if (!ok)
 		return NULL;
 	if (rd->d == DIALECT_0_9)
@@ -521,14 +521,17 @@ static struct node *read_object(struct reader *rd, const json_t *object, const s
 
 	if (is_import(rd, object))
 		return read_import(rd, object, place, parent);
-	bool ok = read_members(rd, object, place, &m);
-	if (!m.at[FIELD_TEMPLATE] && !m.at[FIELD_PIPE]) {
-		if (!json_object_get(object, "template"))
-			report_error(rd->r, place_where(place), "the object has no `template`");
-		return NULL;
+	read_members(rd, object, place, &m);
+	if (m.at[FIELD_TEMPLATE] || m.at[FIELD_PIPE])
+		return build(rd, &m, place, parent);
+	if (m.misspelt) {
+		report_error(rd->r, place_key_where(m.misspelt), "the object has no `template`");
+		report_hint(
+			rd->r, "did you mean 'template' in place of '%.*s'?", STR(m.misspelt->key));
+	} else if (!m.complained) {
+		report_error(rd->r, place_where(place), "the object has no `template`");
 	}
-	struct node *n = build(rd, &m, place, parent);
-	return ok ? n : NULL;
+	return NULL;
 }
 
 static struct node *read_node(struct reader *rd, const json_t *value, const struct place *place,
@@ -550,6 +553,20 @@ static struct node *read_node(struct reader *rd, const json_t *value, const stru
 	return NULL;
 }
 
+/* Text that begins like JSON, is none, and can run only if there is a program called `{a:`. */
+static void warn_of_json(struct reader *rd, struct str json_mistake)
+{
+	const struct node *n = rd->g->root;
+	struct str program = n->kind == NODE_COMMAND ? n->words[0].text->raw : S("");
+
+	if (program.len < 2 || !strchr("{[", program.p[0]) ||
+		str_find(program, '}', 0) < program.len)
+		return;
+	report_warning(&rd->g->warnings, braces_where(n->words[0].text, 0, program.len),
+		"the text is read as a command line, and this as the program to run");
+	report_hint(&rd->g->warnings, "%.*s", STR(json_mistake));
+}
+
 static bool read_output(struct reader *rd, const json_t *output, const struct place *place)
 {
 	if (!json_is_string(output) || str_eq(json_str(output), S("stdout")))
@@ -563,14 +580,15 @@ static bool read_output(struct reader *rd, const json_t *output, const struct pl
 /* -- documents -----------------------------------------------------------------------------------
  */
 
-/* Text that nobody would write as a command: `{ "`, `[{`, `["`, `[[`. A command may well begin with
- * `{program}` or be called `[`. */
+/* Text that nobody would write as a command: `{"`, `{'`, `{` as a word, `[{`, `["`, `['`, `[[`, `[`
+ * and a new line. A command may well begin with `{program}` or be called `[`. */
 static bool meant_as_json(struct str text)
 {
-	if (text.len > 1 && text.p[0] == '[' && strchr("{[\"", text.p[1]) && text.p[1])
-		return true;
-	struct str rest = text.len && text.p[0] == '{' ? str_trim(str_from(text, 1)) : S("");
-	return rest.len && rest.p[0] == '"';
+	const char *next = text.p[0] == '{' ? "\"' \t\r\n" : text.p[0] == '[' ? "{[\"'\r\n" : "";
+
+	if (text.len < 2)
+		return text.p[0] == '{';
+	return text.p[1] && strchr(next, text.p[1]);
 }
 
 /* Reads the text into the document; false with an issue when it can only be broken JSON. */
@@ -588,12 +606,11 @@ static bool read_document(struct graph *g, struct report *r, struct buf *json_mi
 			return true;
 		const struct issue *i = &mistakes.issues.at[0];
 		if (meant_as_json(text)) {
-			report_error(r, (struct where){ &g->doc.source, i->offset, 1 }, "%.*s",
-				STR(i->message));
-			return report_hint(r, "text that begins with { or [ is read as JSON");
+			report_move(r, &mistakes);
+			return false;
 		}
 		buf_printf(json_mistake, "as JSON it has a mistake at line %zu, column %zu: %.*s",
-			i->line, i->column, STR(i->message));
+			i->line, i->column, STR(i->hint.len ? i->hint : i->message));
 	}
 	struct str whole = g->doc.source.text;
 	size_t bad = utf8_find_invalid(whole);
@@ -603,6 +620,18 @@ static bool read_document(struct graph *g, struct report *r, struct buf *json_mi
 	g->doc.root = json_from_str(whole);
 	g->doc.plain = true;
 	return true;
+}
+
+/* A graph with mistakes in it is not handed out; what else there was to say about it is. */
+static struct graph *finish(struct graph *g, bool ok, struct report *r)
+{
+	if (g->root)
+		risk_warn(g, ok);
+	if (ok)
+		return g;
+	report_move(r, &g->warnings);
+	graph_unref(g);
+	return NULL;
 }
 
 struct graph *graph_read(struct str name, struct str text, enum dialect dialect, struct report *r)
@@ -618,7 +647,7 @@ struct graph *graph_read(struct str name, struct str text, enum dialect dialect,
 	g->doc.source.name = arena_str(&g->arena, name);
 	g->doc.source.text = arena_str(&g->arena, text);
 	if (!read_document(g, r, &json_mistake))
-		goto fail;
+		return finish(g, false, r);
 
 	struct place *place = arena_new(&g->arena, struct place);
 	place->doc = &g->doc;
@@ -626,15 +655,11 @@ struct graph *graph_read(struct str name, struct str text, enum dialect dialect,
 	const json_t *output =
 		json_is_object(g->doc.root) ? json_object_get(g->doc.root, "output") : NULL;
 	bool ok = g->root && read_output(&rd, output, place_member(&g->arena, place, S("output")));
-	if (ok && r->errors == before) {
-		risk_warn(g);
-		return g;
-	}
-	if (json_mistake.len)
+	if (json_mistake.len && !ok)
 		report_hint(r, "%s", buf_cstr(&json_mistake));
-fail:
-	graph_unref(g);
-	return NULL;
+	else if (json_mistake.len)
+		warn_of_json(&rd, buf_str(&json_mistake));
+	return finish(g, ok && r->errors == before, r);
 }
 
 struct graph *graph_read_recipe(
@@ -653,10 +678,5 @@ struct graph *graph_read_recipe(
 	bool ok = read_recipe_members(&rd, recipe, &m) && m.at[FIELD_TEMPLATE];
 	g->root = ok ? build(&rd, &m, recipe->place, NULL) : NULL;
 	ok = g->root && read_output(&rd, m.at[FIELD_OUTPUT], m.place[FIELD_OUTPUT]);
-	if (ok && r->errors == before) {
-		risk_warn(g);
-		return g;
-	}
-	graph_unref(g);
-	return NULL;
+	return finish(g, ok && r->errors == before, r);
 }

@@ -217,6 +217,43 @@ static void look_at_flags(struct looking *l)
 	}
 }
 
+/* The last `{` of a word whose `}` is in another one, or word.len. */
+static size_t open_brace(struct str word)
+{
+	size_t open = word.len;
+
+	for (size_t i = 0; i < word.len; i++)
+		open = word.p[i] == '{' ? i : word.p[i] == '}' ? word.len : open;
+	return open;
+}
+
+static bool closes_first(struct str word)
+{
+	return str_find(word, '}', 0) < str_find(word, '{', 0);
+}
+
+/* `{name = x}`: three words, none of them a placeholder. */
+static void look_at_braces(struct looking *l)
+{
+	const struct node *n = l->n;
+
+	for (size_t i = 0; i + 1 < n->word_count; i++) {
+		struct str word = n->words[i].text->raw;
+		size_t open = open_brace(word), end = i + 1;
+
+		while (end < n->word_count && !closes_first(n->words[end].text->raw))
+			end++;
+		if (open + 1 >= word.len || end == n->word_count)
+			continue;
+		report_warning(&l->g->warnings,
+			braces_where(n->words[i].text, open, word.len - open),
+			"'%.*s' has a brace without a partner: a blank cut the placeholder",
+			STR(report_quote(&l->g->warnings, str_from(word, open))));
+		report_hint(&l->g->warnings, "leave out the blank, or quote the whole word");
+		i = end;
+	}
+}
+
 static void look_at_command(struct looking *l)
 {
 	const struct node *n = l->n;
@@ -227,6 +264,7 @@ static void look_at_command(struct looking *l)
 	look_at_interpreter(l);
 	look_at_files(l);
 	look_at_flags(l);
+	look_at_braces(l);
 }
 
 /* Whether a failure of the node can reach further than the node. */
@@ -266,21 +304,21 @@ static void look_at_retry(struct looking *l)
 	}
 }
 
-static void look(struct graph *g, const struct node *n)
+static void look(struct graph *g, const struct node *n, bool whole)
 {
 	struct looking l = { g, n };
 
 	if (n->kind == NODE_COMMAND)
 		look_at_command(&l);
-	if (n->kind != NODE_EACH)
+	if (whole && n->kind != NODE_EACH)
 		look_at_retry(&l);
 	for (size_t i = 0; i < n->child_count; i++)
-		look(g, n->children[i]);
+		look(g, n->children[i], whole);
 	if (n->recover)
-		look(g, n->recover);
+		look(g, n->recover, whole);
 }
 
-void risk_warn(struct graph *g)
+void risk_warn(struct graph *g, bool whole)
 {
-	look(g, g->root);
+	look(g, g->root, whole);
 }

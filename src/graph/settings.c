@@ -40,8 +40,8 @@ static bool parse(struct str text, enum setting_kind kind, uint64_t *ret)
 static bool refuse(struct report *r, const struct place *place, const char *field,
 	enum setting_kind kind, struct str found)
 {
-	return report_error(r, place_where(place), "`%s` is '%.*s', expected %s", field, STR(found),
-		expected(kind));
+	return report_error(r, place_where(place), "`%s` is '%.*s', expected %s", field,
+		STR(report_quote(r, found)), expected(kind));
 }
 
 bool setting_read(struct arena *a, const struct place *place, const char *field,
@@ -115,8 +115,8 @@ bool count_read(struct arena *a, const struct place *place, const json_t *value,
 	}
 	value_text(&found, value);
 	report_error(r, place_where(place),
-		"`repeat` is '%s', expected a whole number from 1, or {items.length}",
-		buf_cstr(&found));
+		"`repeat` is '%.*s', expected a whole number from 1, or {items.length}",
+		STR(report_quote(r, buf_str(&found))));
 	if (json_is_string(value) && str_contains(json_str(value), S("{")))
 		report_hint(r, "a count comes from an array: pass one and write {items.length}");
 	return false;
@@ -129,14 +129,9 @@ bool count_resolve(
 		*ret = count->number;
 		return true;
 	}
-	const json_t *array = braces_array(s, count->array);
-	if (!array) {
-		report_error(r, place_where(count->place),
-			"`repeat` wants the length of '%.*s', which is no array here",
-			STR(count->array));
-		return report_hint(r, "give one with %.*s:='[\"a\",\"b\"]', or declare %.*s:array",
-			STR(count->array), STR(count->array));
-	}
+	const json_t *array = braces_array(s, count->array, place_where(count->place), r);
+	if (!array)
+		return false;
 	if (!json_array_size(array))
 		return report_error(r, place_where(count->place),
 			"`repeat` wants the length of '%.*s', which is empty", STR(count->array));

@@ -6,7 +6,6 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,8 +18,6 @@
  * so starting costs the same however large we are. Until then it may only make system calls, and we
  * do not run. An error comes back through the memory we share.
  */
-
-enum { STACK = 64 * 1024 };
 
 struct birth {
 	const struct child_spec *spec;
@@ -77,34 +74,18 @@ static int begin(void *data)
 	_exit(127);
 }
 
-static void *stack(void)
-{
-	/* One for each thread that starts children, kept: mapping it anew each time costs a fault.
-	 */
-	static _Thread_local void *kept;
-
-	if (!kept) {
-		kept = mmap(
-			NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (kept == MAP_FAILED)
-			kept = NULL;
-	}
-	return kept;
-}
-
-static int spawn_clone(struct child *c, const struct child_spec *spec)
+static int spawn_clone(struct loop *l, struct child *c, const struct child_spec *spec)
 {
 	struct birth b = { .spec = spec, .parent = getpid() };
-	char *low = stack();
+	char *top = loop_stack(l);
 	sigset_t all, before;
 	int pidfd = -1;
 
-	if (!low)
+	if (!top)
 		return -ENOMEM;
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid_t pid = clone(
-		begin, low + STACK, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &b, &pidfd);
+	pid_t pid = clone(begin, top, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &b, &pidfd);
 	int error = pid < 0 ? errno : b.error;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (pid > 0 && error) {
@@ -172,7 +153,7 @@ int child_spawn(struct loop *l, struct child *c, const struct child_spec *spec)
 	c->pid = 0;
 	c->pidfd = -1;
 	c->code = c->signal = 0;
-	int r = spec->portable ? -ENOSYS : spawn_clone(c, spec);
+	int r = spec->portable ? -ENOSYS : spawn_clone(l, c, spec);
 	if (r == -ENOSYS || r == -EINVAL)
 		r = spawn_portable(c, spec);
 	if (r < 0)

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@
 #include "base/lang.h"
 #include "base/vec.h"
 
-enum { BATCH = 64 };
+enum { BATCH = 64, STACK = 64 * 1024 };
 
 struct loop {
 	int epoll, wake;
@@ -24,6 +25,7 @@ struct loop {
 	struct epoll_event batch[BATCH];
 	int batch_count, batch_next;
 	bool turning;
+	char *stack; /* mapped when first needed: most loops start children */
 };
 
 static void on_wake(struct watch *w, uint32_t events)
@@ -62,7 +64,22 @@ void loop_free(struct loop *l)
 	close_fd(&l->wake);
 	close_fd(&l->deadline);
 	vec_done(&l->heap);
+	if (l->stack)
+		(void)munmap(l->stack, STACK);
 	free(l);
+}
+
+void *loop_stack(struct loop *l)
+{
+	if (!l->stack) {
+		void *p = mmap(
+			NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p == MAP_FAILED)
+			return NULL;
+		l->stack = p;
+	}
+	return l->stack + STACK;
 }
 
 uint64_t loop_now(const struct loop *l)

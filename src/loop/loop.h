@@ -23,6 +23,9 @@ int loop_fd(const struct loop *l);
 /* Makes a turn return. From any thread or signal handler. */
 void loop_wake(struct loop *l);
 
+/* The top of a small stack for a child that has not executed its program yet; NULL: no memory. */
+void *loop_stack(struct loop *l);
+
 /* Calls `ready` when the descriptor is, with the epoll events. */
 struct watch {
 	struct loop *loop; /* NULL: not watching */

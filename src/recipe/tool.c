@@ -163,22 +163,6 @@ static json_t *requested(const struct recipe_dirs *dirs, const struct tool_reque
 /* -- writing -------------------------------------------------------------------------------------
  */
 
-static bool make_dirs(struct str dir, struct report *r)
-{
-	AUTO_BUF path = BUF_INIT;
-
-	for (size_t at = 1; at <= dir.len; at++) {
-		if (at < dir.len && dir.p[at] != '/')
-			continue;
-		buf_reset(&path);
-		buf_add(&path, str_sub(dir, 0, at));
-		if (mkdir(buf_cstr(&path), 0700) < 0 && errno != EEXIST)
-			return report_errno(
-				r, errno, "cannot make the directory %s", buf_cstr(&path));
-	}
-	return true;
-}
-
 /* Loads the bytes as the file they are about to become, from a name that discovery passes over. */
 static bool validate(
 	const struct recipe_dirs *dirs, struct str id, struct str bytes, struct report *r)
@@ -227,9 +211,12 @@ bool tool_write(const struct recipe_dirs *dirs, const struct tool_request *q, st
 	}
 	buf_printf(path, "%.*s/%s.json", STR(dirs->user), buf_cstr(id));
 	AUTO_JSON *members = requested(dirs, q, buf_str(id), r);
-	if (!members || !make_dirs(dirs->user, r))
+	if (!members)
 		return false;
-	int n = file_lock(buf_cstr(path), LOCK_WAIT_MS, &lock);
+	int n = dir_make(dirs->user.p);
+	if (n < 0)
+		return report_errno(r, -n, "cannot make the directory %.*s", STR(dirs->user));
+	n = file_lock(buf_cstr(path), LOCK_WAIT_MS, &lock);
 	if (n < 0)
 		return report_errno(r, -n, "cannot lock %.*s", STR(dirs->user));
 	bool exists = access(buf_cstr(path), F_OK) == 0;

@@ -173,7 +173,8 @@ static bool find_default(
 			ret->number = scope_generated(copy, bare);
 			return true;
 		}
-		/* A repeated node and each of its copies have the same defaults: one declaration. */
+		/* A repeated node and each of its copies have the same defaults: one declaration.
+		 */
 		const struct scope *above = at->up;
 		while (above && above->defaults == at->defaults)
 			above = above->up;
@@ -266,19 +267,46 @@ static void offer_name(void *near, struct str name)
 	near_offer(near, name);
 }
 
-static bool missing(struct resolver *rs, struct str name)
+/* What to write behind a name in order to give it a value of the kind that is wanted; NULL: any. */
+static const char array_form[] = ":='[\"x\",\"y\"]'";
+static const char index_form[] = "=NUMBER";
+
+static bool missing(struct resolver *rs, struct str name, const char *form)
 {
 	struct near near = near_to(name);
+	size_t underscores;
+	struct str bare;
 
 	fail(rs, "no value for '%.*s'", STR(name));
 	scope_names(rs->scope, offer_name, &near);
 	struct str best = near_best(&near);
 	if (best.len)
 		buf_printf(&rs->hint, "did you mean '%.*s'?", STR(best));
+	else if (repeat_name(name, &bare, &underscores))
+		buf_adds(&rs->hint, "it is known inside a node with `repeat`");
+	else if (form)
+		buf_printf(&rs->hint, "give one with %.*s%s", STR(name), form);
 	else
 		buf_printf(&rs->hint, "give one with %.*s=VALUE, or a default: {%.*s=…}", STR(name),
 			STR(name));
 	return false;
+}
+
+static bool not_an_array(struct resolver *rs, struct str name, const struct value *v)
+{
+	fail(rs, "'%.*s' is %s, not an array", STR(name),
+		v->kind == VALUE_JSON ? json_kind(v->json) : "a text");
+	buf_printf(&rs->hint, "give one with %.*s%s", STR(name), array_form);
+	return false;
+}
+
+/* A name that is arithmetic when nothing of that name is given: {index-1}. */
+static bool can_be_arithmetic(struct str name)
+{
+	size_t underscores;
+	struct str bare;
+
+	return expr_fits(name) && !repeat_name(name, &bare, &underscores);
 }
 
 static bool variable(void *data, struct str name, int64_t *ret)
@@ -293,6 +321,20 @@ static bool variable(void *data, struct str name, int64_t *ret)
 	return str_to_int(utf8_trim(buf_str(&text)), ret);
 }
 
+/* Why `variable` had no number for it. */
+static bool bad_variable(struct resolver *rs, struct str name)
+{
+	AUTO_VALUE v = { 0 };
+	AUTO_BUF text = BUF_INIT;
+
+	if (!look_up(rs, name, &v))
+		return false;
+	if (v.kind == VALUE_ABSENT)
+		return missing(rs, name, index_form);
+	value_write(&v, &text);
+	return fail(rs, "'%.*s' is '%s', not a whole number", STR(name), buf_cstr(&text));
+}
+
 static bool resolve_expr(struct resolver *rs, struct str expr, size_t underscores, struct buf *ret)
 {
 	struct str name;
@@ -303,11 +345,7 @@ static bool resolve_expr(struct resolver *rs, struct str expr, size_t underscore
 		padded(ret, n, underscores);
 		return true;
 	case EXPR_VARIABLE:
-		if (rs->fatal)
-			return false;
-		fail(rs, "'%.*s' has no whole number as its value here", STR(name));
-		buf_adds(&rs->hint, "it is known inside a node with `repeat`");
-		return false;
+		return !rs->fatal && bad_variable(rs, name);
 	case EXPR_ZERO:
 		return fail(rs, "'%.*s' divides by zero", STR(expr));
 	case EXPR_OVERFLOW:
@@ -328,7 +366,7 @@ static bool item_index(struct resolver *rs, const struct placeholder *p, uint64_
 	if (!look_up(rs, p->index, &v))
 		return false;
 	if (v.kind == VALUE_ABSENT)
-		return missing(rs, p->index);
+		return missing(rs, p->index, index_form);
 	value_write(&v, &text);
 	if (str_to_uint(buf_str(&text), ret))
 		return true;
@@ -344,13 +382,9 @@ static bool resolve_item(struct resolver *rs, const struct placeholder *p, struc
 	if (!look_up(rs, p->name, &v))
 		return false;
 	if (v.kind == VALUE_ABSENT)
-		return missing(rs, p->name);
-	if (v.kind != VALUE_JSON || !json_is_array(v.json)) {
-		fail(rs, "'%.*s' is %s, not an array, in '%.*s'", STR(p->name),
-			v.kind == VALUE_JSON ? json_kind(v.json) : "a text", STR(p->content));
-		buf_printf(&rs->hint, "give one with %.*s:='[\"a\",\"b\"]'", STR(p->name));
-		return false;
-	}
+		return missing(rs, p->name, array_form);
+	if (v.kind != VALUE_JSON || !json_is_array(v.json))
+		return not_an_array(rs, p->name, &v);
 	if (!item_index(rs, p, &i))
 		return false;
 	if (i >= json_array_size(v.json)) {
@@ -376,10 +410,10 @@ static bool resolve_placeholder(struct resolver *rs, const struct placeholder *p
 	case PLACEHOLDER_VALUE:
 		if (v.kind != VALUE_ABSENT)
 			value_write(&v, ret);
-		else if (p->type.kind == TYPE_NONE && expr_fits(p->content))
+		else if (p->type.kind == TYPE_NONE && can_be_arithmetic(p->content))
 			return resolve_expr(rs, p->content, 0, ret);
 		else
-			return missing(rs, p->name);
+			return missing(rs, p->name, NULL);
 		return true;
 	case PLACEHOLDER_DEFAULT:
 		if (v.kind == VALUE_ABSENT)
@@ -430,6 +464,23 @@ static void complain(const struct resolver *rs, struct where w, struct report *r
 		report_hint(r, "%s", buf_cstr(&rs->hint));
 }
 
+static struct where part_where(const struct text *t, const struct part *p)
+{
+	return braces_where(t, (size_t)(p->text.p - t->raw.p), p->text.len);
+}
+
+/* ${HOME} is the habit of a shell. */
+static void hint_for_shell(struct resolver *rs, const struct braces *b, size_t bad)
+{
+	const struct part *p = &b->parts[bad];
+
+	if (!bad || !str_ends(p[-1].text, S("$")) || !bare_value(p->place))
+		return;
+	buf_reset(&rs->hint);
+	buf_printf(&rs->hint, "braces always mean a placeholder: in shell text write $%.*s",
+		STR(p->place->name));
+}
+
 static bool resolve(const struct text *t, const struct scope *s, struct buf *ret, struct report *r)
 {
 	const struct braces *b = braces_of(t);
@@ -438,7 +489,8 @@ static bool resolve(const struct text *t, const struct scope *s, struct buf *ret
 
 	if (resolve_parts(&rs, b->parts, b->part_count, ret, &bad))
 		return true;
-	complain(&rs, braces_where(t, b->parts[bad].offset, b->parts[bad].text.len), r);
+	hint_for_shell(&rs, b, bad);
+	complain(&rs, part_where(t, &b->parts[bad]), r);
 	return false;
 }
 
@@ -448,11 +500,12 @@ static bool decide(const struct text *t, const struct scope *s, bool *ret, struc
 	AUTO_RESOLVER rs = { .scope = s };
 	AUTO_VALUE v = { 0 };
 	AUTO_BUF text = BUF_INIT;
+	size_t bad = 0;
 	bool ok;
 
 	if (b->flag.p) {
 		ok = look_up(&rs, b->flag, &v);
-		if (ok && v.kind == VALUE_ABSENT && !b->negated && expr_fits(b->flag)) {
+		if (ok && v.kind == VALUE_ABSENT && !b->negated && can_be_arithmetic(b->flag)) {
 			/* {index-1}: a name first, arithmetic when there is no such name. */
 			ok = resolve_expr(&rs, b->flag, 0, &text);
 			*ret = ok && text_truthy(buf_str(&text));
@@ -460,11 +513,12 @@ static bool decide(const struct text *t, const struct scope *s, bool *ret, struc
 			*ret = value_true(&v) != b->negated;
 		}
 	} else {
-		ok = resolve_parts(&rs, b->parts, b->part_count, &text, NULL);
+		ok = resolve_parts(&rs, b->parts, b->part_count, &text, &bad);
 		*ret = text_truthy(buf_str(&text));
 	}
 	if (!ok)
-		complain(&rs, place_where(t->place), r);
+		complain(&rs, b->part_count ? part_where(t, &b->parts[bad]) : place_where(t->place),
+			r);
 	return ok;
 }
 
@@ -490,14 +544,18 @@ struct compiling {
 	struct report *r;
 };
 
-static bool bad_group(
-	void *data, struct str group, size_t offset, const char *why, const char *hint)
+static bool bad_group(void *data, struct str group, const struct placeholder_mistake *wrong)
 {
 	struct compiling *c = data;
+	size_t from = (size_t)(group.p - c->b->text.raw.p);
+	struct str subject = report_quote(c->r, wrong->subject);
 
-	report_error(c->r, braces_where(&c->b->text, offset, group.len), "'%.*s' is %s", STR(group),
-		why);
-	report_hint(c->r, "%s", hint);
+	report_error(c->r, braces_where(&c->b->text, from, group.len), "'%.*s' %s%.*s",
+		STR(report_quote(c->r, group)), wrong->what, STR(subject));
+	if (wrong->example.len)
+		report_hint(c->r, "%s{%.*s}", wrong->hint, STR(wrong->example));
+	else
+		report_hint(c->r, "%s", wrong->hint);
 	return false;
 }
 
@@ -509,13 +567,14 @@ static struct braces *new_braces(struct arena *a, const struct place *place, str
 	return b;
 }
 
+/* `text` is the raw text or a part of it. */
 static const struct text *compile(
-	struct arena *a, struct braces *b, enum dialect d, struct report *r)
+	struct arena *a, struct braces *b, struct str text, enum dialect d, struct report *r)
 {
 	struct compiling c = { b, r };
 	struct part *parts;
 
-	b->part_count = placeholder_cut(a, b->text.raw, d, &parts, bad_group, &c);
+	b->part_count = placeholder_cut(a, text, d, &parts, bad_group, &c);
 	b->parts = parts;
 	return b->part_count == SIZE_MAX ? NULL : &b->text;
 }
@@ -523,7 +582,7 @@ static const struct text *compile(
 const struct text *braces_text(struct arena *a, const struct place *place, struct str raw,
 	enum dialect d, struct report *r)
 {
-	return compile(a, new_braces(a, place, raw), d, r);
+	return compile(a, new_braces(a, place, raw), raw, d, r);
 }
 
 const struct text *braces_word(struct arena *a, const struct place *place, struct str line,
@@ -533,7 +592,26 @@ const struct text *braces_word(struct arena *a, const struct place *place, struc
 
 	b->line = line;
 	b->number = number;
-	return compile(a, b, d, r);
+	return compile(a, b, word, d, r);
+}
+
+static void refuse_guard(const struct braces *b, struct str trimmed, struct report *r)
+{
+	const struct part *last = &b->parts[b->part_count - 1];
+	bool comparison = false;
+
+	for (size_t i = 0; i < b->part_count; i++)
+		for (size_t k = 0; !b->parts[i].place && k < b->parts[i].text.len; k++)
+			comparison |= b->parts[i].text.p[k] && strchr("=<>", b->parts[i].text.p[k]);
+	report_error(r, place_where(b->text.place),
+		"`when` is '%.*s', neither a flag nor a placeholder",
+		STR(report_quote(r, trimmed)));
+	if (comparison)
+		report_hint(r, "there are no comparisons: test one flag");
+	else if (b->negated && b->part_count == 2 && last->place && bare_value(last->place))
+		report_hint(r, "write !%.*s", STR(last->place->name));
+	else
+		report_hint(r, "write a name, !name, or one placeholder such as {name?yes:}");
 }
 
 const struct text *braces_guard(struct arena *a, const struct place *place, struct str raw,
@@ -551,10 +629,8 @@ const struct text *braces_guard(struct arena *a, const struct place *place, stru
 		b->flag = flag;
 		return &b->text;
 	}
-	b->text.raw = trimmed;
-	if (!compile(a, b, d, r))
+	if (!compile(a, b, trimmed, d, r))
 		return NULL;
-	b->text.raw = raw;
 	if (whole_placeholder(b->parts, b->part_count)) {
 		const struct placeholder *p = b->parts[0].place;
 
@@ -563,9 +639,7 @@ const struct text *braces_guard(struct arena *a, const struct place *place, stru
 			b->flag = p->name;
 		return &b->text;
 	}
-	report_error(r, place_where(place), "`when` is '%.*s', neither a flag nor a placeholder",
-		STR(raw));
-	report_hint(r, "write a name, !name, or one placeholder such as {name?yes:}");
+	refuse_guard(b, trimmed, r);
 	return NULL;
 }
 
@@ -614,14 +688,21 @@ bool braces_mentions_copy(const struct text *t, const struct scope *s)
 	return m.found;
 }
 
-const json_t *braces_array(const struct scope *s, struct str name)
+const json_t *braces_array(const struct scope *s, struct str name, struct where w, struct report *r)
 {
 	AUTO_RESOLVER rs = { .scope = s };
 	AUTO_VALUE v = { 0 };
 
-	if (!look_up(&rs, name, &v) || v.kind != VALUE_JSON || !json_is_array(v.json))
-		return NULL;
-	return v.json;
+	if (look_up(&rs, name, &v)) {
+		if (v.kind == VALUE_JSON && json_is_array(v.json))
+			return v.json;
+		if (v.kind == VALUE_ABSENT)
+			missing(&rs, name, array_form);
+		else
+			not_an_array(&rs, name, &v);
+	}
+	complain(&rs, w, r);
+	return NULL;
 }
 
 bool braces_named(
@@ -635,7 +716,7 @@ bool braces_named(
 			value_write(&v, ret);
 			return true;
 		}
-		missing(&rs, name);
+		missing(&rs, name, NULL);
 	}
 	complain(&rs, w, r);
 	return false;

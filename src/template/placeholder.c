@@ -1,5 +1,7 @@
 #include "template/placeholder.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "template/expr.h"
@@ -20,42 +22,61 @@ static bool arithmetic(struct str content, struct placeholder *p)
 	return true;
 }
 
-static bool condition(struct str rest, struct placeholder *p, const char **why, const char **hint)
+static bool refuse(struct placeholder_mistake *wrong, const char *what, const char *hint)
+{
+	*wrong = (struct placeholder_mistake){ .what = what, .hint = hint };
+	return false;
+}
+
+static bool condition(struct str rest, struct placeholder *p, struct placeholder_mistake *wrong)
 {
 	size_t colon = str_find(rest, ':', 0);
 
-	if (colon == rest.len) {
-		*why = "a condition without its ':' part";
-		*hint = "write {name?then:else}; the else part may be empty";
-		return false;
-	}
+	if (colon == rest.len)
+		return refuse(wrong, "is a condition without its ':' part",
+			"write {name?then:else}; the else part may be empty");
 	p->kind = PLACEHOLDER_CONDITION;
 	p->text = str_sub(rest, 1, colon - 1);
 	p->other = str_from(rest, colon + 1);
 	return true;
 }
 
-static bool item(struct str rest, struct placeholder *p, const char **why, const char **hint)
+static bool item(struct str rest, struct placeholder *p, struct placeholder_mistake *wrong)
 {
+	size_t close = str_find(rest, ']', 0);
 	uint64_t number;
 
+	if (close == rest.len)
+		return refuse(wrong, "is an array item without its ]",
+			"write {items[0]} or {items[index]}");
+	if (close + 1 < rest.len)
+		return refuse(wrong, "has something behind its ]",
+			rest.p[close + 1] == '=' ? "an array item takes no default"
+						 : "write {items[0]} or {items[index]}");
 	p->kind = PLACEHOLDER_ITEM;
-	p->index = rest.len > 2 ? str_sub(rest, 1, rest.len - 2) : S("");
-	if (rest.p[rest.len - 1] == ']' && (name_valid(p->index) || str_to_uint(p->index, &number)))
+	p->index = str_sub(rest, 1, close - 1);
+	if (name_valid(p->index) || str_to_uint(p->index, &number))
 		return true;
-	*why = "an array item with an index that is neither a number nor a name";
-	*hint = "write {items[0]} or {items[index]}; arithmetic is not possible inside [ ]";
-	return false;
+	return refuse(wrong, "is an array item with an index that is neither a number nor a name",
+		"write {items[0]} or {items[index]}; arithmetic is not possible inside [ ]");
 }
 
-static bool typed(struct str rest, struct placeholder *p, const char **why, const char **hint)
+static bool typed(struct str rest, struct placeholder *p, struct placeholder_mistake *wrong)
 {
 	size_t close = str_starts(rest, S(":enum(")) ? str_find(rest, ')', 0) : 0;
 	size_t equals = str_find(rest, '=', close == rest.len ? 0 : close);
+	struct str type = str_sub(rest, 1, equals - 1);
 
-	if (!type_parse(str_sub(rest, 1, equals - 1), &p->type)) {
-		*why = "a type that does not exist";
-		*hint = "types are string, path, int, number, bool, array and enum(a,b)";
+	if (!type_parse(type, &p->type)) {
+		struct str before = str_sub(type, 0, str_find(type, '?', 0));
+
+		if (before.len < type.len && type_parse(before, &p->type))
+			return refuse(wrong, "has a type and more than a default",
+				"a typed placeholder takes a default only: {name:int=5}");
+		refuse(wrong,
+			type.len ? "has a type that does not exist: " : "has no type behind its :",
+			"types are string, path, int, number, bool, array and enum(a,b)");
+		wrong->subject = type;
 		return false;
 	}
 	if (equals < rest.len) {
@@ -65,19 +86,13 @@ static bool typed(struct str rest, struct placeholder *p, const char **why, cons
 	return true;
 }
 
-static const char braces_hint[] =
-	"braces always mean a placeholder; pass such text as a value, which is never read for them";
-
 static bool parse_named(
-	struct str content, size_t from, struct placeholder *p, const char **why, const char **hint)
+	struct str content, size_t from, struct placeholder *p, struct placeholder_mistake *wrong)
 {
 	struct str rest = str_from(content, from + p->name.len);
 
-	if (p->negated && !(rest.len && rest.p[0] == '?' && !str_starts(rest, S("??")))) {
-		*why = "a '!' that belongs to no condition";
-		*hint = "write {!name?then:else}";
-		return false;
-	}
+	if (p->negated && !(rest.len && rest.p[0] == '?' && !str_starts(rest, S("??"))))
+		return refuse(wrong, "negates, but is no condition", "write {!name?then:else}");
 	if (!rest.len)
 		return true;
 	if (rest.p[0] == '=') {
@@ -91,40 +106,112 @@ static bool parse_named(
 		return true;
 	}
 	if (rest.p[0] == '?')
-		return condition(rest, p, why, hint);
+		return condition(rest, p, wrong);
 	if (rest.p[0] == '[')
-		return item(rest, p, why, hint);
+		return item(rest, p, wrong);
 	if (rest.p[0] == ':')
-		return typed(rest, p, why, hint);
-	if (arithmetic(content, p))
-		return true;
-	*why = "not a placeholder";
-	*hint = str_starts(rest, S(".length")) ? "an array's length is known only to `repeat`"
-					       : braces_hint;
-	return false;
+		return typed(rest, p, wrong);
+	return arithmetic(content, p);
+}
+
+/* -- what the author may have meant --------------------------------------------------------------
+ */
+
+static bool made_of(struct str s, const char *others, bool beyond_ascii)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		char c = s.p[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !ascii_digit(c) &&
+			!(c && strchr(others, c)) && !(beyond_ascii && (unsigned char)c >= 0x80))
+			return false;
+	}
+	return true;
+}
+
+static bool is_dotted(struct str s)
+{
+	size_t dot = str_find(s, '.', 0);
+
+	return dot < s.len && name_valid(str_sub(s, 0, dot)) && name_length(str_from(s, dot + 1));
+}
+
+static bool is_length(struct str s)
+{
+	return is_dotted(s) && str_ends(s, S(".length"));
+}
+
+static bool is_arithmetic(struct str s)
+{
+	uint64_t ignored;
+
+	return made_of(s, "_+-*/%() ", false) &&
+	       (!made_of(s, "_- ", false) || s.p[0] == '-' || str_to_uint(s, &ignored));
+}
+
+static bool is_name(struct str s)
+{
+	return made_of(s, "_-", true);
+}
+
+static bool is_anything(struct str s)
+{
+	return s.len > 0;
+}
+
+/* Hints for a group that is of no form at all; the first that fits is given. */
+static const struct {
+	bool (*fits)(struct str content);
+	const char *hint;
+} guesses[] = {
+	{ is_length, "an array's length is known only to `repeat`" },
+	{ is_dotted, "there is no way into an object; pass the member as a value of its own" },
+	{ is_arithmetic,
+		"arithmetic has whole numbers, index, prev, next, repeat, ( ) and + - * / %" },
+	{ is_name, "a name begins with a letter or _ and goes on with letters, digits, _ and -" },
+	{ is_anything,
+		"braces always mean a placeholder; pass such text as a value, which is never "
+		"read for them" },
+};
+
+static void guess(struct str content, struct placeholder_mistake *wrong)
+{
+	struct str trimmed = utf8_trim(content);
+	struct placeholder_mistake ignored;
+	struct placeholder p;
+	size_t i = 0;
+
+	wrong->what = "is not a placeholder";
+	if (trimmed.len && trimmed.len < content.len &&
+		placeholder_parse(trimmed, DIALECT_NOW, &p, &ignored)) {
+		wrong->hint = "no blanks inside the braces: ";
+		wrong->example = trimmed;
+		return;
+	}
+	while (!guesses[i].fits(content))
+		i++;
+	wrong->hint = guesses[i].hint;
 }
 
 bool placeholder_parse(struct str content, enum dialect dialect, struct placeholder *ret,
-	const char **why, const char **hint)
+	struct placeholder_mistake *wrong)
 {
 	struct placeholder p = { .content = content };
 	size_t from = content.len && content.p[0] == '!' ? 1 : 0;
 
+	*wrong = (struct placeholder_mistake){ 0 };
 	p.negated = from == 1;
 	p.name = str_sub(content, from, name_length(str_from(content, from)));
-	*why = "not a placeholder";
-	*hint = braces_hint;
-	bool fits =
-		p.name.len ? parse_named(content, from, &p, why, hint) : arithmetic(content, &p);
-	if (!fits)
-		return false;
-	bool old = p.kind == PLACEHOLDER_EXPR || p.kind == PLACEHOLDER_VALUE ||
-		   p.kind == PLACEHOLDER_DEFAULT;
-	if (dialect == DIALECT_0_9 && (!old || p.type.kind != TYPE_NONE)) {
-		*why = "a form that the 0.9 dialect does not have";
-		*hint = "it has {name}, {name=default} and arithmetic";
+	if (!(p.name.len ? parse_named(content, from, &p, wrong) : arithmetic(content, &p))) {
+		if (!wrong->what)
+			guess(content, wrong);
 		return false;
 	}
+	bool old = p.kind == PLACEHOLDER_EXPR || p.kind == PLACEHOLDER_VALUE ||
+		   p.kind == PLACEHOLDER_DEFAULT;
+	if (dialect == DIALECT_0_9 && (!old || p.type.kind != TYPE_NONE))
+		return refuse(wrong, "is a form that the 0.9 dialect does not have",
+			"it has {name}, {name=default} and arithmetic");
 	*ret = p;
 	return true;
 }
@@ -158,19 +245,19 @@ size_t placeholder_cut(struct arena *a, struct str text, enum dialect dialect, s
 	while (next_group(text, at, &begin, &end)) {
 		struct str group = str_sub(text, begin, end - begin);
 		struct placeholder p;
-		const char *why, *hint;
+		struct placeholder_mistake wrong;
 
 		if (begin > at)
-			vec_push(&parts, (struct part){ str_sub(text, at, begin - at), NULL, at });
+			vec_push(&parts, (struct part){ str_sub(text, at, begin - at), NULL });
 		at = end;
-		if (placeholder_parse(str_sub(group, 1, group.len - 2), dialect, &p, &why, &hint)) {
+		if (placeholder_parse(str_sub(group, 1, group.len - 2), dialect, &p, &wrong)) {
 			struct placeholder *kept = arena_new(a, struct placeholder);
 
 			*kept = p;
-			vec_push(&parts, (struct part){ group, kept, begin });
+			vec_push(&parts, (struct part){ group, kept });
 		} else if (bad) {
-			give_up |= !bad(data, group, begin, why, hint);
-			vec_push(&parts, (struct part){ group, NULL, begin });
+			give_up |= !bad(data, group, &wrong);
+			vec_push(&parts, (struct part){ group, NULL });
 		} else {
 			parts.len = 0;
 			at = 0;
@@ -178,7 +265,7 @@ size_t placeholder_cut(struct arena *a, struct str text, enum dialect dialect, s
 		}
 	}
 	if (at < text.len)
-		vec_push(&parts, (struct part){ str_from(text, at), NULL, at });
+		vec_push(&parts, (struct part){ str_from(text, at), NULL });
 	count = give_up ? SIZE_MAX : parts.len;
 	*ret = arena_array(a, struct part, parts.len);
 	if (parts.len)

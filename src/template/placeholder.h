@@ -27,22 +27,28 @@ struct placeholder {
 
 enum dialect { DIALECT_NOW, DIALECT_0_9 };
 
-/* False when it is none of the forms; *why then says what is wrong and *hint what to do. */
+/* What is wrong with a brace group, as the ends of two sentences: "'{a:float}' " WHAT SUBJECT, and
+ * HINT EXAMPLE. Subject and example may be empty. */
+struct placeholder_mistake {
+	const char *what, *hint;
+	struct str subject, example;
+};
+
+/* False when it is none of the forms; *wrong then says why. */
 bool placeholder_parse(struct str content, enum dialect dialect, struct placeholder *ret,
-	const char **why, const char **hint);
+	struct placeholder_mistake *wrong);
 
 /* A text cut into literal runs and brace groups. */
 struct part {
 	struct str text;                 /* the literal, or the group with its braces */
 	const struct placeholder *place; /* NULL: literal */
-	size_t offset;                   /* in the text */
 };
 
 /* Cuts `text` at its brace groups. Groups that are no placeholder are given to `bad`, which says
  * whether to go on with them as literal text; without `bad` the whole text is then one literal.
- * Returns the number of parts, SIZE_MAX when `bad` said no. Parts point into `text`. */
+ * Returns the number of parts, SIZE_MAX when `bad` said no. Parts and groups point into `text`. */
 typedef bool placeholder_bad_fn(
-	void *data, struct str group, size_t offset, const char *why, const char *hint);
+	void *data, struct str group, const struct placeholder_mistake *wrong);
 size_t placeholder_cut(struct arena *a, struct str text, enum dialect dialect, struct part **ret,
 	placeholder_bad_fn *bad, void *data);
 

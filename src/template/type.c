@@ -109,7 +109,7 @@ void type_describe(const struct type *type, struct buf *b)
 		[TYPE_PATH] = "a path",
 		[TYPE_INT] = "a whole number",
 		[TYPE_NUMBER] = "a number",
-		[TYPE_BOOL] = "true, false, yes, no, 1 or 0",
+		[TYPE_BOOL] = "true, false, or one of the texts yes, no, 1, 0",
 		[TYPE_ARRAY] = "a JSON array",
 		[TYPE_ENUM] = "one of ",
 	};

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/issues.h"
+#include "app/source.h"
 #include "base/file.h"
 #include "cmdline/help.h"
 #include "cmdline/parse.h"
@@ -115,7 +116,21 @@ static int run_command(
 		help_command(c, &text);
 		return cli_print(buf_str(&text));
 	}
+	cli->command = c;
+	cli->operands = parsed.operands;
+	cli->operand_count = parsed.operand_count;
 	return c->run(cli, c, opts, parsed.operand_count, parsed.operands);
+}
+
+/* `roux NAME` is no command. */
+static void unknown_command(struct cli *cli, const char *name)
+{
+	(void)suggest_command(cli->commands, cli->command_count, str_of(name), &cli->report);
+	if (!source_is_template(name))
+		return;
+	AUTO_BUF quoted = BUF_INIT;
+	command_display(&quoted, &name, 1);
+	report_hint(&cli->report, "to run a template: roux exec %s", buf_cstr(&quoted));
 }
 
 static int dispatch(struct cli *cli, int argc, char **argv)
@@ -141,8 +156,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 			"lists the commands",
 			name);
 	else
-		(void)suggest_command(
-			cli->commands, cli->command_count, str_of(name), &cli->report);
+		unknown_command(cli, name);
 	return cli_refuse(cli, wants_json(left, rest));
 }
 

@@ -8,6 +8,10 @@ struct cli {
 	const struct command *const *commands;
 	size_t command_count;
 	const char *program; /* argv[0] */
+	/* What is being run; NULL and 0 before: */
+	const struct command *command;
+	const char *const *operands;
+	size_t operand_count;
 	struct arena arena;
 	struct report report;
 };

@@ -124,8 +124,8 @@ static int run_schema(void *host, const struct command *c, const void *opts, siz
 	if (count && !str_eq(str_of(words[0]), S("template"))) {
 		report_error(
 			&cli->report, (struct where){ 0 }, "there is no schema of '%s'", words[0]);
-		suggest_word(schemas, str_of(words[0]), &cli->report);
 		report_hint(&cli->report, "there is one of: template");
+		suggest_word(schemas, str_of(words[0]), &cli->report);
 		return cli_refuse(cli, o->common.json);
 	}
 	schema_template(&text);
@@ -135,7 +135,7 @@ static int run_schema(void *host, const struct command *c, const void *opts, siz
 const struct command cmd_schema = {
 	.name = "schema",
 	.operands = "[template]",
-	.summary = "print the JSON Schema of templates, for editors and checks",
+	.summary = "print the JSON Schema of templates, for editors",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),
 	.options_size = sizeof(struct about_opts),
@@ -171,6 +171,7 @@ const struct command cmd_completion = {
 	.name = "completion",
 	.heading = "About roux",
 	.operands = "bash|zsh|fish",
+	.wants = "a shell: bash, zsh or fish",
 	.summary = "print a completion script for a shell",
 	.examples = completion_examples,
 	.example_count = ARRAY_SIZE(completion_examples),

@@ -45,9 +45,11 @@ static void check_one(struct cli *cli, const struct check_opts *o, const char *w
 	graph_unref(g);
 }
 
-static void count_line(const struct report *r, struct buf *b)
+static void count_line(const struct report *r, size_t checked, struct buf *b)
 {
-	if (!r->errors && !r->warnings)
+	if (!checked && !r->errors)
+		buf_adds(b, "nothing to check: name a template, @FILE or recipe\n");
+	else if (!r->errors && !r->warnings)
 		buf_adds(b, "no mistakes found\n");
 	else
 		buf_printf(b, "%zu error%s, %zu warning%s\n", r->errors, r->errors == 1 ? "" : "s",
@@ -80,7 +82,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		buf_adds(&text, "}\n");
 	} else {
 		report_text(r, REPORT_ALL, &text);
-		count_line(r, &last);
+		count_line(r, count, &last);
 	}
 	int printed = cli_print(buf_str(&text));
 	cli_say(buf_str(&last));
@@ -102,5 +104,6 @@ const struct command cmd_check = {
 	.options_size = sizeof(struct check_opts),
 	.max_operands = OPERANDS_ANY,
 	.complete = COMPLETE_RECIPE,
+	.unknown_option = template_unknown_option,
 	.run = run,
 };

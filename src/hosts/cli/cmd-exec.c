@@ -38,7 +38,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 						    : NULL;
 	if (!p)
 		return cli_refuse(cli, o->common.json);
-	return follow_plan(cli, p, &o->run, o->common.json, stdin_used);
+	return follow_plan(cli, p, &o->run, o->common.json, stdin_used, &(struct follow_run){ 0 });
 }
 
 static const struct exec_opts defaults = { .run = RUN_OPTS_DEFAULTS };
@@ -68,5 +68,6 @@ const struct command cmd_exec = {
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
 	.complete = COMPLETE_TEMPLATE,
+	.unknown_option = template_unknown_option,
 	.run = run,
 };

@@ -63,7 +63,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 const struct command cmd_graph = {
 	.name = "graph",
 	.operands = "RECIPE|TEMPLATE",
-	.summary = "draw a picture of it",
+	.summary = "draw a picture of a template",
 	.details = "Writes SVG for a browser, DOT for Graphviz or Mermaid for Markdown, all of the "
 		   "same picture: groups, the order of execution, and the flags that change it.",
 	.examples = examples,
@@ -74,5 +74,6 @@ const struct command cmd_graph = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RECIPE,
+	.unknown_option = template_unknown_option,
 	.run = run,
 };

@@ -42,6 +42,8 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	else
 		planned_text(p, &text);
 	plan_unref(p);
+	if (!text.len)
+		cli_say(S("nothing would run: every node is skipped\n"));
 	return cli_print(buf_str(&text));
 }
 
@@ -59,5 +61,6 @@ const struct command cmd_plan = {
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
 	.complete = COMPLETE_RECIPE,
+	.unknown_option = template_unknown_option,
 	.run = run,
 };

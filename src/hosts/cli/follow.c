@@ -15,7 +15,7 @@
 #include "render/lines.h"
 #include "render/live.h"
 
-enum { TICK_MS = 90 };
+enum { TICK_MS = 90, LINES_MS = 40 };
 
 static const char *const progress_words[] = { "auto", "tree", "plain", "none", NULL };
 
@@ -70,8 +70,12 @@ static void on_event(void *data, const struct event *e)
 
 	if (f->live)
 		live_view_event(f->live, e);
-	if (f->lines)
+	if (f->lines) {
+		/* A thousand quick commands are a few writes, and nobody waits long for a line. */
 		plain_lines_event(f->lines, e);
+		if (!timer_running(&f->tick))
+			timer_start(f->roux->loop, &f->tick, LINES_MS);
+	}
 	if (f->events >= 0 && event_name(e->kind)) {
 		event_json(e, &f->events_text);
 		buf_addc(&f->events_text, '\n');
@@ -84,6 +88,10 @@ static void on_tick(struct timer *t)
 {
 	struct follow *f = container_of(t, struct follow, tick);
 
+	if (f->lines) {
+		plain_lines_flush(f->lines);
+		return;
+	}
 	live_view_tick(f->live, clock_mono_ms());
 	timer_start(f->roux->loop, t, TICK_MS);
 }
@@ -208,41 +216,47 @@ static bool check_env(struct cli *cli, const struct opt_list *env)
 	return ok;
 }
 
+static void complain(const char *what, int error)
+{
+	AUTO_BUF line = BUF_INIT;
+
+	buf_printf(&line, "roux: error: cannot write the %s: %s\n", what, strerror(-error));
+	cli_say(buf_str(&line));
+}
+
 static int answer(struct follow *f, const struct run_opts *o, bool json)
 {
 	int status = result_exit(f->run, o->strict, o->tolerate);
+	bool events_only = o->events && strcmp(o->events, "-") == 0;
+	AUTO_BUF text = BUF_INIT;
 	int written = 0;
 
 	if (json) {
-		AUTO_BUF text = BUF_INIT;
+		enum roux_status told;
 
-		written = result_document(f->run, &text, STDOUT_FILENO);
-	} else if (!(o->events && strcmp(o->events, "-") == 0)) {
+		written = result_document(f->run, &text, STDOUT_FILENO, &told);
+		status = told == ROUX_FAILED ? 1 : status;
+	} else if (!events_only) {
 		written = result_write_output(f->run, STDOUT_FILENO);
 	}
 	if (!o->quiet && !json) {
-		AUTO_BUF text = BUF_INIT;
-
+		/* On one screen the report must not begin in the middle of a line. */
+		if (!events_only && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
+			!result_ends_line(f->run))
+			buf_addc(&text, '\n');
+		size_t before = text.len;
 		result_text(f->run, &text);
-		cli_say(buf_str(&text));
+		if (text.len > before)
+			cli_say(buf_str(&text));
 	}
 	flush_events(f);
-	if (f->events_error && f->events_error != -EPIPE) {
-		AUTO_BUF line = BUF_INIT;
-
-		buf_printf(&line, "roux: error: cannot write the events: %s\n",
-			strerror(-f->events_error));
-		cli_say(buf_str(&line));
-		status = status ? status : 1;
-	}
-	if (written < 0 && written != -EPIPE) {
-		AUTO_BUF line = BUF_INIT;
-
-		buf_printf(&line, "roux: error: cannot write the result: %s\n", strerror(-written));
-		cli_say(buf_str(&line));
-		return 1;
-	}
-	return status;
+	if (f->events_error && f->events_error != -EPIPE)
+		complain("events", f->events_error);
+	if (written < 0 && written != -EPIPE)
+		complain("result", written);
+	bool lost = (written < 0 && written != -EPIPE) ||
+		    (f->events_error && f->events_error != -EPIPE);
+	return lost && (status == 0 || status == 3) ? 1 : status;
 }
 
 static void work(struct follow *f)
@@ -250,8 +264,6 @@ static void work(struct follow *f)
 	while (roux_run_status(f->run) == ROUX_RUNNING) {
 		if (loop_turn(f->roux->loop, -1) < 0)
 			break;
-		if (f->lines)
-			plain_lines_flush(f->lines);
 		flush_events(f);
 	}
 	timer_stop(&f->tick);
@@ -260,8 +272,8 @@ static void work(struct follow *f)
 	signals_stop(&f->signals);
 }
 
-static int follow(
-	struct cli *cli, struct plan *p, const struct run_opts *o, bool json, bool stdin_used)
+static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
+	bool stdin_used, const struct follow_run *run)
 {
 	struct follow f = { .tick.fire = on_tick };
 	struct rlimit nofile;
@@ -288,7 +300,9 @@ static int follow(
 			.base = { .size = sizeof(struct roux_start),
 				.stdin_fd = stdin_used || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO,
 				.stdout_fd = -1,
+				.as = run->id,
 				.grace_ms = o->grace_ms },
+			.artifacts = run->artifacts,
 			.grace_given = true,
 			.env = env,
 			.listen = f.live || f.lines || f.events >= 0 ? on_event : NULL,
@@ -307,10 +321,10 @@ static int follow(
 	return status;
 }
 
-int follow_plan(
-	struct cli *cli, struct plan *p, const struct run_opts *o, bool json, bool stdin_used)
+int follow_plan(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
+	bool stdin_used, const struct follow_run *run)
 {
-	int status = follow(cli, p, o, json, stdin_used);
+	int status = follow(cli, p, o, json, stdin_used, run);
 
 	plan_unref(p);
 	return status;

@@ -19,7 +19,13 @@ extern const struct opt run_opts[8];
 		.jobs = DEFAULT_JOBS, .grace_ms = DEFAULT_GRACE_MS \
 	}
 
+/* What a run has beside its plan. */
+struct follow_run {
+	const char *id;    /* NULL: it has none */
+	json_t *artifacts; /* name → path; may be NULL */
+};
+
 /* Runs the plan in the foreground and answers: progress on standard error, the result on standard
  * output, signals as cancel and kill. Takes the plan. Returns the exit status. */
-int follow_plan(
-	struct cli *cli, struct plan *p, const struct run_opts *o, bool json, bool stdin_used);
+int follow_plan(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
+	bool stdin_used, const struct follow_run *run);

@@ -14,6 +14,8 @@ extern const struct opt template_opts[1];
 extern const struct opt values_opts[1];
 
 enum dialect template_dialect(const struct template_opts *o);
+/* For struct command: an option that is really a field of a node, such as --timeout. */
+bool template_unknown_option(struct str name, struct report *r);
 
 /* A plan from the words of a command line: the template, or where `any` a recipe, then its values.
  * NULL with issues added. *stdin_used: standard input was read. */

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "graph/plan.h"
 
 enum { VALUES_MAX_BYTES = 64 << 20 };
 
@@ -33,6 +34,9 @@ static bool read_file(struct cli *cli, const char *file, json_t *values, bool *s
 	if (r < 0)
 		return report_errno(&cli->report, -r, "cannot read the values of '%s'", file);
 	struct source source = { standard_input ? S("<stdin>") : str_of(file), buf_str(&text) };
+	if (!str_trim(source.text).len)
+		return report_error(&cli->report, (struct where){ &source, 0, 1 },
+			"the file is empty, expected an object of names and values");
 	AUTO_JSON *given = json_read(&source, &cli->report);
 	if (!given)
 		return false;
@@ -43,6 +47,27 @@ static bool read_file(struct cli *cli, const char *file, json_t *values, bool *s
 	return true;
 }
 
+/* A word that is no value: most likely the template was not quoted. */
+static bool not_a_value(struct cli *cli, const char *word)
+{
+	const char *first = cli->operands[0];
+	AUTO_BUF whole = BUF_INIT;
+	AUTO_BUF quoted = BUF_INIT;
+
+	report_error(&cli->report, (struct where){ 0 }, "'%.*s' is no value, expected name=value",
+		STR(report_quote(&cli->report, str_of(word))));
+	if (cli->command->complete != COMPLETE_TEMPLATE || !*first || strchr("@-{[\"", *first))
+		return report_hint(
+			&cli->report, "a template with blanks in it has to be quoted whole");
+	for (size_t i = 0; i < cli->operand_count; i++)
+		if (i == 0 || !strchr(cli->operands[i], '='))
+			buf_printf(&whole, "%s%s", i ? " " : "", cli->operands[i]);
+	const char *const argv[] = { buf_cstr(&whole) };
+	command_display(&quoted, argv, 1);
+	return report_hint(&cli->report, "quote the command whole: roux %s %s", cli->command->name,
+		buf_cstr(&quoted));
+}
+
 static bool read_word(struct cli *cli, const char *word, json_t *values)
 {
 	struct str s = str_of(word);
@@ -51,22 +76,28 @@ static bool read_word(struct cli *cli, const char *word, json_t *values)
 	struct str name = str_sub(s, 0, json ? equals - 1 : equals);
 	json_t *value;
 
-	if (equals == s.len || !name.len || !utf8_valid(name)) {
+	if (!name_valid(name)) {
 		report_error(&cli->report, (struct where){ 0 },
-			"'%s' is no value, expected name=value", word);
-		return report_hint(
-			&cli->report, "a template with blanks in it has to be quoted whole");
+			"'%.*s' is no name, expected letters, digits, _ and -",
+			STR(report_quote(&cli->report, name)));
+		bool blanks = str_contains(name, S(" ")) || utf8_trim(name).len < name.len;
+		return report_hint(&cli->report, "%s",
+			blanks ? "write name=value without blanks around the ="
+			       : "a name begins with a letter or _");
 	}
 	struct str text = str_from(s, equals + 1);
 	if (json) {
 		struct source source = { arena_printf(&cli->arena, "%.*s:=", STR(name)), text };
 
 		value = json_read(&source, &cli->report);
-		if (!value)
-			return report_hint(&cli->report,
-				"after := comes JSON: a text needs quotes of its own, or write "
-				"%.*s=…",
+		/* Inside brackets JSON is meant, and what is wrong with it has been said. */
+		if (!value && !(text.len && strchr("[{", text.p[0])))
+			report_hint(&cli->report,
+				"after := comes JSON: a text needs double quotes of its own, or "
+				"write %.*s=…",
 				STR(name));
+		if (!value)
+			return false;
 	} else {
 		value = json_from_str(text); /* any bytes: they arrive as they are */
 	}
@@ -78,12 +109,19 @@ json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
 	const char *const *words, bool *stdin_used)
 {
 	json_t *values = json_object();
-	bool ok = true;
+	bool ok = true, told = false;
 
 	for (size_t i = 0; i < files->len; i++)
 		ok &= read_file(cli, files->at[i], values, stdin_used);
-	for (size_t i = 0; i < count; i++)
-		ok &= read_word(cli, words[i], values);
+	for (size_t i = 0; i < count; i++) {
+		bool is_value = strchr(words[i], '=') != NULL;
+
+		if (is_value)
+			ok &= read_word(cli, words[i], values);
+		else if (!told)
+			ok = not_a_value(cli, words[i]);
+		told |= !is_value;
+	}
 	if (ok)
 		return values;
 	json_decref(values);

@@ -1,0 +1,185 @@
+#include <string.h>
+
+#include "app/recipes.h"
+#include "data/json.h"
+#include "hosts/cli/cli.h"
+#include "hosts/cli/commands.h"
+#include "recipe/tool.h"
+
+struct tool_opts {
+	const char *description, *args;
+	bool async, no_async;
+	struct common_opts common;
+};
+
+static const struct opt own_opts[] = {
+	OPT_TEXT(0, "description", "TEXT", struct tool_opts, description, "what the tool is for"),
+	OPT_TEXT(0, "args", "LIST", struct tool_opts, args,
+		"its arguments: name, name:type or name:type=default, separated by commas"),
+	OPT_FLAG(0, "async", struct tool_opts, async, "it runs detached"),
+	OPT_FLAG(0, "no-async", struct tool_opts, no_async, "it runs attached"),
+};
+
+static const struct opt_set sets[] = {
+	OPT_SET("Options", own_opts),
+	COMMON_SET(struct tool_opts),
+};
+
+static const struct command_example examples[] = {
+	{ "roux tool add greet 'echo hello {name=world}'", "then: roux run greet name=Ada" },
+	{ "roux tool schema greet", "its JSON Schema, for agents" },
+};
+
+/* What was asked for, and the words behind it. */
+struct asked {
+	struct cli *cli;
+	const struct tool_opts *o;
+	struct recipe_dirs dirs;
+	size_t count;
+	const char *const *words;
+};
+
+static int written(struct asked *q, const char *did, struct str id, struct str path)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (q->o->common.json) {
+		buf_adds(&text, "{\"ok\":true,\"id\":");
+		json_write_str(&text, id);
+		buf_adds(&text, ",\"path\":");
+		json_write_str(&text, path);
+		buf_adds(&text, "}\n");
+	} else {
+		buf_printf(&text, "%s %.*s (%.*s)\n", did, STR(id), STR(path));
+	}
+	return cli_print(buf_str(&text));
+}
+
+static int remove_tool(struct asked *q)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	if (!tool_remove(&q->dirs, q->words[0], &path, &q->cli->report))
+		return cli_refuse(q->cli, q->o->common.json);
+	return written(q, "removed", recipe_id_of(buf_str(&path)), buf_str(&path));
+}
+
+static int write_tool(struct asked *q, bool update)
+{
+	struct tool_request request = {
+		.name = q->words[0],
+		.template = q->count > 1 ? q->words[1] : NULL,
+		.description = q->o->description,
+		.args = q->o->args,
+		.async = q->o->async      ? 1
+			 : q->o->no_async ? 0
+					  : -1,
+		.update = update,
+	};
+	AUTO_BUF id = BUF_INIT;
+	AUTO_BUF path = BUF_INIT;
+
+	/* An empty template takes the tool away. */
+	if (request.template && (!*request.template || strcmp(request.template, "null") == 0))
+		return remove_tool(q);
+	if (!tool_write(&q->dirs, &request, &id, &path, &q->cli->report))
+		return cli_refuse(q->cli, q->o->common.json);
+	return written(q, update ? "updated" : "added", buf_str(&id), buf_str(&path));
+}
+
+static int add_tool(struct asked *q)
+{
+	return write_tool(q, false);
+}
+
+static int update_tool(struct asked *q)
+{
+	return write_tool(q, true);
+}
+
+static int list_tools(struct asked *q)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	recipes_tools(&q->dirs, q->o->common.json, &text);
+	return cli_print(buf_str(&text));
+}
+
+static int tool_schema(struct asked *q)
+{
+	struct recipe *recipe = recipe_open(&q->dirs, str_of(q->words[0]), false, &q->cli->report);
+	AUTO_BUF text = BUF_INIT;
+
+	if (!recipe)
+		return cli_refuse(q->cli, q->o->common.json);
+	AUTO_JSON *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe));
+	json_write(&text, schema, q->o->common.json ? 0 : 2);
+	buf_addc(&text, '\n');
+	recipe_free(recipe);
+	return cli_print(buf_str(&text));
+}
+
+static const struct {
+	const char *name, *operands;
+	size_t min, max;
+	int (*run)(struct asked *q);
+} actions[] = {
+	{ "add", "NAME TEMPLATE", 2, 2, add_tool },
+	{ "update", "NAME [TEMPLATE]", 1, 2, update_tool },
+	{ "remove", "NAME", 1, 1, remove_tool },
+	{ "list", "", 0, 0, list_tools },
+	{ "schema", "RECIPE", 1, 1, tool_schema },
+};
+
+static int run(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct tool_opts *o = opts;
+	struct asked q = { cli, o, { { 0 } }, count - 1, words + 1 };
+
+	(void)c;
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+		if (strcmp(words[0], actions[i].name) != 0)
+			continue;
+		if (q.count < actions[i].min || q.count > actions[i].max) {
+			report_error(&cli->report, (struct where){ 0 }, "roux tool %s takes %s",
+				actions[i].name,
+				*actions[i].operands ? actions[i].operands : "no operands");
+			report_hint(&cli->report,
+				"quote a template whole: roux tool add greet 'echo {name}'");
+			return cli_refuse(cli, o->common.json);
+		}
+		if (!cli_enter(cli, &o->common))
+			return cli_refuse(cli, o->common.json);
+		q.dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+		return actions[i].run(&q);
+	}
+	report_error(&cli->report, (struct where){ 0 }, "roux tool cannot '%s'", words[0]);
+	report_hint(&cli->report, "it can add, update, remove, list and schema");
+	return cli_refuse(cli, o->common.json);
+}
+
+const struct command cmd_tool = {
+	.name = "tool",
+	.operands = "add|update|remove|list|schema [NAME] [TEMPLATE]",
+	.summary = "register a template as a tool: a recipe in your directory",
+	.details = "A tool is a recipe file in your recipe directory. It is checked before it is "
+		   "written; a "
+		   "tool with a mistake is never written. A template of one word that names a "
+		   "recipe stands "
+		   "for that recipe.\n\n"
+		   "    add NAME TEMPLATE       write a new one\n"
+		   "    update NAME [TEMPLATE]  change what is given and nothing else\n"
+		   "    remove NAME             delete it\n"
+		   "    list                    those that can be called\n"
+		   "    schema RECIPE           its arguments as JSON Schema",
+	.examples = examples,
+	.example_count = ARRAY_SIZE(examples),
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct tool_opts),
+	.min_operands = 1,
+	.max_operands = 3,
+	.run = run,
+};
