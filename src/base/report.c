@@ -78,14 +78,30 @@ static void locate(struct report *r, struct issue *i, struct where w)
 	i->excerpt = arena_str(&r->arena, buf_str(&shown));
 }
 
+/* An error takes the place of the last warning: what is told must not hide why nothing runs. */
+static bool make_room(struct report *r, enum issue_kind kind)
+{
+	size_t at = r->issues.len;
+
+	if (at < REPORT_MAX)
+		return true;
+	while (at > 0 && r->issues.at[at - 1].kind != ISSUE_WARNING)
+		at--;
+	if (kind == ISSUE_WARNING || at == 0)
+		return false;
+	memmove(&r->issues.at[at - 1], &r->issues.at[at],
+		(r->issues.len - at) * sizeof(r->issues.at[0]));
+	r->issues.len--;
+	return true;
+}
+
 static void add(struct report *r, enum issue_kind kind, struct where w, struct str message)
 {
 	if (kind == ISSUE_WARNING)
 		r->warnings++;
 	else
 		r->errors++;
-	/* An error is always kept: the exit status must not depend on how many there are. */
-	if (r->issues.len >= REPORT_MAX)
+	if (!make_room(r, kind))
 		return;
 	struct issue i = { .kind = kind, .message = message };
 	locate(r, &i, w);
@@ -157,8 +173,8 @@ void report_move(struct report *to, struct report *from)
 	vec_each (i, &from->issues) {
 		struct issue copy = *i;
 
-		if (to->issues.len >= REPORT_MAX)
-			break;
+		if (!make_room(to, i->kind))
+			continue;
 		copy.file = arena_str(&to->arena, i->file);
 		copy.message = arena_str(&to->arena, i->message);
 		copy.hint = arena_str(&to->arena, i->hint);

@@ -88,6 +88,13 @@ json_t *json_read(const struct source *source, struct report *r)
 			"byte 0x%02x is not valid UTF-8", (unsigned char)text.p[bad]);
 		return NULL;
 	}
+	/* It ends at one and takes what it has. */
+	size_t nul = str_find(text, '\0', 0);
+	if (nul < text.len) {
+		report_error(r, (struct where){ source, skipped + nul, 1 },
+			"not valid JSON: a NUL byte");
+		return NULL;
+	}
 	json_t *value = load(text, &error);
 	if (!value && json_error_code(&error) == json_error_numeric_overflow) {
 		AUTO_BUF softened = BUF_INIT;

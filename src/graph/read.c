@@ -563,8 +563,7 @@ static void warn_of_json(struct reader *rd, struct str json_mistake)
 		str_find(program, '}', 0) < program.len)
 		return;
 	report_warning(&rd->g->warnings, braces_where(n->words[0].text, 0, program.len),
-		"the text is read as a command line, and this as the program to run");
-	report_hint(&rd->g->warnings, "%.*s", STR(json_mistake));
+		"this is read as the program to run; %.*s", STR(json_mistake));
 }
 
 static bool read_output(struct reader *rd, const json_t *output, const struct place *place)

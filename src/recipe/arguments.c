@@ -60,8 +60,10 @@ static bool passes_through(const struct preset *p)
 	       str_eq(p->parts[0].place->name, p->name);
 }
 
-/* The default in force for a name at a node: nearest first; then the args shorthand. */
-static const struct preset *default_at(const struct node *n, struct str name)
+/* The default in force for a name at a node: nearest first; then the args shorthand. *at is the
+ * node that declares it. */
+static const struct preset *default_at(
+	const struct node *n, struct str name, const struct node **at)
 {
 	const struct presets *args = NULL;
 
@@ -69,6 +71,7 @@ static const struct preset *default_at(const struct node *n, struct str name)
 		const struct preset *p = presets_find(n->defaults, name);
 
 		args = args ? args : n->args;
+		*at = n;
 		if (p && !passes_through(p))
 			return p;
 	}
@@ -77,12 +80,18 @@ static const struct preset *default_at(const struct node *n, struct str name)
 
 static void see(void *data, const struct placeholder *p);
 
-/* A name found in the text of a default is used where the default is. */
-static void see_default(struct collecting *c, const struct preset *preset)
+/* A name found in the text of a default is used where the default is; one that is all of the text
+ * means what stands above the node that declares it. */
+static void see_default(struct collecting *c, const struct preset *preset, const struct node *at)
 {
+	const struct node *here = c->node;
+
+	if (preset->part_count == 1 && at)
+		c->node = at->parent;
 	for (size_t i = 0; i < preset->part_count; i++)
 		if (preset->parts[i].place)
 			see(c, preset->parts[i].place);
+	c->node = here;
 }
 
 static void see_name(struct collecting *c, struct str name, const struct placeholder *p)
@@ -90,7 +99,8 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 	if (generated(name))
 		return;
 	struct use *u = use_of(c, name);
-	const struct preset *preset = default_at(c->node, name);
+	const struct node *at = NULL;
+	const struct preset *preset = default_at(c->node, name, &at);
 	bool first = !u->used;
 
 	u->used = true;
@@ -107,7 +117,7 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 	if (!preset && (p->kind == PLACEHOLDER_VALUE || p->kind == PLACEHOLDER_ITEM))
 		u->lacks_default = true;
 	if (preset && first)
-		see_default(c, preset);
+		see_default(c, preset, at);
 }
 
 static void see(void *data, const struct placeholder *p)
