@@ -12,6 +12,8 @@
 
 /* What stands behind the public types, for the hosts that live in this house. */
 
+struct bundle;
+
 struct roux {
 	struct loop *loop;
 	char *cwd;        /* NULL: the process's */
@@ -43,8 +45,9 @@ struct start_options {
 	struct roux_start base;
 	bool grace_given; /* base.grace_ms counts even when it is 0 */
 	const char *const *env;
-	json_t *artifacts; /* of a recipe: name → path; a reference is taken */
-	event_fn *listen;  /* every event, as it is */
+	const struct bundle *bundle; /* of a recipe: what prompts are told; may be NULL */
+	json_t *artifacts;           /* of a recipe: name → path; a reference is taken */
+	event_fn *listen;            /* every event, as it is */
 	void *listen_data;
 	bool tell_output;
 };

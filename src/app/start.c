@@ -5,6 +5,7 @@
 #include "app/result.h"
 #include "app/status.h"
 #include "base/file.h"
+#include "recipe/bundle.h"
 
 static const enum roux_status statuses[] = {
 	[RUN_RUNNING] = ROUX_RUNNING,
@@ -57,6 +58,14 @@ static void on_ended(void *data)
 	}
 }
 
+static const char *const *give_arguments(
+	void *data, const struct node *n, const char *const *argv, size_t argc, struct arena *a)
+{
+	const struct roux_run *run = data;
+
+	return bundle_arguments(run->options.bundle, n->origin, argv, argc, a);
+}
+
 static struct roux_run *launch(struct roux *r, struct plan *p, const struct start_options *o,
 	roux_event_fn *fn, void *data)
 {
@@ -84,6 +93,8 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 			.listen = o->listen || fn ? on_event : NULL,
 			.listen_data = run,
 			.tell_output = o->tell_output,
+			.arguments = o->bundle ? give_arguments : NULL,
+			.arguments_data = run,
 			.ended = on_ended,
 			.ended_data = run,
 		});

@@ -30,19 +30,19 @@ int fd_read_all(int fd, size_t max, struct buf *ret)
 
 int file_read(const char *path, size_t max, struct buf *ret)
 {
-	/* Not blocking, so that a FIFO without a writer cannot hold us up. */
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	/* Looked at before it is opened: opening a device can do things. A pipe such as /dev/fd/63
+	 * of a shell's <(…) is as good as a file; whoever names one waits for its writer. */
+	if (stat(path, &st) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	/* A pipe such as /dev/fd/63 of a shell's <(…) is as good as a file. */
-	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
-		(void)fcntl(fd, F_SETFL, 0);
-	else if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
 		return -EINVAL;
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
 		return -EFBIG;
 	return fd_read_all(fd, max, ret);

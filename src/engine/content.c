@@ -256,13 +256,18 @@ static int pipe_reader(struct content *c)
 		return r;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	r = fd_write_all(ends[1], buf_str(&bytes));
+	/* A pipe has room for it, unless the user has so many that the kernel makes smaller ones.
+	 */
+	(void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
+	ssize_t n = write(ends[1], bytes.p, bytes.len);
 	close_fd(&ends[1]);
-	if (r < 0) {
-		close_fd(&ends[0]);
-		return r;
-	}
-	return ends[0];
+	if (n == (ssize_t)bytes.len)
+		return ends[0];
+	close_fd(&ends[0]);
+	r = to_file(c);
+	if (r >= 0)
+		(void)lseek(r, 0, SEEK_SET);
+	return r;
 }
 
 /* The file itself, opened anew so that every reader has an offset of its own. */

@@ -247,6 +247,9 @@ bool leaf_start(struct frame *f)
 				.kind = EVENT_COMMAND_START, .argv = argv, .attempt = f->attempt },
 			f);
 	f->announced = true;
+	if (r->options.arguments)
+		spec.argv =
+			r->options.arguments(r->options.arguments_data, f->node, argv, argc, &a);
 	f->job = r->executor->ops->start(r->executor, &spec, &f->owner, &error);
 	bool wait = !f->job && may_pass(error) && r->running > 1;
 	if (f->job && f->timeout_ms)

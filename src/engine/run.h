@@ -35,7 +35,11 @@ struct run_options {
 	int stdin_fd;                /* handed to the first command; -1: empty */
 	event_fn *listen;            /* hears every event */
 	void *listen_data;
-	bool tell_output;          /* … also EVENT_COMMAND_OUTPUT */
+	bool tell_output; /* … also EVENT_COMMAND_OUTPUT */
+	/* May give a command other arguments than its node says, in the arena; NULL: never. */
+	const char *const *(*arguments)(void *data, const struct node *n, const char *const *argv,
+		size_t argc, struct arena *a);
+	void *arguments_data;
 	void (*ended)(void *data); /* called once from the loop, when nothing is left to do */
 	void *ended_data;
 };

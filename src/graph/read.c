@@ -7,6 +7,7 @@
 #include "graph/settings.h"
 #include "template/braces.h"
 
+enum { IMPORTS_MAX = 20000 }; /* import nodes of one recipe, counted where they are used */
 enum { OLD_TIMEOUT_MS = 30000 }; /* what a leaf without one had in the 0.9 dialect */
 
 struct reader {
@@ -15,6 +16,7 @@ struct reader {
 	struct arena *a;
 	enum dialect d;
 	const struct importer *importer; /* of the file that is being read; NULL: a template */
+	size_t imported;                 /* nodes that came from imports */
 };
 
 /* The members of an object node that are there and not null, by field. Those of an import come from
@@ -487,6 +489,20 @@ static bool read_recipe_members(struct reader *rd, const struct imported *im, st
 
 /* An import node becomes the recipe it names, with the node's own flags laid over it and one layer
  * of defaults: the recipe's, then the import's, then the node's. */
+/* Recipes that import each other several times multiply: a few files can stand for more nodes than a
+ * machine can hold. */
+static bool too_many(struct reader *rd, const struct place *place)
+{
+	if (++rd->imported < IMPORTS_MAX)
+		return false;
+	if (rd->imported == IMPORTS_MAX) {
+		report_error(rd->r, place_where(place), "the imports come to more than %d nodes",
+			IMPORTS_MAX);
+		report_hint(rd->r, "recipes that import each other several times multiply");
+	}
+	return true;
+}
+
 static struct node *read_import(struct reader *rd, const json_t *object, const struct place *place,
 	const struct node *parent)
 {
@@ -495,6 +511,8 @@ static struct node *read_import(struct reader *rd, const json_t *object, const s
 	struct members own = { 0 }, m = { 0 };
 	struct imported im;
 
+	if (too_many(rd, place))
+		return NULL;
 	bool ok = read_members(rd, object, place, &own);
 	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
 		return NULL;
@@ -629,6 +647,7 @@ static struct graph *finish(struct graph *g, bool ok, struct report *r)
 	if (ok)
 		return g;
 	report_move(r, &g->warnings);
+	report_sort(r);
 	graph_unref(g);
 	return NULL;
 }

@@ -8,6 +8,7 @@
 
 /* Far beyond any life time, and safe to add to a clock. */
 static const double ms_max = 9e15;
+static const double count_max = 9e15; /* beyond that a double cannot be counted up */
 
 static const char *expected(enum setting_kind kind)
 {
@@ -19,7 +20,7 @@ static bool fits(double n, enum setting_kind kind, uint64_t *ret)
 {
 	if (!isfinite(n) || n < 0)
 		return false;
-	if (kind == SETTING_ATTEMPTS && (n < 1 || n != floor(n)))
+	if (kind == SETTING_ATTEMPTS && (n < 1 || n != floor(n) || n > ms_max))
 		return false;
 	*ret = (uint64_t)ceil(MIN(n, ms_max));
 	return true;
@@ -102,7 +103,8 @@ bool count_read(struct arena *a, const struct place *place, const json_t *value,
 	bool ok;
 
 	if (json_is_number(value)) {
-		ok = fits(json_number_value(value), SETTING_ATTEMPTS, &c.number);
+		ok = json_number_value(value) < count_max &&
+			fits(json_number_value(value), SETTING_ATTEMPTS, &c.number);
 	} else {
 		struct str text = utf8_trim(json_str(value));
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -91,7 +92,10 @@ void recipe_set_free(struct recipe_set *set)
 static bool read_text(struct recipe_set *set, struct recipe_file *f, struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
-	int n = file_read(f->path.p, RECIPE_MAX_BYTES, &text);
+	struct stat st;
+	/* Found by location, so nobody asked to wait for a pipe or to read a device. */
+	bool other = stat(f->path.p, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	int n = other ? -EINVAL : file_read(f->path.p, RECIPE_MAX_BYTES, &text);
 
 	f->doc.source = (struct source){ f->path, arena_str(&set->arena, buf_str(&text)) };
 	if (n == 0)

@@ -7,6 +7,7 @@
 #include "hosts/cli/follow.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
+#include "recipe/bundle.h"
 #include "recipe/usage.h"
 
 struct cmd_run_opts {
@@ -48,12 +49,14 @@ struct launch {
 	struct recipe *recipe; /* NULL: a template */
 	struct graph *graph;
 	json_t *values, *artifacts;
+	struct bundle *bundle;
 	struct buf id, dir;
 	bool stdin_used;
 };
 
 static void launch_done(struct launch *l)
 {
+	bundle_free(l->bundle);
 	recipe_free(l->recipe);
 	graph_unref(l->graph);
 	json_decref(l->values);
@@ -164,8 +167,11 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		p = NULL;
 	}
 	if (p) {
+		l.bundle = l.recipe ? bundle_new(l.recipe) : NULL;
 		status = follow_plan(cli, p, &o->run, o->common.json, l.stdin_used,
-			&(struct follow_run){ .id = buf_cstr(&l.id), .artifacts = l.artifacts });
+			&(struct follow_run){ .id = buf_cstr(&l.id),
+				.artifacts = l.artifacts,
+				.bundle = l.bundle });
 		count_usage(&l);
 	} else {
 		status = cli_refuse(cli, o->common.json);

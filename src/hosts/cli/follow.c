@@ -303,6 +303,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 				.as = run->id,
 				.grace_ms = o->grace_ms },
 			.artifacts = run->artifacts,
+			.bundle = run->bundle,
 			.grace_given = true,
 			.env = env,
 			.listen = f.live || f.lines || f.events >= 0 ? on_event : NULL,

@@ -21,8 +21,9 @@ extern const struct opt run_opts[8];
 
 /* What a run has beside its plan. */
 struct follow_run {
-	const char *id;    /* NULL: it has none */
-	json_t *artifacts; /* name → path; may be NULL */
+	const char *id;              /* NULL: it has none */
+	json_t *artifacts;           /* name → path; may be NULL */
+	const struct bundle *bundle; /* for the prompts that it launches; may be NULL */
 };
 
 /* Runs the plan in the foreground and answers: progress on standard error, the result on standard

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "recipe/recipe.h"
+
+/* The recipe context bundle (recipes.md section 12): what a child agent is told about the recipe
+ * that launched it. */
+struct bundle;
+
+/* NULL when the recipe opted out. The recipe must outlive it. */
+struct bundle *bundle_new(const struct recipe *recipe);
+void bundle_free(struct bundle *b);
+size_t bundle_record_count(const struct bundle *b);
+
+/* The arguments of a command with the bundle behind its prompt, in the arena; `argv` itself when
+ * the command is no prompt launch. `origin` is the recipe that its node was written in. */
+const char *const *bundle_arguments(const struct bundle *b, const struct origin *origin,
+	const char *const *argv, size_t argc, struct arena *a);
