@@ -34,7 +34,7 @@ static size_t skip_blank(struct str t, size_t at)
 {
 	while (at < t.len && strchr(" \t\r\n", t.p[at]) && t.p[at])
 		at++;
-	return at;
+	return MIN(at, t.len);
 }
 
 static size_t skip_string(struct str t, size_t at)
@@ -286,7 +286,7 @@ struct where place_where_in(const struct place *p, size_t index, size_t len)
 							   : elsewhere(p);
 	}
 	struct str t = s.text;
-	if (!find(&s, p, &f) || t.p[f.value] != '"')
+	if (!find(&s, p, &f) || f.value >= t.len || t.p[f.value] != '"')
 		return place_where(p);
 	size_t at = f.value + 1;
 	for (; at < t.len && t.p[at] != '"' && done < index + len;) {

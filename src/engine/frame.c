@@ -32,8 +32,10 @@ struct frame *frame_new(struct run *r, struct frame *up, const struct node *n, e
 		(up && up->tolerated) || (n->failure_stated && n->failure == FAILURE_CONTINUE);
 	f->root_index = f->failed_index = UINT64_MAX;
 	list_init(&f->active);
-	if (up)
+	if (up) {
+		f->copies = up->count;
 		list_append(&up->active, &f->link);
+	}
 	return f;
 }
 
@@ -298,9 +300,9 @@ void frame_enter(struct frame *f)
 		frame_end_halted(f);
 		return;
 	}
-	f->scope = f->role == FRAME_COPY ? plan_enter_copy(n, up, (int64_t)f->index,
-						   (int64_t)f->up->count, &f->room)
-					 : plan_enter(n, up, &f->room);
+	f->scope = f->role == FRAME_COPY
+			   ? plan_enter_copy(n, up, (int64_t)f->index, (int64_t)f->copies, &f->room)
+			   : plan_enter(n, up, &f->room);
 	bool ok = plan_guard(n, f->scope, &runs, &f->run->issues);
 	if (ok && !runs) {
 		skip(f);

@@ -51,7 +51,8 @@ struct frame {
 	const struct node *node;
 	enum frame_role role;
 	enum frame_state state;
-	uint64_t index; /* among its siblings, or the copy's number */
+	uint64_t index;  /* among its siblings, or the copy's number */
+	uint64_t copies; /* of a copy: how many there are */
 	const struct scope *scope;
 	struct scope room;
 	struct content *in;

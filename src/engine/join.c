@@ -92,7 +92,7 @@ static int put_body(const struct branch *branch, struct content_out *out)
 	if (branch->status == BRANCH_DONE)
 		return content_put(out, branch->body);
 	AUTO_BUF text = BUF_INIT;
-	int r = content_head(branch->body, STDERR_CHARACTERS * 4, &text);
+	int r = content_head(branch->body, (size_t)STDERR_CHARACTERS * 4, &text);
 	if (r < 0)
 		return r;
 	return content_put_str(out, utf8_head(buf_str(&text), STDERR_CHARACTERS));

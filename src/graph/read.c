@@ -7,7 +7,7 @@
 #include "graph/settings.h"
 #include "template/braces.h"
 
-enum { IMPORTS_MAX = 20000 }; /* import nodes of one recipe, counted where they are used */
+enum { IMPORTS_MAX = 20000 };    /* import nodes of one recipe, counted where they are used */
 enum { OLD_TIMEOUT_MS = 30000 }; /* what a leaf without one had in the 0.9 dialect */
 
 struct reader {
@@ -489,8 +489,8 @@ static bool read_recipe_members(struct reader *rd, const struct imported *im, st
 
 /* An import node becomes the recipe it names, with the node's own flags laid over it and one layer
  * of defaults: the recipe's, then the import's, then the node's. */
-/* Recipes that import each other several times multiply: a few files can stand for more nodes than a
- * machine can hold. */
+/* Recipes that import each other several times multiply: a few files can stand for more nodes than
+ * a machine can hold. */
 static bool too_many(struct reader *rd, const struct place *place)
 {
 	if (++rd->imported < IMPORTS_MAX)

@@ -59,7 +59,21 @@ static json_t *field_schema(const struct field *f)
 	return schema;
 }
 
-void schema_template(struct buf *b)
+/* A node that stands for another recipe. */
+static json_t *import_node(json_t *properties)
+{
+	json_t *own = json_deep_copy(properties);
+
+	json_object_del(own, "template");
+	json_object_set_new(own, "name",
+		json_pack("{s:s, s:s}", "type", "string", "description", "the alias of an import"));
+	json_object_set_new(own, "values",
+		json_pack("{s:s, s:s}", "type", "object", "description", "values for it"));
+	return json_pack("{s:s, s:[s], s:{s:[s]}, s:o}", "type", "object", "required", "name",
+		"not", "required", "template", "properties", own);
+}
+
+json_t *schema_definitions(bool imports)
 {
 	json_t *properties = json_object();
 	json_t *retired = json_array();
@@ -76,12 +90,22 @@ void schema_template(struct buf *b)
 	json_t *array =
 		json_pack("{s:s, s:o, s:i}", "type", "array", "items", node_ref(), "minItems", 1);
 	json_t *text = json_pack("{s:s, s:s}", "type", "string", "pattern", "\\S");
-	AUTO_JSON *schema = json_pack("{s:s, s:s, s:s, s:s}", "$schema",
-		"https://json-schema.org/draft/2020-12/schema", "title", "roux command template",
-		"description", "A graph of commands as data.", "$ref", "#/$defs/node");
 	json_t *any = json_pack("[o, o, {s:s}]", text, array, "$ref", "#/$defs/object");
-	json_object_set_new(schema, "$defs",
-		json_pack("{s:{s:o}, s:o}", "node", "anyOf", any, "object", object));
+	if (imports)
+		json_array_append_new(any, json_pack("{s:s}", "$ref", "#/$defs/import"));
+	json_t *definitions = json_pack("{s:{s:o}, s:o}", "node", "anyOf", any, "object", object);
+	if (imports)
+		json_object_set_new(definitions, "import", import_node(properties));
+	return definitions;
+}
+
+void schema_template(struct buf *b)
+{
+	AUTO_JSON *schema = json_pack("{s:s, s:s, s:s, s:s, s:o}", "$schema",
+		"https://json-schema.org/draft/2020-12/schema", "title", "roux command template",
+		"description", "A graph of commands as data.", "$ref", "#/$defs/node", "$defs",
+		schema_definitions(false));
+
 	json_write(b, schema, 2);
 	buf_addc(b, '\n');
 }

@@ -104,7 +104,7 @@ bool count_read(struct arena *a, const struct place *place, const json_t *value,
 
 	if (json_is_number(value)) {
 		ok = json_number_value(value) < count_max &&
-			fits(json_number_value(value), SETTING_ATTEMPTS, &c.number);
+		     fits(json_number_value(value), SETTING_ATTEMPTS, &c.number);
 	} else {
 		struct str text = utf8_trim(json_str(value));
 

@@ -3,14 +3,10 @@
 #include <stdlib.h>
 
 #include "base/near.h"
+#include "graph/fields.h"
 #include "graph/plan.h"
+#include "recipe/fields.h"
 #include "template/braces.h"
-
-/* The members of a recipe beside the fields of a node: for "unknown member" hints and the schema.
- */
-static const char *const members[] = { "template", "description", "name", "async", "disabled",
-	"args", "defaults", "values", "imports", "artifacts", "mailbox", "actor_context",
-	"retire_when", "state_dir", "usage", "secrets" };
 
 static const json_t *member(const struct recipe *recipe, const char *name)
 {
@@ -109,17 +105,6 @@ json_t *recipe_artifact_paths(const struct recipe *recipe, const struct plan *p,
 /* -- loading -------------------------------------------------------------------------------------
  */
 
-static bool is_node_field(struct str name)
-{
-	static const char *const fields[] = { "parallel", "when", "label", "timeout", "delay",
-		"output", "retry", "failure", "recover", "repeat" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (str_eq(name, str_of(fields[i])))
-			return true;
-	return false;
-}
-
 static void warn_unknown_members(struct recipe *recipe)
 {
 	struct report *w = &recipe->graph->warnings;
@@ -129,14 +114,16 @@ static void warn_unknown_members(struct recipe *recipe)
 	json_object_foreach(recipe->file->object, key, value)
 	{
 		struct near near = near_to(str_of(key));
-		bool known = is_node_field(str_of(key));
+		bool known = field_find(str_of(key), DIALECT_NOW) != FIELD_COUNT;
 
-		for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
-			near_offer(&near, str_of(members[i]));
-			known |= str_eq(str_of(key), str_of(members[i]));
+		for (size_t i = 0; i < recipe_field_count; i++) {
+			near_offer(&near, str_of(recipe_fields[i].name));
+			known |= str_eq(str_of(key), str_of(recipe_fields[i].name));
 		}
 		struct str best = near_best(&near);
-		if (known || !best.len)
+		/* Those that are near a field of a node have been told about while reading the
+		 * node. */
+		if (known || !best.len || field_nearest(str_of(key), DIALECT_NOW).len)
 			continue;
 		struct place p = {
 			.doc = &recipe->file->doc, .up = &recipe->file->place, .key = str_of(key)

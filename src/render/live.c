@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "render/live-frame.h"
 #include "base/width.h"
+#include "render/live-frame.h"
 
 enum {
 	QUIET_MS = 300, /* a run that is over by then leaves no trace */

@@ -314,9 +314,10 @@ static void refuses_too_few_operands_and_names_the_missing(void **state)
 	READING run = READ(&cmd_run, "-d");
 	READING message = READ(&cmd_message, "review");
 
-	assert_issue(&run, "roux run needs RECIPE|TEMPLATE",
-		"usage: roux run [OPTION]... RECIPE|TEMPLATE [name=value]...");
-	assert_issue(&message, "roux message needs TYPE",
+	assert_issue(&run, "roux run needs a RECIPE|TEMPLATE",
+		"usage: roux run [OPTION]... RECIPE|TEMPLATE [name=value]...; for example: "
+		"roux run review scope=src");
+	assert_issue(&message, "roux message needs a TYPE",
 		"usage: roux message [OPTION]... RUN TYPE [BODY]");
 }
 
@@ -353,7 +354,7 @@ static void cuts_a_long_wrong_word_between_characters(void **state)
 		memcpy(word + i, "é", 2);
 	READING x = READ(&cmd_run, "review", "-j", word);
 	AUTO_BUF message = BUF_INIT;
-	buf_printf(&message, "-j takes a whole number from 0 to 100000, found '%.59s…'", word);
+	buf_printf(&message, "-j takes a whole number from 0 to 100000, found '%.119s…'", word);
 	assert_issue(&x, buf_cstr(&message), "");
 }
 

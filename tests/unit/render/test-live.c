@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "base/utf8.h"
+#include "base/width.h"
 #include "render/live-frame.h"
 #include "render/live.h"
-#include "render/width.h"
 
 /* A terminal, as much of it as the live view needs: one character a cell. */
 struct screen {

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "render/width.h"
+#include "base/width.h"
 
 static void latin_greek_and_box_drawing_take_one_column(void **state)
 {

@@ -1,0 +1,38 @@
+#include "recipe/fields.h"
+
+#include "base/lang.h"
+
+#define TEXTS "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
+#define MESSAGES                                                                                \
+	"{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\"," \
+	"\"required\":[\"type\"],\"properties\":{\"type\":{\"type\":\"string\"}}}]}}"
+
+/* Where the schema is true, any value is read: one that is not understood counts as absent. */
+const struct recipe_field recipe_fields[] = {
+	{ "description", "true", "what the recipe is for" },
+	{ "name", "true", "ignored: a recipe is called after its file" },
+	{ "async", "true", "true: detached when a host that honours it starts it" },
+	{ "disabled", "true", "true: cannot be launched, and blocks what it shadows" },
+	{ "values", "{\"type\":[\"object\",\"null\"]}",
+		"values that only a caller's own win over" },
+	{ "imports",
+		"{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[A-Za-z0-9_.-]+$\"},"
+		"\"additionalProperties\":{\"anyOf\":[{\"type\":\"string\",\"pattern\":\"\\\\S\"},"
+		"{\"type\":\"object\",\"required\":[\"from\"],\"properties\":{\"from\":{\"type\":"
+		"\"string\","
+		"\"pattern\":\"\\\\S\"}}}]}}",
+		"other recipes by alias: a name or path, or {from, defaults, values}" },
+	{ "artifacts", "true", "files that a run makes: name and path" },
+	{ "mailbox",
+		"{\"type\":\"object\",\"properties\":{\"accepts\":" MESSAGES ",\"emits\":" MESSAGES
+		"}}",
+		"types of messages that a run accepts and emits" },
+	{ "actor_context", "true",
+		"false or \"off\": child prompts are not told about the recipe" },
+	{ "retire_when", "true", "\"children_terminal\": a hint about the end of its life" },
+	{ "state_dir", "true", "a directory of its own for the run" },
+	{ "usage", "true", "kept by roux: how often it was launched" },
+	{ "secrets", TEXTS, "names of values that are never shown" },
+};
+
+const size_t recipe_field_count = ARRAY_SIZE(recipe_fields);

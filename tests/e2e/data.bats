@@ -1,0 +1,167 @@
+# Bytes between commands, in and out of the run.
+
+load common
+
+random() {
+	openssl enc -aes-128-ctr -nosalt -K "$(printf '%032d' 7)" -iv "$(printf '%032d' 0)" -in /dev/zero 2>/dev/null | head -c "$1"
+}
+
+sum() {
+	sha256sum | cut -d' ' -f1
+}
+
+@test "binary data passes three stages byte for byte" {
+	local size
+	for size in 0 1 4095 65536 65537 262143 262144 262145 1048577 3000000; do
+		random "$size" >data
+		is "$(quick exec '["cat data","cat","cat"]' | sum)" "$(sum <data)"
+		is "$(timeout 60 "$ROUX" exec --progress=none '["cat","cat","cat"]' <data | sum)" "$(sum <data)"
+		is "$(timeout 60 "$ROUX" exec --progress=none '["cat","cat","cat"]' < <(cat data) | sum)" "$(sum <data)"
+	done
+}
+
+@test "binary data of branches is joined byte for byte" {
+	random 700000 >data
+	{
+		printf -- '--- branch: a status: done ---\n'
+		cat data
+		printf -- '\n--- branch: branch 2 status: done ---\nx\n'
+	} >wanted
+	is "$(quick exec '{"parallel":true,"template":[{"label":"a","template":"cat data"},"echo x"]}' | sum)" "$(sum <wanted)"
+	is "$(quick exec '[{"parallel":true,"template":[{"label":"a","template":"cat data"},"echo x"]},"cat"]' | sum)" "$(sum <wanted)"
+}
+
+# peak_of ARGUMENT...: the largest memory of roux in KiB; the last command of the template waits for
+# the file `go`, so that it can be read while roux is alive.
+peak_of() {
+	start exec --progress=none "$@"
+	until_true 120 test -e waiting
+	awk '/VmHWM/{print $2}' "/proc/$RUNNING/status" >peak
+	touch go
+	finish 60
+}
+
+@test "300 MB through stages with little memory" {
+	peak_of '["head -c 300000000 /dev/zero","cat","sh -c \"wc -c; touch waiting; until test -e go; do sleep 0.01; done\""]'
+	is "$status" 0
+	is "$(cat out)" 300000000
+	between "$(cat peak)" 1 12287
+}
+
+@test "100 MB of standard input to three branches with little memory" {
+	mkfifo in
+	head -c 100000000 /dev/zero >in 3>&- &
+	env "$ROUX" exec --progress=none --json '[{"parallel":true,"template":["wc -c","wc -c","wc -c"]},"sh -c \"cat; touch waiting; until test -e go; do sleep 0.01; done\""]' <in >out 2>err 3>&- &
+	RUNNING=$!
+	until_true 60 test -e waiting
+	between "$(awk '/VmHWM/{print $2}' "/proc/$RUNNING/status")" 1 12287
+	touch go
+	finish 20
+	is "$(jq -r .stdout out | grep -c '^100000000$')" 3
+}
+
+@test "a failed step hands nothing on" {
+	is "$(quick exec '["sh -c \"echo secret; exit 1\"","wc -c"]' 2>/dev/null)" 0
+}
+
+@test "standard input: piped, from a file, at an offset, /dev/null, closed" {
+	is "$(printf piped | timeout 20 "$ROUX" exec --progress=none cat)" piped
+	printf file >f
+	is "$(timeout 20 "$ROUX" exec --progress=none cat <f)" file
+	is "$(timeout 20 "$ROUX" exec --progress=none cat </dev/null)" ''
+	is "$(timeout 20 "$ROUX" exec --progress=none cat <&-)" ''
+	printf 'one\ntwo\n' >g
+	is "$( (read -r _; timeout 20 "$ROUX" exec --progress=none cat) <g)" two
+	is "$( (read -r _; timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["cat"]}') <g | tail -n 1)" two
+}
+
+@test "standard input is only read by the command that gets it" {
+	printf 'a\nb\nc\n' >f
+	is "$( (timeout 20 "$ROUX" exec --progress=none 'true'; cat) <f)" $'a\nb\nc'
+}
+
+@test "standard input that nobody writes hangs nobody who does not read it" {
+	mkfifo in
+	exec 8<>in
+	run timeout 10 "$ROUX" exec --progress=none '{"parallel":true,"template":["echo a","echo b"]}' <&8 3>&-
+	is "$status" 0
+	run timeout 10 "$ROUX" exec --progress=none '["echo a","cat"]' <&8 3>&-
+	is "$output" a
+	run timeout 10 "$ROUX" exec --progress=none '{"retry":2,"template":"sh -c \"test -e f || (touch f; exit 1) && echo b\""}' <&8 3>&-
+	is "$status" 0
+	run timeout 10 "$ROUX" exec --progress=none '[{"when":false,"template":"cat"},"echo c"]' <&8 3>&-
+	is "$output" c
+	exec 8>&-
+}
+
+@test "a cancel comes through while a run waits for standard input" {
+	mkfifo in
+	exec 8<>in
+	env --default-signal=INT "$ROUX" exec --progress=none '{"parallel":true,"template":["cat","cat"]}' <&8 >out 2>err 3>&- 8>&- &
+	RUNNING=$!
+	until_true 10 test "$(leftovers "MARK=$MARK" | wc -l)" -ge 1
+	kill -INT "$RUNNING"
+	finish 10
+	is "$status" 130
+	exec 8>&-
+	nobody_left
+}
+
+@test "a cancel comes through when everything was skipped and the input is passed on" {
+	mkfifo in
+	exec 8<>in
+	env --default-signal=INT "$ROUX" exec --json '{"when":false,"template":"cat"}' <&8 >out 2>err 3>&- 8>&- &
+	RUNNING=$!
+	sleep 0.3
+	kill -INT "$RUNNING"
+	finish 5
+	is "$status" 130
+	exec 8>&-
+	is "$(jq -r .status out)" cancelled
+}
+
+@test "branches and attempts all get the same standard input" {
+	random 300000 >data
+	is "$(timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["sha256sum","sha256sum","sha256sum"]}' < <(cat data) | grep -c "$(sum <data)")" 3
+	is "$(timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"repeat":100,"template":"sha256sum"}' < <(cat data) | grep -c "$(sum <data)")" 100
+	is "$(timeout 20 "$ROUX" exec --progress=none -j 1 '{"parallel":true,"repeat":10,"template":"sha256sum"}' <data | grep -c "$(sum <data)")" 10
+	is "$(timeout 20 "$ROUX" exec --progress=none '{"retry":3,"template":"sh -c \"sha256sum >>sums; test $(wc -l <sums) -eq 3\""}' < <(cat data) 2>/dev/null; sort -u sums | wc -l; wc -l <sums)" $'1\n3'
+	is "$(sort -u sums | cut -d' ' -f1)" "$(sum <data)"
+}
+
+@test "the input of a skipped first step goes to the next one" {
+	is "$(printf x | timeout 20 "$ROUX" exec --progress=none '[{"when":false,"template":"cat"},"cat"]')" x
+	is "$(printf x | timeout 20 "$ROUX" exec --progress=none '{"when":false,"template":"cat"}')" x
+}
+
+@test "a template from standard input: the commands get none" {
+	is "$(echo '["cat","wc -c"]' | timeout 20 "$ROUX" exec --progress=none -)" 0
+	is "$(printf '{"a":"1"}' | timeout 20 "$ROUX" exec --progress=none '["cat","wc -c"]' --values -)" 0
+}
+
+@test "a command that does not read its input is no failure" {
+	random 3000000 >data
+	run quick exec --json '["cat data","true","cat data","head -c 1","echo end"]'
+	is "$status" 0
+	is "$(jq -r .stdout <<<"$output")" end
+	is "$(timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["true","wc -c"]}' < <(cat data) | tail -n 1)" 3000000
+}
+
+@test "branches that do not read shared input are no failure, 60 times" {
+	local i
+	head -c 400000 /dev/zero >data
+	for i in $(seq 60); do
+		timeout 20 "$ROUX" exec --json '{"parallel":true,"template":["true","true"]}' < <(exec cat data 2>/dev/null) >out 2>err
+		is "$(jq -r .status out)" "done"
+	done
+}
+
+@test "each reader of a large input has its own offset" {
+	random 400000 >data
+	# A file handed on as standard input: the offset of one reader is not another's.
+	is "$(quick exec '["cat data",{"parallel":true,"template":["head -c 10","sha256sum","sha256sum"]}]' | grep -c "$(sum <data)")" 2
+}
+
+@test "a script that opens /dev/stdout again loses nothing" {
+	is "$(quick exec 'sh -c "echo a; echo b >/dev/stdout; echo c"')" $'a\nb\nc'
+}

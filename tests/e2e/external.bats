@@ -1,0 +1,66 @@
+# Commands that are programs of their own, and commands that do not exist.
+
+load common
+
+make_command() { # PATH
+	cat >"$1" <<'EOF'
+#!/bin/sh
+printf 'ran %s\n' "$0"
+for a; do printf '<%s>\n' "$a"; done
+exit 7
+EOF
+	chmod 755 "$1"
+}
+
+@test "roux NAME executes roux-NAME from PATH, with its words and its status" {
+	mkdir bin
+	make_command bin/roux-hello
+	PATH=$PWD/bin:$PATH run "$ROUX" hello 'two words' --json -- ''
+	is "$status" 7
+	is "$(tail -n 4 <<<"$output")" $'<two words>\n<--json>\n<-->\n<>'
+}
+
+@test "roux-NAME beside the binary comes first" {
+	mkdir bin beside
+	make_command bin/roux-hello
+	cp "$ROUX" beside/roux
+	make_command beside/roux-hello
+	PATH=$PWD/bin:$PATH run beside/roux hello
+	is "$status" 7
+	has "$output" "beside/roux-hello"
+}
+
+@test "a command of roux cannot be replaced" {
+	mkdir bin
+	make_command bin/roux-version
+	PATH=$PWD/bin:$PATH run "$ROUX" version
+	is "$status" 0
+	has "$output" roux
+}
+
+@test "an unknown command: the nearest one as a hint, exit 2" {
+	run --separate-stderr "$ROUX" exce 'true'
+	is "$status" 2
+	is "$output" ''
+	has "$stderr" exec
+	run --separate-stderr "$ROUX" exce 'true' --json
+	is "$status" 2
+	is "$(jq -r .status <<<"$output")" invalid
+	has "$(jq -r '.errors[0].hint' <<<"$output")" exec
+	is "$stderr" ''
+}
+
+@test "names that could leave the place are no commands" {
+	make_command roux-x
+	run "$ROUX" ../x
+	is "$status" 2
+	run "$ROUX" ''
+	is "$status" 2
+}
+
+@test "roux-NAME that cannot be executed is an unknown command" {
+	mkdir bin
+	echo text >bin/roux-hello
+	PATH=$PWD/bin:$PATH run "$ROUX" hello
+	is "$status" 2
+}

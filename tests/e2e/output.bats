@@ -1,0 +1,278 @@
+# What scripts rely on: standard output, exit statuses, the result document, events.
+
+load common
+
+keys='["artifacts","branches","code","coverage","error","failures","failures_total","ms","ok","output","run","status","stdout","warnings"]'
+
+@test "standard output is the primary output and nothing else" {
+	quick exec '["sh -c \"echo noise >&2; printf result\"","cat"]' >out 2>err
+	is "$(cat out)" result
+	printf 'no newline' >f
+	is "$(quick exec 'cat f' | od -c)" "$(od -c <f)"
+	timeout 20 "$ROUX" exec --progress=plain 'echo x' >out 2>err </dev/null
+	is "$(cat out)" x
+	[ -s err ]
+}
+
+@test "failures go to standard error, with the command and what it said" {
+	run --separate-stderr quick exec "sh -c 'echo why >&2; exit 9'"
+	is "$status" 1
+	is "$output" ''
+	has "$stderr" why
+	has "$stderr" 'code 9'
+}
+
+@test "a failed run prints no output" {
+	run --separate-stderr quick exec '{"failure":"root","template":["echo a","sh -c \"echo b; exit 1\""]}'
+	is "$status" 1
+	is "$output" ''
+}
+
+@test "exit statuses: 0, 1, 2, 3, 124; --tolerate and --strict" {
+	run quick exec true
+	is "$status" 0
+	run quick exec false
+	is "$status" 1
+	run quick exec '[["false"],"true"]'
+	is "$status" 3
+	run quick exec --tolerate '[["false"],"true"]'
+	is "$status" 0
+	run quick exec '["true",{"failure":"continue","template":"false"},"true"]'
+	is "$status" 0
+	run quick exec --strict '["true",{"failure":"continue","template":"false"},"true"]'
+	is "$status" 3
+	run quick exec '{"retry":2,"template":"sh -c \"test -e f || (touch f; exit 1)\""}'
+	is "$status" 0
+	rm f
+	run quick exec --strict '{"retry":2,"template":"sh -c \"test -e f || (touch f; exit 1)\""}'
+	is "$status" 3
+	run quick exec --tolerate false
+	is "$status" 1
+	run quick exec --strict true
+	is "$status" 0
+	run quick exec '{"parallel":true,"template":["true","false"]}'
+	is "$status" 3
+	run quick exec '{"parallel":true,"template":["false","false"]}'
+	is "$status" 1
+	run quick exec 'echo {missing}'
+	is "$status" 2
+	run quick exec
+	is "$status" 2
+	run quick exec --no-such-option true
+	is "$status" 2
+	run quick exec '{"timeout":50,"template":"sleep 100"}'
+	is "$status" 124
+	run quick exec no-such-program
+	is "$status" 1
+}
+
+@test "cannot start: 127 not found, 126 otherwise" {
+	echo text >f
+	mkdir d
+	printf '#!/no/such/interpreter\n' >g
+	chmod 755 g
+	run --separate-stderr quick exec --json --tolerate '["no-such-program","./no-such-file","./f","./d","./g","./f/x"]'
+	is "$status" 0
+	is "$(jq -c '[.failures[].code]' <<<"$output")" '[127,127,126,126,127,126]'
+	has "$(jq -r '.failures[0].stderr' <<<"$output")" no-such-program
+}
+
+@test "the documents of done, failed, timeout have all keys" {
+	is "$(quick exec --json 'echo x' | jq -c keys)" "$keys"
+	is "$(quick exec --json 'echo x' | jq -c '[.ok,.status,.run,.code,.stdout,.output,.error,.failures,.branches,.coverage,.artifacts,.warnings]')" \
+		'[true,"done",null,0,"x\n",null,null,[],[],null,{},[]]'
+	run --separate-stderr quick exec --json "sh -c 'exit 9'"
+	is "$(jq -c keys <<<"$output")" "$keys"
+	is "$(jq -c '[.ok,.status,.code,(.error|type)]' <<<"$output")" '[false,"failed",9,"string"]'
+	is "$(jq -c '.failures[0]|keys' <<<"$output")" '["attempt","code","command","label","path","signal","stderr","timeout","tolerated"]'
+	run --separate-stderr quick exec --json '{"timeout":50,"template":"sleep 9"}'
+	is "$(jq -c keys <<<"$output")" "$keys"
+	run quick exec --json '{"parallel":true,"template":[{"label":"a","template":"echo x"},"false"]}' --quiet
+	is "$(jq -c '[.branches[]|[.path,.label,.status,.code,.stdout_bytes,(.ms|type)]]' <<<"$output")" \
+		'[["0","a","done",0,2,"number"],["1","branch 2","failed",1,0,"number"]]'
+	is "$(jq -c '.coverage' <<<"$output")" '{"expected":2,"done":1,"failed":1,"coverage":0.5,"degraded":true,"usable":true}'
+}
+
+@test "the documents of wrong requests" {
+	local template
+	for template in 'echo {x}' '["true",7]' '{"mode":"parallel","template":"x"}' '' '[]' '{"repeat":0,"template":"true"}'; do
+		run --separate-stderr quick exec --json "$template"
+		is "$status" 2
+		is "$(jq -c '[.ok,.status,.run,(.error|type),(.errors|length>0)]' <<<"$output")" '[false,"invalid",null,"string",true]'
+		is "$(jq -c '.errors[0]|keys' <<<"$output")" '["column","file","hint","line","message"]'
+	done
+	run --separate-stderr quick exec --json
+	is "$status" 2
+	is "$(jq -r .status <<<"$output")" invalid
+	run --separate-stderr quick exec --json --bogus true
+	is "$(jq -r .status <<<"$output")" invalid
+	run --separate-stderr quick exec --json --events - true
+	is "$status" 2
+	is "$(jq -r .status <<<"$output")" invalid
+	run --separate-stderr quick exec --json @/no/such/file
+	is "$status" 2
+	is "$(jq -r .status <<<"$output")" invalid
+}
+
+@test "output that is no UTF-8 comes as base64" {
+	head -c 300 /dev/urandom >f
+	printf '\xff' >>f
+	run --separate-stderr quick exec --json 'cat f'
+	is "$(jq -r .stdout <<<"$output")" null
+	is "$(jq -r .stdout_base64 <<<"$output" | base64 -d | sha256sum)" "$(sha256sum <f)"
+	printf 'a\0b\xc3\xa9\x7f\x01' >f
+	is "$(quick exec --json 'cat f' | jq -c '.stdout|explode')" '[97,0,98,233,127,1]'
+}
+
+@test "stdout up to 1 MiB is in the document, past that in a file of the caller's" {
+	head -c 1048576 /dev/zero | tr '\0' a >f
+	is "$(quick exec --json 'cat f' | jq '.stdout|length')" 1048576
+	printf a >>f
+	run --separate-stderr quick exec --json 'cat f'
+	is "$(jq -c .stdout <<<"$output")" null
+	local path
+	path=$(jq -r .stdout_path <<<"$output")
+	is "$(stat -c %a "$path")" 600
+	cmp "$path" f
+	is "$(dirname "$path")" "$TMPDIR"
+	rm "$path"
+	is "$(ls -A "$TMPDIR")" ''
+}
+
+@test "nothing is left in the temporary directory" {
+	quick exec '["head -c 3000000 /dev/zero","cat",{"parallel":true,"template":["cat","cat"]}]' >out
+	is "$(ls -A "$TMPDIR")" ''
+}
+
+@test "1500 failing branches: 1000 are listed, all are counted" {
+	run --separate-stderr quick exec --json '{"parallel":true,"repeat":1500,"template":"false"}'
+	is "$status" 1
+	is "$(jq -c '[(.failures|length),.failures_total,(.branches|length),.coverage.failed]' <<<"$output")" '[1000,1500,1500,1500]'
+	run --separate-stderr quick exec '{"parallel":true,"repeat":1500,"template":"false"}'
+	has "$stderr" 'more'
+}
+
+@test "stderr of a failure is its last 4 KiB" {
+	run --separate-stderr quick exec --json 'sh -c "seq 100000 >&2; exit 1"'
+	is "$(jq -r '.failures[0].stderr|length' <<<"$output")" 4096
+	is "$(jq -r '.failures[0].stderr[-7:]|rtrimstr("\n")' <<<"$output")" 100000
+	run --separate-stderr quick exec --json "sh -c 'printf \"\\377bad\" >&2; exit 1'"
+	has "$(jq -r '.failures[0].stderr' <<<"$output")" bad
+}
+
+@test "events: all types, seq without gaps, into a fresh private file" {
+	printf 'old\nold\nold\n%5000s' x >events
+	quick exec --events events '[{"when":false,"template":"true"},{"label":"l","retry":2,"recover":"true","template":"sh -c \"test -e f || (touch f; exit 1)\""},"echo hi"]' >out
+	is "$(cat out)" hi
+	jq -s -e '[.[].seq]==[range(1;length+1)]' events
+	is "$(jq -s -c '[.[].type]' events)" '["run.start","node.skipped","command.start","command.done","command.start","command.done","node.retry","command.start","command.done","command.start","command.done","run.done"]'
+	jq -s -e 'all(.[];.ts|test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\\.[0-9]{3}Z$"))' events
+	is "$(jq -c 'select(.type=="command.start")|[.path,.label,.argv[0],.attempt]' events | head -n 1)" '["1","l","sh",1]'
+	is "$(jq -c 'select(.type=="command.done")|keys' events | head -n 1)" '["attempt","code","ms","path","seq","signal","stdout_bytes","timeout","ts","type"]'
+	is "$(jq -r 'select(.path|tostring|contains("recover")).path' events | head -n 1)" 1.recover
+	rm events
+	quick exec --events events true
+	is "$(stat -c %a events)" 600
+}
+
+@test "events of a failed run end with run.failed; of 1000 branches none is missing" {
+	run quick exec --events events '{"parallel":true,"repeat":1000,"template":"false"}'
+	jq -s -e '[.[].seq]==[range(1;2003)]' events
+	is "$(tail -n 1 events | jq -c '[.type,.status,.code,(.error|type)]')" '["run.failed","failed",1,"string"]'
+}
+
+@test "an existing file for events becomes private too" {
+	touch events
+	chmod 644 events
+	quick exec --events events true
+	is "$(stat -c %a events)" 600
+}
+
+@test "events on standard output take the place of the output" {
+	quick exec --events - 'echo hi' >out
+	is "$(jq -s length out)" 4
+}
+
+@test "a wrong request does not touch the events file" {
+	echo old >events
+	run quick exec --events events 'echo {missing}'
+	is "$status" 2
+	is "$(cat events)" old
+}
+
+@test "-j 1 runs one after the other, -j 2 two; -j 0 works" {
+	local n
+	for n in 1 2 5; do
+		quick exec -j $n --events events "{\"parallel\":true,\"template\":[{\"parallel\":true,\"repeat\":6,\"template\":\"sleep 0.05\"},{\"parallel\":true,\"repeat\":6,\"template\":\"sleep 0.05\"}]}" >out
+		is "$(jq -s 'reduce .[] as $e ([0,0]; if $e.type=="command.start" then [.[0]+1,([.[1],.[0]+1]|max)] elif $e.type=="command.done" then [.[0]-1,.[1]] else . end)|.[1]' events)" $n
+	done
+	run quick exec -j 0 '{"parallel":true,"repeat":9,"template":"true"}'
+	is "$status" 0
+	run quick exec -j 1000 --json '{"parallel":true,"repeat":1000,"template":"sleep 0.3"}'
+	is "$status" 0
+	between "$(jq .ms <<<"$output")" 0 8000
+}
+
+@test "-C changes the directory of roux and of the commands" {
+	mkdir d
+	echo '"pwd"' >d/t.json
+	is "$(quick exec -C d pwd)" "$PWD/d"
+	is "$(quick exec -C d @t.json)" "$PWD/d"
+	run quick exec -C nowhere true
+	[ "$status" -ne 0 ]
+	printf '#!/bin/sh\necho local\n' >d/p
+	chmod 755 d/p
+	is "$(quick exec -C d ./p)" local
+}
+
+@test "--quiet, --progress" {
+	run --separate-stderr timeout 20 "$ROUX" exec --quiet 'sh -c "echo x >&2; exit 1"' </dev/null
+	is "$stderr" ''
+	is "$status" 1
+	run --separate-stderr timeout 20 "$ROUX" exec --progress=none 'echo x' </dev/null
+	is "$stderr" ''
+	run --separate-stderr timeout 20 "$ROUX" exec --progress=plain '["echo x","true"]' </dev/null
+	is "$(wc -l <<<"$stderr")" 4
+	run --separate-stderr timeout 20 "$ROUX" exec '["echo x","true"]' </dev/null
+	is "$(wc -l <<<"$stderr")" 4
+	run --separate-stderr timeout 20 "$ROUX" exec --progress=bogus true </dev/null
+	is "$status" 2
+}
+
+@test "no escape sequence reaches standard error off a terminal, whatever commands print" {
+	run --separate-stderr timeout 20 "$ROUX" exec --tolerate '["printf \\\\033[31mred","sh -c \"printf \\\"\\\\033]0;title\\\\007\\\" >&2; exit 1\""]' </dev/null
+	[[ $stderr != *$'\e'* ]]
+	[[ $stderr != *$'\a'* ]]
+}
+
+@test "a reader that goes away early is no error message and no hang" {
+	is "$(timeout 20 bash -c '"$ROUX" exec --progress=none "seq 1000000" </dev/null 2>err | head -n 1')" 1
+	is "$(cat err)" ''
+	is "$(timeout 20 bash -c '"$ROUX" exec --progress=none --json "seq 100000" </dev/null 2>err | head -c 5')" '{"ok"'
+	is "$(cat err)" ''
+	timeout 20 bash -c '"$ROUX" exec --progress=none --events - "{\"parallel\":true,\"repeat\":500,\"template\":\"true\"}" </dev/null 2>err | head -n 1' >out
+	is "$(cat err)" ''
+	timeout 20 bash -c '"$ROUX" exec "{\"parallel\":true,\"repeat\":500,\"template\":\"true\"}" </dev/null 2>&1 >/dev/null | head -n 1' >out
+}
+
+@test "closed standard output and error: no hang, no mix-up of descriptors" {
+	run timeout 20 bash -c '"$ROUX" exec --progress=none "[\"head -c 400000 /dev/zero\",\"sh -c \\\"wc -c >count\\\"\"]" </dev/null >&-'
+	[ "$status" -lt 2 ]
+	is "$(cat count)" 400000
+	run timeout 20 bash -c '"$ROUX" exec --events e "echo hi" </dev/null 2>&-'
+	is "$output" hi
+	jq -s -e 'length==4' e
+	run timeout 20 bash -c '"$ROUX" exec --events e2 "echo hi" <&- >&- 2>&-'
+	jq -s -e 'length==4' e2
+}
+
+@test "/dev/full as standard output: a message and exit 1" {
+	local option
+	for option in --progress=none --json; do
+		run timeout 20 bash -c "\"\$ROUX\" exec $option 'echo hi' </dev/null 2>&1 >/dev/full"
+		is "$status" 1
+		has "$output" 'No space left on device'
+	done
+	run timeout 20 bash -c '"$ROUX" version 2>&1 >/dev/full'
+	is "$status" 1
+}

@@ -1,0 +1,137 @@
+# On a terminal: the live tree, Ctrl-C, and what is left on the screen.
+
+load common
+
+tm() {
+	tmux -L "e2e-$$" -f /dev/null "$@"
+}
+
+# on_screen COMMAND: a shell command on a terminal of 80 by 24.
+on_screen() {
+	command -v tmux >/dev/null || skip "no tmux here"
+	tm new-session -d -x 80 -y 24 "env TERM=screen sh -c 'trap : INT; $1; echo status=\$?; exec sleep 100'"
+}
+
+teardown() {
+	off_screen
+	clean_up
+}
+
+screen() {
+	tm capture-pane -p | sed -e 's/ *$//' -e '/./,$!d' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+}
+
+shows() {
+	screen | grep -qE -- "$1"
+}
+
+off_screen() {
+	tm kill-server 2>/dev/null || true
+}
+
+@test "the tree appears during a long run, goes at its end, and leaves exactly the output" {
+	echo '["sh -c \"echo working >&2; until test -e go; do sleep 0.05; done; echo result\"","cat"]' >"$HOME/t.json"
+	on_screen '$ROUX exec @$HOME/t.json'
+	until_true 10 shows 'sh -c'
+	screen >during
+	touch go
+	until_true 10 shows 'status=0'
+	screen >after
+	off_screen
+	cat during after
+	is "$(cat after)" $'result\nstatus=0'
+	until_true 5 nobody_left
+}
+
+@test "a short run shows no tree at all" {
+	on-terminal log '' '' "$ROUX" exec 'echo hi' </dev/null
+	is "$(tr -d '\r' <log)" hi
+}
+
+@test "Ctrl-C on the terminal cancels and leaves a clean screen" {
+	echo '{"parallel":true,"repeat":3,"template":"sh -c \"echo $$ >>pids; sleep 100; true\""}' >"$HOME/t.json"
+	on_screen '$ROUX exec @$HOME/t.json'
+	until_true 10 shows 'sleep 100'
+	tm send-keys C-c
+	until_true 10 shows 'status=130'
+	screen >after
+	off_screen
+	cat after
+	is "$(grep -c 'sleep 100' after)" 0
+	has "$(cat after)" 'cancelled'
+	is "$(tail -n 1 after)" 'status=130'
+	until_true 5 nobody_left
+}
+
+@test "80 columns are never wrapped" {
+	local long
+	long=$(printf 'x%.0s' $(seq 300))
+	jq -n --arg l "$long" '{"parallel":true,"repeat":40,"template":("sh -c \"echo " + $l + " >&2; echo 日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語 >&2; until test -e go; do sleep 0.05; done\" " + $l)}' >"$HOME/t.json"
+	on_screen '$ROUX exec @$HOME/t.json >/dev/null'
+	until_true 10 shows 'sh -c'
+	# -J joins lines that were wrapped: then there would be fewer.
+	tm capture-pane -p -J >joined
+	local height
+	height=$(grep -c . joined)
+	touch go
+	until_true 10 shows 'status=0'
+	screen >after
+	off_screen
+	cat joined after
+	is "$(awk -F'sh -c' 'NF>2' joined | wc -l)" 0
+	is "$(grep -c '●' joined)" "$(grep -c '^  ●' joined)"
+	between "$height" 1 24
+	is "$(cat after)" 'status=0'
+	until_true 5 nobody_left
+}
+
+@test "a window that becomes smaller does not spoil the end" {
+	echo '{"parallel":true,"repeat":8,"template":"sh -c \"until test -e go; do sleep 0.05; done; echo ok\" _ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}' >"$HOME/t.json"
+	on_screen '$ROUX exec @$HOME/t.json >/dev/null'
+	until_true 10 shows 'sh -c'
+	tm resize-window -x 40 -y 10
+	until_true 10 shows 'sh -c'
+	touch go
+	until_true 10 shows 'status=0'
+	off_screen
+	until_true 5 nobody_left
+}
+
+@test "TERM=dumb: lines, no escapes; NO_COLOR: no colours" {
+	TERM=dumb on-terminal log '' '' "$ROUX" exec 'sleep 1.2' </dev/null
+	has "$(cat log)" 'start sleep'
+	[[ $(cat log) != *$'\e'* ]]
+	TERM=xterm NO_COLOR=1 on-terminal log '' '' "$ROUX" exec 'sleep 1.5' </dev/null
+	has "$(cat log)" sleep
+	! grep -qE $'\e\\[([0-9;]*;)?(3[0-7]|9[0-7]|38|48|4[0-7])(;[0-9;]*)?m' log
+}
+
+@test "standard input from a terminal is not handed to commands" {
+	on-terminal log '' '' "$ROUX" exec --progress=none '["cat","wc -c"]'
+	has "$(cat log)" 0
+}
+
+@test "Ctrl-C typed twice kills those who do not listen" {
+	env --default-signal=INT on-terminal log '[0] start' $'\x03' "$ROUX" exec --progress=plain --grace 60000 'ignore-term pids' 3>&- &
+	RUNNING=$!
+	until_true 10 contains log 'cancelled by signal 2'
+	# The second one as a terminal sends it: to the foreground group.
+	local pid
+	pid=$(pgrep -P "$RUNNING")
+	kill -INT "$pid"
+	finish 10
+	is "$status" 130
+	nobody_left
+}
+
+@test "escape sequences in what commands print do not reach the screen" {
+	printf '#!/bin/sh\nprintf "\\033[2J\\033]0;owned\\007line\\n" >&2\nuntil test -e go; do sleep 0.05; done\n' >p
+	chmod 755 p
+	TERM=xterm on-terminal log 'line' '' "$ROUX" exec ./p 3>&- &
+	RUNNING=$!
+	until_true 10 contains log line
+	touch go
+	finish 10
+	! grep -qF 'owned'$'\a' log
+	! grep -qF $'\e[2J' log
+}
