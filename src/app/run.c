@@ -61,6 +61,20 @@ void run_dir(const struct recipe_dirs *dirs, struct str id, struct buf *b)
 	buf_printf(b, "/runs/%.*s", STR(id));
 }
 
+void run_add_unknown_values(json_t *values)
+{
+	static const char *const names[] = { "run_id", "state_dir", "actor_address", "default_room",
+		"communication_file" };
+
+	for (size_t i = 0; values && i < ARRAY_SIZE(names); i++) {
+		AUTO_BUF text = BUF_INIT;
+
+		buf_printf(&text, "{%s}", names[i]);
+		if (!json_object_get(values, names[i]))
+			json_object_set_new(values, names[i], json_from_str(buf_str(&text)));
+	}
+}
+
 void run_add_values(json_t *values, struct str id, struct str dir)
 {
 	AUTO_BUF text = BUF_INIT;

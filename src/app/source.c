@@ -12,6 +12,11 @@ static struct graph *from_file(const char *path, enum dialect d, struct report *
 {
 	AUTO_BUF text = BUF_INIT;
 	bool standard_input = strcmp(path, "-") == 0;
+
+	if (!*path) {
+		report_error(r, (struct where){ 0 }, "@ needs the name of a file");
+		return NULL;
+	}
 	int n = standard_input ? fd_read_all(STDIN_FILENO, SOURCE_MAX_BYTES, &text)
 			       : file_read(path, SOURCE_MAX_BYTES, &text);
 
@@ -19,9 +24,7 @@ static struct graph *from_file(const char *path, enum dialect d, struct report *
 		report_errno(r, -n, "cannot read %s%s%s", standard_input ? "standard input" : "'",
 			standard_input ? "" : path, standard_input ? "" : "'");
 		if (n == -ENOENT)
-			report_hint(r, "@FILE reads a template from a file; quote the @ away if it "
-				       "is part "
-				       "of a command");
+			report_hint(r, "@FILE reads a template from FILE");
 		return NULL;
 	}
 	return graph_read(standard_input ? S("<stdin>") : str_of(path), buf_str(&text), d, r);

@@ -1,6 +1,7 @@
 #include "recipe/discover.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,14 +125,16 @@ const struct recipe_entry *recipe_index_find(const struct recipe_index *index, s
 /* -- one operand ---------------------------------------------------------------------------------
  */
 
-static bool by_path(struct arena *a, struct str operand, struct str *path)
+static bool by_path(struct arena *a, struct str operand, struct str *path, struct report *r)
 {
 	const char *home = getenv("HOME");
 
 	if (str_starts(operand, S("~/")) && home)
 		operand = arena_printf(a, "%s%.*s", home, STR(str_from(operand, 1)));
 	*path = path_absolute(a, operand);
-	return true;
+	if (access(path->p, F_OK) == 0)
+		return true;
+	return report_errno(r, errno, "cannot read '%.*s'", STR(operand));
 }
 
 static void suggest(const struct recipe_index *index, struct str id, struct report *r)
@@ -157,10 +160,10 @@ bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str o
 	*blocked = S("");
 	*layer = LAYER_ADHOC;
 	if (str_find(operand, '/', 0) < operand.len)
-		return by_path(a, named, path);
+		return by_path(a, named, path, r);
 	bool extended = recipe_format_of(operand, &format);
 	if (extended && regular(named))
-		return by_path(a, named, path);
+		return by_path(a, named, path, r);
 
 	struct recipe_index *index = recipe_index_new(dirs);
 	const struct recipe_entry *e =

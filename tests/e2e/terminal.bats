@@ -132,6 +132,6 @@ off_screen() {
 	until_true 10 contains log line
 	touch go
 	finish 10
-	! grep -qF 'owned'$'\a' log
-	! grep -qF $'\e[2J' log
+	if grep -qF 'owned'$'\a' log; then return 1; fi
+	if grep -qF $'\e[2J' log; then return 1; fi
 }

@@ -1,4 +1,7 @@
 /* Commands that tell about roux itself. */
+#include <string.h>
+
+#include "app/recipes.h"
 #include "cmdline/completion.h"
 #include "cmdline/help.h"
 #include "cmdline/man.h"
@@ -7,6 +10,7 @@
 #include "graph/schema.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
+#include "recipe/schema.h"
 #include "roux/roux.h"
 
 struct about_opts {
@@ -72,6 +76,30 @@ static void help_json(const struct cli *cli, struct buf *b)
 	buf_adds(b, "]}\n");
 }
 
+/* A recipe explains itself like a command of its own. */
+static int help_recipe(struct cli *cli, const char *word, bool json)
+{
+	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, &cli->report);
+	AUTO_BUF text = BUF_INIT;
+
+	if (!recipe) {
+		/* Neither a recipe nor a command: a mistyped command is the likelier slip. */
+		if (!strchr(word, '/') && cli->report.errors == 1) {
+			report_reset(&cli->report);
+			(void)suggest_command(
+				cli->commands, cli->command_count, str_of(word), &cli->report);
+		}
+		return cli_refuse(cli, json);
+	}
+	if (json)
+		recipes_show(recipe, true, &text);
+	else
+		recipes_help(recipe, &text);
+	recipe_free(recipe);
+	return cli_print(buf_str(&text));
+}
+
 static int run_help(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
@@ -82,11 +110,8 @@ static int run_help(void *host, const struct command *c, const void *opts, size_
 	(void)c;
 	const struct command *about =
 		count ? command_find(cli->commands, cli->command_count, str_of(words[0])) : NULL;
-	if (count && !about) {
-		(void)suggest_command(
-			cli->commands, cli->command_count, str_of(words[0]), &cli->report);
-		return cli_refuse(cli, o->common.json);
-	}
+	if (count && !about)
+		return help_recipe(cli, words[0], o->common.json);
 	if (o->common.json)
 		help_json(cli, &text);
 	else if (about)
@@ -98,8 +123,8 @@ static int run_help(void *host, const struct command *c, const void *opts, size_
 
 const struct command cmd_help = {
 	.name = "help",
-	.operands = "[COMMAND]",
-	.summary = "explain roux, or one command",
+	.operands = "[COMMAND|RECIPE]",
+	.summary = "explain roux, one command, or one recipe",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),
 	.options_size = sizeof(struct about_opts),
@@ -111,7 +136,7 @@ const struct command cmd_help = {
 /* -- schema --------------------------------------------------------------------------------------
  */
 
-static const char *const schemas[] = { "template", NULL };
+static const char *const schemas[] = { "template", "recipe", NULL };
 
 static int run_schema(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
@@ -121,21 +146,25 @@ static int run_schema(void *host, const struct command *c, const void *opts, siz
 	AUTO_BUF text = BUF_INIT;
 
 	(void)c;
-	if (count && !str_eq(str_of(words[0]), S("template"))) {
+	bool recipe = count && str_eq(str_of(words[0]), S("recipe"));
+	if (count && !recipe && !str_eq(str_of(words[0]), S("template"))) {
 		report_error(
 			&cli->report, (struct where){ 0 }, "there is no schema of '%s'", words[0]);
-		report_hint(&cli->report, "there is one of: template");
+		report_hint(&cli->report, "there is one of: template, recipe");
 		suggest_word(schemas, str_of(words[0]), &cli->report);
 		return cli_refuse(cli, o->common.json);
 	}
-	schema_template(&text);
+	if (recipe)
+		schema_recipe(&text);
+	else
+		schema_template(&text);
 	return cli_print(buf_str(&text));
 }
 
 const struct command cmd_schema = {
 	.name = "schema",
-	.operands = "[template]",
-	.summary = "print the JSON Schema of templates, for editors",
+	.operands = "[template|recipe]",
+	.summary = "print the JSON Schema of templates or recipes, for editors",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),
 	.options_size = sizeof(struct about_opts),

@@ -1,4 +1,5 @@
 #include "app/issues.h"
+#include "app/recipes.h"
 #include "app/source.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/template.h"
@@ -45,11 +46,9 @@ static void check_one(struct cli *cli, const struct check_opts *o, const char *w
 	graph_unref(g);
 }
 
-static void count_line(const struct report *r, size_t checked, struct buf *b)
+static void count_line(const struct report *r, struct buf *b)
 {
-	if (!checked && !r->errors)
-		buf_adds(b, "nothing to check: name a template, @FILE or recipe\n");
-	else if (!r->errors && !r->warnings)
+	if (!r->errors && !r->warnings)
 		buf_adds(b, "no mistakes found\n");
 	else
 		buf_printf(b, "%zu error%s, %zu warning%s\n", r->errors, r->errors == 1 ? "" : "s",
@@ -72,6 +71,11 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	AUTO_JSON *values = values_read(cli, &o->template.values, 0, NULL, &stdin_used);
 	for (size_t i = 0; values && i < count; i++)
 		check_one(cli, o, words[i], values, &stdin_used);
+	if (!count) {
+		struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+
+		recipes_check(&dirs, r);
+	}
 	report_sort(r);
 	bool ok = !r->errors && !(o->strict && r->warnings);
 	if (o->common.json) {
@@ -82,7 +86,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		buf_adds(&text, "}\n");
 	} else {
 		report_text(r, REPORT_ALL, &text);
-		count_line(r, count, &last);
+		count_line(r, &last);
 	}
 	int printed = cli_print(buf_str(&text));
 	cli_say(buf_str(&last));
@@ -96,7 +100,8 @@ const struct command cmd_check = {
 	.summary = "find every mistake without running anything",
 	.details =
 		"Prints each finding with file, line, column, the place underlined, and what to do "
-		"about it. With --values the values are checked as well.",
+		"about it. Without operands every recipe is checked. With --values the values are "
+		"checked as well.",
 	.examples = examples,
 	.example_count = ARRAY_SIZE(examples),
 	.sets = sets,

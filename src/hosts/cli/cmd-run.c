@@ -207,5 +207,6 @@ const struct command cmd_run = {
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
 	.complete = COMPLETE_RECIPE,
+	.unknown_option = template_unknown_option,
 	.run = run,
 };

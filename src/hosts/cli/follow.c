@@ -132,9 +132,12 @@ static bool open_events(struct cli *cli, struct follow *f, const struct run_opts
 	if (!o->events)
 		return true;
 	if (strcmp(o->events, "-") == 0) {
-		if (json)
-			return report_error(&cli->report, (struct where){ 0 },
+		if (json) {
+			report_error(&cli->report, (struct where){ 0 },
 				"--events - and --json both want standard output");
+			return report_hint(
+				&cli->report, "give --events a file, or leave out --json");
+		}
 		f->events = STDOUT_FILENO;
 		return true;
 	}
@@ -278,6 +281,11 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	struct follow f = { .tick.fire = on_tick };
 	struct rlimit nofile;
 
+	if (o->strict && o->tolerate) {
+		report_error(&cli->report, (struct where){ 0 },
+			"--strict and --tolerate contradict each other");
+		return cli_refuse(cli, json);
+	}
 	if (!check_env(cli, &o->env) || !open_events(cli, &f, o, json))
 		return cli_refuse(cli, json);
 	f.roux = roux_new(&(struct roux_options){ .size = sizeof(struct roux_options),

@@ -1,5 +1,6 @@
 #include "hosts/cli/template.h"
 
+#include "app/run.h"
 #include "app/source.h"
 #include "graph/fields.h"
 #include "hosts/cli/values.h"
@@ -35,20 +36,35 @@ enum dialect template_dialect(const struct template_opts *o)
 	return o->dialect == 1 ? DIALECT_0_9 : DIALECT_NOW;
 }
 
-struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool any, size_t count,
-	const char *const *words, bool *stdin_used)
+/* The graph, and for a recipe what it knows about its arguments. Values that only a run has are
+ * shown as they are written. */
+static struct graph *load(
+	struct cli *cli, const struct template_opts *o, bool any, const char *word, json_t *values)
 {
 	enum dialect d = template_dialect(o);
 
+	if (!any || o->template || source_is_template(word))
+		return source_template(word, d, &cli->report);
+	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, &cli->report);
+	struct graph *g = NULL;
+	if (recipe &&
+		(!values || public_arguments_check(recipe->arguments, values, &cli->report))) {
+		g = graph_ref(recipe->graph);
+		run_add_unknown_values(values);
+	}
+	recipe_free(recipe);
+	return g;
+}
+
+struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool any, size_t count,
+	const char *const *words, bool *stdin_used)
+{
 	*stdin_used = false;
 	if (!values_claim_stdin(cli, words[0], stdin_used))
 		return NULL;
 	AUTO_JSON *values = values_read(cli, &o->values, count - 1, words + 1, stdin_used);
-	struct graph *g = NULL;
-	if (!values && *stdin_used)
-		return NULL; /* who knows what was meant to be read from there */
-	g = any && !o->template ? source_any(words[0], d, &cli->report)
-				: source_template(words[0], d, &cli->report);
+	struct graph *g = load(cli, o, any, words[0], values);
 	struct plan *p = g && values ? plan_new(g, values, &cli->report) : NULL;
 	graph_unref(g);
 	return p;
