@@ -220,6 +220,21 @@ static void node_json(const struct node *n, struct str path, struct buf *b)
 	buf_adds(b, "]}");
 }
 
+/* An inline default is a text; of a number or a flag it is one. */
+static void default_json(const struct public_argument *arg, struct buf *b)
+{
+	bool plain = arg->type.kind == TYPE_INT || arg->type.kind == TYPE_NUMBER ||
+		     arg->type.kind == TYPE_BOOL || arg->type.kind == TYPE_ARRAY;
+	struct source text = { S("default"), arg->inline_text };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *value = plain ? json_read(&text, &ignored) : NULL;
+
+	if (value)
+		json_write(b, value, 0);
+	else
+		json_write_str(b, arg->inline_text);
+}
+
 static void argument_json(const struct public_argument *arg, struct buf *b)
 {
 	buf_adds(b, "{\"name\":");
@@ -235,7 +250,7 @@ static void argument_json(const struct public_argument *arg, struct buf *b)
 	if (arg->fallback)
 		json_write(b, arg->fallback, 0);
 	else if (arg->inline_text.p)
-		json_write_str(b, arg->inline_text);
+		default_json(arg, b);
 	else
 		buf_adds(b, "null");
 	buf_addc(b, '}');
@@ -334,7 +349,8 @@ static void argument_text(const struct public_argument *arg, struct buf *b)
 		buf_adds(b, "; default ");
 		json_write(b, arg->fallback, 0);
 	} else if (arg->inline_text.p && arg->inline_text.len) {
-		buf_printf(b, "; default \"%.*s\"", STR(arg->inline_text));
+		buf_adds(b, "; default ");
+		default_json(arg, b);
 	}
 	buf_addc(b, '\n');
 }
@@ -465,6 +481,9 @@ static void examine(void *data, const struct opened *o)
 		add_finding(x, FINDING_SHADOWED, o,
 			arena_printf(&x->arena, "it shadows %.*s", STR(blocked)),
 			S("nothing, if that is meant"));
+	/* The packaged ones have been looked at by those who packaged them. */
+	if (o->active->layer == LAYER_PACKAGED)
+		return;
 	vec_each (i, &o->recipe->graph->warnings.issues)
 		add_finding(x, FINDING_RISK, o, i->message, S("make sure that it is meant"));
 }

@@ -279,7 +279,7 @@ int result_write_output(struct roux_run *run, int fd)
 /* -- for people ----------------------------------------------------------------------------------
  */
 
-enum { SHOWN_FAILURES = 20, SHOWN_LINES = 12 };
+enum { SHOWN_FAILURES = 20, SHOWN_LINES = 12, SHOWN_COMMAND = 100 };
 
 static void indented(struct buf *b, struct str text)
 {
@@ -319,8 +319,8 @@ static void failure_line(struct buf *b, const struct failure *f)
 	if (f->tolerated)
 		buf_adds(b, ", tolerated");
 	buf_adds(b, ": ");
-	text_plain(b, utf8_head(f->command, 300));
-	buf_addc(b, '\n');
+	text_plain(b, utf8_head(f->command, SHOWN_COMMAND));
+	buf_adds(b, utf8_count(f->command) > SHOWN_COMMAND ? "…\n" : "\n");
 	indented(b, f->err.len ? f->err : f->out);
 }
 

@@ -81,6 +81,7 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 	list_append(&r->runs, &run->link);
 	run->run = run_start(r->loop, p,
 		&(struct run_options){
+			.id = o->base.as,
 			.jobs = r->jobs,
 			.grace_ms = grace_ms || o->grace_given ? grace_ms : DEFAULT_GRACE_MS,
 			.cwd = r->cwd,

@@ -207,6 +207,20 @@ void report_sort(struct report *r)
 			r->issues.at[j] = r->issues.at[j - 1];
 		r->issues.at[j] = moved;
 	}
+	/* What was found along two ways is told once. */
+	size_t kept = 0;
+	for (size_t i = 0; i < r->issues.len; i++) {
+		struct issue *now = &r->issues.at[i], *last = kept ? &r->issues.at[kept - 1] : NULL;
+
+		if (last && now->file.len && by_place(last, now) == 0 && last->kind == now->kind &&
+			str_eq(last->message, now->message)) {
+			r->warnings -= now->kind == ISSUE_WARNING;
+			r->errors -= now->kind != ISSUE_WARNING;
+			continue;
+		}
+		r->issues.at[kept++] = *now;
+	}
+	r->issues.len = kept;
 }
 
 static void underline(const struct issue *i, struct buf *b)

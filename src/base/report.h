@@ -64,7 +64,7 @@ struct str report_quote(struct report *r, struct str text);
 /* Moves all issues of `from` behind those of `to`. */
 void report_move(struct report *to, struct report *from);
 
-/* By file and position; issues without a place come first. */
+/* By file and position; issues without a place come first. Equal ones are told once. */
 void report_sort(struct report *r);
 /* FILE:LINE:COLUMN: error: MESSAGE, the line with the place underlined, the hint. For a terminal:
  * control characters are shown as U+FFFD. */

@@ -18,6 +18,7 @@ enum {
 	LINGER_MS = 500, /* silence after which a pipe held by somebody left behind is let go */
 	POLL_MIN_MS = 2, /* how often trees that are being ended are looked at */
 	POLL_MAX_MS = 50,
+	EMPTY_LOOKS = 2,
 	REAP_MS = 1000, /* how often orphans that have ended are taken off the process table */
 };
 
@@ -38,6 +39,7 @@ struct local_job {
 	bool told;
 	struct buf mark;   /* "/run.number/": in the environment of everything it starts */
 	uint64_t began_ms; /* on the clock of struct tree */
+	unsigned empty;    /* looks in a row that found nobody */
 };
 
 struct local {
@@ -58,6 +60,8 @@ struct local {
 	uint64_t poll_ms;
 	/* What is not a job's: asked since stop_all(), swept at the end. */
 	struct tree_asked asked;
+	size_t reaped;       /* orphans since the last look */
+	unsigned rest_empty; /* as in struct local_job */
 	void (*swept)(void *data);
 	void *swept_data;
 	enum stage sweep_stage;
@@ -213,7 +217,7 @@ static void on_exited(struct child *c)
 	j->exited = true;
 	feed_stop(&j->feed);
 	if (l->options.whole)
-		tree_reap(known_pid, l);
+		l->reaped += tree_reap(known_pid, l);
 	if (j->stage != STAGE_RUNNING) {
 		timer_start(l->loop, &l->poll, 0);
 		return;
@@ -234,7 +238,7 @@ static void on_reap(struct timer *t)
 {
 	struct local *l = container_of(t, struct local, reap);
 
-	tree_reap(known_pid, l);
+	l->reaped += tree_reap(known_pid, l);
 	if (!list_empty(&l->jobs))
 		timer_start(l->loop, t, REAP_MS);
 }
@@ -274,6 +278,15 @@ static size_t press(struct local *l, struct tree_scan *scan, struct local_job *j
 			 : tree_count(scan, tree);
 }
 
+/* A look at /proc takes time: a process that forks and exits meanwhile can be missed, child and
+ * parent. But then its parent turns up as an orphan to be reaped, so nobody is left only when looks
+ * in a row found nobody and reaped nobody. */
+static bool proved_empty(const struct local *l, unsigned *looks)
+{
+	*looks = l->reaped ? 0 : *looks + 1;
+	return !l->options.whole || *looks >= EMPTY_LOOKS;
+}
+
 static void finish_ended(struct local_job *j)
 {
 	/* Nobody is left who could write: take what is there and do not wait. */
@@ -287,7 +300,11 @@ static void finish_ended(struct local_job *j)
 
 static bool look_at_job(struct local *l, struct tree_scan *scan, struct local_job *j)
 {
-	if (press(l, scan, j, &j->stage, j->kill_at_ms) || !j->exited)
+	if (press(l, scan, j, &j->stage, j->kill_at_ms)) {
+		j->empty = 0;
+		return false;
+	}
+	if (!j->exited || !proved_empty(l, &j->empty))
 		return false;
 	finish_ended(j);
 	return true;
@@ -298,7 +315,11 @@ static bool look_at_rest(struct local *l, struct tree_scan *scan)
 {
 	if (l->sweep_stage == STAGE_RUNNING)
 		return false;
-	if (press(l, scan, NULL, &l->sweep_stage, l->sweep_kill_at_ms))
+	if (press(l, scan, NULL, &l->sweep_stage, l->sweep_kill_at_ms)) {
+		l->rest_empty = 0;
+		return true;
+	}
+	if (!proved_empty(l, &l->rest_empty))
 		return true;
 	void (*swept)(void *) = l->swept;
 	l->swept = NULL;
@@ -314,7 +335,7 @@ static void look_at_trees(struct timer *t)
 	bool busy = false, progress = false;
 
 	if (l->options.whole)
-		tree_reap(known_pid, l);
+		l->reaped += tree_reap(known_pid, l);
 	list_each_safe (link, &l->jobs) {
 		struct local_job *j = list_entry(link, struct local_job, link);
 
@@ -326,6 +347,8 @@ static void look_at_trees(struct timer *t)
 			busy = true;
 	}
 	busy |= look_at_rest(l, scan);
+	progress |= l->reaped > 0;
+	l->reaped = 0;
 	l->poll_ms = progress ? POLL_MIN_MS : MIN(l->poll_ms * 2, (uint64_t)POLL_MAX_MS);
 	if (busy && !timer_running(&l->poll))
 		timer_start(l->loop, &l->poll, l->poll_ms);

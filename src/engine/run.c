@@ -162,7 +162,7 @@ static void explain(struct run *r)
 
 		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
 			why->timeout ? "ran out of time, code" : "failed with code", why->code);
-		buf_add(b, utf8_head(why->command, 300));
+		buf_add(b, utf8_head(why->command, 100));
 	} else {
 		buf_printf(b, o->timed_out ? "a time limit ran out" : "the run failed with code %d",
 			res->code);
@@ -415,7 +415,8 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 						.whole = o->whole,
 						.store = &r->store,
 					});
-	run_emit(r, &(struct event){ .kind = EVENT_RUN_START, .pid = (int)getpid() });
+	run_emit(r, &(struct event){
+			    .kind = EVENT_RUN_START, .run = str_of(o->id), .pid = (int)getpid() });
 	struct content *in = open_input(r, &live);
 	r->root = frame_new(r, NULL, p->graph->root, FRAME_CHILD, 0, in, live);
 	content_unref(in);

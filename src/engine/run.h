@@ -24,6 +24,7 @@ enum run_status {
 };
 
 struct run_options {
+	const char *id;              /* NULL: it has none */
 	unsigned jobs;               /* commands at once; 0: one for each processor */
 	uint64_t grace_ms;           /* between TERM and KILL */
 	const char *cwd;             /* NULL: the process's */

@@ -44,6 +44,7 @@ struct command_word {
 struct node {
 	enum node_kind kind;
 	const struct node *parent;   /* NULL at the root of a graph and of a recovery */
+	const struct node *owner;    /* of the root of a recovery: the node it belongs to */
 	const struct place *place;   /* where it stands in its source */
 	const struct origin *origin; /* the recipe it was written in; NULL: a template */
 	struct str import; /* the id of the recipe that this node stands for; empty: none */

@@ -293,6 +293,7 @@ static void read_recover(struct reader *rd, struct node *n, const struct members
 	/* Fail-closed: a recovery that goes wrong is one, unless its author says otherwise. */
 	if (!recover->failure_stated)
 		recover->failure = FAILURE_ROOT;
+	recover->owner = n;
 	n->recover = recover;
 }
 

@@ -66,12 +66,41 @@ static bool combined_short_flags(struct str word, const char *flag)
 	       word.p[word.len - 1] == flag[1] && str_find(word, '=', 0) == word.len;
 }
 
+struct author {
+	const struct looking *l;
+	bool all;
+};
+
+static void see_author(void *data, const struct placeholder *p)
+{
+	struct author *a = data;
+	const struct node *root = a->l->g->root;
+	bool defaulted = false, declared = false;
+
+	for (const struct node *n = a->l->n; n; n = n->parent ? n->parent : n->owner)
+		defaulted |= presets_find(n->defaults, p->name) != NULL;
+	vec_each (arg, &a->l->g->arguments)
+		declared |= !arg->text && str_eq(arg->declaration.name, p->name);
+	a->all &= root->args && defaulted && !declared;
+}
+
+/* A recipe that declares its arguments takes no others: what only its defaults name is its
+ * author's. */
+static bool authored(const struct looking *l, const struct text *t)
+{
+	struct author a = { l, l->n->origin != NULL };
+
+	t->ops->walk(t, see_author, &a);
+	return a.all;
+}
+
 static void warn_code(struct looking *l, size_t which, size_t flag)
 {
 	const struct node *n = l->n;
 	struct report *w = &l->g->warnings;
 
-	if (flag + 1 < n->word_count && has_placeholder(n->words[flag + 1].text)) {
+	if (flag + 1 < n->word_count && has_placeholder(n->words[flag + 1].text) &&
+		!authored(l, n->words[flag + 1].text)) {
 		report_warning(w, word_where(n, flag + 1), "a value is pasted into code for %s",
 			interpreters[which].program);
 		if (interpreters[which].shell)
@@ -164,7 +193,7 @@ static bool can_be_empty(const struct looking *l, const struct placeholder *p)
 	case PLACEHOLDER_CONDITION:
 		return !p->text.len || !p->other.len;
 	case PLACEHOLDER_VALUE:
-		for (const struct node *n = l->n; n; n = n->parent) {
+		for (const struct node *n = l->n; n; n = n->parent ? n->parent : n->owner) {
 			const struct preset *preset = presets_find(n->defaults, p->name);
 
 			if (preset)
@@ -308,6 +337,9 @@ static void look(struct graph *g, const struct node *n, bool whole)
 {
 	struct looking l = { g, n };
 
+	/* What an imported file says is told where that file is looked at. */
+	if (n->origin && n->origin->up)
+		return;
 	if (n->kind == NODE_COMMAND)
 		look_at_command(&l);
 	if (whole && n->kind != NODE_EACH)

@@ -206,12 +206,18 @@ size_t tree_count(struct tree_scan *scan, const struct tree *tree)
 
 size_t tree_kill(struct tree_scan *scan, const struct tree *tree)
 {
+	pid_t group = tree ? tree->pid : 0;
+	bool group_killed = false;
 	size_t count = 0;
 
 	vec_each (p, &scan->processes) {
 		if (!alive(p) || !belongs(scan, p, tree))
 			continue;
 		count++;
+		/* The group in one go: one by one, a tree that forks all the time would win the
+		 * race. */
+		if (group && p->group == group && !group_killed)
+			group_killed = kill(-group, SIGKILL) == 0;
 		send(p, SIGKILL);
 	}
 	return count;
@@ -277,15 +283,15 @@ void tree_asked_done(struct tree_asked *asked)
 	vec_done(asked);
 }
 
-void tree_reap(bool (*known)(void *data, pid_t pid), void *data)
+size_t tree_reap(bool (*known)(void *data, pid_t pid), void *data)
 {
-	for (;;) {
+	for (size_t reaped = 0;; reaped++) {
 		siginfo_t info = { 0 };
 
 		/* Look without taking: a watched command is taken by its own watch. */
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid ||
 			known(data, info.si_pid))
-			return;
+			return reaped;
 		(void)waitid(P_PID, (id_t)info.si_pid, &info, WEXITED | WNOHANG);
 	}
 }

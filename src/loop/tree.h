@@ -47,8 +47,8 @@ size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_ask
 uint64_t tree_clock_ms(void);
 
 /* Reaps children that are not ours to watch: orphans that were handed to us. `known` says whether a
- * pid is a command that somebody watches. */
-void tree_reap(bool (*known)(void *data, pid_t pid), void *data);
+ * pid is a command that somebody watches. Returns how many there were. */
+size_t tree_reap(bool (*known)(void *data, pid_t pid), void *data);
 
 /* Makes orphans of our commands our children. */
 bool tree_become_subreaper(void);

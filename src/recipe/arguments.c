@@ -67,7 +67,7 @@ static const struct preset *default_at(
 {
 	const struct presets *args = NULL;
 
-	for (; n; n = n->parent) {
+	for (; n; n = n->parent ? n->parent : n->owner) {
 		const struct preset *p = presets_find(n->defaults, name);
 
 		args = args ? args : n->args;
@@ -87,7 +87,7 @@ static void see_default(struct collecting *c, const struct preset *preset, const
 	const struct node *here = c->node;
 
 	if (preset->part_count == 1 && at)
-		c->node = at->parent;
+		c->node = at->parent ? at->parent : at->owner;
 	for (size_t i = 0; i < preset->part_count; i++)
 		if (preset->parts[i].place)
 			see(c, preset->parts[i].place);
@@ -164,7 +164,6 @@ static void walk(struct collecting *c, const struct node *n)
 	walk_text(c, n->when);
 }
 
-/* A recovery has no parent in the tree, but the defaults around it are in force. */
 static void finish(struct use *u, const json_t *recipe, bool declared)
 {
 	struct public_argument *arg = &u->argument;
@@ -185,6 +184,8 @@ static void finish(struct use *u, const json_t *recipe, bool declared)
 		arg->required = !arg->fallback;
 	if (u->used && u->flag_only)
 		arg->required = false;
+	if (arg->required)
+		arg->fallback = NULL;
 }
 
 static void declare(struct collecting *c, const json_t *list)

@@ -10,7 +10,7 @@
 
 enum {
 	FLUSH_BYTES = 4096,
-	COMMAND_BYTES = 1000, /* of a command in its line: a prompt may be an argument */
+	COMMAND_BYTES = 120, /* of a command in its line: a script may be an argument */
 };
 
 struct plain_lines {

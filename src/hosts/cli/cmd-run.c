@@ -1,4 +1,5 @@
 #include <string.h>
+#include <unistd.h>
 
 #include "app/run.h"
 #include "app/source.h"
@@ -173,6 +174,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 				.artifacts = l.artifacts,
 				.bundle = l.bundle });
 		count_usage(&l);
+		(void)rmdir(buf_cstr(&l.dir)); /* nobody put anything there */
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}
