@@ -1,10 +1,21 @@
 #include "data/json.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/number.h"
 #include "base/utf8.h"
 #include "data/json-mistake.h"
+
+void json_seed(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	size_t seed = 0;
+
+	if (random)
+		memcpy(&seed, random, sizeof(seed));
+	json_object_seed(seed); /* 0: as jansson likes */
+}
 
 void json_auto_decref(json_t **value)
 {

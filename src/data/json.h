@@ -10,6 +10,10 @@
 #define AUTO_JSON __attribute__((cleanup(json_auto_decref))) json_t
 void json_auto_decref(json_t **value);
 
+/* For a program, before anything else: the seed of jansson's tables from the random bytes that the
+ * kernel gives every process, in place of opening a device for it. */
+void json_seed(void);
+
 /* Reads one JSON value. Of duplicate members the last wins; a byte order mark is skipped. NULL with
  * one issue added when it is not JSON. The caller owns the result. */
 json_t *json_read(const struct source *source, struct report *r);

@@ -12,6 +12,7 @@
 #include "cmdline/help.h"
 #include "cmdline/parse.h"
 #include "cmdline/suggest.h"
+#include "data/json.h"
 
 const struct opt common_opts[2] = {
 	OPT_TEXT('C', "directory", "DIR", struct common_opts, dir, "go to DIR first"),
@@ -176,6 +177,7 @@ int cli_main(const struct command *const *commands, size_t count, int argc, char
 	struct cli cli = { .commands = commands, .command_count = count, .program = argv[0] };
 
 	fill_standard_descriptors();
+	json_seed();
 	int status = dispatch(&cli, argc, argv);
 	report_done(&cli.report);
 	arena_done(&cli.arena);
