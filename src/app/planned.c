@@ -4,6 +4,8 @@
 
 #include "graph/walk.h"
 
+enum { LEAVES_MAX = 100000 }; /* that are shown: nobody reads more, and memory has an end */
+
 struct writing {
 	struct buf *b;
 	const char *cwd;
@@ -25,6 +27,8 @@ static bool add_argv(void *data, const struct walk_leaf *leaf)
 {
 	struct writing *w = data;
 
+	if (w->count == LEAVES_MAX)
+		return false;
 	if (w->count++)
 		buf_addc(w->b, ',');
 	write_argv(w->b, leaf);
@@ -35,6 +39,8 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 {
 	struct writing *w = data;
 
+	if (w->count == LEAVES_MAX)
+		return false;
 	if (w->count++)
 		buf_addc(w->b, ',');
 	buf_adds(w->b, "{\"path\":");
@@ -59,6 +65,10 @@ static bool add_line(void *data, const struct walk_leaf *leaf)
 {
 	struct writing *w = data;
 
+	if (w->count++ == LEAVES_MAX) {
+		buf_printf(w->b, "… and more: the first %d are shown\n", LEAVES_MAX);
+		return false;
+	}
 	buf_printf(w->b, "%.*s  ", STR(leaf->path));
 	command_display(w->b, leaf->argv, leaf->argc);
 	buf_addc(w->b, '\n');

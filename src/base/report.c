@@ -146,6 +146,21 @@ bool report_hint(struct report *r, const char *fmt, ...)
 	return false;
 }
 
+void report_remark(struct report *r, size_t from, const char *remark)
+{
+	/* The first word tells remarks of one kind apart from others. */
+	struct str kind = { remark, strcspn(remark, " ") };
+
+	for (size_t i = from; i < r->issues.len; i++) {
+		struct issue *issue = &r->issues.at[i];
+
+		if (str_contains(issue->hint, kind))
+			continue;
+		issue->hint = arena_printf(&r->arena, "%.*s%s%s", STR(issue->hint),
+			issue->hint.len ? "; " : "", remark);
+	}
+}
+
 bool report_errno(struct report *r, int err, const char *fmt, ...)
 {
 	va_list args;

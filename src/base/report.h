@@ -40,7 +40,13 @@ struct report {
 	size_t errors, warnings; /* all of them, also those past REPORT_MAX */
 };
 
-enum { REPORT_MAX = 500 };
+enum { REPORT_MAX = 200 };
+
+/* So much is wrong that looking further tells nobody anything. */
+static inline bool report_full(const struct report *r)
+{
+	return r->issues.len >= REPORT_MAX;
+}
 
 #define REPORT_INIT ((struct report){ 0 })
 #define AUTO_REPORT __attribute__((cleanup(report_done))) struct report
@@ -55,6 +61,8 @@ bool report_system(struct report *r, struct where w, const char *fmt, ...) PRINT
 bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 /* What to do about the issue added last. Returns false. */
 bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
+/* Adds a remark to the hints of all issues from number `from` on that have no such remark yet. */
+void report_remark(struct report *r, size_t from, const char *remark);
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */
 bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 

@@ -227,6 +227,7 @@ static void read_args(struct reader *rd, struct node *n, const struct members *m
 			preset_compile(rd->a, d.name, text, rd->d, &presets->at[presets->count++]);
 		}
 	}
+	presets_index(presets, rd->a);
 	n->args = presets;
 }
 
@@ -239,6 +240,7 @@ static void read_defaults(struct reader *rd, struct node *n, const json_t *objec
 	presets->at = arena_array(rd->a, struct preset, json_object_size(object));
 	json_object_foreach((json_t *)object, key, value)
 		preset_compile(rd->a, str_of(key), value, rd->d, &presets->at[presets->count++]);
+	presets_index(presets, rd->a);
 	n->defaults = presets;
 }
 
@@ -351,6 +353,8 @@ static bool read_children(
 			"the array is empty, expected at least one template");
 	json_array_foreach(array, i, item)
 	{
+		if (report_full(rd->r))
+			break;
 		const struct node *child = read_node(rd, item, place_element(rd->a, place, i), n);
 
 		/* What could be read is kept, so that `check` can tell all there is to tell. */

@@ -270,9 +270,13 @@ static void look_at_braces(struct looking *l)
 		struct str word = n->words[i].text->raw;
 		size_t open = open_brace(word), end = i + 1;
 
-		while (end < n->word_count && !closes_first(n->words[end].text->raw))
+		if (open + 1 >= word.len)
+			continue;
+		/* A cut placeholder ends a few words further on. */
+		size_t far = MIN(n->word_count, i + 16);
+		while (end < far && !closes_first(n->words[end].text->raw))
 			end++;
-		if (open + 1 >= word.len || end == n->word_count)
+		if (end == far)
 			continue;
 		report_warning(&l->g->warnings,
 			braces_where(n->words[i].text, open, word.len - open),
@@ -338,7 +342,7 @@ static void look(struct graph *g, const struct node *n, bool whole)
 	struct looking l = { g, n };
 
 	/* What an imported file says is told where that file is looked at. */
-	if (n->origin && n->origin->up)
+	if ((n->origin && n->origin->up) || report_full(&g->warnings))
 		return;
 	if (n->kind == NODE_COMMAND)
 		look_at_command(&l);

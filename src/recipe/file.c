@@ -1,6 +1,7 @@
 #include "recipe/file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,12 +93,17 @@ void recipe_set_free(struct recipe_set *set)
 static bool read_text(struct recipe_set *set, struct recipe_file *f, struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
+
+	if (set->given_path.p && str_eq(set->given_path, f->path)) {
+		f->doc.source.text = set->given_text;
+		return true;
+	}
 	struct stat st;
 	/* Found by location, so nobody asked to wait for a pipe or to read a device. */
 	bool other = stat(f->path.p, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 	int n = other ? -EINVAL : file_read(f->path.p, RECIPE_MAX_BYTES, &text);
 
-	f->doc.source = (struct source){ f->path, arena_str(&set->arena, buf_str(&text)) };
+	f->doc.source.text = arena_str(&set->arena, buf_str(&text));
 	if (n == 0)
 		return true;
 	if (n == -EFBIG) {
@@ -151,8 +157,8 @@ struct chain {
 	unsigned length;
 };
 
-static struct recipe_file *load(struct recipe_set *set, struct str path, const struct chain *up,
-	struct where at, struct report *r);
+static struct recipe_file *load(struct recipe_set *set, struct str path, struct str name,
+	const struct chain *up, const struct place *at, struct report *r);
 
 static bool alias_valid(struct str alias)
 {
@@ -216,9 +222,10 @@ static struct str resolve(struct recipe_set *set, const struct recipe_file *f, s
 	return S("");
 }
 
-static bool add_import(struct recipe_set *set, struct recipe_file *f, struct str alias,
+static bool add_import(struct recipe_set *set, struct recipe_file *f, struct recipe_import *import,
 	const json_t *binding, const struct chain *chain, struct report *r)
 {
+	struct str alias = import->alias;
 	struct place *imports = place_member(&set->arena, &f->place, S("imports"));
 	struct place *p = place_member(&set->arena, imports, alias);
 	const json_t *from = json_is_object(binding) ? json_object_get(binding, "from") : binding;
@@ -242,20 +249,20 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct str
 		return report_hint(r, "looked in %.*s, %.*s and %.*s", STR(set->dirs.user),
 			STR(path_dir(f->path)), STR(set->dirs.packaged));
 	}
-	struct recipe_import import = { .alias = arena_str(&set->arena, alias) };
-	import.file = load(set, path, chain, place_where(p), r);
-	if (!import.file)
+	import->file = load(set, path, path, chain, p, r);
+	if (!import->file || import->file->broken) {
+		import->file = NULL;
 		return false;
-	import.defaults = json_is_object(binding) ? json_object_get(binding, "defaults") : NULL;
-	import.values = json_is_object(binding) ? json_object_get(binding, "values") : NULL;
-	const json_t *const layers[] = { import.defaults,
-		json_object_get(import.file->object, "values"), import.values };
-	import.bound = json_object();
+	}
+	import->defaults = json_is_object(binding) ? json_object_get(binding, "defaults") : NULL;
+	import->values = json_is_object(binding) ? json_object_get(binding, "values") : NULL;
+	const json_t *const layers[] = { import->defaults,
+		json_object_get(import->file->object, "values"), import->values };
+	import->bound = json_object();
 	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
 		if (json_is_object(layers[i]))
-			json_object_update(import.bound, (json_t *)layers[i]);
-	vec_push(&f->imports, import);
-	f->height = MAX(f->height, import.file->height + 1);
+			json_object_update(import->bound, (json_t *)layers[i]);
+	f->height = MAX(f->height, import->file->height + 1);
 	return true;
 }
 
@@ -269,8 +276,17 @@ static bool load_imports(
 
 	if (!json_is_object(imports))
 		return true;
-	json_object_foreach(imports, alias, binding) ok &=
-		add_import(set, f, str_of(alias), binding, chain, r);
+	/* One that cannot be loaded is known all the same: it is told about here and nowhere else.
+	 */
+	json_object_foreach(imports, alias, binding)
+	{
+		struct recipe_import import = { .alias = arena_str(&set->arena, str_of(alias)) };
+
+		ok &= add_import(set, f, &import, binding, chain, r);
+		vec_push(&f->imports, import);
+		if (report_full(r))
+			break;
+	}
 	return ok;
 }
 
@@ -282,66 +298,110 @@ static void describe_chain(struct buf *b, const struct chain *c)
 	buf_printf(b, "%.*s → ", STR(c->file->id));
 }
 
+static struct where where_of(const struct place *at)
+{
+	return at ? place_where(at) : (struct where){ 0 };
+}
+
 /* A file that is on the way to itself, or too far from the entry. */
-static bool check_chain(
-	struct str path, const struct chain *up, unsigned height, struct where at, struct report *r)
+static bool check_chain(const struct recipe_file *f, const struct chain *up, const struct place *at,
+	struct report *r)
 {
 	AUTO_BUF way = BUF_INIT;
 
 	for (const struct chain *c = up; c; c = c->up) {
-		if (!str_eq(c->file->path, path))
+		if (c->file != f)
 			continue;
 		describe_chain(&way, up);
-		return report_error(r, at, "the recipe imports itself: %s%.*s", buf_cstr(&way),
-			STR(recipe_id_of(path)));
+		return report_error(r, where_of(at), "the recipe imports itself: %s%.*s",
+			buf_cstr(&way), STR(f->id));
 	}
-	if ((up ? up->length : 0) + height > RECIPE_CHAIN_MAX) {
-		report_error(r, at, "imports lead through more than %d recipes", RECIPE_CHAIN_MAX);
+	if ((up ? up->length : 0) + f->height > RECIPE_CHAIN_MAX) {
+		report_error(r, where_of(at), "imports lead through more than %d recipes",
+			RECIPE_CHAIN_MAX);
 		return report_hint(r, "shorten the chain of imports");
 	}
 	return true;
 }
 
-static struct recipe_file *known(struct recipe_set *set, struct str path)
+/* The file of that path, made when it is new. Two names of one file are one file. */
+static struct recipe_file *file_of(
+	struct recipe_set *set, struct str path, struct str name, bool *fresh)
 {
-	vec_each (f, &set->files)
-		if (str_eq((*f)->path, path))
-			return *f;
-	return NULL;
+	char real[PATH_MAX];
+	struct str key = realpath(path.p, real) ? str_of(real) : path;
+	void **slot = map_put(&set->by_path, &set->arena, key);
+
+	*fresh = !*slot;
+	if (*fresh) {
+		struct recipe_file *f = arena_new(&set->arena, struct recipe_file);
+
+		f->path = arena_str(&set->arena, path);
+		f->doc.source.name = arena_str(&set->arena, name);
+		f->id = recipe_id_of(f->path);
+		f->height = 1;
+		f->place.doc = &f->doc;
+		vec_push(&set->files, f);
+		*slot = f;
+	}
+	return *slot;
 }
 
-static struct recipe_file *load(struct recipe_set *set, struct str path, const struct chain *up,
-	struct where at, struct report *r)
+/* Who imported whom, on all mistakes that were found in the file. */
+static void tell_chain(const struct chain *up, size_t first, struct report *r)
 {
-	struct recipe_file *f = known(set, path);
+	AUTO_BUF way = BUF_INIT;
 
-	if (!check_chain(path, up, f ? f->height : 1, at, r))
+	if (!up)
+		return;
+	buf_adds(&way, "imported by ");
+	describe_chain(&way, up->up);
+	buf_add(&way, up->file->doc.source.name);
+	report_remark(r, first, buf_cstr(&way));
+}
+
+static struct recipe_file *load(struct recipe_set *set, struct str path, struct str name,
+	const struct chain *up, const struct place *at, struct report *r)
+{
+	size_t first = r->issues.len;
+	bool fresh;
+	struct recipe_file *f = file_of(set, path, name, &fresh);
+
+	if (!check_chain(f, up, at, r))
 		return NULL;
-	if (f)
+	if (!fresh)
 		return f->object ? f : NULL; /* a file with mistakes is told about once */
-	f = arena_new(&set->arena, struct recipe_file);
-	f->path = arena_str(&set->arena, path);
-	f->id = recipe_id_of(f->path);
-	f->height = 1;
-	f->place.doc = &f->doc;
-	vec_push(&set->files, f);
+	f->broken = true;
 	if (!recipe_format_of(path, &f->format)) {
-		report_error(r, at, "'%.*s' is no recipe file", STR(path));
+		report_error(r, where_of(at), "'%.*s' is no recipe file", STR(path));
 		report_hint(r, "its name ends with .json, .md, .yaml or .yml");
 		return NULL;
 	}
 	struct chain chain = { f, up, up ? up->length + 1 : 1 };
 	bool ok = read_text(set, f, r) && parse(set, f, r);
-	ok = ok && load_imports(set, f, &chain, r);
-	f->object = ok ? reference_resolve(set, f, r) : NULL;
-	if (!f->object && at.source)
-		report_hint(r, "imported by %.*s", STR(at.source->name));
+	if (ok) {
+		bool imported = load_imports(set, f, &chain, r);
+
+		/* References are looked at also when an import is broken: all mistakes in one go.
+		 */
+		f->object = reference_resolve(set, f, &ok, r);
+		f->broken = !imported || !ok;
+	}
+	if (f->broken)
+		tell_chain(up, first, r);
 	return f->object ? f : NULL;
 }
 
-struct recipe_file *recipe_file_load(struct recipe_set *set, struct str path, struct report *r)
+struct recipe_file *recipe_file_load(
+	struct recipe_set *set, struct str path, struct str name, struct report *r)
 {
-	return load(set, path_absolute(&set->arena, path), NULL, (struct where){ 0 }, r);
+	return load(set, path_absolute(&set->arena, path), name, NULL, NULL, r);
+}
+
+void recipe_set_give(struct recipe_set *set, struct str path, struct str text)
+{
+	set->given_path = path_absolute(&set->arena, path);
+	set->given_text = arena_str(&set->arena, text);
 }
 
 /* -- the graph -----------------------------------------------------------------------------------
@@ -380,6 +440,8 @@ static bool find(const struct importer *importer, struct str alias, const struct
 		near_offer(&near, import->alias);
 		if (!str_eq(import->alias, alias))
 			continue;
+		if (!import->file)
+			return false; /* why has been said */
 		*ret = (struct imported){
 			.recipe = import->file->object,
 			.place = &import->file->place,

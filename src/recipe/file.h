@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "data/doc.h"
 #include "graph/graph.h"
@@ -16,7 +17,7 @@ struct recipe_file;
 /* One entry of `imports`. */
 struct recipe_import {
 	struct str alias;
-	struct recipe_file *file;
+	struct recipe_file *file;        /* NULL: it could not be loaded, and that was said */
 	const json_t *defaults, *values; /* of the binding; may be NULL */
 	json_t *bound; /* binding defaults < the file's values < binding values; owned */
 };
@@ -29,6 +30,7 @@ struct recipe_file {
 	json_t *object; /* what doc.root becomes when references are resolved; owned */
 	struct place place;
 	VEC(struct recipe_import) imports;
+	bool broken;     /* has mistakes: can be looked at for more of them, not used */
 	unsigned height; /* files on the longest chain below it, itself included */
 };
 
@@ -37,14 +39,20 @@ struct recipe_set {
 	struct arena arena;
 	struct recipe_dirs dirs;
 	VEC(struct recipe_file *) files;
+	struct map by_path; /* real path → file */
 	struct report warnings;
+	struct str given_path, given_text; /* a file that is about to be written; p is NULL: none */
 };
 
 struct recipe_set *recipe_set_new(const struct recipe_dirs *dirs);
 void recipe_set_free(struct recipe_set *set);
 
-/* Reads the file and what it imports. NULL with issues added. The file belongs to the set. */
-struct recipe_file *recipe_file_load(struct recipe_set *set, struct str path, struct report *r);
+/* Reads the file and what it imports; `name` is what diagnostics call it. NULL with issues added; a
+ * file with mistakes that can be looked at further is `broken`. It belongs to the set. */
+struct recipe_file *recipe_file_load(
+	struct recipe_set *set, struct str path, struct str name, struct report *r);
+/* From now on the file `path` is what `text` says, whatever the disk says. */
+void recipe_set_give(struct recipe_set *set, struct str path, struct str text);
 
 /* By the extension of its name; false for anything else. */
 bool recipe_format_of(struct str name, enum recipe_format *ret);

@@ -166,11 +166,12 @@ static bool check_own_values(struct recipe *recipe, const char *section, struct 
 	return ok;
 }
 
-struct recipe *recipe_open_file(
-	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r)
+/* Takes the set. Goes on as long as there is something to find: all mistakes in one go. */
+static struct recipe *open_set(struct recipe_set *set, struct str path, struct str name,
+	enum recipe_layer layer, struct report *r)
 {
-	struct recipe_set *set = recipe_set_new(dirs);
-	struct recipe_file *file = recipe_file_load(set, path, r);
+	size_t before = r->errors;
+	struct recipe_file *file = recipe_file_load(set, path, name, r);
 
 	if (!file) {
 		recipe_set_free(set);
@@ -186,21 +187,41 @@ struct recipe *recipe_open_file(
 	recipe->arguments = public_arguments_new(g, file->object);
 	report_move(&g->warnings, &set->warnings);
 	warn_unknown_members(recipe);
-	bool ok = check_own_values(recipe, "defaults", r);
-	ok &= check_own_values(recipe, "values", r);
-	if (ok)
+	(void)check_own_values(recipe, "defaults", r);
+	(void)check_own_values(recipe, "values", r);
+	if (r->errors == before)
 		return recipe;
 	recipe_free(recipe);
 	return NULL;
 }
 
-static void explain_block(struct report *r, const char *reason, struct str path, struct str blocked)
+struct recipe *recipe_open_file(
+	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r)
 {
+	return open_set(recipe_set_new(dirs), path, path, layer, r);
+}
+
+struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path, struct str name,
+	struct str text, struct report *r)
+{
+	struct recipe_set *set = recipe_set_new(dirs);
+
+	recipe_set_give(set, path, text);
+	return open_set(set, path, name, LAYER_USER, r);
+}
+
+/* For a launch: what the broken or disabled recipe keeps from being used. */
+static void explain_block(
+	struct report *r, size_t first, const char *reason, struct str path, struct str blocked)
+{
+	AUTO_BUF remark = BUF_INIT;
+
 	if (!blocked.len)
 		return;
-	report_error(r, (struct where){ 0 }, "reason=%s active_path=%.*s blocked_candidate=%.*s",
+	buf_printf(&remark,
+		"reason=%s active_path=%.*s blocked_candidate=%.*s; `roux doctor` says what to do",
 		reason, STR(path), STR(blocked));
-	report_hint(r, "`roux doctor` says what to do; mend or remove the active file");
+	report_remark(r, first, buf_cstr(&remark));
 }
 
 struct recipe *recipe_open(
@@ -210,16 +231,19 @@ struct recipe *recipe_open(
 	struct recipe *recipe = NULL;
 	struct str path, blocked;
 	enum recipe_layer layer;
+	size_t first = r->issues.len;
 
 	if (recipe_locate(&a, dirs, operand, &path, &layer, &blocked, r)) {
-		recipe = recipe_open_file(dirs, path, layer, r);
-		if (!recipe)
-			explain_block(r, "shadowed_invalid", path, blocked);
+		/* A file is called as the user called it. */
+		recipe = open_set(recipe_set_new(dirs), path, layer == LAYER_ADHOC ? operand : path,
+			layer, r);
+		if (!recipe && launch)
+			explain_block(r, first, "shadowed_invalid", path, blocked);
 	}
 	if (recipe && launch && recipe_disabled(recipe)) {
 		report_error(r, (struct where){ 0 }, "the recipe %.*s is disabled", STR(path));
 		report_hint(r, "remove \"disabled\": true from it");
-		explain_block(r, "shadowed_disabled", path, blocked);
+		explain_block(r, first, "shadowed_disabled", path, blocked);
 		recipe_free(recipe);
 		recipe = NULL;
 	}

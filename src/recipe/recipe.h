@@ -20,6 +20,9 @@ struct recipe *recipe_open(
 /* Loads one file of a known layer, whatever its state. */
 struct recipe *recipe_open_file(
 	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r);
+/* Loads `text` as if it were the file `path`; diagnostics call it `name`. */
+struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path, struct str name,
+	struct str text, struct report *r);
 void recipe_free(struct recipe *recipe);
 
 /* Members of the entry's object. */

@@ -7,7 +7,10 @@ struct resolving {
 	const struct recipe_file *file;
 	struct report *r;
 	bool failed;
+	size_t weight; /* of what references have brought in */
 };
+
+enum { WEIGHT_MAX = 1 << 20 };
 
 enum found {
 	FOUND_NOTHING, /* not a reference at all: an ordinary placeholder, or text */
@@ -108,6 +111,10 @@ static enum found look_up(const struct recipe_file *f, struct str text, json_t *
 
 	if (!import)
 		return looks_like_reference(text) ? FOUND_BAD : FOUND_NOTHING;
+	if (!import->file) {
+		*ret = json_from_str(S("")); /* it could not be loaded: that was said */
+		return FOUND_VALUE;
+	}
 	struct str rest = str_from(text, import->alias.len + 1);
 	if (str_eq(rest, S("name"))) {
 		*ret = json_from_str(import->file->id);
@@ -222,6 +229,48 @@ static bool next_group(struct str text, size_t from, size_t *begin, size_t *end)
 	return false;
 }
 
+/* Bytes and values, counted no further than the limit: recipes that refer to each other twice
+ * double. */
+static void weigh(size_t *weight, const json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	*weight += 1 + (json_is_string(value) ? json_string_length(value) : 0);
+	if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item)
+		{
+			if (*weight > WEIGHT_MAX)
+				return;
+			weigh(weight, item);
+		}
+	}
+	json_array_foreach(value, i, item)
+	{
+		if (*weight > WEIGHT_MAX)
+			return;
+		weigh(weight, item);
+	}
+}
+
+static bool too_heavy(struct resolving *rs, const json_t *value, const struct place *place)
+{
+	bool before = rs->weight > WEIGHT_MAX;
+
+	if (!before)
+		weigh(&rs->weight, value);
+	if (rs->weight <= WEIGHT_MAX)
+		return false;
+	rs->failed = true;
+	if (!before) {
+		report_error(rs->r, place_where(place),
+			"the references of this recipe bring in more than 1 MiB");
+		report_hint(rs->r, "recipes that refer to each other several times multiply");
+	}
+	return true;
+}
+
 static json_t *resolve_text(struct resolving *rs, const json_t *text, const struct place *place)
 {
 	struct str s = json_str(text);
@@ -234,6 +283,10 @@ static json_t *resolve_text(struct resolving *rs, const json_t *text, const stru
 		json_t *value = NULL;
 		enum found found = evaluate(rs->file, str_sub(group, 1, group.len - 2), &value);
 
+		if (found == FOUND_VALUE && too_heavy(rs, value, place)) {
+			json_decref(value);
+			return json_incref((json_t *)text);
+		}
 		if (found == FOUND_VALUE && group.len == s.len)
 			return json_is_null(value) ? (json_decref(value), json_from_str(S("")))
 						   : value;
@@ -288,7 +341,8 @@ static json_t *resolve(struct resolving *rs, const json_t *value, const struct p
 	return json_incref((json_t *)value);
 }
 
-json_t *reference_resolve(struct recipe_set *set, const struct recipe_file *f, struct report *r)
+json_t *reference_resolve(
+	struct recipe_set *set, const struct recipe_file *f, bool *ok, struct report *r)
 {
 	struct resolving rs = { .set = set, .file = f, .r = r };
 	json_t *object = json_object();
@@ -303,8 +357,6 @@ json_t *reference_resolve(struct recipe_set *set, const struct recipe_file *f, s
 		json_object_set_new_nocheck(
 			object, key, own ? json_incref(value) : resolve(&rs, value, &p));
 	}
-	if (!rs.failed)
-		return object;
-	json_decref(object);
-	return NULL;
+	*ok = !rs.failed;
+	return object;
 }

@@ -6,4 +6,5 @@
  * a fallback or a choice (recipes.md section 8). Every text of the recipe but its imports is looked
  * at; one that is exactly a reference takes the value itself. Returns a new object, NULL with
  * issues. */
-json_t *reference_resolve(struct recipe_set *set, const struct recipe_file *f, struct report *r);
+json_t *reference_resolve(
+	struct recipe_set *set, const struct recipe_file *f, bool *ok, struct report *r);

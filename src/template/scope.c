@@ -2,6 +2,8 @@
 
 #include "base/lang.h"
 
+enum { PRESETS_MANY = 16 };
+
 void preset_compile(
 	struct arena *a, struct str name, const json_t *value, enum dialect d, struct preset *ret)
 {
@@ -20,8 +22,19 @@ void preset_compile(
 	}
 }
 
+void presets_index(struct presets *p, struct arena *a)
+{
+	if (p->count < PRESETS_MANY)
+		return;
+	p->index = arena_new(a, struct map);
+	for (size_t i = 0; i < p->count; i++)
+		*map_put(p->index, a, p->at[i].name) = &p->at[i]; /* the later wins */
+}
+
 const struct preset *presets_find(const struct presets *p, struct str name)
 {
+	if (p && p->index)
+		return map_get(p->index, name);
 	/* From the end: of two entries of one name the later wins. Lists are short. */
 	for (size_t i = p ? p->count : 0; i > 0; i--)
 		if (str_eq(p->at[i - 1].name, name))

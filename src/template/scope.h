@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/map.h"
 #include "template/placeholder.h"
 
 /* One default: its value and, when it is a text with placeholders in it, the text cut up. */
@@ -14,7 +15,11 @@ struct preset {
 struct presets {
 	struct preset *at;
 	size_t count;
+	struct map *index; /* by name, when there are many; NULL: few */
 };
+
+/* Once all are there. */
+void presets_index(struct presets *p, struct arena *a);
 
 /* The names that a text may use, as a chain of small layers: one for each node that adds
  * something, innermost first. Looked up in the order of command-templates.md section 3.1. */

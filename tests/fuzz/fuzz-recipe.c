@@ -1,0 +1,160 @@
+/* Recipes with what they import: read, shown, planned, described. Input: up to four parts with 0x1e
+ * between them, each the text of a file: a.json, b.md, c.json, and values. `a` is loaded first,
+ * then `b`. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/issues.h"
+#include "app/recipes.h"
+#include "base/utf8.h"
+#include "graph/plan.h"
+#include "recipe/usage.h"
+
+#include "fuzz.h"
+
+static const char *const names[] = { "a.json", "b.md", "c.json" };
+
+/* A directory in memory where there is one; left behind empty but for the files. */
+static const char *room(void)
+{
+	static char path[] = "/dev/shm/fuzz-recipe-XXXXXX";
+	static char other[] = "/tmp/fuzz-recipe-XXXXXX";
+	static const char *made;
+
+	if (!made)
+		made = mkdtemp(path) ? path : mkdtemp(other);
+	HOLDS(made);
+	return made;
+}
+
+static void clean_up(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		AUTO_BUF path = BUF_INIT;
+
+		buf_printf(&path, "%s/%s", room(), names[i]);
+		(void)unlink(buf_cstr(&path));
+	}
+	(void)rmdir(room());
+}
+
+static void put(const char *name, struct str text)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", room(), name);
+	AUTO_CLOSE int fd = open(buf_cstr(&path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	HOLDS(fd >= 0);
+	HOLDS(write(fd, text.p, text.len) == (ssize_t)text.len);
+}
+
+static json_t *read_back(const struct buf *b)
+{
+	AUTO_REPORT none = REPORT_INIT;
+	struct source text = { S("shown"), buf_str(b) };
+	json_t *value = json_read(&text, &none);
+
+	HOLDS(value);
+	return value;
+}
+
+static void shown(const struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF json = BUF_INIT;
+
+	report_text(r, REPORT_ALL, &text);
+	HOLDS(utf8_valid(buf_str(&text)));
+	issues_json(r, REPORT_ALL, &json);
+	AUTO_JSON *value = read_back(&json);
+	HOLDS(json_is_array(value));
+	vec_each (i, &r->issues) {
+		HOLDS(i->message.len);
+		HOLDS(!i->file.len || (i->line && i->column));
+		HOLDS(i->mark + i->mark_len <= i->excerpt.len);
+	}
+}
+
+static void describe(const struct recipe *recipe)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF json = BUF_INIT;
+	char hex[SHA256_HEX];
+
+	recipes_show(recipe, true, &json);
+	AUTO_JSON *value = read_back(&json);
+	HOLDS(json_is_array(json_object_get(value, "args")));
+	HOLDS(json_array_size(json_object_get(value, "args")) == recipe->arguments->count);
+	recipes_show(recipe, false, &text);
+	recipes_help(recipe, &text);
+	AUTO_JSON *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe));
+	HOLDS(json_is_object(json_object_get(schema, "properties")));
+	usage_fingerprint(recipe->file->object, hex);
+}
+
+static void plan(struct recipe *recipe, const json_t *values)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	(void)public_arguments_check(recipe->arguments, values, &r);
+	struct plan *p = plan_new(recipe->graph, values, &r);
+	if (p) {
+		AUTO_JSON *artifacts = recipe_artifact_paths(recipe, p, &r);
+
+		HOLDS(artifacts || r.errors);
+		plan_unref(p);
+	}
+	shown(&r);
+}
+
+/* A plan counts its copies out; a lot means too slow to look at. */
+static bool small(const struct node *n)
+{
+	if (n->kind == NODE_EACH && n->count.number > 100)
+		return false;
+	for (size_t i = 0; i < n->child_count; i++)
+		if (!small(n->children[i]))
+			return false;
+	return true;
+}
+
+static void load(const struct recipe_dirs *dirs, const char *name, const json_t *values)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", room(), name);
+	struct recipe *recipe = recipe_open_file(dirs, buf_str(&path), LAYER_USER, &r);
+	shown(&r);
+	HOLDS(!recipe == (r.errors > 0));
+	if (!recipe)
+		return;
+	shown(&recipe->graph->warnings);
+	describe(recipe);
+	if (small(recipe->graph->root))
+		plan(recipe, values);
+	recipe_free(recipe);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static bool registered;
+	struct str rest = fuzz_str(data, size);
+	struct str dir = str_of(room());
+	struct recipe_dirs dirs = { .agent = dir, .user = dir, .packaged = dir };
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (!registered)
+		registered = atexit(clean_up) == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		put(names[i], fuzz_first(&rest));
+	struct source given = { S("values"), rest };
+	AUTO_JSON *values = rest.len ? json_read(&given, &ignored) : NULL;
+	AUTO_JSON *none = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		load(&dirs, names[i], json_is_object(values) ? values : none);
+	return 0;
+}
