@@ -1,10 +1,12 @@
 #include "app/recipes.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
+#include "base/width.h"
 #include "data/json.h"
+#include "render/live-text.h"
 
 enum state { STATE_ACTIVE, STATE_INVALID, STATE_DISABLED };
 
@@ -48,6 +50,40 @@ static struct str first_error(const struct report *r)
 	return S("");
 }
 
+/* -- text for a terminal: names and descriptions were written by others --------------------------
+ */
+
+/* One line, with blanks up to `width` columns. */
+static void add_padded(struct buf *b, struct str text, size_t width)
+{
+	size_t from = b->len;
+
+	text_plain(b, text);
+	size_t used = width_text(str_from(buf_str(b), from));
+	if (used < width)
+		buf_fill(b, ' ', width - used);
+}
+
+static void add_lines(struct buf *b, struct str text)
+{
+	for (size_t at = 0; at < text.len;) {
+		size_t end = str_find(text, '\n', at);
+
+		text_plain(b, str_sub(text, at, end - at));
+		buf_addc(b, '\n');
+		at = end + 1;
+	}
+}
+
+/* A JSON value as it is written. */
+static void add_value(struct buf *b, const json_t *value)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, value, 0);
+	text_plain(b, buf_str(&text));
+}
+
 /* -- list ----------------------------------------------------------------------------------------
  */
 
@@ -85,111 +121,118 @@ static void entry_text(const struct opened *o, size_t width, struct buf *b)
 {
 	struct str what = o->recipe ? recipe_description(o->recipe) : first_error(&o->issues);
 
-	buf_printf(b, "  %-*.*s  ", (int)width, STR(o->entry->id));
+	size_t from = b->len;
+
+	buf_adds(b, "  ");
+	add_padded(b, o->entry->id, width);
+	buf_adds(b, "  ");
 	if (o->state != STATE_ACTIVE)
 		buf_printf(b, "(%s) ", states[o->state]);
 	struct str line = str_sub(what, 0, str_find(what, '\n', 0));
-	utf8_repair(b, utf8_head(line, 200));
+	text_plain(b, utf8_head(line, 200));
 	if (o->entry->candidates.len > 1)
 		buf_printf(b, " [shadows %zu]", o->entry->candidates.len - 1);
+	while (b->len > from && b->p[b->len - 1] == ' ')
+		buf_truncate(b, b->len - 1);
 	buf_addc(b, '\n');
 }
 
 typedef void entry_fn(void *data, const struct opened *o);
 
-static void each_entry(const struct recipe_dirs *dirs, entry_fn *fn, void *data)
+static void each_entry(const struct recipe_index *index, entry_fn *fn, void *data)
 {
-	struct recipe_index *index = recipe_index_new(dirs);
-
 	vec_each (e, &index->entries) {
 		struct opened o;
 
-		open_entry(dirs, e, &o);
+		open_entry(&index->dirs, e, &o);
 		fn(data, &o);
 		close_entry(&o);
 	}
-	recipe_index_free(index);
 }
 
 struct listing {
-	struct buf *b;
 	bool json, tools_only;
-	int layer; /* of the heading that was printed last */
-	size_t width, count;
+	size_t width;
+	struct buf user, packaged; /* as JSON everything is in the first */
 };
-
-static void measure(void *data, const struct opened *o)
-{
-	struct listing *l = data;
-
-	l->width = MAX(l->width, MIN(o->entry->id.len, (size_t)30));
-}
 
 static void list_one(void *data, const struct opened *o)
 {
 	struct listing *l = data;
+	bool user = l->json || o->active->layer == LAYER_USER;
+	struct buf *b = user ? &l->user : &l->packaged;
 
 	if (l->tools_only && !is_tool(o))
 		return;
-	if (l->json) {
-		if (l->count++)
-			buf_addc(l->b, ',');
-		entry_json(o, l->b);
+	if (!l->json) {
+		entry_text(o, l->width, b);
 		return;
 	}
-	if ((int)o->active->layer != l->layer)
-		return;
-	l->count++;
-	entry_text(o, l->width, l->b);
+	if (b->len)
+		buf_addc(b, ',');
+	entry_json(o, b);
 }
 
-static void list(const struct recipe_dirs *dirs, bool json, bool tools, struct buf *b)
+static void add_layer(struct buf *b, const char *title, struct str dir, const struct buf *lines)
 {
-	struct listing l = { .b = b, .json = json, .tools_only = tools };
+	if (!lines->len)
+		return;
+	buf_printf(b, "%s%s (", b->len ? "\n" : "", title);
+	text_plain(b, dir);
+	buf_adds(b, "):\n");
+	buf_add(b, buf_str(lines));
+}
 
+static void list(
+	const struct recipe_dirs *dirs, bool json, bool tools, struct buf *b, struct report *r)
+{
+	struct recipe_index *index = recipe_index_new(dirs);
+	struct listing l = { .json = json, .tools_only = tools };
+
+	vec_each (e, &index->entries)
+		l.width = MAX(l.width, MIN(width_text(e->id), (size_t)30));
+	each_entry(index, list_one, &l);
+	recipe_index_report(index, r);
+	recipe_index_free(index);
 	if (json) {
 		buf_printf(b, "{\"%s\":[", tools ? "tools" : "recipes");
-		each_entry(dirs, list_one, &l);
+		buf_add(b, buf_str(&l.user));
 		buf_adds(b, "]}\n");
-		return;
+	} else if (l.user.len || l.packaged.len) {
+		add_layer(b, "Yours, each a tool", dirs->user, &l.user);
+		add_layer(b, "Packaged", dirs->packaged, &l.packaged);
+	} else if (!r->errors) {
+		buf_adds(b, "No recipes. Put one into ");
+		text_plain(b, dirs->user);
+		buf_adds(b, ", or `roux tool add NAME TEMPLATE`.\n");
 	}
-	each_entry(dirs, measure, &l);
-	const struct {
-		int layer;
-		struct str dir;
-	} layers[] = { { LAYER_USER, dirs->user }, { LAYER_PACKAGED, dirs->packaged } };
-	for (size_t i = 0; i < (tools ? 1 : ARRAY_SIZE(layers)); i++) {
-		size_t before = b->len, count = l.count;
-
-		buf_printf(b, "%s%s (%.*s):\n", i ? "\n" : "",
-			layers[i].layer == LAYER_USER ? "Yours, each a tool" : "Packaged",
-			STR(layers[i].dir));
-		l.layer = layers[i].layer;
-		each_entry(dirs, list_one, &l);
-		if (l.count == count)
-			buf_truncate(b, before);
-	}
-	if (!l.count)
-		buf_printf(b, "No recipes. Put one into %.*s, or `roux tool add NAME TEMPLATE`.\n",
-			STR(dirs->user));
+	buf_done(&l.user);
+	buf_done(&l.packaged);
 }
 
-void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b)
+void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r)
 {
-	list(dirs, json, false, b);
+	list(dirs, json, false, b, r);
 }
 
-void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b)
+void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r)
 {
-	list(dirs, json, true, b);
+	list(dirs, json, true, b, r);
 }
 
 void recipes_ids(const struct recipe_dirs *dirs, struct buf *b)
 {
 	struct recipe_index *index = recipe_index_new(dirs);
 
-	vec_each (e, &index->entries)
-		buf_printf(b, "%.*s\n", STR(e->id));
+	vec_each (e, &index->entries) {
+		size_t from = b->len;
+
+		text_plain(b, e->id);
+		if (str_eq(str_from(buf_str(b), from), e->id))
+			buf_addc(b, '\n');
+		else
+			buf_truncate(b, from); /* what is shown would not be the id */
+	}
 	recipe_index_free(index);
 }
 
@@ -319,17 +362,24 @@ static void node_text(const struct node *n, unsigned depth, struct buf *b)
 {
 	buf_fill(b, ' ', (size_t)depth * 2 + 2);
 	if (n->kind == NODE_COMMAND) {
-		if (n->label.len)
-			buf_printf(b, "%.*s: ", STR(n->label));
-		utf8_repair(b, utf8_head(n->line, 150));
+		if (n->label.len) {
+			text_plain(b, n->label);
+			buf_adds(b, ": ");
+		}
+		text_plain(b, utf8_head(n->line, 150));
 	} else {
 		const struct node *named = n->kind == NODE_EACH ? n->children[0] : n;
 
 		buf_adds(b, n->wrapper ? "group" : node_kind_name(n->kind));
-		if (named->label.len)
-			buf_printf(b, " %.*s", STR(named->label));
-		if (named->import.len)
-			buf_printf(b, " (from %.*s)", STR(named->import));
+		if (named->label.len) {
+			buf_addc(b, ' ');
+			text_plain(b, named->label);
+		}
+		if (named->import.len) {
+			buf_adds(b, " (from ");
+			text_plain(b, named->import);
+			buf_addc(b, ')');
+		}
 	}
 	buf_addc(b, '\n');
 	for (size_t i = 0; i < n->child_count && depth < 40; i++)
@@ -341,16 +391,21 @@ static void argument_text(const struct public_argument *arg, struct buf *b)
 	AUTO_BUF wanted = BUF_INIT;
 
 	type_describe(&arg->type, &wanted);
-	buf_printf(b, "  %-16.*s %s", STR(arg->name),
-		arg->type.kind == TYPE_NONE ? "a text" : buf_cstr(&wanted));
+	buf_adds(b, "  ");
+	add_padded(b, arg->name, 16);
+	buf_addc(b, ' ');
+	text_plain(b, arg->type.kind == TYPE_NONE ? S("a text") : buf_str(&wanted));
 	if (arg->required)
 		buf_adds(b, "; required");
 	if (arg->fallback) {
 		buf_adds(b, "; default ");
-		json_write(b, arg->fallback, 0);
+		add_value(b, arg->fallback);
 	} else if (arg->inline_text.p && arg->inline_text.len) {
+		AUTO_BUF value = BUF_INIT;
+
+		default_json(arg, &value);
 		buf_adds(b, "; default ");
-		default_json(arg, b);
+		text_plain(b, buf_str(&value));
 	}
 	buf_addc(b, '\n');
 }
@@ -366,20 +421,38 @@ static void arguments_text(const struct recipe *recipe, struct buf *b)
 
 static void usage_line(const struct recipe *recipe, struct buf *b)
 {
-	buf_printf(b, "Usage: roux run %.*s", STR(recipe->file->id));
+	AUTO_BUF line = BUF_INIT;
+
+	buf_printf(&line, "Usage: roux run %.*s", STR(recipe->file->id));
 	for (size_t i = 0; i < recipe->arguments->count; i++) {
 		const struct public_argument *arg = &recipe->arguments->at[i];
 
-		buf_printf(b, arg->required ? " %.*s=…" : " [%.*s=…]", STR(arg->name));
+		buf_printf(&line, arg->required ? " %.*s=…" : " [%.*s=…]", STR(arg->name));
 	}
+	text_plain(b, buf_str(&line));
+	buf_addc(b, '\n');
+}
+
+static void description_text(const struct recipe *recipe, struct buf *b)
+{
+	if (recipe_description(recipe).len)
+		buf_addc(b, '\n');
+	add_lines(b, recipe_description(recipe));
+}
+
+static void named_line(struct buf *b, struct str name, struct str text)
+{
+	buf_adds(b, "  ");
+	add_padded(b, name, 16);
+	buf_addc(b, ' ');
+	text_plain(b, text);
 	buf_addc(b, '\n');
 }
 
 void recipes_help(const struct recipe *recipe, struct buf *b)
 {
 	usage_line(recipe, b);
-	if (recipe_description(recipe).len)
-		buf_printf(b, "\n%.*s\n", STR(recipe_description(recipe)));
+	description_text(recipe, b);
 	arguments_text(recipe, b);
 }
 
@@ -389,19 +462,20 @@ void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 		show_json(recipe, b);
 		return;
 	}
-	buf_printf(b, "%.*s (%s%s)\n%.*s\n", STR(recipe->file->id),
-		recipe_format_name(recipe->file->format), recipe_async(recipe) ? ", async" : "",
-		STR(recipe->file->path));
-	if (recipe_description(recipe).len)
-		buf_printf(b, "\n%.*s\n", STR(recipe_description(recipe)));
+	text_plain(b, recipe->file->id);
+	buf_printf(b, " (%s%s)\n", recipe_format_name(recipe->file->format),
+		recipe_async(recipe) ? ", async" : "");
+	text_plain(b, recipe->file->path);
+	buf_addc(b, '\n');
+	description_text(recipe, b);
 	buf_addc(b, '\n');
 	usage_line(recipe, b);
 	arguments_text(recipe, b);
 	for (size_t i = 0; i < recipe->file->imports.len; i++) {
 		const struct recipe_import *import = &recipe->file->imports.at[i];
 
-		buf_printf(b, "%s  %-16.*s %.*s\n", i ? "" : "\nImports:\n", STR(import->alias),
-			STR(import->file->path));
+		buf_adds(b, i ? "" : "\nImports:\n");
+		named_line(b, import->alias, import->file->path);
 	}
 	AUTO_JSON *artifacts = recipe_artifacts(recipe);
 	const char *name;
@@ -409,8 +483,8 @@ void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 	bool first = true;
 	json_object_foreach(artifacts, name, artifact)
 	{
-		buf_printf(b, "%s  %-16s %s\n", first ? "\nArtifacts:\n" : "", name,
-			json_string_value(json_object_get(artifact, "path")));
+		buf_adds(b, first ? "\nArtifacts:\n" : "");
+		named_line(b, str_of(name), json_str(json_object_get(artifact, "path")));
 		first = false;
 	}
 	buf_adds(b, "\nGraph:\n");
@@ -424,6 +498,7 @@ void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 enum finding_kind {
 	FINDING_BLOCKING_INVALID,
 	FINDING_INVALID,
+	FINDING_UNREADABLE,
 	FINDING_BLOCKING_DISABLED,
 	FINDING_WRITABLE,
 	FINDING_RISK,
@@ -431,8 +506,12 @@ enum finding_kind {
 	FINDING_SHADOWED,
 };
 
-static const char *const severities[] = { "error", "error", "error", "warning", "warning", "info",
-	"info" };
+static const char *severity(enum finding_kind kind)
+{
+	return kind <= FINDING_BLOCKING_DISABLED ? "error"
+	       : kind <= FINDING_RISK            ? "warning"
+						 : "info";
+}
 
 struct finding {
 	enum finding_kind kind;
@@ -447,10 +526,18 @@ struct examination {
 static void add_finding(struct examination *x, enum finding_kind kind, const struct opened *o,
 	struct str message, struct str action)
 {
-	vec_push(&x->findings,
-		(struct finding){ kind, arena_str(&x->arena, o ? o->entry->id : S("")),
-			arena_str(&x->arena, o ? o->active->path : S("")),
-			arena_str(&x->arena, message), action });
+	/* A risk that the recipe takes twice is told once. */
+	for (size_t i = x->findings.len; i > 0; i--) {
+		const struct finding *f = &x->findings.at[i - 1];
+
+		if (!str_eq(f->path, o->active->path))
+			break;
+		if (f->kind == kind && str_eq(f->message, message))
+			return;
+	}
+	vec_push(&x->findings, (struct finding){ kind, arena_str(&x->arena, o->entry->id),
+				       arena_str(&x->arena, o->active->path),
+				       arena_str(&x->arena, message), action });
 }
 
 static void examine(void *data, const struct opened *o)
@@ -488,19 +575,38 @@ static void examine(void *data, const struct opened *o)
 		add_finding(x, FINDING_RISK, o, i->message, S("make sure that it is meant"));
 }
 
+/* Who can write to a directory can replace the recipes in it. */
 static void examine_dir(struct examination *x, struct str dir)
 {
 	struct stat st;
 
-	if (stat(dir.p, &st) == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)))
-		add_finding(x, FINDING_WRITABLE, NULL,
-			arena_printf(&x->arena, "others can write to %.*s", STR(dir)),
-			arena_printf(&x->arena, "chmod go-w %.*s", STR(dir)));
+	if (stat(dir.p, &st) < 0 || !S_ISDIR(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return;
+	vec_push(
+		&x->findings, (struct finding){ FINDING_WRITABLE, S(""), dir,
+				      arena_printf(&x->arena, "others can write to %.*s", STR(dir)),
+				      arena_printf(&x->arena, "chmod go-w %.*s", STR(dir)) });
+}
+
+static void examine_dirs(struct examination *x, const struct recipe_index *index)
+{
+	const struct recipe_dirs *dirs = &index->dirs;
+
+	vec_each (e, &index->unreadable)
+		vec_push(&x->findings,
+			(struct finding){ FINDING_UNREADABLE, S(""), arena_str(&x->arena, e->dir),
+				arena_printf(&x->arena, "cannot read the recipes in %.*s: %s",
+					STR(e->dir), strerror(e->error)),
+				S("make it a directory that you can read") });
+	examine_dir(x, dirs->agent);
+	examine_dir(x, dirs->user);
+	if (!str_eq(dirs->packaged, dirs->user))
+		examine_dir(x, dirs->packaged);
 }
 
 static void finding_json(const struct finding *f, struct buf *b)
 {
-	buf_printf(b, "{\"severity\":\"%s\",\"id\":", severities[f->kind]);
+	buf_printf(b, "{\"severity\":\"%s\",\"id\":", severity(f->kind));
 	json_write_str_or_null(b, f->id);
 	buf_adds(b, ",\"path\":");
 	json_write_str_or_null(b, f->path);
@@ -511,63 +617,74 @@ static void finding_json(const struct finding *f, struct buf *b)
 	buf_addc(b, '}');
 }
 
-static size_t needing_attention(const struct examination *x)
+/* The worst first; those of one kind stay in order. */
+static void sort_findings(struct examination *x)
 {
-	size_t count = 0;
+	for (size_t i = 1; i < x->findings.len; i++) {
+		struct finding f = x->findings.at[i];
+		size_t at = i;
 
-	vec_each (f, &x->findings)
-		count += f->kind <= FINDING_WRITABLE;
-	return count;
+		for (; at > 0 && x->findings.at[at - 1].kind > f.kind; at--)
+			x->findings.at[at] = x->findings.at[at - 1];
+		x->findings.at[at] = f;
+	}
 }
 
-static void doctor_text(const struct examination *x, struct buf *b)
+static void doctor_json(const struct examination *x, size_t count, struct buf *b)
 {
-	bool first = true;
-
-	for (enum finding_kind k = 0; k <= FINDING_SHADOWED; k++) {
-		vec_each (f, &x->findings) {
-			if (f->kind != k)
-				continue;
-			if (first)
-				buf_printf(b, "Next: %.*s\n\n", STR(f->action));
-			first = false;
-			buf_printf(b, "%s: %.*s%s%.*s\n", severities[k], STR(f->id),
-				f->id.len ? ": " : "", STR(f->message));
-			if (f->path.len)
-				buf_printf(b, "    %.*s\n", STR(f->path));
-			buf_printf(b, "    to do: %.*s\n", STR(f->action));
-		}
+	buf_printf(b, "{\"ok\":%s,\"findings\":[", count ? "false" : "true");
+	vec_each (f, &x->findings) {
+		if (f != x->findings.at)
+			buf_addc(b, ',');
+		finding_json(f, b);
 	}
-	if (first)
+	buf_adds(b, "]}\n");
+}
+
+static void doctor_text(const struct examination *x, size_t count, struct buf *b)
+{
+	if (count) {
+		buf_adds(b, "Next: ");
+		text_plain(b, x->findings.at[0].action);
+		buf_addc(b, '\n');
+	} else {
 		buf_adds(b, "Nothing to do.\n");
+	}
+	vec_each (f, &x->findings) {
+		AUTO_BUF text = BUF_INIT;
+
+		buf_adds(b, f == x->findings.at ? "\n" : "");
+		buf_printf(&text, "%s: %.*s%s%.*s", severity(f->kind), STR(f->id),
+			f->id.len ? ": " : "", STR(f->message));
+		text_plain(b, buf_str(&text));
+		if (f->id.len) {
+			buf_adds(b, "\n    ");
+			text_plain(b, f->path);
+		}
+		buf_adds(b, "\n    to do: ");
+		text_plain(b, f->action);
+		buf_addc(b, '\n');
+	}
 }
 
 size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
 {
+	struct recipe_index *index = recipe_index_new(dirs);
 	struct examination x = { 0 };
+	size_t count = 0;
 
-	each_entry(dirs, examine, &x);
-	examine_dir(&x, dirs->user);
-	size_t count = needing_attention(&x);
-	if (json) {
-		bool first = true;
-
-		buf_printf(b, "{\"ok\":%s,\"findings\":[", count ? "false" : "true");
-		for (enum finding_kind k = 0; k <= FINDING_SHADOWED; k++) {
-			vec_each (f, &x.findings) {
-				if (f->kind != k)
-					continue;
-				buf_adds(b, first ? "" : ",");
-				first = false;
-				finding_json(f, b);
-			}
-		}
-		buf_adds(b, "]}\n");
-	} else {
-		doctor_text(&x, b);
-	}
+	each_entry(index, examine, &x);
+	examine_dirs(&x, index);
+	sort_findings(&x);
+	vec_each (f, &x.findings)
+		count += f->kind <= FINDING_RISK;
+	if (json)
+		doctor_json(&x, count, b);
+	else
+		doctor_text(&x, count, b);
 	vec_done(&x.findings);
 	arena_done(&x.arena);
+	recipe_index_free(index);
 	return count;
 }
 
@@ -583,5 +700,9 @@ static void check_one(void *data, const struct opened *o)
 
 void recipes_check(const struct recipe_dirs *dirs, struct report *r)
 {
-	each_entry(dirs, check_one, r);
+	struct recipe_index *index = recipe_index_new(dirs);
+
+	each_entry(index, check_one, r);
+	recipe_index_report(index, r);
+	recipe_index_free(index);
 }

@@ -4,19 +4,21 @@
 
 /* What can be asked about recipes, as documents and as text. */
 
-/* Every recipe by id: active, shadowed, invalid, disabled, usage. `ids` alone for completion. */
-void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b);
+/* Every recipe by id: active, shadowed, invalid, disabled, usage. A directory that cannot be read
+ * is an issue in `r`; the others are listed all the same. */
+void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r);
+/* The ids alone, one a line, for completion: without those that are not fit for a terminal. */
 void recipes_ids(const struct recipe_dirs *dirs, struct buf *b);
 /* Only the tools: the active recipes of the user's directory. */
-void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b);
+void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r);
 
 /* One recipe resolved. */
 void recipes_show(const struct recipe *recipe, bool json, struct buf *b);
 /* Its usage line and arguments, like a command of its own. */
 void recipes_help(const struct recipe *recipe, struct buf *b);
 
-/* What needs attention, the worst first: one next action, then the rest. Returns how many findings.
- */
+/* What needs attention, the worst first: one next action, then the rest. Returns how many errors
+ * and warnings there are. */
 size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b);
 /* Checks every recipe: all issues into `r`. */
 void recipes_check(const struct recipe_dirs *dirs, struct report *r);

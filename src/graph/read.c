@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "graph/document.h"
 #include "graph/fields.h"
 #include "graph/graph.h"
 #include "graph/risk.h"
@@ -602,48 +603,6 @@ static bool read_output(struct reader *rd, const json_t *output, const struct pl
 /* -- documents -----------------------------------------------------------------------------------
  */
 
-/* Text that nobody would write as a command: `{"`, `{'`, `{` as a word, `[{`, `["`, `['`, `[[`, `[`
- * and a new line. A command may well begin with `{program}` or be called `[`. */
-static bool meant_as_json(struct str text)
-{
-	const char *next = text.p[0] == '{' ? "\"' \t\r\n" : text.p[0] == '[' ? "{[\"'\r\n" : "";
-
-	if (text.len < 2)
-		return text.p[0] == '{';
-	return text.p[1] && strchr(next, text.p[1]);
-}
-
-/* Reads the text into the document; false with an issue when it can only be broken JSON. */
-static bool read_document(struct graph *g, struct report *r, struct buf *json_mistake)
-{
-	struct str text = str_trim(g->doc.source.text);
-
-	if (str_starts(text, S("\xEF\xBB\xBF")))
-		text = str_trim(str_from(text, 3));
-	if (text.len && strchr("{[\"", text.p[0])) {
-		AUTO_REPORT mistakes = REPORT_INIT;
-
-		g->doc.root = json_read(&g->doc.source, &mistakes);
-		if (g->doc.root)
-			return true;
-		const struct issue *i = &mistakes.issues.at[0];
-		if (meant_as_json(text)) {
-			report_move(r, &mistakes);
-			return false;
-		}
-		buf_printf(json_mistake, "as JSON it has a mistake at line %zu, column %zu: %.*s",
-			i->line, i->column, STR(i->hint.len ? i->hint : i->message));
-	}
-	struct str whole = g->doc.source.text;
-	size_t bad = utf8_find_invalid(whole);
-	if (bad < whole.len)
-		return report_error(r, (struct where){ &g->doc.source, bad, 1 },
-			"byte 0x%02x is not valid UTF-8", (unsigned char)whole.p[bad]);
-	g->doc.root = json_from_str(whole);
-	g->doc.plain = true;
-	return true;
-}
-
 /* A graph with mistakes in it is not handed out; what else there was to say about it is. */
 static struct graph *finish(struct graph *g, bool ok, struct report *r)
 {
@@ -669,7 +628,7 @@ struct graph *graph_read(struct str name, struct str text, enum dialect dialect,
 	g->made = json_array();
 	g->doc.source.name = arena_str(&g->arena, name);
 	g->doc.source.text = arena_str(&g->arena, text);
-	if (!read_document(g, r, &json_mistake))
+	if (!document_read(&g->doc, r, &json_mistake))
 		return finish(g, false, r);
 
 	struct place *place = arena_new(&g->arena, struct place);

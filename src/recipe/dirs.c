@@ -105,7 +105,7 @@ struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const ch
 	agent = agent ? agent : getenv("PI_CODING_AGENT_DIR");
 	packaged = packaged ? packaged : getenv("ROUX_PACKAGED_DIR");
 	d.agent = agent && *agent ? path_absolute(a, str_of(agent))
-				  : arena_printf(a, "%s/.pi/agent", home());
+				  : path_absolute(a, path_below(a, str_of(home()), S(".pi/agent")));
 	d.user = path_below(a, d.agent, S("recipes"));
 	d.packaged = packaged && *packaged ? path_absolute(a, str_of(packaged)) : find_packaged(a);
 	return d;

@@ -79,7 +79,13 @@ static void scan(struct recipe_index *index, struct str dir, enum recipe_layer l
 {
 	DIR *d = opendir(dir.p);
 
-	for (struct dirent *e; d && (e = readdir(d));) {
+	if (!d) {
+		if (errno != ENOENT)
+			vec_push(&index->unreadable,
+				(struct recipe_root_error){ arena_str(&index->arena, dir), errno });
+		return;
+	}
+	for (struct dirent *e; (e = readdir(d));) {
 		if (!counts(e->d_name))
 			continue;
 		struct str path = path_below(&index->arena, dir, str_of(e->d_name));
@@ -88,8 +94,7 @@ static void scan(struct recipe_index *index, struct str dir, enum recipe_layer l
 		if (e->d_type == DT_REG || regular(path))
 			add(index, path, layer);
 	}
-	if (d)
-		(void)closedir(d);
+	(void)closedir(d);
 }
 
 struct recipe_index *recipe_index_new(const struct recipe_dirs *dirs)
@@ -110,6 +115,7 @@ void recipe_index_free(struct recipe_index *index)
 	vec_each (e, &index->entries)
 		vec_done(&e->candidates);
 	vec_done(&index->entries);
+	vec_done(&index->unreadable);
 	arena_done(&index->arena);
 	free(index);
 }
@@ -120,6 +126,12 @@ const struct recipe_entry *recipe_index_find(const struct recipe_index *index, s
 		if (str_eq(e->id, id))
 			return e;
 	return NULL;
+}
+
+void recipe_index_report(const struct recipe_index *index, struct report *r)
+{
+	vec_each (e, &index->unreadable)
+		report_errno(r, e->error, "cannot read the recipes in %.*s", STR(e->dir));
 }
 
 /* -- one operand ---------------------------------------------------------------------------------
@@ -176,6 +188,7 @@ bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str o
 	} else {
 		report_error(r, (struct where){ 0 }, "there is no recipe '%.*s'", STR(operand));
 		suggest(index, operand, r);
+		recipe_index_report(index, r);
 	}
 	recipe_index_free(index);
 	return e != NULL;

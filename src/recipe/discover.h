@@ -16,15 +16,25 @@ struct recipe_entry {
 	VEC(struct recipe_candidate) candidates; /* in order of precedence; the first is active */
 };
 
+/* A directory of recipes that is there and cannot be read. */
+struct recipe_root_error {
+	struct str dir;
+	int error; /* an errno */
+};
+
 struct recipe_index {
 	struct arena arena;
 	struct recipe_dirs dirs;
 	VEC(struct recipe_entry) entries; /* in order of id */
+	VEC(struct recipe_root_error) unreadable;
 };
 
 struct recipe_index *recipe_index_new(const struct recipe_dirs *dirs);
 void recipe_index_free(struct recipe_index *index);
 const struct recipe_entry *recipe_index_find(const struct recipe_index *index, struct str id);
+
+/* Tells of the directories that could not be read. */
+void recipe_index_report(const struct recipe_index *index, struct report *r);
 
 /* The file that a RECIPE operand means (recipes.md section 4): a path, a file of the working
  * directory, or an id. `path` is in the arena. *entry is the id's entry, NULL for a file named by

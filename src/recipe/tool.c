@@ -96,34 +96,31 @@ static bool read_args(const char *list, json_t *args, json_t *defaults, struct r
 }
 
 /* A template of one word that names a recipe delegates to it: it is imported. */
-static bool names_recipe(const struct recipe_dirs *dirs, struct str word, struct str own)
+static bool names_recipe(const struct recipe_index *index, struct str word, struct str own)
 {
-	if (!word.len || str_eq(word, own))
-		return false;
 	struct arena a = ARENA_INIT;
 	struct word *words;
-	bool one = words_split(&a, word, &words) == 1 && str_eq(words[0].text, word);
-	struct recipe_index *index = recipe_index_new(dirs);
-	bool found = one && recipe_index_find(index, word);
 
-	recipe_index_free(index);
+	if (!word.len || str_eq(word, own))
+		return false;
+	bool one = words_split(&a, word, &words) == 1 && str_eq(words[0].text, word);
 	arena_done(&a);
-	return found;
+	return one && recipe_index_find(index, word);
 }
 
 static void add_template(
-	const struct recipe_dirs *dirs, const char *template, struct str id, json_t *ret)
+	const struct recipe_index *index, const char *template, struct str id, json_t *ret)
 {
 	struct str text = str_trim(str_of(template));
 	json_t *value = NULL;
 
 	if (text.len && strchr("{[\"", text.p[0])) {
-		AUTO_REPORT ignored = REPORT_INIT;
-		struct source source = { S("template"), text };
+		AUTO_REPORT ignored = REPORT_INIT; /* check_template() tells */
+		struct source source = { S("<template>"), text };
 
 		value = json_read(&source, &ignored);
 	}
-	if (!value && names_recipe(dirs, text, id)) {
+	if (!value && names_recipe(index, text, id)) {
 		AUTO_BUF name = BUF_INIT;
 
 		buf_add(&name, text);
@@ -135,7 +132,7 @@ static void add_template(
 }
 
 /* In the order in which they are written. */
-static json_t *requested(const struct recipe_dirs *dirs, const struct tool_request *q,
+static json_t *requested(const struct recipe_index *index, const struct tool_request *q,
 	struct str id, struct report *r)
 {
 	json_t *object = json_object();
@@ -156,30 +153,25 @@ static json_t *requested(const struct recipe_dirs *dirs, const struct tool_reque
 	if (json_object_size(defaults))
 		json_object_set(object, "defaults", defaults);
 	if (q->template)
-		add_template(dirs, q->template, id, object);
+		add_template(index, q->template, id, object);
 	return object;
 }
 
-/* -- writing -------------------------------------------------------------------------------------
+/* -- changing a file -----------------------------------------------------------------------------
  */
 
-/* Loads the bytes as the file they are about to become, from a name that discovery passes over. */
-static bool validate(
-	const struct recipe_dirs *dirs, struct str id, struct str bytes, struct report *r)
+static bool set_member(struct buf *text, const char *name, struct str json)
 {
-	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF changed = BUF_INIT;
 
-	buf_printf(&path, "%.*s/.check-%d-%.*s.json", STR(dirs->user), (int)getpid(), STR(id));
-	int n = atomic_write(buf_cstr(&path), bytes, NULL);
-	if (n < 0)
-		return report_errno(r, -n, "cannot write to %.*s", STR(dirs->user));
-	struct recipe *recipe = recipe_open_file(dirs, buf_str(&path), LAYER_USER, r);
-	(void)unlink(buf_cstr(&path));
-	recipe_free(recipe);
-	return recipe != NULL;
+	if (!edit_set_member(buf_str(text), str_of(name), json, &changed))
+		return false;
+	buf_swap(text, &changed);
+	return true;
 }
 
-static bool apply_update(struct buf *text, const json_t *changes, struct report *r)
+/* Sets the members of `changes` in the JSON object `text`; the other members stay as written. */
+static bool set_members(struct buf *text, const json_t *changes)
 {
 	const char *name;
 	json_t *value;
@@ -187,79 +179,216 @@ static bool apply_update(struct buf *text, const json_t *changes, struct report 
 	json_object_foreach((json_t *)changes, name, value)
 	{
 		AUTO_BUF json = BUF_INIT;
-		AUTO_BUF changed = BUF_INIT;
 
 		json_write(&json, value, 0);
-		if (!edit_set_member(buf_str(text), str_of(name), buf_str(&json), &changed))
-			return report_error(
-				r, (struct where){ 0 }, "the tool's file is no JSON object");
-		buf_swap(text, &changed);
+		if (!set_member(text, name, buf_str(&json)))
+			return false;
 	}
 	return true;
 }
 
-bool tool_write(const struct recipe_dirs *dirs, const struct tool_request *q, struct buf *id,
+/* What is given for `defaults` and `imports` is put into the object that is there. */
+static bool merge(struct buf *text, const struct doc *doc, const char *name, const json_t *changes)
+{
+	struct place root = { .doc = doc };
+	struct place place = { .doc = doc, .up = &root, .key = str_of(name) };
+	struct where w = place_where(&place);
+	AUTO_BUF object = BUF_INIT;
+
+	buf_add(&object, str_sub(doc->source.text, w.offset, w.length));
+	return set_members(&object, changes) && set_member(text, name, buf_str(&object));
+}
+
+/* `doc` is what the file holds now. */
+static bool apply_update(
+	const struct doc *doc, const json_t *changes, struct buf *ret, struct report *r)
+{
+	const char *const merged[] = { "defaults", "imports" };
+	AUTO_JSON *replaced = json_copy((json_t *)changes);
+	bool ok = true;
+
+	buf_add(ret, doc->source.text);
+	for (size_t i = 0; i < ARRAY_SIZE(merged); i++) {
+		const json_t *more = json_object_get(changes, merged[i]);
+
+		if (!more || !json_is_object(json_object_get(doc->root, merged[i])))
+			continue;
+		ok = ok && merge(ret, doc, merged[i], more);
+		(void)json_object_del(replaced, merged[i]);
+	}
+	if (ok && set_members(ret, replaced))
+		return true;
+	return report_error(r, (struct where){ &doc->source, 0, 1 },
+		"found %s, expected a recipe: an object", json_kind(doc->root));
+}
+
+/* -- checking ------------------------------------------------------------------------------------
+ */
+
+static bool begins_like_json(struct str text)
+{
+	return str_starts(text, S("{\"")) || str_starts(text, S("[\"")) ||
+	       str_starts(text, S("[{"));
+}
+
+/* The template as typed, so that mistakes are shown in it. One that uses imports means something
+ * only inside its file; all that can be told then is whether it is JSON. */
+static bool check_template(struct str template, bool imports, struct report *r)
+{
+	if (!imports) {
+		struct graph *g = graph_read(S("<template>"), template, DIALECT_NOW, r);
+
+		graph_unref(g);
+		return g != NULL;
+	}
+	struct source source = { S("<template>"), template };
+	AUTO_JSON *value = begins_like_json(str_trim(template)) ? json_read(&source, r) : NULL;
+	return value || !begins_like_json(str_trim(template));
+}
+
+/* Loads the text as the file that it is about to become. */
+static bool validate(const struct recipe_dirs *dirs, const struct tool_request *q, struct str path,
+	struct str text, struct report *r)
+{
+	struct doc doc = { .source = { path, text } };
+
+	doc.root = json_read(&doc.source, r);
+	bool ok = doc.root && (!q->template || check_template(str_of(q->template),
+						       json_object_get(doc.root, "imports"), r));
+	doc_done(&doc);
+	if (!ok)
+		return false;
+	struct recipe *recipe = recipe_open_text(dirs, path, path, text, r);
+	recipe_free(recipe);
+	return recipe != NULL;
+}
+
+/* -- writing -------------------------------------------------------------------------------------
+ */
+
+/* The user's file of that name: as given, since files keep the names they have, or as `tool add`
+ * would call it. Empty when there is none. */
+static struct str find_tool(const struct recipe_index *index, const char *name)
+{
+	AUTO_BUF id = BUF_INIT;
+
+	tool_id(&id, name);
+	const struct str names[] = { str_of(name), buf_str(&id) };
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct recipe_entry *e = recipe_index_find(index, names[i]);
+
+		if (e && e->candidates.at[0].layer == LAYER_USER)
+			return e->candidates.at[0].path;
+	}
+	return S("");
+}
+
+static bool no_tool(const char *name, const char *hint, struct report *r)
+{
+	report_error(r, (struct where){ 0 }, "there is no tool '%s'", name);
+	return report_hint(r, "%s", hint);
+}
+
+static bool is_there(struct str path, struct report *r)
+{
+	report_error(r, (struct where){ 0 }, "there is a tool '%.*s' already: %.*s",
+		STR(recipe_id_of(path)), STR(path));
+	if (str_ends(path, S(".json")))
+		return report_hint(r, "use `roux tool update`");
+	return report_hint(r, "edit that file, or remove it first");
+}
+
+/* The file to write, in `path`. */
+static bool choose_path(const struct recipe_index *index, const struct tool_request *q,
 	struct buf *path, struct report *r)
 {
-	AUTO_CLOSE int lock = -1;
-	AUTO_BUF text = BUF_INIT;
+	struct str found = find_tool(index, q->name);
 
-	tool_id(id, q->name);
-	if (!id->len) {
+	if (q->update) {
+		if (!found.len)
+			return no_tool(q->name, "use `roux tool add`", r);
+		if (!str_ends(found, S(".json"))) {
+			report_error(r, (struct where){ 0 }, "%.*s is no JSON file", STR(found));
+			return report_hint(r, "edit the file itself");
+		}
+		buf_add(path, found);
+		return true;
+	}
+	if (found.len)
+		return is_there(found, r);
+	AUTO_BUF id = BUF_INIT;
+	tool_id(&id, q->name);
+	if (!id.len) {
 		report_error(r, (struct where){ 0 }, "'%s' is no name for a tool", q->name);
 		return report_hint(r, "names that begin with roux are reserved");
 	}
-	buf_printf(path, "%.*s/%s.json", STR(dirs->user), buf_cstr(id));
-	AUTO_JSON *members = requested(dirs, q, buf_str(id), r);
+	buf_printf(path, "%.*s/%s.json", STR(index->dirs.user), buf_cstr(&id));
+	int n = dir_make(index->dirs.user.p);
+	return n == 0 ||
+	       report_errno(r, -n, "cannot make the directory %.*s", STR(index->dirs.user));
+}
+
+static bool updated_text(const char *path, const json_t *members, struct buf *ret, struct report *r)
+{
+	AUTO_BUF before = BUF_INIT;
+	int n = file_read(path, RECIPE_MAX_BYTES, &before);
+
+	if (n < 0)
+		return report_errno(r, -n, "cannot read %s", path);
+	struct doc doc = { .source = { str_of(path), buf_str(&before) } };
+	doc.root = json_read(&doc.source, r);
+	bool ok = doc.root && apply_update(&doc, members, ret, r);
+	doc_done(&doc);
+	return ok;
+}
+
+static bool write_file(const struct recipe_index *index, const struct tool_request *q,
+	const char *path, struct report *r)
+{
+	AUTO_CLOSE int lock = -1;
+	AUTO_BUF text = BUF_INIT;
+	AUTO_JSON *members = requested(index, q, recipe_id_of(str_of(path)), r);
+
 	if (!members)
 		return false;
-	int n = dir_make(dirs->user.p);
+	int n = file_lock(path, LOCK_WAIT_MS, &lock);
 	if (n < 0)
-		return report_errno(r, -n, "cannot make the directory %.*s", STR(dirs->user));
-	n = file_lock(buf_cstr(path), LOCK_WAIT_MS, &lock);
-	if (n < 0)
-		return report_errno(r, -n, "cannot lock %.*s", STR(dirs->user));
-	bool exists = access(buf_cstr(path), F_OK) == 0;
-	if (exists != q->update) {
-		report_error(r, (struct where){ 0 },
-			exists ? "there is a tool '%s' already" : "there is no tool '%s'",
-			buf_cstr(id));
-		return report_hint(r, "use `roux tool %s`", exists ? "update" : "add");
-	}
-	if (exists && (n = file_read(buf_cstr(path), RECIPE_MAX_BYTES, &text)) < 0)
-		return report_errno(r, -n, "cannot read %s", buf_cstr(path));
-	if (exists) {
-		if (!apply_update(&text, members, r))
-			return false;
-	} else {
+		return report_errno(r, -n, "cannot lock %.*s", STR(index->dirs.user));
+	if (!q->update) {
 		json_write(&text, members, 2);
 		buf_addc(&text, '\n');
-	}
-	if (!validate(dirs, buf_str(id), buf_str(&text), r))
+	} else if (!updated_text(path, members, &text, r)) {
 		return false;
-	n = atomic_write(buf_cstr(path), buf_str(&text),
-		&(struct atomic_options){ .exclusive = !exists, .keep = exists, .follow = exists });
-	return n == 0 || report_errno(r, -n, "cannot write %s", buf_cstr(path));
+	}
+	if (!validate(&index->dirs, q, str_of(path), buf_str(&text), r))
+		return false;
+	n = atomic_write(path, buf_str(&text),
+		&(struct atomic_options){
+			.exclusive = !q->update, .keep = q->update, .follow = q->update });
+	if (n == -EEXIST)
+		return is_there(str_of(path), r);
+	return n == 0 || report_errno(r, -n, "cannot write %s", path);
+}
+
+bool tool_write(const struct recipe_dirs *dirs, const struct tool_request *q, struct buf *path,
+	struct report *r)
+{
+	struct recipe_index *index = recipe_index_new(dirs);
+	bool ok = choose_path(index, q, path, r) && write_file(index, q, buf_cstr(path), r);
+
+	recipe_index_free(index);
+	return ok;
 }
 
 bool tool_remove(
 	const struct recipe_dirs *dirs, const char *name, struct buf *path, struct report *r)
 {
 	struct recipe_index *index = recipe_index_new(dirs);
-	const struct recipe_entry *e = recipe_index_find(index, str_of(name));
-	AUTO_BUF id = BUF_INIT;
 
-	tool_id(&id, name);
-	if (!e)
-		e = recipe_index_find(index, buf_str(&id));
-	bool found = e && e->candidates.at[0].layer == LAYER_USER;
-	if (found)
-		buf_add(path, e->candidates.at[0].path);
+	buf_add(path, find_tool(index, name));
 	recipe_index_free(index);
-	if (!found) {
-		report_error(r, (struct where){ 0 }, "there is no tool '%s'", name);
-		return report_hint(r, "`roux tool list` shows them");
-	}
+	if (!path->len)
+		return no_tool(name, "`roux tool list` shows them", r);
 	return unlink(buf_cstr(path)) == 0 ||
 	       report_errno(r, errno, "cannot remove %s", buf_cstr(path));
 }

@@ -14,8 +14,8 @@ struct tool_request {
 
 /* Validates by loading what would be written, then writes it. `path` gets the file. False with
  * issues, and nothing is changed. */
-bool tool_write(const struct recipe_dirs *dirs, const struct tool_request *q, struct buf *id,
-	struct buf *path, struct report *r);
+bool tool_write(const struct recipe_dirs *dirs, const struct tool_request *q, struct buf *path,
+	struct report *r);
 bool tool_remove(
 	const struct recipe_dirs *dirs, const char *name, struct buf *path, struct report *r);
 /* The name of the file of a tool: lower case, [a-z0-9_]. Empty when it is reserved. */

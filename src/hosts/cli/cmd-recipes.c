@@ -27,8 +27,9 @@ static int run_list(void *host, const struct command *c, const void *opts, size_
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
 	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	recipes_list(&dirs, o->common.json, &text);
-	return cli_print(buf_str(&text));
+	recipes_list(&dirs, o->common.json, &text, &cli->report);
+	int printed = cli_print(buf_str(&text));
+	return printed || !cli->report.errors ? printed : cli_refuse(cli, false);
 }
 
 const struct command cmd_list = {
@@ -105,7 +106,8 @@ const struct command cmd_doctor = {
 	.summary = "say what needs attention, and what to do first",
 	.details =
 		"Looks at every recipe and at the directories they are in. Ends with status 1 when "
-		"something is wrong; notes about risky commands and shadowed recipes do not count.",
+		"it found an error or a warning; that a recipe is disabled or shadows another is "
+		"only told.",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),
 	.options_size = sizeof(struct recipes_opts),

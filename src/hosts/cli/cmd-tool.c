@@ -5,6 +5,7 @@
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 #include "recipe/tool.h"
+#include "render/live-text.h"
 
 struct tool_opts {
 	const char *description, *args;
@@ -39,9 +40,10 @@ struct asked {
 	const char *const *words;
 };
 
-static int written(struct asked *q, const char *did, struct str id, struct str path)
+static int written(struct asked *q, const char *did, struct str path)
 {
 	AUTO_BUF text = BUF_INIT;
+	struct str id = recipe_id_of(path);
 
 	if (q->o->common.json) {
 		buf_adds(&text, "{\"ok\":true,\"id\":");
@@ -50,7 +52,11 @@ static int written(struct asked *q, const char *did, struct str id, struct str p
 		json_write_str(&text, path);
 		buf_adds(&text, "}\n");
 	} else {
-		buf_printf(&text, "%s %.*s (%.*s)\n", did, STR(id), STR(path));
+		AUTO_BUF line = BUF_INIT;
+
+		buf_printf(&line, "%s %.*s (%.*s)", did, STR(id), STR(path));
+		text_plain(&text, buf_str(&line));
+		buf_addc(&text, '\n');
 	}
 	return cli_print(buf_str(&text));
 }
@@ -61,7 +67,7 @@ static int remove_tool(struct asked *q)
 
 	if (!tool_remove(&q->dirs, q->words[0], &path, &q->cli->report))
 		return cli_refuse(q->cli, q->o->common.json);
-	return written(q, "removed", recipe_id_of(buf_str(&path)), buf_str(&path));
+	return written(q, "removed", buf_str(&path));
 }
 
 static int write_tool(struct asked *q, bool update)
@@ -76,15 +82,14 @@ static int write_tool(struct asked *q, bool update)
 					  : -1,
 		.update = update,
 	};
-	AUTO_BUF id = BUF_INIT;
 	AUTO_BUF path = BUF_INIT;
 
 	/* An empty template takes the tool away. */
 	if (request.template && (!*request.template || strcmp(request.template, "null") == 0))
 		return remove_tool(q);
-	if (!tool_write(&q->dirs, &request, &id, &path, &q->cli->report))
+	if (!tool_write(&q->dirs, &request, &path, &q->cli->report))
 		return cli_refuse(q->cli, q->o->common.json);
-	return written(q, update ? "updated" : "added", buf_str(&id), buf_str(&path));
+	return written(q, update ? "updated" : "added", buf_str(&path));
 }
 
 static int add_tool(struct asked *q)
@@ -101,8 +106,9 @@ static int list_tools(struct asked *q)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	recipes_tools(&q->dirs, q->o->common.json, &text);
-	return cli_print(buf_str(&text));
+	recipes_tools(&q->dirs, q->o->common.json, &text, &q->cli->report);
+	int printed = cli_print(buf_str(&text));
+	return printed || !q->cli->report.errors ? printed : cli_refuse(q->cli, false);
 }
 
 static int tool_schema(struct asked *q)

@@ -64,8 +64,10 @@ struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool 
 	if (!values_claim_stdin(cli, words[0], stdin_used))
 		return NULL;
 	AUTO_JSON *values = values_read(cli, &o->values, count - 1, words + 1, stdin_used);
+	if (!values)
+		return NULL;
 	struct graph *g = load(cli, o, any, words[0], values);
-	struct plan *p = g && values ? plan_new(g, values, &cli->report) : NULL;
+	struct plan *p = g ? plan_new(g, values, &cli->report) : NULL;
 	graph_unref(g);
 	return p;
 }

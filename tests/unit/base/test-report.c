@@ -223,7 +223,7 @@ static void more_than_the_limit_are_counted_and_not_kept(void **state UNUSED)
 	assert_int_equal(r.errors, REPORT_MAX + 7);
 	report_text(&r, REPORT_ALL, &b);
 	assert_true(str_ends(
-		buf_str(&b), S("roux: error: 499\n     hint: hint of 499\nroux: and 7 more\n")));
+		buf_str(&b), S("roux: error: 199\n     hint: hint of 199\nroux: and 7 more\n")));
 }
 
 static void an_error_behind_many_warnings_still_counts(void **state UNUSED)
