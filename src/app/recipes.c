@@ -1,53 +1,18 @@
 #include "app/recipes.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
+#include "app/entries.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "data/json.h"
 #include "render/live-text.h"
 
-enum state { STATE_ACTIVE, STATE_INVALID, STATE_DISABLED };
-
 static const char *const states[] = { "active", "invalid", "disabled" };
-
-/* The active candidate of an id, opened. */
-struct opened {
-	const struct recipe_entry *entry;
-	const struct recipe_candidate *active;
-	struct recipe *recipe; /* NULL: invalid */
-	struct report issues;
-	enum state state;
-};
-
-static void open_entry(
-	const struct recipe_dirs *dirs, const struct recipe_entry *e, struct opened *ret)
-{
-	*ret = (struct opened){ .entry = e, .active = &e->candidates.at[0] };
-	ret->recipe = recipe_open_file(dirs, ret->active->path, ret->active->layer, &ret->issues);
-	ret->state = !ret->recipe                   ? STATE_INVALID
-		     : recipe_disabled(ret->recipe) ? STATE_DISABLED
-						    : STATE_ACTIVE;
-}
-
-static void close_entry(struct opened *o)
-{
-	recipe_free(o->recipe);
-	report_done(&o->issues);
-}
 
 static bool is_tool(const struct opened *o)
 {
 	return o->state == STATE_ACTIVE && o->active->layer == LAYER_USER;
-}
-
-static struct str first_error(const struct report *r)
-{
-	vec_each (i, &r->issues)
-		if (i->kind != ISSUE_WARNING)
-			return i->message;
-	return S("");
 }
 
 /* -- text for a terminal: names and descriptions were written by others --------------------------
@@ -113,15 +78,14 @@ static void entry_json(const struct opened *o, struct buf *b)
 	else
 		buf_adds(b, "null");
 	buf_adds(b, ",\"error\":");
-	json_write_str_or_null(b, first_error(&o->issues));
+	json_write_str_or_null(b, entries_first_error(&o->issues));
 	buf_addc(b, '}');
 }
 
 static void entry_text(const struct opened *o, size_t width, struct buf *b)
 {
-	struct str what = o->recipe ? recipe_description(o->recipe) : first_error(&o->issues);
-
-	size_t from = b->len;
+	struct str what =
+		o->recipe ? recipe_description(o->recipe) : entries_first_error(&o->issues);
 
 	buf_adds(b, "  ");
 	add_padded(b, o->entry->id, width);
@@ -132,22 +96,7 @@ static void entry_text(const struct opened *o, size_t width, struct buf *b)
 	text_plain(b, utf8_head(line, 200));
 	if (o->entry->candidates.len > 1)
 		buf_printf(b, " [shadows %zu]", o->entry->candidates.len - 1);
-	while (b->len > from && b->p[b->len - 1] == ' ')
-		buf_truncate(b, b->len - 1);
 	buf_addc(b, '\n');
-}
-
-typedef void entry_fn(void *data, const struct opened *o);
-
-static void each_entry(const struct recipe_index *index, entry_fn *fn, void *data)
-{
-	vec_each (e, &index->entries) {
-		struct opened o;
-
-		open_entry(&index->dirs, e, &o);
-		fn(data, &o);
-		close_entry(&o);
-	}
 }
 
 struct listing {
@@ -191,7 +140,7 @@ static void list(
 
 	vec_each (e, &index->entries)
 		l.width = MAX(l.width, MIN(width_text(e->id), (size_t)30));
-	each_entry(index, list_one, &l);
+	entries_each(index, list_one, &l);
 	recipe_index_report(index, r);
 	recipe_index_free(index);
 	if (json) {
@@ -489,220 +438,4 @@ void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 	}
 	buf_adds(b, "\nGraph:\n");
 	node_text(recipe->graph->root, 0, b);
-}
-
-/* -- doctor and check ----------------------------------------------------------------------------
- */
-
-/* In order of severity. */
-enum finding_kind {
-	FINDING_BLOCKING_INVALID,
-	FINDING_INVALID,
-	FINDING_UNREADABLE,
-	FINDING_BLOCKING_DISABLED,
-	FINDING_WRITABLE,
-	FINDING_RISK,
-	FINDING_DISABLED,
-	FINDING_SHADOWED,
-};
-
-static const char *severity(enum finding_kind kind)
-{
-	return kind <= FINDING_BLOCKING_DISABLED ? "error"
-	       : kind <= FINDING_RISK            ? "warning"
-						 : "info";
-}
-
-struct finding {
-	enum finding_kind kind;
-	struct str id, path, message, action;
-};
-
-struct examination {
-	struct arena arena;
-	VEC(struct finding) findings;
-};
-
-static void add_finding(struct examination *x, enum finding_kind kind, const struct opened *o,
-	struct str message, struct str action)
-{
-	/* A risk that the recipe takes twice is told once. */
-	for (size_t i = x->findings.len; i > 0; i--) {
-		const struct finding *f = &x->findings.at[i - 1];
-
-		if (!str_eq(f->path, o->active->path))
-			break;
-		if (f->kind == kind && str_eq(f->message, message))
-			return;
-	}
-	vec_push(&x->findings, (struct finding){ kind, arena_str(&x->arena, o->entry->id),
-				       arena_str(&x->arena, o->active->path),
-				       arena_str(&x->arena, message), action });
-}
-
-static void examine(void *data, const struct opened *o)
-{
-	struct examination *x = data;
-	bool blocks = o->entry->candidates.len > 1;
-	struct str blocked = blocks ? o->entry->candidates.at[1].path : S("");
-
-	if (o->state == STATE_INVALID) {
-		add_finding(x, blocks ? FINDING_BLOCKING_INVALID : FINDING_INVALID, o,
-			first_error(&o->issues),
-			blocks ? arena_printf(&x->arena,
-					 "mend it with `roux check %.*s`, or remove it to "
-					 "use %.*s",
-					 STR(o->active->path), STR(blocked))
-			       : arena_printf(&x->arena, "run `roux check %.*s` and mend it",
-					 STR(o->active->path)));
-		return;
-	}
-	if (o->state == STATE_DISABLED)
-		add_finding(x, blocks ? FINDING_BLOCKING_DISABLED : FINDING_DISABLED, o,
-			S("it is disabled"),
-			blocks ? arena_printf(&x->arena,
-					 "remove \"disabled\" from it, or the file, to use %.*s",
-					 STR(blocked))
-			       : S("remove \"disabled\" from it when it is needed"));
-	else if (blocks)
-		add_finding(x, FINDING_SHADOWED, o,
-			arena_printf(&x->arena, "it shadows %.*s", STR(blocked)),
-			S("nothing, if that is meant"));
-	/* The packaged ones have been looked at by those who packaged them. */
-	if (o->active->layer == LAYER_PACKAGED)
-		return;
-	vec_each (i, &o->recipe->graph->warnings.issues)
-		add_finding(x, FINDING_RISK, o, i->message, S("make sure that it is meant"));
-}
-
-/* Who can write to a directory can replace the recipes in it. */
-static void examine_dir(struct examination *x, struct str dir)
-{
-	struct stat st;
-
-	if (stat(dir.p, &st) < 0 || !S_ISDIR(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)))
-		return;
-	vec_push(
-		&x->findings, (struct finding){ FINDING_WRITABLE, S(""), dir,
-				      arena_printf(&x->arena, "others can write to %.*s", STR(dir)),
-				      arena_printf(&x->arena, "chmod go-w %.*s", STR(dir)) });
-}
-
-static void examine_dirs(struct examination *x, const struct recipe_index *index)
-{
-	const struct recipe_dirs *dirs = &index->dirs;
-
-	vec_each (e, &index->unreadable)
-		vec_push(&x->findings,
-			(struct finding){ FINDING_UNREADABLE, S(""), arena_str(&x->arena, e->dir),
-				arena_printf(&x->arena, "cannot read the recipes in %.*s: %s",
-					STR(e->dir), strerror(e->error)),
-				S("make it a directory that you can read") });
-	examine_dir(x, dirs->agent);
-	examine_dir(x, dirs->user);
-	if (!str_eq(dirs->packaged, dirs->user))
-		examine_dir(x, dirs->packaged);
-}
-
-static void finding_json(const struct finding *f, struct buf *b)
-{
-	buf_printf(b, "{\"severity\":\"%s\",\"id\":", severity(f->kind));
-	json_write_str_or_null(b, f->id);
-	buf_adds(b, ",\"path\":");
-	json_write_str_or_null(b, f->path);
-	buf_adds(b, ",\"message\":");
-	json_write_str(b, f->message);
-	buf_adds(b, ",\"action\":");
-	json_write_str(b, f->action);
-	buf_addc(b, '}');
-}
-
-/* The worst first; those of one kind stay in order. */
-static void sort_findings(struct examination *x)
-{
-	for (size_t i = 1; i < x->findings.len; i++) {
-		struct finding f = x->findings.at[i];
-		size_t at = i;
-
-		for (; at > 0 && x->findings.at[at - 1].kind > f.kind; at--)
-			x->findings.at[at] = x->findings.at[at - 1];
-		x->findings.at[at] = f;
-	}
-}
-
-static void doctor_json(const struct examination *x, size_t count, struct buf *b)
-{
-	buf_printf(b, "{\"ok\":%s,\"findings\":[", count ? "false" : "true");
-	vec_each (f, &x->findings) {
-		if (f != x->findings.at)
-			buf_addc(b, ',');
-		finding_json(f, b);
-	}
-	buf_adds(b, "]}\n");
-}
-
-static void doctor_text(const struct examination *x, size_t count, struct buf *b)
-{
-	if (count) {
-		buf_adds(b, "Next: ");
-		text_plain(b, x->findings.at[0].action);
-		buf_addc(b, '\n');
-	} else {
-		buf_adds(b, "Nothing to do.\n");
-	}
-	vec_each (f, &x->findings) {
-		AUTO_BUF text = BUF_INIT;
-
-		buf_adds(b, f == x->findings.at ? "\n" : "");
-		buf_printf(&text, "%s: %.*s%s%.*s", severity(f->kind), STR(f->id),
-			f->id.len ? ": " : "", STR(f->message));
-		text_plain(b, buf_str(&text));
-		if (f->id.len) {
-			buf_adds(b, "\n    ");
-			text_plain(b, f->path);
-		}
-		buf_adds(b, "\n    to do: ");
-		text_plain(b, f->action);
-		buf_addc(b, '\n');
-	}
-}
-
-size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
-{
-	struct recipe_index *index = recipe_index_new(dirs);
-	struct examination x = { 0 };
-	size_t count = 0;
-
-	each_entry(index, examine, &x);
-	examine_dirs(&x, index);
-	sort_findings(&x);
-	vec_each (f, &x.findings)
-		count += f->kind <= FINDING_RISK;
-	if (json)
-		doctor_json(&x, count, b);
-	else
-		doctor_text(&x, count, b);
-	vec_done(&x.findings);
-	arena_done(&x.arena);
-	recipe_index_free(index);
-	return count;
-}
-
-static void check_one(void *data, const struct opened *o)
-{
-	struct report *r = data;
-
-	if (o->recipe)
-		report_move(r, &o->recipe->graph->warnings);
-	else
-		report_move(r, (struct report *)&o->issues);
-}
-
-void recipes_check(const struct recipe_dirs *dirs, struct report *r)
-{
-	struct recipe_index *index = recipe_index_new(dirs);
-
-	each_entry(index, check_one, r);
-	recipe_index_report(index, r);
-	recipe_index_free(index);
 }

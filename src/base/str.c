@@ -34,7 +34,7 @@ size_t str_find(struct str s, char c, size_t from)
 
 bool str_contains(struct str s, struct str part)
 {
-	return part.len == 0 || memmem(s.p, s.len, part.p, part.len) != NULL;
+	return part.len == 0 || (s.len && memmem(s.p, s.len, part.p, part.len) != NULL);
 }
 
 static bool ascii_blank(char c)

@@ -133,11 +133,15 @@ static bool check_member(
 	if (!field_accepts(f, rd->d, value)) {
 		report_error(rd->r, place_where(place), "`%s` is %s, expected %s", f->name,
 			json_kind(value), old ? f->old_wanted : f->wanted);
-		return old && report_hint(rd->r, "the 0.9 dialect takes numbers only");
+		if (old)
+			return report_hint(rd->r, "the 0.9 dialect takes numbers only");
+		return f->summary && report_hint(rd->r, "%s", f->summary);
 	}
-	if (f->words && !known_word(f, json_str(value)))
-		return report_error(rd->r, place_where(place), "`%s` is '%.*s', expected %s",
-			f->name, STR(report_quote(rd->r, json_str(value))), f->wanted);
+	if (f->words && !known_word(f, json_str(value))) {
+		report_error(rd->r, place_where(place), "`%s` is '%.*s', expected %s", f->name,
+			STR(report_quote(rd->r, json_str(value))), f->wanted);
+		return f->summary && report_hint(rd->r, "%s", f->summary);
+	}
 	return true;
 }
 
@@ -349,9 +353,11 @@ static bool read_children(
 	const struct node **children = arena_array(rd->a, const struct node *, count);
 	json_t *item;
 
-	if (!count)
-		return report_error(rd->r, place_where(place),
+	if (!count) {
+		report_error(rd->r, place_where(place),
 			"the array is empty, expected at least one template");
+		return report_hint(rd->r, "put a command into it, or take the node away");
+	}
 	json_array_foreach(array, i, item)
 	{
 		if (report_full(rd->r))
@@ -554,6 +560,7 @@ static struct node *read_object(struct reader *rd, const json_t *object, const s
 			rd->r, "did you mean 'template' in place of '%.*s'?", STR(m.misspelt->key));
 	} else if (!m.complained) {
 		report_error(rd->r, place_where(place), "the object has no `template`");
+		report_hint(rd->r, "add \"template\": what to run");
 	}
 	return NULL;
 }
@@ -574,6 +581,7 @@ static struct node *read_node(struct reader *rd, const json_t *value, const stru
 	}
 	report_error(rd->r, place_where(place), "found %s, expected a template: %s",
 		json_kind(value), fields[FIELD_TEMPLATE].wanted);
+	report_hint(rd->r, "a command is a text: \"echo hello\"");
 	return NULL;
 }
 

@@ -41,8 +41,12 @@ static bool parse(struct str text, enum setting_kind kind, uint64_t *ret)
 static bool refuse(struct report *r, const struct place *place, const char *field,
 	enum setting_kind kind, struct str found)
 {
-	return report_error(r, place_where(place), "`%s` is '%.*s', expected %s", field,
+	report_error(r, place_where(place), "`%s` is '%.*s', expected %s", field,
 		STR(report_quote(r, found)), expected(kind));
+	return report_hint(r,
+		kind == SETTING_MS ? "for five seconds write \"%s\": 5000"
+				   : "for three attempts in all write \"%s\": 3",
+		field);
 }
 
 bool setting_read(struct arena *a, const struct place *place, const char *field,
@@ -120,8 +124,9 @@ bool count_read(struct arena *a, const struct place *place, const json_t *value,
 		"`repeat` is '%.*s', expected a whole number from 1, or {items.length}",
 		STR(report_quote(r, buf_str(&found))));
 	if (json_is_string(value) && str_contains(json_str(value), S("{")))
-		report_hint(r, "a count comes from an array: pass one and write {items.length}");
-	return false;
+		return report_hint(
+			r, "a count comes from an array: pass one and write {items.length}");
+	return report_hint(r, "for eight copies write \"repeat\": 8");
 }
 
 bool count_resolve(

@@ -142,8 +142,10 @@ static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *
 		return report_error(r, place_where(&f->place),
 			"found %s, expected a recipe: an object with `template`",
 			json_kind(f->doc.root));
-	if (!json_object_get(f->doc.root, "template"))
-		return report_error(r, place_where(&f->place), "the recipe has no `template`");
+	if (!json_object_get(f->doc.root, "template")) {
+		report_error(r, place_where(&f->place), "the recipe has no `template`");
+		return report_hint(r, "add \"template\": what to run");
+	}
 	return true;
 }
 
@@ -179,15 +181,21 @@ static struct str replaced(struct arena *a, struct str text, struct str what, st
 	return arena_printf(a, "%.*s%.*s", STR(by), STR(str_from(text, what.len)));
 }
 
+/* Also a file that is about to be written. */
+static bool exists(const struct recipe_set *set, struct str path)
+{
+	return (set->given_path.p && str_eq(set->given_path, path)) || access(path.p, F_OK) == 0;
+}
+
 static struct str existing(struct recipe_set *set, struct str path, bool any_extension)
 {
 	if (!any_extension)
-		return access(path.p, F_OK) == 0 ? path : S("");
+		return exists(set, path) ? path : S("");
 	for (size_t i = 0; i < 2; i++) { /* step recipes are called, not imported */
 		struct str with =
 			arena_printf(&set->arena, "%.*s%s", STR(path), formats[i].extension);
 
-		if (access(with.p, F_OK) == 0)
+		if (exists(set, with))
 			return with;
 	}
 	return S("");

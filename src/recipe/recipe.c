@@ -133,37 +133,47 @@ static void warn_unknown_members(struct recipe *recipe)
 	}
 }
 
-/* The recipe's own defaults and values for arguments that it declares must fit their types; texts
+/* The recipe's own defaults and values for an argument that it declares must fit its type; texts
  * with placeholders are known only when it runs. */
-static bool check_own_values(struct recipe *recipe, const char *section, struct report *r)
+static void check_own_value(const struct recipe_file *f, const char *section,
+	const struct declaration *d, struct report *r)
 {
-	const json_t *object = member(recipe, section);
-	const struct public_arguments *args = recipe->arguments;
-	bool ok = true;
+	const json_t *object = json_object_get(f->object, section);
+	json_t *value = json_object_getn(object, d->name.p, d->name.len);
 
-	for (size_t i = 0; args->declared && i < args->count; i++) {
-		const struct public_argument *arg = &args->at[i];
-		json_t *value = json_object_getn(object, arg->name.p, arg->name.len);
+	if (!value || (json_is_string(value) && str_contains(json_str(value), S("{"))))
+		return;
+	AUTO_JSON *fitted = type_normalise(&d->type, value);
+	if (fitted)
+		return;
+	AUTO_BUF found = BUF_INIT;
+	AUTO_BUF wanted = BUF_INIT;
+	struct place up = { .doc = &f->doc, .up = &f->place, .key = str_of(section) };
+	struct place p = { .doc = &f->doc, .up = &up, .key = d->name };
+	value_text(&found, value);
+	type_describe(&d->type, &wanted);
+	report_error(r, place_where(&p), "the %s of '%.*s' is '%s', expected %s",
+		section[0] == 'd' ? "default" : "value", STR(d->name), buf_cstr(&found),
+		buf_cstr(&wanted));
+	report_hint(r, "`args` declares it as %s", type_name(d->type.kind));
+}
 
-		if (!value || arg->implied_bool ||
-			(json_is_string(value) && str_contains(json_str(value), S("{"))))
+static void check_own_values(const struct recipe_file *f, struct report *r)
+{
+	const json_t *args = json_object_get(f->object, "args");
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(args, i, item)
+	{
+		struct declaration d;
+
+		if (!json_is_string(item) || !declaration_parse(str_trim(json_str(item)), &d) ||
+			d.type.kind == TYPE_NONE)
 			continue;
-		AUTO_JSON *fitted = type_normalise(&arg->type, value);
-		if (fitted)
-			continue;
-		AUTO_BUF found = BUF_INIT;
-		AUTO_BUF wanted = BUF_INIT;
-		struct place up = { .doc = &recipe->file->doc,
-			.up = &recipe->file->place,
-			.key = str_of(section) };
-		struct place p = { .doc = &recipe->file->doc, .up = &up, .key = arg->name };
-		value_text(&found, value);
-		type_describe(&arg->type, &wanted);
-		ok = report_error(r, place_where(&p), "the %s of '%.*s' is '%s', expected %s",
-			section[0] == 'd' ? "default" : "value", STR(arg->name), buf_cstr(&found),
-			buf_cstr(&wanted));
+		check_own_value(f, "defaults", &d, r);
+		check_own_value(f, "values", &d, r);
 	}
-	return ok;
 }
 
 /* Takes the set. Goes on as long as there is something to find: all mistakes in one go. */
@@ -177,6 +187,7 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 		recipe_set_free(set);
 		return NULL;
 	}
+	check_own_values(file, r);
 	struct graph *g = recipe_graph(set, file, r);
 	if (!g)
 		return NULL;
@@ -187,8 +198,6 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 	recipe->arguments = public_arguments_new(g, file->object);
 	report_move(&g->warnings, &set->warnings);
 	warn_unknown_members(recipe);
-	(void)check_own_values(recipe, "defaults", r);
-	(void)check_own_values(recipe, "values", r);
 	if (r->errors == before)
 		return recipe;
 	recipe_free(recipe);

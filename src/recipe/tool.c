@@ -241,22 +241,22 @@ static bool check_template(struct str template, bool imports, struct report *r)
 		graph_unref(g);
 		return g != NULL;
 	}
+	if (!begins_like_json(str_trim(template)))
+		return true;
 	struct source source = { S("<template>"), template };
-	AUTO_JSON *value = begins_like_json(str_trim(template)) ? json_read(&source, r) : NULL;
-	return value || !begins_like_json(str_trim(template));
+	AUTO_JSON *value = json_read(&source, r);
+	return value != NULL;
 }
 
 /* Loads the text as the file that it is about to become. */
 static bool validate(const struct recipe_dirs *dirs, const struct tool_request *q, struct str path,
 	struct str text, struct report *r)
 {
-	struct doc doc = { .source = { path, text } };
+	struct source source = { path, text };
+	AUTO_JSON *object = json_read(&source, r);
+	bool imports = json_object_get(object, "imports");
 
-	doc.root = json_read(&doc.source, r);
-	bool ok = doc.root && (!q->template || check_template(str_of(q->template),
-						       json_object_get(doc.root, "imports"), r));
-	doc_done(&doc);
-	if (!ok)
+	if (!object || (q->template && !check_template(str_of(q->template), imports, r)))
 		return false;
 	struct recipe *recipe = recipe_open_text(dirs, path, path, text, r);
 	recipe_free(recipe);

@@ -127,3 +127,8 @@ between() { # NUMBER LOW HIGH
 	echo "expected $2 to $3, found $1"
 	return 1
 }
+
+# For tests of memory, limits and /proc, which sanitizers take for themselves.
+unsanitized() {
+	[ -z "${SANITIZED:-}" ] || skip "not with sanitizers"
+}

@@ -19,6 +19,7 @@ load common
 }
 
 @test "100000 branches, little memory" {
+	unsanitized
 	run --separate-stderr quick exec --json '{"parallel":true,"repeat":100000,"when":"{(index%100)/99}","template":"true"}'
 	is "$(jq -c .coverage.done <<<"$output")" 100000
 	env "$ROUX" exec --progress=none '[{"parallel":true,"repeat":20000,"template":"true"},"sh -c \"touch waiting; until test -e go; do sleep 0.01; done\""]' >out 2>err </dev/null 3>&- &
@@ -36,6 +37,7 @@ load common
 }
 
 @test "a thousand million copies, each skipped by itself, can be cancelled" {
+	unsanitized
 	start exec --json --progress=none '{"repeat":1000000000,"when":"{index*0}","template":"true"}'
 	until_true 5 test -r "/proc/$RUNNING/status"
 	sleep 0.3

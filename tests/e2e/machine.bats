@@ -56,6 +56,7 @@ as_somebody() {
 }
 
 @test "no process at all: failure 126, no hang" {
+	unsanitized
 	[ "$(id -u)" = 0 ] || skip "needs root to become a user without processes"
 	as_somebody true || skip "cannot change the user here"
 	chmod 755 "$BASE"
@@ -152,6 +153,7 @@ without_proc() {
 }
 
 @test "without /proc: a command and a pipeline work" {
+	unsanitized
 	run without_proc timeout 20 "$ROUX" exec --progress=none '["echo hi","cat"]' </dev/null
 	is "$status" 0
 	is "$output" hi
@@ -160,6 +162,7 @@ without_proc() {
 }
 
 @test "without /proc: a cancel and a time limit work" {
+	unsanitized
 	without_proc true
 	unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' _ env --default-signal=INT "$ROUX" exec --json --grace 300 "sh -c 'echo x >>ready; sleep 100; true'" >out 2>err </dev/null 3>&- &
 	RUNNING=$!

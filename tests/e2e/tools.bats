@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # roux tool: registering, changing, removing and describing recipes of the user's directory.
+# shellcheck disable=SC2016  # expanded by others
 
 load common
 
@@ -88,7 +89,7 @@ files() {
 		! contains err .check || { cat err; return 1; }
 		is "$(files)" ''
 	done
-	for args in a,a n:int=x m:enum= 'bad name' '{a}'; do
+	for args in a,a n:int=x 'm:enum(a,b)=c' 'bad name' '{a}'; do
 		tool 2 add bad 'echo {a=1}' --args "$args"
 		is "$(files)" ''
 	done
