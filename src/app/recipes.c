@@ -185,6 +185,36 @@ void recipes_ids(const struct recipe_dirs *dirs, struct buf *b)
 	recipe_index_free(index);
 }
 
+static void argument_words(const struct public_argument *arg, struct buf *b)
+{
+	struct str member;
+
+	if (arg->type.kind == TYPE_BOOL) {
+		buf_printf(b, "%.*s=true\n%.*s=false\n", STR(arg->name), STR(arg->name));
+	} else if (arg->type.kind == TYPE_ENUM) {
+		for (size_t i = 0; (member = type_member(&arg->type, i)).p; i++)
+			buf_printf(b, "%.*s=%.*s\n", STR(arg->name), STR(member));
+	} else {
+		buf_printf(b, "%.*s=\n", STR(arg->name));
+	}
+}
+
+void recipes_argument_words(
+	const struct recipe_dirs *dirs, size_t count, const char *const *words, struct buf *b)
+{
+	struct recipe *recipe = NULL;
+
+	for (size_t i = 0; i < count && !recipe; i++) {
+		AUTO_REPORT ignored = REPORT_INIT;
+
+		if (words[i][0] != '-' && !strchr(words[i], '='))
+			recipe = recipe_open(dirs, str_of(words[i]), false, &ignored);
+	}
+	for (size_t i = 0; recipe && i < recipe->arguments->count; i++)
+		argument_words(&recipe->arguments->at[i], b);
+	recipe_free(recipe);
+}
+
 /* -- show ----------------------------------------------------------------------------------------
  */
 

@@ -9,6 +9,10 @@
 void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r);
 /* The ids alone, one a line, for completion: without those that are not fit for a terminal. */
 void recipes_ids(const struct recipe_dirs *dirs, struct buf *b);
+/* The arguments of the first recipe among the words of a command line, for completion: `name=`, or
+ * `name=value` for each value where there are few. */
+void recipes_argument_words(
+	const struct recipe_dirs *dirs, size_t count, const char *const *words, struct buf *b);
 /* Only the tools: the active recipes of the user's directory. */
 void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r);
 

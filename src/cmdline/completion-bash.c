@@ -32,7 +32,7 @@ static const char functions[] =
 	"\tlocal word\n"
 	"\twhile IFS= read -r word; do\n"
 	"\t\t[[ $word != \"$cur\"* ]] || _roux_add \"$word\"\n"
-	"\tdone < <(command roux complete \"$1\" 2>/dev/null </dev/null)\n"
+	"\tdone < <(command roux complete \"$@\" 2>/dev/null </dev/null)\n"
 	"}\n"
 	"\n"
 	"_roux_files()\n"
@@ -63,6 +63,15 @@ static const char functions[] =
 	"\t\tfi\n"
 	"\t\t_roux_add \"$file\"\n"
 	"\tdone < <(compgen -f -- \"${cur#@}\")\n"
+	"}\n"
+	"\n"
+	"# The arguments of the recipe that is among the words: name= and, where there are few, "
+	"values.\n"
+	"_roux_args()\n"
+	"{\n"
+	"\t_roux_ask args -- \"${words[@]:2:last-2}\"\n"
+	"\t[[ ${COMPREPLY[*]} != *=\\  && ${COMPREPLY[*]} != *= ]] || compopt -o nospace "
+	"2>/dev/null\n"
 	"}\n"
 	"\n"
 	"_roux_recipe()\n"
@@ -209,8 +218,12 @@ static void operand(const struct command *c, struct buf *b)
 {
 	if (!completion_has_operand(c))
 		return;
-	buf_printf(b, "\t%s) %s%s ;;\n", c->name,
-		command_completes_all(c) ? "" : "[[ $2 -gt 0 ]] || ", actions[c->complete]);
+	if (completion_takes_values(c))
+		buf_printf(b, "\t%s) if [[ $2 -gt 0 ]]; then _roux_args; else %s; fi ;;\n", c->name,
+			actions[c->complete]);
+	else
+		buf_printf(b, "\t%s) %s%s ;;\n", c->name,
+			command_completes_all(c) ? "" : "[[ $2 -gt 0 ]] || ", actions[c->complete]);
 }
 
 void completion_bash(const struct command *const *commands, size_t count, struct buf *b)

@@ -34,6 +34,12 @@ static const char functions[] =
 	"    command roux complete $argv[1] 2>/dev/null </dev/null\n"
 	"end\n"
 	"\n"
+	"# The arguments of the recipe that is among the words.\n"
+	"function __roux_args\n"
+	"    set -l words (commandline -opc)\n"
+	"    command roux complete args -- $words[3..-1] 2>/dev/null </dev/null\n"
+	"end\n"
+	"\n"
 	"# The files after an @.\n"
 	"function __roux_at_files\n"
 	"    set -l word (commandline -ct)\n"
@@ -112,6 +118,12 @@ static void operand(const struct command *c, struct buf *b)
 	if (!command_completes_all(c))
 		valued(c, b);
 	buf_printf(b, "'%s\n", actions[c->complete]);
+	if (!completion_takes_values(c))
+		return;
+	buf_printf(
+		b, "complete -c roux -n '__roux_is %s; and not __roux_first %s", c->name, c->name);
+	valued(c, b);
+	buf_adds(b, "' -a '(__roux_args)'\n");
 }
 
 static void command(const struct command *c, struct buf *b)

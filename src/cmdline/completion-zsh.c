@@ -23,6 +23,13 @@ static const char functions[] =
 	"\t_roux_ask recipes \"$@\" || _roux_template \"$@\"\n"
 	"}\n"
 	"\n"
+	"_roux_args() {\n"
+	"\tlocal -a found\n"
+	"\tfound=(${(f)\"$(command roux complete args -- ${words[2,CURRENT-1]} 2>/dev/null "
+	"</dev/null)\"})\n"
+	"\tcompadd -S '' -a found\n"
+	"}\n"
+	"\n"
 	"_roux_run() {\n"
 	"\t_roux_ask runs \"$@\"\n"
 	"}\n";
@@ -100,7 +107,9 @@ static void operand(const struct command *c, struct buf *b)
 	buf_printf(b, " \\\n\t\t\t'%s:", command_completes_all(c) ? "*" : "1");
 	quoted(b, buf_cstr(&word), ":");
 	buf_printf(b, ":%s'", actions[c->complete]);
-	if (!command_completes_all(c) && c->max_operands > 1)
+	if (completion_takes_values(c))
+		buf_adds(b, " \\\n\t\t\t'*:value:_roux_args'");
+	else if (!command_completes_all(c) && c->max_operands > 1)
 		buf_adds(b, " \\\n\t\t\t'*:operand: '");
 }
 

@@ -1,5 +1,7 @@
 #include "cmdline/completion.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 #include "cmdline/suggest.h"
 
@@ -28,6 +30,11 @@ bool completion_script(struct str shell, const struct command *const *commands, 
 		buf_cstr(&words), STR(utf8_cut(shell, 60)));
 	suggest_word(completion_shells, shell, r);
 	return false;
+}
+
+bool completion_takes_values(const struct command *c)
+{
+	return c->complete == COMPLETE_RECIPE && c->operands && strstr(c->operands, "name=value");
 }
 
 bool completion_has_operand(const struct command *c)

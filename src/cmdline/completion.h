@@ -23,6 +23,8 @@ void completion_fish(const struct command *const *commands, size_t count, struct
 
 /* Whether a shell can offer anything for the operands of `c`. */
 bool completion_has_operand(const struct command *c);
+/* Whether its operands behind the first are name=value words of a recipe. */
+bool completion_takes_values(const struct command *c);
 /* Adds the names of commands that are not hidden, or of the shells, each after a blank. */
 void completion_add_commands(const struct command *const *commands, size_t count, struct buf *b);
 void completion_add_words(const char *const *words, struct buf *b);

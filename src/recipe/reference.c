@@ -211,24 +211,6 @@ static void complain(struct resolving *rs, const struct place *place, size_t off
 		report_hint(rs->r, "give a fallback: {alias.defaults.key=text}");
 }
 
-/* The next {…} without braces inside. */
-static bool next_group(struct str text, size_t from, size_t *begin, size_t *end)
-{
-	for (size_t open = str_find(text, '{', from); open < text.len;
-		open = str_find(text, '{', open + 1)) {
-		size_t close = open + 1;
-
-		while (close < text.len && text.p[close] != '{' && text.p[close] != '}')
-			close++;
-		if (close < text.len && text.p[close] == '}' && close > open + 1) {
-			*begin = open;
-			*end = close + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Bytes and values, counted no further than the limit: recipes that refer to each other twice
  * double. */
 static void weigh(size_t *weight, const json_t *value)
@@ -278,7 +260,7 @@ static json_t *resolve_text(struct resolving *rs, const json_t *text, const stru
 	size_t at = 0, begin, end;
 	bool changed = false;
 
-	while (next_group(s, at, &begin, &end)) {
+	while (brace_group(s, at, &begin, &end)) {
 		struct str group = str_sub(s, begin, end - begin);
 		json_t *value = NULL;
 		enum found found = evaluate(rs->file, str_sub(group, 1, group.len - 2), &value);

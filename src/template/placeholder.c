@@ -216,8 +216,7 @@ bool placeholder_parse(struct str content, enum dialect dialect, struct placehol
 	return true;
 }
 
-/* The next brace group at or after `from`: one or more characters that are no braces. */
-static bool next_group(struct str text, size_t from, size_t *begin, size_t *end)
+bool brace_group(struct str text, size_t from, size_t *begin, size_t *end)
 {
 	for (size_t open = str_find(text, '{', from); open < text.len;
 		open = str_find(text, '{', open + 1)) {
@@ -242,7 +241,7 @@ size_t placeholder_cut(struct arena *a, struct str text, enum dialect dialect, s
 	size_t count = 0;
 	bool give_up = false;
 
-	while (next_group(text, at, &begin, &end)) {
+	while (brace_group(text, at, &begin, &end)) {
 		struct str group = str_sub(text, begin, end - begin);
 		struct placeholder p;
 		struct placeholder_mistake wrong;

@@ -52,5 +52,8 @@ typedef bool placeholder_bad_fn(
 size_t placeholder_cut(struct arena *a, struct str text, enum dialect dialect, struct part **ret,
 	placeholder_bad_fn *bad, void *data);
 
+/* The next brace group at or after `from`: `{`, one or more characters that are no braces, `}`. */
+bool brace_group(struct str text, size_t from, size_t *begin, size_t *end);
+
 /* index, prev, next or repeat behind any number of underscores. */
 bool repeat_name(struct str name, struct str *bare, size_t *underscores);

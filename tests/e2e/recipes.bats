@@ -524,3 +524,17 @@ for i in range(n):
 	ROUX_PACKAGED_DIR=$USER_DIR asks 0 doctor
 	ROUX_PACKAGED_DIR=$BASE/none asks 0 list
 }
+
+@test "completion knows the recipes, their arguments and the values of those that have few" {
+	setup_recipes
+	echo '{"args": ["file:path", "mode:enum(check,fix)", "dry:bool"], "defaults": {"dry": false}, "template": "echo {file} {mode} {dry}"}' >"$USER_DIR/tidy.json"
+	is "$("$ROUX" complete recipes)" tidy
+	is "$("$ROUX" complete args -- --json tidy x=1 | tr '\n' ' ')" 'file= mode=check mode=fix dry=true dry=false '
+	is "$("$ROUX" complete args -- nothing-of-that-name)" ''
+	"$ROUX" completion bash >completion.bash
+	is "$(PATH=${ROUX%/*}:$PATH bash -c 'source ./completion.bash
+		COMP_LINE="roux run tidy mode=" COMP_WORDS=(roux run tidy mode=) COMP_CWORD=3
+		COMP_POINT=${#COMP_LINE}
+		_roux
+		echo "${COMPREPLY[*]}"')" 'check fix'
+}

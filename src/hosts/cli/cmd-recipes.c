@@ -125,22 +125,23 @@ static int run_complete(void *host, const struct command *c, const void *opts, s
 
 	(void)c;
 	(void)opts;
-	(void)count;
 	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
 	if (str_eq(str_of(words[0]), S("recipes")))
 		recipes_ids(&dirs, &text);
+	else if (str_eq(str_of(words[0]), S("args")))
+		recipes_argument_words(&dirs, count - 1, words + 1, &text);
 	return cli_print(buf_str(&text));
 }
 
 const struct command cmd_complete = {
 	.name = "complete",
-	.operands = "WHAT",
+	.operands = "WHAT [WORD]...",
 	.summary = "list words for completion",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),
 	.options_size = sizeof(struct recipes_opts),
 	.min_operands = 1,
-	.max_operands = 1,
+	.max_operands = OPERANDS_ANY,
 	.hidden = true,
 	.run = run_complete,
 };
