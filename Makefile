@@ -5,4 +5,4 @@ all:
 test run check bench:
 	@./dev $@
 clean:
-	rm -rf build build-asan build-fuzz
+	rm -rf build build-asan build-fuzz build-release

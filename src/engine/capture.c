@@ -126,8 +126,13 @@ void capture_drain(struct capture *c)
 
 static void on_ready(struct watch *w, uint32_t events)
 {
-	(void)events;
-	capture_drain(container_of(w, struct capture, watch));
+	struct capture *c = container_of(w, struct capture, watch);
+
+	/* A pipe that was just emptied has no more, unless its end is there to be read. */
+	if ((events & EPOLLHUP) || c->file >= 0)
+		capture_drain(c);
+	else
+		(void)take(c);
 }
 
 int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int *child_end)

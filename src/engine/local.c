@@ -216,8 +216,7 @@ static void on_exited(struct child *c)
 
 	j->exited = true;
 	feed_stop(&j->feed);
-	if (l->options.whole)
-		l->reaped += tree_reap(known_pid, l);
+	/* Orphans are reaped by the timer, or while trees are ended: not at every exit. */
 	if (j->stage != STAGE_RUNNING) {
 		timer_start(l->loop, &l->poll, 0);
 		return;

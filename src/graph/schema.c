@@ -13,7 +13,7 @@ static json_t *node_ref(void)
 }
 
 /* One alternative for each JSON type that the field may hold. */
-static json_t *field_schema(const struct field *f)
+static json_t *field_schema(const struct field *f, bool imports)
 {
 	json_t *any = json_array();
 
@@ -50,8 +50,11 @@ static json_t *field_schema(const struct field *f)
 		json_array_append_new(any, array);
 	}
 	if (f->types & FIELD_IS_OBJECT)
+		json_array_append_new(any, f->node ? node_ref() : of_type("object"));
+	/* A reference can stand for a value of any type. */
+	if (imports && !(f->types & FIELD_IS_STRING))
 		json_array_append_new(any,
-			f->node ? json_pack("{s:s}", "$ref", "#/$defs/object") : of_type("object"));
+			json_pack("{s:s, s:s}", "type", "string", "pattern", "^\\{[^{}]+\\}$"));
 	if (!str_eq(str_of(f->name), S("template")))
 		json_array_append_new(any, of_type("null"));
 	json_t *schema = json_pack("{s:s}", "description", f->summary);
@@ -80,7 +83,8 @@ json_t *schema_definitions(bool imports)
 
 	for (enum field_id id = 0; id < FIELD_COUNT; id++) {
 		if (fields[id].types)
-			json_object_set_new(properties, fields[id].name, field_schema(&fields[id]));
+			json_object_set_new(
+				properties, fields[id].name, field_schema(&fields[id], imports));
 		else
 			json_array_append_new(
 				retired, json_pack("{s:[s]}", "required", fields[id].name));

@@ -3,9 +3,6 @@
 #include "base/lang.h"
 
 #define TEXTS "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
-#define MESSAGES                                                                                \
-	"{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\"," \
-	"\"required\":[\"type\"],\"properties\":{\"type\":{\"type\":\"string\"}}}]}}"
 
 /* Where the schema is true, any value is read: one that is not understood counts as absent. */
 const struct recipe_field recipe_fields[] = {
@@ -23,10 +20,7 @@ const struct recipe_field recipe_fields[] = {
 		"\"pattern\":\"\\\\S\"}}}]}}",
 		"other recipes by alias: a name or path, or {from, defaults, values}" },
 	{ "artifacts", "true", "files that a run makes: name and path" },
-	{ "mailbox",
-		"{\"type\":\"object\",\"properties\":{\"accepts\":" MESSAGES ",\"emits\":" MESSAGES
-		"}}",
-		"types of messages that a run accepts and emits" },
+	{ "mailbox", "true", "types of messages that a run accepts and emits" },
 	{ "actor_context", "true",
 		"false or \"off\": child prompts are not told about the recipe" },
 	{ "retire_when", "true", "\"children_terminal\": a hint about the end of its life" },

@@ -10,7 +10,7 @@ enum {
 	COLUMNS_TEXT = 42,
 	COLUMNS_MARK = 34,
 	COLUMNS_TITLE = 72,
-	MARKS_MAX = 8,
+	MARKS_MAX = 9,
 };
 
 struct builder {
@@ -177,6 +177,10 @@ static void add_marks(struct builder *b, struct item *i, const struct node *n, s
 		buf_printf(&text, "failure %s", failure_name(n->failure));
 		add_mark(b, i, tip, &text);
 	}
+	if (n->import.len) {
+		buf_printf(&text, "import %.*s", STR(n->import));
+		add_mark(b, i, tip, &text);
+	}
 }
 
 static struct str word_of(const struct node *n)
@@ -196,9 +200,11 @@ static void describe(struct builder *b, struct item *i, const struct node *n, bo
 		i->word = word_of(n);
 		buf_add(&tip, i->word);
 	}
-	i->labelled = n->label.len > 0;
+	/* A group that came from another recipe bears that recipe's name. */
+	struct str name = n->label.len || !item_is_group(i) ? n->label : n->import;
+	i->labelled = name.len > 0;
 	if (i->labelled)
-		i->title = shown(b, i, &tip, n->label, COLUMNS_TEXT);
+		i->title = shown(b, i, &tip, name, COLUMNS_TEXT);
 	if (!item_is_group(i)) {
 		struct str text = n->line.len ? n->line : str_of(node_kind_name(n->kind));
 		struct str *place = i->labelled ? &i->detail : &i->title;
