@@ -564,8 +564,3 @@ struct executor *local_executor(struct loop *loop, const struct local_options *o
 	build_env(l);
 	return &l->executor;
 }
-
-void local_set_grace(struct executor *e, uint64_t grace_ms)
-{
-	local_of(e)->options.grace_ms = grace_ms;
-}

@@ -19,5 +19,3 @@ struct local_options {
 };
 
 struct executor *local_executor(struct loop *l, const struct local_options *o);
-/* Changes the grace time of what is ended from now on. */
-void local_set_grace(struct executor *e, uint64_t grace_ms);

@@ -93,11 +93,6 @@ void bundle_free(struct bundle *b)
 	free(b);
 }
 
-size_t bundle_record_count(const struct bundle *b)
-{
-	return b ? b->records.len : 0;
-}
-
 /* -- one launch ----------------------------------------------------------------------------------
  */
 

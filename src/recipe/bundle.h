@@ -9,7 +9,6 @@ struct bundle;
 /* NULL when the recipe opted out. The recipe must outlive it. */
 struct bundle *bundle_new(const struct recipe *recipe);
 void bundle_free(struct bundle *b);
-size_t bundle_record_count(const struct bundle *b);
 
 /* The arguments of a command with the bundle behind its prompt, in the arena; `argv` itself when
  * the command is no prompt launch. `origin` is the recipe that its node was written in. */

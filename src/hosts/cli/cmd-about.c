@@ -187,7 +187,13 @@ static int run_completion(void *host, const struct command *c, const void *opts,
 	if (!completion_script(
 		    str_of(words[0]), cli->commands, cli->command_count, &text, &cli->report))
 		return cli_refuse(cli, o->common.json);
-	return cli_print(buf_str(&text));
+	if (!o->common.json)
+		return cli_print(buf_str(&text));
+	AUTO_BUF document = BUF_INIT;
+	buf_printf(&document, "{\"ok\":true,\"shell\":\"%s\",\"script\":", words[0]);
+	json_write_str(&document, buf_str(&text));
+	buf_adds(&document, "}\n");
+	return cli_print(buf_str(&document));
 }
 
 static const struct command_example completion_examples[] = {
