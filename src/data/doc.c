@@ -240,6 +240,8 @@ struct where place_where(const struct place *p)
 	struct section s;
 	struct found f;
 
+	if (p->doc->locator)
+		return p->doc->locator->value(p);
 	if (!section_of(p, &s))
 		return elsewhere(p);
 	/* What a reference put there stands in no text: its container does. */
@@ -257,6 +259,8 @@ struct where place_key_where(const struct place *p)
 	struct section s;
 	struct found f;
 
+	if (p->doc->locator)
+		return p->doc->locator->key(p);
 	if (!p->key.p || !section_of(p, &s) || p == s.root || !find(&s, p, &f))
 		return place_where(p);
 	return (struct where){ &p->doc->source, s.offset + f.key,
@@ -277,6 +281,8 @@ struct where place_where_in(const struct place *p, size_t index, size_t len)
 	struct found f;
 	size_t begin = 0, done = 0, bytes;
 
+	if (p->doc->locator)
+		return p->doc->locator->within(p, index, len);
 	if (p->doc->plain)
 		return within(elsewhere(p), index, len);
 	if (!section_of(p, &s)) {

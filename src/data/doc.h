@@ -12,6 +12,7 @@ struct doc {
 	bool markdown;
 	const struct markdown_region *regions; /* of a Markdown recipe: where its members stand */
 	size_t region_count;
+	const struct locator *locator; /* of another format; NULL: JSON and the above */
 };
 
 /* A value of a document, known by the way to it. Lives in the arena of whoever reads the document;
@@ -21,6 +22,13 @@ struct place {
 	const struct place *up;
 	struct str key; /* member of an object, or */
 	size_t index;   /* element of an array when key.p is NULL */
+};
+
+/* How a format other than JSON finds a place in its text again. */
+struct locator {
+	struct where (*value)(const struct place *p);
+	struct where (*key)(const struct place *p);
+	struct where (*within)(const struct place *p, size_t index, size_t len);
 };
 
 void doc_done(struct doc *d);

@@ -1,0 +1,1 @@
+#include "prompts/compile.h"
