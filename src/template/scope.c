@@ -56,6 +56,13 @@ static const struct scope *root_of(const struct scope *s)
 	return s;
 }
 
+json_t *scope_vars(const struct scope *s)
+{
+	while (s && !s->vars)
+		s = s->up;
+	return s ? s->vars : NULL;
+}
+
 const json_t *scope_value(const struct scope *s, struct str name)
 {
 	const json_t *values = root_of(s)->values;

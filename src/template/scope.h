@@ -25,7 +25,8 @@ void presets_index(struct presets *p, struct arena *a);
  * something, innermost first. Looked up in the order of command-templates.md section 3.1. */
 struct scope {
 	const struct scope *up;
-	const json_t *values;           /* runtime values: set at the root only */
+	const json_t *values; /* runtime values: set at the root only */
+	json_t *vars;         /* step recipes: the variables, which steps set; NULL: those above */
 	const struct presets *defaults; /* of the node; NULL: none */
 	const struct presets *args;     /* shorthand defaults; NULL: inherited */
 	bool repeats;                   /* a copy: index and count are known */
@@ -39,6 +40,8 @@ const struct preset *presets_find(const struct presets *p, struct str name);
 
 /* The innermost copy that `s` is in, or NULL. */
 const struct scope *scope_repeat(const struct scope *s);
+/* The variables of a step recipe, an object; NULL: there are none. */
+json_t *scope_vars(const struct scope *s);
 /* A runtime value, or NULL. */
 const json_t *scope_value(const struct scope *s, struct str name);
 /* The number behind index, prev, next, repeat of a copy. */

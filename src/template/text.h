@@ -18,6 +18,9 @@ struct text_ops {
 		const struct text *t, const struct scope *s, struct buf *ret, struct report *r);
 	/* Decides a guard. */
 	bool (*decide)(const struct text *t, const struct scope *s, bool *ret, struct report *r);
+	/* The value itself when the text is nothing but one placeholder, else its resolved text: a
+	 * new reference. NULL with one issue added. Only dialects with typed values have it. */
+	json_t *(*value)(const struct text *t, const struct scope *s, struct report *r);
 	/* Calls `see` with every placeholder. */
 	void (*walk)(const struct text *t, void (*see)(void *data, const struct placeholder *p),
 		void *data);
