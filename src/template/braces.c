@@ -107,7 +107,7 @@ static void walk(const struct text *t, void (*see)(void *, const struct placehol
 			see(data, b->parts[i].place);
 }
 
-static const struct text_ops ops = { resolve, decide, walk };
+static const struct text_ops ops = { .resolve = resolve, .decide = decide, .walk = walk };
 
 /* -- compiling -----------------------------------------------------------------------------------
  */
