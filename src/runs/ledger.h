@@ -1,1 +1,63 @@
 #pragma once
+
+#include "base/arena.h"
+#include "base/report.h"
+#include "data/json.h"
+
+/* The index of all runs (async-runs.md section 11): one SQLite file beside the run directories. It
+ * lists and arbitrates; the directory of a run alone is enough to understand it, and the ledger can
+ * be made anew from directories. One connection for a process. */
+struct ledger;
+
+/* One generation of a run. Texts that are not known are empty. Times are milliseconds since 1970;
+ * 0: not yet. */
+struct run_row {
+	struct str id, generation;
+	uint64_t seq; /* the order of starts */
+	struct str owner, recipe, recipe_path, recipe_sha256, tool, launch, cwd, dir;
+	uint64_t created, started, ended;
+	struct str status; /* "starting", then the names of product.md */
+	int code;
+	int64_t pid;
+	uint64_t pid_start; /* field 22 of /proc/PID/stat */
+	struct str boot_id;
+	bool detached;
+	struct str handled; /* the event by which its end was asked for */
+	bool announced;
+};
+
+/* `root` is the state root: it and the ledger are made when they are not there. NULL with an issue
+ * added. */
+struct ledger *ledger_open(struct str root, bool durable, struct report *r);
+/* The same, but nothing is made: NULL without an issue when there is no ledger yet. */
+struct ledger *ledger_open_existing(struct str root, struct report *r);
+void ledger_close(struct ledger *l);
+
+/* Makes `row` the current generation of its id, in one transaction: exactly one of two starts at
+ * once wins. `free` is asked, inside the transaction, whether the generation that is current now
+ * has ended (its lock is the truth). False with an issue (`taken` is set when another live run has
+ * the id). Fills row->seq. Committed durably. */
+bool ledger_claim(struct ledger *l, struct run_row *row,
+	bool (*ended)(void *data, const struct run_row *current), void *data, bool *taken,
+	struct report *r);
+/* Takes a claim back that came to nothing: the generation before it is current again. */
+void ledger_unclaim(struct ledger *l, const struct run_row *row);
+/* Replaces what is known of a generation. Durably when `final`. */
+bool ledger_update(struct ledger *l, const struct run_row *row, bool final, struct report *r);
+/* What asked for the end: "run.cancel", "run.kill", "run.message". */
+bool ledger_handled(struct ledger *l, struct str id, struct str generation, const char *event,
+	struct report *r);
+bool ledger_forget(struct ledger *l, struct str id, struct report *r);
+
+/* The current generation of an id; texts live in the arena. False: there is none (no issue), or the
+ * ledger cannot be read (with one). */
+bool ledger_find(
+	struct ledger *l, struct str id, struct arena *a, struct run_row *ret, struct report *r);
+/* Calls `see` with the current generation of every id, newest first; it may stop by returning
+ * false. The row is borrowed. */
+bool ledger_each(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
+	struct report *r);
+
+/* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */
+bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,
+	const char *leaves_file, struct report *r);

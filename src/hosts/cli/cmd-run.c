@@ -89,9 +89,11 @@ static bool name_run(struct launch *l)
 			return false;
 		buf_adds(&l->id, l->o->as);
 	} else {
-		run_id_make(l->recipe ? l->recipe->file->id : S("run"), &l->id);
+		buf_add(&l->id, run_id_make(&l->cli->arena,
+				       l->recipe ? l->recipe->file->id : S("run")));
 	}
-	run_dir(&l->dirs, buf_str(&l->id), &l->dir);
+	buf_add(&l->dir, run_directory(&l->cli->arena, runs_root(&l->cli->arena, l->dirs.agent),
+				buf_str(&l->id)));
 	return true;
 }
 

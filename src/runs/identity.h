@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* Who a process is: a number alone may belong to a stranger by now. */
+struct identity {
+	int64_t pid;
+	uint64_t start; /* field 22 of /proc/PID/stat */
+	char boot[40];  /* of this boot of the machine */
+};
+
+/* This process. */
+bool identity_self(struct identity *ret);
+/* A pidfd of the process when it is still that one: -ESRCH when it is gone, -EPERM when the number
+ * belongs to a stranger. The caller closes it. */
+int identity_open(const struct identity *who);
+/* Sends a signal with a number through a pidfd. -errno. */
+int identity_signal(int pidfd, int signal, int value);
