@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
 	&cmd_version,
 	&cmd_help,
 	&cmd_complete,
+	&cmd_supervise,
 	&cmd_debug,
 };
 

@@ -13,6 +13,7 @@
 /* What stands behind the public types, for the hosts that live in this house. */
 
 struct bundle;
+struct record;
 
 struct roux {
 	struct loop *loop;
@@ -50,6 +51,8 @@ struct start_options {
 	event_fn *listen;            /* every event, as it is */
 	void *listen_data;
 	bool tell_output;
+	struct record *record; /* writes it down; NULL: nobody does */
+	struct str only;       /* the path of the one node to run; empty: all */
 };
 
 struct roux_run *start_run(struct roux *r, struct plan *p, const struct start_options *o);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "data/base64.h"
 #include "data/json.h"
 #include "render/live-text.h"
 
@@ -31,27 +32,13 @@ static void flush(struct writer *w, size_t above)
 	buf_reset(w->b);
 }
 
-static void base64(struct buf *b, struct str s)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < s.len; i += 3) {
-		size_t n = MIN(s.len - i, (size_t)3);
-		uint32_t bits = 0;
-
-		for (size_t k = 0; k < 3; k++)
-			bits = bits << 8 | (k < n ? (unsigned char)s.p[i + k] : 0u);
-		for (size_t k = 0; k < 4; k++)
-			buf_addc(b, k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=');
-	}
-}
-
 /* What has to be known before the first word of the document is written. */
 struct prepared {
 	enum roux_status status;
 	bool selected;          /* the output is a value */
 	struct content *output; /* else the run's own */
+	struct str recorded;    /* the file of the run's directory that has it; empty: none */
+	uint64_t ended_ms;      /* … and when it ended */
 	struct buf path;        /* a file with all of it, which is then the caller's; empty: none */
 	struct buf error;
 };
@@ -66,6 +53,8 @@ static void prepare(struct roux_run *run, struct prepared *p)
 	p->selected = run->plan->graph->output && status_ok(p->status);
 	p->output = p->selected ? NULL : run_output(run->run);
 	buf_adds(&p->error, error ? error : "");
+	if (p->recorded.len)
+		return;
 	if (content_size(p->output) <= STDOUT_MAX)
 		return;
 	AUTO_CLOSE int fd = file_temp_named("roux-stdout-", &p->path);
@@ -94,8 +83,17 @@ static void write_stdout(struct writer *w, struct str text)
 		return;
 	}
 	buf_adds(w->b, ",\"stdout\":null,\"stdout_base64\":\"");
-	base64(w->b, text);
+	base64_write(w->b, text);
 	buf_addc(w->b, '"');
+}
+
+static void write_selected(struct writer *w, const struct roux_run *run)
+{
+	buf_adds(w->b, "{\"name\":");
+	json_write_str(w->b, run->plan->graph->output_raw);
+	buf_adds(w->b, ",\"path\":");
+	json_write_str(w->b, buf_str(&run->plan->output));
+	buf_addc(w->b, '}');
 }
 
 static void write_output(struct writer *w, const struct roux_run *run, const struct prepared *p)
@@ -103,13 +101,20 @@ static void write_output(struct writer *w, const struct roux_run *run, const str
 	const struct buf *value = &run->plan->output;
 	AUTO_BUF text = BUF_INIT;
 
+	if (p->recorded.len) {
+		buf_adds(w->b, ",\"stdout_path\":");
+		json_write_str(w->b, p->recorded);
+		buf_adds(w->b, ",\"output\":");
+		if (p->selected)
+			write_selected(w, run);
+		else
+			buf_adds(w->b, "null");
+		return;
+	}
 	if (p->selected) {
 		write_stdout(w, buf_str(value));
-		buf_adds(w->b, ",\"output\":{\"name\":");
-		json_write_str(w->b, run->plan->graph->output_raw);
-		buf_adds(w->b, ",\"path\":");
-		json_write_str(w->b, buf_str(value));
-		buf_addc(w->b, '}');
+		buf_adds(w->b, ",\"output\":");
+		write_selected(w, run);
 		return;
 	}
 	if (p->path.len) {
@@ -234,15 +239,13 @@ static void write_artifacts(struct buf *b, const json_t *artifacts)
 		buf_adds(b, "{}");
 }
 
-int result_document(struct roux_run *run, struct buf *b, int fd, enum roux_status *status)
+static int document(struct roux_run *run, struct prepared *prepared, struct buf *b, int fd)
 {
 	const struct run_result *res = run_result(run->run);
-	struct prepared p = { 0 };
+	struct prepared p = *prepared;
 	struct writer w = { .b = b, .fd = fd };
 	bool first = true;
 
-	prepare(run, &p);
-	*status = p.status;
 	buf_printf(b,
 		"{\"ok\":%s,\"status\":\"%s\",\"run\":", status_ok(p.status) ? "true" : "false",
 		status_name(p.status));
@@ -261,10 +264,35 @@ int result_document(struct roux_run *run, struct buf *b, int fd, enum roux_statu
 	buf_adds(b, ",\"warnings\":[");
 	write_warnings(b, &run->plan->graph->warnings, &first);
 	write_warnings(b, res->issues, &first);
-	buf_printf(b, "],\"ms\":%" PRIu64 "}\n", res->ms);
+	buf_printf(b, "],\"ms\":%" PRIu64, res->ms);
+	if (p.ended_ms) {
+		buf_adds(b, ",\"ended\":\"");
+		clock_rfc3339(b, p.ended_ms);
+		buf_addc(b, '"');
+	}
+	buf_adds(b, "}\n");
 	flush(&w, 0);
-	prepared_done(&p);
 	return w.error;
+}
+
+int result_document(struct roux_run *run, struct buf *b, int fd, enum roux_status *status)
+{
+	struct prepared p = { 0 };
+
+	prepare(run, &p);
+	*status = p.status;
+	int r = document(run, &p, b, fd);
+	prepared_done(&p);
+	return r;
+}
+
+void result_record(struct roux_run *run, struct str stdout_path, uint64_t ended_ms, struct buf *b)
+{
+	struct prepared p = { .recorded = stdout_path, .ended_ms = ended_ms };
+
+	prepare(run, &p);
+	(void)document(run, &p, b, -1);
+	prepared_done(&p);
 }
 
 int result_write_output(struct roux_run *run, int fd)

@@ -9,6 +9,8 @@
  * so that a hundred thousand branches need no memory; else into `b`. *status is the one it names:
  * failed when the output could not be kept. */
 int result_document(struct roux_run *run, struct buf *b, int fd, enum roux_status *status);
+/* The same for the run's directory, with the file that has the output in place of it. */
+void result_record(struct roux_run *run, struct str stdout_path, uint64_t ended_ms, struct buf *b);
 /* The primary output, byte for byte; nothing when the run failed. -errno. */
 int result_write_output(struct roux_run *run, int fd);
 /* Whether the primary output is empty or ends with a newline. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "app/record.h"
 #include "app/result.h"
 #include "app/status.h"
 #include "base/file.h"
@@ -31,6 +32,8 @@ static void on_event(void *data, const struct event *e)
 {
 	struct roux_run *run = data;
 
+	if (run->options.record)
+		record_event(run->options.record, run->run, e);
 	if (run->options.listen)
 		run->options.listen(run->options.listen_data, e);
 	if (!run->on_event || !event_name(e->kind))
@@ -49,6 +52,8 @@ static void on_ended(void *data)
 
 	run->ended = true;
 	list_remove(&run->link);
+	if (run->options.record)
+		run->record_error = record_finish(run->options.record, run);
 	if (run->options.base.stdout_fd >= 0) {
 		struct sigpipe quiet;
 
@@ -91,9 +96,13 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 			.handlers = !r->own_process,
 			.whole = r->own_process && r->subreaper,
 			.stdin_fd = o->base.stdin_fd,
-			.listen = o->listen || fn ? on_event : NULL,
+			.stdin_keep = o->record ? record_stdin(o->record, o->base.stdin_fd) : -1,
+			.listen = o->listen || fn || o->record ? on_event : NULL,
 			.listen_data = run,
-			.tell_output = o->tell_output,
+			.tell_output = o->tell_output || o->record,
+			.seq = o->record ? record_seq(o->record) : 0,
+			.recorder = o->record ? record_recorder(o->record) : NULL,
+			.only = o->only,
 			.arguments = o->bundle ? give_arguments : NULL,
 			.arguments_data = run,
 			.ended = on_ended,

@@ -13,6 +13,7 @@ struct roux_run {
 	void *event_data;
 	struct buf json, result;
 	bool ended;
+	int record_error; /* -errno: its end could not be written down */
 };
 
 /* The first live run of a context, or NULL. */

@@ -205,7 +205,7 @@ static int replace(int dir, const char *name, struct str bytes, const struct ato
 	int r = keep ? keep_access(dir, name, fd) : 0;
 	if (r == 0)
 		r = fd_write_all(fd, bytes);
-	if (r == 0 && fsync(fd) < 0)
+	if (r == 0 && !o->quick && fsync(fd) < 0)
 		r = -errno;
 	if (r == 0)
 		r = give_name(dir, temp, name, o);

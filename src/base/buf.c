@@ -24,6 +24,12 @@ void buf_truncate(struct buf *b, size_t len)
 	b->p[len] = '\0';
 }
 
+void buf_drop(struct buf *b, size_t n)
+{
+	memmove(b->p, b->p + n, b->len - n);
+	buf_truncate(b, b->len - n);
+}
+
 void buf_reserve(struct buf *b, size_t more)
 {
 	size_t need = b->len + more + 1;

@@ -25,6 +25,8 @@ void buf_fill(struct buf *b, char c, size_t count);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list args);
 void buf_truncate(struct buf *b, size_t len);
+/* Takes the first `n` bytes away. */
+void buf_drop(struct buf *b, size_t n);
 void buf_swap(struct buf *a, struct buf *b);
 /* Hands the memory over, cut to size; never NULL. The buffer is empty afterwards. */
 char *buf_take(struct buf *b);

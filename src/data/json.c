@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/utf8.h"
+#include "data/big.h"
 #include "data/json-mistake.h"
 
 void json_seed(void)
@@ -138,7 +139,7 @@ const char *json_kind(const json_t *value)
 	case JSON_ARRAY:
 		return "an array";
 	case JSON_STRING:
-		return "a text";
+		return json_is_big(value) ? "a number" : "a text";
 	case JSON_INTEGER:
 	case JSON_REAL:
 		return "a number";
@@ -242,7 +243,10 @@ static void write(struct buf *b, const json_t *value, unsigned indent, unsigned 
 		buf_addc(b, ']');
 		break;
 	case JSON_STRING:
-		json_write_str(b, json_str(value));
+		if (json_is_big(value))
+			buf_add(b, json_big_digits(value));
+		else
+			json_write_str(b, json_str(value));
 		break;
 	case JSON_INTEGER:
 		buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value));

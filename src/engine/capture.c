@@ -54,16 +54,31 @@ static void keep_ends(struct capture *c, struct str data)
 	}
 }
 
-static void spill(struct capture *c)
+/* Into the file under a name, as it comes. */
+static void keep_named(struct capture *c, struct str data)
 {
-	c->file = file_temp();
-	/* Readers open it anew; nobody but root may open it for writing and spoil it for the
-	 * others. */
-	if (c->file >= 0)
-		(void)fchmod(c->file, 0400);
-	int r = c->file < 0 ? c->file : fd_write_all(c->file, buf_str(&c->head));
+	if (c->file < 0)
+		c->file = c->open(c);
+	int r = c->file < 0 ? c->file : fd_write_all(c->file, data);
 	if (r < 0)
 		give_up(c, -r);
+}
+
+static void spill(struct capture *c)
+{
+	int r = 0;
+
+	if (c->file < 0) {
+		c->file = file_temp();
+		/* Readers open it anew; nobody but root may open it for writing and spoil it for
+		 * the others. */
+		if (c->file >= 0)
+			(void)fchmod(c->file, 0400);
+		r = c->file < 0 ? c->file : fd_write_all(c->file, buf_str(&c->head));
+	}
+	if (r < 0)
+		give_up(c, -r);
+	c->moved = true;
 	buf_done(&c->head);
 	/* A larger pipe means fewer turns; the kernel may say no, and that is fine. */
 	(void)fcntl(c->fd, F_SETPIPE_SZ, PIPE_LARGE);
@@ -106,6 +121,8 @@ static bool take(struct capture *c)
 	}
 	struct str data = { *c->chunk, (size_t)n };
 	c->bytes += data.len;
+	if (c->open && !c->error)
+		keep_named(c, data);
 	if (c->mode == CAPTURE_ENDS) {
 		keep_ends(c, data);
 	} else if (!c->error) {
@@ -120,7 +137,7 @@ static bool take(struct capture *c)
 void capture_drain(struct capture *c)
 {
 	for (int round = 0; c->fd >= 0 && round < ROUNDS; round++)
-		if (c->file >= 0 && !c->error ? !move(c) : !take(c))
+		if (c->moved && !c->error ? !move(c) : !take(c))
 			break;
 }
 
@@ -129,7 +146,7 @@ static void on_ready(struct watch *w, uint32_t events)
 	struct capture *c = container_of(w, struct capture, watch);
 
 	/* A pipe that was just emptied has no more, unless its end is there to be read. */
-	if ((events & EPOLLHUP) || c->file >= 0)
+	if ((events & EPOLLHUP) || c->moved)
 		capture_drain(c);
 	else
 		(void)take(c);
@@ -172,7 +189,7 @@ void capture_done(struct capture *c)
 
 struct content *capture_take(struct capture *c)
 {
-	if (c->file >= 0)
+	if (c->moved)
 		return content_from_fd(take_fd(&c->file), 0, c->bytes);
 	return content_from_buf(&c->head);
 }

@@ -21,13 +21,17 @@ struct capture {
 	struct buf head;
 	struct buf tail; /* CAPTURE_ENDS: a ring of the last bytes once `head` is full */
 	size_t tail_at;
-	int file;     /* CAPTURE_ALL: where the bytes go; -1: still in memory */
+	int file;     /* where the bytes go; -1: only to memory */
+	bool moved;   /* CAPTURE_ALL: they are in the file and no longer in memory */
 	int error;    /* errno of a failure to keep them */
 	char **chunk; /* room for one read, shared by all captures of an owner; made when first
 			 needed */
 	/* Set by the owner. `came` gets what was read, empty when it went past unseen; `ended` is
 	 * called once, when the pipe has ended. Both from the loop or from capture_drain(). */
 	void (*came)(struct capture *c, struct str data);
+	/* Opens the file that keeps all bytes under a name, when the first comes; NULL: none does.
+	 * -errno. */
+	int (*open)(struct capture *c);
 	void (*ended)(struct capture *c);
 };
 

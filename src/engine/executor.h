@@ -11,16 +11,35 @@
 struct executor;
 struct job;
 
-/* A command to start. Borrowed during the call. */
+enum job_stream { JOB_STDOUT, JOB_STDERR };
+
+/* How a recorded command is written down. */
+struct job_record {
+	/* One line, written to `fd` the moment before the command begins, by whoever starts it:
+	 * `before`, what names the process as members of a JSON object, `after`. -1: none. */
+	int fd;
+	struct str before, after;
+	/* Opens the named file for an output when its first byte comes. -errno. */
+	int (*open)(void *data, enum job_stream stream);
+	void *data;
+};
+
+/* What a command used. */
+struct job_usage {
+	uint64_t user_us, system_us, memory_kib;
+};
+
+/* A command to start. Borrowed during the call, what `record` points at until the end. */
 struct job_spec {
 	const char *const *argv;
 	size_t argc;
-	struct content *in; /* its standard input, or … */
-	struct live *live;  /* … while it is still coming; or … */
-	int in_fd;          /* … handed over as it is; -1: none */
+	struct content *in;     /* its standard input, or … */
+	struct live *live;      /* … while it is still coming; or … */
+	int in_fd;              /* … handed over as it is; -1: none */
+	const char *const *env; /* NAME=VALUE, added or replacing; NULL-terminated; may be NULL */
+	const char *cwd;        /* NULL: the run's */
+	const struct job_record *record; /* NULL: it is not */
 };
-
-enum job_stream { JOB_STDOUT, JOB_STDERR };
 
 /* One command under way. The owner embeds or points at it and sets the two calls, which come from
  * the loop. After `ended` the members below tell how it went, until job_free(). */
@@ -32,9 +51,11 @@ struct job_owner {
 struct job {
 	struct executor *executor;
 	struct job_owner *owner;
+	const struct job_record *record;
 	int code, signal;
-	bool held;          /* something it left running kept a pipe open and was not waited for */
-	int keep_error;     /* errno: its output could not be kept */
+	bool held;      /* something it left running kept a pipe open and was not waited for */
+	int keep_error; /* errno: its output could not be kept */
+	struct job_usage usage;
 	struct capture out; /* CAPTURE_ALL */
 	struct capture err; /* CAPTURE_ENDS */
 };
@@ -53,6 +74,7 @@ struct executor_ops {
 	/* Ends what is left of that and calls back when nothing is. After stop_all() the grace time
 	 * has begun there. */
 	void (*sweep)(struct executor *e, bool at_once, void (*done)(void *data), void *data);
+	void (*set_grace)(struct executor *e, uint64_t grace_ms);
 	void (*close)(struct executor *e);
 };
 

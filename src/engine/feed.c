@@ -103,7 +103,7 @@ static void on_again(struct timer *t)
 		timer_start(l->loop, t, 0);
 }
 
-struct live *live_new(struct loop *loop, int fd, struct live_owner *owner)
+struct live *live_new(struct loop *loop, int fd, int keep, struct live_owner *owner)
 {
 	struct live *l = mem_new(struct live);
 
@@ -113,7 +113,7 @@ struct live *live_new(struct loop *loop, int fd, struct live_owner *owner)
 	l->watch.ready = on_source;
 	l->again.fire = on_again;
 	list_init(&l->feeds);
-	l->file = file_temp();
+	l->file = keep >= 0 ? keep : file_temp();
 	return l;
 }
 

@@ -15,8 +15,9 @@ struct live_owner {
 	void (*collected)(struct live_owner *o);
 };
 
-/* Reads `fd`, which stays the caller's. */
-struct live *live_new(struct loop *l, int fd, struct live_owner *owner);
+/* Reads `fd`, which stays the caller's. `keep` is the file for what came, taken; -1: a temporary
+ * one. */
+struct live *live_new(struct loop *l, int fd, int keep, struct live_owner *owner);
 void live_free(struct live *live);
 
 /* Reads to the end although nobody wants it yet; then live_content() is everything. */

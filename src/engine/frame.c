@@ -76,6 +76,28 @@ void frame_path(const struct frame *f, struct buf *b)
 	}
 }
 
+uint64_t frame_number(const struct frame *f)
+{
+	uint64_t number = 0, weight = 1;
+
+	for (; f; f = f->up) {
+		number += weight * (MAX(f->attempt, (uint64_t)1) - 1);
+		weight *= MAX(f->attempts, (uint64_t)1);
+	}
+	return number + 1;
+}
+
+bool frame_is_last(const struct frame *f)
+{
+	for (; f; f = f->up) {
+		if (f->attempts > 1 || f->role == FRAME_RECOVERY || node_joins(f->node))
+			return false;
+		if (f->up && f->index + 1 < f->up->count)
+			return false;
+	}
+	return true;
+}
+
 bool frame_halted(const struct frame *f)
 {
 	for (; f; f = f->up)
@@ -89,13 +111,39 @@ bool frame_halted(const struct frame *f)
 
 static void recovery_ended(struct frame *f, struct frame *recovery);
 
+/* Whether it is the one node that the run is about. */
+static bool is_only(const struct frame *f)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	if (!f->run->options.only.len || f->run->only_ended)
+		return false;
+	frame_path(f, &path);
+	return str_eq(buf_str(&path), f->run->options.only);
+}
+
+/* Its end is the run's: nothing else is started. */
+static void end_run_with(struct frame *f)
+{
+	struct run *r = f->run;
+
+	r->only_ended = true;
+	r->outcome = f->outcome;
+	f->outcome = (struct outcome){ .halted = true, .code = 1 };
+	frame_halt(r->root, false);
+}
+
 /* Hands the outcome to the frame above. */
 static void deliver(struct frame *f)
 {
 	struct run *r = f->run;
 	struct frame *up = f->up;
 
-	if (!up) {
+	if (up && is_only(f))
+		end_run_with(f);
+	if (!up && r->only_ended) {
+		r->root = NULL;
+	} else if (!up) {
 		r->outcome = f->outcome;
 		f->outcome = (struct outcome){ 0 };
 		r->root_timed_out = f->timed_out;
@@ -198,6 +246,8 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 		f->outcome.carried = FAILURE_CONTINUE;
 		f->outcome.code = 1;
 		f->outcome.failure = 0;
+		buf_reset(&f->run->limit_path);
+		frame_path(f, &f->run->limit_path);
 		content_unref(f->outcome.err);
 		f->outcome.err = NULL;
 	}
@@ -271,7 +321,8 @@ static bool settings(struct frame *f)
 		return false;
 	if (n->kind == NODE_EACH && !count_resolve(&n->count, f->scope, &f->count, r))
 		return false;
-	if (delay_ms) {
+	/* What has been executed before is not waited for again. */
+	if (delay_ms && !leaf_recorded(f)) {
 		f->state = FRAME_DELAYED;
 		timer_start(f->run->loop, &f->timer, delay_ms);
 	} else {

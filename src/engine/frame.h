@@ -74,8 +74,9 @@ struct frame {
 	/* NODE_COMMAND */
 	struct job *job;
 	struct job_owner owner;
-	struct list slot; /* in the list of those that wait for one */
-	bool announced;   /* told, but the machine had no room yet */
+	struct list slot;         /* in the list of those that wait for one */
+	bool announced;           /* told, but the machine had no room yet */
+	struct job_record record; /* in a run that is written down */
 
 	/* groups */
 	uint64_t count, next; /* children in all; the next to start */
@@ -98,6 +99,10 @@ void frame_enter(struct frame *f);
 void frame_path(const struct frame *f, struct buf *b);
 /* Takes the outcome: the attempt is over; tries again, recovers or ends. */
 void frame_attempt_done(struct frame *f, struct outcome *o);
+/* Which execution of its path this is, whatever attempt of its own or of a group above. */
+uint64_t frame_number(const struct frame *f);
+/* What it prints is what the run prints, whatever else happens. */
+bool frame_is_last(const struct frame *f);
 /* Ends it without an outcome of its own, before or between commands. */
 void frame_end_halted(struct frame *f);
 /* Whether something at or above it has stopped new commands. */
@@ -119,6 +124,8 @@ void group_settle(struct frame *f);
 
 /* leaf.c */
 void leaf_begin(struct frame *f);
+/* Whether its next attempt has been executed before. */
+bool leaf_recorded(const struct frame *f);
 /* It has a slot: starts the command. False when the machine cannot start one more now. */
 bool leaf_start(struct frame *f);
 
@@ -159,4 +166,7 @@ struct run {
 	struct live_owner input;
 	struct live *live;      /* standard input while it is shared by several readers */
 	struct outcome outcome; /* of the root */
+	bool only_ended;        /* … or of the one node that was asked for */
+	struct buf limit_path;  /* of the group whose time limit ran out last */
+	struct buf failed_path;
 };

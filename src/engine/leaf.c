@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 
@@ -11,9 +12,13 @@
 static void on_ended(struct job_owner *o);
 static void on_output(struct job_owner *o, enum job_stream stream, struct str data);
 
+static bool recall(struct frame *f);
+
 void leaf_begin(struct frame *f)
 {
 	f->state = FRAME_WAITING;
+	if (f->run->options.recorder && recall(f))
+		return;
 	f->owner = (struct job_owner){ on_output, on_ended };
 	run_want_slot(f);
 }
@@ -42,6 +47,9 @@ struct verdict {
 	int code, signal;
 	struct str err; /* for a join: the beginning of standard error */
 	struct str err_tail, out_tail;
+	bool recalled; /* of an earlier execution */
+	uint64_t err_bytes;
+	const struct job_usage *usage;
 };
 
 static void display(const struct frame *f, struct buf *b)
@@ -90,6 +98,47 @@ static bool stopped_by_limit(const struct frame *f)
 	return false;
 }
 
+static void recorder_failed(struct frame *f, int error)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	frame_path(f, &path);
+	report_system(&f->run->issues, (struct where){ 0 }, "cannot record node %s: %s",
+		buf_cstr(&path), strerror(-error));
+	run_fail(f->run, RUN_FAILED);
+}
+
+/* Written down before anybody acts on it. */
+static void record_end(struct frame *f, const struct outcome *o, const struct verdict *v)
+{
+	struct recorder *r = f->run->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF limit = BUF_INIT;
+
+	frame_path(f, &path);
+	for (const struct frame *up = f; up && o->timed_out; up = up->up)
+		if (up->timed_out) {
+			buf_reset(&limit);
+			frame_path(up, &limit);
+		}
+	int error =
+		r->ops->end(r, &(struct leaf_key){ buf_str(&path), frame_number(f) }, &f->record,
+			&(struct leaf_end){
+				.code = o->code,
+				.signal = o->signal,
+				.timed_out = o->timed_out,
+				.limit = buf_str(&limit),
+				.cancelled = !o->ok && f->run->stopping != RUN_RUNNING,
+				.ok = o->ok,
+				.ms = loop_now(f->run->loop) - f->began_ms,
+				.out_bytes = content_size(o->out),
+				.err_bytes = v->err_bytes,
+				.usage = v->usage,
+			});
+	if (error < 0)
+		recorder_failed(f, error);
+}
+
 static void judge(struct frame *f, const struct verdict *v, struct content *out)
 {
 	struct outcome o = { .out = out };
@@ -103,8 +152,10 @@ static void judge(struct frame *f, const struct verdict *v, struct content *out)
 	o.signal = v->signal;
 	o.timed_out = f->timed_out;
 	o.ok = !f->timed_out && o.code == 0;
+	if (f->run->options.recorder && !v->recalled)
+		record_end(f, &o, v);
 	run_emit_frame(f->run,
-		&(struct event){ .kind = EVENT_COMMAND_DONE,
+		&(struct event){ .kind = v->recalled ? EVENT_NODE_REUSED : EVENT_COMMAND_DONE,
 			.attempt = f->attempt,
 			.code = o.code,
 			.signal = o.signal,
@@ -127,6 +178,69 @@ static void judge(struct frame *f, const struct verdict *v, struct content *out)
 		o.err = content_from_buf(&err);
 	}
 	frame_attempt_done(f, &o);
+}
+
+/* -- recalling -----------------------------------------------------------------------------------
+ */
+
+static void key_of(const struct frame *f, struct buf *path, struct leaf_key *ret)
+{
+	frame_path(f, path);
+	*ret = (struct leaf_key){ buf_str(path), frame_number(f) };
+}
+
+bool leaf_recorded(const struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+	struct leaf_key key;
+
+	if (!r || f->node->kind != NODE_COMMAND)
+		return false;
+	key_of(f, &path, &key);
+	return r->ops->recall(r, &key, NULL);
+}
+
+/* The limit of a group that ended the command then ends the group now. */
+static void limit_again(struct frame *f, struct str limit)
+{
+	for (struct frame *up = f->up; limit.len && up; up = up->up) {
+		AUTO_BUF path = BUF_INIT;
+
+		frame_path(up, &path);
+		if (!str_eq(buf_str(&path), limit))
+			continue;
+		up->timed_out = true;
+		frame_halt(up, false);
+	}
+}
+
+static bool recall(struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	struct leaf_recall was = { 0 };
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF out_tail = BUF_INIT;
+	struct leaf_key key;
+
+	key_of(f, &path, &key);
+	if (!r->ops->recall(r, &key, &was))
+		return false;
+	f->state = FRAME_RUNNING;
+	f->timed_out = was.end.timed_out;
+	struct verdict v = { .code = was.end.signal ? 0 : was.end.code,
+		.signal = was.end.signal,
+		.recalled = true,
+		.err = buf_str(&was.err),
+		.err_tail = buf_str(&was.err_tail) };
+	if (!was.end.ok)
+		(void)content_tail(was.out, FAILURE_TEXT_MAX, &out_tail);
+	v.out_tail = buf_str(&out_tail);
+	limit_again(f, was.end.limit);
+	judge(f, &v, was.out);
+	buf_done(&was.err);
+	buf_done(&was.err_tail);
+	return true;
 }
 
 static void warn_held(struct frame *f)
@@ -169,7 +283,10 @@ static void on_ended(struct job_owner *owner)
 	if (j->held)
 		warn_held(f);
 	struct content *out = capture_take(&j->out);
-	struct verdict v = { .code = j->code, .signal = j->signal };
+	struct job_usage usage = j->usage;
+	struct verdict v = {
+		.code = j->code, .signal = j->signal, .err_bytes = j->err.bytes, .usage = &usage
+	};
 	if (j->code || j->signal || f->timed_out) {
 		buf_add(&err, capture_head(&j->err));
 		capture_tail(&j->err, &err_tail);
@@ -217,6 +334,24 @@ static void give_back(struct frame *f)
 	list_prepend(&f->run->waiting, &f->slot);
 }
 
+/* The variables of product.md, and whatever the recorder wants. */
+static int begin_record(struct frame *f, struct job_spec *spec, struct buf *path, struct arena *a)
+{
+	struct recorder *r = f->run->options.recorder;
+	const char **env = arena_array(a, const char *, 3);
+	struct leaf_key key;
+
+	key_of(f, path, &key);
+	env[0] = arena_printf(a, "ROUX_LEAF=%s", buf_cstr(path)).p;
+	env[1] = arena_printf(a, "ROUX_ATTEMPT=%" PRIu64, key.number).p;
+	env[2] = NULL;
+	spec->env = env;
+	spec->record = &f->record;
+	if (f->announced)
+		return 0; /* the machine had no room the first time */
+	return r->ops->begin(r, &key, frame_is_last(f), &f->record);
+}
+
 bool leaf_start(struct frame *f)
 {
 	struct run *r = f->run;
@@ -235,6 +370,14 @@ bool leaf_start(struct frame *f)
 		return true;
 	}
 	struct job_spec spec = { .argv = argv, .argc = argc, .in = f->in, .in_fd = -1 };
+	AUTO_BUF path = BUF_INIT;
+	if (r->options.recorder && (error = begin_record(f, &spec, &path, &a)) < 0) {
+		arena_done(&a);
+		run_release_slot(r);
+		recorder_failed(f, error);
+		frame_end_halted(f);
+		return true;
+	}
 	if (f->in_live && r->live)
 		spec.live = r->live;
 	else if (f->in_live)

@@ -24,6 +24,8 @@ enum {
 
 enum stage { STAGE_RUNNING, STAGE_ASKING, STAGE_ASKED, STAGE_KILLED };
 
+typedef VEC(const char *) names;
+
 struct local_job {
 	struct job job;
 	struct local *local;
@@ -49,7 +51,7 @@ struct local {
 	struct programs programs;
 	struct list jobs;
 	/* The environment; slot 0 is the mark of the command that is just being started. */
-	VEC(const char *) env;
+	names env;
 	struct buf mark_entry;
 	struct buf run_mark; /* "/pid-time." */
 	uint64_t started;    /* commands so far */
@@ -141,7 +143,12 @@ static void tell(struct local_job *j)
 	list_remove(&j->link);
 	j->job.code = j->child.code;
 	j->job.signal = j->child.signal;
-	j->job.keep_error = j->job.out.error;
+	j->job.keep_error = j->job.out.error ? j->job.out.error : j->job.err.error;
+	const struct rusage *used = &j->child.usage;
+	j->job.usage = (struct job_usage){ (uint64_t)used->ru_utime.tv_sec * 1000000 +
+						   (uint64_t)used->ru_utime.tv_usec,
+		(uint64_t)used->ru_stime.tv_sec * 1000000 + (uint64_t)used->ru_stime.tv_usec,
+		(uint64_t)used->ru_maxrss };
 	deferred_start(j->local->loop, &j->telling);
 }
 
@@ -446,6 +453,22 @@ static int open_input(
 	return r < 0 ? r : fd;
 }
 
+/* The environment of one command: the run's, and what is only its own. */
+static void job_env(struct local *l, const char *const *own, names *ret)
+{
+	for (size_t i = 0; l->env.at[i]; i++) {
+		bool replaced = false;
+
+		for (size_t k = 0; own[k]; k++)
+			replaced |= same_name(own[k], l->env.at[i]);
+		if (!replaced)
+			vec_push(ret, l->env.at[i]);
+	}
+	for (size_t k = 0; own[k]; k++)
+		vec_push(ret, own[k]);
+	vec_push(ret, NULL);
+}
+
 static int spawn(
 	struct local *l, struct local_job *j, const struct job_spec *spec, int in, int out, int err)
 {
@@ -459,23 +482,47 @@ static int spawn(
 	/* Our marks begin with the slash that the outer ones end with. */
 	buf_add(&l->mark_entry, str_from(buf_str(&j->mark), 1));
 	l->env.at[0] = buf_cstr(&l->mark_entry);
+	names env = { 0 };
+	if (spec->env)
+		job_env(l, spec->env, &env);
 	struct child_spec child = {
 		.program = program,
 		.argv = spec->argv,
-		.envp = l->env.at,
+		.envp = spec->env ? env.at : l->env.at,
 		.in = in,
 		.out = out,
 		.err = err,
-		.cwd = l->options.cwd,
+		.cwd = spec->cwd ? spec->cwd : l->options.cwd,
 		.mask = &l->mask,
 		.nofile = l->options.nofile,
 		.reset_handlers = l->options.handlers,
 	};
+	struct child_note note;
+	if (spec->record && spec->record->fd >= 0) {
+		note = (struct child_note){ spec->record->fd, spec->record->before,
+			spec->record->after };
+		child.note = &note;
+	}
 	j->child.exited = on_exited;
 	j->began_ms = tree_clock_ms();
 	int r = child_spawn(l->loop, &j->child, &child);
 	buf_truncate(&l->mark_entry, entry);
+	vec_done(&env);
 	return r;
+}
+
+static int open_out(struct capture *c)
+{
+	const struct job *j = container_of(c, struct job, out);
+
+	return j->record->open(j->record->data, JOB_STDOUT);
+}
+
+static int open_err(struct capture *c)
+{
+	const struct job *j = container_of(c, struct job, err);
+
+	return j->record->open(j->record->data, JOB_STDERR);
 }
 
 static struct job *start(
@@ -489,6 +536,11 @@ static struct job *start(
 
 	j->job.executor = e;
 	j->job.owner = owner;
+	j->job.record = spec->record;
+	if (spec->record && spec->record->open) {
+		j->job.out.open = open_out;
+		j->job.err.open = open_err;
+	}
 	j->local = l;
 	j->child.pidfd = -1;
 	j->linger.fire = on_linger;
@@ -521,6 +573,11 @@ static struct job *start(
 	return NULL;
 }
 
+static void set_grace(struct executor *e, uint64_t grace_ms)
+{
+	local_of(e)->options.grace_ms = grace_ms;
+}
+
 static void close_executor(struct executor *e)
 {
 	struct local *l = local_of(e);
@@ -543,6 +600,7 @@ static const struct executor_ops ops = {
 	.free = free_job,
 	.stop_all = stop_all,
 	.sweep = sweep,
+	.set_grace = set_grace,
 	.close = close_executor,
 };
 

@@ -160,6 +160,8 @@ static void explain(struct run *r)
 	} else if (o->failure && o->failure <= f->kept.len) {
 		const struct failure *why = &f->kept.at[o->failure - 1];
 
+		buf_add(&r->failed_path, why->path);
+
 		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
 			why->timeout ? "ran out of time, code" : "failed with code", why->code);
 		buf_add(b, utf8_head(why->command, 100));
@@ -190,6 +192,8 @@ static void conclude(struct run *r)
 		res->code = res->code ? res->code : 1;
 		explain(r);
 		res->error = buf_cstr(&r->error);
+		res->failed =
+			r->failed_path.len ? buf_str(&r->failed_path) : buf_str(&r->limit_path);
 	}
 	run_emit(r, &(struct event){
 			    .kind = res->status == RUN_DONE ? EVENT_RUN_DONE : EVENT_RUN_FAILED,
@@ -250,7 +254,8 @@ static void finish(struct run *r)
 	} else if (r->outcome.ok && r->outcome.live) {
 		/* Everything was skipped: the run's own input is its output. */
 		if (!r->live)
-			r->live = live_new(r->loop, r->options.stdin_fd, &r->input);
+			r->live = live_new(
+				r->loop, r->options.stdin_fd, r->options.stdin_keep, &r->input);
 		r->collecting = true;
 		live_collect(r->live);
 	} else {
@@ -272,6 +277,33 @@ void run_fail(struct run *r, enum run_status status)
 		return;
 	r->stopping = status;
 	stop_all(r);
+}
+
+void run_told(struct run *r, struct str id, uint64_t bytes)
+{
+	run_emit(r, &(struct event){ .kind = EVENT_RUN_MESSAGE, .id = id, .bytes = bytes });
+}
+
+void run_abort(struct run *r, const char *what, int error)
+{
+	report_system(&r->issues, (struct where){ 0 }, "%s: %s", what, strerror(error));
+	run_fail(r, RUN_FAILED);
+}
+
+void run_set_grace(struct run *r, uint64_t grace_ms)
+{
+	r->executor->ops->set_grace(r->executor, grace_ms);
+}
+
+void run_cancel_gently(struct run *r)
+{
+	if (r->stopping || r->finished)
+		return;
+	r->stopping = RUN_CANCELLED;
+	run_emit(r, &(struct event){ .kind = EVENT_RUN_CANCEL });
+	if (r->root)
+		frame_halt(r->root, false);
+	wake(r);
 }
 
 void run_cancel(struct run *r, int signal)
@@ -325,6 +357,8 @@ void run_free(struct run *r)
 	failures_done(&r->failures);
 	report_done(&r->issues);
 	buf_done(&r->error);
+	buf_done(&r->limit_path);
+	buf_done(&r->failed_path);
 	store_done(&r->store);
 	plan_unref(r->plan);
 	free(r);
@@ -368,11 +402,11 @@ static struct content *open_input(struct run *r, bool *live)
 		return NULL;
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
 		return NULL; /* /dev/null */
-	if (!input_shared(r->plan->graph->root)) {
+	if (r->options.stdin_keep < 0 && !input_shared(r->plan->graph->root)) {
 		*live = true;
 		return NULL;
 	}
-	off_t at = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+	off_t at = S_ISREG(st.st_mode) && r->options.stdin_keep < 0 ? lseek(fd, 0, SEEK_CUR) : -1;
 	if (at >= 0 && at <= st.st_size) {
 		int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 
@@ -380,7 +414,7 @@ static struct content *open_input(struct run *r, bool *live)
 			return content_from_fd(own, at, (uint64_t)(st.st_size - at));
 	}
 	*live = true;
-	r->live = live_new(r->loop, fd, &r->input);
+	r->live = live_new(r->loop, fd, r->options.stdin_keep, &r->input);
 	return NULL;
 }
 
@@ -400,6 +434,7 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->store = STORE_INIT;
 	r->jobs = job_limit(o);
 	r->began_ms = clock_mono_ms();
+	r->seq = o->seq;
 	r->turn.call = on_turn;
 	r->input = (struct live_owner){ on_input_failed, on_input_collected };
 	list_init(&r->queue);

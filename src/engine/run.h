@@ -6,6 +6,7 @@
 #include "engine/content.h"
 #include "engine/failures.h"
 #include "engine/join.h"
+#include "engine/recorder.h"
 #include "graph/event.h"
 #include "graph/plan.h"
 #include "loop/loop.h"
@@ -34,13 +35,17 @@ struct run_options {
 	bool handlers;               /* this process may have signal handlers */
 	bool whole;                  /* every descendant of this process belongs to the run */
 	int stdin_fd;                /* handed to the first command; -1: empty */
-	event_fn *listen;            /* hears every event */
+	int stdin_keep;   /* a file for all of it, so that it can be read again; -1: none */
+	event_fn *listen; /* hears every event */
 	void *listen_data;
 	bool tell_output; /* … also EVENT_COMMAND_OUTPUT */
 	/* May give a command other arguments than its node says, in the arena; NULL: never. */
 	const char *const *(*arguments)(void *data, const struct node *n, const char *const *argv,
 		size_t argc, struct arena *a);
 	void *arguments_data;
+	uint64_t seq;              /* events before this execution: of a resumed run */
+	struct recorder *recorder; /* NULL: nothing is written down */
+	struct str only; /* the path of the one node whose end is the run's; empty: the root */
 	void (*ended)(void *data); /* called once from the loop, when nothing is left to do */
 	void *ended_data;
 };
@@ -52,6 +57,7 @@ struct run_result {
 	int signal;        /* that cancelled or killed it; 0: asked for otherwise */
 	const char *error; /* one sentence; NULL when it succeeded */
 	const struct failures *failures;
+	struct str failed;             /* the path of what failed it; empty: nothing did */
 	uint64_t untolerated;          /* failures passed over that nobody asked to tolerate */
 	const struct join_list *joins; /* in report order */
 	const struct report *issues;   /* warnings, and with RUN_INVALID the errors */
@@ -65,6 +71,14 @@ const struct run_result *run_result(const struct run *r);
  * skipped it is the run's own input. */
 struct content *run_output(struct run *r);
 
+/* Somebody sent it a message: told as an event. */
+void run_told(struct run *r, struct str id, uint64_t bytes);
+/* The run cannot go on: the machine failed it. `what` is a clause. */
+void run_abort(struct run *r, const char *what, int error);
+/* Nothing new is started; what runs may finish. Then it is cancelled. */
+void run_cancel_gently(struct run *r);
+/* The grace time from now on. */
+void run_set_grace(struct run *r, uint64_t grace_ms);
 /* Ends every command of the run: politely, or at once. */
 void run_cancel(struct run *r, int signal);
 void run_kill(struct run *r, int signal);

@@ -16,6 +16,7 @@ enum member {
 	HAS_SIGNAL = 1 << 6,
 	HAS_STATUS = 1 << 7,
 	HAS_ERROR = 1 << 8,
+	HAS_MESSAGE = 1 << 9, /* id, bytes */
 };
 
 static const struct {
@@ -29,7 +30,9 @@ static const struct {
 	[EVENT_COMMAND_OUTPUT] = { NULL, 0 },
 	[EVENT_COMMAND_DONE] = { "command.done", HAS_PATH | HAS_ATTEMPT | HAS_END },
 	[EVENT_NODE_SKIPPED] = { "node.skipped", HAS_PATH | HAS_LABEL },
+	[EVENT_NODE_REUSED] = { "node.reused", HAS_PATH | HAS_LABEL | HAS_ATTEMPT | HAS_END },
 	[EVENT_NODE_RETRY] = { "node.retry", HAS_PATH | HAS_LABEL | HAS_ATTEMPT },
+	[EVENT_RUN_MESSAGE] = { "run.message", HAS_MESSAGE },
 	[EVENT_RUN_CANCEL] = { "run.cancel", HAS_SIGNAL },
 	[EVENT_RUN_KILL] = { "run.kill", HAS_SIGNAL },
 	[EVENT_RUN_DONE] = { "run.done", HAS_STATUS },
@@ -85,6 +88,11 @@ void event_json(const struct event *e, struct buf *b)
 		signal_member(b, e->signal);
 		buf_printf(b, ",\"timeout\":%s,\"ms\":%" PRIu64 ",\"stdout_bytes\":%" PRIu64,
 			e->timeout ? "true" : "false", e->ms, e->stdout_bytes);
+	}
+	if (has & HAS_MESSAGE) {
+		buf_adds(b, ",\"id\":");
+		json_write_str(b, e->id);
+		buf_printf(b, ",\"bytes\":%" PRIu64, e->bytes);
 	}
 	if (has & HAS_SIGNAL)
 		signal_member(b, e->signal);

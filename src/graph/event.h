@@ -12,7 +12,9 @@ enum event_kind {
 	EVENT_COMMAND_OUTPUT, /* some bytes came: not written out, for views */
 	EVENT_COMMAND_DONE,
 	EVENT_NODE_SKIPPED,
+	EVENT_NODE_REUSED, /* a command of a resumed run that had been executed before */
 	EVENT_NODE_RETRY,
+	EVENT_RUN_MESSAGE, /* somebody sent the run a message */
 	EVENT_RUN_CANCEL,
 	EVENT_RUN_KILL,
 	EVENT_RUN_DONE,
@@ -39,6 +41,8 @@ struct event {
 	bool is_stderr;
 	struct str run;    /* RUN_START: its id, or empty */
 	int pid;           /* RUN_START */
+	struct str id;     /* RUN_MESSAGE */
+	uint64_t bytes;    /* RUN_MESSAGE */
 	struct str status; /* RUN_DONE, RUN_FAILED */
 	struct str error;
 };

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "base/str.h"
 #include "loop/loop.h"
 
 /* How to start a process. */
@@ -17,6 +18,14 @@ struct child_spec {
 	const struct rlimit *nofile; /* its limit of descriptors; NULL: the caller's */
 	bool reset_handlers;         /* the caller may have signal handlers */
 	bool portable; /* posix_spawn, as where the kernel refuses clone with a pidfd */
+	const struct child_note *note; /* NULL: none */
+};
+
+/* A line that says who it is, written by the child the moment before it executes: `before`, "pid"
+ * and "st" (its start time in ticks) as members of a JSON object, `after`. */
+struct child_note {
+	int fd;
+	struct str before, after;
 };
 
 /* A process in a group of its own, whose pid is the group's. It dies when its parent does. */
@@ -25,6 +34,7 @@ struct child {
 	int pidfd; /* -1: ended and reaped */
 	int code;  /* of an exit, when signal is 0 */
 	int signal;
+	struct rusage usage; /* once it has ended */
 	struct watch watch;
 	void (*exited)(struct child *c); /* set by the owner; called from the loop */
 };

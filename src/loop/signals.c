@@ -15,7 +15,7 @@ static void on_ready(struct watch *w, uint32_t events)
 
 	(void)events;
 	while (w->loop && read(w->fd, &info, sizeof(info)) == sizeof(info))
-		s->came(s, (int)info.ssi_signo);
+		s->came(s, (int)info.ssi_signo, info.ssi_int);
 }
 
 int signals_start(struct loop *l, struct signals *s, const int *list)

@@ -8,7 +8,7 @@
 struct signals {
 	struct watch watch;
 	sigset_t before; /* the mask that was in force: what children should get */
-	void (*came)(struct signals *s, int signal);
+	void (*came)(struct signals *s, int signal, int value); /* value: of a queued one */
 };
 
 /* Blocks the listed signals (ends with 0) and reports them through `came`. -errno. */

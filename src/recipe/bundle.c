@@ -152,6 +152,17 @@ static void write_records(
 			left_out);
 }
 
+size_t bundle_count(const struct bundle *b)
+{
+	return b->records.len;
+}
+
+void bundle_write(const struct bundle *b, struct buf *ret)
+{
+	write_records(b, NULL, SIZE_MAX, ret);
+	buf_addc(ret, '\n');
+}
+
 static bool is_option(const char *word)
 {
 	return word[0] == '-' && word[1];

@@ -9,6 +9,9 @@ struct bundle;
 /* NULL when the recipe opted out. The recipe must outlive it. */
 struct bundle *bundle_new(const struct recipe *recipe);
 void bundle_free(struct bundle *b);
+/* How many records it has, and all of them, one a line. */
+size_t bundle_count(const struct bundle *b);
+void bundle_write(const struct bundle *b, struct buf *ret);
 
 /* The arguments of a command with the bundle behind its prompt, in the arena; `argv` itself when
  * the command is no prompt launch. `origin` is the recipe that its node was written in. */

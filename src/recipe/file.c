@@ -94,8 +94,9 @@ static bool read_text(struct recipe_set *set, struct recipe_file *f, struct repo
 {
 	AUTO_BUF text = BUF_INIT;
 
-	if (set->given_path.p && str_eq(set->given_path, f->path)) {
-		f->doc.source.text = set->given_text;
+	const struct str *given = map_get(&set->given, f->path);
+	if (given) {
+		f->doc.source.text = *given;
 		return true;
 	}
 	struct stat st;
@@ -184,7 +185,7 @@ static struct str replaced(struct arena *a, struct str text, struct str what, st
 /* Also a file that is about to be written. */
 static bool exists(const struct recipe_set *set, struct str path)
 {
-	return (set->given_path.p && str_eq(set->given_path, path)) || access(path.p, F_OK) == 0;
+	return map_get(&set->given, path) || (!set->sealed && access(path.p, F_OK) == 0);
 }
 
 static struct str existing(struct recipe_set *set, struct str path, bool any_extension)
@@ -218,7 +219,7 @@ static struct str resolve(struct recipe_set *set, const struct recipe_file *f, s
 		struct str path = from.p[0] == '/' ? from : path_below(a, dir, from);
 
 		path = path_absolute(a, path);
-		return existing(set, path, !named && access(path.p, F_OK) != 0);
+		return existing(set, path, !named && !exists(set, path));
 	}
 	const struct str roots[] = { set->dirs.user, dir, set->dirs.packaged };
 	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
@@ -337,7 +338,7 @@ static struct recipe_file *file_of(
 	struct recipe_set *set, struct str path, struct str name, bool *fresh)
 {
 	char real[PATH_MAX];
-	struct str key = realpath(path.p, real) ? str_of(real) : path;
+	struct str key = !set->sealed && realpath(path.p, real) ? str_of(real) : path;
 	void **slot = map_put(&set->by_path, &set->arena, key);
 
 	*fresh = !*slot;
@@ -408,8 +409,10 @@ struct recipe_file *recipe_file_load(
 
 void recipe_set_give(struct recipe_set *set, struct str path, struct str text)
 {
-	set->given_path = path_absolute(&set->arena, path);
-	set->given_text = arena_str(&set->arena, text);
+	struct str *given = arena_new(&set->arena, struct str);
+
+	*given = arena_str(&set->arena, text);
+	*map_put(&set->given, &set->arena, path_absolute(&set->arena, path)) = given;
 }
 
 /* -- the graph -----------------------------------------------------------------------------------

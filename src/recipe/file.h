@@ -41,7 +41,9 @@ struct recipe_set {
 	VEC(struct recipe_file *) files;
 	struct map by_path; /* real path → file */
 	struct report warnings;
-	struct str given_path, given_text; /* a file that is about to be written; p is NULL: none */
+	struct map given; /* path → struct str *: files that are what they say, whatever the disk
+			     has */
+	bool sealed;      /* there are no other files: the recipe of a run, as it was started */
 };
 
 struct recipe_set *recipe_set_new(const struct recipe_dirs *dirs);

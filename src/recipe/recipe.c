@@ -193,6 +193,7 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 		return NULL;
 	struct recipe *recipe = mem_new(struct recipe);
 	recipe->graph = g;
+	recipe->set = set;
 	recipe->file = file;
 	recipe->layer = layer;
 	recipe->arguments = public_arguments_new(g, file->object);
@@ -217,6 +218,21 @@ struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path,
 
 	recipe_set_give(set, path, text);
 	return open_set(set, path, name, LAYER_USER, r);
+}
+
+struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *sources,
+	enum recipe_layer layer, struct report *r)
+{
+	struct recipe_set *set = recipe_set_new(dirs);
+	struct str entry = json_str(json_object_get(json_array_get(sources, 0), "path"));
+	json_t *source;
+	size_t i;
+
+	set->sealed = true;
+	json_array_foreach(sources, i, source)
+		recipe_set_give(set, json_str(json_object_get(source, "path")),
+			json_str(json_object_get(source, "text")));
+	return open_set(set, entry, entry, layer, r);
 }
 
 /* For a launch: what the broken or disabled recipe keeps from being used. */

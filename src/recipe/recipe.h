@@ -8,6 +8,7 @@ struct plan;
 /* A recipe, loaded: its graph and everything else its file says. */
 struct recipe {
 	struct graph *graph;      /* keeps the files */
+	struct recipe_set *set;   /* all its files; belongs to the graph */
 	struct recipe_file *file; /* the entry */
 	enum recipe_layer layer;
 	struct public_arguments *arguments;
@@ -23,6 +24,10 @@ struct recipe *recipe_open_file(
 /* Loads `text` as if it were the file `path`; diagnostics call it `name`. */
 struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path, struct str name,
 	struct str text, struct report *r);
+/* Loads a recipe from its files as they were: `sources` is an array of {"path","text"}, the entry
+ * first. The disk is not looked at. */
+struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *sources,
+	enum recipe_layer layer, struct report *r);
 void recipe_free(struct recipe *recipe);
 
 /* Members of the entry's object. */

@@ -45,6 +45,18 @@ static void add_label(struct buf *b, const struct item *i)
 	add_quoted(b, i->tip, "\\n");
 }
 
+/* The word stands in the label; this is its colour. */
+static void add_colours(struct buf *b, const struct item *i)
+{
+	const struct outcome_colours *c = &outcome_looks[i->outcome].light;
+
+	if (!i->known)
+		return;
+	buf_printf(b, ", %s=\"%s\"", item_is_group(i) ? "pencolor" : "color", c->line);
+	if (!item_is_group(i))
+		buf_printf(b, ", fillcolor=\"%s\", fontcolor=\"%s\", penwidth=2", c->fill, c->text);
+}
+
 static const char *box_style(const struct item *i)
 {
 	if (i->recovery)
@@ -77,7 +89,8 @@ static void put_leaf(struct buf *b, const struct item *i)
 	case ITEM_SEQUENCE:
 	case ITEM_PARALLEL:
 		add_label(b, i);
-		buf_printf(b, ", style=\"%s\"", box_style(i));
+		buf_printf(b, ", style=\"%s%s\"", box_style(i), i->known ? ",filled" : "");
+		add_colours(b, i);
 		if (i->copies)
 			buf_adds(b, ", peripheries=2");
 		break;
@@ -95,7 +108,9 @@ static void put_item(struct buf *b, const struct item *i)
 		indent(b, i->depth + 1);
 		buf_adds(b, "graph [");
 		add_label(b, i);
-		buf_printf(b, ", style=\"%s\", penwidth=%s];\n", box_style(i), i->fork ? "2" : "1");
+		buf_printf(b, ", style=\"%s\", penwidth=%s", box_style(i), i->fork ? "2" : "1");
+		add_colours(b, i);
+		buf_adds(b, "];\n");
 		if (i->fork)
 			put_leaf(b, i->fork);
 		for (size_t c = 0; c < i->child_count; c++)

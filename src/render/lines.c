@@ -110,6 +110,14 @@ void plain_lines_event(void *lines, const struct event *e)
 		add_node(b, e);
 		buf_adds(b, "skipped");
 		break;
+	case EVENT_NODE_REUSED:
+		add_node(b, e);
+		buf_printf(b, "reused: it ended %s before",
+			e->ok ? "well" : e->timeout ? "out of time" : "with a failure");
+		break;
+	case EVENT_RUN_MESSAGE:
+		buf_printf(b, "message of %" PRIu64 " bytes", e->bytes);
+		break;
 	case EVENT_NODE_RETRY:
 		add_node(b, e);
 		buf_printf(b, "retry, attempt %" PRIu64, e->attempt);

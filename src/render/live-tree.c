@@ -280,6 +280,11 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 	case EVENT_NODE_SKIPPED:
 		count_in_group(t, e->path, true, 1);
 		break;
+	case EVENT_NODE_REUSED:
+		count_in_group(t, e->path, e->ok, 1);
+		t->done += e->ok;
+		t->failed += !e->ok;
+		break;
 	case EVENT_NODE_RETRY:
 		retry(t, e);
 		break;
@@ -292,6 +297,7 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 		t->ended = true;
 		break;
 	case EVENT_RUN_START:
+	case EVENT_RUN_MESSAGE:
 		break;
 	}
 }

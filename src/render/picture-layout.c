@@ -70,7 +70,7 @@ static int measure_marks(struct item *i, int x, int y, int *w)
 		struct mark *mark = &i->marks[m];
 
 		mark->w = text_pixels(mark->text, SIZE_SMALL) + 2 * MARK_PAD;
-		if (!rows || at + mark->w > MARKS_WIDTH) {
+		if (!rows || mark->state || at + mark->w > MARKS_WIDTH) {
 			rows++;
 			at = 0;
 		}

@@ -10,11 +10,13 @@ enum {
 	COLUMNS_TEXT = 42,
 	COLUMNS_MARK = 34,
 	COLUMNS_TITLE = 72,
+	COLUMNS_STATE = 60,
 	MARKS_MAX = 9,
 };
 
 struct builder {
 	struct picture *picture;
+	const struct picture_options *options; /* NULL: none */
 	struct arena *arena;
 	unsigned budget; /* items that may still be made */
 };
@@ -49,8 +51,15 @@ void item_lines(const struct item *i, struct buf *b)
 	buf_add(b, i->title);
 	if (i->detail.len)
 		buf_printf(b, "\n%.*s", STR(i->detail));
-	for (size_t m = 0; m < i->mark_count; m++)
-		buf_printf(b, "%s[%.*s]", m ? " " : "\n", STR(i->marks[m].text));
+	for (size_t m = 0; m < i->mark_count; m++) {
+		const struct mark *mark = &i->marks[m];
+
+		buf_printf(b, mark->state ? "\n%s%.*s" : "%s[%.*s]",
+			mark->state ? ""
+			: m         ? " "
+				    : "\n",
+			STR(mark->text));
+	}
 }
 
 static struct item *make(struct builder *b, enum item_kind kind, unsigned depth)
@@ -183,6 +192,45 @@ static void add_marks(struct builder *b, struct item *i, const struct node *n, s
 	}
 }
 
+/* -- what became of it ---------------------------------------------------------------------------
+ */
+
+static bool find_state(struct builder *b, struct str path, struct picture_state *ret)
+{
+	*ret = (struct picture_state){ 0 };
+	return path.len && b->options && b->options->state &&
+	       b->options->state(b->options->state_data, path, ret);
+}
+
+static void add_state(struct builder *b, struct item *i, const struct picture_state *s)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!i->marks)
+		i->marks = arena_array(b->arena, struct mark, 1);
+	picture_state_text(s, &text);
+	i->marks[i->mark_count++] = (struct mark){
+		.text = picture_cut(
+			b->arena, picture_line(b->arena, buf_str(&text)), COLUMNS_STATE),
+		.state = true,
+	};
+	i->known = true;
+	i->outcome = picture_state_worst(s);
+}
+
+static void describe_state(struct builder *b, struct item *i, struct buf *tip)
+{
+	struct picture_state s;
+
+	if (!find_state(b, i->path, &s))
+		return;
+	add_state(b, i, &s);
+	buf_addc(tip, '\n');
+	picture_state_text(&s, tip);
+	if (s.attempts == 1)
+		buf_adds(tip, " · 1 attempt");
+}
+
 static struct str word_of(const struct node *n)
 {
 	if (n->kind == NODE_EACH)
@@ -212,6 +260,7 @@ static void describe(struct builder *b, struct item *i, const struct node *n, bo
 		*place = shown(b, i, &tip, text, COLUMNS_TEXT);
 	}
 	add_marks(b, i, n, &tip);
+	describe_state(b, i, &tip);
 	if (recovery)
 		buf_adds(&tip, "\nruns between attempts");
 	if (i->path.len)
@@ -242,6 +291,26 @@ static struct str child_path(struct builder *b, const struct item *group, size_t
 	return arena_str(b->arena, buf_str(&path));
 }
 
+/* What is left out is counted: a failure must not hide in it. */
+static void count_left_out(struct builder *b, const struct item *group, size_t from, size_t to)
+{
+	struct item *more = group->children[group->child_count - 1];
+	struct picture_state sum = { 0 };
+	bool any = false;
+
+	for (size_t i = from; i < to; i++) {
+		struct picture_state s;
+
+		if (!find_state(b, child_path(b, group, i), &s))
+			continue;
+		picture_state_merge(&sum, &s);
+		any = true;
+	}
+	sum.coded = false;
+	if (any)
+		add_state(b, more, &sum);
+}
+
 static void add_children(struct builder *b, struct item *group, const struct node *n)
 {
 	unsigned depth = group->depth + 1;
@@ -259,6 +328,8 @@ static void add_children(struct builder *b, struct item *group, const struct nod
 		group->children[group->child_count++] = make_more(b,
 			arena_printf(b->arena, "… %zu more", more),
 			arena_printf(b->arena, "%zu more left out of the picture", more), depth);
+	if (more && b->picture->run && n->kind != NODE_EACH)
+		count_left_out(b, group, show, n->child_count);
 }
 
 static void connect_children(struct builder *b, struct item *group)
@@ -325,10 +396,10 @@ static struct item *build(
 void picture_build(struct picture *p, const struct node *root,
 	const struct picture_options *options, unsigned items_max)
 {
-	struct builder b = { p, &p->arena, items_max };
+	struct builder b = { p, options, &p->arena, items_max };
 	struct str title = options ? options->title : S("");
 
-	*p = (struct picture){ 0 };
+	*p = (struct picture){ .run = options && options->state };
 	p->title = picture_cut(b.arena, picture_line(b.arena, title), COLUMNS_TITLE);
 	p->start = make(&b, ITEM_START, 0);
 	p->start->tip = S("start");

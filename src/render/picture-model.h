@@ -18,9 +18,11 @@ enum item_kind {
 	ITEM_PARALLEL,
 };
 
-/* A flag that changes the flow, as a few words. x, y from the item's corner, in the SVG. */
+/* A flag that changes the flow, as a few words, or what became of the node. x, y from the item's
+ * corner, in the SVG. */
 struct mark {
 	struct str text;
+	bool state;
 	int x, y, w;
 };
 
@@ -39,9 +41,11 @@ struct item {
 	bool recovery;           /* runs between attempts */
 	bool copies;             /* stands for copies that run at once */
 
-	struct mark *marks;
+	struct mark *marks; /* the state is the last one */
 	size_t mark_count;
-	struct item **children; /* of a group: at least one */
+	bool known;                /* of a run: `outcome` is what became of it, */
+	enum outcome_kind outcome; /* of several the worst */
+	struct item **children;    /* of a group: at least one */
 	size_t child_count;
 	struct item *fork, *join; /* of ITEM_PARALLEL */
 	struct item *recover;     /* NULL: none */
@@ -72,6 +76,7 @@ struct picture {
 	struct item *start, *root, *end;
 	VEC(struct arrow) arrows;
 	unsigned items, commands, groups;
+	bool run; /* items have outcomes */
 };
 
 enum {

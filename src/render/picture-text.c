@@ -55,7 +55,7 @@ static unsigned width_of(uint32_t c)
 	return 130;
 }
 
-static uint32_t clean(uint32_t c, bool lines)
+uint32_t picture_clean(uint32_t c, bool lines)
 {
 	if (c == '\n' && lines)
 		return c;
@@ -81,7 +81,7 @@ static struct str cleaned(struct arena *a, struct str s, bool lines)
 	s = utf8_trim(s);
 	for (size_t at = 0; at < s.len;) {
 		at += utf8_decode(s, at, &c);
-		utf8_add(&b, clean(c, lines));
+		utf8_add(&b, picture_clean(c, lines));
 	}
 	return arena_str(a, buf_str(&b));
 }

@@ -7,6 +7,9 @@
 struct str picture_line(struct arena *a, struct str s);
 struct str picture_lines(struct arena *a, struct str s);
 
+/* One character of it: itself, or what is shown in its place. */
+uint32_t picture_clean(uint32_t c, bool lines);
+
 /* How wide a line of clean text is at most, in hundredths of the font's size, whatever monospace
  * font is at hand. */
 unsigned picture_width(struct str s);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/buf.h"
+#include "render/outcome.h"
 
 struct graph;
 
@@ -9,6 +9,11 @@ enum picture_format { PICTURE_SVG, PICTURE_DOT, PICTURE_MERMAID };
 
 struct picture_options {
 	struct str title; /* what the picture is of; may be empty */
+
+	/* Of a run: what became of the node at `path`, in which `*` stands for the index of every
+	 * copy. False: nothing is known of it. NULL: no run. */
+	bool (*state)(const void *data, struct str path, struct picture_state *ret);
+	const void *state_data;
 };
 
 /* Appends the whole picture to `ret`. Cannot fail: whatever the graph holds, the result is a valid

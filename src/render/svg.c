@@ -1,56 +1,92 @@
 #include "render/picture-layout.h"
 
-static const char style[] =
-	"text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#1c2330}\n"
-	".paper{fill:#fff}\n"
-	".frame{fill:#f5f7fa;stroke:#b9c2cf}\n"
-	".frame.odd{fill:#fff}\n"
-	".frame.both,.inner{stroke:#3f6fc4}\n"
-	".inner,.line{fill:none}\n"
-	".box{fill:#fff;stroke:#8592a6;stroke-width:1.2}\n"
-	".more{fill:none;stroke:#a9b3c1;stroke-dasharray:2 4}\n"
-	".recovery{fill:#fff8ea;stroke:#a86a12;stroke-dasharray:6 4}\n"
-	".bar{fill:#3f6fc4}\n"
-	".dot{fill:#1c2330}\n"
-	".ring{fill:none;stroke:#1c2330;stroke-width:1.6}\n"
-	".title{font-size:16px;font-weight:600}\n"
-	".label{font-size:13px;font-weight:600}\n"
-	".command{font-size:12px}\n"
-	".middle{text-anchor:middle}\n"
-	".small{font-size:11px}\n"
-	".quiet{fill:#566176}\n"
-	".word{font-size:11px;font-weight:600;fill:#566176}\n"
-	".word.both{fill:#2f5cae}\n"
-	".pill{fill:#e6ebf3}\n"
-	".mark{font-size:11px;fill:#35415a}\n"
-	".line{stroke:#5d6a80;stroke-width:1.5}\n"
-	".head{fill:#5d6a80}\n"
-	".line.between{stroke:#a86a12;stroke-dasharray:6 4}\n"
-	".head.between{fill:#a86a12}\n"
-	".between-text{font-size:11px;fill:#8a550b}\n"
-	".never{opacity:.55}\n"
-	"@media (prefers-color-scheme:dark){\n"
-	"text{fill:#e6e9ef}\n"
-	".paper{fill:#14171c}\n"
-	".frame{fill:#1b2028;stroke:#465163}\n"
-	".frame.odd{fill:#14171c}\n"
-	".frame.both,.inner{stroke:#6f9df0}\n"
-	".box{fill:#222933;stroke:#8793a7}\n"
-	".more{fill:none;stroke:#6b778b}\n"
-	".recovery{fill:#2b2416;stroke:#e0a94c}\n"
-	".bar{fill:#6f9df0}\n"
-	".dot{fill:#e6e9ef}\n"
-	".ring{stroke:#e6e9ef}\n"
-	".quiet,.word{fill:#a9b4c6}\n"
-	".word.both{fill:#93b6f7}\n"
-	".pill{fill:#323c4b}\n"
-	".mark{fill:#d6deea}\n"
-	".line{stroke:#98a4b8}\n"
-	".head{fill:#98a4b8}\n"
-	".line.between{stroke:#e0a94c}\n"
-	".head.between{fill:#e0a94c}\n"
-	".between-text{fill:#ecc078}\n"
-	"}\n";
+static const char style[] = ".graph text{font-family:ui-monospace,'DejaVu Sans "
+			    "Mono',Menlo,Consolas,monospace;fill:#1c2330}\n"
+			    ".graph .paper{fill:#fff}\n"
+			    ".graph .frame{fill:#f5f7fa;stroke:#b9c2cf}\n"
+			    ".graph .frame.odd{fill:#fff}\n"
+			    ".graph .frame.both,.graph .inner{stroke:#3f6fc4}\n"
+			    ".graph .inner,.graph .line{fill:none}\n"
+			    ".graph .box{fill:#fff;stroke:#8592a6;stroke-width:1.2}\n"
+			    ".graph .more{fill:none;stroke:#a9b3c1;stroke-dasharray:2 4}\n"
+			    ".graph .recovery{fill:#fff8ea;stroke:#a86a12;stroke-dasharray:6 4}\n"
+			    ".graph .bar{fill:#3f6fc4}\n"
+			    ".graph .dot{fill:#1c2330}\n"
+			    ".graph .ring{fill:none;stroke:#1c2330;stroke-width:1.6}\n"
+			    ".graph .title{font-size:16px;font-weight:600}\n"
+			    ".graph .label{font-size:13px;font-weight:600}\n"
+			    ".graph .command{font-size:12px}\n"
+			    ".graph .middle{text-anchor:middle}\n"
+			    ".graph .small{font-size:11px}\n"
+			    ".graph .quiet{fill:#566176}\n"
+			    ".graph .word{font-size:11px;font-weight:600;fill:#566176}\n"
+			    ".graph .word.both{fill:#2f5cae}\n"
+			    ".graph .pill{fill:#e6ebf3}\n"
+			    ".graph .mark{font-size:11px;fill:#35415a}\n"
+			    ".graph .line{stroke:#5d6a80;stroke-width:1.5}\n"
+			    ".graph .head{fill:#5d6a80}\n"
+			    ".graph .line.between{stroke:#a86a12;stroke-dasharray:6 4}\n"
+			    ".graph .head.between{fill:#a86a12}\n"
+			    ".graph .between-text{font-size:11px;fill:#8a550b}\n"
+			    ".graph .never{opacity:.55}\n"
+			    "@media (prefers-color-scheme:dark){\n"
+			    ".graph text{fill:#e6e9ef}\n"
+			    ".graph .paper{fill:#14171c}\n"
+			    ".graph .frame{fill:#1b2028;stroke:#465163}\n"
+			    ".graph .frame.odd{fill:#14171c}\n"
+			    ".graph .frame.both,.graph .inner{stroke:#6f9df0}\n"
+			    ".graph .box{fill:#222933;stroke:#8793a7}\n"
+			    ".graph .more{fill:none;stroke:#6b778b}\n"
+			    ".graph .recovery{fill:#2b2416;stroke:#e0a94c}\n"
+			    ".graph .bar{fill:#6f9df0}\n"
+			    ".graph .dot{fill:#e6e9ef}\n"
+			    ".graph .ring{stroke:#e6e9ef}\n"
+			    ".graph .quiet,.graph .word{fill:#a9b4c6}\n"
+			    ".graph .word.both{fill:#93b6f7}\n"
+			    ".graph .pill{fill:#323c4b}\n"
+			    ".graph .mark{fill:#d6deea}\n"
+			    ".graph .line{stroke:#98a4b8}\n"
+			    ".graph .head{fill:#98a4b8}\n"
+			    ".graph .line.between{stroke:#e0a94c}\n"
+			    ".graph .head.between{fill:#e0a94c}\n"
+			    ".graph .between-text{fill:#ecc078}\n"
+			    "}\n";
+
+/* The style of the states that occur; of each ground one look. */
+static void add_look(struct buf *b, const char *name, const struct outcome_colours *c)
+{
+	buf_printf(b,
+		".graph .box.%s,.graph .frame.%s{stroke:%s}\n"
+		".graph .state.%s{fill:%s;stroke:%s}\n"
+		".graph .state-text.%s{fill:%s}\n",
+		name, name, c->line, name, c->fill, c->line, name, c->text);
+}
+
+static unsigned outcomes_in(const struct item *i)
+{
+	unsigned seen = i->known ? 1u << i->outcome : 0;
+
+	for (size_t c = 0; c < i->child_count; c++)
+		seen |= outcomes_in(i->children[c]);
+	return i->recover ? seen | outcomes_in(i->recover) : seen;
+}
+
+static void add_state_style(struct buf *b, const struct picture *p)
+{
+	unsigned seen = outcomes_in(p->root);
+
+	buf_adds(b, ".graph .state{stroke-width:1}\n"
+		    ".graph .state-text{font-size:11px;font-weight:600}\n"
+		    ".graph .box.known{stroke-width:2}\n");
+	for (unsigned i = 0; i < OUTCOME_KINDS; i++)
+		if (seen & 1u << i)
+			add_look(b, outcome_looks[i].name, &outcome_looks[i].light);
+	buf_adds(b, "@media (prefers-color-scheme:dark){\n");
+	for (unsigned i = 0; i < OUTCOME_KINDS; i++)
+		if (seen & 1u << i)
+			add_look(b, outcome_looks[i].name, &outcome_looks[i].dark);
+	buf_adds(b, "}\n");
+}
 
 /* The text is clean already: only what XML itself uses is left. */
 static void add_text(struct buf *b, struct str s)
@@ -101,9 +137,17 @@ static void put_marks(struct buf *b, const struct item *i)
 		const struct mark *mark = &i->marks[m];
 		int x = i->x + mark->x;
 		int y = i->y + mark->y;
+		AUTO_BUF class = BUF_INIT;
 
-		put_rect(b, "pill", x, y, mark->w, MARK_HEIGHT, MARK_HEIGHT / 2);
-		put_text(b, "mark", x + MARK_PAD, y + MARK_HEIGHT / 2, SIZE_SMALL, mark->text);
+		buf_printf(
+			&class, mark->state ? "state %s" : "pill", outcome_looks[i->outcome].name);
+		put_rect(b, buf_cstr(&class), x, y, mark->w, MARK_HEIGHT,
+			mark->state ? 4 : MARK_HEIGHT / 2);
+		buf_reset(&class);
+		buf_printf(&class, mark->state ? "state-text %s" : "mark",
+			outcome_looks[i->outcome].name);
+		put_text(b, buf_cstr(&class), x + MARK_PAD, y + MARK_HEIGHT / 2, SIZE_SMALL,
+			mark->text);
 	}
 }
 
@@ -133,7 +177,11 @@ static void put_box(struct buf *b, const struct item *i)
 			    : i->kind == ITEM_MORE ? "box more"
 						   : "box";
 
-	put_outline(b, i, class, 7);
+	AUTO_BUF classes = BUF_INIT;
+	buf_adds(&classes, class);
+	if (i->known)
+		buf_printf(&classes, " known %s", outcome_looks[i->outcome].name);
+	put_outline(b, i, buf_cstr(&classes), 7);
 	put_text(b, title_class(i, alone), x, y, size, i->title);
 	put_text(b, "small quiet", i->x + PAD, y + LINE_DETAIL + 1, SIZE_SMALL, i->detail);
 	put_marks(b, i);
@@ -167,6 +215,8 @@ static void put_group(struct buf *b, const struct item *i)
 	int y = i->y + GROUP_PAD / 2 + HEADER / 2;
 
 	buf_printf(&class, "frame%s%s%s", odd, both ? " both" : "", i->recovery ? " recovery" : "");
+	if (i->known)
+		buf_printf(&class, " %s", outcome_looks[i->outcome].name);
 	put_outline(b, i, buf_cstr(&class), 12);
 	if (both)
 		put_rect(b, "inner", i->x + 4, i->y + 4, i->w - 8, i->h - 8, 9);
@@ -327,12 +377,16 @@ void svg_write(struct picture *p, struct buf *ret)
 	picture_layout(p, &w, &h);
 	buf_printf(ret,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-		"height=\"%d\" role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">",
+		"height=\"%d\" class=\"graph\" role=\"img\" "
+		"aria-labelledby=\"graph-title graph-desc\">\n<title id=\"graph-title\">",
 		w, h, w, h);
 	add_text(ret, p->title.len ? p->title : S("command graph"));
-	buf_adds(ret, "</title>\n<desc id=\"desc\">");
+	buf_adds(ret, "</title>\n<desc id=\"graph-desc\">");
 	add_text(ret, p->description);
-	buf_printf(ret, "</desc>\n<style>\n%s</style>\n", style);
+	buf_printf(ret, "</desc>\n<style>\n%s", style);
+	if (p->run)
+		add_state_style(ret, p);
+	buf_adds(ret, "</style>\n");
 	put_rect(ret, "paper", 0, 0, w, h, 0);
 	put_text(ret, "title", MARGIN, MARGIN + SIZE_TITLE / 2, SIZE_TITLE, p->title);
 	put_item(ret, p->start);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,5 +18,11 @@ bool identity_self(struct identity *ret);
 /* A pidfd of the process when it is still that one: -ESRCH when it is gone, -EPERM when the number
  * belongs to a stranger. The caller closes it. */
 int identity_open(const struct identity *who);
+/* What one roux orders another to do, as signals (`value` is the grace time in milliseconds, or -1
+ * for its own). */
+#define ORDER_CANCEL (SIGRTMIN + 1)
+#define ORDER_FINISH (SIGRTMIN + 2) /* let running commands finish, start no more */
+#define ORDER_KILL (SIGRTMIN + 3)
+
 /* Sends a signal with a number through a pidfd. -errno. */
 int identity_signal(int pidfd, int signal, int value);

@@ -47,6 +47,13 @@ bool ledger_update(struct ledger *l, const struct run_row *row, bool final, stru
 /* What asked for the end: "run.cancel", "run.kill", "run.message". */
 bool ledger_handled(struct ledger *l, struct str id, struct str generation, const char *event,
 	struct report *r);
+/* Writes down an end that its supervisor did not: status, code and ended of `now`. Only when the
+ * generation is still as it was `seen`, because somebody may have resumed it meanwhile. */
+bool ledger_correct(
+	struct ledger *l, const struct run_row *seen, const struct run_row *now, struct report *r);
+/* Adds a generation that was found in its directory and makes it the current one. Nothing happens
+ * when it is that already. */
+bool ledger_put(struct ledger *l, struct run_row *row, struct report *r);
 bool ledger_forget(struct ledger *l, struct str id, struct report *r);
 
 /* The current generation of an id; texts live in the arena. False: there is none (no issue), or the
@@ -56,6 +63,11 @@ bool ledger_find(
 /* Calls `see` with the current generation of every id, newest first; it may stop by returning
  * false. The row is borrowed. */
 bool ledger_each(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
+	struct report *r);
+
+/* The same with what a list shows and nothing else: id, recipe, status, started, ended, owner,
+ * detached. Ten thousand of them take a few milliseconds. */
+bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
 	struct report *r);
 
 /* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */

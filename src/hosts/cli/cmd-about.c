@@ -1,12 +1,15 @@
 /* Commands that tell about roux itself. */
 #include <string.h>
+#include <unistd.h>
 
 #include "app/recipes.h"
+#include "base/file.h"
 #include "cmdline/completion.h"
 #include "cmdline/help.h"
 #include "cmdline/man.h"
 #include "cmdline/suggest.h"
 #include "data/json.h"
+#include "data/toml.h"
 #include "graph/schema.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
@@ -222,20 +225,10 @@ const struct command cmd_completion = {
 /* -- debug: for the build and for tests ----------------------------------------------------------
  */
 
-static int run_debug(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int debug_man(struct cli *cli, size_t count UNUSED, const char *const *words UNUSED)
 {
-	struct cli *cli = host;
-	const struct about_opts *o = opts;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)c;
-	(void)count;
-	if (!str_eq(str_of(words[0]), S("man"))) {
-		report_error(&cli->report, (struct where){ 0 }, "nothing to debug called '%s'",
-			words[0]);
-		return cli_refuse(cli, o->common.json);
-	}
 	buf_adds(&text, "# COMMANDS\n\n");
 	man_commands(cli->commands, cli->command_count, &text);
 	buf_adds(&text, "\n# OPTIONS\n\n");
@@ -245,9 +238,56 @@ static int run_debug(void *host, const struct command *c, const void *opts, size
 	return cli_print(buf_str(&text));
 }
 
+/* What the TOML reader read, as toml-test wants it. */
+static int debug_toml(struct cli *cli, size_t count, const char *const *words)
+{
+	AUTO_BUF text = BUF_INIT;
+	const char *file = count ? words[0] : "-";
+	bool standard_input = strcmp(file, "-") == 0;
+	int n = standard_input ? fd_read_all(STDIN_FILENO, TOML_MAX_BYTES, &text)
+			       : file_read(file, TOML_MAX_BYTES, &text);
+
+	if (n < 0) {
+		report_errno(&cli->report, -n, "cannot read '%s'", file);
+		return cli_refuse(cli, false);
+	}
+	struct source source = { standard_input ? S("<stdin>") : str_of(file), buf_str(&text) };
+	AUTO_JSON *value = toml_read(&source, TOML_TAGGED, &cli->report);
+	if (!value)
+		return cli_refuse(cli, false);
+	/* Not json_write(): a key may hold a NUL character. */
+	AUTO_FREE char *document = json_dumps(value, JSON_INDENT(2));
+	buf_reset(&text);
+	buf_adds(&text, document);
+	buf_addc(&text, '\n');
+	return cli_print(buf_str(&text));
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct cli *cli, size_t count, const char *const *words);
+} debuggers[] = {
+	{ "man", debug_man },
+	{ "toml", debug_toml },
+};
+
+static int run_debug(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct about_opts *o = opts;
+
+	(void)c;
+	for (size_t i = 0; i < ARRAY_SIZE(debuggers); i++)
+		if (strcmp(words[0], debuggers[i].name) == 0)
+			return debuggers[i].run(cli, count - 1, words + 1);
+	report_error(&cli->report, (struct where){ 0 }, "nothing to debug called '%s'", words[0]);
+	return cli_refuse(cli, o->common.json);
+}
+
 const struct command cmd_debug = {
 	.name = "debug",
-	.operands = "WHAT",
+	.operands = "WHAT [FILE]",
 	.summary = "print what the build and the tests need",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),

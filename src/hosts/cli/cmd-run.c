@@ -1,27 +1,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/run.h"
-#include "app/source.h"
-#include "base/file.h"
+#include "app/launch.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
+#include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
-#include "recipe/bundle.h"
 #include "recipe/usage.h"
 
 struct cmd_run_opts {
 	struct template_opts template;
 	struct run_opts run;
 	struct common_opts common;
-	const char *as;
+	struct launch_opts launch;
 	struct opt_list artifacts;
 	bool foreground;
 };
 
 static const struct opt own_opts[] = {
-	OPT_TEXT(0, "as", "ID", struct cmd_run_opts, as, "name the run"),
 	OPT_LIST(0, "artifact", "NAME=PATH", struct cmd_run_opts, artifacts,
 		"an artifact of this run; given once or more, they replace the recipe's"),
 	OPT_FLAG(0, "foreground", struct cmd_run_opts, foreground,
@@ -30,6 +27,8 @@ static const struct opt own_opts[] = {
 
 static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct cmd_run_opts, template),
+	OPT_SET_IN(NULL, name_opts, struct cmd_run_opts, launch),
+	OPT_SET_IN(NULL, launch_opts, struct cmd_run_opts, launch),
 	OPT_SET(NULL, own_opts),
 	OPT_SET_IN(NULL, run_opts, struct cmd_run_opts, run),
 	OPT_SET_IN(NULL, template_opts, struct cmd_run_opts, template),
@@ -40,104 +39,47 @@ static const struct opt_set sets[] = {
 static const struct command_example examples[] = {
 	{ "roux run repo-health", "a packaged recipe" },
 	{ "roux run ./release.md version=1.2", "a file, with a value" },
+	{ "roux run --detach nightly", "in the background; `roux status nightly` looks at it" },
 };
 
-/* One start: what was asked for, and what it becomes. */
-struct launch {
-	struct cli *cli;
-	const struct cmd_run_opts *o;
-	struct recipe_dirs dirs;
-	struct recipe *recipe; /* NULL: a template */
-	struct graph *graph;
-	json_t *values, *artifacts;
-	struct bundle *bundle;
-	struct buf id, dir;
-	bool stdin_used;
-};
-
-static void launch_done(struct launch *l)
+static json_t *given_artifacts(struct cli *cli, const struct opt_list *words)
 {
-	bundle_free(l->bundle);
-	recipe_free(l->recipe);
-	graph_unref(l->graph);
-	json_decref(l->values);
-	json_decref(l->artifacts);
-	buf_done(&l->id);
-	buf_done(&l->dir);
-}
+	json_t *artifacts = json_object();
 
-static bool load(struct launch *l, const char *word)
-{
-	enum dialect d = template_dialect(&l->o->template);
-	struct report *r = &l->cli->report;
+	for (size_t i = 0; i < words->len; i++) {
+		const char *word = words->at[i], *equals = strchr(word, '=');
 
-	if (!values_claim_stdin(l->cli, word, &l->stdin_used))
-		return false;
-	if (l->o->template.template || source_is_template(word)) {
-		l->graph = source_template(word, d, r);
-		return l->graph != NULL;
-	}
-	l->recipe = recipe_open(&l->dirs, str_of(word), true, r);
-	l->graph = l->recipe ? graph_ref(l->recipe->graph) : NULL;
-	return l->recipe != NULL;
-}
-
-static bool name_run(struct launch *l)
-{
-	if (l->o->as) {
-		if (!run_id_check(l->o->as, &l->cli->report))
-			return false;
-		buf_adds(&l->id, l->o->as);
-	} else {
-		buf_add(&l->id, run_id_make(&l->cli->arena,
-				       l->recipe ? l->recipe->file->id : S("run")));
-	}
-	buf_add(&l->dir, run_directory(&l->cli->arena, runs_root(&l->cli->arena, l->dirs.agent),
-				buf_str(&l->id)));
-	return true;
-}
-
-static bool given_artifacts(struct launch *l)
-{
-	l->artifacts = json_object();
-	for (size_t i = 0; i < l->o->artifacts.len; i++) {
-		const char *word = l->o->artifacts.at[i], *equals = strchr(word, '=');
-
-		if (!equals || equals == word)
-			return report_error(&l->cli->report, (struct where){ 0 },
+		if (!equals || equals == word) {
+			report_error(&cli->report, (struct where){ 0 },
 				"--artifact takes NAME=PATH, found '%s'", word);
-		json_object_setn_new_nocheck(l->artifacts, word, (size_t)(equals - word),
+			report_hint(&cli->report, "for example --artifact report=out/report.md");
+			json_decref(artifacts);
+			return NULL;
+		}
+		json_object_setn_new_nocheck(artifacts, word, (size_t)(equals - word),
 			json_from_str(str_of(equals + 1)));
 	}
-	return true;
+	return artifacts;
 }
 
 /* Everything that can be wrong is found here; nothing has been made yet. */
-static struct plan *prepare(struct launch *l, size_t count, const char *const *words)
+static bool prepare(struct cli *cli, const struct cmd_run_opts *o, struct launch *l, size_t count,
+	const char *const *words, bool *stdin_used)
 {
-	struct report *r = &l->cli->report;
+	struct report *r = &cli->report;
 
-	if (!load(l, words[0]))
-		return NULL;
-	l->values =
-		values_read(l->cli, &l->o->template.values, count - 1, words + 1, &l->stdin_used);
-	if (!l->values || !name_run(l))
-		return NULL;
-	if (l->recipe && !public_arguments_check(l->recipe->arguments, l->values, r))
-		return NULL;
-	run_add_values(l->values, buf_str(&l->id), buf_str(&l->dir));
-	struct plan *p = plan_new(l->graph, l->values, r);
-	if (!p)
-		return NULL;
-	bool ok = true;
-	if (l->o->artifacts.len)
-		ok = given_artifacts(l);
-	else if (l->recipe)
-		ok = (l->artifacts = recipe_artifact_paths(l->recipe, p, r)) != NULL;
-	if (ok)
-		return p;
-	plan_unref(p);
-	return NULL;
+	if (!values_claim_stdin(cli, words[0], stdin_used) ||
+		!launch_load(l, words[0], o->template.template, template_dialect(&o->template), r))
+		return false;
+	l->values = values_read(cli, &o->template.values, count - 1, words + 1, stdin_used);
+	l->how = S("direct");
+	l->detached =
+		!o->foreground && (o->launch.detach || (l->recipe && recipe_async(l->recipe)));
+	if (!l->values || !launch_options(cli, &o->launch, &o->run, l))
+		return false;
+	launch_name(l);
+	AUTO_JSON *artifacts = o->artifacts.len ? given_artifacts(cli, &o->artifacts) : NULL;
+	return (artifacts || !o->artifacts.len) && launch_plan(l, artifacts, r);
 }
 
 /* Counted for every launch of a user's JSON recipe, after its answer: it must not cost anybody
@@ -153,30 +95,14 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 {
 	struct cli *cli = host;
 	const struct cmd_run_opts *o = opts;
-	struct launch l = { .cli = cli, .o = o };
+	struct launch l = LAUNCH_INIT;
+	bool stdin_used = false;
 	int status;
 
 	(void)c;
-	struct plan *p = NULL;
-	if (cli_enter(cli, &o->common)) {
-		l.dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-		p = prepare(&l, count, words);
-	}
-	int made = p ? dir_make(buf_cstr(&l.dir)) : 0;
-	if (made < 0) {
-		report_errno(&cli->report, -made, "cannot make the run's directory %s",
-			buf_cstr(&l.dir));
-		plan_unref(p);
-		p = NULL;
-	}
-	if (p) {
-		l.bundle = l.recipe ? bundle_new(l.recipe) : NULL;
-		status = follow_plan(cli, p, &o->run, o->common.json, l.stdin_used,
-			&(struct follow_run){ .id = buf_cstr(&l.id),
-				.artifacts = l.artifacts,
-				.bundle = l.bundle });
+	if (cli_enter(cli, &o->common) && prepare(cli, o, &l, count, words, &stdin_used)) {
+		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL, S(""));
 		count_usage(&l);
-		(void)rmdir(buf_cstr(&l.dir)); /* nobody put anything there */
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}
@@ -196,9 +122,9 @@ const struct command cmd_run = {
 		   "in your own directory first, then among the packaged ones. `roux help RECIPE` "
 		   "says which "
 		   "arguments it takes.\n\n"
-		   "Every run has an id; a recipe can use it and a directory of its own as "
-		   "{run_id} and "
-		   "{state_dir}.\n\n"
+		   "Every run is recorded in a directory of its own; a recipe can use its id and "
+		   "directory as {run_id} and {state_dir}. `roux runs` lists them, `roux resume` "
+		   "goes on with one that was cut short.\n\n"
 		   "Exit status: 0 done, 1 failed, 2 wrong request, 3 done with failures passed "
 		   "over, 124 the "
 		   "recipe's own time limit, 128+n ended by signal n.",

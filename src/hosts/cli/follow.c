@@ -8,12 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/launch.h"
+#include "app/record.h"
 #include "app/result.h"
+#include "app/start.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "loop/signals.h"
 #include "render/lines.h"
 #include "render/live.h"
+#include "runs/identity.h"
 
 enum { TICK_MS = 90, LINES_MS = 40 };
 
@@ -151,10 +155,29 @@ static bool open_events(struct cli *cli, struct follow *f, const struct run_opts
 /* -- signals -------------------------------------------------------------------------------------
  */
 
-static void on_signal(struct signals *s, int signal)
+/* Orders of another roux (`cancel`, `kill`). */
+static bool on_order(struct follow *f, int signal, int value)
+{
+	if (signal == ORDER_CANCEL) {
+		if (value >= 0)
+			run_set_grace(f->run->run, (uint64_t)value);
+		cancel_run(f->run, 0);
+	} else if (signal == ORDER_FINISH) {
+		run_cancel_gently(f->run->run);
+	} else if (signal == ORDER_KILL) {
+		kill_run(f->run, 0);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void on_signal(struct signals *s, int signal, int value)
 {
 	struct follow *f = container_of(s, struct follow, signals);
 
+	if (!f->run || on_order(f, signal, value))
+		return;
 	if (signal == SIGWINCH) {
 		if (f->live)
 			live_view_resize(f->live);
@@ -170,7 +193,8 @@ static void on_signal(struct signals *s, int signal)
 /* A signal that is ignored when we start (nohup, a background job) stays ignored. */
 static void listen_to_signals(struct follow *f)
 {
-	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGWINCH };
+	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGWINCH, ORDER_CANCEL,
+		ORDER_FINISH, ORDER_KILL };
 	int list[ARRAY_SIZE(wanted) + 1] = { 0 };
 	size_t n = 0;
 
@@ -257,7 +281,9 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 		complain("events", f->events_error);
 	if (written < 0 && written != -EPIPE)
 		complain("result", written);
-	bool lost = (written < 0 && written != -EPIPE) ||
+	if (f->run->record_error)
+		complain("run's record", f->run->record_error);
+	bool lost = f->run->record_error || (written < 0 && written != -EPIPE) ||
 		    (f->events_error && f->events_error != -EPIPE);
 	return lost && (status == 0 || status == 3) ? 1 : status;
 }
@@ -273,6 +299,52 @@ static void work(struct follow *f)
 	if (f->live)
 		live_view_hide(f->live);
 	signals_stop(&f->signals);
+}
+
+/* What the commands' environment gets beside ours. */
+static const char *const *environment(
+	struct cli *cli, const struct run_opts *o, const struct launch *l)
+{
+	size_t count = l ? json_array_size(l->env) : o->env.len, n = 0;
+	const char **env = arena_array(&cli->arena, const char *, count + 4);
+
+	for (size_t i = 0; i < count; i++)
+		env[n++] = l ? arena_str(&cli->arena, json_str(json_array_get(l->env, i))).p
+			     : o->env.at[i];
+	if (l) {
+		env[n++] = arena_printf(&cli->arena, "ROUX_RUN=%.*s", STR(l->id)).p;
+		env[n++] = arena_printf(&cli->arena, "ROUX_GENERATION=%.*s", STR(l->generation)).p;
+	}
+	env[n] = NULL;
+	return env;
+}
+
+/* Standard input: the caller's, or what a recorded run has kept of it. */
+static int input_of(const struct follow_run *run, bool used)
+{
+	if (run->before) {
+		AUTO_BUF path = BUF_INIT;
+
+		buf_printf(&path, "%.*s/stdin", STR(run->launch->dir));
+		return open(buf_cstr(&path), O_RDONLY | O_CLOEXEC);
+	}
+	return used || (run->launch && run->launch->detached) || isatty(STDIN_FILENO)
+		       ? -1
+		       : STDIN_FILENO;
+}
+
+/* From now on the run has a verifiable owner. */
+static struct record *begin_record(struct cli *cli, struct follow *f, const struct follow_run *run)
+{
+	struct record *rec = record_open(run->launch, f->roux->loop, run->before, &cli->report);
+
+	if (rec && !launch_begin(run->launch, &cli->report)) {
+		record_free(rec);
+		return NULL;
+	}
+	if (rec && run->ready >= 0)
+		(void)fd_write_all(run->ready, S("ok"));
+	return rec;
 }
 
 static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
@@ -300,20 +372,27 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	raise_descriptor_limit(f.roux, &nofile);
 	listen_to_signals(&f);
 	open_view(&f, o);
-	const char **env = arena_array(&cli->arena, const char *, o->env.len + 1);
-	for (size_t i = 0; i < o->env.len; i++)
-		env[i] = o->env.at[i];
+	struct record *record = NULL;
+	if (run->launch && !(record = begin_record(cli, &f, run))) {
+		signals_stop(&f.signals);
+		live_view_free(f.live);
+		plain_lines_free(f.lines);
+		roux_free(f.roux);
+		return cli_refuse(cli, json);
+	}
 	f.run = start_run(f.roux, p,
 		&(struct start_options){
 			.base = { .size = sizeof(struct roux_start),
-				.stdin_fd = stdin_used || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO,
+				.stdin_fd = input_of(run, stdin_used),
 				.stdout_fd = -1,
-				.as = run->id,
+				.as = run->launch ? run->launch->id.p : NULL,
 				.grace_ms = o->grace_ms },
-			.artifacts = run->artifacts,
-			.bundle = run->bundle,
+			.artifacts = run->launch ? run->launch->artifacts : NULL,
+			.bundle = run->launch ? run->launch->bundle : NULL,
 			.grace_given = true,
-			.env = env,
+			.env = environment(cli, o, run->launch),
+			.record = record,
+			.only = run->only,
 			.listen = f.live || f.lines || f.events >= 0 ? on_event : NULL,
 			.listen_data = &f,
 			.tell_output = f.live != NULL,
@@ -326,6 +405,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	live_view_free(f.live);
 	buf_done(&f.events_text);
 	roux_run_free(f.run);
+	record_free(record);
 	roux_free(f.roux);
 	return status;
 }

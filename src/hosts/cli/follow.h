@@ -6,6 +6,9 @@
 /* Options of every command that works until a run has ended. */
 enum progress { PROGRESS_AUTO, PROGRESS_TREE, PROGRESS_PLAIN, PROGRESS_NONE };
 
+struct launch;
+struct leaves;
+
 struct run_opts {
 	uint64_t jobs, grace_ms;
 	struct opt_list env;
@@ -21,9 +24,10 @@ extern const struct opt run_opts[8];
 
 /* What a run has beside its plan. */
 struct follow_run {
-	const char *id;              /* NULL: it has none */
-	json_t *artifacts;           /* name → path; may be NULL */
-	const struct bundle *bundle; /* for the prompts that it launches; may be NULL */
+	struct launch *launch; /* of a recorded run; NULL: nothing is written down */
+	struct leaves *before; /* … that goes on: what it has done already; taken */
+	struct str only;       /* … of which only one node is run; empty: all */
+	int ready;             /* told when it has begun, for whoever waits; -1: nobody does */
 };
 
 /* Runs the plan in the foreground and answers: progress on standard error, the result on standard

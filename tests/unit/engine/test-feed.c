@@ -57,7 +57,7 @@ static void every_reader_gets_all_of_it_as_it_comes(void **state UNUSED)
 
 	pattern(&want, 500000);
 	assert_int_equal(pipe2(source, O_CLOEXEC | O_NONBLOCK), 0);
-	struct live *live = live_new(l, source[0], &owner);
+	struct live *live = live_new(l, source[0], -1, &owner);
 	start(live, &f[0], &end[0]);
 	struct str rest = buf_str(&want);
 	while (rest.len > 250000) {
@@ -103,7 +103,7 @@ static void a_reader_that_goes_away_harms_nobody(void **state UNUSED)
 	(void)sigprocmask(SIG_SETMASK, NULL, &before);
 	assert_false(sigismember(&before, SIGPIPE));
 	assert_int_equal(pipe2(source, O_CLOEXEC | O_NONBLOCK), 0);
-	struct live *live = live_new(l, source[0], &owner);
+	struct live *live = live_new(l, source[0], -1, &owner);
 	start(live, &gone, &end[0]);
 	start(live, &stays, &end[1]);
 	assert_int_equal(loop_turn(l, 0), 0);
@@ -135,7 +135,7 @@ static void a_regular_file_is_read_too(void **state UNUSED)
 	pattern(&want, 200000);
 	assert_int_equal(fd_write_all(file, buf_str(&want)), 0);
 	assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-	struct live *live = live_new(l, file, &owner);
+	struct live *live = live_new(l, file, -1, &owner);
 	start(live, &f, &end);
 	while (!take(end, &got))
 		assert_int_equal(loop_turn(l, 1000), 0);
@@ -155,7 +155,7 @@ static void collecting_hands_over_everything(void **state UNUSED)
 	assert_int_equal(pipe2(source, O_CLOEXEC), 0);
 	assert_int_equal(write(source[1], "all of it", 9), 9);
 	close_fd(&source[1]);
-	struct live *live = live_new(l, source[0], &owner);
+	struct live *live = live_new(l, source[0], -1, &owner);
 	live_collect(live);
 	while (!collected)
 		assert_int_equal(loop_turn(l, 1000), 0);

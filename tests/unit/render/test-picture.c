@@ -83,8 +83,8 @@ static void svg_stands_alone_and_describes_itself(void **state)
 	assert_true(
 		str_starts(buf_str(&b), S("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=")));
 	assert_has(&b, "role=\"img\"");
-	assert_has(&b, "<title id=\"title\">a &lt;title&gt; &amp; &quot;more&quot;</title>");
-	assert_has(&b, "<desc id=\"desc\">5 commands in 2 groups");
+	assert_has(&b, "<title id=\"graph-title\">a &lt;title&gt; &amp; &quot;more&quot;</title>");
+	assert_has(&b, "<desc id=\"graph-desc\">5 commands in 2 groups");
 	assert_has(&b, "prefers-color-scheme:dark");
 	assert_lacks(&b, "<script");
 	assert_lacks(&b, "href");

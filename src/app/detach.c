@@ -1,0 +1,88 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/launch.h"
+#include "base/file.h"
+
+/* Where the supervisor finds what it is handed. */
+enum { LOCK_FD = 3, READY_FD = 4 };
+
+extern char **environ;
+
+static int actions(posix_spawn_file_actions_t *a, struct launch *l, int ready)
+{
+	const char *errors = run_file(&l->arena, l->dir, "stderr.log");
+	int r = posix_spawn_file_actions_addopen(a, 0, "/dev/null", O_RDONLY, 0);
+
+	r = r ? r : posix_spawn_file_actions_addopen(a, 1, "/dev/null", O_WRONLY, 0);
+	r = r ? r
+	      : posix_spawn_file_actions_addopen(a, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	/* Neither may stand where the other one goes. */
+	r = r ? r : posix_spawn_file_actions_adddup2(a, l->lock, 100);
+	r = r ? r : posix_spawn_file_actions_adddup2(a, ready, READY_FD);
+	r = r ? r : posix_spawn_file_actions_adddup2(a, 100, LOCK_FD);
+	return r ? r : posix_spawn_file_actions_addclosefrom_np(a, READY_FD + 1);
+}
+
+static int spawn(struct launch *l, bool resume, int ready, pid_t *pid)
+{
+	const char *argv[] = { "roux", "supervise", l->dir.p, resume ? "resume" : NULL, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	/* A session of its own: neither a terminal nor whoever started it can take it along. */
+	(void)posix_spawnattr_setflags(
+		&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	(void)posix_spawnattr_setsigmask(&attr, &none);
+	(void)posix_spawnattr_setsigdefault(&attr, &all);
+	int r = actions(&files, l, ready);
+	r = r ? r : posix_spawn(pid, "/proc/self/exe", &files, &attr, (char *const *)argv, environ);
+	(void)posix_spawnattr_destroy(&attr);
+	(void)posix_spawn_file_actions_destroy(&files);
+	return -r;
+}
+
+int64_t launch_detach(struct launch *l, bool resume, struct report *r)
+{
+	AUTO_BUF said = BUF_INIT;
+	int ends[2];
+	pid_t pid = 0;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return report_errno(r, errno, "cannot start a supervisor"), -1;
+	int n = spawn(l, resume, ends[1], &pid);
+	close_fd(&ends[1]);
+	if (n < 0)
+		report_errno(r, -n, "cannot start a supervisor");
+	else
+		(void)fd_read_all(ends[0], 64 * 1024, &said);
+	close_fd(&ends[0]);
+	if (str_eq(buf_str(&said), S("ok"))) {
+		close_fd(&l->lock); /* the supervisor has it */
+		return pid;
+	}
+	if (n == 0) {
+		report_error(r, (struct where){ 0 }, "the run could not begin");
+		if (said.len)
+			report_hint(r, "%s", buf_cstr(&said));
+		(void)waitpid(pid, NULL, 0);
+	}
+	return -1;
+}
+
+void detached_begin(int *lock, int *ready)
+{
+	*lock = LOCK_FD;
+	*ready = READY_FD;
+	(void)fcntl(LOCK_FD, F_SETFD, FD_CLOEXEC);
+	(void)fcntl(READY_FD, F_SETFD, FD_CLOEXEC);
+}

@@ -1,0 +1,346 @@
+#include "app/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "data/json.h"
+#include "runs/lines.h"
+
+enum {
+	COMMANDS_KEPT = 200000, /* more are counted and not told apart */
+	PATH_BYTES = 4000,
+	PATH_DEPTH = 500,
+	SPANS_KEPT = 40, /* of one command: half of them the first, half the last ones */
+	COMMAND_KEPT = 300,
+	LABEL_KEPT = 200,
+};
+
+/* -- finding the node of a path ------------------------------------------------------------------
+ */
+
+static bool root_is(const struct history *h, struct str path)
+{
+	return h->graph ? str_eq(path, path_root(h->graph->root)) : str_eq(path, S("."));
+}
+
+/* The part behind the last dot, and what is before it. */
+static struct str last_part(struct str path, struct str *ret_up)
+{
+	size_t dot = path.len;
+
+	while (dot && path.p[dot - 1] != '.')
+		dot--;
+	*ret_up = dot ? str_sub(path, 0, dot - 1) : S("");
+	return str_from(path, dot);
+}
+
+static bool is_copy(struct str part, uint64_t *index)
+{
+	return part.len > 1 && part.p[0] == 'r' && str_to_uint(str_from(part, 1), index);
+}
+
+/* Which child the part of a path means; *order puts siblings in the order of execution. */
+static const struct node *child_of(const struct node *n, struct str part, uint64_t *order)
+{
+	uint64_t index = 0;
+
+	if (str_eq(part, S("recover"))) {
+		*order = UINT64_MAX;
+		return n ? n->recover : NULL;
+	}
+	if (is_copy(part, &index)) {
+		*order = index;
+		return n && n->child_count ? n->children[0] : NULL;
+	}
+	if (!str_to_uint(part, &index))
+		return NULL;
+	*order = index;
+	return n && index < n->child_count ? n->children[index] : NULL;
+}
+
+static struct past_node *node_make(struct history *h, struct str path)
+{
+	struct past_node *p = arena_new(&h->arena, struct past_node);
+	void **place = map_put(&h->nodes, &h->arena, path);
+
+	p->path = arena_str(&h->arena, path);
+	*place = p;
+	return p;
+}
+
+static struct past_node *node_at(struct history *h, struct str path, unsigned depth)
+{
+	struct past_node *p = map_get(&h->nodes, path);
+	struct str up;
+
+	if (p || !path.len || path.len > PATH_BYTES || depth > PATH_DEPTH)
+		return p;
+	if (root_is(h, path)) {
+		h->top = node_make(h, path);
+		h->top->node = h->graph ? h->graph->root : NULL;
+		return h->top;
+	}
+	struct str part = last_part(path, &up);
+	struct past_node *above = node_at(h,
+		up.len     ? up
+		: h->graph ? path_root(h->graph->root)
+			   : S("."),
+		depth + 1);
+	if (!above)
+		return NULL;
+	p = node_make(h, path);
+	p->up = above;
+	p->node = child_of(above->node, part, &p->order);
+	vec_push(&above->below, p);
+	return p;
+}
+
+/* -- events --------------------------------------------------------------------------------------
+ */
+
+static bool digits(struct str s, size_t at, size_t len, int *ret)
+{
+	uint64_t n;
+
+	if (at + len > s.len || !str_to_uint(str_sub(s, at, len), &n))
+		return false;
+	*ret = (int)n;
+	return true;
+}
+
+uint64_t history_time(struct str s)
+{
+	struct tm tm = { 0 };
+	int ms = 0;
+
+	if (s.len < 20 || s.p[10] != 'T' || !digits(s, 0, 4, &tm.tm_year) ||
+		!digits(s, 5, 2, &tm.tm_mon) || !digits(s, 8, 2, &tm.tm_mday) ||
+		!digits(s, 11, 2, &tm.tm_hour) || !digits(s, 14, 2, &tm.tm_min) ||
+		!digits(s, 17, 2, &tm.tm_sec))
+		return 0;
+	tm.tm_year -= 1900;
+	tm.tm_mon -= 1;
+	if (s.p[19] == '.')
+		(void)digits(s, 20, 3, &ms);
+	time_t t = timegm(&tm);
+	return t < 0 ? 0 : (uint64_t)t * 1000 + (uint64_t)ms;
+}
+
+static struct str text_of(const json_t *e, const char *name)
+{
+	const json_t *value = json_object_get(e, name);
+
+	return json_is_string(value) ? json_str(value) : S("");
+}
+
+static int64_t number_of(const json_t *e, const char *name)
+{
+	return json_integer_value(json_object_get(e, name));
+}
+
+/* Times of events are those of a clock that may have been set back. */
+static uint64_t since_start(const struct history *h, uint64_t real_ms)
+{
+	return real_ms > h->began_ms ? real_ms - h->began_ms : 0;
+}
+
+static void add_span(struct past_node *p, struct report_span span)
+{
+	p->executions++;
+	if (p->spans.len == SPANS_KEPT) {
+		struct report_span *half = p->spans.at + SPANS_KEPT / 2;
+
+		memmove(half, half + 1, (SPANS_KEPT / 2 - 1) * sizeof(*half));
+		p->spans.len--;
+	}
+	vec_push(&p->spans, span);
+	p->open = true;
+}
+
+static struct report_span *last_span(const struct past_node *p)
+{
+	return p->spans.len ? &p->spans.at[p->spans.len - 1] : NULL;
+}
+
+static void interrupt(struct past_node *p, uint64_t at_ms, enum outcome_kind outcome)
+{
+	struct report_span *s = last_span(p);
+
+	if (!p->open)
+		return;
+	p->open = false;
+	s->outcome = outcome;
+	s->ms = at_ms > s->start_ms ? at_ms - s->start_ms : 0;
+}
+
+static struct str command_text(struct history *h, const json_t *argv)
+{
+	const char *words[64];
+	size_t count = MIN(json_array_size(argv), ARRAY_SIZE(words));
+	AUTO_BUF text = BUF_INIT;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *word = json_string_value(json_array_get(argv, i));
+
+		words[i] = word ? word : "";
+		if (strlen(words[i]) > COMMAND_KEPT) /* what follows is not shown */
+			count = i + 1;
+	}
+	command_display(&text, words, count);
+	if (text.len <= COMMAND_KEPT)
+		return arena_str(&h->arena, buf_str(&text));
+	return arena_printf(&h->arena, "%.*s…", STR(utf8_cut(buf_str(&text), COMMAND_KEPT)));
+}
+
+static void on_start(struct history *h, const json_t *e, uint64_t at_ms)
+{
+	struct str path = text_of(e, "path");
+	struct past_node *p = map_get(&h->nodes, path);
+
+	h->commands += !p || !p->executions;
+	if (!p && h->kept >= COMMANDS_KEPT)
+		return;
+	p = node_at(h, path, 0);
+	if (!p)
+		return;
+	h->kept += !p->executions;
+	interrupt(p, at_ms, OUTCOME_INTERRUPTED);
+	if (!p->executions) {
+		p->label = arena_str(&h->arena, utf8_cut(text_of(e, "label"), LABEL_KEPT));
+		p->command = command_text(h, json_object_get(e, "argv"));
+	}
+	p->skipped = false;
+	add_span(p, (struct report_span){ .start_ms = at_ms, .outcome = OUTCOME_RUNNING });
+}
+
+static void on_done(struct history *h, const json_t *e)
+{
+	struct past_node *p = map_get(&h->nodes, text_of(e, "path"));
+	struct report_span *s = p ? last_span(p) : NULL;
+
+	if (!s)
+		return;
+	bool timeout = json_is_true(json_object_get(e, "timeout"));
+	s->code = (int)number_of(e, "code");
+	s->signal = (int)number_of(e, "signal");
+	s->ms = (uint64_t)MAX(number_of(e, "ms"), 0);
+	s->outcome = timeout          ? OUTCOME_TIMEOUT
+		     : !s->code       ? OUTCOME_DONE
+		     : h->stopped.len ? OUTCOME_CANCELLED
+				      : OUTCOME_FAILED;
+	p->open = false;
+}
+
+/* A result that an earlier run, or the part of this one before a resume, already had. */
+static void on_reused(struct history *h, const json_t *e, uint64_t at_ms)
+{
+	struct past_node *p = map_get(&h->nodes, text_of(e, "path"));
+
+	if ((p && p->executions) || h->kept >= COMMANDS_KEPT)
+		return;
+	p = node_at(h, text_of(e, "path"), 0);
+	if (!p)
+		return;
+	h->kept++;
+	h->commands++;
+	p->label = arena_str(&h->arena, utf8_cut(text_of(e, "label"), LABEL_KEPT));
+	p->command = S("taken over from an earlier execution");
+	add_span(p, (struct report_span){ .start_ms = at_ms });
+	on_done(h, e);
+}
+
+static void on_node(struct history *h, const json_t *e, bool skipped)
+{
+	struct str path = text_of(e, "path");
+	struct past_node *p = map_get(&h->nodes, path);
+
+	if (!p && h->kept >= COMMANDS_KEPT)
+		return;
+	h->kept += !p;
+	p = node_at(h, path, 0);
+	if (!p)
+		return;
+	p->skipped = skipped;
+	if (!skipped)
+		p->retries = (uint64_t)MAX(number_of(e, "attempt"), 0);
+}
+
+/* The run goes on after a resume: what was running when it was cut short is over. */
+static void on_run_start(struct history *h)
+{
+	h->stopped = S("");
+	map_each (e, &h->nodes)
+		interrupt(e->value, h->now_ms, OUTCOME_INTERRUPTED);
+}
+
+static void see(struct history *h, const json_t *e)
+{
+	struct str type = text_of(e, "type");
+	uint64_t real = history_time(text_of(e, "ts"));
+
+	if (real && !h->began_ms)
+		h->began_ms = real;
+	uint64_t at_ms = real ? since_start(h, real) : h->now_ms;
+	if (str_eq(type, S("run.start")))
+		on_run_start(h);
+	else if (str_eq(type, S("command.start")))
+		on_start(h, e, at_ms);
+	else if (str_eq(type, S("command.done")))
+		on_done(h, e);
+	else if (str_eq(type, S("node.reused")))
+		on_reused(h, e, at_ms);
+	else if (str_eq(type, S("node.skipped")))
+		on_node(h, e, true);
+	else if (str_eq(type, S("node.retry")))
+		on_node(h, e, false);
+	else if (str_eq(type, S("run.cancel")))
+		h->stopped = S("cancelled");
+	else if (str_eq(type, S("run.kill")))
+		h->stopped = S("killed");
+	h->now_ms = MAX(h->now_ms, at_ms);
+}
+
+/* A line that is no event is somebody else's mistake and no reason to show nothing. */
+static bool see_line(void *data, struct str line, size_t index)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_JSON *e = json_read(&(struct source){ S("events.jsonl"), line }, &r);
+
+	(void)index;
+	if (json_is_object(e))
+		see(data, e);
+	return true;
+}
+
+struct history *history_read(const char *dir, struct graph *g, struct report *r)
+{
+	struct history *h = mem_new(struct history);
+	size_t too_long = 0;
+
+	h->graph = g ? graph_ref(g) : NULL;
+	int n = lines_each(dir, "events.jsonl", see_line, h, &too_long);
+	if (n == 0)
+		return h;
+	report_errno(r, -n, "cannot read the events in %s", dir);
+	history_free(h);
+	return NULL;
+}
+
+void history_free(struct history *h)
+{
+	if (!h)
+		return;
+	map_each (e, &h->nodes) {
+		struct past_node *p = e->value;
+
+		vec_done(&p->below);
+		vec_done(&p->spans);
+	}
+	graph_unref(h->graph);
+	arena_done(&h->arena);
+	free(h);
+}

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "base/map.h"
+#include "base/report.h"
+#include "base/vec.h"
+#include "graph/graph.h"
+#include "render/report.h"
+
+/* What the events of a run say about its nodes: how each command was executed, and, from that and
+ * the graph, what became of every group. Memory is a small constant for each command. */
+
+/* A node that something happened to: one copy, when it is repeated. */
+struct past_node {
+	struct str path, label, command; /* command: as it was started, cut */
+	const struct node *node;         /* NULL: not found in the graph */
+	struct past_node *up;
+	VEC(struct past_node *) below; /* in order once all is read */
+	uint64_t order;                /* among its siblings */
+
+	VEC(struct report_span) spans; /* of a command; the first and the last ones */
+	uint64_t executions;
+	bool open; /* the last span has not ended */
+	bool skipped;
+	uint64_t retries; /* of a group: attempts that were told */
+
+	/* Found out afterwards: */
+	enum outcome_kind outcome;
+	bool ok, halted;
+	enum failure_scope carried;
+	int code;
+	bool coded, timed;
+	uint64_t first_ms, last_ms; /* from the start of the run */
+};
+
+struct history {
+	struct arena arena;
+	struct graph *graph;   /* a reference; may be NULL */
+	struct past_node *top; /* the root */
+	struct map nodes;      /* path → struct past_node */
+	struct map states;     /* path with `*` → struct past_state */
+	struct str status;     /* how the run ended */
+	bool live;             /* it has not */
+	uint64_t began_ms;     /* real time of the first event; 0: there is none */
+	uint64_t now_ms;       /* of the last one, or of now when it is live; from the start */
+	struct str stopped;    /* the last run.cancel or run.kill; empty: none */
+	uint64_t commands;     /* all that were started, also those beyond the limit */
+	size_t kept;
+};
+
+/* Reads events.jsonl of the directory; no file is an empty one. The graph may be NULL. NULL with an
+ * issue added when it cannot be read. */
+struct history *history_read(const char *dir, struct graph *g, struct report *r);
+void history_free(struct history *h);
+
+/* Finds out what became of every node. `status` is the run's, "running" when it has not ended. */
+void history_conclude(struct history *h, struct str status);
+
+/* For struct picture_options and struct run_report; `history` is a struct history. */
+bool history_state(const void *history, struct str path, struct picture_state *ret);
+
+/* The commands in order of path, in the arena. */
+const struct report_leaf *history_leaves(struct history *h, size_t *ret_count);
+
+/* RFC 3339 in UTC as milliseconds since 1970; 0 when it is none. */
+uint64_t history_time(struct str text);

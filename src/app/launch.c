@@ -1,0 +1,398 @@
+#include "app/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/freeze.h"
+#include "app/run.h"
+#include "app/source.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "runs/identity.h"
+
+void launch_done(struct launch *l)
+{
+	bundle_free(l->bundle);
+	plan_unref(l->plan);
+	recipe_free(l->recipe);
+	graph_unref(l->graph);
+	json_decref(l->values);
+	json_decref(l->artifacts);
+	json_decref(l->env);
+	json_decref(l->secrets);
+	json_decref(l->secret_env);
+	json_decref(l->argv);
+	ledger_close(l->ledger);
+	close_fd(&l->lock);
+	arena_done(&l->arena);
+}
+
+/* -- what runs -----------------------------------------------------------------------------------
+ */
+
+static void find_places(struct launch *l)
+{
+	l->dirs = recipe_dirs_find(&l->arena, NULL, NULL);
+	l->root = path_absolute(&l->arena, runs_root(&l->arena, l->dirs.agent));
+	l->owner = str_of(getenv("ROUX_OWNER"));
+}
+
+bool launch_load(
+	struct launch *l, const char *word, bool template, enum dialect d, struct report *r)
+{
+	find_places(l);
+	if (template || source_is_template(word)) {
+		l->graph = source_template(word, d, r);
+		return l->graph != NULL;
+	}
+	l->recipe = recipe_open(&l->dirs, str_of(word), true, r);
+	l->graph = l->recipe ? graph_ref(l->recipe->graph) : NULL;
+	return l->recipe != NULL;
+}
+
+void launch_name(struct launch *l)
+{
+	struct str name = l->recipe ? l->recipe->file->id : S("run");
+
+	if (!l->id.len)
+		l->id = l->detached && l->recipe ? run_id_plain(&l->arena, name)
+						 : run_id_make(&l->arena, name);
+	l->dir = run_directory(&l->arena, l->root, l->id);
+}
+
+bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
+{
+	if (l->recipe && !public_arguments_check(l->recipe->arguments, l->values, r))
+		return false;
+	run_add_values(l->values, l->id, l->dir);
+	l->plan = plan_new(l->graph, l->values, r);
+	if (!l->plan)
+		return false;
+	if (artifacts)
+		l->artifacts = json_incref(artifacts);
+	else if (l->recipe)
+		l->artifacts = recipe_artifact_paths(l->recipe, l->plan, r);
+	if (l->recipe && !l->artifacts)
+		return false;
+	l->bundle = l->recipe ? bundle_new(l->recipe) : NULL;
+	return true;
+}
+
+/* -- taking the id -------------------------------------------------------------------------------
+ */
+
+/* What belongs to one generation; anything else in the directory is the recipe's own. */
+static const char *const generation_files[] = { "run.json", "graph.json", "values.json",
+	"start.json", "stdin", "leaves.jsonl", "progress.json", "events.jsonl", "outbox.jsonl",
+	"inbox.jsonl", "stdout.log", "stderr.log", "out", "result.json", "context.jsonl",
+	"communication.json", "state.json", "recipe.yaml", "large" };
+
+static bool put_away(struct launch *l, struct report *r)
+{
+	AUTO_BUF to = BUF_INIT;
+	int n = 1;
+
+	if (access(run_file(&l->arena, l->dir, "run.json"), F_OK) < 0 &&
+		access(run_file(&l->arena, l->dir, "start.json"), F_OK) < 0)
+		return true;
+	do {
+		buf_reset(&to);
+		buf_printf(&to, "%.*s/generations/%d", STR(l->dir), n++);
+	} while (access(buf_cstr(&to), F_OK) == 0);
+	int made = dir_make(buf_cstr(&to));
+	if (made < 0)
+		return report_errno(r, -made, "cannot make %s", buf_cstr(&to));
+	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++) {
+		AUTO_BUF target = BUF_INIT;
+
+		buf_printf(&target, "%s/%s", buf_cstr(&to), generation_files[i]);
+		if (rename(run_file(&l->arena, l->dir, generation_files[i]), buf_cstr(&target)) <
+				0 &&
+			errno != ENOENT)
+			return report_errno(r, errno, "cannot put away %s", buf_cstr(&target));
+	}
+	(void)unlink(run_file(&l->arena, l->dir, "control.fifo"));
+	(void)unlink(run_file(&l->arena, l->dir, "control.sock"));
+	return true;
+}
+
+static bool has_ended(void *data, const struct run_row *current)
+{
+	AUTO_BUF dir = BUF_INIT;
+
+	(void)data;
+	buf_add(&dir, current->dir);
+	return !run_locked(buf_cstr(&dir));
+}
+
+static void make_generation(struct launch *l)
+{
+	unsigned char bytes[8] = { 0 };
+	AUTO_BUF text = BUF_INIT;
+
+	(void)!getrandom(bytes, sizeof(bytes), GRND_NONBLOCK);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		buf_printf(&text, "%02x", bytes[i]);
+	l->generation = arena_str(&l->arena, buf_str(&text));
+}
+
+static void fill_row(struct launch *l)
+{
+	char *cwd = getcwd(NULL, 0);
+
+	l->row.id = l->id;
+	l->row.generation = l->generation;
+	l->row.owner = l->owner;
+	l->row.tool = l->tool;
+	l->row.launch = l->how;
+	l->row.dir = l->dir;
+	l->row.cwd = arena_str(&l->arena, str_of(cwd));
+	l->row.detached = l->detached;
+	free(cwd);
+	if (!l->recipe)
+		return;
+	char sum[SHA256_HEX];
+	sha256_hex(l->recipe->file->doc.source.text, sum);
+	l->row.recipe = l->recipe->file->id;
+	l->row.recipe_path = l->recipe->file->path;
+	l->row.recipe_sha256 = arena_str(&l->arena, str_of(sum));
+}
+
+static bool refuse_taken(struct launch *l, struct report *r)
+{
+	report_error(r, (struct where){ 0 }, "the run '%.*s' is still going on", STR(l->id));
+	return report_hint(r,
+		"give this one another name with --as, or look at it with `roux status %.*s`",
+		STR(l->id));
+}
+
+/* The lock is the truth; the ledger only lets one after the other try. */
+static bool take_directory(struct launch *l, bool *refused, struct report *r)
+{
+	struct stat st;
+
+	if (lstat(l->dir.p, &st) == 0 && !S_ISDIR(st.st_mode))
+		return report_error(
+			r, (struct where){ 0 }, "%.*s is there and is no directory", STR(l->dir));
+	int made = dir_make(l->dir.p);
+	if (made < 0)
+		return report_errno(r, -made, "cannot make the run's directory %.*s", STR(l->dir));
+	int locked = run_lock(l->dir.p, &l->lock);
+	if (locked == -EWOULDBLOCK) {
+		*refused = true;
+		return refuse_taken(l, r);
+	}
+	if (locked < 0)
+		return report_errno(r, -locked, "cannot lock %.*s", STR(l->dir));
+	return put_away(l, r);
+}
+
+bool launch_claim(struct launch *l, bool *refused, struct report *r)
+{
+	bool taken = false;
+
+	*refused = false;
+	l->ledger = ledger_open(l->root, l->durable, r);
+	if (!l->ledger)
+		return false;
+	make_generation(l);
+	fill_row(l);
+	l->row.status = S("starting");
+	l->row.created = clock_real_ms();
+	if (!ledger_claim(l->ledger, &l->row, has_ended, NULL, &taken, r)) {
+		*refused = taken;
+		return taken && !r->errors ? refuse_taken(l, r) : false;
+	}
+	if (take_directory(l, refused, r))
+		return true;
+	ledger_unclaim(l->ledger, &l->row);
+	return false;
+}
+
+bool launch_freeze(struct launch *l, struct report *r)
+{
+	return freeze_write(l, r);
+}
+
+void launch_abandon(struct launch *l)
+{
+	static const char *const made[] = { "graph.json", "values.json", "start.json", ".alive" };
+
+	if (l->lock < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+		(void)unlink(run_file(&l->arena, l->dir, made[i]));
+	(void)rmdir(l->dir.p); /* others keep it when it has anything else */
+	ledger_unclaim(l->ledger, &l->row);
+}
+
+/* -- the supervisor ------------------------------------------------------------------------------
+ */
+
+bool launch_thaw(struct launch *l, struct str dir, struct report *r)
+{
+	find_places(l);
+	l->dir = path_absolute(&l->arena, dir);
+	if (!freeze_read(l, r))
+		return false;
+	l->plan = plan_new(l->graph, l->values, r);
+	l->bundle = l->plan && l->recipe ? bundle_new(l->recipe) : NULL;
+	fill_row(l);
+	return l->plan != NULL;
+}
+
+static void link_latest(struct launch *l)
+{
+	struct str runs = path_dir(l->dir);
+	struct str temp = arena_printf(&l->arena, "%.*s/.latest-%d", STR(runs), (int)getpid());
+
+	(void)unlink(temp.p);
+	if (symlink(l->id.p, temp.p) == 0 &&
+		rename(temp.p, arena_printf(&l->arena, "%.*s/latest", STR(runs)).p) < 0)
+		(void)unlink(temp.p);
+}
+
+static void add_text(json_t *object, const char *name, struct str value)
+{
+	if (value.len)
+		json_object_set_new(object, name, json_from_str(value));
+}
+
+static bool named_like_a_secret(struct str name)
+{
+	AUTO_BUF low = BUF_INIT;
+
+	for (size_t i = 0; i < name.len; i++)
+		buf_addc(&low, name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] + 32 : name.p[i]);
+	struct str s = buf_str(&low);
+	return str_contains(s, S("token")) || str_contains(s, S("password")) ||
+	       str_contains(s, S("secret")) || str_ends(s, S("_key"));
+}
+
+bool launch_is_secret(const struct launch *l, struct str name)
+{
+	const json_t *const lists[] = { l->secrets, l->secret_env };
+	json_t *entry;
+	size_t i;
+
+	for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
+		json_array_foreach(
+			lists[k], i, entry) if (str_eq(json_str(entry), name)) return true;
+	return named_like_a_secret(name);
+}
+
+static json_t *shown_values(const struct launch *l)
+{
+	json_t *shown = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(l->values, name, value)
+	{
+		if (launch_is_secret(l, str_of(name)))
+			json_object_set_new_nocheck(shown, name, json_string("***"));
+		else
+			json_object_set_nocheck(shown, name, value);
+	}
+	return shown;
+}
+
+static json_t *run_json(struct launch *l, const struct identity *self)
+{
+	json_t *run = json_object();
+	AUTO_BUF when = BUF_INIT;
+
+	clock_rfc3339(&when, l->row.started);
+	add_text(run, "run", l->id);
+	add_text(run, "generation", l->generation);
+	add_text(run, "started", buf_str(&when));
+	add_text(run, "cwd", l->row.cwd);
+	json_object_set_new(run, "pid", json_integer(self->pid));
+	json_object_set_new(run, "pid_start", json_integer((json_int_t)self->start));
+	add_text(run, "boot_id", str_of(self->boot));
+	if (l->argv)
+		json_object_set(run, "argv", l->argv);
+	json_object_set_new(run, "detached", json_boolean(l->detached));
+	add_text(run, "dir", l->dir);
+	add_text(run, "recipe", l->row.recipe);
+	add_text(run, "recipe_path", l->row.recipe_path);
+	add_text(run, "tool", l->tool);
+	add_text(run, "launch", l->how);
+	add_text(run, "owner", l->owner);
+	add_text(run, "rerun_of", l->rerun_of);
+	if (l->artifacts && json_object_size(l->artifacts))
+		json_object_set(run, "artifacts", l->artifacts);
+	if (l->recipe) {
+		json_t *mailbox = recipe_mailbox(l->recipe);
+		const json_t *retire = json_object_get(l->recipe->file->object, "retire_when");
+		const json_t *control = json_object_get(l->recipe->file->object, "control");
+
+		if (mailbox)
+			json_object_set_new(run, "mailbox", mailbox);
+		if (json_is_string(retire))
+			json_object_set(run, "retire_when", (json_t *)retire);
+		if (json_is_object(control) || json_is_string(control))
+			json_object_set(run, "control", (json_t *)control);
+	}
+	if (l->bundle)
+		json_object_set_new(
+			run, "context_records", json_integer((json_int_t)bundle_count(l->bundle)));
+	json_object_set_new(run, "values", shown_values(l));
+	return run;
+}
+
+static bool write_communication(struct launch *l, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_JSON *file = json_object();
+
+	json_object_set_new(
+		file, "self", json_from_str(arena_printf(&l->arena, "run:%.*s", STR(l->id))));
+	add_text(file, "owner", l->owner);
+	json_object_set_new(file, "default_room",
+		json_from_str(arena_printf(&l->arena, "room:%.*s", STR(l->id))));
+	json_write(&text, file, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(l->dir, "communication.json", buf_str(&text), l->durable, r);
+}
+
+static bool write_bundle(struct launch *l, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!l->bundle)
+		return true;
+	bundle_write(l->bundle, &text);
+	return freeze_file(l->dir, "context.jsonl", buf_str(&text), l->durable, r);
+}
+
+bool launch_begin(struct launch *l, struct report *r)
+{
+	struct identity self;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!l->ledger)
+		l->ledger = ledger_open(l->root, l->durable, r);
+	if (!l->ledger)
+		return false;
+	(void)identity_self(&self);
+	l->row.started = clock_real_ms();
+	l->row.ended = 0;
+	l->row.status = S("running");
+	l->row.pid = self.pid;
+	l->row.pid_start = self.start;
+	l->row.boot_id = arena_str(&l->arena, str_of(self.boot));
+	AUTO_JSON *run = run_json(l, &self);
+	json_write(&text, run, 2);
+	buf_addc(&text, '\n');
+	link_latest(l);
+	return freeze_file(l->dir, "run.json", buf_str(&text), l->durable, r) &&
+	       write_communication(l, r) && write_bundle(l, r) &&
+	       ledger_update(l->ledger, &l->row, true, r);
+}

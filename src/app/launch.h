@@ -1,0 +1,72 @@
+#pragma once
+
+#include "app/context.h"
+#include "recipe/bundle.h"
+#include "runs/ledger.h"
+#include "runs/place.h"
+
+/*
+ * One start of a recorded run: what was asked for and what it becomes. It is frozen in the run's
+ * directory before anything is executed, so that a foreground run, the supervisor of a detached
+ * one, a resume and a rerun all begin from the same.
+ *
+ *   load ─> claim ─> freeze ─> run here, or hand it to a supervisor that thaws it
+ */
+struct launch {
+	struct arena arena;
+	struct recipe_dirs dirs;
+	struct str root; /* the state root */
+	/* What runs: */
+	struct recipe *recipe; /* NULL: a template */
+	struct graph *graph;
+	struct plan *plan;
+	json_t *values, *artifacts;
+	struct bundle *bundle;
+	/* How: */
+	struct str id, dir, generation, owner, tool, how, rerun_of;
+	bool detached, durable;
+	uint64_t jobs, grace_ms;
+	json_t *env;        /* array of NAME=VALUE */
+	json_t *secrets;    /* array of names whose values are masked everywhere */
+	json_t *secret_env; /* array of names whose values are never written down */
+	json_t *argv;       /* of the program that started it; for people */
+	/* While it lives: */
+	struct ledger *ledger;
+	struct run_row row;
+	int lock; /* on DIR/.alive; -1: not ours */
+};
+
+#define LAUNCH_INIT \
+	((struct launch){ .lock = -1, .jobs = DEFAULT_JOBS, .grace_ms = DEFAULT_GRACE_MS })
+
+void launch_done(struct launch *l);
+
+/* The recipe or template that `word` means. */
+bool launch_load(
+	struct launch *l, const char *word, bool template, enum dialect d, struct report *r);
+/* The name it gets without --as. */
+void launch_name(struct launch *l);
+/* Checks the values and makes the plan and the artifacts' paths: every mistake is found here, and
+ * nothing has been made yet. `artifacts` replaces the recipe's own; may be NULL. */
+bool launch_plan(struct launch *l, json_t *artifacts, struct report *r);
+
+/* Takes the id: directory, lock and ledger row. Refuses (launch_refused) while a live run has it;
+ * the files of an ended generation are put away. */
+bool launch_claim(struct launch *l, bool *refused, struct report *r);
+/* Writes everything that a supervisor needs into the directory. */
+bool launch_freeze(struct launch *l, struct report *r);
+/* Takes a claim back that came to nothing, with the directory if it is new. */
+void launch_abandon(struct launch *l);
+
+/* Reads it back: `dir` is the run's directory. The lock is not taken. */
+bool launch_thaw(struct launch *l, struct str dir, struct report *r);
+/* run.json, by the process that supervises; and its row. */
+bool launch_begin(struct launch *l, struct report *r);
+/* Whether the value of that name is never shown. */
+bool launch_is_secret(const struct launch *l, struct str name);
+
+/* Starts a supervisor of its own for a frozen launch and hands it the lock. Returns its pid when it
+ * has taken over, -1 with an issue added. */
+int64_t launch_detach(struct launch *l, bool resume, struct report *r);
+/* In the supervisor: what it was handed. */
+void detached_begin(int *lock, int *ready);

@@ -1,0 +1,350 @@
+#include "app/record-files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/launch.h"
+#include "base/atomic-file.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "engine/run.h"
+
+enum { NAME_PATH_MAX = 200, LINE_MAX_KEPT = 64 * 1024 };
+
+/* -- opening -------------------------------------------------------------------------------------
+ */
+
+static int open_at(const struct record_files *f, const char *name, int flags)
+{
+	int fd = openat(f->dirfd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What a crash cut off in the middle of a line would spoil the next one. */
+static int drop_cut_line(int fd)
+{
+	char chunk[4096];
+	off_t end = lseek(fd, 0, SEEK_END), at = end;
+
+	while (at > 0) {
+		off_t from = MAX(at - (off_t)sizeof(chunk), (off_t)0);
+		ssize_t n = pread(fd, chunk, (size_t)(at - from), from);
+
+		if (n <= 0)
+			return -errno;
+		for (ssize_t i = n; i > 0; i--)
+			if (chunk[i - 1] == '\n')
+				return from + i == end || ftruncate(fd, from + i) == 0 ? 0 : -errno;
+		at = from;
+	}
+	return end == 0 || ftruncate(fd, 0) == 0 ? 0 : -errno;
+}
+
+static int open_lines(struct record_files *f, const char *name, int *ret)
+{
+	*ret = open_at(f, name, O_RDWR | O_CREAT | O_APPEND);
+	return *ret < 0 ? *ret : drop_cut_line(*ret);
+}
+
+/* Events count without gaps, so lines are enough. */
+static uint64_t count_lines(int fd)
+{
+	char chunk[65536];
+	uint64_t lines = 0;
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, chunk, sizeof(chunk), at)) > 0) {
+		at += n;
+		for (ssize_t i = 0; i < n; i++)
+			lines += chunk[i] == '\n';
+	}
+	return lines;
+}
+
+/* An earlier result is kept under a number. */
+static int keep_result(struct record_files *f)
+{
+	char name[32];
+
+	for (int n = 1; n < 100000; n++) {
+		(void)snprintf(name, sizeof(name), "result.%d.json", n);
+		if (faccessat(f->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			continue;
+		return renameat(f->dirfd, "result.json", f->dirfd, name) < 0 && errno != ENOENT
+			       ? -errno
+			       : 0;
+	}
+	return -EEXIST;
+}
+
+int record_files_open_all(
+	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	*f = (struct record_files){ .dir = dir,
+		.dirfd = -1,
+		.leaves = -1,
+		.events = -1,
+		.errors = -1,
+		.out = -1,
+		.durable = durable };
+	buf_add(&path, dir);
+	f->dirfd = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->dirfd < 0)
+		return -errno;
+	int r = open_lines(f, "leaves.jsonl", &f->leaves);
+	r = r < 0 ? r : open_lines(f, "events.jsonl", &f->events);
+	if (r < 0)
+		return r;
+	*seq = resume ? count_lines(f->events) : 0;
+	f->errors = open_at(f, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
+	/* It may be another name of what a command printed: never written over, always new. */
+	if (unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)
+		return -errno;
+	int out = f->errors < 0 ? f->errors : open_at(f, "stdout.log", O_WRONLY | O_CREAT);
+	if (out < 0)
+		return out;
+	(void)close(out);
+	return resume ? keep_result(f) : 0;
+}
+
+void record_files_done(struct record_files *f)
+{
+	close_fd(&f->dirfd);
+	close_fd(&f->leaves);
+	close_fd(&f->events);
+	close_fd(&f->errors);
+	close_fd(&f->out);
+	map_each (entry, &f->partial)
+		buf_done(entry->value);
+	arena_done(&f->arena);
+	buf_done(&f->events_text);
+}
+
+int record_files_stdin(struct record_files *f)
+{
+	return open_at(f, "stdin", O_RDWR | O_CREAT | O_TRUNC);
+}
+
+int record_files_replace(struct record_files *f, const char *name, struct str text)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/%s", STR(f->dir), name);
+	return atomic_write(
+		buf_cstr(&path), text, &(struct atomic_options){ .quick = !f->durable });
+}
+
+int record_files_flush(struct record_files *f)
+{
+	int r = f->events_text.len ? fd_write_all(f->events, buf_str(&f->events_text)) : 0;
+
+	buf_reset(&f->events_text);
+	return r;
+}
+
+void record_files_sync(struct record_files *f)
+{
+	(void)fdatasync(f->leaves);
+	(void)fdatasync(f->events);
+	(void)fsync(f->dirfd);
+}
+
+/* -- what commands print -------------------------------------------------------------------------
+ */
+
+static void output_name(struct buf *b, struct str path, uint64_t number, bool err)
+{
+	char sum[SHA256_HEX];
+
+	/* A deep graph has longer paths than a file may have a name. */
+	if (path.len > NAME_PATH_MAX) {
+		sha256_hex(path, sum);
+		path = str_of(sum);
+	}
+	buf_add(b, path);
+	if (number > 1)
+		buf_printf(b, ".a%" PRIu64, number);
+	buf_adds(b, err ? ".err" : ".out");
+}
+
+static int open_out_dir(struct record_files *f)
+{
+	if (f->out >= 0)
+		return 0;
+	if (mkdirat(f->dirfd, "out", 0700) < 0 && errno != EEXIST)
+		return -errno;
+	f->out = openat(f->dirfd, "out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return f->out < 0 ? -errno : 0;
+}
+
+int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+	int r = open_out_dir(f);
+
+	if (r < 0)
+		return r;
+	output_name(&name, path, number, err);
+	/* Of an execution that was cut short there may be something already. */
+	(void)unlinkat(f->out, buf_cstr(&name), 0);
+	int fd = openat(f->out, buf_cstr(&name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+int record_files_open_last(struct record_files *f, struct str path, uint64_t number)
+{
+	AUTO_BUF name = BUF_INIT;
+	int r = open_out_dir(f);
+
+	if (r < 0)
+		return r;
+	/* Whoever follows stdout.log goes on to see it grow: it is the same file. */
+	int fd = open_at(f, "stdout.log", O_RDWR | O_CREAT);
+	if (fd < 0)
+		return fd;
+	output_name(&name, path, number, false);
+	(void)unlinkat(f->out, buf_cstr(&name), 0);
+	if (linkat(f->dirfd, "stdout.log", f->out, buf_cstr(&name), 0) == 0) {
+		f->last_open = true;
+		return fd;
+	}
+	(void)close(fd); /* a file system without links */
+	return record_files_open(f, path, number, false);
+}
+
+static bool recall_err(struct record_files *f, struct str path, const struct leaf_record *was,
+	struct leaf_recall *ret)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!was->err_bytes)
+		return true;
+	output_name(&name, path, was->number, true);
+	int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	struct content *all = content_from_fd(fd, 0, was->err_bytes);
+	int r = content_head(all, CAPTURE_END, &ret->err);
+	r = r < 0 ? r : content_tail(all, CAPTURE_END, &ret->err_tail);
+	content_unref(all);
+	return r >= 0;
+}
+
+bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,
+	struct leaf_recall *ret)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!was->out_bytes && !was->err_bytes)
+		return true;
+	if (open_out_dir(f) < 0)
+		return false;
+	if (was->out_bytes) {
+		struct stat st;
+
+		output_name(&name, path, was->number, false);
+		int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < was->out_bytes) {
+			close_fd(&fd);
+			return false; /* somebody took it away: the command has to run again */
+		}
+		ret->out = content_from_fd(fd, 0, was->out_bytes);
+	}
+	if (recall_err(f, path, was, ret))
+		return true;
+	content_unref(ret->out);
+	ret->out = NULL;
+	buf_done(&ret->err);
+	buf_done(&ret->err_tail);
+	return false;
+}
+
+/* -- stderr.log ----------------------------------------------------------------------------------
+ */
+
+static struct buf *partial_of(struct record_files *f, struct str path)
+{
+	void **slot = map_put(&f->partial, &f->arena, path);
+
+	if (!*slot)
+		*slot = arena_new(&f->arena, struct buf);
+	return *slot;
+}
+
+static void add_line(struct buf *b, const struct event *e, struct str line)
+{
+	buf_printf(b, "[%.*s%s%.*s] ", STR(e->path), e->label.len ? " " : "", STR(e->label));
+	buf_add(b, line);
+	buf_addc(b, '\n');
+}
+
+int record_files_stderr(struct record_files *f, const struct event *e)
+{
+	struct buf *rest = partial_of(f, e->path);
+	AUTO_BUF text = BUF_INIT;
+	size_t from = 0;
+
+	buf_add(rest, e->data);
+	struct str all = buf_str(rest);
+	for (;;) {
+		size_t end = str_find(all, '\n', from);
+
+		if (end >= all.len)
+			break;
+		add_line(&text, e, str_sub(all, from, end - from));
+		from = end + 1;
+	}
+	if (all.len - from > LINE_MAX_KEPT) {
+		add_line(&text, e, str_from(all, from));
+		from = all.len;
+	}
+	buf_drop(rest, from);
+	return text.len ? fd_write_all(f->errors, buf_str(&text)) : 0;
+}
+
+void record_files_stderr_end(struct record_files *f, const struct event *e)
+{
+	struct buf *rest = map_get(&f->partial, e->path);
+	AUTO_BUF text = BUF_INIT;
+
+	if (!rest)
+		return;
+	if (rest->len) {
+		add_line(&text, e, buf_str(rest));
+		(void)fd_write_all(f->errors, buf_str(&text));
+	}
+	buf_done(rest);
+}
+
+/* -- stdout.log ----------------------------------------------------------------------------------
+ */
+
+int record_files_output(struct record_files *f, const struct launch *l, struct run *run)
+{
+	const struct run_result *res = run_result(run);
+	bool done = res->status == RUN_DONE;
+
+	if (f->last_open && f->last_ok && done)
+		return 0;
+	/* A run that was stopped in the middle keeps what there is. */
+	if (!done && res->status != RUN_FAILED && res->status != RUN_TIMEOUT)
+		return 0;
+	if (unlinkat(f->dirfd, "stdout.log", 0) < 0)
+		return -errno;
+	AUTO_CLOSE int fd = open_at(f, "stdout.log", O_WRONLY | O_CREAT | O_EXCL);
+	if (fd < 0 || !done)
+		return MIN(fd, 0);
+	if (l->graph->output)
+		return fd_write_all(fd, buf_str(&l->plan->output));
+	return content_write(run_output(run), fd);
+}

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "base/map.h"
+#include "engine/recorder.h"
+#include "graph/event.h"
+#include "runs/leaves.h"
+
+struct launch;
+struct run;
+
+/* The open files of a run directory. */
+struct record_files {
+	struct str dir;
+	int dirfd, leaves, events, errors;
+	int out;                /* the directory out/; -1: not made yet */
+	struct buf events_text; /* not yet written */
+	struct arena arena;
+	struct map partial; /* path → struct buf *: a line of standard error that has not ended */
+	bool last_open;     /* stdout.log is being written by the run's last command */
+	bool last_ok;       /* … which has succeeded: it is complete */
+	bool durable;
+};
+
+/* `resume`: goes on behind what is there; *seq is then the number of events so far. -errno. */
+int record_files_open_all(
+	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq);
+void record_files_done(struct record_files *f);
+
+int record_files_stdin(struct record_files *f);
+int record_files_replace(struct record_files *f, const char *name, struct str text);
+int record_files_flush(struct record_files *f);
+/* Flushes what commands depend on to the disk. */
+void record_files_sync(struct record_files *f);
+
+/* out/PATH.out or .err for the output of a command; a second execution of the path is PATH.a2.out.
+ * A descriptor, or -errno. */
+int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err);
+/* The same for the command whose output is the run's: it is stdout.log under a second name. */
+int record_files_open_last(struct record_files *f, struct str path, uint64_t number);
+/* What a command printed then. */
+bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,
+	struct leaf_recall *ret);
+
+/* Lines of standard error, each with the name of its command before it. */
+int record_files_stderr(struct record_files *f, const struct event *e);
+void record_files_stderr_end(struct record_files *f, const struct event *e);
+
+/* stdout.log becomes what the run printed. */
+int record_files_output(struct record_files *f, const struct launch *l, struct run *run);

@@ -1,0 +1,371 @@
+#include "app/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/freeze.h"
+#include "app/record-files.h"
+#include "app/result.h"
+#include "app/start.h"
+#include "app/status.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+enum { PROGRESS_MS = 200 };
+
+struct record {
+	struct recorder recorder;
+	struct launch *launch;
+	struct loop *loop;
+	struct run *run; /* once it is known */
+	struct leaves *before;
+	struct record_files files;
+	struct list leaves; /* those that run */
+	uint64_t seq;
+	/* progress.json */
+	uint64_t active, completed, failed, expected;
+	bool expects; /* `expected` is known */
+	struct timer progress;
+	struct deferred flush;
+	const char *handled; /* the event by which the end was asked for */
+};
+
+/* A command under way. */
+struct leaf_note {
+	struct list link;
+	struct record *rec;
+	struct buf path, before, after;
+	uint64_t number;
+	bool last; /* what it prints is what the run prints */
+};
+
+static struct record *record_of(struct recorder *r)
+{
+	return container_of(r, struct record, recorder);
+}
+
+/* -- progress ------------------------------------------------------------------------------------
+ */
+
+static int write_progress(struct record *rec, const char *phase)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text,
+		"{\n  \"phase\": \"%s\",\n  \"active\": %" PRIu64 ",\n  \"completed\": %" PRIu64
+		",\n  \"failed\": %" PRIu64 ",\n  \"expected\": ",
+		phase, rec->active, rec->completed, rec->failed);
+	if (rec->expects)
+		buf_printf(&text, "%" PRIu64, rec->expected);
+	else
+		buf_adds(&text, "null");
+	buf_adds(&text, ",\n  \"updated\": \"");
+	clock_rfc3339(&text, clock_real_ms());
+	buf_adds(&text, "\"\n}\n");
+	return record_files_replace(&rec->files, "progress.json", buf_str(&text));
+}
+
+static void failed(struct record *rec, const char *what, int error)
+{
+	if (rec->run)
+		run_abort(rec->run, what, -error);
+}
+
+static void on_progress(struct timer *t)
+{
+	struct record *rec = container_of(t, struct record, progress);
+	int r = write_progress(rec, "running");
+
+	if (r < 0)
+		failed(rec, "cannot write progress.json", r);
+}
+
+static void on_flush(struct deferred *d)
+{
+	struct record *rec = container_of(d, struct record, flush);
+	int r = record_files_flush(&rec->files);
+
+	if (r < 0)
+		failed(rec, "cannot write the run's record", r);
+}
+
+/* How many commands there will be; false when only time can tell. */
+static bool count_commands(const struct node *n, uint64_t times, uint64_t *total)
+{
+	if (n->when || !n->runs || n->recover || n->retry.text || n->retry.value > 1)
+		return false;
+	switch (n->kind) {
+	case NODE_COMMAND:
+		*total += times;
+		return true;
+	case NODE_EACH:
+		return n->count.number && times < UINT32_MAX &&
+		       count_commands(n->children[0], times * n->count.number, total);
+	case NODE_SEQUENCE:
+	case NODE_PARALLEL:
+		for (size_t i = 0; i < n->child_count; i++)
+			if (!count_commands(n->children[i], times, total))
+				return false;
+		return true;
+	case NODE_WHILE:
+	case NODE_CALL:
+	case NODE_GATE:
+	case NODE_WAIT:
+		break;
+	}
+	return false;
+}
+
+/* -- the engine's recorder -----------------------------------------------------------------------
+ */
+
+static bool recall(struct recorder *r, const struct leaf_key *key, struct leaf_recall *ret)
+{
+	struct record *rec = record_of(r);
+	const struct leaf_record *was = leaves_find(rec->before, key->path, key->number);
+
+	if (!was || !was->ended || was->cancelled)
+		return false;
+	if (!ret)
+		return true;
+	ret->end = (struct leaf_end){
+		.code = was->code,
+		.signal = was->signal,
+		.timed_out = was->timed_out,
+		.limit = was->limit,
+		.ok = was->code == 0 && !was->signal && !was->timed_out,
+		.ms = was->ms,
+		.out_bytes = was->out_bytes,
+		.err_bytes = was->err_bytes,
+	};
+	return record_files_recall(&rec->files, key->path, was, ret);
+}
+
+static int open_output(void *data, enum job_stream stream)
+{
+	struct leaf_note *note = data;
+	struct record_files *files = &note->rec->files;
+
+	if (stream == JOB_STDOUT && note->last)
+		return record_files_open_last(files, buf_str(&note->path), note->number);
+	return record_files_open(files, buf_str(&note->path), note->number, stream == JOB_STDERR);
+}
+
+static int begin(struct recorder *r, const struct leaf_key *key, bool last, struct job_record *ret)
+{
+	struct record *rec = record_of(r);
+	struct leaf_note *note = mem_new(struct leaf_note);
+	uint64_t number = key->number + leaves_base(rec->before, key->path);
+
+	note->rec = rec;
+	note->number = number;
+	note->last = last && !rec->launch->graph->output;
+	buf_add(&note->path, key->path);
+	buf_adds(&note->before, "{\"p\":");
+	json_write_str(&note->before, key->path);
+	buf_printf(&note->before, ",\"a\":%" PRIu64 ",\"s\":\"start\",", number);
+	buf_printf(&note->after, ",\"ts\":%" PRIu64 "}\n", clock_real_ms());
+	list_append(&rec->leaves, &note->link);
+	*ret = (struct job_record){ .fd = rec->files.leaves,
+		.before = buf_str(&note->before),
+		.after = buf_str(&note->after),
+		.open = open_output,
+		.data = note };
+	/* The child has little room for it. */
+	if (note->before.len < 800)
+		return 0;
+	AUTO_BUF line = BUF_INIT;
+	ret->fd = -1;
+	buf_add(&line, str_sub(buf_str(&note->before), 0, note->before.len - 1));
+	buf_add(&line, buf_str(&note->after));
+	return fd_write_all(rec->files.leaves, buf_str(&line));
+}
+
+static void note_free(struct leaf_note *note)
+{
+	if (!note)
+		return;
+	list_remove(&note->link);
+	buf_done(&note->path);
+	buf_done(&note->before);
+	buf_done(&note->after);
+	free(note);
+}
+
+static int end(struct recorder *r, const struct leaf_key *key, struct job_record *record,
+	const struct leaf_end *e)
+{
+	struct record *rec = record_of(r);
+	AUTO_BUF line = BUF_INIT;
+
+	buf_adds(&line, "{\"p\":");
+	json_write_str(&line, key->path);
+	buf_printf(&line, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d",
+		key->number + leaves_base(rec->before, key->path), e->code, e->signal);
+	if (e->timed_out)
+		buf_adds(&line, ",\"timeout\":true");
+	if (e->limit.len) {
+		buf_adds(&line, ",\"limit\":");
+		json_write_str(&line, e->limit);
+	}
+	if (e->cancelled)
+		buf_adds(&line, ",\"cancelled\":true");
+	buf_printf(&line,
+		",\"ms\":%" PRIu64 ",\"out\":%" PRIu64 ",\"err\":%" PRIu64 ",\"ts\":%" PRIu64,
+		e->ms, e->out_bytes, e->err_bytes, clock_real_ms());
+	if (e->usage)
+		buf_printf(&line,
+			",\"ru\":{\"user_us\":%" PRIu64 ",\"system_us\":%" PRIu64
+			",\"memory_kib\":%" PRIu64 "}",
+			e->usage->user_us, e->usage->system_us, e->usage->memory_kib);
+	buf_adds(&line, "}\n");
+	struct leaf_note *note = record->data;
+	if (note && note->last)
+		rec->files.last_ok = e->ok;
+	note_free(note);
+	*record = (struct job_record){ .fd = -1 };
+	if (rec->launch->durable)
+		record_files_sync(&rec->files);
+	return fd_write_all(rec->files.leaves, buf_str(&line));
+}
+
+static const struct recorder_ops ops = { recall, begin, end };
+
+/* -- events --------------------------------------------------------------------------------------
+ */
+
+static void count(struct record *rec, const struct event *e)
+{
+	if (e->kind == EVENT_COMMAND_START) {
+		rec->active++;
+	} else if (e->kind == EVENT_COMMAND_DONE) {
+		rec->active--;
+		rec->completed++;
+		rec->failed += !e->ok;
+	} else if (e->kind == EVENT_NODE_REUSED) {
+		rec->completed++;
+		rec->failed += !e->ok;
+	} else {
+		return;
+	}
+	if (!timer_running(&rec->progress))
+		timer_start(rec->loop, &rec->progress, PROGRESS_MS);
+}
+
+void record_event(struct record *rec, struct run *run, const struct event *e)
+{
+	rec->run = run;
+	if (e->kind == EVENT_COMMAND_OUTPUT) {
+		int r = e->is_stderr ? record_files_stderr(&rec->files, e) : 0;
+
+		if (r < 0)
+			failed(rec, "cannot write stderr.log", r);
+		return;
+	}
+	if (!event_name(e->kind))
+		return;
+	if (e->kind == EVENT_RUN_CANCEL || e->kind == EVENT_RUN_KILL)
+		rec->handled = event_name(e->kind);
+	/* Who reads of the end can read the output. */
+	if (e->kind == EVENT_RUN_DONE || e->kind == EVENT_RUN_FAILED) {
+		int r = record_files_output(&rec->files, rec->launch, run);
+
+		if (r < 0)
+			failed(rec, "cannot write stdout.log", r);
+	}
+	count(rec, e);
+	if (e->kind == EVENT_COMMAND_DONE)
+		record_files_stderr_end(&rec->files, e);
+	event_json(e, &rec->files.events_text);
+	buf_addc(&rec->files.events_text, '\n');
+	rec->seq = e->seq;
+	deferred_start(rec->loop, &rec->flush);
+}
+
+/* -- beginning and end ---------------------------------------------------------------------------
+ */
+
+struct recorder *record_recorder(struct record *rec)
+{
+	return &rec->recorder;
+}
+
+uint64_t record_seq(const struct record *rec)
+{
+	return rec->seq;
+}
+
+int record_stdin(struct record *rec, int fd)
+{
+	return rec->before || fd < 0 ? -1 : record_files_stdin(&rec->files);
+}
+
+struct record *record_open(
+	struct launch *l, struct loop *loop, struct leaves *before, struct report *r)
+{
+	struct record *rec = mem_new(struct record);
+
+	rec->recorder.ops = &ops;
+	rec->launch = l;
+	rec->loop = loop;
+	rec->before = before;
+	rec->progress.fire = on_progress;
+	rec->flush.call = on_flush;
+	list_init(&rec->leaves);
+	rec->expects = count_commands(l->graph->root, 1, &rec->expected);
+	int n = record_files_open_all(&rec->files, l->dir, before != NULL, l->durable, &rec->seq);
+	if (n == 0)
+		n = write_progress(rec, "starting");
+	if (n == 0)
+		return rec;
+	report_errno(r, -n, "cannot write in the run's directory %.*s", STR(l->dir));
+	record_free(rec);
+	return NULL;
+}
+
+void record_free(struct record *rec)
+{
+	if (!rec)
+		return;
+	timer_stop(&rec->progress);
+	deferred_stop(&rec->flush);
+	list_each_safe (link, &rec->leaves)
+		note_free(list_entry(link, struct leaf_note, link));
+	leaves_free(rec->before);
+	record_files_done(&rec->files);
+	free(rec);
+}
+
+int record_finish(struct record *rec, struct roux_run *run)
+{
+	struct launch *l = rec->launch;
+	const struct run_result *res = run_result(run->run);
+	const char *status = status_name(start_status(run));
+	AUTO_REPORT issues = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	timer_stop(&rec->progress);
+	deferred_stop(&rec->flush);
+	rec->active = 0;
+	int r = record_files_flush(&rec->files);
+	int n = write_progress(rec, status);
+	r = r ? r : n;
+	l->row.ended = clock_real_ms();
+	result_record(run, str_of(run_file(&l->arena, l->dir, "stdout.log")), l->row.ended, &text);
+	n = record_files_replace(&rec->files, "result.json", buf_str(&text));
+	r = r ? r : n;
+	l->row.status = str_of(status);
+	l->row.code = res->code;
+	l->row.handled = rec->handled ? str_of(rec->handled) : l->row.handled;
+	if (!ledger_update(l->ledger, &l->row, true, &issues) ||
+		!ledger_add_leaves(l->ledger, l->id, l->generation,
+			run_file(&l->arena, l->dir, "leaves.jsonl"), &issues))
+		r = r ? r : -EIO;
+	return r;
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "app/launch.h"
+#include "engine/run.h"
+#include "runs/leaves.h"
+
+/* Writes a run down as it happens (async-runs.md section 4): listens at the one door for events and
+ * is the engine's recorder. Everything it writes is plain text in the run's directory. */
+struct record;
+
+/* Opens the files. `before` is what an earlier execution of the same generation has left, or NULL;
+ * it is taken. NULL with an issue added. */
+struct record *record_open(
+	struct launch *l, struct loop *loop, struct leaves *before, struct report *r);
+void record_free(struct record *rec);
+
+struct recorder *record_recorder(struct record *rec);
+/* How many events there were before. */
+uint64_t record_seq(const struct record *rec);
+/* A file that keeps the run's input; -1: there is none to be kept. Taken by the caller. */
+int record_stdin(struct record *rec, int fd);
+void record_event(struct record *rec, struct run *run, const struct event *e);
+
+struct roux_run;
+/* The run has ended: progress, result and ledger, in that order. -errno. */
+int record_finish(struct record *rec, struct roux_run *run);

@@ -1,0 +1,486 @@
+#include "app/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/freeze.h"
+#include "app/history.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "data/json.h"
+#include "runs/lines.h"
+#include "runs/message.h"
+#include "runs/place.h"
+
+enum {
+	EXCERPT_RUN = 8 << 10,  /* bytes of each end of what the run printed */
+	EXCERPT_LEAF = 2 << 10, /* … of one command */
+	ERR_MAX = 4 << 10,
+	OUTPUTS_SHOWN = 60,
+	MESSAGES_SHOWN = 200,
+	FAILURES_KEPT = 1000,
+	VALUE_MAX = 4 << 10,
+};
+
+/* Everything that the page borrows from. */
+struct facts {
+	struct arena arena;
+	struct str dir;
+	json_t *run, *result, *progress;
+	struct graph *graph;
+	struct history *history;
+	VEC(struct report_failure) failures;
+	VEC(struct report_output) outputs;
+	VEC(struct report_pair) values, artifacts;
+	VEC(struct str) warnings;
+	VEC(struct report_message) messages;
+	uint64_t message_count;
+	struct run_report page;
+};
+
+static void facts_done(struct facts *f)
+{
+	json_decref(f->run);
+	json_decref(f->result);
+	json_decref(f->progress);
+	history_free(f->history);
+	graph_unref(f->graph);
+	vec_done(&f->failures);
+	vec_done(&f->outputs);
+	vec_done(&f->values);
+	vec_done(&f->artifacts);
+	vec_done(&f->warnings);
+	vec_done(&f->messages);
+	arena_done(&f->arena);
+}
+
+static struct str text_of(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_string(value) ? json_str(value) : S("");
+}
+
+static int64_t number_of(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+/* -- what is always read -------------------------------------------------------------------------
+ */
+
+/* async-runs.md section 5. */
+static struct str status_of(const struct facts *f)
+{
+	struct str phase = text_of(f->progress, "phase");
+
+	if (f->result)
+		return text_of(f->result, "status");
+	if (run_locked(arena_cstr((struct arena *)&f->arena, f->dir)))
+		return S("running");
+	if (f->history->stopped.len)
+		return f->history->stopped;
+	if (phase.len && !str_eq(phase, S("running")) && !str_eq(phase, S("starting")))
+		return phase;
+	return S("exited");
+}
+
+static bool facts_read(struct facts *f, const char *dir, struct report *r)
+{
+	f->dir = str_of(dir);
+	f->run = freeze_json(f->dir, "run.json", true, r);
+	f->result = freeze_json(f->dir, "result.json", true, r);
+	f->progress = freeze_json(f->dir, "progress.json", true, r);
+	if (r->errors)
+		return false;
+	if (!f->run && !f->result)
+		return report_error(r, (struct where){ 0 }, "there is no run in %s", dir);
+	f->graph = freeze_graph(dir, r);
+	/* Without a graph the rest is worth showing all the same. */
+	AUTO_REPORT unread = REPORT_INIT;
+	f->history = history_read(dir, f->graph, &unread);
+	if (!f->history) {
+		report_move(r, &unread);
+		return false;
+	}
+	history_conclude(f->history, status_of(f));
+	return true;
+}
+
+/* -- excerpts ------------------------------------------------------------------------------------
+ */
+
+static struct str read_at(struct facts *f, int fd, uint64_t at, size_t len)
+{
+	char *p = arena_alloc(&f->arena, len + 1);
+	ssize_t n = pread(fd, p, len, (off_t)at);
+
+	return (struct str){ p, n > 0 ? (size_t)n : 0 };
+}
+
+/* Whole lines, where lines are not too long. */
+static struct str end_at_line(struct str s)
+{
+	for (size_t i = s.len; i > s.len / 2; i--)
+		if (s.p[i - 1] == '\n')
+			return str_sub(s, 0, i);
+	return utf8_cut(s, s.len);
+}
+
+static struct str begin_at_line(struct str s)
+{
+	size_t at = str_find(s, '\n', 0);
+
+	return at < s.len / 2 ? str_from(s, at + 1) : s;
+}
+
+/* False: nothing was written there. */
+static bool read_excerpt(struct facts *f, const char *name, size_t each, struct report_output *ret)
+{
+	struct stat st;
+	AUTO_CLOSE int fd = open(
+		run_file(&f->arena, f->dir, name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+		return false;
+	ret->bytes = (uint64_t)st.st_size;
+	if (ret->bytes <= 2 * each + each / 2) {
+		ret->head = read_at(f, fd, 0, (size_t)ret->bytes);
+		ret->bytes = ret->head.len;
+		return ret->bytes > 0;
+	}
+	ret->head = end_at_line(read_at(f, fd, 0, each));
+	ret->tail = begin_at_line(read_at(f, fd, ret->bytes - each, each));
+	return true;
+}
+
+static void add_output(
+	struct facts *f, const char *file, size_t each, struct str name, struct str label)
+{
+	struct report_output o = { .name = name, .label = label };
+
+	if (read_excerpt(f, file, each, &o))
+		vec_push(&f->outputs, o);
+}
+
+/* A path is part of a file's name: nothing but what paths are made of. */
+static bool path_is_safe(struct str path)
+{
+	for (size_t i = 0; i < path.len; i++) {
+		char c = path.p[i];
+
+		if (!ascii_digit(c) && !(c >= 'a' && c <= 'z') && c != '.')
+			return false;
+	}
+	return path.len && path.len < 200 && path.p[0] != '.' && !str_contains(path, S(".."));
+}
+
+static void read_outputs(struct facts *f)
+{
+	size_t with_output = 0;
+
+	add_output(f, "stdout.log", EXCERPT_RUN, S("standard output"), S("of the run"));
+	add_output(f, "stderr.log", EXCERPT_RUN, S("standard error"), S("of its commands"));
+	size_t own = f->outputs.len;
+	for (size_t i = 0; i < f->page.leaves.len; i++) {
+		const struct report_leaf *l = &f->page.leaves.at[i];
+		struct report_output o = { .name = l->path };
+
+		if (!path_is_safe(l->path))
+			continue;
+		const char *name = arena_printf(&f->arena, "out/%.*s.out", STR(l->path)).p;
+		if (with_output >= OUTPUTS_SHOWN) {
+			with_output += faccessat(AT_FDCWD, run_file(&f->arena, f->dir, name), F_OK,
+					       AT_SYMLINK_NOFOLLOW) == 0;
+			continue;
+		}
+		o.label = l->label.len ? l->label : l->command;
+		if (!read_excerpt(f, name, EXCERPT_LEAF, &o))
+			continue;
+		with_output++;
+		vec_push(&f->outputs, o);
+	}
+	f->page.outputs.at = f->outputs.at;
+	f->page.outputs.len = f->outputs.len;
+	f->page.outputs.all = own + with_output;
+}
+
+/* -- failures ------------------------------------------------------------------------------------
+ */
+
+static void failures_of_result(struct facts *f)
+{
+	const json_t *list = json_object_get(f->result, "failures");
+	const json_t *failure;
+	size_t i;
+
+	json_array_foreach(list, i, failure)
+	{
+		vec_push(&f->failures,
+			(struct report_failure){
+				.path = text_of(failure, "path"),
+				.label = text_of(failure, "label"),
+				.command = text_of(failure, "command"),
+				.err = text_of(failure, "stderr"),
+				.code = (int)number_of(failure, "code"),
+				.signal = (int)number_of(failure, "signal"),
+				.attempt = (uint64_t)number_of(failure, "attempt"),
+				.timeout = json_is_true(json_object_get(failure, "timeout")),
+				.tolerated = json_is_true(json_object_get(failure, "tolerated")),
+			});
+	}
+	f->page.failures.all = json_object_get(f->result, "failures_total")
+				       ? (uint64_t)number_of(f->result, "failures_total")
+				       : f->failures.len;
+}
+
+static struct str err_of(struct facts *f, struct str path)
+{
+	struct report_output o = { 0 };
+
+	if (!path_is_safe(path))
+		return S("");
+	const char *name = arena_printf(&f->arena, "out/%.*s.err", STR(path)).p;
+	if (!read_excerpt(f, name, ERR_MAX, &o))
+		return S("");
+	return utf8_tail(o.tail.len ? o.tail : o.head, ERR_MAX);
+}
+
+/* Of a run without a result: what its events tell. */
+static void failures_of_events(struct facts *f)
+{
+	for (size_t i = 0; i < f->page.leaves.len; i++) {
+		const struct report_leaf *l = &f->page.leaves.at[i];
+
+		for (size_t k = 0; k < l->span_count; k++) {
+			const struct report_span *s = &l->spans[k];
+			bool failed = s->outcome == OUTCOME_FAILED ||
+				      s->outcome == OUTCOME_TIMEOUT ||
+				      s->outcome == OUTCOME_TOLERATED;
+
+			if (!failed)
+				continue;
+			f->page.failures.all++;
+			if (f->failures.len >= FAILURES_KEPT)
+				continue;
+			vec_push(&f->failures,
+				(struct report_failure){
+					.path = l->path,
+					.label = l->label,
+					.command = l->command,
+					.err = k + 1 == l->span_count ? err_of(f, l->path) : S(""),
+					.code = s->code,
+					.signal = s->signal,
+					.attempt = k + 1,
+					.timeout = s->outcome == OUTCOME_TIMEOUT,
+					.tolerated = s->outcome == OUTCOME_TOLERATED,
+				});
+		}
+	}
+}
+
+static void read_failures(struct facts *f)
+{
+	if (f->result)
+		failures_of_result(f);
+	else
+		failures_of_events(f);
+	f->page.failures.at = f->failures.at;
+	f->page.failures.len = f->failures.len;
+}
+
+/* -- messages ------------------------------------------------------------------------------------
+ */
+
+struct message_reader {
+	struct facts *facts;
+	const char *direction;
+	size_t count, from; /* messages; which of them are the last ones */
+	bool keep;
+};
+
+static bool see_message(void *data, struct str line, size_t index)
+{
+	struct message_reader *m = data;
+	struct arena *a = &m->facts->arena;
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_JSON *message = json_read(&(struct source){ S("messages"), line }, &r);
+	AUTO_BUF text = BUF_INIT;
+	struct str type = text_of(message, "type");
+
+	(void)index;
+	/* Lines about a message have no type. */
+	if (!type.len || m->count++ < m->from || !m->keep)
+		return true;
+	/* A summary that somebody wrote says more than the beginning of the body. */
+	struct str summary = text_of(message, "summary");
+	if (summary.len && !str_eq(summary, type))
+		buf_add(&text, summary);
+	else
+		message_preview(&text, message);
+	vec_push(&m->facts->messages, (struct report_message){
+					      .time = arena_str(a, text_of(message, "ts")),
+					      .direction = str_of(m->direction),
+					      .type = arena_str(a, type),
+					      .text = arena_str(a, buf_str(&text)),
+				      });
+	return true;
+}
+
+static void read_box(struct facts *f, const char *file, const char *direction)
+{
+	struct message_reader m = { .facts = f, .direction = direction };
+	const char *dir = arena_cstr(&f->arena, f->dir);
+
+	(void)lines_each(dir, file, see_message, &m, NULL);
+	f->message_count += m.count;
+	m.from = m.count > MESSAGES_SHOWN / 2 ? m.count - MESSAGES_SHOWN / 2 : 0;
+	m.count = 0;
+	m.keep = true;
+	(void)lines_each(dir, file, see_message, &m, NULL);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct report_message *x = a, *y = b;
+
+	return str_cmp(x->time, y->time);
+}
+
+static void read_messages(struct facts *f)
+{
+	read_box(f, "outbox.jsonl", "from the run");
+	read_box(f, "inbox.jsonl", "to the run");
+	if (f->messages.len)
+		qsort(f->messages.at, f->messages.len, sizeof(*f->messages.at), by_time);
+	f->page.messages.at = f->messages.at;
+	f->page.messages.len = f->messages.len;
+	f->page.messages.all = f->message_count;
+}
+
+/* -- the rest ------------------------------------------------------------------------------------
+ */
+
+static struct str shown_value(struct arena *a, const json_t *value)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (json_is_string(value))
+		return utf8_cut(json_str(value), VALUE_MAX);
+	json_write(&text, value, 0);
+	return arena_str(a, utf8_cut(buf_str(&text), VALUE_MAX));
+}
+
+static void read_pairs(struct facts *f)
+{
+	json_t *artifacts = json_object_get(f->result, "artifacts");
+	json_t *values = json_object_get(f->run, "values");
+	json_t *value;
+	const char *name;
+
+	if (!artifacts)
+		artifacts = json_object_get(f->run, "artifacts");
+	json_object_foreach(artifacts, name, value) vec_push(
+		&f->artifacts, (struct report_pair){ str_of(name), shown_value(&f->arena, value) });
+	json_object_foreach(values, name, value) vec_push(
+		&f->values, (struct report_pair){ str_of(name), shown_value(&f->arena, value) });
+	f->page.artifacts.at = f->artifacts.at;
+	f->page.artifacts.len = f->page.artifacts.all = f->artifacts.len;
+	f->page.values.at = f->values.at;
+	f->page.values.len = f->page.values.all = f->values.len;
+}
+
+static void read_warnings(struct facts *f)
+{
+	const json_t *list = json_object_get(f->result, "warnings");
+	const json_t *warning;
+	size_t i;
+
+	json_array_foreach(list, i, warning)
+		vec_push(&f->warnings, shown_value(&f->arena, warning));
+	f->page.warnings.at = f->warnings.at;
+	f->page.warnings.len = f->page.warnings.all = f->warnings.len;
+}
+
+static struct str command_line(struct facts *f)
+{
+	const json_t *argv = json_object_get(f->run, "argv");
+	size_t count = json_array_size(argv);
+	const char **words = arena_array(&f->arena, const char *, count + 1);
+	AUTO_BUF text = BUF_INIT;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *word = json_string_value(json_array_get(argv, i));
+
+		words[i] = word ? word : "";
+	}
+	command_display(&text, words, count);
+	return arena_str(&f->arena, utf8_cut(buf_str(&text), VALUE_MAX));
+}
+
+static void read_header(struct facts *f)
+{
+	struct run_report *p = &f->page;
+	const struct history *h = f->history;
+
+	p->run = text_of(f->run, "run");
+	p->recipe = text_of(f->run, "recipe");
+	p->status = h->status;
+	p->error = text_of(f->result, "error");
+	p->started = text_of(f->run, "started");
+	p->ended = text_of(f->result, "ended");
+	p->owner = text_of(f->run, "owner");
+	p->cwd = text_of(f->run, "cwd");
+	p->command = command_line(f);
+	p->live = h->live;
+	p->timed = json_object_get(f->result, "ms") || h->began_ms;
+	p->ms = json_object_get(f->result, "ms") ? (uint64_t)number_of(f->result, "ms") : h->now_ms;
+	p->coded = f->result != NULL;
+	p->code = (int)number_of(f->result, "code");
+	p->graph = f->graph;
+	p->state = history_state;
+	p->state_data = h;
+	p->leaves.at = history_leaves(f->history, &p->leaves.len);
+	p->leaves.all = MAX(h->commands, p->leaves.len);
+}
+
+bool run_report(const char *dir, struct buf *b, struct report *r)
+{
+	struct facts f = { 0 };
+	AUTO_REPORT found = REPORT_INIT;
+	bool ok = facts_read(&f, dir, &found);
+
+	if (ok) {
+		read_header(&f);
+		read_failures(&f);
+		read_outputs(&f);
+		read_messages(&f);
+		read_pairs(&f);
+		read_warnings(&f);
+		report_html(&f.page, b);
+	} else {
+		report_move(r, &found);
+	}
+	facts_done(&f);
+	return ok;
+}
+
+bool run_picture(const char *dir, enum picture_format format, struct buf *b, struct report *r)
+{
+	struct facts f = { 0 };
+	bool ok = facts_read(&f, dir, r) && f.graph;
+
+	if (ok)
+		picture_write(f.graph, format,
+			&(struct picture_options){ .title = text_of(f.run, "run"),
+				.state = history_state,
+				.state_data = f.history },
+			b);
+	facts_done(&f);
+	return ok;
+}

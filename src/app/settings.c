@@ -1,0 +1,349 @@
+#include "app/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "app/context.h"
+#include "base/file.h"
+#include "base/near.h"
+#include "data/doc.h"
+#include "data/toml.h"
+#include "recipe/dirs.h"
+
+enum { SETTINGS_MAX_BYTES = 1 << 20, DEFAULT_MAX_PARALLEL = 16 };
+
+enum key_kind { KEY_COUNT, KEY_LARGE, KEY_BOOL, KEY_CHOICE, KEY_DIRS };
+
+/* One key of the file and its place in struct settings. */
+struct key {
+	const char *table; /* NULL: at the top */
+	const char *name;  /* NULL: any, the table is the user's own */
+	enum key_kind kind;
+	size_t offset, given;
+	uint64_t min, max;
+	const char *const *choices; /* ends with NULL */
+	const char *what;           /* what it says, for hints */
+};
+
+static const char *const usages[] = {
+	[SETTINGS_USAGE_FILE] = "file",
+	[SETTINGS_USAGE_LEDGER] = "ledger",
+	NULL,
+};
+
+#define FIELD(type, member) \
+	_Generic(((struct settings *)0)->member, type : offsetof(struct settings, member))
+#define COUNT(member, flag) \
+	.kind = KEY_COUNT, .offset = FIELD(unsigned, member), .given = FIELD(bool, flag)
+#define LARGE(member, flag) \
+	.kind = KEY_LARGE, .offset = FIELD(uint64_t, member), .given = FIELD(bool, flag)
+#define TRUTH(member, flag) \
+	.kind = KEY_BOOL, .offset = FIELD(bool, member), .given = FIELD(bool, flag)
+#define CHOICE(member, flag, of)                                                           \
+	.kind = KEY_CHOICE, .offset = FIELD(unsigned, member), .given = FIELD(bool, flag), \
+	.choices = (of)
+
+static const struct key keys[] = {
+	{ NULL, "jobs", COUNT(jobs, jobs_given), .max = 100000,
+		.what = "how many commands run at once, 0 for one a processor" },
+	{ NULL, "max_parallel", COUNT(max_parallel, max_parallel_given), .min = 1, .max = 100000,
+		.what = "the width of `parallel: true` in a step recipe" },
+	{ NULL, "grace_ms", LARGE(grace_ms, grace_given), .max = 86400000,
+		.what = "the milliseconds between TERM and KILL" },
+	{ NULL, "durable", TRUTH(durable, durable_given),
+		.what = "whether every record is on disk before the run goes on" },
+	{ NULL, "usage", CHOICE(usage, usage_given, usages), .what = "where launches are counted" },
+	{ "retention", "max_age_days", LARGE(max_age_days, max_age_given), .max = 1000000,
+		.what = "the days after which an ended run may go" },
+	{ "retention", "max_runs", LARGE(max_runs, max_runs_given), .max = 1000000000,
+		.what = "how many ended runs are kept" },
+	{ "collections", NULL, .kind = KEY_DIRS,
+		.what = "the directory that @name:path of a step recipe looks in" },
+};
+
+struct reading {
+	struct settings *settings;
+	struct doc doc;
+	struct arena arena; /* of places */
+	struct report *errors, *warnings;
+};
+
+/* -- one value -----------------------------------------------------------------------------------
+ */
+
+static void expected(struct buf *b, const struct key *k)
+{
+	switch (k->kind) {
+	case KEY_COUNT:
+	case KEY_LARGE:
+		buf_printf(b, "a whole number from %llu to %llu", (unsigned long long)k->min,
+			(unsigned long long)k->max);
+		break;
+	case KEY_BOOL:
+		buf_adds(b, "true or false");
+		break;
+	case KEY_CHOICE:
+		for (size_t i = 0; k->choices[i]; i++)
+			buf_printf(b, "%s\"%s\"", i ? " or " : "", k->choices[i]);
+		break;
+	case KEY_DIRS:
+		buf_adds(b, "a text, the name of a directory");
+		break;
+	}
+}
+
+static void wrong(
+	struct reading *g, const struct key *k, const struct place *p, const json_t *value)
+{
+	AUTO_BUF wanted = BUF_INIT;
+	AUTO_BUF found = BUF_INIT;
+
+	expected(&wanted, k);
+	/* Of the right kind and wrong all the same: the value itself says more. */
+	if (json_is_integer(value) && (k->kind == KEY_COUNT || k->kind == KEY_LARGE))
+		json_write(&found, value, 0);
+	else if (json_is_string(value) && json_string_length(value))
+		buf_printf(&found, "\"%.*s\"", STR(report_quote(g->errors, json_str(value))));
+	else
+		buf_adds(&found, json_is_string(value)   ? "an empty text"
+				 : json_is_object(value) ? "a table"
+							 : json_kind(value));
+	report_error(g->errors, place_where(p), "'%.*s' is %s, expected %s", STR(p->key),
+		buf_cstr(&found), buf_cstr(&wanted));
+	report_hint(g->errors, "it says %s", k->what);
+}
+
+static bool choose(const char *const *choices, struct str word, unsigned *ret)
+{
+	for (unsigned i = 0; choices[i]; i++) {
+		if (str_eq(word, str_of(choices[i]))) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool take_number(const struct key *k, const json_t *value, char *field)
+{
+	json_int_t n = json_integer_value(value);
+
+	if (!json_is_integer(value) || n < 0 || (uint64_t)n < k->min || (uint64_t)n > k->max)
+		return false;
+	if (k->kind == KEY_COUNT)
+		*(unsigned *)(void *)field = (unsigned)n;
+	else
+		*(uint64_t *)(void *)field = (uint64_t)n;
+	return true;
+}
+
+/* False when the value is not what the key wants. */
+static bool take(struct settings *s, const struct key *k, const json_t *value)
+{
+	char *field = (char *)s + k->offset;
+
+	if (k->kind == KEY_CHOICE) {
+		if (!json_is_string(value) ||
+			!choose(k->choices, json_str(value), (unsigned *)(void *)field))
+			return false;
+	} else if (k->kind == KEY_BOOL) {
+		if (!json_is_boolean(value))
+			return false;
+		*(bool *)field = json_is_true(value);
+	} else if (!take_number(k, value, field)) {
+		return false;
+	}
+	*(bool *)((char *)s + k->given) = true;
+	return true;
+}
+
+static struct str directory(struct settings *s, struct str text)
+{
+	const char *home = getenv("HOME");
+
+	if (home && (str_eq(text, S("~")) || str_starts(text, S("~/"))))
+		text = path_below(
+			&s->arena, str_of(home), str_from(text, MIN(text.len, (size_t)2)));
+	else if (text.p[0] != '/')
+		text = path_below(&s->arena, path_dir(s->path), text);
+	return path_absolute(&s->arena, text);
+}
+
+static bool take_directory(struct settings *s, struct str name, const json_t *value)
+{
+	struct str text = json_is_string(value) ? json_str(value) : S("");
+
+	if (!text.len || str_find(text, '\0', 0) < text.len)
+		return false;
+	s->collections[s->collection_count++] =
+		(struct settings_collection){ arena_str(&s->arena, name), directory(s, text) };
+	return true;
+}
+
+/* -- the file ------------------------------------------------------------------------------------
+ */
+
+static bool same_table(const struct key *k, const char *table)
+{
+	return k->table == table || (k->table && table && str_eq(str_of(k->table), str_of(table)));
+}
+
+static void unknown(struct reading *g, const char *table, const struct place *p)
+{
+	struct near near = near_to(p->key);
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (same_table(&keys[i], table) && keys[i].name)
+			near_offer(&near, str_of(keys[i].name));
+		if (!table && keys[i].table)
+			near_offer(&near, str_of(keys[i].table));
+	}
+	report_warning(g->warnings, place_key_where(p), "unknown setting '%.*s'",
+		STR(report_quote(g->warnings, p->key)));
+	struct str best = near_best(&near);
+	if (best.len)
+		report_hint(g->warnings, "did you mean '%.*s'?", STR(best));
+	else
+		report_hint(g->warnings, "nobody reads it: remove it");
+}
+
+static void read_member(
+	struct reading *g, const char *table, const struct place *p, const json_t *value)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const struct key *k = &keys[i];
+
+		if (!same_table(k, table) || (k->name && !str_eq(p->key, str_of(k->name))))
+			continue;
+		bool taken = k->kind == KEY_DIRS ? take_directory(g->settings, p->key, value)
+						 : take(g->settings, k, value);
+		if (!taken)
+			wrong(g, k, p, value);
+		return;
+	}
+	unknown(g, table, p);
+}
+
+static const char *table_named(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].table && str_eq(name, str_of(keys[i].table)))
+			return keys[i].table;
+	return NULL;
+}
+
+static void read_table(
+	struct reading *g, const char *table, const struct place *up, json_t *members)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(members)) {
+		report_error(g->errors, place_where(up), "'%s' is %s, expected a table", table,
+			json_kind(members));
+		report_hint(g->errors, "write [%s] and its keys below it", table);
+		return;
+	}
+	if (table && str_eq(str_of(table), S("collections")))
+		g->settings->collections = arena_array(
+			&g->settings->arena, struct settings_collection, json_object_size(members));
+	json_object_foreach(members, name, value)
+	{
+		const struct place *p = place_member(&g->arena, up, str_of(name));
+		const char *below = table ? NULL : table_named(p->key);
+
+		if (below)
+			read_table(g, below, p, value);
+		else
+			read_member(g, table, p, value);
+	}
+}
+
+static bool read_text(
+	struct settings *s, struct str text, struct report *errors, struct report *warnings)
+{
+	struct reading g = { .settings = s, .errors = errors, .warnings = warnings };
+	struct place root = { .doc = &g.doc };
+	size_t before = errors->errors;
+
+	g.doc = (struct doc){ .source = { s->path, text }, .locator = &toml_locator };
+	g.doc.root = toml_read(&g.doc.source, TOML_PLAIN, errors);
+	if (g.doc.root)
+		read_table(&g, NULL, &root, g.doc.root);
+	doc_done(&g.doc);
+	arena_done(&g.arena);
+	return errors->errors == before;
+}
+
+static struct str settings_path(struct arena *a)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+	if (config && config[0] == '/')
+		return path_below(a, str_of(config), S("roux/config.toml"));
+	if (home && home[0] == '/')
+		return path_below(a, str_of(home), S(".config/roux/config.toml"));
+	return S("");
+}
+
+static void defaults(struct settings *s)
+{
+	*s = (struct settings){
+		.jobs = DEFAULT_JOBS,
+		.max_parallel = DEFAULT_MAX_PARALLEL,
+		.grace_ms = DEFAULT_GRACE_MS,
+		.usage = SETTINGS_USAGE_FILE,
+		.path = s->path,
+		.found = s->found,
+		.arena = s->arena,
+	};
+}
+
+static bool read_file(struct settings *s, struct report *errors, struct report *warnings)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!s->path.len)
+		return true;
+	int n = file_read(s->path.p, SETTINGS_MAX_BYTES, &text);
+	if (n == -ENOENT || n == -ENOTDIR)
+		return true;
+	s->found = true;
+	if (n < 0)
+		return report_errno(errors, -n, "cannot read '%.*s'", STR(s->path));
+	return read_text(s, buf_str(&text), errors, warnings);
+}
+
+static bool read_variables(struct settings *s, struct report *errors)
+{
+	const char *usage = getenv("ROUX_USAGE");
+
+	if (!usage || !*usage)
+		return true;
+	if (!choose(usages, str_of(usage), &s->usage)) {
+		report_error(errors, (struct where){ 0 },
+			"ROUX_USAGE is \"%s\", expected \"file\" or \"ledger\"", usage);
+		return report_hint(errors, "it says where launches are counted");
+	}
+	s->usage_given = true;
+	return true;
+}
+
+bool settings_read(struct settings *s, struct report *errors, struct report *warnings)
+{
+	*s = (struct settings){ 0 };
+	s->path = settings_path(&s->arena);
+	defaults(s);
+	bool file = read_file(s, errors, warnings);
+	bool variables = read_variables(s, errors);
+	if (file && variables)
+		return true;
+	defaults(s);
+	return false;
+}
+
+void settings_done(struct settings *s)
+{
+	if (s)
+		arena_done(&s->arena);
+}

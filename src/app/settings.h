@@ -1,0 +1,38 @@
+#pragma once
+
+#include "base/report.h"
+
+/* What the user decided once and for all, in $XDG_CONFIG_HOME/roux/config.toml, else in
+ * ~/.config/roux/config.toml (product.md, "Where things live"). An option or a variable beats it.
+ */
+
+enum settings_usage { SETTINGS_USAGE_FILE, SETTINGS_USAGE_LEDGER };
+
+struct settings_collection {
+	struct str name;
+	struct str dir; /* absolute; relative ones are meant from the directory of the file */
+};
+
+/* What is not given has its default. */
+struct settings {
+	unsigned jobs; /* 0: one for each processor */
+	unsigned max_parallel;
+	uint64_t grace_ms;
+	bool durable;
+	unsigned usage; /* enum settings_usage */
+	uint64_t max_age_days, max_runs;
+	struct settings_collection *collections; /* in the order of the file */
+	size_t collection_count;
+	bool jobs_given, max_parallel_given, grace_given, durable_given, usage_given;
+	bool max_age_given, max_runs_given; /* neither: nothing is deleted by itself */
+
+	struct str path; /* of the file; empty when there is no home to look in */
+	bool found;      /* whether there is one */
+	struct arena arena;
+};
+
+/* Also of $ROUX_USAGE, which beats the file. Without a file there is nothing to do. False with
+ * errors added when it does not parse or a value is of the wrong kind; then the settings are the
+ * defaults. Unknown keys are warnings. */
+bool settings_read(struct settings *s, struct report *errors, struct report *warnings);
+void settings_done(struct settings *s);

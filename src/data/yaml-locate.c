@@ -1,0 +1,471 @@
+#include "base/map.h"
+#include "data/yaml-events.h"
+#include "data/yaml.h"
+
+/* Where every value of a text stands. Made for the first diagnostic, from a text that was read
+ * without mistakes before; so what is refused there (aliases to what encloses them, expansion
+ * without end) is not met here. */
+
+enum kind { KIND_SCALAR, KIND_LIST, KIND_MAPPING, KIND_ALIAS };
+
+struct spot {
+	enum kind kind;
+	yaml_scalar_style_t style;
+	size_t begin, end;
+	struct str text;           /* of a scalar, as it reads */
+	const struct spot *target; /* of an alias */
+	bool merge;                /* of a key: `<<` */
+	struct spot *key;          /* of a member of a mapping */
+	struct spot *first, *last; /* what it holds, in order */
+	struct spot *next;
+};
+
+struct index {
+	struct locator locator;
+	struct arena *arena;
+	const struct spot *root; /* NULL: not made yet */
+};
+
+/* -- making it -----------------------------------------------------------------------------------
+ */
+
+struct maker {
+	struct yaml_events events;
+	struct arena *a;
+	struct map anchors;
+};
+
+static struct spot *make(struct maker *m, yaml_event_t *e);
+
+static void hold(struct spot *s, struct spot *item)
+{
+	if (s->last)
+		s->last->next = item;
+	else
+		s->first = item;
+	s->last = item;
+}
+
+/* The items up to the event that ends them. False when the text ends before. */
+static bool make_items(struct maker *m, struct spot *s, yaml_event_type_t end, bool flow)
+{
+	yaml_event_t e;
+
+	for (;;) {
+		if (!yaml_events_next(&m->events, &e))
+			return false;
+		if (e.type == end)
+			break;
+		struct spot *item = make(m, &e), *key = NULL;
+		if (!item)
+			return false;
+		if (s->kind == KIND_MAPPING) {
+			key = item;
+			if (!yaml_events_next(&m->events, &e))
+				return false;
+			item = make(m, &e);
+			if (!item)
+				return false;
+			item->key = key;
+		}
+		hold(s, item);
+	}
+	/* A block ends where the next thing begins, which is far behind its last item. */
+	if (flow)
+		s->end = yaml_events_offset(&m->events, &e.end_mark);
+	else if (s->last)
+		s->end = s->last->end;
+	yaml_event_delete(&e);
+	return true;
+}
+
+static const char *anchor_of(const yaml_event_t *e)
+{
+	const yaml_char_t *name = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
+				  : e->type == YAML_SEQUENCE_START_EVENT
+					  ? e->data.sequence_start.anchor
+					  : e->data.mapping_start.anchor;
+
+	return (const char *)name;
+}
+
+static void make_scalar(struct maker *m, struct spot *s, const yaml_event_t *e)
+{
+	struct str text = m->events.text;
+
+	s->style = e->data.scalar.style;
+	s->text = arena_str(
+		m->a, (struct str){ (const char *)e->data.scalar.value, e->data.scalar.length });
+	s->merge = s->style == YAML_PLAIN_SCALAR_STYLE && !e->data.scalar.tag &&
+		   str_eq(s->text, S("<<"));
+	/* A block scalar has the break behind its last line. */
+	while (s->end > s->begin && (text.p[s->end - 1] == '\n' || text.p[s->end - 1] == '\r'))
+		s->end--;
+}
+
+/* The node that begins with `e`, which ends here. NULL at a mistake. */
+static struct spot *make(struct maker *m, yaml_event_t *e)
+{
+	struct spot *s = arena_new(m->a, struct spot);
+	yaml_event_type_t type = e->type, end = YAML_NO_EVENT;
+	bool flow = false;
+
+	s->begin = yaml_events_offset(&m->events, &e->start_mark);
+	s->end = yaml_events_offset(&m->events, &e->end_mark);
+	if (type == YAML_ALIAS_EVENT) {
+		s->kind = KIND_ALIAS;
+		s->target = map_get(&m->anchors, str_of((const char *)e->data.alias.anchor));
+		yaml_event_delete(e);
+		return s;
+	}
+	const char *anchor = anchor_of(e);
+	struct str name = anchor ? arena_str(m->a, str_of(anchor)) : S("");
+	if (type == YAML_SCALAR_EVENT) {
+		make_scalar(m, s, e);
+	} else if (type == YAML_SEQUENCE_START_EVENT) {
+		s->kind = KIND_LIST;
+		flow = e->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+		end = YAML_SEQUENCE_END_EVENT;
+	} else {
+		s->kind = KIND_MAPPING;
+		flow = e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+		end = YAML_MAPPING_END_EVENT;
+	}
+	yaml_event_delete(e);
+	if (end != YAML_NO_EVENT && !make_items(m, s, end, flow))
+		return NULL;
+	/* Only now: an alias never leads to what it stands in. */
+	if (name.len)
+		*map_put(&m->anchors, m->a, name) = s;
+	return s;
+}
+
+static const struct spot *make_all(struct arena *a, struct str text)
+{
+	struct maker m = { .a = a };
+	const struct spot *root = NULL;
+	yaml_event_t e;
+
+	yaml_events_init(&m.events, text);
+	while (!root && yaml_events_next(&m.events, &e)) {
+		bool around =
+			e.type == YAML_STREAM_START_EVENT || e.type == YAML_DOCUMENT_START_EVENT;
+
+		if (around || e.type == YAML_STREAM_END_EVENT) {
+			yaml_event_delete(&e);
+			if (!around)
+				break;
+			continue;
+		}
+		root = make(&m, &e);
+		break;
+	}
+	yaml_events_done(&m.events);
+	return root ? root : arena_new(a, struct spot);
+}
+
+/* -- finding -------------------------------------------------------------------------------------
+ */
+
+static const struct spot *resolved(const struct spot *s)
+{
+	while (s && s->kind == KIND_ALIAS)
+		s = s->target;
+	return s;
+}
+
+static bool has_text(const struct spot *key, struct str name)
+{
+	key = resolved(key);
+	return key && key->kind == KIND_SCALAR && str_eq(key->text, name);
+}
+
+/* A member that stands in the mapping itself wins over what it merges; there, of several `<<` the
+ * last wins and in a list the first. */
+static const struct spot *find_member(const struct spot *mapping, struct str name)
+{
+	const struct spot *own = NULL, *merged = NULL;
+
+	for (const struct spot *s = mapping->first; s; s = s->next)
+		if (!s->key->merge && has_text(s->key, name))
+			own = s;
+	if (own)
+		return own;
+	for (const struct spot *s = mapping->first; s; s = s->next) {
+		const struct spot *from = s->key->merge ? resolved(s) : NULL, *hit = NULL;
+
+		if (from && from->kind == KIND_MAPPING)
+			hit = find_member(from, name);
+		for (const struct spot *i = from && from->kind == KIND_LIST ? from->first : NULL;
+			i && !hit; i = i->next) {
+			const struct spot *one = resolved(i);
+
+			if (one && one->kind == KIND_MAPPING)
+				hit = find_member(one, name);
+		}
+		merged = hit ? hit : merged;
+	}
+	return merged;
+}
+
+static const struct spot *find_element(const struct spot *list, size_t index)
+{
+	const struct spot *s = list->first;
+
+	while (s && index-- > 0)
+		s = s->next;
+	return s;
+}
+
+/* What stands at `p`; when nothing does, what stands around it, and *exact is false. */
+static const struct spot *find(const struct spot *root, const struct place *p, bool *exact)
+{
+	if (!p->up)
+		return root;
+	const struct spot *up = find(root, p->up, exact), *in = resolved(up), *hit = NULL;
+
+	if (!*exact)
+		return up;
+	if (in && in->kind == KIND_MAPPING && p->key.p)
+		hit = find_member(in, p->key);
+	else if (in && in->kind == KIND_LIST && !p->key.p)
+		hit = find_element(in, p->index);
+	*exact = hit != NULL;
+	return hit ? hit : up;
+}
+
+/* -- inside a scalar -----------------------------------------------------------------------------
+ */
+
+/* A scalar as written and as it reads, walked side by side. */
+struct walk {
+	struct str text; /* the document */
+	size_t at, end;  /* as written */
+	struct str value;
+	size_t done; /* bytes of the value that were passed */
+	yaml_scalar_style_t style;
+	size_t indent; /* of a block scalar */
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool is_break(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+static bool in_block(const struct walk *w)
+{
+	return w->style == YAML_LITERAL_SCALAR_STYLE || w->style == YAML_FOLDED_SCALAR_STYLE;
+}
+
+/* Anchor and tag stand before the value and belong to the event. */
+static size_t after_properties(struct str t, size_t at, size_t end)
+{
+	while (at < end && (t.p[at] == '&' || t.p[at] == '!')) {
+		while (at < end && !is_blank(t.p[at]) && !is_break(t.p[at]))
+			at++;
+		while (at < end && (is_blank(t.p[at]) || is_break(t.p[at])))
+			at++;
+	}
+	return at;
+}
+
+static size_t leading(struct str s, size_t from, size_t end)
+{
+	size_t n = 0;
+
+	while (from + n < end && s.p[from + n] == ' ')
+		n++;
+	return n;
+}
+
+/* Behind the line of the `|`: how far its lines are indented, less what belongs to the text. */
+static void begin_block(struct walk *w)
+{
+	size_t line = str_find(w->text, '\n', w->at), value = 0;
+
+	w->at = MIN(line + 1, w->end);
+	while (value < w->value.len && w->value.p[value] == '\n')
+		value++;
+	for (size_t at = w->at; at < w->end; at = MIN(str_find(w->text, '\n', at) + 1, w->end)) {
+		size_t n = leading(w->text, at, w->end);
+
+		if (at + n < w->end && !is_break(w->text.p[at + n])) {
+			size_t own = leading(w->value, value, w->value.len);
+
+			w->indent = n - MIN(own, n);
+			break;
+		}
+	}
+	/* The first line has an indentation but no break before it. */
+	w->at += MIN(leading(w->text, w->at, w->end), w->indent);
+}
+
+static void skip_break(struct walk *w)
+{
+	w->at += w->at + 1 < w->end && w->text.p[w->at] == '\r' && w->text.p[w->at + 1] == '\n' ? 2
+												: 1;
+	size_t blanks = 0;
+	while (w->at + blanks < w->end && is_blank(w->text.p[w->at + blanks]))
+		blanks++;
+	w->at += in_block(w) ? MIN(leading(w->text, w->at, w->end), w->indent) : blanks;
+}
+
+/* A run of line breaks and what they read as: one blank, or line feeds. */
+static void pass_breaks(struct walk *w)
+{
+	size_t breaks = 0;
+
+	while (w->at < w->end && is_blank(w->text.p[w->at]))
+		w->at++;
+	while (w->at < w->end && is_break(w->text.p[w->at])) {
+		skip_break(w);
+		breaks++;
+	}
+	if (w->done < w->value.len && w->value.p[w->done] == ' ' && breaks == 1) {
+		w->done++;
+		return;
+	}
+	while (breaks-- > 0 && w->done < w->value.len && w->value.p[w->done] == '\n')
+		w->done++;
+}
+
+/* Whether the blanks at this place only lead to the end of the line. */
+static bool ends_line(const struct walk *w)
+{
+	size_t at = w->at;
+
+	while (!in_block(w) && at < w->end && is_blank(w->text.p[at]))
+		at++;
+	return at < w->end && is_break(w->text.p[at]);
+}
+
+/* An escape of double quotes: how long it is, and how many bytes it stands for. */
+static void pass_escape(struct walk *w)
+{
+	char c = w->at + 1 < w->end ? w->text.p[w->at + 1] : '\0';
+	size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0, n = 1;
+
+	if (is_break(c)) {
+		/* The break is taken away, with the indentation behind it. */
+		w->at++;
+		skip_break(w);
+		return;
+	}
+	w->at = MIN(w->at + 2 + digits, w->end);
+	while (w->done + n < w->value.len &&
+		((unsigned char)w->value.p[w->done + n] & 0xC0) == 0x80)
+		n++;
+	w->done += n;
+}
+
+/* One unit of the text as written. */
+static void pass(struct walk *w)
+{
+	char c = w->text.p[w->at];
+
+	if (ends_line(w)) {
+		pass_breaks(w);
+	} else if (w->style == YAML_DOUBLE_QUOTED_SCALAR_STYLE && c == '\\') {
+		pass_escape(w);
+	} else {
+		w->at += w->style == YAML_SINGLE_QUOTED_SCALAR_STYLE && c == '\'' ? 2 : 1;
+		w->done++;
+	}
+}
+
+static struct walk walk_of(struct str text, const struct spot *s)
+{
+	struct walk w = { .text = text, .end = s->end, .value = s->text, .style = s->style };
+
+	w.at = after_properties(text, s->begin, s->end);
+	if (in_block(&w)) {
+		begin_block(&w);
+	} else if (w.style != YAML_PLAIN_SCALAR_STYLE) {
+		w.at = MIN(w.at + 1, w.end);
+		w.end = MAX(w.end - 1, w.at); /* the quotes */
+	}
+	return w;
+}
+
+static struct where inside(
+	const struct source *source, const struct spot *s, size_t index, size_t len)
+{
+	struct walk w = walk_of(source->text, s);
+	size_t begin = w.at;
+
+	while (w.at < w.end && w.done < index + len) {
+		if (w.done <= index)
+			begin = w.at;
+		pass(&w);
+	}
+	if (w.done <= index)
+		begin = w.at;
+	begin = MIN(begin, s->end);
+	return (struct where){ source, begin, MIN(w.at, s->end) - begin };
+}
+
+/* -- the locator ---------------------------------------------------------------------------------
+ */
+
+/* With a memory the index stays; without one it is made in `temporary`. */
+static const struct spot *root_of(const struct place *p, struct arena *temporary)
+{
+	if (p->doc->locator == &yaml_locator)
+		return make_all(temporary, p->doc->source.text);
+	struct index *i = container_of(p->doc->locator, struct index, locator);
+	if (!i->root)
+		i->root = make_all(i->arena, p->doc->source.text);
+	return i->root;
+}
+
+static struct where locate_value(const struct place *p)
+{
+	struct arena temporary = ARENA_INIT;
+	bool exact = true;
+	const struct spot *s = find(root_of(p, &temporary), p, &exact);
+	struct where w = { &p->doc->source, s->begin, s->end - s->begin };
+
+	arena_done(&temporary);
+	return w;
+}
+
+static struct where locate_key(const struct place *p)
+{
+	struct arena temporary = ARENA_INIT;
+	bool exact = true;
+	const struct spot *s = find(root_of(p, &temporary), p, &exact);
+
+	if (exact && p->key.p && s->key)
+		s = s->key;
+	struct where w = { &p->doc->source, s->begin, s->end - s->begin };
+	arena_done(&temporary);
+	return w;
+}
+
+static struct where locate_within(const struct place *p, size_t index, size_t len)
+{
+	struct arena temporary = ARENA_INIT;
+	bool exact = true;
+	const struct spot *s = find(root_of(p, &temporary), p, &exact), *scalar = resolved(s);
+	struct where w = { &p->doc->source, s->begin, s->end - s->begin };
+
+	if (exact && scalar && scalar->kind == KIND_SCALAR)
+		w = inside(&p->doc->source, scalar, index, len);
+	arena_done(&temporary);
+	return w;
+}
+
+const struct locator yaml_locator = { locate_value, locate_key, locate_within };
+
+const struct locator *yaml_locator_new(struct arena *a)
+{
+	struct index *i = arena_new(a, struct index);
+
+	*i = (struct index){ .locator = yaml_locator, .arena = a };
+	return &i->locator;
+}

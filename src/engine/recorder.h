@@ -1,0 +1,52 @@
+#pragma once
+
+#include "engine/executor.h"
+#include "graph/node.h"
+
+/*
+ * Whoever writes down what the commands of a run did, so that a run that was cut short can go on
+ * (async-runs.md section 12). The engine asks it before a command starts and tells it when one has
+ * ended, before anything that depends on that happens.
+ */
+
+/* One execution of a command: the path of its node, and which execution of that path it is.
+ * Attempts of the node and of the groups around it are counted together, so that no two are alike.
+ */
+struct leaf_key {
+	struct str path;
+	uint64_t number; /* from 1 */
+};
+
+/* How it ended. */
+struct leaf_end {
+	int code, signal;
+	bool timed_out;
+	struct str limit; /* the path of the node whose time limit ended it; empty: none did */
+	bool cancelled;   /* ended by a cancel or kill: it counts as not run */
+	bool ok;
+	uint64_t ms, out_bytes, err_bytes;
+	const struct job_usage *usage; /* NULL: not known */
+};
+
+/* A recorded end, with what the command printed. */
+struct leaf_recall {
+	struct leaf_end end;
+	struct content *out;      /* a reference */
+	struct buf err, err_tail; /* the beginning and the end of standard error */
+};
+
+struct recorder {
+	const struct recorder_ops *ops;
+};
+
+struct recorder_ops {
+	/* Whether the command has been executed before; then it is not executed again. */
+	bool (*recall)(struct recorder *r, const struct leaf_key *key, struct leaf_recall *ret);
+	/* What the command's start has to leave behind, and where its output goes. `last`: what it
+	 * prints is what the run prints. -errno. */
+	int (*begin)(
+		struct recorder *r, const struct leaf_key *key, bool last, struct job_record *ret);
+	/* `record` is what begin() filled. -errno. */
+	int (*end)(struct recorder *r, const struct leaf_key *key, struct job_record *record,
+		const struct leaf_end *end);
+};

@@ -1,0 +1,60 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "app/launch.h"
+#include "base/file.h"
+#include "hosts/cli/commands.h"
+#include "hosts/cli/follow.h"
+#include "runs/leaves.h"
+
+/* What a detached start executes: thaws the launch and runs it as a foreground start would, with
+ * nobody looking. Whoever started it waits for "ok", or for the reason why not. */
+
+static void complain(struct cli *cli, int ready)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	report_text(&cli->report, REPORT_ERRORS, &text);
+	(void)fd_write_all(ready, buf_str(&text));
+}
+
+static int supervise(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	struct launch l = LAUNCH_INIT;
+	struct leaves *before = NULL;
+	int ready, status = 1;
+
+	(void)c;
+	(void)opts;
+	detached_begin(&l.lock, &ready);
+	bool ok = launch_thaw(&l, str_of(words[0]), &cli->report);
+	l.detached = true;
+	if (ok && count > 1)
+		ok = (before = leaves_read(
+			      run_file(&l.arena, l.dir, "leaves.jsonl"), &cli->report)) != NULL;
+	if (ok) {
+		struct run_opts o = RUN_OPTS_DEFAULTS;
+
+		o.jobs = l.jobs;
+		o.grace_ms = l.grace_ms;
+		o.quiet = true;
+		status = follow_plan(cli, plan_ref(l.plan), &o, false, true,
+			&(struct follow_run){ .launch = &l, .before = before, .ready = ready });
+	} else {
+		complain(cli, ready);
+	}
+	launch_done(&l);
+	return status;
+}
+
+const struct command cmd_supervise = {
+	.name = "supervise",
+	.summary = "run what a detached start has prepared",
+	.hidden = true,
+	.operands = "DIR [resume]",
+	.min_operands = 1,
+	.max_operands = 2,
+	.run = supervise,
+};

@@ -1,0 +1,160 @@
+#include "hosts/cli/launch-opts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs/leaves.h"
+
+const struct opt name_opts[1] = {
+	OPT_TEXT(0, "as", "ID", struct launch_opts, as, "name the run"),
+};
+
+const struct opt launch_opts[4] = {
+	OPT_FLAG('d', "detach", struct launch_opts, detach,
+		"return at once; the run goes on by itself"),
+	OPT_FLAG(0, "durable", struct launch_opts, durable,
+		"flush every record to the disk: nothing is lost in a power cut either"),
+	OPT_LIST(0, "secret", "NAME=VALUE", struct launch_opts, secrets,
+		"a value that is shown nowhere"),
+	OPT_LIST(0, "secret-env", "NAME", struct launch_opts, secret_env,
+		"the same, read from the environment and not written down"),
+};
+
+static bool take_secret(struct cli *cli, const char *word, struct launch *l)
+{
+	const char *equals = strchr(word, '=');
+
+	if (!equals || equals == word)
+		return report_error(
+			&cli->report, (struct where){ 0 }, "--secret takes NAME=VALUE, found no =");
+	struct str name = { word, (size_t)(equals - word) };
+	json_object_setn_new_nocheck(
+		l->values, name.p, name.len, json_from_str(str_of(equals + 1)));
+	json_array_append_new(l->secrets, json_from_str(name));
+	return true;
+}
+
+static bool take_secret_env(struct cli *cli, const char *name, struct launch *l)
+{
+	const char *value = getenv(name);
+
+	if (!value) {
+		report_error(&cli->report, (struct where){ 0 },
+			"--secret-env %s: there is no such variable", name);
+		return report_hint(&cli->report, "export %s first", name);
+	}
+	json_object_set_new_nocheck(l->values, name, json_from_str(str_of(value)));
+	json_array_append_new(l->secret_env, json_from_str(str_of(name)));
+	return true;
+}
+
+bool launch_options(
+	struct cli *cli, const struct launch_opts *o, const struct run_opts *run, struct launch *l)
+{
+	bool ok = true;
+
+	if (o->as && !run_id_check(o->as, &cli->report))
+		return false;
+	l->id = str_of(o->as);
+	l->durable |= o->durable;
+	l->jobs = run->jobs;
+	l->grace_ms = run->grace_ms;
+	l->secrets = l->secrets ? l->secrets : json_array();
+	l->secret_env = l->secret_env ? l->secret_env : json_array();
+	l->env = l->env ? l->env : json_array();
+	for (size_t i = 0; i < run->env.len; i++)
+		json_array_append_new(l->env, json_from_str(str_of(run->env.at[i])));
+	for (size_t i = 0; i < o->secrets.len; i++)
+		ok &= take_secret(cli, o->secrets.at[i], l);
+	for (size_t i = 0; i < o->secret_env.len; i++)
+		ok &= take_secret_env(cli, o->secret_env.at[i], l);
+	l->argv = json_array();
+	json_array_append_new(l->argv, json_string("roux"));
+	json_array_append_new(l->argv, json_string(cli->command->name));
+	for (size_t i = 0; i < cli->operand_count; i++) {
+		struct str word = str_of(cli->operands[i]);
+		size_t equals = str_find(word, '=', 0);
+
+		/* A value may be a secret: only its name is shown. */
+		if (i && equals < word.len &&
+			launch_is_secret(l, str_sub(word, 0, equals - (word.p[equals - 1] == ':'))))
+			json_array_append_new(l->argv, json_from_str(arena_printf(&l->arena,
+							       "%.*s=***", (int)equals, word.p)));
+		else
+			json_array_append_new(l->argv, json_from_str(word));
+	}
+	return ok;
+}
+
+/* -- answers -------------------------------------------------------------------------------------
+ */
+
+int launch_refuse(struct cli *cli, bool json, const char *reason)
+{
+	const struct issue *i = cli->report.issues.len ? &cli->report.issues.at[0] : NULL;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!json)
+		return cli_refuse(cli, false);
+	buf_adds(&text, "{\"ok\":false,\"status\":\"refused\",\"error\":");
+	json_write_str(&text, i ? i->message : S(""));
+	buf_adds(&text, ",\"reason\":");
+	json_write_str(&text, str_of(reason));
+	buf_adds(&text, ",\"hint\":");
+	json_write_str_or_null(&text, i ? i->hint : S(""));
+	buf_adds(&text, "}\n");
+	(void)cli_print(buf_str(&text));
+	return 2;
+}
+
+static int answer_detached(struct launch *l, int64_t pid, bool json)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_JSON *doc = json_object();
+
+	if (!json) {
+		buf_printf(&text, "%.*s\n", STR(l->id));
+		return cli_print(buf_str(&text));
+	}
+	json_object_set_new(doc, "ok", json_true());
+	json_object_set_new(doc, "status", json_string("running"));
+	json_object_set_new(doc, "run", json_from_str(l->id));
+	json_object_set_new(doc, "pid", json_integer(pid));
+	json_object_set_new(doc, "dir", json_from_str(l->dir));
+	json_object_set_new(
+		doc, "recipe", l->recipe ? json_from_str(l->recipe->file->id) : json_null());
+	json_object_set_new(
+		doc, "artifacts", l->artifacts ? json_incref(l->artifacts) : json_object());
+	json_t *mailbox = l->recipe ? recipe_mailbox(l->recipe) : NULL;
+	json_object_set_new(doc, "mailbox", mailbox ? mailbox : json_null());
+	json_write(&text, doc, 0);
+	buf_addc(&text, '\n');
+	return cli_print(buf_str(&text));
+}
+
+int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,
+	bool stdin_used, struct leaves *before, struct str only)
+{
+	bool refused;
+
+	if (!launch_claim(l, &refused, &cli->report)) {
+		leaves_free(before);
+		return refused ? launch_refuse(cli, json, "id in use") : cli_refuse(cli, json);
+	}
+	if (!launch_freeze(l, &cli->report)) {
+		launch_abandon(l);
+		leaves_free(before);
+		return cli_refuse(cli, json);
+	}
+	if (!l->detached)
+		return follow_plan(cli, plan_ref(l->plan), o, json, stdin_used,
+			&(struct follow_run){
+				.launch = l, .before = before, .only = only, .ready = -1 });
+	leaves_free(before);
+	int64_t pid = launch_detach(l, false, &cli->report);
+	if (pid < 0) {
+		launch_abandon(l);
+		return cli_refuse(cli, json);
+	}
+	return answer_detached(l, pid, json);
+}

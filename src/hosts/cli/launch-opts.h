@@ -1,0 +1,25 @@
+#pragma once
+
+#include "app/launch.h"
+#include "hosts/cli/cli.h"
+#include "hosts/cli/follow.h"
+
+/* Options of every command that starts or takes up a recorded run. */
+struct launch_opts {
+	const char *as;
+	struct opt_list secrets, secret_env;
+	bool detach, durable;
+};
+extern const struct opt name_opts[1];
+extern const struct opt launch_opts[4];
+
+/* Puts them into the launch. False with issues added. */
+bool launch_options(
+	struct cli *cli, const struct launch_opts *o, const struct run_opts *run, struct launch *l);
+
+/* Claims the id, freezes the launch, and runs it here or hands it to a supervisor; answers. Returns
+ * the exit status. `before` and `only` are of a run that goes on from another one's record. */
+int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,
+	bool stdin_used, struct leaves *before, struct str only);
+/* Answers a start that was refused by the state of things. */
+int launch_refuse(struct cli *cli, bool json, const char *reason);

@@ -1,0 +1,216 @@
+#include "prompts/config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "data/toml.h"
+#include "prompts/paths.h"
+
+static const char *const table_names[] = {
+	[KIND_AGENT] = "agents",
+	[KIND_ROLE] = "roles",
+	[KIND_CONTEXT] = "contexts",
+	[KIND_TASK] = "tasks",
+	[KIND_SETTINGS] = "settings",
+};
+
+/* `settings.toml` is another name for `config.toml`. Any table may stand in any of them. */
+static const char *const file_names[] = { "config.toml", "settings.toml", "agents.toml",
+	"roles.toml", "contexts.toml", "tasks.toml" };
+
+const char *config_table_name(enum config_kind kind)
+{
+	return table_names[kind];
+}
+
+const char *config_kind_name(enum config_kind kind)
+{
+	static const char *const names[] = {
+		[KIND_AGENT] = "agent",
+		[KIND_ROLE] = "role",
+		[KIND_CONTEXT] = "context",
+		[KIND_TASK] = "task",
+		[KIND_SETTINGS] = "setting",
+	};
+
+	return names[kind];
+}
+
+/* -- reading -------------------------------------------------------------------------------------
+ */
+
+static struct config_entry *find_in_scope(
+	const struct config *c, enum config_kind kind, struct str name, enum config_scope scope)
+{
+	vec_each (e, &c->entries[kind])
+		if ((*e)->scope == scope && str_eq((*e)->name, name))
+			return *e;
+	return NULL;
+}
+
+static void add_entry(struct config *c, struct config_entry *e)
+{
+	struct config_entry *same = find_in_scope(c, e->kind, e->name, e->scope);
+
+	if (same) {
+		/* Which one is meant nobody knows: an error for whoever needs it. */
+		if (!same->twin)
+			same->twin = e;
+		return;
+	}
+	vec_each (other, &c->entries[e->kind]) {
+		if (str_eq((*other)->name, e->name)) {
+			e->hides = *other;
+			*other = e; /* keeps its place */
+			return;
+		}
+	}
+	vec_push(&c->entries[e->kind], e);
+}
+
+static bool read_table(struct config *c, struct config_file *f, enum config_kind kind,
+	const json_t *table, struct report *r)
+{
+	struct place *place = place_member(&c->arena, &f->root, str_of(table_names[kind]));
+	const char *key;
+	json_t *value;
+
+	if (!table)
+		return true;
+	if (!json_is_object(table)) {
+		report_error(r, place_where(place), "'%s' is %s; expected a table",
+			table_names[kind], json_kind(table));
+		return report_hint(r,
+			kind == KIND_SETTINGS ? "write [settings]" : "write [%s.NAME]",
+			table_names[kind]);
+	}
+	json_object_foreach((json_t *)table, key, value)
+	{
+		struct config_entry *e = arena_new(&c->arena, struct config_entry);
+
+		e->kind = kind;
+		e->scope = f->scope;
+		e->name = arena_str(&c->arena, str_of(key));
+		e->value = value;
+		e->place = place_member(&c->arena, place, e->name);
+		add_entry(c, e);
+	}
+	return true;
+}
+
+static bool read_file(struct config *c, struct str dir, const char *name, enum config_scope scope,
+	struct report *r)
+{
+	struct str path = path_from(&c->arena, dir, str_of(name));
+	AUTO_BUF text = BUF_INIT;
+	bool ok = true;
+
+	int error = file_read(arena_cstr(&c->arena, path), CONFIG_FILE_MAX, &text);
+	if (error == -ENOENT || error == -ENOTDIR)
+		return true;
+	if (error < 0)
+		return report_error(r, (struct where){ 0 }, "cannot read '%.*s': %s", STR(path),
+			strerror(-error));
+	struct config_file *f = arena_new(&c->arena, struct config_file);
+	buf_swap(&f->text, &text);
+	f->scope = scope;
+	f->doc.source = (struct source){ path, buf_str(&f->text) };
+	f->doc.locator = &toml_locator;
+	f->root.doc = &f->doc;
+	vec_push(&c->files, f);
+	f->doc.root = toml_read(&f->doc.source, TOML_PLAIN, r);
+	if (!f->doc.root)
+		return false;
+	for (unsigned kind = 0; kind <= KIND_SETTINGS; kind++)
+		ok &= read_table(c, f, (enum config_kind)kind,
+			json_object_get(f->doc.root, table_names[kind]), r);
+	return ok;
+}
+
+static bool read_scope(struct config *c, struct str dir, enum config_scope scope, struct report *r)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++)
+		ok &= read_file(c, dir, file_names[i], scope, r);
+	return ok;
+}
+
+bool config_load(struct config *c, const struct config_dirs *dirs, struct report *r)
+{
+	*c = (struct config){ 0 };
+	c->dirs = (struct config_dirs){ .home = arena_str(&c->arena, dirs->home),
+		.global = arena_str(&c->arena, dirs->global),
+		.cwd = arena_str(&c->arena, dirs->cwd),
+		.local = dirs->local };
+	bool ok = read_scope(c, c->dirs.global, SCOPE_GLOBAL, r);
+	if (dirs->local)
+		ok &= read_scope(c, path_from(&c->arena, c->dirs.cwd, S(".start")), SCOPE_LOCAL, r);
+	return ok;
+}
+
+void config_done(struct config *c)
+{
+	vec_each (f, &c->files) {
+		json_decref((*f)->doc.root);
+		buf_done(&(*f)->text);
+	}
+	vec_done(&c->files);
+	for (size_t i = 0; i <= KIND_COUNT; i++)
+		vec_done(&c->entries[i]);
+	arena_done(&c->arena);
+}
+
+/* -- asking --------------------------------------------------------------------------------------
+ */
+
+const json_t *config_value(const struct config_entry *e, const char *field)
+{
+	return json_object_get(e->value, field); /* NULL of what is no object */
+}
+
+struct str config_text(const struct config_entry *e, const char *field)
+{
+	const json_t *value = config_value(e, field);
+
+	return json_is_string(value) ? json_str(value) : S("");
+}
+
+bool config_bool(const struct config_entry *e, const char *field)
+{
+	return json_is_true(config_value(e, field));
+}
+
+double config_seconds(const struct config_entry *e, const char *field)
+{
+	const json_t *value = config_value(e, field);
+
+	return json_is_number(value) ? json_number_value(value) : 0;
+}
+
+const struct config_entry *config_find(
+	const struct config *c, enum config_kind kind, struct str name)
+{
+	vec_each (e, &c->entries[kind])
+		if (str_eq((*e)->name, name))
+			return *e;
+	return NULL;
+}
+
+const struct config_entry *config_setting(const struct config *c, const char *name)
+{
+	return config_find(c, KIND_SETTINGS, str_of(name));
+}
+
+struct str config_setting_text(const struct config *c, const char *name)
+{
+	const struct config_entry *e = config_setting(c, name);
+
+	return e && json_is_string(e->value) ? json_str(e->value) : S("");
+}
+
+bool config_any_agent(const struct config_entry *e)
+{
+	return e->kind == KIND_AGENT && str_eq(e->name, S("*"));
+}

@@ -1,0 +1,362 @@
+#include "prompts/doctor.h"
+
+#include "base/near.h"
+#include "prompts/compile.h"
+#include "prompts/paths.h"
+#include "prompts/placeholders.h"
+#include "prompts/section.h"
+
+static bool odd_name(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+		bool inner = i > 0 && i + 1 < name.len && name.p[i - 1] != '-';
+
+		if (!((c >= 'a' && c <= 'z') || ascii_digit(c) || (c == '-' && inner)))
+			return true;
+	}
+	return !name.len;
+}
+
+static void check_name(const struct config_entry *e, struct report *r)
+{
+	if (!odd_name(e->name) || config_any_agent(e))
+		return;
+	report_warning(r, place_key_where(e->place), "the name of %s '%.*s' is unusual",
+		config_kind_name(e->kind), STR(report_quote(r, e->name)));
+	report_hint(r, "use lower case letters, digits and dashes");
+}
+
+static void unknown_field(
+	enum config_kind kind, struct str name, const struct place *place, struct report *r)
+{
+	struct near near = near_to(name);
+
+	if (kind == KIND_AGENT && str_eq(name, S("env"))) {
+		report_warning(r, place_key_where(place), "[agents.NAME.env] is not read any more");
+		report_hint(r, "write the variables into the command: NAME='value' {bin} …");
+		return;
+	}
+	for (const struct config_field *f = config_fields; f->name; f++)
+		if (f->kinds & 1u << kind)
+			near_offer(&near, str_of(f->name));
+	report_warning(
+		r, place_key_where(place), "unknown field '%.*s'", STR(report_quote(r, name)));
+	struct str best = near_best(&near);
+	if (best.len)
+		report_hint(r, "did you mean '%.*s'?", STR(best));
+	else
+		report_hint(r, "it is ignored; take it out");
+}
+
+static void check_fields(struct config *c, const struct config_entry *e, struct report *r)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)e->value, key, value)
+	{
+		if (!config_field(e->kind, str_of(key)))
+			unknown_field(e->kind, str_of(key), config_place(c, e, key), r);
+	}
+}
+
+/* -- placeholders --------------------------------------------------------------------------------
+ */
+
+static const char *place_name(enum place_kind kind)
+{
+	return kind == IN_AGENT  ? "an agent's command"
+	       : kind == IN_ROLE ? "a role"
+	       : kind == IN_TASK ? "a task"
+				 : "a context";
+}
+
+static void strange_name(
+	struct str name, enum place_kind kind, struct where where, struct report *r)
+{
+	struct near near = near_to(name);
+	enum placeholder p;
+
+	if (str_eq(name, S("system_prompt"))) {
+		report_warning(r, where, "{system_prompt} is the old name of {role}");
+		report_hint(r, "write {role}");
+		return;
+	}
+	for (unsigned i = 0; i < PH_COUNT; i++)
+		if (placeholder_places((enum placeholder)i) & kind)
+			near_offer(&near, placeholder_name((enum placeholder)i));
+	struct str best = near_best(&near);
+	bool known = placeholder_find(name, &p);
+	if (known)
+		report_warning(r, where, "{%.*s} is not known in %s: it stays as it is", STR(name),
+			place_name(kind));
+	else
+		report_warning(
+			r, where, "unknown placeholder {%.*s}: it stays as it is", STR(name));
+	if (best.len)
+		report_hint(r, "did you mean {%.*s}?", STR(best));
+	else
+		report_hint(r, "`roux help prompt` lists the names");
+}
+
+/* {{.name}}, as the tool that came later writes it. */
+static void later_syntax(const struct place *place, struct str text, struct report *r)
+{
+	for (size_t at = str_find(text, '{', 0); at + 3 < text.len;
+		at = str_find(text, '{', at + 1)) {
+		if (text.p[at + 1] != '{' || text.p[at + 2] != '.')
+			continue;
+		size_t end = str_find(text, '}', at);
+		struct str name = str_sub(text, at + 3, end - at - 3);
+
+		report_warning(
+			r, place_where_in(place, at, end - at), "{{.%.*s}} is not read", STR(name));
+		report_hint(r, "write {%.*s}", STR(name));
+	}
+}
+
+static void check_text(struct config *c, const struct config_entry *e, const char *field,
+	enum place_kind kind, struct report *r)
+{
+	const struct place *place = config_place(c, e, field);
+	struct str text = config_text(e, field);
+	struct braces b;
+	enum placeholder p;
+
+	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length) {
+		bool shells = kind == IN_AGENT && b.offset && text.p[b.offset - 1] == '$';
+		/* Those of a recipe's step may stand in any agent. */
+		unsigned known = kind == IN_AGENT ? IN_AGENT | IN_STEP : kind;
+
+		if (shells || (placeholder_find(b.name, &p) && placeholder_places(p) & known))
+			continue;
+		strange_name(b.name, kind, place_where_in(place, b.offset, b.length), r);
+	}
+	later_syntax(place, text, r);
+}
+
+/* -- agents --------------------------------------------------------------------------------------
+ */
+
+static void check_program(struct config *c, const struct config_entry *e, struct report *r)
+{
+	struct str bin = path_tilde(&c->arena, config_text(e, "bin"), c->dirs.home);
+
+	if (path_program(&c->arena, bin, c->dirs.cwd, path_search()) || compile_shell_has(bin))
+		return;
+	report_error(r, place_where(config_place(c, e, "bin")),
+		"the program '%.*s' of agent '%.*s' is not found", STR(bin), STR(e->name));
+	report_hint(r, "install it, or take the agent out");
+}
+
+static void check_agent(struct config *c, const struct config_entry *e, struct report *r)
+{
+	struct str model = config_text(e, "default_model");
+	const json_t *models = config_value(e, "models");
+
+	if (!select_check_agent(c, e, r))
+		return;
+	check_program(c, e, r);
+	check_text(c, e, "command", IN_AGENT, r);
+	uint32_t names = placeholders_in(config_text(e, "command"), IN_AGENT);
+	bool reads = str_eq(config_text(e, "stdin"), S("prompt")) || config_any_agent(e);
+	if (!(names & (1u << PH_PROMPT | 1u << PH_PROMPT_FILE)) && !reads) {
+		report_warning(r, place_where(config_place(c, e, "command")),
+			"the command of agent '%.*s' does not name {prompt}", STR(e->name));
+		report_hint(r, "add '{prompt}', or stdin = \"prompt\"");
+	}
+	if (model.len && json_object_size(models) &&
+		!json_object_getn(models, model.p, model.len)) {
+		report_warning(r, place_where(config_place(c, e, "default_model")),
+			"default_model '%.*s' is not among the models", STR(model));
+		report_hint(r, "it is handed on as it is; add it to [agents.%.*s.models]",
+			STR(e->name));
+	}
+}
+
+/* -- sections ------------------------------------------------------------------------------------
+ */
+
+static void check_sources(struct config *c, const struct section *s, struct report *r)
+{
+	static const struct {
+		const char *field;
+		unsigned names;
+	} sources[] = { { "file", 1u << PH_FILE | 1u << PH_FILE_CONTENTS },
+		{ "command", 1u << PH_COMMAND | 1u << PH_COMMAND_OUTPUT } };
+	uint32_t names = placeholders_in(s->prompt, s->kind);
+
+	for (size_t i = 0; s->prompt.len && i < ARRAY_SIZE(sources); i++) {
+		bool there = config_text(s->entry, sources[i].field).len > 0;
+		bool named = names & sources[i].names;
+
+		if (there && !named) {
+			report_warning(r, section_where(c, s, sources[i].field),
+				"'%s' of %s '%.*s' is not used: its prompt does not name {%s}",
+				sources[i].field, section_kind_name(s), STR(s->name),
+				sources[i].field);
+			report_hint(r, "name it in the prompt, or take it out");
+		} else if (named && !there) {
+			report_error(r, section_where(c, s, "prompt"),
+				"%s '%.*s' names {%s} or what comes from it but has no '%s'",
+				section_kind_name(s), STR(s->name), sources[i].field,
+				sources[i].field);
+			report_hint(r, "add %s = \"…\"", sources[i].field);
+		}
+	}
+}
+
+static void check_file(struct config *c, const struct section *s, struct report *r)
+{
+	if (!s->file.len || !(s->kind == IN_ROLE || config_bool(s->entry, "required")))
+		return;
+	struct str path = section_path(c, s);
+	if (!section_file_error(arena_cstr(&c->arena, path)))
+		return;
+	report_warning(r, section_where(c, s, "file"),
+		"the file '%.*s' of %s '%.*s' cannot be read", STR(path), section_kind_name(s),
+		STR(s->name));
+	report_hint(r, "write it, or correct the path");
+}
+
+static void check_section(struct config *c, const struct config_entry *e, struct report *r)
+{
+	struct section s = section_of(e);
+
+	if (!config_check(c, e, r))
+		return;
+	if (!s.file.len && !s.command.len && !s.prompt.len) {
+		report_error(r, place_key_where(e->place),
+			"%s '%.*s' has neither file nor command nor prompt",
+			config_kind_name(e->kind), STR(e->name));
+		report_hint(r, "add one of them: prompt = \"…\"");
+	}
+	check_text(c, e, "prompt", s.kind, r);
+	check_sources(c, &s, r);
+	check_file(c, &s, r);
+}
+
+/* -- names of others -----------------------------------------------------------------------------
+ */
+
+static void check_reference(struct config *c, enum config_kind kind, struct str name,
+	const struct place *place, struct report *r)
+{
+	struct near near = near_to(name);
+
+	if (!name.len || config_find(c, kind, name))
+		return;
+	vec_each (e, &c->entries[kind])
+		near_offer(&near, (*e)->name);
+	report_error(r, place_where(place), "there is no %s '%.*s'", config_kind_name(kind),
+		STR(report_quote(r, name)));
+	struct str best = near_best(&near);
+	if (best.len)
+		report_hint(r, "did you mean '%.*s'?", STR(best));
+	else
+		report_hint(r, "define it, or name another");
+}
+
+static void check_alias(struct config *c, const struct config_entry *task, struct report *r)
+{
+	struct str alias = config_text(task, "alias");
+
+	if (!alias.len)
+		return;
+	vec_each (e, &c->entries[KIND_TASK]) {
+		if (*e == task || (*e)->scope != task->scope)
+			continue;
+		bool name = str_eq((*e)->name, alias),
+		     same = str_eq(config_text(*e, "alias"), alias);
+		if (!name && !same)
+			continue;
+		report_error(r, place_where(config_place(c, task, "alias")),
+			"the alias '%.*s' is also %s of task '%.*s'", STR(alias),
+			name ? "the name" : "that", STR((*e)->name));
+		report_hint(r, "choose another");
+	}
+}
+
+static void check_settings(struct config *c, struct report *r)
+{
+	static const char *const levels[] = { "quiet", "normal", "verbose", "debug" };
+	const struct config_entry *level = config_setting(c, "log_level");
+	bool known = !level;
+
+	(void)config_check_settings(c, r);
+	vec_each (e, &c->entries[KIND_SETTINGS])
+		if (!config_field(KIND_SETTINGS, (*e)->name))
+			unknown_field(KIND_SETTINGS, (*e)->name, (*e)->place, r);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		known |= str_eq(config_setting_text(c, "log_level"), str_of(levels[i]));
+	if (!known && json_is_string(level->value)) {
+		report_error(r, place_where(level->place), "log_level '%.*s' is not known",
+			STR(report_quote(r, json_str(level->value))));
+		report_hint(r, "one of: quiet, normal, verbose, debug");
+	}
+	static const struct {
+		const char *name;
+		enum config_kind kind;
+	} references[] = { { "default_agent", KIND_AGENT }, { "default_role", KIND_ROLE } };
+	for (size_t i = 0; i < ARRAY_SIZE(references); i++) {
+		const struct config_entry *e = config_setting(c, references[i].name);
+
+		if (e)
+			check_reference(c, references[i].kind,
+				config_setting_text(c, references[i].name), e->place, r);
+	}
+}
+
+static void check_tables(struct config *c, struct report *r)
+{
+	vec_each (f, &c->files) {
+		const char *key;
+		json_t *value;
+
+		json_object_foreach((*f)->doc.root, key, value)
+		{
+			bool known = false;
+
+			for (unsigned k = 0; k <= KIND_SETTINGS; k++)
+				known |= str_eq(str_of(key),
+					str_of(config_table_name((enum config_kind)k)));
+			if (known)
+				continue;
+			report_warning(r,
+				place_key_where(place_member(&c->arena, &(*f)->root, str_of(key))),
+				"unknown table '%s'", key);
+			report_hint(r, "there are: agents, roles, contexts, tasks, settings");
+		}
+	}
+}
+
+static void check_entry(struct config *c, const struct config_entry *e, struct report *r)
+{
+	check_name(e, r);
+	check_fields(c, e, r);
+	if (e->kind == KIND_AGENT)
+		check_agent(c, e, r);
+	else
+		check_section(c, e, r);
+	if (e->kind != KIND_TASK)
+		return;
+	check_alias(c, e, r);
+	check_reference(c, KIND_AGENT, config_text(e, "agent"), config_place(c, e, "agent"), r);
+	check_reference(c, KIND_ROLE, config_text(e, "role"), config_place(c, e, "role"), r);
+}
+
+void prompts_doctor(struct config *c, struct report *r)
+{
+	check_tables(c, r);
+	check_settings(c, r);
+	for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
+		vec_each (e, &c->entries[kind]) {
+			check_entry(c, *e, r);
+			/* What a local one replaces is checked as well: other directories use it.
+			 */
+			if ((*e)->hides)
+				check_entry(c, (*e)->hides, r);
+		}
+	}
+}

@@ -1,0 +1,7 @@
+#pragma once
+
+#include "prompts/config.h"
+
+/* Looks at all of a configuration and adds what is wrong or doubtful to `r`, each with its place:
+ * prompts.md section 8. Files are looked at, nothing is run. */
+void prompts_doctor(struct config *c, struct report *r);

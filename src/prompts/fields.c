@@ -1,0 +1,193 @@
+/* The fields of the tables and what may stand in them. */
+#include <inttypes.h>
+
+#include "prompts/config.h"
+
+enum {
+	AGENT = 1 << KIND_AGENT,
+	ROLE = 1 << KIND_ROLE,
+	CONTEXT = 1 << KIND_CONTEXT,
+	TASK = 1 << KIND_TASK,
+	SECTION = ROLE | CONTEXT | TASK,
+	SETTINGS = 1 << KIND_SETTINGS,
+};
+
+const struct config_field config_fields[] = {
+	{ "bin", FIELD_TEXT, AGENT },
+	{ "command", FIELD_TEXT, AGENT | SECTION },
+	{ "description", FIELD_TEXT, AGENT | SECTION },
+	{ "url", FIELD_TEXT, AGENT },
+	{ "models_url", FIELD_TEXT, AGENT },
+	{ "default_model", FIELD_TEXT, AGENT },
+	{ "models", FIELD_TEXT_TABLE, AGENT },
+	{ "stdin", FIELD_TEXT, AGENT },
+	{ "file", FIELD_TEXT, SECTION },
+	{ "prompt", FIELD_TEXT, SECTION },
+	{ "shell", FIELD_TEXT, SECTION | SETTINGS },
+	{ "command_timeout", FIELD_SECONDS, SECTION | SETTINGS },
+	{ "required", FIELD_BOOL, CONTEXT },
+	{ "tags", FIELD_TEXTS, CONTEXT },
+	{ "alias", FIELD_TEXT, TASK },
+	{ "role", FIELD_TEXT, TASK },
+	{ "agent", FIELD_TEXT, TASK },
+	{ "default_agent", FIELD_TEXT, SETTINGS },
+	{ "default_role", FIELD_TEXT, SETTINGS },
+	{ "log_level", FIELD_TEXT, SETTINGS },
+	{ "asset_download", FIELD_ANY, SETTINGS },
+	{ "asset_repo", FIELD_ANY, SETTINGS },
+	{ "asset_path", FIELD_ANY, SETTINGS },
+	{ NULL, FIELD_ANY, 0 },
+};
+
+const struct config_field *config_field(enum config_kind kind, struct str name)
+{
+	for (const struct config_field *f = config_fields; f->name; f++)
+		if (f->kinds & 1u << kind && str_eq(str_of(f->name), name))
+			return f;
+	return NULL;
+}
+
+const struct place *config_place(struct config *c, const struct config_entry *e, const char *field)
+{
+	return place_member(&c->arena, e->place, str_of(field));
+}
+
+static const char *wanted(enum field_type type)
+{
+	static const char *const names[] = {
+		[FIELD_TEXT] = "a text in quotes",
+		[FIELD_BOOL] = "true or false",
+		[FIELD_SECONDS] = "a positive number of seconds",
+		[FIELD_TEXTS] = "an array of texts",
+		[FIELD_TEXT_TABLE] = "a table of texts",
+		[FIELD_ANY] = "anything",
+	};
+
+	return names[type];
+}
+
+static bool wrong(
+	const struct place *p, const struct config_field *f, const json_t *value, struct report *r)
+{
+	if (f->type == FIELD_SECONDS && json_is_number(value))
+		report_error(r, place_where(p), "'%s' is not positive", f->name);
+	else
+		report_error(r, place_where(p), "'%s' is %s; expected %s", f->name,
+			json_kind(value), wanted(f->type));
+	if (f->type == FIELD_TEXT)
+		return report_hint(r, "write %s = \"…\"", f->name);
+	return report_hint(r, "give it %s", wanted(f->type));
+}
+
+static bool check_texts(struct config *c, const struct place *p, const json_t *array,
+	const struct config_field *f, struct report *r)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const json_t *item = json_array_get(array, i);
+
+		if (!json_is_string(item))
+			ok = report_error(r, place_where(place_element(&c->arena, p, i)),
+				"'%s' has %s in it; expected texts", f->name, json_kind(item));
+	}
+	return ok;
+}
+
+static bool check_text_table(struct config *c, const struct place *p, const json_t *table,
+	const struct config_field *f, struct report *r)
+{
+	const char *key;
+	json_t *item;
+	bool ok = true;
+
+	json_object_foreach((json_t *)table, key, item)
+	{
+		if (!json_is_string(item))
+			ok = report_error(r, place_where(place_member(&c->arena, p, str_of(key))),
+				"'%s' of '%s' is %s; expected a text", key, f->name,
+				json_kind(item));
+	}
+	return ok;
+}
+
+static bool check_value(struct config *c, const struct place *p, const struct config_field *f,
+	const json_t *value, struct report *r)
+{
+	switch (f->type) {
+	case FIELD_TEXT:
+		return json_is_string(value) || wrong(p, f, value, r);
+	case FIELD_BOOL:
+		return json_is_boolean(value) || wrong(p, f, value, r);
+	case FIELD_SECONDS:
+		return (json_is_number(value) && json_number_value(value) > 0) ||
+		       wrong(p, f, value, r);
+	case FIELD_TEXTS:
+		return json_is_array(value) ? check_texts(c, p, value, f, r)
+					    : wrong(p, f, value, r);
+	case FIELD_TEXT_TABLE:
+		return json_is_object(value) ? check_text_table(c, p, value, f, r)
+					     : wrong(p, f, value, r);
+	case FIELD_ANY:
+		return true;
+	}
+	UNREACHABLE("a field of no type");
+}
+
+bool config_check_field(
+	struct config *c, const struct config_entry *e, const char *field, struct report *r)
+{
+	const json_t *value = config_value(e, field);
+
+	return !value || check_value(c, config_place(c, e, field),
+				 config_field(e->kind, str_of(field)), value, r);
+}
+
+static bool check_twin(const struct config_entry *e, struct report *r)
+{
+	if (!e->twin)
+		return true;
+	AUTO_REPORT first = REPORT_INIT;
+	report_error(&first, place_key_where(e->place), "first");
+	const struct issue *i = &first.issues.at[0];
+	report_error(r, place_key_where(e->twin->place), "%s '%.*s' is defined twice",
+		config_kind_name(e->kind), STR(e->name));
+	return report_hint(r, "the other is at %.*s:%zu:%zu; leave one of them", STR(i->file),
+		i->line, i->column);
+}
+
+bool config_check(struct config *c, const struct config_entry *e, struct report *r)
+{
+	const char *key;
+	json_t *value;
+	bool ok = check_twin(e, r);
+
+	if (!json_is_object(e->value)) {
+		report_error(r, place_where(e->place), "%s '%.*s' is %s; expected a table",
+			config_kind_name(e->kind), STR(e->name), json_kind(e->value));
+		return report_hint(r, "write [%s.%.*s]", config_table_name(e->kind), STR(e->name));
+	}
+	json_object_foreach((json_t *)e->value, key, value)
+	{
+		const struct config_field *f = config_field(e->kind, str_of(key));
+
+		if (f)
+			ok &= check_value(c, config_place(c, e, key), f, value, r);
+	}
+	return ok;
+}
+
+bool config_check_settings(struct config *c, struct report *r)
+{
+	bool ok = true;
+
+	vec_each (e, &c->entries[KIND_SETTINGS]) {
+		const struct config_field *f = config_field(KIND_SETTINGS, (*e)->name);
+
+		if (!f)
+			continue;
+		ok &= check_twin(*e, r);
+		ok &= check_value(c, (*e)->place, f, (*e)->value, r);
+	}
+	return ok;
+}

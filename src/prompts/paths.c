@@ -1,0 +1,138 @@
+#include "prompts/paths.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+/* The program is linked statically, where getpwuid() would load half of the C library again. */
+static struct str home_from_passwd(struct arena *a)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (file_read("/etc/passwd", 4 << 20, &text) < 0)
+		return S("");
+	struct str s = buf_str(&text);
+	for (size_t at = 0; at < s.len;) {
+		size_t end = str_find(s, '\n', at);
+		struct str line = str_sub(s, at, end - at), field[7] = { 0 };
+		size_t n = 0;
+
+		for (size_t from = 0; n < 7 && from <= line.len; n++) {
+			size_t to = str_find(line, ':', from);
+
+			field[n] = str_sub(line, from, to - from);
+			from = to + 1;
+		}
+		uint64_t uid;
+		if (n == 7 && str_to_uint(field[2], &uid) && uid == (uint64_t)getuid())
+			return arena_str(a, field[5]);
+		at = end + 1;
+	}
+	return S("");
+}
+
+struct str path_home(struct arena *a)
+{
+	const char *home = getenv("HOME");
+
+	return home && *home ? arena_str(a, str_of(home)) : home_from_passwd(a);
+}
+
+struct str path_global_config(struct arena *a, struct str home)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+
+	if (xdg && xdg[0] == '/')
+		return path_from(a, str_of(xdg), S("start"));
+	return path_from(a, home, S(".config/start"));
+}
+
+bool path_typed(struct str s)
+{
+	return str_starts(s, S("./")) || str_starts(s, S("../")) || str_starts(s, S("/")) ||
+	       str_starts(s, S("~/"));
+}
+
+struct str path_tilde(struct arena *a, struct str path, struct str home)
+{
+	bool ours = str_eq(path, S("~")) || str_starts(path, S("~/"));
+
+	if (!ours || !home.len)
+		return path;
+	return arena_printf(a, "%.*s%.*s", STR(home), STR(str_from(path, 1)));
+}
+
+struct str path_from(struct arena *a, struct str dir, struct str path)
+{
+	AUTO_BUF whole = BUF_INIT;
+	AUTO_BUF clean = BUF_INIT;
+
+	if (!path.len || path.p[0] != '/') {
+		buf_add(&whole, dir);
+		buf_addc(&whole, '/');
+	}
+	buf_add(&whole, path);
+	struct str w = buf_str(&whole);
+	for (size_t at = 0; at < w.len;) {
+		size_t end = str_find(w, '/', at);
+		struct str part = str_sub(w, at, end - at);
+
+		if (str_eq(part, S(".."))) {
+			while (clean.len && clean.p[clean.len - 1] != '/')
+				buf_truncate(&clean, clean.len - 1);
+			buf_truncate(&clean, clean.len ? clean.len - 1 : 0);
+		} else if (part.len && !str_eq(part, S("."))) {
+			buf_addc(&clean, '/');
+			buf_add(&clean, part);
+		}
+		at = end + 1;
+	}
+	if (!clean.len)
+		buf_addc(&clean, '/');
+	return arena_str(a, buf_str(&clean));
+}
+
+static bool executable(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+const char *path_program(struct arena *a, struct str word, struct str cwd, struct str search)
+{
+	if (str_find(word, '/', 0) < word.len) {
+		const char *path = arena_cstr(a, path_from(a, cwd, word));
+
+		return executable(path) ? path : NULL;
+	}
+	for (size_t at = 0; word.len && at <= search.len;) {
+		size_t end = str_find(search, ':', at);
+		struct str dir = path_from(a, cwd, str_sub(search, at, end - at));
+		const char *path = arena_cstr(a, path_from(a, dir, word));
+
+		if (executable(path))
+			return path;
+		at = end + 1;
+	}
+	return NULL;
+}
+
+struct str path_search(void)
+{
+	const char *path = getenv("PATH");
+
+	return path ? str_of(path) : S("/usr/local/bin:/usr/bin:/bin");
+}
+
+struct str path_last(struct str path)
+{
+	size_t from = path.len;
+
+	while (from && path.p[from - 1] != '/')
+		from--;
+	return str_from(path, from);
+}

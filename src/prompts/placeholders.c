@@ -1,0 +1,116 @@
+#include "prompts/placeholders.h"
+
+#include "base/lang.h"
+
+enum { IN_COMMAND = IN_AGENT | IN_STEP, IN_SECTION = IN_ROLE | IN_CONTEXT | IN_TASK };
+
+static const struct {
+	struct str name;
+	unsigned places;
+} table[PH_COUNT] = {
+	[PH_DATE] = { S("date"), IN_COMMAND | IN_SECTION },
+	[PH_BIN] = { S("bin"), IN_COMMAND },
+	[PH_MODEL] = { S("model"), IN_COMMAND },
+	[PH_PROMPT] = { S("prompt"), IN_COMMAND },
+	[PH_ROLE] = { S("role"), IN_COMMAND },
+	[PH_ROLE_FILE] = { S("role_file"), IN_COMMAND },
+	[PH_PROMPT_FILE] = { S("prompt_file"), IN_COMMAND },
+	[PH_AGENT] = { S("agent"), IN_STEP },
+	[PH_MODE] = { S("mode"), IN_STEP },
+	[PH_PROVIDER] = { S("provider"), IN_STEP },
+	[PH_STEP] = { S("step"), IN_STEP },
+	[PH_FILE] = { S("file"), IN_SECTION },
+	[PH_FILE_CONTENTS] = { S("file_contents"), IN_SECTION },
+	[PH_COMMAND] = { S("command"), IN_SECTION },
+	[PH_COMMAND_OUTPUT] = { S("command_output"), IN_SECTION },
+	[PH_INSTRUCTIONS] = { S("instructions"), IN_TASK },
+};
+
+struct str placeholder_name(enum placeholder p)
+{
+	return table[p].name;
+}
+
+unsigned placeholder_places(enum placeholder p)
+{
+	return table[p].places;
+}
+
+bool placeholder_find(struct str name, enum placeholder *ret)
+{
+	for (unsigned p = 0; p < PH_COUNT; p++) {
+		if (str_eq(table[p].name, name)) {
+			*ret = (enum placeholder)p;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || c == '_' || ascii_digit(c);
+}
+
+bool braces_next(struct str text, size_t from, struct braces *ret)
+{
+	for (size_t at = str_find(text, '{', from); at < text.len;
+		at = str_find(text, '{', at + 1)) {
+		size_t end = at + 1;
+
+		while (end < text.len && name_char(text.p[end]))
+			end++;
+		if (end == at + 1 || end == text.len || text.p[end] != '}')
+			continue;
+		*ret = (struct braces){ at, end + 1 - at, str_sub(text, at + 1, end - at - 1) };
+		return true;
+	}
+	return false;
+}
+
+bool placeholder_at(
+	struct str text, size_t at, unsigned places, enum placeholder *ret, size_t *length)
+{
+	size_t end = at + 1;
+
+	/* Not braces_next(), which would look at all that follows. */
+	if (text.p[at] != '{')
+		return false;
+	while (end < text.len && name_char(text.p[end]))
+		end++;
+	if (end == text.len || text.p[end] != '}' ||
+		!placeholder_find(str_sub(text, at + 1, end - at - 1), ret) ||
+		!(table[*ret].places & places))
+		return false;
+	*length = end + 1 - at;
+	return true;
+}
+
+uint32_t placeholders_in(struct str text, unsigned places)
+{
+	struct braces b;
+	enum placeholder p;
+	uint32_t mask = 0;
+
+	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length)
+		if (placeholder_find(b.name, &p) && table[p].places & places)
+			mask |= 1u << p;
+	return mask;
+}
+
+void placeholders_replace(
+	struct buf *out, struct str text, uint32_t mask, const struct placeholder_values *v)
+{
+	struct braces b;
+	enum placeholder p;
+	size_t done = 0;
+
+	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length) {
+		if (!placeholder_find(b.name, &p) || !(mask & 1u << p))
+			continue;
+		buf_add(out, str_sub(text, done, b.offset - done));
+		buf_add(out, v->at[p]);
+		done = b.offset + b.length;
+	}
+	buf_add(out, str_from(text, done));
+}

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "base/buf.h"
+
+/* Names in braces that stand for values. One table says which name is known where; compiling,
+ * resolving, `doctor` and the hints all read it. */
+enum placeholder {
+	PH_DATE,
+	PH_BIN,
+	PH_MODEL,
+	PH_PROMPT,
+	PH_ROLE,
+	PH_ROLE_FILE,
+	PH_PROMPT_FILE,
+	PH_AGENT,
+	PH_MODE,
+	PH_PROVIDER,
+	PH_STEP,
+	PH_FILE,
+	PH_FILE_CONTENTS,
+	PH_COMMAND,
+	PH_COMMAND_OUTPUT,
+	PH_INSTRUCTIONS,
+	PH_COUNT,
+};
+
+/* Where a text stands, as bits. */
+enum place_kind {
+	IN_AGENT = 1, /* an agent's command */
+	IN_STEP = 2,  /* the same, launched by a step of a recipe */
+	IN_ROLE = 4,
+	IN_CONTEXT = 8,
+	IN_TASK = 16,
+};
+
+/* The name without braces. */
+struct str placeholder_name(enum placeholder p);
+/* Where it is known: a mask of enum place_kind. */
+unsigned placeholder_places(enum placeholder p);
+/* False when nothing has that name. */
+bool placeholder_find(struct str name, enum placeholder *ret);
+
+/* A pair of braces with a name between them: {name}, lower case, no blanks. */
+struct braces {
+	size_t offset, length; /* in the text, braces included */
+	struct str name;
+};
+
+/* The next one at or after `from`, whatever its name. Of {{x}} only the inner pair counts. */
+bool braces_next(struct str text, size_t from, struct braces *ret);
+
+/* Whether the placeholder that begins at `at` is known in `places`. */
+bool placeholder_at(
+	struct str text, size_t at, unsigned places, enum placeholder *ret, size_t *length);
+
+/* A mask of 1 << placeholder: which ones that are known in `places` stand in the text. */
+uint32_t placeholders_in(struct str text, unsigned places);
+
+struct placeholder_values {
+	struct str at[PH_COUNT];
+};
+
+/* Adds `text` with the placeholders of `mask` replaced: one pass, left to right; what was inserted
+ * is not looked at again. */
+void placeholders_replace(
+	struct buf *b, struct str text, uint32_t mask, const struct placeholder_values *v);

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "prompts/config.h"
+#include "prompts/placeholders.h"
+
+/* What somebody wants to launch. Texts are bytes and are never read as options, names or paths
+ * unless this says so. */
+enum prompt_mode { MODE_START, MODE_PROMPT, MODE_TASK };
+
+struct prompt_request {
+	enum prompt_mode mode;
+	struct str task;               /* MODE_TASK: a name, an alias or a path, as typed */
+	struct str instructions;       /* MODE_TASK: empty means None */
+	struct str text;               /* MODE_PROMPT */
+	struct str agent, role, model; /* as typed; empty: not given */
+	bool no_role;
+	const struct str *contexts; /* terms, each perhaps a list with commas */
+	size_t context_count;
+	/* Neither contexts nor a role unless they are named: a recipe's step means the same for
+	 * everybody. */
+	bool bare;
+	struct str stands; /* paths in the request are taken from here; absolute */
+};
+
+/* A role, a context or a task: texts and where they come from. */
+struct section {
+	enum place_kind kind;                    /* IN_ROLE, IN_CONTEXT, IN_TASK */
+	const struct config_entry *entry;        /* NULL: a path of the request */
+	struct str name;                         /* or the path as typed */
+	struct str file, command, prompt, shell; /* empty: not there; `file` of a path: absolute */
+	double timeout;                          /* seconds; 0: not there */
+};
+
+struct selection {
+	const struct config_entry *agent;
+	struct str model; /* the identifier; empty: none */
+	bool has_role, has_task;
+	struct section role, task;
+	VEC(struct section) contexts; /* in the order of the prompt */
+	struct buf notes; /* names that were shortened and what they were taken for, a line each */
+};
+
+/* Chooses by the rules of prompts.md sections 5 and 6. What is chosen is valid as far as that can
+ * be known without reading files. False with issues added; warnings are about terms that mean
+ * nothing. To be ended in any case. */
+bool select_all(struct config *c, const struct prompt_request *q, struct selection *ret,
+	struct report *r, struct report *warnings);
+void selection_done(struct selection *s);
+
+/* The agent for a name as it is written in a file: exact, or NULL. */
+const struct config_entry *select_agent_exact(const struct config *c, struct str name);
+/* What a name typed by a person means. NULL with an issue added. */
+const struct config_entry *select_named(struct config *c, enum config_kind kind, struct str typed,
+	struct buf *notes, struct report *r);
+/* The model of an agent; `typed` may be empty. False with an issue added. */
+bool select_model(struct config *c, const struct config_entry *agent, struct str typed,
+	struct str *ret, struct buf *notes, struct report *r);
+/* Whether an agent can be launched: bin, command, {bin} in it. */
+bool select_check_agent(struct config *c, const struct config_entry *agent, struct report *r);
+
+/* The section of an entry. */
+struct section section_of(const struct config_entry *e);

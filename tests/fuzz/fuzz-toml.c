@@ -1,0 +1,113 @@
+/* TOML: what is read stands where the locator says, in both styles. */
+#include "base/utf8.h"
+#include "data/doc.h"
+#include "data/toml.h"
+
+#include "fuzz.h"
+
+/* The text of a leaf, read alone, is the same leaf. */
+static void check_leaf(struct str text, const json_t *value)
+{
+	AUTO_BUF line = BUF_INIT;
+	AUTO_REPORT r = REPORT_INIT;
+
+	buf_adds(&line, "a = ");
+	buf_add(&line, text);
+	struct source source = { S("leaf"), buf_str(&line) };
+	AUTO_JSON *again = toml_read(&source, TOML_PLAIN, &r);
+	HOLDS(again && json_equal(json_object_get(again, "a"), value));
+}
+
+static void check_string(const struct place *p, struct where w, struct str s)
+{
+	struct str text = p->doc->source.text;
+	size_t last = w.offset;
+
+	for (size_t at = 0; at < s.len; at += 1 + s.len / 8) {
+		struct where in = place_where_in(p, at, 1);
+
+		HOLDS(in.offset >= w.offset && in.offset + in.length <= w.offset + w.length);
+		HOLDS(in.offset >= last);
+		last = in.offset;
+		if (in.length == 1 && in.offset > w.offset && s.p[at] != '\n' &&
+			w.length == s.len + 2)
+			HOLDS(text.p[in.offset] == s.p[at]);
+	}
+}
+
+static void check_place(const struct place *p, const json_t *value)
+{
+	struct where w = place_where(p), k = place_key_where(p);
+	struct str text = p->doc->source.text;
+
+	HOLDS(w.offset + w.length <= text.len && k.offset + k.length <= text.len);
+	HOLDS(!p->up || (w.length && k.length));
+	if (json_is_object(value) || json_is_array(value))
+		return;
+	check_leaf(str_sub(text, w.offset, w.length), value);
+	if (json_is_string(value))
+		check_string(p, w, json_str(value));
+}
+
+static void walk(struct arena *a, const struct place *p, const json_t *value, unsigned *left)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (!*left)
+		return;
+	--*left;
+	check_place(p, value);
+	if (json_is_array(value))
+		json_array_foreach(value, i, item) walk(a, place_element(a, p, i), item, left);
+	else if (json_is_object(value))
+		json_object_foreach((json_t *)value, key, item)
+			walk(a, place_member(a, p, str_of(key)), item, left);
+}
+
+static void strangers(struct arena *a, const struct place *root, const uint8_t *data, size_t size)
+{
+	const struct place *p = root;
+
+	/* Ways that lead nowhere end somewhere in the text all the same. */
+	for (size_t i = 0; i < size && i < 8; i++) {
+		p = data[i] & 1 ? place_element(a, p, data[i] >> 1)
+				: place_member(a, p, fuzz_str(data + i, MIN(size - i, (size_t)2)));
+		struct where w = place_where(p);
+		HOLDS(w.offset + w.length <= root->doc->source.text.len);
+		w = place_where_in(p, data[i], 3);
+		HOLDS(w.offset + w.length <= root->doc->source.text.len);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct doc doc = { .source = { S("fuzz"), fuzz_str(data, size) },
+		.locator = &toml_locator };
+	struct place root = { .doc = &doc };
+	struct arena a = ARENA_INIT;
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_REPORT tagged_report = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+	AUTO_JSON *tagged = toml_read(&doc.source, TOML_TAGGED, &tagged_report);
+	unsigned left = 100;
+
+	doc.root = toml_read(&doc.source, TOML_PLAIN, &r);
+	HOLDS(!doc.root == (r.errors == 1) && r.issues.len == r.errors);
+	HOLDS(!doc.root || tagged); /* not the other way: a key may hold NUL */
+	if (doc.root) {
+		HOLDS(json_object_size(doc.root) == json_object_size(tagged));
+		json_write(&text, doc.root, 0);
+		walk(&a, &root, doc.root, &left);
+	} else {
+		report_text(&r, REPORT_ALL, &text);
+		HOLDS(r.issues.at[0].line >= 1 && r.issues.at[0].column >= 1);
+		HOLDS(r.issues.at[0].hint.len);
+	}
+	HOLDS(utf8_valid(buf_str(&text)));
+	strangers(&a, &root, data, size);
+	doc_done(&doc);
+	arena_done(&a);
+	return 0;
+}
