@@ -1,3 +1,7 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 
@@ -8,10 +12,31 @@ static const struct command *const commands[] = {
 	&cmd_check,
 	&cmd_plan,
 	&cmd_graph,
+	&cmd_runs,
+	&cmd_status,
+	&cmd_logs,
+	&cmd_wait,
+	&cmd_cancel,
+	&cmd_kill,
+	&cmd_resume,
+	&cmd_rerun,
+	&cmd_archive,
+	&cmd_prune,
 	&cmd_list,
 	&cmd_show,
 	&cmd_tool,
+	&cmd_message,
+	&cmd_messages,
+	&cmd_report,
 	&cmd_doctor,
+	&cmd_start,
+	&cmd_prompt,
+	&cmd_task,
+	&cmd_agents,
+	&cmd_roles,
+	&cmd_contexts,
+	&cmd_tasks,
+	&cmd_init,
 	&cmd_completion,
 	&cmd_schema,
 	&cmd_version,
@@ -21,7 +46,34 @@ static const struct command *const commands[] = {
 	&cmd_debug,
 };
 
+/* Called as `start`, roux is that command: `start task NAME`, `start --agent NAME`. Only the words
+ * that stand for something else in both tools are commands of their own. */
+static bool is_start(int argc, char **argv)
+{
+	static const char *const others[] = { "agents", "roles", "contexts", "tasks", "init",
+		"doctor", "help", "version", "completion" };
+	const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
+
+	if (argc < 1 || strcmp(name ? name + 1 : argv[0], "start") != 0)
+		return false;
+	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(others); i++)
+		if (strcmp(argv[1], others[i]) == 0)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	if (is_start(argc, argv)) {
+		char **words = mem_zero(sizeof(*words) * ((size_t)argc + 2));
+		char name[] = "start";
+
+		words[0] = argv[0];
+		words[1] = name;
+		memcpy(words + 2, argv + 1, sizeof(*words) * (size_t)(argc - 1));
+		int status = cli_main(commands, ARRAY_SIZE(commands), argc + 1, words);
+		free(words);
+		return status;
+	}
 	return cli_main(commands, ARRAY_SIZE(commands), argc, argv);
 }

@@ -1,25 +1,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/doctor.h"
 #include "app/entries.h"
 #include "app/recipes.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "render/live-text.h"
 
-/* What needs attention in the recipes and their directories. */
-
-/* In order of severity. */
-enum finding_kind {
-	FINDING_BLOCKING_INVALID,
-	FINDING_INVALID,
-	FINDING_UNREADABLE,
-	FINDING_BLOCKING_DISABLED,
-	FINDING_WRITABLE,
-	FINDING_RISK,
-	FINDING_DISABLED,
-	FINDING_SHADOWED,
-};
+/* What needs attention in the recipes and their directories, and among the runs. */
 
 static const char *severity(enum finding_kind kind)
 {
@@ -27,16 +16,6 @@ static const char *severity(enum finding_kind kind)
 	       : kind <= FINDING_RISK            ? "warning"
 						 : "info";
 }
-
-struct finding {
-	enum finding_kind kind;
-	struct str id, path, message, action;
-};
-
-struct examination {
-	struct arena arena;
-	VEC(struct finding) findings;
-};
 
 static void add_finding(struct examination *x, enum finding_kind kind, const struct opened *o,
 	struct str message, struct str action)
@@ -190,6 +169,7 @@ size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
 
 	entries_each(index, examine, &x);
 	examine_dirs(&x, index);
+	doctor_runs(&x);
 	sort_findings(&x);
 	vec_each (f, &x.findings)
 		count += f->kind <= FINDING_RISK;

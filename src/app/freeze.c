@@ -258,7 +258,8 @@ static json_t *start_json(const struct launch *l)
 		const char *name;
 		struct str value;
 	} texts[] = { { "run", l->id }, { "generation", l->generation }, { "owner", l->owner },
-		{ "tool", l->tool }, { "launch", l->how }, { "rerun_of", l->rerun_of } };
+		{ "tool", l->tool }, { "launch", l->how }, { "rerun_of", l->rerun_of },
+		{ "only", l->only } };
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i].value.len)
 			json_object_set_new(start, texts[i].name, json_from_str(texts[i].value));
@@ -338,6 +339,7 @@ static bool read_values(struct launch *l, struct report *r)
 	l->tool = text_of(l, start, "tool");
 	l->how = text_of(l, start, "launch");
 	l->rerun_of = text_of(l, start, "rerun_of");
+	l->only = text_of(l, start, "only");
 	return read_secrets(l, r);
 }
 

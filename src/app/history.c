@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "runs/lines.h"
+#include "runs/look.h"
 
 enum {
 	COMMANDS_KEPT = 200000, /* more are counted and not told apart */
@@ -102,41 +101,6 @@ static struct past_node *node_at(struct history *h, struct str path, unsigned de
 /* -- events --------------------------------------------------------------------------------------
  */
 
-static bool digits(struct str s, size_t at, size_t len, int *ret)
-{
-	uint64_t n;
-
-	if (at + len > s.len || !str_to_uint(str_sub(s, at, len), &n))
-		return false;
-	*ret = (int)n;
-	return true;
-}
-
-uint64_t history_time(struct str s)
-{
-	struct tm tm = { 0 };
-	int ms = 0;
-
-	if (s.len < 20 || s.p[10] != 'T' || !digits(s, 0, 4, &tm.tm_year) ||
-		!digits(s, 5, 2, &tm.tm_mon) || !digits(s, 8, 2, &tm.tm_mday) ||
-		!digits(s, 11, 2, &tm.tm_hour) || !digits(s, 14, 2, &tm.tm_min) ||
-		!digits(s, 17, 2, &tm.tm_sec))
-		return 0;
-	tm.tm_year -= 1900;
-	tm.tm_mon -= 1;
-	if (s.p[19] == '.')
-		(void)digits(s, 20, 3, &ms);
-	time_t t = timegm(&tm);
-	return t < 0 ? 0 : (uint64_t)t * 1000 + (uint64_t)ms;
-}
-
-static struct str text_of(const json_t *e, const char *name)
-{
-	const json_t *value = json_object_get(e, name);
-
-	return json_is_string(value) ? json_str(value) : S("");
-}
-
 static int64_t number_of(const json_t *e, const char *name)
 {
 	return json_integer_value(json_object_get(e, name));
@@ -198,7 +162,7 @@ static struct str command_text(struct history *h, const json_t *argv)
 
 static void on_start(struct history *h, const json_t *e, uint64_t at_ms)
 {
-	struct str path = text_of(e, "path");
+	struct str path = look_text(e, "path");
 	struct past_node *p = map_get(&h->nodes, path);
 
 	h->commands += !p || !p->executions;
@@ -210,7 +174,7 @@ static void on_start(struct history *h, const json_t *e, uint64_t at_ms)
 	h->kept += !p->executions;
 	interrupt(p, at_ms, OUTCOME_INTERRUPTED);
 	if (!p->executions) {
-		p->label = arena_str(&h->arena, utf8_cut(text_of(e, "label"), LABEL_KEPT));
+		p->label = arena_str(&h->arena, utf8_cut(look_text(e, "label"), LABEL_KEPT));
 		p->command = command_text(h, json_object_get(e, "argv"));
 	}
 	p->skipped = false;
@@ -219,7 +183,7 @@ static void on_start(struct history *h, const json_t *e, uint64_t at_ms)
 
 static void on_done(struct history *h, const json_t *e)
 {
-	struct past_node *p = map_get(&h->nodes, text_of(e, "path"));
+	struct past_node *p = map_get(&h->nodes, look_text(e, "path"));
 	struct report_span *s = p ? last_span(p) : NULL;
 
 	if (!s)
@@ -228,26 +192,27 @@ static void on_done(struct history *h, const json_t *e)
 	s->code = (int)number_of(e, "code");
 	s->signal = (int)number_of(e, "signal");
 	s->ms = (uint64_t)MAX(number_of(e, "ms"), 0);
-	s->outcome = timeout          ? OUTCOME_TIMEOUT
-		     : !s->code       ? OUTCOME_DONE
-		     : h->stopped.len ? OUTCOME_CANCELLED
-				      : OUTCOME_FAILED;
+	bool stopped = h->stopped.len || json_is_true(json_object_get(e, "cancelled"));
+	s->outcome = timeout    ? OUTCOME_TIMEOUT
+		     : !s->code ? OUTCOME_DONE
+		     : stopped  ? OUTCOME_CANCELLED
+				: OUTCOME_FAILED;
 	p->open = false;
 }
 
 /* A result that an earlier run, or the part of this one before a resume, already had. */
 static void on_reused(struct history *h, const json_t *e, uint64_t at_ms)
 {
-	struct past_node *p = map_get(&h->nodes, text_of(e, "path"));
+	struct past_node *p = map_get(&h->nodes, look_text(e, "path"));
 
 	if ((p && p->executions) || h->kept >= COMMANDS_KEPT)
 		return;
-	p = node_at(h, text_of(e, "path"), 0);
+	p = node_at(h, look_text(e, "path"), 0);
 	if (!p)
 		return;
 	h->kept++;
 	h->commands++;
-	p->label = arena_str(&h->arena, utf8_cut(text_of(e, "label"), LABEL_KEPT));
+	p->label = arena_str(&h->arena, utf8_cut(look_text(e, "label"), LABEL_KEPT));
 	p->command = S("taken over from an earlier execution");
 	add_span(p, (struct report_span){ .start_ms = at_ms });
 	on_done(h, e);
@@ -255,7 +220,7 @@ static void on_reused(struct history *h, const json_t *e, uint64_t at_ms)
 
 static void on_node(struct history *h, const json_t *e, bool skipped)
 {
-	struct str path = text_of(e, "path");
+	struct str path = look_text(e, "path");
 	struct past_node *p = map_get(&h->nodes, path);
 
 	if (!p && h->kept >= COMMANDS_KEPT)
@@ -279,8 +244,8 @@ static void on_run_start(struct history *h)
 
 static void see(struct history *h, const json_t *e)
 {
-	struct str type = text_of(e, "type");
-	uint64_t real = history_time(text_of(e, "ts"));
+	struct str type = look_text(e, "type");
+	uint64_t real = look_time(json_object_get(e, "ts"));
 
 	if (real && !h->began_ms)
 		h->began_ms = real;

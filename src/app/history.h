@@ -19,7 +19,8 @@ struct past_node {
 
 	VEC(struct report_span) spans; /* of a command; the first and the last ones */
 	uint64_t executions;
-	bool open; /* the last span has not ended */
+	uint64_t number; /* of the last one in leaves.jsonl, which names its files; 0: none */
+	bool open;       /* the last span has not ended */
 	bool skipped;
 	uint64_t retries; /* of a group: attempts that were told */
 
@@ -60,6 +61,3 @@ bool history_state(const void *history, struct str path, struct picture_state *r
 
 /* The commands in order of path, in the arena. */
 const struct report_leaf *history_leaves(struct history *h, size_t *ret_count);
-
-/* RFC 3339 in UTC as milliseconds since 1970; 0 when it is none. */
-uint64_t history_time(struct str text);

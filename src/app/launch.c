@@ -303,6 +303,14 @@ static json_t *shown_values(const struct launch *l)
 	return shown;
 }
 
+const json_t *launch_control(const struct launch *l)
+{
+	const json_t *control =
+		l->recipe ? json_object_get(l->recipe->file->object, "control") : NULL;
+
+	return json_is_object(control) || json_is_string(control) ? control : NULL;
+}
+
 static json_t *run_json(struct launch *l, const struct identity *self)
 {
 	json_t *run = json_object();
@@ -331,13 +339,13 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	if (l->recipe) {
 		json_t *mailbox = recipe_mailbox(l->recipe);
 		const json_t *retire = json_object_get(l->recipe->file->object, "retire_when");
-		const json_t *control = json_object_get(l->recipe->file->object, "control");
+		const json_t *control = launch_control(l);
 
 		if (mailbox)
 			json_object_set_new(run, "mailbox", mailbox);
 		if (json_is_string(retire))
 			json_object_set(run, "retire_when", (json_t *)retire);
-		if (json_is_object(control) || json_is_string(control))
+		if (control)
 			json_object_set(run, "control", (json_t *)control);
 	}
 	if (l->bundle)

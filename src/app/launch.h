@@ -24,6 +24,7 @@ struct launch {
 	struct bundle *bundle;
 	/* How: */
 	struct str id, dir, generation, owner, tool, how, rerun_of;
+	struct str only; /* the path of the one node to run; empty: all */
 	bool detached, durable;
 	uint64_t jobs, grace_ms;
 	json_t *env;        /* array of NAME=VALUE */
@@ -62,6 +63,8 @@ void launch_abandon(struct launch *l);
 bool launch_thaw(struct launch *l, struct str dir, struct report *r);
 /* run.json, by the process that supervises; and its row. */
 bool launch_begin(struct launch *l, struct report *r);
+/* How its programs are reached, as the recipe says; NULL: as usual. */
+const json_t *launch_control(const struct launch *l);
 /* Whether the value of that name is never shown. */
 bool launch_is_secret(const struct launch *l, struct str name);
 

@@ -162,7 +162,7 @@ void record_files_sync(struct record_files *f)
 /* -- what commands print -------------------------------------------------------------------------
  */
 
-static void output_name(struct buf *b, struct str path, uint64_t number, bool err)
+void output_name(struct buf *b, struct str path, uint64_t number, bool err)
 {
 	char sum[SHA256_HEX];
 

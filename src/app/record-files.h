@@ -32,6 +32,8 @@ int record_files_flush(struct record_files *f);
 /* Flushes what commands depend on to the disk. */
 void record_files_sync(struct record_files *f);
 
+/* The name of a file below out/. */
+void output_name(struct buf *b, struct str path, uint64_t number, bool err);
 /* out/PATH.out or .err for the output of a command; a second execution of the path is PATH.a2.out.
  * A descriptor, or -errno. */
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err);

@@ -10,12 +10,15 @@
 #include <unistd.h>
 
 #include "app/freeze.h"
+#include "app/mailbox.h"
 #include "app/record-files.h"
 #include "app/result.h"
 #include "app/start.h"
 #include "app/status.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "runs/command-done.h"
+#include "runs/outbox.h"
 
 enum { PROGRESS_MS = 200 };
 
@@ -34,13 +37,18 @@ struct record {
 	struct timer progress;
 	struct deferred flush;
 	const char *handled; /* the event by which the end was asked for */
+	struct mailbox *mailbox;
+	struct line_log outbox;
+	/* The command whose end is being told: */
+	struct buf command;
+	bool cancelled;
 };
 
 /* A command under way. */
 struct leaf_note {
 	struct list link;
 	struct record *rec;
-	struct buf path, before, after;
+	struct buf path, before, after, command;
 	uint64_t number;
 	bool last; /* what it prints is what the run prints */
 };
@@ -195,6 +203,7 @@ static void note_free(struct leaf_note *note)
 	buf_done(&note->path);
 	buf_done(&note->before);
 	buf_done(&note->after);
+	buf_done(&note->command);
 	free(note);
 }
 
@@ -228,6 +237,12 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	struct leaf_note *note = record->data;
 	if (note && note->last)
 		rec->files.last_ok = e->ok;
+	buf_reset(&rec->command);
+	if (note)
+		buf_add(&rec->command, buf_str(&note->command));
+	rec->cancelled = e->cancelled;
+	if (rec->mailbox)
+		mailbox_look(rec->mailbox); /* what came before the end is told before it */
 	note_free(note);
 	*record = (struct job_record){ .fd = -1 };
 	if (rec->launch->durable)
@@ -236,6 +251,55 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 }
 
 static const struct recorder_ops ops = { recall, begin, end };
+
+/* -- messages ------------------------------------------------------------------------------------
+ */
+
+static void on_message(void *data, struct str id, size_t bytes)
+{
+	struct record *rec = data;
+
+	if (rec->run)
+		run_told(rec->run, id, bytes);
+}
+
+/* What the coordinator is told of every command that has ended by itself. */
+static void tell_done(struct record *rec, const struct event *e)
+{
+	AUTO_BUF line = BUF_INIT;
+
+	if (rec->cancelled)
+		return;
+	command_done_line(&line, &(struct command_done){
+					 .run = rec->launch->id,
+					 .dir = rec->launch->dir,
+					 .path = e->path,
+					 .label = e->label,
+					 .command = buf_str(&rec->command),
+					 .attempt = (unsigned)e->attempt,
+					 .code = e->code,
+					 .killed = e->timeout,
+					 .others = rec->active,
+					 .ms = e->ms,
+					 .artifacts = rec->launch->artifacts,
+				 });
+	int r = line_log_append(&rec->outbox, buf_str(&line));
+	if (r < 0)
+		failed(rec, "cannot write outbox.jsonl", r);
+}
+
+/* The note of the command that is just starting is the last one. */
+static void keep_command(struct record *rec, const struct event *e)
+{
+	struct leaf_note *note = list_entry(rec->leaves.prev, struct leaf_note, link);
+	size_t n = 0;
+
+	if (list_empty(&rec->leaves) || !str_eq(buf_str(&note->path), e->path))
+		return;
+	while (e->argv[n])
+		n++;
+	command_display(&note->command, e->argv, n);
+}
 
 /* -- events --------------------------------------------------------------------------------------
  */
@@ -246,8 +310,8 @@ static void count(struct record *rec, const struct event *e)
 		rec->active++;
 	} else if (e->kind == EVENT_COMMAND_DONE) {
 		rec->active--;
-		rec->completed++;
-		rec->failed += !e->ok;
+		rec->completed += !rec->cancelled;
+		rec->failed += !e->ok && !rec->cancelled;
 	} else if (e->kind == EVENT_NODE_REUSED) {
 		rec->completed++;
 		rec->failed += !e->ok;
@@ -280,8 +344,12 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 			failed(rec, "cannot write stdout.log", r);
 	}
 	count(rec, e);
-	if (e->kind == EVENT_COMMAND_DONE)
+	if (e->kind == EVENT_COMMAND_START)
+		keep_command(rec, e);
+	if (e->kind == EVENT_COMMAND_DONE) {
 		record_files_stderr_end(&rec->files, e);
+		tell_done(rec, e);
+	}
 	event_json(e, &rec->files.events_text);
 	buf_addc(&rec->files.events_text, '\n');
 	rec->seq = e->seq;
@@ -322,8 +390,22 @@ struct record *record_open(
 	int n = record_files_open_all(&rec->files, l->dir, before != NULL, l->durable, &rec->seq);
 	if (n == 0)
 		n = write_progress(rec, "starting");
-	if (n == 0)
-		return rec;
+	outbox_init(&rec->outbox, l->dir.p);
+	if (n == 0) {
+		rec->mailbox = mailbox_start(loop,
+			&(struct mailbox_options){ .dir = l->dir.p,
+				.run = l->id,
+				.owner = l->owner,
+				.control = launch_control(l),
+				.resumed = before != NULL,
+				.on_message = on_message,
+				.data = rec },
+			r);
+		if (rec->mailbox)
+			return rec;
+		record_free(rec);
+		return NULL;
+	}
 	report_errno(r, -n, "cannot write in the run's directory %.*s", STR(l->dir));
 	record_free(rec);
 	return NULL;
@@ -338,6 +420,9 @@ void record_free(struct record *rec)
 	list_each_safe (link, &rec->leaves)
 		note_free(list_entry(link, struct leaf_note, link));
 	leaves_free(rec->before);
+	mailbox_stop(rec->mailbox);
+	line_log_done(&rec->outbox);
+	buf_done(&rec->command);
 	record_files_done(&rec->files);
 	free(rec);
 }
@@ -353,6 +438,8 @@ int record_finish(struct record *rec, struct roux_run *run)
 	timer_stop(&rec->progress);
 	deferred_stop(&rec->flush);
 	rec->active = 0;
+	if (!rec->handled && mailbox_stop_delivered(rec->mailbox))
+		rec->handled = event_name(EVENT_RUN_MESSAGE);
 	int r = record_files_flush(&rec->files);
 	int n = write_progress(rec, status);
 	r = r ? r : n;

@@ -10,9 +10,9 @@
 
 #include "app/freeze.h"
 #include "app/history.h"
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "data/json.h"
+#include "runs/leaves.h"
 #include "runs/lines.h"
 #include "runs/message.h"
 #include "runs/place.h"
@@ -31,7 +31,7 @@ enum {
 struct facts {
 	struct arena arena;
 	struct str dir;
-	json_t *run, *result, *progress;
+	const json_t *run, *result; /* run.json and result.json; NULL: not there */
 	struct graph *graph;
 	struct history *history;
 	VEC(struct report_failure) failures;
@@ -45,9 +45,6 @@ struct facts {
 
 static void facts_done(struct facts *f)
 {
-	json_decref(f->run);
-	json_decref(f->result);
-	json_decref(f->progress);
 	history_free(f->history);
 	graph_unref(f->graph);
 	vec_done(&f->failures);
@@ -59,13 +56,6 @@ static void facts_done(struct facts *f)
 	arena_done(&f->arena);
 }
 
-static struct str text_of(const json_t *object, const char *name)
-{
-	const json_t *value = json_object_get(object, name);
-
-	return json_is_string(value) ? json_str(value) : S("");
-}
-
 static int64_t number_of(const json_t *object, const char *name)
 {
 	return json_integer_value(json_object_get(object, name));
@@ -74,41 +64,38 @@ static int64_t number_of(const json_t *object, const char *name)
 /* -- what is always read -------------------------------------------------------------------------
  */
 
-/* async-runs.md section 5. */
-static struct str status_of(const struct facts *f)
+static void see_number(void *data, struct str path, const struct leaf_record *record)
 {
-	struct str phase = text_of(f->progress, "phase");
+	struct history *h = data;
+	struct past_node *p = map_get(&h->nodes, path);
 
-	if (f->result)
-		return text_of(f->result, "status");
-	if (run_locked(arena_cstr((struct arena *)&f->arena, f->dir)))
-		return S("running");
-	if (f->history->stopped.len)
-		return f->history->stopped;
-	if (phase.len && !str_eq(phase, S("running")) && !str_eq(phase, S("starting")))
-		return phase;
-	return S("exited");
+	if (p)
+		p->number = MAX(p->number, record->number);
 }
 
-static bool facts_read(struct facts *f, const char *dir, struct report *r)
+/* Which files have the output of the last execution of each command. */
+static void read_numbers(struct facts *f)
 {
-	f->dir = str_of(dir);
-	f->run = freeze_json(f->dir, "run.json", true, r);
-	f->result = freeze_json(f->dir, "result.json", true, r);
-	f->progress = freeze_json(f->dir, "progress.json", true, r);
-	if (r->errors)
-		return false;
-	if (!f->run && !f->result)
-		return report_error(r, (struct where){ 0 }, "there is no run in %s", dir);
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct leaves *leaves = leaves_read(run_file(&f->arena, f->dir, "leaves.jsonl"), &ignored);
+
+	if (leaves)
+		leaves_each(leaves, see_number, f->history);
+	leaves_free(leaves);
+}
+
+static bool facts_read(struct facts *f, const struct run_look *look, struct report *r)
+{
+	const char *dir = arena_cstr(&f->arena, look->dir);
+
+	f->dir = look->dir;
+	f->run = look->start;
+	f->result = look->result;
 	f->graph = freeze_graph(dir, r);
-	/* Without a graph the rest is worth showing all the same. */
-	AUTO_REPORT unread = REPORT_INIT;
-	f->history = history_read(dir, f->graph, &unread);
-	if (!f->history) {
-		report_move(r, &unread);
+	f->history = history_read(dir, f->graph, r);
+	if (!f->history)
 		return false;
-	}
-	history_conclude(f->history, status_of(f));
+	history_conclude(f->history, look->status);
 	return true;
 }
 
@@ -159,12 +146,11 @@ static bool read_excerpt(struct facts *f, const char *name, size_t each, struct 
 	return true;
 }
 
-static void add_output(
-	struct facts *f, const char *file, size_t each, struct str name, struct str label)
+static void add_output(struct facts *f, const char *file, struct str label)
 {
-	struct report_output o = { .name = name, .label = label };
+	struct report_output o = { .label = label };
 
-	if (read_excerpt(f, file, each, &o))
+	if (read_excerpt(f, file, EXCERPT_RUN, &o))
 		vec_push(&f->outputs, o);
 }
 
@@ -177,23 +163,37 @@ static bool path_is_safe(struct str path)
 		if (!ascii_digit(c) && !(c >= 'a' && c <= 'z') && c != '.')
 			return false;
 	}
-	return path.len && path.len < 200 && path.p[0] != '.' && !str_contains(path, S(".."));
+	return path.len && path.len < 200 && path.p[0] != '.';
+}
+
+/* The file of a command's last execution: out/1.0.out, out/1.0.a2.out. NULL: it cannot have one. */
+static const char *output_name(struct facts *f, struct str path, const char *end)
+{
+	const struct past_node *p = map_get(&f->history->nodes, path);
+
+	if (!path_is_safe(path))
+		return NULL;
+	if (p && p->number > 1)
+		return arena_printf(
+			&f->arena, "out/%.*s.a%" PRIu64 ".%s", STR(path), p->number, end)
+			.p;
+	return arena_printf(&f->arena, "out/%.*s.%s", STR(path), end).p;
 }
 
 static void read_outputs(struct facts *f)
 {
 	size_t with_output = 0;
 
-	add_output(f, "stdout.log", EXCERPT_RUN, S("standard output"), S("of the run"));
-	add_output(f, "stderr.log", EXCERPT_RUN, S("standard error"), S("of its commands"));
+	add_output(f, "stdout.log", S("Standard output of the run"));
+	add_output(f, "stderr.log", S("Standard error of its commands"));
 	size_t own = f->outputs.len;
 	for (size_t i = 0; i < f->page.leaves.len; i++) {
 		const struct report_leaf *l = &f->page.leaves.at[i];
-		struct report_output o = { .name = l->path };
+		struct report_output o = { .path = l->path };
 
-		if (!path_is_safe(l->path))
+		const char *name = output_name(f, l->path, "out");
+		if (!name)
 			continue;
-		const char *name = arena_printf(&f->arena, "out/%.*s.out", STR(l->path)).p;
 		if (with_output >= OUTPUTS_SHOWN) {
 			with_output += faccessat(AT_FDCWD, run_file(&f->arena, f->dir, name), F_OK,
 					       AT_SYMLINK_NOFOLLOW) == 0;
@@ -223,10 +223,10 @@ static void failures_of_result(struct facts *f)
 	{
 		vec_push(&f->failures,
 			(struct report_failure){
-				.path = text_of(failure, "path"),
-				.label = text_of(failure, "label"),
-				.command = text_of(failure, "command"),
-				.err = text_of(failure, "stderr"),
+				.path = look_text(failure, "path"),
+				.label = look_text(failure, "label"),
+				.command = look_text(failure, "command"),
+				.err = look_text(failure, "stderr"),
 				.code = (int)number_of(failure, "code"),
 				.signal = (int)number_of(failure, "signal"),
 				.attempt = (uint64_t)number_of(failure, "attempt"),
@@ -243,10 +243,8 @@ static struct str err_of(struct facts *f, struct str path)
 {
 	struct report_output o = { 0 };
 
-	if (!path_is_safe(path))
-		return S("");
-	const char *name = arena_printf(&f->arena, "out/%.*s.err", STR(path)).p;
-	if (!read_excerpt(f, name, ERR_MAX, &o))
+	const char *name = output_name(f, path, "err");
+	if (!name || !read_excerpt(f, name, ERR_MAX, &o))
 		return S("");
 	return utf8_tail(o.tail.len ? o.tail : o.head, ERR_MAX);
 }
@@ -311,20 +309,20 @@ static bool see_message(void *data, struct str line, size_t index)
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_JSON *message = json_read(&(struct source){ S("messages"), line }, &r);
 	AUTO_BUF text = BUF_INIT;
-	struct str type = text_of(message, "type");
+	struct str type = look_text(message, "type");
 
 	(void)index;
 	/* Lines about a message have no type. */
 	if (!type.len || m->count++ < m->from || !m->keep)
 		return true;
 	/* A summary that somebody wrote says more than the beginning of the body. */
-	struct str summary = text_of(message, "summary");
+	struct str summary = look_text(message, "summary");
 	if (summary.len && !str_eq(summary, type))
 		buf_add(&text, summary);
 	else
 		message_preview(&text, message);
 	vec_push(&m->facts->messages, (struct report_message){
-					      .time = arena_str(a, text_of(message, "ts")),
+					      .time = arena_str(a, look_text(message, "ts")),
 					      .direction = str_of(m->direction),
 					      .type = arena_str(a, type),
 					      .text = arena_str(a, buf_str(&text)),
@@ -423,19 +421,19 @@ static struct str command_line(struct facts *f)
 	return arena_str(&f->arena, utf8_cut(buf_str(&text), VALUE_MAX));
 }
 
-static void read_header(struct facts *f)
+static void read_header(struct facts *f, const struct run_look *look)
 {
 	struct run_report *p = &f->page;
 	const struct history *h = f->history;
 
-	p->run = text_of(f->run, "run");
-	p->recipe = text_of(f->run, "recipe");
+	p->run = look->id;
+	p->recipe = look_text(f->run, "recipe");
 	p->status = h->status;
-	p->error = text_of(f->result, "error");
-	p->started = text_of(f->run, "started");
-	p->ended = text_of(f->result, "ended");
-	p->owner = text_of(f->run, "owner");
-	p->cwd = text_of(f->run, "cwd");
+	p->error = look_text(f->result, "error");
+	p->started = look_text(f->run, "started");
+	p->ended = look_text(f->result, "ended");
+	p->owner = look_text(f->run, "owner");
+	p->cwd = look_text(f->run, "cwd");
 	p->command = command_line(f);
 	p->live = h->live;
 	p->timed = json_object_get(f->result, "ms") || h->began_ms;
@@ -449,14 +447,16 @@ static void read_header(struct facts *f)
 	p->leaves.all = MAX(h->commands, p->leaves.len);
 }
 
-bool run_report(const char *dir, struct buf *b, struct report *r)
+bool run_report(const struct run_look *look, struct buf *b, struct report *r)
 {
 	struct facts f = { 0 };
 	AUTO_REPORT found = REPORT_INIT;
-	bool ok = facts_read(&f, dir, &found);
+	bool ok = facts_read(&f, look, &found);
 
+	/* Without its graph the rest is worth showing all the same. */
 	if (ok) {
-		read_header(&f);
+		read_header(&f, look);
+		read_numbers(&f);
 		read_failures(&f);
 		read_outputs(&f);
 		read_messages(&f);
@@ -470,14 +470,15 @@ bool run_report(const char *dir, struct buf *b, struct report *r)
 	return ok;
 }
 
-bool run_picture(const char *dir, enum picture_format format, struct buf *b, struct report *r)
+bool run_picture(
+	const struct run_look *look, enum picture_format format, struct buf *b, struct report *r)
 {
 	struct facts f = { 0 };
-	bool ok = facts_read(&f, dir, r) && f.graph;
+	bool ok = facts_read(&f, look, r) && f.graph;
 
 	if (ok)
 		picture_write(f.graph, format,
-			&(struct picture_options){ .title = text_of(f.run, "run"),
+			&(struct picture_options){ .title = look->id,
 				.state = history_state,
 				.state_data = f.history },
 			b);

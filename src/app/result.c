@@ -266,6 +266,10 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 	write_warnings(b, res->issues, &first);
 	buf_printf(b, "],\"ms\":%" PRIu64, res->ms);
 	if (p.ended_ms) {
+		if (res->failed.len) {
+			buf_adds(b, ",\"failed_node\":");
+			json_write_str(b, res->failed);
+		}
 		buf_adds(b, ",\"ended\":\"");
 		clock_rfc3339(b, p.ended_ms);
 		buf_addc(b, '"');

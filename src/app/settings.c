@@ -31,31 +31,29 @@ static const char *const usages[] = {
 	NULL,
 };
 
-#define FIELD(type, member) \
-	_Generic(((struct settings *)0)->member, type : offsetof(struct settings, member))
-#define COUNT(member, flag) \
-	.kind = KEY_COUNT, .offset = FIELD(unsigned, member), .given = FIELD(bool, flag)
-#define LARGE(member, flag) \
-	.kind = KEY_LARGE, .offset = FIELD(uint64_t, member), .given = FIELD(bool, flag)
-#define TRUTH(member, flag) \
-	.kind = KEY_BOOL, .offset = FIELD(bool, member), .given = FIELD(bool, flag)
-#define CHOICE(member, flag, of)                                                           \
-	.kind = KEY_CHOICE, .offset = FIELD(unsigned, member), .given = FIELD(bool, flag), \
-	.choices = (of)
+/* The type of a field is checked as its place is taken. */
+#define OF(member) offsetof(struct settings, member)
+#define TYPE(member) ((struct settings *)0)->member
+#define COUNT(member) .kind = KEY_COUNT, .offset = _Generic(TYPE(member), unsigned : OF(member))
+#define LARGE(member) .kind = KEY_LARGE, .offset = _Generic(TYPE(member), uint64_t : OF(member))
+#define TRUTH(member) .kind = KEY_BOOL, .offset = _Generic(TYPE(member), bool : OF(member))
+#define WORD(member) .kind = KEY_CHOICE, .offset = _Generic(TYPE(member), unsigned : OF(member))
+#define GIVEN(member) .given = _Generic(TYPE(member), bool : OF(member))
 
 static const struct key keys[] = {
-	{ NULL, "jobs", COUNT(jobs, jobs_given), .max = 100000,
+	{ NULL, "jobs", COUNT(jobs), GIVEN(jobs_given), .max = 100000,
 		.what = "how many commands run at once, 0 for one a processor" },
-	{ NULL, "max_parallel", COUNT(max_parallel, max_parallel_given), .min = 1, .max = 100000,
-		.what = "the width of `parallel: true` in a step recipe" },
-	{ NULL, "grace_ms", LARGE(grace_ms, grace_given), .max = 86400000,
+	{ NULL, "max_parallel", COUNT(max_parallel), GIVEN(max_parallel_given), .min = 1,
+		.max = 100000, .what = "the width of `parallel: true` in a step recipe" },
+	{ NULL, "grace_ms", LARGE(grace_ms), GIVEN(grace_given), .max = 86400000,
 		.what = "the milliseconds between TERM and KILL" },
-	{ NULL, "durable", TRUTH(durable, durable_given),
+	{ NULL, "durable", TRUTH(durable), GIVEN(durable_given),
 		.what = "whether every record is on disk before the run goes on" },
-	{ NULL, "usage", CHOICE(usage, usage_given, usages), .what = "where launches are counted" },
-	{ "retention", "max_age_days", LARGE(max_age_days, max_age_given), .max = 1000000,
+	{ NULL, "usage", WORD(usage), GIVEN(usage_given), .choices = usages,
+		.what = "where launches are counted" },
+	{ "retention", "max_age_days", LARGE(max_age_days), GIVEN(max_age_given), .max = 1000000,
 		.what = "the days after which an ended run may go" },
-	{ "retention", "max_runs", LARGE(max_runs, max_runs_given), .max = 1000000000,
+	{ "retention", "max_runs", LARGE(max_runs), GIVEN(max_runs_given), .max = 1000000000,
 		.what = "how many ended runs are kept" },
 	{ "collections", NULL, .kind = KEY_DIRS,
 		.what = "the directory that @name:path of a step recipe looks in" },

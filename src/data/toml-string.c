@@ -74,11 +74,12 @@ static bool line_ending(struct toml_reader *r)
 static bool escape(struct toml_reader *r, struct toml_string s)
 {
 	static const char plain[] = "\"\\bfnrt", meaning[] = "\"\\\b\f\n\r\t";
-	size_t left = r->text.len - r->at;
-	char c = left > 1 ? r->text.p[r->at + 1] : '\0';
-	const char *hit = c ? strchr(plain, c) : NULL;
+	char c = '\0';
 	uint32_t ignored;
 
+	if (r->at + 1 < r->text.len)
+		c = r->text.p[r->at + 1];
+	const char *hit = c ? strchr(plain, c) : NULL;
 	if (hit) {
 		buf_addc(&r->scratch, meaning[hit - plain]);
 		r->at += 2;

@@ -1,3 +1,5 @@
+#include <ctype.h>
+
 #include "base/map.h"
 #include "data/yaml-events.h"
 #include "data/yaml.h"
@@ -262,15 +264,39 @@ static bool in_block(const struct walk *w)
 	return w->style == YAML_LITERAL_SCALAR_STYLE || w->style == YAML_FOLDED_SCALAR_STYLE;
 }
 
+/* A tag ends with a blank; the name of an anchor may have the value right behind it. */
+static size_t after_property(struct str t, size_t at, size_t end)
+{
+	bool anchor = t.p[at] == '&';
+
+	for (at++; at < end && !is_blank(t.p[at]) && !is_break(t.p[at]); at++)
+		if (anchor && !isalnum((unsigned char)t.p[at]) && !strchr("_-", t.p[at]))
+			break;
+	return at;
+}
+
+/* What may stand between them and the value: blanks, breaks, comments, and a byte order mark, which
+ * libyaml takes at the beginning of any line. */
+static size_t after_gap(struct str t, size_t at, size_t end)
+{
+	while (at < end) {
+		if (t.p[at] == '#')
+			at = MIN(str_find(t, '\n', at), end);
+		else if (is_blank(t.p[at]) || is_break(t.p[at]))
+			at++;
+		else if (str_starts(str_from(t, at), S("\xEF\xBB\xBF")))
+			at = MIN(at + 3, end);
+		else
+			break;
+	}
+	return at;
+}
+
 /* Anchor and tag stand before the value and belong to the event. */
 static size_t after_properties(struct str t, size_t at, size_t end)
 {
-	while (at < end && (t.p[at] == '&' || t.p[at] == '!')) {
-		while (at < end && !is_blank(t.p[at]) && !is_break(t.p[at]))
-			at++;
-		while (at < end && (is_blank(t.p[at]) || is_break(t.p[at])))
-			at++;
-	}
+	while (at < end && (t.p[at] == '&' || t.p[at] == '!'))
+		at = after_gap(t, after_property(t, at, end), end);
 	return at;
 }
 

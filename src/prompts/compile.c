@@ -66,11 +66,11 @@ static bool too_long(const struct compile_input *in, const struct shell_hole *h,
 
 struct references {
 	unsigned number[PH_COUNT]; /* of the positional parameter; 0: none yet */
-	enum placeholder order[PH_COUNT];
+	enum prompt_placeholder order[PH_COUNT];
 	unsigned count;
 };
 
-static unsigned reference(struct references *refs, enum placeholder p)
+static unsigned reference(struct references *refs, enum prompt_placeholder p)
 {
 	if (!refs->number[p]) {
 		refs->order[refs->count++] = p;
@@ -130,7 +130,7 @@ static bool script_display(const struct compile_input *in, const struct shell_wa
 }
 
 /* The first place of a placeholder. */
-static const struct shell_hole *hole_of(const struct shell_walk *w, enum placeholder p)
+static const struct shell_hole *hole_of(const struct shell_walk *w, enum prompt_placeholder p)
 {
 	vec_each (h, &w->holes)
 		if (h->placeholder == p)

@@ -71,7 +71,7 @@ static size_t assigned_name(struct str text, size_t at)
 
 static bool placeholder(struct reader *r)
 {
-	enum placeholder p;
+	enum prompt_placeholder p;
 	size_t length;
 
 	if (!placeholder_at(r->text, r->at, r->places, &p, &length))

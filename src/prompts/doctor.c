@@ -76,7 +76,7 @@ static void strange_name(
 	struct str name, enum place_kind kind, struct where where, struct report *r)
 {
 	struct near near = near_to(name);
-	enum placeholder p;
+	enum prompt_placeholder p;
 
 	if (str_eq(name, S("system_prompt"))) {
 		report_warning(r, where, "{system_prompt} is the old name of {role}");
@@ -84,8 +84,8 @@ static void strange_name(
 		return;
 	}
 	for (unsigned i = 0; i < PH_COUNT; i++)
-		if (placeholder_places((enum placeholder)i) & kind)
-			near_offer(&near, placeholder_name((enum placeholder)i));
+		if (placeholder_places((enum prompt_placeholder)i) & kind)
+			near_offer(&near, placeholder_name((enum prompt_placeholder)i));
 	struct str best = near_best(&near);
 	bool known = placeholder_find(name, &p);
 	if (known)
@@ -122,7 +122,7 @@ static void check_text(struct config *c, const struct config_entry *e, const cha
 	const struct place *place = config_place(c, e, field);
 	struct str text = config_text(e, field);
 	struct braces b;
-	enum placeholder p;
+	enum prompt_placeholder p;
 
 	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length) {
 		bool shells = kind == IN_AGENT && b.offset && text.p[b.offset - 1] == '$';

@@ -26,21 +26,21 @@ static const struct {
 	[PH_INSTRUCTIONS] = { S("instructions"), IN_TASK },
 };
 
-struct str placeholder_name(enum placeholder p)
+struct str placeholder_name(enum prompt_placeholder p)
 {
 	return table[p].name;
 }
 
-unsigned placeholder_places(enum placeholder p)
+unsigned placeholder_places(enum prompt_placeholder p)
 {
 	return table[p].places;
 }
 
-bool placeholder_find(struct str name, enum placeholder *ret)
+bool placeholder_find(struct str name, enum prompt_placeholder *ret)
 {
 	for (unsigned p = 0; p < PH_COUNT; p++) {
 		if (str_eq(table[p].name, name)) {
-			*ret = (enum placeholder)p;
+			*ret = (enum prompt_placeholder)p;
 			return true;
 		}
 	}
@@ -69,7 +69,7 @@ bool braces_next(struct str text, size_t from, struct braces *ret)
 }
 
 bool placeholder_at(
-	struct str text, size_t at, unsigned places, enum placeholder *ret, size_t *length)
+	struct str text, size_t at, unsigned places, enum prompt_placeholder *ret, size_t *length)
 {
 	size_t end = at + 1;
 
@@ -89,7 +89,7 @@ bool placeholder_at(
 uint32_t placeholders_in(struct str text, unsigned places)
 {
 	struct braces b;
-	enum placeholder p;
+	enum prompt_placeholder p;
 	uint32_t mask = 0;
 
 	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length)
@@ -102,7 +102,7 @@ void placeholders_replace(
 	struct buf *out, struct str text, uint32_t mask, const struct placeholder_values *v)
 {
 	struct braces b;
-	enum placeholder p;
+	enum prompt_placeholder p;
 	size_t done = 0;
 
 	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length) {

@@ -4,7 +4,7 @@
 
 /* Names in braces that stand for values. One table says which name is known where; compiling,
  * resolving, `doctor` and the hints all read it. */
-enum placeholder {
+enum prompt_placeholder {
 	PH_DATE,
 	PH_BIN,
 	PH_MODEL,
@@ -34,11 +34,11 @@ enum place_kind {
 };
 
 /* The name without braces. */
-struct str placeholder_name(enum placeholder p);
+struct str placeholder_name(enum prompt_placeholder p);
 /* Where it is known: a mask of enum place_kind. */
-unsigned placeholder_places(enum placeholder p);
+unsigned placeholder_places(enum prompt_placeholder p);
 /* False when nothing has that name. */
-bool placeholder_find(struct str name, enum placeholder *ret);
+bool placeholder_find(struct str name, enum prompt_placeholder *ret);
 
 /* A pair of braces with a name between them: {name}, lower case, no blanks. */
 struct braces {
@@ -51,7 +51,7 @@ bool braces_next(struct str text, size_t from, struct braces *ret);
 
 /* Whether the placeholder that begins at `at` is known in `places`. */
 bool placeholder_at(
-	struct str text, size_t at, unsigned places, enum placeholder *ret, size_t *length);
+	struct str text, size_t at, unsigned places, enum prompt_placeholder *ret, size_t *length);
 
 /* A mask of 1 << placeholder: which ones that are known in `places` stand in the text. */
 uint32_t placeholders_in(struct str text, unsigned places);

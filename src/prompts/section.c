@@ -213,11 +213,11 @@ static void fill(struct work *w, struct str template, uint32_t names)
 
 static bool missing_source(struct work *w, uint32_t names, const char *source)
 {
-	enum placeholder p = PH_COMMAND_OUTPUT;
+	enum prompt_placeholder p = PH_COMMAND_OUTPUT;
 
 	for (unsigned i = 0; i < PH_COUNT; i++)
 		if (names & 1u << i)
-			p = (enum placeholder)i;
+			p = (enum prompt_placeholder)i;
 	report_error(w->r, where(w, "prompt"), "%s '%.*s' names {%.*s} but has no '%s'",
 		section_kind_name(w->s), STR(w->s->name), STR(placeholder_name(p)), source);
 	return report_hint(w->r, "add %s = \"…\", or take the placeholder out", source);

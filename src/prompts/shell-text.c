@@ -72,7 +72,7 @@ static void fail(struct walk *w, size_t offset, const char *what)
 
 static bool hole(struct walk *w, enum quoting quoting)
 {
-	enum placeholder p;
+	enum prompt_placeholder p;
 	size_t length;
 
 	if (!placeholder_at(w->text, w->at, w->places, &p, &length))

@@ -19,7 +19,7 @@ enum quoting {
 
 struct shell_hole {
 	size_t offset, length;
-	enum placeholder placeholder;
+	enum prompt_placeholder placeholder;
 	enum quoting quoting;
 	bool backquoted; /* somewhere inside back quotes */
 };

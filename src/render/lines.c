@@ -113,7 +113,9 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_NODE_REUSED:
 		add_node(b, e);
 		buf_printf(b, "reused: it ended %s before",
-			e->ok ? "well" : e->timeout ? "out of time" : "with a failure");
+			e->ok        ? "well"
+			: e->timeout ? "out of time"
+				     : "with a failure");
 		break;
 	case EVENT_RUN_MESSAGE:
 		buf_printf(b, "message of %" PRIu64 " bytes", e->bytes);

@@ -8,6 +8,15 @@ static bool letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
+static bool numbers_list(struct str line)
+{
+	size_t n = 0;
+
+	while (n < line.len && ascii_digit(line.p[n]))
+		n++;
+	return n < line.len && (line.p[n] == '.' || line.p[n] == ')');
+}
+
 /* Mermaid looks for directives, comments, icons, formulas, Markdown and HTML in a quoted label
  * before it decodes numbers such as #35; so whatever could belong to one is written as a number. */
 static bool plain(struct str s, size_t at)
@@ -19,7 +28,7 @@ static bool plain(struct str s, size_t at)
 	if (letter(c))
 		return true;
 	if (begins) /* "1." and "-" begin a list */
-		return false;
+		return ascii_digit(c) && !numbers_list(str_from(s, at));
 	if (str_starts(str_from(s, at), S("](")) || (c == '.' && s.p[at - 1] == 'w')) /* links */
 		return false;
 	return ascii_digit(c) || (c && strchr(harmless, c));

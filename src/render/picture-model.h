@@ -76,7 +76,8 @@ struct picture {
 	struct item *start, *root, *end;
 	VEC(struct arrow) arrows;
 	unsigned items, commands, groups;
-	bool run; /* items have outcomes */
+	bool run;          /* items have outcomes */
+	int width, height; /* of the SVG, once it is written */
 };
 
 enum {

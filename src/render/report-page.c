@@ -34,19 +34,21 @@ void page_bytes(struct buf *b, uint64_t n)
 
 void page_state(struct buf *b, enum outcome_kind outcome, const char *words)
 {
-	buf_printf(b, "<span class=\"state is-%s\">", outcome_looks[outcome].name);
+	buf_printf(b, "<span class=\"tag is-%s\">", outcome_looks[outcome].name);
 	markup_text(b, str_of(words ? words : outcome_looks[outcome].word));
 	buf_adds(b, "</span>");
 }
 
 void page_node(struct buf *b, struct str path, struct str label)
 {
-	buf_adds(b, "<span class=\"path\">");
-	markup_text(b, path);
-	buf_adds(b, "</span>");
+	if (path.len) {
+		buf_adds(b, "<span class=\"path\">");
+		markup_text(b, path);
+		buf_adds(b, "</span> ");
+	}
 	if (!label.len)
 		return;
-	buf_adds(b, " <bdi>");
+	buf_adds(b, "<bdi>");
 	markup_text(b, label);
 	buf_adds(b, "</bdi>");
 }

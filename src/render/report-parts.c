@@ -10,10 +10,14 @@
 enum {
 	FAILURES_SHOWN = 100,
 	FAILURES_OPEN = 5, /* of so many the standard error is open */
-	OPEN_LINES = 24,   /* a longer text is folded */
+	OPEN_BYTES = 2400,
+	WHOLE_BYTES = 4090, /* a text that is longer was cut */
+	OPEN_LINES = 24,    /* a longer text is folded */
+	OUTPUT_LINES = 80,
 	LIST_SHOWN = 200,  /* of artifacts, warnings, messages, values */
 	TEXT_SHOWN = 2000, /* bytes of one command or of one value */
 	TIP_SHOWN = 600,
+	LEAST_PERCENT = 85, /* of its size, at which the picture's letters are still readable */
 };
 
 static size_t count_lines(struct str s)
@@ -81,6 +85,7 @@ static void put_nodes(struct buf *b, struct picture *p)
 void report_graph(const struct run_report *f, struct buf *b)
 {
 	struct picture_options options = { .state = f->state, .state_data = f->state_data };
+	AUTO_BUF svg = BUF_INIT;
 	struct picture p;
 
 	page_section(b, "graph", "Graph", 0);
@@ -90,8 +95,12 @@ void report_graph(const struct run_report *f, struct buf *b)
 		return;
 	}
 	picture_build(&p, f->graph->root, &options, PICTURE_ITEMS_MAX);
-	page_scroll(b, "Picture of the graph");
-	svg_write(&p, b);
+	svg_write(&p, &svg);
+	buf_printf(b,
+		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Picture of the "
+		"graph\" style=\"--least:%dpx\">\n",
+		p.width * LEAST_PERCENT / 100);
+	buf_add(b, buf_str(&svg));
 	buf_adds(b, "</div>\n");
 	put_nodes(b, &p);
 	picture_done(&p);
@@ -116,10 +125,20 @@ static void put_failure_words(struct buf *b, const struct report_failure *failur
 	buf_printf(b, "exit %d, attempt %" PRIu64 "</span>", failure->code, failure->attempt);
 }
 
+/* Without the rest of a line that was cut. */
+static struct str from_line(struct str s)
+{
+	size_t end = str_find(s, '\n', 0);
+
+	return end < s.len / 2 ? str_from(s, end + 1) : s;
+}
+
 static void put_failure(
 	struct buf *b, struct arena *a, const struct report_failure *failure, bool open)
 {
-	size_t lines = count_lines(failure->err);
+	bool whole = failure->err.len < WHOLE_BYTES;
+	struct str err = whole ? failure->err : from_line(failure->err);
+	size_t lines = count_lines(err);
 
 	buf_printf(b, "<article class=\"failure%s\">\n<h3>", failure->tolerated ? " passed" : "");
 	page_node(b, failure->path, failure->label);
@@ -132,9 +151,9 @@ static void put_failure(
 		buf_adds(b, "<p class=\"quiet\">It wrote nothing to standard error.</p>\n");
 	} else {
 		buf_printf(b, "<details%s><summary>standard error, %s%zu line%s</summary>\n",
-			open && lines <= OPEN_LINES ? " open" : "",
-			failure->err.len >= 4000 ? "the last " : "", lines, lines == 1 ? "" : "s");
-		page_pre(b, failure->err, true);
+			open && lines <= OPEN_LINES && err.len <= OPEN_BYTES ? " open" : "",
+			whole ? "" : "the last ", lines, lines == 1 ? "" : "s");
+		page_pre(b, err, true);
 		buf_adds(b, "</details>\n");
 	}
 	buf_adds(b, "</article>\n");
@@ -174,7 +193,7 @@ static void put_output(struct buf *b, const struct report_output *o, bool open)
 	if (!o->bytes)
 		return;
 	buf_printf(b, "<details class=\"output\"%s><summary>", open ? " open" : "");
-	page_node(b, o->name, o->label);
+	page_node(b, o->path, o->label);
 	buf_adds(b, " <span class=\"quiet\">");
 	page_bytes(b, o->bytes);
 	buf_adds(b, "</span></summary>\n");
@@ -182,7 +201,7 @@ static void put_output(struct buf *b, const struct report_output *o, bool open)
 	buf_adds(b, "</details>\n");
 }
 
-/* The first two are the run's own: what it printed and what its commands complained of. */
+/* What the run itself printed is open, unless it is long; what each command printed is folded. */
 void report_outputs(const struct run_report *f, struct buf *b)
 {
 	bool any = false;
@@ -191,7 +210,9 @@ void report_outputs(const struct run_report *f, struct buf *b)
 	for (size_t i = 0; i < f->outputs.len; i++) {
 		const struct report_output *o = &f->outputs.at[i];
 
-		put_output(b, o, i < 2 && count_lines(o->head) + count_lines(o->tail) <= 80);
+		put_output(b, o,
+			!o->path.len &&
+				count_lines(o->head) + count_lines(o->tail) <= OUTPUT_LINES);
 		any |= o->bytes > 0;
 	}
 	if (!any)
@@ -263,7 +284,7 @@ static void put_messages(struct buf *b, struct arena *a, const struct run_report
 
 		buf_adds(b, "<tr>");
 		for (size_t c = 0; c < ARRAY_SIZE(cells); c++) {
-			buf_adds(b, c ? "<td>" : "<td class=\"number\">");
+			buf_adds(b, c ? "<td>" : "<td class=\"nowrap\">");
 			markup_text(b, cut(a, cells[c], TEXT_SHOWN));
 			buf_adds(b, "</td>");
 		}

@@ -37,7 +37,9 @@ static const char style[] =
 	".facts .wide{grid-column:1/-1}\n"
 	".scroll{overflow:auto;border:1px solid var(--line);border-radius:8px;max-width:100%}\n"
 	":focus-visible{outline:3px solid var(--link);outline-offset:2px}\n"
-	".scroll svg.graph{display:block;margin:0 auto}\n"
+	/* Shrinks a little before it scrolls. */
+	".scroll svg.graph{display:block;margin:0 auto;max-width:100%;height:auto;"
+	"min-width:var(--least)}\n"
 	"table{border-collapse:collapse;width:100%;font-size:.875rem}\n"
 	"th,td{text-align:left;vertical-align:top;padding:.35rem .75rem;"
 	"border-bottom:1px solid var(--line)}\n"
@@ -45,7 +47,8 @@ static const char style[] =
 	"thead th{font-weight:600;white-space:nowrap;background:var(--soft)}\n"
 	"tbody th{font-weight:400}\n"
 	".number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\n"
-	".state{display:inline-block;padding:0 .45rem;border:1px solid;border-radius:4px;"
+	".nowrap{white-space:nowrap}\n"
+	".tag{display:inline-block;padding:0 .45rem;border:1px solid;border-radius:4px;"
 	"font-size:.8125rem;font-weight:600;white-space:nowrap}\n"
 	"details{margin:.4rem 0}\n"
 	"summary{cursor:pointer;padding:.15rem 0}\n"
@@ -72,14 +75,14 @@ static const char style[] =
 	"line-height:1.25rem;border-left:1px solid var(--quiet);white-space:nowrap}\n"
 	".lane{background:linear-gradient(to right,var(--grid) 1px,transparent 1px);"
 	"background-size:var(--tick) 100%}\n"
-	".bar{position:absolute;top:.1rem;height:1.05rem;min-width:3px;border:1px solid;"
+	".span{position:absolute;top:.1rem;height:1.05rem;min-width:3px;border:1px solid;"
 	"border-radius:3px;font-size:.6875rem;line-height:.95rem;text-align:center;overflow:hidden}"
 	"\n"
 	/* What went wrong is striped and has a thick end, so that colour is not all that tells. */
-	".bar.failed,.bar.timeout,.bar.tolerated{border-right-width:4px;background-image:"
+	".span.failed,.span.timeout,.span.tolerated{border-right-width:4px;background-image:"
 	"repeating-linear-gradient(135deg,currentColor 0 1px,transparent 1px 5px)}\n"
-	".bar.cancelled,.bar.interrupted,.bar.running{border-style:dashed}\n"
-	".bar b{background:inherit;background-image:none;padding:0 2px;font-weight:600;"
+	".span.cancelled,.span.interrupted,.span.running{border-style:dashed}\n"
+	".span b{background:inherit;background-image:none;padding:0 2px;font-weight:600;"
 	"border-radius:2px}\n"
 	".load{display:block;width:100%;height:2rem}\n"
 	".load path{fill:var(--running-fill);stroke:var(--running-line);vector-effect:"
@@ -87,13 +90,14 @@ static const char style[] =
 	".gantt .more th{white-space:normal}\n"
 
 	"@media (max-width:40rem){body{font-size:15px}header,main,footer{padding-left:1rem;"
-	"padding-right:1rem}.gantt{min-width:38rem}.gantt "
-	".name{width:8.5rem;position:sticky;left:0;"
-	"background:var(--paper);z-index:1}.gantt thead .name{background:var(--soft)}}\n"
+	"padding-right:1rem}.facts{grid-template-columns:repeat(auto-fill,minmax(9rem,1fr))}"
+	".scroll svg.graph{max-width:none;min-width:0}.gantt{min-width:48rem}.gantt .name{width:"
+	"8.5rem;position:sticky;left:0;background:var(--paper);z-index:1}.gantt thead .name{"
+	"background:var(--soft)}.axis span:nth-child(even){display:none}}\n"
 	"@media (prefers-color-scheme:dark){:root{--paper:#14171c;--ink:#e6e9ef;--quiet:#a9b4c6;"
 	"--line:#38414f;--soft:#1b2028;--link:#8ab8ff;--grid:#29313d}}\n"
 	"@media print{body{font-size:11pt}header,main,footer{max-width:none;padding:0}nav{display:"
-	"none}.scroll{overflow:visible;border:0}.scroll svg.graph{max-width:100%;height:auto}"
+	"none}.scroll{overflow:visible;border:0}.scroll svg.graph{min-width:0}"
 	".gantt{min-width:0}.failure,tr{break-inside:avoid}*{print-color-adjust:exact;"
 	"-webkit-print-color-adjust:exact}details::details-content{content-visibility:visible;"
 	"display:block}}\n";
@@ -120,7 +124,7 @@ void report_style(struct buf *b)
 		const char *name = outcome_looks[i].name;
 
 		buf_printf(b,
-			"html .is-%s,.bar.%s{border-color:var(--%s-line);background-color:"
+			"html .is-%s,.span.%s{border-color:var(--%s-line);background-color:"
 			"var(--%s-fill);color:var(--%s-text)}\n",
 			name, name, name, name, name);
 	}

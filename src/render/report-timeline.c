@@ -3,13 +3,16 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "base/vec.h"
 #include "render/markup.h"
 #include "render/report-page.h"
 
 enum {
-	LANES_MAX = 200,   /* with more commands … */
-	LANES_SHOWN = 150, /* … only these have a lane of their own */
+	LANES_MAX = 120,  /* with more commands … */
+	LANES_SHOWN = 60, /* … only these have a lane of their own */
 	TICKS = 6,
+	TIP_BYTES = 400,
 	BUCKETS = 150,
 	LOAD_FROM = 9,        /* so many commands make "how many at once" worth a curve */
 	NUMBERED_PERCENT = 3, /* a bar with room for the number of its attempt */
@@ -73,12 +76,11 @@ static void put_axis(const struct timeline *t)
 	struct buf *b = t->b;
 
 	buf_adds(b, "<div class=\"axis\">");
-	for (uint64_t at = 0; at <= t->total_ms - t->tick_ms / 3; at += t->tick_ms) {
+	/* A label needs some room before the end. */
+	for (uint64_t at = 0; !at || at * 3 + t->tick_ms <= t->total_ms * 3; at += t->tick_ms) {
 		buf_printf(b, "<span style=\"left:%.3f%%\">", percent(t, at));
 		put_tick(b, at);
 		buf_adds(b, "</span>");
-		if (t->tick_ms > t->total_ms)
-			break;
 	}
 	buf_adds(b, "</div>");
 }
@@ -86,20 +88,47 @@ static void put_axis(const struct timeline *t)
 /* -- how many at once ----------------------------------------------------------------------------
  */
 
+/* A command begins or ends. */
+struct edge {
+	uint64_t ms;
+	int change;
+};
+
+/* At the same moment ends come first: a sequence is never two at once. */
+static int by_moment(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	return x->ms != y->ms ? (x->ms > y->ms) - (x->ms < y->ms) : x->change - y->change;
+}
+
+/* The most that ran at once in each part of the time. */
 static void count_load(const struct timeline *t, uint32_t load[BUCKETS])
 {
+	VEC(struct edge) edges = { 0 };
+	uint32_t running = 0;
+
 	for (size_t i = 0; i < t->facts->leaves.len; i++) {
 		const struct report_leaf *l = &t->facts->leaves.at[i];
 
 		for (size_t k = 0; k < l->span_count; k++) {
 			const struct report_span *s = &l->spans[k];
-			double from = percent(t, s->start_ms) * BUCKETS / 100;
-			double to = percent(t, s->start_ms + s->ms) * BUCKETS / 100;
 
-			for (size_t at = (size_t)from; at < BUCKETS && (double)at <= to; at++)
-				load[at]++;
+			vec_push(&edges, (struct edge){ s->start_ms, 1 });
+			vec_push(&edges, (struct edge){ s->start_ms + MAX(s->ms, 1u), -1 });
 		}
 	}
+	qsort(edges.at, edges.len, sizeof(*edges.at), by_moment);
+	vec_each (e, &edges) {
+		size_t from = (size_t)(percent(t, e->ms) * BUCKETS / 100);
+		uint64_t until = e + 1 < edges.at + edges.len ? e[1].ms : e->ms;
+		size_t to = (size_t)(percent(t, until) * BUCKETS / 100);
+
+		running += (uint32_t)e->change;
+		for (size_t at = from; at <= to && at < BUCKETS; at++)
+			load[at] = MAX(load[at], running);
+	}
+	vec_done(&edges);
 }
 
 static void put_load(const struct timeline *t)
@@ -148,7 +177,7 @@ static void put_span(const struct timeline *t, const struct report_leaf *l, size
 		buf_printf(&words, " with exit %d", s->code);
 	buf_adds(&words, " after ");
 	clock_duration(&words, s->ms);
-	buf_printf(b, "<span class=\"bar %s\" style=\"left:%.3f%%;width:%.3f%%\" title=\"%s\">",
+	buf_printf(b, "<span class=\"span %s\" style=\"left:%.3f%%;width:%.3f%%\" title=\"%s\">",
 		look->name, MIN(percent(t, s->start_ms), 99.6), width,
 		buf_cstr(&words) + (k ? 2 : 0));
 	if (l->executions > 1 && width >= NUMBERED_PERCENT)
@@ -170,9 +199,9 @@ static void put_lane(const struct timeline *t, const struct report_leaf *l)
 	struct buf *b = t->b;
 
 	buf_adds(b, "<tr><th scope=\"row\" class=\"name\" title=\"");
-	markup_text(b, l->command.len ? l->command : l->label);
+	markup_text(b, utf8_cut(l->command.len ? l->command : l->label, TIP_BYTES));
 	buf_adds(b, "\">");
-	page_node(b, l->path, l->label.len ? l->label : l->command);
+	page_node(b, l->path, utf8_cut(l->label.len ? l->label : l->command, TIP_BYTES));
 	buf_printf(b, "</th><td class=\"bars\"><div class=\"lane\">");
 	for (size_t k = 0; k < l->span_count; k++)
 		put_span(t, l, k);
@@ -277,7 +306,7 @@ static void put_rest(const struct timeline *t, const bool *shown)
 	buf_adds(b, "<tr class=\"more\"><th scope=\"row\" class=\"name\">… ");
 	page_number(b, picture_state_total(&sum));
 	buf_printf(b,
-		" more commands</th><td class=\"bars\"><div class=\"lane\"><span class=\"bar %s\" "
+		" more commands</th><td class=\"bars\"><div class=\"lane\"><span class=\"span %s\" "
 		"style=\"left:%.3f%%;width:%.3f%%\"></span></div></td>",
 		outcome_looks[picture_state_worst(&sum)].name, percent(t, first),
 		percent(t, last) - percent(t, first));

@@ -33,7 +33,7 @@ struct report_failure {
 /* The beginning and the end of something that was printed. When all of it is in `head`, `tail` is
  * empty. */
 struct report_output {
-	struct str name, label;
+	struct str path, label; /* of the command; without a path it is the run's own */
 	struct str head, tail;
 	uint64_t bytes; /* all of it */
 };

@@ -375,6 +375,8 @@ void svg_write(struct picture *p, struct buf *ret)
 	int w, h;
 
 	picture_layout(p, &w, &h);
+	p->width = w;
+	p->height = h;
 	buf_printf(ret,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
 		"height=\"%d\" class=\"graph\" role=\"img\" "

@@ -38,10 +38,15 @@ static uint64_t read_start(int64_t pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
+bool identity_of(int64_t pid, struct identity *ret)
+{
+	*ret = (struct identity){ .pid = pid, .start = read_start(pid) };
+	return read_boot(ret->boot) && ret->start;
+}
+
 bool identity_self(struct identity *ret)
 {
-	*ret = (struct identity){ .pid = getpid(), .start = read_start(getpid()) };
-	return read_boot(ret->boot) && ret->start;
+	return identity_of(getpid(), ret);
 }
 
 int identity_open(const struct identity *who)

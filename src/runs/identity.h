@@ -15,6 +15,8 @@ struct identity {
 
 /* This process. */
 bool identity_self(struct identity *ret);
+/* The process that has the number now. */
+bool identity_of(int64_t pid, struct identity *ret);
 /* A pidfd of the process when it is still that one: -ESRCH when it is gone, -EPERM when the number
  * belongs to a stranger. The caller closes it. */
 int identity_open(const struct identity *who);

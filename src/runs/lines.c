@@ -100,21 +100,8 @@ bool line_log_full(const struct line_log *l, size_t bytes)
 	return stat(buf_cstr(&l->path), &st) == 0 && too_long(l, st.st_size, bytes);
 }
 
-int line_log_append(struct line_log *l, struct str line)
+static int append_once(struct line_log *l, struct str line, off_t size)
 {
-	off_t size;
-	ssize_t n;
-
-	if (str_find(line, '\n', 0) < line.len)
-		return -EINVAL;
-	int r = reach(l, &size);
-	if (r == 0 && too_long(l, size, line.len)) {
-		/* A file that cannot be rotated grows: a message is worth more than the limit. */
-		(void)line_log_rotate(l, S(""));
-		r = reach(l, &size);
-	}
-	if (r < 0)
-		return r;
 	bool heal = torn(l, size);
 	struct iovec parts[] = {
 		{ (void *)"\n", heal },
@@ -122,6 +109,8 @@ int line_log_append(struct line_log *l, struct str line)
 		{ (void *)"\n", 1 },
 	};
 	size_t all = heal + line.len + 1;
+	ssize_t n;
+
 	do {
 		n = writev(l->fd, parts, ARRAY_SIZE(parts));
 	} while (n < 0 && errno == EINTR);
@@ -133,8 +122,36 @@ int line_log_append(struct line_log *l, struct str line)
 	/* The disk is full, or a signal came: the rest, or the reason why it does not go. */
 	l->end = 0;
 	size_t done = (size_t)n - MIN((size_t)n, (size_t)heal);
-	r = fd_write_all(l->fd, str_from(line, MIN(done, line.len)));
+	int r = fd_write_all(l->fd, str_from(line, MIN(done, line.len)));
 	return r < 0 ? r : fd_write_all(l->fd, S("\n"));
+}
+
+/* Between looking and writing it may have been rotated twice. */
+static bool dropped_meanwhile(const struct line_log *l)
+{
+	struct stat st;
+
+	return fstat(l->fd, &st) == 0 && st.st_nlink == 0;
+}
+
+int line_log_append(struct line_log *l, struct str line)
+{
+	off_t size;
+	int r;
+
+	if (str_find(line, '\n', 0) < line.len)
+		return -EINVAL;
+	do {
+		r = reach(l, &size);
+		if (r == 0 && too_long(l, size, line.len)) {
+			/* One that cannot be rotated grows: a message is worth more than that. */
+			(void)line_log_rotate(l, S(""));
+			r = reach(l, &size);
+		}
+		if (r == 0)
+			r = append_once(l, line, size);
+	} while (r == 0 && dropped_meanwhile(l));
+	return r;
 }
 
 /* -- rotation ------------------------------------------------------------------------------------

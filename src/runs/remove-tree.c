@@ -63,8 +63,8 @@ static void remove_directory(struct removal *r, int dirfd, const char *name, uns
 		openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	/* A command may have taken our own permission away. */
 	if (fd < 0 && errno == EACCES && fchmodat(dirfd, name, 0700, 0) == 0)
-		fd = openat(dirfd, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+		fd = openat(
+			dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		fail(r, -errno, name);
 		return;
@@ -84,7 +84,7 @@ static void remove_entry(struct removal *r, int dirfd, const char *name, unsigne
 {
 	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
 		return;
-	if (errno == EISDIR || errno == EPERM)
+	if (errno == EISDIR)
 		remove_directory(r, dirfd, name, depth);
 	else
 		fail(r, -errno, name);

@@ -174,8 +174,8 @@ static bool unexpected(struct parser *p, const char *expected)
 			expected == a_value ? a_value : ")", STR(text));
 	else
 		report_error(p->r, reference_where(p->place, t.offset, t.length),
-			"found %.*s, expected %s, in the condition \"%.*s\"", STR(found), expected,
-			STR(text));
+			"found `%.*s`, expected %s, in the condition \"%.*s\"", STR(found),
+			expected, STR(text));
 	hint_instead(p, expected);
 	return false;
 }

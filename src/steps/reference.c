@@ -158,13 +158,13 @@ static void keep(struct candidate *names, size_t *count, struct candidate c)
 /* "did you mean 'count'? there are count, state, …", nearest first. */
 static void hint_names(struct report *r, const json_t *mapping, struct str wanted)
 {
-	struct candidate names[NAMES_SHOWN];
+	struct candidate names[NAMES_SHOWN] = { 0 };
 	struct near near = near_to(wanted);
 	AUTO_BUF hint = BUF_INIT;
 	size_t count = 0, seen = 0, all = mapping ? json_object_size(mapping) : 0;
 
 	if (!all) {
-		report_hint(r, "there are none here");
+		report_hint(r, "nothing is available here");
 		return;
 	}
 	for (void *at = json_object_iter((json_t *)mapping); at && seen < NAMES_SEEN;
@@ -177,7 +177,7 @@ static void hint_names(struct report *r, const json_t *mapping, struct str wante
 	struct str best = near_best(&near);
 	if (best.len)
 		buf_printf(&hint, "did you mean '%.*s'? ", STR(best));
-	buf_adds(&hint, "there is ");
+	buf_adds(&hint, "available: ");
 	for (size_t i = 0; i < count; i++)
 		buf_printf(&hint, "%s%.*s", i ? ", " : "", STR(report_quote(r, names[i].name)));
 	if (all > count)

@@ -146,8 +146,9 @@ static size_t try(struct scan *s, size_t at)
 
 	s->open.len = 0;
 	do {
-		char c = at < t.len ? t.p[at] : '\0';
-
+		if (at >= t.len)
+			return 0;
+		char c = t.p[at];
 		if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
 			at++;
 		} else if (c && strchr("[]{},:", c)) {

@@ -50,27 +50,28 @@ static void render_real(struct buf *b, double value)
 		buf_addc(b, '-');
 		value = -value;
 	}
-	if (value == 0) {
-		buf_adds(b, "0.0");
+	if (value == 0 || !isfinite(value)) {
+		buf_adds(b, value == 0 ? "0.0" : isnan(value) ? "nan" : "inf");
 		return;
 	}
 	int e = significant(value, &digits);
 	int n = (int)digits.len;
+	const char *d = buf_cstr(&digits);
 	if (e > 16 || e < -3) {
-		buf_addc(b, digits.p[0]);
+		buf_addc(b, d[0]);
 		if (n > 1)
-			buf_printf(b, ".%s", digits.p + 1);
+			buf_printf(b, ".%s", d + 1);
 		buf_printf(b, "e%+03d", e - 1);
 	} else if (e <= 0) {
 		buf_adds(b, "0.");
 		buf_fill(b, '0', (size_t)-e);
-		buf_adds(b, digits.p);
+		buf_adds(b, d);
 	} else if (n <= e) {
-		buf_adds(b, digits.p);
+		buf_adds(b, d);
 		buf_fill(b, '0', (size_t)(e - n));
 		buf_adds(b, ".0");
 	} else {
-		buf_printf(b, "%.*s.%s", e, digits.p, digits.p + e);
+		buf_printf(b, "%.*s.%s", e, d, d + e);
 	}
 }
 

@@ -1,8 +1,13 @@
+#include <sys/stat.h>
+
+#include "app/report.h"
 #include "app/source.h"
 #include "data/json.h"
 #include "hosts/cli/commands.h"
+#include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
-#include "render/picture.h"
+#include "recipe/discover.h"
+#include "runs/place.h"
 
 struct graph_opts {
 	struct template_opts template;
@@ -29,29 +34,75 @@ static const struct opt_set sets[] = {
 static const struct command_example examples[] = {
 	{ "roux graph @review.json > review.svg", "a picture for a browser" },
 	{ "roux graph --format mermaid @review.json", "for a Markdown page" },
+	{ "roux graph run:review-docs > run.svg", "a run, with states and times" },
 };
+
+/* A bare name is the recipe if there is one. */
+static bool names_run(struct cli *cli, const struct graph_opts *o, const char *word)
+{
+	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct str id = run_id_of(str_of(word)), path, blocked;
+	enum recipe_layer layer;
+	struct stat st;
+
+	if (o->template.template || source_is_template(word))
+		return false;
+	if (str_starts(str_of(word), S("run:")))
+		return true;
+	if (!run_id_check(word, &ignored) ||
+		recipe_locate(&cli->arena, &dirs, str_of(word), &path, &layer, &blocked, &ignored))
+		return false;
+	struct str dir = run_directory(&cli->arena, runs_root(&cli->arena, dirs.agent), id);
+	return stat(arena_cstr(&cli->arena, dir), &st) == 0;
+}
+
+static int draw_run(
+	struct cli *cli, const struct graph_opts *o, const char *word, struct buf *picture)
+{
+	struct common_opts here = { .json = o->common.json }; /* -C has been followed */
+	AUTO_RUN found = { 0 };
+	int status;
+
+	if (!run_operand_find(cli, &here, word, &found, &status))
+		return status;
+	if (!run_picture(&found.look, (enum picture_format)o->format, picture, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	return 0;
+}
+
+static int draw_graph(
+	struct cli *cli, const struct graph_opts *o, const char *word, struct buf *picture)
+{
+	enum dialect d = template_dialect(&o->template);
+	struct graph *g = o->template.template ? source_template(word, d, &cli->report)
+					       : source_any(word, d, &cli->report);
+
+	if (!g)
+		return cli_refuse(cli, o->common.json);
+	picture_write(g, (enum picture_format)o->format,
+		&(struct picture_options){ .title = str_of(word[0] == '@' ? word + 1 : word) },
+		picture);
+	graph_unref(g);
+	return 0;
+}
 
 static int run(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct graph_opts *o = opts;
-	enum dialect d = template_dialect(&o->template);
 	AUTO_BUF picture = BUF_INIT;
 	AUTO_BUF document = BUF_INIT;
-	struct graph *g = NULL;
 
 	(void)c;
 	(void)count;
-	if (cli_enter(cli, &o->common))
-		g = o->template.template ? source_template(words[0], d, &cli->report)
-					 : source_any(words[0], d, &cli->report);
-	if (!g)
+	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	struct str title = str_of(words[0][0] == '@' ? words[0] + 1 : words[0]);
-	picture_write(g, (enum picture_format)o->format,
-		&(struct picture_options){ .title = title }, &picture);
-	graph_unref(g);
+	int status = names_run(cli, o, words[0]) ? draw_run(cli, o, words[0], &picture)
+						 : draw_graph(cli, o, words[0], &picture);
+	if (status)
+		return status;
 	if (!o->common.json)
 		return cli_print(buf_str(&picture));
 	buf_printf(&document, "{\"ok\":true,\"format\":\"%s\",\"picture\":", formats[o->format]);
@@ -62,10 +113,14 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 
 const struct command cmd_graph = {
 	.name = "graph",
-	.operands = "RECIPE|TEMPLATE",
-	.summary = "draw a picture of a template",
-	.details = "Writes SVG for a browser, DOT for Graphviz or Mermaid for Markdown, all of the "
-		   "same picture: groups, the order of execution, and the flags that change it.",
+	.operands = "RECIPE|TEMPLATE|RUN",
+	.summary = "draw a picture of a template or of a run",
+	.details =
+		"Writes SVG for a browser, DOT for Graphviz or Mermaid for Markdown, all of the "
+		"same picture: groups, the order of execution, and the flags that change it. Of a "
+		"run it also shows the state of every node, its time, attempts and exit "
+		"code.\n\n"
+		"A bare name is the recipe if there is one; run:ID is always the run.",
 	.examples = examples,
 	.example_count = ARRAY_SIZE(examples),
 	.sets = sets,

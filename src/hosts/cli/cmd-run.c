@@ -101,7 +101,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 
 	(void)c;
 	if (cli_enter(cli, &o->common) && prepare(cli, o, &l, count, words, &stdin_used)) {
-		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL, S(""));
+		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL);
 		count_usage(&l);
 	} else {
 		status = cli_refuse(cli, o->common.json);

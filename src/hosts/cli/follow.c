@@ -342,8 +342,10 @@ static struct record *begin_record(struct cli *cli, struct follow *f, const stru
 		record_free(rec);
 		return NULL;
 	}
-	if (rec && run->ready >= 0)
+	if (rec && run->ready >= 0) {
 		(void)fd_write_all(run->ready, S("ok"));
+		(void)close(run->ready);
+	}
 	return rec;
 }
 
@@ -392,7 +394,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 			.grace_given = true,
 			.env = environment(cli, o, run->launch),
 			.record = record,
-			.only = run->only,
+			.only = run->launch ? run->launch->only : S(""),
 			.listen = f.live || f.lines || f.events >= 0 ? on_event : NULL,
 			.listen_data = &f,
 			.tell_output = f.live != NULL,

@@ -26,7 +26,6 @@ extern const struct opt run_opts[8];
 struct follow_run {
 	struct launch *launch; /* of a recorded run; NULL: nothing is written down */
 	struct leaves *before; /* … that goes on: what it has done already; taken */
-	struct str only;       /* … of which only one node is run; empty: all */
 	int ready;             /* told when it has begun, for whoever waits; -1: nobody does */
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/resume.h"
 #include "runs/leaves.h"
 
 const struct opt name_opts[1] = {
@@ -55,7 +56,8 @@ bool launch_options(
 
 	if (o->as && !run_id_check(o->as, &cli->report))
 		return false;
-	l->id = str_of(o->as);
+	if (o->as)
+		l->id = str_of(o->as);
 	l->durable |= o->durable;
 	l->jobs = run->jobs;
 	l->grace_ms = run->grace_ms;
@@ -68,6 +70,7 @@ bool launch_options(
 		ok &= take_secret(cli, o->secrets.at[i], l);
 	for (size_t i = 0; i < o->secret_env.len; i++)
 		ok &= take_secret_env(cli, o->secret_env.at[i], l);
+	json_decref(l->argv);
 	l->argv = json_array();
 	json_array_append_new(l->argv, json_string("roux"));
 	json_array_append_new(l->argv, json_string(cli->command->name));
@@ -132,29 +135,46 @@ static int answer_detached(struct launch *l, int64_t pid, bool json)
 	return cli_print(buf_str(&text));
 }
 
+/* Hands it to a supervisor of its own. */
+static int detach(struct cli *cli, struct launch *l, bool json, bool resume)
+{
+	int64_t pid = launch_detach(l, resume, &cli->report);
+
+	if (pid >= 0)
+		return answer_detached(l, pid, json);
+	if (!resume)
+		launch_abandon(l);
+	return cli_refuse(cli, json);
+}
+
+int launch_resume(struct cli *cli, struct launch *l, const struct run_opts *o, bool json)
+{
+	if (l->detached)
+		return detach(cli, l, json, true);
+	struct leaves *before =
+		leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), &cli->report);
+	if (!before)
+		return cli_refuse(cli, json);
+	return follow_plan(cli, plan_ref(l->plan), o, json, true,
+		&(struct follow_run){ .launch = l, .before = before, .ready = -1 });
+}
+
 int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,
-	bool stdin_used, struct leaves *before, struct str only)
+	bool stdin_used, const struct launch_from *from)
 {
 	bool refused;
 
-	if (!launch_claim(l, &refused, &cli->report)) {
-		leaves_free(before);
+	if (!launch_claim(l, &refused, &cli->report))
 		return refused ? launch_refuse(cli, json, "id in use") : cli_refuse(cli, json);
-	}
-	if (!launch_freeze(l, &cli->report)) {
-		launch_abandon(l);
-		leaves_free(before);
-		return cli_refuse(cli, json);
-	}
-	if (!l->detached)
-		return follow_plan(cli, plan_ref(l->plan), o, json, stdin_used,
-			&(struct follow_run){
-				.launch = l, .before = before, .only = only, .ready = -1 });
-	leaves_free(before);
-	int64_t pid = launch_detach(l, false, &cli->report);
-	if (pid < 0) {
+	if (!launch_freeze(l, &cli->report) ||
+		(from && !rerun_take_over(l, from->dir, from->node, &cli->report))) {
 		launch_abandon(l);
 		return cli_refuse(cli, json);
 	}
-	return answer_detached(l, pid, json);
+	if (from)
+		return launch_resume(cli, l, o, json);
+	if (l->detached)
+		return detach(cli, l, json, false);
+	return follow_plan(cli, plan_ref(l->plan), o, json, stdin_used,
+		&(struct follow_run){ .launch = l, .ready = -1 });
 }

@@ -17,9 +17,17 @@ extern const struct opt launch_opts[4];
 bool launch_options(
 	struct cli *cli, const struct launch_opts *o, const struct run_opts *run, struct launch *l);
 
+/* What a new run takes over from an ended one. */
+struct launch_from {
+	struct str dir;  /* of the other run */
+	struct str node; /* from where on everything is run again; empty: from the beginning */
+};
+
 /* Claims the id, freezes the launch, and runs it here or hands it to a supervisor; answers. Returns
- * the exit status. `before` and `only` are of a run that goes on from another one's record. */
+ * the exit status. `from` is NULL for a run of its own. */
 int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,
-	bool stdin_used, struct leaves *before, struct str only);
+	bool stdin_used, const struct launch_from *from);
+/* Goes on with a run whose lock is held, here or detached. */
+int launch_resume(struct cli *cli, struct launch *l, const struct run_opts *o, bool json);
 /* Answers a start that was refused by the state of things. */
 int launch_refuse(struct cli *cli, bool json, const char *reason);

@@ -49,12 +49,12 @@ static void every_name_is_found_where_the_table_says(void **state UNUSED)
 
 	for (unsigned p = 0; p < PH_COUNT; p++) {
 		AUTO_BUF text = BUF_INIT;
-		enum placeholder found;
+		enum prompt_placeholder found;
 		size_t length;
 
-		buf_printf(&text, "{%.*s}", STR(placeholder_name((enum placeholder)p)));
+		buf_printf(&text, "{%.*s}", STR(placeholder_name((enum prompt_placeholder)p)));
 		for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-			bool known = placeholder_places((enum placeholder)p) & places[i];
+			bool known = placeholder_places((enum prompt_placeholder)p) & places[i];
 
 			assert_int_equal(
 				placeholder_at(buf_str(&text), 0, places[i], &found, &length),

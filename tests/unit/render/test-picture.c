@@ -350,6 +350,156 @@ static void a_bush_stays_small_enough(void **state)
 	assert_has(&mermaid, " more");
 }
 
+/* -- of a run ------------------------------------------------------------------------------------
+ */
+
+struct known_state {
+	const char *path;
+	struct picture_state state;
+};
+
+static bool find_state(const void *data, struct str path, struct picture_state *ret)
+{
+	for (const struct known_state *k = data; k->path; k++) {
+		if (!str_eq(path, str_of(k->path)))
+			continue;
+		*ret = k->state;
+		return true;
+	}
+	return false;
+}
+
+static struct buf draw_run(
+	enum picture_format format, struct str text, const struct known_state *known)
+{
+	struct picture_options options = { .state = find_state, .state_data = known };
+	struct graph *g = read_graph(text);
+	struct buf b = BUF_INIT;
+
+	picture_write(g, format, &options, &b);
+	graph_unref(g);
+	return b;
+}
+
+#define ONE(kind) .counts[kind] = 1
+#define TOOK(n) .timed = true, .ms = (n)
+#define EXIT(n) .coded = true, .code = (n)
+
+static const struct known_state review_states[] = {
+	{ ".", { ONE(OUTCOME_FAILED), TOOK(61000), .attempts = 1 } },
+	{ "0", { ONE(OUTCOME_DONE), TOOK(1234), .attempts = 1, EXIT(0) } },
+	{ "1", { ONE(OUTCOME_DONE), TOOK(2000), .attempts = 1 } },
+	{ "1.0", { ONE(OUTCOME_TIMEOUT), TOOK(5), .attempts = 1, EXIT(1) } },
+	{ "1.1", { ONE(OUTCOME_TOLERATED), TOOK(6), .attempts = 3, EXIT(75) } },
+	{ "1.2", { ONE(OUTCOME_CANCELLED), TOOK(7), .attempts = 1, EXIT(143) } },
+	{ "2", { ONE(OUTCOME_NONE) } },
+	{ NULL, { { 0 } } },
+};
+
+static void a_run_shows_state_time_attempts_and_code(void **state)
+{
+	static const char *const texts[] = { "failed · 1 min 01 s", "done · 1.2 s · exit 0",
+		"timeout · 5 ms · exit 1", "tolerated · 6 ms · 3 attempts · exit 75",
+		"cancelled · 7 ms · exit 143", "not run" };
+	(void)state;
+
+	for (int f = PICTURE_SVG; f <= PICTURE_MERMAID; f++) {
+		AUTO_BUF b = draw_run((enum picture_format)f, S(REVIEW), review_states);
+
+		for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+			assert_has(&b, texts[i]);
+	}
+}
+
+/* The colours of a state, in light and, in the SVG, in dark. */
+static void a_state_has_a_colour(void **state)
+{
+	const struct outcome_look *look = &outcome_looks[OUTCOME_TOLERATED];
+	(void)state;
+	AUTO_BUF svg = draw_run(PICTURE_SVG, S(REVIEW), review_states);
+	AUTO_BUF dot = draw_run(PICTURE_DOT, S(REVIEW), review_states);
+	AUTO_BUF mermaid = draw_run(PICTURE_MERMAID, S(REVIEW), review_states);
+
+	assert_has(&svg, "class=\"box known tolerated\"");
+	assert_has(&svg, "class=\"state-text tolerated\"");
+	assert_has(&svg, look->light.fill);
+	assert_has(&svg, look->dark.fill);
+	assert_has(&dot, look->light.fill);
+	assert_has(&mermaid, "class n6 state-tolerated");
+	assert_has(&mermaid, look->light.fill);
+	assert_has(&svg, "class=\"frame failed\"");
+}
+
+static void without_a_run_there_are_no_states(void **state)
+{
+	(void)state;
+
+	for (int f = PICTURE_SVG; f <= PICTURE_MERMAID; f++) {
+		AUTO_BUF b = draw((enum picture_format)f, S(REVIEW));
+
+		assert_lacks(&b, "not run");
+		assert_lacks(&b, "state");
+		assert_lacks(&b, outcome_looks[OUTCOME_DONE].light.fill);
+	}
+}
+
+static void copies_are_counted(void **state)
+{
+	static const struct known_state known[] = {
+		{ "r*", { .counts = { [OUTCOME_DONE] = 7, [OUTCOME_FAILED] = 1 },
+				TOOK(900),
+				.attempts = 10,
+				EXIT(3) } },
+		{ NULL, { { 0 } } },
+	};
+	struct str text = S("{\"repeat\":8,\"parallel\":true,\"template\":\"work {index}\"}");
+	(void)state;
+
+	for (int f = PICTURE_SVG; f <= PICTURE_MERMAID; f++) {
+		AUTO_BUF b = draw_run((enum picture_format)f, text, known);
+
+		assert_has(&b, "7 done, 1 failed · 900 ms · 10 attempts · exit 3");
+	}
+	AUTO_BUF svg = draw_run(PICTURE_SVG, text, known);
+	assert_int_equal(count(&svg, "class=\"box known failed\""), 3);
+}
+
+static bool all_but_one_done(const void *data, struct str path, struct picture_state *ret)
+{
+	(void)data;
+	ret->counts[str_eq(path, S("77")) ? OUTCOME_FAILED : OUTCOME_DONE] = 1;
+	return true;
+}
+
+static void a_failure_does_not_hide_in_what_is_left_out(void **state)
+{
+	struct picture_options options = { .state = all_but_one_done };
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF b = BUF_INIT;
+	(void)state;
+
+	add_commands(&text, "{\"parallel\":true,\"template\":[", 101, "]}");
+	struct graph *g = read_graph(buf_str(&text));
+	picture_write(g, PICTURE_SVG, &options, &b);
+	graph_unref(g);
+	assert_has(&b, "… 51 more");
+	assert_has(&b, ">50 done, 1 failed</text>");
+}
+
+static void states_are_joined(void **state)
+{
+	struct picture_state s = { ONE(OUTCOME_DONE), TOOK(5), .attempts = 1, EXIT(0) };
+	struct picture_state more = { ONE(OUTCOME_TIMEOUT), TOOK(3), .attempts = 2, EXIT(1) };
+	AUTO_BUF text = BUF_INIT;
+	(void)state;
+
+	picture_state_merge(&s, &more);
+	assert_int_equal(picture_state_worst(&s), OUTCOME_TIMEOUT);
+	assert_int_equal(picture_state_total(&s), 2);
+	picture_state_text(&s, &text);
+	assert_string_equal(buf_cstr(&text), "1 done, 1 timeout · 5 ms · 3 attempts · exit 1");
+}
+
 static void assert_apart(const struct item *a, const struct item *b)
 {
 	assert_true(a->x >= b->x + b->w || b->x >= a->x + a->w || a->y >= b->y + b->h ||
@@ -390,12 +540,15 @@ static void boxes_do_not_overlap(void **state)
 	};
 	(void)state;
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		struct graph *g = read_graph(str_of(texts[i]));
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(texts); i++) {
+		struct graph *g = read_graph(str_of(texts[i / 2]));
 		AUTO_BUF b = BUF_INIT;
 		struct picture p;
 
-		picture_build(&p, g->root, NULL, PICTURE_ITEMS_MAX);
+		/* With states as well: every box is then higher. */
+		picture_build(&p, g->root,
+			&(struct picture_options){ .state = i % 2 ? all_but_one_done : NULL },
+			PICTURE_ITEMS_MAX);
 		svg_write(&p, &b);
 		check_places(p.root);
 		picture_done(&p);
@@ -425,6 +578,12 @@ int main(void)
 		cmocka_unit_test(depth_has_an_end),
 		cmocka_unit_test(a_bush_stays_small_enough),
 		cmocka_unit_test(boxes_do_not_overlap),
+		cmocka_unit_test(a_run_shows_state_time_attempts_and_code),
+		cmocka_unit_test(a_state_has_a_colour),
+		cmocka_unit_test(without_a_run_there_are_no_states),
+		cmocka_unit_test(copies_are_counted),
+		cmocka_unit_test(a_failure_does_not_hide_in_what_is_left_out),
+		cmocka_unit_test(states_are_joined),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -150,11 +150,11 @@ static void signs_belong_to_numbers(void **state UNUSED)
 	assert_yes("(-1)");
 	assert_yes("{{minus}} < -.5");
 	assert_yes("-inf < 0");
-	assert_bad("5 -3",
-		"3+2: found -3, expected a comparison, `and`, `or` or the end, in the condition  / "
-		"there is no arithmetic: compute it in a bash step");
+	assert_bad("5 -3", "3+2: found `-3`, expected a comparison, `and`, `or` or the end, in the "
+			   "condition  / "
+			   "there is no arithmetic: compute it in a bash step");
 	assert_bad("- 1",
-		"1+1: found -, expected a value, in the condition  / there is no arithmetic: "
+		"1+1: found `-`, expected a value, in the condition  / there is no arithmetic: "
 		"compute it in a bash step");
 	assert_is("-x", CONDITION_BAD);
 	assert_is("--1", CONDITION_BAD);
@@ -280,7 +280,7 @@ static void an_undefined_one_is_told_with_its_place(void **state UNUSED)
 	assert_int_equal(i->column, 6);
 	assert_int_equal(i->mark_len, 7);
 	assert_str(i->message, "{{fiv}} is undefined");
-	assert_true(str_starts(i->hint, S("did you mean 'five'? there is five, ")));
+	assert_true(str_starts(i->hint, S("did you mean 'five'? available: five, ")));
 	teardown(&f);
 }
 
@@ -309,30 +309,31 @@ static void mistakes_show_where_and_what_to_write(void **state UNUSED)
 		"in a bash step and test its output";
 	AUTO_BUF want = BUF_INIT;
 
-	assert_bad("{{x}} && 1", "7+2: found &&, " OPERATOR "write `and`");
-	assert_bad("{{x}} || 1", "7+2: found ||, " OPERATOR "write `or`");
-	assert_bad("!{{x}}", "1+1: found !, expected a value, in the condition  / write `not`");
-	assert_bad("{{x}} = 'x'", "7+1: found =, " OPERATOR "write `==`");
-	assert_bad(
-		"{{x}} AND 1", "7+3: found AND, " OPERATOR "keywords are lower case: write `and`");
-	buf_printf(&want, "7+2: found in, " OPERATOR "%s", membership);
+	assert_bad("{{x}} && 1", "7+2: found `&&`, " OPERATOR "write `and`");
+	assert_bad("{{x}} || 1", "7+2: found `||`, " OPERATOR "write `or`");
+	assert_bad("!{{x}}", "1+1: found `!`, expected a value, in the condition  / write `not`");
+	assert_bad("{{x}} = 'x'", "7+1: found `=`, " OPERATOR "write `==`");
+	assert_bad("{{x}} AND 1",
+		"7+3: found `AND`, " OPERATOR "keywords are lower case: write `and`");
+	buf_printf(&want, "7+2: found `in`, " OPERATOR "%s", membership);
 	assert_bad("{{x}} in 'xyz'", buf_cstr(&want));
 	buf_reset(&want);
-	buf_printf(&want, "7+8: found contains, " OPERATOR "%s", membership);
+	buf_printf(&want, "7+8: found `contains`, " OPERATOR "%s", membership);
 	assert_bad("{{x}} contains 'x'", buf_cstr(&want));
 	assert_bad("{{ x }} == 1",
-		"1+2: found {{, expected a value, in the condition  / a variable is {{name}}, with "
+		"1+2: found `{{`, expected a value, in the condition  / a variable is {{name}}, "
+		"with "
 		"nothing else between the braces: no white space, filters or indexes");
 	assert_bad("{{x}} == 1 == 1",
-		"12+2: found ==, " OPERATOR "comparisons do not chain: join them with `and`");
-	assert_bad("{{x}} 'x'",
-		"7+3: found 'x', " OPERATOR "put a comparison, `and` or `or` between two values; a "
-		"text of several words needs quotes");
+		"12+2: found `==`, " OPERATOR "comparisons do not chain: join them with `and`");
+	assert_bad("{{x}} 'x'", "7+3: found `'x'`, " OPERATOR
+				"put a comparison, `and` or `or` between two values; a "
+				"text of several words needs quotes");
 	assert_bad("{{x}}-1",
-		"6+2: found -1, " OPERATOR "there is no arithmetic: compute it in a bash step");
-	assert_bad("{{x}}b", "6+1: found b, " OPERATOR
+		"6+2: found `-1`, " OPERATOR "there is no arithmetic: compute it in a bash step");
+	assert_bad("{{x}}b", "6+1: found `b`, " OPERATOR
 			     "put the whole text in quotes, references too: '{{a}}-b'");
-	assert_bad("{{x}})", "6+1: found ), " OPERATOR "there is no ( for it");
+	assert_bad("{{x}})", "6+1: found `)`, " OPERATOR "there is no ( for it");
 }
 
 static void mistakes_at_the_end_are_told_there(void **state UNUSED)

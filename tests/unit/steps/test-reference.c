@@ -165,14 +165,14 @@ static void text_that_is_json_can_be_entered(void **state UNUSED)
 static void a_mistake_names_the_reference_and_what_there_is(void **state UNUSED)
 {
 	assert_fails("{\"state\":1,\"count\":2}", "x {{coutn}}",
-		"3+9: {{coutn}} is undefined / did you mean 'count'? there is count, state");
+		"3+9: {{coutn}} is undefined / did you mean 'count'? available: count, state");
 	assert_fails("{\"state\":1}", "{{zz.k}}",
-		"1+8: {{zz.k}} is undefined: no variable 'zz' / there is state");
-	assert_fails("{}", "{{zz}}", "1+6: {{zz}} is undefined / there are none here");
+		"1+8: {{zz.k}} is undefined: no variable 'zz' / available: state");
+	assert_fails("{}", "{{zz}}", "1+6: {{zz}} is undefined / nothing is available here");
 	assert_fails("{\"m\":{\"k\":1}}", "{{m.zz}}",
-		"1+8: {{m.zz}} is undefined: 'm' has no key 'zz' / there is k");
+		"1+8: {{m.zz}} is undefined: 'm' has no key 'zz' / available: k");
 	assert_fails("{\"m\":{\"k\":{}}}", "{{m.k.zz}}",
-		"1+10: {{m.k.zz}} is undefined: 'm.k' has no key 'zz' / there are none here");
+		"1+10: {{m.k.zz}} is undefined: 'm.k' has no key 'zz' / nothing is available here");
 	assert_fails("{\"m\":7}", "{{m.k}}",
 		"1+7: {{m.k}} is undefined: 'm' is a number, not a mapping / write {{m}}");
 	assert_fails("{\"m\":\"text\"}", "{{m.k}}",
@@ -191,7 +191,7 @@ static void of_many_names_the_nearest_are_told(void **state UNUSED)
 	assert_fails("{\"a1\":1,\"a2\":1,\"a3\":1,\"a4\":1,\"a5\":1,\"a6\":1,\"a7\":1,\"a8\":1,"
 		     "\"a9\":1,\"total\":1,\"tota\":1}",
 		"{{totals}}",
-		"1+10: {{totals}} is undefined / did you mean 'total'? there is total, tota, a1, "
+		"1+10: {{totals}} is undefined / did you mean 'total'? available: total, tota, a1, "
 		"a2, a3, a4, a5, a6 and 3 more");
 }
 

@@ -1,0 +1,139 @@
+#include <dirent.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/doctor.h"
+#include "app/runs.h"
+#include "base/map.h"
+#include "runs/leftovers.h"
+#include "runs/place.h"
+
+/* What needs attention among the runs. */
+struct ward {
+	struct examination *x;
+	struct runs runs;
+	struct map known; /* id → itself, of the ledger */
+	VEC(struct str) doubtful, exited;
+	size_t unknown, ghosts;
+};
+
+static void add(struct ward *w, enum finding_kind kind, struct str id, struct str path,
+	struct str message, struct str action)
+{
+	vec_push(&w->x->findings, (struct finding){ kind, id, path, message, action });
+}
+
+static bool note_row(void *data, const struct run_row *row)
+{
+	struct ward *w = data;
+	struct str id = arena_str(&w->x->arena, row->id);
+
+	*map_put(&w->known, &w->x->arena, id) = w;
+	if (!look_is_end(row->status))
+		vec_push(&w->doubtful, id);
+	else if (str_eq(row->status, S("exited")))
+		vec_push(&w->exited, id);
+	if (access(run_directory(&w->x->arena, w->runs.root, id).p, F_OK) < 0)
+		w->ghosts++;
+	return true;
+}
+
+static bool note_directory(void *data, struct str id)
+{
+	struct ward *w = data;
+	struct str dir = run_directory(&w->x->arena, w->runs.root, id);
+
+	w->unknown += !map_get(&w->known, id) &&
+		      access(run_file(&w->x->arena, dir, "run.json"), F_OK) == 0;
+	return true;
+}
+
+/* A run that was killed may have processes left that nobody looks after. */
+static void examine_exited(struct ward *w, struct str id, bool news)
+{
+	struct arena *a = &w->x->arena;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK look = { 0 };
+	identity_list left = { 0 };
+
+	if (!look_at(w->runs.root, w->runs.ledger, id, &look, &ignored) || look.live ||
+		!str_eq(look.status, S("exited")))
+		return;
+	struct str dir = arena_str(a, look.dir);
+	leftovers_find(id, look.generation, look.row.started, &left);
+	if (left.len)
+		add(w, FINDING_RUN, id, dir,
+			arena_printf(a,
+				"%zu process%s of this run %s left, and its supervisor is gone",
+				left.len, left.len == 1 ? "" : "es", left.len == 1 ? "is" : "are"),
+			arena_printf(a, "`roux kill %.*s` ends them", STR(id)));
+	vec_done(&left);
+	add(w, news ? FINDING_RUN : FINDING_EXITED, id, dir,
+		news ? S("it was said to be running, but its supervisor is gone")
+		     : S("it ended without a result: its supervisor was killed"),
+		arena_printf(a,
+			"`roux resume %.*s` goes on where it was, `roux prune %.*s` deletes it",
+			STR(id), STR(id)));
+}
+
+/* Directories that a prune could not delete to the end. */
+static void examine_remains(struct ward *w)
+{
+	struct arena *a = &w->x->arena;
+	struct str runs = arena_printf(a, "%.*s/runs", STR(w->runs.root));
+	DIR *d = opendir(runs.p);
+
+	for (const struct dirent *e; d && (e = readdir(d));) {
+		if (strncmp(e->d_name, ".pruned-", 8) != 0)
+			continue;
+		struct str path = arena_printf(a, "%.*s/%s", STR(runs), e->d_name);
+		add(w, FINDING_RUN, S(""), path,
+			arena_printf(a, "a run that was pruned is not all gone: %.*s", STR(path)),
+			arena_printf(
+				a, "find out why it cannot be deleted: rm -r %.*s", STR(path)));
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+static void examine_ledger(struct ward *w)
+{
+	struct arena *a = &w->x->arena;
+	struct str path = arena_printf(a, "%.*s/ledger.db", STR(w->runs.root));
+
+	if (w->unknown)
+		add(w, FINDING_RUN, S(""), path,
+			arena_printf(a, "%zu run director%s not in the ledger", w->unknown,
+				w->unknown == 1 ? "y is" : "ies are"),
+			S("`roux doctor --rebuild` makes it anew from them"));
+	if (w->ghosts)
+		add(w, FINDING_RUN, S(""), path,
+			arena_printf(a, "%zu run%s of the ledger ha%s no directory", w->ghosts,
+				w->ghosts == 1 ? "" : "s", w->ghosts == 1 ? "s" : "ve"),
+			S("`roux doctor --rebuild` makes it anew from those that are there"));
+}
+
+void doctor_runs(struct examination *x)
+{
+	struct ward w = { .x = x };
+	AUTO_REPORT issues = REPORT_INIT;
+
+	runs_open(&w.runs, &x->arena, &issues);
+	if (w.runs.ledger)
+		(void)ledger_list(w.runs.ledger, note_row, &w, &issues);
+	(void)look_each_directory(w.runs.root, note_directory, &w);
+	vec_each (i, &issues.issues)
+		add(&w, FINDING_LEDGER, S(""), w.runs.root, arena_str(&x->arena, i->message),
+			arena_str(&x->arena, i->hint));
+	if (!issues.issues.len)
+		examine_ledger(&w);
+	vec_each (id, &w.doubtful)
+		examine_exited(&w, *id, true);
+	vec_each (id, &w.exited)
+		examine_exited(&w, *id, false);
+	examine_remains(&w);
+	vec_done(&w.doubtful);
+	vec_done(&w.exited);
+	runs_close(&w.runs);
+}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "base/report.h"
+#include "base/vec.h"
+
+/* A first configuration: `roux init`. */
+
+/* A program that answers prompts and how it is started. */
+struct known_agent {
+	const char *name, *bin, *description;
+	const char *command;
+	const char *default_model; /* NULL: it needs none */
+	const char *const *models; /* alias, identifier, …; ends with NULL; may be NULL */
+	const char *stdin_prompt;  /* "prompt", or NULL */
+};
+
+/* In order of preference; ends with a NULL name. */
+extern const struct known_agent known_agents[];
+
+/* Those that are in PATH, in order. */
+struct found_agents {
+	VEC(const struct known_agent *) list;
+};
+void init_find_agents(struct found_agents *ret);
+
+/* What to write. */
+struct init_plan {
+	const char *dir; /* the configuration directory */
+	const struct known_agent *const *agents;
+	size_t agent_count;
+	/* An agent of the user's own instead, started as `command`; NULL: none. */
+	const char *own_name, *own_bin, *own_command;
+	const char *default_agent;
+	bool examples; /* a role, a context and a task to begin with */
+};
+
+/* Writes the files that are not there yet; never changes one. What was written and what was left
+ * alone is added to `told`. False with issues added. */
+bool init_write(const struct init_plan *p, struct buf *told, struct report *r);

@@ -1,0 +1,337 @@
+#include "app/prompts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/terminal.h"
+#include "base/file.h"
+#include "prompts/doctor.h"
+#include "prompts/paths.h"
+
+/* -- loading -------------------------------------------------------------------------------------
+ */
+
+static bool load(struct config *c, struct str cwd, bool use_local, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct str home = path_home(&a);
+	struct config_dirs dirs = {
+		.home = home, .global = path_global_config(&a, home), .cwd = cwd, .local = use_local
+	};
+	bool ok = config_load(c, &dirs, r);
+
+	arena_done(&a);
+	return ok;
+}
+
+bool prompts_load(struct config *c, struct str cwd, bool use_local, struct report *r)
+{
+	if (!load(c, cwd, use_local, r))
+		return false;
+	if (c->files.len)
+		return true;
+	report_error(r, (struct where){ 0 },
+		"nothing is configured: neither %.*s nor %.*s/.start has a file",
+		STR(c->dirs.global), STR(c->dirs.cwd));
+	return report_hint(r, "begin with `roux init`: it writes a first configuration for the "
+			      "agents that it finds");
+}
+
+void prompts_check(struct str cwd, struct report *r, bool *local)
+{
+	struct config c;
+
+	*local = false;
+	if (load(&c, cwd, true, r) && c.files.len)
+		prompts_doctor(&c, r);
+	vec_each (f, &c.files)
+		*local |= (*f)->scope == SCOPE_LOCAL;
+	config_done(&c);
+}
+
+/* -- preparing -----------------------------------------------------------------------------------
+ */
+
+struct preparation {
+	const struct prompts_ask *ask;
+	struct prompts_launch *l;
+	struct placeholder_values values;
+	uint32_t names; /* in the agent's command */
+	struct report *r;
+};
+
+static bool names(const struct preparation *p, enum prompt_placeholder name)
+{
+	return p->names & 1u << name;
+}
+
+/* How the prompt reaches the agent when no argument has it. */
+static void decide_stdin(struct preparation *p)
+{
+	const struct config_entry *agent = p->l->selection.agent;
+	bool wanted = str_eq(config_text(agent, "stdin"), S("prompt"));
+	bool captured = p->ask->io == PROMPTS_CAPTURED;
+	bool named = names(p, PH_PROMPT) || names(p, PH_PROMPT_FILE);
+
+	if (p->ask->places & IN_STEP && !named)
+		wanted = true;
+	p->l->gives_stdin = wanted && (captured || !isatty(STDIN_FILENO));
+	if (named || p->l->gives_stdin)
+		return;
+	report_warning(&p->l->warnings, place_where(config_place(&p->l->config, agent, "command")),
+		"agent '%.*s' does not get the prompt: its command does not name {prompt}%s",
+		STR(agent->name), wanted ? ", and standard input is the terminal" : "");
+	report_hint(&p->l->warnings, "add '{prompt}' to it%s",
+		wanted ? "" : ", or give the agent stdin = \"prompt\"");
+}
+
+static bool compile_launch(struct preparation *p, struct compiled *ret, struct report *warnings)
+{
+	struct config *c = &p->l->config;
+	const struct config_entry *agent = p->l->selection.agent;
+
+	return compile(&p->l->arena,
+		&(struct compile_input){ .command = config_text(agent, "command"),
+			.place = config_place(c, agent, "command"),
+			.places = p->ask->places,
+			.values = &p->values,
+			.home = c->dirs.home,
+			.shell = agent_shell(c) },
+		ret, p->r, warnings);
+}
+
+/* The PATH in which a shell would look: the command may set it. */
+static struct str search_of(const struct compiled *c)
+{
+	struct str search = path_search();
+
+	for (size_t i = 0; i < c->envc; i++)
+		if (str_starts(str_of(c->env[i]), S("PATH=")))
+			search = str_of(c->env[i] + 5);
+	return search;
+}
+
+static bool not_found(struct preparation *p, struct str program)
+{
+	const struct config_entry *agent = p->l->selection.agent;
+
+	report_error(p->r, place_where(config_place(&p->l->config, agent, "bin")),
+		"the program '%.*s' of agent '%.*s' is not found", STR(program), STR(agent->name));
+	return report_hint(p->r, "install it, correct the agent, or choose another with --agent");
+}
+
+/* Before anything is started. The form of the command does not depend on the texts. */
+static bool find_programs(struct preparation *p)
+{
+	struct prompts_launch *l = p->l;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct str bin = p->values.at[PH_BIN], cwd = p->ask->cwd;
+	struct compiled c;
+
+	if (!compile_launch(p, &c, &ignored))
+		return false;
+	bool shell = c.form == FORM_SHELL;
+	if (!path_program(&l->arena, bin, cwd, search_of(&c)) && !(shell && compile_shell_has(bin)))
+		return not_found(p, bin);
+	l->program = path_program(&l->arena, str_of(c.argv[0]), cwd, search_of(&c));
+	return l->program || not_found(p, str_of(c.argv[0]));
+}
+
+/* {role_file} and {prompt_file}: the path of a file that is there, or of one that is made. */
+static bool give_file(struct preparation *p, enum prompt_placeholder name, const char *what,
+	struct str text, struct temporary *file)
+{
+	AUTO_BUF example = BUF_INIT;
+
+	if (!names(p, name))
+		return true;
+	if (p->ask->dry) {
+		temporary_example(what, &example);
+		p->values.at[name] = arena_str(&p->l->arena, buf_str(&example));
+		return true;
+	}
+	int error = temporary_create(what, text, file);
+	if (error < 0) {
+		report_error(p->r, (struct where){ 0 },
+			"cannot write a file for {%.*s} in '%s': %s", STR(placeholder_name(name)),
+			file_temp_dir(), strerror(-error));
+		return report_hint(p->r, "set TMPDIR to a directory with room");
+	}
+	p->values.at[name] = str_of(file->path);
+	return true;
+}
+
+static bool give_files(struct preparation *p)
+{
+	struct prompts_launch *l = p->l;
+	bool ok = true;
+
+	if (l->resolved.role_path.len)
+		p->values.at[PH_ROLE_FILE] = l->resolved.role_path;
+	else if (l->selection.has_role)
+		ok = give_file(p, PH_ROLE_FILE, "role", buf_str(&l->resolved.role), &l->role_file);
+	return ok && give_file(p, PH_PROMPT_FILE, "prompt", buf_str(&l->resolved.prompt),
+			     &l->prompt_file);
+}
+
+static bool resolve_texts(struct preparation *p)
+{
+	struct prompts_launch *l = p->l;
+
+	bool ok = resolve(&(struct resolve_input){ .config = &l->config,
+				  .request = &p->ask->request,
+				  .selection = &l->selection,
+				  .date = buf_str(&l->date),
+				  .run = prompts_run_section,
+				  .run_data = l },
+		&l->resolved, p->r, &l->warnings);
+	if (l->signal)
+		return report_error(
+			p->r, (struct where){ 0 }, "interrupted by signal %d", l->signal);
+	p->values.at[PH_ROLE] = buf_str(&l->resolved.role);
+	p->values.at[PH_PROMPT] = buf_str(&l->resolved.prompt);
+	return ok;
+}
+
+/* Mistakes of the texts, found before files are made: too long for an argument. */
+static bool try_compile(struct preparation *p)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct compiled c;
+
+	return compile_launch(p, &c, &ignored);
+}
+
+bool prompts_prepare(const struct prompts_ask *ask, struct prompts_launch *l, struct report *r)
+{
+	struct preparation p = { .ask = ask, .l = l, .r = r };
+
+	*l = (struct prompts_launch){ .role_file = TEMPORARY_NONE, .prompt_file = TEMPORARY_NONE };
+	if (!ask->dry)
+		(void)temporary_sweep();
+	prompt_date(&l->date, (int64_t)time(NULL));
+	l->cwd = arena_cstr(&l->arena, ask->cwd);
+	if (!prompts_load(&l->config, ask->cwd, ask->use_local, r) ||
+		!select_all(&l->config, &ask->request, &l->selection, r, &l->warnings))
+		return false;
+	const struct config_entry *agent = l->selection.agent;
+	p.names = placeholders_in(config_text(agent, "command"), ask->places);
+	p.values.at[PH_DATE] = buf_str(&l->date);
+	p.values.at[PH_MODEL] = l->selection.model;
+	p.values.at[PH_BIN] = path_tilde(&l->arena, config_text(agent, "bin"), l->config.dirs.home);
+	p.values.at[PH_AGENT] = agent->name;
+	decide_stdin(&p);
+	if (!find_programs(&p) || !resolve_texts(&p) || !try_compile(&p))
+		return false;
+	/* From here on there is something to clean up. */
+	if (!ask->dry && ask->io == PROMPTS_TERMINAL &&
+		(names(&p, PH_ROLE_FILE) || names(&p, PH_PROMPT_FILE)))
+		terminal_hold_signals();
+	return give_files(&p) && compile_launch(&p, &l->compiled, &l->warnings);
+}
+
+void prompts_done(struct prompts_launch *l)
+{
+	temporary_delete(&l->role_file);
+	temporary_delete(&l->prompt_file);
+	resolved_done(&l->resolved);
+	selection_done(&l->selection);
+	config_done(&l->config);
+	report_done(&l->warnings);
+	buf_done(&l->date);
+	arena_done(&l->arena);
+}
+
+/* -- launching -----------------------------------------------------------------------------------
+ */
+
+/* Ours, with the assignments of the command; the strings stay where they are. */
+static const char *const *environment(struct arena *a, const struct compiled *c)
+{
+	size_t ours = 0, n = 0;
+
+	while (environ && environ[ours])
+		ours++;
+	const char **env = arena_array(a, const char *, ours + c->envc + 1);
+	for (size_t i = 0; i < ours; i++) {
+		bool replaced = false;
+
+		for (size_t k = 0; k < c->envc; k++)
+			replaced |=
+				strncmp(environ[i], c->env[k], strcspn(c->env[k], "=") + 1) == 0;
+		if (!replaced)
+			env[n++] = environ[i];
+	}
+	for (size_t k = 0; k < c->envc; k++) {
+		bool again = false; /* the last one of a name counts */
+
+		for (size_t other = k + 1; other < c->envc; other++)
+			again |=
+				strncmp(c->env[other], c->env[k], strcspn(c->env[k], "=") + 1) == 0;
+		if (!again)
+			env[n++] = c->env[k];
+	}
+	return env;
+}
+
+/* A file that has the prompt and no name. -1: standard input is inherited. -errno otherwise. */
+static int open_stdin(const struct prompts_launch *l)
+{
+	if (!l->gives_stdin)
+		return -1;
+	int fd = file_temp();
+	int error = fd < 0 ? fd : fd_write_all(fd, buf_str(&l->resolved.prompt));
+	if (error == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		error = -errno;
+	if (error < 0) {
+		close_fd(&fd);
+		return MIN(error, -2);
+	}
+	return fd;
+}
+
+bool prompts_may_replace(const struct prompts_launch *l)
+{
+	/* A shell that is killed leaves its programs behind: somebody has to end them. */
+	return l->compiled.form == FORM_DIRECT && !l->role_file.path && !l->prompt_file.path;
+}
+
+int prompts_replace(const struct prompts_launch *l)
+{
+	struct arena a = ARENA_INIT;
+	int in = open_stdin(l);
+	int error = in < -1 ? in : 0;
+
+	if (!error && (chdir(l->cwd) < 0 || (in >= 0 && dup2(in, STDIN_FILENO) < 0)))
+		error = -errno;
+	if (!error) {
+		/* For section commands we were; the agent never asked for it. */
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
+		(void)execve(l->program, (char *const *)l->compiled.argv,
+			(char *const *)environment(&a, &l->compiled));
+		error = -errno;
+	}
+	close_fd(&in);
+	arena_done(&a);
+	return error;
+}
+
+int prompts_wait(const struct prompts_launch *l)
+{
+	struct arena a = ARENA_INIT;
+	int in = open_stdin(l);
+
+	int status = in < -1 ? in
+			     : terminal_run(&(struct terminal_spec){ .program = l->program,
+				       .argv = l->compiled.argv,
+				       .envp = environment(&a, &l->compiled),
+				       .cwd = l->cwd,
+				       .in = in });
+	close_fd(&in);
+	arena_done(&a);
+	return status;
+}

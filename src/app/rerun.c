@@ -1,0 +1,170 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/record-files.h"
+#include "app/resume.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "graph/way.h"
+
+bool rerun_node(const struct graph *g, struct str word, struct buf *ret, struct report *r)
+{
+	struct way_step way[WAY_MAX];
+
+	if (way_to(g->root, word, way)) {
+		buf_add(ret, word);
+		return true;
+	}
+	size_t found = way_find(g->root, word, ret);
+	if (found == 1)
+		return true;
+	report_error(r, (struct where){ 0 },
+		found ? "'%.*s' names more than one node" : "the run has no node '%.*s'",
+		STR(word));
+	return report_hint(r, "a path such as 1.0, as `roux graph` and the events show it%s",
+		found ? "" : ", or a label");
+}
+
+/* -- what still holds ----------------------------------------------------------------------------
+ */
+
+struct take_over {
+	struct launch *launch;
+	struct str old_dir;
+	struct way_step way[WAY_MAX];
+	size_t steps;
+	struct buf lines;
+	int from, to; /* the directories of outputs; -1: none yet */
+	struct report *r;
+	bool ok;
+};
+
+static bool sequential(const struct node *n)
+{
+	return n->kind == NODE_SEQUENCE || (n->kind == NODE_EACH && !n->each_parallel) ||
+	       n->kind == NODE_WHILE;
+}
+
+/* The number that follows `up` in a path; false when the path is not below it. */
+static bool index_below(struct str path, struct str up, uint64_t *ret)
+{
+	size_t at = str_eq(up, S(".")) ? 0 : up.len + 1;
+
+	if (!path_within(path, up) || at >= path.len)
+		return false;
+	at += path.p[at] == 'r' && at + 1 < path.len && ascii_digit(path.p[at + 1]);
+	if (!ascii_digit(path.p[at])) {
+		*ret = UINT64_MAX; /* a recovery: it belongs to attempts that are made anew */
+		return true;
+	}
+	*ret = strtoull(path.p + at, NULL, 10);
+	return true;
+}
+
+/* What comes before the node in the order of execution, and its siblings in a parallel one. */
+static bool holds(const struct take_over *t, struct str path)
+{
+	if (path_within(path, t->way[t->steps - 1].path))
+		return false;
+	for (size_t i = 0; i + 1 < t->steps; i++) {
+		uint64_t index;
+
+		if (sequential(t->way[i].node) && index_below(path, t->way[i].path, &index) &&
+			index > t->way[i + 1].index)
+			return false;
+	}
+	return true;
+}
+
+static bool open_dirs(struct take_over *t)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	if (t->to >= 0)
+		return true;
+	buf_printf(&path, "%.*s/out", STR(t->old_dir));
+	t->from = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	buf_reset(&path);
+	buf_printf(&path, "%.*s/out", STR(t->launch->dir));
+	if (mkdir(buf_cstr(&path), 0700) == 0 || errno == EEXIST)
+		t->to = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return t->from >= 0 && t->to >= 0;
+}
+
+static bool link_output(
+	struct take_over *t, struct str path, const struct leaf_record *record, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!(err ? record->err_bytes : record->out_bytes))
+		return true;
+	output_name(&name, path, record->number, err);
+	if (open_dirs(t) && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&name), 0) == 0)
+		return true;
+	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
+	return report_hint(t->r, "run the whole again with `roux rerun` without --from");
+}
+
+static void take(void *data, struct str path, const struct leaf_record *record)
+{
+	struct take_over *t = data;
+
+	if (!record->ended || record->cancelled || !holds(t, path))
+		return;
+	t->ok = t->ok && link_output(t, path, record, false) && link_output(t, path, record, true);
+	buf_adds(&t->lines, "{\"p\":");
+	json_write_str(&t->lines, path);
+	buf_printf(&t->lines, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d",
+		record->number, record->code, record->signal);
+	if (record->timed_out)
+		buf_adds(&t->lines, ",\"timeout\":true");
+	if (record->limit.len) {
+		buf_adds(&t->lines, ",\"limit\":");
+		json_write_str(&t->lines, record->limit);
+	}
+	buf_printf(&t->lines,
+		",\"ms\":%" PRIu64 ",\"out\":%" PRIu64 ",\"err\":%" PRIu64 ",\"ts\":%" PRIu64 "}\n",
+		record->ms, record->out_bytes, record->err_bytes, clock_real_ms());
+}
+
+static bool take_stdin(struct take_over *t)
+{
+	struct arena *a = &t->launch->arena;
+
+	if (link(run_file(a, t->old_dir, "stdin"), run_file(a, t->launch->dir, "stdin")) == 0)
+		return true;
+	return errno == ENOENT || errno == EEXIST ||
+	       report_errno(t->r, errno, "cannot take over the standard input");
+}
+
+bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, struct report *r)
+{
+	struct take_over t = {
+		.launch = l, .old_dir = old_dir, .from = -1, .to = -1, .r = r, .ok = true
+	};
+
+	if (!take_stdin(&t))
+		return false;
+	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, "leaves.jsonl"), r);
+	t.steps = node.len ? way_to(l->graph->root, node, t.way) : 0;
+	if (leaves && t.steps)
+		leaves_each(leaves, take, &t);
+	t.ok = t.ok && leaves != NULL;
+	if (t.ok) {
+		const char *file = run_file(&l->arena, l->dir, "leaves.jsonl");
+		AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(&t.lines));
+
+		t.ok = n == 0 || report_errno(r, -n, "cannot write %s", file);
+	}
+	leaves_free(leaves);
+	buf_done(&t.lines);
+	close_fd(&t.from);
+	close_fd(&t.to);
+	return t.ok;
+}

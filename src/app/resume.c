@@ -1,0 +1,136 @@
+#include "app/resume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "graph/way.h"
+
+static bool retried(const struct node *n)
+{
+	return n->retry.text || n->retry.value > 1;
+}
+
+/* -- taking a failure back -----------------------------------------------------------------------
+ */
+
+struct failed_below {
+	struct str top;
+	struct buf *lines;
+};
+
+static void forget_line(struct buf *b, struct str path)
+{
+	buf_adds(b, "{\"p\":");
+	json_write_str(b, path);
+	buf_printf(b, ",\"s\":\"forget\",\"ts\":%" PRIu64 "}\n", clock_real_ms());
+}
+
+static void forget_failed(void *data, struct str path, const struct leaf_record *record)
+{
+	struct failed_below *f = data;
+
+	if (record->ended && !record->cancelled && (record->code || record->timed_out) &&
+		path_within(path, f->top))
+		forget_line(f->lines, path);
+}
+
+/* Everything in it that failed and was not told to be passed over is tried again. */
+static void forget_failures(struct str top, const struct leaves *leaves, struct buf *lines)
+{
+	struct failed_below f = { .top = top, .lines = lines };
+
+	leaves_each(leaves, forget_failed, &f);
+}
+
+static bool append_lines(struct launch *l, const struct buf *lines, struct report *r)
+{
+	const char *file = run_file(&l->arena, l->dir, "leaves.jsonl");
+	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(lines));
+
+	return n == 0 || report_errno(r, -n, "cannot write %s", file);
+}
+
+bool resume_take_back(struct launch *l, struct str node, struct report *r)
+{
+	struct way_step way[WAY_MAX];
+	size_t steps = way_to(l->graph->root, node, way);
+	AUTO_BUF lines = BUF_INIT;
+
+	struct leaves *leaves = leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), r);
+	if (!leaves)
+		return false;
+	struct str top = steps ? way[steps - 1].path : S(".");
+	bool whole = false;
+	for (size_t i = steps; i > 0; i--) {
+		if (retried(way[i - 1].node)) {
+			top = way[i - 1].path; /* the outermost */
+			whole = true;
+		} else if (!whole && node_joins(way[i - 1].node)) {
+			top = way[i - 1].path; /* all branches that failed */
+		}
+	}
+	if (whole)
+		forget_line(&lines, top);
+	else
+		forget_failures(top, leaves, &lines);
+	leaves_free(leaves);
+	return append_lines(l, &lines, r);
+}
+
+/* -- what is said --------------------------------------------------------------------------------
+ */
+
+static void add_in_doubt(void *data, struct str path, const struct leaf_record *record)
+{
+	struct buf *b = data;
+
+	if (!record->started || record->ended)
+		return;
+	if (b->len)
+		buf_adds(b, ", ");
+	buf_add(b, path);
+}
+
+void resume_in_doubt(const struct leaves *l, struct buf *paths)
+{
+	leaves_each(l, add_in_doubt, paths);
+}
+
+static void explain_leaf(void *data, struct str path, const struct leaf_record *record)
+{
+	if (record->started && !record->ended)
+		buf_printf(data,
+			"roux: [%.*s] runs again: it was running when the run was cut short\n",
+			STR(path));
+	else if (record->cancelled)
+		buf_printf(data,
+			"roux: [%.*s] runs again: the run was ended while it was running\n",
+			STR(path));
+}
+
+static void explain_sources(const struct launch *l, struct buf *b)
+{
+	if (!l->recipe)
+		return;
+	vec_each (f, &l->recipe->set->files) {
+		AUTO_BUF now = BUF_INIT;
+		int n = file_read((*f)->path.p, RECIPE_MAX_BYTES, &now);
+
+		if (n < 0 || !str_eq(buf_str(&now), (*f)->doc.source.text))
+			buf_printf(b,
+				"roux: note: %.*s has changed since; the run goes on as it was "
+				"started\n",
+				STR((*f)->path));
+	}
+}
+
+void resume_explain(const struct launch *l, const struct leaves *leaves, struct buf *b)
+{
+	explain_sources(l, b);
+	leaves_each(leaves, explain_leaf, b);
+}

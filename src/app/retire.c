@@ -1,0 +1,131 @@
+#include "app/retire.h"
+
+#include <inttypes.h>
+
+#include "app/settings.h"
+#include "base/clock.h"
+#include "runs/manifest.h"
+#include "runs/retention.h"
+
+static bool refuse_running(const struct run_look *look, const char **reason, struct report *r)
+{
+	*reason = "running";
+	report_error(r, (struct where){ 0 }, "run '%.*s' is running", STR(look->id));
+	return report_hint(r, "end it first with `roux cancel %.*s`, or wait with `roux wait %.*s`",
+		STR(look->id), STR(look->id));
+}
+
+bool retire_archive(struct runs *s, struct run_look *look, struct str *ret_path,
+	const char **reason, struct report *r)
+{
+	bool busy = false;
+
+	*reason = NULL;
+	if (look->live)
+		return refuse_running(look, reason, r);
+	return retention_archive(s->root, s->ledger, look, ret_path, &busy, r) ||
+	       (busy && refuse_running(look, reason, r));
+}
+
+/* Name → path as it can be opened. */
+static json_t *artifact_files(const struct run_look *look)
+{
+	AUTO_JSON *paths = manifest_paths(json_object_get(look->start, "artifacts"));
+	json_t *files = json_object();
+	const char *name;
+	json_t *path;
+
+	json_object_foreach(paths, name, path)
+	{
+		AUTO_BUF file = BUF_INIT;
+
+		manifest_resolve(json_str(path), look_text(look->start, "cwd"), &file);
+		json_object_set_new_nocheck(files, name, json_from_str(buf_str(&file)));
+	}
+	return files;
+}
+
+bool retire_prune(struct runs *s, struct run_look *look, bool preserve, json_t **ret_preserved,
+	const char **reason, struct report *r)
+{
+	AUTO_JSON *files = preserve ? artifact_files(look) : NULL;
+	bool busy = false;
+
+	*reason = NULL;
+	*ret_preserved = NULL;
+	if (look->live)
+		return refuse_running(look, reason, r);
+	return retention_prune(s->root, s->ledger, look, files, ret_preserved, &busy, r) ||
+	       (busy && refuse_running(look, reason, r));
+}
+
+/* -- by the limits of the settings ---------------------------------------------------------------
+ */
+
+struct due_list {
+	struct buf *b;
+	bool json;
+	uint64_t count, now_ms;
+};
+
+static bool tell(void *data, const struct run_row *row)
+{
+	struct due_list *d = data;
+
+	if (d->json) {
+		buf_adds(d->b, d->count ? ",{\"run\":" : "{\"run\":");
+		json_write_str(d->b, row->id);
+		buf_adds(d->b, ",\"status\":");
+		json_write_str(d->b, row->status);
+		buf_adds(d->b, ",\"ended\":\"");
+		clock_rfc3339(d->b, row->ended);
+		buf_adds(d->b, "\"}");
+	} else {
+		buf_printf(d->b, "%.*s  %.*s  ", STR(row->id), STR(row->status));
+		clock_rfc3339(d->b, row->ended);
+		buf_addc(d->b, '\n');
+	}
+	d->count++;
+	return true;
+}
+
+bool retire_due(struct runs *s, bool yes, bool json, struct buf *b, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct settings settings;
+	struct due_list d = { .b = b, .json = json, .now_ms = clock_real_ms() };
+	size_t gone = 0;
+
+	bool ok = settings_read(&settings, r, &ignored);
+	struct retention_limits limits = {
+		.max_age_days = settings.max_age_given ? settings.max_age_days : 0,
+		.max_runs = settings.max_runs_given ? settings.max_runs : 0,
+	};
+	bool limited = limits.max_age_days || limits.max_runs;
+	AUTO_BUF path = BUF_INIT;
+	buf_add(&path, settings.path);
+	settings_done(&settings);
+	if (!ok)
+		return false;
+	if (json)
+		buf_adds(b, "{\"ok\":true,\"runs\":[");
+	if (s->ledger)
+		ok = retention_due(s->ledger, &limits, d.now_ms, tell, &d, r);
+	if (ok && yes && s->ledger)
+		gone = retention_sweep(s->root, s->ledger, &limits, d.now_ms, r);
+	if (json)
+		buf_printf(b, "],\"deleted\":%zu}\n", gone);
+	else if (!limited)
+		buf_printf(b,
+			"Nothing is deleted without a limit: set max_age_days or max_runs under "
+			"[retention] in %s.\n",
+			buf_cstr(&path));
+	else if (!d.count)
+		buf_adds(b, "Nothing is past the limits.\n");
+	else if (yes)
+		buf_printf(b, "%zu run%s deleted.\n", gone, gone == 1 ? "" : "s");
+	else
+		buf_printf(b, "%" PRIu64 " run%s past the limits; `roux prune --yes` deletes %s.\n",
+			d.count, d.count == 1 ? " is" : "s are", d.count == 1 ? "it" : "them");
+	return ok && !r->errors;
+}

@@ -1,0 +1,96 @@
+/* Ending runs: the order goes to the supervisor, which knows its processes. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "app/runs.h"
+#include "runs/identity.h"
+#include "runs/leftovers.h"
+
+/* A supervisor that does not answer to a kill within this time is killed itself; its commands go
+ * with it. */
+enum { STUCK_MS = 10000 };
+
+static bool refuse(
+	const struct run_look *look, const char *why, const char **reason, struct report *r)
+{
+	*reason = why;
+	report_error(r, (struct where){ 0 }, "run '%.*s' cannot be ended: %s", STR(look->id), why);
+	return false;
+}
+
+static bool refuse_ended(const struct run_look *look, const char **reason, struct report *r)
+{
+	*reason = "not running";
+	report_error(r, (struct where){ 0 }, "run '%.*s' is not running: it is %.*s", STR(look->id),
+		STR(look->status));
+	if (str_eq(look->status, S("exited")))
+		return report_hint(r, "`roux resume %.*s` goes on where it was", STR(look->id));
+	return report_hint(r, "`roux status %.*s` says how it ended", STR(look->id));
+}
+
+static int open_supervisor(const struct run_row *row)
+{
+	struct identity who = { .pid = row->pid, .start = row->pid_start };
+
+	memcpy(who.boot, row->boot_id.p, MIN(row->boot_id.len, sizeof(who.boot) - 1));
+	return identity_open(&who);
+}
+
+static void wait_for_end(int pidfd, enum run_order order)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+	int limit = order == RUN_KILL ? STUCK_MS : -1;
+
+	for (;;) {
+		int n = poll(&p, 1, limit);
+
+		if (n > 0 || (n < 0 && errno != EINTR))
+			return;
+		if (n == 0) {
+			(void)identity_signal(pidfd, SIGKILL, 0);
+			limit = -1;
+		}
+	}
+}
+
+static bool deliver(int pidfd, enum run_order order, int grace_ms)
+{
+	static const char offsets[] = { [RUN_CANCEL] = 0, [RUN_FINISH] = 1, [RUN_KILL] = 2 };
+	int e = identity_signal(pidfd, ORDER_CANCEL + offsets[order], grace_ms);
+
+	/* One that was stopped would never hear of it. */
+	if (e == 0)
+		(void)identity_signal(pidfd, SIGCONT, 0);
+	return e == 0 || e == -ESRCH; /* it has just ended by itself */
+}
+
+bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int grace_ms,
+	struct run_look *ret, const char **reason, struct report *r)
+{
+	*ret = (struct run_look){ 0 };
+	if (!look->live || look->result) {
+		/* Nobody looks after what a killed supervisor may have left. */
+		if (order == RUN_KILL && str_eq(look->status, S("exited")))
+			(void)leftovers_end(look->id, look->generation, look->row.started);
+		return refuse_ended(look, reason, r);
+	}
+	AUTO_CLOSE int pidfd = open_supervisor(&look->row);
+	if (pidfd == -EPERM)
+		return refuse(look, "pid owner mismatch", reason, r);
+	if (pidfd < 0) {
+		refuse(look, "pid not alive", reason, r);
+		return report_hint(r, "it is being started: try again in a moment");
+	}
+	if (!deliver(pidfd, order, grace_ms)) {
+		*reason = NULL;
+		return report_system(r, (struct where){ 0 },
+			"cannot signal the supervisor of run '%.*s'", STR(look->id));
+	}
+	wait_for_end(pidfd, order);
+	if (look_at(s->root, s->ledger, look->id, ret, r))
+		return true;
+	*reason = "no such run";
+	return report_error(r, (struct where){ 0 }, "run '%.*s' is gone", STR(look->id));
+}

@@ -1,0 +1,90 @@
+#include "graph/way.h"
+
+#include "base/utf8.h"
+
+static bool number_of(struct str s, uint64_t *ret)
+{
+	*ret = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		if (!ascii_digit(s.p[i]) || *ret > UINT64_MAX / 10 - 10)
+			return false;
+		*ret = *ret * 10 + (uint64_t)(s.p[i] - '0');
+	}
+	return s.len > 0;
+}
+
+/* One part of a path below `n`. */
+static const struct node *below(const struct node *n, struct str part, struct way_step *ret)
+{
+	uint64_t index;
+
+	if (str_eq(part, S("recover"))) {
+		ret->recovery = true;
+		return n->recover;
+	}
+	if (part.len > 1 && part.p[0] == 'r') {
+		if ((n->kind != NODE_EACH && n->kind != NODE_WHILE) ||
+			!number_of(str_from(part, 1), &index))
+			return NULL;
+		ret->index = index;
+		return n->child_count ? n->children[0] : NULL;
+	}
+	if (!number_of(part, &index) || index >= n->child_count || n->kind == NODE_EACH)
+		return NULL;
+	ret->index = index;
+	return n->children[index];
+}
+
+size_t way_to(const struct node *root, struct str path, struct way_step steps[WAY_MAX])
+{
+	const struct node *n = root;
+	size_t count = 0, at = 0;
+
+	steps[count++] = (struct way_step){ .node = root, .path = path_root(root) };
+	if (str_eq(path, path_root(root)))
+		return count;
+	/* Below a root that is a command only its recovery has a path. */
+	if (root->kind == NODE_COMMAND) {
+		if (!str_starts(path, S("0.")))
+			return 0;
+		at = 2;
+	}
+	while (at < path.len && count < WAY_MAX) {
+		size_t end = str_find(path, '.', at);
+		struct way_step step = { 0 };
+
+		n = below(n, str_sub(path, at, end - at), &step);
+		if (!n)
+			return 0;
+		step.node = n;
+		step.path = str_sub(path, 0, end);
+		steps[count++] = step;
+		at = end + 1;
+	}
+	return at >= path.len ? count : 0;
+}
+
+static size_t find(const struct node *n, struct str path, struct str name, struct buf *ret)
+{
+	size_t found = 0;
+
+	if (str_eq(n->label, name) || str_eq(n->import, name)) {
+		buf_reset(ret);
+		buf_add(ret, path);
+		found++;
+	}
+	for (size_t i = 0; i < n->child_count; i++) {
+		AUTO_BUF child = BUF_INIT;
+
+		if (n->kind == NODE_EACH)
+			continue; /* a copy has to be named by its path */
+		path_child(&child, path, i);
+		found += find(n->children[i], buf_str(&child), name, ret);
+	}
+	return found;
+}
+
+size_t way_find(const struct node *root, struct str name, struct buf *ret)
+{
+	return find(root, path_root(root), name, ret);
+}

@@ -1,0 +1,236 @@
+/* agents, roles, contexts, tasks: what is configured; init: a first configuration. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/prompts-init.h"
+#include "hosts/cli/commands.h"
+#include "hosts/cli/prompt-opts.h"
+#include "prompts/paths.h"
+
+/* -- looking -------------------------------------------------------------------------------------
+ */
+
+struct look_opts {
+	struct common_opts common;
+};
+
+static const struct opt_set look_sets[] = {
+	COMMON_SET(struct look_opts),
+};
+
+static int look(struct cli *cli, enum config_kind kind, const struct look_opts *o, size_t count,
+	const char *const *words)
+{
+	struct str cwd, stands;
+	struct config c = { 0 };
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF notes = BUF_INIT;
+
+	bool ok = prompt_directory(cli, o->common.dir, &cwd, &stands) &&
+		  prompts_load(&c, cwd, true, &cli->report);
+	if (ok && !count) {
+		prompts_list(&c, kind, o->common.json, &text);
+	} else if (ok) {
+		const struct config_entry *e =
+			select_named(&c, kind, str_of(words[0]), &notes, &cli->report);
+
+		ok = e != NULL;
+		if (e)
+			prompts_show(e, o->common.json, &text);
+	}
+	config_done(&c);
+	cli_say(buf_str(&notes));
+	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, o->common.json);
+}
+
+#define LOOK_COMMAND(name_, kind_, what_)                                                      \
+	static int run_##name_(void *host, const struct command *c, const void *opts,          \
+		size_t count, const char *const *words)                                        \
+	{                                                                                      \
+		(void)c;                                                                       \
+		return look(host, kind_, opts, count, words);                                  \
+	}                                                                                      \
+	const struct command cmd_##name_ = {                                                   \
+		.name = #name_,                                                                \
+		.operands = "[NAME]",                                                          \
+		.summary = "list the " #name_ " of the prompts configuration, or show " what_, \
+		.sets = look_sets,                                                             \
+		.set_count = ARRAY_SIZE(look_sets),                                            \
+		.options_size = sizeof(struct look_opts),                                      \
+		.max_operands = 1,                                                             \
+		.run = run_##name_,                                                            \
+	}
+
+LOOK_COMMAND(agents, KIND_AGENT, "one");
+LOOK_COMMAND(roles, KIND_ROLE, "one");
+LOOK_COMMAND(contexts, KIND_CONTEXT, "one");
+LOOK_COMMAND(tasks, KIND_TASK, "one");
+
+/* -- init ----------------------------------------------------------------------------------------
+ */
+
+struct init_opts {
+	const char *agent, *name, *command;
+	bool local, bare, yes;
+	struct common_opts common;
+};
+
+static const struct opt init_opts[] = {
+	OPT_TEXT('a', "agent", "PROGRAM", struct init_opts, agent,
+		"the default agent: one that is known, or any program"),
+	OPT_TEXT(0, "name", "NAME", struct init_opts, name,
+		"what that agent is called; else as its program"),
+	OPT_TEXT(0, "command", "COMMAND", struct init_opts, command,
+		"how it is started; else {bin} '{prompt}'"),
+	OPT_FLAG(0, "local", struct init_opts, local, "write ./.start, for this directory only"),
+	OPT_FLAG(0, "bare", struct init_opts, bare,
+		"only agents: no example role, context and task"),
+	OPT_FLAG('y', "yes", struct init_opts, yes, "ask nothing"),
+};
+
+static const struct opt_set init_sets[] = {
+	OPT_SET("Options", init_opts),
+	COMMON_SET(struct init_opts),
+};
+
+static const struct command_example init_examples[] = {
+	{ "roux init --yes --agent cat --command '{bin}'", "an agent that is any program" },
+};
+
+/* One line of an answer; the default when there is none. */
+static struct str answer(struct cli *cli, const char *question, struct str preset)
+{
+	AUTO_BUF text = BUF_INIT;
+	char line[1024];
+
+	buf_printf(&text, "%s [%.*s] ", question, STR(preset));
+	cli_say(buf_str(&text));
+	if (!fgets(line, sizeof(line), stdin))
+		return preset;
+	struct str said = str_trim(str_of(line));
+	return said.len ? arena_str(&cli->arena, said) : preset;
+}
+
+static void found_names(const struct found_agents *found, struct buf *b)
+{
+	vec_each (k, &found->list)
+		buf_printf(b, "%s%s", b->len ? ", " : "", (*k)->name);
+}
+
+static const struct known_agent *known(const char *name)
+{
+	for (const struct known_agent *k = known_agents; name && k->name; k++)
+		if (strcmp(k->name, name) == 0)
+			return k;
+	return NULL;
+}
+
+/* Who is asked for, or the first that is there. */
+static const char *default_agent(struct cli *cli, const struct init_opts *o,
+	const struct found_agents *found, bool ask, bool *examples)
+{
+	struct str chosen = str_of(o->agent);
+	AUTO_BUF names = BUF_INIT;
+
+	found_names(found, &names);
+	if (!chosen.len && found->list.len)
+		chosen = str_of(found->list.at[0]->name);
+	if (ask) {
+		if (names.len) {
+			cli_say(S("Agents that are installed: "));
+			cli_say(buf_str(&names));
+			cli_say(S("\n"));
+		}
+		chosen = answer(cli, "Which agent is started when none is named?", chosen);
+		struct str more = answer(cli, "Write an example role, context and task?", S("yes"));
+		*examples = !str_starts(more, S("n")) && !str_starts(more, S("N"));
+	}
+	if (chosen.len)
+		return arena_cstr(&cli->arena, chosen);
+	report_error(&cli->report, (struct where){ 0 }, "no agent that roux knows is in PATH");
+	report_hint(&cli->report,
+		"install one (claude, codex, gemini, llm, aichat, ollama …), or name "
+		"a program: roux init --agent PROGRAM");
+	return NULL;
+}
+
+static void own_agent(
+	struct cli *cli, const struct init_opts *o, const char *program, struct init_plan *plan)
+{
+	if (known(program) && !o->command && !o->name)
+		return;
+	plan->own_bin = known(program) ? known(program)->bin : program;
+	plan->own_name = o->name ? o->name : arena_cstr(&cli->arena, path_last(str_of(program)));
+	plan->own_command = o->command       ? o->command
+			    : known(program) ? known(program)->command
+					     : "{bin} '{prompt}'";
+	plan->default_agent = plan->own_name;
+}
+
+static int write_configuration(
+	struct cli *cli, const struct init_opts *o, const struct found_agents *found)
+{
+	bool ask = !o->yes && !o->agent && !o->common.json && isatty(STDIN_FILENO) &&
+		   isatty(STDERR_FILENO);
+	bool examples = !o->bare;
+	struct str cwd, stands;
+	AUTO_BUF told = BUF_INIT;
+
+	if (!prompt_directory(cli, o->common.dir, &cwd, &stands))
+		return cli_refuse(cli, o->common.json);
+	const char *program = default_agent(cli, o, found, ask, &examples);
+	if (!program)
+		return cli_refuse(cli, o->common.json);
+	struct str home = path_home(&cli->arena);
+	struct str dir = o->local ? path_from(&cli->arena, cwd, S(".start"))
+				  : path_global_config(&cli->arena, home);
+	struct init_plan plan = { .dir = arena_cstr(&cli->arena, dir),
+		.agents = (const struct known_agent *const *)found->list.at,
+		.agent_count = found->list.len,
+		.default_agent = program,
+		.examples = examples };
+	own_agent(cli, o, program, &plan);
+	if (!init_write(&plan, &told, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	if (o->common.json) {
+		AUTO_BUF json = BUF_INIT;
+
+		buf_adds(&json, "{\"ok\":true,\"directory\":");
+		json_write_str(&json, dir);
+		buf_adds(&json, ",\"default_agent\":");
+		json_write_str(&json, str_of(plan.default_agent));
+		buf_adds(&json, "}\n");
+		return cli_print(buf_str(&json));
+	}
+	buf_adds(&told, "try: roux prompt 'hello'\n");
+	return cli_print(buf_str(&told));
+}
+
+static int run_init(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct found_agents found = { 0 };
+
+	(void)c;
+	(void)count;
+	(void)words;
+	init_find_agents(&found);
+	int status = write_configuration(host, opts, &found);
+	vec_done(&found.list);
+	return status;
+}
+
+const struct command cmd_init = {
+	.name = "init",
+	.summary = "write a first prompts configuration for the agents that are there",
+	.details = "Looks for agents in PATH (claude, codex, gemini, llm, aichat, ollama and "
+		   "others), asks a few questions when standard input is a terminal, and writes "
+		   "~/.config/start. A file that is there already is never changed.",
+	.examples = init_examples,
+	.example_count = ARRAY_SIZE(init_examples),
+	.sets = init_sets,
+	.set_count = ARRAY_SIZE(init_sets),
+	.options_size = sizeof(struct init_opts),
+	.run = run_init,
+};

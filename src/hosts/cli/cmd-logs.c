@@ -1,0 +1,298 @@
+/* Commands that follow a run: logs, wait. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/status.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "hosts/cli/commands.h"
+#include "hosts/cli/run-operand.h"
+#include "runs/place.h"
+#include "runs/watch.h"
+
+/* -- copying what grows --------------------------------------------------------------------------
+ */
+
+enum { PIECE = 64 * 1024 };
+
+/* A log and how much of it has been shown. */
+struct tail {
+	const char *path;
+	int to;
+	off_t shown;
+	ino_t ino;
+};
+
+/* What has come since; one that was replaced or cut is shown from its beginning. -errno. */
+static int tail_copy(struct tail *t)
+{
+	AUTO_CLOSE int fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	AUTO_FREE char *piece = NULL;
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_ino != t->ino || st.st_size < t->shown)
+		t->shown = 0;
+	t->ino = st.st_ino;
+	if (st.st_size == t->shown)
+		return 0;
+	piece = mem_alloc(PIECE);
+	while ((n = pread(fd, piece, PIECE, t->shown)) > 0) {
+		int r = fd_write_all(t->to, (struct str){ piece, (size_t)n });
+
+		if (r < 0)
+			return r;
+		t->shown += n;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+/* Says what could not be copied. Returns an exit status. */
+static int copy_failed(struct cli *cli, int error, const char *path)
+{
+	if (error == -EPIPE)
+		return 128 + SIGPIPE;
+	report_errno(&cli->report, -error, "cannot copy %s", path);
+	return cli_refuse(cli, false);
+}
+
+/* -- logs ----------------------------------------------------------------------------------------
+ */
+
+struct logs_opts {
+	bool follow;
+	struct common_opts common;
+};
+
+static const struct opt logs_opts[] = {
+	OPT_FLAG('f', "follow", struct logs_opts, follow, "go on until the run has ended"),
+};
+
+static const struct opt_set logs_sets[] = {
+	OPT_SET("Options", logs_opts),
+	COMMON_SET(struct logs_opts),
+};
+
+static int show_both(struct cli *cli, struct tail tails[2])
+{
+	for (size_t i = 0; i < 2; i++) {
+		int e = tail_copy(&tails[i]);
+
+		if (e < 0)
+			return copy_failed(cli, e, tails[i].path);
+	}
+	return 0;
+}
+
+/* Watching begins before the first look: nothing can fall in between. */
+static int follow_logs(struct cli *cli, const struct run_look *look, struct tail tails[2])
+{
+	struct run_watch watch;
+	int e = run_watch_open(&watch, look, true);
+	int status = 0;
+	bool ended = !look->live;
+
+	if (e < 0) {
+		report_errno(&cli->report, -e, "cannot watch %.*s", STR(look->dir));
+		status = cli_refuse(cli, false);
+	}
+	while (status == 0) {
+		/* Once more after the end: that is when the rest is there. */
+		status = show_both(cli, tails);
+		if (ended)
+			break;
+		if (status == 0)
+			ended = run_watch_next(&watch, -1) == WATCH_ENDED;
+	}
+	run_watch_close(&watch);
+	return status;
+}
+
+static void log_member(struct buf *b, const char *name, const char *path)
+{
+	enum { MOST = 1 << 20 };
+	AUTO_BUF text = BUF_INIT;
+	int e = file_read(path, MOST, &text);
+
+	buf_printf(b, ",\"%s\":", name);
+	if (e == 0)
+		json_write_str(b, buf_str(&text));
+	else
+		buf_adds(b, e == -ENOENT ? "\"\"" : "null");
+	buf_printf(b, ",\"%s_path\":", name);
+	json_write_str(b, str_of(path));
+}
+
+static int logs_document(const struct run_look *look, const struct tail tails[2])
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_adds(&text, "{\"ok\":true,\"run\":");
+	json_write_str(&text, look->id);
+	log_member(&text, "stdout", tails[0].path);
+	log_member(&text, "stderr", tails[1].path);
+	buf_adds(&text, "}\n");
+	return cli_print(buf_str(&text));
+}
+
+static void wait_for(const struct run_look *look)
+{
+	struct run_watch watch;
+
+	if (run_watch_open(&watch, look, false) == 0 && look->live)
+		while (run_watch_next(&watch, -1) != WATCH_ENDED)
+			;
+	run_watch_close(&watch);
+}
+
+static int run_logs(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct logs_opts *o = opts;
+	AUTO_RUN run = { 0 };
+	int status;
+
+	(void)c;
+	(void)count;
+	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
+		return status;
+	struct tail tails[] = {
+		{ run_file(&cli->arena, run.look.dir, "stdout.log"), STDOUT_FILENO, 0, 0 },
+		{ run_file(&cli->arena, run.look.dir, "stderr.log"), STDERR_FILENO, 0, 0 },
+	};
+	if (o->common.json) {
+		if (o->follow)
+			wait_for(&run.look);
+		return logs_document(&run.look, tails);
+	}
+	return o->follow ? follow_logs(cli, &run.look, tails) : show_both(cli, tails);
+}
+
+static const struct command_example logs_examples[] = {
+	{ "roux logs -f review", "watch a detached run" },
+	{ "roux logs review 2>/dev/null", "only what it printed" },
+};
+
+const struct command cmd_logs = {
+	.name = "logs",
+	.operands = "RUN",
+	.summary = "print what a run has written so far",
+	.details = "Its output goes to standard output, byte for byte; the standard error of its "
+		   "commands, with their names, to standard error.",
+	.examples = logs_examples,
+	.example_count = ARRAY_SIZE(logs_examples),
+	.sets = logs_sets,
+	.set_count = ARRAY_SIZE(logs_sets),
+	.options_size = sizeof(struct logs_opts),
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_RUN,
+	.run = run_logs,
+};
+
+/* -- wait ----------------------------------------------------------------------------------------
+ */
+
+struct wait_opts {
+	bool strict, tolerate;
+	struct common_opts common;
+};
+
+static const struct opt wait_opts[] = {
+	OPT_FLAG(0, "strict", struct wait_opts, strict, "end with 3 after tolerated failures too"),
+	OPT_FLAG(0, "tolerate", struct wait_opts, tolerate,
+		"end with 0 after failures that were passed over"),
+};
+
+static const struct opt_set wait_sets[] = {
+	OPT_SET("Options", wait_opts),
+	COMMON_SET(struct wait_opts),
+};
+
+static int answer_json(struct cli *cli, const struct run_look *look)
+{
+	AUTO_BUF text = BUF_INIT;
+	int e = runs_result(look, &text);
+
+	if (e < 0) {
+		report_errno(
+			&cli->report, -e, "cannot read the output of run '%.*s'", STR(look->id));
+		return cli_refuse(cli, true);
+	}
+	return cli_print(buf_str(&text));
+}
+
+static int answer_text(struct cli *cli, const struct run_look *look)
+{
+	struct tail output = { run_file(&cli->arena, look->dir, "stdout.log"), STDOUT_FILENO, 0,
+		0 };
+	AUTO_BUF text = BUF_INIT;
+	int e = status_ok(runs_status_of(look->status)) ? tail_copy(&output) : 0;
+
+	if (e < 0)
+		return copy_failed(cli, e, output.path);
+	runs_result_text(look, &text);
+	cli_say(buf_str(&text));
+	return 0;
+}
+
+int run_answer(struct cli *cli, const struct run_look *look, bool json)
+{
+	return json ? answer_json(cli, look) : answer_text(cli, look);
+}
+
+static int run_wait(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct wait_opts *o = opts;
+	const char *reason;
+	AUTO_RUN run = { 0 };
+	AUTO_LOOK ended = { 0 };
+	int status;
+
+	(void)c;
+	(void)count;
+	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
+		return status;
+	/* Somebody may take it up again as soon as it has ended; then there is more to wait for. */
+	wait_for(&run.look);
+	if (!runs_find(&run.runs, words[0], &ended, &reason, &cli->report))
+		return cli_forbid(cli, o->common.json, run.look.id, reason);
+	status = run_answer(cli, &ended, o->common.json);
+	return status ? status : runs_exit(&ended, o->strict, o->tolerate);
+}
+
+static const struct command_example wait_examples[] = {
+	{ "roux wait review && echo good", "the exit status is the run's" },
+	{ "roux wait review --json", "its result as a document" },
+};
+
+const struct command cmd_wait = {
+	.name = "wait",
+	.operands = "RUN",
+	.summary = "wait until a run has ended; print its output and end as it did",
+	.details = "Exit status: as `roux run` would have ended: 0 done, 1 failed, 3 done with "
+		   "failures "
+		   "passed over, 4 waiting for an approval, 124 time limit, 130 cancelled, 137 "
+		   "killed; "
+		   "2 when there is no such run.",
+	.examples = wait_examples,
+	.example_count = ARRAY_SIZE(wait_examples),
+	.sets = wait_sets,
+	.set_count = ARRAY_SIZE(wait_sets),
+	.options_size = sizeof(struct wait_opts),
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_RUN,
+	.run = run_wait,
+};

@@ -1,0 +1,405 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/messages.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "cmdline/parse.h"
+#include "hosts/cli/commands.h"
+#include "hosts/cli/run-operand.h"
+#include "render/live-text.h"
+#include "runs/message.h"
+
+struct message_opts {
+	const char *to, *envelope;
+	bool from_run;
+	struct common_opts common;
+};
+
+static const struct opt own_opts[] = {
+	OPT_FLAG(0, "from-run", struct message_opts, from_run,
+		"write to the outbox of the run that this program belongs to ($ROUX_RUN)"),
+	OPT_TEXT(0, "to", "ADDRESS", struct message_opts, to,
+		"whom it is for: coordinator, session:ID, run:ID, branch:RUN/BRANCH, room:RUN or "
+		"tool:NAME"),
+	OPT_TEXT(0, "envelope", "JSON", struct message_opts, envelope,
+		"an object with other members: summary, level, delivery, metadata, data, "
+		"correlation_id, reply_to"),
+};
+
+static const struct opt_set message_sets[] = {
+	OPT_SET("Options", own_opts),
+	COMMON_SET(struct message_opts),
+};
+
+static const struct opt_set messages_sets[] = {
+	COMMON_SET(struct message_opts),
+};
+
+static const struct command_example message_examples[] = {
+	{ "roux message player run.message next", "the line `next` for its program" },
+	{ "roux message review task.assign '{\"file\":\"a.md\"}'", NULL },
+	{ "roux message --from-run checkpoint.reached '{\"n\":3}'", "inside of a run" },
+};
+
+/* -- answers -------------------------------------------------------------------------------------
+ */
+
+static void write_warnings(struct buf *b, const struct report *r)
+{
+	bool first = true;
+
+	buf_adds(b, ",\"warnings\":[");
+	vec_each (i, &r->issues) {
+		if (i->kind != ISSUE_WARNING)
+			continue;
+		if (!first)
+			buf_addc(b, ',');
+		first = false;
+		json_write_str(b, i->message);
+	}
+	buf_addc(b, ']');
+}
+
+static int answer(struct cli *cli, bool json, const struct message_answer *a)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (json) {
+		buf_printf(&text, "{\"ok\":true,\"sent\":%s,\"queued\":%s,\"transport\":",
+			a->sent ? "true" : "false", a->queued ? "true" : "false");
+		json_write_str_or_null(&text, str_of(a->transport));
+		buf_adds(&text, ",\"id\":");
+		json_write_str(&text, buf_str(&a->id));
+		if (a->waits_for) {
+			buf_adds(&text, ",\"waits_for\":");
+			json_write_str(&text, str_of(a->waits_for));
+		}
+		write_warnings(&text, &cli->report);
+		buf_adds(&text, "}\n");
+		return cli_print(buf_str(&text));
+	}
+	cli_warn(cli);
+	buf_printf(&text, "%s %s", buf_cstr(&a->id), a->sent ? "sent" : "queued");
+	if (a->transport)
+		buf_printf(&text, " through its %s", a->transport);
+	if (a->waits_for)
+		buf_printf(&text, ": %s", a->waits_for);
+	buf_addc(&text, '\n');
+	return cli_print(buf_str(&text));
+}
+
+/* -- what was asked for --------------------------------------------------------------------------
+ */
+
+static struct str environment(const char *name)
+{
+	return str_of(getenv(name));
+}
+
+/* JSON, or a text that is none. `-` is standard input: a word of a command line is short. */
+static json_t *read_body(struct cli *cli, const char *word)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF input = BUF_INIT;
+	struct source source = { S("BODY"), str_of(word) };
+
+	if (strcmp(word, "-") == 0) {
+		/* JSON may be longer than the body that it spells. */
+		int r = fd_read_all(STDIN_FILENO, (size_t)MESSAGE_BODY_MAX * 7, &input);
+
+		if (r < 0) {
+			(void)report_errno(&cli->report, -r, "cannot read the body");
+			return NULL;
+		}
+		source.text = buf_str(&input);
+	}
+	json_t *body = json_read(&source, &ignored);
+	if (body)
+		return body;
+	size_t bad = utf8_find_invalid(source.text);
+	if (bad < source.text.len) {
+		report_error(&cli->report, (struct where){ 0 },
+			"the body is no text: byte 0x%02x is not valid UTF-8",
+			(unsigned char)source.text.p[bad]);
+		report_hint(&cli->report, "put the data into a file and send its path");
+		return NULL;
+	}
+	/* As `echo text |` gives it. */
+	if (input.len && str_ends(source.text, S("\n")))
+		source.text.len--;
+	return json_from_str(source.text);
+}
+
+static bool read_envelope(struct cli *cli, const char *word, json_t **ret)
+{
+	struct source source = { S("--envelope"), str_of(word) };
+	json_t *value = json_read(&source, &cli->report);
+
+	if (!value)
+		return false;
+	if (json_is_object(value)) {
+		*ret = value;
+		return true;
+	}
+	report_error(&cli->report, (struct where){ &source, 0, 1 }, "found %s, expected an object",
+		json_kind(value));
+	report_hint(&cli->report, "such as '{\"level\":\"warning\"}'");
+	json_decref(value);
+	return false;
+}
+
+static bool usage(struct cli *cli, const char *what, const char *hint)
+{
+	report_error(&cli->report, (struct where){ 0 }, "%s", what);
+	return report_hint(&cli->report, "%s", hint);
+}
+
+/* Who the message is from: a program of another run says so. */
+static struct str sender(struct cli *cli, const struct message_request *q)
+{
+	struct address a;
+	struct str run = environment("ROUX_RUN");
+	struct str from = run.len ? arena_printf(&cli->arena, "run:%.*s", STR(run))
+			  : q->runs->caller.len
+				  ? arena_printf(&cli->arena, "session:%.*s", STR(q->runs->caller))
+				  : S("");
+
+	return address_read(from, &a) ? from : S("");
+}
+
+static bool ask(struct cli *cli, const struct message_opts *o, size_t count,
+	const char *const *words, struct message_request *q)
+{
+	size_t first = o->from_run ? 0 : 1; /* the word that is TYPE */
+
+	if (o->from_run && count > 2)
+		return usage(cli, "roux message --from-run takes TYPE [BODY]",
+			"the run is that of $ROUX_RUN; quote a body whole");
+	if (!o->from_run && count < 1)
+		return usage(cli, "roux message takes RUN TYPE [BODY]",
+			"roux message RUN run.message TEXT; inside of a run --from-run");
+	if (!o->from_run && count < 2 && !o->envelope)
+		return usage(cli, "the type of the message is missing",
+			"roux message RUN run.message TEXT gives TEXT to its program");
+	if (o->from_run && !environment("ROUX_RUN").len)
+		return usage(cli, "--from-run: there is no $ROUX_RUN",
+			"it is for programs that a run has started");
+	q->run = o->from_run ? getenv("ROUX_RUN") : words[0];
+	q->generation = o->from_run ? environment("ROUX_GENERATION") : S("");
+	if (o->from_run)
+		q->runs->caller = S(""); /* a program of the run, whoever started it */
+	q->type = count > first ? str_of(words[first]) : S("");
+	q->to = str_of(o->to);
+	q->from = o->from_run ? S("") : sender(cli, q);
+	if (count > first && !q->type.len)
+		return usage(cli, "the type of the message is empty",
+			"a letter, then letters, digits, _ . : and -, such as task.assign");
+	if (o->to && !*o->to)
+		return usage(cli, "--to is empty", "an address, such as coordinator");
+	return true;
+}
+
+/* control.kill and its like: as if the command had been called. */
+static int host_order(struct cli *cli, const struct message_opts *o, const char *order,
+	const struct message_request *q)
+{
+	const struct command *c = command_find(cli->commands, cli->command_count, str_of(order));
+	const char *words[4] = { q->run };
+	struct cmdline_result parsed = { 0 };
+	size_t count = 1;
+
+	if (!c) {
+		report_error(&cli->report, (struct where){ 0 }, "roux cannot %s runs", order);
+		return cli_refuse(cli, o->common.json);
+	}
+	if (o->common.json)
+		words[count++] = "--json";
+	if (strcmp(order, "prune") == 0 &&
+		json_is_true(json_object_get(q->body, "preserve_artifacts")))
+		words[count++] = "--preserve-artifacts";
+	void *opts = arena_alloc(&cli->arena, c->options_size);
+	if (!cmdline_parse(c, count, words, &cli->arena, opts, &parsed, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	return c->run(cli, c, opts, parsed.operand_count, parsed.operands);
+}
+
+/* Asks, sends and answers. */
+static int send_message(struct cli *cli, const struct message_opts *o, size_t count,
+	const char *const *words, struct runs *runs)
+{
+	struct message_request q = { .runs = runs };
+	struct message_answer a = { 0 };
+	AUTO_JSON *envelope = NULL;
+	AUTO_JSON *body = NULL;
+	bool json = o->common.json;
+
+	if (!ask(cli, o, count, words, &q))
+		return cli_refuse(cli, json);
+	size_t place = o->from_run ? 1 : 2;
+	if (count > place && !(body = read_body(cli, words[place])))
+		return cli_refuse(cli, json);
+	if (o->envelope && !read_envelope(cli, o->envelope, &envelope))
+		return cli_refuse(cli, json);
+	q.body = body;
+	q.envelope = envelope;
+	const char *order = o->from_run ? NULL : messages_host_order(q.type);
+	if (order)
+		return host_order(cli, o, order, &q);
+	bool ok = o->from_run ? messages_emit(&q, &a, &cli->report)
+			      : messages_send(&q, &a, &cli->report);
+	int status = ok ? answer(cli, json, &a) : run_operand_refuse(cli, json, q.run, a.reason);
+	message_answer_done(&a);
+	return status;
+}
+
+static int message(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct message_opts *o = opts;
+	struct runs runs;
+
+	(void)c;
+	if (!cli_enter(cli, &o->common))
+		return cli_refuse(cli, o->common.json);
+	runs_open(&runs, &cli->arena, &cli->report);
+	int status = send_message(cli, o, count, words, &runs);
+	runs_close(&runs);
+	return status;
+}
+
+/* -- the list ------------------------------------------------------------------------------------
+ */
+
+static struct str text_of(const json_t *message, const char *name)
+{
+	const json_t *value = json_object_get(message, name);
+
+	return json_is_string(value) ? json_str(value) : S("");
+}
+
+static void list_line(struct buf *b, const json_t *message, const char *word)
+{
+	AUTO_BUF line = BUF_INIT;
+	struct str summary = text_of(message, "summary"), type = text_of(message, "type");
+
+	buf_printf(&line, "%.*s  %-8.*s  %.*s", STR(text_of(message, "ts")),
+		STR(text_of(message, word)), STR(type));
+	if (!str_eq(summary, type))
+		buf_printf(&line, "  %.*s", STR(summary));
+	if (json_object_get(message, "body")) {
+		buf_adds(&line, "  ");
+		message_preview(&line, message);
+	}
+	text_plain(b, buf_str(&line));
+	buf_addc(b, '\n');
+}
+
+static void list(struct buf *b, const char *title, const json_t *all, const char *word)
+{
+	const json_t *message;
+	size_t i;
+
+	if (!json_array_size(all))
+		return;
+	buf_printf(b, "%s\n", title);
+	json_array_foreach(all, i, message) list_line(b, message, word);
+}
+
+static void tell_skipped(struct buf *b, const char *file, size_t count)
+{
+	if (count)
+		buf_printf(b, "roux: warning: %zu line%s of %s %s no message%s\n", count,
+			count == 1 ? "" : "s", file, count == 1 ? "is" : "are",
+			count == 1 ? "" : "s");
+}
+
+static int print_view(const struct messages_view *v, bool json)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF aside = BUF_INIT;
+
+	if (json) {
+		buf_adds(&text, "{\"inbox\":");
+		json_write(&text, v->inbox, 0);
+		buf_adds(&text, ",\"outbox\":");
+		json_write(&text, v->outbox, 0);
+		buf_printf(&text, ",\"skipped\":{\"inbox\":%zu,\"outbox\":%zu}}\n", v->skipped_in,
+			v->skipped_out);
+		return cli_print(buf_str(&text));
+	}
+	tell_skipped(&aside, "inbox.jsonl", v->skipped_in);
+	tell_skipped(&aside, "outbox.jsonl", v->skipped_out);
+	cli_say(buf_str(&aside));
+	list(&text, "to the run:", v->inbox, "status");
+	list(&text, "from the run:", v->outbox, "delivery");
+	return cli_print(buf_str(&text));
+}
+
+static int messages(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct message_opts *o = opts;
+	struct messages_view view;
+	struct runs runs;
+	const char *reason = NULL;
+	int status;
+
+	(void)c;
+	(void)count;
+	if (!cli_enter(cli, &o->common))
+		return cli_refuse(cli, o->common.json);
+	runs_open(&runs, &cli->arena, &cli->report);
+	struct message_request q = { .runs = &runs, .run = words[0] };
+	if (messages_read(&q, &view, &reason, &cli->report)) {
+		cli_warn(cli);
+		status = print_view(&view, o->common.json);
+		messages_view_done(&view);
+	} else {
+		status = run_operand_refuse(cli, o->common.json, words[0], reason);
+	}
+	runs_close(&runs);
+	return status;
+}
+
+const struct command cmd_message = {
+	.name = "message",
+	.operands = "RUN TYPE [BODY]",
+	.summary = "send a message to a running run",
+	.details =
+		"The message is put into the inbox of the run and, when its program reads a "
+		"FIFO or is connected to its socket, given to it as one line: the text of a "
+		"`run.message`, anything else as JSON. A message that nobody takes yet is "
+		"queued, which is no mistake.\n\n"
+		"BODY is JSON; what is not JSON is a text. `-` is standard input. At most 1 MiB: "
+		"put data into a file and send its path.\n\n"
+		"The types control.kill, control.archive and control.prune are orders to roux; "
+		"all others belong to the program.\n\n"
+		"Exit status: 0 sent or queued, 2 refused (no such run, not running, another "
+		"owner's, too many waiting).",
+	.examples = message_examples,
+	.example_count = ARRAY_SIZE(message_examples),
+	.sets = message_sets,
+	.set_count = ARRAY_SIZE(message_sets),
+	.options_size = sizeof(struct message_opts),
+	.min_operands = 0,
+	.max_operands = 3,
+	.complete = COMPLETE_RUN,
+	.run = message,
+};
+
+const struct command cmd_messages = {
+	.name = "messages",
+	.operands = "RUN",
+	.summary = "list the messages to and from a run",
+	.sets = messages_sets,
+	.set_count = ARRAY_SIZE(messages_sets),
+	.options_size = sizeof(struct message_opts),
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_RUN,
+	.run = messages,
+};

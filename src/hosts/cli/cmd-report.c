@@ -1,0 +1,68 @@
+#include "app/report.h"
+#include "data/json.h"
+#include "hosts/cli/commands.h"
+#include "hosts/cli/run-operand.h"
+
+struct report_opts {
+	struct common_opts common;
+};
+
+static const struct opt_set sets[] = {
+	COMMON_SET(struct report_opts),
+};
+
+static const struct command_example examples[] = {
+	{ "roux report review-docs > report.html", "open it in a browser, or send it to somebody" },
+};
+
+static int print_page(const struct run_look *look, const struct buf *page, bool json)
+{
+	AUTO_BUF document = BUF_INIT;
+
+	if (!json)
+		return cli_print(buf_str(page));
+	buf_adds(&document, "{\"ok\":true,\"run\":");
+	json_write_str(&document, look->id);
+	buf_adds(&document, ",\"html\":");
+	json_write_str(&document, buf_str(page));
+	buf_adds(&document, "}\n");
+	return cli_print(buf_str(&document));
+}
+
+static int run(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct report_opts *o = opts;
+	AUTO_RUN found = { 0 };
+	AUTO_BUF page = BUF_INIT;
+	int status;
+
+	(void)c;
+	(void)count;
+	if (!run_operand_find(cli, &o->common, words[0], &found, &status))
+		return status;
+	if (!run_report(&found.look, &page, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	return print_page(&found.look, &page, o->common.json);
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.operands = "RUN",
+	.summary = "write a page about a run",
+	.details =
+		"Writes one HTML page that needs nothing else: the graph with the state of every "
+		"node, when each command ran, what failed and why, the beginning and the end of "
+		"what was printed, artifacts, warnings and messages. A run that has not ended is "
+		"shown as far as it is.",
+	.examples = examples,
+	.example_count = ARRAY_SIZE(examples),
+	.sets = sets,
+	.set_count = ARRAY_SIZE(sets),
+	.options_size = sizeof(struct report_opts),
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_RUN,
+	.run = run,
+};

@@ -1,0 +1,337 @@
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/freeze.h"
+#include "app/resume.h"
+#include "app/run.h"
+#include "hosts/cli/commands.h"
+#include "hosts/cli/launch-opts.h"
+#include "hosts/cli/run-operand.h"
+#include "hosts/cli/template.h"
+#include "hosts/cli/values.h"
+#include "runs/leftovers.h"
+
+struct cmd_resume_opts {
+	struct template_opts template; /* only --values */
+	struct run_opts run;
+	struct common_opts common;
+	struct launch_opts launch;
+	unsigned in_doubt;
+	const char *from;
+	bool only;
+};
+
+static const char *const doubt_words[] = { "rerun", "stop", NULL };
+enum { DOUBT_RERUN, DOUBT_STOP };
+
+static const struct opt resume_opts[] = {
+	OPT_CHOICE(0, "in-doubt", doubt_words, struct cmd_resume_opts, in_doubt,
+		"what becomes of commands that were running when the run was cut short"),
+};
+
+static const struct opt rerun_opts[] = {
+	OPT_TEXT(0, "from", "NODE", struct cmd_resume_opts, from,
+		"run this node again and what follows it; its path, or its label"),
+	OPT_FLAG(0, "only", struct cmd_resume_opts, only,
+		"run only that node; its output is the result"),
+};
+
+static const struct opt_set resume_sets[] = {
+	OPT_SET_IN("Options", values_opts, struct cmd_resume_opts, template),
+	OPT_SET(NULL, resume_opts),
+	OPT_SET_IN(NULL, launch_opts, struct cmd_resume_opts, launch),
+	OPT_SET_IN(NULL, run_opts, struct cmd_resume_opts, run),
+	COMMON_SET(struct cmd_resume_opts),
+};
+
+static const struct opt_set rerun_sets[] = {
+	OPT_SET("Options", rerun_opts),
+	OPT_SET_IN(NULL, values_opts, struct cmd_resume_opts, template),
+	OPT_SET_IN(NULL, name_opts, struct cmd_resume_opts, launch),
+	OPT_SET_IN(NULL, launch_opts, struct cmd_resume_opts, launch),
+	OPT_SET_IN(NULL, run_opts, struct cmd_resume_opts, run),
+	COMMON_SET(struct cmd_resume_opts),
+};
+
+/* -- both ----------------------------------------------------------------------------------------
+ */
+
+/* Values given now win over the old ones. */
+static bool add_values(struct cli *cli, const struct cmd_resume_opts *o, struct launch *l,
+	size_t count, const char *const *words)
+{
+	bool stdin_used = false;
+	AUTO_JSON *given = values_read(cli, &o->template.values, count - 1, words + 1, &stdin_used);
+
+	if (!given || !launch_options(cli, &o->launch, &o->run, l))
+		return false;
+	if (l->recipe && !public_arguments_check(l->recipe->arguments, given, &cli->report))
+		return false;
+	json_object_update(l->values, given);
+	return true;
+}
+
+/* The run works where it was started, unless -C says otherwise. */
+static bool go_to_start(
+	struct cli *cli, const struct cmd_resume_opts *o, const struct run_look *look)
+{
+	AUTO_BUF dir = BUF_INIT;
+
+	buf_add(&dir, look->row.cwd);
+	if (o->common.dir || !dir.len || chdir(buf_cstr(&dir)) == 0)
+		return true;
+	report_errno(
+		&cli->report, errno, "cannot go to %s, where the run was started", buf_cstr(&dir));
+	return report_hint(&cli->report, "-C DIR names another directory");
+}
+
+/* The plan with the values as they are now. */
+static bool plan_again(struct cli *cli, struct launch *l)
+{
+	plan_unref(l->plan);
+	l->plan = plan_new(l->graph, l->values, &cli->report);
+	return l->plan != NULL;
+}
+
+/* -- resume --------------------------------------------------------------------------------------
+ */
+
+/* A run that has come to its end gives the same result again. */
+static int answer_ended(
+	struct cli *cli, const struct cmd_resume_opts *o, const struct run_look *look)
+{
+	int status = run_answer(cli, look, o->common.json);
+
+	return status ? status : runs_exit(look, o->run.strict, o->run.tolerate);
+}
+
+static bool has_failed(const struct run_look *look)
+{
+	return str_eq(look->status, S("failed")) || str_eq(look->status, S("timeout"));
+}
+
+static bool is_over(const struct run_look *look)
+{
+	return str_eq(look->status, S("done")) || str_eq(look->status, S("partial")) ||
+	       str_eq(look->status, S("denied"));
+}
+
+/* Whatever is left of a killed supervisor's trees is ended before anything is started beside it. */
+static void end_leftovers(const struct launch *l, const struct run_look *look)
+{
+	size_t n = leftovers_end(l->id, l->generation, look->row.started);
+	AUTO_BUF line = BUF_INIT;
+
+	if (!n)
+		return;
+	buf_printf(&line, "roux: ended %zu process%s that the run had left behind\n", n,
+		n == 1 ? "" : "es");
+	cli_say(buf_str(&line));
+}
+
+/* What runs again and why. False: it was not to be run without being asked. */
+static bool explain(struct cli *cli, const struct cmd_resume_opts *o, struct launch *l)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF doubt = BUF_INIT;
+	struct leaves *leaves =
+		leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), &cli->report);
+
+	if (!leaves)
+		return false;
+	resume_in_doubt(leaves, &doubt);
+	resume_explain(l, leaves, &text);
+	leaves_free(leaves);
+	if (doubt.len && o->in_doubt == DOUBT_STOP) {
+		report_error(&cli->report, (struct where){ 0 },
+			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));
+		return report_hint(
+			&cli->report, "see what it has done, then resume with --in-doubt rerun");
+	}
+	if (!o->run.quiet && !o->common.json)
+		cli_say(buf_str(&text));
+	return true;
+}
+
+static int resume_locked(struct cli *cli, const struct cmd_resume_opts *o, struct launch *l,
+	struct run_look *look, size_t count, const char *const *words)
+{
+	struct str failed = look_text(look->result, "failed_node");
+
+	l->row.created = look->row.created;
+	l->row.seq = look->row.seq;
+	l->detached = o->launch.detach;
+	if (!add_values(cli, o, l, count, words) || !plan_again(cli, l))
+		return cli_refuse(cli, o->common.json);
+	end_leftovers(l, look);
+	if (has_failed(look) && !resume_take_back(l, failed.len ? failed : S("."), &cli->report))
+		return cli_refuse(cli, o->common.json);
+	if (!explain(cli, o, l))
+		return launch_refuse(cli, o->common.json, "in doubt");
+	if (!freeze_write(l, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	return launch_resume(cli, l, &o->run, o->common.json);
+}
+
+static int resume(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct cmd_resume_opts *o = opts;
+	struct launch l = LAUNCH_INIT;
+	AUTO_LOOK look = { 0 };
+	const char *reason = NULL;
+	int status;
+
+	(void)c;
+	if (!cli_enter(cli, &o->common))
+		return cli_refuse(cli, o->common.json);
+	if (!run_operand(cli, words[0], &look, &reason))
+		return run_operand_refuse(cli, o->common.json, words[0], reason);
+	if (is_over(&look))
+		return answer_ended(cli, o, &look);
+	if (!go_to_start(cli, o, &look))
+		return cli_refuse(cli, o->common.json);
+	int locked = look.live ? -EWOULDBLOCK : run_lock(look.dir.p, &l.lock);
+	if (locked == -EWOULDBLOCK) {
+		report_error(&cli->report, (struct where){ 0 }, "the run '%.*s' is running",
+			STR(look.id));
+		report_hint(&cli->report, "`roux wait %.*s` waits for its end", STR(look.id));
+		status = launch_refuse(cli, o->common.json, "running");
+	} else if (locked < 0) {
+		report_errno(&cli->report, -locked, "cannot lock %.*s", STR(look.dir));
+		status = cli_refuse(cli, o->common.json);
+	} else if (!launch_thaw(&l, look.dir, &cli->report)) {
+		status = cli_refuse(cli, o->common.json);
+	} else {
+		status = resume_locked(cli, o, &l, &look, count, words);
+	}
+	launch_done(&l);
+	return status;
+}
+
+/* -- rerun ---------------------------------------------------------------------------------------
+ */
+
+/* Where it begins: what was asked for, or the first failure, or the beginning. */
+static bool choose_node(struct cli *cli, const struct cmd_resume_opts *o, const struct launch *l,
+	const struct run_look *look, struct buf *node)
+{
+	const json_t *first = json_array_get(json_object_get(look->result, "failures"), 0);
+
+	if (o->from)
+		return rerun_node(l->graph, str_of(o->from), node, &cli->report);
+	if (o->only) {
+		report_error(&cli->report, (struct where){ 0 }, "--only needs --from NODE");
+		return report_hint(
+			&cli->report, "`roux graph run:%.*s` shows the nodes", STR(look->id));
+	}
+	buf_add(node, look_text(first, "path"));
+	return true;
+}
+
+static int rerun_thawed(struct cli *cli, const struct cmd_resume_opts *o, struct launch *l,
+	const struct run_look *look, size_t count, const char *const *words)
+{
+	AUTO_BUF node = BUF_INIT;
+	struct str name = l->recipe ? l->recipe->file->id : S("run");
+
+	l->id = S("");
+	if (!choose_node(cli, o, l, look, &node) || !add_values(cli, o, l, count, words))
+		return cli_refuse(cli, o->common.json);
+	if (!l->id.len)
+		l->id = run_id_make(&l->arena, name);
+	l->dir = run_directory(&l->arena, l->root, l->id);
+	l->rerun_of = look->id;
+	l->how = S("rerun");
+	l->detached = o->launch.detach;
+	l->only = o->only ? buf_str(&node) : S("");
+	run_add_values(l->values, l->id, l->dir);
+	if (!plan_again(cli, l))
+		return cli_refuse(cli, o->common.json);
+	return launch_start(cli, l, &o->run, o->common.json, true,
+		&(struct launch_from){ look->dir, buf_str(&node) });
+}
+
+static int rerun(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	struct cli *cli = host;
+	const struct cmd_resume_opts *o = opts;
+	struct launch l = LAUNCH_INIT;
+	AUTO_LOOK look = { 0 };
+	const char *reason = NULL;
+	int status;
+
+	(void)c;
+	if (!cli_enter(cli, &o->common))
+		return cli_refuse(cli, o->common.json);
+	if (!run_operand(cli, words[0], &look, &reason))
+		return run_operand_refuse(cli, o->common.json, words[0], reason);
+	if (look.live) {
+		report_error(&cli->report, (struct where){ 0 }, "the run '%.*s' is running",
+			STR(look.id));
+		report_hint(&cli->report, "`roux wait %.*s` waits for its end", STR(look.id));
+		status = launch_refuse(cli, o->common.json, "running");
+	} else if (!go_to_start(cli, o, &look) || !launch_thaw(&l, look.dir, &cli->report)) {
+		status = cli_refuse(cli, o->common.json);
+	} else {
+		status = rerun_thawed(cli, o, &l, &look, count, words);
+	}
+	launch_done(&l);
+	return status;
+}
+
+/* -- tables --------------------------------------------------------------------------------------
+ */
+
+static const struct cmd_resume_opts defaults = { .run = RUN_OPTS_DEFAULTS };
+
+static const struct command_example resume_examples[] = {
+	{ "roux resume nightly", "go on where it was cut short or failed" },
+};
+
+static const struct command_example rerun_examples[] = {
+	{ "roux rerun nightly --from report", "the node labelled report and what follows" },
+};
+
+const struct command cmd_resume = {
+	.name = "resume",
+	.operands = "RUN [name=value]...",
+	.summary = "go on with a run that was cut short or failed",
+	.details =
+		"Commands whose end was recorded are not executed again: their output is what the "
+		"next ones read. The run goes on as it was started, whatever became of the recipe "
+		"since. A failed run tries again what failed it.",
+	.examples = resume_examples,
+	.example_count = ARRAY_SIZE(resume_examples),
+	.sets = resume_sets,
+	.set_count = ARRAY_SIZE(resume_sets),
+	.options_size = sizeof(struct cmd_resume_opts),
+	.defaults = &defaults,
+	.min_operands = 1,
+	.max_operands = OPERANDS_ANY,
+	.complete = COMPLETE_RUN,
+	.run = resume,
+};
+
+const struct command cmd_rerun = {
+	.name = "rerun",
+	.operands = "RUN [name=value]...",
+	.summary = "do a part of an ended run again, as a new run",
+	.details =
+		"Runs NODE and everything that follows it; what comes before is taken over with "
+		"its recorded results. Without --from it begins with the first node that failed. "
+		"The old run is not touched.",
+	.examples = rerun_examples,
+	.example_count = ARRAY_SIZE(rerun_examples),
+	.sets = rerun_sets,
+	.set_count = ARRAY_SIZE(rerun_sets),
+	.options_size = sizeof(struct cmd_resume_opts),
+	.defaults = &defaults,
+	.min_operands = 1,
+	.max_operands = OPERANDS_ANY,
+	.complete = COMPLETE_RUN,
+	.run = rerun,
+};

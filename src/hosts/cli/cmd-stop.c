@@ -1,0 +1,125 @@
+/* Commands that end a run: cancel, kill. */
+#include "app/context.h"
+#include "hosts/cli/commands.h"
+#include "hosts/cli/run-operand.h"
+
+struct stop_opts {
+	uint64_t grace_ms;
+	bool graceful;
+	struct common_opts common;
+};
+
+enum { GRACE_OF_RUN = UINT32_MAX, GRACE_MAX = 86400000 };
+
+static const struct stop_opts defaults = { .grace_ms = GRACE_OF_RUN };
+
+static int stop(struct cli *cli, const struct stop_opts *o, const char *word, enum run_order order)
+{
+	int grace = o->grace_ms == GRACE_OF_RUN ? -1 : (int)o->grace_ms;
+	AUTO_RUN run = { 0 };
+	AUTO_LOOK after = { 0 };
+	AUTO_BUF text = BUF_INIT;
+	const char *reason = NULL;
+	int status;
+
+	if (!run_operand_find(cli, &o->common, word, &run, &status))
+		return status;
+	if (!runs_order(&run.runs, &run.look, order, grace, &after, &reason, &cli->report))
+		return cli_forbid(cli, o->common.json, run.look.id, reason);
+	if (!o->common.json) {
+		buf_printf(&text, "run '%.*s': %.*s\n", STR(after.id), STR(after.status));
+		cli_say(buf_str(&text));
+		return 0;
+	}
+	buf_adds(&text, "{\"ok\":true,\"status\":");
+	json_write_str(&text, after.status);
+	buf_adds(&text, ",\"run\":");
+	json_write_str(&text, after.id);
+	buf_adds(&text, "}\n");
+	return cli_print(buf_str(&text));
+}
+
+/* -- cancel --------------------------------------------------------------------------------------
+ */
+
+static const struct opt cancel_opts[] = {
+	OPT_NUMBER(0, "grace", "MS", struct stop_opts, grace_ms, 0, GRACE_MAX,
+		"time between TERM and KILL (default: that of the run, 5000)"),
+	OPT_FLAG(0, "graceful", struct stop_opts, graceful,
+		"let running commands finish, start no more"),
+};
+
+static const struct opt_set cancel_sets[] = {
+	OPT_SET("Options", cancel_opts),
+	COMMON_SET(struct stop_opts),
+};
+
+static int run_cancel(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	const struct stop_opts *o = opts;
+
+	(void)c;
+	(void)count;
+	return stop(host, o, words[0], o->graceful ? RUN_FINISH : RUN_CANCEL);
+}
+
+static const struct command_example cancel_examples[] = {
+	{ "roux cancel review", "TERM, and KILL after five seconds" },
+	{ "roux cancel --graceful review", "after the commands that run now" },
+};
+
+const struct command cmd_cancel = {
+	.name = "cancel",
+	.operands = "RUN",
+	.summary = "end a run and everything it started",
+	.details = "Returns when nothing of it is left. `roux resume RUN` can go on where it was.",
+	.examples = cancel_examples,
+	.example_count = ARRAY_SIZE(cancel_examples),
+	.sets = cancel_sets,
+	.set_count = ARRAY_SIZE(cancel_sets),
+	.options_size = sizeof(struct stop_opts),
+	.defaults = &defaults,
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_RUN,
+	.run = run_cancel,
+};
+
+/* -- kill ----------------------------------------------------------------------------------------
+ */
+
+static const struct opt_set kill_sets[] = {
+	COMMON_SET(struct stop_opts),
+};
+
+static int run_kill(void *host, const struct command *c, const void *opts, size_t count,
+	const char *const *words)
+{
+	(void)c;
+	(void)count;
+	return stop(host, opts, words[0], RUN_KILL);
+}
+
+static const struct command_example kill_examples[] = {
+	{ "roux kill review", "at once" },
+};
+
+const struct command cmd_kill = {
+	.name = "kill",
+	.operands = "RUN",
+	.summary = "end a run and everything it started at once",
+	.details =
+		"Its commands get no time to clean up: `roux cancel RUN` is kinder. Returns when "
+		"nothing of it is left.",
+	.examples = kill_examples,
+	.example_count = ARRAY_SIZE(kill_examples),
+	.sets = kill_sets,
+	.set_count = ARRAY_SIZE(kill_sets),
+	.options_size = sizeof(struct stop_opts),
+	.defaults = &defaults,
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_RUN,
+	.run = run_kill,
+};

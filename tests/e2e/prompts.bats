@@ -1,0 +1,319 @@
+# Agents: what a user sees, what is left behind, and that no value is ever executed.
+load common
+
+configure() { # TABLE TEXT: adds to ~/.config/start/TABLE.toml
+	mkdir -p "$HOME/.config/start"
+	printf '%s\n' "$2" >>"$HOME/.config/start/$1.toml"
+}
+
+agent() { # COMMAND [BIN]: the agent `show`, its command as a TOML literal
+	configure agents "[agents.show]
+bin = '${2:-print-argv}'
+command = '''$1'''"
+}
+
+prompts() {
+	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
+}
+
+tmp_is_empty() {
+	[ -z "$(ls -A "$TMPDIR")" ] && return 0
+	ls -la "$TMPDIR"
+	return 1
+}
+
+tmp_has_file() { # PATTERN
+	local found=("$TMPDIR"/$1)
+	[ -e "${found[0]}" ]
+}
+
+# What must arrive byte for byte, wherever it comes from.
+HOSTILE='it'\''s "q" $(touch pwned) `touch pwned` ; touch pwned | x > pwned
+l2 \ \\ '\''; touch pwned; '\'' "; touch pwned; " ${HOME} $1 * ~ # -n'
+
+styles() { # the ways to quote {prompt}, each with what stands around it in the shell form
+	printf '%s\n' "{bin} '%s'" "{bin} '%s' ;" | while read -r around; do
+		for place in "'{prompt}'" '"{prompt}"' '{prompt}'; do
+			printf "${around/\'%s\'/%s}\n" "$place"
+		done
+	done
+}
+
+@test "a hostile prompt arrives unchanged in every style of quoting, direct and through a shell" {
+	local command
+	while read -r command; do
+		rm -rf "$HOME/.config/start"
+		agent "$command" "printf"
+		configure agents '' # the file ends with a line break
+		sed -i "s/{bin} /{bin} %s /" "$HOME/.config/start/agents.toml"
+		is "$(prompts prompt -q -- "$HOSTILE")" "$HOSTILE"
+	done < <(styles)
+	[ ! -e pwned ]
+}
+
+@test "hostile roles, contexts, files, output, instructions and models are data" {
+	agent "{bin} '{model}' \"{role}\" {prompt} '{role_file}' | cat" print-argv
+	printf '%s' "$HOSTILE" >"$HOME/hostile.md"
+	configure roles "[roles.r]
+file = '~/hostile.md'"
+	configure contexts "[contexts.file]
+required = true
+file = '~/hostile.md'
+prompt = '{file_contents}'
+[contexts.output]
+required = true
+command = 'cat ~/hostile.md'"
+	configure tasks "[tasks.t]
+prompt = '{instructions}'"
+	run --separate-stderr prompts task t -q -m "$HOSTILE" -- "$HOSTILE"
+	is "$status" 0
+	run -0 prompts task t --dry-run --json -m "$HOSTILE" -- "$HOSTILE"
+	python3 - "$HOSTILE" <<-'PY' "$output"
+		import json, sys
+		want, doc = sys.argv[1], json.loads(sys.argv[2][sys.argv[2].index("{"):])
+		assert doc["model"] == want and doc["role_text"] == want, doc
+		assert doc["prompt"] == "\n\n".join([want] * 3), doc["prompt"]
+		assert doc["form"] == "shell" and want not in doc["argv"][2], doc
+	PY
+	[ ! -e pwned ]
+}
+
+@test "the command of a dry run does the same when it is pasted" {
+	agent "{bin} 'x y' '{prompt}' \"<{prompt}>\" | cat"
+	prompts prompt -q -- "$HOSTILE" >real
+	prompts prompt -q --dry-run -- "$HOSTILE" >line
+	bash line >pasted
+	cmp real pasted
+	[ ! -e pwned ]
+}
+
+@test "invalid UTF-8 arrives unchanged, NUL bytes are left out with a warning" {
+	agent "{bin} %s '{prompt}'" printf
+	printf 'a\377\376b' >bytes
+	prompts prompt -q - <bytes >got || true
+	printf 'a\377\376b' | timeout 60 "$ROUX" prompt -q - >got 3>&-
+	cmp bytes got
+	printf 'a\0b' | timeout 60 "$ROUX" prompt - >got 2>err 3>&-
+	is "$(cat got)" ab
+	contains err "NUL"
+}
+
+@test "a prompt of 200 KiB is refused with the way out, and both ways out work" {
+	head -c 204800 /dev/zero | tr '\0' x >big
+	agent "{bin} '{prompt}'" cat
+	run ! timeout 60 "$ROUX" prompt - <big 3>&-
+	is "$status" 2
+	has "$output" "{prompt} is 204800 bytes long"
+	has "$output" "{prompt_file}"
+	rm -rf "$HOME/.config/start"
+	agent "{bin} '{prompt_file}'" cat
+	timeout 60 "$ROUX" prompt -q - <big >got 3>&-
+	cmp big got
+	tmp_is_empty
+	rm -rf "$HOME/.config/start"
+	configure agents "[agents.show]
+bin = 'cat'
+command = '{bin}'
+stdin = 'prompt'"
+	timeout 60 "$ROUX" prompt -q - <big >got 3>&-
+	cmp big got
+}
+
+@test "a temporary file is private, complete, and gone when the agent has ended" {
+	agent "stat -c '%a %s' '{role_file}'; {bin} '{role_file}' '{role_file}'; exit 7" cat
+	configure roles "[roles.r]
+prompt = 'twice'"
+	run -7 --separate-stderr prompts prompt -q
+	is "$output" "600 5
+twicetwice"
+	tmp_is_empty
+}
+
+waits() { # an agent that reads {role_file} and then waits, with a child that waits too
+	agent "cat '{role_file}' >seen; echo \$\$ >>pids; {bin} 1000 & echo \$! >>pids; wait; {bin} 1000" sleep
+	configure roles "[roles.r]
+prompt = 'R'"
+}
+
+@test "TERM, INT, HUP and QUIT to roux during a launch leave no file and no child" {
+	local signal
+	waits
+	for signal in TERM INT HUP QUIT; do
+		: >pids
+		start prompt -q
+		until_true 10 lines_at_least pids 2
+		tmp_has_file 'start-role-*'
+		kill -"$signal" "$RUNNING"
+		finish 15
+		[ "$signal" = QUIT ] || is "$status" $((128 + $(kill -l "$signal")))
+		tmp_is_empty
+		nobody_left
+	done
+}
+
+@test "TERM ends an agent in shell form without files, and what it has started" {
+	agent "echo \$\$ >>pids; {bin} 1000 & echo \$! >>pids; wait" sleep
+	start prompt -q
+	until_true 10 lines_at_least pids 2
+	kill -TERM "$RUNNING"
+	finish 15
+	is "$status" 143
+	nobody_left
+}
+
+@test "TERM kills an agent that does not listen, after the grace time" {
+	agent "trap '' TERM; cat '{role_file}' >seen; echo \$\$ >>pids; while :; do {bin} 1; done" sleep
+	configure roles "[roles.r]
+prompt = 'R'"
+	start prompt -q
+	until_true 10 lines_at_least pids 1
+	kill -TERM "$RUNNING"
+	kill -TERM "$RUNNING"
+	finish 15
+	is "$status" 137
+	tmp_is_empty
+	nobody_left
+}
+
+@test "TERM while a section command runs ends it, and no agent is started" {
+	agent "{bin} started" touch
+	configure contexts "[contexts.c]
+required = true
+command = 'echo \$\$ >>pids; sleep 1000'"
+	start prompt
+	until_true 10 lines_at_least pids 1
+	kill -TERM "$RUNNING"
+	finish 15
+	is "$status" 143
+	[ ! -e started ]
+	nobody_left
+}
+
+@test "what a killed roux has left is removed by the next start, and nothing else" {
+	waits
+	start prompt -q
+	until_true 10 lines_at_least pids 2
+	kill -KILL "$RUNNING"
+	finish 5
+	kill -KILL $(cat pids)
+	: >pids
+	tmp_has_file 'start-role-*'
+	echo other >"$TMPDIR/start-role-abc.md"
+	start prompt -q # one that is alive keeps its file
+	until_true 10 lines_at_least pids 2
+	rm -rf "$HOME/.config/start"
+	agent '{bin}' true
+	prompts prompt -q
+	is "$(find "$TMPDIR" -name 'start-role-*' | wc -l)" 2
+	kill -TERM "$RUNNING"
+	finish 15
+	is "$(ls "$TMPDIR")" start-role-abc.md
+}
+
+@test "with nothing to delete roux becomes the agent" {
+	agent "{bin} -c 'echo \$PPID \$\$'" sh
+	start prompt -q
+	finish 10
+	is "$(cut -d' ' -f2 out)" "$RUNNING"
+}
+
+@test "a section command that runs out of time leaves nobody" {
+	agent "{bin} '<%s>' '{prompt}'" printf
+	configure contexts "[contexts.c]
+required = true
+command = 'echo part; sleep 1000 & echo \$! >>pids; wait'
+command_timeout = 1
+prompt = '[{command_output}]'"
+	run -0 prompts prompt q
+	has "$output" "did not end within 1 s"
+	has "$output" "<[]
+
+q>"
+	nobody_left
+}
+
+@test "interleaved output of a section command keeps its order" {
+	agent "{bin} %s '{prompt}'" printf
+	configure contexts "[contexts.c]
+required = true
+command = 'for i in 1 2 3 4 5 6 7 8 9; do echo out\$i; echo err\$i >&2; done'"
+	is "$(prompts prompt -q)" "$(for i in 1 2 3 4 5 6 7 8 9; do echo "out$i"; echo "err$i"; done)"
+}
+
+@test "a section command that prints more than 16 MiB counts as failed" {
+	agent "{bin} %s '{prompt}'" printf
+	configure contexts "[contexts.c]
+required = true
+command = 'head -c 17000000 /dev/zero'"
+	run -0 --separate-stderr prompts prompt q
+	is "$output" q
+	has "$stderr" "16 MiB"
+}
+
+@test "an empty home is told how to begin, and init begins without overwriting" {
+	run -2 prompts start --dry-run
+	has "$output" "roux init"
+	run -0 prompts init --yes --agent cat --command "{bin}"
+	has "$output" "wrote"
+	mkdir -p .git
+	printf 'kept' >"$HOME/.config/start/roles.toml"
+	run -0 prompts init --yes --agent sort
+	has "$output" "kept "
+	is "$(cat "$HOME/.config/start/roles.toml")" kept
+	has "$(cat "$HOME/.config/start/agents.toml")" 'bin = "cat"'
+}
+
+@test "init and then a task work with an agent that is cat" {
+	prompts init --yes --agent cat --command "{bin} '{prompt_file}'"
+	run -0 --separate-stderr prompts task review -q "be kind"
+	has "$output" "Instructions: be kind"
+	has "$output" "Review these changes:"
+	tmp_is_empty
+	run -0 prompts agents
+	has "$output" cat
+	run -0 prompts tasks
+	has "$output" "review (rv)"
+	run -0 prompts roles assistant --json
+	has "$output" '"name":"assistant"'
+}
+
+@test "called as start it is that command" {
+	agent "{bin} %s '{prompt}'" printf
+	configure tasks "[tasks.t]
+prompt = 'T {instructions}'"
+	ln -s "$ROUX" start
+	is "$(timeout 60 ./start -q prompt hi 3>&-)" hi
+	is "$(timeout 60 ./start --agent show -q task t now 3>&-)" "T now"
+	is "$(timeout 60 ./start -q 3>&-)" ""
+	run -0 timeout 60 ./start tasks
+	is "$output" t
+}
+
+@test "mistakes are told with their place and nothing is started" {
+	agent "{bin} 'never closed" touch
+	run -2 prompts prompt q
+	has "$output" "agents.toml:3:20: error: ' in column 7 of the command is never closed"
+	printf '[agents.show]\nbin = 3\n' >"$HOME/.config/start/agents.toml"
+	run -2 prompts prompt q
+	has "$output" "agents.toml:2:7: error: 'bin' is a number; expected a text in quotes"
+	printf '[agents.show\n' >"$HOME/.config/start/agents.toml"
+	run -2 prompts prompt q
+	has "$output" "agents.toml:1:"
+	printf '[agents.a]\nbin="x"\n' >"$HOME/.config/start/agents.toml"
+	printf '[agents.a]\nbin="y"\n' >"$HOME/.config/start/config.toml"
+	run -2 prompts prompt q
+	has "$output" "defined twice"
+	has "$output" "agents.toml"
+	has "$output" "config.toml"
+}
+
+@test "a name that was shortened is announced" {
+	configure agents "[agents.show]
+bin = 'true'
+command = '{bin} {model} {prompt}'
+[agents.show.models]
+gpt-4o-mini = 'mini'"
+	run -0 prompts prompt q -m gpt-4o -a sh
+	has "$output" "model 'gpt-4o' is taken for 'gpt-4o-mini'"
+	has "$output" "agent 'sh' is taken for 'show'"
+}
