@@ -20,6 +20,8 @@ static const struct command *const commands[] = {
 	&cmd_kill,
 	&cmd_resume,
 	&cmd_rerun,
+	&cmd_approve,
+	&cmd_deny,
 	&cmd_archive,
 	&cmd_prune,
 	&cmd_list,

@@ -14,6 +14,9 @@
 
 struct bundle;
 struct record;
+struct steps_run;
+struct launch;
+struct mask;
 
 struct roux {
 	struct loop *loop;
@@ -51,8 +54,11 @@ struct start_options {
 	event_fn *listen;            /* every event, as it is */
 	void *listen_data;
 	bool tell_output;
-	struct record *record; /* writes it down; NULL: nobody does */
-	struct str only;       /* the path of the one node to run; empty: all */
+	struct steps_run *steps;     /* of a step recipe */
+	const struct launch *launch; /* of a recorded run: which values are secret */
+	const struct mask *mask;     /* … and their texts; NULL: none */
+	struct record *record;       /* writes it down; NULL: nobody does */
+	struct str only;             /* the path of the one node to run; empty: all */
 };
 
 struct roux_run *start_run(struct roux *r, struct plan *p, const struct start_options *o);

@@ -141,7 +141,8 @@ static bool read_graph(struct launch *l, struct report *r)
 	l->dirs = recipe_dirs_find(
 		&l->arena, dir_or_null(graph, "agent_dir"), dir_or_null(graph, "packaged_dir"));
 	l->recipe = recipe_open_frozen(&l->dirs, sources,
-		(enum recipe_layer)json_integer_value(json_object_get(graph, "layer")), r);
+		(enum recipe_layer)json_integer_value(json_object_get(graph, "layer")), l->values,
+		r);
 	l->graph = l->recipe ? graph_ref(l->recipe->graph) : NULL;
 	return l->recipe != NULL;
 }
@@ -152,6 +153,7 @@ struct graph *freeze_graph(const char *dir, struct report *r)
 	struct graph *g = NULL;
 
 	l.dir = str_of(dir);
+	l.values = freeze_json(l.dir, "values.json", true, r);
 	if (read_graph(&l, r))
 		g = graph_ref(l.graph);
 	launch_done(&l);
@@ -244,6 +246,13 @@ static json_t *start_json(const struct launch *l)
 	json_object_set_new(start, "grace_ms", json_integer((json_int_t)l->grace_ms));
 	json_object_set_new(start, "durable", json_boolean(l->durable));
 	json_object_set_new(start, "detached", json_boolean(l->detached));
+	json_object_set_new(start, "max_parallel", json_integer((json_int_t)l->max_parallel));
+	json_object_set_new(start, "stream", json_boolean(l->stream));
+	json_object_set_new(start, "created", json_integer((json_int_t)l->created));
+	if (l->agents)
+		json_object_set(start, "agents", l->agents);
+	if (l->collections)
+		json_object_set(start, "collections", l->collections);
 	if (l->env)
 		json_object_set(start, "env", l->env);
 	if (l->artifacts)
@@ -333,6 +342,11 @@ static bool read_values(struct launch *l, struct report *r)
 	l->secrets = json_incref(json_object_get(start, "secrets"));
 	l->secret_env = json_incref(json_object_get(start, "secret_env"));
 	l->argv = json_incref(json_object_get(start, "argv"));
+	l->max_parallel = (uint64_t)json_integer_value(json_object_get(start, "max_parallel"));
+	l->stream = json_is_true(json_object_get(start, "stream"));
+	l->created = (uint64_t)json_integer_value(json_object_get(start, "created"));
+	l->agents = json_incref(json_object_get(start, "agents"));
+	l->collections = json_incref(json_object_get(start, "collections"));
 	l->id = text_of(l, start, "run");
 	l->generation = text_of(l, start, "generation");
 	l->owner = text_of(l, start, "owner");
@@ -353,5 +367,5 @@ bool freeze_write(const struct launch *l, struct report *r)
 
 bool freeze_read(struct launch *l, struct report *r)
 {
-	return read_graph(l, r) && read_values(l, r);
+	return read_values(l, r) && read_graph(l, r);
 }

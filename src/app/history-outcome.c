@@ -243,13 +243,15 @@ static void add_to_states(struct history *h, const struct past_node *p)
 		s = *place = arena_new(&h->arena, struct past_state);
 		s->first_ms = UINT64_MAX;
 	}
-	picture_state_merge(&s->sum,
-		&(struct picture_state){
-			.attempts = p->spans.len ? p->executions : MAX(p->retries, (uint64_t)1),
-			.code = p->code,
-			.coded = p->coded,
-			.timed = p->timed,
-		});
+	picture_state_merge(
+		&s->sum, &(struct picture_state){
+				 .attempts = p->skipped     ? 0
+					     : p->spans.len ? p->executions
+							    : MAX(p->retries, (uint64_t)1),
+				 .code = p->code,
+				 .coded = p->coded,
+				 .timed = p->timed,
+			 });
 	s->sum.counts[p->outcome]++;
 	if (!p->timed)
 		return;

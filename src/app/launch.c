@@ -11,11 +11,13 @@
 
 #include "app/freeze.h"
 #include "app/run.h"
+#include "app/secrets.h"
 #include "app/source.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "runs/identity.h"
+#include "steps/recipe.h"
 
 void launch_done(struct launch *l)
 {
@@ -29,6 +31,8 @@ void launch_done(struct launch *l)
 	json_decref(l->secrets);
 	json_decref(l->secret_env);
 	json_decref(l->argv);
+	json_decref(l->agents);
+	json_decref(l->collections);
 	ledger_close(l->ledger);
 	close_fd(&l->lock);
 	arena_done(&l->arena);
@@ -52,7 +56,7 @@ bool launch_load(
 		l->graph = source_template(word, d, r);
 		return l->graph != NULL;
 	}
-	l->recipe = recipe_open(&l->dirs, str_of(word), true, r);
+	l->recipe = recipe_open(&l->dirs, str_of(word), true, l->values, r);
 	l->graph = l->recipe ? graph_ref(l->recipe->graph) : NULL;
 	return l->recipe != NULL;
 }
@@ -67,11 +71,23 @@ void launch_name(struct launch *l)
 	l->dir = run_directory(&l->arena, l->root, l->id);
 }
 
+/* What the recipe says is secret. */
+static void add_secrets(struct launch *l)
+{
+	const struct step_recipe *steps = l->recipe->steps;
+
+	l->secrets = l->secrets ? l->secrets : json_array();
+	for (size_t i = 0; i < steps->secret_count; i++)
+		json_array_append_new(l->secrets, json_from_str(steps->secrets[i]));
+}
+
 bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 {
 	if (l->recipe && !public_arguments_check(l->recipe->arguments, l->values, r))
 		return false;
-	run_add_values(l->values, l->id, l->dir);
+	/* Steps have `session` in place of them. */
+	if (!l->graph->steps)
+		run_add_values(l->values, l->id, l->dir);
 	l->plan = plan_new(l->graph, l->values, r);
 	if (!l->plan)
 		return false;
@@ -81,7 +97,9 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 		l->artifacts = recipe_artifact_paths(l->recipe, l->plan, r);
 	if (l->recipe && !l->artifacts)
 		return false;
-	l->bundle = l->recipe ? bundle_new(l->recipe) : NULL;
+	l->bundle = l->recipe && !l->recipe->steps ? bundle_new(l->recipe) : NULL;
+	if (l->recipe && l->recipe->steps)
+		add_secrets(l);
 	return true;
 }
 
@@ -205,7 +223,7 @@ bool launch_claim(struct launch *l, bool *refused, struct report *r)
 	make_generation(l);
 	fill_row(l);
 	l->row.status = S("starting");
-	l->row.created = clock_real_ms();
+	l->row.created = l->created = clock_real_ms();
 	if (!ledger_claim(l->ledger, &l->row, has_ended, NULL, &taken, r)) {
 		*refused = taken;
 		return taken && !r->errors ? refuse_taken(l, r) : false;
@@ -243,7 +261,7 @@ bool launch_thaw(struct launch *l, struct str dir, struct report *r)
 	if (!freeze_read(l, r))
 		return false;
 	l->plan = plan_new(l->graph, l->values, r);
-	l->bundle = l->plan && l->recipe ? bundle_new(l->recipe) : NULL;
+	l->bundle = l->plan && l->recipe && !l->recipe->steps ? bundle_new(l->recipe) : NULL;
 	fill_row(l);
 	return l->plan != NULL;
 }
@@ -265,29 +283,6 @@ static void add_text(json_t *object, const char *name, struct str value)
 		json_object_set_new(object, name, json_from_str(value));
 }
 
-static bool named_like_a_secret(struct str name)
-{
-	AUTO_BUF low = BUF_INIT;
-
-	for (size_t i = 0; i < name.len; i++)
-		buf_addc(&low, name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] + 32 : name.p[i]);
-	struct str s = buf_str(&low);
-	return str_contains(s, S("token")) || str_contains(s, S("password")) ||
-	       str_contains(s, S("secret")) || str_ends(s, S("_key"));
-}
-
-bool launch_is_secret(const struct launch *l, struct str name)
-{
-	const json_t *const lists[] = { l->secrets, l->secret_env };
-	json_t *entry;
-	size_t i;
-
-	for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
-		json_array_foreach(
-			lists[k], i, entry) if (str_eq(json_str(entry), name)) return true;
-	return named_like_a_secret(name);
-}
-
 static json_t *shown_values(const struct launch *l)
 {
 	json_t *shown = json_object(), *value;
@@ -295,7 +290,7 @@ static json_t *shown_values(const struct launch *l)
 
 	json_object_foreach(l->values, name, value)
 	{
-		if (launch_is_secret(l, str_of(name)))
+		if (secret_name(l, str_of(name)))
 			json_object_set_new_nocheck(shown, name, json_string("***"));
 		else
 			json_object_set_nocheck(shown, name, value);

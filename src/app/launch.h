@@ -31,14 +31,25 @@ struct launch {
 	json_t *secrets;    /* array of names whose values are masked everywhere */
 	json_t *secret_env; /* array of names whose values are never written down */
 	json_t *argv;       /* of the program that started it; for people */
+	/* Step recipes: */
+	uint64_t created;      /* when the run was first started */
+	uint64_t max_parallel; /* the width of `parallel: true` */
+	bool stream;           /* every step as if it said so */
+	json_t *agents;        /* name → command */
+	json_t *collections;   /* name → directory */
 	/* While it lives: */
 	struct ledger *ledger;
 	struct run_row row;
 	int lock; /* on DIR/.alive; -1: not ours */
 };
 
-#define LAUNCH_INIT \
-	((struct launch){ .lock = -1, .jobs = DEFAULT_JOBS, .grace_ms = DEFAULT_GRACE_MS })
+enum { DEFAULT_MAX_PARALLEL = 16 };
+
+#define LAUNCH_INIT                           \
+	((struct launch){ .lock = -1,         \
+		.jobs = DEFAULT_JOBS,         \
+		.grace_ms = DEFAULT_GRACE_MS, \
+		.max_parallel = DEFAULT_MAX_PARALLEL })
 
 void launch_done(struct launch *l);
 
@@ -65,8 +76,6 @@ bool launch_thaw(struct launch *l, struct str dir, struct report *r);
 bool launch_begin(struct launch *l, struct report *r);
 /* How its programs are reached, as the recipe says; NULL: as usual. */
 const json_t *launch_control(const struct launch *l);
-/* Whether the value of that name is never shown. */
-bool launch_is_secret(const struct launch *l, struct str name);
 
 /* Starts a supervisor of its own for a frozen launch and hands it the lock. Returns its pid when it
  * has taken over, -1 with an issue added. */

@@ -223,7 +223,12 @@ bool prompts_prepare(const struct prompts_ask *ask, struct prompts_launch *l, st
 	p.values.at[PH_DATE] = buf_str(&l->date);
 	p.values.at[PH_MODEL] = l->selection.model;
 	p.values.at[PH_BIN] = path_tilde(&l->arena, config_text(agent, "bin"), l->config.dirs.home);
-	p.values.at[PH_AGENT] = agent->name;
+	p.values.at[PH_AGENT] = ask->called.len          ? ask->called
+				: ask->request.agent.len ? ask->request.agent
+							 : agent->name;
+	p.values.at[PH_STEP] = ask->step;
+	p.values.at[PH_MODE] = ask->mode;
+	p.values.at[PH_PROVIDER] = ask->provider;
 	decide_stdin(&p);
 	if (!find_programs(&p) || !resolve_texts(&p) || !try_compile(&p))
 		return false;

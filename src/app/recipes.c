@@ -208,7 +208,7 @@ void recipes_argument_words(
 		AUTO_REPORT ignored = REPORT_INIT;
 
 		if (words[i][0] != '-' && !strchr(words[i], '='))
-			recipe = recipe_open(dirs, str_of(words[i]), false, &ignored);
+			recipe = recipe_open(dirs, str_of(words[i]), false, NULL, &ignored);
 	}
 	for (size_t i = 0; recipe && i < recipe->arguments->count; i++)
 		argument_words(&recipe->arguments->at[i], b);

@@ -236,7 +236,7 @@ static bool recall_err(struct record_files *f, struct str path, const struct lea
 	struct content *all = content_from_fd(fd, 0, was->err_bytes);
 	int r = content_head(all, CAPTURE_END, &ret->err);
 	r = r < 0 ? r : content_tail(all, CAPTURE_END, &ret->err_tail);
-	content_unref(all);
+	ret->err_all = all;
 	return r >= 0;
 }
 
@@ -263,7 +263,8 @@ bool record_files_recall(struct record_files *f, struct str path, const struct l
 	if (recall_err(f, path, was, ret))
 		return true;
 	content_unref(ret->out);
-	ret->out = NULL;
+	content_unref(ret->err_all);
+	ret->out = ret->err_all = NULL;
 	buf_done(&ret->err);
 	buf_done(&ret->err_tail);
 	return false;

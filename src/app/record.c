@@ -15,6 +15,7 @@
 #include "app/result.h"
 #include "app/start.h"
 #include "app/status.h"
+#include "app/steps.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "runs/command-done.h"
@@ -39,6 +40,7 @@ struct record {
 	const char *handled; /* the event by which the end was asked for */
 	struct mailbox *mailbox;
 	struct line_log outbox;
+	const struct steps_run *steps; /* of a step recipe */
 	/* The command whose end is being told: */
 	struct buf command;
 	bool cancelled;
@@ -76,7 +78,12 @@ static int write_progress(struct record *rec, const char *phase)
 	buf_adds(&text, ",\n  \"updated\": \"");
 	clock_rfc3339(&text, clock_real_ms());
 	buf_adds(&text, "\"\n}\n");
-	return record_files_replace(&rec->files, "progress.json", buf_str(&text));
+	int r = record_files_replace(&rec->files, "progress.json", buf_str(&text));
+	if (r < 0 || !rec->steps || !rec->run)
+		return r;
+	buf_reset(&text);
+	steps_state(rec->steps, phase, run_result(rec->run), &text);
+	return record_files_replace(&rec->files, "state.json", buf_str(&text));
 }
 
 static void failed(struct record *rec, const char *what, int error)
@@ -250,7 +257,36 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	return fd_write_all(rec->files.leaves, buf_str(&line));
 }
 
-static const struct recorder_ops ops = { recall, begin, end };
+/* -- loops ---------------------------------------------------------------------------------------
+ */
+
+static int loop_line(struct record *rec, struct str path, const char *what)
+{
+	AUTO_BUF line = BUF_INIT;
+
+	buf_adds(&line, "{\"p\":");
+	json_write_str(&line, path);
+	buf_printf(&line, ",\"s\":\"%s\",\"ts\":%" PRIu64 "}\n", what, clock_real_ms());
+	return fd_write_all(rec->files.leaves, buf_str(&line));
+}
+
+static int open_loop(struct recorder *r, struct str path)
+{
+	struct record *rec = record_of(r);
+
+	if (!rec->before || leaves_closed(rec->before, path) || !leaves_forget(rec->before, path))
+		return 0;
+	return loop_line(rec, path, "forget");
+}
+
+static int close_loop(struct recorder *r, struct str path)
+{
+	struct record *rec = record_of(r);
+
+	return leaves_closed(rec->before, path) ? 0 : loop_line(rec, path, "closed");
+}
+
+static const struct recorder_ops ops = { recall, begin, end, open_loop, close_loop };
 
 /* -- messages ------------------------------------------------------------------------------------
  */
@@ -358,6 +394,11 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 
 /* -- beginning and end ---------------------------------------------------------------------------
  */
+
+void record_steps(struct record *rec, const struct steps_run *steps)
+{
+	rec->steps = steps;
+}
 
 struct recorder *record_recorder(struct record *rec)
 {

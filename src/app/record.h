@@ -14,6 +14,9 @@ struct record *record_open(
 	struct launch *l, struct loop *loop, struct leaves *before, struct report *r);
 void record_free(struct record *rec);
 
+/* The run is one of a step recipe, whose state is written too. */
+struct steps_run;
+void record_steps(struct record *rec, const struct steps_run *steps);
 struct recorder *record_recorder(struct record *rec);
 /* How many events there were before. */
 uint64_t record_seq(const struct record *rec);

@@ -39,7 +39,6 @@ struct facts {
 	VEC(struct report_pair) values, artifacts;
 	VEC(struct str) warnings;
 	VEC(struct report_message) messages;
-	uint64_t message_count;
 	struct run_report page;
 };
 
@@ -302,21 +301,32 @@ struct message_reader {
 	bool keep;
 };
 
-static bool see_message(void *data, struct str line, size_t index)
+/* Whether the line is a message and not about one, nor what the timeline tells as well: that a
+ * command has ended. There may be many: they are not parsed to be counted. */
+static bool is_message(struct message_reader *m, struct str line)
 {
-	struct message_reader *m = data;
+	static const char member[] = "\"type\"", done[] = "\"type\":\"command.done\"";
+
+	if (!memmem(line.p, line.len, member, strlen(member)))
+		return false;
+	if (!memmem(line.p, line.len, done, strlen(done)))
+		return true;
+	m->facts->page.command_messages += !m->keep;
+	return false;
+}
+
+static void keep_message(struct message_reader *m, struct str line)
+{
 	struct arena *a = &m->facts->arena;
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_JSON *message = json_read(&(struct source){ S("messages"), line }, &r);
 	AUTO_BUF text = BUF_INIT;
 	struct str type = look_text(message, "type");
-
-	(void)index;
-	/* Lines about a message have no type. */
-	if (!type.len || m->count++ < m->from || !m->keep)
-		return true;
-	/* A summary that somebody wrote says more than the beginning of the body. */
 	struct str summary = look_text(message, "summary");
+
+	if (!type.len)
+		return;
+	/* A summary that somebody wrote says more than the beginning of the body. */
 	if (summary.len && !str_eq(summary, type))
 		buf_add(&text, summary);
 	else
@@ -327,6 +337,18 @@ static bool see_message(void *data, struct str line, size_t index)
 					      .type = arena_str(a, type),
 					      .text = arena_str(a, buf_str(&text)),
 				      });
+}
+
+static bool see_message(void *data, struct str line, size_t index)
+{
+	struct message_reader *m = data;
+
+	(void)index;
+	if (!is_message(m, line))
+		return true;
+	if (m->keep && m->count >= m->from)
+		keep_message(m, line);
+	m->count++;
 	return true;
 }
 
@@ -336,7 +358,7 @@ static void read_box(struct facts *f, const char *file, const char *direction)
 	const char *dir = arena_cstr(&f->arena, f->dir);
 
 	(void)lines_each(dir, file, see_message, &m, NULL);
-	f->message_count += m.count;
+	f->page.messages.all += m.count;
 	m.from = m.count > MESSAGES_SHOWN / 2 ? m.count - MESSAGES_SHOWN / 2 : 0;
 	m.count = 0;
 	m.keep = true;
@@ -358,7 +380,6 @@ static void read_messages(struct facts *f)
 		qsort(f->messages.at, f->messages.len, sizeof(*f->messages.at), by_time);
 	f->page.messages.at = f->messages.at;
 	f->page.messages.len = f->messages.len;
-	f->page.messages.all = f->message_count;
 }
 
 /* -- the rest ------------------------------------------------------------------------------------

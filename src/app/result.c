@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/issues.h"
+#include "app/secrets.h"
 #include "app/start.h"
 #include "app/status.h"
 #include "base/clock.h"
@@ -129,7 +130,8 @@ static void write_output(struct writer *w, const struct roux_run *run, const str
 	buf_adds(w->b, ",\"output\":null");
 }
 
-static void write_failures(struct writer *w, const struct failures *f)
+static void write_failures(
+	struct writer *w, const struct failures *f, const struct mask *mask, struct arena *a)
 {
 	struct buf *b = w->b;
 	bool first = true;
@@ -142,7 +144,7 @@ static void write_failures(struct writer *w, const struct failures *f)
 		buf_adds(b, ",\"label\":");
 		json_write_str_or_null(b, failure->label);
 		buf_adds(b, ",\"command\":");
-		json_write_str(b, failure->command);
+		json_write_str(b, mask_text(mask, failure->command, a));
 		buf_printf(b, ",\"code\":%d,\"signal\":", failure->code);
 		if (failure->signal)
 			buf_printf(b, "%d", failure->signal);
@@ -239,11 +241,49 @@ static void write_artifacts(struct buf *b, const json_t *artifacts)
 		buf_adds(b, "{}");
 }
 
+/* Secrets that somebody named are no part of what a run came to. */
+static void write_context(struct buf *b, const struct roux_run *run, const json_t *vars)
+{
+	AUTO_JSON *shown = json_object();
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)vars, name, value)
+	{
+		if (run->options.launch && secret_declared(run->options.launch, str_of(name)))
+			json_object_set_new_nocheck(shown, name, json_string("***"));
+		else
+			json_object_set_nocheck(shown, name, value);
+	}
+	json_write(b, shown, 0);
+}
+
+static void write_steps(struct buf *b, const struct roux_run *run, const struct run_result *res)
+{
+	buf_adds(b, ",\"context\":");
+	write_context(b, run, res->vars);
+	buf_adds(b, ",\"steps\":");
+	json_write(b, res->steps, 0);
+	buf_adds(b, ",\"skipped\":");
+	json_write(b, res->skipped, 0);
+	if (res->status != RUN_PAUSED)
+		return;
+	buf_adds(b, ",\"pending_approval\":{\"stage\":");
+	json_write_str(b, res->gate);
+	buf_adds(b, ",\"prompt\":");
+	json_write_str(b, res->prompt);
+	buf_adds(b, ",\"since\":\"");
+	clock_rfc3339(b, clock_real_ms());
+	buf_printf(b, "\",\"timeout\":%" PRIu64 ",\"default\":\"%s\"}", res->gate_timeout_ms / 1000,
+		res->gate_approves ? "approve" : "deny");
+}
+
 static int document(struct roux_run *run, struct prepared *prepared, struct buf *b, int fd)
 {
 	const struct run_result *res = run_result(run->run);
 	struct prepared p = *prepared;
 	struct writer w = { .b = b, .fd = fd };
+	struct arena a = ARENA_INIT;
 	bool first = true;
 
 	buf_printf(b,
@@ -253,14 +293,16 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 	buf_printf(b, ",\"code\":%d", res->code);
 	write_output(&w, run, &p);
 	buf_adds(b, ",\"error\":");
-	json_write_str_or_null(b, buf_str(&p.error));
+	json_write_str_or_null(b, mask_text(run->options.mask, buf_str(&p.error), &a));
 	if (p.status == ROUX_INVALID) {
 		buf_adds(b, ",\"errors\":");
 		issues_json(res->issues, REPORT_ERRORS, b);
 	}
-	write_failures(&w, res->failures);
+	write_failures(&w, res->failures, run->options.mask, &a);
 	write_branches(&w, res->joins);
 	write_artifacts(b, run->options.artifacts);
+	if (res->vars)
+		write_steps(b, run, res);
 	buf_adds(b, ",\"warnings\":[");
 	write_warnings(b, &run->plan->graph->warnings, &first);
 	write_warnings(b, res->issues, &first);
@@ -276,6 +318,7 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 	}
 	buf_adds(b, "}\n");
 	flush(&w, 0);
+	arena_done(&a);
 	return w.error;
 }
 
@@ -356,7 +399,7 @@ static void failure_line(struct buf *b, const struct failure *f)
 	indented(b, f->err.len ? f->err : f->out);
 }
 
-void result_text(struct roux_run *run, struct buf *b)
+static void tell_result(struct roux_run *run, struct buf *b)
 {
 	const struct run_result *res = run_result(run->run);
 	const struct failures *f = res->failures;
@@ -372,7 +415,18 @@ void result_text(struct roux_run *run, struct buf *b)
 		buf_printf(b, "roux: and %" PRIu64 " more failures (--json lists them)\n",
 			f->total - SHOWN_FAILURES);
 	enum roux_status status = start_status(run);
-	if (status == ROUX_CANCELLED || status == ROUX_KILLED || status == ROUX_TIMEOUT)
+	if (status == ROUX_PAUSED)
+		buf_printf(b,
+			"roux: paused at stage '%.*s': %.*s\nroux: `roux approve %s` or `roux deny "
+			"%s`, then `roux resume %s`\n",
+			STR(res->gate), STR(res->prompt), run->options.base.as,
+			run->options.base.as, run->options.base.as);
+	else if (status == ROUX_PARTIAL)
+		buf_adds(b, "roux: warning: the run ended early: later steps were skipped after a "
+			    "failure (exit status 3)\n");
+	else if (status == ROUX_DENIED)
+		buf_printf(b, "roux: %s\n", res->error);
+	else if (status == ROUX_CANCELLED || status == ROUX_KILLED || status == ROUX_TIMEOUT)
 		buf_printf(b, "roux: %s\n", res->error);
 	else if (status == ROUX_DONE && res->untolerated)
 		buf_printf(b,
@@ -380,6 +434,16 @@ void result_text(struct roux_run *run, struct buf *b)
 			" failure%s passed over (exit status 3; --tolerate "
 			"accepts that)\n",
 			res->untolerated, res->untolerated == 1 ? " was" : "s were");
+}
+
+void result_text(struct roux_run *run, struct buf *b)
+{
+	AUTO_BUF text = BUF_INIT;
+	struct arena a = ARENA_INIT;
+
+	tell_result(run, &text);
+	buf_add(b, mask_text(run->options.mask, buf_str(&text), &a));
+	arena_done(&a);
 }
 
 bool result_ends_line(struct roux_run *run)
@@ -403,6 +467,8 @@ int result_exit(const struct roux_run *run, bool strict, bool tolerate)
 
 	if (status == ROUX_CANCELLED && res->signal)
 		return 128 + res->signal;
+	if (status == ROUX_PARTIAL)
+		return tolerate ? 0 : status_exit(status);
 	if (status != ROUX_DONE)
 		return status_exit(status);
 	if (strict)

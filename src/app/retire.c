@@ -21,7 +21,7 @@ bool retire_archive(struct runs *s, struct run_look *look, struct str *ret_path,
 	bool busy = false;
 
 	*reason = NULL;
-	if (look->live)
+	if (look->live && !look->result)
 		return refuse_running(look, reason, r);
 	return retention_archive(s->root, s->ledger, look, ret_path, &busy, r) ||
 	       (busy && refuse_running(look, reason, r));
@@ -53,7 +53,7 @@ bool retire_prune(struct runs *s, struct run_look *look, bool preserve, json_t *
 
 	*reason = NULL;
 	*ret_preserved = NULL;
-	if (look->live)
+	if (look->live && !look->result)
 		return refuse_running(look, reason, r);
 	return retention_prune(s->root, s->ledger, look, files, ret_preserved, &busy, r) ||
 	       (busy && refuse_running(look, reason, r));

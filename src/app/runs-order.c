@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 
 #include "app/runs.h"
 #include "runs/identity.h"
@@ -28,14 +27,6 @@ static bool refuse_ended(const struct run_look *look, const char **reason, struc
 	if (str_eq(look->status, S("exited")))
 		return report_hint(r, "`roux resume %.*s` goes on where it was", STR(look->id));
 	return report_hint(r, "`roux status %.*s` says how it ended", STR(look->id));
-}
-
-static int open_supervisor(const struct run_row *row)
-{
-	struct identity who = { .pid = row->pid, .start = row->pid_start };
-
-	memcpy(who.boot, row->boot_id.p, MIN(row->boot_id.len, sizeof(who.boot) - 1));
-	return identity_open(&who);
 }
 
 static void wait_for_end(int pidfd, enum run_order order)
@@ -76,7 +67,7 @@ bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int
 			(void)leftovers_end(look->id, look->generation, look->row.started);
 		return refuse_ended(look, reason, r);
 	}
-	AUTO_CLOSE int pidfd = open_supervisor(&look->row);
+	AUTO_CLOSE int pidfd = look_supervisor(&look->row);
 	if (pidfd == -EPERM)
 		return refuse(look, "pid owner mismatch", reason, r);
 	if (pidfd < 0) {

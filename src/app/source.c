@@ -66,7 +66,7 @@ struct graph *source_any(const char *operand, enum dialect d, struct report *r)
 		return source_template(operand, d, r);
 	struct arena a = ARENA_INIT;
 	struct recipe_dirs dirs = recipe_dirs_find(&a, NULL, NULL);
-	struct recipe *recipe = recipe_open(&dirs, str_of(operand), false, r);
+	struct recipe *recipe = recipe_open(&dirs, str_of(operand), false, NULL, r);
 	struct graph *g = recipe ? graph_ref(recipe->graph) : NULL;
 
 	recipe_free(recipe);

@@ -4,7 +4,9 @@
 
 #include "app/record.h"
 #include "app/result.h"
+#include "app/secrets.h"
 #include "app/status.h"
+#include "app/steps.h"
 #include "base/file.h"
 #include "recipe/bundle.h"
 
@@ -16,6 +18,9 @@ static const enum roux_status statuses[] = {
 	[RUN_CANCELLED] = ROUX_CANCELLED,
 	[RUN_KILLED] = ROUX_KILLED,
 	[RUN_INVALID] = ROUX_INVALID,
+	[RUN_PARTIAL] = ROUX_PARTIAL,
+	[RUN_PAUSED] = ROUX_PAUSED,
+	[RUN_DENIED] = ROUX_DENIED,
 };
 
 enum roux_status start_status(const struct roux_run *run)
@@ -28,12 +33,26 @@ struct roux_run *start_first(struct roux *r)
 	return list_empty(&r->runs) ? NULL : list_entry(r->runs.next, struct roux_run, link);
 }
 
+static void tell(struct roux_run *run, const struct event *e);
+
 static void on_event(void *data, const struct event *e)
 {
 	struct roux_run *run = data;
+	struct arena a = ARENA_INIT;
+	struct event masked = *e;
 
+	if (run->options.mask)
+		mask_event(run->options.mask, e, &masked, &a);
+	/* What commands print is kept as it is. */
 	if (run->options.record)
-		record_event(run->options.record, run->run, e);
+		record_event(run->options.record, run->run,
+			e->kind == EVENT_COMMAND_OUTPUT ? e : &masked);
+	tell(run, &masked);
+	arena_done(&a);
+}
+
+static void tell(struct roux_run *run, const struct event *e)
+{
 	if (run->options.listen)
 		run->options.listen(run->options.listen_data, e);
 	if (!run->on_event || !event_name(e->kind))
@@ -103,6 +122,8 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 			.seq = o->record ? record_seq(o->record) : 0,
 			.recorder = o->record ? record_recorder(o->record) : NULL,
 			.only = o->only,
+			.steps = o->steps ? steps_host(o->steps) : NULL,
+			.vars = o->steps ? steps_vars(o->steps) : NULL,
 			.arguments = o->bundle ? give_arguments : NULL,
 			.arguments_data = run,
 			.ended = on_ended,

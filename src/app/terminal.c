@@ -153,7 +153,7 @@ static size_t press(struct attended *a)
 
 static void attend(struct attended *a)
 {
-	static const struct timespec poll = { .tv_nsec = POLL_MS * 1000000 };
+	static const struct timespec poll = { .tv_nsec = POLL_MS * 1000000L };
 
 	while (!a->ended) {
 		siginfo_t info;
@@ -182,7 +182,7 @@ static void sweep(struct attended *a)
 
 		empty = left || reaped ? 0 : empty + 1;
 		if (left)
-			(void)nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
+			(void)nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
 	}
 }
 

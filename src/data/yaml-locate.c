@@ -254,9 +254,31 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static bool is_break(char c)
+/* The length of the line break at `at`, 0 when there is none. YAML 1.1 has those of Unicode too. */
+static size_t break_length(struct str t, size_t at, size_t end)
 {
-	return c == '\n' || c == '\r';
+	struct str rest = str_sub(t, at, end - at);
+
+	if (!rest.len)
+		return 0;
+	if (rest.p[0] == '\n' || rest.p[0] == '\r')
+		return str_starts(rest, S("\r\n")) ? 2 : 1;
+	if (str_starts(rest, S("\xC2\x85")))
+		return 2;
+	return str_starts(rest, S("\xE2\x80\xA8")) || str_starts(rest, S("\xE2\x80\xA9")) ? 3 : 0;
+}
+
+/* Where the next line begins. */
+static size_t after_line(struct str t, size_t at, size_t end)
+{
+	while (at < end) {
+		size_t n = break_length(t, at, end);
+
+		if (n)
+			return at + n;
+		at++;
+	}
+	return end;
 }
 
 static bool in_block(const struct walk *w)
@@ -269,7 +291,7 @@ static size_t after_property(struct str t, size_t at, size_t end)
 {
 	bool anchor = t.p[at] == '&';
 
-	for (at++; at < end && !is_blank(t.p[at]) && !is_break(t.p[at]); at++)
+	for (at++; at < end && !is_blank(t.p[at]) && !break_length(t, at, end); at++)
 		if (anchor && !isalnum((unsigned char)t.p[at]) && !strchr("_-", t.p[at]))
 			break;
 	return at;
@@ -281,10 +303,13 @@ static size_t after_gap(struct str t, size_t at, size_t end)
 {
 	while (at < end) {
 		if (t.p[at] == '#')
-			at = MIN(str_find(t, '\n', at), end);
-		else if (is_blank(t.p[at]) || is_break(t.p[at]))
+			at = after_line(t, at, end);
+		else if (is_blank(t.p[at]))
 			at++;
-		else if (str_starts(str_from(t, at), S("\xEF\xBB\xBF")))
+		else if (break_length(t, at, end))
+			at += break_length(t, at, end);
+		else if (strchr("\n\r", t.p[at - 1]) &&
+			 str_starts(str_from(t, at), S("\xEF\xBB\xBF")))
 			at = MIN(at + 3, end);
 		else
 			break;
@@ -309,46 +334,46 @@ static size_t leading(struct str s, size_t from, size_t end)
 	return n;
 }
 
+/* How far the first line is indented that has more than blanks in it. */
+static size_t first_indent(struct str s, size_t at, size_t end)
+{
+	for (; at < end; at = after_line(s, at, end)) {
+		size_t n = leading(s, at, end);
+
+		if (at + n < end && !break_length(s, at + n, end))
+			return n;
+	}
+	return 0;
+}
+
 /* Behind the line of the `|`: how far its lines are indented, less what belongs to the text. */
 static void begin_block(struct walk *w)
 {
-	size_t line = str_find(w->text, '\n', w->at), value = 0;
-
-	w->at = MIN(line + 1, w->end);
-	while (value < w->value.len && w->value.p[value] == '\n')
-		value++;
-	for (size_t at = w->at; at < w->end; at = MIN(str_find(w->text, '\n', at) + 1, w->end)) {
-		size_t n = leading(w->text, at, w->end);
-
-		if (at + n < w->end && !is_break(w->text.p[at + n])) {
-			size_t own = leading(w->value, value, w->value.len);
-
-			w->indent = n - MIN(own, n);
-			break;
-		}
-	}
+	w->at = after_line(w->text, w->at, w->end);
+	size_t written = first_indent(w->text, w->at, w->end);
+	w->indent = written - MIN(first_indent(w->value, 0, w->value.len), written);
 	/* The first line has an indentation but no break before it. */
 	w->at += MIN(leading(w->text, w->at, w->end), w->indent);
 }
 
 static void skip_break(struct walk *w)
 {
-	w->at += w->at + 1 < w->end && w->text.p[w->at] == '\r' && w->text.p[w->at + 1] == '\n' ? 2
-												: 1;
-	size_t blanks = 0;
-	while (w->at + blanks < w->end && is_blank(w->text.p[w->at + blanks]))
-		blanks++;
-	w->at += in_block(w) ? MIN(leading(w->text, w->at, w->end), w->indent) : blanks;
+	w->at += break_length(w->text, w->at, w->end);
+	if (in_block(w))
+		w->at += MIN(leading(w->text, w->at, w->end), w->indent);
+	else
+		while (w->at < w->end && is_blank(w->text.p[w->at]))
+			w->at++;
 }
 
-/* A run of line breaks and what they read as: one blank, or line feeds. */
+/* A run of line breaks and what they read as: one blank, or breaks. */
 static void pass_breaks(struct walk *w)
 {
 	size_t breaks = 0;
 
 	while (w->at < w->end && is_blank(w->text.p[w->at]))
 		w->at++;
-	while (w->at < w->end && is_break(w->text.p[w->at])) {
+	while (break_length(w->text, w->at, w->end)) {
 		skip_break(w);
 		breaks++;
 	}
@@ -356,8 +381,8 @@ static void pass_breaks(struct walk *w)
 		w->done++;
 		return;
 	}
-	while (breaks-- > 0 && w->done < w->value.len && w->value.p[w->done] == '\n')
-		w->done++;
+	while (breaks-- > 0 && break_length(w->value, w->done, w->value.len))
+		w->done += break_length(w->value, w->done, w->value.len);
 }
 
 /* Whether the blanks at this place only lead to the end of the line. */
@@ -367,7 +392,7 @@ static bool ends_line(const struct walk *w)
 
 	while (!in_block(w) && at < w->end && is_blank(w->text.p[at]))
 		at++;
-	return at < w->end && is_break(w->text.p[at]);
+	return break_length(w->text, at, w->end) > 0;
 }
 
 /* An escape of double quotes: how long it is, and how many bytes it stands for. */
@@ -376,7 +401,7 @@ static void pass_escape(struct walk *w)
 	char c = w->at + 1 < w->end ? w->text.p[w->at + 1] : '\0';
 	size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0, n = 1;
 
-	if (is_break(c)) {
+	if (w->at + 1 < w->end && break_length(w->text, w->at + 1, w->end)) {
 		/* The break is taken away, with the indentation behind it. */
 		w->at++;
 		skip_break(w);

@@ -84,11 +84,29 @@ static void spill(struct capture *c)
 	(void)fcntl(c->fd, F_SETPIPE_SZ, PIPE_LARGE);
 }
 
+/* Past the limit it is read all the same, so that the command is not held up. */
+static bool drop(struct capture *c)
+{
+	char chunk[16384];
+	ssize_t n = read(c->fd, chunk, sizeof(chunk));
+
+	if (n > 0) {
+		c->cut = true;
+		c->came(c, (struct str){ chunk, (size_t)n });
+	} else if (n == 0) {
+		end(c);
+	}
+	return n > 0 || (n < 0 && errno == EINTR);
+}
+
 /* Moves what the pipe holds into the file without reading it. False: nothing there now. */
 static bool move(struct capture *c)
 {
-	ssize_t n =
-		splice(c->fd, NULL, c->file, NULL, PIPE_LARGE, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	size_t room =
+		c->limit ? (size_t)MIN(c->limit - c->bytes, (uint64_t)PIPE_LARGE) : PIPE_LARGE;
+	if (!room)
+		return drop(c);
+	ssize_t n = splice(c->fd, NULL, c->file, NULL, room, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
 	if (n > 0) {
 		c->bytes += (uint64_t)n;
@@ -120,8 +138,13 @@ static bool take(struct capture *c)
 		return false;
 	}
 	struct str data = { *c->chunk, (size_t)n };
+	struct str all = data;
+	if (c->limit && data.len > c->limit - c->bytes) {
+		data.len = (size_t)(c->limit - c->bytes);
+		c->cut = true;
+	}
 	c->bytes += data.len;
-	if (c->open && !c->error)
+	if (c->open && !c->error && data.len)
 		keep_named(c, data);
 	if (c->mode == CAPTURE_ENDS) {
 		keep_ends(c, data);
@@ -130,7 +153,7 @@ static bool take(struct capture *c)
 		if (c->head.len > CONTENT_MEMORY_MAX)
 			spill(c);
 	}
-	c->came(c, data);
+	c->came(c, all);
 	return true;
 }
 

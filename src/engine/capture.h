@@ -18,6 +18,8 @@ struct capture {
 	int fd; /* our end of the pipe; -1: ended */
 	enum capture_mode mode;
 	uint64_t bytes; /* came in all */
+	uint64_t limit; /* CAPTURE_ALL: keeps no more than that; 0: everything */
+	bool cut;       /* there was more */
 	struct buf head;
 	struct buf tail; /* CAPTURE_ENDS: a ring of the last bytes once `head` is full */
 	size_t tail_at;

@@ -39,6 +39,7 @@ struct job_spec {
 	const char *const *env; /* NAME=VALUE, added or replacing; NULL-terminated; may be NULL */
 	const char *cwd;        /* NULL: the run's */
 	const struct job_record *record; /* NULL: it is not */
+	uint64_t max_output; /* bytes kept of each output; 0: all, and of errors the two ends */
 };
 
 /* One command under way. The owner embeds or points at it and sets the two calls, which come from

@@ -1,7 +1,9 @@
 #include "engine/frame.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "engine/steps.h"
 #include "graph/settings.h"
 
 void outcome_done(struct outcome *o)
@@ -9,6 +11,7 @@ void outcome_done(struct outcome *o)
 	content_unref(o->out);
 	content_unref(o->err);
 	join_list_done(&o->joins);
+	json_decref(o->value);
 	*o = (struct outcome){ 0 };
 }
 
@@ -48,6 +51,7 @@ void frame_free(struct frame *f)
 	list_remove(&f->hungry);
 	if (f->job)
 		f->job->executor->ops->free(f->job);
+	step_state_free(f);
 	content_unref(f->in);
 	content_unref(f->flow);
 	join_unref(f->join);
@@ -175,6 +179,8 @@ void frame_end_halted(struct frame *f)
 	outcome_done(&f->outcome);
 	f->outcome = (struct outcome){ .halted = true, .code = 1 };
 	f->outcome.untolerated = f->untolerated_before;
+	if (f->paced)
+		pace_ended(f, &f->outcome);
 	end(f);
 }
 
@@ -194,6 +200,7 @@ static void attempt(struct frame *f)
 	if (f->attempt > 1)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_NODE_RETRY, .attempt = f->attempt }, f);
+	f->finished = false;
 	if (f->node->kind == NODE_COMMAND) {
 		leaf_begin(f);
 		return;
@@ -201,7 +208,12 @@ static void attempt(struct frame *f)
 	/* A command's limit begins when it starts, a group's here. */
 	if (f->timeout_ms)
 		timer_start(f->run->loop, &f->timer, f->timeout_ms);
-	group_begin(f);
+	if (f->node->kind == NODE_GATE)
+		gate_begin(f);
+	else if (f->node->kind == NODE_WAIT)
+		wait_begin(f);
+	else
+		group_begin(f);
 }
 
 static void on_timer(struct timer *t)
@@ -234,6 +246,23 @@ static void recover(struct frame *f)
 		frame_enter);
 }
 
+/* Steps are tried again after a while. What has been tried before is not waited for. */
+static void pause_before_retry(struct frame *f)
+{
+	uint64_t ms = step_pause(f->node->step, f->attempt);
+
+	step_tell(f, "step:retry", ",\"attempt\":%" PRIu64 ",\"ms\":%" PRIu64, f->attempt + 1, ms);
+	f->attempt++;
+	bool recorded = leaf_recorded(f);
+	f->attempt--;
+	if (!ms || recorded) {
+		run_step(f, attempt);
+		return;
+	}
+	f->state = FRAME_DELAYED;
+	timer_start(f->run->loop, &f->timer, ms);
+}
+
 void frame_attempt_done(struct frame *f, struct outcome *o)
 {
 	timer_stop(&f->timer);
@@ -244,7 +273,7 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 		f->outcome.ok = f->outcome.halted = false;
 		f->outcome.timed_out = true;
 		f->outcome.carried = FAILURE_CONTINUE;
-		f->outcome.code = 1;
+		f->outcome.code = f->node->step ? 124 : 1;
 		f->outcome.failure = 0;
 		buf_reset(&f->run->limit_path);
 		frame_path(f, &f->run->limit_path);
@@ -255,12 +284,14 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 	 * not. */
 	bool own = !f->up || !frame_halted(f->up);
 	bool again = !f->outcome.ok && f->attempt < f->attempts && own && !f->run->stopping &&
-		     !(f->outcome.halted && !f->halted);
+		     !(f->outcome.halted && !f->halted) && !f->outcome.no_retry;
 	f->halted = f->halted && (!again || f->run->stopping);
 	if (f->outcome.ok)
 		succeeded(f);
 	if (!again) {
 		f->outcome.untolerated += f->untolerated_before;
+		if (f->node->step)
+			step_finish(f);
 		end(f);
 		return;
 	}
@@ -268,6 +299,8 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 	f->state = FRAME_QUEUED;
 	if (f->node->recover)
 		recover(f);
+	else if (f->node->step)
+		pause_before_retry(f);
 	else
 		run_step(f, attempt);
 }
@@ -319,7 +352,7 @@ static bool settings(struct frame *f)
 			&n->timeout_ms, "timeout", SETTING_MS, f->scope, &f->timeout_ms, r) ||
 		!setting_resolve(&n->retry, "retry", SETTING_ATTEMPTS, f->scope, &f->attempts, r))
 		return false;
-	if (n->kind == NODE_EACH && !count_resolve(&n->count, f->scope, &f->count, r))
+	if (n->kind == NODE_EACH && !n->step && !count_resolve(&n->count, f->scope, &f->count, r))
 		return false;
 	/* What has been executed before is not waited for again. */
 	if (delay_ms && !leaf_recorded(f)) {
@@ -333,6 +366,8 @@ static bool settings(struct frame *f)
 
 static void skip(struct frame *f)
 {
+	if (f->node->step)
+		step_skip(f);
 	run_emit_frame(f->run, &(struct event){ .kind = EVENT_NODE_SKIPPED }, f);
 	f->outcome = (struct outcome){
 		.ok = true, .skipped = true, .live = f->in_live, .out = content_ref(f->in)
@@ -340,15 +375,38 @@ static void skip(struct frame *f)
 	end(f);
 }
 
+static void enter_step(struct frame *f, const struct scope *up)
+{
+	const struct node *n = f->node;
+	bool runs = true;
+
+	f->scope = step_scope(f, up);
+	step_enter(f);
+	if (n->when && !text_decide(n->when, f->scope, &runs, &f->run->issues)) {
+		step_mistake(f);
+		return;
+	}
+	enum loop_open open = runs && (n->kind == NODE_EACH || n->kind == NODE_WHILE) ? loop_open(f)
+										      : LOOP_BEGINS;
+	if (!runs || open == LOOP_EMPTY)
+		skip(f);
+	else if (open == LOOP_MISTAKE || !settings(f))
+		step_mistake(f);
+}
+
 void frame_enter(struct frame *f)
 {
 	const struct node *n = f->node;
-	const struct scope *up = f->up ? f->up->scope : &f->run->plan->scope;
+	const struct scope *up = f->up ? f->up->scope : &f->run->scope;
 	bool runs;
 
 	f->entered_ms = loop_now(f->run->loop);
 	if (f->up && frame_halted(f->up)) {
 		frame_end_halted(f);
+		return;
+	}
+	if (n->step) {
+		enter_step(f, up);
 		return;
 	}
 	f->scope = f->role == FRAME_COPY
@@ -382,6 +440,13 @@ void frame_fail_root(struct frame *f)
 	frame_halt(f, false);
 }
 
+/* A pause, alone or between rounds, is over at once. */
+static void stop_waiting(struct frame *f)
+{
+	timer_stop(&f->steps->pause);
+	f->steps->pause.fire(&f->steps->pause);
+}
+
 static void halt_below(struct frame *f, bool stop)
 {
 	list_each_safe (link, &f->active)
@@ -399,6 +464,8 @@ static void halt_below(struct frame *f, bool stop)
 		list_remove(&f->hungry);
 		if (node_joins(f->node))
 			run_step(f, group_settle);
+		else if (f->steps && timer_running(&f->steps->pause))
+			stop_waiting(f);
 		break;
 	case FRAME_QUEUED:
 	case FRAME_RECOVERING:

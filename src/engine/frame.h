@@ -2,6 +2,7 @@
 
 #include "engine/executor.h"
 #include "engine/run.h"
+#include "graph/step.h"
 
 /*
  * A frame is a node being executed, as a stack frame is a function being executed: it exists from
@@ -31,6 +32,11 @@ struct outcome {
 	struct join_list joins; /* of the last attempt */
 	uint64_t untolerated;   /* failures in it that nobody asked to tolerate */
 	uint64_t failure;       /* which failure it was, counted from 1; 0: none of a command */
+	/* Steps: */
+	json_t *value; /* its result; NULL: none */
+	bool partial;  /* it has failed, and the rest of the run is to be left out */
+	bool no_retry; /* trying again would change nothing */
+	bool cut;      /* it printed more than is kept */
 };
 
 void outcome_done(struct outcome *o);
@@ -77,6 +83,12 @@ struct frame {
 	struct list slot;         /* in the list of those that wait for one */
 	bool announced;           /* told, but the machine had no room yet */
 	struct job_record record; /* in a run that is written down */
+
+	/* steps */
+	struct step_state *steps; /* NULL: it needs none */
+	json_t *own_vars;         /* variables of a parallel round; NULL: those above */
+	bool finished;            /* its result has been read */
+	bool paced;               /* an agent that counts as running */
 
 	/* groups */
 	uint64_t count, next; /* children in all; the next to start */
@@ -137,6 +149,8 @@ void run_release_slot(struct run *r);
 void run_emit(struct run *r, struct event *e);
 /* The same with the path and label of a frame. */
 void run_emit_frame(struct run *r, struct event *e, const struct frame *f);
+/* Nothing new starts and nothing is running: the run ends so. */
+void run_stop(struct run *r, enum run_status status);
 /* The whole run fails: a template error found late, or the machine. Issues are in r->issues. */
 void run_fail(struct run *r, enum run_status status);
 
@@ -169,4 +183,15 @@ struct run {
 	bool only_ended;        /* … or of the one node that was asked for */
 	struct buf limit_path;  /* of the group whose time limit ran out last */
 	struct buf failed_path;
+	/* Steps: */
+	struct scope scope;          /* the outermost */
+	struct step_call first_call; /* the recipe that was started */
+	json_t *step_list, *skipped;
+	struct str last_output; /* the variable that the last step has set */
+	struct str stage;
+	struct buf gate, gate_prompt;
+	uint64_t agents;   /* started so far */
+	struct list paced; /* agents that wait for their turn */
+	struct timer pace_timer;
+	uint64_t agents_running, pace_until_ms, pace_backoff_ms, pace_successes;
 };

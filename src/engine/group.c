@@ -1,4 +1,4 @@
-#include "engine/frame.h"
+#include "engine/steps.h"
 
 /* Sequences and parallel groups; the copies of a repeated node are one or the other. */
 
@@ -30,6 +30,9 @@ static void sequence_next(struct frame *f)
 		start_child(f, f->flow, f->flow_live);
 		return;
 	}
+	o.value = f->outcome.value;
+	f->outcome.value = NULL;
+	o.partial = f->outcome.partial;
 	o.live = f->flow_live;
 	o.out = f->flow;
 	f->flow = NULL;
@@ -42,7 +45,7 @@ static void sequence_next(struct frame *f)
 /* The one step of the whole run: its failure is the run's (command-templates.md section 9). */
 static bool only_step_of_run(const struct frame *f)
 {
-	return !f->up && f->count == 1 && !node_joins(f->node);
+	return !f->up && f->count == 1 && !node_joins(f->node) && !f->node->step;
 }
 
 static enum failure_scope scope_of(const struct frame *f, const struct frame *child)
@@ -68,9 +71,30 @@ static void sequence_stops(struct frame *f, struct outcome *child, enum failure_
 	frame_attempt_done(f, &o);
 }
 
+/* Steps hand on nothing but variables; the last one that ran says what came of all. */
+static void take_value(struct frame *f, struct outcome *o)
+{
+	if (!o->skipped) {
+		json_decref(f->outcome.value);
+		f->outcome.value = o->value;
+		o->value = NULL;
+	}
+	content_unref(o->out);
+	o->out = NULL;
+	if (!o->partial)
+		return;
+	f->outcome.partial = true;
+	for (; f->next < f->count; f->next++)
+		if (f->node->step && step_call_of(f) == &f->run->first_call)
+			step_skip_node(f->run, f->node->children[f->next]);
+}
+
 static void sequence_child_ended(struct frame *f, struct frame *child)
 {
 	struct outcome *o = &child->outcome;
+
+	if (f->node->step && !o->halted)
+		take_value(f, o);
 
 	if (o->ok || o->halted) {
 		join_list_move(&f->outcome.joins, &o->joins);
@@ -112,6 +136,10 @@ static void sequence_child_ended(struct frame *f, struct frame *child)
 
 void group_feed(struct frame *f)
 {
+	if (f->node->step) {
+		loop_feed(f);
+		return;
+	}
 	start_child(f, f->in, f->in_live);
 	if (f->next == f->count)
 		list_remove(&f->hungry);
@@ -153,6 +181,10 @@ static void parallel_over(struct frame *f)
 
 void group_settle(struct frame *f)
 {
+	if (f->node->step) {
+		loop_settle(f);
+		return;
+	}
 	if (f->state == FRAME_RUNNING && list_empty(&f->active) &&
 		(f->next == f->count || frame_halted(f)))
 		parallel_over(f);
@@ -208,13 +240,21 @@ static void parallel_child_ended(struct frame *f, struct frame *child)
 
 void group_begin(struct frame *f)
 {
-	if (f->node->kind != NODE_EACH)
+	if (f->node->kind == NODE_SEQUENCE || f->node->kind == NODE_PARALLEL)
 		f->count = f->node->child_count;
 	f->next = 0;
 	f->done_count = 0;
 	f->root_index = f->failed_index = UINT64_MAX;
 	outcome_done(&f->outcome);
 	run_emit_frame(f->run, &(struct event){ .kind = EVENT_NODE_START, .count = f->count }, f);
+	if (f->node->kind == NODE_CALL) {
+		call_begin(f);
+		return;
+	}
+	if (f->node->step && f->node->kind != NODE_SEQUENCE) {
+		loop_begin(f);
+		return;
+	}
 	if (node_joins(f->node)) {
 		AUTO_BUF path = BUF_INIT;
 
@@ -231,7 +271,11 @@ void group_begin(struct frame *f)
 
 void group_child_ended(struct frame *f, struct frame *child)
 {
-	if (node_joins(f->node))
+	if (f->node->kind == NODE_CALL)
+		call_child_ended(f, child);
+	else if (f->node->step && f->node->kind != NODE_SEQUENCE)
+		loop_child_ended(f, child);
+	else if (node_joins(f->node))
 		parallel_child_ended(f, child);
 	else
 		sequence_child_ended(f, child);

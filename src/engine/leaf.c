@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/frame.h"
+#include "engine/steps.h"
 #include "graph/argv.h"
 
 /* One command: waits for a slot, is started, watched and, when it has ended, judged. */
@@ -14,11 +14,33 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 
 static bool recall(struct frame *f);
 
+/* Agents are counted over the whole tree of recipes. False: it was one too many. */
+static bool count_agent(struct frame *f)
+{
+	const struct step_call *call = step_call_of(f);
+
+	if (f->attempt > 1 || f->run->agents++ < call->max_agents)
+		return true;
+	report_error(&f->run->issues, place_where(f->node->place),
+		"step '%.*s': more than max_total_steps (%" PRIu64 ") agent steps",
+		STR(f->node->step->id), call->max_agents);
+	report_hint(&f->run->issues, "raise recursion.max_total_steps");
+	step_mistake(f);
+	return false;
+}
+
 void leaf_begin(struct frame *f)
 {
 	f->state = FRAME_WAITING;
+	if (f->node->step && f->node->step->agent && !count_agent(f))
+		return;
 	if (f->run->options.recorder && recall(f))
 		return;
+	if (f->node->step && f->node->step->agent) {
+		f->owner = (struct job_owner){ on_output, on_ended };
+		pace_want(f);
+		return;
+	}
 	f->owner = (struct job_owner){ on_output, on_ended };
 	run_want_slot(f);
 }
@@ -48,6 +70,9 @@ struct verdict {
 	struct str err; /* for a join: the beginning of standard error */
 	struct str err_tail, out_tail;
 	bool recalled; /* of an earlier execution */
+	/* Steps: */
+	bool no_retry, cut;
+	struct content *err_all; /* a reference */
 	uint64_t err_bytes;
 	const struct job_usage *usage;
 };
@@ -59,7 +84,9 @@ static void display(const struct frame *f, struct buf *b)
 	const char *const *argv;
 	size_t argc;
 
-	if (argv_build(f->node, f->scope, &a, &argv, &argc, &ignored))
+	if (f->node->step)
+		buf_add(b, f->node->line);
+	else if (argv_build(f->node, f->scope, &a, &argv, &argc, &ignored))
 		command_display(b, argv, argc);
 	arena_done(&a);
 }
@@ -148,7 +175,12 @@ static void judge(struct frame *f, const struct verdict *v, struct content *out)
 	f->timed_out = f->timed_out || limit;
 	o.code = v->signal ? 128 + v->signal : v->code;
 	if (f->timed_out)
-		o.code = !v->signal && v->code ? v->code : 1;
+		o.code = f->node->step ? 124 : !v->signal && v->code ? v->code : 1;
+	if (f->node->step) {
+		o.no_retry = v->no_retry || o.code == 126 || o.code == 127;
+		o.cut = v->cut;
+		o.err = v->err_all;
+	}
 	o.signal = v->signal;
 	o.timed_out = f->timed_out;
 	o.ok = !f->timed_out && o.code == 0;
@@ -175,8 +207,11 @@ static void judge(struct frame *f, const struct verdict *v, struct content *out)
 		o.untolerated = !f->tolerated;
 		AUTO_BUF err = BUF_INIT;
 		buf_add(&err, v->err);
-		o.err = content_from_buf(&err);
+		if (!o.err)
+			o.err = content_from_buf(&err);
 	}
+	if (f->paced)
+		pace_ended(f, &o);
 	frame_attempt_done(f, &o);
 }
 
@@ -226,13 +261,18 @@ static bool recall(struct frame *f)
 	key_of(f, &path, &key);
 	if (!r->ops->recall(r, &key, &was))
 		return false;
+	if (!f->node->step) {
+		content_unref(was.err_all);
+		was.err_all = NULL;
+	}
 	f->state = FRAME_RUNNING;
 	f->timed_out = was.end.timed_out;
 	struct verdict v = { .code = was.end.signal ? 0 : was.end.code,
 		.signal = was.end.signal,
 		.recalled = true,
 		.err = buf_str(&was.err),
-		.err_tail = buf_str(&was.err_tail) };
+		.err_tail = buf_str(&was.err_tail),
+		.err_all = was.err_all };
 	if (!was.end.ok)
 		(void)content_tail(was.out, FAILURE_TEXT_MAX, &out_tail);
 	v.out_tail = buf_str(&out_tail);
@@ -252,6 +292,14 @@ static void warn_held(struct frame *f)
 		"node %s: something that the command left running kept its output open; it was not "
 		"waited for",
 		buf_cstr(&path));
+}
+
+static void warn_cut(struct frame *f)
+{
+	report_warning(&f->run->issues, (struct where){ 0 },
+		"step '%.*s' printed more than max_output_size (%" PRIu64
+		" bytes); the rest was dropped",
+		STR(f->node->step->id), f->node->step->max_output);
 }
 
 static bool lost_output(struct frame *f)
@@ -283,11 +331,21 @@ static void on_ended(struct job_owner *owner)
 	if (j->held)
 		warn_held(f);
 	struct content *out = capture_take(&j->out);
+	struct content *err_all = f->node->step ? capture_take(&j->err) : NULL;
 	struct job_usage usage = j->usage;
-	struct verdict v = {
-		.code = j->code, .signal = j->signal, .err_bytes = j->err.bytes, .usage = &usage
-	};
-	if (j->code || j->signal || f->timed_out) {
+	struct verdict v = { .code = j->code,
+		.signal = j->signal,
+		.err_bytes = j->err.bytes,
+		.usage = &usage,
+		.cut = j->out.cut || j->err.cut,
+		.err_all = err_all };
+	if (v.cut)
+		warn_cut(f);
+	if ((j->code || j->signal || f->timed_out) && f->node->step) {
+		(void)content_head(err_all, CAPTURE_END, &err);
+		(void)content_tail(err_all, CAPTURE_END, &err_tail);
+		(void)content_tail(out, FAILURE_TEXT_MAX, &out_tail);
+	} else if (j->code || j->signal || f->timed_out) {
 		buf_add(&err, capture_head(&j->err));
 		capture_tail(&j->err, &err_tail);
 		(void)content_tail(out, FAILURE_TEXT_MAX, &out_tail);
@@ -334,17 +392,67 @@ static void give_back(struct frame *f)
 	list_prepend(&f->run->waiting, &f->slot);
 }
 
+/* The command of a step. False: it has come to nothing, and that has been dealt with; the arena
+ * too. */
+static bool make_step(
+	struct frame *f, struct step_command *made, struct job_spec *spec, struct arena *a)
+{
+	const struct step_node *s = f->node->step;
+	struct run *r = f->run;
+	enum step_made how = s->ops->make(
+		f->node, f->scope, step_call_of(f), r->options.steps, made, a, &r->issues);
+
+	if (how == STEP_MADE) {
+		struct step_state *st = step_state(f);
+
+		buf_add(&st->remove, buf_str(&made->remove));
+		spec->in = content_from_buf(&made->in);
+		content_unref(f->in);
+		f->in = spec->in;
+		spec->env = made->env;
+		spec->cwd = made->cwd;
+		spec->max_output = s->max_output;
+		if (!f->announced)
+			step_tell(f, s->agent ? "step:agent:start" : "step:bash:start",
+				",\"attempt\":%" PRIu64, f->attempt);
+	} else {
+		run_release_slot(r);
+	}
+	if (how == STEP_MISTAKE) {
+		step_mistake(f);
+	} else if (how == STEP_CANNOT) {
+		struct verdict v = { .code = made->code,
+			.err = buf_str(&made->why),
+			.err_tail = buf_str(&made->why),
+			.no_retry = true };
+
+		judge(f, &v, NULL);
+	}
+	buf_done(&made->in);
+	buf_done(&made->shown);
+	buf_done(&made->remove);
+	buf_done(&made->why);
+	if (how != STEP_MADE)
+		arena_done(a);
+	return how == STEP_MADE;
+}
+
 /* The variables of product.md, and whatever the recorder wants. */
 static int begin_record(struct frame *f, struct job_spec *spec, struct buf *path, struct arena *a)
 {
 	struct recorder *r = f->run->options.recorder;
-	const char **env = arena_array(a, const char *, 3);
 	struct leaf_key key;
+	size_t own = 0, n = 0;
 
 	key_of(f, path, &key);
-	env[0] = arena_printf(a, "ROUX_LEAF=%s", buf_cstr(path)).p;
-	env[1] = arena_printf(a, "ROUX_ATTEMPT=%" PRIu64, key.number).p;
-	env[2] = NULL;
+	for (; spec->env && spec->env[own]; own++)
+		;
+	const char **env = arena_array(a, const char *, own + 3);
+	for (size_t i = 0; i < own; i++)
+		env[n++] = spec->env[i];
+	env[n++] = arena_printf(a, "ROUX_LEAF=%s", buf_cstr(path)).p;
+	env[n++] = arena_printf(a, "ROUX_ATTEMPT=%" PRIu64, key.number).p;
+	env[n] = NULL;
 	spec->env = env;
 	spec->record = &f->record;
 	if (f->announced)
@@ -362,14 +470,22 @@ bool leaf_start(struct frame *f)
 
 	f->state = FRAME_RUNNING;
 	f->began_ms = loop_now(r->loop);
-	if (!argv_build(f->node, f->scope, &a, &argv, &argc, &r->issues)) {
+	struct job_spec spec = { .in = f->in, .in_fd = -1 };
+	struct step_command made = { 0 };
+	if (f->node->step) {
+		if (!make_step(f, &made, &spec, &a))
+			return true;
+		argv = made.argv;
+		argc = made.argc;
+	} else if (!argv_build(f->node, f->scope, &a, &argv, &argc, &r->issues)) {
 		arena_done(&a);
 		run_release_slot(r);
 		run_fail(r, RUN_INVALID);
 		frame_end_halted(f);
 		return true;
 	}
-	struct job_spec spec = { .argv = argv, .argc = argc, .in = f->in, .in_fd = -1 };
+	spec.argv = argv;
+	spec.argc = argc;
 	AUTO_BUF path = BUF_INIT;
 	if (r->options.recorder && (error = begin_record(f, &spec, &path, &a)) < 0) {
 		arena_done(&a);

@@ -558,7 +558,9 @@ static struct job *start(
 	if (r == 0)
 		r = capture_start(l->loop, &j->job.out, CAPTURE_ALL, &out);
 	if (r == 0)
-		r = capture_start(l->loop, &j->job.err, CAPTURE_ENDS, &err);
+		r = capture_start(
+			l->loop, &j->job.err, spec->max_output ? CAPTURE_ALL : CAPTURE_ENDS, &err);
+	j->job.out.limit = j->job.err.limit = spec->max_output;
 	if (r == 0)
 		r = spawn(l, j, spec, in, out, err);
 	if (owned)

@@ -33,6 +33,7 @@ struct leaf_recall {
 	struct leaf_end end;
 	struct content *out;      /* a reference */
 	struct buf err, err_tail; /* the beginning and the end of standard error */
+	struct content *err_all;  /* all of it, where it is kept; a reference */
 };
 
 struct recorder {
@@ -49,4 +50,9 @@ struct recorder_ops {
 	/* `record` is what begin() filled. -errno. */
 	int (*end)(struct recorder *r, const struct leaf_key *key, struct job_record *record,
 		const struct leaf_end *end);
+	/* A loop that may not be taken up in the middle begins: what is recorded below it counts
+	 * only when it had ended. -errno. */
+	int (*open)(struct recorder *r, struct str path);
+	/* … and has ended. -errno. */
+	int (*close)(struct recorder *r, struct str path);
 };

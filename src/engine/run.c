@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "engine/frame.h"
 #include "engine/local.h"
+#include "engine/steps.h"
 
 enum { TURN_STEPS = 10000 }; /* before signals and output get their turn */
 
@@ -132,7 +133,7 @@ static void on_turn(struct deferred *d)
 static const char *status_name(enum run_status status)
 {
 	static const char *const names[] = { "running", "done", "failed", "timeout", "cancelled",
-		"killed", "invalid" };
+		"killed", "invalid", "partial", "paused", "denied" };
 
 	return names[status];
 }
@@ -145,7 +146,9 @@ static void explain(struct run *r)
 	const struct outcome *o = &r->outcome;
 	struct buf *b = &r->error;
 
-	if (res->status == RUN_CANCELLED || res->status == RUN_KILLED) {
+	if (res->status == RUN_DENIED) {
+		buf_printf(b, "stage '%.*s' was denied", STR(res->gate));
+	} else if (res->status == RUN_CANCELLED || res->status == RUN_KILLED) {
 		buf_printf(b, "the run was %s", status_name(res->status));
 		if (res->signal)
 			buf_printf(b, " by signal %d", res->signal);
@@ -171,6 +174,24 @@ static void explain(struct run *r)
 	}
 }
 
+static bool went_well(enum run_status status)
+{
+	return status == RUN_DONE || status == RUN_PARTIAL || status == RUN_PAUSED;
+}
+
+static void conclude_steps(struct run *r)
+{
+	struct run_result *res = &r->result;
+
+	res->vars = r->options.vars;
+	res->steps = r->step_list;
+	res->skipped = r->skipped;
+	content_unref(r->outcome.out);
+	r->outcome.out = NULL;
+	if (res->status == RUN_DONE || res->status == RUN_PARTIAL)
+		r->outcome.out = step_output(r);
+}
+
 static void conclude(struct run *r)
 {
 	struct run_result *res = &r->result;
@@ -185,10 +206,14 @@ static void conclude(struct run *r)
 	if (r->stopping)
 		res->status = r->stopping;
 	else if (o->ok)
-		res->status = RUN_DONE;
+		res->status = o->partial ? RUN_PARTIAL : RUN_DONE;
 	else
 		res->status = r->root_timed_out ? RUN_TIMEOUT : RUN_FAILED;
-	if (res->status != RUN_DONE) {
+	if (r->plan->graph->steps)
+		conclude_steps(r);
+	if (res->status == RUN_PAUSED)
+		res->code = 0;
+	if (!went_well(res->status)) {
 		res->code = res->code ? res->code : 1;
 		explain(r);
 		res->error = buf_cstr(&r->error);
@@ -196,7 +221,7 @@ static void conclude(struct run *r)
 			r->failed_path.len ? buf_str(&r->failed_path) : buf_str(&r->limit_path);
 	}
 	run_emit(r, &(struct event){
-			    .kind = res->status == RUN_DONE ? EVENT_RUN_DONE : EVENT_RUN_FAILED,
+			    .kind = went_well(res->status) ? EVENT_RUN_DONE : EVENT_RUN_FAILED,
 			    .status = str_of(status_name(res->status)),
 			    .code = res->code,
 			    .error = str_of(res->error),
@@ -249,7 +274,9 @@ static void finish(struct run *r)
 	r->finished = true;
 	/* A run that was ended leaves nobody behind, also not what earlier commands left on
 	 * purpose. */
-	if (r->stopping) {
+	if (r->stopping == RUN_PAUSED || r->stopping == RUN_DENIED) {
+		conclude(r);
+	} else if (r->stopping) {
 		end_all(r);
 	} else if (r->outcome.ok && r->outcome.live) {
 		/* Everything was skipped: the run's own input is its output. */
@@ -268,6 +295,15 @@ static void stop_all(struct run *r)
 	if (r->root)
 		frame_halt(r->root, true);
 	r->executor->ops->stop_all(r->executor);
+	wake(r);
+}
+
+void run_stop(struct run *r, enum run_status status)
+{
+	if (r->stopping)
+		return;
+	r->stopping = status;
+	frame_halt(r->root, false);
 	wake(r);
 }
 
@@ -357,6 +393,11 @@ void run_free(struct run *r)
 	failures_done(&r->failures);
 	report_done(&r->issues);
 	buf_done(&r->error);
+	timer_stop(&r->pace_timer);
+	json_decref(r->step_list);
+	json_decref(r->skipped);
+	buf_done(&r->gate);
+	buf_done(&r->gate_prompt);
 	buf_done(&r->limit_path);
 	buf_done(&r->failed_path);
 	store_done(&r->store);
@@ -371,7 +412,8 @@ const struct run_result *run_result(const struct run *r)
 
 struct content *run_output(struct run *r)
 {
-	return r->result.status == RUN_DONE ? r->outcome.out : NULL;
+	return r->result.status == RUN_DONE || r->result.status == RUN_PARTIAL ? r->outcome.out
+									       : NULL;
 }
 
 /* -- the beginning -------------------------------------------------------------------------------
@@ -394,7 +436,7 @@ static bool input_shared(const struct node *n)
 /* Standard input: nothing, a file that everybody can open, or something that is still coming. */
 static struct content *open_input(struct run *r, bool *live)
 {
-	int fd = r->options.stdin_fd;
+	int fd = r->plan->graph->steps ? -1 : r->options.stdin_fd;
 	struct stat st;
 
 	*live = false;
@@ -423,6 +465,21 @@ static unsigned job_limit(const struct run_options *o)
 	return o->jobs ? o->jobs : (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
 }
 
+static void start_steps(struct run *r)
+{
+	const struct step_graph *g = r->plan->graph->steps;
+
+	r->scope.vars = r->options.vars;
+	r->step_list = json_array();
+	r->skipped = json_array();
+	r->first_call = (struct step_call){ .graph = r->plan->graph,
+		.vars = r->options.vars,
+		.dir = g->dir,
+		.depth = 1,
+		.max_depth = g->max_depth,
+		.max_agents = g->max_agents };
+}
+
 struct run *run_start(struct loop *l, struct plan *p, const struct run_options *o)
 {
 	struct run *r = mem_new(struct run);
@@ -440,6 +497,10 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	list_init(&r->queue);
 	list_init(&r->waiting);
 	list_init(&r->hungry);
+	list_init(&r->paced);
+	r->scope = p->scope;
+	if (p->graph->steps)
+		start_steps(r);
 	r->executor = local_executor(l, &(struct local_options){
 						.cwd = o->cwd,
 						.env = o->env,

@@ -22,6 +22,10 @@ enum run_status {
 	RUN_CANCELLED,
 	RUN_KILLED,
 	RUN_INVALID,
+	/* step recipes: */
+	RUN_PARTIAL, /* ended early, as its author wanted after a failure */
+	RUN_PAUSED,  /* waits at a gate; nothing is running */
+	RUN_DENIED,
 };
 
 struct run_options {
@@ -43,8 +47,10 @@ struct run_options {
 	const char *const *(*arguments)(void *data, const struct node *n, const char *const *argv,
 		size_t argc, struct arena *a);
 	void *arguments_data;
-	uint64_t seq;              /* events before this execution: of a resumed run */
-	struct recorder *recorder; /* NULL: nothing is written down */
+	uint64_t seq;                  /* events before this execution: of a resumed run */
+	const struct step_host *steps; /* of a step recipe */
+	json_t *vars;                  /* … its variables, which steps set; borrowed */
+	struct recorder *recorder;     /* NULL: nothing is written down */
 	struct str only; /* the path of the one node whose end is the run's; empty: the root */
 	void (*ended)(void *data); /* called once from the loop, when nothing is left to do */
 	void *ended_data;
@@ -62,6 +68,13 @@ struct run_result {
 	const struct join_list *joins; /* in report order */
 	const struct report *issues;   /* warnings, and with RUN_INVALID the errors */
 	uint64_t ms;
+	/* Step recipes: */
+	const json_t *vars;      /* all variables at the end; NULL: no step recipe */
+	const json_t *steps;     /* [{"id","status","code","attempts","ms"}] */
+	const json_t *skipped;   /* ids */
+	struct str gate, prompt; /* RUN_PAUSED: what it waits for */
+	uint64_t gate_timeout_ms;
+	bool gate_approves;
 };
 
 /* The plan is kept by reference. The run works whenever the loop turns. */

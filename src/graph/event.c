@@ -17,6 +17,7 @@ enum member {
 	HAS_STATUS = 1 << 7,
 	HAS_ERROR = 1 << 8,
 	HAS_MESSAGE = 1 << 9, /* id, bytes */
+	HAS_STEP = 1 << 10,   /* its own name and members */
 };
 
 static const struct {
@@ -32,6 +33,7 @@ static const struct {
 	[EVENT_NODE_SKIPPED] = { "node.skipped", HAS_PATH | HAS_LABEL },
 	[EVENT_NODE_REUSED] = { "node.reused", HAS_PATH | HAS_LABEL | HAS_ATTEMPT | HAS_END },
 	[EVENT_NODE_RETRY] = { "node.retry", HAS_PATH | HAS_LABEL | HAS_ATTEMPT },
+	[EVENT_STEP] = { "step", HAS_PATH | HAS_STEP },
 	[EVENT_RUN_MESSAGE] = { "run.message", HAS_MESSAGE },
 	[EVENT_RUN_CANCEL] = { "run.cancel", HAS_SIGNAL },
 	[EVENT_RUN_KILL] = { "run.kill", HAS_SIGNAL },
@@ -58,7 +60,8 @@ void event_json(const struct event *e, struct buf *b)
 
 	buf_printf(b, "{\"seq\":%" PRIu64 ",\"ts\":\"", e->seq);
 	clock_rfc3339(b, e->time_ms);
-	buf_printf(b, "\",\"type\":\"%s\"", kinds[e->kind].name);
+	buf_adds(b, "\",\"type\":");
+	json_write_str(b, e->name.len ? e->name : str_of(kinds[e->kind].name));
 	if (has & HAS_RUN) {
 		buf_adds(b, ",\"run\":");
 		json_write_str_or_null(b, e->run);
@@ -67,6 +70,11 @@ void event_json(const struct event *e, struct buf *b)
 	if (has & HAS_PATH) {
 		buf_adds(b, ",\"path\":");
 		json_write_str(b, e->path);
+	}
+	if (has & HAS_STEP) {
+		buf_adds(b, ",\"step\":");
+		json_write_str_or_null(b, e->label);
+		buf_add(b, e->data);
 	}
 	if (has & HAS_LABEL) {
 		buf_adds(b, ",\"label\":");

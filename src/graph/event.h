@@ -14,6 +14,7 @@ enum event_kind {
 	EVENT_NODE_SKIPPED,
 	EVENT_NODE_REUSED, /* a command of a resumed run that had been executed before */
 	EVENT_NODE_RETRY,
+	EVENT_STEP, /* of a step recipe: `name` says what, `data` has more members */
 	EVENT_RUN_MESSAGE, /* somebody sent the run a message */
 	EVENT_RUN_CANCEL,
 	EVENT_RUN_KILL,
@@ -39,6 +40,7 @@ struct event {
 	uint64_t stdout_bytes;
 	struct str data; /* COMMAND_OUTPUT; may be empty when the bytes went past unseen */
 	bool is_stderr;
+	struct str name;   /* STEP: "recipe:step" …; its step is `label` */
 	struct str run;    /* RUN_START: its id, or empty */
 	int pid;           /* RUN_START */
 	struct str id;     /* RUN_MESSAGE */

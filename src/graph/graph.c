@@ -1,5 +1,7 @@
 #include "graph/graph.h"
 
+#include "graph/step.h"
+
 struct graph *graph_ref(struct graph *g)
 {
 	g->references++;
@@ -13,6 +15,10 @@ void graph_unref(struct graph *g)
 	doc_done(&g->doc);
 	json_decref(g->made);
 	json_decref(g->values);
+	if (g->steps) {
+		json_decref(g->steps->context);
+		json_decref(g->steps->metadata);
+	}
 	vec_done(&g->arguments);
 	report_done(&g->warnings);
 	arena_done(&g->arena);

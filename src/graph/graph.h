@@ -18,6 +18,7 @@ struct origin {
 };
 
 struct importer;
+struct step_graph;
 
 /* What an import node stands for. */
 struct imported {
@@ -48,7 +49,8 @@ struct graph {
 	const struct text *output; /* of the root; NULL: standard output */
 	struct str output_raw;     /* as written; empty: none */
 	VEC(struct argument) arguments;
-	struct report warnings; /* found while reading: kept, so that every host can show them */
+	struct step_graph *steps; /* of a step recipe; NULL: a template or another recipe */
+	struct report warnings;   /* found while reading: kept, so that every host can show them */
 };
 
 /* Reads the graph of a recipe: `place` is its root object, which may be spread over several files.

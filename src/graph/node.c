@@ -142,7 +142,7 @@ void command_display(struct buf *b, const char *const *argv, size_t count)
 
 struct str node_caption(const struct node *n)
 {
-	if (n->kind == NODE_EACH)
+	if (n->kind == NODE_EACH && !n->step)
 		return node_caption(n->children[0]);
 	if (n->label.len)
 		return n->label;

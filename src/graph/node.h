@@ -35,6 +35,7 @@ struct count {
 };
 
 struct origin;
+struct step_node;
 
 struct command_word {
 	const struct text *text;
@@ -72,14 +73,17 @@ struct node {
 	bool wrapper; /* a sequence around one node that only adds flags: fails as its child does */
 	bool each_parallel; /* NODE_EACH: copies at once, outputs joined */
 	struct count count; /* NODE_EACH */
+
+	const struct step_node *step; /* of a step recipe; NULL: of a template */
 };
 
 static inline bool node_is_group(const struct node *n)
 {
-	return n->kind == NODE_SEQUENCE || n->kind == NODE_PARALLEL || n->kind == NODE_EACH;
+	return n->kind == NODE_SEQUENCE || n->kind == NODE_PARALLEL || n->kind == NODE_EACH ||
+	       n->kind == NODE_WHILE || n->kind == NODE_CALL;
 }
 
-/* Whether its children run at once and are joined. */
+/* Whether its children run at once. */
 static inline bool node_joins(const struct node *n)
 {
 	return n->kind == NODE_PARALLEL || (n->kind == NODE_EACH && n->each_parallel);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "graph/step.h"
 #include "graph/walk.h"
 #include "template/braces.h"
 
@@ -148,6 +149,13 @@ struct plan *plan_new(struct graph *g, const json_t *values, struct report *r)
 		json_object_update(all, g->values);
 	if (values)
 		json_object_update(all, (json_t *)values);
+	if (g->steps) {
+		/* Texts are checked when the recipe is read, and resolved step by step. */
+		p->vars = json_deep_copy(g->steps->context);
+		json_object_update(p->vars, all);
+		json_object_update(p->values, all);
+		return p;
+	}
 	bool ok = normalise(p, all, r);
 	ok &= plan_check(p, r);
 	ok &= select_output(p, r);
@@ -169,6 +177,7 @@ void plan_unref(struct plan *p)
 		return;
 	buf_done(&p->output);
 	json_decref(p->values);
+	json_decref(p->vars);
 	graph_unref(p->graph);
 	free(p);
 }

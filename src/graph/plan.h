@@ -10,6 +10,7 @@ struct plan {
 	json_t *values;     /* normalised by type */
 	struct scope scope; /* the root layer: the values */
 	struct buf output;  /* the selected value; only with graph->output */
+	json_t *vars;       /* of a step recipe: what its variables begin with; a run copies them */
 };
 
 /* `values` is an object, or NULL for none; it is not changed. Finds every template error before

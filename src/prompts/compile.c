@@ -20,7 +20,7 @@ static void without_nul(struct arena *a, const struct compile_input *in, const s
 		struct str v = in->values->at[h->placeholder];
 		size_t removed = 0;
 
-		if (seen & 1u << h->placeholder || !memchr(v.p ? v.p : "", '\0', v.len))
+		if (seen & 1u << h->placeholder || !v.len || !memchr(v.p, '\0', v.len))
 			continue;
 		seen |= 1u << h->placeholder;
 		char *clean = arena_alloc(a, v.len + 1);

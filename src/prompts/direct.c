@@ -1,7 +1,5 @@
 #include "prompts/direct.h"
 
-#include <string.h>
-
 #include "base/lang.h"
 #include "prompts/compile.h"
 
@@ -127,7 +125,10 @@ static bool double_quotes(struct reader *r)
 /* ~ and ~/ are home; ~user is the shell's business. */
 static bool tilde(struct reader *r)
 {
-	char next = r->at + 1 < r->text.len ? r->text.p[r->at + 1] : '\0';
+	char next = '\0';
+
+	if (r->at + 1 < r->text.len)
+		next = r->text.p[r->at + 1];
 	bool ends = next == '\0' || next == ' ' || next == '\t' || next == '/';
 
 	if (next == ':' && r->name_len)
@@ -148,7 +149,7 @@ static bool bare(struct reader *r)
 {
 	char c = r->text.p[r->at];
 
-	if (memchr("|&;<>()$`*?[\n", c, 13))
+	if (str_find(S("|&;<>()$`*?[\n"), c, 0) < 13)
 		return false;
 	if ((c == '#' || c == '!') && !r->present)
 		return false;

@@ -85,9 +85,17 @@ static const struct config_entry *unknown(
 	return NULL;
 }
 
-const struct config_entry *select_agent_exact(const struct config *c, struct str name)
+const struct config_entry *select_step_agent(
+	const struct config *c, struct str name, struct report *r)
 {
-	return config_find(c, KIND_AGENT, name);
+	size_t colon = str_find(name, ':', 0);
+	const struct config_entry *found = config_find(c, KIND_AGENT, name);
+
+	if (!found && colon < name.len)
+		found = config_find(c, KIND_AGENT, str_from(name, colon + 1));
+	if (!found)
+		found = config_find(c, KIND_AGENT, S("*"));
+	return found ? found : unknown(c, KIND_AGENT, name, r);
 }
 
 static const struct config_entry *task_alias(

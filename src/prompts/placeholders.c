@@ -99,18 +99,18 @@ uint32_t placeholders_in(struct str text, unsigned places)
 }
 
 void placeholders_replace(
-	struct buf *out, struct str text, uint32_t mask, const struct placeholder_values *v)
+	struct buf *b, struct str text, uint32_t mask, const struct placeholder_values *v)
 {
-	struct braces b;
+	struct braces hit;
 	enum prompt_placeholder p;
 	size_t done = 0;
 
-	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length) {
-		if (!placeholder_find(b.name, &p) || !(mask & 1u << p))
+	for (size_t at = 0; braces_next(text, at, &hit); at = hit.offset + hit.length) {
+		if (!placeholder_find(hit.name, &p) || !(mask & 1u << p))
 			continue;
-		buf_add(out, str_sub(text, done, b.offset - done));
-		buf_add(out, v->at[p]);
-		done = b.offset + b.length;
+		buf_add(b, str_sub(text, done, hit.offset - done));
+		buf_add(b, v->at[p]);
+		done = hit.offset + hit.length;
 	}
-	buf_add(out, str_from(text, done));
+	buf_add(b, str_from(text, done));
 }

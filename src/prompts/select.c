@@ -108,7 +108,9 @@ static const struct config_entry *by_precedence(const struct chooser *x, enum co
 	const struct config_entry *found = NULL;
 	struct str preset = config_setting_text(x->config, in_settings);
 
-	if (typed.len)
+	if (typed.len && x->request->bare && kind == KIND_AGENT)
+		found = select_step_agent(x->config, typed, x->r);
+	else if (typed.len)
 		found = select_named(x->config, kind, typed, &x->ret->notes, x->r);
 	else if (task && config_text(task, in_task).len)
 		found = written(x, kind, config_text(task, in_task),

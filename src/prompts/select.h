@@ -16,8 +16,8 @@ struct prompt_request {
 	bool no_role;
 	const struct str *contexts; /* terms, each perhaps a list with commas */
 	size_t context_count;
-	/* Neither contexts nor a role unless they are named: a recipe's step means the same for
-	 * everybody. */
+	/* A step of a recipe, which means the same for everybody: neither contexts nor a role
+	 * unless they are named, and its agent's name is exact (select_step_agent()). */
 	bool bare;
 	struct str stands; /* paths in the request are taken from here; absolute */
 };
@@ -47,8 +47,10 @@ bool select_all(struct config *c, const struct prompt_request *q, struct selecti
 	struct report *r, struct report *warnings);
 void selection_done(struct selection *s);
 
-/* The agent for a name as it is written in a file: exact, or NULL. */
-const struct config_entry *select_agent_exact(const struct config *c, struct str name);
+/* The agent that a step of a recipe names: `space:name` whole, then `name`, then the one for any
+ * other name, [agents."*"]. NULL with an issue added. */
+const struct config_entry *select_step_agent(
+	const struct config *c, struct str name, struct report *r);
 /* What a name typed by a person means. NULL with an issue added. */
 const struct config_entry *select_named(struct config *c, enum config_kind kind, struct str typed,
 	struct buf *notes, struct report *r);

@@ -36,7 +36,17 @@ struct walk {
 
 static char peek(const struct walk *w, size_t ahead)
 {
-	return w->at + ahead < w->text.len ? w->text.p[w->at + ahead] : '\0';
+	if (w->at + ahead >= w->text.len)
+		return '\0';
+	return w->text.p[w->at + ahead];
+}
+
+/* Blanks and operators. */
+static bool ends_word(char c)
+{
+	struct str set = S(" \t\n;&|<>()");
+
+	return str_find(set, c, 0) < set.len;
 }
 
 static struct frame *top(struct walk *w)
@@ -97,7 +107,8 @@ static void skip_until(struct walk *w, size_t begin, char open, char close, cons
 		if (c == '\\' && quote != '\'') {
 			w->at++;
 		} else if (quote) {
-			quote = c == quote ? '\0' : quote;
+			if (c == quote)
+				quote = '\0';
 		} else if (c == '"' || c == '`' || (c == '\'' && top(w)->kind != FRAME_DOUBLE)) {
 			quote = c;
 		} else if (c == open && (open != '{' || w->text.p[w->at - 1] == '$')) {
@@ -207,7 +218,7 @@ static void document_word(struct walk *w)
 			w->at++;
 		}
 		size_t from = w->at;
-		while (w->at < w->text.len && !memchr(" \t\n;&|<>()", w->text.p[w->at], 10))
+		while (w->at < w->text.len && !ends_word(w->text.p[w->at]))
 			w->at++;
 		d.word = str_sub(w->text, from, w->at - from);
 	}
@@ -226,17 +237,14 @@ static bool document_ends(const struct walk *w, const struct document *d, size_t
 }
 
 /* One line of a document's text: only what a shell would expand in it. */
-static void document_line(struct walk *w, const struct document *d, size_t end)
+static void document_line(struct walk *w, size_t end)
 {
 	while (w->at < end) {
 		char c = peek(w, 0);
 
-		if (d->quoted)
-			w->at = end;
-		else if (c == '\\')
+		/* Behind ${ is a name of the shell's. */
+		if (c == '\\' || (c == '$' && peek(w, 1) == '{'))
 			w->at += 2;
-		else if (c == '$' && peek(w, 1) == '{')
-			w->at += 2; /* the name behind it is the shell's */
 		else if (!hole(w, QUOTE_DOCUMENT))
 			w->at++;
 	}
@@ -251,10 +259,10 @@ static void documents(struct walk *w)
 			size_t end = str_find(w->text, '\n', w->at);
 			bool last = document_ends(w, d, end);
 
-			if (last)
+			if (last || d->quoted)
 				w->at = end;
 			else
-				document_line(w, d, end);
+				document_line(w, end);
 			w->at = MIN(MAX(w->at, end) + 1, w->text.len);
 			if (last)
 				break;
@@ -265,11 +273,6 @@ static void documents(struct walk *w)
 
 /* -- outside quotes ------------------------------------------------------------------------------
  */
-
-static bool ends_word(char c)
-{
-	return memchr(" \t\n;&|<>()", c, 10) != NULL;
-}
 
 static void parenthesis(struct walk *w, char c)
 {
@@ -371,7 +374,7 @@ static bool plain(struct str s)
 		char c = s.p[i];
 
 		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ascii_digit(c) ||
-			    memchr("_@%+:,./-", c, 9)))
+			    str_find(S("_@%+:,./-"), c, 0) < 9))
 			return false;
 	}
 	return s.len > 0;

@@ -234,6 +234,19 @@ struct public_arguments *public_arguments_new(const struct graph *g, const json_
 	return p;
 }
 
+struct public_arguments *public_arguments_steps(const json_t *context)
+{
+	struct public_arguments *p = mem_new(struct public_arguments);
+	const char *name;
+	json_t *value;
+
+	p->at = arena_array(&p->arena, struct public_argument, json_object_size(context));
+	json_object_foreach((json_t *)context, name, value) p->at[p->count++] =
+		(struct public_argument){ .name = arena_str(&p->arena, str_of(name)),
+			.fallback = value };
+	return p;
+}
+
 void public_arguments_free(struct public_arguments *p)
 {
 	if (!p)

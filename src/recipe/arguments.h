@@ -22,6 +22,8 @@ struct public_arguments {
 
 /* `recipe` is the recipe's object with references resolved. */
 struct public_arguments *public_arguments_new(const struct graph *g, const json_t *recipe);
+/* Of a step recipe: its variables, each with what it begins with. */
+struct public_arguments *public_arguments_steps(const json_t *context);
 void public_arguments_free(struct public_arguments *p);
 
 /* {"type":"object","properties":…,"required":…,"additionalProperties":false}: a new reference. */

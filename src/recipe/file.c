@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/near.h"
 #include "data/markdown.h"
+#include "data/yaml.h"
 #include "recipe/reference.h"
 
 /* In order of precedence within one directory. */
@@ -133,9 +134,18 @@ static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *
 		f->doc.markdown = true;
 		break;
 	}
-	case RECIPE_YAML:
-		return report_error(r, (struct where){ source, 0, 0 },
-			"step recipes (YAML) cannot be read yet");
+	case RECIPE_YAML: {
+		/* What is wrong with it is told by whoever reads its steps. */
+		AUTO_REPORT later = REPORT_INIT;
+
+		f->doc.locator = &yaml_locator;
+		f->doc.root = yaml_read(source, &later);
+		if (!json_is_object(f->doc.root)) {
+			json_decref(f->doc.root);
+			f->doc.root = json_object();
+		}
+		return true;
+	}
 	}
 	if (!f->doc.root)
 		return false;
@@ -388,7 +398,10 @@ static struct recipe_file *load(struct recipe_set *set, struct str path, struct 
 	}
 	struct chain chain = { f, up, up ? up->length + 1 : 1 };
 	bool ok = read_text(set, f, r) && parse(set, f, r);
-	if (ok) {
+	if (ok && f->format == RECIPE_YAML) {
+		f->object = json_incref(f->doc.root);
+		f->broken = false;
+	} else if (ok) {
 		bool imported = load_imports(set, f, &chain, r);
 
 		/* References are looked at also when an import is broken: all mistakes in one go.

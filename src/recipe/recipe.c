@@ -5,7 +5,9 @@
 #include "base/near.h"
 #include "graph/fields.h"
 #include "graph/plan.h"
+#include "graph/step.h"
 #include "recipe/fields.h"
+#include "steps/compile.h"
 #include "template/braces.h"
 
 static const json_t *member(const struct recipe *recipe, const char *name)
@@ -105,6 +107,11 @@ json_t *recipe_artifact_paths(const struct recipe *recipe, const struct plan *p,
 /* -- loading -------------------------------------------------------------------------------------
  */
 
+static void free_set(void *set)
+{
+	recipe_set_free(set);
+}
+
 static void warn_unknown_members(struct recipe *recipe)
 {
 	struct report *w = &recipe->graph->warnings;
@@ -176,9 +183,30 @@ static void check_own_values(const struct recipe_file *f, struct report *r)
 	}
 }
 
+/* A list of steps. The graph keeps the set, and with it the text that places point into. */
+static struct recipe *open_steps(struct recipe_set *set, struct recipe_file *file,
+	enum recipe_layer layer, const json_t *given, struct report *r)
+{
+	struct step_recipe *steps = step_recipe_read(
+		file->path, file->doc.source.name, file->doc.source.text, given, r);
+
+	if (!steps) {
+		recipe_set_free(set);
+		return NULL;
+	}
+	struct recipe *recipe = mem_new(struct recipe);
+	recipe->steps = steps;
+	recipe->graph = step_graph(steps, set, free_set);
+	recipe->set = set;
+	recipe->file = file;
+	recipe->layer = layer;
+	recipe->arguments = public_arguments_steps(recipe->graph->steps->context);
+	return recipe;
+}
+
 /* Takes the set. Goes on as long as there is something to find: all mistakes in one go. */
 static struct recipe *open_set(struct recipe_set *set, struct str path, struct str name,
-	enum recipe_layer layer, struct report *r)
+	enum recipe_layer layer, const json_t *given, struct report *r)
 {
 	size_t before = r->errors;
 	struct recipe_file *file = recipe_file_load(set, path, name, r);
@@ -187,6 +215,8 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 		recipe_set_free(set);
 		return NULL;
 	}
+	if (file->format == RECIPE_YAML)
+		return open_steps(set, file, layer, given, r);
 	check_own_values(file, r);
 	struct graph *g = recipe_graph(set, file, r);
 	if (!g)
@@ -208,7 +238,7 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 struct recipe *recipe_open_file(
 	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r)
 {
-	return open_set(recipe_set_new(dirs), path, path, layer, r);
+	return open_set(recipe_set_new(dirs), path, path, layer, NULL, r);
 }
 
 struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path, struct str name,
@@ -217,11 +247,11 @@ struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path,
 	struct recipe_set *set = recipe_set_new(dirs);
 
 	recipe_set_give(set, path, text);
-	return open_set(set, path, name, LAYER_USER, r);
+	return open_set(set, path, name, LAYER_USER, NULL, r);
 }
 
 struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *sources,
-	enum recipe_layer layer, struct report *r)
+	enum recipe_layer layer, const json_t *given, struct report *r)
 {
 	struct recipe_set *set = recipe_set_new(dirs);
 	struct str entry = json_str(json_object_get(json_array_get(sources, 0), "path"));
@@ -232,7 +262,7 @@ struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *
 	json_array_foreach(sources, i, source)
 		recipe_set_give(set, json_str(json_object_get(source, "path")),
 			json_str(json_object_get(source, "text")));
-	return open_set(set, entry, entry, layer, r);
+	return open_set(set, entry, entry, layer, given, r);
 }
 
 /* For a launch: what the broken or disabled recipe keeps from being used. */
@@ -249,8 +279,8 @@ static void explain_block(
 	report_remark(r, first, buf_cstr(&remark));
 }
 
-struct recipe *recipe_open(
-	const struct recipe_dirs *dirs, struct str operand, bool launch, struct report *r)
+struct recipe *recipe_open(const struct recipe_dirs *dirs, struct str operand, bool launch,
+	const json_t *given, struct report *r)
 {
 	struct arena a = ARENA_INIT;
 	struct recipe *recipe = NULL;
@@ -261,7 +291,7 @@ struct recipe *recipe_open(
 	if (recipe_locate(&a, dirs, operand, &path, &layer, &blocked, r)) {
 		/* A file is called as the user called it. */
 		recipe = open_set(recipe_set_new(dirs), path, layer == LAYER_ADHOC ? operand : path,
-			layer, r);
+			layer, given, r);
 		if (!recipe && launch)
 			explain_block(r, first, "shadowed_invalid", path, blocked);
 	}

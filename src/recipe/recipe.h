@@ -4,6 +4,7 @@
 #include "recipe/discover.h"
 
 struct plan;
+struct step_recipe;
 
 /* A recipe, loaded: its graph and everything else its file says. */
 struct recipe {
@@ -12,12 +13,14 @@ struct recipe {
 	struct recipe_file *file; /* the entry */
 	enum recipe_layer layer;
 	struct public_arguments *arguments;
+	const struct step_recipe *steps; /* of a step recipe; belongs to the graph */
 };
 
 /* Loads what a RECIPE operand means. NULL with every mistake in `r`. A disabled recipe can be
- * looked at but not launched: `launch` refuses it. */
-struct recipe *recipe_open(
-	const struct recipe_dirs *dirs, struct str operand, bool launch, struct report *r);
+ * looked at but not launched: `launch` refuses it. `given` has the values that a step recipe may
+ * count on; NULL: none. */
+struct recipe *recipe_open(const struct recipe_dirs *dirs, struct str operand, bool launch,
+	const json_t *given, struct report *r);
 /* Loads one file of a known layer, whatever its state. */
 struct recipe *recipe_open_file(
 	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r);
@@ -27,7 +30,7 @@ struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path,
 /* Loads a recipe from its files as they were: `sources` is an array of {"path","text"}, the entry
  * first. The disk is not looked at. */
 struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *sources,
-	enum recipe_layer layer, struct report *r);
+	enum recipe_layer layer, const json_t *given, struct report *r);
 void recipe_free(struct recipe *recipe);
 
 /* Members of the entry's object. */

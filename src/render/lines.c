@@ -131,6 +131,7 @@ void plain_lines_event(void *lines, const struct event *e)
 		add_stop(b, e, "killed");
 		break;
 	case EVENT_RUN_START:
+	case EVENT_STEP:
 	case EVENT_NODE_START:
 	case EVENT_NODE_DONE:
 	case EVENT_COMMAND_OUTPUT:

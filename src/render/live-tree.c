@@ -297,6 +297,7 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 		t->ended = true;
 		break;
 	case EVENT_RUN_START:
+	case EVENT_STEP:
 	case EVENT_RUN_MESSAGE:
 		break;
 	}

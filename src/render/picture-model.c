@@ -260,12 +260,14 @@ static void describe(struct builder *b, struct item *i, const struct node *n, bo
 		*place = shown(b, i, &tip, text, COLUMNS_TEXT);
 	}
 	add_marks(b, i, n, &tip);
+	size_t what = tip.len;
 	describe_state(b, i, &tip);
 	if (recovery)
 		buf_adds(&tip, "\nruns between attempts");
 	if (i->path.len)
 		buf_printf(&tip, "\npath %.*s", STR(i->path));
 	i->tip = arena_str(b->arena, buf_str(&tip));
+	i->what = str_sub(i->tip, 0, what);
 }
 
 /* How many of a group's children are drawn; the rest becomes one box. */

@@ -35,11 +35,12 @@ struct item {
 	struct str title;        /* label or command line, cut; of a group its label or nothing */
 	struct str detail;       /* the command line beneath a label, cut; may be empty */
 	struct str tip;          /* everything, in lines */
-	bool labelled;           /* the title is a label */
-	bool cut;                /* the tip says more than the picture shows */
-	bool never;              /* its `when` is false */
-	bool recovery;           /* runs between attempts */
-	bool copies;             /* stands for copies that run at once */
+	struct str what; /* the beginning of it: what the graph says, no state and no path */
+	bool labelled;   /* the title is a label */
+	bool cut;        /* the tip says more than the picture shows */
+	bool never;      /* its `when` is false */
+	bool recovery;   /* runs between attempts */
+	bool copies;     /* stands for copies that run at once */
 
 	struct mark *marks; /* the state is the last one */
 	size_t mark_count;

@@ -54,9 +54,9 @@ static void put_row(struct buf *b, struct arena *a, const struct item *i)
 	buf_adds(b, "</th><td>");
 	if (i->known)
 		page_state(b, i->outcome, arena_cstr(a, i->marks[i->mark_count - 1].text));
-	buf_adds(b, "</td><td><pre>\n");
-	markup_lines(b, cut(a, i->tip, TIP_SHOWN));
-	buf_adds(b, "</pre></td></tr>\n");
+	buf_adds(b, "</td><td class=\"lines\">");
+	markup_lines(b, cut(a, i->what, TIP_SHOWN));
+	buf_adds(b, "</td></tr>\n");
 }
 
 static void put_rows(struct buf *b, struct arena *a, const struct item *i)
@@ -292,6 +292,11 @@ static void put_messages(struct buf *b, struct arena *a, const struct run_report
 	}
 	buf_adds(b, "</tbody></table>\n</div>\n");
 	put_rest(b, f->messages.all, shown, "messages");
+	if (f->command_messages)
+		buf_printf(b,
+			"<p class=\"quiet\">%" PRIu64
+			" messages that a command has ended are left out: see the timeline.</p>\n",
+			f->command_messages);
 	buf_adds(b, "</section>\n");
 }
 

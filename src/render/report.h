@@ -74,6 +74,7 @@ struct run_report {
 	REPORT_LIST(struct report_pair) values, artifacts;
 	REPORT_LIST(struct str) warnings;
 	REPORT_LIST(struct report_message) messages;
+	uint64_t command_messages; /* not among them: each says that a command has ended */
 };
 
 /* Appends the page. Cannot fail; of bounded size, and says where something was left out. */

@@ -71,7 +71,7 @@ static int copy_any(
 
 static int copy_entries(int from, int to, unsigned depth)
 {
-	int copy = fcntl(from, F_DUPFD_CLOEXEC, 3);
+	int copy = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	int r = 0;
 

@@ -63,17 +63,21 @@ static struct leaf_record *record_of(struct leaf_path *p, uint64_t number)
 	return &p->records.at[p->records.len - 1];
 }
 
-static void forget(struct leaves *l, struct str top)
+bool leaves_forget(struct leaves *l, struct str top)
 {
+	bool any = false;
+
 	vec_each (slot, &l->paths) {
 		struct leaf_path *p = *slot;
 
 		if (!path_within(p->path, top))
 			continue;
+		any |= p->records.len || p->closed;
 		p->records.len = 0;
 		p->base = p->highest;
 		p->closed = false;
 	}
+	return any;
 }
 
 static int64_t number(const json_t *line, const char *name)
@@ -89,7 +93,7 @@ static void take_line(struct leaves *l, const json_t *line)
 	if (!path.len || !what.len)
 		return;
 	if (str_eq(what, S("forget"))) {
-		forget(l, path);
+		(void)leaves_forget(l, path);
 		return;
 	}
 	struct leaf_path *p = path_of(l, path);

@@ -34,6 +34,8 @@ void leaves_free(struct leaves *l);
 const struct leaf_record *leaves_find(const struct leaves *l, struct str path, uint64_t number);
 /* What has to be added to such a number to be `a` of the file. */
 uint64_t leaves_base(const struct leaves *l, struct str path);
+/* Forgets it here as well; the line is the caller's to write. False: there was nothing. */
+bool leaves_forget(struct leaves *l, struct str path);
 bool leaves_closed(const struct leaves *l, struct str path);
 /* Calls `see` with everything that counts, in the order of the file. */
 void leaves_each(const struct leaves *l,

@@ -86,7 +86,7 @@ static int find(
 	if (step == SQLITE_ROW)
 		*ret = keep_row(a, read_row(s));
 	else if (step != SQLITE_DONE)
-		(void)ledger_problem(l, "read it", r);
+		(void)ledger_problem(l, "read the ledger", r);
 	ledger_end(s);
 	return step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : -1;
 }
@@ -125,7 +125,8 @@ static bool each(struct ledger *l, enum ledger_statement which,
 		if (!see(data, &row))
 			break;
 	}
-	bool ok = step == SQLITE_DONE || step == SQLITE_ROW || ledger_problem(l, "read it", r);
+	bool ok = step == SQLITE_DONE || step == SQLITE_ROW ||
+		  ledger_problem(l, "read the ledger", r);
 	ledger_end(s);
 	return ok;
 }
@@ -171,7 +172,7 @@ static bool with_id(struct ledger *l, enum ledger_statement which, struct str id
 	ledger_bind_str(s, 1, id);
 	if (sqlite3_bind_parameter_count(s) > 1)
 		ledger_bind_str(s, 2, generation);
-	return ledger_step(l, s, "write to it", r);
+	return ledger_step(l, s, "write the ledger", r);
 }
 
 static bool point(struct ledger *l, const struct run_row *row, struct report *r)

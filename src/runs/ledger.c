@@ -123,24 +123,21 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 	case SQLITE_NOTADB:
 	case SQLITE_ERROR: /* a table is not what it should be */
 	case SQLITE_CONSTRAINT:
-		report_system(r, nowhere, "the ledger %s is damaged: cannot %s: %s", path, doing,
+		report_system(r, nowhere, "cannot %s: %s is damaged: %s", doing, path,
 			sqlite3_errmsg(l->db));
 		return report_hint(r, REBUILD);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		report_system(r, nowhere,
-			"cannot %s: somebody has held the ledger %s for %d seconds", doing, path,
-			BUSY_MS / 1000);
+		report_system(r, nowhere, "cannot %s: somebody has held %s for %d seconds", doing,
+			path, BUSY_MS / 1000);
 		return report_hint(r, "look for a stopped roux: ps -C roux -o pid,stat,args");
 	case SQLITE_FULL:
-		report_system(
-			r, nowhere, "cannot %s: no space left for the ledger %s", doing, path);
+		report_system(r, nowhere, "cannot %s: no space left for %s", doing, path);
 		return report_hint(r, "make room there; `roux prune` lists runs that could go");
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
-		report_system(
-			r, nowhere, "cannot %s: the ledger %s cannot be written", doing, path);
+		report_system(r, nowhere, "cannot %s: %s cannot be written", doing, path);
 		return report_hint(r, "make the file and its directory yours to write, or set "
 				      "ROUX_STATE_DIR to a directory that is");
 	default:
@@ -162,7 +159,7 @@ sqlite3_stmt *ledger_use(struct ledger *l, enum ledger_statement which, struct r
 
 	if (!*s && sqlite3_prepare_v3(l->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, s, NULL) !=
 			   SQLITE_OK) {
-		(void)ledger_problem(l, "use it", r);
+		(void)ledger_problem(l, "read the ledger", r);
 		return NULL;
 	}
 	return *s;
@@ -216,13 +213,13 @@ static bool set_sync(struct ledger *l, bool full)
 bool ledger_begin(struct ledger *l, bool full, struct report *r)
 {
 	if (!set_sync(l, full))
-		return ledger_problem(l, "write to it", r);
-	return ledger_step(l, ledger_use(l, LEDGER_BEGIN, r), "write to it", r);
+		return ledger_problem(l, "write the ledger", r);
+	return ledger_step(l, ledger_use(l, LEDGER_BEGIN, r), "write the ledger", r);
 }
 
 bool ledger_commit(struct ledger *l, struct report *r)
 {
-	if (ledger_step(l, ledger_use(l, LEDGER_COMMIT, r), "write to it", r))
+	if (ledger_step(l, ledger_use(l, LEDGER_COMMIT, r), "write the ledger", r))
 		return true;
 	ledger_rollback(l);
 	return false;
@@ -249,7 +246,7 @@ static bool read_version(struct ledger *l, int *ret, struct report *r)
 	if (ok)
 		*ret = sqlite3_column_int(s, 0);
 	else
-		(void)ledger_problem(l, "read it", r);
+		(void)ledger_problem(l, "read the ledger", r);
 	(void)sqlite3_finalize(s);
 	return ok;
 }
@@ -265,11 +262,11 @@ static bool migrate(struct ledger *l, struct report *r)
 	bool ok = read_version(l, &version, r); /* somebody else may have been quicker */
 	for (; ok && version < SCHEMA; version++) {
 		ok = sqlite3_exec(l->db, migrations[version], NULL, NULL, NULL) == SQLITE_OK ||
-		     ledger_problem(l, "bring it up to date", r);
+		     ledger_problem(l, "bring the ledger up to date", r);
 	}
 	(void)snprintf(text, sizeof(text), "PRAGMA user_version=%d", version);
 	ok = ok && (sqlite3_exec(l->db, text, NULL, NULL, NULL) == SQLITE_OK ||
-			   ledger_problem(l, "bring it up to date", r));
+			   ledger_problem(l, "bring the ledger up to date", r));
 	if (ok)
 		return ledger_commit(l, r);
 	ledger_rollback(l);
@@ -284,7 +281,7 @@ static struct ledger *open_file(const char *path, bool durable, struct report *r
 	l->durable = durable;
 	if (sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
 		SQLITE_OK) {
-		(void)ledger_problem(l, "open it", r);
+		(void)ledger_problem(l, "open the ledger", r);
 		ledger_close(l);
 		return NULL;
 	}
@@ -315,12 +312,12 @@ static bool make_file(const char *path, struct report *r)
 	/* Until it has its name nobody needs it to be safe. */
 	bool ok = l && (sqlite3_exec(l->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY",
 				NULL, NULL, NULL) == SQLITE_OK ||
-			       ledger_problem(l, "make it", r));
+			       ledger_problem(l, "make the ledger", r));
 	if (ok) {
 		l->sync_known = l->full = true; /* as it is */
 		ok = migrate(l, r) && (sqlite3_exec(l->db, "PRAGMA journal_mode=WAL", NULL, NULL,
 					       NULL) == SQLITE_OK ||
-					      ledger_problem(l, "make it", r));
+					      ledger_problem(l, "make the ledger", r));
 	}
 	if (l)
 		(void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -386,6 +383,13 @@ struct ledger *ledger_open_existing(struct str root, struct report *r)
 	if (access(buf_cstr(&path), F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
 	return open_checked(buf_cstr(&path), false, r);
+}
+
+bool ledger_fold(struct ledger *l, struct report *r)
+{
+	return sqlite3_wal_checkpoint_v2(l->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) ==
+		       SQLITE_OK ||
+	       ledger_problem(l, "write the ledger", r);
 }
 
 void ledger_close(struct ledger *l)

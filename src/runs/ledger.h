@@ -32,6 +32,8 @@ struct ledger *ledger_open(struct str root, bool durable, struct report *r);
 /* The same, but nothing is made: NULL without an issue when there is no ledger yet. */
 struct ledger *ledger_open_existing(struct str root, struct report *r);
 void ledger_close(struct ledger *l);
+/* Puts everything into the one file, so that it can be moved. */
+bool ledger_fold(struct ledger *l, struct report *r);
 
 /* Makes `row` the current generation of its id, in one transaction: exactly one of two starts at
  * once wins. `free` is asked, inside the transaction, whether the generation that is current now

@@ -16,6 +16,8 @@
 #include "runs/stop.h"
 
 enum { FILE_MAX = 128 << 20 };
+/* From the claim of an id to the lock; only for a starter that did not say who it is. */
+enum { STARTING_MS = 5000 };
 
 /* -- reading -------------------------------------------------------------------------------------
  */
@@ -46,11 +48,12 @@ uint64_t look_time(const json_t *text)
 
 bool look_is_end(struct str status)
 {
-	static const char *const ends[] = { "done", "partial", "paused", "failed", "denied",
-		"timeout", "cancelled", "killed", "exited" };
+	static const struct str ends[] = { { "done", 4 }, { "failed", 6 }, { "cancelled", 9 },
+		{ "partial", 7 }, { "paused", 6 }, { "denied", 6 }, { "timeout", 7 },
+		{ "killed", 6 }, { "exited", 6 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (str_eq(status, str_of(ends[i])))
+		if (str_eq(status, ends[i]))
 			return true;
 	return false;
 }
@@ -108,12 +111,19 @@ static uint64_t last_sign(const char *dir)
 /* -- is it alive? --------------------------------------------------------------------------------
  */
 
-static bool same_process(const struct run_row *row)
+int look_supervisor(const struct run_row *row)
 {
 	struct identity who = { .pid = row->pid, .start = row->pid_start };
 
-	memcpy(who.boot, row->boot_id.p, MIN(row->boot_id.len, sizeof(who.boot) - 1));
-	AUTO_CLOSE int fd = row->pid > 0 && row->pid_start ? identity_open(&who) : -1;
+	if (row->boot_id.len)
+		memcpy(who.boot, row->boot_id.p, MIN(row->boot_id.len, sizeof(who.boot) - 1));
+	return row->pid > 0 && row->pid_start ? identity_open(&who) : -ESRCH;
+}
+
+static bool same_process(const struct run_row *row)
+{
+	AUTO_CLOSE int fd = look_supervisor(row);
+
 	return fd >= 0;
 }
 
@@ -126,8 +136,10 @@ static bool is_live(const char *dir, const struct run_row *row)
 	/* Its starter may not have come to the lock yet, and somebody may have deleted the lock's
 	 * file under a living supervisor. */
 	buf_printf(&lock, "%s/.alive", dir);
-	bool in_doubt = str_eq(row->status, S("starting")) || access(buf_cstr(&lock), F_OK) < 0;
-	return in_doubt && same_process(row);
+	bool starting = str_eq(row->status, S("starting"));
+	if (starting && !row->pid)
+		return clock_real_ms() < row->created + STARTING_MS;
+	return (starting || access(buf_cstr(&lock), F_OK) < 0) && same_process(row);
 }
 
 /* -- from files ----------------------------------------------------------------------------------
@@ -298,7 +310,8 @@ bool look_at(
 	/* A directory has one place; what the ledger says is not followed elsewhere. */
 	ret->dir = str_of(arena_cstr(a, run_directory(a, root, id)));
 	bool there = is_directory(ret->dir.p);
-	if (!there && !(ret->in_ledger && !look_is_end(ret->row.status) && same_process(&ret->row)))
+	if (!there && !(ret->in_ledger && !look_is_end(ret->row.status) &&
+			      is_live(ret->dir.p, &ret->row)))
 		return false;
 	struct run_row seen = ret->row;
 	read_files(ret, r);

@@ -32,6 +32,8 @@ bool look_row(
  * order. -errno; a missing runs/ is 0. */
 int look_each_directory(struct str root, bool (*see)(void *data, struct str id), void *data);
 
+/* A pidfd of the process that the row names, as identity_open() gives it. */
+int look_supervisor(const struct run_row *row);
 /* Milliseconds since 1970 of a time as product.md writes them; 0: none. */
 uint64_t look_time(const json_t *text);
 /* The text of a member; empty when it is none. */

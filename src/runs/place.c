@@ -6,13 +6,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { ID_MAX = 128 };
+enum { ID_MAX = 128, LOCK_TRIES = 1000 };
 
 struct str runs_root(struct arena *a, struct str agent_dir)
 {
@@ -109,20 +110,48 @@ static int open_lock(const char *dir, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Whether the file is still the one that the directory has: a run may have been pruned or archived
+ * between opening it and locking it. */
+static bool is_current(int fd, const char *dir)
+{
+	AUTO_BUF path = BUF_INIT;
+	struct stat ours, now;
+
+	buf_printf(&path, "%s/.alive", dir);
+	return fstat(fd, &ours) == 0 && lstat(buf_cstr(&path), &now) == 0 &&
+	       ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
+}
+
+/* 0, or -EAGAIN: a supervisor has it, -EBUSY: only somebody who looks, for a moment. */
+static int try_lock(int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return -errno;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return -errno;
+	(void)flock(fd, LOCK_UN);
+	return -EBUSY;
+}
+
 int run_lock(const char *dir, int *ret_fd)
 {
-	int fd = open_lock(dir, O_RDWR | O_CREAT);
+	const struct timespec moment = { .tv_nsec = 200000 };
+	int e = -EBUSY;
 
-	if (fd < 0)
-		return fd;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		int error = errno;
+	for (int i = 0; i < LOCK_TRIES && e == -EBUSY; i++) {
+		AUTO_CLOSE int fd = open_lock(dir, O_RDWR | O_CREAT);
 
-		(void)close(fd);
-		return -error;
+		e = fd < 0 ? fd : try_lock(fd);
+		if (e == 0 && !is_current(fd, dir))
+			e = -EBUSY;
+		if (e == 0)
+			*ret_fd = take_fd(&fd);
+		else if (e == -EBUSY)
+			(void)nanosleep(&moment, NULL);
 	}
-	*ret_fd = fd;
-	return 0;
+	return e == -EBUSY ? -EAGAIN : e;
 }
 
 bool run_locked(const char *dir)
@@ -132,4 +161,12 @@ bool run_locked(const char *dir)
 	/* A shared lock is enough to see an exclusive one, and those who look do not disturb each
 	 * other. */
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+void run_unlocked_wait(const char *dir)
+{
+	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
+
+	while (fd >= 0 && flock(fd, LOCK_SH) < 0 && errno == EINTR)
+		;
 }

@@ -26,3 +26,5 @@ struct str run_id_of(struct str operand);
 int run_lock(const char *dir, int *ret_fd);
 /* Whether somebody holds it. No directory, no lock file: nobody. */
 bool run_locked(const char *dir);
+/* Blocks until nobody holds it, without using the processor. */
+void run_unlocked_wait(const char *dir);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,27 @@
 #include "runs/place.h"
 #include "runs/remove-tree.h"
 
-enum { NAMES_TRIED = 10000 };
+enum { NAMES_TRIED = 10000, GOING_MS = 5000 };
+
+/* A supervisor that has written its result is about to go: it is waited for. */
+static void await_end(const struct run_look *look)
+{
+	AUTO_CLOSE int pidfd = look->result ? look_supervisor(&look->row) : -1;
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd >= 0)
+		(void)poll(&p, 1, GOING_MS);
+}
 
 /* Nobody may resume or start the run while its directory goes. */
 static bool hold(const struct run_look *look, int *ret_lock, bool *busy, struct report *r)
 {
 	*busy = false;
 	int e = run_lock(look->dir.p, ret_lock);
+	if (e == -EAGAIN) {
+		await_end(look);
+		e = run_lock(look->dir.p, ret_lock);
+	}
 	if (e == -EAGAIN) {
 		*busy = true;
 		return false;
@@ -112,6 +127,10 @@ bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 	if (runs < 0 || to < 0)
 		return report_errno(
 			r, runs < 0 ? -runs : -to, "cannot archive into %.*s", STR(archived));
+	/* First the row: a run that is only a directory is found all the same, a row without one is
+	 * a ghost. */
+	if (l && !ledger_forget(l, look->id, r))
+		return false;
 	buf_printf(&name, "%.*s-", STR(look->id));
 	stamp(&name, now);
 	int e = move_aside(runs, look->id.p, to, buf_str(&name), &got);
@@ -122,8 +141,7 @@ bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 	if (!write_tombstone(look, *ret_path, now))
 		report_warning(r, (struct where){ 0 }, "no tombstone could be left in %.*s",
 			STR(look->dir));
-	/* A row without a directory is no run; the rest of it can wait for a rebuild. */
-	return !l || ledger_forget(l, look->id, r);
+	return true;
 }
 
 /* -- prune ---------------------------------------------------------------------------------------
@@ -221,30 +239,32 @@ static bool delete_directory(struct str root, struct run_look *look, struct repo
 	int e = runs < 0 ? runs
 			 : move_aside(runs, look->id.p, runs,
 				   arena_printf(a, ".pruned-%.*s", STR(look->id)), &aside);
-	if (e == 0)
+	bool moved = e == 0;
+	if (moved)
 		e = remove_tree(runs, buf_cstr(&aside), &failed);
 	if (e == 0)
 		return true;
 	report_errno(r, -e, "cannot delete %.*s%s%s", STR(look->dir), failed ? ": " : "",
 		failed ? failed : "");
-	return report_hint(r,
-		aside.len ? "what is left of it is in %.*s/runs/%s; `roux doctor` tells"
-			  : "the run is as it was (%.*s/runs%s)",
+	if (!moved)
+		return report_hint(r, "the run is as it was");
+	return report_hint(r, "what is left of it is in %.*s/runs/%s; `roux doctor` tells",
 		STR(root), buf_cstr(&aside));
 }
 
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r)
 {
+	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_CLOSE int lock = -1;
 
 	if (!hold(look, &lock, busy, r))
 		return false;
 	if (preserve && !preserve_all(root, look, preserve, ret_preserved, r))
 		return false;
-	/* First the row: a run that is only a directory is found all the same, a row without one is
-	 * a ghost. */
-	return (!l || ledger_forget(l, look->id, r)) && delete_directory(root, look, r);
+	/* First the row, but on a full disk there is no room for that before something is gone. */
+	bool forgotten = !l || ledger_forget(l, look->id, &ignored);
+	return delete_directory(root, look, r) && (forgotten || ledger_forget(l, look->id, r));
 }
 
 /* -- limits --------------------------------------------------------------------------------------
@@ -266,7 +286,7 @@ static bool may_go(struct str status)
 static bool see_due(void *data, const struct run_row *row)
 {
 	struct due *d = data;
-	const uint64_t day_ms = 24 * 60 * 60 * 1000;
+	const uint64_t day_ms = 86400000;
 	uint64_t age = d->now_ms > row->ended ? d->now_ms - row->ended : 0;
 
 	if (!may_go(row->status) || !row->ended)

@@ -2,29 +2,18 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "runs/identity.h"
 #include "runs/place.h"
 
 /* Only while a run is being started, and nobody has written down yet who supervises it. */
 enum { STARTING_MS = 100 };
 
-static int open_process(const struct run_row *row)
-{
-	struct identity who = { .pid = row->pid, .start = row->pid_start };
-
-	memcpy(who.boot, row->boot_id.p, MIN(row->boot_id.len, sizeof(who.boot) - 1));
-	return row->pid > 0 ? identity_open(&who) : -ESRCH;
-}
-
 int run_watch_open(struct run_watch *w, const struct run_look *look, bool files)
 {
 	*w = (struct run_watch){ .pidfd = -1, .changes = -1, .dir = look->dir };
-	int fd = open_process(&look->row);
+	int fd = look_supervisor(&look->row);
 	w->pidfd = fd < 0 ? -1 : fd;
 	if (!files)
 		return 0;
@@ -51,6 +40,14 @@ static void drain(int fd)
 		;
 }
 
+static bool has_result(struct str dir)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/result.json", STR(dir));
+	return access(buf_cstr(&path), F_OK) == 0;
+}
+
 enum watch_event run_watch_next(struct run_watch *w, int idle_ms)
 {
 	/* poll() passes over those that are negative. */
@@ -62,8 +59,15 @@ enum watch_event run_watch_next(struct run_watch *w, int idle_ms)
 	do {
 		n = poll(p, ARRAY_SIZE(p), limit);
 	} while (n < 0 && errno == EINTR);
-	if (p[1].revents)
+	if (p[1].revents) {
 		drain(w->changes);
+		/* With its result a run is over, even when its process has others to look after.
+		 * The lock is let go at any moment now. */
+		if (has_result(w->dir)) {
+			run_unlocked_wait(w->dir.p);
+			return WATCH_ENDED;
+		}
+	}
 	if (p[0].revents || (w->pidfd < 0 && !run_locked(w->dir.p)))
 		return WATCH_ENDED;
 	return WATCH_CHANGED;

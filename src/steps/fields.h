@@ -3,8 +3,8 @@
 #include "data/json.h"
 #include "steps/recipe.h"
 
-/* Every key of a step recipe: one table that feeds reading, checking, hints, `roux schema steps` and
- * the reference page. */
+/* Every key of a step recipe: one table that feeds reading, checking, hints, `roux schema steps`
+ * and the reference page. */
 
 /* The mappings that have keys of their own. */
 enum key_in {
@@ -45,6 +45,9 @@ enum key_items {
 	KEY_ITEMS_BY_NAME, /* a mapping of variables */
 };
 
+/* Whether it names a variable; only results may not have a reserved name. */
+enum key_name { KEY_NAME_NOT, KEY_NAME_RESULT, KEY_NAME_OTHER };
+
 /* Into what it is read. */
 enum key_store {
 	KEY_STORE_NOT, /* read by hand */
@@ -61,16 +64,17 @@ struct key {
 	struct str name;
 	enum key_in in;
 	unsigned types;
-	const char *wanted;  /* "expected …" of a diagnostic */
-	const char *summary; /* for people */
-	const char *fallback; /* as JSON; NULL: nothing */
-	double minimum, maximum; /* of numbers; a maximum of 0 is none */
+	const char *wanted;       /* "expected …" of a diagnostic */
+	const char *summary;      /* for people */
+	const char *example;      /* where a text in quotes would not do; NULL: it does */
+	const char *fallback;     /* as JSON; NULL: nothing */
+	double minimum, maximum;  /* of numbers; a maximum of 0 is none */
 	const char *const *words; /* the texts it may hold; NULL: any */
-	bool variable;       /* a name that a value is stored under */
+	enum key_name is_name;    /* of a variable */
 	bool required;
-	bool filled;         /* a required text must not be blank */
+	bool filled; /* a required text must not be blank */
 	enum key_items items;
-	enum key_in inside;  /* of KEY_ITEMS_KEYS */
+	enum key_in inside; /* of KEY_ITEMS_KEYS */
 	enum key_store store;
 	size_t offset;
 
@@ -79,7 +83,7 @@ struct key {
 	unsigned refused_by; /* elsewhere it is ignored with a warning */
 	unsigned needed_by;
 	enum step_loop needs; /* STEP_FOREACH: with that only; STEP_WHILE: with either loop */
-	bool needs_always;   /* otherwise it is ignored with a warning */
+	bool needs_always;    /* otherwise it is ignored with a warning */
 };
 
 extern const struct key step_keys[];

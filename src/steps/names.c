@@ -38,14 +38,10 @@ bool name_of_stage(struct str s)
 	return made_of(s, "-_ ");
 }
 
-bool name_reserved(struct str s)
+bool name_reserved(struct str s, bool result)
 {
-	static const char *const reserved[] = { "recipe", "session", "step", "stage" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
-		if (str_eq(s, str_of(reserved[i])))
-			return true;
-	return false;
+	return str_eq(s, S("recipe")) || str_eq(s, S("session")) || str_eq(s, S("step")) ||
+	       (result && str_eq(s, S("stage")));
 }
 
 bool name_of_version(struct str s)

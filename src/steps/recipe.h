@@ -50,21 +50,22 @@ struct step {
 	enum step_type type;
 	enum step_loop loop;
 	const struct place *place;
-	const struct step *parent;       /* the loop that it is in the body of; NULL: none */
-	const struct step_stage *stage;  /* NULL: the recipe has none */
-	size_t index;                    /* among its siblings: of the stage, the recipe or the body */
+	const struct step *parent;      /* the loop that it is in the body of; NULL: none */
+	const struct step_stage *stage; /* NULL: the recipe has none */
+	size_t index; /* among its siblings: of the stage, the recipe or the body */
+	size_t order; /* among all steps of the file */
 
-	struct recipe_text output;       /* the name of a variable, as are collect, as … */
+	struct recipe_text output; /* the name of a variable, as are collect, as … */
 	bool parse_json;
 	struct recipe_text condition;
-	uint64_t timeout_ms;             /* of each try; 0: none */
+	uint64_t timeout_ms; /* of each try; 0: none */
 	enum step_on_error on_error;
 	struct step_retry retry;
 	const struct str *depends_on;
 	size_t depends_on_count;
 
 	struct recipe_text foreach, as, collect; /* `as` is there whenever `foreach` is */
-	int64_t parallel;                /* 0: one after the other; STEP_PARALLEL_DEFAULT */
+	int64_t parallel;                        /* 0: one after the other; STEP_PARALLEL_DEFAULT */
 	int64_t max_iterations;
 	int64_t delay_between_ms;
 	bool checkpoint_iterations;
@@ -72,7 +73,7 @@ struct step {
 	int64_t max_while_iterations;
 	const struct recipe_pair *update_context;
 	size_t update_context_count;
-	struct step *const *steps;       /* the body of a loop; none: the step itself is */
+	struct step *const *steps; /* the body of a loop; none: the step itself is */
 	size_t step_count;
 
 	/* bash */
@@ -131,8 +132,8 @@ struct step_recipe {
 	struct place root;
 	struct str path; /* of the file: sub-recipes are looked for beside it */
 	struct recipe_text name, description, version;
-	const json_t *context; /* an object, empty when none is given */
-	json_t *nothing;       /* that empty one; owned */
+	const json_t *context;     /* an object, empty when none is given */
+	json_t *nothing;           /* that empty one; owned */
 	struct step *const *steps; /* flat; none when it has stages */
 	size_t step_count;
 	struct step_stage *const *stages;
@@ -151,8 +152,8 @@ struct step_recipe {
  * that is kept is copied. `given` has the variables that are known when it runs, an object; NULL:
  * none. NULL with every mistake in `r`, and the warnings as well; otherwise they are in the recipe.
  */
-struct step_recipe *step_recipe_read(struct str path, struct str name, struct str text,
-	const json_t *given, struct report *r);
+struct step_recipe *step_recipe_read(
+	struct str path, struct str name, struct str text, const json_t *given, struct report *r);
 void step_recipe_free(struct step_recipe *recipe);
 
 /* {"steps", "stages", "variables"} of `roux show --json`: a new reference. */

@@ -23,31 +23,22 @@ tmp_is_empty() {
 }
 
 tmp_has_file() { # PATTERN
-	local found=("$TMPDIR"/$1)
-	[ -e "${found[0]}" ]
+	[ -n "$(find "$TMPDIR" -name "$1")" ]
 }
 
 # What must arrive byte for byte, wherever it comes from.
 HOSTILE='it'\''s "q" $(touch pwned) `touch pwned` ; touch pwned | x > pwned
 l2 \ \\ '\''; touch pwned; '\'' "; touch pwned; " ${HOME} $1 * ~ # -n'
 
-styles() { # the ways to quote {prompt}, each with what stands around it in the shell form
-	printf '%s\n' "{bin} '%s'" "{bin} '%s' ;" | while read -r around; do
-		for place in "'{prompt}'" '"{prompt}"' '{prompt}'; do
-			printf "${around/\'%s\'/%s}\n" "$place"
+@test "a hostile prompt arrives unchanged in every style of quoting, direct and through a shell" {
+	local place around
+	for place in "'{prompt}'" '"{prompt}"' '{prompt}'; do
+		for around in '' ' ;' ' | cat'; do
+			rm -rf "$HOME/.config/start"
+			agent "{bin} %s $place$around" printf
+			is "$(prompts prompt -q -- "$HOSTILE")" "$HOSTILE"
 		done
 	done
-}
-
-@test "a hostile prompt arrives unchanged in every style of quoting, direct and through a shell" {
-	local command
-	while read -r command; do
-		rm -rf "$HOME/.config/start"
-		agent "$command" "printf"
-		configure agents '' # the file ends with a line break
-		sed -i "s/{bin} /{bin} %s /" "$HOME/.config/start/agents.toml"
-		is "$(prompts prompt -q -- "$HOSTILE")" "$HOSTILE"
-	done < <(styles)
 	[ ! -e pwned ]
 }
 
@@ -90,8 +81,7 @@ prompt = '{instructions}'"
 @test "invalid UTF-8 arrives unchanged, NUL bytes are left out with a warning" {
 	agent "{bin} %s '{prompt}'" printf
 	printf 'a\377\376b' >bytes
-	prompts prompt -q - <bytes >got || true
-	printf 'a\377\376b' | timeout 60 "$ROUX" prompt -q - >got 3>&-
+	timeout 60 "$ROUX" prompt -q - <bytes >got 3>&-
 	cmp bytes got
 	printf 'a\0b' | timeout 60 "$ROUX" prompt - >got 2>err 3>&-
 	is "$(cat got)" ab
@@ -195,7 +185,7 @@ command = 'echo \$\$ >>pids; sleep 1000'"
 	until_true 10 lines_at_least pids 2
 	kill -KILL "$RUNNING"
 	finish 5
-	kill -KILL $(cat pids)
+	xargs kill -KILL <pids
 	: >pids
 	tmp_has_file 'start-role-*'
 	echo other >"$TMPDIR/start-role-abc.md"
@@ -316,4 +306,59 @@ gpt-4o-mini = 'mini'"
 	run -0 prompts prompt q -m gpt-4o -a sh
 	has "$output" "model 'gpt-4o' is taken for 'gpt-4o-mini'"
 	has "$output" "agent 'sh' is taken for 'show'"
+}
+
+# -- on a terminal --------------------------------------------------------------------------------
+
+with_role_file() { # SCRIPT: an agent whose script gets the role's file as $1
+	printf '%s\n' "$1" >agent.sh
+	agent "{bin} agent.sh '{role_file}'" sh
+	configure roles "[roles.r]
+prompt = 'R'"
+}
+
+@test "an agent with a temporary file has the terminal whole" {
+	with_role_file 'test -t 0 && test -t 1 && test -t 2 && echo all three
+		set -- $(sed "s/.*) //" /proc/$$/stat); [ "$3" = "$6" ] && echo in front'
+	on-terminal log '' '' "$ROUX" prompt -q 3>&-
+	contains log 'all three'
+	contains log 'in front'
+	tmp_is_empty
+}
+
+@test "Ctrl-C is the agent's: it may go on, and the file stays until it ends" {
+	with_role_file 'trap "echo caught once; cat \$1; exit 5" INT; echo ready; while :; do sleep 0.1; done'
+	status=0
+	env --default-signal=INT on-terminal log ready $'\x03' "$ROUX" prompt -q 3>&- || status=$?
+	is "$status" 5
+	is "$(grep -c 'caught once' log)" 1
+	contains log R
+	tmp_is_empty
+}
+
+@test "an agent that Ctrl-C ends is reported as such, and its file is gone" {
+	with_role_file 'echo ready; exec sleep 1000'
+	status=0
+	env --default-signal=INT on-terminal log ready $'\x03' "$ROUX" prompt -q 3>&- || status=$?
+	is "$status" 130
+	tmp_is_empty
+}
+
+@test "a terminal that goes away ends the agent and deletes the file" {
+	with_role_file 'echo $$ >>pids; echo ready; exec sleep 1000'
+	on-terminal log ready close "$ROUX" prompt -q 3>&- || true
+	tmp_is_empty
+	nobody_left
+}
+
+@test "roux stops with its agent and continues with it" {
+	with_role_file 'echo $$ >>pids; kill -STOP $$; echo again >again; exit 4'
+	start prompt -q
+	until_true 10 lines_at_least pids 1
+	until_true 10 grep -q '^State:.T' "/proc/$RUNNING/status"
+	[ ! -e again ]
+	kill -CONT "$RUNNING"
+	finish 10
+	is "$status" 4
+	tmp_is_empty
 }

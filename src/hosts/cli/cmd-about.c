@@ -83,7 +83,7 @@ static void help_json(const struct cli *cli, struct buf *b)
 static int help_recipe(struct cli *cli, const char *word, bool json)
 {
 	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, &cli->report);
+	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, NULL, &cli->report);
 	AUTO_BUF text = BUF_INIT;
 
 	if (!recipe) {

@@ -22,7 +22,7 @@ static const struct opt_set look_sets[] = {
 static int look(struct cli *cli, enum config_kind kind, const struct look_opts *o, size_t count,
 	const char *const *words)
 {
-	struct str cwd, stands;
+	struct str cwd = { 0 }, stands;
 	struct config c = { 0 };
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF notes = BUF_INIT;
@@ -174,7 +174,7 @@ static int write_configuration(
 	bool ask = !o->yes && !o->agent && !o->common.json && isatty(STDIN_FILENO) &&
 		   isatty(STDERR_FILENO);
 	bool examples = !o->bare;
-	struct str cwd, stands;
+	struct str cwd = { 0 }, stands;
 	AUTO_BUF told = BUF_INIT;
 
 	if (!prompt_directory(cli, o->common.dir, &cwd, &stands))

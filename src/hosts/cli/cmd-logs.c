@@ -143,14 +143,38 @@ static int logs_document(const struct run_look *look, const struct tail tails[2]
 	return cli_print(buf_str(&text));
 }
 
-static void wait_for(const struct run_look *look)
+/* One that is being started has no lock yet, and somebody may have deleted its file: then the
+ * process is what is left to watch. */
+static void watch_once(const struct run_look *look)
 {
 	struct run_watch watch;
 
-	if (run_watch_open(&watch, look, false) == 0 && look->live)
-		while (run_watch_next(&watch, -1) != WATCH_ENDED)
-			;
+	if (run_watch_open(&watch, look, true) == 0)
+		(void)run_watch_next(&watch, -1);
 	run_watch_close(&watch);
+}
+
+/* Blocks until the run has ended and looks again. The lock is waited for even when the result is
+ * there already: whoever waited may delete the run or start it again. False: answered. */
+static bool await_end(
+	struct cli *cli, struct run_operand *run, const char *word, bool json, int *status)
+{
+	for (;;) {
+		const char *reason = NULL;
+		struct run_look now;
+
+		run_unlocked_wait(run->look.dir.p);
+		if (!runs_find(&run->runs, word, &now, &reason, &cli->report)) {
+			*status = cli_forbid(cli, json, run->look.id, reason);
+			look_done(&now);
+			return false;
+		}
+		look_done(&run->look);
+		run->look = now;
+		if (!now.live || now.result)
+			return true;
+		watch_once(&run->look);
+	}
 }
 
 static int run_logs(void *host, const struct command *c, const void *opts, size_t count,
@@ -170,8 +194,8 @@ static int run_logs(void *host, const struct command *c, const void *opts, size_
 		{ run_file(&cli->arena, run.look.dir, "stderr.log"), STDERR_FILENO, 0, 0 },
 	};
 	if (o->common.json) {
-		if (o->follow)
-			wait_for(&run.look);
+		if (o->follow && !await_end(cli, &run, words[0], true, &status))
+			return status;
 		return logs_document(&run.look, tails);
 	}
 	return o->follow ? follow_logs(cli, &run.look, tails) : show_both(cli, tails);
@@ -255,21 +279,16 @@ static int run_wait(void *host, const struct command *c, const void *opts, size_
 {
 	struct cli *cli = host;
 	const struct wait_opts *o = opts;
-	const char *reason;
 	AUTO_RUN run = { 0 };
-	AUTO_LOOK ended = { 0 };
 	int status;
 
 	(void)c;
 	(void)count;
-	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
+	if (!run_operand_find(cli, &o->common, words[0], &run, &status) ||
+		!await_end(cli, &run, words[0], o->common.json, &status))
 		return status;
-	/* Somebody may take it up again as soon as it has ended; then there is more to wait for. */
-	wait_for(&run.look);
-	if (!runs_find(&run.runs, words[0], &ended, &reason, &cli->report))
-		return cli_forbid(cli, o->common.json, run.look.id, reason);
-	status = run_answer(cli, &ended, o->common.json);
-	return status ? status : runs_exit(&ended, o->strict, o->tolerate);
+	status = o->common.json ? answer_json(cli, &run.look) : answer_text(cli, &run.look);
+	return status ? status : runs_exit(&run.look, o->strict, o->tolerate);
 }
 
 static const struct command_example wait_examples[] = {

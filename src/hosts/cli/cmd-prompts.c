@@ -179,13 +179,12 @@ static int launch(struct cli *cli, const struct prompts_launch *l, const struct 
 	return 126;
 }
 
-static int list_tasks(struct cli *cli, const struct prompt_opts *o, size_t count)
+static int list_tasks(struct cli *cli, const struct prompt_opts *o)
 {
-	struct str cwd, stands;
+	struct str cwd = { 0 }, stands;
 	struct config c = { 0 };
 	AUTO_BUF text = BUF_INIT;
 
-	(void)count;
 	bool ok = prompt_directory(cli, o->dir ? o->dir : o->dir_too, &cwd, &stands) &&
 		  prompts_load(&c, cwd, true, &cli->report);
 	if (ok)
@@ -202,7 +201,7 @@ static int compose(struct cli *cli, enum prompt_mode mode, const struct prompt_o
 	int status;
 
 	if (mode == MODE_TASK && !count)
-		return list_tasks(cli, o, count);
+		return list_tasks(cli, o);
 	if (!read_request(cli, mode, o, count, words, &ask))
 		return cli_refuse(cli, o->json);
 	if (prompts_prepare(&ask, &l, &cli->report)) {
@@ -213,7 +212,7 @@ static int compose(struct cli *cli, enum prompt_mode mode, const struct prompt_o
 		if (!o->json && !o->quiet)
 			report_text(&l.warnings, 1 << ISSUE_WARNING, &text);
 		cli_say(buf_str(&text));
-		status = cli_refuse(cli, o->json);
+		(void)cli_refuse(cli, o->json);
 		status = l.signal ? 128 + l.signal : 2;
 	}
 	prompts_done(&l);

@@ -59,7 +59,7 @@ static int run_show(void *host, const struct command *c, const void *opts, size_
 	if (cli_enter(cli, &o->common)) {
 		struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
 
-		recipe = recipe_open(&dirs, str_of(words[0]), false, &cli->report);
+		recipe = recipe_open(&dirs, str_of(words[0]), false, NULL, &cli->report);
 	}
 	if (!recipe)
 		return cli_refuse(cli, o->common.json);

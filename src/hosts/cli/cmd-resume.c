@@ -1,10 +1,13 @@
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/freeze.h"
 #include "app/resume.h"
 #include "app/run.h"
+#include "base/file.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/run-operand.h"
@@ -41,6 +44,7 @@ static const struct opt_set resume_sets[] = {
 	OPT_SET_IN("Options", values_opts, struct cmd_resume_opts, template),
 	OPT_SET(NULL, resume_opts),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_resume_opts, launch),
+	OPT_SET_IN(NULL, step_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, run_opts, struct cmd_resume_opts, run),
 	COMMON_SET(struct cmd_resume_opts),
 };
@@ -50,12 +54,43 @@ static const struct opt_set rerun_sets[] = {
 	OPT_SET_IN(NULL, values_opts, struct cmd_resume_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_resume_opts, launch),
+	OPT_SET_IN(NULL, step_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, run_opts, struct cmd_resume_opts, run),
 	COMMON_SET(struct cmd_resume_opts),
 };
 
 /* -- both ----------------------------------------------------------------------------------------
  */
+
+/* How long somebody who was killed a moment ago may take to be gone. */
+enum { DYING_MS = 250, LOCK_MS = 512 };
+
+/* Whoever is killed keeps its lock until the kernel has taken it apart, and so does what it was
+ * forking in that moment: `kill -9 PID; roux resume RUN` comes while that goes on. */
+static bool ends_now(const struct run_look *look)
+{
+	AUTO_CLOSE int fd = look_supervisor(&look->row);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd >= 0 && poll(&p, 1, DYING_MS) <= 0)
+		return false;
+	for (long ms = 1; run_locked(look->dir.p); ms *= 2) {
+		if (ms > LOCK_MS)
+			return false;
+		(void)nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+	}
+	return true;
+}
+
+static bool find_run(struct cli *cli, const char *word, struct run_look *ret, const char **reason)
+{
+	if (!run_operand(cli, word, ret, reason))
+		return false;
+	if (!ret->live || !ends_now(ret))
+		return true;
+	look_done(ret);
+	return run_operand(cli, word, ret, reason);
+}
 
 /* Values given now win over the old ones. */
 static bool add_values(struct cli *cli, const struct cmd_resume_opts *o, struct launch *l,
@@ -187,7 +222,7 @@ static int resume(void *host, const struct command *c, const void *opts, size_t 
 	(void)c;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	if (!run_operand(cli, words[0], &look, &reason))
+	if (!find_run(cli, words[0], &look, &reason))
 		return run_operand_refuse(cli, o->common.json, words[0], reason);
 	if (is_over(&look))
 		return answer_ended(cli, o, &look);
@@ -209,6 +244,13 @@ static int resume(void *host, const struct command *c, const void *opts, size_t 
 	}
 	launch_done(&l);
 	return status;
+}
+
+int cli_resume(struct cli *cli, const char *run, const struct common_opts *o)
+{
+	const struct cmd_resume_opts opts = { .run = RUN_OPTS_DEFAULTS, .common = *o };
+
+	return resume(cli, &cmd_resume, &opts, 1, &run);
 }
 
 /* -- rerun ---------------------------------------------------------------------------------------
@@ -247,7 +289,8 @@ static int rerun_thawed(struct cli *cli, const struct cmd_resume_opts *o, struct
 	l->how = S("rerun");
 	l->detached = o->launch.detach;
 	l->only = o->only ? buf_str(&node) : S("");
-	run_add_values(l->values, l->id, l->dir);
+	if (!l->graph->steps)
+		run_add_values(l->values, l->id, l->dir);
 	if (!plan_again(cli, l))
 		return cli_refuse(cli, o->common.json);
 	return launch_start(cli, l, &o->run, o->common.json, true,
@@ -267,7 +310,7 @@ static int rerun(void *host, const struct command *c, const void *opts, size_t c
 	(void)c;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	if (!run_operand(cli, words[0], &look, &reason))
+	if (!find_run(cli, words[0], &look, &reason))
 		return run_operand_refuse(cli, o->common.json, words[0], reason);
 	if (look.live) {
 		report_error(&cli->report, (struct where){ 0 }, "the run '%.*s' is running",

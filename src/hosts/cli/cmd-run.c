@@ -29,6 +29,7 @@ static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct cmd_run_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_run_opts, launch),
+	OPT_SET_IN(NULL, step_opts, struct cmd_run_opts, launch),
 	OPT_SET(NULL, own_opts),
 	OPT_SET_IN(NULL, run_opts, struct cmd_run_opts, run),
 	OPT_SET_IN(NULL, template_opts, struct cmd_run_opts, template),
@@ -68,14 +69,16 @@ static bool prepare(struct cli *cli, const struct cmd_run_opts *o, struct launch
 {
 	struct report *r = &cli->report;
 
-	if (!values_claim_stdin(cli, words[0], stdin_used) ||
-		!launch_load(l, words[0], o->template.template, template_dialect(&o->template), r))
+	if (!values_claim_stdin(cli, words[0], stdin_used))
 		return false;
 	l->values = values_read(cli, &o->template.values, count - 1, words + 1, stdin_used);
+	if (!l->values ||
+		!launch_load(l, words[0], o->template.template, template_dialect(&o->template), r))
+		return false;
 	l->how = S("direct");
 	l->detached =
 		!o->foreground && (o->launch.detach || (l->recipe && recipe_async(l->recipe)));
-	if (!l->values || !launch_options(cli, &o->launch, &o->run, l))
+	if (!launch_options(cli, &o->launch, &o->run, l))
 		return false;
 	launch_name(l);
 	AUTO_JSON *artifacts = o->artifacts.len ? given_artifacts(cli, &o->artifacts) : NULL;

@@ -113,7 +113,8 @@ static int list_tools(struct asked *q)
 
 static int tool_schema(struct asked *q)
 {
-	struct recipe *recipe = recipe_open(&q->dirs, str_of(q->words[0]), false, &q->cli->report);
+	struct recipe *recipe =
+		recipe_open(&q->dirs, str_of(q->words[0]), false, NULL, &q->cli->report);
 	AUTO_BUF text = BUF_INIT;
 
 	if (!recipe)

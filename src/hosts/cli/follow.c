@@ -11,7 +11,9 @@
 #include "app/launch.h"
 #include "app/record.h"
 #include "app/result.h"
+#include "app/secrets.h"
 #include "app/start.h"
+#include "app/steps.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "loop/signals.h"
@@ -334,13 +336,22 @@ static int input_of(const struct follow_run *run, bool used)
 }
 
 /* From now on the run has a verifiable owner. */
-static struct record *begin_record(struct cli *cli, struct follow *f, const struct follow_run *run)
+static struct record *begin_record(
+	struct cli *cli, struct follow *f, const struct follow_run *run, struct steps_run **steps)
 {
 	struct record *rec = record_open(run->launch, f->roux->loop, run->before, &cli->report);
 
 	if (rec && !launch_begin(run->launch, &cli->report)) {
 		record_free(rec);
 		return NULL;
+	}
+	if (rec && run->launch->graph->steps) {
+		*steps = steps_open(run->launch, &cli->report);
+		if (!*steps) {
+			record_free(rec);
+			return NULL;
+		}
+		record_steps(rec, *steps);
 	}
 	if (rec && run->ready >= 0) {
 		(void)fd_write_all(run->ready, S("ok"));
@@ -375,13 +386,15 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	listen_to_signals(&f);
 	open_view(&f, o);
 	struct record *record = NULL;
-	if (run->launch && !(record = begin_record(cli, &f, run))) {
+	struct steps_run *steps = NULL;
+	if (run->launch && !(record = begin_record(cli, &f, run, &steps))) {
 		signals_stop(&f.signals);
 		live_view_free(f.live);
 		plain_lines_free(f.lines);
 		roux_free(f.roux);
 		return cli_refuse(cli, json);
 	}
+	struct mask *mask = run->launch ? mask_new(run->launch) : NULL;
 	f.run = start_run(f.roux, p,
 		&(struct start_options){
 			.base = { .size = sizeof(struct roux_start),
@@ -394,6 +407,9 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 			.grace_given = true,
 			.env = environment(cli, o, run->launch),
 			.record = record,
+			.steps = steps,
+			.launch = run->launch,
+			.mask = mask,
 			.only = run->launch ? run->launch->only : S(""),
 			.listen = f.live || f.lines || f.events >= 0 ? on_event : NULL,
 			.listen_data = &f,
@@ -408,6 +424,8 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	buf_done(&f.events_text);
 	roux_run_free(f.run);
 	record_free(record);
+	steps_close(steps);
+	mask_free(mask);
 	roux_free(f.roux);
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/resume.h"
+#include "app/secrets.h"
 #include "runs/leaves.h"
 
 const struct opt name_opts[1] = {
@@ -20,6 +21,37 @@ const struct opt launch_opts[4] = {
 	OPT_LIST(0, "secret-env", "NAME", struct launch_opts, secret_env,
 		"the same, read from the environment and not written down"),
 };
+
+const struct opt step_opts[4] = {
+	OPT_LIST(0, "agent", "NAME=COMMAND", struct launch_opts, agents,
+		"an agent for the agent steps of this run; NAME may be *"),
+	OPT_NUMBER(0, "max-parallel", "N", struct launch_opts, max_parallel, 1, 100000,
+		"how wide `parallel: true` of a step recipe is (16)"),
+	OPT_LIST(0, "collection", "NAME=DIR", struct launch_opts, collections,
+		"where the recipes of @NAME:PATH are"),
+	OPT_FLAG(0, "stream", struct launch_opts, stream, "show what steps print as it comes"),
+};
+
+/* NAME=VALUE words as an object. */
+static bool take_pairs(
+	struct cli *cli, const char *option, const struct opt_list *words, json_t **object)
+{
+	for (size_t i = 0; i < words->len; i++) {
+		const char *equals = strchr(words->at[i], '=');
+
+		if (!equals || equals == words->at[i] || !equals[1]) {
+			report_error(&cli->report, (struct where){ 0 },
+				"--%s takes NAME=VALUE, found '%s'", option, words->at[i]);
+			return report_hint(&cli->report, "for example --%s",
+				strcmp(option, "agent") == 0 ? "agent '*=cat'"
+							     : "collection shared=~/recipes");
+		}
+		*object = *object ? *object : json_object();
+		json_object_setn_new_nocheck(*object, words->at[i], (size_t)(equals - words->at[i]),
+			json_from_str(str_of(equals + 1)));
+	}
+	return true;
+}
 
 static bool take_secret(struct cli *cli, const char *word, struct launch *l)
 {
@@ -70,6 +102,11 @@ bool launch_options(
 		ok &= take_secret(cli, o->secrets.at[i], l);
 	for (size_t i = 0; i < o->secret_env.len; i++)
 		ok &= take_secret_env(cli, o->secret_env.at[i], l);
+	ok &= take_pairs(cli, "agent", &o->agents, &l->agents);
+	ok &= take_pairs(cli, "collection", &o->collections, &l->collections);
+	l->stream |= o->stream;
+	if (o->max_parallel)
+		l->max_parallel = o->max_parallel;
 	json_decref(l->argv);
 	l->argv = json_array();
 	json_array_append_new(l->argv, json_string("roux"));
@@ -80,7 +117,7 @@ bool launch_options(
 
 		/* A value may be a secret: only its name is shown. */
 		if (i && equals < word.len &&
-			launch_is_secret(l, str_sub(word, 0, equals - (word.p[equals - 1] == ':'))))
+			secret_name(l, str_sub(word, 0, equals - (word.p[equals - 1] == ':'))))
 			json_array_append_new(l->argv, json_from_str(arena_printf(&l->arena,
 							       "%.*s=***", (int)equals, word.p)));
 		else

@@ -9,9 +9,13 @@ struct launch_opts {
 	const char *as;
 	struct opt_list secrets, secret_env;
 	bool detach, durable;
+	struct opt_list agents, collections;
+	uint64_t max_parallel; /* 0: as the settings say */
+	bool stream;
 };
 extern const struct opt name_opts[1];
 extern const struct opt launch_opts[4];
+extern const struct opt step_opts[4];
 
 /* Puts them into the launch. False with issues added. */
 bool launch_options(
@@ -29,5 +33,7 @@ int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bo
 	bool stdin_used, const struct launch_from *from);
 /* Goes on with a run whose lock is held, here or detached. */
 int launch_resume(struct cli *cli, struct launch *l, const struct run_opts *o, bool json);
+/* What `roux resume RUN` does. */
+int cli_resume(struct cli *cli, const char *run, const struct common_opts *o);
 /* Answers a start that was refused by the state of things. */
 int launch_refuse(struct cli *cli, bool json, const char *reason);

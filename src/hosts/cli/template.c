@@ -46,7 +46,7 @@ static struct graph *load(
 	if (!any || o->template || source_is_template(word))
 		return source_template(word, d, &cli->report);
 	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, &cli->report);
+	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, values, &cli->report);
 	struct graph *g = NULL;
 	if (recipe &&
 		(!values || public_arguments_check(recipe->arguments, values, &cli->report))) {

@@ -78,7 +78,7 @@ static void what_is_right_is_not_mentioned(void **state UNUSED)
 	assert_true(house_load(&h,
 		"[settings]\ndefault_agent='a'\ndefault_role='r'\nlog_level='debug'\nasset_repo='x'"
 		"\n" GOOD "[agents.'*']\nbin='cat'\ncommand='{bin} --mode {mode} "
-			  "${HOME}'\n[roles.r]\nfile='~/r.md'\n"
+		"${HOME}'\n[roles.r]\nfile='~/r.md'\n"
 		"[contexts.c]\nrequired=true\ncommand='x'\nprompt='{command_output} {a} "
 		"'\n[tasks.t]\nprompt='{instructions}'\nrole='r'\n",
 		NULL));

@@ -163,6 +163,34 @@ static void a_bare_request_gets_only_what_it_names(void **state UNUSED)
 	house_close(&h);
 }
 
+static void steps_name_agents_exactly_or_take_any(void **state UNUSED)
+{
+	static const struct {
+		const char *named, *with_any, *without;
+	} cases[] = { { "two", "two", "two" }, { "lab:two", "two", "two" }, { "tw", "*", NULL },
+		{ "lab:x", "*", NULL } };
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		bool any = i % 2;
+		const char *want = any ? cases[i / 2].with_any : cases[i / 2].without;
+		struct house h;
+		struct selection s;
+
+		house_open(&h);
+		assert_true(house_load(&h, any ? agents : AGENT("one") AGENT("two"), NULL));
+		bool ok = choose(&h,
+			(struct prompt_request){ .mode = MODE_PROMPT,
+				.bare = true,
+				.agent = str_of(cases[i / 2].named) },
+			&s);
+		assert_int_equal(ok, want != NULL);
+		if (ok)
+			assert_str(s.agent->name, want);
+		selection_done(&s);
+		house_close(&h);
+	}
+}
+
 static void models(void **state UNUSED)
 {
 	static const struct {
@@ -234,6 +262,7 @@ int main(void)
 		cmocka_unit_test(only_what_is_selected_must_be_valid),
 		cmocka_unit_test(contexts_are_chosen_by_term),
 		cmocka_unit_test(a_bare_request_gets_only_what_it_names),
+		cmocka_unit_test(steps_name_agents_exactly_or_take_any),
 		cmocka_unit_test(models),
 		cmocka_unit_test(tasks_go_by_local_name_and_alias_before_global_ones),
 	};

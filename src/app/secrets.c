@@ -1,0 +1,178 @@
+#include "app/secrets.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+enum { SHORTEST = 4 }; /* a shorter text would hide half of everything */
+
+static const char stars[] = "***";
+
+static bool listed(const json_t *names, struct str name)
+{
+	for (size_t i = 0; i < json_array_size(names); i++)
+		if (str_eq(json_str(json_array_get(names, i)), name))
+			return true;
+	return false;
+}
+
+bool secret_declared(const struct launch *l, struct str name)
+{
+	return listed(l->secrets, name) || listed(l->secret_env, name);
+}
+
+static bool named_like_one(struct str name)
+{
+	AUTO_BUF low = BUF_INIT;
+
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+
+		buf_addc(&low, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
+	}
+	struct str s = buf_str(&low);
+	return str_contains(s, S("token")) || str_contains(s, S("password")) ||
+	       str_contains(s, S("secret")) || str_ends(s, S("_key"));
+}
+
+bool secret_name(const struct launch *l, struct str name)
+{
+	return secret_declared(l, name) || named_like_one(name);
+}
+
+/* -- texts ---------------------------------------------------------------------------------------
+ */
+
+struct mask {
+	struct arena arena;
+	VEC(struct str) texts;
+};
+
+static void add(struct mask *m, struct str text)
+{
+	AUTO_BUF coded = BUF_INIT;
+
+	if (text.len < SHORTEST)
+		return;
+	vec_push(&m->texts, arena_str(&m->arena, text));
+	/* In a line of JSON it may look different. */
+	json_write_str(&coded, text);
+	struct str inner = str_sub(buf_str(&coded), 1, coded.len - 2);
+	if (!str_eq(inner, text))
+		vec_push(&m->texts, arena_str(&m->arena, inner));
+}
+
+static void add_value(struct mask *m, const json_t *value)
+{
+	const char *key;
+	json_t *item;
+
+	if (json_is_string(value)) {
+		add(m, json_str(value));
+	} else if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item) add_value(m, item);
+	} else if (json_is_array(value)) {
+		for (size_t i = 0; i < json_array_size(value); i++)
+			add_value(m, json_array_get(value, i));
+	} else if (json_is_number(value)) {
+		AUTO_BUF text = BUF_INIT;
+
+		json_write(&text, value, 0);
+		add(m, buf_str(&text));
+	}
+}
+
+static void add_names(struct mask *m, const struct launch *l, const json_t *names)
+{
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		const json_t *value = json_object_get(l->values, name);
+
+		if (!value && l->plan)
+			value = json_object_get(l->plan->vars, name);
+		add_value(m, value);
+	}
+}
+
+/* A secret inside another one is found after it. */
+static int longer_first(const void *a, const void *b)
+{
+	const struct str *x = a, *y = b;
+
+	return (x->len < y->len) - (x->len > y->len);
+}
+
+struct mask *mask_new(const struct launch *l)
+{
+	struct mask *m = mem_new(struct mask);
+
+	add_names(m, l, l->secrets);
+	add_names(m, l, l->secret_env);
+	if (m->texts.len) {
+		qsort(m->texts.at, m->texts.len, sizeof(*m->texts.at), longer_first);
+		return m;
+	}
+	mask_free(m);
+	return NULL;
+}
+
+void mask_free(struct mask *m)
+{
+	if (!m)
+		return;
+	vec_done(&m->texts);
+	arena_done(&m->arena);
+	free(m);
+}
+
+static const struct str *secret_at(const struct mask *m, struct str text, size_t at)
+{
+	vec_each (secret, &m->texts)
+		if (str_starts(str_from(text, at), *secret))
+			return secret;
+	return NULL;
+}
+
+struct str mask_text(const struct mask *m, struct str text, struct arena *a)
+{
+	AUTO_BUF masked = BUF_INIT;
+	bool any = false;
+
+	if (!m)
+		return text;
+	for (size_t at = 0; at < text.len;) {
+		const struct str *secret = secret_at(m, text, at);
+
+		if (secret)
+			buf_adds(&masked, stars);
+		else
+			buf_addc(&masked, text.p[at]);
+		any |= secret != NULL;
+		at += secret ? secret->len : 1;
+	}
+	return any ? arena_str(a, buf_str(&masked)) : text;
+}
+
+static const char *const *mask_argv(const struct mask *m, const char *const *argv, struct arena *a)
+{
+	size_t n = 0;
+
+	while (argv && argv[n])
+		n++;
+	if (!n)
+		return argv;
+	const char **masked = arena_array(a, const char *, n + 1);
+	for (size_t i = 0; i < n; i++)
+		masked[i] = mask_text(m, str_of(argv[i]), a).p;
+	masked[n] = NULL;
+	return masked;
+}
+
+void mask_event(const struct mask *m, const struct event *e, struct event *ret, struct arena *a)
+{
+	*ret = *e;
+	ret->argv = mask_argv(m, e->argv, a);
+	ret->label = mask_text(m, e->label, a);
+	ret->error = mask_text(m, e->error, a);
+	ret->data = mask_text(m, e->data, a);
+}

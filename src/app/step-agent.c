@@ -1,0 +1,347 @@
+#include "app/step-agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/prompts.h"
+#include "prompts/paths.h"
+#include "steps/compile.h"
+#include "steps/ops.h"
+#include "steps/text.h"
+
+struct step_agents {
+	const json_t *given;
+	struct str cwd;
+	const struct step_recipe *recipe;
+	/* The registry, read when it is first needed. */
+	struct config config;
+	bool loaded, usable;
+	/* Files of launched agents hold locks until the run has ended. */
+	VEC(struct temporary) files;
+	VEC(struct prompts_launch *) launches;
+};
+
+struct step_agents *step_agents_new(
+	const json_t *given, struct str cwd, const struct step_recipe *recipe)
+{
+	struct step_agents *agents = mem_new(struct step_agents);
+
+	agents->given = given;
+	agents->cwd = cwd;
+	agents->recipe = recipe;
+	return agents;
+}
+
+void step_agents_free(struct step_agents *agents)
+{
+	if (!agents)
+		return;
+	vec_each (t, &agents->files)
+		temporary_delete(t);
+	vec_done(&agents->files);
+	vec_each (l, &agents->launches) {
+		prompts_done(*l);
+		free(*l);
+	}
+	vec_done(&agents->launches);
+	if (agents->loaded)
+		config_done(&agents->config);
+	free(agents);
+}
+
+/* -- finding -------------------------------------------------------------------------------------
+ */
+
+/* The ways to look an agent up: `space:name` whole, then `name`, then whoever takes everything. */
+static size_t ways(struct str name, struct str ret[3])
+{
+	size_t colon = str_find(name, ':', 0), n = 0;
+
+	ret[n++] = name;
+	if (colon < name.len)
+		ret[n++] = str_from(name, colon + 1);
+	ret[n++] = S("*");
+	return n;
+}
+
+static const char *given_command(const struct step_agents *agents, struct str name)
+{
+	struct str tries[3];
+	size_t count = ways(name, tries);
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *command = json_object_getn(agents->given, tries[i].p, tries[i].len);
+
+		if (command)
+			return json_string_value(command);
+	}
+	return NULL;
+}
+
+static bool load(struct step_agents *agents, struct report *r)
+{
+	AUTO_REPORT nothing = REPORT_INIT;
+
+	if (agents->loaded)
+		return agents->usable;
+	agents->loaded = true;
+	agents->usable = prompts_load(&agents->config, agents->cwd, true, &nothing);
+	/* No configuration at all only means that it has no agents. */
+	if (!agents->usable && agents->config.files.len)
+		report_move(r, &nothing);
+	return agents->usable;
+}
+
+static const struct config_entry *registered(
+	struct step_agents *agents, struct str name, struct report *r)
+{
+	struct str tries[3];
+	size_t count = ways(name, tries);
+
+	if (!load(agents, r))
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct config_entry *e = config_find(&agents->config, KIND_AGENT, tries[i]);
+
+		if (e)
+			return e;
+	}
+	return NULL;
+}
+
+bool step_agent_known(struct step_agents *agents, struct str name)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	return given_command(agents, name) || registered(agents, name, &ignored);
+}
+
+static enum step_made no_agent(
+	struct step_agents *agents, const struct step *step, struct step_command *ret)
+{
+	const char *name;
+	json_t *command;
+	bool first = true;
+
+	buf_printf(&ret->why, "step '%.*s': there is no agent '%.*s'; configured: ", STR(step->id),
+		STR(step->agent.text));
+	json_object_foreach((json_t *)agents->given, name, command)
+	{
+		buf_printf(&ret->why, "%s%s", first ? "" : ", ", name);
+		first = false;
+	}
+	if (agents->usable)
+		vec_each (e, &agents->config.entries[KIND_AGENT]) {
+			buf_printf(&ret->why, "%s%.*s", first ? "" : ", ", STR((*e)->name));
+			first = false;
+		}
+	if (first)
+		buf_adds(&ret->why, "none");
+	buf_printf(&ret->why,
+		"\nhint: --agent '%.*s=COMMAND' gives one for this run, or put [agents.%.*s] with "
+		"bin and command into agents.toml",
+		STR(step->agent.text), STR(step->agent.text));
+	ret->code = 127;
+	return STEP_CANNOT;
+}
+
+/* -- making --------------------------------------------------------------------------------------
+ */
+
+static bool prompt_text(
+	const struct step *step, const struct scope *s, struct buf *b, struct report *r)
+{
+	if (step->mode.text.len)
+		buf_printf(b, "MODE: %.*s\n\n", STR(step->mode.text));
+	if (!step_text_substitute(step->prompt.text, step->prompt.place, scope_vars(s), b, r))
+		return false;
+	if (step->parse_json)
+		buf_adds(b, "\n\nEnd your answer with the result as JSON, and nothing behind it.");
+	return true;
+}
+
+static void add_member(json_t *object, const char *name, const struct recipe_value *v)
+{
+	if (v->value)
+		json_object_set(object, name, (json_t *)v->value);
+}
+
+/* What is no placeholder reaches the agent as one JSON object. */
+static struct str config_entry(
+	const struct step_agents *agents, const struct step *step, struct arena *a)
+{
+	AUTO_JSON *config = json_object();
+	AUTO_BUF text = BUF_INIT;
+
+	add_member(config, "agent_config", &step->agent_config);
+	add_member(config, "provider_preferences", &step->provider_preferences);
+	add_member(config, "model_role", &step->model_role);
+	if (agents->recipe)
+		add_member(config, "orchestrator", &agents->recipe->orchestrator);
+	json_write(&text, config, 0);
+	return arena_printf(a, "ROUX_AGENT_CONFIG=%s", buf_cstr(&text));
+}
+
+static void make_env(const struct step_agents *agents, const struct step *step,
+	const struct step_call *call, const struct compiled *c, struct step_command *ret,
+	struct arena *a)
+{
+	const char **env = arena_array(a, const char *, c->envc + 5);
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->envc; i++)
+		env[n++] = arena_str(a, str_of(c->env[i])).p;
+	env[n++] = arena_printf(a, "ROUX_STEP_ID=%.*s", STR(step->id)).p;
+	env[n++] = arena_printf(a, "ROUX_RECIPE_DIR=%.*s", STR(call->dir)).p;
+	env[n++] = arena_printf(a, "ROUX_AGENT=%.*s", STR(step->agent.text)).p;
+	env[n++] = config_entry(agents, step, a).p;
+	env[n] = NULL;
+	ret->env = env;
+}
+
+static enum step_made fail_with(
+	struct step_command *ret, const struct step *step, const struct report *why)
+{
+	const struct issue *i = why->issues.len ? &why->issues.at[0] : NULL;
+
+	buf_printf(&ret->why, "step '%.*s': %.*s", STR(step->id),
+		STR(i ? i->message : S("the agent cannot be started")));
+	if (i && i->hint.len)
+		buf_printf(&ret->why, "\nhint: %.*s", STR(i->hint));
+	ret->code = 126;
+	return STEP_CANNOT;
+}
+
+/* An agent of --agent: a command and nothing else. */
+static enum step_made make_given(struct step_agents *agents, const struct step *step,
+	const char *command, struct str prompt, struct compiled *c, struct step_command *ret,
+	struct arena *a)
+{
+	uint32_t used = placeholders_in(str_of(command), IN_AGENT | IN_STEP);
+	struct placeholder_values v = { 0 };
+	AUTO_REPORT why = REPORT_INIT;
+	AUTO_REPORT warnings = REPORT_INIT;
+	AUTO_BUF date = BUF_INIT;
+
+	if (used & 1u << PH_BIN) {
+		report_error(
+			&why, (struct where){ 0 }, "{bin} means nothing in a command of --agent");
+		report_hint(&why, "write the program itself");
+		return fail_with(ret, step, &why);
+	}
+	prompt_date(&date, (int64_t)time(NULL));
+	v.at[PH_DATE] = buf_str(&date);
+	v.at[PH_MODEL] = step->model.text.p ? step->model.text : S("");
+	v.at[PH_PROMPT] = prompt;
+	v.at[PH_AGENT] = step->agent.text;
+	v.at[PH_MODE] = step->mode.text.p ? step->mode.text : S("");
+	v.at[PH_PROVIDER] = step->provider.text.p ? step->provider.text : S("");
+	v.at[PH_STEP] = step->id;
+	if (used & 1u << PH_PROMPT_FILE) {
+		struct temporary t = TEMPORARY_NONE;
+		int n = temporary_create("prompt", prompt, &t);
+
+		if (n < 0) {
+			report_errno(&why, -n, "cannot write the prompt to a file");
+			return fail_with(ret, step, &why);
+		}
+		v.at[PH_PROMPT_FILE] = arena_str(a, str_of(t.path));
+		buf_adds(&ret->remove, t.path);
+		buf_addc(&ret->remove, '\0');
+		vec_push(&agents->files, t);
+	}
+	if (!(used & (1u << PH_PROMPT | 1u << PH_PROMPT_FILE)))
+		buf_add(&ret->in, prompt);
+	struct arena home = ARENA_INIT;
+	bool ok = compile(a,
+		&(struct compile_input){ .command = str_of(command),
+			.places = IN_AGENT | IN_STEP,
+			.values = &v,
+			.home = path_home(&home),
+			.shell = "bash" },
+		c, &why, &warnings);
+	arena_done(&home);
+	return ok ? STEP_MADE : fail_with(ret, step, &why);
+}
+
+/* An agent of the registry, composed as `roux prompt` would, without what the user likes by
+ * default. */
+static enum step_made make_registered(struct step_agents *agents, const struct step *step,
+	const struct config_entry *entry, struct str prompt, struct compiled *c,
+	struct step_command *ret)
+{
+	const json_t *config = step->agent_config.value;
+	const json_t *contexts = json_object_get(config, "contexts");
+	struct str terms[64];
+	size_t count = 0, i;
+	json_t *item;
+	AUTO_REPORT why = REPORT_INIT;
+	struct prompts_launch *l = mem_new(struct prompts_launch);
+
+	json_array_foreach(contexts, i, item) if (json_is_string(item) && count < ARRAY_SIZE(terms))
+		terms[count++] = json_str(item);
+	vec_push(&agents->launches, l);
+	struct prompts_ask ask = { .request = { .mode = MODE_PROMPT,
+					   .text = prompt,
+					   .agent = entry->name,
+					   .model = step->model.text.p ? step->model.text : S(""),
+					   .role = json_str(json_object_get(config, "role")),
+					   .contexts = terms,
+					   .context_count = count,
+					   .bare = true,
+					   .stands = agents->cwd },
+		.cwd = agents->cwd,
+		.use_local = true,
+		.io = PROMPTS_CAPTURED,
+		.places = IN_AGENT | IN_STEP,
+		.step = step->id,
+		.mode = step->mode.text,
+		.provider = step->provider.text,
+		.called = step->agent.text };
+	if (!prompts_prepare(&ask, l, &why))
+		return fail_with(ret, step, &why);
+	*c = l->compiled;
+	if (l->gives_stdin)
+		buf_add(&ret->in, buf_str(&l->resolved.prompt));
+	const struct temporary *files[] = { &l->role_file, &l->prompt_file };
+	for (size_t k = 0; k < ARRAY_SIZE(files); k++)
+		if (files[k]->path) {
+			buf_adds(&ret->remove, files[k]->path);
+			buf_addc(&ret->remove, '\0');
+		}
+	return STEP_MADE;
+}
+
+enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
+	const struct scope *s, const struct step_call *call, const struct step_host *host,
+	struct step_command *ret, struct arena *a, struct report *r)
+{
+	const struct step *step = step_of(n);
+	const char *command = given_command(agents, step->agent.text);
+	const struct config_entry *entry = NULL;
+	enum step_made made = STEP_MADE;
+	AUTO_BUF prompt = BUF_INIT;
+	AUTO_REPORT why = REPORT_INIT;
+	struct compiled c = { 0 };
+
+	if (!prompt_text(step, s, &prompt, r))
+		return STEP_MISTAKE;
+	if (!command)
+		entry = registered(agents, step->agent.text, &why);
+	if (why.errors)
+		return fail_with(ret, step, &why);
+	if (!command && !entry)
+		return no_agent(agents, step, ret);
+	made = command ? make_given(agents, step, command, buf_str(&prompt), &c, ret, a)
+		       : make_registered(agents, step, entry, buf_str(&prompt), &c, ret);
+	if (made != STEP_MADE)
+		return made;
+	ret->cwd = step_directory(n, s, host, ret, a, &made, r);
+	if (!ret->cwd)
+		return made;
+	ret->argv = c.argv;
+	ret->argc = c.argc;
+	make_env(agents, step, call, &c, ret, a);
+	return STEP_MADE;
+}

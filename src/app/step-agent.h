@@ -1,0 +1,21 @@
+#pragma once
+
+#include "graph/step.h"
+#include "steps/recipe.h"
+
+/* The agents of a step recipe (step-recipes.md section 12): those of --agent, then the registry of
+ * prompts.md. */
+struct step_agents;
+
+/* `given` is name → command of --agent, or NULL; `cwd` is where the run works; `recipe` may be
+ * NULL. */
+struct step_agents *step_agents_new(
+	const json_t *given, struct str cwd, const struct step_recipe *recipe);
+void step_agents_free(struct step_agents *agents);
+
+/* The command of an agent step. */
+enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
+	const struct scope *s, const struct step_call *call, const struct step_host *host,
+	struct step_command *ret, struct arena *a, struct report *r);
+/* Whether an agent of that name can be found: for `check`. */
+bool step_agent_known(struct step_agents *agents, struct str name);

@@ -1,0 +1,300 @@
+#include "app/steps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/freeze.h"
+#include "app/secrets.h"
+#include "app/step-agent.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "steps/recipe.h"
+
+struct steps_run {
+	struct launch *launch;
+	struct step_host host;
+	struct step_agents *agents;
+	json_t *vars;
+	json_t *copies; /* path → file of the run's directory */
+	json_t *gates;  /* path → what gates.json says */
+	struct report gate_issues;
+};
+
+#define RECIPES_FILE "recipes.json"
+#define GATES_FILE "gates.json"
+
+static bool write_json(
+	const struct launch *l, const char *name, const json_t *value, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, value, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(l->dir, name, buf_str(&text), l->durable, r);
+}
+
+/* -- sub-recipes ---------------------------------------------------------------------------------
+ */
+
+static bool read_now(struct str path, struct buf *text, struct report *r)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	buf_add(&name, path);
+	int n = file_read(buf_cstr(&name), RECIPE_MAX_BYTES, text);
+	if (n == 0)
+		return true;
+	report_errno(r, -n, "cannot read the recipe %s", buf_cstr(&name));
+	return report_hint(r, "paths are taken from the directory of the recipe that calls");
+}
+
+/* Read once and kept, so that a resume runs what the run was started with. */
+static bool load(void *data, struct str path, struct buf *text, struct report *r)
+{
+	struct steps_run *s = data;
+	const char *copy = json_string_value(json_object_getn(s->copies, path.p, path.len));
+
+	if (copy)
+		return read_now(str_of(run_file(&s->launch->arena, s->launch->dir, copy)), text, r);
+	if (!read_now(path, text, r))
+		return false;
+	AUTO_BUF name = BUF_INIT;
+	buf_printf(&name, "recipe-%zu.yaml", json_object_size(s->copies) + 1);
+	if (!freeze_file(s->launch->dir, buf_cstr(&name), buf_str(text), s->launch->durable, r))
+		return false;
+	json_object_setn_new_nocheck(s->copies, path.p, path.len, json_from_str(buf_str(&name)));
+	return write_json(s->launch, RECIPES_FILE, s->copies, r);
+}
+
+static const char *collection(void *data, struct str name)
+{
+	const struct steps_run *s = data;
+
+	return json_string_value(json_object_getn(s->launch->collections, name.p, name.len));
+}
+
+static enum step_made agent(void *data, const struct node *n, const struct scope *scope,
+	const struct step_call *call, struct step_command *ret, struct arena *a, struct report *r)
+{
+	struct steps_run *s = data;
+
+	return step_agent_make(s->agents, n, scope, call, &s->host, ret, a, r);
+}
+
+/* -- gates ---------------------------------------------------------------------------------------
+ */
+
+static enum gate_answer answer_of(const json_t *gate)
+{
+	struct str answer = json_str(json_object_get(gate, "answer"));
+
+	return str_eq(answer, S("approved")) ? GATE_APPROVED
+	       : str_eq(answer, S("denied")) ? GATE_DENIED
+					     : GATE_PENDING;
+}
+
+static enum gate_answer gate(void *data, struct str path, struct str name, struct str prompt,
+	uint64_t timeout_ms, bool approves, struct buf *message)
+{
+	struct steps_run *s = data;
+	json_t *g = json_object_getn(s->gates, path.p, path.len);
+	uint64_t now = clock_real_ms();
+
+	if (!g) {
+		g = json_object();
+		json_object_set_new(g, "stage", json_from_str(name));
+		json_object_set_new(g, "prompt", json_from_str(prompt));
+		json_object_set_new(g, "since_ms", json_integer((json_int_t)now));
+		json_object_set_new(g, "timeout", json_integer((json_int_t)(timeout_ms / 1000)));
+		json_object_set_new(g, "default", json_string(approves ? "approve" : "deny"));
+		json_object_setn_new_nocheck(s->gates, path.p, path.len, g);
+		(void)write_json(s->launch, GATES_FILE, s->gates, &s->gate_issues);
+		return GATE_PENDING;
+	}
+	uint64_t since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
+	if (answer_of(g) == GATE_PENDING && timeout_ms && now >= since + timeout_ms) {
+		json_object_set_new(g, "answer", json_string(approves ? "approved" : "denied"));
+		json_object_set_new(g, "message", json_string("the time ran out"));
+		(void)write_json(s->launch, GATES_FILE, s->gates, &s->gate_issues);
+		if (approves)
+			return GATE_APPROVED;
+	}
+	buf_add(message, json_str(json_object_get(g, "message")));
+	return answer_of(g);
+}
+
+json_t *gate_pending(struct str dir, struct report *r)
+{
+	AUTO_JSON *gates = freeze_json(dir, GATES_FILE, true, r);
+	const char *path;
+	json_t *g;
+
+	json_object_foreach(gates, path, g)
+	{
+		AUTO_BUF since = BUF_INIT;
+
+		if (answer_of(g) != GATE_PENDING)
+			continue;
+		json_t *ret = json_copy(g);
+		json_object_set_new(ret, "path", json_from_str(str_of(path)));
+		clock_rfc3339(&since, (uint64_t)json_integer_value(json_object_get(g, "since_ms")));
+		json_object_set_new(ret, "since", json_from_str(buf_str(&since)));
+		json_object_del(ret, "since_ms");
+		return ret;
+	}
+	return NULL;
+}
+
+bool gate_answer(struct str dir, const json_t *pending, bool approve, struct str text, bool durable,
+	struct report *r)
+{
+	AUTO_JSON *gates = freeze_json(dir, GATES_FILE, false, r);
+	struct str path = json_str(json_object_get(pending, "path"));
+	json_t *g = json_object_getn(gates, path.p, path.len);
+	AUTO_BUF when = BUF_INIT;
+	AUTO_BUF out = BUF_INIT;
+
+	if (!g)
+		return false;
+	clock_rfc3339(&when, clock_real_ms());
+	json_object_set_new(g, "answer", json_string(approve ? "approved" : "denied"));
+	json_object_set_new(g, "message", json_from_str(text));
+	json_object_set_new(g, "answered", json_from_str(buf_str(&when)));
+	json_write(&out, gates, 2);
+	buf_addc(&out, '\n');
+	return freeze_file(dir, GATES_FILE, buf_str(&out), durable, r);
+}
+
+/* -- opening -------------------------------------------------------------------------------------
+ */
+
+static void add_variables(struct steps_run *s)
+{
+	const struct launch *l = s->launch;
+	AUTO_BUF started = BUF_INIT;
+	json_t *session = json_object();
+
+	clock_rfc3339(&started, l->created);
+	json_object_set_new(session, "id", json_from_str(l->id));
+	json_object_set_new(session, "started", json_from_str(buf_str(&started)));
+	json_object_set_new(session, "project", json_from_str(l->row.cwd));
+	json_object_set_new(s->vars, "session", session);
+	json_object_set(s->vars, "recipe", l->graph->steps->metadata);
+}
+
+struct steps_run *steps_open(struct launch *l, struct report *r)
+{
+	struct steps_run *s = mem_new(struct steps_run);
+
+	s->launch = l;
+	s->vars = json_deep_copy(l->plan->vars);
+	add_variables(s);
+	s->copies = freeze_json(l->dir, RECIPES_FILE, true, r);
+	s->gates = freeze_json(l->dir, GATES_FILE, true, r);
+	s->copies = s->copies ? s->copies : json_object();
+	s->gates = s->gates ? s->gates : json_object();
+	s->agents = step_agents_new(l->agents, l->row.cwd, l->recipe ? l->recipe->steps : NULL);
+	s->host = (struct step_host){ .data = s,
+		.max_parallel = (unsigned)l->max_parallel,
+		.stream = l->stream,
+		.project = l->row.cwd.p,
+		.load = load,
+		.collection = collection,
+		.agent = agent,
+		.gate = gate };
+	if (!r->errors &&
+		freeze_file(l->dir, "recipe.yaml", l->recipe->file->doc.source.text, l->durable, r))
+		return s;
+	steps_close(s);
+	return NULL;
+}
+
+void steps_close(struct steps_run *s)
+{
+	if (!s)
+		return;
+	step_agents_free(s->agents);
+	json_decref(s->vars);
+	json_decref(s->copies);
+	json_decref(s->gates);
+	report_done(&s->gate_issues);
+	free(s);
+}
+
+const struct step_host *steps_host(const struct steps_run *s)
+{
+	return &s->host;
+}
+
+json_t *steps_vars(const struct steps_run *s)
+{
+	return s->vars;
+}
+
+/* -- state.json ----------------------------------------------------------------------------------
+ */
+
+static json_t *shown_vars(const struct steps_run *s)
+{
+	json_t *shown = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(s->vars, name, value)
+	{
+		if (secret_name(s->launch, str_of(name)))
+			json_object_set_new_nocheck(shown, name, json_string("***"));
+		else
+			json_object_set_nocheck(shown, name, value);
+	}
+	return shown;
+}
+
+static json_t *completed(const json_t *steps)
+{
+	json_t *ids = json_array(), *step;
+	size_t i;
+
+	json_array_foreach(steps, i, step)
+	{
+		struct str status = json_str(json_object_get(step, "status"));
+
+		if (str_eq(status, S("done")) || str_eq(status, S("tolerated")))
+			json_array_append(ids, json_object_get(step, "id"));
+	}
+	return ids;
+}
+
+void steps_state(
+	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b)
+{
+	const struct launch *l = s->launch;
+	const struct step_recipe *recipe = l->recipe->steps;
+	AUTO_JSON *state = json_object();
+	AUTO_BUF started = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	clock_rfc3339(&started, l->created);
+	json_object_set_new(state, "session_id", json_from_str(l->id));
+	json_object_set_new(state, "recipe_name", json_from_str(recipe->name.text));
+	json_object_set_new(state, "recipe_version", json_from_str(recipe->version.text));
+	json_object_set_new(state, "recipe_path", json_from_str(l->recipe->file->path));
+	json_object_set_new(state, "started", json_from_str(buf_str(&started)));
+	json_object_set_new(state, "project_path", json_from_str(l->row.cwd));
+	json_object_set_new(state, "parent_session_id", json_null());
+	json_object_set_new(state, "status", json_string(status));
+	json_object_set_new(
+		state, "current_step_index", json_integer((json_int_t)json_array_size(res->steps)));
+	json_object_set_new(state, "completed_steps", completed(res->steps));
+	json_object_set_new(state, "skipped_steps",
+		res->skipped ? json_incref((json_t *)res->skipped) : json_array());
+	json_object_set_new(
+		state, "steps", res->steps ? json_incref((json_t *)res->steps) : json_array());
+	json_object_set(state, "stage_approvals", s->gates);
+	json_t *pending = gate_pending(l->dir, &ignored);
+	json_object_set_new(state, "pending_approval", pending ? pending : json_null());
+	json_object_set_new(state, "context", shown_vars(s));
+	json_write(b, state, 2);
+	buf_addc(b, '\n');
+}

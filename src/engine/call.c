@@ -1,0 +1,178 @@
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "engine/steps.h"
+
+/* Steps that are no commands: other recipes, gates, pauses. */
+
+/* -- sub-recipes ---------------------------------------------------------------------------------
+ */
+
+void call_begin(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct step_state *st = step_state(f);
+	AUTO_REPORT why = REPORT_INIT;
+
+	if (st->called) { /* of an attempt before */
+		json_decref(st->call.vars);
+		json_decref(st->call.passed);
+		graph_unref(st->call.graph);
+		st->called = false;
+	}
+	st->call = (struct step_call){ 0 };
+	enum step_made made = s->ops->call(
+		f->node, f->scope, step_call_of(f), f->run->options.steps, &st->call, &why);
+	if (made == STEP_MISTAKE) {
+		report_move(&f->run->issues, &why);
+		step_mistake(f);
+		return;
+	}
+	if (made == STEP_CANNOT) {
+		struct outcome o = { .code = 1, .no_retry = true };
+		AUTO_BUF text = BUF_INIT;
+
+		report_text(&why, REPORT_ERRORS, &text);
+		step_failed(f, 1, buf_str(&text));
+		o.failure = f->outcome.failure;
+		o.untolerated = f->outcome.untolerated;
+		frame_attempt_done(f, &o);
+		return;
+	}
+	st->called = true;
+	st->call.stage = f->run->stage;
+	f->count = f->next = 1;
+	step_tell(f, "recipe:start", ",\"depth\":%u", st->call.depth);
+	struct frame *child =
+		frame_new(f->run, f, st->call.graph->root, FRAME_CHILD, 0, NULL, false);
+	run_step(child, frame_enter);
+}
+
+void call_child_ended(struct frame *f, struct frame *child)
+{
+	struct outcome o = child->outcome;
+
+	child->outcome = (struct outcome){ 0 };
+	json_decref(o.value);
+	o.value = NULL;
+	content_unref(o.out);
+	o.out = NULL;
+	f->run->stage = f->steps->call.stage;
+	if (o.ok) {
+		/* A recipe that ended early has ended well for whoever called it. */
+		o.partial = false;
+		o.value = f->node->step->ops->returned(&f->steps->call);
+		step_tell(f, "recipe:complete", "%s", "");
+	}
+	o.carried = FAILURE_CONTINUE;
+	frame_attempt_done(f, &o);
+}
+
+/* -- gates ---------------------------------------------------------------------------------------
+ */
+
+/* How people call the gate: its stage, below the stage that called the recipe it is in. */
+static void gate_name(const struct frame *f, struct buf *b)
+{
+	const struct step_call *call = step_call_of(f);
+
+	if (call != &f->run->first_call && call->stage.len)
+		buf_printf(b, "%.*s/", STR(call->stage));
+	buf_add(b, f->node->step->stage);
+}
+
+static bool in_parallel(const struct frame *f)
+{
+	for (; f; f = f->up)
+		if (node_joins(f->node))
+			return true;
+	return false;
+}
+
+static void pause_run(struct frame *f, struct str name, struct str prompt)
+{
+	struct run *r = f->run;
+	const struct step_node *s = f->node->step;
+
+	buf_reset(&r->gate);
+	buf_add(&r->gate, name);
+	buf_reset(&r->gate_prompt);
+	buf_add(&r->gate_prompt, prompt);
+	r->result.gate = buf_str(&r->gate);
+	r->result.prompt = buf_str(&r->gate_prompt);
+	r->result.gate_timeout_ms = s->gate_timeout_ms;
+	r->result.gate_approves = s->gate_approves;
+}
+
+static void stop_run(struct frame *f, enum run_status status)
+{
+	run_stop(f->run, status);
+	frame_end_halted(f);
+}
+
+void gate_begin(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	const struct step_host *host = f->run->options.steps;
+	AUTO_BUF prompt = BUF_INIT;
+	AUTO_BUF name = BUF_INIT;
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF message = BUF_INIT;
+
+	if (in_parallel(f)) {
+		report_error(&f->run->issues, place_where(f->node->place),
+			"a gate cannot stand in a parallel loop");
+		report_hint(&f->run->issues, "leave out `parallel`, or the approval");
+		step_mistake(f);
+		return;
+	}
+	if (s->prompt && !text_resolve(s->prompt, f->scope, &prompt, &f->run->issues)) {
+		step_mistake(f);
+		return;
+	}
+	frame_path(f, &path);
+	gate_name(f, &name);
+	enum gate_answer answer = GATE_PENDING;
+	if (host->gate)
+		answer = host->gate(host->data, buf_str(&path), buf_str(&name), buf_str(&prompt),
+			s->gate_timeout_ms, s->gate_approves, &message);
+	static const char *const words[] = { "pending", "approved", "denied" };
+	step_tell(f, "recipe:approval", ",\"state\":\"%s\"", words[answer]);
+	if (answer == GATE_PENDING) {
+		pause_run(f, buf_str(&name), buf_str(&prompt));
+		stop_run(f, RUN_PAUSED);
+	} else if (answer == GATE_DENIED) {
+		pause_run(f, buf_str(&name), buf_str(&prompt));
+		stop_run(f, RUN_DENIED);
+	} else {
+		json_object_set_new(scope_vars(f->scope), "_approval_message",
+			json_from_str(buf_str(&message)));
+		frame_attempt_done(f, &(struct outcome){ .ok = true, .skipped = true });
+	}
+}
+
+/* -- pauses --------------------------------------------------------------------------------------
+ */
+
+static void waited(struct frame *f)
+{
+	if (frame_halted(f))
+		frame_end_halted(f);
+	else
+		frame_attempt_done(f, &(struct outcome){ .ok = true, .skipped = true });
+}
+
+static void on_waited(struct timer *t)
+{
+	run_step(container_of(t, struct step_state, pause)->owner, waited);
+}
+
+void wait_begin(struct frame *f)
+{
+	struct step_state *st = step_state(f);
+
+	st->owner = f;
+	st->pause.fire = on_waited;
+	step_tell(f, "step:wait:start", ",\"ms\":%" PRIu64, f->node->step->wait_ms);
+	timer_start(f->run->loop, &st->pause, f->node->step->wait_ms);
+}

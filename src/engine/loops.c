@@ -1,0 +1,401 @@
+#include <inttypes.h>
+
+#include "engine/steps.h"
+
+/* foreach and while: rounds of one body (step-recipes.md sections 9 and 10). */
+
+static struct str path_of(const struct frame *f, struct buf *b)
+{
+	frame_path(f, b);
+	return buf_str(b);
+}
+
+/* -- opening -------------------------------------------------------------------------------------
+ */
+
+static bool too_many(struct frame *f, size_t count)
+{
+	const struct step_node *s = f->node->step;
+
+	report_error(&f->run->issues, place_where(s->list->place),
+		"step '%.*s': the list has %zu items, more than max_iterations (%" PRIu64 ")",
+		STR(s->id), count, s->max_rounds);
+	return report_hint(
+		&f->run->issues, "raise max_iterations, or loop over a part of the list");
+}
+
+enum loop_open loop_open(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct step_state *st = step_state(f);
+
+	if (f->node->kind != NODE_EACH)
+		return LOOP_BEGINS;
+	st->list = s->ops->list(f->node, f->scope, &f->run->issues);
+	if (!st->list)
+		return LOOP_MISTAKE;
+	f->count = json_array_size(st->list);
+	if (f->count > s->max_rounds) {
+		(void)too_many(f, f->count);
+		return LOOP_MISTAKE;
+	}
+	if (f->count)
+		return LOOP_BEGINS;
+	if (s->collect.len)
+		json_object_setn_new_nocheck(
+			scope_vars(f->scope), s->collect.p, s->collect.len, json_array());
+	return LOOP_EMPTY;
+}
+
+static void next_round(struct frame *f);
+static void on_pause(struct timer *t);
+
+static bool open_record(struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+
+	if (!r || f->node->step->checkpoints)
+		return true;
+	int n = r->ops->open(r, path_of(f, &path));
+	if (n == 0)
+		return true;
+	run_abort(f->run, "cannot record a loop", -n);
+	frame_end_halted(f);
+	return false;
+}
+
+void loop_begin(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct step_state *st = step_state(f);
+
+	st->pause.fire = on_pause;
+	st->owner = f;
+	st->over = st->failed = false;
+	st->failure = 0;
+	json_decref(st->results);
+	json_decref(st->last);
+	st->results = s->collect.len ? json_array() : NULL;
+	st->last = NULL;
+	if (f->node->kind == NODE_EACH && !f->node->each_parallel) {
+		json_decref(st->saved);
+		st->saved = json_incref(json_object_getn(scope_vars(f->scope), s->as.p, s->as.len));
+	}
+	if (!open_record(f))
+		return;
+	if (f->node->each_parallel) {
+		for (size_t i = 0; st->results && i < f->count; i++)
+			json_array_append_new(st->results, json_null());
+		run_want_children(f);
+		return;
+	}
+	next_round(f);
+}
+
+/* -- closing -------------------------------------------------------------------------------------
+ */
+
+static void restore(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	json_t *vars = scope_vars(f->scope);
+
+	if (f->node->kind == NODE_WHILE) {
+		json_object_del(vars, "_loop_index");
+		json_object_del(vars, "_loop_iteration");
+	} else if (f->steps->saved) {
+		json_object_setn_nocheck(vars, s->as.p, s->as.len, f->steps->saved);
+	} else if (!f->node->each_parallel) {
+		json_object_deln(vars, s->as.p, s->as.len);
+	}
+}
+
+static void keep_results(struct frame *f, struct outcome *o)
+{
+	const struct step_node *s = f->node->step;
+	struct step_state *st = f->steps;
+	json_t *vars = scope_vars(f->scope);
+
+	if (s->collect.len) {
+		o->value = json_incref(st->results);
+		json_object_setn_nocheck(vars, s->collect.p, s->collect.len, st->results);
+		return;
+	}
+	o->value = json_incref(st->last);
+	if (s->output.len && st->last)
+		json_object_setn_nocheck(vars, s->output.p, s->output.len, st->last);
+}
+
+static void close_record(struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+
+	if (!r || f->node->step->checkpoints)
+		return;
+	int n = r->ops->close(r, path_of(f, &path));
+	if (n < 0)
+		run_abort(f->run, "cannot record a loop", -n);
+}
+
+static void loop_over(struct frame *f, bool halted)
+{
+	struct step_state *st = f->steps;
+	struct outcome o = { .ok = !halted && !st->failed,
+		.halted = halted,
+		.partial = f->outcome.partial && !st->failed,
+		.untolerated = f->outcome.untolerated,
+		.code = halted       ? 1
+			: st->failed ? st->code
+				     : 0,
+		.no_retry = true,
+		.failure = st->failure };
+
+	restore(f);
+	if (!halted && (!st->failed || f->tolerated))
+		keep_results(f, &o);
+	if (!halted && (!st->failed || f->tolerated))
+		close_record(f);
+	if (!halted) {
+		step_tell(f, "recipe:loop_complete", ",\"iterations\":%" PRIu64, f->next);
+		if (step_listed(f) && (f->node->step->collect.len || f->node->step->output.len))
+			f->run->last_output = f->node->step->collect.len ? f->node->step->collect
+									 : f->node->step->output;
+	}
+	frame_attempt_done(f, &o);
+}
+
+/* -- rounds --------------------------------------------------------------------------------------
+ */
+
+static void start_round(struct frame *f)
+{
+	uint64_t index = f->next++;
+	struct frame *child =
+		frame_new(f->run, f, f->node->children[0], FRAME_COPY, index, NULL, false);
+
+	step_tell(f, "recipe:loop_iteration", ",\"iteration\":%" PRIu64, index);
+	run_step(child, frame_enter);
+}
+
+/* 1: another round, 0: none, -1: a mistake of the author. */
+static int wants_round(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	bool go = false, mistake = false;
+
+	if (f->steps->over)
+		return 0;
+	if (f->node->kind == NODE_EACH)
+		return f->next < f->count;
+	if (f->next >= s->max_rounds)
+		return 0;
+	if (!s->ops->decide(s->condition, f->scope, &go, &mistake, &f->run->issues))
+		return -1;
+	return go;
+}
+
+static void next_round(struct frame *f)
+{
+	json_t *vars = scope_vars(f->scope);
+
+	if (frame_halted(f)) {
+		loop_over(f, true);
+		return;
+	}
+	switch (wants_round(f)) {
+	case 0:
+		loop_over(f, false);
+		return;
+	case -1:
+		restore(f);
+		step_mistake(f);
+		return;
+	default:
+		break;
+	}
+	if (f->node->kind == NODE_WHILE) {
+		json_object_set_new(vars, "_loop_index", json_integer((json_int_t)f->next));
+		json_object_set_new(vars, "_loop_iteration", json_integer((json_int_t)f->next + 1));
+	}
+	start_round(f);
+}
+
+static void after_pause(struct frame *f)
+{
+	f->steps->waiting = false;
+	if (f->node->each_parallel && f->next < f->count)
+		run_want_children(f);
+	else if (!f->node->each_parallel)
+		next_round(f);
+}
+
+static void on_pause(struct timer *t)
+{
+	run_step(container_of(t, struct step_state, pause)->owner, after_pause);
+}
+
+/* What a round may change before the next: `update_context`, `break_when`. False: a mistake. */
+static bool after_round(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct report *r = &f->run->issues;
+	json_t *vars = scope_vars(f->scope);
+
+	for (size_t i = 0; i < s->update_count; i++) {
+		const struct step_update *u = &s->updates[i];
+		AUTO_BUF text = BUF_INIT;
+
+		if (u->text && !text_resolve(u->text, f->scope, &text, r))
+			return false;
+		json_object_setn_new_nocheck(vars, u->name.p, u->name.len,
+			u->text ? json_from_str(buf_str(&text)) : json_deep_copy(u->value));
+	}
+	if (!s->break_when)
+		return true;
+	AUTO_REPORT found = REPORT_INIT;
+	bool stop = false, mistake = false;
+	if (s->ops->decide(s->break_when, f->scope, &stop, &mistake, &found)) {
+		f->steps->over = stop;
+		return true;
+	}
+	if (!mistake) {
+		report_move(r, &found);
+		return false;
+	}
+	/* An expression that means nothing stops no loop. */
+	report_warning(r, place_where(s->break_when->place), "break_when: %.*s",
+		STR(found.issues.at[0].message));
+	return true;
+}
+
+static void keep_round(struct frame *f, struct frame *child)
+{
+	struct step_state *st = f->steps;
+	struct outcome *o = &child->outcome;
+	json_t *value = o->value ? json_incref(o->value) : json_null();
+
+	if (st->results && f->node->each_parallel)
+		json_array_set(st->results, child->index, value);
+	else if (st->results)
+		json_array_append(st->results, value);
+	if (!st->last || child->index >= st->last_index) {
+		json_decref(st->last);
+		st->last = value;
+		st->last_index = child->index;
+	} else {
+		json_decref(value);
+	}
+	if (f->node->kind == NODE_WHILE && f->node->step->output.len)
+		json_object_setn_nocheck(scope_vars(f->scope), f->node->step->output.p,
+			f->node->step->output.len, st->last);
+}
+
+/* A round has failed. */
+static void note_failure(struct frame *f, const struct outcome *o)
+{
+	struct step_state *st = f->steps;
+
+	step_tell(f, "recipe:iteration_failed", ",\"code\":%d", o->code);
+	if (f->node->step->on_error == STEP_FAILURE_CONTINUE)
+		return;
+	if (!st->failed) {
+		st->code = o->code;
+		st->failure = o->failure;
+	}
+	st->failed = true;
+	if (!f->node->each_parallel)
+		st->over = true;
+}
+
+void loop_settle(struct frame *f)
+{
+	if (f->state != FRAME_RUNNING || !list_empty(&f->active))
+		return;
+	if (frame_halted(f) && f->next < f->count)
+		loop_over(f, true);
+	else if (f->next == f->count || f->steps->over)
+		loop_over(f, false);
+}
+
+static uint64_t width_of(const struct frame *f)
+{
+	int64_t width = f->node->step->width;
+
+	return width > 0 ? (uint64_t)width : f->run->options.steps->max_parallel;
+}
+
+static uint64_t active_rounds(const struct frame *f)
+{
+	uint64_t n = 0;
+
+	list_each (link, &f->active)
+		n++;
+	return n;
+}
+
+void loop_feed(struct frame *f)
+{
+	start_round(f);
+	if (f->next == f->count || active_rounds(f) >= width_of(f)) {
+		list_remove(&f->hungry);
+	} else if (f->node->step->delay_between_ms) {
+		list_remove(&f->hungry);
+		f->steps->waiting = true;
+		timer_start(f->run->loop, &f->steps->pause, f->node->step->delay_between_ms);
+	}
+}
+
+static void parallel_round_ended(struct frame *f, struct frame *child)
+{
+	if (child->outcome.partial)
+		f->outcome.partial = f->steps->over = true;
+	list_remove(&child->link);
+	if (f->steps->over) {
+		list_remove(&f->hungry);
+		timer_stop(&f->steps->pause);
+	} else if (f->next < f->count && !list_linked(&f->hungry) && !frame_halted(f) &&
+		   !f->steps->waiting) {
+		if (f->node->step->delay_between_ms) {
+			f->steps->waiting = true;
+			timer_start(
+				f->run->loop, &f->steps->pause, f->node->step->delay_between_ms);
+		} else {
+			run_want_children(f);
+		}
+	}
+	loop_settle(f);
+}
+
+void loop_child_ended(struct frame *f, struct frame *child)
+{
+	struct outcome *o = &child->outcome;
+
+	f->outcome.untolerated += o->untolerated;
+	if (!o->halted) {
+		keep_round(f, child);
+		if (!o->ok)
+			note_failure(f, o);
+	}
+	if (f->node->each_parallel) {
+		parallel_round_ended(f, child);
+		return;
+	}
+	if (o->halted) {
+		loop_over(f, true);
+		return;
+	}
+	if (o->partial)
+		f->outcome.partial = f->steps->over = true;
+	if (!f->steps->over && !after_round(f)) {
+		restore(f);
+		step_mistake(f);
+		return;
+	}
+	uint64_t pause = f->node->step->delay_between_ms;
+	if (pause && !f->steps->over && (f->node->kind == NODE_WHILE || f->next < f->count))
+		timer_start(f->run->loop, &f->steps->pause, pause);
+	else
+		run_step(f, next_round);
+}

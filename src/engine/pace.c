@@ -1,0 +1,90 @@
+#include <string.h>
+
+#include "engine/steps.h"
+
+/* Agents are slow and guarded by limits of others: at most so many at once, a pause after each, and
+ * a longer one after somebody said "rate limit" (step-recipes.md section 12). */
+
+static const struct step_graph *limits(const struct run *r)
+{
+	return r->plan->graph->steps;
+}
+
+static void next(struct run *r);
+
+static void on_due(struct timer *t)
+{
+	next(container_of(t, struct run, pace_timer));
+}
+
+static void next(struct run *r)
+{
+	const struct step_graph *g = limits(r);
+
+	while (!list_empty(&r->paced)) {
+		uint64_t now = loop_now(r->loop);
+
+		if (g->max_concurrent && r->agents_running >= g->max_concurrent)
+			return;
+		if (now < r->pace_until_ms) {
+			r->pace_timer.fire = on_due;
+			timer_start(r->loop, &r->pace_timer, r->pace_until_ms - now);
+			return;
+		}
+		struct frame *f = list_entry(r->paced.next, struct frame, slot);
+		list_remove(&f->slot);
+		r->agents_running++;
+		f->paced = true;
+		run_want_slot(f);
+	}
+}
+
+void pace_want(struct frame *f)
+{
+	list_append(&f->run->paced, &f->slot);
+	next(f->run);
+}
+
+static bool says_limited(const struct outcome *o)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	(void)content_tail(o->err, 64 * 1024, &text);
+	(void)content_tail(o->out, 64 * 1024, &text);
+	for (size_t i = 0; i < text.len; i++)
+		if (text.p[i] >= 'A' && text.p[i] <= 'Z')
+			text.p[i] += 'a' - 'A';
+	return str_contains(buf_str(&text), S("429")) ||
+	       str_contains(buf_str(&text), S("rate limit"));
+}
+
+static void adapt(struct run *r, const struct outcome *o)
+{
+	const struct step_graph *g = limits(r);
+
+	if (!g->backoff)
+		return;
+	if (o->ok) {
+		if (r->pace_backoff_ms && ++r->pace_successes >= g->backoff_reset)
+			r->pace_backoff_ms = 0;
+	} else if (says_limited(o)) {
+		double raised = r->pace_backoff_ms ? (double)r->pace_backoff_ms * g->backoff_factor
+						   : (double)g->backoff_initial_ms;
+
+		r->pace_backoff_ms = (uint64_t)MIN(raised, (double)g->backoff_max_ms);
+		r->pace_successes = 0;
+	}
+}
+
+void pace_ended(struct frame *f, const struct outcome *o)
+{
+	struct run *r = f->run;
+
+	if (!f->paced)
+		return;
+	f->paced = false;
+	r->agents_running--;
+	adapt(r, o);
+	r->pace_until_ms = loop_now(r->loop) + MAX(limits(r)->min_delay_ms, r->pace_backoff_ms);
+	next(r);
+}

@@ -1,0 +1,330 @@
+#include "engine/steps.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+struct step_state *step_state(struct frame *f)
+{
+	if (!f->steps)
+		f->steps = mem_new(struct step_state);
+	return f->steps;
+}
+
+static void remove_files(struct buf *files)
+{
+	for (size_t at = 0; at < files->len; at += strlen(files->p + at) + 1)
+		(void)unlink(files->p + at);
+	buf_reset(files);
+}
+
+void step_state_free(struct frame *f)
+{
+	struct step_state *s = f->steps;
+
+	json_decref(f->own_vars);
+	if (!s)
+		return;
+	timer_stop(&s->pause);
+	json_decref(s->list);
+	json_decref(s->results);
+	json_decref(s->last);
+	json_decref(s->saved);
+	if (s->called) {
+		json_decref(s->call.vars);
+		json_decref(s->call.passed);
+		graph_unref(s->call.graph);
+	}
+	remove_files(&s->remove);
+	buf_done(&s->remove);
+	free(s);
+}
+
+const struct step_call *step_call_of(const struct frame *f)
+{
+	for (const struct frame *up = f; up; up = up->up)
+		if (up->node->kind == NODE_CALL && up->steps && up->steps->called && up != f)
+			return &up->steps->call;
+	return &f->run->first_call;
+}
+
+/* Whether it belongs to the recipe that was started, and not to one that this calls. */
+bool step_listed(const struct frame *f)
+{
+	return f->node->step->listed && step_call_of(f) == &f->run->first_call;
+}
+
+const struct scope *step_scope(struct frame *f, const struct scope *up)
+{
+	const struct frame *above = f->up;
+
+	if (above && above->node->kind == NODE_CALL) {
+		f->room = (struct scope){ .up = up, .vars = above->steps->call.vars };
+		return &f->room;
+	}
+	if (f->role != FRAME_COPY || !above->node->step)
+		return up;
+	json_t *vars = scope_vars(up);
+	if (above->node->each_parallel) {
+		/* What a parallel round sets is its own. */
+		f->own_vars = json_copy(vars);
+		f->room = (struct scope){ .up = up, .vars = f->own_vars };
+		vars = f->own_vars;
+		up = &f->room;
+	}
+	if (above->node->kind == NODE_EACH) {
+		struct str as = above->node->step->as;
+
+		json_object_setn_nocheck(
+			vars, as.p, as.len, json_array_get(above->steps->list, f->index));
+	}
+	return up;
+}
+
+void step_enter(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	json_t *vars = scope_vars(f->scope);
+
+	if (s->metadata)
+		json_object_set(vars, "step", (json_t *)s->metadata);
+	if (s->stage_value)
+		json_object_set(vars, "stage", (json_t *)s->stage_value);
+	if (s->stage.len)
+		f->run->stage = s->stage;
+	if (s->listed)
+		step_tell(f, "recipe:step", ",\"index\":%" PRIu64, f->index);
+}
+
+void step_tell(struct frame *f, const char *name, const char *more, ...)
+{
+	AUTO_BUF text = BUF_INIT;
+	va_list args;
+
+	if (!f->run->options.listen)
+		return;
+	va_start(args, more);
+	buf_vprintf(&text, more, args);
+	va_end(args);
+	run_emit_frame(f->run,
+		&(struct event){ .kind = EVENT_STEP, .name = str_of(name), .data = buf_str(&text) },
+		f);
+}
+
+void step_mistake(struct frame *f)
+{
+	struct run *r = f->run;
+
+	if (!r->failed_path.len)
+		frame_path(f, &r->failed_path);
+	step_tell(f, "recipe:error", "%s", "");
+	run_fail(r, RUN_FAILED);
+	frame_end_halted(f);
+}
+
+/* -- the lists of the result ---------------------------------------------------------------------
+ */
+
+static void list_step(struct frame *f, const char *status)
+{
+	json_t *entry;
+
+	if (!step_listed(f))
+		return;
+	entry = json_object();
+	json_object_set_new(entry, "id", json_from_str(f->node->step->id));
+	json_object_set_new(entry, "status", json_string(status));
+	json_object_set_new(entry, "code", json_integer(f->outcome.code));
+	json_object_set_new(entry, "attempts", json_integer((json_int_t)f->attempt));
+	json_object_set_new(
+		entry, "ms", json_integer((json_int_t)(loop_now(f->run->loop) - f->entered_ms)));
+	json_array_append_new(f->run->step_list, entry);
+}
+
+void step_skip(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+
+	step_tell(f, "step:skip", "%s", "");
+	if (!step_listed(f))
+		return;
+	json_array_append_new(f->run->skipped, json_from_str(s->id));
+	list_step(f, "skipped");
+}
+
+void step_skip_node(struct run *r, const struct node *n)
+{
+	if (n->step->listed) {
+		json_array_append_new(r->skipped, json_from_str(n->step->id));
+		json_array_append_new(r->step_list,
+			json_pack("{s:o, s:s, s:i, s:i, s:i}", "id", json_from_str(n->step->id),
+				"status", "skipped", "code", 0, "attempts", 0, "ms", 0));
+	} else if (n->kind == NODE_SEQUENCE) {
+		for (size_t i = 0; i < n->child_count; i++)
+			step_skip_node(r, n->children[i]);
+	}
+}
+
+/* -- the end of a step ---------------------------------------------------------------------------
+ */
+
+static void set(struct frame *f, struct str name, json_t *value)
+{
+	if (name.len)
+		json_object_setn_new_nocheck(scope_vars(f->scope), name.p, name.len, value);
+	else
+		json_decref(value);
+}
+
+static void read_content(struct content *c, uint64_t max, struct buf *ret)
+{
+	(void)content_head(c, (size_t)MIN(max, (uint64_t)SIZE_MAX), ret);
+}
+
+/* Cut where a character ends: half of one is nobody's text. */
+static struct str whole_characters(const struct buf *b, bool cut)
+{
+	struct str s = buf_str(b);
+	size_t n = s.len;
+
+	if (!cut)
+		return s;
+	while (n > 0 && s.len - n < 4 && ((unsigned char)s.p[n - 1] & 0xc0) == 0x80)
+		n--;
+	if (n > 0 && (unsigned char)s.p[n - 1] >= 0xc0) {
+		size_t lead = n - 1;
+		unsigned char c = (unsigned char)s.p[lead];
+		size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+
+		return s.len - lead < need ? str_sub(s, 0, lead) : s;
+	}
+	return s;
+}
+
+void step_failed(struct frame *f, int code, struct str why)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	frame_path(f, &path);
+	failures_add(&f->run->failures, &(struct failure){
+						.path = buf_str(&path),
+						.label = f->node->label,
+						.command = f->node->line,
+						.code = code,
+						.tolerated = f->tolerated,
+						.attempt = f->attempt,
+						.err = why,
+					});
+	f->outcome.failure = f->run->failures.total;
+	f->outcome.untolerated += !f->tolerated;
+	f->outcome.ok = false;
+	f->outcome.code = code;
+}
+
+/* The value of what a command printed; a failed bash step keeps its text. */
+static void read_result(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct outcome *o = &f->outcome;
+	AUTO_BUF out = BUF_INIT;
+
+	if (!s->keeps_output || o->halted)
+		return;
+	read_content(o->out, s->max_output, &out);
+	struct str text = whole_characters(&out, o->cut);
+	if (!o->ok) {
+		o->value = s->agent ? NULL : json_from_str(text);
+		return;
+	}
+	AUTO_REPORT why = REPORT_INIT;
+	o->value = s->ops->result(f->node, text, &why);
+	if (o->value)
+		return;
+	AUTO_BUF message = BUF_INIT;
+	buf_add(&message, why.issues.len ? why.issues.at[0].message : S("no result"));
+	if (why.issues.len && why.issues.at[0].hint.len)
+		buf_printf(&message, "\nhint: %.*s", STR(why.issues.at[0].hint));
+	step_failed(f, 1, buf_str(&message));
+	o->value = s->agent ? NULL : json_from_str(text);
+}
+
+static void store(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct outcome *o = &f->outcome;
+
+	if (s->output.len)
+		set(f, s->output, o->value ? json_incref(o->value) : json_null());
+	if (s->output_exit_code.len) {
+		AUTO_BUF code = BUF_INIT;
+
+		buf_printf(&code, "%d", o->code);
+		set(f, s->output_exit_code, json_from_str(buf_str(&code)));
+	}
+	if (s->output_stderr.len) {
+		AUTO_BUF err = BUF_INIT;
+
+		read_content(o->err, s->max_output, &err);
+		set(f, s->output_stderr, json_from_str(whole_characters(&err, o->cut)));
+	}
+	if (step_listed(f) && (s->output.len || s->collect.len))
+		f->run->last_output = s->collect.len ? s->collect : s->output;
+}
+
+static void tell_end(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	const struct outcome *o = &f->outcome;
+
+	if (f->node->kind != NODE_COMMAND)
+		return;
+	step_tell(f,
+		s->agent ? (o->ok ? "step:agent:complete" : "step:agent:error")
+			 : (o->ok ? "step:bash:complete" : "step:bash:error"),
+		",\"code\":%d,\"ms\":%" PRIu64 ",\"truncated\":%s", o->code,
+		loop_now(f->run->loop) - f->entered_ms, o->cut ? "true" : "false");
+}
+
+void step_finish(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct outcome *o = &f->outcome;
+
+	if (f->node->kind == NODE_COMMAND && !f->finished)
+		read_result(f);
+	f->finished = true;
+	if (f->steps)
+		remove_files(&f->steps->remove);
+	if (o->halted)
+		return;
+	tell_end(f);
+	/* Inside a loop the loop decides; a sequence has no result of its own. */
+	bool leaf = f->node->kind == NODE_COMMAND || f->node->kind == NODE_CALL;
+	if (leaf && (o->ok || f->tolerated))
+		store(f);
+	if (!o->ok && s->on_error == STEP_FAILURE_SKIP_REMAINING) {
+		list_step(f, "failed");
+		o->ok = o->partial = true;
+		return;
+	}
+	if (f->node->kind != NODE_SEQUENCE)
+		list_step(f, o->ok ? "done" : f->tolerated ? "tolerated" : "failed");
+}
+
+/* -- the end of the run --------------------------------------------------------------------------
+ */
+
+struct content *step_output(struct run *r)
+{
+	const json_t *value = json_object_get(r->options.vars, "final_output");
+	AUTO_BUF text = BUF_INIT;
+
+	if (!value && r->last_output.len)
+		value = json_object_getn(r->options.vars, r->last_output.p, r->last_output.len);
+	if (value)
+		r->plan->graph->steps->ops->text(&text, value);
+	return content_from_buf(&text);
+}

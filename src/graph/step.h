@@ -1,0 +1,159 @@
+#pragma once
+
+#include "base/buf.h"
+#include "graph/node.h"
+
+/*
+ * What the nodes of a step recipe have beyond those of a template. Steps hand nothing on through
+ * standard input: they read and set variables (scope_vars()). Whoever compiles a recipe fills
+ * these; the engine knows what they mean, and leaves to a few operations what only the dialect
+ * knows.
+ */
+
+struct step_host;
+struct step_ops;
+
+/* What becomes of the run when the step has failed. */
+enum step_failure { STEP_FAILURE_FAIL, STEP_FAILURE_CONTINUE, STEP_FAILURE_SKIP_REMAINING };
+
+/* A variable that a loop sets after every round: a text, or a value taken as it is. */
+struct step_update {
+	struct str name;
+	const struct text *text; /* NULL: `value` */
+	json_t *value;
+};
+
+struct step_node {
+	const struct step_ops *ops;
+	const void *data; /* for the operations: the step as written */
+	struct str id;
+	const json_t *metadata; /* the variable `step` while it runs; NULL: it stays as it is */
+	bool listed;            /* one of the recipe's own steps: in the lists of the result */
+	enum step_failure on_error;
+	/* Its results: names of variables; empty: none. */
+	struct str output, output_stderr, output_exit_code;
+	bool stream;         /* what it prints is shown as it comes */
+	bool agent;          /* starting it counts against the limits for agents */
+	bool keeps_output;   /* its output is needed when it has ended */
+	uint64_t max_output; /* bytes kept of each stream */
+	/* The pause before try k+1: initial · 2^(k-1) or always the same, at most `max`. */
+	uint64_t pause_ms, pause_max_ms;
+	bool pause_doubles;
+	/* Loops: NODE_EACH with a list, NODE_WHILE. */
+	const struct text *list;
+	struct str as, collect;
+	int64_t width; /* of a parallel one; -1: as wide as the host says */
+	uint64_t max_rounds, delay_between_ms;
+	bool checkpoints; /* may be taken up in the middle */
+	const struct text *condition, *break_when;
+	const struct step_update *updates;
+	size_t update_count;
+	/* NODE_WAIT */
+	uint64_t wait_ms;
+	/* NODE_GATE, and the stage that it ends */
+	const struct text *prompt;
+	uint64_t gate_timeout_ms;
+	bool gate_approves; /* when the time has run out */
+	/* a sequence that is a stage */
+	struct str stage;
+	const json_t *stage_value; /* the variable `stage` */
+};
+
+/* A command of a step, made when it starts. In the arena. */
+struct step_command {
+	const char *const *argv;
+	size_t argc;
+	const char *const *env; /* NULL-terminated; may be NULL */
+	const char *cwd;        /* NULL: the run's */
+	struct buf in;          /* its standard input */
+	struct buf shown;       /* as people read it */
+	struct buf remove;      /* files to delete when it has ended, each with a NUL behind it */
+	struct buf why;         /* STEP_CANNOT: one sentence */
+	int code;               /* STEP_CANNOT: its exit code */
+};
+
+enum step_made {
+	STEP_MADE,
+	STEP_CANNOT,  /* the step fails before it starts: no such directory, no such agent */
+	STEP_MISTAKE, /* the author's: the run fails, with an issue added */
+};
+
+/* A recipe that runs inside another one, the first one included. */
+struct step_call {
+	const struct step_call *up;
+	struct graph *graph;
+	json_t *vars;     /* its variables */
+	json_t *passed;   /* the names that it was given: left out of what it gives back */
+	struct str dir;   /* of its file: where its own sub-recipes are looked for */
+	struct str stage; /* the stage around the call, for the names of gates */
+	unsigned depth;   /* the first one: 1 */
+	uint64_t max_depth, max_agents;
+};
+
+/* How an answer at a gate stands. */
+enum gate_answer { GATE_PENDING, GATE_APPROVED, GATE_DENIED };
+
+/* What the engine asks of whoever runs a step recipe. Every call may be NULL. */
+struct step_host {
+	void *data;
+	unsigned max_parallel;
+	bool stream;         /* every step as if it said so */
+	const char *project; /* the run's working directory */
+	/* The text of a recipe file, as it was when the run first read it. False with an issue. */
+	bool (*load)(void *data, struct str path, struct buf *text, struct report *r);
+	/* The directory of a collection of recipes; NULL: there is none of that name. */
+	const char *(*collection)(void *data, struct str name);
+	/* The command of an agent step. */
+	enum step_made (*agent)(void *data, const struct node *n, const struct scope *s,
+		const struct step_call *call, struct step_command *ret, struct arena *a,
+		struct report *r);
+	/* The answer at a gate; `name` is how people call it. Asks for one when it is new. */
+	enum gate_answer (*gate)(void *data, struct str path, struct str name, struct str prompt,
+		uint64_t timeout_ms, bool approves, struct buf *message);
+};
+
+struct step_ops {
+	enum step_made (*make)(const struct node *n, const struct scope *s,
+		const struct step_call *call, const struct step_host *host,
+		struct step_command *ret, struct arena *a, struct report *r);
+	/* The value of what a command printed. NULL with an issue added: it is not what was asked
+	 * for, and the step has failed. */
+	json_t *(*result)(const struct node *n, struct str printed, struct report *r);
+	/* The list of a loop: a new reference. */
+	json_t *(*list)(const struct node *n, const struct scope *s, struct report *r);
+	/* Whether an expression is true; *mistake: it is no expression. */
+	bool (*decide)(const struct text *t, const struct scope *s, bool *ret, bool *mistake,
+		struct report *r);
+	/* Opens the recipe of a NODE_CALL. STEP_CANNOT: the step fails, with an issue added. */
+	enum step_made (*call)(const struct node *n, const struct scope *s,
+		const struct step_call *up, const struct step_host *host, struct step_call *ret,
+		struct report *r);
+	/* What a called recipe gives back: a new reference. */
+	json_t *(*returned)(const struct step_call *call);
+	/* A value as text. */
+	void (*text)(struct buf *b, const json_t *value);
+};
+
+/* The pause before the next try after `attempt` of them. */
+static inline uint64_t step_pause(const struct step_node *s, uint64_t attempt)
+{
+	uint64_t ms = s->pause_ms;
+
+	for (uint64_t k = 1; s->pause_doubles && k < attempt && ms < s->pause_max_ms; k++)
+		ms *= 2;
+	return MIN(ms, s->pause_max_ms);
+}
+
+/* The first recipe's: what it starts with. */
+struct step_graph {
+	const struct step_ops *ops;
+	json_t *context;  /* defaults of variables; owned */
+	json_t *metadata; /* the variable `recipe`; owned */
+	struct str path, dir;
+	uint64_t max_depth, max_agents;
+	/* Pacing of agents. */
+	uint64_t max_concurrent, min_delay_ms;
+	bool backoff;
+	uint64_t backoff_initial_ms, backoff_max_ms, backoff_reset;
+	double backoff_factor;
+};

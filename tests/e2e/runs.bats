@@ -1,0 +1,401 @@
+#!/usr/bin/env bats
+# Runs after they were started: listed, followed, ended, put away.
+
+load common
+
+setup_file() {
+	# Python reads the documents; without it there is little to test.
+	command -v python3 >/dev/null || skip "no python3"
+}
+
+# detach ID TEMPLATE...: a detached run that carries the mark of the test.
+detach() {
+	local id=$1
+	shift
+	timeout 60 "$ROUX" run --detach --as "$id" --template "$@" >/dev/null 2>err </dev/null 3>&-
+}
+
+roux() {
+	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
+}
+
+# member RUN EXPRESSION: of the status document `d`.
+member() {
+	roux status "$1" --json | python3 -c "import json,sys; d=json.load(sys.stdin); print(($2))"
+}
+
+of_json() { # EXPRESSION: of the document on standard input
+	python3 -c "import json,sys; d=json.load(sys.stdin); print(($1))"
+}
+
+state() {
+	echo "$HOME/.pi/agent/roux"
+}
+
+supervisor() {
+	member "$1" 'd["pid"]'
+}
+
+cpu_ticks() { # PID
+	sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f12,13
+}
+
+runs_ended() {
+	[ "$(member "$1" 'd["status"]')" != running ]
+}
+
+# -- looking --------------------------------------------------------------------------------------
+
+@test "no runs yet: a hint, an empty document, nothing made" {
+	run -0 roux runs
+	has "$output" "No runs yet"
+	is "$(roux runs --json)" '{"runs":[]}'
+	[ ! -e "$(state)" ]
+}
+
+@test "runs are listed newest first, in 80 columns" {
+	quick run --as first 'echo 1' >/dev/null
+	quick run --as second 'false x' >/dev/null || true
+	detach third 'echo 3'
+	roux wait third >/dev/null
+	is "$(roux runs --json | of_json '[(r["run"],r["status"],r["detached"]) for r in d["runs"]]')" \
+		"[('third', 'done', True), ('second', 'failed', False), ('first', 'done', False)]"
+	roux runs >list
+	is "$(awk 'NR > 1 { print $1 }' list | paste -sd' ')" "third second first"
+	is "$(awk 'length($0) > 80' list)" ""
+	is "$(roux complete runs | paste -sd' ')" "third second first"
+}
+
+@test "status has every member of the document" {
+	detach a '{"template": ["echo x", {"label": "bad", "template": "sh -c \"echo oops >&2; exit 4\""}, "cat"]}'
+	roux wait a >/dev/null 2>&1 || true
+	is "$(member a 'd["status"], d["progress"]["phase"], d["progress"]["failed"], d["pid"]')" \
+		"('done', 'done', 1, None)"
+	is "$(member a '[(f["label"], f["code"], f["stderr"]) for f in d["failures"]]')" \
+		"[('bad', 4, 'oops\\n')]"
+	for name in recipe started ended ms owner detached artifacts manifest dir pending_approval \
+		mailbox retire_when terminal_handled context_records; do
+		is "$(member a "'$name' in d")" True
+	done
+	run -0 roux status a
+	has "$output" "[1 bad] code 4"
+}
+
+@test "artifacts are in the manifest with size and sum" {
+	roux run --as a --artifact r=none --artifact f=made.txt --template \
+		'sh -c "printf hello > made.txt"' 2>/dev/null
+	is "$(member a 'list(d["manifest"]), d["manifest"]["r"]["exists"]')" "(['r', 'f'], False)"
+	is "$(member a 'd["manifest"]["f"]["size"], d["manifest"]["f"]["sha256"][:12]')" \
+		"(5, '2cf24dba5fb0')"
+	# Relative paths are the run's own, wherever one looks from.
+	mkdir elsewhere
+	is "$(roux status a --json -C elsewhere | of_json 'd["manifest"]["f"]["exists"]')" True
+}
+
+@test "an unknown run is refused with the nearest name, a wrong id too" {
+	quick run --as review 'true x'
+	run -2 roux status reviex
+	has "$output" "did you mean 'review'?"
+	is "$(roux status reviex --json | of_json 'd["ok"], d["status"], d["reason"]')" \
+		"(False, 'refused', 'no such run')"
+	for id in ../x . .. a/b 'a b' -- latest ''; do
+		for command in status logs wait cancel kill archive prune; do
+			[ "$command$id" != prune ] || continue
+			[ "$id" != -- ] || continue
+			run -2 roux "$command" "$id"
+		done
+	done
+	is "$(roux status run:review --json | of_json 'd["run"]')" review
+}
+
+# -- following ------------------------------------------------------------------------------------
+
+@test "logs are the bytes of the run" {
+	head -c 100000 /dev/urandom >bytes
+	quick run --as a 'cat bytes' >/dev/null
+	roux logs a >got 2>err
+	cmp bytes got
+	quick run --as b 'sh -c "echo out; echo err >&2"' >/dev/null 2>&1
+	is "$(roux logs b 2>/dev/null)" out
+	has "$(roux logs b 2>&1 >/dev/null)" err
+}
+
+@test "logs -f shows what comes and ends with the run, idle in between" {
+	mkfifo go
+	detach a 'sh -c "echo one; cat go; echo two"'
+	start logs -f a
+	until_true 10 contains out one
+	before=$(cpu_ticks "$RUNNING")
+	sleep 1
+	is "$(cpu_ticks "$RUNNING")" "$before"
+	lives "$RUNNING"
+	echo middle >go
+	finish 20
+	is "$status" 0
+	is "$(paste -sd' ' out)" "one middle two"
+}
+
+@test "wait blocks without using the processor, then answers as run would" {
+	mkfifo go
+	detach a 'cat go'
+	start wait a
+	until_true 10 test -e "$(state)/runs/a/stdout.log"
+	sleep 0.3
+	before=$(cpu_ticks "$RUNNING")
+	sleep 1
+	is "$(cpu_ticks "$RUNNING")" "$before"
+	printf hello >go
+	finish 20
+	is "$status" 0
+	is "$(cat out)" hello
+}
+
+@test "wait ends with the status of the run" {
+	detach good 'echo x'
+	detach bad 'sh -c "echo no >&2; exit 9"'
+	detach over '["false", "echo y"]'
+	detach mild '{"failure": "continue", "template": ["false", "echo y"]}'
+	detach late '{"timeout": 50, "template": "sleep 20"}'
+	run -0 --separate-stderr roux wait good
+	is "$output" x
+	run -1 --separate-stderr roux wait bad
+	is "$output" ""
+	has "$stderr" "failed with code 9"
+	run -3 roux wait over
+	run -0 roux wait over --tolerate
+	run -0 roux wait mild
+	run -3 roux wait mild --strict
+	run -124 roux wait late
+	is "$(roux wait bad --json | of_json 'd["status"], d["code"], d["stdout"], len(d["failures"])')" \
+		"('failed', 9, '', 1)"
+	is "$(roux wait good --json | of_json 'd["ok"], d["stdout"]')" "(True, 'x\\n')"
+	quick run --as fore --json 'printf abc' >one
+	roux wait fore --json >two
+	is "$(of_json '{k: v for k, v in d.items() if k not in ("ended",)}' <two)" "$(of_json d <one)"
+}
+
+@test "output that JSON cannot hold is coded, output too large is named" {
+	quick run --as a "printf '\\377\\376'" >/dev/null
+	is "$(roux wait a --json | of_json 'd["stdout"], d["stdout_base64"]')" "(None, '//4=')"
+	quick run --as b 'head -c 2000000 /dev/zero' >/dev/null
+	file=$(roux wait b --json | of_json 'd["stdout_path"]')
+	is "$(wc -c <"$file")" 2000000
+}
+
+# -- ending ---------------------------------------------------------------------------------------
+
+@test "cancel returns when everything is gone; again it is refused" {
+	detach a '{"parallel": true, "template": ["fork-setsid pids stay ignore", "ignore-term pids", "sleep 60"]}'
+	until_true 10 lines_at_least pids 2
+	roux cancel a --grace 100 --json >answer
+	is "$(of_json 'd["ok"], d["status"]' <answer)" "(True, 'cancelled')"
+	nobody_left
+	is "$(member a 'd["status"], d["terminal_handled"]')" "('cancelled', 'run.cancel')"
+	run -2 roux cancel a
+	has "$output" "not running"
+	run -2 roux kill a
+	is "$(roux cancel a --json | of_json 'd["reason"]')" "not running"
+	run -130 roux wait a
+}
+
+@test "kill does not ask" {
+	detach a 'ignore-term pids'
+	until_true 10 lines_at_least pids 1
+	run -0 roux kill a
+	nobody_left
+	is "$(member a 'd["status"], d["terminal_handled"], d["failures"]')" "('killed', 'run.kill', [])"
+	run -137 roux wait a
+}
+
+@test "a graceful cancel lets commands finish and starts no more" {
+	mkfifo go
+	detach a '["cat go", "touch never"]'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	start cancel --graceful a
+	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	lives "$RUNNING"
+	echo x >go
+	finish 20
+	is "$status" 0
+	[ ! -e never ]
+	is "$(member a 'd["status"]')" cancelled
+}
+
+@test "a stopped supervisor hears of it too" {
+	detach a 'sleep 60'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	kill -STOP "$(supervisor a)"
+	run -0 roux cancel a
+	is "$(member a 'd["status"]')" cancelled
+	nobody_left
+}
+
+@test "a run whose supervisor was killed is exited, everywhere" {
+	detach a 'sleep 60'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	start wait a
+	kill -KILL "$(supervisor a)"
+	finish 20
+	is "$status" 1
+	has "$(cat err)" "roux resume a"
+	is "$(member a 'd["status"], d["progress"]["phase"], d["pid"]')" "('exited', 'exited', None)"
+	has "$(cat "$(state)/runs/a/progress.json")" exited
+	is "$(roux runs --json | of_json 'd["runs"][0]["status"]')" exited
+	run -2 roux cancel a
+	nobody_left
+}
+
+@test "a stranger that has the number of the supervisor is never signalled" {
+	detach a 'sleep 60'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	kill -KILL "$(supervisor a)"
+	until_true 10 runs_ended a
+	sleep 60 3>&- &
+	stranger=$!
+	rm "$(state)"/ledger.db* "$(state)/runs/a/.alive"
+	sed -i "s/\"pid\": [0-9]*/\"pid\": $stranger/" "$(state)/runs/a/run.json"
+	for order in cancel kill; do run -2 roux $order a; done
+	is "$(member a 'd["status"]')" exited
+	# Even while somebody holds the lock: the identity is compared before any signal.
+	flock --no-fork "$(state)/runs/a/.alive" sleep 60 3>&- &
+	holder=$!
+	until_true 10 sh -c "! flock -n '$(state)/runs/a/.alive' true"
+	run -2 roux kill a
+	has "$output" "pid owner mismatch"
+	lives "$stranger"
+	kill "$stranger" "$holder"
+}
+
+# -- who may --------------------------------------------------------------------------------------
+
+@test "another session is refused, the operator is not" {
+	ROUX_OWNER=one detach a 'sleep 60'
+	for command in status logs cancel kill archive prune; do
+		ROUX_OWNER=two run -2 roux "$command" a
+		has "$output" "session 'one'"
+	done
+	is "$(ROUX_OWNER=two roux status a --json | of_json 'd["reason"]')" session_mismatch
+	is "$(member a 'd["status"], d["owner"]')" "('running', 'one')"
+	ROUX_OWNER=one run -0 roux status a
+	run -0 roux cancel a
+}
+
+# -- putting away ---------------------------------------------------------------------------------
+
+@test "archive moves a run out of the list and frees its id" {
+	quick run --as a 'echo x' >/dev/null
+	path=$(roux archive a)
+	is "$(cat "$path/stdout.log")" x
+	has "$(cat "$(state)/runs/a/archive-tombstone.json")" "$path"
+	run -2 roux status a
+	has "$output" "$path"
+	is "$(roux runs --json)" '{"runs":[]}'
+	quick run --as a 'echo y' >/dev/null
+	is "$(roux logs a 2>/dev/null)" y
+}
+
+@test "prune deletes a run and keeps its artifacts" {
+	quick run --as a --artifact r=report.md --template 'sh -c "printf hello > report.md"' >/dev/null
+	roux prune a --preserve-artifacts --json >answer
+	file=$(of_json 'd["preserved"]["r"]' <answer)
+	is "$(cat "$file")" hello
+	[ ! -e "$(state)/runs/a" ]
+	run -2 roux status a
+}
+
+@test "a live run is neither archived nor pruned" {
+	detach a 'sleep 60'
+	run -2 roux archive a
+	run -2 roux prune a
+	is "$(roux prune a --json | of_json 'd["status"], d["reason"]')" "('refused', 'running')"
+	is "$(member a 'd["status"]')" running
+	roux kill a
+}
+
+@test "prune without a run deletes only by the limits, and only with --yes" {
+	for i in 1 2 3; do quick run --as "r$i" 'true x'; done
+	quick run --as bad 'false x' || true
+	run -0 roux prune
+	has "$output" "[retention]"
+	mkdir -p "$HOME/.config/roux"
+	printf '[retention]\nmax_runs = 1\n' >"$HOME/.config/roux/config.toml"
+	run -0 roux prune
+	has "$output" "2 runs are past the limits"
+	is "$(roux runs --json | of_json 'len(d["runs"])')" 4
+	run -0 roux prune --yes
+	is "$(roux runs --json | of_json '[r["run"] for r in d["runs"]]')" "['bad', 'r3']"
+	is "$(find "$(state)/runs" -mindepth 1 -maxdepth 1 -type d | wc -l)" 2
+}
+
+# -- when things are broken -----------------------------------------------------------------------
+
+@test "the ledger made anew has the same list" {
+	quick run --as a 'true x'
+	sleep 0.01
+	quick run --as b 'false x' || true
+	sleep 0.01
+	detach c 'sleep 60'
+	until_true 10 contains "$(state)/runs/c/events.jsonl" command.start
+	roux cancel c
+	roux runs --json >before
+	run -0 roux doctor --rebuild
+	roux runs --json >after
+	cmp before after
+	is "$(member c 'd["terminal_handled"]')" run.cancel
+}
+
+@test "a damaged ledger: runs are found all the same, doctor says what to do" {
+	quick run --as a 'echo x' >/dev/null
+	head -c 20000 /dev/urandom >"$(state)/ledger.db"
+	rm -f "$(state)"/ledger.db-*
+	run -0 --separate-stderr roux runs
+	has "$output" "a  "
+	has "$stderr" "doctor --rebuild"
+	is "$(roux logs a 2>/dev/null)" x
+	run -1 roux doctor
+	has "$output" "doctor --rebuild"
+	run -0 roux doctor --rebuild
+	run -0 --separate-stderr roux runs
+	is "$stderr" ""
+}
+
+@test "damaged files of a run are told and do no harm" {
+	quick run --as a 'echo x' >/dev/null
+	quick run --as b 'echo y' >/dev/null
+	echo '{"phase":' >"$(state)/runs/a/progress.json"
+	echo '[1]' >"$(state)/runs/a/result.json"
+	printf '\377\0\n{"type"' >"$(state)/runs/a/events.jsonl"
+	run -0 --separate-stderr roux status a
+	has "$stderr" "result.json is damaged"
+	run -0 roux status b
+	echo nonsense >"$(state)/runs/a/run.json"
+	run -0 roux status a
+	run -0 roux doctor --rebuild
+	is "$(roux runs --json 2>/dev/null | of_json '[r["run"] for r in d["runs"]]')" "['b']"
+}
+
+@test "doctor tells of runs that died, of directories it does not know and of what is left" {
+	detach a 'sleep 60'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	kill -KILL "$(supervisor a)"
+	until_true 10 ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
+	run -1 roux doctor
+	has "$output" "its supervisor is gone"
+	mkdir "$(state)/runs/.pruned-x"
+	run -1 roux doctor
+	has "$output" ".pruned-x"
+	rmdir "$(state)/runs/.pruned-x"
+	run -0 roux doctor
+	has "$output" "info: a: it ended without a result"
+}
+
+@test "a link in the place of a run is no run and is not followed" {
+	mkdir outside
+	echo precious >outside/file
+	quick run --as a 'true x'
+	ln -s "$PWD/outside" "$(state)/runs/evil"
+	ln -s "$PWD/outside" "$(state)/runs/a/inside"
+	run -2 roux prune evil
+	run -0 roux prune a
+	is "$(cat outside/file)" precious
+}
