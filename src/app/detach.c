@@ -71,9 +71,8 @@ int64_t launch_detach(struct launch *l, bool resume, struct report *r)
 		return pid;
 	}
 	if (n == 0) {
-		report_error(r, (struct where){ 0 }, "the run could not begin");
-		if (said.len)
-			report_hint(r, "%s", buf_cstr(&said));
+		report_system(r, (struct where){ 0 }, "the run could not begin: %s",
+			said.len ? buf_cstr(&said) : "its supervisor was ended");
 		(void)waitpid(pid, NULL, 0);
 	}
 	return -1;

@@ -246,6 +246,7 @@ static json_t *start_json(const struct launch *l)
 	json_object_set_new(start, "grace_ms", json_integer((json_int_t)l->grace_ms));
 	json_object_set_new(start, "durable", json_boolean(l->durable));
 	json_object_set_new(start, "detached", json_boolean(l->detached));
+	json_object_set_new(start, "input", json_boolean(l->has_input));
 	json_object_set_new(start, "max_parallel", json_integer((json_int_t)l->max_parallel));
 	json_object_set_new(start, "stream", json_boolean(l->stream));
 	json_object_set_new(start, "created", json_integer((json_int_t)l->created));
@@ -338,6 +339,7 @@ static bool read_values(struct launch *l, struct report *r)
 	l->grace_ms = (uint64_t)json_integer_value(json_object_get(start, "grace_ms"));
 	l->durable = json_is_true(json_object_get(start, "durable"));
 	l->detached = json_is_true(json_object_get(start, "detached"));
+	l->has_input = json_is_true(json_object_get(start, "input"));
 	l->artifacts = json_incref(json_object_get(start, "artifacts"));
 	l->secrets = json_incref(json_object_get(start, "secrets"));
 	l->secret_env = json_incref(json_object_get(start, "secret_env"));

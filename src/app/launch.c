@@ -108,8 +108,9 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 
 /* What belongs to one generation; anything else in the directory is the recipe's own. */
 static const char *const generation_files[] = { "run.json", "graph.json", "values.json",
-	"start.json", "stdin", "leaves.jsonl", "progress.json", "events.jsonl", "outbox.jsonl",
-	"inbox.jsonl", "stdout.log", "stderr.log", "out", "result.json", "context.jsonl",
+	"start.json", "stdin", "stdin.part", "leaves.jsonl", "progress.json", "events.jsonl",
+	"outbox.jsonl", "inbox.jsonl", "outbox.1.jsonl", "inbox.1.jsonl", "gates.json",
+	"recipes.json", "stdout.log", "stderr.log", "out", "result.json", "context.jsonl",
 	"communication.json", "state.json", "recipe.yaml", "large" };
 
 static bool put_away(struct launch *l, struct report *r)
@@ -183,6 +184,15 @@ static void fill_row(struct launch *l)
 	l->row.recipe_sha256 = arena_str(&l->arena, str_of(sum));
 }
 
+/* The row says who has the run, from the claim on: whoever finds it can see whether they live. */
+static void fill_identity(struct launch *l, struct identity *ret)
+{
+	(void)identity_self(ret);
+	l->row.pid = ret->pid;
+	l->row.pid_start = ret->start;
+	l->row.boot_id = arena_str(&l->arena, str_of(ret->boot));
+}
+
 static bool refuse_taken(struct launch *l, struct report *r)
 {
 	report_error(r, (struct where){ 0 }, "the run '%.*s' is still going on", STR(l->id));
@@ -214,6 +224,7 @@ static bool take_directory(struct launch *l, bool *refused, struct report *r)
 
 bool launch_claim(struct launch *l, bool *refused, struct report *r)
 {
+	struct identity self;
 	bool taken = false;
 
 	*refused = false;
@@ -222,6 +233,7 @@ bool launch_claim(struct launch *l, bool *refused, struct report *r)
 		return false;
 	make_generation(l);
 	fill_row(l);
+	fill_identity(l, &self);
 	l->row.status = S("starting");
 	l->row.created = l->created = clock_real_ms();
 	if (!ledger_claim(l->ledger, &l->row, has_ended, NULL, &taken, r)) {
@@ -384,18 +396,15 @@ bool launch_begin(struct launch *l, struct report *r)
 		l->ledger = ledger_open(l->root, l->durable, r);
 	if (!l->ledger)
 		return false;
-	(void)identity_self(&self);
+	fill_identity(l, &self);
 	l->row.started = clock_real_ms();
 	l->row.ended = 0;
 	l->row.status = S("running");
-	l->row.pid = self.pid;
-	l->row.pid_start = self.start;
-	l->row.boot_id = arena_str(&l->arena, str_of(self.boot));
 	AUTO_JSON *run = run_json(l, &self);
 	json_write(&text, run, 2);
 	buf_addc(&text, '\n');
 	link_latest(l);
 	return freeze_file(l->dir, "run.json", buf_str(&text), l->durable, r) &&
 	       write_communication(l, r) && write_bundle(l, r) &&
-	       ledger_update(l->ledger, &l->row, true, r);
+	       ledger_update(l->ledger, &l->row, false, r);
 }

@@ -26,6 +26,7 @@ struct launch {
 	struct str id, dir, generation, owner, tool, how, rerun_of;
 	struct str only; /* the path of the one node to run; empty: all */
 	bool detached, durable;
+	bool has_input; /* the caller has given it a standard input */
 	uint64_t jobs, grace_ms;
 	json_t *env;        /* array of NAME=VALUE */
 	json_t *secrets;    /* array of names whose values are masked everywhere */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -350,9 +351,20 @@ static int open_inbox(struct mailbox *m)
 	return 0;
 }
 
+/* Whether the kernel has something to tell; without it somebody has to look. */
+static bool told(const struct mailbox *m)
+{
+	struct pollfd p = { .fd = m->watch.fd, .events = POLLIN };
+
+	return !m->watch.loop || m->fd < 0 || poll(&p, 1, 0) != 0;
+}
+
 void mailbox_look(struct mailbox *m)
 {
 	struct stat st;
+
+	if (!told(m))
+		return;
 
 	if (m->fd >= 0)
 		read_more(m);

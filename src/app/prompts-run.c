@@ -151,7 +151,6 @@ bool prompts_run_section(void *data, const char *const *argv, const char *cwd, d
 				.mask = &s.signals.before,
 				.whole = true,
 				.stdin_fd = -1,
-				.stdin_keep = -1,
 				.arguments = give_arguments,
 				.arguments_data = &s,
 				.ended = on_ended,

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "app/entries.h"
+#include "app/steps-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "data/json.h"
 #include "render/live-text.h"
+#include "steps/recipe.h"
 
 static const char *const states[] = { "active", "invalid", "disabled" };
 
@@ -223,9 +225,10 @@ static void node_json(const struct node *n, struct str path, struct buf *b)
 	buf_adds(b, "{\"path\":");
 	json_write_str(b, path);
 	buf_printf(b, ",\"kind\":\"%s\",\"label\":", node_kind_name(n->kind));
-	json_write_str_or_null(b, n->kind == NODE_EACH ? n->children[0]->label : n->label);
+	json_write_str_or_null(
+		b, n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label);
 	buf_adds(b, ",\"text\":");
-	json_write_str_or_null(b, n->kind == NODE_COMMAND ? n->line : S(""));
+	json_write_str_or_null(b, n->child_count ? S("") : n->line);
 	buf_adds(b, ",\"children\":[");
 	for (size_t i = 0; i < n->child_count; i++) {
 		AUTO_BUF child = BUF_INIT;
@@ -233,7 +236,7 @@ static void node_json(const struct node *n, struct str path, struct buf *b)
 		if (i)
 			buf_addc(b, ',');
 		/* The body of a repeated node is shown once: its path stands for all copies. */
-		if (n->kind == NODE_EACH)
+		if (node_repeats(n))
 			path_copy(&child, path, 0);
 		else
 			path_child(&child, path, i);
@@ -276,6 +279,19 @@ static void argument_json(const struct public_argument *arg, struct buf *b)
 	else
 		buf_adds(b, "null");
 	buf_addc(b, '}');
+}
+
+static void step_facts_json(const struct step_recipe *steps, struct buf *b)
+{
+	AUTO_JSON *facts = step_recipe_facts(steps);
+	const char *name;
+	json_t *fact;
+
+	json_object_foreach(facts, name, fact)
+	{
+		buf_printf(b, ",\"%s\":", name);
+		json_write(b, fact, 0);
+	}
 }
 
 static void show_json(const struct recipe *recipe, struct buf *b)
@@ -334,6 +350,8 @@ static void show_json(const struct recipe *recipe, struct buf *b)
 	}
 	buf_adds(b, "],\"graph\":");
 	node_json(recipe->graph->root, path_root(recipe->graph->root), b);
+	if (recipe->steps)
+		step_facts_json(recipe->steps, b);
 	buf_adds(b, "}\n");
 }
 
@@ -376,7 +394,7 @@ static void argument_text(const struct public_argument *arg, struct buf *b)
 	text_plain(b, arg->type.kind == TYPE_NONE ? S("a text") : buf_str(&wanted));
 	if (arg->required)
 		buf_adds(b, "; required");
-	if (arg->fallback) {
+	if (arg->fallback && !arg->required) {
 		buf_adds(b, "; default ");
 		add_value(b, arg->fallback);
 	} else if (arg->inline_text.p && arg->inline_text.len) {
@@ -465,6 +483,10 @@ void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 		buf_adds(b, first ? "\nArtifacts:\n" : "");
 		named_line(b, str_of(name), json_str(json_object_get(artifact, "path")));
 		first = false;
+	}
+	if (recipe->steps) {
+		steps_text(recipe->steps, b);
+		return;
 	}
 	buf_adds(b, "\nGraph:\n");
 	node_text(recipe->graph->root, 0, b);

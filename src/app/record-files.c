@@ -47,6 +47,16 @@ static int drop_cut_line(int fd)
 	return end == 0 || ftruncate(fd, 0) == 0 ? 0 : -errno;
 }
 
+/* A disk that is full may take half a line. */
+static int append(int fd, struct str lines)
+{
+	int r = fd_write_all(fd, lines);
+
+	if (r < 0)
+		(void)drop_cut_line(fd);
+	return r;
+}
+
 static int open_lines(struct record_files *f, const char *name, int *ret)
 {
 	*ret = open_at(f, name, O_RDWR | O_CREAT | O_APPEND);
@@ -114,6 +124,8 @@ int record_files_open_all(
 	if (out < 0)
 		return out;
 	(void)close(out);
+	if (durable && fsync(f->dirfd) < 0)
+		return -errno;
 	return resume ? keep_result(f) : 0;
 }
 
@@ -132,7 +144,12 @@ void record_files_done(struct record_files *f)
 
 int record_files_stdin(struct record_files *f)
 {
-	return open_at(f, "stdin", O_RDWR | O_CREAT | O_TRUNC);
+	return open_at(f, "stdin.part", O_RDWR | O_CREAT | O_TRUNC);
+}
+
+void record_files_stdin_complete(struct record_files *f)
+{
+	(void)renameat(f->dirfd, "stdin.part", f->dirfd, "stdin");
 }
 
 int record_files_replace(struct record_files *f, const char *name, struct str text)
@@ -146,17 +163,12 @@ int record_files_replace(struct record_files *f, const char *name, struct str te
 
 int record_files_flush(struct record_files *f)
 {
-	int r = f->events_text.len ? fd_write_all(f->events, buf_str(&f->events_text)) : 0;
+	int r = f->events_text.len ? append(f->events, buf_str(&f->events_text)) : 0;
 
-	buf_reset(&f->events_text);
+	/* What could not be written is tried once more with the next ones: they have no gaps. */
+	if (r == 0)
+		buf_reset(&f->events_text);
 	return r;
-}
-
-void record_files_sync(struct record_files *f)
-{
-	(void)fdatasync(f->leaves);
-	(void)fdatasync(f->events);
-	(void)fsync(f->dirfd);
 }
 
 /* -- what commands print -------------------------------------------------------------------------
@@ -184,7 +196,7 @@ static int open_out_dir(struct record_files *f)
 	if (mkdirat(f->dirfd, "out", 0700) < 0 && errno != EEXIST)
 		return -errno;
 	f->out = openat(f->dirfd, "out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return f->out < 0 ? -errno : 0;
+	return f->out < 0 || (f->durable && fsync(f->dirfd) < 0) ? -errno : 0;
 }
 
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err)
@@ -199,6 +211,42 @@ int record_files_open(struct record_files *f, struct str path, uint64_t number, 
 	(void)unlinkat(f->out, buf_cstr(&name), 0);
 	int fd = openat(f->out, buf_cstr(&name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : fd;
+}
+
+static int sync_output(struct record_files *f, struct str path, uint64_t number, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	output_name(&name, path, number, err);
+	AUTO_CLOSE int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno; /* it printed nothing */
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* What a command printed is safe before its end is. */
+static int sync_outputs(struct record_files *f, struct str path, uint64_t number)
+{
+	int r = sync_output(f, path, number, false);
+
+	r = r ? r : sync_output(f, path, number, true);
+	return r ? r : fsync(f->out) < 0 ? -errno : 0;
+}
+
+int record_files_leaf(struct record_files *f, struct str path, uint64_t number, struct str line)
+{
+	int r = f->durable && f->out >= 0 ? sync_outputs(f, path, number) : 0;
+
+	if (r == 0 && f->torn) {
+		r = drop_cut_line(f->leaves);
+		f->torn = r < 0;
+	}
+	if (r == 0) {
+		/* A disk that is full may take half a line. */
+		r = fd_write_all(f->leaves, line);
+		f->torn = r < 0;
+	}
+	return r == 0 && f->durable && fdatasync(f->leaves) < 0 ? -errno : r;
 }
 
 int record_files_open_last(struct record_files *f, struct str path, uint64_t number)

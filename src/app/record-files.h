@@ -18,6 +18,7 @@ struct record_files {
 	struct map partial; /* path → struct buf *: a line of standard error that has not ended */
 	bool last_open;     /* stdout.log is being written by the run's last command */
 	bool last_ok;       /* … which has succeeded: it is complete */
+	bool torn; /* leaves.jsonl may end in the middle of a line */
 	bool durable;
 };
 
@@ -26,11 +27,11 @@ int record_files_open_all(
 	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq);
 void record_files_done(struct record_files *f);
 
+/* A file for the run's input, which is stdin.part until all of it has come. -errno. */
 int record_files_stdin(struct record_files *f);
+void record_files_stdin_complete(struct record_files *f);
 int record_files_replace(struct record_files *f, const char *name, struct str text);
 int record_files_flush(struct record_files *f);
-/* Flushes what commands depend on to the disk. */
-void record_files_sync(struct record_files *f);
 
 /* The name of a file below out/. */
 void output_name(struct buf *b, struct str path, uint64_t number, bool err);
@@ -39,6 +40,8 @@ void output_name(struct buf *b, struct str path, uint64_t number, bool err);
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err);
 /* The same for the command whose output is the run's: it is stdout.log under a second name. */
 int record_files_open_last(struct record_files *f, struct str path, uint64_t number);
+/* Adds the line of its end. When the run is durable both are on the disk then. */
+int record_files_leaf(struct record_files *f, struct str path, uint64_t number, struct str line);
 /* What a command printed then. */
 bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,
 	struct leaf_recall *ret);

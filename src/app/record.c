@@ -44,6 +44,8 @@ struct record {
 	/* The command whose end is being told: */
 	struct buf command;
 	bool cancelled;
+	bool broken; /* something could not be written: the run has been told and ends */
+	int lost;    /* its output could not be: -errno */
 };
 
 /* A command under way. */
@@ -86,10 +88,12 @@ static int write_progress(struct record *rec, const char *phase)
 	return record_files_replace(&rec->files, "state.json", buf_str(&text));
 }
 
+/* Once is enough: after the first write that failed others will. */
 static void failed(struct record *rec, const char *what, int error)
 {
-	if (rec->run)
+	if (rec->run && !rec->broken)
 		run_abort(rec->run, what, -error);
+	rec->broken |= rec->run != NULL;
 }
 
 static void on_progress(struct timer *t)
@@ -218,12 +222,13 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	const struct leaf_end *e)
 {
 	struct record *rec = record_of(r);
+	uint64_t number = key->number + leaves_base(rec->before, key->path);
 	AUTO_BUF line = BUF_INIT;
 
 	buf_adds(&line, "{\"p\":");
 	json_write_str(&line, key->path);
-	buf_printf(&line, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d",
-		key->number + leaves_base(rec->before, key->path), e->code, e->signal);
+	buf_printf(&line, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d", number,
+		e->code, e->signal);
 	if (e->timed_out)
 		buf_adds(&line, ",\"timeout\":true");
 	if (e->limit.len) {
@@ -251,10 +256,13 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	if (rec->mailbox)
 		mailbox_look(rec->mailbox); /* what came before the end is told before it */
 	note_free(note);
+	rec->files.torn |= record->failed;
 	*record = (struct job_record){ .fd = -1 };
-	if (rec->launch->durable)
-		record_files_sync(&rec->files);
-	return fd_write_all(rec->files.leaves, buf_str(&line));
+	int n = record_files_leaf(&rec->files, key->path, number, buf_str(&line));
+	if (rec->broken)
+		return 0; /* it has been told, and what is not recorded is run again */
+	rec->broken = n < 0;
+	return n;
 }
 
 /* -- loops ---------------------------------------------------------------------------------------
@@ -286,7 +294,23 @@ static int close_loop(struct recorder *r, struct str path)
 	return leaves_closed(rec->before, path) ? 0 : loop_line(rec, path, "closed");
 }
 
-static const struct recorder_ops ops = { recall, begin, end, open_loop, close_loop };
+static int keep_input(struct recorder *r)
+{
+	return record_files_stdin(&record_of(r)->files);
+}
+
+static void input_complete(struct recorder *r)
+{
+	record_files_stdin_complete(&record_of(r)->files);
+}
+
+static const struct recorder_ops ops = { .recall = recall,
+	.begin = begin,
+	.end = end,
+	.keep_input = keep_input,
+	.input_complete = input_complete,
+	.open = open_loop,
+	.close = close_loop };
 
 /* -- messages ------------------------------------------------------------------------------------
  */
@@ -374,10 +398,7 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 		rec->handled = event_name(e->kind);
 	/* Who reads of the end can read the output. */
 	if (e->kind == EVENT_RUN_DONE || e->kind == EVENT_RUN_FAILED) {
-		int r = record_files_output(&rec->files, rec->launch, run);
-
-		if (r < 0)
-			failed(rec, "cannot write stdout.log", r);
+		rec->lost = record_files_output(&rec->files, rec->launch, run);
 	}
 	count(rec, e);
 	if (e->kind == EVENT_COMMAND_START)
@@ -408,11 +429,6 @@ struct recorder *record_recorder(struct record *rec)
 uint64_t record_seq(const struct record *rec)
 {
 	return rec->seq;
-}
-
-int record_stdin(struct record *rec, int fd)
-{
-	return rec->before || fd < 0 ? -1 : record_files_stdin(&rec->files);
 }
 
 struct record *record_open(
@@ -481,19 +497,24 @@ int record_finish(struct record *rec, struct roux_run *run)
 	rec->active = 0;
 	if (!rec->handled && mailbox_stop_delivered(rec->mailbox))
 		rec->handled = event_name(EVENT_RUN_MESSAGE);
-	int r = record_files_flush(&rec->files);
-	int n = write_progress(rec, status);
+	int n = record_files_flush(&rec->files);
+	int r = rec->lost ? rec->lost : n;
+	n = write_progress(rec, status);
 	r = r ? r : n;
 	l->row.ended = clock_real_ms();
 	result_record(run, str_of(run_file(&l->arena, l->dir, "stdout.log")), l->row.ended, &text);
-	n = record_files_replace(&rec->files, "result.json", buf_str(&text));
-	r = r ? r : n;
+	/* Without its output, or without a result, the run has not come to its end: a resume makes
+	 * both from what is recorded. */
+	if (r == 0)
+		r = record_files_replace(&rec->files, "result.json", buf_str(&text));
+	if (r < 0)
+		return rec->broken ? 0 : r;
 	l->row.status = str_of(status);
 	l->row.code = res->code;
 	l->row.handled = rec->handled ? str_of(rec->handled) : l->row.handled;
-	if (!ledger_update(l->ledger, &l->row, true, &issues) ||
+	if (!ledger_update(l->ledger, &l->row, l->detached, &issues) ||
 		!ledger_add_leaves(l->ledger, l->id, l->generation,
 			run_file(&l->arena, l->dir, "leaves.jsonl"), &issues))
-		r = r ? r : -EIO;
-	return r;
+		return -EIO;
+	return 0;
 }

@@ -20,8 +20,6 @@ void record_steps(struct record *rec, const struct steps_run *steps);
 struct recorder *record_recorder(struct record *rec);
 /* How many events there were before. */
 uint64_t record_seq(const struct record *rec);
-/* A file that keeps the run's input; -1: there is none to be kept. Taken by the caller. */
-int record_stdin(struct record *rec, int fd);
 void record_event(struct record *rec, struct run *run, const struct event *e);
 
 struct roux_run;

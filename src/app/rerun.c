@@ -38,6 +38,7 @@ struct take_over {
 	struct str old_dir;
 	struct way_step way[WAY_MAX];
 	size_t steps;
+	const struct leaves *leaves;
 	struct buf lines;
 	int from, to; /* the directories of outputs; -1: none yet */
 	struct report *r;
@@ -96,15 +97,17 @@ static bool open_dirs(struct take_over *t)
 	return t->from >= 0 && t->to >= 0;
 }
 
-static bool link_output(
-	struct take_over *t, struct str path, const struct leaf_record *record, bool err)
+static bool link_output(struct take_over *t, struct str path, const struct leaf_record *record,
+	uint64_t number, bool err)
 {
 	AUTO_BUF name = BUF_INIT;
+	AUTO_BUF now = BUF_INIT;
 
 	if (!(err ? record->err_bytes : record->out_bytes))
 		return true;
 	output_name(&name, path, record->number, err);
-	if (open_dirs(t) && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&name), 0) == 0)
+	output_name(&now, path, number, err);
+	if (open_dirs(t) && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
 		return true;
 	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
 	return report_hint(t->r, "run the whole again with `roux rerun` without --from");
@@ -116,11 +119,14 @@ static void take(void *data, struct str path, const struct leaf_record *record)
 
 	if (!record->ended || record->cancelled || !holds(t, path))
 		return;
-	t->ok = t->ok && link_output(t, path, record, false) && link_output(t, path, record, true);
+	/* What was forgotten does not count in the new run. */
+	uint64_t number = record->number - leaves_base(t->leaves, path);
+	t->ok = t->ok && link_output(t, path, record, number, false) &&
+		link_output(t, path, record, number, true);
 	buf_adds(&t->lines, "{\"p\":");
 	json_write_str(&t->lines, path);
-	buf_printf(&t->lines, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d",
-		record->number, record->code, record->signal);
+	buf_printf(&t->lines, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d", number,
+		record->code, record->signal);
 	if (record->timed_out)
 		buf_adds(&t->lines, ",\"timeout\":true");
 	if (record->limit.len) {
@@ -130,6 +136,18 @@ static void take(void *data, struct str path, const struct leaf_record *record)
 	buf_printf(&t->lines,
 		",\"ms\":%" PRIu64 ",\"out\":%" PRIu64 ",\"err\":%" PRIu64 ",\"ts\":%" PRIu64 "}\n",
 		record->ms, record->out_bytes, record->err_bytes, clock_real_ms());
+}
+
+static void take_closed(void *data, struct str path)
+{
+	struct take_over *t = data;
+
+	/* A loop around the node is run through again. */
+	if (!holds(t, path) || path_within(t->way[t->steps - 1].path, path))
+		return;
+	buf_adds(&t->lines, "{\"p\":");
+	json_write_str(&t->lines, path);
+	buf_printf(&t->lines, ",\"s\":\"closed\",\"ts\":%" PRIu64 "}\n", clock_real_ms());
 }
 
 static bool take_stdin(struct take_over *t)
@@ -152,8 +170,11 @@ bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, stru
 		return false;
 	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, "leaves.jsonl"), r);
 	t.steps = node.len ? way_to(l->graph->root, node, t.way) : 0;
-	if (leaves && t.steps)
+	t.leaves = leaves;
+	if (leaves && t.steps) {
 		leaves_each(leaves, take, &t);
+		leaves_each_closed(leaves, take_closed, &t);
+	}
 	t.ok = t.ok && leaves != NULL;
 	if (t.ok) {
 		const char *file = run_file(&l->arena, l->dir, "leaves.jsonl");

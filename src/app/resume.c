@@ -18,7 +18,9 @@ static bool retried(const struct node *n)
  */
 
 struct failed_below {
-	struct str top;
+	const struct graph *graph;
+	struct str top;   /* what failed */
+	struct str limit; /* the node whose time limit it was; empty: none */
 	struct buf *lines;
 };
 
@@ -29,21 +31,38 @@ static void forget_line(struct buf *b, struct str path)
 	buf_printf(b, ",\"s\":\"forget\",\"ts\":%" PRIu64 "}\n", clock_real_ms());
 }
 
+/* Whether a node around the command, inside of what failed, was told to pass its failure over. */
+static bool tolerated(const struct failed_below *f, struct str path)
+{
+	struct way_step way[WAY_MAX];
+	size_t steps = way_to(f->graph->root, path, way);
+
+	for (size_t i = 0; i < steps; i++) {
+		const struct node *n = way[i].node;
+
+		if (path_within(way[i].path, f->top) && n->failure_stated &&
+			n->failure == FAILURE_CONTINUE)
+			return true;
+	}
+	return false;
+}
+
 static void forget_failed(void *data, struct str path, const struct leaf_record *record)
 {
 	struct failed_below *f = data;
+	bool failed = record->ended && !record->cancelled && (record->code || record->timed_out);
 
-	if (record->ended && !record->cancelled && (record->code || record->timed_out) &&
-		path_within(path, f->top))
+	if (failed && path_within(path, f->top) && !tolerated(f, path))
 		forget_line(f->lines, path);
 }
 
-/* Everything in it that failed and was not told to be passed over is tried again. */
-static void forget_failures(struct str top, const struct leaves *leaves, struct buf *lines)
+/* What failed before the time was over stands. */
+static void forget_limited(void *data, struct str path, const struct leaf_record *record)
 {
-	struct failed_below f = { .top = top, .lines = lines };
+	struct failed_below *f = data;
 
-	leaves_each(leaves, forget_failed, &f);
+	if (record->ended && !record->cancelled && str_eq(record->limit, f->limit))
+		forget_line(f->lines, path);
 }
 
 static bool append_lines(struct launch *l, const struct buf *lines, struct report *r)
@@ -64,6 +83,7 @@ bool resume_take_back(struct launch *l, struct str node, struct report *r)
 	struct leaves *leaves = leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), r);
 	if (!leaves)
 		return false;
+	struct failed_below failed = { .graph = l->graph, .limit = node, .lines = &lines };
 	struct str top = steps ? way[steps - 1].path : S(".");
 	bool whole = false;
 	for (size_t i = steps; i > 0; i--) {
@@ -77,7 +97,10 @@ bool resume_take_back(struct launch *l, struct str node, struct report *r)
 	if (whole)
 		forget_line(&lines, top);
 	else
-		forget_failures(top, leaves, &lines);
+		leaves_each(leaves, forget_limited, &failed);
+	failed.top = top;
+	if (!lines.len)
+		leaves_each(leaves, forget_failed, &failed);
 	leaves_free(leaves);
 	return append_lines(l, &lines, r);
 }
@@ -99,6 +122,43 @@ static void add_in_doubt(void *data, struct str path, const struct leaf_record *
 void resume_in_doubt(const struct leaves *l, struct buf *paths)
 {
 	leaves_each(l, add_in_doubt, paths);
+}
+
+/* Those who read the run's input come first in every sequence. */
+static bool reads_input(const struct launch *l, struct str path)
+{
+	struct way_step way[WAY_MAX];
+	size_t steps = way_to(l->graph->root, path, way);
+
+	for (size_t i = 1; i < steps; i++)
+		if (!node_joins(way[i - 1].node) && way[i].index)
+			return false;
+	return steps > 0;
+}
+
+struct readers {
+	const struct launch *launch;
+	bool ended, missing;
+};
+
+static void look_at_reader(void *data, struct str path, const struct leaf_record *record)
+{
+	struct readers *r = data;
+
+	if (!reads_input(r->launch, path))
+		return;
+	r->ended |= record->ended && !record->cancelled;
+	r->missing |= !record->ended || record->cancelled;
+}
+
+bool resume_lacks_input(struct launch *l, const struct leaves *leaves)
+{
+	struct readers r = { .launch = l };
+
+	if (!l->has_input || access(run_file(&l->arena, l->dir, "stdin"), F_OK) == 0)
+		return false;
+	leaves_each(leaves, look_at_reader, &r);
+	return r.missing || !r.ended;
 }
 
 static void explain_leaf(void *data, struct str path, const struct leaf_record *record)

@@ -11,6 +11,8 @@
 bool resume_take_back(struct launch *l, struct str node, struct report *r);
 /* The commands that were running when the run was cut short. */
 void resume_in_doubt(const struct leaves *l, struct buf *paths);
+/* Whether a command that has to run again reads an input that was not kept to its end. */
+bool resume_lacks_input(struct launch *l, const struct leaves *leaves);
 /* What is said before it goes on: which commands run again, and why. */
 void resume_explain(const struct launch *l, const struct leaves *leaves, struct buf *b);
 

@@ -67,7 +67,8 @@ bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int
 			(void)leftovers_end(look->id, look->generation, look->row.started);
 		return refuse_ended(look, reason, r);
 	}
-	AUTO_CLOSE int pidfd = look_supervisor(&look->row);
+	/* Before it says so itself, the row names who starts it. */
+	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
 	if (pidfd == -EPERM)
 		return refuse(look, "pid owner mismatch", reason, r);
 	if (pidfd < 0) {

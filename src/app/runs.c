@@ -140,11 +140,9 @@ struct listing {
 	struct buf *b;
 	bool json, any;
 	uint64_t now_ms;
-	uint64_t day; /* since 1970, and how it is written */
-	struct buf day_text;
 };
 
-static void add_number(struct buf *b, uint64_t n, unsigned digits)
+static void add_number(struct buf *b, uint64_t n)
 {
 	char text[24];
 	size_t at = sizeof(text);
@@ -152,30 +150,8 @@ static void add_number(struct buf *b, uint64_t n, unsigned digits)
 	do {
 		text[--at] = (char)('0' + n % 10);
 		n /= 10;
-	} while (n || sizeof(text) - at < digits);
+	} while (n);
 	buf_add(b, (struct str){ text + at, sizeof(text) - at });
-}
-
-static void add_time(struct listing *l, uint64_t ms)
-{
-	const uint64_t day_ms = 86400000;
-	struct buf *b = l->b;
-
-	if (!l->day_text.len || ms / day_ms != l->day) {
-		l->day = ms / day_ms;
-		buf_reset(&l->day_text);
-		clock_rfc3339(&l->day_text, l->day * day_ms);
-		buf_truncate(&l->day_text, str_find(buf_str(&l->day_text), 'T', 0) + 1);
-	}
-	buf_add(b, buf_str(&l->day_text));
-	add_number(b, ms % day_ms / 3600000, 2);
-	buf_addc(b, ':');
-	add_number(b, ms % 3600000 / 60000, 2);
-	buf_addc(b, ':');
-	add_number(b, ms % 60000 / 1000, 2);
-	buf_addc(b, '.');
-	add_number(b, ms % 1000, 3);
-	buf_addc(b, 'Z');
 }
 
 static void time_member(struct listing *l, struct str name, uint64_t ms)
@@ -186,7 +162,7 @@ static void time_member(struct listing *l, struct str name, uint64_t ms)
 		return;
 	}
 	buf_addc(l->b, '"');
-	add_time(l, ms);
+	clock_rfc3339(l->b, ms);
 	buf_addc(l->b, '"');
 }
 
@@ -210,7 +186,7 @@ static void entry_json(struct listing *l, const struct run_row *row)
 	time_member(l, S(",\"started\":"), row->started);
 	time_member(l, S(",\"ended\":"), row->ended);
 	buf_add(b, S(",\"ms\":"));
-	add_number(b, took_ms(row, l->now_ms), 1);
+	add_number(b, took_ms(row, l->now_ms));
 	buf_add(b, S(",\"owner\":"));
 	json_write_str_or_null(b, row->owner);
 	buf_add(b, row->detached ? S(",\"detached\":true}") : S(",\"detached\":false}"));
@@ -246,7 +222,7 @@ static void add_age(struct buf *b, uint64_t ms)
 
 	while (i + 1 < ARRAY_SIZE(units) && ms < units[i].ms)
 		i++;
-	add_number(b, ms / units[i].ms, 1);
+	add_number(b, ms / units[i].ms);
 	buf_add(b, units[i].name);
 }
 
@@ -350,7 +326,6 @@ void runs_list(struct runs *s, bool json, struct buf *b, struct report *r)
 	if (json)
 		buf_adds(b, "{\"runs\":[");
 	each_run(s, list_row, &l, r);
-	buf_done(&l.day_text);
 	if (json)
 		buf_adds(b, "]}\n");
 	else if (!l.any && !r->errors)

@@ -115,7 +115,6 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 			.handlers = !r->own_process,
 			.whole = r->own_process && r->subreaper,
 			.stdin_fd = o->base.stdin_fd,
-			.stdin_keep = o->record ? record_stdin(o->record, o->base.stdin_fd) : -1,
 			.listen = o->listen || fn || o->record ? on_event : NULL,
 			.listen_data = run,
 			.tell_output = o->tell_output || o->record,

@@ -50,7 +50,6 @@ static bool read_now(struct str path, struct buf *text, struct report *r)
 	return report_hint(r, "paths are taken from the directory of the recipe that calls");
 }
 
-/* Read once and kept, so that a resume runs what the run was started with. */
 static bool load(void *data, struct str path, struct buf *text, struct report *r)
 {
 	struct steps_run *s = data;
@@ -58,11 +57,19 @@ static bool load(void *data, struct str path, struct buf *text, struct report *r
 
 	if (copy)
 		return read_now(str_of(run_file(&s->launch->arena, s->launch->dir, copy)), text, r);
-	if (!read_now(path, text, r))
-		return false;
+	return read_now(path, text, r);
+}
+
+/* Kept when it is first called, so that a resume runs what the run has begun. */
+static bool keep(void *data, struct str path, struct str text, struct report *r)
+{
+	struct steps_run *s = data;
 	AUTO_BUF name = BUF_INIT;
+
+	if (json_object_getn(s->copies, path.p, path.len))
+		return true;
 	buf_printf(&name, "recipe-%zu.yaml", json_object_size(s->copies) + 1);
-	if (!freeze_file(s->launch->dir, buf_cstr(&name), buf_str(text), s->launch->durable, r))
+	if (!freeze_file(s->launch->dir, buf_cstr(&name), text, s->launch->durable, r))
 		return false;
 	json_object_setn_new_nocheck(s->copies, path.p, path.len, json_from_str(buf_str(&name)));
 	return write_json(s->launch, RECIPES_FILE, s->copies, r);
@@ -116,10 +123,8 @@ static enum gate_answer gate(void *data, struct str path, struct str name, struc
 	uint64_t since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
 	if (answer_of(g) == GATE_PENDING && timeout_ms && now >= since + timeout_ms) {
 		json_object_set_new(g, "answer", json_string(approves ? "approved" : "denied"));
-		json_object_set_new(g, "message", json_string("the time ran out"));
+		json_object_set_new(g, "by", json_string("timeout"));
 		(void)write_json(s->launch, GATES_FILE, s->gates, &s->gate_issues);
-		if (approves)
-			return GATE_APPROVED;
 	}
 	buf_add(message, json_str(json_object_get(g, "message")));
 	return answer_of(g);
@@ -201,6 +206,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.stream = l->stream,
 		.project = l->row.cwd.p,
 		.load = load,
+		.keep = keep,
 		.collection = collection,
 		.agent = agent,
 		.gate = gate };

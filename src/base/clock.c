@@ -1,6 +1,5 @@
 #include "base/clock.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 uint64_t clock_mono_us(void)
@@ -24,27 +23,67 @@ uint64_t clock_real_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* At least `digits` of them. Times are written by the thousand, in events and lists; printf() would
+ * take as long as all the rest of it. */
+static void add_number(struct buf *b, uint64_t n, unsigned digits)
+{
+	char text[24];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n || sizeof(text) - at < digits);
+	buf_add(b, (struct str){ text + at, sizeof(text) - at });
+}
+
+/* The last `digits` of them and a character behind. */
+static char *put_part(char *at, int n, int digits, char after)
+{
+	for (int i = digits; i > 0; i--, n /= 10)
+		at[i - 1] = (char)('0' + n % 10);
+	at[digits] = after;
+	return at + digits + 1;
+}
+
 void clock_rfc3339(struct buf *b, uint64_t real_ms)
 {
 	time_t seconds = (time_t)(real_ms / 1000);
 	struct tm tm;
-	char text[40];
+	char text[32], *at = text;
 
 	(void)gmtime_r(&seconds, &tm);
-	size_t n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	buf_printf(b, "%.*s.%03uZ", (int)n, text, (unsigned)(real_ms % 1000));
+	at = put_part(at, tm.tm_year + 1900, 4, '-');
+	at = put_part(at, tm.tm_mon + 1, 2, '-');
+	at = put_part(at, tm.tm_mday, 2, 'T');
+	at = put_part(at, tm.tm_hour, 2, ':');
+	at = put_part(at, tm.tm_min, 2, ':');
+	at = put_part(at, tm.tm_sec, 2, '.');
+	at = put_part(at, (int)(real_ms % 1000), 3, 'Z');
+	buf_add(b, (struct str){ text, (size_t)(at - text) });
 }
 
 void clock_duration(struct buf *b, uint64_t ms)
 {
 	uint64_t s = ms / 1000;
 
-	if (ms < 1000)
-		buf_printf(b, "%" PRIu64 " ms", ms);
-	else if (s < 60)
-		buf_printf(b, "%" PRIu64 ".%" PRIu64 " s", s, ms % 1000 / 100);
-	else if (s < 3600)
-		buf_printf(b, "%" PRIu64 " min %02" PRIu64 " s", s / 60, s % 60);
-	else
-		buf_printf(b, "%" PRIu64 " h %02" PRIu64 " min", s / 3600, s / 60 % 60);
+	if (ms < 1000) {
+		add_number(b, ms, 1);
+		buf_add(b, S(" ms"));
+	} else if (s < 60) {
+		add_number(b, s, 1);
+		buf_addc(b, '.');
+		add_number(b, ms % 1000 / 100, 1);
+		buf_add(b, S(" s"));
+	} else if (s < 3600) {
+		add_number(b, s / 60, 1);
+		buf_add(b, S(" min "));
+		add_number(b, s % 60, 2);
+		buf_add(b, S(" s"));
+	} else {
+		add_number(b, s / 3600, 1);
+		buf_add(b, S(" h "));
+		add_number(b, s / 60 % 60, 2);
+		buf_add(b, S(" min"));
+	}
 }

@@ -26,6 +26,6 @@ json_t *yaml_read(const struct source *source, struct report *r);
 
 /* Finds places in a YAML text that was read without mistakes. Walks the whole text for each. */
 extern const struct locator yaml_locator;
-/* The same with a memory: walks the text once, when the first place is asked for. It belongs to one
- * document and lives in the arena. */
+/* The same with a memory: walks the text once, when the first place is asked for (by one thread at
+ * a time). It belongs to one document and lives in the arena. */
 const struct locator *yaml_locator_new(struct arena *a);

@@ -8,6 +8,25 @@
 /* -- sub-recipes ---------------------------------------------------------------------------------
  */
 
+/* People answer one gate after the other. */
+static bool in_parallel(const struct frame *f)
+{
+	for (; f; f = f->up)
+		if (node_joins(f->node))
+			return true;
+	return false;
+}
+
+static bool has_gate(const struct node *n)
+{
+	if (n->kind == NODE_GATE)
+		return true;
+	for (size_t i = 0; i < n->child_count; i++)
+		if (has_gate(n->children[i]))
+			return true;
+	return false;
+}
+
 void call_begin(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
@@ -40,7 +59,14 @@ void call_begin(struct frame *f)
 		return;
 	}
 	st->called = true;
-	st->call.stage = f->run->stage;
+	if (in_parallel(f) && has_gate(st->call.graph->root)) {
+		report_error(&f->run->issues, place_where(f->node->place),
+			"step '%.*s': a recipe with approvals cannot run in a parallel loop",
+			STR(s->id));
+		report_hint(&f->run->issues, "leave out `parallel`, or the approval");
+		step_mistake(f);
+		return;
+	}
 	f->count = f->next = 1;
 	step_tell(f, "recipe:start", ",\"depth\":%u", st->call.depth);
 	struct frame *child =
@@ -57,7 +83,6 @@ void call_child_ended(struct frame *f, struct frame *child)
 	o.value = NULL;
 	content_unref(o.out);
 	o.out = NULL;
-	f->run->stage = f->steps->call.stage;
 	if (o.ok) {
 		/* A recipe that ended early has ended well for whoever called it. */
 		o.partial = false;
@@ -71,22 +96,16 @@ void call_child_ended(struct frame *f, struct frame *child)
 /* -- gates ---------------------------------------------------------------------------------------
  */
 
-/* How people call the gate: its stage, below the stage that called the recipe it is in. */
+/* How people call the gate: its stage, below the stages that called the recipe it is in. */
 static void gate_name(const struct frame *f, struct buf *b)
 {
-	const struct step_call *call = step_call_of(f);
-
-	if (call != &f->run->first_call && call->stage.len)
-		buf_printf(b, "%.*s/", STR(call->stage));
+	if (f->up)
+		gate_name(f->up, b);
+	if (f->node->kind != NODE_SEQUENCE || !f->node->step->stage.len)
+		return;
+	if (b->len)
+		buf_addc(b, '/');
 	buf_add(b, f->node->step->stage);
-}
-
-static bool in_parallel(const struct frame *f)
-{
-	for (; f; f = f->up)
-		if (node_joins(f->node))
-			return true;
-	return false;
 }
 
 static void pause_run(struct frame *f, struct str name, struct str prompt)
@@ -119,13 +138,6 @@ void gate_begin(struct frame *f)
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF message = BUF_INIT;
 
-	if (in_parallel(f)) {
-		report_error(&f->run->issues, place_where(f->node->place),
-			"a gate cannot stand in a parallel loop");
-		report_hint(&f->run->issues, "leave out `parallel`, or the approval");
-		step_mistake(f);
-		return;
-	}
 	if (s->prompt && !text_resolve(s->prompt, f->scope, &prompt, &f->run->issues)) {
 		step_mistake(f);
 		return;

@@ -22,6 +22,7 @@ struct job_record {
 	/* Opens the named file for an output when its first byte comes. -errno. */
 	int (*open)(void *data, enum job_stream stream);
 	void *data;
+	bool failed; /* the line could not be written, so nothing was started */
 };
 
 /* What a command used. */
@@ -38,7 +39,7 @@ struct job_spec {
 	int in_fd;              /* … handed over as it is; -1: none */
 	const char *const *env; /* NAME=VALUE, added or replacing; NULL-terminated; may be NULL */
 	const char *cwd;        /* NULL: the run's */
-	const struct job_record *record; /* NULL: it is not */
+	struct job_record *record; /* NULL: it is not */
 	uint64_t max_output; /* bytes kept of each output; 0: all, and of errors the two ends */
 };
 

@@ -58,6 +58,8 @@ static void end(struct live *l)
 	watch_stop(&l->watch);
 	timer_stop(&l->again);
 	push_all(l);
+	if (!l->error && l->owner->complete)
+		l->owner->complete(l->owner);
 	if (l->error)
 		l->owner->failed(l->owner, l->error);
 	else if (l->collecting)

@@ -188,8 +188,8 @@ struct run {
 	struct step_call first_call; /* the recipe that was started */
 	json_t *step_list, *skipped;
 	struct str last_output; /* the variable that the last step has set */
-	struct str stage;
 	struct buf gate, gate_prompt;
+	bool executing;    /* something has been begun that was not taken from a record */
 	uint64_t agents;   /* started so far */
 	struct list paced; /* agents that wait for their turn */
 	struct timer pace_timer;

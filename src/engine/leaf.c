@@ -70,6 +70,7 @@ struct verdict {
 	struct str err; /* for a join: the beginning of standard error */
 	struct str err_tail, out_tail;
 	bool recalled; /* of an earlier execution */
+	bool lost;     /* what it printed could not be kept: it counts as not run */
 	/* Steps: */
 	bool no_retry, cut;
 	struct content *err_all; /* a reference */
@@ -129,6 +130,8 @@ static void recorder_failed(struct frame *f, int error)
 {
 	AUTO_BUF path = BUF_INIT;
 
+	if (f->run->stopping == RUN_FAILED)
+		return; /* one is enough of what has one cause */
 	frame_path(f, &path);
 	report_system(&f->run->issues, (struct where){ 0 }, "cannot record node %s: %s",
 		buf_cstr(&path), strerror(-error));
@@ -155,7 +158,7 @@ static void record_end(struct frame *f, const struct outcome *o, const struct ve
 				.signal = o->signal,
 				.timed_out = o->timed_out,
 				.limit = buf_str(&limit),
-				.cancelled = !o->ok && f->run->stopping != RUN_RUNNING,
+				.cancelled = v->lost || (!o->ok && f->run->stopping != RUN_RUNNING),
 				.ok = o->ok,
 				.ms = loop_now(f->run->loop) - f->began_ms,
 				.out_bytes = content_size(o->out),
@@ -308,11 +311,15 @@ static bool lost_output(struct frame *f)
 
 	if (!error)
 		return false;
+	if (f->run->stopping == RUN_FAILED)
+		return true;
 	AUTO_BUF path = BUF_INIT;
 	frame_path(f, &path);
 	report_system(&f->run->issues, (struct where){ 0 }, "cannot keep the output of node %s: %s",
 		buf_cstr(&path), strerror(error));
-	report_hint(&f->run->issues, "set TMPDIR to a directory with room");
+	report_hint(&f->run->issues,
+		f->run->options.recorder ? "make room where the run's directory is, then resume it"
+					 : "set TMPDIR to a directory with room");
 	run_fail(f->run, RUN_FAILED);
 	return true;
 }
@@ -327,7 +334,7 @@ static void on_ended(struct job_owner *owner)
 
 	timer_stop(&f->timer);
 	run_release_slot(f->run);
-	(void)lost_output(f);
+	bool lost = lost_output(f);
 	if (j->held)
 		warn_held(f);
 	struct content *out = capture_take(&j->out);
@@ -337,6 +344,7 @@ static void on_ended(struct job_owner *owner)
 		.signal = j->signal,
 		.err_bytes = j->err.bytes,
 		.usage = &usage,
+		.lost = lost,
 		.cut = j->out.cut || j->err.cut,
 		.err_all = err_all };
 	if (v.cut)
@@ -384,6 +392,20 @@ static void cannot_start(struct frame *f, const char *program, int error)
 		buf_printf(&why, "%s: cannot start: %s", program, strerror(error));
 	v.err = v.err_tail = buf_str(&why);
 	judge(f, &v, NULL);
+}
+
+/* The line of its start could not be written: it counts as not run. */
+static void cannot_record_start(struct frame *f, int error)
+{
+	struct recorder *r = f->run->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+	struct leaf_key key;
+
+	key_of(f, &path, &key);
+	(void)r->ops->end(
+		r, &key, &f->record, &(struct leaf_end){ .code = 126, .cancelled = true });
+	recorder_failed(f, -error);
+	frame_end_halted(f);
 }
 
 static void give_back(struct frame *f)
@@ -519,7 +541,9 @@ bool leaf_start(struct frame *f)
 		f->announced = false;
 	if (!f->job)
 		run_release_slot(r);
-	if (!f->job && !wait)
+	if (!f->job && !wait && f->record.failed)
+		cannot_record_start(f, error);
+	else if (!f->job && !wait)
 		cannot_start(f, argv[0], error);
 	arena_done(&a);
 	return !wait;

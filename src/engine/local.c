@@ -506,6 +506,8 @@ static int spawn(
 	j->child.exited = on_exited;
 	j->began_ms = tree_clock_ms();
 	int r = child_spawn(l->loop, &j->child, &child);
+	if (child.note)
+		spec->record->failed = child.note->failed;
 	buf_truncate(&l->mark_entry, entry);
 	vec_done(&env);
 	return r;

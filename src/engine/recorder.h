@@ -50,6 +50,10 @@ struct recorder_ops {
 	/* `record` is what begin() filled. -errno. */
 	int (*end)(struct recorder *r, const struct leaf_key *key, struct job_record *record,
 		const struct leaf_end *end);
+	/* A file that keeps the run's input while it comes: a descriptor, or -errno. */
+	int (*keep_input)(struct recorder *r);
+	/* All of it has come. */
+	void (*input_complete)(struct recorder *r);
 	/* A loop that may not be taken up in the middle begins: what is recorded below it counts
 	 * only when it had ended. -errno. */
 	int (*open)(struct recorder *r, struct str path);

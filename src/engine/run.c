@@ -251,6 +251,14 @@ static void on_input_failed(struct live_owner *o, int error)
 		end_all(r);
 }
 
+static void on_input_complete(struct live_owner *o)
+{
+	struct run *r = container_of(o, struct run, input);
+
+	if (r->options.recorder)
+		r->options.recorder->ops->input_complete(r->options.recorder);
+}
+
 static void on_input_collected(struct live_owner *o)
 {
 	struct run *r = container_of(o, struct run, input);
@@ -281,8 +289,7 @@ static void finish(struct run *r)
 	} else if (r->outcome.ok && r->outcome.live) {
 		/* Everything was skipped: the run's own input is its output. */
 		if (!r->live)
-			r->live = live_new(
-				r->loop, r->options.stdin_fd, r->options.stdin_keep, &r->input);
+			r->live = live_new(r->loop, r->options.stdin_fd, -1, &r->input);
 		r->collecting = true;
 		live_collect(r->live);
 	} else {
@@ -322,7 +329,8 @@ void run_told(struct run *r, struct str id, uint64_t bytes)
 
 void run_abort(struct run *r, const char *what, int error)
 {
-	report_system(&r->issues, (struct where){ 0 }, "%s: %s", what, strerror(error));
+	if (r->stopping != RUN_FAILED)
+		report_system(&r->issues, (struct where){ 0 }, "%s: %s", what, strerror(error));
 	run_fail(r, RUN_FAILED);
 }
 
@@ -437,6 +445,8 @@ static bool input_shared(const struct node *n)
 static struct content *open_input(struct run *r, bool *live)
 {
 	int fd = r->plan->graph->steps ? -1 : r->options.stdin_fd;
+	/* What a resumed run reads has been kept already. */
+	bool keep = r->options.recorder && !r->options.seq;
 	struct stat st;
 
 	*live = false;
@@ -444,11 +454,11 @@ static struct content *open_input(struct run *r, bool *live)
 		return NULL;
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
 		return NULL; /* /dev/null */
-	if (r->options.stdin_keep < 0 && !input_shared(r->plan->graph->root)) {
+	if (!keep && !input_shared(r->plan->graph->root)) {
 		*live = true;
 		return NULL;
 	}
-	off_t at = S_ISREG(st.st_mode) && r->options.stdin_keep < 0 ? lseek(fd, 0, SEEK_CUR) : -1;
+	off_t at = S_ISREG(st.st_mode) && !keep ? lseek(fd, 0, SEEK_CUR) : -1;
 	if (at >= 0 && at <= st.st_size) {
 		int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 
@@ -456,7 +466,10 @@ static struct content *open_input(struct run *r, bool *live)
 			return content_from_fd(own, at, (uint64_t)(st.st_size - at));
 	}
 	*live = true;
-	r->live = live_new(r->loop, fd, r->options.stdin_keep, &r->input);
+	int file = keep ? r->options.recorder->ops->keep_input(r->options.recorder) : -1;
+	if (file < -1)
+		run_abort(r, "cannot keep the standard input", -file);
+	r->live = live_new(r->loop, fd, MAX(file, -1), &r->input);
 	return NULL;
 }
 
@@ -493,7 +506,9 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->began_ms = clock_mono_ms();
 	r->seq = o->seq;
 	r->turn.call = on_turn;
-	r->input = (struct live_owner){ on_input_failed, on_input_collected };
+	r->input = (struct live_owner){ .failed = on_input_failed,
+		.complete = on_input_complete,
+		.collected = on_input_collected };
 	list_init(&r->queue);
 	list_init(&r->waiting);
 	list_init(&r->hungry);

@@ -39,8 +39,7 @@ struct run_options {
 	bool handlers;               /* this process may have signal handlers */
 	bool whole;                  /* every descendant of this process belongs to the run */
 	int stdin_fd;                /* handed to the first command; -1: empty */
-	int stdin_keep;   /* a file for all of it, so that it can be read again; -1: none */
-	event_fn *listen; /* hears every event */
+	event_fn *listen;            /* hears every event */
 	void *listen_data;
 	bool tell_output; /* … also EVENT_COMMAND_OUTPUT */
 	/* May give a command other arguments than its node says, in the arena; NULL: never. */

@@ -93,8 +93,6 @@ void step_enter(struct frame *f)
 		json_object_set(vars, "step", (json_t *)s->metadata);
 	if (s->stage_value)
 		json_object_set(vars, "stage", (json_t *)s->stage_value);
-	if (s->stage.len)
-		f->run->stage = s->stage;
 	if (s->listed)
 		step_tell(f, "recipe:step", ",\"index\":%" PRIu64, f->index);
 }

@@ -83,6 +83,12 @@ static inline bool node_is_group(const struct node *n)
 	       n->kind == NODE_WHILE || n->kind == NODE_CALL;
 }
 
+/* Whether its one child stands for many, each with a path of its own. */
+static inline bool node_repeats(const struct node *n)
+{
+	return n->kind == NODE_EACH || n->kind == NODE_WHILE;
+}
+
 /* Whether its children run at once. */
 static inline bool node_joins(const struct node *n)
 {

@@ -34,6 +34,7 @@ struct step_node {
 	struct str output, output_stderr, output_exit_code;
 	bool stream;         /* what it prints is shown as it comes */
 	bool agent;          /* starting it counts against the limits for agents */
+	struct str agent_name;
 	bool keeps_output;   /* its output is needed when it has ended */
 	uint64_t max_output; /* bytes kept of each stream */
 	/* The pause before try k+1: initial · 2^(k-1) or always the same, at most `max`. */
@@ -85,7 +86,6 @@ struct step_call {
 	json_t *vars;     /* its variables */
 	json_t *passed;   /* the names that it was given: left out of what it gives back */
 	struct str dir;   /* of its file: where its own sub-recipes are looked for */
-	struct str stage; /* the stage around the call, for the names of gates */
 	unsigned depth;   /* the first one: 1 */
 	uint64_t max_depth, max_agents;
 };
@@ -99,8 +99,10 @@ struct step_host {
 	unsigned max_parallel;
 	bool stream;         /* every step as if it said so */
 	const char *project; /* the run's working directory */
-	/* The text of a recipe file, as it was when the run first read it. False with an issue. */
+	/* The text of a recipe file, as it was when the run first called it. False with an issue. */
 	bool (*load)(void *data, struct str path, struct buf *text, struct report *r);
+	/* It is a recipe, and is being called: it stays as it is. False with an issue. */
+	bool (*keep)(void *data, struct str path, struct str text, struct report *r);
 	/* The directory of a collection of recipes; NULL: there is none of that name. */
 	const char *(*collection)(void *data, struct str name);
 	/* The command of an agent step. */
@@ -149,6 +151,7 @@ struct step_graph {
 	const struct step_ops *ops;
 	json_t *context;  /* defaults of variables; owned */
 	json_t *metadata; /* the variable `recipe`; owned */
+	const json_t *body; /* its steps or stages as written; of the recipe */
 	struct str path, dir;
 	uint64_t max_depth, max_agents;
 	/* Pacing of agents. */

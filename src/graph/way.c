@@ -23,13 +23,12 @@ static const struct node *below(const struct node *n, struct str part, struct wa
 		return n->recover;
 	}
 	if (part.len > 1 && part.p[0] == 'r') {
-		if ((n->kind != NODE_EACH && n->kind != NODE_WHILE) ||
-			!number_of(str_from(part, 1), &index))
+		if (!node_repeats(n) || !number_of(str_from(part, 1), &index))
 			return NULL;
 		ret->index = index;
 		return n->child_count ? n->children[0] : NULL;
 	}
-	if (!number_of(part, &index) || index >= n->child_count || n->kind == NODE_EACH)
+	if (!number_of(part, &index) || index >= n->child_count || node_repeats(n))
 		return NULL;
 	ret->index = index;
 	return n->children[index];
@@ -76,7 +75,7 @@ static size_t find(const struct node *n, struct str path, struct str name, struc
 	for (size_t i = 0; i < n->child_count; i++) {
 		AUTO_BUF child = BUF_INIT;
 
-		if (n->kind == NODE_EACH)
+		if (node_repeats(n))
 			continue; /* a copy has to be named by its path */
 		path_child(&child, path, i);
 		found += find(n->children[i], buf_str(&child), name, ret);

@@ -82,7 +82,7 @@ static uint64_t own_start(void)
 
 /* Writes the note; runs in the child. When the clock has not moved on since we were made, it is our
  * start time, and nobody has to be asked. */
-static int write_note(const struct child_note *note, uint64_t before_ticks)
+static int write_note(struct child_note *note, uint64_t before_ticks)
 {
 	char line[NOTE_MAX], *at = line;
 	const char *end = line + sizeof(line);
@@ -94,7 +94,10 @@ static int write_note(const struct child_note *note, uint64_t before_ticks)
 	at = put(at, end, S(",\"st\":"));
 	at = put_number(at, end, now == before_ticks ? now : own_start());
 	at = put(at, end, note->after);
-	return write(note->fd, line, (size_t)(at - line)) == at - line ? 0 : errno ? errno : EIO;
+	if (write(note->fd, line, (size_t)(at - line)) == at - line)
+		return 0;
+	note->failed = true;
+	return errno ? errno : EIO;
 }
 
 static int move_fd(int from, int to)

@@ -17,8 +17,8 @@ struct child_spec {
 	const sigset_t *mask;        /* signals blocked in it */
 	const struct rlimit *nofile; /* its limit of descriptors; NULL: the caller's */
 	bool reset_handlers;         /* the caller may have signal handlers */
-	bool portable; /* posix_spawn, as where the kernel refuses clone with a pidfd */
-	const struct child_note *note; /* NULL: none */
+	bool portable;           /* posix_spawn, as where the kernel refuses clone with a pidfd */
+	struct child_note *note; /* NULL: none */
 };
 
 /* A line that says who it is, written by the child the moment before it executes: `before`, "pid"
@@ -26,6 +26,7 @@ struct child_spec {
 struct child_note {
 	int fd;
 	struct str before, after;
+	bool failed; /* it could not be written, so nothing was executed */
 };
 
 /* A process in a group of its own, whose pid is the group's. It dies when its parent does. */

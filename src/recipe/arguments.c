@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/near.h"
 #include "base/vec.h"
+#include "data/big.h"
 
 /* Values that roux itself adds to a recorded run (async-runs.md section 3). */
 static const char *const lifecycle[] = { "run_id", "state_dir", "actor_address", "default_room",
@@ -234,6 +235,33 @@ struct public_arguments *public_arguments_new(const struct graph *g, const json_
 	return p;
 }
 
+static enum type_kind kind_of(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_INTEGER:
+		return TYPE_INT;
+	case JSON_REAL:
+		return TYPE_NUMBER;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return TYPE_BOOL;
+	case JSON_ARRAY:
+		return TYPE_ARRAY;
+	case JSON_OBJECT:
+		return TYPE_OBJECT;
+	case JSON_STRING:
+	case JSON_NULL:
+		break;
+	}
+	return json_is_big(value) ? TYPE_INT : TYPE_STRING;
+}
+
+/* Nothing, or an empty text: a default that only keeps the place of what a caller has to say. */
+static bool keeps_place(const json_t *value)
+{
+	return json_is_null(value) || (json_is_string(value) && !json_string_length(value));
+}
+
 struct public_arguments *public_arguments_steps(const json_t *context)
 {
 	struct public_arguments *p = mem_new(struct public_arguments);
@@ -243,6 +271,8 @@ struct public_arguments *public_arguments_steps(const json_t *context)
 	p->at = arena_array(&p->arena, struct public_argument, json_object_size(context));
 	json_object_foreach((json_t *)context, name, value) p->at[p->count++] =
 		(struct public_argument){ .name = arena_str(&p->arena, str_of(name)),
+			.type = { .kind = kind_of(value) },
+			.required = keeps_place(value),
 			.fallback = value };
 	return p;
 }
@@ -266,6 +296,7 @@ static json_t *property(const struct type *type)
 		[TYPE_BOOL] = "boolean",
 		[TYPE_ARRAY] = "array",
 		[TYPE_ENUM] = "string",
+		[TYPE_OBJECT] = "object",
 	};
 	json_t *schema = json_pack("{s:s}", "type", types[type->kind]);
 

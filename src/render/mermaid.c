@@ -59,6 +59,17 @@ static void indent(struct buf *b, unsigned depth)
 	buf_fill(b, ' ', 2 * (size_t)(depth + 1));
 }
 
+/* The shapes of steps. */
+static const struct frame {
+	const char *before, *after;
+} frames[] = {
+	[LOOK_PLAIN] = { "(\"", "\")" },
+	[LOOK_BASH] = { "[\"", "\"]" },
+	[LOOK_AGENT] = { "(\"", "\")" },
+	[LOOK_RECIPE] = { "[[\"", "\"]]" },
+	[LOOK_WAIT] = { "{{\"", "\"}}" },
+};
+
 static void put_leaf(struct buf *b, const struct item *i)
 {
 	/* What stands around the label. */
@@ -71,26 +82,39 @@ static void put_leaf(struct buf *b, const struct item *i)
 		[ITEM_MORE] = { "(\"", NULL, "\")" },
 		[ITEM_FORK] = { "[/\"", "fork", "\"\\]" },
 		[ITEM_JOIN] = { "[\\\"", "join", "\"/]" },
+		[ITEM_CONDITION] = { "{\"", NULL, "\"}" },
+		[ITEM_GATE] = { "{\"", NULL, "\"}" },
 		[ITEM_SEQUENCE] = { "[\"", NULL, "\"]" },
 		[ITEM_PARALLEL] = { "[\"", NULL, "\"]" },
 	};
 	const char *text = shapes[i->kind].text;
+	const struct frame *f = i->look ? &frames[i->look] : NULL;
 
 	indent(b, i->depth);
-	buf_printf(b, "n%u%s", i->id, i->copies ? "[[\"" : shapes[i->kind].before);
+	buf_printf(b, "n%u%s", i->id, f ? f->before : i->copies ? "[[\"" : shapes[i->kind].before);
 	if (text)
 		buf_adds(b, text);
 	else
 		add_label(b, i);
-	buf_printf(b, "%s\n", i->copies ? "\"]]" : shapes[i->kind].after);
+	buf_printf(b, "%s\n", f ? f->after : i->copies ? "\"]]" : shapes[i->kind].after);
+}
+
+/* Start and end of a step recipe. */
+static void put_oval(struct buf *b, const struct item *i)
+{
+	indent(b, 0);
+	buf_printf(b, "n%u([\"%s\"])\n", i->id, i->kind == ITEM_START ? "start" : "#101;nd");
 }
 
 static void put_class(struct buf *b, const struct item *i)
 {
-	const char *class = i->recovery            ? "recovery"
-			    : i->kind == ITEM_MORE ? "more"
-			    : i->fork              ? "parallel"
-						   : NULL;
+	const char *class = i->recovery                 ? "recovery"
+			    : i->kind == ITEM_MORE      ? "more"
+			    : i->kind == ITEM_CONDITION ? "condition"
+			    : i->kind == ITEM_GATE      ? "gate"
+			    : i->look                   ? look_colours[i->look].name
+			    : i->fork                   ? "parallel"
+							: NULL;
 
 	if (class)
 		buf_printf(b, "  class %c%u %s\n", item_is_group(i) ? 'g' : 'n', i->id, class);
@@ -101,9 +125,13 @@ static void put_class(struct buf *b, const struct item *i)
 
 static void put_item(struct buf *b, const struct item *i, struct buf *classes)
 {
-	put_class(classes, i);
+	if (!i->bare)
+		put_class(classes, i);
 	if (!item_is_group(i)) {
 		put_leaf(b, i);
+	} else if (i->bare) {
+		for (size_t c = 0; c < i->child_count; c++)
+			put_item(b, i->children[c], classes);
 	} else {
 		indent(b, i->depth);
 		buf_printf(b, "subgraph g%u [\"", i->id);
@@ -122,19 +150,32 @@ static void put_item(struct buf *b, const struct item *i, struct buf *classes)
 		put_item(b, i->recover, classes);
 }
 
-static void put_arrow(struct buf *b, const struct arrow *a)
+static void put_end(
+	struct buf *b, const struct picture *p, const struct item *i, struct buf *classes)
+{
+	if (p->steps)
+		put_oval(b, i);
+	else
+		put_item(b, i, classes);
+}
+
+static void put_arrow(struct buf *b, const struct picture *p, const struct arrow *a)
 {
 	static const char *const lines[] = {
 		[ARROW_NEXT] = "-->",
 		[ARROW_BRANCH] = "-->",
 		[ARROW_AGAIN] = "-- \"next copy\" -->",
+		[ARROW_ROUND] = "-. \"next round\" .->",
+		[ARROW_SKIP] = "-. \"skip\" .->",
 		[ARROW_RECOVER] = "<-. \"between attempts\" .->",
 	};
 	/* A group cannot have an arrow to itself: then the nodes in it have it. */
-	const struct item *from = a->kind == ARROW_AGAIN ? item_exit(a->from) : a->from;
-	const struct item *to = a->kind == ARROW_AGAIN ? item_entry(a->to) : a->to;
+	bool self = a->from == a->to;
+	const struct item *from = self ? item_exit(a->from) : a->from;
+	const struct item *to = self ? item_entry(a->to) : a->to;
 
-	buf_printf(b, "  %c%u %s %c%u\n", item_is_group(from) ? 'g' : 'n', from->id, lines[a->kind],
+	buf_printf(b, "  %c%u %s %c%u\n", item_is_group(from) ? 'g' : 'n', from->id,
+		p->steps && a->kind == ARROW_AGAIN ? "-- \"next item\" -->" : lines[a->kind],
 		item_is_group(to) ? 'g' : 'n', to->id);
 }
 
@@ -152,6 +193,56 @@ static void put_tips(struct buf *b, const struct item *i)
 		put_tips(b, i->recover);
 }
 
+static void put_legend_arrow(struct buf *b, unsigned which, unsigned before)
+{
+	buf_printf(b, "    legend%ufrom((\" \")) %s \"%s\" %s legend%u((\" \"))\n", which,
+		which == LEGEND_EACH ? "--" : "-.", legend_entries[which].words,
+		which == LEGEND_EACH ? "-->" : ".->", which);
+	if (before < LEGEND_COUNT)
+		buf_printf(b, "    legend%u ~~~ legend%ufrom\n", before, which);
+}
+
+static void put_legend(struct buf *b, const struct picture *p, struct buf *classes)
+{
+	unsigned before = LEGEND_COUNT;
+
+	buf_adds(b, "  subgraph legend [\"legend\"]\n");
+	for (unsigned i = 0; i < LEGEND_COUNT; i++) {
+		const struct legend_entry *e = &legend_entries[i];
+		const struct frame *f = &frames[e->look];
+		bool diamond = e->kind == ITEM_CONDITION || e->kind == ITEM_GATE;
+
+		if (!(p->legend & 1u << i))
+			continue;
+		if (e->kind == ITEM_MORE) {
+			put_legend_arrow(b, i, before);
+			before = i;
+			continue;
+		}
+		buf_printf(b, "    legend%u%s%s%s\n", i, diamond ? "{\"" : f->before, e->words,
+			diamond ? "\"}" : f->after);
+		buf_printf(classes, "  class legend%u %s\n", i,
+			e->kind == ITEM_GATE ? "gate"
+			: diamond            ? "condition"
+					     : look_colours[e->look].name);
+		if (before < LEGEND_COUNT)
+			buf_printf(b, "    legend%u ~~~ legend%u\n", before, i);
+		before = i;
+	}
+	buf_adds(b, "  end\n");
+}
+
+static void put_step_styles(struct buf *b)
+{
+	for (unsigned i = LOOK_PLAIN; i < LOOK_COUNT; i++)
+		buf_printf(b, "  classDef %s fill:%s,stroke:%s,color:#1c2330%s\n",
+			look_colours[i].name, look_colours[i].fill, look_colours[i].line,
+			i == LOOK_RECIPE ? ",stroke-dasharray:6 4" : "");
+	buf_adds(b, "  classDef condition fill:" CONDITION_FILL ",stroke:" CONDITION_LINE
+		    ",color:#1c2330\n"
+		    "  classDef gate fill:" GATE_FILL ",stroke:" GATE_LINE ",color:#1c2330\n");
+}
+
 void mermaid_write(const struct picture *p, struct buf *ret)
 {
 	AUTO_BUF classes = BUF_INIT;
@@ -165,11 +256,15 @@ void mermaid_write(const struct picture *p, struct buf *ret)
 	buf_adds(ret, "  accDescr: ");
 	add_escaped(ret, p->description);
 	buf_addc(ret, '\n');
-	put_item(ret, p->start, &classes);
+	put_end(ret, p, p->start, &classes);
 	put_item(ret, p->root, &classes);
-	put_item(ret, p->end, &classes);
+	put_end(ret, p, p->end, &classes);
 	vec_each (a, &p->arrows)
-		put_arrow(ret, a);
+		put_arrow(ret, p, a);
+	if (p->legend)
+		put_legend(ret, p, &classes);
+	if (p->steps)
+		put_step_styles(ret);
 	buf_adds(ret, "  classDef parallel stroke-width:4px\n"
 		      "  classDef recovery stroke-dasharray:6 4\n"
 		      "  classDef more stroke-dasharray:2 4\n");

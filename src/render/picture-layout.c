@@ -18,6 +18,13 @@ enum {
 	ROW_MAX = 6,          /* more branches than these stand in columns, */
 	ROW_WIDTH_MAX = 1300, /* and wider rows as well */
 	COLUMNS_MAX = 4,
+	AGAIN_ROOM = 20, /* for the arrow of a step to itself */
+	SKIP_ROOM = 46,  /* for the arrow that passes a step by */
+	SKIP_LANE = 14,  /* … which goes down so far from the right end of that room */
+	DIAMOND_LINE = 16,
+	OVAL_WIDTH = 64,
+	OVAL_HEIGHT = 28,
+	LEGEND_WIDTH = 520,
 };
 
 /* An item with its recovery and the copies behind it. `left` is up to where arrows come in. */
@@ -28,6 +35,12 @@ struct extent {
 int text_pixels(struct str s, int size)
 {
 	return ((int)picture_width(s) * size + 99) / 100;
+}
+
+int word_pixels(const struct item *i)
+{
+	return i->word.len ? text_pixels(i->word, SIZE_SMALL) + text_pixels(S("  "), SIZE_SMALL)
+			   : 0;
 }
 
 static int recover_gap(void)
@@ -43,7 +56,8 @@ static int stack_of(const struct item *i)
 /* With `below`, the recovery stands under its node: beside it arrows of the bars go out. */
 static struct extent extent_of(const struct item *i, bool below)
 {
-	struct extent e = { i->port, i->w - i->port + stack_of(i), i->h + stack_of(i) };
+	struct extent e = { i->port + (i->again ? AGAIN_ROOM : 0), i->w - i->port + stack_of(i),
+		i->h + stack_of(i) };
 
 	if (!i->recover)
 		return e;
@@ -82,9 +96,29 @@ static int measure_marks(struct item *i, int x, int y, int *w)
 	return rows * (MARK_HEIGHT + MARK_GAP);
 }
 
+/* Wide enough that the corners of its text stay inside; the flatter the wider. */
+static void measure_diamond(struct item *i)
+{
+	int lines = 1 + (i->detail.len > 0);
+	int text =
+		MAX(text_pixels(i->title, i->labelled ? SIZE_LABEL : SIZE_SMALL) + word_pixels(i),
+			text_pixels(i->detail, SIZE_SMALL));
+	int half = lines * DIAMOND_LINE / 2;
+	int w = 0;
+
+	i->diamond = lines * DIAMOND_LINE + 34 + 10 * lines;
+	i->w = text * (i->diamond / 2) / (i->diamond / 2 - half) + 8;
+	i->h = i->diamond;
+	if (i->mark_count)
+		i->h += 4 + measure_marks(i, 0, i->diamond + 4, &w);
+	for (size_t m = 0; m < i->mark_count; m++)
+		i->marks[m].x += (i->w - w) / 2;
+	i->port = i->w / 2;
+}
+
 static void measure_box(struct item *i)
 {
-	int w = text_pixels(i->title, i->labelled ? SIZE_LABEL : SIZE_COMMAND);
+	int w = text_pixels(i->title, i->labelled ? SIZE_LABEL : SIZE_COMMAND) + word_pixels(i);
 	int h = PAD - 2 + LINE_LABEL;
 
 	w = MAX(w, text_pixels(i->detail, SIZE_SMALL));
@@ -103,6 +137,8 @@ static int measure_header(struct item *i, int *w)
 	int h = HEADER;
 
 	*w = text_pixels(i->word, SIZE_SMALL);
+	if (i->bare)
+		return 0;
 	if (i->title.len)
 		*w += text_pixels(S("  "), SIZE_SMALL) + text_pixels(i->title, SIZE_LABEL);
 	if (i->mark_count)
@@ -110,12 +146,24 @@ static int measure_header(struct item *i, int *w)
 	return h + GROUP_PAD / 2 + HEADER_GAP;
 }
 
+/* Child `at` of a sequence; beside a condition and its step goes the arrow that skips it. */
+static struct extent extent_in(const struct item *g, size_t at)
+{
+	struct extent e = extent_of(g->children[at], false);
+
+	if (g->children[at]->kind != ITEM_CONDITION || at + 1 >= g->child_count)
+		return e;
+	struct extent step = extent_of(g->children[at + 1], false);
+	e.right = MAX(e.right, step.right) + SKIP_ROOM;
+	return e;
+}
+
 static struct extent sum_sequence(const struct item *g)
 {
 	struct extent sum = { 0 };
 
 	for (size_t i = 0; i < g->child_count; i++) {
-		struct extent e = extent_of(g->children[i], false);
+		struct extent e = extent_in(g, i);
 
 		sum.left = MAX(sum.left, e.left);
 		sum.right = MAX(sum.right, e.right);
@@ -208,7 +256,10 @@ static void measure(struct item *i)
 	if (i->recover)
 		measure(i->recover);
 	if (!item_is_group(i)) {
-		measure_box(i);
+		if (i->kind == ITEM_CONDITION || i->kind == ITEM_GATE)
+			measure_diamond(i);
+		else
+			measure_box(i);
 		return;
 	}
 	for (size_t c = 0; c < i->child_count; c++)
@@ -217,11 +268,12 @@ static void measure(struct item *i)
 	int header_w;
 	int header = measure_header(i, &header_w);
 	struct extent in = i->fork ? sum_parallel(i) : sum_sequence(i);
+	int pad = i->bare ? 0 : GROUP_PAD;
 	int spare = MAX(header_w - in.left - in.right, 0); /* a header wider than what is in it */
 
-	i->w = in.left + in.right + spare + 2 * GROUP_PAD;
-	i->h = header + in.h + GROUP_PAD;
-	i->port = GROUP_PAD + in.left + spare / 2;
+	i->w = in.left + in.right + spare + 2 * pad;
+	i->h = header + in.h + pad;
+	i->port = pad + in.left + spare / 2;
 }
 
 static void place(struct item *i);
@@ -249,7 +301,10 @@ static void place_unit(struct item *i, int x, int y, bool below)
 static void place_sequence(struct item *g, int y)
 {
 	for (size_t i = 0; i < g->child_count; i++) {
-		place_unit(g->children[i], g->x + g->port, y, false);
+		struct item *child = g->children[i];
+
+		place_unit(child, g->x + g->port, y, false);
+		child->lane = g->x + g->port + extent_in(g, i).right - SKIP_LANE;
 		y += extent_of(g->children[i], false).h + STEP_GAP;
 	}
 }
@@ -323,7 +378,7 @@ static void place(struct item *i)
 	if (!item_is_group(i))
 		return;
 	int top = i->y + measure_header(i, &header_w);
-	int bottom = i->y + i->h - GROUP_PAD;
+	int bottom = i->y + i->h - (i->bare ? 0 : GROUP_PAD);
 
 	if (!i->fork)
 		place_sequence(i, top);
@@ -333,10 +388,12 @@ static void place(struct item *i)
 		place_row(i, top, bottom);
 }
 
-static void place_dot(struct item *dot, int x, int y)
+/* Start and end: dots, of a step recipe ovals with their word in it. */
+static void place_dot(struct item *dot, int x, int y, bool oval)
 {
-	dot->w = dot->h = DOT;
-	dot->port = DOT / 2;
+	dot->w = oval ? OVAL_WIDTH : DOT;
+	dot->h = oval ? OVAL_HEIGHT : DOT;
+	dot->port = dot->w / 2;
 	dot->x = x - dot->port;
 	dot->y = y;
 }
@@ -349,11 +406,14 @@ void picture_layout(struct picture *p, int *width, int *height)
 	measure(p->root);
 	struct extent e = extent_of(p->root, false);
 	int w = MAX(e.left + e.right, text_pixels(p->title, SIZE_TITLE));
+	if (p->legend)
+		w = MAX(w, LEGEND_WIDTH);
 	int x = MARGIN + e.left + (w - e.left - e.right) / 2;
 
-	place_dot(p->start, x, y);
-	place_unit(p->root, x, y + DOT + STEP_GAP, false);
-	place_dot(p->end, x, y + DOT + STEP_GAP + e.h + STEP_GAP);
+	place_dot(p->start, x, y, p->steps);
+	y += p->start->h + STEP_GAP;
+	place_unit(p->root, x, y, false);
+	place_dot(p->end, x, y + e.h + STEP_GAP, p->steps);
 	*width = w + 2 * MARGIN;
-	*height = p->end->y + DOT + MARGIN;
+	*height = p->end->y + p->end->h + MARGIN;
 }

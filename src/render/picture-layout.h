@@ -28,3 +28,5 @@ void picture_layout(struct picture *p, int *width, int *height);
 
 /* Pixels a text needs at most at that font size. */
 int text_pixels(struct str s, int size);
+/* Of the word before a title, with the gap behind it. */
+int word_pixels(const struct item *i);

@@ -3,22 +3,13 @@
 #include <inttypes.h>
 
 #include "base/number.h"
-#include "graph/node.h"
+#include "graph/graph.h"
+#include "render/picture-build.h"
 #include "render/picture-text.h"
 
 enum {
-	COLUMNS_TEXT = 42,
-	COLUMNS_MARK = 34,
 	COLUMNS_TITLE = 72,
 	COLUMNS_STATE = 60,
-	MARKS_MAX = 9,
-};
-
-struct builder {
-	struct picture *picture;
-	const struct picture_options *options; /* NULL: none */
-	struct arena *arena;
-	unsigned budget; /* items that may still be made */
 };
 
 static struct item *build(
@@ -43,6 +34,20 @@ const struct item *item_exit(const struct item *i)
 	return i;
 }
 
+const struct item *item_first(const struct item *i)
+{
+	while (i->bare)
+		i = i->children[0];
+	return i;
+}
+
+const struct item *item_last(const struct item *i)
+{
+	while (i->bare)
+		i = i->children[i->child_count - 1];
+	return i;
+}
+
 void item_lines(const struct item *i, struct buf *b)
 {
 	buf_add(b, i->word);
@@ -62,7 +67,7 @@ void item_lines(const struct item *i, struct buf *b)
 	}
 }
 
-static struct item *make(struct builder *b, enum item_kind kind, unsigned depth)
+struct item *build_item(struct builder *b, enum item_kind kind, unsigned depth)
 {
 	struct item *i = arena_new(b->arena, struct item);
 
@@ -72,23 +77,33 @@ static struct item *make(struct builder *b, enum item_kind kind, unsigned depth)
 	return i;
 }
 
-static struct item *make_more(struct builder *b, struct str text, struct str tip, unsigned depth)
+struct item *build_more(struct builder *b, struct str text, struct str tip, unsigned depth)
 {
-	struct item *i = make(b, ITEM_MORE, depth);
+	struct item *i = build_item(b, ITEM_MORE, depth);
 
 	i->title = text;
 	i->tip = tip;
 	return i;
 }
 
-static void connect(
+struct item *build_more_children(struct builder *b, size_t count, unsigned depth)
+{
+	return build_more(b, arena_printf(b->arena, "… %zu more", count),
+		arena_printf(b->arena, "%zu more left out of the picture", count), depth);
+}
+
+void build_arrow(
 	struct builder *b, enum arrow_kind kind, const struct item *from, const struct item *to)
 {
+	if (from != to) {
+		from = item_last(from);
+		to = item_first(to);
+	}
 	vec_push(&b->picture->arrows, (struct arrow){ kind, from, to });
 }
 
 /* The whole text goes to the tip, what fits to the picture. */
-static struct str shown(
+struct str build_text(
 	struct builder *b, struct item *i, struct buf *tip, struct str s, unsigned columns)
 {
 	struct str line = picture_line(b->arena, s);
@@ -99,14 +114,18 @@ static struct str shown(
 	return cut;
 }
 
-static void add_mark(struct builder *b, struct item *i, struct buf *tip, struct buf *text)
+void build_mark(struct builder *b, struct item *i, struct buf *tip, struct buf *text)
 {
-	i->marks[i->mark_count++].text = shown(b, i, tip, buf_str(text), COLUMNS_MARK);
+	if (i->mark_count + 1 >= MARKS_MAX) /* the last one is for the state */
+		return;
+	if (!i->marks)
+		i->marks = arena_array(b->arena, struct mark, MARKS_MAX);
+	i->marks[i->mark_count++].text = build_text(b, i, tip, buf_str(text), COLUMNS_MARK);
 	buf_reset(text);
 }
 
 /* Exact, in the largest unit that leaves no fraction worse than the text would have. */
-static void add_duration(struct buf *b, uint64_t ms)
+void build_duration(struct buf *b, uint64_t ms)
 {
 	if (ms < 1000)
 		buf_printf(b, "%" PRIu64 "ms", ms);
@@ -130,7 +149,7 @@ static bool say_duration(struct buf *text, const char *name, const struct settin
 	if (s->text)
 		buf_printf(text, "%.*s ms", STR(s->text->raw));
 	else
-		add_duration(text, s->value);
+		build_duration(text, s->value);
 	return true;
 }
 
@@ -170,25 +189,24 @@ static void add_marks(struct builder *b, struct item *i, const struct node *n, s
 {
 	AUTO_BUF text = BUF_INIT;
 
-	i->marks = arena_array(b->arena, struct mark, MARKS_MAX);
 	i->never = !n->when && !n->runs;
 	if (say_when(&text, n))
-		add_mark(b, i, tip, &text);
+		build_mark(b, i, tip, &text);
 	if (say_repeat(&text, n))
-		add_mark(b, i, tip, &text);
+		build_mark(b, i, tip, &text);
 	if (say_duration(&text, "delay", &n->delay_ms))
-		add_mark(b, i, tip, &text);
+		build_mark(b, i, tip, &text);
 	if (say_duration(&text, "timeout", &n->timeout_ms))
-		add_mark(b, i, tip, &text);
+		build_mark(b, i, tip, &text);
 	if (say_retry(&text, &n->retry))
-		add_mark(b, i, tip, &text);
+		build_mark(b, i, tip, &text);
 	if (n->failure_stated) {
 		buf_printf(&text, "failure %s", failure_name(n->failure));
-		add_mark(b, i, tip, &text);
+		build_mark(b, i, tip, &text);
 	}
 	if (n->import.len) {
 		buf_printf(&text, "import %.*s", STR(n->import));
-		add_mark(b, i, tip, &text);
+		build_mark(b, i, tip, &text);
 	}
 }
 
@@ -218,17 +236,26 @@ static void add_state(struct builder *b, struct item *i, const struct picture_st
 	i->outcome = picture_state_worst(s);
 }
 
-static void describe_state(struct builder *b, struct item *i, struct buf *tip)
+bool build_state(struct builder *b, struct item *i, struct str path, struct buf *tip)
 {
 	struct picture_state s;
 
-	if (!find_state(b, i->path, &s))
-		return;
+	if (!find_state(b, path, &s))
+		return false;
 	add_state(b, i, &s);
 	buf_addc(tip, '\n');
 	picture_state_text(&s, tip);
 	if (s.attempts == 1)
 		buf_adds(tip, " · 1 attempt");
+	return true;
+}
+
+void build_tip(struct builder *b, struct item *i, struct buf *tip, size_t what)
+{
+	if (i->path.len)
+		buf_printf(tip, "\npath %.*s", STR(i->path));
+	i->tip = arena_str(b->arena, buf_str(tip));
+	i->what = str_sub(i->tip, 0, what);
 }
 
 static struct str word_of(const struct node *n)
@@ -252,26 +279,23 @@ static void describe(struct builder *b, struct item *i, const struct node *n, bo
 	struct str name = n->label.len || !item_is_group(i) ? n->label : n->import;
 	i->labelled = name.len > 0;
 	if (i->labelled)
-		i->title = shown(b, i, &tip, name, COLUMNS_TEXT);
+		i->title = build_text(b, i, &tip, name, COLUMNS_TEXT);
 	if (!item_is_group(i)) {
 		struct str text = n->line.len ? n->line : str_of(node_kind_name(n->kind));
 		struct str *place = i->labelled ? &i->detail : &i->title;
 
-		*place = shown(b, i, &tip, text, COLUMNS_TEXT);
+		*place = build_text(b, i, &tip, text, COLUMNS_TEXT);
 	}
 	add_marks(b, i, n, &tip);
 	size_t what = tip.len;
-	describe_state(b, i, &tip);
+	(void)build_state(b, i, i->path, &tip);
 	if (recovery)
 		buf_adds(&tip, "\nruns between attempts");
-	if (i->path.len)
-		buf_printf(&tip, "\npath %.*s", STR(i->path));
-	i->tip = arena_str(b->arena, buf_str(&tip));
-	i->what = str_sub(i->tip, 0, what);
+	build_tip(b, i, &tip, what);
 }
 
 /* How many of a group's children are drawn; the rest becomes one box. */
-static size_t reserve_children(struct builder *b, size_t count)
+size_t build_reserve(struct builder *b, size_t count)
 {
 	size_t show = count > PICTURE_CHILDREN_MAX ? PICTURE_CHILDREN_SHOWN : count;
 
@@ -316,7 +340,7 @@ static void count_left_out(struct builder *b, const struct item *group, size_t f
 static void add_children(struct builder *b, struct item *group, const struct node *n)
 {
 	unsigned depth = group->depth + 1;
-	size_t show = depth < PICTURE_DEPTH_MAX ? reserve_children(b, n->child_count) : 0;
+	size_t show = depth < PICTURE_DEPTH_MAX ? build_reserve(b, n->child_count) : 0;
 	size_t more = n->child_count - show;
 
 	group->children = arena_array(b->arena, struct item *, show + 1);
@@ -324,12 +348,10 @@ static void add_children(struct builder *b, struct item *group, const struct nod
 		group->children[group->child_count++] =
 			build(b, n->children[i], child_path(b, group, i), depth, false);
 	if (depth >= PICTURE_DEPTH_MAX)
-		group->children[group->child_count++] = make_more(b, S("… deeper levels left out"),
+		group->children[group->child_count++] = build_more(b, S("… deeper levels left out"),
 			S("the picture ends at this depth"), depth);
 	else if (more)
-		group->children[group->child_count++] = make_more(b,
-			arena_printf(b->arena, "… %zu more", more),
-			arena_printf(b->arena, "%zu more left out of the picture", more), depth);
+		group->children[group->child_count++] = build_more_children(b, more, depth);
 	if (more && b->picture->run && n->kind != NODE_EACH)
 		count_left_out(b, group, show, n->child_count);
 }
@@ -337,21 +359,21 @@ static void add_children(struct builder *b, struct item *group, const struct nod
 static void connect_children(struct builder *b, struct item *group)
 {
 	if (group->kind == ITEM_PARALLEL) {
-		group->fork = make(b, ITEM_FORK, group->depth + 1);
-		group->join = make(b, ITEM_JOIN, group->depth + 1);
+		group->fork = build_item(b, ITEM_FORK, group->depth + 1);
+		group->join = build_item(b, ITEM_JOIN, group->depth + 1);
 	}
 	for (size_t i = 0; i < group->child_count; i++) {
 		const struct item *child = group->children[i];
 
 		if (group->kind == ITEM_PARALLEL) {
-			connect(b, ARROW_BRANCH, group->fork, child);
-			connect(b, ARROW_BRANCH, child, group->join);
+			build_arrow(b, ARROW_BRANCH, group->fork, child);
+			build_arrow(b, ARROW_BRANCH, child, group->join);
 		} else if (i) {
-			connect(b, ARROW_NEXT, group->children[i - 1], child);
+			build_arrow(b, ARROW_NEXT, group->children[i - 1], child);
 		}
 	}
 	if (group->node->kind == NODE_EACH && group->kind == ITEM_SEQUENCE)
-		connect(b, ARROW_AGAIN, group->children[0], group->children[0]);
+		build_arrow(b, ARROW_AGAIN, group->children[0], group->children[0]);
 	if (group->node->kind == NODE_EACH && group->kind == ITEM_PARALLEL)
 		group->children[0]->copies = true;
 }
@@ -363,7 +385,7 @@ static void add_recover(struct builder *b, struct item *i, const struct node *n)
 	if (!n->recover)
 		return;
 	if (!b->budget || i->depth + 1 >= PICTURE_DEPTH_MAX) {
-		i->recover = make_more(b, S("… recovery left out"),
+		i->recover = build_more(b, S("… recovery left out"),
 			S("the picture ends at this depth or size"), i->depth + 1);
 	} else {
 		b->budget--;
@@ -371,7 +393,7 @@ static void add_recover(struct builder *b, struct item *i, const struct node *n)
 		i->recover = build(
 			b, n->recover, arena_str(b->arena, buf_str(&path)), i->depth + 1, true);
 	}
-	connect(b, ARROW_RECOVER, i, i->recover);
+	build_arrow(b, ARROW_RECOVER, i, i->recover);
 }
 
 static struct item *build(
@@ -380,7 +402,7 @@ static struct item *build(
 	enum item_kind kind = n->child_count == 0 ? ITEM_BOX
 			      : node_joins(n)     ? ITEM_PARALLEL
 						  : ITEM_SEQUENCE;
-	struct item *i = make(b, kind, depth);
+	struct item *i = build_item(b, kind, depth);
 
 	i->path = path;
 	describe(b, i, n, recovery);
@@ -395,25 +417,42 @@ static struct item *build(
 	return i;
 }
 
-void picture_build(struct picture *p, const struct node *root,
-	const struct picture_options *options, unsigned items_max)
+static struct str description(const struct builder *b)
 {
-	struct builder b = { p, options, &p->arena, items_max };
-	struct str title = options ? options->title : S("");
+	const struct picture *p = b->picture;
+	const char *few = p->commands == 1 ? "" : "s";
 
-	*p = (struct picture){ .run = options && options->state };
-	p->title = picture_cut(b.arena, picture_line(b.arena, title), COLUMNS_TITLE);
-	p->start = make(&b, ITEM_START, 0);
-	p->start->tip = S("start");
-	p->root = build(&b, root, path_root(root), 0, false);
-	p->end = make(&b, ITEM_END, 0);
-	p->end->tip = S("end");
-	connect(&b, ARROW_NEXT, p->start, p->root);
-	connect(&b, ARROW_NEXT, p->root, p->end);
-	p->description = arena_printf(b.arena,
+	if (p->steps)
+		return arena_printf(b->arena,
+			"%u step%s, from top to bottom. A diamond is a condition or an approval; a "
+			"dashed arrow passes a step by.",
+			p->commands, few);
+	return arena_printf(b->arena,
 		"%u command%s in %u group%s, from top to bottom. The steps of a sequence run one "
 		"after the other; the branches of a parallel group run at once, between two bars.",
-		p->commands, p->commands == 1 ? "" : "s", p->groups, p->groups == 1 ? "" : "s");
+		p->commands, few, p->groups, p->groups == 1 ? "" : "s");
+}
+
+void picture_build(struct picture *p, const struct graph *g, const struct picture_options *options,
+	unsigned items_max)
+{
+	struct builder b = { p, options, &p->arena, items_max, { 0 } };
+	struct str title = options ? options->title : S("");
+
+	*p = (struct picture){ .run = options && options->state, .steps = g->steps, .graph = g };
+	p->title = picture_cut(b.arena, picture_line(b.arena, title), COLUMNS_TITLE);
+	p->start = build_item(&b, ITEM_START, 0);
+	p->start->tip = S("start");
+	p->root = g->steps ? build_steps(&b, g->root)
+			   : build(&b, g->root, path_root(g->root), 0, false);
+	p->end = build_item(&b, ITEM_END, 0);
+	p->end->tip = S("end");
+	build_arrow(&b, ARROW_NEXT, p->start, p->root);
+	build_arrow(&b, ARROW_NEXT, p->root, p->end);
+	vec_each (condition, &b.open)
+		build_arrow(&b, ARROW_SKIP, *condition, p->end);
+	vec_done(&b.open);
+	p->description = description(&b);
 }
 
 void picture_done(struct picture *p)

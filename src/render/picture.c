@@ -8,7 +8,7 @@ enum { MERMAID_MAX_BYTES = 50000, MERMAID_MAX_ARROWS = 500 };
 
 /* Leaves more and more out until Mermaid takes it. */
 static void write_mermaid(
-	const struct node *root, const struct picture_options *options, struct buf *ret)
+	const struct graph *g, const struct picture_options *options, struct buf *ret)
 {
 	size_t before = ret->len;
 	bool fits = false;
@@ -17,7 +17,7 @@ static void write_mermaid(
 		struct picture p;
 
 		buf_truncate(ret, before);
-		picture_build(&p, root, options, items);
+		picture_build(&p, g, options, items);
 		mermaid_write(&p, ret);
 		fits = (ret->len - before < MERMAID_MAX_BYTES &&
 			       p.arrows.len < MERMAID_MAX_ARROWS) ||
@@ -32,10 +32,10 @@ void picture_write(const struct graph *g, enum picture_format format,
 	struct picture p;
 
 	if (format == PICTURE_MERMAID) {
-		write_mermaid(g->root, options, ret);
+		write_mermaid(g, options, ret);
 		return;
 	}
-	picture_build(&p, g->root, options, PICTURE_ITEMS_MAX);
+	picture_build(&p, g, options, PICTURE_ITEMS_MAX);
 	if (format == PICTURE_SVG)
 		svg_write(&p, ret);
 	else

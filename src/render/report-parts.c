@@ -94,7 +94,7 @@ void report_graph(const struct run_report *f, struct buf *b)
 			"<p class=\"quiet\">The graph of this run is not known.</p>\n</section>\n");
 		return;
 	}
-	picture_build(&p, f->graph->root, &options, PICTURE_ITEMS_MAX);
+	picture_build(&p, f->graph, &options, PICTURE_ITEMS_MAX);
 	svg_write(&p, &svg);
 	buf_printf(b,
 		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Picture of the "

@@ -1,4 +1,4 @@
-#include "render/picture-layout.h"
+#include "render/svg-draw.h"
 
 static const char style[] = ".graph text{font-family:ui-monospace,'DejaVu Sans "
 			    "Mono',Menlo,Consolas,monospace;fill:#1c2330}\n"
@@ -89,7 +89,7 @@ static void add_state_style(struct buf *b, const struct picture *p)
 }
 
 /* The text is clean already: only what XML itself uses is left. */
-static void add_text(struct buf *b, struct str s)
+void svg_text(struct buf *b, struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		switch (s.p[i]) {
@@ -112,17 +112,17 @@ static void add_text(struct buf *b, struct str s)
 }
 
 /* `y` is the middle of the line. */
-static void put_text(struct buf *b, const char *class, int x, int y, int size, struct str s)
+void svg_line_of_text(struct buf *b, const char *class, int x, int y, int size, struct str s)
 {
 	if (!s.len)
 		return;
 	buf_printf(b, "<text class=\"%s\" x=\"%d\" y=\"%d\" xml:space=\"preserve\">", class, x,
 		y + size * 35 / 100);
-	add_text(b, s);
+	svg_text(b, s);
 	buf_adds(b, "</text>\n");
 }
 
-static void put_rect(struct buf *b, const char *class, int x, int y, int w, int h, int round)
+void svg_rect(struct buf *b, const char *class, int x, int y, int w, int h, int round)
 {
 	buf_printf(b, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", class, x,
 		y, w, h);
@@ -131,7 +131,7 @@ static void put_rect(struct buf *b, const char *class, int x, int y, int w, int 
 	buf_adds(b, "/>\n");
 }
 
-static void put_marks(struct buf *b, const struct item *i)
+void svg_marks(struct buf *b, const struct item *i)
 {
 	for (size_t m = 0; m < i->mark_count; m++) {
 		const struct mark *mark = &i->marks[m];
@@ -139,14 +139,16 @@ static void put_marks(struct buf *b, const struct item *i)
 		int y = i->y + mark->y;
 		AUTO_BUF class = BUF_INIT;
 
-		buf_printf(
-			&class, mark->state ? "state %s" : "pill", outcome_looks[i->outcome].name);
-		put_rect(b, buf_cstr(&class), x, y, mark->w, MARK_HEIGHT,
+		if (mark->state)
+			buf_printf(&class, "state %s", outcome_looks[i->outcome].name);
+		else
+			buf_adds(&class, i->kind == ITEM_BOX ? "pill" : "pill on-frame");
+		svg_rect(b, buf_cstr(&class), x, y, mark->w, MARK_HEIGHT,
 			mark->state ? 4 : MARK_HEIGHT / 2);
 		buf_reset(&class);
 		buf_printf(&class, mark->state ? "state-text %s" : "mark",
 			outcome_looks[i->outcome].name);
-		put_text(b, buf_cstr(&class), x + MARK_PAD, y + MARK_HEIGHT / 2, SIZE_SMALL,
+		svg_line_of_text(b, buf_cstr(&class), x + MARK_PAD, y + MARK_HEIGHT / 2, SIZE_SMALL,
 			mark->text);
 	}
 }
@@ -155,7 +157,7 @@ static void put_marks(struct buf *b, const struct item *i)
 static void put_outline(struct buf *b, const struct item *i, const char *class, int round)
 {
 	for (int back = i->copies ? STACK : 0; back >= 0; back -= STACK / 2)
-		put_rect(b, class, i->x + back, i->y + back, i->w, i->h, round);
+		svg_rect(b, class, i->x + back, i->y + back, i->w, i->h, round);
 }
 
 static const char *title_class(const struct item *i, bool alone)
@@ -179,12 +181,15 @@ static void put_box(struct buf *b, const struct item *i)
 
 	AUTO_BUF classes = BUF_INIT;
 	buf_adds(&classes, class);
+	if (i->look)
+		buf_printf(&classes, " %s", look_colours[i->look].name);
 	if (i->known)
 		buf_printf(&classes, " known %s", outcome_looks[i->outcome].name);
 	put_outline(b, i, buf_cstr(&classes), 7);
-	put_text(b, title_class(i, alone), x, y, size, i->title);
-	put_text(b, "small quiet", i->x + PAD, y + LINE_DETAIL + 1, SIZE_SMALL, i->detail);
-	put_marks(b, i);
+	svg_line_of_text(b, "word", x, y, SIZE_SMALL, i->word);
+	svg_line_of_text(b, title_class(i, alone), x + word_pixels(i), y, size, i->title);
+	svg_line_of_text(b, "small quiet", i->x + PAD, y + LINE_DETAIL + 1, SIZE_SMALL, i->detail);
+	svg_marks(b, i);
 }
 
 /* The bars beside a column: that of the fork ends at the last branch, that of the join begins at
@@ -198,10 +203,10 @@ static void put_teeth(struct buf *b, const struct item *g, size_t c)
 	int middle = child->y + child->h / 2;
 
 	if ((c + 1) % g->per_column == 0 || c + 1 == g->child_count)
-		put_rect(b, "bar", child->lane_left, top, BAR, (single ? foot : middle + 8) - top,
+		svg_rect(b, "bar", child->lane_left, top, BAR, (single ? foot : middle + 8) - top,
 			3);
 	if (c % g->per_column == 0)
-		put_rect(b, "bar", child->lane_right, single ? top : middle - 8, BAR,
+		svg_rect(b, "bar", child->lane_right, single ? top : middle - 8, BAR,
 			foot - (single ? top : middle - 8), 3);
 }
 
@@ -217,18 +222,19 @@ static void put_group(struct buf *b, const struct item *i)
 	buf_printf(&class, "frame%s%s%s", odd, both ? " both" : "", i->recovery ? " recovery" : "");
 	if (i->known)
 		buf_printf(&class, " %s", outcome_looks[i->outcome].name);
-	put_outline(b, i, buf_cstr(&class), 12);
+	if (!i->bare)
+		put_outline(b, i, buf_cstr(&class), 12);
 	if (both)
-		put_rect(b, "inner", i->x + 4, i->y + 4, i->w - 8, i->h - 8, 9);
-	put_text(b, both ? "word both" : "word", i->x + GROUP_PAD, y, SIZE_SMALL, i->word);
-	put_text(b, "label",
+		svg_rect(b, "inner", i->x + 4, i->y + 4, i->w - 8, i->h - 8, 9);
+	svg_line_of_text(b, both ? "word both" : "word", i->x + GROUP_PAD, y, SIZE_SMALL, i->word);
+	svg_line_of_text(b, "label",
 		i->x + GROUP_PAD + text_pixels(i->word, SIZE_SMALL) +
 			text_pixels(S("  "), SIZE_SMALL),
 		y, SIZE_LABEL, i->title);
-	put_marks(b, i);
+	svg_marks(b, i);
 	if (both) {
-		put_rect(b, "bar", i->fork->x, i->fork->y, i->fork->w, BAR, 3);
-		put_rect(b, "bar", i->join->x, i->join->y, i->join->w, BAR, 3);
+		svg_rect(b, "bar", i->fork->x, i->fork->y, i->fork->w, BAR, 3);
+		svg_rect(b, "bar", i->join->x, i->join->y, i->join->w, BAR, 3);
 	}
 	for (size_t c = 0; c < i->child_count; c++) {
 		if (both && i->per_column)
@@ -252,10 +258,12 @@ static void put_dot(struct buf *b, const struct item *i)
 static void put_item(struct buf *b, const struct item *i)
 {
 	buf_printf(b, "<g%s><title>", i->never ? " class=\"never\"" : "");
-	add_text(b, i->tip);
+	svg_text(b, i->tip);
 	buf_adds(b, "</title>\n");
 	if (i->kind == ITEM_START || i->kind == ITEM_END)
-		put_dot(b, i);
+		(i->h == DOT ? put_dot : svg_oval)(b, i);
+	else if (i->kind == ITEM_CONDITION || i->kind == ITEM_GATE)
+		svg_diamond(b, i);
 	else if (item_is_group(i))
 		put_group(b, i);
 	else
@@ -265,11 +273,9 @@ static void put_item(struct buf *b, const struct item *i)
 		put_item(b, i->recover);
 }
 
-enum side { SIDE_LEFT, SIDE_RIGHT, SIDE_UP, SIDE_DOWN };
-
 /* A triangle that touches (x, y) and points to that side. Markers would be shorter, but the colours
  * of a marker do not follow its line everywhere. */
-static void put_head(struct buf *b, int x, int y, enum side side, const char *class)
+void svg_head(struct buf *b, int x, int y, enum side side, const char *class)
 {
 	static const int shape[][4] = {
 		[SIDE_LEFT] = { 9, -5, 9, 5 },
@@ -283,7 +289,7 @@ static void put_head(struct buf *b, int x, int y, enum side side, const char *cl
 		y + s[1], x + s[2], y + s[3]);
 }
 
-static void put_line(struct buf *b, const char *class, int x1, int y1, int x2, int y2)
+void svg_line(struct buf *b, const char *class, int x1, int y1, int x2, int y2)
 {
 	buf_printf(b, "<path class=\"line%s\" d=\"M%d %dL%d %d\"/>\n", class, x1, y1, x2, y2);
 }
@@ -295,8 +301,8 @@ static int bottom_of(const struct item *i)
 
 static void put_down(struct buf *b, int x, int y1, int y2)
 {
-	put_line(b, "", x, y1, x, y2 - 8);
-	put_head(b, x, y2, SIDE_DOWN, "");
+	svg_line(b, "", x, y1, x, y2 - 8);
+	svg_head(b, x, y2, SIDE_DOWN, "");
 }
 
 static void put_branch(struct buf *b, const struct arrow *a)
@@ -312,20 +318,28 @@ static void put_branch(struct buf *b, const struct arrow *a)
 	}
 	from = out ? child->lane_left + BAR : child->x + child->w + (child->copies ? STACK : 0);
 	to = out ? child->x : child->lane_right;
-	put_line(b, "", from, y, to - 8, y);
-	put_head(b, to, y, SIDE_RIGHT, "");
+	svg_line(b, "", from, y, to - 8, y);
+	svg_head(b, to, y, SIDE_RIGHT, "");
 }
 
-/* From the foot of a repeated body back to its top, along its left side. */
-static void put_again(struct buf *b, const struct item *i)
+static int middle_of(const struct item *i)
 {
-	int reach = 13;
-	int top = i->y + MIN(i->h / 4, 40);
-	int foot = i->y + i->h - MIN(i->h / 4, 40);
+	return (i->diamond ? i->diamond : i->h) / 2;
+}
 
-	buf_printf(b, "<path class=\"line\" d=\"M%d %dh-%dq-6 0 -6 -6V%dq0 -6 6 -6h%d\"/>\n", i->x,
-		foot, reach - 6, top + 6, reach - 6 - 6);
-	put_head(b, i->x, top, SIDE_RIGHT, "");
+/* From the foot of a repeated body back to its top, along its left side; of several steps from the
+ * last to the first. */
+static void put_again(struct buf *b, const struct item *i, const char *class)
+{
+	const struct item *first = item_first(i), *last = item_last(i);
+	bool one = first == last;
+	int left = i->x - 13;
+	int top = first->y + (one ? MIN(i->h / 4, 40) : middle_of(first));
+	int foot = last->y + (one ? i->h - MIN(i->h / 4, 40) : middle_of(last));
+
+	buf_printf(b, "<path class=\"line%s\" d=\"M%d %dH%dq-6 0 -6 -6V%dq0 -6 6 -6H%d\"/>\n",
+		class, last->x, foot, left + 6, top + 6, first->x - 8);
+	svg_head(b, first->x, top, SIDE_RIGHT, "");
 }
 
 static void put_recover(struct buf *b, const struct item *i, const struct item *r)
@@ -336,20 +350,20 @@ static void put_recover(struct buf *b, const struct item *i, const struct item *
 		int x = r->x + 20;
 		int y1 = bottom_of(i);
 
-		put_line(b, class, x, y1 + 8, x, r->y - 8);
-		put_head(b, x, y1, SIDE_UP, class);
-		put_head(b, x, r->y, SIDE_DOWN, class);
-		put_text(b, "between-text", x + 12, (y1 + r->y) / 2, SIZE_SMALL,
+		svg_line(b, class, x, y1 + 8, x, r->y - 8);
+		svg_head(b, x, y1, SIDE_UP, class);
+		svg_head(b, x, r->y, SIDE_DOWN, class);
+		svg_line_of_text(b, "between-text", x + 12, (y1 + r->y) / 2, SIZE_SMALL,
 			S(BETWEEN_ATTEMPTS));
 		return;
 	}
 	int x1 = i->x + i->w + (i->copies ? STACK : 0);
 	int y = (MAX(i->y, r->y) + MIN(i->y + i->h, r->y + r->h)) / 2;
 
-	put_line(b, class, x1 + 8, y, r->x - 8, y);
-	put_head(b, x1, y, SIDE_LEFT, class);
-	put_head(b, r->x, y, SIDE_RIGHT, class);
-	put_text(b, "between-text", x1 + 14, y - 12, SIZE_SMALL, S(BETWEEN_ATTEMPTS));
+	svg_line(b, class, x1 + 8, y, r->x - 8, y);
+	svg_head(b, x1, y, SIDE_LEFT, class);
+	svg_head(b, r->x, y, SIDE_RIGHT, class);
+	svg_line_of_text(b, "between-text", x1 + 14, y - 12, SIZE_SMALL, S(BETWEEN_ATTEMPTS));
 }
 
 static void put_arrow(struct buf *b, const struct arrow *a)
@@ -362,7 +376,13 @@ static void put_arrow(struct buf *b, const struct arrow *a)
 		put_branch(b, a);
 		break;
 	case ARROW_AGAIN:
-		put_again(b, a->from);
+		put_again(b, a->from, "");
+		break;
+	case ARROW_ROUND:
+		put_again(b, a->from, " round");
+		break;
+	case ARROW_SKIP:
+		svg_skip(b, a->from, a->to);
 		break;
 	case ARROW_RECOVER:
 		put_recover(b, a->from, a->to);
@@ -375,6 +395,8 @@ void svg_write(struct picture *p, struct buf *ret)
 	int w, h;
 
 	picture_layout(p, &w, &h);
+	AUTO_BUF legend = BUF_INIT;
+	h += svg_legend(&legend, p, h - MARGIN / 2, w);
 	p->width = w;
 	p->height = h;
 	buf_printf(ret,
@@ -382,19 +404,22 @@ void svg_write(struct picture *p, struct buf *ret)
 		"height=\"%d\" class=\"graph\" role=\"img\" "
 		"aria-labelledby=\"graph-title graph-desc\">\n<title id=\"graph-title\">",
 		w, h, w, h);
-	add_text(ret, p->title.len ? p->title : S("command graph"));
+	svg_text(ret, p->title.len ? p->title : S("command graph"));
 	buf_adds(ret, "</title>\n<desc id=\"graph-desc\">");
-	add_text(ret, p->description);
+	svg_text(ret, p->description);
 	buf_printf(ret, "</desc>\n<style>\n%s", style);
+	if (p->steps)
+		buf_adds(ret, svg_steps_style);
 	if (p->run)
 		add_state_style(ret, p);
 	buf_adds(ret, "</style>\n");
-	put_rect(ret, "paper", 0, 0, w, h, 0);
-	put_text(ret, "title", MARGIN, MARGIN + SIZE_TITLE / 2, SIZE_TITLE, p->title);
+	svg_rect(ret, "paper", 0, 0, w, h, 0);
+	svg_line_of_text(ret, "title", MARGIN, MARGIN + SIZE_TITLE / 2, SIZE_TITLE, p->title);
 	put_item(ret, p->start);
 	put_item(ret, p->root);
 	put_item(ret, p->end);
 	vec_each (a, &p->arrows)
 		put_arrow(ret, a);
+	buf_add(ret, buf_str(&legend));
 	buf_adds(ret, "</svg>\n");
 }

@@ -41,5 +41,9 @@ bool leaves_closed(const struct leaves *l, struct str path);
 void leaves_each(const struct leaves *l,
 	void (*see)(void *data, struct str path, const struct leaf_record *record), void *data);
 
+/* … and with every loop that has ended. */
+void leaves_each_closed(
+	const struct leaves *l, void (*see)(void *data, struct str path), void *data);
+
 /* Whether `path` is `top` or below it. "." is above everything. */
 bool path_within(struct str path, struct str top);

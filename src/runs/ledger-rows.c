@@ -209,7 +209,7 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
 	struct run_row current;
 
 	*taken = false;
-	if (!ledger_begin(l, true, r))
+	if (!ledger_begin(l, row->detached, r))
 		return false;
 	int found = find(l, row->id, &a, &current, r);
 	bool ok = found >= 0;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -136,7 +137,7 @@ static bool dropped_meanwhile(const struct line_log *l)
 
 int line_log_append(struct line_log *l, struct str line)
 {
-	off_t size;
+	off_t size = 0;
 	int r;
 
 	if (str_find(line, '\n', 0) < line.len)
@@ -150,7 +151,8 @@ int line_log_append(struct line_log *l, struct str line)
 		}
 		if (r == 0)
 			r = append_once(l, line, size);
-	} while (r == 0 && dropped_meanwhile(l));
+		/* A file that is far from its limit is not rotated. */
+	} while (r == 0 && l->limit && (uint64_t)size > l->limit / 2 && dropped_meanwhile(l));
 	return r;
 }
 
@@ -158,7 +160,7 @@ int line_log_append(struct line_log *l, struct str line)
  */
 
 struct dropped {
-	unsigned long long bytes, lines;
+	uint64_t bytes, lines;
 };
 
 static bool is_marker(struct str line)
@@ -166,24 +168,36 @@ static bool is_marker(struct str line)
 	return str_starts(line, S(MARKER_START));
 }
 
+/* The number behind `name` in the marker. */
+static bool marker_number(struct str marker, struct str name, uint64_t *ret)
+{
+	const char *at = memmem(marker.p, marker.len, name.p, name.len);
+	struct str digits = { at ? at + name.len : "", 0 };
+
+	while (at && digits.p + digits.len < marker.p + marker.len &&
+		ascii_digit(digits.p[digits.len]))
+		digits.len++;
+	return str_to_uint(digits, ret);
+}
+
 /* What the marker at the beginning of the file says. */
 static struct dropped read_marker(int fd)
 {
 	struct dropped d = { 0 };
 	char text[MARKER_BYTES];
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	ssize_t n = pread(fd, text, sizeof(text), 0);
+	struct str marker = { text, n > 0 ? (size_t)n : 0 };
 
-	text[n > 0 ? n : 0] = '\0';
-	if (is_marker(str_of(text)) &&
-		sscanf(text + strlen(MARKER_START), "%llu,\"lines\":%llu", &d.bytes, &d.lines) != 2)
-		d = (struct dropped){ 0 };
+	if (!is_marker(marker) || !marker_number(marker, S("\"bytes\":"), &d.bytes) ||
+		!marker_number(marker, S("\"lines\":"), &d.lines))
+		return (struct dropped){ 0 };
 	return d;
 }
 
 static bool count_line(void *data, struct str line, size_t index)
 {
 	(void)index;
-	*(unsigned long long *)data += !is_marker(line);
+	*(uint64_t *)data += !is_marker(line);
 	return true;
 }
 
@@ -199,7 +213,7 @@ static void add_rotated(struct dropped *d, const char *path)
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return;
-	d->bytes += (unsigned long long)st.st_size;
+	d->bytes += (uint64_t)st.st_size;
 	(void)each_of(fd, &index, &going, count_line, &d->lines, &skipped);
 	d->lines += skipped;
 }
@@ -212,10 +226,11 @@ static int write_new(const char *path, const struct dropped *d, struct str carry
 	AUTO_CLOSE int fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
 	if (fd < 0)
 		return fd;
-	buf_printf(&text, MARKER_START "%llu,\"lines\":%llu},\"ts\":\"", d->bytes, d->lines);
+	buf_printf(&text, MARKER_START "%" PRIu64 ",\"lines\":%" PRIu64 "},\"ts\":\"", d->bytes,
+		d->lines);
 	clock_rfc3339(&text, clock_real_ms());
 	buf_printf(&text,
-		"\",\"summary\":\"%llu earlier lines were dropped\",\"delivery\":\"log\"}\n",
+		"\",\"summary\":\"%" PRIu64 " earlier lines were dropped\",\"delivery\":\"log\"}\n",
 		d->lines);
 	int r = fd_write_all(fd, buf_str(&text));
 	return r < 0 ? r : fd_write_all(fd, carry);

@@ -97,11 +97,12 @@ bool address_check(struct str text, const char *what, struct address *ret, struc
 
 void message_id(struct buf *b)
 {
-	unsigned long long random = 0;
+	static _Thread_local unsigned long long random;
 
-	/* The time makes them sort, the random bits make them unique. */
-	(void)!getrandom(&random, sizeof(random), 0);
-	buf_printf(b, "m%011llx-%016llx", (unsigned long long)clock_real_ms(), random);
+	/* The time makes them sort, the random bits make them unique, counting on keeps them so. */
+	if (!random)
+		(void)!getrandom(&random, sizeof(random), 0);
+	buf_printf(b, "m%011llx-%016llx", (unsigned long long)clock_real_ms(), ++random);
 }
 
 static void body_text(struct buf *b, const json_t *body)

@@ -143,7 +143,7 @@ static bool add_value(
 	struct reference ref;
 	size_t at = 0, from = 0;
 
-	if (!json_is_string(p->value)) {
+	if (!p->text.text.p) {
 		value_render(b, p->value);
 		return true;
 	}

@@ -99,8 +99,8 @@ static bool check_depth(const struct step *step, const struct step_call *call, s
 	return report_hint(r, "raise recursion.max_depth, or call fewer");
 }
 
-static struct graph *load(const struct step *step, struct str path, const json_t *passed,
-	const struct step_host *host, struct report *r)
+static struct graph *load(
+	struct str path, const json_t *passed, const struct step_host *host, struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
 
@@ -108,11 +108,15 @@ static struct graph *load(const struct step *step, struct str path, const json_t
 		report_error(r, (struct where){ 0 }, "recipes cannot be called here");
 		return NULL;
 	}
-	(void)step;
 	if (!host->load(host->data, path, &text, r))
 		return NULL;
 	struct step_recipe *recipe = step_recipe_read(path, path, buf_str(&text), passed, r);
-	return recipe ? step_graph(recipe, NULL, NULL) : NULL;
+	if (!recipe)
+		return NULL;
+	if (!host->keep || host->keep(host->data, path, buf_str(&text), r))
+		return step_graph(recipe, NULL, NULL);
+	step_recipe_free(recipe);
+	return NULL;
 }
 
 enum step_made call_open(const struct node *n, const struct scope *s, const struct step_call *up,
@@ -143,7 +147,7 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 		check_depth(step, ret, r)) {
 		made = STEP_CANNOT;
 		if (locate(step, buf_str(&word), up, host, &path, r))
-			g = load(step, buf_str(&path), passed, host, r);
+			g = load(buf_str(&path), passed, host, r);
 	}
 	if (!g) {
 		json_decref(passed);

@@ -123,6 +123,7 @@ static struct node *work_node(struct compile *c, const struct step *s, bool body
 		o->pause_doubles = s->retry.backoff == STEP_EXPONENTIAL;
 	}
 	o->agent = s->type == STEP_AGENT;
+	o->agent_name = s->agent.text;
 	o->stream = s->stream;
 	o->max_output = s->max_output_size ? (uint64_t)s->max_output_size : 10485760;
 	o->wait_ms = s->wait_ms;
@@ -148,9 +149,9 @@ static void set_updates(struct compile *c, struct step_node *o, const struct ste
 	for (size_t i = 0; i < s->update_context_count; i++) {
 		const struct recipe_pair *p = &s->update_context[i];
 
-		updates[i] = (struct step_update){ .name = p->name,
-			.text = json_is_string(p->value) ? text_of(c, &p->text) : NULL,
-			.value = (json_t *)p->value };
+		updates[i] = (struct step_update){
+			.name = p->name, .text = text_of(c, &p->text), .value = (json_t *)p->value
+		};
 	}
 	o->updates = updates;
 	o->update_count = s->update_context_count;
@@ -321,6 +322,7 @@ struct graph *step_graph(struct step_recipe *recipe, void *keep, void (*keep_fre
 	g->made = json_array();
 	g->steps = s;
 	s->ops = &step_ops;
+	s->body = json_object_get(recipe->doc.root, recipe->stage_count ? "stages" : "steps");
 	s->path = recipe->path;
 	s->dir = directory_of(&g->arena, recipe->path);
 	s->context = json_deep_copy(recipe->context);

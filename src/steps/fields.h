@@ -71,19 +71,19 @@ struct key {
 	double minimum, maximum;  /* of numbers; a maximum of 0 is none */
 	const char *const *words; /* the texts it may hold; NULL: any */
 	enum key_name is_name;    /* of a variable */
-	bool required;
-	bool filled; /* a required text must not be blank */
 	enum key_items items;
 	enum key_in inside; /* of KEY_ITEMS_KEYS */
 	enum key_store store;
 	size_t offset;
+	bool required;
+	bool filled; /* a required text must not be blank */
 
 	/* of a step */
-	unsigned used_by;    /* types as a mask; 0: all of them */
-	unsigned refused_by; /* elsewhere it is ignored with a warning */
-	unsigned needed_by;
+	bool needs_always;    /* the loop below; otherwise it is ignored with a warning */
 	enum step_loop needs; /* STEP_FOREACH: with that only; STEP_WHILE: with either loop */
-	bool needs_always;    /* otherwise it is ignored with a warning */
+	unsigned used_by;     /* types as a mask; 0: all of them */
+	unsigned refused_by;  /* elsewhere it is ignored with a warning */
+	unsigned needed_by;
 };
 
 extern const struct key step_keys[];

@@ -144,9 +144,11 @@ static bool check_items(const struct key_reader *kr, const struct key_object *o,
 	{
 		if (mappings ? json_is_object(item) : json_is_string(item) && !json_is_big(item))
 			continue;
-		ok = report_error(kr->r, place_where(place_element(kr->a, place, i)),
+		report_error(kr->r, place_where(place_element(kr->a, place, i)),
 			"%.*s%s is in `%.*s`, expected %s", STR(o->what), value_kind(item),
 			STR(k->name), mappings ? "mappings" : "texts");
+		ok = mappings ? report_hint(kr->r, "%s", k->summary)
+			      : report_hint(kr->r, "put quotes around it");
 	}
 	return ok;
 }
@@ -157,8 +159,11 @@ static bool check_nul(const struct key_reader *kr, const struct key_object *o, s
 {
 	size_t at = str_find(text, '\0', 0);
 
-	return at == text.len || report_error(kr->r, place_where_in(place, at, 1),
-					 "%.*s`%.*s` has a NUL in it", STR(o->what), STR(name));
+	if (at == text.len)
+		return true;
+	report_error(kr->r, place_where_in(place, at, 1), "%.*s`%.*s` has a NUL in it",
+		STR(o->what), STR(name));
+	return report_hint(kr->r, "no argument and no variable of the environment can have one");
 }
 
 static bool check(const struct key_reader *kr, const struct key_object *o, const struct key *k,
@@ -205,6 +210,8 @@ static struct recipe_text text_of(
 static void store(const struct key_reader *kr, const struct key_object *o, const struct key *k,
 	const json_t *value, const struct place *place)
 {
+	if (k->store == KEY_STORE_NOT)
+		return;
 	void *to = (char *)o->into + k->offset;
 
 	switch (k->store) {

@@ -232,6 +232,7 @@ static void read_stages(struct step_reader *rd, const json_t *list, const struct
 			continue;
 		}
 		struct step_stage *stage = arena_new(rd->keys.a, struct step_stage);
+		stage->name = S("");
 		stage->index = out->stage_count;
 		stages[out->stage_count++] = stage;
 		read_stage(rd, item, p, stage, &names);

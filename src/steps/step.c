@@ -354,9 +354,9 @@ static void check_loop(struct subject *s)
 			STR(s->object.what), STR(report_quote(r, step->foreach.text)));
 		report_hint(r, "write \"{{%.*s}}\"", STR(report_quote(r, step->foreach.text)));
 	}
-	struct str again = value_trim(step->while_condition.text);
-	if (step->while_condition.text.p && !str_contains(again, S("{{")) &&
-		!str_eq_nocase(again, S("true"))) {
+	struct str again = step->while_condition.text;
+	if (again.p && !str_contains(again, S("{{")) &&
+		!str_eq_nocase(value_trim(again), S("true"))) {
 		report_error(r, place_where(step->while_condition.place),
 			"%.*s`while_condition` never changes: it has no {{reference}}",
 			STR(s->object.what));
@@ -466,6 +466,7 @@ static struct step *read_step(struct step_reader *rd, const json_t *value,
 
 	s.object =
 		(struct key_object){ KEY_IN_STEP, value, place, describe(rd, value, index), step };
+	step->id = S("");
 	step->place = place;
 	step->parent = parent;
 	step->stage = rd->stage;

@@ -1,3 +1,5 @@
+#include <ctype.h>
+
 #include "base/near.h"
 #include "steps/read.h"
 #include "steps/reference.h"
@@ -128,6 +130,22 @@ static bool check_path(struct check *c, const struct reference *ref, const json_
 	return true;
 }
 
+/* A name for the environment, as people write them. */
+static void environment_name(struct buf *b, struct str name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		int c = toupper((unsigned char)name.p[i]);
+
+		if (c > 0x7f || (i == 0 && isdigit(c))) {
+			/* A shell has no such names. */
+			buf_reset(b);
+			buf_adds(b, "VALUE");
+			return;
+		}
+		buf_printf(b, "%c", c);
+	}
+}
+
 /* Values in shell text break on quotes and run what they contain. */
 static void warn_shell(
 	struct check *c, const struct reference *ref, const struct place *place, struct map *told)
@@ -144,9 +162,7 @@ static void warn_shell(
 		return;
 	}
 	AUTO_BUF upper = BUF_INIT;
-	for (size_t i = 0; i < name.len; i++)
-		buf_addc(&upper,
-			name.p[i] >= 'a' && name.p[i] <= 'z' ? (char)(name.p[i] - 32) : name.p[i]);
+	environment_name(&upper, name);
 	report_warning(w, reference_where(place, ref->offset, ref->length),
 		"%.*s pastes what step '%.*s' printed into shell text", STR(c->what),
 		STR(report_quote(w, k.from->id)));

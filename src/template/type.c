@@ -14,6 +14,7 @@ static const char *const names[] = {
 	[TYPE_BOOL] = "bool",
 	[TYPE_ARRAY] = "array",
 	[TYPE_ENUM] = "enum",
+	[TYPE_OBJECT] = "object",
 };
 
 const char *type_name(enum type_kind kind)
@@ -112,6 +113,7 @@ void type_describe(const struct type *type, struct buf *b)
 		[TYPE_BOOL] = "true, false, or one of the texts yes, no, 1, 0",
 		[TYPE_ARRAY] = "a JSON array",
 		[TYPE_ENUM] = "one of ",
+		[TYPE_OBJECT] = "a JSON object",
 	};
 
 	buf_adds(b, wanted[type->kind]);
@@ -216,6 +218,8 @@ json_t *type_normalise(const struct type *type, json_t *value)
 		return as_array(value);
 	case TYPE_ENUM:
 		return as_member(type, value);
+	case TYPE_OBJECT:
+		return json_is_object(value) ? json_incref(value) : NULL;
 	}
 	return NULL;
 }

@@ -12,6 +12,7 @@ enum type_kind {
 	TYPE_BOOL,
 	TYPE_ARRAY,
 	TYPE_ENUM,
+	TYPE_OBJECT, /* never written: a variable of a step recipe that begins as a mapping */
 };
 
 struct type {

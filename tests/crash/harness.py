@@ -4,6 +4,7 @@ Whatever a trial starts carries MARK in its environment, so that it can be found
 """
 
 import atexit
+import fcntl
 import json
 import os
 import shutil
@@ -41,6 +42,16 @@ def say(text):
     sys.stdout.flush()
 
 
+def known(bug):
+    """A test of something that is known to be wrong: its failure is shown, and no failure."""
+
+    def mark(function):
+        function.bug = bug
+        return test(function)
+
+    return mark
+
+
 def test(function):
     """Runs it at once; its docstring is its name, what it returns is added to it."""
     global _number, _failed
@@ -54,8 +65,11 @@ def test(function):
     except Skip as why:
         print(f"ok {_number} - {name} # SKIP {why}")
     except Failed as why:
-        _failed += 1
-        print(f"not ok {_number} - {name}")
+        if hasattr(function, "bug"):
+            print(f"ok {_number} - {name} # SKIP known to fail: {function.bug}")
+        else:
+            _failed += 1
+            print(f"not ok {_number} - {name}")
         say(why)
     except Exception:  # a harness that breaks is a failure, with its place
         import traceback
@@ -241,6 +255,17 @@ class Place:
 
     def left(self):
         return marked(self.mark)
+
+    def gone(self):
+        """Waits until nothing that it has started is left and all locks are free: a process that was killed
+        holds its own until the kernel has taken it apart."""
+        until(lambda: not self.left(), "nobody is left")
+        runs = os.path.join(self.state, "runs")
+        for name in os.listdir(runs) if os.path.isdir(runs) else []:
+            lock = os.path.join(runs, name, ".alive")
+            if os.path.exists(lock):
+                with open(lock) as f:
+                    fcntl.flock(f, fcntl.LOCK_SH)
 
     def done(self):
         for _ in range(20):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Messages to and from runs: roux message, roux messages, FIFOs, sockets, hostile boxes.
 # shellcheck disable=SC2016  # expanded by others
+# shellcheck disable=SC2154  # stderr is set by run --separate-stderr
 
 load common
 
@@ -265,10 +266,10 @@ P
 @test "refused: unknown, ended, another owner's" {
 	says 2 nobody run.message x
 	is "$(answer '(d["ok"], d["status"], d["reason"])')" "(False, 'refused', 'no such run')"
-	quick run --as done --template true
-	says 2 done run.message x
+	quick run --as ended --template true
+	says 2 ended run.message x
 	is "$(answer '(d["status"], d["reason"])')" "('refused', 'not running')"
-	[ ! -s "$(dir_of done)/inbox.jsonl" ]
+	[ ! -s "$(dir_of ended)/inbox.jsonl" ]
 	ROUX_OWNER=session-1 detach mine 'sleep 60'
 	ROUX_OWNER=session-2 says 2 mine run.message x
 	is "$(answer 'd["reason"]')" session_mismatch
@@ -279,7 +280,7 @@ P
 	ROUX_OWNER=session-1 says 0 mine run.message x
 	says 0 mine run.message y
 	is "$(box mine '[m["from"] for m in d["inbox"]]')" "['session:session-1', 'coordinator']"
-	run -2 roux message done run.message x
+	run -2 roux message ended run.message x
 	has "$output" 'not running'
 	has "$output" 'hint:'
 	roux kill mine
@@ -288,10 +289,11 @@ P
 @test "wrong requests: types, addresses, envelopes, operands" {
 	detach r 'sleep 60'
 	local words
+	# shellcheck disable=SC2089,SC2090  # split at blanks, quotes and all
 	for words in 'r 9x' 'r a/b' 'r' '' 'r t --to nowhere' 'r t --to coordinator' 'r t --to run:other' \
 		'r t b more' 'r t --envelope {' 'r t --envelope []' 'r t 1 --envelope {"body":2}' \
 		'r t --envelope {"summary":1}' '--from-run t'; do
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2086,SC2090
 		says 2 $words
 		is "$words: $(answer '(d["ok"], d["status"], len(d["errors"]))')" "$words: (False, 'invalid', 1)"
 	done

@@ -303,6 +303,14 @@ runs_ended() {
 	run -2 roux status a
 }
 
+@test "who has waited can delete the run or start it again at once" {
+	for i in 1 2 3 4 5 6 7 8; do
+		detach a 'echo x'
+		roux wait a >/dev/null
+		case $i in *[147]) roux prune a ;; *[258]) roux archive a >/dev/null ;; esac
+	done
+}
+
 @test "a live run is neither archived nor pruned" {
 	detach a 'sleep 60'
 	run -2 roux archive a

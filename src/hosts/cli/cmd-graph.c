@@ -3,6 +3,7 @@
 #include "app/report.h"
 #include "app/source.h"
 #include "data/json.h"
+#include "graph/step.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
@@ -80,9 +81,11 @@ static int draw_graph(
 
 	if (!g)
 		return cli_refuse(cli, o->common.json);
+	/* A step recipe has a name; a template is called what the user called it. */
+	struct str title = g->steps ? json_str(json_object_get(g->steps->metadata, "name"))
+				    : str_of(word[0] == '@' ? word + 1 : word);
 	picture_write(g, (enum picture_format)o->format,
-		&(struct picture_options){ .title = str_of(word[0] == '@' ? word + 1 : word) },
-		picture);
+		&(struct picture_options){ .title = title }, picture);
 	graph_unref(g);
 	return 0;
 }

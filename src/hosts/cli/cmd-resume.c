@@ -177,7 +177,15 @@ static bool explain(struct cli *cli, const struct cmd_resume_opts *o, struct lau
 		return false;
 	resume_in_doubt(leaves, &doubt);
 	resume_explain(l, leaves, &text);
+	bool lacks = resume_lacks_input(l, leaves);
 	leaves_free(leaves);
+	if (lacks) {
+		report_error(&cli->report, (struct where){ 0 },
+			"the standard input was not read to its end before the run was cut short");
+		return report_hint(&cli->report,
+			"start it again with its input; %.*s/stdin.part has what came",
+			STR(l->dir));
+	}
 	if (doubt.len && o->in_doubt == DOUBT_STOP) {
 		report_error(&cli->report, (struct where){ 0 },
 			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));
@@ -189,10 +197,28 @@ static bool explain(struct cli *cli, const struct cmd_resume_opts *o, struct lau
 	return true;
 }
 
+/* The path of what failed the run, and so has to be taken back; empty: no command has, the machine
+ * did. */
+static struct str failed_node(const struct launch *l, const struct run_look *look)
+{
+	const json_t *failures = json_object_get(look->result, "failures");
+	const json_t *total = json_object_get(look->result, "failures_total");
+	struct str node = look_text(look->result, "failed_node");
+
+	if (!has_failed(look))
+		return S("");
+	if (node.len)
+		return node;
+	if (str_eq(look->status, S("timeout")))
+		return path_root(l->graph->root);
+	/* Past the number that is listed nobody knows any more which it was. */
+	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
+}
+
 static int resume_locked(struct cli *cli, const struct cmd_resume_opts *o, struct launch *l,
 	struct run_look *look, size_t count, const char *const *words)
 {
-	struct str failed = look_text(look->result, "failed_node");
+	struct str failed = failed_node(l, look);
 
 	l->row.created = look->row.created;
 	l->row.seq = look->row.seq;
@@ -200,13 +226,36 @@ static int resume_locked(struct cli *cli, const struct cmd_resume_opts *o, struc
 	if (!add_values(cli, o, l, count, words) || !plan_again(cli, l))
 		return cli_refuse(cli, o->common.json);
 	end_leftovers(l, look);
-	if (has_failed(look) && !resume_take_back(l, failed.len ? failed : S("."), &cli->report))
+	if (failed.len && !resume_take_back(l, failed, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	if (!explain(cli, o, l))
-		return launch_refuse(cli, o->common.json, "in doubt");
+		return launch_refuse(cli, o->common.json, "cannot go on");
 	if (!freeze_write(l, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	return launch_resume(cli, l, &o->run, o->common.json);
+}
+
+/* Somebody else may have gone on with it since we looked. */
+static bool still_as_seen(const struct run_look *look, struct report *r)
+{
+	AUTO_JSON *run = freeze_json(look->dir, "run.json", false, r);
+
+	return run && json_integer_value(json_object_get(run, "pid")) == look->row.pid &&
+	       (uint64_t)json_integer_value(json_object_get(run, "pid_start")) ==
+		       look->row.pid_start;
+}
+
+static bool refuse_running(const struct run_look *look, struct report *r)
+{
+	report_error(r, (struct where){ 0 }, "the run '%.*s' is running", STR(look->id));
+	return report_hint(r, "`roux wait %.*s` waits for its end", STR(look->id));
+}
+
+static bool refuse_unbegun(const struct run_look *look, struct report *r)
+{
+	report_error(
+		r, (struct where){ 0 }, "the run '%.*s' was ended before it began", STR(look->id));
+	return report_hint(r, "nothing of it has been run: start it again");
 }
 
 static int resume(void *host, const struct command *c, const void *opts, size_t count,
@@ -219,7 +268,6 @@ static int resume(void *host, const struct command *c, const void *opts, size_t 
 	const char *reason = NULL;
 	int status;
 
-	(void)c;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
 	if (!find_run(cli, words[0], &look, &reason))
@@ -230,10 +278,14 @@ static int resume(void *host, const struct command *c, const void *opts, size_t 
 		return cli_refuse(cli, o->common.json);
 	int locked = look.live ? -EWOULDBLOCK : run_lock(look.dir.p, &l.lock);
 	if (locked == -EWOULDBLOCK) {
-		report_error(&cli->report, (struct where){ 0 }, "the run '%.*s' is running",
-			STR(look.id));
-		report_hint(&cli->report, "`roux wait %.*s` waits for its end", STR(look.id));
+		refuse_running(&look, &cli->report);
 		status = launch_refuse(cli, o->common.json, "running");
+	} else if (!look.start) {
+		refuse_unbegun(&look, &cli->report);
+		status = launch_refuse(cli, o->common.json, "not begun");
+	} else if (locked == 0 && !still_as_seen(&look, &cli->report)) {
+		launch_done(&l);
+		return resume(host, c, opts, count, words);
 	} else if (locked < 0) {
 		report_errno(&cli->report, -locked, "cannot lock %.*s", STR(look.dir));
 		status = cli_refuse(cli, o->common.json);
@@ -313,9 +365,7 @@ static int rerun(void *host, const struct command *c, const void *opts, size_t c
 	if (!find_run(cli, words[0], &look, &reason))
 		return run_operand_refuse(cli, o->common.json, words[0], reason);
 	if (look.live) {
-		report_error(&cli->report, (struct where){ 0 }, "the run '%.*s' is running",
-			STR(look.id));
-		report_hint(&cli->report, "`roux wait %.*s` waits for its end", STR(look.id));
+		refuse_running(&look, &cli->report);
 		status = launch_refuse(cli, o->common.json, "running");
 	} else if (!go_to_start(cli, o, &look) || !launch_thaw(&l, look.dir, &cli->report)) {
 		status = cli_refuse(cli, o->common.json);

@@ -14,7 +14,13 @@ static void complain(struct cli *cli, int ready)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	report_text(&cli->report, REPORT_ERRORS, &text);
+	vec_each (i, &cli->report.issues) {
+		if (i->kind == ISSUE_WARNING)
+			continue;
+		if (text.len)
+			buf_adds(&text, "; ");
+		buf_add(&text, i->message);
+	}
 	(void)fd_write_all(ready, buf_str(&text));
 }
 
@@ -42,9 +48,10 @@ static int supervise(void *host, const struct command *c, const void *opts, size
 		o.quiet = true;
 		status = follow_plan(cli, plan_ref(l.plan), &o, false, true,
 			&(struct follow_run){ .launch = &l, .before = before, .ready = ready });
-	} else {
-		complain(cli, ready);
 	}
+	/* Once the run has begun nothing is wrong with the request any more. */
+	if (cli->report.errors)
+		complain(cli, ready);
 	launch_done(&l);
 	return status;
 }

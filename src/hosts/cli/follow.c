@@ -183,8 +183,8 @@ static void on_signal(struct signals *s, int signal, int value)
 	if (signal == SIGWINCH) {
 		if (f->live)
 			live_view_resize(f->live);
-	} else if (signal == SIGPIPE) {
-		return; /* whoever writes sees EPIPE */
+	} else if (signal == SIGPIPE || signal == SIGXFSZ) {
+		return; /* whoever writes sees EPIPE or EFBIG */
 	} else if (f->asked++ == 0 && signal != SIGQUIT) {
 		cancel_run(f->run, signal);
 	} else {
@@ -195,8 +195,8 @@ static void on_signal(struct signals *s, int signal, int value)
 /* A signal that is ignored when we start (nohup, a background job) stays ignored. */
 static void listen_to_signals(struct follow *f)
 {
-	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGWINCH, ORDER_CANCEL,
-		ORDER_FINISH, ORDER_KILL };
+	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGWINCH,
+		ORDER_CANCEL, ORDER_FINISH, ORDER_KILL };
 	int list[ARRAY_SIZE(wanted) + 1] = { 0 };
 	size_t n = 0;
 

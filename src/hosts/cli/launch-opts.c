@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/resume.h"
 #include "app/secrets.h"
@@ -196,6 +198,16 @@ int launch_resume(struct cli *cli, struct launch *l, const struct run_opts *o, b
 		&(struct follow_run){ .launch = l, .before = before, .ready = -1 });
 }
 
+/* Whether there is anything to read on standard input. */
+static bool input_given(void)
+{
+	struct stat st, null;
+
+	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &st) < 0)
+		return false;
+	return stat("/dev/null", &null) < 0 || st.st_rdev != null.st_rdev;
+}
+
 int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,
 	bool stdin_used, const struct launch_from *from)
 {
@@ -203,6 +215,8 @@ int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bo
 
 	if (!launch_claim(l, &refused, &cli->report))
 		return refused ? launch_refuse(cli, json, "id in use") : cli_refuse(cli, json);
+	if (!from)
+		l->has_input = !stdin_used && !l->detached && !l->graph->steps && input_given();
 	if (!launch_freeze(l, &cli->report) ||
 		(from && !rerun_take_over(l, from->dir, from->node, &cli->report))) {
 		launch_abandon(l);

@@ -546,7 +546,7 @@ static void boxes_do_not_overlap(void **state)
 		struct picture p;
 
 		/* With states as well: every box is then higher. */
-		picture_build(&p, g->root,
+		picture_build(&p, g,
 			&(struct picture_options){ .state = i % 2 ? all_but_one_done : NULL },
 			PICTURE_ITEMS_MAX);
 		svg_write(&p, &b);

@@ -1,5 +1,8 @@
 #include "runs/look.h"
 
+#include <sys/file.h>
+#include <sys/wait.h>
+
 #include "runs/rebuild.h"
 #include "state.h"
 
@@ -42,6 +45,33 @@ static void a_held_lock_is_a_running_run(void **state UNUSED)
 	assert_str(seen(NULL, "a", 0), "running");
 	close_fd(&lock);
 	assert_str(seen(NULL, "a", 0), "exited");
+}
+
+/* Somebody tests the lock at the very moment that another wants it. */
+static void who_looks_keeps_the_lock_from_nobody(void **state UNUSED)
+{
+	AUTO_CLOSE int lock = -1;
+	int held[2];
+
+	put("runs/a/.alive", "");
+	assert_int_equal(pipe2(held, O_CLOEXEC), 0);
+	pid_t looker = fork();
+	if (looker == 0) {
+		int fd = open(at("runs/a/.alive"), O_RDONLY | O_CLOEXEC);
+
+		(void)flock(fd, LOCK_SH);
+		(void)close(held[1]);
+		(void)usleep(20000);
+		_exit(0);
+	}
+	(void)close(held[1]);
+	char c;
+	assert_int_equal(read(held[0], &c, 1), 0);
+	(void)close(held[0]);
+	assert_int_equal(run_lock(at("runs/a"), &lock), 0);
+	assert_int_equal(waitpid(looker, NULL, 0), looker);
+	int second = -1;
+	assert_int_equal(run_lock(at("runs/a"), &second), -EAGAIN);
 }
 
 static void a_result_wins_over_everything(void **state UNUSED)
@@ -222,6 +252,7 @@ int main(void)
 		T(no_directory_is_no_run),
 		T(a_link_is_no_run),
 		T(a_held_lock_is_a_running_run),
+		T(who_looks_keeps_the_lock_from_nobody),
 		T(a_result_wins_over_everything),
 		T(the_last_word_about_stopping_counts),
 		T(damaged_files_are_told_and_left_out),

@@ -1,0 +1,111 @@
+#include "app/steps-text.h"
+
+#include <inttypes.h>
+
+#include "base/utf8.h"
+#include "render/live-text.h"
+
+enum { LINE_BYTES = 100 };
+
+/* What the step does: the text that says most about it. */
+static void add_work(struct buf *b, const struct step *s)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	switch (s->type) {
+	case STEP_BASH:
+		buf_add(&text, s->command.text);
+		break;
+	case STEP_AGENT:
+		if (s->agent.text.len)
+			buf_printf(&text, "%.*s: %.*s", STR(s->agent.text), STR(s->prompt.text));
+		break;
+	case STEP_RECIPE:
+		buf_add(&text, s->recipe.text);
+		break;
+	case STEP_WAIT:
+		buf_printf(&text, "%g s", (double)s->wait_ms / 1000);
+		break;
+	case STEP_TYPE_COUNT:
+		break;
+	}
+	struct str line = utf8_trim(buf_str(&text));
+	size_t end = str_find(line, '\n', 0);
+	struct str head = utf8_cut(str_sub(line, 0, end), LINE_BYTES);
+	text_plain(b, head);
+	if (head.len < line.len)
+		buf_adds(b, " …");
+}
+
+static void add_flag(struct buf *b, const char *name, struct str text)
+{
+	buf_printf(b, "%s ", name);
+	text_plain(b, utf8_cut(text, LINE_BYTES));
+}
+
+static void add_loop(struct buf *b, const struct step *s)
+{
+	if (s->loop == STEP_FOREACH) {
+		add_flag(b, ", foreach", s->foreach.text);
+		if (s->parallel > 0)
+			buf_printf(b, ", parallel %" PRId64, s->parallel);
+		else if (s->parallel)
+			buf_adds(b, ", parallel");
+	} else if (s->loop == STEP_WHILE) {
+		add_flag(b, ", while", s->while_condition.text);
+	}
+}
+
+static void add_step(struct buf *b, const struct step *s, unsigned depth)
+{
+	buf_fill(b, ' ', 2 + 2 * (size_t)depth);
+	text_plain(b, s->id);
+	buf_printf(b, " (%s", s->step_count ? "steps" : step_type_name(s->type));
+	if (s->condition.text.p)
+		add_flag(b, ", if", s->condition.text);
+	add_loop(b, s);
+	if (s->retry.given && s->retry.max_attempts > 1)
+		buf_printf(b, ", up to %" PRId64 " attempts", s->retry.max_attempts);
+	if (s->on_error != STEP_FAIL)
+		buf_printf(b, ", on error %s",
+			s->on_error == STEP_CONTINUE ? "continue" : "skip remaining");
+	buf_addc(b, ')');
+	if (!s->step_count) {
+		buf_adds(b, ": ");
+		add_work(b, s);
+	}
+	if (s->output.text.len || s->collect.text.len) {
+		buf_adds(b, " → ");
+		text_plain(b, s->collect.text.len ? s->collect.text : s->output.text);
+	}
+	buf_addc(b, '\n');
+	for (size_t i = 0; i < s->step_count; i++)
+		add_step(b, s->steps[i], depth + 1);
+}
+
+static void add_stage(struct buf *b, const struct step_stage *stage)
+{
+	buf_adds(b, "  stage ");
+	text_plain(b, stage->name);
+	buf_addc(b, '\n');
+	for (size_t i = 0; i < stage->step_count; i++)
+		add_step(b, stage->steps[i], 1);
+	if (!stage->approval.required)
+		return;
+	buf_adds(b, "    approval: ");
+	text_plain(b, utf8_cut(stage->approval.prompt.text, LINE_BYTES));
+	if (stage->approval.timeout_ms)
+		buf_printf(b, " (%s after %" PRIu64 " s)",
+			stage->approval.fallback == STEP_APPROVE ? "approved" : "denied",
+			stage->approval.timeout_ms / 1000);
+	buf_addc(b, '\n');
+}
+
+void steps_text(const struct step_recipe *recipe, struct buf *b)
+{
+	buf_adds(b, recipe->stage_count ? "\nStages:\n" : "\nSteps:\n");
+	for (size_t i = 0; i < recipe->stage_count; i++)
+		add_stage(b, recipe->stages[i]);
+	for (size_t i = 0; i < recipe->step_count; i++)
+		add_step(b, recipe->steps[i], 0);
+}
