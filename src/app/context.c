@@ -139,7 +139,9 @@ struct roux_plan *roux_plan_new(
 const char *roux_plan_json(struct roux_plan *plan)
 {
 	buf_reset(&plan->json);
-	planned_json(plan->plan, plan->roux->cwd ? plan->roux->cwd : ".", &plan->json);
+	planned_json(plan->plan,
+		&(struct planned_host){ .cwd = plan->roux->cwd ? plan->roux->cwd : "." },
+		&plan->json);
 	return buf_cstr(&plan->json);
 }
 

@@ -57,6 +57,7 @@ struct start_options {
 	struct steps_run *steps;     /* of a step recipe */
 	const struct launch *launch; /* of a recorded run: which values are secret */
 	const struct mask *mask;     /* … and their texts; NULL: none */
+	bool terminal;               /* the commands get the terminal */
 	struct record *record;       /* writes it down; NULL: nobody does */
 	struct str only;             /* the path of the one node to run; empty: all */
 };

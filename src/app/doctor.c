@@ -1,9 +1,12 @@
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "app/check-steps.h"
 #include "app/doctor.h"
 #include "app/entries.h"
 #include "app/recipes.h"
+#include "app/settings.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "render/live-text.h"
@@ -32,6 +35,28 @@ static void add_finding(struct examination *x, enum finding_kind kind, const str
 	vec_push(&x->findings, (struct finding){ kind, arena_str(&x->arena, o->entry->id),
 				       arena_str(&x->arena, o->active->path),
 				       arena_str(&x->arena, message), action });
+}
+
+/* Agents and other recipes that it needs. */
+static void examine_steps(struct examination *x, const struct opened *o)
+{
+	AUTO_REPORT found = REPORT_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *collections = NULL;
+	struct settings settings;
+	char cwd[4096];
+
+	(void)settings_read(&settings, &ignored, &ignored);
+	collections = settings_collections(&settings);
+	settings_done(&settings);
+	steps_check(o->recipe->steps,
+		&(struct steps_check){ .collections = collections,
+			.cwd = str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ".") },
+		&found);
+	vec_each (i, &found.issues)
+		add_finding(x, FINDING_RISK, o, i->message,
+			i->hint.len ? arena_str(&x->arena, i->hint)
+				    : S("make sure that it is meant"));
 }
 
 static void examine(void *data, const struct opened *o)
@@ -67,6 +92,8 @@ static void examine(void *data, const struct opened *o)
 		return;
 	vec_each (i, &o->recipe->graph->warnings.issues)
 		add_finding(x, FINDING_RISK, o, i->message, S("make sure that it is meant"));
+	if (o->recipe->steps)
+		examine_steps(x, o);
 }
 
 /* Who can write to a directory can replace the recipes in it. */
@@ -169,6 +196,7 @@ size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
 
 	entries_each(index, examine, &x);
 	examine_dirs(&x, index);
+	doctor_config(&x);
 	doctor_runs(&x);
 	sort_findings(&x);
 	vec_each (f, &x.findings)
@@ -183,21 +211,32 @@ size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
 	return count;
 }
 
+struct every_check {
+	const struct steps_check *steps;
+	struct report *r;
+};
+
 static void check_one(void *data, const struct opened *o)
 {
-	struct report *r = data;
+	const struct every_check *c = data;
 
-	if (o->recipe)
-		report_move(r, &o->recipe->graph->warnings);
-	else
-		report_move(r, (struct report *)&o->issues);
+	if (!o->recipe) {
+		report_move(c->r, (struct report *)&o->issues);
+		return;
+	}
+	report_move(c->r, &o->recipe->graph->warnings);
+	/* That nobody here has an agent is no fault of a packaged recipe. */
+	if (o->recipe->steps && o->active->layer != LAYER_PACKAGED)
+		steps_check(o->recipe->steps, c->steps, c->r);
 }
 
-void recipes_check(const struct recipe_dirs *dirs, struct report *r)
+void recipes_check(
+	const struct recipe_dirs *dirs, const struct steps_check *steps, struct report *r)
 {
 	struct recipe_index *index = recipe_index_new(dirs);
+	struct every_check c = { steps, r };
 
-	entries_each(index, check_one, r);
+	entries_each(index, check_one, &c);
 	recipe_index_report(index, r);
 	recipe_index_free(index);
 }

@@ -6,16 +6,19 @@
 /* What needs attention. In order of severity. */
 enum finding_kind {
 	FINDING_LEDGER,
+	FINDING_CONFIG,
 	FINDING_BLOCKING_INVALID,
 	FINDING_INVALID,
 	FINDING_UNREADABLE,
 	FINDING_BLOCKING_DISABLED,
 	FINDING_WRITABLE,
 	FINDING_RUN,
+	FINDING_DOUBTFUL_CONFIG,
 	FINDING_RISK,
 	FINDING_DISABLED,
 	FINDING_SHADOWED,
 	FINDING_EXITED,
+	FINDING_LOCAL,
 };
 
 struct finding {
@@ -28,5 +31,7 @@ struct examination {
 	VEC(struct finding) findings;
 };
 
+/* The settings and the configuration of prompts. */
+void doctor_config(struct examination *x);
 /* The ledger, runs that died without a word, and what was left behind. */
 void doctor_runs(struct examination *x);

@@ -253,7 +253,8 @@ bool launch_freeze(struct launch *l, struct report *r)
 
 void launch_abandon(struct launch *l)
 {
-	static const char *const made[] = { "graph.json", "values.json", "start.json", ".alive" };
+	static const char *const made[] = { "graph.json", "values.json", "start.json", "stdin",
+		"leaves.jsonl", ".alive" };
 
 	if (l->lock < 0)
 		return;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -38,7 +37,8 @@ struct mailbox {
 	struct buf dir, inbox_path, outbox_path, run, owner;
 	json_t *control;
 	struct message_frame frame;
-	struct watch watch; /* of inotify */
+	struct watch watch;   /* of inotify */
+	struct timer settled; /* when the run has lasted long enough for that */
 	int inbox_watch, outbox_watch;
 	/* The inbox, as far as it has been read: */
 	int fd;
@@ -351,20 +351,9 @@ static int open_inbox(struct mailbox *m)
 	return 0;
 }
 
-/* Whether the kernel has something to tell; without it somebody has to look. */
-static bool told(const struct mailbox *m)
-{
-	struct pollfd p = { .fd = m->watch.fd, .events = POLLIN };
-
-	return !m->watch.loop || m->fd < 0 || poll(&p, 1, 0) != 0;
-}
-
-void mailbox_look(struct mailbox *m)
+static void look_now(struct mailbox *m)
 {
 	struct stat st;
-
-	if (!told(m))
-		return;
 
 	if (m->fd >= 0)
 		read_more(m);
@@ -372,6 +361,16 @@ void mailbox_look(struct mailbox *m)
 		    st.st_ino == m->ino;
 	if (!same && open_inbox(m) == 0)
 		read_more(m);
+}
+
+void mailbox_look(struct mailbox *m)
+{
+	struct stat st;
+
+	/* Called for every command that ends: mostly there is nothing new. */
+	if (m->fd >= 0 && fstat(m->fd, &st) == 0 && st.st_nlink && st.st_size == m->next)
+		return;
+	look_now(m);
 }
 
 static void look_outbox(struct mailbox *m, uint32_t mask)
@@ -409,24 +408,32 @@ static void on_notify(struct watch *w, uint32_t events)
 	if (outbox && m->o.on_outbox)
 		look_outbox(m, outbox);
 	if (inbox)
-		mailbox_look(m);
+		look_now(m);
 }
 
 /* -- beginning and end ---------------------------------------------------------------------------
  */
 
-/* A user has a bounded number of these; without one, messages are noticed when somebody looks. */
-static void start_notify(struct mailbox *m, struct report *r)
+/* Senders ring (ORDER_RING), so this is for programs that write into the files themselves. The
+ * kernel takes its time to let go of it, which a short run would feel: only a run that lasts has
+ * it. A user has a bounded number of these; without one, messages are noticed when somebody looks.
+ */
+static void on_settled(struct timer *t)
 {
+	struct mailbox *m = container_of(t, struct mailbox, settled);
 	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	int error = fd < 0 ? -errno : watch_start(m->loop, &m->watch, fd, EPOLLIN);
 
-	if (error == 0)
+	if (fd >= 0 && watch_start(m->loop, &m->watch, fd, EPOLLIN) < 0) {
+		close_fd(&fd);
 		return;
-	close_fd(&fd);
-	(void)report_warning(
-		r, (struct where){ 0 }, "messages are noticed late: inotify: %s", strerror(-error));
-	report_hint(r, "raise fs.inotify.max_user_instances");
+	}
+	if (fd < 0)
+		return;
+	if (m->fd >= 0)
+		watch_file(m, m->fd, &m->inbox_watch);
+	if (m->o.on_outbox)
+		look_outbox(m, 0);
+	look_now(m);
 }
 
 static void start_socket(struct mailbox *m, struct report *r)
@@ -467,7 +474,9 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 	buf_add(&m->owner, o->owner);
 	m->frame = (struct message_frame){ INBOX, buf_str(&m->run), buf_str(&m->owner) };
 	m->control = o->control ? json_incref((json_t *)o->control) : NULL;
-	start_notify(m, r);
+	m->settled.fire = on_settled;
+	if (o->settle_ms)
+		timer_start(l, &m->settled, o->settle_ms);
 	int error = open_inbox(m);
 	if (error < 0) {
 		(void)report_system(r, (struct where){ 0 }, "cannot use %s: %s",
@@ -481,6 +490,8 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 	m->silent = o->resumed;
 	read_more(m);
 	m->silent = false;
+	if (!o->settle_ms)
+		on_settled(&m->settled);
 	return m;
 }
 
@@ -507,6 +518,7 @@ void mailbox_stop(struct mailbox *m)
 		return;
 	int notify = m->watch.fd;
 
+	timer_stop(&m->settled);
 	control_stop(m->socket);
 	watch_stop(&m->watch);
 	close_fd(&notify);

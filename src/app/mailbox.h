@@ -19,6 +19,7 @@ struct mailbox_options {
 	const json_t *control; /* of run.json; may be NULL */
 	bool socket;           /* serve DIR/control.sock, also when `control` does not ask for it */
 	bool resumed; /* what lies in the inbox was told when it came; what waits still waits */
+	uint64_t settle_ms; /* how long it relies on those who ring, before it watches the files */
 	/* A new message in the inbox. `bytes` are those of its body. */
 	void (*on_message)(void *data, struct str id, size_t bytes);
 	/* Somebody has written to the outbox; NULL: not watched, so that the supervisor's own lines

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "runs/identity.h"
 #include "runs/outbox.h"
 #include "runs/send.h"
 
@@ -129,6 +130,16 @@ static void warn_unexpected(const json_t *start, struct str type, struct report 
 		report_hint(r, "did you mean '%.*s'?", STR(best));
 }
 
+/* The supervisor need not watch for what it is told. */
+static void ring(void *data)
+{
+	const struct run_look *look = data;
+	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -1;
+
+	if (pidfd >= 0)
+		(void)identity_signal(pidfd, ORDER_RING, 0);
+}
+
 static bool deliver(const struct run_look *look, const json_t *message, struct message_answer *ret,
 	struct report *r)
 {
@@ -137,6 +148,8 @@ static bool deliver(const struct run_look *look, const json_t *message, struct m
 		.frame = frame_of(look, INBOX),
 		.control = json_object_get(look->start, "control"),
 		.message = message,
+		.ring = ring,
+		.ring_data = (void *)look,
 		.wait_ms = SUPERVISOR_MS,
 	};
 	struct send_result result;

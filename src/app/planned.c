@@ -3,12 +3,13 @@
 #include <inttypes.h>
 
 #include "graph/walk.h"
+#include "render/live-text.h"
 
 enum { LEAVES_MAX = 100000 }; /* that are shown: nobody reads more, and memory has an end */
 
 struct writing {
 	struct buf *b;
-	const char *cwd;
+	const struct planned_host *host;
 	size_t count;
 };
 
@@ -27,6 +28,8 @@ static bool add_argv(void *data, const struct walk_leaf *leaf)
 {
 	struct writing *w = data;
 
+	if (!leaf->argv)
+		return true;
 	if (w->count == LEAVES_MAX)
 		return false;
 	if (w->count++)
@@ -39,6 +42,8 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 {
 	struct writing *w = data;
 
+	if (!leaf->argv)
+		return true;
 	if (w->count == LEAVES_MAX)
 		return false;
 	if (w->count++)
@@ -50,13 +55,17 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 	buf_adds(w->b, ",\"argv\":");
 	write_argv(w->b, leaf);
 	buf_adds(w->b, ",\"cwd\":");
-	json_write_str(w->b, str_of(w->cwd));
+	json_write_str(w->b, str_of(leaf->cwd ? leaf->cwd : w->host->cwd));
 	if (leaf->timeout_ms)
 		buf_printf(w->b, ",\"timeout\":%" PRIu64, leaf->timeout_ms);
 	else
 		buf_adds(w->b, ",\"timeout\":null");
+	/* The condition of a step that is a loop stands at the loop. */
+	const struct node *n = leaf->node;
+	if (n->step && !n->when && n->parent && node_repeats(n->parent))
+		n = n->parent;
 	buf_adds(w->b, ",\"when\":");
-	json_write_str_or_null(w->b, leaf->node->when ? leaf->node->when->raw : S(""));
+	json_write_str_or_null(w->b, n->when ? n->when->raw : S(""));
 	buf_addc(w->b, '}');
 	return true;
 }
@@ -71,6 +80,10 @@ static bool add_line(void *data, const struct walk_leaf *leaf)
 	}
 	buf_printf(w->b, "%.*s  ", STR(leaf->path));
 	command_display(w->b, leaf->argv, leaf->argc);
+	if (leaf->note.len) {
+		buf_adds(w->b, leaf->argc ? "  # " : "# ");
+		text_plain(w->b, leaf->note);
+	}
 	buf_addc(w->b, '\n');
 	return true;
 }
@@ -80,19 +93,23 @@ static void walk(const struct plan *p, walk_fn *visit, struct writing w)
 {
 	AUTO_REPORT none = REPORT_INIT;
 
+	if (p->graph->steps) {
+		planned_steps_walk(p, w.host, visit, &w);
+		return;
+	}
 	(void)plan_walk(p, visit, &w, &none);
 }
 
-void planned_json(const struct plan *p, const char *cwd, struct buf *b)
+void planned_json(const struct plan *p, const struct planned_host *host, struct buf *b)
 {
 	buf_adds(b, "{\"argv\":[");
-	walk(p, add_argv, (struct writing){ b, cwd, 0 });
+	walk(p, add_argv, (struct writing){ b, host, 0 });
 	buf_adds(b, "],\"leaves\":[");
-	walk(p, add_leaf, (struct writing){ b, cwd, 0 });
+	walk(p, add_leaf, (struct writing){ b, host, 0 });
 	buf_adds(b, "]}\n");
 }
 
-void planned_text(const struct plan *p, struct buf *b)
+void planned_text(const struct plan *p, const struct planned_host *host, struct buf *b)
 {
-	walk(p, add_line, (struct writing){ b, NULL, 0 });
+	walk(p, add_line, (struct writing){ b, host, 0 });
 }

@@ -53,6 +53,44 @@ void prompts_check(struct str cwd, struct report *r, bool *local)
 	config_done(&c);
 }
 
+/* The directory is taken for the global one, a `.start` for that of the directory it is in. */
+bool prompts_check_file(const char *path, struct str cwd, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct str file = path_from(&a, cwd, str_of(path));
+	struct str name = path_last(file);
+	struct str dir = str_sub(file, 0, file.len - name.len - (file.len > name.len));
+	struct str up = str_sub(dir, 0, dir.len - path_last(dir).len);
+	bool known = config_reads(name);
+	bool local = str_eq(path_last(dir), S(".start"));
+	struct config_dirs dirs = { .home = path_home(&a),
+		.global = local ? path_global_config(&a, path_home(&a)) : dir,
+		.cwd = local ? path_from(&a, cwd, up) : cwd,
+		.local = local };
+	AUTO_REPORT all = REPORT_INIT;
+	struct config c;
+
+	if (known) {
+		if (config_load(&c, &dirs, &all))
+			prompts_doctor(&c, &all);
+		config_done(&c);
+	}
+	/* What is wrong with the files beside it was not asked for. */
+	size_t kept = 0;
+	all.errors = all.warnings = 0;
+	vec_each (i, &all.issues) {
+		if (i->file.len && !str_eq(i->file, file))
+			continue;
+		*(i->kind == ISSUE_WARNING ? &all.warnings : &all.errors) += 1;
+		i->file = i->file.len ? str_of(path) : i->file;
+		all.issues.at[kept++] = *i;
+	}
+	all.issues.len = kept;
+	report_move(r, &all);
+	arena_done(&a);
+	return known;
+}
+
 /* -- preparing -----------------------------------------------------------------------------------
  */
 

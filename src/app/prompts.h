@@ -61,6 +61,9 @@ bool prompts_load(struct config *c, struct str cwd, bool use_local, struct repor
  * configuration there is nothing to find. *local: it can run commands of this directory. */
 void prompts_check(struct str cwd, struct report *r, bool *local);
 
+/* The same for one of its files, `path` as the user called it; false: it is none, by its name. */
+bool prompts_check_file(const char *path, struct str cwd, struct report *r);
+
 /* -- telling -------------------------------------------------------------------------------------
  */
 

@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "app/entries.h"
+#include "app/settings.h"
 #include "app/steps-text.h"
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "data/json.h"
 #include "render/live-text.h"
+#include "runs/ledger.h"
+#include "runs/place.h"
 #include "steps/recipe.h"
 
 static const char *const states[] = { "active", "invalid", "disabled" };
@@ -51,12 +55,53 @@ static void add_value(struct buf *b, const json_t *value)
 	text_plain(b, buf_str(&text));
 }
 
+struct listing {
+	bool json, tools_only;
+	size_t width;
+	struct buf user, packaged; /* as JSON everything is in the first */
+	struct ledger *ledger;     /* of JSON only; NULL: there is none */
+	unsigned usage;            /* of the settings */
+};
+
 /* -- list ----------------------------------------------------------------------------------------
  */
 
-static void entry_json(const struct opened *o, struct buf *b)
+static void set_time(json_t *object, const char *name, uint64_t ms)
 {
-	const json_t *usage = o->recipe ? json_object_get(o->recipe->file->object, "usage") : NULL;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!ms)
+		return;
+	clock_rfc3339(&text, ms);
+	json_object_set_new(object, name, json_from_str(buf_str(&text)));
+}
+
+/* How often it was started: a user's JSON recipe says it itself, the ledger of all others. A new
+ * reference, NULL when nobody knows. */
+static json_t *usage_of(const struct opened *o, const struct listing *l)
+{
+	bool own = o->active->layer == LAYER_USER && l->usage == SETTINGS_USAGE_FILE && o->recipe &&
+		   o->recipe->file->format == RECIPE_JSON;
+	struct arena a = ARENA_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct recipe_usage counted;
+	json_t *usage = NULL;
+
+	if (own)
+		return json_incref(json_object_get(o->recipe->file->object, "usage"));
+	if (l->ledger && ledger_usage(l->ledger, o->active->path, &a, &counted, &ignored)) {
+		usage = json_pack("{s:I}", "calls", (json_int_t)counted.calls);
+		set_time(usage, "last_called", counted.last_called);
+		json_object_set_new(usage, "fingerprint", json_from_str(counted.fingerprint));
+		set_time(usage, "reset_at", counted.reset_at);
+	}
+	arena_done(&a);
+	return usage;
+}
+
+static void entry_json(const struct opened *o, const struct listing *l, struct buf *b)
+{
+	AUTO_JSON *usage = usage_of(o, l);
 
 	buf_adds(b, "{\"id\":");
 	json_write_str(b, o->entry->id);
@@ -101,12 +146,6 @@ static void entry_text(const struct opened *o, size_t width, struct buf *b)
 	buf_addc(b, '\n');
 }
 
-struct listing {
-	bool json, tools_only;
-	size_t width;
-	struct buf user, packaged; /* as JSON everything is in the first */
-};
-
 static void list_one(void *data, const struct opened *o)
 {
 	struct listing *l = data;
@@ -121,7 +160,7 @@ static void list_one(void *data, const struct opened *o)
 	}
 	if (b->len)
 		buf_addc(b, ',');
-	entry_json(o, b);
+	entry_json(o, l, b);
 }
 
 static void add_layer(struct buf *b, const char *title, struct str dir, const struct buf *lines)
@@ -134,15 +173,31 @@ static void add_layer(struct buf *b, const char *title, struct str dir, const st
 	buf_add(b, buf_str(lines));
 }
 
+static void open_usage(struct listing *l, const struct recipe_dirs *dirs)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct settings settings;
+
+	l->ledger = ledger_open_existing(runs_root(&a, dirs->agent), &ignored);
+	(void)settings_read(&settings, &ignored, &ignored);
+	l->usage = settings.usage;
+	settings_done(&settings);
+	arena_done(&a);
+}
+
 static void list(
 	const struct recipe_dirs *dirs, bool json, bool tools, struct buf *b, struct report *r)
 {
 	struct recipe_index *index = recipe_index_new(dirs);
 	struct listing l = { .json = json, .tools_only = tools };
 
+	if (json)
+		open_usage(&l, dirs);
 	vec_each (e, &index->entries)
 		l.width = MAX(l.width, MIN(width_text(e->id), (size_t)30));
 	entries_each(index, list_one, &l);
+	ledger_close(l.ledger);
 	recipe_index_report(index, r);
 	recipe_index_free(index);
 	if (json) {
@@ -420,7 +475,10 @@ static void usage_line(const struct recipe *recipe, struct buf *b)
 {
 	AUTO_BUF line = BUF_INIT;
 
-	buf_printf(&line, "Usage: roux run %.*s", STR(recipe->file->id));
+	/* A file that is found by its path only is called by it. */
+	buf_printf(&line, "Usage: roux run %.*s",
+		STR(recipe->layer == LAYER_ADHOC ? recipe->file->doc.source.name
+						 : recipe->file->id));
 	for (size_t i = 0; i < recipe->arguments->count; i++) {
 		const struct public_argument *arg = &recipe->arguments->at[i];
 

@@ -25,4 +25,6 @@ void recipes_help(const struct recipe *recipe, struct buf *b);
  * and warnings there are. */
 size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b);
 /* Checks every recipe: all issues into `r`. */
-void recipes_check(const struct recipe_dirs *dirs, struct report *r);
+struct steps_check;
+void recipes_check(
+	const struct recipe_dirs *dirs, const struct steps_check *steps, struct report *r);

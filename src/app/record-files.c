@@ -381,7 +381,7 @@ void record_files_stderr_end(struct record_files *f, const struct event *e)
 int record_files_output(struct record_files *f, const struct launch *l, struct run *run)
 {
 	const struct run_result *res = run_result(run);
-	bool done = res->status == RUN_DONE;
+	bool done = res->status == RUN_DONE || res->status == RUN_PARTIAL;
 
 	if (f->last_open && f->last_ok && done)
 		return 0;

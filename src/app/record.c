@@ -21,7 +21,7 @@
 #include "runs/command-done.h"
 #include "runs/outbox.h"
 
-enum { PROGRESS_MS = 200 };
+enum { PROGRESS_MS = 200, SETTLE_MS = 1000 };
 
 struct record {
 	struct recorder recorder;
@@ -421,6 +421,11 @@ void record_steps(struct record *rec, const struct steps_run *steps)
 	rec->steps = steps;
 }
 
+void record_ring(struct record *rec)
+{
+	mailbox_look(rec->mailbox);
+}
+
 struct recorder *record_recorder(struct record *rec)
 {
 	return &rec->recorder;
@@ -455,6 +460,7 @@ struct record *record_open(
 				.owner = l->owner,
 				.control = launch_control(l),
 				.resumed = before != NULL,
+				.settle_ms = SETTLE_MS,
 				.on_message = on_message,
 				.data = rec },
 			r);

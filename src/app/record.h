@@ -17,6 +17,8 @@ void record_free(struct record *rec);
 /* The run is one of a step recipe, whose state is written too. */
 struct steps_run;
 void record_steps(struct record *rec, const struct steps_run *steps);
+/* Somebody has put a message into the inbox. */
+void record_ring(struct record *rec);
 struct recorder *record_recorder(struct record *rec);
 /* How many events there were before. */
 uint64_t record_seq(const struct record *rec);

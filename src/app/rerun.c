@@ -82,19 +82,53 @@ static bool holds(const struct take_over *t, struct str path)
 	return true;
 }
 
-static bool open_dirs(struct take_over *t)
+static bool open_from(struct take_over *t)
 {
 	AUTO_BUF path = BUF_INIT;
 
-	if (t->to >= 0)
-		return true;
 	buf_printf(&path, "%.*s/out", STR(t->old_dir));
-	t->from = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	buf_reset(&path);
+	if (t->from < 0)
+		t->from = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return t->from >= 0;
+}
+
+static bool open_to(struct take_over *t)
+{
+	AUTO_BUF path = BUF_INIT;
+
 	buf_printf(&path, "%.*s/out", STR(t->launch->dir));
-	if (mkdir(buf_cstr(&path), 0700) == 0 || errno == EEXIST)
+	if (t->to < 0 && (mkdir(buf_cstr(&path), 0700) == 0 || errno == EEXIST))
 		t->to = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return t->from >= 0 && t->to >= 0;
+	return t->to >= 0;
+}
+
+static bool was_taken(const struct take_over *t, struct str path, const struct leaf_record *record)
+{
+	return record->ended && !record->cancelled && holds(t, path);
+}
+
+static bool is_there(
+	struct take_over *t, struct str path, const struct leaf_record *record, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!(err ? record->err_bytes : record->out_bytes))
+		return true;
+	output_name(&name, path, record->number, err);
+	if (open_from(t) && faccessat(t->from, buf_cstr(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return true;
+	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
+	return report_hint(t->r, "run the whole again with `roux rerun` without --from");
+}
+
+/* All that is needed is there; nothing has been made yet. */
+static void look_for(void *data, struct str path, const struct leaf_record *record)
+{
+	struct take_over *t = data;
+
+	if (was_taken(t, path, record))
+		t->ok = t->ok && is_there(t, path, record, false) &&
+			is_there(t, path, record, true);
 }
 
 static bool link_output(struct take_over *t, struct str path, const struct leaf_record *record,
@@ -107,17 +141,16 @@ static bool link_output(struct take_over *t, struct str path, const struct leaf_
 		return true;
 	output_name(&name, path, record->number, err);
 	output_name(&now, path, number, err);
-	if (open_dirs(t) && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
+	if (open_to(t) && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
 		return true;
-	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
-	return report_hint(t->r, "run the whole again with `roux rerun` without --from");
+	return report_errno(t->r, errno, "cannot take over the output of node %.*s", STR(path));
 }
 
 static void take(void *data, struct str path, const struct leaf_record *record)
 {
 	struct take_over *t = data;
 
-	if (!record->ended || record->cancelled || !holds(t, path))
+	if (!was_taken(t, path, record))
 		return;
 	/* What was forgotten does not count in the new run. */
 	uint64_t number = record->number - leaves_base(t->leaves, path);
@@ -160,29 +193,42 @@ static bool take_stdin(struct take_over *t)
 	       report_errno(t->r, errno, "cannot take over the standard input");
 }
 
+static bool write_leaves(struct take_over *t)
+{
+	const char *file = run_file(&t->launch->arena, t->launch->dir, "leaves.jsonl");
+	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(&t->lines));
+
+	if (n < 0)
+		return report_errno(t->r, -n, "cannot write %s", file);
+	struct leaves *taken = leaves_read(file, t->r);
+	if (!taken)
+		return false;
+	bool lacks = resume_lacks_input(t->launch, taken);
+	leaves_free(taken);
+	if (!lacks)
+		return true;
+	report_error(t->r, (struct where){ 0 }, "the standard input of the run was not kept");
+	return report_hint(t->r, "start the recipe again with its input");
+}
+
 bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, struct report *r)
 {
 	struct take_over t = {
 		.launch = l, .old_dir = old_dir, .from = -1, .to = -1, .r = r, .ok = true
 	};
 
-	if (!take_stdin(&t))
-		return false;
 	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, "leaves.jsonl"), r);
 	t.steps = node.len ? way_to(l->graph->root, node, t.way) : 0;
 	t.leaves = leaves;
-	if (leaves && t.steps) {
+	if (leaves && t.steps)
+		leaves_each(leaves, look_for, &t);
+	t.ok = t.ok && leaves && take_stdin(&t);
+	if (t.ok && t.steps) {
 		leaves_each(leaves, take, &t);
 		leaves_each_closed(leaves, take_closed, &t);
 	}
-	t.ok = t.ok && leaves != NULL;
-	if (t.ok) {
-		const char *file = run_file(&l->arena, l->dir, "leaves.jsonl");
-		AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-		int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(&t.lines));
-
-		t.ok = n == 0 || report_errno(r, -n, "cannot write %s", file);
-	}
+	t.ok = t.ok && write_leaves(&t);
 	leaves_free(leaves);
 	buf_done(&t.lines);
 	close_fd(&t.from);

@@ -258,7 +258,8 @@ static void write_context(struct buf *b, const struct roux_run *run, const json_
 	json_write(b, shown, 0);
 }
 
-static void write_steps(struct buf *b, const struct roux_run *run, const struct run_result *res)
+static void write_steps(struct buf *b, const struct roux_run *run, const struct run_result *res,
+	struct arena *a)
 {
 	buf_adds(b, ",\"context\":");
 	write_context(b, run, res->vars);
@@ -271,7 +272,7 @@ static void write_steps(struct buf *b, const struct roux_run *run, const struct 
 	buf_adds(b, ",\"pending_approval\":{\"stage\":");
 	json_write_str(b, res->gate);
 	buf_adds(b, ",\"prompt\":");
-	json_write_str(b, res->prompt);
+	json_write_str(b, mask_text(run->options.mask, res->prompt, a));
 	buf_adds(b, ",\"since\":\"");
 	clock_rfc3339(b, clock_real_ms());
 	buf_printf(b, "\",\"timeout\":%" PRIu64 ",\"default\":\"%s\"}", res->gate_timeout_ms / 1000,
@@ -302,7 +303,7 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 	write_branches(&w, res->joins);
 	write_artifacts(b, run->options.artifacts);
 	if (res->vars)
-		write_steps(b, run, res);
+		write_steps(b, run, res, &a);
 	buf_adds(b, ",\"warnings\":[");
 	write_warnings(b, &run->plan->graph->warnings, &first);
 	write_warnings(b, res->issues, &first);
@@ -311,6 +312,10 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 		if (res->failed.len) {
 			buf_adds(b, ",\"failed_node\":");
 			json_write_str(b, res->failed);
+		}
+		if (res->retried.len) {
+			buf_adds(b, ",\"retried_node\":");
+			json_write_str(b, res->retried);
 		}
 		buf_adds(b, ",\"ended\":\"");
 		clock_rfc3339(b, p.ended_ms);

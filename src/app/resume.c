@@ -19,8 +19,8 @@ static bool retried(const struct node *n)
 
 struct failed_below {
 	const struct graph *graph;
-	struct str top;   /* what failed */
-	struct str limit; /* the node whose time limit it was; empty: none */
+	struct str top;  /* what is tried again */
+	struct str node; /* what failed, or whose time limit ran out */
 	struct buf *lines;
 };
 
@@ -50,9 +50,12 @@ static bool tolerated(const struct failed_below *f, struct str path)
 static void forget_failed(void *data, struct str path, const struct leaf_record *record)
 {
 	struct failed_below *f = data;
-	bool failed = record->ended && !record->cancelled && (record->code || record->timed_out);
+	bool failed = record->code || record->timed_out;
 
-	if (failed && path_within(path, f->top) && !tolerated(f, path))
+	if (!record->ended || record->cancelled || !path_within(path, f->top))
+		return;
+	/* A step may have failed though its command did not: what it printed was no answer. */
+	if (str_eq(path, f->node) || (failed && !tolerated(f, path)))
 		forget_line(f->lines, path);
 }
 
@@ -61,7 +64,7 @@ static void forget_limited(void *data, struct str path, const struct leaf_record
 {
 	struct failed_below *f = data;
 
-	if (record->ended && !record->cancelled && str_eq(record->limit, f->limit))
+	if (record->ended && !record->cancelled && str_eq(record->limit, f->node))
 		forget_line(f->lines, path);
 }
 
@@ -74,7 +77,7 @@ static bool append_lines(struct launch *l, const struct buf *lines, struct repor
 	return n == 0 || report_errno(r, -n, "cannot write %s", file);
 }
 
-bool resume_take_back(struct launch *l, struct str node, struct report *r)
+bool resume_take_back(struct launch *l, struct str node, struct str retried_node, struct report *r)
 {
 	struct way_step way[WAY_MAX];
 	size_t steps = way_to(l->graph->root, node, way);
@@ -83,8 +86,9 @@ bool resume_take_back(struct launch *l, struct str node, struct report *r)
 	struct leaves *leaves = leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), r);
 	if (!leaves)
 		return false;
-	struct failed_below failed = { .graph = l->graph, .limit = node, .lines = &lines };
-	struct str top = steps ? way[steps - 1].path : S(".");
+	struct failed_below failed = { .graph = l->graph, .node = node, .lines = &lines };
+	/* What is inside of a recipe that a step has called is not known here. */
+	struct str top = steps ? way[steps - 1].path : node;
 	bool whole = false;
 	for (size_t i = steps; i > 0; i--) {
 		if (retried(way[i - 1].node)) {
@@ -94,8 +98,8 @@ bool resume_take_back(struct launch *l, struct str node, struct report *r)
 			top = way[i - 1].path; /* all branches that failed */
 		}
 	}
-	if (whole)
-		forget_line(&lines, top);
+	if (whole || retried_node.len)
+		forget_line(&lines, whole ? top : retried_node);
 	else
 		leaves_each(leaves, forget_limited, &failed);
 	failed.top = top;

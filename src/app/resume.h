@@ -7,8 +7,9 @@
  * Both change only what leaves.jsonl says; the engine does the rest. */
 
 /* Takes back the failure that ended the run: what failed, or the outermost retried group around it,
- * counts as not run. `node` is the path of what failed. */
-bool resume_take_back(struct launch *l, struct str node, struct report *r);
+ * counts as not run. `node` is the path of what failed; `retried` that of the group, when the run
+ * has named it. */
+bool resume_take_back(struct launch *l, struct str node, struct str retried, struct report *r);
 /* The commands that were running when the run was cut short. */
 void resume_in_doubt(const struct leaves *l, struct buf *paths);
 /* Whether a command that has to run again reads an input that was not kept to its end. */

@@ -89,6 +89,27 @@ static bool tell(void *data, const struct run_row *row)
 	return true;
 }
 
+static struct retention_limits limits_of(const struct settings *s)
+{
+	return (struct retention_limits){
+		.max_age_days = s->max_age_given ? s->max_age_days : 0,
+		.max_runs = s->max_runs_given ? s->max_runs : 0,
+	};
+}
+
+void retire_after_run(struct str root, struct ledger *ledger)
+{
+	AUTO_REPORT ignored = REPORT_INIT; /* the next `prune` tells */
+	struct settings settings;
+
+	if (!ledger || !settings_read(&settings, &ignored, &ignored))
+		return;
+	struct retention_limits limits = limits_of(&settings);
+	if (limits.max_age_days || limits.max_runs)
+		(void)retention_sweep(root, ledger, &limits, clock_real_ms(), &ignored);
+	settings_done(&settings);
+}
+
 bool retire_due(struct runs *s, bool yes, bool json, struct buf *b, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -97,10 +118,7 @@ bool retire_due(struct runs *s, bool yes, bool json, struct buf *b, struct repor
 	size_t gone = 0;
 
 	bool ok = settings_read(&settings, r, &ignored);
-	struct retention_limits limits = {
-		.max_age_days = settings.max_age_given ? settings.max_age_days : 0,
-		.max_runs = settings.max_runs_given ? settings.max_runs : 0,
-	};
+	struct retention_limits limits = limits_of(&settings);
 	bool limited = limits.max_age_days || limits.max_runs;
 	AUTO_BUF path = BUF_INIT;
 	buf_add(&path, settings.path);

@@ -14,3 +14,5 @@ bool retire_prune(struct runs *s, struct run_look *look, bool preserve, json_t *
 
 /* What `[retention]` of the settings would delete, or, with `yes`, deletes: a document or text. */
 bool retire_due(struct runs *s, bool yes, bool json, struct buf *b, struct report *r);
+/* Deletes what is past those limits, silently: a run has ended. `ledger` may be NULL. */
+void retire_after_run(struct str root, struct ledger *ledger);

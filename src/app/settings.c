@@ -340,6 +340,39 @@ bool settings_read(struct settings *s, struct report *errors, struct report *war
 	return false;
 }
 
+json_t *settings_collections(const struct settings *s)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < s->collection_count; i++)
+		json_object_setn_new_nocheck(all, s->collections[i].name.p,
+			s->collections[i].name.len, json_from_str(s->collections[i].dir));
+	return all;
+}
+
+void settings_check(
+	const char *path, struct str name, struct report *errors, struct report *warnings)
+{
+	AUTO_BUF text = BUF_INIT;
+	struct settings s = { .path = name };
+
+	int n = file_read(path, SETTINGS_MAX_BYTES, &text);
+	if (n < 0)
+		report_errno(errors, -n, "cannot read '%s'", path);
+	else
+		(void)read_text(&s, buf_str(&text), errors, warnings);
+	settings_done(&s);
+}
+
+bool settings_names(struct str path)
+{
+	struct arena a = ARENA_INIT;
+	bool ours = str_ends(path_absolute(&a, path), S("/roux/config.toml"));
+
+	arena_done(&a);
+	return ours;
+}
+
 void settings_done(struct settings *s)
 {
 	if (s)

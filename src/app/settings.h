@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/report.h"
+#include "data/json.h"
 
 /* What the user decided once and for all, in $XDG_CONFIG_HOME/roux/config.toml, else in
  * ~/.config/roux/config.toml (product.md, "Where things live"). An option or a variable beats it.
@@ -36,3 +37,10 @@ struct settings {
  * defaults. Unknown keys are warnings. */
 bool settings_read(struct settings *s, struct report *errors, struct report *warnings);
 void settings_done(struct settings *s);
+/* Its collections as name → directory: a new reference. */
+json_t *settings_collections(const struct settings *s);
+/* Only says what is wrong with a file: `path`, called `name`. */
+void settings_check(
+	const char *path, struct str name, struct report *errors, struct report *warnings);
+/* Whether a path is that of such a file: roux/config.toml somewhere. */
+bool settings_names(struct str path);

@@ -121,6 +121,7 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 			.seq = o->record ? record_seq(o->record) : 0,
 			.recorder = o->record ? record_recorder(o->record) : NULL,
 			.only = o->only,
+			.terminal = o->terminal,
 			.steps = o->steps ? steps_host(o->steps) : NULL,
 			.vars = o->steps ? steps_vars(o->steps) : NULL,
 			.arguments = o->bundle ? give_arguments : NULL,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/prompts.h"
 #include "prompts/paths.h"
@@ -10,27 +11,59 @@
 #include "steps/ops.h"
 #include "steps/text.h"
 
+enum { ENTRY_MAX = 131072 }; /* of one string of an environment, with its NUL */
+
 struct step_agents {
 	const json_t *given;
 	struct str cwd;
-	const struct step_recipe *recipe;
 	/* The registry, read when it is first needed. */
 	struct config config;
 	bool loaded, usable;
-	/* Files of launched agents hold locks until the run has ended. */
+	bool dry; /* nothing is written or run */
+	/* Of agents that may be running: their files are locked. */
 	VEC(struct temporary) files;
 	VEC(struct prompts_launch *) launches;
 };
 
-struct step_agents *step_agents_new(
-	const json_t *given, struct str cwd, const struct step_recipe *recipe)
+struct step_agents *step_agents_new(const json_t *given, struct str cwd)
 {
 	struct step_agents *agents = mem_new(struct step_agents);
 
 	agents->given = given;
 	agents->cwd = cwd;
-	agents->recipe = recipe;
 	return agents;
+}
+
+static void launch_free(struct prompts_launch *l)
+{
+	prompts_done(l);
+	free(l);
+}
+
+/* The engine deletes the files of an agent that has ended: what belongs to it can go. */
+static bool is_gone(const struct temporary *t)
+{
+	return !t->path || access(t->path, F_OK) < 0;
+}
+
+static void let_go_of_ended(struct step_agents *agents)
+{
+	size_t files = 0, launches = 0;
+
+	vec_each (t, &agents->files) {
+		if (is_gone(t))
+			temporary_delete(t);
+		else
+			agents->files.at[files++] = *t;
+	}
+	agents->files.len = files;
+	vec_each (l, &agents->launches) {
+		if (is_gone(&(*l)->role_file) && is_gone(&(*l)->prompt_file))
+			launch_free(*l);
+		else
+			agents->launches.at[launches++] = *l;
+	}
+	agents->launches.len = launches;
 }
 
 void step_agents_free(struct step_agents *agents)
@@ -40,10 +73,8 @@ void step_agents_free(struct step_agents *agents)
 	vec_each (t, &agents->files)
 		temporary_delete(t);
 	vec_done(&agents->files);
-	vec_each (l, &agents->launches) {
-		prompts_done(*l);
-		free(*l);
-	}
+	vec_each (l, &agents->launches)
+		launch_free(*l);
 	vec_done(&agents->launches);
 	if (agents->loaded)
 		config_done(&agents->config);
@@ -117,6 +148,20 @@ bool step_agent_known(struct step_agents *agents, struct str name)
 	return given_command(agents, name) || registered(agents, name, &ignored);
 }
 
+/* A key of TOML is bare or quoted. */
+void step_agent_table(struct str name, struct buf *b)
+{
+	size_t colon = str_find(name, ':', 0);
+	struct str key = colon + 1 < name.len ? str_from(name, colon + 1) : name;
+	bool bare = key.len > 0;
+
+	for (size_t i = 0; i < key.len; i++)
+		bare &= ascii_digit(key.p[i]) ||
+			((key.p[i] | 32) >= 'a' && (key.p[i] | 32) <= 'z') || key.p[i] == '_' ||
+			key.p[i] == '-';
+	buf_printf(b, bare ? "agents.%.*s" : "agents.\"%.*s\"", STR(key));
+}
+
 static enum step_made no_agent(
 	struct step_agents *agents, const struct step *step, struct step_command *ret)
 {
@@ -138,10 +183,12 @@ static enum step_made no_agent(
 		}
 	if (first)
 		buf_adds(&ret->why, "none");
+	AUTO_BUF table = BUF_INIT;
+	step_agent_table(step->agent.text, &table);
 	buf_printf(&ret->why,
-		"\nhint: --agent '%.*s=COMMAND' gives one for this run, or put [agents.%.*s] with "
-		"bin and command into agents.toml",
-		STR(step->agent.text), STR(step->agent.text));
+		"\nhint: --agent '%.*s=COMMAND' gives one for this run, or put [%s] with bin and "
+		"command into agents.toml",
+		STR(step->agent.text), buf_cstr(&table));
 	ret->code = 127;
 	return STEP_CANNOT;
 }
@@ -169,7 +216,7 @@ static void add_member(json_t *object, const char *name, const struct recipe_val
 
 /* What is no placeholder reaches the agent as one JSON object. */
 static struct str config_entry(
-	const struct step_agents *agents, const struct step *step, struct arena *a)
+	const struct step_recipe *recipe, const struct step *step, struct arena *a)
 {
 	AUTO_JSON *config = json_object();
 	AUTO_BUF text = BUF_INIT;
@@ -177,15 +224,13 @@ static struct str config_entry(
 	add_member(config, "agent_config", &step->agent_config);
 	add_member(config, "provider_preferences", &step->provider_preferences);
 	add_member(config, "model_role", &step->model_role);
-	if (agents->recipe)
-		add_member(config, "orchestrator", &agents->recipe->orchestrator);
+	add_member(config, "orchestrator", &recipe->orchestrator);
 	json_write(&text, config, 0);
 	return arena_printf(a, "ROUX_AGENT_CONFIG=%s", buf_cstr(&text));
 }
 
-static void make_env(const struct step_agents *agents, const struct step *step,
-	const struct step_call *call, const struct compiled *c, struct step_command *ret,
-	struct arena *a)
+static enum step_made make_env(const struct step *step, const struct step_call *call,
+	const struct compiled *c, struct step_command *ret, struct arena *a)
 {
 	const char **env = arena_array(a, const char *, c->envc + 5);
 	size_t n = 0;
@@ -195,9 +240,18 @@ static void make_env(const struct step_agents *agents, const struct step *step,
 	env[n++] = arena_printf(a, "ROUX_STEP_ID=%.*s", STR(step->id)).p;
 	env[n++] = arena_printf(a, "ROUX_RECIPE_DIR=%.*s", STR(call->dir)).p;
 	env[n++] = arena_printf(a, "ROUX_AGENT=%.*s", STR(step->agent.text)).p;
-	env[n++] = config_entry(agents, step, a).p;
+	struct str config = config_entry(step_graph_recipe(call->graph), step, a);
+	env[n++] = config.p;
 	env[n] = NULL;
 	ret->env = env;
+	if (config.len < ENTRY_MAX)
+		return STEP_MADE;
+	buf_printf(&ret->why,
+		"step '%.*s': ROUX_AGENT_CONFIG is %zu bytes long; the kernel takes %d: put less "
+		"into agent_config",
+		STR(step->id), config.len, ENTRY_MAX - 1);
+	ret->code = 126;
+	return STEP_CANNOT;
 }
 
 static enum step_made fail_with(
@@ -238,7 +292,9 @@ static enum step_made make_given(struct step_agents *agents, const struct step *
 	v.at[PH_MODE] = step->mode.text.p ? step->mode.text : S("");
 	v.at[PH_PROVIDER] = step->provider.text.p ? step->provider.text : S("");
 	v.at[PH_STEP] = step->id;
-	if (used & 1u << PH_PROMPT_FILE) {
+	if (agents->dry) {
+		v.at[PH_PROMPT_FILE] = S("{prompt_file}");
+	} else if (used & 1u << PH_PROMPT_FILE) {
 		struct temporary t = TEMPORARY_NONE;
 		int n = temporary_create("prompt", prompt, &t);
 
@@ -293,6 +349,7 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 					   .stands = agents->cwd },
 		.cwd = agents->cwd,
 		.use_local = true,
+		.dry = agents->dry,
 		.io = PROMPTS_CAPTURED,
 		.places = IN_AGENT | IN_STEP,
 		.step = step->id,
@@ -313,6 +370,34 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 	return STEP_MADE;
 }
 
+/* A role and contexts may be what commands print. */
+static bool wants_sections(const struct step *step)
+{
+	const json_t *config = step->agent_config.value;
+
+	return json_object_get(config, "role") || json_object_get(config, "contexts");
+}
+
+bool step_agent_plan(struct step_agents *agents, const struct step *step, struct str prompt,
+	struct step_command *ret, struct arena *a)
+{
+	const char *command = given_command(agents, step->agent.text);
+	AUTO_REPORT why = REPORT_INIT;
+	const struct config_entry *entry =
+		command ? NULL : registered(agents, step->agent.text, &why);
+	struct compiled c = { 0 };
+	enum step_made made = STEP_CANNOT;
+
+	agents->dry = true;
+	if (command)
+		made = make_given(agents, step, command, prompt, &c, ret, a);
+	else if (entry && !wants_sections(step))
+		made = make_registered(agents, step, entry, prompt, &c, ret);
+	ret->argv = c.argv;
+	ret->argc = c.argc;
+	return made == STEP_MADE;
+}
+
 enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
 	const struct scope *s, const struct step_call *call, const struct step_host *host,
 	struct step_command *ret, struct arena *a, struct report *r)
@@ -325,6 +410,7 @@ enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
 	AUTO_REPORT why = REPORT_INIT;
 	struct compiled c = { 0 };
 
+	let_go_of_ended(agents);
 	if (!prompt_text(step, s, &prompt, r))
 		return STEP_MISTAKE;
 	if (!command)
@@ -342,6 +428,5 @@ enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
 		return made;
 	ret->argv = c.argv;
 	ret->argc = c.argc;
-	make_env(agents, step, call, &c, ret, a);
-	return STEP_MADE;
+	return make_env(step, call, &c, ret, a);
 }

@@ -19,6 +19,7 @@ struct steps_run {
 	json_t *vars;
 	json_t *copies; /* path → file of the run's directory */
 	json_t *gates;  /* path → what gates.json says */
+	struct mask *mask;
 	struct report gate_issues;
 };
 
@@ -82,6 +83,13 @@ static const char *collection(void *data, struct str name)
 	return json_string_value(json_object_getn(s->launch->collections, name.p, name.len));
 }
 
+static bool secret(void *data, struct str name)
+{
+	const struct steps_run *s = data;
+
+	return secret_name(s->launch, name);
+}
+
 static enum step_made agent(void *data, const struct node *n, const struct scope *scope,
 	const struct step_call *call, struct step_command *ret, struct arena *a, struct report *r)
 {
@@ -110,9 +118,12 @@ static enum gate_answer gate(void *data, struct str path, struct str name, struc
 	uint64_t now = clock_real_ms();
 
 	if (!g) {
+		struct arena a = ARENA_INIT;
+
 		g = json_object();
 		json_object_set_new(g, "stage", json_from_str(name));
-		json_object_set_new(g, "prompt", json_from_str(prompt));
+		json_object_set_new(g, "prompt", json_from_str(mask_text(s->mask, prompt, &a)));
+		arena_done(&a);
 		json_object_set_new(g, "since_ms", json_integer((json_int_t)now));
 		json_object_set_new(g, "timeout", json_integer((json_int_t)(timeout_ms / 1000)));
 		json_object_set_new(g, "default", json_string(approves ? "approve" : "deny"));
@@ -194,19 +205,21 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	struct steps_run *s = mem_new(struct steps_run);
 
 	s->launch = l;
+	s->mask = mask_new(l);
 	s->vars = json_deep_copy(l->plan->vars);
 	add_variables(s);
 	s->copies = freeze_json(l->dir, RECIPES_FILE, true, r);
 	s->gates = freeze_json(l->dir, GATES_FILE, true, r);
 	s->copies = s->copies ? s->copies : json_object();
 	s->gates = s->gates ? s->gates : json_object();
-	s->agents = step_agents_new(l->agents, l->row.cwd, l->recipe ? l->recipe->steps : NULL);
+	s->agents = step_agents_new(l->agents, l->row.cwd);
 	s->host = (struct step_host){ .data = s,
 		.max_parallel = (unsigned)l->max_parallel,
 		.stream = l->stream,
 		.project = l->row.cwd.p,
 		.load = load,
 		.keep = keep,
+		.secret = secret,
 		.collection = collection,
 		.agent = agent,
 		.gate = gate };
@@ -222,6 +235,7 @@ void steps_close(struct steps_run *s)
 	if (!s)
 		return;
 	step_agents_free(s->agents);
+	mask_free(s->mask);
 	json_decref(s->vars);
 	json_decref(s->copies);
 	json_decref(s->gates);

@@ -166,12 +166,54 @@ void gate_begin(struct frame *f)
 /* -- pauses --------------------------------------------------------------------------------------
  */
 
+static void wait_over(struct frame *f)
+{
+	struct outcome o = { .ok = !f->timed_out, .skipped = !f->timed_out };
+
+	if (f->timed_out) {
+		step_failed(f, 124, S("the time limit ran out before the wait was over"));
+		o.code = 124;
+		o.timed_out = true;
+		o.failure = f->outcome.failure;
+		o.untolerated = f->outcome.untolerated;
+	}
+	frame_attempt_done(f, &o);
+}
+
+/* It is a leaf like any other: what has been waited for is not waited for again. */
+static struct leaf_key wait_key(const struct frame *f, struct buf *path)
+{
+	frame_path(f, path);
+	return (struct leaf_key){ buf_str(path), frame_number(f) };
+}
+
 static void waited(struct frame *f)
 {
-	if (frame_halted(f))
+	struct recorder *r = f->run->options.recorder;
+	uint64_t ms = loop_now(f->run->loop) - f->began_ms;
+	AUTO_BUF path = BUF_INIT;
+	struct leaf_key key = wait_key(f, &path);
+
+	if (frame_halted(f) && (!f->timed_out || (f->up && frame_halted(f->up)))) {
 		frame_end_halted(f);
-	else
-		frame_attempt_done(f, &(struct outcome){ .ok = true, .skipped = true });
+		return;
+	}
+	int code = f->timed_out ? 124 : 0;
+	int n = r ? r->ops->end(r, &key, &f->record,
+			    &(struct leaf_end){ .code = code,
+				    .timed_out = f->timed_out,
+				    .limit = f->timed_out ? buf_str(&path) : S(""),
+				    .ok = !code,
+				    .ms = ms })
+		  : 0;
+	if (n < 0) {
+		run_abort(f->run, "cannot record a wait", -n);
+		frame_end_halted(f);
+		return;
+	}
+	step_tell(f, code ? "step:wait:error" : "step:wait:complete",
+		",\"code\":%d,\"ms\":%" PRIu64, code, ms);
+	wait_over(f);
 }
 
 static void on_waited(struct timer *t)
@@ -179,12 +221,36 @@ static void on_waited(struct timer *t)
 	run_step(container_of(t, struct step_state, pause)->owner, waited);
 }
 
+/* False: it has not been waited for yet. */
+static bool waited_before(struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	struct leaf_recall was = { 0 };
+	AUTO_BUF path = BUF_INIT;
+	struct leaf_key key = wait_key(f, &path);
+
+	if (!r || !r->ops->recall(r, &key, &was))
+		return false;
+	content_unref(was.out);
+	content_unref(was.err_all);
+	buf_done(&was.err);
+	buf_done(&was.err_tail);
+	f->timed_out = was.end.timed_out;
+	return true;
+}
+
 void wait_begin(struct frame *f)
 {
 	struct step_state *st = step_state(f);
 
+	if (waited_before(f)) {
+		timer_stop(&f->timer);
+		wait_over(f);
+		return;
+	}
 	st->owner = f;
 	st->pause.fire = on_waited;
+	f->run->executing = true;
 	step_tell(f, "step:wait:start", ",\"ms\":%" PRIu64, f->node->step->wait_ms);
 	timer_start(f->run->loop, &st->pause, f->node->step->wait_ms);
 }

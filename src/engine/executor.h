@@ -40,6 +40,7 @@ struct job_spec {
 	const char *const *env; /* NAME=VALUE, added or replacing; NULL-terminated; may be NULL */
 	const char *cwd;        /* NULL: the run's */
 	struct job_record *record; /* NULL: it is not */
+	bool terminal;       /* it gets our three streams and our process group; nothing is kept */
 	uint64_t max_output; /* bytes kept of each output; 0: all, and of errors the two ends */
 };
 

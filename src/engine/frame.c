@@ -93,6 +93,8 @@ uint64_t frame_number(const struct frame *f)
 
 bool frame_is_last(const struct frame *f)
 {
+	if (f->node->step)
+		return false; /* the output of a step recipe is a variable */
 	for (; f; f = f->up) {
 		if (f->attempts > 1 || f->role == FRAME_RECOVERY || node_joins(f->node))
 			return false;
@@ -255,7 +257,7 @@ static void pause_before_retry(struct frame *f)
 	f->attempt++;
 	bool recorded = leaf_recorded(f);
 	f->attempt--;
-	if (!ms || recorded) {
+	if (!ms || recorded || !f->run->executing) {
 		run_step(f, attempt);
 		return;
 	}
@@ -288,6 +290,12 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 	f->halted = f->halted && (!again || f->run->stopping);
 	if (f->outcome.ok)
 		succeeded(f);
+	if (!f->outcome.ok && !f->outcome.halted && !again && f->attempts > 1 &&
+		f->node->kind == NODE_CALL) {
+		buf_reset(&f->run->retried_path);
+		frame_path(f, &f->run->retried_path);
+		f->outcome.retried = true;
+	}
 	if (!again) {
 		f->outcome.untolerated += f->untolerated_before;
 		if (f->node->step)

@@ -36,6 +36,7 @@ struct outcome {
 	json_t *value; /* its result; NULL: none */
 	bool partial;  /* it has failed, and the rest of the run is to be left out */
 	bool no_retry; /* trying again would change nothing */
+	bool retried;  /* it has failed after all the attempts of a group; run->retried_path */
 	bool cut;      /* it printed more than is kept */
 };
 
@@ -183,6 +184,7 @@ struct run {
 	bool only_ended;        /* … or of the one node that was asked for */
 	struct buf limit_path;  /* of the group whose time limit ran out last */
 	struct buf failed_path;
+	struct buf retried_path; /* of the outermost group that failed in all its attempts */
 	/* Steps: */
 	struct scope scope;          /* the outermost */
 	struct step_call first_call; /* the recipe that was started */

@@ -14,17 +14,13 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 
 static bool recall(struct frame *f);
 
-/* Agents are counted over the whole tree of recipes. False: it was one too many. */
+/* False: it was one agent too many. */
 static bool count_agent(struct frame *f)
 {
-	const struct step_call *call = step_call_of(f);
+	bool charged = f->attempt > 1 || (f->role == FRAME_COPY && node_joins(f->up->node));
 
-	if (f->attempt > 1 || f->run->agents++ < call->max_agents)
+	if (charged || pace_charge(f, 1))
 		return true;
-	report_error(&f->run->issues, place_where(f->node->place),
-		"step '%.*s': more than max_total_steps (%" PRIu64 ") agent steps",
-		STR(f->node->step->id), call->max_agents);
-	report_hint(&f->run->issues, "raise recursion.max_total_steps");
 	step_mistake(f);
 	return false;
 }
@@ -286,23 +282,41 @@ static bool recall(struct frame *f)
 	return true;
 }
 
+/* Rounds of a loop say it once. */
+static void warn_once(struct frame *f, struct str message)
+{
+	struct report *r = &f->run->issues;
+
+	vec_each (i, &r->issues)
+		if (str_eq(i->message, message))
+			return;
+	report_warning(r, (struct where){ 0 }, "%.*s", STR(message));
+}
+
 static void warn_held(struct frame *f)
 {
-	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
 
-	frame_path(f, &path);
-	report_warning(&f->run->issues, (struct where){ 0 },
-		"node %s: something that the command left running kept its output open; it was not "
-		"waited for",
-		buf_cstr(&path));
+	if (f->node->step) {
+		buf_printf(&text, "step '%.*s'", STR(f->node->step->id));
+	} else {
+		buf_adds(&text, "node ");
+		frame_path(f, &text);
+	}
+	buf_adds(&text, ": something that the command left running kept its output open; it was "
+			"not waited for");
+	warn_once(f, buf_str(&text));
 }
 
 static void warn_cut(struct frame *f)
 {
-	report_warning(&f->run->issues, (struct where){ 0 },
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text,
 		"step '%.*s' printed more than max_output_size (%" PRIu64
 		" bytes); the rest was dropped",
 		STR(f->node->step->id), f->node->step->max_output);
+	warn_once(f, buf_str(&text));
 }
 
 static bool lost_output(struct frame *f)
@@ -436,7 +450,8 @@ static bool make_step(
 		spec->max_output = s->max_output;
 		if (!f->announced)
 			step_tell(f, s->agent ? "step:agent:start" : "step:bash:start",
-				",\"attempt\":%" PRIu64, f->attempt);
+				",\"attempt\":%" PRIu64 "%s%s", f->attempt,
+				made->shown.len ? ",\"env\":" : "", buf_cstr(&made->shown));
 	} else {
 		run_release_slot(r);
 	}
@@ -492,6 +507,7 @@ bool leaf_start(struct frame *f)
 
 	f->state = FRAME_RUNNING;
 	f->began_ms = loop_now(r->loop);
+	r->executing = true;
 	struct job_spec spec = { .in = f->in, .in_fd = -1 };
 	struct step_command made = { 0 };
 	if (f->node->step) {
@@ -508,6 +524,7 @@ bool leaf_start(struct frame *f)
 	}
 	spec.argv = argv;
 	spec.argc = argc;
+	spec.terminal = r->options.terminal;
 	AUTO_BUF path = BUF_INIT;
 	if (r->options.recorder && (error = begin_record(f, &spec, &path, &a)) < 0) {
 		arena_done(&a);

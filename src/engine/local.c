@@ -1,6 +1,7 @@
 #include "engine/local.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -495,6 +496,7 @@ static int spawn(
 		.cwd = spec->cwd ? spec->cwd : l->options.cwd,
 		.mask = &l->mask,
 		.nofile = l->options.nofile,
+		.foreground = spec->terminal,
 		.reset_handlers = l->options.handlers,
 	};
 	struct child_note note;
@@ -527,6 +529,14 @@ static int open_err(struct capture *c)
 	return j->record->open(j->record->data, JOB_STDERR);
 }
 
+/* Ours, for a command that is given the terminal. */
+static int own_streams(int *out, int *err)
+{
+	*out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	*err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	return *out < 0 || *err < 0 ? -errno : 0;
+}
+
 static struct job *start(
 	struct executor *e, const struct job_spec *spec, struct job_owner *owner, int *error)
 {
@@ -534,7 +544,7 @@ static struct job *start(
 	struct local_job *j = mem_new(struct local_job);
 	AUTO_CLOSE int out = -1;
 	AUTO_CLOSE int err = -1;
-	bool owned;
+	bool owned = false;
 
 	j->job.executor = e;
 	j->job.owner = owner;
@@ -555,11 +565,11 @@ static struct job *start(
 	j->job.err.ended = on_err_end;
 	list_append(&l->jobs, &j->link);
 
-	int in = open_input(l, j, spec, &owned);
-	int r = MIN(in, 0);
-	if (r == 0)
+	int in = spec->terminal ? STDIN_FILENO : open_input(l, j, spec, &owned);
+	int r = in < 0 ? in : spec->terminal ? own_streams(&out, &err) : 0;
+	if (r == 0 && !spec->terminal)
 		r = capture_start(l->loop, &j->job.out, CAPTURE_ALL, &out);
-	if (r == 0)
+	if (r == 0 && !spec->terminal)
 		r = capture_start(
 			l->loop, &j->job.err, spec->max_output ? CAPTURE_ALL : CAPTURE_ENDS, &err);
 	j->job.out.limit = j->job.err.limit = spec->max_output;

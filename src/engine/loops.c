@@ -39,6 +39,10 @@ enum loop_open loop_open(struct frame *f)
 		(void)too_many(f, f->count);
 		return LOOP_MISTAKE;
 	}
+	/* All of them or none: half a round of agents has cost something and is worth nothing. */
+	if (f->node->each_parallel && f->node->children[0]->step->agent &&
+		!pace_charge(f, f->count))
+		return LOOP_MISTAKE;
 	if (f->count)
 		return LOOP_BEGINS;
 	if (s->collect.len)
@@ -72,8 +76,9 @@ void loop_begin(struct frame *f)
 
 	st->pause.fire = on_pause;
 	st->owner = f;
-	st->over = st->failed = false;
+	st->over = st->failed = st->cut_short = st->retried = false;
 	st->failure = 0;
+	st->due_ms = 0;
 	json_decref(st->results);
 	json_decref(st->last);
 	st->results = s->collect.len ? json_array() : NULL;
@@ -96,12 +101,30 @@ void loop_begin(struct frame *f)
 /* -- closing -------------------------------------------------------------------------------------
  */
 
+static void set_position(json_t *vars, uint64_t index)
+{
+	json_object_set_new(vars, "_loop_index", json_integer((json_int_t)index));
+	json_object_set_new(vars, "_loop_iteration", json_integer((json_int_t)index + 1));
+}
+
+/* The while loop around it, in the same recipe. */
+static const struct frame *outer_while(const struct frame *f)
+{
+	for (f = f->up; f && f->node->kind != NODE_CALL; f = f->up)
+		if (f->node->kind == NODE_WHILE)
+			return f;
+	return NULL;
+}
+
 static void restore(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
+	const struct frame *outer = outer_while(f);
 	json_t *vars = scope_vars(f->scope);
 
-	if (f->node->kind == NODE_WHILE) {
+	if (f->node->kind == NODE_WHILE && outer) {
+		set_position(vars, outer->next - 1);
+	} else if (f->node->kind == NODE_WHILE) {
 		json_object_del(vars, "_loop_index");
 		json_object_del(vars, "_loop_iteration");
 	} else if (f->steps->saved) {
@@ -149,7 +172,8 @@ static void loop_over(struct frame *f, bool halted)
 		.code = halted       ? 1
 			: st->failed ? st->code
 				     : 0,
-		.no_retry = true,
+		.no_retry = st->failed && st->no_retry,
+		.retried = st->failed && st->retried,
 		.failure = st->failure };
 
 	restore(f);
@@ -196,11 +220,15 @@ static int wants_round(struct frame *f)
 	return go;
 }
 
+/* Whether all its rounds are done, whatever else happens. */
+static bool complete(const struct frame *f)
+{
+	return f->steps->over || (f->node->kind == NODE_EACH && f->next == f->count);
+}
+
 static void next_round(struct frame *f)
 {
-	json_t *vars = scope_vars(f->scope);
-
-	if (frame_halted(f)) {
+	if (frame_halted(f) && !complete(f)) {
 		loop_over(f, true);
 		return;
 	}
@@ -215,10 +243,8 @@ static void next_round(struct frame *f)
 	default:
 		break;
 	}
-	if (f->node->kind == NODE_WHILE) {
-		json_object_set_new(vars, "_loop_index", json_integer((json_int_t)f->next));
-		json_object_set_new(vars, "_loop_iteration", json_integer((json_int_t)f->next + 1));
-	}
+	if (f->node->kind == NODE_WHILE)
+		set_position(scope_vars(f->scope), f->next);
 	start_round(f);
 }
 
@@ -265,8 +291,10 @@ static bool after_round(struct frame *f)
 		return false;
 	}
 	/* An expression that means nothing stops no loop. */
-	report_warning(r, place_where(s->break_when->place), "break_when: %.*s",
-		STR(found.issues.at[0].message));
+	if (!f->steps->warned)
+		report_warning(r, place_where(s->break_when->place), "break_when: %.*s",
+			STR(found.issues.at[0].message));
+	f->steps->warned = true;
 	return true;
 }
 
@@ -303,7 +331,9 @@ static void note_failure(struct frame *f, const struct outcome *o)
 	if (!st->failed) {
 		st->code = o->code;
 		st->failure = o->failure;
+		st->no_retry = o->no_retry;
 	}
+	st->retried |= o->retried;
 	st->failed = true;
 	if (!f->node->each_parallel)
 		st->over = true;
@@ -313,10 +343,10 @@ void loop_settle(struct frame *f)
 {
 	if (f->state != FRAME_RUNNING || !list_empty(&f->active))
 		return;
-	if (frame_halted(f) && f->next < f->count)
+	if (complete(f))
+		loop_over(f, f->steps->cut_short);
+	else if (frame_halted(f))
 		loop_over(f, true);
-	else if (f->next == f->count || f->steps->over)
-		loop_over(f, false);
 }
 
 static uint64_t width_of(const struct frame *f)
@@ -335,15 +365,33 @@ static uint64_t active_rounds(const struct frame *f)
 	return n;
 }
 
+/* The next round of a parallel loop may begin: now, or when it is due. */
+static void want_round(struct frame *f)
+{
+	struct step_state *st = f->steps;
+	uint64_t now = loop_now(f->run->loop);
+
+	if (now >= st->due_ms) {
+		run_want_children(f);
+		return;
+	}
+	st->waiting = true;
+	timer_start(f->run->loop, &st->pause, st->due_ms - now);
+}
+
 void loop_feed(struct frame *f)
 {
+	bool executing = f->run->executing;
+
 	start_round(f);
+	/* Starts are spaced; what is only looked up in a record is not. */
+	if (f->node->step->delay_between_ms && executing)
+		f->steps->due_ms = loop_now(f->run->loop) + f->node->step->delay_between_ms;
 	if (f->next == f->count || active_rounds(f) >= width_of(f)) {
 		list_remove(&f->hungry);
-	} else if (f->node->step->delay_between_ms) {
+	} else if (loop_now(f->run->loop) < f->steps->due_ms) {
 		list_remove(&f->hungry);
-		f->steps->waiting = true;
-		timer_start(f->run->loop, &f->steps->pause, f->node->step->delay_between_ms);
+		want_round(f);
 	}
 }
 
@@ -357,13 +405,7 @@ static void parallel_round_ended(struct frame *f, struct frame *child)
 		timer_stop(&f->steps->pause);
 	} else if (f->next < f->count && !list_linked(&f->hungry) && !frame_halted(f) &&
 		   !f->steps->waiting) {
-		if (f->node->step->delay_between_ms) {
-			f->steps->waiting = true;
-			timer_start(
-				f->run->loop, &f->steps->pause, f->node->step->delay_between_ms);
-		} else {
-			run_want_children(f);
-		}
+		want_round(f);
 	}
 	loop_settle(f);
 }
@@ -373,6 +415,7 @@ void loop_child_ended(struct frame *f, struct frame *child)
 	struct outcome *o = &child->outcome;
 
 	f->outcome.untolerated += o->untolerated;
+	f->steps->cut_short |= o->halted;
 	if (!o->halted) {
 		keep_round(f, child);
 		if (!o->ok)
@@ -394,7 +437,7 @@ void loop_child_ended(struct frame *f, struct frame *child)
 		return;
 	}
 	uint64_t pause = f->node->step->delay_between_ms;
-	if (pause && !f->steps->over && (f->node->kind == NODE_WHILE || f->next < f->count))
+	if (pause && f->run->executing && !complete(f))
 		timer_start(f->run->loop, &f->steps->pause, pause);
 	else
 		run_step(f, next_round);

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "engine/steps.h"
@@ -37,6 +38,19 @@ static void next(struct run *r)
 		f->paced = true;
 		run_want_slot(f);
 	}
+}
+
+bool pace_charge(struct frame *f, uint64_t count)
+{
+	const struct step_call *call = step_call_of(f);
+
+	f->run->agents += count;
+	if (f->run->agents <= call->max_agents)
+		return true;
+	report_error(&f->run->issues, place_where(f->node->place),
+		"step '%.*s': more than max_total_steps (%" PRIu64 ") agent steps",
+		STR(f->node->step->id), call->max_agents);
+	return report_hint(&f->run->issues, "raise recursion.max_total_steps");
 }
 
 void pace_want(struct frame *f)

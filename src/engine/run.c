@@ -219,7 +219,11 @@ static void conclude(struct run *r)
 		res->error = buf_cstr(&r->error);
 		res->failed =
 			r->failed_path.len ? buf_str(&r->failed_path) : buf_str(&r->limit_path);
+		if (o->retried)
+			res->retried = buf_str(&r->retried_path);
 	}
+	if (r->plan->graph->steps)
+		step_tell_run(r, false);
 	run_emit(r, &(struct event){
 			    .kind = went_well(res->status) ? EVENT_RUN_DONE : EVENT_RUN_FAILED,
 			    .status = str_of(status_name(res->status)),
@@ -408,6 +412,7 @@ void run_free(struct run *r)
 	buf_done(&r->gate_prompt);
 	buf_done(&r->limit_path);
 	buf_done(&r->failed_path);
+	buf_done(&r->retried_path);
 	store_done(&r->store);
 	plan_unref(r->plan);
 	free(r);
@@ -505,6 +510,7 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->jobs = job_limit(o);
 	r->began_ms = clock_mono_ms();
 	r->seq = o->seq;
+	r->executing = !o->seq;
 	r->turn.call = on_turn;
 	r->input = (struct live_owner){ .failed = on_input_failed,
 		.complete = on_input_complete,
@@ -528,6 +534,8 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 					});
 	run_emit(r, &(struct event){
 			    .kind = EVENT_RUN_START, .run = str_of(o->id), .pid = (int)getpid() });
+	if (p->graph->steps)
+		step_tell_run(r, true);
 	struct content *in = open_input(r, &live);
 	r->root = frame_new(r, NULL, p->graph->root, FRAME_CHILD, 0, in, live);
 	content_unref(in);

@@ -49,6 +49,7 @@ struct run_options {
 	uint64_t seq;                  /* events before this execution: of a resumed run */
 	const struct step_host *steps; /* of a step recipe */
 	json_t *vars;                  /* … its variables, which steps set; borrowed */
+	bool terminal;                 /* commands get the three streams of this process */
 	struct recorder *recorder;     /* NULL: nothing is written down */
 	struct str only; /* the path of the one node whose end is the run's; empty: the root */
 	void (*ended)(void *data); /* called once from the loop, when nothing is left to do */
@@ -62,7 +63,8 @@ struct run_result {
 	int signal;        /* that cancelled or killed it; 0: asked for otherwise */
 	const char *error; /* one sentence; NULL when it succeeded */
 	const struct failures *failures;
-	struct str failed;             /* the path of what failed it; empty: nothing did */
+	struct str failed;  /* the path of what failed it; empty: nothing did */
+	struct str retried; /* … and of the outermost group around it that was tried repeatedly */
 	uint64_t untolerated;          /* failures passed over that nobody asked to tolerate */
 	const struct join_list *joins; /* in report order */
 	const struct report *issues;   /* warnings, and with RUN_INVALID the errors */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "data/json.h"
 
 struct step_state *step_state(struct frame *f)
 {
@@ -112,13 +112,43 @@ void step_tell(struct frame *f, const char *name, const char *more, ...)
 		f);
 }
 
+static const char *end_name(enum run_status status)
+{
+	if (status == RUN_PAUSED)
+		return NULL; /* it has not come to its end */
+	if (status == RUN_DONE || status == RUN_PARTIAL)
+		return "recipe:complete";
+	return status == RUN_CANCELLED || status == RUN_KILLED ? "recipe:cancelled"
+							       : "recipe:error";
+}
+
+void step_tell_run(struct run *r, bool begins)
+{
+	const struct run_result *res = &r->result;
+	const char *name = begins ? "recipe:start" : end_name(res->status);
+	AUTO_BUF more = BUF_INIT;
+
+	if (!r->options.listen || !name)
+		return;
+	if (begins) {
+		buf_adds(&more, ",\"depth\":1");
+	} else if (res->error) {
+		buf_adds(&more, ",\"error\":");
+		json_write_str(&more, str_of(res->error));
+	}
+	run_emit(r, &(struct event){ .kind = EVENT_STEP,
+			    .name = str_of(name),
+			    .path = S("."),
+			    .node = r->plan->graph->root,
+			    .data = buf_str(&more) });
+}
+
 void step_mistake(struct frame *f)
 {
 	struct run *r = f->run;
 
 	if (!r->failed_path.len)
 		frame_path(f, &r->failed_path);
-	step_tell(f, "recipe:error", "%s", "");
 	run_fail(r, RUN_FAILED);
 	frame_end_halted(f);
 }
@@ -177,25 +207,21 @@ static void set(struct frame *f, struct str name, json_t *value)
 		json_decref(value);
 }
 
-static void read_content(struct content *c, uint64_t max, struct buf *ret)
+/* At the limit it is cut where a character ends: half of one is nobody's text. */
+static struct str read_content(struct content *c, uint64_t max, struct buf *ret)
 {
 	(void)content_head(c, (size_t)MIN(max, (uint64_t)SIZE_MAX), ret);
-}
-
-/* Cut where a character ends: half of one is nobody's text. */
-static struct str whole_characters(const struct buf *b, bool cut)
-{
-	struct str s = buf_str(b);
+	struct str s = buf_str(ret);
 	size_t n = s.len;
 
-	if (!cut)
+	if (s.len < max)
 		return s;
 	while (n > 0 && s.len - n < 4 && ((unsigned char)s.p[n - 1] & 0xc0) == 0x80)
 		n--;
 	if (n > 0 && (unsigned char)s.p[n - 1] >= 0xc0) {
 		size_t lead = n - 1;
-		unsigned char c = (unsigned char)s.p[lead];
-		size_t need = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+		unsigned char first = (unsigned char)s.p[lead];
+		size_t need = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
 
 		return s.len - lead < need ? str_sub(s, 0, lead) : s;
 	}
@@ -231,8 +257,7 @@ static void read_result(struct frame *f)
 
 	if (!s->keeps_output || o->halted)
 		return;
-	read_content(o->out, s->max_output, &out);
-	struct str text = whole_characters(&out, o->cut);
+	struct str text = read_content(o->out, s->max_output, &out);
 	if (!o->ok) {
 		o->value = s->agent ? NULL : json_from_str(text);
 		return;
@@ -265,8 +290,7 @@ static void store(struct frame *f)
 	if (s->output_stderr.len) {
 		AUTO_BUF err = BUF_INIT;
 
-		read_content(o->err, s->max_output, &err);
-		set(f, s->output_stderr, json_from_str(whole_characters(&err, o->cut)));
+		set(f, s->output_stderr, json_from_str(read_content(o->err, s->max_output, &err)));
 	}
 	if (step_listed(f) && (s->output.len || s->collect.len))
 		f->run->last_output = s->collect.len ? s->collect : s->output;

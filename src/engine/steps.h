@@ -10,12 +10,16 @@ struct step_state {
 	json_t *results; /* of its rounds, in order, when they are collected; else NULL */
 	json_t *last;    /* the result of the last round */
 	uint64_t last_index;
-	json_t *saved; /* what the loop variable was before; NULL: it was not */
-	bool over;     /* no further round */
-	bool failed;   /* a round has failed that was not to */
-	int code;      /* … with this code */
+	json_t *saved;  /* what the loop variable was before; NULL: it was not */
+	bool over;      /* no further round */
+	bool cut_short; /* a round did not come to its end */
+	bool failed;    /* a round has failed that was not to */
+	int code;       /* … with this code */
+	bool no_retry, retried;
 	uint64_t failure;
+	bool warned;        /* of something that every round would say */
 	bool waiting;       /* for the next round to be due */
+	uint64_t due_ms;    /* when it is */
 	struct timer pause; /* between rounds */
 	struct frame *owner;
 	struct step_call call;
@@ -41,6 +45,8 @@ void step_skip_node(struct run *r, const struct node *n);
 void step_mistake(struct frame *f);
 /* Tells an event of this dialect; `more` are members that begin with a comma. */
 void step_tell(struct frame *f, const char *name, const char *more, ...) PRINTF(3, 4);
+/* The recipe that was started begins, or has come to its end. */
+void step_tell_run(struct run *r, bool begins);
 /* What a failed step says of itself, as a failure of the run. */
 void step_failed(struct frame *f, int code, struct str why);
 /* The output of a step recipe: the text of a variable. */
@@ -65,4 +71,7 @@ void wait_begin(struct frame *f);
 /* pace.c */
 /* An agent may start when it is its turn. */
 void pace_want(struct frame *f);
+/* Agents are counted over the whole tree of recipes: so many more. False: too many, and an issue
+ * has been added. */
+bool pace_charge(struct frame *f, uint64_t count);
 void pace_ended(struct frame *f, const struct outcome *o);

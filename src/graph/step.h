@@ -67,7 +67,7 @@ struct step_command {
 	const char *const *env; /* NULL-terminated; may be NULL */
 	const char *cwd;        /* NULL: the run's */
 	struct buf in;          /* its standard input */
-	struct buf shown;       /* as people read it */
+	struct buf shown;       /* its own environment for the log: an object of JSON, or empty */
 	struct buf remove;      /* files to delete when it has ended, each with a NUL behind it */
 	struct buf why;         /* STEP_CANNOT: one sentence */
 	int code;               /* STEP_CANNOT: its exit code */
@@ -103,6 +103,8 @@ struct step_host {
 	bool (*load)(void *data, struct str path, struct buf *text, struct report *r);
 	/* It is a recipe, and is being called: it stays as it is. False with an issue. */
 	bool (*keep)(void *data, struct str path, struct str text, struct report *r);
+	/* Whether the value of that variable is nobody's business. */
+	bool (*secret)(void *data, struct str name);
 	/* The directory of a collection of recipes; NULL: there is none of that name. */
 	const char *(*collection)(void *data, struct str name);
 	/* The command of an agent step. */

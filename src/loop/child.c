@@ -127,7 +127,8 @@ static int begin(void *data)
 
 	if (s->reset_handlers)
 		reset_handlers();
-	(void)setpgid(0, 0);
+	if (!s->foreground)
+		(void)setpgid(0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != b->parent)
 		_exit(127); /* died before it could be told to take us along */

@@ -16,6 +16,7 @@ struct child_spec {
 	const char *cwd;             /* NULL: the caller's */
 	const sigset_t *mask;        /* signals blocked in it */
 	const struct rlimit *nofile; /* its limit of descriptors; NULL: the caller's */
+	bool foreground;             /* it stays in the caller's process group */
 	bool reset_handlers;         /* the caller may have signal handlers */
 	bool portable;           /* posix_spawn, as where the kernel refuses clone with a pidfd */
 	struct child_note *note; /* NULL: none */

@@ -24,6 +24,14 @@ const char *config_table_name(enum config_kind kind)
 	return table_names[kind];
 }
 
+bool config_reads(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++)
+		if (str_eq(name, str_of(file_names[i])))
+			return true;
+	return false;
+}
+
 const char *config_kind_name(enum config_kind kind)
 {
 	static const char *const names[] = {

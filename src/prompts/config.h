@@ -50,6 +50,9 @@ enum { CONFIG_FILE_MAX = 4 << 20 };
 bool config_load(struct config *c, const struct config_dirs *dirs, struct report *r);
 void config_done(struct config *c);
 
+/* Whether a file of that name is one of them. */
+bool config_reads(struct str name);
+
 /* "agent", "agents": for people. */
 const char *config_kind_name(enum config_kind kind);
 const char *config_table_name(enum config_kind kind);

@@ -25,6 +25,7 @@ int identity_open(const struct identity *who);
 #define ORDER_CANCEL (SIGRTMIN + 1)
 #define ORDER_FINISH (SIGRTMIN + 2) /* let running commands finish, start no more */
 #define ORDER_KILL (SIGRTMIN + 3)
+#define ORDER_RING (SIGRTMIN + 4) /* there is a message in the inbox */
 
 /* Sends a signal with a number through a pidfd. -errno. */
 int identity_signal(int pidfd, int signal, int value);

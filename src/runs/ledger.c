@@ -105,6 +105,14 @@ static const char *const sql[LEDGER_STATEMENTS] = {
 			     " VALUES(?1, ?2, ?3, ?4, 'ended', ?5, ?6, ?7, ?8, ?9)"
 			     " ON CONFLICT DO UPDATE SET state = 'ended', code = ?5, signal = ?6,"
 			     " ended = ?7, out_bytes = ?8, err_bytes = ?9",
+	/* A recipe that was changed is counted anew. */
+	[LEDGER_COUNT] = "INSERT INTO usage(recipe_path, calls, last_called, fingerprint)"
+			 " VALUES(?1, 1, ?2, ?3) ON CONFLICT(recipe_path) DO UPDATE SET"
+			 " calls = CASE WHEN fingerprint = ?3 THEN calls + 1 ELSE 1 END,"
+			 " reset_at = CASE WHEN fingerprint = ?3 THEN reset_at ELSE ?2 END,"
+			 " last_called = ?2, fingerprint = ?3",
+	[LEDGER_USAGE] = "SELECT calls, last_called, fingerprint, reset_at FROM usage"
+			 " WHERE recipe_path = ?1",
 };
 
 /* -- what went wrong -----------------------------------------------------------------------------

@@ -76,3 +76,17 @@ bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row 
 /* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */
 bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,
 	const char *leaves_file, struct report *r);
+
+/* How often a recipe was started (recipes.md section 9). Times are milliseconds since 1970; 0:
+ * never. */
+struct recipe_usage {
+	uint64_t calls, last_called, reset_at;
+	struct str fingerprint;
+};
+
+/* One more launch of the recipe at that path. */
+bool ledger_count(struct ledger *l, struct str recipe_path, struct str fingerprint, uint64_t now_ms,
+	struct report *r);
+/* False: it was never started, without an issue. The text lives in the arena. */
+bool ledger_usage(struct ledger *l, struct str recipe_path, struct arena *a,
+	struct recipe_usage *ret, struct report *r);

@@ -154,6 +154,8 @@ enum send_outcome message_send(
 		(void)failed(error, q, r);
 		return SEND_FAILED;
 	}
+	if (q->ring)
+		q->ring(q->ring_data);
 	endpoint_find(&e, q->dir, q->control);
 	switch (e.kind) {
 	case ENDPOINT_FIFO:

@@ -9,7 +9,10 @@ struct send_request {
 	struct message_frame frame; /* .box is INBOX */
 	const json_t *control;      /* of run.json; may be NULL */
 	const json_t *message;      /* of message_compose() */
-	unsigned wait_ms;           /* for the supervisor's word, of a socket */
+	/* Tells the supervisor that there is something; NULL: it watches. */
+	void (*ring)(void *data);
+	void *ring_data;
+	unsigned wait_ms; /* for the supervisor's word, of a socket */
 };
 
 struct send_result {

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
+#include "data/json.h"
 #include "steps/compile.h"
 #include "steps/ops.h"
 #include "steps/reference.h"
@@ -13,7 +15,7 @@
 
 /* The command of a bash step (step-recipes.md section 7.1). */
 
-enum { COMMAND_MAX = 100000, ENTRY_MAX = 131072 };
+enum { COMMAND_MAX = 100000, ENTRY_MAX = 131072, SHOWN_MAX = 1000 };
 
 static enum step_made cannot(struct step_command *ret, int code, const char *fmt, ...) PRINTF(3, 4);
 
@@ -163,8 +165,34 @@ static bool add_value(
 	return true;
 }
 
+/* Whether a secret is part of it. */
+static bool hides(const struct recipe_pair *p, const struct step_host *host)
+{
+	struct reference ref;
+	size_t at = 0;
+
+	if (!host->secret)
+		return false;
+	if (host->secret(host->data, p->name))
+		return true;
+	while (reference_next(p->text.text, &at, &ref))
+		if (host->secret(host->data, reference_variable(&ref)))
+			return true;
+	return false;
+}
+
+static void show_entry(struct buf *b, const struct recipe_pair *p, struct str value,
+	const struct step_host *host)
+{
+	buf_addc(b, b->len ? ',' : '{');
+	json_write_str(b, p->name);
+	buf_addc(b, ':');
+	json_write_str(b, hides(p, host) ? S("***") : utf8_head(value, SHOWN_MAX));
+}
+
 static enum step_made make_env(const struct node *n, const struct scope *s,
-	const struct step_call *call, struct step_command *ret, struct arena *a, struct report *r)
+	const struct step_call *call, const struct step_host *host, struct step_command *ret,
+	struct arena *a, struct report *r)
 {
 	const struct step *step = step_of(n);
 	const char **env = arena_array(a, const char *, step->env_count + 3);
@@ -186,7 +214,11 @@ static enum step_made make_env(const struct node *n, const struct scope *s,
 				"use `stdin` or a file",
 				STR(step->id), STR(step->env[i].name), entry.len, ENTRY_MAX - 1);
 		env[count++] = arena_str(a, buf_str(&entry)).p;
+		show_entry(&ret->shown, &step->env[i],
+			str_from(buf_str(&entry), step->env[i].name.len + 1), host);
 	}
+	if (step->env_count)
+		buf_addc(&ret->shown, '}');
 	env[count++] = arena_printf(a, "ROUX_STEP_ID=%.*s", STR(step->id)).p;
 	env[count++] = arena_printf(a, "ROUX_RECIPE_DIR=%.*s", STR(call->dir)).p;
 	env[count] = NULL;
@@ -246,7 +278,7 @@ enum step_made bash_make(const struct node *n, const struct scope *s, const stru
 	if (!substitute(&step->command, s, &text, r) ||
 		(step->stdin.text.p && !substitute(&step->stdin, s, &ret->in, r)))
 		return STEP_MISTAKE;
-	made = make_env(n, s, call, ret, a, r);
+	made = make_env(n, s, call, host, ret, a, r);
 	if (made != STEP_MADE)
 		return made;
 	ret->cwd = step_directory(n, s, host, ret, a, &made, r);

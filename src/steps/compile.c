@@ -308,6 +308,11 @@ static void let_go(void *data)
 	free(k);
 }
 
+const struct step_recipe *step_graph_recipe(const struct graph *g)
+{
+	return ((const struct kept_alive *)g->keep)->recipe;
+}
+
 struct graph *step_graph(struct step_recipe *recipe, void *keep, void (*keep_free)(void *keep))
 {
 	struct graph *g = mem_new(struct graph);

@@ -29,6 +29,7 @@ GRAPH = {
         },
         {
             "retry": 3,
+            "failure": "branch",
             "recover": ["./leaf mend", "./leaf mended"],
             "template": ["./leaf prepare", "./leaf often 3", "./leaf after"],
         },

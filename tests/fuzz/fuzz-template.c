@@ -82,14 +82,14 @@ static void plan(struct graph *g, const json_t *values)
 	/* A plan has been checked: walking it finds no mistake. */
 	(void)plan_walk(p, visit, &left, &none);
 	HOLDS(!none.errors);
-	planned_json(p, "/", &b);
+	planned_json(p, &(struct planned_host){ .cwd = "/" }, &b);
 	struct source text = { S("planned"), buf_str(&b) };
 	AUTO_JSON *value = json_read(&text, &none);
 	HOLDS(json_is_object(value));
 	HOLDS(json_array_size(json_object_get(value, "argv")) ==
 		json_array_size(json_object_get(value, "leaves")));
 	buf_reset(&b);
-	planned_text(p, &b);
+	planned_text(p, &(struct planned_host){ .cwd = "/" }, &b);
 	plan_unref(p);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/issues.h"
+#include "app/settings.h"
 #include "app/source.h"
 #include "base/file.h"
 #include "cmdline/help.h"
@@ -56,6 +57,21 @@ bool cli_enter(struct cli *cli, const struct common_opts *o)
 	if (!o->dir || chdir(o->dir) == 0)
 		return true;
 	return report_errno(&cli->report, errno, "cannot go to '%s'", o->dir);
+}
+
+const struct settings *cli_settings(struct cli *cli)
+{
+	AUTO_REPORT unread = REPORT_INIT; /* unknown keys are for doctor to tell */
+
+	if (cli->settings)
+		return cli->settings;
+	struct settings *s = arena_new(&cli->arena, struct settings);
+	if (settings_read(s, &cli->report, &unread)) {
+		cli->settings = s;
+		return s;
+	}
+	settings_done(s);
+	return NULL;
 }
 
 /* -- commands that are programs of their own -----------------------------------------------------
@@ -180,6 +196,7 @@ int cli_main(const struct command *const *commands, size_t count, int argc, char
 	json_seed();
 	int status = dispatch(&cli, argc, argv);
 	report_done(&cli.report);
+	settings_done(cli.settings);
 	arena_done(&cli.arena);
 	return status;
 }

@@ -3,6 +3,8 @@
 #include "base/report.h"
 #include "cmdline/command.h"
 
+struct settings;
+
 /* The command line as a host: turns words into calls of app/ and answers into text or JSON. */
 struct cli {
 	const struct command *const *commands;
@@ -14,6 +16,7 @@ struct cli {
 	size_t operand_count;
 	struct arena arena;
 	struct report report;
+	struct settings *settings; /* cli_settings() */
 };
 
 /* Parses, runs and returns the exit status. */
@@ -26,6 +29,9 @@ struct common_opts {
 };
 extern const struct opt common_opts[2];
 #define COMMON_SET(T) OPT_SET_IN("Common options", common_opts, T, common)
+
+/* What the user's config.toml says; read once. NULL with issues added: it has a mistake. */
+const struct settings *cli_settings(struct cli *cli);
 
 /* Ends a command whose request was wrong: prints the issues as text or as a document. Returns the
  * exit status. */

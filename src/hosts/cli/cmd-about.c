@@ -15,6 +15,7 @@
 #include "hosts/cli/commands.h"
 #include "recipe/schema.h"
 #include "roux/roux.h"
+#include "steps/schema.h"
 
 struct about_opts {
 	struct common_opts common;
@@ -139,7 +140,7 @@ const struct command cmd_help = {
 /* -- schema --------------------------------------------------------------------------------------
  */
 
-static const char *const schemas[] = { "template", "recipe", NULL };
+static const char *const schemas[] = { "template", "recipe", "steps", NULL };
 
 static int run_schema(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
@@ -149,25 +150,33 @@ static int run_schema(void *host, const struct command *c, const void *opts, siz
 	AUTO_BUF text = BUF_INIT;
 
 	(void)c;
-	bool recipe = count && str_eq(str_of(words[0]), S("recipe"));
-	if (count && !recipe && !str_eq(str_of(words[0]), S("template"))) {
+	size_t which = 0;
+	while (count && schemas[which] && strcmp(schemas[which], words[0]) != 0)
+		which++;
+	if (!schemas[which]) {
 		report_error(
 			&cli->report, (struct where){ 0 }, "there is no schema of '%s'", words[0]);
-		report_hint(&cli->report, "there is one of: template, recipe");
+		report_hint(&cli->report, "there is one of: template, recipe, steps");
 		suggest_word(schemas, str_of(words[0]), &cli->report);
 		return cli_refuse(cli, o->common.json);
 	}
-	if (recipe)
-		schema_recipe(&text);
-	else
+	if (which == 0) {
 		schema_template(&text);
+	} else if (which == 1) {
+		schema_recipe(&text);
+	} else {
+		AUTO_JSON *schema = steps_schema();
+
+		json_write(&text, schema, 2);
+		buf_addc(&text, '\n');
+	}
 	return cli_print(buf_str(&text));
 }
 
 const struct command cmd_schema = {
 	.name = "schema",
-	.operands = "[template|recipe]",
-	.summary = "print the JSON Schema of templates or recipes, for editors",
+	.operands = "[template|recipe|steps]",
+	.summary = "print the JSON Schema of templates, recipes or step recipes, for editors",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),
 	.options_size = sizeof(struct about_opts),

@@ -116,13 +116,25 @@ static int deny(void *host, const struct command *c, const void *opts, size_t co
 	return answer(host, opts, false, count, words);
 }
 
+static const struct command_example approve_examples[] = {
+	{ "roux approve release --message 'looks good'", "then: roux resume release" },
+	{ "roux approve release --resume", "both at once" },
+};
+
+static const struct command_example deny_examples[] = {
+	{ "roux deny release --reason 'not on a Friday'", "for good" },
+};
+
 const struct command cmd_approve = {
 	.name = "approve",
 	.operands = "RUN [STAGE]",
 	.summary = "let a run pass the gate that it waits at",
-	.details = "Nothing runs yet: `roux resume RUN` goes on, or --resume does both.",
+	.details = "`roux status RUN` shows the question. Nothing runs yet: `roux resume RUN` goes "
+		   "on, or --resume does both. STAGE makes sure that the gate is the one you mean.",
 	.sets = approve_sets,
 	.set_count = ARRAY_SIZE(approve_sets),
+	.examples = approve_examples,
+	.example_count = ARRAY_SIZE(approve_examples),
 	.options_size = sizeof(struct answer_opts),
 	.min_operands = 1,
 	.max_operands = 2,
@@ -137,6 +149,8 @@ const struct command cmd_deny = {
 	.details = "The answer is final. `roux resume RUN` ends the run with status denied.",
 	.sets = deny_sets,
 	.set_count = ARRAY_SIZE(deny_sets),
+	.examples = deny_examples,
+	.example_count = ARRAY_SIZE(deny_examples),
 	.options_size = sizeof(struct answer_opts),
 	.min_operands = 1,
 	.max_operands = 2,

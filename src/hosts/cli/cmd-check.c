@@ -1,12 +1,20 @@
+#include <errno.h>
+#include <unistd.h>
+
+#include "app/check-steps.h"
 #include "app/issues.h"
+#include "app/prompts.h"
 #include "app/recipes.h"
+#include "app/settings.h"
 #include "app/source.h"
 #include "hosts/cli/commands.h"
+#include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
 
 struct check_opts {
 	struct template_opts template;
+	struct launch_opts launch; /* its agents and collections */
 	bool strict;
 	struct common_opts common;
 };
@@ -18,6 +26,7 @@ static const struct opt own_opts[] = {
 static const struct opt_set sets[] = {
 	OPT_SET("Options", own_opts),
 	OPT_SET_IN(NULL, values_opts, struct check_opts, template),
+	OPT_SET_IN(NULL, agent_opts, struct check_opts, launch),
 	OPT_SET_IN(NULL, template_opts, struct check_opts, template),
 	OPT_SET_IN(NULL, dialect_opts, struct check_opts, template),
 	COMMON_SET(struct check_opts),
@@ -26,24 +35,96 @@ static const struct opt_set sets[] = {
 static const struct command_example examples[] = {
 	{ "roux check @build.json", "every mistake of a file in one go" },
 	{ "roux check --strict 'sh -c {text}'", "warnings count too" },
+	{ "roux check ~/.config/start/agents.toml", "a file of the prompts configuration" },
 };
 
-static void check_one(struct cli *cli, const struct check_opts *o, const char *word,
-	const json_t *values, bool *stdin_used)
-{
-	enum dialect d = template_dialect(&o->template);
+/* What all operands are checked with. */
+struct checking {
+	struct cli *cli;
+	const struct check_opts *o;
+	const json_t *values;
+	struct steps_check steps;
+	bool stdin_used;
+};
 
-	if (!values_claim_stdin(cli, word, stdin_used))
-		return;
-	struct graph *g = o->template.template ? source_template(word, d, &cli->report)
-					       : source_any(word, d, &cli->report);
-	if (!g)
-		return;
-	report_move(&cli->report, &g->warnings);
+static void check_graph(struct checking *c, struct graph *g)
+{
+	struct report *r = &c->cli->report;
+
+	report_move(r, &g->warnings);
 	/* Without values only what can be known without them is checked. */
-	if (o->template.values.len)
-		plan_unref(plan_new(g, values, &cli->report));
+	if (c->o->template.values.len)
+		plan_unref(plan_new(g, c->values, r));
+}
+
+static void check_recipe(struct checking *c, const char *word)
+{
+	struct cli *cli = c->cli;
+	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, c->values, &cli->report);
+
+	if (recipe) {
+		check_graph(c, recipe->graph);
+		if (recipe->steps)
+			steps_check(recipe->steps, &c->steps, &cli->report);
+	}
+	recipe_free(recipe);
+}
+
+/* A file of the settings or of the prompts configuration. False: it is neither. */
+static bool check_configuration(struct checking *c, const char *word)
+{
+	struct report *r = &c->cli->report;
+
+	if (!str_ends(str_of(word), S(".toml")))
+		return false;
+	if (access(word, F_OK) < 0) {
+		report_errno(r, errno, "cannot read '%s'", word);
+	} else if (settings_names(str_of(word))) {
+		settings_check(word, str_of(word), r, r);
+	} else if (!prompts_check_file(word, c->steps.cwd, r)) {
+		report_error(r, (struct where){ 0 }, "nobody reads a file called '%s'", word);
+		report_hint(r, "the files are called config.toml, agents.toml, roles.toml, "
+			       "contexts.toml and tasks.toml");
+	}
+	return true;
+}
+
+static void check_one(struct checking *c, const char *word)
+{
+	struct cli *cli = c->cli;
+	enum dialect d = template_dialect(&c->o->template);
+
+	if (!values_claim_stdin(cli, word, &c->stdin_used))
+		return;
+	if (!c->o->template.template && !source_is_template(word)) {
+		if (!check_configuration(c, word))
+			check_recipe(c, word);
+		return;
+	}
+	struct graph *g = source_template(word, d, &cli->report);
+	if (g)
+		check_graph(c, g);
 	graph_unref(g);
+}
+
+/* Every recipe, the settings, and the configuration of prompts. */
+static void check_all(struct checking *c)
+{
+	struct cli *cli = c->cli;
+	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+	struct settings settings;
+	AUTO_REPORT ignored = REPORT_INIT;
+	bool local = false;
+
+	recipes_check(&dirs, &c->steps, &cli->report);
+	/* Its mistakes have been told; who else reads it cares for nothing but those. */
+	if (settings_read(&settings, &ignored, &cli->report))
+		settings_done(&settings);
+	prompts_check(c->steps.cwd, &cli->report, &local);
+	if (local && !c->o->common.json)
+		cli_say(S("note: the configuration in ./.start counts here, and it can run "
+			  "commands\n"));
 }
 
 static void count_line(const struct report *r, struct buf *b)
@@ -63,19 +144,24 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	struct report *r = &cli->report;
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF last = BUF_INIT;
-	bool stdin_used = false;
+	AUTO_JSON *agents = NULL;
+	AUTO_JSON *collections = NULL;
+	char cwd[4096];
+	struct checking check = { .cli = cli, .o = o };
 
 	(void)c;
-	if (!cli_enter(cli, &o->common))
+	if (!cli_enter(cli, &o->common) || !launch_pairs(cli, "agent", &o->launch.agents, &agents))
 		return cli_refuse(cli, o->common.json);
-	AUTO_JSON *values = values_read(cli, &o->template.values, 0, NULL, &stdin_used);
+	/* A mistake in the settings is one finding more. */
+	(void)launch_collections(cli, &o->launch, &collections);
+	check.steps = (struct steps_check){ agents, collections,
+		str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ".") };
+	AUTO_JSON *values = values_read(cli, &o->template.values, 0, NULL, &check.stdin_used);
+	check.values = values;
 	for (size_t i = 0; values && i < count; i++)
-		check_one(cli, o, words[i], values, &stdin_used);
-	if (!count) {
-		struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-
-		recipes_check(&dirs, r);
-	}
+		check_one(&check, words[i]);
+	if (values && !count)
+		check_all(&check);
 	report_sort(r);
 	bool ok = !r->errors && !(o->strict && r->warnings);
 	if (o->common.json) {
@@ -100,8 +186,8 @@ const struct command cmd_check = {
 	.summary = "find every mistake without running anything",
 	.details =
 		"Prints each finding with file, line, column, the place underlined, and what to do "
-		"about it. Without operands every recipe is checked. With --values the values are "
-		"checked as well.",
+		"about it. Without operands every recipe, the settings and the prompts "
+		"configuration are checked. With --values the values are checked as well.",
 	.examples = examples,
 	.example_count = ARRAY_SIZE(examples),
 	.sets = sets,

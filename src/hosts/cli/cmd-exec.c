@@ -45,7 +45,6 @@ static const struct exec_opts defaults = { .run = RUN_OPTS_DEFAULTS };
 
 const struct command cmd_exec = {
 	.name = "exec",
-	.heading = "Run",
 	.operands = "TEMPLATE [name=value]...",
 	.summary = "run one command template and keep no record of it",
 	.details =

@@ -2,15 +2,18 @@
 
 #include "app/planned.h"
 #include "hosts/cli/commands.h"
+#include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
 
 struct plan_opts {
 	struct template_opts template;
+	struct launch_opts launch; /* its agents and collections */
 	struct common_opts common;
 };
 
 static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct plan_opts, template),
+	OPT_SET_IN(NULL, agent_opts, struct plan_opts, launch),
 	OPT_SET_IN(NULL, template_opts, struct plan_opts, template),
 	OPT_SET_IN(NULL, dialect_opts, struct plan_opts, template),
 	COMMON_SET(struct plan_opts),
@@ -32,15 +35,20 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	bool stdin_used;
 
 	(void)c;
-	struct plan *p = cli_enter(cli, &o->common)
-				 ? template_plan(cli, &o->template, true, count, words, &stdin_used)
-				 : NULL;
+	AUTO_JSON *agents = NULL;
+	AUTO_JSON *collections = NULL;
+	bool ok = cli_enter(cli, &o->common) &&
+		  launch_pairs(cli, "agent", &o->launch.agents, &agents) &&
+		  launch_pairs(cli, "collection", &o->launch.collections, &collections);
+	struct plan *p =
+		ok ? template_plan(cli, &o->template, true, count, words, &stdin_used) : NULL;
 	if (!p)
 		return cli_refuse(cli, o->common.json);
+	struct planned_host where = { getcwd(cwd, sizeof(cwd)) ? cwd : ".", agents, collections };
 	if (o->common.json)
-		planned_json(p, getcwd(cwd, sizeof(cwd)) ? cwd : ".", &text);
+		planned_json(p, &where, &text);
 	else
-		planned_text(p, &text);
+		planned_text(p, &where, &text);
 	plan_unref(p);
 	if (!text.len)
 		cli_say(S("nothing would run: every node is skipped\n"));
@@ -52,7 +60,9 @@ const struct command cmd_plan = {
 	.operands = "RECIPE|TEMPLATE [name=value]...",
 	.summary = "show exactly what would run; execute nothing",
 	.details = "Prints one line for each command: its path in the tree and its arguments as a "
-		   "shell would need them quoted. Skipped nodes and recoveries are left out.",
+		   "shell would need them quoted. Skipped nodes and recoveries are left out. What "
+		   "depends on the output of earlier steps stays as it is written, and a remark "
+		   "behind # says what it hangs on.",
 	.examples = examples,
 	.example_count = ARRAY_SIZE(examples),
 	.sets = sets,

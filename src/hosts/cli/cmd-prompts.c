@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
+#include "hosts/cli/prompt-record.h"
 #include "prompts/paths.h"
 
 enum { TEXT_MAX = 16 << 20 }; /* of `prompt -` */
@@ -28,7 +29,10 @@ static const struct opt own_opts[] = {
 	OPT_TEXT('C', NULL, "DIR", struct prompt_opts, dir_too, "the same"),
 	OPT_FLAG(0, "dry-run", struct prompt_opts, dry_run,
 		"show what would be launched; section commands do run"),
-	OPT_FLAG(0, "json", struct prompt_opts, json, "with --dry-run: as one JSON document"),
+	OPT_FLAG(0, "record", struct prompt_opts, record,
+		"make the launch a recorded run: `roux runs` lists it"),
+	OPT_FLAG(0, "json", struct prompt_opts, json,
+		"with --dry-run or --record: as one JSON document"),
 	OPT_FLAG('q', "quiet", struct prompt_opts, quiet, "say nothing but errors"),
 	OPT_FLAG(0, "verbose", struct prompt_opts, verbose, "show the texts as well"),
 	OPT_FLAG(0, "debug", struct prompt_opts, debug, "the same, and the command"),
@@ -96,7 +100,9 @@ static bool read_request(struct cli *cli, enum prompt_mode mode, const struct pr
 		terms[i] = str_of(o->contexts.at[i]);
 	*ret = (struct prompts_ask){ .use_local = true,
 		.dry = o->dry_run,
-		.io = PROMPTS_TERMINAL,
+		.io = o->record && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+			      ? PROMPTS_CAPTURED
+			      : PROMPTS_TERMINAL,
 		.places = IN_AGENT,
 		.request = { .mode = mode,
 			.agent = str_of(o->agent),
@@ -107,8 +113,9 @@ static bool read_request(struct cli *cli, enum prompt_mode mode, const struct pr
 			.context_count = o->contexts.len } };
 	if (!prompt_directory(cli, o->dir ? o->dir : o->dir_too, &ret->cwd, &q->stands))
 		return false;
-	if (o->json && !o->dry_run) {
-		report_error(&cli->report, (struct where){ 0 }, "--json goes with --dry-run");
+	if (o->json && !o->dry_run && !o->record) {
+		report_error(&cli->report, (struct where){ 0 },
+			"--json goes with --dry-run or --record");
 		return report_hint(
 			&cli->report, "standard output is the agent's; leave --json out");
 	}
@@ -162,9 +169,20 @@ static int show(const struct prompts_launch *l, const struct prompt_opts *o)
 	return cli_print(buf_str(&text));
 }
 
-static int launch(struct cli *cli, const struct prompts_launch *l, const struct prompt_opts *o)
+/* What a recorded launch is called: its mode, or the task. */
+static struct str run_name(const struct prompts_launch *l, enum prompt_mode mode)
+{
+	if (mode == MODE_TASK && l->selection.task.name.len)
+		return l->selection.task.name;
+	return mode == MODE_PROMPT ? S("prompt") : S("start");
+}
+
+static int launch(struct cli *cli, const struct prompts_launch *l, const struct prompt_opts *o,
+	enum prompt_mode mode)
 {
 	tell(l, o);
+	if (o->record)
+		return prompt_record(cli, l, run_name(l, mode), o->json);
 	int status = prompts_may_replace(l) ? prompts_replace(l) : prompts_wait(l);
 	if (status >= 0)
 		return status;
@@ -205,7 +223,7 @@ static int compose(struct cli *cli, enum prompt_mode mode, const struct prompt_o
 	if (!read_request(cli, mode, o, count, words, &ask))
 		return cli_refuse(cli, o->json);
 	if (prompts_prepare(&ask, &l, &cli->report)) {
-		status = o->dry_run ? show(&l, o) : launch(cli, &l, o);
+		status = o->dry_run ? show(&l, o) : launch(cli, &l, o, mode);
 	} else {
 		AUTO_BUF text = BUF_INIT;
 

@@ -44,6 +44,7 @@ static const struct opt_set resume_sets[] = {
 	OPT_SET_IN("Options", values_opts, struct cmd_resume_opts, template),
 	OPT_SET(NULL, resume_opts),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_resume_opts, launch),
+	OPT_SET_IN(NULL, agent_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, step_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, run_opts, struct cmd_resume_opts, run),
 	COMMON_SET(struct cmd_resume_opts),
@@ -54,6 +55,7 @@ static const struct opt_set rerun_sets[] = {
 	OPT_SET_IN(NULL, values_opts, struct cmd_resume_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_resume_opts, launch),
+	OPT_SET_IN(NULL, agent_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, step_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, run_opts, struct cmd_resume_opts, run),
 	COMMON_SET(struct cmd_resume_opts),
@@ -219,6 +221,7 @@ static int resume_locked(struct cli *cli, const struct cmd_resume_opts *o, struc
 	struct run_look *look, size_t count, const char *const *words)
 {
 	struct str failed = failed_node(l, look);
+	struct str retried = look_text(look->result, "retried_node");
 
 	l->row.created = look->row.created;
 	l->row.seq = look->row.seq;
@@ -226,7 +229,7 @@ static int resume_locked(struct cli *cli, const struct cmd_resume_opts *o, struc
 	if (!add_values(cli, o, l, count, words) || !plan_again(cli, l))
 		return cli_refuse(cli, o->common.json);
 	end_leftovers(l, look);
-	if (failed.len && !resume_take_back(l, failed, &cli->report))
+	if (failed.len && !resume_take_back(l, failed, retried, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	if (!explain(cli, o, l))
 		return launch_refuse(cli, o->common.json, "cannot go on");

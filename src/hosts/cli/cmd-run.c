@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include "app/launch.h"
+#include "app/settings.h"
+#include "base/clock.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/launch-opts.h"
@@ -29,6 +31,7 @@ static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct cmd_run_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_run_opts, launch),
+	OPT_SET_IN(NULL, agent_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, step_opts, struct cmd_run_opts, launch),
 	OPT_SET(NULL, own_opts),
 	OPT_SET_IN(NULL, run_opts, struct cmd_run_opts, run),
@@ -75,6 +78,8 @@ static bool prepare(struct cli *cli, const struct cmd_run_opts *o, struct launch
 	if (!l->values ||
 		!launch_load(l, words[0], o->template.template, template_dialect(&o->template), r))
 		return false;
+	if (!launch_settings(cli, l))
+		return false;
 	l->how = S("direct");
 	l->detached =
 		!o->foreground && (o->launch.detach || (l->recipe && recipe_async(l->recipe)));
@@ -85,12 +90,24 @@ static bool prepare(struct cli *cli, const struct cmd_run_opts *o, struct launch
 	return (artifacts || !o->artifacts.len) && launch_plan(l, artifacts, r);
 }
 
-/* Counted for every launch of a user's JSON recipe, after its answer: it must not cost anybody
- * time. */
-static void count_usage(const struct launch *l)
+/* Counted for every launch of a recipe, after its answer: it must not cost anybody time. The file
+ * of a user's JSON recipe has the numbers too, unless the settings say otherwise. */
+static void count_usage(struct cli *cli, const struct launch *l)
 {
-	if (l->recipe && l->recipe->layer == LAYER_USER && l->recipe->file->format == RECIPE_JSON)
-		(void)usage_count(l->recipe->file->path.p, "direct");
+	const struct recipe *recipe = l->recipe;
+	AUTO_REPORT ignored = REPORT_INIT;
+	char fingerprint[SHA256_HEX];
+
+	if (!recipe || recipe->layer == LAYER_ADHOC)
+		return;
+	if (l->ledger) {
+		usage_fingerprint(recipe->file->object, fingerprint);
+		(void)ledger_count(l->ledger, recipe->file->path, str_of(fingerprint),
+			clock_real_ms(), &ignored);
+	}
+	if (recipe->layer == LAYER_USER && recipe->file->format == RECIPE_JSON &&
+		cli_settings(cli)->usage == SETTINGS_USAGE_FILE)
+		(void)usage_count(recipe->file->path.p, "direct");
 }
 
 static int run(void *host, const struct command *c, const void *opts, size_t count,
@@ -105,7 +122,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	(void)c;
 	if (cli_enter(cli, &o->common) && prepare(cli, o, &l, count, words, &stdin_used)) {
 		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL);
-		count_usage(&l);
+		count_usage(cli, &l);
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}

@@ -11,7 +11,9 @@
 #include "app/launch.h"
 #include "app/record.h"
 #include "app/result.h"
+#include "app/retire.h"
 #include "app/secrets.h"
+#include "app/settings.h"
 #include "app/start.h"
 #include "app/steps.h"
 #include "base/clock.h"
@@ -52,7 +54,9 @@ struct follow {
 	struct buf events_text;
 	struct signals signals;
 	struct timer tick;
-	unsigned asked; /* how often a signal asked for the end */
+	struct record *record; /* NULL: nothing is written down */
+	bool terminal;         /* the command has it */
+	unsigned asked;        /* how often a signal asked for the end */
 };
 
 /* -- what is shown -------------------------------------------------------------------------------
@@ -168,6 +172,9 @@ static bool on_order(struct follow *f, int signal, int value)
 		run_cancel_gently(f->run->run);
 	} else if (signal == ORDER_KILL) {
 		kill_run(f->run, 0);
+	} else if (signal == ORDER_RING) {
+		if (f->record)
+			record_ring(f->record);
 	} else {
 		return false;
 	}
@@ -179,6 +186,9 @@ static void on_signal(struct signals *s, int signal, int value)
 	struct follow *f = container_of(s, struct follow, signals);
 
 	if (!f->run || on_order(f, signal, value))
+		return;
+	/* The terminal sends these to the command as well. */
+	if (f->terminal && (signal == SIGINT || signal == SIGQUIT))
 		return;
 	if (signal == SIGWINCH) {
 		if (f->live)
@@ -196,7 +206,7 @@ static void on_signal(struct signals *s, int signal, int value)
 static void listen_to_signals(struct follow *f)
 {
 	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGWINCH,
-		ORDER_CANCEL, ORDER_FINISH, ORDER_KILL };
+		ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING };
 	int list[ARRAY_SIZE(wanted) + 1] = { 0 };
 	size_t n = 0;
 
@@ -300,6 +310,10 @@ static void work(struct follow *f)
 	timer_stop(&f->tick);
 	if (f->live)
 		live_view_hide(f->live);
+	/* Who orders an ended run to do something comes too late, and must not hurt. */
+	const int orders[] = { ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING };
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
+		(void)signal(orders[i], SIG_IGN);
 	signals_stop(&f->signals);
 }
 
@@ -394,6 +408,8 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 		roux_free(f.roux);
 		return cli_refuse(cli, json);
 	}
+	f.record = record;
+	f.terminal = run->terminal;
 	struct mask *mask = run->launch ? mask_new(run->launch) : NULL;
 	f.run = start_run(f.roux, p,
 		&(struct start_options){
@@ -407,6 +423,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 			.grace_given = true,
 			.env = environment(cli, o, run->launch),
 			.record = record,
+			.terminal = run->terminal,
 			.steps = steps,
 			.launch = run->launch,
 			.mask = mask,
@@ -430,11 +447,30 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	return status;
 }
 
+/* What was not given on the command line: a launch knows, else the settings say. */
+static bool settle(struct cli *cli, const struct launch *l, struct run_opts *o)
+{
+	const struct settings *s = l ? NULL : cli_settings(cli);
+
+	if (!l && !s)
+		return false;
+	if (l || o->jobs == RUN_OPT_UNSET)
+		o->jobs = l ? l->jobs : s->jobs;
+	if (l || o->grace_ms == RUN_OPT_UNSET)
+		o->grace_ms = l ? l->grace_ms : s->grace_ms;
+	return true;
+}
+
 int follow_plan(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
 	bool stdin_used, const struct follow_run *run)
 {
-	int status = follow(cli, p, o, json, stdin_used, run);
+	struct run_opts settled = *o;
+	int status = settle(cli, run->launch, &settled)
+			     ? follow(cli, p, &settled, json, stdin_used, run)
+			     : cli_refuse(cli, json);
 
 	plan_unref(p);
+	if (run->launch)
+		retire_after_run(run->launch->root, run->launch->ledger);
 	return status;
 }

@@ -7,6 +7,7 @@
 
 #include "app/resume.h"
 #include "app/secrets.h"
+#include "app/settings.h"
 #include "runs/leaves.h"
 
 const struct opt name_opts[1] = {
@@ -24,18 +25,20 @@ const struct opt launch_opts[4] = {
 		"the same, read from the environment and not written down"),
 };
 
-const struct opt step_opts[4] = {
+const struct opt agent_opts[2] = {
 	OPT_LIST(0, "agent", "NAME=COMMAND", struct launch_opts, agents,
-		"an agent for the agent steps of this run; NAME may be *"),
-	OPT_NUMBER(0, "max-parallel", "N", struct launch_opts, max_parallel, 1, 100000,
-		"how wide `parallel: true` of a step recipe is (16)"),
+		"an agent for the agent steps of a step recipe; NAME may be *"),
 	OPT_LIST(0, "collection", "NAME=DIR", struct launch_opts, collections,
 		"where the recipes of @NAME:PATH are"),
+};
+
+const struct opt step_opts[2] = {
+	OPT_NUMBER(0, "max-parallel", "N", struct launch_opts, max_parallel, 1, 100000,
+		"how wide `parallel: true` of a step recipe is (16)"),
 	OPT_FLAG(0, "stream", struct launch_opts, stream, "show what steps print as it comes"),
 };
 
-/* NAME=VALUE words as an object. */
-static bool take_pairs(
+bool launch_pairs(
 	struct cli *cli, const char *option, const struct opt_list *words, json_t **object)
 {
 	for (size_t i = 0; i < words->len; i++) {
@@ -52,6 +55,32 @@ static bool take_pairs(
 		json_object_setn_new_nocheck(*object, words->at[i], (size_t)(equals - words->at[i]),
 			json_from_str(str_of(equals + 1)));
 	}
+	return true;
+}
+
+bool launch_collections(struct cli *cli, const struct launch_opts *o, json_t **ret)
+{
+	const struct settings *s = cli_settings(cli);
+
+	if (!s)
+		return false;
+	if (!*ret && s->collection_count)
+		*ret = settings_collections(s);
+	return launch_pairs(cli, "collection", &o->collections, ret);
+}
+
+bool launch_settings(struct cli *cli, struct launch *l)
+{
+	const struct settings *s = cli_settings(cli);
+
+	if (!s)
+		return false;
+	l->jobs = s->jobs;
+	l->grace_ms = s->grace_ms;
+	l->durable = s->durable;
+	l->max_parallel = s->max_parallel;
+	if (s->collection_count)
+		l->collections = settings_collections(s);
 	return true;
 }
 
@@ -93,8 +122,10 @@ bool launch_options(
 	if (o->as)
 		l->id = str_of(o->as);
 	l->durable |= o->durable;
-	l->jobs = run->jobs;
-	l->grace_ms = run->grace_ms;
+	if (run->jobs != RUN_OPT_UNSET)
+		l->jobs = run->jobs;
+	if (run->grace_ms != RUN_OPT_UNSET)
+		l->grace_ms = run->grace_ms;
 	l->secrets = l->secrets ? l->secrets : json_array();
 	l->secret_env = l->secret_env ? l->secret_env : json_array();
 	l->env = l->env ? l->env : json_array();
@@ -104,8 +135,8 @@ bool launch_options(
 		ok &= take_secret(cli, o->secrets.at[i], l);
 	for (size_t i = 0; i < o->secret_env.len; i++)
 		ok &= take_secret_env(cli, o->secret_env.at[i], l);
-	ok &= take_pairs(cli, "agent", &o->agents, &l->agents);
-	ok &= take_pairs(cli, "collection", &o->collections, &l->collections);
+	ok &= launch_pairs(cli, "agent", &o->agents, &l->agents);
+	ok &= launch_pairs(cli, "collection", &o->collections, &l->collections);
 	l->stream |= o->stream;
 	if (o->max_parallel)
 		l->max_parallel = o->max_parallel;
@@ -206,6 +237,20 @@ static bool input_given(void)
 	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &st) < 0)
 		return false;
 	return stat("/dev/null", &null) < 0 || st.st_rdev != null.st_rdev;
+}
+
+int launch_on_terminal(struct cli *cli, struct launch *l, const struct run_opts *o)
+{
+	bool refused;
+
+	if (!launch_claim(l, &refused, &cli->report))
+		return cli_refuse(cli, false);
+	if (!launch_freeze(l, &cli->report)) {
+		launch_abandon(l);
+		return cli_refuse(cli, false);
+	}
+	return follow_plan(cli, plan_ref(l->plan), o, false, true,
+		&(struct follow_run){ .launch = l, .terminal = true, .ready = -1 });
 }
 
 int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,

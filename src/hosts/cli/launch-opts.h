@@ -13,9 +13,21 @@ struct launch_opts {
 	uint64_t max_parallel; /* 0: as the settings say */
 	bool stream;
 };
+/* The collections of the settings and of the options, which win: NULL when there are none. False
+ * with issues added. */
+struct launch_opts;
+bool launch_collections(struct cli *cli, const struct launch_opts *o, json_t **ret);
+/* Gives a new launch what the settings say. */
+bool launch_settings(struct cli *cli, struct launch *l);
 extern const struct opt name_opts[1];
 extern const struct opt launch_opts[4];
-extern const struct opt step_opts[4];
+extern const struct opt agent_opts[2];
+extern const struct opt step_opts[2];
+
+/* NAME=VALUE words of an option, put into an object that is made when there is one. False with an
+ * issue added. */
+bool launch_pairs(
+	struct cli *cli, const char *option, const struct opt_list *words, json_t **object);
 
 /* Puts them into the launch. False with issues added. */
 bool launch_options(
@@ -31,6 +43,8 @@ struct launch_from {
  * the exit status. `from` is NULL for a run of its own. */
 int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,
 	bool stdin_used, const struct launch_from *from);
+/* The same for one command that is given the terminal. */
+int launch_on_terminal(struct cli *cli, struct launch *l, const struct run_opts *o);
 /* Goes on with a run whose lock is held, here or detached. */
 int launch_resume(struct cli *cli, struct launch *l, const struct run_opts *o, bool json);
 /* What `roux resume RUN` does. */

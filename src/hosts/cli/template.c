@@ -51,7 +51,8 @@ static struct graph *load(
 	if (recipe &&
 		(!values || public_arguments_check(recipe->arguments, values, &cli->report))) {
 		g = graph_ref(recipe->graph);
-		run_add_unknown_values(values);
+		if (!g->steps)
+			run_add_unknown_values(values);
 	}
 	recipe_free(recipe);
 	return g;

@@ -1,0 +1,129 @@
+#include "app/check-steps.h"
+
+#include <string.h>
+
+#include "app/step-agent.h"
+#include "app/sub-recipe.h"
+#include "steps/reference.h"
+
+enum { RECIPES_MAX = 1000 }; /* that are opened: each calls others */
+
+struct checking {
+	const struct steps_check *how;
+	struct step_agents *agents;
+	struct arena arena;
+	struct map seen; /* path of a recipe → itself */
+	struct report *r;
+};
+
+static void check_recipe(struct checking *c, const struct step_recipe *recipe);
+
+static void check_agent(struct checking *c, const struct step *s)
+{
+	struct str name = s->agent.text;
+
+	if (s->type != STEP_AGENT || !name.len || step_agent_known(c->agents, name))
+		return;
+	report_warning(c->r, place_where(s->agent.place),
+		"step '%.*s': no agent '%.*s' is configured", STR(s->id), STR(name));
+	AUTO_BUF table = BUF_INIT;
+	step_agent_table(name, &table);
+	report_hint(c->r,
+		"give one with --agent '%.*s=COMMAND', or put [%s] into agents.toml; `roux agents` "
+		"lists those that there are",
+		STR(name), buf_cstr(&table));
+}
+
+/* Whatever is wrong with a recipe that is called is no mistake of the one that calls. */
+static void warn(struct checking *c, struct report *found)
+{
+	vec_each (i, &found->issues)
+		i->kind = ISSUE_WARNING;
+	found->warnings += found->errors;
+	found->errors = 0;
+	report_move(c->r, found);
+}
+
+/* How the user would call the file: beside what he called the recipe that calls it. */
+static struct str shown_name(struct checking *c, const struct step_recipe *recipe, struct str word)
+{
+	struct str name = recipe->doc.source.name;
+	size_t end = name.len;
+
+	if (str_starts(word, S("/")) || str_starts(word, S("@")))
+		return S("");
+	while (end && name.p[end - 1] != '/')
+		end--;
+	return arena_printf(&c->arena, "%.*s%.*s", (int)end, name.p, STR(word));
+}
+
+static void check_call(
+	struct checking *c, const struct step_recipe *recipe, const struct step *s, struct str dir)
+{
+	struct sub_recipe sub = { .word = s->recipe.text,
+		.dir = dir,
+		.name = shown_name(c, recipe, s->recipe.text),
+		.collections = c->how->collections,
+		.given = s->context.value };
+	AUTO_BUF path = BUF_INIT;
+	AUTO_REPORT found = REPORT_INIT;
+	size_t at = 0;
+	struct reference ref;
+
+	if (s->type != STEP_RECIPE || reference_next(s->recipe.text, &at, &ref))
+		return;
+	if (!sub_recipe_path(&sub, &path, &found)) {
+		report_warning(c->r, place_where(s->recipe.place), "step '%.*s': %.*s", STR(s->id),
+			STR(found.issues.at[0].message));
+		report_hint(c->r, "%.*s", STR(found.issues.at[0].hint));
+		return;
+	}
+	void **seen = map_put(&c->seen, &c->arena, arena_str(&c->arena, buf_str(&path)));
+	if (*seen || c->seen.count > RECIPES_MAX)
+		return;
+	*seen = c;
+	AUTO_BUF text = BUF_INIT;
+	int n = sub_recipe_text(&path, &text);
+	if (n < 0) {
+		report_warning(c->r, place_where(s->recipe.place),
+			"step '%.*s': cannot read the recipe: %s", STR(s->id), strerror(-n));
+		report_hint(c->r, "it was looked for as %.*s",
+			STR(sub.name.len ? sub.name : buf_str(&path)));
+		return;
+	}
+	struct step_recipe *called = sub_recipe_open(&sub, &found);
+	if (called) {
+		report_move(c->r, &called->warnings);
+		check_recipe(c, called);
+	}
+	step_recipe_free(called);
+	warn(c, &found);
+}
+
+static struct str directory_of(struct str path)
+{
+	size_t end = path.len;
+
+	while (end && path.p[end - 1] != '/')
+		end--;
+	return end > 1 ? str_sub(path, 0, end - 1) : end ? S("/") : S(".");
+}
+
+static void check_recipe(struct checking *c, const struct step_recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->all_count && !report_full(c->r); i++) {
+		check_agent(c, recipe->all[i]);
+		check_call(c, recipe, recipe->all[i], directory_of(recipe->path));
+	}
+}
+
+void steps_check(const struct step_recipe *recipe, const struct steps_check *how, struct report *r)
+{
+	struct checking c = { .how = how, .r = r };
+
+	c.agents = step_agents_new(how->agents, how->cwd);
+	*map_put(&c.seen, &c.arena, recipe->path) = &c;
+	check_recipe(&c, recipe);
+	step_agents_free(c.agents);
+	arena_done(&c.arena);
+}

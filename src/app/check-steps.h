@@ -1,0 +1,13 @@
+#pragma once
+
+#include "steps/recipe.h"
+
+/* What is worth a warning about a step recipe and cannot be seen in its own file: agents that
+ * nobody has configured, and the recipes that it calls by name. */
+struct steps_check {
+	const json_t *agents;      /* --agent: name → command; may be NULL */
+	const json_t *collections; /* name → directory; may be NULL */
+	struct str cwd;            /* where it would run: ./.start is read */
+};
+
+void steps_check(const struct step_recipe *recipe, const struct steps_check *how, struct report *r);

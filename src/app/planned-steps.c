@@ -1,0 +1,439 @@
+#include "app/planned-steps.h"
+
+#include "app/step-agent.h"
+#include "app/sub-recipe.h"
+#include "graph/step.h"
+#include "steps/compile.h"
+#include "steps/condition.h"
+#include "steps/reference.h"
+#include "steps/text.h"
+#include "steps/value.h"
+
+enum {
+	VISITS_MAX = 1 << 20, /* loops in loops of recipes that call each other have to end */
+};
+
+struct planning {
+	const struct planned_host *host;
+	walk_fn *visit;
+	void *data;
+	struct arena scratch;
+	struct buf path;
+	struct buf note; /* about the nodes around */
+	struct step_agents *agents;
+	size_t visits;
+	bool stopped;
+};
+
+/* One recipe: the first, or one that is called. */
+struct planned_recipe {
+	struct planning *p;
+	const struct step_graph *graph;
+	json_t *vars; /* what is known; names whose value only a run can tell are missing */
+	uint64_t depth, max_depth;
+};
+
+static void plan_node(struct planned_recipe *r, const struct node *n);
+
+/* -- what is known -------------------------------------------------------------------------------
+ */
+
+/* Replaces the references that are known. False: not all were. */
+static bool partly(struct str text, const json_t *vars, struct buf *b)
+{
+	struct reference ref;
+	size_t at = 0, from = 0;
+	bool all = true;
+
+	while (reference_next(text, &at, &ref)) {
+		AUTO_REPORT ignored = REPORT_INIT;
+		json_t *made = NULL;
+		const json_t *value = reference_find(&ref, vars, &made, NULL, &ignored);
+
+		buf_add(b, str_sub(text, from, ref.offset - from));
+		if (value)
+			value_render(b, value);
+		else
+			buf_add(b, str_sub(text, ref.offset, ref.length));
+		all &= value != NULL;
+		json_decref(made);
+		from = ref.offset + ref.length;
+	}
+	buf_add(b, str_from(text, from));
+	return all;
+}
+
+static void forget_name(json_t *vars, struct str name)
+{
+	if (name.len)
+		json_object_deln(vars, name.p, name.len);
+}
+
+/* What the step and those in its body set is not known from here on. */
+static void forget(json_t *vars, const struct step *s)
+{
+	forget_name(vars, s->output.text);
+	forget_name(vars, s->collect.text);
+	forget_name(vars, s->output_stderr.text);
+	forget_name(vars, s->output_exit_code.text);
+	for (size_t i = 0; i < s->update_context_count; i++)
+		forget_name(vars, s->update_context[i].name);
+	for (size_t i = 0; i < s->step_count; i++)
+		forget(vars, s->steps[i]);
+}
+
+/* Whether a condition is known to be false. *open: it is not known at all. */
+static bool surely_false(const struct text *condition, const json_t *vars, bool *open)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	*open = false;
+	if (!condition)
+		return false;
+	enum condition c = condition_decide(condition->raw, NULL, vars, &ignored);
+	*open = c == CONDITION_UNDEFINED || c == CONDITION_BAD;
+	return c == CONDITION_FALSE;
+}
+
+/* -- telling -------------------------------------------------------------------------------------
+ */
+
+static void tell(struct planning *p, struct walk_leaf *leaf)
+{
+	leaf->path = buf_str(&p->path);
+	leaf->note = buf_str(&p->note);
+	if (p->stopped || ++p->visits > VISITS_MAX)
+		p->stopped = true;
+	else
+		p->stopped = !p->visit(p->data, leaf);
+}
+
+/* Adds to the note; what it was before is the result. */
+static size_t add_note(struct planning *p, const char *what, struct str text)
+{
+	size_t before = p->note.len;
+
+	buf_printf(&p->note, "%s%s%s%.*s", before ? "; " : "", what, *what && text.len ? " " : "",
+		STR(text));
+	return before;
+}
+
+static void tell_note(
+	struct planned_recipe *r, const struct node *n, const char *what, struct str text)
+{
+	struct planning *p = r->p;
+	size_t before = add_note(p, what, text);
+
+	tell(p, &(struct walk_leaf){ .node = n });
+	buf_truncate(&p->note, before);
+}
+
+static const char *directory(struct planned_recipe *r, const struct step *s)
+{
+	AUTO_BUF dir = BUF_INIT;
+	const char *project = r->p->host->cwd ? r->p->host->cwd : ".";
+
+	if (!s->cwd.text.p)
+		return NULL;
+	(void)partly(s->cwd.text, r->vars, &dir);
+	return dir.len && dir.p[0] == '/'
+		       ? arena_str(&r->p->scratch, buf_str(&dir)).p
+		       : arena_printf(&r->p->scratch, "%s/%s", project, buf_cstr(&dir)).p;
+}
+
+static void tell_command(
+	struct planned_recipe *r, const struct node *n, const char *const *argv, size_t argc)
+{
+	tell(r->p, &(struct walk_leaf){ .node = n,
+			   .argv = argv,
+			   .argc = argc,
+			   .timeout_ms = n->timeout_ms.value,
+			   .cwd = directory(r, step_of(n)) });
+}
+
+static void plan_bash(struct planned_recipe *r, const struct node *n)
+{
+	const struct step *s = step_of(n);
+	struct arena *a = &r->p->scratch;
+	AUTO_BUF text = BUF_INIT;
+
+	(void)partly(s->command.text, r->vars, &text);
+	const char *argv[] = { s->shell.text.p ? arena_str(a, s->shell.text).p : "/bin/bash", "-c",
+		arena_str(a, buf_str(&text)).p, NULL };
+	tell_command(r, n, argv, 3);
+}
+
+/* An agent that is not configured is shown by its name and what it is asked. */
+static void plan_agent(struct planned_recipe *r, const struct node *n)
+{
+	const struct step *s = step_of(n);
+	struct arena *a = &r->p->scratch;
+	struct step_command made = { 0 };
+	AUTO_BUF prompt = BUF_INIT;
+
+	if (s->mode.text.len)
+		buf_printf(&prompt, "MODE: %.*s\n\n", STR(s->mode.text));
+	(void)partly(s->prompt.text, r->vars, &prompt);
+	if (step_agent_plan(r->p->agents, s, buf_str(&prompt), &made, a)) {
+		tell_command(r, n, made.argv, made.argc);
+	} else {
+		const char *argv[] = { arena_str(a, s->agent.text).p,
+			arena_str(a, buf_str(&prompt)).p, NULL };
+		size_t before = add_note(r->p, "an agent", S(""));
+
+		tell_command(r, n, argv, 2);
+		buf_truncate(&r->p->note, before);
+	}
+	buf_done(&made.in);
+	buf_done(&made.shown);
+	buf_done(&made.remove);
+	buf_done(&made.why);
+}
+
+/* -- loops ---------------------------------------------------------------------------------------
+ */
+
+/* The body with `r` and its index behind the path. */
+static void plan_round(struct planned_recipe *r, const struct node *body, size_t index)
+{
+	struct planning *p = r->p;
+	size_t len = p->path.len;
+
+	buf_printf(&p->path, "%sr%zu", len ? "." : "", index);
+	plan_node(r, body);
+	buf_truncate(&p->path, len);
+}
+
+static void plan_each(struct planned_recipe *r, const struct node *n)
+{
+	const struct step_node *s = n->step;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct scope scope = { .vars = r->vars };
+	AUTO_JSON *list = s->ops->list(n, &scope, &ignored);
+	AUTO_JSON *saved = json_incref(json_object_getn(r->vars, s->as.p, s->as.len));
+	json_t *item;
+	size_t i;
+
+	forget(r->vars, step_of(n));
+	if (!list) {
+		size_t before = add_note(r->p, "for each of", s->list->raw);
+
+		forget_name(r->vars, s->as);
+		plan_round(r, n->children[0], 0);
+		buf_truncate(&r->p->note, before);
+	}
+	json_array_foreach(list, i, item)
+	{
+		if (r->p->stopped)
+			break;
+		json_object_setn_nocheck(r->vars, s->as.p, s->as.len, item);
+		plan_round(r, n->children[0], i);
+		forget(r->vars, step_of(n));
+	}
+	if (saved)
+		json_object_setn_nocheck(r->vars, s->as.p, s->as.len, saved);
+	else
+		forget_name(r->vars, s->as);
+}
+
+static void plan_while(struct planned_recipe *r, const struct node *n)
+{
+	bool open;
+
+	if (surely_false(n->step->condition, r->vars, &open))
+		return;
+	forget(r->vars, step_of(n));
+	size_t before =
+		add_note(r->p, "while", n->step->condition ? n->step->condition->raw : S("true"));
+	plan_round(r, n->children[0], 0);
+	buf_truncate(&r->p->note, before);
+}
+
+/* -- other recipes -------------------------------------------------------------------------------
+ */
+
+/* A copy of a value with its references replaced; NULL when one is not known. */
+static json_t *known_value(const json_t *value, const json_t *vars)
+{
+	json_t *all, *item, *one;
+	const char *key;
+	size_t i;
+
+	if (json_is_string(value)) {
+		struct arena a = ARENA_INIT;
+		AUTO_REPORT ignored = REPORT_INIT;
+		const struct text *t = step_text(&a, json_str(value), NULL);
+		struct scope scope = { .vars = (json_t *)vars };
+
+		one = t->ops->value(t, &scope, &ignored);
+		arena_done(&a);
+		return one;
+	}
+	if (!json_is_object(value) && !json_is_array(value))
+		return json_deep_copy(value);
+	all = json_is_object(value) ? json_object() : json_array();
+	bool ok = true;
+	json_object_foreach((json_t *)value, key, item)
+	{
+		one = known_value(item, vars);
+		ok &= one != NULL;
+		json_object_set_new_nocheck(all, key, one);
+	}
+	json_array_foreach(value, i, item)
+	{
+		one = known_value(item, vars);
+		ok &= one != NULL;
+		json_array_append_new(all, one);
+	}
+	if (ok)
+		return all;
+	json_decref(all);
+	return NULL;
+}
+
+static json_t *called_vars(
+	const struct planned_recipe *r, const struct step *s, const struct graph *g)
+{
+	json_t *vars = json_deep_copy(g->steps->context), *value;
+	const char *name;
+
+	json_object_foreach((json_t *)s->context.value, name, value)
+	{
+		json_t *known = known_value(value, r->vars);
+
+		if (known)
+			json_object_set_new_nocheck(vars, name, known);
+		else
+			json_object_del(vars, name);
+	}
+	json_object_set(vars, "recipe", g->steps->metadata);
+	json_object_set(vars, "session", json_object_get(r->vars, "session"));
+	return vars;
+}
+
+static void plan_call(struct planned_recipe *r, const struct node *n)
+{
+	const struct step *s = step_of(n);
+	struct planning *p = r->p;
+	AUTO_BUF word = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	size_t len = p->path.len;
+	bool known = partly(s->recipe.text, r->vars, &word);
+	uint64_t max_depth = s->recursion.given ? (uint64_t)s->recursion.max_depth : r->max_depth;
+	struct step_recipe *called = NULL;
+
+	if (known && r->depth < max_depth)
+		called = sub_recipe_open(&(struct sub_recipe){ .word = buf_str(&word),
+						 .dir = r->graph->dir,
+						 .collections = p->host->collections,
+						 .given = s->context.value },
+			&ignored);
+	if (!called) {
+		tell_note(r, n, "the recipe", buf_str(&word));
+		return;
+	}
+	struct graph *g = step_graph(called, NULL, NULL);
+	struct planned_recipe inner = { .p = p,
+		.graph = g->steps,
+		.vars = called_vars(r, s, g),
+		.depth = r->depth + 1,
+		.max_depth = max_depth };
+	buf_printf(&p->path, "%s0", len ? "." : "");
+	plan_node(&inner, g->root);
+	buf_truncate(&p->path, len);
+	json_decref(inner.vars);
+	graph_unref(g);
+}
+
+/* -- the tree ------------------------------------------------------------------------------------
+ */
+
+static void plan_children(struct planned_recipe *r, const struct node *n)
+{
+	struct planning *p = r->p;
+	size_t len = p->path.len;
+
+	if (n->step->stage_value)
+		json_object_set(r->vars, "stage", (json_t *)n->step->stage_value);
+	for (size_t i = 0; i < n->child_count && !p->stopped; i++) {
+		buf_printf(&p->path, "%s%zu", len ? "." : "", i);
+		plan_node(r, n->children[i]);
+		buf_truncate(&p->path, len);
+	}
+}
+
+static void plan_work(struct planned_recipe *r, const struct node *n)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	switch (n->kind) {
+	case NODE_COMMAND:
+		(n->step->agent ? plan_agent : plan_bash)(r, n);
+		break;
+	case NODE_EACH:
+		plan_each(r, n);
+		break;
+	case NODE_WHILE:
+		plan_while(r, n);
+		break;
+	case NODE_CALL:
+		plan_call(r, n);
+		break;
+	case NODE_WAIT:
+		buf_printf(&text, "%g s", (double)n->step->wait_ms / 1000);
+		tell_note(r, n, "wait", buf_str(&text));
+		break;
+	case NODE_GATE:
+		(void)partly(n->line, r->vars, &text);
+		tell_note(r, n, "approval:", buf_str(&text));
+		break;
+	case NODE_SEQUENCE:
+	case NODE_PARALLEL:
+		plan_children(r, n);
+		break;
+	}
+}
+
+static void plan_node(struct planned_recipe *r, const struct node *n)
+{
+	struct planning *p = r->p;
+	size_t before = p->note.len;
+	bool open;
+
+	if (p->stopped || ++p->visits > VISITS_MAX || surely_false(n->when, r->vars, &open))
+		return;
+	if (open)
+		(void)add_note(p, "if", n->when->raw);
+	if (n->step->metadata)
+		json_object_set(r->vars, "step", (json_t *)n->step->metadata);
+	if (n->kind == NODE_COMMAND)
+		arena_reset(&p->scratch);
+	plan_work(r, n);
+	if (n->step->data)
+		forget(r->vars, step_of(n));
+	buf_truncate(&p->note, before);
+}
+
+void planned_steps_walk(
+	const struct plan *plan, const struct planned_host *host, walk_fn *visit, void *data)
+{
+	struct planning p = { .host = host, .visit = visit, .data = data };
+	const struct step_graph *g = plan->graph->steps;
+	struct planned_recipe r = { .p = &p,
+		.graph = g,
+		.vars = json_deep_copy(plan->vars),
+		.depth = 1,
+		.max_depth = g->max_depth };
+
+	json_object_set(r.vars, "recipe", g->metadata);
+	/* Its id and when it began are known when it runs. */
+	json_object_set_new(
+		r.vars, "session", json_pack("{s:s}", "project", host->cwd ? host->cwd : "."));
+	p.agents = step_agents_new(host->agents, str_of(host->cwd ? host->cwd : "."));
+	plan_node(&r, plan->graph->root);
+	step_agents_free(p.agents);
+	json_decref(r.vars);
+	buf_done(&p.path);
+	buf_done(&p.note);
+	arena_done(&p.scratch);
+}

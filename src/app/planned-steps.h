@@ -1,0 +1,17 @@
+#pragma once
+
+#include "graph/walk.h"
+
+/* What a step recipe would run. What depends on the output of a step is not known before: such
+ * references stay as they are written, and whatever hangs on them is shown once. */
+
+/* What whoever asks has to say about it. Members may be NULL. */
+struct planned_host {
+	const char *cwd;           /* where the run would be */
+	const json_t *agents;      /* --agent: name → command */
+	const json_t *collections; /* name → directory */
+};
+
+/* Every command in order, and notes without argv for what is none. The visitor's false ends it. */
+void planned_steps_walk(
+	const struct plan *p, const struct planned_host *host, walk_fn *visit, void *data);
