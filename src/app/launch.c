@@ -17,7 +17,9 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "runs/identity.h"
+#include "runs/manifest.h"
 #include "steps/recipe.h"
+#include "template/braces.h"
 
 void launch_done(struct launch *l)
 {
@@ -81,6 +83,35 @@ static void add_secrets(struct launch *l)
 		json_array_append_new(l->secrets, json_from_str(steps->secrets[i]));
 }
 
+/* Paths that were given for this run: texts with placeholders, as the recipe's own are. */
+static json_t *resolve_artifacts(struct launch *l, const json_t *given, struct report *r)
+{
+	json_t *paths = json_object(), *value;
+	struct scope room;
+	const struct scope *s = plan_enter(l->graph->root, &l->plan->scope, &room);
+	const char *name;
+	bool ok = true;
+
+	json_object_foreach((json_t *)given, name, value)
+	{
+		struct doc *doc = arena_new(&l->arena, struct doc);
+		struct place *place = arena_new(&l->arena, struct place);
+		AUTO_BUF path = BUF_INIT;
+
+		doc->source = (struct source){ S("--artifact"), json_str(value) };
+		doc->plain = true;
+		place->doc = doc;
+		const struct text *text =
+			braces_text(&l->arena, place, json_str(value), DIALECT_NOW, r);
+		ok &= text && text_resolve(text, s, &path, r);
+		json_object_set_new_nocheck(paths, name, json_from_str(buf_str(&path)));
+	}
+	if (ok)
+		return paths;
+	json_decref(paths);
+	return NULL;
+}
+
 bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 {
 	if (l->recipe && !public_arguments_check(l->recipe->arguments, l->values, r))
@@ -92,10 +123,10 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 	if (!l->plan)
 		return false;
 	if (artifacts)
-		l->artifacts = json_incref(artifacts);
+		l->artifacts = resolve_artifacts(l, artifacts, r);
 	else if (l->recipe)
 		l->artifacts = recipe_artifact_paths(l->recipe, l->plan, r);
-	if (l->recipe && !l->artifacts)
+	if ((artifacts || l->recipe) && !l->artifacts)
 		return false;
 	l->bundle = l->recipe && !l->recipe->steps ? bundle_new(l->recipe) : NULL;
 	if (l->recipe && l->recipe->steps)
@@ -311,6 +342,42 @@ static json_t *shown_values(const struct launch *l)
 	return shown;
 }
 
+/* What the recipe says about the artifacts that the run has. */
+static json_t *declared(const struct launch *l)
+{
+	return l->recipe && !l->recipe->steps ? recipe_artifacts(l->recipe) : NULL;
+}
+
+json_t *launch_manifest(const struct launch *l)
+{
+	AUTO_JSON *said = declared(l);
+
+	return manifest_make(l->artifacts, said, l->row.cwd);
+}
+
+bool launch_verify(const struct launch *l, struct report *r)
+{
+	AUTO_JSON *manifest = l->artifacts ? launch_manifest(l) : NULL;
+	const char *name;
+	json_t *artifact;
+	bool ok = true;
+
+	json_object_foreach(manifest, name, artifact)
+	{
+		const json_t *required = json_object_get(artifact, "required");
+		bool fails = json_is_string(required) && str_eq(json_str(required), S("fail"));
+
+		if (json_is_true(json_object_get(artifact, "exists")) ||
+			(!fails && !json_is_true(required)))
+			continue;
+		(fails ? report_error : report_warning)(r, (struct where){ 0 },
+			"the artifact '%s' is missing: there is no %s", name,
+			json_string_value(json_object_get(artifact, "path")));
+		ok &= !fails;
+	}
+	return ok;
+}
+
 const json_t *launch_control(const struct launch *l)
 {
 	const json_t *control =
@@ -342,8 +409,13 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	add_text(run, "launch", l->how);
 	add_text(run, "owner", l->owner);
 	add_text(run, "rerun_of", l->rerun_of);
-	if (l->artifacts && json_object_size(l->artifacts))
+	if (l->artifacts && json_object_size(l->artifacts)) {
+		json_t *said = declared(l);
+
 		json_object_set(run, "artifacts", l->artifacts);
+		if (said)
+			json_object_set_new(run, "manifest", said);
+	}
 	if (l->recipe) {
 		json_t *mailbox = recipe_mailbox(l->recipe);
 		const json_t *retire = json_object_get(l->recipe->file->object, "retire_when");

@@ -75,6 +75,11 @@ void launch_abandon(struct launch *l);
 bool launch_thaw(struct launch *l, struct str dir, struct report *r);
 /* run.json, by the process that supervises; and its row. */
 bool launch_begin(struct launch *l, struct report *r);
+/* What became of its artifacts: a new reference. */
+json_t *launch_manifest(const struct launch *l);
+/* Whether artifacts that are required are there; what is missing is told. False when that fails the
+ * run. */
+bool launch_verify(const struct launch *l, struct report *r);
 /* How its programs are reached, as the recipe says; NULL: as usual. */
 const json_t *launch_control(const struct launch *l);
 

@@ -18,7 +18,7 @@ struct record_files {
 	struct map partial; /* path → struct buf *: a line of standard error that has not ended */
 	bool last_open;     /* stdout.log is being written by the run's last command */
 	bool last_ok;       /* … which has succeeded: it is complete */
-	bool torn; /* leaves.jsonl may end in the middle of a line */
+	bool torn;          /* leaves.jsonl may end in the middle of a line */
 	bool durable;
 };
 

@@ -12,11 +12,24 @@
 #include "base/file.h"
 #include "graph/way.h"
 
-bool rerun_node(const struct graph *g, struct str word, struct buf *ret, struct report *r)
+/* Whether the path leads anywhere: a node that is repeated three times has no copy r3. */
+static bool exists(const struct graph *g, struct str path)
 {
 	struct way_step way[WAY_MAX];
+	size_t steps = way_to(g->root, path, way);
 
-	if (way_to(g->root, word, way)) {
+	for (size_t i = 0; i + 1 < steps; i++) {
+		const struct node *n = way[i].node;
+
+		if (n->kind == NODE_EACH && n->count.number && way[i + 1].index >= n->count.number)
+			return false;
+	}
+	return steps > 0;
+}
+
+bool rerun_node(const struct graph *g, struct str word, struct buf *ret, struct report *r)
+{
+	if (exists(g, word)) {
 		buf_add(ret, word);
 		return true;
 	}

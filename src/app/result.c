@@ -258,8 +258,8 @@ static void write_context(struct buf *b, const struct roux_run *run, const json_
 	json_write(b, shown, 0);
 }
 
-static void write_steps(struct buf *b, const struct roux_run *run, const struct run_result *res,
-	struct arena *a)
+static void write_steps(
+	struct buf *b, const struct roux_run *run, const struct run_result *res, struct arena *a)
 {
 	buf_adds(b, ",\"context\":");
 	write_context(b, run, res->vars);
@@ -316,6 +316,12 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 		if (res->retried.len) {
 			buf_adds(b, ",\"retried_node\":");
 			json_write_str(b, res->retried);
+		}
+		if (run->options.launch && run->options.launch->artifacts) {
+			AUTO_JSON *manifest = launch_manifest(run->options.launch);
+
+			buf_adds(b, ",\"manifest\":");
+			json_write(b, manifest, 0);
 		}
 		buf_adds(b, ",\"ended\":\"");
 		clock_rfc3339(b, p.ended_ms);

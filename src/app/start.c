@@ -65,6 +65,14 @@ static void tell(struct roux_run *run, const struct event *e)
 		run->event_data);
 }
 
+/* Artifacts that must be there. */
+static bool verify(void *data, struct report *r)
+{
+	struct roux_run *run = data;
+
+	return launch_verify(run->options.launch, r);
+}
+
 static void on_ended(void *data)
 {
 	struct roux_run *run = data;
@@ -126,6 +134,7 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 			.vars = o->steps ? steps_vars(o->steps) : NULL,
 			.arguments = o->bundle ? give_arguments : NULL,
 			.arguments_data = run,
+			.verify = o->launch ? verify : NULL,
 			.ended = on_ended,
 			.ended_data = run,
 		});

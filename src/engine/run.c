@@ -209,6 +209,9 @@ static void conclude(struct run *r)
 		res->status = o->partial ? RUN_PARTIAL : RUN_DONE;
 	else
 		res->status = r->root_timed_out ? RUN_TIMEOUT : RUN_FAILED;
+	if ((res->status == RUN_DONE || res->status == RUN_PARTIAL) && r->options.verify &&
+		!r->options.verify(r->options.ended_data, &r->issues))
+		res->status = RUN_FAILED;
 	if (r->plan->graph->steps)
 		conclude_steps(r);
 	if (res->status == RUN_PAUSED)

@@ -52,6 +52,9 @@ struct run_options {
 	bool terminal;                 /* commands get the three streams of this process */
 	struct recorder *recorder;     /* NULL: nothing is written down */
 	struct str only; /* the path of the one node whose end is the run's; empty: the root */
+	/* A run that has succeeded is looked at once more: false, with an error added, when it has
+	 * not after all. NULL: never. */
+	bool (*verify)(void *data, struct report *r);
 	void (*ended)(void *data); /* called once from the loop, when nothing is left to do */
 	void *ended_data;
 };

@@ -41,6 +41,27 @@ static const struct {
 	[EVENT_RUN_FAILED] = { "run.failed", HAS_STATUS | HAS_ERROR },
 };
 
+bool event_is(const struct event *e, const char *name)
+{
+	return e->kind == EVENT_STEP && str_eq(e->name, str_of(name));
+}
+
+uint64_t event_number(const struct event *e, const char *member)
+{
+	AUTO_BUF key = BUF_INIT;
+	uint64_t number = 0;
+
+	buf_printf(&key, ",\"%s\":", member);
+	for (size_t at = 0; at + key.len < e->data.len; at++) {
+		if (!str_starts(str_from(e->data, at), buf_str(&key)))
+			continue;
+		for (at += key.len; at < e->data.len && ascii_digit(e->data.p[at]); at++)
+			number = number * 10 + (uint64_t)(e->data.p[at] - '0');
+		return number;
+	}
+	return 0;
+}
+
 const char *event_name(enum event_kind kind)
 {
 	return kinds[kind].name;

@@ -51,6 +51,11 @@ struct event {
 
 typedef void event_fn(void *data, const struct event *e);
 
+/* Whether it is the EVENT_STEP of that name. */
+bool event_is(const struct event *e, const char *name);
+/* A number among its members; 0: it has none. */
+uint64_t event_number(const struct event *e, const char *member);
+
 /* "command.start"; NULL for those that are not written out. */
 const char *event_name(enum event_kind kind);
 /* One JSON object on one line, without the newline. */

@@ -140,6 +140,15 @@ static bool fits_after(const struct pen *p, struct str after, unsigned *ret)
 	return true;
 }
 
+/* How long it still rests: rounded up, so that it ends with a second and not with nothing. */
+static void add_pause(struct buf *b, const struct pen *p, const struct live_row *r)
+{
+	uint64_t s = (r->until_ms - p->now + 999) / 1000;
+
+	buf_printf(b, "%s %" PRIu64 ":%02" PRIu64, r->attempt > 1 ? "again in" : "waits", s / 60,
+		s % 60);
+}
+
 static void draw_command(struct pen *p, const struct live_row *r)
 {
 	struct str last = r->state == LIVE_RUNNING ? last_line_text(&r->last) : S("");
@@ -148,6 +157,8 @@ static void draw_command(struct pen *p, const struct live_row *r)
 
 	if (r->state == LIVE_RUNNING)
 		add_elapsed(&facts, p, r->started_ms);
+	else if (r->until_ms > p->now)
+		add_pause(&facts, p, r);
 	if (r->attempt > 1 && p->left < NARROW_COLUMNS)
 		buf_printf(&facts, "%s#%" PRIu64, facts.len ? " " : "", r->attempt);
 	else if (r->attempt > 1)
@@ -174,6 +185,8 @@ static void add_progress(struct buf *b, const struct pen *p, const struct live_r
 		buf_printf(b, "%" PRIu64, r->done);
 	if (!narrow)
 		buf_adds(b, " done");
+	if (r->repeats && !narrow)
+		text_rate(b, r->done + r->failed, p->now - MIN(r->started_ms, p->now));
 	if (r->failed && narrow)
 		buf_printf(b, " %s%" PRIu64, sign(p, SIGN_FAILED), r->failed);
 	else if (r->failed)
@@ -205,7 +218,7 @@ static void draw_group(struct pen *p, const struct live_row *r)
 static void draw_row(struct pen *p, const struct live_row *r, unsigned depth)
 {
 	unsigned indent = MIN(depth * 2, p->left / 4);
-	bool again = r->attempt > 1 || r->state == LIVE_WAITING;
+	bool again = r->attempt > 1 || (r->state == LIVE_WAITING && !r->until_ms);
 
 	for (unsigned i = 0; i < indent; i++)
 		put(p, NULL, S(" "));

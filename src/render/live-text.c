@@ -216,3 +216,19 @@ void text_write(int fd, struct str s)
 			return;
 	}
 }
+
+enum { RATE_AFTER_MS = 1000 };
+
+void text_rate(struct buf *b, uint64_t done, uint64_t ms)
+{
+	double second = ms ? (double)done * 1000 / (double)ms : 0;
+
+	if (!done || ms < RATE_AFTER_MS)
+		return;
+	if (second >= 100)
+		buf_printf(b, ", %.0f/s", second);
+	else if (second >= 1)
+		buf_printf(b, ", %.1f/s", second);
+	else
+		buf_printf(b, ", %.1f/min", second * 60);
+}

@@ -19,6 +19,9 @@ typedef void text_put_fn(void *data, uint32_t c);
 
 void text_filter_feed(struct text_filter *f, struct str bytes, text_put_fn *put, void *data);
 
+/* ", 12.5/s": how fast `done` of something went by; nothing as long as that means little. */
+void text_rate(struct buf *b, uint64_t done, uint64_t ms);
+
 /* A whole text as one line: blanks for line ends. */
 void text_plain(struct buf *b, struct str text);
 

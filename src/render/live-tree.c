@@ -1,9 +1,12 @@
 #include "render/live-tree.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "graph/step.h"
+#include "render/stream.h"
 
 /* Longer captions are never drawn; a prompt as an argument may have megabytes. */
 enum { CAPTION_BYTES = 512 };
@@ -165,7 +168,16 @@ static void set_caption(struct live_row *r, const struct event *e)
 		buf_adds(&r->caption, "recover: ");
 	while (e->argv && e->argv[count])
 		count++;
-	if (e->label.len)
+	const struct node *n = e->node;
+	uint64_t round = n && n->step ? path_round(e->path) : 0;
+	if (n && n->step && n->kind == NODE_SEQUENCE && !n->label.len && !round)
+		/* All steps of a recipe; of one that is called, by the name of the step. */
+		buf_add(&text, r->parent->call ? buf_str(&r->parent->caption) : S("steps"));
+	else if (round && (n->kind == NODE_COMMAND || n->label.len))
+		step_name(&text, e);
+	else if (round)
+		buf_printf(&text, "#%" PRIu64, round);
+	else if (e->label.len)
 		buf_add(&text, e->label);
 	else if (count)
 		command_display(&text, e->argv, count);
@@ -193,7 +205,9 @@ static void begin_group(struct live_tree *t, const struct event *e)
 	struct live_row *r = begin(t, e, LIVE_GROUP);
 
 	remove_children(t, r);
-	r->wrapper = e->node && e->node->wrapper && !e->label.len;
+	r->call = e->node && e->node->kind == NODE_CALL;
+	r->wrapper = r->call || (e->node && e->node->wrapper && !e->label.len);
+	r->repeats = e->node && e->node->step && node_repeats(e->node);
 	r->count = e->count;
 	r->done = r->failed = 0;
 }
@@ -254,6 +268,32 @@ static void retry(struct live_tree *t, const struct event *e)
 	r->attempt = e->attempt;
 }
 
+/* Pauses and gates, which are no commands. */
+static void step_event(struct live_tree *t, const struct event *e)
+{
+	struct live_row *r;
+
+	if (event_is(e, "step:wait:start")) {
+		r = begin(t, e, LIVE_WAITING);
+		r->until_ms = e->mono_ms + event_number(e, "ms");
+	} else if (event_is(e, "step:wait:complete") || event_is(e, "step:wait:error")) {
+		r = live_tree_find(t, e->path);
+		if (r)
+			remove_row(t, r);
+		count_in_group(t, e->path, event_is(e, "step:wait:complete"), 1);
+	} else if (event_is(e, "step:retry")) {
+		r = live_tree_find(t, e->path);
+		if (!r) {
+			r = add(t, e, LIVE_WAITING);
+			set_caption(r, e);
+		}
+		r->attempt = event_number(e, "attempt");
+		r->until_ms = e->mono_ms + event_number(e, "ms");
+	} else if (event_is(e, "recipe:approval")) {
+		count_in_group(t, e->path, true, str_contains(e->data, S("approved")));
+	}
+}
+
 void live_tree_event(struct live_tree *t, const struct event *e)
 {
 	struct live_row *r;
@@ -296,8 +336,10 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 	case EVENT_RUN_FAILED:
 		t->ended = true;
 		break;
-	case EVENT_RUN_START:
 	case EVENT_STEP:
+		step_event(t, e);
+		break;
+	case EVENT_RUN_START:
 	case EVENT_RUN_MESSAGE:
 		break;
 	}

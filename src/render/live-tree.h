@@ -25,6 +25,9 @@ struct live_row {
 	struct buf caption;
 	uint64_t started_ms, attempt;
 	uint64_t count, done, failed; /* of the children of a group */
+	bool repeats;                 /* a group whose children are rounds of a loop of steps */
+	bool call;                    /* stands for the recipe that it calls: not drawn */
+	uint64_t until_ms;            /* when its pause is over; 0: it has none */
 	struct last_line last;
 };
 

@@ -7,7 +7,6 @@
  *   ENOSPC+N   the same, but only the next N calls fail
  * The call has not been executed when the signal comes, so that NUMBER = 1, 2, 3, … are all the
  * states that a crash can leave behind. Ends as ROUX does, when nobody of its kind is left. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>

@@ -21,6 +21,7 @@
 #include "loop/signals.h"
 #include "render/lines.h"
 #include "render/live.h"
+#include "render/stream.h"
 #include "runs/identity.h"
 
 enum { TICK_MS = 90, LINES_MS = 40 };
@@ -50,6 +51,7 @@ struct follow {
 	struct roux_run *run;
 	struct live_view *live;
 	struct plain_lines *lines;
+	struct stream_lines *stream; /* what steps print; NULL: nobody wants to see it */
 	int events, events_error;
 	struct buf events_text;
 	struct signals signals;
@@ -74,10 +76,27 @@ static void flush_events(struct follow *f)
 	buf_reset(&f->events_text);
 }
 
+static void show_stream(struct follow *f, const struct event *e)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	stream_lines_event(f->stream, e, &text);
+	if (!text.len)
+		return;
+	if (f->lines)
+		plain_lines_flush(f->lines); /* what came before stands before */
+	if (f->live)
+		live_view_print(f->live, buf_str(&text));
+	else
+		cli_say(buf_str(&text));
+}
+
 static void on_event(void *data, const struct event *e)
 {
 	struct follow *f = data;
 
+	if (f->stream)
+		show_stream(f, e);
 	if (f->live)
 		live_view_event(f->live, e);
 	if (f->lines) {
@@ -399,12 +418,15 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	raise_descriptor_limit(f.roux, &nofile);
 	listen_to_signals(&f);
 	open_view(&f, o);
+	if (p->graph->steps && !o->quiet)
+		f.stream = stream_lines_new(run->launch && run->launch->stream);
 	struct record *record = NULL;
 	struct steps_run *steps = NULL;
 	if (run->launch && !(record = begin_record(cli, &f, run, &steps))) {
 		signals_stop(&f.signals);
 		live_view_free(f.live);
 		plain_lines_free(f.lines);
+		stream_lines_free(f.stream);
 		roux_free(f.roux);
 		return cli_refuse(cli, json);
 	}
@@ -428,9 +450,9 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 			.launch = run->launch,
 			.mask = mask,
 			.only = run->launch ? run->launch->only : S(""),
-			.listen = f.live || f.lines || f.events >= 0 ? on_event : NULL,
+			.listen = f.live || f.lines || f.stream || f.events >= 0 ? on_event : NULL,
 			.listen_data = &f,
-			.tell_output = f.live != NULL,
+			.tell_output = f.live || f.stream,
 		});
 	work(&f);
 	plain_lines_free(f.lines);
@@ -438,6 +460,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	if (f.events > STDERR_FILENO)
 		close_fd(&f.events);
 	live_view_free(f.live);
+	stream_lines_free(f.stream);
 	buf_done(&f.events_text);
 	roux_run_free(f.run);
 	record_free(record);

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "graph/event.h"
+
+/* What streaming steps print, as whole lines with the step's id in front: "[build] compiling". */
+struct stream_lines;
+
+/* `all`: every step as if it said `stream`. */
+struct stream_lines *stream_lines_new(bool all);
+void stream_lines_free(struct stream_lines *s);
+
+/* Adds the lines that the event completes to `ret`, fit for a terminal, each with its line end. */
+void stream_lines_event(struct stream_lines *s, const struct event *e, struct buf *ret);
+
+/* "work", or "work #12" for the twelfth round of a loop. */
+void step_name(struct buf *b, const struct event *e);
+/* The number of the round that ends a path, from 1; 0: it is none. */
+uint64_t path_round(struct str path);
