@@ -23,6 +23,8 @@ static enum outcome_kind cut_short(const struct history *h)
 {
 	if (h->live)
 		return OUTCOME_RUNNING;
+	if (str_eq(h->status, S("paused")))
+		return OUTCOME_WAITING;
 	return str_eq(h->status, S("exited")) ? OUTCOME_INTERRUPTED : OUTCOME_CANCELLED;
 }
 
@@ -47,6 +49,17 @@ static void conclude_command(struct history *h, struct past_node *p, bool tolera
 	p->timed = true;
 	p->first_ms = p->spans.at[0].start_ms;
 	p->last_ms = s->start_ms + s->ms;
+}
+
+/* A pause or a gate. */
+static void conclude_told(const struct history *h, struct past_node *p)
+{
+	/* Nothing else keeps a live run from going on. */
+	if (p->outcome == OUTCOME_WAITING && !str_eq(h->status, S("paused")))
+		p->outcome = cut_short(h);
+	p->ok = p->outcome == OUTCOME_DONE;
+	p->halted = !p->ok && p->outcome != OUTCOME_FAILED;
+	p->timed = true;
 }
 
 /* -- groups --------------------------------------------------------------------------------------
@@ -80,7 +93,7 @@ static bool all_entered(const struct history *h, const struct past_node *group)
 {
 	const struct node *n = group->node;
 
-	if (!n || n->kind == NODE_EACH)
+	if (!n || node_repeats(n))
 		return !h->live;
 	return child_count(group) >= n->child_count;
 }
@@ -88,7 +101,7 @@ static bool all_entered(const struct history *h, const struct past_node *group)
 static bool only_step_of_run(const struct past_node *group)
 {
 	return !group->up && group->node && group->node->child_count == 1 &&
-	       group->node->kind != NODE_EACH;
+	       group->node->kind != NODE_EACH && !group->node->step;
 }
 
 static void judge_sequence(const struct history *h, const struct past_node *g, struct verdict *v)
@@ -205,6 +218,8 @@ static void conclude(struct history *h, struct past_node *p, bool tolerated)
 	if (p->skipped) {
 		p->outcome = OUTCOME_SKIPPED;
 		p->ok = true;
+	} else if (p->told) {
+		conclude_told(h, p);
 	} else if (p->spans.len) {
 		conclude_command(h, p, tolerated);
 	} else {
@@ -268,6 +283,9 @@ static void conclude_root(struct history *h)
 		enum outcome_kind outcome;
 	} known[] = {
 		{ "done", OUTCOME_DONE },
+		{ "partial", OUTCOME_TOLERATED },
+		{ "paused", OUTCOME_WAITING },
+		{ "denied", OUTCOME_FAILED },
 		{ "failed", OUTCOME_FAILED },
 		{ "timeout", OUTCOME_TIMEOUT },
 		{ "cancelled", OUTCOME_CANCELLED },

@@ -234,6 +234,26 @@ static void on_node(struct history *h, const json_t *e, bool skipped)
 		p->retries = (uint64_t)MAX(number_of(e, "attempt"), 0);
 }
 
+/* Steps that are no commands: pauses and gates. */
+static void on_step(struct history *h, const json_t *e, struct str type, uint64_t at_ms)
+{
+	struct str state = look_text(e, "state");
+	bool waits = str_eq(type, S("step:wait:start")) || str_eq(state, S("pending"));
+	bool failed = str_eq(type, S("step:wait:error")) || str_eq(state, S("denied"));
+	struct past_node *p = map_get(&h->nodes, look_text(e, "path"));
+
+	if (!p && h->kept >= COMMANDS_KEPT)
+		return;
+	h->kept += !p;
+	p = node_at(h, look_text(e, "path"), 0);
+	if (!p)
+		return;
+	p->first_ms = p->told ? p->first_ms : at_ms;
+	p->last_ms = at_ms;
+	p->told = true;
+	p->outcome = waits ? OUTCOME_WAITING : failed ? OUTCOME_FAILED : OUTCOME_DONE;
+}
+
 /* The run goes on after a resume: what was running when it was cut short is over. */
 static void on_run_start(struct history *h)
 {
@@ -262,6 +282,8 @@ static void see(struct history *h, const json_t *e)
 		on_node(h, e, true);
 	else if (str_eq(type, S("node.retry")))
 		on_node(h, e, false);
+	else if (str_starts(type, S("step:wait:")) || str_eq(type, S("recipe:approval")))
+		on_step(h, e, type, at_ms);
 	else if (str_eq(type, S("run.cancel")))
 		h->stopped = S("cancelled");
 	else if (str_eq(type, S("run.kill")))

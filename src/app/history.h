@@ -22,6 +22,7 @@ struct past_node {
 	uint64_t number; /* of the last one in leaves.jsonl, which names its files; 0: none */
 	bool open;       /* the last span has not ended */
 	bool skipped;
+	bool told; /* a pause or a gate, which is no command: `outcome` is what was told of it */
 	uint64_t retries; /* of a group: attempts that were told */
 
 	/* Found out afterwards: */

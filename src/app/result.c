@@ -274,7 +274,7 @@ static void write_steps(
 	buf_adds(b, ",\"prompt\":");
 	json_write_str(b, mask_text(run->options.mask, res->prompt, a));
 	buf_adds(b, ",\"since\":\"");
-	clock_rfc3339(b, clock_real_ms());
+	clock_rfc3339(b, res->gate_since_ms);
 	buf_printf(b, "\",\"timeout\":%" PRIu64 ",\"default\":\"%s\"}", res->gate_timeout_ms / 1000,
 		res->gate_approves ? "approve" : "deny");
 }

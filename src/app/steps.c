@@ -20,7 +20,6 @@ struct steps_run {
 	json_t *copies; /* path → file of the run's directory */
 	json_t *gates;  /* path → what gates.json says */
 	struct mask *mask;
-	struct report gate_issues;
 };
 
 #define RECIPES_FILE "recipes.json"
@@ -111,7 +110,7 @@ static enum gate_answer answer_of(const json_t *gate)
 }
 
 static enum gate_answer gate(void *data, struct str path, struct str name, struct str prompt,
-	uint64_t timeout_ms, bool approves, struct buf *message)
+	uint64_t timeout_ms, bool approves, struct buf *message, uint64_t *since, struct report *r)
 {
 	struct steps_run *s = data;
 	json_t *g = json_object_getn(s->gates, path.p, path.len);
@@ -128,14 +127,15 @@ static enum gate_answer gate(void *data, struct str path, struct str name, struc
 		json_object_set_new(g, "timeout", json_integer((json_int_t)(timeout_ms / 1000)));
 		json_object_set_new(g, "default", json_string(approves ? "approve" : "deny"));
 		json_object_setn_new_nocheck(s->gates, path.p, path.len, g);
-		(void)write_json(s->launch, GATES_FILE, s->gates, &s->gate_issues);
-		return GATE_PENDING;
+		*since = now;
+		return write_json(s->launch, GATES_FILE, s->gates, r) ? GATE_PENDING : GATE_FAILED;
 	}
-	uint64_t since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
-	if (answer_of(g) == GATE_PENDING && timeout_ms && now >= since + timeout_ms) {
+	*since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
+	if (answer_of(g) == GATE_PENDING && timeout_ms && now >= *since + timeout_ms) {
 		json_object_set_new(g, "answer", json_string(approves ? "approved" : "denied"));
 		json_object_set_new(g, "by", json_string("timeout"));
-		(void)write_json(s->launch, GATES_FILE, s->gates, &s->gate_issues);
+		if (!write_json(s->launch, GATES_FILE, s->gates, r))
+			return GATE_FAILED;
 	}
 	buf_add(message, json_str(json_object_get(g, "message")));
 	return answer_of(g);
@@ -239,7 +239,6 @@ void steps_close(struct steps_run *s)
 	json_decref(s->vars);
 	json_decref(s->copies);
 	json_decref(s->gates);
-	report_done(&s->gate_issues);
 	free(s);
 }
 
@@ -256,7 +255,47 @@ json_t *steps_vars(const struct steps_run *s)
 /* -- state.json ----------------------------------------------------------------------------------
  */
 
-static json_t *shown_vars(const struct steps_run *s)
+enum { LARGE = 100 * 1024 };
+
+/* About how many bytes it would take, no further than `limit`. */
+static size_t weigh(const json_t *value, size_t limit)
+{
+	size_t sum = 8;
+	const char *key;
+	json_t *item;
+
+	if (json_is_string(value))
+		return sum + json_string_length(value);
+	if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item)
+		{
+			sum += strlen(key) + weigh(item, limit - MIN(sum, limit));
+			if (sum > limit)
+				break;
+		}
+	}
+	for (size_t i = 0; json_is_array(value) && sum <= limit && i < json_array_size(value); i++)
+		sum += weigh(json_array_get(value, i), limit - sum);
+	return sum;
+}
+
+/* A large value has a file of its own, written when the run has stopped: the state is written again
+ * and again. */
+static json_t *put_aside(
+	const struct steps_run *s, const char *name, const json_t *value, bool last)
+{
+	AUTO_BUF file = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	buf_printf(&file, "large/%.200s.json", name);
+	if (last) {
+		(void)dir_make(run_file(&s->launch->arena, s->launch->dir, "large"));
+		(void)write_json(s->launch, buf_cstr(&file), value, &ignored);
+	}
+	return json_pack("{s:o}", "file", json_from_str(buf_str(&file)));
+}
+
+static json_t *shown_vars(const struct steps_run *s, bool last)
 {
 	json_t *shown = json_object(), *value;
 	const char *name;
@@ -265,6 +304,8 @@ static json_t *shown_vars(const struct steps_run *s)
 	{
 		if (secret_name(s->launch, str_of(name)))
 			json_object_set_new_nocheck(shown, name, json_string("***"));
+		else if (weigh(value, LARGE) > LARGE)
+			json_object_set_new_nocheck(shown, name, put_aside(s, name, value, last));
 		else
 			json_object_set_nocheck(shown, name, value);
 	}
@@ -314,7 +355,7 @@ void steps_state(
 	json_object_set(state, "stage_approvals", s->gates);
 	json_t *pending = gate_pending(l->dir, &ignored);
 	json_object_set_new(state, "pending_approval", pending ? pending : json_null());
-	json_object_set_new(state, "context", shown_vars(s));
+	json_object_set_new(state, "context", shown_vars(s, !str_eq(str_of(status), S("running"))));
 	json_write(b, state, 2);
 	buf_addc(b, '\n');
 }

@@ -11,8 +11,8 @@ struct atomic_options {
 	mode_t mode;    /* of a new file, as open() takes it, so the umask applies; 0: 0600 */
 	bool exclusive; /* never replaces: -EEXIST when something has that name */
 	bool keep;      /* the mode, owner and access list of the file that is replaced */
-	bool quick;     /* not flushed: safe from a killed process, not from a crash of the machine */
-	bool follow;    /* a symbolic link stays, and the file that it leads to is replaced */
+	bool quick;  /* not flushed: safe from a killed process, not from a crash of the machine */
+	bool follow; /* a symbolic link stays, and the file that it leads to is replaced */
 
 	/* What the caller has read, from fstat() before reading, or NULL. When the file has been
 	 * deleted, replaced or changed since, nothing is written: -ESTALE. */

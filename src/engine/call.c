@@ -147,7 +147,13 @@ void gate_begin(struct frame *f)
 	enum gate_answer answer = GATE_PENDING;
 	if (host->gate)
 		answer = host->gate(host->data, buf_str(&path), buf_str(&name), buf_str(&prompt),
-			s->gate_timeout_ms, s->gate_approves, &message);
+			s->gate_timeout_ms, s->gate_approves, &message,
+			&f->run->result.gate_since_ms, &f->run->issues);
+	if (answer == GATE_FAILED) {
+		run_fail(f->run, RUN_FAILED);
+		frame_end_halted(f);
+		return;
+	}
 	static const char *const words[] = { "pending", "approved", "denied" };
 	step_tell(f, "recipe:approval", ",\"state\":\"%s\"", words[answer]);
 	if (answer == GATE_PENDING) {

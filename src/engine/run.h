@@ -77,7 +77,7 @@ struct run_result {
 	const json_t *steps;     /* [{"id","status","code","attempts","ms"}] */
 	const json_t *skipped;   /* ids */
 	struct str gate, prompt; /* RUN_PAUSED: what it waits for */
-	uint64_t gate_timeout_ms;
+	uint64_t gate_since_ms, gate_timeout_ms;
 	bool gate_approves;
 };
 

@@ -14,7 +14,7 @@ enum event_kind {
 	EVENT_NODE_SKIPPED,
 	EVENT_NODE_REUSED, /* a command of a resumed run that had been executed before */
 	EVENT_NODE_RETRY,
-	EVENT_STEP, /* of a step recipe: `name` says what, `data` has more members */
+	EVENT_STEP,        /* of a step recipe: `name` says what, `data` has more members */
 	EVENT_RUN_MESSAGE, /* somebody sent the run a message */
 	EVENT_RUN_CANCEL,
 	EVENT_RUN_KILL,

@@ -32,8 +32,8 @@ struct step_node {
 	enum step_failure on_error;
 	/* Its results: names of variables; empty: none. */
 	struct str output, output_stderr, output_exit_code;
-	bool stream;         /* what it prints is shown as it comes */
-	bool agent;          /* starting it counts against the limits for agents */
+	bool stream; /* what it prints is shown as it comes */
+	bool agent;  /* starting it counts against the limits for agents */
 	struct str agent_name;
 	bool keeps_output;   /* its output is needed when it has ended */
 	uint64_t max_output; /* bytes kept of each stream */
@@ -83,15 +83,15 @@ enum step_made {
 struct step_call {
 	const struct step_call *up;
 	struct graph *graph;
-	json_t *vars;     /* its variables */
-	json_t *passed;   /* the names that it was given: left out of what it gives back */
-	struct str dir;   /* of its file: where its own sub-recipes are looked for */
-	unsigned depth;   /* the first one: 1 */
+	json_t *vars;   /* its variables */
+	json_t *passed; /* the names that it was given: left out of what it gives back */
+	struct str dir; /* of its file: where its own sub-recipes are looked for */
+	unsigned depth; /* the first one: 1 */
 	uint64_t max_depth, max_agents;
 };
 
 /* How an answer at a gate stands. */
-enum gate_answer { GATE_PENDING, GATE_APPROVED, GATE_DENIED };
+enum gate_answer { GATE_PENDING, GATE_APPROVED, GATE_DENIED, GATE_FAILED };
 
 /* What the engine asks of whoever runs a step recipe. Every call may be NULL. */
 struct step_host {
@@ -99,7 +99,8 @@ struct step_host {
 	unsigned max_parallel;
 	bool stream;         /* every step as if it said so */
 	const char *project; /* the run's working directory */
-	/* The text of a recipe file, as it was when the run first called it. False with an issue. */
+	/* The text of a recipe file, as it was when the run first called it. False with an issue.
+	 */
 	bool (*load)(void *data, struct str path, struct buf *text, struct report *r);
 	/* It is a recipe, and is being called: it stays as it is. False with an issue. */
 	bool (*keep)(void *data, struct str path, struct str text, struct report *r);
@@ -111,9 +112,11 @@ struct step_host {
 	enum step_made (*agent)(void *data, const struct node *n, const struct scope *s,
 		const struct step_call *call, struct step_command *ret, struct arena *a,
 		struct report *r);
-	/* The answer at a gate; `name` is how people call it. Asks for one when it is new. */
+	/* The answer at a gate; `name` is how people call it. Asks for one when it is new. *since:
+	 * when it was first asked for. GATE_FAILED: it cannot be asked for, with an issue added. */
 	enum gate_answer (*gate)(void *data, struct str path, struct str name, struct str prompt,
-		uint64_t timeout_ms, bool approves, struct buf *message);
+		uint64_t timeout_ms, bool approves, struct buf *message, uint64_t *since,
+		struct report *r);
 };
 
 struct step_ops {
@@ -151,8 +154,8 @@ static inline uint64_t step_pause(const struct step_node *s, uint64_t attempt)
 /* The first recipe's: what it starts with. */
 struct step_graph {
 	const struct step_ops *ops;
-	json_t *context;  /* defaults of variables; owned */
-	json_t *metadata; /* the variable `recipe`; owned */
+	json_t *context;    /* defaults of variables; owned */
+	json_t *metadata;   /* the variable `recipe`; owned */
 	const json_t *body; /* its steps or stages as written; of the recipe */
 	struct str path, dir;
 	uint64_t max_depth, max_agents;

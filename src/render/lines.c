@@ -14,6 +14,8 @@
 enum {
 	FLUSH_BYTES = 4096,
 	COMMAND_BYTES = 120, /* of a command in its line: a script may be an argument */
+	BEAT_AFTER_MS = 30000,
+	BEAT_LINES = 5,
 };
 
 /* A loop of steps that is going on. */
@@ -22,10 +24,18 @@ struct loop_row {
 	uint64_t count, done, started_ms; /* count: 0 when nobody knows */
 };
 
+/* A command that runs. */
+struct running_row {
+	struct buf name; /* "[1.0 gpt] " */
+	struct buf path;
+	uint64_t started_ms;
+};
+
 struct plain_lines {
 	int fd;
 	struct buf text;
 	VEC(struct loop_row) loops;
+	VEC(struct running_row) running; /* in order of start */
 };
 
 struct plain_lines *plain_lines_new(int fd)
@@ -36,6 +46,15 @@ struct plain_lines *plain_lines_new(int fd)
 	return l;
 }
 
+static void end_running(struct plain_lines *l, size_t at)
+{
+	buf_done(&l->running.at[at].name);
+	buf_done(&l->running.at[at].path);
+	l->running.len--;
+	for (size_t i = at; i < l->running.len; i++)
+		l->running.at[i] = l->running.at[i + 1];
+}
+
 void plain_lines_free(struct plain_lines *l)
 {
 	if (!l)
@@ -44,6 +63,9 @@ void plain_lines_free(struct plain_lines *l)
 	vec_each (row, &l->loops)
 		buf_done(&row->path);
 	vec_done(&l->loops);
+	while (l->running.len)
+		end_running(l, 0);
+	vec_done(&l->running);
 	buf_done(&l->text);
 	free(l);
 }
@@ -95,7 +117,10 @@ static void end_loop(struct plain_lines *l, struct loop_row *row)
 /* "37/200, 12.5/s" */
 static void add_progress(struct buf *b, const struct loop_row *row, uint64_t now_ms)
 {
-	buf_printf(b, row->count ? "%" PRIu64 "/%" PRIu64 : "%" PRIu64, row->done, row->count);
+	if (row->count)
+		buf_printf(b, "%" PRIu64 "/%" PRIu64, row->done, row->count);
+	else
+		buf_printf(b, "%" PRIu64 " round%s", row->done, row->done == 1 ? "" : "s");
 	text_rate(b, row->done, now_ms - row->started_ms);
 }
 
@@ -226,6 +251,42 @@ static void count_round(struct plain_lines *l, const struct event *e, bool tell)
 	buf_addc(&l->text, ')');
 }
 
+static void note_start(struct plain_lines *l, const struct event *e)
+{
+	struct running_row row = { .started_ms = e->mono_ms };
+
+	add_node(&row.name, e);
+	buf_add(&row.path, e->path);
+	vec_push(&l->running, row);
+}
+
+static void note_end(struct plain_lines *l, const struct event *e)
+{
+	for (size_t i = 0; i < l->running.len; i++) {
+		if (!str_eq(buf_str(&l->running.at[i].path), e->path))
+			continue;
+		end_running(l, i);
+		return;
+	}
+}
+
+void plain_lines_beat(struct plain_lines *l, uint64_t mono_ms)
+{
+	size_t old = 0;
+
+	while (old < l->running.len && mono_ms - l->running.at[old].started_ms >= BEAT_AFTER_MS)
+		old++;
+	for (size_t i = 0; i < MIN(old, (size_t)BEAT_LINES); i++) {
+		buf_add(&l->text, buf_str(&l->running.at[i].name));
+		buf_adds(&l->text, "still running, for ");
+		clock_duration(&l->text, mono_ms - l->running.at[i].started_ms);
+		buf_addc(&l->text, '\n');
+	}
+	if (old > BEAT_LINES)
+		buf_printf(&l->text, "%zu more are still running\n", old - BEAT_LINES);
+	plain_lines_flush(l);
+}
+
 /* It had not ended after all. */
 static void take_back(struct plain_lines *l, const struct event *e)
 {
@@ -242,9 +303,11 @@ void plain_lines_event(void *lines, const struct event *e)
 
 	switch (e->kind) {
 	case EVENT_COMMAND_START:
+		note_start(l, e);
 		add_start(b, e);
 		break;
 	case EVENT_COMMAND_DONE:
+		note_end(l, e);
 		add_done(b, e);
 		count_round(l, e, true);
 		break;

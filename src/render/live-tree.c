@@ -254,7 +254,7 @@ static void end_node(struct live_tree *t, const struct event *e, bool command)
 
 /* The failure of the attempt before was no end after all. A node that still has a row was not
  * counted as ended, so there is nothing to take back. */
-static void retry(struct live_tree *t, const struct event *e)
+static struct live_row *retry(struct live_tree *t, const struct event *e, uint64_t attempt)
 {
 	struct live_row *r = live_tree_find(t, e->path);
 
@@ -265,7 +265,8 @@ static void retry(struct live_tree *t, const struct event *e)
 		r = add(t, e, LIVE_WAITING);
 		set_caption(r, e);
 	}
-	r->attempt = e->attempt;
+	r->attempt = attempt;
+	return r;
 }
 
 /* Pauses and gates, which are no commands. */
@@ -282,12 +283,7 @@ static void step_event(struct live_tree *t, const struct event *e)
 			remove_row(t, r);
 		count_in_group(t, e->path, event_is(e, "step:wait:complete"), 1);
 	} else if (event_is(e, "step:retry")) {
-		r = live_tree_find(t, e->path);
-		if (!r) {
-			r = add(t, e, LIVE_WAITING);
-			set_caption(r, e);
-		}
-		r->attempt = event_number(e, "attempt");
+		r = retry(t, e, event_number(e, "attempt"));
 		r->until_ms = e->mono_ms + event_number(e, "ms");
 	} else if (event_is(e, "recipe:approval")) {
 		count_in_group(t, e->path, true, str_contains(e->data, S("approved")));
@@ -326,7 +322,7 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 		t->failed += !e->ok;
 		break;
 	case EVENT_NODE_RETRY:
-		retry(t, e);
+		(void)retry(t, e, e->attempt);
 		break;
 	case EVENT_RUN_CANCEL:
 	case EVENT_RUN_KILL:

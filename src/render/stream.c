@@ -60,8 +60,16 @@ uint64_t path_round(struct str path)
 
 void step_name(struct buf *b, const struct event *e)
 {
-	uint64_t round = path_round(e->path);
+	struct str path = e->path;
+	uint64_t round = path_round(path);
 
+	/* A step of the body is in the round that its loop is in. */
+	while (!round && path.len) {
+		while (path.len && path.p[path.len - 1] != '.')
+			path.len--;
+		path.len -= path.len > 0;
+		round = path_round(path);
+	}
 	text_plain(b, e->label.len || !e->node ? e->label : e->node->label);
 	if (round)
 		buf_printf(b, " #%" PRIu64, round);

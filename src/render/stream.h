@@ -12,7 +12,7 @@ void stream_lines_free(struct stream_lines *s);
 /* Adds the lines that the event completes to `ret`, fit for a terminal, each with its line end. */
 void stream_lines_event(struct stream_lines *s, const struct event *e, struct buf *ret);
 
-/* "work", or "work #12" for the twelfth round of a loop. */
+/* "work", or "work #12" in the twelfth round of a loop. */
 void step_name(struct buf *b, const struct event *e);
-/* The number of the round that ends a path, from 1; 0: it is none. */
+/* The number of the round that a path ends with, from 1; 0: it is none. */
 uint64_t path_round(struct str path);

@@ -181,8 +181,8 @@ static bool hides(const struct recipe_pair *p, const struct step_host *host)
 	return false;
 }
 
-static void show_entry(struct buf *b, const struct recipe_pair *p, struct str value,
-	const struct step_host *host)
+static void show_entry(
+	struct buf *b, const struct recipe_pair *p, struct str value, const struct step_host *host)
 {
 	buf_addc(b, b->len ? ',' : '{');
 	json_write_str(b, p->name);

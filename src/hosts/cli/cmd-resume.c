@@ -101,7 +101,8 @@ static bool add_values(struct cli *cli, const struct cmd_resume_opts *o, struct 
 	bool stdin_used = false;
 	AUTO_JSON *given = values_read(cli, &o->template.values, count - 1, words + 1, &stdin_used);
 
-	if (!given || !launch_options(cli, &o->launch, &o->run, l))
+	if (!given || !launch_secrets(cli, &o->launch, l) ||
+		!launch_options(cli, &o->launch, &o->run, l))
 		return false;
 	if (l->recipe && !public_arguments_check(l->recipe->arguments, given, &cli->report))
 		return false;

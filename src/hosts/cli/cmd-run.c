@@ -75,7 +75,7 @@ static bool prepare(struct cli *cli, const struct cmd_run_opts *o, struct launch
 	if (!values_claim_stdin(cli, words[0], stdin_used))
 		return false;
 	l->values = values_read(cli, &o->template.values, count - 1, words + 1, stdin_used);
-	if (!l->values ||
+	if (!l->values || !launch_secrets(cli, &o->launch, l) ||
 		!launch_load(l, words[0], o->template.template, template_dialect(&o->template), r))
 		return false;
 	if (!launch_settings(cli, l))

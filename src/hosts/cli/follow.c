@@ -24,7 +24,7 @@
 #include "render/stream.h"
 #include "runs/identity.h"
 
-enum { TICK_MS = 90, LINES_MS = 40 };
+enum { TICK_MS = 90, LINES_MS = 40, BEAT_MS = 30000 };
 
 static const char *const progress_words[] = { "auto", "tree", "plain", "none", NULL };
 
@@ -55,7 +55,7 @@ struct follow {
 	int events, events_error;
 	struct buf events_text;
 	struct signals signals;
-	struct timer tick;
+	struct timer tick, beat;
 	struct record *record; /* NULL: nothing is written down */
 	bool terminal;         /* the command has it */
 	unsigned asked;        /* how often a signal asked for the end */
@@ -125,6 +125,14 @@ static void on_tick(struct timer *t)
 	timer_start(f->roux->loop, t, TICK_MS);
 }
 
+static void on_beat(struct timer *t)
+{
+	struct follow *f = container_of(t, struct follow, beat);
+
+	plain_lines_beat(f->lines, clock_mono_ms());
+	timer_start(f->roux->loop, t, BEAT_MS);
+}
+
 static enum progress choose_progress(const struct run_opts *o)
 {
 	const char *term = getenv("TERM");
@@ -148,6 +156,7 @@ static void open_view(struct follow *f, const struct run_opts *o)
 		break;
 	case PROGRESS_PLAIN:
 		f->lines = plain_lines_new(STDERR_FILENO);
+		timer_start(f->roux->loop, &f->beat, BEAT_MS);
 		break;
 	case PROGRESS_AUTO:
 	case PROGRESS_NONE:
@@ -327,6 +336,7 @@ static void work(struct follow *f)
 		flush_events(f);
 	}
 	timer_stop(&f->tick);
+	timer_stop(&f->beat);
 	if (f->live)
 		live_view_hide(f->live);
 	/* Who orders an ended run to do something comes too late, and must not hurt. */
@@ -396,7 +406,7 @@ static struct record *begin_record(
 static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
 	bool stdin_used, const struct follow_run *run)
 {
-	struct follow f = { .tick.fire = on_tick };
+	struct follow f = { .tick.fire = on_tick, .beat.fire = on_beat };
 	struct rlimit nofile;
 
 	if (o->strict && o->tolerate) {

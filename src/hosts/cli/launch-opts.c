@@ -112,6 +112,19 @@ static bool take_secret_env(struct cli *cli, const char *name, struct launch *l)
 	return true;
 }
 
+bool launch_secrets(struct cli *cli, const struct launch_opts *o, struct launch *l)
+{
+	bool ok = true;
+
+	l->secrets = l->secrets ? l->secrets : json_array();
+	l->secret_env = l->secret_env ? l->secret_env : json_array();
+	for (size_t i = 0; i < o->secrets.len; i++)
+		ok &= take_secret(cli, o->secrets.at[i], l);
+	for (size_t i = 0; i < o->secret_env.len; i++)
+		ok &= take_secret_env(cli, o->secret_env.at[i], l);
+	return ok;
+}
+
 bool launch_options(
 	struct cli *cli, const struct launch_opts *o, const struct run_opts *run, struct launch *l)
 {
@@ -126,15 +139,9 @@ bool launch_options(
 		l->jobs = run->jobs;
 	if (run->grace_ms != RUN_OPT_UNSET)
 		l->grace_ms = run->grace_ms;
-	l->secrets = l->secrets ? l->secrets : json_array();
-	l->secret_env = l->secret_env ? l->secret_env : json_array();
 	l->env = l->env ? l->env : json_array();
 	for (size_t i = 0; i < run->env.len; i++)
 		json_array_append_new(l->env, json_from_str(str_of(run->env.at[i])));
-	for (size_t i = 0; i < o->secrets.len; i++)
-		ok &= take_secret(cli, o->secrets.at[i], l);
-	for (size_t i = 0; i < o->secret_env.len; i++)
-		ok &= take_secret_env(cli, o->secret_env.at[i], l);
 	ok &= launch_pairs(cli, "agent", &o->agents, &l->agents);
 	ok &= launch_pairs(cli, "collection", &o->collections, &l->collections);
 	l->stream |= o->stream;

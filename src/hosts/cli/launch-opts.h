@@ -30,6 +30,8 @@ bool launch_pairs(
 	struct cli *cli, const char *option, const struct opt_list *words, json_t **object);
 
 /* Puts them into the launch. False with issues added. */
+/* The values of --secret and --secret-env: before the recipe is read, which has to know them. */
+bool launch_secrets(struct cli *cli, const struct launch_opts *o, struct launch *l);
 bool launch_options(
 	struct cli *cli, const struct launch_opts *o, const struct run_opts *run, struct launch *l);
 

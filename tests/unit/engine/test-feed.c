@@ -20,7 +20,7 @@ static void on_collected(struct live_owner *o UNUSED)
 	collected++;
 }
 
-static struct live_owner owner = { on_failed, on_collected };
+static struct live_owner owner = { .failed = on_failed, .collected = on_collected };
 
 static void pattern(struct buf *b, size_t size)
 {

@@ -1,0 +1,370 @@
+#!/usr/bin/env bats
+# Step recipes where a document does not say it all: signals, kills, answers at gates, terminals.
+
+load common
+
+setup_file() {
+	# Python reads the documents; without it there is little to test.
+	command -v python3 >/dev/null || skip "no python3"
+}
+
+# recipe NAME: a recipe file whose steps or stages are on standard input.
+recipe() {
+	{
+		printf 'name: it\ndescription: d\nversion: 1.0.0\n'
+		cat
+	} >"$1"
+}
+
+of_json() { # EXPRESSION: of the document `d` on standard input
+	python3 -c "import json,sys; d=json.load(sys.stdin); print(($1))"
+}
+
+roux() {
+	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
+}
+
+state() {
+	echo "$HOME/.pi/agent/roux"
+}
+
+supervisor() {
+	roux status "$1" --json | of_json 'd["pid"]'
+}
+
+# killed: the detached run `it` loses its supervisor at once.
+killed() {
+	local pid
+	pid=$(supervisor it)
+	kill -KILL "$pid"
+	until_true 10 ended "$pid"
+}
+
+# -- stopping -------------------------------------------------------------------------------------
+
+@test "a signal ends every construct at once, and nothing is left or started" {
+	local what
+	recipe it.yaml <<-'END'
+	context: {l: [1, 2, 3, 4]}
+	steps:
+	- {id: par, type: bash, foreach: "{{l}}", parallel: 2, command: "echo $$ >>pids; sleep 1000", condition: "{{what}} == par"}
+	- {id: all, type: bash, foreach: "{{l}}", parallel: true, command: "echo $$ >>pids; sleep 1000", condition: "{{what}} == all"}
+	- {id: seq, type: bash, foreach: "{{l}}", command: "echo $$ >>pids; sleep 1000", condition: "{{what}} == seq"}
+	- {id: delay, type: bash, foreach: "{{l}}", delay_between: 1000000, command: "echo $$ >>pids", condition: "{{what}} == delay"}
+	- {id: spaced, type: bash, foreach: "{{l}}", parallel: true, delay_between: 1000000, command: "echo $$ >>pids", condition: "{{what}} == spaced"}
+	- {id: retry, type: bash, command: "echo $$ >>pids; false", retry: {max_attempts: 3, initial_delay: 1000, max_delay: 1000}, condition: "{{what}} == retry"}
+	- {id: while, type: bash, while_condition: "true", command: "echo $$ >>pids; sleep 1000", condition: "{{what}} == while"}
+	- {id: sub, type: recipe, recipe: sub.yaml, condition: "{{what}} == sub"}
+	- {id: agent, agent: x, prompt: P, condition: "{{what}} == agent"}
+	- {id: later, type: bash, command: "touch later"}
+	END
+	recipe sub.yaml <<-'END'
+	steps: [{id: a, type: bash, command: "echo $$ >>pids; sleep 1000"}, {id: z, type: bash, command: "touch later"}]
+	END
+	for what in par all seq delay spaced retry while sub agent; do
+		: >pids
+		start run --foreground --as "$what" --agent "x=sh -c 'echo \$\$ >>pids; sleep 1000'" it.yaml "what=$what"
+		until_true 20 lines_at_least pids 1
+		kill -TERM "$RUNNING"
+		finish 20
+		is "$what $status" "$what 143"
+		[ ! -e later ]
+		nobody_left
+		is "$(roux status "$what" --json | of_json 'd["status"]')" cancelled
+	done
+}
+
+@test "a wait is ended by a signal" {
+	recipe it.yaml <<-'END'
+	steps: [{id: a, type: bash, command: "touch begun"}, {id: w, type: wait, seconds: 1000}, {id: z, type: bash, command: "touch later"}]
+	END
+	start run --foreground it.yaml
+	until_true 20 test -e begun
+	kill -INT "$RUNNING"
+	finish 20
+	is "$status" 130
+	[ ! -e later ]
+}
+
+@test "cancel --graceful lets the round finish and starts no other" {
+	recipe it.yaml <<-'END'
+	context: {l: [1, 2, 3]}
+	steps:
+	- {id: a, type: bash, foreach: "{{l}}", checkpoint_iterations: true, collect: r, command: "echo {{item}} >>log; until test -e go; do sleep 0.02; done; printf {{item}}"}
+	END
+	roux run --detach --as it it.yaml >/dev/null
+	until_true 20 lines_at_least log 1
+	"$ROUX" cancel --graceful it >/dev/null 2>&1 </dev/null 3>&- &
+	until_true 20 contains "$(state)/runs/it/events.jsonl" '"run.cancel"'
+	touch go
+	wait $!
+	is "$(cat log)" 1
+	# The round counts, the others are still to be run.
+	is "$(roux resume it --json 2>/dev/null | of_json 'd["status"], d["context"]["r"]')" "('done', ['1', '2', '3'])"
+	is "$(tr '\n' ' ' <log)" "1 2 3 "
+}
+
+@test "the last round of a parallel loop that a signal ended is no result" {
+	recipe it.yaml <<-'END'
+	context: {l: [1, 2]}
+	steps:
+	- {id: a, type: bash, foreach: "{{l}}", parallel: true, collect: r, command: "echo {{item}} >>log; test -e go || sleep 1000; printf {{item}}"}
+	END
+	start run --foreground --as it --json it.yaml
+	until_true 20 lines_at_least log 2
+	kill -TERM "$RUNNING"
+	finish 20
+	is "$(of_json '"r" in d["context"], d["steps"]' <out)" "(False, [])"
+	touch go
+	is "$(roux resume it --json 2>/dev/null | of_json 'd["context"]["r"]')" "['1', '2']"
+}
+
+# -- going on -------------------------------------------------------------------------------------
+
+@test "killed in a loop without checkpoints: it starts over; with them: it goes on" {
+	local kept lines
+	for kept in true false; do
+		rm -rf "$(state)" log go
+		recipe it.yaml <<-END
+		context: {l: [1, 2, 3]}
+		steps:
+		- {id: z, type: bash, command: "echo z >>log"}
+		- {id: a, type: bash, foreach: "{{l}}", checkpoint_iterations: $kept, collect: r, command: "echo {{item}} >>log; test {{item}} != 2 || until test -e go; do sleep 0.02; done; printf {{item}}"}
+		END
+		roux run --detach --as it it.yaml >/dev/null
+		until_true 20 lines_at_least log 3
+		killed
+		touch go
+		is "$(roux resume it --json 2>/dev/null | of_json 'd["status"], d["context"]["r"]')" "('done', ['1', '2', '3'])"
+		lines=$(tr '\n' ' ' <log)
+		if [ "$kept" = true ]; then is "$lines" "z 1 2 2 3 "; else is "$lines" "z 1 2 1 2 3 "; fi
+	done
+}
+
+@test "killed in a while: it starts over with the variables that it began with" {
+	recipe it.yaml <<-'END'
+	context: {n: 0}
+	steps:
+	- {id: z, type: bash, command: "echo z >>log; printf 3", output: n}
+	- {id: a, type: bash, while_condition: "{{n}} < 6", output: n, command: "echo {{n}} >>log; test {{n}} != 4 || until test -e go; do sleep 0.02; done; printf $(({{n}} + 1))"}
+	END
+	roux run --detach --as it it.yaml >/dev/null
+	until_true 20 lines_at_least log 3
+	killed
+	touch go
+	is "$(roux resume it --json 2>/dev/null | of_json 'd["status"], d["context"]["n"]')" "('done', '6')"
+	is "$(tr '\n' ' ' <log)" "z 3 4 3 4 5 "
+}
+
+@test "killed inside a sub-recipe and a stage: what is done stays done" {
+	recipe it.yaml <<-'END'
+	stages:
+	- name: one
+	  steps: [{id: a, type: bash, command: "echo a >>log"}, {id: s, type: recipe, recipe: sub.yaml, output: r}]
+	- name: two
+	  steps: [{id: z, type: bash, command: "echo z >>log; printf '{{r.o}}'", output: o}]
+	END
+	recipe sub.yaml <<-'END'
+	steps:
+	- {id: x, type: bash, command: "echo x >>log"}
+	- {id: y, type: bash, command: "echo y >>log; until test -e go; do sleep 0.02; done; printf y", output: o}
+	END
+	roux run --detach --as it it.yaml >/dev/null
+	until_true 20 lines_at_least log 3
+	killed
+	touch go
+	rm sub.yaml it.yaml # the run has its own copies
+	is "$(roux resume it --json 2>/dev/null | of_json 'd["status"], d["context"]["o"]')" "('done', 'y')"
+	is "$(tr '\n' ' ' <log)" "a x y y z "
+}
+
+@test "cancelled in the pause before a retry: the tries go on counting" {
+	recipe it.yaml <<-'END'
+	steps:
+	- {id: a, type: bash, command: "echo $ROUX_ATTEMPT >>log; test -e go", retry: {max_attempts: 3, initial_delay: 1000, max_delay: 1000}}
+	END
+	roux run --detach --as it it.yaml >/dev/null
+	until_true 20 contains "$(state)/runs/it/events.jsonl" '"step:retry"'
+	roux cancel it >/dev/null
+	touch go
+	start resume it --json
+	# The first try stands; the pause before the second is not over, and a signal ends it too.
+	until_true 20 lines_at_least log 2
+	finish 20
+	is "$(of_json 'd["status"], d["steps"][0]["attempts"]' <out)" "('done', 2)"
+	is "$(tr '\n' ' ' <log)" "1 2 "
+}
+
+@test "two at once: the second is refused" {
+	recipe it.yaml <<-'END'
+	steps: [{id: a, type: bash, command: "touch begun; sleep 1000"}]
+	END
+	roux run --detach --as it it.yaml >/dev/null
+	until_true 20 test -e begun
+	run -2 roux resume it
+	run -2 roux approve it
+	roux kill it >/dev/null
+}
+
+# -- gates ----------------------------------------------------------------------------------------
+
+gated() {
+	recipe it.yaml <<-'END'
+	stages:
+	- name: one
+	  steps: [{id: a, type: bash, command: "echo a >>log"}]
+	  approval: {required: true, prompt: "go on?"}
+	- name: two
+	  steps: [{id: b, type: bash, command: "echo b >>log; printf '%s' \"$M\"", env: {M: "{{_approval_message}}"}, output: m}]
+	END
+}
+
+@test "a paused run says what it waits for and how to answer" {
+	gated
+	run -4 --separate-stderr roux run --foreground --as it it.yaml
+	has "$stderr" "go on?"
+	has "$stderr" "roux approve it"
+	is "$output" ""
+	is "$(roux status it --json | of_json 'd["status"], d["pending_approval"]["stage"], d["pid"]')" "('paused', 'one', None)"
+	nobody_left
+}
+
+@test "approve --resume does both; the stage may be left out" {
+	gated
+	run -4 roux run --foreground --as it it.yaml
+	is "$(roux approve it --message "it's \$fine" --resume --json 2>/dev/null | of_json 'd["status"], d["context"]["m"]')" \
+		"('done', \"it's \$fine\")"
+	is "$(tr '\n' ' ' <log)" "a b "
+}
+
+@test "the time since when it waits does not change with a resume" {
+	local since
+	gated
+	run -4 roux run --foreground --as it it.yaml
+	since=$(roux status it --json | of_json 'd["pending_approval"]["since"]')
+	is "$(roux resume it --json 2>/dev/null | of_json 'd["pending_approval"]["since"]')" "$since"
+}
+
+@test "a detached run pauses; wait says so with its exit status" {
+	gated
+	roux run --detach --as it it.yaml >/dev/null
+	run -4 roux wait it
+	run -0 roux deny it --reason "no"
+	run -1 roux resume it
+	run -1 roux resume it
+	is "$(cat log)" a
+	is "$(roux status it --json | of_json 'd["status"], d["pending_approval"]')" "('denied', None)"
+}
+
+# -- the rest -------------------------------------------------------------------------------------
+
+@test "--secret is masked everywhere but in values.json, and reaches the command" {
+	local dir found
+	recipe it.yaml <<-'END'
+	steps:
+	- {id: a, type: bash, command: 'printf %s "$P" | wc -c', env: {P: "{{pw}}"}, output: n}
+	- {id: b, type: bash, command: "true {{pw}}"}
+	- {id: c, type: bash, condition: "{{pw}} == x", command: "true"}
+	- {id: d, type: bash, command: "false {{pw}}", on_error: continue}
+	END
+	roux run --foreground --as it --secret pw=hunter22-hunter22 --json --events ev it.yaml >out 2>err
+	is "$(of_json 'd["context"]["n"].strip(), d["context"]["pw"]' <out)" "('17', '***')"
+	dir=$(state)/runs/it
+	found=$(grep -rl hunter22 "$dir" ev out err || true)
+	is "$found" "$dir/values.json"
+}
+
+@test "--stream shows the lines of steps as they come" {
+	recipe it.yaml <<-'END'
+	steps:
+	- {id: talks, type: bash, command: "echo one; echo two", output: o}
+	- {id: silent, type: bash, command: "echo three", output: p}
+	END
+	run -0 --separate-stderr roux run --foreground --stream it.yaml
+	has "$stderr" "talks"
+	has "$stderr" "two"
+	is "$output" "three"
+}
+
+@test "a collection is named on the command line" {
+	mkdir -p lib/deep
+	recipe lib/deep/c.yaml <<-'END'
+	steps: [{id: x, type: recipe, recipe: d.yaml, output: o}]
+	END
+	recipe lib/deep/d.yaml <<-'END'
+	steps: [{id: x, type: bash, command: "printf found", output: o}]
+	END
+	recipe it.yaml <<-'END'
+	steps: [{id: a, type: recipe, recipe: "@my:deep/c.yaml", output: r}]
+	END
+	is "$(roux run --foreground --json --collection my=lib it.yaml 2>/dev/null | of_json 'd["context"]["r"]')" \
+		"{'o': {'o': 'found'}}"
+}
+
+@test "--max-parallel is the width of parallel: true, -j bounds it" {
+	local width
+	recipe it.yaml <<-'END'
+	context: {l: [1, 2, 3, 4, 5, 6]}
+	steps:
+	- {id: a, type: bash, foreach: "{{l}}", parallel: true, collect: r, parse_json: true, command: "mkdir live.{{item}}; sleep 0.2; ls -d live.* | wc -l; rmdir live.{{item}}"}
+	END
+	for width in "--max-parallel 2" "-j 1"; do
+		# shellcheck disable=SC2086
+		roux run --foreground --json $width it.yaml >out 2>err
+		[ "$(of_json 'max(d["context"]["r"])' <out)" -le 2 ]
+	done
+	is "$(of_json 'max(d["context"]["r"])' <out)" 1
+}
+
+@test "agents of the registry, of --agent, and those that nobody knows" {
+	mkdir -p "$HOME/.config/start"
+	cat >"$HOME/.config/start/agents.toml" <<-'END'
+	[agents.known]
+	bin = "cat"
+	command = "{bin}"
+	[agents."*"]
+	bin = "echo"
+	command = "{bin} any {agent} {step}"
+	END
+	recipe it.yaml <<-'END'
+	steps:
+	- {id: a, agent: "space:known", prompt: "hello", output: a}
+	- {id: b, agent: other, prompt: "hello", output: b}
+	END
+	is "$(roux run --foreground --json it.yaml 2>err | of_json 'd["context"]["a"], d["context"]["b"]')" "('hello', 'any other b')"
+	is "$(roux run --foreground --json --agent '*=echo given' it.yaml 2>err | of_json 'd["context"]["a"], d["context"]["b"]')" "('given', 'given')"
+	rm "$HOME/.config/start/agents.toml"
+	run -1 roux run --foreground it.yaml
+	has "$output" "known"
+}
+
+@test "a resume uses the agents that the run was started with" {
+	recipe it.yaml <<-'END'
+	steps: [{id: z, type: bash, command: "test -e go"}, {id: a, agent: x, prompt: "hello", output: a}]
+	END
+	run -1 roux run --foreground --as it --agent x=cat it.yaml
+	touch go
+	is "$(roux resume it --json 2>/dev/null | of_json 'd["context"]["a"]')" hello
+}
+
+@test "many rounds need no more memory than few" {
+	unsanitized
+	local few many
+	recipe it.yaml <<-'END'
+	context: {n: 10}
+	steps:
+	- {id: l, type: bash, command: "seq {{n}} | paste -sd, | sed 's/.*/[&]/'", output: l}
+	- {id: a, type: bash, foreach: "{{l}}", parallel: true, max_iterations: 100000, on_error: continue, shell: /bin/false, command: "x"}
+	END
+	peak() {
+		python3 - "$ROUX" run --foreground --quiet it.yaml "n=$1" <<-'END'
+		import os, subprocess, sys
+		p = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		print(os.wait4(p.pid, 0)[2].ru_maxrss)
+		END
+	}
+	few=$(peak 2000)
+	many=$(peak 8000)
+	echo "$few KiB, $many KiB"
+	[ $((many - few)) -lt 2048 ]
+}
