@@ -430,7 +430,7 @@ static void tell_result(struct roux_run *run, struct buf *b)
 		buf_printf(b,
 			"roux: paused at stage '%.*s': %.*s\nroux: `roux approve %s` or `roux deny "
 			"%s`, then `roux resume %s`\n",
-			STR(res->gate), STR(res->prompt), run->options.base.as,
+			STR(res->gate), STR(str_trim(res->prompt)), run->options.base.as,
 			run->options.base.as, run->options.base.as);
 	else if (status == ROUX_PARTIAL)
 		buf_adds(b, "roux: warning: the run ended early: later steps were skipped after a "

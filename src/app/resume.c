@@ -120,7 +120,7 @@ static void add_in_doubt(void *data, struct str path, const struct leaf_record *
 		return;
 	if (b->len)
 		buf_adds(b, ", ");
-	buf_add(b, path);
+	buf_printf(b, "[%.*s]", STR(path));
 }
 
 void resume_in_doubt(const struct leaves *l, struct buf *paths)

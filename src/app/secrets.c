@@ -82,16 +82,10 @@ static void add_value(struct mask *m, const json_t *value)
 	}
 }
 
-static void add_names(struct mask *m, const struct launch *l, const json_t *names)
+static void add_names(struct mask *m, const json_t *values, const json_t *names)
 {
-	for (size_t i = 0; i < json_array_size(names); i++) {
-		const char *name = json_string_value(json_array_get(names, i));
-		const json_t *value = json_object_get(l->values, name);
-
-		if (!value && l->plan)
-			value = json_object_get(l->plan->vars, name);
-		add_value(m, value);
-	}
+	for (size_t i = 0; i < json_array_size(names); i++)
+		add_value(m, json_object_get(values, json_string_value(json_array_get(names, i))));
 }
 
 /* A secret inside another one is found after it. */
@@ -102,18 +96,35 @@ static int longer_first(const void *a, const void *b)
 	return (x->len < y->len) - (x->len > y->len);
 }
 
-struct mask *mask_new(const struct launch *l)
+static struct mask *sorted(struct mask *m)
 {
-	struct mask *m = mem_new(struct mask);
-
-	add_names(m, l, l->secrets);
-	add_names(m, l, l->secret_env);
 	if (m->texts.len) {
 		qsort(m->texts.at, m->texts.len, sizeof(*m->texts.at), longer_first);
 		return m;
 	}
 	mask_free(m);
 	return NULL;
+}
+
+struct mask *mask_new(const json_t *values, const json_t *names, const json_t *more)
+{
+	struct mask *m = mem_new(struct mask);
+
+	add_names(m, values, names);
+	add_names(m, values, more);
+	return sorted(m);
+}
+
+struct mask *mask_of(const struct launch *l)
+{
+	struct mask *m = mem_new(struct mask);
+	const json_t *const all[] = { l->values, l->plan ? l->plan->vars : NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		add_names(m, all[i], l->secrets);
+		add_names(m, all[i], l->secret_env);
+	}
+	return sorted(m);
 }
 
 void mask_free(struct mask *m)

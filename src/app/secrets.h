@@ -13,8 +13,10 @@ bool secret_name(const struct launch *l, struct str name);
 /* The texts of a run's secrets. */
 struct mask;
 
-/* NULL when there are none. */
-struct mask *mask_new(const struct launch *l);
+/* Of the members of `values` that are named in the two arrays. NULL when there are none. */
+struct mask *mask_new(const json_t *values, const json_t *names, const json_t *more);
+/* Those of a launch, with what its recipe says. */
+struct mask *mask_of(const struct launch *l);
 void mask_free(struct mask *m);
 
 /* `text` with every secret in it replaced: itself when there is none, else in the arena. */

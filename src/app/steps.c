@@ -205,7 +205,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	struct steps_run *s = mem_new(struct steps_run);
 
 	s->launch = l;
-	s->mask = mask_new(l);
+	s->mask = mask_of(l);
 	s->vars = json_deep_copy(l->plan->vars);
 	add_variables(s);
 	s->copies = freeze_json(l->dir, RECIPES_FILE, true, r);

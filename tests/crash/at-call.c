@@ -120,7 +120,8 @@ static void send_fd(int to, int fd)
 		char room[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = { 0 };
-	struct iovec byte = { "", 1 };
+	char zero = 0;
+	struct iovec byte = { &zero, 1 };
 	struct msghdr m = { .msg_iov = &byte,
 		.msg_iovlen = 1,
 		.msg_control = control.room,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/issues.h"
+#include "app/secrets.h"
 #include "app/settings.h"
 #include "app/source.h"
 #include "base/file.h"
@@ -44,10 +45,10 @@ int cli_refuse(struct cli *cli, bool json)
 	report_sort(&cli->report);
 	if (json) {
 		issues_document(&cli->report, &text);
-		(void)cli_print(buf_str(&text));
+		(void)cli_print(mask_text(cli->mask, buf_str(&text), &cli->arena));
 	} else {
 		report_text(&cli->report, REPORT_ERRORS, &text);
-		cli_say(buf_str(&text));
+		cli_say(mask_text(cli->mask, buf_str(&text), &cli->arena));
 	}
 	return report_has_system(&cli->report) ? 1 : 2;
 }
@@ -196,6 +197,7 @@ int cli_main(const struct command *const *commands, size_t count, int argc, char
 	json_seed();
 	int status = dispatch(&cli, argc, argv);
 	report_done(&cli.report);
+	mask_free(cli.mask);
 	settings_done(cli.settings);
 	arena_done(&cli.arena);
 	return status;

@@ -4,6 +4,7 @@
 #include "cmdline/command.h"
 
 struct settings;
+struct mask;
 
 /* The command line as a host: turns words into calls of app/ and answers into text or JSON. */
 struct cli {
@@ -17,6 +18,7 @@ struct cli {
 	struct arena arena;
 	struct report report;
 	struct settings *settings; /* cli_settings() */
+	struct mask *mask;         /* texts that no diagnostic may show; NULL: none */
 };
 
 /* Parses, runs and returns the exit status. */

@@ -31,6 +31,7 @@ static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct cmd_run_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_run_opts, launch),
+	OPT_SET_IN(NULL, secret_opts, struct cmd_run_opts, launch.secrets),
 	OPT_SET_IN(NULL, agent_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, step_opts, struct cmd_run_opts, launch),
 	OPT_SET(NULL, own_opts),

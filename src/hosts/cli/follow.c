@@ -442,7 +442,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	}
 	f.record = record;
 	f.terminal = run->terminal;
-	struct mask *mask = run->launch ? mask_new(run->launch) : NULL;
+	struct mask *mask = run->launch ? mask_of(run->launch) : NULL;
 	f.run = start_run(f.roux, p,
 		&(struct start_options){
 			.base = { .size = sizeof(struct roux_start),
@@ -458,7 +458,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 			.terminal = run->terminal,
 			.steps = steps,
 			.launch = run->launch,
-			.mask = mask,
+			.mask = mask ? mask : cli->mask,
 			.only = run->launch ? run->launch->only : S(""),
 			.listen = f.live || f.lines || f.stream || f.events >= 0 ? on_event : NULL,
 			.listen_data = &f,

@@ -14,15 +14,11 @@ const struct opt name_opts[1] = {
 	OPT_TEXT(0, "as", "ID", struct launch_opts, as, "name the run"),
 };
 
-const struct opt launch_opts[4] = {
+const struct opt launch_opts[2] = {
 	OPT_FLAG('d', "detach", struct launch_opts, detach,
 		"return at once; the run goes on by itself"),
 	OPT_FLAG(0, "durable", struct launch_opts, durable,
 		"flush every record to the disk: nothing is lost in a power cut either"),
-	OPT_LIST(0, "secret", "NAME=VALUE", struct launch_opts, secrets,
-		"a value that is shown nowhere"),
-	OPT_LIST(0, "secret-env", "NAME", struct launch_opts, secret_env,
-		"the same, read from the environment and not written down"),
 };
 
 const struct opt agent_opts[2] = {
@@ -84,44 +80,13 @@ bool launch_settings(struct cli *cli, struct launch *l)
 	return true;
 }
 
-static bool take_secret(struct cli *cli, const char *word, struct launch *l)
-{
-	const char *equals = strchr(word, '=');
-
-	if (!equals || equals == word)
-		return report_error(
-			&cli->report, (struct where){ 0 }, "--secret takes NAME=VALUE, found no =");
-	struct str name = { word, (size_t)(equals - word) };
-	json_object_setn_new_nocheck(
-		l->values, name.p, name.len, json_from_str(str_of(equals + 1)));
-	json_array_append_new(l->secrets, json_from_str(name));
-	return true;
-}
-
-static bool take_secret_env(struct cli *cli, const char *name, struct launch *l)
-{
-	const char *value = getenv(name);
-
-	if (!value) {
-		report_error(&cli->report, (struct where){ 0 },
-			"--secret-env %s: there is no such variable", name);
-		return report_hint(&cli->report, "export %s first", name);
-	}
-	json_object_set_new_nocheck(l->values, name, json_from_str(str_of(value)));
-	json_array_append_new(l->secret_env, json_from_str(str_of(name)));
-	return true;
-}
-
 bool launch_secrets(struct cli *cli, const struct launch_opts *o, struct launch *l)
 {
 	bool ok = true;
 
 	l->secrets = l->secrets ? l->secrets : json_array();
 	l->secret_env = l->secret_env ? l->secret_env : json_array();
-	for (size_t i = 0; i < o->secrets.len; i++)
-		ok &= take_secret(cli, o->secrets.at[i], l);
-	for (size_t i = 0; i < o->secret_env.len; i++)
-		ok &= take_secret_env(cli, o->secret_env.at[i], l);
+	ok &= secrets_take(cli, &o->secrets, l->values, l->secrets, l->secret_env);
 	return ok;
 }
 

@@ -3,11 +3,12 @@
 #include "app/launch.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/follow.h"
+#include "hosts/cli/secret-opts.h"
 
 /* Options of every command that starts or takes up a recorded run. */
 struct launch_opts {
 	const char *as;
-	struct opt_list secrets, secret_env;
+	struct secret_opts secrets;
 	bool detach, durable;
 	struct opt_list agents, collections;
 	uint64_t max_parallel; /* 0: as the settings say */
@@ -20,7 +21,7 @@ bool launch_collections(struct cli *cli, const struct launch_opts *o, json_t **r
 /* Gives a new launch what the settings say. */
 bool launch_settings(struct cli *cli, struct launch *l);
 extern const struct opt name_opts[1];
-extern const struct opt launch_opts[4];
+extern const struct opt launch_opts[2];
 extern const struct opt agent_opts[2];
 extern const struct opt step_opts[2];
 

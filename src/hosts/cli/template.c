@@ -65,7 +65,9 @@ struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool 
 	if (!values_claim_stdin(cli, words[0], stdin_used))
 		return NULL;
 	AUTO_JSON *values = values_read(cli, &o->values, count - 1, words + 1, stdin_used);
-	if (!values)
+	AUTO_JSON *given = json_array();
+	AUTO_JSON *from_environment = json_array();
+	if (!values || !secrets_take(cli, &o->secrets, values, given, from_environment))
 		return NULL;
 	struct graph *g = load(cli, o, any, words[0], values);
 	struct plan *p = g ? plan_new(g, values, &cli->report) : NULL;

@@ -2,12 +2,14 @@
 
 #include "graph/plan.h"
 #include "hosts/cli/cli.h"
+#include "hosts/cli/secret-opts.h"
 
 /* Options of every command that reads a template. */
 struct template_opts {
 	unsigned dialect;
 	bool template;
 	struct opt_list values;
+	struct secret_opts secrets;
 };
 extern const struct opt dialect_opts[1];
 extern const struct opt template_opts[1];

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "graph/step.h"
 #include "render/lines.h"
 
 struct fixture {
@@ -168,6 +169,115 @@ static void lines_are_collected_up_to_four_kibibytes(void **state)
 	teardown(&f);
 }
 
+static void loops_of_steps_count_their_rounds(void **state)
+{
+	static const struct step_node step = { 0 };
+	static const struct node each = { .kind = NODE_EACH, .label = S("work"), .step = &step };
+	static const struct node body = { .label = S("work"), .step = &step };
+	struct fixture f;
+
+	(void)state;
+	setup(&f);
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_NODE_START,
+						.node = &each,
+						.path = S("1"),
+						.count = 200,
+						.mono_ms = 1000 }),
+		"[1 work] 200 items\n");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
+						.node = &body,
+						.path = S("1.r5"),
+						.ok = true,
+						.ms = 8,
+						.mono_ms = 1100 }),
+		"[1.r5 work] done in 8 ms (1/200)\n");
+	/* A failure that is tried again has not ended. */
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
+						.node = &body,
+						.path = S("1.r6"),
+						.code = 3,
+						.ms = 8,
+						.mono_ms = 1200 }),
+		"[1.r6 work] failed with code 3 in 8 ms (2/200)\n");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_STEP,
+						.name = S("step:retry"),
+						.node = &body,
+						.path = S("1.r6"),
+						.data = S(",\"attempt\":2,\"ms\":5000") }),
+		"[1.r6 work] retry, attempt 2, in 5.0 s\n");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_NODE_RETRY,
+						.node = &body,
+						.path = S("1.r6"),
+						.attempt = 2 }),
+		"");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
+						.node = &body,
+						.path = S("1.r6"),
+						.ok = true,
+						.ms = 8,
+						.mono_ms = 3000 }),
+		"[1.r6 work] done in 8 ms (2/200, 1.0/s)\n");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_NODE_DONE,
+						.node = &each,
+						.path = S("1"),
+						.ok = true,
+						.mono_ms = 9000 }),
+		"[1 work] done: 2/200, 15.0/min\n");
+	teardown(&f);
+}
+
+static void pauses_and_gates_have_lines(void **state)
+{
+	static const struct step_node step = { .stage = S("ship") };
+	static const struct node gate = { .kind = NODE_GATE, .label = S("ship"), .step = &step };
+	struct fixture f;
+
+	(void)state;
+	setup(&f);
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_STEP,
+						.name = S("step:wait:start"),
+						.label = S("rest"),
+						.path = S("2"),
+						.data = S(",\"ms\":250") }),
+		"[2 rest] wait for 250 ms\n");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_STEP,
+						.name = S("recipe:approval"),
+						.node = &gate,
+						.path = S("0.1"),
+						.data = S(",\"state\":\"pending\"") }),
+		"[0.1 ship] waits for approval\n");
+	assert_string_equal(
+		line_of(&f, (struct event){ .kind = EVENT_STEP, .name = S("recipe:step") }), "");
+	teardown(&f);
+}
+
+static void silence_is_broken_after_half_a_minute(void **state)
+{
+	const char *argv[] = { "sleep", NULL };
+	struct fixture f;
+
+	(void)state;
+	setup(&f);
+	(void)line_of(&f, (struct event){ .kind = EVENT_COMMAND_START,
+				  .path = S("0"),
+				  .label = S("long"),
+				  .argv = argv,
+				  .mono_ms = 5000 });
+	(void)line_of(&f, (struct event){ .kind = EVENT_COMMAND_START,
+				  .path = S("1"),
+				  .argv = argv,
+				  .mono_ms = 30000 });
+	plain_lines_beat(f.lines, 34999);
+	assert_string_equal(written(&f), "");
+	plain_lines_beat(f.lines, 40000);
+	assert_string_equal(written(&f), "[0 long] still running, for 35.0 s\n");
+	(void)line_of(
+		&f, (struct event){ .kind = EVENT_COMMAND_DONE, .path = S("0"), .mono_ms = 41000 });
+	plain_lines_beat(f.lines, 50000);
+	assert_string_equal(written(&f), "");
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +286,9 @@ int main(void)
 		cmocka_unit_test(no_control_character_comes_through),
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(lines_are_collected_up_to_four_kibibytes),
+		cmocka_unit_test(loops_of_steps_count_their_rounds),
+		cmocka_unit_test(pauses_and_gates_have_lines),
+		cmocka_unit_test(silence_is_broken_after_half_a_minute),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -410,6 +410,29 @@ static void two_connections_see_each_other(void **state UNUSED)
 	ledger_close(two);
 }
 
+static void launches_are_counted_until_the_recipe_changes(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	struct recipe_usage u = { 0 };
+
+	assert_false(ledger_usage(l, S("/r.yaml"), &arena, &u, &r));
+	assert_true(ledger_count(l, S("/r.yaml"), S("one"), 1000, &r));
+	assert_true(ledger_count(l, S("/r.yaml"), S("one"), 2000, &r));
+	assert_true(ledger_count(l, S("/other.md"), S("x"), 2500, &r));
+	assert_true(ledger_usage(l, S("/r.yaml"), &arena, &u, &r));
+	assert_int_equal(u.calls, 2);
+	assert_int_equal(u.last_called, 2000);
+	assert_int_equal(u.reset_at, 0);
+	assert_true(ledger_count(l, S("/r.yaml"), S("two"), 3000, &r));
+	assert_true(ledger_usage(l, S("/r.yaml"), &arena, &u, &r));
+	assert_int_equal(u.calls, 1);
+	assert_int_equal(u.reset_at, 3000);
+	assert_str(u.fingerprint, "two");
+	assert_int_equal(r.issues.len, 0);
+	ledger_close(l);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -432,6 +455,7 @@ int main(void)
 		T(putting_twice_changes_nothing),
 		T(takes_the_leaves_of_a_file_again_and_again),
 		T(two_connections_see_each_other),
+		T(launches_are_counted_until_the_recipe_changes),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

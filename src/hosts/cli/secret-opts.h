@@ -1,0 +1,15 @@
+#pragma once
+
+#include "data/json.h"
+#include "hosts/cli/cli.h"
+
+/* Values that are shown nowhere. */
+struct secret_opts {
+	struct opt_list values, names; /* NAME=VALUE; NAME of the environment */
+};
+extern const struct opt secret_opts[2];
+
+/* Puts them into `values` and their names into the two arrays; from now on diagnostics do not show
+ * them. False with issues added. */
+bool secrets_take(struct cli *cli, const struct secret_opts *o, json_t *values, json_t *given,
+	json_t *from_environment);
