@@ -41,6 +41,7 @@ struct record {
 	struct mailbox *mailbox;
 	struct line_log outbox;
 	const struct steps_run *steps; /* of a step recipe */
+	bool checkpoints;              /* state.json is there */
 	/* The command whose end is being told: */
 	struct buf command;
 	bool cancelled;
@@ -84,6 +85,7 @@ static int write_progress(struct record *rec, const char *phase)
 	if (r < 0 || !rec->steps || !rec->run)
 		return r;
 	buf_reset(&text);
+	rec->checkpoints = true;
 	steps_state(rec->steps, phase, run_result(rec->run), &text);
 	return record_files_replace(&rec->files, "state.json", buf_str(&text));
 }
@@ -375,11 +377,13 @@ static void count(struct record *rec, const struct event *e)
 	} else if (e->kind == EVENT_NODE_REUSED) {
 		rec->completed++;
 		rec->failed += !e->ok;
-	} else {
+	} else if (e->kind != EVENT_STEP) {
 		return;
 	}
+	/* The first checkpoint of a step recipe is there before its first step has ended. */
+	bool first = rec->steps && !rec->checkpoints;
 	if (!timer_running(&rec->progress))
-		timer_start(rec->loop, &rec->progress, PROGRESS_MS);
+		timer_start(rec->loop, &rec->progress, first ? 0 : PROGRESS_MS);
 }
 
 void record_event(struct record *rec, struct run *run, const struct event *e)

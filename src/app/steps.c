@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/freeze.h"
+#include "app/record-files.h"
 #include "app/secrets.h"
 #include "app/step-agent.h"
 #include "base/clock.h"
@@ -217,6 +219,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.max_parallel = (unsigned)l->max_parallel,
 		.stream = l->stream,
 		.project = l->row.cwd.p,
+		.env = l->env,
 		.load = load,
 		.keep = keep,
 		.secret = secret,
@@ -327,6 +330,95 @@ static json_t *completed(const json_t *steps)
 	return ids;
 }
 
+/* How many steps need not be looked at again. */
+static size_t behind(const json_t *steps)
+{
+	size_t count = json_array_size(steps);
+	const json_t *last = count ? json_array_get(steps, count - 1) : NULL;
+
+	return count - str_eq(json_str(json_object_get(last, "status")), S("failed"));
+}
+
+/* How far it has come: `count` of its own steps are behind it. */
+static void add_position(json_t *state, const struct steps_run *s, size_t count)
+{
+	const struct step_recipe *recipe = s->launch->recipe->steps;
+	json_t *stages = json_array();
+	size_t i = 0;
+
+	if (!recipe->stage_count) {
+		json_object_set_new(state, "current_step_index", json_integer((json_int_t)count));
+		json_decref(stages);
+		return;
+	}
+	for (; i < recipe->stage_count && count >= recipe->stages[i]->step_count; i++) {
+		count -= recipe->stages[i]->step_count;
+		json_array_append_new(stages, json_from_str(recipe->stages[i]->name));
+	}
+	json_object_set_new(state, "current_stage_index", json_integer((json_int_t)i));
+	json_object_set_new(state, "current_step_in_stage", json_integer((json_int_t)count));
+	json_object_set_new(state, "completed_stages", stages);
+}
+
+static void add_output(json_t *step, const struct steps_run *s, const char *what, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+	struct stat st;
+
+	buf_adds(&name, "out/");
+	output_name(&name, json_str(json_object_get(step, "path")),
+		(uint64_t)json_integer_value(json_object_get(step, "attempts")), err);
+	AUTO_BUF file = BUF_INIT;
+	buf_printf(&file, "%.*s/%s", STR(s->launch->dir), buf_cstr(&name));
+	if (stat(buf_cstr(&file), &st) == 0)
+		json_object_set_new(step, what,
+			json_pack("{s:o, s:I}", "path", json_from_str(buf_str(&name)), "bytes",
+				(json_int_t)st.st_size));
+}
+
+/* The steps, with the files that have what they printed. */
+static json_t *with_outputs(const struct steps_run *s, const json_t *steps)
+{
+	json_t *all = json_deep_copy(steps), *step;
+	size_t i;
+
+	json_array_foreach(all, i, step)
+	{
+		if (!json_object_get(step, "path"))
+			continue;
+		add_output(step, s, "stdout", false);
+		add_output(step, s, "stderr", true);
+	}
+	return all;
+}
+
+static json_t *answered(const json_t *gates)
+{
+	json_t *history = json_array(), *g;
+	const char *path;
+
+	json_object_foreach((json_t *)gates, path, g)
+	{
+		if (answer_of(g) != GATE_PENDING)
+			json_array_append(history, g);
+	}
+	return history;
+}
+
+static void add_pending(json_t *state, const struct launch *l)
+{
+	static const char *const members[] = { "stage", "prompt", "since", "timeout", "default" };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *pending = gate_pending(l->dir, &ignored);
+
+	for (size_t i = 0; pending && i < ARRAY_SIZE(members); i++) {
+		AUTO_BUF name = BUF_INIT;
+
+		buf_printf(&name, "pending_approval_%s", members[i]);
+		json_object_set(state, buf_cstr(&name), json_object_get(pending, members[i]));
+	}
+}
+
 void steps_state(
 	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b)
 {
@@ -334,7 +426,6 @@ void steps_state(
 	const struct step_recipe *recipe = l->recipe->steps;
 	AUTO_JSON *state = json_object();
 	AUTO_BUF started = BUF_INIT;
-	AUTO_REPORT ignored = REPORT_INIT;
 
 	clock_rfc3339(&started, l->created);
 	json_object_set_new(state, "session_id", json_from_str(l->id));
@@ -345,16 +436,15 @@ void steps_state(
 	json_object_set_new(state, "project_path", json_from_str(l->row.cwd));
 	json_object_set_new(state, "parent_session_id", json_null());
 	json_object_set_new(state, "status", json_string(status));
-	json_object_set_new(
-		state, "current_step_index", json_integer((json_int_t)json_array_size(res->steps)));
+	add_position(state, s, behind(res->steps));
 	json_object_set_new(state, "completed_steps", completed(res->steps));
 	json_object_set_new(state, "skipped_steps",
 		res->skipped ? json_incref((json_t *)res->skipped) : json_array());
-	json_object_set_new(
-		state, "steps", res->steps ? json_incref((json_t *)res->steps) : json_array());
+	json_object_set_new(state, "foreach_progress", json_deep_copy(res->rounds));
+	json_object_set_new(state, "steps", with_outputs(s, res->steps));
 	json_object_set(state, "stage_approvals", s->gates);
-	json_t *pending = gate_pending(l->dir, &ignored);
-	json_object_set_new(state, "pending_approval", pending ? pending : json_null());
+	json_object_set_new(state, "approval_history", answered(s->gates));
+	add_pending(state, l);
 	json_object_set_new(state, "context", shown_vars(s, !str_eq(str_of(status), S("running"))));
 	json_write(b, state, 2);
 	buf_addc(b, '\n');

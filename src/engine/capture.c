@@ -20,6 +20,15 @@ static void end(struct capture *c)
 	c->ended(c);
 }
 
+/* Most pipes are read once, when there is something, and once more at their end, and need no call
+ * for this. */
+static void set_nonblocking(struct capture *c)
+{
+	if (c->fd >= 0 && !c->nonblocking)
+		(void)fcntl(c->fd, F_SETFL, O_NONBLOCK);
+	c->nonblocking = true;
+}
+
 /* The pipe's bytes can no longer be kept: go on reading, so that the command is not held up until
  * it is ended, but keep nothing. */
 static void give_up(struct capture *c, int error)
@@ -82,6 +91,7 @@ static void spill(struct capture *c)
 	buf_done(&c->head);
 	/* A larger pipe means fewer turns; the kernel may say no, and that is fine. */
 	(void)fcntl(c->fd, F_SETPIPE_SZ, PIPE_LARGE);
+	set_nonblocking(c);
 }
 
 /* Past the limit it is read all the same, so that the command is not held up. */
@@ -157,20 +167,28 @@ static bool take(struct capture *c)
 	return true;
 }
 
-void capture_drain(struct capture *c)
+static void read_on(struct capture *c)
 {
 	for (int round = 0; c->fd >= 0 && round < ROUNDS; round++)
 		if (c->moved && !c->error ? !move(c) : !take(c))
 			break;
 }
 
+void capture_drain(struct capture *c)
+{
+	/* Somebody may still hold the other end: nothing may wait for him. */
+	set_nonblocking(c);
+	read_on(c);
+}
+
 static void on_ready(struct watch *w, uint32_t events)
 {
 	struct capture *c = container_of(w, struct capture, watch);
 
-	/* A pipe that was just emptied has no more, unless its end is there to be read. */
+	/* A pipe that was just emptied has no more, unless its end is there to be read: then
+	 * reading never waits. Moving never does. */
 	if ((events & EPOLLHUP) || c->moved)
-		capture_drain(c);
+		read_on(c);
 	else
 		(void)take(c);
 }
@@ -180,11 +198,11 @@ int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int
 	int ends[2];
 
 	c->fd = c->file = -1;
+	c->nonblocking = false;
 	c->mode = mode;
 	c->watch.ready = on_ready;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	int r = watch_start(l, &c->watch, ends[0], EPOLLIN);
 	if (r < 0) {
 		close_fd(&ends[0]);

@@ -20,6 +20,7 @@ struct capture {
 	uint64_t bytes; /* came in all */
 	uint64_t limit; /* CAPTURE_ALL: keeps no more than that; 0: everything */
 	bool cut;       /* there was more */
+	bool nonblocking;
 	struct buf head;
 	struct buf tail; /* CAPTURE_ENDS: a ring of the last bytes once `head` is full */
 	size_t tail_at;

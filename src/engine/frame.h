@@ -89,6 +89,7 @@ struct frame {
 	struct step_state *steps; /* NULL: it needs none */
 	json_t *own_vars;         /* variables of a parallel round; NULL: those above */
 	bool finished;            /* its result has been read */
+	bool recalled;            /* … from a record of an earlier execution */
 	bool paced;               /* an agent that counts as running */
 
 	/* groups */
@@ -188,7 +189,7 @@ struct run {
 	/* Steps: */
 	struct scope scope;          /* the outermost */
 	struct step_call first_call; /* the recipe that was started */
-	json_t *step_list, *skipped;
+	json_t *step_list, *skipped, *rounds;
 	struct str last_output; /* the variable that the last step has set */
 	struct buf gate, gate_prompt;
 	bool executing;    /* something has been begun that was not taken from a record */

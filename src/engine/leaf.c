@@ -172,6 +172,7 @@ static void judge(struct frame *f, const struct verdict *v, struct content *out)
 	bool limit = stopped_by_limit(f);
 
 	f->timed_out = f->timed_out || limit;
+	f->recalled = v->recalled;
 	o.code = v->signal ? 128 + v->signal : v->code;
 	if (f->timed_out)
 		o.code = f->node->step ? 124 : !v->signal && v->code ? v->code : 1;

@@ -177,11 +177,14 @@ static void loop_over(struct frame *f, bool halted)
 		.failure = st->failure };
 
 	restore(f);
-	if (!halted && (!st->failed || f->tolerated))
+	if (!halted && (!st->failed || f->tolerated)) {
 		keep_results(f, &o);
-	if (!halted && (!st->failed || f->tolerated))
 		close_record(f);
+	}
 	if (!halted) {
+		if (step_listed(f))
+			json_object_deln(
+				f->run->rounds, f->node->step->id.p, f->node->step->id.len);
 		step_tell(f, "recipe:loop_complete", ",\"iterations\":%" PRIu64, f->next);
 		if (step_listed(f) && (f->node->step->collect.len || f->node->step->output.len))
 			f->run->last_output = f->node->step->collect.len ? f->node->step->collect
@@ -199,6 +202,9 @@ static void start_round(struct frame *f)
 	struct frame *child =
 		frame_new(f->run, f, f->node->children[0], FRAME_COPY, index, NULL, false);
 
+	if (step_listed(f))
+		json_object_setn_new_nocheck(f->run->rounds, f->node->step->id.p,
+			f->node->step->id.len, json_integer((json_int_t)f->next));
 	step_tell(f, "recipe:loop_iteration", ",\"iteration\":%" PRIu64, index);
 	run_step(child, frame_enter);
 }

@@ -168,6 +168,8 @@ static void explain(struct run *r)
 		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
 			why->timeout ? "ran out of time, code" : "failed with code", why->code);
 		buf_add(b, utf8_head(why->command, 100));
+	} else if (o->timed_out && r->limit_path.len) {
+		buf_printf(b, "the time limit of node %s ran out", buf_cstr(&r->limit_path));
 	} else {
 		buf_printf(b, o->timed_out ? "a time limit ran out" : "the run failed with code %d",
 			res->code);
@@ -183,9 +185,6 @@ static void conclude_steps(struct run *r)
 {
 	struct run_result *res = &r->result;
 
-	res->vars = r->options.vars;
-	res->steps = r->step_list;
-	res->skipped = r->skipped;
 	content_unref(r->outcome.out);
 	r->outcome.out = NULL;
 	if (res->status == RUN_DONE || res->status == RUN_PARTIAL)
@@ -411,6 +410,7 @@ void run_free(struct run *r)
 	timer_stop(&r->pace_timer);
 	json_decref(r->step_list);
 	json_decref(r->skipped);
+	json_decref(r->rounds);
 	buf_done(&r->gate);
 	buf_done(&r->gate_prompt);
 	buf_done(&r->limit_path);
@@ -493,6 +493,11 @@ static void start_steps(struct run *r)
 	r->scope.vars = r->options.vars;
 	r->step_list = json_array();
 	r->skipped = json_array();
+	r->rounds = json_object();
+	r->result.vars = r->options.vars;
+	r->result.steps = r->step_list;
+	r->result.skipped = r->skipped;
+	r->result.rounds = r->rounds;
 	r->first_call = (struct step_call){ .graph = r->plan->graph,
 		.vars = r->options.vars,
 		.dir = g->dir,

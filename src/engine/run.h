@@ -74,7 +74,8 @@ struct run_result {
 	uint64_t ms;
 	/* Step recipes: */
 	const json_t *vars;      /* all variables at the end; NULL: no step recipe */
-	const json_t *steps;     /* [{"id","status","code","attempts","ms"}] */
+	const json_t *steps;     /* [{"id","status","code","attempts","ms","path"}] */
+	const json_t *rounds;    /* of loops under way: id → how many were begun */
 	const json_t *skipped;   /* ids */
 	struct str gate, prompt; /* RUN_PAUSED: what it waits for */
 	uint64_t gate_since_ms, gate_timeout_ms;

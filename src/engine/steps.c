@@ -169,6 +169,9 @@ static void list_step(struct frame *f, const char *status)
 	json_object_set_new(entry, "attempts", json_integer((json_int_t)f->attempt));
 	json_object_set_new(
 		entry, "ms", json_integer((json_int_t)(loop_now(f->run->loop) - f->entered_ms)));
+	AUTO_BUF path = BUF_INIT;
+	frame_path(f, &path);
+	json_object_set_new(entry, "path", json_from_str(buf_str(&path)));
 	json_array_append_new(f->run->step_list, entry);
 }
 
@@ -238,6 +241,7 @@ void step_failed(struct frame *f, int code, struct str why)
 						.label = f->node->label,
 						.command = f->node->line,
 						.code = code,
+						.timeout = f->timed_out,
 						.tolerated = f->tolerated,
 						.attempt = f->attempt,
 						.err = why,
@@ -322,7 +326,8 @@ void step_finish(struct frame *f)
 		remove_files(&f->steps->remove);
 	if (o->halted)
 		return;
-	tell_end(f);
+	if (!f->recalled)
+		tell_end(f);
 	/* Inside a loop the loop decides; a sequence has no result of its own. */
 	bool leaf = f->node->kind == NODE_COMMAND || f->node->kind == NODE_CALL;
 	if (leaf && (o->ok || f->tolerated))

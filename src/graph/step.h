@@ -99,6 +99,7 @@ struct step_host {
 	unsigned max_parallel;
 	bool stream;         /* every step as if it said so */
 	const char *project; /* the run's working directory */
+	const json_t *env;   /* [NAME=VALUE] that commands get beside ours; NULL: none */
 	/* The text of a recipe file, as it was when the run first called it. False with an issue.
 	 */
 	bool (*load)(void *data, struct str path, struct buf *text, struct report *r);

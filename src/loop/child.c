@@ -154,7 +154,7 @@ static int begin(void *data)
 
 static int spawn_clone(struct loop *l, struct child *c, const struct child_spec *spec)
 {
-	struct birth b = { .spec = spec, .parent = getpid() };
+	struct birth b = { .spec = spec, .parent = loop_pid(l) };
 	char *top = loop_stack(l);
 	sigset_t all, before;
 	int pidfd = -1;

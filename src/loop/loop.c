@@ -25,6 +25,7 @@ struct loop {
 	struct epoll_event batch[BATCH];
 	int batch_count, batch_next;
 	bool turning;
+	int pid;
 	char *stack; /* mapped when first needed: most loops start children */
 };
 
@@ -40,6 +41,7 @@ struct loop *loop_new(void)
 {
 	struct loop *l = mem_new(struct loop);
 
+	l->pid = getpid();
 	l->deadline = -1;
 	l->epoll = epoll_create1(EPOLL_CLOEXEC);
 	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -120,6 +122,11 @@ void watch_stop(struct watch *w)
 			l->batch[i].data.ptr = NULL;
 	w->loop = NULL;
 	w->fd = -1;
+}
+
+int loop_pid(const struct loop *l)
+{
+	return l->pid;
 }
 
 /* -- waiting --------------------------------------------------------------------------------------

@@ -34,8 +34,11 @@ struct watch {
 };
 
 int watch_start(struct loop *l, struct watch *w, int fd, uint32_t events);
-/* Before the descriptor is closed. No event of the current batch reaches it any more. */
+/* Before the descriptor is closed: closing alone is not enough, because a child that is just
+ * executing has it for a moment longer. No event of the current batch reaches it any more. */
 void watch_stop(struct watch *w);
+/* The process that made the loop. */
+int loop_pid(const struct loop *l);
 
 /* Calls `fire` once, `after_ms` from now. Starting again moves it. */
 struct timer {

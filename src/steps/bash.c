@@ -107,14 +107,29 @@ static const char *find_shell(const struct step *step, const char *cwd, struct a
 /* -- environment ---------------------------------------------------------------------------------
  */
 
-/* Literal text of an entry: `$NAME` of its own name is what the variable is now. Whatever else
- * looks like a shell's variable stays as it is. */
-static void add_literal(struct buf *b, struct str text, struct str name)
+/* What a command would get under that name; NULL: nothing. */
+static const char *inherited(struct str name, const struct step_host *host)
 {
 	AUTO_BUF variable = BUF_INIT;
 
 	buf_add(&variable, name);
-	const char *now = getenv(buf_cstr(&variable));
+	const char *found = getenv(buf_cstr(&variable));
+	for (size_t i = 0; i < json_array_size(host->env); i++) {
+		const char *entry = json_string_value(json_array_get(host->env, i));
+
+		if (str_starts(str_of(entry), name) && entry[name.len] == '=')
+			found = entry + name.len + 1;
+	}
+	return found;
+}
+
+/* Literal text of an entry: `$NAME` of its own name is what the variable is now. Whatever else
+ * looks like a shell's variable stays as it is. */
+static void add_literal(
+	struct buf *b, struct str text, struct str name, const struct step_host *host)
+{
+	const char *now = inherited(name, host);
+
 	for (size_t i = 0; i < text.len;) {
 		struct str rest = str_from(text, i);
 		size_t n = 0;
@@ -138,8 +153,8 @@ static void add_literal(struct buf *b, struct str text, struct str name)
 	}
 }
 
-static bool add_value(
-	struct buf *b, const struct recipe_pair *p, const struct scope *s, struct report *r)
+static bool add_value(struct buf *b, const struct recipe_pair *p, const struct scope *s,
+	const struct step_host *host, struct report *r)
 {
 	struct str text = p->text.text;
 	struct reference ref;
@@ -152,7 +167,7 @@ static bool add_value(
 	while (reference_next(text, &at, &ref)) {
 		json_t *made = NULL;
 
-		add_literal(b, str_sub(text, from, ref.offset - from), p->name);
+		add_literal(b, str_sub(text, from, ref.offset - from), p->name, host);
 		const json_t *value = reference_find(&ref, scope_vars(s), &made, p->text.place, r);
 		if (value)
 			value_render(b, value);
@@ -161,7 +176,7 @@ static bool add_value(
 			return false;
 		from = ref.offset + ref.length;
 	}
-	add_literal(b, str_from(text, from), p->name);
+	add_literal(b, str_from(text, from), p->name, host);
 	return true;
 }
 
@@ -202,7 +217,7 @@ static enum step_made make_env(const struct node *n, const struct scope *s,
 		AUTO_BUF entry = BUF_INIT;
 
 		buf_printf(&entry, "%.*s=", STR(step->env[i].name));
-		if (!add_value(&entry, &step->env[i], s, r))
+		if (!add_value(&entry, &step->env[i], s, host, r))
 			return STEP_MISTAKE;
 		if (memchr(entry.p, 0, entry.len))
 			return cannot(ret, 126,

@@ -256,16 +256,20 @@ class Place:
     def left(self):
         return marked(self.mark)
 
-    def gone(self):
-        """Waits until nothing that it has started is left and all locks are free: a process that was killed
-        holds its own until the kernel has taken it apart."""
-        until(lambda: not self.left(), "nobody is left")
+    def unlocked(self):
+        """Waits until no supervisor is left; what its commands have started may be."""
         runs = os.path.join(self.state, "runs")
         for name in os.listdir(runs) if os.path.isdir(runs) else []:
             lock = os.path.join(runs, name, ".alive")
             if os.path.exists(lock):
                 with open(lock) as f:
                     fcntl.flock(f, fcntl.LOCK_SH)
+
+    def gone(self):
+        """Waits until nothing that it has started is left and all locks are free: a process that was killed
+        holds its own until the kernel has taken it apart."""
+        until(lambda: not self.left(), "nobody is left")
+        self.unlocked()
 
     def done(self):
         for _ in range(20):
