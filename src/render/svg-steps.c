@@ -15,7 +15,7 @@ const char svg_steps_style[] =
 	".graph .skip-text{font-size:11px;fill:#7a5f00}\n"
 	".graph .line.round{stroke-dasharray:5 3}\n"
 	".graph .pill{fill:#fff;fill-opacity:.75}\n"
-	".graph .frame .pill,.graph .pill.on-frame{fill:#e6ebf3;fill-opacity:1}\n"
+	".graph .pill.on-frame{fill:#e6ebf3;fill-opacity:1}\n"
 	"@media (prefers-color-scheme:dark){\n"
 	".graph .oval{fill:#2a313c;stroke:#98a4b8}\n"
 	".graph .box.bash{fill:#1a2b45;stroke:#7fabf0}\n"
