@@ -155,6 +155,17 @@ static const char *default_agent(struct cli *cli, const struct init_opts *o,
 	return NULL;
 }
 
+/* Programs that show a text are good for trying things out; they take it as a file. */
+static const char *usual_command(struct str program)
+{
+	static const char *const readers[] = { "cat", "less", "more", "head", "wc" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
+		if (str_eq(program, str_of(readers[i])))
+			return "{bin} '{prompt_file}'";
+	return "{bin} '{prompt}'";
+}
+
 static void own_agent(
 	struct cli *cli, const struct init_opts *o, const char *program, struct init_plan *plan)
 {
@@ -164,7 +175,7 @@ static void own_agent(
 	plan->own_name = o->name ? o->name : arena_cstr(&cli->arena, path_last(str_of(program)));
 	plan->own_command = o->command       ? o->command
 			    : known(program) ? known(program)->command
-					     : "{bin} '{prompt}'";
+					     : usual_command(path_last(str_of(program)));
 	plan->default_agent = plan->own_name;
 }
 
