@@ -22,7 +22,7 @@ static struct str text(const json_t *event, const char *name)
 
 static bool has(struct str line, const char *part)
 {
-	return memmem(line.p, line.len, part, strlen(part)) != NULL;
+	return str_contains(line, str_of(part));
 }
 
 static void key_of(const json_t *event, struct buf *ret)
