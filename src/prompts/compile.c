@@ -279,7 +279,7 @@ bool compile(struct arena *a, const struct compile_input *in, struct compiled *r
 	struct direct d = { 0 };
 	struct shell_walk w;
 
-	if (memchr(in->command.p, '\0', in->command.len)) {
+	if (str_find(in->command, '\0', 0) < in->command.len) {
 		report_error(r, in->place ? place_where(in->place) : (struct where){ 0 },
 			"the command has a NUL byte in it");
 		return report_hint(r, "take it out: no command can hold one");

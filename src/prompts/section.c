@@ -177,7 +177,7 @@ static void run_command(struct work *w)
 	}
 	if (timeout <= 0)
 		timeout = SECTION_TIMEOUT_S;
-	bool ok = !memchr(w->s->command.p, '\0', w->s->command.len);
+	bool ok = str_find(w->s->command, '\0', 0) == w->s->command.len;
 	if (!ok)
 		buf_adds(&why, "it has a NUL byte in it");
 	ok = ok &&

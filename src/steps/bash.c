@@ -36,6 +36,11 @@ static bool substitute(
 	return step_text_substitute(t->text, t->place, scope_vars(s), ret, r);
 }
 
+static bool has_nul(struct str s)
+{
+	return str_find(s, '\0', 0) < s.len;
+}
+
 /* -- where ---------------------------------------------------------------------------------------
  */
 
@@ -57,7 +62,7 @@ const char *step_directory(const struct node *n, const struct scope *s,
 	struct str path = dir.len && dir.p[0] == '/'
 				  ? arena_str(a, buf_str(&dir))
 				  : arena_printf(a, "%s/%s", project, buf_cstr(&dir));
-	if (memchr(dir.p, 0, dir.len) || stat(path.p, &st) < 0 || !S_ISDIR(st.st_mode)) {
+	if (has_nul(buf_str(&dir)) || stat(path.p, &st) < 0 || !S_ISDIR(st.st_mode)) {
 		*made = cannot(ret, 126, "step '%.*s': the working directory '%s' %s",
 			STR(step->id), buf_cstr(&dir),
 			stat(path.p, &st) < 0 ? "does not exist" : "is no directory");
@@ -219,7 +224,7 @@ static enum step_made make_env(const struct node *n, const struct scope *s,
 		buf_printf(&entry, "%.*s=", STR(step->env[i].name));
 		if (!add_value(&entry, &step->env[i], s, host, r))
 			return STEP_MISTAKE;
-		if (memchr(entry.p, 0, entry.len))
+		if (has_nul(buf_str(&entry)))
 			return cannot(ret, 126,
 				"step '%.*s': the value of env %.*s has a NUL byte in it",
 				STR(step->id), STR(step->env[i].name));
@@ -272,7 +277,7 @@ static enum step_made make_argv(const struct step *step, const char *shell, stru
 	argv[0] = shell;
 	argv[1] = argv[2] = argv[3] = NULL;
 	ret->argv = argv;
-	if (memchr(text.p, 0, text.len))
+	if (has_nul(text))
 		return cannot(
 			ret, 126, "step '%.*s': the command has a NUL byte in it", STR(step->id));
 	if (text.len > COMMAND_MAX)
