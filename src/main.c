@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,10 @@ static bool is_start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* The heap's end moves up and down with every command that is run, else, and each time the
+	 * system is asked. */
+	(void)mallopt(M_TOP_PAD, 256 * 1024);
+	(void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 	if (is_start(argc, argv)) {
 		char **words = mem_zero(sizeof(*words) * ((size_t)argc + 2));
 		char name[] = "start";

@@ -193,7 +193,7 @@ static void on_ready(struct watch *w, uint32_t events)
 		(void)take(c);
 }
 
-int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int *child_end)
+int capture_open(struct capture *c, enum capture_mode mode, int *child_end)
 {
 	int ends[2];
 
@@ -203,15 +203,20 @@ int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int
 	c->watch.ready = on_ready;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	int r = watch_start(l, &c->watch, ends[0], EPOLLIN);
-	if (r < 0) {
-		close_fd(&ends[0]);
-		close_fd(&ends[1]);
-		return r;
-	}
 	c->fd = ends[0];
 	*child_end = ends[1];
 	return 0;
+}
+
+void capture_watch(struct loop *l, struct capture *c)
+{
+	if (c->fd < 0 || c->watch.loop)
+		return;
+	int r = watch_start(l, &c->watch, c->fd, EPOLLIN);
+	if (r < 0) {
+		give_up(c, -r);
+		c->came(c, S(""));
+	}
 }
 
 void capture_close(struct capture *c)

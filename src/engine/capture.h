@@ -41,7 +41,9 @@ struct capture {
 enum { CAPTURE_CHUNK = 64 * 1024 };
 
 /* Makes the pipe; *child_end is the caller's to close. -errno. */
-int capture_start(struct loop *l, struct capture *c, enum capture_mode mode, int *child_end);
+int capture_open(struct capture *c, enum capture_mode mode, int *child_end);
+/* Reads it from now on, as it comes. What cannot be watched has a failure to keep. */
+void capture_watch(struct loop *l, struct capture *c);
 /* Reads what is there now, without waiting. */
 void capture_drain(struct capture *c);
 /* Stops listening; what came is kept. `ended` is not called. */

@@ -20,7 +20,8 @@ enum {
 	POLL_MIN_MS = 2, /* how often trees that are being ended are looked at */
 	POLL_MAX_MS = 50,
 	EMPTY_LOOKS = 2,
-	REAP_MS = 1000, /* how often orphans that have ended are taken off the process table */
+	REAP_MS = 1000,  /* how often orphans that have ended are taken off the process table */
+	PATIENCE_MS = 3, /* how long a command runs before its output is listened to */
 };
 
 enum stage { STAGE_RUNNING, STAGE_ASKING, STAGE_ASKED, STAGE_KILLED };
@@ -33,6 +34,8 @@ struct local_job {
 	struct list link; /* all jobs that have not ended */
 	struct child child;
 	struct feed feed;
+	struct list unheard; /* in struct local: nobody listens to its output yet */
+	uint64_t hear_at_ms;
 	struct timer linger;
 	enum stage stage;
 	uint64_t kill_at_ms; /* STAGE_ASKED: when asking is over */
@@ -58,6 +61,10 @@ struct local {
 	uint64_t started;    /* commands so far */
 	sigset_t mask;
 	char *chunk; /* for reading outputs */
+	/* Most commands are over in a moment: what they printed is then read once, when they have
+	 * ended, and roux does not wake up before. Only the others are listened to. */
+	struct list unheard; /* oldest first */
+	struct timer hearing;
 	/* All trees that are being ended are looked at together, in one walk over /proc. */
 	struct timer poll, reap;
 	uint64_t poll_ms;
@@ -142,6 +149,7 @@ static void tell(struct local_job *j)
 	j->told = true;
 	timer_stop(&j->linger);
 	list_remove(&j->link);
+	list_remove(&j->unheard);
 	j->job.code = j->child.code;
 	j->job.signal = j->child.signal;
 	j->job.keep_error = j->job.out.error ? j->job.out.error : j->job.err.error;
@@ -215,6 +223,32 @@ static void on_linger(struct timer *t)
 	capture_close(&j->job.out);
 	capture_close(&j->job.err);
 	settle(j);
+}
+
+static void on_hearing(struct timer *t)
+{
+	struct local *l = container_of(t, struct local, hearing);
+	uint64_t now = clock_mono_ms();
+
+	while (!list_empty(&l->unheard)) {
+		struct local_job *j = list_entry(l->unheard.next, struct local_job, unheard);
+
+		if (j->hear_at_ms > now) {
+			timer_start(l->loop, t, j->hear_at_ms - now);
+			return;
+		}
+		list_remove(&j->unheard);
+		capture_watch(l->loop, &j->job.out);
+		capture_watch(l->loop, &j->job.err);
+	}
+}
+
+static void hear_soon(struct local *l, struct local_job *j)
+{
+	j->hear_at_ms = clock_mono_ms() + PATIENCE_MS;
+	list_append(&l->unheard, &j->unheard);
+	if (!timer_running(&l->hearing))
+		timer_start(l->loop, &l->hearing, PATIENCE_MS);
 }
 
 static void on_exited(struct child *c)
@@ -428,6 +462,7 @@ static void free_job(struct job *job)
 	struct local_job *j = job_of(job);
 
 	list_remove(&j->link);
+	list_remove(&j->unheard);
 	deferred_stop(&j->telling);
 	timer_stop(&j->linger);
 	feed_stop(&j->feed);
@@ -568,16 +603,16 @@ static struct job *start(
 	int in = spec->terminal ? STDIN_FILENO : open_input(l, j, spec, &owned);
 	int r = in < 0 ? in : spec->terminal ? own_streams(&out, &err) : 0;
 	if (r == 0 && !spec->terminal)
-		r = capture_start(l->loop, &j->job.out, CAPTURE_ALL, &out);
+		r = capture_open(&j->job.out, CAPTURE_ALL, &out);
 	if (r == 0 && !spec->terminal)
-		r = capture_start(
-			l->loop, &j->job.err, spec->max_output ? CAPTURE_ALL : CAPTURE_ENDS, &err);
+		r = capture_open(&j->job.err, spec->max_output ? CAPTURE_ALL : CAPTURE_ENDS, &err);
 	j->job.out.limit = j->job.err.limit = spec->max_output;
 	if (r == 0)
 		r = spawn(l, j, spec, in, out, err);
 	if (owned)
 		close_fd(&in);
 	if (r == 0) {
+		hear_soon(l, j);
 		if (l->options.whole && !timer_running(&l->reap))
 			timer_start(l->loop, &l->reap, REAP_MS);
 		return &j->job;
@@ -598,6 +633,7 @@ static void close_executor(struct executor *e)
 
 	timer_stop(&l->poll);
 	timer_stop(&l->reap);
+	timer_stop(&l->hearing);
 	tree_asked_done(&l->asked);
 	free(l->chunk);
 	programs_done(&l->programs);
@@ -627,8 +663,10 @@ struct executor *local_executor(struct loop *loop, const struct local_options *o
 	l->options = *o;
 	l->poll.fire = look_at_trees;
 	l->reap.fire = on_reap;
+	l->hearing.fire = on_hearing;
 	l->programs.cwd = o->cwd;
 	list_init(&l->jobs);
+	list_init(&l->unheard);
 	if (o->mask)
 		l->mask = *o->mask;
 	else

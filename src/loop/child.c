@@ -159,8 +159,6 @@ static int spawn_clone(struct loop *l, struct child *c, const struct child_spec 
 	sigset_t all, before;
 	int pidfd = -1;
 
-	if (!top)
-		return -ENOMEM;
 	sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (spec->note)
@@ -217,13 +215,20 @@ static void on_exit_ready(struct watch *w, uint32_t events)
 	if (syscall(SYS_waitid, P_PIDFD, c->pidfd, &info, WEXITED | WNOHANG, &c->usage) < 0)
 		info = (siginfo_t){ .si_code = CLD_EXITED,
 			.si_status = 127 }; /* reaped by a stranger */
-	else if (!info.si_pid)
+	else if (!info.si_pid) {
+		/* Woken for nothing: once more. */
+		struct loop *l = w->loop;
+		int fd = w->fd;
+
+		watch_stop(w);
+		(void)watch_start(l, w, fd, EPOLLIN | EPOLLONESHOT);
 		return;
+	}
 	if (info.si_code == CLD_EXITED)
 		c->code = info.si_status;
 	else
 		c->signal = info.si_status;
-	watch_stop(&c->watch);
+	watch_spent(&c->watch);
 	close_fd(&c->pidfd);
 	c->exited(c);
 }
@@ -243,7 +248,7 @@ int child_spawn(struct loop *l, struct child *c, const struct child_spec *spec)
 	if (r < 0)
 		return r;
 	c->watch.ready = on_exit_ready;
-	r = watch_start(l, &c->watch, c->pidfd, EPOLLIN);
+	r = watch_start(l, &c->watch, c->pidfd, EPOLLIN | EPOLLONESHOT);
 	if (r < 0) {
 		child_signal(c, SIGKILL);
 		(void)waitid((idtype_t)P_PIDFD, (id_t)c->pidfd, &(siginfo_t){ 0 }, WEXITED);

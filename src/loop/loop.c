@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -12,7 +11,7 @@
 #include "base/lang.h"
 #include "base/vec.h"
 
-enum { BATCH = 64, STACK = 64 * 1024 };
+enum { BATCH = 64, STACK = 16 * 1024 };
 
 struct loop {
 	int epoll, wake;
@@ -26,7 +25,7 @@ struct loop {
 	int batch_count, batch_next;
 	bool turning;
 	int pid;
-	char *stack; /* mapped when first needed: most loops start children */
+	char *stack; /* made when first needed */
 };
 
 static void on_wake(struct watch *w, uint32_t events)
@@ -66,21 +65,15 @@ void loop_free(struct loop *l)
 	close_fd(&l->wake);
 	close_fd(&l->deadline);
 	vec_done(&l->heap);
-	if (l->stack)
-		(void)munmap(l->stack, STACK);
+	free(l->stack);
 	free(l);
 }
 
 void *loop_stack(struct loop *l)
 {
-	if (!l->stack) {
-		void *p = mmap(
-			NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		if (p == MAP_FAILED)
-			return NULL;
-		l->stack = p;
-	}
+	/* Not mapped for itself: that is two more calls of the system for a run of one command. */
+	if (!l->stack)
+		l->stack = mem_alloc(STACK);
 	return l->stack + STACK;
 }
 
@@ -120,6 +113,12 @@ void watch_stop(struct watch *w)
 	for (int i = l->batch_next; i < l->batch_count; i++)
 		if (l->batch[i].data.ptr == w)
 			l->batch[i].data.ptr = NULL;
+	w->loop = NULL;
+	w->fd = -1;
+}
+
+void watch_spent(struct watch *w)
+{
 	w->loop = NULL;
 	w->fd = -1;
 }

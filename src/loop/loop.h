@@ -23,7 +23,7 @@ int loop_fd(const struct loop *l);
 /* Makes a turn return. From any thread or signal handler. */
 void loop_wake(struct loop *l);
 
-/* The top of a small stack for a child that has not executed its program yet; NULL: no memory. */
+/* The top of a small stack for a child that has not executed its program yet. */
 void *loop_stack(struct loop *l);
 
 /* Calls `ready` when the descriptor is, with the epoll events. */
@@ -37,6 +37,8 @@ int watch_start(struct loop *l, struct watch *w, int fd, uint32_t events);
 /* Before the descriptor is closed: closing alone is not enough, because a child that is just
  * executing has it for a moment longer. No event of the current batch reaches it any more. */
 void watch_stop(struct watch *w);
+/* The same for one with EPOLLONESHOT, from its own `ready`: it has had its event. */
+void watch_spent(struct watch *w);
 /* The process that made the loop. */
 int loop_pid(const struct loop *l);
 

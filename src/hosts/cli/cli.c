@@ -181,12 +181,9 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 /* A caller may close the standard descriptors; a file opened there would be mistaken for them. */
 static void fill_standard_descriptors(void)
 {
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	close_fd(&fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+			return;
 }
 
 int cli_main(const struct command *const *commands, size_t count, int argc, char **argv)

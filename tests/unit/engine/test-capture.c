@@ -46,7 +46,8 @@ static void begin(struct loop *l, struct capture *c, enum capture_mode mode, int
 {
 	*c = (struct capture){ .chunk = &chunk, .came = on_came, .ended = on_ended };
 	came = ended = 0;
-	assert_int_equal(capture_start(l, c, mode, end), 0);
+	assert_int_equal(capture_open(c, mode, end), 0);
+	capture_watch(l, c);
 }
 
 static void finish(struct loop *l, struct capture *c, int *end)
