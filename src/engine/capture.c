@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -11,7 +10,8 @@
 
 enum {
 	PIPE_LARGE = 1024 * 1024,
-	ROUNDS = 16, /* reads before others get their turn */
+	PIPE_BUSY = 4096, /* found at one look: somebody writes as fast as he can */
+	ROUNDS = 16,      /* reads before others get their turn */
 };
 
 static void end(struct capture *c)
@@ -78,11 +78,8 @@ static void spill(struct capture *c)
 	int r = 0;
 
 	if (c->file < 0) {
-		c->file = file_temp();
-		/* Readers open it anew; nobody but root may open it for writing and spoil it for
-		 * the others. */
-		if (c->file >= 0)
-			(void)fchmod(c->file, 0400);
+		c->file = store_file(c->store);
+		c->temp = true;
 		r = c->file < 0 ? c->file : fd_write_all(c->file, buf_str(&c->head));
 	}
 	if (r < 0)
@@ -185,12 +182,16 @@ static void on_ready(struct watch *w, uint32_t events)
 {
 	struct capture *c = container_of(w, struct capture, watch);
 
+	uint64_t before = c->bytes;
+
 	/* A pipe that was just emptied has no more, unless its end is there to be read: then
-	 * reading never waits. Moving never does. */
-	if ((events & EPOLLHUP) || c->moved)
+	 * reading never waits. */
+	if (events & EPOLLHUP)
 		read_on(c);
-	else
+	else if (!c->moved || c->error)
 		(void)take(c);
+	else if (move(c) && c->bytes - before >= PIPE_BUSY)
+		loop_rest(w->loop);
 }
 
 int capture_open(struct capture *c, enum capture_mode mode, int *child_end)
@@ -236,7 +237,8 @@ void capture_done(struct capture *c)
 struct content *capture_take(struct capture *c)
 {
 	if (c->moved)
-		return content_from_fd(take_fd(&c->file), 0, c->bytes);
+		return c->temp ? content_from_temp(take_fd(&c->file), c->bytes, c->store)
+			       : content_from_fd(take_fd(&c->file), 0, c->bytes);
 	return content_from_buf(&c->head);
 }
 

@@ -24,9 +24,11 @@ struct capture {
 	struct buf head;
 	struct buf tail; /* CAPTURE_ENDS: a ring of the last bytes once `head` is full */
 	size_t tail_at;
-	int file;     /* where the bytes go; -1: only to memory */
-	bool moved;   /* CAPTURE_ALL: they are in the file and no longer in memory */
-	int error;    /* errno of a failure to keep them */
+	int file;   /* where the bytes go; -1: only to memory */
+	bool temp;  /* it is the store's */
+	bool moved; /* CAPTURE_ALL: they are in the file and no longer in memory */
+	int error;  /* errno of a failure to keep them */
+	struct store *store;
 	char **chunk; /* room for one read, shared by all captures of an owner; made when first
 			 needed */
 	/* Set by the owner. `came` gets what was read, empty when it went past unseen; `ended` is

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -19,6 +20,7 @@ struct content {
 	off_t offset; /* IN_FILE, IN_SPOOL */
 	int fd;       /* IN_FILE: owned; IN_SPOOL: the store's; IN_PIECES: written out, or -1 */
 	bool counted; /* in the store's budget */
+	bool temp;    /* the store may have the file back */
 	struct store *store;
 	union {
 		char *bytes;                   /* IN_MEMORY: owned */
@@ -55,6 +57,19 @@ static void uncount(struct content *c)
 		c->store->file_count--;
 }
 
+/* Nobody else has the file open, as a command may that was left running: only then the kernel would
+ * give a lease. */
+static bool ours_alone(int fd)
+{
+	return fcntl(fd, F_SETLEASE, F_WRLCK) == 0 && fcntl(fd, F_SETLEASE, F_UNLCK) == 0;
+}
+
+static void give_back(struct store *s, int *fd)
+{
+	if (s->spare < 0 && ours_alone(*fd))
+		s->spare = take_fd(fd);
+}
+
 static void drop_bytes(struct content *c)
 {
 	uncount(c);
@@ -64,8 +79,11 @@ static void drop_bytes(struct content *c)
 		c->pieces->done(c->pieces->data);
 		free(c->pieces);
 	}
-	if (c->kind != IN_SPOOL)
-		close_fd(&c->fd);
+	if (c->kind == IN_SPOOL)
+		return;
+	if (c->temp)
+		give_back(c->store, &c->fd);
+	close_fd(&c->fd);
 }
 
 void content_unref(struct content *c)
@@ -93,6 +111,15 @@ struct content *content_from_fd(int fd, off_t offset, uint64_t size)
 
 	c->fd = fd;
 	c->offset = offset;
+	return c;
+}
+
+struct content *content_from_temp(int fd, uint64_t size, struct store *s)
+{
+	(void)!ftruncate(fd, (off_t)size);
+	struct content *c = content_from_fd(fd, 0, size);
+	c->temp = true;
+	c->store = s;
 	return c;
 }
 
@@ -323,7 +350,20 @@ int content_reader(struct content *c, struct store *s, bool *owned)
 void store_done(struct store *s)
 {
 	close_fd(&s->spool);
+	close_fd(&s->spare);
 	close_fd(&s->null);
+}
+
+int store_file(struct store *s)
+{
+	if (s->spare >= 0 && lseek(s->spare, 0, SEEK_SET) == 0)
+		return take_fd(&s->spare);
+	int fd = file_temp();
+	/* Readers open it anew; nobody but root may open it for writing and spoil it for the
+	 * others. */
+	if (fd >= 0)
+		(void)fchmod(fd, 0400);
+	return fd;
 }
 
 static bool spool(struct content *c, struct store *s)

@@ -16,13 +16,17 @@ struct store {
 	size_t file_count;   /* kept in files of their own for long */
 	int spool;           /* the shared file; -1: none yet */
 	off_t spool_bytes;
+	int spare; /* a temporary file that nobody has a use for any more; -1: none */
 	int null;  /* /dev/null, opened once; -1: not yet */
 	int error; /* errno of the first failure to keep something; 0: none */
 };
 
-#define STORE_INIT ((struct store){ .spool = -1, .null = -1 })
+#define STORE_INIT ((struct store){ .spool = -1, .spare = -1, .null = -1 })
 
 void store_done(struct store *s);
+/* A file for what is too large for memory: the spare one, to be written over, or a new one. To have
+ * pages and to give them back is a good part of what a large output costs. -errno. */
+int store_file(struct store *s);
 
 enum {
 	CONTENT_MEMORY_MAX = 256 * 1024,    /* one content in memory; past that it is a file */
@@ -39,6 +43,8 @@ void content_unref(struct content *c);
 struct content *content_from_buf(struct buf *b);
 /* Takes the descriptor, a regular file; the bytes from `offset` on. */
 struct content *content_from_fd(int fd, off_t offset, uint64_t size);
+/* The same of a file that store_file() gave; the bytes past `size` are cut off. */
+struct content *content_from_temp(int fd, uint64_t size, struct store *s);
 /* Made of pieces that are written one after the other by `write` whenever somebody reads it, and
  * only then. `done` ends `data`. */
 struct content_out;

@@ -594,6 +594,7 @@ static struct job *start(
 	j->telling.call = on_telling;
 	j->job.out.fd = j->job.err.fd = j->job.out.file = j->job.err.file = -1;
 	j->job.out.chunk = j->job.err.chunk = &l->chunk;
+	j->job.out.store = j->job.err.store = l->options.store;
 	j->job.out.came = on_out;
 	j->job.out.ended = on_out_end;
 	j->job.err.came = on_err;

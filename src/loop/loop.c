@@ -5,13 +5,14 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/lang.h"
 #include "base/vec.h"
 
-enum { BATCH = 64, STACK = 16 * 1024 };
+enum { BATCH = 64, STACK = 16 * 1024, REST_NS = 100 * 1000 };
 
 struct loop {
 	int epoll, wake;
@@ -23,7 +24,7 @@ struct loop {
 	struct watch wake_watch;
 	struct epoll_event batch[BATCH];
 	int batch_count, batch_next;
-	bool turning;
+	bool turning, rest;
 	int pid;
 	char *stack; /* made when first needed */
 };
@@ -287,8 +288,17 @@ int loop_fd(const struct loop *loop)
 	return l->epoll;
 }
 
+void loop_rest(struct loop *l)
+{
+	l->rest = true;
+}
+
 int loop_turn(struct loop *l, int timeout_ms)
 {
+	if (l->rest && timeout_ms != 0 && list_empty(&l->deferred))
+		(void)clock_nanosleep(
+			CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = REST_NS }, NULL);
+	l->rest = false;
 	int n = epoll_wait(l->epoll, l->batch, BATCH, wait_ms(l, timeout_ms));
 
 	if (n < 0 && errno != EINTR)

@@ -16,6 +16,9 @@ void loop_free(struct loop *l);
 
 /* Waits until something is due, at most `timeout_ms` (-1: for ever), and calls whom it concerns. */
 int loop_turn(struct loop *l, int timeout_ms);
+/* From a watch whose descriptor fills quickly: the next turn begins a moment later, and finds more.
+ * To be woken for every piece costs more than to move it. */
+void loop_rest(struct loop *l);
 /* Milliseconds of the monotonic clock, read once per turn. */
 uint64_t loop_now(const struct loop *l);
 /* Readable when a turn has something to do: for an outer loop. */

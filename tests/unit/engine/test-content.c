@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -224,6 +226,57 @@ static void a_file_that_was_cut_is_an_error(void **state UNUSED)
 	content_unref(c);
 }
 
+/* -- files that are written over -----------------------------------------------------------------
+ */
+
+static struct content *in_temp(struct store *s, const char *text, int *ret)
+{
+	*ret = store_file(s);
+	assert_true(*ret >= 0);
+	assert_int_equal(fd_write_all(*ret, str_of(text)), 0);
+	return content_from_temp(*ret, strlen(text), s);
+}
+
+static void a_file_is_written_over_when_nobody_has_it_any_more(void **state)
+{
+	struct store s = STORE_INIT;
+	AUTO_BUF text = BUF_INIT;
+	struct stat st;
+	int first, second;
+
+	(void)state;
+	content_unref(in_temp(&s, "a long text", &first));
+	if (s.spare < 0)
+		skip(); /* a file system without leases */
+	struct content *c = in_temp(&s, "short", &second);
+	assert_int_equal(first, second);
+	assert_int_equal(fstat(second, &st), 0);
+	assert_int_equal(st.st_size, 5);
+	assert_int_equal(content_head(c, 100, &text), 0);
+	assert_string_equal(buf_cstr(&text), "short");
+	content_unref(c);
+	store_done(&s);
+}
+
+static void a_file_that_somebody_reads_is_left_to_him(void **state)
+{
+	struct store s = STORE_INIT;
+	char path[40], seen[16] = { 0 };
+	int first, second;
+
+	(void)state;
+	struct content *c = in_temp(&s, "his", &first);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", first);
+	AUTO_CLOSE int reader = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(reader >= 0);
+	content_unref(c);
+	assert_int_equal(s.spare, -1);
+	content_unref(in_temp(&s, "not", &second));
+	assert_int_equal(read(reader, seen, sizeof(seen)), 3);
+	assert_string_equal(seen, "his");
+	store_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +287,8 @@ int main(void)
 		cmocka_unit_test(what_is_kept_goes_to_one_file_past_the_budget),
 		cmocka_unit_test(few_descriptors_are_kept_for_long),
 		cmocka_unit_test(a_file_that_was_cut_is_an_error),
+		cmocka_unit_test(a_file_is_written_over_when_nobody_has_it_any_more),
+		cmocka_unit_test(a_file_that_somebody_reads_is_left_to_him),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
