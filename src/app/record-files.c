@@ -388,9 +388,11 @@ int record_files_output(struct record_files *f, const struct launch *l, struct r
 	/* A run that was stopped in the middle keeps what there is. */
 	if (!done && res->status != RUN_FAILED && res->status != RUN_TIMEOUT)
 		return 0;
-	if (unlinkat(f->dirfd, "stdout.log", 0) < 0)
+	/* What a command has printed there is another name of its output, and stays that. */
+	if (f->last_open && unlinkat(f->dirfd, "stdout.log", 0) < 0)
 		return -errno;
-	AUTO_CLOSE int fd = open_at(f, "stdout.log", O_WRONLY | O_CREAT | O_EXCL);
+	AUTO_CLOSE int fd =
+		open_at(f, "stdout.log", O_WRONLY | O_CREAT | (f->last_open ? O_EXCL : 0));
 	if (fd < 0 || !done)
 		return MIN(fd, 0);
 	if (l->graph->output)

@@ -66,6 +66,18 @@ static struct record *record_of(struct recorder *r)
 /* -- progress ------------------------------------------------------------------------------------
  */
 
+/* state.json of a step recipe. */
+static int write_state(struct record *rec, const char *phase)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!rec->steps || !rec->run)
+		return 0;
+	rec->checkpoints = true;
+	steps_state(rec->steps, phase, run_result(rec->run), &text);
+	return record_files_replace(&rec->files, "state.json", buf_str(&text));
+}
+
 static int write_progress(struct record *rec, const char *phase)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -82,12 +94,7 @@ static int write_progress(struct record *rec, const char *phase)
 	clock_rfc3339(&text, clock_real_ms());
 	buf_adds(&text, "\"\n}\n");
 	int r = record_files_replace(&rec->files, "progress.json", buf_str(&text));
-	if (r < 0 || !rec->steps || !rec->run)
-		return r;
-	buf_reset(&text);
-	rec->checkpoints = true;
-	steps_state(rec->steps, phase, run_result(rec->run), &text);
-	return record_files_replace(&rec->files, "state.json", buf_str(&text));
+	return r < 0 ? r : write_state(rec, phase);
 }
 
 /* Once is enough: after the first write that failed others will. */
@@ -101,10 +108,14 @@ static void failed(struct record *rec, const char *what, int error)
 static void on_progress(struct timer *t)
 {
 	struct record *rec = container_of(t, struct record, progress);
-	int r = write_progress(rec, "running");
+	bool first = rec->steps && !rec->checkpoints;
+	/* Most runs are over before the first look at their progress is due. */
+	int r = first ? write_state(rec, "running") : write_progress(rec, "running");
 
 	if (r < 0)
 		failed(rec, "cannot write progress.json", r);
+	else if (first)
+		timer_start(rec->loop, t, PROGRESS_MS);
 }
 
 static void on_flush(struct deferred *d)
@@ -168,6 +179,12 @@ static bool recall(struct recorder *r, const struct leaf_key *key, struct leaf_r
 	return record_files_recall(&rec->files, key->path, was, ret);
 }
 
+static void number_member(struct buf *b, const char *head, uint64_t n)
+{
+	buf_adds(b, head);
+	buf_add_number(b, n, 1);
+}
+
 static int open_output(void *data, enum job_stream stream)
 {
 	struct leaf_note *note = data;
@@ -190,8 +207,10 @@ static int begin(struct recorder *r, const struct leaf_key *key, bool last, stru
 	buf_add(&note->path, key->path);
 	buf_adds(&note->before, "{\"p\":");
 	json_write_str(&note->before, key->path);
-	buf_printf(&note->before, ",\"a\":%" PRIu64 ",\"s\":\"start\",", number);
-	buf_printf(&note->after, ",\"ts\":%" PRIu64 "}\n", clock_real_ms());
+	number_member(&note->before, ",\"a\":", number);
+	buf_adds(&note->before, ",\"s\":\"start\",");
+	number_member(&note->after, ",\"ts\":", clock_real_ms());
+	buf_adds(&note->after, "}\n");
 	list_append(&rec->leaves, &note->link);
 	*ret = (struct job_record){ .fd = rec->files.leaves,
 		.before = buf_str(&note->before),
@@ -239,14 +258,16 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	}
 	if (e->cancelled)
 		buf_adds(&line, ",\"cancelled\":true");
-	buf_printf(&line,
-		",\"ms\":%" PRIu64 ",\"out\":%" PRIu64 ",\"err\":%" PRIu64 ",\"ts\":%" PRIu64,
-		e->ms, e->out_bytes, e->err_bytes, clock_real_ms());
-	if (e->usage)
-		buf_printf(&line,
-			",\"ru\":{\"user_us\":%" PRIu64 ",\"system_us\":%" PRIu64
-			",\"memory_kib\":%" PRIu64 "}",
-			e->usage->user_us, e->usage->system_us, e->usage->memory_kib);
+	number_member(&line, ",\"ms\":", e->ms);
+	number_member(&line, ",\"out\":", e->out_bytes);
+	number_member(&line, ",\"err\":", e->err_bytes);
+	number_member(&line, ",\"ts\":", clock_real_ms());
+	if (e->usage) {
+		number_member(&line, ",\"ru\":{\"user_us\":", e->usage->user_us);
+		number_member(&line, ",\"system_us\":", e->usage->system_us);
+		number_member(&line, ",\"memory_kib\":", e->usage->memory_kib);
+		buf_addc(&line, '}');
+	}
 	buf_adds(&line, "}\n");
 	struct leaf_note *note = record->data;
 	if (note && note->last)
@@ -425,6 +446,12 @@ void record_steps(struct record *rec, const struct steps_run *steps)
 	rec->steps = steps;
 }
 
+void record_rest(struct record *rec)
+{
+	mailbox_stop(rec->mailbox);
+	rec->mailbox = NULL;
+}
+
 void record_ring(struct record *rec)
 {
 	mailbox_look(rec->mailbox);
@@ -464,7 +491,7 @@ struct record *record_open(
 				.owner = l->owner,
 				.control = launch_control(l),
 				.resumed = before != NULL,
-				.settle_ms = SETTLE_MS,
+				.settle_ms = l->embedded ? 0 : SETTLE_MS,
 				.on_message = on_message,
 				.data = rec },
 			r);

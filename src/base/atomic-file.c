@@ -16,7 +16,7 @@
 
 /* Short, so that it fits wherever the file's own name does; hidden, and with no suffix that
  * something could take for a recipe. */
-#define TEMP_PATTERN ".roux-%016llx"
+#define TEMP_PATTERN ATOMIC_PREFIX "%016llx"
 
 enum { TEMP_NAME = 32, TEMP_TRIES = 100, ACL_BYTES = 4096, POLL_MIN_MS = 1, POLL_MAX_MS = 16 };
 
@@ -185,6 +185,12 @@ static int give_name(int dir, const char *temp, const char *name, const struct a
 		r = swap_names(dir, temp, name, o->replaces);
 		if (!cannot(r))
 			return r;
+	}
+	/* A name that is taken over is, on ext4, the word to write the new file to the disk at
+	 * once: that is ten times the rest. */
+	if (r > 0 && o->quick && renameat2(dir, temp, dir, name, RENAME_EXCHANGE) == 0) {
+		(void)unlinkat(dir, temp, 0);
+		return 0;
 	}
 	return renameat(dir, temp, dir, name) < 0 ? -errno : 0;
 }

@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+enum { PRINTF_ROOM = 48 };
+
 void buf_done(struct buf *b)
 {
 	free(b->p);
@@ -76,14 +78,29 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list args)
 {
 	va_list again;
 
+	/* Most texts fit at once: formatting them only to know how long they are costs as much. */
+	buf_reserve(b, PRINTF_ROOM);
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, fmt, args);
-	if (n > 0) {
+	int n = vsnprintf(b->p + b->len, b->cap - b->len, fmt, args);
+	if (n >= 0 && (size_t)n >= b->cap - b->len) {
 		buf_reserve(b, (size_t)n);
-		(void)vsnprintf(b->p + b->len, (size_t)n + 1, fmt, again);
-		b->len += (size_t)n;
+		n = vsnprintf(b->p + b->len, (size_t)n + 1, fmt, again);
 	}
+	b->len += (size_t)MAX(n, 0);
+	b->p[b->len] = '\0';
 	va_end(again);
+}
+
+void buf_add_number(struct buf *b, uint64_t n, unsigned digits)
+{
+	char text[24];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n || sizeof(text) - at < digits);
+	buf_add(b, (struct str){ text + at, sizeof(text) - at });
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

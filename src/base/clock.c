@@ -23,20 +23,6 @@ uint64_t clock_real_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* At least `digits` of them. Times are written by the thousand, in events and lists; printf() would
- * take as long as all the rest of it. */
-static void add_number(struct buf *b, uint64_t n, unsigned digits)
-{
-	char text[24];
-	size_t at = sizeof(text);
-
-	do {
-		text[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n || sizeof(text) - at < digits);
-	buf_add(b, (struct str){ text + at, sizeof(text) - at });
-}
-
 /* The last `digits` of them and a character behind. */
 static char *put_part(char *at, int n, int digits, char after)
 {
@@ -68,22 +54,22 @@ void clock_duration(struct buf *b, uint64_t ms)
 	uint64_t s = ms / 1000;
 
 	if (ms < 1000) {
-		add_number(b, ms, 1);
+		buf_add_number(b, ms, 1);
 		buf_add(b, S(" ms"));
 	} else if (s < 60) {
-		add_number(b, s, 1);
+		buf_add_number(b, s, 1);
 		buf_addc(b, '.');
-		add_number(b, ms % 1000 / 100, 1);
+		buf_add_number(b, ms % 1000 / 100, 1);
 		buf_add(b, S(" s"));
 	} else if (s < 3600) {
-		add_number(b, s / 60, 1);
+		buf_add_number(b, s / 60, 1);
 		buf_add(b, S(" min "));
-		add_number(b, s % 60, 2);
+		buf_add_number(b, s % 60, 2);
 		buf_add(b, S(" s"));
 	} else {
-		add_number(b, s / 3600, 1);
+		buf_add_number(b, s / 3600, 1);
 		buf_add(b, S(" h "));
-		add_number(b, s / 60 % 60, 2);
+		buf_add_number(b, s / 60 % 60, 2);
 		buf_add(b, S(" min"));
 	}
 }

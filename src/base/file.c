@@ -94,6 +94,8 @@ int dir_make(const char *path)
 	struct str all = str_of(path);
 	AUTO_BUF part = BUF_INIT;
 
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return 0;
 	for (size_t at = 1; at <= all.len; at++) {
 		if (at < all.len && all.p[at] != '/')
 			continue;

@@ -1,5 +1,6 @@
 #include "data/json.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -161,6 +162,12 @@ void json_write_str(struct buf *b, struct str s)
 
 	buf_addc(b, '"');
 	for (size_t i = 0; i < s.len;) {
+		unsigned char byte = (unsigned char)s.p[i];
+
+		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
+			i++;
+			continue;
+		}
 		size_t n = utf8_decode(s, i, &c);
 
 		if (c >= 0x20 && c != '"' && c != '\\' && c != UTF8_INVALID) {
@@ -207,7 +214,26 @@ static void line(struct buf *b, unsigned indent, unsigned depth)
 	buf_fill(b, ' ', (size_t)indent * depth);
 }
 
-static void write(struct buf *b, const json_t *value, unsigned indent, unsigned depth)
+/* A whole double as it reads back: 2.0, -0.0. */
+static void typed_real(struct buf *b, double value)
+{
+	size_t from = b->len;
+
+	if (value == 0 && signbit(value))
+		buf_addc(b, '-');
+	number_text(b, value);
+	for (size_t i = from; i < b->len; i++)
+		if (b->p[i] == '.' || b->p[i] == 'e')
+			return;
+	buf_adds(b, ".0");
+}
+
+struct style {
+	unsigned indent;
+	bool typed;
+};
+
+static void write(struct buf *b, const json_t *value, struct style style, unsigned depth)
 {
 	const char *key;
 	json_t *item;
@@ -220,13 +246,13 @@ static void write(struct buf *b, const json_t *value, unsigned indent, unsigned 
 		{
 			if (n++)
 				buf_addc(b, ',');
-			line(b, indent, depth + 1);
+			line(b, style.indent, depth + 1);
 			json_write_str(b, str_of(key));
-			buf_adds(b, indent ? ": " : ":");
-			write(b, item, indent, depth + 1);
+			buf_adds(b, style.indent ? ": " : ":");
+			write(b, item, style, depth + 1);
 		}
 		if (n)
-			line(b, indent, depth);
+			line(b, style.indent, depth);
 		buf_addc(b, '}');
 		break;
 	case JSON_ARRAY:
@@ -235,11 +261,11 @@ static void write(struct buf *b, const json_t *value, unsigned indent, unsigned 
 		{
 			if (i)
 				buf_addc(b, ',');
-			line(b, indent, depth + 1);
-			write(b, item, indent, depth + 1);
+			line(b, style.indent, depth + 1);
+			write(b, item, style, depth + 1);
 		}
 		if (json_array_size(value))
-			line(b, indent, depth);
+			line(b, style.indent, depth);
 		buf_addc(b, ']');
 		break;
 	case JSON_STRING:
@@ -252,7 +278,7 @@ static void write(struct buf *b, const json_t *value, unsigned indent, unsigned 
 		buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		break;
 	case JSON_REAL:
-		number_text(b, json_real_value(value));
+		(style.typed ? typed_real : number_text)(b, json_real_value(value));
 		break;
 	case JSON_TRUE:
 		buf_adds(b, "true");
@@ -268,5 +294,10 @@ static void write(struct buf *b, const json_t *value, unsigned indent, unsigned 
 
 void json_write(struct buf *b, const json_t *value, unsigned indent)
 {
-	write(b, value, indent, 0);
+	write(b, value, (struct style){ indent, false }, 0);
+}
+
+void json_write_typed(struct buf *b, const json_t *value, unsigned indent)
+{
+	write(b, value, (struct style){ indent, true }, 0);
 }

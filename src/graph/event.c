@@ -67,6 +67,12 @@ const char *event_name(enum event_kind kind)
 	return kinds[kind].name;
 }
 
+static void number_member(struct buf *b, const char *head, uint64_t n)
+{
+	buf_adds(b, head);
+	buf_add_number(b, n, 1);
+}
+
 static void signal_member(struct buf *b, int signal)
 {
 	if (signal)
@@ -79,7 +85,9 @@ void event_json(const struct event *e, struct buf *b)
 {
 	unsigned has = kinds[e->kind].members;
 
-	buf_printf(b, "{\"seq\":%" PRIu64 ",\"ts\":\"", e->seq);
+	buf_adds(b, "{\"seq\":");
+	buf_add_number(b, e->seq, 1);
+	buf_adds(b, ",\"ts\":\"");
 	clock_rfc3339(b, e->time_ms);
 	buf_adds(b, "\",\"type\":");
 	json_write_str(b, e->name.len ? e->name : str_of(kinds[e->kind].name));
@@ -111,17 +119,18 @@ void event_json(const struct event *e, struct buf *b)
 		buf_addc(b, ']');
 	}
 	if (has & HAS_ATTEMPT)
-		buf_printf(b, ",\"attempt\":%" PRIu64, e->attempt);
+		number_member(b, ",\"attempt\":", e->attempt);
 	if (has & HAS_END) {
 		buf_printf(b, ",\"code\":%d", e->code);
 		signal_member(b, e->signal);
-		buf_printf(b, ",\"timeout\":%s,\"ms\":%" PRIu64 ",\"stdout_bytes\":%" PRIu64,
-			e->timeout ? "true" : "false", e->ms, e->stdout_bytes);
+		buf_adds(b, e->timeout ? ",\"timeout\":true" : ",\"timeout\":false");
+		number_member(b, ",\"ms\":", e->ms);
+		number_member(b, ",\"stdout_bytes\":", e->stdout_bytes);
 	}
 	if (has & HAS_MESSAGE) {
 		buf_adds(b, ",\"id\":");
 		json_write_str(b, e->id);
-		buf_printf(b, ",\"bytes\":%" PRIu64, e->bytes);
+		number_member(b, ",\"bytes\":", e->bytes);
 	}
 	if (has & HAS_SIGNAL)
 		signal_member(b, e->signal);

@@ -4,7 +4,10 @@
 #include "base/utf8.h"
 #include "runs/policy.h"
 
-enum { COMMAND_SHOWN = 4096 }; /* bytes of a command's text in its message */
+enum {
+	COMMAND_SHOWN = 4096, /* bytes of a command's text in its message */
+	LINE_ROOM = 2000,     /* of most messages */
+};
 
 static void text_member(struct buf *b, const char *name, struct str value, bool *first)
 {
@@ -14,11 +17,12 @@ static void text_member(struct buf *b, const char *name, struct str value, bool 
 
 static void file_member(struct buf *b, const char *name, struct str dir, const char *file)
 {
-	AUTO_BUF path = BUF_INIT;
-
-	buf_printf(&path, "%.*s%s", STR(dir), file);
-	buf_printf(b, ",\"%s\":", name);
-	json_write_str(b, buf_str(&path));
+	buf_adds(b, name);
+	json_write_str(b, dir);
+	/* Behind the directory, inside its quotes. */
+	buf_truncate(b, b->len - 1);
+	buf_adds(b, file);
+	buf_addc(b, '"');
 }
 
 static void write_body(struct buf *b, const struct command_done *d)
@@ -39,12 +43,15 @@ static void write_body(struct buf *b, const struct command_done *d)
 	json_write_str(b, d->path);
 	buf_adds(b, ",\"label\":");
 	json_write_str_or_null(b, d->label);
-	buf_printf(b, ",\"attempt\":%u,\"ms\":%llu,\"run_files\":{\"dir\":", d->attempt,
-		(unsigned long long)d->ms);
+	buf_adds(b, ",\"attempt\":");
+	buf_add_number(b, d->attempt, 1);
+	buf_adds(b, ",\"ms\":");
+	buf_add_number(b, d->ms, 1);
+	buf_adds(b, ",\"run_files\":{\"dir\":");
 	json_write_str(b, d->dir);
-	file_member(b, "stdout", d->dir, "/stdout.log");
-	file_member(b, "stderr", d->dir, "/stderr.log");
-	file_member(b, "events", d->dir, "/events.jsonl");
+	file_member(b, ",\"stdout\":", d->dir, "/stdout.log");
+	file_member(b, ",\"stderr\":", d->dir, "/stderr.log");
+	file_member(b, ",\"events\":", d->dir, "/events.jsonl");
 	buf_addc(b, '}');
 	if (json_object_size(d->artifacts)) {
 		buf_adds(b, ",\"artifacts\":");
@@ -65,6 +72,8 @@ void command_done_line(struct buf *b, const struct command_done *d)
 	AUTO_BUF text = BUF_INIT;
 	bool first = true;
 
+	buf_reserve(b, LINE_ROOM);
+	buf_reserve(&text, LINE_ROOM);
 	text_member(b, "type", f.type, &first);
 	text_member(b, "event", f.type, &first);
 	text_member(b, "run", d->run, &first);
