@@ -13,7 +13,7 @@ enum { LOCK_FD = 3, READY_FD = 4 };
 
 extern char **environ;
 
-static int actions(posix_spawn_file_actions_t *a, struct launch *l, int ready)
+static int actions(posix_spawn_file_actions_t *a, struct launch *l, int lock, int ready)
 {
 	const char *errors = run_file(&l->arena, l->dir, "stderr.log");
 	int r = posix_spawn_file_actions_addopen(a, 0, "/dev/null", O_RDONLY, 0);
@@ -21,20 +21,29 @@ static int actions(posix_spawn_file_actions_t *a, struct launch *l, int ready)
 	r = r ? r : posix_spawn_file_actions_addopen(a, 1, "/dev/null", O_WRONLY, 0);
 	r = r ? r
 	      : posix_spawn_file_actions_addopen(a, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	/* Neither may stand where the other one goes. */
-	r = r ? r : posix_spawn_file_actions_adddup2(a, l->lock, 100);
+	if (l->cwd.len)
+		r = r ? r : posix_spawn_file_actions_addchdir_np(a, arena_cstr(&l->arena, l->cwd));
+	r = r ? r : posix_spawn_file_actions_adddup2(a, lock, LOCK_FD);
 	r = r ? r : posix_spawn_file_actions_adddup2(a, ready, READY_FD);
-	r = r ? r : posix_spawn_file_actions_adddup2(a, 100, LOCK_FD);
 	return r ? r : posix_spawn_file_actions_addclosefrom_np(a, READY_FD + 1);
 }
 
 static int spawn(struct launch *l, bool resume, int ready, pid_t *pid)
 {
-	const char *argv[] = { "roux", "supervise", l->dir.p, resume ? "resume" : NULL, NULL };
+	const char *how = resume ? "resume" : l->program ? DETACHED_APART : NULL;
+	const char *argv[] = { "roux", "supervise", l->dir.p, how, NULL };
+	const char *program = l->program ? l->program : "/proc/self/exe";
+	char *const *env = l->environment ? (char *const *)l->environment : environ;
+	/* Away from where the streams, the lock and the pipe go: somebody may have closed its
+	 * standard streams, and then these have their numbers. */
+	AUTO_CLOSE int lock = fcntl(l->lock, F_DUPFD_CLOEXEC, READY_FD + 1);
+	AUTO_CLOSE int tell = fcntl(ready, F_DUPFD_CLOEXEC, READY_FD + 1);
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
 
+	if (lock < 0 || tell < 0)
+		return -errno;
 	(void)posix_spawnattr_init(&attr);
 	(void)posix_spawn_file_actions_init(&files);
 	(void)sigemptyset(&none);
@@ -44,8 +53,8 @@ static int spawn(struct launch *l, bool resume, int ready, pid_t *pid)
 		&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	(void)posix_spawnattr_setsigmask(&attr, &none);
 	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	int r = actions(&files, l, ready);
-	r = r ? r : posix_spawn(pid, "/proc/self/exe", &files, &attr, (char *const *)argv, environ);
+	int r = actions(&files, l, lock, tell);
+	r = r ? r : posix_spawn(pid, program, &files, &attr, (char *const *)argv, env);
 	(void)posix_spawnattr_destroy(&attr);
 	(void)posix_spawn_file_actions_destroy(&files);
 	return -r;
@@ -66,16 +75,29 @@ int64_t launch_detach(struct launch *l, bool resume, struct report *r)
 	else
 		(void)fd_read_all(ends[0], 64 * 1024, &said);
 	close_fd(&ends[0]);
-	if (str_eq(buf_str(&said), S("ok"))) {
+	bool ok = str_eq(buf_str(&said), S("ok"));
+	if (n == 0 && (!ok || l->program))
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (ok) {
 		close_fd(&l->lock); /* the supervisor has it */
 		return pid;
 	}
-	if (n == 0) {
+	if (n == 0)
 		report_system(r, (struct where){ 0 }, "the run could not begin: %s",
 			said.len ? buf_cstr(&said) : "its supervisor was ended");
-		(void)waitpid(pid, NULL, 0);
-	}
 	return -1;
+}
+
+void detached_leave(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		return;
+	if (pid < 0)
+		(void)fd_write_all(READY_FD, S("there is no room for a process"));
+	_exit(pid < 0);
 }
 
 void detached_begin(int *lock, int *ready)

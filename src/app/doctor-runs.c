@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/doctor.h"
@@ -61,7 +62,7 @@ static void examine_exited(struct ward *w, struct str id, bool news)
 		!str_eq(look.status, S("exited")))
 		return;
 	struct str dir = arena_str(a, look.dir);
-	leftovers_find(id, look.generation, look.row.started, &left);
+	leftovers_find(id, look.generation, look.row.pid_start, &left);
 	if (left.len)
 		add(w, FINDING_RUN, id, dir,
 			arena_printf(a,
@@ -114,6 +115,23 @@ static void examine_ledger(struct ward *w)
 			S("`roux doctor --rebuild` makes it anew from those that are there"));
 }
 
+/* Whoever can write there can put a run in the place of another. */
+static void examine_modes(struct ward *w)
+{
+	static const char *const names[] = { "", "/runs" };
+	struct arena *a = &w->x->arena;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct str path = arena_printf(a, "%.*s%s", STR(w->runs.root), names[i]);
+		struct stat st;
+
+		if (stat(path.p, &st) < 0 || !(st.st_mode & S_IWOTH))
+			continue;
+		add(w, FINDING_RUN, S(""), path, S("everybody can write to this directory"),
+			arena_printf(a, "make it yours alone: chmod 700 %.*s", STR(path)));
+	}
+}
+
 void doctor_runs(struct examination *x)
 {
 	struct ward w = { .x = x };
@@ -133,6 +151,7 @@ void doctor_runs(struct examination *x)
 	vec_each (id, &w.exited)
 		examine_exited(&w, *id, false);
 	examine_remains(&w);
+	examine_modes(&w);
 	vec_done(&w.doubtful);
 	vec_done(&w.exited);
 	runs_close(&w.runs);

@@ -62,6 +62,8 @@ static void examine_steps(struct examination *x, const struct opened *o)
 static void examine(void *data, const struct opened *o)
 {
 	struct examination *x = data;
+
+	x->recipes++;
 	bool blocks = o->entry->candidates.len > 1;
 	struct str blocked = blocks ? o->entry->candidates.at[1].path : S("");
 
@@ -159,6 +161,11 @@ static void doctor_json(const struct examination *x, size_t count, struct buf *b
 			buf_addc(b, ',');
 		finding_json(f, b);
 	}
+	buf_adds(b, "],\"checked\":[");
+	vec_each (what, &x->checked) {
+		buf_adds(b, what == x->checked.at ? "" : ",");
+		json_write_str(b, *what);
+	}
 	buf_adds(b, "]}\n");
 }
 
@@ -186,6 +193,12 @@ static void doctor_text(const struct examination *x, size_t count, struct buf *b
 		text_plain(b, f->action);
 		buf_addc(b, '\n');
 	}
+	buf_adds(b, "\nChecked:\n");
+	vec_each (what, &x->checked) {
+		buf_adds(b, "  ");
+		text_plain(b, *what);
+		buf_addc(b, '\n');
+	}
 }
 
 size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
@@ -196,8 +209,11 @@ size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
 
 	entries_each(index, examine, &x);
 	examine_dirs(&x, index);
+	vec_push(&x.checked,
+		arena_printf(&x.arena, "%zu recipe%s", x.recipes, x.recipes == 1 ? "" : "s"));
 	doctor_config(&x);
 	doctor_runs(&x);
+	vec_push(&x.checked, S("the ledger and the runs"));
 	sort_findings(&x);
 	vec_each (f, &x.findings)
 		count += f->kind <= FINDING_RISK;
@@ -206,6 +222,7 @@ size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
 	else
 		doctor_text(&x, count, b);
 	vec_done(&x.findings);
+	vec_done(&x.checked);
 	arena_done(&x.arena);
 	recipe_index_free(index);
 	return count;

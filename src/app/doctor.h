@@ -29,6 +29,8 @@ struct finding {
 struct examination {
 	struct arena arena;
 	VEC(struct finding) findings;
+	VEC(struct str) checked; /* what was looked at, for people */
+	size_t recipes;
 };
 
 /* The settings and the configuration of prompts. */

@@ -288,7 +288,8 @@ static bool write_values(const struct launch *l, struct report *r)
 	json_array_foreach(l->secret_env, i, name) json_object_del(kept, json_string_value(name));
 	(void)write_bytes_of(kept, start, "value_bytes");
 	(void)write_bytes_of(l->env, start, "env_bytes");
-	json_write(&text, kept, 2);
+	/* Steps tell 2.0 from 2. */
+	json_write_typed(&text, kept, 2);
 	buf_addc(&text, '\n');
 	if (!freeze_file(l->dir, "values.json", buf_str(&text), l->durable, r))
 		return false;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -16,8 +15,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "runs/halves.h"
 #include "runs/identity.h"
 #include "runs/manifest.h"
+#include "runs/remove-tree.h"
 #include "steps/recipe.h"
 #include "template/braces.h"
 
@@ -45,6 +46,8 @@ void launch_done(struct launch *l)
 
 static void find_places(struct launch *l)
 {
+	if (l->root.len)
+		return; /* whoever starts it knows them */
 	l->dirs = recipe_dirs_find(&l->arena, NULL, NULL);
 	l->root = path_absolute(&l->arena, runs_root(&l->arena, l->dirs.agent));
 	l->owner = str_of(getenv("ROUX_OWNER"));
@@ -77,10 +80,18 @@ void launch_name(struct launch *l)
 static void add_secrets(struct launch *l)
 {
 	const struct step_recipe *steps = l->recipe->steps;
+	const json_t *names = json_object_get(l->recipe->file->object, "secrets");
+	json_t *name;
+	size_t i;
 
 	l->secrets = l->secrets ? l->secrets : json_array();
-	for (size_t i = 0; i < steps->secret_count; i++)
+	for (i = 0; steps && i < steps->secret_count; i++)
 		json_array_append_new(l->secrets, json_from_str(steps->secrets[i]));
+	json_array_foreach(steps ? NULL : names, i, name)
+	{
+		if (json_is_string(name))
+			json_array_append(l->secrets, name);
+	}
 }
 
 /* Paths that were given for this run: texts with placeholders, as the recipe's own are. */
@@ -114,6 +125,9 @@ static json_t *resolve_artifacts(struct launch *l, const json_t *given, struct r
 
 bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 {
+	/* Before anything can be wrong: a diagnostic shows no secret either. */
+	if (l->recipe)
+		add_secrets(l);
 	if (l->recipe && !public_arguments_check(l->recipe->arguments, l->values, r))
 		return false;
 	/* Steps have `session` in place of them. */
@@ -129,8 +143,6 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 	if ((artifacts || l->recipe) && !l->artifacts)
 		return false;
 	l->bundle = l->recipe && !l->recipe->steps ? bundle_new(l->recipe) : NULL;
-	if (l->recipe && l->recipe->steps)
-		add_secrets(l);
 	return true;
 }
 
@@ -140,37 +152,52 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 /* What belongs to one generation; anything else in the directory is the recipe's own. */
 static const char *const generation_files[] = { "run.json", "graph.json", "values.json",
 	"start.json", "stdin", "stdin.part", "leaves.jsonl", "progress.json", "events.jsonl",
-	"outbox.jsonl", "inbox.jsonl", "outbox.1.jsonl", "inbox.1.jsonl", "gates.json",
-	"recipes.json", "stdout.log", "stderr.log", "out", "result.json", "context.jsonl",
-	"communication.json", "state.json", "recipe.yaml", "large" };
+	"outbox.jsonl", "inbox.jsonl", "outbox.1.jsonl", "inbox.1.jsonl", "events.1.jsonl",
+	"gates.json", "recipes.json", "stdout.log", "stderr.log", "out", "result.json",
+	"context.jsonl", "communication.json", "state.json", "recipe.yaml", "large",
+	"orders.jsonl" };
+
+static const char *away_file(struct launch *l, size_t i)
+{
+	return arena_printf(
+		&l->arena, "%.*s/generations/%d/%s", STR(l->dir), l->away, generation_files[i])
+		.p;
+}
 
 static bool put_away(struct launch *l, struct report *r)
 {
 	AUTO_BUF to = BUF_INIT;
-	int n = 1;
 
 	if (access(run_file(&l->arena, l->dir, "run.json"), F_OK) < 0 &&
 		access(run_file(&l->arena, l->dir, "start.json"), F_OK) < 0)
 		return true;
 	do {
 		buf_reset(&to);
-		buf_printf(&to, "%.*s/generations/%d", STR(l->dir), n++);
+		buf_printf(&to, "%.*s/generations/%d", STR(l->dir), ++l->away);
 	} while (access(buf_cstr(&to), F_OK) == 0);
 	int made = dir_make(buf_cstr(&to));
 	if (made < 0)
 		return report_errno(r, -made, "cannot make %s", buf_cstr(&to));
 	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++) {
-		AUTO_BUF target = BUF_INIT;
+		const char *target = away_file(l, i);
 
-		buf_printf(&target, "%s/%s", buf_cstr(&to), generation_files[i]);
-		if (rename(run_file(&l->arena, l->dir, generation_files[i]), buf_cstr(&target)) <
-				0 &&
+		if (rename(run_file(&l->arena, l->dir, generation_files[i]), target) < 0 &&
 			errno != ENOENT)
-			return report_errno(r, errno, "cannot put away %s", buf_cstr(&target));
+			return report_errno(r, errno, "cannot put away %s", target);
 	}
+	halves_remove(l->dir.p, 0);
 	(void)unlink(run_file(&l->arena, l->dir, "control.fifo"));
 	(void)unlink(run_file(&l->arena, l->dir, "control.sock"));
 	return true;
+}
+
+/* The run before is there again, as the ledger will say. */
+static void bring_back(struct launch *l)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
+		(void)rename(away_file(l, i), run_file(&l->arena, l->dir, generation_files[i]));
+	(void)rmdir(arena_printf(&l->arena, "%.*s/generations/%d", STR(l->dir), l->away).p);
+	(void)rmdir(run_file(&l->arena, l->dir, "generations")); /* unless there are others */
 }
 
 static bool has_ended(void *data, const struct run_row *current)
@@ -195,7 +222,7 @@ static void make_generation(struct launch *l)
 
 static void fill_row(struct launch *l)
 {
-	char *cwd = getcwd(NULL, 0);
+	char *cwd = l->cwd.len ? NULL : getcwd(NULL, 0);
 
 	l->row.id = l->id;
 	l->row.generation = l->generation;
@@ -203,7 +230,7 @@ static void fill_row(struct launch *l)
 	l->row.tool = l->tool;
 	l->row.launch = l->how;
 	l->row.dir = l->dir;
-	l->row.cwd = arena_str(&l->arena, str_of(cwd));
+	l->row.cwd = arena_str(&l->arena, cwd ? str_of(cwd) : l->cwd);
 	l->row.detached = l->detached;
 	free(cwd);
 	if (!l->recipe)
@@ -273,6 +300,8 @@ bool launch_claim(struct launch *l, bool *refused, struct report *r)
 	}
 	if (take_directory(l, refused, r))
 		return true;
+	if (l->away)
+		bring_back(l);
 	ledger_unclaim(l->ledger, &l->row);
 	return false;
 }
@@ -282,15 +311,30 @@ bool launch_freeze(struct launch *l, struct report *r)
 	return freeze_write(l, r);
 }
 
+/* Or a directory with what is in it. */
+static void remove_file(const char *path)
+{
+	if (unlink(path) < 0 && errno == EISDIR)
+		(void)remove_tree(AT_FDCWD, path, NULL);
+}
+
 void launch_abandon(struct launch *l)
 {
-	static const char *const made[] = { "graph.json", "values.json", "start.json", "stdin",
-		"leaves.jsonl", ".alive" };
+	struct stat st;
 
 	if (l->lock < 0)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
-		(void)unlink(run_file(&l->arena, l->dir, made[i]));
+	/* A supervisor that was killed after its first command has begun leaves a run that died. */
+	if (access(run_file(&l->arena, l->dir, "run.json"), F_OK) == 0 &&
+		stat(run_file(&l->arena, l->dir, "leaves.jsonl"), &st) == 0 && st.st_size > 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
+		remove_file(run_file(&l->arena, l->dir, generation_files[i]));
+	halves_remove(l->dir.p, 0);
+	if (l->away)
+		bring_back(l);
+	else
+		(void)unlink(run_file(&l->arena, l->dir, ".alive"));
 	(void)rmdir(l->dir.p); /* others keep it when it has anything else */
 	ledger_unclaim(l->ledger, &l->row);
 }
@@ -402,6 +446,8 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	if (l->argv)
 		json_object_set(run, "argv", l->argv);
 	json_object_set_new(run, "detached", json_boolean(l->detached));
+	if (l->embedded)
+		json_object_set_new(run, "embedded", json_true());
 	add_text(run, "dir", l->dir);
 	add_text(run, "recipe", l->row.recipe);
 	add_text(run, "recipe_path", l->row.recipe_path);
@@ -423,7 +469,7 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 
 		if (mailbox)
 			json_object_set_new(run, "mailbox", mailbox);
-		if (json_is_string(retire))
+		if (json_is_string(retire) && str_eq(json_str(retire), S("children_terminal")))
 			json_object_set(run, "retire_when", (json_t *)retire);
 		if (control)
 			json_object_set(run, "control", (json_t *)control);

@@ -27,6 +27,11 @@ struct launch {
 	struct str only; /* the path of the one node to run; empty: all */
 	bool detached, durable;
 	bool has_input; /* the caller has given it a standard input */
+	bool embedded;  /* its process is a host's own, which signals would end */
+	struct str cwd; /* where it runs; empty: where this process is */
+	/* Of a supervisor of its own; NULL: this program, with this environment. */
+	const char *program;
+	const char *const *environment;
 	uint64_t jobs, grace_ms;
 	json_t *env;        /* array of NAME=VALUE */
 	json_t *secrets;    /* array of names whose values are masked everywhere */
@@ -42,6 +47,7 @@ struct launch {
 	struct ledger *ledger;
 	struct run_row row;
 	int lock; /* on DIR/.alive; -1: not ours */
+	int away; /* the files of the run before are in generations/<n>; 0: there was none */
 };
 
 enum { DEFAULT_MAX_PARALLEL = 16 };
@@ -83,8 +89,18 @@ bool launch_verify(const struct launch *l, struct report *r);
 /* How its programs are reached, as the recipe says; NULL: as usual. */
 const json_t *launch_control(const struct launch *l);
 
+/* Counts the launch of a recipe, after its answer: it must not cost anybody time. With `in_file` the
+ * file of a user's JSON recipe has the numbers too. */
+void launch_count(const struct launch *l, bool in_file);
+
 /* Starts a supervisor of its own for a frozen launch and hands it the lock. Returns its pid when it
- * has taken over, -1 with an issue added. */
+ * has taken over, -1 with an issue added. With `program` it is no child of this process, and the
+ * number is not its. */
 int64_t launch_detach(struct launch *l, bool resume, struct report *r);
 /* In the supervisor: what it was handed. */
 void detached_begin(int *lock, int *ready);
+/* … and before that: goes on in a child of its own, so that nobody has to wait for it who did not
+ * start roux to do so. */
+void detached_leave(void);
+/* The word that asks for it. */
+#define DETACHED_APART "apart"

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "app/runs.h"
 #include "base/near.h"
 #include "runs/identity.h"
 #include "runs/outbox.h"
@@ -130,11 +131,12 @@ static void warn_unexpected(const json_t *start, struct str type, struct report 
 		report_hint(r, "did you mean '%.*s'?", STR(best));
 }
 
-/* The supervisor need not watch for what it is told. */
+/* The supervisor need not watch for what it is told. A host does: the signal would end it. */
 static void ring(void *data)
 {
 	const struct run_look *look = data;
-	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -1;
+	bool deaf = !look->start || runs_embedded(look);
+	AUTO_CLOSE int pidfd = deaf ? -1 : look_supervisor(&look->row);
 
 	if (pidfd >= 0)
 		(void)identity_signal(pidfd, ORDER_RING, 0);

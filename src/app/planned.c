@@ -11,6 +11,7 @@ struct writing {
 	struct buf *b;
 	const struct planned_host *host;
 	size_t count;
+	bool more; /* than are shown */
 };
 
 static void write_argv(struct buf *b, const struct walk_leaf *leaf)
@@ -30,7 +31,8 @@ static bool add_argv(void *data, const struct walk_leaf *leaf)
 
 	if (!leaf->argv)
 		return true;
-	if (w->count == LEAVES_MAX)
+	w->more = w->count == LEAVES_MAX;
+	if (w->more)
 		return false;
 	if (w->count++)
 		buf_addc(w->b, ',');
@@ -44,7 +46,8 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 
 	if (!leaf->argv)
 		return true;
-	if (w->count == LEAVES_MAX)
+	w->more = w->count == LEAVES_MAX;
+	if (w->more)
 		return false;
 	if (w->count++)
 		buf_addc(w->b, ',');
@@ -89,27 +92,27 @@ static bool add_line(void *data, const struct walk_leaf *leaf)
 }
 
 /* The plan has been checked when it was made, so walking it again finds nothing wrong. */
-static void walk(const struct plan *p, walk_fn *visit, struct writing w)
+static bool walk(const struct plan *p, walk_fn *visit, struct writing w)
 {
 	AUTO_REPORT none = REPORT_INIT;
 
-	if (p->graph->steps) {
+	if (p->graph->steps)
 		planned_steps_walk(p, w.host, visit, &w);
-		return;
-	}
-	(void)plan_walk(p, visit, &w, &none);
+	else
+		(void)plan_walk(p, visit, &w, &none);
+	return w.more;
 }
 
 void planned_json(const struct plan *p, const struct planned_host *host, struct buf *b)
 {
 	buf_adds(b, "{\"argv\":[");
-	walk(p, add_argv, (struct writing){ b, host, 0 });
+	(void)walk(p, add_argv, (struct writing){ .b = b, .host = host });
 	buf_adds(b, "],\"leaves\":[");
-	walk(p, add_leaf, (struct writing){ b, host, 0 });
-	buf_adds(b, "]}\n");
+	bool more = walk(p, add_leaf, (struct writing){ .b = b, .host = host });
+	buf_adds(b, more ? "],\"truncated\":true}\n" : "]}\n");
 }
 
 void planned_text(const struct plan *p, const struct planned_host *host, struct buf *b)
 {
-	walk(p, add_line, (struct writing){ b, host, 0 });
+	(void)walk(p, add_line, (struct writing){ .b = b, .host = host });
 }

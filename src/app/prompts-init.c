@@ -5,7 +5,9 @@
 
 #include "base/atomic-file.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "prompts/paths.h"
+#include "prompts/placeholders.h"
 
 /* Models change faster than this program: where an agent has a default of its own it is left to it.
  */
@@ -125,12 +127,18 @@ static void agents_text(const struct init_plan *p, struct buf *b)
 	buf_adds(b,
 		"# Placeholders: {bin} {model} {prompt} {role} {role_file} {prompt_file} {date}.\n"
 		"# A value stays one word, whatever it holds and however it is quoted.\n");
-	if (p->own_name)
-		add_agent(b, &(struct known_agent){ .name = p->own_name,
-				     .bin = p->own_bin,
-				     .command = p->own_command });
+	if (p->own_name) {
+		struct known_agent own = p->own_known ? *p->own_known : (struct known_agent){ 0 };
+
+		own.name = p->own_name;
+		own.bin = p->own_bin;
+		own.command = p->own_command;
+		add_agent(b, &own);
+	}
+	/* A name can be defined once. */
 	for (size_t i = 0; i < p->agent_count; i++)
-		add_agent(b, p->agents[i]);
+		if (!p->own_name || strcmp(p->own_name, p->agents[i]->name) != 0)
+			add_agent(b, p->agents[i]);
 }
 
 static void roles_text(const struct init_plan *p, struct buf *b)
@@ -183,10 +191,32 @@ static const struct {
 	{ "tasks.toml", tasks_text },
 };
 
-bool init_write(const struct init_plan *p, struct buf *told, struct report *r)
+static bool check_own(const struct init_plan *p, struct report *r)
 {
-	int error = dir_make(p->dir);
+	const char *const texts[] = { p->own_name, p->own_bin, p->own_command };
 
+	for (size_t i = 0; p->own_name && i < ARRAY_SIZE(texts); i++) {
+		struct str text = str_of(texts[i]);
+
+		if (utf8_find_invalid(text) == text.len)
+			continue;
+		report_error(r, (struct where){ 0 }, "'%.*s' is not valid UTF-8",
+			STR(report_quote(r, text)));
+		return report_hint(r, "TOML holds nothing else; give the program another name");
+	}
+	if (!p->own_name || placeholders_in(str_of(p->own_command), IN_AGENT) & 1u << PH_BIN)
+		return true;
+	report_error(r, (struct where){ 0 }, "the command '%.*s' does not name {bin}",
+		STR(report_quote(r, str_of(p->own_command))));
+	return report_hint(
+		r, "write {bin} where the program stands: --command \"{bin} '{prompt}'\"");
+}
+
+bool init_write(const struct init_plan *p, struct init_told *told, struct report *r)
+{
+	if (!check_own(p, r))
+		return false;
+	int error = dir_make(p->dir);
 	if (error < 0)
 		return report_errno(r, -error, "cannot make '%s'", p->dir);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -201,7 +231,8 @@ bool init_write(const struct init_plan *p, struct buf *told, struct report *r)
 			&(struct atomic_options){ .exclusive = true });
 		if (error < 0 && error != -EEXIST)
 			return report_errno(r, -error, "cannot write '%s'", buf_cstr(&path));
-		buf_printf(told, "%s %s\n", error ? "kept " : "wrote", buf_cstr(&path));
+		buf_printf(told->text, "%s %s\n", error ? "kept " : "wrote", buf_cstr(&path));
+		told->kept_settings |= error && files[i].text == settings_text;
 	}
 	return true;
 }

@@ -30,10 +30,17 @@ struct init_plan {
 	size_t agent_count;
 	/* An agent of the user's own instead, started as `command`; NULL: none. */
 	const char *own_name, *own_bin, *own_command;
+	const struct known_agent *own_known; /* whose other fields it has; NULL: none */
 	const char *default_agent;
 	bool examples; /* a role, a context and a task to begin with */
 };
 
-/* Writes the files that are not there yet; never changes one. What was written and what was left
- * alone is added to `told`. False with issues added. */
-bool init_write(const struct init_plan *p, struct buf *told, struct report *r);
+/* What became of it. */
+struct init_told {
+	struct buf *text;   /* a line for each file is added: written, or left alone */
+	bool kept_settings; /* there were some before */
+};
+
+/* Writes the files that are not there yet; never changes one. False with issues added, also when
+ * what it would write is no configuration that works. */
+bool init_write(const struct init_plan *p, struct init_told *told, struct report *r);

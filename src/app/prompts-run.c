@@ -95,7 +95,7 @@ static bool failed(struct run *run, double timeout_s, size_t max, struct buf *wh
 
 			while (from && said.p[from - 1] != '\n')
 				from--;
-			buf_printf(why, ": %.*s", STR(str_from(said, from)));
+			buf_printf(why, ": %.*s", STR(str_trim(str_from(said, from))));
 		}
 		return true;
 	}
@@ -151,6 +151,7 @@ bool prompts_run_section(void *data, const char *const *argv, const char *cwd, d
 				.mask = &s.signals.before,
 				.whole = true,
 				.stdin_fd = -1,
+				.max_output = max_output + 1, /* to know that there was more */
 				.arguments = give_arguments,
 				.arguments_data = &s,
 				.ended = on_ended,

@@ -41,15 +41,16 @@ bool prompts_load(struct config *c, struct str cwd, bool use_local, struct repor
 			      "agents that it finds");
 }
 
-void prompts_check(struct str cwd, struct report *r, bool *local)
+void prompts_check(struct str cwd, struct report *r, struct prompts_files *ret)
 {
 	struct config c;
 
-	*local = false;
 	if (load(&c, cwd, true, r) && c.files.len)
 		prompts_doctor(&c, r);
 	vec_each (f, &c.files)
-		*local |= (*f)->scope == SCOPE_LOCAL;
+		*((*f)->scope == SCOPE_LOCAL ? &ret->local : &ret->global) += 1;
+	if (ret->arena)
+		ret->directory = arena_str(ret->arena, c.dirs.global);
 	config_done(&c);
 }
 

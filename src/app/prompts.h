@@ -57,9 +57,17 @@ int prompts_wait(const struct prompts_launch *l);
 /* Loads the configuration as the commands that only look at it do: the global one and that of the
  * working directory. False with issues added, also when there is none at all. */
 bool prompts_load(struct config *c, struct str cwd, bool use_local, struct report *r);
+/* How many files a configuration has, and where the global ones are looked for. */
+struct prompts_files {
+	size_t global, local;
+	struct str directory; /* lives in the arena */
+	struct arena *arena;
+};
+
 /* Adds every finding about the configuration to `r`: for `check` and `doctor`. Without any
- * configuration there is nothing to find. *local: it can run commands of this directory. */
-void prompts_check(struct str cwd, struct report *r, bool *local);
+ * configuration there is nothing to find. With local files it can run commands of this
+ * directory. */
+void prompts_check(struct str cwd, struct report *r, struct prompts_files *ret);
 
 /* The same for one of its files, `path` as the user called it; false: it is none, by its name. */
 bool prompts_check_file(const char *path, struct str cwd, struct report *r);

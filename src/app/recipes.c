@@ -59,7 +59,7 @@ struct listing {
 	bool json, tools_only;
 	size_t width;
 	struct buf user, packaged; /* as JSON everything is in the first */
-	struct ledger *ledger;     /* of JSON only; NULL: there is none */
+	struct ledger *ledger;     /* NULL: there is none */
 	unsigned usage;            /* of the settings */
 };
 
@@ -129,20 +129,34 @@ static void entry_json(const struct opened *o, const struct listing *l, struct b
 	buf_addc(b, '}');
 }
 
-static void entry_text(const struct opened *o, size_t width, struct buf *b)
+static void calls_text(const struct opened *o, const struct listing *l, struct buf *b)
+{
+	AUTO_JSON *usage = usage_of(o, l);
+	double calls = json_number_value(json_object_get(usage, "calls"));
+
+	if (calls >= 1)
+		buf_printf(b, " [%.0f call%s]", calls, calls >= 2 ? "s" : "");
+}
+
+static void entry_text(const struct opened *o, const struct listing *l, struct buf *b)
 {
 	struct str what =
 		o->recipe ? recipe_description(o->recipe) : entries_first_error(&o->issues);
+	size_t from = b->len;
 
 	buf_adds(b, "  ");
-	add_padded(b, o->entry->id, width);
-	buf_adds(b, "  ");
+	add_padded(b, o->entry->id, l->width);
+	buf_addc(b, ' ');
 	if (o->state != STATE_ACTIVE)
-		buf_printf(b, "(%s) ", states[o->state]);
+		buf_printf(b, " (%s)", states[o->state]);
+	buf_addc(b, ' ');
 	struct str line = str_sub(what, 0, str_find(what, '\n', 0));
 	text_plain(b, utf8_head(line, 200));
 	if (o->entry->candidates.len > 1)
 		buf_printf(b, " [shadows %zu]", o->entry->candidates.len - 1);
+	calls_text(o, l, b);
+	while (b->len > from && b->p[b->len - 1] == ' ')
+		buf_truncate(b, b->len - 1);
 	buf_addc(b, '\n');
 }
 
@@ -155,7 +169,7 @@ static void list_one(void *data, const struct opened *o)
 	if (l->tools_only && !is_tool(o))
 		return;
 	if (!l->json) {
-		entry_text(o, l->width, b);
+		entry_text(o, l, b);
 		return;
 	}
 	if (b->len)
@@ -192,8 +206,7 @@ static void list(
 	struct recipe_index *index = recipe_index_new(dirs);
 	struct listing l = { .json = json, .tools_only = tools };
 
-	if (json)
-		open_usage(&l, dirs);
+	open_usage(&l, dirs);
 	vec_each (e, &index->entries)
 		l.width = MAX(l.width, MIN(width_text(e->id), (size_t)30));
 	entries_each(index, list_one, &l);
@@ -208,7 +221,7 @@ static void list(
 		add_layer(b, "Yours, each a tool", dirs->user, &l.user);
 		add_layer(b, "Packaged", dirs->packaged, &l.packaged);
 	} else if (!r->errors) {
-		buf_adds(b, "No recipes. Put one into ");
+		buf_adds(b, tools ? "No tools. Put a recipe into " : "No recipes. Put one into ");
 		text_plain(b, dirs->user);
 		buf_adds(b, ", or `roux tool add NAME TEMPLATE`.\n");
 	}
@@ -300,19 +313,23 @@ static void node_json(const struct node *n, struct str path, struct buf *b)
 	buf_adds(b, "]}");
 }
 
-/* An inline default is a text; of a number or a flag it is one. */
-static void default_json(const struct public_argument *arg, struct buf *b)
+/* NULL: there is none. One that is written as a text is a number or a flag when its type says so.
+ */
+static json_t *default_of(const struct public_argument *arg)
 {
 	bool plain = arg->type.kind == TYPE_INT || arg->type.kind == TYPE_NUMBER ||
 		     arg->type.kind == TYPE_BOOL || arg->type.kind == TYPE_ARRAY;
 	struct source text = { S("default"), arg->inline_text };
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *value = plain ? json_read(&text, &ignored) : NULL;
 
-	if (value)
-		json_write(b, value, 0);
-	else
-		json_write_str(b, arg->inline_text);
+	if (arg->fallback && !json_is_string(arg->fallback))
+		return json_incref((json_t *)arg->fallback);
+	if (arg->fallback)
+		text.text = json_str(arg->fallback);
+	if (!text.text.p)
+		return NULL;
+	json_t *value = plain ? json_read(&text, &ignored) : NULL;
+	return value ? value : json_from_str(text.text);
 }
 
 static void argument_json(const struct public_argument *arg, struct buf *b)
@@ -327,10 +344,9 @@ static void argument_json(const struct public_argument *arg, struct buf *b)
 		buf_printf(b, "(%.*s)", (int)members.len - 2, members.p + 1);
 	}
 	buf_printf(b, "\",\"required\":%s,\"default\":", arg->required ? "true" : "false");
-	if (arg->fallback)
-		json_write(b, arg->fallback, 0);
-	else if (arg->inline_text.p)
-		default_json(arg, b);
+	AUTO_JSON *value = default_of(arg);
+	if (value)
+		json_write(b, value, 0);
 	else
 		buf_adds(b, "null");
 	buf_addc(b, '}');
@@ -446,18 +462,17 @@ static void argument_text(const struct public_argument *arg, struct buf *b)
 	buf_adds(b, "  ");
 	add_padded(b, arg->name, 16);
 	buf_addc(b, ' ');
-	text_plain(b, arg->type.kind == TYPE_NONE ? S("a text") : buf_str(&wanted));
+	/* Shorter than a diagnostic, which has to name every form that would have done. */
+	text_plain(b, arg->type.kind == TYPE_NONE   ? S("a text")
+		      : arg->type.kind == TYPE_BOOL ? S("true or false")
+						    : buf_str(&wanted));
 	if (arg->required)
 		buf_adds(b, "; required");
-	if (arg->fallback && !arg->required) {
+	AUTO_JSON *value = default_of(arg);
+	bool nothing = json_is_string(value) && !json_string_length(value) && !arg->fallback;
+	if (value && !arg->required && !nothing) {
 		buf_adds(b, "; default ");
-		add_value(b, arg->fallback);
-	} else if (arg->inline_text.p && arg->inline_text.len) {
-		AUTO_BUF value = BUF_INIT;
-
-		default_json(arg, &value);
-		buf_adds(b, "; default ");
-		text_plain(b, buf_str(&value));
+		add_value(b, value);
 	}
 	buf_addc(b, '\n');
 }
@@ -477,12 +492,13 @@ static void usage_line(const struct recipe *recipe, struct buf *b)
 
 	/* A file that is found by its path only is called by it. */
 	buf_printf(&line, "Usage: roux run %.*s",
-		STR(recipe->layer == LAYER_ADHOC ? recipe->file->doc.source.name
-						 : recipe->file->id));
+		STR(recipe->by_path ? recipe->file->doc.source.name : recipe->file->id));
 	for (size_t i = 0; i < recipe->arguments->count; i++) {
 		const struct public_argument *arg = &recipe->arguments->at[i];
 
-		buf_printf(&line, arg->required ? " %.*s=…" : " [%.*s=…]", STR(arg->name));
+		const char *form = arg->type.kind == TYPE_ARRAY ? ":='[…]'" : "=…";
+
+		buf_printf(&line, arg->required ? " %.*s%s" : " [%.*s%s]", STR(arg->name), form);
 	}
 	text_plain(b, buf_str(&line));
 	buf_addc(b, '\n');
@@ -511,6 +527,35 @@ void recipes_help(const struct recipe *recipe, struct buf *b)
 	arguments_text(recipe, b);
 }
 
+/* The types of messages of one direction, in one line. */
+static void types_text(const char *name, const json_t *list, struct buf *b)
+{
+	AUTO_BUF types = BUF_INIT;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		if (json_is_object(item))
+			item = json_object_get(item, "type");
+		buf_adds(&types, i ? ", " : "");
+		buf_add(&types, json_str(item));
+	}
+	if (types.len)
+		named_line(b, str_of(name), buf_str(&types));
+}
+
+static void mailbox_text(const struct recipe *recipe, struct buf *b)
+{
+	AUTO_JSON *mailbox = recipe_mailbox(recipe);
+	AUTO_BUF lines = BUF_INIT;
+
+	types_text("accepts", json_object_get(mailbox, "accepts"), &lines);
+	types_text("emits", json_object_get(mailbox, "emits"), &lines);
+	if (lines.len)
+		buf_printf(b, "\nMailbox:\n%s", buf_cstr(&lines));
+}
+
 void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 {
 	if (json) {
@@ -518,8 +563,8 @@ void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 		return;
 	}
 	text_plain(b, recipe->file->id);
-	buf_printf(b, " (%s%s)\n", recipe_format_name(recipe->file->format),
-		recipe_async(recipe) ? ", async" : "");
+	buf_printf(b, " (%s%s%s)\n", recipe_format_name(recipe->file->format),
+		recipe_async(recipe) ? ", async" : "", recipe_disabled(recipe) ? ", disabled" : "");
 	text_plain(b, recipe->file->path);
 	buf_addc(b, '\n');
 	description_text(recipe, b);
@@ -542,6 +587,7 @@ void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
 		named_line(b, str_of(name), json_str(json_object_get(artifact, "path")));
 		first = false;
 	}
+	mailbox_text(recipe, b);
 	if (recipe->steps) {
 		steps_text(recipe->steps, b);
 		return;

@@ -14,6 +14,9 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "engine/run.h"
+#include "runs/lines.h"
+
+#define EVENTS_FILE "events.jsonl"
 
 enum { NAME_PATH_MAX = 200, LINE_MAX_KEPT = 64 * 1024 };
 
@@ -63,19 +66,19 @@ static int open_lines(struct record_files *f, const char *name, int *ret)
 	return *ret < 0 ? *ret : drop_cut_line(*ret);
 }
 
-/* Events count without gaps, so lines are enough. */
-static uint64_t count_lines(int fd)
+/* Events count without gaps, so lines are enough: those that were dropped count too. */
+static bool count_line(void *data, struct str line, size_t index)
 {
-	char chunk[65536];
-	uint64_t lines = 0;
-	off_t at = 0;
-	ssize_t n;
+	(void)line;
+	*(uint64_t *)data = index + 1;
+	return true;
+}
 
-	while ((n = pread(fd, chunk, sizeof(chunk), at)) > 0) {
-		at += n;
-		for (ssize_t i = 0; i < n; i++)
-			lines += chunk[i] == '\n';
-	}
+static uint64_t count_events(const char *dir)
+{
+	uint64_t lines = 0;
+
+	(void)lines_each(dir, EVENTS_FILE, count_line, &lines, NULL);
 	return lines;
 }
 
@@ -112,10 +115,11 @@ int record_files_open_all(
 	if (f->dirfd < 0)
 		return -errno;
 	int r = open_lines(f, "leaves.jsonl", &f->leaves);
-	r = r < 0 ? r : open_lines(f, "events.jsonl", &f->events);
+	r = r < 0 ? r : open_lines(f, EVENTS_FILE, &f->events);
 	if (r < 0)
 		return r;
-	*seq = resume ? count_lines(f->events) : 0;
+	f->events_bytes = (uint64_t)MAX(lseek(f->events, 0, SEEK_END), (off_t)0);
+	*seq = resume ? count_events(buf_cstr(&path)) : 0;
 	f->errors = open_at(f, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
 	/* It may be another name of what a command printed: never written over, always new. */
 	if (unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)
@@ -161,10 +165,34 @@ int record_files_replace(struct record_files *f, const char *name, struct str te
 		buf_cstr(&path), text, &(struct atomic_options){ .quick = !f->durable });
 }
 
+/* What has grown to its limit becomes events.1.jsonl. */
+static int rotate_events(struct record_files *f)
+{
+	AUTO_BUF dir = BUF_INIT;
+	struct line_log log;
+	int fd = -1;
+
+	buf_add(&dir, f->dir);
+	line_log_init(&log, buf_cstr(&dir), EVENTS_FILE, LINES_MAX_BYTES);
+	int r = line_log_rotate(&log, S(""));
+	line_log_done(&log);
+	r = r < 0 ? r : open_lines(f, EVENTS_FILE, &fd);
+	if (r < 0)
+		return r;
+	close_fd(&f->events);
+	f->events = fd;
+	f->events_bytes = 0;
+	return 0;
+}
+
 int record_files_flush(struct record_files *f)
 {
+	/* One that cannot be rotated grows: events are worth more than that. */
+	if (f->events_bytes + f->events_text.len > LINES_MAX_BYTES)
+		(void)rotate_events(f);
 	int r = f->events_text.len ? append(f->events, buf_str(&f->events_text)) : 0;
 
+	f->events_bytes += r == 0 ? f->events_text.len : 0;
 	/* What could not be written is tried once more with the next ones: they have no gaps. */
 	if (r == 0)
 		buf_reset(&f->events_text);

@@ -14,6 +14,7 @@ struct record_files {
 	int dirfd, leaves, events, errors;
 	int out;                /* the directory out/; -1: not made yet */
 	struct buf events_text; /* not yet written */
+	uint64_t events_bytes;  /* in the file */
 	struct arena arena;
 	struct map partial; /* path → struct buf *: a line of standard error that has not ended */
 	bool last_open;     /* stdout.log is being written by the run's last command */

@@ -179,12 +179,6 @@ static bool recall(struct recorder *r, const struct leaf_key *key, struct leaf_r
 	return record_files_recall(&rec->files, key->path, was, ret);
 }
 
-static void number_member(struct buf *b, const char *head, uint64_t n)
-{
-	buf_adds(b, head);
-	buf_add_number(b, n, 1);
-}
-
 static int open_output(void *data, enum job_stream stream)
 {
 	struct leaf_note *note = data;
@@ -207,9 +201,9 @@ static int begin(struct recorder *r, const struct leaf_key *key, bool last, stru
 	buf_add(&note->path, key->path);
 	buf_adds(&note->before, "{\"p\":");
 	json_write_str(&note->before, key->path);
-	number_member(&note->before, ",\"a\":", number);
+	json_number_member(&note->before, "a", number);
 	buf_adds(&note->before, ",\"s\":\"start\",");
-	number_member(&note->after, ",\"ts\":", clock_real_ms());
+	json_number_member(&note->after, "ts", clock_real_ms());
 	buf_adds(&note->after, "}\n");
 	list_append(&rec->leaves, &note->link);
 	*ret = (struct job_record){ .fd = rec->files.leaves,
@@ -258,14 +252,15 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	}
 	if (e->cancelled)
 		buf_adds(&line, ",\"cancelled\":true");
-	number_member(&line, ",\"ms\":", e->ms);
-	number_member(&line, ",\"out\":", e->out_bytes);
-	number_member(&line, ",\"err\":", e->err_bytes);
-	number_member(&line, ",\"ts\":", clock_real_ms());
+	json_number_member(&line, "ms", e->ms);
+	json_number_member(&line, "out", e->out_bytes);
+	json_number_member(&line, "err", e->err_bytes);
+	json_number_member(&line, "ts", clock_real_ms());
 	if (e->usage) {
-		number_member(&line, ",\"ru\":{\"user_us\":", e->usage->user_us);
-		number_member(&line, ",\"system_us\":", e->usage->system_us);
-		number_member(&line, ",\"memory_kib\":", e->usage->memory_kib);
+		buf_adds(&line, ",\"ru\":{\"user_us\":");
+		buf_add_number(&line, e->usage->user_us, 1);
+		json_number_member(&line, "system_us", e->usage->system_us);
+		json_number_member(&line, "memory_kib", e->usage->memory_kib);
 		buf_addc(&line, '}');
 	}
 	buf_adds(&line, "}\n");
@@ -538,7 +533,8 @@ int record_finish(struct record *rec, struct roux_run *run)
 	int r = rec->lost ? rec->lost : n;
 	n = write_progress(rec, status);
 	r = r ? r : n;
-	l->row.ended = clock_real_ms();
+	/* Not before its time, whatever somebody did to the clock. */
+	l->row.ended = MAX(clock_real_ms(), l->row.started + res->ms);
 	result_record(run, str_of(run_file(&l->arena, l->dir, "stdout.log")), l->row.ended, &text);
 	/* Without its output, or without a result, the run has not come to its end: a resume makes
 	 * both from what is recorded. */

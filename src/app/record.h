@@ -17,6 +17,8 @@ void record_free(struct record *rec);
 /* The run is one of a step recipe, whose state is written too. */
 struct steps_run;
 void record_steps(struct record *rec, const struct steps_run *steps);
+/* It has ended, but its parts are still looked at: nobody listens for messages any more. */
+void record_rest(struct record *rec);
 /* Somebody has put a message into the inbox. */
 void record_ring(struct record *rec);
 struct recorder *record_recorder(struct record *rec);

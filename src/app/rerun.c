@@ -6,34 +6,74 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/called.h"
+#include "app/freeze.h"
 #include "app/record-files.h"
 #include "app/resume.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "graph/way.h"
+
+struct round {
+	struct str path;
+	bool found;
+};
+
+static void look_for_round(void *data, struct str path, const struct leaf_record *record)
+{
+	struct round *round = data;
+
+	round->found |= record->ended && path_within(path, round->path);
+}
+
+/* How many rounds a loop of steps has had, only its records tell. */
+static bool had_round(struct str old_dir, struct str path)
+{
+	struct round round = { .path = path };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF file = BUF_INIT;
+
+	buf_printf(&file, "%.*s/leaves.jsonl", STR(old_dir));
+	struct leaves *leaves = leaves_read(buf_cstr(&file), &ignored);
+	if (leaves)
+		leaves_each(leaves, look_for_round, &round);
+	leaves_free(leaves);
+	return round.found;
+}
+
+static bool is_loop(const struct node *n)
+{
+	return n->step && (n->kind == NODE_EACH || n->kind == NODE_WHILE);
+}
 
 /* Whether the path leads anywhere: a node that is repeated three times has no copy r3. */
-static bool exists(const struct graph *g, struct str path)
+static bool exists(const struct launch *l, struct str old_dir, struct str path)
 {
 	struct way_step way[WAY_MAX];
-	size_t steps = way_to(g->root, path, way);
+	struct called called;
+
+	called_init(&called, l, old_dir);
+	size_t steps = called_way(&called, path, way);
 
 	for (size_t i = 0; i + 1 < steps; i++) {
 		const struct node *n = way[i].node;
 
 		if (n->kind == NODE_EACH && n->count.number && way[i + 1].index >= n->count.number)
-			return false;
+			steps = 0;
+		else if (is_loop(n) && !had_round(old_dir, way[i + 1].path))
+			steps = 0;
 	}
+	called_done(&called);
 	return steps > 0;
 }
 
-bool rerun_node(const struct graph *g, struct str word, struct buf *ret, struct report *r)
+bool rerun_node(const struct launch *l, struct str old_dir, struct str word, struct buf *ret,
+	struct report *r)
 {
-	if (exists(g, word)) {
+	if (exists(l, old_dir, word)) {
 		buf_add(ret, word);
 		return true;
 	}
-	size_t found = way_find(g->root, word, ret);
+	size_t found = way_find(l->graph->root, word, ret);
 	if (found == 1)
 		return true;
 	report_error(r, (struct where){ 0 },
@@ -41,6 +81,18 @@ bool rerun_node(const struct graph *g, struct str word, struct buf *ret, struct 
 		STR(word));
 	return report_hint(r, "a path such as 1.0, as `roux graph` and the events show it%s",
 		found ? "" : ", or a label");
+}
+
+void rerun_nearest(const struct launch *l, struct str old_dir, struct str path, struct buf *ret)
+{
+	while (path.len && !exists(l, old_dir, path)) {
+		size_t end = path.len;
+
+		while (end && path.p[end - 1] != '.')
+			end--;
+		path = str_sub(path, 0, end ? end - 1 : 0);
+	}
+	buf_add(ret, path);
 }
 
 /* -- what still holds ----------------------------------------------------------------------------
@@ -184,16 +236,29 @@ static void take(void *data, struct str path, const struct leaf_record *record)
 		record->ms, record->out_bytes, record->err_bytes, clock_real_ms());
 }
 
+static void closed_line(struct take_over *t, struct str path)
+{
+	buf_adds(&t->lines, "{\"p\":");
+	json_write_str(&t->lines, path);
+	buf_printf(&t->lines, ",\"s\":\"closed\",\"ts\":%" PRIu64 "}\n", clock_real_ms());
+}
+
 static void take_closed(void *data, struct str path)
 {
 	struct take_over *t = data;
 
-	/* A loop around the node is run through again. */
-	if (!holds(t, path) || path_within(t->way[t->steps - 1].path, path))
-		return;
-	buf_adds(&t->lines, "{\"p\":");
-	json_write_str(&t->lines, path);
-	buf_printf(&t->lines, ",\"s\":\"closed\",\"ts\":%" PRIu64 "}\n", clock_real_ms());
+	if (holds(t, path) && !path_within(t->way[t->steps - 1].path, path))
+		closed_line(t, path);
+}
+
+/* A loop of steps around the node is run through again. Unless it counts as closed, it would forget
+ * the rounds that were taken over. */
+static void close_around(struct take_over *t)
+{
+	for (size_t i = 0; i + 1 < t->steps; i++) {
+		if (is_loop(t->way[i].node))
+			closed_line(t, t->way[i].path);
+	}
 }
 
 static bool take_stdin(struct take_over *t)
@@ -225,6 +290,54 @@ static bool write_leaves(struct take_over *t)
 	return report_hint(t->r, "start the recipe again with its input");
 }
 
+/* -- steps ---------------------------------------------------------------------------------------
+ */
+
+/* Recipes that were called are what they were, as the one that was started is. */
+static bool take_recipes(struct take_over *t, const json_t *copies)
+{
+	struct arena *a = &t->launch->arena;
+	AUTO_BUF text = BUF_INIT;
+	const char *path;
+	json_t *file;
+
+	if (!json_object_size(copies))
+		return true;
+	json_object_foreach((json_t *)copies, path, file)
+	{
+		const char *name = json_string_value(file);
+
+		if (link(run_file(a, t->old_dir, name), run_file(a, t->launch->dir, name)) < 0)
+			return report_errno(t->r, errno, "cannot take over the recipe %s", path);
+	}
+	json_write(&text, copies, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(
+		t->launch->dir, "recipes.json", buf_str(&text), t->launch->durable, t->r);
+}
+
+/* Nobody is asked again what he has approved. */
+static bool take_gates(struct take_over *t)
+{
+	AUTO_JSON *gates = freeze_json(t->old_dir, "gates.json", true, t->r);
+	AUTO_JSON *taken = json_object();
+	AUTO_BUF text = BUF_INIT;
+	const char *path;
+	json_t *g;
+
+	json_object_foreach(gates, path, g)
+	{
+		if (str_eq(json_str(json_object_get(g, "answer")), S("approved")) &&
+			holds(t, str_of(path)))
+			json_object_set_nocheck(taken, path, g);
+	}
+	if (!json_object_size(taken))
+		return true;
+	json_write(&text, taken, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(t->launch->dir, "gates.json", buf_str(&text), t->launch->durable, t->r);
+}
+
 bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, struct report *r)
 {
 	struct take_over t = {
@@ -232,19 +345,24 @@ bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, stru
 	};
 
 	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, "leaves.jsonl"), r);
-	t.steps = node.len ? way_to(l->graph->root, node, t.way) : 0;
+	struct called called;
+	called_init(&called, l, old_dir);
+	t.steps = node.len ? called_way(&called, node, t.way) : 0;
 	t.leaves = leaves;
 	if (leaves && t.steps)
 		leaves_each(leaves, look_for, &t);
-	t.ok = t.ok && leaves && take_stdin(&t);
+	t.ok = t.ok && leaves && take_stdin(&t) && take_recipes(&t, called.copies) &&
+	       (!t.steps || take_gates(&t));
 	if (t.ok && t.steps) {
 		leaves_each(leaves, take, &t);
 		leaves_each_closed(leaves, take_closed, &t);
+		close_around(&t);
 	}
 	t.ok = t.ok && write_leaves(&t);
 	leaves_free(leaves);
 	buf_done(&t.lines);
 	close_fd(&t.from);
 	close_fd(&t.to);
+	called_done(&called);
 	return t.ok;
 }

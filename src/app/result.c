@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/issues.h"
@@ -40,9 +41,24 @@ struct prepared {
 	struct content *output; /* else the run's own */
 	struct str recorded;    /* the file of the run's directory that has it; empty: none */
 	uint64_t ended_ms;      /* … and when it ended */
-	struct buf path;        /* a file with all of it, which is then the caller's; empty: none */
+	struct buf path;        /* a file with all of it, the caller's or the run's; empty: none */
 	struct buf error;
 };
+
+/* A recorded run has the file already, unless its disk was full. */
+static bool find_recorded(struct roux_run *run, struct prepared *p)
+{
+	const struct launch *l = run->options.launch;
+	struct stat st;
+
+	if (!l)
+		return false;
+	buf_printf(&p->path, "%.*s/stdout.log", STR(l->dir));
+	if (stat(buf_cstr(&p->path), &st) == 0 && (uint64_t)st.st_size == content_size(p->output))
+		return true;
+	buf_reset(&p->path);
+	return false;
+}
 
 /* Past a limit the output goes to a file. When that cannot be written the run has failed after all:
  * a document must not promise what is not there. */
@@ -56,7 +72,7 @@ static void prepare(struct roux_run *run, struct prepared *p)
 	buf_adds(&p->error, error ? error : "");
 	if (p->recorded.len)
 		return;
-	if (content_size(p->output) <= STDOUT_MAX)
+	if (content_size(p->output) <= STDOUT_MAX || find_recorded(run, p))
 		return;
 	AUTO_CLOSE int fd = file_temp_named("roux-stdout-", &p->path);
 	int r = fd < 0 ? fd : content_write(p->output, fd);
@@ -333,6 +349,9 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 			buf_adds(b, ",\"retried_node\":");
 			json_write_str(b, res->retried);
 		}
+		/* Otherwise it can be counted. */
+		if (res->failures->total > res->failures->kept.len)
+			buf_printf(b, ",\"untolerated\":%" PRIu64, res->untolerated);
 		if (run->options.launch && run->options.launch->artifacts) {
 			AUTO_JSON *manifest = launch_manifest(run->options.launch);
 

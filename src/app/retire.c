@@ -1,6 +1,8 @@
 #include "app/retire.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "app/settings.h"
 #include "base/clock.h"
@@ -15,6 +17,17 @@ static bool refuse_running(const struct run_look *look, const char **reason, str
 		STR(look->id), STR(look->id));
 }
 
+/* Why it could not be done: somebody goes on with it, somebody was quicker, or the machine. */
+static bool refuse_held(
+	const struct run_look *look, bool busy, const char **reason, struct report *r)
+{
+	if (busy)
+		return refuse_running(look, reason, r);
+	if (access(look->dir.p, F_OK) < 0 && errno == ENOENT && !report_has_system(r))
+		*reason = "no such run";
+	return false;
+}
+
 bool retire_archive(struct runs *s, struct run_look *look, struct str *ret_path,
 	const char **reason, struct report *r)
 {
@@ -24,7 +37,7 @@ bool retire_archive(struct runs *s, struct run_look *look, struct str *ret_path,
 	if (look->live && !look->result)
 		return refuse_running(look, reason, r);
 	return retention_archive(s->root, s->ledger, look, ret_path, &busy, r) ||
-	       (busy && refuse_running(look, reason, r));
+	       refuse_held(look, busy, reason, r);
 }
 
 /* Name → path as it can be opened. */
@@ -56,7 +69,7 @@ bool retire_prune(struct runs *s, struct run_look *look, bool preserve, json_t *
 	if (look->live && !look->result)
 		return refuse_running(look, reason, r);
 	return retention_prune(s->root, s->ledger, look, files, ret_preserved, &busy, r) ||
-	       (busy && refuse_running(look, reason, r));
+	       refuse_held(look, busy, reason, r);
 }
 
 /* -- by the limits of the settings ---------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include "app/runs.h"
 #include "runs/identity.h"
 #include "runs/leftovers.h"
+#include "runs/orders.h"
+#include "runs/place.h"
 
 /* A supervisor that does not answer to a kill within this time is killed itself; its commands go
  * with it. */
@@ -26,6 +28,9 @@ static bool refuse_ended(const struct run_look *look, const char **reason, struc
 		STR(look->status));
 	if (str_eq(look->status, S("exited")))
 		return report_hint(r, "`roux resume %.*s` goes on where it was", STR(look->id));
+	if (str_eq(look->status, S("paused")))
+		return report_hint(r, "it waits: `roux deny %.*s`, or `roux approve %.*s`",
+			STR(look->id), STR(look->id));
 	return report_hint(r, "`roux status %.*s` says how it ended", STR(look->id));
 }
 
@@ -57,6 +62,30 @@ static bool deliver(int pidfd, enum run_order order, int grace_ms)
 	return e == 0 || e == -ESRCH; /* it has just ended by itself */
 }
 
+bool runs_embedded(const struct run_look *look)
+{
+	return json_is_true(json_object_get(look->start, "embedded"));
+}
+
+/* Without waiting for what comes of it. */
+static bool tell(const struct run_look *look, int pidfd, enum run_order order, int grace_ms,
+	struct report *r)
+{
+	if (!runs_embedded(look))
+		return deliver(pidfd, order, grace_ms) ||
+		       report_system(r, (struct where){ 0 },
+			       "cannot signal the supervisor of run '%.*s'", STR(look->id));
+	int e = order_post(look->dir.p, &(struct order){ (enum order_kind)order, grace_ms });
+	return e == 0 || report_errno(r, -e, "cannot write %.*s/" ORDERS_FILE, STR(look->dir));
+}
+
+bool runs_tell(const struct run_look *look, enum run_order order, int grace_ms, struct report *r)
+{
+	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
+
+	return pidfd >= 0 && tell(look, pidfd, order, grace_ms, r);
+}
+
 bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int grace_ms,
 	struct run_look *ret, const char **reason, struct report *r)
 {
@@ -64,7 +93,7 @@ bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int
 	if (!look->live || look->result) {
 		/* Nobody looks after what a killed supervisor may have left. */
 		if (order == RUN_KILL && str_eq(look->status, S("exited")))
-			(void)leftovers_end(look->id, look->generation, look->row.started);
+			(void)leftovers_end(look->id, look->generation, look->row.pid_start);
 		return refuse_ended(look, reason, r);
 	}
 	/* Before it says so itself, the row names who starts it. */
@@ -75,14 +104,21 @@ bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int
 		refuse(look, "pid not alive", reason, r);
 		return report_hint(r, "it is being started: try again in a moment");
 	}
-	if (!deliver(pidfd, order, grace_ms)) {
+	if (!tell(look, pidfd, order, grace_ms, r)) {
 		*reason = NULL;
-		return report_system(r, (struct where){ 0 },
-			"cannot signal the supervisor of run '%.*s'", STR(look->id));
+		return false;
 	}
-	wait_for_end(pidfd, order);
-	if (look_at(s->root, s->ledger, look->id, ret, r))
+	/* A host has more to do than this run, and lives on. */
+	if (runs_embedded(look))
+		run_unlocked_wait(look->dir.p);
+	else
+		wait_for_end(pidfd, order);
+	if (look_at(s->root, s->ledger, look->id, ret, r)) {
+		/* Somebody has started or resumed it since; what was asked for has come to pass. */
+		if (ret->live || !str_eq(ret->generation, look->generation))
+			ret->status = order == RUN_KILL ? S("killed") : S("cancelled");
 		return true;
+	}
 	*reason = "no such run";
 	return report_error(r, (struct where){ 0 }, "run '%.*s' is gone", STR(look->id));
 }

@@ -153,12 +153,25 @@ static void failure_text(const json_t *f, struct buf *b)
 	indented(b, look_text(f, "stderr"));
 }
 
+static json_int_t failures_total(const struct run_look *look)
+{
+	const json_t *total = json_object_get(look->result, "failures_total");
+
+	return json_is_integer(total)
+		       ? json_integer_value(total)
+		       : (json_int_t)json_array_size(json_object_get(look->result, "failures"));
+}
+
 /* How many failures were passed over that nobody had asked to tolerate. */
 static size_t untolerated(const struct run_look *look)
 {
+	const json_t *counted = json_object_get(look->result, "untolerated");
 	size_t count = 0, i;
 	json_t *f;
 
+	/* Not all of them are listed. */
+	if (json_is_integer(counted))
+		return (size_t)json_integer_value(counted);
 	json_array_foreach(json_object_get(look->result, "failures"), i, f) count +=
 		!json_is_true(json_object_get(f, "tolerated"));
 	return count;
@@ -178,8 +191,9 @@ void runs_result_text(const struct run_look *look, struct buf *b)
 		failure_text(f, b);
 	}
 	if (json_array_size(failures) > SHOWN_FAILURES)
-		buf_printf(b, "roux: and %zu more failures (--json lists them)\n",
-			json_array_size(failures) - SHOWN_FAILURES);
+		buf_printf(b,
+			"roux: and %" JSON_INTEGER_FORMAT " more failures (--json lists them)\n",
+			failures_total(look) - SHOWN_FAILURES);
 	if (status == ROUX_EXITED)
 		buf_printf(b,
 			"roux: run '%.*s' ended without a result: its supervisor is gone\n"

@@ -107,6 +107,12 @@ static json_t *manifest_of(const struct run_look *look)
 		look_text(look->start, "cwd"));
 }
 
+/* Before it says so itself, the row names who starts it. */
+static bool has_supervisor(const struct run_look *look)
+{
+	return look->live && look->start && look->row.pid > 0;
+}
+
 static json_t *handled_of(const struct run_look *look)
 {
 	if (look->row.handled.len)
@@ -138,8 +144,8 @@ static json_t *document(const struct run_look *look)
 	json_object_set_new(d, "dir", json_from_str(look->dir));
 	json_object_set_new(
 		d, "pending_approval", member_or_null(look->result, "pending_approval"));
-	json_object_set_new(d, "pid",
-		look->live && look->row.pid > 0 ? json_integer(look->row.pid) : json_null());
+	json_object_set_new(
+		d, "pid", has_supervisor(look) ? json_integer(look->row.pid) : json_null());
 	json_object_set_new(d, "mailbox", member_or_null(look->start, "mailbox"));
 	json_object_set_new(d, "retire_when", member_or_null(look->start, "retire_when"));
 	json_object_set_new(d, "terminal_handled", handled_of(look));
@@ -197,7 +203,7 @@ static void progress_text(const json_t *d, const struct run_look *look, struct b
 		buf_printf(&text, ", %" JSON_INTEGER_FORMAT " running", active);
 	if (failed)
 		buf_printf(&text, ", %" JSON_INTEGER_FORMAT " failed", failed);
-	if (look->live)
+	if (has_supervisor(look))
 		buf_printf(&text, " (supervisor %" PRId64 ")", look->row.pid);
 	line(b, "progress", buf_str(&text));
 }
@@ -245,11 +251,18 @@ static void artifacts_text(const json_t *d, struct buf *b)
 	}
 }
 
+/* Nothing in it has gone wrong, so there is nothing to look for. */
+static bool was_cut_short(struct str status)
+{
+	return str_eq(status, S("exited")) || str_eq(status, S("cancelled")) ||
+	       str_eq(status, S("killed"));
+}
+
 static struct str what_next(const struct run_look *look, struct arena *a)
 {
 	const char *command = look->live                                 ? "logs -f"
 			      : str_eq(look->status, S("paused"))        ? "approve"
-			      : str_eq(look->status, S("exited"))        ? "resume"
+			      : was_cut_short(look->status)              ? "resume"
 			      : !status_ok(runs_status_of(look->status)) ? "logs"
 									 : NULL;
 

@@ -13,18 +13,29 @@
 #include "runs/place.h"
 #include "runs/rebuild.h"
 
-void runs_open(struct runs *s, struct arena *a, struct report *r)
+/* What is wrong with a ledger harms nobody who can read the directories. */
+static void warn_of(const struct report *issues, struct report *r)
 {
-	struct recipe_dirs dirs = recipe_dirs_find(a, NULL, NULL);
-	AUTO_REPORT issues = REPORT_INIT;
-
-	*s = (struct runs){ .arena = a, .caller = str_of(getenv("ROUX_OWNER")) };
-	s->root = path_absolute(a, runs_root(a, dirs.agent));
-	s->ledger = ledger_open_existing(s->root, &issues);
-	vec_each (i, &issues.issues) {
+	vec_each (i, &issues->issues) {
 		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
 		report_hint(r, "%.*s", STR(i->hint));
 	}
+}
+
+void runs_open(struct runs *s, struct arena *a, struct report *r)
+{
+	struct recipe_dirs dirs = recipe_dirs_find(a, NULL, NULL);
+
+	runs_open_at(s, a, path_absolute(a, runs_root(a, dirs.agent)), r);
+}
+
+void runs_open_at(struct runs *s, struct arena *a, struct str root, struct report *r)
+{
+	AUTO_REPORT issues = REPORT_INIT;
+
+	*s = (struct runs){ .arena = a, .root = root, .caller = str_of(getenv("ROUX_OWNER")) };
+	s->ledger = ledger_open_existing(s->root, &issues);
+	warn_of(&issues, r);
 }
 
 void runs_close(struct runs *s)
@@ -87,7 +98,9 @@ static bool check_owner(
 	report_error(r, (struct where){ 0 },
 		"run '%.*s' belongs to session '%.*s' and this is session '%.*s'", STR(look->id),
 		STR(owner), STR(s->caller));
-	return report_hint(r, "ask from the session that started it, or without ROUX_OWNER");
+	return report_hint(r,
+		"reason=session_mismatch; ask from the session that started it, or without "
+		"ROUX_OWNER");
 }
 
 bool runs_find(struct runs *s, const char *operand, struct run_look *ret, const char **reason,
@@ -139,6 +152,7 @@ struct listing {
 	struct runs *s;
 	struct buf *b;
 	bool json, any;
+	size_t from; /* of the list in `b` */
 	uint64_t now_ms;
 };
 
@@ -271,6 +285,22 @@ static bool list_row(void *data, const struct run_row *row)
 	return true;
 }
 
+typedef bool row_fn(void *data, const struct run_row *row);
+
+struct counted {
+	row_fn *see;
+	void *data;
+	size_t count;
+};
+
+static bool count_row(void *data, const struct run_row *row)
+{
+	struct counted *c = data;
+
+	c->count++;
+	return c->see(c->data, row);
+}
+
 /* Without a ledger every directory has to be opened. */
 struct directories {
 	struct runs *s;
@@ -298,18 +328,18 @@ static int newest_first(const void *a, const void *b)
 	return -str_cmp(x->id, y->id);
 }
 
-static void each_run(struct runs *s, bool (*see)(void *data, const struct run_row *row), void *data,
-	struct report *r)
+static void each_directory(struct runs *s, row_fn *see, void *data, struct report *r)
 {
 	struct directories d = { .s = s, .r = r };
 
-	if (s->ledger) {
-		(void)ledger_list(s->ledger, see, data, r);
-		return;
-	}
 	int e = look_each_directory(s->root, add_directory, &d);
 	if (e < 0)
 		report_errno(r, -e, "cannot read %.*s/runs", STR(s->root));
+	if (d.rows.len && s->ledger) {
+		report_warning(
+			r, (struct where){ 0 }, "the ledger %.*s/ledger.db is empty", STR(s->root));
+		report_hint(r, "`roux doctor --rebuild` makes it anew from the run directories");
+	}
 	if (d.rows.len)
 		qsort(d.rows.at, d.rows.len, sizeof(*d.rows.at), newest_first);
 	vec_each (row, &d.rows)
@@ -319,33 +349,73 @@ static void each_run(struct runs *s, bool (*see)(void *data, const struct run_ro
 	arena_done(&d.arena);
 }
 
+/* `restart` takes back what was seen of a ledger that broke off. */
+static void each_run(
+	struct runs *s, row_fn *see, void (*restart)(void *data), void *data, struct report *r)
+{
+	AUTO_REPORT broken = REPORT_INIT;
+	struct counted c = { see, data, 0 };
+
+	if (s->ledger && !ledger_list(s->ledger, count_row, &c, &broken)) {
+		warn_of(&broken, r);
+		restart(data);
+		ledger_close(s->ledger);
+		s->ledger = NULL;
+		c.count = 0;
+	}
+	if (!c.count)
+		each_directory(s, see, data, r);
+}
+
+static void list_again(void *data)
+{
+	struct listing *l = data;
+
+	buf_truncate(l->b, l->from);
+	l->any = false;
+}
+
 void runs_list(struct runs *s, bool json, struct buf *b, struct report *r)
 {
 	struct listing l = { .s = s, .b = b, .json = json, .now_ms = clock_real_ms() };
 
 	if (json)
 		buf_adds(b, "{\"runs\":[");
-	each_run(s, list_row, &l, r);
+	l.from = b->len;
+	each_run(s, list_row, list_again, &l, r);
 	if (json)
 		buf_adds(b, "]}\n");
 	else if (!l.any && !r->errors)
 		buf_adds(b, "No runs yet. `roux run RECIPE` makes one.\n");
 }
 
+struct ids {
+	struct buf *b;
+	size_t from;
+};
+
 static bool add_id(void *data, const struct run_row *row)
 {
-	struct buf *b = data;
+	const struct ids *ids = data;
 
-	buf_add(b, row->id);
-	buf_addc(b, '\n');
+	buf_add(ids->b, row->id);
+	buf_addc(ids->b, '\n');
 	return true;
+}
+
+static void ids_again(void *data)
+{
+	const struct ids *ids = data;
+
+	buf_truncate(ids->b, ids->from);
 }
 
 void runs_ids(struct runs *s, struct buf *b)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
+	struct ids ids = { b, b->len };
 
-	each_run(s, add_id, b, &ignored);
+	each_run(s, add_id, ids_again, &ids, &ignored);
 }
 
 bool runs_rebuild(struct arena *a, bool json, struct buf *b, struct report *r)

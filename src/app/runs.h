@@ -16,6 +16,8 @@ struct runs {
 /* Finds the state root and opens its ledger, if there is one. A ledger that cannot be used is a
  * warning: directories tell enough. */
 void runs_open(struct runs *s, struct arena *a, struct report *r);
+/* The same of a state root that is known. */
+void runs_open_at(struct runs *s, struct arena *a, struct str root, struct report *r);
 void runs_close(struct runs *s);
 
 /* The run that an operand names, looked at now, when the caller may. False with an issue; *reason
@@ -58,3 +60,7 @@ enum run_order { RUN_CANCEL, RUN_FINISH, RUN_KILL };
  * `grace_ms` < 0: as the run was started. False with an issue and *reason. */
 bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int grace_ms,
 	struct run_look *ret, const char **reason, struct report *r);
+/* Tells it and returns. False: it is gone, or it could not be told (with an issue). */
+bool runs_tell(const struct run_look *look, enum run_order order, int grace_ms, struct report *r);
+/* Whether its process is a host's own: it is told through orders.h and not by signals. */
+bool runs_embedded(const struct run_look *look);

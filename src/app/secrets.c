@@ -118,7 +118,9 @@ struct mask *mask_new(const json_t *values, const json_t *names, const json_t *m
 struct mask *mask_of(const struct launch *l)
 {
 	struct mask *m = mem_new(struct mask);
-	const json_t *const all[] = { l->values, l->plan ? l->plan->vars : NULL };
+	const json_t *recipe = l->recipe ? l->recipe->file->object : NULL;
+	const json_t *const all[] = { l->values, l->plan ? l->plan->vars : NULL,
+		json_object_get(recipe, "values"), json_object_get(recipe, "defaults") };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		add_names(m, all[i], l->secrets);

@@ -264,7 +264,7 @@ static bool read_text(
 	struct place root = { .doc = &g.doc };
 	size_t before = errors->errors;
 
-	g.doc = (struct doc){ .source = { s->path, text }, .locator = &toml_locator };
+	g.doc = (struct doc){ .source = { s->path, text }, .locator = toml_locator_new(&g.arena) };
 	g.doc.root = toml_read(&g.doc.source, TOML_PLAIN, errors);
 	if (g.doc.root)
 		read_table(&g, NULL, &root, g.doc.root);
@@ -297,19 +297,28 @@ static void defaults(struct settings *s)
 	};
 }
 
+static bool cannot_read(struct str path, int error, struct report *errors)
+{
+	if (error == -EINVAL)
+		report_error(errors, (struct where){ 0 }, "cannot read '%.*s': not a regular file",
+			STR(path));
+	else
+		report_errno(errors, -error, "cannot read '%.*s'", STR(path));
+	return report_hint(errors, "make it a file that can be read, or remove it");
+}
+
 static bool read_file(struct settings *s, struct report *errors, struct report *warnings)
 {
 	AUTO_BUF text = BUF_INIT;
 
 	if (!s->path.len)
 		return true;
-	int n = file_read(s->path.p, SETTINGS_MAX_BYTES, &text);
+	int n = file_read_regular(s->path.p, SETTINGS_MAX_BYTES, &text);
 	if (n == -ENOENT || n == -ENOTDIR)
 		return true;
 	s->found = true;
-	if (n < 0)
-		return report_errno(errors, -n, "cannot read '%.*s'", STR(s->path));
-	return read_text(s, buf_str(&text), errors, warnings);
+	return n < 0 ? cannot_read(s->path, n, errors)
+		     : read_text(s, buf_str(&text), errors, warnings);
 }
 
 static bool read_variables(struct settings *s, struct report *errors)

@@ -53,9 +53,14 @@ static bool has_blank(struct str s)
 
 bool source_is_template(const char *operand)
 {
+	return source_reads_template(operand, operand);
+}
+
+bool source_reads_template(const char *operand, const char *path)
+{
 	if (strcmp(operand, "-") == 0 || operand[0] == '@')
 		return true;
-	if (access(operand, F_OK) == 0)
+	if (access(path, F_OK) == 0)
 		return false;
 	return (operand[0] && strchr("{[\"", operand[0])) || has_blank(str_of(operand));
 }

@@ -1,12 +1,17 @@
 #include "app/start.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "app/embed.h"
 #include "app/record.h"
 #include "app/result.h"
 #include "app/secrets.h"
 #include "app/status.h"
 #include "app/steps.h"
+#include "app/watched.h"
 #include "base/file.h"
 #include "recipe/bundle.h"
 
@@ -25,7 +30,9 @@ static const enum roux_status statuses[] = {
 
 enum roux_status start_status(const struct roux_run *run)
 {
-	return run->ended ? statuses[run_result(run->run)->status] : ROUX_RUNNING;
+	if (!run->ended)
+		return ROUX_RUNNING;
+	return run->watched ? watched_status(run) : statuses[run_result(run->run)->status];
 }
 
 struct roux_run *start_first(struct roux *r)
@@ -57,12 +64,50 @@ static void tell(struct roux_run *run, const struct event *e)
 		run->options.listen(run->options.listen_data, e);
 	if (!run->on_event || !event_name(e->kind))
 		return;
+	if (!run->run) {
+		event_json(e, &run->early_text);
+		buf_addc(&run->early_text, '\n');
+		deferred_start(run->roux->loop, &run->early);
+		return;
+	}
 	buf_reset(&run->json);
 	event_json(e, &run->json);
 	run->on_event(run,
 		&(struct roux_event){ sizeof(struct roux_event), e->seq, event_name(e->kind),
 			buf_cstr(&run->json), run->json.len },
 		run->event_data);
+}
+
+void start_tell_line(struct roux_run *run, struct str line)
+{
+	AUTO_JSON *event = json_loadb(line.p, line.len, 0, NULL);
+	const char *type = json_string_value(json_object_get(event, "type"));
+	json_int_t seq = json_integer_value(json_object_get(event, "seq"));
+
+	if (!type)
+		return;
+	buf_reset(&run->json);
+	buf_add(&run->json, line);
+	run->on_event(run,
+		&(struct roux_event){ sizeof(struct roux_event), (uint64_t)seq, type,
+			buf_cstr(&run->json), run->json.len },
+		run->event_data);
+}
+
+/* Started before the engine's own turn, so nothing comes before it. */
+static void tell_early(struct deferred *d)
+{
+	struct roux_run *run = container_of(d, struct roux_run, early);
+	AUTO_BUF text = BUF_INIT;
+
+	buf_swap(&text, &run->early_text);
+	struct str all = buf_str(&text);
+	for (size_t at = 0; at < all.len;) {
+		size_t end = str_find(all, '\n', at);
+
+		start_tell_line(run, str_sub(all, at, end - at));
+		at = end + 1;
+	}
 }
 
 /* Artifacts that must be there. */
@@ -81,6 +126,8 @@ static void on_ended(void *data)
 	list_remove(&run->link);
 	if (run->options.record)
 		run->record_error = record_finish(run->options.record, run);
+	if (run->embed)
+		list_append(&run->roux->ended, &run->link);
 	if (run->options.base.stdout_fd >= 0) {
 		struct sigpipe quiet;
 
@@ -98,25 +145,26 @@ static const char *const *give_arguments(
 	return bundle_arguments(run->options.bundle, n->origin, argv, argc, a);
 }
 
-static struct roux_run *launch(struct roux *r, struct plan *p, const struct start_options *o,
+struct roux_run *start_public(struct roux *r, struct plan *p, const struct start_options *o,
 	roux_event_fn *fn, void *data)
 {
 	struct roux_run *run = mem_new(struct roux_run);
 	uint64_t grace_ms = o->base.grace_ms;
 
-	run->roux = r;
+	run->roux = roux_ref(r);
 	run->plan = plan_ref(p);
 	run->options = *o;
 	json_incref(run->options.artifacts);
 	run->on_event = fn;
 	run->event_data = data;
+	run->early.call = tell_early;
 	list_append(&r->runs, &run->link);
 	run->run = run_start(r->loop, p,
 		&(struct run_options){
 			.id = o->base.as,
 			.jobs = r->jobs,
 			.grace_ms = grace_ms || o->grace_given ? grace_ms : DEFAULT_GRACE_MS,
-			.cwd = r->cwd,
+			.cwd = r->own_process || !r->cwd.len ? NULL : r->cwd.p,
 			.env = o->env,
 			.mask = r->child_mask,
 			.nofile = r->child_nofile,
@@ -143,45 +191,124 @@ static struct roux_run *launch(struct roux *r, struct plan *p, const struct star
 
 struct roux_run *start_run(struct roux *r, struct plan *p, const struct start_options *o)
 {
-	return launch(r, p, o, NULL, NULL);
+	return start_public(r, p, o, NULL, NULL);
+}
+
+/* -- the public way ------------------------------------------------------------------------------
+ */
+
+static bool check_descriptor(struct roux *r, const char *name, int fd)
+{
+	return fd < 0 || fcntl(fd, F_GETFD) >= 0 ||
+	       report_error(&r->report, (struct where){ 0 },
+		       "%s is %d, which is no open descriptor", name, fd);
+}
+
+/* What can be wrong with a start before anything is looked at. */
+static bool check_start(struct roux *r, const struct roux_start *how, const struct roux_start *all)
+{
+	struct report *report = &r->report;
+
+	if (how && how->size < sizeof(how->size)) {
+		report_error(report, (struct where){ 0 }, "the size of struct roux_start is %zu",
+			how->size);
+		return report_hint(report, "set size to sizeof(struct roux_start)");
+	}
+	if (!all->record && (all->detach || all->as)) {
+		report_error(report, (struct where){ 0 },
+			all->detach ? "a run that is not recorded cannot be detached"
+				    : "a run that is not recorded has no name");
+		return report_hint(
+			report, "set record, or leave out %s", all->detach ? "detach" : "as");
+	}
+	return check_descriptor(r, "stdin_fd", all->stdin_fd) &&
+	       check_descriptor(r, "stdout_fd", all->stdout_fd);
+}
+
+static bool check_recipe(struct roux *r, const struct roux_plan *plan, bool record)
+{
+	const struct recipe *recipe = plan->recipe->recipe;
+
+	if (recipe && recipe_disabled(recipe)) {
+		report_error(&r->report, (struct where){ 0 }, "the recipe %.*s is disabled",
+			STR(recipe->file->path));
+		return report_hint(&r->report, "remove \"disabled\": true from it");
+	}
+	if (record || !plan->recipe->graph->steps)
+		return true;
+	report_error(&r->report, (struct where){ 0 }, "a step recipe cannot run without a record");
+	return report_hint(&r->report, "set record: its gates and answers are kept there");
+}
+
+/* As `roux exec` would run it. */
+static struct roux_run *start_bare(
+	struct roux_plan *plan, struct start_options *o, roux_event_fn *fn, void *data)
+{
+	struct roux *r = plan->roux;
+	const struct recipe *recipe = plan->recipe->recipe;
+	AUTO_JSON *artifacts = NULL;
+
+	plan->bare =
+		plan->bare ? plan->bare : plan_new(plan->recipe->graph, plan->values, &r->report);
+	if (!plan->bare)
+		return NULL;
+	if (recipe && !(artifacts = recipe_artifact_paths(recipe, plan->bare, &r->report)))
+		return NULL;
+	struct bundle *bundle = recipe ? bundle_new(recipe) : NULL;
+	o->bundle = bundle;
+	o->artifacts = artifacts;
+	o->env = r->variables;
+	struct roux_run *run = start_public(r, plan->bare, o, fn, data);
+	run->recipe = recipe_share(plan->recipe);
+	run->bundle = bundle;
+	return run;
 }
 
 struct roux_run *roux_run_start(
 	struct roux_plan *plan, const struct roux_start *how, roux_event_fn *fn, void *data)
 {
-	struct roux *r = plan->roux;
 	struct start_options o = {
 		.base = { .size = sizeof(o.base), .stdin_fd = -1, .stdout_fd = -1 }
 	};
 
+	if (!plan)
+		return NULL; /* why has been said */
+	struct roux *r = plan->roux;
 	report_reset(&r->report);
 	if (how)
 		memcpy(&o.base, how, MIN(how->size, sizeof(o.base)));
-	if (o.base.record || o.base.detach || o.base.as) {
-		report_error(&r->report, (struct where){ 0 }, "recorded runs are not there yet");
-		report_hint(&r->report, "leave out record, detach and as");
+	if (!check_start(r, how, &o.base) || !check_recipe(r, plan, o.base.record) ||
+		!context_settings(r))
 		return NULL;
-	}
-	return launch(r, plan->plan, &o, fn, data);
+	context_places(r);
+	o.grace_given = true;
+	o.base.grace_ms = o.base.grace_ms ? o.base.grace_ms : r->grace_ms;
+	if (o.base.record)
+		return embed_start(plan, &o, fn, data);
+	return start_bare(plan, &o, fn, data);
 }
 
 enum roux_status roux_run_status(const struct roux_run *run)
 {
-	return start_status(run);
+	return run ? start_status(run) : ROUX_INVALID;
 }
 
 const char *roux_run_id(const struct roux_run *run)
 {
-	return run->options.base.record ? run->options.base.as : NULL;
+	if (!run)
+		return NULL;
+	return run->watched ? watched_id(run) : run->options.base.as;
 }
 
 const char *roux_run_result(struct roux_run *run)
 {
-	if (!run->ended)
+	if (!run || !run->ended)
 		return NULL;
 	enum roux_status ignored;
 
-	if (!run->result.len)
+	if (!run->result.len && run->watched)
+		watched_result(run, &run->result);
+	else if (!run->result.len)
 		(void)result_document(run, &run->result, -1, &ignored);
 	return buf_cstr(&run->result);
 }
@@ -198,41 +325,59 @@ void kill_run(struct roux_run *run, int signal)
 
 bool roux_run_cancel(struct roux_run *run)
 {
-	if (run->ended)
+	if (!run || run->ended)
 		return false;
+	if (run->watched)
+		return watched_order(run, RUN_CANCEL);
 	cancel_run(run, 0);
 	return true;
 }
 
 bool roux_run_kill(struct roux_run *run)
 {
-	if (run->ended)
+	if (!run || run->ended)
 		return false;
+	if (run->watched)
+		return watched_order(run, RUN_KILL);
 	kill_run(run, 0);
 	return true;
 }
 
 enum roux_status roux_run_wait(struct roux_run *run)
 {
-	while (!run->ended)
-		if (roux_turn(run->roux, -1) < 0)
+	if (!run)
+		return ROUX_INVALID;
+	while (!run->ended && !run->roux->closed)
+		if (roux_turn(run->roux, -1) < 0 || loop_woken(run->roux->loop))
 			break;
 	return start_status(run);
+}
+
+void start_end(struct roux_run *run)
+{
+	(void)roux_run_cancel(run);
+	while (!run->ended && roux_turn(run->roux, -1) >= 0)
+		;
 }
 
 void roux_run_free(struct roux_run *run)
 {
 	if (!run)
 		return;
-	if (!run->ended) {
-		(void)roux_run_cancel(run);
-		(void)roux_run_wait(run);
-	}
+	if (!run->ended && !run->watched)
+		start_end(run);
 	list_remove(&run->link);
+	deferred_stop(&run->early);
+	watched_free(run->watched);
 	run_free(run->run);
+	embed_free(run->embed);
 	plan_unref(run->plan);
+	bundle_free(run->bundle);
+	roux_recipe_free(run->recipe);
 	json_decref(run->options.artifacts);
+	buf_done(&run->early_text);
 	buf_done(&run->json);
 	buf_done(&run->result);
+	roux_unref(run->roux);
 	free(run);
 }

@@ -25,6 +25,9 @@ struct atomic_options {
  * flushed: after a crash of the machine the old file may be there again. -errno. */
 int atomic_write(const char *path, struct str bytes, const struct atomic_options *o);
 
+/* What the file is called until it is whole begins so; a writer that is killed leaves it. */
+#define ATOMIC_PREFIX ".roux-"
+
 /* Holds the directory of `path` until *ret_fd is closed, so that those who read a file, change it
  * and write it back take turns. The directory of the file that a link leads to, so that all who
  * mean the same file meet. A lock on the file itself would be lost when it is replaced, and a lock

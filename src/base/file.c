@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,22 @@ int file_read(const char *path, size_t max, struct buf *ret)
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
 		return -EFBIG;
 	return fd_read_all(fd, max, ret);
+}
+
+int file_read_regular(const char *path, size_t max, struct buf *ret)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	bool null = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+	if (!S_ISREG(st.st_mode) && !null)
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	/* Some files of /proc would wait as well. */
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	return st.st_size > 0 && (uint64_t)st.st_size > max ? -EFBIG : fd_read_all(fd, max, ret);
 }
 
 int fd_write_all(int fd, struct str s)

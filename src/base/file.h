@@ -6,6 +6,9 @@
 int fd_read_all(int fd, size_t max, struct buf *ret);
 /* The same of a file; directories are -EISDIR, other things that are no files -EINVAL. */
 int file_read(const char *path, size_t max, struct buf *ret);
+/* The same of a file that nobody has named, such as settings: pipes and devices other than
+ * /dev/null are -EINVAL as well, because there is nobody who would write to them. */
+int file_read_regular(const char *path, size_t max, struct buf *ret);
 /* Writes all of it, however often it takes. -errno. */
 int fd_write_all(int fd, struct str s);
 

@@ -48,6 +48,8 @@ void near_offer(struct near *n, struct str candidate)
 	/* Something typed whole at the beginning is just near enough. */
 	if (n->wanted.len > 3 && str_starts(candidate, n->wanted))
 		d = MIN(d, allowed(n));
+	if (str_eq_nocase(candidate, n->wanted))
+		d = MIN(d, 1);
 	if (d < n->distance) {
 		n->distance = d;
 		n->best = candidate;

@@ -146,6 +146,12 @@ bool report_hint(struct report *r, const char *fmt, ...)
 	return false;
 }
 
+void report_slip(struct report *r)
+{
+	if (r->issues.len && r->errors + r->warnings <= r->issues.len)
+		r->issues.at[r->issues.len - 1].slip = true;
+}
+
 void report_remark(struct report *r, size_t from, const char *remark)
 {
 	/* The first word tells remarks of one kind apart from others. */

@@ -31,6 +31,7 @@ struct issue {
 	struct str hint;       /* what to do; may be empty */
 	struct str excerpt;    /* the line, or a window of a long one, fit for a terminal */
 	size_t mark, mark_len; /* what to underline, in bytes of the excerpt */
+	bool slip;             /* see report_slip() */
 };
 
 /* A list of findings, so that a file's mistakes are all told in one go. */
@@ -61,6 +62,9 @@ bool report_system(struct report *r, struct where w, const char *fmt, ...) PRINT
 bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 /* What to do about the issue added last. Returns false. */
 bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
+/* The warning added last is about something that its author hardly meant: it is told whenever the
+ * text is used, not only when somebody asks for warnings. */
+void report_slip(struct report *r);
 /* Adds a remark to the hints of all issues from number `from` on that have no such remark yet. */
 void report_remark(struct report *r, size_t from, const char *remark);
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */

@@ -105,7 +105,7 @@ enum complete_kind {
 	COMPLETE_RECIPE,   /* what `roux complete recipes` lists, or else as a template */
 	COMPLETE_RUN,      /* what `roux complete runs` lists */
 	COMPLETE_COMMAND,
-	COMPLETE_SHELL,
+	COMPLETE_WORDS, /* those that the operand is written as: "svg|dot" */
 };
 
 struct command_example {

@@ -66,10 +66,17 @@ static const char functions[] =
 	"}\n"
 	"\n"
 	"# The arguments of the recipe that is among the words: name= and, where there are few, "
-	"values.\n"
+	"values;\n"
+	"# a value may always be a file.\n"
 	"_roux_args()\n"
 	"{\n"
 	"\t_roux_ask args -- \"${words[@]:2:last-2}\"\n"
+	"\tif [[ ${#COMPREPLY[@]} -eq 0 && $cur == *=* ]]; then\n"
+	"\t\tprefix+=${cur%%=*}=\n"
+	"\t\tcur=${cur#*=}\n"
+	"\t\t_roux_files\n"
+	"\t\treturn\n"
+	"\tfi\n"
 	"\t[[ ${COMPREPLY[*]} != *=\\  && ${COMPREPLY[*]} != *= ]] || compopt -o nospace "
 	"2>/dev/null\n"
 	"}\n"
@@ -169,7 +176,7 @@ static const char *const actions[] = {
 	[COMPLETE_RECIPE] = "_roux_recipe",
 	[COMPLETE_RUN] = "_roux_ask runs",
 	[COMPLETE_COMMAND] = "_roux_commands",
-	[COMPLETE_SHELL] = "_roux_shells",
+	[COMPLETE_WORDS] = "_roux_offer", /* and the words */
 };
 
 /* All spellings of all options, each after a blank. */
@@ -219,11 +226,14 @@ static void operand(const struct command *c, struct buf *b)
 	if (!completion_has_operand(c))
 		return;
 	if (completion_takes_values(c))
-		buf_printf(b, "\t%s) if [[ $2 -gt 0 ]]; then _roux_args; else %s; fi ;;\n", c->name,
+		buf_printf(b, "\t%s) if [[ $2 -gt 0 ]]; then _roux_args; else %s; fi", c->name,
 			actions[c->complete]);
 	else
-		buf_printf(b, "\t%s) %s%s ;;\n", c->name,
+		buf_printf(b, "\t%s) %s%s", c->name,
 			command_completes_all(c) ? "" : "[[ $2 -gt 0 ]] || ", actions[c->complete]);
+	if (c->complete == COMPLETE_WORDS)
+		completion_add_operands(c, b);
+	buf_adds(b, " ;;\n");
 }
 
 void completion_bash(const struct command *const *commands, size_t count, struct buf *b)
@@ -232,9 +242,6 @@ void completion_bash(const struct command *const *commands, size_t count, struct
 
 	buf_adds(b, "\n_roux_commands()\n{\n\t_roux_offer");
 	completion_add_commands(commands, count, b);
-	buf_adds(b, "\n}\n\n_roux_shells()\n{\n\t_roux_offer");
-	completion_add_words(completion_shells, b);
-
 	buf_adds(b, "\n}\n\n_roux_options()\n{\n\tcase $1 in\n");
 	for (size_t i = 0; i < count; i++) {
 		if (commands[i]->hidden)

@@ -38,6 +38,11 @@ static const char functions[] =
 	"function __roux_args\n"
 	"    set -l words (commandline -opc)\n"
 	"    command roux complete args -- $words[3..-1] 2>/dev/null </dev/null\n"
+	"    # A value may be a file.\n"
+	"    set -l word (commandline -ct)\n"
+	"    set -l name (string match -r '^[^=]+=' -- $word); or return\n"
+	"    __fish_complete_path (string replace -- $name '' $word) | string replace -r '^' "
+	"$name\n"
 	"end\n"
 	"\n"
 	"# The files after an @.\n"
@@ -59,7 +64,7 @@ static const char *const actions[] = {
 	[COMPLETE_RECIPE] = " -F -a '(__roux_ask recipes; __roux_at_files)'",
 	[COMPLETE_RUN] = " -a '(__roux_ask runs)'",
 	[COMPLETE_COMMAND] = " -a '(__roux_commands)'",
-	[COMPLETE_SHELL] = " -a '(__roux_shells)'",
+	[COMPLETE_WORDS] = " -a '", /* and the words */
 };
 
 static void quoted(struct buf *b, const char *text)
@@ -117,7 +122,12 @@ static void operand(const struct command *c, struct buf *b)
 		command_completes_all(c) ? "is" : "first", c->name);
 	if (!command_completes_all(c))
 		valued(c, b);
-	buf_printf(b, "'%s\n", actions[c->complete]);
+	buf_printf(b, "'%s", actions[c->complete]);
+	if (c->complete == COMPLETE_WORDS) {
+		completion_add_operands(c, b);
+		buf_addc(b, '\'');
+	}
+	buf_addc(b, '\n');
 	if (!completion_takes_values(c))
 		return;
 	buf_printf(
@@ -142,8 +152,6 @@ void completion_fish(const struct command *const *commands, size_t count, struct
 	buf_adds(b, functions);
 	buf_adds(b, "\nfunction __roux_commands\n    printf '%s\\n'");
 	completion_add_commands(commands, count, b);
-	buf_adds(b, "\nend\n\nfunction __roux_shells\n    printf '%s\\n'");
-	completion_add_words(completion_shells, b);
 	buf_adds(b, "\nend\n");
 	for (size_t i = 0; i < count; i++)
 		if (!commands[i]->hidden)

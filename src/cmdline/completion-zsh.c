@@ -27,7 +27,8 @@ static const char functions[] =
 	"\tlocal -a found\n"
 	"\tfound=(${(f)\"$(command roux complete args -- ${words[2,CURRENT-1]} 2>/dev/null "
 	"</dev/null)\"})\n"
-	"\tcompadd -S '' -a found\n"
+	"\t(( $#found )) && compadd -S '' -a found && return\n"
+	"\tcompset -P '*=' && _files # a value may be a file\n"
 	"}\n"
 	"\n"
 	"_roux_run() {\n"
@@ -50,7 +51,7 @@ static const char *const actions[] = {
 	[COMPLETE_RECIPE] = "_roux_recipe",
 	[COMPLETE_RUN] = "_roux_run",
 	[COMPLETE_COMMAND] = "_roux_commands",
-	[COMPLETE_SHELL] = "_roux_shells",
+	[COMPLETE_WORDS] = "(", /* and the words */
 };
 
 /* Text inside single quotes, where _arguments and _describe still want `special` escaped. */
@@ -106,7 +107,12 @@ static void operand(const struct command *c, struct buf *b)
 	buf_add(&word, command_operand(c, 0));
 	buf_printf(b, " \\\n\t\t\t'%s:", command_completes_all(c) ? "*" : "1");
 	quoted(b, buf_cstr(&word), ":");
-	buf_printf(b, ":%s'", actions[c->complete]);
+	buf_printf(b, ":%s", actions[c->complete]);
+	if (c->complete == COMPLETE_WORDS) {
+		completion_add_operands(c, b);
+		buf_addc(b, ')');
+	}
+	buf_addc(b, '\'');
 	if (completion_takes_values(c))
 		buf_adds(b, " \\\n\t\t\t'*:value:_roux_args'");
 	else if (!command_completes_all(c) && c->max_operands > 1)
@@ -136,10 +142,7 @@ void completion_zsh(const struct command *const *commands, size_t count, struct 
 		quoted(b, commands[i]->summary, "");
 		buf_adds(b, "'\n");
 	}
-	buf_adds(b, "\t)\n\t_describe -t commands command commands\n}\n"
-		    "\n_roux_shells() {\n\tcompadd \"$@\" --");
-	completion_add_words(completion_shells, b);
-	buf_adds(b, "\n}\n");
+	buf_adds(b, "\t)\n\t_describe -t commands command commands\n}\n");
 
 	/* `*::` makes the command the first of $words, so that its own operands count from 1. */
 	buf_adds(b, "\n_roux() {\n"

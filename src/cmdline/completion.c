@@ -49,6 +49,18 @@ void completion_add_commands(const struct command *const *commands, size_t count
 			buf_printf(b, " %s", commands[i]->name);
 }
 
+void completion_add_operands(const struct command *c, struct buf *b)
+{
+	struct str rest = command_operand(c, 0);
+
+	while (rest.len) {
+		size_t end = str_find(rest, '|', 0);
+
+		buf_printf(b, " %.*s", (int)end, rest.p);
+		rest = str_from(rest, MIN(end + 1, rest.len));
+	}
+}
+
 void completion_add_words(const char *const *words, struct buf *b)
 {
 	for (size_t i = 0; words[i]; i++)

@@ -58,6 +58,12 @@ static struct str nearest_name(const struct command *c, struct str name)
 	return near_best(&near);
 }
 
+/* Whether values are among its operands. Elsewhere they are often options. */
+static bool takes_values(const struct command *c)
+{
+	return c->operands && strstr(c->operands, "name=value");
+}
+
 /* `spelled` with its dashes. */
 static void unknown(struct parser *p, struct str spelled)
 {
@@ -71,6 +77,11 @@ static void unknown(struct parser *p, struct str spelled)
 		return;
 	if (near.len)
 		report_hint(p->report, "did you mean '--%.*s'?", STR(near));
+	else if (name.len > 1 && takes_values(c))
+		report_hint(p->report,
+			"'roux help %s' lists the options; a value is written %.*s=…, without "
+			"dashes",
+			c->name, STR(shown(p, name)));
 	else if (c->max_operands)
 		report_hint(p->report,
 			"'roux help %s' lists the options; an operand that begins with '-' goes "
@@ -90,6 +101,12 @@ static void bad_number(struct parser *p, const struct opt *o, struct str spelled
 		buf_printf(&range, "from %" PRIu64 " to %" PRIu64, o->min, o->max);
 	report_error(p->report, nowhere, "%.*s takes a whole number %s, found '%.*s'", STR(spelled),
 		buf_cstr(&range), STR(shown(p, value)));
+	if (value.len && strspn(value.p, "0123456789") == value.len)
+		return; /* the range has been told */
+	AUTO_BUF name = BUF_INIT;
+	opt_value_name(o, &name);
+	report_hint(p->report, "write %.*s %s, with digits for %s", STR(spelled), buf_cstr(&name),
+		buf_cstr(&name));
 }
 
 static void store_number(struct parser *p, struct target t, struct str spelled, struct str value)

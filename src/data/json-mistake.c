@@ -343,8 +343,11 @@ static bool document(struct walker *w)
 		if (!after_value(w, &ended))
 			return false;
 	}
-	if (peek(w) || w->at < w->text.len)
-		return wrong(w, w->at, 0, "something follows the end of the JSON text");
+	if (peek(w) || w->at < w->text.len) {
+		(void)wrong(w, w->at, 0, "something follows the end of the JSON text");
+		return hint(
+			w, "one text is one value: take away what follows, or a bracket before");
+	}
 	return true;
 }
 

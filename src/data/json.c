@@ -83,6 +83,20 @@ static void complain(
 
 		report_error(r, (struct where){ source, skipped + end - token, token },
 			"not valid JSON: %.*s", (int)len, error->text);
+		switch ((int)json_error_code(error)) {
+		case json_error_stack_overflow:
+			report_hint(r, "arrays and objects may be %d levels deep",
+				JSON_PARSER_MAX_DEPTH);
+			break;
+		case json_error_numeric_overflow:
+			report_hint(r, "numbers go up to 1.8e308");
+			break;
+		case json_error_null_byte_in_key:
+			report_hint(r, "take \\u0000 out of the name");
+			break;
+		default:
+			break;
+		}
 	}
 	json_mistake_done(&m);
 }
@@ -99,6 +113,7 @@ json_t *json_read(const struct source *source, struct report *r)
 	if (bad < text.len) {
 		report_error(r, (struct where){ source, skipped + bad, 1 },
 			"byte 0x%02x is not valid UTF-8", (unsigned char)text.p[bad]);
+		report_hint(r, "save the text as UTF-8");
 		return NULL;
 	}
 	/* It ends at one and takes what it has. */
@@ -106,6 +121,7 @@ json_t *json_read(const struct source *source, struct report *r)
 	if (nul < text.len) {
 		report_error(r, (struct where){ source, skipped + nul, 1 },
 			"not valid JSON: a NUL byte");
+		report_hint(r, "take it away; in a text it is written \\u0000");
 		return NULL;
 	}
 	json_t *value = load(text, &error);
@@ -204,6 +220,14 @@ void json_member(struct buf *b, const char *name, bool *first)
 	*first = false;
 	json_write_str(b, str_of(name));
 	buf_addc(b, ':');
+}
+
+void json_number_member(struct buf *b, const char *name, uint64_t n)
+{
+	buf_adds(b, ",\"");
+	buf_adds(b, name);
+	buf_adds(b, "\":");
+	buf_add_number(b, n, 1);
 }
 
 static void line(struct buf *b, unsigned indent, unsigned depth)

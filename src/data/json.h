@@ -21,6 +21,8 @@ json_t *json_read(const struct source *source, struct report *r);
 /* Compact and exact: numbers in the shortest form that reads back equal, members in order, bytes
  * that are not UTF-8 as U+FFFD. With `indent` > 0 one member a line. */
 void json_write(struct buf *b, const json_t *value, unsigned indent);
+/* The same for who reads it back and cares whether a number is 2 or 2.0. */
+void json_write_typed(struct buf *b, const json_t *value, unsigned indent);
 /* `s` as a JSON string, quotes included. */
 void json_write_str(struct buf *b, struct str s);
 /* `s` as a JSON string, or null when it is empty. */
@@ -35,3 +37,5 @@ const char *json_kind(const json_t *value);
 
 /* Something that can stand behind `name: ` of a JSON object built by hand. */
 void json_member(struct buf *b, const char *name, bool *first);
+/* One more member, behind others. */
+void json_number_member(struct buf *b, const char *name, uint64_t n);

@@ -328,9 +328,11 @@ bool markdown_read(const struct source *source, struct arena *a, struct markdown
 	size_t n = 0;
 
 	/* One is told: in a file of another encoding there is one in every second line. */
-	if (bad < p.text.len)
-		return report_error(r, (struct where){ source, bad, 1 },
-			"byte 0x%02x is not valid UTF-8", (unsigned char)p.text.p[bad]);
+	if (bad < p.text.len) {
+		report_error(r, (struct where){ source, bad, 1 }, "byte 0x%02x is not valid UTF-8",
+			(unsigned char)p.text.p[bad]);
+		return report_hint(r, "save the text as UTF-8");
+	}
 	if (!read_parts(&p))
 		return false;
 	struct markdown_region *regions = arena_array(a, struct markdown_region, p.regions.count);

@@ -2,11 +2,25 @@
 #include "data/toml-reader.h"
 #include "data/toml.h"
 
-/* The text is read again only for diagnostics. */
-struct look {
-	struct arena arena;
+/* The text is read again, and only for diagnostics. */
+struct tree {
 	struct report ignored;
 	struct toml_reader reader;
+	const struct toml_node *root;
+	bool read;
+};
+
+/* A locator that keeps what it has read. */
+struct index {
+	struct locator locator;
+	struct arena *arena;
+	struct tree tree;
+};
+
+struct look {
+	struct arena arena;
+	struct tree temporary;
+	struct toml_reader reader;    /* with texts of its own */
 	const struct toml_node *node; /* what was looked for, or what is nearest above it */
 	bool exact;
 };
@@ -35,11 +49,26 @@ static void follow(struct look *l, const struct place *p)
 	l->exact = n != NULL;
 }
 
+static void read_tree(struct tree *t, const struct place *p, struct arena *a)
+{
+	toml_reader_init(&t->reader, &p->doc->source, a, &t->ignored);
+	t->root = toml_parse(&t->reader);
+	t->read = true;
+	toml_reader_done(&t->reader);
+	report_done(&t->ignored);
+}
+
 static void look(struct look *l, const struct place *p)
 {
+	bool keeps = p->doc->locator != &toml_locator;
+	struct index *i = keeps ? container_of(p->doc->locator, struct index, locator) : NULL;
+
 	*l = (struct look){ 0 };
-	toml_reader_init(&l->reader, &p->doc->source, &l->arena, &l->ignored);
-	l->node = toml_parse(&l->reader);
+	struct tree *t = keeps ? &i->tree : &l->temporary;
+	if (!t->read)
+		read_tree(t, p, keeps ? i->arena : &l->arena);
+	l->reader = t->reader;
+	l->node = t->root;
 	l->exact = l->node != NULL;
 	if (l->node)
 		follow(l, p);
@@ -48,7 +77,6 @@ static void look(struct look *l, const struct place *p)
 static void look_done(struct look *l)
 {
 	toml_reader_done(&l->reader);
-	report_done(&l->ignored);
 	arena_done(&l->arena);
 }
 
@@ -115,3 +143,11 @@ static struct where within_where(const struct place *p, size_t index, size_t len
 }
 
 const struct locator toml_locator = { value_where, key_where, within_where };
+
+const struct locator *toml_locator_new(struct arena *a)
+{
+	struct index *i = arena_new(a, struct index);
+
+	*i = (struct index){ .locator = toml_locator, .arena = a };
+	return &i->locator;
+}

@@ -78,7 +78,8 @@ void toml_reader_init(
 	struct toml_reader *r, const struct source *s, struct arena *a, struct report *report);
 void toml_reader_done(struct toml_reader *r);
 
-/* Reads all of it. NULL with one issue added. The nodes live in the arena. */
+/* Reads all of it. NULL with one issue added. The nodes and the table of members live in the
+ * arena. */
 struct toml_node *toml_parse(struct toml_reader *r);
 
 /* -- what is wrong -------------------------------------------------------------------------------

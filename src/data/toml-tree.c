@@ -20,8 +20,6 @@ void toml_reader_init(
 
 void toml_reader_done(struct toml_reader *r)
 {
-	free(r->members);
-	r->members = NULL;
 	vec_done(&r->key);
 	buf_done(&r->scratch);
 }
@@ -68,11 +66,10 @@ static void make_room(struct toml_reader *r)
 	if (r->member_count < count / 2)
 		return;
 	r->member_room = count ? count * 2 : 64;
-	r->members = mem_zero(r->member_room * sizeof(struct toml_node *));
+	r->members = arena_array(r->arena, struct toml_node *, r->member_room);
 	for (size_t i = 0; i < count; i++)
 		if (old[i])
 			*slot(r, old[i]->up, old[i]->key, old[i]->hash) = old[i];
-	free(old);
 }
 
 static struct toml_node *add(struct toml_reader *r, struct toml_node *up, size_t at, size_t len)

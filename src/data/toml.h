@@ -24,3 +24,6 @@ json_t *toml_read(const struct source *source, enum toml_style style, struct rep
 /* Where the values of a text stand that toml_read() has read. A table stands at its header, one
  * that has none at its name. */
 extern const struct locator toml_locator;
+/* The same with a memory, in an arena that lives as long as the document: the text is read again
+ * for the first place that is asked for, not for each. */
+const struct locator *toml_locator_new(struct arena *a);

@@ -78,6 +78,8 @@ struct executor_ops {
 	 * has begun there. */
 	void (*sweep)(struct executor *e, bool at_once, void (*done)(void *data), void *data);
 	void (*set_grace)(struct executor *e, uint64_t grace_ms);
+	/* Holds all commands that run, or lets them go on. */
+	void (*pause)(struct executor *e, bool on);
 	void (*close)(struct executor *e);
 };
 

@@ -3,8 +3,10 @@
 void failures_add(struct failures *f, const struct failure *failure)
 {
 	f->total++;
-	if (f->kept.len >= FAILURES_KEPT)
+	if (f->kept.len >= FAILURES_KEPT) {
+		vec_push(&f->rest, arena_str(&f->arena, failure->path));
 		return;
+	}
 	struct failure kept = *failure;
 	kept.path = arena_str(&f->arena, failure->path);
 	kept.label = arena_str(&f->arena, failure->label);
@@ -21,15 +23,23 @@ static bool within(struct str path, struct str group)
 	return str_starts(path, group) && path.p[group.len] == '.';
 }
 
-void failures_tolerate(struct failures *f, struct str path)
+void failures_tolerate(struct failures *f, struct str path, uint64_t before)
 {
-	vec_each (failure, &f->kept)
-		if (within(failure->path, path))
-			failure->tolerated = true;
+	for (size_t i = 0; i < f->kept.len && i < before; i++)
+		if (within(f->kept.at[i].path, path))
+			f->kept.at[i].tolerated = true;
+}
+
+struct str failures_path(const struct failures *f, uint64_t number)
+{
+	if (number <= f->kept.len)
+		return f->kept.at[number - 1].path;
+	return f->rest.at[number - 1 - f->kept.len];
 }
 
 void failures_done(struct failures *f)
 {
+	vec_done(&f->rest);
 	arena_done(&f->arena);
 	vec_done(&f->kept);
 }

@@ -15,15 +15,20 @@ struct failure {
 
 enum { FAILURES_KEPT = 1000, FAILURE_TEXT_MAX = 4096 };
 
-/* All failures of a run: the first ones in full, the number of all. */
+/* All failures of a run: the first ones in full, the number of all. Of the rest the path is enough:
+ * one of them may be what failed the run. */
 struct failures {
 	struct arena arena;
 	VEC(struct failure) kept;
+	VEC(struct str) rest;
 	uint64_t total;
 };
 
 /* Copies everything. */
 void failures_add(struct failures *f, const struct failure *failure);
-/* A later attempt of the node at `path` has succeeded: what failed in it before is tolerated. */
-void failures_tolerate(struct failures *f, struct str path);
+/* An attempt of the node at `path` has succeeded that began after `before` failures: those of them
+ * that were its own are tolerated. */
+void failures_tolerate(struct failures *f, struct str path, uint64_t before);
+/* The path of the failure with that number, from 1. */
+struct str failures_path(const struct failures *f, uint64_t number);
 void failures_done(struct failures *f);

@@ -199,6 +199,7 @@ static void attempt(struct frame *f)
 	f->state = FRAME_RUNNING;
 	f->timed_out = false;
 	f->began_ms = loop_now(f->run->loop);
+	f->failures_before = f->run->failures.total;
 	if (f->attempt > 1)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_NODE_RETRY, .attempt = f->attempt }, f);
@@ -237,13 +238,14 @@ static void succeeded(struct frame *f)
 		return;
 	AUTO_BUF path = BUF_INIT;
 	frame_path(f, &path);
-	failures_tolerate(&f->run->failures, buf_str(&path));
+	failures_tolerate(&f->run->failures, buf_str(&path), f->failures_before);
 	f->untolerated_before = 0;
 }
 
 static void recover(struct frame *f)
 {
 	f->state = FRAME_RECOVERING;
+	f->timed_out = false; /* its limit is each attempt's, and not the recovery's */
 	run_step(frame_new(f->run, f, f->node->recover, FRAME_RECOVERY, 0, f->outcome.out, false),
 		frame_enter);
 }
@@ -263,6 +265,26 @@ static void pause_before_retry(struct frame *f)
 	}
 	f->state = FRAME_DELAYED;
 	timer_start(f->run->loop, &f->timer, ms);
+}
+
+/* A branch in which every step was skipped hands its input on. While that is still coming, the join
+ * has to wait for its end. */
+static bool wait_for_input(struct frame *f)
+{
+	if (!f->outcome.ok || !f->outcome.live || !f->up || !node_joins(f->up->node))
+		return false;
+	f->state = FRAME_TAKING;
+	list_append(&f->run->taking, &f->slot);
+	live_collect(f->run->live);
+	return true;
+}
+
+void frame_take_input(struct frame *f)
+{
+	list_remove(&f->slot);
+	f->outcome.live = false;
+	f->outcome.out = live_content(f->run->live);
+	end(f);
 }
 
 void frame_attempt_done(struct frame *f, struct outcome *o)
@@ -300,7 +322,8 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 		f->outcome.untolerated += f->untolerated_before;
 		if (f->node->step)
 			step_finish(f);
-		end(f);
+		if (!wait_for_input(f))
+			end(f);
 		return;
 	}
 	f->untolerated_before += f->outcome.untolerated;
@@ -318,11 +341,13 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 static void recovery_ended(struct frame *f, struct frame *recovery)
 {
 	struct outcome *o = &recovery->outcome;
-	const struct node *n = recovery->node;
+	const struct node *n = node_body(recovery->node);
 	bool stated = n->failure_stated;
 
 	f->untolerated_before += o->untolerated;
-	if (f->run->stopping || (f->up && frame_halted(f->up))) {
+	/* It may be the one that has stopped everything. */
+	bool reached = !o->ok && !o->halted && stated && n->failure == FAILURE_ROOT;
+	if (f->run->stopping || (!reached && f->up && frame_halted(f->up))) {
 		frame_end_halted(f);
 		return;
 	}
@@ -436,10 +461,10 @@ void frame_fail_root(struct frame *f)
 {
 	/* The nearest frame that can still try again catches it. A recovery is a world of its own:
 	 * only when its author wrote "root" does its failure go on, past the attempts of its owner.
-	 */
-	while (f->up && f->attempt >= f->attempts) {
+	 * And what the limit of a group has ended is the group's failure. */
+	while (f->up && f->attempt >= f->attempts && !f->timed_out) {
 		if (f->role == FRAME_RECOVERY) {
-			if (!f->node->failure_stated || !f->up->up)
+			if (!node_body(f->node)->failure_stated || !f->up->up)
 				break;
 			f = f->up;
 		}
@@ -462,6 +487,7 @@ static void halt_below(struct frame *f, bool stop)
 	switch (f->state) {
 	case FRAME_DELAYED:
 	case FRAME_WAITING:
+	case FRAME_TAKING:
 		timer_stop(&f->timer);
 		list_remove(&f->slot);
 		frame_end_halted(f);

@@ -48,6 +48,7 @@ enum frame_state {
 	FRAME_DELAYED, /* waiting for its delay */
 	FRAME_WAITING, /* a command waiting for a slot */
 	FRAME_RUNNING,
+	FRAME_TAKING, /* its output is the run's own input, which is read to its end */
 	FRAME_RECOVERING,
 	FRAME_ENDED,
 };
@@ -77,6 +78,7 @@ struct frame {
 	void (*step)(struct frame *f);
 	struct outcome outcome;
 	uint64_t untolerated_before; /* of earlier attempts */
+	uint64_t failures_before;    /* in the whole run, when this attempt began */
 
 	/* NODE_COMMAND */
 	struct job *job;
@@ -126,6 +128,8 @@ bool frame_halted(const struct frame *f);
 void frame_fail_root(struct frame *f);
 /* Nothing new starts in it; `stop` also ends its running commands. */
 void frame_halt(struct frame *f, bool stop);
+/* The run's own input has come to its end: it is the output of a branch that waited for it. */
+void frame_take_input(struct frame *f);
 void frame_free(struct frame *f);
 
 /* group.c */
@@ -170,6 +174,7 @@ struct run {
 	struct list queue;   /* frames with a step to take */
 	struct list waiting; /* commands without a slot */
 	struct list hungry;  /* parallel groups with children to start, innermost first */
+	struct list taking;  /* branches that wait for the end of the run's own input */
 	struct deferred turn;
 	bool advancing;
 	unsigned jobs, running;
@@ -179,6 +184,7 @@ struct run {
 	bool finished, sweeping;  /* the root has ended; what was left behind is being ended */
 	bool collecting;          /* … or its input is being read, to be its output */
 	bool hurry;               /* asked for twice: no grace */
+	bool gentle;              /* stopping, but running commands may finish */
 	struct live_owner input;
 	struct live *live;      /* standard input while it is shared by several readers */
 	struct outcome outcome; /* of the root */

@@ -93,11 +93,9 @@ static void record(struct frame *f, const struct verdict *v)
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF command = BUF_INIT;
 
-	/* Past the limit only the number counts. */
-	if (f->run->failures.kept.len < FAILURES_KEPT) {
-		frame_path(f, &path);
+	frame_path(f, &path);
+	if (f->run->failures.kept.len < FAILURES_KEPT)
 		display(f, &command);
-	}
 	failures_add(
 		&f->run->failures, &(struct failure){
 					   .path = buf_str(&path),
@@ -362,7 +360,7 @@ static void on_ended(struct job_owner *owner)
 		.lost = lost,
 		.cut = j->out.cut || j->err.cut,
 		.err_all = err_all };
-	if (v.cut)
+	if (v.cut && f->node->step)
 		warn_cut(f);
 	if ((j->code || j->signal || f->timed_out) && f->node->step) {
 		(void)content_head(err_all, CAPTURE_END, &err);
@@ -550,6 +548,8 @@ bool leaf_start(struct frame *f)
 		spec.argv =
 			r->options.arguments(r->options.arguments_data, f->node, argv, argc, &a);
 	f->job = r->executor->ops->start(r->executor, &spec, &f->owner, &error);
+	if (f->job && r->options.max_output && !f->node->step)
+		f->job->out.limit = r->options.max_output;
 	bool wait = !f->job && may_pass(error) && r->running > 1;
 	if (f->job && f->timeout_ms)
 		timer_start(r->loop, &f->timer, f->timeout_ms);

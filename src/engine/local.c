@@ -623,9 +623,30 @@ static struct job *start(
 	return NULL;
 }
 
+/* Whoever has been asked already does not get more than that either. */
 static void set_grace(struct executor *e, uint64_t grace_ms)
 {
-	local_of(e)->options.grace_ms = grace_ms;
+	struct local *l = local_of(e);
+	uint64_t latest = clock_mono_ms() + grace_ms;
+
+	l->options.grace_ms = grace_ms;
+	l->sweep_kill_at_ms = MIN(l->sweep_kill_at_ms, latest);
+	list_each (link, &l->jobs) {
+		struct local_job *j = list_entry(link, struct local_job, link);
+
+		j->kill_at_ms = MIN(j->kill_at_ms, latest);
+	}
+}
+
+/* Not those that are being ended: who is held cannot clean up. */
+static void pause_all(struct executor *e, bool on)
+{
+	list_each (link, &local_of(e)->jobs) {
+		struct local_job *j = list_entry(link, struct local_job, link);
+
+		if (j->stage == STAGE_RUNNING && child_running(&j->child))
+			(void)kill(-j->child.pid, on ? SIGSTOP : SIGCONT);
+	}
 }
 
 static void close_executor(struct executor *e)
@@ -652,6 +673,7 @@ static const struct executor_ops ops = {
 	.stop_all = stop_all,
 	.sweep = sweep,
 	.set_grace = set_grace,
+	.pause = pause_all,
 	.close = close_executor,
 };
 

@@ -160,11 +160,13 @@ static void explain(struct run *r)
 			}
 	} else if (res->status == RUN_TIMEOUT) {
 		buf_printf(b, "the time limit of the run ran out");
-	} else if (o->failure && o->failure <= f->kept.len) {
+	} else if (o->failure > f->kept.len) {
+		buf_add(&r->failed_path, failures_path(f, o->failure));
+		buf_printf(b, "node %s failed with code %d", buf_cstr(&r->failed_path), res->code);
+	} else if (o->failure) {
 		const struct failure *why = &f->kept.at[o->failure - 1];
 
 		buf_add(&r->failed_path, why->path);
-
 		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
 			why->timeout ? "ran out of time, code" : "failed with code", why->code);
 		buf_add(b, utf8_head(why->command, 100));
@@ -184,11 +186,13 @@ static bool went_well(enum run_status status)
 static void conclude_steps(struct run *r)
 {
 	struct run_result *res = &r->result;
+	bool over = res->status == RUN_DONE || res->status == RUN_PARTIAL;
 
+	/* One node alone: what it gave, and if nobody wanted that, what it printed. */
+	if (over && r->only_ended && (!r->outcome.value || json_is_null(r->outcome.value)))
+		return;
 	content_unref(r->outcome.out);
-	r->outcome.out = NULL;
-	if (res->status == RUN_DONE || res->status == RUN_PARTIAL)
-		r->outcome.out = step_output(r);
+	r->outcome.out = over ? step_output(r) : NULL;
 }
 
 static void conclude(struct run *r)
@@ -269,6 +273,10 @@ static void on_input_collected(struct live_owner *o)
 {
 	struct run *r = container_of(o, struct run, input);
 
+	list_each_safe (link, &r->taking)
+		frame_take_input(list_entry(link, struct frame, slot));
+	if (!r->collecting)
+		return;
 	r->collecting = false;
 	r->outcome.out = live_content(r->live);
 	conclude(r);
@@ -316,6 +324,7 @@ void run_stop(struct run *r, enum run_status status)
 	if (r->stopping)
 		return;
 	r->stopping = status;
+	r->gentle = true;
 	frame_halt(r->root, false);
 	wake(r);
 }
@@ -345,11 +354,17 @@ void run_set_grace(struct run *r, uint64_t grace_ms)
 	r->executor->ops->set_grace(r->executor, grace_ms);
 }
 
+void run_pause(struct run *r, bool on)
+{
+	r->executor->ops->pause(r->executor, on);
+}
+
 void run_cancel_gently(struct run *r)
 {
 	if (r->stopping || r->finished)
 		return;
 	r->stopping = RUN_CANCELLED;
+	r->gentle = true;
 	run_emit(r, &(struct event){ .kind = EVENT_RUN_CANCEL });
 	if (r->root)
 		frame_halt(r->root, false);
@@ -358,9 +373,11 @@ void run_cancel_gently(struct run *r)
 
 void run_cancel(struct run *r, int signal)
 {
-	if (r->stopping || (r->finished && !r->collecting))
+	/* Where running commands may finish, somebody can still lose patience. */
+	if ((r->stopping && !r->gentle) || (r->finished && !r->collecting))
 		return;
 	r->stopping = RUN_CANCELLED;
+	r->gentle = false;
 	r->result.signal = signal;
 	run_emit(r, &(struct event){ .kind = EVENT_RUN_CANCEL, .signal = signal });
 	stop_all(r);
@@ -381,12 +398,15 @@ void run_kill(struct run *r, int signal)
 	if (r->result.status != RUN_RUNNING || r->hurry)
 		return;
 	r->hurry = true;
-	/* After a signal that cancelled it, it stays cancelled. */
-	if (!r->stopping) {
+	/* After a signal that cancelled it, it stays cancelled. An order to kill is one. */
+	if (!r->stopping || (r->stopping == RUN_CANCELLED && !signal)) {
+		bool first = !r->stopping || r->gentle;
+
 		r->stopping = RUN_KILLED;
 		r->result.signal = signal;
 		run_emit(r, &(struct event){ .kind = EVENT_RUN_KILL, .signal = signal });
-		stop_all(r);
+		if (first)
+			stop_all(r);
 	}
 	if (r->root)
 		kill_below(r->root);
@@ -435,17 +455,18 @@ struct content *run_output(struct run *r)
 /* -- the beginning -------------------------------------------------------------------------------
  */
 
-/* Whether more than one command may read the run's input: branches, or a second attempt. */
-static bool input_shared(const struct node *n)
+/* Whether more than one command may read the run's input: branches, or a second attempt. *taken: a
+ * command takes it for certain, so nobody after it does. */
+static bool input_shared(const struct node *n, bool *taken)
 {
+	*taken = !n->child_count;
 	if (node_joins(n) || n->retry.text || n->retry.value > 1)
 		return true;
-	for (size_t i = 0; i < n->child_count; i++) {
-		if (input_shared(n->children[i]))
+	for (size_t i = 0; i < n->child_count && !*taken; i++)
+		if (input_shared(n->children[i], taken))
 			return true;
-		if (!n->children[i]->when && n->children[i]->runs)
-			break; /* it takes the input, so nobody after it does */
-	}
+	if (n->when || !n->runs)
+		*taken = false;
 	return false;
 }
 
@@ -462,7 +483,8 @@ static struct content *open_input(struct run *r, bool *live)
 		return NULL;
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
 		return NULL; /* /dev/null */
-	if (!keep && !input_shared(r->plan->graph->root)) {
+	bool taken;
+	if (!keep && !input_shared(r->plan->graph->root, &taken)) {
 		*live = true;
 		return NULL;
 	}
@@ -526,6 +548,7 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	list_init(&r->queue);
 	list_init(&r->waiting);
 	list_init(&r->hungry);
+	list_init(&r->taking);
 	list_init(&r->paced);
 	r->scope = p->scope;
 	if (p->graph->steps)

@@ -39,6 +39,7 @@ struct run_options {
 	bool handlers;               /* this process may have signal handlers */
 	bool whole;                  /* every descendant of this process belongs to the run */
 	int stdin_fd;                /* handed to the first command; -1: empty */
+	uint64_t max_output;         /* bytes kept of a command's output; 0: all */
 	event_fn *listen;            /* hears every event */
 	void *listen_data;
 	bool tell_output; /* … also EVENT_COMMAND_OUTPUT */
@@ -97,6 +98,8 @@ void run_abort(struct run *r, const char *what, int error);
 void run_cancel_gently(struct run *r);
 /* The grace time from now on. */
 void run_set_grace(struct run *r, uint64_t grace_ms);
+/* Holds the commands that run (Ctrl-Z), or lets them go on. Their time limits are not held. */
+void run_pause(struct run *r, bool on);
 /* Ends every command of the run: politely, or at once. */
 void run_cancel(struct run *r, int signal);
 void run_kill(struct run *r, int signal);

@@ -346,10 +346,11 @@ void step_finish(struct frame *f)
 
 struct content *step_output(struct run *r)
 {
-	const json_t *value = json_object_get(r->options.vars, "final_output");
+	const json_t *value =
+		r->only_ended ? r->outcome.value : json_object_get(r->options.vars, "final_output");
 	AUTO_BUF text = BUF_INIT;
 
-	if (!value && r->last_output.len)
+	if (!value && !r->only_ended && r->last_output.len)
 		value = json_object_getn(r->options.vars, r->last_output.p, r->last_output.len);
 	if (value)
 		r->plan->graph->steps->ops->text(&text, value);

@@ -67,12 +67,6 @@ const char *event_name(enum event_kind kind)
 	return kinds[kind].name;
 }
 
-static void number_member(struct buf *b, const char *head, uint64_t n)
-{
-	buf_adds(b, head);
-	buf_add_number(b, n, 1);
-}
-
 static void signal_member(struct buf *b, int signal)
 {
 	if (signal)
@@ -119,18 +113,18 @@ void event_json(const struct event *e, struct buf *b)
 		buf_addc(b, ']');
 	}
 	if (has & HAS_ATTEMPT)
-		number_member(b, ",\"attempt\":", e->attempt);
+		json_number_member(b, "attempt", e->attempt);
 	if (has & HAS_END) {
 		buf_printf(b, ",\"code\":%d", e->code);
 		signal_member(b, e->signal);
 		buf_adds(b, e->timeout ? ",\"timeout\":true" : ",\"timeout\":false");
-		number_member(b, ",\"ms\":", e->ms);
-		number_member(b, ",\"stdout_bytes\":", e->stdout_bytes);
+		json_number_member(b, "ms", e->ms);
+		json_number_member(b, "stdout_bytes", e->stdout_bytes);
 	}
 	if (has & HAS_MESSAGE) {
 		buf_adds(b, ",\"id\":");
 		json_write_str(b, e->id);
-		number_member(b, ",\"bytes\":", e->bytes);
+		json_number_member(b, "bytes", e->bytes);
 	}
 	if (has & HAS_SIGNAL)
 		signal_member(b, e->signal);

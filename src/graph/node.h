@@ -89,6 +89,12 @@ static inline bool node_repeats(const struct node *n)
 	return n->kind == NODE_EACH || n->kind == NODE_WHILE;
 }
 
+/* The node with the flags that its author wrote: of copies, the one that is copied. */
+static inline const struct node *node_body(const struct node *n)
+{
+	return n->kind == NODE_EACH && n->child_count ? n->children[0] : n;
+}
+
 /* Whether its children run at once. */
 static inline bool node_joins(const struct node *n)
 {

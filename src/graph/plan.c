@@ -6,6 +6,7 @@
 #include "graph/step.h"
 #include "graph/walk.h"
 #include "template/braces.h"
+#include "template/resolve.h"
 
 const struct scope *plan_enter(const struct node *n, const struct scope *up, struct scope *room)
 {
@@ -95,6 +96,8 @@ static bool refuse_value(const struct argument *arg, const json_t *value, struct
 	if (type->kind == TYPE_BOOL && json_is_number(value))
 		return report_hint(
 			r, "write %.*s=%.*s or %.*s:=true", STR(name), STR(shown), STR(name));
+	if (type->kind == TYPE_ARRAY)
+		return report_hint(r, "give one with %.*s%s", STR(name), array_form);
 	return report_hint(r, "declared here as %s; given as %.*s%s%.*s", type_name(type->kind),
 		STR(name), json_is_string(value) ? "=" : ":=", STR(shown));
 }

@@ -168,6 +168,7 @@ static bool read_members(
 				report_warning(&rd->g->warnings, place_key_where(p),
 					"unknown field '%s' is ignored", key);
 				report_hint(&rd->g->warnings, "did you mean '%.*s'?", STR(near));
+				report_slip(&rd->g->warnings);
 			}
 		} else if (json_is_null(value) && id != FIELD_TEMPLATE) {
 			continue;
@@ -218,11 +219,16 @@ static void read_args(struct reader *rd, struct node *n, const struct members *m
 				"'%.*s' declares no argument, expected name, name:type or "
 				"name:type=default",
 				STR(report_quote(rd->r, buf_str(&found))));
+			report_hint(
+				rd->r, "a name is a letter or _, then letters, digits, _ and -");
 			continue;
 		}
-		if (d.unknown_type)
+		if (d.unknown_type) {
 			report_warning(&rd->g->warnings, place_where(p),
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
+			report_hint(&rd->g->warnings, "types are string, path, int, number, bool, "
+						      "array and enum(a,b)");
+		}
 		vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
 		/* First declaration of a name within one list wins. */
 		if (d.fallback.p && !presets_find(presets, d.name)) {
@@ -298,8 +304,9 @@ static void read_recover(struct reader *rd, struct node *n, const struct members
 	if (!recover)
 		return;
 	/* Fail-closed: a recovery that goes wrong is one, unless its author says otherwise. */
-	if (!recover->failure_stated)
-		recover->failure = FAILURE_ROOT;
+	struct node *body = (struct node *)node_body(recover);
+	if (!body->failure_stated)
+		body->failure = recover->failure = FAILURE_ROOT;
 	recover->owner = n;
 	n->recover = recover;
 }
@@ -475,19 +482,19 @@ static const json_t *merged(struct reader *rd, const json_t *const *layers, size
 }
 
 /* The members of a whole recipe. When its template is an object, that object's members win. */
-static bool read_recipe_members(struct reader *rd, const struct imported *im, struct members *ret)
+static void read_recipe_members(struct reader *rd, const struct imported *im, struct members *ret)
 {
 	const struct importer *here = rd->importer;
 
 	rd->importer = im->importer;
-	bool ok = read_members(rd, im->recipe, im->place, ret);
+	read_members(rd, im->recipe, im->place, ret);
 	const json_t *inner = ret->at[FIELD_TEMPLATE];
-	if (ok && json_is_object(inner) && json_object_get(inner, "template")) {
+	if (json_is_object(inner) && json_object_get(inner, "template")) {
 		const json_t *outer = ret->at[FIELD_DEFAULTS];
 		const struct place *place = ret->place[FIELD_TEMPLATE];
 		struct members m = { 0 };
 
-		ok = read_members(rd, inner, place, &m);
+		read_members(rd, inner, place, &m);
 		overlay(ret, &m);
 		if (outer && m.at[FIELD_DEFAULTS]) {
 			const json_t *const layers[] = { outer, m.at[FIELD_DEFAULTS] };
@@ -496,7 +503,6 @@ static bool read_recipe_members(struct reader *rd, const struct imported *im, st
 		}
 	}
 	rd->importer = here;
-	return ok;
 }
 
 /* An import node becomes the recipe it names, with the node's own flags laid over it and one layer
@@ -525,11 +531,11 @@ static struct node *read_import(struct reader *rd, const json_t *object, const s
 
 	if (too_many(rd, place))
 		return NULL;
-	bool ok = read_members(rd, object, place, &own);
+	read_members(rd, object, place, &own);
 	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
 		return NULL;
-	ok &= read_recipe_members(rd, &im, &m);
-	if (!ok || !m.at[FIELD_TEMPLATE])
+	read_recipe_members(rd, &im, &m);
+	if (!m.at[FIELD_TEMPLATE])
 		return NULL;
 	const json_t *const layers[] = { m.at[FIELD_DEFAULTS], im.defaults, own.at[FIELD_DEFAULTS],
 		json_object_get(object, "values") };
@@ -665,8 +671,9 @@ struct graph *graph_read_recipe(
 	g->keep_free = keep_free;
 	g->made = json_array();
 	g->values = json_incref(json_object_get(recipe->recipe, "values"));
-	bool ok = read_recipe_members(&rd, recipe, &m) && m.at[FIELD_TEMPLATE];
-	g->root = ok ? build(&rd, &m, recipe->place, NULL) : NULL;
-	ok = g->root && read_output(&rd, m.at[FIELD_OUTPUT], m.place[FIELD_OUTPUT]);
+	/* A flag with a mistake in it does not hide those of the template. */
+	read_recipe_members(&rd, recipe, &m);
+	g->root = m.at[FIELD_TEMPLATE] ? build(&rd, &m, recipe->place, NULL) : NULL;
+	bool ok = g->root && read_output(&rd, m.at[FIELD_OUTPUT], m.place[FIELD_OUTPUT]);
 	return finish(g, ok && r->errors == before, r);
 }

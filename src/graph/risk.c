@@ -283,7 +283,63 @@ static void look_at_braces(struct looking *l)
 			"'%.*s' has a brace without a partner: a blank cut the placeholder",
 			STR(report_quote(&l->g->warnings, str_from(word, open))));
 		report_hint(&l->g->warnings, "leave out the blank, or quote the whole word");
+		report_slip(&l->g->warnings);
 		i = end;
+	}
+}
+
+/* Words that are signs for a shell, and what to write instead. */
+static const struct {
+	const char *word, *instead;
+} shell_signs[] = {
+	{ "|", "for a pipe write an array, [\"one\", \"two\"]" },
+	{ "&&", "for one after the other write an array, [\"one\", \"two\"]" },
+	{ "||", "let a shell do it, sh -c '…'" },
+	{ ">", "to write a file let a shell do it, sh -c '…'" },
+	{ ">>", "to write a file let a shell do it, sh -c '…'" },
+	{ "2>", "to write a file let a shell do it, sh -c '…'" },
+	{ "2>&1", "let a shell do it, sh -c '…'" },
+	{ "<", "to read a file write cat FILE before it, or let a shell do it, sh -c '…'" },
+};
+
+/* Whether < and > compare for it. */
+static bool compares(struct str program)
+{
+	return str_eq(program, S("test")) || str_eq(program, S("[")) || str_eq(program, S("expr"));
+}
+
+/* `a | b`: it reads like a shell's, but `|` is one of the arguments of a. The first is enough. In
+ * quotes it is meant. */
+static void look_at_shell_signs(struct looking *l)
+{
+	const struct node *n = l->n;
+	struct str first = n->words[0].text->raw;
+
+	if (str_eq(first, S("cd")) || str_eq(first, S("export")) || str_eq(first, S("source"))) {
+		report_warning(&l->g->warnings, word_where(n, 0),
+			"'%.*s' is a word of shells and would change nothing for others",
+			STR(first));
+		report_hint(&l->g->warnings, "%s",
+			str_eq(first, S("cd")) ? "-C DIR goes there first; or sh -c 'cd DIR && …'"
+					       : "--env NAME=VALUE sets a variable; or sh -c '…'");
+		report_slip(&l->g->warnings);
+		return;
+	}
+	for (size_t i = 1; i < n->word_count; i++) {
+		struct str word = n->words[i].text->raw;
+
+		for (size_t k = 0; k < ARRAY_SIZE(shell_signs); k++) {
+			if (n->words[i].quoted || !str_eq(word, str_of(shell_signs[k].word)) ||
+				compares(program_name(n)))
+				continue;
+			report_warning(&l->g->warnings, word_where(n, i),
+				"'%.*s' is an ordinary argument: no shell reads this line",
+				STR(word));
+			report_hint(&l->g->warnings, "%s; if it is meant, put it in quotes",
+				shell_signs[k].instead);
+			report_slip(&l->g->warnings);
+			return;
+		}
 	}
 }
 
@@ -298,6 +354,7 @@ static void look_at_command(struct looking *l)
 	look_at_files(l);
 	look_at_flags(l);
 	look_at_braces(l);
+	look_at_shell_signs(l);
 }
 
 /* Whether a failure of the node can reach further than the node. */

@@ -1,14 +1,15 @@
 #include "graph/settings.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/number.h"
 #include "base/utf8.h"
 #include "template/braces.h"
 
-/* Far beyond any life time, and safe to add to a clock. */
-static const double ms_max = 9e15;
-static const double count_max = 9e15; /* beyond that a double cannot be counted up */
+/* Far beyond any life time, and safe to add to a clock. More attempts than this nobody lives to
+ * see either. */
+static const double setting_max = 9e15;
 
 static const char *expected(enum setting_kind kind)
 {
@@ -20,9 +21,9 @@ static bool fits(double n, enum setting_kind kind, uint64_t *ret)
 {
 	if (!isfinite(n) || n < 0)
 		return false;
-	if (kind == SETTING_ATTEMPTS && (n < 1 || n != floor(n) || n > ms_max))
+	if (kind == SETTING_ATTEMPTS && (n < 1 || n != floor(n)))
 		return false;
-	*ret = (uint64_t)ceil(MIN(n, ms_max));
+	*ret = (uint64_t)ceil(MIN(n, setting_max));
 	return true;
 }
 
@@ -99,23 +100,30 @@ static bool length_of(struct str text, struct str *name)
 	return name_valid(*name);
 }
 
+/* Copies are counted from 0 with 64 bits and a sign. */
+static bool count_of(const json_t *value, uint64_t *ret)
+{
+	if (json_is_string(value))
+		return str_to_uint(utf8_trim(json_str(value)), ret) && *ret > 0 &&
+		       *ret <= INT64_MAX;
+	if (json_is_integer(value)) {
+		*ret = (uint64_t)json_integer_value(value);
+		return json_integer_value(value) > 0;
+	}
+	double n = json_real_value(value);
+	*ret = n >= 1 && n < 0x1p63 && n == floor(n) ? (uint64_t)n : 0;
+	return *ret > 0;
+}
+
 bool count_read(struct arena *a, const struct place *place, const json_t *value, struct count *ret,
 	struct report *r)
 {
 	struct count c = { .place = place };
 	AUTO_BUF found = BUF_INIT;
-	bool ok;
 
-	if (json_is_number(value)) {
-		ok = json_number_value(value) < count_max &&
-		     fits(json_number_value(value), SETTING_ATTEMPTS, &c.number);
-	} else {
-		struct str text = utf8_trim(json_str(value));
-
-		ok = length_of(text, &c.array) || (str_to_uint(text, &c.number) && c.number > 0);
-		c.array = c.array.p ? arena_str(a, c.array) : c.array;
-	}
-	if (ok) {
+	if (json_is_string(value) && length_of(utf8_trim(json_str(value)), &c.array))
+		c.array = arena_str(a, c.array);
+	if (c.array.len || count_of(value, &c.number)) {
 		*ret = c;
 		return true;
 	}
@@ -126,6 +134,8 @@ bool count_read(struct arena *a, const struct place *place, const json_t *value,
 	if (json_is_string(value) && str_contains(json_str(value), S("{")))
 		return report_hint(
 			r, "a count comes from an array: pass one and write {items.length}");
+	if (found.len > 18 && strspn(buf_cstr(&found), "0123456789") == found.len)
+		return report_hint(r, "there can be %" PRId64 " copies at most", INT64_MAX);
 	return report_hint(r, "for eight copies write \"repeat\": 8");
 }
 

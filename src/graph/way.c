@@ -36,6 +36,12 @@ static const struct node *below(const struct node *n, struct str part, struct wa
 
 size_t way_to(const struct node *root, struct str path, struct way_step steps[WAY_MAX])
 {
+	return way_through(root, path, steps, NULL, NULL);
+}
+
+size_t way_through(const struct node *root, struct str path, struct way_step steps[WAY_MAX],
+	way_called *called, void *data)
+{
 	const struct node *n = root;
 	size_t count = 0, at = 0;
 
@@ -51,8 +57,12 @@ size_t way_to(const struct node *root, struct str path, struct way_step steps[WA
 	while (at < path.len && count < WAY_MAX) {
 		size_t end = str_find(path, '.', at);
 		struct way_step step = { 0 };
+		struct str part = str_sub(path, at, end - at);
 
-		n = below(n, str_sub(path, at, end - at), &step);
+		if (n->kind == NODE_CALL && called)
+			n = str_eq(part, S("0")) ? called(data, n) : NULL;
+		else
+			n = below(n, part, &step);
 		if (!n)
 			return 0;
 		step.node = n;

@@ -14,6 +14,11 @@ enum { WAY_MAX = 512 };
 
 /* Fills `steps` from the root on; how many there are, or 0 when no node has that path. */
 size_t way_to(const struct node *root, struct str path, struct way_step steps[WAY_MAX]);
+/* The root of the graph that a node has called; NULL: nobody knows. */
+typedef const struct node *way_called(void *data, const struct node *call);
+/* The same, through calls. */
+size_t way_through(const struct node *root, struct str path, struct way_step steps[WAY_MAX],
+	way_called *called, void *data);
 
 /* The path of the one node whose label, or import, is `name`; appends to `ret`. How many nodes have
  * that name. */

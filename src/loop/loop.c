@@ -27,6 +27,7 @@ struct loop {
 	bool turning, rest;
 	int pid;
 	char *stack; /* made when first needed */
+	bool woken;  /* by loop_wake(), in this turn */
 };
 
 static void on_wake(struct watch *w, uint32_t events)
@@ -35,6 +36,7 @@ static void on_wake(struct watch *w, uint32_t events)
 
 	(void)events;
 	(void)!read(w->fd, &count, sizeof(count));
+	w->loop->woken = true;
 }
 
 struct loop *loop_new(void)
@@ -86,8 +88,15 @@ uint64_t loop_now(const struct loop *l)
 void loop_wake(struct loop *l)
 {
 	uint64_t one = 1;
+	int before = errno;
 
 	(void)!write(l->wake, &one, sizeof(one));
+	errno = before; /* of whatever a signal handler has interrupted */
+}
+
+bool loop_woken(const struct loop *l)
+{
+	return l->woken;
 }
 
 /* -- watches -------------------------------------------------------------------------------------
@@ -298,7 +307,7 @@ int loop_turn(struct loop *l, int timeout_ms)
 	if (l->rest && timeout_ms != 0 && list_empty(&l->deferred))
 		(void)clock_nanosleep(
 			CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = REST_NS }, NULL);
-	l->rest = false;
+	l->rest = l->woken = false;
 	int n = epoll_wait(l->epoll, l->batch, BATCH, wait_ms(l, timeout_ms));
 
 	if (n < 0 && errno != EINTR)

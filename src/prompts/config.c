@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "data/toml.h"
@@ -48,33 +50,24 @@ const char *config_kind_name(enum config_kind kind)
 /* -- reading -------------------------------------------------------------------------------------
  */
 
-static struct config_entry *find_in_scope(
-	const struct config *c, enum config_kind kind, struct str name, enum config_scope scope)
-{
-	vec_each (e, &c->entries[kind])
-		if ((*e)->scope == scope && str_eq((*e)->name, name))
-			return *e;
-	return NULL;
-}
-
 static void add_entry(struct config *c, struct config_entry *e)
 {
-	struct config_entry *same = find_in_scope(c, e->kind, e->name, e->scope);
+	void **slot = map_put(&c->names[e->kind], &c->arena, e->name);
+	struct config_entry *same = *slot;
 
-	if (same) {
+	if (same && same->scope == e->scope) {
 		/* Which one is meant nobody knows: an error for whoever needs it. */
 		if (!same->twin)
 			same->twin = e;
 		return;
 	}
-	vec_each (other, &c->entries[e->kind]) {
-		if (str_eq((*other)->name, e->name)) {
-			e->hides = *other;
-			*other = e; /* keeps its place */
-			return;
-		}
-	}
-	vec_push(&c->entries[e->kind], e);
+	*slot = e;
+	e->hides = same;
+	e->at = same ? same->at : c->entries[e->kind].len;
+	if (same)
+		c->entries[e->kind].at[e->at] = e; /* keeps its place */
+	else
+		vec_push(&c->entries[e->kind], e);
 }
 
 static bool read_table(struct config *c, struct config_file *f, enum config_kind kind,
@@ -107,6 +100,14 @@ static bool read_table(struct config *c, struct config_file *f, enum config_kind
 	return true;
 }
 
+static bool cannot_read(struct str path, int error, struct report *r)
+{
+	report_error(r, (struct where){ 0 }, "cannot read '%.*s': %s", STR(path),
+		error == EINVAL ? "not a regular file" : strerror(error));
+	return report_hint(r, "make it %s that can be read, or remove it",
+		str_ends(path, S(".toml")) ? "a file" : "a directory");
+}
+
 static bool read_file(struct config *c, struct str dir, const char *name, enum config_scope scope,
 	struct report *r)
 {
@@ -114,17 +115,16 @@ static bool read_file(struct config *c, struct str dir, const char *name, enum c
 	AUTO_BUF text = BUF_INIT;
 	bool ok = true;
 
-	int error = file_read(arena_cstr(&c->arena, path), CONFIG_FILE_MAX, &text);
+	int error = file_read_regular(arena_cstr(&c->arena, path), CONFIG_FILE_MAX, &text);
 	if (error == -ENOENT || error == -ENOTDIR)
 		return true;
 	if (error < 0)
-		return report_error(r, (struct where){ 0 }, "cannot read '%.*s': %s", STR(path),
-			strerror(-error));
+		return cannot_read(path, -error, r);
 	struct config_file *f = arena_new(&c->arena, struct config_file);
 	buf_swap(&f->text, &text);
 	f->scope = scope;
 	f->doc.source = (struct source){ path, buf_str(&f->text) };
-	f->doc.locator = &toml_locator;
+	f->doc.locator = toml_locator_new(&c->arena);
 	f->root.doc = &f->doc;
 	vec_push(&c->files, f);
 	f->doc.root = toml_read(&f->doc.source, TOML_PLAIN, r);
@@ -138,8 +138,15 @@ static bool read_file(struct config *c, struct str dir, const char *name, enum c
 
 static bool read_scope(struct config *c, struct str dir, enum config_scope scope, struct report *r)
 {
+	const char *path = arena_cstr(&c->arena, dir);
+	struct stat st;
 	bool ok = true;
 
+	/* One complaint about the directory, not one for each file in it. */
+	if (stat(path, &st) < 0)
+		return errno == ENOENT || errno == ENOTDIR || cannot_read(dir, errno, r);
+	if (S_ISDIR(st.st_mode) && access(path, X_OK) < 0)
+		return cannot_read(dir, errno, r);
 	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++)
 		ok &= read_file(c, dir, file_names[i], scope, r);
 	return ok;
@@ -200,10 +207,7 @@ double config_seconds(const struct config_entry *e, const char *field)
 const struct config_entry *config_find(
 	const struct config *c, enum config_kind kind, struct str name)
 {
-	vec_each (e, &c->entries[kind])
-		if (str_eq((*e)->name, name))
-			return *e;
-	return NULL;
+	return map_get(&c->names[kind], name);
 }
 
 const struct config_entry *config_setting(const struct config *c, const char *name)

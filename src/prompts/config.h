@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "data/doc.h"
 
@@ -20,6 +21,7 @@ struct config_entry {
 	const struct place *place;
 	const struct config_entry *twin;  /* another one of that name in the same scope */
 	const struct config_entry *hides; /* the global one that it replaces */
+	size_t at;                        /* its number among the merged ones */
 };
 
 /* One file. */
@@ -40,7 +42,8 @@ struct config {
 	struct config_dirs dirs;
 	VEC(struct config_file *) files; /* those that exist, global ones first */
 	VEC(struct config_entry *)
-	entries[KIND_COUNT + 1]; /* merged, in order; the last: settings */
+	entries[KIND_COUNT + 1];          /* merged, in order; the last: settings */
+	struct map names[KIND_COUNT + 1]; /* of the same */
 };
 
 enum { CONFIG_FILE_MAX = 4 << 20 };

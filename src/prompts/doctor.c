@@ -1,5 +1,6 @@
 #include "prompts/doctor.h"
 
+#include "base/file.h"
 #include "base/near.h"
 #include "prompts/compile.h"
 #include "prompts/paths.h"
@@ -92,12 +93,24 @@ static void strange_name(
 		report_warning(r, where, "{%.*s} is not known in %s: it stays as it is", STR(name),
 			place_name(kind));
 	else
-		report_warning(
-			r, where, "unknown placeholder {%.*s}: it stays as it is", STR(name));
+		report_warning(r, where, "unknown placeholder {%.*s}: it stays as it is",
+			STR(report_quote(r, name)));
 	if (best.len)
 		report_hint(r, "did you mean {%.*s}?", STR(best));
 	else
 		report_hint(r, "`roux help prompt` lists the names");
+}
+
+/* Past what a report keeps it only counts: no time for places. */
+static struct where where_in(
+	const struct place *place, size_t offset, size_t length, const struct report *r)
+{
+	return report_full(r) ? (struct where){ 0 } : place_where_in(place, offset, length);
+}
+
+static bool name_char(char c)
+{
+	return ascii_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
 /* {{.name}}, as the tool that came later writes it. */
@@ -107,12 +120,17 @@ static void later_syntax(const struct place *place, struct str text, struct repo
 		at = str_find(text, '{', at + 1)) {
 		if (text.p[at + 1] != '{' || text.p[at + 2] != '.')
 			continue;
-		size_t end = str_find(text, '}', at);
+		size_t end = at + 3;
+		while (end < text.len && name_char(text.p[end]))
+			end++;
 		struct str name = str_sub(text, at + 3, end - at - 3);
+		bool closed = str_starts(str_from(text, end), S("}}"));
 
-		report_warning(
-			r, place_where_in(place, at, end - at), "{{.%.*s}} is not read", STR(name));
-		report_hint(r, "write {%.*s}", STR(name));
+		if (!name.len || !closed)
+			continue;
+		report_warning(r, where_in(place, at, end + 2 - at, r), "{{.%.*s}} is not read",
+			STR(report_quote(r, name)));
+		report_hint(r, "write {%.*s}", STR(report_quote(r, name)));
 	}
 }
 
@@ -131,7 +149,7 @@ static void check_text(struct config *c, const struct config_entry *e, const cha
 
 		if (shells || (placeholder_find(b.name, &p) && placeholder_places(p) & known))
 			continue;
-		strange_name(b.name, kind, place_where_in(place, b.offset, b.length), r);
+		strange_name(b.name, kind, where_in(place, b.offset, b.length, r), r);
 	}
 	later_syntax(place, text, r);
 }
@@ -178,6 +196,37 @@ static void check_agent(struct config *c, const struct config_entry *e, struct r
 /* -- sections ------------------------------------------------------------------------------------
  */
 
+/* A source that the template, a prompt or a file, does not name. */
+static void unused_source(
+	struct config *c, const struct section *s, const char *field, struct report *r)
+{
+	const char *template = s->prompt.len ? "prompt" : "file";
+
+	report_warning(r, section_where(c, s, field),
+		"'%s' of %s '%.*s' is not used: its %s does not name {%s}", field,
+		section_kind_name(s), STR(s->name), template, field);
+	report_hint(r, "name it in the %s, or take it out", template);
+}
+
+/* The first placeholder of the prompt that needs a source which is not there. */
+static void missing_source(struct config *c, const struct section *s, const char *field,
+	uint32_t names, struct report *r)
+{
+	const struct place *place = config_place(c, s->entry, "prompt");
+	enum prompt_placeholder p;
+	struct braces b;
+
+	for (size_t at = 0; braces_next(s->prompt, at, &b); at = b.offset + b.length) {
+		if (!placeholder_find(b.name, &p) || !(names & 1u << p))
+			continue;
+		report_error(r, place_where_in(place, b.offset, b.length),
+			"%s '%.*s' names {%.*s} but has no '%s'", section_kind_name(s),
+			STR(s->name), STR(b.name), field);
+		report_hint(r, "add %s = \"…\", or take the placeholder out", field);
+		return;
+	}
+}
+
 static void check_sources(struct config *c, const struct section *s, struct report *r)
 {
 	static const struct {
@@ -191,20 +240,19 @@ static void check_sources(struct config *c, const struct section *s, struct repo
 		bool there = config_text(s->entry, sources[i].field).len > 0;
 		bool named = names & sources[i].names;
 
-		if (there && !named) {
-			report_warning(r, section_where(c, s, sources[i].field),
-				"'%s' of %s '%.*s' is not used: its prompt does not name {%s}",
-				sources[i].field, section_kind_name(s), STR(s->name),
-				sources[i].field);
-			report_hint(r, "name it in the prompt, or take it out");
-		} else if (named && !there) {
-			report_error(r, section_where(c, s, "prompt"),
-				"%s '%.*s' names {%s} or what comes from it but has no '%s'",
-				section_kind_name(s), STR(s->name), sources[i].field,
-				sources[i].field);
-			report_hint(r, "add %s = \"…\"", sources[i].field);
-		}
+		if (there && !named)
+			unused_source(c, s, sources[i].field, r);
+		else if (named && !there)
+			missing_source(c, s, sources[i].field, sources[i].names, r);
 	}
+	if (s->prompt.len || !s->file.len || !s->command.len)
+		return;
+	/* The file is the template; one that cannot be read is told elsewhere. */
+	AUTO_BUF text = BUF_INIT;
+	const char *path = arena_cstr(&c->arena, section_path(c, s));
+	if (file_read_regular(path, SECTION_FILE_MAX, &text) == 0 &&
+		!(placeholders_in(buf_str(&text), s->kind) & sources[1].names))
+		unused_source(c, s, "command", r);
 }
 
 static void check_file(struct config *c, const struct section *s, struct report *r)
@@ -245,10 +293,13 @@ static void check_reference(struct config *c, enum config_kind kind, struct str 
 {
 	struct near near = near_to(name);
 
-	if (!name.len || config_find(c, kind, name))
+	const struct config_entry *found = config_find(c, kind, name);
+
+	if (!name.len || (found && !config_any_agent(found)))
 		return;
-	vec_each (e, &c->entries[kind])
-		near_offer(&near, (*e)->name);
+	for (size_t i = 0; i < c->entries[kind].len && !report_full(r); i++)
+		if (!config_any_agent(c->entries[kind].at[i]))
+			near_offer(&near, c->entries[kind].at[i]->name);
 	report_error(r, place_where(place), "there is no %s '%.*s'", config_kind_name(kind),
 		STR(report_quote(r, name)));
 	struct str best = near_best(&near);
@@ -258,24 +309,59 @@ static void check_reference(struct config *c, enum config_kind kind, struct str 
 		report_hint(r, "define it, or name another");
 }
 
-static void check_alias(struct config *c, const struct config_entry *task, struct report *r)
-{
-	struct str alias = config_text(task, "alias");
+/* Who has an alias: the first and the last of a scope. */
+struct alias {
+	const struct config_entry *first, *last;
+};
 
-	if (!alias.len)
+struct aliases {
+	struct map scopes[SCOPE_LOCAL + 1];
+};
+
+static void note_alias(struct config *c, const struct config_entry *task, struct aliases *all)
+{
+	struct str name = config_text(task, "alias");
+
+	if (!name.len)
 		return;
-	vec_each (e, &c->entries[KIND_TASK]) {
-		if (*e == task || (*e)->scope != task->scope)
-			continue;
-		bool name = str_eq((*e)->name, alias),
-		     same = str_eq(config_text(*e, "alias"), alias);
-		if (!name && !same)
-			continue;
-		report_error(r, place_where(config_place(c, task, "alias")),
-			"the alias '%.*s' is also %s of task '%.*s'", STR(alias),
-			name ? "the name" : "that", STR((*e)->name));
-		report_hint(r, "choose another");
+	void **slot = map_put(&all->scopes[task->scope], &c->arena, name);
+	struct alias *alias = *slot;
+	if (!alias) {
+		alias = *slot = arena_new(&c->arena, struct alias);
+		alias->first = task;
 	}
+	alias->last = task;
+}
+
+static void note_aliases(struct config *c, struct aliases *all)
+{
+	vec_each (e, &c->entries[KIND_TASK]) {
+		note_alias(c, *e, all);
+		if ((*e)->hides)
+			note_alias(c, (*e)->hides, all);
+	}
+}
+
+static void check_alias(struct config *c, const struct config_entry *task,
+	const struct aliases *all, struct report *r)
+{
+	struct str name = config_text(task, "alias");
+	const struct config_entry *named = config_find(c, KIND_TASK, name);
+	const struct alias *alias = map_get(&all->scopes[task->scope], name);
+
+	if (named && named->scope != task->scope)
+		named = named->hides;
+	if (!name.len || !alias)
+		return;
+	const struct config_entry *other = alias->first == task ? alias->last : alias->first;
+	bool is_name = named && named != task && named->scope == task->scope;
+	if (!is_name && other == task)
+		return;
+	report_error(r, place_where(config_place(c, task, "alias")),
+		"the alias '%.*s' is also %s of task '%.*s'", STR(report_quote(r, name)),
+		is_name ? "the name" : "that",
+		STR(report_quote(r, is_name ? named->name : other->name)));
+	report_hint(r, "choose another");
 }
 
 static void check_settings(struct config *c, struct report *r)
@@ -308,6 +394,21 @@ static void check_settings(struct config *c, struct report *r)
 	}
 }
 
+static void unknown_table(const struct place *place, const json_t *value, struct report *r)
+{
+	struct near near = near_to(place->key);
+
+	for (unsigned k = 0; k <= KIND_SETTINGS; k++)
+		near_offer(&near, str_of(config_table_name((enum config_kind)k)));
+	report_warning(r, place_key_where(place), "unknown %s '%.*s'",
+		json_is_object(value) ? "table" : "key", STR(report_quote(r, place->key)));
+	struct str best = near_best(&near);
+	if (best.len)
+		report_hint(r, "did you mean '%.*s'?", STR(best));
+	else
+		report_hint(r, "there are: agents, roles, contexts, tasks, settings");
+}
+
 static void check_tables(struct config *c, struct report *r)
 {
 	vec_each (f, &c->files) {
@@ -323,15 +424,13 @@ static void check_tables(struct config *c, struct report *r)
 					str_of(config_table_name((enum config_kind)k)));
 			if (known)
 				continue;
-			report_warning(r,
-				place_key_where(place_member(&c->arena, &(*f)->root, str_of(key))),
-				"unknown table '%s'", key);
-			report_hint(r, "there are: agents, roles, contexts, tasks, settings");
+			unknown_table(place_member(&c->arena, &(*f)->root, str_of(key)), value, r);
 		}
 	}
 }
 
-static void check_entry(struct config *c, const struct config_entry *e, struct report *r)
+static void check_entry(struct config *c, const struct config_entry *e,
+	const struct aliases *aliases, struct report *r)
 {
 	check_name(e, r);
 	check_fields(c, e, r);
@@ -341,22 +440,25 @@ static void check_entry(struct config *c, const struct config_entry *e, struct r
 		check_section(c, e, r);
 	if (e->kind != KIND_TASK)
 		return;
-	check_alias(c, e, r);
+	check_alias(c, e, aliases, r);
 	check_reference(c, KIND_AGENT, config_text(e, "agent"), config_place(c, e, "agent"), r);
 	check_reference(c, KIND_ROLE, config_text(e, "role"), config_place(c, e, "role"), r);
 }
 
 void prompts_doctor(struct config *c, struct report *r)
 {
+	struct aliases aliases = { 0 };
+
 	check_tables(c, r);
 	check_settings(c, r);
+	note_aliases(c, &aliases);
 	for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
 		vec_each (e, &c->entries[kind]) {
-			check_entry(c, *e, r);
+			check_entry(c, *e, &aliases, r);
 			/* What a local one replaces is checked as well: other directories use it.
 			 */
 			if ((*e)->hides)
-				check_entry(c, (*e)->hides, r);
+				check_entry(c, (*e)->hides, &aliases, r);
 		}
 	}
 }

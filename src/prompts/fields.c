@@ -66,6 +66,31 @@ static const char *wanted(enum field_type type)
 	return names[type];
 }
 
+/* Dates, times, inf and nan are texts to us, but nobody wrote them as texts. */
+static bool written_bare(const struct place *p, const json_t *value)
+{
+	struct str s = json_str(value);
+	bool date = s.len >= 8 && ascii_digit(s.p[0]) && ascii_digit(s.p[1]);
+
+	if (!date && !str_ends(s, S("inf")) && !str_ends(s, S("nan")))
+		return false;
+	struct where w = place_where(p);
+	char first = w.offset < w.source->text.len ? w.source->text.p[w.offset] : '"';
+	return first != '"' && first != '\'';
+}
+
+static bool is_text(const struct place *p, const json_t *value)
+{
+	return json_is_string(value) && !written_bare(p, value);
+}
+
+static const char *kind_of(const struct place *p, const json_t *value)
+{
+	if (!json_is_string(value) || !written_bare(p, value))
+		return json_kind(value);
+	return ascii_digit(json_str(value).p[0]) ? "a date or time" : "inf or nan";
+}
+
 static bool wrong(
 	const struct place *p, const struct config_field *f, const json_t *value, struct report *r)
 {
@@ -73,7 +98,7 @@ static bool wrong(
 		report_error(r, place_where(p), "'%s' is not positive", f->name);
 	else
 		report_error(r, place_where(p), "'%s' is %s; expected %s", f->name,
-			json_kind(value), wanted(f->type));
+			kind_of(p, value), wanted(f->type));
 	if (f->type == FIELD_TEXT)
 		return report_hint(r, "write %s = \"…\"", f->name);
 	return report_hint(r, "give it %s", wanted(f->type));
@@ -86,10 +111,13 @@ static bool check_texts(struct config *c, const struct place *p, const json_t *a
 
 	for (size_t i = 0; i < json_array_size(array); i++) {
 		const json_t *item = json_array_get(array, i);
+		const struct place *at = place_element(&c->arena, p, i);
 
-		if (!json_is_string(item))
-			ok = report_error(r, place_where(place_element(&c->arena, p, i)),
-				"'%s' has %s in it; expected texts", f->name, json_kind(item));
+		if (is_text(at, item))
+			continue;
+		report_error(r, place_where(at), "'%s' has %s in it; expected texts", f->name,
+			kind_of(at, item));
+		ok = report_hint(r, "put it in quotes");
 	}
 	return ok;
 }
@@ -103,12 +131,31 @@ static bool check_text_table(struct config *c, const struct place *p, const json
 
 	json_object_foreach((json_t *)table, key, item)
 	{
-		if (!json_is_string(item))
-			ok = report_error(r, place_where(place_member(&c->arena, p, str_of(key))),
-				"'%s' of '%s' is %s; expected a text", key, f->name,
-				json_kind(item));
+		const struct place *at = place_member(&c->arena, p, str_of(key));
+
+		if (is_text(at, item))
+			continue;
+		report_error(r, place_where(at), "'%.*s' of '%s' is %s; expected a text",
+			STR(report_quote(r, str_of(key))), f->name, kind_of(at, item));
+		ok = report_hint(r, "put it in quotes");
 	}
 	return ok;
+}
+
+/* The system would take the text up to its first NUL. */
+static bool check_nul(
+	const struct place *p, const struct config_field *f, const json_t *value, struct report *r)
+{
+	static const char *const names[] = { "bin", "file", "shell" };
+	struct str s = json_str(value);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (str_find(s, '\0', 0) == s.len || !str_eq(str_of(f->name), str_of(names[i])))
+			continue;
+		report_error(r, place_where(p), "'%s' has a NUL character in it", f->name);
+		return report_hint(r, "leave out \\u0000: no path can hold it");
+	}
+	return true;
 }
 
 static bool check_value(struct config *c, const struct place *p, const struct config_field *f,
@@ -116,7 +163,7 @@ static bool check_value(struct config *c, const struct place *p, const struct co
 {
 	switch (f->type) {
 	case FIELD_TEXT:
-		return json_is_string(value) || wrong(p, f, value, r);
+		return is_text(p, value) ? check_nul(p, f, value, r) : wrong(p, f, value, r);
 	case FIELD_BOOL:
 		return json_is_boolean(value) || wrong(p, f, value, r);
 	case FIELD_SECONDS:

@@ -38,6 +38,17 @@ static bool part_of_name(const struct config_entry *e, struct str typed)
 	return contains_nocase(e->name, typed);
 }
 
+/* More names than this help nobody. */
+enum { NAMES_MAX = 60 };
+
+static void add_name(struct buf *names, struct str name, size_t before)
+{
+	if (before < NAMES_MAX)
+		buf_printf(names, "%s%.*s", before ? ", " : "", STR(name));
+	else if (before == NAMES_MAX)
+		buf_adds(names, ", …");
+}
+
 /* How many match; *ret is the first. */
 static size_t matching(const struct config *c, enum config_kind kind, match_fn *fn,
 	struct str typed, const struct config_entry **ret, struct buf *names)
@@ -47,9 +58,9 @@ static size_t matching(const struct config *c, enum config_kind kind, match_fn *
 	vec_each (e, &c->entries[kind]) {
 		if (config_any_agent(*e) || !fn(*e, typed))
 			continue;
-		if (!count++)
+		if (!count)
 			*ret = *e;
-		buf_printf(names, "%s%.*s", names->len ? ", " : "", STR((*e)->name));
+		add_name(names, (*e)->name, count++);
 	}
 	return count;
 }
@@ -59,6 +70,13 @@ static bool any(const struct config_entry *e, struct str typed)
 	(void)e;
 	(void)typed;
 	return true;
+}
+
+void select_names(const struct config *c, enum config_kind kind, struct buf *ret)
+{
+	const struct config_entry *first;
+
+	(void)matching(c, kind, any, S(""), &first, ret);
 }
 
 static const struct config_entry *unknown(
@@ -173,11 +191,11 @@ static size_t models_matching(const json_t *models, enum model_way way, struct s
 
 		if (!hit)
 			continue;
-		if (!count++) {
+		if (!count) {
 			*alias = name;
 			*ret = json_str(value);
 		}
-		buf_printf(names, "%s%s", names->len ? ", " : "", key);
+		add_name(names, name, count++);
 	}
 	return count;
 }

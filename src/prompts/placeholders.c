@@ -68,13 +68,19 @@ bool braces_next(struct str text, size_t from, struct braces *ret)
 	return false;
 }
 
+/* ${name} in an agent's command is the shell's. */
+static bool shells_own(struct str text, size_t at, unsigned places)
+{
+	return places & IN_COMMAND && at && text.p[at - 1] == '$';
+}
+
 bool placeholder_at(
 	struct str text, size_t at, unsigned places, enum prompt_placeholder *ret, size_t *length)
 {
 	size_t end = at + 1;
 
 	/* Not braces_next(), which would look at all that follows. */
-	if (text.p[at] != '{')
+	if (text.p[at] != '{' || shells_own(text, at, places))
 		return false;
 	while (end < text.len && name_char(text.p[end]))
 		end++;
@@ -93,7 +99,8 @@ uint32_t placeholders_in(struct str text, unsigned places)
 	uint32_t mask = 0;
 
 	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length)
-		if (placeholder_find(b.name, &p) && table[p].places & places)
+		if (placeholder_find(b.name, &p) && table[p].places & places &&
+			!shells_own(text, b.offset, places))
 			mask |= 1u << p;
 	return mask;
 }

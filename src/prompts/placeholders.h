@@ -26,7 +26,7 @@ enum prompt_placeholder {
 
 /* Where a text stands, as bits. */
 enum place_kind {
-	IN_AGENT = 1, /* an agent's command */
+	IN_AGENT = 1, /* an agent's command; ${name} is not ours there */
 	IN_STEP = 2,  /* the same, launched by a step of a recipe */
 	IN_ROLE = 4,
 	IN_CONTEXT = 8,

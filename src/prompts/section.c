@@ -154,7 +154,7 @@ static bool read_file(struct work *w)
 	int error = section_file_error(path);
 
 	if (!error)
-		error = -file_read(path, SECTION_FILE_MAX, &w->file);
+		error = -file_read_regular(path, SECTION_FILE_MAX, &w->file);
 	if (!error)
 		return true;
 	report_error(w->r, where(w, "file"), "cannot read '%s' for %s '%.*s': %s", path,

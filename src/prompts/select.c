@@ -8,6 +8,7 @@ struct chooser {
 	const struct prompt_request *request;
 	struct selection *ret;
 	struct report *r, *warnings;
+	bool *taken; /* contexts, by their number */
 };
 
 static const enum place_kind kinds[] = {
@@ -82,9 +83,7 @@ static const struct config_entry *written(
 	if (e && !config_any_agent(e))
 		return e;
 	AUTO_BUF names = BUF_INIT;
-	vec_each (other, &x->config->entries[kind])
-		if (!config_any_agent(*other))
-			buf_printf(&names, "%s%.*s", names.len ? ", " : "", STR((*other)->name));
+	select_names(x->config, kind, &names);
 	report_error(x->r, place_where(place), "there is no %s '%.*s'", config_kind_name(kind),
 		STR(report_quote(x->r, name)));
 	report_hint(x->r, names.len ? "there are: %s" : "none is configured", buf_cstr(&names));
@@ -125,6 +124,22 @@ static const struct config_entry *by_precedence(const struct chooser *x, enum co
 	return found;
 }
 
+/* Where somebody wrote [agent.NAME], that is what to tell. */
+static bool no_agent(const struct chooser *x)
+{
+	struct where where = { 0 };
+
+	vec_each (f, &x->config->files)
+		if (!where.source && json_object_get((*f)->doc.root, "agent"))
+			where = place_key_where(
+				place_member(&x->config->arena, &(*f)->root, S("agent")));
+	report_error(x->r, where, "no agent is configured");
+	if (where.source)
+		return report_hint(x->r, "write [agents.NAME], not [agent.NAME]");
+	return report_hint(x->r, "`roux init` writes a first configuration; or add "
+				 "[agents.NAME] to agents.toml");
+}
+
 static bool choose_agent(struct chooser *x)
 {
 	const struct prompt_request *q = x->request;
@@ -133,11 +148,8 @@ static bool choose_agent(struct chooser *x)
 	x->ret->agent = by_precedence(x, KIND_AGENT, q->agent, "agent", "default_agent", &failed);
 	if (failed)
 		return false;
-	if (!x->ret->agent) {
-		report_error(x->r, (struct where){ 0 }, "no agent is configured");
-		return report_hint(x->r, "`roux init` writes a first configuration; or add "
-					 "[agents.NAME] to agents.toml");
-	}
+	if (!x->ret->agent)
+		return no_agent(x);
 	return select_check_agent(x->config, x->ret->agent, x->r) &&
 	       select_model(
 		       x->config, x->ret->agent, q->model, &x->ret->model, &x->ret->notes, x->r);
@@ -193,18 +205,19 @@ static bool choose_task(struct chooser *x)
 /* -- contexts ------------------------------------------------------------------------------------
  */
 
-static bool chosen(const struct chooser *x, const struct config_entry *e, struct str path)
+static bool path_taken(const struct chooser *x, struct str path)
 {
 	vec_each (s, &x->ret->contexts)
-		if (e ? s->entry == e : !s->entry && str_eq(s->file, path))
+		if (!s->entry && str_eq(s->file, path))
 			return true;
 	return false;
 }
 
 static bool add_context(struct chooser *x, const struct config_entry *e)
 {
-	if (chosen(x, e, S("")))
+	if (x->taken[e->at])
 		return true;
+	x->taken[e->at] = true;
 	vec_push(&x->ret->contexts, section_of(e));
 	return config_check(x->config, e, x->r);
 }
@@ -252,7 +265,7 @@ static bool add_term(struct chooser *x, struct str term)
 	if (path_typed(term)) {
 		struct section s = section_of_path(x, IN_CONTEXT, term);
 
-		if (!chosen(x, NULL, s.file))
+		if (!path_taken(x, s.file))
 			vec_push(&x->ret->contexts, s);
 		return true;
 	}
@@ -296,6 +309,7 @@ static bool choose_contexts(struct chooser *x)
 	bool all = q->mode == MODE_START && !q->context_count;
 	bool ok = true;
 
+	x->taken = arena_array(&x->config->arena, bool, x->config->entries[KIND_CONTEXT].len + 1);
 	/* Whether one is required decides about it, chosen or not. */
 	vec_each (e, &x->config->entries[KIND_CONTEXT]) {
 		ok &= config_check_field(x->config, *e, "required", x->r);
@@ -313,7 +327,7 @@ static bool choose_contexts(struct chooser *x)
 bool select_all(struct config *c, const struct prompt_request *q, struct selection *ret,
 	struct report *r, struct report *warnings)
 {
-	struct chooser x = { c, q, ret, r, warnings };
+	struct chooser x = { c, q, ret, r, warnings, NULL };
 
 	*ret = (struct selection){ 0 };
 	/* Everything is looked at, so that all mistakes are told in one go. */

@@ -54,6 +54,8 @@ const struct config_entry *select_step_agent(
 /* What a name typed by a person means. NULL with an issue added. */
 const struct config_entry *select_named(struct config *c, enum config_kind kind, struct str typed,
 	struct buf *notes, struct report *r);
+/* What there is to choose from, with commas: for hints. */
+void select_names(const struct config *c, enum config_kind kind, struct buf *ret);
 /* The model of an agent; `typed` may be empty. False with an issue added. */
 bool select_model(struct config *c, const struct config_entry *agent, struct str typed,
 	struct str *ret, struct buf *notes, struct report *r);

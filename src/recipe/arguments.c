@@ -15,6 +15,7 @@ static const char *const lifecycle[] = { "run_id", "state_dir", "actor_address",
 struct use {
 	struct public_argument argument;
 	bool typed;         /* by `args` or inline */
+	bool settled;       /* by `args`: of the recipe, else of a node */
 	bool flag_only;     /* every use so far was a condition or a guard */
 	bool lacks_default; /* some use in a command has no default in force */
 	bool used;
@@ -40,6 +41,15 @@ static struct use *use_of(struct collecting *c, struct str name)
 	return *slot;
 }
 
+/* roux itself gives the value. */
+static bool provided(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(lifecycle); i++)
+		if (str_eq(name, str_of(lifecycle[i])))
+			return true;
+	return false;
+}
+
 static bool generated(struct str name)
 {
 	struct str bare;
@@ -47,10 +57,7 @@ static bool generated(struct str name)
 
 	if (repeat_name(name, &bare, &underscores) && underscores <= 6)
 		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(lifecycle); i++)
-		if (str_eq(name, str_of(lifecycle[i])))
-			return true;
-	return false;
+	return provided(name);
 }
 
 /* {"x": "{x}"} only passes the caller's x through: it is no default of it. */
@@ -165,16 +172,32 @@ static void walk(struct collecting *c, const struct node *n)
 	walk_text(c, n->when);
 }
 
+/* An entry of `args` of any node types the name for the whole run, before a placeholder does. */
+static void type_by_args(struct collecting *c, const struct graph *g)
+{
+	vec_each (arg, &g->arguments) {
+		const struct declaration *d = &arg->declaration;
+		struct use *u =
+			arg->text || d->type.kind == TYPE_NONE ? NULL : map_get(&c->uses, d->name);
+
+		if (!u || u->settled)
+			continue;
+		u->argument.type = d->type;
+		u->typed = u->settled = true;
+	}
+}
+
 static void finish(struct use *u, const json_t *recipe, bool declared)
 {
 	struct public_argument *arg = &u->argument;
 	const json_t *values = json_object_get(recipe, "values");
 	const json_t *defaults = json_object_get(recipe, "defaults");
-	const json_t *given = json_object_getn(values, arg->name.p, arg->name.len);
+	const json_t *value = json_object_getn(values, arg->name.p, arg->name.len);
+	const json_t *own = json_object_getn(defaults, arg->name.p, arg->name.len);
+	const json_t *given = value ? value : own;
 
-	if (!given)
-		given = json_object_getn(defaults, arg->name.p, arg->name.len);
-	if (given)
+	/* The default of a nearer node is the one in force. */
+	if (value || !arg->fallback)
 		arg->fallback = given;
 	if (u->used && u->flag_only && !u->typed) {
 		arg->type.kind = TYPE_BOOL;
@@ -183,7 +206,7 @@ static void finish(struct use *u, const json_t *recipe, bool declared)
 	arg->required = !given && (u->used ? u->lacks_default : declared && !arg->fallback);
 	if (u->typed && !u->used && declared)
 		arg->required = !arg->fallback;
-	if (u->used && u->flag_only)
+	if ((u->used && u->flag_only) || provided(arg->name))
 		arg->required = false;
 	if (arg->required)
 		arg->fallback = NULL;
@@ -203,7 +226,7 @@ static void declare(struct collecting *c, const json_t *list)
 		struct use *u = use_of(c, d.name);
 		if (d.type.kind != TYPE_NONE && !u->typed) {
 			u->argument.type = d.type;
-			u->typed = true;
+			u->typed = u->settled = true;
 		}
 		if (d.fallback.p)
 			u->argument.inline_text = d.fallback;
@@ -220,6 +243,7 @@ struct public_arguments *public_arguments_new(const struct graph *g, const json_
 	declare(&c, args);
 	size_t declared = c.uses.count;
 	walk(&c, g->root);
+	type_by_args(&c, g);
 	p->at = arena_array(&p->arena, struct public_argument, c.uses.count);
 	map_each (e, &c.uses) {
 		struct use *u = e->value;

@@ -1,10 +1,13 @@
 #include "recipe/dirs.h"
 
+#include <link.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 
 struct str path_base(struct str path)
 {
@@ -78,22 +81,73 @@ static bool is_dir(struct str path)
 	return stat(path.p, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Beside the program in a build tree, below its prefix when installed. */
+struct holder {
+	uintptr_t address;
+	const char *name; /* empty: the program itself */
+};
+
+static int find_holder(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct holder *h = data;
+
+	(void)size;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && h->address >= from && h->address - from < p->p_memsz) {
+			h->name = info->dlpi_name;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+struct str code_path(struct arena *a)
+{
+	struct holder h = { .address = (uintptr_t)find_holder };
+	char self[4096];
+
+	if (dl_iterate_phdr(find_holder, &h) && h.name && *h.name)
+		return path_absolute(a, str_of(h.name));
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	return n > 0 ? arena_str(a, (struct str){ self, (size_t)n }) : S("");
+}
+
+/* Of the source, when the program runs from its build tree; empty: it does not. */
+static struct str source_recipes(struct arena *a, struct str bin)
+{
+	struct str around = path_below(a, path_dir(bin), S("recipes"));
+	AUTO_BUF dir = BUF_INIT;
+
+	if (access(path_below(a, bin, S("build.ninja")).p, F_OK) < 0)
+		return S("");
+	if (is_dir(around))
+		return around;
+	if (file_read(path_below(a, bin, S("recipes-dir")).p, 4096, &dir) < 0)
+		return S("");
+	struct str found = arena_str(a, buf_str(&dir));
+	return is_dir(found) ? found : S("");
+}
+
+/* Of the source in a build tree, below its prefix when installed. A library may be one level
+ * deeper: lib/MACHINE/. */
 static struct str find_packaged(struct arena *a)
 {
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct str self = code_path(a);
+	struct str bin = path_dir(self), up = path_dir(bin);
 
-	if (n > 0) {
-		struct str bin = path_dir((struct str){ self, (size_t)n });
-		struct str source = path_below(a, path_dir(bin), S("recipes"));
-		struct str installed = path_below(a, path_dir(bin), S("share/roux/recipes"));
-		struct str built = path_below(a, bin, S("build.ninja"));
+	if (self.len) {
+		struct str source = source_recipes(a, bin);
+		struct str installed = path_below(a, up, S("share/roux/recipes"));
+		struct str deeper = path_below(a, path_dir(up), S("share/roux/recipes"));
 
-		if (access(built.p, F_OK) == 0 && is_dir(source))
+		if (source.len)
 			return source;
 		if (is_dir(installed))
 			return installed;
+		if (!str_eq(path_base(bin), S("bin")) && is_dir(deeper))
+			return deeper;
 	}
 	return S(ROUX_PACKAGED_DIR);
 }

@@ -149,6 +149,27 @@ static bool by_path(struct arena *a, struct str operand, struct str *path, struc
 	return report_errno(r, errno, "cannot read '%.*s'", STR(operand));
 }
 
+static bool same_dir(struct str a, struct str b)
+{
+	struct stat x, y;
+
+	return stat(a.p, &x) == 0 && stat(b.p, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* A file that is named by its path may be one of those that are found by location, too. */
+static enum recipe_layer layer_of(
+	struct arena *a, const struct recipe_dirs *dirs, struct str path, bool found)
+{
+	struct str base = arena_str(a, path_base(path)), dir = arena_str(a, path_dir(path));
+
+	if (!found || !counts(base.p))
+		return LAYER_ADHOC;
+	return same_dir(dir, dirs->user)       ? LAYER_USER
+	       : same_dir(dir, dirs->packaged) ? LAYER_PACKAGED
+					       : LAYER_ADHOC;
+}
+
 static void suggest(const struct recipe_index *index, struct str id, struct report *r)
 {
 	struct near near = near_to(id);
@@ -164,27 +185,29 @@ static void suggest(const struct recipe_index *index, struct str id, struct repo
 }
 
 bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str operand,
-	struct str *path, enum recipe_layer *layer, struct str *blocked, struct report *r)
+	struct recipe_location *ret, struct report *r)
 {
 	enum recipe_format format;
 	struct str named = arena_str(a, operand);
-
-	*blocked = S("");
-	*layer = LAYER_ADHOC;
-	if (str_find(operand, '/', 0) < operand.len)
-		return by_path(a, named, path, r);
 	bool extended = recipe_format_of(operand, &format);
-	if (extended && regular(named))
-		return by_path(a, named, path, r);
+
+	*ret = (struct recipe_location){ .blocked = S("") };
+	if (str_find(operand, '/', 0) < operand.len || (extended && regular(named))) {
+		bool found = by_path(a, named, &ret->path, r);
+
+		ret->by_path = true;
+		ret->layer = layer_of(a, dirs, ret->path, found);
+		return found;
+	}
 
 	struct recipe_index *index = recipe_index_new(dirs);
 	const struct recipe_entry *e =
 		recipe_index_find(index, extended ? recipe_id_of(named) : named);
 	if (e) {
-		*path = arena_str(a, e->candidates.at[0].path);
-		*layer = e->candidates.at[0].layer;
+		ret->path = arena_str(a, e->candidates.at[0].path);
+		ret->layer = e->candidates.at[0].layer;
 		if (e->candidates.len > 1)
-			*blocked = arena_str(a, e->candidates.at[1].path);
+			ret->blocked = arena_str(a, e->candidates.at[1].path);
 	} else {
 		report_error(r, (struct where){ 0 }, "there is no recipe '%.*s'", STR(operand));
 		suggest(index, operand, r);

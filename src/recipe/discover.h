@@ -36,10 +36,18 @@ const struct recipe_entry *recipe_index_find(const struct recipe_index *index, s
 /* Tells of the directories that could not be read. */
 void recipe_index_report(const struct recipe_index *index, struct report *r);
 
+/* Where a recipe was found. */
+struct recipe_location {
+	struct str path;
+	enum recipe_layer layer;
+	bool by_path;       /* it was asked for by its path, not by its id */
+	struct str blocked; /* of an id: the first file that it shadows; empty: none */
+};
+
 /* The file that a RECIPE operand means (recipes.md section 4): a path, a file of the working
- * directory, or an id. `path` is in the arena. *entry is the id's entry, NULL for a file named by
- * path. False with an issue added when there is none. */
+ * directory, or an id. What is found is in the arena. False with an issue added when there is none.
+ */
 bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str operand,
-	struct str *path, enum recipe_layer *layer, struct str *blocked, struct report *r);
+	struct recipe_location *ret, struct report *r);
 
 const char *recipe_layer_name(enum recipe_layer layer);

@@ -24,7 +24,7 @@ const struct recipe_field recipe_fields[] = {
 	{ "actor_context", "true",
 		"false or \"off\": child prompts are not told about the recipe" },
 	{ "retire_when", "true", "\"children_terminal\": a hint about the end of its life" },
-	{ "state_dir", "true", "a directory of its own for the run" },
+	{ "state_dir", "true", "ignored: a run's directory is below the state root" },
 	{ "usage", "true", "kept by roux: how often it was launched" },
 	{ "secrets", TEXTS, "names of values that are never shown" },
 };

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,6 +80,7 @@ void recipe_set_free(struct recipe_set *set)
 		vec_each (import, &f->imports)
 			json_decref(import->bound);
 		vec_done(&f->imports);
+		vec_done(&f->alias_lengths);
 		json_decref(f->object);
 		doc_done(&f->doc);
 	}
@@ -102,8 +104,14 @@ static bool read_text(struct recipe_set *set, struct recipe_file *f, struct repo
 	}
 	struct stat st;
 	/* Found by location, so nobody asked to wait for a pipe or to read a device. */
-	bool other = stat(f->path.p, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-	int n = other ? -EINVAL : file_read(f->path.p, RECIPE_MAX_BYTES, &text);
+	if (stat(f->path.p, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		report_error(r, (struct where){ 0 }, "%.*s is %s, expected a regular file",
+			STR(f->path),
+			S_ISFIFO(st.st_mode) ? "a pipe"
+					     : (S_ISSOCK(st.st_mode) ? "a socket" : "a device"));
+		return report_hint(r, "a template can be read from a pipe: `roux run -`");
+	}
+	int n = file_read(f->path.p, RECIPE_MAX_BYTES, &text);
 
 	f->doc.source.text = arena_str(&set->arena, buf_str(&text));
 	if (n == 0)
@@ -149,10 +157,12 @@ static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *
 	}
 	if (!f->doc.root)
 		return false;
-	if (!json_is_object(f->doc.root))
-		return report_error(r, place_where(&f->place),
+	if (!json_is_object(f->doc.root)) {
+		report_error(r, place_where(&f->place),
 			"found %s, expected a recipe: an object with `template`",
 			json_kind(f->doc.root));
+		return report_hint(r, "write {\"template\": …} around it; @FILE reads a template");
+	}
 	if (!json_object_get(f->doc.root, "template")) {
 		report_error(r, place_where(&f->place), "the recipe has no `template`");
 		return report_hint(r, "add \"template\": what to run");
@@ -285,6 +295,28 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 	return true;
 }
 
+struct recipe_import *recipe_import_find(const struct recipe_file *f, struct str alias)
+{
+	uintptr_t n = (uintptr_t)map_get(&f->by_alias, alias);
+
+	return n ? &f->imports.at[n - 1] : NULL;
+}
+
+static void add_alias(struct recipe_set *set, struct recipe_file *f, struct str alias)
+{
+	size_t at = 0;
+
+	*map_put(&f->by_alias, &set->arena, alias) = (void *)(uintptr_t)f->imports.len;
+	while (at < f->alias_lengths.len && f->alias_lengths.at[at] > alias.len)
+		at++;
+	if (at < f->alias_lengths.len && f->alias_lengths.at[at] == alias.len)
+		return;
+	vec_push(&f->alias_lengths, alias.len);
+	for (size_t i = f->alias_lengths.len - 1; i > at; i--)
+		f->alias_lengths.at[i] = f->alias_lengths.at[i - 1];
+	f->alias_lengths.at[at] = alias.len;
+}
+
 static bool load_imports(
 	struct recipe_set *set, struct recipe_file *f, const struct chain *chain, struct report *r)
 {
@@ -303,6 +335,7 @@ static bool load_imports(
 
 		ok &= add_import(set, f, &import, binding, chain, r);
 		vec_push(&f->imports, import);
+		add_alias(set, f, import.alias);
 		if (report_full(r))
 			break;
 	}
@@ -366,17 +399,62 @@ static struct recipe_file *file_of(
 	return *slot;
 }
 
-/* Who imported whom, on all mistakes that were found in the file. */
-static void tell_chain(const struct chain *up, size_t first, struct report *r)
+/* Who imported whom; empty for the entry. */
+static struct str way_to(struct arena *a, const struct chain *up)
 {
 	AUTO_BUF way = BUF_INIT;
 
 	if (!up)
-		return;
+		return S("");
 	buf_adds(&way, "imported by ");
 	describe_chain(&way, up->up);
 	buf_add(&way, up->file->doc.source.name);
-	report_remark(r, first, buf_cstr(&way));
+	return arena_str(a, buf_str(&way));
+}
+
+/* The recipe's own defaults and values for an argument that it declares must fit its type; texts
+ * with placeholders are known only when it runs. */
+static bool check_own_value(const struct recipe_file *f, const char *section,
+	const struct declaration *d, struct report *r)
+{
+	const json_t *object = json_object_get(f->object, section);
+	json_t *value = json_object_getn(object, d->name.p, d->name.len);
+
+	if (!value || (json_is_string(value) && str_contains(json_str(value), S("{"))))
+		return true;
+	AUTO_JSON *fitted = type_normalise(&d->type, value);
+	if (fitted)
+		return true;
+	AUTO_BUF found = BUF_INIT;
+	AUTO_BUF wanted = BUF_INIT;
+	struct place up = { .doc = &f->doc, .up = &f->place, .key = str_of(section) };
+	struct place p = { .doc = &f->doc, .up = &up, .key = d->name };
+	value_text(&found, value);
+	type_describe(&d->type, &wanted);
+	report_error(r, place_where(&p), "the %s of '%.*s' is '%s', expected %s",
+		section[0] == 'd' ? "default" : "value", STR(d->name), buf_cstr(&found),
+		buf_cstr(&wanted));
+	return report_hint(r, "`args` declares it as %s", type_name(d->type.kind));
+}
+
+static bool check_own_values(const struct recipe_file *f, struct report *r)
+{
+	const json_t *args = json_object_get(f->object, "args");
+	bool ok = true;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(args, i, item)
+	{
+		struct declaration d;
+
+		if (!json_is_string(item) || !declaration_parse(str_trim(json_str(item)), &d) ||
+			d.type.kind == TYPE_NONE)
+			continue;
+		ok &= check_own_value(f, "defaults", &d, r);
+		ok &= check_own_value(f, "values", &d, r);
+	}
+	return ok;
 }
 
 static struct recipe_file *load(struct recipe_set *set, struct str path, struct str name,
@@ -391,6 +469,7 @@ static struct recipe_file *load(struct recipe_set *set, struct str path, struct 
 	if (!fresh)
 		return f->object ? f : NULL; /* a file with mistakes is told about once */
 	f->broken = true;
+	f->way = way_to(&set->arena, up);
 	if (!recipe_format_of(path, &f->format)) {
 		report_error(r, where_of(at), "'%.*s' is no recipe file", STR(path));
 		report_hint(r, "its name ends with .json, .md, .yaml or .yml");
@@ -407,10 +486,11 @@ static struct recipe_file *load(struct recipe_set *set, struct str path, struct 
 		/* References are looked at also when an import is broken: all mistakes in one go.
 		 */
 		f->object = reference_resolve(set, f, &ok, r);
+		ok &= check_own_values(f, r);
 		f->broken = !imported || !ok;
 	}
-	if (f->broken)
-		tell_chain(up, first, r);
+	if (f->broken && f->way.len)
+		report_remark(r, first, f->way.p);
 	return f->object ? f : NULL;
 }
 
@@ -458,14 +538,12 @@ static bool find(const struct importer *importer, struct str alias, const struct
 	struct imported *ret, struct report *r)
 {
 	const struct use *u = container_of(importer, struct use, importer);
-	struct near near = near_to(alias);
 
-	vec_each (import, &u->file->imports) {
-		near_offer(&near, import->alias);
-		if (!str_eq(import->alias, alias))
-			continue;
-		if (!import->file)
-			return false; /* why has been said */
+	struct recipe_import *import = recipe_import_find(u->file, alias);
+	if (import && !import->file)
+		return false; /* why has been said */
+	if (import) {
+		import->file->expanded = true;
 		*ret = (struct imported){
 			.recipe = import->file->object,
 			.place = &import->file->place,
@@ -475,24 +553,101 @@ static bool find(const struct importer *importer, struct str alias, const struct
 		return true;
 	}
 	report_error(r, place_where(place), "there is no import called '%.*s'", STR(alias));
+	struct near near = near_to(alias);
+	vec_each (other, &u->file->imports)
+		near_offer(&near, other->alias);
 	struct str best = near_best(&near);
 	if (best.len)
 		return report_hint(r, "did you mean '%.*s'?", STR(best));
 	return report_hint(r, "add it to `imports`, or give the node a `template`");
 }
 
-static void free_set(void *set)
+static void recipe_set_done(void *set)
 {
 	recipe_set_free(set);
 }
 
-struct graph *recipe_graph(struct recipe_set *set, struct recipe_file *entry, struct report *r)
+static struct graph *read_graph(struct recipe_set *set, struct recipe_file *f, struct report *r)
 {
 	struct imported recipe = {
-		.recipe = entry->object,
-		.place = &entry->place,
-		.importer = new_use(set, entry, S(""), NULL),
+		.recipe = f->object,
+		.place = &f->place,
+		.importer = new_use(set, f, S(""), NULL),
 	};
 
-	return graph_read_recipe(&recipe, set, free_set, r);
+	return graph_read_recipe(&recipe, NULL, NULL, r);
+}
+
+/* An import that no node stands for has to be a recipe all the same. */
+static void check_unused(struct recipe_set *set, const struct recipe_file *entry, struct report *r)
+{
+	for (size_t i = 0; i < set->files.len; i++) {
+		struct recipe_file *f = set->files.at[i];
+
+		if (f != entry && !f->broken && !f->expanded && f->format != RECIPE_YAML)
+			graph_unref(read_graph(set, f, r));
+	}
+}
+
+static bool same_place(const struct issue *a, const struct issue *b)
+{
+	return str_eq(a->file, b->file) && a->offset < b->offset + b->mark_len &&
+	       b->offset < a->offset + a->mark_len;
+}
+
+/* A reference that leads nowhere is still there when the graph is read: told about once. */
+static void forget_known(struct report *found, const struct report *known)
+{
+	size_t kept = 0;
+
+	vec_each (i, &found->issues) {
+		bool told = false;
+
+		vec_each (k, &known->issues)
+			told |= i->kind == ISSUE_INVALID && k->kind == ISSUE_INVALID &&
+				same_place(i, k);
+		if (told)
+			found->errors--;
+		else
+			found->issues.at[kept++] = *i;
+	}
+	found->issues.len = kept;
+}
+
+static void tell_ways(const struct recipe_set *set, struct report *r)
+{
+	vec_each (slot, &set->files) {
+		const struct recipe_file *f = *slot;
+
+		for (size_t i = 0; f->way.len && i < r->issues.len; i++) {
+			struct issue *issue = &r->issues.at[i];
+
+			if (str_eq(issue->file, f->doc.source.name))
+				issue->hint = arena_printf(&r->arena, "%.*s%s%.*s",
+					STR(issue->hint), issue->hint.len ? "; " : "", STR(f->way));
+		}
+	}
+}
+
+struct graph *recipe_graph(struct recipe_set *set, struct recipe_file *entry, struct report *r)
+{
+	AUTO_REPORT found = REPORT_INIT;
+	struct graph *g = read_graph(set, entry, &found);
+
+	check_unused(set, entry, &found);
+	bool ok = g && !found.errors;
+	forget_known(&found, r);
+	tell_ways(set, &found);
+	if (!ok) {
+		graph_unref(g);
+		report_move(r, &found);
+		report_move(r, &set->warnings);
+		report_sort(r);
+		recipe_set_free(set);
+		return NULL;
+	}
+	g->keep = set;
+	g->keep_free = recipe_set_done;
+	report_move(&g->warnings, &set->warnings);
+	return g;
 }

@@ -30,7 +30,12 @@ struct recipe_file {
 	json_t *object; /* what doc.root becomes when references are resolved; owned */
 	struct place place;
 	VEC(struct recipe_import) imports;
-	bool broken;     /* has mistakes: can be looked at for more of them, not used */
+	struct map by_alias;       /* alias → its number in `imports`, from 1 */
+	VEC(size_t) alias_lengths; /* those that there are, longest first */
+	struct str
+		way; /* who imported it first: a remark for what is wrong in it; empty: the entry */
+	bool broken; /* has mistakes: can be looked at for more of them, not used */
+	bool expanded;   /* some node of the graph stands for it */
 	unsigned height; /* files on the longest chain below it, itself included */
 };
 
@@ -53,6 +58,8 @@ void recipe_set_free(struct recipe_set *set);
  * file with mistakes that can be looked at further is `broken`. It belongs to the set. */
 struct recipe_file *recipe_file_load(
 	struct recipe_set *set, struct str path, struct str name, struct report *r);
+/* NULL: there is none of that alias. */
+struct recipe_import *recipe_import_find(const struct recipe_file *f, struct str alias);
 /* From now on the file `path` is what `text` says, whatever the disk says. */
 void recipe_set_give(struct recipe_set *set, struct str path, struct str text);
 

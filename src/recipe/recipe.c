@@ -75,6 +75,25 @@ json_t *recipe_artifacts(const struct recipe *recipe)
 	return artifacts;
 }
 
+/* Mistakes in the paths that are there whatever the values are. */
+static void check_artifacts(const struct recipe *recipe, struct report *r)
+{
+	AUTO_JSON *declared = recipe_artifacts(recipe);
+	struct arena a = ARENA_INIT;
+	const char *name;
+	json_t *value;
+
+	struct place *all = place_member(&a, &recipe->file->place, S("artifacts"));
+	json_object_foreach(declared, name, value)
+	{
+		struct place *place = place_member(&a, all, str_of(name));
+
+		(void)braces_text(
+			&a, place, json_str(json_object_get(value, "path")), DIALECT_NOW, r);
+	}
+	arena_done(&a);
+}
+
 json_t *recipe_artifact_paths(const struct recipe *recipe, const struct plan *p, struct report *r)
 {
 	AUTO_JSON *declared = recipe_artifacts(recipe);
@@ -112,6 +131,18 @@ static void free_set(void *set)
 	recipe_set_free(set);
 }
 
+/* It let runs delete files in foreign directories; nobody may name one any more. */
+static void warn_state_dir(struct recipe *recipe)
+{
+	struct report *w = &recipe->graph->warnings;
+	struct place p = {
+		.doc = &recipe->file->doc, .up = &recipe->file->place, .key = S("state_dir")
+	};
+
+	report_warning(w, place_key_where(&p), "`state_dir` is ignored");
+	report_hint(w, "{state_dir} in the template is the directory of the run");
+}
+
 static void warn_unknown_members(struct recipe *recipe)
 {
 	struct report *w = &recipe->graph->warnings;
@@ -130,6 +161,8 @@ static void warn_unknown_members(struct recipe *recipe)
 		struct str best = near_best(&near);
 		/* Those that are near a field of a node have been told about while reading the
 		 * node. */
+		if (str_eq(str_of(key), S("state_dir")))
+			warn_state_dir(recipe);
 		if (known || !best.len || field_nearest(str_of(key), DIALECT_NOW).len)
 			continue;
 		struct place p = {
@@ -137,49 +170,6 @@ static void warn_unknown_members(struct recipe *recipe)
 		};
 		report_warning(w, place_key_where(&p), "unknown member '%s' is ignored", key);
 		report_hint(w, "did you mean '%.*s'?", STR(best));
-	}
-}
-
-/* The recipe's own defaults and values for an argument that it declares must fit its type; texts
- * with placeholders are known only when it runs. */
-static void check_own_value(const struct recipe_file *f, const char *section,
-	const struct declaration *d, struct report *r)
-{
-	const json_t *object = json_object_get(f->object, section);
-	json_t *value = json_object_getn(object, d->name.p, d->name.len);
-
-	if (!value || (json_is_string(value) && str_contains(json_str(value), S("{"))))
-		return;
-	AUTO_JSON *fitted = type_normalise(&d->type, value);
-	if (fitted)
-		return;
-	AUTO_BUF found = BUF_INIT;
-	AUTO_BUF wanted = BUF_INIT;
-	struct place up = { .doc = &f->doc, .up = &f->place, .key = str_of(section) };
-	struct place p = { .doc = &f->doc, .up = &up, .key = d->name };
-	value_text(&found, value);
-	type_describe(&d->type, &wanted);
-	report_error(r, place_where(&p), "the %s of '%.*s' is '%s', expected %s",
-		section[0] == 'd' ? "default" : "value", STR(d->name), buf_cstr(&found),
-		buf_cstr(&wanted));
-	report_hint(r, "`args` declares it as %s", type_name(d->type.kind));
-}
-
-static void check_own_values(const struct recipe_file *f, struct report *r)
-{
-	const json_t *args = json_object_get(f->object, "args");
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(args, i, item)
-	{
-		struct declaration d;
-
-		if (!json_is_string(item) || !declaration_parse(str_trim(json_str(item)), &d) ||
-			d.type.kind == TYPE_NONE)
-			continue;
-		check_own_value(f, "defaults", &d, r);
-		check_own_value(f, "values", &d, r);
 	}
 }
 
@@ -212,12 +202,12 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 	struct recipe_file *file = recipe_file_load(set, path, name, r);
 
 	if (!file) {
+		report_move(r, &set->warnings);
 		recipe_set_free(set);
 		return NULL;
 	}
 	if (file->format == RECIPE_YAML)
 		return open_steps(set, file, layer, given, r);
-	check_own_values(file, r);
 	struct graph *g = recipe_graph(set, file, r);
 	if (!g)
 		return NULL;
@@ -227,8 +217,8 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 	recipe->file = file;
 	recipe->layer = layer;
 	recipe->arguments = public_arguments_new(g, file->object);
-	report_move(&g->warnings, &set->warnings);
 	warn_unknown_members(recipe);
+	check_artifacts(recipe, r);
 	if (r->errors == before)
 		return recipe;
 	recipe_free(recipe);
@@ -242,12 +232,12 @@ struct recipe *recipe_open_file(
 }
 
 struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path, struct str name,
-	struct str text, struct report *r)
+	struct str text, const json_t *given, struct report *r)
 {
 	struct recipe_set *set = recipe_set_new(dirs);
 
 	recipe_set_give(set, path, text);
-	return open_set(set, path, name, LAYER_USER, NULL, r);
+	return open_set(set, path, name, LAYER_USER, given, r);
 }
 
 struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *sources,
@@ -284,24 +274,25 @@ struct recipe *recipe_open(const struct recipe_dirs *dirs, struct str operand, b
 {
 	struct arena a = ARENA_INIT;
 	struct recipe *recipe = NULL;
-	struct str path, blocked;
-	enum recipe_layer layer;
+	struct recipe_location at;
 	size_t first = r->issues.len;
 
-	if (recipe_locate(&a, dirs, operand, &path, &layer, &blocked, r)) {
+	if (recipe_locate(&a, dirs, operand, &at, r)) {
 		/* A file is called as the user called it. */
-		recipe = open_set(recipe_set_new(dirs), path, layer == LAYER_ADHOC ? operand : path,
-			layer, given, r);
+		recipe = open_set(recipe_set_new(dirs), at.path, at.by_path ? operand : at.path,
+			at.layer, given, r);
 		if (!recipe && launch)
-			explain_block(r, first, "shadowed_invalid", path, blocked);
+			explain_block(r, first, "shadowed_invalid", at.path, at.blocked);
 	}
 	if (recipe && launch && recipe_disabled(recipe)) {
-		report_error(r, (struct where){ 0 }, "the recipe %.*s is disabled", STR(path));
+		report_error(r, (struct where){ 0 }, "the recipe %.*s is disabled", STR(at.path));
 		report_hint(r, "remove \"disabled\": true from it");
-		explain_block(r, first, "shadowed_disabled", path, blocked);
+		explain_block(r, first, "shadowed_disabled", at.path, at.blocked);
 		recipe_free(recipe);
 		recipe = NULL;
 	}
+	if (recipe)
+		recipe->by_path = at.by_path;
 	arena_done(&a);
 	return recipe;
 }

@@ -12,13 +12,14 @@ struct recipe {
 	struct recipe_set *set;   /* all its files; belongs to the graph */
 	struct recipe_file *file; /* the entry */
 	enum recipe_layer layer;
+	bool by_path; /* asked for by its path, not by its id */
 	struct public_arguments *arguments;
 	const struct step_recipe *steps; /* of a step recipe; belongs to the graph */
 };
 
 /* Loads what a RECIPE operand means. NULL with every mistake in `r`. A disabled recipe can be
  * looked at but not launched: `launch` refuses it. `given` has the values that a step recipe may
- * count on; NULL: none. */
+ * count on; NULL: none; json_null(): they are not known yet, and it is not checked for them. */
 struct recipe *recipe_open(const struct recipe_dirs *dirs, struct str operand, bool launch,
 	const json_t *given, struct report *r);
 /* Loads one file of a known layer, whatever its state. */
@@ -26,7 +27,7 @@ struct recipe *recipe_open_file(
 	const struct recipe_dirs *dirs, struct str path, enum recipe_layer layer, struct report *r);
 /* Loads `text` as if it were the file `path`; diagnostics call it `name`. */
 struct recipe *recipe_open_text(const struct recipe_dirs *dirs, struct str path, struct str name,
-	struct str text, struct report *r);
+	struct str text, const json_t *given, struct report *r);
 /* Loads a recipe from its files as they were: `sources` is an array of {"path","text"}, the entry
  * first. The disk is not looked at. */
 struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *sources,

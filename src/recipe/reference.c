@@ -24,16 +24,16 @@ static const char *const sections[] = { "name", "file", "defaults", "values" };
 /* The longest alias that `text` begins with and that a dot follows. */
 static const struct recipe_import *find_alias(const struct recipe_file *f, struct str text)
 {
-	const struct recipe_import *best = NULL;
+	vec_each (length, &f->alias_lengths) {
+		if (*length >= text.len || text.p[*length] != '.')
+			continue;
+		const struct recipe_import *import =
+			recipe_import_find(f, str_sub(text, 0, *length));
 
-	vec_each (import, &f->imports) {
-		struct str alias = import->alias;
-
-		if (text.len > alias.len && str_starts(text, alias) && text.p[alias.len] == '.' &&
-			(!best || alias.len > best->alias.len))
-			best = import;
+		if (import)
+			return import;
 	}
-	return best;
+	return NULL;
 }
 
 /* word.defaults, word.defaults.key …: what is meant as a reference although no import is called so.
@@ -253,6 +253,78 @@ static bool too_heavy(struct resolving *rs, const json_t *value, const struct pl
 	return true;
 }
 
+/* A command, as opposed to a default or a description: it will be split into words. */
+static bool in_command(const struct place *p)
+{
+	for (; p->up; p = p->up)
+		if (p->key.p && !str_eq(p->key, S("template")) && !str_eq(p->key, S("recover")))
+			return false;
+	return true;
+}
+
+/* Whether the text at `at` is of the first word, or outside quotes. */
+static bool exposed(struct str s, size_t at, bool *quoted)
+{
+	size_t i = (size_t)(str_trim(s).p - s.p);
+	bool first = true;
+	char quote = '\0';
+
+	for (; i < at; i++) {
+		char c = s.p[i];
+
+		if (c == '\\' && quote != '\'')
+			i++;
+		else if (quote && c == quote)
+			quote = '\0';
+		else if (!quote && (c == '"' || c == '\''))
+			quote = c;
+		else if (!quote && (c == ' ' || c == '\t' || c == '\n' || c == '\r'))
+			first = false;
+	}
+	*quoted = quote != '\0';
+	return first || !quote;
+}
+
+/* What the splitter and the placeholders will read in it; NULL: nothing. */
+static const char *meaning(struct str text, bool quoted)
+{
+	bool blanks = false;
+
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.p[i];
+
+		if (c == '{' || c == '}')
+			return "braces, which are read as placeholders";
+		if (c == '"' || c == '\'' || c == '\\')
+			return "quotes or backslashes, which are not kept";
+		blanks |= c == ' ' || c == '\t' || c == '\n' || c == '\r';
+	}
+	if (!blanks)
+		return NULL;
+	return quoted ? "blanks, which the program's name then has"
+		      : "blanks, so that it becomes several words";
+}
+
+static void warn_of_text(struct resolving *rs, const struct place *place, struct str s, size_t at,
+	struct str group, const json_t *value)
+{
+	AUTO_BUF text = BUF_INIT;
+	bool quoted;
+
+	if (!in_command(place) || !exposed(s, at, &quoted))
+		return;
+	value_text(&text, value);
+	const char *found = meaning(buf_str(&text), quoted);
+	if (!found)
+		return;
+	report_warning(&rs->set->warnings, place_where_in(place, at, group.len),
+		"'%.*s' brings in %s", STR(group), found);
+	report_hint(&rs->set->warnings,
+		"a value stays one argument when it comes through `defaults`: "
+		"{\"word\": \"%.*s\"} and {word} here",
+		STR(group));
+}
+
 static json_t *resolve_text(struct resolving *rs, const json_t *text, const struct place *place)
 {
 	struct str s = json_str(text);
@@ -269,6 +341,8 @@ static json_t *resolve_text(struct resolving *rs, const json_t *text, const stru
 			json_decref(value);
 			return json_incref((json_t *)text);
 		}
+		if (found == FOUND_VALUE)
+			warn_of_text(rs, place, s, begin, group, value);
 		if (found == FOUND_VALUE && group.len == s.len)
 			return json_is_null(value) ? (json_decref(value), json_from_str(S("")))
 						   : value;

@@ -57,6 +57,7 @@ static bool read_args(const char *list, json_t *args, json_t *defaults, struct r
 				"'%.*s' declares no argument, expected name, name:type or "
 				"name:type=default",
 				STR(text));
+			report_hint(r, "a name is a letter or _, then letters, digits, _ and -");
 			continue;
 		}
 		AUTO_BUF shown = BUF_INIT;
@@ -73,9 +74,11 @@ static bool read_args(const char *list, json_t *args, json_t *defaults, struct r
 			struct declaration known;
 
 			if (declaration_parse(json_str(before), &known) &&
-				str_eq(known.name, d.name))
-				ok = report_error(r, (struct where){ 0 },
+				str_eq(known.name, d.name)) {
+				report_error(r, (struct where){ 0 },
 					"the argument '%.*s' is declared twice", STR(d.name));
+				ok = report_hint(r, "leave one of them out");
+			}
 		}
 		json_array_append_new(args, json_from_str(buf_str(&shown)));
 		if (!d.fallback.p)
@@ -89,6 +92,8 @@ static bool read_args(const char *list, json_t *args, json_t *defaults, struct r
 			ok = report_error(r, (struct where){ 0 },
 				"the default of '%.*s' is '%.*s', expected %s", STR(d.name),
 				STR(d.fallback), buf_cstr(&wanted));
+			report_hint(r, "declared as %s; change the type or the default",
+				type_name(d.type.kind));
 		}
 		json_object_setn_nocheck(defaults, d.name.p, d.name.len, text_value);
 	}
@@ -258,7 +263,7 @@ static bool validate(const struct recipe_dirs *dirs, const struct tool_request *
 
 	if (!object || (q->template && !check_template(str_of(q->template), imports, r)))
 		return false;
-	struct recipe *recipe = recipe_open_text(dirs, path, path, text, r);
+	struct recipe *recipe = recipe_open_text(dirs, path, path, text, NULL, r);
 	recipe_free(recipe);
 	return recipe != NULL;
 }
@@ -320,7 +325,8 @@ static bool choose_path(const struct recipe_index *index, const struct tool_requ
 	tool_id(&id, q->name);
 	if (!id.len) {
 		report_error(r, (struct where){ 0 }, "'%s' is no name for a tool", q->name);
-		return report_hint(r, "names that begin with roux are reserved");
+		return report_hint(r, q->name[0] ? "names that begin with roux are reserved"
+						 : "letters, digits and _ make one");
 	}
 	buf_printf(path, "%.*s/%s.json", STR(index->dirs.user), buf_cstr(&id));
 	int n = dir_make(index->dirs.user.p);

@@ -169,7 +169,7 @@ static void draw_command(struct pen *p, const struct live_row *r)
 	put_cut(p, NULL, buf_str(&r->caption), caption);
 	if (tell)
 		putf(p, r->attempt > 1 ? YELLOW : DIM, "  %s", buf_cstr(&facts));
-	if (last.len && p->left >= 2 + OUTPUT_COLUMNS) {
+	if (last.len && p->left >= 2 + MIN(width_text(last), (size_t)OUTPUT_COLUMNS)) {
 		put(p, NULL, S("  "));
 		put_cut(p, DIM, last, p->left);
 	}

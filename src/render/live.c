@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -225,6 +226,15 @@ static void draw(struct live_view *v, struct str above)
 	v->drawn_ms = v->now_ms;
 }
 
+/* `roux … &`: the terminal belongs to the shell, which would find a tree across its prompt. Only a
+ * job of its own is meant: what timeout(1) and scripts start is often in the background too. */
+static bool in_background(const struct live_view *v)
+{
+	pid_t front = getpgrp() == getpid() ? tcgetpgrp(v->fd) : -1;
+
+	return front > 0 && front != getpgrp();
+}
+
 void live_view_tick(struct live_view *v, uint64_t mono_ms)
 {
 	struct pollfd p = { .fd = v->fd, .events = POLLOUT };
@@ -234,7 +244,7 @@ void live_view_tick(struct live_view *v, uint64_t mono_ms)
 		return;
 	if (v->drawn_ms && v->now_ms - v->drawn_ms < FRAME_MS)
 		return;
-	if (poll(&p, 1, 0) == 1 && p.revents & POLLOUT)
+	if (!in_background(v) && poll(&p, 1, 0) == 1 && p.revents & POLLOUT)
 		draw(v, S(""));
 }
 

@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 
 enum { ENVIRON_MAX = 4 << 20, PASSES = 20, GONE_MS = 5000 };
@@ -46,18 +44,7 @@ static bool carries(pid_t pid, struct str id, struct str generation)
 	       (!generation.len || has_entry(&text, "ROUX_GENERATION", generation));
 }
 
-/* When a process began, as milliseconds since 1970: its start is counted from the boot. */
-static uint64_t began_ms(uint64_t ticks)
-{
-	struct timespec boot;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
-	uint64_t up = (uint64_t)boot.tv_sec * 1000 + (uint64_t)boot.tv_nsec / 1000000;
-	uint64_t at = ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
-	return clock_real_ms() - up + at;
-}
-
-void leftovers_find(struct str id, struct str generation, uint64_t since_ms, identity_list *ret)
+void leftovers_find(struct str id, struct str generation, uint64_t since, identity_list *ret)
 {
 	DIR *d = opendir("/proc");
 
@@ -68,8 +55,7 @@ void leftovers_find(struct str id, struct str generation, uint64_t since_ms, ide
 		if (!str_to_uint(str_of(e->d_name), &pid) || (pid_t)pid == getpid() ||
 			!carries((pid_t)pid, id, generation) || !identity_of((int64_t)pid, &who))
 			continue;
-		/* The clock may have been set: a little earlier is the same. */
-		if (began_ms(who.start) + 2000 >= since_ms)
+		if (who.start >= since)
 			vec_push(ret, who);
 	}
 	if (d)
@@ -84,7 +70,7 @@ static bool end_one(const struct identity *who)
 	return fd >= 0 && identity_signal(fd, SIGKILL, 0) == 0 && poll(&p, 1, GONE_MS) > 0;
 }
 
-size_t leftovers_end(struct str id, struct str generation, uint64_t since_ms)
+size_t leftovers_end(struct str id, struct str generation, uint64_t since)
 {
 	size_t total = 0, ended = 1;
 
@@ -93,7 +79,7 @@ size_t leftovers_end(struct str id, struct str generation, uint64_t since_ms)
 		identity_list found = { 0 };
 
 		ended = 0;
-		leftovers_find(id, generation, since_ms, &found);
+		leftovers_find(id, generation, since, &found);
 		vec_each (who, &found)
 			ended += end_one(who);
 		vec_done(&found);

@@ -11,6 +11,7 @@
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "runs/halves.h"
 #include "runs/identity.h"
 #include "runs/place.h"
 #include "runs/stop.h"
@@ -18,6 +19,8 @@
 enum { FILE_MAX = 128 << 20 };
 /* From the claim of an id to the lock; only for a starter that did not say who it is. */
 enum { STARTING_MS = 5000 };
+/* A file is written in less: whoever began it longer ago was killed. */
+enum { HALVES_MS = 10000 };
 
 /* -- reading -------------------------------------------------------------------------------------
  */
@@ -145,11 +148,32 @@ static bool is_live(const char *dir, const struct run_row *row)
 /* -- from files ----------------------------------------------------------------------------------
  */
 
-static bool is_directory(const char *dir)
+/* False with an issue: nobody can tell. */
+static bool is_directory(const char *dir, struct report *r)
 {
 	struct stat st;
 
-	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode);
+	if (lstat(dir, &st) == 0)
+		return S_ISDIR(st.st_mode);
+	return errno == ENOENT || errno == ENOTDIR
+		       ? false
+		       : report_errno(r, errno, "cannot look at %s", dir);
+}
+
+/* The row of the ledger. One that cannot be read is told, and the directory speaks alone. */
+static bool find_row(struct ledger **l, struct run_look *look, struct report *r)
+{
+	AUTO_REPORT broken = REPORT_INIT;
+
+	if (*l && ledger_find(*l, look->id, &look->arena, &look->row, &broken))
+		return true;
+	vec_each (i, &broken.issues) {
+		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
+		report_hint(r, "%.*s", STR(i->hint));
+	}
+	if (broken.errors)
+		*l = NULL;
+	return false;
 }
 
 static bool json_flag(const json_t *object, const char *name)
@@ -227,8 +251,10 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	if (!look->result)
+	if (!look->result) {
 		correct_progress(look);
+		halves_remove(look->dir.p, HALVES_MS);
+	}
 	if (look->in_ledger && !look_is_end(seen->status) &&
 		str_eq(seen->generation, look->generation))
 		(void)ledger_correct(l, seen, &look->row, &ignored);
@@ -304,12 +330,12 @@ bool look_at(
 	size_t errors = r->errors;
 
 	ret->id = ret->row.id = arena_str(a, id);
-	ret->in_ledger = l && ledger_find(l, id, a, &ret->row, r);
-	if (r->errors > errors)
-		return false;
+	ret->in_ledger = find_row(&l, ret, r);
 	/* A directory has one place; what the ledger says is not followed elsewhere. */
 	ret->dir = str_of(arena_cstr(a, run_directory(a, root, id)));
-	bool there = is_directory(ret->dir.p);
+	bool there = is_directory(ret->dir.p, r);
+	if (r->errors > errors)
+		return false;
 	if (!there && !(ret->in_ledger && !look_is_end(ret->row.status) &&
 			      is_live(ret->dir.p, &ret->row)))
 		return false;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ static bool hold(const struct run_look *look, int *ret_lock, bool *busy, struct 
 	/* Where no lock can be made nobody else can take one either. */
 	if (e == -EROFS || e == -EACCES)
 		return true;
+	if (e == -ENOENT)
+		return report_error(r, (struct where){ 0 }, "run '%.*s' is gone", STR(look->id));
 	return e == 0 || report_errno(r, -e, "cannot lock %.*s", STR(look->dir));
 }
 
@@ -57,8 +60,34 @@ static int open_directory(struct str path, bool make)
 	int e = make ? dir_make(buf_cstr(&text)) : 0;
 	if (e < 0)
 		return e;
-	int fd = open(buf_cstr(&text), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* The state root and what is directly below may be on another disk, behind a link. */
+	int fd = open(buf_cstr(&text), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+/* The first that is seen is the newest. */
+static bool point_latest(void *data, const struct run_row *row)
+{
+	int runs = *(int *)data;
+	AUTO_BUF id = BUF_INIT;
+
+	buf_add(&id, row->id);
+	(void)symlinkat(buf_cstr(&id), runs, "latest");
+	return false;
+}
+
+/* `latest` does not lead to a run that is gone. */
+static void move_latest(int runs, struct ledger *l, struct str id)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	char now[NAME_MAX];
+	ssize_t n = readlinkat(runs, "latest", now, sizeof(now));
+
+	if (n < 0 || !str_eq((struct str){ now, (size_t)n }, id))
+		return;
+	(void)unlinkat(runs, "latest", 0);
+	if (l)
+		(void)ledger_list(l, point_latest, &runs, &ignored);
 }
 
 /* -- archive -------------------------------------------------------------------------------------
@@ -106,8 +135,10 @@ static bool write_tombstone(const struct run_look *look, struct str where, uint6
 	json_write(&text, stone, 2);
 	buf_addc(&text, '\n');
 	buf_printf(&path, "%.*s/archive-tombstone.json", STR(look->dir));
-	return mkdir(look->dir.p, 0700) == 0 &&
-	       atomic_write(buf_cstr(&path), buf_str(&text), NULL) == 0;
+	/* Where somebody has started it again meanwhile, there is nothing to tell. */
+	if (mkdir(look->dir.p, 0700) < 0)
+		return errno == EEXIST;
+	return atomic_write(buf_cstr(&path), buf_str(&text), NULL) == 0;
 }
 
 bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
@@ -138,6 +169,7 @@ bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 		return report_errno(
 			r, -e, "cannot move %.*s to %.*s", STR(look->dir), STR(archived));
 	*ret_path = arena_printf(a, "%.*s/%s", STR(archived), buf_cstr(&got));
+	move_latest(runs, l, look->id);
 	if (!write_tombstone(look, *ret_path, now))
 		report_warning(r, (struct where){ 0 }, "no tombstone could be left in %.*s",
 			STR(look->dir));
@@ -217,8 +249,14 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 		if (e < 0) {
 			undo_copies(dir, preserved);
 			(void)rmdir(all.p); /* unless there was something before */
-			report_errno(r, -e, "cannot preserve the artifact '%s' (%s)", name,
-				json_string_value(path));
+			if (e == -EINVAL)
+				report_error(r, (struct where){ 0 },
+					"cannot preserve the artifact '%s' (%s): it is neither a "
+					"file nor a directory",
+					name, json_string_value(path));
+			else
+				report_errno(r, -e, "cannot preserve the artifact '%s' (%s)", name,
+					json_string_value(path));
 			return report_hint(r, "nothing was deleted");
 		}
 		json_object_set_new_nocheck(preserved, name,
@@ -228,7 +266,8 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 	return true;
 }
 
-static bool delete_directory(struct str root, struct run_look *look, struct report *r)
+static bool delete_directory(
+	struct str root, struct ledger *l, struct run_look *look, struct report *r)
 {
 	struct arena *a = &look->arena;
 	AUTO_CLOSE int runs = open_directory(arena_printf(a, "%.*s/runs", STR(root)), false);
@@ -240,8 +279,10 @@ static bool delete_directory(struct str root, struct run_look *look, struct repo
 			 : move_aside(runs, look->id.p, runs,
 				   arena_printf(a, ".pruned-%.*s", STR(look->id)), &aside);
 	bool moved = e == 0;
-	if (moved)
+	if (moved) {
+		move_latest(runs, l, look->id);
 		e = remove_tree(runs, buf_cstr(&aside), &failed);
+	}
 	if (e == 0)
 		return true;
 	report_errno(r, -e, "cannot delete %.*s%s%s", STR(look->dir), failed ? ": " : "",
@@ -264,7 +305,9 @@ bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 		return false;
 	/* First the row, but on a full disk there is no room for that before something is gone. */
 	bool forgotten = !l || ledger_forget(l, look->id, &ignored);
-	return delete_directory(root, look, r) && (forgotten || ledger_forget(l, look->id, r));
+	if (!delete_directory(root, l, look, r))
+		return false;
+	return forgotten || ledger_forget(l, look->id, r);
 }
 
 /* -- limits --------------------------------------------------------------------------------------

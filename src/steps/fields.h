@@ -64,10 +64,11 @@ struct key {
 	struct str name;
 	enum key_in in;
 	unsigned types;
-	const char *wanted;       /* "expected …" of a diagnostic */
-	const char *summary;      /* for people */
-	const char *example;      /* where a text in quotes would not do; NULL: it does */
-	const char *fallback;     /* as JSON; NULL: nothing */
+	const char *wanted;   /* "expected …" of a diagnostic */
+	const char *summary;  /* for people */
+	const char *example;  /* what to write instead of a value of another type; NULL: a hint says
+				 what it is for */
+	const char *fallback; /* as JSON; NULL: nothing */
 	double minimum, maximum;  /* of numbers; a maximum of 0 is none */
 	const char *const *words; /* the texts it may hold; NULL: any */
 	enum key_name is_name;    /* of a variable */

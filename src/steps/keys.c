@@ -49,6 +49,21 @@ void key_unknown(const struct key_reader *kr, const struct key_object *o, struct
 /* -- one value -----------------------------------------------------------------------------------
  */
 
+/* YAML takes words such as no and 1.0 for something else than texts. Returns false. */
+static bool hint_quotes(const struct key_reader *kr, const json_t *value, const struct place *place)
+{
+	struct where w = place_where(place);
+	struct str text = w.source ? str_sub(w.source->text, w.offset, w.length) : S("");
+	bool word = text.len && !strchr("*&!\"'", text.p[0]) && text.len < 40;
+
+	if (!word)
+		return report_hint(kr->r, "put quotes around it");
+	struct str shown = report_quote(kr->r, text);
+	return report_hint(kr->r,
+		"put quotes around it, \"%.*s\": without them YAML takes it for %s", STR(shown),
+		json_is_boolean(value) ? "a boolean" : value_kind(value));
+}
+
 static bool wrong_type(const struct key_reader *kr, const struct key_object *o, const struct key *k,
 	const json_t *value, const struct place *place)
 {
@@ -56,7 +71,7 @@ static bool wrong_type(const struct key_reader *kr, const struct key_object *o, 
 		STR(k->name), value_kind(value), k->wanted);
 	if (k->types == KEY_TEXT && !k->words && !k->example && !json_is_array(value) &&
 		!json_is_object(value))
-		return report_hint(kr->r, "put quotes around it");
+		return hint_quotes(kr, value, place);
 	if (k->types == KEY_LIST && json_is_string(value))
 		return report_hint(kr->r, "a list of one is written [%.*s]",
 			STR(report_quote(kr->r, json_str(value))));
@@ -148,7 +163,7 @@ static bool check_items(const struct key_reader *kr, const struct key_object *o,
 			"%.*s%s is in `%.*s`, expected %s", STR(o->what), value_kind(item),
 			STR(k->name), mappings ? "mappings" : "texts");
 		ok = mappings ? report_hint(kr->r, "%s", k->summary)
-			      : report_hint(kr->r, "put quotes around it");
+			      : hint_quotes(kr, item, place_element(kr->a, place, i));
 	}
 	return ok;
 }

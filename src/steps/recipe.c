@@ -308,7 +308,8 @@ static bool read_top(struct step_recipe *out, const json_t *given, struct report
 	read_work(&rd, &top);
 	steps_check_order(&rd);
 	keep_steps(&rd);
-	variables_check(out, given, r);
+	if (!json_is_null(given))
+		variables_check(out, given, r);
 	return r->errors == before;
 }
 

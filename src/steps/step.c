@@ -324,7 +324,9 @@ static void check_needed(struct subject *s)
 /* A body of steps is all that a loop runs. */
 static void check_container(struct subject *s)
 {
-	static const char *const idle[] = { "command", "prompt", "recipe", "seconds" };
+	static const char *const idle[] = { "command", "prompt", "recipe", "seconds", "agent",
+		"mode", "timeout", "retry", "parse_json" };
+	static const size_t work = 4; /* of them are what a step does */
 
 	for (size_t i = 0; s->step->step_count && i < ARRAY_SIZE(idle); i++) {
 		if (!key_present(member(s, idle[i])))
@@ -332,7 +334,8 @@ static void check_container(struct subject *s)
 		report_warning(warnings(s), place_key_where(place_of(s, str_of(idle[i]))),
 			"%.*s`%s` is ignored: the loop runs its `steps`", STR(s->object.what),
 			idle[i]);
-		report_hint(warnings(s), "make it one of the steps");
+		report_hint(warnings(s),
+			i < work ? "make it one of the steps" : "give it to one of the steps");
 	}
 }
 
@@ -431,7 +434,8 @@ static void read_id(struct subject *s)
 	const json_t *id = member(s, "id");
 	struct step_reader *rd = s->rd;
 
-	if (!key_present(id)) {
+	/* What is no text at all is complained about as that: `id: no` is a boolean. */
+	if (!key_present(id) && (!id || json_is_null(id) || key_accepts(k, id))) {
 		report_error(rd->keys.r, place_where(id ? place_of(s, k->name) : s->step->place),
 			"%.*s`id` is %s", STR(s->object.what), id ? "empty" : "missing");
 		report_hint(rd->keys.r, "%s", k->summary);
@@ -540,6 +544,10 @@ static bool complain_dependency(struct step_reader *rd, const struct step *step,
 
 	if (other && other->order < step->order)
 		return false;
+	if (report_full(r)) {
+		r->errors++; /* it only counts: no time for places and advice */
+		return true;
+	}
 	struct str shown = report_quote(r, id);
 	const char *what = !other          ? "is no step"
 			   : other == step ? "is the step itself"

@@ -5,15 +5,38 @@
 #include "steps/reference.h"
 #include "steps/value.h"
 
+/* A text that is JSON is looked into at every dot; once is enough for all references of one text.
+ * *read has those that were. */
+static const json_t *find(const struct reference *ref, const json_t *vars, json_t **read,
+	json_t **made, const struct place *place, struct report *r)
+{
+	struct str name = reference_variable(ref);
+	const json_t *value =
+		name.len < ref->path.len ? json_object_getn(vars, name.p, name.len) : NULL;
+
+	if (!json_is_string(value) || json_is_big(value))
+		return reference_find(ref, vars, made, place, r);
+	if (!json_object_getn(*read, name.p, name.len)) {
+		json_t *inside = value_in_text(json_str(value));
+
+		if (!inside)
+			return reference_find(ref, vars, made, place, r);
+		*read = *read ? *read : json_object();
+		json_object_setn_new_nocheck(*read, name.p, name.len, inside);
+	}
+	return reference_find(ref, *read, made, place, r);
+}
+
 bool step_text_substitute(struct str raw, const struct place *place, const json_t *vars,
 	struct buf *ret, struct report *r)
 {
 	size_t at = 0, copied = 0, before = ret->len;
 	struct reference ref;
+	AUTO_JSON *read = NULL;
 
 	while (reference_next(raw, &at, &ref)) {
 		AUTO_JSON *made = NULL;
-		const json_t *value = reference_find(&ref, vars, &made, place, r);
+		const json_t *value = find(&ref, vars, &read, &made, place, r);
 
 		if (!value)
 			return false;

@@ -1,6 +1,7 @@
 #include <ctype.h>
 
 #include "base/near.h"
+#include "steps/names.h"
 #include "steps/read.h"
 #include "steps/reference.h"
 #include "steps/value.h"
@@ -345,6 +346,76 @@ static void learn_context(struct check *c, const json_t *given)
 	learn_own(c, "_approval_message");
 }
 
+/* -- values that were given ----------------------------------------------------------------------
+ */
+
+/* Every name that stands between braces, wherever that is: in a condition too, or inside a loop. */
+static void find_used(struct check *c, struct map *ret)
+{
+	struct reference ref;
+	size_t at = 0;
+
+	while (reference_next(c->recipe->doc.source.text, &at, &ref))
+		*map_put(ret, c->a, reference_variable(&ref)) = c;
+}
+
+/* Set anew, whatever was given. */
+static bool roux_sets(const struct check *c, struct str name)
+{
+	return name_reserved(name, false) || (c->recipe->stage_count && str_eq(name, S("stage")));
+}
+
+static void warn_idle(struct check *c, struct str name, const struct map *used)
+{
+	struct report *w = &c->recipe->warnings;
+	struct near near = near_to(name);
+	struct str shown = report_quote(w, name);
+	const char *key;
+	json_t *value;
+
+	if (roux_sets(c, name)) {
+		report_warning(w, (struct where){ 0 },
+			"the value '%.*s' is ignored: roux itself sets it", STR(shown));
+		report_hint(w, "give it another name, in the recipe too");
+		return;
+	}
+	json_object_foreach((json_t *)c->recipe->context, key, value)
+		near_offer(&near, str_of(key));
+	map_each (e, used)
+		near_offer(&near, e->key);
+	report_warning(w, (struct where){ 0 }, "nothing in the recipe '%.*s' uses the value '%.*s'",
+		STR(report_quote(w, c->recipe->name.text)), STR(shown));
+	struct str best = near_best(&near);
+	if (best.len)
+		report_hint(w, "did you mean '%.*s'?", STR(best));
+	else
+		report_hint(w, "a recipe uses it as {{%.*s}}", STR(shown));
+}
+
+/* Any name may be given; one that has no effect was hardly meant so. */
+static void check_given(struct check *c, const json_t *given)
+{
+	struct map used = MAP_INIT;
+	bool looked = false;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)given, name, value)
+	{
+		bool own = roux_sets(c, str_of(name));
+
+		/* That one is the output of the run. */
+		if (!own && (json_object_get(c->recipe->context, name) ||
+				    str_eq(str_of(name), S("final_output"))))
+			continue;
+		if (!looked)
+			find_used(c, &used);
+		looked = true;
+		if (own || !map_get(&used, str_of(name)))
+			warn_idle(c, str_of(name), &used);
+	}
+}
+
 void variables_check(struct step_recipe *recipe, const json_t *given, struct report *r)
 {
 	struct arena arena = ARENA_INIT;
@@ -354,5 +425,6 @@ void variables_check(struct step_recipe *recipe, const json_t *given, struct rep
 	for (size_t i = 0; i < recipe->all_count; i++)
 		if (!recipe->all[i]->parent)
 			check_step(&c, recipe->all[i]);
+	check_given(&c, given);
 	arena_done(&arena);
 }

@@ -105,6 +105,8 @@ bool default_find(
 		struct default_hit inherited;
 		if (above && default_find(above, inner, use, &inherited))
 			*ret = inherited;
+		else if (str_eq(inner, name))
+			continue; /* passes on what nobody gave: as if it were not there */
 		return true;
 	}
 	/* The args in force are the innermost ones; their shorthand defaults are the last layer. */
@@ -199,7 +201,7 @@ bool resolver_missing(struct resolver *rs, struct str name, const char *form)
 	fail(rs, "no value for '%.*s'", STR(name));
 	scope_names(rs->scope, offer_name, &near);
 	struct str best = near_best(&near);
-	if (best.len)
+	if (best.len && !str_eq(best, name))
 		buf_printf(&rs->hint, "did you mean '%.*s'?", STR(best));
 	else if (repeat_name(name, &bare, &underscores))
 		buf_adds(&rs->hint, "it is known inside a node with `repeat`");

@@ -64,3 +64,26 @@ EOF
 	PATH=$PWD/bin:$PATH run "$ROUX" hello
 	is "$status" 2
 }
+
+@test "the name of a recipe in place of a command: how to run it" {
+	mkdir -p "$HOME/.pi/agent/recipes"
+	echo '{"template":"touch started"}' >"$HOME/.pi/agent/recipes/nightly.json"
+	run --separate-stderr "$ROUX" nightly
+	is "$status" 2
+	has "$stderr" 'roux run nightly'
+	run --separate-stderr "$ROUX" exec nightly
+	is "$status" 1
+	has "$stderr" 'roux run nightly'
+	[ ! -e started ]
+}
+
+@test "options that every command has may stand before the command" {
+	mkdir place
+	is "$("$ROUX" -C place exec -q pwd)" "$PWD/place"
+	is "$("$ROUX" -Cplace exec -q pwd)" "$PWD/place"
+	is "$("$ROUX" --directory=place --json version | jq .ok)" true
+	run "$ROUX" -C place
+	is "$status" 2
+	run "$ROUX" --jobs 2 exec true
+	is "$status" 2
+}

@@ -383,3 +383,17 @@ P
 	is "${#lines[@]}" 2
 	roux kill r
 }
+
+@test "a terminal shows a line a message and says where the rest is" {
+	detach r 'sleep 60'
+	run -0 roux messages r
+	is "$output" "No messages."
+	says 0 r run.message "$(printf '%01000d' 0)"
+	says 0 r run.message "short"
+	run -0 --separate-stderr roux messages r
+	has "$stderr" "--json has all of it"
+	on-terminal shown '' '' "$ROUX" messages r </dev/null
+	is "$(tr -d '\r' <shown | grep -c run.message)" 2
+	is "$(tr -d '\r' <shown | grep run.message | awk '{ if (length($0) > 82) print }')" ""
+	roux kill r
+}

@@ -276,3 +276,29 @@ keys='["artifacts","branches","code","coverage","error","failures","failures_tot
 	run timeout 20 bash -c '"$ROUX" version 2>&1 >/dev/full'
 	is "$status" 1
 }
+
+@test "a slip of the author is told when the template runs, and kept quiet with -q and --json" {
+	run --separate-stderr "$ROUX" exec 'echo a | wc -c'
+	is "$status" 0
+	is "$output" 'a | wc -c'
+	has "$stderr" "warning: '|' is an ordinary argument"
+	run --separate-stderr "$ROUX" run '{"paralel":true,"template":"echo a"}'
+	is "$status" 0
+	has "$stderr" "did you mean 'parallel'?"
+	run --separate-stderr "$ROUX" exec -q 'echo a | wc -c'
+	is "$stderr" ''
+	run --separate-stderr "$ROUX" exec --json --progress=none 'echo a | wc -c'
+	is "$stderr" ''
+	is "$(jq -r '.warnings | length' <<<"$output")" 1
+	run --separate-stderr "$ROUX" exec "echo a '|' b"
+	is "$(grep -c warning <<<"$stderr")" 0
+}
+
+@test "a file that was meant as a template: a hint after the failure" {
+	echo '"echo a"' >t.json
+	run --separate-stderr "$ROUX" exec t.json
+	is "$status" 1
+	has "$stderr" '@t.json reads a template'
+	run --separate-stderr "$ROUX" exec --json t.json
+	is "$(grep -c hint <<<"$stderr")" 0
+}

@@ -12,6 +12,11 @@ bin = '${2:-print-argv}'
 command = '''$1'''"
 }
 
+no_recipes() { # what `check` and `doctor` tell is about prompts then
+	mkdir -p none
+	export ROUX_PACKAGED_DIR=$PWD/none
+}
+
 prompts() {
 	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
 }
@@ -308,7 +313,130 @@ gpt-4o-mini = 'mini'"
 	has "$output" "agent 'sh' is taken for 'show'"
 }
 
+@test "thousands of mistakes in one file are told in no time" {
+	no_recipes
+	agent "{bin} %s '{prompt}'" printf
+	local tasks=$HOME/.config/start/tasks.toml
+	seq -f "[tasks.t%g]
+alias = 'same'
+prompt = '{filex} {{.date}}'
+foo = 1" 20000 >"$tasks"
+	run -2 --separate-stderr timeout 20 "$ROUX" check
+	has "$stderr" "20000 errors, 60000 warnings"
+	run -1 timeout 20 "$ROUX" doctor
+	seq -f "[contexts.c%g]
+required = 'x'" 20000 >"$tasks"
+	run -2 timeout 20 "$ROUX" start
+	printf '[tasks.t]\nprompt = "%s"\n' "$(yes '{filex}' | head -n 100000 | tr '\n' ' ')" >"$tasks"
+	run -0 --separate-stderr timeout 20 "$ROUX" check
+	has "$stderr" "0 errors, 100000 warnings"
+	seq -f "[tasks.t%g]
+prompt = 'x'" 100000 >"$tasks"
+	run -2 --separate-stderr timeout 20 "$ROUX" task nobody
+	[ "${#stderr}" -lt 2000 ]
+}
+
+@test "files that are pipes or devices, loops and locked directories are told, never waited for" {
+	no_recipes
+	agent "{bin} %s '{prompt}'" printf
+	local start=$HOME/.config/start
+	mkfifo "$start/tasks.toml"
+	run -2 prompts prompt q
+	has "$output" "tasks.toml': not a regular file"
+	run -2 prompts check
+	run -1 prompts doctor
+	rm "$start/tasks.toml"
+	ln -s /dev/null "$start/tasks.toml"
+	run -0 prompts prompt -q q
+	ln -sf tasks.toml "$start/tasks.toml"
+	run -2 prompts prompt q
+	has "$output" "symbolic links"
+	rm "$start/tasks.toml"
+	ln -s .start .start
+	run -2 prompts prompt q
+	is "$(grep -c error: <<<"$output")" 1
+	rm .start
+	mkdir -p "$HOME/.config/roux"
+	mkfifo "$HOME/.config/roux/config.toml"
+	run -2 prompts exec 'echo hi'
+	has "$output" "config.toml': not a regular file"
+	run -1 prompts doctor
+}
+
+@test "of a section command that prints without end only so much is kept" {
+	agent "{bin} '{prompt}'" printf
+	configure contexts "[contexts.c]
+command = 'yes'
+command_timeout = 2"
+	"$ROUX" start -q </dev/null 3>&- &
+	local pid=$! most=0 now
+	while kill -0 "$pid" 2>/dev/null; do
+		now=$(stat -L -c %s /proc/"$pid"/fd/* 2>/dev/null | sort -n | tail -n 1)
+		[ "${now:-0}" -gt "$most" ] && most=$now
+		sleep 0.1
+	done
+	wait "$pid"
+	[ "$most" -le $((20 << 20)) ]
+}
+
+@test "an agent that cannot be executed is a mistake: status 2" {
+	printf '# no interpreter\n' >agent
+	chmod +x agent
+	agent "{bin} '{prompt}'" ./agent
+	run -2 prompts prompt q
+	has "$output" "a script needs a #! line"
+}
+
+@test "a recorded launch shows what the agent says on both streams, and has its own warnings" {
+	agent "{bin} -c 'echo out; echo oops >&2; exit 7'" sh
+	run -7 --separate-stderr prompts prompt -q --record q
+	is "$output" out
+	is "$stderr" oops
+	run -7 --separate-stderr prompts prompt -q --record --json q
+	has "$(jq -c .warnings <<<"$output")" 'does not get the prompt'
+	[[ $(jq -c .warnings <<<"$output") != *template* ]]
+}
+
+@test "doctor says what it has looked at" {
+	no_recipes
+	run -0 prompts doctor
+	has "$output" "Nothing to do."
+	has "$output" "roux init"
+	agent "{bin} '{prompt}'" printf
+	run -0 prompts doctor
+	has "$output" "prompts: 1 file in $HOME/.config/start"
+	is "$(prompts doctor --json | jq '.checked | length > 3')" true
+}
+
+@test "init writes nothing that does not work" {
+	no_recipes
+	run -2 prompts init --yes --agent cat --command 'cat x'
+	has "$output" "does not name {bin}"
+	run -2 prompts init --yes --agent $'a\xff'
+	[ ! -e "$HOME/.config/start" ]
+	run -0 env PATH="$PATH:" "$ROUX" init --yes --agent ollama </dev/null
+	has "$output" "not in PATH yet"
+	run -2 prompts check
+	is "$(grep -c error: <<<"$output")" 1
+	has "$output" "the program 'ollama' of agent 'ollama' is not found"
+	is "$(prompts agents ollama --json | jq -r .fields.default_model)" small
+}
+
 # -- on a terminal --------------------------------------------------------------------------------
+
+@test "init asks again until the answer is one, and its end without an answer writes nothing" {
+	on-terminal log 'named?' $'nosuch\nsort\nmaybe\nNo\n' "$ROUX" init 3>&-
+	contains log "There is no program 'nosuch' in PATH."
+	contains log "Answer yes or no."
+	contains "$HOME/.config/start/config.toml" 'default_agent = "sort"'
+	[ ! -e "$HOME/.config/start/roles.toml" ]
+	rm -r "$HOME/.config/start"
+	status=0
+	on-terminal log 'named?' $'\x04' "$ROUX" init 3>&- || status=$?
+	is "$status" 2
+	contains log "nothing was written"
+	[ ! -e "$HOME/.config/start" ]
+}
 
 with_role_file() { # SCRIPT: an agent whose script gets the role's file as $1
 	printf '%s\n' "$1" >agent.sh

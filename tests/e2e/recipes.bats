@@ -169,9 +169,11 @@ as_nobody() {
 	is "$(member 'd["recipes"][0]["description"], d["recipes"][0]["usage"]')" "('D', {'calls': 2})"
 	is "$(member 'd["recipes"][2]["error"] is not None, d["recipes"][3]["error"]')" '(True, None)'
 	asks 0 list
-	for id in a b c d; do grep -q "^  $id " out; done
+	for id in a b c d; do grep -Eq "^  $id( |$)" out; done
+	contains out 'D [shadows 1] [2 calls]'
 	contains out '(disabled)'
 	contains out '(invalid)'
+	run ! grep -q ' $' out
 }
 
 @test "show tells arguments, imports, artifacts, mailbox and the graph" {
@@ -186,7 +188,7 @@ as_nobody() {
 	is "$(member 'list(d)')" \
 		"['id', 'path', 'format', 'description', 'async', 'args', 'imports', 'artifacts', 'mailbox', 'warnings', 'graph']"
 	is "$(member 'd["args"]')" \
-		"[{'name': 'x', 'type': 'string', 'required': False, 'default': 5}, {'name': 'f', 'type': 'path', 'required': True, 'default': None}, {'name': 'n', 'type': 'string', 'required': False, 'default': '3'}]"
+		"[{'name': 'x', 'type': 'int', 'required': False, 'default': 5}, {'name': 'f', 'type': 'path', 'required': True, 'default': None}, {'name': 'n', 'type': 'string', 'required': False, 'default': '3'}]"
 	is "$(member 'd["imports"]')" "{'l': {'id': 'lib', 'path': '$PACKAGED/lib.json'}}"
 	is "$(member 'd["artifacts"]')" "{'b': '{out}', 'a': 'a.txt'}"
 	is "$(member 'd["mailbox"]')" "{'accepts': ['go'], 'emits': []}"
@@ -196,6 +198,90 @@ as_nobody() {
 		"{'path': '1.1', 'kind': 'command', 'label': None, 'text': 'echo {n=3}', 'children': []}"
 	asks 0 show r
 	contains out 'Usage: roux run r'
+	contains out 'accepts          go'
+}
+
+@test "show tells the default in force, as its type has it" {
+	setup_recipes
+	echo '{"args": ["n:int=5", "f:bool=true", "w:bool"], "defaults": {"b": 2, "w": "no"},
+		"template": {"defaults": {"b": 3}, "template": "echo {n} {f} {w} {b}"}}' >"$USER_DIR/r.json"
+	asks 0 show --json r
+	is "$(member '[a["default"] for a in d["args"]]')" "[5, True, 'no']"
+	echo '{"defaults": {"b": 2}, "template": {"defaults": {"b": 3}, "template": "echo {b}"}}' >"$USER_DIR/r.json"
+	asks 0 show --json r
+	is "$(member 'd["args"][0]["default"]')" 3
+}
+
+@test "what a recipe calls secret is shown nowhere but in the output" {
+	setup_recipes
+	echo '{"secrets": ["a"], "args": ["a:string", "n:int=1"], "template": "sh -c \"echo {a}; exit 1\""}' >"$USER_DIR/r.json"
+	asks 1 run r a=verborgen
+	contains err '***'
+	run ! grep -q verborgen err
+	asks 1 run --json r a=verborgen
+	run ! grep -q verborgen err
+	is "$(member 'd["failures"][0]["command"]')" "sh -c 'echo ***; exit 1'"
+	echo '{"secrets": ["n"], "args": ["n:int"], "template": "echo {n}"}' >"$USER_DIR/r.json"
+	asks 2 run r n=verborgen
+	contains err "'n' is '***', expected a whole number"
+	run ! grep -q verborgen err
+	printf -- '---\nsecrets: [a]\nvalues:\n  a: verborgen\n---\n```template\necho {a}\n```\n' >"$USER_DIR/m.md"
+	asks 0 run m
+	is "$(cat out)" verborgen
+	run ! grep -q verborgen err
+}
+
+@test "check warns of references that bring in more than a word" {
+	setup_recipes
+	echo '{"template": "true"}' >"$USER_DIR/lib.json"
+	cat >"$USER_DIR/r.json" <<-'END'
+		{"imports": {"l": {"from": "lib", "values": {"s": "a b", "q": "it's", "b": "{x}", "w": "word"}}},
+		 "description": "{l.values.s}",
+		 "defaults": {"d": "{l.values.s}"},
+		 "template": ["echo {l.values.s}", "echo \"{l.values.s}\" {l.values.w}", "echo {l.values.q} {d}",
+		  "\"{l.values.s}\" x", {"retry": 2, "recover": "echo {l.values.b}", "template": "true"}]}
+	END
+	asks 0 check --json r
+	is "$(member '[(e["line"], e["column"], e["message"].split(" brings in ")[1].split(",")[0]) for e in d["warnings"]]')" \
+		"[(4, 21, 'blanks'), (4, 80, 'quotes or backslashes'), (5, 6, 'blanks'), (5, 55, 'braces')]"
+	is "$(member 'all(e["hint"] for e in d["warnings"])')" True
+}
+
+@test "a reference that leads nowhere is told once" {
+	setup_recipes
+	echo '{"template": "true"}' >"$USER_DIR/lib.json"
+	echo '{"imports": {"l": "lib"}, "timeout": "{l.values.t}", "template": "echo {l.defaults.x} {l.nope}"}' >"$USER_DIR/r.json"
+	asks 2 check --json r
+	is "$(member '[e["column"] for e in d["errors"]]')" '[39, 72, 87]'
+}
+
+@test "a mistake in a flag hides none in the template" {
+	setup_recipes
+	echo '{"failure": "x", "retry": 0, "parallel": "x", "template": ["", {"timeout": -1, "template": []}]}' >"$USER_DIR/r.json"
+	asks 2 check --json r
+	is "$(member '[e["column"] for e in d["errors"]]')" '[13, 27, 42, 60, 76, 92]'
+}
+
+@test "check looks at the placeholders of artifacts" {
+	setup_recipes
+	echo '{"artifacts": {"a": "{a b}", "b": {"path": "{x:zz}"}}, "template": "true"}' >"$USER_DIR/r.json"
+	asks 2 check --json r
+	is "$(member 'len(d["errors"])')" 2
+}
+
+@test "lines that were ignored are told together with what is wrong" {
+	setup_recipes
+	printf -- '---\nwhat is this\n---\n```template\n\n```\n' >"$USER_DIR/m.md"
+	asks 2 check --json m
+	is "$(member '[e["line"] for e in d["errors"]], [e["line"] for e in d["warnings"]]')" '([4], [2])'
+}
+
+@test "a pipe is no recipe, and nobody waits for it" {
+	setup_recipes
+	mkfifo p.json
+	asks 2 run ./p.json
+	contains err 'p.json is a pipe, expected a regular file'
+	asks 2 show ./p.json
 }
 
 @test "what blocks a recipe is told with both files and a way out" {

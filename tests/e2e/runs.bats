@@ -221,6 +221,32 @@ runs_ended() {
 	is "$(member a 'd["status"]')" cancelled
 }
 
+@test "who loses patience asks again: harder, or with less time" {
+	detach a '["sleep 60", "touch never"]'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	start cancel --graceful a
+	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	run -0 roux cancel a
+	finish 20
+	is "$status" 0
+	detach a 'ignore-term pids'
+	until_true 10 lines_at_least pids 1
+	start cancel a --grace 60000
+	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	run -0 roux cancel a --grace 0
+	finish 20
+	is "$(member a 'd["status"]')" cancelled
+	detach a 'ignore-term pids'
+	until_true 10 lines_at_least pids 2
+	start cancel a --grace 60000
+	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	is "$(roux kill a --json | of_json 'd["status"]')" killed
+	finish 20
+	has "$(cat err)" "killed"
+	is "$(member a 'd["status"], d["terminal_handled"]')" "('killed', 'run.kill')"
+	nobody_left
+}
+
 @test "a stopped supervisor hears of it too" {
 	detach a 'sleep 60'
 	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
@@ -367,6 +393,110 @@ runs_ended() {
 	is "$stderr" ""
 }
 
+@test "a ledger that breaks off or has lost everything: the directories answer" {
+	quick run --as a 'echo x' >/dev/null
+	quick run --as b 'echo y' >/dev/null
+	python3 - "$(state)/ledger.db" <<-'END'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[1])
+		db.execute("ALTER TABLE run RENAME TO gone")
+		db.commit()
+	END
+	run -0 --separate-stderr roux runs --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['b', 'a']"
+	has "$stderr" "doctor --rebuild"
+	run -0 --separate-stderr roux status a
+	has "$output" "a: done"
+	rm -f "$(state)"/ledger.db*
+	: >"$(state)/ledger.db"
+	run -0 --separate-stderr roux runs --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['b', 'a']"
+	has "$stderr" "doctor --rebuild"
+}
+
+@test "a state root that cannot be read is an error, not an empty list" {
+	mkdir -p "$(state)"
+	: >"$(state)/runs"
+	run ! --separate-stderr roux runs --json
+	is "$(of_json 'd["ok"], "runs" in d' <<<"$output")" "(False, False)"
+	run ! --separate-stderr roux runs
+	has "$stderr" "cannot read"
+}
+
+@test "what a killed writer has left is cleaned up" {
+	detach a 'sleep 60'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	kill -KILL "$(supervisor a)"
+	until_true 10 runs_ended a
+	touch -d '1 minute ago' "$(state)/runs/a/.roux-0123456789abcdef"
+	touch "$(state)/runs/a/.roux-fedcba9876543210"
+	roux status a >/dev/null
+	[ ! -e "$(state)/runs/a/.roux-0123456789abcdef" ]
+	# It may be that of somebody who writes just now.
+	[ -e "$(state)/runs/a/.roux-fedcba9876543210" ]
+	roux resume -d a >/dev/null
+	[ ! -e "$(state)/runs/a/.roux-fedcba9876543210" ]
+	roux kill a
+}
+
+@test "a resume ends what a killed run has left, not what a command left on purpose" {
+	# shellcheck disable=SC2016
+	leave='{"failure": "branch", "template": "sh -c \"setsid sleep 300 >/dev/null 2>&1 </dev/null & echo $! >>pids; exit 3\""}'
+	run -1 roux run --as a -q "$leave"
+	until_true 10 lines_at_least pids 1
+	first=$(head -n 1 pids)
+	run -1 roux resume a -q
+	lives "$first"
+	detach b '["sh -c \"setsid sleep 300 >/dev/null 2>&1 </dev/null & echo $! >late\"", "sleep 60"]'
+	until_true 10 lines_at_least late 1
+	until_true 10 contains "$(state)/runs/b/leaves.jsonl" '"p":"1"'
+	kill -KILL "$(supervisor b)"
+	until_true 10 runs_ended b
+	run -0 roux resume b -d
+	ended "$(cat late)"
+	roux kill b
+}
+
+@test "latest never leads to a run that is gone" {
+	for i in 1 2 3; do quick run --as "r$i" 'true x'; done
+	is "$(readlink "$(state)/runs/latest")" r3
+	roux prune r2
+	is "$(readlink "$(state)/runs/latest")" r3
+	roux archive r3 >/dev/null
+	is "$(readlink "$(state)/runs/latest")" r1
+	roux prune r1
+	[ ! -L "$(state)/runs/latest" ]
+}
+
+@test "runs on another disk, behind a link, can be put away" {
+	mkdir -p "$(state)" far
+	ln -s "$PWD/far" "$(state)/runs"
+	quick run --as a 'true x'
+	quick run --as b 'true x'
+	run -0 roux archive a
+	run -0 roux prune b
+	[ ! -e far/b ]
+}
+
+@test "a thousand failures that were passed over do not hide the last one" {
+	cat >many.json <<-'END'
+		{"failure": "branch", "template": [
+		  {"failure": "continue", "repeat": 1010, "template": "sh -c 'exit 3'"},
+		  "cp wanted copy", "echo fine"]}
+	END
+	quick run --as a many.json >/dev/null 2>&1 || true
+	is "$(of_json 'd["failed_node"], d["failures_total"]' <"$(state)/runs/a/result.json")" "('1', 1011)"
+	has "$(member a 'd["error"]')" "node 1 failed"
+	: >wanted
+	run -0 --separate-stderr roux resume a --progress=plain
+	is "$output" fine
+	is "$(grep -c ' start ' <<<"$stderr")" 2
+	quick run --as b '[{"failure": "continue", "repeat": 1010, "template": "sh -c \"exit 3\""}, "false x", "echo y"]' \
+		>/dev/null 2>&1 || true
+	run -3 --separate-stderr roux wait b
+	has "$stderr" "and 991 more failures"
+}
+
 @test "damaged files of a run are told and do no harm" {
 	quick run --as a 'echo x' >/dev/null
 	quick run --as b 'echo y' >/dev/null
@@ -397,6 +527,27 @@ runs_ended() {
 	has "$output" "info: a: it ended without a result"
 }
 
+@test "doctor tells when everybody can write to the state root" {
+	quick run --as a 'true x'
+	run -0 roux doctor
+	chmod 777 "$(state)/runs"
+	run -1 roux doctor
+	has "$output" "chmod 700 $(state)/runs"
+}
+
+@test "a document of a run names the run's own file when the output is long" {
+	quick run --json --as a 'head -c 1048577 /dev/zero' >answer
+	is "$(of_json 'd["stdout"], d["stdout_path"]' <answer)" "(None, '$(state)/runs/a/stdout.log')"
+	is "$(roux wait a --json | of_json 'd["stdout_path"]')" "$(state)/runs/a/stdout.log"
+	is "$(ls "$TMPDIR")" ""
+}
+
+@test "a node that the run has not is refused" {
+	quick run --as a '["true x", "echo y"]' >/dev/null
+	run -2 roux rerun a --from nope --json
+	is "$(of_json 'd["status"], d["reason"]' <<<"$output")" "('refused', 'no such node')"
+}
+
 @test "a link in the place of a run is no run and is not followed" {
 	mkdir outside
 	echo precious >outside/file
@@ -406,4 +557,22 @@ runs_ended() {
 	run -2 roux prune evil
 	run -0 roux prune a
 	is "$(cat outside/file)" precious
+}
+
+@test "events that have grown to 64 MiB go on in a new file, and their numbers too" {
+	detach a '["sleep 60"]'
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	kill -KILL "$(supervisor a)"
+	until_true 10 ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
+	local count
+	count=$(wc -l <"$(state)/runs/a/events.jsonl")
+	python3 -c 'import sys
+for n in range(64): sys.stdout.write("{\"seq\":%d,\"ts\":\"\",\"type\":\"x\",\"pad\":\"%s\"}\n" % (int(sys.argv[1]) + n + 1, "x" * 1048600))' "$count" >>"$(state)/runs/a/events.jsonl"
+	roux resume a --detach >/dev/null
+	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	run -0 roux kill a
+	run -0 head -n 2 "$(state)/runs/a/events.jsonl"
+	has "${lines[0]}" '"type":"log.rotated"'
+	has "${lines[1]}" "\"seq\":$((count + 65)),"
+	is "$(stat -c %a "$(state)/runs/a/events.1.jsonl")" 600
 }

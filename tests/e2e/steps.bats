@@ -195,6 +195,108 @@ killed() {
 	is "$(tr '\n' ' ' <log)" "1 2 "
 }
 
+# again NODE [OPTION]...: what `it` runs when it is run again from there.
+again() {
+	: >log
+	roux rerun -q it --from "$@" >out || return
+	tr '\n' ' ' <log
+}
+
+@test "rerun begins in a called recipe, in a round of a loop, behind a gate that was passed" {
+	recipe it.yaml <<-'END'
+	context: {l: [1, 2, 3], n: 0}
+	stages:
+	- name: one
+	  steps:
+	  - {id: a, type: bash, command: "echo a >>log; echo A", output: a}
+	  - {id: s, type: recipe, recipe: sub.yaml, context: {x: "{{a}}"}, output: r}
+	  - {id: f, type: recipe, recipe: sub.yaml, foreach: "{{l}}", context: {x: "{{item}}"}, collect: rs}
+	  approval: {required: true, prompt: "on?"}
+	- name: two
+	  steps:
+	  - {id: w, type: bash, while_condition: "{{n}} < 3", command: "echo w{{n}} >>log; printf $(({{n}} + 1))", output: n}
+	  - {id: p, type: bash, foreach: "{{l}}", parallel: true, command: "echo p{{item}} >>log; printf p{{item}}", collect: ps}
+	  - {id: z, type: bash, command: "echo z >>log; echo '{{r.y}} {{rs}} {{n}} {{ps}} {{_approval_message}}'", output: final_output}
+	END
+	recipe sub.yaml <<-'END'
+	context: {x: 0}
+	steps:
+	- {id: x, type: bash, command: "echo x >>log; echo X"}
+	- {id: y, type: bash, command: "echo y >>log; test ! -e broken; printf '%s' $X", env: {X: "{{x}}"}, output: y}
+	END
+	roux run -q --as it it.yaml || true
+	roux approve it --message aye >/dev/null
+	roux resume -q it >first
+	rm sub.yaml # the run has its own copy
+	is "$(again z)" "z "
+	cmp first out
+	is "$(again 1.1.r1)" "p2 z "
+	is "$(again 1.0.r1)" "w1 w2 p1 p2 p3 z "
+	cmp first out
+	is "$(again 0.1.0.1 --only)" "y "
+	is "$(cat out)" A
+	is "$(again 0.2.r1.0.1 --only)" "y "
+	is "$(cat out)" 2
+	is "$(again 1.1.r2 --only)" "p3 "
+	is "$(cat out)" p3
+	# What follows in the loop is run, and the gate behind it is no longer passed.
+	: >log
+	run -4 roux rerun -q it --from 0.2.r1.0.1
+	is "$(tr '\n' ' ' <log)" "y x y "
+	run -2 roux rerun -q it --from 0.2.r7
+	run -2 roux rerun -q it --from 0.1.0.2
+}
+
+@test "rerun of a run that failed in a called recipe begins there" {
+	recipe it.yaml <<-'END'
+	steps:
+	- {id: a, type: bash, command: "echo a >>log"}
+	- {id: s, type: recipe, recipe: "{{name}}.yaml"}
+	- {id: z, type: bash, command: "echo z >>log"}
+	END
+	recipe sub.yaml <<-'END'
+	steps:
+	- {id: x, type: bash, command: "echo x >>log"}
+	- {id: y, type: bash, command: "echo y >>log; test ! -e broken"}
+	END
+	touch broken
+	run -1 roux run -q --as it it.yaml name=sub
+	rm broken log
+	roux rerun -q it
+	is "$(tr '\n' ' ' <log)" "y z "
+}
+
+@test "values are of the same type when a run is detached, resumed and run again" {
+	recipe it.yaml <<-'END'
+	steps: [{id: a, type: bash, command: "echo '{{v}}' >>log; test -e go"}]
+	END
+	roux run --detach --as it it.yaml 'v:=[2.0, 3, -0.0, 1e16]' >/dev/null
+	roux wait it >/dev/null || true
+	touch go
+	roux resume -q it
+	roux rerun -q it
+	is "$(sort log | uniq -c | tr -s ' ')" " 3 [2.0, 3, -0.0, 1e+16]"
+}
+
+@test "a value that nothing uses is told before the run, with the nearest name" {
+	recipe it.yaml <<-'END'
+	context: {name: world}
+	steps: [{id: a, type: bash, condition: "{{only_here}} == 1", command: "echo {{name}}", output: final_output}]
+	END
+	run -0 --separate-stderr roux run it.yaml nmae=x only_here=1
+	is "$output" world
+	is "$(head -n 2 <<<"$stderr")" "roux: warning: nothing in the recipe 'it' uses the value 'nmae'
+     hint: did you mean 'name'?"
+	run -0 --separate-stderr roux plan it.yaml nmae=x only_here=1
+	has "$stderr" "did you mean 'name'?"
+	run -0 --separate-stderr roux run -q it.yaml nmae=x only_here=1
+	is "$stderr" ""
+	is "$(roux run --json -q it.yaml nmae=x step=1 only_here=1 | of_json 'd["warnings"]')" \
+		"[\"nothing in the recipe 'it' uses the value 'nmae'\", \"the value 'step' is ignored: roux itself sets it\"]"
+	run -0 --separate-stderr roux run it.yaml name=x only_here=1 final_output=y
+	is "${stderr//warning/}" "$stderr"
+}
+
 @test "two at once: the second is refused" {
 	recipe it.yaml <<-'END'
 	steps: [{id: a, type: bash, command: "touch begun; sleep 1000"}]

@@ -135,3 +135,61 @@ off_screen() {
 	if grep -qF 'owned'$'\a' log; then return 1; fi
 	if grep -qF $'\e[2J' log; then return 1; fi
 }
+
+# in_shell: a shell with job control on that terminal; keys LINE types a line into it.
+in_shell() {
+	command -v tmux >/dev/null || skip "no tmux here"
+	tm new-session -d -x 80 -y 24 "env TERM=screen PS1='> ' bash --norc --noprofile -i"
+	until_true 10 shows '^>'
+}
+
+keys() {
+	tm send-keys -l "$1"
+	tm send-keys Enter
+}
+
+stopped() { # PID
+	[ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null)" = T ]
+}
+
+@test "Ctrl-Z stops the commands too and leaves the shell a clean screen; fg goes on" {
+	echo '{"parallel":true,"repeat":3,"template":"sh -c \"echo $$ >>pids; until test -e go; do sleep 0.05; done; echo ok\""}' >"$HOME/t.json"
+	in_shell
+	keys '$ROUX exec @$HOME/t.json >out'
+	until_true 10 shows '● sh -c'
+	until_true 10 lines_at_least pids 3
+	tm send-keys C-z
+	until_true 10 shows 'Stopped'
+	screen >during
+	local pid
+	for pid in $(cat pids); do until_true 5 stopped "$pid"; done
+	touch go
+	keys fg
+	keys 'echo status=$?'
+	until_true 10 shows '^status=0'
+	screen >after
+	off_screen
+	cat during after
+	is "$(grep -c '●' during)" 0
+	is "$(grep -c '●' after)" 0
+	is "$(grep -c ok out)" 3
+	until_true 5 nobody_left
+}
+
+@test "in the background of a shell no tree is drawn across its prompt" {
+	echo '["sh -c \"echo $$ >>pids; until test -e go; do sleep 0.05; done; echo ok\""]' >"$HOME/t.json"
+	in_shell
+	keys '$ROUX exec @$HOME/t.json >out &'
+	until_true 10 lines_at_least pids 1
+	sleep 1 # longer than it takes for a tree to appear
+	screen >during
+	keys fg
+	until_true 10 shows '● sh -c'
+	touch go
+	keys 'echo status=$?'
+	until_true 10 shows '^status=0'
+	off_screen
+	cat during
+	is "$(grep -c '●' during)" 0
+	until_true 5 nobody_left
+}

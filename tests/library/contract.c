@@ -485,25 +485,6 @@ static void shorter_structs_of_older_callers_are_taken(void **state UNUSED)
 	roux_free(r);
 }
 
-static void what_is_not_there_yet_is_refused_clearly(void **state UNUSED)
-{
-	struct roux *r = roux_new(NULL);
-	struct roux_plan *plan = plan_of(r, "echo a", NULL);
-	struct roux_start how[] = {
-		{ .size = sizeof(how[0]), .stdin_fd = -1, .stdout_fd = -1, .record = true },
-		{ .size = sizeof(how[0]), .stdin_fd = -1, .stdout_fd = -1, .detach = true },
-		{ .size = sizeof(how[0]), .stdin_fd = -1, .stdout_fd = -1, .as = "name" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(how); i++) {
-		assert_null(roux_run_start(plan, &how[i], NULL, NULL));
-		assert_non_null(strstr(roux_errors_text(r), "recorded runs"));
-		assert_int_equal(roux_turn(r, 0), 0);
-	}
-	roux_plan_free(plan);
-	roux_free(r);
-}
-
 static void a_turn_without_runs_returns(void **state UNUSED)
 {
 	struct roux *r = roux_new(NULL);
@@ -535,7 +516,6 @@ int main(void)
 		cmocka_unit_test(standard_input_is_handed_over_and_not_closed),
 		cmocka_unit_test(a_reader_of_the_output_that_went_away_is_no_death),
 		cmocka_unit_test(shorter_structs_of_older_callers_are_taken),
-		cmocka_unit_test(what_is_not_there_yet_is_refused_clearly),
 		cmocka_unit_test(a_turn_without_runs_returns),
 	};
 

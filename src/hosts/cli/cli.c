@@ -15,6 +15,7 @@
 #include "cmdline/parse.h"
 #include "cmdline/suggest.h"
 #include "data/json.h"
+#include "recipe/discover.h"
 
 const struct opt common_opts[2] = {
 	OPT_TEXT('C', "directory", "DIR", struct common_opts, dir, "go to DIR first"),
@@ -140,19 +141,62 @@ static int run_command(
 	return c->run(cli, c, opts, parsed.operand_count, parsed.operands);
 }
 
+bool cli_names_recipe(struct cli *cli, const char *name)
+{
+	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
+	AUTO_REPORT unread = REPORT_INIT;
+	struct recipe_location found;
+
+	return recipe_locate(&cli->arena, &dirs, str_of(name), &found, &unread);
+}
+
 /* `roux NAME` is no command. */
 static void unknown_command(struct cli *cli, const char *name)
 {
-	(void)suggest_command(cli->commands, cli->command_count, str_of(name), &cli->report);
-	if (!source_is_template(name))
-		return;
+	bool template = source_is_template(name);
 	AUTO_BUF quoted = BUF_INIT;
+
+	(void)suggest_command(cli->commands, cli->command_count, str_of(name), &cli->report);
+	if (!template && !(name[0] && cli_names_recipe(cli, name)))
+		return;
 	command_display(&quoted, &name, 1);
-	report_hint(&cli->report, "to run a template: roux exec %s", buf_cstr(&quoted));
+	if (template)
+		report_hint(&cli->report, "to run a template: roux exec %s", buf_cstr(&quoted));
+	else
+		report_hint(&cli->report, "it is a recipe: roux run %s", buf_cstr(&quoted));
+}
+
+/* How many words from `at` on are an option that every command takes: `roux -C DIR list`. */
+static int common_option(int argc, char **argv, int at)
+{
+	const char *word = argv[at];
+
+	if (strcmp(word, "--json") == 0 || str_starts(str_of(word), S("--directory=")) ||
+		(word[0] == '-' && word[1] == 'C' && word[2]))
+		return 1;
+	if (strcmp(word, "-C") == 0 || strcmp(word, "--directory") == 0)
+		return at + 1 < argc ? 2 : 0;
+	return 0;
+}
+
+/* Puts the command before the common options that stand in front of it. */
+static void command_first(int argc, char **argv)
+{
+	int at = 1;
+
+	for (int n = 1; n && at < argc; at += n)
+		n = common_option(argc, argv, at);
+	if (at < argc && at > 1 && argv[at][0] != '-') {
+		char *command = argv[at];
+
+		memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof(*argv));
+		argv[1] = command;
+	}
 }
 
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
+	command_first(argc, argv);
 	const char *name = argc > 1 ? argv[1] : "help";
 
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)

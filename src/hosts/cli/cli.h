@@ -42,5 +42,7 @@ int cli_refuse(struct cli *cli, bool json);
 int cli_print(struct str text);
 /* Writes to standard error. */
 void cli_say(struct str text);
+/* Whether `roux run NAME` would find a recipe. */
+bool cli_names_recipe(struct cli *cli, const char *name);
 /* Goes to the directory of -C. False with an issue added. */
 bool cli_enter(struct cli *cli, const struct common_opts *o);

@@ -176,6 +176,7 @@ static int run_schema(void *host, const struct command *c, const void *opts, siz
 const struct command cmd_schema = {
 	.name = "schema",
 	.operands = "[template|recipe|steps]",
+	.complete = COMPLETE_WORDS,
 	.summary = "print the JSON Schema of templates, recipes or step recipes, for editors",
 	.sets = sets,
 	.set_count = ARRAY_SIZE(sets),
@@ -227,7 +228,7 @@ const struct command cmd_completion = {
 	.options_size = sizeof(struct about_opts),
 	.min_operands = 1,
 	.max_operands = 1,
-	.complete = COMPLETE_SHELL,
+	.complete = COMPLETE_WORDS,
 	.run = run_completion,
 };
 

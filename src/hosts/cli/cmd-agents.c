@@ -98,18 +98,24 @@ static const struct command_example init_examples[] = {
 	{ "roux init --yes --agent cat --command '{bin}'", "an agent that is any program" },
 };
 
-/* One line of an answer; the default when there is none. */
-static struct str answer(struct cli *cli, const char *question, struct str preset)
+/* One line of an answer; the default when it is empty. False at the end of the input. */
+static bool answer(struct cli *cli, const char *question, struct str preset, struct str *ret)
 {
 	AUTO_BUF text = BUF_INIT;
 	char line[1024];
 
-	buf_printf(&text, "%s [%.*s] ", question, STR(preset));
+	buf_adds(&text, question);
+	if (preset.len)
+		buf_printf(&text, " [%.*s]", STR(preset));
+	buf_addc(&text, ' ');
 	cli_say(buf_str(&text));
-	if (!fgets(line, sizeof(line), stdin))
-		return preset;
+	if (!fgets(line, sizeof(line), stdin)) {
+		cli_say(S("\n"));
+		return false;
+	}
 	struct str said = str_trim(str_of(line));
-	return said.len ? arena_str(&cli->arena, said) : preset;
+	*ret = said.len ? arena_str(&cli->arena, said) : preset;
+	return true;
 }
 
 static void found_names(const struct found_agents *found, struct buf *b)
@@ -126,25 +132,71 @@ static const struct known_agent *known(const char *name)
 	return NULL;
 }
 
-/* Who is asked for, or the first that is there. */
-static const char *default_agent(struct cli *cli, const struct init_opts *o,
-	const struct found_agents *found, bool ask, bool *examples)
+/* Whether its program can be found: one that roux knows, or any other. */
+static bool installed(struct cli *cli, struct str agent, struct str cwd)
 {
-	struct str chosen = str_of(o->agent);
+	const struct known_agent *k = known(arena_cstr(&cli->arena, agent));
+	struct str bin =
+		k ? str_of(k->bin) : path_tilde(&cli->arena, agent, path_home(&cli->arena));
+
+	return path_program(&cli->arena, bin, cwd, path_search()) != NULL;
+}
+
+static bool ask_agent(
+	struct cli *cli, const struct found_agents *found, struct str cwd, struct str *ret)
+{
+	struct str preset = found->list.len ? str_of(found->list.at[0]->name) : S("");
 	AUTO_BUF names = BUF_INIT;
 
 	found_names(found, &names);
+	cli_say(names.len ? S("Agents that are installed: ")
+			  : S("No agent that roux knows is in PATH; any program can be one."));
+	cli_say(buf_str(&names));
+	cli_say(S("\n"));
+	for (;;) {
+		AUTO_BUF text = BUF_INIT;
+
+		if (!answer(cli, "Which agent is started when none is named?", preset, ret))
+			return false;
+		if (ret->len && installed(cli, *ret, cwd))
+			return true;
+		if (ret->len)
+			buf_printf(&text, "There is no program '%.*s' in PATH.\n",
+				STR(report_quote(&cli->report, *ret)));
+		buf_adds(&text, "Name an agent or a program; Ctrl-C ends this.\n");
+		cli_say(buf_str(&text));
+	}
+}
+
+static bool ask_examples(struct cli *cli, bool *ret)
+{
+	struct str said;
+
+	for (;;) {
+		if (!answer(cli, "Write an example role, context and task?", S("yes"), &said))
+			return false;
+		*ret = str_eq_nocase(said, S("y")) || str_eq_nocase(said, S("yes"));
+		if (*ret || str_eq_nocase(said, S("n")) || str_eq_nocase(said, S("no")))
+			return true;
+		cli_say(S("Answer yes or no.\n"));
+	}
+}
+
+/* Who is asked for, or the first that is there. */
+static const char *default_agent(struct cli *cli, const struct init_opts *o,
+	const struct found_agents *found, struct str cwd, bool *examples)
+{
+	struct str chosen = str_of(o->agent);
+	bool ask = !o->yes && !o->agent && !o->common.json && isatty(STDIN_FILENO) &&
+		   isatty(STDERR_FILENO);
+
 	if (!chosen.len && found->list.len)
 		chosen = str_of(found->list.at[0]->name);
-	if (ask) {
-		if (names.len) {
-			cli_say(S("Agents that are installed: "));
-			cli_say(buf_str(&names));
-			cli_say(S("\n"));
-		}
-		chosen = answer(cli, "Which agent is started when none is named?", chosen);
-		struct str more = answer(cli, "Write an example role, context and task?", S("yes"));
-		*examples = !str_starts(more, S("n")) && !str_starts(more, S("N"));
+	if (ask && !(ask_agent(cli, found, cwd, &chosen) &&
+			   (o->bare || ask_examples(cli, examples)))) {
+		report_error(&cli->report, (struct where){ 0 }, "no answer: nothing was written");
+		report_hint(&cli->report, "`roux init --yes` asks nothing");
+		return NULL;
 	}
 	if (chosen.len)
 		return arena_cstr(&cli->arena, chosen);
@@ -169,28 +221,49 @@ static const char *usual_command(struct str program)
 static void own_agent(
 	struct cli *cli, const struct init_opts *o, const char *program, struct init_plan *plan)
 {
-	if (known(program) && !o->command && !o->name)
+	const struct known_agent *k = known(program);
+	bool found = false;
+
+	for (size_t i = 0; i < plan->agent_count; i++)
+		found |= plan->agents[i] == k;
+	/* One that is known and not installed yet is written down all the same. */
+	if (found && !o->command && !o->name)
 		return;
-	plan->own_bin = known(program) ? known(program)->bin : program;
+	plan->own_bin = k ? k->bin : program;
 	plan->own_name = o->name ? o->name : arena_cstr(&cli->arena, path_last(str_of(program)));
-	plan->own_command = o->command       ? o->command
-			    : known(program) ? known(program)->command
-					     : usual_command(path_last(str_of(program)));
+	plan->own_command = o->command ? o->command
+			    : k        ? k->command
+				       : usual_command(path_last(str_of(program)));
+	plan->own_known = o->command ? NULL : k;
 	plan->default_agent = plan->own_name;
+}
+
+/* What the files will not do as it was asked for. */
+static void add_advice(struct cli *cli, const struct init_plan *plan, const char *program,
+	struct str cwd, const struct init_told *told, struct buf *b)
+{
+	if (told->kept_settings)
+		buf_printf(b,
+			"note: config.toml is as it was; there, default_agent = \"%s\" makes it "
+			"the default\n",
+			plan->default_agent);
+	if (!installed(cli, str_of(program), cwd))
+		buf_printf(b, "note: the program '%s' is not in PATH yet\n", program);
+	else
+		buf_adds(b, "try: roux prompt 'hello'\n");
 }
 
 static int write_configuration(
 	struct cli *cli, const struct init_opts *o, const struct found_agents *found)
 {
-	bool ask = !o->yes && !o->agent && !o->common.json && isatty(STDIN_FILENO) &&
-		   isatty(STDERR_FILENO);
 	bool examples = !o->bare;
 	struct str cwd = { 0 }, stands;
-	AUTO_BUF told = BUF_INIT;
+	struct init_told told = { 0 };
+	AUTO_BUF text = BUF_INIT;
 
 	if (!prompt_directory(cli, o->common.dir, &cwd, &stands))
 		return cli_refuse(cli, o->common.json);
-	const char *program = default_agent(cli, o, found, ask, &examples);
+	const char *program = default_agent(cli, o, found, cwd, &examples);
 	if (!program)
 		return cli_refuse(cli, o->common.json);
 	struct str home = path_home(&cli->arena);
@@ -202,6 +275,7 @@ static int write_configuration(
 		.default_agent = program,
 		.examples = examples };
 	own_agent(cli, o, program, &plan);
+	told.text = &text;
 	if (!init_write(&plan, &told, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	if (o->common.json) {
@@ -214,8 +288,8 @@ static int write_configuration(
 		buf_adds(&json, "}\n");
 		return cli_print(buf_str(&json));
 	}
-	buf_adds(&told, "try: roux prompt 'hello'\n");
-	return cli_print(buf_str(&told));
+	add_advice(cli, &plan, program, cwd, &told, &text);
+	return cli_print(buf_str(&text));
 }
 
 static int run_init(void *host, const struct command *c, const void *opts, size_t count,

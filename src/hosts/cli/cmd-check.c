@@ -115,14 +115,14 @@ static void check_all(struct checking *c)
 	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
 	struct settings settings;
 	AUTO_REPORT ignored = REPORT_INIT;
-	bool local = false;
+	struct prompts_files files = { 0 };
 
 	recipes_check(&dirs, &c->steps, &cli->report);
 	/* Its mistakes have been told; who else reads it cares for nothing but those. */
-	if (settings_read(&settings, &ignored, &cli->report))
-		settings_done(&settings);
-	prompts_check(c->steps.cwd, &cli->report, &local);
-	if (local && !c->o->common.json)
+	(void)settings_read(&settings, &ignored, &cli->report);
+	settings_done(&settings);
+	prompts_check(c->steps.cwd, &cli->report, &files);
+	if (files.local && !c->o->common.json)
 		cli_say(S("note: the configuration in ./.start counts here, and it can run "
 			  "commands\n"));
 }

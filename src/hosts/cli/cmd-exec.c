@@ -1,6 +1,11 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "app/source.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/template.h"
+#include "hosts/cli/values.h"
 
 struct exec_opts {
 	struct template_opts template;
@@ -26,6 +31,19 @@ static const struct command_example examples[] = {
 	{ "roux exec --json @build.json jobs:=4", "from a file, with a number, answer as JSON" },
 };
 
+/* One word that no program is called by: a file of the working directory, or a recipe. */
+static void hint_at_word(struct cli *cli, const char *word)
+{
+	const char *dot = strrchr(word, '.');
+	AUTO_BUF text = BUF_INIT;
+
+	if (dot && !strcmp(dot, ".json") && access(word, R_OK) == 0 && access(word, X_OK) < 0)
+		buf_printf(&text, "     hint: @%s reads a template from that file\n", word);
+	else if (!source_is_template(word) && cli_names_recipe(cli, word))
+		buf_printf(&text, "     hint: it is a recipe: roux run %s\n", word);
+	cli_say(buf_str(&text));
+}
+
 static int run(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
@@ -39,7 +57,14 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 						    : NULL;
 	if (!p)
 		return cli_refuse(cli, o->common.json);
-	return follow_plan(cli, p, &o->run, o->common.json, stdin_used, &(struct follow_run){ 0 });
+	bool tell = !o->common.json && !o->run.quiet;
+	if (tell)
+		values_warn(p->graph);
+	int status =
+		follow_plan(cli, p, &o->run, o->common.json, stdin_used, &(struct follow_run){ 0 });
+	if (tell && status == 1)
+		hint_at_word(cli, words[0]);
+	return status;
 }
 
 static const struct exec_opts defaults = { .run = RUN_OPTS_DEFAULTS };

@@ -43,8 +43,8 @@ static bool names_run(struct cli *cli, const struct graph_opts *o, const char *w
 {
 	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
 	AUTO_REPORT ignored = REPORT_INIT;
-	struct str id = run_id_of(str_of(word)), path, blocked;
-	enum recipe_layer layer;
+	struct str id = run_id_of(str_of(word));
+	struct recipe_location at;
 	struct stat st;
 
 	if (o->template.template || source_is_template(word))
@@ -52,7 +52,7 @@ static bool names_run(struct cli *cli, const struct graph_opts *o, const char *w
 	if (str_starts(str_of(word), S("run:")))
 		return true;
 	if (!run_id_check(word, &ignored) ||
-		recipe_locate(&cli->arena, &dirs, str_of(word), &path, &layer, &blocked, &ignored))
+		recipe_locate(&cli->arena, &dirs, str_of(word), &at, &ignored))
 		return false;
 	struct str dir = run_directory(&cli->arena, runs_root(&cli->arena, dirs.agent), id);
 	return stat(arena_cstr(&cli->arena, dir), &st) == 0;

@@ -1,10 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app/messages.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "base/width.h"
 #include "cmdline/parse.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
@@ -280,32 +282,55 @@ static struct str text_of(const json_t *message, const char *name)
 	return json_is_string(value) ? json_str(value) : S("");
 }
 
-static void list_line(struct buf *b, const json_t *message, const char *word)
+/* What the lines of the list may take, and whether one had to be cut. */
+struct lines {
+	struct buf *b;
+	unsigned columns; /* 0: as many as it needs */
+	bool cut;
+};
+
+/* A terminal shows a line a message; elsewhere a preview bounds them. */
+static unsigned columns_of_output(void)
+{
+	struct winsize size = { 0 };
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static void list_line(struct lines *l, const json_t *message, const char *word)
 {
 	AUTO_BUF line = BUF_INIT;
+	AUTO_BUF plain = BUF_INIT;
 	struct str summary = text_of(message, "summary"), type = text_of(message, "type");
 
 	buf_printf(&line, "%.*s  %-8.*s  %.*s", STR(text_of(message, "ts")),
 		STR(text_of(message, word)), STR(type));
 	if (!str_eq(summary, type))
-		buf_printf(&line, "  %.*s", STR(summary));
+		buf_printf(&line, "  %.*s", STR(utf8_head(summary, MESSAGE_PREVIEW)));
 	if (json_object_get(message, "body")) {
 		buf_adds(&line, "  ");
 		message_preview(&line, message);
 	}
-	text_plain(b, buf_str(&line));
-	buf_addc(b, '\n');
+	text_plain(&plain, buf_str(&line));
+	struct str text = buf_str(&plain), shown = text;
+	if (l->columns && width_text(text) > l->columns)
+		shown = width_cut(text, l->columns - 1, NULL);
+	buf_add(l->b, shown);
+	if (shown.len < text.len)
+		buf_adds(l->b, "…");
+	l->cut |= shown.len < text.len || str_ends(text, S("…"));
+	buf_addc(l->b, '\n');
 }
 
-static void list(struct buf *b, const char *title, const json_t *all, const char *word)
+static void list(struct lines *l, const char *title, const json_t *all, const char *word)
 {
 	const json_t *message;
 	size_t i;
 
 	if (!json_array_size(all))
 		return;
-	buf_printf(b, "%s\n", title);
-	json_array_foreach(all, i, message) list_line(b, message, word);
+	buf_printf(l->b, "%s\n", title);
+	json_array_foreach(all, i, message) list_line(l, message, word);
 }
 
 static void tell_skipped(struct buf *b, const char *file, size_t count)
@@ -333,9 +358,15 @@ static int print_view(const struct messages_view *v, bool json)
 	tell_skipped(&aside, "inbox.jsonl", v->skipped_in);
 	tell_skipped(&aside, "outbox.jsonl", v->skipped_out);
 	cli_say(buf_str(&aside));
-	list(&text, "to the run:", v->inbox, "status");
-	list(&text, "from the run:", v->outbox, "delivery");
-	return cli_print(buf_str(&text));
+	struct lines lines = { .b = &text, .columns = columns_of_output() };
+	list(&lines, "to the run:", v->inbox, "status");
+	list(&lines, "from the run:", v->outbox, "delivery");
+	if (!text.len)
+		buf_adds(&text, "No messages.\n");
+	int status = cli_print(buf_str(&text));
+	if (lines.cut)
+		cli_say(S("roux: … is where a message was cut; --json has all of it\n"));
+	return status;
 }
 
 static int messages(void *host, const struct command *c, const void *opts, size_t count,
@@ -395,6 +426,8 @@ const struct command cmd_messages = {
 	.name = "messages",
 	.operands = "RUN",
 	.summary = "list the messages to and from a run",
+	.details = "Each is a line with its time, what became of it, its type and the beginning of "
+		   "what it says. --json has all of it.",
 	.sets = messages_sets,
 	.set_count = ARRAY_SIZE(messages_sets),
 	.options_size = sizeof(struct message_opts),

@@ -4,6 +4,7 @@
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
+#include "hosts/cli/values.h"
 
 struct plan_opts {
 	struct template_opts template;
@@ -49,6 +50,8 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		planned_json(p, &where, &text);
 	else
 		planned_text(p, &where, &text);
+	if (!o->common.json)
+		values_warn(p->graph);
 	plan_unref(p);
 	if (!text.len)
 		cli_say(S("nothing would run: every node is skipped\n"));

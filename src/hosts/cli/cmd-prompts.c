@@ -193,8 +193,7 @@ static int launch(struct cli *cli, const struct prompts_launch *l, const struct 
 	report_hint(&cli->report,
 		status == -E2BIG ? "use {prompt_file} or {role_file} in the agent's command"
 				 : "check the agent's bin");
-	(void)cli_refuse(cli, false);
-	return 126;
+	return cli_refuse(cli, false);
 }
 
 static int list_tasks(struct cli *cli, const struct prompt_opts *o)

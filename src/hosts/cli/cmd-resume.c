@@ -13,6 +13,7 @@
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
+#include "runs/halves.h"
 #include "runs/leftovers.h"
 
 struct cmd_resume_opts {
@@ -160,7 +161,7 @@ static bool is_over(const struct run_look *look)
 /* Whatever is left of a killed supervisor's trees is ended before anything is started beside it. */
 static void end_leftovers(const struct launch *l, const struct run_look *look)
 {
-	size_t n = leftovers_end(l->id, l->generation, look->row.started);
+	size_t n = leftovers_end(l->id, l->generation, look->row.pid_start);
 	AUTO_BUF line = BUF_INIT;
 
 	if (!n)
@@ -231,7 +232,10 @@ static int resume_locked(struct cli *cli, const struct cmd_resume_opts *o, struc
 	l->detached = o->launch.detach;
 	if (!add_values(cli, o, l, count, words) || !plan_again(cli, l))
 		return cli_refuse(cli, o->common.json);
-	end_leftovers(l, look);
+	/* One that came to its end has left only what was meant to stay. */
+	if (!look->result)
+		end_leftovers(l, look);
+	halves_remove(l->dir.p, 0);
 	if (failed.len && !resume_take_back(l, failed, retried, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	if (!explain(cli, o, l))
@@ -321,13 +325,13 @@ static bool choose_node(struct cli *cli, const struct cmd_resume_opts *o, const 
 	const json_t *first = json_array_get(json_object_get(look->result, "failures"), 0);
 
 	if (o->from)
-		return rerun_node(l->graph, str_of(o->from), node, &cli->report);
+		return rerun_node(l, look->dir, str_of(o->from), node, &cli->report);
 	if (o->only) {
 		report_error(&cli->report, (struct where){ 0 }, "--only needs --from NODE");
 		return report_hint(
 			&cli->report, "`roux graph run:%.*s` shows the nodes", STR(look->id));
 	}
-	buf_add(node, look_text(first, "path"));
+	rerun_nearest(l, look->dir, look_text(first, "path"), node);
 	return true;
 }
 
@@ -338,7 +342,10 @@ static int rerun_thawed(struct cli *cli, const struct cmd_resume_opts *o, struct
 	struct str name = l->recipe ? l->recipe->file->id : S("run");
 
 	l->id = S("");
-	if (!choose_node(cli, o, l, look, &node) || !add_values(cli, o, l, count, words))
+	if (!choose_node(cli, o, l, look, &node))
+		return o->from ? launch_refuse(cli, o->common.json, "no such node")
+			       : cli_refuse(cli, o->common.json);
+	if (!add_values(cli, o, l, count, words))
 		return cli_refuse(cli, o->common.json);
 	if (!l->id.len)
 		l->id = run_id_make(&l->arena, name);

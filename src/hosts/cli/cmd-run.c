@@ -2,14 +2,13 @@
 #include <unistd.h>
 
 #include "app/launch.h"
+#include "app/secrets.h"
 #include "app/settings.h"
-#include "base/clock.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
-#include "recipe/usage.h"
 
 struct cmd_run_opts {
 	struct template_opts template;
@@ -88,27 +87,11 @@ static bool prepare(struct cli *cli, const struct cmd_run_opts *o, struct launch
 		return false;
 	launch_name(l);
 	AUTO_JSON *artifacts = o->artifacts.len ? given_artifacts(cli, &o->artifacts) : NULL;
-	return (artifacts || !o->artifacts.len) && launch_plan(l, artifacts, r);
-}
-
-/* Counted for every launch of a recipe, after its answer: it must not cost anybody time. The file
- * of a user's JSON recipe has the numbers too, unless the settings say otherwise. */
-static void count_usage(struct cli *cli, const struct launch *l)
-{
-	const struct recipe *recipe = l->recipe;
-	AUTO_REPORT ignored = REPORT_INIT;
-	char fingerprint[SHA256_HEX];
-
-	if (!recipe || recipe->layer == LAYER_ADHOC)
-		return;
-	if (l->ledger) {
-		usage_fingerprint(recipe->file->object, fingerprint);
-		(void)ledger_count(l->ledger, recipe->file->path, str_of(fingerprint),
-			clock_real_ms(), &ignored);
-	}
-	if (recipe->layer == LAYER_USER && recipe->file->format == RECIPE_JSON &&
-		cli_settings(cli)->usage == SETTINGS_USAGE_FILE)
-		(void)usage_count(recipe->file->path.p, "direct");
+	if ((artifacts || !o->artifacts.len) && launch_plan(l, artifacts, r))
+		return true;
+	mask_free(cli->mask);
+	cli->mask = mask_of(l);
+	return false;
 }
 
 static int run(void *host, const struct command *c, const void *opts, size_t count,
@@ -122,8 +105,10 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 
 	(void)c;
 	if (cli_enter(cli, &o->common) && prepare(cli, o, &l, count, words, &stdin_used)) {
+		if (!o->common.json && !o->run.quiet)
+			values_warn(l.graph);
 		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL);
-		count_usage(cli, &l);
+		launch_count(&l, cli_settings(cli)->usage == SETTINGS_USAGE_FILE);
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}

@@ -30,6 +30,8 @@ static int run_runs(void *host, const struct command *c, const void *opts, size_
 	runs_list(&runs, o->common.json, &text, &cli->report);
 	runs_close(&runs);
 	cli_warn(cli);
+	if (o->common.json && cli->report.errors)
+		return cli_refuse(cli, true);
 	int printed = cli_print(buf_str(&text));
 	return printed || !cli->report.errors ? printed : cli_refuse(cli, false);
 }

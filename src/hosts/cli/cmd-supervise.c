@@ -34,6 +34,10 @@ static int supervise(void *host, const struct command *c, const void *opts, size
 
 	(void)c;
 	(void)opts;
+	if (count > 1 && strcmp(words[1], DETACHED_APART) == 0) {
+		detached_leave();
+		count = 1;
+	}
 	detached_begin(&l.lock, &ready);
 	bool ok = launch_thaw(&l, str_of(words[0]), &cli->report);
 	l.detached = true;
@@ -60,7 +64,7 @@ const struct command cmd_supervise = {
 	.name = "supervise",
 	.summary = "run what a detached start has prepared",
 	.hidden = true,
-	.operands = "DIR [resume]",
+	.operands = "DIR [resume|apart]",
 	.min_operands = 1,
 	.max_operands = 2,
 	.run = supervise,

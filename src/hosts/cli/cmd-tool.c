@@ -170,6 +170,8 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 const struct command cmd_tool = {
 	.name = "tool",
 	.operands = "add|update|remove|list|schema [NAME] [TEMPLATE]",
+	.complete = COMPLETE_WORDS,
+	.wants = "to know what to do: add, update, remove, list or schema",
 	.summary = "register a template as a tool: a recipe in your directory",
 	.details = "A tool is a recipe file in your recipe directory. It is checked before it is "
 		   "written; a "

@@ -10,12 +10,11 @@
 
 #include "app/launch.h"
 #include "app/record.h"
+#include "app/recorded.h"
 #include "app/result.h"
 #include "app/retire.h"
-#include "app/secrets.h"
 #include "app/settings.h"
 #include "app/start.h"
-#include "app/steps.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "loop/signals.h"
@@ -209,6 +208,23 @@ static bool on_order(struct follow *f, int signal, int value)
 	return true;
 }
 
+/* Ctrl-Z: the shell gets a clean line, and the commands, which are not in our process group, stop
+ * too. In a group that nobody could continue the kernel does not stop us. */
+static void stop_here(struct follow *f)
+{
+	sigset_t stop;
+
+	if (f->live)
+		live_view_hide(f->live);
+	run_pause(f->run->run, true);
+	(void)sigemptyset(&stop);
+	(void)sigaddset(&stop, SIGTSTP);
+	(void)raise(SIGTSTP);
+	(void)sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here time passes */
+	(void)sigprocmask(SIG_BLOCK, &stop, NULL);
+	run_pause(f->run->run, false);
+}
+
 static void on_signal(struct signals *s, int signal, int value)
 {
 	struct follow *f = container_of(s, struct follow, signals);
@@ -218,7 +234,9 @@ static void on_signal(struct signals *s, int signal, int value)
 	/* The terminal sends these to the command as well. */
 	if (f->terminal && (signal == SIGINT || signal == SIGQUIT))
 		return;
-	if (signal == SIGWINCH) {
+	if (signal == SIGTSTP) {
+		stop_here(f);
+	} else if (signal == SIGWINCH || signal == SIGCONT) {
 		if (f->live)
 			live_view_resize(f->live);
 	} else if (signal == SIGPIPE || signal == SIGXFSZ) {
@@ -234,7 +252,7 @@ static void on_signal(struct signals *s, int signal, int value)
 static void listen_to_signals(struct follow *f)
 {
 	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGWINCH,
-		ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING };
+		SIGTSTP, SIGCONT, ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING };
 	int list[ARRAY_SIZE(wanted) + 1] = { 0 };
 	size_t n = 0;
 
@@ -347,20 +365,12 @@ static void work(struct follow *f)
 }
 
 /* What the commands' environment gets beside ours. */
-static const char *const *environment(
-	struct cli *cli, const struct run_opts *o, const struct launch *l)
+static const char *const *environment(struct cli *cli, const struct run_opts *o)
 {
-	size_t count = l ? json_array_size(l->env) : o->env.len, n = 0;
-	const char **env = arena_array(&cli->arena, const char *, count + 4);
+	const char **env = arena_array(&cli->arena, const char *, o->env.len + 1);
 
-	for (size_t i = 0; i < count; i++)
-		env[n++] = l ? arena_str(&cli->arena, json_str(json_array_get(l->env, i))).p
-			     : o->env.at[i];
-	if (l) {
-		env[n++] = arena_printf(&cli->arena, "ROUX_RUN=%.*s", STR(l->id)).p;
-		env[n++] = arena_printf(&cli->arena, "ROUX_GENERATION=%.*s", STR(l->generation)).p;
-	}
-	env[n] = NULL;
+	for (size_t i = 0; i < o->env.len; i++)
+		env[i] = o->env.at[i];
 	return env;
 }
 
@@ -378,29 +388,17 @@ static int input_of(const struct follow_run *run, bool used)
 		       : STDIN_FILENO;
 }
 
-/* From now on the run has a verifiable owner. */
-static struct record *begin_record(
-	struct cli *cli, struct follow *f, const struct follow_run *run, struct steps_run **steps)
+/* Whoever waits for it is told that it has begun. */
+static bool begin_record(
+	struct cli *cli, struct follow *f, const struct follow_run *run, struct recorded *ret)
 {
-	struct record *rec = record_open(run->launch, f->roux->loop, run->before, &cli->report);
-
-	if (rec && !launch_begin(run->launch, &cli->report)) {
-		record_free(rec);
-		return NULL;
-	}
-	if (rec && run->launch->graph->steps) {
-		*steps = steps_open(run->launch, &cli->report);
-		if (!*steps) {
-			record_free(rec);
-			return NULL;
-		}
-		record_steps(rec, *steps);
-	}
-	if (rec && run->ready >= 0) {
+	if (!recorded_begin(ret, run->launch, f->roux->loop, run->before, &cli->report))
+		return false;
+	if (run->ready >= 0) {
 		(void)fd_write_all(run->ready, S("ok"));
 		(void)close(run->ready);
 	}
-	return rec;
+	return true;
 }
 
 static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
@@ -430,9 +428,8 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	open_view(&f, o);
 	if (p->graph->steps && !o->quiet)
 		f.stream = stream_lines_new(run->launch && run->launch->stream);
-	struct record *record = NULL;
-	struct steps_run *steps = NULL;
-	if (run->launch && !(record = begin_record(cli, &f, run, &steps))) {
+	struct recorded recorded = { 0 };
+	if (run->launch && !begin_record(cli, &f, run, &recorded)) {
 		signals_stop(&f.signals);
 		live_view_free(f.live);
 		plain_lines_free(f.lines);
@@ -440,30 +437,24 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 		roux_free(f.roux);
 		return cli_refuse(cli, json);
 	}
-	f.record = record;
+	f.record = recorded.record;
 	f.terminal = run->terminal;
-	struct mask *mask = run->launch ? mask_of(run->launch) : NULL;
-	f.run = start_run(f.roux, p,
-		&(struct start_options){
-			.base = { .size = sizeof(struct roux_start),
-				.stdin_fd = input_of(run, stdin_used),
-				.stdout_fd = -1,
-				.as = run->launch ? run->launch->id.p : NULL,
-				.grace_ms = o->grace_ms },
-			.artifacts = run->launch ? run->launch->artifacts : NULL,
-			.bundle = run->launch ? run->launch->bundle : NULL,
-			.grace_given = true,
-			.env = environment(cli, o, run->launch),
-			.record = record,
-			.terminal = run->terminal,
-			.steps = steps,
-			.launch = run->launch,
-			.mask = mask ? mask : cli->mask,
-			.only = run->launch ? run->launch->only : S(""),
-			.listen = f.live || f.lines || f.stream || f.events >= 0 ? on_event : NULL,
-			.listen_data = &f,
-			.tell_output = f.live || f.stream,
-		});
+	struct start_options start = {
+		.base = { .size = sizeof(struct roux_start),
+			.stdin_fd = input_of(run, stdin_used),
+			.stdout_fd = -1,
+			.grace_ms = o->grace_ms },
+		.grace_given = true,
+		.env = run->launch ? NULL : environment(cli, o),
+		.terminal = run->terminal,
+		.listen = f.live || f.lines || f.stream || f.events >= 0 ? on_event : NULL,
+		.listen_data = &f,
+		.tell_output = f.live || f.stream,
+	};
+	if (run->launch)
+		recorded_options(&recorded, &start);
+	start.mask = start.mask ? start.mask : cli->mask;
+	f.run = start_run(f.roux, p, &start);
 	work(&f);
 	plain_lines_free(f.lines);
 	int status = answer(&f, o, json);
@@ -473,9 +464,7 @@ static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, boo
 	stream_lines_free(f.stream);
 	buf_done(&f.events_text);
 	roux_run_free(f.run);
-	record_free(record);
-	steps_close(steps);
-	mask_free(mask);
+	recorded_done(&recorded);
 	roux_free(f.roux);
 	return status;
 }

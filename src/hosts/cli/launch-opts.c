@@ -136,11 +136,14 @@ bool launch_options(
 
 int launch_refuse(struct cli *cli, bool json, const char *reason)
 {
-	const struct issue *i = cli->report.issues.len ? &cli->report.issues.at[0] : NULL;
+	const struct issue *i = NULL;
 	AUTO_BUF text = BUF_INIT;
 
 	if (!json)
 		return cli_refuse(cli, false);
+	vec_each (issue, &cli->report.issues)
+		if (!i && issue->kind != ISSUE_WARNING)
+			i = issue;
 	buf_adds(&text, "{\"ok\":false,\"status\":\"refused\",\"error\":");
 	json_write_str(&text, i ? i->message : S(""));
 	buf_adds(&text, ",\"reason\":");

@@ -38,6 +38,14 @@ static bool give_prompt(struct cli *cli, const struct prompts_launch *p)
 	return n == 0 || report_errno(&cli->report, -n, "cannot hand over the prompt");
 }
 
+/* Our template deserves no warning; what led to it may. */
+static void give_warnings(const struct prompts_launch *p, struct graph *g)
+{
+	report_reset(&g->warnings);
+	vec_each (i, &p->warnings.issues)
+		report_warning(&g->warnings, (struct where){ 0 }, "%.*s", STR(i->message));
+}
+
 static bool prepare(
 	struct cli *cli, const struct prompts_launch *p, struct str name, struct launch *l)
 {
@@ -47,6 +55,7 @@ static bool prepare(
 		return report_errno(&cli->report, errno, "cannot go to '%s'", p->cwd);
 	if (!launch_load(l, text.p, true, DIALECT_NOW, &cli->report))
 		return false;
+	give_warnings(p, l->graph);
 	l->id = run_id_make(&l->arena, name);
 	l->how = S("prompt");
 	l->env = json_array();
@@ -75,6 +84,25 @@ static void show_failed(struct launch *l)
 		(void)cli_print(buf_str(&said));
 }
 
+/* Its standard error, without the path of the node before each line: there is only one. */
+static void show_errors(struct launch *l)
+{
+	AUTO_BUF log = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	if (file_read(run_file(&l->arena, l->dir, "stderr.log"), SHOWN_MAX, &log) < 0)
+		return;
+	struct str s = buf_str(&log);
+	for (size_t at = 0; at < s.len;) {
+		size_t end = MIN(str_find(s, '\n', at) + 1, s.len);
+		struct str line = str_sub(s, at, end - at);
+
+		buf_add(&text, str_starts(line, S("[0] ")) ? str_from(line, 4) : line);
+		at = end;
+	}
+	cli_say(buf_str(&text));
+}
+
 int prompt_record(struct cli *cli, const struct prompts_launch *p, struct str name, bool json)
 {
 	struct run_opts o = RUN_OPTS_DEFAULTS;
@@ -91,8 +119,11 @@ int prompt_record(struct cli *cli, const struct prompts_launch *p, struct str na
 		status = launch_on_terminal(cli, &l, &o);
 	else
 		status = launch_start(cli, &l, &o, json, false, NULL);
-	if (status == 1 && !json && !terminal)
-		show_failed(&l);
+	if (!json && !terminal) {
+		if (status == 1)
+			show_failed(&l);
+		show_errors(&l);
+	}
 	status = agent_status(&l, status);
 	launch_done(&l);
 	return status;

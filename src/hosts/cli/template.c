@@ -20,10 +20,31 @@ const struct opt values_opts[1] = {
 		"read values from a JSON object; may be repeated"),
 };
 
+/* What other programs of this kind call something that roux has elsewhere. */
+static const struct {
+	const char *name, *hint;
+} foreign[] = {
+	{ "n", "`roux plan` shows what would run and starts nothing" },
+	{ "dry-run", "`roux plan` shows what would run and starts nothing" },
+	{ "just-print", "`roux plan` shows what would run and starts nothing" },
+	{ "k", "it goes on after a failure anyway; \"failure\": \"root\" of a node stops it" },
+	{ "keep-going",
+		"it goes on after a failure anyway; \"failure\": \"root\" of a node stops it" },
+	{ "silent", "--quiet shows neither progress nor failures" },
+	{ "dir", "-C DIR goes there first" },
+	{ "max-procs", "-j N runs at most N commands at once" },
+};
+
 bool template_unknown_option(struct str name, struct report *r)
 {
 	enum field_id id = field_find(name, DIALECT_NOW);
 
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
+		if (str_eq(name, str_of(foreign[i].name))) {
+			report_hint(r, "%s", foreign[i].hint);
+			return true;
+		}
+	}
 	if (id == FIELD_COUNT || id == FIELD_TEMPLATE || fields[id].instead)
 		return false;
 	report_hint(

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/source.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "graph/plan.h"
@@ -47,6 +48,29 @@ static bool read_file(struct cli *cli, const char *file, json_t *values, bool *s
 	return true;
 }
 
+/* What a word behind a quoted template, a recipe or a run may have been meant for. */
+static bool hint_at_value(struct cli *cli, const char *word)
+{
+	const char *first = cli->operands[0];
+	struct str shown = report_quote(&cli->report, str_of(word));
+	bool template = source_is_template(first);
+
+	if (template && strpbrk(word, "[]{}\""))
+		return report_hint(
+			&cli->report, "a template with blanks in it has to be quoted whole");
+	/* `name x` and `name = x`. */
+	if ((template || cli->command->complete == COMPLETE_RUN) && name_valid(str_of(word)))
+		return report_hint(&cli->report,
+			"a value is one word, without blanks around the =: %.*s=…", STR(shown));
+	if (template || cli->command->complete == COMPLETE_RUN)
+		return report_hint(
+			&cli->report, "a value has a name before it: name=%.*s", STR(shown));
+	return report_hint(&cli->report,
+		"`roux help %.*s` lists its arguments; a template with blanks in it has to be "
+		"quoted whole",
+		STR(report_quote(&cli->report, str_of(first))));
+}
+
 /* A word that is no value: most likely the template was not quoted. */
 static bool not_a_value(struct cli *cli, const char *word)
 {
@@ -56,9 +80,9 @@ static bool not_a_value(struct cli *cli, const char *word)
 
 	report_error(&cli->report, (struct where){ 0 }, "'%.*s' is no value, expected name=value",
 		STR(report_quote(&cli->report, str_of(word))));
-	if (cli->command->complete != COMPLETE_TEMPLATE || !*first || strchr("@-{[\"", *first))
-		return report_hint(
-			&cli->report, "a template with blanks in it has to be quoted whole");
+	/* A template that has blanks was quoted. */
+	if (cli->command->complete != COMPLETE_TEMPLATE || !*first || source_is_template(first))
+		return hint_at_value(cli, word);
 	for (size_t i = 0; i < cli->operand_count; i++)
 		if (i == 0 || !strchr(cli->operands[i], '='))
 			buf_printf(&whole, "%s%s", i ? " " : "", cli->operands[i]);
@@ -114,7 +138,8 @@ json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
 	for (size_t i = 0; i < files->len; i++)
 		ok &= read_file(cli, files->at[i], values, stdin_used);
 	for (size_t i = 0; i < count; i++) {
-		bool is_value = strchr(words[i], '=') != NULL;
+		/* Of `name = x` only the first word is told. */
+		bool is_value = strchr(words[i], '=') != NULL && !(told && words[i][0] == '=');
 
 		if (is_value)
 			ok &= read_word(cli, words[i], values);
@@ -126,4 +151,15 @@ json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
 		return values;
 	json_decref(values);
 	return NULL;
+}
+
+void values_warn(const struct graph *g)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	vec_each (i, &g->warnings.issues)
+		if (!i->file.len || i->slip)
+			issue_text(i, &text);
+	if (text.len)
+		cli_say(buf_str(&text));
 }

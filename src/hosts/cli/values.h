@@ -1,6 +1,7 @@
 #pragma once
 
 #include "data/json.h"
+#include "graph/graph.h"
 #include "hosts/cli/cli.h"
 
 /* Where a template's values come from: --values files, then name=value and name:=JSON words; later
@@ -11,3 +12,7 @@ json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
 /* `operand` is "-": somebody wants standard input. False, with an issue, when it is used already.
  */
 bool values_claim_stdin(struct cli *cli, const char *operand, bool *stdin_used);
+
+/* Warnings that stand in no file are about the values: a misspelt name, say. They are told before
+ * the run, which may take hours, and so are slips. */
+void values_warn(const struct graph *g);

@@ -135,11 +135,11 @@ static const struct command cmd_message = {
 static const struct command cmd_completion = {
 	.name = "completion",
 	.heading = "Help",
-	.operands = "SHELL",
+	.operands = "bash|zsh|fish",
 	.summary = "print a completion script",
 	.min_operands = 1,
 	.max_operands = 1,
-	.complete = COMPLETE_SHELL,
+	.complete = COMPLETE_WORDS,
 };
 
 static const struct command cmd_help = {

@@ -130,6 +130,8 @@ static void bash_completes_operands(void **state)
 {
 	assert_bash(*state, "", "roux help mes", "message\n");
 	assert_bash(*state, "", "roux completion ''", "bash\nzsh\nfish\n");
+	assert_bash(*state, "", "roux completion z", "zsh\n");
+	assert_bash(*state, "", "roux completion zsh ''", "");
 	assert_bash(*state, "", "roux check x fi", "file.json\n");
 	assert_bash(*state, "", "roux exec fi", "file.json\n");
 	assert_bash(*state, "roux exec @fi", "roux exec @ fi", "@file.json\n");
@@ -144,6 +146,7 @@ static void bash_asks_roux_for_recipes_and_runs(void **state)
 	assert_bash(*state, "", "roux run review rev", "");
 	assert_bash(*state, "", "roux run fi", "file.json\n");
 	assert_bash(*state, "roux run @fi", "roux run @ fi", "@file.json\n");
+	assert_bash(*state, "roux run review in=fi", "roux run review in = fi", "file.json\n");
 	assert_bash(*state, "", "roux status ''", "review-1\n");
 	assert_bash(*state, "", "roux message review-1 ''", "");
 }
@@ -211,7 +214,9 @@ static void fish_completes_everything_with_its_help(void **state)
 	assert_fish(*state, "roux run --progress=t", "--progress=tree\thow progress is shown\n");
 	assert_fish(*state, "roux run -j 4 rev", "review\n");
 	assert_fish(*state, "roux run review rev", "");
+	assert_fish(*state, "roux run review in=fi", "in=file.json\n");
 	assert_fish(*state, "roux exec @fi", "@file.json\n");
+	assert_fish(*state, "roux completion z", "zsh\n");
 	assert_fish(*state, "roux status ", "review-1\n");
 	assert_fish(*state, "roux list ", "");
 	assert_fish(*state, "roux help mes", "message\n");

@@ -223,12 +223,15 @@ static void refuses_an_unknown_option_that_is_near_nothing(void **state)
 	READING run = READ(&cmd_run, "review", "-5");
 	READING list = READ(&cmd_list, "--", "x", "y");
 	READING none = READ(&cmd_list, "--xyzzy");
+	READING value = READ(&cmd_run, "review", "--file=a.c");
 	READING in_bundle = READ(&cmd_run, "-dx", "review");
 
 	assert_issue(&run, "unknown option '-5'",
 		"'roux help run' lists the options; an operand that begins with '-' goes after "
 		"'--'");
 	assert_issue(&none, "unknown option '--xyzzy'", "'roux help list' lists the options");
+	assert_issue(&value, "unknown option '--file'",
+		"'roux help run' lists the options; a value is written file=…, without dashes");
 	assert_issue(
 		&list, "roux list takes no operands, found 'x'", "usage: roux list [OPTION]...");
 	assert_int_equal(in_bundle.report.issues.len, 1);
@@ -280,7 +283,8 @@ static void refuses_a_number_that_is_none_or_out_of_range(void **state)
 
 		buf_printf(&message, "--jobs takes a whole number from 0 to 100000, found '%s'",
 			wrong[i]);
-		assert_issue(&x, buf_cstr(&message), "");
+		assert_issue(&x, buf_cstr(&message),
+			strlen(wrong[i]) >= 6 ? "" : "write --jobs N, with digits for N");
 		assert_int_equal(x.opts.run.jobs, 64);
 	}
 	READING below = READ(&cmd_run, "review", "--grace=0");
@@ -355,7 +359,7 @@ static void cuts_a_long_wrong_word_between_characters(void **state)
 	READING x = READ(&cmd_run, "review", "-j", word);
 	AUTO_BUF message = BUF_INIT;
 	buf_printf(&message, "-j takes a whole number from 0 to 100000, found '%.119s…'", word);
-	assert_issue(&x, buf_cstr(&message), "");
+	assert_issue(&x, buf_cstr(&message), "write -j N, with digits for N");
 }
 
 static void names_a_letter_outside_ascii_whole(void **state)

@@ -572,6 +572,12 @@ static void assert_place(
 
 	assert_str(cut(place_key_where(way(&a, d, steps))), key);
 	assert_str(cut(place_where(way(&a, d, steps))), value);
+	/* One with a memory says the same, and says it again. */
+	struct doc kept = { .source = d->source, .locator = toml_locator_new(&a) };
+	for (int i = 0; i < 2; i++) {
+		assert_str(cut(place_key_where(way(&a, &kept, steps))), key);
+		assert_str(cut(place_where(way(&a, &kept, steps))), value);
+	}
 	arena_done(&a);
 }
 

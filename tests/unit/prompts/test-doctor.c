@@ -50,12 +50,29 @@ static void findings_are_told_with_their_place(void **state UNUSED)
 		{ "[settings]\nlog_level='loud'\n", "log_level 'loud' is not known", true },
 		{ "[settings]\ncolour='x'\n", "unknown field 'colour'", false },
 		{ "[gents.x]\nbin='x'\n", "unknown table 'gents'", false },
+		{ "[agent.x]\nbin='x'\n", "did you mean 'agents'?", false },
+		{ "[roles.r]\nfile='~/r.md'\ncommand='x'\n",
+			":3:9: warning: 'command' of role 'r' is not used: its file does not name",
+			false },
+		{ "[roles.r]\nprompt='a {command_output}'\n",
+			":2:11: error: role 'r' names {command_output} but has no 'command'",
+			true },
+		{ "[roles.r]\nprompt='{{.x {{.y'\n[roles.R]\nprompt='x'\n", "unusual", false },
+		{ "[settings]\ndefault_agent='*'\n[agents.'*']\nbin='sh'\ncommand='{bin}'\n",
+			"no agent '*'", true },
+		{ "[tasks.t]\nprompt=1979-05-27\n",
+			":2:8: error: 'prompt' is a date or time; expected a text", true },
+		{ "[contexts.t]\nprompt='x'\ntags=['a', 07:32:00]\n", "put it in quotes", true },
+		{ "[contexts.t]\nprompt='1979-05-27'\ncommand_timeout=inf\n",
+			"'command_timeout' is inf or nan", true },
+		{ "[roles.t]\nfile=\"a\\u0000b\"\n", "'file' has a NUL character", true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct house h;
 
 		house_open(&h);
+		house_file(&h, "home/r.md", "no names");
 		assert_true(house_load(&h, cases[i].text, NULL));
 		prompts_doctor(&h.config, &h.report);
 		assert_tells(&h.report, cases[i].told);

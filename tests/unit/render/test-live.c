@@ -355,6 +355,20 @@ static void the_tree_shows_groups_commands_and_totals(void **state)
 	teardown(&f);
 }
 
+static void a_long_caption_leaves_room_for_a_short_line(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup(&f, 40, 8);
+	start(live_view_event, f.view, 0, "0", "a caption that is longer than the row is wide");
+	output(live_view_event, f.view, "0", "42 %\n");
+	live_view_tick(f.view, 3000);
+	assert_string_equal(look(&f), "● a caption that is longer…  0:02  42 %\n"
+				      "⠏ ●1 ✓0 0:02\n");
+	teardown(&f);
+}
+
 static void a_retry_takes_its_failure_back(void **state)
 {
 	struct live_tree t;
@@ -606,6 +620,7 @@ int main(void)
 		cmocka_unit_test(a_flood_leaves_its_last_line),
 		cmocka_unit_test(a_quick_run_leaves_no_trace),
 		cmocka_unit_test(the_tree_shows_groups_commands_and_totals),
+		cmocka_unit_test(a_long_caption_leaves_room_for_a_short_line),
 		cmocka_unit_test(a_retry_takes_its_failure_back),
 		cmocka_unit_test(a_recovery_is_no_child_of_the_count),
 		cmocka_unit_test(what_a_cancel_ends_is_no_failure),
