@@ -1,4 +1,5 @@
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,8 @@ static bool is_start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* Whoever started us may ignore it, and then the kernel would forget how commands ended. */
+	(void)signal(SIGCHLD, SIG_DFL);
 	/* The heap's end moves up and down with every command that is run, else, and each time the
 	 * system is asked. */
 	(void)mallopt(M_TOP_PAD, 256 * 1024);

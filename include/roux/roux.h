@@ -16,7 +16,8 @@
  * but neither turn nor free.
  *
  * Manners: no global state, no signal handler, no chdir, umask or setenv, nothing written to the
- * standard streams. Descriptors are close-on-exec. Out of memory aborts.
+ * standard streams. Descriptors are close-on-exec. Out of memory aborts. The process must not
+ * ignore SIGCHLD: the kernel would forget how commands ended.
  */
 #ifndef ROUX_ROUX_H
 #define ROUX_ROUX_H

@@ -78,8 +78,8 @@ void roux_unref(struct roux *r)
 {
 	if (--r->references)
 		return;
-	if (r->loop)
-		loop_free(r->loop);
+	embed_hub_free(r->hub);
+	loop_free(r->loop);
 	report_done(&r->report);
 	buf_done(&r->json);
 	buf_done(&r->text);

@@ -27,8 +27,9 @@ struct roux {
 	struct list ended; /* … whose end has not been dealt with */
 	unsigned jobs;
 	bool subreaper;
-	bool closed;          /* the caller has freed it */
-	struct report report; /* of the last call */
+	bool closed;           /* the caller has freed it */
+	struct embed_hub *hub; /* of its recorded runs; NULL: there were none */
+	struct report report;  /* of the last call */
 	struct buf json, text, answer;
 	/* Where things are (context_places()): */
 	struct arena arena;

@@ -241,9 +241,12 @@ static void check_one(void *data, const struct opened *o)
 		report_move(c->r, (struct report *)&o->issues);
 		return;
 	}
+	/* Whoever packaged a recipe has weighed what it warns of, and that nobody here has an agent
+	 * is no fault of it. Named, it is looked at like any other. */
+	if (o->active->layer == LAYER_PACKAGED)
+		return;
 	report_move(c->r, &o->recipe->graph->warnings);
-	/* That nobody here has an agent is no fault of a packaged recipe. */
-	if (o->recipe->steps && o->active->layer != LAYER_PACKAGED)
+	if (o->recipe->steps)
 		steps_check(o->recipe->steps, c->steps, c->r);
 }
 

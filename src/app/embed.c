@@ -14,7 +14,7 @@
 #include "app/retire.h"
 #include "app/watched.h"
 #include "base/clock.h"
-#include "runs/lines.h"
+#include "runs/inbox.h"
 #include "runs/orders.h"
 
 extern char **environ;
@@ -24,14 +24,26 @@ struct embed {
 	struct recorded recorded;
 	struct roux_recipe *recipe; /* the launch borrows it */
 	struct roux_run *run;
-	/* orders.jsonl: */
-	struct watch watch; /* of inotify */
-	int file;
-	struct buf text; /* what has been read and is no whole line yet */
+	/* Of the hub: */
+	struct list link;
+	const char *orders, *inbox; /* paths */
+	int orders_watch, inbox_watch;
+	off_t next; /* to be read of the orders */
 };
 
-/* -- orders of others ----------------------------------------------------------------------------
+/* -- what others say -----------------------------------------------------------------------------
  */
+
+/* One for all runs of a context: a user has a bounded number of inotify instances. Without one, the
+ * files are looked at now and then. */
+struct embed_hub {
+	struct loop *loop;
+	struct list embeds;
+	struct watch watch; /* of inotify; fd -1: there is none */
+	struct timer look;
+};
+
+enum { LOOK_MS = 250, ORDERS_MAX = 64 * 1024 };
 
 static void obey(struct roux_run *run, const struct order *o)
 {
@@ -50,58 +62,137 @@ static void obey(struct roux_run *run, const struct order *o)
 	}
 }
 
-static void on_orders(struct watch *w, uint32_t events)
+/* What has come since; a line that is not complete is read again. */
+static void read_orders(struct embed *e)
 {
-	struct embed *e = container_of(w, struct embed, watch);
-	char some[4096];
+	AUTO_FREE char *text = mem_alloc(ORDERS_MAX);
+	AUTO_CLOSE int fd = open(e->orders, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n;
+
+	while (fd >= 0 && (n = pread(fd, text, ORDERS_MAX, e->next)) > 0) {
+		struct str some = { text, (size_t)n };
+		size_t at = 0, end;
+
+		for (; (end = str_find(some, '\n', at)) < some.len; at = end + 1) {
+			struct order order;
+
+			if (!e->run->ended && order_read(str_sub(some, at, end - at), &order))
+				obey(e->run, &order);
+		}
+		/* Nobody who has something to say needs that much for a line. */
+		if (!at && some.len == ORDERS_MAX)
+			at = some.len;
+		if (!at)
+			return;
+		e->next += (off_t)at;
+	}
+}
+
+static void look_at_all(struct embed_hub *hub, int watch)
+{
+	list_each_safe (link, &hub->embeds) {
+		struct embed *e = list_entry(link, struct embed, link);
+
+		if (watch < 0 || watch == e->orders_watch)
+			read_orders(e);
+		if (watch < 0 || watch == e->inbox_watch)
+			record_ring(e->recorded.record);
+	}
+}
+
+static void on_notify(struct watch *w, uint32_t events)
+{
+	struct embed_hub *hub = container_of(w, struct embed_hub, watch);
+	_Alignas(struct inotify_event) char text[4096];
 	ssize_t n;
 
 	(void)events;
-	while (read(w->fd, some, sizeof(some)) > 0)
-		; /* the file says what */
-	while ((n = read(e->file, some, sizeof(some))) > 0)
-		buf_add(&e->text, (struct str){ some, (size_t)n });
-	for (;;) {
-		struct str all = buf_str(&e->text);
-		size_t end = str_find(all, '\n', 0);
-		struct order order;
+	while ((n = read(w->fd, text, sizeof(text))) > 0) {
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *e = (const void *)(text + at);
 
-		if (end >= all.len)
-			break;
-		if (!e->run->ended && order_read(str_sub(all, 0, end), &order))
-			obey(e->run, &order);
-		buf_drop(&e->text, end + 1);
+			if (!(e->mask & IN_IGNORED))
+				look_at_all(hub, e->mask & IN_Q_OVERFLOW ? -1 : e->wd);
+			at += (ssize_t)(sizeof(*e) + e->len);
+		}
 	}
-	/* Nobody who has something to say needs that much. */
-	if (e->text.len > sizeof(some))
-		buf_reset(&e->text);
 }
 
-/* Made before run.json says that orders come this way. */
-static bool open_orders(struct embed *e, struct loop *loop, struct report *r)
+static void on_look(struct timer *t)
 {
-	const char *path = run_file(&e->launch.arena, e->launch.dir, ORDERS_FILE);
+	struct embed_hub *hub = container_of(t, struct embed_hub, look);
 
-	e->file = open(path, O_RDONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int fd = e->file < 0 ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (fd >= 0 && inotify_add_watch(fd, path, IN_MODIFY) >= 0 &&
-		watch_start(loop, &e->watch, fd, EPOLLIN) == 0)
-		return true;
-	report_errno(r, errno, "cannot watch %s", path);
-	close_fd(&fd);
-	close_fd(&e->file);
-	return false;
+	look_at_all(hub, -1);
+	if (!list_empty(&hub->embeds))
+		timer_start(hub->loop, t, LOOK_MS);
 }
 
-static void close_orders(struct embed *e)
+static struct embed_hub *hub_of(struct roux *r)
 {
-	int fd = e->watch.fd;
+	if (r->hub)
+		return r->hub;
+	struct embed_hub *hub = r->hub = mem_new(struct embed_hub);
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	if (!e->watch.loop)
+	hub->loop = r->loop;
+	hub->watch = (struct watch){ .fd = -1, .ready = on_notify };
+	hub->look.fire = on_look;
+	list_init(&hub->embeds);
+	if (fd >= 0 && watch_start(r->loop, &hub->watch, fd, EPOLLIN) < 0)
+		close_fd(&fd);
+	hub->watch.fd = fd;
+	return hub;
+}
+
+void embed_hub_free(struct embed_hub *hub)
+{
+	if (!hub)
 		return;
-	watch_stop(&e->watch);
+	int fd = hub->watch.fd;
+
+	watch_stop(&hub->watch);
+	timer_stop(&hub->look);
 	close_fd(&fd);
-	close_fd(&e->file);
+	free(hub);
+}
+
+/* What was said before is of an earlier run. Made before run.json says that orders come this way.
+ */
+static bool make_orders(struct embed *e, struct report *r)
+{
+	struct launch *l = &e->launch;
+
+	e->orders = run_file(&l->arena, l->dir, ORDERS_FILE);
+	e->inbox = run_file(&l->arena, l->dir, INBOX_FILE);
+	AUTO_CLOSE int fd = open(e->orders,
+		O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	return fd >= 0 || report_errno(r, errno, "cannot write %s", e->orders);
+}
+
+/* The inbox is there once the record has begun. */
+static void listen_to_others(struct embed *e, struct embed_hub *hub)
+{
+	int fd = hub->watch.fd;
+
+	list_append(&hub->embeds, &e->link);
+	e->orders_watch = fd < 0 ? -1 : inotify_add_watch(fd, e->orders, IN_MODIFY);
+	e->inbox_watch = fd < 0 ? -1 : inotify_add_watch(fd, e->inbox, IN_MODIFY);
+	/* What came meanwhile, and all of it when the files cannot be watched. */
+	if (e->orders_watch < 0 || e->inbox_watch < 0)
+		timer_start(hub->loop, &hub->look, LOOK_MS);
+	read_orders(e);
+	record_ring(e->recorded.record);
+}
+
+static void stop_listening(struct embed *e, struct embed_hub *hub)
+{
+	if (!list_linked(&e->link))
+		return;
+	list_remove(&e->link);
+	if (e->orders_watch >= 0)
+		(void)inotify_rm_watch(hub->watch.fd, e->orders_watch);
+	if (e->inbox_watch >= 0)
+		(void)inotify_rm_watch(hub->watch.fd, e->inbox_watch);
 }
 
 /* -- what is started -----------------------------------------------------------------------------
@@ -152,12 +243,10 @@ void embed_free(struct embed *e)
 {
 	if (!e)
 		return;
-	close_orders(e);
 	recorded_done(&e->recorded);
 	e->launch.recipe = NULL;
 	launch_done(&e->launch);
 	roux_recipe_free(e->recipe);
-	buf_done(&e->text);
 	free(e);
 }
 
@@ -185,7 +274,7 @@ static struct roux_run *start_here(struct embed *e, struct roux *r, const struct
 	struct launch *l = &e->launch;
 	struct start_options o = *how;
 
-	if (!open_orders(e, r->loop, &r->report) ||
+	if (!make_orders(e, &r->report) ||
 		!recorded_begin(&e->recorded, l, r->loop, NULL, &r->report)) {
 		give_up(l);
 		return NULL;
@@ -194,6 +283,7 @@ static struct roux_run *start_here(struct embed *e, struct roux *r, const struct
 	struct roux_run *run = start_public(r, l->plan, &o, fn, data);
 	run->embed = e;
 	e->run = run;
+	listen_to_others(e, hub_of(r));
 	launch_count(l, r->usage_in_file);
 	return run;
 }
@@ -204,7 +294,7 @@ void embed_rest(struct roux_run *run)
 	struct launch *l = &e->launch;
 
 	list_remove(&run->link);
-	close_orders(e);
+	stop_listening(e, run->roux->hub);
 	record_rest(e->recorded.record);
 	retire_after_run(l->root, l->ledger);
 	ledger_close(l->ledger);
@@ -304,8 +394,6 @@ struct roux_run *embed_start(
 	bool refused;
 
 	*l = LAUNCH_INIT;
-	e->file = -1;
-	e->watch = (struct watch){ .fd = -1, .ready = on_orders };
 	bool ok = prepare(e, plan, &o->base);
 	if (ok && o->base.detach)
 		ok = (l->program = find_program(&l->arena, &r->report)) != NULL;

@@ -13,3 +13,7 @@ struct roux_run *embed_start(
 /* The run has ended: lets its name go, and whatever else others wait for. */
 void embed_rest(struct roux_run *run);
 void embed_free(struct embed *e);
+
+/* What listens to others for all runs of a context. */
+struct embed_hub;
+void embed_hub_free(struct embed_hub *hub);

@@ -69,11 +69,17 @@ bool launch_load(
 void launch_name(struct launch *l)
 {
 	struct str name = l->recipe ? l->recipe->file->id : S("run");
+	bool made = !l->id.len && !(l->detached && l->recipe);
 
-	if (!l->id.len)
-		l->id = l->detached && l->recipe ? run_id_plain(&l->arena, name)
-						 : run_id_make(&l->arena, name);
-	l->dir = run_directory(&l->arena, l->root, l->id);
+	if (!l->id.len && !made)
+		l->id = run_id_plain(&l->arena, name);
+	/* Of a few hundred starts in one second two may throw the same digits. */
+	for (int i = 0; i < 16; i++) {
+		l->id = made ? run_id_make(&l->arena, name) : l->id;
+		l->dir = run_directory(&l->arena, l->root, l->id);
+		if (!made || access(l->dir.p, F_OK) < 0)
+			break;
+	}
 }
 
 /* What the recipe says is secret. */

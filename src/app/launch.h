@@ -89,8 +89,8 @@ bool launch_verify(const struct launch *l, struct report *r);
 /* How its programs are reached, as the recipe says; NULL: as usual. */
 const json_t *launch_control(const struct launch *l);
 
-/* Counts the launch of a recipe, after its answer: it must not cost anybody time. With `in_file` the
- * file of a user's JSON recipe has the numbers too. */
+/* Counts the launch of a recipe, after its answer: it must not cost anybody time. With `in_file`
+ * the file of a user's JSON recipe has the numbers too. */
 void launch_count(const struct launch *l, bool in_file);
 
 /* Starts a supervisor of its own for a frozen launch and hands it the lock. Returns its pid when it

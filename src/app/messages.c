@@ -158,6 +158,7 @@ static bool deliver(const struct run_look *look, const json_t *message, struct m
 
 	switch (message_send(&s, &result, r)) {
 	case SEND_FAILED:
+		ret->reason = report_has_system(r) ? NULL : "no such run";
 		return false;
 	case SEND_BACKPRESSURE:
 		ret->reason = "backpressure";

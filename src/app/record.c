@@ -486,7 +486,7 @@ struct record *record_open(
 				.owner = l->owner,
 				.control = launch_control(l),
 				.resumed = before != NULL,
-				.settle_ms = l->embedded ? 0 : SETTLE_MS,
+				.settle_ms = SETTLE_MS,
 				.on_message = on_message,
 				.data = rec },
 			r);

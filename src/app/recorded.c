@@ -34,7 +34,7 @@ bool recorded_begin(struct recorded *rec, struct launch *l, struct loop *loop,
 		recorded_done(rec);
 		return false;
 	}
-	rec->mask = mask_of(l);
+	rec->mask = rec->steps ? mask_ref(steps_mask(rec->steps)) : mask_of(l);
 	rec->env = environment(l);
 	return true;
 }

@@ -44,15 +44,24 @@ bool secret_name(const struct launch *l, struct str name)
  */
 
 struct mask {
+	unsigned more; /* owners beside the first */
 	struct arena arena;
 	VEC(struct str) texts;
 };
+
+static bool known(const struct mask *m, struct str text)
+{
+	vec_each (secret, &m->texts)
+		if (str_eq(*secret, text))
+			return true;
+	return false;
+}
 
 static void add(struct mask *m, struct str text)
 {
 	AUTO_BUF coded = BUF_INIT;
 
-	if (text.len < SHORTEST)
+	if (text.len < SHORTEST || known(m, text))
 		return;
 	vec_push(&m->texts, arena_str(&m->arena, text));
 	/* In a line of JSON it may look different. */
@@ -69,6 +78,8 @@ static void add_value(struct mask *m, const json_t *value)
 
 	if (json_is_string(value)) {
 		add(m, json_str(value));
+		/* What a command has printed ends with a newline, what is made of it may not. */
+		add(m, str_trim(json_str(value)));
 	} else if (json_is_object(value)) {
 		json_object_foreach((json_t *)value, key, item) add_value(m, item);
 	} else if (json_is_array(value)) {
@@ -96,10 +107,16 @@ static int longer_first(const void *a, const void *b)
 	return (x->len < y->len) - (x->len > y->len);
 }
 
+static void sort(struct mask *m)
+{
+	if (m->texts.len)
+		qsort(m->texts.at, m->texts.len, sizeof(*m->texts.at), longer_first);
+}
+
 static struct mask *sorted(struct mask *m)
 {
 	if (m->texts.len) {
-		qsort(m->texts.at, m->texts.len, sizeof(*m->texts.at), longer_first);
+		sort(m);
 		return m;
 	}
 	mask_free(m);
@@ -117,6 +134,11 @@ struct mask *mask_new(const json_t *values, const json_t *names, const json_t *m
 
 struct mask *mask_of(const struct launch *l)
 {
+	return sorted(mask_open(l));
+}
+
+struct mask *mask_open(const struct launch *l)
+{
 	struct mask *m = mem_new(struct mask);
 	const json_t *recipe = l->recipe ? l->recipe->file->object : NULL;
 	const json_t *const all[] = { l->values, l->plan ? l->plan->vars : NULL,
@@ -126,12 +148,28 @@ struct mask *mask_of(const struct launch *l)
 		add_names(m, all[i], l->secrets);
 		add_names(m, all[i], l->secret_env);
 	}
-	return sorted(m);
+	sort(m);
+	return m;
+}
+
+void mask_add(struct mask *m, const json_t *value)
+{
+	size_t before = m->texts.len;
+
+	add_value(m, value);
+	if (m->texts.len > before)
+		sort(m);
+}
+
+struct mask *mask_ref(struct mask *m)
+{
+	m->more++;
+	return m;
 }
 
 void mask_free(struct mask *m)
 {
-	if (!m)
+	if (!m || m->more--)
 		return;
 	vec_done(&m->texts);
 	arena_done(&m->arena);
@@ -151,7 +189,7 @@ struct str mask_text(const struct mask *m, struct str text, struct arena *a)
 	AUTO_BUF masked = BUF_INIT;
 	bool any = false;
 
-	if (!m)
+	if (!m || !m->texts.len)
 		return text;
 	for (size_t at = 0; at < text.len;) {
 		const struct str *secret = secret_at(m, text, at);

@@ -17,6 +17,11 @@ struct mask;
 struct mask *mask_new(const json_t *values, const json_t *names, const json_t *more);
 /* Those of a launch, with what its recipe says. */
 struct mask *mask_of(const struct launch *l);
+/* One that has nothing in it yet, for a run that gets to know more. */
+struct mask *mask_open(const struct launch *l);
+void mask_add(struct mask *m, const json_t *value);
+/* Another owner. */
+struct mask *mask_ref(struct mask *m);
 void mask_free(struct mask *m);
 
 /* `text` with every secret in it replaced: itself when there is none, else in the arena. */

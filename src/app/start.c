@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/embed.h"
 #include "app/record.h"
@@ -204,6 +206,22 @@ static bool check_descriptor(struct roux *r, const char *name, int fd)
 		       "%s is %d, which is no open descriptor", name, fd);
 }
 
+/* Where a run is, and whether the kernel would tell how its commands end. */
+static bool check_process(struct roux *r, bool detach)
+{
+	struct sigaction now;
+
+	if (r->cwd.len && access(r->cwd.p, X_OK) < 0)
+		return report_errno(
+			&r->report, errno, "cannot run in the directory %.*s", STR(r->cwd));
+	if (detach || sigaction(SIGCHLD, NULL, &now) < 0 ||
+		(now.sa_handler != SIG_IGN && !(now.sa_flags & SA_NOCLDWAIT)))
+		return true;
+	report_error(&r->report, (struct where){ 0 },
+		"this process ignores SIGCHLD, so nobody is told how commands end");
+	return report_hint(&r->report, "leave it at SIG_DFL, or handle it, without SA_NOCLDWAIT");
+}
+
 /* What can be wrong with a start before anything is looked at. */
 static bool check_start(struct roux *r, const struct roux_start *how, const struct roux_start *all)
 {
@@ -222,7 +240,7 @@ static bool check_start(struct roux *r, const struct roux_start *how, const stru
 			report, "set record, or leave out %s", all->detach ? "detach" : "as");
 	}
 	return check_descriptor(r, "stdin_fd", all->stdin_fd) &&
-	       check_descriptor(r, "stdout_fd", all->stdout_fd);
+	       check_descriptor(r, "stdout_fd", all->stdout_fd) && check_process(r, all->detach);
 }
 
 static bool check_recipe(struct roux *r, const struct roux_plan *plan, bool record)

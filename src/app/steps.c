@@ -10,6 +10,7 @@
 #include "app/record-files.h"
 #include "app/secrets.h"
 #include "app/step-agent.h"
+#include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "steps/recipe.h"
@@ -22,10 +23,12 @@ struct steps_run {
 	json_t *copies; /* path → file of the run's directory */
 	json_t *gates;  /* path → what gates.json says */
 	struct mask *mask;
+	json_t *hidden; /* names that recipes which were called keep secret, as members */
 };
 
 #define RECIPES_FILE "recipes.json"
 #define GATES_FILE "gates.json"
+enum { LOCK_MS = 10000 };
 
 static bool write_json(
 	const struct launch *l, const char *name, const json_t *value, struct report *r)
@@ -88,7 +91,18 @@ static bool secret(void *data, struct str name)
 {
 	const struct steps_run *s = data;
 
-	return secret_name(s->launch, name);
+	return secret_name(s->launch, name) || json_object_getn(s->hidden, name.p, name.len);
+}
+
+static void set(void *data, struct str name, const json_t *value, bool hide)
+{
+	struct steps_run *s = data;
+
+	if (hide)
+		json_object_setn_new_nocheck(s->hidden, name.p, name.len, json_true());
+	if (value && (hide || secret_declared(s->launch, name) ||
+			     json_object_getn(s->hidden, name.p, name.len)))
+		mask_add(s->mask, value);
 }
 
 static enum step_made agent(void *data, const struct node *n, const struct scope *scope,
@@ -111,13 +125,42 @@ static enum gate_answer answer_of(const json_t *gate)
 					     : GATE_PENDING;
 }
 
+/* Answers come from other processes: whoever changes the file holds the lock. The descriptor, or -1
+ * with an issue added. */
+static int lock_gates(struct str dir, struct report *r)
+{
+	AUTO_BUF file = BUF_INIT;
+	int fd = -1;
+
+	buf_printf(&file, "%.*s/" GATES_FILE, STR(dir));
+	int n = file_lock(buf_cstr(&file), LOCK_MS, &fd);
+	if (n < 0)
+		report_errno(r, -n, "cannot lock %s", buf_cstr(&file));
+	return n < 0 ? -1 : fd;
+}
+
+/* What has been answered since they were read. */
+static void read_gates(struct steps_run *s, struct report *r)
+{
+	json_t *now = freeze_json(s->launch->dir, GATES_FILE, true, r);
+
+	if (!now)
+		return;
+	json_decref(s->gates);
+	s->gates = now;
+}
+
 static enum gate_answer gate(void *data, struct str path, struct str name, struct str prompt,
 	uint64_t timeout_ms, bool approves, struct buf *message, uint64_t *since, struct report *r)
 {
 	struct steps_run *s = data;
-	json_t *g = json_object_getn(s->gates, path.p, path.len);
+	AUTO_CLOSE int lock = lock_gates(s->launch->dir, r);
 	uint64_t now = clock_real_ms();
 
+	if (lock < 0)
+		return GATE_FAILED;
+	read_gates(s, r);
+	json_t *g = json_object_getn(s->gates, path.p, path.len);
 	if (!g) {
 		struct arena a = ARENA_INIT;
 
@@ -166,16 +209,24 @@ json_t *gate_pending(struct str dir, struct report *r)
 }
 
 bool gate_answer(struct str dir, const json_t *pending, bool approve, struct str text, bool durable,
-	struct report *r)
+	bool *late, struct report *r)
 {
+	AUTO_CLOSE int lock = lock_gates(dir, r);
 	AUTO_JSON *gates = freeze_json(dir, GATES_FILE, false, r);
 	struct str path = json_str(json_object_get(pending, "path"));
 	json_t *g = json_object_getn(gates, path.p, path.len);
 	AUTO_BUF when = BUF_INIT;
 	AUTO_BUF out = BUF_INIT;
 
-	if (!g)
+	if (lock < 0 || !g)
 		return false;
+	*late = answer_of(g) != GATE_PENDING;
+	if (*late) {
+		report_error(r, (struct where){ 0 }, "stage '%.*s' has its answer already: %.*s",
+			STR(json_str(json_object_get(g, "stage"))),
+			STR(json_str(json_object_get(g, "answer"))));
+		return report_hint(r, "somebody else was faster");
+	}
 	clock_rfc3339(&when, clock_real_ms());
 	json_object_set_new(g, "answer", json_string(approve ? "approved" : "denied"));
 	json_object_set_new(g, "message", json_from_str(text));
@@ -207,7 +258,8 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	struct steps_run *s = mem_new(struct steps_run);
 
 	s->launch = l;
-	s->mask = mask_of(l);
+	s->mask = mask_open(l);
+	s->hidden = json_object();
 	s->vars = json_deep_copy(l->plan->vars);
 	add_variables(s);
 	s->copies = freeze_json(l->dir, RECIPES_FILE, true, r);
@@ -223,6 +275,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.load = load,
 		.keep = keep,
 		.secret = secret,
+		.set = set,
 		.collection = collection,
 		.agent = agent,
 		.gate = gate };
@@ -242,12 +295,18 @@ void steps_close(struct steps_run *s)
 	json_decref(s->vars);
 	json_decref(s->copies);
 	json_decref(s->gates);
+	json_decref(s->hidden);
 	free(s);
 }
 
 const struct step_host *steps_host(const struct steps_run *s)
 {
 	return &s->host;
+}
+
+struct mask *steps_mask(const struct steps_run *s)
+{
+	return s->mask;
 }
 
 json_t *steps_vars(const struct steps_run *s)

@@ -13,6 +13,8 @@ void steps_close(struct steps_run *s);
 
 const struct step_host *steps_host(const struct steps_run *s);
 json_t *steps_vars(const struct steps_run *s);
+/* Its secrets, those that turn up while it runs too. */
+struct mask *steps_mask(const struct steps_run *s);
 
 /* state.json (step-recipes.md section 14): for people, and written whole. */
 void steps_state(
@@ -24,6 +26,6 @@ void steps_state(
 /* The gate that the run in `dir` waits at: {"path","stage","prompt","since","timeout","default"}, a
  * new reference; NULL: none. */
 json_t *gate_pending(struct str dir, struct report *r);
-/* Writes the answer down. */
+/* Writes the answer down. False with an issue added; *late: another was given in the meantime. */
 bool gate_answer(struct str dir, const json_t *gate, bool approve, struct str text, bool durable,
-	struct report *r);
+	bool *late, struct report *r);

@@ -286,7 +286,7 @@ void issue_text(const struct issue *i, struct buf *b)
 void report_text(const struct report *r, unsigned kinds, struct buf *b)
 {
 	vec_each (i, &r->issues)
-		if (kinds & 1u << i->kind)
+		if (kinds & 1u << i->kind || (kinds & REPORT_SLIPS && i->slip))
 			issue_text(i, b);
 	size_t all = r->errors + r->warnings;
 	if (all > r->issues.len)

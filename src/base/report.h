@@ -81,8 +81,12 @@ void report_sort(struct report *r);
 /* FILE:LINE:COLUMN: error: MESSAGE, the line with the place underlined, the hint. For a terminal:
  * control characters are shown as U+FFFD. */
 void issue_text(const struct issue *i, struct buf *b);
-/* All issues of `kinds` (a mask of 1 << kind), one after the other. */
+/* All issues of `kinds` (a mask of 1 << kind, or as below), one after the other. */
 void report_text(const struct report *r, unsigned kinds, struct buf *b);
 bool report_has_system(const struct report *r);
 
-enum { REPORT_ALL = ~0, REPORT_ERRORS = 1 << ISSUE_INVALID | 1 << ISSUE_SYSTEM };
+enum {
+	REPORT_ALL = ~0,
+	REPORT_ERRORS = 1 << ISSUE_INVALID | 1 << ISSUE_SYSTEM,
+	REPORT_SLIPS = 1 << 8, /* also warnings that are slips */
+};

@@ -1,7 +1,9 @@
 #include "data/doc.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/utf8.h"
 #include "data/markdown.h"
 
@@ -189,18 +191,30 @@ static const struct place *root_of(const struct place *p)
 	return p;
 }
 
-/* The region of a Markdown recipe that a place is in, and the member it belongs to. */
-static const struct markdown_region *region_of(const struct place *p, const struct place **top)
+/* The innermost region of a Markdown recipe that a place is in, and the place that it is all of. */
+static const struct markdown_region *region_of(const struct place *p, const struct place **all)
 {
 	const struct doc *d = p->doc;
+	char number[24];
 
-	while (p->up && p->up->up)
-		p = p->up;
-	*top = p;
-	for (size_t i = 0; p->up && i < d->region_count; i++)
-		if (str_eq(d->regions[i].key, p->key))
-			return &d->regions[i];
-	return NULL;
+	*all = p;
+	if (!p->up)
+		return NULL;
+	if (!p->up->up) {
+		for (size_t i = 0; i < d->region_count; i++)
+			if (str_eq(d->regions[i].key, p->key))
+				return &d->regions[i];
+		return NULL;
+	}
+	const struct markdown_region *around = region_of(p->up, all);
+	if (!around || *all != p->up || !around->inner)
+		return around;
+	(void)snprintf(number, sizeof(number), "%zu", p->index);
+	const struct markdown_region *own =
+		map_get(around->inner, p->key.p ? p->key : str_of(number));
+	if (own)
+		*all = p;
+	return own ? own : around;
 }
 
 /* The JSON that a place is in. False: it is not in JSON. */

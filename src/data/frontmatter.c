@@ -31,8 +31,9 @@ struct entry {
 
 struct value {
 	json_t *json;
-	struct str from; /* its bytes in the text */
-	bool is_json;    /* they are JSON */
+	struct str from;   /* its bytes in the text */
+	bool is_json;      /* they are JSON */
+	struct map *inner; /* where what is in it stands; NULL: unknown */
 };
 
 static struct where where(const struct reader *rd, struct str part)
@@ -301,13 +302,36 @@ static struct value block_scalar(struct reader *rd, struct str outer, struct blo
 	if (style.chomp == '+')
 		buf_fill(&f.text, '\n', f.blank_lines);
 
-	struct value v = { json_from_str(buf_str(&f.text)), str_sub(rd->text, begin, 0), false };
+	struct value v = { .json = json_from_str(buf_str(&f.text)),
+		.from = str_sub(rd->text, begin, 0) };
 	v.from.len = f.any ? rd->end - begin : 0;
 	buf_done(&f.text);
 	return v;
 }
 
-static json_t *list(struct reader *rd, struct str indent)
+static void record(struct reader *rd, struct map *regions, struct str key, const struct value *v)
+{
+	struct markdown_region **region =
+		(struct markdown_region **)map_put(regions, rd->arena, key);
+
+	if (!*region)
+		*region = arena_new(rd->arena, struct markdown_region);
+	**region = (struct markdown_region){
+		.key = arena_str(rd->arena, key),
+		.offset = where(rd, v->from).offset,
+		.length = v->from.len,
+		.json = v->is_json,
+		.exact = json_is_string(v->json) && str_eq(json_str(v->json), v->from),
+		.inner = v->inner,
+	};
+}
+
+static void record_item(struct reader *rd, struct map *regions, size_t i, const struct value *v)
+{
+	record(rd, regions, arena_printf(rd->arena, "%zu", i), v);
+}
+
+static json_t *list(struct reader *rd, struct str indent, struct map *regions)
 {
 	json_t *items = json_array();
 	struct entry e;
@@ -325,6 +349,7 @@ static json_t *list(struct reader *rd, struct str indent)
 		struct str item = utf8_trim(str_from(e.text, 1));
 		struct value v = block_header(item, &style) ? block_scalar(rd, indent, style)
 							    : scalar(item, true);
+		record_item(rd, regions, json_array_size(items), &v);
 		json_array_append_new(items, v.json);
 	}
 	return items;
@@ -350,7 +375,7 @@ static json_t *mapping(struct reader *rd, struct str indent, unsigned depth, str
 /* What stands below `key:`, at its own column (only a list) or further in; null when nothing. */
 static struct value block(struct reader *rd, struct str outer, struct str nothing, unsigned depth)
 {
-	struct value v = { NULL, nothing, false };
+	struct value v = { .from = nothing };
 	struct entry first;
 
 	if (!peek(rd, &first) || !str_starts(first.indent, outer) ||
@@ -367,34 +392,59 @@ static struct value block(struct reader *rd, struct str outer, struct str nothin
 		v.json = json_null();
 		return v;
 	}
+	v.inner = arena_new(rd->arena, struct map);
 	if (first.indent.len == outer.len || all_items(rd, first.indent))
-		v.json = list(rd, first.indent);
+		v.json = list(rd, first.indent, v.inner);
 	else
-		v.json = mapping(rd, first.indent, depth + 1, NULL);
+		v.json = mapping(rd, first.indent, depth + 1, v.inner);
 	v.from = first.text;
 	v.from.len = rd->end - (size_t)(first.text.p - rd->text.p);
 	return v;
 }
 
 /* `args: a:int, mode:enum(x,y)` */
-static json_t *args_of_text(struct str text)
+static json_t *args_of_text(struct reader *rd, struct value *v)
 {
+	struct str text = json_str(v->json);
 	json_t *args = json_array();
 	bool open = false;
+
+	if (v->from.len == text.len)
+		v->inner = arena_new(rd->arena, struct map);
 
 	for (size_t at = 0; at < text.len;) {
 		struct str item = next_item(text, &at, S("()"), &open);
 
-		if (item.len)
-			json_array_append_new(args, json_from_str(item));
+		if (!item.len)
+			continue;
+		json_t *arg = json_from_str(item);
+		if (v->inner)
+			record_item(rd, v->inner, json_array_size(args),
+				&(struct value){ .json = arg,
+					.from = str_sub(
+						v->from, (size_t)(item.p - text.p), item.len) });
+		json_array_append_new(args, arg);
 	}
 	return args;
 }
 
+/* The value of the i-th item, which is `key: value`, stands where the item does. */
+static void record_pair(
+	struct reader *rd, const struct map *items, size_t i, struct str key, struct map *regions)
+{
+	struct str number = arena_printf(rd->arena, "%zu", i);
+	const struct markdown_region *item = items ? map_get(items, number) : NULL;
+
+	if (item)
+		record(rd, regions, key,
+			&(struct value){ .from = str_sub(rd->text, item->offset, item->length) });
+}
+
 /* `defaults` as a list of `key: value`. A JSON object among the items gives all its members. */
-static json_t *defaults_of_list(struct reader *rd, const struct value *v)
+static json_t *defaults_of_list(struct reader *rd, struct value *v)
 {
 	json_t *defaults = json_object(), *item;
+	struct map *regions = arena_new(rd->arena, struct map);
 	size_t i;
 
 	json_array_foreach(v->json, i, item)
@@ -416,8 +466,10 @@ static json_t *defaults_of_list(struct reader *rd, const struct value *v)
 					: scalar(utf8_trim(str_from(pair, colon + 1)), true).json;
 
 			json_object_set_new_nocheck(defaults, arena_cstr(rd->arena, key), value);
+			record_pair(rd, v->inner, i, key, regions);
 		}
 	}
+	v->inner = regions;
 	return defaults;
 }
 
@@ -427,7 +479,7 @@ static void shorthand(struct reader *rd, struct str key, struct value *v)
 	json_t *full = NULL;
 
 	if (str_eq(key, S("args")) && json_is_string(v->json))
-		full = args_of_text(json_str(v->json));
+		full = args_of_text(rd, v);
 	else if (str_eq(key, S("defaults")) && json_is_array(v->json))
 		full = defaults_of_list(rd, v);
 	if (!full)
@@ -437,23 +489,7 @@ static void shorthand(struct reader *rd, struct str key, struct value *v)
 	v->is_json = false;
 }
 
-static void record(struct reader *rd, struct map *regions, struct str key, const struct value *v)
-{
-	struct markdown_region **region =
-		(struct markdown_region **)map_put(regions, rd->arena, key);
-
-	if (!*region)
-		*region = arena_new(rd->arena, struct markdown_region);
-	**region = (struct markdown_region){
-		.key = arena_str(rd->arena, key),
-		.offset = where(rd, v->from).offset,
-		.length = v->from.len,
-		.json = v->is_json,
-		.exact = json_is_string(v->json) && str_eq(json_str(v->json), v->from),
-	};
-}
-
-/* The entries at `indent`; `regions` for those of the recipe itself. Of equal keys the last wins.
+/* The entries at `indent`, and where they stand. Of equal keys the last wins.
  * Lines that are not indented as the block belong to an outer one. */
 static json_t *mapping(struct reader *rd, struct str indent, unsigned depth, struct map *regions)
 {
@@ -476,10 +512,9 @@ static json_t *mapping(struct reader *rd, struct str indent, unsigned depth, str
 		struct value v = block_header(rest, &style) ? block_scalar(rd, indent, style)
 				 : rest.len                 ? scalar(rest, true)
 							    : block(rd, indent, rest, depth);
-		if (regions) {
+		if (!depth)
 			shorthand(rd, key, &v);
-			record(rd, regions, key, &v);
-		}
+		record(rd, regions, key, &v);
 		json_object_set_new_nocheck(object, arena_cstr(rd->arena, key), v.json);
 	}
 	return object;

@@ -1,5 +1,7 @@
 #include "data/markdown.h"
 
+#include <string.h>
+
 #include "base/map.h"
 #include "base/utf8.h"
 #include "data/frontmatter.h"
@@ -184,10 +186,14 @@ static json_t *read_json(struct parts *p, struct str text, bool required)
 		return value;
 	struct issue *i = &inner.issues.at[0];
 	struct where w = where(p, text);
-	report_error(p->errors, (struct where){ p->source, w.offset + i->offset, 1 }, "%.*s",
-		STR(i->message));
-	report_hint(p->errors, "the text of a fence marked 'json' or 'recipe' is JSON; mark a "
-			       "command with 'template'");
+	report_error(p->errors,
+		(struct where){ p->source, w.offset + i->offset, MAX(i->mark_len, (size_t)1) },
+		"%.*s", STR(i->message));
+	if (i->hint.len && strchr("{[\"", text.p[0]))
+		report_hint(p->errors, "%.*s", STR(i->hint));
+	else
+		report_hint(p->errors, "the text of a fence marked 'json' or 'recipe' is JSON; "
+				       "mark a command with 'template'");
 	return NULL;
 }
 

@@ -2,13 +2,17 @@
 
 #include "data/json.h"
 
-/* Where a top-level member of the recipe object came from in the .md text. */
+struct map;
+
+/* Where a member of the recipe object, or a value below it, came from in the .md text. */
 struct markdown_region {
 	struct str key;        /* in the arena */
 	size_t offset, length; /* bytes of the text: the scalar, the block, or the fence's text */
 	bool json;   /* the bytes are JSON text of the value: a fence, or a {...} or [...] */
 	bool exact;  /* the value is a text and equal to these bytes */
 	bool member; /* the bytes are a whole JSON recipe; the value is its member `key` */
+	const struct map
+		*inner; /* of a block: its entries by key, its items by number; may be NULL */
 };
 
 struct markdown {

@@ -1,10 +1,18 @@
 #include "engine/failures.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
+
 void failures_add(struct failures *f, const struct failure *failure)
 {
 	f->total++;
 	if (f->kept.len >= FAILURES_KEPT) {
-		vec_push(&f->rest, arena_str(&f->arena, failure->path));
+		if (!f->latest)
+			f->latest = mem_zero(sizeof(*f->latest) * FAILURES_LATEST);
+		struct buf *slot = &f->latest[f->total % FAILURES_LATEST];
+		buf_reset(slot);
+		buf_add(slot, failure->path);
 		return;
 	}
 	struct failure kept = *failure;
@@ -34,12 +42,16 @@ struct str failures_path(const struct failures *f, uint64_t number)
 {
 	if (number <= f->kept.len)
 		return f->kept.at[number - 1].path;
-	return f->rest.at[number - 1 - f->kept.len];
+	return f->latest && number + FAILURES_LATEST > f->total
+		       ? buf_str(&f->latest[number % FAILURES_LATEST])
+		       : S("");
 }
 
 void failures_done(struct failures *f)
 {
-	vec_done(&f->rest);
+	for (size_t i = 0; f->latest && i < FAILURES_LATEST; i++)
+		buf_done(&f->latest[i]);
+	free(f->latest);
 	arena_done(&f->arena);
 	vec_done(&f->kept);
 }

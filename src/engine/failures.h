@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/vec.h"
 
 /* A failed attempt of a command. */
@@ -13,14 +14,15 @@ struct failure {
 	struct str out; /* the end of its standard output, for people */
 };
 
-enum { FAILURES_KEPT = 1000, FAILURE_TEXT_MAX = 4096 };
+enum { FAILURES_KEPT = 1000, FAILURE_TEXT_MAX = 4096, FAILURES_LATEST = 4096 };
 
-/* All failures of a run: the first ones in full, the number of all. Of the rest the path is enough:
- * one of them may be what failed the run. */
+/* All failures of a run: the first ones in full, the number of all. Of the latest the path is
+ * enough: one of them may be what failed the run. */
 struct failures {
 	struct arena arena;
 	VEC(struct failure) kept;
-	VEC(struct str) rest;
+	struct buf
+		*latest; /* a ring of paths, by number; NULL until there is one that is not kept */
 	uint64_t total;
 };
 
@@ -29,6 +31,6 @@ void failures_add(struct failures *f, const struct failure *failure);
 /* An attempt of the node at `path` has succeeded that began after `before` failures: those of them
  * that were its own are tolerated. */
 void failures_tolerate(struct failures *f, struct str path, uint64_t before);
-/* The path of the failure with that number, from 1. */
+/* The path of the failure with that number, from 1; empty when it is long ago. */
 struct str failures_path(const struct failures *f, uint64_t number);
 void failures_done(struct failures *f);

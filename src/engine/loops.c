@@ -138,16 +138,15 @@ static void keep_results(struct frame *f, struct outcome *o)
 {
 	const struct step_node *s = f->node->step;
 	struct step_state *st = f->steps;
-	json_t *vars = scope_vars(f->scope);
 
 	if (s->collect.len) {
 		o->value = json_incref(st->results);
-		json_object_setn_nocheck(vars, s->collect.p, s->collect.len, st->results);
+		step_set(f, s->collect, json_incref(st->results));
 		return;
 	}
 	o->value = json_incref(st->last);
 	if (s->output.len && st->last)
-		json_object_setn_nocheck(vars, s->output.p, s->output.len, st->last);
+		step_set(f, s->output, json_incref(st->last));
 }
 
 static void close_record(struct frame *f)
@@ -273,7 +272,6 @@ static bool after_round(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
 	struct report *r = &f->run->issues;
-	json_t *vars = scope_vars(f->scope);
 
 	for (size_t i = 0; i < s->update_count; i++) {
 		const struct step_update *u = &s->updates[i];
@@ -281,7 +279,7 @@ static bool after_round(struct frame *f)
 
 		if (u->text && !text_resolve(u->text, f->scope, &text, r))
 			return false;
-		json_object_setn_new_nocheck(vars, u->name.p, u->name.len,
+		step_set(f, u->name,
 			u->text ? json_from_str(buf_str(&text)) : json_deep_copy(u->value));
 	}
 	if (!s->break_when)
@@ -322,8 +320,7 @@ static void keep_round(struct frame *f, struct frame *child)
 		json_decref(value);
 	}
 	if (f->node->kind == NODE_WHILE && f->node->step->output.len)
-		json_object_setn_nocheck(scope_vars(f->scope), f->node->step->output.p,
-			f->node->step->output.len, st->last);
+		step_set(f, f->node->step->output, json_incref(st->last));
 }
 
 /* A round has failed. */

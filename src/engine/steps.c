@@ -202,12 +202,17 @@ void step_skip_node(struct run *r, const struct node *n)
 /* -- the end of a step ---------------------------------------------------------------------------
  */
 
-static void set(struct frame *f, struct str name, json_t *value)
+void step_set(struct frame *f, struct str name, json_t *value)
 {
-	if (name.len)
-		json_object_setn_new_nocheck(scope_vars(f->scope), name.p, name.len, value);
-	else
+	const struct step_host *host = f->run->options.steps;
+
+	if (!name.len) {
 		json_decref(value);
+		return;
+	}
+	if (host->set)
+		host->set(host->data, name, value, false);
+	json_object_setn_new_nocheck(scope_vars(f->scope), name.p, name.len, value);
 }
 
 /* At the limit it is cut where a character ends: half of one is nobody's text. */
@@ -284,17 +289,18 @@ static void store(struct frame *f)
 	struct outcome *o = &f->outcome;
 
 	if (s->output.len)
-		set(f, s->output, o->value ? json_incref(o->value) : json_null());
+		step_set(f, s->output, o->value ? json_incref(o->value) : json_null());
 	if (s->output_exit_code.len) {
 		AUTO_BUF code = BUF_INIT;
 
 		buf_printf(&code, "%d", o->code);
-		set(f, s->output_exit_code, json_from_str(buf_str(&code)));
+		step_set(f, s->output_exit_code, json_from_str(buf_str(&code)));
 	}
 	if (s->output_stderr.len) {
 		AUTO_BUF err = BUF_INIT;
 
-		set(f, s->output_stderr, json_from_str(read_content(o->err, s->max_output, &err)));
+		step_set(f, s->output_stderr,
+			json_from_str(read_content(o->err, s->max_output, &err)));
 	}
 	if (step_listed(f) && (s->output.len || s->collect.len))
 		f->run->last_output = s->collect.len ? s->collect : s->output;

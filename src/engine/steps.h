@@ -37,6 +37,8 @@ const struct step_call *step_call_of(const struct frame *f);
 /* It is about to begin: the variables that say where we are. */
 void step_enter(struct frame *f);
 /* All attempts are over: results are stored, `on_error` is applied. */
+/* Sets a variable of the recipe that the frame belongs to; takes the value. */
+void step_set(struct frame *f, struct str name, json_t *value);
 void step_finish(struct frame *f);
 void step_skip(struct frame *f);
 /* It will not be reached any more. */

@@ -121,8 +121,10 @@ bool count_read(struct arena *a, const struct place *place, const json_t *value,
 	struct count c = { .place = place };
 	AUTO_BUF found = BUF_INIT;
 
-	if (json_is_string(value) && length_of(utf8_trim(json_str(value)), &c.array))
-		c.array = arena_str(a, c.array);
+	struct str name;
+
+	if (json_is_string(value) && length_of(utf8_trim(json_str(value)), &name))
+		c.array = arena_str(a, name);
 	if (c.array.len || count_of(value, &c.number)) {
 		*ret = c;
 		return true;

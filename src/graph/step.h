@@ -107,6 +107,8 @@ struct step_host {
 	bool (*keep)(void *data, struct str path, struct str text, struct report *r);
 	/* Whether the value of that variable is nobody's business. */
 	bool (*secret)(void *data, struct str name);
+	/* A variable has got a value; `hide`: the recipe that has it says that it is a secret. */
+	void (*set)(void *data, struct str name, const json_t *value, bool hide);
 	/* The directory of a collection of recipes; NULL: there is none of that name. */
 	const char *(*collection)(void *data, struct str name);
 	/* The command of an agent step. */

@@ -6,6 +6,7 @@
 #include "base/near.h"
 #include "base/vec.h"
 #include "data/big.h"
+#include "template/braces.h"
 
 /* Values that roux itself adds to a recorded run (async-runs.md section 3). */
 static const char *const lifecycle[] = { "run_id", "state_dir", "actor_address", "default_room",
@@ -19,12 +20,15 @@ struct use {
 	bool flag_only;     /* every use so far was a condition or a guard */
 	bool lacks_default; /* some use in a command has no default in force */
 	bool used;
+	const struct text *lacking; /* where lacks_default was found; NULL: in a default */
+	struct str content;         /* of the placeholder there */
 };
 
 struct collecting {
 	struct arena *a;
 	struct map uses;
 	const struct node *node;
+	const struct text *text; /* that is being looked at; NULL: a default, or a count */
 };
 
 static struct use *use_of(struct collecting *c, struct str name)
@@ -93,13 +97,16 @@ static void see(void *data, const struct placeholder *p);
 static void see_default(struct collecting *c, const struct preset *preset, const struct node *at)
 {
 	const struct node *here = c->node;
+	const struct text *text = c->text;
 
+	c->text = NULL;
 	if (preset->part_count == 1 && at)
 		c->node = at->parent ? at->parent : at->owner;
 	for (size_t i = 0; i < preset->part_count; i++)
 		if (preset->parts[i].place)
 			see(c, preset->parts[i].place);
 	c->node = here;
+	c->text = text;
 }
 
 static void see_name(struct collecting *c, struct str name, const struct placeholder *p)
@@ -122,8 +129,13 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 		u->argument.inline_text = p->text;
 	if (preset && !u->argument.fallback)
 		u->argument.fallback = preset->value;
-	if (!preset && (p->kind == PLACEHOLDER_VALUE || p->kind == PLACEHOLDER_ITEM))
+	if (!preset && (p->kind == PLACEHOLDER_VALUE || p->kind == PLACEHOLDER_ITEM)) {
+		if (!u->lacks_default && p->content.p) {
+			u->lacking = c->text;
+			u->content = p->content;
+		}
 		u->lacks_default = true;
+	}
 	if (preset && first)
 		see_default(c, preset, at);
 }
@@ -144,8 +156,10 @@ static void see(void *data, const struct placeholder *p)
 
 static void walk_text(struct collecting *c, const struct text *t)
 {
+	c->text = t;
 	if (t)
 		t->ops->walk(t, see, c);
+	c->text = NULL;
 }
 
 static void walk(struct collecting *c, const struct node *n)
@@ -233,7 +247,23 @@ static void declare(struct collecting *c, const json_t *list)
 	}
 }
 
-struct public_arguments *public_arguments_new(const struct graph *g, const json_t *recipe)
+/* `args` keeps callers from giving it, and nothing else does. */
+static void warn_unreachable(const struct use *u, const json_t *recipe, struct report *w)
+{
+	struct str name = u->argument.name;
+
+	if (!u->lacks_default || !u->lacking || provided(name) ||
+		json_object_getn(json_object_get(recipe, "values"), name.p, name.len))
+		return;
+	/* With its braces. */
+	size_t offset = (size_t)(u->content.p - u->lacking->raw.p) - 1;
+	report_warning(w, braces_where(u->lacking, offset, u->content.len + 2),
+		"'%.*s' can have no value: `args` does not declare it", STR(name));
+	report_hint(w, "declare it there, or give it a default");
+}
+
+struct public_arguments *public_arguments_new(
+	const struct graph *g, const json_t *recipe, struct report *warnings)
 {
 	struct public_arguments *p = mem_new(struct public_arguments);
 	struct collecting c = { .a = &p->arena };
@@ -249,8 +279,10 @@ struct public_arguments *public_arguments_new(const struct graph *g, const json_
 		struct use *u = e->value;
 
 		/* Declaring arguments narrows the surface: that is the point. */
-		if (p->declared && p->count == declared)
-			break;
+		if (p->declared && p->count == declared) {
+			warn_unreachable(u, recipe, warnings);
+			continue;
+		}
 		finish(u, recipe, p->declared);
 		if (p->declared && u->argument.inline_text.p && !u->lacks_default)
 			u->argument.required = false;

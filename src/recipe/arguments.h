@@ -20,8 +20,10 @@ struct public_arguments {
 	bool declared; /* `args` says so: other names are not known to callers */
 };
 
-/* `recipe` is the recipe's object with references resolved. */
-struct public_arguments *public_arguments_new(const struct graph *g, const json_t *recipe);
+/* `recipe` is the recipe's object with references resolved. A name that nobody can give a value to
+ * is a warning. */
+struct public_arguments *public_arguments_new(
+	const struct graph *g, const json_t *recipe, struct report *warnings);
 /* Of a step recipe: its variables, each with what it begins with. */
 struct public_arguments *public_arguments_steps(const json_t *context);
 void public_arguments_free(struct public_arguments *p);

@@ -271,6 +271,8 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 			"write \"%.*s\": \"recipe\", or {\"from\": \"recipe\", \"values\": {…}}",
 			STR(alias));
 	}
+	if (json_is_object(binding))
+		p = place_member(&set->arena, p, S("from"));
 	struct str path = resolve(set, f, str_trim(json_str(from)));
 	if (!path.len) {
 		report_error(r, place_where(p), "there is no recipe '%.*s' to import",
@@ -279,6 +281,12 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 			STR(path_dir(f->path)), STR(set->dirs.packaged));
 	}
 	import->file = load(set, path, path, chain, p, r);
+	if (import->file && import->file->format == RECIPE_YAML) {
+		report_error(r, place_where(p), "'%.*s' is a step recipe, which cannot be imported",
+			STR(json_str(from)));
+		report_hint(r, "only another step recipe can call it, with `type: recipe`");
+		import->file = NULL;
+	}
 	if (!import->file || import->file->broken) {
 		import->file = NULL;
 		return false;

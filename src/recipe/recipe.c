@@ -55,9 +55,9 @@ json_t *recipe_mailbox(const struct recipe *recipe)
 		message_types(json_object_get(mailbox, "emits")));
 }
 
-json_t *recipe_artifacts(const struct recipe *recipe)
+static json_t *artifacts_of(const json_t *object)
 {
-	const json_t *declared = member(recipe, "artifacts");
+	const json_t *declared = json_object_get(object, "artifacts");
 	json_t *artifacts = json_object();
 	const char *name;
 	json_t *value;
@@ -75,15 +75,20 @@ json_t *recipe_artifacts(const struct recipe *recipe)
 	return artifacts;
 }
 
-/* Mistakes in the paths that are there whatever the values are. */
-static void check_artifacts(const struct recipe *recipe, struct report *r)
+json_t *recipe_artifacts(const struct recipe *recipe)
 {
-	AUTO_JSON *declared = recipe_artifacts(recipe);
+	return artifacts_of(recipe->file->object);
+}
+
+/* Mistakes in the paths that are there whatever the values are. */
+static void check_artifacts(const struct recipe_file *f, struct report *r)
+{
+	AUTO_JSON *declared = artifacts_of(f->object);
 	struct arena a = ARENA_INIT;
 	const char *name;
 	json_t *value;
 
-	struct place *all = place_member(&a, &recipe->file->place, S("artifacts"));
+	struct place *all = place_member(&a, &f->place, S("artifacts"));
 	json_object_foreach(declared, name, value)
 	{
 		struct place *place = place_member(&a, all, str_of(name));
@@ -208,6 +213,7 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 	}
 	if (file->format == RECIPE_YAML)
 		return open_steps(set, file, layer, given, r);
+	check_artifacts(file, r);
 	struct graph *g = recipe_graph(set, file, r);
 	if (!g)
 		return NULL;
@@ -216,9 +222,8 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 	recipe->set = set;
 	recipe->file = file;
 	recipe->layer = layer;
-	recipe->arguments = public_arguments_new(g, file->object);
+	recipe->arguments = public_arguments_new(g, file->object, &g->warnings);
 	warn_unknown_members(recipe);
-	check_artifacts(recipe, r);
 	if (r->errors == before)
 		return recipe;
 	recipe_free(recipe);

@@ -129,6 +129,9 @@ static void await_socket(const struct send_request *q, struct send_result *ret)
 
 static bool failed(int error, const struct send_request *q, struct report *r)
 {
+	if (error == -ENOENT) /* it has ended since, and somebody was quick to put it away */
+		return report_error(
+			r, (struct where){ 0 }, "run '%.*s' is gone", STR(q->frame.run));
 	return report_system(r, (struct where){ 0 }, "cannot use %s/" INBOX_FILE ": %s", q->dir,
 		strerror(-error));
 }

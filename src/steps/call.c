@@ -119,6 +119,17 @@ static struct graph *load(
 	return NULL;
 }
 
+/* What the called recipe says about its variables holds for what it was given, too. */
+static void hide_secrets(
+	const struct step_recipe *recipe, const json_t *vars, const struct step_host *host)
+{
+	for (size_t i = 0; host->set && i < recipe->secret_count; i++) {
+		struct str name = recipe->secrets[i];
+
+		host->set(host->data, name, json_object_getn(vars, name.p, name.len), true);
+	}
+}
+
 enum step_made call_open(const struct node *n, const struct scope *s, const struct step_call *up,
 	const struct step_host *host, struct step_call *ret, struct report *r)
 {
@@ -158,6 +169,7 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 	ret->passed = passed;
 	ret->vars = json_deep_copy(g->steps->context);
 	json_object_update(ret->vars, passed);
+	hide_secrets(step_graph_recipe(g), ret->vars, host);
 	json_object_set(ret->vars, "recipe", g->steps->metadata);
 	json_t *session = json_object_get(scope_vars(s), "session");
 	if (session)

@@ -47,7 +47,7 @@ const struct key step_keys[] = {
 		INTO(step_recipe, description, TEXT), .summary = "what it is for" },
 	{ NAME("version"), IN_RECIPE, .types = KEY_TEXT, .wanted = "a text such as \"1.0.0\"",
 		.example = "\"1.0.0\"", .required = true, INTO(step_recipe, version, TEXT),
-		.summary = "three numbers with dots between them" },
+		.summary = "three numbers with dots between them, such as 1.0.0" },
 	{ NAME("steps"), IN_RECIPE, .types = KEY_LIST, .wanted = "a list of steps",
 		.example = A_LIST, .items = KEY_ITEMS_STEPS, .summary = "what to do, in order" },
 	{ NAME("stages"), IN_RECIPE, .types = KEY_LIST, .wanted = "a list of stages",

@@ -26,6 +26,18 @@ bool key_present(const json_t *value)
 	return !json_is_integer(value) || json_integer_value(value) != 0;
 }
 
+/* What others call the command of a step. */
+static bool shell_key(struct str name)
+{
+	static const char *const names[] = { "run", "cmd", "cmds", "commands", "bash", "sh",
+		"shell_command", "script", "exec" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (str_eq(name, str_of(names[i])))
+			return true;
+	return false;
+}
+
 void key_unknown(const struct key_reader *kr, const struct key_object *o, struct str name)
 {
 	struct where w = place_key_where(key_place(kr, o, name));
@@ -42,8 +54,12 @@ void key_unknown(const struct key_reader *kr, const struct key_object *o, struct
 			r, w, "%.*sthe unknown key '%.*s' is ignored", STR(o->what), STR(shown));
 	if (near.len)
 		report_hint(r, "did you mean '%.*s'?", STR(near));
+	else if (o->in == KEY_IN_STEP && shell_key(name))
+		report_hint(r, "a shell command is `type: bash` with `command: …`");
 	else
 		report_hint(r, "`roux schema steps` has all keys");
+	if (near.len && !key_strict(o->in))
+		report_slip(r);
 }
 
 /* -- one value -----------------------------------------------------------------------------------

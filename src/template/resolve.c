@@ -202,7 +202,8 @@ bool resolver_missing(struct resolver *rs, struct str name, const char *form)
 	scope_names(rs->scope, offer_name, &near);
 	struct str best = near_best(&near);
 	if (best.len && !str_eq(best, name))
-		buf_printf(&rs->hint, "did you mean '%.*s'?", STR(best));
+		buf_printf(&rs->hint, "there is one for '%.*s': is one of the two misspelt?",
+			STR(best));
 	else if (repeat_name(name, &bare, &underscores))
 		buf_adds(&rs->hint, "it is known inside a node with `repeat`");
 	else if (form)

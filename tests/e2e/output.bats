@@ -66,6 +66,27 @@ keys='["artifacts","branches","code","coverage","error","failures","failures_tot
 	is "$status" 1
 }
 
+@test "tolerated is what a later attempt has made up for, not what failed in that attempt" {
+	cat >t.json <<-'END'
+		{"retry": 2, "template": ["false", {"failure": "branch", "template": "mkdir d/e"}], "recover": "mkdir d"}
+	END
+	run --separate-stderr quick exec --json @t.json
+	is "$status" 3
+	is "$(jq -c '[.failures[] | [.path, .tolerated]]' <<<"$output")" '[["0",true],["1",true],["0",false]]'
+	rm -r d
+	run quick exec --tolerate @t.json
+	is "$status" 0
+}
+
+@test "a plan that is cut says so" {
+	"$ROUX" plan --json '{"repeat":100001,"template":"echo"}' >out
+	is "$(jq -c '[(.argv | length), .truncated]' out)" '[100000,true]'
+	"$ROUX" plan '{"repeat":100001,"template":"echo"}' >out
+	has "$(tail -n 1 out)" 'and more'
+	"$ROUX" plan --json '{"repeat":2,"template":"echo"}' >out
+	is "$(jq -c 'keys' out)" '["argv","leaves"]'
+}
+
 @test "cannot start: 127 not found, 126 otherwise" {
 	echo text >f
 	mkdir d
@@ -292,6 +313,12 @@ keys='["artifacts","branches","code","coverage","error","failures","failures_tot
 	is "$(jq -r '.warnings | length' <<<"$output")" 1
 	run --separate-stderr "$ROUX" exec "echo a '|' b"
 	is "$(grep -c warning <<<"$stderr")" 0
+	printf 'name: t\ndescription: d\nversion: 1.0.0\nstep:\n  - {id: a, type: bash, command: touch started}\n' >s.yaml
+	run --separate-stderr "$ROUX" run s.yaml
+	is "$status" 2
+	has "$stderr" "did you mean 'steps'?"
+	run "$ROUX" check 'expr 1 < 2'
+	is "$output" 'no mistakes found'
 }
 
 @test "a file that was meant as a template: a hint after the failure" {

@@ -269,6 +269,55 @@ as_nobody() {
 	is "$(member 'len(d["errors"])')" 2
 }
 
+@test "mistakes in blocks of the frontmatter are told at their own lines" {
+	setup_recipes
+	cat >"$USER_DIR/m.md" <<-'END'
+		---
+		args:
+		  - a:int
+		  - b c
+		defaults:
+		  x: 1
+
+		  a: q
+		imports:
+		  one: nope
+		  two:
+		    from: nope
+		  three: {"from": "nope"}
+		artifacts:
+		  r: out/{a b}
+		---
+		```template
+		echo
+		```
+	END
+	asks 2 check --json m
+	is "$(member '[(e["line"], e["column"]) for e in d["errors"]]')" \
+		'[(4, 5), (8, 6), (10, 8), (12, 11), (13, 19), (15, 10)]'
+	printf -- '---\nargs: a:int, b c\ndefaults:\n  - x: 1\n  - a: q\n---\n```template\necho\n```\n' >"$USER_DIR/m.md"
+	asks 2 check --json m
+	is "$(member '[(e["line"], e["column"]) for e in d["errors"]]')" '[(2, 14), (5, 5)]'
+}
+
+@test "a name that args keeps from callers and nothing gives is warned about" {
+	setup_recipes
+	echo '{"args": ["a"], "defaults": {"c": 1}, "values": {"d": 2},
+		"template": "echo {a} {hidden} {c} {d} {e=1} {f?g:h} {i??j} {run_id}"}' >"$USER_DIR/r.json"
+	asks 0 check --json r
+	is "$(member '[(e["line"], e["message"].split()[0]) for e in d["warnings"]]')" "[(2, \"'hidden'\")]"
+}
+
+@test "check without operands leaves out what packaged recipes warn of" {
+	setup_recipes
+	echo '{"template": "sh -c {code}"}' >"$PACKAGED/p.json"
+	echo '{"template": []}' >"$PACKAGED/q.json"
+	asks 2 check --json
+	is "$(member 'len(d["errors"]), d["warnings"]')" '(1, [])'
+	asks 0 check --json p
+	is "$(member 'len(d["warnings"]) > 0')" True
+}
+
 @test "lines that were ignored are told together with what is wrong" {
 	setup_recipes
 	printf -- '---\nwhat is this\n---\n```template\n\n```\n' >"$USER_DIR/m.md"

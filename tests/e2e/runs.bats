@@ -576,3 +576,8 @@ for n in range(64): sys.stdout.write("{\"seq\":%d,\"ts\":\"\",\"type\":\"x\",\"p
 	has "${lines[1]}" "\"seq\":$((count + 65)),"
 	is "$(stat -c %a "$(state)/runs/a/events.1.jsonl")" 600
 }
+
+@test "rerun --foreground stays attached, whatever else was asked for" {
+	quick run -q --as first '["echo a","echo b"]'
+	is "$(quick rerun -q --from 1 --detach --foreground first)" b
+}

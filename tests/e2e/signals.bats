@@ -245,3 +245,9 @@ sleeper='sh -c "echo \$\$ >>pids; sleep 100; true"'
 	lines_at_least pids 1
 	nobody_left
 }
+
+@test "a SIGCHLD that somebody else ignores is no matter" {
+	run bash -c 'trap "" CHLD; exec "$0" exec -q "echo a"' "$ROUX"
+	is "$status" 0
+	is "$output" a
+}

@@ -195,11 +195,11 @@ killed() {
 	is "$(tr '\n' ' ' <log)" "1 2 "
 }
 
-# again NODE [OPTION]...: what `it` runs when it is run again from there.
+# again NODE [OPTION]...: what `it` runs when it is run again from there, in no order.
 again() {
 	: >log
 	roux rerun -q it --from "$@" >out || return
-	tr '\n' ' ' <log
+	sort log | tr '\n' ' '
 }
 
 @test "rerun begins in a called recipe, in a round of a loop, behind a gate that was passed" {
@@ -231,7 +231,7 @@ again() {
 	is "$(again z)" "z "
 	cmp first out
 	is "$(again 1.1.r1)" "p2 z "
-	is "$(again 1.0.r1)" "w1 w2 p1 p2 p3 z "
+	is "$(again 1.0.r1)" "p1 p2 p3 w1 w2 z "
 	cmp first out
 	is "$(again 0.1.0.1 --only)" "y "
 	is "$(cat out)" A
@@ -339,6 +339,27 @@ gated() {
 	is "$(tr '\n' ' ' <log)" "a b "
 }
 
+@test "of two answers at once one counts" {
+	local i yes no
+	recipe it.yaml <<-'END'
+	stages: [{name: one, steps: [{id: a, type: bash, command: "true"}], approval: {required: true, prompt: "on?"}}]
+	END
+	for i in {1..12}; do
+		roux run -q --as "r$i" it.yaml || true
+		roux approve "r$i" >/dev/null 2>&1 & yes=$!
+		roux deny "r$i" >/dev/null 2>&1 & no=$!
+		wait "$yes" && yes=0 || yes=$?
+		wait "$no" && no=0 || no=$?
+		is "$((yes + no))" 2
+		run -$((yes ? 1 : 0)) roux resume -q "r$i"
+	done
+	roux run -q --as it it.yaml || true
+	roux approve it >/dev/null
+	run -2 --separate-stderr roux deny it
+	is "$stderr" "roux: error: the run 'it' has its answer already
+     hint: \`roux resume it\` goes on"
+}
+
 @test "the time since when it waits does not change with a resume" {
 	local since
 	gated
@@ -374,6 +395,40 @@ gated() {
 	dir=$(state)/runs/it
 	found=$(grep -rl hunter22 "$dir" ev out err || true)
 	is "$found" "$dir/values.json"
+}
+
+@test "secrets that are known only while it runs, and those of a called recipe, are masked" {
+	recipe it.yaml <<-'END'
+	secrets: [made, all]
+	context: {l: [1, 2]}
+	steps:
+	- {id: a, type: bash, command: "printf 'made-'; echo here", output: made}
+	- {id: b, type: bash, command: "true '{{made}}'", env: {M: "{{made}}"}}
+	- {id: c, type: bash, foreach: "{{l}}", command: "printf 'item-'; printf {{item}}", collect: all}
+	- {id: d, type: bash, foreach: "{{all}}", command: "true {{item}}"}
+	- {id: e, type: recipe, recipe: sub.yaml, context: {v: "{{l}}", w: "{{word}}"}}
+	END
+	recipe sub.yaml <<-'END'
+	secrets: [w, own]
+	context: {v: 1, w: 2}
+	steps:
+	- {id: x, type: bash, command: "true {{w}}", env: {W: "{{w}}"}}
+	- {id: y, type: bash, command: "printf 'own-'; printf child", output: own}
+	- {id: z, type: bash, command: "true {{own}}", env: {O: "{{own}}"}}
+	END
+	roux run --as it it.yaml word=passed-on 2>err
+	run grep -E 'made-here|item-[12]|passed-on|own-child' err "$(state)/runs/it/events.jsonl"
+	is "$output" ""
+	has "$(cat err)" "true ***"
+}
+
+@test "a resume of a run that is done tells nothing more when it is to be quiet" {
+	recipe it.yaml <<-'END'
+	steps: [{id: a, type: bash, command: "echo a; false", on_error: continue, output: a}]
+	END
+	roux run -q --as it it.yaml
+	run -0 --separate-stderr roux resume -q it
+	is "$output/$stderr" "a/"
 }
 
 @test "--stream shows the lines of steps as they come" {

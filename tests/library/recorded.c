@@ -1,8 +1,9 @@
 /* Recorded, detached and other processes' runs, through the public header alone. The argument is
  * the roux program. */
-#include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,26 @@ static void a_run_without_a_name_gets_one(void **state UNUSED)
 	assert_int_equal(roux_run_wait(b), ROUX_DONE);
 	roux_run_free(a);
 	roux_run_free(b);
+	roux_free(r);
+}
+
+static void made_names_never_meet(void **state UNUSED)
+{
+	struct roux *r = context();
+	struct roux_plan *plan = plan_named(r, "t", "true", NULL);
+	struct roux_start how = recorded_as(NULL);
+
+	/* The digits have 16 bits: without care one in ten such tests would fail. */
+	for (int i = 0; i < 120; i++) {
+		struct roux_run *run = roux_run_start(plan, &how, NULL, NULL);
+
+		if (!run)
+			fail_msg("%d: %s", i, roux_errors_text(r));
+		assert_int_equal(roux_run_wait(run), ROUX_DONE);
+		assert_string_equal(file_of(roux_run_id(run), "generations/1/run.json"), "");
+		roux_run_free(run);
+	}
+	roux_plan_free(plan);
 	roux_free(r);
 }
 
@@ -683,6 +704,89 @@ static void a_run_of_one_thread_is_ended_by_another(void **state UNUSED)
 	roux_free(r);
 }
 
+static void an_outer_loop_can_drive_all_of_them(void **state UNUSED)
+{
+	struct roux *r = context();
+	struct pollfd ready = { .fd = roux_fd(r), .events = POLLIN };
+	struct roux_start how = recorded_as("outer");
+	struct roux_run *runs[3];
+	struct told t[3] = { 0 };
+
+	runs[0] = start(r, "sleep 0.05", &how, on_event, &t[0]);
+	how = recorded_as("outer-apart");
+	how.detach = true;
+	runs[1] = start(r, "sleep 0.05", &how, on_event, &t[1]);
+	runs[2] = roux_run_open(r, "outer", on_event, &t[2]);
+	do {
+		if (poll(&ready, 1, 10000) == 0)
+			fail_msg("the descriptor was never ready");
+	} while (roux_turn(r, 0) > 0);
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+		assert_int_equal(roux_run_status(runs[i]), ROUX_DONE);
+		assert_string_equal(t[i].types, "run.start command.start command.done run.done ");
+		roux_run_free(runs[i]);
+	}
+	roux_free(r);
+}
+
+/* The descriptors that are handed to a supervisor may be any, those of its streams too. */
+static void a_supervisor_gets_its_descriptors_wherever_they_are(void **state UNUSED)
+{
+	int high[200], streams[3];
+	struct roux_start how = recorded_as("numbers");
+
+	for (size_t i = 0; i < ARRAY_SIZE(high); i++)
+		high[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	for (int pass = 0; pass < 2; pass++) {
+		struct roux *r = context();
+
+		how.detach = true;
+		for (int fd = 0; pass && fd < 3; fd++) {
+			streams[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 400);
+			(void)close(fd);
+		}
+		struct roux_run *run = start(r, "echo numbers", &how, NULL, NULL);
+		enum roux_status status = roux_run_wait(run);
+		for (int fd = 0; pass && fd < 3; fd++) {
+			(void)dup2(streams[fd], fd);
+			(void)close(streams[fd]);
+		}
+		assert_int_equal(status, ROUX_DONE);
+		has(roux_run_result(run), "numbers");
+		roux_run_free(run);
+		/* What roux had opened in their place has been closed with it. */
+		roux_free(r);
+		for (size_t i = 0; !pass && i < ARRAY_SIZE(high); i++)
+			(void)close(high[i]);
+	}
+}
+
+static void a_process_that_cannot_run_commands_is_told(void **state UNUSED)
+{
+	struct roux_options o = options_of();
+	struct roux *r = context();
+	struct roux_start how = recorded_as("ignored");
+	struct roux_plan *plan = plan_named(r, "t", "echo a", NULL);
+
+	(void)signal(SIGCHLD, SIG_IGN);
+	assert_null(roux_run_start(plan, &how, NULL, NULL));
+	has(roux_errors_text(r), "this process ignores SIGCHLD");
+	how.detach = true;
+	struct roux_run *run = roux_run_start(plan, &how, NULL, NULL);
+	assert_int_equal(roux_run_wait(run), ROUX_DONE);
+	(void)signal(SIGCHLD, SIG_DFL);
+	roux_run_free(run);
+	roux_plan_free(plan);
+	roux_free(r);
+	o.cwd = "/nonexistent/directory";
+	r = roux_new(&o);
+	plan = plan_named(r, "t", "echo a", NULL);
+	assert_null(roux_run_start(plan, NULL, NULL, NULL));
+	has(roux_errors_text(r), "cannot run in the directory /nonexistent/directory");
+	roux_plan_free(plan);
+	roux_free(r);
+}
+
 /* -- threads -------------------------------------------------------------------------------------
  */
 
@@ -780,6 +884,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_recorded_run_is_that_of_roux_run),
 		cmocka_unit_test(a_name_is_taken_only_while_its_run_lives),
 		cmocka_unit_test(a_run_without_a_name_gets_one),
+		cmocka_unit_test(made_names_never_meet),
 		cmocka_unit_test(what_cannot_be_is_said),
 		cmocka_unit_test(what_failed_may_be_handed_on),
 		cmocka_unit_test(a_callback_may_cancel_at_the_very_first_event),
@@ -797,6 +902,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_detached_run_goes_on_without_its_context),
 		cmocka_unit_test(a_supervisor_that_is_killed_is_noticed),
 		cmocka_unit_test(a_run_of_one_thread_is_ended_by_another),
+		cmocka_unit_test(an_outer_loop_can_drive_all_of_them),
+		cmocka_unit_test(a_supervisor_gets_its_descriptors_wherever_they_are),
+		cmocka_unit_test(a_process_that_cannot_run_commands_is_told),
 		cmocka_unit_test(contexts_in_threads_record_into_one_ledger),
 		cmocka_unit_test(one_name_has_one_winner),
 		cmocka_unit_test(a_wait_for_a_run_ends_when_somebody_wakes_it),

@@ -48,7 +48,8 @@ int cli_refuse(struct cli *cli, bool json)
 		issues_document(&cli->report, &text);
 		(void)cli_print(mask_text(cli->mask, buf_str(&text), &cli->arena));
 	} else {
-		report_text(&cli->report, REPORT_ERRORS, &text);
+		/* A slip often explains the error. */
+		report_text(&cli->report, REPORT_ERRORS | REPORT_SLIPS, &text);
 		cli_say(mask_text(cli->mask, buf_str(&text), &cli->arena));
 	}
 	return report_has_system(&cli->report) ? 1 : 2;

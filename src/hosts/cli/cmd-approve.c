@@ -60,6 +60,12 @@ static json_t *meant(struct cli *cli, const struct run_look *look, const char *s
 	struct report *r = &cli->report;
 	json_t *gate = str_eq(look->status, S("paused")) ? gate_pending(look->dir, r) : NULL;
 
+	if (!gate && str_eq(look->status, S("paused"))) {
+		report_error(r, (struct where){ 0 }, "the run '%.*s' has its answer already",
+			STR(look->id));
+		report_hint(r, "`roux resume %.*s` goes on", STR(look->id));
+		return NULL;
+	}
 	if (!gate) {
 		report_error(r, (struct where){ 0 },
 			"the run '%.*s' waits for no approval: it is %.*s", STR(look->id),
@@ -89,8 +95,10 @@ static int answer(struct cli *cli, const struct answer_opts *o, bool approve, si
 	if (!gate)
 		return cli_forbid(cli, o->common.json, run.look.id, "nothing to approve");
 	const char *text = approve ? o->message : o->reason;
-	if (!gate_answer(run.look.dir, gate, approve, str_of(text), false, &cli->report))
-		return cli_refuse(cli, o->common.json);
+	bool late = false;
+	if (!gate_answer(run.look.dir, gate, approve, str_of(text), false, &late, &cli->report))
+		return late ? cli_forbid(cli, o->common.json, run.look.id, "nothing to approve")
+			    : cli_refuse(cli, o->common.json);
 	struct str stage = json_str(json_object_get(gate, "stage"));
 	if (o->resume)
 		return -1;

@@ -255,7 +255,7 @@ static int answer_json(struct cli *cli, const struct run_look *look)
 	return cli_print(buf_str(&text));
 }
 
-static int answer_text(struct cli *cli, const struct run_look *look)
+static int answer_text(struct cli *cli, const struct run_look *look, bool quiet)
 {
 	struct tail output = { run_file(&cli->arena, look->dir, "stdout.log"), STDOUT_FILENO, 0,
 		0 };
@@ -264,14 +264,16 @@ static int answer_text(struct cli *cli, const struct run_look *look)
 
 	if (e < 0)
 		return copy_failed(cli, e, output.path);
+	if (quiet)
+		return 0;
 	runs_result_text(look, &text);
 	cli_say(buf_str(&text));
 	return 0;
 }
 
-int run_answer(struct cli *cli, const struct run_look *look, bool json)
+int run_answer(struct cli *cli, const struct run_look *look, bool json, bool quiet)
 {
-	return json ? answer_json(cli, look) : answer_text(cli, look);
+	return json ? answer_json(cli, look) : answer_text(cli, look, quiet);
 }
 
 static int run_wait(void *host, const struct command *c, const void *opts, size_t count,
@@ -287,7 +289,7 @@ static int run_wait(void *host, const struct command *c, const void *opts, size_
 	if (!run_operand_find(cli, &o->common, words[0], &run, &status) ||
 		!await_end(cli, &run, words[0], o->common.json, &status))
 		return status;
-	status = o->common.json ? answer_json(cli, &run.look) : answer_text(cli, &run.look);
+	status = o->common.json ? answer_json(cli, &run.look) : answer_text(cli, &run.look, false);
 	return status ? status : runs_exit(&run.look, o->strict, o->tolerate);
 }
 

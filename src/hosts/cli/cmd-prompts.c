@@ -51,8 +51,10 @@ bool prompt_directory(struct cli *cli, const char *dir, struct str *cwd, struct 
 	char here[4096];
 	struct stat st;
 
-	if (!getcwd(here, sizeof(here)))
-		return report_errno(&cli->report, errno, "cannot tell the working directory");
+	if (!getcwd(here, sizeof(here))) {
+		report_errno(&cli->report, errno, "cannot tell the working directory");
+		return report_hint(&cli->report, "go to a directory that exists");
+	}
 	*stands = *cwd = arena_str(a, str_of(here));
 	if (!dir)
 		return true;

@@ -23,7 +23,7 @@ struct cmd_resume_opts {
 	struct launch_opts launch;
 	unsigned in_doubt;
 	const char *from;
-	bool only;
+	bool only, foreground;
 };
 
 static const char *const doubt_words[] = { "rerun", "stop", NULL };
@@ -39,6 +39,8 @@ static const struct opt rerun_opts[] = {
 		"run this node again and what follows it; its path, or its label"),
 	OPT_FLAG(0, "only", struct cmd_resume_opts, only,
 		"run only that node; its output is the result"),
+	OPT_FLAG(0, "foreground", struct cmd_resume_opts, foreground,
+		"stay attached, which is the default; wins over --detach"),
 };
 
 static const struct opt_set resume_sets[] = {
@@ -142,7 +144,7 @@ static bool plan_again(struct cli *cli, struct launch *l)
 static int answer_ended(
 	struct cli *cli, const struct cmd_resume_opts *o, const struct run_look *look)
 {
-	int status = run_answer(cli, look, o->common.json);
+	int status = run_answer(cli, look, o->common.json, o->run.quiet);
 
 	return status ? status : runs_exit(look, o->run.strict, o->run.tolerate);
 }
@@ -352,7 +354,7 @@ static int rerun_thawed(struct cli *cli, const struct cmd_resume_opts *o, struct
 	l->dir = run_directory(&l->arena, l->root, l->id);
 	l->rerun_of = look->id;
 	l->how = S("rerun");
-	l->detached = o->launch.detach;
+	l->detached = o->launch.detach && !o->foreground;
 	l->only = o->only ? buf_str(&node) : S("");
 	if (!l->graph->steps)
 		run_add_values(l->values, l->id, l->dir);

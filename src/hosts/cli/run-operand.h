@@ -28,4 +28,4 @@ int run_operand_refuse(struct cli *cli, bool json, const char *word, const char 
 
 /* The output and the last word of an ended run, or its document. Returns 0, or an exit status when
  * it could not be told. */
-int run_answer(struct cli *cli, const struct run_look *look, bool json);
+int run_answer(struct cli *cli, const struct run_look *look, bool json, bool quiet);

@@ -190,7 +190,7 @@ static void all_mistakes_are_told_in_one_go(void **state UNUSED)
 
 	read_text(&x, "# hi\n\n```json\n{bad\n```\n");
 	assert_int_equal(x.errors.errors, 2);
-	issue_is(&x.errors, 1, 4, 2, "not valid JSON: string or '}' expected");
+	issue_is(&x.errors, 1, 4, 2, "not valid JSON: found bad, expected a name in double quotes");
 	read_text(&x, "---\na: 1\n\n```recipe\nx\n```\n");
 	assert_int_equal(x.errors.errors, 2);
 	issue_is(&x.errors, 0, 1, 1, "the frontmatter is not closed");
@@ -535,12 +535,13 @@ static void the_first_executable_fence_counts_and_others_are_warned_about(void *
 static void json_fences_must_be_json_and_say_where_not(void **state UNUSED)
 {
 	refused("---\n---\n\n```json\n{\"template\": \"x\",\n \"a\": tru}\n```\n", 6, 7,
-		"not valid JSON: invalid token");
-	refused("---\n---\n```recipe\necho x\n```\n", 4, 1, "not valid JSON: invalid token");
+		"not valid JSON: found tru, expected a value");
+	refused("---\n---\n```recipe\necho x\n```\n", 4, 1,
+		"not valid JSON: found echo, expected a value");
 	refused("---\n---\n```json\n\n  [1,\n2\n```\n", 6, 2,
-		"not valid JSON: ']' expected near end of file");
+		"not valid JSON: the text ends too early");
 	refused("\xEF\xBB\xBF---\r\n---\r\n```json\r\n{\r\n?\r\n```\r\n", 5, 1,
-		"not valid JSON: string or '}' expected");
+		"not valid JSON: found ?, expected a name in double quotes");
 }
 
 static void other_fences_are_json_when_they_look_so_and_parse(void **state UNUSED)

@@ -45,7 +45,9 @@ static void pour(struct loop *l, struct str text, int end)
 
 static void begin(struct loop *l, struct capture *c, enum capture_mode mode, int *end)
 {
-	*c = (struct capture){ .chunk = &chunk, .store = &store, .came = on_came, .ended = on_ended };
+	*c = (struct capture){
+		.chunk = &chunk, .store = &store, .came = on_came, .ended = on_ended
+	};
 	came = ended = 0;
 	assert_int_equal(capture_open(c, mode, end), 0);
 	capture_watch(l, c);

@@ -226,7 +226,8 @@ static void settings_are_numbers_or_texts_that_give_them(void **state UNUSED)
 		{ "1.0", SETTING_ATTEMPTS, 1 }, { "0", SETTING_ATTEMPTS, -1 },
 		{ "1.5", SETTING_ATTEMPTS, -1 }, { "\"\"", SETTING_ATTEMPTS, 1 },
 		{ "\"3\"", SETTING_ATTEMPTS, 3 }, { "\"-1\"", SETTING_ATTEMPTS, -1 },
-		{ "\"{n}\"", SETTING_ATTEMPTS, 7 }, { "\"{x=0}\"", SETTING_ATTEMPTS, -1 } };
+		{ "\"{n}\"", SETTING_ATTEMPTS, 7 }, { "\"{x=0}\"", SETTING_ATTEMPTS, -1 },
+		{ "1000000000000000000", SETTING_ATTEMPTS, 9000000000000000 } };
 
 	AUTO_JSON *values = json_pack("{s:i}", "n", 7);
 	struct scope scope = { .values = values };
