@@ -256,7 +256,7 @@ static void mistakes_are_told_with_their_place_and_a_hint(void **state UNUSED)
 	resolve(&f, &f.node, "a {scoep} b", &got);
 	const struct issue *i = &f.report.issues.at[0];
 	assert_str(i->message, "no value for 'scoep'");
-	assert_str(i->hint, "did you mean 'scope'?");
+	assert_str(i->hint, "there is one for 'scope': is one of the two misspelt?");
 	assert_int_equal(i->column, 3);
 	assert_int_equal(i->mark_len, 7);
 	resolve(&f, &f.node, "x {out-dir}", &got);
