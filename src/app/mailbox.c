@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/control-socket.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "runs/endpoint.h"
@@ -318,24 +319,11 @@ static void watch_file(struct mailbox *m, int fd, int *wd)
 	*wd = inotify_add_watch(m->watch.fd, buf_cstr(&path), file_events);
 }
 
-static int open_file(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	(void)close(fd);
-	return -EINVAL;
-}
-
 /* Opens the file that has the name now, and made if there is none. */
 static int open_inbox(struct mailbox *m)
 {
 	struct stat st;
-	int fd = open_file(buf_cstr(&m->inbox_path));
+	int fd = file_open_regular(buf_cstr(&m->inbox_path), O_RDONLY | O_CREAT);
 
 	if (fd < 0)
 		return fd;
@@ -376,7 +364,8 @@ void mailbox_look(struct mailbox *m)
 static void look_outbox(struct mailbox *m, uint32_t mask)
 {
 	if (m->outbox_watch < 0 || mask & ~(uint32_t)IN_MODIFY) {
-		AUTO_CLOSE int fd = open_file(buf_cstr(&m->outbox_path));
+		AUTO_CLOSE int fd =
+			file_open_regular(buf_cstr(&m->outbox_path), O_RDONLY | O_CREAT);
 
 		if (fd >= 0)
 			watch_file(m, fd, &m->outbox_watch);

@@ -112,18 +112,10 @@ static bool failed(struct run *run, double timeout_s, size_t max, struct buf *wh
 
 static void listen_to_signals(struct loop *loop, struct section_run *s)
 {
-	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	int list[ARRAY_SIZE(wanted) + 1] = { 0 };
-	size_t n = 0;
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		struct sigaction now;
-
-		if (sigaction(wanted[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-			list[n++] = wanted[i];
-	}
 	s->signals.came = on_signal;
-	(void)signals_start(loop, &s->signals, list);
+	(void)signals_start(loop, &s->signals, wanted);
 }
 
 bool prompts_run_section(void *data, const char *const *argv, const char *cwd, double timeout_s,

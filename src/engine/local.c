@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "engine/environment.h"
 #include "engine/program.h"
 #include "loop/child.h"
 #include "loop/tree.h"
@@ -25,8 +26,6 @@ enum {
 };
 
 enum stage { STAGE_RUNNING, STAGE_ASKING, STAGE_ASKED, STAGE_KILLED };
-
-typedef VEC(const char *) names;
 
 struct local_job {
 	struct job job;
@@ -54,11 +53,7 @@ struct local {
 	struct local_options options;
 	struct programs programs;
 	struct list jobs;
-	/* The environment; slot 0 is the mark of the command that is just being started. */
-	names env;
-	struct buf mark_entry;
-	struct buf run_mark; /* "/pid-time." */
-	uint64_t started;    /* commands so far */
+	struct environment env;
 	sigset_t mask;
 	char *chunk; /* for reading outputs */
 	/* Most commands are over in a moment: what they printed is then read once, when they have
@@ -86,47 +81,6 @@ static struct local *local_of(struct executor *e)
 static struct local_job *job_of(struct job *j)
 {
 	return container_of(j, struct local_job, job);
-}
-
-/* -- environment ---------------------------------------------------------------------------------
- */
-
-static bool same_name(const char *a, const char *b)
-{
-	size_t n = strcspn(a, "=");
-
-	return strncmp(a, b, n) == 0 && b[n] == '=';
-}
-
-static void build_env(struct local *l)
-{
-	const char *outer = getenv(TREE_VARIABLE);
-
-	/* A run inside a command of another run keeps the other's marks. */
-	buf_printf(&l->mark_entry, "%s=%s", TREE_VARIABLE, outer && outer[0] == '/' ? outer : "/");
-	buf_printf(&l->run_mark, "/%d-%" PRIu64 ".", (int)getpid(), clock_mono_us());
-	vec_push(&l->env, NULL);
-	for (char **e = environ; e && *e; e++) {
-		bool replaced = same_name(TREE_VARIABLE "=", *e);
-
-		for (size_t i = 0; l->options.env && l->options.env[i]; i++)
-			replaced |= same_name(l->options.env[i], *e);
-		if (!replaced)
-			vec_push(&l->env, *e);
-	}
-	for (size_t i = 0; l->options.env && l->options.env[i]; i++) {
-		bool again = false; /* the last one of a name counts */
-
-		for (size_t k = i + 1; l->options.env[k]; k++)
-			again |= same_name(l->options.env[i], l->options.env[k]);
-		if (!again)
-			vec_push(&l->env, l->options.env[i]);
-	}
-	vec_push(&l->env, NULL);
-	l->programs.path = S("/usr/local/bin:/usr/bin:/bin");
-	for (size_t i = 1; l->env.at[i]; i++)
-		if (same_name("PATH=", l->env.at[i]))
-			l->programs.path = str_of(l->env.at[i] + 5);
 }
 
 /* -- the end of a job ----------------------------------------------------------------------------
@@ -294,7 +248,7 @@ static size_t press(struct local *l, struct tree_scan *scan, struct local_job *j
 {
 	bool alone = l->options.whole && l->jobs.next->next == &l->jobs;
 	struct tree of_job = { .pid = j ? j->child.pid : 0,
-		.mark = j ? buf_str(&j->mark) : buf_str(&l->run_mark),
+		.mark = j ? buf_str(&j->mark) : buf_str(&l->env.run_mark),
 		.adopt_since_ms = j && alone ? j->began_ms : 0 };
 	const struct tree *tree = !j && l->options.whole ? NULL : &of_job;
 	bool asking = *stage == STAGE_ASKING;
@@ -489,42 +443,19 @@ static int open_input(
 	return r < 0 ? r : fd;
 }
 
-/* The environment of one command: the run's, and what is only its own. */
-static void job_env(struct local *l, const char *const *own, names *ret)
-{
-	for (size_t i = 0; l->env.at[i]; i++) {
-		bool replaced = false;
-
-		for (size_t k = 0; own[k]; k++)
-			replaced |= same_name(own[k], l->env.at[i]);
-		if (!replaced)
-			vec_push(ret, l->env.at[i]);
-	}
-	for (size_t k = 0; own[k]; k++)
-		vec_push(ret, own[k]);
-	vec_push(ret, NULL);
-}
-
 static int spawn(
 	struct local *l, struct local_job *j, const struct job_spec *spec, int in, int out, int err)
 {
-	size_t entry = l->mark_entry.len;
+	struct command_environment env;
 	int error = ENOENT;
 	const char *program = programs_find(&l->programs, spec->argv[0], &error);
 
 	if (!program)
 		return -error;
-	buf_printf(&j->mark, "%s%" PRIu64 "/", buf_cstr(&l->run_mark), ++l->started);
-	/* Our marks begin with the slash that the outer ones end with. */
-	buf_add(&l->mark_entry, str_from(buf_str(&j->mark), 1));
-	l->env.at[0] = buf_cstr(&l->mark_entry);
-	names env = { 0 };
-	if (spec->env)
-		job_env(l, spec->env, &env);
 	struct child_spec child = {
 		.program = program,
 		.argv = spec->argv,
-		.envp = spec->env ? env.at : l->env.at,
+		.envp = environment_take(&l->env, spec->env, &j->mark, &env),
 		.in = in,
 		.out = out,
 		.err = err,
@@ -545,8 +476,7 @@ static int spawn(
 	int r = child_spawn(l->loop, &j->child, &child);
 	if (child.note)
 		spec->record->failed = child.note->failed;
-	buf_truncate(&l->mark_entry, entry);
-	vec_done(&env);
+	environment_taken(&l->env, &env);
 	return r;
 }
 
@@ -659,9 +589,7 @@ static void close_executor(struct executor *e)
 	tree_asked_done(&l->asked);
 	free(l->chunk);
 	programs_done(&l->programs);
-	vec_done(&l->env);
-	buf_done(&l->mark_entry);
-	buf_done(&l->run_mark);
+	environment_done(&l->env);
 	free(l);
 }
 
@@ -694,6 +622,7 @@ struct executor *local_executor(struct loop *loop, const struct local_options *o
 		l->mask = *o->mask;
 	else
 		(void)pthread_sigmask(SIG_SETMASK, NULL, &l->mask);
-	build_env(l);
+	environment_init(&l->env, o->env);
+	l->programs.path = environment_path(&l->env);
 	return &l->executor;
 }

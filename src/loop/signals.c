@@ -23,8 +23,12 @@ int signals_start(struct loop *l, struct signals *s, const int *list)
 	sigset_t set;
 
 	(void)sigemptyset(&set);
-	for (; *list; list++)
-		(void)sigaddset(&set, *list);
+	for (; *list; list++) {
+		struct sigaction now;
+
+		if (sigaction(*list, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			(void)sigaddset(&set, *list);
+	}
 	(void)pthread_sigmask(SIG_BLOCK, &set, &s->before);
 	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)

@@ -11,7 +11,8 @@ struct signals {
 	void (*came)(struct signals *s, int signal, int value); /* value: of a queued one */
 };
 
-/* Blocks the listed signals (ends with 0) and reports them through `came`. -errno. */
+/* Blocks the listed signals (ends with 0) and reports them through `came`. One that is ignored
+ * (nohup, a background job) stays ignored. -errno. */
 int signals_start(struct loop *l, struct signals *s, const int *list);
 /* Undoes it: from now on they do what they did before. What came meanwhile is forgotten, or it
  * would end the process here. */

@@ -65,36 +65,6 @@ struct str path_tilde(struct arena *a, struct str path, struct str home)
 	return arena_printf(a, "%.*s%.*s", STR(home), STR(str_from(path, 1)));
 }
 
-struct str path_from(struct arena *a, struct str dir, struct str path)
-{
-	AUTO_BUF whole = BUF_INIT;
-	AUTO_BUF clean = BUF_INIT;
-
-	if (!path.len || path.p[0] != '/') {
-		buf_add(&whole, dir);
-		buf_addc(&whole, '/');
-	}
-	buf_add(&whole, path);
-	struct str w = buf_str(&whole);
-	for (size_t at = 0; at < w.len;) {
-		size_t end = str_find(w, '/', at);
-		struct str part = str_sub(w, at, end - at);
-
-		if (str_eq(part, S(".."))) {
-			while (clean.len && clean.p[clean.len - 1] != '/')
-				buf_truncate(&clean, clean.len - 1);
-			buf_truncate(&clean, clean.len ? clean.len - 1 : 0);
-		} else if (part.len && !str_eq(part, S("."))) {
-			buf_addc(&clean, '/');
-			buf_add(&clean, part);
-		}
-		at = end + 1;
-	}
-	if (!clean.len)
-		buf_addc(&clean, '/');
-	return arena_str(a, buf_str(&clean));
-}
-
 static bool executable(const char *path)
 {
 	struct stat st;

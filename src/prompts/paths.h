@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/arena.h"
+#include "base/path.h"
 #include "base/str.h"
 
 /* Names of files and programs as people write them. Everything is made in the arena. */
@@ -14,8 +14,6 @@ struct str path_global_config(struct arena *a, struct str home);
 bool path_typed(struct str text);
 /* ~ and ~/x; all else is as it was. */
 struct str path_tilde(struct arena *a, struct str path, struct str home);
-/* Made absolute from `dir`, without `.`, `..` and double slashes; links are not followed. */
-struct str path_from(struct arena *a, struct str dir, struct str path);
 
 /* The program that `word` means for somebody who stands in `cwd`: the word itself when it has a
  * slash, else looked up in `search`, a list as in PATH. NULL: there is none. */

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 
 struct str path_base(struct str path)
 {
@@ -38,33 +39,9 @@ struct str path_below(struct arena *a, struct str dir, struct str name)
 
 struct str path_absolute(struct arena *a, struct str path)
 {
-	AUTO_BUF whole = BUF_INIT;
-	AUTO_BUF clean = BUF_INIT;
 	char cwd[4096];
 
-	if (!path.len || path.p[0] != '/') {
-		buf_adds(&whole, getcwd(cwd, sizeof(cwd)) ? cwd : "");
-		buf_addc(&whole, '/');
-	}
-	buf_add(&whole, path);
-	struct str w = buf_str(&whole);
-	for (size_t at = 0; at < w.len;) {
-		size_t end = str_find(w, '/', at);
-		struct str part = str_sub(w, at, end - at);
-
-		if (str_eq(part, S(".."))) {
-			size_t up = clean.len;
-
-			while (up && clean.p[up - 1] != '/')
-				up--;
-			buf_truncate(&clean, up ? up - 1 : 0);
-		} else if (part.len && !str_eq(part, S("."))) {
-			buf_addc(&clean, '/');
-			buf_add(&clean, part);
-		}
-		at = end + 1;
-	}
-	return clean.len ? arena_str(a, buf_str(&clean)) : S("/");
+	return path_from(a, str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ""), path);
 }
 
 static const char *home(void)

@@ -9,7 +9,7 @@ enum {
 	HEX_ROWS = 16, /* more of them tell nobody anything */
 };
 
-static void put(struct buf *b, uint32_t c)
+void markup_char(struct buf *b, uint32_t c)
 {
 	switch (c) {
 	case '&':
@@ -38,7 +38,7 @@ static void write_text(struct buf *b, struct str s, bool lines)
 
 	for (size_t at = 0; at < s.len;) {
 		at += utf8_decode(s, at, &c);
-		put(b, picture_clean(c, lines));
+		markup_char(b, picture_clean(c, lines));
 	}
 }
 
@@ -70,7 +70,7 @@ static void put_printed(void *data, uint32_t c)
 		buf_addc(p->b, '\n'); /* a terminal would write over the line; both are shown */
 	p->returned = c == '\r';
 	if (!p->returned)
-		put(p->b, picture_clean(c, true));
+		markup_char(p->b, picture_clean(c, true));
 }
 
 static bool is_binary(struct str s)
@@ -105,7 +105,7 @@ static void write_hex(struct buf *b, struct str s)
 		for (size_t i = 0; i < n; i++) {
 			unsigned char c = (unsigned char)s.p[row + i];
 
-			put(b, c >= 0x20 && c < 0x7f ? c : '.');
+			markup_char(b, c >= 0x20 && c < 0x7f ? c : '.');
 		}
 		buf_addc(b, '\n');
 	}

@@ -5,6 +5,8 @@
 /* Bytes of any kind as text of an HTML page: nothing in them can end the element or the quoted
  * attribute that they stand in, nothing is invisible, and what is not UTF-8 is U+FFFD. */
 
+/* One character: what XML itself uses is written in its other form. */
+void markup_char(struct buf *b, uint32_t c);
 /* On one line. */
 void markup_text(struct buf *b, struct str s);
 /* The same, its line ends kept. */

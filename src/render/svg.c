@@ -1,5 +1,8 @@
 #include "render/svg-draw.h"
 
+#include "base/utf8.h"
+#include "render/markup.h"
+
 static const char style[] = ".graph text{font-family:ui-monospace,'DejaVu Sans "
 			    "Mono',Menlo,Consolas,monospace;fill:#1c2330}\n"
 			    ".graph .paper{fill:#fff}\n"
@@ -91,23 +94,11 @@ static void add_state_style(struct buf *b, const struct picture *p)
 /* The text is clean already: only what XML itself uses is left. */
 void svg_text(struct buf *b, struct str s)
 {
-	for (size_t i = 0; i < s.len; i++) {
-		switch (s.p[i]) {
-		case '&':
-			buf_adds(b, "&amp;");
-			break;
-		case '<':
-			buf_adds(b, "&lt;");
-			break;
-		case '>':
-			buf_adds(b, "&gt;");
-			break;
-		case '"':
-			buf_adds(b, "&quot;");
-			break;
-		default:
-			buf_addc(b, s.p[i]);
-		}
+	uint32_t c;
+
+	for (size_t at = 0; at < s.len;) {
+		at += utf8_decode(s, at, &c);
+		markup_char(b, c);
 	}
 }
 

@@ -299,6 +299,14 @@ static struct ledger *open_file(const char *path, bool durable, struct report *r
 	return l;
 }
 
+static const char another_place[] = "$ROUX_STATE_DIR names another place for runs";
+
+static bool cannot_make(const char *path, int error, struct report *r)
+{
+	report_errno(r, error, "cannot make the ledger %s", path);
+	return report_hint(r, another_place);
+}
+
 /* An empty one at `path`, whole or not at all: whoever sees the name sees all the tables. */
 static bool make_file(const char *path, struct report *r)
 {
@@ -307,7 +315,7 @@ static bool make_file(const char *path, struct report *r)
 
 	int e = file_lock(path, BUSY_MS, &lock);
 	if (e < 0)
-		return report_errno(r, -e, "cannot make the ledger %s", path);
+		return cannot_make(path, -e, r);
 	if (access(path, F_OK) == 0)
 		return true; /* somebody was quicker */
 	buf_printf(&temporary, "%s.new", path);
@@ -315,7 +323,7 @@ static bool make_file(const char *path, struct report *r)
 	AUTO_CLOSE int fd = open(
 		buf_cstr(&temporary), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return report_errno(r, errno, "cannot make the ledger %s", path);
+		return cannot_make(path, errno, r);
 	struct ledger *l = open_file(buf_cstr(&temporary), false, r);
 	/* Until it has its name nobody needs it to be safe. */
 	bool ok = l && (sqlite3_exec(l->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY",
@@ -331,7 +339,7 @@ static bool make_file(const char *path, struct report *r)
 		(void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	ledger_close(l);
 	if (ok && (fsync(fd) < 0 || rename(buf_cstr(&temporary), path) < 0))
-		ok = report_errno(r, errno, "cannot make the ledger %s", path);
+		ok = cannot_make(path, errno, r);
 	if (!ok)
 		(void)unlink(buf_cstr(&temporary));
 	return ok;
@@ -374,6 +382,7 @@ struct ledger *ledger_open(struct str root, bool durable, struct report *r)
 
 		if (e < 0) {
 			report_errno(r, -e, "cannot make the directory %s", buf_cstr(&path));
+			report_hint(r, another_place);
 			return NULL;
 		}
 	}

@@ -28,20 +28,6 @@ static void rotated_path(struct buf *b, const char *path)
 	buf_printf(b, "%.*s.1%s", (int)stem, path, path + stem);
 }
 
-/* A FIFO or a device under that name must neither hang nor be written to. */
-static int open_file(const char *path, int flags)
-{
-	struct stat st;
-	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	(void)close(fd);
-	return -EINVAL;
-}
-
 /* -- writing -------------------------------------------------------------------------------------
  */
 
@@ -68,7 +54,7 @@ static int reach(struct line_log *l, off_t *ret_size)
 		return 0;
 	}
 	close_fd(&l->fd);
-	int fd = open_file(buf_cstr(&l->path), O_RDWR | O_APPEND | O_CREAT);
+	int fd = file_open_regular(buf_cstr(&l->path), O_RDWR | O_APPEND | O_CREAT);
 	if (fd < 0)
 		return fd;
 	l->fd = fd;
@@ -206,7 +192,7 @@ static int each_of(int fd, size_t *index, bool *going, line_fn *see, void *data,
 /* Adds what is about to be dropped: the file that was rotated last time. */
 static void add_rotated(struct dropped *d, const char *path)
 {
-	AUTO_CLOSE int fd = open_file(path, O_RDONLY);
+	AUTO_CLOSE int fd = file_open_regular(path, O_RDONLY);
 	struct stat st;
 	size_t index = 0, skipped = 0;
 	bool going = true;
@@ -223,7 +209,7 @@ static int write_new(const char *path, const struct dropped *d, struct str carry
 	AUTO_BUF text = BUF_INIT;
 
 	(void)unlink(path);
-	AUTO_CLOSE int fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+	AUTO_CLOSE int fd = file_open_regular(path, O_WRONLY | O_CREAT | O_EXCL);
 	if (fd < 0)
 		return fd;
 	buf_printf(&text, MARKER_START "%" PRIu64 ",\"lines\":%" PRIu64 "},\"ts\":\"", d->bytes,
@@ -362,8 +348,8 @@ int lines_each(const char *dir, const char *name, line_fn *see, void *data, size
 	buf_printf(&path, "%s/%s", dir, name);
 	rotated_path(&rotated, buf_cstr(&path));
 	/* The current one first: were it rotated in between, it would be read as the other. */
-	AUTO_CLOSE int fd = open_file(buf_cstr(&path), O_RDONLY);
-	AUTO_CLOSE int old = open_file(buf_cstr(&rotated), O_RDONLY);
+	AUTO_CLOSE int fd = file_open_regular(buf_cstr(&path), O_RDONLY);
+	AUTO_CLOSE int old = file_open_regular(buf_cstr(&rotated), O_RDONLY);
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
 	if (fd >= 0) {

@@ -40,20 +40,6 @@ static size_t path_length(struct str text, size_t at)
 	return end - at;
 }
 
-static size_t skip_blank(struct str text, size_t at)
-{
-	uint32_t c;
-
-	while (at < text.len) {
-		size_t n = utf8_decode(text, at, &c);
-
-		if (!value_blank(c))
-			break;
-		at += n;
-	}
-	return at;
-}
-
 static bool matches(struct str text, size_t begin, bool spaced, struct reference *ret)
 {
 	size_t from = begin + 2;
@@ -61,12 +47,12 @@ static bool matches(struct str text, size_t begin, bool spaced, struct reference
 	if (!str_starts(str_from(text, begin), S("{{")))
 		return false;
 	if (spaced)
-		from = skip_blank(text, from);
+		from = value_skip_blank(text, from);
 	size_t len = path_length(text, from), end = from + len;
 	if (!len)
 		return false;
 	if (spaced)
-		end = skip_blank(text, end);
+		end = value_skip_blank(text, end);
 	if (!str_starts(str_from(text, end), S("}}")))
 		return false;
 	*ret = (struct reference){ begin, end + 2 - begin, str_sub(text, from, len) };

@@ -74,20 +74,6 @@ bool token_number(struct str text, double *ret)
 /* -- tokens --------------------------------------------------------------------------------------
  */
 
-static size_t skip_blank(struct str text, size_t at)
-{
-	uint32_t c;
-
-	while (at < text.len) {
-		size_t n = utf8_decode(text, at, &c);
-
-		if (!value_blank(c))
-			break;
-		at += n;
-	}
-	return at;
-}
-
 static size_t word_length(struct str text)
 {
 	size_t end = 0;
@@ -155,7 +141,7 @@ static size_t strange_length(struct str text)
 
 struct token token_next(struct str text, size_t at)
 {
-	struct token t = { .kind = TOKEN_END, .offset = skip_blank(text, at) };
+	struct token t = { .kind = TOKEN_END, .offset = value_skip_blank(text, at) };
 	struct str rest = str_from(text, t.offset);
 
 	if (!rest.len)

@@ -200,6 +200,20 @@ bool value_blank(uint32_t c)
 	return (utf8_blank(c) && c != 0xFEFF) || (c >= 0x1C && c <= 0x1F) || c == 0x85;
 }
 
+size_t value_skip_blank(struct str text, size_t at)
+{
+	uint32_t c;
+
+	while (at < text.len) {
+		size_t n = utf8_decode(text, at, &c);
+
+		if (!value_blank(c))
+			break;
+		at += n;
+	}
+	return at;
+}
+
 struct str value_trim(struct str s)
 {
 	uint32_t c;

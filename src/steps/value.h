@@ -14,6 +14,8 @@ const char *value_kind(const json_t *value);
 
 /* White space around values and between the words of a condition. */
 bool value_blank(uint32_t c);
+/* Behind the blanks that begin at `at`. */
+size_t value_skip_blank(struct str text, size_t at);
 struct str value_trim(struct str s);
 
 /* `text` without the white space around it is exactly one JSON value, of any kind. NULL with one

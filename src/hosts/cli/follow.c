@@ -248,22 +248,13 @@ static void on_signal(struct signals *s, int signal, int value)
 	}
 }
 
-/* A signal that is ignored when we start (nohup, a background job) stays ignored. */
 static void listen_to_signals(struct follow *f)
 {
 	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGWINCH,
-		SIGTSTP, SIGCONT, ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING };
-	int list[ARRAY_SIZE(wanted) + 1] = { 0 };
-	size_t n = 0;
+		SIGTSTP, SIGCONT, ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING, 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		struct sigaction now;
-
-		if (sigaction(wanted[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-			list[n++] = wanted[i];
-	}
 	f->signals.came = on_signal;
-	(void)signals_start(f->roux->loop, &f->signals, list);
+	(void)signals_start(f->roux->loop, &f->signals, wanted);
 	f->roux->child_mask = &f->signals.before;
 }
 
@@ -358,7 +349,7 @@ static void work(struct follow *f)
 	if (f->live)
 		live_view_hide(f->live);
 	/* Who orders an ended run to do something comes too late, and must not hurt. */
-	const int orders[] = { ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING };
+	const int orders[] = { ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING, 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
 		(void)signal(orders[i], SIG_IGN);
 	signals_stop(&f->signals);
