@@ -458,5 +458,6 @@ int main(void)
 		T(launches_are_counted_until_the_recipe_changes),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
 }

@@ -265,5 +265,6 @@ int main(void)
 		T(a_ledger_is_made_anew_from_directories),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("look", tests, NULL, NULL);
 }

@@ -256,5 +256,6 @@ int main(void)
 		T(a_sweep_deletes_what_is_due),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests_name("retention", tests, NULL, NULL);
 }
