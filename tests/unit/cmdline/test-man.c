@@ -57,8 +57,10 @@ static void is_accepted_by_scdoc(void **state)
 	(void)state;
 	AUTO_BUF b = BUF_INIT;
 
-	if (system("command -v scdoc >/dev/null") != 0)
-		skip();
+	if (system("command -v scdoc >/dev/null") != 0) {
+		print_message("# left out: there is no scdoc\n");
+		return;
+	}
 	buf_adds(&b, "roux(1)\n\n# COMMANDS\n\n");
 	man_commands(commands, ARRAY_SIZE(commands), &b);
 	buf_adds(&b, "# OPTIONS\n\n");

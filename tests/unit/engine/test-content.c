@@ -246,8 +246,11 @@ static void a_file_is_written_over_when_nobody_has_it_any_more(void **state)
 
 	(void)state;
 	content_unref(in_temp(&s, "a long text", &first));
-	if (s.spare < 0)
-		skip(); /* a file system without leases */
+	if (s.spare < 0) {
+		print_message("# left out: a file system without leases\n");
+		store_done(&s);
+		return;
+	}
 	struct content *c = in_temp(&s, "short", &second);
 	assert_int_equal(first, second);
 	assert_int_equal(fstat(second, &st), 0);
