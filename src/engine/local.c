@@ -2,15 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/vec.h"
 #include "engine/environment.h"
 #include "engine/program.h"
 #include "loop/child.h"

@@ -1,7 +1,5 @@
 #include "graph/event.h"
 
-#include <inttypes.h>
-
 #include "base/clock.h"
 #include "data/json.h"
 
