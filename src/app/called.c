@@ -4,8 +4,8 @@
 #include "app/sub-recipe.h"
 #include "base/file.h"
 #include "graph/step.h"
-#include "steps/compile.h"
-#include "steps/reference.h"
+#include "steps/compile/compile.h"
+#include "steps/language/reference.h"
 
 void called_init(struct called *c, const struct launch *l, struct str dir)
 {

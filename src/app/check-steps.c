@@ -4,7 +4,7 @@
 
 #include "app/step-agent.h"
 #include "app/sub-recipe.h"
-#include "steps/reference.h"
+#include "steps/language/reference.h"
 
 enum { RECIPES_MAX = 1000 }; /* that are opened: each calls others */
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "steps/recipe.h"
+#include "steps/read/recipe.h"
 
 /* What is worth a warning about a step recipe and cannot be seen in its own file: agents that
  * nobody has configured, and the recipes that it calls by name. */

@@ -12,7 +12,7 @@
 #include "app/start.h"
 #include "app/watched.h"
 #include "loop/tree.h"
-#include "runs/place.h"
+#include "runs/dir/place.h"
 
 /* A member of a struct that the caller may know in an older, shorter form. */
 #define GIVEN(options, member)                                                      \

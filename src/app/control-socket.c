@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "runs/endpoint.h"
+#include "runs/mail/endpoint.h"
 
 enum {
 	READERS_MAX = 64,

@@ -7,8 +7,8 @@
 #include "app/doctor.h"
 #include "app/runs.h"
 #include "base/map.h"
-#include "runs/leftovers.h"
-#include "runs/place.h"
+#include "runs/dir/leftovers.h"
+#include "runs/dir/place.h"
 
 /* What needs attention among the runs. */
 struct ward {

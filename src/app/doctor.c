@@ -7,9 +7,9 @@
 #include "app/entries.h"
 #include "app/recipes.h"
 #include "app/settings.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "render/live-text.h"
 
 /* What needs attention in the recipes and their directories, and among the runs. */
 

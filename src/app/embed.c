@@ -14,8 +14,8 @@
 #include "app/retire.h"
 #include "app/watched.h"
 #include "base/clock.h"
-#include "runs/inbox.h"
-#include "runs/orders.h"
+#include "runs/dir/orders.h"
+#include "runs/mail/inbox.h"
 
 extern char **environ;
 

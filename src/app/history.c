@@ -6,8 +6,8 @@
 
 #include "base/utf8.h"
 #include "data/json.h"
-#include "runs/lines.h"
-#include "runs/look.h"
+#include "runs/dir/lines.h"
+#include "runs/look/look.h"
 
 enum {
 	COMMANDS_KEPT = 200000, /* more are counted and not told apart */

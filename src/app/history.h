@@ -4,7 +4,7 @@
 #include "base/report.h"
 #include "base/vec.h"
 #include "graph/graph.h"
-#include "render/report.h"
+#include "render/page/report.h"
 
 /* What the events of a run say about its nodes: how each command was executed, and, from that and
  * the graph, what became of every group. Memory is a small constant for each command. */

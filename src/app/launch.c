@@ -15,11 +15,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/sha256.h"
-#include "runs/halves.h"
-#include "runs/identity.h"
-#include "runs/manifest.h"
-#include "runs/remove-tree.h"
-#include "steps/recipe.h"
+#include "runs/dir/halves.h"
+#include "runs/dir/identity.h"
+#include "runs/dir/manifest.h"
+#include "runs/dir/remove-tree.h"
+#include "steps/read/recipe.h"
 #include "template/braces.h"
 
 void launch_done(struct launch *l)

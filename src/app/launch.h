@@ -2,8 +2,8 @@
 
 #include "app/context.h"
 #include "recipe/bundle.h"
-#include "runs/ledger.h"
-#include "runs/place.h"
+#include "runs/dir/place.h"
+#include "runs/ledger/ledger.h"
 
 /*
  * One start of a recorded run: what was asked for and what it becomes. It is frozen in the run's

@@ -12,9 +12,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "runs/endpoint.h"
-#include "runs/inbox.h"
-#include "runs/outbox.h"
+#include "runs/mail/endpoint.h"
+#include "runs/mail/inbox.h"
+#include "runs/mail/outbox.h"
 
 enum { CHUNK = 64 * 1024, SENDER_MS = 500 };
 

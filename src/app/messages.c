@@ -4,9 +4,9 @@
 
 #include "app/runs.h"
 #include "base/near.h"
-#include "runs/identity.h"
-#include "runs/outbox.h"
-#include "runs/send.h"
+#include "runs/dir/identity.h"
+#include "runs/mail/outbox.h"
+#include "runs/mail/send.h"
 
 enum { SUPERVISOR_MS = 1000 }; /* how long its word about a socket is waited for */
 

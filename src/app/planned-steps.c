@@ -3,11 +3,11 @@
 #include "app/step-agent.h"
 #include "app/sub-recipe.h"
 #include "graph/step.h"
-#include "steps/compile.h"
-#include "steps/condition.h"
-#include "steps/reference.h"
-#include "steps/text.h"
-#include "steps/value.h"
+#include "steps/compile/compile.h"
+#include "steps/language/condition.h"
+#include "steps/language/reference.h"
+#include "steps/language/text.h"
+#include "steps/language/value.h"
 
 enum {
 	VISITS_MAX = 1 << 20, /* loops in loops of recipes that call each other have to end */

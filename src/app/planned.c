@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/plain-text.h"
 #include "graph/walk.h"
-#include "render/live-text.h"
 
 enum { LEAVES_MAX = 100000 }; /* that are shown: nobody reads more, and memory has an end */
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "app/prompts.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
-#include "render/live-text.h"
 
 /* -- a launch ------------------------------------------------------------------------------------
  */

@@ -6,13 +6,13 @@
 #include "app/settings.h"
 #include "app/steps-text.h"
 #include "base/clock.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "data/json.h"
-#include "render/live-text.h"
-#include "runs/ledger.h"
-#include "runs/place.h"
-#include "steps/recipe.h"
+#include "runs/dir/place.h"
+#include "runs/ledger/ledger.h"
+#include "steps/read/recipe.h"
 
 static const char *const states[] = { "active", "invalid", "disabled" };
 

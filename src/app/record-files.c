@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "engine/run.h"
-#include "runs/lines.h"
+#include "runs/dir/lines.h"
 
 #define EVENTS_FILE "events.jsonl"
 

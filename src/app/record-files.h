@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "engine/recorder.h"
 #include "graph/event.h"
-#include "runs/leaves.h"
+#include "runs/dir/leaves.h"
 
 struct launch;
 struct run;

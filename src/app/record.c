@@ -18,8 +18,8 @@
 #include "app/steps.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "runs/command-done.h"
-#include "runs/outbox.h"
+#include "runs/mail/command-done.h"
+#include "runs/mail/outbox.h"
 
 enum { PROGRESS_MS = 200, SETTLE_MS = 1000 };
 

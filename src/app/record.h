@@ -2,7 +2,7 @@
 
 #include "app/launch.h"
 #include "engine/run.h"
-#include "runs/leaves.h"
+#include "runs/dir/leaves.h"
 
 /* Writes a run down as it happens (async-runs.md section 4): listens at the one door for events and
  * is the engine's recorder. Everything it writes is plain text in the run's directory. */

@@ -2,7 +2,7 @@
 
 #include "app/context.h"
 #include "app/launch.h"
-#include "runs/leaves.h"
+#include "runs/dir/leaves.h"
 
 /* A claimed launch that runs in this process: what its start has beside its plan. The same for
  * every host. */

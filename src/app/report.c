@@ -12,10 +12,10 @@
 #include "app/history.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "runs/leaves.h"
-#include "runs/lines.h"
-#include "runs/message.h"
-#include "runs/place.h"
+#include "runs/dir/leaves.h"
+#include "runs/dir/lines.h"
+#include "runs/dir/place.h"
+#include "runs/mail/message.h"
 
 enum {
 	EXCERPT_RUN = 8 << 10,  /* bytes of each end of what the run printed */

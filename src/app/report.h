@@ -1,7 +1,7 @@
 #pragma once
 
-#include "render/picture.h"
-#include "runs/look.h"
+#include "render/picture/picture.h"
+#include "runs/look/look.h"
 
 /* A run as a page and as a picture. Both read what its directory has now, so a run that has not
  * ended is shown as far as it is. */

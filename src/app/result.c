@@ -12,10 +12,10 @@
 #include "app/status.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "data/base64.h"
 #include "data/json.h"
-#include "render/live-text.h"
 
 enum { STDOUT_MAX = 1 << 20, FLUSH_AT = 64 * 1024 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/launch.h"
-#include "runs/leaves.h"
+#include "runs/dir/leaves.h"
 
 /* Going on with a run that was cut short, and doing a part of one again (async-runs.md section 12).
  * Both change only what leaves.jsonl says; the engine does the rest. */

@@ -6,8 +6,8 @@
 
 #include "app/settings.h"
 #include "base/clock.h"
-#include "runs/manifest.h"
-#include "runs/retention.h"
+#include "runs/dir/manifest.h"
+#include "runs/look/retention.h"
 
 static bool refuse_running(const struct run_look *look, const char **reason, struct report *r)
 {

@@ -4,10 +4,10 @@
 #include <signal.h>
 
 #include "app/runs.h"
-#include "runs/identity.h"
-#include "runs/leftovers.h"
-#include "runs/orders.h"
-#include "runs/place.h"
+#include "runs/dir/identity.h"
+#include "runs/dir/leftovers.h"
+#include "runs/dir/orders.h"
+#include "runs/dir/place.h"
 
 /* A supervisor that does not answer to a kill within this time is killed itself; its commands go
  * with it. */

@@ -9,12 +9,12 @@
 #include "app/runs.h"
 #include "app/status.h"
 #include "base/file.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "data/base64.h"
-#include "render/live-text.h"
-#include "runs/attempts.h"
-#include "runs/manifest.h"
-#include "runs/place.h"
+#include "runs/dir/manifest.h"
+#include "runs/dir/place.h"
+#include "runs/look/attempts.h"
 
 enum { STDOUT_MAX = 1 << 20, SHOWN_FAILURES = 20, SHOWN_COMMAND = 100, SHOWN_BYTES = 2000 };
 

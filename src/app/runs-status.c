@@ -5,11 +5,11 @@
 #include "app/runs.h"
 #include "app/status.h"
 #include "base/clock.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
-#include "render/live-text.h"
-#include "runs/attempts.h"
-#include "runs/manifest.h"
+#include "runs/dir/manifest.h"
+#include "runs/look/attempts.h"
 
 /* -- facts ---------------------------------------------------------------------------------------
  */

@@ -6,12 +6,12 @@
 
 #include "base/clock.h"
 #include "base/near.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "recipe/dirs.h"
-#include "render/live-text.h"
-#include "runs/place.h"
-#include "runs/rebuild.h"
+#include "runs/dir/place.h"
+#include "runs/look/rebuild.h"
 
 /* What is wrong with a ledger harms nobody who can read the directories. */
 static void warn_of(const struct report *issues, struct report *r)

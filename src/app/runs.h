@@ -1,7 +1,7 @@
 #pragma once
 
 #include "roux/roux.h"
-#include "runs/look.h"
+#include "runs/look/look.h"
 
 /* What can be asked about runs, as documents and as text. */
 

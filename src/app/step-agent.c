@@ -7,9 +7,9 @@
 
 #include "app/prompts.h"
 #include "prompts/paths.h"
-#include "steps/compile.h"
-#include "steps/ops.h"
-#include "steps/text.h"
+#include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
+#include "steps/language/text.h"
 
 enum { ENTRY_MAX = 131072 }; /* of one string of an environment, with its NUL */
 

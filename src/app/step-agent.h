@@ -1,7 +1,7 @@
 #pragma once
 
 #include "graph/step.h"
-#include "steps/recipe.h"
+#include "steps/read/recipe.h"
 
 /* The agents of a step recipe (step-recipes.md section 12): those of --agent, then the registry of
  * prompts.md. */

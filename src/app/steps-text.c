@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/plain-text.h"
 #include "base/utf8.h"
-#include "render/live-text.h"
 
 enum { LINE_BYTES = 100 };
 

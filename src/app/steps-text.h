@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "steps/recipe.h"
+#include "steps/read/recipe.h"
 
 /* The steps of a recipe for people: stages, types, conditions and loops, a line each. */
 void steps_text(const struct step_recipe *recipe, struct buf *b);

@@ -13,7 +13,7 @@
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "steps/recipe.h"
+#include "steps/read/recipe.h"
 
 struct steps_run {
 	struct launch *launch;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "steps/recipe.h"
+#include "steps/read/recipe.h"
 
 /* The recipe that a step calls, for those who only look. */
 struct sub_recipe {

@@ -5,9 +5,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "runs/lines.h"
-#include "runs/place.h"
-#include "runs/watch.h"
+#include "runs/dir/lines.h"
+#include "runs/dir/place.h"
+#include "runs/look/watch.h"
 
 /* While somebody has a run who cannot be watched: it is just being started. */
 enum { AGAIN_MS = 50, CHUNK = 64 * 1024 };

@@ -7,7 +7,7 @@
 #include "graph/plan.h"
 #include "graph/step.h"
 #include "recipe/fields.h"
-#include "steps/compile.h"
+#include "steps/compile/compile.h"
 #include "template/braces.h"
 
 static const json_t *member(const struct recipe *recipe, const char *name)

@@ -1,8 +1,8 @@
 /* JSON in the answers of agents. Input: the answer. */
 #include "base/utf8.h"
-#include "steps/answer.h"
-#include "steps/scan.h"
-#include "steps/value.h"
+#include "steps/language/answer.h"
+#include "steps/language/scan.h"
+#include "steps/language/value.h"
 
 #include "fuzz.h"
 

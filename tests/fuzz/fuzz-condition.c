@@ -1,8 +1,8 @@
 /* Conditions. Input: the condition, 0x1e, the variables as JSON. */
 #include "base/utf8.h"
-#include "steps/condition.h"
-#include "steps/token.h"
-#include "steps/value.h"
+#include "steps/language/condition.h"
+#include "steps/language/token.h"
+#include "steps/language/value.h"
 
 #include "fuzz.h"
 

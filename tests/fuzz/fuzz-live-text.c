@@ -1,6 +1,6 @@
 /* Bytes of commands on their way to a terminal: what comes out is one harmless line. */
+#include "base/plain-text.h"
 #include "base/utf8.h"
-#include "render/live-text.h"
 
 #include "fuzz.h"
 

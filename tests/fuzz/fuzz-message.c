@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "runs/inbox.h"
-#include "runs/outbox.h"
+#include "runs/mail/inbox.h"
+#include "runs/mail/outbox.h"
 
 #include "fuzz.h"
 

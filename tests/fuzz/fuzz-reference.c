@@ -1,8 +1,8 @@
 /* `{{…}}`: finding references and replacing them. Input: the text, 0x1e, the variables as JSON. */
 #include "base/utf8.h"
-#include "steps/reference.h"
-#include "steps/text.h"
-#include "steps/value.h"
+#include "steps/language/reference.h"
+#include "steps/language/text.h"
+#include "steps/language/value.h"
 
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* Step recipes: whatever is written, it is a recipe or there are mistakes, each with its place. */
 #include "base/utf8.h"
-#include "steps/recipe.h"
+#include "steps/read/recipe.h"
 
 #include "fuzz.h"
 

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "graph/plan.h"
 #include "graph/walk.h"
-#include "render/picture.h"
+#include "render/picture/picture.h"
 
 #include "fuzz.h"
 

@@ -15,7 +15,7 @@
 #include "hosts/cli/commands.h"
 #include "recipe/schema.h"
 #include "roux/roux.h"
-#include "steps/schema.h"
+#include "steps/read/schema.h"
 
 struct about_opts {
 	struct common_opts common;

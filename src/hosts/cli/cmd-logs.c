@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
-#include "runs/place.h"
-#include "runs/watch.h"
+#include "runs/dir/place.h"
+#include "runs/look/watch.h"
 
 /* -- copying what grows --------------------------------------------------------------------------
  */

@@ -5,13 +5,13 @@
 
 #include "app/messages.h"
 #include "base/file.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "cmdline/parse.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
-#include "render/live-text.h"
-#include "runs/message.h"
+#include "runs/mail/message.h"
 
 struct message_opts {
 	const char *to, *envelope;

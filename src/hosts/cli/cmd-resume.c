@@ -13,8 +13,8 @@
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
-#include "runs/halves.h"
-#include "runs/leftovers.h"
+#include "runs/dir/halves.h"
+#include "runs/dir/leftovers.h"
 
 struct cmd_resume_opts {
 	struct template_opts template; /* only --values */

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
-#include "runs/leaves.h"
+#include "runs/dir/leaves.h"
 
 /* What a detached start executes: thaws the launch and runs it as a foreground start would, with
  * nobody looking. Whoever started it waits for "ok", or for the reason why not. */

@@ -1,11 +1,11 @@
 #include <string.h>
 
 #include "app/recipes.h"
+#include "base/plain-text.h"
 #include "data/json.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 #include "recipe/tool.h"
-#include "render/live-text.h"
 
 struct tool_opts {
 	const char *description, *args;

@@ -18,10 +18,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "loop/signals.h"
-#include "render/lines.h"
-#include "render/live.h"
-#include "render/stream.h"
-#include "runs/identity.h"
+#include "render/terminal/lines.h"
+#include "render/terminal/live.h"
+#include "render/terminal/stream.h"
+#include "runs/dir/identity.h"
 
 enum { TICK_MS = 90, LINES_MS = 40, BEAT_MS = 30000 };
 

@@ -8,7 +8,7 @@
 #include "app/resume.h"
 #include "app/secrets.h"
 #include "app/settings.h"
-#include "runs/leaves.h"
+#include "runs/dir/leaves.h"
 
 const struct opt name_opts[1] = {
 	OPT_TEXT(0, "as", "ID", struct launch_opts, as, "name the run"),

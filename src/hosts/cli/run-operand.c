@@ -1,6 +1,6 @@
 #include "hosts/cli/run-operand.h"
 
-#include "runs/place.h"
+#include "runs/dir/place.h"
 
 void cli_warn(struct cli *cli)
 {

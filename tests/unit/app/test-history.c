@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../unit.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "unit.h"
 
 static char dir[64];
 static struct buf events;

@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../unit.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "runs/inbox.h"
-#include "runs/outbox.h"
-#include "runs/send.h"
+#include "runs/mail/inbox.h"
+#include "runs/mail/outbox.h"
+#include "runs/mail/send.h"
+#include "unit.h"
 
 static char dir[64];
 static struct loop *loop;

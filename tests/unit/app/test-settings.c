@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* A home of its own, with the file or without. */
 struct home {

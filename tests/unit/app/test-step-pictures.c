@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "graph/graph.h"
-#include "render/picture.h"
-#include "steps/compile.h"
+#include "render/picture/picture.h"
+#include "steps/compile/compile.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 #define HEAD "name: t\ndescription: d\nversion: 1.0.0\ncontext: {xs: [1], go: y}\n"
 

@@ -2,7 +2,7 @@
 
 #include <stdalign.h>
 
-#include "../unit.h"
+#include "unit.h"
 
 static void memory_is_zeroed_and_aligned_for_anything(void **state UNUSED)
 {

@@ -11,8 +11,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "../unit.h"
 #include "base/file.h"
+#include "unit.h"
 
 static char dir[64];
 static char path[128];

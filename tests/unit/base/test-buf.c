@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "../unit.h"
+#include "unit.h"
 
 static void an_empty_buffer_reads_as_an_empty_string(void **state UNUSED)
 {

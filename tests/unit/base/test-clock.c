@@ -1,6 +1,6 @@
 #include "base/clock.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static struct str stamp(struct buf *b, uint64_t ms)
 {

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "../unit.h"
+#include "unit.h"
 
 static void nothing_is_found_in_an_empty_map(void **state UNUSED)
 {

@@ -1,6 +1,6 @@
 #include "base/near.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static struct str best(const char *wanted, const char *const *candidates)
 {

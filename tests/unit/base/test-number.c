@@ -3,7 +3,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "../unit.h"
+#include "unit.h"
 
 static struct buf text;
 

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* The text of one error at `offset`. */
 static void shown(struct buf *b, struct str text, size_t offset, size_t length)

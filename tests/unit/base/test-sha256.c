@@ -1,7 +1,7 @@
 #include "base/sha256.h"
 
-#include "../unit.h"
 #include "base/buf.h"
+#include "unit.h"
 
 static void assert_sum(struct str data, const char *want)
 {

@@ -1,4 +1,4 @@
-#include "../unit.h"
+#include "unit.h"
 
 static void equality_is_by_bytes_and_length(void **state UNUSED)
 {

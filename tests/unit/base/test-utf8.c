@@ -1,6 +1,6 @@
 #include "base/utf8.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static void characters_of_every_length_are_decoded(void **state UNUSED)
 {

@@ -1,6 +1,6 @@
 #include "data/canonical.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static void assert_canonical(const char *text, const char *want)
 {

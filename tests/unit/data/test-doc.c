@@ -1,6 +1,6 @@
 #include "data/doc.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* A way through a document: "a", "#2" for the third element. */
 static const struct place *way(struct arena *a, const struct doc *d, const char *const *steps)

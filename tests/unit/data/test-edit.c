@@ -1,7 +1,7 @@
 #include "data/edit.h"
 
-#include "../unit.h"
 #include "data/json.h"
+#include "unit.h"
 
 static void assert_set(const char *text, const char *name, const char *value, const char *want)
 {

@@ -1,6 +1,6 @@
 #include "data/json.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static json_t *parse(struct str text, struct report *r)
 {

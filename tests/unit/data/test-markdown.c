@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "../unit.h"
+#include "unit.h"
 
 #define FENCE "```template\necho hi\n```\n"
 

@@ -2,7 +2,7 @@
 
 #include "data/doc.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static json_t *parse(struct str text, enum toml_style style, struct report *r)
 {

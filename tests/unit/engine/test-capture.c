@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static size_t came, ended;
 static char *chunk;

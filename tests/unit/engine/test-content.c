@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* A text of `size` bytes that differs everywhere. */
 static void pattern(struct buf *b, size_t size)

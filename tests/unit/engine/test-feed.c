@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static int collected;
 

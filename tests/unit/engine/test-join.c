@@ -2,7 +2,7 @@
 
 #include "graph/graph.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static struct content *text(struct str s)
 {

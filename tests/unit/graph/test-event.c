@@ -1,6 +1,6 @@
 #include "graph/event.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static void assert_line(const struct event *e, const char *want)
 {

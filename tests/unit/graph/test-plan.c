@@ -7,7 +7,7 @@
 #include "graph/settings.h"
 #include "graph/walk.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static struct plan *plan_of(const char *text, const char *values, struct report *r)
 {

@@ -1,6 +1,6 @@
 #include "graph/graph.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static struct graph *reads(const char *text, enum dialect d)
 {

@@ -5,7 +5,7 @@
 #include "graph/fields.h"
 #include "graph/graph.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* As much of JSON Schema as the schema uses; a keyword that is not known here fails the test. */
 static bool valid(const json_t *top, const json_t *schema, const json_t *value);

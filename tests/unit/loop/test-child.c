@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "loop/tree.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static int exits;
 

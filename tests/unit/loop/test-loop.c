@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* What was called, in order. */
 static struct buf called;

@@ -12,7 +12,7 @@
 #include "prompts/config.h"
 #include "prompts/paths.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 struct house {
 	char top[64];

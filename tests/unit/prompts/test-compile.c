@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* Values that break whoever treats them as text. */
 static const struct str hostile[] = {

@@ -1,6 +1,6 @@
 #include "prompts/placeholders.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static void assert_replaced(const char *text, unsigned places, const char *want)
 {

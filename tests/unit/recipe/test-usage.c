@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../unit.h"
 #include "base/file.h"
 #include "data/json.h"
 #include "recipe/file.h"
+#include "unit.h"
 
 /* Of {"description":"d","template":"echo {x=1}"}, as the conformance vectors have it. */
 #define KNOWN "531d246221713e7dae89b27eeec4818ea9f91e4e135be139d34fb017a641d5f3"

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../unit.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "runs/look.h"
-#include "runs/place.h"
+#include "runs/dir/place.h"
+#include "runs/look/look.h"
+#include "unit.h"
 
 static char root[64];
 static struct arena arena;

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* A root layer with values, a node with defaults, and any number of copies below. */
 struct fixture {

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* index 3, prev 2, next 4, repeat 5; nothing when `data` says so. */
 static bool value_of(void *data, struct str name, int64_t *ret)

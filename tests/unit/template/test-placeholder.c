@@ -1,6 +1,6 @@
 #include "template/placeholder.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 static bool parse(const char *content, enum dialect d, struct placeholder *p)
 {

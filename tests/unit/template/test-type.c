@@ -1,6 +1,6 @@
 #include "template/type.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* `value` is JSON text; what it becomes under `type` as JSON text, or NULL for "refused". */
 static void assert_becomes(const char *type, const char *value, const char *want)

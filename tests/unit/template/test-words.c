@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 
-#include "../unit.h"
+#include "unit.h"
 
 /* The words between bars; a word with a quoted part is followed by Q. */
 static void assert_words(struct str line, struct str want)

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "render/page/report.h"
+
+/* The pieces that the page is made of. */
+
+void report_style(struct buf *b);
+
+/* A word with its colour. */
+void page_state(struct buf *b, enum outcome_kind outcome, const char *words);
+/* Path and, where there is one, label. */
+void page_node(struct buf *b, struct str path, struct str label);
+/* A box that scrolls by itself, also by keyboard; ended by `</div>`. */
+void page_scroll(struct buf *b, const char *label);
+/* A text in a fixed font, its lines wrapped; `output` as a command printed it. */
+void page_pre(struct buf *b, struct str text, bool output);
+/* A section that begins with a heading and a count (0: none); ended by `</section>`. */
+void page_section(struct buf *b, const char *id, const char *title, uint64_t count);
+/* "1 234" → with thin spaces between thousands. */
+void page_number(struct buf *b, uint64_t n);
+/* A number of bytes for people: "812 B", "1.4 KiB". */
+void page_bytes(struct buf *b, uint64_t n);
+
+void report_graph(const struct run_report *facts, struct buf *b);
+void report_timeline(const struct run_report *facts, struct buf *b);
+void report_failures(const struct run_report *facts, struct buf *b);
+void report_outputs(const struct run_report *facts, struct buf *b);
+void report_lists(const struct run_report *facts, struct buf *b);

@@ -1,0 +1,154 @@
+#include "render/picture/svg-draw.h"
+
+/* What only pictures of step recipes have. */
+
+const char svg_steps_style[] =
+	".graph .oval{fill:#e9ecf1;stroke:#5d6a80;stroke-width:1.2}\n"
+	".graph .box.bash{fill:#e3eefc;stroke:#3467b5}\n"
+	".graph .box.agent{fill:#e1f4e4;stroke:#2f7d3d}\n"
+	".graph .box.recipe{fill:#eceef1;stroke:#6b7585;stroke-dasharray:6 4}\n"
+	".graph .box.wait{stroke-dasharray:2 3}\n"
+	".graph .condition{fill:" CONDITION_FILL ";stroke:" CONDITION_LINE ";stroke-width:1.2}\n"
+	".graph .gate{fill:" GATE_FILL ";stroke:" GATE_LINE ";stroke-width:1.6}\n"
+	".graph .line.skip{stroke:" CONDITION_LINE ";stroke-dasharray:6 4}\n"
+	".graph .head.skip{fill:" CONDITION_LINE "}\n"
+	".graph .skip-text{font-size:11px;fill:#7a5f00}\n"
+	".graph .line.round{stroke-dasharray:5 3}\n"
+	".graph .pill{fill:#fff;fill-opacity:.75}\n"
+	".graph .pill.on-frame{fill:#e6ebf3;fill-opacity:1}\n"
+	"@media (prefers-color-scheme:dark){\n"
+	".graph .oval{fill:#2a313c;stroke:#98a4b8}\n"
+	".graph .box.bash{fill:#1a2b45;stroke:#7fabf0}\n"
+	".graph .box.agent{fill:#17331d;stroke:#74c283}\n"
+	".graph .box.recipe{fill:#2b3038;stroke:#a3adbc}\n"
+	".graph .condition{fill:#3a3110;stroke:#e0bd4a}\n"
+	".graph .gate{fill:#43290f;stroke:#f0a35a}\n"
+	".graph .line.skip{stroke:#e0bd4a}\n"
+	".graph .head.skip{fill:#e0bd4a}\n"
+	".graph .skip-text{fill:#ecd27a}\n"
+	".graph .pill{fill:#000;fill-opacity:.3}\n"
+	".graph .pill.on-frame{fill:#323c4b;fill-opacity:1}\n"
+	"}\n";
+
+enum {
+	JOIN_ABOVE = 22, /* where the arrow past a step meets the line to the next */
+	LEGEND_ROW = 26,
+	LEGEND_SIGN = 34,
+	LEGEND_GAP = 24,
+};
+
+void svg_oval(struct buf *b, const struct item *i)
+{
+	svg_rect(b, "oval", i->x, i->y, i->w, i->h, i->h / 2);
+	svg_line_of_text(b, "small middle", i->x + i->w / 2, i->y + i->h / 2, SIZE_SMALL,
+		i->kind == ITEM_START ? S("start") : S("end"));
+}
+
+static void put_diamond(struct buf *b, const char *class, int x, int y, int w, int h)
+{
+	buf_printf(b, "<path class=\"%s\" d=\"M%d %dL%d %dL%d %dL%d %dZ\"/>\n", class, x + w / 2, y,
+		x + w, y + h / 2, x + w / 2, y + h, x, y + h / 2);
+}
+
+void svg_diamond(struct buf *b, const struct item *i)
+{
+	bool gate = i->kind == ITEM_GATE;
+	int y = i->y + i->diamond / 2 - (i->detail.len ? 8 : 0);
+	int middle = i->x + i->w / 2;
+	AUTO_BUF class = BUF_INIT;
+
+	buf_adds(&class, gate ? "gate" : "condition");
+	if (i->known)
+		buf_printf(&class, " box known %s", outcome_looks[i->outcome].name);
+	put_diamond(b, buf_cstr(&class), i->x, i->y, i->w, i->diamond);
+	if (gate) {
+		int w = word_pixels(i) + text_pixels(i->title, SIZE_LABEL);
+
+		svg_line_of_text(b, "word", middle - w / 2, y, SIZE_SMALL, i->word);
+		svg_line_of_text(
+			b, "label", middle - w / 2 + word_pixels(i), y, SIZE_LABEL, i->title);
+		svg_line_of_text(b, "small quiet middle", middle, y + 17, SIZE_SMALL, i->detail);
+	} else {
+		svg_line_of_text(b, "small middle", middle, y, SIZE_SMALL, i->title);
+		svg_line_of_text(b, "small middle", middle, y + 16, SIZE_SMALL, i->detail);
+	}
+	svg_marks(b, i);
+}
+
+/* Out of the right corner, down beside the step, and back to the line above what comes next. */
+void svg_skip(struct buf *b, const struct item *condition, const struct item *to)
+{
+	int x = condition->x + condition->w;
+	int y = condition->y + condition->diamond / 2;
+	int join = to->y - JOIN_ABOVE;
+	int port = to->x + to->port;
+
+	buf_printf(b, "<path class=\"line skip\" d=\"M%d %dH%dq8 0 8 8V%dq0 8 -8 8H%d\"/>\n", x, y,
+		condition->lane - 8, join - 8, port + 8);
+	svg_head(b, port + 1, join, SIDE_LEFT, " skip");
+	svg_line_of_text(b, "skip-text", x + 3, y - 9, SIZE_SMALL, S("skip"));
+}
+
+/* -- legend --------------------------------------------------------------------------------------
+ */
+
+static void put_arrow_sign(struct buf *b, enum legend what, int x, int y)
+{
+	const char *class = what == LEGEND_SKIP ? " skip" : what == LEGEND_WHILE ? " round" : "";
+
+	if (what == LEGEND_SKIP) {
+		svg_line(b, class, x, y, x + LEGEND_SIGN - 8, y);
+		svg_head(b, x + LEGEND_SIGN, y, SIDE_RIGHT, class);
+		return;
+	}
+	/* An arrow that comes back. */
+	buf_printf(b, "<path class=\"line%s\" d=\"M%d %dh-14q-5 0 -5 -5v-4q0 -5 5 -5h6\"/>\n",
+		class, x + 26, y + 7);
+	svg_head(b, x + 26, y - 7, SIDE_RIGHT, "");
+}
+
+static void put_sign(struct buf *b, enum legend what, int x, int y)
+{
+	const struct legend_entry *e = &legend_entries[what];
+	AUTO_BUF class = BUF_INIT;
+
+	buf_printf(&class, "box %s", look_colours[e->look].name);
+	if (e->kind == ITEM_CONDITION || e->kind == ITEM_GATE) {
+		put_diamond(
+			b, e->kind == ITEM_GATE ? "gate" : "condition", x, y - 9, LEGEND_SIGN, 18);
+	} else if (what == LEGEND_PARALLEL) {
+		for (int back = 6; back >= 0; back -= 3)
+			svg_rect(b, buf_cstr(&class), x + back, y - 9 + back, LEGEND_SIGN - 6, 12,
+				4);
+	} else if (e->kind == ITEM_BOX) {
+		svg_rect(b, buf_cstr(&class), x, y - 8, LEGEND_SIGN, 16, 4);
+	} else {
+		put_arrow_sign(b, what, x, y);
+	}
+}
+
+int svg_legend(struct buf *b, const struct picture *p, int y, int width)
+{
+	int x = MARGIN;
+	int row = y + LEGEND_ROW / 2;
+
+	if (!p->legend)
+		return 0;
+	buf_adds(b, "<g class=\"legend\"><title>legend</title>\n");
+	for (unsigned what = 0; what < LEGEND_COUNT; what++) {
+		struct str words = str_of(legend_entries[what].words);
+		int w = LEGEND_SIGN + 8 + text_pixels(words, SIZE_SMALL);
+
+		if (!(p->legend & 1u << what))
+			continue;
+		if (x > MARGIN && x + w > width - MARGIN) {
+			x = MARGIN;
+			row += LEGEND_ROW;
+		}
+		put_sign(b, (enum legend)what, x, row);
+		svg_line_of_text(b, "small quiet", x + LEGEND_SIGN + 8, row, SIZE_SMALL, words);
+		x += w + LEGEND_GAP;
+	}
+	buf_adds(b, "</g>\n");
+	return row + LEGEND_ROW / 2 - y;
+}

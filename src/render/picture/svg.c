@@ -1,0 +1,416 @@
+#include "render/picture/svg-draw.h"
+
+#include "base/utf8.h"
+#include "render/picture/markup.h"
+
+static const char style[] = ".graph text{font-family:ui-monospace,'DejaVu Sans "
+			    "Mono',Menlo,Consolas,monospace;fill:#1c2330}\n"
+			    ".graph .paper{fill:#fff}\n"
+			    ".graph .frame{fill:#f5f7fa;stroke:#b9c2cf}\n"
+			    ".graph .frame.odd{fill:#fff}\n"
+			    ".graph .frame.both,.graph .inner{stroke:#3f6fc4}\n"
+			    ".graph .inner,.graph .line{fill:none}\n"
+			    ".graph .box{fill:#fff;stroke:#8592a6;stroke-width:1.2}\n"
+			    ".graph .more{fill:none;stroke:#a9b3c1;stroke-dasharray:2 4}\n"
+			    ".graph .recovery{fill:#fff8ea;stroke:#a86a12;stroke-dasharray:6 4}\n"
+			    ".graph .bar{fill:#3f6fc4}\n"
+			    ".graph .dot{fill:#1c2330}\n"
+			    ".graph .ring{fill:none;stroke:#1c2330;stroke-width:1.6}\n"
+			    ".graph .title{font-size:16px;font-weight:600}\n"
+			    ".graph .label{font-size:13px;font-weight:600}\n"
+			    ".graph .command{font-size:12px}\n"
+			    ".graph .middle{text-anchor:middle}\n"
+			    ".graph .small{font-size:11px}\n"
+			    ".graph .quiet{fill:#566176}\n"
+			    ".graph .word{font-size:11px;font-weight:600;fill:#566176}\n"
+			    ".graph .word.both{fill:#2f5cae}\n"
+			    ".graph .pill{fill:#e6ebf3}\n"
+			    ".graph .mark{font-size:11px;fill:#35415a}\n"
+			    ".graph .line{stroke:#5d6a80;stroke-width:1.5}\n"
+			    ".graph .head{fill:#5d6a80}\n"
+			    ".graph .line.between{stroke:#a86a12;stroke-dasharray:6 4}\n"
+			    ".graph .head.between{fill:#a86a12}\n"
+			    ".graph .between-text{font-size:11px;fill:#8a550b}\n"
+			    ".graph .never{opacity:.55}\n"
+			    "@media (prefers-color-scheme:dark){\n"
+			    ".graph text{fill:#e6e9ef}\n"
+			    ".graph .paper{fill:#14171c}\n"
+			    ".graph .frame{fill:#1b2028;stroke:#465163}\n"
+			    ".graph .frame.odd{fill:#14171c}\n"
+			    ".graph .frame.both,.graph .inner{stroke:#6f9df0}\n"
+			    ".graph .box{fill:#222933;stroke:#8793a7}\n"
+			    ".graph .more{fill:none;stroke:#6b778b}\n"
+			    ".graph .recovery{fill:#2b2416;stroke:#e0a94c}\n"
+			    ".graph .bar{fill:#6f9df0}\n"
+			    ".graph .dot{fill:#e6e9ef}\n"
+			    ".graph .ring{stroke:#e6e9ef}\n"
+			    ".graph .quiet,.graph .word{fill:#a9b4c6}\n"
+			    ".graph .word.both{fill:#93b6f7}\n"
+			    ".graph .pill{fill:#323c4b}\n"
+			    ".graph .mark{fill:#d6deea}\n"
+			    ".graph .line{stroke:#98a4b8}\n"
+			    ".graph .head{fill:#98a4b8}\n"
+			    ".graph .line.between{stroke:#e0a94c}\n"
+			    ".graph .head.between{fill:#e0a94c}\n"
+			    ".graph .between-text{fill:#ecc078}\n"
+			    "}\n";
+
+/* The style of the states that occur; of each ground one look. */
+static void add_look(struct buf *b, const char *name, const struct outcome_colours *c)
+{
+	buf_printf(b,
+		".graph .box.%s,.graph .frame.%s{stroke:%s}\n"
+		".graph .state.%s{fill:%s;stroke:%s}\n"
+		".graph .state-text.%s{fill:%s}\n",
+		name, name, c->line, name, c->fill, c->line, name, c->text);
+}
+
+static unsigned outcomes_in(const struct item *i)
+{
+	unsigned seen = i->known ? 1u << i->outcome : 0;
+
+	for (size_t c = 0; c < i->child_count; c++)
+		seen |= outcomes_in(i->children[c]);
+	return i->recover ? seen | outcomes_in(i->recover) : seen;
+}
+
+static void add_state_style(struct buf *b, const struct picture *p)
+{
+	unsigned seen = outcomes_in(p->root);
+
+	buf_adds(b, ".graph .state{stroke-width:1}\n"
+		    ".graph .state-text{font-size:11px;font-weight:600}\n"
+		    ".graph .box.known{stroke-width:2}\n");
+	for (unsigned i = 0; i < OUTCOME_KINDS; i++)
+		if (seen & 1u << i)
+			add_look(b, outcome_looks[i].name, &outcome_looks[i].light);
+	buf_adds(b, "@media (prefers-color-scheme:dark){\n");
+	for (unsigned i = 0; i < OUTCOME_KINDS; i++)
+		if (seen & 1u << i)
+			add_look(b, outcome_looks[i].name, &outcome_looks[i].dark);
+	buf_adds(b, "}\n");
+}
+
+/* The text is clean already: only what XML itself uses is left. */
+void svg_text(struct buf *b, struct str s)
+{
+	uint32_t c;
+
+	for (size_t at = 0; at < s.len;) {
+		at += utf8_decode(s, at, &c);
+		markup_char(b, c);
+	}
+}
+
+/* `y` is the middle of the line. */
+void svg_line_of_text(struct buf *b, const char *class, int x, int y, int size, struct str s)
+{
+	if (!s.len)
+		return;
+	buf_printf(b, "<text class=\"%s\" x=\"%d\" y=\"%d\" xml:space=\"preserve\">", class, x,
+		y + size * 35 / 100);
+	svg_text(b, s);
+	buf_adds(b, "</text>\n");
+}
+
+void svg_rect(struct buf *b, const char *class, int x, int y, int w, int h, int round)
+{
+	buf_printf(b, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", class, x,
+		y, w, h);
+	if (round)
+		buf_printf(b, " rx=\"%d\"", round);
+	buf_adds(b, "/>\n");
+}
+
+void svg_marks(struct buf *b, const struct item *i)
+{
+	for (size_t m = 0; m < i->mark_count; m++) {
+		const struct mark *mark = &i->marks[m];
+		int x = i->x + mark->x;
+		int y = i->y + mark->y;
+		AUTO_BUF class = BUF_INIT;
+
+		if (mark->state)
+			buf_printf(&class, "state %s", outcome_looks[i->outcome].name);
+		else
+			buf_adds(&class, i->kind == ITEM_BOX ? "pill" : "pill on-frame");
+		svg_rect(b, buf_cstr(&class), x, y, mark->w, MARK_HEIGHT,
+			mark->state ? 4 : MARK_HEIGHT / 2);
+		buf_reset(&class);
+		buf_printf(&class, mark->state ? "state-text %s" : "mark",
+			outcome_looks[i->outcome].name);
+		svg_line_of_text(b, buf_cstr(&class), x + MARK_PAD, y + MARK_HEIGHT / 2, SIZE_SMALL,
+			mark->text);
+	}
+}
+
+/* The item's outline, once behind the other for copies. */
+static void put_outline(struct buf *b, const struct item *i, const char *class, int round)
+{
+	for (int back = i->copies ? STACK : 0; back >= 0; back -= STACK / 2)
+		svg_rect(b, class, i->x + back, i->y + back, i->w, i->h, round);
+}
+
+static const char *title_class(const struct item *i, bool alone)
+{
+	if (i->kind == ITEM_MORE)
+		return alone ? "command quiet middle" : "command quiet";
+	if (i->labelled)
+		return "label";
+	return alone ? "command middle" : "command";
+}
+
+static void put_box(struct buf *b, const struct item *i)
+{
+	bool alone = !i->labelled && !i->mark_count && !i->lane_right; /* then it is centred */
+	int size = i->labelled ? SIZE_LABEL : SIZE_COMMAND;
+	int x = i->x + (alone ? i->w / 2 : PAD);
+	int y = i->y + PAD - 2 + LINE_LABEL / 2;
+	const char *class = i->recovery            ? "box recovery"
+			    : i->kind == ITEM_MORE ? "box more"
+						   : "box";
+
+	AUTO_BUF classes = BUF_INIT;
+	buf_adds(&classes, class);
+	if (i->look)
+		buf_printf(&classes, " %s", look_colours[i->look].name);
+	if (i->known)
+		buf_printf(&classes, " known %s", outcome_looks[i->outcome].name);
+	put_outline(b, i, buf_cstr(&classes), 7);
+	svg_line_of_text(b, "word", x, y, SIZE_SMALL, i->word);
+	svg_line_of_text(b, title_class(i, alone), x + word_pixels(i), y, size, i->title);
+	svg_line_of_text(b, "small quiet", i->x + PAD, y + LINE_DETAIL + 1, SIZE_SMALL, i->detail);
+	svg_marks(b, i);
+}
+
+/* The bars beside a column: that of the fork ends at the last branch, that of the join begins at
+ * the first. A single column has no crossbars, so both are as long as the column. */
+static void put_teeth(struct buf *b, const struct item *g, size_t c)
+{
+	const struct item *child = g->children[c];
+	bool single = g->per_column >= g->child_count;
+	int top = g->fork->y;
+	int foot = g->join->y + BAR;
+	int middle = child->y + child->h / 2;
+
+	if ((c + 1) % g->per_column == 0 || c + 1 == g->child_count)
+		svg_rect(b, "bar", child->lane_left, top, BAR, (single ? foot : middle + 8) - top,
+			3);
+	if (c % g->per_column == 0)
+		svg_rect(b, "bar", child->lane_right, single ? top : middle - 8, BAR,
+			foot - (single ? top : middle - 8), 3);
+}
+
+static void put_item(struct buf *b, const struct item *i);
+
+static void put_group(struct buf *b, const struct item *i)
+{
+	bool both = i->fork;
+	const char *odd = i->depth % 2 ? " odd" : "";
+	AUTO_BUF class = BUF_INIT;
+	int y = i->y + GROUP_PAD / 2 + HEADER / 2;
+
+	buf_printf(&class, "frame%s%s%s", odd, both ? " both" : "", i->recovery ? " recovery" : "");
+	if (i->known)
+		buf_printf(&class, " %s", outcome_looks[i->outcome].name);
+	if (!i->bare)
+		put_outline(b, i, buf_cstr(&class), 12);
+	if (both)
+		svg_rect(b, "inner", i->x + 4, i->y + 4, i->w - 8, i->h - 8, 9);
+	svg_line_of_text(b, both ? "word both" : "word", i->x + GROUP_PAD, y, SIZE_SMALL, i->word);
+	svg_line_of_text(b, "label",
+		i->x + GROUP_PAD + text_pixels(i->word, SIZE_SMALL) +
+			text_pixels(S("  "), SIZE_SMALL),
+		y, SIZE_LABEL, i->title);
+	svg_marks(b, i);
+	if (both) {
+		svg_rect(b, "bar", i->fork->x, i->fork->y, i->fork->w, BAR, 3);
+		svg_rect(b, "bar", i->join->x, i->join->y, i->join->w, BAR, 3);
+	}
+	for (size_t c = 0; c < i->child_count; c++) {
+		if (both && i->per_column)
+			put_teeth(b, i, c);
+		put_item(b, i->children[c]);
+	}
+}
+
+static void put_dot(struct buf *b, const struct item *i)
+{
+	int x = i->x + i->port;
+	int y = i->y + DOT / 2;
+
+	if (i->kind == ITEM_END)
+		buf_printf(b, "<circle class=\"ring\" cx=\"%d\" cy=\"%d\" r=\"%d\"/>\n", x, y,
+			DOT / 2);
+	buf_printf(b, "<circle class=\"dot\" cx=\"%d\" cy=\"%d\" r=\"%d\"/>\n", x, y,
+		i->kind == ITEM_END ? DOT / 2 - 4 : DOT / 2);
+}
+
+static void put_item(struct buf *b, const struct item *i)
+{
+	buf_printf(b, "<g%s><title>", i->never ? " class=\"never\"" : "");
+	svg_text(b, i->tip);
+	buf_adds(b, "</title>\n");
+	if (i->kind == ITEM_START || i->kind == ITEM_END)
+		(i->h == DOT ? put_dot : svg_oval)(b, i);
+	else if (i->kind == ITEM_CONDITION || i->kind == ITEM_GATE)
+		svg_diamond(b, i);
+	else if (item_is_group(i))
+		put_group(b, i);
+	else
+		put_box(b, i);
+	buf_adds(b, "</g>\n");
+	if (i->recover)
+		put_item(b, i->recover);
+}
+
+/* A triangle that touches (x, y) and points to that side. Markers would be shorter, but the colours
+ * of a marker do not follow its line everywhere. */
+void svg_head(struct buf *b, int x, int y, enum side side, const char *class)
+{
+	static const int shape[][4] = {
+		[SIDE_LEFT] = { 9, -5, 9, 5 },
+		[SIDE_RIGHT] = { -9, -5, -9, 5 },
+		[SIDE_UP] = { -5, 9, 5, 9 },
+		[SIDE_DOWN] = { -5, -9, 5, -9 },
+	};
+	const int *s = shape[side];
+
+	buf_printf(b, "<path class=\"head%s\" d=\"M%d %dL%d %dL%d %dZ\"/>\n", class, x, y, x + s[0],
+		y + s[1], x + s[2], y + s[3]);
+}
+
+void svg_line(struct buf *b, const char *class, int x1, int y1, int x2, int y2)
+{
+	buf_printf(b, "<path class=\"line%s\" d=\"M%d %dL%d %d\"/>\n", class, x1, y1, x2, y2);
+}
+
+static int bottom_of(const struct item *i)
+{
+	return i->y + i->h + (i->copies ? STACK : 0);
+}
+
+static void put_down(struct buf *b, int x, int y1, int y2)
+{
+	svg_line(b, "", x, y1, x, y2 - 8);
+	svg_head(b, x, y2, SIDE_DOWN, "");
+}
+
+static void put_branch(struct buf *b, const struct arrow *a)
+{
+	bool out = a->from->kind == ITEM_FORK;
+	const struct item *child = out ? a->to : a->from;
+	int y = child->y + child->h / 2;
+	int from, to;
+
+	if (!child->lane_right) {
+		put_down(b, child->x + child->port, bottom_of(a->from), a->to->y);
+		return;
+	}
+	from = out ? child->lane_left + BAR : child->x + child->w + (child->copies ? STACK : 0);
+	to = out ? child->x : child->lane_right;
+	svg_line(b, "", from, y, to - 8, y);
+	svg_head(b, to, y, SIDE_RIGHT, "");
+}
+
+static int middle_of(const struct item *i)
+{
+	return (i->diamond ? i->diamond : i->h) / 2;
+}
+
+/* From the foot of a repeated body back to its top, along its left side; of several steps from the
+ * last to the first. */
+static void put_again(struct buf *b, const struct item *i, const char *class)
+{
+	const struct item *first = item_first(i), *last = item_last(i);
+	bool one = first == last;
+	int left = i->x - 13;
+	int top = first->y + (one ? MIN(i->h / 4, 40) : middle_of(first));
+	int foot = last->y + (one ? i->h - MIN(i->h / 4, 40) : middle_of(last));
+
+	buf_printf(b, "<path class=\"line%s\" d=\"M%d %dH%dq-6 0 -6 -6V%dq0 -6 6 -6H%d\"/>\n",
+		class, last->x, foot, left + 6, top + 6, first->x - 8);
+	svg_head(b, first->x, top, SIDE_RIGHT, "");
+}
+
+static void put_recover(struct buf *b, const struct item *i, const struct item *r)
+{
+	static const char class[] = " between";
+
+	if (r->y >= i->y + i->h) {
+		int x = r->x + 20;
+		int y1 = bottom_of(i);
+
+		svg_line(b, class, x, y1 + 8, x, r->y - 8);
+		svg_head(b, x, y1, SIDE_UP, class);
+		svg_head(b, x, r->y, SIDE_DOWN, class);
+		svg_line_of_text(b, "between-text", x + 12, (y1 + r->y) / 2, SIZE_SMALL,
+			S(BETWEEN_ATTEMPTS));
+		return;
+	}
+	int x1 = i->x + i->w + (i->copies ? STACK : 0);
+	int y = (MAX(i->y, r->y) + MIN(i->y + i->h, r->y + r->h)) / 2;
+
+	svg_line(b, class, x1 + 8, y, r->x - 8, y);
+	svg_head(b, x1, y, SIDE_LEFT, class);
+	svg_head(b, r->x, y, SIDE_RIGHT, class);
+	svg_line_of_text(b, "between-text", x1 + 14, y - 12, SIZE_SMALL, S(BETWEEN_ATTEMPTS));
+}
+
+static void put_arrow(struct buf *b, const struct arrow *a)
+{
+	switch (a->kind) {
+	case ARROW_NEXT:
+		put_down(b, a->to->x + a->to->port, bottom_of(a->from), a->to->y);
+		break;
+	case ARROW_BRANCH:
+		put_branch(b, a);
+		break;
+	case ARROW_AGAIN:
+		put_again(b, a->from, "");
+		break;
+	case ARROW_ROUND:
+		put_again(b, a->from, " round");
+		break;
+	case ARROW_SKIP:
+		svg_skip(b, a->from, a->to);
+		break;
+	case ARROW_RECOVER:
+		put_recover(b, a->from, a->to);
+		break;
+	}
+}
+
+void svg_write(struct picture *p, struct buf *ret)
+{
+	int w, h;
+
+	picture_layout(p, &w, &h);
+	AUTO_BUF legend = BUF_INIT;
+	h += svg_legend(&legend, p, h - MARGIN / 2, w);
+	p->width = w;
+	p->height = h;
+	buf_printf(ret,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+		"height=\"%d\" class=\"graph\" role=\"img\" "
+		"aria-labelledby=\"graph-title graph-desc\">\n<title id=\"graph-title\">",
+		w, h, w, h);
+	svg_text(ret, p->title.len ? p->title : S("command graph"));
+	buf_adds(ret, "</title>\n<desc id=\"graph-desc\">");
+	svg_text(ret, p->description);
+	buf_printf(ret, "</desc>\n<style>\n%s", style);
+	if (p->steps)
+		buf_adds(ret, svg_steps_style);
+	if (p->run)
+		add_state_style(ret, p);
+	buf_adds(ret, "</style>\n");
+	svg_rect(ret, "paper", 0, 0, w, h, 0);
+	svg_line_of_text(ret, "title", MARGIN, MARGIN + SIZE_TITLE / 2, SIZE_TITLE, p->title);
+	put_item(ret, p->start);
+	put_item(ret, p->root);
+	put_item(ret, p->end);
+	vec_each (a, &p->arrows)
+		put_arrow(ret, a);
+	buf_add(ret, buf_str(&legend));
+	buf_adds(ret, "</svg>\n");
+}

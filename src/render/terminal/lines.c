@@ -1,0 +1,361 @@
+#include "render/terminal/lines.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/plain-text.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "graph/step.h"
+#include "render/terminal/stream.h"
+
+enum {
+	FLUSH_BYTES = 4096,
+	COMMAND_BYTES = 120, /* of a command in its line: a script may be an argument */
+	BEAT_AFTER_MS = 30000,
+	BEAT_LINES = 5,
+};
+
+/* A loop of steps that is going on. */
+struct loop_row {
+	struct buf path;
+	uint64_t count, done, started_ms; /* count: 0 when nobody knows */
+};
+
+/* A command that runs. */
+struct running_row {
+	struct buf name; /* "[1.0 gpt] " */
+	struct buf path;
+	uint64_t started_ms;
+};
+
+struct plain_lines {
+	int fd;
+	struct buf text;
+	VEC(struct loop_row) loops;
+	VEC(struct running_row) running; /* in order of start */
+};
+
+struct plain_lines *plain_lines_new(int fd)
+{
+	struct plain_lines *l = mem_new(struct plain_lines);
+
+	l->fd = fd;
+	return l;
+}
+
+static void end_running(struct plain_lines *l, size_t at)
+{
+	buf_done(&l->running.at[at].name);
+	buf_done(&l->running.at[at].path);
+	l->running.len--;
+	for (size_t i = at; i < l->running.len; i++)
+		l->running.at[i] = l->running.at[i + 1];
+}
+
+void plain_lines_free(struct plain_lines *l)
+{
+	if (!l)
+		return;
+	plain_lines_flush(l);
+	vec_each (row, &l->loops)
+		buf_done(&row->path);
+	vec_done(&l->loops);
+	while (l->running.len)
+		end_running(l, 0);
+	vec_done(&l->running);
+	buf_done(&l->text);
+	free(l);
+}
+
+void plain_lines_flush(struct plain_lines *l)
+{
+	text_write(l->fd, buf_str(&l->text));
+	buf_reset(&l->text);
+}
+
+/* -- loops ---------------------------------------------------------------------------------------
+ */
+
+static struct loop_row *find_loop(struct plain_lines *l, struct str path)
+{
+	vec_each (row, &l->loops)
+		if (str_eq(buf_str(&row->path), path))
+			return row;
+	return NULL;
+}
+
+/* The loop that the node is a round of. */
+static struct loop_row *loop_around(struct plain_lines *l, struct str path)
+{
+	if (!path_round(path))
+		return NULL;
+	while (path.len && path.p[path.len - 1] != '.')
+		path.len--;
+	return find_loop(l, path.len ? str_sub(path, 0, path.len - 1) : S("."));
+}
+
+static void begin_loop(struct plain_lines *l, const struct event *e)
+{
+	struct loop_row row = { .count = e->count, .started_ms = e->mono_ms };
+
+	if (find_loop(l, e->path))
+		return;
+	buf_add(&row.path, e->path);
+	vec_push(&l->loops, row);
+}
+
+static void end_loop(struct plain_lines *l, struct loop_row *row)
+{
+	buf_done(&row->path);
+	*row = l->loops.at[l->loops.len - 1];
+	l->loops.len--;
+}
+
+/* "37/200, 12.5/s" */
+static void add_progress(struct buf *b, const struct loop_row *row, uint64_t now_ms)
+{
+	if (row->count)
+		buf_printf(b, "%" PRIu64 "/%" PRIu64, row->done, row->count);
+	else
+		buf_printf(b, "%" PRIu64 " round%s", row->done, row->done == 1 ? "" : "s");
+	text_rate(b, row->done, now_ms - row->started_ms);
+}
+
+/* "[1.0 gpt] " */
+static void add_node(struct buf *b, const struct event *e)
+{
+	struct str label = e->label.len || !e->node ? e->label : e->node->label;
+
+	buf_addc(b, '[');
+	text_plain(b, e->path);
+	if (label.len)
+		buf_addc(b, ' ');
+	text_plain(b, label);
+	buf_adds(b, "] ");
+}
+
+static void add_start(struct buf *b, const struct event *e)
+{
+	AUTO_BUF command = BUF_INIT;
+	size_t count = 0;
+
+	while (e->argv && e->argv[count])
+		count++;
+	command_display(&command, e->argv, count);
+	struct str head = utf8_cut(buf_str(&command), COMMAND_BYTES);
+	add_node(b, e);
+	buf_adds(b, "start ");
+	text_plain(b, head);
+	if (head.len < command.len)
+		buf_adds(b, "…");
+}
+
+static void add_done(struct buf *b, const struct event *e)
+{
+	add_node(b, e);
+	if (e->ok)
+		buf_adds(b, "done");
+	else if (e->timeout)
+		buf_adds(b, "timed out");
+	else if (e->signal)
+		buf_printf(b, "failed with signal %d", e->signal);
+	else if (e->code)
+		buf_printf(b, "failed with code %d", e->code);
+	else
+		buf_adds(b, "failed");
+	buf_adds(b, e->timeout && !e->ok ? " after " : " in ");
+	clock_duration(b, e->ms);
+}
+
+static void add_stop(struct buf *b, const struct event *e, const char *what)
+{
+	buf_printf(b, "run %s", what);
+	if (e->signal)
+		buf_printf(b, " by signal %d", e->signal);
+}
+
+/* What only steps have. False: there is nothing to say. */
+static bool add_step(struct buf *b, const struct event *e)
+{
+	if (event_is(e, "step:retry")) {
+		add_node(b, e);
+		buf_printf(b, "retry, attempt %" PRIu64 ", in ", event_number(e, "attempt"));
+		clock_duration(b, event_number(e, "ms"));
+	} else if (event_is(e, "step:wait:start")) {
+		add_node(b, e);
+		buf_adds(b, "wait for ");
+		clock_duration(b, event_number(e, "ms"));
+	} else if (event_is(e, "recipe:approval")) {
+		add_node(b, e);
+		buf_adds(b, str_contains(e->data, S("approved")) ? "approved"
+			    : str_contains(e->data, S("denied")) ? "denied"
+								 : "waits for approval");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* A stage or a loop begins or ends. False: nothing that is worth a line. */
+static bool add_group(struct plain_lines *l, const struct event *e)
+{
+	bool begins = e->kind == EVENT_NODE_START;
+	struct loop_row *around = begins ? NULL : loop_around(l, e->path);
+
+	if (around)
+		around->done++;
+	if (!e->node || !e->node->step)
+		return false;
+	if (node_repeats(e->node)) {
+		struct loop_row *row = find_loop(l, e->path);
+
+		if (begins) {
+			begin_loop(l, e);
+			if (!e->count)
+				return false;
+			add_node(&l->text, e);
+			buf_printf(
+				&l->text, "%" PRIu64 " item%s", e->count, e->count == 1 ? "" : "s");
+			return true;
+		}
+		if (!row)
+			return false;
+		add_node(&l->text, e);
+		buf_adds(&l->text, e->ok ? "done: " : "failed: ");
+		add_progress(&l->text, row, e->mono_ms);
+		end_loop(l, row);
+		return true;
+	}
+	if (!begins || !e->node->step->stage.len)
+		return false;
+	add_node(&l->text, e);
+	buf_adds(&l->text, "stage");
+	return true;
+}
+
+/* A round of a loop has come to its end. */
+static void count_round(struct plain_lines *l, const struct event *e, bool tell)
+{
+	struct loop_row *row = loop_around(l, e->path);
+
+	if (!row)
+		return;
+	row->done++;
+	if (!tell)
+		return;
+	buf_adds(&l->text, " (");
+	add_progress(&l->text, row, e->mono_ms);
+	buf_addc(&l->text, ')');
+}
+
+static void note_start(struct plain_lines *l, const struct event *e)
+{
+	struct running_row row = { .started_ms = e->mono_ms };
+
+	add_node(&row.name, e);
+	buf_add(&row.path, e->path);
+	vec_push(&l->running, row);
+}
+
+static void note_end(struct plain_lines *l, const struct event *e)
+{
+	for (size_t i = 0; i < l->running.len; i++) {
+		if (!str_eq(buf_str(&l->running.at[i].path), e->path))
+			continue;
+		end_running(l, i);
+		return;
+	}
+}
+
+void plain_lines_beat(struct plain_lines *l, uint64_t mono_ms)
+{
+	size_t old = 0;
+
+	while (old < l->running.len && mono_ms - l->running.at[old].started_ms >= BEAT_AFTER_MS)
+		old++;
+	for (size_t i = 0; i < MIN(old, (size_t)BEAT_LINES); i++) {
+		buf_add(&l->text, buf_str(&l->running.at[i].name));
+		buf_adds(&l->text, "still running, for ");
+		clock_duration(&l->text, mono_ms - l->running.at[i].started_ms);
+		buf_addc(&l->text, '\n');
+	}
+	if (old > BEAT_LINES)
+		buf_printf(&l->text, "%zu more are still running\n", old - BEAT_LINES);
+	plain_lines_flush(l);
+}
+
+/* It had not ended after all. */
+static void take_back(struct plain_lines *l, const struct event *e)
+{
+	struct loop_row *row = loop_around(l, e->path);
+
+	if (row && row->done)
+		row->done--;
+}
+
+void plain_lines_event(void *lines, const struct event *e)
+{
+	struct plain_lines *l = lines;
+	struct buf *b = &l->text;
+
+	switch (e->kind) {
+	case EVENT_COMMAND_START:
+		note_start(l, e);
+		add_start(b, e);
+		break;
+	case EVENT_COMMAND_DONE:
+		note_end(l, e);
+		add_done(b, e);
+		count_round(l, e, true);
+		break;
+	case EVENT_NODE_SKIPPED:
+		count_round(l, e, false);
+		add_node(b, e);
+		buf_adds(b, "skipped");
+		break;
+	case EVENT_NODE_REUSED:
+		count_round(l, e, false);
+		add_node(b, e);
+		buf_printf(b, "reused: it ended %s before",
+			e->ok        ? "well"
+			: e->timeout ? "out of time"
+				     : "with a failure");
+		break;
+	case EVENT_RUN_MESSAGE:
+		buf_printf(b, "message of %" PRIu64 " bytes", e->bytes);
+		break;
+	case EVENT_NODE_RETRY:
+		take_back(l, e);
+		if (e->node && e->node->step)
+			return; /* told when its pause began */
+		add_node(b, e);
+		buf_printf(b, "retry, attempt %" PRIu64, e->attempt);
+		break;
+	case EVENT_RUN_CANCEL:
+		add_stop(b, e, "cancelled");
+		break;
+	case EVENT_RUN_KILL:
+		add_stop(b, e, "killed");
+		break;
+	case EVENT_STEP:
+		if (!add_step(b, e))
+			return;
+		break;
+	case EVENT_NODE_START:
+	case EVENT_NODE_DONE:
+		if (!add_group(l, e))
+			return;
+		break;
+	case EVENT_RUN_START:
+	case EVENT_COMMAND_OUTPUT:
+	case EVENT_RUN_DONE:
+	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
+		return;
+	}
+	buf_addc(b, '\n');
+	if (b->len > FLUSH_BYTES)
+		plain_lines_flush(l);
+}

@@ -1,0 +1,79 @@
+#include "runs/dir/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+static bool read_boot(char ret[40])
+{
+	AUTO_CLOSE int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, ret, 36);
+
+	ret[MAX(n, (ssize_t)0)] = '\0';
+	return n == 36;
+}
+
+/* Field 22, counted from behind the name, which may hold anything. */
+static uint64_t read_start(int64_t pid)
+{
+	char path[64], text[1024];
+
+	(void)snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	const char *at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+bool identity_of(int64_t pid, struct identity *ret)
+{
+	*ret = (struct identity){ .pid = pid, .start = read_start(pid) };
+	return read_boot(ret->boot) && ret->start;
+}
+
+bool identity_self(struct identity *ret)
+{
+	return identity_of(getpid(), ret);
+}
+
+int identity_open(const struct identity *who)
+{
+	char boot[40];
+
+	if (who->pid <= 0)
+		return -ESRCH;
+	if (read_boot(boot) && who->boot[0] && strcmp(boot, who->boot) != 0)
+		return -ESRCH; /* of an earlier boot */
+	int fd = (int)syscall(SYS_pidfd_open, (pid_t)who->pid, 0);
+	if (fd < 0)
+		return -errno;
+	/* The descriptor holds on to one process; only now is the comparison worth something. */
+	uint64_t start = read_start(who->pid);
+	if (start == who->start)
+		return fd;
+	(void)close(fd);
+	return start ? -EPERM : -ESRCH;
+}
+
+int identity_signal(int pidfd, int signal, int value)
+{
+	siginfo_t info = { .si_signo = signal, .si_code = SI_QUEUE };
+
+	info.si_pid = getpid();
+	info.si_uid = getuid();
+	info.si_value.sival_int = value;
+	return syscall(SYS_pidfd_send_signal, pidfd, signal, &info, 0) < 0 ? -errno : 0;
+}

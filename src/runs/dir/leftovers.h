@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "runs/dir/identity.h"
+
+/* Processes of a run whose supervisor was killed: those that carry its name in their environment
+ * and began after it (async-runs.md section 13). */
+typedef VEC(struct identity) identity_list;
+
+/* `generation` may be empty: any. `since` is when the supervisor began, as identities say it: what
+ * an earlier one left behind on purpose stays, and nobody's clock matters. */
+void leftovers_find(struct str id, struct str generation, uint64_t since, identity_list *ret);
+/* Ends them, and what they leave behind, with SIGKILL; waits until they are gone. Returns how many
+ * there were. */
+size_t leftovers_end(struct str id, struct str generation, uint64_t since);

@@ -1,0 +1,172 @@
+#include "runs/dir/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum { ID_MAX = 128, LOCK_TRIES = 1000 };
+
+struct str runs_root(struct arena *a, struct str agent_dir)
+{
+	const char *state = getenv("ROUX_STATE_DIR");
+
+	return state && *state ? arena_str(a, str_of(state))
+			       : arena_printf(a, "%.*s/roux", STR(agent_dir));
+}
+
+struct str run_directory(struct arena *a, struct str root, struct str id)
+{
+	return arena_printf(a, "%.*s/runs/%.*s", STR(root), STR(id));
+}
+
+const char *run_file(struct arena *a, struct str dir, const char *name)
+{
+	return arena_printf(a, "%.*s/%s", STR(dir), name).p;
+}
+
+/* -- names ---------------------------------------------------------------------------------------
+ */
+
+static bool id_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ascii_digit(c) || c == '_' ||
+	       c == '.' || c == '-';
+}
+
+bool run_id_check(const char *id, struct report *r)
+{
+	struct str s = str_of(id);
+	bool ok = s.len && s.len <= ID_MAX && s.p[0] != '.' && s.p[0] != '-' &&
+		  !str_eq(s, S("latest"));
+
+	for (size_t i = 0; i < s.len; i++)
+		ok &= id_char(s.p[i]);
+	if (ok)
+		return true;
+	report_error(r, (struct where){ 0 }, "'%s' is no name for a run", id);
+	return report_hint(r,
+		"letters, digits, _ . and -, at most %d, not beginning with . or -; not "
+		"'latest'",
+		ID_MAX);
+}
+
+static void add_name(struct buf *b, struct str name)
+{
+	for (size_t i = 0; i < name.len && i < 64; i++)
+		buf_addc(b, id_char(name.p[i]) && (i || (name.p[i] != '.' && name.p[i] != '-'))
+				    ? name.p[i]
+				    : '-');
+	if (b->len && b->p[0] == '-')
+		b->p[0] = '_';
+}
+
+struct str run_id_make(struct arena *a, struct str name)
+{
+	time_t now = (time_t)(clock_real_ms() / 1000);
+	AUTO_BUF id = BUF_INIT;
+	unsigned random = 0;
+	struct tm tm;
+	char text[32];
+
+	add_name(&id, name);
+	(void)gmtime_r(&now, &tm);
+	size_t n = strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
+	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	buf_printf(&id, "-%.*s-%04x", (int)n, text, random & 0xffff);
+	return arena_str(a, buf_str(&id));
+}
+
+struct str run_id_plain(struct arena *a, struct str name)
+{
+	AUTO_BUF id = BUF_INIT;
+
+	add_name(&id, name);
+	return str_eq(buf_str(&id), S("latest")) ? S("latest-") : arena_str(a, buf_str(&id));
+}
+
+struct str run_id_of(struct str operand)
+{
+	return str_starts(operand, S("run:")) ? str_from(operand, 4) : operand;
+}
+
+/* -- the lock ------------------------------------------------------------------------------------
+ */
+
+static int open_lock(const char *dir, int flags)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%s/.alive", dir);
+	int fd = open(buf_cstr(&path), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whether the file is still the one that the directory has: a run may have been pruned or archived
+ * between opening it and locking it. */
+static bool is_current(int fd, const char *dir)
+{
+	AUTO_BUF path = BUF_INIT;
+	struct stat ours, now;
+
+	buf_printf(&path, "%s/.alive", dir);
+	return fstat(fd, &ours) == 0 && lstat(buf_cstr(&path), &now) == 0 &&
+	       ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
+}
+
+/* 0, or -EAGAIN: a supervisor has it, -EBUSY: only somebody who looks, for a moment. */
+static int try_lock(int fd)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return -errno;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return -errno;
+	(void)flock(fd, LOCK_UN);
+	return -EBUSY;
+}
+
+int run_lock(const char *dir, int *ret_fd)
+{
+	const struct timespec moment = { .tv_nsec = 200000 };
+	int e = -EBUSY;
+
+	for (int i = 0; i < LOCK_TRIES && e == -EBUSY; i++) {
+		AUTO_CLOSE int fd = open_lock(dir, O_RDWR | O_CREAT);
+
+		e = fd < 0 ? fd : try_lock(fd);
+		if (e == 0 && !is_current(fd, dir))
+			e = -EBUSY;
+		if (e == 0)
+			*ret_fd = take_fd(&fd);
+		else if (e == -EBUSY)
+			(void)nanosleep(&moment, NULL);
+	}
+	return e == -EBUSY ? -EAGAIN : e;
+}
+
+bool run_locked(const char *dir)
+{
+	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
+
+	/* A shared lock is enough to see an exclusive one, and those who look do not disturb each
+	 * other. */
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+void run_unlocked_wait(const char *dir)
+{
+	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
+
+	while (fd >= 0 && flock(fd, LOCK_SH) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,404 @@
+#include "runs/look/look.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic-file.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "runs/dir/halves.h"
+#include "runs/dir/identity.h"
+#include "runs/dir/place.h"
+#include "runs/look/stop.h"
+
+enum { FILE_MAX = 128 << 20 };
+/* From the claim of an id to the lock; only for a starter that did not say who it is. */
+enum { STARTING_MS = 5000 };
+/* A file is written in less: whoever began it longer ago was killed. */
+enum { HALVES_MS = 10000 };
+
+/* -- reading -------------------------------------------------------------------------------------
+ */
+
+struct str look_text(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_string(value) ? json_str(value) : S("");
+}
+
+uint64_t look_time(const json_t *text)
+{
+	struct str s = json_is_string(text) ? json_str(text) : S("");
+	struct tm tm = { 0 };
+	uint64_t ms = 0;
+
+	if (s.len < 20 || s.p[s.len - 1] != 'Z')
+		return 0;
+	const char *rest = strptime(s.p, "%Y-%m-%dT%H:%M:%S", &tm);
+	time_t seconds = rest ? timegm(&tm) : -1;
+	if (seconds < 0)
+		return 0;
+	if (*rest == '.' && !str_to_uint((struct str){ rest + 1, 3 }, &ms))
+		return 0;
+	return (uint64_t)seconds * 1000 + ms;
+}
+
+bool look_is_end(struct str status)
+{
+	static const struct str ends[] = { { "done", 4 }, { "failed", 6 }, { "cancelled", 9 },
+		{ "partial", 7 }, { "paused", 6 }, { "denied", 6 }, { "timeout", 7 },
+		{ "killed", 6 }, { "exited", 6 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (str_eq(status, ends[i]))
+			return true;
+	return false;
+}
+
+/* A JSON object of a run directory. What cannot be read is told and does no harm. */
+static json_t *read_object(const char *file, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_REPORT broken = REPORT_INIT;
+
+	int e = file_read(file, FILE_MAX, &text);
+	if (e == -ENOENT || e == -ENOTDIR)
+		return NULL;
+	if (e < 0) {
+		report_warning(r, (struct where){ 0 }, "cannot read %s: %s", file, strerror(-e));
+		return NULL;
+	}
+	const struct source source = { str_of(file), buf_str(&text) };
+	json_t *value = json_read(&source, &broken);
+	if (json_is_object(value))
+		return value;
+	report_warning(r, (struct where){ 0 }, "%s is damaged and left out: %.*s", file,
+		STR(broken.issues.len ? broken.issues.at[0].message : S("it is no object")));
+	json_decref(value);
+	return NULL;
+}
+
+static void drop(json_t **object)
+{
+	json_decref(*object);
+	*object = NULL;
+}
+
+/* When something last happened in the directory of a run that did not say when it ended. */
+static uint64_t last_sign(const char *dir)
+{
+	static const char *const files[] = { "events.jsonl", "leaves.jsonl", "stdout.log",
+		"stderr.log", "run.json" };
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		AUTO_BUF path = BUF_INIT;
+		struct stat st;
+
+		buf_printf(&path, "%s/%s", dir, files[i]);
+		if (stat(buf_cstr(&path), &st) < 0)
+			continue;
+		uint64_t ms =
+			(uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / 1000000;
+		last = MAX(last, ms);
+	}
+	return last;
+}
+
+/* -- is it alive? --------------------------------------------------------------------------------
+ */
+
+int look_supervisor(const struct run_row *row)
+{
+	struct identity who = { .pid = row->pid, .start = row->pid_start };
+
+	if (row->boot_id.len)
+		memcpy(who.boot, row->boot_id.p, MIN(row->boot_id.len, sizeof(who.boot) - 1));
+	return row->pid > 0 && row->pid_start ? identity_open(&who) : -ESRCH;
+}
+
+static bool same_process(const struct run_row *row)
+{
+	AUTO_CLOSE int fd = look_supervisor(row);
+
+	return fd >= 0;
+}
+
+static bool is_live(const char *dir, const struct run_row *row)
+{
+	AUTO_BUF lock = BUF_INIT;
+
+	if (run_locked(dir))
+		return true;
+	/* Its starter may not have come to the lock yet, and somebody may have deleted the lock's
+	 * file under a living supervisor. */
+	buf_printf(&lock, "%s/.alive", dir);
+	bool starting = str_eq(row->status, S("starting"));
+	if (starting && !row->pid)
+		return clock_real_ms() < row->created + STARTING_MS;
+	return (starting || access(buf_cstr(&lock), F_OK) < 0) && same_process(row);
+}
+
+/* -- from files ----------------------------------------------------------------------------------
+ */
+
+/* False with an issue: nobody can tell. */
+static bool is_directory(const char *dir, struct report *r)
+{
+	struct stat st;
+
+	if (lstat(dir, &st) == 0)
+		return S_ISDIR(st.st_mode);
+	return errno == ENOENT || errno == ENOTDIR
+		       ? false
+		       : report_errno(r, errno, "cannot look at %s", dir);
+}
+
+/* The row of the ledger. One that cannot be read is told, and the directory speaks alone. */
+static bool find_row(struct ledger **l, struct run_look *look, struct report *r)
+{
+	AUTO_REPORT broken = REPORT_INIT;
+
+	if (*l && ledger_find(*l, look->id, &look->arena, &look->row, &broken))
+		return true;
+	vec_each (i, &broken.issues) {
+		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
+		report_hint(r, "%.*s", STR(i->hint));
+	}
+	if (broken.errors)
+		*l = NULL;
+	return false;
+}
+
+static bool json_flag(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(object, name));
+}
+
+static uint64_t json_count(const json_t *object, const char *name)
+{
+	json_int_t n = json_integer_value(json_object_get(object, name));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static void row_of_start(const json_t *start, struct run_row *row)
+{
+	row->generation = look_text(start, "generation");
+	row->owner = look_text(start, "owner");
+	row->recipe = look_text(start, "recipe");
+	row->recipe_path = look_text(start, "recipe_path");
+	row->tool = look_text(start, "tool");
+	row->launch = look_text(start, "launch");
+	row->cwd = look_text(start, "cwd");
+	row->started = row->created = look_time(json_object_get(start, "started"));
+	row->pid = (int64_t)json_count(start, "pid");
+	row->pid_start = json_count(start, "pid_start");
+	row->boot_id = look_text(start, "boot_id");
+	row->detached = json_flag(start, "detached");
+}
+
+static void row_of_result(const json_t *result, struct run_row *row)
+{
+	row->status = look_text(result, "status");
+	row->code = (int)json_integer_value(json_object_get(result, "code"));
+	row->ended = look_time(json_object_get(result, "ended"));
+	if (!row->ended && row->started)
+		row->ended = row->started + json_count(result, "ms");
+}
+
+/* The end of a run that has no result: asked for, or not. */
+static void row_of_ruin(const char *dir, struct run_row *row)
+{
+	enum stop_kind stop = stop_last(dir);
+
+	row->status = stop == STOP_CANCEL ? S("cancelled")
+		      : stop == STOP_KILL ? S("killed")
+					  : S("exited");
+	row->ended = MAX(last_sign(dir), row->started);
+}
+
+/* -- what nobody wrote down ----------------------------------------------------------------------
+ */
+
+static void correct_progress(struct run_look *look)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!look->progress || look_is_end(look_text(look->progress, "phase")))
+		return;
+	AUTO_BUF now = BUF_INIT;
+	clock_rfc3339(&now, clock_real_ms());
+	json_object_set_new(look->progress, "phase", json_from_str(look->status));
+	json_object_set_new(look->progress, "active", json_integer(0));
+	json_object_set_new(look->progress, "updated", json_from_str(buf_str(&now)));
+	json_write(&text, look->progress, 0);
+	buf_addc(&text, '\n');
+	/* It is a service to those who read the file; a directory that cannot be written is fine.
+	 */
+	if (!run_locked(look->dir.p))
+		(void)atomic_write(
+			run_file(&look->arena, look->dir, "progress.json"), buf_str(&text), NULL);
+}
+
+static void correct(struct run_look *look, struct ledger *l, const struct run_row *seen)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (!look->result) {
+		correct_progress(look);
+		halves_remove(look->dir.p, HALVES_MS);
+	}
+	if (look->in_ledger && !look_is_end(seen->status) &&
+		str_eq(seen->generation, look->generation))
+		(void)ledger_correct(l, seen, &look->row, &ignored);
+	else if (!look->in_ledger && l)
+		(void)ledger_put(l, &look->row, &ignored);
+}
+
+/* -- the look ------------------------------------------------------------------------------------
+ */
+
+static void read_files(struct run_look *look, struct report *r)
+{
+	struct arena *a = &look->arena;
+
+	look->start = read_object(run_file(a, look->dir, "run.json"), r);
+	look->result = read_object(run_file(a, look->dir, "result.json"), r);
+	look->progress = read_object(run_file(a, look->dir, "progress.json"), r);
+	if (look->result && !look_is_end(look_text(look->result, "status"))) {
+		report_warning(r, (struct where){ 0 },
+			"%.*s/result.json names no status that a run ends with and is left out",
+			STR(look->dir));
+		drop(&look->result);
+	}
+	/* A result says whose it is when it can; that of an earlier generation does not count. */
+	struct str of = look_text(look->result, "generation");
+	struct str now = look_text(look->start, "generation");
+	if (of.len && now.len && !str_eq(of, now))
+		drop(&look->result);
+}
+
+/* Decides between the row of the ledger and the files, which may be of different generations. */
+static void settle(struct run_look *look)
+{
+	struct run_row seen = look->row;
+	struct str generation = look_text(look->start, "generation");
+
+	/* Testing the lock is in the way of those who want it at that moment: not without need. */
+	look->live = !(look->result && look->in_ledger && look_is_end(seen.status)) &&
+		     is_live(look->dir.p, &look->row);
+	if (look->in_ledger && look->live && generation.len &&
+		!str_eq(generation, look->row.generation)) {
+		/* It is being started again; these are the files of the one before. */
+		drop(&look->start);
+		drop(&look->result);
+		drop(&look->progress);
+	} else if (look->start) {
+		row_of_start(look->start, &look->row);
+		look->row.seq = seen.seq;
+		look->row.created = seen.created ? seen.created : look->row.created;
+		look->row.recipe_sha256 = seen.recipe_sha256;
+		look->row.handled = seen.handled;
+		look->row.announced = seen.announced;
+		if (!look->row.generation.len)
+			look->row.generation = seen.generation;
+	}
+	look->row.dir = look->dir;
+	if (look->result)
+		row_of_result(look->result, &look->row);
+	else if (look->live)
+		look->row.status = S("running");
+	else if (!look->in_ledger || !look_is_end(seen.status) ||
+		 !str_eq(seen.generation, look->row.generation))
+		row_of_ruin(look->dir.p, &look->row);
+	look->status = look->row.status;
+	look->generation = look->row.generation;
+}
+
+bool look_at(
+	struct str root, struct ledger *l, struct str id, struct run_look *ret, struct report *r)
+{
+	*ret = (struct run_look){ 0 };
+	struct arena *a = &ret->arena;
+	size_t errors = r->errors;
+
+	ret->id = ret->row.id = arena_str(a, id);
+	ret->in_ledger = find_row(&l, ret, r);
+	/* A directory has one place; what the ledger says is not followed elsewhere. */
+	ret->dir = str_of(arena_cstr(a, run_directory(a, root, id)));
+	bool there = is_directory(ret->dir.p, r);
+	if (r->errors > errors)
+		return false;
+	if (!there && !(ret->in_ledger && !look_is_end(ret->row.status) &&
+			      is_live(ret->dir.p, &ret->row)))
+		return false;
+	struct run_row seen = ret->row;
+	read_files(ret, r);
+	if (!ret->start && !ret->in_ledger && !run_locked(ret->dir.p))
+		return false; /* a directory of something else */
+	settle(ret);
+	if (!ret->live)
+		correct(ret, l, &seen);
+	return true;
+}
+
+void look_done(struct run_look *look)
+{
+	drop(&look->start);
+	drop(&look->progress);
+	drop(&look->result);
+	arena_done(&look->arena);
+	*look = (struct run_look){ 0 };
+}
+
+/* -- directories ---------------------------------------------------------------------------------
+ */
+
+bool look_row(
+	struct str root, struct str id, struct arena *a, struct run_row *ret, struct report *r)
+{
+	AUTO_LOOK look = { 0 };
+
+	if (!look_at(root, NULL, id, &look, r) || !look.start)
+		return false;
+	*ret = look.row;
+	struct str *const texts[] = { &ret->id, &ret->generation, &ret->owner, &ret->recipe,
+		&ret->recipe_path, &ret->tool, &ret->launch, &ret->cwd, &ret->dir, &ret->status,
+		&ret->boot_id };
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		*texts[i] = arena_str(a, *texts[i]);
+	return true;
+}
+
+int look_each_directory(struct str root, bool (*see)(void *data, struct str id), void *data)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/runs", STR(root));
+	DIR *d = opendir(buf_cstr(&path));
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	bool more = true;
+	for (const struct dirent *e; more && (e = readdir(d));) {
+		AUTO_REPORT ignored = REPORT_INIT;
+		struct stat st;
+
+		if (e->d_name[0] == '.' || !run_id_check(e->d_name, &ignored))
+			continue;
+		if (e->d_type == DT_UNKNOWN &&
+			fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			!S_ISDIR(st.st_mode))
+			continue;
+		if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
+			more = see(data, str_of(e->d_name));
+	}
+	(void)closedir(d);
+	return 0;
+}

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "runs/ledger/ledger.h"
+
+/* What is known about a run now (async-runs.md section 5): from its lock, its directory and its row
+ * in the ledger, in this order of trust. */
+struct run_look {
+	struct str id, dir, generation;
+	struct str status;  /* a name of product.md */
+	bool live;          /* its supervisor is there, or somebody is starting it */
+	struct run_row row; /* of the ledger, or as the directory tells it */
+	bool in_ledger;
+	/* The files; NULL: not there, or broken, or of an earlier generation. */
+	json_t *start, *progress, *result;
+	struct arena arena;
+};
+
+/* Looks at the run `id`; `l` may be NULL. An end that nobody wrote down is written into
+ * progress.json and the ledger. Files that cannot be understood are warnings. False: there is no
+ * such run (no issue), or it cannot be looked at (with one). */
+bool look_at(
+	struct str root, struct ledger *l, struct str id, struct run_look *ret, struct report *r);
+void look_done(struct run_look *look);
+
+#define AUTO_LOOK __attribute__((cleanup(look_done))) struct run_look
+
+/* What a directory alone says: the row that the ledger should have. Status `running` only when the
+ * lock is held. False when it is no directory of a run. Texts live in the arena. */
+bool look_row(
+	struct str root, struct str id, struct arena *a, struct run_row *ret, struct report *r);
+/* Calls `see` with the name of everything below runs/ that is a directory and could be a run, in no
+ * order. -errno; a missing runs/ is 0. */
+int look_each_directory(struct str root, bool (*see)(void *data, struct str id), void *data);
+
+/* A pidfd of the process that the row names, as identity_open() gives it. */
+int look_supervisor(const struct run_row *row);
+/* Milliseconds since 1970 of a time as product.md writes them; 0: none. */
+uint64_t look_time(const json_t *text);
+/* The text of a member; empty when it is none. */
+struct str look_text(const json_t *object, const char *name);
+/* Whether the status is one that a run ends with. */
+bool look_is_end(struct str status);

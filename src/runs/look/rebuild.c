@@ -1,0 +1,136 @@
+#include "runs/look/rebuild.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic-file.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "runs/dir/place.h"
+#include "runs/look/stop.h"
+
+enum { LOCK_MS = 10000 };
+
+struct found {
+	struct str root;
+	struct arena arena;
+	VEC(struct run_row) rows;
+	size_t skipped;
+	struct report *r;
+};
+
+static bool see(void *data, struct str id)
+{
+	struct found *f = data;
+	struct run_row row = { 0 };
+
+	if (!look_row(f->root, id, &f->arena, &row, f->r)) {
+		f->skipped++;
+		return true;
+	}
+	/* Whoever asked for the end stands in the events; they say no more of other ends. */
+	if (str_eq(row.status, S("cancelled")))
+		row.handled = S("run.cancel");
+	else if (str_eq(row.status, S("killed")))
+		row.handled = S("run.kill");
+	vec_push(&f->rows, row);
+	return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct run_row *x = a, *y = b;
+
+	if (x->started != y->started)
+		return x->started < y->started ? -1 : 1;
+	return str_cmp(x->id, y->id);
+}
+
+static bool fill(struct ledger *l, const struct found *f, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < f->rows.len; i++) {
+		struct run_row *row = &f->rows.at[i];
+
+		ok = ledger_put(l, row, r) && ledger_add_leaves(l, row->id, row->generation,
+						      run_file(&a, row->dir, "leaves.jsonl"), r);
+		arena_reset(&a);
+	}
+	arena_done(&a);
+	return ok && ledger_fold(l, r);
+}
+
+static const char *const parts[] = { "", "-wal", "-shm" };
+
+static const char *part(struct arena *a, struct str dir, const char *name, size_t i)
+{
+	return arena_printf(a, "%.*s/%s%s", STR(dir), name, parts[i]).p;
+}
+
+/* The old one may be all that somebody has: it is kept, with what SQLite put beside it. While the
+ * directory is locked nobody makes an empty one in between. */
+static bool exchange(struct str root, struct str aside, struct arena *a, struct report *r)
+{
+	AUTO_CLOSE int lock = -1;
+	const char *ledger = part(a, root, "ledger.db", 0);
+	int e = file_lock(ledger, LOCK_MS, &lock);
+
+	if (e < 0)
+		return report_errno(r, -e, "cannot lock %.*s", STR(root));
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		const char *old = part(a, root, "ledger.db.old", i);
+
+		if (rename(part(a, root, "ledger.db", i), old) == 0)
+			continue;
+		if (errno != ENOENT)
+			return report_errno(r, errno, "cannot put %s away", ledger);
+		(void)unlink(old); /* of an earlier one: it would not fit */
+	}
+	return rename(part(a, aside, "ledger.db", 0), ledger) == 0 ||
+	       report_errno(r, errno, "cannot make %s", ledger);
+}
+
+/* Made beside the old one, which is touched only when all is well. */
+static bool make(const struct found *f, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	char *aside = arena_cstr(&a, arena_printf(&a, "%.*s/.rebuild-XXXXXX", STR(f->root)));
+
+	if (!mkdtemp(aside)) {
+		arena_done(&a);
+		return report_errno(r, errno, "cannot make a ledger in %.*s", STR(f->root));
+	}
+	struct ledger *l = ledger_open(str_of(aside), false, r);
+	bool ok = l && fill(l, f, r);
+	ledger_close(l);
+	ok = ok && exchange(f->root, str_of(aside), &a, r);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		(void)unlink(part(&a, str_of(aside), "ledger.db", i));
+	(void)unlink(part(&a, str_of(aside), "ledger.db.new", 0));
+	(void)rmdir(aside);
+	arena_done(&a);
+	return ok;
+}
+
+bool ledger_rebuild(struct str root, struct rebuilt *ret, struct report *r)
+{
+	struct found f = { .root = root, .r = r };
+	AUTO_BUF path = BUF_INIT;
+
+	buf_add(&path, root);
+	int e = dir_make(buf_cstr(&path));
+	e = e < 0 ? e : look_each_directory(root, see, &f);
+	bool ok = e == 0 || report_errno(r, -e, "cannot read %.*s/runs", STR(root));
+	if (f.rows.len)
+		qsort(f.rows.at, f.rows.len, sizeof(*f.rows.at), by_start);
+	ok = ok && make(&f, r);
+	*ret = (struct rebuilt){ .runs = f.rows.len, .skipped = f.skipped };
+	vec_done(&f.rows);
+	arena_done(&f.arena);
+	return ok;
+}

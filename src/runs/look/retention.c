@@ -1,0 +1,387 @@
+#include "runs/look/retention.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic-file.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "runs/dir/copy-tree.h"
+#include "runs/dir/place.h"
+#include "runs/dir/remove-tree.h"
+
+enum { NAMES_TRIED = 10000, GOING_MS = 5000 };
+
+/* A supervisor that has written its result is about to go: it is waited for. */
+static void await_end(const struct run_look *look)
+{
+	AUTO_CLOSE int pidfd = look->result ? look_supervisor(&look->row) : -1;
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd >= 0)
+		(void)poll(&p, 1, GOING_MS);
+}
+
+/* Nobody may resume or start the run while its directory goes. */
+static bool hold(const struct run_look *look, int *ret_lock, bool *busy, struct report *r)
+{
+	*busy = false;
+	int e = run_lock(look->dir.p, ret_lock);
+	if (e == -EAGAIN) {
+		await_end(look);
+		e = run_lock(look->dir.p, ret_lock);
+	}
+	if (e == -EAGAIN) {
+		*busy = true;
+		return false;
+	}
+	/* Where no lock can be made nobody else can take one either. */
+	if (e == -EROFS || e == -EACCES)
+		return true;
+	if (e == -ENOENT)
+		return report_error(r, (struct where){ 0 }, "run '%.*s' is gone", STR(look->id));
+	return e == 0 || report_errno(r, -e, "cannot lock %.*s", STR(look->dir));
+}
+
+static int open_directory(struct str path, bool make)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_add(&text, path);
+	int e = make ? dir_make(buf_cstr(&text)) : 0;
+	if (e < 0)
+		return e;
+	/* The state root and what is directly below may be on another disk, behind a link. */
+	int fd = open(buf_cstr(&text), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The first that is seen is the newest. */
+static bool point_latest(void *data, const struct run_row *row)
+{
+	int runs = *(int *)data;
+	AUTO_BUF id = BUF_INIT;
+
+	buf_add(&id, row->id);
+	(void)symlinkat(buf_cstr(&id), runs, "latest");
+	return false;
+}
+
+/* `latest` does not lead to a run that is gone. */
+static void move_latest(int runs, struct ledger *l, struct str id)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	char now[NAME_MAX];
+	ssize_t n = readlinkat(runs, "latest", now, sizeof(now));
+
+	if (n < 0 || !str_eq((struct str){ now, (size_t)n }, id))
+		return;
+	(void)unlinkat(runs, "latest", 0);
+	if (l)
+		(void)ledger_list(l, point_latest, &runs, &ignored);
+}
+
+/* -- archive -------------------------------------------------------------------------------------
+ */
+
+static void stamp(struct buf *b, uint64_t now_ms)
+{
+	time_t seconds = (time_t)(now_ms / 1000);
+	struct tm tm;
+	char text[32];
+
+	(void)gmtime_r(&seconds, &tm);
+	size_t n = strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
+	buf_add(b, (struct str){ text, n });
+}
+
+/* Moves to the first name that nothing has. -errno. */
+static int move_aside(int from, const char *id, int to, struct str name, struct buf *ret)
+{
+	for (int n = 1; n < NAMES_TRIED; n++) {
+		buf_reset(ret);
+		buf_add(ret, name);
+		if (n > 1)
+			buf_printf(ret, "-%d", n);
+		if (renameat2(from, id, to, buf_cstr(ret), RENAME_NOREPLACE) == 0)
+			return 0;
+		if (errno != EEXIST && errno != ENOTEMPTY)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static bool write_tombstone(const struct run_look *look, struct str where, uint64_t now_ms)
+{
+	AUTO_JSON *stone = json_object();
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF when = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	clock_rfc3339(&when, now_ms);
+	json_object_set_new(stone, "run", json_from_str(look->id));
+	json_object_set_new(stone, "status", json_from_str(look->status));
+	json_object_set_new(stone, "where", json_from_str(where));
+	json_object_set_new(stone, "when", json_from_str(buf_str(&when)));
+	json_write(&text, stone, 2);
+	buf_addc(&text, '\n');
+	buf_printf(&path, "%.*s/archive-tombstone.json", STR(look->dir));
+	/* Where somebody has started it again meanwhile, there is nothing to tell. */
+	if (mkdir(look->dir.p, 0700) < 0)
+		return errno == EEXIST;
+	return atomic_write(buf_cstr(&path), buf_str(&text), NULL) == 0;
+}
+
+bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
+	struct str *ret_path, bool *busy, struct report *r)
+{
+	struct arena *a = &look->arena;
+	struct str archived = arena_printf(a, "%.*s/archived", STR(root));
+	uint64_t now = clock_real_ms();
+	AUTO_BUF name = BUF_INIT;
+	AUTO_BUF got = BUF_INIT;
+	AUTO_CLOSE int lock = -1;
+
+	if (!hold(look, &lock, busy, r))
+		return false;
+	AUTO_CLOSE int runs = open_directory(arena_printf(a, "%.*s/runs", STR(root)), false);
+	AUTO_CLOSE int to = open_directory(archived, true);
+	if (runs < 0 || to < 0)
+		return report_errno(
+			r, runs < 0 ? -runs : -to, "cannot archive into %.*s", STR(archived));
+	/* First the row: a run that is only a directory is found all the same, a row without one is
+	 * a ghost. */
+	if (l && !ledger_forget(l, look->id, r))
+		return false;
+	buf_printf(&name, "%.*s-", STR(look->id));
+	stamp(&name, now);
+	int e = move_aside(runs, look->id.p, to, buf_str(&name), &got);
+	if (e < 0)
+		return report_errno(
+			r, -e, "cannot move %.*s to %.*s", STR(look->dir), STR(archived));
+	*ret_path = arena_printf(a, "%.*s/%s", STR(archived), buf_cstr(&got));
+	move_latest(runs, l, look->id);
+	if (!write_tombstone(look, *ret_path, now))
+		report_warning(r, (struct where){ 0 }, "no tombstone could be left in %.*s",
+			STR(look->dir));
+	return true;
+}
+
+/* -- prune ---------------------------------------------------------------------------------------
+ */
+
+/* report.md, then report-2.md. */
+static void numbered(struct buf *ret, const char *base, int n)
+{
+	const char *dot = strrchr(base, '.');
+
+	buf_reset(ret);
+	if (n == 1)
+		buf_adds(ret, base);
+	else if (dot && dot != base)
+		buf_printf(ret, "%.*s-%d%s", (int)(dot - base), base, n, dot);
+	else
+		buf_printf(ret, "%s-%d", base, n);
+}
+
+static int preserve_one(int dir, const char *path, struct buf *ret_name)
+{
+	AUTO_BUF plain = BUF_INIT;
+	int e = -EEXIST;
+
+	buf_adds(&plain, path);
+	while (plain.len > 1 && plain.p[plain.len - 1] == '/')
+		buf_truncate(&plain, plain.len - 1);
+	const char *slash = strrchr(buf_cstr(&plain), '/');
+	const char *base = slash ? slash + 1 : buf_cstr(&plain);
+	if (!*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+		base = "artifact";
+	for (int n = 1; e == -EEXIST && n < NAMES_TRIED; n++) {
+		numbered(ret_name, base, n);
+		e = copy_tree(path, dir, buf_cstr(ret_name));
+	}
+	return e;
+}
+
+/* What has been copied before something could not be. */
+static void undo_copies(int dir, const json_t *copied)
+{
+	const char *name;
+	json_t *path;
+
+	json_object_foreach((json_t *)copied, name, path)
+	{
+		const char *base = strrchr(json_string_value(path), '/') + 1;
+
+		if (unlinkat(dir, base, 0) < 0 && errno == EISDIR)
+			(void)remove_tree(dir, base, NULL);
+	}
+}
+
+static bool preserve_all(struct str root, struct run_look *look, const json_t *artifacts,
+	json_t **ret, struct report *r)
+{
+	struct arena *a = &look->arena;
+	struct str all = arena_printf(a, "%.*s/preserved-artifacts/%.*s", STR(root), STR(look->id));
+	AUTO_JSON *preserved = json_object();
+	AUTO_CLOSE int dir = -1;
+	const char *name;
+	json_t *path;
+
+	json_object_foreach((json_t *)artifacts, name, path)
+	{
+		AUTO_BUF got = BUF_INIT;
+
+		if (access(json_string_value(path), F_OK) < 0 && errno == ENOENT)
+			continue;
+		if (dir < 0)
+			dir = open_directory(all, true);
+		int e = dir < 0 ? dir : preserve_one(dir, json_string_value(path), &got);
+		if (e < 0) {
+			undo_copies(dir, preserved);
+			(void)rmdir(all.p); /* unless there was something before */
+			if (e == -EINVAL)
+				report_error(r, (struct where){ 0 },
+					"cannot preserve the artifact '%s' (%s): it is neither a "
+					"file nor a directory",
+					name, json_string_value(path));
+			else
+				report_errno(r, -e, "cannot preserve the artifact '%s' (%s)", name,
+					json_string_value(path));
+			return report_hint(r, "nothing was deleted");
+		}
+		json_object_set_new_nocheck(preserved, name,
+			json_from_str(arena_printf(a, "%.*s/%s", STR(all), buf_cstr(&got))));
+	}
+	*ret = json_incref(preserved);
+	return true;
+}
+
+static bool delete_directory(
+	struct str root, struct ledger *l, struct run_look *look, struct report *r)
+{
+	struct arena *a = &look->arena;
+	AUTO_CLOSE int runs = open_directory(arena_printf(a, "%.*s/runs", STR(root)), false);
+	AUTO_BUF aside = BUF_INIT;
+	AUTO_FREE char *failed = NULL;
+
+	/* Under another name first: half a run is never seen. */
+	int e = runs < 0 ? runs
+			 : move_aside(runs, look->id.p, runs,
+				   arena_printf(a, ".pruned-%.*s", STR(look->id)), &aside);
+	bool moved = e == 0;
+	if (moved) {
+		move_latest(runs, l, look->id);
+		e = remove_tree(runs, buf_cstr(&aside), &failed);
+	}
+	if (e == 0)
+		return true;
+	report_errno(r, -e, "cannot delete %.*s%s%s", STR(look->dir), failed ? ": " : "",
+		failed ? failed : "");
+	if (!moved)
+		return report_hint(r, "the run is as it was");
+	return report_hint(r, "what is left of it is in %.*s/runs/%s; `roux doctor` tells",
+		STR(root), buf_cstr(&aside));
+}
+
+bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
+	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_CLOSE int lock = -1;
+
+	if (!hold(look, &lock, busy, r))
+		return false;
+	if (preserve && !preserve_all(root, look, preserve, ret_preserved, r))
+		return false;
+	/* First the row, but on a full disk there is no room for that before something is gone. */
+	bool forgotten = !l || ledger_forget(l, look->id, &ignored);
+	if (!delete_directory(root, l, look, r))
+		return false;
+	return forgotten || ledger_forget(l, look->id, r);
+}
+
+/* -- limits --------------------------------------------------------------------------------------
+ */
+
+struct due {
+	const struct retention_limits *limits;
+	uint64_t now_ms, kept;
+	bool (*see)(void *data, const struct run_row *row);
+	void *data;
+};
+
+static bool may_go(struct str status)
+{
+	return str_eq(status, S("done")) || str_eq(status, S("partial")) ||
+	       str_eq(status, S("cancelled"));
+}
+
+static bool see_due(void *data, const struct run_row *row)
+{
+	struct due *d = data;
+	const uint64_t day_ms = 86400000;
+	uint64_t age = d->now_ms > row->ended ? d->now_ms - row->ended : 0;
+
+	if (!may_go(row->status) || !row->ended)
+		return true;
+	bool old = d->limits->max_age_days && age / day_ms >= d->limits->max_age_days;
+	bool many = d->limits->max_runs && d->kept >= d->limits->max_runs;
+	if (old || many)
+		return d->see(d->data, row);
+	d->kept++;
+	return true;
+}
+
+bool retention_due(struct ledger *l, const struct retention_limits *limits, uint64_t now_ms,
+	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r)
+{
+	struct due d = { .limits = limits, .now_ms = now_ms, .see = see, .data = data };
+
+	if (!limits->max_age_days && !limits->max_runs)
+		return true;
+	return ledger_list(l, see_due, &d, r);
+}
+
+struct sweep {
+	struct arena arena;
+	VEC(struct str) ids;
+};
+
+static bool note_id(void *data, const struct run_row *row)
+{
+	struct sweep *s = data;
+
+	vec_push(&s->ids, arena_str(&s->arena, row->id));
+	return true;
+}
+
+size_t retention_sweep(struct str root, struct ledger *l, const struct retention_limits *limits,
+	uint64_t now_ms, struct report *r)
+{
+	struct sweep s = { 0 };
+	size_t gone = 0;
+
+	(void)retention_due(l, limits, now_ms, note_id, &s, r);
+	vec_each (id, &s.ids) {
+		AUTO_LOOK look = { 0 };
+		bool busy;
+
+		/* It may have been resumed since. */
+		if (!look_at(root, l, *id, &look, r) || look.live || !may_go(look.status))
+			continue;
+		gone += retention_prune(root, l, &look, NULL, NULL, &busy, r);
+	}
+	vec_done(&s.ids);
+	arena_done(&s.arena);
+	return gone;
+}

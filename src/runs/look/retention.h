@@ -1,0 +1,29 @@
+#pragma once
+
+#include "runs/look/look.h"
+
+/* What becomes of ended runs (async-runs.md section 10). Nothing is deleted unasked. */
+
+/* Moves the run's directory to archived/ID-TIME; a tombstone stays in its place. *ret_path is where
+ * it is now, in the arena of the look. Refused (false, *busy set, no issue) when it is live. */
+bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
+	struct str *ret_path, bool *busy, struct report *r);
+
+/* Deletes the run. With `preserve` (name → path of an artifact, as it can be opened) existing
+ * artifacts are first copied to preserved-artifacts/ID/, never over anything; *ret_preserved is
+ * then name → where it is now, a new reference. A failure to copy leaves everything as it was. */
+bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
+	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r);
+
+/* `[retention]` of the settings; 0: no limit. */
+struct retention_limits {
+	uint64_t max_age_days, max_runs;
+};
+
+/* Calls `see` with every run past the limits, the newest first: those that are done, partial or
+ * cancelled, too old, or more than max_runs of them. Without limits there is none. */
+bool retention_due(struct ledger *l, const struct retention_limits *limits, uint64_t now_ms,
+	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
+/* Deletes them. Returns how many went; what could not be deleted is an issue. */
+size_t retention_sweep(struct str root, struct ledger *l, const struct retention_limits *limits,
+	uint64_t now_ms, struct report *r);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "runs/look/look.h"
+
+/* Waits for what happens to a run without using the processor: its supervisor's end through a
+ * pidfd, changes of its files through inotify. */
+struct run_watch {
+	int pidfd;   /* -1: not known yet */
+	int changes; /* inotify on the directory; -1: none wanted */
+	struct str dir;
+};
+
+/* `files`: also wake up when a file of the directory changes. The look must outlive it. -errno. */
+int run_watch_open(struct run_watch *w, const struct run_look *look, bool files);
+void run_watch_close(struct run_watch *w);
+
+enum watch_event {
+	WATCH_CHANGED,
+	WATCH_ENDED, /* the supervisor is gone, and so is its lock */
+};
+
+/* Blocks until something has happened. `idle_ms` < 0: however long it takes; else also returns
+ * WATCH_CHANGED after that time. */
+enum watch_event run_watch_next(struct run_watch *w, int idle_ms);

@@ -1,0 +1,105 @@
+#include "runs/mail/command-done.h"
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "runs/mail/policy.h"
+
+enum {
+	COMMAND_SHOWN = 4096, /* bytes of a command's text in its message */
+	LINE_ROOM = 2000,     /* of most messages */
+};
+
+static void text_member(struct buf *b, const char *name, struct str value, bool *first)
+{
+	json_member(b, name, first);
+	json_write_str(b, value);
+}
+
+static void file_member(struct buf *b, const char *name, struct str dir, const char *file)
+{
+	buf_adds(b, name);
+	json_write_str(b, dir);
+	/* Behind the directory, inside its quotes. */
+	buf_truncate(b, b->len - 1);
+	buf_adds(b, file);
+	buf_addc(b, '"');
+}
+
+static void write_body(struct buf *b, const struct command_done *d)
+{
+	struct str command = d->command;
+	AUTO_BUF cut = BUF_INIT;
+
+	if (command.len > COMMAND_SHOWN) {
+		buf_add(&cut, utf8_cut(command, COMMAND_SHOWN));
+		buf_adds(&cut, "…");
+		command = buf_str(&cut);
+	}
+	buf_printf(b, "{\"code\":%d,\"command\":", d->code);
+	json_write_str(b, command);
+	buf_printf(b,
+		",\"killed\":%s,\"activeSubagents\":%zu,\"path\":", d->killed ? "true" : "false",
+		d->others);
+	json_write_str(b, d->path);
+	buf_adds(b, ",\"label\":");
+	json_write_str_or_null(b, d->label);
+	buf_adds(b, ",\"attempt\":");
+	buf_add_number(b, d->attempt, 1);
+	buf_adds(b, ",\"ms\":");
+	buf_add_number(b, d->ms, 1);
+	buf_adds(b, ",\"run_files\":{\"dir\":");
+	json_write_str(b, d->dir);
+	file_member(b, ",\"stdout\":", d->dir, "/stdout.log");
+	file_member(b, ",\"stderr\":", d->dir, "/stderr.log");
+	file_member(b, ",\"events\":", d->dir, "/events.jsonl");
+	buf_addc(b, '}');
+	if (json_object_size(d->artifacts)) {
+		buf_adds(b, ",\"artifacts\":");
+		json_write(b, d->artifacts, 0);
+	}
+	buf_addc(b, '}');
+}
+
+void command_done_line(struct buf *b, const struct command_done *d)
+{
+	struct policy_facts f = {
+		.type = S("command.done"),
+		.to = S("coordinator"),
+		.has_code = true,
+		.code = d->code,
+		.others = d->others > 0,
+	};
+	AUTO_BUF text = BUF_INIT;
+	bool first = true;
+
+	buf_reserve(b, LINE_ROOM);
+	buf_reserve(&text, LINE_ROOM);
+	text_member(b, "type", f.type, &first);
+	text_member(b, "event", f.type, &first);
+	text_member(b, "run", d->run, &first);
+	text_member(b, "to", f.to, &first);
+	buf_printf(&text, "run:%.*s", STR(d->run));
+	text_member(b, "from", buf_str(&text), &first);
+	buf_reset(&text);
+	buf_printf(&text, "%.*s ", STR(d->label.len ? d->label : d->path));
+	if (d->code == 0)
+		buf_adds(&text, "is done");
+	else
+		buf_printf(&text, "failed with code %d", d->code);
+	text_member(b, "summary", buf_str(&text), &first);
+	text_member(b, "level", str_of(level_name(policy_level(&f))), &first);
+	text_member(b, "delivery", str_of(delivery_name(policy_delivery(&f))), &first);
+	buf_reset(&text);
+	clock_rfc3339(&text, clock_real_ms());
+	text_member(b, "ts", buf_str(&text), &first);
+	buf_reset(&text);
+	message_id(&text);
+	text_member(b, "id", buf_str(&text), &first);
+	buf_reset(&text);
+	write_body(&text, d);
+	json_member(b, "body", &first);
+	buf_add(b, buf_str(&text));
+	json_member(b, "data", &first);
+	buf_add(b, buf_str(&text));
+	buf_addc(b, '}');
+}

@@ -1,0 +1,199 @@
+#include <inttypes.h>
+
+#include "graph/graph.h"
+#include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
+#include "steps/language/reference.h"
+#include "steps/language/text.h"
+
+/* Recipes that are steps of others (step-recipes.md section 11). */
+
+/* -- what is passed ------------------------------------------------------------------------------
+ */
+
+/* Every text in a value with its references replaced; one that is nothing but a reference becomes
+ * the value itself. A new reference, NULL with an issue added. */
+static json_t *resolved(const json_t *value, const struct place *place, const struct scope *s,
+	struct arena *a, struct report *r)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value)) {
+		const struct text *t = step_text(a, json_str(value), place);
+
+		return t->ops->value(t, s, r);
+	}
+	if (json_is_object(value)) {
+		json_t *all = json_object();
+
+		json_object_foreach((json_t *)value, key, item)
+		{
+			json_t *one = resolved(item, place_member(a, place, str_of(key)), s, a, r);
+
+			if (!one) {
+				json_decref(all);
+				return NULL;
+			}
+			json_object_set_new_nocheck(all, key, one);
+		}
+		return all;
+	}
+	if (json_is_array(value)) {
+		json_t *all = json_array();
+
+		json_array_foreach(value, i, item)
+		{
+			json_t *one = resolved(item, place_element(a, place, i), s, a, r);
+
+			if (!one) {
+				json_decref(all);
+				return NULL;
+			}
+			json_array_append_new(all, one);
+		}
+		return all;
+	}
+	return json_deep_copy(value);
+}
+
+/* -- which recipe --------------------------------------------------------------------------------
+ */
+
+/* `@name:path` stands in a collection; anything else beside the recipe that calls. */
+static bool locate(const struct step *step, struct str word, const struct step_call *up,
+	const struct step_host *host, struct buf *path, struct report *r)
+{
+	if (str_starts(word, S("@"))) {
+		size_t colon = str_find(word, ':', 0);
+		const char *dir =
+			colon < word.len && host->collection
+				? host->collection(host->data, str_sub(word, 1, colon - 1))
+				: NULL;
+
+		if (!dir) {
+			report_error(r, place_where(step->recipe.place),
+				"step '%.*s': there is no collection for '%.*s'", STR(step->id),
+				STR(word));
+			return report_hint(r,
+				"--collection NAME=DIR says where one is, or [collections] in "
+				"config.toml");
+		}
+		buf_printf(path, "%s/%.*s", dir, STR(str_from(word, colon + 1)));
+		return true;
+	}
+	if (!str_starts(word, S("/")))
+		buf_printf(path, "%.*s/", STR(up->dir));
+	buf_add(path, word);
+	return true;
+}
+
+static bool check_depth(const struct step *step, const struct step_call *call, struct report *r)
+{
+	if (call->depth <= call->max_depth)
+		return true;
+	report_error(r, place_where(step->recipe.place),
+		"step '%.*s': recipes call each other more than max_depth (%" PRIu64 ") deep",
+		STR(step->id), call->max_depth);
+	return report_hint(r, "raise recursion.max_depth, or call fewer");
+}
+
+static struct graph *load(
+	struct str path, const json_t *passed, const struct step_host *host, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!host->load) {
+		report_error(r, (struct where){ 0 }, "recipes cannot be called here");
+		return NULL;
+	}
+	if (!host->load(host->data, path, &text, r))
+		return NULL;
+	struct step_recipe *recipe = step_recipe_read(path, path, buf_str(&text), passed, r);
+	if (!recipe)
+		return NULL;
+	if (!host->keep || host->keep(host->data, path, buf_str(&text), r))
+		return step_graph(recipe, NULL, NULL);
+	step_recipe_free(recipe);
+	return NULL;
+}
+
+/* What the called recipe says about its variables holds for what it was given, too. */
+static void hide_secrets(
+	const struct step_recipe *recipe, const json_t *vars, const struct step_host *host)
+{
+	for (size_t i = 0; host->set && i < recipe->secret_count; i++) {
+		struct str name = recipe->secrets[i];
+
+		host->set(host->data, name, json_object_getn(vars, name.p, name.len), true);
+	}
+}
+
+enum step_made call_open(const struct node *n, const struct scope *s, const struct step_call *up,
+	const struct step_host *host, struct step_call *ret, struct report *r)
+{
+	const struct step *step = step_of(n);
+	struct arena a = ARENA_INIT;
+	AUTO_BUF word = BUF_INIT;
+	AUTO_BUF path = BUF_INIT;
+
+	*ret = (struct step_call){ .up = up,
+		.depth = up->depth + 1,
+		.max_depth = up->max_depth,
+		.max_agents = up->max_agents };
+	if (step->recursion.given) {
+		ret->max_depth = (uint64_t)step->recursion.max_depth;
+		ret->max_agents = (uint64_t)step->recursion.max_total_steps;
+	}
+	json_t *passed = step->context.value
+				 ? resolved(step->context.value, step->context.place, s, &a, r)
+				 : json_object();
+	arena_done(&a);
+	if (!passed)
+		return STEP_MISTAKE;
+	enum step_made made = STEP_MISTAKE;
+	struct graph *g = NULL;
+	if (step_text_substitute(step->recipe.text, step->recipe.place, scope_vars(s), &word, r) &&
+		check_depth(step, ret, r)) {
+		made = STEP_CANNOT;
+		if (locate(step, buf_str(&word), up, host, &path, r))
+			g = load(buf_str(&path), passed, host, r);
+	}
+	if (!g) {
+		json_decref(passed);
+		return made;
+	}
+	ret->graph = g;
+	ret->dir = g->steps->dir;
+	ret->passed = passed;
+	ret->vars = json_deep_copy(g->steps->context);
+	json_object_update(ret->vars, passed);
+	hide_secrets(step_graph_recipe(g), ret->vars, host);
+	json_object_set(ret->vars, "recipe", g->steps->metadata);
+	json_t *session = json_object_get(scope_vars(s), "session");
+	if (session)
+		json_object_set(ret->vars, "session", session);
+	return STEP_MADE;
+}
+
+/* -- what comes back -----------------------------------------------------------------------------
+ */
+
+json_t *call_returned(const struct step_call *call)
+{
+	static const char *const internal[] = { "recipe", "session", "step", "stage" };
+	json_t *result = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(call->vars, name, value)
+	{
+		bool left_out = json_object_get(call->passed, name) != NULL || name[0] == '_';
+
+		for (size_t i = 0; i < ARRAY_SIZE(internal); i++)
+			left_out |= str_eq(str_of(name), str_of(internal[i]));
+		if (!left_out)
+			json_object_set_nocheck(result, name, value);
+	}
+	return result;
+}

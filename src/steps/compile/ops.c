@@ -1,0 +1,64 @@
+#include "steps/compile/ops.h"
+
+#include "steps/compile/compile.h"
+#include "steps/language/answer.h"
+#include "steps/language/condition.h"
+#include "steps/language/text.h"
+#include "steps/language/value.h"
+
+static enum step_made make(const struct node *n, const struct scope *s,
+	const struct step_call *call, const struct step_host *host, struct step_command *ret,
+	struct arena *a, struct report *r)
+{
+	if (step_of(n)->type != STEP_AGENT)
+		return bash_make(n, s, call, host, ret, a, r);
+	if (host->agent)
+		return host->agent(host->data, n, s, call, ret, a, r);
+	buf_printf(&ret->why, "step '%.*s' needs an agent, and none can be started here",
+		STR(step_of(n)->id));
+	ret->code = 127;
+	return STEP_CANNOT;
+}
+
+static json_t *result(const struct node *n, struct str printed, struct report *r)
+{
+	const struct step *s = step_of(n);
+	AUTO_BUF name = BUF_INIT;
+
+	buf_printf(&name, "the output of step '%.*s'", STR(s->id));
+	if (s->type == STEP_BASH)
+		return s->parse_json ? value_from_json(printed, buf_str(&name), r)
+				     : json_from_str(printed);
+	struct str answer = answer_text(printed);
+	if (s->output.text.len && !value_trim(answer).len) {
+		report_error(r, (struct where){ 0 }, "the agent's answer is empty");
+		report_hint(r, "an answer is needed because the step has `output`");
+		return NULL;
+	}
+	return s->parse_json ? answer_json(answer, buf_str(&name), r) : json_from_str(answer);
+}
+
+static json_t *list(const struct node *n, const struct scope *s, struct report *r)
+{
+	return step_text_list(n->step->list, s, r);
+}
+
+static bool decide(
+	const struct text *t, const struct scope *s, bool *ret, bool *mistake, struct report *r)
+{
+	enum condition c = condition_decide(t->raw, t->place, scope_vars(s), r);
+
+	*ret = c == CONDITION_TRUE;
+	*mistake = c == CONDITION_BAD;
+	return c == CONDITION_TRUE || c == CONDITION_FALSE;
+}
+
+const struct step_ops step_ops = {
+	.make = make,
+	.result = result,
+	.list = list,
+	.decide = decide,
+	.call = call_open,
+	.returned = call_returned,
+	.text = value_render,
+};

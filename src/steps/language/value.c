@@ -1,0 +1,273 @@
+#include "steps/language/value.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/number.h"
+#include "base/utf8.h"
+#include "data/big.h"
+#include "steps/language/exact.h"
+
+/* -- as text -------------------------------------------------------------------------------------
+ */
+
+/* The significant digits of a finite number above zero, and the exponent e with
+ * value = 0.d1d2d3… × 10^e: taken from its shortest text, which has them in one form or another. */
+static int significant(double value, struct buf *digits)
+{
+	AUTO_BUF text = BUF_INIT;
+	int before_point = 0, leading = 0, exponent = 0;
+	bool point = false;
+
+	number_text(&text, value);
+	struct str s = buf_str(&text);
+	for (size_t i = 0; i < s.len && s.p[i] != 'e'; i++) {
+		if (s.p[i] == '.') {
+			point = true;
+			continue;
+		}
+		before_point += !point;
+		if (s.p[i] == '0' && !digits->len)
+			leading++;
+		else
+			buf_addc(digits, s.p[i]);
+	}
+	size_t e = str_find(s, 'e', 0);
+	if (e < s.len)
+		exponent = (int)strtol(s.p + e + 1, NULL, 10);
+	while (digits->len > 1 && digits->p[digits->len - 1] == '0')
+		buf_truncate(digits, digits->len - 1);
+	return before_point - leading + exponent;
+}
+
+/* As Python's repr() has it: always with a point or an exponent, the latter from 1e16 on and below
+ * 1e-4, with two digits at least. */
+static void render_real(struct buf *b, double value)
+{
+	AUTO_BUF digits = BUF_INIT;
+
+	if (signbit(value) && !isnan(value)) {
+		buf_addc(b, '-');
+		value = -value;
+	}
+	if (value == 0 || !isfinite(value)) {
+		buf_adds(b, value == 0 ? "0.0" : isnan(value) ? "nan" : "inf");
+		return;
+	}
+	int e = significant(value, &digits);
+	int n = (int)digits.len;
+	const char *d = buf_cstr(&digits);
+	if (e > 16 || e < -3) {
+		buf_addc(b, d[0]);
+		if (n > 1)
+			buf_printf(b, ".%s", d + 1);
+		buf_printf(b, "e%+03d", e - 1);
+	} else if (e <= 0) {
+		buf_adds(b, "0.");
+		buf_fill(b, '0', (size_t)-e);
+		buf_adds(b, d);
+	} else if (n <= e) {
+		buf_adds(b, d);
+		buf_fill(b, '0', (size_t)(e - n));
+		buf_adds(b, ".0");
+	} else {
+		buf_printf(b, "%.*s.%s", e, d, d + e);
+	}
+}
+
+static void unit(struct buf *b, uint32_t c)
+{
+	buf_printf(b, "\\u%04x", c);
+}
+
+/* In quotes, with nothing but printable ASCII. */
+static void render_quoted(struct buf *b, struct str s)
+{
+	uint32_t c;
+
+	buf_addc(b, '"');
+	for (size_t i = 0; i < s.len;) {
+		i += utf8_decode(s, i, &c);
+		if (c == '"' || c == '\\')
+			buf_printf(b, "\\%c", (char)c);
+		else if (c == '\n' || c == '\t' || c == '\r' || c == '\b' || c == '\f')
+			buf_printf(b, "\\%c", "btn?fr"[c - 8]);
+		else if (c >= 0x20 && c < 0x7f)
+			buf_addc(b, (char)c);
+		else if (c == UTF8_INVALID)
+			unit(b, 0xFFFD);
+		else if (c < 0x10000)
+			unit(b, c);
+		else {
+			unit(b, 0xD800 + ((c - 0x10000) >> 10));
+			unit(b, 0xDC00 + ((c - 0x10000) & 0x3FF));
+		}
+	}
+	buf_addc(b, '"');
+}
+
+/* The value as JSON on one line. */
+static void render_json(struct buf *b, const json_t *value)
+{
+	json_t *item;
+	size_t i;
+
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		buf_addc(b, '{');
+		i = 0;
+		for (void *at = json_object_iter((json_t *)value); at;
+			at = json_object_iter_next((json_t *)value, at)) {
+			if (i++)
+				buf_adds(b, ", ");
+			render_quoted(b, (struct str){ json_object_iter_key(at),
+						 json_object_iter_key_len(at) });
+			buf_adds(b, ": ");
+			render_json(b, json_object_iter_value(at));
+		}
+		buf_addc(b, '}');
+		return;
+	case JSON_ARRAY:
+		buf_addc(b, '[');
+		json_array_foreach(value, i, item)
+		{
+			if (i)
+				buf_adds(b, ", ");
+			render_json(b, item);
+		}
+		buf_addc(b, ']');
+		return;
+	case JSON_STRING:
+		if (json_is_big(value))
+			break;
+		render_quoted(b, json_str(value));
+		return;
+	case JSON_NULL:
+		buf_adds(b, "null");
+		return;
+	case JSON_INTEGER:
+	case JSON_REAL:
+	case JSON_TRUE:
+	case JSON_FALSE:
+		break;
+	}
+	value_render(b, value);
+}
+
+void value_render(struct buf *b, const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		render_json(b, value);
+		break;
+	case JSON_STRING:
+		buf_add(b, json_is_big(value) ? json_big_digits(value) : json_str(value));
+		break;
+	case JSON_INTEGER:
+		buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		render_real(b, json_real_value(value));
+		break;
+	case JSON_TRUE:
+		buf_adds(b, "true");
+		break;
+	case JSON_FALSE:
+		buf_adds(b, "false");
+		break;
+	case JSON_NULL:
+		buf_adds(b, "None");
+		break;
+	}
+}
+
+const char *value_kind(const json_t *value)
+{
+	if (json_is_big(value))
+		return "a number";
+	if (json_is_object(value))
+		return "a mapping";
+	return json_is_array(value) ? "a list" : json_kind(value);
+}
+
+/* -- out of text ---------------------------------------------------------------------------------
+ */
+
+bool value_blank(uint32_t c)
+{
+	/* A byte order mark is none, the separators of ASCII and NEL are. */
+	return (utf8_blank(c) && c != 0xFEFF) || (c >= 0x1C && c <= 0x1F) || c == 0x85;
+}
+
+size_t value_skip_blank(struct str text, size_t at)
+{
+	uint32_t c;
+
+	while (at < text.len) {
+		size_t n = utf8_decode(text, at, &c);
+
+		if (!value_blank(c))
+			break;
+		at += n;
+	}
+	return at;
+}
+
+struct str value_trim(struct str s)
+{
+	uint32_t c;
+
+	while (s.len) {
+		size_t n = utf8_decode(s, 0, &c);
+
+		if (!value_blank(c))
+			break;
+		s = str_from(s, n);
+	}
+	while (s.len) {
+		size_t at = s.len - 1;
+
+		while (at > 0 && s.len - at < 4 && ((unsigned char)s.p[at] & 0xC0) == 0x80)
+			at--;
+		if (at + utf8_decode(s, at, &c) != s.len || !value_blank(c))
+			break;
+		s.len = at;
+	}
+	return s;
+}
+
+static bool json_blank_only(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!s.p[i] || !strchr(" \t\r\n", s.p[i]))
+			return false;
+	return true;
+}
+
+json_t *value_from_json(struct str text, struct str name, struct report *r)
+{
+	struct str whole = value_trim(text);
+	struct source source = { name, whole };
+
+	if (!whole.len) {
+		report_error(r, (struct where){ 0 }, "%.*s is empty, not JSON", STR(name));
+		return NULL;
+	}
+	/* Keeping the lines above it keeps the numbers of the lines. */
+	struct str above = { text.p, (size_t)(whole.p - text.p) };
+	if (json_blank_only(above))
+		source.text = str_sub(text, 0, above.len + whole.len);
+	return exact_read(&source, r);
+}
+
+json_t *value_in_text(struct str text)
+{
+	struct str whole = value_trim(text);
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (whole.len < 2 || !((whole.p[0] == '{' && whole.p[whole.len - 1] == '}') ||
+				     (whole.p[0] == '[' && whole.p[whole.len - 1] == ']')))
+		return NULL;
+	return value_from_json(whole, S("text"), &ignored);
+}

@@ -1,0 +1,465 @@
+#include "runs/ledger/ledger.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "unit.h"
+
+static char root[64];
+static struct arena arena;
+
+static int begin(void **state UNUSED)
+{
+	(void)snprintf(root, sizeof(root), "/tmp/roux-ledger-XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int drop(
+	const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *at UNUSED)
+{
+	return remove(path);
+}
+
+static int end(void **state UNUSED)
+{
+	arena_done(&arena);
+	arena = ARENA_INIT;
+	(void)chmod(root, 0700);
+	return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *in_root(const char *name)
+{
+	return arena_printf(&arena, "%s/%s", root, name).p;
+}
+
+static void put(const char *name, struct str text)
+{
+	AUTO_CLOSE int fd = open(in_root(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, text), 0);
+}
+
+static struct ledger *opened(void)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct ledger *l = ledger_open(str_of(root), false, &r);
+
+	if (!l)
+		fail_msg("%.*s", STR(r.issues.at[0].message));
+	return l;
+}
+
+static struct run_row row_of(const char *id, const char *generation)
+{
+	return (struct run_row){ .id = str_of(id),
+		.generation = str_of(generation),
+		.status = S("running"),
+		.created = 1000,
+		.started = 1001,
+		.pid = 77,
+		.pid_start = 5 };
+}
+
+static bool all_ended(void *data UNUSED, const struct run_row *current UNUSED)
+{
+	return true;
+}
+
+static bool none_ended(void *data UNUSED, const struct run_row *current UNUSED)
+{
+	return false;
+}
+
+static bool claim(struct ledger *l, const char *id, const char *generation)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_row row = row_of(id, generation);
+	bool taken;
+
+	return ledger_claim(l, &row, all_ended, NULL, &taken, &r) && row.seq > 0;
+}
+
+static struct run_row found(struct ledger *l, const char *id)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_row row = { 0 };
+
+	(void)ledger_find(l, str_of(id), &arena, &row, &r);
+	assert_int_equal(r.errors, 0);
+	return row;
+}
+
+/* -- opening -------------------------------------------------------------------------------------
+ */
+
+static void is_made_for_its_owner_alone(void **state UNUSED)
+{
+	struct stat st;
+
+	(void)umask(0);
+	ledger_close(opened());
+	assert_int_equal(stat(in_root("ledger.db"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(access(in_root("ledger.db.new"), F_OK), -1);
+}
+
+static void looking_makes_nothing(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	assert_null(ledger_open_existing(str_of(root), &r));
+	assert_null(ledger_open_existing(S("/nonexistent/root"), &r));
+	assert_int_equal(r.errors, 0);
+	assert_int_equal(access(in_root("ledger.db"), F_OK), -1);
+}
+
+static void assert_refused(const char *message, const char *hint)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct ledger *l = ledger_open(str_of(root), false, &r);
+
+	assert_null(l);
+	assert_int_equal(r.errors, 1);
+	if (!str_contains(r.issues.at[0].message, str_of(message)) ||
+		!str_contains(r.issues.at[0].hint, str_of(hint)))
+		fail_msg("message: %.*s\nhint: %.*s", STR(r.issues.at[0].message),
+			STR(r.issues.at[0].hint));
+}
+
+static void says_when_it_is_damaged(void **state UNUSED)
+{
+	AUTO_BUF bytes = BUF_INIT;
+
+	buf_fill(&bytes, 'x', 8192);
+	put("ledger.db", buf_str(&bytes));
+	assert_refused("is damaged", "doctor --rebuild");
+}
+
+static void says_when_it_is_of_a_newer_roux(void **state UNUSED)
+{
+	ledger_close(opened());
+	/* user_version stands at offset 60 of the header, big-endian. */
+	AUTO_CLOSE int fd = open(in_root("ledger.db"), O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, "\0\0\0\x63", 4, 60), 4);
+	assert_refused("newer roux: its schema is 99", "doctor --rebuild");
+}
+
+static void an_empty_file_becomes_one(void **state UNUSED)
+{
+	put("ledger.db", S(""));
+	struct ledger *l = opened();
+	assert_true(claim(l, "a", "g1"));
+	ledger_close(l);
+}
+
+static void says_when_its_directory_cannot_be_written(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	if (geteuid() == 0) {
+		print_message("# left out: root may write everywhere\n");
+		return;
+	}
+	assert_int_equal(chmod(root, 0500), 0);
+	assert_null(ledger_open(str_of(root), false, &r));
+	assert_int_equal(r.errors, 1);
+	assert_true(report_has_system(&r));
+}
+
+/* -- claiming ------------------------------------------------------------------------------------
+ */
+
+static void gives_back_what_was_claimed(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_row row = row_of("a", "g1");
+	bool taken;
+
+	row.owner = S("session-1");
+	row.recipe = S("r\xC3\xA9");
+	row.dir = S("/x/runs/a");
+	row.detached = true;
+	assert_true(ledger_claim(l, &row, none_ended, NULL, &taken, &r));
+	ledger_close(l);
+	l = opened();
+	struct run_row got = found(l, "a");
+	assert_str(got.generation, "g1");
+	assert_str(got.owner, "session-1");
+	assert_bytes(got.recipe, row.recipe);
+	assert_str(got.dir, "/x/runs/a");
+	assert_str(got.tool, "");
+	assert_str(got.status, "running");
+	assert_true(got.detached);
+	assert_int_equal(got.pid, 77);
+	assert_int_equal(got.ended, 0);
+	assert_int_equal(got.seq, row.seq);
+	assert_str(found(l, "b").id, "");
+	ledger_close(l);
+}
+
+static void a_live_name_is_refused_with_a_hint(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_row row = row_of("a", "g2");
+	bool taken;
+
+	assert_true(claim(l, "a", "g1"));
+	assert_false(ledger_claim(l, &row, none_ended, NULL, &taken, &r));
+	assert_true(taken);
+	assert_int_equal(r.errors, 1);
+	assert_true(r.issues.at[0].hint.len > 0);
+	assert_str(found(l, "a").generation, "g1");
+	ledger_close(l);
+}
+
+static void an_ended_name_starts_afresh(void **state UNUSED)
+{
+	struct ledger *l = opened();
+
+	assert_true(claim(l, "a", "g1"));
+	assert_true(claim(l, "a", "g2"));
+	assert_str(found(l, "a").generation, "g2");
+	ledger_close(l);
+}
+
+static void a_claim_can_be_taken_back(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	struct run_row second = row_of("a", "g2"), alone = row_of("b", "g1");
+
+	assert_true(claim(l, "a", "g1"));
+	assert_true(claim(l, "a", "g2"));
+	assert_true(claim(l, "b", "g1"));
+	ledger_unclaim(l, &second);
+	assert_str(found(l, "a").generation, "g1");
+	ledger_unclaim(l, &alone);
+	assert_str(found(l, "b").id, "");
+	ledger_close(l);
+}
+
+/* One process: opens, waits for the word, claims. 0: it won, 1: taken, 2: something else. */
+static int contend(int go)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	char generation[32];
+	bool taken = false;
+	struct pollfd p = { .fd = go, .events = POLLIN };
+
+	(void)snprintf(generation, sizeof(generation), "g%d", getpid());
+	struct run_row row = row_of("a", generation);
+	(void)poll(&p, 1, -1);
+	struct ledger *l = ledger_open(str_of(root), false, &r);
+	int result = !l                                                    ? 2
+		     : ledger_claim(l, &row, none_ended, NULL, &taken, &r) ? 0
+		     : taken                                               ? 1
+									   : 2;
+	ledger_close(l);
+	return result;
+}
+
+/* They also make the ledger, all at once. */
+static void of_a_hundred_starts_exactly_one_wins(void **state UNUSED)
+{
+	int go[2], results[3] = { 0 };
+	pid_t pids[100];
+
+	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (pids[i] == 0) {
+			(void)close(go[1]);
+			_exit(contend(go[0]));
+		}
+	}
+	(void)close(go[0]);
+	(void)close(go[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		int status;
+
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 3);
+		results[WEXITSTATUS(status)]++;
+	}
+	assert_int_equal(results[0], 1);
+	assert_int_equal(results[1], 99);
+	assert_int_equal(results[2], 0);
+}
+
+/* -- what becomes of it --------------------------------------------------------------------------
+ */
+
+static void remembers_the_end_and_who_asked_for_it(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_row row = row_of("a", "g1");
+
+	assert_true(claim(l, "a", "g1"));
+	assert_true(ledger_handled(l, S("a"), S("g1"), "run.cancel", &r));
+	row.status = S("cancelled");
+	row.ended = 2000;
+	assert_true(ledger_update(l, &row, true, &r));
+	assert_str(found(l, "a").status, "cancelled");
+	assert_str(found(l, "a").handled, "run.cancel");
+	assert_int_equal(found(l, "a").ended, 2000);
+	/* Resumed: nobody has asked for the coming end. */
+	row.status = S("running");
+	row.ended = 0;
+	assert_true(ledger_update(l, &row, false, &r));
+	assert_str(found(l, "a").handled, "");
+	assert_int_equal(found(l, "a").ended, 0);
+	ledger_close(l);
+}
+
+static void corrects_only_what_was_seen(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+
+	assert_true(claim(l, "a", "g1"));
+	struct run_row seen = found(l, "a");
+	struct run_row resumed = row_of("a", "g1");
+	struct run_row ended = { .status = S("exited"), .ended = 3000 };
+	resumed.pid_start = 6;
+	assert_true(ledger_update(l, &resumed, false, &r));
+	assert_true(ledger_correct(l, &seen, &ended, &r));
+	assert_str(found(l, "a").status, "running");
+	seen = found(l, "a");
+	assert_true(ledger_correct(l, &seen, &ended, &r));
+	assert_str(found(l, "a").status, "exited");
+	ledger_close(l);
+}
+
+static bool note(void *data, const struct run_row *row)
+{
+	struct buf *b = data;
+
+	buf_printf(b, "%.*s/%.*s ", STR(row->id), STR(row->generation));
+	return b->len < 20;
+}
+
+static void lists_current_generations_newest_first(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF seen = BUF_INIT;
+
+	assert_true(claim(l, "a", "g1"));
+	assert_true(claim(l, "b", "g1"));
+	assert_true(claim(l, "c", "g1"));
+	assert_true(claim(l, "a", "g2"));
+	assert_true(ledger_forget(l, S("b"), &r));
+	assert_true(ledger_each(l, note, &seen, &r));
+	assert_str(buf_str(&seen), "a/g2 c/g1 ");
+	assert_str(found(l, "b").id, "");
+	ledger_close(l);
+}
+
+static void putting_twice_changes_nothing(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF seen = BUF_INIT;
+	struct run_row row = row_of("a", "g1");
+
+	assert_true(ledger_put(l, &row, &r));
+	row.status = S("done");
+	assert_true(ledger_put(l, &row, &r));
+	assert_true(ledger_each(l, note, &seen, &r));
+	assert_str(buf_str(&seen), "a/g1 ");
+	assert_str(found(l, "a").status, "running");
+	ledger_close(l);
+}
+
+static void takes_the_leaves_of_a_file_again_and_again(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+
+	assert_true(claim(l, "a", "g1"));
+	put("leaves.jsonl", S("{\"p\":\"0\",\"a\":1,\"s\":\"start\",\"pid\":3,\"st\":4,\"ts\":5}\n"
+			      "{\"p\":\"0\",\"a\":1,\"s\":\"exit\",\"code\":0,\"sig\":0,\"ts\":6}\n"
+			      "nonsense\n[1]\n{\"p\":\"1\",\"a\":1,\"s\":\"sta"));
+	for (int i = 0; i < 2; i++)
+		assert_true(ledger_add_leaves(l, S("a"), S("g1"), in_root("leaves.jsonl"), &r));
+	assert_true(ledger_add_leaves(l, S("a"), S("g1"), in_root("none"), &r));
+	assert_int_equal(r.errors, 0);
+	ledger_close(l);
+}
+
+static void two_connections_see_each_other(void **state UNUSED)
+{
+	struct ledger *one = opened(), *two = opened();
+
+	assert_true(claim(one, "a", "g1"));
+	assert_str(found(two, "a").generation, "g1");
+	assert_true(claim(two, "a", "g2"));
+	assert_str(found(one, "a").generation, "g2");
+	ledger_close(one);
+	ledger_close(two);
+}
+
+static void launches_are_counted_until_the_recipe_changes(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	struct recipe_usage u = { 0 };
+
+	assert_false(ledger_usage(l, S("/r.yaml"), &arena, &u, &r));
+	assert_true(ledger_count(l, S("/r.yaml"), S("one"), 1000, &r));
+	assert_true(ledger_count(l, S("/r.yaml"), S("one"), 2000, &r));
+	assert_true(ledger_count(l, S("/other.md"), S("x"), 2500, &r));
+	assert_true(ledger_usage(l, S("/r.yaml"), &arena, &u, &r));
+	assert_int_equal(u.calls, 2);
+	assert_int_equal(u.last_called, 2000);
+	assert_int_equal(u.reset_at, 0);
+	assert_true(ledger_count(l, S("/r.yaml"), S("two"), 3000, &r));
+	assert_true(ledger_usage(l, S("/r.yaml"), &arena, &u, &r));
+	assert_int_equal(u.calls, 1);
+	assert_int_equal(u.reset_at, 3000);
+	assert_str(u.fingerprint, "two");
+	assert_int_equal(r.issues.len, 0);
+	ledger_close(l);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(is_made_for_its_owner_alone),
+		T(looking_makes_nothing),
+		T(says_when_it_is_damaged),
+		T(says_when_it_is_of_a_newer_roux),
+		T(an_empty_file_becomes_one),
+		T(says_when_its_directory_cannot_be_written),
+		T(gives_back_what_was_claimed),
+		T(a_live_name_is_refused_with_a_hint),
+		T(an_ended_name_starts_afresh),
+		T(a_claim_can_be_taken_back),
+		T(of_a_hundred_starts_exactly_one_wins),
+		T(remembers_the_end_and_who_asked_for_it),
+		T(corrects_only_what_was_seen),
+		T(lists_current_generations_newest_first),
+		T(putting_twice_changes_nothing),
+		T(takes_the_leaves_of_a_file_again_and_again),
+		T(two_connections_see_each_other),
+		T(launches_are_counted_until_the_recipe_changes),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}
