@@ -14,10 +14,10 @@
 #include "app/retire.h"
 #include "app/watched.h"
 #include "base/clock.h"
+#include "base/environ.h"
+#include "base/program.h"
 #include "runs/dir/orders.h"
 #include "runs/mail/inbox.h"
-
-extern char **environ;
 
 struct embed {
 	struct launch launch;
@@ -320,17 +320,12 @@ static const char *find_program(struct arena *a, struct report *r)
 {
 	struct str lib = path_dir(code_path(a)), up = path_dir(lib);
 	const char *found = runnable(a, lib, S("roux"));
-	struct str path = str_of(getenv("PATH"));
 
 	found = found ? found : runnable(a, up, S("bin/roux"));
 	found = found ? found : runnable(a, path_dir(up), S("bin/roux"));
-	for (size_t at = 0; !found && at < path.len;) {
-		size_t end = str_find(path, ':', at);
-
-		if (end > at)
-			found = runnable(a, str_sub(path, at, end - at), S("roux"));
-		at = end + 1;
-	}
+	if (!found)
+		found = program_find(
+			a, S("roux"), path_absolute(a, S(".")), program_search(), NULL);
 	if (found)
 		return found;
 	report_error(r, (struct where){ 0 },
@@ -339,35 +334,16 @@ static const char *find_program(struct arena *a, struct report *r)
 	return NULL;
 }
 
-static bool is_set(const char *const *variables, const char *entry)
-{
-	for (size_t i = 0; variables[i]; i++) {
-		size_t name = strcspn(variables[i], "=") + 1;
-
-		if (strncmp(variables[i], entry, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The supervisor must find the same places as this context, from its own directory. */
-static const char *const *environment(struct launch *l, const char *const *variables)
+static const char *const *supervisor_environ(struct launch *l, const char *const *variables)
 {
 	struct str state = arena_printf(&l->arena, "ROUX_STATE_DIR=%.*s", STR(l->root));
-	const char *const always[] = { state.p, NULL };
-	size_t count = 0, n = 0;
+	struct environ_list own = { 0 };
 
-	while (environ[count])
-		count++;
-	const char **env = arena_array(&l->arena, const char *, count + 8);
-	for (size_t i = 0; i < count; i++)
-		if (!is_set(variables, environ[i]) && !is_set(always, environ[i]))
-			env[n++] = environ[i];
-	for (size_t i = 0; variables[i]; i++)
-		if (!is_set(always, variables[i]))
-			env[n++] = variables[i];
-	env[n++] = state.p;
-	env[n] = NULL;
+	environ_add(&own, variables, (const char *const[]){ state.p, NULL });
+	vec_push(&own.vars, NULL);
+	const char *const *env = environ_with(&l->arena, own.vars.at);
+	vec_done(&own.vars);
 	return env;
 }
 
@@ -375,7 +351,7 @@ static struct roux_run *start_apart(struct embed *e, struct roux *r, roux_event_
 {
 	struct launch *l = &e->launch;
 
-	l->environment = environment(l, r->variables);
+	l->environment = supervisor_environ(l, r->variables);
 	if (launch_detach(l, false, &r->report) < 0) {
 		launch_abandon(l);
 		return NULL;

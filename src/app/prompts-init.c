@@ -5,6 +5,7 @@
 
 #include "base/atomic-file.h"
 #include "base/file.h"
+#include "base/program.h"
 #include "base/utf8.h"
 #include "prompts/paths.h"
 #include "prompts/placeholders.h"
@@ -35,7 +36,7 @@ void init_find_agents(struct found_agents *ret)
 	struct arena a = ARENA_INIT;
 
 	for (const struct known_agent *k = known_agents; k->name; k++)
-		if (path_program(&a, str_of(k->bin), S("/"), path_search()))
+		if (program_find(&a, str_of(k->bin), S("/"), program_search(), NULL))
 			vec_push(&ret->list, k);
 	arena_done(&a);
 }

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "app/terminal.h"
+#include "base/environ.h"
 #include "base/file.h"
+#include "base/program.h"
 #include "prompts/doctor.h"
 #include "prompts/paths.h"
 
@@ -146,7 +148,7 @@ static bool compile_launch(struct preparation *p, struct compiled *ret, struct r
 /* The PATH in which a shell would look: the command may set it. */
 static struct str search_of(const struct compiled *c)
 {
-	struct str search = path_search();
+	struct str search = program_search();
 
 	for (size_t i = 0; i < c->envc; i++)
 		if (str_starts(str_of(c->env[i]), S("PATH=")))
@@ -174,9 +176,10 @@ static bool find_programs(struct preparation *p)
 	if (!compile_launch(p, &c, &ignored))
 		return false;
 	bool shell = c.form == FORM_SHELL;
-	if (!path_program(&l->arena, bin, cwd, search_of(&c)) && !(shell && compile_shell_has(bin)))
+	if (!program_find(&l->arena, bin, cwd, search_of(&c), NULL) &&
+		!(shell && compile_shell_has(bin)))
 		return not_found(p, bin);
-	l->program = path_program(&l->arena, str_of(c.argv[0]), cwd, search_of(&c));
+	l->program = program_find(&l->arena, str_of(c.argv[0]), cwd, search_of(&c), NULL);
 	return l->program || not_found(p, str_of(c.argv[0]));
 }
 
@@ -293,35 +296,6 @@ void prompts_done(struct prompts_launch *l)
 /* -- launching -----------------------------------------------------------------------------------
  */
 
-/* Ours, with the assignments of the command; the strings stay where they are. */
-static const char *const *environment(struct arena *a, const struct compiled *c)
-{
-	size_t ours = 0, n = 0;
-
-	while (environ && environ[ours])
-		ours++;
-	const char **env = arena_array(a, const char *, ours + c->envc + 1);
-	for (size_t i = 0; i < ours; i++) {
-		bool replaced = false;
-
-		for (size_t k = 0; k < c->envc; k++)
-			replaced |=
-				strncmp(environ[i], c->env[k], strcspn(c->env[k], "=") + 1) == 0;
-		if (!replaced)
-			env[n++] = environ[i];
-	}
-	for (size_t k = 0; k < c->envc; k++) {
-		bool again = false; /* the last one of a name counts */
-
-		for (size_t other = k + 1; other < c->envc; other++)
-			again |=
-				strncmp(c->env[other], c->env[k], strcspn(c->env[k], "=") + 1) == 0;
-		if (!again)
-			env[n++] = c->env[k];
-	}
-	return env;
-}
-
 /* A file that has the prompt and no name. -1: standard input is inherited. -errno otherwise. */
 static int open_stdin(const struct prompts_launch *l)
 {
@@ -356,7 +330,7 @@ int prompts_replace(const struct prompts_launch *l)
 		/* For section commands we were; the agent never asked for it. */
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
 		(void)execve(l->program, (char *const *)l->compiled.argv,
-			(char *const *)environment(&a, &l->compiled));
+			(char *const *)environ_with(&a, l->compiled.env));
 		error = -errno;
 	}
 	close_fd(&in);
@@ -372,7 +346,7 @@ int prompts_wait(const struct prompts_launch *l)
 	int status = in < -1 ? in
 			     : terminal_run(&(struct terminal_spec){ .program = l->program,
 				       .argv = l->compiled.argv,
-				       .envp = environment(&a, &l->compiled),
+				       .envp = environ_with(&a, l->compiled.env),
 				       .cwd = l->cwd,
 				       .in = in });
 	close_fd(&in);

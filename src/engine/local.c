@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/program.h"
 #include "engine/environment.h"
-#include "engine/program.h"
 #include "loop/child.h"
 #include "loop/tree.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/near.h"
+#include "base/program.h"
 #include "prompts/compile.h"
 #include "prompts/paths.h"
 #include "prompts/placeholders.h"
@@ -161,7 +162,8 @@ static void check_program(struct config *c, const struct config_entry *e, struct
 {
 	struct str bin = path_tilde(&c->arena, config_text(e, "bin"), c->dirs.home);
 
-	if (path_program(&c->arena, bin, c->dirs.cwd, path_search()) || compile_shell_has(bin))
+	if (program_find(&c->arena, bin, c->dirs.cwd, program_search(), NULL) ||
+		compile_shell_has(bin))
 		return;
 	report_error(r, place_where(config_place(c, e, "bin")),
 		"the program '%.*s' of agent '%.*s' is not found", STR(bin), STR(e->name));

@@ -1,7 +1,6 @@
 #include "prompts/paths.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -63,39 +62,6 @@ struct str path_tilde(struct arena *a, struct str path, struct str home)
 	if (!ours || !home.len)
 		return path;
 	return arena_printf(a, "%.*s%.*s", STR(home), STR(str_from(path, 1)));
-}
-
-static bool executable(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-const char *path_program(struct arena *a, struct str word, struct str cwd, struct str search)
-{
-	if (str_find(word, '/', 0) < word.len) {
-		const char *path = arena_cstr(a, path_from(a, cwd, word));
-
-		return executable(path) ? path : NULL;
-	}
-	for (size_t at = 0; word.len && at <= search.len;) {
-		size_t end = str_find(search, ':', at);
-		struct str dir = path_from(a, cwd, str_sub(search, at, end - at));
-		const char *path = arena_cstr(a, path_from(a, dir, word));
-
-		if (executable(path))
-			return path;
-		at = end + 1;
-	}
-	return NULL;
-}
-
-struct str path_search(void)
-{
-	const char *path = getenv("PATH");
-
-	return path ? str_of(path) : S("/usr/local/bin:/usr/bin:/bin");
 }
 
 struct str path_last(struct str path)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/program.h"
 #include "prompts/paths.h"
 
 enum {
@@ -92,7 +93,7 @@ const char *section_kind_name(const struct section *s)
 
 static bool on_path(struct config *c, struct str name)
 {
-	return path_program(&c->arena, name, c->dirs.cwd, path_search()) != NULL;
+	return program_find(&c->arena, name, c->dirs.cwd, program_search(), NULL) != NULL;
 }
 
 static const char *flag_of(struct str shell)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/prompts-init.h"
+#include "base/program.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
 #include "prompts/paths.h"
@@ -139,7 +140,7 @@ static bool installed(struct cli *cli, struct str agent, struct str cwd)
 	struct str bin =
 		k ? str_of(k->bin) : path_tilde(&cli->arena, agent, path_home(&cli->arena));
 
-	return path_program(&cli->arena, bin, cwd, path_search()) != NULL;
+	return program_find(&cli->arena, bin, cwd, program_search(), NULL) != NULL;
 }
 
 static bool ask_agent(

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/program.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "steps/compile/compile.h"
@@ -74,39 +75,14 @@ const char *step_directory(const struct node *n, const struct scope *s,
 /* -- which shell ---------------------------------------------------------------------------------
  */
 
-static bool executable(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-static const char *in_path(const char *name, struct arena *a)
-{
-	const char *path = getenv("PATH");
-	struct str all = str_of(path ? path : "/usr/local/bin:/usr/bin:/bin");
-
-	for (size_t at = 0; at <= all.len;) {
-		size_t end = str_find(all, ':', at);
-		struct str dir = str_sub(all, at, end - at);
-		struct str file = arena_printf(a, "%.*s%s%s", STR(dir), dir.len ? "/" : "", name);
-
-		if (executable(file.p))
-			return file.p;
-		at = end + 1;
-	}
-	return NULL;
-}
-
 static const char *find_shell(const struct step *step, const char *cwd, struct arena *a)
 {
-	if (!step->shell.text.p)
-		return executable("/bin/bash") ? "/bin/bash" : in_path("bash", a);
-	const char *shell = arena_str(a, step->shell.text).p;
-	if (!strchr(shell, '/'))
-		return in_path(shell, a);
-	const char *path = shell[0] == '/' ? shell : arena_printf(a, "%s/%s", cwd, shell).p;
-	return executable(path) ? path : NULL;
+	struct str here = str_of(cwd);
+
+	if (step->shell.text.p)
+		return program_find(a, step->shell.text, here, program_search(), NULL);
+	const char *usual = program_find(a, S("/bin/bash"), here, S(""), NULL);
+	return usual ? usual : program_find(a, S("bash"), here, program_search(), NULL);
 }
 
 /* -- environment ---------------------------------------------------------------------------------

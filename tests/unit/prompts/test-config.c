@@ -110,9 +110,6 @@ static void paths_are_cleaned_and_homes_expanded(void **state UNUSED)
 	assert_str(path_tilde(&a, S("~"), S("/h")), "/h");
 	assert_str(path_tilde(&a, S("~root/q"), S("/h")), "~root/q");
 	assert_true(path_typed(S("./a")) && path_typed(S("~/a")) && !path_typed(S("a/b")));
-	assert_non_null(path_program(&a, S("sh"), S("/"), S("/nowhere:/bin")));
-	assert_null(path_program(&a, S("sh"), S("/"), S("/nowhere")));
-	assert_non_null(path_program(&a, S("./sh"), S("/bin"), S("")));
 	arena_done(&a);
 }
 

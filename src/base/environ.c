@@ -1,0 +1,37 @@
+#include "base/environ.h"
+
+#include <string.h>
+#include <unistd.h>
+
+bool environ_sets(const char *const *list, const char *entry)
+{
+	for (; list && *list; list++) {
+		size_t name = strcspn(*list, "=");
+
+		if (strncmp(*list, entry, name) == 0 && entry[name] == '=')
+			return true;
+	}
+	return false;
+}
+
+void environ_add(struct environ_list *l, const char *const *base, const char *const *own)
+{
+	for (; base && *base; base++)
+		if (!environ_sets(own, *base))
+			vec_push(&l->vars, *base);
+	for (; own && *own; own++)
+		if (!environ_sets(own + 1, *own))
+			vec_push(&l->vars, *own);
+}
+
+const char *const *environ_with(struct arena *a, const char *const *own)
+{
+	struct environ_list l = { 0 };
+
+	environ_add(&l, (const char *const *)environ, own);
+	vec_push(&l.vars, NULL);
+	const char **kept = arena_array(a, const char *, l.vars.len);
+	memcpy(kept, l.vars.at, l.vars.len * sizeof(*kept));
+	vec_done(&l.vars);
+	return kept;
+}
