@@ -1,6 +1,9 @@
 #pragma once
 
-#include "graph/node.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+struct node;
 
 /* Every change of state of a run, told once. The engine emits; ledger, live view, plain lines and
  * `--events` listen. */

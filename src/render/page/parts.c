@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "graph/graph.h"
 #include "render/page/page.h"
 #include "render/picture/markup.h"
 #include "render/picture/model.h"

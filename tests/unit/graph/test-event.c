@@ -1,3 +1,4 @@
+#include "data/json.h"
 #include "graph/event.h"
 
 #include "unit.h"
