@@ -7,6 +7,7 @@
 #include "app/doctor.h"
 #include "app/runs.h"
 #include "base/map.h"
+#include "base/run-status.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/place.h"
 
@@ -31,9 +32,9 @@ static bool note_row(void *data, const struct run_row *row)
 	struct str id = arena_str(&w->x->arena, row->id);
 
 	*map_put(&w->known, &w->x->arena, id) = w;
-	if (!look_is_end(row->status))
+	if (!status_is_end(row->status))
 		vec_push(&w->doubtful, id);
-	else if (str_eq(row->status, S("exited")))
+	else if (status_is(row->status, ROUX_EXITED))
 		vec_push(&w->exited, id);
 	if (access(run_directory(&w->x->arena, w->runs.root, id).p, F_OK) < 0)
 		w->ghosts++;
@@ -59,7 +60,7 @@ static void examine_exited(struct ward *w, struct str id, bool news)
 	identity_list left = { 0 };
 
 	if (!look_at(w->runs.root, w->runs.ledger, id, &look, &ignored) || look.live ||
-		!str_eq(look.status, S("exited")))
+		!status_is(look.status, ROUX_EXITED))
 		return;
 	struct str dir = arena_str(a, look.dir);
 	leftovers_find(id, look.generation, look.row.pid_start, &left);

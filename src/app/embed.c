@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/environ.h"
 #include "base/program.h"
+#include "base/run-status.h"
 #include "runs/dir/orders.h"
 #include "runs/mail/inbox.h"
 
@@ -262,7 +263,7 @@ static void give_up(struct launch *l)
 		launch_abandon(l);
 		return;
 	}
-	l->row.status = S("failed");
+	l->row.status = status_str(ROUX_FAILED);
 	l->row.code = 1;
 	l->row.ended = clock_real_ms();
 	(void)ledger_update(l->ledger, &l->row, false, &ignored);

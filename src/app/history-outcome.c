@@ -3,6 +3,7 @@
 
 #include "app/history.h"
 #include "base/clock.h"
+#include "base/run-status.h"
 
 /* What became of groups is not among the events: it follows from their commands and the rules of
  * failure (command-templates.md section 11), as the engine has them. */
@@ -23,9 +24,9 @@ static enum outcome_kind cut_short(const struct history *h)
 {
 	if (h->live)
 		return OUTCOME_RUNNING;
-	if (str_eq(h->status, S("paused")))
+	if (status_is(h->status, ROUX_PAUSED))
 		return OUTCOME_WAITING;
-	return str_eq(h->status, S("exited")) ? OUTCOME_INTERRUPTED : OUTCOME_CANCELLED;
+	return status_is(h->status, ROUX_EXITED) ? OUTCOME_INTERRUPTED : OUTCOME_CANCELLED;
 }
 
 static void conclude_command(struct history *h, struct past_node *p, bool tolerated)
@@ -55,7 +56,7 @@ static void conclude_command(struct history *h, struct past_node *p, bool tolera
 static void conclude_told(const struct history *h, struct past_node *p)
 {
 	/* Nothing else keeps a live run from going on. */
-	if (p->outcome == OUTCOME_WAITING && !str_eq(h->status, S("paused")))
+	if (p->outcome == OUTCOME_WAITING && !status_is(h->status, ROUX_PAUSED))
 		p->outcome = cut_short(h);
 	p->ok = p->outcome == OUTCOME_DONE;
 	p->halted = !p->ok && p->outcome != OUTCOME_FAILED;
@@ -278,33 +279,14 @@ static void add_to_states(struct history *h, const struct past_node *p)
 /* The run's own status is more than what its commands tell. */
 static void conclude_root(struct history *h)
 {
-	static const struct {
-		const char *status;
-		enum outcome_kind outcome;
-	} known[] = {
-		{ "done", OUTCOME_DONE },
-		{ "partial", OUTCOME_TOLERATED },
-		{ "paused", OUTCOME_WAITING },
-		{ "denied", OUTCOME_FAILED },
-		{ "failed", OUTCOME_FAILED },
-		{ "timeout", OUTCOME_TIMEOUT },
-		{ "cancelled", OUTCOME_CANCELLED },
-		{ "killed", OUTCOME_CANCELLED },
-		{ "exited", OUTCOME_INTERRUPTED },
-		{ "running", OUTCOME_RUNNING },
-	};
-
-	if (!h->top || h->top->spans.len || h->top->skipped)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (str_eq(h->status, str_of(known[i].status)))
-			h->top->outcome = known[i].outcome;
+	if (h->top && !h->top->spans.len && !h->top->skipped)
+		(void)outcome_of_status(h->status, &h->top->outcome);
 }
 
 void history_conclude(struct history *h, struct str status)
 {
 	h->status = arena_str(&h->arena, status);
-	h->live = str_eq(status, S("running"));
+	h->live = status_is(status, ROUX_RUNNING);
 	if (h->live && h->began_ms) {
 		uint64_t now = clock_real_ms();
 

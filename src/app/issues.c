@@ -1,6 +1,6 @@
 #include "app/issues.h"
 
-#include "app/status.h"
+#include "base/run-status.h"
 #include "data/json.h"
 
 static void issue_json(const struct issue *i, struct buf *b)

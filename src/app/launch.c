@@ -14,6 +14,7 @@
 #include "app/source.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "base/sha256.h"
 #include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
@@ -298,7 +299,7 @@ bool launch_claim(struct launch *l, bool *refused, struct report *r)
 	make_generation(l);
 	fill_row(l);
 	fill_identity(l, &self);
-	l->row.status = S("starting");
+	l->row.status = S(STATUS_STARTING);
 	l->row.created = l->created = clock_real_ms();
 	if (!ledger_claim(l->ledger, &l->row, has_ended, NULL, &taken, r)) {
 		*refused = taken;
@@ -524,7 +525,7 @@ bool launch_begin(struct launch *l, struct report *r)
 	fill_identity(l, &self);
 	l->row.started = clock_real_ms();
 	l->row.ended = 0;
-	l->row.status = S("running");
+	l->row.status = status_str(ROUX_RUNNING);
 	AUTO_JSON *run = run_json(l, &self);
 	json_write(&text, run, 2);
 	buf_addc(&text, '\n');

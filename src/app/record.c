@@ -14,10 +14,10 @@
 #include "app/record-files.h"
 #include "app/result.h"
 #include "app/start.h"
-#include "app/status.h"
 #include "app/steps.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "runs/mail/command-done.h"
 #include "runs/mail/outbox.h"
 
@@ -108,9 +108,10 @@ static void failed(struct record *rec, const char *what, int error)
 static void on_progress(struct timer *t)
 {
 	struct record *rec = container_of(t, struct record, progress);
+	const char *phase = status_name(ROUX_RUNNING);
 	bool first = rec->steps && !rec->checkpoints;
 	/* Most runs are over before the first look at their progress is due. */
-	int r = first ? write_state(rec, "running") : write_progress(rec, "running");
+	int r = first ? write_state(rec, phase) : write_progress(rec, phase);
 
 	if (r < 0)
 		failed(rec, "cannot write progress.json", r);
@@ -477,7 +478,7 @@ struct record *record_open(
 	rec->expects = count_commands(l->graph->root, 1, &rec->expected);
 	int n = record_files_open_all(&rec->files, l->dir, before != NULL, l->durable, &rec->seq);
 	if (n == 0)
-		n = write_progress(rec, "starting");
+		n = write_progress(rec, STATUS_STARTING);
 	outbox_init(&rec->outbox, l->dir.p);
 	if (n == 0) {
 		rec->mailbox = mailbox_start(loop,

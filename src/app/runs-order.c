@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "app/runs.h"
+#include "base/run-status.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/orders.h"
@@ -26,9 +27,9 @@ static bool refuse_ended(const struct run_look *look, const char **reason, struc
 	*reason = "not running";
 	report_error(r, (struct where){ 0 }, "run '%.*s' is not running: it is %.*s", STR(look->id),
 		STR(look->status));
-	if (str_eq(look->status, S("exited")))
+	if (status_is(look->status, ROUX_EXITED))
 		return report_hint(r, "`roux resume %.*s` goes on where it was", STR(look->id));
-	if (str_eq(look->status, S("paused")))
+	if (status_is(look->status, ROUX_PAUSED))
 		return report_hint(r, "it waits: `roux deny %.*s`, or `roux approve %.*s`",
 			STR(look->id), STR(look->id));
 	return report_hint(r, "`roux status %.*s` says how it ended", STR(look->id));
@@ -92,7 +93,7 @@ bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int
 	*ret = (struct run_look){ 0 };
 	if (!look->live || look->result) {
 		/* Nobody looks after what a killed supervisor may have left. */
-		if (order == RUN_KILL && str_eq(look->status, S("exited")))
+		if (order == RUN_KILL && status_is(look->status, ROUX_EXITED))
 			(void)leftovers_end(look->id, look->generation, look->row.pid_start);
 		return refuse_ended(look, reason, r);
 	}
@@ -116,7 +117,7 @@ bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int
 	if (look_at(s->root, s->ledger, look->id, ret, r)) {
 		/* Somebody has started or resumed it since; what was asked for has come to pass. */
 		if (ret->live || !str_eq(ret->generation, look->generation))
-			ret->status = order == RUN_KILL ? S("killed") : S("cancelled");
+			ret->status = status_str(order == RUN_KILL ? ROUX_KILLED : ROUX_CANCELLED);
 		return true;
 	}
 	*reason = "no such run";

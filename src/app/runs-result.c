@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "app/runs.h"
-#include "app/status.h"
 #include "base/file.h"
 #include "base/plain-text.h"
+#include "base/run-status.h"
 #include "base/utf8.h"
 #include "data/base64.h"
 #include "runs/dir/manifest.h"
@@ -20,10 +20,10 @@ enum { STDOUT_MAX = 1 << 20, SHOWN_FAILURES = 20, SHOWN_COMMAND = 100, SHOWN_BYT
 
 enum roux_status runs_status_of(struct str name)
 {
-	for (enum roux_status s = ROUX_RUNNING; s <= ROUX_REFUSED; s++)
-		if (str_eq(name, str_of(status_name(s))))
-			return s;
-	return ROUX_EXITED;
+	enum roux_status s = ROUX_EXITED;
+
+	(void)status_read(name, &s);
+	return s;
 }
 
 /* -- the document --------------------------------------------------------------------------------
@@ -60,8 +60,8 @@ static json_t *ruin(const struct run_look *look)
 	AUTO_BUF error = BUF_INIT;
 
 	buf_printf(&error,
-		str_eq(look->status, S("exited")) ? "its supervisor ended without a result"
-						  : "it was %.*s",
+		status_is(look->status, ROUX_EXITED) ? "its supervisor ended without a result"
+						     : "it was %.*s",
 		STR(look->status));
 	json_object_set_new(d, "ok", json_boolean(status_ok(runs_status_of(look->status))));
 	json_object_set_new(d, "status", json_from_str(look->status));

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "app/runs.h"
-#include "app/status.h"
 #include "base/clock.h"
 #include "base/plain-text.h"
+#include "base/run-status.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "runs/dir/manifest.h"
@@ -67,8 +67,8 @@ static json_t *progress_of(const struct run_look *look)
 	/* The file may lag behind: it is written a few times a second, and not by the dead. */
 	if (!look->live || look->result)
 		phase = look->status;
-	else if (!phase.len || look_is_end(phase))
-		phase = S("starting");
+	else if (!phase.len || status_is_end(phase))
+		phase = S(STATUS_STARTING);
 	json_object_set_new(p, "phase", json_from_str(phase));
 	json_object_set_new(
 		p, "active", look->live ? count_of(look->progress, "active") : json_integer(0));
@@ -118,9 +118,8 @@ static json_t *handled_of(const struct run_look *look)
 	if (look->row.handled.len)
 		return json_from_str(look->row.handled);
 	/* A ledger that was made anew knows less than the status. */
-	if (str_eq(look->status, S("cancelled")))
-		return json_string("run.cancel");
-	return str_eq(look->status, S("killed")) ? json_string("run.kill") : json_null();
+	struct str asked_by = status_asked_by(runs_status_of(look->status));
+	return asked_by.len ? json_from_str(asked_by) : json_null();
 }
 
 static json_t *document(const struct run_look *look)
@@ -251,20 +250,13 @@ static void artifacts_text(const json_t *d, struct buf *b)
 	}
 }
 
-/* Nothing in it has gone wrong, so there is nothing to look for. */
-static bool was_cut_short(struct str status)
-{
-	return str_eq(status, S("exited")) || str_eq(status, S("cancelled")) ||
-	       str_eq(status, S("killed"));
-}
-
 static struct str what_next(const struct run_look *look, struct arena *a)
 {
-	const char *command = look->live                                 ? "logs -f"
-			      : str_eq(look->status, S("paused"))        ? "approve"
-			      : was_cut_short(look->status)              ? "resume"
-			      : !status_ok(runs_status_of(look->status)) ? "logs"
-									 : NULL;
+	const char *command = look->live                                     ? "logs -f"
+			      : status_is(look->status, ROUX_PAUSED)         ? "approve"
+			      : status_rests(look->status, STATUS_CUT_SHORT) ? "resume"
+			      : !status_ok(runs_status_of(look->status))     ? "logs"
+									     : NULL;
 
 	return command ? arena_printf(a, "roux %s %.*s", command, STR(look->id)) : S("");
 }

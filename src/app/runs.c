@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/near.h"
 #include "base/plain-text.h"
+#include "base/run-status.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "recipe/dirs.h"
@@ -278,7 +279,7 @@ static void list_doubtful(struct listing *l, struct str id)
 
 static bool list_row(void *data, const struct run_row *row)
 {
-	if (look_is_end(row->status))
+	if (status_is_end(row->status))
 		list_one(data, row);
 	else
 		list_doubtful(data, row->id);

@@ -11,30 +11,17 @@
 #include "app/record.h"
 #include "app/result.h"
 #include "app/secrets.h"
-#include "app/status.h"
 #include "app/steps.h"
 #include "app/watched.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "recipe/bundle.h"
-
-static const enum roux_status statuses[] = {
-	[RUN_RUNNING] = ROUX_RUNNING,
-	[RUN_DONE] = ROUX_DONE,
-	[RUN_FAILED] = ROUX_FAILED,
-	[RUN_TIMEOUT] = ROUX_TIMEOUT,
-	[RUN_CANCELLED] = ROUX_CANCELLED,
-	[RUN_KILLED] = ROUX_KILLED,
-	[RUN_INVALID] = ROUX_INVALID,
-	[RUN_PARTIAL] = ROUX_PARTIAL,
-	[RUN_PAUSED] = ROUX_PAUSED,
-	[RUN_DENIED] = ROUX_DENIED,
-};
 
 enum roux_status start_status(const struct roux_run *run)
 {
 	if (!run->ended)
 		return ROUX_RUNNING;
-	return run->watched ? watched_status(run) : statuses[run_result(run->run)->status];
+	return run->watched ? watched_status(run) : (enum roux_status)run_result(run->run)->status;
 }
 
 struct roux_run *start_first(struct roux *r)

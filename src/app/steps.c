@@ -13,6 +13,7 @@
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "steps/read/recipe.h"
 
 struct steps_run {
@@ -504,7 +505,8 @@ void steps_state(
 	json_object_set(state, "stage_approvals", s->gates);
 	json_object_set_new(state, "approval_history", answered(s->gates));
 	add_pending(state, l);
-	json_object_set_new(state, "context", shown_vars(s, !str_eq(str_of(status), S("running"))));
+	json_object_set_new(
+		state, "context", shown_vars(s, !status_is(str_of(status), ROUX_RUNNING)));
 	json_write(b, state, 2);
 	buf_addc(b, '\n');
 }

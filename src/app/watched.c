@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/run-status.h"
 #include "runs/dir/lines.h"
 #include "runs/dir/place.h"
 #include "runs/look/watch.h"
@@ -173,7 +174,7 @@ static void check(struct watched *w)
 	}
 	if (gone) {
 		w->look.live = false;
-		w->look.status = S("exited");
+		w->look.status = status_str(ROUX_EXITED);
 	}
 	if (gone || is_over(&w->look))
 		finish(w);

@@ -130,14 +130,6 @@ static void on_turn(struct deferred *d)
 /* -- the end -------------------------------------------------------------------------------------
  */
 
-static const char *status_name(enum run_status status)
-{
-	static const char *const names[] = { "running", "done", "failed", "timeout", "cancelled",
-		"killed", "invalid", "partial", "paused", "denied" };
-
-	return names[status];
-}
-
 /* One sentence that says why. */
 static void explain(struct run *r)
 {
@@ -149,7 +141,7 @@ static void explain(struct run *r)
 	if (res->status == RUN_DENIED) {
 		buf_printf(b, "stage '%.*s' was denied", STR(res->gate));
 	} else if (res->status == RUN_CANCELLED || res->status == RUN_KILLED) {
-		buf_printf(b, "the run was %s", status_name(res->status));
+		buf_printf(b, "the run was %s", status_name((enum roux_status)res->status));
 		if (res->signal)
 			buf_printf(b, " by signal %d", res->signal);
 	} else if (r->issues.errors) {
@@ -232,7 +224,7 @@ static void conclude(struct run *r)
 		step_tell_run(r, false);
 	run_emit(r, &(struct event){
 			    .kind = went_well(res->status) ? EVENT_RUN_DONE : EVENT_RUN_FAILED,
-			    .status = str_of(status_name(res->status)),
+			    .status = status_str((enum roux_status)res->status),
 			    .code = res->code,
 			    .error = str_of(res->error),
 		    });

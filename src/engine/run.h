@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "base/run-status.h"
 #include "engine/content.h"
 #include "engine/failures.h"
 #include "engine/join.h"
@@ -14,18 +15,19 @@
 /* One execution of a plan. */
 struct run;
 
+/* Those statuses of base/run-status.h that the engine can come to, under the same numbers. */
 enum run_status {
-	RUN_RUNNING,
-	RUN_DONE,
-	RUN_FAILED,
-	RUN_TIMEOUT,
-	RUN_CANCELLED,
-	RUN_KILLED,
-	RUN_INVALID,
+	RUN_RUNNING = ROUX_RUNNING,
+	RUN_DONE = ROUX_DONE,
+	RUN_FAILED = ROUX_FAILED,
+	RUN_TIMEOUT = ROUX_TIMEOUT,
+	RUN_CANCELLED = ROUX_CANCELLED,
+	RUN_KILLED = ROUX_KILLED,
+	RUN_INVALID = ROUX_INVALID,
 	/* step recipes: */
-	RUN_PARTIAL, /* ended early, as its author wanted after a failure */
-	RUN_PAUSED,  /* waits at a gate; nothing is running */
-	RUN_DENIED,
+	RUN_PARTIAL = ROUX_PARTIAL, /* ended early, as its author wanted after a failure */
+	RUN_PAUSED = ROUX_PAUSED,   /* waits at a gate; nothing is running */
+	RUN_DENIED = ROUX_DENIED,
 };
 
 struct run_options {

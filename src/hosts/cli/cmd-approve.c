@@ -1,4 +1,5 @@
 #include "app/steps.h"
+#include "base/run-status.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/run-operand.h"
@@ -58,9 +59,9 @@ static int answer_text(bool approve, struct str run, struct str stage)
 static json_t *meant(struct cli *cli, const struct run_look *look, const char *stage)
 {
 	struct report *r = &cli->report;
-	json_t *gate = str_eq(look->status, S("paused")) ? gate_pending(look->dir, r) : NULL;
+	json_t *gate = status_is(look->status, ROUX_PAUSED) ? gate_pending(look->dir, r) : NULL;
 
-	if (!gate && str_eq(look->status, S("paused"))) {
+	if (!gate && status_is(look->status, ROUX_PAUSED)) {
 		report_error(r, (struct where){ 0 }, "the run '%.*s' has its answer already",
 			STR(look->id));
 		report_hint(r, "`roux resume %.*s` goes on", STR(look->id));

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/status.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/run-status.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 #include "runs/dir/place.h"

@@ -8,6 +8,7 @@
 #include "app/resume.h"
 #include "app/run.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/run-operand.h"
@@ -149,17 +150,6 @@ static int answer_ended(
 	return status ? status : runs_exit(look, o->run.strict, o->run.tolerate);
 }
 
-static bool has_failed(const struct run_look *look)
-{
-	return str_eq(look->status, S("failed")) || str_eq(look->status, S("timeout"));
-}
-
-static bool is_over(const struct run_look *look)
-{
-	return str_eq(look->status, S("done")) || str_eq(look->status, S("partial")) ||
-	       str_eq(look->status, S("denied"));
-}
-
 /* Whatever is left of a killed supervisor's trees is ended before anything is started beside it. */
 static void end_leftovers(const struct launch *l, const struct run_look *look)
 {
@@ -213,11 +203,11 @@ static struct str failed_node(const struct launch *l, const struct run_look *loo
 	const json_t *total = json_object_get(look->result, "failures_total");
 	struct str node = look_text(look->result, "failed_node");
 
-	if (!has_failed(look))
+	if (!status_rests(look->status, STATUS_BROKEN))
 		return S("");
 	if (node.len)
 		return node;
-	if (str_eq(look->status, S("timeout")))
+	if (status_is(look->status, ROUX_TIMEOUT))
 		return path_root(l->graph->root);
 	/* Past the number that is listed nobody knows any more which it was. */
 	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
@@ -284,7 +274,7 @@ static int resume(void *host, const struct command *c, const void *opts, size_t 
 		return cli_refuse(cli, o->common.json);
 	if (!find_run(cli, words[0], &look, &reason))
 		return run_operand_refuse(cli, o->common.json, words[0], reason);
-	if (is_over(&look))
+	if (status_rests(look.status, STATUS_COMPLETE))
 		return answer_ended(cli, o, &look);
 	if (!go_to_start(cli, o, &look))
 		return cli_refuse(cli, o->common.json);

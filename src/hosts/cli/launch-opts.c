@@ -8,6 +8,7 @@
 #include "app/resume.h"
 #include "app/secrets.h"
 #include "app/settings.h"
+#include "base/run-status.h"
 #include "runs/dir/leaves.h"
 
 const struct opt name_opts[1] = {
@@ -165,7 +166,7 @@ static int answer_detached(struct launch *l, int64_t pid, bool json)
 		return cli_print(buf_str(&text));
 	}
 	json_object_set_new(doc, "ok", json_true());
-	json_object_set_new(doc, "status", json_string("running"));
+	json_object_set_new(doc, "status", json_string(status_name(ROUX_RUNNING)));
 	json_object_set_new(doc, "run", json_from_str(l->id));
 	json_object_set_new(doc, "pid", json_integer(pid));
 	json_object_set_new(doc, "dir", json_from_str(l->dir));

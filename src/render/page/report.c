@@ -9,26 +9,10 @@
 /* The run's status in the words that nodes have, for its colour. */
 static enum outcome_kind look_of(struct str status)
 {
-	static const struct {
-		const char *status;
-		enum outcome_kind outcome;
-	} looks[] = {
-		{ "done", OUTCOME_DONE },
-		{ "partial", OUTCOME_TOLERATED },
-		{ "running", OUTCOME_RUNNING },
-		{ "paused", OUTCOME_RUNNING },
-		{ "failed", OUTCOME_FAILED },
-		{ "denied", OUTCOME_FAILED },
-		{ "timeout", OUTCOME_TIMEOUT },
-		{ "cancelled", OUTCOME_CANCELLED },
-		{ "killed", OUTCOME_CANCELLED },
-		{ "exited", OUTCOME_INTERRUPTED },
-	};
+	enum outcome_kind kind = OUTCOME_NONE;
 
-	for (size_t i = 0; i < ARRAY_SIZE(looks); i++)
-		if (str_eq(status, str_of(looks[i].status)))
-			return looks[i].outcome;
-	return OUTCOME_NONE;
+	(void)outcome_of_status(status, &kind);
+	return kind;
 }
 
 static void put_fact(struct buf *b, const char *name, struct str value, bool wide)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/run-status.h"
 
 #define QUIET_LIGHT                             \
 	{                                       \
@@ -39,6 +40,19 @@ const struct outcome_look outcome_looks[OUTCOME_KINDS] = {
 	[OUTCOME_CANCELLED] = { "cancelled", "cancelled", STOPPED_LIGHT, STOPPED_DARK },
 	[OUTCOME_INTERRUPTED] = { "interrupted", "interrupted", STOPPED_LIGHT, STOPPED_DARK },
 };
+
+bool outcome_of_status(struct str status, enum outcome_kind *ret)
+{
+	enum roux_status s;
+	const char *name = status_read(status, &s) ? status_outcome(s) : NULL;
+
+	for (enum outcome_kind k = OUTCOME_NONE; name && k < OUTCOME_KINDS; k++)
+		if (str_eq(str_of(outcome_looks[k].name), str_of(name))) {
+			*ret = k;
+			return true;
+		}
+	return false;
+}
 
 /* From what has gone well to what went worst. */
 static const enum outcome_kind order[OUTCOME_KINDS] = {

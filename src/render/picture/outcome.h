@@ -33,6 +33,10 @@ struct outcome_look {
 
 extern const struct outcome_look outcome_looks[OUTCOME_KINDS];
 
+/* What a run with that status is drawn as. False: it is not a status that a run can be drawn with,
+ * and *ret is as it was. */
+bool outcome_of_status(struct str status, enum outcome_kind *ret);
+
 /* One node, or all copies that one box stands for. Members that are not known are 0. */
 struct picture_state {
 	uint64_t counts[OUTCOME_KINDS]; /* of one node, one of them is 1 */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/run-status.h"
 #include "runs/ledger/store.h"
 
 /* Times and numbers that are not known are NULL, so that they can be told from 0. */
@@ -24,7 +25,7 @@ static void bind_row(sqlite3_stmt *s, const struct run_row *row)
 	bind_time(s, 11, row->created);
 	bind_time(s, 12, row->started);
 	bind_time(s, 13, row->ended);
-	ledger_bind_str(s, 14, row->status.len ? row->status : S("starting"));
+	ledger_bind_str(s, 14, row->status.len ? row->status : S(STATUS_STARTING));
 	(void)sqlite3_bind_int(s, 15, row->code);
 	bind_time(s, 16, (uint64_t)row->pid);
 	bind_time(s, 17, row->pid_start);
@@ -149,7 +150,7 @@ bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row 
 static bool refuse_claim(const struct run_row *current, bool *taken, struct report *r)
 {
 	*taken = true;
-	if (str_eq(current->status, S("starting"))) {
+	if (str_eq(current->status, S(STATUS_STARTING))) {
 		report_error(r, (struct where){ 0 }, "run '%.*s' is being started by somebody else",
 			STR(current->id));
 		return report_hint(r, "try again in a moment, or name this one with --as ID");

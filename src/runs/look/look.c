@@ -11,6 +11,7 @@
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/place.h"
@@ -47,18 +48,6 @@ uint64_t look_time(const json_t *text)
 	if (*rest == '.' && !str_to_uint((struct str){ rest + 1, 3 }, &ms))
 		return 0;
 	return (uint64_t)seconds * 1000 + ms;
-}
-
-bool look_is_end(struct str status)
-{
-	static const struct str ends[] = { { "done", 4 }, { "failed", 6 }, { "cancelled", 9 },
-		{ "partial", 7 }, { "paused", 6 }, { "denied", 6 }, { "timeout", 7 },
-		{ "killed", 6 }, { "exited", 6 } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (str_eq(status, ends[i]))
-			return true;
-	return false;
 }
 
 /* A JSON object of a run directory. What cannot be read is told and does no harm. */
@@ -139,7 +128,7 @@ static bool is_live(const char *dir, const struct run_row *row)
 	/* Its starter may not have come to the lock yet, and somebody may have deleted the lock's
 	 * file under a living supervisor. */
 	buf_printf(&lock, "%s/.alive", dir);
-	bool starting = str_eq(row->status, S("starting"));
+	bool starting = str_eq(row->status, S(STATUS_STARTING));
 	if (starting && !row->pid)
 		return clock_real_ms() < row->created + STARTING_MS;
 	return (starting || access(buf_cstr(&lock), F_OK) < 0) && same_process(row);
@@ -218,9 +207,9 @@ static void row_of_ruin(const char *dir, struct run_row *row)
 {
 	enum stop_kind stop = stop_last(dir);
 
-	row->status = stop == STOP_CANCEL ? S("cancelled")
-		      : stop == STOP_KILL ? S("killed")
-					  : S("exited");
+	row->status = status_str(stop == STOP_CANCEL ? ROUX_CANCELLED
+				 : stop == STOP_KILL ? ROUX_KILLED
+						     : ROUX_EXITED);
 	row->ended = MAX(last_sign(dir), row->started);
 }
 
@@ -231,7 +220,7 @@ static void correct_progress(struct run_look *look)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	if (!look->progress || look_is_end(look_text(look->progress, "phase")))
+	if (!look->progress || status_is_end(look_text(look->progress, "phase")))
 		return;
 	AUTO_BUF now = BUF_INIT;
 	clock_rfc3339(&now, clock_real_ms());
@@ -255,7 +244,7 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 		correct_progress(look);
 		halves_remove(look->dir.p, HALVES_MS);
 	}
-	if (look->in_ledger && !look_is_end(seen->status) &&
+	if (look->in_ledger && !status_is_end(seen->status) &&
 		str_eq(seen->generation, look->generation))
 		(void)ledger_correct(l, seen, &look->row, &ignored);
 	else if (!look->in_ledger && l)
@@ -272,7 +261,7 @@ static void read_files(struct run_look *look, struct report *r)
 	look->start = read_object(run_file(a, look->dir, "run.json"), r);
 	look->result = read_object(run_file(a, look->dir, "result.json"), r);
 	look->progress = read_object(run_file(a, look->dir, "progress.json"), r);
-	if (look->result && !look_is_end(look_text(look->result, "status"))) {
+	if (look->result && !status_is_end(look_text(look->result, "status"))) {
 		report_warning(r, (struct where){ 0 },
 			"%.*s/result.json names no status that a run ends with and is left out",
 			STR(look->dir));
@@ -292,7 +281,7 @@ static void settle(struct run_look *look)
 	struct str generation = look_text(look->start, "generation");
 
 	/* Testing the lock is in the way of those who want it at that moment: not without need. */
-	look->live = !(look->result && look->in_ledger && look_is_end(seen.status)) &&
+	look->live = !(look->result && look->in_ledger && status_is_end(seen.status)) &&
 		     is_live(look->dir.p, &look->row);
 	if (look->in_ledger && look->live && generation.len &&
 		!str_eq(generation, look->row.generation)) {
@@ -314,8 +303,8 @@ static void settle(struct run_look *look)
 	if (look->result)
 		row_of_result(look->result, &look->row);
 	else if (look->live)
-		look->row.status = S("running");
-	else if (!look->in_ledger || !look_is_end(seen.status) ||
+		look->row.status = status_str(ROUX_RUNNING);
+	else if (!look->in_ledger || !status_is_end(seen.status) ||
 		 !str_eq(seen.generation, look->row.generation))
 		row_of_ruin(look->dir.p, &look->row);
 	look->status = look->row.status;
@@ -336,7 +325,7 @@ bool look_at(
 	bool there = is_directory(ret->dir.p, r);
 	if (r->errors > errors)
 		return false;
-	if (!there && !(ret->in_ledger && !look_is_end(ret->row.status) &&
+	if (!there && !(ret->in_ledger && !status_is_end(ret->row.status) &&
 			      is_live(ret->dir.p, &ret->row)))
 		return false;
 	struct run_row seen = ret->row;

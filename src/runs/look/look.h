@@ -38,5 +38,3 @@ int look_supervisor(const struct run_row *row);
 uint64_t look_time(const json_t *text);
 /* The text of a member; empty when it is none. */
 struct str look_text(const json_t *object, const char *name);
-/* Whether the status is one that a run ends with. */
-bool look_is_end(struct str status);

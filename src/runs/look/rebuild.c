@@ -8,6 +8,7 @@
 
 #include "base/atomic-file.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "base/vec.h"
 #include "runs/dir/place.h"
 #include "runs/look/stop.h"
@@ -31,11 +32,9 @@ static bool see(void *data, struct str id)
 		f->skipped++;
 		return true;
 	}
-	/* Whoever asked for the end stands in the events; they say no more of other ends. */
-	if (str_eq(row.status, S("cancelled")))
-		row.handled = S("run.cancel");
-	else if (str_eq(row.status, S("killed")))
-		row.handled = S("run.kill");
+	enum roux_status status;
+	if (status_read(row.status, &status))
+		row.handled = status_asked_by(status);
 	vec_push(&f->rows, row);
 	return true;
 }

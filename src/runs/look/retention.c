@@ -14,6 +14,7 @@
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "base/vec.h"
 #include "runs/dir/copy-tree.h"
 #include "runs/dir/place.h"
@@ -322,8 +323,9 @@ struct due {
 
 static bool may_go(struct str status)
 {
-	return str_eq(status, S("done")) || str_eq(status, S("partial")) ||
-	       str_eq(status, S("cancelled"));
+	enum roux_status s;
+
+	return status_read(status, &s) && status_expires(s);
 }
 
 static bool see_due(void *data, const struct run_row *row)

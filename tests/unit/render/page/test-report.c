@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/run-status.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "graph/graph.h"
@@ -407,11 +408,46 @@ static void what_was_left_out_of_an_output_is_told(void **state)
 	assert_has(&b, "<pre>\nlast\n</pre>");
 }
 
+/* The headline and the root of the picture ask the same table: a paused run waits in both. */
+static void the_headline_has_the_colour_of_the_status(void **state)
+{
+	static const struct {
+		const char *status, *look;
+	} cases[] = { { "paused", "waiting" }, { "partial", "tolerated" }, { "denied", "failed" },
+		{ "exited", "interrupted" }, { "killed", "cancelled" }, { "odd", "none" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct run_report f = two_commands();
+		AUTO_BUF tag = BUF_INIT;
+
+		f.status = str_of(cases[i].status);
+		buf_printf(&tag, "<span class=\"tag is-%s\">%s</span></h1>", cases[i].look,
+			cases[i].status);
+		AUTO_BUF b = page_of(&f);
+		assert_has(&b, buf_cstr(&tag));
+	}
+}
+
+static void every_end_of_a_run_can_be_drawn(void **state)
+{
+	(void)state;
+	for (enum roux_status s = ROUX_RUNNING; s <= ROUX_REFUSED; s++) {
+		enum outcome_kind kind = OUTCOME_SKIPPED;
+		bool drawn = status_rest(s) != STATUS_NEVER;
+
+		assert_int_equal(outcome_of_status(status_str(s), &kind), drawn);
+		assert_int_equal(kind != OUTCOME_SKIPPED, drawn);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_page_needs_nothing_else),
 		cmocka_unit_test(the_header_tells_the_run),
+		cmocka_unit_test(the_headline_has_the_colour_of_the_status),
+		cmocka_unit_test(every_end_of_a_run_can_be_drawn),
 		cmocka_unit_test(a_run_that_has_done_nothing_is_a_page_too),
 		cmocka_unit_test(elements_are_balanced),
 		cmocka_unit_test(wide_boxes_can_be_reached_by_keyboard),

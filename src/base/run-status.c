@@ -1,0 +1,103 @@
+#include "base/run-status.h"
+
+#include "base/lang.h"
+
+static const struct {
+	struct str name;
+	bool ok;
+	int exit;
+	enum status_rest rest;
+	const char *outcome;
+	const char *asked_by;
+	bool expires;
+} statuses[] = {
+#define NAME(text)                     \
+	{                              \
+		text, sizeof(text) - 1 \
+	}
+	/* clang-format off */
+	[ROUX_RUNNING]   = { NAME("running"),   true,  0,   STATUS_LIVE,      "running",     NULL,         false },
+	[ROUX_DONE]      = { NAME("done"),      true,  0,   STATUS_COMPLETE,  "done",        NULL,         true },
+	[ROUX_PARTIAL]   = { NAME("partial"),   true,  3,   STATUS_COMPLETE,  "tolerated",   NULL,         true },
+	[ROUX_PAUSED]    = { NAME("paused"),    true,  4,   STATUS_AT_GATE,   "waiting",     NULL,         false },
+	[ROUX_FAILED]    = { NAME("failed"),    false, 1,   STATUS_BROKEN,    "failed",      NULL,         false },
+	[ROUX_DENIED]    = { NAME("denied"),    false, 1,   STATUS_COMPLETE,  "failed",      NULL,         false },
+	[ROUX_TIMEOUT]   = { NAME("timeout"),   false, 124, STATUS_BROKEN,    "timeout",     NULL,         false },
+	[ROUX_CANCELLED] = { NAME("cancelled"), false, 130, STATUS_CUT_SHORT, "cancelled",   "run.cancel", true },
+	[ROUX_KILLED]    = { NAME("killed"),    false, 137, STATUS_CUT_SHORT, "cancelled",   "run.kill",   false },
+	[ROUX_EXITED]    = { NAME("exited"),    false, 1,   STATUS_CUT_SHORT, "interrupted", NULL,         false },
+	[ROUX_INVALID]   = { NAME("invalid"),   false, 2,   STATUS_NEVER,     NULL,          NULL,         false },
+	[ROUX_REFUSED]   = { NAME("refused"),   false, 2,   STATUS_NEVER,     NULL,          NULL,         false },
+/* clang-format on */
+#undef NAME
+};
+
+const char *status_name(enum roux_status s)
+{
+	return statuses[s].name.p;
+}
+
+struct str status_str(enum roux_status s)
+{
+	return statuses[s].name;
+}
+
+bool status_read(struct str name, enum roux_status *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (str_eq(name, statuses[i].name)) {
+			*ret = (enum roux_status)i;
+			return true;
+		}
+	return false;
+}
+
+bool status_is(struct str name, enum roux_status s)
+{
+	return str_eq(name, statuses[s].name);
+}
+
+bool status_ok(enum roux_status s)
+{
+	return statuses[s].ok;
+}
+
+int status_exit(enum roux_status s)
+{
+	return statuses[s].exit;
+}
+
+enum status_rest status_rest(enum roux_status s)
+{
+	return statuses[s].rest;
+}
+
+const char *status_outcome(enum roux_status s)
+{
+	return statuses[s].outcome;
+}
+
+struct str status_asked_by(enum roux_status s)
+{
+	return str_of(statuses[s].asked_by);
+}
+
+bool status_expires(enum roux_status s)
+{
+	return statuses[s].expires;
+}
+
+bool status_is_end(struct str name)
+{
+	enum roux_status s;
+
+	return status_read(name, &s) && statuses[s].rest != STATUS_LIVE &&
+	       statuses[s].rest != STATUS_NEVER;
+}
+
+bool status_rests(struct str name, enum status_rest rest)
+{
+	enum roux_status s;
+
+	return status_read(name, &s) && statuses[s].rest == rest;
+}
