@@ -140,7 +140,7 @@ void group_feed(struct frame *f);
 /* Looks whether a halted parallel group is over. */
 void group_settle(struct frame *f);
 
-/* leaf.c */
+/* command.c */
 void leaf_begin(struct frame *f);
 /* Whether its next attempt has been executed before. */
 bool leaf_recorded(const struct frame *f);

@@ -55,7 +55,7 @@ void step_failed(struct frame *f, int code, struct str why);
 struct content *step_output(struct run *r);
 bool step_listed(const struct frame *f);
 
-/* loops.c */
+/* rounds.c */
 enum loop_open { LOOP_BEGINS, LOOP_EMPTY, LOOP_MISTAKE };
 enum loop_open loop_open(struct frame *f);
 void loop_begin(struct frame *f);
