@@ -108,6 +108,9 @@ static void take_line(struct leaves *l, const json_t *line)
 		r->started = true;
 		r->pid = number(line, "pid");
 		r->pid_start = (uint64_t)number(line, "st");
+		r->on = arena_str(&l->arena, json_str(json_object_get(line, "on")));
+		r->worker = (uint64_t)number(line, "w");
+		r->grant = (uint64_t)number(line, "n");
 	} else if (str_eq(what, S("exit"))) {
 		r->ended = true;
 		r->code = (int)number(line, "code");

@@ -6,6 +6,7 @@
  * each, written before anything that depends on it happens. It is what a resume believes.
  *
  *   {"p":"1.0","a":1,"s":"start","pid":123,"st":456789,"ts":…}
+ *   {"p":"1.0","a":1,"s":"start","on":"slurm","w":3,"n":17,"ts":…}   elsewhere: by a worker
  *   {"p":"1.0","a":1,"s":"exit","code":0,"sig":0,"ms":4,"out":12,"err":0,"ts":…,"ru":{…}}
  *   {"p":"1","s":"forget","ts":…}   what is recorded of a node and below it counts no more
  *   {"p":"3","s":"closed","ts":…}   a loop that may not be taken up in the middle has ended
@@ -17,8 +18,12 @@ struct leaf_record {
 	bool timed_out, cancelled;
 	struct str limit; /* the path of the node whose time limit ended it; empty: none */
 	uint64_t ms, out_bytes, err_bytes;
+	/* Of this machine; of a command that was started elsewhere 0, so that it is not looked for
+	 * here. */
 	int64_t pid;
 	uint64_t pid_start;
+	struct str on;          /* the executor it was handed to; empty: this machine */
+	uint64_t worker, grant; /* `w`, `n`: which of its workers, and the number of the order */
 };
 
 /* All that counts of one file. */
