@@ -5,6 +5,7 @@
 
 #include "app/context.h"
 #include "app/prompts.h"
+#include "engine/local.h"
 #include "engine/run.h"
 #include "loop/signals.h"
 #include "loop/tree.h"
@@ -135,13 +136,16 @@ bool prompts_run_section(void *data, const char *const *argv, const char *cwd, d
 	if (loop) {
 		(void)tree_become_subreaper();
 		listen_to_signals(loop, &s);
+		struct executor *local =
+			local_executor(loop, &(struct surroundings){ .cwd = cwd,
+						     .mask = &s.signals.before,
+						     .whole = true,
+						     .grace_ms = DEFAULT_GRACE_MS });
 		s.run = run_start(loop, plan,
 			&(struct run_options){
 				.jobs = 1,
-				.grace_ms = DEFAULT_GRACE_MS,
-				.cwd = cwd,
-				.mask = &s.signals.before,
-				.whole = true,
+				.executors = &local,
+				.executor_count = 1,
 				.stdin_fd = -1,
 				.max_output = max_output + 1, /* to know that there was more */
 				.arguments = give_arguments,

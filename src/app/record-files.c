@@ -13,6 +13,7 @@
 #include "base/atomic-file.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "engine/capture.h"
 #include "engine/run.h"
 #include "runs/dir/lines.h"
 

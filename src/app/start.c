@@ -15,6 +15,7 @@
 #include "app/watched.h"
 #include "base/file.h"
 #include "base/run-status.h"
+#include "engine/local.h"
 #include "recipe/bundle.h"
 
 enum roux_status start_status(const struct roux_run *run)
@@ -134,11 +135,28 @@ static const char *const *give_arguments(
 	return bundle_arguments(run->options.bundle, n->origin, argv, argc, a);
 }
 
+/* Processes of this machine, with the surroundings that this process gives them. */
+static struct executor *executor_here(struct roux *r, const struct start_options *o)
+{
+	uint64_t grace_ms = o->base.grace_ms;
+
+	return local_executor(r->loop,
+		&(struct surroundings){
+			.cwd = r->own_process || !r->cwd.len ? NULL : r->cwd.p,
+			.env = o->env,
+			.mask = r->child_mask,
+			.nofile = r->child_nofile,
+			.handlers = !r->own_process,
+			.whole = r->own_process && r->subreaper,
+			.grace_ms = grace_ms || o->grace_given ? grace_ms : DEFAULT_GRACE_MS,
+		});
+}
+
 struct roux_run *start_public(struct roux *r, struct plan *p, const struct start_options *o,
 	roux_event_fn *fn, void *data)
 {
 	struct roux_run *run = mem_new(struct roux_run);
-	uint64_t grace_ms = o->base.grace_ms;
+	struct executor *local = executor_here(r, o);
 
 	run->roux = roux_ref(r);
 	run->plan = plan_ref(p);
@@ -152,13 +170,8 @@ struct roux_run *start_public(struct roux *r, struct plan *p, const struct start
 		&(struct run_options){
 			.id = o->base.as,
 			.jobs = r->jobs,
-			.grace_ms = grace_ms || o->grace_given ? grace_ms : DEFAULT_GRACE_MS,
-			.cwd = r->own_process || !r->cwd.len ? NULL : r->cwd.p,
-			.env = o->env,
-			.mask = r->child_mask,
-			.nofile = r->child_nofile,
-			.handlers = !r->own_process,
-			.whole = r->own_process && r->subreaper,
+			.executors = &local,
+			.executor_count = 1,
 			.stdin_fd = o->base.stdin_fd,
 			.listen = o->listen || fn || o->record ? on_event : NULL,
 			.listen_data = run,

@@ -71,7 +71,7 @@ void call_begin(struct frame *f)
 	step_tell(f, "recipe:start", ",\"depth\":%u", st->call.depth);
 	struct frame *child =
 		frame_new(f->run, f, st->call.graph->root, FRAME_CHILD, 0, NULL, false);
-	run_step(child, frame_enter);
+	schedule_call(child, frame_enter);
 }
 
 void call_child_ended(struct frame *f, struct frame *child)
@@ -224,7 +224,7 @@ static void waited(struct frame *f)
 
 static void on_waited(struct timer *t)
 {
-	run_step(container_of(t, struct step_state, pause)->owner, waited);
+	schedule_call(container_of(t, struct step_state, pause)->owner, waited);
 }
 
 /* False: it has not been waited for yet. */

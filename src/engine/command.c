@@ -9,10 +9,10 @@
 
 /* One command: waits for a slot, is started, watched and, when it has ended, judged. */
 
-static void on_ended(struct job_owner *o);
-static void on_output(struct job_owner *o, enum job_stream stream, struct str data);
+static const struct job_owner_ops owner_ops;
 
 static bool recall(struct frame *f);
+static bool adopt(struct frame *f);
 
 /* False: it was one agent too many. */
 static bool count_agent(struct frame *f)
@@ -32,18 +32,28 @@ void leaf_begin(struct frame *f)
 		return;
 	if (f->run->options.recorder && recall(f))
 		return;
-	if (f->node->step && f->node->step->agent) {
-		f->owner = (struct job_owner){ on_output, on_ended };
-		pace_want(f);
+	f->owner.ops = &owner_ops;
+	if (adopt(f))
 		return;
-	}
-	f->owner = (struct job_owner){ on_output, on_ended };
-	run_want_slot(f);
+	if (f->node->step && f->node->step->agent)
+		pace_want(f);
+	else
+		schedule_command(f);
 }
 
 static struct frame *frame_of(struct job_owner *o)
 {
 	return container_of(o, struct frame, owner);
+}
+
+/* It executes: its time counts from here, and not from when it was handed to the executor. */
+static void on_began(struct job_owner *o)
+{
+	struct frame *f = frame_of(o);
+
+	f->began_ms = loop_now(f->run->loop);
+	if (f->timeout_ms)
+		timer_start(f->run->loop, &f->timer, f->timeout_ms);
 }
 
 static void on_output(struct job_owner *o, enum job_stream stream, struct str data)
@@ -66,7 +76,8 @@ struct verdict {
 	struct str err; /* for a join: the beginning of standard error */
 	struct str err_tail, out_tail;
 	bool recalled; /* of an earlier execution */
-	bool lost;     /* what it printed could not be kept: it counts as not run */
+	bool unkept;   /* what it printed could not be kept: it counts as not run */
+	bool lost;     /* with the machine that ran it */
 	/* Steps: */
 	bool no_retry, cut;
 	struct content *err_all; /* a reference */
@@ -104,6 +115,7 @@ static void record(struct frame *f, const struct verdict *v)
 					   .code = v->code,
 					   .signal = v->signal,
 					   .timeout = f->timed_out,
+					   .lost = v->lost,
 					   .tolerated = f->tolerated,
 					   .attempt = f->attempt,
 					   .err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
@@ -145,20 +157,20 @@ static void record_end(struct frame *f, const struct outcome *o, const struct ve
 			buf_reset(&limit);
 			frame_path(up, &limit);
 		}
-	int error =
-		r->ops->end(r, &(struct leaf_key){ buf_str(&path), frame_number(f) }, &f->record,
-			&(struct leaf_end){
-				.code = o->code,
-				.signal = o->signal,
-				.timed_out = o->timed_out,
-				.limit = buf_str(&limit),
-				.cancelled = v->lost || (!o->ok && f->run->stopping != RUN_RUNNING),
-				.ok = o->ok,
-				.ms = loop_now(f->run->loop) - f->began_ms,
-				.out_bytes = content_size(o->out),
-				.err_bytes = v->err_bytes,
-				.usage = v->usage,
-			});
+	int error = r->ops->end(r, &(struct leaf_key){ buf_str(&path), frame_number(f) },
+		&f->record,
+		&(struct leaf_end){
+			.code = o->code,
+			.signal = o->signal,
+			.timed_out = o->timed_out,
+			.limit = buf_str(&limit),
+			.cancelled = v->unkept || (!o->ok && f->run->stopping != RUN_RUNNING),
+			.ok = o->ok,
+			.ms = loop_now(f->run->loop) - f->began_ms,
+			.out_bytes = content_size(o->out),
+			.err_bytes = v->err_bytes,
+			.usage = v->usage,
+		});
 	if (error < 0)
 		recorder_failed(f, error);
 }
@@ -318,10 +330,8 @@ static void warn_cut(struct frame *f)
 	warn_once(f, buf_str(&text));
 }
 
-static bool lost_output(struct frame *f)
+static bool output_unkept(struct frame *f, int error)
 {
-	int error = f->job->keep_error;
-
 	if (!error)
 		return false;
 	if (f->run->stopping == RUN_FAILED)
@@ -337,7 +347,7 @@ static bool lost_output(struct frame *f)
 	return true;
 }
 
-static void on_ended(struct job_owner *owner)
+static void on_ended(struct job_owner *owner, const struct job_end *end)
 {
 	struct frame *f = frame_of(owner);
 	struct job *j = f->job;
@@ -346,41 +356,81 @@ static void on_ended(struct job_owner *owner)
 	AUTO_BUF err = BUF_INIT;
 
 	timer_stop(&f->timer);
-	run_release_slot(f->run);
-	bool lost = lost_output(f);
-	if (j->held)
+	schedule_release(&f->run->schedule, f->pool);
+	f->timed_out |= end->timed_out;
+	bool unkept = output_unkept(f, end->keep_error);
+	if (end->held)
 		warn_held(f);
-	struct content *out = capture_take(&j->out);
-	struct content *err_all = f->node->step ? capture_take(&j->err) : NULL;
-	struct job_usage usage = j->usage;
-	struct verdict v = { .code = j->code,
-		.signal = j->signal,
-		.err_bytes = j->err.bytes,
-		.usage = &usage,
-		.lost = lost,
-		.cut = j->out.cut || j->err.cut,
+	struct content *out = job_take_out(j);
+	struct content *err_all = f->node->step ? job_take_err(j) : NULL;
+	struct verdict v = { .code = end->code,
+		.signal = end->signal,
+		.err_bytes = end->err_bytes,
+		.usage = &end->usage,
+		.unkept = unkept,
+		.lost = end->lost,
+		.cut = end->cut,
 		.err_all = err_all };
 	if (v.cut && f->node->step)
 		warn_cut(f);
-	if ((j->code || j->signal || f->timed_out) && f->node->step) {
-		(void)content_head(err_all, CAPTURE_END, &err);
-		(void)content_tail(err_all, CAPTURE_END, &err_tail);
-		(void)content_tail(out, FAILURE_TEXT_MAX, &out_tail);
-	} else if (j->code || j->signal || f->timed_out) {
-		buf_add(&err, capture_head(&j->err));
-		capture_tail(&j->err, &err_tail);
+	if (end->code || end->signal || f->timed_out) {
+		if (f->node->step) {
+			(void)content_head(err_all, FAILURE_TEXT_MAX, &err);
+			(void)content_tail(err_all, FAILURE_TEXT_MAX, &err_tail);
+		} else {
+			job_err_ends(j, &err, &err_tail);
+		}
 		(void)content_tail(out, FAILURE_TEXT_MAX, &out_tail);
 	}
 	v.err = buf_str(&err);
 	v.err_tail = buf_str(&err_tail);
 	v.out_tail = buf_str(&out_tail);
-	j->executor->ops->free(j);
+	job_free(j);
 	f->job = NULL;
 	judge(f, &v, out);
 }
 
+static const struct job_owner_ops owner_ops = {
+	.began = on_began,
+	.output = on_output,
+	.ended = on_ended,
+};
+
 /* -- starting ------------------------------------------------------------------------------------
  */
+
+/* A run that is taken up again may find the command still under way where it was started. It has a
+ * slot whatever else runs, and it has been announced. */
+static bool adopt(struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	struct pool *p = schedule_pool(f);
+	struct executor *e = p->executor;
+	AUTO_BUF path = BUF_INIT;
+
+	if (!r || !e->ops->adopt)
+		return false;
+	struct job_spec spec = { .in_fd = -1,
+		.record = &f->record,
+		.keep_err = f->node->step,
+		.max_output =
+			f->node->step ? f->node->step->max_output : f->run->options.max_output,
+		.timeout_ms = f->timeout_ms };
+	key_of(f, &path, &spec.key);
+	f->state = FRAME_RUNNING;
+	f->job = e->ops->adopt(e, &spec, &f->owner);
+	if (!f->job) {
+		f->state = FRAME_WAITING;
+		return false;
+	}
+	f->pool = p;
+	p->running++;
+	f->run->executing = true;
+	int error = r->ops->begin(r, &spec.key, frame_is_last(f), &f->record);
+	if (error < 0)
+		recorder_failed(f, error);
+	return true;
+}
 
 /* The machine has no room for one more now, but will have when another command ends. */
 static bool may_pass(int error)
@@ -421,12 +471,6 @@ static void cannot_record_start(struct frame *f, int error)
 	frame_end_halted(f);
 }
 
-static void give_back(struct frame *f)
-{
-	f->state = FRAME_WAITING;
-	list_prepend(&f->run->waiting, &f->slot);
-}
-
 /* The command of a step. False: it has come to nothing, and that has been dealt with; the arena
  * too. */
 static bool make_step(
@@ -447,12 +491,13 @@ static bool make_step(
 		spec->env = made->env;
 		spec->cwd = made->cwd;
 		spec->max_output = s->max_output;
+		spec->keep_err = true;
 		if (!f->announced)
 			step_tell(f, s->agent ? "step:agent:start" : "step:bash:start",
 				",\"attempt\":%" PRIu64 "%s%s", f->attempt,
 				made->shown.len ? ",\"env\":" : "", buf_cstr(&made->shown));
 	} else {
-		run_release_slot(r);
+		schedule_release(&r->schedule, f->pool);
 	}
 	if (how == STEP_MISTAKE) {
 		step_mistake(f);
@@ -481,6 +526,7 @@ static int begin_record(struct frame *f, struct job_spec *spec, struct buf *path
 	size_t own = 0, n = 0;
 
 	key_of(f, path, &key);
+	spec->key = key;
 	for (; spec->env && spec->env[own]; own++)
 		;
 	const char **env = arena_array(a, const char *, own + 3);
@@ -507,7 +553,10 @@ bool leaf_start(struct frame *f)
 	f->state = FRAME_RUNNING;
 	f->began_ms = loop_now(r->loop);
 	r->executing = true;
-	struct job_spec spec = { .in = f->in, .in_fd = -1 };
+	struct job_spec spec = { .in = f->in,
+		.in_fd = -1,
+		.max_output = r->options.max_output,
+		.timeout_ms = f->timeout_ms };
 	struct step_command made = { 0 };
 	if (f->node->step) {
 		if (!make_step(f, &made, &spec, &a))
@@ -516,7 +565,7 @@ bool leaf_start(struct frame *f)
 		argc = made.argc;
 	} else if (!argv_build(f->node, f->scope, &a, &argv, &argc, &r->issues)) {
 		arena_done(&a);
-		run_release_slot(r);
+		schedule_release(&r->schedule, f->pool);
 		run_fail(r, RUN_INVALID);
 		frame_end_halted(f);
 		return true;
@@ -527,7 +576,7 @@ bool leaf_start(struct frame *f)
 	AUTO_BUF path = BUF_INIT;
 	if (r->options.recorder && (error = begin_record(f, &spec, &path, &a)) < 0) {
 		arena_done(&a);
-		run_release_slot(r);
+		schedule_release(&r->schedule, f->pool);
 		recorder_failed(f, error);
 		frame_end_halted(f);
 		return true;
@@ -547,18 +596,15 @@ bool leaf_start(struct frame *f)
 	if (r->options.arguments)
 		spec.argv =
 			r->options.arguments(r->options.arguments_data, f->node, argv, argc, &a);
-	f->job = r->executor->ops->start(r->executor, &spec, &f->owner, &error);
-	if (f->job && r->options.max_output && !f->node->step)
-		f->job->out.limit = r->options.max_output;
-	bool wait = !f->job && may_pass(error) && r->running > 1;
-	if (f->job && f->timeout_ms)
-		timer_start(r->loop, &f->timer, f->timeout_ms);
+	struct executor *e = f->pool->executor;
+	f->job = e->ops->start(e, &spec, &f->owner, &error);
+	bool wait = !f->job && may_pass(error) && f->pool->running > 1;
 	if (wait)
-		give_back(f);
+		f->state = FRAME_WAITING;
 	if (!wait)
 		f->announced = false;
 	if (!f->job)
-		run_release_slot(r);
+		schedule_release(&r->schedule, f->pool);
 	if (!f->job && !wait && f->record.failed)
 		cannot_record_start(f, error);
 	else if (!f->job && !wait)

@@ -1,22 +1,32 @@
 #pragma once
 
 #include "base/report.h"
-#include "engine/capture.h"
+#include "engine/content.h"
 #include "engine/feed.h"
 
 /*
- * An executor starts commands and tells when they printed and ended. There is one, local processes;
- * others can stand behind the same few calls, so nothing above may assume a pid.
+ * An executor starts commands and tells when they began, printed and ended. The engine knows
+ * nothing else of them: no pid, no pipe, no machine. `engine/local.h` is the one for processes of
+ * this machine.
  */
 struct executor;
 struct job;
+struct needs;
 
 enum job_stream { JOB_STDOUT, JOB_STDERR };
 
-/* How a recorded command is written down. */
+/* One execution of a command: the path of its node, and which execution of that path it is.
+ * Attempts of the node and of the groups around it are counted together, so that no two are alike.
+ */
+struct leaf_key {
+	struct str path;
+	uint64_t number; /* from 1 */
+};
+
+/* How the start and the output of a command are written down. */
 struct job_record {
-	/* One line, written to `fd` the moment before the command begins, by whoever starts it:
-	 * `before`, what names the process as members of a JSON object, `after`. -1: none. */
+	/* The line that the executor writes to `fd` the moment before the command begins: `before`,
+	 * what names the process as members of a JSON object, `after`. -1: none. */
 	int fd;
 	struct str before, after;
 	/* Opens the named file for an output when its first byte comes. -errno. */
@@ -32,45 +42,78 @@ struct job_usage {
 
 /* A command to start. Borrowed during the call, what `record` points at until the end. */
 struct job_spec {
+	struct leaf_key key;       /* of a run that is written down; else empty */
+	const struct needs *needs; /* what it asks of its machine; NULL: nothing */
 	const char *const *argv;
 	size_t argc;
 	struct content *in;     /* its standard input, or … */
 	struct live *live;      /* … while it is still coming; or … */
 	int in_fd;              /* … handed over as it is; -1: none */
 	const char *const *env; /* NAME=VALUE, added or replacing; NULL-terminated; may be NULL */
-	const char *cwd;        /* NULL: the run's */
-	struct job_record *record; /* NULL: it is not */
+	const char *cwd;        /* NULL: the executor's */
+	struct job_record *record; /* NULL: nothing is written down */
 	bool terminal;       /* it gets our three streams and our process group; nothing is kept */
-	uint64_t max_output; /* bytes kept of each output; 0: all, and of errors the two ends */
+	bool keep_err;       /* all of standard error is kept, else its two ends */
+	uint64_t max_output; /* bytes kept of an output that is kept whole; 0: all */
+	/* Its time limit; 0: none. Its owner stops it when that has passed since `began`; an
+	 * executor whose `began` comes late may be sooner, and then says so at the end. */
+	uint64_t timeout_ms;
 };
 
-/* One command under way. The owner embeds or points at it and sets the two calls, which come from
- * the loop. After `ended` the members below tell how it went, until job_free(). */
+/* How a command ended. */
+struct job_end {
+	int code, signal;
+	bool timed_out; /* the executor has ended it at its time limit */
+	bool lost; /* the machine that ran it is gone; `code` stands for the end that is unknown */
+	bool held; /* a process that it left behind still holds a pipe; it was not waited for */
+	bool cut;  /* an output was longer than max_output */
+	int keep_error;     /* errno: its output could not be kept; 0: it was */
+	uint64_t err_bytes; /* of standard error, in all */
+	struct job_usage usage;
+};
+
+/* Whoever started a job embeds this; container_of() leads back. `began` comes once, from the loop
+ * or from inside `start` and `adopt`; the other two only from the loop. */
 struct job_owner {
-	void (*output)(struct job_owner *o, enum job_stream stream, struct str data);
-	void (*ended)(struct job_owner *o);
+	const struct job_owner_ops *ops;
 };
 
+struct job_owner_ops {
+	/* The command executes from now on. Not called for one that ended before it could. */
+	void (*began)(struct job_owner *o);
+	void (*output)(struct job_owner *o, enum job_stream stream, struct str data);
+	/* The last call. The job is freed by its owner, here or later. */
+	void (*ended)(struct job_owner *o, const struct job_end *end);
+};
+
+/* One command under way, or ended. An executor embeds it. */
 struct job {
 	struct executor *executor;
 	struct job_owner *owner;
-	const struct job_record *record;
-	int code, signal;
-	bool held;      /* something it left running kept a pipe open and was not waited for */
-	int keep_error; /* errno: its output could not be kept */
-	struct job_usage usage;
-	struct capture out; /* CAPTURE_ALL */
-	struct capture err; /* CAPTURE_ENDS */
 };
 
 struct executor_ops {
 	/* NULL with *error = errno when it cannot be started. */
 	struct job *(*start)(struct executor *e, const struct job_spec *spec,
 		struct job_owner *owner, int *error);
+	/* The job of `spec->key` when an earlier process of this run has started it and it is still
+	 * under way; `spec` has neither words nor input, and its record is filled once this has
+	 * returned. NULL: it is not. The call may be NULL: what it starts ends with this process.
+	 */
+	struct job *(*adopt)(
+		struct executor *e, const struct job_spec *spec, struct job_owner *owner);
+	/* How many more jobs it would begin soon; when that grows it calls executor_grew(). The
+	 * call may be NULL: there is always room. */
+	unsigned (*room)(struct executor *e);
 	/* Ends the whole tree: asks, waits for the grace time, then kills. `ended` comes later. */
 	void (*stop)(struct job *j);
 	/* Ends it at once. */
 	void (*kill)(struct job *j);
+	/* After `ended`: what it printed, a reference that is handed over; NULL: nothing. Standard
+	 * error only with `keep_err`. */
+	struct content *(*take)(struct job *j, enum job_stream stream);
+	/* After `ended`, without `keep_err`: the beginning and the end of standard error. */
+	void (*err_ends)(struct job *j, struct buf *head, struct buf *tail);
 	void (*free)(struct job *j);
 	/* Everything is to end: asks also whatever ended commands have left behind. */
 	void (*stop_all)(struct executor *e);
@@ -78,11 +121,51 @@ struct executor_ops {
 	 * has begun there. */
 	void (*sweep)(struct executor *e, bool at_once, void (*done)(void *data), void *data);
 	void (*set_grace)(struct executor *e, uint64_t grace_ms);
-	/* Holds all commands that run, or lets them go on. */
+	/* Holds all commands that run, or lets them continue. */
 	void (*pause)(struct executor *e, bool on);
 	void (*close)(struct executor *e);
 };
 
+/* It serves one run, which sets what is below `ops` before the first start and closes it. */
 struct executor {
 	const struct executor_ops *ops;
+	struct store *store; /* where outputs are kept */
+	void (*grew)(void *data);
+	void *grew_data;
 };
+
+static inline void executor_grew(struct executor *e)
+{
+	if (e->grew)
+		e->grew(e->grew_data);
+}
+
+static inline struct content *job_take_out(struct job *j)
+{
+	return j->executor->ops->take(j, JOB_STDOUT);
+}
+
+static inline struct content *job_take_err(struct job *j)
+{
+	return j->executor->ops->take(j, JOB_STDERR);
+}
+
+static inline void job_err_ends(struct job *j, struct buf *head, struct buf *tail)
+{
+	j->executor->ops->err_ends(j, head, tail);
+}
+
+static inline void job_stop(struct job *j)
+{
+	j->executor->ops->stop(j);
+}
+
+static inline void job_kill(struct job *j)
+{
+	j->executor->ops->kill(j);
+}
+
+static inline void job_free(struct job *j)
+{
+	j->executor->ops->free(j);
+}

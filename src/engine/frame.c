@@ -48,9 +48,9 @@ void frame_free(struct frame *f)
 	list_remove(&f->link);
 	list_remove(&f->queued);
 	list_remove(&f->slot);
-	list_remove(&f->hungry);
+	list_remove(&f->unfilled);
 	if (f->job)
-		f->job->executor->ops->free(f->job);
+		job_free(f->job);
 	step_state_free(f);
 	content_unref(f->in);
 	content_unref(f->flow);
@@ -173,7 +173,7 @@ static void end(struct frame *f)
 				.code = f->outcome.code,
 				.timeout = f->outcome.timed_out },
 			f);
-	run_step(f, deliver);
+	schedule_call(f, deliver);
 }
 
 void frame_end_halted(struct frame *f)
@@ -224,7 +224,7 @@ static void on_timer(struct timer *t)
 	struct frame *f = container_of(t, struct frame, timer);
 
 	if (f->state == FRAME_DELAYED) {
-		run_step(f, attempt);
+		schedule_call(f, attempt);
 	} else if (f->state == FRAME_RUNNING) {
 		f->timed_out = true;
 		frame_halt(f, true);
@@ -246,7 +246,8 @@ static void recover(struct frame *f)
 {
 	f->state = FRAME_RECOVERING;
 	f->timed_out = false; /* its limit is each attempt's, and not the recovery's */
-	run_step(frame_new(f->run, f, f->node->recover, FRAME_RECOVERY, 0, f->outcome.out, false),
+	schedule_call(
+		frame_new(f->run, f, f->node->recover, FRAME_RECOVERY, 0, f->outcome.out, false),
 		frame_enter);
 }
 
@@ -260,7 +261,7 @@ static void pause_before_retry(struct frame *f)
 	bool recorded = leaf_recorded(f);
 	f->attempt--;
 	if (!ms || recorded || !f->run->executing) {
-		run_step(f, attempt);
+		schedule_call(f, attempt);
 		return;
 	}
 	f->state = FRAME_DELAYED;
@@ -333,7 +334,7 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 	else if (f->node->step)
 		pause_before_retry(f);
 	else
-		run_step(f, attempt);
+		schedule_call(f, attempt);
 }
 
 /* Its output is thrown away; a failure ends the attempts, under the node's own scope unless the
@@ -353,7 +354,7 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 	}
 	if (o->ok || (stated && n->failure == FAILURE_CONTINUE)) {
 		f->state = FRAME_QUEUED;
-		run_step(f, attempt);
+		schedule_call(f, attempt);
 		return;
 	}
 	/* What is reported of joins is the last attempt's, not the recovery's. */
@@ -392,7 +393,7 @@ static bool settings(struct frame *f)
 		f->state = FRAME_DELAYED;
 		timer_start(f->run->loop, &f->timer, delay_ms);
 	} else {
-		run_step(f, attempt);
+		schedule_call(f, attempt);
 	}
 	return true;
 }
@@ -494,10 +495,10 @@ static void halt_below(struct frame *f, bool stop)
 		break;
 	case FRAME_RUNNING:
 		if (f->job && stop)
-			f->job->executor->ops->stop(f->job);
-		list_remove(&f->hungry);
+			job_stop(f->job);
+		list_remove(&f->unfilled);
 		if (node_joins(f->node))
-			run_step(f, group_settle);
+			schedule_call(f, group_settle);
 		else if (f->steps && timer_running(&f->steps->pause))
 			stop_waiting(f);
 		break;

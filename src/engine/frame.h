@@ -2,6 +2,7 @@
 
 #include "engine/executor.h"
 #include "engine/run.h"
+#include "engine/schedule.h"
 #include "graph/step.h"
 
 /*
@@ -75,7 +76,7 @@ struct frame {
 	struct list link;   /* among the active children of the frame above */
 	struct list active; /* children */
 	struct list queued; /* in the run's queue */
-	void (*step)(struct frame *f);
+	void (*call)(struct frame *f);
 	struct outcome outcome;
 	uint64_t untolerated_before; /* of earlier attempts */
 	uint64_t failures_before;    /* in the whole run, when this attempt began */
@@ -83,6 +84,7 @@ struct frame {
 	/* NODE_COMMAND */
 	struct job *job;
 	struct job_owner owner;
+	struct pool *pool;        /* where it waits for a slot or has one */
 	struct list slot;         /* in the list of those that wait for one */
 	bool announced;           /* told, but the machine had no room yet */
 	struct job_record record; /* in a run that is written down */
@@ -98,8 +100,8 @@ struct frame {
 	uint64_t count, next; /* children in all; the next to start */
 	struct content *flow; /* sequence: what the next child reads */
 	bool flow_live;
-	struct join *join;  /* parallel */
-	struct list hungry; /* parallel: in the list of those that have children to start */
+	struct join *join;    /* parallel */
+	struct list unfilled; /* parallel: it has children to start */
 	uint64_t done_count;
 	/* Parallel: the first child whose failure reaches the root, and the first failed one;
 	 * UINT64_MAX: none. And which failures those were. */
@@ -110,7 +112,7 @@ struct frame {
 /* frame.c */
 struct frame *frame_new(struct run *r, struct frame *up, const struct node *n, enum frame_role role,
 	uint64_t index, struct content *in, bool in_live);
-/* The first step of a new frame, for run_step(). */
+/* The first call of a new frame, for schedule_call(). */
 void frame_enter(struct frame *f);
 void frame_path(const struct frame *f, struct buf *b);
 /* Takes the outcome: the attempt is over; tries again, recovers or ends. */
@@ -148,10 +150,6 @@ bool leaf_recorded(const struct frame *f);
 bool leaf_start(struct frame *f);
 
 /* run.c */
-void run_step(struct frame *f, void (*step)(struct frame *f));
-void run_want_slot(struct frame *f);
-void run_want_children(struct frame *f);
-void run_release_slot(struct run *r);
 void run_emit(struct run *r, struct event *e);
 /* The same with the path and label of a frame. */
 void run_emit_frame(struct run *r, struct event *e, const struct frame *f);
@@ -164,20 +162,15 @@ struct run {
 	struct loop *loop;
 	struct plan *plan;
 	struct run_options options;
-	struct executor *executor;
+	struct schedule schedule;
 	struct store store;
 	struct failures failures;
 	struct report issues;
 	struct run_result result;
 	struct buf error;
 	struct frame *root;
-	struct list queue;   /* frames with a step to take */
-	struct list waiting; /* commands without a slot */
-	struct list hungry;  /* parallel groups with children to start, innermost first */
-	struct list taking;  /* branches that wait for the end of the run's own input */
-	struct deferred turn;
-	bool advancing;
-	unsigned jobs, running;
+	struct list taking; /* branches that wait for the end of the run's own input */
+	size_t sweeps;      /* executors that are still ending what was left behind */
 	uint64_t seq, began_ms;
 	enum run_status stopping; /* RUN_RUNNING: not; else what it will come to */
 	bool root_timed_out;      /* the root's own limit ran out in its last attempt */

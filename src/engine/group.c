@@ -13,7 +13,7 @@ static struct frame *start_child(struct frame *f, struct content *in, bool in_li
 	uint64_t index = f->next++;
 	struct frame *child = frame_new(f->run, f, child_node(f, index), role, index, in, in_live);
 
-	run_step(child, frame_enter);
+	schedule_call(child, frame_enter);
 	return child;
 }
 
@@ -142,7 +142,7 @@ void group_feed(struct frame *f)
 	}
 	start_child(f, f->in, f->in_live);
 	if (f->next == f->count)
-		list_remove(&f->hungry);
+		list_remove(&f->unfilled);
 }
 
 static void parallel_over(struct frame *f)
@@ -260,7 +260,7 @@ void group_begin(struct frame *f)
 
 		frame_path(f, &path);
 		f->join = join_new(f->node, buf_str(&path));
-		run_want_children(f);
+		schedule_children(f);
 		return;
 	}
 	content_unref(f->flow);

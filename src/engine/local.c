@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/program.h"
+#include "engine/capture.h"
 #include "engine/environment.h"
 #include "loop/child.h"
 #include "loop/tree.h"
@@ -27,6 +28,9 @@ enum stage { STAGE_RUNNING, STAGE_ASKING, STAGE_ASKED, STAGE_KILLED };
 struct local_job {
 	struct job job;
 	struct local *local;
+	const struct job_record *record;
+	struct capture out; /* CAPTURE_ALL */
+	struct capture err;
 	struct list link; /* all jobs that have not ended */
 	struct child child;
 	struct feed feed;
@@ -36,6 +40,7 @@ struct local_job {
 	enum stage stage;
 	uint64_t kill_at_ms; /* STAGE_ASKED: when asking is over */
 	bool exited;
+	bool held; /* a pipe was let go while another process held it */
 	struct deferred
 		telling; /* its end is told from the loop, never from inside its own callbacks */
 	bool told;
@@ -47,7 +52,7 @@ struct local_job {
 struct local {
 	struct executor executor;
 	struct loop *loop;
-	struct local_options options;
+	struct surroundings around;
 	struct programs programs;
 	struct list jobs;
 	struct environment env;
@@ -101,22 +106,29 @@ static void tell(struct local_job *j)
 	timer_stop(&j->linger);
 	list_remove(&j->link);
 	list_remove(&j->unheard);
-	j->job.code = j->child.code;
-	j->job.signal = j->child.signal;
-	j->job.keep_error = j->job.out.error ? j->job.out.error : j->job.err.error;
-	const struct rusage *used = &j->child.usage;
-	j->job.usage = (struct job_usage){ (uint64_t)used->ru_utime.tv_sec * 1000000 +
-						   (uint64_t)used->ru_utime.tv_usec,
-		(uint64_t)used->ru_stime.tv_sec * 1000000 + (uint64_t)used->ru_stime.tv_usec,
-		(uint64_t)used->ru_maxrss };
 	deferred_start(j->local->loop, &j->telling);
+}
+
+static uint64_t microseconds(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
 }
 
 static void on_telling(struct deferred *d)
 {
 	struct local_job *j = container_of(d, struct local_job, telling);
+	const struct rusage *used = &j->child.usage;
+	struct job_end end = { .code = j->child.code,
+		.signal = j->child.signal,
+		.held = j->held,
+		.cut = j->out.cut || j->err.cut,
+		.keep_error = j->out.error ? j->out.error : j->err.error,
+		.err_bytes = j->err.bytes,
+		.usage = { .user_us = microseconds(used->ru_utime),
+			.system_us = microseconds(used->ru_stime),
+			.memory_kib = (uint64_t)used->ru_maxrss } };
 
-	j->job.owner->ended(j->job.owner); /* may free `j` */
+	j->job.owner->ops->ended(j->job.owner, &end); /* may free `j` */
 }
 
 /* The exit and the ends of the two pipes come in any order; the last one decides. A tree that is
@@ -125,7 +137,7 @@ static void settle(struct local_job *j)
 {
 	if (!j->exited || j->stage != STAGE_RUNNING)
 		return;
-	if (j->job.out.fd >= 0 || j->job.err.fd >= 0)
+	if (j->out.fd >= 0 || j->err.fd >= 0)
 		return;
 	tell(j);
 }
@@ -137,31 +149,31 @@ static void on_pipe_end(struct local_job *j)
 
 static void on_out_end(struct capture *c)
 {
-	on_pipe_end(container_of(c, struct local_job, job.out));
+	on_pipe_end(container_of(c, struct local_job, out));
 }
 
 static void on_err_end(struct capture *c)
 {
-	on_pipe_end(container_of(c, struct local_job, job.err));
+	on_pipe_end(container_of(c, struct local_job, err));
 }
 
 static void on_data(struct local_job *j, enum job_stream stream, struct str data)
 {
 	if (j->exited && j->stage == STAGE_RUNNING)
 		timer_start(j->local->loop, &j->linger, LINGER_MS);
-	if (j->job.out.error && j->stage == STAGE_RUNNING)
+	if (j->out.error && j->stage == STAGE_RUNNING)
 		j->local->executor.ops->stop(&j->job);
-	j->job.owner->output(j->job.owner, stream, data);
+	j->job.owner->ops->output(j->job.owner, stream, data);
 }
 
 static void on_out(struct capture *c, struct str data)
 {
-	on_data(container_of(c, struct local_job, job.out), JOB_STDOUT, data);
+	on_data(container_of(c, struct local_job, out), JOB_STDOUT, data);
 }
 
 static void on_err(struct capture *c, struct str data)
 {
-	on_data(container_of(c, struct local_job, job.err), JOB_STDERR, data);
+	on_data(container_of(c, struct local_job, err), JOB_STDERR, data);
 }
 
 static void on_linger(struct timer *t)
@@ -170,9 +182,9 @@ static void on_linger(struct timer *t)
 
 	if (j->stage != STAGE_RUNNING)
 		return;
-	j->job.held = true;
-	capture_close(&j->job.out);
-	capture_close(&j->job.err);
+	j->held = true;
+	capture_close(&j->out);
+	capture_close(&j->err);
 	settle(j);
 }
 
@@ -189,8 +201,8 @@ static void on_hearing(struct timer *t)
 			return;
 		}
 		list_remove(&j->unheard);
-		capture_watch(l->loop, &j->job.out);
-		capture_watch(l->loop, &j->job.err);
+		capture_watch(l->loop, &j->out);
+		capture_watch(l->loop, &j->err);
 	}
 }
 
@@ -217,10 +229,10 @@ static void on_exited(struct child *c)
 	/* What is in the pipes now is read at once: most commands leave nobody behind. A pipe that
 	 * ends here settles the job, so nothing may touch it afterwards without looking. */
 	timer_start(l->loop, &j->linger, LINGER_MS);
-	if (j->job.err.fd >= 0)
-		capture_drain(&j->job.err);
-	if (j->job.out.fd >= 0) {
-		capture_drain(&j->job.out);
+	if (j->err.fd >= 0)
+		capture_drain(&j->err);
+	if (j->out.fd >= 0) {
+		capture_drain(&j->out);
 		return;
 	}
 	settle(j);
@@ -243,11 +255,11 @@ static void on_reap(struct timer *t)
 static size_t press(struct local *l, struct tree_scan *scan, struct local_job *j, enum stage *stage,
 	uint64_t kill_at_ms)
 {
-	bool alone = l->options.whole && l->jobs.next->next == &l->jobs;
+	bool alone = l->around.whole && l->jobs.next->next == &l->jobs;
 	struct tree of_job = { .pid = j ? j->child.pid : 0,
 		.mark = j ? buf_str(&j->mark) : buf_str(&l->env.run_mark),
 		.adopt_since_ms = j && alone ? j->began_ms : 0 };
-	const struct tree *tree = !j && l->options.whole ? NULL : &of_job;
+	const struct tree *tree = !j && l->around.whole ? NULL : &of_job;
 	bool asking = *stage == STAGE_ASKING;
 
 	if (asking)
@@ -276,17 +288,17 @@ static size_t press(struct local *l, struct tree_scan *scan, struct local_job *j
 static bool proved_empty(const struct local *l, unsigned *looks)
 {
 	*looks = l->reaped ? 0 : *looks + 1;
-	return !l->options.whole || *looks >= EMPTY_LOOKS;
+	return !l->around.whole || *looks >= EMPTY_LOOKS;
 }
 
 static void finish_ended(struct local_job *j)
 {
 	/* Nobody is left who could write: take what is there and do not wait. */
 	j->stage = STAGE_KILLED;
-	capture_drain(&j->job.out);
-	capture_drain(&j->job.err);
-	capture_close(&j->job.out);
-	capture_close(&j->job.err);
+	capture_drain(&j->out);
+	capture_drain(&j->err);
+	capture_close(&j->out);
+	capture_close(&j->err);
 	tell(j);
 }
 
@@ -326,7 +338,7 @@ static void look_at_trees(struct timer *t)
 	struct tree_scan *scan = tree_scan_new();
 	bool busy = false, progress = false;
 
-	if (l->options.whole)
+	if (l->around.whole)
 		l->reaped += tree_reap(known_pid, l);
 	list_each_safe (link, &l->jobs) {
 		struct local_job *j = list_entry(link, struct local_job, link);
@@ -362,7 +374,7 @@ static void stop(struct job *job)
 		return;
 	j->stage = STAGE_ASKING;
 	timer_stop(&j->linger);
-	j->kill_at_ms = clock_mono_ms() + l->options.grace_ms;
+	j->kill_at_ms = clock_mono_ms() + l->around.grace_ms;
 	watch_trees(l);
 }
 
@@ -382,7 +394,7 @@ static void stop_all(struct executor *e)
 	struct local *l = local_of(e);
 
 	l->sweep_stage = STAGE_ASKING;
-	l->sweep_kill_at_ms = clock_mono_ms() + l->options.grace_ms;
+	l->sweep_kill_at_ms = clock_mono_ms() + l->around.grace_ms;
 	watch_trees(l);
 }
 
@@ -408,6 +420,21 @@ static void sweep(struct executor *e, bool at_once, void (*done)(void *data), vo
 /* -- the start -----------------------------------------------------------------------------------
  */
 
+static struct content *take_output(struct job *job, enum job_stream stream)
+{
+	struct local_job *j = job_of(job);
+
+	return capture_take(stream == JOB_STDOUT ? &j->out : &j->err);
+}
+
+static void err_ends(struct job *job, struct buf *head, struct buf *tail)
+{
+	const struct local_job *j = job_of(job);
+
+	buf_add(head, capture_head(&j->err));
+	capture_tail(&j->err, tail);
+}
+
 static void free_job(struct job *job)
 {
 	struct local_job *j = job_of(job);
@@ -419,8 +446,8 @@ static void free_job(struct job *job)
 	feed_stop(&j->feed);
 	if (j->child.pid)
 		child_done(&j->child);
-	capture_done(&j->job.out);
-	capture_done(&j->job.err);
+	capture_done(&j->out);
+	capture_done(&j->err);
 	buf_done(&j->mark);
 	free(j);
 }
@@ -434,7 +461,7 @@ static int open_input(
 	if (spec->in_fd >= 0)
 		return spec->in_fd;
 	if (!spec->live)
-		return content_reader(spec->in, l->options.store, owned);
+		return content_reader(spec->in, l->executor.store, owned);
 	*owned = true;
 	int r = feed_start(spec->live, &j->feed, &fd);
 	return r < 0 ? r : fd;
@@ -456,11 +483,11 @@ static int spawn(
 		.in = in,
 		.out = out,
 		.err = err,
-		.cwd = spec->cwd ? spec->cwd : l->options.cwd,
+		.cwd = spec->cwd ? spec->cwd : l->around.cwd,
 		.mask = &l->mask,
-		.nofile = l->options.nofile,
+		.nofile = l->around.nofile,
 		.foreground = spec->terminal,
-		.reset_handlers = l->options.handlers,
+		.reset_handlers = l->around.handlers,
 	};
 	struct child_note note;
 	if (spec->record && spec->record->fd >= 0) {
@@ -479,14 +506,14 @@ static int spawn(
 
 static int open_out(struct capture *c)
 {
-	const struct job *j = container_of(c, struct job, out);
+	const struct local_job *j = container_of(c, struct local_job, out);
 
 	return j->record->open(j->record->data, JOB_STDOUT);
 }
 
 static int open_err(struct capture *c)
 {
-	const struct job *j = container_of(c, struct job, err);
+	const struct local_job *j = container_of(c, struct local_job, err);
 
 	return j->record->open(j->record->data, JOB_STDERR);
 }
@@ -510,39 +537,41 @@ static struct job *start(
 
 	j->job.executor = e;
 	j->job.owner = owner;
-	j->job.record = spec->record;
+	j->record = spec->record;
 	if (spec->record && spec->record->open) {
-		j->job.out.open = open_out;
-		j->job.err.open = open_err;
+		j->out.open = open_out;
+		j->err.open = open_err;
 	}
 	j->local = l;
 	j->child.pidfd = -1;
 	j->linger.fire = on_linger;
 	j->telling.call = on_telling;
-	j->job.out.fd = j->job.err.fd = j->job.out.file = j->job.err.file = -1;
-	j->job.out.chunk = j->job.err.chunk = &l->chunk;
-	j->job.out.store = j->job.err.store = l->options.store;
-	j->job.out.came = on_out;
-	j->job.out.ended = on_out_end;
-	j->job.err.came = on_err;
-	j->job.err.ended = on_err_end;
+	j->out.fd = j->err.fd = j->out.file = j->err.file = -1;
+	j->out.chunk = j->err.chunk = &l->chunk;
+	j->out.store = j->err.store = l->executor.store;
+	j->out.came = on_out;
+	j->out.ended = on_out_end;
+	j->err.came = on_err;
+	j->err.ended = on_err_end;
 	list_append(&l->jobs, &j->link);
 
 	int in = spec->terminal ? STDIN_FILENO : open_input(l, j, spec, &owned);
 	int r = in < 0 ? in : spec->terminal ? own_streams(&out, &err) : 0;
 	if (r == 0 && !spec->terminal)
-		r = capture_open(&j->job.out, CAPTURE_ALL, &out);
+		r = capture_open(&j->out, CAPTURE_ALL, &out);
 	if (r == 0 && !spec->terminal)
-		r = capture_open(&j->job.err, spec->max_output ? CAPTURE_ALL : CAPTURE_ENDS, &err);
-	j->job.out.limit = j->job.err.limit = spec->max_output;
+		r = capture_open(&j->err, spec->keep_err ? CAPTURE_ALL : CAPTURE_ENDS, &err);
+	j->out.limit = spec->max_output;
+	j->err.limit = spec->keep_err ? spec->max_output : 0;
 	if (r == 0)
 		r = spawn(l, j, spec, in, out, err);
 	if (owned)
 		close_fd(&in);
 	if (r == 0) {
 		hear_soon(l, j);
-		if (l->options.whole && !timer_running(&l->reap))
+		if (l->around.whole && !timer_running(&l->reap))
 			timer_start(l->loop, &l->reap, REAP_MS);
+		owner->ops->began(owner);
 		return &j->job;
 	}
 	*error = -r;
@@ -556,7 +585,7 @@ static void set_grace(struct executor *e, uint64_t grace_ms)
 	struct local *l = local_of(e);
 	uint64_t latest = clock_mono_ms() + grace_ms;
 
-	l->options.grace_ms = grace_ms;
+	l->around.grace_ms = grace_ms;
 	l->sweep_kill_at_ms = MIN(l->sweep_kill_at_ms, latest);
 	list_each (link, &l->jobs) {
 		struct local_job *j = list_entry(link, struct local_job, link);
@@ -594,6 +623,8 @@ static const struct executor_ops ops = {
 	.start = start,
 	.stop = stop,
 	.kill = kill_job,
+	.take = take_output,
+	.err_ends = err_ends,
 	.free = free_job,
 	.stop_all = stop_all,
 	.sweep = sweep,
@@ -602,24 +633,24 @@ static const struct executor_ops ops = {
 	.close = close_executor,
 };
 
-struct executor *local_executor(struct loop *loop, const struct local_options *o)
+struct executor *local_executor(struct loop *loop, const struct surroundings *s)
 {
 	struct local *l = mem_new(struct local);
 
 	l->executor.ops = &ops;
 	l->loop = loop;
-	l->options = *o;
+	l->around = *s;
 	l->poll.fire = look_at_trees;
 	l->reap.fire = on_reap;
 	l->hearing.fire = on_hearing;
-	l->programs.cwd = o->cwd;
+	l->programs.cwd = s->cwd;
 	list_init(&l->jobs);
 	list_init(&l->unheard);
-	if (o->mask)
-		l->mask = *o->mask;
+	if (s->mask)
+		l->mask = *s->mask;
 	else
 		(void)pthread_sigmask(SIG_SETMASK, NULL, &l->mask);
-	environment_init(&l->env, o->env);
+	environment_init(&l->env, s->env);
 	l->programs.path = environment_path(&l->env);
 	return &l->executor;
 }

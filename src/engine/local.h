@@ -5,17 +5,18 @@
 
 #include "engine/executor.h"
 
-/* Local processes. */
-struct local_options {
+/* What commands find around them. Borrowed as long as the executor lives. */
+struct surroundings {
 	const char *cwd; /* NULL: the process's */
 	const char *const
 		*env; /* NAME=VALUE, added to or replacing ours; NULL-terminated; may be NULL */
-	uint64_t grace_ms;           /* between asking and killing */
 	const sigset_t *mask;        /* signals blocked in commands; NULL: the thread's own now */
 	const struct rlimit *nofile; /* their limit of descriptors; NULL: ours */
 	bool handlers;               /* this process may have signal handlers */
 	bool whole;                  /* every descendant of this process belongs to the run */
-	struct store *store;
+	uint64_t grace_ms;           /* between asking and killing */
 };
 
-struct executor *local_executor(struct loop *l, const struct local_options *o);
+/* The executor for processes of this machine. It has always room, and nothing to adopt: its
+ * commands end with this process. */
+struct executor *local_executor(struct loop *l, const struct surroundings *s);

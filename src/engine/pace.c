@@ -36,7 +36,7 @@ static void next(struct run *r)
 		list_remove(&f->slot);
 		r->agents_running++;
 		f->paced = true;
-		run_want_slot(f);
+		schedule_command(f);
 	}
 }
 

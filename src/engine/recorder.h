@@ -9,14 +9,6 @@
  * ended, before anything that depends on that happens.
  */
 
-/* One execution of a command: the path of its node, and which execution of that path it is.
- * Attempts of the node and of the groups around it are counted together, so that no two are alike.
- */
-struct leaf_key {
-	struct str path;
-	uint64_t number; /* from 1 */
-};
-
 /* How it ended. */
 struct leaf_end {
 	int code, signal;

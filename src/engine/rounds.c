@@ -92,7 +92,7 @@ void loop_begin(struct frame *f)
 	if (f->node->each_parallel) {
 		for (size_t i = 0; st->results && i < f->count; i++)
 			json_array_append_new(st->results, json_null());
-		run_want_children(f);
+		schedule_children(f);
 		return;
 	}
 	next_round(f);
@@ -205,7 +205,7 @@ static void start_round(struct frame *f)
 		json_object_setn_new_nocheck(f->run->rounds, f->node->step->id.p,
 			f->node->step->id.len, json_integer((json_int_t)f->next));
 	step_tell(f, "recipe:loop_iteration", ",\"iteration\":%" PRIu64, index);
-	run_step(child, frame_enter);
+	schedule_call(child, frame_enter);
 }
 
 /* 1: another round, 0: none, -1: a mistake of the author. */
@@ -257,14 +257,14 @@ static void after_pause(struct frame *f)
 {
 	f->steps->waiting = false;
 	if (f->node->each_parallel && f->next < f->count)
-		run_want_children(f);
+		schedule_children(f);
 	else if (!f->node->each_parallel)
 		next_round(f);
 }
 
 static void on_pause(struct timer *t)
 {
-	run_step(container_of(t, struct step_state, pause)->owner, after_pause);
+	schedule_call(container_of(t, struct step_state, pause)->owner, after_pause);
 }
 
 /* What a round may change before the next: `update_context`, `break_when`. False: a mistake. */
@@ -375,7 +375,7 @@ static void want_round(struct frame *f)
 	uint64_t now = loop_now(f->run->loop);
 
 	if (now >= st->due_ms) {
-		run_want_children(f);
+		schedule_children(f);
 		return;
 	}
 	st->waiting = true;
@@ -391,9 +391,9 @@ void loop_feed(struct frame *f)
 	if (f->node->step->delay_between_ms && executing)
 		f->steps->due_ms = loop_now(f->run->loop) + f->node->step->delay_between_ms;
 	if (f->next == f->count || active_rounds(f) >= width_of(f)) {
-		list_remove(&f->hungry);
+		list_remove(&f->unfilled);
 	} else if (loop_now(f->run->loop) < f->steps->due_ms) {
-		list_remove(&f->hungry);
+		list_remove(&f->unfilled);
 		want_round(f);
 	}
 }
@@ -404,9 +404,9 @@ static void parallel_round_ended(struct frame *f, struct frame *child)
 		f->outcome.partial = f->steps->over = true;
 	list_remove(&child->link);
 	if (f->steps->over) {
-		list_remove(&f->hungry);
+		list_remove(&f->unfilled);
 		timer_stop(&f->steps->pause);
-	} else if (f->next < f->count && !list_linked(&f->hungry) && !frame_halted(f) &&
+	} else if (f->next < f->count && !list_linked(&f->unfilled) && !frame_halted(f) &&
 		   !f->steps->waiting) {
 		want_round(f);
 	}
@@ -443,5 +443,5 @@ void loop_child_ended(struct frame *f, struct frame *child)
 	if (pause && f->run->executing && !complete(f))
 		timer_start(f->run->loop, &f->steps->pause, pause);
 	else
-		run_step(f, next_round);
+		schedule_call(f, next_round);
 }

@@ -10,10 +10,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/frame.h"
-#include "engine/local.h"
 #include "engine/steps.h"
-
-enum { TURN_STEPS = 10000 }; /* before signals and output get their turn */
 
 /* -- events --------------------------------------------------------------------------------------
  */
@@ -42,89 +39,15 @@ void run_emit_frame(struct run *r, struct event *e, const struct frame *f)
 	run_emit(r, e);
 }
 
-/* -- steps and slots -----------------------------------------------------------------------------
- */
-
-static void on_turn(struct deferred *d);
-
-static void wake(struct run *r)
-{
-	if (!r->advancing)
-		deferred_start(r->loop, &r->turn);
-}
-
-void run_step(struct frame *f, void (*step)(struct frame *f))
-{
-	f->step = step;
-	if (!list_linked(&f->queued))
-		list_append(&f->run->queue, &f->queued);
-	wake(f->run);
-}
-
-void run_want_slot(struct frame *f)
-{
-	list_append(&f->run->waiting, &f->slot);
-	wake(f->run);
-}
-
-void run_want_children(struct frame *f)
-{
-	/* Innermost first: what has begun is finished before more is begun. */
-	list_prepend(&f->run->hungry, &f->hungry);
-	wake(f->run);
-}
-
-void run_release_slot(struct run *r)
-{
-	r->running--;
-	wake(r);
-}
-
-/* One thing that can be done now, in order of precedence. False: nothing. */
-static bool advance(struct run *r)
-{
-	if (!list_empty(&r->queue)) {
-		struct frame *f = list_entry(r->queue.next, struct frame, queued);
-
-		list_remove(&f->queued);
-		f->step(f);
-		return true;
-	}
-	if (r->running >= r->jobs)
-		return false;
-	if (!list_empty(&r->waiting)) {
-		struct frame *f = list_entry(r->waiting.next, struct frame, slot);
-
-		list_remove(&f->slot);
-		r->running++;
-		/* The machine is full: as many as run now are as many as fit. */
-		if (!leaf_start(f))
-			r->jobs = MAX(r->running, 1u);
-		return true;
-	}
-	if (!list_empty(&r->hungry)) {
-		group_feed(list_entry(r->hungry.next, struct frame, hungry));
-		return true;
-	}
-	return false;
-}
-
 static void finish(struct run *r);
 static void end_all(struct run *r);
 
-static void on_turn(struct deferred *d)
+static void on_turned(struct schedule *s)
 {
-	struct run *r = container_of(d, struct run, turn);
-	unsigned steps = 0;
+	struct run *r = container_of(s, struct run, schedule);
 
-	r->advancing = true;
-	while (steps < TURN_STEPS && advance(r))
-		steps++;
-	r->advancing = false;
 	if (!r->root)
 		finish(r);
-	else if (steps == TURN_STEPS)
-		deferred_start(r->loop, &r->turn);
 }
 
 /* -- the end -------------------------------------------------------------------------------------
@@ -236,6 +159,8 @@ static void swept(void *data)
 {
 	struct run *r = data;
 
+	if (--r->sweeps)
+		return;
 	r->sweeping = false;
 	conclude(r);
 }
@@ -274,11 +199,18 @@ static void on_input_collected(struct live_owner *o)
 	conclude(r);
 }
 
+static void sweep(struct run *r, bool at_once)
+{
+	pools_each (p, &r->schedule)
+		p->executor->ops->sweep(p->executor, at_once, swept, r);
+}
+
 static void end_all(struct run *r)
 {
 	r->collecting = false;
 	r->sweeping = true;
-	r->executor->ops->sweep(r->executor, r->stopping == RUN_KILLED || r->hurry, swept, r);
+	r->sweeps = r->schedule.pool_count;
+	sweep(r, r->stopping == RUN_KILLED || r->hurry);
 }
 
 static void finish(struct run *r)
@@ -307,8 +239,9 @@ static void stop_all(struct run *r)
 {
 	if (r->root)
 		frame_halt(r->root, true);
-	r->executor->ops->stop_all(r->executor);
-	wake(r);
+	pools_each (p, &r->schedule)
+		p->executor->ops->stop_all(p->executor);
+	schedule_wake(&r->schedule);
 }
 
 void run_stop(struct run *r, enum run_status status)
@@ -318,7 +251,7 @@ void run_stop(struct run *r, enum run_status status)
 	r->stopping = status;
 	r->gentle = true;
 	frame_halt(r->root, false);
-	wake(r);
+	schedule_wake(&r->schedule);
 }
 
 void run_fail(struct run *r, enum run_status status)
@@ -343,12 +276,14 @@ void run_abort(struct run *r, const char *what, int error)
 
 void run_set_grace(struct run *r, uint64_t grace_ms)
 {
-	r->executor->ops->set_grace(r->executor, grace_ms);
+	pools_each (p, &r->schedule)
+		p->executor->ops->set_grace(p->executor, grace_ms);
 }
 
 void run_pause(struct run *r, bool on)
 {
-	r->executor->ops->pause(r->executor, on);
+	pools_each (p, &r->schedule)
+		p->executor->ops->pause(p->executor, on);
 }
 
 void run_cancel_gently(struct run *r)
@@ -360,7 +295,7 @@ void run_cancel_gently(struct run *r)
 	run_emit(r, &(struct event){ .kind = EVENT_RUN_CANCEL });
 	if (r->root)
 		frame_halt(r->root, false);
-	wake(r);
+	schedule_wake(&r->schedule);
 }
 
 void run_cancel(struct run *r, int signal)
@@ -382,7 +317,7 @@ static void kill_below(struct frame *f)
 	list_each_safe (link, &f->active)
 		kill_below(list_entry(link, struct frame, link));
 	if (f->job)
-		f->job->executor->ops->kill(f->job);
+		job_kill(f->job);
 }
 
 void run_kill(struct run *r, int signal)
@@ -405,17 +340,16 @@ void run_kill(struct run *r, int signal)
 	if (r->collecting)
 		end_all(r);
 	else if (r->sweeping)
-		r->executor->ops->sweep(r->executor, true, swept, r);
+		sweep(r, true);
 }
 
 void run_free(struct run *r)
 {
 	if (!r)
 		return;
-	deferred_stop(&r->turn);
 	outcome_done(&r->outcome);
 	live_free(r->live);
-	r->executor->ops->close(r->executor);
+	schedule_done(&r->schedule);
 	failures_done(&r->failures);
 	report_done(&r->issues);
 	buf_done(&r->error);
@@ -529,32 +463,21 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->plan = plan_ref(p);
 	r->options = *o;
 	r->store = STORE_INIT;
-	r->jobs = job_limit(o);
+	schedule_init(&r->schedule, l, o->executors, o->executor_count, job_limit(o));
+	r->schedule.turned = on_turned;
+	pools_each (pool, &r->schedule)
+		pool->executor->store = &r->store;
 	r->began_ms = clock_mono_ms();
 	r->seq = o->seq;
 	r->executing = !o->seq;
-	r->turn.call = on_turn;
 	r->input = (struct live_owner){ .failed = on_input_failed,
 		.complete = on_input_complete,
 		.collected = on_input_collected };
-	list_init(&r->queue);
-	list_init(&r->waiting);
-	list_init(&r->hungry);
 	list_init(&r->taking);
 	list_init(&r->paced);
 	r->scope = p->scope;
 	if (p->graph->steps)
 		start_steps(r);
-	r->executor = local_executor(l, &(struct local_options){
-						.cwd = o->cwd,
-						.env = o->env,
-						.grace_ms = o->grace_ms,
-						.mask = o->mask,
-						.nofile = o->nofile,
-						.handlers = o->handlers,
-						.whole = o->whole,
-						.store = &r->store,
-					});
 	run_emit(r, &(struct event){
 			    .kind = EVENT_RUN_START, .run = str_of(o->id), .pid = (int)getpid() });
 	if (p->graph->steps)
@@ -562,6 +485,6 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	struct content *in = open_input(r, &live);
 	r->root = frame_new(r, NULL, p->graph->root, FRAME_CHILD, 0, in, live);
 	content_unref(in);
-	run_step(r->root, frame_enter);
+	schedule_call(r->root, frame_enter);
 	return r;
 }

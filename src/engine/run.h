@@ -1,8 +1,5 @@
 #pragma once
 
-#include <signal.h>
-#include <sys/resource.h>
-
 #include "base/run-status.h"
 #include "engine/content.h"
 #include "engine/failures.h"
@@ -31,18 +28,17 @@ enum run_status {
 };
 
 struct run_options {
-	const char *id;              /* NULL: it has none */
-	unsigned jobs;               /* commands at once; 0: one for each processor */
-	uint64_t grace_ms;           /* between TERM and KILL */
-	const char *cwd;             /* NULL: the process's */
-	const char *const *env;      /* added to the commands' environment; may be NULL */
-	const sigset_t *mask;        /* signals blocked in commands; NULL: the thread's now */
-	const struct rlimit *nofile; /* the commands' limit of descriptors; NULL: ours */
-	bool handlers;               /* this process may have signal handlers */
-	bool whole;                  /* every descendant of this process belongs to the run */
-	int stdin_fd;                /* handed to the first command; -1: empty */
-	uint64_t max_output;         /* bytes kept of a command's output; 0: all */
-	event_fn *listen;            /* hears every event */
+	const char *id; /* NULL: it has none */
+	unsigned jobs;  /* commands at once; 0: one for each processor */
+	/* Where commands run, at least one. The run takes them over and closes them. */
+	struct executor *const *executors;
+	size_t executor_count;
+	/* Which of them runs a command; NULL: the first. */
+	size_t (*place)(void *data, const struct node *n);
+	void *place_data;
+	int stdin_fd;        /* handed to the first command; -1: empty */
+	uint64_t max_output; /* bytes kept of a command's output; 0: all */
+	event_fn *listen;    /* hears every event */
 	void *listen_data;
 	bool tell_output; /* … also EVENT_COMMAND_OUTPUT */
 	/* May give a command other arguments than its node says, in the arena; NULL: never. */

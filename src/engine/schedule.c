@@ -1,0 +1,149 @@
+#include "engine/schedule.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "engine/frame.h"
+
+enum { TURN_CALLS = 10000 }; /* before signals and output get their turn */
+
+void schedule_wake(struct schedule *s)
+{
+	if (!s->turning)
+		deferred_start(s->loop, &s->turn);
+}
+
+void schedule_call(struct frame *f, void (*call)(struct frame *f))
+{
+	struct schedule *s = &f->run->schedule;
+
+	f->call = call;
+	if (!list_linked(&f->queued))
+		list_append(&s->calls, &f->queued);
+	schedule_wake(s);
+}
+
+struct pool *schedule_pool(const struct frame *f)
+{
+	const struct run_options *o = &f->run->options;
+	size_t which = o->place ? o->place(o->place_data, f->node) : 0;
+
+	assert(which < f->run->schedule.pool_count);
+	return &f->run->schedule.pools[which];
+}
+
+void schedule_command(struct frame *f)
+{
+	f->pool = schedule_pool(f);
+	list_append(&f->pool->waiting, &f->slot);
+	schedule_wake(&f->run->schedule);
+}
+
+void schedule_children(struct frame *f)
+{
+	struct schedule *s = &f->run->schedule;
+
+	/* Innermost first: what has begun is finished before more is begun. */
+	list_prepend(&s->unfilled, &f->unfilled);
+	schedule_wake(s);
+}
+
+void schedule_release(struct schedule *s, struct pool *p)
+{
+	p->running--;
+	schedule_wake(s);
+}
+
+static bool has_slot(const struct pool *p)
+{
+	const struct executor_ops *ops = p->executor->ops;
+
+	return p->running < p->limit && (!ops->room || ops->room(p->executor));
+}
+
+static void start_first(struct pool *p)
+{
+	struct frame *f = list_entry(p->waiting.next, struct frame, slot);
+
+	list_remove(&f->slot);
+	p->running++;
+	/* The machine is full: as many as run now are as many as fit. */
+	if (!leaf_start(f)) {
+		list_prepend(&p->waiting, &f->slot);
+		p->limit = MAX(p->running, 1u);
+	}
+}
+
+/* One thing that can be done now, in order of precedence. False: nothing. */
+static bool advance(struct schedule *s)
+{
+	bool slots = false;
+
+	if (!list_empty(&s->calls)) {
+		struct frame *f = list_entry(s->calls.next, struct frame, queued);
+
+		list_remove(&f->queued);
+		f->call(f);
+		return true;
+	}
+	pools_each (p, s) {
+		if (!has_slot(p))
+			continue;
+		slots = true;
+		if (!list_empty(&p->waiting)) {
+			start_first(p);
+			return true;
+		}
+	}
+	if (!slots || list_empty(&s->unfilled))
+		return false;
+	group_feed(list_entry(s->unfilled.next, struct frame, unfilled));
+	return true;
+}
+
+static void on_turn(struct deferred *d)
+{
+	struct schedule *s = container_of(d, struct schedule, turn);
+	unsigned calls = 0;
+
+	s->turning = true;
+	while (calls < TURN_CALLS && advance(s))
+		calls++;
+	s->turning = false;
+	if (calls == TURN_CALLS)
+		deferred_start(s->loop, &s->turn);
+	s->turned(s);
+}
+
+static void on_grown(void *data)
+{
+	schedule_wake(data);
+}
+
+void schedule_init(struct schedule *s, struct loop *l, struct executor *const *executors,
+	size_t count, unsigned limit)
+{
+	s->loop = l;
+	s->turn.call = on_turn;
+	s->pools = mem_zero(count * sizeof(*s->pools));
+	s->pool_count = count;
+	list_init(&s->calls);
+	list_init(&s->unfilled);
+	for (size_t i = 0; i < count; i++) {
+		struct pool *p = &s->pools[i];
+
+		p->executor = executors[i];
+		p->executor->grew = on_grown;
+		p->executor->grew_data = s;
+		p->limit = limit;
+		list_init(&p->waiting);
+	}
+}
+
+void schedule_done(struct schedule *s)
+{
+	deferred_stop(&s->turn);
+	pools_each (p, s)
+		p->executor->ops->close(p->executor);
+	free(s->pools);
+}
