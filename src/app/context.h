@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "app/settings.h"
 #include "base/list.h"
 #include "base/report.h"
 #include "graph/event.h"
@@ -74,8 +75,6 @@ struct roux_plan {
 	struct plan *bare; /* without those; NULL: not made yet */
 	struct buf json;
 };
-
-enum { DEFAULT_JOBS = 64, DEFAULT_GRACE_MS = 5000 };
 
 /* How a host of this house starts a run: the public way and what it leaves out. */
 struct start_options {

@@ -50,8 +50,6 @@ struct launch {
 	int away; /* the files of the run before are in generations/<n>; 0: there was none */
 };
 
-enum { DEFAULT_MAX_PARALLEL = 16 };
-
 #define LAUNCH_INIT                           \
 	((struct launch){ .lock = -1,         \
 		.jobs = DEFAULT_JOBS,         \

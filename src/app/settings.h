@@ -7,6 +7,9 @@
  * ~/.config/roux/config.toml (product.md, "Where things live"). An option or a variable beats it.
  */
 
+/* What holds where neither the file nor an option says otherwise. */
+enum { DEFAULT_JOBS = 64, DEFAULT_GRACE_MS = 5000, DEFAULT_MAX_PARALLEL = 16 };
+
 enum settings_usage { SETTINGS_USAGE_FILE, SETTINGS_USAGE_LEDGER };
 
 struct settings_collection {

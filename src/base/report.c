@@ -128,6 +128,34 @@ bool report_system(struct report *r, struct where w, const char *fmt, ...)
 	return false;
 }
 
+bool report_refuse(struct report *r, struct str run, const char *reason, const char *fmt, ...)
+{
+	size_t before = r->issues.len;
+
+	ADD(ISSUE_REFUSED, (struct where){ 0 });
+	if (r->issues.len == before)
+		return false;
+	struct issue *i = &r->issues.at[r->issues.len - 1];
+	i->reason = reason;
+	i->run = arena_str(&r->arena, run);
+	return false;
+}
+
+bool report_action(struct report *r, enum action what, struct str about)
+{
+	struct issue *i;
+	size_t n = 0;
+
+	if (!r->issues.len || r->errors + r->warnings > r->issues.len)
+		return false;
+	i = &r->issues.at[r->issues.len - 1];
+	while (n < ISSUE_ACTIONS && i->actions[n].what)
+		n++;
+	if (n < ISSUE_ACTIONS)
+		i->actions[n] = (struct issue_action){ what, arena_str(&r->arena, about) };
+	return false;
+}
+
 bool report_warning(struct report *r, struct where w, const char *fmt, ...)
 {
 	ADD(ISSUE_WARNING, w);
@@ -200,6 +228,9 @@ void report_move(struct report *to, struct report *from)
 		copy.message = arena_str(&to->arena, i->message);
 		copy.hint = arena_str(&to->arena, i->hint);
 		copy.excerpt = arena_str(&to->arena, i->excerpt);
+		copy.run = arena_str(&to->arena, i->run);
+		for (size_t n = 0; n < ISSUE_ACTIONS; n++)
+			copy.actions[n].about = arena_str(&to->arena, i->actions[n].about);
 		vec_push(&to->issues, copy);
 	}
 	to->errors += from->errors;
@@ -299,4 +330,34 @@ bool report_has_system(const struct report *r)
 		if (i->kind == ISSUE_SYSTEM)
 			return true;
 	return false;
+}
+
+const struct issue *report_refusal(const struct report *r)
+{
+	const struct issue *found = NULL;
+
+	if (report_has_system(r))
+		return NULL;
+	vec_each (i, &r->issues)
+		if (!found && i->kind == ISSUE_REFUSED)
+			found = i;
+	return found;
+}
+
+void report_word(struct report *r, action_words_fn *words)
+{
+	vec_each (i, &r->issues) {
+		AUTO_BUF hint = BUF_INIT;
+
+		if (!i->actions[0].what)
+			continue;
+		buf_add(&hint, i->hint);
+		for (size_t n = 0; n < ISSUE_ACTIONS && i->actions[n].what; n++) {
+			if (hint.len)
+				buf_adds(&hint, n ? ", " : "; ");
+			words(&hint, &i->actions[n]);
+			i->actions[n].what = ACTION_NONE;
+		}
+		i->hint = arena_str(&r->arena, buf_str(&hint));
+	}
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/action.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/vec.h"
@@ -19,7 +20,16 @@ enum issue_kind {
 	ISSUE_WARNING,
 	ISSUE_INVALID, /* the author's or the user's mistake */
 	ISSUE_SYSTEM,  /* the machine's: no space, no permission */
+	ISSUE_REFUSED, /* the state of a run forbids what was asked for */
 };
+
+/* A next step, as data: the host words it (report_word()). */
+struct issue_action {
+	enum action what;
+	struct str about;
+};
+
+enum { ISSUE_ACTIONS = 3 };
 
 /* One finding. Everything in it belongs to the report, so the source may be gone. */
 struct issue {
@@ -32,6 +42,10 @@ struct issue {
 	struct str excerpt;    /* the line, or a window of a long one, fit for a terminal */
 	size_t mark, mark_len; /* what to underline, in bytes of the excerpt */
 	bool slip;             /* see report_slip() */
+	struct issue_action actions[ISSUE_ACTIONS]; /* unused ones are ACTION_NONE */
+	/* Of a refusal: */
+	const char *reason; /* a few words that do not change between versions */
+	struct str run;     /* the run that it is about; empty: none */
 };
 
 /* A list of findings, so that a file's mistakes are all told in one go. */
@@ -58,10 +72,15 @@ void report_reset(struct report *r);
 /* Each adds an issue and returns false, so that a failing function can end with it. */
 bool report_error(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 bool report_system(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+/* The request is right, but the state of `run` (may be empty) forbids it. `reason` is static. */
+bool report_refuse(struct report *r, struct str run, const char *reason, const char *fmt, ...)
+	PRINTF(4, 5);
 /* A warning stops nothing: returns true. */
 bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 /* What to do about the issue added last. Returns false. */
 bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
+/* What could be done about the issue added last, as data. Up to ISSUE_ACTIONS. Returns false. */
+bool report_action(struct report *r, enum action what, struct str about);
 /* The warning added last is about something that its author hardly meant: it is told whenever the
  * text is used, not only when somebody asks for warnings. */
 void report_slip(struct report *r);
@@ -84,9 +103,16 @@ void issue_text(const struct issue *i, struct buf *b);
 /* All issues of `kinds` (a mask of 1 << kind, or as below), one after the other. */
 void report_text(const struct report *r, unsigned kinds, struct buf *b);
 bool report_has_system(const struct report *r);
+/* The refusal among the issues; NULL: there is none, or the machine failed as well. */
+const struct issue *report_refusal(const struct report *r);
+
+/* Adds the words of a host for an action to `b`. */
+typedef void action_words_fn(struct buf *b, const struct issue_action *a);
+/* Turns the actions of all issues into hints, in the words of one host. */
+void report_word(struct report *r, action_words_fn *words);
 
 enum {
 	REPORT_ALL = ~0,
-	REPORT_ERRORS = 1 << ISSUE_INVALID | 1 << ISSUE_SYSTEM,
+	REPORT_ERRORS = 1 << ISSUE_INVALID | 1 << ISSUE_SYSTEM | 1 << ISSUE_REFUSED,
 	REPORT_SLIPS = 1 << 8, /* also warnings that are slips */
 };

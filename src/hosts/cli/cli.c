@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/app.h"
 #include "app/issues.h"
 #include "app/secrets.h"
-#include "app/settings.h"
 #include "app/source.h"
 #include "base/file.h"
 #include "cmdline/help.h"
@@ -62,19 +62,17 @@ bool cli_enter(struct cli *cli, const struct common_opts *o)
 	return report_errno(&cli->report, errno, "cannot go to '%s'", o->dir);
 }
 
+struct app *cli_app(struct cli *cli)
+{
+	if (!cli->app)
+		cli->app =
+			app_open(&(struct app_options){ .own_process = true, .subreaper = true });
+	return cli->app;
+}
+
 const struct settings *cli_settings(struct cli *cli)
 {
-	AUTO_REPORT unread = REPORT_INIT; /* unknown keys are for doctor to tell */
-
-	if (cli->settings)
-		return cli->settings;
-	struct settings *s = arena_new(&cli->arena, struct settings);
-	if (settings_read(s, &cli->report, &unread)) {
-		cli->settings = s;
-		return s;
-	}
-	settings_done(s);
-	return NULL;
+	return app_settings(cli_app(cli), &cli->report);
 }
 
 /* -- commands that are programs of their own -----------------------------------------------------
@@ -240,7 +238,7 @@ int cli_main(const struct command *const *commands, size_t count, int argc, char
 	int status = dispatch(&cli, argc, argv);
 	report_done(&cli.report);
 	mask_free(cli.mask);
-	settings_done(cli.settings);
+	app_close(cli.app);
 	arena_done(&cli.arena);
 	return status;
 }

@@ -3,6 +3,7 @@
 #include "base/report.h"
 #include "cmdline/command.h"
 
+struct app;
 struct settings;
 struct mask;
 
@@ -17,8 +18,8 @@ struct cli {
 	size_t operand_count;
 	struct arena arena;
 	struct report report;
-	struct settings *settings; /* cli_settings() */
-	struct mask *mask;         /* texts that no diagnostic may show; NULL: none */
+	struct app *app;   /* cli_app() */
+	struct mask *mask; /* texts that no diagnostic may show; NULL: none */
 };
 
 /* Parses, runs and returns the exit status. */
@@ -32,6 +33,9 @@ struct common_opts {
 extern const struct opt common_opts[2];
 #define COMMON_SET(T) OPT_SET_IN("Common options", common_opts, T, common)
 
+/* What answers all requests of this process. Opened when it is first asked for, after -C was
+ * followed. */
+struct app *cli_app(struct cli *cli);
 /* What the user's config.toml says; read once. NULL with issues added: it has a mistake. */
 const struct settings *cli_settings(struct cli *cli);
 

@@ -240,6 +240,50 @@ static void an_error_behind_many_warnings_still_counts(void **state UNUSED)
 	assert_true(kept);
 }
 
+static void say_action(struct buf *b, const struct issue_action *a)
+{
+	buf_printf(b, "do %d with '%.*s'", (int)a->what, STR(a->about));
+}
+
+static void actions_become_hints_in_the_words_of_a_host(void **state)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	(void)state;
+	report_refuse(&r, S("x"), "running", "run '%s' is running", "x");
+	report_hint(&r, "it has begun");
+	report_action(&r, ACTION_WAIT, S("x"));
+	report_action(&r, ACTION_CANCEL, S("x"));
+	const struct issue *i = report_refusal(&r);
+	assert_non_null(i);
+	assert_string_equal(i->reason, "running");
+	assert_true(str_eq(i->run, S("x")));
+	report_word(&r, say_action);
+	AUTO_BUF expected = BUF_INIT;
+	buf_printf(&expected, "it has begun; do %d with 'x', do %d with 'x'", ACTION_WAIT,
+		ACTION_CANCEL);
+	assert_true(str_eq(i->hint, buf_str(&expected)));
+	report_word(&r, say_action); /* once is enough */
+	assert_true(str_eq(i->hint, buf_str(&expected)));
+}
+
+static void the_machine_failing_is_not_a_refusal(void **state)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_REPORT all = REPORT_INIT;
+
+	(void)state;
+	report_refuse(&r, S("a-run"), "running", "no");
+	report_action(&r, ACTION_WAIT, S("a-run"));
+	report_move(&all, &r);
+	const struct issue *i = report_refusal(&all);
+	assert_non_null(i);
+	assert_true(str_eq(i->run, S("a-run")));
+	assert_true(str_eq(i->actions[0].about, S("a-run")));
+	report_system(&all, (struct where){ 0 }, "the disk is full");
+	assert_null(report_refusal(&all));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +303,8 @@ int main(void)
 		cmocka_unit_test(sorting_goes_by_file_and_place_and_keeps_equals_in_order),
 		cmocka_unit_test(more_than_the_limit_are_counted_and_not_kept),
 		cmocka_unit_test(an_error_behind_many_warnings_still_counts),
+		cmocka_unit_test(actions_become_hints_in_the_words_of_a_host),
+		cmocka_unit_test(the_machine_failing_is_not_a_refusal),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "app/context.h"
+#include "app/context/context.h"
 #include "base/file.h"
 #include "base/near.h"
 #include "data/doc.h"
 #include "data/toml.h"
 #include "recipe/dirs.h"
 
-enum { SETTINGS_MAX_BYTES = 1 << 20, DEFAULT_MAX_PARALLEL = 16 };
+enum { SETTINGS_MAX_BYTES = 1 << 20 };
 
 enum key_kind { KEY_COUNT, KEY_LARGE, KEY_BOOL, KEY_CHOICE, KEY_DIRS };
 

@@ -1,0 +1,190 @@
+#include "app/context/context.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "loop/tree.h"
+#include "runs/dir/place.h"
+
+/* -- beginning and end ---------------------------------------------------------------------------
+ */
+
+/* Paths are meant from where the process is now, wherever it moves to later. */
+static struct str given_path(struct app *a, const char *path)
+{
+	return path && *path ? path_absolute(&a->arena, str_of(path)) : S("");
+}
+
+static struct str current_directory(struct app *a)
+{
+	char *cwd = getcwd(NULL, 0);
+	struct str path = arena_str(&a->arena, str_of(cwd));
+
+	free(cwd);
+	return path;
+}
+
+struct app *app_open(const struct app_options *given)
+{
+	const struct app_options o = given ? *given : (struct app_options){ 0 };
+	struct app *a = mem_new(struct app);
+
+	a->references = 1;
+	list_init(&a->runs);
+	list_init(&a->ended);
+	a->jobs = o.jobs;
+	a->cwd = given_path(a, o.cwd);
+	a->cwd = a->cwd.len ? a->cwd : current_directory(a);
+	a->agent_dir = given_path(a, o.agent_dir);
+	a->packaged_dir = given_path(a, o.packaged_dir);
+	a->state_dir = given_path(a, o.state_dir);
+	a->owner = arena_str(&a->arena, str_of(o.owner ? o.owner : getenv("ROUX_OWNER")));
+	a->manners = (struct manners){ .own_process = o.own_process, .subreaper = o.subreaper };
+	return a;
+}
+
+struct app *app_ref(struct app *a)
+{
+	a->references++;
+	return a;
+}
+
+void app_unref(struct app *a)
+{
+	if (--a->references)
+		return;
+	ledger_close(a->ledger);
+	settings_done(&a->settings);
+	loop_free(a->loop);
+	arena_done(&a->arena);
+	free(a);
+}
+
+void app_close(struct app *a)
+{
+	if (a)
+		app_unref(a);
+}
+
+struct loop *app_loop(struct app *a)
+{
+	if (a->loop)
+		return a->loop;
+	a->loop = loop_new();
+	if (a->loop && a->manners.subreaper)
+		a->manners.subreaper = tree_become_subreaper();
+	return a->loop;
+}
+
+/* -- where things are ----------------------------------------------------------------------------
+ */
+
+static const char *given_or_null(struct str path)
+{
+	return path.len ? path.p : NULL;
+}
+
+static void make_variables(struct app *a)
+{
+	const char **v = arena_array(&a->arena, const char *, 4);
+	size_t n = 0;
+
+	if (a->state_dir.len || a->agent_dir.len)
+		v[n++] = arena_printf(&a->arena, "ROUX_STATE_DIR=%.*s", STR(a->root)).p;
+	if (a->agent_dir.len)
+		v[n++] = arena_printf(&a->arena, "PI_CODING_AGENT_DIR=%.*s", STR(a->agent_dir)).p;
+	if (a->packaged_dir.len)
+		v[n++] = arena_printf(&a->arena, "ROUX_PACKAGED_DIR=%.*s", STR(a->packaged_dir)).p;
+	a->variables = v;
+}
+
+/* The state belongs to the agent directory that was given, whatever the environment says. */
+static struct str state_root(struct app *a)
+{
+	if (a->state_dir.len)
+		return a->state_dir;
+	if (a->agent_dir.len)
+		return path_below(&a->arena, a->agent_dir, S("roux"));
+	return path_absolute(&a->arena, runs_root(&a->arena, a->dirs.agent));
+}
+
+void app_places(struct app *a)
+{
+	if (a->root.len)
+		return;
+	a->dirs = recipe_dirs_find(
+		&a->arena, given_or_null(a->agent_dir), given_or_null(a->packaged_dir));
+	a->root = state_root(a);
+	make_variables(a);
+}
+
+const struct recipe_dirs *app_dirs(struct app *a)
+{
+	app_places(a);
+	return &a->dirs;
+}
+
+struct str app_agent_dir(struct app *a)
+{
+	return app_dirs(a)->agent;
+}
+
+struct str app_state_root(struct app *a)
+{
+	app_places(a);
+	return a->root;
+}
+
+struct str app_cwd(const struct app *a)
+{
+	return a->cwd;
+}
+
+struct str app_owner(const struct app *a)
+{
+	return a->owner;
+}
+
+/* -- settings and ledger -------------------------------------------------------------------------
+ */
+
+const struct settings *app_settings(struct app *a, struct report *r)
+{
+	AUTO_REPORT unread = REPORT_INIT; /* unknown keys are for doctor to tell */
+
+	if (!a->settled) {
+		settings_done(&a->settings); /* of a reading that failed */
+		a->settled = settings_read(&a->settings, r, &unread);
+	}
+	return a->settled ? &a->settings : NULL;
+}
+
+json_t *app_collections(const struct app *a)
+{
+	return a->settings.collection_count ? settings_collections(&a->settings) : NULL;
+}
+
+struct ledger *app_ledger(struct app *a, struct report *r)
+{
+	AUTO_REPORT issues = REPORT_INIT;
+
+	if (a->looked_for_ledger)
+		return a->ledger;
+	a->looked_for_ledger = true;
+	a->ledger = ledger_open_existing(app_state_root(a), &issues);
+	vec_each (i, &issues.issues) {
+		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
+		if (i->hint.len)
+			report_hint(r, "%.*s", STR(i->hint));
+		for (size_t n = 0; n < ISSUE_ACTIONS && i->actions[n].what; n++)
+			report_action(r, i->actions[n].what, i->actions[n].about);
+	}
+	return a->ledger;
+}
+
+void app_drop_ledger(struct app *a)
+{
+	ledger_close(a->ledger);
+	a->ledger = NULL;
+}

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "app/app.h"
+#include "app/settings.h"
+#include "base/list.h"
+#include "recipe/dirs.h"
+#include "runs/ledger/ledger.h"
+
+/* What stands behind `struct app`, for the rooms of app. */
+
+/* How commands are started from this process. */
+struct manners {
+	bool own_process, subreaper;
+	const sigset_t *mask;        /* the signal mask of commands; NULL: ours */
+	const struct rlimit *nofile; /* their limit of descriptors; NULL: ours */
+};
+
+struct hub;
+
+struct app {
+	unsigned references; /* the caller's, and one of each plan and run */
+	struct arena arena;
+	struct str cwd;                                /* absolute; empty: there was none */
+	struct str agent_dir, packaged_dir, state_dir; /* as given; empty: as usual */
+	struct str owner;
+	unsigned jobs; /* as given; 0: as the settings say */
+	struct manners manners;
+	struct loop *loop; /* NULL: not asked for yet */
+	struct list runs;  /* live ones */
+	struct list ended; /* whose end has not been dealt with */
+	struct hub *hub;   /* of recorded runs in a host's process; NULL: there were none */
+	bool closed;       /* the caller has closed it */
+	/* Found once: app_places(). */
+	struct recipe_dirs dirs;
+	struct str root;              /* the state root; empty: not looked for yet */
+	const char *const *variables; /* NAME=VALUE: programs that a run starts, roux among them,
+					 find the same places by these */
+	/* Read once: app_settings(). */
+	struct settings settings;
+	bool settled;
+	/* Opened once: app_ledger(). */
+	struct ledger *ledger;
+	bool looked_for_ledger;
+};
+
+struct app *app_ref(struct app *a);
+void app_unref(struct app *a);
+
+/* Looks for the directories once. */
+void app_places(struct app *a);
+const struct recipe_dirs *app_dirs(struct app *a);
+/* The ledger, when there is one. NULL otherwise; one that cannot be used is a warning, because the
+ * run directories say enough. Borrowed. */
+struct ledger *app_ledger(struct app *a, struct report *r);
+/* It broke while it was read: others look at the directories from now on. */
+void app_drop_ledger(struct app *a);
+/* Its collections as name → directory: a new reference, NULL when there are none. `a` has read its
+ * settings. */
+json_t *app_collections(const struct app *a);

@@ -1,0 +1,38 @@
+#pragma once
+
+/* What a person or a program could do next about an issue. Modules below the hosts say it as data;
+ * each host has its own words for it: a command to type, a tool to call, a button. `about` is what
+ * the action is about: most often the id of a run. */
+enum action {
+	ACTION_NONE,
+	/* About a run: */
+	ACTION_RESUME,  /* continue it */
+	ACTION_RERUN,   /* do all of it again as a new run */
+	ACTION_APPROVE, /* answer its gate */
+	ACTION_DENY,
+	ACTION_WAIT, /* wait for its end */
+	ACTION_CANCEL,
+	ACTION_KILL,
+	ACTION_PRUNE,  /* delete it */
+	ACTION_STATUS, /* look at it */
+	ACTION_LOGS,
+	ACTION_FOLLOW, /* its logs as they grow */
+	ACTION_MESSAGES,
+	ACTION_NODES,          /* see its nodes */
+	ACTION_NAME_IT,        /* give the new run a name of its own */
+	ACTION_OTHER_DIR,      /* name another working directory */
+	ACTION_RERUN_IN_DOUBT, /* resume, and run commands in doubt again */
+	/* About all of them: */
+	ACTION_LIST_RUNS,
+	ACTION_LIST_PRUNABLE, /* see which runs could be deleted */
+	ACTION_REBUILD,       /* make the ledger anew from the run directories */
+	/* About recipes: */
+	ACTION_LIST_RECIPES,
+	ACTION_SHOW_ARGUMENTS,
+	ACTION_DOCTOR,
+	ACTION_CHECK,
+	ACTION_ADD_TOOL,
+	ACTION_UPDATE_TOOL,
+	ACTION_LIST_TOOLS,
+	ACTION_COUNT,
+};
