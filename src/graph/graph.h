@@ -42,7 +42,8 @@ struct graph {
 	struct doc doc; /* of a template; a recipe's files belong to `keep` */
 	json_t *made;   /* values that were made while reading: kept alive here */
 	json_t *values; /* of a recipe: runtime values that a caller's own win over; may be NULL */
-	void *keep;     /* what the places of a recipe point into */
+	const json_t *args; /* of a recipe: the declarations that its callers see; NULL: none */
+	void *keep;         /* what the places of a recipe point into */
 	void (*keep_free)(void *keep);
 	enum dialect dialect;
 	const struct node *root;

@@ -2,33 +2,12 @@
 
 #include "base/utf8.h"
 #include "graph/document.h"
-#include "graph/fields.h"
-#include "graph/graph.h"
+#include "graph/members.h"
 #include "graph/risk.h"
 #include "graph/settings.h"
 #include "template/braces.h"
 
-enum { IMPORTS_MAX = 20000 };    /* import nodes of one recipe, counted where they are used */
 enum { OLD_TIMEOUT_MS = 30000 }; /* what a leaf without one had in the 0.9 dialect */
-
-struct reader {
-	struct graph *g;
-	struct report *r;
-	struct arena *a;
-	enum dialect d;
-	const struct importer *importer; /* of the file that is being read; NULL: a template */
-	size_t imported;                 /* nodes that came from imports */
-};
-
-/* The members of an object node that are there and not null, by field. Those of an import come from
- * two files. */
-struct members {
-	const json_t *at[FIELD_COUNT];
-	const struct place *place[FIELD_COUNT];
-	const struct importer *importer[FIELD_COUNT];
-	const struct place *misspelt; /* a member that was probably meant as `template` */
-	bool complained;              /* about what there is to run */
-};
 
 static struct node *read_node(struct reader *rd, const json_t *value, const struct place *place,
 	const struct node *parent);
@@ -111,79 +90,6 @@ static bool read_command(
 /* -- fields --------------------------------------------------------------------------------------
  */
 
-static bool known_word(const struct field *f, struct str word)
-{
-	for (size_t i = 0; f->words[i]; i++)
-		if (str_eq(word, str_of(f->words[i])))
-			return true;
-	return false;
-}
-
-static bool check_member(
-	struct reader *rd, enum field_id id, const json_t *value, const struct place *place)
-{
-	const struct field *f = &fields[id];
-
-	if (f->instead && rd->d == DIALECT_NOW) {
-		report_error(rd->r, place_key_where(place), "the field '%s' is retired", f->name);
-		return report_hint(
-			rd->r, "%s; or read the old form with --dialect 0.9", f->instead);
-	}
-	bool old = rd->d == DIALECT_0_9 && f->old_wanted;
-	if (!field_accepts(f, rd->d, value)) {
-		report_error(rd->r, place_where(place), "`%s` is %s, expected %s", f->name,
-			json_kind(value), old ? f->old_wanted : f->wanted);
-		if (old)
-			return report_hint(rd->r, "the 0.9 dialect takes numbers only");
-		return f->summary && report_hint(rd->r, "%s", f->summary);
-	}
-	if (f->words && !known_word(f, json_str(value))) {
-		report_error(rd->r, place_where(place), "`%s` is '%.*s', expected %s", f->name,
-			STR(report_quote(rd->r, json_str(value))), f->wanted);
-		return f->summary && report_hint(rd->r, "%s", f->summary);
-	}
-	return true;
-}
-
-static bool read_members(
-	struct reader *rd, const json_t *object, const struct place *place, struct members *ret)
-{
-	bool ok = true;
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)object, key, value)
-	{
-		enum field_id id = field_find(str_of(key), rd->d);
-		struct place *p = place_member(rd->a, place, str_of(key));
-
-		if (id == FIELD_COUNT) {
-			/* Hosts keep their own members here, so only a likely slip is worth a word.
-			 */
-			struct str near = field_nearest(str_of(key), rd->d);
-
-			if (str_eq(near, S("template")) && !json_object_get(object, "template")) {
-				ret->misspelt = p;
-			} else if (near.len) {
-				report_warning(&rd->g->warnings, place_key_where(p),
-					"unknown field '%s' is ignored", key);
-				report_hint(&rd->g->warnings, "did you mean '%.*s'?", STR(near));
-				report_slip(&rd->g->warnings);
-			}
-		} else if (json_is_null(value) && id != FIELD_TEMPLATE) {
-			continue;
-		} else if (check_member(rd, id, value, p)) {
-			ret->at[id] = value;
-			ret->place[id] = p;
-			ret->importer[id] = rd->importer;
-		} else {
-			ret->complained |= id == FIELD_TEMPLATE || id == FIELD_PIPE;
-			ok = false;
-		}
-	}
-	return ok;
-}
-
 static void read_label(struct reader *rd, struct node *n, const struct members *m)
 {
 	struct str label = json_str(m->at[FIELD_LABEL]);
@@ -198,17 +104,15 @@ static void read_label(struct reader *rd, struct node *n, const struct members *
 	n->label = label;
 }
 
-static void read_args(struct reader *rd, struct node *n, const struct members *m)
+/* Adds the shorthand defaults of one list. First declaration of a name within one list wins. */
+static void read_declarations(struct reader *rd, const struct layer *list, struct presets *presets)
 {
-	const json_t *list = m->at[FIELD_ARGS];
-	struct presets *presets = arena_new(rd->a, struct presets);
+	size_t before = presets->count, i;
 	json_t *item;
-	size_t i;
 
-	presets->at = arena_array(rd->a, struct preset, json_array_size(list));
-	json_array_foreach(list, i, item)
+	json_array_foreach(list->value, i, item)
 	{
-		const struct place *p = place_element(rd->a, m->place[FIELD_ARGS], i);
+		const struct place *p = place_element(rd->a, list->place, i);
 		struct declaration d;
 
 		if (!json_is_string(item) || !declaration_parse(utf8_trim(json_str(item)), &d)) {
@@ -230,29 +134,72 @@ static void read_args(struct reader *rd, struct node *n, const struct members *m
 						      "array and enum(a,b)");
 		}
 		vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
-		/* First declaration of a name within one list wins. */
-		if (d.fallback.p && !presets_find(presets, d.name)) {
+		struct presets own = { .at = presets->at + before,
+			.count = presets->count - before };
+		if (d.fallback.p && !presets_find(&own, d.name)) {
 			json_t *text = json_from_str(d.fallback);
 
 			keep_value(rd, text);
 			preset_compile(rd->a, d.name, text, rd->d, &presets->at[presets->count++]);
 		}
 	}
+}
+
+/* The list of an importer replaces that of the recipe it imports; what was declared there holds
+ * where the importer says nothing else. */
+static void read_args(struct reader *rd, struct node *n, const struct layer *top)
+{
+	struct presets *presets = arena_new(rd->a, struct presets);
+	size_t count = 0;
+
+	for (const struct layer *l = top; l; l = l->under)
+		count += json_array_size(l->value);
+	presets->at = arena_array(rd->a, struct preset, count);
+	for (const struct layer *l = top; l; l = l->under)
+		read_declarations(rd, l, presets);
+	/* The nearest list comes first here, and last where a name is looked up. */
+	for (size_t i = 0; i < presets->count / 2; i++) {
+		struct preset other = presets->at[i];
+
+		presets->at[i] = presets->at[presets->count - 1 - i];
+		presets->at[presets->count - 1 - i] = other;
+	}
 	presets_index(presets, rd->a);
 	n->args = presets;
 }
 
-static void read_defaults(struct reader *rd, struct node *n, const json_t *object)
+static const struct presets *read_defaults(struct reader *rd, const struct layer *top);
+
+static void add_defaults(struct reader *rd, const struct layer *l, struct presets *ret)
 {
-	struct presets *presets = arena_new(rd->a, struct presets);
 	const char *key;
 	json_t *value;
 
-	presets->at = arena_array(rd->a, struct preset, json_object_size(object));
-	json_object_foreach((json_t *)object, key, value)
-		preset_compile(rd->a, str_of(key), value, rd->d, &presets->at[presets->count++]);
+	if (!l)
+		return;
+	add_defaults(rd, l->under, ret);
+	const struct presets *around = l->around ? read_defaults(rd, l->around) : NULL;
+	json_object_foreach((json_t *)l->value, key, value)
+	{
+		struct preset *p = &ret->at[ret->count++];
+
+		preset_compile(rd->a, str_of(key), value, rd->d, p);
+		p->around = around;
+	}
+}
+
+/* The lowest layer first: of two entries of one name the later wins. */
+static const struct presets *read_defaults(struct reader *rd, const struct layer *top)
+{
+	struct presets *presets = arena_new(rd->a, struct presets);
+	size_t count = 0;
+
+	for (const struct layer *l = top; l; l = l->under)
+		count += json_object_size(l->value);
+	presets->at = arena_array(rd->a, struct preset, count);
+	add_defaults(rd, top, presets);
 	presets_index(presets, rd->a);
-	n->defaults = presets;
+	return presets;
 }
 
 static void read_when(struct reader *rd, struct node *n, const struct members *m)
@@ -316,10 +263,10 @@ static void read_flags(struct reader *rd, struct node *n, const struct members *
 {
 	if (m->at[FIELD_LABEL])
 		read_label(rd, n, m);
-	if (m->at[FIELD_ARGS])
-		read_args(rd, n, m);
-	if (m->at[FIELD_DEFAULTS])
-		read_defaults(rd, n, m->at[FIELD_DEFAULTS]);
+	if (m->args)
+		read_args(rd, n, m->args);
+	if (m->defaults)
+		n->defaults = read_defaults(rd, m->defaults);
 	if (m->at[FIELD_WHEN])
 		read_when(rd, n, m);
 	read_setting(rd, m, FIELD_TIMEOUT, SETTING_MS, &n->timeout_ms);
@@ -451,103 +398,24 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 /* -- imports -------------------------------------------------------------------------------------
  */
 
-static bool is_import(const struct reader *rd, const json_t *object)
+/* The node that was made from the members of an import. */
+static struct node *imported(struct node *n, const struct members *m)
 {
-	return rd->importer && json_is_object(object) && !json_object_get(object, "template") &&
-	       json_is_string(json_object_get(object, "name"));
+	struct node *named = n && n->kind == NODE_EACH ? (struct node *)n->children[0] : n;
+
+	if (named)
+		named->import = m->import;
+	return n;
 }
 
-/* `over` wins, member by member. */
-static void overlay(struct members *m, const struct members *over)
-{
-	for (enum field_id id = 0; id < FIELD_COUNT; id++) {
-		if (!over->at[id])
-			continue;
-		m->at[id] = over->at[id];
-		m->place[id] = over->place[id];
-		m->importer[id] = over->importer[id];
-	}
-}
-
-/* Defaults of several layers as one object, the later ones winning; kept by the graph. */
-static const json_t *merged(struct reader *rd, const json_t *const *layers, size_t count)
-{
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < count; i++)
-		if (json_is_object(layers[i]))
-			json_object_update(object, (json_t *)layers[i]);
-	keep_value(rd, object);
-	return object;
-}
-
-/* The members of a whole recipe. When its template is an object, that object's members win. */
-static void read_recipe_members(struct reader *rd, const struct imported *im, struct members *ret)
-{
-	const struct importer *here = rd->importer;
-
-	rd->importer = im->importer;
-	read_members(rd, im->recipe, im->place, ret);
-	const json_t *inner = ret->at[FIELD_TEMPLATE];
-	if (json_is_object(inner) && json_object_get(inner, "template")) {
-		const json_t *outer = ret->at[FIELD_DEFAULTS];
-		const struct place *place = ret->place[FIELD_TEMPLATE];
-		struct members m = { 0 };
-
-		read_members(rd, inner, place, &m);
-		overlay(ret, &m);
-		if (outer && m.at[FIELD_DEFAULTS]) {
-			const json_t *const layers[] = { outer, m.at[FIELD_DEFAULTS] };
-
-			ret->at[FIELD_DEFAULTS] = merged(rd, layers, ARRAY_SIZE(layers));
-		}
-	}
-	rd->importer = here;
-}
-
-/* An import node becomes the recipe it names, with the node's own flags laid over it and one layer
- * of defaults: the recipe's, then the import's, then the node's. */
-/* Recipes that import each other several times multiply: a few files can stand for more nodes than
- * a machine can hold. */
-static bool too_many(struct reader *rd, const struct place *place)
-{
-	if (++rd->imported < IMPORTS_MAX)
-		return false;
-	if (rd->imported == IMPORTS_MAX) {
-		report_error(rd->r, place_where(place), "the imports come to more than %d nodes",
-			IMPORTS_MAX);
-		report_hint(rd->r, "recipes that import each other several times multiply");
-	}
-	return true;
-}
-
+/* An import node becomes the recipe it names. */
 static struct node *read_import(struct reader *rd, const json_t *object, const struct place *place,
 	const struct node *parent)
 {
-	struct str alias = json_str(json_object_get(object, "name"));
-	const struct place *name_place = place_member(rd->a, place, S("name"));
-	struct members own = { 0 }, m = { 0 };
-	struct imported im;
+	struct members m = { 0 };
 
-	if (too_many(rd, place))
-		return NULL;
-	read_members(rd, object, place, &own);
-	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
-		return NULL;
-	read_recipe_members(rd, &im, &m);
-	if (!m.at[FIELD_TEMPLATE])
-		return NULL;
-	const json_t *const layers[] = { m.at[FIELD_DEFAULTS], im.defaults, own.at[FIELD_DEFAULTS],
-		json_object_get(object, "values") };
-	overlay(&m, &own);
-	m.at[FIELD_DEFAULTS] = merged(rd, layers, ARRAY_SIZE(layers));
-	struct node *n = build(rd, &m, place, parent);
-	if (n) {
-		struct node *named = n->kind == NODE_EACH ? (struct node *)n->children[0] : n;
-
-		named->import = im.importer->origin->id;
-	}
-	return n;
+	return members_of_import(rd, object, place, &m) ? imported(build(rd, &m, place, parent), &m)
+							: NULL;
 }
 
 static struct node *read_object(struct reader *rd, const json_t *object, const struct place *place,
@@ -555,9 +423,9 @@ static struct node *read_object(struct reader *rd, const json_t *object, const s
 {
 	struct members m = { 0 };
 
-	if (is_import(rd, object))
+	if (members_are_imported(rd, object))
 		return read_import(rd, object, place, parent);
-	read_members(rd, object, place, &m);
+	members_read(rd, object, place, &m);
 	if (m.at[FIELD_TEMPLATE] || m.at[FIELD_PIPE])
 		return build(rd, &m, place, parent);
 	if (m.misspelt) {
@@ -671,9 +539,9 @@ struct graph *graph_read_recipe(
 	g->keep_free = keep_free;
 	g->made = json_array();
 	g->values = json_incref(json_object_get(recipe->recipe, "values"));
-	/* A flag with a mistake in it does not hide those of the template. */
-	read_recipe_members(&rd, recipe, &m);
-	g->root = m.at[FIELD_TEMPLATE] ? build(&rd, &m, recipe->place, NULL) : NULL;
+	members_of_recipe(&rd, recipe, &m);
+	g->args = m.at[FIELD_ARGS];
+	g->root = m.at[FIELD_TEMPLATE] ? imported(build(&rd, &m, recipe->place, NULL), &m) : NULL;
 	bool ok = g->root && read_output(&rd, m.at[FIELD_OUTPUT], m.place[FIELD_OUTPUT]);
 	return finish(g, ok && r->errors == before, r);
 }

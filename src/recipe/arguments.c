@@ -64,14 +64,6 @@ static bool generated(struct str name)
 	return provided(name);
 }
 
-/* {"x": "{x}"} only passes the caller's x through: it is no default of it. */
-static bool passes_through(const struct preset *p)
-{
-	return p->part_count == 1 && p->parts[0].place &&
-	       p->parts[0].place->kind == PLACEHOLDER_VALUE &&
-	       str_eq(p->parts[0].place->name, p->name);
-}
-
 /* The default in force for a name at a node: nearest first; then the args shorthand. *at is the
  * node that declares it. */
 static const struct preset *default_at(
@@ -84,7 +76,9 @@ static const struct preset *default_at(
 
 		args = args ? args : n->args;
 		*at = n;
-		if (p && !passes_through(p))
+		if (p && preset_passes(p))
+			p = presets_find(p->around, name);
+		if (p && !preset_passes(p))
 			return p;
 	}
 	return presets_find(args, name);
@@ -267,10 +261,9 @@ struct public_arguments *public_arguments_new(
 {
 	struct public_arguments *p = mem_new(struct public_arguments);
 	struct collecting c = { .a = &p->arena };
-	const json_t *args = json_object_get(recipe, "args");
 
-	p->declared = json_is_array(args);
-	declare(&c, args);
+	p->declared = json_is_array(g->args);
+	declare(&c, g->args);
 	size_t declared = c.uses.count;
 	walk(&c, g->root);
 	type_by_args(&c, g);

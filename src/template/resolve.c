@@ -97,6 +97,11 @@ bool default_find(
 			ret->number = scope_generated(copy, bare);
 			return true;
 		}
+		const struct preset *around = presets_find(p->around, inner);
+		if (around && !preset_passes(around)) {
+			*ret = (struct default_hit){ .preset = around };
+			return true;
+		}
 		/* A repeated node and each of its copies have the same defaults: one declaration.
 		 */
 		const struct scope *above = at->up;

@@ -22,6 +22,13 @@ void preset_compile(
 	}
 }
 
+bool preset_passes(const struct preset *p)
+{
+	return p->part_count == 1 && p->parts[0].place &&
+	       p->parts[0].place->kind == PLACEHOLDER_VALUE &&
+	       str_eq(p->parts[0].place->name, p->name);
+}
+
 void presets_index(struct presets *p, struct arena *a)
 {
 	if (p->count < PRESETS_MANY)

@@ -3,12 +3,18 @@
 #include "base/map.h"
 #include "template/placeholder.h"
 
+struct presets;
+
 /* One default: its value and, when it is a text with placeholders in it, the text cut up. */
 struct preset {
 	struct str name;
 	const json_t *value;
 	const struct part *parts;
 	size_t part_count; /* 0: nothing to resolve */
+	/* Where a name that is all of the text is looked for before the scopes around; NULL: only
+	 * there. An import node that is a recipe's whole template has the recipe's defaults here.
+	 */
+	const struct presets *around;
 };
 
 /* The `defaults` of one node, or the shorthand defaults of its `args`. */
@@ -36,6 +42,8 @@ struct scope {
 /* Adds the default to `ret`, cutting its text. `value` must live as long as the arena. */
 void preset_compile(
 	struct arena *a, struct str name, const json_t *value, enum dialect d, struct preset *ret);
+/* Whether it is {"x": "{x}"}: it only passes on what is called so around it. */
+bool preset_passes(const struct preset *p);
 const struct preset *presets_find(const struct presets *p, struct str name);
 
 /* The innermost copy that `s` is in, or NULL. */

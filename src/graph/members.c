@@ -1,0 +1,206 @@
+#include "graph/members.h"
+
+enum { IMPORTS_MAX = 20000 }; /* import nodes of one recipe, counted where they are used */
+
+static const struct layer *new_layer(struct reader *rd, struct layer from)
+{
+	struct layer *l = arena_new(rd->a, struct layer);
+
+	*l = from;
+	return l;
+}
+
+static const struct layer *own_layer(struct reader *rd, const struct members *m, enum field_id id)
+{
+	return m->at[id] ? new_layer(rd, (struct layer){ m->at[id], m->place[id] }) : NULL;
+}
+
+static bool known_word(const struct field *f, struct str word)
+{
+	for (size_t i = 0; f->words[i]; i++)
+		if (str_eq(word, str_of(f->words[i])))
+			return true;
+	return false;
+}
+
+static bool check_member(
+	struct reader *rd, enum field_id id, const json_t *value, const struct place *place)
+{
+	const struct field *f = &fields[id];
+
+	if (f->instead && rd->d == DIALECT_NOW) {
+		report_error(rd->r, place_key_where(place), "the field '%s' is retired", f->name);
+		return report_hint(
+			rd->r, "%s; or read the old form with --dialect 0.9", f->instead);
+	}
+	bool old = rd->d == DIALECT_0_9 && f->old_wanted;
+	if (!field_accepts(f, rd->d, value)) {
+		report_error(rd->r, place_where(place), "`%s` is %s, expected %s", f->name,
+			json_kind(value), old ? f->old_wanted : f->wanted);
+		if (old)
+			return report_hint(rd->r, "the 0.9 dialect takes numbers only");
+		return f->summary && report_hint(rd->r, "%s", f->summary);
+	}
+	if (f->words && !known_word(f, json_str(value))) {
+		report_error(rd->r, place_where(place), "`%s` is '%.*s', expected %s", f->name,
+			STR(report_quote(rd->r, json_str(value))), f->wanted);
+		return f->summary && report_hint(rd->r, "%s", f->summary);
+	}
+	return true;
+}
+
+bool members_read(
+	struct reader *rd, const json_t *object, const struct place *place, struct members *ret)
+{
+	bool ok = true;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		enum field_id id = field_find(str_of(key), rd->d);
+		struct place *p = place_member(rd->a, place, str_of(key));
+
+		if (id == FIELD_COUNT) {
+			/* Hosts keep their own members here, so only a likely slip is worth a word.
+			 */
+			struct str near = field_nearest(str_of(key), rd->d);
+
+			if (str_eq(near, S("template")) && !json_object_get(object, "template")) {
+				ret->misspelt = p;
+			} else if (near.len) {
+				report_warning(&rd->g->warnings, place_key_where(p),
+					"unknown field '%s' is ignored", key);
+				report_hint(&rd->g->warnings, "did you mean '%.*s'?", STR(near));
+				report_slip(&rd->g->warnings);
+			}
+		} else if (json_is_null(value) && id != FIELD_TEMPLATE) {
+			continue;
+		} else if (check_member(rd, id, value, p)) {
+			ret->at[id] = value;
+			ret->place[id] = p;
+			ret->importer[id] = rd->importer;
+		} else {
+			ret->complained |= id == FIELD_TEMPLATE || id == FIELD_PIPE;
+			ok = false;
+		}
+	}
+	ret->defaults = own_layer(rd, ret, FIELD_DEFAULTS);
+	ret->args = own_layer(rd, ret, FIELD_ARGS);
+	return ok;
+}
+
+/* -- imports -------------------------------------------------------------------------------------
+ */
+
+bool members_are_imported(const struct reader *rd, const json_t *object)
+{
+	return rd->importer && json_is_object(object) && !json_object_get(object, "template") &&
+	       json_is_string(json_object_get(object, "name"));
+}
+
+/* `over` with `under` below the last of it. */
+static const struct layer *stacked(
+	struct reader *rd, const struct layer *over, const struct layer *under)
+{
+	if (!over)
+		return under;
+	struct layer l = *over;
+	l.under = stacked(rd, over->under, under);
+	return new_layer(rd, l);
+}
+
+/* `over` wins, member by member; defaults and declarations hold together. */
+static void overlay(struct reader *rd, struct members *m, const struct members *over)
+{
+	for (enum field_id id = 0; id < FIELD_COUNT; id++) {
+		if (!over->at[id])
+			continue;
+		m->at[id] = over->at[id];
+		m->place[id] = over->place[id];
+		m->importer[id] = over->importer[id];
+	}
+	m->defaults = stacked(rd, over->defaults, m->defaults);
+	m->args = stacked(rd, over->args, m->args);
+}
+
+/* Recipes that import each other several times multiply: a few files can stand for more nodes than
+ * a machine can hold. */
+static bool too_many(struct reader *rd, const struct place *place)
+{
+	if (++rd->imported < IMPORTS_MAX)
+		return false;
+	if (rd->imported == IMPORTS_MAX) {
+		report_error(rd->r, place_where(place), "the imports come to more than %d nodes",
+			IMPORTS_MAX);
+		report_hint(rd->r, "recipes that import each other several times multiply");
+	}
+	return true;
+}
+
+/* `envelope` has the members of the recipe whose whole template the node is; NULL: it is part of
+ * one. They lie between the recipe that is imported and the node's own. */
+static bool import(struct reader *rd, const json_t *object, const struct place *place,
+	const struct members *envelope, struct members *ret)
+{
+	struct str alias = json_str(json_object_get(object, "name"));
+	const struct place *name_place = place_member(rd->a, place, S("name"));
+	json_t *values = json_object_get(object, "values");
+	struct members own = { 0 }, m = { 0 };
+	struct imported im;
+
+	if (too_many(rd, place))
+		return false;
+	members_read(rd, object, place, &own);
+	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
+		return false;
+	members_of_recipe(rd, &im, &m);
+	if (!m.at[FIELD_TEMPLATE])
+		return false;
+	const struct layer *around = envelope ? envelope->defaults : NULL;
+	if (im.defaults)
+		m.defaults =
+			new_layer(rd, (struct layer){ im.defaults, place, m.defaults, around });
+	if (envelope)
+		overlay(rd, &m, envelope);
+	if (own.defaults)
+		own.defaults = new_layer(rd,
+			(struct layer){ own.defaults->value, own.defaults->place, NULL, around });
+	overlay(rd, &m, &own);
+	if (json_is_object(values))
+		m.defaults = new_layer(
+			rd, (struct layer){ values, place_member(rd->a, place, S("values")),
+				    m.defaults, around });
+	m.import = im.importer->origin->id;
+	*ret = m;
+	return true;
+}
+
+bool members_of_import(
+	struct reader *rd, const json_t *object, const struct place *place, struct members *ret)
+{
+	return import(rd, object, place, NULL, ret);
+}
+
+void members_of_recipe(struct reader *rd, const struct imported *im, struct members *ret)
+{
+	const struct importer *here = rd->importer;
+	struct members inner = { 0 };
+
+	rd->importer = im->importer;
+	/* A flag with a mistake in it does not hide those of the template. */
+	members_read(rd, im->recipe, im->place, ret);
+	const json_t *template = ret->at[FIELD_TEMPLATE];
+	if (json_is_object(template) && json_object_get(template, "template")) {
+		members_read(rd, template, ret->place[FIELD_TEMPLATE], &inner);
+		overlay(rd, ret, &inner);
+	}
+	template = ret->at[FIELD_TEMPLATE];
+	if (members_are_imported(rd, template)) {
+		struct members envelope = *ret;
+
+		envelope.at[FIELD_TEMPLATE] = ret->at[FIELD_TEMPLATE] = NULL;
+		(void)import(rd, template, envelope.place[FIELD_TEMPLATE], &envelope, ret);
+	}
+	rd->importer = here;
+}
