@@ -372,7 +372,7 @@ int record_files_stderr(struct record_files *f, const struct event *e)
 	AUTO_BUF text = BUF_INIT;
 	size_t from = 0;
 
-	buf_add(rest, e->data);
+	buf_add(rest, e->output.bytes);
 	struct str all = buf_str(rest);
 	for (;;) {
 		size_t end = str_find(all, '\n', from);

@@ -356,10 +356,10 @@ static void tell_done(struct record *rec, const struct event *e)
 					 .label = e->label,
 					 .command = buf_str(&rec->command),
 					 .attempt = (unsigned)e->attempt,
-					 .code = e->code,
-					 .killed = e->timeout,
+					 .code = e->end.code,
+					 .killed = e->end.timeout,
 					 .others = rec->active,
-					 .ms = e->ms,
+					 .ms = e->end.ms,
 					 .artifacts = rec->launch->artifacts,
 				 });
 	int r = line_log_append(&rec->outbox, buf_str(&line));
@@ -390,11 +390,11 @@ static void count(struct record *rec, const struct event *e)
 	} else if (e->kind == EVENT_COMMAND_DONE) {
 		rec->active--;
 		rec->completed += !rec->cancelled;
-		rec->failed += !e->ok && !rec->cancelled;
+		rec->failed += !e->end.ok && !rec->cancelled;
 	} else if (e->kind == EVENT_NODE_REUSED) {
 		rec->completed++;
-		rec->failed += !e->ok;
-	} else if (e->kind != EVENT_STEP) {
+		rec->failed += !e->end.ok;
+	} else if (!event_is_step(e->kind)) {
 		return;
 	}
 	/* The first checkpoint of a step recipe is there before its first step has ended. */
@@ -407,7 +407,7 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 {
 	rec->run = run;
 	if (e->kind == EVENT_COMMAND_OUTPUT) {
-		int r = e->is_stderr ? record_files_stderr(&rec->files, e) : 0;
+		int r = e->output.is_stderr ? record_files_stderr(&rec->files, e) : 0;
 
 		if (r < 0)
 			failed(rec, "cannot write stderr.log", r);

@@ -222,8 +222,15 @@ static const char *const *mask_argv(const struct mask *m, const char *const *arg
 void mask_event(const struct mask *m, const struct event *e, struct event *ret, struct arena *a)
 {
 	*ret = *e;
-	ret->argv = mask_argv(m, e->argv, a);
 	ret->label = mask_text(m, e->label, a);
-	ret->error = mask_text(m, e->error, a);
-	ret->data = mask_text(m, e->data, a);
+	if (e->kind == EVENT_COMMAND_START) {
+		ret->argv = mask_argv(m, e->argv, a);
+	} else if (e->kind == EVENT_COMMAND_OUTPUT) {
+		ret->output.bytes = mask_text(m, e->output.bytes, a);
+	} else if (e->kind == EVENT_RUN_FAILED) {
+		ret->result.error = mask_text(m, e->result.error, a);
+	} else if (event_is_step(e->kind)) {
+		ret->step.env = mask_text(m, e->step.env, a);
+		ret->step.error = mask_text(m, e->step.error, a);
+	}
 }

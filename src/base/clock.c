@@ -1,5 +1,6 @@
 #include "base/clock.h"
 
+#include <string.h>
 #include <time.h>
 
 uint64_t clock_mono_us(void)
@@ -47,6 +48,25 @@ void clock_rfc3339(struct buf *b, uint64_t real_ms)
 	at = put_part(at, tm.tm_sec, 2, '.');
 	at = put_part(at, (int)(real_ms % 1000), 3, 'Z');
 	buf_add(b, (struct str){ text, (size_t)(at - text) });
+}
+
+uint64_t clock_read_rfc3339(struct str s)
+{
+	char text[64];
+	struct tm tm = { 0 };
+	uint64_t ms = 0;
+
+	if (s.len < 20 || s.len >= sizeof(text) || s.p[s.len - 1] != 'Z')
+		return 0;
+	memcpy(text, s.p, s.len);
+	text[s.len] = '\0';
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	time_t seconds = rest ? timegm(&tm) : -1;
+	if (seconds < 0)
+		return 0;
+	if (*rest == '.' && !str_to_uint((struct str){ rest + 1, 3 }, &ms))
+		return 0;
+	return (uint64_t)seconds * 1000 + ms;
 }
 
 void clock_duration(struct buf *b, uint64_t ms)

@@ -9,6 +9,8 @@ uint64_t clock_real_ms(void);
 
 /* RFC 3339, UTC, with milliseconds: 2026-11-15T18:42:10.123Z. */
 void clock_rfc3339(struct buf *b, uint64_t real_ms);
+/* … and back, fractions beyond milliseconds cut off; 0: it is not such a time. */
+uint64_t clock_read_rfc3339(struct str s);
 
 /* A duration for people: "8 ms", "3.2 s", "1 min 05 s", "2 h 03 min". */
 void clock_duration(struct buf *b, uint64_t ms);

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 
 #include "base/clock.h"
 #include "engine/steps.h"
@@ -68,7 +67,8 @@ void call_begin(struct frame *f)
 		return;
 	}
 	f->count = f->next = 1;
-	step_tell(f, "recipe:start", ",\"depth\":%u", st->call.depth);
+	run_emit_frame(f->run,
+		&(struct event){ .kind = EVENT_RECIPE_START, .step.number = st->call.depth }, f);
 	struct frame *child =
 		frame_new(f->run, f, st->call.graph->root, FRAME_CHILD, 0, NULL, false);
 	schedule_call(child, frame_enter);
@@ -87,7 +87,7 @@ void call_child_ended(struct frame *f, struct frame *child)
 		/* A recipe that ended early has ended well for whoever called it. */
 		o.partial = false;
 		o.value = f->node->step->ops->returned(&f->steps->call);
-		step_tell(f, "recipe:complete", "%s", "");
+		run_emit_frame(f->run, &(struct event){ .kind = EVENT_RECIPE_COMPLETE }, f);
 	}
 	o.carried = FAILURE_CONTINUE;
 	frame_attempt_done(f, &o);
@@ -154,8 +154,8 @@ void gate_begin(struct frame *f)
 		frame_end_halted(f);
 		return;
 	}
-	static const char *const words[] = { "pending", "approved", "denied" };
-	step_tell(f, "recipe:approval", ",\"state\":\"%s\"", words[answer]);
+	run_emit_frame(
+		f->run, &(struct event){ .kind = EVENT_RECIPE_APPROVAL, .step.answer = answer }, f);
 	if (answer == GATE_PENDING) {
 		pause_run(f, buf_str(&name), buf_str(&prompt));
 		stop_run(f, RUN_PAUSED);
@@ -217,8 +217,11 @@ static void waited(struct frame *f)
 		frame_end_halted(f);
 		return;
 	}
-	step_tell(f, code ? "step:wait:error" : "step:wait:complete",
-		",\"code\":%d,\"ms\":%" PRIu64, code, ms);
+	run_emit_frame(f->run,
+		&(struct event){ .kind = code ? EVENT_WAIT_ERROR : EVENT_WAIT_COMPLETE,
+			.step.code = code,
+			.step.ms = ms },
+		f);
 	wait_over(f);
 }
 
@@ -257,6 +260,7 @@ void wait_begin(struct frame *f)
 	st->owner = f;
 	st->pause.fire = on_waited;
 	f->run->executing = true;
-	step_tell(f, "step:wait:start", ",\"ms\":%" PRIu64, f->node->step->wait_ms);
+	run_emit_frame(f->run,
+		&(struct event){ .kind = EVENT_WAIT_START, .step.ms = f->node->step->wait_ms }, f);
 	timer_start(f->run->loop, &st->pause, f->node->step->wait_ms);
 }

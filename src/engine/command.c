@@ -63,8 +63,7 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 	if (f->run->options.tell_output)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
-				.data = data,
-				.is_stderr = stream == JOB_STDERR },
+				.output = { data, stream == JOB_STDERR } },
 			f);
 }
 
@@ -199,12 +198,12 @@ static void judge(struct frame *f, const struct verdict *v, struct content *out)
 	run_emit_frame(f->run,
 		&(struct event){ .kind = v->recalled ? EVENT_NODE_REUSED : EVENT_COMMAND_DONE,
 			.attempt = f->attempt,
-			.code = o.code,
-			.signal = o.signal,
-			.timeout = o.timed_out,
-			.ok = o.ok,
-			.ms = loop_now(f->run->loop) - f->began_ms,
-			.stdout_bytes = content_size(out) },
+			.end = { .ok = o.ok,
+				.timeout = o.timed_out,
+				.code = o.code,
+				.signal = o.signal,
+				.ms = loop_now(f->run->loop) - f->began_ms,
+				.stdout_bytes = content_size(out) } },
 		f);
 	if (!o.ok && cancelled) {
 		o.halted = true; /* what a cancel ended is no failure */
@@ -493,9 +492,12 @@ static bool make_step(
 		spec->max_output = s->max_output;
 		spec->keep_err = true;
 		if (!f->announced)
-			step_tell(f, s->agent ? "step:agent:start" : "step:bash:start",
-				",\"attempt\":%" PRIu64 "%s%s", f->attempt,
-				made->shown.len ? ",\"env\":" : "", buf_cstr(&made->shown));
+			run_emit_frame(r,
+				&(struct event){
+					.kind = s->agent ? EVENT_AGENT_START : EVENT_BASH_START,
+					.attempt = f->attempt,
+					.step.env = buf_str(&made->shown) },
+				f);
 	} else {
 		schedule_release(&r->schedule, f->pool);
 	}

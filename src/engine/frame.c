@@ -1,6 +1,5 @@
 #include "engine/frame.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "engine/steps.h"
@@ -169,9 +168,9 @@ static void end(struct frame *f)
 	if (node_is_group(f->node) && f->attempt)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_NODE_DONE,
-				.ok = f->outcome.ok,
-				.code = f->outcome.code,
-				.timeout = f->outcome.timed_out },
+				.end.ok = f->outcome.ok,
+				.end.code = f->outcome.code,
+				.end.timeout = f->outcome.timed_out },
 			f);
 	schedule_call(f, deliver);
 }
@@ -256,7 +255,10 @@ static void pause_before_retry(struct frame *f)
 {
 	uint64_t ms = step_pause(f->node->step, f->attempt);
 
-	step_tell(f, "step:retry", ",\"attempt\":%" PRIu64 ",\"ms\":%" PRIu64, f->attempt + 1, ms);
+	run_emit_frame(f->run,
+		&(struct event){
+			.kind = EVENT_STEP_RETRY, .attempt = f->attempt + 1, .step.ms = ms },
+		f);
 	f->attempt++;
 	bool recorded = leaf_recorded(f);
 	f->attempt--;

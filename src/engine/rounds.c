@@ -184,7 +184,8 @@ static void loop_over(struct frame *f, bool halted)
 		if (step_listed(f))
 			json_object_deln(
 				f->run->rounds, f->node->step->id.p, f->node->step->id.len);
-		step_tell(f, "recipe:loop_complete", ",\"iterations\":%" PRIu64, f->next);
+		run_emit_frame(f->run,
+			&(struct event){ .kind = EVENT_LOOP_COMPLETE, .step.number = f->next }, f);
 		if (step_listed(f) && (f->node->step->collect.len || f->node->step->output.len))
 			f->run->last_output = f->node->step->collect.len ? f->node->step->collect
 									 : f->node->step->output;
@@ -204,7 +205,8 @@ static void start_round(struct frame *f)
 	if (step_listed(f))
 		json_object_setn_new_nocheck(f->run->rounds, f->node->step->id.p,
 			f->node->step->id.len, json_integer((json_int_t)f->next));
-	step_tell(f, "recipe:loop_iteration", ",\"iteration\":%" PRIu64, index);
+	run_emit_frame(
+		f->run, &(struct event){ .kind = EVENT_LOOP_ITERATION, .step.number = index }, f);
 	schedule_call(child, frame_enter);
 }
 
@@ -328,7 +330,8 @@ static void note_failure(struct frame *f, const struct outcome *o)
 {
 	struct step_state *st = f->steps;
 
-	step_tell(f, "recipe:iteration_failed", ",\"code\":%d", o->code);
+	run_emit_frame(
+		f->run, &(struct event){ .kind = EVENT_ITERATION_FAILED, .step.code = o->code }, f);
 	if (f->node->step->on_error == STEP_FAILURE_CONTINUE)
 		return;
 	if (!st->failed) {

@@ -147,9 +147,9 @@ static void conclude(struct run *r)
 		step_tell_run(r, false);
 	run_emit(r, &(struct event){
 			    .kind = went_well(res->status) ? EVENT_RUN_DONE : EVENT_RUN_FAILED,
-			    .status = status_str((enum roux_status)res->status),
-			    .code = res->code,
-			    .error = str_of(res->error),
+			    .result = { .status = status_str((enum roux_status)res->status),
+				    .error = str_of(res->error),
+				    .code = res->code },
 		    });
 	if (r->options.ended)
 		r->options.ended(r->options.ended_data); /* may free `r` */
@@ -264,7 +264,7 @@ void run_fail(struct run *r, enum run_status status)
 
 void run_told(struct run *r, struct str id, uint64_t bytes)
 {
-	run_emit(r, &(struct event){ .kind = EVENT_RUN_MESSAGE, .id = id, .bytes = bytes });
+	run_emit(r, &(struct event){ .kind = EVENT_RUN_MESSAGE, .message = { id, bytes } });
 }
 
 void run_abort(struct run *r, const char *what, int error)
@@ -479,7 +479,7 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	if (p->graph->steps)
 		start_steps(r);
 	run_emit(r, &(struct event){
-			    .kind = EVENT_RUN_START, .run = str_of(o->id), .pid = (int)getpid() });
+			    .kind = EVENT_RUN_START, .run = { str_of(o->id), (int)getpid() } });
 	if (p->graph->steps)
 		step_tell_run(r, true);
 	struct content *in = open_input(r, &live);

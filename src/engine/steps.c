@@ -1,7 +1,5 @@
 #include "engine/steps.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -94,53 +92,34 @@ void step_enter(struct frame *f)
 	if (s->stage_value)
 		json_object_set(vars, "stage", (json_t *)s->stage_value);
 	if (s->listed)
-		step_tell(f, "recipe:step", ",\"index\":%" PRIu64, f->index);
+		run_emit_frame(f->run,
+			&(struct event){ .kind = EVENT_RECIPE_STEP, .step.number = f->index }, f);
 }
 
-void step_tell(struct frame *f, const char *name, const char *more, ...)
+static enum event_kind end_kind(enum run_status status)
 {
-	AUTO_BUF text = BUF_INIT;
-	va_list args;
-
-	if (!f->run->options.listen)
-		return;
-	va_start(args, more);
-	buf_vprintf(&text, more, args);
-	va_end(args);
-	run_emit_frame(f->run,
-		&(struct event){ .kind = EVENT_STEP, .name = str_of(name), .data = buf_str(&text) },
-		f);
-}
-
-static const char *end_name(enum run_status status)
-{
-	if (status == RUN_PAUSED)
-		return NULL; /* it has not come to its end */
 	if (status == RUN_DONE || status == RUN_PARTIAL)
-		return "recipe:complete";
-	return status == RUN_CANCELLED || status == RUN_KILLED ? "recipe:cancelled"
-							       : "recipe:error";
+		return EVENT_RECIPE_COMPLETE;
+	return status == RUN_CANCELLED || status == RUN_KILLED ? EVENT_RECIPE_CANCELLED
+							       : EVENT_RECIPE_ERROR;
 }
 
 void step_tell_run(struct run *r, bool begins)
 {
 	const struct run_result *res = &r->result;
-	const char *name = begins ? "recipe:start" : end_name(res->status);
-	AUTO_BUF more = BUF_INIT;
+	struct event e = { .kind = EVENT_RECIPE_START,
+		.path = S("."),
+		.node = r->plan->graph->root,
+		.step.number = 1 };
 
-	if (!r->options.listen || !name)
-		return;
-	if (begins) {
-		buf_adds(&more, ",\"depth\":1");
-	} else if (res->error) {
-		buf_adds(&more, ",\"error\":");
-		json_write_str(&more, str_of(res->error));
-	}
-	run_emit(r, &(struct event){ .kind = EVENT_STEP,
-			    .name = str_of(name),
-			    .path = S("."),
-			    .node = r->plan->graph->root,
-			    .data = buf_str(&more) });
+	if (!begins && res->status == RUN_PAUSED)
+		return; /* it has not come to its end */
+	if (!begins)
+		e = (struct event){ .kind = end_kind(res->status),
+			.path = e.path,
+			.node = e.node,
+			.step.error = res->error ? str_of(res->error) : S("") };
+	run_emit(r, &e);
 }
 
 void step_mistake(struct frame *f)
@@ -179,7 +158,7 @@ void step_skip(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
 
-	step_tell(f, "step:skip", "%s", "");
+	run_emit_frame(f->run, &(struct event){ .kind = EVENT_STEP_SKIP }, f);
 	if (!step_listed(f))
 		return;
 	json_array_append_new(f->run->skipped, json_from_str(s->id));
@@ -313,11 +292,14 @@ static void tell_end(struct frame *f)
 
 	if (f->node->kind != NODE_COMMAND)
 		return;
-	step_tell(f,
-		s->agent ? (o->ok ? "step:agent:complete" : "step:agent:error")
-			 : (o->ok ? "step:bash:complete" : "step:bash:error"),
-		",\"code\":%d,\"ms\":%" PRIu64 ",\"truncated\":%s", o->code,
-		loop_now(f->run->loop) - f->entered_ms, o->cut ? "true" : "false");
+	enum event_kind kind = s->agent ? (o->ok ? EVENT_AGENT_COMPLETE : EVENT_AGENT_ERROR)
+					: (o->ok ? EVENT_BASH_COMPLETE : EVENT_BASH_ERROR);
+	run_emit_frame(f->run,
+		&(struct event){ .kind = kind,
+			.step.code = o->code,
+			.step.ms = loop_now(f->run->loop) - f->entered_ms,
+			.step.truncated = o->cut },
+		f);
 }
 
 void step_finish(struct frame *f)

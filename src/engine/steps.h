@@ -46,7 +46,6 @@ void step_skip_node(struct run *r, const struct node *n);
 /* A mistake of the author, found while running: an issue has been added. The run fails. */
 void step_mistake(struct frame *f);
 /* Tells an event of this dialect; `more` are members that begin with a comma. */
-void step_tell(struct frame *f, const char *name, const char *more, ...) PRINTF(3, 4);
 /* The recipe that was started begins, or has come to its end. */
 void step_tell_run(struct run *r, bool begins);
 /* What a failed step says of itself, as a failure of the run. */

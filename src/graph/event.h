@@ -1,65 +1,116 @@
 #pragma once
 
+#include <jansson.h>
+
 #include "base/buf.h"
 #include "base/str.h"
+#include "graph/gate.h"
 
+struct arena;
 struct node;
 
-/* Every change of state of a run, told once. The engine emits; ledger, live view, plain lines and
- * `--events` listen. */
+/* Every change of state of a run, told once. The engine emits; record, live view, plain lines and
+ * `--events` listen. Most kinds are also written as a line of JSON and can be read back from it. */
 enum event_kind {
 	EVENT_RUN_START,
-	EVENT_NODE_START, /* a group has begun: not written out, for views */
+	EVENT_NODE_START, /* a group begins: not written, for views */
 	EVENT_NODE_DONE,  /* … and ended */
 	EVENT_COMMAND_START,
-	EVENT_COMMAND_OUTPUT, /* some bytes came: not written out, for views */
+	EVENT_COMMAND_OUTPUT, /* bytes have come: not written, for views */
 	EVENT_COMMAND_DONE,
 	EVENT_NODE_SKIPPED,
 	EVENT_NODE_REUSED, /* a command of a resumed run that had been executed before */
 	EVENT_NODE_RETRY,
-	EVENT_STEP,        /* of a step recipe: `name` says what, `data` has more members */
-	EVENT_RUN_MESSAGE, /* somebody sent the run a message */
+	EVENT_RUN_MESSAGE, /* the run was sent a message */
 	EVENT_RUN_CANCEL,
 	EVENT_RUN_KILL,
 	EVENT_RUN_DONE,
 	EVENT_RUN_FAILED,
+	/* Of step recipes only (step-recipes.md section 15). "recipe:…": a recipe, the one that was
+	 * started or one that a step calls. */
+	EVENT_RECIPE_START,
+	EVENT_RECIPE_STEP,
+	EVENT_RECIPE_COMPLETE,
+	EVENT_RECIPE_ERROR,
+	EVENT_RECIPE_CANCELLED,
+	EVENT_RECIPE_APPROVAL,
+	EVENT_LOOP_ITERATION,
+	EVENT_LOOP_COMPLETE,
+	EVENT_ITERATION_FAILED,
+	EVENT_BASH_START,
+	EVENT_BASH_COMPLETE,
+	EVENT_BASH_ERROR,
+	EVENT_AGENT_START,
+	EVENT_AGENT_COMPLETE,
+	EVENT_AGENT_ERROR,
+	EVENT_WAIT_START,
+	EVENT_WAIT_COMPLETE,
+	EVENT_WAIT_ERROR,
+	EVENT_STEP_RETRY,
+	EVENT_STEP_SKIP,
 };
+enum { EVENT_KINDS = EVENT_STEP_SKIP + 1 };
 
-/* Everything is borrowed until the listener returns. Members that an event does not have are 0. */
+/* Everything is borrowed until the listener returns. Members that an event does not have are 0;
+ * of the union only the one that its kind names may be read. */
 struct event {
 	enum event_kind kind;
-	uint64_t seq;     /* from 1 without gaps over the events that are written out */
-	uint64_t time_ms; /* real time */
-	uint64_t mono_ms; /* monotonic, for durations */
-	struct str path;  /* of the node; empty for run events */
-	const struct node *node;
-	struct str label;
-	const char *const *argv; /* COMMAND_START, NULL-terminated */
-	uint64_t attempt;
-	uint64_t count; /* NODE_START: how many children there will be */
-	int code, signal;
-	bool timeout, ok; /* ok: COMMAND_DONE, NODE_DONE */
-	uint64_t ms;
-	uint64_t stdout_bytes;
-	struct str data; /* COMMAND_OUTPUT; may be empty when the bytes went past unseen */
-	bool is_stderr;
-	struct str name;   /* STEP: "recipe:step" …; its step is `label` */
-	struct str run;    /* RUN_START: its id, or empty */
-	int pid;           /* RUN_START */
-	struct str id;     /* RUN_MESSAGE */
-	uint64_t bytes;    /* RUN_MESSAGE */
-	struct str status; /* RUN_DONE, RUN_FAILED */
-	struct str error;
+	uint64_t seq;            /* from 1 without gaps over the events that are written */
+	uint64_t time_ms;        /* real time */
+	uint64_t mono_ms;        /* monotonic, for durations; 0 when it was read from a record */
+	struct str path;         /* of the node; empty for events of the run */
+	const struct node *node; /* NULL when it was read from a record */
+	struct str label;        /* of the node; of steps the id */
+	uint64_t attempt;        /* from 1; of STEP_RETRY the one that comes */
+	union {
+		struct {
+			struct str id; /* empty: not recorded */
+			int pid;
+		} run;                   /* RUN_START */
+		uint64_t count;          /* NODE_START: how many children there will be */
+		const char *const *argv; /* COMMAND_START, NULL-terminated */
+		struct {
+			struct str bytes; /* may be empty when they went past unseen */
+			bool is_stderr;
+		} output; /* COMMAND_OUTPUT */
+		struct {
+			bool ok, timeout;
+			int code, signal;
+			uint64_t ms; /* of the last attempt */
+			uint64_t stdout_bytes;
+		} end; /* COMMAND_DONE, NODE_REUSED, NODE_DONE */
+		struct {
+			struct str id;
+			uint64_t bytes;
+		} message;  /* RUN_MESSAGE */
+		int signal; /* RUN_CANCEL, RUN_KILL; 0: asked for in another way */
+		struct {
+			struct str status, error;
+			int code;
+		} result; /* RUN_DONE, RUN_FAILED */
+		struct {
+			uint64_t number; /* index of the step, round, rounds or depth of calls */
+			uint64_t ms; /* ends: how long it took; WAIT_START, STEP_RETRY: the pause */
+			int code;
+			bool truncated;          /* it printed more than is kept */
+			enum gate_answer answer; /* RECIPE_APPROVAL */
+			struct str env;          /* …_START: an object of JSON, or empty */
+			struct str error;        /* of the end of a recipe; empty: none */
+		} step;                          /* all kinds of step recipes */
+	};
 };
 
 typedef void event_fn(void *data, const struct event *e);
 
-/* Whether it is the EVENT_STEP of that name. */
-bool event_is(const struct event *e, const char *name);
-/* A number among its members; 0: it has none. */
-uint64_t event_number(const struct event *e, const char *member);
+static inline bool event_is_step(enum event_kind kind)
+{
+	return kind >= EVENT_RECIPE_START;
+}
 
-/* "command.start"; NULL for those that are not written out. */
+/* "command.start"; NULL for those that are not written. */
 const char *event_name(enum event_kind kind);
-/* One JSON object on one line, without the newline. */
+/* One JSON object on one line, without the newline. Only for kinds that have a name. */
 void event_json(const struct event *e, struct buf *b);
+/* The event that an object of event_json() tells. Strings are borrowed from the object, the rest
+ * is in the arena. False: it is not an event, or one that this version does not know. */
+bool event_read(const json_t *object, struct arena *a, struct event *ret);

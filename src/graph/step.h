@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "graph/gate.h"
 #include "graph/node.h"
 
 /*
@@ -89,9 +90,6 @@ struct step_call {
 	unsigned depth; /* the first one: 1 */
 	uint64_t max_depth, max_agents;
 };
-
-/* How an answer at a gate stands. */
-enum gate_answer { GATE_PENDING, GATE_APPROVED, GATE_DENIED, GATE_FAILED };
 
 /* What the engine asks of whoever runs a step recipe. Every call may be NULL. */
 struct step_host {

@@ -156,18 +156,18 @@ static void add_start(struct buf *b, const struct event *e)
 static void add_done(struct buf *b, const struct event *e)
 {
 	add_node(b, e);
-	if (e->ok)
+	if (e->end.ok)
 		buf_adds(b, "done");
-	else if (e->timeout)
+	else if (e->end.timeout)
 		buf_adds(b, "timed out");
-	else if (e->signal)
-		buf_printf(b, "failed with signal %d", e->signal);
-	else if (e->code)
-		buf_printf(b, "failed with code %d", e->code);
+	else if (e->end.signal)
+		buf_printf(b, "failed with signal %d", e->end.signal);
+	else if (e->end.code)
+		buf_printf(b, "failed with code %d", e->end.code);
 	else
 		buf_adds(b, "failed");
-	buf_adds(b, e->timeout && !e->ok ? " after " : " in ");
-	clock_duration(b, e->ms);
+	buf_adds(b, e->end.timeout && !e->end.ok ? " after " : " in ");
+	clock_duration(b, e->end.ms);
 }
 
 static void add_stop(struct buf *b, const struct event *e, const char *what)
@@ -180,19 +180,19 @@ static void add_stop(struct buf *b, const struct event *e, const char *what)
 /* What only steps have. False: there is nothing to say. */
 static bool add_step(struct buf *b, const struct event *e)
 {
-	if (event_is(e, "step:retry")) {
+	if (e->kind == EVENT_STEP_RETRY) {
 		add_node(b, e);
-		buf_printf(b, "retry, attempt %" PRIu64 ", in ", event_number(e, "attempt"));
-		clock_duration(b, event_number(e, "ms"));
-	} else if (event_is(e, "step:wait:start")) {
+		buf_printf(b, "retry, attempt %" PRIu64 ", in ", e->attempt);
+		clock_duration(b, e->step.ms);
+	} else if (e->kind == EVENT_WAIT_START) {
 		add_node(b, e);
 		buf_adds(b, "wait for ");
-		clock_duration(b, event_number(e, "ms"));
-	} else if (event_is(e, "recipe:approval")) {
+		clock_duration(b, e->step.ms);
+	} else if (e->kind == EVENT_RECIPE_APPROVAL) {
 		add_node(b, e);
-		buf_adds(b, str_contains(e->data, S("approved")) ? "approved"
-			    : str_contains(e->data, S("denied")) ? "denied"
-								 : "waits for approval");
+		buf_adds(b, e->step.answer == GATE_APPROVED ? "approved"
+			    : e->step.answer == GATE_DENIED ? "denied"
+							    : "waits for approval");
 	} else {
 		return false;
 	}
@@ -224,7 +224,7 @@ static bool add_group(struct plain_lines *l, const struct event *e)
 		if (!row)
 			return false;
 		add_node(&l->text, e);
-		buf_adds(&l->text, e->ok ? "done: " : "failed: ");
+		buf_adds(&l->text, e->end.ok ? "done: " : "failed: ");
 		add_progress(&l->text, row, e->mono_ms);
 		end_loop(l, row);
 		return true;
@@ -320,12 +320,12 @@ void plain_lines_event(void *lines, const struct event *e)
 		count_round(l, e, false);
 		add_node(b, e);
 		buf_printf(b, "reused: it ended %s before",
-			e->ok        ? "well"
-			: e->timeout ? "out of time"
-				     : "with a failure");
+			e->end.ok        ? "well"
+			: e->end.timeout ? "out of time"
+					 : "with a failure");
 		break;
 	case EVENT_RUN_MESSAGE:
-		buf_printf(b, "message of %" PRIu64 " bytes", e->bytes);
+		buf_printf(b, "message of %" PRIu64 " bytes", e->message.bytes);
 		break;
 	case EVENT_NODE_RETRY:
 		take_back(l, e);
@@ -340,10 +340,6 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_RUN_KILL:
 		add_stop(b, e, "killed");
 		break;
-	case EVENT_STEP:
-		if (!add_step(b, e))
-			return;
-		break;
 	case EVENT_NODE_START:
 	case EVENT_NODE_DONE:
 		if (!add_group(l, e))
@@ -354,6 +350,10 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_RUN_DONE:
 	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
 		return;
+	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:
+		if (!add_step(b, e))
+			return;
+		break;
 	}
 	buf_addc(b, '\n');
 	if (b->len > FLUSH_BYTES)

@@ -161,12 +161,13 @@ void live_tree_done(struct live_tree *t)
 static void set_caption(struct live_row *r, const struct event *e)
 {
 	AUTO_BUF text = BUF_INIT;
+	const char *const *argv = e->kind == EVENT_COMMAND_START ? e->argv : NULL;
 	size_t count = 0;
 
 	buf_reset(&r->caption);
 	if (str_ends(e->path, S("recover")))
 		buf_adds(&r->caption, "recover: ");
-	while (e->argv && e->argv[count])
+	while (argv && argv[count])
 		count++;
 	const struct node *n = e->node;
 	uint64_t round = n && n->step ? path_round(e->path) : 0;
@@ -180,7 +181,7 @@ static void set_caption(struct live_row *r, const struct event *e)
 	else if (e->label.len)
 		buf_add(&text, e->label);
 	else if (count)
-		command_display(&text, e->argv, count);
+		command_display(&text, argv, count);
 	else if (e->node)
 		buf_add(&text, node_caption(e->node));
 	else
@@ -242,19 +243,19 @@ static void end_node(struct live_tree *t, const struct event *e, bool command)
 	if (r)
 		remove_row(t, r);
 	/* What a cancel ended is no failure. */
-	if (!e->ok && t->stopping)
+	if (!e->end.ok && t->stopping)
 		return;
-	if (command && e->ok)
+	if (command && e->end.ok)
 		t->done++;
 	else if (command)
 		t->failed++;
 	if (r)
-		count_in_group(t, e->path, e->ok, 1);
+		count_in_group(t, e->path, e->end.ok, 1);
 }
 
 /* The failure of the attempt before was no end after all. A node that still has a row was not
  * counted as ended, so there is nothing to take back. */
-static struct live_row *retry(struct live_tree *t, const struct event *e, uint64_t attempt)
+static struct live_row *retry(struct live_tree *t, const struct event *e)
 {
 	struct live_row *r = live_tree_find(t, e->path);
 
@@ -265,7 +266,7 @@ static struct live_row *retry(struct live_tree *t, const struct event *e, uint64
 		r = add(t, e, LIVE_WAITING);
 		set_caption(r, e);
 	}
-	r->attempt = attempt;
+	r->attempt = e->attempt;
 	return r;
 }
 
@@ -274,19 +275,19 @@ static void step_event(struct live_tree *t, const struct event *e)
 {
 	struct live_row *r;
 
-	if (event_is(e, "step:wait:start")) {
+	if (e->kind == EVENT_WAIT_START) {
 		r = begin(t, e, LIVE_WAITING);
-		r->until_ms = e->mono_ms + event_number(e, "ms");
-	} else if (event_is(e, "step:wait:complete") || event_is(e, "step:wait:error")) {
+		r->until_ms = e->mono_ms + e->step.ms;
+	} else if (e->kind == EVENT_WAIT_COMPLETE || e->kind == EVENT_WAIT_ERROR) {
 		r = live_tree_find(t, e->path);
 		if (r)
 			remove_row(t, r);
-		count_in_group(t, e->path, event_is(e, "step:wait:complete"), 1);
-	} else if (event_is(e, "step:retry")) {
-		r = retry(t, e, event_number(e, "attempt"));
-		r->until_ms = e->mono_ms + event_number(e, "ms");
-	} else if (event_is(e, "recipe:approval")) {
-		count_in_group(t, e->path, true, str_contains(e->data, S("approved")));
+		count_in_group(t, e->path, e->kind == EVENT_WAIT_COMPLETE, 1);
+	} else if (e->kind == EVENT_STEP_RETRY) {
+		r = retry(t, e);
+		r->until_ms = e->mono_ms + e->step.ms;
+	} else if (e->kind == EVENT_RECIPE_APPROVAL) {
+		count_in_group(t, e->path, true, e->step.answer == GATE_APPROVED);
 	}
 }
 
@@ -307,7 +308,7 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 	case EVENT_COMMAND_OUTPUT:
 		r = live_tree_find(t, e->path);
 		if (r)
-			last_line_feed(&r->last, e->data);
+			last_line_feed(&r->last, e->output.bytes);
 		break;
 	case EVENT_COMMAND_DONE:
 	case EVENT_NODE_DONE:
@@ -317,12 +318,12 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 		count_in_group(t, e->path, true, 1);
 		break;
 	case EVENT_NODE_REUSED:
-		count_in_group(t, e->path, e->ok, 1);
-		t->done += e->ok;
-		t->failed += !e->ok;
+		count_in_group(t, e->path, e->end.ok, 1);
+		t->done += e->end.ok;
+		t->failed += !e->end.ok;
 		break;
 	case EVENT_NODE_RETRY:
-		(void)retry(t, e, e->attempt);
+		(void)retry(t, e);
 		break;
 	case EVENT_RUN_CANCEL:
 	case EVENT_RUN_KILL:
@@ -332,11 +333,11 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 	case EVENT_RUN_FAILED:
 		t->ended = true;
 		break;
-	case EVENT_STEP:
-		step_event(t, e);
-		break;
 	case EVENT_RUN_START:
 	case EVENT_RUN_MESSAGE:
+		break;
+	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:
+		step_event(t, e);
 		break;
 	}
 }

@@ -78,11 +78,11 @@ void step_name(struct buf *b, const struct event *e)
 static struct stream *find(struct stream_lines *s, const struct event *e)
 {
 	vec_each (o, &s->open)
-		if ((*o)->is_stderr == e->is_stderr && str_eq(buf_str(&(*o)->path), e->path))
+		if ((*o)->is_stderr == e->output.is_stderr && str_eq(buf_str(&(*o)->path), e->path))
 			return *o;
 	struct stream *o = mem_new(struct stream);
 	buf_add(&o->path, e->path);
-	o->is_stderr = e->is_stderr;
+	o->is_stderr = e->output.is_stderr;
 	vec_push(&s->open, o);
 	return o;
 }
@@ -99,7 +99,7 @@ static void put_line(const struct event *e, struct str line, struct buf *ret)
 static void feed(struct stream_lines *s, const struct event *e, struct buf *ret)
 {
 	struct stream *o = find(s, e);
-	struct str rest = e->data;
+	struct str rest = e->output.bytes;
 
 	while (rest.len) {
 		size_t end = str_find(rest, '\n', 0);

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic-file.h"
@@ -35,19 +34,7 @@ struct str look_text(const json_t *object, const char *name)
 
 uint64_t look_time(const json_t *text)
 {
-	struct str s = json_is_string(text) ? json_str(text) : S("");
-	struct tm tm = { 0 };
-	uint64_t ms = 0;
-
-	if (s.len < 20 || s.p[s.len - 1] != 'Z')
-		return 0;
-	const char *rest = strptime(s.p, "%Y-%m-%dT%H:%M:%S", &tm);
-	time_t seconds = rest ? timegm(&tm) : -1;
-	if (seconds < 0)
-		return 0;
-	if (*rest == '.' && !str_to_uint((struct str){ rest + 1, 3 }, &ms))
-		return 0;
-	return (uint64_t)seconds * 1000 + ms;
+	return json_is_string(text) ? clock_read_rfc3339(json_str(text)) : 0;
 }
 
 /* A JSON object of a run directory. What cannot be read is told and does no harm. */

@@ -67,24 +67,24 @@ static void each_event_is_one_line(void **state)
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
 						.path = S("1.0"),
 						.label = S("gpt"),
-						.ok = true,
-						.ms = 8 }),
+						.end.ok = true,
+						.end.ms = 8 }),
 		"[1.0 gpt] done in 8 ms\n");
-	assert_string_equal(
-		line_of(&f,
-			(struct event){
-				.kind = EVENT_COMMAND_DONE, .path = S("2"), .code = 1, .ms = 30 }),
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
+						.path = S("2"),
+						.end.code = 1,
+						.end.ms = 30 }),
 		"[2] failed with code 1 in 30 ms\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
 						.path = S("2"),
-						.signal = 9,
-						.ms = 1500 }),
+						.end.signal = 9,
+						.end.ms = 1500 }),
 		"[2] failed with signal 9 in 1.5 s\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
 						.path = S("2"),
-						.timeout = true,
-						.signal = 15,
-						.ms = 30 }),
+						.end.timeout = true,
+						.end.signal = 15,
+						.end.ms = 30 }),
 		"[2] timed out after 30 ms\n");
 	assert_string_equal(
 		line_of(&f,
@@ -97,8 +97,8 @@ static void each_event_is_one_line(void **state)
 		"run cancelled by signal 2\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_RUN_KILL }), "run killed\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_RUN_FAILED,
-						.status = S("failed"),
-						.error = S("it broke") }),
+						.result.status = S("failed"),
+						.result.error = S("it broke") }),
 		"");
 	teardown(&f);
 }
@@ -106,16 +106,18 @@ static void each_event_is_one_line(void **state)
 static void events_for_views_have_no_line(void **state)
 {
 	static const enum event_kind kinds[] = { EVENT_RUN_START, EVENT_NODE_START, EVENT_NODE_DONE,
-		EVENT_COMMAND_OUTPUT, EVENT_RUN_DONE };
+		EVENT_RUN_DONE };
 	struct fixture f;
 
 	(void)state;
 	setup(&f);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		assert_string_equal(line_of(&f, (struct event){ .kind = kinds[i],
-							.path = S("1"),
-							.data = S("text\n") }),
-			"");
+		assert_string_equal(
+			line_of(&f, (struct event){ .kind = kinds[i], .path = S("1") }), "");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_OUTPUT,
+						.path = S("1"),
+						.output.bytes = S("text\n") }),
+		"");
 	teardown(&f);
 }
 
@@ -187,23 +189,23 @@ static void loops_of_steps_count_their_rounds(void **state)
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
 						.node = &body,
 						.path = S("1.r5"),
-						.ok = true,
-						.ms = 8,
+						.end.ok = true,
+						.end.ms = 8,
 						.mono_ms = 1100 }),
 		"[1.r5 work] done in 8 ms (1/200)\n");
 	/* A failure that is tried again has not ended. */
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
 						.node = &body,
 						.path = S("1.r6"),
-						.code = 3,
-						.ms = 8,
+						.end.code = 3,
+						.end.ms = 8,
 						.mono_ms = 1200 }),
 		"[1.r6 work] failed with code 3 in 8 ms (2/200)\n");
-	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_STEP,
-						.name = S("step:retry"),
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_STEP_RETRY,
 						.node = &body,
 						.path = S("1.r6"),
-						.data = S(",\"attempt\":2,\"ms\":5000") }),
+						.attempt = 2,
+						.step.ms = 5000 }),
 		"[1.r6 work] retry, attempt 2, in 5.0 s\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_NODE_RETRY,
 						.node = &body,
@@ -213,14 +215,14 @@ static void loops_of_steps_count_their_rounds(void **state)
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_COMMAND_DONE,
 						.node = &body,
 						.path = S("1.r6"),
-						.ok = true,
-						.ms = 8,
+						.end.ok = true,
+						.end.ms = 8,
 						.mono_ms = 3000 }),
 		"[1.r6 work] done in 8 ms (2/200, 1.0/s)\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_NODE_DONE,
 						.node = &each,
 						.path = S("1"),
-						.ok = true,
+						.end.ok = true,
 						.mono_ms = 9000 }),
 		"[1 work] done: 2/200, 15.0/min\n");
 	teardown(&f);
@@ -234,20 +236,17 @@ static void pauses_and_gates_have_lines(void **state)
 
 	(void)state;
 	setup(&f);
-	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_STEP,
-						.name = S("step:wait:start"),
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_WAIT_START,
 						.label = S("rest"),
 						.path = S("2"),
-						.data = S(",\"ms\":250") }),
+						.step.ms = 250 }),
 		"[2 rest] wait for 250 ms\n");
-	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_STEP,
-						.name = S("recipe:approval"),
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_RECIPE_APPROVAL,
 						.node = &gate,
 						.path = S("0.1"),
-						.data = S(",\"state\":\"pending\"") }),
+						.step.answer = GATE_PENDING }),
 		"[0.1 ship] waits for approval\n");
-	assert_string_equal(
-		line_of(&f, (struct event){ .kind = EVENT_STEP, .name = S("recipe:step") }), "");
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_RECIPE_STEP }), "");
 	teardown(&f);
 }
 

@@ -44,7 +44,7 @@ static void loops_show_items_and_rate(void **state)
 		buf_printf(&path, "0.r%d", i);
 		tell(&t, 0, EVENT_COMMAND_START, buf_cstr(&path), &work, (struct event){ 0 });
 		tell(&t, 0, EVENT_COMMAND_DONE, buf_cstr(&path), &work,
-			(struct event){ .ok = true });
+			(struct event){ .end.ok = true });
 	}
 	tell(&t, 1000, EVENT_COMMAND_START, "0.r37", &work, (struct event){ .attempt = 1 });
 	assert_frame(&t, 2000,
@@ -63,24 +63,21 @@ static void pauses_are_counted_down(void **state)
 	live_tree_init(&t);
 	tell(&t, 0, EVENT_NODE_START, ".", &root, (struct event){ .count = 2 });
 	tell(&t, 0, EVENT_COMMAND_START, "0", &work, (struct event){ .attempt = 1 });
-	tell(&t, 0, EVENT_COMMAND_DONE, "0", &work, (struct event){ .code = 1 });
-	tell(&t, 0, EVENT_STEP, "0", &work,
-		(struct event){ .name = S("step:retry"), .data = S(",\"attempt\":2,\"ms\":5000") });
+	tell(&t, 0, EVENT_COMMAND_DONE, "0", &work, (struct event){ .end.code = 1 });
+	tell(&t, 0, EVENT_STEP_RETRY, "0", &work, (struct event){ .attempt = 2, .step.ms = 5000 });
 	assert_frame(&t, 1500,
 		"- steps  0/2 done  0:01\n"
 		"  ~ work  again in 0:04  attempt 2\n"
 		"\\ running 0, done 0 - 0:01");
 	tell(&t, 5000, EVENT_NODE_RETRY, "0", &work, (struct event){ .attempt = 2 });
 	tell(&t, 5000, EVENT_COMMAND_START, "0", &work, (struct event){ .attempt = 2 });
-	tell(&t, 5000, EVENT_COMMAND_DONE, "0", &work, (struct event){ .ok = true });
-	tell(&t, 6000, EVENT_STEP, "1", &rest,
-		(struct event){ .name = S("step:wait:start"), .data = S(",\"ms\":61000") });
+	tell(&t, 5000, EVENT_COMMAND_DONE, "0", &work, (struct event){ .end.ok = true });
+	tell(&t, 6000, EVENT_WAIT_START, "1", &rest, (struct event){ .step.ms = 61000 });
 	assert_frame(&t, 6000,
 		"- steps  1/2 done  0:06\n"
 		"  * rest  waits 1:01\n"
 		"| running 0, done 1 - 0:06");
-	tell(&t, 67000, EVENT_STEP, "1", &rest,
-		(struct event){ .name = S("step:wait:complete"), .data = S(",\"code\":0") });
+	tell(&t, 67000, EVENT_WAIT_COMPLETE, "1", &rest, (struct event){ 0 });
 	assert_frame(&t, 67000,
 		"- steps  2/2 done  1:07\n"
 		"- running 0, done 1 - 1:07");

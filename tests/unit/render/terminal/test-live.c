@@ -214,7 +214,7 @@ static void output(event_fn *to, void *data, const char *path, const char *text)
 {
 	struct event e = at(0, EVENT_COMMAND_OUTPUT, path);
 
-	e.data = str_of(text);
+	e.output.bytes = str_of(text);
 	to(data, &e);
 }
 
@@ -222,7 +222,7 @@ static void done(event_fn *to, void *data, const char *path, bool ok)
 {
 	struct event e = at(0, EVENT_COMMAND_DONE, path);
 
-	e.ok = ok;
+	e.end.ok = ok;
 	to(data, &e);
 }
 

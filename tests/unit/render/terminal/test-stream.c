@@ -15,16 +15,17 @@ static void say(struct stream_lines *s, const struct node *n, const char *path, 
 		&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
 			.node = n,
 			.path = str_of(path),
-			.data = str_of(text),
-			.is_stderr = err },
+			.output = { str_of(text), err } },
 		ret);
 }
 
 static void end(struct stream_lines *s, const struct node *n, const char *path, struct buf *ret)
 {
 	stream_lines_event(s,
-		&(struct event){
-			.kind = EVENT_COMMAND_DONE, .node = n, .path = str_of(path), .ok = true },
+		&(struct event){ .kind = EVENT_COMMAND_DONE,
+			.node = n,
+			.path = str_of(path),
+			.end.ok = true },
 		ret);
 }
 
