@@ -161,6 +161,17 @@ static void deliver(struct frame *f)
 	frame_free(f);
 }
 
+static enum node_end how_ended(const struct frame *f)
+{
+	if (f->outcome.ok)
+		return NODE_END_DONE;
+	if (f->outcome.halted)
+		return NODE_END_CANCELLED;
+	if (f->tolerated)
+		return NODE_END_TOLERATED;
+	return f->timed_out ? NODE_END_TIMEOUT : NODE_END_FAILED;
+}
+
 static void end(struct frame *f)
 {
 	f->state = FRAME_ENDED;
@@ -168,9 +179,11 @@ static void end(struct frame *f)
 	if (node_is_group(f->node) && f->attempt)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_NODE_DONE,
+				.attempt = f->attempt,
 				.end.ok = f->outcome.ok,
+				.end.outcome = how_ended(f),
 				.end.code = f->outcome.code,
-				.end.timeout = f->outcome.timed_out },
+				.end.ms = loop_now(f->run->loop) - f->began_ms },
 			f);
 	schedule_call(f, deliver);
 }

@@ -17,6 +17,7 @@ enum member_type {
 	IS_BOOL,
 	IS_ARGV,
 	IS_ANSWER, /* enum gate_answer */
+	IS_OUTCOME /* enum node_end */
 };
 
 struct member {
@@ -67,7 +68,9 @@ static const struct {
 	[EVENT_RUN_START] = KIND("run.start", MEMBER("run", IS_TEXT_OR_NULL, run.id),
 		MEMBER("pid", IS_CODE, run.pid)),
 	[EVENT_NODE_START] = { NULL, NULL },
-	[EVENT_NODE_DONE] = { NULL, NULL },
+	[EVENT_NODE_DONE] =
+		KIND("node.done", PATH, ATTEMPT, MEMBER("outcome", IS_OUTCOME, end.outcome),
+			MEMBER("code", IS_CODE, end.code), MEMBER("ms", IS_NUMBER, end.ms)),
 	[EVENT_COMMAND_START] =
 		KIND("command.start", PATH, LABEL, MEMBER("argv", IS_ARGV, argv), ATTEMPT),
 	[EVENT_COMMAND_OUTPUT] = { NULL, NULL },
@@ -109,6 +112,14 @@ static const char *const answers[] = {
 	[GATE_PENDING] = "pending",
 	[GATE_APPROVED] = "approved",
 	[GATE_DENIED] = "denied",
+};
+
+static const char *const ends[NODE_ENDS] = {
+	[NODE_END_DONE] = "done",
+	[NODE_END_TOLERATED] = "tolerated",
+	[NODE_END_FAILED] = "failed",
+	[NODE_END_TIMEOUT] = "timeout",
+	[NODE_END_CANCELLED] = "cancelled",
 };
 
 const char *event_name(enum event_kind kind)
@@ -175,6 +186,9 @@ static void write_member(struct buf *b, const struct member *m, const void *valu
 		break;
 	case IS_ANSWER:
 		json_write_str(b, str_of(answers[*(const enum gate_answer *)value]));
+		break;
+	case IS_OUTCOME:
+		json_write_str(b, str_of(ends[*(const enum node_end *)value]));
 		break;
 	}
 }
@@ -274,6 +288,11 @@ static bool read_member(const struct member *m, const json_t *value, struct aren
 			return false;
 		*(enum gate_answer *)ret = (enum gate_answer)word;
 		break;
+	case IS_OUTCOME:
+		if (!read_word(value, ends, NODE_ENDS, &word))
+			return false;
+		*(enum node_end *)ret = (enum node_end)word;
+		break;
 	}
 	return true;
 }
@@ -300,7 +319,9 @@ bool event_read(const json_t *object, struct arena *a, struct event *ret)
 		if (!read_member(m, json_object_get(object, m->name), a, (char *)&e + m->at))
 			return false;
 	/* What the line leaves to its reader. */
-	if (e.kind == EVENT_COMMAND_DONE || e.kind == EVENT_NODE_REUSED)
+	if (e.kind == EVENT_NODE_DONE)
+		e.end.ok = e.end.outcome == NODE_END_DONE;
+	else if (e.kind == EVENT_COMMAND_DONE || e.kind == EVENT_NODE_REUSED)
 		e.end.ok = !e.end.code && !e.end.timeout;
 	*ret = e;
 	return true;

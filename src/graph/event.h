@@ -14,7 +14,10 @@ struct node;
 enum event_kind {
 	EVENT_RUN_START,
 	EVENT_NODE_START, /* a group begins: not written, for views */
-	EVENT_NODE_DONE,  /* … and ended */
+	/* A group has ended, after all its attempts. Commands have COMMAND_DONE instead, skipped
+	 * nodes NODE_SKIPPED, pauses and gates the events of their steps: a node that was entered
+	 * has its end in exactly one of these, and a record grows by one line for each group. */
+	EVENT_NODE_DONE,
 	EVENT_COMMAND_START,
 	EVENT_COMMAND_OUTPUT, /* bytes have come: not written, for views */
 	EVENT_COMMAND_DONE,
@@ -51,6 +54,16 @@ enum event_kind {
 };
 enum { EVENT_KINDS = EVENT_STEP_SKIP + 1 };
 
+/* How a group ended. */
+enum node_end {
+	NODE_END_DONE,
+	NODE_END_TOLERATED, /* failed, and its author asked to continue */
+	NODE_END_FAILED,
+	NODE_END_TIMEOUT,   /* its own limit, not that of a node in it */
+	NODE_END_CANCELLED, /* before its end: by a failure elsewhere, an order or a gate */
+};
+enum { NODE_ENDS = NODE_END_CANCELLED + 1 };
+
 /* Everything is borrowed until the listener returns. Members that an event does not have are 0;
  * of the union only the one that its kind names may be read. */
 struct event {
@@ -74,7 +87,9 @@ struct event {
 			bool is_stderr;
 		} output; /* COMMAND_OUTPUT */
 		struct {
-			bool ok, timeout;
+			bool ok;
+			bool timeout;          /* not NODE_DONE */
+			enum node_end outcome; /* NODE_DONE */
 			int code, signal;
 			uint64_t ms; /* of the last attempt */
 			uint64_t stdout_bytes;

@@ -186,7 +186,7 @@ keys='["artifacts","branches","code","coverage","error","failures","failures_tot
 	quick exec --events events '[{"when":false,"template":"true"},{"label":"l","retry":2,"recover":"true","template":"sh -c \"test -e f || (touch f; exit 1)\""},"echo hi"]' >out
 	is "$(cat out)" hi
 	jq -s -e '[.[].seq]==[range(1;length+1)]' events
-	is "$(jq -s -c '[.[].type]' events)" '["run.start","node.skipped","command.start","command.done","command.start","command.done","node.retry","command.start","command.done","command.start","command.done","run.done"]'
+	is "$(jq -s -c '[.[].type]' events)" '["run.start","node.skipped","command.start","command.done","command.start","command.done","node.retry","command.start","command.done","command.start","command.done","node.done","run.done"]'
 	jq -s -e 'all(.[];.ts|test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\\.[0-9]{3}Z$"))' events
 	is "$(jq -c 'select(.type=="command.start")|[.path,.label,.argv[0],.attempt]' events | head -n 1)" '["1","l","sh",1]'
 	is "$(jq -c 'select(.type=="command.done")|keys' events | head -n 1)" '["attempt","code","ms","path","seq","signal","stdout_bytes","timeout","ts","type"]'
@@ -198,8 +198,35 @@ keys='["artifacts","branches","code","coverage","error","failures","failures_tot
 
 @test "events of a failed run end with run.failed; of 1000 branches none is missing" {
 	run quick exec --events events '{"parallel":true,"repeat":1000,"template":"false"}'
-	jq -s -e '[.[].seq]==[range(1;2003)]' events
+	jq -s -e '[.[].seq]==[range(1;2004)]' events
 	is "$(tail -n 1 events | jq -c '[.type,.status,.code,(.error|type)]')" '["run.failed","failed",1,"string"]'
+}
+
+groups_of() {
+	jq -r 'select(.type=="node.done")|[.path,.attempt,.outcome,.code]|map(tostring)|join(" ")' "$1" | sort
+}
+
+@test "events tell how each group ended" {
+	run quick exec --events events '{"parallel":true,"template":[
+		["true","true"],
+		{"failure":"continue","template":[{"failure":"branch","template":"ls --wrong"}]},
+		{"retry":2,"template":[{"failure":"branch","template":"ls --wrong"}]},
+		{"timeout":100,"template":["sleep 100"]},
+		{"timeout":60000,"template":[{"timeout":100,"failure":"branch","template":"sleep 100"}]}]}'
+	is "$(groups_of events)" ". 1 done 0
+0 1 done 0
+1 1 tolerated 2
+2 2 failed 2
+3 1 timeout 1
+4 1 failed 1"
+	is "$(jq -c 'select(.type=="node.done")|keys' events | sort -u)" '["attempt","code","ms","outcome","path","seq","ts","type"]'
+	run quick exec --events events '{"parallel":true,"template":[
+		[{"retry":2,"template":["sleep 0.1","sleep 0.1"]}],
+		[{"failure":"root","template":"ls --wrong"}]]}'
+	is "$(groups_of events)" ". 1 failed 2
+0 1 cancelled 1
+0.0 1 cancelled 1
+1 1 failed 2"
 }
 
 @test "an existing file for events becomes private too" {

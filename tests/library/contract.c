@@ -80,8 +80,8 @@ static void loads_checks_plans_and_runs(void **state UNUSED)
 	assert_null(roux_run_id(run));
 	assert_non_null(strstr(roux_run_result(run), "\"stdout\":\"x\\n\""));
 	assert_string_equal(roux_run_result(run), roux_run_result(run));
-	assert_string_equal(t.types,
-		"run.start command.start command.done command.start command.done run.done ");
+	assert_string_equal(t.types, "run.start command.start command.done command.start "
+				     "command.done node.done run.done ");
 	assert_false(roux_run_cancel(run));
 	assert_false(roux_run_kill(run));
 	roux_run_free(run);

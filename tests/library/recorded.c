@@ -150,8 +150,8 @@ static void a_recorded_run_is_that_of_roux_run(void **state UNUSED)
 	assert_string_equal(t.types, ""); /* nothing is told before a turn */
 	has(shell("roux status first --json"), "\"status\":\"running\"");
 	assert_int_equal(roux_run_wait(run), ROUX_DONE);
-	assert_string_equal(t.types,
-		"run.start command.start command.done command.start command.done run.done ");
+	assert_string_equal(t.types, "run.start command.start command.done command.start "
+				     "command.done node.done run.done ");
 	assert_false(t.gaps);
 	has(roux_run_result(run), "\"run\":\"first\"");
 	has(roux_run_result(run), "\"stdout\":\"first\\n\"");
@@ -610,7 +610,7 @@ static void a_detached_run_is_followed_to_its_end(void **state UNUSED)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* it is nobody's child here */
 	assert_int_equal(roux_run_wait(run), ROUX_DONE);
 	assert_string_equal(t.types, "run.start command.start command.done command.start "
-				     "command.done command.start command.done run.done ");
+				     "command.done command.start command.done node.done run.done ");
 	assert_false(t.gaps);
 	has(roux_run_result(run), "\"stdout\":\"b\\n\"");
 	has(file_of("apart", "run.json"), "\"detached\": true");

@@ -76,7 +76,7 @@ static void a_run_begins_and_ends(void **state UNUSED)
 #define EVENT(name, ...) (&(struct event){ .kind = name, .seq = 4, .path = S("0.1"), __VA_ARGS__ })
 #define STEP_EVENT(name, ...) EVENT(name, .label = S("it"), __VA_ARGS__)
 
-static void a_node_is_skipped_reused_and_tried_again(void **state UNUSED)
+static void a_node_is_skipped_reused_tried_again_and_done(void **state UNUSED)
 {
 	assert_line(EVENT(EVENT_NODE_SKIPPED, 0),
 		HEAD("node.skipped") ",\"path\":\"0.1\",\"label\":null}");
@@ -86,6 +86,10 @@ static void a_node_is_skipped_reused_and_tried_again(void **state UNUSED)
 		HEAD("node.reused") ",\"path\":\"0.1\",\"label\":null,\"attempt\":1,\"code\":0,"
 				    "\"signal\":null,\"timeout\":false,\"ms\":5,"
 				    "\"stdout_bytes\":0}");
+	assert_line(EVENT(EVENT_NODE_DONE, .attempt = 2,
+			    .end = { .outcome = NODE_END_TIMEOUT, .code = 124, .ms = 200 }),
+		HEAD("node.done") ",\"path\":\"0.1\",\"attempt\":2,\"outcome\":\"timeout\","
+				  "\"code\":124,\"ms\":200}");
 }
 
 static void steps_have_members_of_their_own(void **state UNUSED)
@@ -140,6 +144,11 @@ static void what_is_read_says_whether_it_went_well(void **state UNUSED)
 	assert_true(e.end.ok);
 	assert_true(reads(HEAD("command.done") ",\"code\":0,\"timeout\":true}", &e));
 	assert_false(e.end.ok);
+	assert_true(reads(HEAD("node.done") ",\"outcome\":\"done\"}", &e));
+	assert_true(e.end.ok);
+	assert_true(reads(HEAD("node.done") ",\"outcome\":\"tolerated\",\"code\":3}", &e));
+	assert_false(e.end.ok);
+	assert_int_equal(e.end.code, 3);
 }
 
 static void what_is_not_an_event_is_not_read(void **state UNUSED)
@@ -150,6 +159,7 @@ static void what_is_not_an_event_is_not_read(void **state UNUSED)
 	assert_false(reads("{}", &e));
 	assert_false(reads("{\"type\":7}", &e));
 	assert_false(reads("{\"type\":\"of tomorrow\"}", &e));
+	assert_false(reads("{\"type\":\"node.done\",\"outcome\":\"of tomorrow\"}", &e));
 	assert_false(reads("{\"type\":\"recipe:approval\"}", &e));
 	assert_int_equal(e.seq, 99);
 	/* Members of the wrong kind are as if they were not there. */
@@ -163,7 +173,6 @@ static void what_is_not_an_event_is_not_read(void **state UNUSED)
 static void what_is_for_views_only_has_no_name(void **state UNUSED)
 {
 	assert_null(event_name(EVENT_NODE_START));
-	assert_null(event_name(EVENT_NODE_DONE));
 	assert_null(event_name(EVENT_COMMAND_OUTPUT));
 	assert_string_equal(event_name(EVENT_NODE_SKIPPED), "node.skipped");
 	assert_string_equal(event_name(EVENT_NODE_RETRY), "node.retry");
@@ -175,7 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_tells_what_it_is_and_how_it_ended),
 		cmocka_unit_test(a_run_begins_and_ends),
-		cmocka_unit_test(a_node_is_skipped_reused_and_tried_again),
+		cmocka_unit_test(a_node_is_skipped_reused_tried_again_and_done),
 		cmocka_unit_test(steps_have_members_of_their_own),
 		cmocka_unit_test(what_is_read_says_whether_it_went_well),
 		cmocka_unit_test(what_is_not_an_event_is_not_read),
