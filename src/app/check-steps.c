@@ -4,6 +4,7 @@
 
 #include "app/step-agent.h"
 #include "app/sub-recipe.h"
+#include "base/path.h"
 #include "steps/language/reference.h"
 
 enum { RECIPES_MAX = 1000 }; /* that are opened: each calls others */
@@ -100,20 +101,11 @@ static void check_call(
 	warn(c, &found);
 }
 
-static struct str directory_of(struct str path)
-{
-	size_t end = path.len;
-
-	while (end && path.p[end - 1] != '/')
-		end--;
-	return end > 1 ? str_sub(path, 0, end - 1) : end ? S("/") : S(".");
-}
-
 static void check_recipe(struct checking *c, const struct step_recipe *recipe)
 {
 	for (size_t i = 0; i < recipe->all_count && !report_full(c->r); i++) {
 		check_agent(c, recipe->all[i]);
-		check_call(c, recipe, recipe->all[i], directory_of(recipe->path));
+		check_call(c, recipe, recipe->all[i], path_dir(recipe->path));
 	}
 }
 

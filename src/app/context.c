@@ -11,6 +11,7 @@
 #include "app/settings.h"
 #include "app/start.h"
 #include "app/watched.h"
+#include "base/path.h"
 #include "loop/tree.h"
 #include "runs/dir/place.h"
 

@@ -3,17 +3,9 @@
 #include "app/doctor.h"
 #include "app/prompts.h"
 #include "app/settings.h"
+#include "base/path.h"
 
 /* What needs attention in what the user has configured. */
-
-static struct str last_part(struct str path)
-{
-	size_t at = path.len;
-
-	while (at && path.p[at - 1] != '/')
-		at--;
-	return str_from(path, at);
-}
 
 static void add(struct examination *x, const struct issue *i)
 {
@@ -23,7 +15,7 @@ static void add(struct examination *x, const struct issue *i)
 	vec_push(&x->findings,
 		(struct finding){
 			.kind = i->kind == ISSUE_WARNING ? FINDING_DOUBTFUL_CONFIG : FINDING_CONFIG,
-			.id = last_part(file),
+			.id = path_base(file),
 			.path = i->file.len ? arena_printf(a, "%.*s:%zu:%zu", STR(file), i->line,
 						      i->column)
 					    : file,

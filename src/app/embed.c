@@ -15,6 +15,7 @@
 #include "app/watched.h"
 #include "base/clock.h"
 #include "base/environ.h"
+#include "base/path.h"
 #include "base/program.h"
 #include "base/run-status.h"
 #include "runs/dir/orders.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/node-path.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "runs/dir/lines.h"
@@ -23,23 +24,7 @@ enum {
 
 static bool root_is(const struct history *h, struct str path)
 {
-	return h->graph ? str_eq(path, path_root(h->graph->root)) : str_eq(path, S("."));
-}
-
-/* The part behind the last dot, and what is before it. */
-static struct str last_part(struct str path, struct str *ret_up)
-{
-	size_t dot = path.len;
-
-	while (dot && path.p[dot - 1] != '.')
-		dot--;
-	*ret_up = dot ? str_sub(path, 0, dot - 1) : S("");
-	return str_from(path, dot);
-}
-
-static bool is_copy(struct str part, uint64_t *index)
-{
-	return part.len > 1 && part.p[0] == 'r' && str_to_uint(str_from(part, 1), index);
+	return h->graph ? str_eq(path, node_root_path(h->graph->root)) : str_eq(path, S("."));
 }
 
 /* Which child the part of a path means; *order puts siblings in the order of execution. */
@@ -51,7 +36,7 @@ static const struct node *child_of(const struct node *n, struct str part, uint64
 		*order = UINT64_MAX;
 		return n ? n->recover : NULL;
 	}
-	if (is_copy(part, &index)) {
+	if (node_path_is_copy(part, &index)) {
 		*order = index;
 		return n && n->child_count ? n->children[0] : NULL;
 	}
@@ -74,7 +59,6 @@ static struct past_node *node_make(struct history *h, struct str path)
 static struct past_node *node_at(struct history *h, struct str path, unsigned depth)
 {
 	struct past_node *p = map_get(&h->nodes, path);
-	struct str up;
 
 	if (p || !path.len || path.len > PATH_BYTES || depth > PATH_DEPTH)
 		return p;
@@ -83,12 +67,10 @@ static struct past_node *node_at(struct history *h, struct str path, unsigned de
 		h->top->node = h->graph ? h->graph->root : NULL;
 		return h->top;
 	}
-	struct str part = last_part(path, &up);
-	struct past_node *above = node_at(h,
-		up.len     ? up
-		: h->graph ? path_root(h->graph->root)
-			   : S("."),
-		depth + 1);
+	struct str part = node_path_last(path), up = node_path_up(path);
+	if (h->graph && str_eq(up, S(".")))
+		up = node_root_path(h->graph->root);
+	struct past_node *above = node_at(h, up, depth + 1);
 	if (!above)
 		return NULL;
 	p = node_make(h, path);

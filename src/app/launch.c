@@ -14,6 +14,7 @@
 #include "app/source.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/run-status.h"
 #include "base/sha256.h"
 #include "runs/dir/halves.h"

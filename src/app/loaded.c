@@ -9,6 +9,7 @@
 #include "app/planned.h"
 #include "app/run.h"
 #include "app/source.h"
+#include "base/path.h"
 #include "recipe/recipe.h"
 
 /* -- recipes -------------------------------------------------------------------------------------
@@ -54,7 +55,7 @@ static bool is_here(const struct roux *r)
 	return getcwd(cwd, sizeof(cwd)) && str_eq(str_of(cwd), r->cwd);
 }
 
-static const char *path_from(struct roux *r, struct arena *a, const char *path)
+static const char *from_cwd(struct roux *r, struct arena *a, const char *path)
 {
 	if (path[0] == '/' || strncmp(path, "~/", 2) == 0 || !r->cwd.len || is_here(r))
 		return path;
@@ -67,7 +68,7 @@ static struct graph *load_template(struct roux *r, struct arena *a, const char *
 
 	/* @- is the standard input, and @ alone a mistake. */
 	if (source[0] == '@' && *path && strcmp(path, "-") != 0)
-		source = arena_printf(a, "@%s", path_from(r, a, path)).p;
+		source = arena_printf(a, "@%s", from_cwd(r, a, path)).p;
 	return source_template(source, DIALECT_NOW, &r->report);
 }
 
@@ -97,7 +98,7 @@ struct roux_recipe *roux_load(struct roux *r, const char *source)
 		report_error(&r->report, (struct where){ 0 }, "there is nothing to load");
 		return NULL;
 	}
-	const char *path = path_from(r, &a, source);
+	const char *path = from_cwd(r, &a, source);
 	if (source_reads_template(source, path))
 		loaded = recipe_of(load_template(r, &a, source), NULL);
 	else

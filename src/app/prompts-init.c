@@ -5,9 +5,9 @@
 
 #include "base/atomic-file.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/program.h"
 #include "base/utf8.h"
-#include "prompts/paths.h"
 #include "prompts/placeholders.h"
 
 /* Models change faster than this program: where an agent has a default of its own it is left to it.

@@ -10,9 +10,9 @@
 #include "app/terminal.h"
 #include "base/environ.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/program.h"
 #include "prompts/doctor.h"
-#include "prompts/paths.h"
 
 /* -- loading -------------------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@ static bool load(struct config *c, struct str cwd, bool use_local, struct report
 	struct arena a = ARENA_INIT;
 	struct str home = path_home(&a);
 	struct config_dirs dirs = {
-		.home = home, .global = path_global_config(&a, home), .cwd = cwd, .local = use_local
+		.home = home, .global = config_global_dir(&a, home), .cwd = cwd, .local = use_local
 	};
 	bool ok = config_load(c, &dirs, r);
 
@@ -61,13 +61,13 @@ bool prompts_check_file(const char *path, struct str cwd, struct report *r)
 {
 	struct arena a = ARENA_INIT;
 	struct str file = path_from(&a, cwd, str_of(path));
-	struct str name = path_last(file);
+	struct str name = path_base(file);
 	struct str dir = str_sub(file, 0, file.len - name.len - (file.len > name.len));
-	struct str up = str_sub(dir, 0, dir.len - path_last(dir).len);
+	struct str up = str_sub(dir, 0, dir.len - path_base(dir).len);
 	bool known = config_reads(name);
-	bool local = str_eq(path_last(dir), S(".start"));
+	bool local = str_eq(path_base(dir), S(".start"));
 	struct config_dirs dirs = { .home = path_home(&a),
-		.global = local ? path_global_config(&a, path_home(&a)) : dir,
+		.global = local ? config_global_dir(&a, path_home(&a)) : dir,
 		.cwd = local ? path_from(&a, cwd, up) : cwd,
 		.local = local };
 	AUTO_REPORT all = REPORT_INIT;

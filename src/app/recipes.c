@@ -6,6 +6,7 @@
 #include "app/settings.h"
 #include "app/steps-text.h"
 #include "base/clock.h"
+#include "base/node-path.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
@@ -305,9 +306,9 @@ static void node_json(const struct node *n, struct str path, struct buf *b)
 			buf_addc(b, ',');
 		/* The body of a repeated node is shown once: its path stands for all copies. */
 		if (node_repeats(n))
-			path_copy(&child, path, 0);
+			node_path_copy(&child, path, 0);
 		else
-			path_child(&child, path, i);
+			node_path_child(&child, path, i);
 		node_json(n->children[i], buf_str(&child), b);
 	}
 	buf_adds(b, "]}");
@@ -420,7 +421,7 @@ static void show_json(const struct recipe *recipe, struct buf *b)
 		json_write_str(b, i->message);
 	}
 	buf_adds(b, "],\"graph\":");
-	node_json(recipe->graph->root, path_root(recipe->graph->root), b);
+	node_json(recipe->graph->root, node_root_path(recipe->graph->root), b);
 	if (recipe->steps)
 		step_facts_json(recipe->steps, b);
 	buf_adds(b, "}\n");

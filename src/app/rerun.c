@@ -12,6 +12,7 @@
 #include "app/resume.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/node-path.h"
 
 struct round {
 	struct str path;
@@ -22,7 +23,7 @@ static void look_for_round(void *data, struct str path, const struct leaf_record
 {
 	struct round *round = data;
 
-	round->found |= record->ended && path_within(path, round->path);
+	round->found |= record->ended && node_path_within(path, round->path);
 }
 
 /* How many rounds a loop of steps has had, only its records tell. */
@@ -121,7 +122,7 @@ static bool index_below(struct str path, struct str up, uint64_t *ret)
 {
 	size_t at = str_eq(up, S(".")) ? 0 : up.len + 1;
 
-	if (!path_within(path, up) || at >= path.len)
+	if (!node_path_within(path, up) || at >= path.len)
 		return false;
 	at += path.p[at] == 'r' && at + 1 < path.len && ascii_digit(path.p[at + 1]);
 	if (!ascii_digit(path.p[at])) {
@@ -135,7 +136,7 @@ static bool index_below(struct str path, struct str up, uint64_t *ret)
 /* What comes before the node in the order of execution, and its siblings in a parallel one. */
 static bool holds(const struct take_over *t, struct str path)
 {
-	if (path_within(path, t->way[t->steps - 1].path))
+	if (node_path_within(path, t->way[t->steps - 1].path))
 		return false;
 	for (size_t i = 0; i + 1 < t->steps; i++) {
 		uint64_t index;
@@ -247,7 +248,7 @@ static void take_closed(void *data, struct str path)
 {
 	struct take_over *t = data;
 
-	if (holds(t, path) && !path_within(t->way[t->steps - 1].path, path))
+	if (holds(t, path) && !node_path_within(t->way[t->steps - 1].path, path))
 		closed_line(t, path);
 }
 

@@ -11,6 +11,7 @@
 #include "app/start.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/node-path.h"
 #include "base/plain-text.h"
 #include "base/run-status.h"
 #include "base/utf8.h"
@@ -184,9 +185,9 @@ static void write_branch(struct writer *w, const struct join *j, size_t i, struc
 
 	buf_reset(text);
 	if (j->node->kind == NODE_EACH)
-		path_copy(text, j->path, i);
+		node_path_copy(text, j->path, i);
 	else
-		path_child(text, j->path, i);
+		node_path_child(text, j->path, i);
 	buf_adds(b, "{\"path\":");
 	json_write_str(b, buf_str(text));
 	buf_reset(text);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/node-path.h"
 #include "graph/way.h"
 
 static bool retried(const struct node *n)
@@ -40,7 +41,7 @@ static bool tolerated(const struct failed_below *f, struct str path)
 	for (size_t i = 0; i < steps; i++) {
 		const struct node *n = way[i].node;
 
-		if (path_within(way[i].path, f->top) && n->failure_stated &&
+		if (node_path_within(way[i].path, f->top) && n->failure_stated &&
 			n->failure == FAILURE_CONTINUE)
 			return true;
 	}
@@ -52,7 +53,7 @@ static void forget_failed(void *data, struct str path, const struct leaf_record 
 	struct failed_below *f = data;
 	bool failed = record->code || record->timed_out;
 
-	if (!record->ended || record->cancelled || !path_within(path, f->top))
+	if (!record->ended || record->cancelled || !node_path_within(path, f->top))
 		return;
 	/* A step may have failed though its command did not: what it printed was no answer. */
 	if (str_eq(path, f->node) || (failed && !tolerated(f, path)))

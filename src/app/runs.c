@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/near.h"
+#include "base/path.h"
 #include "base/plain-text.h"
 #include "base/run-status.h"
 #include "base/utf8.h"

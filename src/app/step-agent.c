@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "app/prompts.h"
-#include "prompts/paths.h"
+#include "base/path.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
 #include "steps/language/text.h"

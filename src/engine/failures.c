@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/node-path.h"
 
 void failures_add(struct failures *f, const struct failure *failure)
 {
@@ -24,17 +25,10 @@ void failures_add(struct failures *f, const struct failure *failure)
 	vec_push(&f->kept, kept);
 }
 
-static bool within(struct str path, struct str group)
-{
-	if (str_eq(group, S(".")) || str_eq(path, group))
-		return true;
-	return str_starts(path, group) && path.p[group.len] == '.';
-}
-
 void failures_tolerate(struct failures *f, struct str path, uint64_t before)
 {
 	for (size_t i = 0; i < f->kept.len && i < before; i++)
-		if (within(f->kept.at[i].path, path))
+		if (node_path_within(f->kept.at[i].path, path))
 			f->kept.at[i].tolerated = true;
 }
 

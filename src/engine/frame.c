@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/node-path.h"
 #include "engine/steps.h"
 #include "graph/settings.h"
 
@@ -61,20 +62,20 @@ void frame_free(struct frame *f)
 void frame_path(const struct frame *f, struct buf *b)
 {
 	if (!f->up) {
-		buf_add(b, path_root(f->node));
+		buf_add(b, node_root_path(f->node));
 		return;
 	}
 	AUTO_BUF up = BUF_INIT;
 	frame_path(f->up, &up);
 	switch (f->role) {
 	case FRAME_CHILD:
-		path_child(b, buf_str(&up), f->index);
+		node_path_child(b, buf_str(&up), f->index);
 		break;
 	case FRAME_COPY:
-		path_copy(b, buf_str(&up), f->index);
+		node_path_copy(b, buf_str(&up), f->index);
 		break;
 	case FRAME_RECOVERY:
-		path_recover(b, buf_str(&up));
+		node_path_recover(b, buf_str(&up));
 		break;
 	}
 }

@@ -27,33 +27,7 @@ const char *failure_name(enum failure_scope scope)
 	return names[scope];
 }
 
-static void path_up(struct buf *b, struct str up)
-{
-	if (up.len && !str_eq(up, S("."))) {
-		buf_add(b, up);
-		buf_addc(b, '.');
-	}
-}
-
-void path_child(struct buf *b, struct str up, uint64_t index)
-{
-	path_up(b, up);
-	buf_printf(b, "%" PRIu64, index);
-}
-
-void path_copy(struct buf *b, struct str up, uint64_t index)
-{
-	path_up(b, up);
-	buf_printf(b, "r%" PRIu64, index);
-}
-
-void path_recover(struct buf *b, struct str up)
-{
-	path_up(b, up);
-	buf_adds(b, "recover");
-}
-
-struct str path_root(const struct node *root)
+struct str node_root_path(const struct node *root)
 {
 	return root->kind == NODE_COMMAND ? S("0") : S(".");
 }

@@ -105,12 +105,8 @@ static inline bool node_joins(const struct node *n)
 const char *node_kind_name(enum node_kind kind);
 const char *failure_name(enum failure_scope scope);
 
-/* The path of a child: `up` is the parent's path, "." for the root. Appends to `b`. */
-void path_child(struct buf *b, struct str up, uint64_t index);
-void path_copy(struct buf *b, struct str up, uint64_t index);
-void path_recover(struct buf *b, struct str up);
-/* The root's own path: ".", or "0" when it is a command. */
-struct str path_root(const struct node *root);
+/* The root's own path (base/node-path.h): ".", or "0" when it is a command. */
+struct str node_root_path(const struct node *root);
 
 /* A command as people read it: words joined by blanks, quoted where a shell would need it, on one
  * line and without control characters. */

@@ -1,5 +1,6 @@
 #include "graph/walk.h"
 
+#include "base/node-path.h"
 #include "graph/argv.h"
 #include "graph/settings.h"
 #include "template/braces.h"
@@ -24,7 +25,7 @@ static bool walk_command(
 	arena_reset(&w->scratch);
 	if (!argv_build(n, s, &w->scratch, &leaf.argv, &leaf.argc, w->r))
 		return false;
-	leaf.path = n->parent || w->path.len ? buf_str(&w->path) : path_root(n);
+	leaf.path = n->parent || w->path.len ? buf_str(&w->path) : node_root_path(n);
 	w->stopped = w->visit && !w->visit(w->data, &leaf);
 	return !w->stopped;
 }
@@ -72,7 +73,7 @@ static bool walk_copies(struct walker *w, const struct node *each, const struct 
 		AUTO_BUF up = BUF_INIT;
 		buf_add(&up, buf_str(&w->path));
 		buf_reset(&w->path);
-		path_copy(&w->path, buf_str(&up), i);
+		node_path_copy(&w->path, buf_str(&up), i);
 		ok = walk(w, body, plan_enter_copy(body, s, (int64_t)i, (int64_t)count, &room));
 		buf_reset(&w->path);
 		buf_add(&w->path, str_sub(buf_str(&up), 0, len));

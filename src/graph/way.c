@@ -1,5 +1,6 @@
 #include "graph/way.h"
 
+#include "base/node-path.h"
 #include "base/utf8.h"
 
 static bool number_of(struct str s, uint64_t *ret)
@@ -45,8 +46,8 @@ size_t way_through(const struct node *root, struct str path, struct way_step ste
 	const struct node *n = root;
 	size_t count = 0, at = 0;
 
-	steps[count++] = (struct way_step){ .node = root, .path = path_root(root) };
-	if (str_eq(path, path_root(root)))
+	steps[count++] = (struct way_step){ .node = root, .path = node_root_path(root) };
+	if (str_eq(path, node_root_path(root)))
 		return count;
 	/* Below a root that is a command only its recovery has a path. */
 	if (root->kind == NODE_COMMAND) {
@@ -87,7 +88,7 @@ static size_t find(const struct node *n, struct str path, struct str name, struc
 
 		if (node_repeats(n))
 			continue; /* a copy has to be named by its path */
-		path_child(&child, path, i);
+		node_path_child(&child, path, i);
 		found += find(n->children[i], buf_str(&child), name, ret);
 	}
 	return found;
@@ -95,5 +96,5 @@ static size_t find(const struct node *n, struct str path, struct str name, struc
 
 size_t way_find(const struct node *root, struct str name, struct buf *ret)
 {
-	return find(root, path_root(root), name, ret);
+	return find(root, node_root_path(root), name, ret);
 }

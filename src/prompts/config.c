@@ -1,13 +1,14 @@
 #include "prompts/config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "data/toml.h"
-#include "prompts/paths.h"
 
 static const char *const table_names[] = {
 	[KIND_AGENT] = "agents",
@@ -20,6 +21,15 @@ static const char *const table_names[] = {
 /* `settings.toml` is another name for `config.toml`. Any table may stand in any of them. */
 static const char *const file_names[] = { "config.toml", "settings.toml", "agents.toml",
 	"roles.toml", "contexts.toml", "tasks.toml" };
+
+struct str config_global_dir(struct arena *a, struct str home)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+
+	if (xdg && xdg[0] == '/')
+		return path_from(a, str_of(xdg), S("start"));
+	return path_from(a, home, S(".config/start"));
+}
 
 const char *config_table_name(enum config_kind kind)
 {

@@ -48,6 +48,9 @@ struct config {
 
 enum { CONFIG_FILE_MAX = 4 << 20 };
 
+/* Where the global files are: start/ in the directory of the user's configurations. */
+struct str config_global_dir(struct arena *a, struct str home);
+
 /* False with issues added: a file that cannot be read or is not TOML, a table that is none. Texts
  * of `dirs` are copied. To be ended in any case. */
 bool config_load(struct config *c, const struct config_dirs *dirs, struct report *r);

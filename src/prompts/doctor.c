@@ -2,9 +2,9 @@
 
 #include "base/file.h"
 #include "base/near.h"
+#include "base/path.h"
 #include "base/program.h"
 #include "prompts/compile.h"
-#include "prompts/paths.h"
 #include "prompts/placeholders.h"
 #include "prompts/section.h"
 

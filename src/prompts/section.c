@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "base/program.h"
-#include "prompts/paths.h"
 
 enum {
 	FILE_NAMES = 1u << PH_FILE | 1u << PH_FILE_CONTENTS,
@@ -102,7 +102,7 @@ static const char *flag_of(struct str shell)
 		const char *name, *flag;
 	} flags[] = { { "node", "-e" }, { "nodejs", "-e" }, { "bun", "-e" }, { "ruby", "-e" },
 		{ "perl", "-E" }, { "deno", "eval" } };
-	struct str name = path_last(shell);
+	struct str name = path_base(shell);
 
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		if (str_eq(name, str_of(flags[i].name)))
@@ -141,7 +141,7 @@ const char *agent_shell(struct config *c)
 	struct str shell = config_setting_text(c, "shell");
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (str_eq(path_last(shell), str_of(known[i])))
+		if (str_eq(path_base(shell), str_of(known[i])))
 			return arena_cstr(&c->arena, path_tilde(&c->arena, shell, c->dirs.home));
 	return on_path(c, S("bash")) ? "bash" : "sh";
 }

@@ -1,7 +1,7 @@
 #include "prompts/select.h"
 
+#include "base/path.h"
 #include "prompts/compile.h"
-#include "prompts/paths.h"
 
 struct chooser {
 	struct config *config;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/path.h"
 #include "graph/argv.h"
 
 enum {

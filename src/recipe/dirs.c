@@ -10,40 +10,6 @@
 #include "base/file.h"
 #include "base/path.h"
 
-struct str path_base(struct str path)
-{
-	size_t from = path.len;
-
-	while (from && path.p[from - 1] != '/')
-		from--;
-	return str_from(path, from);
-}
-
-struct str path_dir(struct str path)
-{
-	size_t end = path.len - path_base(path).len;
-
-	if (!end)
-		return S(".");
-	while (end > 1 && path.p[end - 1] == '/')
-		end--;
-	return str_sub(path, 0, end);
-}
-
-struct str path_below(struct arena *a, struct str dir, struct str name)
-{
-	bool slash = dir.len && dir.p[dir.len - 1] == '/';
-
-	return arena_printf(a, "%.*s%s%.*s", STR(dir), slash ? "" : "/", STR(name));
-}
-
-struct str path_absolute(struct arena *a, struct str path)
-{
-	char cwd[4096];
-
-	return path_from(a, str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ""), path);
-}
-
 static const char *home(void)
 {
 	const char *dir = getenv("HOME");

@@ -13,14 +13,6 @@ struct recipe_dirs {
 /* NULL for each that is to be found as usual. Everything is in the arena. */
 struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const char *packaged);
 
-/* The file that has this code: the program, or the library that somebody else's program uses. Empty
+/* The file that has this code: the program, or the library that a host's program uses. Empty
  * when it cannot be found out. */
 struct str code_path(struct arena *a);
-
-/* The directory part of a path without its slash, "." when it has none; and the last part. */
-struct str path_dir(struct str path);
-struct str path_base(struct str path);
-/* `path` as an absolute one, with "." and ".." parts taken out; links are not followed. */
-struct str path_absolute(struct arena *a, struct str path);
-/* `name` below `dir`. */
-struct str path_below(struct arena *a, struct str dir, struct str name);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/near.h"
+#include "base/path.h"
 
 const char *recipe_layer_name(enum recipe_layer layer)
 {

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/near.h"
+#include "base/path.h"
 #include "data/markdown.h"
 #include "data/yaml.h"
 #include "recipe/reference.h"

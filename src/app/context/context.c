@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "loop/tree.h"
 #include "runs/dir/place.h"
 

@@ -6,6 +6,7 @@
 #include "app/context/context.h"
 #include "base/file.h"
 #include "base/near.h"
+#include "base/path.h"
 #include "data/doc.h"
 #include "data/toml.h"
 #include "recipe/dirs.h"

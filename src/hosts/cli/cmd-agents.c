@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "app/prompts-init.h"
+#include "base/path.h"
 #include "base/program.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
-#include "prompts/paths.h"
 
 /* -- looking -------------------------------------------------------------------------------------
  */
@@ -231,10 +231,10 @@ static void own_agent(
 	if (found && !o->command && !o->name)
 		return;
 	plan->own_bin = k ? k->bin : program;
-	plan->own_name = o->name ? o->name : arena_cstr(&cli->arena, path_last(str_of(program)));
+	plan->own_name = o->name ? o->name : arena_cstr(&cli->arena, path_base(str_of(program)));
 	plan->own_command = o->command ? o->command
 			    : k        ? k->command
-				       : usual_command(path_last(str_of(program)));
+				       : usual_command(path_base(str_of(program)));
 	plan->own_known = o->command ? NULL : k;
 	plan->default_agent = plan->own_name;
 }
@@ -269,7 +269,7 @@ static int write_configuration(
 		return cli_refuse(cli, o->common.json);
 	struct str home = path_home(&cli->arena);
 	struct str dir = o->local ? path_from(&cli->arena, cwd, S(".start"))
-				  : path_global_config(&cli->arena, home);
+				  : config_global_dir(&cli->arena, home);
 	struct init_plan plan = { .dir = arena_cstr(&cli->arena, dir),
 		.agents = (const struct known_agent *const *)found->list.at,
 		.agent_count = found->list.len,

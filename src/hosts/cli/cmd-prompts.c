@@ -8,10 +8,10 @@
 
 #include "app/prompts.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
 #include "hosts/cli/prompt-record.h"
-#include "prompts/paths.h"
 
 enum { TEXT_MAX = 16 << 20 }; /* of `prompt -` */
 

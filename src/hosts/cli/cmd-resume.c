@@ -208,7 +208,7 @@ static struct str failed_node(const struct launch *l, const struct run_look *loo
 	if (node.len)
 		return node;
 	if (status_is(look->status, ROUX_TIMEOUT))
-		return path_root(l->graph->root);
+		return node_root_path(l->graph->root);
 	/* Past the number that is listed nobody knows any more which it was. */
 	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
 }

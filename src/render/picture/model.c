@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/node-path.h"
 #include "base/number.h"
 #include "graph/graph.h"
 #include "render/picture/build.h"
@@ -309,10 +310,10 @@ static struct str child_path(struct builder *b, const struct item *group, size_t
 	AUTO_BUF path = BUF_INIT;
 
 	if (group->node->kind == NODE_EACH) {
-		path_copy(&path, group->path, 0);
+		node_path_copy(&path, group->path, 0);
 		path.p[path.len - 1] = '*'; /* one box stands for every copy */
 	} else {
-		path_child(&path, group->path, index);
+		node_path_child(&path, group->path, index);
 	}
 	return arena_str(b->arena, buf_str(&path));
 }
@@ -389,7 +390,7 @@ static void add_recover(struct builder *b, struct item *i, const struct node *n)
 			S("the picture ends at this depth or size"), i->depth + 1);
 	} else {
 		b->budget--;
-		path_recover(&path, i->path);
+		node_path_recover(&path, i->path);
 		i->recover = build(
 			b, n->recover, arena_str(b->arena, buf_str(&path)), i->depth + 1, true);
 	}
@@ -444,7 +445,7 @@ void picture_build(struct picture *p, const struct graph *g, const struct pictur
 	p->start = build_item(&b, ITEM_START, 0);
 	p->start->tip = S("start");
 	p->root = g->steps ? build_steps(&b, g->root)
-			   : build(&b, g->root, path_root(g->root), 0, false);
+			   : build(&b, g->root, node_root_path(g->root), 0, false);
 	p->end = build_item(&b, ITEM_END, 0);
 	p->end->tip = S("end");
 	build_arrow(&b, ARROW_NEXT, p->start, p->root);

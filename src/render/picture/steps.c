@@ -2,6 +2,7 @@
  * each condition and gate, a frame for each stage and for each loop that has steps of its own. */
 #include <inttypes.h>
 
+#include "base/node-path.h"
 #include "graph/step.h"
 #include "render/picture/build.h"
 #include "render/picture/text.h"
@@ -156,7 +157,7 @@ static struct str round_path(struct builder *b, struct str loop)
 {
 	AUTO_BUF path = BUF_INIT;
 
-	path_copy(&path, loop, 0);
+	node_path_copy(&path, loop, 0);
 	path.p[path.len - 1] = '*';
 	return arena_str(b->arena, buf_str(&path));
 }
@@ -328,11 +329,11 @@ static void add_step(struct row *r, const struct node *n, struct str path, unsig
 		vec_push(&b->open, before);
 }
 
-static struct str path_below(struct builder *b, struct str up, size_t index)
+static struct str child_path(struct builder *b, struct str up, size_t index)
 {
 	AUTO_BUF path = BUF_INIT;
 
-	path_child(&path, up, index);
+	node_path_child(&path, up, index);
 	return arena_str(b->arena, buf_str(&path));
 }
 
@@ -346,7 +347,7 @@ static void fill(struct builder *b, struct item *group, const struct node *n, st
 
 	for (; drawn < show; drawn++) {
 		const struct node *child = n->children[drawn];
-		struct str below = path_below(b, path, drawn);
+		struct str below = child_path(b, path, drawn);
 		const struct node *last =
 			child->child_count ? child->children[child->child_count - 1] : NULL;
 
@@ -355,7 +356,7 @@ static void fill(struct builder *b, struct item *group, const struct node *n, st
 		add_step(&r, child, below, depth);
 		if (child->step->stage.len && last && last->kind == NODE_GATE) {
 			struct item *diamond =
-				gate(b, last, path_below(b, below, child->child_count - 1), depth);
+				gate(b, last, child_path(b, below, child->child_count - 1), depth);
 
 			close_open(&r, diamond);
 			add(&r, diamond);
@@ -445,7 +446,7 @@ static struct item *step(struct builder *b, const struct node *n, struct str pat
 
 struct item *build_steps(struct builder *b, const struct node *root)
 {
-	struct item *i = group_of(b, root, path_root(root), 0, true);
+	struct item *i = group_of(b, root, node_root_path(root), 0, true);
 
 	fill(b, i, root, i->path);
 	return i;

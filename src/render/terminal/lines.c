@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/node-path.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -90,7 +91,7 @@ static struct loop_row *find_loop(struct plain_lines *l, struct str path)
 /* The loop that the node is a round of. */
 static struct loop_row *loop_around(struct plain_lines *l, struct str path)
 {
-	if (!path_round(path))
+	if (!node_path_round(path))
 		return NULL;
 	while (path.len && path.p[path.len - 1] != '.')
 		path.len--;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/node-path.h"
 #include "base/utf8.h"
 #include "graph/step.h"
 #include "render/terminal/stream.h"
@@ -60,13 +61,6 @@ struct live_row *live_tree_find(const struct live_tree *t, struct str path)
 	return NULL;
 }
 
-static struct str path_up(struct str path)
-{
-	while (path.len && path.p[path.len - 1] != '.')
-		path.len--;
-	return path.len > 1 ? str_sub(path, 0, path.len - 1) : S(".");
-}
-
 /* The nearest row above: a group without a row, such as the command that a recovery belongs to, is
  * passed over. */
 static struct live_row *find_above(struct live_tree *t, struct str path)
@@ -74,7 +68,7 @@ static struct live_row *find_above(struct live_tree *t, struct str path)
 	struct live_row *r = NULL;
 
 	while (!r && !str_eq(path, S("."))) {
-		path = path_up(path);
+		path = node_path_up(path);
 		r = live_tree_find(t, path);
 	}
 	return r ? r : &t->root;
@@ -170,7 +164,7 @@ static void set_caption(struct live_row *r, const struct event *e)
 	while (argv && argv[count])
 		count++;
 	const struct node *n = e->node;
-	uint64_t round = n && n->step ? path_round(e->path) : 0;
+	uint64_t round = n && n->step ? node_path_round(e->path) : 0;
 	if (n && n->step && n->kind == NODE_SEQUENCE && !n->label.len && !round)
 		/* All steps of a recipe; of one that is called, by the name of the step. */
 		buf_add(&text, r->parent->call ? buf_str(&r->parent->caption) : S("steps"));
@@ -226,7 +220,7 @@ static void begin_command(struct live_tree *t, const struct event *e)
 /* One more child of its group has ended; a recovery is none of them. */
 static void count_in_group(struct live_tree *t, struct str path, bool ok, uint64_t by)
 {
-	struct live_row *up = str_eq(path, S(".")) ? NULL : live_tree_find(t, path_up(path));
+	struct live_row *up = str_eq(path, S(".")) ? NULL : live_tree_find(t, node_path_up(path));
 
 	if (!up || up->state != LIVE_GROUP || str_ends(path, S("recover")))
 		return;

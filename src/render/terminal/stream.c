@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/node-path.h"
 #include "base/plain-text.h"
 #include "base/vec.h"
 #include "graph/step.h"
@@ -46,29 +47,15 @@ void stream_lines_free(struct stream_lines *s)
 	free(s);
 }
 
-uint64_t path_round(struct str path)
-{
-	uint64_t number = 0, digit = 1;
-	size_t at = path.len;
-
-	for (; at && ascii_digit(path.p[at - 1]) && digit < UINT64_MAX / 100; at--, digit *= 10)
-		number += (uint64_t)(path.p[at - 1] - '0') * digit;
-	bool round =
-		at < path.len && at && path.p[at - 1] == 'r' && (at == 1 || path.p[at - 2] == '.');
-	return round ? number + 1 : 0;
-}
-
 void step_name(struct buf *b, const struct event *e)
 {
 	struct str path = e->path;
-	uint64_t round = path_round(path);
+	uint64_t round = node_path_round(path);
 
 	/* A step of the body is in the round that its loop is in. */
-	while (!round && path.len) {
-		while (path.len && path.p[path.len - 1] != '.')
-			path.len--;
-		path.len -= path.len > 0;
-		round = path_round(path);
+	while (!round && !str_eq(path, S("."))) {
+		path = node_path_up(path);
+		round = node_path_round(path);
 	}
 	text_plain(b, e->label.len || !e->node ? e->label : e->node->label);
 	if (round)

@@ -2,6 +2,8 @@
 
 #include "graph/event.h"
 
+#include "base/node-path.h"
+
 /* What streaming steps print, as whole lines with the step's id in front: "[build] compiling". */
 struct stream_lines;
 
@@ -14,5 +16,3 @@ void stream_lines_event(struct stream_lines *s, const struct event *e, struct bu
 
 /* "work", or "work #12" in the twelfth round of a loop. */
 void step_name(struct buf *b, const struct event *e);
-/* The number of the round that a path ends with, from 1; 0: it is none. */
-uint64_t path_round(struct str path);

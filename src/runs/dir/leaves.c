@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/node-path.h"
 #include "data/json.h"
 
 /* One path: how often it was executed, and what came of it. */
@@ -21,13 +22,6 @@ struct leaves {
 	struct map index; /* path → struct leaf_path */
 	VEC(struct leaf_path *) paths;
 };
-
-bool path_within(struct str path, struct str top)
-{
-	if (str_eq(top, S(".")) || str_eq(path, top))
-		return true;
-	return str_starts(path, top) && path.p[top.len] == '.';
-}
 
 void leaves_free(struct leaves *l)
 {
@@ -70,7 +64,7 @@ bool leaves_forget(struct leaves *l, struct str top)
 	vec_each (slot, &l->paths) {
 		struct leaf_path *p = *slot;
 
-		if (!path_within(p->path, top))
+		if (!node_path_within(p->path, top))
 			continue;
 		any |= p->records.len || p->closed;
 		p->records.len = 0;

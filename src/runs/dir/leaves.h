@@ -49,6 +49,3 @@ void leaves_each(const struct leaves *l,
 /* … and with every loop that has ended. */
 void leaves_each_closed(
 	const struct leaves *l, void (*see)(void *data, struct str path), void *data);
-
-/* Whether `path` is `top` or below it. "." is above everything. */
-bool path_within(struct str path, struct str top);

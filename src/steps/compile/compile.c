@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/path.h"
 #include "graph/step.h"
 #include "steps/compile/ops.h"
 #include "steps/language/text.h"
@@ -269,15 +270,6 @@ static struct node *root_node(struct compile *c)
 	return n;
 }
 
-static struct str directory_of(struct arena *a, struct str path)
-{
-	size_t end = path.len;
-
-	while (end && path.p[end - 1] != '/')
-		end--;
-	return end > 1 ? arena_str(a, str_sub(path, 0, end - 1)) : end ? S("/") : S(".");
-}
-
 static void set_pacing(struct step_graph *g, const struct step_rate_limiting *rate)
 {
 	if (!rate->given)
@@ -329,7 +321,7 @@ struct graph *step_graph(struct step_recipe *recipe, void *keep, void (*keep_fre
 	s->ops = &step_ops;
 	s->body = json_object_get(recipe->doc.root, recipe->stage_count ? "stages" : "steps");
 	s->path = recipe->path;
-	s->dir = directory_of(&g->arena, recipe->path);
+	s->dir = arena_str(&g->arena, path_dir(recipe->path));
 	s->context = json_deep_copy(recipe->context);
 	s->metadata = json_pack("{s:o, s:o, s:o}", "name", json_from_str(recipe->name.text),
 		"version", json_from_str(recipe->version.text), "description",

@@ -280,17 +280,11 @@ static void the_old_dialect_is_mapped(void **state UNUSED)
 	assert_int_equal(r.errors, 2);
 }
 
-static void paths_and_captions_are_short(void **state UNUSED)
+static void commands_are_quoted_as_a_shell_needs(void **state UNUSED)
 {
 	static const char *const argv[] = { "echo", "a b", "--x=1", "it's", "", NULL };
 	AUTO_BUF b = BUF_INIT;
 
-	path_child(&b, S("."), 3);
-	path_child(&b, S(" 3"), 0);
-	path_copy(&b, S(" 1"), 12);
-	path_recover(&b, S(" 1"));
-	assert_str(buf_str(&b), "3 3.0 1.r12 1.recover");
-	buf_reset(&b);
 	command_display(&b, argv, 5);
 	assert_str(buf_str(&b), "echo 'a b' --x=1 'it'\\''s' ''");
 }
@@ -311,7 +305,7 @@ int main(void)
 		cmocka_unit_test(warnings_are_handed_over_with_the_mistakes),
 		cmocka_unit_test(all_mistakes_are_told_in_one_go),
 		cmocka_unit_test(the_old_dialect_is_mapped),
-		cmocka_unit_test(paths_and_captions_are_short),
+		cmocka_unit_test(commands_are_quoted_as_a_shell_needs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "prompts/config.h"
-#include "prompts/paths.h"
 
 #include "unit.h"
 

@@ -98,21 +98,6 @@ static void a_table_that_is_none_is_an_error(void **state UNUSED)
 	house_close(&h);
 }
 
-static void paths_are_cleaned_and_homes_expanded(void **state UNUSED)
-{
-	struct arena a = ARENA_INIT;
-
-	assert_str(path_from(&a, S("/x/y"), S("../z//./w")), "/x/z/w");
-	assert_str(path_from(&a, S("/x"), S("/a/../../b/")), "/b");
-	assert_str(path_from(&a, S("/x"), S("")), "/x");
-	assert_str(path_from(&a, S("/"), S("..")), "/");
-	assert_str(path_tilde(&a, S("~/q"), S("/h")), "/h/q");
-	assert_str(path_tilde(&a, S("~"), S("/h")), "/h");
-	assert_str(path_tilde(&a, S("~root/q"), S("/h")), "~root/q");
-	assert_true(path_typed(S("./a")) && path_typed(S("~/a")) && !path_typed(S("a/b")));
-	arena_done(&a);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,7 +107,6 @@ int main(void)
 		cmocka_unit_test(a_file_that_does_not_parse_stops_everything),
 		cmocka_unit_test(wrong_types_are_told_where_they_stand),
 		cmocka_unit_test(a_table_that_is_none_is_an_error),
-		cmocka_unit_test(paths_are_cleaned_and_homes_expanded),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

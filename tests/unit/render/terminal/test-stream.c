@@ -80,11 +80,6 @@ static void rounds_are_told_apart(void **state)
 	say(s, &loud_node, "2.r3.0", "d\n", false, &got);
 	assert_str(buf_str(&got), "[talk #12] b\n[talk #1] ac\n[talk #4] d\n");
 	stream_lines_free(s);
-	assert_int_equal(path_round(S("r7")), 8);
-	assert_int_equal(path_round(S("1.r7.0")), 0);
-	assert_int_equal(path_round(S("1.or7")), 0);
-	assert_int_equal(path_round(S("1.r")), 0);
-	assert_int_equal(path_round(S("")), 0);
 }
 
 static void long_and_hostile_lines_are_bounded(void **state)
