@@ -9,7 +9,7 @@
 #include "app/settings.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"
-#include "data/json.h"
+#include "data/json-out.h"
 
 /* What needs attention in the recipes and their directories, and among the runs. */
 
@@ -127,17 +127,15 @@ static void examine_dirs(struct examination *x, const struct recipe_index *index
 		examine_dir(x, dirs->packaged);
 }
 
-static void finding_json(const struct finding *f, struct buf *b)
+static void finding_json(const struct finding *f, struct json_out *o)
 {
-	buf_printf(b, "{\"severity\":\"%s\",\"id\":", severity(f->kind));
-	json_write_str_or_null(b, f->id);
-	buf_adds(b, ",\"path\":");
-	json_write_str_or_null(b, f->path);
-	buf_adds(b, ",\"message\":");
-	json_write_str(b, f->message);
-	buf_adds(b, ",\"action\":");
-	json_write_str(b, f->action);
-	buf_addc(b, '}');
+	json_out_object(o, NULL);
+	json_out_str(o, "severity", str_of(severity(f->kind)));
+	json_out_str_or_null(o, "id", f->id);
+	json_out_str_or_null(o, "path", f->path);
+	json_out_str(o, "message", f->message);
+	json_out_str(o, "action", f->action);
+	json_out_object_end(o);
 }
 
 /* The worst first; those of one kind stay in order. */
@@ -155,18 +153,20 @@ static void sort_findings(struct examination *x)
 
 static void doctor_json(const struct examination *x, size_t count, struct buf *b)
 {
-	buf_printf(b, "{\"ok\":%s,\"findings\":[", count ? "false" : "true");
-	vec_each (f, &x->findings) {
-		if (f != x->findings.at)
-			buf_addc(b, ',');
-		finding_json(f, b);
-	}
-	buf_adds(b, "],\"checked\":[");
-	vec_each (what, &x->checked) {
-		buf_adds(b, what == x->checked.at ? "" : ",");
-		json_write_str(b, *what);
-	}
-	buf_adds(b, "]}\n");
+	struct json_out o = { .b = b };
+
+	json_out_object(&o, NULL);
+	json_out_bool(&o, "ok", count == 0);
+	json_out_array(&o, "findings");
+	vec_each (f, &x->findings)
+		finding_json(f, &o);
+	json_out_array_end(&o);
+	json_out_array(&o, "checked");
+	vec_each (what, &x->checked)
+		json_out_str(&o, NULL, *what);
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	buf_addc(b, '\n');
 }
 
 static void doctor_text(const struct examination *x, size_t count, struct buf *b)

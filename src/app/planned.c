@@ -1,28 +1,33 @@
 #include "app/planned.h"
 
-#include <inttypes.h>
-
 #include "base/plain-text.h"
+#include "data/json-out.h"
 #include "graph/walk.h"
 
-enum { LEAVES_MAX = 100000 }; /* that are shown: nobody reads more, and memory has an end */
+enum { LEAVES_MAX = 100000 }; /* that are shown, so that memory has a limit */
 
 struct writing {
 	struct buf *b;
+	struct json_out *out; /* the same as JSON */
 	const struct planned_host *host;
 	size_t count;
 	bool more; /* than are shown */
 };
 
-static void write_argv(struct buf *b, const struct walk_leaf *leaf)
+static void write_argv(struct json_out *o, const char *name, const struct walk_leaf *leaf)
 {
-	buf_addc(b, '[');
-	for (size_t i = 0; i < leaf->argc; i++) {
-		if (i)
-			buf_addc(b, ',');
-		json_write_str(b, str_of(leaf->argv[i]));
-	}
-	buf_addc(b, ']');
+	json_out_array(o, name);
+	for (size_t i = 0; i < leaf->argc; i++)
+		json_out_str(o, NULL, str_of(leaf->argv[i]));
+	json_out_array_end(o);
+}
+
+/* Counts a command; false: there are more than are shown. */
+static bool has_room(struct writing *w)
+{
+	w->more = w->count == LEAVES_MAX;
+	w->count += !w->more;
+	return !w->more;
 }
 
 static bool add_argv(void *data, const struct walk_leaf *leaf)
@@ -31,45 +36,36 @@ static bool add_argv(void *data, const struct walk_leaf *leaf)
 
 	if (!leaf->argv)
 		return true;
-	w->more = w->count == LEAVES_MAX;
-	if (w->more)
+	if (!has_room(w))
 		return false;
-	if (w->count++)
-		buf_addc(w->b, ',');
-	write_argv(w->b, leaf);
+	write_argv(w->out, NULL, leaf);
 	return true;
 }
 
 static bool add_leaf(void *data, const struct walk_leaf *leaf)
 {
 	struct writing *w = data;
+	struct json_out *o = w->out;
 
 	if (!leaf->argv)
 		return true;
-	w->more = w->count == LEAVES_MAX;
-	if (w->more)
+	if (!has_room(w))
 		return false;
-	if (w->count++)
-		buf_addc(w->b, ',');
-	buf_adds(w->b, "{\"path\":");
-	json_write_str(w->b, leaf->path);
-	buf_adds(w->b, ",\"label\":");
-	json_write_str_or_null(w->b, leaf->node->label);
-	buf_adds(w->b, ",\"argv\":");
-	write_argv(w->b, leaf);
-	buf_adds(w->b, ",\"cwd\":");
-	json_write_str(w->b, str_of(leaf->cwd ? leaf->cwd : w->host->cwd));
-	if (leaf->timeout_ms)
-		buf_printf(w->b, ",\"timeout\":%" PRIu64, leaf->timeout_ms);
-	else
-		buf_adds(w->b, ",\"timeout\":null");
 	/* The condition of a step that is a loop stands at the loop. */
 	const struct node *n = leaf->node;
 	if (n->step && !n->when && n->parent && node_repeats(n->parent))
 		n = n->parent;
-	buf_adds(w->b, ",\"when\":");
-	json_write_str_or_null(w->b, n->when ? n->when->raw : S(""));
-	buf_addc(w->b, '}');
+	json_out_object(o, NULL);
+	json_out_str(o, "path", leaf->path);
+	json_out_str_or_null(o, "label", leaf->node->label);
+	write_argv(o, "argv", leaf);
+	json_out_str(o, "cwd", str_of(leaf->cwd ? leaf->cwd : w->host->cwd));
+	if (leaf->timeout_ms)
+		json_out_uint(o, "timeout", leaf->timeout_ms);
+	else
+		json_out_null(o, "timeout");
+	json_out_str_or_null(o, "when", n->when ? n->when->raw : S(""));
+	json_out_object_end(o);
 	return true;
 }
 
@@ -105,11 +101,19 @@ static bool walk(const struct plan *p, walk_fn *visit, struct writing w)
 
 void planned_json(const struct plan *p, const struct planned_host *host, struct buf *b)
 {
-	buf_adds(b, "{\"argv\":[");
-	(void)walk(p, add_argv, (struct writing){ .b = b, .host = host });
-	buf_adds(b, "],\"leaves\":[");
-	bool more = walk(p, add_leaf, (struct writing){ .b = b, .host = host });
-	buf_adds(b, more ? "],\"truncated\":true}\n" : "]}\n");
+	struct json_out o = { .b = b };
+
+	json_out_object(&o, NULL);
+	json_out_array(&o, "argv");
+	(void)walk(p, add_argv, (struct writing){ .out = &o, .host = host });
+	json_out_array_end(&o);
+	json_out_array(&o, "leaves");
+	bool more = walk(p, add_leaf, (struct writing){ .out = &o, .host = host });
+	json_out_array_end(&o);
+	if (more)
+		json_out_bool(&o, "truncated", true);
+	json_out_object_end(&o);
+	buf_addc(b, '\n');
 }
 
 void planned_text(const struct plan *p, const struct planned_host *host, struct buf *b)

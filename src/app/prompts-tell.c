@@ -3,114 +3,75 @@
 #include <string.h>
 
 #include "app/prompts.h"
+#include "base/environ.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"
+#include "data/json-out.h"
 
 /* -- a launch ------------------------------------------------------------------------------------
  */
 
-static void member_str(struct buf *b, const char *name, struct str value, bool *first)
+static void or_null(struct json_out *o, const char *name, bool there, struct str value)
 {
-	json_member(b, name, first);
-	json_write_str(b, value);
-}
-
-static void member_or_null(
-	struct buf *b, const char *name, bool there, struct str value, bool *first)
-{
-	json_member(b, name, first);
 	if (there)
-		json_write_str(b, value);
+		json_out_str(o, name, value);
 	else
-		buf_adds(b, "null");
+		json_out_null(o, name);
 }
 
-static void write_argv(struct buf *b, const struct compiled *c)
+static void write_env(struct json_out *o, const struct compiled *c)
 {
-	buf_addc(b, '[');
-	for (size_t i = 0; i < c->argc; i++) {
-		buf_adds(b, i ? "," : "");
-		json_write_str(b, str_of(c->argv[i]));
-	}
-	buf_addc(b, ']');
-}
-
-static void write_env(struct buf *b, const struct compiled *c)
-{
-	bool first = true;
-
-	buf_addc(b, '{');
+	json_out_object(o, "env");
 	for (size_t i = 0; i < c->envc; i++) {
 		struct str entry = str_of(c->env[i]);
 		size_t equals = str_find(entry, '=', 0);
-		bool again = false;
 
-		for (size_t k = i + 1; k < c->envc; k++)
-			again |= strncmp(c->env[k], c->env[i], equals + 1) == 0;
-		if (again)
+		if (environ_sets(c->env + i + 1, c->env[i]))
 			continue;
-		buf_adds(b, first ? "" : ",");
-		first = false;
-		json_write_str(b, str_sub(entry, 0, equals));
-		buf_addc(b, ':');
-		json_write_str(b, str_from(entry, equals + 1));
+		json_out_name(o, str_sub(entry, 0, equals));
+		json_out_str(o, NULL, str_from(entry, equals + 1));
 	}
-	buf_addc(b, '}');
+	json_out_object_end(o);
 }
 
-static void write_contexts(struct buf *b, const struct resolved *r)
+static void write_contexts(struct json_out *o, const struct resolved *r)
 {
-	bool first = true;
-
-	buf_addc(b, '[');
-	vec_each (c, &r->contexts) {
-		if (c->state != CONTEXT_USED)
-			continue;
-		buf_adds(b, first ? "" : ",");
-		first = false;
-		json_write_str(b, c->name);
-	}
-	buf_addc(b, ']');
-}
-
-static void write_warnings(struct buf *b, const struct report *r)
-{
-	bool first = true;
-
-	buf_addc(b, '[');
-	vec_each (i, &r->issues) {
-		buf_adds(b, first ? "" : ",");
-		first = false;
-		json_write_str(b, i->message);
-	}
-	buf_addc(b, ']');
+	json_out_array(o, "contexts");
+	vec_each (c, &r->contexts)
+		if (c->state == CONTEXT_USED)
+			json_out_str(o, NULL, c->name);
+	json_out_array_end(o);
 }
 
 void prompts_json(const struct prompts_launch *l, struct buf *b)
 {
 	const struct selection *s = &l->selection;
-	bool first = true;
+	const struct compiled *c = &l->compiled;
+	struct json_out o = { .b = b };
 
-	member_str(b, "agent", s->agent->name, &first);
-	member_or_null(b, "model", s->model.len > 0, s->model, &first);
-	member_or_null(b, "role", s->has_role, s->role.name, &first);
-	member_str(b, "role_text", buf_str(&l->resolved.role), &first);
-	json_member(b, "contexts", &first);
-	write_contexts(b, &l->resolved);
-	member_or_null(b, "task", s->has_task, s->task.name, &first);
-	member_str(b, "prompt", buf_str(&l->resolved.prompt), &first);
-	member_str(b, "cwd", str_of(l->cwd), &first);
-	member_str(b, "form", l->compiled.form == FORM_DIRECT ? S("direct") : S("shell"), &first);
-	json_member(b, "argv", &first);
-	write_argv(b, &l->compiled);
-	json_member(b, "env", &first);
-	write_env(b, &l->compiled);
-	json_member(b, "stdin", &first);
-	buf_adds(b, l->gives_stdin ? "\"prompt\"" : "null");
-	member_str(b, "command", l->compiled.display, &first);
-	json_member(b, "warnings", &first);
-	write_warnings(b, &l->warnings);
-	buf_adds(b, "}\n");
+	json_out_object(&o, NULL);
+	json_out_str(&o, "agent", s->agent->name);
+	json_out_str_or_null(&o, "model", s->model);
+	or_null(&o, "role", s->has_role, s->role.name);
+	json_out_str(&o, "role_text", buf_str(&l->resolved.role));
+	write_contexts(&o, &l->resolved);
+	or_null(&o, "task", s->has_task, s->task.name);
+	json_out_str(&o, "prompt", buf_str(&l->resolved.prompt));
+	json_out_str(&o, "cwd", str_of(l->cwd));
+	json_out_str(&o, "form", c->form == FORM_DIRECT ? S("direct") : S("shell"));
+	json_out_array(&o, "argv");
+	for (size_t i = 0; i < c->argc; i++)
+		json_out_str(&o, NULL, str_of(c->argv[i]));
+	json_out_array_end(&o);
+	write_env(&o, c);
+	json_out_str_or_null(&o, "stdin", l->gives_stdin ? S("prompt") : S(""));
+	json_out_str(&o, "command", c->display);
+	json_out_array(&o, "warnings");
+	vec_each (i, &l->warnings.issues)
+		json_out_str(&o, NULL, i->message);
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	buf_addc(b, '\n');
 }
 
 static void line(struct buf *b, const char *name, struct str value)
@@ -174,16 +135,14 @@ static const char *scope_name(const struct config_entry *e)
 	return e->scope == SCOPE_LOCAL ? "local" : "global";
 }
 
-static void entry_json(const struct config_entry *e, struct buf *b)
+static void entry_json(const struct config_entry *e, struct json_out *o)
 {
-	bool first = true;
-
-	member_str(b, "name", e->name, &first);
-	member_str(b, "scope", str_of(scope_name(e)), &first);
-	member_str(b, "file", e->place->doc->source.name, &first);
-	json_member(b, "fields", &first);
-	json_write(b, e->value, 0);
-	buf_addc(b, '}');
+	json_out_object(o, NULL);
+	json_out_str(o, "name", e->name);
+	json_out_str(o, "scope", str_of(scope_name(e)));
+	json_out_str(o, "file", e->place->doc->source.name);
+	json_out_value(o, "fields", e->value);
+	json_out_object_end(o);
 }
 
 static void entry_line(const struct config_entry *e, struct buf *b)
@@ -210,7 +169,7 @@ static void entry_line(const struct config_entry *e, struct buf *b)
 void prompts_list(const struct config *c, enum config_kind kind, bool json, struct buf *b)
 {
 	VEC(const struct config_entry *) list = { 0 };
-	bool first = true;
+	struct json_out o = { .b = b };
 
 	vec_each (e, &c->entries[kind])
 		if (!config_any_agent(*e))
@@ -218,19 +177,21 @@ void prompts_list(const struct config *c, enum config_kind kind, bool json, stru
 	/* The order of the file counts for agents, roles and contexts: the first is the default. */
 	if (kind == KIND_TASK && list.len)
 		qsort(list.at, list.len, sizeof(*list.at), by_name);
-	if (json)
-		buf_printf(b, "{\"%s\":[", config_table_name(kind));
-	vec_each (e, &list) {
-		if (json) {
-			buf_adds(b, first ? "" : ",");
-			entry_json(*e, b);
-		} else {
-			entry_line(*e, b);
-		}
-		first = false;
+	if (json) {
+		json_out_object(&o, NULL);
+		json_out_array(&o, config_table_name(kind));
 	}
-	if (json)
-		buf_adds(b, "]}\n");
+	vec_each (e, &list) {
+		if (json)
+			entry_json(*e, &o);
+		else
+			entry_line(*e, b);
+	}
+	if (json) {
+		json_out_array_end(&o);
+		json_out_object_end(&o);
+		buf_addc(b, '\n');
+	}
 	vec_done(&list);
 }
 
@@ -240,7 +201,7 @@ void prompts_show(const struct config_entry *e, bool json, struct buf *b)
 	json_t *value;
 
 	if (json) {
-		entry_json(e, b);
+		entry_json(e, &(struct json_out){ .b = b });
 		buf_addc(b, '\n');
 		return;
 	}

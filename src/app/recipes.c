@@ -10,7 +10,7 @@
 #include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
-#include "data/json.h"
+#include "data/json-out.h"
 #include "runs/dir/place.h"
 #include "runs/ledger/ledger.h"
 #include "steps/read/recipe.h"
@@ -59,7 +59,8 @@ static void add_value(struct buf *b, const json_t *value)
 struct listing {
 	bool json, tools_only;
 	size_t width;
-	struct buf user, packaged; /* as JSON everything is in the first */
+	struct buf user, packaged; /* for a terminal */
+	struct json_out out;       /* for programs */
 	struct ledger *ledger;     /* NULL: there is none */
 	unsigned usage;            /* of the settings */
 };
@@ -100,34 +101,25 @@ static json_t *usage_of(const struct opened *o, const struct listing *l)
 	return usage;
 }
 
-static void entry_json(const struct opened *o, const struct listing *l, struct buf *b)
+static void entry_json(const struct opened *o, const struct listing *l, struct json_out *out)
 {
 	AUTO_JSON *usage = usage_of(o, l);
 
-	buf_adds(b, "{\"id\":");
-	json_write_str(b, o->entry->id);
-	buf_adds(b, ",\"path\":");
-	json_write_str(b, o->active->path);
-	buf_printf(b,
-		",\"layer\":\"%s\",\"state\":\"%s\",\"tool\":%s,\"async\":%s,\"description\":",
-		recipe_layer_name(o->active->layer), states[o->state],
-		is_tool(o) ? "true" : "false",
-		o->recipe && recipe_async(o->recipe) ? "true" : "false");
-	json_write_str_or_null(b, o->recipe ? recipe_description(o->recipe) : S(""));
-	buf_adds(b, ",\"shadowed\":[");
-	for (size_t i = 1; i < o->entry->candidates.len; i++) {
-		if (i > 1)
-			buf_addc(b, ',');
-		json_write_str(b, o->entry->candidates.at[i].path);
-	}
-	buf_adds(b, "],\"usage\":");
-	if (json_is_object(usage))
-		json_write(b, usage, 0);
-	else
-		buf_adds(b, "null");
-	buf_adds(b, ",\"error\":");
-	json_write_str_or_null(b, entries_first_error(&o->issues));
-	buf_addc(b, '}');
+	json_out_object(out, NULL);
+	json_out_str(out, "id", o->entry->id);
+	json_out_str(out, "path", o->active->path);
+	json_out_str(out, "layer", str_of(recipe_layer_name(o->active->layer)));
+	json_out_str(out, "state", str_of(states[o->state]));
+	json_out_bool(out, "tool", is_tool(o));
+	json_out_bool(out, "async", o->recipe && recipe_async(o->recipe));
+	json_out_str_or_null(out, "description", o->recipe ? recipe_description(o->recipe) : S(""));
+	json_out_array(out, "shadowed");
+	for (size_t i = 1; i < o->entry->candidates.len; i++)
+		json_out_str(out, NULL, o->entry->candidates.at[i].path);
+	json_out_array_end(out);
+	json_out_value(out, "usage", json_is_object(usage) ? usage : NULL);
+	json_out_str_or_null(out, "error", entries_first_error(&o->issues));
+	json_out_object_end(out);
 }
 
 static void calls_text(const struct opened *o, const struct listing *l, struct buf *b)
@@ -164,18 +156,13 @@ static void entry_text(const struct opened *o, const struct listing *l, struct b
 static void list_one(void *data, const struct opened *o)
 {
 	struct listing *l = data;
-	bool user = l->json || o->active->layer == LAYER_USER;
-	struct buf *b = user ? &l->user : &l->packaged;
 
 	if (l->tools_only && !is_tool(o))
 		return;
-	if (!l->json) {
-		entry_text(o, l, b);
-		return;
-	}
-	if (b->len)
-		buf_addc(b, ',');
-	entry_json(o, l, b);
+	if (l->json)
+		entry_json(o, l, &l->out);
+	else
+		entry_text(o, l, o->active->layer == LAYER_USER ? &l->user : &l->packaged);
 }
 
 static void add_layer(struct buf *b, const char *title, struct str dir, const struct buf *lines)
@@ -205,9 +192,13 @@ static void list(
 	const struct recipe_dirs *dirs, bool json, bool tools, struct buf *b, struct report *r)
 {
 	struct recipe_index *index = recipe_index_new(dirs);
-	struct listing l = { .json = json, .tools_only = tools };
+	struct listing l = { .json = json, .tools_only = tools, .out.b = b };
 
 	open_usage(&l, dirs);
+	if (json) {
+		json_out_object(&l.out, NULL);
+		json_out_array(&l.out, tools ? "tools" : "recipes");
+	}
 	vec_each (e, &index->entries)
 		l.width = MAX(l.width, MIN(width_text(e->id), (size_t)30));
 	entries_each(index, list_one, &l);
@@ -215,9 +206,9 @@ static void list(
 	recipe_index_report(index, r);
 	recipe_index_free(index);
 	if (json) {
-		buf_printf(b, "{\"%s\":[", tools ? "tools" : "recipes");
-		buf_add(b, buf_str(&l.user));
-		buf_adds(b, "]}\n");
+		json_out_array_end(&l.out);
+		json_out_object_end(&l.out);
+		buf_addc(b, '\n');
 	} else if (l.user.len || l.packaged.len) {
 		add_layer(b, "Yours, each a tool", dirs->user, &l.user);
 		add_layer(b, "Packaged", dirs->packaged, &l.packaged);
@@ -289,29 +280,27 @@ void recipes_argument_words(
 /* -- show ----------------------------------------------------------------------------------------
  */
 
-static void node_json(const struct node *n, struct str path, struct buf *b)
+static void node_json(const struct node *n, struct str path, struct json_out *out)
 {
-	buf_adds(b, "{\"path\":");
-	json_write_str(b, path);
-	buf_printf(b, ",\"kind\":\"%s\",\"label\":", node_kind_name(n->kind));
-	json_write_str_or_null(
-		b, n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label);
-	buf_adds(b, ",\"text\":");
-	json_write_str_or_null(b, n->child_count ? S("") : n->line);
-	buf_adds(b, ",\"children\":[");
+	json_out_object(out, NULL);
+	json_out_str(out, "path", path);
+	json_out_str(out, "kind", str_of(node_kind_name(n->kind)));
+	json_out_str_or_null(
+		out, "label", n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label);
+	json_out_str_or_null(out, "text", n->child_count ? S("") : n->line);
+	json_out_array(out, "children");
 	for (size_t i = 0; i < n->child_count; i++) {
 		AUTO_BUF child = BUF_INIT;
 
-		if (i)
-			buf_addc(b, ',');
 		/* The body of a repeated node is shown once: its path stands for all copies. */
 		if (node_repeats(n))
 			node_path_copy(&child, path, 0);
 		else
 			node_path_child(&child, path, i);
-		node_json(n->children[i], buf_str(&child), b);
+		node_json(n->children[i], buf_str(&child), out);
 	}
-	buf_adds(b, "]}");
+	json_out_array_end(out);
+	json_out_object_end(out);
 }
 
 /* NULL: there is none. One that is written as a text is a number or a flag when its type says so.
@@ -333,98 +322,76 @@ static json_t *default_of(const struct public_argument *arg)
 	return value ? value : json_from_str(text.text);
 }
 
-static void argument_json(const struct public_argument *arg, struct buf *b)
+static void argument_json(const struct public_argument *arg, struct json_out *out)
 {
-	buf_adds(b, "{\"name\":");
-	json_write_str(b, arg->name);
-	buf_printf(b, ",\"type\":\"%s", type_name(arg->type.kind));
-	if (arg->type.kind == TYPE_ENUM) {
-		AUTO_BUF members = BUF_INIT;
-
-		json_write_str(&members, arg->type.members);
-		buf_printf(b, "(%.*s)", (int)members.len - 2, members.p + 1);
-	}
-	buf_printf(b, "\",\"required\":%s,\"default\":", arg->required ? "true" : "false");
 	AUTO_JSON *value = default_of(arg);
-	if (value)
-		json_write(b, value, 0);
-	else
-		buf_adds(b, "null");
-	buf_addc(b, '}');
+	AUTO_BUF type = BUF_INIT;
+
+	buf_adds(&type, type_name(arg->type.kind));
+	if (arg->type.kind == TYPE_ENUM)
+		buf_printf(&type, "(%.*s)", STR(arg->type.members));
+	json_out_object(out, NULL);
+	json_out_str(out, "name", arg->name);
+	json_out_str(out, "type", buf_str(&type));
+	json_out_bool(out, "required", arg->required);
+	json_out_value(out, "default", value);
+	json_out_object_end(out);
 }
 
-static void step_facts_json(const struct step_recipe *steps, struct buf *b)
+static void imports_json(const struct recipe_file *f, struct json_out *out)
 {
-	AUTO_JSON *facts = step_recipe_facts(steps);
-	const char *name;
-	json_t *fact;
-
-	json_object_foreach(facts, name, fact)
-	{
-		buf_printf(b, ",\"%s\":", name);
-		json_write(b, fact, 0);
+	json_out_object(out, "imports");
+	vec_each (import, &f->imports) {
+		json_out_name(out, import->alias);
+		json_out_object(out, NULL);
+		json_out_str(out, "id", import->file->id);
+		json_out_str(out, "path", import->file->path);
+		json_out_object_end(out);
 	}
+	json_out_object_end(out);
+}
+
+static void artifacts_json(const struct recipe *recipe, struct json_out *out)
+{
+	AUTO_JSON *artifacts = recipe_artifacts(recipe);
+	const char *name;
+	json_t *artifact;
+
+	json_out_object(out, "artifacts");
+	json_object_foreach(artifacts, name, artifact)
+		json_out_value(out, name, json_object_get(artifact, "path"));
+	json_out_object_end(out);
 }
 
 static void show_json(const struct recipe *recipe, struct buf *b)
 {
 	const struct recipe_file *f = recipe->file;
 	AUTO_JSON *mailbox = recipe_mailbox(recipe);
-	AUTO_JSON *artifacts = recipe_artifacts(recipe);
-	bool first = true;
+	AUTO_JSON *facts = recipe->steps ? step_recipe_facts(recipe->steps) : NULL;
+	struct json_out o = { .b = b };
 
-	buf_adds(b, "{\"id\":");
-	json_write_str(b, f->id);
-	buf_adds(b, ",\"path\":");
-	json_write_str(b, f->path);
-	buf_printf(b, ",\"format\":\"%s\",\"description\":", recipe_format_name(f->format));
-	json_write_str_or_null(b, recipe_description(recipe));
-	buf_printf(b, ",\"async\":%s,\"args\":[", recipe_async(recipe) ? "true" : "false");
-	for (size_t i = 0; i < recipe->arguments->count; i++) {
-		if (i)
-			buf_addc(b, ',');
-		argument_json(&recipe->arguments->at[i], b);
-	}
-	buf_adds(b, "],\"imports\":{");
-	vec_each (import, &f->imports) {
-		buf_adds(b, first ? "" : ",");
-		first = false;
-		json_write_str(b, import->alias);
-		buf_adds(b, ":{\"id\":");
-		json_write_str(b, import->file->id);
-		buf_adds(b, ",\"path\":");
-		json_write_str(b, import->file->path);
-		buf_addc(b, '}');
-	}
-	buf_adds(b, "},\"artifacts\":{");
-	const char *name;
-	json_t *artifact;
-	first = true;
-	json_object_foreach(artifacts, name, artifact)
-	{
-		buf_adds(b, first ? "" : ",");
-		first = false;
-		json_write_str(b, str_of(name));
-		buf_addc(b, ':');
-		json_write(b, json_object_get(artifact, "path"), 0);
-	}
-	buf_adds(b, "},\"mailbox\":");
-	if (mailbox)
-		json_write(b, mailbox, 0);
-	else
-		buf_adds(b, "null");
-	buf_adds(b, ",\"warnings\":[");
-	first = true;
-	vec_each (i, &recipe->graph->warnings.issues) {
-		buf_adds(b, first ? "" : ",");
-		first = false;
-		json_write_str(b, i->message);
-	}
-	buf_adds(b, "],\"graph\":");
-	node_json(recipe->graph->root, node_root_path(recipe->graph->root), b);
-	if (recipe->steps)
-		step_facts_json(recipe->steps, b);
-	buf_adds(b, "}\n");
+	json_out_object(&o, NULL);
+	json_out_str(&o, "id", f->id);
+	json_out_str(&o, "path", f->path);
+	json_out_str(&o, "format", str_of(recipe_format_name(f->format)));
+	json_out_str_or_null(&o, "description", recipe_description(recipe));
+	json_out_bool(&o, "async", recipe_async(recipe));
+	json_out_array(&o, "args");
+	for (size_t i = 0; i < recipe->arguments->count; i++)
+		argument_json(&recipe->arguments->at[i], &o);
+	json_out_array_end(&o);
+	imports_json(f, &o);
+	artifacts_json(recipe, &o);
+	json_out_value(&o, "mailbox", mailbox);
+	json_out_array(&o, "warnings");
+	vec_each (i, &recipe->graph->warnings.issues)
+		json_out_str(&o, NULL, i->message);
+	json_out_array_end(&o);
+	json_out_name(&o, S("graph"));
+	node_json(recipe->graph->root, node_root_path(recipe->graph->root), &o);
+	json_out_members(&o, facts);
+	json_out_object_end(&o);
+	buf_addc(b, '\n');
 }
 
 static void node_text(const struct node *n, unsigned depth, struct buf *b)

@@ -8,7 +8,7 @@
 #include "cmdline/help.h"
 #include "cmdline/man.h"
 #include "cmdline/suggest.h"
-#include "data/json.h"
+#include "data/json-out.h"
 #include "data/toml.h"
 #include "graph/schema.h"
 #include "hosts/cli/cli.h"
@@ -38,11 +38,18 @@ static int run_version(void *host, const struct command *c, const void *opts, si
 	(void)c;
 	(void)count;
 	(void)words;
-	if (o->common.json)
-		buf_printf(&text, "{\"ok\":true,\"version\":\"%s\",\"api\":%d}\n", roux_version(),
-			ROUX_API);
-	else
+	if (o->common.json) {
+		struct json_out out = { .b = &text };
+
+		json_out_object(&out, NULL);
+		json_out_bool(&out, "ok", true);
+		json_out_str(&out, "version", str_of(roux_version()));
+		json_out_int(&out, "api", ROUX_API);
+		json_out_object_end(&out);
+		buf_addc(&text, '\n');
+	} else {
 		buf_printf(&text, "roux %s\n", roux_version());
+	}
 	return cli_print(buf_str(&text));
 }
 
@@ -60,24 +67,25 @@ const struct command cmd_version = {
 
 static void help_json(const struct cli *cli, struct buf *b)
 {
-	bool first = true;
+	struct json_out o = { .b = b };
 
-	buf_adds(b, "{\"ok\":true,\"commands\":[");
+	json_out_object(&o, NULL);
+	json_out_bool(&o, "ok", true);
+	json_out_array(&o, "commands");
 	for (size_t i = 0; i < cli->command_count; i++) {
 		const struct command *c = cli->commands[i];
 
 		if (c->hidden)
 			continue;
-		buf_adds(b, first ? "{\"name\":" : ",{\"name\":");
-		first = false;
-		json_write_str(b, str_of(c->name));
-		buf_adds(b, ",\"operands\":");
-		json_write_str_or_null(b, str_of(c->operands));
-		buf_adds(b, ",\"summary\":");
-		json_write_str(b, str_of(c->summary));
-		buf_addc(b, '}');
+		json_out_object(&o, NULL);
+		json_out_str(&o, "name", str_of(c->name));
+		json_out_str_or_null(&o, "operands", str_of(c->operands));
+		json_out_str(&o, "summary", str_of(c->summary));
+		json_out_object_end(&o);
 	}
-	buf_adds(b, "]}\n");
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	buf_addc(b, '\n');
 }
 
 /* A recipe explains itself like a command of its own. */
@@ -203,9 +211,13 @@ static int run_completion(void *host, const struct command *c, const void *opts,
 	if (!o->common.json)
 		return cli_print(buf_str(&text));
 	AUTO_BUF document = BUF_INIT;
-	buf_printf(&document, "{\"ok\":true,\"shell\":\"%s\",\"script\":", words[0]);
-	json_write_str(&document, buf_str(&text));
-	buf_adds(&document, "}\n");
+	struct json_out out = { .b = &document };
+	json_out_object(&out, NULL);
+	json_out_bool(&out, "ok", true);
+	json_out_str(&out, "shell", str_of(words[0]));
+	json_out_str(&out, "script", buf_str(&text));
+	json_out_object_end(&out);
+	buf_addc(&document, '\n');
 	return cli_print(buf_str(&document));
 }
 
