@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/utf8.h"
+#include "data/json-scan.h"
 #include "data/markdown.h"
 
 void doc_done(struct doc *d)
@@ -32,92 +32,16 @@ struct place *place_element(struct arena *a, const struct place *up, size_t inde
 /* The text is walked again only for diagnostics. It has been parsed before, so it is valid JSON and
  * the walk needs no errors of its own; it only must never run past the end. */
 
-static size_t skip_blank(struct str t, size_t at)
+/* Behind what was scanned, at most the end of the text. */
+static size_t behind(struct str t, size_t end)
 {
-	while (at < t.len && strchr(" \t\r\n", t.p[at]) && t.p[at])
-		at++;
-	return MIN(at, t.len);
+	return end ? end : t.len;
 }
 
-static size_t skip_string(struct str t, size_t at)
+/* Past a comma or colon, to what follows it. */
+static size_t past_sign(struct str t, size_t at)
 {
-	for (at++; at < t.len && t.p[at] != '"'; at++)
-		if (t.p[at] == '\\')
-			at++;
-	return MIN(at + 1, t.len);
-}
-
-static size_t skip_value(struct str t, size_t at)
-{
-	size_t depth = 0;
-
-	at = skip_blank(t, at);
-	do {
-		if (at >= t.len)
-			return t.len;
-		char c = t.p[at];
-		if (c == '"') {
-			at = skip_string(t, at);
-		} else if (c == '{' || c == '[') {
-			depth++;
-			at++;
-		} else if (c == '}' || c == ']') {
-			depth--;
-			at++;
-		} else if (depth == 0) {
-			while (at < t.len && !strchr(" \t\r\n,]}", t.p[at]))
-				at++;
-		} else {
-			at++;
-		}
-	} while (depth > 0);
-	return at;
-}
-
-/* One escape of a JSON string at t.p[at] == '\\': its length, and how many bytes it stands for. */
-static size_t escape(struct str t, size_t at, size_t *bytes, struct buf *ret)
-{
-	static const char plain[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
-	unsigned unit = 0, low = 0;
-	size_t len = 2;
-	uint32_t c;
-
-	if (at + 1 < t.len && t.p[at + 1] == 'u') {
-		char hex[5] = { 0 };
-
-		memcpy(hex, t.p + at + 2, MIN((size_t)4, t.len - MIN(at + 2, t.len)));
-		unit = (unsigned)strtoul(hex, NULL, 16);
-		len = 6;
-		if (unit >= 0xD800 && unit < 0xDC00 && at + 12 <= t.len) {
-			memcpy(hex, t.p + at + 8, 4);
-			low = (unsigned)strtoul(hex, NULL, 16);
-			len = 12;
-		}
-		c = low ? 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00) : unit;
-	} else {
-		const char *hit = at + 1 < t.len ? strchr(plain, t.p[at + 1]) : NULL;
-
-		c = hit ? (unsigned char)meaning[hit - plain] : '?';
-	}
-	AUTO_BUF text = BUF_INIT;
-	utf8_add(&text, c);
-	*bytes = text.len;
-	if (ret)
-		buf_add(ret, buf_str(&text));
-	return len;
-}
-
-/* The string that begins at t.p[at] == '"', with its escapes undone. */
-static void decode(struct str t, size_t at, struct buf *ret)
-{
-	size_t bytes;
-
-	for (at++; at < t.len && t.p[at] != '"';) {
-		if (t.p[at] == '\\')
-			at += escape(t, at, &bytes, ret);
-		else
-			buf_addc(ret, t.p[at++]);
-	}
+	return json_scan_blank(t, MIN(json_scan_blank(t, at) + 1, t.len));
 }
 
 struct found {
@@ -129,31 +53,27 @@ static bool find_member(struct str t, size_t at, struct str key, struct found *r
 	bool hit = false;
 	AUTO_BUF name = BUF_INIT;
 
-	for (at = skip_blank(t, at + 1); at < t.len && t.p[at] == '"';) {
+	for (at = json_scan_blank(t, at + 1); at < t.len && t.p[at] == '"';) {
 		size_t key_at = at;
 
 		buf_reset(&name);
-		decode(t, at, &name);
-		at = skip_blank(t, skip_string(t, at));
-		at = skip_blank(t, at + 1); /* the colon */
+		json_scan_decode(t, at, &name);
+		at = past_sign(t, behind(t, json_scan_string(t, at)));
 		if (str_eq(buf_str(&name), key)) {
 			/* No return yet: of duplicates the last one counts. */
 			*ret = (struct found){ key_at, at };
 			hit = true;
 		}
-		at = skip_blank(t, skip_value(t, at));
-		at = skip_blank(t, at + 1); /* the comma, or the end */
+		at = past_sign(t, behind(t, json_scan_value(t, at)));
 	}
 	return hit;
 }
 
 static bool find_element(struct str t, size_t at, size_t index, struct found *ret)
 {
-	at = skip_blank(t, at + 1);
-	for (; index > 0 && at < t.len; index--) {
-		at = skip_blank(t, skip_value(t, at));
-		at = skip_blank(t, at + 1);
-	}
+	at = json_scan_blank(t, at + 1);
+	for (; index > 0 && at < t.len; index--)
+		at = past_sign(t, behind(t, json_scan_value(t, at)));
 	*ret = (struct found){ at, at };
 	return at < t.len;
 }
@@ -170,7 +90,7 @@ static bool find(const struct section *s, const struct place *p, struct found *r
 	struct str t = s->text;
 
 	if (p == s->root) {
-		size_t at = skip_blank(t, str_starts(t, S("\xEF\xBB\xBF")) ? 3 : 0);
+		size_t at = json_scan_blank(t, str_starts(t, S("\xEF\xBB\xBF")) ? 3 : 0);
 
 		*ret = (struct found){ at, at };
 		return at < t.len;
@@ -265,7 +185,7 @@ struct where place_where(const struct place *p)
 		p = p->up;
 	}
 	return (struct where){ &p->doc->source, s.offset + f.value,
-		skip_value(s.text, f.value) - f.value };
+		behind(s.text, json_scan_value(s.text, f.value)) - f.value };
 }
 
 struct where place_key_where(const struct place *p)
@@ -278,7 +198,7 @@ struct where place_key_where(const struct place *p)
 	if (!p->key.p || !section_of(p, &s) || p == s.root || !find(&s, p, &f))
 		return place_where(p);
 	return (struct where){ &p->doc->source, s.offset + f.key,
-		skip_string(s.text, f.key) - f.key };
+		behind(s.text, json_scan_string(s.text, f.key)) - f.key };
 }
 
 /* The bytes are the text itself. */
@@ -293,7 +213,7 @@ struct where place_where_in(const struct place *p, size_t index, size_t len)
 	const struct place *top;
 	struct section s;
 	struct found f;
-	size_t begin = 0, done = 0, bytes;
+	size_t begin = 0, done = 0;
 
 	if (p->doc->locator)
 		return p->doc->locator->within(p, index, len);
@@ -312,9 +232,11 @@ struct where place_where_in(const struct place *p, size_t index, size_t len)
 	for (; at < t.len && t.p[at] != '"' && done < index + len;) {
 		if (done <= index)
 			begin = at;
-		bytes = 1;
-		at += t.p[at] == '\\' ? escape(t, at, &bytes, NULL) : 1;
-		done += bytes;
+		AUTO_BUF meant = BUF_INIT;
+		size_t next = json_scan_escape(t, at, &meant);
+
+		done += next ? meant.len : 1;
+		at = next ? next : at + 1;
 	}
 	if (done <= index)
 		begin = at;

@@ -1,6 +1,7 @@
 #include "data/edit.h"
 
 #include "base/vec.h"
+#include "data/json-scan.h"
 #include "data/json.h"
 
 /* Offsets in the text. */
@@ -29,74 +30,35 @@ static void object_done(struct object *o)
 	vec_done(&o->members);
 }
 
-static bool blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static size_t skip_blank(struct str t, size_t at)
-{
-	while (at < t.len && blank(t.p[at]))
-		at++;
-	return at;
-}
-
 static bool at_char(struct str t, size_t at, char c)
 {
 	return at < t.len && t.p[at] == c;
 }
 
-/* Behind the string that begins at `at`, at most the end of the text. */
-static size_t skip_string(struct str t, size_t at)
-{
-	for (at++; at < t.len && t.p[at] != '"'; at++)
-		if (t.p[at] == '\\')
-			at++;
-	return MIN(at + 1, t.len);
-}
-
-static size_t skip_value(struct str t, size_t at)
-{
-	size_t depth = 0;
-
-	for (; at < t.len; at++) {
-		char c = t.p[at];
-
-		if (c == '"') {
-			at = skip_string(t, at) - 1;
-		} else if (c == '{' || c == '[') {
-			depth++;
-		} else if (depth == 0 && (blank(c) || c == ',' || c == '}' || c == ']')) {
-			return at;
-		} else if ((c == '}' || c == ']') && --depth == 0) {
-			return at + 1;
-		}
-	}
-	return at;
-}
-
 static bool scan(struct str t, struct object *o)
 {
-	size_t at = skip_blank(t, str_starts(t, S("\xEF\xBB\xBF")) ? 3 : 0);
+	size_t at = json_scan_blank(t, str_starts(t, S("\xEF\xBB\xBF")) ? 3 : 0);
 
 	if (!at_char(t, at, '{'))
 		return false;
 	o->text = t;
 	o->inside = at + 1;
-	at = skip_blank(t, at + 1);
+	at = json_scan_blank(t, at + 1);
 	while (at_char(t, at, '"')) {
-		struct member m = { .key = at, .key_end = skip_string(t, at) };
+		struct member m = { .key = at, .key_end = json_scan_string(t, at) };
 
-		at = skip_blank(t, m.key_end);
-		if (!at_char(t, at, ':'))
+		at = json_scan_blank(t, m.key_end);
+		if (!m.key_end || !at_char(t, at, ':'))
 			return false;
-		m.value = skip_blank(t, at + 1);
-		m.value_end = skip_value(t, m.value);
+		m.value = json_scan_blank(t, at + 1);
+		m.value_end = json_scan_value(t, m.value);
+		if (!m.value_end)
+			return false;
 		vec_push(&o->members, m);
-		at = skip_blank(t, m.value_end);
+		at = json_scan_blank(t, m.value_end);
 		if (!at_char(t, at, ','))
 			break;
-		at = skip_blank(t, at + 1);
+		at = json_scan_blank(t, at + 1);
 	}
 	return at_char(t, at, '}');
 }
@@ -129,7 +91,7 @@ static struct str blanks_before(struct str t, size_t at)
 {
 	size_t from = at;
 
-	while (from > 0 && blank(t.p[from - 1]))
+	while (from > 0 && json_scan_is_blank(t.p[from - 1]))
 		from--;
 	return str_sub(t, from, at - from);
 }
@@ -145,7 +107,7 @@ static struct style style_of(const struct object *o)
 	struct style s = { .end = S("\n"), .indent = S("  "), .colon = S(": ") };
 	size_t count = o->members.len;
 	const struct member *last = count ? &o->members.at[count - 1] : NULL;
-	size_t at = last ? last->key : skip_blank(o->text, o->inside);
+	size_t at = last ? last->key : json_scan_blank(o->text, o->inside);
 	struct str gap = blanks_before(o->text, at);
 
 	s.lines = has_line(gap);
@@ -179,10 +141,10 @@ static void add_value(struct buf *b, struct str v, const struct style *s)
 {
 	size_t depth = 1, next;
 
-	for (size_t at = skip_blank(v, 0); at < v.len; at = skip_blank(v, next)) {
+	for (size_t at = json_scan_blank(v, 0); at < v.len; at = json_scan_blank(v, next)) {
 		char c = v.p[at];
 
-		next = c == '"' ? skip_string(v, at) : at + 1;
+		next = c == '"' ? MAX(json_scan_string(v, at), at + 1) : at + 1;
 		if (c == ':') {
 			buf_add(b, s->colon);
 			continue;
@@ -196,7 +158,7 @@ static void add_value(struct buf *b, struct str v, const struct style *s)
 			new_line(b, s, depth);
 		if (c != '{' && c != '[')
 			continue;
-		size_t inner = skip_blank(v, next);
+		size_t inner = json_scan_blank(v, next);
 		if (at_char(v, inner, '}') || at_char(v, inner, ']')) { /* stays together */
 			buf_addc(b, v.p[inner]);
 			next = inner + 1;
@@ -229,7 +191,7 @@ static void set_value(const struct object *o, const struct member *m, struct str
 	struct str old = part(o, m->value, m->value_end);
 
 	/* A list or object that its author put on one line stays on it, unless it was empty. */
-	if ((old.p[0] == '{' || old.p[0] == '[') && skip_blank(old, 1) + 1 < old.len)
+	if ((old.p[0] == '{' || old.p[0] == '[') && json_scan_blank(old, 1) + 1 < old.len)
 		s.lines = has_line(old);
 	buf_add(ret, str_sub(o->text, 0, m->value));
 	add_value(ret, value, &s);
@@ -271,33 +233,5 @@ bool edit_set_member(struct str text, struct str name, struct str json_value, st
 		set_value(&o, m, json_value, s, ret);
 	else
 		insert(&o, name, json_value, &s, ret);
-	return true;
-}
-
-bool edit_remove_member(struct str text, struct str name, struct buf *ret)
-{
-	AUTO_OBJECT o = { 0 };
-	size_t done = 0, stays = 0;
-	bool kept = false; /* a member so far */
-
-	if (!scan(text, &o))
-		return false;
-	for (size_t i = 0; i < o.members.len; i++) {
-		const struct member *m = &o.members.at[i];
-		bool last = i + 1 == o.members.len;
-
-		if (!named(&o, m, name)) {
-			kept = true;
-			stays = m->value_end;
-			continue;
-		}
-		/* With the comma before it, or the one behind it when nothing is before it. */
-		size_t from = kept ? MAX(stays, done) : !last ? m->key : o.inside;
-		size_t to = kept ? m->value_end : !last ? m[1].key : skip_blank(text, m->value_end);
-		from = MAX(from, done);
-		buf_add(ret, part(&o, done, from));
-		done = to;
-	}
-	buf_add(ret, str_from(text, done));
 	return true;
 }

@@ -2,6 +2,7 @@
 
 #include "base/lang.h"
 #include "base/utf8.h"
+#include "data/json-scan.h"
 
 enum { DEPTH_MAX = 2048 };
 
@@ -40,8 +41,7 @@ static bool PRINTF(2, 3) hint(struct walker *w, const char *text, ...)
 
 static char peek(struct walker *w)
 {
-	while (w->at < w->text.len && strchr(" \t\r\n", w->text.p[w->at]) && w->text.p[w->at])
-		w->at++;
+	w->at = json_scan_blank(w->text, w->at);
 	return w->at < w->text.len ? w->text.p[w->at] : '\0';
 }
 
@@ -97,47 +97,18 @@ static bool unexpected(struct walker *w, const char *expected)
 /* -- texts ---------------------------------------------------------------------------------------
  */
 
-static bool hex(struct str s, uint32_t *ret)
-{
-	*ret = 0;
-	for (size_t i = 0; i < s.len; i++) {
-		char c = s.p[i];
-		uint32_t digit = ascii_digit(c)         ? (uint32_t)(c - '0')
-				 : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
-				 : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
-							: 16;
-
-		if (digit == 16)
-			return false;
-		*ret = *ret << 4 | digit;
-	}
-	return s.len == 4;
-}
-
-/* The number of a \uXXXX at `at`. */
-static bool escaped_unit(const struct walker *w, size_t at, uint32_t *ret)
-{
-	struct str rest = str_from(w->text, MIN(at, w->text.len));
-
-	return str_starts(rest, S("\\u")) &&
-	       hex(str_sub(rest, 2, MIN(rest.len - 2, (size_t)4)), ret);
-}
-
 static bool unicode_escape(struct walker *w)
 {
-	uint32_t unit, low;
+	uint32_t unit;
 
-	if (!escaped_unit(w, w->at, &unit)) {
+	if (!json_scan_unit(w->text, w->at, &unit)) {
 		wrong(w, w->at, 2, "\\u without four hexadecimal digits");
 		return hint(w, "write \\u00e9, or the character itself");
 	}
-	size_t len = 6;
-	bool pair = unit >= 0xD800 && unit < 0xDC00;
-	if (pair && escaped_unit(w, w->at + 6, &low) && low >= 0xDC00 && low < 0xE000)
-		len = 12;
-	else if (unit >= 0xD800 && unit < 0xE000)
+	size_t behind = json_scan_escape(w->text, w->at, NULL);
+	if (unit >= 0xD800 && unit < 0xE000 && behind == w->at + 6)
 		return wrong(w, w->at, 6, "half of a surrogate pair");
-	w->at += len;
+	w->at = behind;
 	return true;
 }
 
@@ -145,14 +116,14 @@ static bool escape(struct walker *w)
 {
 	if (w->at + 1 < w->text.len && w->text.p[w->at + 1] == 'u')
 		return unicode_escape(w);
-	if (w->at + 1 < w->text.len && w->text.p[w->at + 1] &&
-		strchr("\"\\/bfnrt", w->text.p[w->at + 1])) {
-		w->at += 2;
+	size_t behind = json_scan_escape(w->text, w->at, NULL);
+	if (behind) {
+		w->at = behind;
 		return true;
 	}
 	uint32_t c;
 	size_t len = w->at + 1 < w->text.len ? utf8_decode(w->text, w->at + 1, &c) : 0;
-	wrong(w, w->at, 1 + len, "%.*s is no escape", (int)(1 + len), w->text.p + w->at);
+	wrong(w, w->at, 1 + len, "%.*s is not an escape", (int)(1 + len), w->text.p + w->at);
 	return hint(w, "write \\\\ for a backslash");
 }
 
@@ -187,40 +158,6 @@ static bool text(struct walker *w)
 /* -- other values --------------------------------------------------------------------------------
  */
 
-static size_t digits(struct str s, size_t at)
-{
-	size_t n = 0;
-
-	while (at + n < s.len && ascii_digit(s.p[at + n]))
-		n++;
-	return n;
-}
-
-static bool number_valid(struct str s)
-{
-	size_t at = s.len && s.p[0] == '-';
-	size_t n = digits(s, at);
-
-	if (!n || (n > 1 && s.p[at] == '0'))
-		return false;
-	at += n;
-	if (at < s.len && s.p[at] == '.') {
-		n = digits(s, at + 1);
-		if (!n)
-			return false;
-		at += 1 + n;
-	}
-	if (at < s.len && (s.p[at] == 'e' || s.p[at] == 'E')) {
-		at++;
-		at += at < s.len && (s.p[at] == '+' || s.p[at] == '-');
-		n = digits(s, at);
-		if (!n)
-			return false;
-		at += n;
-	}
-	return at == s.len;
-}
-
 static bool among(struct str s, const char *const *words)
 {
 	for (; *words; words++)
@@ -235,13 +172,13 @@ static bool plain_value(struct walker *w)
 	static const char *const meant[] = { "true", "false", "null", "none", NULL };
 	struct str s = word(w);
 
-	if (number_valid(s) || str_eq(s, S("true")) || str_eq(s, S("false")) ||
+	if (json_scan_number(s, 0) == s.len || str_eq(s, S("true")) || str_eq(s, S("false")) ||
 		str_eq(s, S("null"))) {
 		w->at += s.len;
 		return true;
 	}
 	if (ascii_digit(s.p[0]) || strchr("-+.", s.p[0]))
-		return wrong(w, w->at, s.len, "%.*s is no number", STR(utf8_head(s, 60)));
+		return wrong(w, w->at, s.len, "%.*s is not a number", STR(utf8_head(s, 60)));
 	(void)unexpected(w, "a value");
 	if (among(s, meant))
 		return hint(w, "JSON writes true, false, null in small letters");
@@ -281,7 +218,7 @@ static bool name(struct walker *w)
 	return true;
 }
 
-/* The begin of a value. Brackets are only opened; the rest of them is for whoever goes on. */
+/* The begin of a value. Brackets are only opened; the caller reads what is in them. */
 static bool begin_value(struct walker *w)
 {
 	char c = peek(w);

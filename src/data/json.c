@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "data/big.h"
 #include "data/json-mistake.h"
+#include "data/json-scan.h"
 
 void json_seed(void)
 {
@@ -33,33 +34,21 @@ static json_t *load(struct str text, json_error_t *error)
  * so that jansson reads them so. The others stay exact. */
 static void soften_integers(struct str text, struct buf *ret)
 {
-	bool quoted = false;
+	size_t at = 0, copied = 0;
+	struct str number;
+	int64_t ignored;
 
-	for (size_t i = 0; i < text.len;) {
-		size_t end = i;
-		int64_t ignored;
+	while (json_scan_next_number(text, &at, &number)) {
+		size_t digits = number.p[0] == '-';
 
-		while (!quoted && end < text.len &&
-			(ascii_digit(text.p[end]) || text.p[end] == '-'))
-			end++;
-		if (end > i) {
-			bool whole = end == text.len || !strchr(".eE", text.p[end]) || !text.p[end];
-
-			buf_add(ret, str_sub(text, i, end - i));
-			if (whole && !str_to_int(str_sub(text, i, end - i), &ignored))
-				buf_adds(ret, ".0");
-			/* The digits behind a point or exponent are part of this number. */
-			i = end;
-			while (i < text.len && text.p[i] && strchr("+-.eE0123456789", text.p[i]))
-				buf_addc(ret, text.p[i++]);
-			continue;
-		}
-		if (quoted && text.p[i] == '\\' && i + 1 < text.len)
-			buf_addc(ret, text.p[i++]);
-		else if (text.p[i] == '"')
-			quoted = !quoted;
-		buf_addc(ret, text.p[i++]);
+		while (digits < number.len && ascii_digit(number.p[digits]))
+			digits++;
+		buf_add(ret, str_sub(text, copied, at - copied));
+		copied = at;
+		if (digits == number.len && !str_to_int(number, &ignored))
+			buf_adds(ret, ".0");
 	}
+	buf_add(ret, str_from(text, copied));
 }
 
 static void complain(

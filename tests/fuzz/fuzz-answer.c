@@ -1,7 +1,7 @@
 /* JSON in the answers of agents. Input: the answer. */
 #include "base/utf8.h"
+#include "data/json-scan.h"
 #include "steps/language/answer.h"
-#include "steps/language/scan.h"
 #include "steps/language/value.h"
 
 #include "fuzz.h"
@@ -9,25 +9,22 @@
 /* What is found is what trying every bracket for itself finds. */
 static void scan(struct str text)
 {
-	struct scan quick, plain;
-	size_t begin = 0, end = 0, from = 0, single;
+	struct json_finder quick;
+	size_t begin = 0, end = 0, from = 0;
 
-	scan_init(&quick, text);
-	scan_init(&plain, text);
+	json_finder_init(&quick, text);
 	for (bool more = true; more; from = begin + 1) {
-		more = scan_next(&quick, from, &begin, &end);
+		more = json_finder_next(&quick, from, &begin, &end);
 		if (!more)
 			begin = text.len;
 		else
 			HOLDS(begin >= from && end > begin + 1 && end <= text.len);
 		for (size_t i = from; i < begin; i++)
-			HOLDS((text.p[i] != '[' && text.p[i] != '{') ||
-				!scan_at(&plain, i, &single));
+			HOLDS((text.p[i] != '[' && text.p[i] != '{') || !json_scan_value(text, i));
 		if (more)
-			HOLDS(scan_at(&plain, begin, &single) && single == end);
+			HOLDS(json_scan_value(text, begin) == end);
 	}
-	scan_done(&quick);
-	scan_done(&plain);
+	json_finder_done(&quick);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 #include "steps/language/answer.h"
 
+#include "data/json-scan.h"
 #include "steps/language/letters.h"
-#include "steps/language/scan.h"
 #include "steps/language/value.h"
 
 struct str answer_text(struct str printed)
@@ -52,15 +52,11 @@ static bool fenced(struct str text, struct str *ret)
 static json_t *from_block(struct str block, struct str name)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
-	size_t begin = 0, end;
 
 	if (block.p[0] != '{' && block.p[0] != '[')
 		return value_from_json(block, name, &ignored);
-	struct scan s;
-	scan_init(&s, block);
-	bool found = scan_at(&s, begin, &end);
-	scan_done(&s);
-	return found ? value_from_json(str_sub(block, 0, end), name, &ignored) : NULL;
+	size_t end = json_scan_value(block, 0);
+	return end ? value_from_json(str_sub(block, 0, end), name, &ignored) : NULL;
 }
 
 /* `refused` gets what is wrong with the first that looks like JSON but cannot be read: too deep, or
@@ -70,10 +66,10 @@ static json_t *from_anywhere(struct str text, struct str name, struct report *re
 	AUTO_REPORT ignored = REPORT_INIT;
 	json_t *empty = NULL, *value = NULL;
 	size_t begin, end, from = 0;
-	struct scan s;
+	struct json_finder f;
 
-	scan_init(&s, text);
-	while (scan_next(&s, from, &begin, &end)) {
+	json_finder_init(&f, text);
+	while (json_finder_next(&f, from, &begin, &end)) {
 		report_reset(&ignored);
 		value = value_from_json(str_sub(text, begin, end - begin), name,
 			refused->errors ? &ignored : refused);
@@ -85,7 +81,7 @@ static json_t *from_anywhere(struct str text, struct str name, struct report *re
 		value = NULL;
 		from = end;
 	}
-	scan_done(&s);
+	json_finder_done(&f);
 	if (!value)
 		return empty;
 	json_decref(empty);

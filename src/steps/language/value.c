@@ -6,7 +6,6 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "data/big.h"
-#include "steps/language/exact.h"
 
 /* -- as text -------------------------------------------------------------------------------------
  */
@@ -258,7 +257,7 @@ json_t *value_from_json(struct str text, struct str name, struct report *r)
 	struct str above = { text.p, (size_t)(whole.p - text.p) };
 	if (json_blank_only(above))
 		source.text = str_sub(text, 0, above.len + whole.len);
-	return exact_read(&source, r);
+	return json_read_big(&source, r);
 }
 
 json_t *value_in_text(struct str text)
