@@ -54,6 +54,7 @@ void frame_free(struct frame *f)
 	step_state_free(f);
 	content_unref(f->in);
 	content_unref(f->flow);
+	content_unref(f->root_out);
 	join_unref(f->join);
 	outcome_done(&f->outcome);
 	free(f);

@@ -107,6 +107,7 @@ struct frame {
 	 * UINT64_MAX: none. And which failures those were. */
 	uint64_t root_index, failed_index;
 	uint64_t root_failure, failed_failure;
+	struct content *root_out; /* what the first of them printed; NULL: nothing */
 };
 
 /* frame.c */

@@ -48,11 +48,17 @@ static bool only_step_of_run(const struct frame *f)
 	return !f->up && f->count == 1 && !node_joins(f->node) && !f->node->step;
 }
 
+/* How far the failure of a child reaches by itself. The flags of copies stand on their body. */
+static enum failure_scope own_scope(const struct frame *child)
+{
+	const struct node *n = child->node->step ? child->node : node_body(child->node);
+
+	return MAX(child->outcome.carried, n->failure);
+}
+
 static enum failure_scope scope_of(const struct frame *f, const struct frame *child)
 {
-	enum failure_scope scope = MAX(child->outcome.carried, child->node->failure);
-
-	return MAX(scope, f->node->failure);
+	return MAX(own_scope(child), f->node->failure);
 }
 
 static void sequence_stops(struct frame *f, struct outcome *child, enum failure_scope carried)
@@ -113,7 +119,7 @@ static void sequence_child_ended(struct frame *f, struct frame *child)
 	enum failure_scope scope = scope_of(f, child);
 	if (f->node->wrapper) {
 		/* A wrapper fails as its child does; how far is for its own parent to say. */
-		sequence_stops(f, o, MAX(o->carried, child->node->failure));
+		sequence_stops(f, o, own_scope(child));
 		return;
 	}
 	if (only_step_of_run(f))
@@ -167,6 +173,7 @@ static void parallel_over(struct frame *f)
 	}
 	if (bad != UINT64_MAX) {
 		o.ok = false;
+		o.err = content_ref(j->branches.at[bad].body);
 		o.code = j->branches.at[bad].code;
 		o.timed_out = j->branches.at[bad].status == BRANCH_TIMEOUT;
 	} else if (f->next < f->count || !f->done_count) {
@@ -175,6 +182,12 @@ static void parallel_over(struct frame *f)
 		o.code = 1;
 	}
 	o.out = join_content(j);
+	if (bad != UINT64_MAX && bad == f->root_index) {
+		/* It ends with that child, and so does what a recovery reads. */
+		content_unref(o.out);
+		o.out = f->root_out;
+		f->root_out = NULL;
+	}
 	join_list_add(&o.joins, j);
 	frame_attempt_done(f, &o);
 }
@@ -222,6 +235,9 @@ static void parallel_child_ended(struct frame *f, struct frame *child)
 			if (child->index < f->root_index) {
 				f->root_index = child->index;
 				f->root_failure = o->failure;
+				content_unref(f->root_out);
+				f->root_out = o->out;
+				o->out = NULL;
 			}
 			frame_fail_root(f);
 		}
@@ -245,6 +261,8 @@ void group_begin(struct frame *f)
 	f->next = 0;
 	f->done_count = 0;
 	f->root_index = f->failed_index = UINT64_MAX;
+	content_unref(f->root_out);
+	f->root_out = NULL;
 	outcome_done(&f->outcome);
 	run_emit_frame(f->run, &(struct event){ .kind = EVENT_NODE_START, .count = f->count }, f);
 	if (f->node->kind == NODE_CALL) {

@@ -55,7 +55,8 @@ struct branch *join_branch(struct join *j, size_t index)
 void join_label(const struct join *j, size_t index, struct buf *b)
 {
 	const struct node *n = j->node;
-	const struct node *child = n->children[n->kind == NODE_EACH ? 0 : index];
+	/* The label of a repeated node stands on what is repeated. */
+	const struct node *child = node_body(n->children[n->kind == NODE_EACH ? 0 : index]);
 
 	if (child->label.len)
 		buf_add(b, child->label);
