@@ -1,7 +1,7 @@
 #include "app/called.h"
 
+#include "app/catalog/sub-recipe.h"
 #include "app/freeze.h"
-#include "app/sub-recipe.h"
 #include "base/file.h"
 #include "graph/step.h"
 #include "steps/compile/compile.h"

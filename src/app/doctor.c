@@ -2,10 +2,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/check-steps.h"
+#include "app/catalog/check-steps.h"
+#include "app/catalog/entries.h"
+#include "app/catalog/list.h"
 #include "app/doctor.h"
-#include "app/entries.h"
-#include "app/recipes.h"
 #include "app/settings.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"

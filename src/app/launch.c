@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/catalog/source.h"
 #include "app/freeze.h"
 #include "app/run.h"
 #include "app/secrets.h"
-#include "app/source.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/check-steps.h"
+#include "app/catalog/check-steps.h"
+#include "app/catalog/plan.h"
+#include "app/catalog/source.h"
 #include "app/context.h"
-#include "app/planned.h"
 #include "app/run.h"
-#include "app/source.h"
 #include "base/path.h"
 #include "recipe/recipe.h"
 

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/agents/step-agents.h"
 #include "app/freeze.h"
 #include "app/record-files.h"
 #include "app/secrets.h"
-#include "app/step-agent.h"
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"

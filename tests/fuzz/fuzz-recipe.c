@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/catalog/list.h"
 #include "app/issues.h"
-#include "app/recipes.h"
 #include "base/utf8.h"
 #include "graph/plan.h"
 #include "recipe/usage.h"

@@ -1,6 +1,6 @@
 /* Whole documents: read, planned, walked and drawn. Input: the template, 0x1e, values. */
+#include "app/catalog/plan.h"
 #include "app/issues.h"
-#include "app/planned.h"
 #include "base/utf8.h"
 #include "graph/plan.h"
 #include "graph/walk.h"

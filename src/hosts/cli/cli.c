@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "app/app.h"
+#include "app/catalog/source.h"
 #include "app/issues.h"
 #include "app/secrets.h"
-#include "app/source.h"
 #include "base/file.h"
 #include "cmdline/help.h"
 #include "cmdline/parse.h"

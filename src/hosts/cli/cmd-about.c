@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/recipes.h"
+#include "app/catalog/list.h"
 #include "base/file.h"
 #include "cmdline/completion.h"
 #include "cmdline/help.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/prompts-init.h"
+#include "app/agents/init.h"
 #include "base/path.h"
 #include "base/program.h"
 #include "hosts/cli/commands.h"

@@ -1,12 +1,12 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "app/check-steps.h"
+#include "app/agents/compose.h"
+#include "app/catalog/check-steps.h"
+#include "app/catalog/list.h"
+#include "app/catalog/source.h"
 #include "app/issues.h"
-#include "app/prompts.h"
-#include "app/recipes.h"
 #include "app/settings.h"
-#include "app/source.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"

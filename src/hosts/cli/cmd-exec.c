@@ -1,7 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/source.h"
+#include "app/catalog/source.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/template.h"

@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 
+#include "app/catalog/source.h"
 #include "app/report.h"
-#include "app/source.h"
 #include "data/json.h"
 #include "graph/step.h"
 #include "hosts/cli/commands.h"

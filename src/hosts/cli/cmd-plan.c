@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "app/planned.h"
+#include "app/catalog/plan.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"

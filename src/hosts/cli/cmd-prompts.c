@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/prompts.h"
+#include "app/agents/compose.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "hosts/cli/commands.h"

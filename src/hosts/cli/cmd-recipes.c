@@ -1,5 +1,5 @@
 /* Commands that tell about recipes: list, show, doctor, and what completion asks for. */
-#include "app/recipes.h"
+#include "app/catalog/list.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"

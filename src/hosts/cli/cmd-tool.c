@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "app/recipes.h"
+#include "app/catalog/list.h"
 #include "base/plain-text.h"
 #include "data/json.h"
 #include "hosts/cli/cli.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/prompts.h"
+#include "app/agents/compose.h"
 #include "hosts/cli/cli.h"
 
 /* Launches the agent as a recorded run, named after `name` and the time. Returns the agent's exit

@@ -1,7 +1,7 @@
 #include "hosts/cli/template.h"
 
+#include "app/catalog/source.h"
 #include "app/run.h"
-#include "app/source.h"
 #include "graph/fields.h"
 #include "hosts/cli/values.h"
 

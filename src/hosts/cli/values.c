@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/source.h"
+#include "app/catalog/source.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "graph/plan.h"

@@ -1,7 +1,7 @@
-#include "app/planned-steps.h"
+#include "app/catalog/plan-steps.h"
 
-#include "app/step-agent.h"
-#include "app/sub-recipe.h"
+#include "app/agents/step-agents.h"
+#include "app/catalog/sub-recipe.h"
 #include "graph/step.h"
 #include "steps/compile/compile.h"
 #include "steps/language/condition.h"

@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "app/context.h"
-#include "app/prompts.h"
+#include "app/agents/compose.h"
+#include "app/settings.h"
 #include "engine/local.h"
 #include "engine/run.h"
 #include "loop/signals.h"

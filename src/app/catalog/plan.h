@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/planned-steps.h"
+#include "app/catalog/plan-steps.h"
 
 /* A plan as documents: what `roux plan` prints. Nothing is executed. */
 void planned_json(const struct plan *p, const struct planned_host *host, struct buf *b);

@@ -1,4 +1,4 @@
-#include "app/planned.h"
+#include "app/catalog/plan.h"
 
 #include "base/plain-text.h"
 #include "data/json-out.h"

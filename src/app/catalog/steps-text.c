@@ -1,4 +1,4 @@
-#include "app/steps-text.h"
+#include "app/catalog/steps-text.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* The engine gives every command a process group and pipes of its own. An agent on a terminal needs
  * the opposite, so this is the one place above loop/ that starts a process by itself. */
-#include "app/terminal.h"
+#include "app/agents/terminal.h"
 
 #include <dirent.h>
 #include <errno.h>

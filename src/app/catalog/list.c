@@ -1,10 +1,10 @@
-#include "app/recipes.h"
+#include "app/catalog/list.h"
 
 #include <string.h>
 
-#include "app/entries.h"
+#include "app/catalog/entries.h"
+#include "app/catalog/steps-text.h"
 #include "app/settings.h"
-#include "app/steps-text.h"
 #include "base/clock.h"
 #include "base/node-path.h"
 #include "base/plain-text.h"

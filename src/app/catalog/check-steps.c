@@ -1,9 +1,9 @@
-#include "app/check-steps.h"
+#include "app/catalog/check-steps.h"
 
 #include <string.h>
 
-#include "app/step-agent.h"
-#include "app/sub-recipe.h"
+#include "app/agents/step-agents.h"
+#include "app/catalog/sub-recipe.h"
 #include "base/path.h"
 #include "steps/language/reference.h"
 

@@ -1,4 +1,4 @@
-#include "app/source.h"
+#include "app/catalog/source.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "app/sub-recipe.h"
+#include "app/catalog/sub-recipe.h"
 
 #include "base/file.h"
 #include "recipe/recipe.h"

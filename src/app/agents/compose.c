@@ -1,4 +1,4 @@
-#include "app/prompts.h"
+#include "app/agents/compose.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/terminal.h"
+#include "app/agents/terminal.h"
 #include "base/environ.h"
 #include "base/file.h"
 #include "base/path.h"

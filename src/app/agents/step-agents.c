@@ -1,11 +1,11 @@
-#include "app/step-agent.h"
+#include "app/agents/step-agents.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "app/prompts.h"
+#include "app/agents/compose.h"
 #include "base/path.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"

@@ -1,4 +1,4 @@
-#include "app/entries.h"
+#include "app/catalog/entries.h"
 
 static void open_entry(
 	const struct recipe_dirs *dirs, const struct recipe_entry *e, struct opened *ret)

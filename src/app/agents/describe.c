@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/prompts.h"
+#include "app/agents/compose.h"
 #include "base/environ.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-#include "app/prompts-init.h"
+#include "app/agents/init.h"
 
 #include <errno.h>
 #include <string.h>
