@@ -19,6 +19,7 @@
 #include "base/sha256.h"
 #include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
+#include "runs/dir/leaves.h"
 #include "runs/dir/manifest.h"
 #include "runs/dir/remove-tree.h"
 #include "steps/read/recipe.h"
@@ -159,7 +160,7 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 
 /* What belongs to one generation; anything else in the directory is the recipe's own. */
 static const char *const generation_files[] = { "run.json", "graph.json", "values.json",
-	"start.json", "stdin", "stdin.part", "leaves.jsonl", "progress.json", "events.jsonl",
+	"start.json", "stdin", "stdin.part", LEAVES_FILE, "progress.json", "events.jsonl",
 	"outbox.jsonl", "inbox.jsonl", "outbox.1.jsonl", "inbox.1.jsonl", "events.1.jsonl",
 	"gates.json", "recipes.json", "stdout.log", "stderr.log", "out", "result.json",
 	"context.jsonl", "communication.json", "state.json", "recipe.yaml", "large",
@@ -334,7 +335,7 @@ void launch_abandon(struct launch *l)
 		return;
 	/* A supervisor that was killed after its first command has begun leaves a run that died. */
 	if (access(run_file(&l->arena, l->dir, "run.json"), F_OK) == 0 &&
-		stat(run_file(&l->arena, l->dir, "leaves.jsonl"), &st) == 0 && st.st_size > 0)
+		stat(run_file(&l->arena, l->dir, LEAVES_FILE), &st) == 0 && st.st_size > 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
 		remove_file(run_file(&l->arena, l->dir, generation_files[i]));

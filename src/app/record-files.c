@@ -12,14 +12,14 @@
 #include "app/launch.h"
 #include "base/atomic-file.h"
 #include "base/file.h"
-#include "base/sha256.h"
 #include "engine/capture.h"
 #include "engine/run.h"
 #include "runs/dir/lines.h"
+#include "runs/dir/outputs.h"
 
 #define EVENTS_FILE "events.jsonl"
 
-enum { NAME_PATH_MAX = 200, LINE_MAX_KEPT = 64 * 1024 };
+enum { LINE_MAX_KEPT = 64 * 1024 };
 
 /* -- opening -------------------------------------------------------------------------------------
  */
@@ -115,7 +115,7 @@ int record_files_open_all(
 	f->dirfd = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (f->dirfd < 0)
 		return -errno;
-	int r = open_lines(f, "leaves.jsonl", &f->leaves);
+	int r = open_lines(f, LEAVES_FILE, &f->leaves);
 	r = r < 0 ? r : open_lines(f, EVENTS_FILE, &f->events);
 	if (r < 0)
 		return r;
@@ -203,28 +203,13 @@ int record_files_flush(struct record_files *f)
 /* -- what commands print -------------------------------------------------------------------------
  */
 
-void output_name(struct buf *b, struct str path, uint64_t number, bool err)
-{
-	char sum[SHA256_HEX];
-
-	/* A deep graph has longer paths than a file may have a name. */
-	if (path.len > NAME_PATH_MAX) {
-		sha256_hex(path, sum);
-		path = str_of(sum);
-	}
-	buf_add(b, path);
-	if (number > 1)
-		buf_printf(b, ".a%" PRIu64, number);
-	buf_adds(b, err ? ".err" : ".out");
-}
-
 static int open_out_dir(struct record_files *f)
 {
 	if (f->out >= 0)
 		return 0;
-	if (mkdirat(f->dirfd, "out", 0700) < 0 && errno != EEXIST)
+	if (mkdirat(f->dirfd, OUTPUTS_DIR, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	f->out = openat(f->dirfd, "out", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	f->out = openat(f->dirfd, OUTPUTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	return f->out < 0 || (f->durable && fsync(f->dirfd) < 0) ? -errno : 0;
 }
 

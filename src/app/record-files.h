@@ -34,10 +34,7 @@ void record_files_stdin_complete(struct record_files *f);
 int record_files_replace(struct record_files *f, const char *name, struct str text);
 int record_files_flush(struct record_files *f);
 
-/* The name of a file below out/. */
-void output_name(struct buf *b, struct str path, uint64_t number, bool err);
-/* out/PATH.out or .err for the output of a command; a second execution of the path is PATH.a2.out.
- * A descriptor, or -errno. */
+/* The file for the output of a command (runs/dir/outputs.h). A descriptor, or -errno. */
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err);
 /* The same for the command whose output is the run's: it is stdout.log under a second name. */
 int record_files_open_last(struct record_files *f, struct str path, uint64_t number);

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
+#include "loop/child.h"
 #include "runs/mail/command-done.h"
 #include "runs/mail/outbox.h"
 
@@ -200,25 +201,19 @@ static int begin(struct recorder *r, const struct leaf_key *key, bool last, stru
 	note->number = number;
 	note->last = last && !rec->launch->graph->output;
 	buf_add(&note->path, key->path);
-	buf_adds(&note->before, "{\"p\":");
-	json_write_str(&note->before, key->path);
-	json_number_member(&note->before, "a", number);
-	buf_adds(&note->before, ",\"s\":\"start\",");
-	json_number_member(&note->after, "ts", clock_real_ms());
-	buf_adds(&note->after, "}\n");
+	uint64_t now = clock_real_ms();
+	leaf_start_parts(&note->before, &note->after, key->path, number, now);
 	list_append(&rec->leaves, &note->link);
 	*ret = (struct job_record){ .fd = rec->files.leaves,
 		.before = buf_str(&note->before),
 		.after = buf_str(&note->after),
 		.open = open_output,
 		.data = note };
-	/* The child has little room for it. */
-	if (note->before.len < 800)
+	if (note->before.len + note->after.len <= CHILD_NOTE_TEXT)
 		return 0;
 	AUTO_BUF line = BUF_INIT;
 	ret->fd = -1;
-	buf_add(&line, str_sub(buf_str(&note->before), 0, note->before.len - 1));
-	buf_add(&line, buf_str(&note->after));
+	leaf_start_line(&line, key->path, number, now);
 	return fd_write_all(rec->files.leaves, buf_str(&line));
 }
 
@@ -234,6 +229,27 @@ static void note_free(struct leaf_note *note)
 	free(note);
 }
 
+static void exit_line(struct buf *b, struct str path, uint64_t number, const struct leaf_end *e)
+{
+	const struct leaf_record record = {
+		.number = number,
+		.code = e->code,
+		.signal = e->signal,
+		.timed_out = e->timed_out,
+		.cancelled = e->cancelled,
+		.limit = e->limit,
+		.ms = e->ms,
+		.out_bytes = e->out_bytes,
+		.err_bytes = e->err_bytes,
+	};
+	struct leaf_usage usage;
+
+	if (e->usage)
+		usage = (struct leaf_usage){ e->usage->user_us, e->usage->system_us,
+			e->usage->memory_kib };
+	leaf_exit_line(b, path, &record, e->usage ? &usage : NULL, clock_real_ms());
+}
+
 static int end(struct recorder *r, const struct leaf_key *key, struct job_record *record,
 	const struct leaf_end *e)
 {
@@ -241,30 +257,7 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	uint64_t number = key->number + leaves_base(rec->before, key->path);
 	AUTO_BUF line = BUF_INIT;
 
-	buf_adds(&line, "{\"p\":");
-	json_write_str(&line, key->path);
-	buf_printf(&line, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d", number,
-		e->code, e->signal);
-	if (e->timed_out)
-		buf_adds(&line, ",\"timeout\":true");
-	if (e->limit.len) {
-		buf_adds(&line, ",\"limit\":");
-		json_write_str(&line, e->limit);
-	}
-	if (e->cancelled)
-		buf_adds(&line, ",\"cancelled\":true");
-	json_number_member(&line, "ms", e->ms);
-	json_number_member(&line, "out", e->out_bytes);
-	json_number_member(&line, "err", e->err_bytes);
-	json_number_member(&line, "ts", clock_real_ms());
-	if (e->usage) {
-		buf_adds(&line, ",\"ru\":{\"user_us\":");
-		buf_add_number(&line, e->usage->user_us, 1);
-		json_number_member(&line, "system_us", e->usage->system_us);
-		json_number_member(&line, "memory_kib", e->usage->memory_kib);
-		buf_addc(&line, '}');
-	}
-	buf_adds(&line, "}\n");
+	exit_line(&line, key->path, number, e);
 	struct leaf_note *note = record->data;
 	if (note && note->last)
 		rec->files.last_ok = e->ok;
@@ -287,30 +280,26 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 /* -- loops ---------------------------------------------------------------------------------------
  */
 
-static int loop_line(struct record *rec, struct str path, const char *what)
-{
-	AUTO_BUF line = BUF_INIT;
-
-	buf_adds(&line, "{\"p\":");
-	json_write_str(&line, path);
-	buf_printf(&line, ",\"s\":\"%s\",\"ts\":%" PRIu64 "}\n", what, clock_real_ms());
-	return fd_write_all(rec->files.leaves, buf_str(&line));
-}
-
 static int open_loop(struct recorder *r, struct str path)
 {
 	struct record *rec = record_of(r);
+	AUTO_BUF line = BUF_INIT;
 
 	if (!rec->before || leaves_closed(rec->before, path) || !leaves_forget(rec->before, path))
 		return 0;
-	return loop_line(rec, path, "forget");
+	leaf_forget_line(&line, path, clock_real_ms());
+	return fd_write_all(rec->files.leaves, buf_str(&line));
 }
 
 static int close_loop(struct recorder *r, struct str path)
 {
 	struct record *rec = record_of(r);
+	AUTO_BUF line = BUF_INIT;
 
-	return leaves_closed(rec->before, path) ? 0 : loop_line(rec, path, "closed");
+	if (leaves_closed(rec->before, path))
+		return 0;
+	leaf_closed_line(&line, path, clock_real_ms());
+	return fd_write_all(rec->files.leaves, buf_str(&line));
 }
 
 static int keep_input(struct recorder *r)
@@ -548,7 +537,7 @@ int record_finish(struct record *rec, struct roux_run *run)
 	l->row.handled = rec->handled ? str_of(rec->handled) : l->row.handled;
 	if (!ledger_update(l->ledger, &l->row, l->detached, &issues) ||
 		!ledger_add_leaves(l->ledger, l->id, l->generation,
-			run_file(&l->arena, l->dir, "leaves.jsonl"), &issues))
+			run_file(&l->arena, l->dir, LEAVES_FILE), &issues))
 		return -EIO;
 	return 0;
 }

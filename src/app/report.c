@@ -14,6 +14,7 @@
 #include "data/json.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/lines.h"
+#include "runs/dir/outputs.h"
 #include "runs/dir/place.h"
 #include "runs/mail/message.h"
 
@@ -76,7 +77,7 @@ static void see_number(void *data, struct str path, const struct leaf_record *re
 static void read_numbers(struct facts *f)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
-	struct leaves *leaves = leaves_read(run_file(&f->arena, f->dir, "leaves.jsonl"), &ignored);
+	struct leaves *leaves = leaves_read(run_file(&f->arena, f->dir, LEAVES_FILE), &ignored);
 
 	if (leaves)
 		leaves_each(leaves, see_number, f->history);
@@ -153,30 +154,15 @@ static void add_output(struct facts *f, const char *file, struct str label)
 		vec_push(&f->outputs, o);
 }
 
-/* A path is part of a file's name: nothing but what paths are made of. */
-static bool path_is_safe(struct str path)
-{
-	for (size_t i = 0; i < path.len; i++) {
-		char c = path.p[i];
-
-		if (!ascii_digit(c) && !(c >= 'a' && c <= 'z') && c != '.')
-			return false;
-	}
-	return path.len && path.len < 200 && path.p[0] != '.';
-}
-
-/* The file of a command's last execution: out/1.0.out, out/1.0.a2.out. NULL: it cannot have one. */
-static const char *output_name(struct facts *f, struct str path, const char *end)
+/* The file of a command's last execution, below the run's directory. NULL: it cannot have one. */
+static const char *last_output(struct facts *f, struct str path, bool err)
 {
 	const struct past_node *p = map_get(&f->history->nodes, path);
+	AUTO_BUF name = BUF_INIT;
 
-	if (!path_is_safe(path))
+	if (!output_file(&name, path, p ? p->number : 1, err))
 		return NULL;
-	if (p && p->number > 1)
-		return arena_printf(
-			&f->arena, "out/%.*s.a%" PRIu64 ".%s", STR(path), p->number, end)
-			.p;
-	return arena_printf(&f->arena, "out/%.*s.%s", STR(path), end).p;
+	return arena_str(&f->arena, buf_str(&name)).p;
 }
 
 static void read_outputs(struct facts *f)
@@ -190,7 +176,7 @@ static void read_outputs(struct facts *f)
 		const struct report_leaf *l = &f->page.leaves.at[i];
 		struct report_output o = { .path = l->path };
 
-		const char *name = output_name(f, l->path, "out");
+		const char *name = last_output(f, l->path, false);
 		if (!name)
 			continue;
 		if (with_output >= OUTPUTS_SHOWN) {
@@ -242,7 +228,7 @@ static struct str err_of(struct facts *f, struct str path)
 {
 	struct report_output o = { 0 };
 
-	const char *name = output_name(f, path, "err");
+	const char *name = last_output(f, path, true);
 	if (!name || !read_excerpt(f, name, ERR_MAX, &o))
 		return S("");
 	return utf8_tail(o.tail.len ? o.tail : o.head, ERR_MAX);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/node-path.h"
+#include "runs/dir/outputs.h"
 
 struct round {
 	struct str path;
@@ -33,7 +34,7 @@ static bool had_round(struct str old_dir, struct str path)
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_BUF file = BUF_INIT;
 
-	buf_printf(&file, "%.*s/leaves.jsonl", STR(old_dir));
+	buf_printf(&file, "%.*s/" LEAVES_FILE, STR(old_dir));
 	struct leaves *leaves = leaves_read(buf_cstr(&file), &ignored);
 	if (leaves)
 		leaves_each(leaves, look_for_round, &round);
@@ -222,26 +223,9 @@ static void take(void *data, struct str path, const struct leaf_record *record)
 	uint64_t number = record->number - leaves_base(t->leaves, path);
 	t->ok = t->ok && link_output(t, path, record, number, false) &&
 		link_output(t, path, record, number, true);
-	buf_adds(&t->lines, "{\"p\":");
-	json_write_str(&t->lines, path);
-	buf_printf(&t->lines, ",\"a\":%" PRIu64 ",\"s\":\"exit\",\"code\":%d,\"sig\":%d", number,
-		record->code, record->signal);
-	if (record->timed_out)
-		buf_adds(&t->lines, ",\"timeout\":true");
-	if (record->limit.len) {
-		buf_adds(&t->lines, ",\"limit\":");
-		json_write_str(&t->lines, record->limit);
-	}
-	buf_printf(&t->lines,
-		",\"ms\":%" PRIu64 ",\"out\":%" PRIu64 ",\"err\":%" PRIu64 ",\"ts\":%" PRIu64 "}\n",
-		record->ms, record->out_bytes, record->err_bytes, clock_real_ms());
-}
-
-static void closed_line(struct take_over *t, struct str path)
-{
-	buf_adds(&t->lines, "{\"p\":");
-	json_write_str(&t->lines, path);
-	buf_printf(&t->lines, ",\"s\":\"closed\",\"ts\":%" PRIu64 "}\n", clock_real_ms());
+	struct leaf_record now = *record;
+	now.number = number;
+	leaf_exit_line(&t->lines, path, &now, NULL, clock_real_ms());
 }
 
 static void take_closed(void *data, struct str path)
@@ -249,7 +233,7 @@ static void take_closed(void *data, struct str path)
 	struct take_over *t = data;
 
 	if (holds(t, path) && !node_path_within(t->way[t->steps - 1].path, path))
-		closed_line(t, path);
+		leaf_closed_line(&t->lines, path, clock_real_ms());
 }
 
 /* A loop of steps around the node is run through again. Unless it counts as closed, it would forget
@@ -258,7 +242,7 @@ static void close_around(struct take_over *t)
 {
 	for (size_t i = 0; i + 1 < t->steps; i++) {
 		if (is_loop(t->way[i].node))
-			closed_line(t, t->way[i].path);
+			leaf_closed_line(&t->lines, t->way[i].path, clock_real_ms());
 	}
 }
 
@@ -274,7 +258,7 @@ static bool take_stdin(struct take_over *t)
 
 static bool write_leaves(struct take_over *t)
 {
-	const char *file = run_file(&t->launch->arena, t->launch->dir, "leaves.jsonl");
+	const char *file = run_file(&t->launch->arena, t->launch->dir, LEAVES_FILE);
 	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(&t->lines));
 
@@ -345,7 +329,7 @@ bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, stru
 		.launch = l, .old_dir = old_dir, .from = -1, .to = -1, .r = r, .ok = true
 	};
 
-	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, "leaves.jsonl"), r);
+	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, LEAVES_FILE), r);
 	struct called called;
 	called_init(&called, l, old_dir);
 	t.steps = node.len ? called_way(&called, node, t.way) : 0;

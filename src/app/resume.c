@@ -25,13 +25,6 @@ struct failed_below {
 	struct buf *lines;
 };
 
-static void forget_line(struct buf *b, struct str path)
-{
-	buf_adds(b, "{\"p\":");
-	json_write_str(b, path);
-	buf_printf(b, ",\"s\":\"forget\",\"ts\":%" PRIu64 "}\n", clock_real_ms());
-}
-
 /* Whether a node around the command, inside of what failed, was told to pass its failure over. */
 static bool tolerated(const struct failed_below *f, struct str path)
 {
@@ -57,7 +50,7 @@ static void forget_failed(void *data, struct str path, const struct leaf_record 
 		return;
 	/* A step may have failed though its command did not: what it printed was no answer. */
 	if (str_eq(path, f->node) || (failed && !tolerated(f, path)))
-		forget_line(f->lines, path);
+		leaf_forget_line(f->lines, path, clock_real_ms());
 }
 
 /* What failed before the time was over stands. */
@@ -66,12 +59,12 @@ static void forget_limited(void *data, struct str path, const struct leaf_record
 	struct failed_below *f = data;
 
 	if (record->ended && !record->cancelled && str_eq(record->limit, f->node))
-		forget_line(f->lines, path);
+		leaf_forget_line(f->lines, path, clock_real_ms());
 }
 
 static bool append_lines(struct launch *l, const struct buf *lines, struct report *r)
 {
-	const char *file = run_file(&l->arena, l->dir, "leaves.jsonl");
+	const char *file = run_file(&l->arena, l->dir, LEAVES_FILE);
 	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(lines));
 
@@ -84,7 +77,7 @@ bool resume_take_back(struct launch *l, struct str node, struct str retried_node
 	size_t steps = way_to(l->graph->root, node, way);
 	AUTO_BUF lines = BUF_INIT;
 
-	struct leaves *leaves = leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), r);
+	struct leaves *leaves = leaves_read(run_file(&l->arena, l->dir, LEAVES_FILE), r);
 	if (!leaves)
 		return false;
 	struct failed_below failed = { .graph = l->graph, .node = node, .lines = &lines };
@@ -100,7 +93,7 @@ bool resume_take_back(struct launch *l, struct str node, struct str retried_node
 		}
 	}
 	if (whole || retried_node.len)
-		forget_line(&lines, whole ? top : retried_node);
+		leaf_forget_line(&lines, whole ? top : retried_node, clock_real_ms());
 	else
 		leaves_each(leaves, forget_limited, &failed);
 	failed.top = top;

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
+#include "runs/dir/outputs.h"
 #include "steps/read/recipe.h"
 
 struct steps_run {
@@ -425,7 +426,7 @@ static void add_output(json_t *step, const struct steps_run *s, const char *what
 	AUTO_BUF name = BUF_INIT;
 	struct stat st;
 
-	buf_adds(&name, "out/");
+	buf_adds(&name, OUTPUTS_DIR "/");
 	output_name(&name, json_str(json_object_get(step, "path")),
 		(uint64_t)json_integer_value(json_object_get(step, "attempts")), err);
 	AUTO_BUF file = BUF_INIT;

@@ -20,7 +20,8 @@
  * do not run. An error comes back through the memory we share.
  */
 
-enum { NOTE_MAX = 1024 };
+/* The text of a note and two numbers with their names. */
+enum { NOTE_MAX = CHILD_NOTE_TEXT + 64 };
 
 struct birth {
 	const struct child_spec *spec;

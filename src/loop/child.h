@@ -22,6 +22,10 @@ struct child_spec {
 	struct child_note *note; /* NULL: none */
 };
 
+/* How many bytes `before` and `after` of a note may have together: the child has no memory but its
+ * small stack. */
+enum { CHILD_NOTE_TEXT = 960 };
+
 /* A line that says who it is, written by the child the moment before it executes: `before`, "pid"
  * and "st" (its start time in ticks) as members of a JSON object, `after`. */
 struct child_note {

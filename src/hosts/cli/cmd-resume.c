@@ -15,6 +15,7 @@
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
 #include "runs/dir/halves.h"
+#include "runs/dir/leaves.h"
 #include "runs/dir/leftovers.h"
 
 struct cmd_resume_opts {
@@ -168,8 +169,7 @@ static bool explain(struct cli *cli, const struct cmd_resume_opts *o, struct lau
 {
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF doubt = BUF_INIT;
-	struct leaves *leaves =
-		leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), &cli->report);
+	struct leaves *leaves = leaves_read(run_file(&l->arena, l->dir, LEAVES_FILE), &cli->report);
 
 	if (!leaves)
 		return false;

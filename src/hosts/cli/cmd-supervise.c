@@ -42,8 +42,8 @@ static int supervise(void *host, const struct command *c, const void *opts, size
 	bool ok = launch_thaw(&l, str_of(words[0]), &cli->report);
 	l.detached = true;
 	if (ok && count > 1)
-		ok = (before = leaves_read(
-			      run_file(&l.arena, l.dir, "leaves.jsonl"), &cli->report)) != NULL;
+		ok = (before = leaves_read(run_file(&l.arena, l.dir, LEAVES_FILE), &cli->report)) !=
+		     NULL;
 	if (ok) {
 		struct run_opts o = RUN_OPTS_DEFAULTS;
 

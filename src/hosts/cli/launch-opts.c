@@ -197,8 +197,7 @@ int launch_resume(struct cli *cli, struct launch *l, const struct run_opts *o, b
 {
 	if (l->detached)
 		return detach(cli, l, json, true);
-	struct leaves *before =
-		leaves_read(run_file(&l->arena, l->dir, "leaves.jsonl"), &cli->report);
+	struct leaves *before = leaves_read(run_file(&l->arena, l->dir, LEAVES_FILE), &cli->report);
 	if (!before)
 		return cli_refuse(cli, json);
 	return follow_plan(cli, plan_ref(l->plan), o, json, true,

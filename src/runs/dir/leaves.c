@@ -8,6 +8,169 @@
 #include "base/node-path.h"
 #include "data/json.h"
 
+/* -- writing -------------------------------------------------------------------------------------
+ */
+
+static void begin_line(struct buf *b, struct str path)
+{
+	buf_adds(b, "{\"p\":");
+	json_write_str(b, path);
+}
+
+static void end_line(struct buf *b, uint64_t now_ms)
+{
+	json_number_member(b, "ts", now_ms);
+	buf_adds(b, "}\n");
+}
+
+static void begin_start(struct buf *b, struct str path, uint64_t number)
+{
+	begin_line(b, path);
+	json_number_member(b, "a", number);
+	buf_adds(b, ",\"s\":\"start\"");
+}
+
+void leaf_start_parts(
+	struct buf *before, struct buf *after, struct str path, uint64_t number, uint64_t now_ms)
+{
+	begin_start(before, path, number);
+	buf_addc(before, ',');
+	end_line(after, now_ms);
+}
+
+void leaf_start_line(struct buf *b, struct str path, uint64_t number, uint64_t now_ms)
+{
+	begin_start(b, path, number);
+	end_line(b, now_ms);
+}
+
+void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *record,
+	const struct leaf_usage *usage, uint64_t now_ms)
+{
+	begin_line(b, path);
+	json_number_member(b, "a", record->number);
+	buf_printf(b, ",\"s\":\"exit\",\"code\":%d,\"sig\":%d", record->code, record->signal);
+	if (record->timed_out)
+		buf_adds(b, ",\"timeout\":true");
+	if (record->limit.len) {
+		buf_adds(b, ",\"limit\":");
+		json_write_str(b, record->limit);
+	}
+	if (record->cancelled)
+		buf_adds(b, ",\"cancelled\":true");
+	json_number_member(b, "ms", record->ms);
+	json_number_member(b, "out", record->out_bytes);
+	json_number_member(b, "err", record->err_bytes);
+	if (!usage) {
+		end_line(b, now_ms);
+		return;
+	}
+	json_number_member(b, "ts", now_ms);
+	buf_adds(b, ",\"ru\":{\"user_us\":");
+	buf_add_number(b, usage->user_us, 1);
+	json_number_member(b, "system_us", usage->system_us);
+	json_number_member(b, "memory_kib", usage->memory_kib);
+	buf_adds(b, "}}\n");
+}
+
+void leaf_forget_line(struct buf *b, struct str path, uint64_t now_ms)
+{
+	begin_line(b, path);
+	buf_adds(b, ",\"s\":\"forget\"");
+	end_line(b, now_ms);
+}
+
+void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms)
+{
+	begin_line(b, path);
+	buf_adds(b, ",\"s\":\"closed\"");
+	end_line(b, now_ms);
+}
+
+/* -- reading -------------------------------------------------------------------------------------
+ */
+
+static uint64_t number(const json_t *line, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(line, name));
+}
+
+static bool read_kind(struct str name, enum leaf_line_kind *ret)
+{
+	static const char *const names[] = {
+		[LEAF_START] = "start",
+		[LEAF_EXIT] = "exit",
+		[LEAF_FORGET] = "forget",
+		[LEAF_CLOSED] = "closed",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (str_eq(name, str_of(names[i]))) {
+			*ret = (enum leaf_line_kind)i;
+			return true;
+		}
+	return false;
+}
+
+static bool read_line(const json_t *object, struct leaf_line *ret)
+{
+	*ret = (struct leaf_line){
+		.path = json_str(json_object_get(object, "p")),
+		.ts = number(object, "ts"),
+	};
+	struct leaf_record *r = &ret->record;
+	if (!ret->path.len || !read_kind(json_str(json_object_get(object, "s")), &ret->kind))
+		return false;
+	r->number = number(object, "a");
+	if (ret->kind == LEAF_START) {
+		r->started = true;
+		r->pid = (int64_t)number(object, "pid");
+		r->pid_start = number(object, "st");
+		r->on = json_str(json_object_get(object, "on"));
+		r->worker = number(object, "w");
+		r->grant = number(object, "n");
+	} else if (ret->kind == LEAF_EXIT) {
+		r->ended = true;
+		r->code = (int)number(object, "code");
+		r->signal = (int)number(object, "sig");
+		r->timed_out = json_is_true(json_object_get(object, "timeout"));
+		r->cancelled = json_is_true(json_object_get(object, "cancelled"));
+		r->limit = json_str(json_object_get(object, "limit"));
+		r->ms = number(object, "ms");
+		r->out_bytes = number(object, "out");
+		r->err_bytes = number(object, "err");
+	}
+	return true;
+}
+
+int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
+{
+	FILE *in = fopen(file, "re");
+	char *text = NULL;
+	size_t room = 0;
+	bool more = true;
+	ssize_t n;
+
+	if (!in)
+		return errno == ENOENT ? 0 : -errno;
+	while (more && (n = getline(&text, &room, in)) > 0) {
+		struct leaf_line line;
+
+		if (text[n - 1] != '\n')
+			break; /* cut off by a crash */
+		AUTO_JSON *object = json_loadb(text, (size_t)n, 0, NULL);
+		if (json_is_object(object) && read_line(object, &line))
+			more = see(data, &line);
+	}
+	int r = ferror(in) ? -(errno ? errno : EIO) : 0;
+	free(text);
+	(void)fclose(in);
+	return r;
+}
+
+/* -- what counts ---------------------------------------------------------------------------------
+ */
+
 /* One path: how often it was executed, and what came of it. */
 struct leaf_path {
 	struct str path;
@@ -74,77 +237,45 @@ bool leaves_forget(struct leaves *l, struct str top)
 	return any;
 }
 
-static int64_t number(const json_t *line, const char *name)
+static bool take_line(void *data, const struct leaf_line *line)
 {
-	return (int64_t)json_integer_value(json_object_get(line, name));
-}
+	struct leaves *l = data;
 
-static void take_line(struct leaves *l, const json_t *line)
-{
-	struct str path = json_str(json_object_get(line, "p"));
-	struct str what = json_str(json_object_get(line, "s"));
-
-	if (!path.len || !what.len)
-		return;
-	if (str_eq(what, S("forget"))) {
-		(void)leaves_forget(l, path);
-		return;
+	if (line->kind == LEAF_FORGET) {
+		(void)leaves_forget(l, line->path);
+		return true;
 	}
-	struct leaf_path *p = path_of(l, path);
-	if (str_eq(what, S("closed"))) {
+	struct leaf_path *p = path_of(l, line->path);
+	if (line->kind == LEAF_CLOSED) {
 		p->closed = true;
-		return;
+		return true;
 	}
-	uint64_t a = (uint64_t)number(line, "a");
-	struct leaf_record *r = record_of(p, a);
-	p->highest = MAX(p->highest, a);
-	if (str_eq(what, S("start"))) {
-		r->started = true;
-		r->pid = number(line, "pid");
-		r->pid_start = (uint64_t)number(line, "st");
-		r->on = arena_str(&l->arena, json_str(json_object_get(line, "on")));
-		r->worker = (uint64_t)number(line, "w");
-		r->grant = (uint64_t)number(line, "n");
-	} else if (str_eq(what, S("exit"))) {
-		r->ended = true;
-		r->code = (int)number(line, "code");
-		r->signal = (int)number(line, "sig");
-		r->timed_out = json_is_true(json_object_get(line, "timeout"));
-		r->cancelled = json_is_true(json_object_get(line, "cancelled"));
-		r->limit = arena_str(&l->arena, json_str(json_object_get(line, "limit")));
-		r->ms = (uint64_t)number(line, "ms");
-		r->out_bytes = (uint64_t)number(line, "out");
-		r->err_bytes = (uint64_t)number(line, "err");
-	}
+	struct leaf_record *r = record_of(p, line->record.number);
+	p->highest = MAX(p->highest, line->record.number);
+	/* The other half of what is recorded stays: one execution has a start and an exit. */
+	const struct leaf_record was = *r, *now = &line->record;
+	const struct leaf_record *start = line->kind == LEAF_START ? now : &was;
+	*r = line->kind == LEAF_START ? was : *now;
+	r->started = start->started;
+	r->pid = start->pid;
+	r->pid_start = start->pid_start;
+	r->worker = start->worker;
+	r->grant = start->grant;
+	r->on = arena_str(&l->arena, start->on);
+	r->limit = arena_str(&l->arena, r->limit);
+	return true;
 }
 
 struct leaves *leaves_read(const char *file, struct report *r)
 {
 	struct leaves *l = mem_new(struct leaves);
-	FILE *in = fopen(file, "re");
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t n;
+	int e = leaf_lines_each(file, take_line, l);
 
-	if (!in && errno != ENOENT) {
-		report_errno(r, errno, "cannot read %s", file);
-		leaves_free(l);
-		return NULL;
-	}
-	while (in && (n = getline(&line, &room, in)) > 0) {
-		AUTO_REPORT ignored = REPORT_INIT;
-		struct source source = { S("leaves"), { line, (size_t)n } };
-
-		if (line[n - 1] != '\n')
-			break; /* cut off by a crash */
-		AUTO_JSON *object = json_read(&source, &ignored);
-		if (json_is_object(object))
-			take_line(l, object);
-	}
-	free(line);
-	if (in)
-		(void)fclose(in);
-	return l;
+	if (e == 0)
+		return l;
+	report_errno(r, -e, "cannot read %s", file);
+	leaves_free(l);
+	return NULL;
 }
 
 static const struct leaf_path *find(const struct leaves *l, struct str path)

@@ -1,16 +1,20 @@
 #pragma once
 
+#include "base/buf.h"
 #include "base/report.h"
 
 /* leaves.jsonl of a run directory (async-runs.md section 12): what has started and ended, one line
- * each, written before anything that depends on it happens. It is what a resume believes.
+ * each, written before anything that depends on it happens. A resume believes this file. Lines are
+ * made and read here and nowhere else.
  *
  *   {"p":"1.0","a":1,"s":"start","pid":123,"st":456789,"ts":…}
  *   {"p":"1.0","a":1,"s":"start","on":"slurm","w":3,"n":17,"ts":…}   elsewhere: by a worker
  *   {"p":"1.0","a":1,"s":"exit","code":0,"sig":0,"ms":4,"out":12,"err":0,"ts":…,"ru":{…}}
  *   {"p":"1","s":"forget","ts":…}   what is recorded of a node and below it counts no more
- *   {"p":"3","s":"closed","ts":…}   a loop that may not be taken up in the middle has ended
+ *   {"p":"3","s":"closed","ts":…}   a loop without checkpoints has ended
  */
+#define LEAVES_FILE "leaves.jsonl"
+
 struct leaf_record {
 	uint64_t number; /* `a`: which execution of its path */
 	bool started, ended;
@@ -18,19 +22,62 @@ struct leaf_record {
 	bool timed_out, cancelled;
 	struct str limit; /* the path of the node whose time limit ended it; empty: none */
 	uint64_t ms, out_bytes, err_bytes;
-	/* Of this machine; of a command that was started elsewhere 0, so that it is not looked for
-	 * here. */
+	/* Of this machine; 0: not known, or the command was started elsewhere, so that it is not
+	 * looked for here. */
 	int64_t pid;
 	uint64_t pid_start;
 	struct str on;          /* the executor it was handed to; empty: this machine */
 	uint64_t worker, grant; /* `w`, `n`: which of its workers, and the number of the order */
 };
 
+/* -- writing -------------------------------------------------------------------------------------
+ * Each adds one line with its end. `now_ms` is the `ts`: milliseconds since 1970. */
+
+/* The line of a start, in two parts: the members that name the process stand between them, without
+ * a comma before or behind ("pid":123,"st":456789). The started child writes all three, because
+ * only it can do so before its program begins. */
+void leaf_start_parts(
+	struct buf *before, struct buf *after, struct str path, uint64_t number, uint64_t now_ms);
+/* The same without the process, for a path that is too long for the child. */
+void leaf_start_line(struct buf *b, struct str path, uint64_t number, uint64_t now_ms);
+
+/* What a command used; `ru` of its line. */
+struct leaf_usage {
+	uint64_t user_us, system_us, memory_kib;
+};
+/* `usage` may be NULL: not known. */
+void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *record,
+	const struct leaf_usage *usage, uint64_t now_ms);
+void leaf_forget_line(struct buf *b, struct str path, uint64_t now_ms);
+void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms);
+
+/* -- reading line by line ------------------------------------------------------------------------
+ */
+
+enum leaf_line_kind { LEAF_START, LEAF_EXIT, LEAF_FORGET, LEAF_CLOSED };
+
+/* Texts are borrowed until the callback returns. */
+struct leaf_line {
+	enum leaf_line_kind kind;
+	struct str path;
+	struct leaf_record record; /* of a start where it runs, of an exit all else */
+	uint64_t ts;
+};
+
+/* Calls `see` with every line of the file in its order, also with what a later line forgets; `see`
+ * stops by returning false. A missing file has no lines. Damaged lines and unknown kinds are
+ * skipped, so that a newer version may add some; a last line without its end was cut off by a crash
+ * and does not count. -errno. */
+typedef bool leaf_line_fn(void *data, const struct leaf_line *line);
+int leaf_lines_each(const char *file, leaf_line_fn *see, void *data);
+
+/* -- what counts ---------------------------------------------------------------------------------
+ */
+
 /* All that counts of one file. */
 struct leaves;
 
-/* A missing file is an empty one; a line that was cut off by a crash does not count. NULL with an
- * issue added when it cannot be read. */
+/* NULL with an issue added when the file cannot be read. */
 struct leaves *leaves_read(const char *file, struct report *r);
 void leaves_free(struct leaves *l);
 
@@ -39,13 +86,12 @@ void leaves_free(struct leaves *l);
 const struct leaf_record *leaves_find(const struct leaves *l, struct str path, uint64_t number);
 /* What has to be added to such a number to be `a` of the file. */
 uint64_t leaves_base(const struct leaves *l, struct str path);
-/* Forgets it here as well; the line is the caller's to write. False: there was nothing. */
+/* Forgets it in memory; the caller writes the line. False: there was nothing. */
 bool leaves_forget(struct leaves *l, struct str path);
 bool leaves_closed(const struct leaves *l, struct str path);
-/* Calls `see` with everything that counts, in the order of the file. */
+/* Calls `see` with everything that counts, path by path in the order of their first lines. */
 void leaves_each(const struct leaves *l,
 	void (*see)(void *data, struct str path, const struct leaf_record *record), void *data);
-
-/* … and with every loop that has ended. */
+/* Calls `see` with every loop that has ended. */
 void leaves_each_closed(
 	const struct leaves *l, void (*see)(void *data, struct str path), void *data);

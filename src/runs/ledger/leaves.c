@@ -1,73 +1,62 @@
 /* The leaves of a run, copied from its leaves.jsonl: that file is the truth. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "runs/dir/leaves.h"
 #include "runs/ledger/store.h"
 
-static sqlite3_int64 number(const json_t *line, const char *name)
-{
-	return (sqlite3_int64)json_number_value(json_object_get(line, name));
-}
+struct copying {
+	struct ledger *ledger;
+	struct str id, generation;
+	struct report *r;
+	bool ok;
+};
 
-static void bind_number(sqlite3_stmt *s, int at, const json_t *line, const char *name)
+static void bind_known(sqlite3_stmt *s, int at, uint64_t number, bool known)
 {
-	if (json_is_number(json_object_get(line, name)))
-		(void)sqlite3_bind_int64(s, at, number(line, name));
+	if (known)
+		(void)sqlite3_bind_int64(s, at, (sqlite3_int64)number);
 	else
 		(void)sqlite3_bind_null(s, at);
 }
 
-static bool add_leaf(struct ledger *l, struct str id, struct str generation, const json_t *line,
-	struct report *r)
+static bool add_leaf(void *data, const struct leaf_line *line)
 {
-	struct str path = json_str(json_object_get(line, "p"));
-	struct str what = json_str(json_object_get(line, "s"));
-	bool start = str_eq(what, S("start"));
+	struct copying *c = data;
+	const struct leaf_record *r = &line->record;
+	bool start = line->kind == LEAF_START;
 
-	if (!path.len || (!start && !str_eq(what, S("exit"))))
-		return true; /* what a later roux may write there is none of our business */
-	sqlite3_stmt *s = ledger_use(l, start ? LEDGER_LEAF_START : LEDGER_LEAF_EXIT, r);
+	if (!start && line->kind != LEAF_EXIT)
+		return true;
+	sqlite3_stmt *s = ledger_use(c->ledger, start ? LEDGER_LEAF_START : LEDGER_LEAF_EXIT, c->r);
 	if (!s)
-		return false;
-	ledger_bind_str(s, 1, id);
-	ledger_bind_str(s, 2, generation);
-	ledger_bind_str(s, 3, path);
-	(void)sqlite3_bind_int64(s, 4, number(line, "a"));
-	bind_number(s, 5, line, start ? "pid" : "code");
-	bind_number(s, 6, line, start ? "st" : "sig");
-	bind_number(s, 7, line, "ts");
-	if (!start) {
-		bind_number(s, 8, line, "out");
-		bind_number(s, 9, line, "err");
+		return c->ok = false;
+	ledger_bind_str(s, 1, c->id);
+	ledger_bind_str(s, 2, c->generation);
+	ledger_bind_str(s, 3, line->path);
+	(void)sqlite3_bind_int64(s, 4, (sqlite3_int64)r->number);
+	if (start) {
+		bind_known(s, 5, (uint64_t)r->pid, r->pid > 0);
+		bind_known(s, 6, r->pid_start, r->pid > 0);
+	} else {
+		(void)sqlite3_bind_int64(s, 5, r->code);
+		(void)sqlite3_bind_int64(s, 6, r->signal);
+		(void)sqlite3_bind_int64(s, 8, (sqlite3_int64)r->out_bytes);
+		(void)sqlite3_bind_int64(s, 9, (sqlite3_int64)r->err_bytes);
 	}
-	return ledger_step(l, s, "record a leaf", r);
+	(void)sqlite3_bind_int64(s, 7, (sqlite3_int64)line->ts);
+	return c->ok = ledger_step(c->ledger, s, "record a leaf", c->r);
 }
 
 bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,
 	const char *leaves_file, struct report *r)
 {
-	FILE *f = fopen(leaves_file, "re");
-	size_t cap = 0;
-	char *text = NULL;
-	ssize_t len;
+	struct copying c = { l, id, generation, r, true };
 
-	if (!f)
-		return errno == ENOENT || report_errno(r, errno, "cannot read %s", leaves_file);
-	bool ok = ledger_begin(l, false, r);
-	bool begun = ok;
-	/* The last line may be half written: the process was killed there. */
-	while (ok && (len = getline(&text, &cap, f)) > 0) {
-		AUTO_JSON *line = json_loadb(text, (size_t)len, 0, NULL);
-
-		ok = !json_is_object(line) || add_leaf(l, id, generation, line, r);
-	}
-	free(text);
-	(void)fclose(f);
-	if (ok)
+	if (!ledger_begin(l, false, r))
+		return false;
+	int e = leaf_lines_each(leaves_file, add_leaf, &c);
+	if (e < 0)
+		c.ok = report_errno(r, -e, "cannot read %s", leaves_file);
+	if (c.ok)
 		return ledger_commit(l, r);
-	if (begun)
-		ledger_rollback(l);
+	ledger_rollback(l);
 	return false;
 }

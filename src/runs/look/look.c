@@ -13,6 +13,7 @@
 #include "base/run-status.h"
 #include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
+#include "runs/dir/leaves.h"
 #include "runs/dir/place.h"
 #include "runs/look/stop.h"
 
@@ -69,7 +70,7 @@ static void drop(json_t **object)
 /* When something last happened in the directory of a run that did not say when it ended. */
 static uint64_t last_sign(const char *dir)
 {
-	static const char *const files[] = { "events.jsonl", "leaves.jsonl", "stdout.log",
+	static const char *const files[] = { "events.jsonl", LEAVES_FILE, "stdout.log",
 		"stderr.log", "run.json" };
 	uint64_t last = 0;
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/run-status.h"
 #include "base/vec.h"
+#include "runs/dir/leaves.h"
 #include "runs/dir/place.h"
 #include "runs/look/stop.h"
 
@@ -57,7 +58,7 @@ static bool fill(struct ledger *l, const struct found *f, struct report *r)
 		struct run_row *row = &f->rows.at[i];
 
 		ok = ledger_put(l, row, r) && ledger_add_leaves(l, row->id, row->generation,
-						      run_file(&a, row->dir, "leaves.jsonl"), r);
+						      run_file(&a, row->dir, LEAVES_FILE), r);
 		arena_reset(&a);
 	}
 	arena_done(&a);
