@@ -7,7 +7,7 @@
 #include "base/node-path.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "runs/dir/lines.h"
+#include "runs/dir/events.h"
 #include "runs/look/look.h"
 
 enum {
@@ -174,11 +174,10 @@ static void on_done(struct history *h, const json_t *e)
 	s->code = (int)number_of(e, "code");
 	s->signal = (int)number_of(e, "signal");
 	s->ms = (uint64_t)MAX(number_of(e, "ms"), 0);
-	bool stopped = h->stopped.len || json_is_true(json_object_get(e, "cancelled"));
-	s->outcome = timeout    ? OUTCOME_TIMEOUT
-		     : !s->code ? OUTCOME_DONE
-		     : stopped  ? OUTCOME_CANCELLED
-				: OUTCOME_FAILED;
+	s->outcome = timeout          ? OUTCOME_TIMEOUT
+		     : !s->code       ? OUTCOME_DONE
+		     : h->stopped.len ? OUTCOME_CANCELLED
+				      : OUTCOME_FAILED;
 	p->open = false;
 }
 
@@ -273,13 +272,12 @@ static void see(struct history *h, const json_t *e)
 	h->now_ms = MAX(h->now_ms, at_ms);
 }
 
-/* A line that is no event is somebody else's mistake and no reason to show nothing. */
-static bool see_line(void *data, struct str line, size_t index)
+/* A line that is not an event is left out: the others are worth showing. */
+static bool see_line(void *data, struct str line, uint64_t seq)
 {
-	AUTO_REPORT r = REPORT_INIT;
-	AUTO_JSON *e = json_read(&(struct source){ S("events.jsonl"), line }, &r);
+	AUTO_JSON *e = json_loadb(line.p, line.len, 0, NULL);
 
-	(void)index;
+	(void)seq;
 	if (json_is_object(e))
 		see(data, e);
 	return true;
@@ -288,10 +286,9 @@ static bool see_line(void *data, struct str line, size_t index)
 struct history *history_read(const char *dir, struct graph *g, struct report *r)
 {
 	struct history *h = mem_new(struct history);
-	size_t too_long = 0;
 
 	h->graph = g ? graph_ref(g) : NULL;
-	int n = lines_each(dir, "events.jsonl", see_line, h, &too_long);
+	int n = events_each(dir, 0, see_line, h);
 	if (n == 0)
 		return h;
 	report_errno(r, -n, "cannot read the events in %s", dir);

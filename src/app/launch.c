@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/run-status.h"
 #include "base/sha256.h"
+#include "runs/dir/events.h"
 #include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
@@ -160,7 +161,7 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 
 /* What belongs to one generation; anything else in the directory is the recipe's own. */
 static const char *const generation_files[] = { "run.json", "graph.json", "values.json",
-	"start.json", "stdin", "stdin.part", LEAVES_FILE, "progress.json", "events.jsonl",
+	"start.json", "stdin", "stdin.part", LEAVES_FILE, "progress.json", EVENTS_FILE,
 	"outbox.jsonl", "inbox.jsonl", "outbox.1.jsonl", "inbox.1.jsonl", "events.1.jsonl",
 	"gates.json", "recipes.json", "stdout.log", "stderr.log", "out", "result.json",
 	"context.jsonl", "communication.json", "state.json", "recipe.yaml", "large",

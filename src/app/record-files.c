@@ -14,10 +14,9 @@
 #include "base/file.h"
 #include "engine/capture.h"
 #include "engine/run.h"
+#include "runs/dir/events.h"
 #include "runs/dir/lines.h"
 #include "runs/dir/outputs.h"
-
-#define EVENTS_FILE "events.jsonl"
 
 enum { LINE_MAX_KEPT = 64 * 1024 };
 
@@ -67,22 +66,6 @@ static int open_lines(struct record_files *f, const char *name, int *ret)
 	return *ret < 0 ? *ret : drop_cut_line(*ret);
 }
 
-/* Events count without gaps, so lines are enough: those that were dropped count too. */
-static bool count_line(void *data, struct str line, size_t index)
-{
-	(void)line;
-	*(uint64_t *)data = index + 1;
-	return true;
-}
-
-static uint64_t count_events(const char *dir)
-{
-	uint64_t lines = 0;
-
-	(void)lines_each(dir, EVENTS_FILE, count_line, &lines, NULL);
-	return lines;
-}
-
 /* An earlier result is kept under a number. */
 static int keep_result(struct record_files *f)
 {
@@ -120,7 +103,7 @@ int record_files_open_all(
 	if (r < 0)
 		return r;
 	f->events_bytes = (uint64_t)MAX(lseek(f->events, 0, SEEK_END), (off_t)0);
-	*seq = resume ? count_events(buf_cstr(&path)) : 0;
+	*seq = resume ? events_count(buf_cstr(&path)) : 0;
 	f->errors = open_at(f, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
 	/* It may be another name of what a command printed: never written over, always new. */
 	if (unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)

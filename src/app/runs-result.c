@@ -14,7 +14,7 @@
 #include "data/base64.h"
 #include "runs/dir/manifest.h"
 #include "runs/dir/place.h"
-#include "runs/look/attempts.h"
+#include "runs/look/failures.h"
 
 enum { STDOUT_MAX = 1 << 20, SHOWN_FAILURES = 20, SHOWN_COMMAND = 100, SHOWN_BYTES = 2000 };
 
@@ -70,7 +70,7 @@ static json_t *ruin(const struct run_look *look)
 	json_object_set_new(d, "stdout_path", json_null());
 	json_object_set_new(d, "output", json_null());
 	json_object_set_new(d, "error", json_from_str(buf_str(&error)));
-	json_object_set_new(d, "failures", attempts_failed(look->dir.p, &total));
+	json_object_set_new(d, "failures", run_failures(look->dir.p, &total));
 	json_object_set_new(d, "failures_total", json_integer((json_int_t)total));
 	json_object_set_new(d, "branches", json_array());
 	json_object_set_new(d, "coverage", json_null());

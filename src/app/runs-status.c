@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "base/width.h"
 #include "runs/dir/manifest.h"
-#include "runs/look/attempts.h"
+#include "runs/look/failures.h"
 
 /* -- facts ---------------------------------------------------------------------------------------
  */
@@ -84,7 +84,7 @@ static json_t *failures_of(const struct run_look *look, uint64_t *total)
 	const json_t *all = json_object_get(look->result, "failures_total");
 
 	if (!json_is_array(listed))
-		return attempts_failed(look->dir.p, total);
+		return run_failures(look->dir.p, total);
 	*total = json_is_integer(all) ? (uint64_t)json_integer_value(all) : json_array_size(listed);
 	return json_incref(listed);
 }

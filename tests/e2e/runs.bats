@@ -581,3 +581,29 @@ for n in range(64): sys.stdout.write("{\"seq\":%d,\"ts\":\"\",\"type\":\"x\",\"p
 	quick run -q --as first '["echo a","echo b"]'
 	is "$(quick rerun -q --from 1 --detach --foreground first)" b
 }
+
+# -- failures while it runs -----------------------------------------------------------------------
+
+@test "each attempt that failed has its own standard error, also while the run goes on" {
+	cat >s.sh <<-'END'
+		#!/bin/sh
+		echo x >>tries
+		[ "$(wc -l <tries)" -gt 1 ] && echo two >&2 || echo one >&2
+		exit 5
+	END
+	chmod +x s.sh
+	mkfifo hold
+	detach live '{"template":[{"failure":"continue","retry":2,"template":"./s.sh"},"cat hold"]}'
+	until_true 60 lines_at_least "$(state)/runs/live/leaves.jsonl" 5
+	local both='[(f["attempt"], f["stderr"]) for f in d["failures"]]'
+	until_true 60 attempts_told live
+	is "$(member live "$both")" "[(1, 'one\\n'), (2, 'two\\n')]"
+	is "$(member live 'd["status"]')" running
+	echo x >hold
+	roux wait live >/dev/null || true
+	is "$(member live "$both")" "[(1, 'one\\n'), (2, 'two\\n')]"
+}
+
+attempts_told() { # RUN: both failures have come to the document
+	[ "$(member "$1" 'len(d["failures"])')" = 2 ]
+}

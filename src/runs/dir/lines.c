@@ -20,7 +20,7 @@
 enum { CHUNK = 64 * 1024, MARKER_BYTES = 256 };
 
 /* NAME.jsonl → NAME.1.jsonl */
-static void rotated_path(struct buf *b, const char *path)
+void lines_rotated_path(struct buf *b, const char *path)
 {
 	const char *dot = strrchr(path, '.');
 	size_t stem = dot ? (size_t)(dot - path) : strlen(path);
@@ -149,7 +149,7 @@ struct dropped {
 	uint64_t bytes, lines;
 };
 
-static bool is_marker(struct str line)
+bool line_is_marker(struct str line)
 {
 	return str_starts(line, S(MARKER_START));
 }
@@ -174,16 +174,21 @@ static struct dropped read_marker(int fd)
 	ssize_t n = pread(fd, text, sizeof(text), 0);
 	struct str marker = { text, n > 0 ? (size_t)n : 0 };
 
-	if (!is_marker(marker) || !marker_number(marker, S("\"bytes\":"), &d.bytes) ||
+	if (!line_is_marker(marker) || !marker_number(marker, S("\"bytes\":"), &d.bytes) ||
 		!marker_number(marker, S("\"lines\":"), &d.lines))
 		return (struct dropped){ 0 };
 	return d;
 }
 
+size_t lines_dropped(int fd)
+{
+	return (size_t)read_marker(fd).lines;
+}
+
 static bool count_line(void *data, struct str line, size_t index)
 {
 	(void)index;
-	*(uint64_t *)data += !is_marker(line);
+	*(uint64_t *)data += !line_is_marker(line);
 	return true;
 }
 
@@ -248,7 +253,7 @@ int line_log_rotate(struct line_log *l, struct str carry)
 	r = reach(l, &size);
 	if (r < 0 || l->ino != held)
 		return r;
-	rotated_path(&rotated, buf_cstr(&l->path));
+	lines_rotated_path(&rotated, buf_cstr(&l->path));
 	buf_printf(&fresh, "%s.new", buf_cstr(&l->path));
 	buf_printf(&second, "%s.old", buf_cstr(&l->path));
 	struct dropped d = read_marker(l->fd);
@@ -287,7 +292,7 @@ static void end_line(struct reading *g)
 	if (g->skipping) {
 		++*g->skipped;
 		++*g->index;
-	} else if (is_marker(line)) {
+	} else if (line_is_marker(line)) {
 		*g->going = g->see(g->data, line, *g->index);
 	} else if (line.len) {
 		*g->going = g->see(g->data, line, (*g->index)++);
@@ -346,14 +351,14 @@ int lines_each(const char *dir, const char *name, line_fn *see, void *data, size
 	int r = 0;
 
 	buf_printf(&path, "%s/%s", dir, name);
-	rotated_path(&rotated, buf_cstr(&path));
+	lines_rotated_path(&rotated, buf_cstr(&path));
 	/* The current one first: were it rotated in between, it would be read as the other. */
 	AUTO_CLOSE int fd = file_open_regular(buf_cstr(&path), O_RDONLY);
 	AUTO_CLOSE int old = file_open_regular(buf_cstr(&rotated), O_RDONLY);
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
 	if (fd >= 0) {
-		index = (size_t)read_marker(fd).lines;
+		index = lines_dropped(fd);
 		(void)fstat(fd, &now);
 	}
 	if (old >= 0 && fstat(old, &before) == 0 &&

@@ -46,3 +46,9 @@ int line_log_rotate(struct line_log *l, struct str carry);
  * no lines. -errno. */
 typedef bool line_fn(void *data, struct str line, size_t index);
 int lines_each(const char *dir, const char *name, line_fn *see, void *data, size_t *ret_too_long);
+
+/* For other readers of such files: whether the line is a marker, what NAME.1.jsonl is called, and
+ * how many lines were dropped before those of the rotated file, as the open file says. */
+bool line_is_marker(struct str line);
+void lines_rotated_path(struct buf *b, const char *path);
+size_t lines_dropped(int fd);

@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
+#include "runs/dir/events.h"
 #include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/place.h"
-#include "runs/look/stop.h"
 
 enum { FILE_MAX = 128 << 20 };
 /* From the claim of an id to the lock; only for a starter that did not say who it is. */
@@ -70,8 +70,8 @@ static void drop(json_t **object)
 /* When something last happened in the directory of a run that did not say when it ended. */
 static uint64_t last_sign(const char *dir)
 {
-	static const char *const files[] = { "events.jsonl", LEAVES_FILE, "stdout.log",
-		"stderr.log", "run.json" };
+	static const char *const files[] = { EVENTS_FILE, LEAVES_FILE, "stdout.log", "stderr.log",
+		"run.json" };
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -193,7 +193,7 @@ static void row_of_result(const json_t *result, struct run_row *row)
 /* The end of a run that has no result: asked for, or not. */
 static void row_of_ruin(const char *dir, struct run_row *row)
 {
-	enum stop_kind stop = stop_last(dir);
+	enum stop_kind stop = events_stop(dir);
 
 	row->status = status_str(stop == STOP_CANCEL ? ROUX_CANCELLED
 				 : stop == STOP_KILL ? ROUX_KILLED

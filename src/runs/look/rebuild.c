@@ -12,7 +12,6 @@
 #include "base/vec.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/place.h"
-#include "runs/look/stop.h"
 
 enum { LOCK_MS = 10000 };
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "runs/dir/follower.h"
+
+/* events.jsonl of a run directory: what happened, one JSON object a line. This is the one reader of
+ * it. Events have numbers without gaps, from 1 (`seq`); of a long run the first ones may have been
+ * dropped (lines.h), and the others keep their numbers. */
+#define EVENTS_FILE "events.jsonl"
+
+/* Calls `see` with every event from number `from` on (0 and 1: all), as its text; `see` stops by
+ * returning false. Lines that are longer than LINE_MAX_BYTES are left out. The last line needs no
+ * end. No file: no events. -errno. */
+typedef bool event_line_fn(void *data, struct str line, uint64_t seq);
+int events_each(const char *dir, uint64_t from, event_line_fn *see, void *data);
+/* The number of the last event; 0: there is none. */
+uint64_t events_count(const char *dir);
+
+/* Events of a run that may still be running: all that there are come first, then, with each read,
+ * those that have been written since. */
+struct event_follower {
+	struct follower lines;
+	uint64_t from;
+};
+void event_follower_init(struct event_follower *f, const char *dir, uint64_t from);
+void event_follower_done(struct event_follower *f);
+/* After `see` has returned false the follower is not touched any more. -errno. */
+int event_follower_read(struct event_follower *f, event_line_fn *see, void *data);
+
+/* Who asked for the end of a run that left no result: the last event that says so. A start or a
+ * resume behind it takes it back: both are a `run.start`. */
+enum stop_kind { STOP_NONE, STOP_CANCEL, STOP_KILL };
+enum stop_kind events_stop(const char *dir);

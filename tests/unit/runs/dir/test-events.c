@@ -1,0 +1,106 @@
+#include "runs/dir/events.h"
+
+#include "runs/dir/lines.h"
+#include "runs/root.h"
+
+static struct buf said;
+
+static int finish(void **state)
+{
+	buf_done(&said);
+	return end(state);
+}
+
+#define E(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+
+static bool say(void *data, struct str line, uint64_t seq)
+{
+	(void)data;
+	buf_printf(&said, "%d:%.*s ", (int)seq, STR(line));
+	return true;
+}
+
+static const char *from(uint64_t seq)
+{
+	buf_reset(&said);
+	assert_int_equal(events_each(root, seq, say, NULL), 0);
+	return buf_cstr(&said);
+}
+
+static void rotate(void)
+{
+	struct line_log log;
+
+	line_log_init(&log, root, EVENTS_FILE, 0);
+	assert_int_equal(line_log_rotate(&log, S("")), 0);
+	line_log_done(&log);
+}
+
+static void events_have_numbers(void **state UNUSED)
+{
+	assert_string_equal(from(0), "");
+	assert_int_equal(events_count(root), 0);
+	put(EVENTS_FILE, "a\nb\nc");
+	assert_string_equal(from(0), "1:a 2:b 3:c ");
+	assert_string_equal(from(1), "1:a 2:b 3:c ");
+	assert_string_equal(from(3), "3:c ");
+	assert_string_equal(from(4), "");
+	assert_int_equal(events_count(root), 3);
+}
+
+static void numbers_outlive_rotation(void **state UNUSED)
+{
+	put(EVENTS_FILE, "a\nb\n");
+	rotate();
+	assert_int_equal(events_count(root), 2);
+	add(EVENTS_FILE, S("c\n"));
+	assert_string_equal(from(2), "2:b 3:c ");
+	rotate();
+	assert_string_equal(from(0), "3:c ");
+	assert_int_equal(events_count(root), 3);
+}
+
+static void a_follower_begins_where_it_is_told(void **state UNUSED)
+{
+	struct event_follower f;
+
+	put(EVENTS_FILE, "a\nb\n");
+	rotate();
+	add(EVENTS_FILE, S("c\n"));
+	event_follower_init(&f, root, 2);
+	buf_reset(&said);
+	assert_int_equal(event_follower_read(&f, say, NULL), 0);
+	assert_str(buf_str(&said), "2:b 3:c ");
+	add(EVENTS_FILE, S("d\ne"));
+	buf_reset(&said);
+	assert_int_equal(event_follower_read(&f, say, NULL), 0);
+	assert_str(buf_str(&said), "4:d ");
+	event_follower_done(&f);
+}
+
+static void the_last_order_to_end_counts(void **state UNUSED)
+{
+	assert_int_equal(events_stop(root), STOP_NONE);
+	put(EVENTS_FILE, "{\"type\":\"run.start\"}\n{\"type\":\"run.cancel\"}\n"
+			 "{\"type\":\"command.done\",\"label\":\"run.kill\"}\n");
+	assert_int_equal(events_stop(root), STOP_CANCEL);
+	rotate();
+	assert_int_equal(events_stop(root), STOP_CANCEL);
+	add(EVENTS_FILE, S("{\"type\":\"run.kill\"}\n{\"type\":"));
+	assert_int_equal(events_stop(root), STOP_KILL);
+	add(EVENTS_FILE, S("\n{\"type\":\"run.start\"}\n"));
+	assert_int_equal(events_stop(root), STOP_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		E(events_have_numbers),
+		E(numbers_outlive_rotation),
+		E(a_follower_begins_where_it_is_told),
+		E(the_last_order_to_end_counts),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("events", tests, NULL, NULL);
+}
