@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/file.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "app/record.h"
@@ -18,6 +16,8 @@
 #include "base/path.h"
 #include "base/program.h"
 #include "base/run-status.h"
+#include "loop/notify.h"
+#include "runs/dir/follower.h"
 #include "runs/dir/orders.h"
 #include "runs/mail/inbox.h"
 
@@ -28,9 +28,8 @@ struct embed {
 	struct roux_run *run;
 	/* Of the hub: */
 	struct list link;
-	const char *orders, *inbox; /* paths */
-	int orders_watch, inbox_watch;
-	off_t next; /* to be read of the orders */
+	struct follower orders;
+	struct notify_file orders_changes, inbox_changes;
 };
 
 /* -- what others say -----------------------------------------------------------------------------
@@ -41,11 +40,11 @@ struct embed {
 struct embed_hub {
 	struct loop *loop;
 	struct list embeds;
-	struct watch watch; /* of inotify; fd -1: there is none */
+	struct notify notify; /* not open: there is none */
 	struct timer look;
 };
 
-enum { LOOK_MS = 250, ORDERS_MAX = 64 * 1024 };
+enum { LOOK_MS = 250 };
 
 static void obey(struct roux_run *run, const struct order *o)
 {
@@ -64,59 +63,40 @@ static void obey(struct roux_run *run, const struct order *o)
 	}
 }
 
-/* What has come since; a line that is not complete is read again. */
-static void read_orders(struct embed *e)
+static bool see_order(void *data, const struct followed_line *line)
 {
-	AUTO_FREE char *text = mem_alloc(ORDERS_MAX);
-	AUTO_CLOSE int fd = open(e->orders, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t n;
+	struct embed *e = data;
+	struct order order;
 
-	while (fd >= 0 && (n = pread(fd, text, ORDERS_MAX, e->next)) > 0) {
-		struct str some = { text, (size_t)n };
-		size_t at = 0, end;
-
-		for (; (end = str_find(some, '\n', at)) < some.len; at = end + 1) {
-			struct order order;
-
-			if (!e->run->ended && order_read(str_sub(some, at, end - at), &order))
-				obey(e->run, &order);
-		}
-		/* Nobody who has something to say needs that much for a line. */
-		if (!at && some.len == ORDERS_MAX)
-			at = some.len;
-		if (!at)
-			return;
-		e->next += (off_t)at;
-	}
+	if (!e->run->ended && order_read(line->text, &order))
+		obey(e->run, &order);
+	return true;
 }
 
-static void look_at_all(struct embed_hub *hub, int watch)
+static void read_orders(struct embed *e)
+{
+	(void)follower_read(&e->orders, see_order, e);
+}
+
+static void on_orders(struct notify_file *f, uint32_t events)
+{
+	(void)events;
+	read_orders(container_of(f, struct embed, orders_changes));
+}
+
+static void on_inbox(struct notify_file *f, uint32_t events)
+{
+	(void)events;
+	record_ring(container_of(f, struct embed, inbox_changes)->recorded.record);
+}
+
+static void look_at_all(struct embed_hub *hub)
 {
 	list_each_safe (link, &hub->embeds) {
 		struct embed *e = list_entry(link, struct embed, link);
 
-		if (watch < 0 || watch == e->orders_watch)
-			read_orders(e);
-		if (watch < 0 || watch == e->inbox_watch)
-			record_ring(e->recorded.record);
-	}
-}
-
-static void on_notify(struct watch *w, uint32_t events)
-{
-	struct embed_hub *hub = container_of(w, struct embed_hub, watch);
-	_Alignas(struct inotify_event) char text[4096];
-	ssize_t n;
-
-	(void)events;
-	while ((n = read(w->fd, text, sizeof(text))) > 0) {
-		for (ssize_t at = 0; at < n;) {
-			const struct inotify_event *e = (const void *)(text + at);
-
-			if (!(e->mask & IN_IGNORED))
-				look_at_all(hub, e->mask & IN_Q_OVERFLOW ? -1 : e->wd);
-			at += (ssize_t)(sizeof(*e) + e->len);
-		}
+		read_orders(e);
+		record_ring(e->recorded.record);
 	}
 }
 
@@ -124,7 +104,7 @@ static void on_look(struct timer *t)
 {
 	struct embed_hub *hub = container_of(t, struct embed_hub, look);
 
-	look_at_all(hub, -1);
+	look_at_all(hub);
 	if (!list_empty(&hub->embeds))
 		timer_start(hub->loop, t, LOOK_MS);
 }
@@ -134,15 +114,13 @@ static struct embed_hub *hub_of(struct roux *r)
 	if (r->hub)
 		return r->hub;
 	struct embed_hub *hub = r->hub = mem_new(struct embed_hub);
-	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
 	hub->loop = r->loop;
-	hub->watch = (struct watch){ .fd = -1, .ready = on_notify };
+	notify_init(&hub->notify);
 	hub->look.fire = on_look;
 	list_init(&hub->embeds);
-	if (fd >= 0 && watch_start(r->loop, &hub->watch, fd, EPOLLIN) < 0)
-		close_fd(&fd);
-	hub->watch.fd = fd;
+	if (notify_open(&hub->notify) == 0 && notify_start(r->loop, &hub->notify) < 0)
+		notify_close(&hub->notify);
 	return hub;
 }
 
@@ -150,11 +128,8 @@ void embed_hub_free(struct embed_hub *hub)
 {
 	if (!hub)
 		return;
-	int fd = hub->watch.fd;
-
-	watch_stop(&hub->watch);
+	notify_close(&hub->notify);
 	timer_stop(&hub->look);
-	close_fd(&fd);
 	free(hub);
 }
 
@@ -162,25 +137,26 @@ void embed_hub_free(struct embed_hub *hub)
  */
 static bool make_orders(struct embed *e, struct report *r)
 {
-	struct launch *l = &e->launch;
-
-	e->orders = run_file(&l->arena, l->dir, ORDERS_FILE);
-	e->inbox = run_file(&l->arena, l->dir, INBOX_FILE);
-	AUTO_CLOSE int fd = open(e->orders,
-		O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	return fd >= 0 || report_errno(r, errno, "cannot write %s", e->orders);
+	follower_init(&e->orders, e->launch.dir.p, ORDERS_FILE, 0);
+	const char *path = buf_cstr(&e->orders.path);
+	AUTO_CLOSE int fd = open(
+		path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	return fd >= 0 || report_errno(r, errno, "cannot write %s", path);
 }
 
 /* The inbox is there once the record has begun. */
 static void listen_to_others(struct embed *e, struct embed_hub *hub)
 {
-	int fd = hub->watch.fd;
+	struct launch *l = &e->launch;
+	const char *inbox = run_file(&l->arena, l->dir, INBOX_FILE);
 
+	e->orders_changes = (struct notify_file){ .wd = -1, .changed = on_orders };
+	e->inbox_changes = (struct notify_file){ .wd = -1, .changed = on_inbox };
 	list_append(&hub->embeds, &e->link);
-	e->orders_watch = fd < 0 ? -1 : inotify_add_watch(fd, e->orders, IN_MODIFY);
-	e->inbox_watch = fd < 0 ? -1 : inotify_add_watch(fd, e->inbox, IN_MODIFY);
+	int orders =
+		notify_add(&hub->notify, &e->orders_changes, buf_cstr(&e->orders.path), IN_MODIFY);
 	/* What came meanwhile, and all of it when the files cannot be watched. */
-	if (e->orders_watch < 0 || e->inbox_watch < 0)
+	if (orders < 0 || notify_add(&hub->notify, &e->inbox_changes, inbox, IN_MODIFY) < 0)
 		timer_start(hub->loop, &hub->look, LOOK_MS);
 	read_orders(e);
 	record_ring(e->recorded.record);
@@ -191,10 +167,8 @@ static void stop_listening(struct embed *e, struct embed_hub *hub)
 	if (!list_linked(&e->link))
 		return;
 	list_remove(&e->link);
-	if (e->orders_watch >= 0)
-		(void)inotify_rm_watch(hub->watch.fd, e->orders_watch);
-	if (e->inbox_watch >= 0)
-		(void)inotify_rm_watch(hub->watch.fd, e->inbox_watch);
+	notify_remove(&hub->notify, &e->orders_changes);
+	notify_remove(&hub->notify, &e->inbox_changes);
 }
 
 /* -- what is started -----------------------------------------------------------------------------
@@ -246,6 +220,7 @@ void embed_free(struct embed *e)
 	if (!e)
 		return;
 	recorded_done(&e->recorded);
+	follower_done(&e->orders);
 	e->launch.recipe = NULL;
 	launch_done(&e->launch);
 	roux_recipe_free(e->recipe);

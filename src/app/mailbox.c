@@ -3,20 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/control-socket.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "loop/notify.h"
+#include "runs/dir/follower.h"
 #include "runs/mail/endpoint.h"
 #include "runs/mail/inbox.h"
 #include "runs/mail/outbox.h"
 
-enum { CHUNK = 64 * 1024, SENDER_MS = 500 };
+enum { SENDER_MS = 500 };
 
 /* What a file can have happen to it that matters here: it grows, or another takes its name. */
 static const uint32_t file_events = IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB;
@@ -35,21 +34,15 @@ struct waiting {
 struct mailbox {
 	struct loop *loop;
 	struct mailbox_options o;
-	struct buf dir, inbox_path, outbox_path, run, owner;
+	struct buf dir, run, owner;
 	json_t *control;
 	struct message_frame frame;
-	struct watch watch;   /* of inotify */
-	struct timer settled; /* when the run has lasted long enough for that */
-	int inbox_watch, outbox_watch;
-	/* The inbox, as far as it has been read: */
-	int fd;
-	dev_t dev;
-	ino_t ino;
-	off_t next;      /* to read */
-	struct buf part; /* of a line that is not complete */
-	bool skipping;   /* it is too long */
-	size_t index;    /* of the next line */
-	bool silent;     /* what is read now was told before */
+	struct notify notify; /* not open: messages are noticed when the supervisor looks */
+	struct notify_file inbox_changes;
+	ino_t watched;         /* the inbox that is watched */
+	struct timer settled;  /* when the run has lasted long enough for that */
+	struct follower inbox; /* as far as it has been read */
+	bool silent;           /* what is read now was told before */
 	/* struct waiting: those to push, in order of arrival, and those on their way */
 	struct list letters, flying;
 	struct map by_id;
@@ -75,7 +68,7 @@ static json_t *read_waiting(struct mailbox *m, const struct waiting *w)
 	AUTO_BUF line = BUF_INIT;
 
 	buf_reserve(&line, w->length);
-	ssize_t n = pread(m->fd, line.p, w->length, w->offset);
+	ssize_t n = pread(m->inbox.fd, line.p, w->length, w->offset);
 	if (n != (ssize_t)w->length)
 		return NULL;
 	AUTO_JSON *raw = message_line_read((struct str){ line.p, w->length });
@@ -191,17 +184,17 @@ static void on_said(void *data, struct str line)
 /* -- lines of the inbox --------------------------------------------------------------------------
  */
 
-static void message_seen(struct mailbox *m, const json_t *raw, off_t offset, size_t length)
+static void message_seen(struct mailbox *m, const json_t *raw, const struct followed_line *line)
 {
-	AUTO_JSON *message = message_complete(raw, &m->frame, m->index);
+	AUTO_JSON *message = message_complete(raw, &m->frame, line->index);
 	struct str id = json_str(json_object_get(message, "id"));
 	enum inbox_status status = inbox_status_of(raw);
 	struct waiting *w = map_get(&m->by_id, id);
 
 	if (w) {
 		/* Carried over into a new file. */
-		w->offset = offset;
-		w->length = length;
+		w->offset = line->offset;
+		w->length = line->text.len;
 		return;
 	}
 	if (!m->silent && m->o.on_message)
@@ -214,9 +207,9 @@ static void message_seen(struct mailbox *m, const json_t *raw, off_t offset, siz
 	}
 	w = mem_new(struct waiting);
 	buf_add(&w->id, id);
-	w->offset = offset;
-	w->length = length;
-	w->index = m->index;
+	w->offset = line->offset;
+	w->length = line->text.len;
+	w->index = line->index;
 	w->stop = stop;
 	*map_put(&m->by_id, &m->arena, id) = w;
 	list_append(&m->letters, &w->link);
@@ -240,164 +233,55 @@ static void status_seen(struct mailbox *m, struct str id, enum inbox_status s)
 	waiting_free(m, w);
 }
 
-static void line_seen(struct mailbox *m, struct str line, off_t offset)
+static bool line_seen(void *data, const struct followed_line *line)
 {
+	struct mailbox *m = data;
 	enum inbox_status status;
 	struct str id;
-	AUTO_JSON *raw = message_line_read(line);
+	AUTO_JSON *raw = message_line_read(line->text);
 	enum inbox_line_kind kind = raw ? inbox_line(raw, &id, &status) : INBOX_LINE_NONE;
 
 	if (kind == INBOX_LINE_MESSAGE)
-		message_seen(m, raw, offset, line.len);
+		message_seen(m, raw, line);
 	else if (kind == INBOX_LINE_STATUS)
 		status_seen(m, id, status);
-	m->index += line.len > 0 && kind != INBOX_LINE_MARKER;
+	return true;
 }
 
 /* -- reading it ----------------------------------------------------------------------------------
  */
 
-static void take_part(struct mailbox *m, struct str part)
+/* Watches the inbox that is read now. True: it is another file than before. */
+static bool watch_inbox(struct mailbox *m)
 {
-	m->skipping |= m->part.len + part.len > LINE_MAX_BYTES;
-	if (!m->skipping)
-		buf_add(&m->part, part);
+	if (!notify_is_open(&m->notify) || m->inbox.fd < 0 || m->watched == m->inbox.ino)
+		return false;
+	m->watched = m->inbox.ino;
+	return notify_add_fd(&m->notify, &m->inbox_changes, m->inbox.fd, file_events) == 0;
 }
 
-/* `end` is the offset of its end in the file. */
-static void take_end(struct mailbox *m, off_t end)
+/* Once more after a new file is watched: what came in between would not be told. */
+static int look_now(struct mailbox *m)
 {
-	AUTO_BUF line = BUF_INIT;
-	bool skip = m->skipping;
+	int r;
 
-	buf_swap(&line, &m->part);
-	m->skipping = false;
-	if (skip)
-		m->index++;
-	else
-		line_seen(m, buf_str(&line), end - (off_t)line.len);
-}
-
-/* Reads what the open file has more than before. */
-static void read_more(struct mailbox *m)
-{
-	AUTO_FREE char *chunk = mem_alloc(CHUNK);
-	struct stat st;
-	ssize_t n;
-
-	if (fstat(m->fd, &st) == 0 && st.st_size < m->next) {
-		/* Somebody has cut it: what is there now was never read. */
-		m->next = 0;
-		buf_reset(&m->part);
-	}
-	while ((n = pread(m->fd, chunk, CHUNK, m->next)) > 0 || (n < 0 && errno == EINTR)) {
-		struct str text = { chunk, n > 0 ? (size_t)n : 0 };
-		off_t from = m->next;
-
-		m->next += (off_t)text.len;
-		for (size_t at = 0; at < text.len;) {
-			size_t end = str_find(text, '\n', at);
-
-			take_part(m, str_sub(text, at, end - at));
-			if (end < text.len)
-				take_end(m, from + (off_t)end);
-			at = end + 1;
-		}
-	}
-}
-
-static void watch_file(struct mailbox *m, int fd, int *wd)
-{
-	AUTO_BUF path = BUF_INIT;
-
-	if (m->watch.fd < 0)
-		return;
-	if (*wd >= 0)
-		(void)inotify_rm_watch(m->watch.fd, *wd);
-	/* By its descriptor: whatever has the name a moment later is another file. */
-	buf_printf(&path, "/proc/self/fd/%d", fd);
-	*wd = inotify_add_watch(m->watch.fd, buf_cstr(&path), file_events);
-}
-
-/* Opens the file that has the name now, and made if there is none. */
-static int open_inbox(struct mailbox *m)
-{
-	struct stat st;
-	int fd = file_open_regular(buf_cstr(&m->inbox_path), O_RDONLY | O_CREAT);
-
-	if (fd < 0)
-		return fd;
-	(void)fstat(fd, &st);
-	close_fd(&m->fd);
-	m->fd = fd;
-	m->dev = st.st_dev;
-	m->ino = st.st_ino;
-	m->next = 0;
-	m->skipping = false;
-	buf_reset(&m->part);
-	watch_file(m, fd, &m->inbox_watch);
-	return 0;
-}
-
-static void look_now(struct mailbox *m)
-{
-	struct stat st;
-
-	if (m->fd >= 0)
-		read_more(m);
-	bool same = m->fd >= 0 && stat(buf_cstr(&m->inbox_path), &st) == 0 && st.st_dev == m->dev &&
-		    st.st_ino == m->ino;
-	if (!same && open_inbox(m) == 0)
-		read_more(m);
+	do {
+		r = follower_read(&m->inbox, line_seen, m);
+	} while (watch_inbox(m));
+	return r;
 }
 
 void mailbox_look(struct mailbox *m)
 {
-	struct stat st;
-
 	/* Called for every command that ends: mostly there is nothing new. */
-	if (m->fd >= 0 && fstat(m->fd, &st) == 0 && st.st_nlink && st.st_size == m->next)
-		return;
-	look_now(m);
+	if (!follower_idle(&m->inbox))
+		(void)look_now(m);
 }
 
-static void look_outbox(struct mailbox *m, uint32_t mask)
+static void on_inbox(struct notify_file *f, uint32_t events)
 {
-	if (m->outbox_watch < 0 || mask & ~(uint32_t)IN_MODIFY) {
-		AUTO_CLOSE int fd =
-			file_open_regular(buf_cstr(&m->outbox_path), O_RDONLY | O_CREAT);
-
-		if (fd >= 0)
-			watch_file(m, fd, &m->outbox_watch);
-	}
-	if (mask)
-		m->o.on_outbox(m->o.data);
-}
-
-static void on_notify(struct watch *w, uint32_t events)
-{
-	struct mailbox *m = container_of(w, struct mailbox, watch);
-	_Alignas(struct inotify_event) char text[4096];
-	bool inbox = false;
-	uint32_t outbox = 0;
-	ssize_t n;
-
 	(void)events;
-	while ((n = read(w->fd, text, sizeof(text))) > 0) {
-		for (ssize_t at = 0; at < n;) {
-			const struct inotify_event *e = (const void *)(text + at);
-
-			if (e->wd == m->outbox_watch || e->mask & IN_Q_OVERFLOW)
-				outbox |= e->mask;
-			if (e->wd == m->inbox_watch || e->mask & IN_Q_OVERFLOW)
-				inbox = true;
-			at += (ssize_t)(sizeof(*e) + e->len);
-		}
-	}
-	if (outbox && m->o.on_outbox)
-		look_outbox(m, outbox);
-	if (inbox)
-		look_now(m);
+	(void)look_now(container_of(f, struct mailbox, inbox_changes));
 }
 
 /* -- beginning and end ---------------------------------------------------------------------------
@@ -410,19 +294,14 @@ static void on_notify(struct watch *w, uint32_t events)
 static void on_settled(struct timer *t)
 {
 	struct mailbox *m = container_of(t, struct mailbox, settled);
-	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	if (fd >= 0 && watch_start(m->loop, &m->watch, fd, EPOLLIN) < 0) {
-		close_fd(&fd);
+	if (notify_open(&m->notify) < 0)
+		return;
+	if (notify_start(m->loop, &m->notify) < 0) {
+		notify_close(&m->notify);
 		return;
 	}
-	if (fd < 0)
-		return;
-	if (m->fd >= 0)
-		watch_file(m, m->fd, &m->inbox_watch);
-	if (m->o.on_outbox)
-		look_outbox(m, 0);
-	look_now(m);
+	(void)look_now(m);
 }
 
 static void start_socket(struct mailbox *m, struct report *r)
@@ -452,13 +331,12 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 
 	m->loop = l;
 	m->o = *o;
-	m->fd = m->watch.fd = m->inbox_watch = m->outbox_watch = -1;
-	m->watch.ready = on_notify;
+	notify_init(&m->notify);
+	m->inbox_changes = (struct notify_file){ .wd = -1, .changed = on_inbox };
+	follower_init(&m->inbox, o->dir, INBOX_FILE, FOLLOW_CREATE);
 	list_init(&m->letters);
 	list_init(&m->flying);
 	buf_adds(&m->dir, o->dir);
-	buf_printf(&m->inbox_path, "%s/" INBOX_FILE, o->dir);
-	buf_printf(&m->outbox_path, "%s/" OUTBOX_FILE, o->dir);
 	buf_add(&m->run, o->run);
 	buf_add(&m->owner, o->owner);
 	m->frame = (struct message_frame){ INBOX, buf_str(&m->run), buf_str(&m->owner) };
@@ -466,18 +344,16 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 	m->settled.fire = on_settled;
 	if (o->settle_ms)
 		timer_start(l, &m->settled, o->settle_ms);
-	int error = open_inbox(m);
+	int error = follower_open(&m->inbox);
 	if (error < 0) {
 		(void)report_system(r, (struct where){ 0 }, "cannot use %s: %s",
-			buf_cstr(&m->inbox_path), strerror(-error));
+			buf_cstr(&m->inbox.path), strerror(-error));
 		mailbox_stop(m);
 		return NULL;
 	}
 	start_socket(m, r);
-	if (o->on_outbox)
-		look_outbox(m, 0);
 	m->silent = o->resumed;
-	read_more(m);
+	(void)look_now(m);
 	m->silent = false;
 	if (!o->settle_ms)
 		on_settled(&m->settled);
@@ -505,13 +381,10 @@ void mailbox_stop(struct mailbox *m)
 {
 	if (!m)
 		return;
-	int notify = m->watch.fd;
-
 	timer_stop(&m->settled);
 	control_stop(m->socket);
-	watch_stop(&m->watch);
-	close_fd(&notify);
-	close_fd(&m->fd);
+	notify_close(&m->notify);
+	follower_done(&m->inbox);
 	while (!list_empty(&m->letters))
 		waiting_free(m, list_entry(m->letters.next, struct waiting, link));
 	while (!list_empty(&m->flying))
@@ -519,10 +392,7 @@ void mailbox_stop(struct mailbox *m)
 	arena_done(&m->arena);
 	json_decref(m->control);
 	buf_done(&m->dir);
-	buf_done(&m->inbox_path);
-	buf_done(&m->outbox_path);
 	buf_done(&m->run);
 	buf_done(&m->owner);
-	buf_done(&m->part);
 	free(m);
 }

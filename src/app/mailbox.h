@@ -22,9 +22,6 @@ struct mailbox_options {
 	uint64_t settle_ms; /* how long it relies on those who ring, before it watches the files */
 	/* A new message in the inbox. `bytes` are those of its body. */
 	void (*on_message)(void *data, struct str id, size_t bytes);
-	/* Somebody has written to the outbox; NULL: not watched, so that the supervisor's own lines
-	 * wake nobody. */
-	void (*on_outbox)(void *data);
 	void *data;
 };
 

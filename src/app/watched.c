@@ -6,62 +6,39 @@
 #include <unistd.h>
 
 #include "base/run-status.h"
-#include "runs/dir/lines.h"
+#include "runs/dir/events.h"
 #include "runs/dir/place.h"
 #include "runs/look/watch.h"
 
 /* While somebody has a run who cannot be watched: it is just being started. */
-enum { AGAIN_MS = 50, CHUNK = 64 * 1024 };
+enum { AGAIN_MS = 50 };
 
 struct watched {
 	struct roux_run *run;
 	struct run_look look;
 	struct run_watch fds;
-	struct watch process, changes;
+	struct watch process;
 	struct timer again;
 	struct deferred first;
-	int events; /* events.jsonl; -1: not opened yet */
-	struct buf part;
-	bool skipping; /* a line that is too long */
+	struct event_follower events;
 };
 
 /* -- events --------------------------------------------------------------------------------------
  */
 
-static void take(struct watched *w, struct str some)
+static bool tell_line(void *data, struct str line, uint64_t seq)
 {
-	for (size_t at = 0; at < some.len;) {
-		size_t end = str_find(some, '\n', at);
+	struct watched *w = data;
 
-		w->skipping |= w->part.len + (end - at) > LINE_MAX_BYTES;
-		if (!w->skipping)
-			buf_add(&w->part, str_sub(some, at, end - at));
-		if (end < some.len) {
-			AUTO_BUF line = BUF_INIT;
-
-			buf_swap(&line, &w->part);
-			if (!w->skipping)
-				start_tell_line(w->run, buf_str(&line));
-			w->skipping = false;
-		}
-		at = end + 1;
-	}
+	(void)seq;
+	start_tell_line(w->run, line);
+	return true;
 }
 
 static void tell_events(struct watched *w)
 {
-	ssize_t n;
-
-	if (!w->run->on_event)
-		return;
-	if (w->events < 0)
-		w->events = open(run_file(&w->look.arena, w->look.dir, "events.jsonl"),
-			O_RDONLY | O_CLOEXEC);
-	if (w->events < 0)
-		return;
-	AUTO_FREE char *some = mem_alloc(CHUNK);
-	while ((n = read(w->events, some, CHUNK)) > 0)
-		take(w, (struct str){ some, (size_t)n });
+	if (w->run->on_event)
+		(void)event_follower_read(&w->events, tell_line, w);
 }
 
 /* -- looking -------------------------------------------------------------------------------------
@@ -70,7 +47,6 @@ static void tell_events(struct watched *w)
 static void stop_watching(struct watched *w)
 {
 	watch_stop(&w->process);
-	watch_stop(&w->changes);
 	timer_stop(&w->again);
 	deferred_stop(&w->first);
 	run_watch_close(&w->fds);
@@ -111,7 +87,7 @@ static void finish(struct watched *w)
 {
 	tell_events(w);
 	stop_watching(w);
-	close_fd(&w->events);
+	event_follower_done(&w->events);
 	w->run->ended = true;
 	list_remove(&w->run->link);
 }
@@ -126,14 +102,11 @@ static void on_process(struct watch *watch, uint32_t events)
 	check(w);
 }
 
-static void on_changes(struct watch *watch, uint32_t events)
+static void on_changes(struct notify_file *f, uint32_t events)
 {
-	struct watched *w = container_of(watch, struct watched, changes);
-	char some[4096];
+	struct watched *w = container_of(f, struct watched, fds.file);
 
 	(void)events;
-	while (read(watch->fd, some, sizeof(some)) > 0)
-		;
 	tell_events(w);
 	if (runs_embedded(&w->look) &&
 		access(run_file(&w->look.arena, w->look.dir, "result.json"), F_OK) == 0)
@@ -156,8 +129,9 @@ static void start_watching(struct watched *w)
 
 	stop_watching(w);
 	(void)run_watch_open(&w->fds, &w->look, w->run->on_event || runs_embedded(&w->look));
-	if (w->fds.changes >= 0)
-		(void)watch_start(loop, &w->changes, w->fds.changes, EPOLLIN);
+	w->fds.file.changed = on_changes;
+	if (notify_is_open(&w->fds.changes))
+		(void)notify_start(loop, &w->fds.changes);
 	if (w->fds.pidfd < 0 ||
 		watch_start(loop, &w->process, w->fds.pidfd, EPOLLIN | EPOLLONESHOT) < 0)
 		timer_start(loop, &w->again, AGAIN_MS);
@@ -192,12 +166,10 @@ struct roux_run *watched_open(struct roux *r, const char *name, roux_event_fn *f
 	const char *reason;
 	struct runs s;
 
-	w->fds = (struct run_watch){ .pidfd = -1, .changes = -1 };
+	run_watch_init(&w->fds);
 	w->process = (struct watch){ .fd = -1, .ready = on_process };
-	w->changes = (struct watch){ .fd = -1, .ready = on_changes };
 	w->again.fire = on_again;
 	w->first.call = on_first;
-	w->events = -1;
 	context_places(r);
 	runs_open_at(&s, &a, r->root, &r->report);
 	bool found = runs_find(&s, name, &w->look, &reason, &r->report);
@@ -207,6 +179,7 @@ struct roux_run *watched_open(struct roux *r, const char *name, roux_event_fn *f
 		watched_free(w);
 		return NULL;
 	}
+	event_follower_init(&w->events, w->look.dir.p, 0);
 	struct roux_run *run = mem_new(struct roux_run);
 	run->roux = roux_ref(r);
 	run->watched = w;
@@ -245,9 +218,8 @@ void watched_free(struct watched *w)
 	if (!w)
 		return;
 	stop_watching(w);
-	close_fd(&w->events);
+	event_follower_done(&w->events);
 	look_done(&w->look);
-	buf_done(&w->part);
 	free(w);
 }
 

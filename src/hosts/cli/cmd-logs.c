@@ -11,48 +11,43 @@
 #include "base/run-status.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
+#include "runs/dir/follower.h"
 #include "runs/dir/place.h"
 #include "runs/look/watch.h"
 
 /* -- copying what grows --------------------------------------------------------------------------
  */
 
-enum { PIECE = 64 * 1024 };
-
-/* A log and how much of it has been shown. */
+/* A log and where it is shown. */
 struct tail {
-	const char *path;
+	struct follower log;
 	int to;
-	off_t shown;
-	ino_t ino;
 };
 
-/* What has come since; one that was replaced or cut is shown from its beginning. -errno. */
+static int show_piece(void *data, struct str piece)
+{
+	return fd_write_all(*(int *)data, piece);
+}
+
+/* What has come since. -errno. */
 static int tail_copy(struct tail *t)
 {
-	AUTO_CLOSE int fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	AUTO_FREE char *piece = NULL;
-	struct stat st;
-	ssize_t n;
+	return follower_read_bytes(&t->log, show_piece, &t->to);
+}
 
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -EINVAL;
-	if (st.st_ino != t->ino || st.st_size < t->shown)
-		t->shown = 0;
-	t->ino = st.st_ino;
-	if (st.st_size == t->shown)
-		return 0;
-	piece = mem_alloc(PIECE);
-	while ((n = pread(fd, piece, PIECE, t->shown)) > 0) {
-		int r = fd_write_all(t->to, (struct str){ piece, (size_t)n });
+/* Standard output and standard error of a run. */
+static void tails_open(struct tail tails[2], const struct run_look *look)
+{
+	follower_init(&tails[0].log, look->dir.p, "stdout.log", 0);
+	follower_init(&tails[1].log, look->dir.p, "stderr.log", 0);
+	tails[0].to = STDOUT_FILENO;
+	tails[1].to = STDERR_FILENO;
+}
 
-		if (r < 0)
-			return r;
-		t->shown += n;
-	}
-	return n < 0 ? -errno : 0;
+static void tails_close(struct tail tails[2])
+{
+	follower_done(&tails[0].log);
+	follower_done(&tails[1].log);
 }
 
 /* Says what could not be copied. Returns an exit status. */
@@ -87,7 +82,7 @@ static int show_both(struct cli *cli, struct tail tails[2])
 		int e = tail_copy(&tails[i]);
 
 		if (e < 0)
-			return copy_failed(cli, e, tails[i].path);
+			return copy_failed(cli, e, buf_cstr(&tails[i].log.path));
 	}
 	return 0;
 }
@@ -131,14 +126,14 @@ static void log_member(struct buf *b, const char *name, const char *path)
 	json_write_str(b, str_of(path));
 }
 
-static int logs_document(const struct run_look *look, const struct tail tails[2])
+static int logs_document(struct cli *cli, const struct run_look *look)
 {
 	AUTO_BUF text = BUF_INIT;
 
 	buf_adds(&text, "{\"ok\":true,\"run\":");
 	json_write_str(&text, look->id);
-	log_member(&text, "stdout", tails[0].path);
-	log_member(&text, "stderr", tails[1].path);
+	log_member(&text, "stdout", run_file(&cli->arena, look->dir, "stdout.log"));
+	log_member(&text, "stderr", run_file(&cli->arena, look->dir, "stderr.log"));
 	buf_adds(&text, "}\n");
 	return cli_print(buf_str(&text));
 }
@@ -189,16 +184,16 @@ static int run_logs(void *host, const struct command *c, const void *opts, size_
 	(void)count;
 	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
 		return status;
-	struct tail tails[] = {
-		{ run_file(&cli->arena, run.look.dir, "stdout.log"), STDOUT_FILENO, 0, 0 },
-		{ run_file(&cli->arena, run.look.dir, "stderr.log"), STDERR_FILENO, 0, 0 },
-	};
 	if (o->common.json) {
 		if (o->follow && !await_end(cli, &run, words[0], true, &status))
 			return status;
-		return logs_document(&run.look, tails);
+		return logs_document(cli, &run.look);
 	}
-	return o->follow ? follow_logs(cli, &run.look, tails) : show_both(cli, tails);
+	struct tail tails[2];
+	tails_open(tails, &run.look);
+	status = o->follow ? follow_logs(cli, &run.look, tails) : show_both(cli, tails);
+	tails_close(tails);
+	return status;
 }
 
 static const struct command_example logs_examples[] = {
@@ -257,13 +252,17 @@ static int answer_json(struct cli *cli, const struct run_look *look)
 
 static int answer_text(struct cli *cli, const struct run_look *look, bool quiet)
 {
-	struct tail output = { run_file(&cli->arena, look->dir, "stdout.log"), STDOUT_FILENO, 0,
-		0 };
 	AUTO_BUF text = BUF_INIT;
-	int e = status_ok(runs_status_of(look->status)) ? tail_copy(&output) : 0;
 
-	if (e < 0)
-		return copy_failed(cli, e, output.path);
+	if (status_ok(runs_status_of(look->status))) {
+		struct tail output = { .to = STDOUT_FILENO };
+
+		follower_init(&output.log, look->dir.p, "stdout.log", 0);
+		int e = tail_copy(&output);
+		follower_done(&output.log);
+		if (e < 0)
+			return copy_failed(cli, e, run_file(&cli->arena, look->dir, "stdout.log"));
+	}
 	if (quiet)
 		return 0;
 	runs_result_text(look, &text);

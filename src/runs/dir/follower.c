@@ -19,7 +19,8 @@ void follower_init(struct follower *f, const char *dir, const char *name, int fl
 
 void follower_done(struct follower *f)
 {
-	close_fd(&f->fd);
+	if (f->path.len) /* else it was never begun, and its descriptor is nothing */
+		close_fd(&f->fd);
 	buf_done(&f->path);
 	buf_done(&f->part);
 }
@@ -79,6 +80,11 @@ static int open_next(struct follower *f)
 	}
 	begin_file(f, take_fd(&fd));
 	return 1;
+}
+
+int follower_open(struct follower *f)
+{
+	return f->fd < 0 ? MIN(open_next(f), 0) : 0;
 }
 
 /* -- reading -------------------------------------------------------------------------------------

@@ -29,6 +29,9 @@ enum {
 void follower_init(struct follower *f, const char *dir, const char *name, int flags);
 void follower_done(struct follower *f);
 
+/* Opens the file now, to learn whether that can be done; reading does so by itself. A missing file
+ * is 0. -errno. */
+int follower_open(struct follower *f);
 /* Whether follower_read() would find nothing, at the price of one system call: the file has not
  * grown and still has a name. */
 bool follower_idle(const struct follower *f);

@@ -1,11 +1,10 @@
 #include "runs/mail/send.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "loop/notify.h"
 #include "runs/mail/endpoint.h"
 #include "runs/mail/outbox.h"
 
@@ -92,23 +91,24 @@ static bool find_word(void *data, struct str line, size_t index)
  * of it. */
 static bool await_word(const char *dir, struct word *w, unsigned wait_ms)
 {
-	AUTO_CLOSE int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	uint64_t end = clock_mono_ms() + wait_ms;
+	struct notify_file inbox = { 0 };
+	struct notify changes;
 	AUTO_BUF path = BUF_INIT;
-	char events[4096];
 
 	buf_printf(&path, "%s/" INBOX_FILE, dir);
-	if (watch < 0 || inotify_add_watch(watch, buf_cstr(&path), IN_MODIFY) < 0)
-		return false;
-	for (;;) {
-		if (lines_each(dir, INBOX_FILE, find_word, w, NULL) < 0 || w->said)
-			return w->said;
+	notify_init(&changes);
+	bool watched = notify_open(&changes) == 0 &&
+		       notify_add(&changes, &inbox, buf_cstr(&path), IN_MODIFY) == 0;
+	while (watched && lines_each(dir, INBOX_FILE, find_word, w, NULL) == 0 && !w->said) {
 		uint64_t now = clock_mono_ms();
-		struct pollfd p = { .fd = watch, .events = POLLIN };
-		if (now >= end || (poll(&p, 1, (int)(end - now)) < 0 && errno != EINTR))
-			return false;
-		(void)!read(watch, events, sizeof(events));
+
+		if (now >= end)
+			break;
+		(void)notify_wait(&changes, (int)(end - now));
 	}
+	notify_close(&changes);
+	return w->said;
 }
 
 static void await_socket(const struct send_request *q, struct send_result *ret)

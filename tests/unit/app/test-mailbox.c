@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "runs/mail/inbox.h"
-#include "runs/mail/outbox.h"
 #include "runs/mail/send.h"
 #include "unit.h"
 
@@ -23,14 +22,14 @@ static char dir[64];
 static struct loop *loop;
 static struct mailbox *box;
 static struct report report;
-static size_t told, told_bytes, outbox_calls;
+static size_t told, told_bytes;
 
 static const struct message_frame frame = { INBOX, { "r", 1 }, { "", 0 } };
 
 static int begin(void **state UNUSED)
 {
 	(void)snprintf(dir, sizeof(dir), "/tmp/roux-mailbox-XXXXXX");
-	told = told_bytes = outbox_calls = 0;
+	told = told_bytes = 0;
 	loop = loop_new();
 	return mkdtemp(dir) && loop ? 0 : -1;
 }
@@ -62,11 +61,6 @@ static void on_message(void *data UNUSED, struct str id UNUSED, size_t bytes)
 {
 	told++;
 	told_bytes += bytes;
-}
-
-static void on_outbox(void *data UNUSED)
-{
-	outbox_calls++;
 }
 
 static void start(bool socket, bool resumed)
@@ -276,22 +270,6 @@ static void waits_for_the_sender_of_a_stop_word(void **state UNUSED)
 	(void)close(ready[1]);
 }
 
-static void watches_the_outbox_when_asked(void **state UNUSED)
-{
-	struct mailbox_options o = {
-		.dir = dir, .run = S("r"), .on_message = on_message, .on_outbox = on_outbox
-	};
-	AUTO_JSON *m = json_pack("{s:s}", "type", "a");
-
-	box = mailbox_start(loop, &o, &report);
-	assert_non_null(box);
-	assert_int_equal(outbox_calls, 0);
-	assert_int_equal(outbox_append(dir, m), 0);
-	while (!outbox_calls)
-		assert_int_equal(loop_turn(loop, 2000), 0);
-	assert_int_equal(told, 0);
-}
-
 /* -- the socket ----------------------------------------------------------------------------------
  */
 
@@ -434,7 +412,6 @@ int main(void)
 		TEST(follows_the_file_that_has_the_name),
 		TEST(says_when_a_stop_word_was_delivered),
 		TEST(waits_for_the_sender_of_a_stop_word),
-		TEST(watches_the_outbox_when_asked),
 		TEST(pushes_to_everybody_who_is_connected),
 		TEST(a_reader_that_did_not_read_loses_nothing),
 		TEST(a_long_message_goes_through),
