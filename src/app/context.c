@@ -13,7 +13,7 @@
 #include "app/watched.h"
 #include "base/path.h"
 #include "loop/tree.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 /* A member of a struct that the caller may know in an older, shorter form. */
 #define GIVEN(options, member)                                                      \

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/run-status.h"
 #include "runs/dir/leftovers.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 /* What needs attention among the runs. */
 struct ward {

@@ -18,10 +18,10 @@
 #include "base/run-status.h"
 #include "base/sha256.h"
 #include "runs/dir/events.h"
-#include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/manifest.h"
+#include "runs/dir/partial-files.h"
 #include "runs/dir/remove-tree.h"
 #include "steps/read/recipe.h"
 #include "template/braces.h"
@@ -195,7 +195,7 @@ static bool put_away(struct launch *l, struct report *r)
 			errno != ENOENT)
 			return report_errno(r, errno, "cannot put away %s", target);
 	}
-	halves_remove(l->dir.p, 0);
+	partial_files_remove(l->dir.p, 0);
 	(void)unlink(run_file(&l->arena, l->dir, "control.fifo"));
 	(void)unlink(run_file(&l->arena, l->dir, "control.sock"));
 	return true;
@@ -340,7 +340,7 @@ void launch_abandon(struct launch *l)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
 		remove_file(run_file(&l->arena, l->dir, generation_files[i]));
-	halves_remove(l->dir.p, 0);
+	partial_files_remove(l->dir.p, 0);
 	if (l->away)
 		bring_back(l);
 	else

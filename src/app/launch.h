@@ -2,7 +2,7 @@
 
 #include "app/context.h"
 #include "recipe/bundle.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/ledger/ledger.h"
 
 /*

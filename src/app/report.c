@@ -15,7 +15,7 @@
 #include "runs/dir/leaves.h"
 #include "runs/dir/lines.h"
 #include "runs/dir/outputs.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/mail/message.h"
 
 enum {

@@ -2,7 +2,7 @@
 
 #include "app/context.h"
 #include "recipe/recipe.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 /* The name of a run and the values that come with it. */
 

@@ -8,7 +8,7 @@
 #include "runs/dir/identity.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/orders.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 /* A supervisor that does not answer to a kill within this time is killed itself; its commands go
  * with it. */

@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 #include "data/base64.h"
 #include "runs/dir/manifest.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/look/failures.h"
 
 enum { STDOUT_MAX = 1 << 20, SHOWN_FAILURES = 20, SHOWN_COMMAND = 100, SHOWN_BYTES = 2000 };

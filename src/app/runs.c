@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "base/width.h"
 #include "recipe/dirs.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/look/rebuild.h"
 
 /* What is wrong with a ledger harms nobody who can read the directories. */

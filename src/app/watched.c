@@ -7,7 +7,7 @@
 
 #include "base/run-status.h"
 #include "runs/dir/events.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/look/watch.h"
 
 /* While somebody has a run who cannot be watched: it is just being started. */

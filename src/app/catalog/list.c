@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "base/width.h"
 #include "data/json-out.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/ledger/ledger.h"
 #include "steps/read/recipe.h"
 

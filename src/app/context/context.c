@@ -6,7 +6,7 @@
 
 #include "base/path.h"
 #include "loop/tree.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 /* -- beginning and end ---------------------------------------------------------------------------
  */

@@ -8,7 +8,7 @@
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 #include "recipe/discover.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 struct graph_opts {
 	struct template_opts template;

@@ -12,7 +12,7 @@
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 #include "runs/dir/follower.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/look/watch.h"
 
 /* -- copying what grows --------------------------------------------------------------------------

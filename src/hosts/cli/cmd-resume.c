@@ -14,9 +14,9 @@
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
-#include "runs/dir/halves.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/leftovers.h"
+#include "runs/dir/partial-files.h"
 
 struct cmd_resume_opts {
 	struct template_opts template; /* only --values */
@@ -227,7 +227,7 @@ static int resume_locked(struct cli *cli, const struct cmd_resume_opts *o, struc
 	/* One that came to its end has left only what was meant to stay. */
 	if (!look->result)
 		end_leftovers(l, look);
-	halves_remove(l->dir.p, 0);
+	partial_files_remove(l->dir.p, 0);
 	if (failed.len && !resume_take_back(l, failed, retried, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	if (!explain(cli, o, l))

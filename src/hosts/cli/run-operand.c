@@ -1,6 +1,6 @@
 #include "hosts/cli/run-operand.h"
 
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 void cli_warn(struct cli *cli)
 {

@@ -12,16 +12,16 @@
 #include "base/file.h"
 #include "base/run-status.h"
 #include "runs/dir/events.h"
-#include "runs/dir/halves.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
-#include "runs/dir/place.h"
+#include "runs/dir/partial-files.h"
+#include "runs/dir/run-dir.h"
 
 enum { FILE_MAX = 128 << 20 };
 /* From the claim of an id to the lock; only for a starter that did not say who it is. */
 enum { STARTING_MS = 5000 };
 /* A file is written in less: whoever began it longer ago was killed. */
-enum { HALVES_MS = 10000 };
+enum { PARTIAL_MS = 10000 };
 
 /* -- reading -------------------------------------------------------------------------------------
  */
@@ -230,7 +230,7 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 
 	if (!look->result) {
 		correct_progress(look);
-		halves_remove(look->dir.p, HALVES_MS);
+		partial_files_remove(look->dir.p, PARTIAL_MS);
 	}
 	if (look->in_ledger && !status_is_end(seen->status) &&
 		str_eq(seen->generation, look->generation))

@@ -11,7 +11,7 @@
 #include "base/run-status.h"
 #include "base/vec.h"
 #include "runs/dir/leaves.h"
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 enum { LOCK_MS = 10000 };
 

@@ -17,8 +17,8 @@
 #include "base/run-status.h"
 #include "base/vec.h"
 #include "runs/dir/copy-tree.h"
-#include "runs/dir/place.h"
 #include "runs/dir/remove-tree.h"
+#include "runs/dir/run-dir.h"
 
 enum { NAMES_TRIED = 10000, GOING_MS = 5000 };
 

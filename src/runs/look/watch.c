@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 /* Only while a run is being started, and nobody has written down yet who supervises it. */
 enum { STARTING_MS = 100 };

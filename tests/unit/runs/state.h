@@ -1,7 +1,7 @@
 #pragma once
 
 /* A state root made by hand, for tests of what reads run directories. */
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 #include "runs/look/look.h"
 #include "runs/root.h"
 

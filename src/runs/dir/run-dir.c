@@ -1,4 +1,4 @@
-#include "runs/dir/place.h"
+#include "runs/dir/run-dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

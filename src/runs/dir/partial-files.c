@@ -1,4 +1,4 @@
-#include "runs/dir/halves.h"
+#include "runs/dir/partial-files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@ static uint64_t touched_ms(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000 + (uint64_t)st->st_mtim.tv_nsec / 1000000;
 }
 
-void halves_remove(const char *dir, uint64_t idle_ms)
+void partial_files_remove(const char *dir, uint64_t idle_ms)
 {
 	DIR *d = opendir(dir);
 
