@@ -10,8 +10,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/base64.h"
-
-enum { FILE_MAX = 512 << 20 };
+#include "runs/dir/run-dir.h"
 
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r)
 {
@@ -28,7 +27,7 @@ json_t *freeze_json(struct str dir, const char *name, bool optional, struct repo
 	AUTO_BUF text = BUF_INIT;
 
 	buf_printf(&path, "%.*s/%s", STR(dir), name);
-	int n = file_read(buf_cstr(&path), FILE_MAX, &text);
+	int n = file_read(buf_cstr(&path), RUN_FILE_MAX, &text);
 	if (n == -ENOENT && optional)
 		return NULL;
 	if (n < 0) {

@@ -247,7 +247,7 @@ P
 	roux run s >/dev/null
 	until_true 10 [ -e "$(dir_of s)/waiting" ]
 	says 0 s run.message early
-	is "$(answer '(d["sent"], d["transport"], d["waits_for"])')" "(False, None, 'nobody is connected to its socket')"
+	is "$(answer '(d["sent"], d["transport"], d["waits_for"])')" "(False, None, 'no program is connected to its socket')"
 	: >"$(dir_of s)/go"
 	until_true 10 contains "$(dir_of s)/stdout.log" 'got early'
 	head -c 300000 /dev/zero | tr '\0' y >long

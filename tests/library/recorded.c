@@ -235,7 +235,7 @@ static void what_cannot_be_is_said(void **state UNUSED)
 	struct roux_start how = recorded_as("../x");
 
 	assert_null(roux_run_start(plan, &how, NULL, NULL));
-	has(roux_errors_text(r), "is no name for a run");
+	has(roux_errors_text(r), "is not a name for a run");
 	how = recorded_as("name");
 	how.record = false;
 	assert_null(roux_run_start(plan, &how, NULL, NULL));

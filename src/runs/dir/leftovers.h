@@ -8,8 +8,9 @@
  * and began after it (async-runs.md section 13). */
 typedef VEC(struct identity) identity_list;
 
-/* `generation` may be empty: any. `since` is when the supervisor began, as identities say it: what
- * an earlier one left behind on purpose stays, and nobody's clock matters. */
+/* `generation` may be empty: any. `since` is the start time of the supervisor, as struct identity
+ * has it: what an earlier supervisor left behind on purpose stays, and clocks that were set do not
+ * matter. */
 void leftovers_find(struct str id, struct str generation, uint64_t since, identity_list *ret);
 /* Ends them, and what they leave behind, with SIGKILL; waits until they are gone. Returns how many
  * there were. */

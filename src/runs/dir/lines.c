@@ -67,7 +67,7 @@ static int reach(struct line_log *l, off_t *ret_size)
 	return 0;
 }
 
-/* Whether the file ends in the middle of a line. When nobody has written since, it does not. */
+/* Whether the file ends in the middle of a line. After our own last write it does not. */
 static bool torn(const struct line_log *l, off_t size)
 {
 	char last = '\n';
@@ -131,7 +131,7 @@ int line_log_append(struct line_log *l, struct str line)
 	do {
 		r = reach(l, &size);
 		if (r == 0 && too_long(l, size, line.len)) {
-			/* One that cannot be rotated grows: a message is worth more than that. */
+			/* A file that cannot be rotated grows: a message must not be lost. */
 			(void)line_log_rotate(l, S(""));
 			r = reach(l, &size);
 		}
@@ -246,7 +246,7 @@ int line_log_rotate(struct line_log *l, struct str carry)
 
 	if (r < 0)
 		return r;
-	/* Of those who want to, one does; the others find the new file. */
+	/* One of the processes that want to rotate does so; the others find the new file. */
 	if (flock(l->fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? 0 : -errno;
 	ino_t held = l->ino;

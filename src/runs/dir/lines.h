@@ -31,13 +31,13 @@ struct line_log {
 void line_log_init(struct line_log *l, const char *dir, const char *name, size_t limit);
 void line_log_done(struct line_log *l);
 /* Appends a line (without its end), making the file, 0600, when there is none. A last line that
- * somebody left without an end gets one first. -EINVAL: the line has an end inside, or the file is
- * no file. -errno. */
+ * another program left without an end gets one first. -EINVAL: the line has an end inside, or the
+ * name is not that of a regular file. -errno. */
 int line_log_append(struct line_log *l, struct str line);
 /* Whether the next line of that many bytes would make the file too long. */
 bool line_log_full(const struct line_log *l, size_t bytes);
-/* Begins a new file now, with a marker and then `carry`, whole lines. 0 also when somebody else is
- * just doing so. -errno. */
+/* Begins a new file now, with a marker and then `carry`, whole lines. 0 also when another process
+ * does so at this moment. -errno. */
 int line_log_rotate(struct line_log *l, struct str carry);
 
 /* Calls `see` with every line that is not empty, those of the rotated file first; it may stop by

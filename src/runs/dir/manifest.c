@@ -87,7 +87,7 @@ static json_t *entry_of(
 	char hex[SHA256_HEX];
 
 	manifest_resolve(json_str(path), cwd, &file);
-	/* Not blocking: somebody may have made a FIFO of that name. */
+	/* Not blocking: a command may have made a FIFO of that name. */
 	AUTO_CLOSE int fd = open(buf_cstr(&file), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	bool exists = stat(buf_cstr(&file), &st) == 0;
 	bool plain = exists && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);

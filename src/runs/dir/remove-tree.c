@@ -34,7 +34,7 @@ static void remove_entry(struct removal *r, int dirfd, const char *name, unsigne
 
 static void empty_directory(struct removal *r, int fd, unsigned depth)
 {
-	/* Opened anew: a duplicate would go on where the last one stopped reading. */
+	/* Opened anew: a duplicate would continue where the last one stopped reading. */
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 

@@ -52,7 +52,7 @@ bool run_id_check(const char *id, struct report *r)
 		ok &= id_char(s.p[i]);
 	if (ok)
 		return true;
-	report_error(r, (struct where){ 0 }, "'%s' is no name for a run", id);
+	report_error(r, (struct where){ 0 }, "'%s' is not a name for a run", id);
 	return report_hint(r,
 		"letters, digits, _ . and -, at most %d, not beginning with . or -; not "
 		"'latest'",
@@ -122,7 +122,7 @@ static bool is_current(int fd, const char *dir)
 	       ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
 }
 
-/* 0, or -EAGAIN: a supervisor has it, -EBUSY: only somebody who looks, for a moment. */
+/* 0, or -EAGAIN: a supervisor has it, -EBUSY: a process only tests it, for a moment. */
 static int try_lock(int fd)
 {
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -158,8 +158,8 @@ bool run_locked(const char *dir)
 {
 	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
 
-	/* A shared lock is enough to see an exclusive one, and those who look do not disturb each
-	 * other. */
+	/* A shared lock is enough to see an exclusive one, and two tests at once do not disturb
+	 * each other. */
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 

@@ -3,7 +3,11 @@
 #include "base/arena.h"
 #include "base/report.h"
 
-/* Where runs live: the state root (product.md, "Where things live") and below it runs/ID. */
+/* The directory of a run: where it is, which names it may have, and the lock that its supervisor
+ * holds. All are below the state root (product.md, "Where things live") as runs/ID. */
+
+/* The largest file of a run's directory that is read into memory: graph.json, run.json … */
+enum { RUN_FILE_MAX = 512 << 20 };
 
 /* $ROUX_STATE_DIR, else AGENT_DIRECTORY/roux. */
 struct str runs_root(struct arena *a, struct str agent_dir);
@@ -22,9 +26,9 @@ struct str run_id_of(struct str operand);
 
 /* The supervisor's lock, DIR/.alive, held for its whole life: "is it alive?" is a lock test.
  * *ret_fd is closed on exec; it may be handed to the process that becomes the supervisor. -EAGAIN:
- * somebody has it. -errno. */
+ * another process has it. -errno. */
 int run_lock(const char *dir, int *ret_fd);
-/* Whether somebody holds it. No directory, no lock file: nobody. */
+/* Whether a process holds it. Without a directory or a lock file none does. */
 bool run_locked(const char *dir);
-/* Blocks until nobody holds it, without using the processor. */
+/* Blocks until no process holds it, without using the processor. */
 void run_unlocked_wait(const char *dir);

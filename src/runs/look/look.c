@@ -17,10 +17,9 @@
 #include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
 
-enum { FILE_MAX = 128 << 20 };
-/* From the claim of an id to the lock; only for a starter that did not say who it is. */
+/* How long a row without a pid may stay `starting` before it counts as dead. */
 enum { STARTING_MS = 5000 };
-/* A file is written in less: whoever began it longer ago was killed. */
+/* A file is written in less: a writer that began longer ago was killed. */
 enum { PARTIAL_MS = 10000 };
 
 /* -- reading -------------------------------------------------------------------------------------
@@ -44,7 +43,7 @@ static json_t *read_object(const char *file, struct report *r)
 	AUTO_BUF text = BUF_INIT;
 	AUTO_REPORT broken = REPORT_INIT;
 
-	int e = file_read(file, FILE_MAX, &text);
+	int e = file_read(file, RUN_FILE_MAX, &text);
 	if (e == -ENOENT || e == -ENOTDIR)
 		return NULL;
 	if (e < 0) {
@@ -56,7 +55,7 @@ static json_t *read_object(const char *file, struct report *r)
 	if (json_is_object(value))
 		return value;
 	report_warning(r, (struct where){ 0 }, "%s is damaged and left out: %.*s", file,
-		STR(broken.issues.len ? broken.issues.at[0].message : S("it is no object")));
+		STR(broken.issues.len ? broken.issues.at[0].message : S("it is not an object")));
 	json_decref(value);
 	return NULL;
 }
@@ -113,8 +112,8 @@ static bool is_live(const char *dir, const struct run_row *row)
 
 	if (run_locked(dir))
 		return true;
-	/* Its starter may not have come to the lock yet, and somebody may have deleted the lock's
-	 * file under a living supervisor. */
+	/* A run that is being started may not have its lock yet, and the file of the lock may have
+	 * been deleted under a living supervisor. */
 	buf_printf(&lock, "%s/.alive", dir);
 	bool starting = str_eq(row->status, S(STATUS_STARTING));
 	if (starting && !row->pid)
@@ -125,7 +124,7 @@ static bool is_live(const char *dir, const struct run_row *row)
 /* -- from files ----------------------------------------------------------------------------------
  */
 
-/* False with an issue: nobody can tell. */
+/* False with an issue: it cannot be found out. */
 static bool is_directory(const char *dir, struct report *r)
 {
 	struct stat st;
@@ -201,7 +200,7 @@ static void row_of_ruin(const char *dir, struct run_row *row)
 	row->ended = MAX(last_sign(dir), row->started);
 }
 
-/* -- what nobody wrote down ----------------------------------------------------------------------
+/* -- ends that were not written down -------------------------------------------------------------
  */
 
 static void correct_progress(struct run_look *look)
@@ -217,7 +216,7 @@ static void correct_progress(struct run_look *look)
 	json_object_set_new(look->progress, "updated", json_from_str(buf_str(&now)));
 	json_write(&text, look->progress, 0);
 	buf_addc(&text, '\n');
-	/* It is a service to those who read the file; a directory that cannot be written is fine.
+	/* A service to readers of the file; in a directory that cannot be written it is left out.
 	 */
 	if (!run_locked(look->dir.p))
 		(void)atomic_write(

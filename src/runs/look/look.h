@@ -2,12 +2,13 @@
 
 #include "runs/ledger/ledger.h"
 
-/* What is known about a run now (async-runs.md section 5): from its lock, its directory and its row
- * in the ledger, in this order of trust. */
+/* The state of a run at one moment (async-runs.md section 5): its status, whether it is alive, and
+ * what its files say. It comes from its lock, its directory and its row in the ledger, in this
+ * order of trust. A look is a copy: what happens later it does not know. */
 struct run_look {
 	struct str id, dir, generation;
 	struct str status;  /* a name of product.md */
-	bool live;          /* its supervisor is there, or somebody is starting it */
+	bool live;          /* its supervisor is there, or it is being started */
 	struct run_row row; /* of the ledger, or as the directory tells it */
 	bool in_ledger;
 	/* The files; NULL: not there, or broken, or of an earlier generation. */
@@ -15,9 +16,9 @@ struct run_look {
 	struct arena arena;
 };
 
-/* Looks at the run `id`; `l` may be NULL. An end that nobody wrote down is written into
- * progress.json and the ledger. Files that cannot be understood are warnings. False: there is no
- * such run (no issue), or it cannot be looked at (with one). */
+/* Looks at the run `id`; `l` may be NULL. An end that its supervisor did not write down is written
+ * into progress.json and the ledger. Files that cannot be understood are warnings. False: there is
+ * no such run (no issue), or it cannot be looked at (with one). */
 bool look_at(
 	struct str root, struct ledger *l, struct str id, struct run_look *ret, struct report *r);
 void look_done(struct run_look *look);
@@ -25,7 +26,7 @@ void look_done(struct run_look *look);
 #define AUTO_LOOK __attribute__((cleanup(look_done))) struct run_look
 
 /* What a directory alone says: the row that the ledger should have. Status `running` only when the
- * lock is held. False when it is no directory of a run. Texts live in the arena. */
+ * lock is held. False when it is not the directory of a run. Texts live in the arena. */
 bool look_row(
 	struct str root, struct str id, struct arena *a, struct run_row *ret, struct report *r);
 /* Calls `see` with the name of everything below runs/ that is a directory and could be a run, in no

@@ -71,8 +71,8 @@ static const char *part(struct arena *a, struct str dir, const char *name, size_
 	return arena_printf(a, "%.*s/%s%s", STR(dir), name, parts[i]).p;
 }
 
-/* The old one may be all that somebody has: it is kept, with what SQLite put beside it. While the
- * directory is locked nobody makes an empty one in between. */
+/* The old ledger is kept, with what SQLite put beside it: it may know of runs whose directories are
+ * gone. While it is locked no other process makes an empty one in between. */
 static bool exchange(struct str root, struct str aside, struct arena *a, struct report *r)
 {
 	AUTO_CLOSE int lock = -1;

@@ -32,7 +32,7 @@ static void await_end(const struct run_look *look)
 		(void)poll(&p, 1, GOING_MS);
 }
 
-/* Nobody may resume or start the run while its directory goes. */
+/* The run must not be resumed or started while its directory is moved or deleted. */
 static bool hold(const struct run_look *look, int *ret_lock, bool *busy, struct report *r)
 {
 	*busy = false;
@@ -45,7 +45,7 @@ static bool hold(const struct run_look *look, int *ret_lock, bool *busy, struct 
 		*busy = true;
 		return false;
 	}
-	/* Where no lock can be made nobody else can take one either. */
+	/* Where we cannot make a lock file no other process can either. */
 	if (e == -EROFS || e == -EACCES)
 		return true;
 	if (e == -ENOENT)
@@ -136,7 +136,7 @@ static bool write_tombstone(const struct run_look *look, struct str where, uint6
 	json_write(&text, stone, 2);
 	buf_addc(&text, '\n');
 	buf_printf(&path, "%.*s/archive-tombstone.json", STR(look->dir));
-	/* Where somebody has started it again meanwhile, there is nothing to tell. */
+	/* When the run was started again meanwhile, there is nothing to tell. */
 	if (mkdir(look->dir.p, 0700) < 0)
 		return errno == EEXIST;
 	return atomic_write(buf_cstr(&path), buf_str(&text), NULL) == 0;

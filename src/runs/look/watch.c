@@ -6,7 +6,7 @@
 
 #include "runs/dir/run-dir.h"
 
-/* Only while a run is being started, and nobody has written down yet who supervises it. */
+/* Only while a run is being started, and run.json does not name its supervisor yet. */
 enum { STARTING_MS = 100 };
 
 void run_watch_init(struct run_watch *w)

@@ -23,7 +23,7 @@ struct endpoint {
 void endpoint_find(struct endpoint *e, const char *dir, const json_t *control);
 void endpoint_done(struct endpoint *e);
 
-/* Gives a line to whoever reads the FIFO. Neither waits nor raises SIGPIPE. -ENOENT: there is none;
- * -EINVAL: something else has that name; -ENXIO, -EPIPE: nobody reads it; -EAGAIN: it is full;
+/* Gives a line to the reader of the FIFO. Neither waits nor raises SIGPIPE. -ENOENT: there is none;
+ * -EINVAL: something else has that name; -ENXIO, -EPIPE: it has no reader; -EAGAIN: it is full;
  * -EMSGSIZE: the line could mix with others. */
 int fifo_give(const char *path, struct str line);

@@ -153,7 +153,7 @@ static json_t *fill_given(const struct filling *f, const json_t *given)
 	return given ? copy(given) : NULL;
 }
 
-/* What a member may be when somebody gives it with a message that is to be written. */
+/* What a member may be when the sender of a message gives it. */
 enum given_kind {
 	GIVEN_ANY,
 	GIVEN_TEXT,

@@ -14,12 +14,7 @@ static const char *const names[] = {
 	[INBOX_FAILED] = "failed",
 };
 
-const char *inbox_status_name(enum inbox_status s)
-{
-	return names[s];
-}
-
-bool inbox_status_read(struct str word, enum inbox_status *ret)
+static bool read_status(struct str word, enum inbox_status *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!str_eq(word, str_of(names[i])))
@@ -36,7 +31,7 @@ enum inbox_status inbox_status_of(const json_t *message)
 	const json_t *word = json_object_get(message, "status");
 
 	if (json_is_string(word))
-		(void)inbox_status_read(json_str(word), &s);
+		(void)read_status(json_str(word), &s);
 	return s;
 }
 
@@ -56,7 +51,7 @@ enum inbox_line_kind inbox_line(
 	if (type || json_object_get(line, "event") || !status)
 		return INBOX_LINE_MESSAGE;
 	if (!json_is_string(id) || !json_is_string(status) ||
-		!inbox_status_read(json_str(status), ret_status))
+		!read_status(json_str(status), ret_status))
 		return INBOX_LINE_NONE;
 	*ret_id = json_str(id);
 	return INBOX_LINE_STATUS;
@@ -86,7 +81,7 @@ static void fold(struct inbox *i, json_t *message, enum inbox_status status, con
 	bool waited = inbox_status_of(message) == INBOX_QUEUED;
 
 	/* "Queued" with an error takes a delivery back; without one the supervisor says that it has
-	 * seen the message, and perhaps somebody has sent it meanwhile. */
+	 * seen the message, which its sender may have delivered meanwhile. */
 	if (status == INBOX_QUEUED && !json_object_get(line, "error"))
 		return;
 	if (status == INBOX_QUEUED)

@@ -14,12 +14,10 @@ enum { INBOX_WAITING_MAX = 64 }; /* undelivered messages; then the sender has to
 enum inbox_status {
 	INBOX_QUEUED,
 	INBOX_SENT,    /* an endpoint took it */
-	INBOX_CLAIMED, /* a program is at it */
+	INBOX_CLAIMED, /* a program works on it */
 	INBOX_HANDLED,
 	INBOX_FAILED,
 };
-const char *inbox_status_name(enum inbox_status s);
-bool inbox_status_read(struct str word, enum inbox_status *ret);
 
 /* What a line of the inbox says. */
 enum inbox_line_kind { INBOX_LINE_MESSAGE, INBOX_LINE_STATUS, INBOX_LINE_MARKER, INBOX_LINE_NONE };
@@ -32,7 +30,7 @@ enum inbox_line_kind inbox_line(
 struct inbox {
 	VEC(json_t *) messages;
 	size_t waiting; /* those that are still queued */
-	size_t skipped; /* lines that say nothing */
+	size_t skipped; /* lines that are neither messages nor statuses */
 	struct map by_id;
 	struct arena arena;
 	struct message_frame frame;
@@ -42,9 +40,9 @@ int inbox_read(const char *dir, const struct message_frame *f, struct inbox *ret
 void inbox_done(struct inbox *i);
 enum inbox_status inbox_status_of(const json_t *message);
 
-/* Holds the inbox for one sender: from the look at how many wait to the mark that says what became
- * of the message, so that whoever holds it next sees a decided one. A sender that is stopped must
- * not stop others, so it is not waited for for ever. -1 when it could not be had. */
+/* Locks the inbox for one send: the check for room, the append and the status line. A sender that
+ * is stopped meanwhile must not block others, so the lock is waited for at most `wait_ms`. A
+ * descriptor, to be closed; -1: the lock could not be had. */
 int inbox_hold(const char *dir, unsigned wait_ms);
 
 /* Appends a message as queued. Makes room first when the file has grown too long: what is

@@ -40,7 +40,7 @@ bool message_type_check(struct str type, struct report *r)
 	if (message_type_valid(type))
 		return true;
 	struct str shown = report_quote(r, type);
-	report_error(r, (struct where){ 0 }, "'%.*s' is no type of a message", STR(shown));
+	report_error(r, (struct where){ 0 }, "'%.*s' is not a message type", STR(shown));
 	return report_hint(r, "a letter, then letters, digits, _ . : and -, such as task.assign");
 }
 
@@ -86,7 +86,7 @@ bool address_check(struct str text, const char *what, struct address *ret, struc
 	if (address_read(text, ret))
 		return true;
 	struct str shown = report_quote(r, text);
-	report_error(r, (struct where){ 0 }, "%s: '%.*s' is no address", what, STR(shown));
+	report_error(r, (struct where){ 0 }, "%s: '%.*s' is not an address", what, STR(shown));
 	return report_hint(r,
 		"run:ID, branch:RUN/BRANCH, room:RUN, coordinator, session:ID or tool:NAME, of "
 		"letters, digits, _ . and -");

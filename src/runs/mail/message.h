@@ -55,7 +55,7 @@ struct message_frame {
  * an id. `line` is an object. */
 json_t *message_complete(const json_t *line, const struct message_frame *f, size_t index);
 
-/* A message that is to be written: `given` has the members that somebody chose (an object; it is
+/* A message that is to be written: `given` has the members that the sender chose (an object; it is
  * checked: what cannot be is an error, what will be ignored a warning), `type` when not empty and
  * `body` when not NULL are said apart from it. NULL with issues. It has an id, which no other
  * message has, and the time. */

@@ -22,7 +22,8 @@ json_t *message_line_read(struct str line)
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct source source = { S("line"), str_trim(line) };
 
-	/* Most lines that are no messages are plain text: no need to find out where and why. */
+	/* Most lines that are not messages are plain text: where and why they are not JSON does not
+	 * matter. */
 	if (!str_starts(source.text, S("{")))
 		return NULL;
 	json_t *value = json_read(&source, &ignored);

@@ -12,7 +12,7 @@ void outbox_init(struct line_log *l, const char *dir);
 /* Appends one message. -errno. */
 int outbox_append(const char *dir, const json_t *message);
 
-/* Calls `see` with every message, completed; borrowed. Lines that are no JSON objects are left out
+/* Calls `see` with every message, completed; borrowed. Lines that are not JSON objects are left out
  * and counted. -errno. */
 typedef void message_fn(void *data, const json_t *message);
 int outbox_each(const char *dir, const struct message_frame *f, message_fn *see, void *data,

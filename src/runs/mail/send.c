@@ -18,7 +18,7 @@ static const char *fifo_excuse(int error)
 	switch (-error) {
 	case ENXIO:
 	case EPIPE:
-		return "nobody reads its FIFO";
+		return "its FIFO has no reader";
 	case EAGAIN:
 		return "its FIFO is full";
 	case ENOENT:
@@ -87,8 +87,8 @@ static bool find_word(void *data, struct str line, size_t index)
 	return true;
 }
 
-/* The supervisor pushes the message to whoever is connected, and writes into the inbox what became
- * of it. */
+/* The supervisor pushes the message to the programs that are connected, and writes into the inbox
+ * what became of it. */
 static bool await_word(const char *dir, struct word *w, unsigned wait_ms)
 {
 	uint64_t end = clock_mono_ms() + wait_ms;
@@ -118,7 +118,7 @@ static void await_socket(const struct send_request *q, struct send_result *ret)
 	if (!await_word(q->dir, &w, q->wait_ms))
 		ret->waits_for = "the run's supervisor has not answered yet";
 	else if (w.status == INBOX_QUEUED)
-		ret->waits_for = "nobody is connected to its socket";
+		ret->waits_for = "no program is connected to its socket";
 	else
 		ret->sent = true;
 	ret->transport = ret->sent ? "socket" : NULL;
@@ -129,7 +129,7 @@ static void await_socket(const struct send_request *q, struct send_result *ret)
 
 static bool failed(int error, const struct send_request *q, struct report *r)
 {
-	if (error == -ENOENT) /* it has ended since, and somebody was quick to put it away */
+	if (error == -ENOENT) /* it has ended since, and was archived or pruned */
 		return report_error(
 			r, (struct where){ 0 }, "run '%.*s' is gone", STR(q->frame.run));
 	return report_system(r, (struct where){ 0 }, "cannot use %s/" INBOX_FILE ": %s", q->dir,
@@ -143,7 +143,7 @@ enum send_outcome message_send(
 	struct inbox now;
 
 	*ret = (struct send_result){ .id = json_str(json_object_get(q->message, "id")) };
-	/* Not to be had: the count may be off by one then, and that is all. */
+	/* Without the lock the count may be off by one, and that is all. */
 	AUTO_CLOSE int held = inbox_hold(q->dir, HOLD_MS);
 	int error = inbox_read(q->dir, &q->frame, &now);
 	bool full = error == 0 && now.waiting >= INBOX_WAITING_MAX;
@@ -172,7 +172,7 @@ enum send_outcome message_send(
 		ret->waits_for = "it looks into its inbox itself";
 		break;
 	case ENDPOINT_NONE:
-		ret->waits_for = "it has no FIFO and nobody is connected";
+		ret->waits_for = "it has no FIFO and no program is connected";
 		break;
 	}
 	endpoint_done(&e);
