@@ -62,7 +62,6 @@ static const char *const sql[LEDGER_STATEMENTS] = {
 	[LEDGER_ROLLBACK] = "ROLLBACK",
 	[LEDGER_FIND] = "SELECT " ROW " FROM current JOIN run ON run.seq = current.seq"
 			" WHERE current.id = ?1",
-	[LEDGER_EACH] = "SELECT " ROW " FROM run WHERE superseded IS NULL ORDER BY seq DESC",
 	[LEDGER_LIST] = "SELECT id, recipe, status, started, ended, owner, detached"
 			" FROM run WHERE superseded IS NULL ORDER BY seq DESC",
 	[LEDGER_INSERT] = "INSERT INTO run(id, generation, owner, recipe, recipe_path,"
@@ -92,7 +91,6 @@ static const char *const sql[LEDGER_STATEMENTS] = {
 	[LEDGER_CORRECT] = "UPDATE run SET status = ?3, ended = ?4, code = ?6"
 			   " WHERE id = ?1 AND generation = ?2"
 			   " AND status IN ('starting', 'running') AND pid_start IS ?5",
-	[LEDGER_HANDLED] = "UPDATE run SET handled = ?3 WHERE id = ?1 AND generation = ?2",
 	[LEDGER_DELETE_GENERATION] = "DELETE FROM run WHERE id = ?1 AND generation = ?2",
 	[LEDGER_FORGET_RUN] = "DELETE FROM run WHERE id = ?1",
 	[LEDGER_FORGET_LEAF] = "DELETE FROM leaf WHERE id = ?1",

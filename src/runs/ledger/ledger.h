@@ -22,7 +22,8 @@ struct run_row {
 	uint64_t pid_start; /* field 22 of /proc/PID/stat */
 	struct str boot_id;
 	bool detached;
-	struct str handled; /* the event by which its end was asked for */
+	struct str handled; /* the event that asked for its end: "run.cancel", "run.kill",
+			       "run.message" */
 	bool announced;
 };
 
@@ -47,9 +48,6 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
 void ledger_unclaim(struct ledger *l, const struct run_row *row);
 /* Replaces what is known of a generation. Durably when `final`. */
 bool ledger_update(struct ledger *l, const struct run_row *row, bool final, struct report *r);
-/* What asked for the end: "run.cancel", "run.kill", "run.message". */
-bool ledger_handled(struct ledger *l, struct str id, struct str generation, const char *event,
-	struct report *r);
 /* Writes down an end that its supervisor did not: status, code and ended of `now`. Only when the
  * generation is still as it was `seen`, because somebody may have resumed it meanwhile. */
 bool ledger_correct(
@@ -64,12 +62,8 @@ bool ledger_forget(struct ledger *l, struct str id, struct report *r);
 bool ledger_find(
 	struct ledger *l, struct str id, struct arena *a, struct run_row *ret, struct report *r);
 /* Calls `see` with the current generation of every id, newest first; it may stop by returning
- * false. The row is borrowed. */
-bool ledger_each(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
-	struct report *r);
-
-/* The same with what a list shows and nothing else: id, recipe, status, started, ended, owner,
- * detached. Ten thousand of them take a few milliseconds. */
+ * false. The row is borrowed and has what a list shows and nothing else: id, recipe, status,
+ * started, ended, owner, detached. Ten thousand of them take a few milliseconds. */
 bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
 	struct report *r);
 

@@ -111,17 +111,16 @@ static struct run_row read_short_row(sqlite3_stmt *s)
 	};
 }
 
-static bool each(struct ledger *l, enum ledger_statement which,
-	struct run_row (*read)(sqlite3_stmt *s), bool (*see)(void *data, const struct run_row *row),
-	void *data, struct report *r)
+bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
+	struct report *r)
 {
-	sqlite3_stmt *s = ledger_use(l, which, r);
+	sqlite3_stmt *s = ledger_use(l, LEDGER_LIST, r);
 	int step = SQLITE_DONE;
 
 	if (!s)
 		return false;
 	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
-		struct run_row row = read(s);
+		struct run_row row = read_short_row(s);
 
 		if (!see(data, &row))
 			break;
@@ -130,18 +129,6 @@ static bool each(struct ledger *l, enum ledger_statement which,
 		  ledger_problem(l, "read the ledger", r);
 	ledger_end(s);
 	return ok;
-}
-
-bool ledger_each(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
-	struct report *r)
-{
-	return each(l, LEDGER_EACH, read_row, see, data, r);
-}
-
-bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
-	struct report *r)
-{
-	return each(l, LEDGER_LIST, read_short_row, see, data, r);
 }
 
 /* -- claiming ------------------------------------------------------------------------------------
@@ -248,23 +235,6 @@ bool ledger_update(struct ledger *l, const struct run_row *row, bool final, stru
 	sqlite3_stmt *s = ledger_use(l, LEDGER_UPDATE, r);
 	if (s)
 		bind_row(s, row);
-	if (ledger_step(l, s, "record the run", r))
-		return ledger_commit(l, r);
-	ledger_rollback(l);
-	return false;
-}
-
-bool ledger_handled(
-	struct ledger *l, struct str id, struct str generation, const char *event, struct report *r)
-{
-	if (!ledger_begin(l, false, r))
-		return false;
-	sqlite3_stmt *s = ledger_use(l, LEDGER_HANDLED, r);
-	if (s) {
-		ledger_bind_str(s, 1, id);
-		ledger_bind_str(s, 2, generation);
-		ledger_bind_str(s, 3, str_of(event));
-	}
 	if (ledger_step(l, s, "record the run", r))
 		return ledger_commit(l, r);
 	ledger_rollback(l);
