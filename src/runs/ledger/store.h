@@ -39,6 +39,12 @@ struct ledger {
 	sqlite3_stmt *statements[LEDGER_STATEMENTS];
 };
 
+/* From version N-1 to N at [N - 1]; the version that this roux writes; the statements (schema.c).
+ */
+extern const char *const ledger_migrations[];
+extern const int ledger_schema;
+extern const char *const ledger_sql[LEDGER_STATEMENTS];
+
 /* What SQLite's last failure means for people, as one issue. Returns false. */
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r);
 
