@@ -13,7 +13,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* A transaction takes less than a millisecond; whoever holds the ledger this long is stopped. */
+/* A transaction takes less than a millisecond; a process that holds the ledger this long is stopped
+ * or hangs. */
 enum { BUSY_MS = 10000 };
 /* The log is put back into the ledger when it has this many pages. It is left there when the last
  * process goes, because that would cost each of them two flushes; the next one reads it again, so
@@ -31,6 +32,7 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 	const char *path = buf_cstr(&l->path);
 	int system = sqlite3_system_errno(l->db);
 
+	l->batch_failed = true;
 	switch (sqlite3_errcode(l->db)) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
@@ -41,8 +43,8 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 		return report_hint(r, REBUILD);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		report_system(r, nowhere, "cannot %s: somebody has held %s for %d seconds", doing,
-			path, BUSY_MS / 1000);
+		report_system(r, nowhere, "cannot %s: another process has held %s for %d seconds",
+			doing, path, BUSY_MS / 1000);
 		return report_hint(r, "look for a stopped roux: ps -C roux -o pid,stat,args");
 	case SQLITE_FULL:
 		report_system(r, nowhere, "cannot %s: no space left for %s", doing, path);
@@ -109,6 +111,38 @@ struct str ledger_column_str(sqlite3_stmt *s, int at)
 	return (struct str){ text ? text : "", text ? (size_t)sqlite3_column_bytes(s, at) : 0 };
 }
 
+void ledger_bind_bytes(sqlite3_stmt *s, int at, struct str bytes)
+{
+	(void)sqlite3_bind_blob64(s, at, bytes.len ? bytes.p : "", bytes.len, SQLITE_STATIC);
+}
+
+struct str ledger_column_bytes(sqlite3_stmt *s, int at)
+{
+	const char *bytes = sqlite3_column_blob(s, at);
+
+	return (struct str){ bytes ? bytes : "", bytes ? (size_t)sqlite3_column_bytes(s, at) : 0 };
+}
+
+bool ledger_accepts(
+	struct str host, struct str key, struct str bytes, const char *what, struct report *r)
+{
+	struct where nowhere = { 0 };
+
+	if (!host.len || host.len > LEDGER_KEY_MAX)
+		return report_error(r, nowhere,
+			"the name of a host must have 1 to %d bytes, not %zu", LEDGER_KEY_MAX,
+			host.len);
+	if (key.len > LEDGER_KEY_MAX)
+		return report_error(r, nowhere,
+			"a key of %zu bytes is too long for the ledger: at most %d", key.len,
+			LEDGER_KEY_MAX);
+	if (bytes.len > LEDGER_VALUE_MAX)
+		return report_error(r, nowhere,
+			"a %s of %zu bytes is too large for the ledger: at most %d", what,
+			bytes.len, LEDGER_VALUE_MAX);
+	return true;
+}
+
 /* A process that is killed loses nothing that was committed either way; `full` is for power cuts
  * (async-runs.md section 11). */
 static bool set_sync(struct ledger *l, bool full)
@@ -123,28 +157,99 @@ static bool set_sync(struct ledger *l, bool full)
 	return l->sync_known;
 }
 
-bool ledger_begin(struct ledger *l, bool full, struct report *r)
-{
-	if (!set_sync(l, full))
-		return ledger_problem(l, "write the ledger", r);
-	return ledger_step(l, ledger_use(l, LEDGER_BEGIN, r), "write the ledger", r);
-}
+/* -- transactions --------------------------------------------------------------------------------
+ */
 
-bool ledger_commit(struct ledger *l, struct report *r)
-{
-	if (ledger_step(l, ledger_use(l, LEDGER_COMMIT, r), "write the ledger", r))
-		return true;
-	ledger_rollback(l);
-	return false;
-}
-
-void ledger_rollback(struct ledger *l)
+static void rollback(struct ledger *l)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
 	/* Some failures have rolled it back already. */
 	if (!sqlite3_get_autocommit(l->db))
 		(void)ledger_step(l, ledger_use(l, LEDGER_ROLLBACK, &ignored), "undo", &ignored);
+}
+
+static bool commit(struct ledger *l, struct report *r)
+{
+	if (ledger_step(l, ledger_use(l, LEDGER_COMMIT, r), "write the ledger", r))
+		return true;
+	rollback(l);
+	return false;
+}
+
+/* A ledger that was deleted with its directory is not replaced: it is used until it is closed. */
+static bool replaced(struct ledger *l)
+{
+	int moved = 0;
+
+	(void)sqlite3_file_control(l->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	return moved && access(buf_cstr(&l->path), F_OK) == 0;
+}
+
+static bool reopen(struct ledger *l, struct report *r);
+
+static bool begin(struct ledger *l, bool full, struct report *r)
+{
+	for (;;) {
+		if (!set_sync(l, full))
+			return ledger_problem(l, "write the ledger", r);
+		if (!ledger_step(l, ledger_use(l, LEDGER_BEGIN, r), "write the ledger", r))
+			return false;
+		if (!replaced(l))
+			return true;
+		/* A rebuild held the old file until the new one had its name; what is written into
+		 * the old one now would be lost. */
+		rollback(l);
+		if (!reopen(l, r))
+			return false;
+	}
+}
+
+/* A part of a batch leaves beginning and ending to the batch. */
+bool ledger_begin(struct ledger *l, bool full, struct report *r)
+{
+	if (!l->batch)
+		return begin(l, full, r);
+	return !l->batch_failed || report_system(r, (struct where){ 0 },
+					   "cannot write the ledger: an earlier change of the same "
+					   "transaction failed");
+}
+
+bool ledger_commit(struct ledger *l, struct report *r)
+{
+	return l->batch || commit(l, r);
+}
+
+void ledger_rollback(struct ledger *l)
+{
+	if (l->batch)
+		l->batch_failed = true;
+	else
+		rollback(l);
+}
+
+bool ledger_batch_begin(struct ledger *l, bool full, struct report *r)
+{
+	l->batch = begin(l, full, r);
+	l->batch_failed = false;
+	return l->batch;
+}
+
+bool ledger_batch_commit(struct ledger *l, struct report *r)
+{
+	if (l->batch_failed) {
+		ledger_batch_undo(l);
+		return report_system(r, (struct where){ 0 },
+			"cannot write the ledger: one of several changes failed, so none was made");
+	}
+	l->batch = false;
+	return commit(l, r);
+}
+
+void ledger_batch_undo(struct ledger *l)
+{
+	l->batch = false;
+	rollback(l);
 }
 
 /* -- opening -------------------------------------------------------------------------------------
@@ -172,7 +277,7 @@ static bool migrate(struct ledger *l, struct report *r)
 
 	if (!ledger_begin(l, true, r))
 		return false;
-	bool ok = read_version(l, &version, r); /* somebody else may have been quicker */
+	bool ok = read_version(l, &version, r); /* another process may have been quicker */
 	for (; ok && version < ledger_schema; version++) {
 		ok = sqlite3_exec(l->db, ledger_migrations[version], NULL, NULL, NULL) ==
 			     SQLITE_OK ||
@@ -187,7 +292,7 @@ static bool migrate(struct ledger *l, struct report *r)
 	return false;
 }
 
-static struct ledger *open_file(const char *path, bool durable, struct report *r)
+struct ledger *ledger_open_file(const char *path, bool durable, struct report *r)
 {
 	struct ledger *l = mem_new(struct ledger);
 
@@ -213,7 +318,7 @@ static bool cannot_make(const char *path, int error, struct report *r)
 	return report_hint(r, another_place);
 }
 
-/* An empty one at `path`, whole or not at all: whoever sees the name sees all the tables. */
+/* An empty one at `path`, whole or not at all: a process that sees the name sees all the tables. */
 static bool make_file(const char *path, struct report *r)
 {
 	AUTO_BUF temporary = BUF_INIT;
@@ -223,15 +328,15 @@ static bool make_file(const char *path, struct report *r)
 	if (e < 0)
 		return cannot_make(path, -e, r);
 	if (access(path, F_OK) == 0)
-		return true; /* somebody was quicker */
+		return true; /* another process was quicker */
 	buf_printf(&temporary, "%s.new", path);
-	(void)unlink(buf_cstr(&temporary)); /* of somebody who was killed here */
+	(void)unlink(buf_cstr(&temporary)); /* of a process that was killed here */
 	AUTO_CLOSE int fd = open(
 		buf_cstr(&temporary), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return cannot_make(path, errno, r);
-	struct ledger *l = open_file(buf_cstr(&temporary), false, r);
-	/* Until it has its name nobody needs it to be safe. */
+	struct ledger *l = ledger_open_file(buf_cstr(&temporary), false, r);
+	/* Until it has its name it need not survive a crash. */
 	bool ok = l && (sqlite3_exec(l->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY",
 				NULL, NULL, NULL) == SQLITE_OK ||
 			       ledger_problem(l, "make the ledger", r));
@@ -253,7 +358,7 @@ static bool make_file(const char *path, struct report *r)
 
 static struct ledger *open_checked(const char *path, bool durable, struct report *r)
 {
-	struct ledger *l = open_file(path, durable, r);
+	struct ledger *l = ledger_open_file(path, durable, r);
 	int version = 0;
 
 	if (!l)
@@ -268,7 +373,8 @@ static struct ledger *open_checked(const char *path, bool durable, struct report
 			       "this one");
 	} else if (ok && version < ledger_schema) {
 		ok = migrate(l, r);
-		/* An empty file that was no ledger of ours has not got it yet. */
+		/* The file was there and empty: not made by make_file(), so not in this mode yet.
+		 */
 		if (ok && version == 0)
 			(void)sqlite3_exec(l->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
 	}
@@ -315,13 +421,45 @@ bool ledger_fold(struct ledger *l, struct report *r)
 	       ledger_problem(l, "write the ledger", r);
 }
 
+static void disconnect(struct ledger *l)
+{
+	for (size_t i = 0; i < LEDGER_STATEMENTS; i++)
+		(void)sqlite3_finalize(l->statements[i]);
+	(void)sqlite3_close(l->db);
+}
+
 void ledger_close(struct ledger *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < LEDGER_STATEMENTS; i++)
-		(void)sqlite3_finalize(l->statements[i]);
-	(void)sqlite3_close(l->db);
+	disconnect(l);
 	buf_done(&l->path);
 	free(l);
+}
+
+/* -- another file under the same name ------------------------------------------------------------
+ */
+
+static bool reopen(struct ledger *l, struct report *r)
+{
+	struct ledger *now = open_checked(buf_cstr(&l->path), l->durable, r);
+
+	if (!now)
+		return false;
+	disconnect(l);
+	buf_done(&l->path);
+	*l = *now;
+	free(now);
+	return true;
+}
+
+bool ledger_refresh(struct ledger *l, struct report *r)
+{
+	if (!sqlite3_get_autocommit(l->db) || !replaced(l))
+		return true;
+	/* A caller further up reads: it has its rows from the file that it began with. */
+	for (size_t i = 0; i < LEDGER_STATEMENTS; i++)
+		if (l->statements[i] && sqlite3_stmt_busy(l->statements[i]))
+			return true;
+	return reopen(l, r);
 }

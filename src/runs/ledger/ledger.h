@@ -9,6 +9,9 @@
  * be made anew from directories. One connection for a process. */
 struct ledger;
 
+/* Limits of what a host may store (queue.h, host-state.h); more is refused with an issue. */
+enum { LEDGER_VALUE_MAX = 1 << 20, LEDGER_KEY_MAX = 1024 };
+
 /* One generation of a run. Texts that are not known are empty. Times are milliseconds since 1970;
  * 0: not yet. */
 struct run_row {
@@ -36,6 +39,14 @@ void ledger_close(struct ledger *l);
 /* Puts everything into the one file, so that it can be moved. */
 bool ledger_fold(struct ledger *l, struct report *r);
 
+/* Several changes as one transaction: all of them are made, or none. Every call of ledger.h,
+ * queue.h and host-state.h in between is part of it; when one of them fails, the commit does too
+ * and nothing has happened. On stable storage when `full`. Batches do not nest, and other processes
+ * cannot write until the end: do not wait for anything in between. */
+bool ledger_batch_begin(struct ledger *l, bool full, struct report *r);
+bool ledger_batch_commit(struct ledger *l, struct report *r);
+void ledger_batch_undo(struct ledger *l);
+
 /* Makes `row` the current generation of its id, in one transaction: exactly one of two starts at
  * once wins. `free` is asked, inside the transaction, whether the generation that is current now
  * has ended (its lock is the truth). False with an issue (`taken` is set when another live run has
@@ -49,7 +60,7 @@ void ledger_unclaim(struct ledger *l, const struct run_row *row);
 /* Replaces what is known of a generation. Durably when `final`. */
 bool ledger_update(struct ledger *l, const struct run_row *row, bool final, struct report *r);
 /* Writes down an end that its supervisor did not: status, code and ended of `now`. Only when the
- * generation is still as it was `seen`, because somebody may have resumed it meanwhile. */
+ * generation is still as it was `seen`, because it may have been resumed meanwhile. */
 bool ledger_correct(
 	struct ledger *l, const struct run_row *seen, const struct run_row *now, struct report *r);
 /* Adds a generation that was found in its directory and makes it the current one. Nothing happens

@@ -138,8 +138,8 @@ static bool refuse_claim(const struct run_row *current, bool *taken, struct repo
 {
 	*taken = true;
 	if (str_eq(current->status, S(STATUS_STARTING))) {
-		report_error(r, (struct where){ 0 }, "run '%.*s' is being started by somebody else",
-			STR(current->id));
+		report_error(r, (struct where){ 0 },
+			"run '%.*s' is being started by another process", STR(current->id));
 		return report_hint(r, "try again in a moment, or name this one with --as ID");
 	}
 	report_error(r, (struct where){ 0 }, "run '%.*s' is running", STR(current->id));
@@ -282,7 +282,7 @@ bool ledger_put(struct ledger *l, struct run_row *row, struct report *r)
 bool ledger_forget(struct ledger *l, struct str id, struct report *r)
 {
 	static const enum ledger_statement all[] = { LEDGER_UNPOINT, LEDGER_FORGET_RUN,
-		LEDGER_FORGET_LEAF, LEDGER_FORGET_MESSAGE };
+		LEDGER_FORGET_LEAF };
 	bool ok = ledger_begin(l, true, r);
 
 	if (!ok)

@@ -25,6 +25,22 @@ const char *const ledger_migrations[] = {
 	"CREATE TABLE usage("
 	" recipe_path TEXT PRIMARY KEY, calls INTEGER NOT NULL, last_called INTEGER,"
 	" fingerprint TEXT, reset_at INTEGER) WITHOUT ROWID;",
+
+	/* Messages are in the directories of their runs; the table was never filled. An item of a
+	 * queue is in one index a state; `counter` makes sure that a number is never used again. */
+	"DROP TABLE message;"
+	"CREATE TABLE queue("
+	" item INTEGER PRIMARY KEY, host TEXT NOT NULL, lane INTEGER NOT NULL,"
+	" place INTEGER NOT NULL, state TEXT NOT NULL, key BLOB, run TEXT, added INTEGER,"
+	" began INTEGER, ended INTEGER, payload BLOB);"
+	"CREATE UNIQUE INDEX queue_key ON queue(host, key) WHERE key IS NOT NULL;"
+	"CREATE INDEX queue_queued ON queue(host, lane, place, item) WHERE state = 'queued';"
+	"CREATE INDEX queue_running ON queue(host, item) WHERE state = 'running';"
+	"CREATE INDEX queue_done ON queue(host, ended, item) WHERE state = 'done';"
+	"CREATE TABLE counter(name TEXT PRIMARY KEY, n INTEGER NOT NULL);"
+	"INSERT INTO counter(name, n) VALUES('queue', 0);"
+	"CREATE TABLE host_state("
+	" host TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY(host, key));",
 };
 
 const int ledger_schema = ARRAY_SIZE(ledger_migrations);
@@ -33,6 +49,8 @@ const int ledger_schema = ARRAY_SIZE(ledger_migrations);
 	"run.id, run.generation, run.seq, owner, recipe, recipe_path, recipe_sha256, tool,"  \
 	" launch, cwd, dir, created, started, ended, status, code, pid, pid_start, boot_id," \
 	" detached, handled, announced"
+
+#define QUEUE_ROW "item, lane, state, key, run, added, began, ended, payload"
 
 const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_BEGIN] = "BEGIN IMMEDIATE",
@@ -54,7 +72,7 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 			      " SELECT id, generation, seq FROM run WHERE id = ?1"
 			      " ORDER BY seq DESC LIMIT 1",
 	[LEDGER_UNPOINT] = "DELETE FROM current WHERE id = ?1",
-	/* An empty text is no news; what is known stays. */
+	/* A text that is not given leaves the one that is known. */
 	[LEDGER_UPDATE] =
 		"UPDATE run SET owner = ifnull(?3, owner), recipe = ifnull(?4, recipe),"
 		" recipe_path = ifnull(?5, recipe_path),"
@@ -72,7 +90,6 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_DELETE_GENERATION] = "DELETE FROM run WHERE id = ?1 AND generation = ?2",
 	[LEDGER_FORGET_RUN] = "DELETE FROM run WHERE id = ?1",
 	[LEDGER_FORGET_LEAF] = "DELETE FROM leaf WHERE id = ?1",
-	[LEDGER_FORGET_MESSAGE] = "DELETE FROM message WHERE run = ?1",
 	[LEDGER_LEAF_START] = "INSERT INTO leaf(id, generation, path, attempt, state, pid, start,"
 			      " began) VALUES(?1, ?2, ?3, ?4, 'started', ?5, ?6, ?7)"
 			      " ON CONFLICT DO UPDATE SET pid = ?5, start = ?6, began = ?7",
@@ -89,4 +106,50 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 			 " last_called = ?2, fingerprint = ?3",
 	[LEDGER_USAGE] = "SELECT calls, last_called, fingerprint, reset_at FROM usage"
 			 " WHERE recipe_path = ?1",
+
+	[LEDGER_QUEUE_NUMBER] = "UPDATE counter SET n = n + 1 WHERE name = 'queue' RETURNING n",
+	[LEDGER_QUEUE_KEY] = "SELECT item, lane, state FROM queue WHERE host = ?1 AND key = ?2",
+	[LEDGER_QUEUE_FRONT] = "SELECT place - 1 FROM queue"
+			       " WHERE host = ?1 AND lane = ?2 AND state = 'queued'"
+			       " ORDER BY place LIMIT 1",
+	[LEDGER_QUEUE_ADD] =
+		"INSERT INTO queue(host, item, lane, place, key, added, payload, state)"
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued')",
+	[LEDGER_QUEUE_QUEUED] = "SELECT " QUEUE_ROW " FROM queue"
+				" WHERE host = ?1 AND state = 'queued' ORDER BY lane, place, item",
+	[LEDGER_QUEUE_RUNNING] = "SELECT " QUEUE_ROW " FROM queue"
+				 " WHERE host = ?1 AND state = 'running' ORDER BY item",
+	[LEDGER_QUEUE_DONE] = "SELECT " QUEUE_ROW " FROM queue"
+			      " WHERE host = ?1 AND state = 'done' ORDER BY ended, item",
+	[LEDGER_QUEUE_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM queue"
+			       " WHERE host = ?1 AND lane = ?2 AND state = 'queued' LIMIT ?3)",
+	[LEDGER_QUEUE_FIND] = "SELECT " QUEUE_ROW " FROM queue WHERE host = ?1 AND item = ?2",
+	[LEDGER_QUEUE_MOVE] = "UPDATE queue SET lane = ?3, place = ?4"
+			      " WHERE host = ?1 AND item = ?2 AND state = 'queued'",
+	[LEDGER_QUEUE_EDIT] = "UPDATE queue SET payload = ?3"
+			      " WHERE host = ?1 AND item = ?2 AND state = 'queued'",
+	[LEDGER_QUEUE_TAKE] = "UPDATE queue SET state = 'running', run = ?3, began = ?4"
+			      " WHERE host = ?1 AND item = ?2 AND state = 'queued'",
+	[LEDGER_QUEUE_PUT_BACK] = "UPDATE queue SET state = 'queued', run = NULL, began = NULL"
+				  " WHERE host = ?1 AND item = ?2 AND state = 'running'",
+	[LEDGER_QUEUE_END] = "UPDATE queue SET state = 'done', ended = ?4, payload = NULL"
+			     " WHERE host = ?1 AND item = ?2 AND state = ?3 AND key IS NOT NULL",
+	[LEDGER_QUEUE_DROP] = "DELETE FROM queue"
+			      " WHERE host = ?1 AND item = ?2 AND state = ?3 AND key IS NULL",
+	[LEDGER_QUEUE_CLEAR_KEYED] = "UPDATE queue SET state = 'done', ended = ?2, payload = NULL"
+				     " WHERE host = ?1 AND state = 'queued' AND key IS NOT NULL",
+	[LEDGER_QUEUE_CLEAR] = "DELETE FROM queue WHERE host = ?1 AND state = 'queued'",
+	[LEDGER_QUEUE_FORGET] = "DELETE FROM queue"
+				" WHERE host = ?1 AND state = 'done' AND ended < ?2",
+
+	[LEDGER_HOST_GET] = "SELECT value FROM host_state WHERE host = ?1 AND key = ?2",
+	[LEDGER_HOST_SET] = "INSERT INTO host_state(host, key, value) VALUES(?1, ?2, ?3)"
+			    " ON CONFLICT DO UPDATE SET value = ?3",
+	[LEDGER_HOST_INSERT] = "INSERT OR IGNORE INTO host_state(host, key, value)"
+			       " VALUES(?1, ?2, ?3)",
+	[LEDGER_HOST_SWAP] = "UPDATE host_state SET value = ?3"
+			     " WHERE host = ?1 AND key = ?2 AND value = ?4",
+	[LEDGER_HOST_DELETE] = "DELETE FROM host_state WHERE host = ?1 AND key = ?2",
+	[LEDGER_HOST_EACH] = "SELECT key, value FROM host_state WHERE host = ?1 AND key >= ?2"
+			     " ORDER BY key",
 };

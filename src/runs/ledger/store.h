@@ -4,7 +4,7 @@
 
 #include "runs/ledger/ledger.h"
 
-/* The inside of the ledger, for ledger*.c alone: nobody else knows of SQLite. */
+/* The inside of the ledger, for this folder alone: no other module knows of SQLite. */
 
 /* Every statement is prepared once, when it is first used. */
 enum ledger_statement {
@@ -23,11 +23,34 @@ enum ledger_statement {
 	LEDGER_DELETE_GENERATION,
 	LEDGER_FORGET_RUN,
 	LEDGER_FORGET_LEAF,
-	LEDGER_FORGET_MESSAGE,
 	LEDGER_LEAF_START,
 	LEDGER_LEAF_EXIT,
 	LEDGER_COUNT,
 	LEDGER_USAGE,
+	LEDGER_QUEUE_NUMBER,
+	LEDGER_QUEUE_KEY,
+	LEDGER_QUEUE_FRONT,
+	LEDGER_QUEUE_ADD,
+	LEDGER_QUEUE_QUEUED,
+	LEDGER_QUEUE_RUNNING,
+	LEDGER_QUEUE_DONE,
+	LEDGER_QUEUE_COUNT,
+	LEDGER_QUEUE_FIND,
+	LEDGER_QUEUE_MOVE,
+	LEDGER_QUEUE_EDIT,
+	LEDGER_QUEUE_TAKE,
+	LEDGER_QUEUE_PUT_BACK,
+	LEDGER_QUEUE_END,
+	LEDGER_QUEUE_DROP,
+	LEDGER_QUEUE_CLEAR_KEYED,
+	LEDGER_QUEUE_CLEAR,
+	LEDGER_QUEUE_FORGET,
+	LEDGER_HOST_GET,
+	LEDGER_HOST_SET,
+	LEDGER_HOST_INSERT,
+	LEDGER_HOST_SWAP,
+	LEDGER_HOST_DELETE,
+	LEDGER_HOST_EACH,
 	LEDGER_STATEMENTS,
 };
 
@@ -36,6 +59,7 @@ struct ledger {
 	struct buf path;
 	bool durable;
 	bool full, sync_known; /* what `synchronous` is now */
+	bool batch, batch_failed;
 	sqlite3_stmt *statements[LEDGER_STATEMENTS];
 };
 
@@ -44,6 +68,9 @@ struct ledger {
 extern const char *const ledger_migrations[];
 extern const int ledger_schema;
 extern const char *const ledger_sql[LEDGER_STATEMENTS];
+
+/* A connection to a file that is there, whatever is in it. */
+struct ledger *ledger_open_file(const char *path, bool durable, struct report *r);
 
 /* What SQLite's last failure means for people, as one issue. Returns false. */
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r);
@@ -54,11 +81,24 @@ void ledger_end(sqlite3_stmt *s);
 /* Runs a statement that answers nothing and gives it back. False with an issue. */
 bool ledger_step(struct ledger *l, sqlite3_stmt *s, const char *doing, struct report *r);
 
-/* One transaction that may write, on stable storage when `full`. */
+/* One transaction that may write, on stable storage when `full`; or, between ledger_batch_begin()
+ * and its end, a part of that one. Statements are taken after it began: it may open another file.
+ */
 bool ledger_begin(struct ledger *l, bool full, struct report *r);
 bool ledger_commit(struct ledger *l, struct report *r);
 void ledger_rollback(struct ledger *l);
 
+/* Before reading in a process that lives long: uses the file that has the ledger's name now, when a
+ * rebuild has put another one there. */
+bool ledger_refresh(struct ledger *l, struct report *r);
+
 /* Texts are borrowed until the statement is given back; empty ones are NULL. */
 void ledger_bind_str(sqlite3_stmt *s, int at, struct str text);
 struct str ledger_column_str(sqlite3_stmt *s, int at);
+/* The same for bytes that may be anything; empty ones are not NULL. */
+void ledger_bind_bytes(sqlite3_stmt *s, int at, struct str bytes);
+struct str ledger_column_bytes(sqlite3_stmt *s, int at);
+
+/* Whether a host may store `bytes` (a `what`) under that name and key. False with an issue. */
+bool ledger_accepts(
+	struct str host, struct str key, struct str bytes, const char *what, struct report *r);

@@ -1,63 +1,8 @@
 #include "runs/ledger/ledger.h"
 
-#include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/mem.h"
-#include "unit.h"
-
-static char root[64];
-static struct arena arena;
-
-static int begin(void **state UNUSED)
-{
-	(void)snprintf(root, sizeof(root), "/tmp/roux-ledger-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int drop(
-	const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *at UNUSED)
-{
-	return remove(path);
-}
-
-static int end(void **state UNUSED)
-{
-	arena_done(&arena);
-	arena = ARENA_INIT;
-	(void)chmod(root, 0700);
-	return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *in_root(const char *name)
-{
-	return arena_printf(&arena, "%s/%s", root, name).p;
-}
-
-static void put(const char *name, struct str text)
-{
-	AUTO_CLOSE int fd = open(in_root(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, text), 0);
-}
-
-static struct ledger *opened(void)
-{
-	AUTO_REPORT r = REPORT_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
-
-	if (!l)
-		fail_msg("%.*s", STR(r.issues.at[0].message));
-	return l;
-}
+#include "ledger-root.h"
 
 static struct run_row row_of(const char *id, const char *generation)
 {
@@ -436,8 +381,6 @@ static void launches_are_counted_until_the_recipe_changes(void **state UNUSED)
 	assert_int_equal(r.issues.len, 0);
 	ledger_close(l);
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {

@@ -1,0 +1,168 @@
+/* The tables: how old ones become new ones, and that no statement of a queue reads all rows. */
+#include "ledger-root.h"
+#include "runs/ledger/host-state.h"
+#include "runs/ledger/queue.h"
+#include "runs/ledger/store.h"
+
+static void execute(sqlite3 *db, const char *text)
+{
+	char *error = NULL;
+
+	if (sqlite3_exec(db, text, NULL, NULL, &error) != SQLITE_OK)
+		fail_msg("%s: %s", text, error);
+}
+
+/* A ledger as an earlier roux left it, with a run in it. */
+static void put_version(int version)
+{
+	sqlite3 *db = NULL;
+
+	(void)umask(077);
+	assert_int_equal(sqlite3_open(in_root("ledger.db"), &db), SQLITE_OK);
+	execute(db, "PRAGMA journal_mode=WAL");
+	for (int i = 0; i < version; i++)
+		execute(db, ledger_migrations[i]);
+	execute(db, "INSERT INTO run(id, generation, status, started) VALUES('a', 'g', 'done', 5)");
+	execute(db, "INSERT INTO current(id, generation, seq) VALUES('a', 'g', 1)");
+	execute(db, "INSERT INTO usage(recipe_path, calls) VALUES('/r', 3)");
+	execute(db, arena_printf(&arena, "PRAGMA user_version=%d", version).p);
+	(void)sqlite3_close(db);
+}
+
+static bool has_table(struct ledger *l, const char *name)
+{
+	sqlite3_stmt *s = NULL;
+
+	assert_int_equal(sqlite3_prepare_v2(l->db, "SELECT 1 FROM sqlite_master WHERE name = ?1",
+				 -1, &s, NULL),
+		SQLITE_OK);
+	(void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+	bool has = sqlite3_step(s) == SQLITE_ROW;
+	(void)sqlite3_finalize(s);
+	return has;
+}
+
+static void assert_usable(struct ledger *l)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct queue_item item = { .payload = S("p") };
+	struct recipe_usage usage;
+	struct run_row row;
+	bool new;
+
+	assert_true(ledger_find(l, S("a"), &arena, &row, &r));
+	assert_str(row.status, "done");
+	assert_true(ledger_usage(l, S("/r"), &arena, &usage, &r));
+	assert_int_equal(usage.calls, 3);
+	assert_true(queue_add(l, S("h"), &item, QUEUE_BACK, &new, &r));
+	assert_true(host_state_set(l, S("h"), S("k"), S("v"), &r));
+	assert_true(ledger_forget(l, S("a"), &r));
+	assert_int_equal(r.issues.len, 0);
+}
+
+static void every_older_version_becomes_this_one(void **state UNUSED)
+{
+	for (int version = 1; version < ledger_schema; version++) {
+		put_version(version);
+		struct ledger *l = opened();
+
+		assert_usable(l);
+		assert_false(has_table(l, "message"));
+		ledger_close(l);
+		for (int i = 0; i < 3; i++) {
+			static const char *const names[] = { "ledger.db", "ledger.db-wal",
+				"ledger.db-shm" };
+
+			(void)unlink(in_root(names[i]));
+		}
+	}
+}
+
+static int open_and_close(void)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct ledger *l = ledger_open(str_of(root), false, &r);
+
+	ledger_close(l);
+	return l ? 0 : 1;
+}
+
+static void many_processes_migrate_it_once(void **state UNUSED)
+{
+	pid_t pids[8];
+
+	put_version(1);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (pids[i] == 0)
+			_exit(open_and_close());
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		int status;
+
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	struct ledger *l = opened();
+	assert_usable(l);
+	ledger_close(l);
+}
+
+static void what_hosts_store_is_for_its_owner_alone(void **state UNUSED)
+{
+	static const char *const names[] = { "ledger.db", "ledger.db-wal", "ledger.db-shm" };
+	AUTO_REPORT r = REPORT_INIT;
+
+	(void)umask(0);
+	struct ledger *l = opened();
+	assert_true(host_state_set(l, S("h"), S("token"), S("secret"), &r));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct stat st;
+
+		assert_int_equal(stat(in_root(names[i]), &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+	}
+	ledger_close(l);
+}
+
+static bool is_of_a_host(int which)
+{
+	return which >= LEDGER_QUEUE_NUMBER && which <= LEDGER_HOST_EACH;
+}
+
+/* One operation costs as much with 20,000 items as with ten. */
+static void every_statement_of_a_host_uses_an_index(void **state UNUSED)
+{
+	struct ledger *l = opened();
+
+	for (int i = 0; i < LEDGER_STATEMENTS; i++) {
+		const char *text = arena_printf(&arena, "EXPLAIN QUERY PLAN %s", ledger_sql[i]).p;
+		sqlite3_stmt *s = NULL;
+
+		assert_int_equal(sqlite3_prepare_v2(l->db, text, -1, &s, NULL), SQLITE_OK);
+		while (is_of_a_host(i) && sqlite3_step(s) == SQLITE_ROW) {
+			struct str step = ledger_column_str(s, 3);
+
+			if (str_contains(step, S("SCAN queue")) ||
+				str_contains(step, S("SCAN host_state")) ||
+				str_contains(step, S("TEMP B-TREE")))
+				fail_msg("%s: %.*s", text, STR(step));
+		}
+		(void)sqlite3_finalize(s);
+	}
+	ledger_close(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(every_older_version_becomes_this_one),
+		T(many_processes_migrate_it_once),
+		T(what_hosts_store_is_for_its_owner_alone),
+		T(every_statement_of_a_host_uses_an_index),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
+}
