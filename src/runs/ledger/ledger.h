@@ -68,6 +68,17 @@ bool ledger_correct(
 bool ledger_put(struct ledger *l, struct run_row *row, struct report *r);
 bool ledger_forget(struct ledger *l, struct str id, struct report *r);
 
+/* For a rebuild, which makes a new ledger of run directories: queues, host state and counts of
+ * launches are in the old one only. Holds the ledger of `root` so that no process writes to it
+ * until ledger_release_old(), which comes after the new one has its name: writers then find that
+ * and use it. `*ret` is NULL when there is none, or with a warning when it cannot be read. False
+ * with an issue: another process holds it. */
+bool ledger_hold_old(struct str root, struct ledger **ret, struct report *r);
+void ledger_release_old(struct ledger *old);
+/* Copies what can be read of that; warnings say what cannot. False with an issue: `l` cannot be
+ * written. */
+bool ledger_keep(struct ledger *l, struct ledger *old, struct report *r);
+
 /* The current generation of an id; texts live in the arena. False: there is none (no issue), or the
  * ledger cannot be read (with one). */
 bool ledger_find(

@@ -61,7 +61,7 @@ static bool fill(struct ledger *l, const struct found *f, struct report *r)
 		arena_reset(&a);
 	}
 	arena_done(&a);
-	return ok && ledger_fold(l, r);
+	return ok;
 }
 
 static const char *const parts[] = { "", "-wal", "-shm" };
@@ -104,10 +104,13 @@ static bool make(const struct found *f, struct report *r)
 		arena_done(&a);
 		return report_errno(r, errno, "cannot make a ledger in %.*s", STR(f->root));
 	}
+	struct ledger *old = NULL;
 	struct ledger *l = ledger_open(str_of(aside), false, r);
-	bool ok = l && fill(l, f, r);
+	bool ok = l && fill(l, f, r) && ledger_hold_old(f->root, &old, r) &&
+		  (!old || ledger_keep(l, old, r)) && ledger_fold(l, r);
 	ledger_close(l);
 	ok = ok && exchange(f->root, str_of(aside), &a, r);
+	ledger_release_old(old);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		(void)unlink(part(&a, str_of(aside), "ledger.db", i));
 	(void)unlink(part(&a, str_of(aside), "ledger.db.new", 0));

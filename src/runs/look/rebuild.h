@@ -2,7 +2,8 @@
 
 #include "runs/look/look.h"
 
-/* Makes the ledger anew from the run directories. The old one is kept as ledger.db.old. */
+/* Makes the ledger anew from the run directories, with the queues, the host state and the counts of
+ * launches of the old one as far as they can be read. That one is kept as ledger.db.old. */
 struct rebuilt {
 	size_t runs, skipped; /* skipped: directories that are not runs, or cannot be understood */
 };
