@@ -186,6 +186,15 @@ static bool replaced(struct ledger *l)
 	return moved && access(buf_cstr(&l->path), F_OK) == 0;
 }
 
+/* A caller further up reads rows: it has them from the file that it began with. */
+static bool reading(struct ledger *l)
+{
+	for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(l->db, s));)
+		if (sqlite3_stmt_busy(s))
+			return true;
+	return false;
+}
+
 static bool reopen(struct ledger *l, struct report *r);
 
 static bool begin(struct ledger *l, bool full, struct report *r)
@@ -195,7 +204,7 @@ static bool begin(struct ledger *l, bool full, struct report *r)
 			return ledger_problem(l, "write the ledger", r);
 		if (!ledger_step(l, ledger_use(l, LEDGER_BEGIN, r), "write the ledger", r))
 			return false;
-		if (!replaced(l))
+		if (!replaced(l) || reading(l))
 			return true;
 		/* A rebuild held the old file until the new one had its name; what is written into
 		 * the old one now would be lost. */
@@ -455,11 +464,5 @@ static bool reopen(struct ledger *l, struct report *r)
 
 bool ledger_refresh(struct ledger *l, struct report *r)
 {
-	if (!sqlite3_get_autocommit(l->db) || !replaced(l))
-		return true;
-	/* A caller further up reads: it has its rows from the file that it began with. */
-	for (size_t i = 0; i < LEDGER_STATEMENTS; i++)
-		if (l->statements[i] && sqlite3_stmt_busy(l->statements[i]))
-			return true;
-	return reopen(l, r);
+	return !sqlite3_get_autocommit(l->db) || !replaced(l) || reading(l) || reopen(l, r);
 }
