@@ -13,7 +13,7 @@
 #include "runs/dir/leaves.h"
 #include "runs/dir/run-dir.h"
 
-enum { LOCK_MS = 10000 };
+enum { LOCK_MS = 10000, RUNS_PER_TRANSACTION = 4096 };
 
 struct found {
 	struct str root;
@@ -48,19 +48,32 @@ static int by_start(const void *a, const void *b)
 	return str_cmp(x->id, y->id);
 }
 
-static bool fill(struct ledger *l, const struct found *f, struct report *r)
+static bool fill_some(struct ledger *l, struct run_row *rows, size_t count, struct report *r)
 {
 	struct arena a = ARENA_INIT;
-	bool ok = true;
+	bool ok = ledger_batch_begin(l, false, r);
 
-	for (size_t i = 0; ok && i < f->rows.len; i++) {
-		struct run_row *row = &f->rows.at[i];
-
-		ok = ledger_put(l, row, r) && ledger_add_leaves(l, row->id, row->generation,
-						      run_file(&a, row->dir, LEAVES_FILE), r);
+	if (!ok)
+		return false;
+	for (size_t i = 0; ok && i < count; i++) {
+		ok = ledger_put(l, &rows[i], r) &&
+		     ledger_add_leaves(l, rows[i].id, rows[i].generation,
+			     run_file(&a, rows[i].dir, LEAVES_FILE), r);
 		arena_reset(&a);
 	}
 	arena_done(&a);
+	if (ok)
+		return ledger_batch_commit(l, r);
+	ledger_batch_undo(l);
+	return false;
+}
+
+static bool fill(struct ledger *l, const struct found *f, struct report *r)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < f->rows.len; i += RUNS_PER_TRANSACTION)
+		ok = fill_some(l, f->rows.at + i, MIN(f->rows.len - i, RUNS_PER_TRANSACTION), r);
 	return ok;
 }
 
