@@ -140,7 +140,7 @@ void doctor_runs(struct examination *x)
 
 	runs_open(&w.runs, &x->arena, &issues);
 	if (w.runs.ledger)
-		(void)ledger_list(w.runs.ledger, note_row, &w, &issues);
+		(void)ledger_list(w.runs.ledger, NULL, note_row, &w, &issues);
 	(void)look_each_directory(w.runs.root, note_directory, &w);
 	vec_each (i, &issues.issues)
 		add(&w, FINDING_LEDGER, S(""), w.runs.root, arena_str(&x->arena, i->message),

@@ -81,7 +81,7 @@ static bool refuse_unknown(struct runs *s, struct str id, struct report *r)
 	if (where.len)
 		return report_hint(r, "it was archived: look in %.*s", STR(where));
 	if (s->ledger)
-		(void)ledger_list(s->ledger, offer, &guess, &ignored);
+		(void)ledger_list(s->ledger, NULL, offer, &guess, &ignored);
 	struct str best = near_best(&guess.near);
 	if (best.len)
 		return report_hint(r, "did you mean '%.*s'?", STR(best));
@@ -358,7 +358,7 @@ static void each_run(
 	AUTO_REPORT broken = REPORT_INIT;
 	struct counted c = { see, data, 0 };
 
-	if (s->ledger && !ledger_list(s->ledger, count_row, &c, &broken)) {
+	if (s->ledger && !ledger_list(s->ledger, NULL, count_row, &c, &broken)) {
 		warn_of(&broken, r);
 		restart(data);
 		ledger_close(s->ledger);

@@ -83,11 +83,22 @@ bool ledger_keep(struct ledger *l, struct ledger *old, struct report *r);
  * ledger cannot be read (with one). */
 bool ledger_find(
 	struct ledger *l, struct str id, struct arena *a, struct run_row *ret, struct report *r);
-/* Calls `see` with the current generation of every id, newest first; it may stop by returning
- * false. The row is borrowed and has what a list shows and nothing else: id, recipe, status,
- * started, ended, owner, detached. Ten thousand of them take a few milliseconds. */
-bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
-	struct report *r);
+/* Which runs a list has. Zeroed: all. */
+struct run_filter {
+	struct str owner;  /* of that session */
+	struct str status; /* as the ledger has it: a run whose supervisor was killed is `running`
+			      there until it is looked at */
+	uint64_t since;    /* started then or later */
+	size_t limit;      /* how many at most */
+	uint64_t before;   /* the page behind the row that has this seq */
+};
+
+/* Calls `see` with the current generation of every id that the filter lets through (NULL: of every
+ * id), newest first; it may stop by returning false. The row is borrowed and has what a list shows
+ * and nothing else: id, seq, recipe, status, started, ended, owner, detached. Ten thousand of them
+ * take a few milliseconds; a page of a hundred thousand runs takes less than one. */
+bool ledger_list(struct ledger *l, const struct run_filter *filter,
+	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
 
 /* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */
 bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,

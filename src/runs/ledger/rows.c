@@ -98,39 +98,6 @@ bool ledger_find(
 	return find(l, id, a, ret, r) > 0;
 }
 
-static struct run_row read_short_row(sqlite3_stmt *s)
-{
-	return (struct run_row){
-		.id = ledger_column_str(s, 0),
-		.recipe = ledger_column_str(s, 1),
-		.status = ledger_column_str(s, 2),
-		.started = (uint64_t)sqlite3_column_int64(s, 3),
-		.ended = (uint64_t)sqlite3_column_int64(s, 4),
-		.owner = ledger_column_str(s, 5),
-		.detached = sqlite3_column_int(s, 6) != 0,
-	};
-}
-
-bool ledger_list(struct ledger *l, bool (*see)(void *data, const struct run_row *row), void *data,
-	struct report *r)
-{
-	sqlite3_stmt *s = ledger_use(l, LEDGER_LIST, r);
-	int step = SQLITE_DONE;
-
-	if (!s)
-		return false;
-	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
-		struct run_row row = read_short_row(s);
-
-		if (!see(data, &row))
-			break;
-	}
-	bool ok = step == SQLITE_DONE || step == SQLITE_ROW ||
-		  ledger_problem(l, "read the ledger", r);
-	ledger_end(s);
-	return ok;
-}
-
 /* -- claiming ------------------------------------------------------------------------------------
  */
 

@@ -41,6 +41,11 @@ const char *const ledger_migrations[] = {
 	"INSERT INTO counter(name, n) VALUES('queue', 0);"
 	"CREATE TABLE host_state("
 	" host TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY(host, key));",
+
+	/* One for each way to filter a list (list.c), in the order of the list. */
+	"CREATE INDEX run_recent ON run(seq, started) WHERE superseded IS NULL;"
+	"CREATE INDEX run_owner ON run(owner, seq, started) WHERE superseded IS NULL;"
+	"CREATE INDEX run_status ON run(status, seq, started) WHERE superseded IS NULL;",
 };
 
 const int ledger_schema = ARRAY_SIZE(ledger_migrations);
@@ -58,8 +63,6 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_ROLLBACK] = "ROLLBACK",
 	[LEDGER_FIND] = "SELECT " ROW " FROM current JOIN run ON run.seq = current.seq"
 			" WHERE current.id = ?1",
-	[LEDGER_LIST] = "SELECT id, recipe, status, started, ended, owner, detached"
-			" FROM run WHERE superseded IS NULL ORDER BY seq DESC",
 	[LEDGER_INSERT] = "INSERT INTO run(id, generation, owner, recipe, recipe_path,"
 			  " recipe_sha256, tool, launch, cwd, dir, created, started, ended, status,"
 			  " code, pid, pid_start, boot_id, detached, handled, announced, lock_path)"

@@ -88,7 +88,7 @@ static void move_latest(int runs, struct ledger *l, struct str id)
 		return;
 	(void)unlinkat(runs, "latest", 0);
 	if (l)
-		(void)ledger_list(l, point_latest, &runs, &ignored);
+		(void)ledger_list(l, NULL, point_latest, &runs, &ignored);
 }
 
 /* -- archive -------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ bool retention_due(struct ledger *l, const struct retention_limits *limits, uint
 
 	if (!limits->max_age_days && !limits->max_runs)
 		return true;
-	return ledger_list(l, see_due, &d, r);
+	return ledger_list(l, NULL, see_due, &d, r);
 }
 
 struct sweep {

@@ -308,10 +308,67 @@ static void lists_current_generations_newest_first(void **state UNUSED)
 	assert_true(claim(l, "c", "g1"));
 	assert_true(claim(l, "a", "g2"));
 	assert_true(ledger_forget(l, S("b"), &r));
-	assert_true(ledger_list(l, note, &seen, &r));
+	assert_true(ledger_list(l, NULL, note, &seen, &r));
 	assert_str(buf_str(&seen), "a c ");
 	assert_str(found(l, "a").generation, "g2");
 	assert_str(found(l, "b").id, "");
+	ledger_close(l);
+}
+
+static bool note_page(void *data, const struct run_row *row)
+{
+	struct buf *b = data;
+
+	buf_printf(b, "%.*s%d ", STR(row->id), (int)row->seq);
+	return true;
+}
+
+static struct str page(struct ledger *l, struct run_filter f)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF seen = BUF_INIT;
+
+	assert_true(ledger_list(l, &f, note_page, &seen, &r));
+	assert_int_equal(r.issues.len, 0);
+	return arena_str(&arena, buf_str(&seen));
+}
+
+static void put_row(
+	struct ledger *l, const char *id, const char *owner, const char *status, uint64_t started)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_row row = row_of(id, "g1");
+	bool taken;
+
+	row.generation = arena_printf(&arena, "g%d", (int)started);
+	row.owner = str_of(owner);
+	row.status = str_of(status);
+	row.started = started;
+	assert_true(ledger_claim(l, &row, all_ended, NULL, &taken, &r));
+}
+
+static void lists_what_a_filter_lets_through_page_by_page(void **state UNUSED)
+{
+	struct ledger *l = opened();
+
+	put_row(l, "a", "me", "done", 100);
+	put_row(l, "b", "", "failed", 200);
+	put_row(l, "c", "me", "failed", 300);
+	put_row(l, "d", "you", "done", 400);
+	put_row(l, "e", "me", "starting", 0);
+	put_row(l, "a", "me", "done", 500);
+	assert_str(page(l, (struct run_filter){ 0 }), "a6 e5 d4 c3 b2 ");
+	assert_str(page(l, (struct run_filter){ .limit = 2 }), "a6 e5 ");
+	assert_str(page(l, (struct run_filter){ .limit = 2, .before = 5 }), "d4 c3 ");
+	assert_str(page(l, (struct run_filter){ .limit = 2, .before = 3 }), "b2 ");
+	assert_str(page(l, (struct run_filter){ .before = 2 }), "");
+	assert_str(page(l, (struct run_filter){ .owner = S("me") }), "a6 e5 c3 ");
+	assert_str(page(l, (struct run_filter){ .status = S("done") }), "a6 d4 ");
+	assert_str(page(l, (struct run_filter){ .owner = S("me"), .status = S("failed") }), "c3 ");
+	/* What is being started has not begun at any time yet. */
+	assert_str(page(l, (struct run_filter){ .since = 300 }), "a6 e5 d4 c3 ");
+	assert_str(page(l, (struct run_filter){ .since = 301, .limit = 5, .before = 6 }), "e5 d4 ");
+	assert_str(page(l, (struct run_filter){ .owner = S("nobody") }), "");
 	ledger_close(l);
 }
 
@@ -325,7 +382,7 @@ static void putting_twice_changes_nothing(void **state UNUSED)
 	assert_true(ledger_put(l, &row, &r));
 	row.status = S("done");
 	assert_true(ledger_put(l, &row, &r));
-	assert_true(ledger_list(l, note, &seen, &r));
+	assert_true(ledger_list(l, NULL, note, &seen, &r));
 	assert_str(buf_str(&seen), "a ");
 	assert_str(found(l, "a").status, "running");
 	ledger_close(l);
@@ -399,6 +456,7 @@ int main(void)
 		T(remembers_the_end_and_who_asked_for_it),
 		T(corrects_only_what_was_seen),
 		T(lists_current_generations_newest_first),
+		T(lists_what_a_filter_lets_through_page_by_page),
 		T(putting_twice_changes_nothing),
 		T(takes_the_leaves_of_a_file_again_and_again),
 		T(two_connections_see_each_other),

@@ -241,7 +241,7 @@ static void a_ledger_is_made_anew_from_directories(void **state UNUSED)
 	assert_int_equal(made.skipped, 1);
 	assert_true(is_there("ledger.db.old"));
 	struct ledger *l = opened();
-	assert_true(ledger_list(l, note, &list, &r));
+	assert_true(ledger_list(l, NULL, note, &list, &r));
 	assert_str(buf_str(&list), "b:cancelled a:failed ");
 	ledger_close(l);
 }
