@@ -23,6 +23,7 @@
 #include "runs/dir/manifest.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/remove-tree.h"
+#include "runs/look/gap.h"
 #include "steps/read/recipe.h"
 #include "template/braces.h"
 
@@ -299,6 +300,7 @@ bool launch_claim(struct launch *l, bool *refused, struct report *r)
 	l->ledger = ledger_open(l->root, l->durable, r);
 	if (!l->ledger)
 		return false;
+	(void)look_gap(l->root, l->ledger); /* before `latest` names this run */
 	make_generation(l);
 	fill_row(l);
 	fill_identity(l, &self);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/near.h"
 #include "base/path.h"
 #include "base/plain-text.h"
@@ -13,6 +14,7 @@
 #include "base/width.h"
 #include "recipe/dirs.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/gap.h"
 #include "runs/look/rebuild.h"
 
 /* What is wrong with a ledger harms nobody who can read the directories. */
@@ -303,11 +305,12 @@ static bool count_row(void *data, const struct run_row *row)
 	return c->see(c->data, row);
 }
 
-/* Without a ledger every directory has to be opened. */
+/* Without a ledger, and with one that lacks some, every directory has to be opened. */
 struct directories {
 	struct runs *s;
 	struct arena arena;
 	VEC(struct run_row) rows;
+	struct map known; /* id → anything, of the ledger */
 	struct report *r;
 };
 
@@ -316,8 +319,22 @@ static bool add_directory(void *data, struct str id)
 	struct directories *d = data;
 	struct run_row row;
 
-	if (look_row(d->s->root, id, &d->arena, &row, d->r))
+	if (!map_get(&d->known, id) && look_row(d->s->root, id, &d->arena, &row, d->r))
 		vec_push(&d->rows, row);
+	return true;
+}
+
+/* A row of the ledger, with the texts that ledger_list() fills. */
+static bool add_known(void *data, const struct run_row *row)
+{
+	struct directories *d = data;
+	struct run_row own = *row;
+	struct str *const texts[] = { &own.id, &own.recipe, &own.status, &own.owner };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		*texts[i] = arena_str(&d->arena, *texts[i]);
+	vec_push(&d->rows, own);
+	*map_put(&d->known, &d->arena, own.id) = d;
 	return true;
 }
 
@@ -330,18 +347,40 @@ static int newest_first(const void *a, const void *b)
 	return -str_cmp(x->id, y->id);
 }
 
+/* Says how many runs the ledger lacks. When it lacks none any more that is written down. */
+static void tell_gap(struct directories *d, size_t known)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	size_t lacking = d->rows.len - known;
+
+	if (!lacking) {
+		if (ledger_has_gap(d->s->ledger))
+			(void)ledger_set_gap(d->s->ledger, false, &ignored);
+		return;
+	}
+	if (known)
+		report_warning(d->r, (struct where){ 0 },
+			"the ledger %.*s/ledger.db lacks %zu run%s", STR(d->s->root), lacking,
+			lacking == 1 ? "" : "s");
+	else
+		report_warning(d->r, (struct where){ 0 }, "the ledger %.*s/ledger.db is empty",
+			STR(d->s->root));
+	report_hint(d->r, "`roux doctor --rebuild` makes it anew from the run directories");
+}
+
 static void each_directory(struct runs *s, row_fn *see, void *data, struct report *r)
 {
 	struct directories d = { .s = s, .r = r };
+	AUTO_REPORT ignored = REPORT_INIT;
 
+	if (s->ledger)
+		(void)ledger_list(s->ledger, NULL, add_known, &d, &ignored);
+	size_t known = d.rows.len;
 	int e = look_each_directory(s->root, add_directory, &d);
 	if (e < 0)
 		report_errno(r, -e, "cannot read %.*s/runs", STR(s->root));
-	if (d.rows.len && s->ledger) {
-		report_warning(
-			r, (struct where){ 0 }, "the ledger %.*s/ledger.db is empty", STR(s->root));
-		report_hint(r, "`roux doctor --rebuild` makes it anew from the run directories");
-	}
+	else if (s->ledger)
+		tell_gap(&d, known);
 	if (d.rows.len)
 		qsort(d.rows.at, d.rows.len, sizeof(*d.rows.at), newest_first);
 	vec_each (row, &d.rows)
@@ -358,6 +397,10 @@ static void each_run(
 	AUTO_REPORT broken = REPORT_INIT;
 	struct counted c = { see, data, 0 };
 
+	if (s->ledger && look_gap(s->root, s->ledger)) {
+		each_directory(s, see, data, r);
+		return;
+	}
 	if (s->ledger && !ledger_list(s->ledger, NULL, count_row, &c, &broken)) {
 		warn_of(&broken, r);
 		restart(data);

@@ -414,6 +414,34 @@ runs_ended() {
 	has "$stderr" "doctor --rebuild"
 }
 
+@test "a ledger that was lost hides no run when the next one has begun" {
+	quick run --as a 'echo x' >/dev/null
+	quick run --as b 'echo y' >/dev/null
+	rm -f "$(state)"/ledger.db*
+	quick run --as c 'echo z' >/dev/null
+	run -0 --separate-stderr roux runs --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['c', 'b', 'a']"
+	has "$stderr" "lacks 2 runs"
+	has "$stderr" "doctor --rebuild"
+	run -0 roux doctor --rebuild
+	run -0 --separate-stderr roux runs --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['c', 'b', 'a']"
+	is "$stderr" ""
+	# The same when an older copy was put back.
+	cp "$(state)/ledger.db" old
+	quick run --as d 'echo z' >/dev/null
+	rm -f "$(state)"/ledger.db*
+	cp old "$(state)/ledger.db"
+	quick run --as e 'echo z' >/dev/null
+	run -0 --separate-stderr roux runs --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['e', 'd', 'c', 'b', 'a']"
+	has "$stderr" "lacks 1 run"
+	# Once they are gone there is nothing to tell any more.
+	rm -r "$(state)/runs/d"
+	run -0 --separate-stderr roux runs
+	is "$stderr" ""
+}
+
 @test "a state root that cannot be read is an error, not an empty list" {
 	mkdir -p "$(state)"
 	: >"$(state)/runs"

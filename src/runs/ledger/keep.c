@@ -115,8 +115,9 @@ static bool execute(struct ledger *l, const char *text, struct report *r)
 	       ledger_problem(l, "write the ledger", r);
 }
 
-/* In case the counter was among what could not be read. */
+/* In case the counter was among what could not be read. The new ledger has all runs. */
 static const char restart_counter[] =
+	"DELETE FROM counter WHERE name = 'gap';"
 	"INSERT OR IGNORE INTO counter(name, n) VALUES('queue', 0);"
 	"UPDATE counter SET n = max(n, ifnull((SELECT max(max(item, place)) FROM queue), 0))"
 	" WHERE name = 'queue'";

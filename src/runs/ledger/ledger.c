@@ -1,5 +1,6 @@
 #include "runs/ledger/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -278,6 +279,58 @@ static bool read_version(struct ledger *l, int *ret, struct report *r)
 	return ok;
 }
 
+bool ledger_has_gap(struct ledger *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	sqlite3_stmt *s = ledger_use(l, LEDGER_GAP, &ignored);
+
+	if (!s)
+		return false; /* it is damaged: the next statement says so */
+	bool gap = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) != 0;
+	ledger_end(s);
+	return gap;
+}
+
+static bool set_gap(struct ledger *l, bool gap, struct report *r)
+{
+	sqlite3_stmt *s = ledger_use(l, LEDGER_SET_GAP, r);
+
+	if (s)
+		(void)sqlite3_bind_int(s, 1, gap);
+	return ledger_step(l, s, "write the ledger", r);
+}
+
+bool ledger_set_gap(struct ledger *l, bool gap, struct report *r)
+{
+	if (!ledger_begin(l, false, r))
+		return false;
+	if (set_gap(l, gap, r))
+		return ledger_commit(l, r);
+	ledger_rollback(l);
+	return false;
+}
+
+/* Whether there are runs beside a ledger that is being made. Stops at the first. */
+static bool has_runs(const char *ledger)
+{
+	AUTO_BUF runs = BUF_INIT;
+	bool has = false;
+
+	buf_add(&runs, (struct str){ ledger, (size_t)(strrchr(ledger, '/') - ledger) });
+	buf_adds(&runs, "/runs");
+	DIR *d = opendir(buf_cstr(&runs));
+	for (const struct dirent *e; d && !has && (e = readdir(d));) {
+		AUTO_BUF file = BUF_INIT;
+
+		buf_printf(&file, "%s/run.json", e->d_name);
+		has = e->d_name[0] != '.' && e->d_type != DT_LNK &&
+		      faccessat(dirfd(d), buf_cstr(&file), F_OK, 0) == 0;
+	}
+	if (d)
+		(void)closedir(d);
+	return has;
+}
+
 /* From the version that it is to ours, in one transaction. */
 static bool migrate(struct ledger *l, struct report *r)
 {
@@ -287,11 +340,14 @@ static bool migrate(struct ledger *l, struct report *r)
 	if (!ledger_begin(l, true, r))
 		return false;
 	bool ok = read_version(l, &version, r); /* another process may have been quicker */
+	bool empty = version == 0;
 	for (; ok && version < ledger_schema; version++) {
 		ok = sqlite3_exec(l->db, ledger_migrations[version], NULL, NULL, NULL) ==
 			     SQLITE_OK ||
 		     ledger_problem(l, "bring the ledger up to date", r);
 	}
+	if (ok && empty && has_runs(buf_cstr(&l->path)))
+		ok = set_gap(l, true, r);
 	(void)snprintf(text, sizeof(text), "PRAGMA user_version=%d", version);
 	ok = ok && (sqlite3_exec(l->db, text, NULL, NULL, NULL) == SQLITE_OK ||
 			   ledger_problem(l, "bring the ledger up to date", r));

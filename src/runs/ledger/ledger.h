@@ -36,6 +36,10 @@ struct ledger *ledger_open(struct str root, bool durable, struct report *r);
 /* The same, but nothing is made: NULL without an issue when there is no ledger yet. */
 struct ledger *ledger_open_existing(struct str root, struct report *r);
 void ledger_close(struct ledger *l);
+/* Whether run directories may be there that it lacks: some were when it was made, so the one before
+ * was lost. A rebuild has no gap. */
+bool ledger_has_gap(struct ledger *l);
+bool ledger_set_gap(struct ledger *l, bool gap, struct report *r);
 /* Puts everything into the one file, so that it can be moved. */
 bool ledger_fold(struct ledger *l, struct report *r);
 

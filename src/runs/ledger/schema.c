@@ -110,6 +110,9 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_USAGE] = "SELECT calls, last_called, fingerprint, reset_at FROM usage"
 			 " WHERE recipe_path = ?1",
 
+	[LEDGER_GAP] = "SELECT n FROM counter WHERE name = 'gap'",
+	[LEDGER_SET_GAP] = "INSERT OR REPLACE INTO counter(name, n) VALUES('gap', ?1)",
+
 	[LEDGER_QUEUE_NUMBER] = "UPDATE counter SET n = n + 1 WHERE name = 'queue' RETURNING n",
 	[LEDGER_QUEUE_KEY] = "SELECT item, lane, state FROM queue WHERE host = ?1 AND key = ?2",
 	[LEDGER_QUEUE_FRONT] = "SELECT place - 1 FROM queue"

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "runs/ledger/ledger.h"
+
+/* Whether there are run directories that the ledger lacks, found without reading them all: it was
+ * made anew while there were some (ledger_has_gap()), or it does not know the run that `latest`
+ * names, because an older copy was put in its place. The second is written down, so that it is not
+ * forgotten when `latest` moves on. */
+bool look_gap(struct str root, struct ledger *l);

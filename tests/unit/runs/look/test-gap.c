@@ -1,0 +1,96 @@
+#include "runs/look/gap.h"
+
+#include "runs/look/rebuild.h"
+#include "runs/state.h"
+
+static void put_run_dir(const char *id)
+{
+	put_run(id);
+	put_result(id, "done");
+}
+
+static void point_latest(const char *id)
+{
+	(void)unlink(at("runs/latest"));
+	assert_int_equal(symlink(id, at("runs/latest")), 0);
+}
+
+static bool gap(void)
+{
+	struct ledger *l = opened();
+	bool has = look_gap(str_of(root), l);
+
+	ledger_close(l);
+	return has;
+}
+
+static void rebuild(void)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct rebuilt made;
+
+	assert_true(ledger_rebuild(str_of(root), &made, &r));
+}
+
+static void a_first_ledger_has_none(void **state UNUSED)
+{
+	put("runs/.pruned-x/run.json", "{}");
+	put("runs/notes/readme", "");
+	assert_false(gap());
+}
+
+static void a_ledger_that_is_made_beside_runs_has_one(void **state UNUSED)
+{
+	put_run_dir("a");
+	assert_true(gap());
+	rebuild();
+	assert_false(gap());
+	/* It was emptied. */
+	(void)unlink(at("ledger.db-wal"));
+	(void)unlink(at("ledger.db-shm"));
+	put("ledger.db", "");
+	assert_true(gap());
+}
+
+static void an_older_copy_has_one_also_when_latest_moves_on(void **state UNUSED)
+{
+	put_run_dir("a");
+	rebuild();
+	put_run_dir("b");
+	assert_false(gap());
+	point_latest("a");
+	assert_false(gap());
+	point_latest("b");
+	assert_true(gap());
+	point_latest("a");
+	assert_true(gap());
+	rebuild();
+	assert_false(gap());
+}
+
+/* A list would look for it in vain each time. */
+static void a_directory_that_is_not_understood_is_none(void **state UNUSED)
+{
+	put_run_dir("a");
+	rebuild();
+	put("runs/b/run.json", "nonsense");
+	point_latest("b");
+	assert_false(gap());
+	point_latest("gone");
+	assert_false(gap());
+	point_latest("../../etc");
+	assert_false(gap());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_first_ledger_has_none),
+		T(a_ledger_that_is_made_beside_runs_has_one),
+		T(an_older_copy_has_one_also_when_latest_moves_on),
+		T(a_directory_that_is_not_understood_is_none),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("gap", tests, NULL, NULL);
+}
