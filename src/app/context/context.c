@@ -184,6 +184,14 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 	return a->ledger;
 }
 
+struct ledger *app_make_ledger(struct app *a, struct report *r)
+{
+	if (!a->ledger)
+		a->ledger = ledger_open(app_state_root(a), false, r);
+	a->looked_for_ledger = true;
+	return a->ledger;
+}
+
 void app_drop_ledger(struct app *a)
 {
 	ledger_close(a->ledger);

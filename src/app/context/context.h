@@ -55,6 +55,8 @@ const struct recipe_dirs *app_dirs(struct app *a);
 /* The ledger, when there is one. NULL otherwise; one that cannot be used is a warning, because the
  * run directories say enough. Borrowed. */
 struct ledger *app_ledger(struct app *a, struct report *r);
+/* The same, made when there is none: for what must be written. NULL with an issue. */
+struct ledger *app_make_ledger(struct app *a, struct report *r);
 /* It broke while it was read: others look at the directories from now on. */
 void app_drop_ledger(struct app *a);
 /* Its collections as name → directory: a new reference, NULL when there are none. `a` has read its

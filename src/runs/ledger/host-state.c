@@ -32,7 +32,7 @@ static bool ends(struct ledger *l, bool ok, struct report *r)
 	return false;
 }
 
-bool host_state_get(struct ledger *l, struct str host, struct str key, struct arena *a,
+bool ledger_state_get(struct ledger *l, struct str host, struct str key, struct arena *a,
 	struct str *ret, struct report *r)
 {
 	sqlite3_stmt *s = ledger_refresh(l, r) ? use(l, LEDGER_HOST_GET, host, key, r) : NULL;
@@ -48,7 +48,7 @@ bool host_state_get(struct ledger *l, struct str host, struct str key, struct ar
 	return step == SQLITE_ROW;
 }
 
-bool host_state_set(
+bool ledger_state_set(
 	struct ledger *l, struct str host, struct str key, struct str value, struct report *r)
 {
 	bool changed;
@@ -62,7 +62,7 @@ bool host_state_set(
 	return ends(l, s && change(l, s, &changed, r), r);
 }
 
-bool host_state_delete(struct ledger *l, struct str host, struct str key, struct report *r)
+bool ledger_state_delete(struct ledger *l, struct str host, struct str key, struct report *r)
 {
 	bool changed = false;
 
@@ -71,8 +71,8 @@ bool host_state_delete(struct ledger *l, struct str host, struct str key, struct
 	       changed;
 }
 
-bool host_state_swap(struct ledger *l, struct str host, struct str key, const struct str *expected,
-	struct str value, struct report *r)
+bool ledger_state_swap(struct ledger *l, struct str host, struct str key,
+	const struct str *expected, struct str value, struct report *r)
 {
 	bool changed = false;
 
@@ -89,7 +89,7 @@ bool host_state_swap(struct ledger *l, struct str host, struct str key, const st
 	return ends(l, s && change(l, s, &changed, r), r) && changed;
 }
 
-bool host_state_each(struct ledger *l, struct str host, struct str prefix,
+bool ledger_state_each(struct ledger *l, struct str host, struct str prefix,
 	bool (*see)(void *data, struct str key, struct str value), void *data, struct report *r)
 {
 	sqlite3_stmt *s = ledger_refresh(l, r) ? use(l, LEDGER_HOST_EACH, host, prefix, r) : NULL;

@@ -174,8 +174,8 @@ static bool insert(struct ledger *l, struct str host, struct queue_item *item,
 	return ledger_step(l, s, "write a queue", r);
 }
 
-bool queue_add(struct ledger *l, struct str host, struct queue_item *item, enum queue_place place,
-	bool *ret_new, struct report *r)
+bool ledger_queue_add(struct ledger *l, struct str host, struct queue_item *item,
+	enum queue_place place, bool *ret_new, struct report *r)
 {
 	*ret_new = false;
 	if (!ledger_begin(l, true, r))
@@ -187,8 +187,8 @@ bool queue_add(struct ledger *l, struct str host, struct queue_item *item, enum 
 	return ends(l, ok, r);
 }
 
-bool queue_move(struct ledger *l, struct str host, uint64_t item, int lane, enum queue_place place,
-	struct report *r)
+bool ledger_queue_move(struct ledger *l, struct str host, uint64_t item, int lane,
+	enum queue_place place, struct report *r)
 {
 	size_t moved = 0;
 	int64_t number, at;
@@ -205,7 +205,7 @@ bool queue_move(struct ledger *l, struct str host, uint64_t item, int lane, enum
 	return ends(l, s && change(l, s, &moved, r), r) && moved > 0;
 }
 
-bool queue_edit(
+bool ledger_queue_edit(
 	struct ledger *l, struct str host, uint64_t item, struct str payload, struct report *r)
 {
 	size_t edited = 0;
@@ -222,7 +222,7 @@ bool queue_edit(
 /* -- looking -------------------------------------------------------------------------------------
  */
 
-bool queue_each(struct ledger *l, struct str host, enum queue_state state,
+bool ledger_queue_each(struct ledger *l, struct str host, enum queue_state state,
 	bool (*see)(void *data, const struct queue_item *item), void *data, struct report *r)
 {
 	static const enum ledger_statement lists[] = {
@@ -244,7 +244,7 @@ bool queue_each(struct ledger *l, struct str host, enum queue_state state,
 	return found >= 0;
 }
 
-bool queue_count(
+bool ledger_queue_count(
 	struct ledger *l, struct str host, int lane, size_t max, size_t *ret, struct report *r)
 {
 	sqlite3_stmt *s =
@@ -271,7 +271,7 @@ static int find(struct ledger *l, sqlite3_stmt *s, struct arena *a, struct queue
 	return found;
 }
 
-bool queue_find(struct ledger *l, struct str host, uint64_t item, struct arena *a,
+bool ledger_queue_find(struct ledger *l, struct str host, uint64_t item, struct arena *a,
 	struct queue_item *ret, struct report *r)
 {
 	return ledger_refresh(l, r) &&
@@ -296,7 +296,7 @@ static bool take(struct ledger *l, struct str host, struct str run, struct queue
 	return ledger_step(l, s, "write a queue", r);
 }
 
-bool queue_next(struct ledger *l, struct str host, struct str run, struct arena *a,
+bool ledger_queue_next(struct ledger *l, struct str host, struct str run, struct arena *a,
 	struct queue_item *ret, struct report *r)
 {
 	struct queue_item item;
@@ -334,17 +334,17 @@ static bool finish(
 	return ends(l, ok, r) && ended > 0;
 }
 
-bool queue_remove(struct ledger *l, struct str host, uint64_t item, struct report *r)
+bool ledger_queue_remove(struct ledger *l, struct str host, uint64_t item, struct report *r)
 {
 	return finish(l, host, item, QUEUE_QUEUED, r);
 }
 
-bool queue_done(struct ledger *l, struct str host, uint64_t item, struct report *r)
+bool ledger_queue_done(struct ledger *l, struct str host, uint64_t item, struct report *r)
 {
 	return finish(l, host, item, QUEUE_RUNNING, r);
 }
 
-bool queue_clear(struct ledger *l, struct str host, size_t *ret_removed, struct report *r)
+bool ledger_queue_clear(struct ledger *l, struct str host, size_t *ret_removed, struct report *r)
 {
 	size_t kept = 0, gone = 0;
 
@@ -367,14 +367,14 @@ static bool change_alone(struct ledger *l, enum ledger_statement which, struct s
 	       ends(l, change(l, use(l, which, host, number, r), ret, r), r);
 }
 
-bool queue_put_back(struct ledger *l, struct str host, uint64_t item, struct report *r)
+bool ledger_queue_put_back(struct ledger *l, struct str host, uint64_t item, struct report *r)
 {
 	size_t put = 0;
 
 	return change_alone(l, LEDGER_QUEUE_PUT_BACK, host, item, &put, r) && put > 0;
 }
 
-bool queue_forget(struct ledger *l, struct str host, uint64_t before_ms, struct report *r)
+bool ledger_queue_forget(struct ledger *l, struct str host, uint64_t before_ms, struct report *r)
 {
 	size_t forgotten = 0;
 

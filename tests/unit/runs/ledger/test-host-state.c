@@ -8,7 +8,7 @@ static void set(struct ledger *l, struct str host, const char *key, struct str v
 {
 	AUTO_REPORT r = REPORT_INIT;
 
-	assert_true(host_state_set(l, host, str_of(key), value, &r));
+	assert_true(ledger_state_set(l, host, str_of(key), value, &r));
 	assert_int_equal(r.issues.len, 0);
 }
 
@@ -17,7 +17,7 @@ static struct str got(struct ledger *l, struct str host, const char *key)
 	AUTO_REPORT r = REPORT_INIT;
 	struct str value = S("(none)");
 
-	(void)host_state_get(l, host, str_of(key), &arena, &value, &r);
+	(void)ledger_state_get(l, host, str_of(key), &arena, &value, &r);
 	assert_int_equal(r.issues.len, 0);
 	return value;
 }
@@ -41,8 +41,8 @@ static void remembers_bytes_for_each_host(void **state UNUSED)
 	assert_str(got(l, HOST, ""), "of the empty key");
 	assert_str(got(l, S("mcp"), "offset"), "7");
 	assert_str(got(l, S("mcp"), "empty"), "(none)");
-	assert_true(host_state_delete(l, HOST, S("offset"), &r));
-	assert_false(host_state_delete(l, HOST, S("offset"), &r));
+	assert_true(ledger_state_delete(l, HOST, S("offset"), &r));
+	assert_false(ledger_state_delete(l, HOST, S("offset"), &r));
 	assert_str(got(l, HOST, "offset"), "(none)");
 	assert_str(got(l, S("mcp"), "offset"), "7");
 	assert_int_equal(r.issues.len, 0);
@@ -55,16 +55,16 @@ static void swaps_only_what_is_as_expected(void **state UNUSED)
 	AUTO_REPORT r = REPORT_INIT;
 	struct str one = S("one"), two = S("two"), empty = S("");
 
-	assert_false(host_state_swap(l, HOST, S("k"), &one, two, &r));
-	assert_false(host_state_swap(l, HOST, S("k"), &empty, two, &r));
-	assert_true(host_state_swap(l, HOST, S("k"), NULL, one, &r));
-	assert_false(host_state_swap(l, HOST, S("k"), NULL, two, &r));
+	assert_false(ledger_state_swap(l, HOST, S("k"), &one, two, &r));
+	assert_false(ledger_state_swap(l, HOST, S("k"), &empty, two, &r));
+	assert_true(ledger_state_swap(l, HOST, S("k"), NULL, one, &r));
+	assert_false(ledger_state_swap(l, HOST, S("k"), NULL, two, &r));
 	assert_str(got(l, HOST, "k"), "one");
-	assert_true(host_state_swap(l, HOST, S("k"), &one, two, &r));
-	assert_false(host_state_swap(l, HOST, S("k"), &one, two, &r));
+	assert_true(ledger_state_swap(l, HOST, S("k"), &one, two, &r));
+	assert_false(ledger_state_swap(l, HOST, S("k"), &one, two, &r));
 	assert_str(got(l, HOST, "k"), "two");
-	assert_true(host_state_swap(l, HOST, S("k"), &two, empty, &r));
-	assert_true(host_state_swap(l, HOST, S("k"), &empty, one, &r));
+	assert_true(ledger_state_swap(l, HOST, S("k"), &two, empty, &r));
+	assert_true(ledger_state_swap(l, HOST, S("k"), &empty, one, &r));
 	assert_int_equal(r.issues.len, 0);
 	ledger_close(l);
 }
@@ -82,7 +82,7 @@ static struct str listed(struct ledger *l, const char *prefix)
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF b = BUF_INIT;
 
-	assert_true(host_state_each(l, HOST, str_of(prefix), note, &b, &r));
+	assert_true(ledger_state_each(l, HOST, str_of(prefix), note, &b, &r));
 	assert_int_equal(r.issues.len, 0);
 	return arena_str(&arena, buf_str(&b));
 }
@@ -114,20 +114,20 @@ static void refuses_more_than_its_limits(void **state UNUSED)
 	struct str before = S("before");
 
 	set(l, HOST, "k", before);
-	buf_fill(&large, 'x', HOST_VALUE_MAX);
+	buf_fill(&large, 'x', LEDGER_VALUE_MAX);
 	set(l, HOST, "large", buf_str(&large));
-	assert_int_equal(got(l, HOST, "large").len, HOST_VALUE_MAX);
+	assert_int_equal(got(l, HOST, "large").len, LEDGER_VALUE_MAX);
 	buf_adds(&large, "x");
-	assert_false(host_state_set(l, HOST, S("k"), buf_str(&large), &r));
+	assert_false(ledger_state_set(l, HOST, S("k"), buf_str(&large), &r));
 	assert_said(&r, "a value of 1048577 bytes is too large for the ledger: at most 1048576");
 	report_reset(&r);
-	assert_false(host_state_swap(l, HOST, S("k"), &before, buf_str(&large), &r));
+	assert_false(ledger_state_swap(l, HOST, S("k"), &before, buf_str(&large), &r));
 	assert_said(&r, "too large");
 	report_reset(&r);
-	assert_false(host_state_set(l, HOST, str_sub(buf_str(&large), 0, 1025), S(""), &r));
+	assert_false(ledger_state_set(l, HOST, str_sub(buf_str(&large), 0, 1025), S(""), &r));
 	assert_said(&r, "a key of 1025 bytes is too long");
 	report_reset(&r);
-	assert_false(host_state_set(l, S(""), S("k"), S(""), &r));
+	assert_false(ledger_state_set(l, S(""), S("k"), S(""), &r));
 	assert_said(&r, "name of a host");
 	assert_str(got(l, HOST, "k"), "before");
 	ledger_close(l);
@@ -145,11 +145,11 @@ static int count(void)
 	for (int i = 0; l && i < EACH && !r.issues.len;) {
 		struct str now;
 		int64_t n = 0;
-		bool known = host_state_get(l, HOST, S("n"), &a, &now, &r);
+		bool known = ledger_state_get(l, HOST, S("n"), &a, &now, &r);
 
 		if (known)
 			(void)str_to_int(now, &n);
-		i += host_state_swap(l, HOST, S("n"), known ? &now : NULL,
+		i += ledger_state_swap(l, HOST, S("n"), known ? &now : NULL,
 			arena_printf(&a, "%d", (int)n + 1), &r);
 		arena_reset(&a);
 	}

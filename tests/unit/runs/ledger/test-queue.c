@@ -17,7 +17,7 @@ static uint64_t add(
 	struct queue_item item = { .lane = lane, .key = str_of(key), .payload = str_of(payload) };
 	bool new;
 
-	assert_true(queue_add(l, HOST, &item, place, &new, &r));
+	assert_true(ledger_queue_add(l, HOST, &item, place, &new, &r));
 	assert_true(new);
 	assert_int_equal(item.state, QUEUE_QUEUED);
 	return item.item;
@@ -36,7 +36,7 @@ static struct str listed(struct ledger *l, enum queue_state state)
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF b = BUF_INIT;
 
-	assert_true(queue_each(l, HOST, state, note, &b, &r));
+	assert_true(ledger_queue_each(l, HOST, state, note, &b, &r));
 	return arena_str(&arena, buf_str(&b));
 }
 
@@ -46,7 +46,7 @@ static struct queue_item next(struct ledger *l, const char *run)
 	AUTO_REPORT r = REPORT_INIT;
 	struct queue_item item = { 0 };
 
-	(void)queue_next(l, HOST, str_of(run), &arena, &item, &r);
+	(void)ledger_queue_next(l, HOST, str_of(run), &arena, &item, &r);
 	assert_int_equal(r.issues.len, 0);
 	return item;
 }
@@ -56,7 +56,7 @@ static size_t counted(struct ledger *l, int lane, size_t max)
 	AUTO_REPORT r = REPORT_INIT;
 	size_t n;
 
-	assert_true(queue_count(l, HOST, lane, max, &n, &r));
+	assert_true(ledger_queue_count(l, HOST, lane, max, &n, &r));
 	return n;
 }
 
@@ -93,25 +93,25 @@ static void an_item_is_promoted_and_comes_back_to_its_place(void **state UNUSED)
 	uint64_t a = add(l, 2, QUEUE_BACK, "", "a"), b = add(l, 2, QUEUE_BACK, "", "b");
 	uint64_t c = add(l, 2, QUEUE_BACK, "", "c");
 
-	assert_true(queue_move(l, HOST, c, 1, QUEUE_BACK, &r));
-	assert_true(queue_move(l, HOST, a, 1, QUEUE_BACK, &r));
+	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_BACK, &r));
+	assert_true(ledger_queue_move(l, HOST, a, 1, QUEUE_BACK, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "c a b ");
 	/* Once more: it takes a new place. */
-	assert_true(queue_move(l, HOST, c, 1, QUEUE_BACK, &r));
+	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_BACK, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "a c b ");
 	(void)add(l, 1, QUEUE_AHEAD, "", "go");
 	(void)add(l, 1, QUEUE_AHEAD, "", "on");
 	assert_str(listed(l, QUEUE_QUEUED), "go on a c b ");
 	(void)add(l, 1, QUEUE_FRONT, "", "now");
 	assert_str(listed(l, QUEUE_QUEUED), "now go on a c b ");
-	assert_true(queue_move(l, HOST, c, 1, QUEUE_FRONT, &r));
-	assert_true(queue_move(l, HOST, c, 1, QUEUE_FRONT, &r));
+	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_FRONT, &r));
+	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_FRONT, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "c now go on a b ");
-	assert_true(queue_move(l, HOST, c, 2, QUEUE_ARRIVAL, &r));
-	assert_true(queue_move(l, HOST, a, 2, QUEUE_ARRIVAL, &r));
+	assert_true(ledger_queue_move(l, HOST, c, 2, QUEUE_ARRIVAL, &r));
+	assert_true(ledger_queue_move(l, HOST, a, 2, QUEUE_ARRIVAL, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "now go on a b c ");
 	/* Behind those that are there, before those that come. */
-	assert_true(queue_move(l, HOST, b, 2, QUEUE_BACK, &r));
+	assert_true(ledger_queue_move(l, HOST, b, 2, QUEUE_BACK, &r));
 	(void)add(l, 2, QUEUE_BACK, "", "d");
 	assert_str(listed(l, QUEUE_QUEUED), "now go on a c b d ");
 	assert_int_equal(r.issues.len, 0);
@@ -137,13 +137,13 @@ static void hosts_do_not_see_each_other(void **state UNUSED)
 	bool new;
 
 	uint64_t mine = add(l, 0, QUEUE_BACK, "7", "mine");
-	assert_true(queue_add(l, S("mcp"), &other, QUEUE_BACK, &new, &r));
+	assert_true(ledger_queue_add(l, S("mcp"), &other, QUEUE_BACK, &new, &r));
 	assert_true(new);
 	assert_str(listed(l, QUEUE_QUEUED), "mine ");
-	assert_false(queue_remove(l, S("mcp"), mine, &r));
-	assert_false(queue_edit(l, S("mcp"), mine, S("x"), &r));
-	assert_false(queue_move(l, S("mcp"), mine, 1, QUEUE_BACK, &r));
-	assert_false(queue_find(l, S("mcp"), mine, &arena, &other, &r));
+	assert_false(ledger_queue_remove(l, S("mcp"), mine, &r));
+	assert_false(ledger_queue_edit(l, S("mcp"), mine, S("x"), &r));
+	assert_false(ledger_queue_move(l, S("mcp"), mine, 1, QUEUE_BACK, &r));
+	assert_false(ledger_queue_find(l, S("mcp"), mine, &arena, &other, &r));
 	assert_str(next(l, "r").payload, "mine");
 	assert_str(next(l, "r").payload, "");
 	assert_int_equal(r.issues.len, 0);
@@ -163,30 +163,30 @@ static void a_taken_item_has_its_run_also_after_a_restart(void **state UNUSED)
 	assert_int_equal(next(l, "run-a").item, a);
 	ledger_close(l);
 	l = opened();
-	assert_true(queue_find(l, HOST, a, &arena, &item, &r));
+	assert_true(ledger_queue_find(l, HOST, a, &arena, &item, &r));
 	assert_int_equal(item.state, QUEUE_RUNNING);
 	assert_str(item.run, "run-a");
 	assert_str(item.key, "k");
 	assert_true(item.added > 0 && item.began >= item.added && item.ended == 0);
 	/* What runs cannot be changed as if it waited, and the other way round. */
-	assert_false(queue_move(l, HOST, a, 1, QUEUE_BACK, &r));
-	assert_false(queue_edit(l, HOST, a, S("x"), &r));
-	assert_false(queue_remove(l, HOST, a, &r));
-	assert_false(queue_done(l, HOST, b, &r));
-	assert_false(queue_put_back(l, HOST, b, &r));
+	assert_false(ledger_queue_move(l, HOST, a, 1, QUEUE_BACK, &r));
+	assert_false(ledger_queue_edit(l, HOST, a, S("x"), &r));
+	assert_false(ledger_queue_remove(l, HOST, a, &r));
+	assert_false(ledger_queue_done(l, HOST, b, &r));
+	assert_false(ledger_queue_put_back(l, HOST, b, &r));
 	/* It never began: it waits again, before what came later. */
-	assert_true(queue_put_back(l, HOST, a, &r));
+	assert_true(ledger_queue_put_back(l, HOST, a, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "a b ");
 	assert_int_equal(next(l, "run-2").item, a);
 	assert_int_equal(next(l, "run-3").item, b);
-	assert_true(queue_done(l, HOST, a, &r));
-	assert_true(queue_done(l, HOST, b, &r));
-	assert_false(queue_done(l, HOST, a, &r));
-	assert_true(queue_find(l, HOST, a, &arena, &item, &r));
+	assert_true(ledger_queue_done(l, HOST, a, &r));
+	assert_true(ledger_queue_done(l, HOST, b, &r));
+	assert_false(ledger_queue_done(l, HOST, a, &r));
+	assert_true(ledger_queue_find(l, HOST, a, &arena, &item, &r));
 	assert_int_equal(item.state, QUEUE_DONE);
 	assert_str(item.run, "run-2");
 	assert_str(item.payload, "");
-	assert_false(queue_find(l, HOST, b, &arena, &item, &r));
+	assert_false(ledger_queue_find(l, HOST, b, &arena, &item, &r));
 	assert_int_equal(r.issues.len, 0);
 	ledger_close(l);
 }
@@ -199,23 +199,23 @@ static void the_same_key_twice_is_one_item(void **state UNUSED)
 	uint64_t first = add(l, 0, QUEUE_BACK, "u1", "first");
 	bool new = true;
 
-	assert_true(queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
+	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
 	assert_false(new);
 	assert_int_equal(again.item, first);
 	assert_int_equal(again.lane, 0);
 	assert_str(listed(l, QUEUE_QUEUED), "first ");
 	/* Also when it is done: an update that is sent once more does not run once more. */
 	assert_int_equal(next(l, "r").item, first);
-	assert_true(queue_done(l, HOST, first, &r));
-	assert_true(queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
+	assert_true(ledger_queue_done(l, HOST, first, &r));
+	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
 	assert_false(new);
 	assert_int_equal(again.state, QUEUE_DONE);
 	assert_str(listed(l, QUEUE_QUEUED), "");
 	/* Until it is forgotten. */
-	assert_true(queue_forget(l, HOST, 1, &r));
-	assert_true(queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
+	assert_true(ledger_queue_forget(l, HOST, 1, &r));
+	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
 	assert_false(new);
-	assert_true(queue_forget(l, HOST, clock_real_ms() + 10000, &r));
+	assert_true(ledger_queue_forget(l, HOST, clock_real_ms() + 10000, &r));
 	assert_true(add(l, 0, QUEUE_BACK, "u1", "anew") > first);
 	assert_int_equal(r.issues.len, 0);
 	ledger_close(l);
@@ -230,16 +230,16 @@ static void a_removed_item_is_not_added_again(void **state UNUSED)
 	size_t removed;
 	bool new = true;
 
-	assert_true(queue_remove(l, HOST, a, &r));
-	assert_true(queue_remove(l, HOST, b, &r));
-	assert_false(queue_remove(l, HOST, b, &r));
-	assert_true(queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
+	assert_true(ledger_queue_remove(l, HOST, a, &r));
+	assert_true(ledger_queue_remove(l, HOST, b, &r));
+	assert_false(ledger_queue_remove(l, HOST, b, &r));
+	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
 	assert_false(new);
 	(void)add(l, 0, QUEUE_BACK, "c", "c");
 	(void)add(l, 1, QUEUE_BACK, "", "d");
 	(void)add(l, 2, QUEUE_BACK, "", "e");
 	assert_str(next(l, "r").payload, "c");
-	assert_true(queue_clear(l, HOST, &removed, &r));
+	assert_true(ledger_queue_clear(l, HOST, &removed, &r));
 	assert_int_equal(removed, 2);
 	assert_str(listed(l, QUEUE_QUEUED), "");
 	assert_str(listed(l, QUEUE_RUNNING), "c ");
@@ -256,24 +256,24 @@ static void a_payload_is_any_bytes_up_to_a_limit(void **state UNUSED)
 	struct queue_item item = { .payload = S("a\0\xff\n") }, got;
 	bool new;
 
-	assert_true(queue_add(l, HOST, &item, QUEUE_BACK, &new, &r));
-	assert_true(queue_find(l, HOST, item.item, &arena, &got, &r));
+	assert_true(ledger_queue_add(l, HOST, &item, QUEUE_BACK, &new, &r));
+	assert_true(ledger_queue_find(l, HOST, item.item, &arena, &got, &r));
 	assert_bytes(got.payload, S("a\0\xff\n"));
-	assert_true(queue_edit(l, HOST, item.item, S(""), &r));
-	assert_true(queue_find(l, HOST, item.item, &arena, &got, &r));
+	assert_true(ledger_queue_edit(l, HOST, item.item, S(""), &r));
+	assert_true(ledger_queue_find(l, HOST, item.item, &arena, &got, &r));
 	assert_bytes(got.payload, S(""));
-	buf_fill(&large, 'x', QUEUE_PAYLOAD_MAX);
-	assert_true(queue_edit(l, HOST, item.item, buf_str(&large), &r));
+	buf_fill(&large, 'x', LEDGER_VALUE_MAX);
+	assert_true(ledger_queue_edit(l, HOST, item.item, buf_str(&large), &r));
 	assert_int_equal(r.issues.len, 0);
 	buf_adds(&large, "x");
-	assert_false(queue_edit(l, HOST, item.item, buf_str(&large), &r));
+	assert_false(ledger_queue_edit(l, HOST, item.item, buf_str(&large), &r));
 	assert_said(&r, "a queue item of 1048577 bytes is too large");
 	report_reset(&r);
 	struct queue_item next_item = { .payload = buf_str(&large) };
-	assert_false(queue_add(l, HOST, &next_item, QUEUE_BACK, &new, &r));
+	assert_false(ledger_queue_add(l, HOST, &next_item, QUEUE_BACK, &new, &r));
 	assert_said(&r, "too large");
 	report_reset(&r);
-	assert_false(queue_add(l, S(""), &item, QUEUE_BACK, &new, &r));
+	assert_false(ledger_queue_add(l, S(""), &item, QUEUE_BACK, &new, &r));
 	assert_said(&r, "name of a host");
 	assert_int_equal(counted(l, 0, 10), 1);
 	ledger_close(l);
@@ -287,7 +287,7 @@ static struct str offset(struct ledger *l)
 	AUTO_REPORT r = REPORT_INIT;
 	struct str value = S("none");
 
-	(void)host_state_get(l, HOST, S("offset"), &arena, &value, &r);
+	(void)ledger_state_get(l, HOST, S("offset"), &arena, &value, &r);
 	assert_int_equal(r.issues.len, 0);
 	return value;
 }
@@ -299,7 +299,7 @@ static void items_and_the_offset_behind_them_are_one_change(void **state UNUSED)
 
 	assert_true(ledger_batch_begin(l, true, &r));
 	(void)add(l, 0, QUEUE_BACK, "1", "a");
-	assert_true(host_state_set(l, HOST, S("offset"), S("2"), &r));
+	assert_true(ledger_state_set(l, HOST, S("offset"), S("2"), &r));
 	assert_str(listed(other, QUEUE_QUEUED), "");
 	assert_str(offset(other), "none");
 	assert_true(ledger_batch_commit(l, &r));
@@ -309,7 +309,7 @@ static void items_and_the_offset_behind_them_are_one_change(void **state UNUSED)
 	assert_true(ledger_batch_begin(l, true, &r));
 	(void)add(l, 0, QUEUE_BACK, "2", "b");
 	assert_str(next(l, "run").payload, "a");
-	assert_true(host_state_set(l, HOST, S("offset"), S("3"), &r));
+	assert_true(ledger_state_set(l, HOST, S("offset"), S("3"), &r));
 	ledger_batch_undo(l);
 	assert_str(listed(l, QUEUE_QUEUED), "a ");
 	assert_str(offset(l), "2");
@@ -324,13 +324,13 @@ static void a_batch_with_a_failure_leaves_nothing(void **state UNUSED)
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF large = BUF_INIT;
 
-	buf_fill(&large, 'x', HOST_VALUE_MAX + 1);
+	buf_fill(&large, 'x', LEDGER_VALUE_MAX + 1);
 	assert_true(ledger_batch_begin(l, true, &r));
 	(void)add(l, 0, QUEUE_BACK, "1", "a");
-	assert_false(host_state_set(l, HOST, S("offset"), buf_str(&large), &r));
+	assert_false(ledger_state_set(l, HOST, S("offset"), buf_str(&large), &r));
 	assert_said(&r, "too large");
 	/* A caller that does not look at the failure makes no half change. */
-	assert_false(host_state_set(l, HOST, S("offset"), S("2"), &r));
+	assert_false(ledger_state_set(l, HOST, S("offset"), S("2"), &r));
 	assert_false(ledger_batch_commit(l, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "");
 	assert_str(offset(l), "none");
@@ -360,7 +360,7 @@ static void the_run_can_be_claimed_in_the_same_change(void **state UNUSED)
 	for (int i = 0; i < 2; i++) {
 		assert_true(ledger_batch_begin(l, true, &r));
 		assert_str(next(l, "turn-1").payload, "a");
-		assert_false(queue_remove(l, HOST, 99, &r));
+		assert_false(ledger_queue_remove(l, HOST, 99, &r));
 		assert_true(ledger_claim(l, &row, ended, NULL, &taken, &r));
 		if (i == 0)
 			ledger_batch_undo(l);
@@ -395,10 +395,11 @@ static int work(int go, int number)
 		struct queue_item shared = { .key = arena_printf(&a, "k%d", i),
 			.payload = S("shared") };
 
-		ok = queue_add(l, HOST, &own, QUEUE_BACK, &new, &r) &&
-		     queue_add(l, HOST, &shared, QUEUE_FRONT, &new, &r);
-		if (ok && queue_next(l, HOST, arena_printf(&a, "%d-%d", number, i), &a, &got, &r))
-			ok = i % 2 || queue_put_back(l, HOST, got.item, &r);
+		ok = ledger_queue_add(l, HOST, &own, QUEUE_BACK, &new, &r) &&
+		     ledger_queue_add(l, HOST, &shared, QUEUE_FRONT, &new, &r);
+		if (ok && ledger_queue_next(
+				  l, HOST, arena_printf(&a, "%d-%d", number, i), &a, &got, &r))
+			ok = i % 2 || ledger_queue_put_back(l, HOST, got.item, &r);
 		ok = ok && !r.issues.len;
 	}
 	ledger_close(l);
@@ -444,8 +445,8 @@ static void many_processes_at_once_lose_and_double_nothing(void **state UNUSED)
 		assert_int_equal(status, 0);
 	}
 	struct ledger *l = opened();
-	assert_true(queue_each(l, HOST, QUEUE_QUEUED, tally, &queued, &r));
-	assert_true(queue_each(l, HOST, QUEUE_RUNNING, tally, &running, &r));
+	assert_true(ledger_queue_each(l, HOST, QUEUE_QUEUED, tally, &queued, &r));
+	assert_true(ledger_queue_each(l, HOST, QUEUE_RUNNING, tally, &running, &r));
 	assert_int_equal(queued.own + running.own, PROCESSES * EACH);
 	assert_int_equal(queued.shared + running.shared, EACH);
 	/* Half of what each process took it put back, and there was always something to take. */
@@ -478,10 +479,12 @@ static int live_until(struct str host, int n)
 	countdown = n;
 	sqlite3_progress_handler(l->db, 1, die_at_zero, NULL);
 	bool ok = ledger_batch_begin(l, true, &r) &&
-		  queue_add(l, host, &one, QUEUE_FRONT, &new, &r) &&
-		  queue_add(l, host, &two, QUEUE_BACK, &new, &r) &&
-		  host_state_set(l, host, S("offset"), S("9"), &r) && ledger_batch_commit(l, &r) &&
-		  queue_next(l, host, S("run"), &a, &got, &r) && queue_done(l, host, got.item, &r);
+		  ledger_queue_add(l, host, &one, QUEUE_FRONT, &new, &r) &&
+		  ledger_queue_add(l, host, &two, QUEUE_BACK, &new, &r) &&
+		  ledger_state_set(l, host, S("offset"), S("9"), &r) &&
+		  ledger_batch_commit(l, &r) &&
+		  ledger_queue_next(l, host, S("run"), &a, &got, &r) &&
+		  ledger_queue_done(l, host, got.item, &r);
 	sqlite3_progress_handler(l->db, 0, NULL, NULL);
 	ledger_close(l);
 	arena_done(&a);
@@ -512,8 +515,8 @@ static int survived(struct ledger *l, struct str host)
 	struct str value;
 
 	for (enum queue_state i = QUEUE_QUEUED; i <= QUEUE_DONE; i++)
-		assert_true(queue_each(l, host, i, look, &s, &r));
-	bool journaled = host_state_get(l, host, S("offset"), &arena, &value, &r);
+		assert_true(ledger_queue_each(l, host, i, look, &s, &r));
+	bool journaled = ledger_state_get(l, host, S("offset"), &arena, &value, &r);
 	assert_int_equal(r.issues.len, 0);
 	assert_int_equal(s.odd, 0);
 	assert_int_equal(s.queued + s.running + s.done, journaled ? 2 : 0);
@@ -580,7 +583,7 @@ static void twenty_thousand_items_stay_in_order(void **state UNUSED)
 	}
 	assert_true(ledger_batch_commit(l, &r));
 	print_message("# %d added in %d ms\n", MANY, (int)(clock_mono_ms() - start));
-	assert_true(queue_each(l, HOST, QUEUE_QUEUED, ascending, &c, &r));
+	assert_true(ledger_queue_each(l, HOST, QUEUE_QUEUED, ascending, &c, &r));
 	assert_int_equal(c.n, MANY);
 	assert_int_equal(counted(l, 2, SIZE_MAX >> 1), MANY);
 
@@ -590,7 +593,7 @@ static void twenty_thousand_items_stay_in_order(void **state UNUSED)
 		struct queue_item item = next(l, "run");
 
 		assert_int_equal(item.item, (uint64_t)i + 1);
-		assert_true(queue_done(l, HOST, item.item, &r));
+		assert_true(ledger_queue_done(l, HOST, item.item, &r));
 	}
 	assert_true(ledger_batch_commit(l, &r));
 	print_message("# taken and done in %d ms\n", (int)(clock_mono_ms() - start));

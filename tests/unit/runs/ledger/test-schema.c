@@ -54,8 +54,8 @@ static void assert_usable(struct ledger *l)
 	assert_str(row.status, "done");
 	assert_true(ledger_usage(l, S("/r"), &arena, &usage, &r));
 	assert_int_equal(usage.calls, 3);
-	assert_true(queue_add(l, S("h"), &item, QUEUE_BACK, &new, &r));
-	assert_true(host_state_set(l, S("h"), S("k"), S("v"), &r));
+	assert_true(ledger_queue_add(l, S("h"), &item, QUEUE_BACK, &new, &r));
+	assert_true(ledger_state_set(l, S("h"), S("k"), S("v"), &r));
 	assert_true(ledger_forget(l, S("a"), &r));
 	assert_int_equal(r.issues.len, 0);
 }
@@ -116,7 +116,7 @@ static void what_hosts_store_is_for_its_owner_alone(void **state UNUSED)
 
 	(void)umask(0);
 	struct ledger *l = opened();
-	assert_true(host_state_set(l, S("h"), S("token"), S("secret"), &r));
+	assert_true(ledger_state_set(l, S("h"), S("token"), S("secret"), &r));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct stat st;
 

@@ -16,7 +16,7 @@ static uint64_t enqueue(struct ledger *l, const char *key, const char *payload)
 	struct queue_item item = { .key = str_of(key), .payload = str_of(payload) };
 	bool new;
 
-	assert_true(queue_add(l, HOST, &item, QUEUE_BACK, &new, &r));
+	assert_true(ledger_queue_add(l, HOST, &item, QUEUE_BACK, &new, &r));
 	return new ? item.item : 0;
 }
 
@@ -33,7 +33,7 @@ static struct str listed(struct ledger *l, enum queue_state state)
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF b = BUF_INIT;
 
-	assert_true(queue_each(l, HOST, state, note, &b, &r));
+	assert_true(ledger_queue_each(l, HOST, state, note, &b, &r));
 	return arena_str(&arena, buf_str(&b));
 }
 
@@ -42,7 +42,7 @@ static struct str value(struct ledger *l, const char *key)
 	AUTO_REPORT r = REPORT_INIT;
 	struct str got = S("(none)");
 
-	(void)host_state_get(l, HOST, str_of(key), &arena, &got, &r);
+	(void)ledger_state_get(l, HOST, str_of(key), &arena, &got, &r);
 	assert_int_equal(r.issues.len, 0);
 	return got;
 }
@@ -69,10 +69,10 @@ static void fill(struct ledger *l)
 	(void)enqueue(l, "1", "done");
 	(void)enqueue(l, "2", "running");
 	(void)enqueue(l, "3", "queued");
-	assert_true(queue_next(l, HOST, S("r1"), &arena, &item, &r));
-	assert_true(queue_done(l, HOST, item.item, &r));
-	assert_true(queue_next(l, HOST, S("r2"), &arena, &item, &r));
-	assert_true(host_state_set(l, HOST, S("offset"), S("4"), &r));
+	assert_true(ledger_queue_next(l, HOST, S("r1"), &arena, &item, &r));
+	assert_true(ledger_queue_done(l, HOST, item.item, &r));
+	assert_true(ledger_queue_next(l, HOST, S("r2"), &arena, &item, &r));
+	assert_true(ledger_state_set(l, HOST, S("offset"), S("4"), &r));
 	assert_true(ledger_count(l, S("/r.yaml"), S("f"), 1000, &r));
 	assert_int_equal(r.issues.len, 0);
 }
@@ -100,7 +100,7 @@ static void keeps_queues_and_the_state_of_hosts(void **state UNUSED)
 	put_result("a", "done");
 	fill(l);
 	uint64_t last = enqueue(l, "", "removed");
-	assert_true(queue_remove(l, HOST, last, &r));
+	assert_true(ledger_queue_remove(l, HOST, last, &r));
 	ledger_close(l);
 	assert_int_equal(rebuild(1), 0);
 	l = opened();
@@ -119,7 +119,7 @@ static void an_open_ledger_continues_in_the_new_one(void **state UNUSED)
 	fill(writer);
 	assert_int_equal(rebuild(0), 0);
 	(void)enqueue(writer, "", "after");
-	assert_true(host_state_set(writer, HOST, S("offset"), S("5"), &r));
+	assert_true(ledger_state_set(writer, HOST, S("offset"), S("5"), &r));
 	struct ledger *l = opened();
 	assert_str(listed(l, QUEUE_QUEUED), "queued: after: ");
 	assert_str(value(l, "offset"), "5");
@@ -140,7 +140,8 @@ static int write_slowly(int ready)
 
 	bool ok = l && ledger_batch_begin(l, true, &r) && write(ready, "x", 1) == 1;
 	(void)poll(NULL, 0, 200);
-	ok = ok && queue_add(l, HOST, &item, QUEUE_BACK, &new, &r) && ledger_batch_commit(l, &r);
+	ok = ok && ledger_queue_add(l, HOST, &item, QUEUE_BACK, &new, &r) &&
+	     ledger_batch_commit(l, &r);
 	ledger_close(l);
 	return ok ? 0 : 1;
 }
@@ -200,7 +201,7 @@ static void of_a_damaged_one_takes_what_can_be_read(void **state UNUSED)
 	fill(l);
 	buf_fill(&large, 'x', 2000);
 	for (int i = 0; i < 200; i++)
-		assert_true(host_state_set(
+		assert_true(ledger_state_set(
 			l, HOST, arena_printf(&arena, "v%03d", i), buf_str(&large), &r));
 	assert_true(ledger_fold(l, &r));
 	ledger_close(l);
