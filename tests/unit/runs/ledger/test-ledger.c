@@ -53,9 +53,9 @@ static void is_made_for_its_owner_alone(void **state UNUSED)
 
 	(void)umask(0);
 	ledger_close(opened());
-	assert_int_equal(stat(in_root("ledger.db"), &st), 0);
+	assert_int_equal(stat(at("ledger.db"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(access(in_root("ledger.db.new"), F_OK), -1);
+	assert_int_equal(access(at("ledger.db.new"), F_OK), -1);
 }
 
 static void looking_makes_nothing(void **state UNUSED)
@@ -65,7 +65,7 @@ static void looking_makes_nothing(void **state UNUSED)
 	assert_null(ledger_open_existing(str_of(root), &r));
 	assert_null(ledger_open_existing(S("/nonexistent/root"), &r));
 	assert_int_equal(r.errors, 0);
-	assert_int_equal(access(in_root("ledger.db"), F_OK), -1);
+	assert_int_equal(access(at("ledger.db"), F_OK), -1);
 }
 
 static void assert_refused(const char *message, const char *hint)
@@ -86,7 +86,7 @@ static void says_when_it_is_damaged(void **state UNUSED)
 	AUTO_BUF bytes = BUF_INIT;
 
 	buf_fill(&bytes, 'x', 8192);
-	put("ledger.db", buf_str(&bytes));
+	put("ledger.db", buf_cstr(&bytes));
 	assert_refused("is damaged", "doctor --rebuild");
 }
 
@@ -94,14 +94,14 @@ static void says_when_it_is_of_a_newer_roux(void **state UNUSED)
 {
 	ledger_close(opened());
 	/* user_version stands at offset 60 of the header, big-endian. */
-	AUTO_CLOSE int fd = open(in_root("ledger.db"), O_WRONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = open(at("ledger.db"), O_WRONLY | O_CLOEXEC);
 	assert_int_equal(pwrite(fd, "\0\0\0\x63", 4, 60), 4);
 	assert_refused("newer roux: its schema is 99", "doctor --rebuild");
 }
 
 static void an_empty_file_becomes_one(void **state UNUSED)
 {
-	put("ledger.db", S(""));
+	put("ledger.db", "");
 	struct ledger *l = opened();
 	assert_true(claim(l, "a", "g1"));
 	ledger_close(l);
@@ -119,6 +119,7 @@ static void says_when_its_directory_cannot_be_written(void **state UNUSED)
 	assert_null(ledger_open(str_of(root), false, &r));
 	assert_int_equal(r.errors, 1);
 	assert_true(report_has_system(&r));
+	assert_int_equal(chmod(root, 0700), 0);
 }
 
 /* -- claiming ------------------------------------------------------------------------------------
@@ -394,12 +395,12 @@ static void takes_the_leaves_of_a_file_again_and_again(void **state UNUSED)
 	AUTO_REPORT r = REPORT_INIT;
 
 	assert_true(claim(l, "a", "g1"));
-	put("leaves.jsonl", S("{\"p\":\"0\",\"a\":1,\"s\":\"start\",\"pid\":3,\"st\":4,\"ts\":5}\n"
-			      "{\"p\":\"0\",\"a\":1,\"s\":\"exit\",\"code\":0,\"sig\":0,\"ts\":6}\n"
-			      "nonsense\n[1]\n{\"p\":\"1\",\"a\":1,\"s\":\"sta"));
+	put("leaves.jsonl", "{\"p\":\"0\",\"a\":1,\"s\":\"start\",\"pid\":3,\"st\":4,\"ts\":5}\n"
+			    "{\"p\":\"0\",\"a\":1,\"s\":\"exit\",\"code\":0,\"sig\":0,\"ts\":6}\n"
+			    "nonsense\n[1]\n{\"p\":\"1\",\"a\":1,\"s\":\"sta");
 	for (int i = 0; i < 2; i++)
-		assert_true(ledger_add_leaves(l, S("a"), S("g1"), in_root("leaves.jsonl"), &r));
-	assert_true(ledger_add_leaves(l, S("a"), S("g1"), in_root("none"), &r));
+		assert_true(ledger_add_leaves(l, S("a"), S("g1"), at("leaves.jsonl"), &r));
+	assert_true(ledger_add_leaves(l, S("a"), S("g1"), at("none"), &r));
 	assert_int_equal(r.errors, 0);
 	ledger_close(l);
 }

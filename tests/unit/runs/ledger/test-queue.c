@@ -10,7 +10,7 @@
 
 #define HOST S("chat")
 
-static uint64_t add(
+static uint64_t enqueue(
 	struct ledger *l, int lane, enum queue_place place, const char *key, const char *payload)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -67,12 +67,12 @@ static void lanes_are_taken_in_order_and_each_by_arrival(void **state UNUSED)
 {
 	struct ledger *l = opened();
 
-	(void)add(l, 2, QUEUE_BACK, "", "c1");
-	(void)add(l, 2, QUEUE_BACK, "", "c2");
-	(void)add(l, 0, QUEUE_BACK, "", "a1");
-	(void)add(l, 1, QUEUE_BACK, "", "b1");
-	(void)add(l, -1, QUEUE_BACK, "", "first");
-	(void)add(l, 0, QUEUE_BACK, "", "a2");
+	(void)enqueue(l, 2, QUEUE_BACK, "", "c1");
+	(void)enqueue(l, 2, QUEUE_BACK, "", "c2");
+	(void)enqueue(l, 0, QUEUE_BACK, "", "a1");
+	(void)enqueue(l, 1, QUEUE_BACK, "", "b1");
+	(void)enqueue(l, -1, QUEUE_BACK, "", "first");
+	(void)enqueue(l, 0, QUEUE_BACK, "", "a2");
 	assert_str(listed(l, QUEUE_QUEUED), "first a1 a2 b1 c1 c2 ");
 	assert_int_equal(counted(l, 2, 100), 2);
 	assert_int_equal(counted(l, 2, 1), 1);
@@ -90,8 +90,8 @@ static void an_item_is_promoted_and_comes_back_to_its_place(void **state UNUSED)
 {
 	struct ledger *l = opened();
 	AUTO_REPORT r = REPORT_INIT;
-	uint64_t a = add(l, 2, QUEUE_BACK, "", "a"), b = add(l, 2, QUEUE_BACK, "", "b");
-	uint64_t c = add(l, 2, QUEUE_BACK, "", "c");
+	uint64_t a = enqueue(l, 2, QUEUE_BACK, "", "a"), b = enqueue(l, 2, QUEUE_BACK, "", "b");
+	uint64_t c = enqueue(l, 2, QUEUE_BACK, "", "c");
 
 	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_BACK, &r));
 	assert_true(ledger_queue_move(l, HOST, a, 1, QUEUE_BACK, &r));
@@ -99,10 +99,10 @@ static void an_item_is_promoted_and_comes_back_to_its_place(void **state UNUSED)
 	/* Once more: it takes a new place. */
 	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_BACK, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "a c b ");
-	(void)add(l, 1, QUEUE_AHEAD, "", "go");
-	(void)add(l, 1, QUEUE_AHEAD, "", "on");
+	(void)enqueue(l, 1, QUEUE_AHEAD, "", "go");
+	(void)enqueue(l, 1, QUEUE_AHEAD, "", "on");
 	assert_str(listed(l, QUEUE_QUEUED), "go on a c b ");
-	(void)add(l, 1, QUEUE_FRONT, "", "now");
+	(void)enqueue(l, 1, QUEUE_FRONT, "", "now");
 	assert_str(listed(l, QUEUE_QUEUED), "now go on a c b ");
 	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_FRONT, &r));
 	assert_true(ledger_queue_move(l, HOST, c, 1, QUEUE_FRONT, &r));
@@ -112,7 +112,7 @@ static void an_item_is_promoted_and_comes_back_to_its_place(void **state UNUSED)
 	assert_str(listed(l, QUEUE_QUEUED), "now go on a b c ");
 	/* Behind those that are there, before those that come. */
 	assert_true(ledger_queue_move(l, HOST, b, 2, QUEUE_BACK, &r));
-	(void)add(l, 2, QUEUE_BACK, "", "d");
+	(void)enqueue(l, 2, QUEUE_BACK, "", "d");
 	assert_str(listed(l, QUEUE_QUEUED), "now go on a c b d ");
 	assert_int_equal(r.issues.len, 0);
 	ledger_close(l);
@@ -122,9 +122,9 @@ static void the_front_of_an_empty_lane_is_a_place_too(void **state UNUSED)
 {
 	struct ledger *l = opened();
 
-	(void)add(l, 0, QUEUE_FRONT, "", "b");
-	(void)add(l, 0, QUEUE_BACK, "", "c");
-	(void)add(l, 0, QUEUE_FRONT, "", "a");
+	(void)enqueue(l, 0, QUEUE_FRONT, "", "b");
+	(void)enqueue(l, 0, QUEUE_BACK, "", "c");
+	(void)enqueue(l, 0, QUEUE_FRONT, "", "a");
 	assert_str(listed(l, QUEUE_QUEUED), "a b c ");
 	ledger_close(l);
 }
@@ -136,7 +136,7 @@ static void hosts_do_not_see_each_other(void **state UNUSED)
 	struct queue_item other = { .key = S("7"), .payload = S("theirs") };
 	bool new;
 
-	uint64_t mine = add(l, 0, QUEUE_BACK, "7", "mine");
+	uint64_t mine = enqueue(l, 0, QUEUE_BACK, "7", "mine");
 	assert_true(ledger_queue_add(l, S("mcp"), &other, QUEUE_BACK, &new, &r));
 	assert_true(new);
 	assert_str(listed(l, QUEUE_QUEUED), "mine ");
@@ -158,7 +158,7 @@ static void a_taken_item_has_its_run_also_after_a_restart(void **state UNUSED)
 	struct ledger *l = opened();
 	AUTO_REPORT r = REPORT_INIT;
 	struct queue_item item;
-	uint64_t a = add(l, 0, QUEUE_BACK, "k", "a"), b = add(l, 0, QUEUE_BACK, "", "b");
+	uint64_t a = enqueue(l, 0, QUEUE_BACK, "k", "a"), b = enqueue(l, 0, QUEUE_BACK, "", "b");
 
 	assert_int_equal(next(l, "run-a").item, a);
 	ledger_close(l);
@@ -196,7 +196,7 @@ static void the_same_key_twice_is_one_item(void **state UNUSED)
 	struct ledger *l = opened();
 	AUTO_REPORT r = REPORT_INIT;
 	struct queue_item again = { .lane = 1, .key = S("u1"), .payload = S("again") };
-	uint64_t first = add(l, 0, QUEUE_BACK, "u1", "first");
+	uint64_t first = enqueue(l, 0, QUEUE_BACK, "u1", "first");
 	bool new = true;
 
 	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
@@ -216,7 +216,7 @@ static void the_same_key_twice_is_one_item(void **state UNUSED)
 	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
 	assert_false(new);
 	assert_true(ledger_queue_forget(l, HOST, clock_real_ms() + 10000, &r));
-	assert_true(add(l, 0, QUEUE_BACK, "u1", "anew") > first);
+	assert_true(enqueue(l, 0, QUEUE_BACK, "u1", "anew") > first);
 	assert_int_equal(r.issues.len, 0);
 	ledger_close(l);
 }
@@ -226,7 +226,7 @@ static void a_removed_item_is_not_added_again(void **state UNUSED)
 	struct ledger *l = opened();
 	AUTO_REPORT r = REPORT_INIT;
 	struct queue_item again = { .key = S("k") };
-	uint64_t a = add(l, 0, QUEUE_BACK, "k", "a"), b = add(l, 0, QUEUE_BACK, "", "b");
+	uint64_t a = enqueue(l, 0, QUEUE_BACK, "k", "a"), b = enqueue(l, 0, QUEUE_BACK, "", "b");
 	size_t removed;
 	bool new = true;
 
@@ -235,15 +235,15 @@ static void a_removed_item_is_not_added_again(void **state UNUSED)
 	assert_false(ledger_queue_remove(l, HOST, b, &r));
 	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
 	assert_false(new);
-	(void)add(l, 0, QUEUE_BACK, "c", "c");
-	(void)add(l, 1, QUEUE_BACK, "", "d");
-	(void)add(l, 2, QUEUE_BACK, "", "e");
+	(void)enqueue(l, 0, QUEUE_BACK, "c", "c");
+	(void)enqueue(l, 1, QUEUE_BACK, "", "d");
+	(void)enqueue(l, 2, QUEUE_BACK, "", "e");
 	assert_str(next(l, "r").payload, "c");
 	assert_true(ledger_queue_clear(l, HOST, &removed, &r));
 	assert_int_equal(removed, 2);
 	assert_str(listed(l, QUEUE_QUEUED), "");
 	assert_str(listed(l, QUEUE_RUNNING), "c ");
-	assert_true(add(l, 0, QUEUE_BACK, "", "f") > b);
+	assert_true(enqueue(l, 0, QUEUE_BACK, "", "f") > b);
 	assert_int_equal(r.issues.len, 0);
 	ledger_close(l);
 }
@@ -298,7 +298,7 @@ static void items_and_the_offset_behind_them_are_one_change(void **state UNUSED)
 	AUTO_REPORT r = REPORT_INIT;
 
 	assert_true(ledger_batch_begin(l, true, &r));
-	(void)add(l, 0, QUEUE_BACK, "1", "a");
+	(void)enqueue(l, 0, QUEUE_BACK, "1", "a");
 	assert_true(ledger_state_set(l, HOST, S("offset"), S("2"), &r));
 	assert_str(listed(other, QUEUE_QUEUED), "");
 	assert_str(offset(other), "none");
@@ -307,7 +307,7 @@ static void items_and_the_offset_behind_them_are_one_change(void **state UNUSED)
 	assert_str(offset(other), "2");
 
 	assert_true(ledger_batch_begin(l, true, &r));
-	(void)add(l, 0, QUEUE_BACK, "2", "b");
+	(void)enqueue(l, 0, QUEUE_BACK, "2", "b");
 	assert_str(next(l, "run").payload, "a");
 	assert_true(ledger_state_set(l, HOST, S("offset"), S("3"), &r));
 	ledger_batch_undo(l);
@@ -326,7 +326,7 @@ static void a_batch_with_a_failure_leaves_nothing(void **state UNUSED)
 
 	buf_fill(&large, 'x', LEDGER_VALUE_MAX + 1);
 	assert_true(ledger_batch_begin(l, true, &r));
-	(void)add(l, 0, QUEUE_BACK, "1", "a");
+	(void)enqueue(l, 0, QUEUE_BACK, "1", "a");
 	assert_false(ledger_state_set(l, HOST, S("offset"), buf_str(&large), &r));
 	assert_said(&r, "too large");
 	/* A caller that does not look at the failure makes no half change. */
@@ -337,7 +337,7 @@ static void a_batch_with_a_failure_leaves_nothing(void **state UNUSED)
 	/* It can be used as before. */
 	report_reset(&r);
 	assert_true(ledger_batch_begin(l, true, &r));
-	(void)add(l, 0, QUEUE_BACK, "1", "a");
+	(void)enqueue(l, 0, QUEUE_BACK, "1", "a");
 	assert_true(ledger_batch_commit(l, &r));
 	assert_str(listed(l, QUEUE_QUEUED), "a ");
 	ledger_close(l);
@@ -356,7 +356,7 @@ static void the_run_can_be_claimed_in_the_same_change(void **state UNUSED)
 	struct run_row row = { .id = S("turn-1"), .generation = S("g1"), .status = S("starting") };
 	bool taken;
 
-	(void)add(l, 0, QUEUE_BACK, "", "a");
+	(void)enqueue(l, 0, QUEUE_BACK, "", "a");
 	for (int i = 0; i < 2; i++) {
 		assert_true(ledger_batch_begin(l, true, &r));
 		assert_str(next(l, "turn-1").payload, "a");
@@ -579,7 +579,7 @@ static void twenty_thousand_items_stay_in_order(void **state UNUSED)
 		char key[32];
 
 		(void)snprintf(key, sizeof(key), "update/%d", i);
-		(void)add(l, 2, QUEUE_BACK, key, "{\"text\":\"what is the weather like\"}");
+		(void)enqueue(l, 2, QUEUE_BACK, key, "{\"text\":\"what is the weather like\"}");
 	}
 	assert_true(ledger_batch_commit(l, &r));
 	print_message("# %d added in %d ms\n", MANY, (int)(clock_mono_ms() - start));

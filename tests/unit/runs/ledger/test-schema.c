@@ -18,7 +18,7 @@ static void put_version(int version)
 	sqlite3 *db = NULL;
 
 	(void)umask(077);
-	assert_int_equal(sqlite3_open(in_root("ledger.db"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(at("ledger.db"), &db), SQLITE_OK);
 	execute(db, "PRAGMA journal_mode=WAL");
 	for (int i = 0; i < version; i++)
 		execute(db, ledger_migrations[i]);
@@ -73,7 +73,7 @@ static void every_older_version_becomes_this_one(void **state UNUSED)
 			static const char *const names[] = { "ledger.db", "ledger.db-wal",
 				"ledger.db-shm" };
 
-			(void)unlink(in_root(names[i]));
+			(void)unlink(at(names[i]));
 		}
 	}
 }
@@ -120,7 +120,7 @@ static void what_hosts_store_is_for_its_owner_alone(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct stat st;
 
-		assert_int_equal(stat(in_root(names[i]), &st), 0);
+		assert_int_equal(stat(at(names[i]), &st), 0);
 		assert_int_equal(st.st_mode & 0777, 0600);
 	}
 	ledger_close(l);
