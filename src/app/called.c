@@ -1,10 +1,11 @@
 #include "app/called.h"
 
-#include "app/catalog/sub-recipe.h"
 #include "app/freeze.h"
 #include "base/file.h"
 #include "graph/step.h"
 #include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
+#include "steps/compile/sub-recipe.h"
 #include "steps/language/reference.h"
 
 void called_init(struct called *c, const struct launch *l, struct str dir)
@@ -28,9 +29,10 @@ void called_done(struct called *c)
  * when the run has called no other. */
 static bool find_path(const struct called *c, const struct step *s, struct buf *path)
 {
-	struct sub_recipe sub = {
-		.word = s->recipe.text, .dir = c->from, .collections = c->launch->collections
-	};
+	struct sub_recipe sub = { .step = s,
+		.word = s->recipe.text,
+		.dir = c->from,
+		.collections = c->launch->collections };
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct reference ref;
 	size_t at = 0;
@@ -64,7 +66,7 @@ static const struct node *open_call(void *data, const struct node *call)
 		buf_str(&path), buf_str(&path), buf_str(&text), s->context.value, &ignored);
 	if (!recipe)
 		return NULL;
-	struct graph *g = step_graph(recipe, NULL, NULL);
+	struct graph *g = step_graph(recipe, &step_ops, NULL, NULL);
 	vec_push(&c->graphs, g);
 	c->from = g->steps->dir;
 	return g->root;

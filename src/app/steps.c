@@ -82,13 +82,6 @@ static bool keep(void *data, struct str path, struct str text, struct report *r)
 	return write_json(s->launch, RECIPES_FILE, s->copies, r);
 }
 
-static const char *collection(void *data, struct str name)
-{
-	const struct steps_run *s = data;
-
-	return json_string_value(json_object_getn(s->launch->collections, name.p, name.len));
-}
-
 static bool secret(void *data, struct str name)
 {
 	const struct steps_run *s = data;
@@ -274,11 +267,11 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.stream = l->stream,
 		.project = l->row.cwd.p,
 		.env = l->env,
+		.collections = l->collections,
 		.load = load,
 		.keep = keep,
 		.secret = secret,
 		.set = set,
-		.collection = collection,
 		.agent = agent,
 		.gate = gate };
 	if (!r->errors &&

@@ -4,6 +4,8 @@
 
 struct markdown_region;
 
+enum { RECIPE_MAX_BYTES = 1 << 20 }; /* of the file of a recipe, whatever its format */
+
 /* A text as read: a JSON value, or one plain command line. */
 struct doc {
 	struct source source;
@@ -15,7 +17,7 @@ struct doc {
 	const struct locator *locator; /* of another format; NULL: JSON and the above */
 };
 
-/* A value of a document, known by the way to it. Lives in the arena of whoever reads the document;
+/* A value of a document, known by the way to it. Lives in the arena of the reader of the document;
  * the root has no `up`. Where it stands in the text is found when a diagnostic needs it. */
 struct place {
 	const struct doc *doc;

@@ -95,20 +95,19 @@ struct step_call {
 struct step_host {
 	void *data;
 	unsigned max_parallel;
-	bool stream;         /* every step as if it said so */
-	const char *project; /* the run's working directory */
-	const json_t *env;   /* [NAME=VALUE] that commands get beside ours; NULL: none */
+	bool stream;               /* every step as if it said so */
+	const char *project;       /* the run's working directory */
+	const json_t *env;         /* [NAME=VALUE] that commands get beside ours; NULL: none */
+	const json_t *collections; /* name → directory of recipes; NULL: none */
 	/* The text of a recipe file, as it was when the run first called it. False with an issue.
 	 */
 	bool (*load)(void *data, struct str path, struct buf *text, struct report *r);
 	/* It is a recipe, and is being called: it stays as it is. False with an issue. */
 	bool (*keep)(void *data, struct str path, struct str text, struct report *r);
-	/* Whether the value of that variable is nobody's business. */
+	/* Whether the variable is a secret. */
 	bool (*secret)(void *data, struct str name);
 	/* A variable has got a value; `hide`: the recipe that has it says that it is a secret. */
 	void (*set)(void *data, struct str name, const json_t *value, bool hide);
-	/* The directory of a collection of recipes; NULL: there is none of that name. */
-	const char *(*collection)(void *data, struct str name);
 	/* The command of an agent step. */
 	enum step_made (*agent)(void *data, const struct node *n, const struct scope *s,
 		const struct step_call *call, struct step_command *ret, struct arena *a,

@@ -8,7 +8,7 @@
 
 /* Recipe files as read, with the files they import. */
 
-enum { RECIPE_MAX_BYTES = 1 << 20, RECIPE_CHAIN_MAX = 32 };
+enum { RECIPE_CHAIN_MAX = 32 };
 
 enum recipe_format { RECIPE_JSON, RECIPE_MARKDOWN, RECIPE_YAML };
 

@@ -8,6 +8,7 @@
 #include "graph/step.h"
 #include "recipe/fields.h"
 #include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
 #include "template/braces.h"
 
 static const json_t *member(const struct recipe *recipe, const char *name)
@@ -191,7 +192,7 @@ static struct recipe *open_steps(struct recipe_set *set, struct recipe_file *fil
 	}
 	struct recipe *recipe = mem_new(struct recipe);
 	recipe->steps = steps;
-	recipe->graph = step_graph(steps, set, free_set);
+	recipe->graph = step_graph(steps, &step_ops, set, free_set);
 	recipe->set = set;
 	recipe->file = file;
 	recipe->layer = layer;

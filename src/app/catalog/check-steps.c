@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "app/agents/step-agents.h"
-#include "app/catalog/sub-recipe.h"
 #include "base/path.h"
+#include "steps/compile/sub-recipe.h"
 #include "steps/language/reference.h"
 
 enum { RECIPES_MAX = 1000 }; /* that are opened: each calls others */
@@ -35,7 +35,7 @@ static void check_agent(struct checking *c, const struct step *s)
 		STR(name), buf_cstr(&table));
 }
 
-/* Whatever is wrong with a recipe that is called is no mistake of the one that calls. */
+/* What is wrong with a recipe that is called is not a mistake of the one that calls it. */
 static void warn(struct checking *c, struct report *found)
 {
 	vec_each (i, &found->issues)
@@ -61,11 +61,9 @@ static struct str shown_name(struct checking *c, const struct step_recipe *recip
 static void check_call(
 	struct checking *c, const struct step_recipe *recipe, const struct step *s, struct str dir)
 {
-	struct sub_recipe sub = { .word = s->recipe.text,
-		.dir = dir,
-		.name = shown_name(c, recipe, s->recipe.text),
-		.collections = c->how->collections,
-		.given = s->context.value };
+	struct sub_recipe sub = {
+		.step = s, .word = s->recipe.text, .dir = dir, .collections = c->how->collections
+	};
 	AUTO_BUF path = BUF_INIT;
 	AUTO_REPORT found = REPORT_INIT;
 	size_t at = 0;
@@ -74,25 +72,15 @@ static void check_call(
 	if (s->type != STEP_RECIPE || reference_next(s->recipe.text, &at, &ref))
 		return;
 	if (!sub_recipe_path(&sub, &path, &found)) {
-		report_warning(c->r, place_where(s->recipe.place), "step '%.*s': %.*s", STR(s->id),
-			STR(found.issues.at[0].message));
-		report_hint(c->r, "%.*s", STR(found.issues.at[0].hint));
+		warn(c, &found);
 		return;
 	}
 	void **seen = map_put(&c->seen, &c->arena, arena_str(&c->arena, buf_str(&path)));
 	if (*seen || c->seen.count > RECIPES_MAX)
 		return;
 	*seen = c;
-	AUTO_BUF text = BUF_INIT;
-	int n = sub_recipe_text(&path, &text);
-	if (n < 0) {
-		report_warning(c->r, place_where(s->recipe.place),
-			"step '%.*s': cannot read the recipe: %s", STR(s->id), strerror(-n));
-		report_hint(c->r, "it was looked for as %.*s",
-			STR(sub.name.len ? sub.name : buf_str(&path)));
-		return;
-	}
-	struct step_recipe *called = sub_recipe_open(&sub, &found);
+	struct str name = shown_name(c, recipe, s->recipe.text);
+	struct step_recipe *called = sub_recipe_open(&sub, name, &found);
 	if (called) {
 		report_move(c->r, &called->warnings);
 		check_recipe(c, called);

@@ -1,9 +1,10 @@
 #include "app/catalog/plan-steps.h"
 
 #include "app/agents/step-agents.h"
-#include "app/catalog/sub-recipe.h"
 #include "graph/step.h"
 #include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
+#include "steps/compile/sub-recipe.h"
 #include "steps/language/condition.h"
 #include "steps/language/reference.h"
 #include "steps/language/text.h"
@@ -323,16 +324,16 @@ static void plan_call(struct planned_recipe *r, const struct node *n)
 	struct step_recipe *called = NULL;
 
 	if (known && r->depth < max_depth)
-		called = sub_recipe_open(&(struct sub_recipe){ .word = buf_str(&word),
+		called = sub_recipe_open(&(struct sub_recipe){ .step = s,
+						 .word = buf_str(&word),
 						 .dir = r->graph->dir,
-						 .collections = p->host->collections,
-						 .given = s->context.value },
-			&ignored);
+						 .collections = p->host->collections },
+			S(""), &ignored);
 	if (!called) {
 		tell_note(r, n, "the recipe", buf_str(&word));
 		return;
 	}
-	struct graph *g = step_graph(called, NULL, NULL);
+	struct graph *g = step_graph(called, &step_ops, NULL, NULL);
 	struct planned_recipe inner = { .p = p,
 		.graph = g->steps,
 		.vars = called_vars(r, s, g),

@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
+#include "steps/compile/sub-recipe.h"
 #include "steps/language/reference.h"
 #include "steps/language/text.h"
 
@@ -61,34 +62,6 @@ static json_t *resolved(const json_t *value, const struct place *place, const st
 /* -- which recipe --------------------------------------------------------------------------------
  */
 
-/* `@name:path` stands in a collection; anything else beside the recipe that calls. */
-static bool locate(const struct step *step, struct str word, const struct step_call *up,
-	const struct step_host *host, struct buf *path, struct report *r)
-{
-	if (str_starts(word, S("@"))) {
-		size_t colon = str_find(word, ':', 0);
-		const char *dir =
-			colon < word.len && host->collection
-				? host->collection(host->data, str_sub(word, 1, colon - 1))
-				: NULL;
-
-		if (!dir) {
-			report_error(r, place_where(step->recipe.place),
-				"step '%.*s': there is no collection for '%.*s'", STR(step->id),
-				STR(word));
-			return report_hint(r,
-				"--collection NAME=DIR says where one is, or [collections] in "
-				"config.toml");
-		}
-		buf_printf(path, "%s/%.*s", dir, STR(str_from(word, colon + 1)));
-		return true;
-	}
-	if (!str_starts(word, S("/")))
-		buf_printf(path, "%.*s/", STR(up->dir));
-	buf_add(path, word);
-	return true;
-}
-
 static bool check_depth(const struct step *step, const struct step_call *call, struct report *r)
 {
 	if (call->depth <= call->max_depth)
@@ -99,8 +72,8 @@ static bool check_depth(const struct step *step, const struct step_call *call, s
 	return report_hint(r, "raise recursion.max_depth, or call fewer");
 }
 
-static struct graph *load(
-	struct str path, const json_t *passed, const struct step_host *host, struct report *r)
+static struct graph *load(const struct node *n, struct str path, const json_t *passed,
+	const struct step_host *host, struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
 
@@ -114,7 +87,7 @@ static struct graph *load(
 	if (!recipe)
 		return NULL;
 	if (!host->keep || host->keep(host->data, path, buf_str(&text), r))
-		return step_graph(recipe, NULL, NULL);
+		return step_graph(recipe, n->step->ops, NULL, NULL);
 	step_recipe_free(recipe);
 	return NULL;
 }
@@ -156,9 +129,14 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 	struct graph *g = NULL;
 	if (step_text_substitute(step->recipe.text, step->recipe.place, scope_vars(s), &word, r) &&
 		check_depth(step, ret, r)) {
+		struct sub_recipe sub = { .step = step,
+			.word = buf_str(&word),
+			.dir = up->dir,
+			.collections = host->collections };
+
 		made = STEP_CANNOT;
-		if (locate(step, buf_str(&word), up, host, &path, r))
-			g = load(buf_str(&path), passed, host, r);
+		if (sub_recipe_path(&sub, &path, r))
+			g = load(n, buf_str(&path), passed, host, r);
 	}
 	if (!g) {
 		json_decref(passed);

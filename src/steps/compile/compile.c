@@ -3,19 +3,13 @@
 #include <stdlib.h>
 
 #include "base/path.h"
-#include "graph/step.h"
-#include "steps/compile/ops.h"
 #include "steps/language/text.h"
 
 struct compile {
 	struct graph *graph;
 	const struct step_recipe *recipe;
+	const struct step_ops *ops;
 };
-
-const struct step *step_of(const struct node *n)
-{
-	return n->step->data;
-}
 
 static struct node *new_node(struct compile *c, enum node_kind kind, const struct place *place)
 {
@@ -27,7 +21,7 @@ static struct node *new_node(struct compile *c, enum node_kind kind, const struc
 	n->runs = true;
 	n->retry.value = 1;
 	n->step = s;
-	s->ops = &step_ops;
+	s->ops = c->ops;
 	return n;
 }
 
@@ -305,11 +299,12 @@ const struct step_recipe *step_graph_recipe(const struct graph *g)
 	return ((const struct kept_alive *)g->keep)->recipe;
 }
 
-struct graph *step_graph(struct step_recipe *recipe, void *keep, void (*keep_free)(void *keep))
+struct graph *step_graph(struct step_recipe *recipe, const struct step_ops *ops, void *keep,
+	void (*keep_free)(void *keep))
 {
 	struct graph *g = mem_new(struct graph);
 	struct kept_alive *k = mem_new(struct kept_alive);
-	struct compile c = { g, recipe };
+	struct compile c = { g, recipe, ops };
 	struct step_graph *s = arena_new(&g->arena, struct step_graph);
 
 	g->references = 1;
@@ -318,7 +313,7 @@ struct graph *step_graph(struct step_recipe *recipe, void *keep, void (*keep_fre
 	g->keep_free = let_go;
 	g->made = json_array();
 	g->steps = s;
-	s->ops = &step_ops;
+	s->ops = ops;
 	s->body = json_object_get(recipe->doc.root, recipe->stage_count ? "stages" : "steps");
 	s->path = recipe->path;
 	s->dir = arena_str(&g->arena, path_dir(recipe->path));

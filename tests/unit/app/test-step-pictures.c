@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "render/picture/picture.h"
 #include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
 
 #include "unit.h"
 
@@ -23,7 +24,7 @@ static struct buf draw(enum picture_format format, const char *steps)
 		report_text(&r, REPORT_ALL, &shown);
 		fail_msg("%s", buf_cstr(&shown));
 	}
-	struct graph *g = step_graph(recipe, NULL, NULL);
+	struct graph *g = step_graph(recipe, &step_ops, NULL, NULL);
 	picture_write(g, format, &(struct picture_options){ .title = S("t") }, &b);
 	graph_unref(g);
 	return b;

@@ -1,0 +1,46 @@
+#include "steps/compile/sub-recipe.h"
+
+#include "base/file.h"
+
+bool sub_recipe_path(const struct sub_recipe *sub, struct buf *ret, struct report *r)
+{
+	struct str word = sub->word;
+
+	if (!str_starts(word, S("@"))) {
+		if (!str_starts(word, S("/")))
+			buf_printf(ret, "%.*s/", STR(sub->dir));
+		buf_add(ret, word);
+		return true;
+	}
+	size_t colon = str_find(word, ':', 0);
+	const char *dir = colon < word.len ? json_string_value(json_object_getn(
+						     sub->collections, word.p + 1, colon - 1))
+					   : NULL;
+	if (dir) {
+		buf_printf(ret, "%s/%.*s", dir, STR(str_from(word, colon + 1)));
+		return true;
+	}
+	report_error(r, place_where(sub->step->recipe.place),
+		"step '%.*s': there is no collection for '%.*s'", STR(sub->step->id), STR(word));
+	return report_hint(
+		r, "--collection NAME=DIR says where one is, or [collections] in config.toml");
+}
+
+struct step_recipe *sub_recipe_open(const struct sub_recipe *sub, struct str name, struct report *r)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!sub_recipe_path(sub, &path, r))
+		return NULL;
+	struct str shown = name.len ? name : buf_str(&path);
+	int n = file_read(buf_cstr(&path), RECIPE_MAX_BYTES, &text);
+	if (n < 0) {
+		report_error(r, place_where(sub->step->recipe.place),
+			"step '%.*s': cannot read the recipe: %s", STR(sub->step->id),
+			strerror(-n));
+		report_hint(r, "it was looked for as %.*s", STR(shown));
+		return NULL;
+	}
+	return step_recipe_read(buf_str(&path), shown, buf_str(&text), sub->step->context.value, r);
+}
