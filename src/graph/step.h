@@ -36,8 +36,9 @@ struct step_node {
 	bool stream; /* what it prints is shown as it comes */
 	bool agent;  /* starting it counts against the limits for agents */
 	struct str agent_name;
-	bool keeps_output;   /* its output is needed when it has ended */
-	uint64_t max_output; /* bytes kept of each stream */
+	uint64_t usual_timeout_ms; /* the limit of a step whose author gives none; 0: none */
+	bool keeps_output;         /* its output is needed when it has ended */
+	uint64_t max_output;       /* bytes kept of each stream */
 	/* The pause before try k+1: initial · 2^(k-1) or always the same, at most `max`. */
 	uint64_t pause_ms, pause_max_ms;
 	bool pause_doubles;
@@ -46,7 +47,8 @@ struct step_node {
 	struct str as, collect;
 	int64_t width; /* of a parallel one; -1: as wide as the host says */
 	uint64_t max_rounds, delay_between_ms;
-	bool checkpoints; /* may be taken up in the middle */
+	uint64_t usual_rounds; /* `max_rounds` when the author gives none */
+	bool checkpoints;      /* may be taken up in the middle */
 	const struct text *condition, *break_when;
 	const struct step_update *updates;
 	size_t update_count;

@@ -10,10 +10,6 @@
 enum {
 	COLUMNS_CONDITION = 34,
 	COLUMNS_PROMPT = 36,
-	/* What a step has when its author says nothing is not worth a mark. */
-	BASH_TIMEOUT_MS = 60000,
-	AGENT_TIMEOUT_MS = 600000,
-	ROUNDS_MAX = 100,
 };
 
 const struct legend_entry legend_entries[LEGEND_COUNT] = {
@@ -96,7 +92,7 @@ static void mark_loop(struct builder *b, struct item *i, const struct node *n, s
 		buf_printf(&text, "until %.*s", STR(s->break_when->raw));
 		build_mark(b, i, tip, &text);
 	}
-	if (s->max_rounds != ROUNDS_MAX) {
+	if (s->max_rounds != s->usual_rounds) {
 		buf_printf(&text, "at most %" PRIu64, s->max_rounds);
 		build_mark(b, i, tip, &text);
 	}
@@ -110,9 +106,7 @@ static void mark_loop(struct builder *b, struct item *i, const struct node *n, s
 static void mark_work(struct builder *b, struct item *i, const struct node *n, struct buf *tip)
 {
 	uint64_t ms = n->timeout_ms.value;
-	uint64_t usual = n->kind != NODE_COMMAND ? 0
-			 : n->step->agent        ? AGENT_TIMEOUT_MS
-						 : BASH_TIMEOUT_MS;
+	uint64_t usual = n->step->usual_timeout_ms;
 	AUTO_BUF text = BUF_INIT;
 
 	if (ms && ms != usual) {

@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "steps/language/text.h"
+#include "steps/read/keys.h"
 
 struct compile {
 	struct graph *graph;
@@ -111,6 +112,7 @@ static struct node *work_node(struct compile *c, const struct step *s, bool body
 	name_step(c, n, s);
 	n->line = line_of(s);
 	n->timeout_ms.value = s->timeout_ms;
+	o->usual_timeout_ms = step_timeout_ms(s->type);
 	if (s->retry.given) {
 		n->retry.value = (uint64_t)s->retry.max_attempts;
 		o->pause_ms = s->retry.initial_delay_ms;
@@ -120,7 +122,7 @@ static struct node *work_node(struct compile *c, const struct step *s, bool body
 	o->agent = s->type == STEP_AGENT;
 	o->agent_name = s->agent.text;
 	o->stream = s->stream;
-	o->max_output = s->max_output_size ? (uint64_t)s->max_output_size : 10485760;
+	o->max_output = (uint64_t)s->max_output_size;
 	o->wait_ms = s->wait_ms;
 	o->output_stderr = s->output_stderr.text;
 	o->output_exit_code = s->output_exit_code.text;
@@ -164,6 +166,14 @@ static void set_children(struct compile *c, struct node *n, struct node **childr
 	n->child_count = count;
 }
 
+static uint64_t usual_rounds(bool each)
+{
+	struct step usual = { 0 };
+
+	keys_default(KEY_IN_STEP, &usual);
+	return (uint64_t)(each ? usual.max_iterations : usual.max_while_iterations);
+}
+
 static struct node *loop_node(struct compile *c, const struct step *s)
 {
 	bool each = s->loop == STEP_FOREACH;
@@ -184,6 +194,7 @@ static struct node *loop_node(struct compile *c, const struct step *s)
 	o->condition = text_of(c, &s->while_condition);
 	o->break_when = text_of(c, &s->break_when);
 	o->max_rounds = (uint64_t)(each ? s->max_iterations : s->max_while_iterations);
+	o->usual_rounds = usual_rounds(each);
 	o->delay_between_ms = (uint64_t)s->delay_between_ms;
 	o->checkpoints = s->checkpoint_iterations;
 	o->width = s->parallel;

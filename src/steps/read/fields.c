@@ -99,7 +99,7 @@ const struct key step_keys[] = {
 	{ NAME("foreach"), IN_STEP, A_TEXT, INTO(step, foreach, TEXT),
 		.summary = "a {{list}}: the step runs once for each item" },
 	{ NAME("as"), FOREACH_ONLY, .types = KEY_TEXT, .wanted = "the name of a variable",
-		.is_name = KEY_NAME_OTHER, INTO(step, as, TEXT), .fallback = "\"item\"",
+		.is_name = KEY_NAME_OTHER, INTO(step, as, TEXT), .fallback = "\"" STEP_AS "\"",
 		.summary = "the variable that has the item" },
 	{ NAME("collect"), LOOP_ONLY, A_NAME, INTO(step, collect, TEXT),
 		.summary = "the variable that gets the list of all results" },
@@ -319,6 +319,16 @@ bool key_strict(enum key_in in)
 {
 	return in != KEY_IN_RECIPE && in != KEY_IN_STAGE && in != KEY_IN_ORCHESTRATOR &&
 	       in != KEY_IN_ORCHESTRATOR_CONFIG;
+}
+
+uint64_t step_timeout_ms(enum step_type type)
+{
+	/* As the summary of `timeout` says. */
+	static const uint64_t limits[STEP_TYPE_COUNT] = {
+		[STEP_BASH] = 60000, [STEP_AGENT] = 600000
+	};
+
+	return type < STEP_TYPE_COUNT ? limits[type] : 0;
 }
 
 const char *step_type_name(enum step_type type)

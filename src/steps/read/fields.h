@@ -98,5 +98,10 @@ bool key_accepts(const struct key *k, const json_t *value);
 /* Whether unknown keys of that mapping are a mistake; otherwise they are ignored with a warning. */
 bool key_strict(enum key_in in);
 
+/* The limit of a try of a step that has no `timeout`; 0: none. */
+uint64_t step_timeout_ms(enum step_type type);
+/* What `as` is when it is left out. */
+#define STEP_AS "item"
+
 /* The types of steps in order, then NULL. */
 extern const char *const step_type_names[];

@@ -274,6 +274,21 @@ static void store(const struct key_reader *kr, const struct key_object *o, const
 	}
 }
 
+void keys_default(enum key_in in, void *into)
+{
+	struct key_object o = { .in = in, .into = into };
+
+	for (size_t i = 0; i < step_key_count; i++) {
+		const struct key *k = &step_keys[i];
+		bool text = k->store == KEY_STORE_TEXT || k->store == KEY_STORE_VALUE;
+
+		if (k->in != in || !k->fallback || k->store == KEY_STORE_NOT || text)
+			continue;
+		AUTO_JSON *value = json_loads(k->fallback, JSON_DECODE_ANY, NULL);
+		store(NULL, &o, k, value, NULL);
+	}
+}
+
 bool key_read(const struct key_reader *kr, const struct key_object *o, const struct key *k,
 	const json_t *value, const struct place *place)
 {

@@ -31,6 +31,9 @@ bool key_read(const struct key_reader *kr, const struct key_object *o, const str
 	const json_t *value, const struct place *place);
 /* All members of the mapping, and whether those that are required are there. */
 void keys_read(const struct key_reader *kr, const struct key_object *o);
+/* What the keys of that mapping hold when they are left out, as the table says, in the members of
+ * `into` that are numbers, booleans and words. */
+void keys_default(enum key_in in, void *into);
 /* A mapping inside `o`, which is there and is one. */
 struct key_object key_inside(
 	const struct key_reader *kr, const struct key_object *o, const struct key *k, void *into);

@@ -59,11 +59,8 @@ static void read_rate_limiting(struct step_reader *rd, const struct key_object *
 	struct step_rate_limiting *rate = &rd->keys.recipe->rate_limiting;
 	struct step_rate_backoff *b = &rate->backoff;
 
-	*b = (struct step_rate_backoff){ .enabled = true,
-		.initial_delay_ms = 1000,
-		.max_delay_ms = 60000,
-		.multiplier = 2,
-		.reset_after_success = 3 };
+	keys_default(KEY_IN_RATE_LIMITING, rate);
+	keys_default(KEY_IN_BACKOFF, b);
 	rate->given = read_inside(rd, top, "rate_limiting", rate);
 	const json_t *backoff = json_object_get(usable(top, "rate_limiting"), "backoff");
 	if (!json_is_object(backoff))
@@ -300,7 +297,7 @@ static bool read_top(struct step_recipe *out, const json_t *given, struct report
 	keys_read(&rd.keys, &top);
 	check_names(&rd);
 	read_context(&rd, &top);
-	out->recursion = (struct step_recursion){ .max_depth = 5, .max_total_steps = 100 };
+	keys_default(KEY_IN_RECURSION, &out->recursion);
 	out->recursion.given = read_inside(&rd, &top, "recursion", &out->recursion);
 	read_rate_limiting(&rd, &top);
 	read_orchestrator(&rd, &top);

@@ -4,8 +4,6 @@
 #include "steps/read/names.h"
 #include "steps/read/read.h"
 
-enum { BASH_TIMEOUT_MS = 60000, AGENT_TIMEOUT_MS = 600000 };
-
 /* One step while it is read. */
 struct subject {
 	struct step_reader *rd;
@@ -396,25 +394,20 @@ static void check_condition(struct subject *s, const struct recipe_text *t)
 
 static void set_defaults(struct step *step)
 {
-	step->max_iterations = step->max_while_iterations = 100;
-	step->max_output_size = 10485760;
-	step->retry = (struct step_retry){
-		.max_attempts = 3, .initial_delay_ms = 5000, .max_delay_ms = 300000
-	};
-	step->recursion = (struct step_recursion){ .max_depth = 5, .max_total_steps = 100 };
+	keys_default(KEY_IN_STEP, step);
+	keys_default(KEY_IN_RETRY, &step->retry);
+	keys_default(KEY_IN_RECURSION, &step->recursion);
 }
 
 /* What depends on other keys. */
 static void settle_defaults(struct step *step)
 {
 	if (!step->timeout_ms)
-		step->timeout_ms = step->type == STEP_BASH    ? BASH_TIMEOUT_MS
-				   : step->type == STEP_AGENT ? AGENT_TIMEOUT_MS
-							      : 0;
+		step->timeout_ms = step_timeout_ms(step->type);
 	if (!step->retry.given)
 		step->retry.max_attempts = 1;
 	if (step->loop == STEP_FOREACH && !step->as.text.p)
-		step->as = (struct recipe_text){ S("item"), step->place };
+		step->as = (struct recipe_text){ S(STEP_AS), step->place };
 }
 
 static struct str describe(struct step_reader *rd, const json_t *value, size_t index)
