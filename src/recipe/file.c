@@ -83,6 +83,8 @@ void recipe_set_free(struct recipe_set *set)
 		vec_done(&f->imports);
 		vec_done(&f->alias_lengths);
 		json_decref(f->object);
+		json_decref(f->yaml);
+		report_done(&f->yaml_found);
 		doc_done(&f->doc);
 	}
 	vec_done(&set->files);
@@ -144,15 +146,9 @@ static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *
 		break;
 	}
 	case RECIPE_YAML: {
-		/* What is wrong with it is told by whoever reads its steps. */
-		AUTO_REPORT later = REPORT_INIT;
-
 		f->doc.locator = &yaml_locator;
-		f->doc.root = yaml_read(source, &later);
-		if (!json_is_object(f->doc.root)) {
-			json_decref(f->doc.root);
-			f->doc.root = json_object();
-		}
+		f->yaml = yaml_read(source, &f->yaml_found);
+		f->doc.root = json_is_object(f->yaml) ? json_incref(f->yaml) : json_object();
 		return true;
 	}
 	}

@@ -27,6 +27,10 @@ struct recipe_file {
 	struct str id;   /* the file's name without its extension */
 	enum recipe_format format;
 	struct doc doc;
+	/* Of YAML: what the reader made of the text (NULL: nothing; owned) and what it found, for
+	 * the reader of the steps. */
+	json_t *yaml;
+	struct report yaml_found;
 	json_t *object; /* what doc.root becomes when references are resolved; owned */
 	struct place place;
 	VEC(struct recipe_import) imports;

@@ -183,8 +183,8 @@ static void warn_unknown_members(struct recipe *recipe)
 static struct recipe *open_steps(struct recipe_set *set, struct recipe_file *file,
 	enum recipe_layer layer, const json_t *given, struct report *r)
 {
-	struct step_recipe *steps = step_recipe_read(
-		file->path, file->doc.source.name, file->doc.source.text, given, r);
+	struct step_recipe *steps = step_recipe_of(file->path, file->doc.source.name,
+		file->doc.source.text, json_incref(file->yaml), &file->yaml_found, given, r);
 
 	if (!steps) {
 		recipe_set_free(set);

@@ -316,24 +316,33 @@ static void sort_findings(struct report *found, struct step_recipe *out, struct 
 	report_move(found->errors ? r : &out->warnings, found);
 }
 
-struct step_recipe *step_recipe_read(
-	struct str path, struct str name, struct str text, const json_t *given, struct report *r)
+struct step_recipe *step_recipe_of(struct str path, struct str name, struct str text, json_t *root,
+	struct report *found, const json_t *given, struct report *r)
 {
 	struct step_recipe *out = mem_new(struct step_recipe);
-	AUTO_REPORT found = REPORT_INIT;
 
 	out->path = arena_str(&out->arena, path);
 	out->doc.source = (struct source){ arena_str(&out->arena, name),
 		text.len > YAML_BYTES_MAX ? text : arena_str(&out->arena, text) };
 	out->doc.locator = yaml_locator_new(&out->arena);
 	out->root.doc = &out->doc;
-	out->doc.root = yaml_read(&out->doc.source, &found);
-	sort_findings(&found, out, r);
-	if (out->doc.root && read_top(out, given, r))
+	out->doc.root = root;
+	sort_findings(found, out, r);
+	if (root && read_top(out, given, r))
 		return out;
 	report_move(r, &out->warnings);
 	step_recipe_free(out);
 	return NULL;
+}
+
+struct step_recipe *step_recipe_read(
+	struct str path, struct str name, struct str text, const json_t *given, struct report *r)
+{
+	const struct source source = { name, text };
+	AUTO_REPORT found = REPORT_INIT;
+	json_t *root = yaml_read(&source, &found);
+
+	return step_recipe_of(path, name, text, root, &found, given, r);
 }
 
 void step_recipe_free(struct step_recipe *recipe)

@@ -154,6 +154,10 @@ struct step_recipe {
  */
 struct step_recipe *step_recipe_read(
 	struct str path, struct str name, struct str text, const json_t *given, struct report *r);
+/* The same for a text that yaml_read() has read: takes `root`, which may be NULL, and the issues of
+ * `found`. */
+struct step_recipe *step_recipe_of(struct str path, struct str name, struct str text, json_t *root,
+	struct report *found, const json_t *given, struct report *r);
 void step_recipe_free(struct step_recipe *recipe);
 
 /* {"steps", "stages", "variables"} of `roux show --json`: a new reference. */
