@@ -5,6 +5,10 @@
 
 /* Which file a command word executes, as a shell finds it. */
 
+/* The most that the kernel takes of one argument or one entry of the environment, its NUL included
+ * (MAX_ARG_STRLEN). */
+enum { PROGRAM_STRING_MAX = 131072 };
+
 /* The list of directories in PATH, or what a shell takes without it. */
 struct str program_search(void);
 

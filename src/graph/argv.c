@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/program.h"
 #include "template/braces.h"
 
 enum { PASSWD_MAX = 16 << 20 };
@@ -72,10 +73,10 @@ static bool check_word(const struct text *t, struct str word, struct report *r)
 		return report_error(r, w, "'%.*s' comes out with a NUL character in it",
 			STR(report_quote(r, buf_str(&shown))));
 	}
-	if (word.len + 1 > ARGUMENT_MAX) {
+	if (word.len + 1 > PROGRAM_STRING_MAX) {
 		w = braces_where(t, 0, t->raw.len);
 		report_error(r, w, "'%.*s' comes out %zu bytes long; one argument can have %d",
-			STR(report_quote(r, t->raw)), word.len, ARGUMENT_MAX - 1);
+			STR(report_quote(r, t->raw)), word.len, PROGRAM_STRING_MAX - 1);
 		return report_hint(r, "hand such data over as standard input or in a file");
 	}
 	return true;

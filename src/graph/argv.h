@@ -2,9 +2,6 @@
 
 #include "graph/node.h"
 
-/* The kernel refuses a single argument of this many bytes, its NUL included. */
-enum { ARGUMENT_MAX = 131072 };
-
 /* The words of a command resolved against a scope (command-templates.md section 8.1):
  * NULL-terminated, in the arena, at least one. False with an issue added. */
 bool argv_build(const struct node *command, const struct scope *s, struct arena *a,

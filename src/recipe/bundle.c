@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "base/program.h"
 #include "graph/argv.h"
 
 enum {
@@ -208,7 +209,9 @@ const char *const *bundle_arguments(const struct bundle *b, const struct origin 
 		return argv;
 	/* It has to fit into one argument; the deepest records go first. */
 	size_t taken = strlen(argv[at]) + sizeof(intro) + 16;
-	size_t room = taken < ARGUMENT_MAX ? MIN(ARGUMENT_MAX - taken, (size_t)BUNDLE_MAX) : 0;
+	size_t room = taken < PROGRAM_STRING_MAX
+			      ? MIN(PROGRAM_STRING_MAX - taken, (size_t)BUNDLE_MAX)
+			      : 0;
 	for (size_t depth = deepest(b) + 1; depth > 0; depth--) {
 		buf_reset(&records);
 		write_records(b, origin, depth - 1, &records);

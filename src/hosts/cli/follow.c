@@ -17,6 +17,7 @@
 #include "app/start.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/program.h"
 #include "loop/signals.h"
 #include "render/terminal/lines.h"
 #include "render/terminal/live.h"
@@ -284,7 +285,7 @@ static bool check_env(struct cli *cli, const struct opt_list *env)
 		if (entry[0] == '=' || !strchr(entry, '='))
 			ok = report_error(&cli->report, (struct where){ 0 },
 				"--env takes NAME=VALUE, found '%s'", entry);
-		else if (strlen(entry) + 1 > 131072)
+		else if (strlen(entry) + 1 > PROGRAM_STRING_MAX)
 			ok = report_error(&cli->report, (struct where){ 0 },
 				"--env %.*s is %zu bytes long; the kernel takes 131071",
 				(int)MIN(strcspn(entry, "="), (size_t)60), entry, strlen(entry));

@@ -16,7 +16,7 @@
 
 /* The command of a bash step (step-recipes.md section 7.1). */
 
-enum { COMMAND_MAX = 100000, ENTRY_MAX = 131072, SHOWN_MAX = 1000 };
+enum { COMMAND_MAX = 100000, SHOWN_MAX = 1000 };
 
 static enum step_made cannot(struct step_command *ret, int code, const char *fmt, ...) PRINTF(3, 4);
 
@@ -204,11 +204,12 @@ static enum step_made make_env(const struct node *n, const struct scope *s,
 			return cannot(ret, 126,
 				"step '%.*s': the value of env %.*s has a NUL byte in it",
 				STR(step->id), STR(step->env[i].name));
-		if (entry.len + 1 > ENTRY_MAX)
+		if (entry.len + 1 > PROGRAM_STRING_MAX)
 			return cannot(ret, 126,
 				"step '%.*s': env %.*s is %zu bytes long; the kernel takes %d: "
 				"use `stdin` or a file",
-				STR(step->id), STR(step->env[i].name), entry.len, ENTRY_MAX - 1);
+				STR(step->id), STR(step->env[i].name), entry.len,
+				PROGRAM_STRING_MAX - 1);
 		env[count++] = arena_str(a, buf_str(&entry)).p;
 		show_entry(&ret->shown, &step->env[i],
 			str_from(buf_str(&entry), step->env[i].name.len + 1), host);

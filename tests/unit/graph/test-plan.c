@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/program.h"
 #include "graph/argv.h"
 #include "graph/settings.h"
 #include "graph/walk.h"
@@ -133,7 +134,7 @@ static void an_argument_must_fit_the_kernel(void **state UNUSED)
 	AUTO_REPORT r = REPORT_INIT;
 
 	buf_adds(&values, "{\"a\":\"");
-	buf_fill(&values, 'x', ARGUMENT_MAX - 1);
+	buf_fill(&values, 'x', PROGRAM_STRING_MAX - 1);
 	buf_adds(&values, "\"}");
 	struct plan *p = plan_of("e {a}", buf_cstr(&values), &r);
 	assert_non_null(p);
