@@ -10,7 +10,7 @@ enum {
 	TEMPLATE = FIELD_IS_STRING | FIELD_IS_ARRAY | FIELD_IS_OBJECT,
 };
 
-const struct field fields[FIELD_COUNT] = {
+const struct field node_fields[FIELD_COUNT] = {
 	[FIELD_LABEL] = {
 		.name = "label",
 		.types = FIELD_IS_STRING,
@@ -140,7 +140,7 @@ static unsigned types_in(const struct field *f, enum dialect d)
 enum field_id field_find(struct str name, enum dialect d)
 {
 	for (enum field_id id = 0; id < FIELD_COUNT; id++) {
-		const struct field *f = &fields[id];
+		const struct field *f = &node_fields[id];
 
 		/* A retired field is found in order to be refused. */
 		if (str_eq(name, str_of(f->name)) && (types_in(f, d) || f->instead))
@@ -182,7 +182,7 @@ struct str field_nearest(struct str name, enum dialect d)
 	struct near near = near_to(name);
 
 	for (enum field_id id = 0; id < FIELD_COUNT; id++)
-		if (types_in(&fields[id], d))
-			near_offer(&near, str_of(fields[id].name));
+		if (types_in(&node_fields[id], d))
+			near_offer(&near, str_of(node_fields[id].name));
 	return near_best(&near);
 }

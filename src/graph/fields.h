@@ -50,7 +50,7 @@ struct field {
 	const char *instead;      /* of a retired field: what to write now */
 };
 
-extern const struct field fields[FIELD_COUNT];
+extern const struct field node_fields[FIELD_COUNT];
 
 /* The field of that name in a dialect, or FIELD_COUNT. */
 enum field_id field_find(struct str name, enum dialect d);

@@ -26,7 +26,7 @@ static bool known_word(const struct field *f, struct str word)
 static bool check_member(
 	struct reader *rd, enum field_id id, const json_t *value, const struct place *place)
 {
-	const struct field *f = &fields[id];
+	const struct field *f = &node_fields[id];
 
 	if (f->instead && rd->d == DIALECT_NOW) {
 		report_error(rd->r, place_key_where(place), "the field '%s' is retired", f->name);

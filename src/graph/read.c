@@ -236,8 +236,8 @@ static enum failure_scope failure_of(struct str word)
 static void read_setting(struct reader *rd, const struct members *m, enum field_id id,
 	enum setting_kind kind, struct setting *ret)
 {
-	if (m->at[id] && setting_read(rd->a, m->place[id], fields[id].name, m->at[id], kind, rd->d,
-				 ret, rd->r))
+	if (m->at[id] && setting_read(rd->a, m->place[id], node_fields[id].name, m->at[id], kind,
+				 rd->d, ret, rd->r))
 		collect_types(rd, ret->text);
 }
 
@@ -389,7 +389,8 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 		enum field_id said = m->at[FIELD_MODE] ? FIELD_MODE : FIELD_PARALLEL;
 
 		report_warning(&rd->g->warnings, place_where(m->place[said]),
-			"`%s` has no effect here: there is only one template", fields[said].name);
+			"`%s` has no effect here: there is only one template",
+			node_fields[said].name);
 		report_hint(&rd->g->warnings, "give `template` an array, or add `repeat`");
 	}
 	return m->at[FIELD_REPEAT] ? repeated(rd, n, parallel) : n;
@@ -454,7 +455,7 @@ static struct node *read_node(struct reader *rd, const json_t *value, const stru
 		return n;
 	}
 	report_error(rd->r, place_where(place), "found %s, expected a template: %s",
-		json_kind(value), fields[FIELD_TEMPLATE].wanted);
+		json_kind(value), node_fields[FIELD_TEMPLATE].wanted);
 	report_hint(rd->r, "a command is a text: \"echo hello\"");
 	return NULL;
 }

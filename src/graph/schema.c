@@ -82,12 +82,12 @@ json_t *schema_definitions(bool imports)
 	json_t *retired = json_array();
 
 	for (enum field_id id = 0; id < FIELD_COUNT; id++) {
-		if (fields[id].types)
-			json_object_set_new(
-				properties, fields[id].name, field_schema(&fields[id], imports));
+		if (node_fields[id].types)
+			json_object_set_new(properties, node_fields[id].name,
+				field_schema(&node_fields[id], imports));
 		else
 			json_array_append_new(
-				retired, json_pack("{s:[s]}", "required", fields[id].name));
+				retired, json_pack("{s:[s]}", "required", node_fields[id].name));
 	}
 	json_t *object = json_pack("{s:s, s:[s], s:o, s:{s:o}}", "type", "object", "required",
 		"template", "properties", properties, "not", "anyOf", retired);

@@ -45,10 +45,10 @@ bool template_unknown_option(struct str name, struct report *r)
 			return true;
 		}
 	}
-	if (id == FIELD_COUNT || id == FIELD_TEMPLATE || fields[id].instead)
+	if (id == FIELD_COUNT || id == FIELD_TEMPLATE || node_fields[id].instead)
 		return false;
-	report_hint(
-		r, "it is a field of the template: {\"%s\": …, \"template\": …}", fields[id].name);
+	report_hint(r, "it is a field of the template: {\"%s\": …, \"template\": …}",
+		node_fields[id].name);
 	return true;
 }
 

@@ -167,9 +167,9 @@ static void the_schema_is_json_and_describes_every_field(void **state UNUSED)
 	assert_string_equal(json_string_value(json_object_get(top, "$schema")),
 		"https://json-schema.org/draft/2020-12/schema");
 	for (enum field_id id = 0; id < FIELD_COUNT; id++) {
-		json_t *field = json_object_get(properties, fields[id].name);
+		json_t *field = json_object_get(properties, node_fields[id].name);
 
-		assert_int_equal(field != NULL, fields[id].types != 0);
+		assert_int_equal(field != NULL, node_fields[id].types != 0);
 		if (field)
 			assert_true(json_string_length(json_object_get(field, "description")) > 10);
 	}
