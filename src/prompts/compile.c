@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/program.h"
 #include "base/utf8.h"
 #include "prompts/direct.h"
 #include "prompts/shell-text.h"
@@ -52,7 +53,7 @@ static bool too_long(const struct compile_input *in, const struct shell_hole *h,
 	report_error(r, hole_where(in, h),
 		"{%.*s} is %zu bytes long%s; the kernel takes arguments of up to %d bytes",
 		STR(name), value, whole > value ? ", with the text around it more" : "",
-		COMPILE_ARGUMENT_MAX - 1);
+		PROGRAM_STRING_MAX - 1);
 	if (h->placeholder == PH_ROLE)
 		return report_hint(r, "use {role_file} in the agent's command");
 	if (h->placeholder == PH_PROMPT)
@@ -156,14 +157,14 @@ static bool shell_form(struct arena *a, const struct compile_input *in, const st
 	for (unsigned i = 0; i < refs.count; i++) {
 		struct str value = v->at[refs.order[i]];
 
-		if (value.len >= COMPILE_ARGUMENT_MAX)
+		if (value.len >= PROGRAM_STRING_MAX)
 			ok = too_long(in, hole_of(w, refs.order[i]), value.len, value.len, r);
 		argv[n++] = arena_cstr(a, value);
 	}
-	if (text.len >= COMPILE_ARGUMENT_MAX)
+	if (text.len >= PROGRAM_STRING_MAX)
 		ok = report_error(r, in->place ? place_where(in->place) : (struct where){ 0 },
 			"the command is %zu bytes long; a shell takes up to %d", text.len,
-			COMPILE_ARGUMENT_MAX - 1);
+			PROGRAM_STRING_MAX - 1);
 	if (!ok)
 		return false;
 	if (!script_display(in, w, v, &shown)) {
@@ -191,7 +192,7 @@ static bool check_word(const struct compile_input *in, const struct shell_walk *
 {
 	const struct shell_hole *worst = NULL;
 
-	if (word->text.len < COMPILE_ARGUMENT_MAX)
+	if (word->text.len < PROGRAM_STRING_MAX)
 		return true;
 	vec_each (h, &w->holes) {
 		if (h->offset < word->begin || h->offset >= word->end)
@@ -202,7 +203,7 @@ static bool check_word(const struct compile_input *in, const struct shell_walk *
 	if (!worst)
 		return report_error(r, (struct where){ 0 },
 			"a word of the command is %zu bytes long; the kernel takes %d",
-			word->text.len, COMPILE_ARGUMENT_MAX - 1);
+			word->text.len, PROGRAM_STRING_MAX - 1);
 	return too_long(in, worst, v->at[worst->placeholder].len, word->text.len, r);
 }
 
@@ -272,7 +273,7 @@ bool compile_check(struct str command, const struct place *place, struct report 
 	return ok;
 }
 
-bool compile(struct arena *a, const struct compile_input *in, struct compiled *ret,
+bool prompt_compile(struct arena *a, const struct compile_input *in, struct compiled *ret,
 	struct report *r, struct report *warnings)
 {
 	struct placeholder_values v;

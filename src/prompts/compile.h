@@ -34,13 +34,9 @@ struct compiled {
 	struct str display; /* a command line that can be pasted into a shell */
 };
 
-/* One argument or environment string of this many bytes, its NUL included, is too long for the
- * kernel. */
-enum { COMPILE_ARGUMENT_MAX = 131072 };
-
 /* False with issues added: a quote that never ends, a value that is too long. NUL bytes of values
  * are left out with a warning. */
-bool compile(struct arena *a, const struct compile_input *in, struct compiled *ret,
+bool prompt_compile(struct arena *a, const struct compile_input *in, struct compiled *ret,
 	struct report *r, struct report *warnings);
 
 /* What is wrong with the command itself, whatever the values: a quote that never ends. */

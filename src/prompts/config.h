@@ -66,18 +66,18 @@ const char *config_table_name(enum config_kind kind);
 /* -- fields --------------------------------------------------------------------------------------
  */
 
-enum field_type {
-	FIELD_TEXT,
-	FIELD_BOOL,
-	FIELD_SECONDS,    /* a positive number */
-	FIELD_TEXTS,      /* an array of texts */
-	FIELD_TEXT_TABLE, /* a table of texts */
-	FIELD_ANY,        /* read and ignored */
+enum config_type {
+	CONFIG_TEXT,
+	CONFIG_BOOL,
+	CONFIG_SECONDS,    /* a positive number */
+	CONFIG_TEXTS,      /* an array of texts */
+	CONFIG_TEXT_TABLE, /* a table of texts */
+	CONFIG_ANY,        /* read and ignored */
 };
 
 struct config_field {
 	const char *name;
-	enum field_type type;
+	enum config_type type;
 	unsigned kinds; /* a mask of 1 << kind */
 };
 

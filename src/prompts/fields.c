@@ -13,30 +13,30 @@ enum {
 };
 
 const struct config_field config_fields[] = {
-	{ "bin", FIELD_TEXT, AGENT },
-	{ "command", FIELD_TEXT, AGENT | SECTION },
-	{ "description", FIELD_TEXT, AGENT | SECTION },
-	{ "url", FIELD_TEXT, AGENT },
-	{ "models_url", FIELD_TEXT, AGENT },
-	{ "default_model", FIELD_TEXT, AGENT },
-	{ "models", FIELD_TEXT_TABLE, AGENT },
-	{ "stdin", FIELD_TEXT, AGENT },
-	{ "file", FIELD_TEXT, SECTION },
-	{ "prompt", FIELD_TEXT, SECTION },
-	{ "shell", FIELD_TEXT, SECTION | SETTINGS },
-	{ "command_timeout", FIELD_SECONDS, SECTION | SETTINGS },
-	{ "required", FIELD_BOOL, CONTEXT },
-	{ "tags", FIELD_TEXTS, CONTEXT },
-	{ "alias", FIELD_TEXT, TASK },
-	{ "role", FIELD_TEXT, TASK },
-	{ "agent", FIELD_TEXT, TASK },
-	{ "default_agent", FIELD_TEXT, SETTINGS },
-	{ "default_role", FIELD_TEXT, SETTINGS },
-	{ "log_level", FIELD_TEXT, SETTINGS },
-	{ "asset_download", FIELD_ANY, SETTINGS },
-	{ "asset_repo", FIELD_ANY, SETTINGS },
-	{ "asset_path", FIELD_ANY, SETTINGS },
-	{ NULL, FIELD_ANY, 0 },
+	{ "bin", CONFIG_TEXT, AGENT },
+	{ "command", CONFIG_TEXT, AGENT | SECTION },
+	{ "description", CONFIG_TEXT, AGENT | SECTION },
+	{ "url", CONFIG_TEXT, AGENT },
+	{ "models_url", CONFIG_TEXT, AGENT },
+	{ "default_model", CONFIG_TEXT, AGENT },
+	{ "models", CONFIG_TEXT_TABLE, AGENT },
+	{ "stdin", CONFIG_TEXT, AGENT },
+	{ "file", CONFIG_TEXT, SECTION },
+	{ "prompt", CONFIG_TEXT, SECTION },
+	{ "shell", CONFIG_TEXT, SECTION | SETTINGS },
+	{ "command_timeout", CONFIG_SECONDS, SECTION | SETTINGS },
+	{ "required", CONFIG_BOOL, CONTEXT },
+	{ "tags", CONFIG_TEXTS, CONTEXT },
+	{ "alias", CONFIG_TEXT, TASK },
+	{ "role", CONFIG_TEXT, TASK },
+	{ "agent", CONFIG_TEXT, TASK },
+	{ "default_agent", CONFIG_TEXT, SETTINGS },
+	{ "default_role", CONFIG_TEXT, SETTINGS },
+	{ "log_level", CONFIG_TEXT, SETTINGS },
+	{ "asset_download", CONFIG_ANY, SETTINGS },
+	{ "asset_repo", CONFIG_ANY, SETTINGS },
+	{ "asset_path", CONFIG_ANY, SETTINGS },
+	{ NULL, CONFIG_ANY, 0 },
 };
 
 const struct config_field *config_field(enum config_kind kind, struct str name)
@@ -52,15 +52,15 @@ const struct place *config_place(struct config *c, const struct config_entry *e,
 	return place_member(&c->arena, e->place, str_of(field));
 }
 
-static const char *wanted(enum field_type type)
+static const char *wanted(enum config_type type)
 {
 	static const char *const names[] = {
-		[FIELD_TEXT] = "a text in quotes",
-		[FIELD_BOOL] = "true or false",
-		[FIELD_SECONDS] = "a positive number of seconds",
-		[FIELD_TEXTS] = "an array of texts",
-		[FIELD_TEXT_TABLE] = "a table of texts",
-		[FIELD_ANY] = "anything",
+		[CONFIG_TEXT] = "a text in quotes",
+		[CONFIG_BOOL] = "true or false",
+		[CONFIG_SECONDS] = "a positive number of seconds",
+		[CONFIG_TEXTS] = "an array of texts",
+		[CONFIG_TEXT_TABLE] = "a table of texts",
+		[CONFIG_ANY] = "anything",
 	};
 
 	return names[type];
@@ -94,12 +94,12 @@ static const char *kind_of(const struct place *p, const json_t *value)
 static bool wrong(
 	const struct place *p, const struct config_field *f, const json_t *value, struct report *r)
 {
-	if (f->type == FIELD_SECONDS && json_is_number(value))
+	if (f->type == CONFIG_SECONDS && json_is_number(value))
 		report_error(r, place_where(p), "'%s' is not positive", f->name);
 	else
 		report_error(r, place_where(p), "'%s' is %s; expected %s", f->name,
 			kind_of(p, value), wanted(f->type));
-	if (f->type == FIELD_TEXT)
+	if (f->type == CONFIG_TEXT)
 		return report_hint(r, "write %s = \"…\"", f->name);
 	return report_hint(r, "give it %s", wanted(f->type));
 }
@@ -162,20 +162,20 @@ static bool check_value(struct config *c, const struct place *p, const struct co
 	const json_t *value, struct report *r)
 {
 	switch (f->type) {
-	case FIELD_TEXT:
+	case CONFIG_TEXT:
 		return is_text(p, value) ? check_nul(p, f, value, r) : wrong(p, f, value, r);
-	case FIELD_BOOL:
+	case CONFIG_BOOL:
 		return json_is_boolean(value) || wrong(p, f, value, r);
-	case FIELD_SECONDS:
+	case CONFIG_SECONDS:
 		return (json_is_number(value) && json_number_value(value) > 0) ||
 		       wrong(p, f, value, r);
-	case FIELD_TEXTS:
+	case CONFIG_TEXTS:
 		return json_is_array(value) ? check_texts(c, p, value, f, r)
 					    : wrong(p, f, value, r);
-	case FIELD_TEXT_TABLE:
+	case CONFIG_TEXT_TABLE:
 		return json_is_object(value) ? check_text_table(c, p, value, f, r)
 					     : wrong(p, f, value, r);
-	case FIELD_ANY:
+	case CONFIG_ANY:
 		return true;
 	}
 	UNREACHABLE("a field of no type");

@@ -1,8 +1,9 @@
-/* Names as people type them: whole, shortened, or wrong. */
+#include "prompts/names.h"
+
 #include <string.h>
 
 #include "base/near.h"
-#include "prompts/select.h"
+#include "prompts/placeholders.h"
 
 static bool contains_nocase(struct str s, struct str part)
 {
@@ -38,8 +39,7 @@ static bool part_of_name(const struct config_entry *e, struct str typed)
 	return contains_nocase(e->name, typed);
 }
 
-/* More names than this help nobody. */
-enum { NAMES_MAX = 60 };
+enum { NAMES_MAX = 60 }; /* that a hint lists */
 
 static void add_name(struct buf *names, struct str name, size_t before)
 {
@@ -72,7 +72,7 @@ static bool any(const struct config_entry *e, struct str typed)
 	return true;
 }
 
-void select_names(const struct config *c, enum config_kind kind, struct buf *ret)
+void names_list(const struct config *c, enum config_kind kind, struct buf *ret)
 {
 	const struct config_entry *first;
 
@@ -103,16 +103,33 @@ static const struct config_entry *unknown(
 	return NULL;
 }
 
-const struct config_entry *select_step_agent(
+size_t names_of_step_agent(struct str name, struct str ret[3])
+{
+	size_t colon = str_find(name, ':', 0), n = 0;
+
+	ret[n++] = name;
+	if (colon < name.len)
+		ret[n++] = str_from(name, colon + 1);
+	ret[n++] = S("*");
+	return n;
+}
+
+const struct config_entry *names_find_step_agent(const struct config *c, struct str name)
+{
+	const struct config_entry *found = NULL;
+	struct str tries[3];
+	size_t count = names_of_step_agent(name, tries);
+
+	for (size_t i = 0; i < count && !found; i++)
+		found = config_find(c, KIND_AGENT, tries[i]);
+	return found;
+}
+
+const struct config_entry *names_step_agent(
 	const struct config *c, struct str name, struct report *r)
 {
-	size_t colon = str_find(name, ':', 0);
-	const struct config_entry *found = config_find(c, KIND_AGENT, name);
+	const struct config_entry *found = names_find_step_agent(c, name);
 
-	if (!found && colon < name.len)
-		found = config_find(c, KIND_AGENT, str_from(name, colon + 1));
-	if (!found)
-		found = config_find(c, KIND_AGENT, S("*"));
 	return found ? found : unknown(c, KIND_AGENT, name, r);
 }
 
@@ -142,7 +159,7 @@ static const struct config_entry *exact(
 	return named ? named : task_alias(c, typed, SCOPE_GLOBAL);
 }
 
-const struct config_entry *select_named(struct config *c, enum config_kind kind, struct str typed,
+const struct config_entry *names_find(struct config *c, enum config_kind kind, struct str typed,
 	struct buf *notes, struct report *r)
 {
 	static match_fn *const ways[] = { local_prefix, global_prefix, part_of_name };
@@ -224,7 +241,7 @@ static bool typed_model(const json_t *models, struct str typed, struct str *ret,
 	return true;
 }
 
-bool select_model(struct config *c, const struct config_entry *agent, struct str typed,
+bool names_model(struct config *c, const struct config_entry *agent, struct str typed,
 	struct str *ret, struct buf *notes, struct report *r)
 {
 	const json_t *models = config_value(agent, "models");

@@ -85,7 +85,7 @@ static bool resolve_role(const struct resolve_input *in, struct resolved *ret, s
 	return section_resolve(in, role, &ret->role, r, warnings);
 }
 
-bool resolve(const struct resolve_input *in, struct resolved *ret, struct report *r,
+bool prompt_resolve(const struct resolve_input *in, struct resolved *ret, struct report *r,
 	struct report *warnings)
 {
 	const struct selection *s = in->selection;

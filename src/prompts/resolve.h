@@ -40,7 +40,7 @@ struct resolved {
 
 /* Reads files and runs section commands. False with issues added when the role or the task cannot
  * be had; what befalls a context is a warning. To be ended in any case. */
-bool resolve(const struct resolve_input *in, struct resolved *ret, struct report *r,
+bool prompt_resolve(const struct resolve_input *in, struct resolved *ret, struct report *r,
 	struct report *warnings);
 void resolved_done(struct resolved *d);
 

@@ -83,7 +83,7 @@ static const struct config_entry *written(
 	if (e && !config_any_agent(e))
 		return e;
 	AUTO_BUF names = BUF_INIT;
-	select_names(x->config, kind, &names);
+	names_list(x->config, kind, &names);
 	report_error(x->r, place_where(place), "there is no %s '%.*s'", config_kind_name(kind),
 		STR(report_quote(x->r, name)));
 	report_hint(x->r, names.len ? "there are: %s" : "none is configured", buf_cstr(&names));
@@ -108,9 +108,9 @@ static const struct config_entry *by_precedence(const struct chooser *x, enum co
 	struct str preset = config_setting_text(x->config, in_settings);
 
 	if (typed.len && x->request->bare && kind == KIND_AGENT)
-		found = select_step_agent(x->config, typed, x->r);
+		found = names_step_agent(x->config, typed, x->r);
 	else if (typed.len)
-		found = select_named(x->config, kind, typed, &x->ret->notes, x->r);
+		found = names_find(x->config, kind, typed, &x->ret->notes, x->r);
 	else if (task && config_text(task, in_task).len)
 		found = written(x, kind, config_text(task, in_task),
 			config_place(x->config, task, in_task));
@@ -151,7 +151,7 @@ static bool choose_agent(struct chooser *x)
 	if (!x->ret->agent)
 		return no_agent(x);
 	return select_check_agent(x->config, x->ret->agent, x->r) &&
-	       select_model(
+	       names_model(
 		       x->config, x->ret->agent, q->model, &x->ret->model, &x->ret->notes, x->r);
 }
 
@@ -194,7 +194,7 @@ static bool choose_task(struct chooser *x)
 		return true;
 	}
 	const struct config_entry *e =
-		select_named(x->config, KIND_TASK, q->task, &x->ret->notes, x->r);
+		names_find(x->config, KIND_TASK, q->task, &x->ret->notes, x->r);
 	x->ret->has_task = e != NULL;
 	if (!e)
 		return false;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "prompts/config.h"
+#include "prompts/names.h"
 #include "prompts/placeholders.h"
 
-/* What somebody wants to launch. Texts are bytes and are never read as options, names or paths
+/* What is to be launched. Texts are bytes and are never read as options, names or paths
  * unless this says so. */
 enum prompt_mode { MODE_START, MODE_PROMPT, MODE_TASK };
 
@@ -16,8 +16,8 @@ struct prompt_request {
 	bool no_role;
 	const struct str *contexts; /* terms, each perhaps a list with commas */
 	size_t context_count;
-	/* A step of a recipe, which means the same for everybody: neither contexts nor a role
-	 * unless they are named, and its agent's name is exact (select_step_agent()). */
+	/* A step of a recipe, which means the same for every user: neither contexts nor a role
+	 * unless they are named, and its agent's name is exact (names_step_agent()). */
 	bool bare;
 	struct str stands; /* paths in the request are taken from here; absolute */
 };
@@ -47,18 +47,6 @@ bool select_all(struct config *c, const struct prompt_request *q, struct selecti
 	struct report *r, struct report *warnings);
 void selection_done(struct selection *s);
 
-/* The agent that a step of a recipe names: `space:name` whole, then `name`, then the one for any
- * other name, [agents."*"]. NULL with an issue added. */
-const struct config_entry *select_step_agent(
-	const struct config *c, struct str name, struct report *r);
-/* What a name typed by a person means. NULL with an issue added. */
-const struct config_entry *select_named(struct config *c, enum config_kind kind, struct str typed,
-	struct buf *notes, struct report *r);
-/* What there is to choose from, with commas: for hints. */
-void select_names(const struct config *c, enum config_kind kind, struct buf *ret);
-/* The model of an agent; `typed` may be empty. False with an issue added. */
-bool select_model(struct config *c, const struct config_entry *agent, struct str typed,
-	struct str *ret, struct buf *notes, struct report *r);
 /* Whether an agent can be launched: bin, command, {bin} in it. */
 bool select_check_agent(struct config *c, const struct config_entry *agent, struct report *r);
 

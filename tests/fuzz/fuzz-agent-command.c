@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	v.at[PH_PROMPT] = v.at[PH_ROLE] = v.at[PH_MODEL] = buf_str(&prompt);
 	v.at[PH_BIN] = S("agent");
 	v.at[PH_DATE] = S("2025-01-07T14:30:00Z");
-	bool ok = compile(&a,
+	bool ok = prompt_compile(&a,
 		&(struct compile_input){ .command = command,
 			.places = IN_AGENT,
 			.values = &v,

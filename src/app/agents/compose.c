@@ -135,7 +135,7 @@ static bool compile_launch(struct preparation *p, struct compiled *ret, struct r
 	struct config *c = &p->l->config;
 	const struct config_entry *agent = p->l->selection.agent;
 
-	return compile(&p->l->arena,
+	return prompt_compile(&p->l->arena,
 		&(struct compile_input){ .command = config_text(agent, "command"),
 			.place = config_place(c, agent, "command"),
 			.places = p->ask->places,
@@ -224,12 +224,12 @@ static bool resolve_texts(struct preparation *p)
 {
 	struct prompts_launch *l = p->l;
 
-	bool ok = resolve(&(struct resolve_input){ .config = &l->config,
-				  .request = &p->ask->request,
-				  .selection = &l->selection,
-				  .date = buf_str(&l->date),
-				  .run = prompts_run_section,
-				  .run_data = l },
+	bool ok = prompt_resolve(&(struct resolve_input){ .config = &l->config,
+					 .request = &p->ask->request,
+					 .selection = &l->selection,
+					 .date = buf_str(&l->date),
+					 .run = prompts_run_section,
+					 .run_data = l },
 		&l->resolved, p->r, &l->warnings);
 	if (l->signal)
 		return report_error(

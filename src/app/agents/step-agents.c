@@ -7,11 +7,10 @@
 
 #include "app/agents/compose.h"
 #include "base/path.h"
+#include "base/program.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
 #include "steps/language/text.h"
-
-enum { ENTRY_MAX = 131072 }; /* of one string of an environment, with its NUL */
 
 struct step_agents {
 	const json_t *given;
@@ -84,22 +83,10 @@ void step_agents_free(struct step_agents *agents)
 /* -- finding -------------------------------------------------------------------------------------
  */
 
-/* The ways to look an agent up: `space:name` whole, then `name`, then whoever takes everything. */
-static size_t ways(struct str name, struct str ret[3])
-{
-	size_t colon = str_find(name, ':', 0), n = 0;
-
-	ret[n++] = name;
-	if (colon < name.len)
-		ret[n++] = str_from(name, colon + 1);
-	ret[n++] = S("*");
-	return n;
-}
-
 static const char *given_command(const struct step_agents *agents, struct str name)
 {
 	struct str tries[3];
-	size_t count = ways(name, tries);
+	size_t count = names_of_step_agent(name, tries);
 
 	for (size_t i = 0; i < count; i++) {
 		const json_t *command = json_object_getn(agents->given, tries[i].p, tries[i].len);
@@ -127,18 +114,7 @@ static bool load(struct step_agents *agents, struct report *r)
 static const struct config_entry *registered(
 	struct step_agents *agents, struct str name, struct report *r)
 {
-	struct str tries[3];
-	size_t count = ways(name, tries);
-
-	if (!load(agents, r))
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		const struct config_entry *e = config_find(&agents->config, KIND_AGENT, tries[i]);
-
-		if (e)
-			return e;
-	}
-	return NULL;
+	return load(agents, r) ? names_find_step_agent(&agents->config, name) : NULL;
 }
 
 bool step_agent_known(struct step_agents *agents, struct str name)
@@ -244,12 +220,12 @@ static enum step_made make_env(const struct step *step, const struct step_call *
 	env[n++] = config.p;
 	env[n] = NULL;
 	ret->env = env;
-	if (config.len < ENTRY_MAX)
+	if (config.len < PROGRAM_STRING_MAX)
 		return STEP_MADE;
 	buf_printf(&ret->why,
 		"step '%.*s': ROUX_AGENT_CONFIG is %zu bytes long; the kernel takes %d: put less "
 		"into agent_config",
-		STR(step->id), config.len, ENTRY_MAX - 1);
+		STR(step->id), config.len, PROGRAM_STRING_MAX - 1);
 	ret->code = 126;
 	return STEP_CANNOT;
 }
@@ -310,7 +286,7 @@ static enum step_made make_given(struct step_agents *agents, const struct step *
 	if (!(used & (1u << PH_PROMPT | 1u << PH_PROMPT_FILE)))
 		buf_add(&ret->in, prompt);
 	struct arena home = ARENA_INIT;
-	bool ok = compile(a,
+	bool ok = prompt_compile(a,
 		&(struct compile_input){ .command = str_of(command),
 			.places = IN_AGENT | IN_STEP,
 			.values = &v,
@@ -335,9 +311,12 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 	AUTO_REPORT why = REPORT_INIT;
 	struct prompts_launch *l = mem_new(struct prompts_launch);
 
-	json_array_foreach(contexts, i, item) if (json_is_string(item) && count < ARRAY_SIZE(terms))
-		terms[count++] = json_str(item);
 	vec_push(&agents->launches, l);
+	json_array_foreach(contexts, i, item)
+	{
+		if (json_is_string(item) && count < ARRAY_SIZE(terms))
+			terms[count++] = json_str(item);
+	}
 	struct prompts_ask ask = { .request = { .mode = MODE_PROMPT,
 					   .text = prompt,
 					   .agent = entry->name,
@@ -356,7 +335,8 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 		.mode = step->mode.text,
 		.provider = step->provider.text,
 		.called = step->agent.text };
-	if (!prompts_prepare(&ask, l, &why))
+	bool ready = prompts_prepare(&ask, l, &why);
+	if (!ready)
 		return fail_with(ret, step, &why);
 	*c = l->compiled;
 	if (l->gives_stdin)

@@ -34,7 +34,7 @@ static int look(struct cli *cli, enum config_kind kind, const struct look_opts *
 		prompts_list(&c, kind, o->common.json, &text);
 	} else if (ok) {
 		const struct config_entry *e =
-			select_named(&c, kind, str_of(words[0]), &notes, &cli->report);
+			names_find(&c, kind, str_of(words[0]), &notes, &cli->report);
 
 		ok = e != NULL;
 		if (e)

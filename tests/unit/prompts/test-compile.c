@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/program.h"
 
 #include "unit.h"
 
@@ -51,7 +52,7 @@ static void compile_with(struct arena *a, struct str command, struct str value, 
 	v.at[PH_PROMPT] = value;
 	v.at[PH_ROLE] = S("you're \"it\" $(touch pwned)");
 	v.at[PH_MODEL] = S("m 1");
-	bool ok = compile(a,
+	bool ok = prompt_compile(a,
 		&(struct compile_input){ .command = command,
 			.places = IN_AGENT,
 			.values = &v,
@@ -315,7 +316,7 @@ static void refuse(struct str command, struct str value, struct buf *told)
 
 	v.at[PH_BIN] = S("x");
 	v.at[PH_PROMPT] = v.at[PH_ROLE] = value;
-	assert_false(compile(&a,
+	assert_false(prompt_compile(&a,
 		&(struct compile_input){
 			.command = command, .places = IN_AGENT, .values = &v, .shell = "sh" },
 		&c, &r, &r));
@@ -353,7 +354,7 @@ static void what_the_kernel_would_refuse_is_found_before(void **state UNUSED)
 	static const char *const commands[] = { "{bin} '{prompt}'", "{bin} '{prompt}' | cat",
 		"V='{prompt}' {bin}" };
 
-	buf_fill(&value, 'x', COMPILE_ARGUMENT_MAX);
+	buf_fill(&value, 'x', PROGRAM_STRING_MAX);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		AUTO_BUF told = BUF_INIT;
 
@@ -369,7 +370,7 @@ static void what_the_kernel_would_refuse_is_found_before(void **state UNUSED)
 	struct arena a = ARENA_INIT;
 	struct compiled c;
 	AUTO_BUF got = BUF_INIT;
-	buf_truncate(&value, COMPILE_ARGUMENT_MAX - 1);
+	buf_truncate(&value, PROGRAM_STRING_MAX - 1);
 	compile_with(&a, S("{bin} %s {prompt}"), buf_str(&value), "sh", &c);
 	really_run(&c, &got);
 	assert_bytes(buf_str(&got), buf_str(&value));
@@ -385,7 +386,7 @@ static void nul_bytes_are_left_out_with_a_warning(void **state UNUSED)
 
 	v.at[PH_BIN] = S("x");
 	v.at[PH_PROMPT] = S("a\0b\0");
-	assert_true(compile(&a,
+	assert_true(prompt_compile(&a,
 		&(struct compile_input){
 			.command = S("{bin} {prompt} {prompt}"), .places = IN_AGENT, .values = &v },
 		&c, &r, &r));

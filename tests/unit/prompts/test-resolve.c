@@ -37,12 +37,12 @@ static bool compose(struct house *h, struct runner *r, const char *text, struct 
 		q.instructions = S("{file} $(x)");
 	}
 	assert_true(select_all(&h->config, &q, &s, &h->report, &h->warnings));
-	bool ok = resolve(&(struct resolve_input){ .config = &h->config,
-				  .request = &q,
-				  .selection = &s,
-				  .date = S("DATE"),
-				  .run = run,
-				  .run_data = r },
+	bool ok = prompt_resolve(&(struct resolve_input){ .config = &h->config,
+					 .request = &q,
+					 .selection = &s,
+					 .date = S("DATE"),
+					 .run = run,
+					 .run_data = r },
 		d, &h->report, &h->warnings);
 	selection_done(&s);
 	return ok;
