@@ -504,6 +504,17 @@ gated() {
 	is "$(roux resume it --json 2>/dev/null | of_json 'd["context"]["a"]')" hello
 }
 
+@test "an agent of a step gets every context that the step names" {
+	mkdir -p "$HOME/.config/start"
+	printf '[agents.show]\nbin = "printf"\ncommand = "{bin} %%s {prompt}"\n' >"$HOME/.config/start/agents.toml"
+	seq -f "[contexts.c%g]
+prompt = 'context'" 70 >"$HOME/.config/start/contexts.toml"
+	recipe it.yaml <<-END
+	steps: [{id: a, agent: show, prompt: "hello", agent_config: {contexts: [$(seq -s, -f c%g 70)]}, output: a}]
+	END
+	is "$(roux run --foreground --json it.yaml 2>/dev/null | of_json 'd["context"]["a"].count("context")')" 70
+}
+
 @test "many rounds need no more memory than few" {
 	unsanitized
 	local few many

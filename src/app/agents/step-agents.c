@@ -305,16 +305,17 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 {
 	const json_t *config = step->agent_config.value;
 	const json_t *contexts = json_object_get(config, "contexts");
-	struct str terms[64];
+	struct str *terms;
 	size_t count = 0, i;
 	json_t *item;
 	AUTO_REPORT why = REPORT_INIT;
 	struct prompts_launch *l = mem_new(struct prompts_launch);
 
 	vec_push(&agents->launches, l);
+	terms = mem_alloc(sizeof(*terms) * (json_array_size(contexts) + 1));
 	json_array_foreach(contexts, i, item)
 	{
-		if (json_is_string(item) && count < ARRAY_SIZE(terms))
+		if (json_is_string(item))
 			terms[count++] = json_str(item);
 	}
 	struct prompts_ask ask = { .request = { .mode = MODE_PROMPT,
@@ -336,6 +337,7 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 		.provider = step->provider.text,
 		.called = step->agent.text };
 	bool ready = prompts_prepare(&ask, l, &why);
+	free(terms);
 	if (!ready)
 		return fail_with(ret, step, &why);
 	*c = l->compiled;
