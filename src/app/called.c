@@ -30,14 +30,14 @@ void called_done(struct called *c)
 static bool find_path(const struct called *c, const struct step *s, struct buf *path)
 {
 	struct sub_recipe sub = { .step = s,
-		.word = s->recipe.text,
+		.word = s->called.recipe.text,
 		.dir = c->from,
 		.collections = c->launch->collections };
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct reference ref;
 	size_t at = 0;
 
-	if (!reference_next(s->recipe.text, &at, &ref))
+	if (!reference_next(s->called.recipe.text, &at, &ref))
 		return sub_recipe_path(&sub, path, &ignored);
 	if (json_object_size(c->copies) != 1)
 		return false;
@@ -63,7 +63,7 @@ static const struct node *open_call(void *data, const struct node *call)
 	if (file_read(buf_cstr(&file), RECIPE_MAX_BYTES, &text) < 0)
 		return NULL;
 	struct step_recipe *recipe = step_recipe_read(
-		buf_str(&path), buf_str(&path), buf_str(&text), s->context.value, &ignored);
+		buf_str(&path), buf_str(&path), buf_str(&text), s->called.context.value, &ignored);
 	if (!recipe)
 		return NULL;
 	struct graph *g = step_graph(recipe, &step_ops, NULL, NULL);

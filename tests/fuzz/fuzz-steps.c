@@ -21,8 +21,8 @@ static void check_recipe(const struct step_recipe *recipe)
 
 		HOLDS(s->order == i && s->id.len && s->type < STEP_TYPE_COUNT);
 		HOLDS(w.offset + w.length <= recipe->doc.source.text.len);
-		HOLDS(s->loop == STEP_FOREACH ? s->as.text.len > 0 : true);
-		HOLDS(s->type != STEP_BASH || s->command.text.len);
+		HOLDS(s->loop == STEP_FOREACH ? s->rounds.as.text.len > 0 : true);
+		HOLDS(s->type != STEP_BASH || s->bash.command.text.len);
 		HOLDS(s->parent == NULL || s->parent->order < i);
 	}
 }

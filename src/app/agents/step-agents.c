@@ -146,7 +146,7 @@ static enum step_made no_agent(
 	bool first = true;
 
 	buf_printf(&ret->why, "step '%.*s': there is no agent '%.*s'; configured: ", STR(step->id),
-		STR(step->agent.text));
+		STR(step->agent.name.text));
 	json_object_foreach((json_t *)agents->given, name, command)
 	{
 		buf_printf(&ret->why, "%s%s", first ? "" : ", ", name);
@@ -160,11 +160,11 @@ static enum step_made no_agent(
 	if (first)
 		buf_adds(&ret->why, "none");
 	AUTO_BUF table = BUF_INIT;
-	step_agent_table(step->agent.text, &table);
+	step_agent_table(step->agent.name.text, &table);
 	buf_printf(&ret->why,
 		"\nhint: --agent '%.*s=COMMAND' gives one for this run, or put [%s] with bin and "
 		"command into agents.toml",
-		STR(step->agent.text), buf_cstr(&table));
+		STR(step->agent.name.text), buf_cstr(&table));
 	ret->code = 127;
 	return STEP_CANNOT;
 }
@@ -175,9 +175,10 @@ static enum step_made no_agent(
 static bool prompt_text(
 	const struct step *step, const struct scope *s, struct buf *b, struct report *r)
 {
-	if (step->mode.text.len)
-		buf_printf(b, "MODE: %.*s\n\n", STR(step->mode.text));
-	if (!step_text_substitute(step->prompt.text, step->prompt.place, scope_vars(s), b, r))
+	if (step->agent.mode.text.len)
+		buf_printf(b, "MODE: %.*s\n\n", STR(step->agent.mode.text));
+	if (!step_text_substitute(
+		    step->agent.prompt.text, step->agent.prompt.place, scope_vars(s), b, r))
 		return false;
 	if (step->parse_json)
 		buf_adds(b, "\n\nEnd your answer with the result as JSON, and nothing behind it.");
@@ -197,9 +198,9 @@ static struct str config_entry(
 	AUTO_JSON *config = json_object();
 	AUTO_BUF text = BUF_INIT;
 
-	add_member(config, "agent_config", &step->agent_config);
-	add_member(config, "provider_preferences", &step->provider_preferences);
-	add_member(config, "model_role", &step->model_role);
+	add_member(config, "agent_config", &step->agent.config);
+	add_member(config, "provider_preferences", &step->agent.provider_preferences);
+	add_member(config, "model_role", &step->agent.model_role);
 	add_member(config, "orchestrator", &recipe->orchestrator);
 	json_write(&text, config, 0);
 	return arena_printf(a, "ROUX_AGENT_CONFIG=%s", buf_cstr(&text));
@@ -215,7 +216,7 @@ static enum step_made make_env(const struct step *step, const struct step_call *
 		env[n++] = arena_str(a, str_of(c->env[i])).p;
 	env[n++] = arena_printf(a, "ROUX_STEP_ID=%.*s", STR(step->id)).p;
 	env[n++] = arena_printf(a, "ROUX_RECIPE_DIR=%.*s", STR(call->dir)).p;
-	env[n++] = arena_printf(a, "ROUX_AGENT=%.*s", STR(step->agent.text)).p;
+	env[n++] = arena_printf(a, "ROUX_AGENT=%.*s", STR(step->agent.name.text)).p;
 	struct str config = config_entry(step_graph_recipe(call->graph), step, a);
 	env[n++] = config.p;
 	env[n] = NULL;
@@ -262,11 +263,11 @@ static enum step_made make_given(struct step_agents *agents, const struct step *
 	}
 	prompt_date(&date, (int64_t)time(NULL));
 	v.at[PH_DATE] = buf_str(&date);
-	v.at[PH_MODEL] = step->model.text.p ? step->model.text : S("");
+	v.at[PH_MODEL] = step->agent.model.text.p ? step->agent.model.text : S("");
 	v.at[PH_PROMPT] = prompt;
-	v.at[PH_AGENT] = step->agent.text;
-	v.at[PH_MODE] = step->mode.text.p ? step->mode.text : S("");
-	v.at[PH_PROVIDER] = step->provider.text.p ? step->provider.text : S("");
+	v.at[PH_AGENT] = step->agent.name.text;
+	v.at[PH_MODE] = step->agent.mode.text.p ? step->agent.mode.text : S("");
+	v.at[PH_PROVIDER] = step->agent.provider.text.p ? step->agent.provider.text : S("");
 	v.at[PH_STEP] = step->id;
 	if (agents->dry) {
 		v.at[PH_PROMPT_FILE] = S("{prompt_file}");
@@ -303,7 +304,7 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 	const struct config_entry *entry, struct str prompt, struct compiled *c,
 	struct step_command *ret)
 {
-	const json_t *config = step->agent_config.value;
+	const json_t *config = step->agent.config.value;
 	const json_t *contexts = json_object_get(config, "contexts");
 	struct str *terms;
 	size_t count = 0, i;
@@ -318,24 +319,26 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 		if (json_is_string(item))
 			terms[count++] = json_str(item);
 	}
-	struct prompts_ask ask = { .request = { .mode = MODE_PROMPT,
-					   .text = prompt,
-					   .agent = entry->name,
-					   .model = step->model.text.p ? step->model.text : S(""),
-					   .role = json_str(json_object_get(config, "role")),
-					   .contexts = terms,
-					   .context_count = count,
-					   .bare = true,
-					   .stands = agents->cwd },
+	struct prompts_ask ask = {
+		.request = { .mode = MODE_PROMPT,
+			.text = prompt,
+			.agent = entry->name,
+			.model = step->agent.model.text.p ? step->agent.model.text : S(""),
+			.role = json_str(json_object_get(config, "role")),
+			.contexts = terms,
+			.context_count = count,
+			.bare = true,
+			.stands = agents->cwd },
 		.cwd = agents->cwd,
 		.use_local = true,
 		.dry = agents->dry,
 		.io = PROMPTS_CAPTURED,
 		.places = IN_AGENT | IN_STEP,
 		.step = step->id,
-		.mode = step->mode.text,
-		.provider = step->provider.text,
-		.called = step->agent.text };
+		.mode = step->agent.mode.text,
+		.provider = step->agent.provider.text,
+		.called = step->agent.name.text
+	};
 	bool ready = prompts_prepare(&ask, l, &why);
 	free(terms);
 	if (!ready)
@@ -355,7 +358,7 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 /* A role and contexts may be what commands print. */
 static bool wants_sections(const struct step *step)
 {
-	const json_t *config = step->agent_config.value;
+	const json_t *config = step->agent.config.value;
 
 	return json_object_get(config, "role") || json_object_get(config, "contexts");
 }
@@ -363,10 +366,10 @@ static bool wants_sections(const struct step *step)
 bool step_agent_plan(struct step_agents *agents, const struct step *step, struct str prompt,
 	struct step_command *ret, struct arena *a)
 {
-	const char *command = given_command(agents, step->agent.text);
+	const char *command = given_command(agents, step->agent.name.text);
 	AUTO_REPORT why = REPORT_INIT;
 	const struct config_entry *entry =
-		command ? NULL : registered(agents, step->agent.text, &why);
+		command ? NULL : registered(agents, step->agent.name.text, &why);
 	struct compiled c = { 0 };
 	enum step_made made = STEP_CANNOT;
 
@@ -385,7 +388,7 @@ enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
 	struct step_command *ret, struct arena *a, struct report *r)
 {
 	const struct step *step = step_of(n);
-	const char *command = given_command(agents, step->agent.text);
+	const char *command = given_command(agents, step->agent.name.text);
 	const struct config_entry *entry = NULL;
 	enum step_made made = STEP_MADE;
 	AUTO_BUF prompt = BUF_INIT;
@@ -396,7 +399,7 @@ enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
 	if (!prompt_text(step, s, &prompt, r))
 		return STEP_MISTAKE;
 	if (!command)
-		entry = registered(agents, step->agent.text, &why);
+		entry = registered(agents, step->agent.name.text, &why);
 	if (why.errors)
 		return fail_with(ret, step, &why);
 	if (!command && !entry)

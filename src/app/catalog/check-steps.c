@@ -21,11 +21,11 @@ static void check_recipe(struct checking *c, const struct step_recipe *recipe);
 
 static void check_agent(struct checking *c, const struct step *s)
 {
-	struct str name = s->agent.text;
+	struct str name = s->agent.name.text;
 
 	if (s->type != STEP_AGENT || !name.len || step_agent_known(c->agents, name))
 		return;
-	report_warning(c->r, place_where(s->agent.place),
+	report_warning(c->r, place_where(s->agent.name.place),
 		"step '%.*s': no agent '%.*s' is configured", STR(s->id), STR(name));
 	AUTO_BUF table = BUF_INIT;
 	step_agent_table(name, &table);
@@ -61,15 +61,16 @@ static struct str shown_name(struct checking *c, const struct step_recipe *recip
 static void check_call(
 	struct checking *c, const struct step_recipe *recipe, const struct step *s, struct str dir)
 {
-	struct sub_recipe sub = {
-		.step = s, .word = s->recipe.text, .dir = dir, .collections = c->how->collections
-	};
+	struct sub_recipe sub = { .step = s,
+		.word = s->called.recipe.text,
+		.dir = dir,
+		.collections = c->how->collections };
 	AUTO_BUF path = BUF_INIT;
 	AUTO_REPORT found = REPORT_INIT;
 	size_t at = 0;
 	struct reference ref;
 
-	if (s->type != STEP_RECIPE || reference_next(s->recipe.text, &at, &ref))
+	if (s->type != STEP_RECIPE || reference_next(s->called.recipe.text, &at, &ref))
 		return;
 	if (!sub_recipe_path(&sub, &path, &found)) {
 		warn(c, &found);
@@ -79,7 +80,7 @@ static void check_call(
 	if (*seen || c->seen.count > RECIPES_MAX)
 		return;
 	*seen = c;
-	struct str name = shown_name(c, recipe, s->recipe.text);
+	struct str name = shown_name(c, recipe, s->called.recipe.text);
 	struct step_recipe *called = sub_recipe_open(&sub, name, &found);
 	if (called) {
 		report_move(c->r, &called->warnings);

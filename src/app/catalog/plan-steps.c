@@ -74,13 +74,13 @@ static void forget_name(json_t *vars, struct str name)
 static void forget(json_t *vars, const struct step *s)
 {
 	forget_name(vars, s->output.text);
-	forget_name(vars, s->collect.text);
-	forget_name(vars, s->output_stderr.text);
-	forget_name(vars, s->output_exit_code.text);
-	for (size_t i = 0; i < s->update_context_count; i++)
-		forget_name(vars, s->update_context[i].name);
-	for (size_t i = 0; i < s->step_count; i++)
-		forget(vars, s->steps[i]);
+	forget_name(vars, s->rounds.collect.text);
+	forget_name(vars, s->bash.output_stderr.text);
+	forget_name(vars, s->bash.output_exit_code.text);
+	for (size_t i = 0; i < s->rounds.update_context_count; i++)
+		forget_name(vars, s->rounds.update_context[i].name);
+	for (size_t i = 0; i < s->rounds.step_count; i++)
+		forget(vars, s->rounds.steps[i]);
 }
 
 /* Whether a condition is known to be false. *open: it is not known at all. */
@@ -134,9 +134,9 @@ static const char *directory(struct planned_recipe *r, const struct step *s)
 	AUTO_BUF dir = BUF_INIT;
 	const char *project = r->p->host->cwd ? r->p->host->cwd : ".";
 
-	if (!s->cwd.text.p)
+	if (!s->bash.cwd.text.p)
 		return NULL;
-	(void)partly(s->cwd.text, r->vars, &dir);
+	(void)partly(s->bash.cwd.text, r->vars, &dir);
 	return dir.len && dir.p[0] == '/'
 		       ? arena_str(&r->p->scratch, buf_str(&dir)).p
 		       : arena_printf(&r->p->scratch, "%s/%s", project, buf_cstr(&dir)).p;
@@ -158,9 +158,10 @@ static void plan_bash(struct planned_recipe *r, const struct node *n)
 	struct arena *a = &r->p->scratch;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)partly(s->command.text, r->vars, &text);
-	const char *argv[] = { s->shell.text.p ? arena_str(a, s->shell.text).p : "/bin/bash", "-c",
-		arena_str(a, buf_str(&text)).p, NULL };
+	(void)partly(s->bash.command.text, r->vars, &text);
+	const char *argv[] = { s->bash.shell.text.p ? arena_str(a, s->bash.shell.text).p
+						    : "/bin/bash",
+		"-c", arena_str(a, buf_str(&text)).p, NULL };
 	tell_command(r, n, argv, 3);
 }
 
@@ -172,13 +173,13 @@ static void plan_agent(struct planned_recipe *r, const struct node *n)
 	struct step_command made = { 0 };
 	AUTO_BUF prompt = BUF_INIT;
 
-	if (s->mode.text.len)
-		buf_printf(&prompt, "MODE: %.*s\n\n", STR(s->mode.text));
-	(void)partly(s->prompt.text, r->vars, &prompt);
+	if (s->agent.mode.text.len)
+		buf_printf(&prompt, "MODE: %.*s\n\n", STR(s->agent.mode.text));
+	(void)partly(s->agent.prompt.text, r->vars, &prompt);
 	if (step_agent_plan(r->p->agents, s, buf_str(&prompt), &made, a)) {
 		tell_command(r, n, made.argv, made.argc);
 	} else {
-		const char *argv[] = { arena_str(a, s->agent.text).p,
+		const char *argv[] = { arena_str(a, s->agent.name.text).p,
 			arena_str(a, buf_str(&prompt)).p, NULL };
 		size_t before = add_note(r->p, "an agent", S(""));
 
@@ -298,7 +299,7 @@ static json_t *called_vars(
 	json_t *vars = json_deep_copy(g->steps->context), *value;
 	const char *name;
 
-	json_object_foreach((json_t *)s->context.value, name, value)
+	json_object_foreach((json_t *)s->called.context.value, name, value)
 	{
 		json_t *known = known_value(value, r->vars);
 
@@ -319,8 +320,9 @@ static void plan_call(struct planned_recipe *r, const struct node *n)
 	AUTO_BUF word = BUF_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
 	size_t len = p->path.len;
-	bool known = partly(s->recipe.text, r->vars, &word);
-	uint64_t max_depth = s->recursion.given ? (uint64_t)s->recursion.max_depth : r->max_depth;
+	bool known = partly(s->called.recipe.text, r->vars, &word);
+	uint64_t max_depth =
+		s->called.recursion.given ? (uint64_t)s->called.recursion.max_depth : r->max_depth;
 	struct step_recipe *called = NULL;
 
 	if (known && r->depth < max_depth)

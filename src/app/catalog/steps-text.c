@@ -14,14 +14,15 @@ static void add_work(struct buf *b, const struct step *s)
 
 	switch (s->type) {
 	case STEP_BASH:
-		buf_add(&text, s->command.text);
+		buf_add(&text, s->bash.command.text);
 		break;
 	case STEP_AGENT:
-		if (s->agent.text.len)
-			buf_printf(&text, "%.*s: %.*s", STR(s->agent.text), STR(s->prompt.text));
+		if (s->agent.name.text.len)
+			buf_printf(&text, "%.*s: %.*s", STR(s->agent.name.text),
+				STR(s->agent.prompt.text));
 		break;
 	case STEP_RECIPE:
-		buf_add(&text, s->recipe.text);
+		buf_add(&text, s->called.recipe.text);
 		break;
 	case STEP_WAIT:
 		buf_printf(&text, "%g s", (double)s->wait_ms / 1000);
@@ -46,13 +47,13 @@ static void add_flag(struct buf *b, const char *name, struct str text)
 static void add_loop(struct buf *b, const struct step *s)
 {
 	if (s->loop == STEP_FOREACH) {
-		add_flag(b, ", foreach", s->foreach.text);
-		if (s->parallel > 0)
-			buf_printf(b, ", parallel %" PRId64, s->parallel);
-		else if (s->parallel)
+		add_flag(b, ", foreach", s->rounds.foreach.text);
+		if (s->rounds.parallel > 0)
+			buf_printf(b, ", parallel %" PRId64, s->rounds.parallel);
+		else if (s->rounds.parallel)
 			buf_adds(b, ", parallel");
 	} else if (s->loop == STEP_WHILE) {
-		add_flag(b, ", while", s->while_condition.text);
+		add_flag(b, ", while", s->rounds.while_condition.text);
 	}
 }
 
@@ -60,7 +61,7 @@ static void add_step(struct buf *b, const struct step *s, unsigned depth)
 {
 	buf_fill(b, ' ', 2 + 2 * (size_t)depth);
 	text_plain(b, s->id);
-	buf_printf(b, " (%s", s->step_count ? "steps" : step_type_name(s->type));
+	buf_printf(b, " (%s", s->rounds.step_count ? "steps" : step_type_name(s->type));
 	if (s->condition.text.p)
 		add_flag(b, ", if", s->condition.text);
 	add_loop(b, s);
@@ -70,17 +71,17 @@ static void add_step(struct buf *b, const struct step *s, unsigned depth)
 		buf_printf(b, ", on error %s",
 			s->on_error == STEP_CONTINUE ? "continue" : "skip remaining");
 	buf_addc(b, ')');
-	if (!s->step_count) {
+	if (!s->rounds.step_count) {
 		buf_adds(b, ": ");
 		add_work(b, s);
 	}
-	if (s->output.text.len || s->collect.text.len) {
+	if (s->output.text.len || s->rounds.collect.text.len) {
 		buf_adds(b, " → ");
-		text_plain(b, s->collect.text.len ? s->collect.text : s->output.text);
+		text_plain(b, s->rounds.collect.text.len ? s->rounds.collect.text : s->output.text);
 	}
 	buf_addc(b, '\n');
-	for (size_t i = 0; i < s->step_count; i++)
-		add_step(b, s->steps[i], depth + 1);
+	for (size_t i = 0; i < s->rounds.step_count; i++)
+		add_step(b, s->rounds.steps[i], depth + 1);
 }
 
 static void add_stage(struct buf *b, const struct step_stage *stage)

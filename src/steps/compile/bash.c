@@ -54,9 +54,9 @@ const char *step_directory(const struct node *n, const struct scope *s,
 	AUTO_BUF dir = BUF_INIT;
 	struct stat st;
 
-	if (!step->cwd.text.p)
+	if (!step->bash.cwd.text.p)
 		return project;
-	if (!substitute(&step->cwd, s, &dir, r)) {
+	if (!substitute(&step->bash.cwd, s, &dir, r)) {
 		*made = STEP_MISTAKE;
 		return NULL;
 	}
@@ -79,8 +79,8 @@ static const char *find_shell(const struct step *step, const char *cwd, struct a
 {
 	struct str here = str_of(cwd);
 
-	if (step->shell.text.p)
-		return program_find(a, step->shell.text, here, program_search(), NULL);
+	if (step->bash.shell.text.p)
+		return program_find(a, step->bash.shell.text, here, program_search(), NULL);
 	const char *usual = program_find(a, S("/bin/bash"), here, S(""), NULL);
 	return usual ? usual : program_find(a, S("bash"), here, program_search(), NULL);
 }
@@ -191,30 +191,30 @@ static enum step_made make_env(const struct node *n, const struct scope *s,
 	struct arena *a, struct report *r)
 {
 	const struct step *step = step_of(n);
-	const char **env = arena_array(a, const char *, step->env_count + 3);
+	const char **env = arena_array(a, const char *, step->bash.env_count + 3);
 	size_t count = 0;
 
-	for (size_t i = 0; i < step->env_count; i++) {
+	for (size_t i = 0; i < step->bash.env_count; i++) {
 		AUTO_BUF entry = BUF_INIT;
 
-		buf_printf(&entry, "%.*s=", STR(step->env[i].name));
-		if (!add_value(&entry, &step->env[i], s, host, r))
+		buf_printf(&entry, "%.*s=", STR(step->bash.env[i].name));
+		if (!add_value(&entry, &step->bash.env[i], s, host, r))
 			return STEP_MISTAKE;
 		if (has_nul(buf_str(&entry)))
 			return cannot(ret, 126,
 				"step '%.*s': the value of env %.*s has a NUL byte in it",
-				STR(step->id), STR(step->env[i].name));
+				STR(step->id), STR(step->bash.env[i].name));
 		if (entry.len + 1 > PROGRAM_STRING_MAX)
 			return cannot(ret, 126,
 				"step '%.*s': env %.*s is %zu bytes long; the kernel takes %d: "
 				"use `stdin` or a file",
-				STR(step->id), STR(step->env[i].name), entry.len,
+				STR(step->id), STR(step->bash.env[i].name), entry.len,
 				PROGRAM_STRING_MAX - 1);
 		env[count++] = arena_str(a, buf_str(&entry)).p;
-		show_entry(&ret->shown, &step->env[i],
-			str_from(buf_str(&entry), step->env[i].name.len + 1), host);
+		show_entry(&ret->shown, &step->bash.env[i],
+			str_from(buf_str(&entry), step->bash.env[i].name.len + 1), host);
 	}
-	if (step->env_count)
+	if (step->bash.env_count)
 		buf_addc(&ret->shown, '}');
 	env[count++] = arena_printf(a, "ROUX_STEP_ID=%.*s", STR(step->id)).p;
 	env[count++] = arena_printf(a, "ROUX_RECIPE_DIR=%.*s", STR(call->dir)).p;
@@ -272,8 +272,8 @@ enum step_made bash_make(const struct node *n, const struct scope *s, const stru
 	enum step_made made = STEP_MADE;
 	AUTO_BUF text = BUF_INIT;
 
-	if (!substitute(&step->command, s, &text, r) ||
-		(step->stdin.text.p && !substitute(&step->stdin, s, &ret->in, r)))
+	if (!substitute(&step->bash.command, s, &text, r) ||
+		(step->bash.stdin.text.p && !substitute(&step->bash.stdin, s, &ret->in, r)))
 		return STEP_MISTAKE;
 	made = make_env(n, s, call, host, ret, a, r);
 	if (made != STEP_MADE)
@@ -285,6 +285,7 @@ enum step_made bash_make(const struct node *n, const struct scope *s, const stru
 	if (!shell)
 		return cannot(ret, 127,
 			"step '%.*s': the shell '%.*s' is not there or cannot be executed",
-			STR(step->id), STR(step->shell.text.p ? step->shell.text : S("/bin/bash")));
+			STR(step->id),
+			STR(step->bash.shell.text.p ? step->bash.shell.text : S("/bin/bash")));
 	return make_argv(step, shell, buf_str(&text), ret, a);
 }

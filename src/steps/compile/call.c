@@ -66,7 +66,7 @@ static bool check_depth(const struct step *step, const struct step_call *call, s
 {
 	if (call->depth <= call->max_depth)
 		return true;
-	report_error(r, place_where(step->recipe.place),
+	report_error(r, place_where(step->called.recipe.place),
 		"step '%.*s': recipes call each other more than max_depth (%" PRIu64 ") deep",
 		STR(step->id), call->max_depth);
 	return report_hint(r, "raise recursion.max_depth, or call fewer");
@@ -115,19 +115,20 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 		.depth = up->depth + 1,
 		.max_depth = up->max_depth,
 		.max_agents = up->max_agents };
-	if (step->recursion.given) {
-		ret->max_depth = (uint64_t)step->recursion.max_depth;
-		ret->max_agents = (uint64_t)step->recursion.max_total_steps;
+	if (step->called.recursion.given) {
+		ret->max_depth = (uint64_t)step->called.recursion.max_depth;
+		ret->max_agents = (uint64_t)step->called.recursion.max_total_steps;
 	}
-	json_t *passed = step->context.value
-				 ? resolved(step->context.value, step->context.place, s, &a, r)
-				 : json_object();
+	json_t *passed = step->called.context.value ? resolved(step->called.context.value,
+							      step->called.context.place, s, &a, r)
+						    : json_object();
 	arena_done(&a);
 	if (!passed)
 		return STEP_MISTAKE;
 	enum step_made made = STEP_MISTAKE;
 	struct graph *g = NULL;
-	if (step_text_substitute(step->recipe.text, step->recipe.place, scope_vars(s), &word, r) &&
+	if (step_text_substitute(
+		    step->called.recipe.text, step->called.recipe.place, scope_vars(s), &word, r) &&
 		check_depth(step, ret, r)) {
 		struct sub_recipe sub = { .step = step,
 			.word = buf_str(&word),

@@ -57,7 +57,7 @@ static void set_failure(struct node *n, enum step_on_error on_error)
 static bool wanted_by_loop(const struct step *s)
 {
 	for (; s; s = s->parent)
-		if (s->loop != STEP_ONCE && (s->collect.text.len || s->output.text.len))
+		if (s->loop != STEP_ONCE && (s->rounds.collect.text.len || s->output.text.len))
 			return true;
 	return false;
 }
@@ -85,11 +85,11 @@ static struct str line_of(const struct step *s)
 {
 	switch (s->type) {
 	case STEP_BASH:
-		return s->command.text;
+		return s->bash.command.text;
 	case STEP_AGENT:
-		return s->prompt.text;
+		return s->agent.prompt.text;
 	case STEP_RECIPE:
-		return s->recipe.text;
+		return s->called.recipe.text;
 	case STEP_WAIT:
 	case STEP_TYPE_COUNT:
 		break;
@@ -120,12 +120,12 @@ static struct node *work_node(struct compile *c, const struct step *s, bool body
 		o->pause_doubles = s->retry.backoff == STEP_EXPONENTIAL;
 	}
 	o->agent = s->type == STEP_AGENT;
-	o->agent_name = s->agent.text;
-	o->stream = s->stream;
-	o->max_output = (uint64_t)s->max_output_size;
+	o->agent_name = s->agent.name.text;
+	o->stream = s->bash.stream;
+	o->max_output = (uint64_t)s->bash.max_output_size;
 	o->wait_ms = s->wait_ms;
-	o->output_stderr = s->output_stderr.text;
-	o->output_exit_code = s->output_exit_code.text;
+	o->output_stderr = s->bash.output_stderr.text;
+	o->output_exit_code = s->bash.output_exit_code.text;
 	o->keeps_output = s->output.text.len || s->parse_json || wanted_by_loop(s);
 	if (!body) {
 		n->when = text_of(c, &s->condition);
@@ -141,17 +141,17 @@ static struct node *sequence(
 static void set_updates(struct compile *c, struct step_node *o, const struct step *s)
 {
 	struct step_update *updates =
-		arena_array(&c->graph->arena, struct step_update, s->update_context_count);
+		arena_array(&c->graph->arena, struct step_update, s->rounds.update_context_count);
 
-	for (size_t i = 0; i < s->update_context_count; i++) {
-		const struct recipe_pair *p = &s->update_context[i];
+	for (size_t i = 0; i < s->rounds.update_context_count; i++) {
+		const struct recipe_pair *p = &s->rounds.update_context[i];
 
 		updates[i] = (struct step_update){
 			.name = p->name, .text = text_of(c, &p->text), .value = (json_t *)p->value
 		};
 	}
 	o->updates = updates;
-	o->update_count = s->update_context_count;
+	o->update_count = s->rounds.update_context_count;
 }
 
 static void set_children(struct compile *c, struct node *n, struct node **children, size_t count)
@@ -171,7 +171,7 @@ static uint64_t usual_rounds(bool each)
 	struct step usual = { 0 };
 
 	keys_default(KEY_IN_STEP, &usual);
-	return (uint64_t)(each ? usual.max_iterations : usual.max_while_iterations);
+	return (uint64_t)(each ? usual.rounds.max_iterations : usual.rounds.max_while_iterations);
 }
 
 static struct node *loop_node(struct compile *c, const struct step *s)
@@ -179,8 +179,9 @@ static struct node *loop_node(struct compile *c, const struct step *s)
 	bool each = s->loop == STEP_FOREACH;
 	struct node *n = new_node(c, each ? NODE_EACH : NODE_WHILE, s->place);
 	struct step_node *o = own(n);
-	struct node *body = s->step_count ? sequence(c, s->steps, s->step_count, s->place)
-					  : work_node(c, s, true);
+	struct node *body = s->rounds.step_count
+				    ? sequence(c, s->rounds.steps, s->rounds.step_count, s->place)
+				    : work_node(c, s, true);
 
 	name_step(c, n, s);
 	n->line = line_of(s);
@@ -188,17 +189,18 @@ static struct node *loop_node(struct compile *c, const struct step *s)
 	set_failure(n, s->on_error);
 	set_children(c, n, &body, 1);
 	o->output = s->output.text;
-	o->collect = s->collect.text;
-	o->as = s->as.text;
-	o->list = text_of(c, &s->foreach);
-	o->condition = text_of(c, &s->while_condition);
-	o->break_when = text_of(c, &s->break_when);
-	o->max_rounds = (uint64_t)(each ? s->max_iterations : s->max_while_iterations);
+	o->collect = s->rounds.collect.text;
+	o->as = s->rounds.as.text;
+	o->list = text_of(c, &s->rounds.foreach);
+	o->condition = text_of(c, &s->rounds.while_condition);
+	o->break_when = text_of(c, &s->rounds.break_when);
+	o->max_rounds =
+		(uint64_t)(each ? s->rounds.max_iterations : s->rounds.max_while_iterations);
 	o->usual_rounds = usual_rounds(each);
-	o->delay_between_ms = (uint64_t)s->delay_between_ms;
-	o->checkpoints = s->checkpoint_iterations;
-	o->width = s->parallel;
-	n->each_parallel = s->parallel != 0;
+	o->delay_between_ms = (uint64_t)s->rounds.delay_between_ms;
+	o->checkpoints = s->rounds.checkpoint_iterations;
+	o->width = s->rounds.parallel;
+	n->each_parallel = s->rounds.parallel != 0;
 	set_updates(c, o, s);
 	return n;
 }

@@ -20,7 +20,7 @@ bool sub_recipe_path(const struct sub_recipe *sub, struct buf *ret, struct repor
 		buf_printf(ret, "%s/%.*s", dir, STR(str_from(word, colon + 1)));
 		return true;
 	}
-	report_error(r, place_where(sub->step->recipe.place),
+	report_error(r, place_where(sub->step->called.recipe.place),
 		"step '%.*s': there is no collection for '%.*s'", STR(sub->step->id), STR(word));
 	return report_hint(
 		r, "--collection NAME=DIR says where one is, or [collections] in config.toml");
@@ -36,11 +36,12 @@ struct step_recipe *sub_recipe_open(const struct sub_recipe *sub, struct str nam
 	struct str shown = name.len ? name : buf_str(&path);
 	int n = file_read(buf_cstr(&path), RECIPE_MAX_BYTES, &text);
 	if (n < 0) {
-		report_error(r, place_where(sub->step->recipe.place),
+		report_error(r, place_where(sub->step->called.recipe.place),
 			"step '%.*s': cannot read the recipe: %s", STR(sub->step->id),
 			strerror(-n));
 		report_hint(r, "it was looked for as %.*s", STR(shown));
 		return NULL;
 	}
-	return step_recipe_read(buf_str(&path), shown, buf_str(&text), sub->step->context.value, r);
+	return step_recipe_read(
+		buf_str(&path), shown, buf_str(&text), sub->step->called.context.value, r);
 }

@@ -58,11 +58,11 @@ static void add_reads(struct names *n, const json_t *value)
 static void add_sets(struct names *n, const struct step *s)
 {
 	add_name(n, s->output.text);
-	add_name(n, s->collect.text);
-	add_name(n, s->output_stderr.text);
-	add_name(n, s->output_exit_code.text);
-	for (size_t i = 0; i < s->update_context_count; i++)
-		add_name(n, s->update_context[i].name);
+	add_name(n, s->rounds.collect.text);
+	add_name(n, s->bash.output_stderr.text);
+	add_name(n, s->bash.output_exit_code.text);
+	for (size_t i = 0; i < s->rounds.update_context_count; i++)
+		add_name(n, s->rounds.update_context[i].name);
 }
 
 static json_t *variables(const struct step_recipe *recipe)
@@ -93,8 +93,8 @@ static json_t *step_facts(const struct step *s)
 	json_object_set_new(o, "type", json_string(step_type_name(s->type)));
 	set_text(o, "stage", s->stage ? s->stage->name : S(""));
 	set_text(o, "parent", s->parent ? s->parent->id : S(""));
-	set_text(o, "agent", s->agent.text);
-	set_text(o, "recipe", s->recipe.text);
+	set_text(o, "agent", s->agent.name.text);
+	set_text(o, "recipe", s->called.recipe.text);
 	set_text(o, "loop",
 		s->loop == STEP_FOREACH ? S("foreach")
 		: s->loop == STEP_WHILE ? S("while")

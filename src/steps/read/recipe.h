@@ -45,6 +45,43 @@ struct step_recursion {
 	int64_t max_depth, max_total_steps;
 };
 
+/* The keys of loops. */
+struct step_rounds {
+	struct recipe_text foreach, as, collect; /* `as` is there whenever `foreach` is */
+	int64_t parallel;                        /* 0: one after the other; STEP_PARALLEL_DEFAULT */
+	int64_t max_iterations;
+	int64_t delay_between_ms;
+	bool checkpoint_iterations;
+	struct recipe_text while_condition, break_when;
+	int64_t max_while_iterations;
+	const struct recipe_pair *update_context;
+	size_t update_context_count;
+	struct step *const *steps; /* the body of a loop; none: the step itself is */
+	size_t step_count;
+};
+
+struct step_bash {
+	struct recipe_text command, output_stderr, output_exit_code, shell, cwd, stdin;
+	const struct recipe_pair *env;
+	size_t env_count;
+	int64_t max_output_size;
+	bool stream;
+};
+
+struct step_agent {
+	struct recipe_text name, prompt, mode, provider, model, spawn_mode;
+	struct recipe_value config, provider_preferences, model_role;
+};
+
+/* A step that is a recipe. */
+struct step_called {
+	struct recipe_text recipe;
+	struct recipe_value context;
+	struct step_recursion recursion;
+};
+
+/* The groups behind `rounds` are those of one type each. They stand beside each other and not in a
+ * union: what is not of the step's type holds nothing or its defaults and may be looked at. */
 struct step {
 	struct str id;
 	enum step_type type;
@@ -64,35 +101,10 @@ struct step {
 	const struct str *depends_on;
 	size_t depends_on_count;
 
-	struct recipe_text foreach, as, collect; /* `as` is there whenever `foreach` is */
-	int64_t parallel;                        /* 0: one after the other; STEP_PARALLEL_DEFAULT */
-	int64_t max_iterations;
-	int64_t delay_between_ms;
-	bool checkpoint_iterations;
-	struct recipe_text while_condition, break_when;
-	int64_t max_while_iterations;
-	const struct recipe_pair *update_context;
-	size_t update_context_count;
-	struct step *const *steps; /* the body of a loop; none: the step itself is */
-	size_t step_count;
-
-	/* bash */
-	struct recipe_text command, output_stderr, output_exit_code, shell, cwd, stdin;
-	const struct recipe_pair *env;
-	size_t env_count;
-	int64_t max_output_size;
-	bool stream;
-
-	/* agent */
-	struct recipe_text agent, prompt, mode, provider, model, spawn_mode;
-	struct recipe_value agent_config, provider_preferences, model_role;
-
-	/* recipe */
-	struct recipe_text recipe;
-	struct recipe_value context;
-	struct step_recursion recursion;
-
-	/* wait */
+	struct step_rounds rounds;
+	struct step_bash bash;
+	struct step_agent agent;
+	struct step_called called;
 	uint64_t wait_ms;
 };
 

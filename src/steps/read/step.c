@@ -187,9 +187,9 @@ static bool fits_loop(const struct subject *s, const struct key *k, const json_t
 static void read_parallel(struct subject *s, const struct key *k, const json_t *value)
 {
 	if (key_read(&s->rd->keys, &s->object, k, value, place_of(s, k->name)))
-		s->step->parallel = json_is_integer(value) ? json_integer_value(value)
-				    : json_is_true(value)  ? STEP_PARALLEL_DEFAULT
-							   : 0;
+		s->step->rounds.parallel = json_is_integer(value) ? json_integer_value(value)
+					   : json_is_true(value)  ? STEP_PARALLEL_DEFAULT
+								  : 0;
 }
 
 static void read_mapping(struct subject *s, const struct key *k, const json_t *value)
@@ -200,14 +200,14 @@ static void read_mapping(struct subject *s, const struct key *k, const json_t *v
 	if (!key_read(&s->rd->keys, &s->object, k, value, place_of(s, k->name)))
 		return;
 	struct key_object inside = key_inside(&s->rd->keys, &s->object, k,
-		retry ? (void *)&step->retry : (void *)&step->recursion);
-	*(retry ? &step->retry.given : &step->recursion.given) = true;
+		retry ? (void *)&step->retry : (void *)&step->called.recursion);
+	*(retry ? &step->retry.given : &step->called.recursion.given) = true;
 	keys_read(&s->rd->keys, &inside);
 }
 
 static void read_body(struct subject *s, const struct key *k, const json_t *value)
 {
-	if (s->step->steps) {
+	if (s->step->rounds.steps) {
 		report_error(s->rd->keys.r, place_key_where(place_of(s, k->name)),
 			"%.*s`steps` and `while_steps` are two spellings of one key",
 			STR(s->object.what));
@@ -215,8 +215,8 @@ static void read_body(struct subject *s, const struct key *k, const json_t *valu
 		return;
 	}
 	if (key_read(&s->rd->keys, &s->object, k, value, place_of(s, k->name)))
-		s->step->steps = steps_read(
-			s->rd, value, place_of(s, k->name), s->step, &s->step->step_count);
+		s->step->rounds.steps = steps_read(
+			s->rd, value, place_of(s, k->name), s->step, &s->step->rounds.step_count);
 }
 
 static void read_member(struct subject *s, const struct key *k, const json_t *value)
@@ -227,11 +227,12 @@ static void read_member(struct subject *s, const struct key *k, const json_t *va
 
 	switch (k->items) {
 	case KEY_ITEMS_SCALARS:
-		(void)key_pairs(kr, &s->object, k, value, place, &step->env, &step->env_count);
+		(void)key_pairs(
+			kr, &s->object, k, value, place, &step->bash.env, &step->bash.env_count);
 		return;
 	case KEY_ITEMS_BY_NAME:
-		(void)key_pairs(kr, &s->object, k, value, place, &step->update_context,
-			&step->update_context_count);
+		(void)key_pairs(kr, &s->object, k, value, place, &step->rounds.update_context,
+			&step->rounds.update_context_count);
 		return;
 	case KEY_ITEMS_KEYS:
 		read_mapping(s, k, value);
@@ -326,7 +327,7 @@ static void check_container(struct subject *s)
 		"mode", "timeout", "retry", "parse_json" };
 	static const size_t work = 4; /* of them are what a step does */
 
-	for (size_t i = 0; s->step->step_count && i < ARRAY_SIZE(idle); i++) {
+	for (size_t i = 0; s->step->rounds.step_count && i < ARRAY_SIZE(idle); i++) {
 		if (!key_present(member(s, idle[i])))
 			continue;
 		report_warning(warnings(s), place_key_where(place_of(s, str_of(idle[i]))),
@@ -349,29 +350,30 @@ static void check_loop(struct subject *s)
 	struct step *step = s->step;
 	struct report *r = s->rd->keys.r;
 
-	if (step->foreach.text.p && !str_contains(step->foreach.text, S("{{"))) {
-		report_error(r, place_where(step->foreach.place),
+	if (step->rounds.foreach.text.p && !str_contains(step->rounds.foreach.text, S("{{"))) {
+		report_error(r, place_where(step->rounds.foreach.place),
 			"%.*s`foreach` is '%.*s', expected a reference to a list",
-			STR(s->object.what), STR(report_quote(r, step->foreach.text)));
-		report_hint(r, "write \"{{%.*s}}\"", STR(report_quote(r, step->foreach.text)));
+			STR(s->object.what), STR(report_quote(r, step->rounds.foreach.text)));
+		report_hint(
+			r, "write \"{{%.*s}}\"", STR(report_quote(r, step->rounds.foreach.text)));
 	}
-	struct str again = step->while_condition.text;
+	struct str again = step->rounds.while_condition.text;
 	if (again.p && !str_contains(again, S("{{")) &&
 		!str_eq_nocase(value_trim(again), S("true"))) {
-		report_error(r, place_where(step->while_condition.place),
+		report_error(r, place_where(step->rounds.while_condition.place),
 			"%.*s`while_condition` never changes: it has no {{reference}}",
 			STR(s->object.what));
 		report_hint(r, "compare a variable, or write \"true\" and `break_when`");
 	}
 	if (given(member(s, "foreach")) && given(member(s, "while_condition")))
 		refuse_pair(s, S("while_condition"), "foreach");
-	if (!step->parallel)
+	if (!step->rounds.parallel)
 		return;
-	if (step->checkpoint_iterations)
+	if (step->rounds.checkpoint_iterations)
 		refuse_pair(s, S("checkpoint_iterations"), "parallel");
-	if (step->break_when.text.p)
+	if (step->rounds.break_when.text.p)
 		refuse_pair(s, S("break_when"), "parallel");
-	if (step->update_context_count)
+	if (step->rounds.update_context_count)
 		refuse_pair(s, S("update_context"), "parallel");
 }
 
@@ -396,7 +398,7 @@ static void set_defaults(struct step *step)
 {
 	keys_default(KEY_IN_STEP, step);
 	keys_default(KEY_IN_RETRY, &step->retry);
-	keys_default(KEY_IN_RECURSION, &step->recursion);
+	keys_default(KEY_IN_RECURSION, &step->called.recursion);
 }
 
 /* What depends on other keys. */
@@ -406,8 +408,8 @@ static void settle_defaults(struct step *step)
 		step->timeout_ms = step_timeout_ms(step->type);
 	if (!step->retry.given)
 		step->retry.max_attempts = 1;
-	if (step->loop == STEP_FOREACH && !step->as.text.p)
-		step->as = (struct recipe_text){ S(STEP_AS), step->place };
+	if (step->loop == STEP_FOREACH && !step->rounds.as.text.p)
+		step->rounds.as = (struct recipe_text){ S(STEP_AS), step->place };
 }
 
 static struct str describe(struct step_reader *rd, const json_t *value, size_t index)
@@ -480,8 +482,8 @@ static struct step *read_step(struct step_reader *rd, const json_t *value,
 	check_container(&s);
 	check_loop(&s);
 	check_condition(&s, &step->condition);
-	check_condition(&s, &step->while_condition);
-	check_condition(&s, &step->break_when);
+	check_condition(&s, &step->rounds.while_condition);
+	check_condition(&s, &step->rounds.break_when);
 	settle_defaults(step);
 	return step;
 }

@@ -240,19 +240,19 @@ static void check_texts(struct check *c)
 {
 	const struct step *s = c->step;
 
-	check_key(c, "prompt", &s->prompt);
+	check_key(c, "prompt", &s->agent.prompt);
 	c->shell = true;
-	check_key(c, "command", &s->command);
+	check_key(c, "command", &s->bash.command);
 	c->shell = false;
-	check_key(c, "cwd", &s->cwd);
-	for (size_t i = 0; i < s->env_count; i++)
-		check_key(c, "env", &s->env[i].text);
-	check_key(c, "recipe", &s->recipe);
-	if (s->context.value)
-		check_value(c, "context", s->context.value, s->context.place);
+	check_key(c, "cwd", &s->bash.cwd);
+	for (size_t i = 0; i < s->bash.env_count; i++)
+		check_key(c, "env", &s->bash.env[i].text);
+	check_key(c, "recipe", &s->called.recipe);
+	if (s->called.context.value)
+		check_value(c, "context", s->called.context.value, s->called.context.place);
 	/* The rest fails when it is met; a word before is a kindness. */
 	c->lenient = true;
-	check_key(c, "stdin", &s->stdin);
+	check_key(c, "stdin", &s->bash.stdin);
 	c->lenient = false;
 }
 
@@ -261,7 +261,7 @@ static void check_guards(struct check *c)
 {
 	c->lenient = true;
 	check_key(c, "condition", &c->step->condition);
-	check_key(c, "foreach", &c->step->foreach);
+	check_key(c, "foreach", &c->step->rounds.foreach);
 	c->lenient = false;
 }
 
@@ -277,15 +277,16 @@ static void learn_output(struct check *c, const struct recipe_text *name, const 
 /* What is set once the step has run, by the steps of its body too. */
 static void learn_results(struct check *c, const struct step *s)
 {
-	for (size_t i = 0; i < s->step_count; i++)
-		learn_results(c, s->steps[i]);
+	for (size_t i = 0; i < s->rounds.step_count; i++)
+		learn_results(c, s->rounds.steps[i]);
 	learn_output(c, &s->output, s);
-	learn_output(c, &s->collect, s);
-	learn_output(c, &s->output_stderr, s);
-	if (s->output_exit_code.text.len)
-		learn(c, s->output_exit_code.text, (struct known){ .origin = ORIGIN_OWN });
-	for (size_t i = 0; i < s->update_context_count; i++)
-		learn(c, s->update_context[i].name, (struct known){ .origin = ORIGIN_GIVEN });
+	learn_output(c, &s->rounds.collect, s);
+	learn_output(c, &s->bash.output_stderr, s);
+	if (s->bash.output_exit_code.text.len)
+		learn(c, s->bash.output_exit_code.text, (struct known){ .origin = ORIGIN_OWN });
+	for (size_t i = 0; i < s->rounds.update_context_count; i++)
+		learn(c, s->rounds.update_context[i].name,
+			(struct known){ .origin = ORIGIN_GIVEN });
 }
 
 /* The items of what a step printed are as little to be trusted as the whole. */
@@ -293,7 +294,7 @@ static struct known item_of(const struct check *c, const struct step *s)
 {
 	struct reference ref;
 
-	if (reference_only(s->foreach.text, &ref)) {
+	if (reference_only(s->rounds.foreach.text, &ref)) {
 		struct known list = know(c, reference_variable(&ref));
 
 		if (list.origin == ORIGIN_OUTPUT)
@@ -306,7 +307,7 @@ static void check_step(struct check *c, const struct step *s)
 {
 	static const char *const rounds[] = { "_loop_index", "_loop_iteration" };
 	struct known before[2] = { 0 };
-	struct str as = s->as.text;
+	struct str as = s->rounds.as.text;
 
 	c->step = s;
 	check_guards(c);

@@ -107,9 +107,9 @@ static void keys_become_fields(void **state UNUSED)
 	assert_true(r->rate_limiting.backoff.multiplier == 1.5);
 	assert_int_equal(a->type, STEP_BASH);
 	assert_int_equal(a->loop, STEP_FOREACH);
-	assert_str(a->command.text, "echo {{item}}");
-	assert_str(a->as.text, "item");
-	assert_int_equal(a->parallel, 4);
+	assert_str(a->bash.command.text, "echo {{item}}");
+	assert_str(a->rounds.as.text, "item");
+	assert_int_equal(a->rounds.parallel, 4);
 	assert_int_equal(a->timeout_ms, 7000);
 	assert_int_equal(a->on_error, STEP_SKIP_REMAINING);
 	assert_true(a->retry.given);
@@ -117,22 +117,22 @@ static void keys_become_fields(void **state UNUSED)
 	assert_int_equal(a->retry.backoff, STEP_LINEAR);
 	assert_int_equal(a->retry.initial_delay_ms, 500);
 	assert_int_equal(a->retry.max_delay_ms, 300000);
-	assert_int_equal(a->env_count, 2);
-	assert_str(a->env[0].name, "B");
-	assert_null(a->env[0].text.text.p);
-	assert_str(a->env[1].text.text, "{{n}}");
-	assert_int_equal(a->delay_between_ms, 20);
-	assert_int_equal(a->max_output_size, 9);
+	assert_int_equal(a->bash.env_count, 2);
+	assert_str(a->bash.env[0].name, "B");
+	assert_null(a->bash.env[0].text.text.p);
+	assert_str(a->bash.env[1].text.text, "{{n}}");
+	assert_int_equal(a->rounds.delay_between_ms, 20);
+	assert_int_equal(a->bash.max_output_size, 9);
 	assert_int_equal(b->type, STEP_AGENT);
 	assert_int_equal(b->timeout_ms, 600000);
 	assert_int_equal(b->retry.max_attempts, 1);
 	assert_str(b->condition.text, "true");
 	assert_str(b->depends_on[0], "a");
 	assert_int_equal(b->order, 1);
-	assert_int_equal(json_object_size(b->agent_config.value), 1);
+	assert_int_equal(json_object_size(b->agent.config.value), 1);
 	assert_int_equal(r->steps[2]->wait_ms, 250);
 	assert_int_equal(r->steps[2]->timeout_ms, 0);
-	assert_int_equal(r->steps[3]->recursion.max_total_steps, 9);
+	assert_int_equal(r->steps[3]->called.recursion.max_total_steps, 9);
 	step_recipe_free(r);
 }
 
@@ -141,7 +141,7 @@ static void a_bash_step_has_a_minute(void **state UNUSED)
 	struct step_recipe *r = must_read(HEAD "steps: [{id: a, type: bash, command: x}]\n");
 
 	assert_int_equal(r->steps[0]->timeout_ms, 60000);
-	assert_int_equal(r->steps[0]->max_output_size, 10485760);
+	assert_int_equal(r->steps[0]->bash.max_output_size, 10485760);
 	assert_int_equal(json_object_size(r->context), 0);
 	step_recipe_free(r);
 }
