@@ -23,7 +23,7 @@ enum { TEMP_NAME = 32, TEMP_TRIES = 100, ACL_BYTES = 4096, POLL_MIN_MS = 1, POLL
 static const char acl_name[] = "system.posix_acl_access";
 
 /* Where the links of `path` lead; a file that is yet to come is where it says. A link that leads
- * nowhere is -ENOENT: nobody can tell a slip from a wish. */
+ * nowhere is -ENOENT: a slip cannot be told from a wish. */
 static int resolve(const char *path, struct buf *ret)
 {
 	AUTO_FREE char *real = realpath(path, NULL);

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* A file that is replaced whole: whoever opens it sees the old text or the new one, also after a
+/* A file that is replaced whole: a reader sees the old text or the new one, also after a
  * crash of the machine. */
 struct atomic_options {
 	mode_t mode;    /* of a new file, as open() takes it, so the umask applies; 0: 0600 */

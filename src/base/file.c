@@ -34,7 +34,7 @@ int file_read(const char *path, size_t max, struct buf *ret)
 	struct stat st;
 
 	/* Looked at before it is opened: opening a device can do things. A pipe such as /dev/fd/63
-	 * of a shell's <(…) is as good as a file; whoever names one waits for its writer. */
+	 * of a shell's <(…) is as good as a file; the user who names one waits for its writer. */
 	if (stat(path, &st) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode))

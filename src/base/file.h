@@ -4,10 +4,10 @@
 
 /* Reads to the end. -errno; -EFBIG when there are more than `max` bytes. */
 int fd_read_all(int fd, size_t max, struct buf *ret);
-/* The same of a file; directories are -EISDIR, other things that are no files -EINVAL. */
+/* The same of a file; directories are -EISDIR, other things that are not files -EINVAL. */
 int file_read(const char *path, size_t max, struct buf *ret);
-/* The same of a file that nobody has named, such as settings: pipes and devices other than
- * /dev/null are -EINVAL as well, because there is nobody who would write to them. */
+/* The same of a file that the user has not named, such as settings: pipes and devices other than
+ * /dev/null are -EINVAL as well, because no writer can be expected. */
 int file_read_regular(const char *path, size_t max, struct buf *ret);
 /* Opens a file, made 0600 with O_CREAT. A FIFO or a device under that name neither hangs nor is
  * written to, a link is not followed: -EINVAL, -ELOOP. A descriptor, or -errno. */

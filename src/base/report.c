@@ -24,8 +24,8 @@ void report_reset(struct report *r)
 	report_done(r);
 }
 
-/* Text that somebody else wrote, for a terminal: nothing in it may move the cursor or change the
- * title, so a control character is shown like a byte that is no text. */
+/* Text of any origin, for a terminal: nothing in it may move the cursor or change the
+ * title, so a control character is shown like a byte that is not text. */
 static void show(struct buf *b, struct str s)
 {
 	uint32_t c;
@@ -43,7 +43,7 @@ static void locate(struct report *r, struct issue *i, struct where w)
 	if (!w.source)
 		return;
 	struct str text = w.source->text;
-	size_t begin = str_starts(text, S("\xEF\xBB\xBF")) ? 3 : 0; /* nobody sees it */
+	size_t begin = str_starts(text, S("\xEF\xBB\xBF")) ? 3 : 0; /* it is not shown */
 	size_t at = MAX(MIN(w.offset, text.len), begin);
 
 	i->file = arena_str(&r->arena, w.source->name);

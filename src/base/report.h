@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
-/* A text somebody wrote: its name as the user would type it, and its bytes. */
+/* A text that a user wrote: its name as the user would type it, and its bytes. */
 struct source {
 	struct str name, text;
 };
@@ -57,7 +57,7 @@ struct report {
 
 enum { REPORT_MAX = 200 };
 
-/* So much is wrong that looking further tells nobody anything. */
+/* The report is full; callers stop looking. */
 static inline bool report_full(const struct report *r)
 {
 	return r->issues.len >= REPORT_MAX;
@@ -82,7 +82,7 @@ bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
 /* What could be done about the issue added last, as data. Up to ISSUE_ACTIONS. Returns false. */
 bool report_action(struct report *r, enum action what, struct str about);
 /* The warning added last is about something that its author hardly meant: it is told whenever the
- * text is used, not only when somebody asks for warnings. */
+ * text is used, not only when warnings are asked for. */
 void report_slip(struct report *r);
 /* Adds a remark to the hints of all issues from number `from` on that have no such remark yet. */
 void report_remark(struct report *r, size_t from, const char *remark);

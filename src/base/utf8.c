@@ -89,7 +89,7 @@ struct str utf8_cut(struct str s, size_t max)
 
 		if (((unsigned char)s.p[at] & 0xC0) == 0x80)
 			continue;
-		/* `at` begins a character: cut before it, unless the bytes are no text anyway. */
+		/* `at` begins a character: cut before it, unless the bytes are not text anyway. */
 		(void)utf8_decode(s, at, &c);
 		return str_sub(s, 0, c == UTF8_INVALID ? end : at);
 	}

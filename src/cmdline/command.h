@@ -119,7 +119,7 @@ struct command {
 	const char *name;
 	const char *heading;  /* of the commands from here on in the overview; NULL: as before */
 	const char *operands; /* one word for each: "RECIPE [name=value]..."; NULL: none */
-	const char *wants;    /* the first operand, said to whoever leaves it out; NULL: its word */
+	const char *wants;    /* the first operand, said when it is left out; NULL: its word */
 	const char *summary;  /* one clause, lower case, no full stop */
 	const char *details;  /* paragraphs between empty lines, those indented kept as they are */
 	const struct command_example *examples;

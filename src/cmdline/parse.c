@@ -307,7 +307,7 @@ bool cmdline_parse(const struct command *c, size_t argc, const char *const *argv
 			take_word(&p, word);
 	}
 	p.result.operands = p.operands;
-	/* After a wrong option nobody knows which words are operands. */
+	/* After a wrong option it is not known which words are operands. */
 	if (r->errors == errors && !p.result.help)
 		count_operands(&p);
 	if (r->errors > errors)

@@ -8,6 +8,6 @@ void suggest_list(const char *const *words, struct buf *b);
 /* Hints at the nearest word to the issue added last, if one is near. */
 void suggest_word(const char *const *words, struct str wanted, struct report *r);
 
-/* Reports that `name` is no command, with the nearest that is. Returns false. */
+/* Reports that `name` is not a command, with the nearest that is. Returns false. */
 bool suggest_command(
 	const struct command *const *commands, size_t count, struct str name, struct report *r);

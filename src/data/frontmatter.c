@@ -179,7 +179,7 @@ static struct str next_item(struct str s, size_t *at, struct str brackets, bool 
 
 static struct value scalar(struct str s, bool lists);
 
-/* `[a, b]` that is no JSON. NULL when its brackets do not match, which leaves it a text. */
+/* `[a, b]` that is not JSON. NULL when its brackets do not match, which leaves it a text. */
 static json_t *plain_list(struct str inner)
 {
 	AUTO_JSON *list = json_array();

@@ -21,7 +21,7 @@ json_t *json_read(const struct source *source, struct report *r);
 /* Compact and exact: numbers in the shortest form that reads back equal, members in order, bytes
  * that are not UTF-8 as U+FFFD. With `indent` > 0 one member a line. */
 void json_write(struct buf *b, const json_t *value, unsigned indent);
-/* The same for who reads it back and cares whether a number is 2 or 2.0. */
+/* Like json_write(), but 2.0 stays 2.0. */
 void json_write_typed(struct buf *b, const json_t *value, unsigned indent);
 /* `s` as a JSON string, quotes included. */
 void json_write_str(struct buf *b, struct str s);

@@ -140,8 +140,8 @@ static void warn_about_backslashes(struct parts *p, struct str command)
 				continue;
 			report_warning(p->warnings, where(p, str_sub(command, i - 1, 1)),
 				"the backslash makes the line break a part of the argument");
-			report_hint(
-				p->warnings, "leave it out: a command may go on in the next line");
+			report_hint(p->warnings,
+				"leave it out: a command may continue in the next line");
 		} else if (quote && c == quote) {
 			quote = '\0';
 		} else if (!quote && (c == '\'' || c == '"')) {

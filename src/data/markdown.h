@@ -22,9 +22,9 @@ struct markdown {
 };
 
 /* Reads a Markdown recipe: the frontmatter and, laid over it, the first executable fence, as one
- * JSON object. False with every mistake that could be found in `r`. What is no mistake but surely
- * not what the author meant goes to `warnings`, which may be the same report: lines that cannot be
- * placed, executable fences behind the first, a backslash before a line break in a command. The
- * arena must outlive the regions. */
+ * JSON object. False with every mistake that could be found in `r`. What is not a mistake but
+ * surely not what the author meant goes to `warnings`, which may be the same report: lines that
+ * cannot be placed, executable fences behind the first, a backslash before a line break in a
+ * command. The arena must outlive the regions. */
 bool markdown_read(const struct source *source, struct arena *a, struct markdown *ret,
 	struct report *r, struct report *warnings);

@@ -41,7 +41,7 @@ size_t toml_line(const struct toml_reader *r, size_t at)
 	return line;
 }
 
-/* What nobody sees, or nobody wants to see. */
+/* Characters that are not visible. */
 static bool invisible(struct toml_reader *r, const char *expected)
 {
 	int byte = toml_peek(r);
@@ -167,7 +167,7 @@ static const char line_form[] = "a line is key = value, [table] or [[table]]";
 static const char bare_form[] =
 	"a key of other characters than A-Z, a-z, 0-9, _ and - needs quotes";
 
-/* A character that somebody may want to have in a key. */
+/* A character that an author may want to have in a key. */
 static bool wanted_in_key(int c)
 {
 	return c > ' ' && c != 0x7f && !strchr(",[]{}=#", c);

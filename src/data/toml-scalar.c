@@ -61,7 +61,7 @@ static size_t digits(struct str s, size_t at, unsigned base)
 static const char date_form[] = "a date is 1979-05-27, a time 07:32:00, both 1979-05-27T07:32:00Z; "
 				"a text needs quotes";
 
-/* A sign behind a digit: somebody meant a date. */
+/* A sign behind a digit: a date is meant. */
 static bool like_date(struct str word)
 {
 	for (size_t i = 1; i < word.len; i++)
@@ -72,7 +72,8 @@ static bool like_date(struct str word)
 
 static bool no_number(struct toml_reader *r, struct str word)
 {
-	toml_wrong(r, r->at, word.len, "'%.*s' is no number", STR(report_quote(r->report, word)));
+	toml_wrong(
+		r, r->at, word.len, "'%.*s' is not a number", STR(report_quote(r->report, word)));
 	if (str_find(word, '_', 0) < word.len)
 		return report_hint(r->report, "an underscore stands between two digits");
 	if (like_date(word))
@@ -246,7 +247,7 @@ static bool is_offset(struct str s)
 
 static bool no_date(struct toml_reader *r, struct str word)
 {
-	toml_wrong(r, r->at, word.len, "'%.*s' is no date or time",
+	toml_wrong(r, r->at, word.len, "'%.*s' is not a date or time",
 		STR(report_quote(r->report, word)));
 	return report_hint(r->report, "%s", date_form);
 }

@@ -44,7 +44,7 @@ static bool unicode_escape(struct toml_reader *r, size_t digits)
 			digits == 4 ? "\\u00e9" : "\\U0001f600");
 	}
 	if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) {
-		toml_wrong(r, r->at, 2 + n, "%.*s is no Unicode character",
+		toml_wrong(r, r->at, 2 + n, "%.*s is not a Unicode character",
 			STR(str_sub(r->text, r->at, 2 + n)));
 		return report_hint(r->report, "%s",
 			c < 0xE000 ? "TOML has no surrogate pairs: write \\U0001f600"
@@ -91,8 +91,8 @@ static bool escape(struct toml_reader *r, struct toml_string s)
 		return true;
 	size_t len = c > ' ' || c < 0 ? utf8_decode(r->text, r->at + 1, &ignored) : 0;
 	if (len)
-		toml_wrong(
-			r, r->at, 1 + len, "%.*s is no escape", (int)(1 + len), r->text.p + r->at);
+		toml_wrong(r, r->at, 1 + len, "%.*s is not an escape", (int)(1 + len),
+			r->text.p + r->at);
 	else
 		toml_wrong(r, r->at, 1, "a backslash with nothing to escape");
 	return report_hint(r->report, "write \\\\ for a backslash, or use single quotes, where "

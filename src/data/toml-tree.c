@@ -11,7 +11,7 @@ void toml_reader_init(
 	*r = (struct toml_reader){
 		.source = s, .text = s->text, .nul_in_keys = true, .arena = a, .report = report
 	};
-	/* So that nobody can write names that all fall together. */
+	/* So that names which all fall together cannot be written on purpose. */
 	if (random)
 		memcpy(&r->seed, random + sizeof(size_t), sizeof(r->seed));
 	r->root = arena_new(a, struct toml_node);
@@ -76,7 +76,7 @@ static struct toml_node *add(struct toml_reader *r, struct toml_node *up, size_t
 {
 	if (up->depth == TOML_MAX_DEPTH) {
 		toml_wrong(r, at, len, "values are nested more than %d deep", TOML_MAX_DEPTH);
-		report_hint(r->report, "nobody would find anything in there: use fewer levels");
+		report_hint(r->report, "use fewer levels");
 		return NULL;
 	}
 	struct toml_node *n = arena_new(r->arena, struct toml_node);

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* libyaml's events over one text, and where they stand in it. libyaml counts characters; everybody
+/* libyaml's events over one text, and where they stand in it. libyaml counts characters; everything
  * else here counts bytes. */
 struct yaml_events {
 	yaml_parser_t parser;

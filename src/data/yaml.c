@@ -265,7 +265,7 @@ static struct found read_sequence(struct reader *rd, unsigned depth)
 /* -- mappings ------------------------------------------------------------------------------------
  */
 
-/* `{{x}}` without quotes is a mapping in a mapping: the slip of everybody who comes from other
+/* `{{x}}` without quotes is a mapping in a mapping: the slip of authors who come from other
  * template languages. */
 static bool refuse_key(struct reader *rd, struct where w)
 {

@@ -66,7 +66,7 @@ static void add_entry(struct config *c, struct config_entry *e)
 	struct config_entry *same = *slot;
 
 	if (same && same->scope == e->scope) {
-		/* Which one is meant nobody knows: an error for whoever needs it. */
+		/* Which one is meant is not known: an error when it is needed. */
 		if (!same->twin)
 			same->twin = e;
 		return;
@@ -192,7 +192,7 @@ void config_done(struct config *c)
 
 const json_t *config_value(const struct config_entry *e, const char *field)
 {
-	return json_object_get(e->value, field); /* NULL of what is no object */
+	return json_object_get(e->value, field); /* NULL when it is not an object */
 }
 
 struct str config_text(const struct config_entry *e, const char *field)

@@ -43,8 +43,8 @@ struct reader {
 	struct str home;
 	struct buf word;
 	bool present;    /* the word is there, even if it is empty */
-	bool quoted;     /* some of it is quoted or came from a value: it is no reserved word */
-	bool braced;     /* has an unquoted { that is no placeholder */
+	bool quoted;     /* some of it is quoted or came from a value: it is not a reserved word */
+	bool braced;     /* has an unquoted { that is not a placeholder */
 	bool listing;    /* has an unquoted , or .. */
 	bool commands;   /* assignments are over */
 	size_t name_len; /* of the assignment that the word is; 0: none */

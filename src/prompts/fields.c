@@ -66,7 +66,7 @@ static const char *wanted(enum config_type type)
 	return names[type];
 }
 
-/* Dates, times, inf and nan are texts to us, but nobody wrote them as texts. */
+/* Dates, times, inf and nan are texts to us, but they were not written as texts. */
 static bool written_bare(const struct place *p, const json_t *value)
 {
 	struct str s = json_str(value);

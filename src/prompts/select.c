@@ -124,7 +124,7 @@ static const struct config_entry *by_precedence(const struct chooser *x, enum co
 	return found;
 }
 
-/* Where somebody wrote [agent.NAME], that is what to tell. */
+/* Where the author wrote [agent.NAME], that is what to tell. */
 static bool no_agent(const struct chooser *x)
 {
 	struct where where = { 0 };

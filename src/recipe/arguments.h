@@ -20,7 +20,7 @@ struct public_arguments {
 	bool declared; /* `args` says so: other names are not known to callers */
 };
 
-/* `recipe` is the recipe's object with references resolved. A name that nobody can give a value to
+/* `recipe` is the recipe's object with references resolved. A name that cannot be given a value
  * is a warning. */
 struct public_arguments *public_arguments_new(
 	const struct graph *g, const json_t *recipe, struct report *warnings);

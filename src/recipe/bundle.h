@@ -14,6 +14,6 @@ size_t bundle_count(const struct bundle *b);
 void bundle_write(const struct bundle *b, struct buf *ret);
 
 /* The arguments of a command with the bundle behind its prompt, in the arena; `argv` itself when
- * the command is no prompt launch. `origin` is the recipe that its node was written in. */
+ * the command is not a prompt launch. `origin` is the recipe that its node was written in. */
 const char *const *bundle_arguments(const struct bundle *b, const struct origin *origin,
 	const char *const *argv, size_t argc, struct arena *a);

@@ -91,7 +91,7 @@ static void scan(struct recipe_index *index, struct str dir, enum recipe_layer l
 			continue;
 		struct str path = path_below(&index->arena, dir, str_of(e->d_name));
 
-		/* A directory called x.json is no recipe; a link to a file is one. */
+		/* A directory called x.json is not a recipe; a link to a file is one. */
 		if (e->d_type == DT_REG || regular(path))
 			add(index, path, layer);
 	}

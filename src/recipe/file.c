@@ -64,7 +64,7 @@ struct recipe_set *recipe_set_new(const struct recipe_dirs *dirs)
 {
 	struct recipe_set *set = mem_new(struct recipe_set);
 
-	/* A graph made from the set may outlive whoever found the directories. */
+	/* A graph made from the set may outlive the caller who found the directories. */
 	set->dirs.agent = arena_str(&set->arena, dirs->agent);
 	set->dirs.user = arena_str(&set->arena, dirs->user);
 	set->dirs.packaged = arena_str(&set->arena, dirs->packaged);
@@ -106,7 +106,7 @@ static bool read_text(struct recipe_set *set, struct recipe_file *f, struct repo
 		return true;
 	}
 	struct stat st;
-	/* Found by location, so nobody asked to wait for a pipe or to read a device. */
+	/* Found by location, so the user did not ask to wait for a pipe or to read a device. */
 	if (stat(f->path.p, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
 		report_error(r, (struct where){ 0 }, "%.*s is %s, expected a regular file",
 			STR(f->path),
@@ -257,7 +257,7 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 	const json_t *from = json_is_object(binding) ? json_object_get(binding, "from") : binding;
 
 	if (!alias_valid(alias)) {
-		report_error(r, place_key_where(p), "'%.*s' is no alias", STR(alias));
+		report_error(r, place_key_where(p), "'%.*s' is not an alias", STR(alias));
 		return report_hint(r, "letters, digits, _ . and - make one");
 	}
 	if (!json_is_string(from) || !str_trim(json_str(from)).len) {
@@ -476,7 +476,7 @@ static struct recipe_file *load(struct recipe_set *set, struct str path, struct 
 	f->broken = true;
 	f->way = way_to(&set->arena, up);
 	if (!recipe_format_of(path, &f->format)) {
-		report_error(r, where_of(at), "'%.*s' is no recipe file", STR(path));
+		report_error(r, where_of(at), "'%.*s' is not a recipe file", STR(path));
 		report_hint(r, "its name ends with .json, .md, .yaml or .yml");
 		return NULL;
 	}

@@ -137,7 +137,7 @@ static void free_set(void *set)
 	recipe_set_free(set);
 }
 
-/* It let runs delete files in foreign directories; nobody may name one any more. */
+/* It let runs delete files in foreign directories; it cannot be set any more. */
 static void warn_state_dir(struct recipe *recipe)
 {
 	struct report *w = &recipe->graph->warnings;
@@ -200,7 +200,7 @@ static struct recipe *open_steps(struct recipe_set *set, struct recipe_file *fil
 	return recipe;
 }
 
-/* Takes the set. Goes on as long as there is something to find: all mistakes in one go. */
+/* Takes the set. Continues as long as there is something to find: all mistakes in one go. */
 static struct recipe *open_set(struct recipe_set *set, struct str path, struct str name,
 	enum recipe_layer layer, const json_t *given, struct report *r)
 {

@@ -313,7 +313,7 @@ static bool choose_path(const struct recipe_index *index, const struct tool_requ
 		if (!found.len)
 			return no_tool(q->name, "use `roux tool add`", r);
 		if (!str_ends(found, S(".json"))) {
-			report_error(r, (struct where){ 0 }, "%.*s is no JSON file", STR(found));
+			report_error(r, (struct where){ 0 }, "%.*s is not a JSON file", STR(found));
 			return report_hint(r, "edit the file itself");
 		}
 		buf_add(path, found);
@@ -324,7 +324,7 @@ static bool choose_path(const struct recipe_index *index, const struct tool_requ
 	AUTO_BUF id = BUF_INIT;
 	tool_id(&id, q->name);
 	if (!id.len) {
-		report_error(r, (struct where){ 0 }, "'%s' is no name for a tool", q->name);
+		report_error(r, (struct where){ 0 }, "'%s' is not a name for a tool", q->name);
 		return report_hint(r, q->name[0] ? "names that begin with roux are reserved"
 						 : "letters, digits and _ make one");
 	}

@@ -17,7 +17,7 @@
 
 enum {
 	LOCK_WAIT_MS = 10000, /* hundreds of launches at once take turns of some ms each */
-	TRIES = 5,            /* when somebody without our lock writes the file, too */
+	TRIES = 5,            /* when a program without our lock writes the file, too */
 };
 
 static const char *const kinds[] = { "direct", "tool", "spawn" };
@@ -40,7 +40,7 @@ static bool known_kind(const char *kind)
 	return false;
 }
 
-/* Whatever else stands where a count should be is no count yet. */
+/* Whatever else stands where a count should be does not count yet. */
 static void count(json_t *usage, const char *name, bool restart)
 {
 	double so_far = floor(json_number_value(json_object_get(usage, name)));
@@ -91,7 +91,7 @@ static json_t *counted(const json_t *recipe, const char *kind)
 static int count_in(struct str text, const char *kind, struct buf *ret)
 {
 	const struct source source = { S("recipe"), text };
-	AUTO_REPORT ignored = REPORT_INIT; /* whoever loads the recipe has told */
+	AUTO_REPORT ignored = REPORT_INIT; /* the loader of the recipe has told */
 	AUTO_JSON *recipe = json_read(&source, &ignored);
 	AUTO_BUF value = BUF_INIT;
 
@@ -150,7 +150,7 @@ int usage_count(const char *path, const char *kind)
 		return -EINVAL;
 	r = file_lock(path, LOCK_WAIT_MS, &lock);
 	if (r == 0 || no_locks(r)) {
-		/* An editor that has just saved is no reason to lose a launch. */
+		/* An editor that has just saved is not a reason to lose a launch. */
 		for (int i = 0; i < TRIES; i++) {
 			r = count_once(path, kind);
 			if (r != -ESTALE)

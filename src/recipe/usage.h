@@ -10,7 +10,7 @@
 /* Counts one launch of the user's JSON recipe at `path`; `kind` is "direct", "tool" or "spawn".
  * Only the bytes of `usage` change. Takes its turn with all who count in that directory, and gives
  * up after a few seconds. -errno is for the log only, and then the file is as it was:
- * -EBADMSG when it is no recipe, -EACCES also when its author made it read-only, -EFBIG when it
+ * -EBADMSG when it is not a recipe, -EACCES also when its author made it read-only, -EFBIG when it
  * would grow past what can be loaded. */
 int usage_count(const char *path, const char *kind);
 

@@ -25,8 +25,8 @@ struct where braces_where(const struct text *t, size_t offset, size_t len);
  * defaults of `s`. */
 bool braces_mentions_copy(const struct text *t, const struct scope *s);
 
-/* An array value by name, for `repeat`: borrowed. NULL when nothing is given or it is no array; an
- * issue is added at `w`. */
+/* An array value by name, for `repeat`: borrowed. NULL when nothing is given or it is not an array;
+ * an issue is added at `w`. */
 const json_t *braces_array(
 	const struct scope *s, struct str name, struct where w, struct report *r);
 /* The text of a value by name, for `output`. False when nothing is given or it cannot be resolved;

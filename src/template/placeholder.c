@@ -92,7 +92,7 @@ static bool parse_named(
 	struct str rest = str_from(content, from + p->name.len);
 
 	if (p->negated && !(rest.len && rest.p[0] == '?' && !str_starts(rest, S("??"))))
-		return refuse(wrong, "negates, but is no condition", "write {!name?then:else}");
+		return refuse(wrong, "negates, but is not a condition", "write {!name?then:else}");
 	if (!rest.len)
 		return true;
 	if (rest.p[0] == '=') {
@@ -168,7 +168,7 @@ static const struct {
 	{ is_dotted, "there is no way into an object; pass the member as a value of its own" },
 	{ is_arithmetic,
 		"arithmetic has whole numbers, index, prev, next, repeat, ( ) and + - * / %" },
-	{ is_name, "a name begins with a letter or _ and goes on with letters, digits, _ and -" },
+	{ is_name, "a name begins with a letter or _ and continues with letters, digits, _ and -" },
 	{ is_anything,
 		"braces always mean a placeholder; pass such text as a value, which is never "
 		"read for them" },

@@ -44,15 +44,15 @@ struct part {
 	const struct placeholder *place; /* NULL: literal */
 };
 
-/* Cuts `text` at its brace groups. Groups that are no placeholder are given to `bad`, which says
- * whether to go on with them as literal text; without `bad` the whole text is then one literal.
+/* Cuts `text` at its brace groups. Groups that are not placeholders are given to `bad`, which says
+ * whether to keep them as literal text; without `bad` the whole text is then one literal.
  * Returns the number of parts, SIZE_MAX when `bad` said no. Parts and groups point into `text`. */
 typedef bool placeholder_bad_fn(
 	void *data, struct str group, const struct placeholder_mistake *wrong);
 size_t placeholder_cut(struct arena *a, struct str text, enum dialect dialect, struct part **ret,
 	placeholder_bad_fn *bad, void *data);
 
-/* The next brace group at or after `from`: `{`, one or more characters that are no braces, `}`. */
+/* The next brace group at or after `from`: `{`, one or more characters that are not braces, `}`. */
 bool brace_group(struct str text, size_t from, size_t *begin, size_t *end);
 
 /* index, prev, next or repeat behind any number of underscores. */

@@ -111,7 +111,7 @@ bool default_find(
 		if (above && default_find(above, inner, use, &inherited))
 			*ret = inherited;
 		else if (str_eq(inner, name))
-			continue; /* passes on what nobody gave: as if it were not there */
+			continue; /* passes on what was not given: as if it were not there */
 		return true;
 	}
 	/* The args in force are the innermost ones; their shorthand defaults are the last layer. */
@@ -279,7 +279,7 @@ bool resolver_expr(struct resolver *rs, struct str expr, size_t underscores, str
 	case EXPR_SYNTAX:
 		break;
 	}
-	return fail(rs, "'%.*s' is no arithmetic", STR(expr));
+	return fail(rs, "'%.*s' is not arithmetic", STR(expr));
 }
 
 static bool item_index(struct resolver *rs, const struct placeholder *p, uint64_t *ret)

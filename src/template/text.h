@@ -5,7 +5,7 @@
 #include "template/scope.h"
 
 /* A text of a node, compiled when it was read and resolved when the node starts. Each dialect of
- * placeholders has its own operations; whoever runs a graph knows only these. */
+ * placeholders has its own operations; the engine knows only these. */
 struct text {
 	const struct text_ops *ops;
 	struct str raw;            /* as the author wrote it */

@@ -25,7 +25,7 @@ struct declaration {
 	struct str name;
 	struct type type;
 	struct str fallback; /* the default; fallback.p is NULL when there is none */
-	bool unknown_type;   /* it names a type nobody knows: behaves as text */
+	bool unknown_type;   /* it names a type that is not known: behaves as text */
 };
 
 bool type_parse(struct str text, struct type *ret);

@@ -6,7 +6,7 @@
 
 /* What the scanner finds, in order. */
 enum found {
-	FOUND_OPEN,   /* a word begins, or goes on, with a quote */
+	FOUND_OPEN,   /* a word begins, or continues, with a quote */
 	FOUND_TEXT,   /* `len` bytes at `at` belong to the word */
 	FOUND_END,    /* the word has ended */
 	FOUND_NOTHING /* end of the line */

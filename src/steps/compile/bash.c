@@ -66,7 +66,7 @@ const char *step_directory(const struct node *n, const struct scope *s,
 	if (has_nul(buf_str(&dir)) || stat(path.p, &st) < 0 || !S_ISDIR(st.st_mode)) {
 		*made = cannot(ret, 126, "step '%.*s': the working directory '%s' %s",
 			STR(step->id), buf_cstr(&dir),
-			stat(path.p, &st) < 0 ? "does not exist" : "is no directory");
+			stat(path.p, &st) < 0 ? "does not exist" : "is not a directory");
 		return NULL;
 	}
 	return path.p;

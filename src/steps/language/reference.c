@@ -208,7 +208,7 @@ static void complain_no_mapping(const struct walk *w, const json_t *value, struc
 		report_hint(w->r, "elements of a list cannot be addressed: use `foreach`, or jq "
 				  "in a bash step");
 	else if (json_is_string(value) && !json_is_big(value))
-		report_hint(w->r, "the text is no JSON object, so it has no keys");
+		report_hint(w->r, "the text is not a JSON object, so it has no keys");
 	else
 		report_hint(w->r, "write {{%.*s}}", STR(report_quote(w->r, before)));
 }

@@ -8,8 +8,8 @@ struct reference {
 	struct str path;       /* a.b */
 };
 
-/* The next one at or after *at, which is moved behind it. What does not match is no reference and
- * stands for itself. */
+/* The next one at or after *at, which is moved behind it. What does not match is not a reference
+ * and stands for itself. */
 bool reference_next(struct str text, size_t *at, struct reference *ret);
 /* The one that begins exactly at `at`. */
 bool reference_at(struct str text, size_t at, struct reference *ret);

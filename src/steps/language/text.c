@@ -85,7 +85,7 @@ static json_t *value(const struct text *t, const struct scope *s, struct report 
 	return json_from_str(buf_str(&text));
 }
 
-/* References are no placeholders: whoever wants to see them calls reference_next(). */
+/* References are not placeholders: reference_next() finds them. */
 static void walk(const struct text *t, void (*see)(void *, const struct placeholder *), void *data)
 {
 	(void)t;

@@ -20,7 +20,7 @@ struct str value_trim(struct str s);
 
 /* `text` without the white space around it is exactly one JSON value, of any kind. NULL with one
  * issue added when it is not; `name` is what the text is called there, such as "stdout of a". NaN
- * and Infinity are no JSON here, and a number too large for a double is refused. */
+ * and Infinity are not JSON here, and a number too large for a double is refused. */
 json_t *value_from_json(struct str text, struct str name, struct report *r);
 
 /* Text that is JSON: the object or array that the whole of `text` is, a new reference; else NULL.

@@ -264,7 +264,8 @@ const struct key step_keys[] = {
 		.summary = "seconds until the default counts; 0: for ever" },
 	{ NAME("default"), .in = KEY_IN_APPROVAL, .types = KEY_TEXT,
 		.wanted = "\"deny\" or \"approve\"", .words = answer_words, .fallback = "\"deny\"",
-		INTO(step_approval, fallback, WORD), .summary = "the answer when nobody gave one" },
+		INTO(step_approval, fallback, WORD),
+		.summary = "the answer when none was given in time" },
 };
 
 const size_t step_key_count = ARRAY_SIZE(step_keys);

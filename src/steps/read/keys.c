@@ -377,7 +377,7 @@ static bool check_pair(const struct key_reader *kr, const struct key_object *o, 
 	}
 	if (!name_of_environment(name)) {
 		report_error(kr->r, place_key_where(place),
-			"%.*s'%.*s' in `%.*s` is no name of an environment variable", STR(o->what),
+			"%.*s'%.*s' in `%.*s` is not a name of an environment variable", STR(o->what),
 			STR(report_quote(kr->r, name)), STR(k->name));
 		return report_hint(kr->r, "it must not be empty or have a '=' in it");
 	}

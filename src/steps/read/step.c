@@ -429,7 +429,7 @@ static void read_id(struct subject *s)
 	const json_t *id = member(s, "id");
 	struct step_reader *rd = s->rd;
 
-	/* What is no text at all is complained about as that: `id: no` is a boolean. */
+	/* What is not a text at all is complained about as that: `id: no` is a boolean. */
 	if (!key_present(id) && (!id || json_is_null(id) || key_accepts(k, id))) {
 		report_error(rd->keys.r, place_where(id ? place_of(s, k->name) : s->step->place),
 			"%.*s`id` is %s", STR(s->object.what), id ? "empty" : "missing");
@@ -544,7 +544,7 @@ static bool complain_dependency(struct step_reader *rd, const struct step *step,
 		return true;
 	}
 	struct str shown = report_quote(r, id);
-	const char *what = !other          ? "is no step"
+	const char *what = !other          ? "is not a step"
 			   : other == step ? "is the step itself"
 					   : "stands later";
 	report_error(r, place_where(p), "step '%.*s': `depends_on` has '%.*s', which %s",

@@ -306,16 +306,16 @@ static void refuses_wrong_strings(void **state UNUSED)
 		"a = \"\"\"x\"\"", 1, 11, "the text ends inside a string", "a closing \"\"\"");
 	assert_refused("a = '''x\n", 2, 1, "the text ends inside a string", "a closing '''");
 	assert_refused("a = '''x'''''' ", 1, 12, "found ', expected the line to end", "");
-	assert_refused("a = \"\\e\"", 1, 6, "\\e is no escape", "\\\\");
-	assert_refused("a = \"\\x41\"", 1, 6, "\\x is no escape", "\\\\");
-	assert_refused("a = \"\\\xc3\xa9\"", 1, 6, "\\\xc3\xa9 is no escape", "\\\\");
+	assert_refused("a = \"\\e\"", 1, 6, "\\e is not an escape", "\\\\");
+	assert_refused("a = \"\\x41\"", 1, 6, "\\x is not an escape", "\\\\");
+	assert_refused("a = \"\\\xc3\xa9\"", 1, 6, "\\\xc3\xa9 is not an escape", "\\\\");
 	assert_refused("a = \"\\ \"", 1, 6, "a backslash with nothing to escape", "\\\\");
 	assert_refused("a = \"\"\"\\ x\"\"\"", 1, 8, "a backslash with nothing to escape", "\\\\");
 	assert_refused("a = \"\\", 1, 6, "a backslash with nothing to escape", "\\\\");
 	assert_refused("a = \"\\u12g4\"", 1, 6, "\\u without four hexadecimal digits", "\\u00e9");
 	assert_refused("a = \"\\U0001f60\"", 1, 6, "\\U without eight", "\\U0001f600");
-	assert_refused("a = \"\\ud800\"", 1, 6, "\\ud800 is no Unicode character", "surrogate");
-	assert_refused("a = \"\\U00110000\"", 1, 6, "is no Unicode character", "\\U0010ffff");
+	assert_refused("a = \"\\ud800\"", 1, 6, "\\ud800 is not a Unicode character", "surrogate");
+	assert_refused("a = \"\\U00110000\"", 1, 6, "is not a Unicode character", "\\U0010ffff");
 	assert_refused("a = \"\x1f\"", 1, 6, "found U+001F inside a string", "\\u001f");
 	assert_refused("a = '\x7f'", 1, 6, "found U+007F inside a string", "\\u007f");
 	assert_refused("a = '''\r'''", 1, 8, "found U+000D inside a string", "\\u000d");
@@ -323,28 +323,28 @@ static void refuses_wrong_strings(void **state UNUSED)
 
 static void refuses_wrong_numbers(void **state UNUSED)
 {
-	assert_refused("a = 1_", 1, 5, "'1_' is no number", "underscore");
-	assert_refused("a = 1__2", 1, 5, "'1__2' is no number", "underscore");
-	assert_refused("a = 0x_1", 1, 5, "'0x_1' is no number", "underscore");
-	assert_refused("a = 1._5", 1, 5, "'1._5' is no number", "underscore");
-	assert_refused("a = 1e_5", 1, 5, "'1e_5' is no number", "underscore");
+	assert_refused("a = 1_", 1, 5, "'1_' is not a number", "underscore");
+	assert_refused("a = 1__2", 1, 5, "'1__2' is not a number", "underscore");
+	assert_refused("a = 0x_1", 1, 5, "'0x_1' is not a number", "underscore");
+	assert_refused("a = 1._5", 1, 5, "'1._5' is not a number", "underscore");
+	assert_refused("a = 1e_5", 1, 5, "'1e_5' is not a number", "underscore");
 	assert_refused("a = 012", 1, 5, "begins with a zero too many", "zeros in front");
 	assert_refused("a = -00.5", 1, 5, "begins with a zero too many", "zeros in front");
-	assert_refused("a = .5", 1, 5, "'.5' is no number", "point");
-	assert_refused("a = 5.", 1, 5, "'5.' is no number", "point");
-	assert_refused("a = 1.2.3", 1, 5, "'1.2.3' is no number", "point");
-	assert_refused("a = 1.e5", 1, 5, "'1.e5' is no number", "point");
-	assert_refused("a = 1e", 1, 5, "'1e' is no number", "numbers are");
-	assert_refused("a = 1e+", 1, 5, "'1e+' is no number", "numbers are");
-	assert_refused("a = +", 1, 5, "'+' is no number", "numbers are");
-	assert_refused("a = --1", 1, 5, "'--1' is no number", "numbers are");
-	assert_refused("a = 0x", 1, 5, "'0x' is no number", "numbers are");
-	assert_refused("a = 0xg", 1, 5, "'0xg' is no number", "numbers are");
-	assert_refused("a = 0o8", 1, 5, "'0o8' is no number", "numbers are");
-	assert_refused("a = 0b2", 1, 5, "'0b2' is no number", "numbers are");
-	assert_refused("a = -0x1", 1, 5, "'-0x1' is no number", "numbers are");
-	assert_refused("a = 0X1", 1, 5, "'0X1' is no number", "numbers are");
-	assert_refused("a = +Inf", 1, 5, "'+Inf' is no number", "inf");
+	assert_refused("a = .5", 1, 5, "'.5' is not a number", "point");
+	assert_refused("a = 5.", 1, 5, "'5.' is not a number", "point");
+	assert_refused("a = 1.2.3", 1, 5, "'1.2.3' is not a number", "point");
+	assert_refused("a = 1.e5", 1, 5, "'1.e5' is not a number", "point");
+	assert_refused("a = 1e", 1, 5, "'1e' is not a number", "numbers are");
+	assert_refused("a = 1e+", 1, 5, "'1e+' is not a number", "numbers are");
+	assert_refused("a = +", 1, 5, "'+' is not a number", "numbers are");
+	assert_refused("a = --1", 1, 5, "'--1' is not a number", "numbers are");
+	assert_refused("a = 0x", 1, 5, "'0x' is not a number", "numbers are");
+	assert_refused("a = 0xg", 1, 5, "'0xg' is not a number", "numbers are");
+	assert_refused("a = 0o8", 1, 5, "'0o8' is not a number", "numbers are");
+	assert_refused("a = 0b2", 1, 5, "'0b2' is not a number", "numbers are");
+	assert_refused("a = -0x1", 1, 5, "'-0x1' is not a number", "numbers are");
+	assert_refused("a = 0X1", 1, 5, "'0X1' is not a number", "numbers are");
+	assert_refused("a = +Inf", 1, 5, "'+Inf' is not a number", "inf");
 	assert_refused("a = 9223372036854775808", 1, 5, "does not fit into 64 bits", "between");
 	assert_refused("a = -9223372036854775809", 1, 5, "does not fit into 64 bits", "between");
 	assert_refused("a = 0x8000000000000000", 1, 5, "does not fit into 64 bits", "between");
@@ -352,16 +352,16 @@ static void refuses_wrong_numbers(void **state UNUSED)
 
 static void refuses_wrong_dates(void **state UNUSED)
 {
-	assert_refused("a = 1979-5-27", 1, 5, "'1979-5-27' is no date or time", "1979-05-27");
-	assert_refused("a = 1979-05-27T", 1, 5, "is no date or time", "1979-05-27");
-	assert_refused("a = 1979-05-27T07:32", 1, 5, "is no date or time", "1979-05-27");
-	assert_refused("a = 1979-05-27x07:32:00", 1, 5, "is no date or time", "1979-05-27");
-	assert_refused("a = 1979-05-27T07:32:00.", 1, 5, "is no date or time", "1979-05-27");
-	assert_refused("a = 1979-05-27T07:32:00+7:00", 1, 5, "is no date or time", "1979-05-27");
-	assert_refused("a = 1979-05-27 07:32", 1, 5, "'1979-05-27 07:32' is no date", "");
-	assert_refused("a = 07:32:00Z", 1, 5, "'07:32:00Z' is no date or time", "07:32:00");
-	assert_refused("a = 7:32:00", 1, 5, "'7:32:00' is no number", "07:32:00");
-	assert_refused("a = 12345-01-01", 1, 5, "is no number", "1979-05-27");
+	assert_refused("a = 1979-5-27", 1, 5, "'1979-5-27' is not a date or time", "1979-05-27");
+	assert_refused("a = 1979-05-27T", 1, 5, "is not a date or time", "1979-05-27");
+	assert_refused("a = 1979-05-27T07:32", 1, 5, "is not a date or time", "1979-05-27");
+	assert_refused("a = 1979-05-27x07:32:00", 1, 5, "is not a date or time", "1979-05-27");
+	assert_refused("a = 1979-05-27T07:32:00.", 1, 5, "is not a date or time", "1979-05-27");
+	assert_refused("a = 1979-05-27T07:32:00+7:00", 1, 5, "is not a date or time", "1979-05-27");
+	assert_refused("a = 1979-05-27 07:32", 1, 5, "'1979-05-27 07:32' is not a date", "");
+	assert_refused("a = 07:32:00Z", 1, 5, "'07:32:00Z' is not a date or time", "07:32:00");
+	assert_refused("a = 7:32:00", 1, 5, "'7:32:00' is not a number", "07:32:00");
+	assert_refused("a = 12345-01-01", 1, 5, "is not a number", "1979-05-27");
 	assert_refused("a = 2001-02-29", 1, 5, "2001-02-29 does not exist", "check");
 	assert_refused("a = 1900-02-29", 1, 5, "does not exist", "check");
 	assert_refused("a = 2001-00-01", 1, 5, "does not exist", "check");

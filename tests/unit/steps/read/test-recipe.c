@@ -340,7 +340,7 @@ static void environments_hold_scalars(void **state UNUSED)
 	assert_refused("- {id: a, type: bash, command: x, env: {A: [1]}}",
 		"step 'a': 'A' in `env` is a list, expected a text, a number or a boolean");
 	assert_refused("- {id: a, type: bash, command: x, env: {'A=B': 1}}",
-		"step 'a': 'A=B' in `env` is no name of an environment variable");
+		"step 'a': 'A=B' in `env` is not a name of an environment variable");
 	assert_refused(
 		"- {id: a, type: bash, command: \"a\\0b\"}", "step 'a': `command` has a NUL in it");
 }
@@ -374,7 +374,7 @@ static void dependencies_stand_earlier(void **state UNUSED)
 {
 	assert_refused("- {id: first, type: bash, command: x}\n"
 		       "- {id: b, type: bash, command: x, depends_on: [frist]}",
-		"step 'b': `depends_on` has 'frist', which is no step");
+		"step 'b': `depends_on` has 'frist', which is not a step");
 	assert_refused("- {id: b, type: bash, command: x, depends_on: first}",
 		"step 'b': `depends_on` is a text, expected a list of step ids");
 	assert_refused("- {id: a, type: bash, command: x, depends_on: [b]}\n"
