@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-bool log_wanted(const char *subject)
+static bool wanted(const char *subject)
 {
 	const char *list = getenv("ROUX_DEBUG");
 	struct str s = str_of(subject);
@@ -25,7 +25,7 @@ void log_debug(const char *subject, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!log_wanted(subject))
+	if (!wanted(subject))
 		return;
 	AUTO_BUF line = BUF_INIT;
 	buf_printf(&line, "roux: %llu %s: ", (unsigned long long)clock_mono_ms(), subject);

@@ -129,22 +129,6 @@ void utf8_add(struct buf *b, uint32_t c)
 	buf_add(b, (struct str){ out, n });
 }
 
-void utf8_repair(struct buf *b, struct str s)
-{
-	uint32_t c;
-
-	for (size_t i = 0; i < s.len;) {
-		size_t bad = utf8_find_invalid(str_from(s, i));
-
-		buf_add(b, str_sub(s, i, bad));
-		i += bad;
-		if (i < s.len) {
-			i += utf8_decode(s, i, &c);
-			utf8_add(b, 0xFFFD);
-		}
-	}
-}
-
 bool utf8_blank(uint32_t c)
 {
 	return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0xA0 || c == 0x1680 ||

@@ -18,8 +18,6 @@ struct str utf8_head(struct str s, size_t max);
 struct str utf8_cut(struct str s, size_t max);
 /* The same at the other end. */
 struct str utf8_tail(struct str s, size_t max);
-/* `s` with every invalid byte replaced by U+FFFD. */
-void utf8_repair(struct buf *b, struct str s);
 void utf8_add(struct buf *b, uint32_t c);
 
 /* White space as the template language has it (command-templates.md section 2). */

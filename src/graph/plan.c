@@ -77,7 +77,7 @@ static bool refuse_value(const struct argument *arg, const json_t *value, struct
 	AUTO_BUF found = BUF_INIT;
 	AUTO_BUF wanted = BUF_INIT;
 
-	value_text(&found, value);
+	template_text(&found, value);
 	type_describe(type, &wanted);
 	struct str shown = report_quote(r, buf_str(&found));
 	if (json_is_string(value))

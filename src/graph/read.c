@@ -118,7 +118,7 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 		if (!json_is_string(item) || !declaration_parse(utf8_trim(json_str(item)), &d)) {
 			AUTO_BUF found = BUF_INIT;
 
-			value_text(&found, item);
+			template_text(&found, item);
 			report_error(rd->r, place_where(p),
 				"'%.*s' declares no argument, expected name, name:type or "
 				"name:type=default",

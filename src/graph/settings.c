@@ -129,7 +129,7 @@ bool count_read(struct arena *a, const struct place *place, const json_t *value,
 		*ret = c;
 		return true;
 	}
-	value_text(&found, value);
+	template_text(&found, value);
 	report_error(r, place_where(place),
 		"`repeat` is '%.*s', expected a whole number from 1, or {items.length}",
 		STR(report_quote(r, buf_str(&found))));

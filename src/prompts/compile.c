@@ -285,11 +285,11 @@ bool prompt_compile(struct arena *a, const struct compile_input *in, struct comp
 			"the command has a NUL byte in it");
 		return report_hint(r, "take it out: no command can hold one");
 	}
-	shell_walk(in->command, in->places, &w);
+	shell_walk(in->command, in->kinds, &w);
 	bool ok = check_walk(&w, in->command, in->place, r);
 	if (ok) {
 		without_nul(a, in, &w, &v, warnings);
-		ok = direct_read(a, in->command, in->places, &v, in->home, &d)
+		ok = direct_read(a, in->command, in->kinds, &v, in->home, &d)
 			     ? direct_form(a, in, &w, &v, &d, ret, r)
 			     : shell_form(a, in, &w, &v, ret, r);
 	}

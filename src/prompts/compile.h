@@ -18,7 +18,7 @@ enum launch_form { FORM_DIRECT, FORM_SHELL };
 struct compile_input {
 	struct str command;
 	const struct place *place; /* where it stands; NULL: in no file */
-	unsigned places;           /* IN_AGENT, or IN_AGENT | IN_STEP */
+	unsigned kinds;            /* IN_AGENT, or IN_AGENT | IN_STEP */
 	const struct placeholder_values *values;
 	struct str home;
 	const char *shell; /* for the shell form: "bash" */

@@ -38,7 +38,7 @@ bool compile_shell_has(struct str name)
 struct reader {
 	struct str text;
 	size_t at;
-	unsigned places;
+	unsigned kinds;
 	const struct placeholder_values *values;
 	struct str home;
 	struct buf word;
@@ -72,7 +72,7 @@ static bool placeholder(struct reader *r)
 	enum prompt_placeholder p;
 	size_t length;
 
-	if (!placeholder_at(r->text, r->at, r->places, &p, &length))
+	if (!placeholder_at(r->text, r->at, r->kinds, &p, &length))
 		return false;
 	buf_add(&r->word, r->values->at[p]);
 	r->at += length;
@@ -239,10 +239,10 @@ static bool word(struct arena *a, struct reader *r, struct direct *ret)
 	return true;
 }
 
-bool direct_read(struct arena *a, struct str command, unsigned places,
+bool direct_read(struct arena *a, struct str command, unsigned kinds,
 	const struct placeholder_values *v, struct str home, struct direct *ret)
 {
-	struct reader r = { .text = command, .places = places, .values = v, .home = home };
+	struct reader r = { .text = command, .kinds = kinds, .values = v, .home = home };
 	bool ok = true;
 
 	while (ok) {

@@ -18,6 +18,6 @@ struct direct {
 
 /* False when the command says something that only a shell can do, or that a shell would do
  * otherwise. Its quotes are known to be closed. */
-bool direct_read(struct arena *a, struct str command, unsigned places,
+bool direct_read(struct arena *a, struct str command, unsigned kinds,
 	const struct placeholder_values *v, struct str home, struct direct *ret);
 void direct_done(struct direct *d);

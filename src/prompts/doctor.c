@@ -66,7 +66,7 @@ static void check_fields(struct config *c, const struct config_entry *e, struct 
 /* -- placeholders --------------------------------------------------------------------------------
  */
 
-static const char *place_name(enum place_kind kind)
+static const char *text_kind_name(enum text_kind kind)
 {
 	return kind == IN_AGENT  ? "an agent's command"
 	       : kind == IN_ROLE ? "a role"
@@ -74,8 +74,7 @@ static const char *place_name(enum place_kind kind)
 				 : "a context";
 }
 
-static void strange_name(
-	struct str name, enum place_kind kind, struct where where, struct report *r)
+static void strange_name(struct str name, enum text_kind kind, struct where where, struct report *r)
 {
 	struct near near = near_to(name);
 	enum prompt_placeholder p;
@@ -92,7 +91,7 @@ static void strange_name(
 	bool known = placeholder_find(name, &p);
 	if (known)
 		report_warning(r, where, "{%.*s} is not known in %s: it stays as it is", STR(name),
-			place_name(kind));
+			text_kind_name(kind));
 	else
 		report_warning(r, where, "unknown placeholder {%.*s}: it stays as it is",
 			STR(report_quote(r, name)));
@@ -136,7 +135,7 @@ static void later_syntax(const struct place *place, struct str text, struct repo
 }
 
 static void check_text(struct config *c, const struct config_entry *e, const char *field,
-	enum place_kind kind, struct report *r)
+	enum text_kind kind, struct report *r)
 {
 	const struct place *place = config_place(c, e, field);
 	struct str text = config_text(e, field);

@@ -6,7 +6,7 @@ enum { IN_COMMAND = IN_AGENT | IN_STEP, IN_SECTION = IN_ROLE | IN_CONTEXT | IN_T
 
 static const struct {
 	struct str name;
-	unsigned places;
+	unsigned kinds;
 } table[PH_COUNT] = {
 	[PH_DATE] = { S("date"), IN_COMMAND | IN_SECTION },
 	[PH_BIN] = { S("bin"), IN_COMMAND },
@@ -33,7 +33,7 @@ struct str placeholder_name(enum prompt_placeholder p)
 
 unsigned placeholder_places(enum prompt_placeholder p)
 {
-	return table[p].places;
+	return table[p].kinds;
 }
 
 bool placeholder_find(struct str name, enum prompt_placeholder *ret)
@@ -69,38 +69,38 @@ bool braces_next(struct str text, size_t from, struct braces *ret)
 }
 
 /* ${name} in an agent's command is the shell's. */
-static bool shells_own(struct str text, size_t at, unsigned places)
+static bool shells_own(struct str text, size_t at, unsigned kinds)
 {
-	return places & IN_COMMAND && at && text.p[at - 1] == '$';
+	return kinds & IN_COMMAND && at && text.p[at - 1] == '$';
 }
 
 bool placeholder_at(
-	struct str text, size_t at, unsigned places, enum prompt_placeholder *ret, size_t *length)
+	struct str text, size_t at, unsigned kinds, enum prompt_placeholder *ret, size_t *length)
 {
 	size_t end = at + 1;
 
 	/* Not braces_next(), which would look at all that follows. */
-	if (text.p[at] != '{' || shells_own(text, at, places))
+	if (text.p[at] != '{' || shells_own(text, at, kinds))
 		return false;
 	while (end < text.len && name_char(text.p[end]))
 		end++;
 	if (end == text.len || text.p[end] != '}' ||
 		!placeholder_find(str_sub(text, at + 1, end - at - 1), ret) ||
-		!(table[*ret].places & places))
+		!(table[*ret].kinds & kinds))
 		return false;
 	*length = end + 1 - at;
 	return true;
 }
 
-uint32_t placeholders_in(struct str text, unsigned places)
+uint32_t placeholders_in(struct str text, unsigned kinds)
 {
 	struct braces b;
 	enum prompt_placeholder p;
 	uint32_t mask = 0;
 
 	for (size_t at = 0; braces_next(text, at, &b); at = b.offset + b.length)
-		if (placeholder_find(b.name, &p) && table[p].places & places &&
-			!shells_own(text, b.offset, places))
+		if (placeholder_find(b.name, &p) && table[p].kinds & kinds &&
+			!shells_own(text, b.offset, kinds))
 			mask |= 1u << p;
 	return mask;
 }

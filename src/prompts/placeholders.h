@@ -25,7 +25,7 @@ enum prompt_placeholder {
 };
 
 /* Where a text stands, as bits. */
-enum place_kind {
+enum text_kind {
 	IN_AGENT = 1, /* an agent's command; ${name} is not ours there */
 	IN_STEP = 2,  /* the same, launched by a step of a recipe */
 	IN_ROLE = 4,
@@ -35,7 +35,7 @@ enum place_kind {
 
 /* The name without braces. */
 struct str placeholder_name(enum prompt_placeholder p);
-/* Where it is known: a mask of enum place_kind. */
+/* Where it is known: a mask of enum text_kind. */
 unsigned placeholder_places(enum prompt_placeholder p);
 /* False when nothing has that name. */
 bool placeholder_find(struct str name, enum prompt_placeholder *ret);
@@ -49,12 +49,12 @@ struct braces {
 /* The next one at or after `from`, whatever its name. Of {{x}} only the inner pair counts. */
 bool braces_next(struct str text, size_t from, struct braces *ret);
 
-/* Whether the placeholder that begins at `at` is known in `places`. */
+/* Whether the placeholder that begins at `at` is known in `kinds`. */
 bool placeholder_at(
-	struct str text, size_t at, unsigned places, enum prompt_placeholder *ret, size_t *length);
+	struct str text, size_t at, unsigned kinds, enum prompt_placeholder *ret, size_t *length);
 
-/* A mask of 1 << placeholder: which ones that are known in `places` stand in the text. */
-uint32_t placeholders_in(struct str text, unsigned places);
+/* A mask of 1 << placeholder: which ones that are known in `kinds` stand in the text. */
+uint32_t placeholders_in(struct str text, unsigned kinds);
 
 struct placeholder_values {
 	struct str at[PH_COUNT];

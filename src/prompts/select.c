@@ -11,7 +11,7 @@ struct chooser {
 	bool *taken; /* contexts, by their number */
 };
 
-static const enum place_kind kinds[] = {
+static const enum text_kind kinds[] = {
 	[KIND_ROLE] = IN_ROLE,
 	[KIND_CONTEXT] = IN_CONTEXT,
 	[KIND_TASK] = IN_TASK,
@@ -32,7 +32,7 @@ struct section section_of(const struct config_entry *e)
 }
 
 static struct section section_of_path(
-	const struct chooser *x, enum place_kind kind, struct str typed)
+	const struct chooser *x, enum text_kind kind, struct str typed)
 {
 	struct arena *a = &x->config->arena;
 	struct str path = path_tilde(a, typed, x->config->dirs.home);

@@ -24,7 +24,7 @@ struct prompt_request {
 
 /* A role, a context or a task: texts and where they come from. */
 struct section {
-	enum place_kind kind;                    /* IN_ROLE, IN_CONTEXT, IN_TASK */
+	enum text_kind kind;                     /* IN_ROLE, IN_CONTEXT, IN_TASK */
 	const struct config_entry *entry;        /* NULL: a path of the request */
 	struct str name;                         /* or the path as typed */
 	struct str file, command, prompt, shell; /* empty: not there; `file` of a path: absolute */

@@ -24,7 +24,7 @@ enum { NESTED_MAX = 200, DOCUMENTS_MAX = 16 };
 struct walk {
 	struct str text;
 	size_t at;
-	unsigned places;
+	unsigned kinds;
 	struct frame stack[NESTED_MAX];
 	size_t depth;
 	unsigned backquotes;
@@ -85,7 +85,7 @@ static bool hole(struct walk *w, enum quoting quoting)
 	enum prompt_placeholder p;
 	size_t length;
 
-	if (!placeholder_at(w->text, w->at, w->places, &p, &length))
+	if (!placeholder_at(w->text, w->at, w->kinds, &p, &length))
 		return false;
 	vec_push(&w->ret->holes,
 		(struct shell_hole){ w->at, length, p, quoting, w->backquotes > 0 });
@@ -336,13 +336,13 @@ static const char *const opened[] = {
 	[FRAME_ANSI] = "$'",
 };
 
-void shell_walk(struct str text, unsigned places, struct shell_walk *ret)
+void shell_walk(struct str text, unsigned kinds, struct shell_walk *ret)
 {
 	struct walk *w = mem_new(struct walk);
 
 	*ret = (struct shell_walk){ .open = SIZE_MAX };
 	w->text = text;
-	w->places = places;
+	w->kinds = kinds;
 	w->ret = ret;
 	w->stack[0] = (struct frame){ FRAME_TOP, 0, 0 };
 	w->depth = 1;

@@ -30,9 +30,9 @@ struct shell_walk {
 	const char *open_what; /* "'", "\"", "$(" … */
 };
 
-/* Finds the placeholders of `places` that are the author's: not those in comments, ${…} and
+/* Finds the placeholders of `kinds` that are the author's: not those in comments, ${…} and
  * arithmetic, which belong to the shell. */
-void shell_walk(struct str text, unsigned places, struct shell_walk *ret);
+void shell_walk(struct str text, unsigned kinds, struct shell_walk *ret);
 void shell_walk_done(struct shell_walk *w);
 
 /* Adds `s` as one word of a shell that means exactly these bytes (without NUL). For showing a

@@ -97,8 +97,8 @@ static void see_default(struct collecting *c, const struct preset *preset, const
 	if (preset->part_count == 1 && at)
 		c->node = at->parent ? at->parent : at->owner;
 	for (size_t i = 0; i < preset->part_count; i++)
-		if (preset->parts[i].place)
-			see(c, preset->parts[i].place);
+		if (preset->parts[i].placeholder)
+			see(c, preset->parts[i].placeholder);
 	c->node = here;
 	c->text = text;
 }

@@ -434,7 +434,7 @@ static bool check_own_value(const struct recipe_file *f, const char *section,
 	AUTO_BUF wanted = BUF_INIT;
 	struct place up = { .doc = &f->doc, .up = &f->place, .key = str_of(section) };
 	struct place p = { .doc = &f->doc, .up = &up, .key = d->name };
-	value_text(&found, value);
+	template_text(&found, value);
 	type_describe(&d->type, &wanted);
 	report_error(r, place_where(&p), "the %s of '%.*s' is '%s', expected %s",
 		section[0] == 'd' ? "default" : "value", STR(d->name), buf_cstr(&found),

@@ -313,7 +313,7 @@ static void warn_of_text(struct resolving *rs, const struct place *place, struct
 
 	if (!in_command(place) || !exposed(s, at, &quoted))
 		return;
-	value_text(&text, value);
+	template_text(&text, value);
 	const char *found = meaning(buf_str(&text), quoted);
 	if (!found)
 		return;
@@ -348,7 +348,7 @@ static json_t *resolve_text(struct resolving *rs, const json_t *text, const stru
 						   : value;
 		buf_add(&made, str_sub(s, at, begin - at));
 		if (found == FOUND_VALUE) {
-			value_text(&made, value);
+			template_text(&made, value);
 			changed = true;
 		} else {
 			buf_add(&made, group);

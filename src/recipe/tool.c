@@ -12,7 +12,8 @@
 
 enum { ID_MAX = 64, LOCK_WAIT_MS = 5000 };
 
-void tool_id(struct buf *b, const char *name)
+/* The name of the file of a tool: lower case, [a-z0-9_]. Empty when it is reserved. */
+static void tool_id(struct buf *b, const char *name)
 {
 	size_t from = b->len;
 

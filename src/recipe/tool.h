@@ -18,5 +18,3 @@ bool tool_write(const struct recipe_dirs *dirs, const struct tool_request *q, st
 	struct report *r);
 bool tool_remove(
 	const struct recipe_dirs *dirs, const char *name, struct buf *path, struct report *r);
-/* The name of the file of a tool: lower case, [a-z0-9_]. Empty when it is reserved. */
-void tool_id(struct buf *b, const char *name);

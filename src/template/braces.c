@@ -47,11 +47,11 @@ static void hint_for_shell(struct resolver *rs, const struct braces *b, size_t b
 {
 	const struct part *p = &b->parts[bad];
 
-	if (!bad || !str_ends(p[-1].text, S("$")) || !bare_value(p->place))
+	if (!bad || !str_ends(p[-1].text, S("$")) || !bare_value(p->placeholder))
 		return;
 	buf_reset(&rs->hint);
 	buf_printf(&rs->hint, "braces always mean a placeholder: in shell text write $%.*s",
-		STR(p->place->name));
+		STR(p->placeholder->name));
 }
 
 static bool resolve(const struct text *t, const struct scope *s, struct buf *ret, struct report *r)
@@ -81,13 +81,13 @@ static bool decide(const struct text *t, const struct scope *s, bool *ret, struc
 		if (ok && v.kind == VALUE_ABSENT && !b->negated && name_is_arithmetic(b->flag)) {
 			/* {index-1}: a name first, arithmetic when there is no such name. */
 			ok = resolver_expr(&rs, b->flag, 0, &text);
-			*ret = ok && text_truthy(buf_str(&text));
+			*ret = ok && template_text_truthy(buf_str(&text));
 		} else {
 			*ret = value_true(&v) != b->negated;
 		}
 	} else {
 		ok = resolver_parts(&rs, b->parts, b->part_count, &text, &bad);
-		*ret = text_truthy(buf_str(&text));
+		*ret = template_text_truthy(buf_str(&text));
 	}
 	if (!ok)
 		resolver_complain(&rs,
@@ -103,8 +103,8 @@ static void walk(const struct text *t, void (*see)(void *, const struct placehol
 	if (b->flag.p)
 		see(data, &flag);
 	for (size_t i = 0; i < b->part_count; i++)
-		if (b->parts[i].place)
-			see(data, b->parts[i].place);
+		if (b->parts[i].placeholder)
+			see(data, b->parts[i].placeholder);
 }
 
 static const struct text_ops ops = { .resolve = resolve, .decide = decide, .walk = walk };
@@ -174,15 +174,16 @@ static void refuse_guard(const struct braces *b, struct str trimmed, struct repo
 	bool comparison = false;
 
 	for (size_t i = 0; i < b->part_count; i++)
-		for (size_t k = 0; !b->parts[i].place && k < b->parts[i].text.len; k++)
+		for (size_t k = 0; !b->parts[i].placeholder && k < b->parts[i].text.len; k++)
 			comparison |= b->parts[i].text.p[k] && strchr("=<>", b->parts[i].text.p[k]);
 	report_error(r, place_where(b->text.place),
 		"`when` is '%.*s', neither a flag nor a placeholder",
 		STR(report_quote(r, trimmed)));
 	if (comparison)
 		report_hint(r, "there are no comparisons: test one flag");
-	else if (b->negated && b->part_count == 2 && last->place && bare_value(last->place))
-		report_hint(r, "write !%.*s", STR(last->place->name));
+	else if (b->negated && b->part_count == 2 && last->placeholder &&
+		 bare_value(last->placeholder))
+		report_hint(r, "write !%.*s", STR(last->placeholder->name));
 	else
 		report_hint(r, "write a name, !name, or one placeholder such as {name?yes:}");
 }
@@ -205,7 +206,7 @@ const struct text *braces_guard(struct arena *a, const struct place *place, stru
 	if (!compile(a, b, trimmed, d, r))
 		return NULL;
 	if (one_placeholder(b->parts, b->part_count)) {
-		const struct placeholder *p = b->parts[0].place;
+		const struct placeholder *p = b->parts[0].placeholder;
 
 		/* Judged by the value, not by its text, and absent is false. */
 		if (p->kind == PLACEHOLDER_VALUE)
@@ -248,8 +249,8 @@ static void see_mention(void *data, const struct placeholder *p)
 		return;
 	m->hops++;
 	for (size_t i = 0; i < hit.preset->part_count; i++)
-		if (hit.preset->parts[i].place)
-			see_mention(m, hit.preset->parts[i].place);
+		if (hit.preset->parts[i].placeholder)
+			see_mention(m, hit.preset->parts[i].placeholder);
 	m->hops--;
 }
 

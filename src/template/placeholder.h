@@ -40,8 +40,8 @@ bool placeholder_parse(struct str content, enum dialect dialect, struct placehol
 
 /* A text cut into literal runs and brace groups. */
 struct part {
-	struct str text;                 /* the literal, or the group with its braces */
-	const struct placeholder *place; /* NULL: literal */
+	struct str text;                       /* the literal, or the group with its braces */
+	const struct placeholder *placeholder; /* NULL: literal */
 };
 
 /* Cuts `text` at its brace groups. Groups that are not placeholders are given to `bad`, which says

@@ -10,7 +10,7 @@
 enum { RESOLVED_MAX = 1 << 20 };
 
 const char array_form[] = ":='[\"x\",\"y\"]'";
-const char index_form[] = "=NUMBER";
+static const char index_form[] = "=NUMBER";
 
 void value_done(struct value *v)
 {
@@ -48,14 +48,14 @@ void value_write(const struct value *v, struct buf *ret)
 	if (v->kind == VALUE_TEXT)
 		buf_add(ret, buf_str(&v->text));
 	else if (v->kind == VALUE_JSON)
-		value_text(ret, v->json);
+		template_text(ret, v->json);
 }
 
 bool value_true(const struct value *v)
 {
 	if (v->kind == VALUE_TEXT)
-		return text_truthy(buf_str(&v->text));
-	return v->kind == VALUE_JSON && value_truthy(v->json);
+		return template_text_truthy(buf_str(&v->text));
+	return v->kind == VALUE_JSON && template_truthy(v->json);
 }
 
 static void padded(struct buf *ret, int64_t n, size_t underscores)
@@ -86,9 +86,10 @@ bool default_find(
 		if (!p)
 			continue;
 		*ret = (struct default_hit){ .preset = p };
-		if (!one_placeholder(p->parts, p->part_count) || !bare_value(p->parts[0].place))
+		if (!one_placeholder(p->parts, p->part_count) ||
+			!bare_value(p->parts[0].placeholder))
 			return true;
-		struct str inner = p->parts[0].place->name, bare;
+		struct str inner = p->parts[0].placeholder->name, bare;
 		if (scope_value(use, inner))
 			return true;
 		const struct scope *copy = scope_repeat(at);
@@ -132,7 +133,7 @@ static bool resolve_default(struct resolver *rs, const struct preset *p, struct 
 	rs->hops++;
 	bool ok;
 	if (one_placeholder(p->parts, p->part_count)) {
-		const struct placeholder *inner = p->parts[0].place;
+		const struct placeholder *inner = p->parts[0].placeholder;
 
 		/* Exactly one name: its value comes through whole, so arrays stay arrays. */
 		if (bare_value(inner)) {
@@ -318,7 +319,7 @@ static bool resolve_item(struct resolver *rs, const struct placeholder *p, struc
 			json_array_size(v.json), json_array_size(v.json) == 1 ? "" : "s");
 		return false;
 	}
-	value_text(ret, json_array_get(v.json, i));
+	template_text(ret, json_array_get(v.json, i));
 	return true;
 }
 
@@ -367,13 +368,13 @@ bool resolver_parts(
 	struct resolver *rs, const struct part *parts, size_t count, struct buf *ret, size_t *bad)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!parts[i].place) {
+		if (!parts[i].placeholder) {
 			buf_add(ret, parts[i].text);
 			continue;
 		}
 		if (bad)
 			*bad = i;
-		if (!resolve_placeholder(rs, parts[i].place, ret))
+		if (!resolve_placeholder(rs, parts[i].placeholder, ret))
 			return false;
 		if (ret->len > RESOLVED_MAX && rs->hops)
 			return fail_for_good(rs, "the text grows beyond 1 MiB through its defaults",

@@ -49,7 +49,6 @@ bool resolver_no_array(struct resolver *rs, struct str name, const struct value 
 
 /* What to write behind a name in order to give it a value of the kind that is wanted; NULL: any. */
 extern const char array_form[];
-extern const char index_form[];
 
 /* A default is found late: what it says is resolved where it is used. The exception is one that is
  * exactly {name}: it is bound where it is declared if `name` is bound there already, so that
@@ -68,7 +67,7 @@ bool default_find(
 bool name_is_arithmetic(struct str name);
 static inline bool one_placeholder(const struct part *parts, size_t count)
 {
-	return count == 1 && parts[0].place;
+	return count == 1 && parts[0].placeholder;
 }
 
 static inline bool bare_value(const struct placeholder *p)

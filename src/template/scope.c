@@ -15,7 +15,7 @@ void preset_compile(
 	size_t n = placeholder_cut(a, json_str(value), d, &parts, NULL, NULL);
 	bool any = false;
 	for (size_t i = 0; i < n; i++)
-		any |= parts[i].place != NULL;
+		any |= parts[i].placeholder != NULL;
 	if (any) {
 		ret->parts = parts;
 		ret->part_count = n;
@@ -24,9 +24,9 @@ void preset_compile(
 
 bool preset_passes(const struct preset *p)
 {
-	return p->part_count == 1 && p->parts[0].place &&
-	       p->parts[0].place->kind == PLACEHOLDER_VALUE &&
-	       str_eq(p->parts[0].place->name, p->name);
+	return p->part_count == 1 && p->parts[0].placeholder &&
+	       p->parts[0].placeholder->kind == PLACEHOLDER_VALUE &&
+	       str_eq(p->parts[0].placeholder->name, p->name);
 }
 
 void presets_index(struct presets *p, struct arena *a)

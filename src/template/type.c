@@ -187,7 +187,7 @@ static json_t *as_member(const struct type *type, json_t *value)
 	AUTO_BUF text = BUF_INIT;
 	struct str m;
 
-	value_text(&text, value);
+	template_text(&text, value);
 	for (size_t i = 0; (m = type_member(type, i)).p; i++)
 		if (m.len && str_eq(m, buf_str(&text)))
 			return json_from_str(m);
@@ -205,7 +205,7 @@ json_t *type_normalise(const struct type *type, json_t *value)
 	case TYPE_PATH: {
 		AUTO_BUF text = BUF_INIT;
 
-		value_text(&text, value);
+		template_text(&text, value);
 		return json_from_str(buf_str(&text));
 	}
 	case TYPE_INT:
@@ -224,7 +224,7 @@ json_t *type_normalise(const struct type *type, json_t *value)
 	return NULL;
 }
 
-void value_text(struct buf *b, const json_t *value)
+void template_text(struct buf *b, const json_t *value)
 {
 	if (json_is_string(value))
 		buf_add(b, json_str(value));
@@ -232,18 +232,18 @@ void value_text(struct buf *b, const json_t *value)
 		json_write(b, value, 0);
 }
 
-bool text_truthy(struct str text)
+bool template_text_truthy(struct str text)
 {
 	text = utf8_trim(text);
 	return text.len && !str_eq(text, S("0")) && !str_eq_nocase(text, S("false")) &&
 	       !str_eq_nocase(text, S("no"));
 }
 
-bool value_truthy(const json_t *value)
+bool template_truthy(const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_STRING:
-		return text_truthy(json_str(value));
+		return template_text_truthy(json_str(value));
 	case JSON_INTEGER:
 		return json_integer_value(value) != 0;
 	case JSON_REAL:

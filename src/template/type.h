@@ -44,6 +44,6 @@ void type_describe(const struct type *type, struct buf *b);
 struct str type_member(const struct type *type, size_t n);
 
 /* The text form of a value (command-templates.md section 3.2). */
-void value_text(struct buf *b, const json_t *value);
-bool value_truthy(const json_t *value);
-bool text_truthy(struct str text);
+void template_text(struct buf *b, const json_t *value);
+bool template_truthy(const json_t *value);
+bool template_text_truthy(struct str text);

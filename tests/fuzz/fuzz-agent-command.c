@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	v.at[PH_DATE] = S("2025-01-07T14:30:00Z");
 	bool ok = prompt_compile(&a,
 		&(struct compile_input){ .command = command,
-			.places = IN_AGENT,
+			.kinds = IN_AGENT,
 			.values = &v,
 			.home = S("/home/me"),
 			.shell = "sh" },

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (text.len < 1024)
 		scan(text);
-	AUTO_JSON *whole = value_from_json(text, S("answer"), &ignored);
+	AUTO_JSON *whole = step_value_from_json(text, S("answer"), &ignored);
 	AUTO_JSON *value = answer_json(text, S("answer"), &r);
 	HOLDS(!value == (r.errors == 1) && r.issues.len == r.errors);
 	if (whole)

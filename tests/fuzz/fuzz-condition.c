@@ -14,11 +14,11 @@ static void cut(struct str text)
 
 	for (t = token_next(text, 0); t.kind != TOKEN_END; t = token_next(text, at)) {
 		HOLDS(t.length > 0 && t.offset >= at && t.offset + t.length <= text.len);
-		HOLDS(value_trim(str_sub(text, at, t.offset - at)).len == 0);
+		HOLDS(step_value_trim(str_sub(text, at, t.offset - at)).len == 0);
 		HOLDS(t.kind != TOKEN_REFERENCE || t.reference.offset == t.offset);
 		at = t.offset + t.length;
 	}
-	HOLDS(value_trim(str_from(text, at)).len == 0 && t.offset == text.len);
+	HOLDS(step_value_trim(str_from(text, at)).len == 0 && t.offset == text.len);
 }
 
 static enum condition decide(struct str text, const struct place *place, const json_t *vars)
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct place place = { .doc = &doc };
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *given = value_from_json(rest, S("vars"), &ignored);
+	AUTO_JSON *given = step_value_from_json(rest, S("vars"), &ignored);
 	const json_t *vars = json_is_object(given) ? given : NULL;
 	double number;
 
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (valid && with == CONDITION_BAD)
 		HOLDS(str_contains(text, S("{{")));
 	/* Negating decides the other way round. */
-	if (valid && value_trim(text).len && text.len < 4096) {
+	if (valid && step_value_trim(text).len && text.len < 4096) {
 		AUTO_BUF negated = BUF_INIT;
 
 		buf_printf(&negated, "not (");

@@ -52,7 +52,7 @@ static void resolve(const struct text *t, const struct scope *s)
 		/* The text of the value is the resolved text, but for white space around it. */
 		AUTO_BUF text = BUF_INIT;
 
-		value_render(&text, value);
+		step_value_render(&text, value);
 		HOLDS(str_contains(buf_str(&out), buf_str(&text)));
 	}
 	report_reset(&r);
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct doc doc = { .source = { S("fuzz"), text }, .plain = true };
 	struct place place = { .doc = &doc };
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *vars = value_from_json(rest, S("vars"), &ignored);
+	AUTO_JSON *vars = step_value_from_json(rest, S("vars"), &ignored);
 	struct scope none = { 0 }, s = { .vars = json_is_object(vars) ? vars : NULL };
 
 	find(text);
@@ -78,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (json_is_object(vars) || json_is_array(vars)) {
 		AUTO_BUF rendered = BUF_INIT;
 
-		value_render(&rendered, vars);
-		AUTO_JSON *again = value_from_json(buf_str(&rendered), S("again"), &ignored);
+		step_value_render(&rendered, vars);
+		AUTO_JSON *again = step_value_from_json(buf_str(&rendered), S("again"), &ignored);
 		HOLDS(again && json_equal(vars, again));
 	}
 	arena_done(&a);

@@ -118,7 +118,7 @@ static void decide_stdin(struct preparation *p)
 	bool captured = p->ask->io == PROMPTS_CAPTURED;
 	bool named = names(p, PH_PROMPT) || names(p, PH_PROMPT_FILE);
 
-	if (p->ask->places & IN_STEP && !named)
+	if (p->ask->kinds & IN_STEP && !named)
 		wanted = true;
 	p->l->gives_stdin = wanted && (captured || !isatty(STDIN_FILENO));
 	if (named || p->l->gives_stdin)
@@ -138,7 +138,7 @@ static bool compile_launch(struct preparation *p, struct compiled *ret, struct r
 	return prompt_compile(&p->l->arena,
 		&(struct compile_input){ .command = config_text(agent, "command"),
 			.place = config_place(c, agent, "command"),
-			.places = p->ask->places,
+			.kinds = p->ask->kinds,
 			.values = &p->values,
 			.home = c->dirs.home,
 			.shell = agent_shell(c) },
@@ -261,7 +261,7 @@ bool prompts_prepare(const struct prompts_ask *ask, struct prompts_launch *l, st
 		!select_all(&l->config, &ask->request, &l->selection, r, &l->warnings))
 		return false;
 	const struct config_entry *agent = l->selection.agent;
-	p.names = placeholders_in(config_text(agent, "command"), ask->places);
+	p.names = placeholders_in(config_text(agent, "command"), ask->kinds);
 	p.values.at[PH_DATE] = buf_str(&l->date);
 	p.values.at[PH_MODEL] = l->selection.model;
 	p.values.at[PH_BIN] = path_tilde(&l->arena, config_text(agent, "bin"), l->config.dirs.home);

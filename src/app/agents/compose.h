@@ -19,7 +19,7 @@ struct prompts_ask {
 			 */
 	bool dry;       /* nothing is launched: no temporary files */
 	enum prompts_io io;
-	unsigned places;                 /* IN_AGENT, or with IN_STEP */
+	unsigned kinds;                  /* IN_AGENT, or with IN_STEP */
 	struct str step, mode, provider; /* of a step: what those placeholders mean */
 	struct str called;               /* how the step names its agent; empty: as it is called */
 };

@@ -289,7 +289,7 @@ static enum step_made make_given(struct step_agents *agents, const struct step *
 	struct arena home = ARENA_INIT;
 	bool ok = prompt_compile(a,
 		&(struct compile_input){ .command = str_of(command),
-			.places = IN_AGENT | IN_STEP,
+			.kinds = IN_AGENT | IN_STEP,
 			.values = &v,
 			.home = path_home(&home),
 			.shell = "bash" },
@@ -333,7 +333,7 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 		.use_local = true,
 		.dry = agents->dry,
 		.io = PROMPTS_CAPTURED,
-		.places = IN_AGENT | IN_STEP,
+		.kinds = IN_AGENT | IN_STEP,
 		.step = step->id,
 		.mode = step->agent.mode.text,
 		.provider = step->agent.provider.text,

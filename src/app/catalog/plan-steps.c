@@ -53,7 +53,7 @@ static bool partly(struct str text, const json_t *vars, struct buf *b)
 
 		buf_add(b, str_sub(text, from, ref.offset - from));
 		if (value)
-			value_render(b, value);
+			step_value_render(b, value);
 		else
 			buf_add(b, str_sub(text, ref.offset, ref.length));
 		all &= value != NULL;

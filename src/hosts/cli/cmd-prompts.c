@@ -105,7 +105,7 @@ static bool read_request(struct cli *cli, enum prompt_mode mode, const struct pr
 		.io = o->record && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 			      ? PROMPTS_CAPTURED
 			      : PROMPTS_TERMINAL,
-		.places = IN_AGENT,
+		.kinds = IN_AGENT,
 		.request = { .mode = mode,
 			.agent = str_of(o->agent),
 			.role = str_of(o->role),

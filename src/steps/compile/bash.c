@@ -142,7 +142,7 @@ static bool add_value(struct buf *b, const struct recipe_pair *p, const struct s
 	size_t at = 0, from = 0;
 
 	if (!p->text.text.p) {
-		value_render(b, p->value);
+		step_value_render(b, p->value);
 		return true;
 	}
 	while (reference_next(text, &at, &ref)) {
@@ -151,7 +151,7 @@ static bool add_value(struct buf *b, const struct recipe_pair *p, const struct s
 		add_literal(b, str_sub(text, from, ref.offset - from), p->name, host);
 		const json_t *value = reference_find(&ref, scope_vars(s), &made, p->text.place, r);
 		if (value)
-			value_render(b, value);
+			step_value_render(b, value);
 		json_decref(made);
 		if (!value)
 			return false;

@@ -27,10 +27,10 @@ static json_t *result(const struct node *n, struct str printed, struct report *r
 
 	buf_printf(&name, "the output of step '%.*s'", STR(s->id));
 	if (s->type == STEP_BASH)
-		return s->parse_json ? value_from_json(printed, buf_str(&name), r)
+		return s->parse_json ? step_value_from_json(printed, buf_str(&name), r)
 				     : json_from_str(printed);
 	struct str answer = answer_text(printed);
-	if (s->output.text.len && !value_trim(answer).len) {
+	if (s->output.text.len && !step_value_trim(answer).len) {
 		report_error(r, (struct where){ 0 }, "the agent's answer is empty");
 		report_hint(r, "an answer is needed because the step has `output`");
 		return NULL;
@@ -60,5 +60,5 @@ const struct step_ops step_ops = {
 	.decide = decide,
 	.call = call_open,
 	.returned = call_returned,
-	.text = value_render,
+	.text = step_value_render,
 };

@@ -40,11 +40,11 @@ static bool fenced(struct str text, struct str *ret)
 		return false;
 	struct str block = str_sub(rest, 0, (size_t)(end - rest.p));
 	size_t line = str_find(block, '\n', 0);
-	if (line < block.len && is_json_language(value_trim(str_sub(block, 0, line))))
+	if (line < block.len && is_json_language(step_value_trim(str_sub(block, 0, line))))
 		block = str_from(block, line);
 	else if (str_starts(block, S("json")))
 		block = str_from(block, 4);
-	*ret = value_trim(block);
+	*ret = step_value_trim(block);
 	return ret->len > 0;
 }
 
@@ -54,9 +54,9 @@ static json_t *from_block(struct str block, struct str name)
 	AUTO_REPORT ignored = REPORT_INIT;
 
 	if (block.p[0] != '{' && block.p[0] != '[')
-		return value_from_json(block, name, &ignored);
+		return step_value_from_json(block, name, &ignored);
 	size_t end = json_scan_value(block, 0);
-	return end ? value_from_json(str_sub(block, 0, end), name, &ignored) : NULL;
+	return end ? step_value_from_json(str_sub(block, 0, end), name, &ignored) : NULL;
 }
 
 /* `refused` gets what is wrong with the first that looks like JSON but cannot be read: too deep, or
@@ -71,7 +71,7 @@ static json_t *from_anywhere(struct str text, struct str name, struct report *re
 	json_finder_init(&f, text);
 	while (json_finder_next(&f, from, &begin, &end)) {
 		report_reset(&ignored);
-		value = value_from_json(str_sub(text, begin, end - begin), name,
+		value = step_value_from_json(str_sub(text, begin, end - begin), name,
 			refused->errors ? &ignored : refused);
 		if (value && !is_empty(value))
 			break;
@@ -90,10 +90,10 @@ static json_t *from_anywhere(struct str text, struct str name, struct report *re
 
 json_t *answer_json(struct str text, struct str name, struct report *r)
 {
-	struct str whole = value_trim(text), block;
+	struct str whole = step_value_trim(text), block;
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_REPORT refused = REPORT_INIT;
-	json_t *value = whole.len ? value_from_json(whole, name, &ignored) : NULL;
+	json_t *value = whole.len ? step_value_from_json(whole, name, &ignored) : NULL;
 
 	if (!value && fenced(whole, &block)) {
 		value = from_block(block, name);

@@ -213,7 +213,7 @@ static bool reference_operand(struct parser *p, struct operand *ret)
 		return true;
 	}
 	if (!json_is_null(value) && !json_is_object(value) && !json_is_array(value)) {
-		value_render(&ret->built, value);
+		step_value_render(&ret->built, value);
 		ret->text = buf_str(&ret->built);
 		return true;
 	}
@@ -228,7 +228,7 @@ static bool reference_operand(struct parser *p, struct operand *ret)
 	}
 	p->failure = CONDITION_BAD;
 	report_error(p->r, w, "{{%.*s}} is %s, which no condition can test: \"%.*s\"", STR(path),
-		value_kind(value), STR(text));
+		step_value_kind(value), STR(text));
 	return report_hint(p->r,
 		json_is_object(value) ? "test one of its keys: {{%.*s.key}}"
 				      : "count or search it in a bash step: jq, grep ({{%.*s}})",
@@ -246,7 +246,7 @@ static bool insert(struct parser *p, const struct reference *ref, struct buf *re
 	if (!value)
 		return false;
 	size_t before = ret->len;
-	value_render(ret, value);
+	step_value_render(ret, value);
 	p->grown += ret->len - before;
 	if (p->grown <= STEP_TEXT_MAX)
 		return true;
@@ -343,7 +343,7 @@ static bool operand(struct parser *p, struct operand *ret)
 /* -- expressions ---------------------------------------------------------------------------------
  */
 
-bool condition_truthy(struct str text)
+static bool truthy(struct str text)
 {
 	static const struct str no[] = { { "", 0 }, { "0", 1 }, { "false", 5 }, { "False", 5 },
 		{ "none", 4 }, { "None", 4 } };
@@ -388,7 +388,7 @@ static bool comparison(struct parser *p, bool *ret)
 	if (!operand(p, &left))
 		return false;
 	if (p->token.kind != TOKEN_COMPARE) {
-		*ret = condition_truthy(left.text);
+		*ret = truthy(left.text);
 		return true;
 	}
 	struct str op = token_text(p);

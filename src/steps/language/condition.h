@@ -19,6 +19,3 @@ enum condition condition_decide(
 
 /* Whether it could be decided, whatever the references stand for. False with one issue added. */
 bool condition_check(struct str text, const struct place *place, struct report *r);
-
-/* Whether a value stands for true when nothing is compared with its text. */
-bool condition_truthy(struct str text);

@@ -47,12 +47,12 @@ static bool matches(struct str text, size_t begin, bool spaced, struct reference
 	if (!str_starts(str_from(text, begin), S("{{")))
 		return false;
 	if (spaced)
-		from = value_skip_blank(text, from);
+		from = step_value_skip_blank(text, from);
 	size_t len = path_length(text, from), end = from + len;
 	if (!len)
 		return false;
 	if (spaced)
-		end = value_skip_blank(text, end);
+		end = step_value_skip_blank(text, end);
 	if (!str_starts(str_from(text, end), S("}}")))
 		return false;
 	*ret = (struct reference){ begin, end + 2 - begin, str_sub(text, from, len) };
@@ -88,7 +88,7 @@ bool reference_spaced(struct str text, size_t *at, struct reference *ret)
 
 bool reference_only(struct str text, struct reference *ret)
 {
-	struct str whole = value_trim(text);
+	struct str whole = step_value_trim(text);
 
 	if (!whole.len || !matches(whole, 0, false, ret) || ret->length != whole.len)
 		return false;
@@ -203,7 +203,7 @@ static void complain_no_mapping(const struct walk *w, const json_t *value, struc
 	struct str path = report_quote(w->r, w->ref->path);
 
 	report_error(w->r, where_of(w), "{{%.*s}} is undefined: '%.*s' is %s, not a mapping",
-		STR(path), STR(report_quote(w->r, before)), value_kind(value));
+		STR(path), STR(report_quote(w->r, before)), step_value_kind(value));
 	if (json_is_array(value))
 		report_hint(w->r, "elements of a list cannot be addressed: use `foreach`, or jq "
 				  "in a bash step");
@@ -226,7 +226,7 @@ const json_t *reference_find(const struct reference *ref, const json_t *vars, js
 		struct str before = str_sub(path, 0, from ? from - 1 : 0);
 
 		if (from && json_is_string(value) && !json_is_big(value)) {
-			json_t *inside = value_in_text(json_str(value));
+			json_t *inside = step_value_in_text(json_str(value));
 
 			if (inside) {
 				json_decref(*made);

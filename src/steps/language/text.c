@@ -17,7 +17,7 @@ static const json_t *find(const struct reference *ref, const json_t *vars, json_
 	if (!json_is_string(value) || json_is_big(value))
 		return reference_find(ref, vars, made, place, r);
 	if (!json_object_getn(*read, name.p, name.len)) {
-		json_t *inside = value_in_text(json_str(value));
+		json_t *inside = step_value_in_text(json_str(value));
 
 		if (!inside)
 			return reference_find(ref, vars, made, place, r);
@@ -41,7 +41,7 @@ bool step_text_substitute(struct str raw, const struct place *place, const json_
 		if (!value)
 			return false;
 		buf_add(ret, str_sub(raw, copied, ref.offset - copied));
-		value_render(ret, value);
+		step_value_render(ret, value);
 		copied = at;
 		if (ret->len - before <= STEP_TEXT_MAX)
 			continue;
@@ -121,13 +121,13 @@ json_t *step_text_list(const struct text *t, const struct scope *s, struct repor
 	if (!found || json_is_array(found))
 		return TAKE(found);
 	AUTO_JSON *inside = json_is_string(found) && !json_is_big(found)
-				    ? value_in_text(json_str(found))
+				    ? step_value_in_text(json_str(found))
 				    : NULL;
 	if (json_is_array(inside))
 		return TAKE(inside);
 	w = reference_where(t->place, ref.offset, ref.length);
 	report_error(r, w, "{{%.*s}} is %s, not a list", STR(report_quote(r, ref.path)),
-		value_kind(inside ? inside : found));
+		step_value_kind(inside ? inside : found));
 	report_hint(r, "a list, or text that is a JSON array, is wanted here");
 	return NULL;
 }

@@ -39,7 +39,7 @@ static bool take(struct str *s, const char *any, struct buf *ret)
 
 bool token_number(struct str text, double *ret)
 {
-	struct str s = value_trim(text);
+	struct str s = step_value_trim(text);
 	AUTO_BUF plain = BUF_INIT;
 
 	/* Most texts are none. */
@@ -141,7 +141,7 @@ static size_t strange_length(struct str text)
 
 struct token token_next(struct str text, size_t at)
 {
-	struct token t = { .kind = TOKEN_END, .offset = value_skip_blank(text, at) };
+	struct token t = { .kind = TOKEN_END, .offset = step_value_skip_blank(text, at) };
 	struct str rest = str_from(text, t.offset);
 
 	if (!rest.len)

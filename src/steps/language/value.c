@@ -150,10 +150,10 @@ static void render_json(struct buf *b, const json_t *value)
 	case JSON_FALSE:
 		break;
 	}
-	value_render(b, value);
+	step_value_render(b, value);
 }
 
-void value_render(struct buf *b, const json_t *value)
+void step_value_render(struct buf *b, const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -181,7 +181,7 @@ void value_render(struct buf *b, const json_t *value)
 	}
 }
 
-const char *value_kind(const json_t *value)
+const char *step_value_kind(const json_t *value)
 {
 	if (json_is_big(value))
 		return "a number";
@@ -193,34 +193,34 @@ const char *value_kind(const json_t *value)
 /* -- out of text ---------------------------------------------------------------------------------
  */
 
-bool value_blank(uint32_t c)
+static bool blank(uint32_t c)
 {
 	/* A byte order mark is none, the separators of ASCII and NEL are. */
 	return (utf8_blank(c) && c != 0xFEFF) || (c >= 0x1C && c <= 0x1F) || c == 0x85;
 }
 
-size_t value_skip_blank(struct str text, size_t at)
+size_t step_value_skip_blank(struct str text, size_t at)
 {
 	uint32_t c;
 
 	while (at < text.len) {
 		size_t n = utf8_decode(text, at, &c);
 
-		if (!value_blank(c))
+		if (!blank(c))
 			break;
 		at += n;
 	}
 	return at;
 }
 
-struct str value_trim(struct str s)
+struct str step_value_trim(struct str s)
 {
 	uint32_t c;
 
 	while (s.len) {
 		size_t n = utf8_decode(s, 0, &c);
 
-		if (!value_blank(c))
+		if (!blank(c))
 			break;
 		s = str_from(s, n);
 	}
@@ -229,7 +229,7 @@ struct str value_trim(struct str s)
 
 		while (at > 0 && s.len - at < 4 && ((unsigned char)s.p[at] & 0xC0) == 0x80)
 			at--;
-		if (at + utf8_decode(s, at, &c) != s.len || !value_blank(c))
+		if (at + utf8_decode(s, at, &c) != s.len || !blank(c))
 			break;
 		s.len = at;
 	}
@@ -244,9 +244,9 @@ static bool json_blank_only(struct str s)
 	return true;
 }
 
-json_t *value_from_json(struct str text, struct str name, struct report *r)
+json_t *step_value_from_json(struct str text, struct str name, struct report *r)
 {
-	struct str whole = value_trim(text);
+	struct str whole = step_value_trim(text);
 	struct source source = { name, whole };
 
 	if (!whole.len) {
@@ -260,13 +260,13 @@ json_t *value_from_json(struct str text, struct str name, struct report *r)
 	return json_read_big(&source, r);
 }
 
-json_t *value_in_text(struct str text)
+json_t *step_value_in_text(struct str text)
 {
-	struct str whole = value_trim(text);
+	struct str whole = step_value_trim(text);
 	AUTO_REPORT ignored = REPORT_INIT;
 
 	if (whole.len < 2 || !((whole.p[0] == '{' && whole.p[whole.len - 1] == '}') ||
 				     (whole.p[0] == '[' && whole.p[whole.len - 1] == ']')))
 		return NULL;
-	return value_from_json(whole, S("text"), &ignored);
+	return step_value_from_json(whole, S("text"), &ignored);
 }

@@ -77,14 +77,14 @@ static bool hint_quotes(const struct key_reader *kr, const json_t *value, const 
 	struct str shown = report_quote(kr->r, text);
 	return report_hint(kr->r,
 		"put quotes around it, \"%.*s\": without them YAML takes it for %s", STR(shown),
-		json_is_boolean(value) ? "a boolean" : value_kind(value));
+		json_is_boolean(value) ? "a boolean" : step_value_kind(value));
 }
 
 static bool wrong_type(const struct key_reader *kr, const struct key_object *o, const struct key *k,
 	const json_t *value, const struct place *place)
 {
 	report_error(kr->r, place_where(place), "%.*s`%.*s` is %s, expected %s", STR(o->what),
-		STR(k->name), value_kind(value), k->wanted);
+		STR(k->name), step_value_kind(value), k->wanted);
 	if (k->types == KEY_TEXT && !k->words && !k->example && !json_is_array(value) &&
 		!json_is_object(value))
 		return hint_quotes(kr, value, place);
@@ -147,7 +147,7 @@ static bool check_number(const struct key_reader *kr, const struct key_object *o
 	if (number >= k->minimum && (k->maximum == 0 || number <= k->maximum) &&
 		(json_is_real(value) || !json_is_big(value)))
 		return true;
-	value_render(&shown, value);
+	step_value_render(&shown, value);
 	struct str quoted = report_quote(kr->r, buf_str(&shown));
 	if (k->maximum != 0)
 		report_error(kr->r, place_where(place), "%.*s`%.*s` is %.*s, expected %g to %g",
@@ -176,7 +176,7 @@ static bool check_items(const struct key_reader *kr, const struct key_object *o,
 		if (mappings ? json_is_object(item) : json_is_string(item) && !json_is_big(item))
 			continue;
 		report_error(kr->r, place_where(place_element(kr->a, place, i)),
-			"%.*s%s is in `%.*s`, expected %s", STR(o->what), value_kind(item),
+			"%.*s%s is in `%.*s`, expected %s", STR(o->what), step_value_kind(item),
 			STR(k->name), mappings ? "mappings" : "texts");
 		ok = mappings ? report_hint(kr->r, "%s", k->summary)
 			      : hint_quotes(kr, item, place_element(kr->a, place, i));
@@ -234,7 +234,7 @@ static struct recipe_text text_of(
 
 	if (json_is_string(value) && !json_is_big(value))
 		return (struct recipe_text){ json_str(value), place };
-	value_render(&shown, value);
+	step_value_render(&shown, value);
 	return (struct recipe_text){ arena_str(kr->a, buf_str(&shown)), place };
 }
 
@@ -377,15 +377,15 @@ static bool check_pair(const struct key_reader *kr, const struct key_object *o, 
 	}
 	if (!name_of_environment(name)) {
 		report_error(kr->r, place_key_where(place),
-			"%.*s'%.*s' in `%.*s` is not a name of an environment variable", STR(o->what),
-			STR(report_quote(kr->r, name)), STR(k->name));
+			"%.*s'%.*s' in `%.*s` is not a name of an environment variable",
+			STR(o->what), STR(report_quote(kr->r, name)), STR(k->name));
 		return report_hint(kr->r, "it must not be empty or have a '=' in it");
 	}
 	if (json_is_array(value) || json_is_object(value)) {
 		report_error(kr->r, place_where(place),
 			"%.*s'%.*s' in `%.*s` is %s, expected a text, a number or a boolean",
 			STR(o->what), STR(report_quote(kr->r, name)), STR(k->name),
-			value_kind(value));
+			step_value_kind(value));
 		return report_hint(kr->r, "\"{{name}}\" gives a variable as JSON text");
 	}
 	return !json_is_string(value) || check_nul(kr, o, name, json_str(value), place);

@@ -68,5 +68,5 @@ bool name_of_environment(struct str s)
 
 bool name_blank(struct str s)
 {
-	return value_trim(s).len == 0;
+	return step_value_trim(s).len == 0;
 }

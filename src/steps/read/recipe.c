@@ -224,7 +224,7 @@ static void read_stages(struct step_reader *rd, const json_t *list, const struct
 		if (!json_is_object(item)) {
 			report_error(rd->keys.r, place_where(p),
 				"stage number %zu is %s, expected a mapping", i + 1,
-				value_kind(item));
+				step_value_kind(item));
 			report_hint(rd->keys.r, "a stage has a `name` and `steps`");
 			continue;
 		}
@@ -291,7 +291,7 @@ static bool read_top(struct step_recipe *out, const json_t *given, struct report
 
 		report_error(r, place_where(&out->root), "%s%s, expected a recipe: a mapping",
 			empty ? "the file is empty" : "found ",
-			empty ? "" : value_kind(out->doc.root));
+			empty ? "" : step_value_kind(out->doc.root));
 		return report_hint(r, "a recipe has a name, a description, a version and steps");
 	}
 	keys_read(&rd.keys, &top);

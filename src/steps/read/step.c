@@ -359,7 +359,7 @@ static void check_loop(struct subject *s)
 	}
 	struct str again = step->rounds.while_condition.text;
 	if (again.p && !str_contains(again, S("{{")) &&
-		!str_eq_nocase(value_trim(again), S("true"))) {
+		!str_eq_nocase(step_value_trim(again), S("true"))) {
 		report_error(r, place_where(step->rounds.while_condition.place),
 			"%.*s`while_condition` never changes: it has no {{reference}}",
 			STR(s->object.what));
@@ -506,7 +506,7 @@ struct step *const *steps_read(struct step_reader *rd, const json_t *list,
 			continue;
 		}
 		report_error(rd->keys.r, place_where(p),
-			"step number %zu is %s, expected a mapping", i + 1, value_kind(item));
+			"step number %zu is %s, expected a mapping", i + 1, step_value_kind(item));
 		report_hint(rd->keys.r, "a step has at least an `id` and what its `type` needs");
 	}
 	*count = n;

@@ -101,7 +101,7 @@ static bool check_path(struct check *c, const struct reference *ref, const json_
 		json_t *item;
 
 		if (json_is_string(value) && !made) {
-			made = value_in_text(json_str(value));
+			made = step_value_in_text(json_str(value));
 			value = made ? made : value;
 		}
 		struct near near = near_to(part);
@@ -121,7 +121,7 @@ static bool check_path(struct check *c, const struct reference *ref, const json_
 			else
 				report_error(c->r, reference_where(place, ref->offset, ref->length),
 					"%.*s uses {{%.*s}}, but '%.*s' is %s", STR(c->what),
-					STR(path), STR(so_far), value_kind(value));
+					STR(path), STR(so_far), step_value_kind(value));
 			return best.len ? report_hint(c->r, "did you mean '%.*s'?", STR(best))
 					: report_hint(c->r, "`context` says what it is");
 		}

@@ -76,17 +76,6 @@ static void no_cut_goes_through_a_character(void **state UNUSED)
 	assert_int_equal(utf8_cut(S("\x80\x80\x80\x80\x80\x80"), 5).len, 5);
 }
 
-static void repairing_replaces_each_invalid_byte(void **state UNUSED)
-{
-	AUTO_BUF b = BUF_INIT;
-
-	utf8_repair(&b, S("a\xff\xfe\xc3\xa9\xe2\x82"));
-	assert_str(buf_str(&b), "a\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
-	buf_reset(&b);
-	utf8_repair(&b, S("a\0b"));
-	assert_bytes(buf_str(&b), S("a\0b"));
-}
-
 static void blanks_are_those_of_the_template_language(void **state UNUSED)
 {
 	static const uint32_t blank[] = { 9, 10, 11, 12, 13, 32, 0xA0, 0x1680, 0x2000, 0x2005,
@@ -111,7 +100,6 @@ int main(void)
 		cmocka_unit_test(the_first_invalid_byte_is_found),
 		cmocka_unit_test(counting_and_cutting_go_by_characters),
 		cmocka_unit_test(no_cut_goes_through_a_character),
-		cmocka_unit_test(repairing_replaces_each_invalid_byte),
 		cmocka_unit_test(blanks_are_those_of_the_template_language),
 	};
 

@@ -54,7 +54,7 @@ static void compile_with(struct arena *a, struct str command, struct str value, 
 	v.at[PH_MODEL] = S("m 1");
 	bool ok = prompt_compile(a,
 		&(struct compile_input){ .command = command,
-			.places = IN_AGENT,
+			.kinds = IN_AGENT,
 			.values = &v,
 			.home = S("/home/me"),
 			.shell = shell },
@@ -318,7 +318,7 @@ static void refuse(struct str command, struct str value, struct buf *told)
 	v.at[PH_PROMPT] = v.at[PH_ROLE] = value;
 	assert_false(prompt_compile(&a,
 		&(struct compile_input){
-			.command = command, .places = IN_AGENT, .values = &v, .shell = "sh" },
+			.command = command, .kinds = IN_AGENT, .values = &v, .shell = "sh" },
 		&c, &r, &r));
 	report_text(&r, REPORT_ALL, told);
 	arena_done(&a);
@@ -388,7 +388,7 @@ static void nul_bytes_are_left_out_with_a_warning(void **state UNUSED)
 	v.at[PH_PROMPT] = S("a\0b\0");
 	assert_true(prompt_compile(&a,
 		&(struct compile_input){
-			.command = S("{bin} {prompt} {prompt}"), .places = IN_AGENT, .values = &v },
+			.command = S("{bin} {prompt} {prompt}"), .kinds = IN_AGENT, .values = &v },
 		&c, &r, &r));
 	assert_int_equal(r.warnings, 1);
 	assert_string_equal(c.argv[1], "ab");

@@ -2,7 +2,7 @@
 
 #include "unit.h"
 
-static void assert_replaced(const char *text, unsigned places, const char *want)
+static void assert_replaced(const char *text, unsigned kinds, const char *want)
 {
 	struct placeholder_values v = { 0 };
 	AUTO_BUF got = BUF_INIT;
@@ -13,7 +13,7 @@ static void assert_replaced(const char *text, unsigned places, const char *want)
 	v.at[PH_COMMAND_OUTPUT] = S("{instructions}{command_output}");
 	v.at[PH_INSTRUCTIONS] = S("I");
 	v.at[PH_FILE] = S("/f");
-	uint32_t mask = placeholders_in(str_of(text), places);
+	uint32_t mask = placeholders_in(str_of(text), kinds);
 	placeholders_replace(&got, str_of(text), mask, &v);
 	assert_str(buf_str(&got), want);
 }
@@ -45,7 +45,7 @@ static void other_braces_are_not_special(void **state UNUSED)
 
 static void every_name_is_found_where_the_table_says(void **state UNUSED)
 {
-	static const unsigned places[] = { IN_AGENT, IN_STEP, IN_ROLE, IN_CONTEXT, IN_TASK };
+	static const unsigned kinds[] = { IN_AGENT, IN_STEP, IN_ROLE, IN_CONTEXT, IN_TASK };
 
 	for (unsigned p = 0; p < PH_COUNT; p++) {
 		AUTO_BUF text = BUF_INIT;
@@ -53,11 +53,11 @@ static void every_name_is_found_where_the_table_says(void **state UNUSED)
 		size_t length;
 
 		buf_printf(&text, "{%.*s}", STR(placeholder_name((enum prompt_placeholder)p)));
-		for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-			bool known = placeholder_places((enum prompt_placeholder)p) & places[i];
+		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+			bool known = placeholder_places((enum prompt_placeholder)p) & kinds[i];
 
 			assert_int_equal(
-				placeholder_at(buf_str(&text), 0, places[i], &found, &length),
+				placeholder_at(buf_str(&text), 0, kinds[i], &found, &length),
 				known);
 			assert_true(!known || (found == p && length == text.len));
 		}

@@ -158,9 +158,9 @@ static void a_text_is_cut_at_its_groups(void **state UNUSED)
 	assert_int_equal(placeholder_cut(&a, text, DIALECT_NOW, &parts, NULL, NULL), 4);
 	assert_str(parts[0].text, "x");
 	assert_str(parts[1].text, "{a}");
-	assert_str(parts[1].place->name, "a");
+	assert_str(parts[1].placeholder->name, "a");
 	assert_str(parts[2].text, "{b=c}");
-	assert_null(parts[3].place);
+	assert_null(parts[3].placeholder);
 	for (size_t i = 0; i < 4; i++) {
 		assert_ptr_equal(parts[i].text.p, text.p + at);
 		at += parts[i].text.len;
@@ -168,7 +168,7 @@ static void a_text_is_cut_at_its_groups(void **state UNUSED)
 	assert_int_equal(at, text.len);
 	assert_int_equal(placeholder_cut(&a, S(""), DIALECT_NOW, &parts, NULL, NULL), 0);
 	assert_int_equal(placeholder_cut(&a, S("{}"), DIALECT_NOW, &parts, NULL, NULL), 1);
-	assert_null(parts[0].place);
+	assert_null(parts[0].placeholder);
 	arena_done(&a);
 }
 
@@ -194,7 +194,7 @@ static void groups_that_are_no_placeholder_are_told(void **state UNUSED)
 	/* Without anybody to tell, the whole text is literal. */
 	assert_int_equal(
 		placeholder_cut(&a, S("{a} {print $1}"), DIALECT_NOW, &parts, NULL, NULL), 1);
-	assert_null(parts[0].place);
+	assert_null(parts[0].placeholder);
 	assert_str(parts[0].text, "{a} {print $1}");
 	assert_true(placeholder_cut(&a, S("{1} {a} {2}"), DIALECT_NOW, &parts, see_bad, &s) ==
 		    SIZE_MAX);

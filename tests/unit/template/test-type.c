@@ -165,7 +165,7 @@ static void values_have_one_text_form(void **state UNUSED)
 		AUTO_BUF b = BUF_INIT;
 		AUTO_JSON *value = json_read(&source, &r);
 
-		value_text(&b, value);
+		template_text(&b, value);
 		assert_str(buf_str(&b), forms[i].text);
 	}
 }
@@ -184,7 +184,7 @@ static void few_things_are_false(void **state UNUSED)
 		AUTO_REPORT r = REPORT_INIT;
 		AUTO_JSON *value = json_read(&source, &r);
 
-		if (value_truthy(value) != want)
+		if (template_truthy(value) != want)
 			fail_msg("%s", text);
 	}
 }

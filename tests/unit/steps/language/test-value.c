@@ -19,7 +19,7 @@ static void assert_renders(json_t *value, const char *want)
 {
 	AUTO_BUF got = BUF_INIT;
 
-	value_render(&got, value);
+	step_value_render(&got, value);
 	assert_str(buf_str(&got), want);
 	json_decref(value);
 }
@@ -40,7 +40,7 @@ static void a_string_stays_byte_for_byte(void **state UNUSED)
 	AUTO_BUF got = BUF_INIT;
 	AUTO_JSON *value = json_from_str(S("a\0\xff\n"));
 
-	value_render(&got, value);
+	step_value_render(&got, value);
 	assert_bytes(buf_str(&got), S("a\0\xff\n"));
 }
 
@@ -110,12 +110,12 @@ static void assert_reads(struct str text, const char *want)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF got = BUF_INIT;
-	json_t *value = value_from_json(text, S("out"), &r);
+	json_t *value = step_value_from_json(text, S("out"), &r);
 
 	if (!value)
 		fail_msg("'%.*s' was refused", STR(text));
 	assert_int_equal(r.errors, 0);
-	value_render(&got, value);
+	step_value_render(&got, value);
 	assert_str(buf_str(&got), want);
 	json_decref(value);
 }
@@ -124,7 +124,7 @@ static void assert_refused(struct str text)
 {
 	AUTO_REPORT r = REPORT_INIT;
 
-	assert_null(value_from_json(text, S("out"), &r));
+	assert_null(step_value_from_json(text, S("out"), &r));
 	assert_int_equal(r.errors, 1);
 }
 
@@ -162,7 +162,7 @@ static void a_mistake_has_its_line(void **state UNUSED)
 {
 	AUTO_REPORT r = REPORT_INIT;
 
-	assert_null(value_from_json(S("\n\n[1,\n oops]\n"), S("out"), &r));
+	assert_null(step_value_from_json(S("\n\n[1,\n oops]\n"), S("out"), &r));
 	assert_str(r.issues.at[0].file, "out");
 	assert_int_equal(r.issues.at[0].line, 4);
 	assert_int_equal(r.issues.at[0].column, 2);
@@ -201,12 +201,12 @@ static void text_that_is_json_is_found(void **state UNUSED)
 	static const char *const no[] = { "", "x", "42", "\"{}\"", "{", "[1}", "{} []", "true" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
-		AUTO_JSON *value = value_in_text(str_of(yes[i]));
+		AUTO_JSON *value = step_value_in_text(str_of(yes[i]));
 
 		assert_non_null(value);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
-		assert_null(value_in_text(str_of(no[i])));
+		assert_null(step_value_in_text(str_of(no[i])));
 }
 
 static void letters_are_those_of_all_scripts(void **state UNUSED)
