@@ -5,19 +5,11 @@
 #include "base/clock.h"
 #include "base/run-status.h"
 
-/* What became of groups is not among the events: it follows from their commands and the rules of
- * failure (command-templates.md section 11), as the engine has them. */
-
 /* All copies of one node of the graph. */
 struct past_state {
 	struct picture_state sum;
 	uint64_t first_ms, last_ms;
 };
-
-static bool is_bad(const struct past_node *p)
-{
-	return !p->ok && !p->halted;
-}
 
 /* How a node looks that did not come to its end. */
 static enum outcome_kind cut_short(const struct history *h)
@@ -29,7 +21,7 @@ static enum outcome_kind cut_short(const struct history *h)
 	return status_is(h->status, ROUX_EXITED) ? OUTCOME_INTERRUPTED : OUTCOME_CANCELLED;
 }
 
-static void conclude_command(struct history *h, struct past_node *p, bool tolerated)
+static void conclude_command(struct history *h, struct past_node *p)
 {
 	struct report_span *s = &p->spans.at[p->spans.len - 1];
 
@@ -37,14 +29,11 @@ static void conclude_command(struct history *h, struct past_node *p, bool tolera
 		s->outcome = cut_short(h);
 		s->ms = h->now_ms > s->start_ms ? h->now_ms - s->start_ms : 0;
 	}
-	if (tolerated)
+	if (p->tolerated)
 		vec_each (span, &p->spans)
 			if (span->outcome == OUTCOME_FAILED || span->outcome == OUTCOME_TIMEOUT)
 				span->outcome = OUTCOME_TOLERATED;
 	p->outcome = s->outcome;
-	p->ok = s->outcome == OUTCOME_DONE;
-	p->halted = s->outcome == OUTCOME_RUNNING || s->outcome == OUTCOME_CANCELLED ||
-		    s->outcome == OUTCOME_INTERRUPTED;
 	p->code = s->code;
 	p->coded = !p->open;
 	p->timed = true;
@@ -55,108 +44,14 @@ static void conclude_command(struct history *h, struct past_node *p, bool tolera
 /* A pause or a gate. */
 static void conclude_told(const struct history *h, struct past_node *p)
 {
-	/* Nothing else keeps a live run from going on. */
+	/* An open gate stops a run. */
 	if (p->outcome == OUTCOME_WAITING && !status_is(h->status, ROUX_PAUSED))
 		p->outcome = cut_short(h);
-	p->ok = p->outcome == OUTCOME_DONE;
-	p->halted = !p->ok && p->outcome != OUTCOME_FAILED;
 	p->timed = true;
 }
 
 /* -- groups --------------------------------------------------------------------------------------
  */
-
-/* What the children of a group came to. */
-struct verdict {
-	bool failed, running, halted;
-	enum failure_scope carried;
-	const struct past_node *by; /* the child that failed it */
-};
-
-static enum failure_scope scope_of(const struct past_node *group, const struct past_node *child)
-{
-	enum failure_scope scope = child->carried;
-
-	if (child->node)
-		scope = MAX(scope, child->node->failure);
-	return group->node ? MAX(scope, group->node->failure) : scope;
-}
-
-static size_t child_count(const struct past_node *group)
-{
-	size_t n = group->below.len;
-
-	return n && group->below.at[n - 1]->order == UINT64_MAX ? n - 1 : n;
-}
-
-/* Copies are as many as there were; of other groups the graph knows the number. */
-static bool all_entered(const struct history *h, const struct past_node *group)
-{
-	const struct node *n = group->node;
-
-	if (!n || node_repeats(n))
-		return !h->live;
-	return child_count(group) >= n->child_count;
-}
-
-static bool only_step_of_run(const struct past_node *group)
-{
-	return !group->up && group->node && group->node->child_count == 1 &&
-	       group->node->kind != NODE_EACH && !group->node->step;
-}
-
-static void judge_sequence(const struct history *h, const struct past_node *g, struct verdict *v)
-{
-	for (size_t i = 0; i < child_count(g) && !v->failed; i++) {
-		const struct past_node *child = g->below.at[i];
-		enum failure_scope scope = scope_of(g, child);
-
-		v->running |= child->outcome == OUTCOME_RUNNING;
-		v->halted |= child->halted;
-		if (!is_bad(child))
-			continue;
-		if (g->node && g->node->wrapper) {
-			v->failed = true;
-			v->carried = child->node ? MAX(child->carried, child->node->failure)
-						 : child->carried;
-		} else if (scope != FAILURE_CONTINUE || only_step_of_run(g)) {
-			v->failed = true;
-			v->carried = only_step_of_run(g) ? FAILURE_ROOT : scope;
-		}
-		v->by = v->failed ? child : NULL;
-	}
-	if (!v->failed && !all_entered(h, g))
-		v->halted = true;
-}
-
-static void judge_parallel(const struct history *h, const struct past_node *g, struct verdict *v)
-{
-	const struct past_node *bad = NULL, *root = NULL;
-	size_t ok = 0;
-
-	for (size_t i = 0; i < child_count(g); i++) {
-		const struct past_node *child = g->below.at[i];
-
-		v->running |= child->outcome == OUTCOME_RUNNING;
-		v->halted |= child->halted;
-		ok += child->ok;
-		if (!is_bad(child))
-			continue;
-		bad = bad ? bad : child;
-		if (scope_of(g, child) == FAILURE_ROOT)
-			root = root ? root : child;
-	}
-	if (root)
-		v->carried = FAILURE_ROOT;
-	else if (bad && g->node->failure == FAILURE_BRANCH)
-		v->carried = FAILURE_BRANCH;
-	else if (ok || v->halted)
-		bad = NULL;
-	v->by = root ? root : bad;
-	v->failed = v->by != NULL;
-	if (!v->failed && !all_entered(h, g))
-		v->halted = true;
-}
 
 static int by_order(const void *a, const void *b)
 {
@@ -166,17 +61,44 @@ static int by_order(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool own_limit(const struct past_node *g, const struct verdict *v)
+/* Without node.done: of a record of an older version, or of a run whose supervisor vanished before
+ * the first group ended. The worst that happened in it. */
+static enum outcome_kind worst_child(const struct history *h, struct past_node *g)
 {
-	return g->node && (g->node->timeout_ms.value || g->node->timeout_ms.text) &&
-	       (v->by->outcome == OUTCOME_TIMEOUT || v->by->outcome == OUTCOME_TOLERATED) &&
-	       g->last_ms - g->first_ms >= g->node->timeout_ms.value;
+	bool stopped = g->node && !node_repeats(g->node) && g->below.len < g->node->child_count;
+
+	vec_each (child, &g->below) {
+		enum outcome_kind o = (*child)->outcome;
+
+		if ((*child)->order == UINT64_MAX)
+			continue; /* a recovery */
+		if (o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT) {
+			g->code = (*child)->code;
+			return OUTCOME_FAILED;
+		}
+		stopped |= o != OUTCOME_DONE && o != OUTCOME_SKIPPED && o != OUTCOME_TOLERATED;
+	}
+	return stopped ? cut_short(h) : OUTCOME_DONE;
 }
 
-static void conclude_group(struct history *h, struct past_node *p, bool tolerated)
+static enum outcome_kind told_end(const struct history *h, const struct past_node *g)
 {
-	struct verdict v = { 0 };
+	static const enum outcome_kind outcomes[NODE_ENDS] = {
+		[NODE_END_DONE] = OUTCOME_DONE,
+		[NODE_END_TOLERATED] = OUTCOME_TOLERATED,
+		[NODE_END_FAILED] = OUTCOME_FAILED,
+		[NODE_END_TIMEOUT] = OUTCOME_TIMEOUT,
+		[NODE_END_CANCELLED] = OUTCOME_CANCELLED,
+	};
 
+	/* A gate in it, or beside it, has stopped it for the time being. */
+	if (g->end == NODE_END_CANCELLED && status_is(h->status, ROUX_PAUSED))
+		return OUTCOME_WAITING;
+	return outcomes[g->end];
+}
+
+static void conclude_group(struct history *h, struct past_node *p)
+{
 	vec_each (child, &p->below) {
 		if (!(*child)->timed)
 			continue;
@@ -184,47 +106,32 @@ static void conclude_group(struct history *h, struct past_node *p, bool tolerate
 		p->last_ms = MAX(p->last_ms, (*child)->last_ms);
 		p->timed = true;
 	}
-	if (p->node && node_joins(p->node))
-		judge_parallel(h, p, &v);
-	else
-		judge_sequence(h, p, &v);
-	p->carried = v.carried;
-	if (v.running) {
-		p->outcome = OUTCOME_RUNNING;
-		p->halted = true;
-	} else if (v.failed) {
-		p->code = v.by->code;
-		p->coded = true;
-		p->outcome = own_limit(p, &v) ? OUTCOME_TIMEOUT : OUTCOME_FAILED;
-		if (p->outcome == OUTCOME_TIMEOUT)
-			p->carried = FAILURE_CONTINUE;
-		if (tolerated)
-			p->outcome = OUTCOME_TOLERATED;
-	} else if (v.halted) {
+	if (p->ended)
+		p->outcome = told_end(h, p);
+	else if (h->live || h->tells_groups)
 		p->outcome = cut_short(h);
-		p->halted = true;
-	} else {
-		p->outcome = OUTCOME_DONE;
-		p->ok = true;
-	}
+	else
+		p->outcome = worst_child(h, p);
+	p->coded = p->outcome == OUTCOME_FAILED || p->outcome == OUTCOME_TIMEOUT ||
+		   p->outcome == OUTCOME_TOLERATED;
 }
 
 static void conclude(struct history *h, struct past_node *p, bool tolerated)
 {
 	tolerated |= p->node && p->node->failure_stated && p->node->failure == FAILURE_CONTINUE;
+	p->tolerated = tolerated;
 	if (p->below.len)
 		qsort(p->below.at, p->below.len, sizeof(*p->below.at), by_order);
 	vec_each (child, &p->below)
 		conclude(h, *child, tolerated);
 	if (p->skipped) {
 		p->outcome = OUTCOME_SKIPPED;
-		p->ok = true;
 	} else if (p->told) {
 		conclude_told(h, p);
 	} else if (p->spans.len) {
-		conclude_command(h, p, tolerated);
+		conclude_command(h, p);
 	} else {
-		conclude_group(h, p, tolerated);
+		conclude_group(h, p);
 	}
 }
 
@@ -279,8 +186,12 @@ static void add_to_states(struct history *h, const struct past_node *p)
 /* The run's own status is more than what its commands tell. */
 static void conclude_root(struct history *h)
 {
-	if (h->top && !h->top->spans.len && !h->top->skipped)
-		(void)outcome_of_status(h->status, &h->top->outcome);
+	struct past_node *top = h->top;
+
+	if (!top || top->spans.len || top->skipped)
+		return;
+	(void)outcome_of_status(h->status, &top->outcome);
+	top->coded &= top->outcome != OUTCOME_DONE;
 }
 
 void history_conclude(struct history *h, struct str status)

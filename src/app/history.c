@@ -7,8 +7,8 @@
 #include "base/node-path.h"
 #include "base/utf8.h"
 #include "data/json.h"
+#include "graph/event.h"
 #include "runs/dir/events.h"
-#include "runs/look/look.h"
 
 enum {
 	COMMANDS_KEPT = 200000, /* more are counted and not told apart */
@@ -83,11 +83,6 @@ static struct past_node *node_at(struct history *h, struct str path, unsigned de
 /* -- events --------------------------------------------------------------------------------------
  */
 
-static int64_t number_of(const json_t *e, const char *name)
-{
-	return json_integer_value(json_object_get(e, name));
-}
-
 /* Times of events are those of a clock that may have been set back. */
 static uint64_t since_start(const struct history *h, uint64_t real_ms)
 {
@@ -123,18 +118,16 @@ static void interrupt(struct past_node *p, uint64_t at_ms, enum outcome_kind out
 	s->ms = at_ms > s->start_ms ? at_ms - s->start_ms : 0;
 }
 
-static struct str command_text(struct history *h, const json_t *argv)
+static struct str command_text(struct history *h, const char *const *argv)
 {
 	const char *words[64];
-	size_t count = MIN(json_array_size(argv), ARRAY_SIZE(words));
+	size_t count = 0;
 	AUTO_BUF text = BUF_INIT;
 
-	for (size_t i = 0; i < count; i++) {
-		const char *word = json_string_value(json_array_get(argv, i));
-
-		words[i] = word ? word : "";
-		if (strlen(words[i]) > COMMAND_KEPT) /* what follows is not shown */
-			count = i + 1;
+	while (count < ARRAY_SIZE(words) && argv[count]) {
+		words[count] = argv[count];
+		if (strlen(words[count++]) > COMMAND_KEPT) /* what follows is not shown */
+			break;
 	}
 	command_display(&text, words, count);
 	if (text.len <= COMMAND_KEPT)
@@ -142,39 +135,57 @@ static struct str command_text(struct history *h, const json_t *argv)
 	return arena_printf(&h->arena, "%.*s…", STR(utf8_cut(buf_str(&text), COMMAND_KEPT)));
 }
 
-static void on_start(struct history *h, const json_t *e, uint64_t at_ms)
+/* Something begins in it: an end that was told before, in an earlier attempt or before a resume,
+ * does not count any more. The groups around a group that has not ended have not ended either. */
+static void reopen(struct past_node *group)
 {
-	struct str path = look_text(e, "path");
-	struct past_node *p = map_get(&h->nodes, path);
+	for (; group && group->ended; group = group->up)
+		group->ended = false;
+}
+
+/* The node that the event is about, made if there is room. NULL: there is none. */
+static struct past_node *node_of(struct history *h, const struct event *e)
+{
+	struct past_node *p = map_get(&h->nodes, e->path);
+
+	if (!p && h->kept >= COMMANDS_KEPT)
+		return NULL;
+	h->kept += !p;
+	return node_at(h, e->path, 0);
+}
+
+static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
+{
+	struct past_node *p = map_get(&h->nodes, e->path);
 
 	h->commands += !p || !p->executions;
 	if (!p && h->kept >= COMMANDS_KEPT)
 		return;
-	p = node_at(h, path, 0);
+	p = node_at(h, e->path, 0);
 	if (!p)
 		return;
 	h->kept += !p->executions;
 	interrupt(p, at_ms, OUTCOME_INTERRUPTED);
 	if (!p->executions) {
-		p->label = arena_str(&h->arena, utf8_cut(look_text(e, "label"), LABEL_KEPT));
-		p->command = command_text(h, json_object_get(e, "argv"));
+		p->label = arena_str(&h->arena, utf8_cut(e->label, LABEL_KEPT));
+		p->command = command_text(h, e->argv);
 	}
 	p->skipped = false;
+	reopen(p->up);
 	add_span(p, (struct report_span){ .start_ms = at_ms, .outcome = OUTCOME_RUNNING });
 }
 
-static void on_done(struct history *h, const json_t *e)
+static void on_done(struct history *h, const struct event *e)
 {
-	struct past_node *p = map_get(&h->nodes, look_text(e, "path"));
+	struct past_node *p = map_get(&h->nodes, e->path);
 	struct report_span *s = p ? last_span(p) : NULL;
 
 	if (!s)
 		return;
-	bool timeout = json_is_true(json_object_get(e, "timeout"));
-	s->code = (int)number_of(e, "code");
-	s->signal = (int)number_of(e, "signal");
-	s->ms = (uint64_t)MAX(number_of(e, "ms"), 0);
-	s->outcome = timeout          ? OUTCOME_TIMEOUT
+	s->code = e->end.code;
+	s->signal = e->end.signal;
+	s->ms = e->end.ms;
+	s->outcome = e->end.timeout   ? OUTCOME_TIMEOUT
 		     : !s->code       ? OUTCOME_DONE
 		     : h->stopped.len ? OUTCOME_CANCELLED
 				      : OUTCOME_FAILED;
@@ -182,92 +193,122 @@ static void on_done(struct history *h, const json_t *e)
 }
 
 /* A result that an earlier run, or the part of this one before a resume, already had. */
-static void on_reused(struct history *h, const json_t *e, uint64_t at_ms)
+static void on_reused(struct history *h, const struct event *e, uint64_t at_ms)
 {
-	struct past_node *p = map_get(&h->nodes, look_text(e, "path"));
+	struct past_node *p = map_get(&h->nodes, e->path);
 
 	if ((p && p->executions) || h->kept >= COMMANDS_KEPT)
 		return;
-	p = node_at(h, look_text(e, "path"), 0);
+	p = node_at(h, e->path, 0);
 	if (!p)
 		return;
 	h->kept++;
 	h->commands++;
-	p->label = arena_str(&h->arena, utf8_cut(look_text(e, "label"), LABEL_KEPT));
+	p->label = arena_str(&h->arena, utf8_cut(e->label, LABEL_KEPT));
 	p->command = S("taken over from an earlier execution");
+	reopen(p->up);
 	add_span(p, (struct report_span){ .start_ms = at_ms });
 	on_done(h, e);
 }
 
-static void on_node(struct history *h, const json_t *e, bool skipped)
+static void on_skipped(struct history *h, const struct event *e)
 {
-	struct str path = look_text(e, "path");
-	struct past_node *p = map_get(&h->nodes, path);
+	struct past_node *p = node_of(h, e);
 
-	if (!p && h->kept >= COMMANDS_KEPT)
-		return;
-	h->kept += !p;
-	p = node_at(h, path, 0);
 	if (!p)
 		return;
-	p->skipped = skipped;
-	if (!skipped)
-		p->retries = (uint64_t)MAX(number_of(e, "attempt"), 0);
+	p->skipped = true;
+	reopen(p->up);
 }
 
-/* Steps that are no commands: pauses and gates. */
-static void on_step(struct history *h, const json_t *e, struct str type, uint64_t at_ms)
+static void on_retry(struct history *h, const struct event *e)
 {
-	struct str state = look_text(e, "state");
-	bool waits = str_eq(type, S("step:wait:start")) || str_eq(state, S("pending"));
-	bool failed = str_eq(type, S("step:wait:error")) || str_eq(state, S("denied"));
-	struct past_node *p = map_get(&h->nodes, look_text(e, "path"));
+	struct past_node *p = node_of(h, e);
 
-	if (!p && h->kept >= COMMANDS_KEPT)
+	if (!p)
 		return;
-	h->kept += !p;
-	p = node_at(h, look_text(e, "path"), 0);
+	p->skipped = false;
+	p->retries = e->attempt;
+	reopen(p);
+}
+
+static void on_group_done(struct history *h, const struct event *e)
+{
+	struct past_node *p = node_of(h, e);
+
+	h->tells_groups = true;
+	if (!p)
+		return;
+	p->ended = true;
+	p->end = e->end.outcome;
+	p->code = e->end.code;
+}
+
+/* Pauses and gates. */
+static void on_told(
+	struct history *h, const struct event *e, uint64_t at_ms, enum outcome_kind outcome)
+{
+	struct past_node *p = node_of(h, e);
+
 	if (!p)
 		return;
 	p->first_ms = p->told ? p->first_ms : at_ms;
 	p->last_ms = at_ms;
 	p->told = true;
-	p->outcome = waits ? OUTCOME_WAITING : failed ? OUTCOME_FAILED : OUTCOME_DONE;
+	p->outcome = outcome;
+	reopen(p->up);
 }
 
-/* The run goes on after a resume: what was running when it was cut short is over. */
+static enum outcome_kind outcome_of_answer(enum gate_answer answer)
+{
+	return answer == GATE_APPROVED ? OUTCOME_DONE
+	       : answer == GATE_DENIED ? OUTCOME_FAILED
+				       : OUTCOME_WAITING;
+}
+
+/* The run is resumed: what was running when it was cut short is over, and a group that was stopped
+ * may still come to its end. */
 static void on_run_start(struct history *h)
 {
 	h->stopped = S("");
-	map_each (e, &h->nodes)
-		interrupt(e->value, h->now_ms, OUTCOME_INTERRUPTED);
+	map_each (e, &h->nodes) {
+		struct past_node *p = e->value;
+
+		interrupt(p, h->now_ms, OUTCOME_INTERRUPTED);
+		p->ended &= p->end != NODE_END_CANCELLED;
+	}
 }
 
-static void see(struct history *h, const json_t *e)
+static void see(struct history *h, const struct event *e)
 {
-	struct str type = look_text(e, "type");
-	uint64_t real = look_time(json_object_get(e, "ts"));
-
-	if (real && !h->began_ms)
-		h->began_ms = real;
-	uint64_t at_ms = real ? since_start(h, real) : h->now_ms;
-	if (str_eq(type, S("run.start")))
+	if (e->time_ms && !h->began_ms)
+		h->began_ms = e->time_ms;
+	uint64_t at_ms = e->time_ms ? since_start(h, e->time_ms) : h->now_ms;
+	if (e->kind == EVENT_RUN_START)
 		on_run_start(h);
-	else if (str_eq(type, S("command.start")))
+	else if (e->kind == EVENT_COMMAND_START)
 		on_start(h, e, at_ms);
-	else if (str_eq(type, S("command.done")))
+	else if (e->kind == EVENT_COMMAND_DONE)
 		on_done(h, e);
-	else if (str_eq(type, S("node.reused")))
+	else if (e->kind == EVENT_NODE_REUSED)
 		on_reused(h, e, at_ms);
-	else if (str_eq(type, S("node.skipped")))
-		on_node(h, e, true);
-	else if (str_eq(type, S("node.retry")))
-		on_node(h, e, false);
-	else if (str_starts(type, S("step:wait:")) || str_eq(type, S("recipe:approval")))
-		on_step(h, e, type, at_ms);
-	else if (str_eq(type, S("run.cancel")))
+	else if (e->kind == EVENT_NODE_SKIPPED)
+		on_skipped(h, e);
+	else if (e->kind == EVENT_NODE_RETRY)
+		on_retry(h, e);
+	else if (e->kind == EVENT_NODE_DONE)
+		on_group_done(h, e);
+	else if (e->kind == EVENT_WAIT_START)
+		on_told(h, e, at_ms, OUTCOME_WAITING);
+	else if (e->kind == EVENT_WAIT_COMPLETE)
+		on_told(h, e, at_ms, OUTCOME_DONE);
+	else if (e->kind == EVENT_WAIT_ERROR)
+		on_told(h, e, at_ms, OUTCOME_FAILED);
+	else if (e->kind == EVENT_RECIPE_APPROVAL)
+		on_told(h, e, at_ms, outcome_of_answer(e->step.answer));
+	else if (e->kind == EVENT_RUN_CANCEL)
 		h->stopped = S("cancelled");
-	else if (str_eq(type, S("run.kill")))
+	else if (e->kind == EVENT_RUN_KILL)
 		h->stopped = S("killed");
 	h->now_ms = MAX(h->now_ms, at_ms);
 }
@@ -275,11 +316,14 @@ static void see(struct history *h, const json_t *e)
 /* A line that is not an event is left out: the others are worth showing. */
 static bool see_line(void *data, struct str line, uint64_t seq)
 {
-	AUTO_JSON *e = json_loadb(line.p, line.len, 0, NULL);
+	struct history *h = data;
+	struct event e;
+	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
 
 	(void)seq;
-	if (json_is_object(e))
-		see(data, e);
+	if (event_read(object, &h->line, &e))
+		see(h, &e);
+	arena_reset(&h->line);
 	return true;
 }
 
@@ -307,6 +351,7 @@ void history_free(struct history *h)
 		vec_done(&p->spans);
 	}
 	graph_unref(h->graph);
+	arena_done(&h->line);
 	arena_done(&h->arena);
 	free(h);
 }

@@ -3,11 +3,12 @@
 #include "base/map.h"
 #include "base/report.h"
 #include "base/vec.h"
+#include "graph/event.h"
 #include "graph/graph.h"
 #include "render/page/report.h"
 
-/* What the events of a run say about its nodes: how each command was executed, and, from that and
- * the graph, what became of every group. Memory is a small constant for each command. */
+/* What the events of a run say about its nodes: how each command was executed and how each group
+ * ended. Memory is a small constant for each command. */
 
 /* A node that something happened to: one copy, when it is repeated. */
 struct past_node {
@@ -22,13 +23,14 @@ struct past_node {
 	uint64_t number; /* of the last one in leaves.jsonl, which names its files; 0: none */
 	bool open;       /* the last span has not ended */
 	bool skipped;
-	bool told; /* a pause or a gate, which is no command: `outcome` is what was told of it */
+	bool told;  /* a pause or a gate: `outcome` is what was told of it */
+	bool ended; /* a group: `end` and `code` are what was told of it */
+	enum node_end end;
 	uint64_t retries; /* of a group: attempts that were told */
 
 	/* Found out afterwards: */
 	enum outcome_kind outcome;
-	bool ok, halted;
-	enum failure_scope carried;
+	bool tolerated; /* by its author, or that of a group around it */
 	int code;
 	bool coded, timed;
 	uint64_t first_ms, last_ms; /* from the start of the run */
@@ -36,6 +38,7 @@ struct past_node {
 
 struct history {
 	struct arena arena;
+	struct arena line;     /* of the event that is just read */
 	struct graph *graph;   /* a reference; may be NULL */
 	struct past_node *top; /* the root */
 	struct map nodes;      /* path → struct past_node */
@@ -46,6 +49,7 @@ struct history {
 	uint64_t now_ms;       /* of the last one, or of now when it is live; from the start */
 	struct str stopped;    /* the last run.cancel or run.kill; empty: none */
 	uint64_t commands;     /* all that were started, also those beyond the limit */
+	bool tells_groups;     /* it has node.done, which older records do not have */
 	size_t kept;
 };
 

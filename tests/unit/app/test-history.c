@@ -83,6 +83,14 @@ static void timed_out(const char *path, uint64_t ms)
 	say("command.done", path, buf_cstr(&more));
 }
 
+static void group_ended(const char *path, const char *outcome, int code)
+{
+	AUTO_BUF more = BUF_INIT;
+
+	buf_printf(&more, ",\"attempt\":1,\"outcome\":\"%s\",\"code\":%d,\"ms\":1", outcome, code);
+	say("node.done", path, buf_cstr(&more));
+}
+
 static void ran(const char *path, int code)
 {
 	start(path, 1);
@@ -154,6 +162,7 @@ static void what_never_came_is_not_run(void **state UNUSED)
 static void an_asked_for_failure_is_tolerated(void **state UNUSED)
 {
 	ran("0.0", 7);
+	group_ended("0", "done", 0);
 	ran("1", 0);
 	conclude("[{\"failure\":\"continue\",\"template\":[\"a\"]},\"b\"]", "done");
 	expect("0.0", "tolerated · 10 ms · exit 7");
@@ -165,6 +174,7 @@ static void a_sequence_fails_with_its_step(void **state UNUSED)
 {
 	ran("0.0", 0);
 	ran("0.1", 5);
+	group_ended("0", "failed", 5);
 	ran("1", 0);
 	conclude("[[\"a\",{\"failure\":\"branch\",\"template\":\"b\"},\"c\"],\"d\"]", "failed");
 	expect("0", "failed · 20 ms · exit 5");
@@ -175,8 +185,10 @@ static void a_join_needs_one_that_succeeded(void **state UNUSED)
 {
 	ran("0.0", 1);
 	ran("0.1", 0);
+	group_ended("0", "done", 0);
 	ran("1.0", 1);
 	ran("1.1", 2);
+	group_ended("1", "failed", 1);
 	conclude("[{\"parallel\":true,\"template\":[\"a\",\"b\"]},"
 		 "{\"parallel\":true,\"template\":[\"a\",\"b\"]}]",
 		"failed");
@@ -194,6 +206,7 @@ static void attempts_are_counted(void **state UNUSED)
 	ran("1.0", 1);
 	say("node.retry", "1", ",\"attempt\":2");
 	ran("1.0", 0);
+	group_ended("1", "done", 0);
 	conclude("[{\"retry\":2,\"recover\":\"r\",\"template\":\"a\"},"
 		 "{\"retry\":2,\"template\":[{\"failure\":\"branch\",\"template\":\"b\"}]}]",
 		"done");
@@ -212,6 +225,8 @@ static void copies_are_counted_together(void **state UNUSED)
 		ran(path, i == 5 ? 9 : 0);
 		(void)snprintf(path, sizeof(path), "r%u.1", i);
 		ran(path, 0);
+		(void)snprintf(path, sizeof(path), "r%u", i);
+		group_ended(path, "done", 0);
 	}
 	conclude("{\"repeat\":8,\"parallel\":true,\"template\":[\"a {index}\",\"b\"]}", "done");
 	expect("r*.0", "7 done, 1 failed · 150 ms · exit 9");
@@ -223,11 +238,36 @@ static void a_limit_of_a_group_is_its_own(void **state UNUSED)
 {
 	start("0.0", 1);
 	timed_out("0.0", 500);
+	group_ended("0", "timeout", 1);
 	conclude("[{\"timeout\":500,\"failure\":\"root\",\"template\":[{\"failure\":\"branch\","
 		 "\"template\":\"a\"},\"b\"]}]",
 		"failed");
 	expect("0.0", "timeout · 500 ms · exit 1");
 	expect("0", "timeout · 500 ms · exit 1");
+}
+
+static void a_limit_in_a_group_is_not_the_groups(void **state UNUSED)
+{
+	start("0.0", 1);
+	timed_out("0.0", 200);
+	group_ended("0", "failed", 1);
+	conclude("[{\"timeout\":\"{t}\",\"template\":[{\"timeout\":200,\"failure\":\"branch\","
+		 "\"template\":\"a\"},\"b\"]}]",
+		"failed");
+	expect("0.0", "timeout · 200 ms · exit 1");
+	expect("0", "failed · 200 ms · exit 1");
+}
+
+static void what_was_stopped_waits_while_the_run_is_paused(void **state UNUSED)
+{
+	ran("0.0", 0);
+	say("recipe:approval", "0.1", ",\"step\":\"s\",\"state\":\"pending\"");
+	group_ended("0", "cancelled", 1);
+	group_ended(".", "cancelled", 1);
+	conclude("[[\"a\",\"b\"]]", "paused");
+	expect("0.1", "waiting · 0 ms");
+	expect("0", "waiting · 10 ms");
+	expect(".", "waiting · 10 ms");
 }
 
 static void what_a_cancel_ended_is_cancelled(void **state UNUSED)
@@ -236,6 +276,7 @@ static void what_a_cancel_ended_is_cancelled(void **state UNUSED)
 	start("1", 1);
 	say("run.cancel", NULL, ",\"signal\":2");
 	done("1", 143, 10);
+	group_ended(".", "cancelled", 1);
 	conclude("[\"a\",\"b\",\"c\"]", "cancelled");
 	expect(".", "cancelled · 20 ms");
 	expect("1", "cancelled · 10 ms · exit 143");
@@ -273,6 +314,61 @@ static void a_resumed_run_goes_on(void **state UNUSED)
 	assert_int_equal(leaves[1].spans[0].outcome, OUTCOME_INTERRUPTED);
 	assert_int_equal(leaves[1].spans[0].ms, 0);
 	assert_int_equal(leaves[1].spans[1].outcome, OUTCOME_DONE);
+}
+
+static void a_resumed_group_ends_again(void **state UNUSED)
+{
+	say("run.start", NULL, "");
+	ran("0.0", 0);
+	group_ended("0", "done", 0);
+	start("1.0", 1);
+	say("run.cancel", NULL, ",\"signal\":2");
+	done("1.0", 143, 10);
+	group_ended("1", "cancelled", 1);
+	group_ended(".", "cancelled", 1);
+	say("run.start", NULL, "");
+	start("1.0", 2);
+	conclude("[[\"a\"],[\"b\"]]", "exited");
+	expect("0", "done · 10 ms");
+	expect("1", "interrupted · 10 ms");
+}
+
+static void a_group_that_is_tried_again_is_open(void **state UNUSED)
+{
+	ran("0.0", 1);
+	say("node.retry", "0", ",\"attempt\":2");
+	ran("0.0", 0);
+	group_ended("0", "done", 0);
+	ran("1.0", 0);
+	group_ended("1", "failed", 1);
+	say("node.retry", ".", ",\"attempt\":2");
+	start("0.0", 3);
+	conclude("{\"retry\":2,\"template\":[{\"retry\":2,\"template\":[\"a\"]},[\"b\"]]}",
+		"exited");
+	expect("0", "interrupted · 30 ms · 2 attempts");
+	expect("1", "failed · 10 ms · exit 1");
+}
+
+/* -- records of older versions -------------------------------------------------------------------
+ */
+
+static void without_ends_a_group_is_as_its_worst_child(void **state UNUSED)
+{
+	ran("0.0", 0);
+	ran("0.1", 5);
+	ran("1.0", 0);
+	say("node.skipped", "1.1", ",\"label\":null");
+	ran("2.0", 7);
+	ran("3.0", 0);
+	conclude("[[\"a\",\"b\",\"c\"],[\"d\",\"e\"],{\"failure\":\"continue\",\"template\":[\"f\"]"
+		 "},"
+		 "[\"g\",\"h\"]]",
+		"failed");
+	expect("0", "failed · 20 ms · exit 5");
+	expect("1", "done · 10 ms");
+	expect("2", "done · 10 ms");
+	expect("3", "cancelled · 10 ms");
+	expect(".", "failed · 50 ms · exit 5");
 }
 
 static void what_was_taken_over_is_shown(void **state UNUSED)
@@ -366,9 +462,14 @@ int main(void)
 		TEST(attempts_are_counted),
 		TEST(copies_are_counted_together),
 		TEST(a_limit_of_a_group_is_its_own),
+		TEST(a_limit_in_a_group_is_not_the_groups),
+		TEST(what_was_stopped_waits_while_the_run_is_paused),
 		TEST(what_a_cancel_ended_is_cancelled),
 		TEST(a_vanished_supervisor_interrupts),
 		TEST(a_resumed_run_goes_on),
+		TEST(a_resumed_group_ends_again),
+		TEST(a_group_that_is_tried_again_is_open),
+		TEST(without_ends_a_group_is_as_its_worst_child),
 		TEST(what_was_taken_over_is_shown),
 		TEST(a_live_run_waits_and_runs),
 		TEST(lanes_are_in_the_order_of_the_graph),
