@@ -16,15 +16,14 @@
 #include "runs/dir/lines.h"
 #include "runs/dir/outputs.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/failures.h"
 #include "runs/mail/message.h"
 
 enum {
 	EXCERPT_RUN = 8 << 10,  /* bytes of each end of what the run printed */
 	EXCERPT_LEAF = 2 << 10, /* … of one command */
-	ERR_MAX = 4 << 10,
 	OUTPUTS_SHOWN = 60,
 	MESSAGES_SHOWN = 200,
-	FAILURES_KEPT = 1000,
 	VALUE_MAX = 4 << 10,
 };
 
@@ -33,6 +32,7 @@ struct facts {
 	struct arena arena;
 	struct str dir;
 	const json_t *run, *result; /* run.json and result.json; NULL: not there */
+	json_t *failed;             /* of a run without a result; owned */
 	struct graph *graph;
 	struct history *history;
 	VEC(struct report_failure) failures;
@@ -46,6 +46,7 @@ struct facts {
 static void facts_done(struct facts *f)
 {
 	history_free(f->history);
+	json_decref(f->failed);
 	graph_unref(f->graph);
 	vec_done(&f->failures);
 	vec_done(&f->outputs);
@@ -155,12 +156,12 @@ static void add_output(struct facts *f, const char *file, struct str label)
 }
 
 /* The file of a command's last execution, below the run's directory. NULL: it cannot have one. */
-static const char *last_output(struct facts *f, struct str path, bool err)
+static const char *last_output(struct facts *f, struct str path)
 {
 	const struct past_node *p = map_get(&f->history->nodes, path);
 	AUTO_BUF name = BUF_INIT;
 
-	if (!output_file(&name, path, p ? p->number : 1, err))
+	if (!output_file(&name, path, p ? p->number : 1, false))
 		return NULL;
 	return arena_str(&f->arena, buf_str(&name)).p;
 }
@@ -176,7 +177,7 @@ static void read_outputs(struct facts *f)
 		const struct report_leaf *l = &f->page.leaves.at[i];
 		struct report_output o = { .path = l->path };
 
-		const char *name = last_output(f, l->path, false);
+		const char *name = last_output(f, l->path);
 		if (!name)
 			continue;
 		if (with_output >= OUTPUTS_SHOWN) {
@@ -198,81 +199,42 @@ static void read_outputs(struct facts *f)
 /* -- failures ------------------------------------------------------------------------------------
  */
 
-static void failures_of_result(struct facts *f)
+static void add_failure(struct facts *f, const json_t *failure)
+{
+	struct str path = look_text(failure, "path");
+	const struct past_node *p = map_get(&f->history->nodes, path);
+
+	vec_push(&f->failures,
+		(struct report_failure){
+			.path = path,
+			.label = look_text(failure, "label"),
+			.command = look_text(failure, "command"),
+			.err = look_text(failure, "stderr"),
+			.code = (int)number_of(failure, "code"),
+			.signal = (int)number_of(failure, "signal"),
+			.attempt = (uint64_t)number_of(failure, "attempt"),
+			.timeout = json_is_true(json_object_get(failure, "timeout")),
+			.tolerated = json_is_true(json_object_get(failure, "tolerated")) ||
+				     (!f->result && p && p->tolerated),
+		});
+}
+
+/* As the result lists them; of a run without one, as its events do, which do not say what the graph
+ * tolerates. */
+static void read_failures(struct facts *f)
 {
 	const json_t *list = json_object_get(f->result, "failures");
+	const json_t *total = json_object_get(f->result, "failures_total");
 	const json_t *failure;
 	size_t i;
 
-	json_array_foreach(list, i, failure)
-	{
-		vec_push(&f->failures,
-			(struct report_failure){
-				.path = look_text(failure, "path"),
-				.label = look_text(failure, "label"),
-				.command = look_text(failure, "command"),
-				.err = look_text(failure, "stderr"),
-				.code = (int)number_of(failure, "code"),
-				.signal = (int)number_of(failure, "signal"),
-				.attempt = (uint64_t)number_of(failure, "attempt"),
-				.timeout = json_is_true(json_object_get(failure, "timeout")),
-				.tolerated = json_is_true(json_object_get(failure, "tolerated")),
-			});
-	}
-	f->page.failures.all = json_object_get(f->result, "failures_total")
-				       ? (uint64_t)number_of(f->result, "failures_total")
-				       : f->failures.len;
-}
-
-static struct str err_of(struct facts *f, struct str path)
-{
-	struct report_output o = { 0 };
-
-	const char *name = last_output(f, path, true);
-	if (!name || !read_excerpt(f, name, ERR_MAX, &o))
-		return S("");
-	return utf8_tail(o.tail.len ? o.tail : o.head, ERR_MAX);
-}
-
-/* Of a run without a result: what its events tell. */
-static void failures_of_events(struct facts *f)
-{
-	for (size_t i = 0; i < f->page.leaves.len; i++) {
-		const struct report_leaf *l = &f->page.leaves.at[i];
-
-		for (size_t k = 0; k < l->span_count; k++) {
-			const struct report_span *s = &l->spans[k];
-			bool failed = s->outcome == OUTCOME_FAILED ||
-				      s->outcome == OUTCOME_TIMEOUT ||
-				      s->outcome == OUTCOME_TOLERATED;
-
-			if (!failed)
-				continue;
-			f->page.failures.all++;
-			if (f->failures.len >= FAILURES_KEPT)
-				continue;
-			vec_push(&f->failures,
-				(struct report_failure){
-					.path = l->path,
-					.label = l->label,
-					.command = l->command,
-					.err = k + 1 == l->span_count ? err_of(f, l->path) : S(""),
-					.code = s->code,
-					.signal = s->signal,
-					.attempt = k + 1,
-					.timeout = s->outcome == OUTCOME_TIMEOUT,
-					.tolerated = s->outcome == OUTCOME_TOLERATED,
-				});
-		}
-	}
-}
-
-static void read_failures(struct facts *f)
-{
+	if (!f->result)
+		list = f->failed =
+			run_failures(arena_cstr(&f->arena, f->dir), &f->page.failures.all);
+	json_array_foreach(list, i, failure) add_failure(f, failure);
 	if (f->result)
-		failures_of_result(f);
-	else
-		failures_of_events(f);
+		f->page.failures.all =
+			total ? (uint64_t)json_integer_value(total) : f->failures.len;
 	f->page.failures.at = f->failures.at;
 	f->page.failures.len = f->failures.len;
 }
@@ -312,7 +274,7 @@ static void keep_message(struct message_reader *m, struct str line)
 
 	if (!type.len)
 		return;
-	/* A summary that somebody wrote says more than the beginning of the body. */
+	/* A summary that the sender wrote says more than the beginning of the body. */
 	if (summary.len && !str_eq(summary, type))
 		buf_add(&text, summary);
 	else
