@@ -3,7 +3,7 @@
 #include "graph/node.h"
 #include "render/picture/model.h"
 
-/* What those who make the items of a picture share. */
+/* What the makers of the items of a picture share: template.c and steps.c. */
 
 enum {
 	COLUMNS_TEXT = 42,
@@ -35,10 +35,16 @@ struct str build_text(
 /* A mark with that text, which is emptied. */
 void build_mark(struct builder *b, struct item *i, struct buf *tip, struct buf *text);
 void build_duration(struct buf *b, uint64_t ms);
+/* What is known of the node at `path`. False: nothing. */
+bool build_find_state(struct builder *b, struct str path, struct picture_state *ret);
+/* As the last mark. */
+void build_add_state(struct builder *b, struct item *i, const struct picture_state *s);
 /* What became of the node at `path`, as the last mark and in the tip. False: nothing is known. */
 bool build_state(struct builder *b, struct item *i, struct str path, struct buf *tip);
 /* Adds where the node is, and keeps the tip. `what` is how much of it the graph itself says. */
 void build_tip(struct builder *b, struct item *i, struct buf *tip, size_t what);
 
+/* The root of a template. */
+struct item *build_template(struct builder *b, const struct node *root);
 /* The root of a step recipe. */
 struct item *build_steps(struct builder *b, const struct node *root);
