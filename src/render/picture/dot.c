@@ -93,8 +93,7 @@ static void put_leaf(struct buf *b, const struct item *i)
 		buf_printf(b,
 			", shape=diamond, style=filled, margin=\"0.02,0.06\", fillcolor=\"%s\", "
 			"color=\"%s\"",
-			i->kind == ITEM_GATE ? GATE_FILL : CONDITION_FILL,
-			i->kind == ITEM_GATE ? GATE_LINE : CONDITION_LINE);
+			item_looks[i->look].light.fill, item_looks[i->look].light.line);
 		add_colours(b, i);
 		break;
 	case ITEM_START:
@@ -121,7 +120,7 @@ static void put_leaf(struct buf *b, const struct item *i)
 			b, ", style=\"%s%s\"", box_style(i), i->known && !i->look ? ",filled" : "");
 		if (i->look)
 			buf_printf(b, ", fillcolor=\"%s\", color=\"%s\"",
-				look_colours[i->look].fill, look_colours[i->look].line);
+				item_looks[i->look].light.fill, item_looks[i->look].light.line);
 		add_colours(b, i);
 		if (i->copies)
 			buf_adds(b, ", peripheries=2");
@@ -162,7 +161,7 @@ static void put_item(struct buf *b, const struct item *i)
 /* Arrows join nodes; those of a group are cut off at its frame. */
 static void put_arrow(struct buf *b, const struct picture *p, const struct arrow *a)
 {
-	static const char *const looks[] = {
+	static const char *const attributes[] = {
 		[ARROW_NEXT] = "",
 		[ARROW_BRANCH] = "",
 		[ARROW_AGAIN] = "constraint=false label=\"next copy\" ",
@@ -174,7 +173,7 @@ static void put_arrow(struct buf *b, const struct picture *p, const struct arrow
 
 	buf_printf(b, "\tn%u -> n%u [%s", item_exit(a->from)->id, item_entry(a->to)->id,
 		p->steps && a->kind == ARROW_AGAIN ? "constraint=false label=\"next item\" "
-						   : looks[a->kind]);
+						   : attributes[a->kind]);
 	if (a->from != a->to && item_is_group(a->from))
 		buf_printf(b, "ltail=cluster_%u ", a->from->id);
 	if (a->from != a->to && item_is_group(a->to))
@@ -205,6 +204,7 @@ static void put_legend(struct buf *b, const struct picture *p)
 		"color=\"#b9c2cf\"];\n\t\tnode [fontsize=10];\n");
 	for (unsigned i = 0; i < LEGEND_COUNT; i++) {
 		const struct legend_entry *e = &legend_entries[i];
+		const struct look_colours *c = &item_looks[e->look].light;
 
 		if (!(p->legend & 1u << i))
 			continue;
@@ -217,16 +217,14 @@ static void put_legend(struct buf *b, const struct picture *p)
 		if (e->kind == ITEM_BOX)
 			buf_printf(b,
 				"style=\"rounded,filled%s\", fillcolor=\"%s\", color=\"%s\"%s",
-				e->look == LOOK_RECIPE ? ",dashed" : "", look_colours[e->look].fill,
-				look_colours[e->look].line,
+				e->look == LOOK_RECIPE ? ",dashed" : "", c->fill, c->line,
 				i == LEGEND_PARALLEL ? ", peripheries=2" : "");
 		else
 			buf_printf(b,
 				"shape=diamond, style=filled, margin=\"0.02,0.06\", "
 				"fillcolor=\"%s\", "
 				"color=\"%s\"",
-				e->kind == ITEM_GATE ? GATE_FILL : CONDITION_FILL,
-				e->kind == ITEM_GATE ? GATE_LINE : CONDITION_LINE);
+				c->fill, c->line);
 		buf_adds(b, "];\n");
 		if (before < LEGEND_COUNT)
 			buf_printf(b, "\t\tlegend_%u -> legend_%u [style=invis];\n", before, i);
@@ -235,7 +233,7 @@ static void put_legend(struct buf *b, const struct picture *p)
 	buf_adds(b, "\t}\n");
 }
 
-/* Whether a picture that somebody kept is still that of the recipe. */
+/* Tells whether a picture that was kept is still that of the recipe. */
 static void put_hash(struct buf *b, const struct picture *p)
 {
 	char hex[SHA256_HEX];

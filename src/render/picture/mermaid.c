@@ -68,6 +68,8 @@ static const struct frame {
 	[LOOK_AGENT] = { "(\"", "\")" },
 	[LOOK_RECIPE] = { "[[\"", "\"]]" },
 	[LOOK_WAIT] = { "{{\"", "\"}}" },
+	[LOOK_CONDITION] = { "{\"", "\"}" },
+	[LOOK_GATE] = { "{\"", "\"}" },
 };
 
 static void put_leaf(struct buf *b, const struct item *i)
@@ -108,13 +110,11 @@ static void put_oval(struct buf *b, const struct item *i)
 
 static void put_class(struct buf *b, const struct item *i)
 {
-	const char *class = i->recovery                 ? "recovery"
-			    : i->kind == ITEM_MORE      ? "more"
-			    : i->kind == ITEM_CONDITION ? "condition"
-			    : i->kind == ITEM_GATE      ? "gate"
-			    : i->look                   ? look_colours[i->look].name
-			    : i->fork                   ? "parallel"
-							: NULL;
+	const char *class = i->recovery            ? "recovery"
+			    : i->kind == ITEM_MORE ? "more"
+			    : i->look              ? item_looks[i->look].name
+			    : i->fork              ? "parallel"
+						   : NULL;
 
 	if (class)
 		buf_printf(b, "  class %c%u %s\n", item_is_group(i) ? 'g' : 'n', i->id, class);
@@ -210,7 +210,6 @@ static void put_legend(struct buf *b, const struct picture *p, struct buf *class
 	for (unsigned i = 0; i < LEGEND_COUNT; i++) {
 		const struct legend_entry *e = &legend_entries[i];
 		const struct frame *f = &frames[e->look];
-		bool diamond = e->kind == ITEM_CONDITION || e->kind == ITEM_GATE;
 
 		if (!(p->legend & 1u << i))
 			continue;
@@ -219,12 +218,8 @@ static void put_legend(struct buf *b, const struct picture *p, struct buf *class
 			before = i;
 			continue;
 		}
-		buf_printf(b, "    legend%u%s%s%s\n", i, diamond ? "{\"" : f->before, e->words,
-			diamond ? "\"}" : f->after);
-		buf_printf(classes, "  class legend%u %s\n", i,
-			e->kind == ITEM_GATE ? "gate"
-			: diamond            ? "condition"
-					     : look_colours[e->look].name);
+		buf_printf(b, "    legend%u%s%s%s\n", i, f->before, e->words, f->after);
+		buf_printf(classes, "  class legend%u %s\n", i, item_looks[e->look].name);
 		if (before < LEGEND_COUNT)
 			buf_printf(b, "    legend%u ~~~ legend%u\n", before, i);
 		before = i;
@@ -236,11 +231,8 @@ static void put_step_styles(struct buf *b)
 {
 	for (unsigned i = LOOK_PLAIN; i < LOOK_COUNT; i++)
 		buf_printf(b, "  classDef %s fill:%s,stroke:%s,color:#1c2330%s\n",
-			look_colours[i].name, look_colours[i].fill, look_colours[i].line,
+			item_looks[i].name, item_looks[i].light.fill, item_looks[i].light.line,
 			i == LOOK_RECIPE ? ",stroke-dasharray:6 4" : "");
-	buf_adds(b, "  classDef condition fill:" CONDITION_FILL ",stroke:" CONDITION_LINE
-		    ",color:#1c2330\n"
-		    "  classDef gate fill:" GATE_FILL ",stroke:" GATE_LINE ",color:#1c2330\n");
 }
 
 void mermaid_write(const struct picture *p, struct buf *ret)

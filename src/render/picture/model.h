@@ -2,67 +2,13 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "render/picture/looks.h"
 #include "render/picture/picture.h"
 
 struct graph;
 struct node;
 
 /* What all three formats show: boxes in groups, and arrows between them. */
-enum item_kind {
-	ITEM_START,
-	ITEM_END,
-	ITEM_BOX,       /* a command */
-	ITEM_MORE,      /* stands for what was left out */
-	ITEM_FORK,      /* the bar that branches leave from */
-	ITEM_JOIN,      /* the bar where they meet */
-	ITEM_CONDITION, /* of a step: a diamond before it */
-	ITEM_GATE,      /* a diamond behind its stage */
-	ITEM_SEQUENCE,
-	ITEM_PARALLEL,
-};
-
-/* What a box or frame of a step recipe is; of a template always LOOK_PLAIN. */
-enum item_look {
-	LOOK_PLAIN,
-	LOOK_BASH,
-	LOOK_AGENT,
-	LOOK_RECIPE,
-	LOOK_WAIT,
-	LOOK_COUNT,
-};
-
-/* What the legend explains. */
-enum legend {
-	LEGEND_BASH,
-	LEGEND_AGENT,
-	LEGEND_RECIPE,
-	LEGEND_WAIT,
-	LEGEND_CONDITION,
-	LEGEND_SKIP,
-	LEGEND_EACH,
-	LEGEND_PARALLEL,
-	LEGEND_WHILE,
-	LEGEND_GATE,
-	LEGEND_COUNT,
-};
-
-/* The words for it, and how the formats draw it. */
-struct legend_entry {
-	const char *words;
-	enum item_kind kind; /* ITEM_BOX, ITEM_CONDITION, ITEM_GATE; ITEM_MORE: an arrow */
-	enum item_look look;
-};
-extern const struct legend_entry legend_entries[LEGEND_COUNT];
-
-/* The colours of a kind of step on light ground. */
-struct look_colours {
-	const char *name, *fill, *line;
-};
-extern const struct look_colours look_colours[LOOK_COUNT];
-#define CONDITION_FILL "#fff6cc"
-#define CONDITION_LINE "#a07c00"
-#define GATE_FILL "#ffe4c9"
-#define GATE_LINE "#b85c00"
 
 /* A flag that changes the flow, as a few words, or what became of the node. x, y from the item's
  * corner, in the SVG. */

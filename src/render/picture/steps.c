@@ -12,27 +12,6 @@ enum {
 	COLUMNS_PROMPT = 36,
 };
 
-const struct legend_entry legend_entries[LEGEND_COUNT] = {
-	[LEGEND_BASH] = { "bash step", ITEM_BOX, LOOK_BASH },
-	[LEGEND_AGENT] = { "agent step", ITEM_BOX, LOOK_AGENT },
-	[LEGEND_RECIPE] = { "another recipe", ITEM_BOX, LOOK_RECIPE },
-	[LEGEND_WAIT] = { "wait", ITEM_BOX, LOOK_WAIT },
-	[LEGEND_CONDITION] = { "condition", ITEM_CONDITION, LOOK_PLAIN },
-	[LEGEND_SKIP] = { "the step is skipped", ITEM_MORE, LOOK_PLAIN },
-	[LEGEND_EACH] = { "foreach: the next item", ITEM_MORE, LOOK_PLAIN },
-	[LEGEND_PARALLEL] = { "foreach: items at once", ITEM_BOX, LOOK_PLAIN },
-	[LEGEND_WHILE] = { "while: the next round", ITEM_MORE, LOOK_PLAIN },
-	[LEGEND_GATE] = { "approval", ITEM_GATE, LOOK_PLAIN },
-};
-
-const struct look_colours look_colours[LOOK_COUNT] = {
-	[LOOK_PLAIN] = { "plain", "#ffffff", "#8592a6" },
-	[LOOK_BASH] = { "bash", "#e3eefc", "#3467b5" },
-	[LOOK_AGENT] = { "agent", "#e1f4e4", "#2f7d3d" },
-	[LOOK_RECIPE] = { "recipe", "#eceef1", "#6b7585" },
-	[LOOK_WAIT] = { "wait", "#ffffff", "#8592a6" },
-};
-
 static void occurs(struct builder *b, enum legend what)
 {
 	b->picture->legend |= 1u << what;
@@ -166,7 +145,7 @@ static struct item *step_box(struct builder *b, const struct node *n, const stru
 	i->node = loop ? loop : n;
 	i->path = path;
 	i->look = look_of(n);
-	i->word = str_of(look_colours[i->look].name);
+	i->word = str_of(item_looks[i->look].name);
 	i->labelled = true;
 	buf_add(&tip, i->word);
 	i->title = build_text(b, i, &tip, n->label, COLUMNS_TEXT);
@@ -232,6 +211,7 @@ static struct item *condition(struct builder *b, const struct node *n, unsigned 
 	struct item *i = build_item(b, ITEM_CONDITION, depth);
 	AUTO_BUF tip = BUF_INIT;
 
+	i->look = LOOK_CONDITION;
 	buf_printf(&tip, "step %.*s runs if", STR(picture_line(b->arena, n->label)));
 	split(b, i, n->when->raw, &tip);
 	build_tip(b, i, &tip, tip.len);
@@ -248,6 +228,7 @@ static struct item *gate(struct builder *b, const struct node *n, struct str pat
 
 	i->node = n;
 	i->path = path;
+	i->look = LOOK_GATE;
 	i->labelled = true;
 	buf_adds(&tip, "approval of stage");
 	i->title = build_text(b, i, &tip, n->label, COLUMNS_CONDITION);
@@ -288,7 +269,7 @@ static void add(struct row *r, struct item *i)
 	vec_push(&r->items, i);
 }
 
-/* What was skipped before goes on here. */
+/* What was skipped before continues here. */
 static void close_open(struct row *r, const struct item *to)
 {
 	struct builder *b = r->b;
@@ -346,7 +327,7 @@ static void fill(struct builder *b, struct item *group, const struct node *n, st
 			child->child_count ? child->children[child->child_count - 1] : NULL;
 
 		if (child->kind == NODE_GATE)
-			continue; /* drawn by whoever has the stage */
+			continue; /* drawn with its stage */
 		add_step(&r, child, below, depth);
 		if (child->step->stage.len && last && last->kind == NODE_GATE) {
 			struct item *diamond =

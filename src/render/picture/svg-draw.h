@@ -18,7 +18,7 @@ void svg_head(struct buf *b, int x, int y, enum side side, const char *class);
 void svg_marks(struct buf *b, const struct item *i);
 
 /* Of step recipes: svg-steps.c. */
-extern const char svg_steps_style[];
+void svg_steps_style(struct buf *b);
 void svg_oval(struct buf *b, const struct item *i);
 void svg_diamond(struct buf *b, const struct item *i);
 void svg_skip(struct buf *b, const struct item *condition, const struct item *to);

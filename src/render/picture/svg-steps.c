@@ -2,33 +2,50 @@
 
 /* What only pictures of step recipes have. */
 
-const char svg_steps_style[] =
-	".graph .oval{fill:#e9ecf1;stroke:#5d6a80;stroke-width:1.2}\n"
-	".graph .box.bash{fill:#e3eefc;stroke:#3467b5}\n"
-	".graph .box.agent{fill:#e1f4e4;stroke:#2f7d3d}\n"
-	".graph .box.recipe{fill:#eceef1;stroke:#6b7585;stroke-dasharray:6 4}\n"
-	".graph .box.wait{stroke-dasharray:2 3}\n"
-	".graph .condition{fill:" CONDITION_FILL ";stroke:" CONDITION_LINE ";stroke-width:1.2}\n"
-	".graph .gate{fill:" GATE_FILL ";stroke:" GATE_LINE ";stroke-width:1.6}\n"
-	".graph .line.skip{stroke:" CONDITION_LINE ";stroke-dasharray:6 4}\n"
-	".graph .head.skip{fill:" CONDITION_LINE "}\n"
-	".graph .skip-text{font-size:11px;fill:#7a5f00}\n"
-	".graph .line.round{stroke-dasharray:5 3}\n"
-	".graph .pill{fill:#fff;fill-opacity:.75}\n"
-	".graph .pill.on-frame{fill:#e6ebf3;fill-opacity:1}\n"
-	"@media (prefers-color-scheme:dark){\n"
-	".graph .oval{fill:#2a313c;stroke:#98a4b8}\n"
-	".graph .box.bash{fill:#1a2b45;stroke:#7fabf0}\n"
-	".graph .box.agent{fill:#17331d;stroke:#74c283}\n"
-	".graph .box.recipe{fill:#2b3038;stroke:#a3adbc}\n"
-	".graph .condition{fill:#3a3110;stroke:#e0bd4a}\n"
-	".graph .gate{fill:#43290f;stroke:#f0a35a}\n"
-	".graph .line.skip{stroke:#e0bd4a}\n"
-	".graph .head.skip{fill:#e0bd4a}\n"
-	".graph .skip-text{fill:#ecd27a}\n"
-	".graph .pill{fill:#000;fill-opacity:.3}\n"
-	".graph .pill.on-frame{fill:#323c4b;fill-opacity:1}\n"
-	"}\n";
+/* `more` is what it has beside its colours. */
+static void add_look(
+	struct buf *b, const char *selector, const struct look_colours *c, const char *more)
+{
+	buf_printf(b, ".graph %s{fill:%s;stroke:%s%s}\n", selector, c->fill, c->line, more);
+}
+
+/* Arrows past a step have the colour of the condition. */
+static void add_skip(struct buf *b, const char *line, const char *dashes, const char *text)
+{
+	buf_printf(b,
+		".graph .line.skip{stroke:%s%s}\n"
+		".graph .head.skip{fill:%s}\n"
+		".graph .skip-text{%s}\n",
+		line, dashes, line, text);
+}
+
+void svg_steps_style(struct buf *b)
+{
+	static const char dashes[] = ";stroke-dasharray:6 4";
+
+	buf_adds(b, ".graph .oval{fill:#e9ecf1;stroke:#5d6a80;stroke-width:1.2}\n");
+	add_look(b, ".box.bash", &item_looks[LOOK_BASH].light, "");
+	add_look(b, ".box.agent", &item_looks[LOOK_AGENT].light, "");
+	add_look(b, ".box.recipe", &item_looks[LOOK_RECIPE].light, dashes);
+	buf_adds(b, ".graph .box.wait{stroke-dasharray:2 3}\n");
+	add_look(b, ".condition", &item_looks[LOOK_CONDITION].light, ";stroke-width:1.2");
+	add_look(b, ".gate", &item_looks[LOOK_GATE].light, ";stroke-width:1.6");
+	add_skip(b, item_looks[LOOK_CONDITION].light.line, dashes, "font-size:11px;fill:#7a5f00");
+	buf_adds(b, ".graph .line.round{stroke-dasharray:5 3}\n"
+		    ".graph .pill{fill:#fff;fill-opacity:.75}\n"
+		    ".graph .pill.on-frame{fill:#e6ebf3;fill-opacity:1}\n"
+		    "@media (prefers-color-scheme:dark){\n"
+		    ".graph .oval{fill:#2a313c;stroke:#98a4b8}\n");
+	add_look(b, ".box.bash", &item_looks[LOOK_BASH].dark, "");
+	add_look(b, ".box.agent", &item_looks[LOOK_AGENT].dark, "");
+	add_look(b, ".box.recipe", &item_looks[LOOK_RECIPE].dark, "");
+	add_look(b, ".condition", &item_looks[LOOK_CONDITION].dark, "");
+	add_look(b, ".gate", &item_looks[LOOK_GATE].dark, "");
+	add_skip(b, item_looks[LOOK_CONDITION].dark.line, "", "fill:#ecd27a");
+	buf_adds(b, ".graph .pill{fill:#000;fill-opacity:.3}\n"
+		    ".graph .pill.on-frame{fill:#323c4b;fill-opacity:1}\n"
+		    "}\n");
+}
 
 enum {
 	JOIN_ABOVE = 22, /* where the arrow past a step meets the line to the next */
@@ -57,7 +74,7 @@ void svg_diamond(struct buf *b, const struct item *i)
 	int middle = i->x + i->w / 2;
 	AUTO_BUF class = BUF_INIT;
 
-	buf_adds(&class, gate ? "gate" : "condition");
+	buf_adds(&class, item_looks[i->look].name);
 	if (i->known)
 		buf_printf(&class, " box known %s", outcome_looks[i->outcome].name);
 	put_diamond(b, buf_cstr(&class), i->x, i->y, i->w, i->diamond);
@@ -112,10 +129,9 @@ static void put_sign(struct buf *b, enum legend what, int x, int y)
 	const struct legend_entry *e = &legend_entries[what];
 	AUTO_BUF class = BUF_INIT;
 
-	buf_printf(&class, "box %s", look_colours[e->look].name);
+	buf_printf(&class, "box %s", item_looks[e->look].name);
 	if (e->kind == ITEM_CONDITION || e->kind == ITEM_GATE) {
-		put_diamond(
-			b, e->kind == ITEM_GATE ? "gate" : "condition", x, y - 9, LEGEND_SIGN, 18);
+		put_diamond(b, item_looks[e->look].name, x, y - 9, LEGEND_SIGN, 18);
 	} else if (what == LEGEND_PARALLEL) {
 		for (int back = 6; back >= 0; back -= 3)
 			svg_rect(b, buf_cstr(&class), x + back, y - 9 + back, LEGEND_SIGN - 6, 12,

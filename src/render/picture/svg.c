@@ -117,7 +117,7 @@ static void put_box(struct buf *b, const struct item *i)
 	AUTO_BUF classes = BUF_INIT;
 	buf_adds(&classes, class);
 	if (i->look)
-		buf_printf(&classes, " %s", look_colours[i->look].name);
+		buf_printf(&classes, " %s", item_looks[i->look].name);
 	if (i->known)
 		buf_printf(&classes, " known %s", outcome_looks[i->outcome].name);
 	put_outline(b, i, buf_cstr(&classes), 7);
@@ -323,7 +323,7 @@ void svg_write(struct picture *p, struct buf *ret)
 	svg_text(ret, p->description);
 	buf_printf(ret, "</desc>\n<style>\n%s", style);
 	if (p->steps)
-		buf_adds(ret, svg_steps_style);
+		svg_steps_style(ret);
 	if (p->run)
 		add_state_style(ret, p);
 	buf_adds(ret, "</style>\n");
