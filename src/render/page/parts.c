@@ -51,10 +51,11 @@ static void put_row(struct buf *b, struct arena *a, const struct item *i)
 	buf_adds(b, "<tr><th scope=\"row\" class=\"path\">");
 	markup_text(b, i->path);
 	buf_adds(b, "</th><td>");
-	if (i->known)
-		page_state(b, i->outcome, arena_cstr(a, i->marks[i->mark_count - 1].text));
+	if (i->state.known)
+		page_state(b, i->state.outcome,
+			arena_cstr(a, i->text.marks[i->text.mark_count - 1].text));
 	buf_adds(b, "</td><td class=\"lines\">");
-	markup_lines(b, cut(a, i->what, TIP_SHOWN));
+	markup_lines(b, cut(a, i->text.what, TIP_SHOWN));
 	buf_adds(b, "</td></tr>\n");
 }
 

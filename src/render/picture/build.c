@@ -21,8 +21,8 @@ struct item *build_more(struct builder *b, struct str text, struct str tip, unsi
 {
 	struct item *i = build_item(b, ITEM_MORE, depth);
 
-	i->title = text;
-	i->tip = tip;
+	i->text.title = text;
+	i->text.tip = tip;
 	return i;
 }
 
@@ -50,17 +50,18 @@ struct str build_text(
 	struct str cut = picture_cut(b->arena, line, columns);
 
 	buf_printf(tip, "%s%.*s", tip->len ? "\n" : "", STR(picture_lines(b->arena, s)));
-	i->cut |= cut.p != line.p;
+	i->text.cut |= cut.p != line.p;
 	return cut;
 }
 
 void build_mark(struct builder *b, struct item *i, struct buf *tip, struct buf *text)
 {
-	if (i->mark_count + 1 >= MARKS_MAX) /* the last one is for the state */
+	if (i->text.mark_count + 1 >= MARKS_MAX) /* the last one is for the state */
 		return;
-	if (!i->marks)
-		i->marks = arena_array(b->arena, struct mark, MARKS_MAX);
-	i->marks[i->mark_count++].text = build_text(b, i, tip, buf_str(text), COLUMNS_MARK);
+	if (!i->text.marks)
+		i->text.marks = arena_array(b->arena, struct mark, MARKS_MAX);
+	i->text.marks[i->text.mark_count++].text =
+		build_text(b, i, tip, buf_str(text), COLUMNS_MARK);
 	buf_reset(text);
 }
 
@@ -105,16 +106,16 @@ void build_add_state(struct builder *b, struct item *i, const struct picture_sta
 {
 	AUTO_BUF text = BUF_INIT;
 
-	if (!i->marks)
-		i->marks = arena_array(b->arena, struct mark, 1);
+	if (!i->text.marks)
+		i->text.marks = arena_array(b->arena, struct mark, 1);
 	picture_state_text(s, &text);
-	i->marks[i->mark_count++] = (struct mark){
+	i->text.marks[i->text.mark_count++] = (struct mark){
 		.text = picture_cut(
 			b->arena, picture_line(b->arena, buf_str(&text)), COLUMNS_STATE),
 		.state = true,
 	};
-	i->known = true;
-	i->outcome = picture_state_worst(s);
+	i->state.known = true;
+	i->state.outcome = picture_state_worst(s);
 }
 
 bool build_state(struct builder *b, struct item *i, struct str path, struct buf *tip)
@@ -135,6 +136,6 @@ void build_tip(struct builder *b, struct item *i, struct buf *tip, size_t what)
 {
 	if (i->path.len)
 		buf_printf(tip, "\npath %.*s", STR(i->path));
-	i->tip = arena_str(b->arena, buf_str(tip));
-	i->what = str_sub(i->tip, 0, what);
+	i->text.tip = arena_str(b->arena, buf_str(tip));
+	i->text.what = str_sub(i->text.tip, 0, what);
 }

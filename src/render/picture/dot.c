@@ -46,15 +46,15 @@ static void add_label(struct buf *b, const struct item *i)
 	buf_adds(b, "label=");
 	add_quoted(b, buf_str(&lines), item_is_group(i) ? "\\l" : "\\n");
 	buf_adds(b, ", tooltip=");
-	add_quoted(b, i->tip, "\\n");
+	add_quoted(b, i->text.tip, "\\n");
 }
 
 /* The word stands in the label; this is its colour. */
 static void add_colours(struct buf *b, const struct item *i)
 {
-	const struct outcome_colours *c = &outcome_looks[i->outcome].light;
+	const struct outcome_colours *c = &outcome_looks[i->state.outcome].light;
 
-	if (!i->known)
+	if (!i->state.known)
 		return;
 	buf_printf(b, ", %s=\"%s\"", item_is_group(i) ? "pencolor" : "color", c->line);
 	if (!item_is_group(i))
@@ -79,7 +79,7 @@ static void put_oval(struct buf *b, const struct item *i)
 	buf_printf(b,
 		"n%u [shape=oval, style=filled, fillcolor=\"#e9ecf1\", label=\"%s\", "
 		"tooltip=\"%s\"];\n",
-		i->id, i->tip.p, i->tip.p);
+		i->id, i->text.tip.p, i->text.tip.p);
 }
 
 static void put_leaf(struct buf *b, const struct item *i)
@@ -116,8 +116,8 @@ static void put_leaf(struct buf *b, const struct item *i)
 	case ITEM_SEQUENCE:
 	case ITEM_PARALLEL:
 		add_label(b, i);
-		buf_printf(
-			b, ", style=\"%s%s\"", box_style(i), i->known && !i->look ? ",filled" : "");
+		buf_printf(b, ", style=\"%s%s\"", box_style(i),
+			i->state.known && !i->look ? ",filled" : "");
 		if (i->look)
 			buf_printf(b, ", fillcolor=\"%s\", color=\"%s\"",
 				item_looks[i->look].light.fill, item_looks[i->look].light.line);

@@ -39,8 +39,9 @@ int text_pixels(struct str s, int size)
 
 int word_pixels(const struct item *i)
 {
-	return i->word.len ? text_pixels(i->word, SIZE_SMALL) + text_pixels(S("  "), SIZE_SMALL)
-			   : 0;
+	return i->text.word.len
+		       ? text_pixels(i->text.word, SIZE_SMALL) + text_pixels(S("  "), SIZE_SMALL)
+		       : 0;
 }
 
 static int recover_gap(void)
@@ -56,8 +57,8 @@ static int stack_of(const struct item *i)
 /* With `below`, the recovery stands under its node: beside it arrows of the bars go out. */
 static struct extent extent_of(const struct item *i, bool below)
 {
-	struct extent e = { i->port + (i->again ? AGAIN_ROOM : 0), i->w - i->port + stack_of(i),
-		i->h + stack_of(i) };
+	struct extent e = { i->box.port + (i->again ? AGAIN_ROOM : 0),
+		i->box.w - i->box.port + stack_of(i), i->box.h + stack_of(i) };
 
 	if (!i->recover)
 		return e;
@@ -80,8 +81,8 @@ static int measure_marks(struct item *i, int x, int y, int *w)
 	int at = 0;
 	int rows = 0;
 
-	for (size_t m = 0; m < i->mark_count; m++) {
-		struct mark *mark = &i->marks[m];
+	for (size_t m = 0; m < i->text.mark_count; m++) {
+		struct mark *mark = &i->text.marks[m];
 
 		mark->w = text_pixels(mark->text, SIZE_SMALL) + 2 * MARK_PAD;
 		if (!rows || mark->state || at + mark->w > MARKS_WIDTH) {
@@ -99,36 +100,37 @@ static int measure_marks(struct item *i, int x, int y, int *w)
 /* Wide enough that the corners of its text stay inside; the flatter the wider. */
 static void measure_diamond(struct item *i)
 {
-	int lines = 1 + (i->detail.len > 0);
-	int text =
-		MAX(text_pixels(i->title, i->labelled ? SIZE_LABEL : SIZE_SMALL) + word_pixels(i),
-			text_pixels(i->detail, SIZE_SMALL));
+	int lines = 1 + (i->text.detail.len > 0);
+	int text = MAX(text_pixels(i->text.title, i->text.labelled ? SIZE_LABEL : SIZE_SMALL) +
+			       word_pixels(i),
+		text_pixels(i->text.detail, SIZE_SMALL));
 	int half = lines * DIAMOND_LINE / 2;
 	int w = 0;
 
-	i->diamond = lines * DIAMOND_LINE + 34 + 10 * lines;
-	i->w = text * (i->diamond / 2) / (i->diamond / 2 - half) + 8;
-	i->h = i->diamond;
-	if (i->mark_count)
-		i->h += 4 + measure_marks(i, 0, i->diamond + 4, &w);
-	for (size_t m = 0; m < i->mark_count; m++)
-		i->marks[m].x += (i->w - w) / 2;
-	i->port = i->w / 2;
+	i->box.diamond = lines * DIAMOND_LINE + 34 + 10 * lines;
+	i->box.w = text * (i->box.diamond / 2) / (i->box.diamond / 2 - half) + 8;
+	i->box.h = i->box.diamond;
+	if (i->text.mark_count)
+		i->box.h += 4 + measure_marks(i, 0, i->box.diamond + 4, &w);
+	for (size_t m = 0; m < i->text.mark_count; m++)
+		i->text.marks[m].x += (i->box.w - w) / 2;
+	i->box.port = i->box.w / 2;
 }
 
 static void measure_box(struct item *i)
 {
-	int w = text_pixels(i->title, i->labelled ? SIZE_LABEL : SIZE_COMMAND) + word_pixels(i);
+	int w = text_pixels(i->text.title, i->text.labelled ? SIZE_LABEL : SIZE_COMMAND) +
+		word_pixels(i);
 	int h = PAD - 2 + LINE_LABEL;
 
-	w = MAX(w, text_pixels(i->detail, SIZE_SMALL));
-	if (i->detail.len)
+	w = MAX(w, text_pixels(i->text.detail, SIZE_SMALL));
+	if (i->text.detail.len)
 		h += LINE_DETAIL;
-	if (i->mark_count)
+	if (i->text.mark_count)
 		h += 5 + measure_marks(i, PAD, h + 5, &w) - MARK_GAP;
-	i->w = MAX(w + 2 * PAD, BOX_MIN);
-	i->h = h + PAD - (i->mark_count ? 0 : 2);
-	i->port = i->w / 2;
+	i->box.w = MAX(w + 2 * PAD, BOX_MIN);
+	i->box.h = h + PAD - (i->text.mark_count ? 0 : 2);
+	i->box.port = i->box.w / 2;
 }
 
 /* The frame's own lines. Returns their height. */
@@ -136,12 +138,12 @@ static int measure_header(struct item *i, int *w)
 {
 	int h = HEADER;
 
-	*w = text_pixels(i->word, SIZE_SMALL);
+	*w = text_pixels(i->text.word, SIZE_SMALL);
 	if (i->bare)
 		return 0;
-	if (i->title.len)
-		*w += text_pixels(S("  "), SIZE_SMALL) + text_pixels(i->title, SIZE_LABEL);
-	if (i->mark_count)
+	if (i->text.title.len)
+		*w += text_pixels(S("  "), SIZE_SMALL) + text_pixels(i->text.title, SIZE_LABEL);
+	if (i->text.mark_count)
 		h += 6 + measure_marks(i, GROUP_PAD, GROUP_PAD / 2 + h + 4, w);
 	return h + GROUP_PAD / 2 + HEADER_GAP;
 }
@@ -236,7 +238,7 @@ static struct extent best_columns(struct item *g)
 			continue;
 		best = e;
 		best_side = side;
-		g->per_column = per_column;
+		g->box.per_column = per_column;
 	}
 	return best;
 }
@@ -271,9 +273,9 @@ static void measure(struct item *i)
 	int pad = i->bare ? 0 : GROUP_PAD;
 	int spare = MAX(header_w - in.left - in.right, 0); /* a header wider than what is in it */
 
-	i->w = in.left + in.right + spare + 2 * pad;
-	i->h = header + in.h + pad;
-	i->port = pad + in.left + spare / 2;
+	i->box.w = in.left + in.right + spare + 2 * pad;
+	i->box.h = header + in.h + pad;
+	i->box.port = pad + in.left + spare / 2;
 }
 
 static void place(struct item *i);
@@ -281,18 +283,19 @@ static void place(struct item *i);
 /* `x` is where arrows come in, `y` the top of all that `extent_of` counts. */
 static void place_unit(struct item *i, int x, int y, bool below)
 {
-	i->x = x - i->port;
-	i->y = y;
+	i->box.x = x - i->box.port;
+	i->box.y = y;
 	if (i->recover) {
 		struct extent r = extent_of(i->recover, false);
 
 		if (below) {
-			place_unit(i->recover, i->x + RECOVER_INDENT + r.left,
-				y + i->h + stack_of(i) + RECOVER_DROP, false);
+			place_unit(i->recover, i->box.x + RECOVER_INDENT + r.left,
+				y + i->box.h + stack_of(i) + RECOVER_DROP, false);
 		} else {
-			i->y += MAX(r.h - i->h, 0) / 2;
-			place_unit(i->recover, i->x + i->w + stack_of(i) + recover_gap() + r.left,
-				y + MAX(i->h - r.h, 0) / 2, false);
+			i->box.y += MAX(r.h - i->box.h, 0) / 2;
+			place_unit(i->recover,
+				i->box.x + i->box.w + stack_of(i) + recover_gap() + r.left,
+				y + MAX(i->box.h - r.h, 0) / 2, false);
 		}
 	}
 	place(i);
@@ -303,25 +306,25 @@ static void place_sequence(struct item *g, int y)
 	for (size_t i = 0; i < g->child_count; i++) {
 		struct item *child = g->children[i];
 
-		place_unit(child, g->x + g->port, y, false);
-		child->lane = g->x + g->port + extent_in(g, i).right - SKIP_LANE;
+		place_unit(child, g->box.x + g->box.port, y, false);
+		child->box.lane = g->box.x + g->box.port + extent_in(g, i).right - SKIP_LANE;
 		y += extent_of(g->children[i], false).h + STEP_GAP;
 	}
 }
 
 static void place_bar(struct item *bar, int left, int right, int y)
 {
-	bar->x = left;
-	bar->y = y;
-	bar->w = right - left;
-	bar->h = BAR;
-	bar->port = bar->w / 2;
+	bar->box.x = left;
+	bar->box.y = y;
+	bar->box.w = right - left;
+	bar->box.h = BAR;
+	bar->box.port = bar->box.w / 2;
 }
 
 static void place_row(struct item *g, int y, int bottom)
 {
 	struct extent in = sum_row(g);
-	int x = g->x + g->port - in.left;
+	int x = g->box.x + g->box.port - in.left;
 	int width = in.left + in.right;
 	int first = 0;
 	int last = 0;
@@ -345,30 +348,30 @@ static void place_row(struct item *g, int y, int bottom)
 /* Fork and join are combs here: a bar across, and one beside every column. */
 static void place_columns(struct item *g, int y, int bottom)
 {
-	struct extent in = sum_columns(g, g->per_column);
-	int x = g->x + g->port - in.left;
+	struct extent in = sum_columns(g, g->box.per_column);
+	int x = g->box.x + g->box.port - in.left;
 
 	place_bar(g->fork, x, x, y);
-	for (size_t first = 0; first < g->child_count; first += g->per_column) {
-		int w = sum_column(g, first, g->per_column).right;
+	for (size_t first = 0; first < g->child_count; first += g->box.per_column) {
+		int w = sum_column(g, first, g->box.per_column).right;
 		int at = y + BAR + COLUMN_GAP;
 
-		g->fork->w = x + BAR - g->fork->x;
+		g->fork->box.w = x + BAR - g->fork->box.x;
 		if (first == 0)
 			place_bar(g->join, x + BAR + 2 * ARM + w, 0, bottom - BAR);
-		for (size_t i = first; i < first + g->per_column && i < g->child_count; i++) {
+		for (size_t i = first; i < first + g->box.per_column && i < g->child_count; i++) {
 			struct item *child = g->children[i];
 
-			child->lane_left = x;
-			child->lane_right = x + BAR + 2 * ARM + w;
+			child->box.lane_left = x;
+			child->box.lane_right = x + BAR + 2 * ARM + w;
 			if (!item_is_group(child) && !child->recover)
-				child->w = w - stack_of(child);
-			place_unit(child, x + BAR + ARM + child->port, at, true);
+				child->box.w = w - stack_of(child);
+			place_unit(child, x + BAR + ARM + child->box.port, at, true);
 			at += extent_of(child, true).h + COLUMN_GAP;
 		}
 		x += 2 * (BAR + ARM) + w + ROW_GAP;
 	}
-	g->join->w = x - ROW_GAP - g->join->x;
+	g->join->box.w = x - ROW_GAP - g->join->box.x;
 }
 
 static void place(struct item *i)
@@ -377,12 +380,12 @@ static void place(struct item *i)
 
 	if (!item_is_group(i))
 		return;
-	int top = i->y + measure_header(i, &header_w);
-	int bottom = i->y + i->h - (i->bare ? 0 : GROUP_PAD);
+	int top = i->box.y + measure_header(i, &header_w);
+	int bottom = i->box.y + i->box.h - (i->bare ? 0 : GROUP_PAD);
 
 	if (!i->fork)
 		place_sequence(i, top);
-	else if (i->per_column)
+	else if (i->box.per_column)
 		place_columns(i, top, bottom);
 	else
 		place_row(i, top, bottom);
@@ -391,11 +394,11 @@ static void place(struct item *i)
 /* Start and end: dots, of a step recipe ovals with their word in it. */
 static void place_dot(struct item *dot, int x, int y, bool oval)
 {
-	dot->w = oval ? OVAL_WIDTH : DOT;
-	dot->h = oval ? OVAL_HEIGHT : DOT;
-	dot->port = dot->w / 2;
-	dot->x = x - dot->port;
-	dot->y = y;
+	dot->box.w = oval ? OVAL_WIDTH : DOT;
+	dot->box.h = oval ? OVAL_HEIGHT : DOT;
+	dot->box.port = dot->box.w / 2;
+	dot->box.x = x - dot->box.port;
+	dot->box.y = y;
 }
 
 void picture_layout(struct picture *p, int *width, int *height)
@@ -411,9 +414,9 @@ void picture_layout(struct picture *p, int *width, int *height)
 	int x = MARGIN + e.left + (w - e.left - e.right) / 2;
 
 	place_dot(p->start, x, y, p->steps);
-	y += p->start->h + STEP_GAP;
+	y += p->start->box.h + STEP_GAP;
 	place_unit(p->root, x, y, false);
 	place_dot(p->end, x, y + e.h + STEP_GAP, p->steps);
 	*width = w + 2 * MARGIN;
-	*height = p->end->y + p->end->h + MARGIN;
+	*height = p->end->box.y + p->end->box.h + MARGIN;
 }

@@ -118,9 +118,9 @@ static void put_class(struct buf *b, const struct item *i)
 
 	if (class)
 		buf_printf(b, "  class %c%u %s\n", item_is_group(i) ? 'g' : 'n', i->id, class);
-	if (i->known)
+	if (i->state.known)
 		buf_printf(b, "  class %c%u state-%s\n", item_is_group(i) ? 'g' : 'n', i->id,
-			outcome_looks[i->outcome].name);
+			outcome_looks[i->state.outcome].name);
 }
 
 static void put_item(struct buf *b, const struct item *i, struct buf *classes)
@@ -182,9 +182,10 @@ static void put_arrow(struct buf *b, const struct picture *p, const struct arrow
 /* Mermaid has tooltips for nodes that can be clicked; the function need not exist. */
 static void put_tips(struct buf *b, const struct item *i)
 {
-	if (i->cut && !item_is_group(i) && i->tip.len <= TIP_MAX_BYTES && b->len < TIPS_MAX_BYTES) {
+	if (i->text.cut && !item_is_group(i) && i->text.tip.len <= TIP_MAX_BYTES &&
+		b->len < TIPS_MAX_BYTES) {
 		buf_printf(b, "  click n%u callback \"", i->id);
-		add_escaped(b, i->tip);
+		add_escaped(b, i->text.tip);
 		buf_adds(b, "\"\n");
 	}
 	for (size_t c = 0; c < i->child_count; c++)

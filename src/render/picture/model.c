@@ -35,14 +35,14 @@ const struct item *item_last(const struct item *i)
 
 void item_lines(const struct item *i, struct buf *b)
 {
-	buf_add(b, i->word);
-	if (i->word.len && i->title.len)
+	buf_add(b, i->text.word);
+	if (i->text.word.len && i->text.title.len)
 		buf_adds(b, " · ");
-	buf_add(b, i->title);
-	if (i->detail.len)
-		buf_printf(b, "\n%.*s", STR(i->detail));
-	for (size_t m = 0; m < i->mark_count; m++) {
-		const struct mark *mark = &i->marks[m];
+	buf_add(b, i->text.title);
+	if (i->text.detail.len)
+		buf_printf(b, "\n%.*s", STR(i->text.detail));
+	for (size_t m = 0; m < i->text.mark_count; m++) {
+		const struct mark *mark = &i->text.marks[m];
 
 		buf_printf(b, mark->state ? "\n%s%.*s" : "%s[%.*s]",
 			mark->state ? ""

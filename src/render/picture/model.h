@@ -18,41 +18,54 @@ struct mark {
 	int x, y, w;
 };
 
-struct item {
-	enum item_kind kind;
-	enum item_look look;
-	bool bare;               /* a group without a frame of its own */
-	bool again;              /* has an arrow to itself, on its left */
-	unsigned id;             /* unique in the picture, from 1 */
-	const struct node *node; /* NULL: not a node of the graph */
-	struct str path;         /* of the node, `*` for the index of a copy; empty: none */
-	struct str word;         /* of a group: "parallel", "sequence", …; of a step its type */
-	struct str title;        /* label or command line, cut; of a group its label or nothing */
-	struct str detail;       /* the command line beneath a label, cut; may be empty */
-	struct str tip;          /* everything, in lines */
-	struct str what; /* the beginning of it: what the graph says, no state and no path */
-	bool labelled;   /* the title is a label */
-	bool cut;        /* the tip says more than the picture shows */
-	bool never;      /* its `when` is false */
-	bool recovery;   /* runs between attempts */
-	bool copies;     /* stands for copies that run at once */
-
+/* What the picture says about an item. */
+struct item_text {
+	struct str word;    /* of a group: "parallel", "sequence", …; of a step its type */
+	struct str title;   /* label or command line, cut; of a group its label or nothing */
+	struct str detail;  /* the command line beneath a label, cut; may be empty */
+	struct str tip;     /* everything, in lines */
+	struct str what;    /* the beginning of it: what the graph says, no state and no path */
+	bool labelled;      /* the title is a label */
+	bool cut;           /* the tip says more than the picture shows */
 	struct mark *marks; /* the state is the last one */
 	size_t mark_count;
-	bool known;                /* of a run: `outcome` is what became of it, */
-	enum outcome_kind outcome; /* of several the worst */
-	struct item **children;    /* of a group: at least one */
-	size_t child_count;
-	struct item *fork, *join; /* of ITEM_PARALLEL */
-	struct item *recover;     /* NULL: none */
-	unsigned depth;           /* how many groups it is in */
+};
 
-	/* Where the SVG has it. Arrows from above come in at x + port. */
+/* What became of it in a run. */
+struct item_state {
+	bool known;
+	enum outcome_kind outcome; /* of several the worst */
+};
+
+/* Where the SVG has it; set by picture_layout(). Arrows from above come in at x + port. */
+struct item_box {
 	int x, y, w, h, port;
 	size_t per_column; /* of ITEM_PARALLEL: 0 for branches side by side, else in columns */
 	int lane_left, lane_right; /* of a child in a column: where the bars beside it are */
 	int lane;    /* of ITEM_CONDITION: where the arrow goes down that passes its step by */
 	int diamond; /* how high a diamond is; its marks are beneath it */
+};
+
+struct item {
+	enum item_kind kind;
+	enum item_look look;
+	unsigned id;             /* unique in the picture, from 1 */
+	unsigned depth;          /* how many groups it is in */
+	const struct node *node; /* NULL: not a node of the graph */
+	struct str path;         /* of the node, `*` for the index of a copy; empty: none */
+	bool bare;               /* a group without a frame of its own */
+	bool again;              /* has an arrow to itself, on its left */
+	bool never;              /* its `when` is false */
+	bool recovery;           /* runs between attempts */
+	bool copies;             /* stands for copies that run at once */
+	struct item **children;  /* of a group: at least one */
+	size_t child_count;
+	struct item *fork, *join; /* of ITEM_PARALLEL */
+	struct item *recover;     /* NULL: none */
+
+	struct item_text text;
+	struct item_state state;
+	struct item_box box;
 };
 
 enum arrow_kind {
@@ -95,7 +108,7 @@ void picture_build(struct picture *p, const struct graph *g, const struct pictur
 	unsigned items_max);
 void picture_done(struct picture *p);
 
-/* The first and last item inside a group that is no group itself; of others, the item. */
+/* The first and last item inside a group that is not a group itself; of others, the item. */
 const struct item *item_entry(const struct item *i);
 const struct item *item_exit(const struct item *i);
 bool item_is_group(const struct item *i);

@@ -33,10 +33,10 @@ void picture_build(struct picture *p, const struct graph *g, const struct pictur
 	*p = (struct picture){ .run = options && options->state, .steps = g->steps, .graph = g };
 	p->title = picture_cut(b.arena, picture_line(b.arena, title), COLUMNS_TITLE);
 	p->start = build_item(&b, ITEM_START, 0);
-	p->start->tip = S("start");
+	p->start->text.tip = S("start");
 	p->root = g->steps ? build_steps(&b, g->root) : build_template(&b, g->root);
 	p->end = build_item(&b, ITEM_END, 0);
-	p->end->tip = S("end");
+	p->end->text.tip = S("end");
 	build_arrow(&b, ARROW_NEXT, p->start, p->root);
 	build_arrow(&b, ARROW_NEXT, p->root, p->end);
 	vec_each (condition, &b.open)

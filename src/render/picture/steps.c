@@ -123,7 +123,7 @@ static void detail(struct builder *b, struct item *i, const struct node *n, stru
 		buf_printf(&text, "%.*s: %.*s", STR(n->step->agent_name), STR(n->line));
 	else
 		buf_add(&text, n->line);
-	i->detail = build_text(b, i, tip, buf_str(&text), COLUMNS_TEXT);
+	i->text.detail = build_text(b, i, tip, buf_str(&text), COLUMNS_TEXT);
 }
 
 static struct str round_path(struct builder *b, struct str loop)
@@ -145,10 +145,10 @@ static struct item *step_box(struct builder *b, const struct node *n, const stru
 	i->node = loop ? loop : n;
 	i->path = path;
 	i->look = look_of(n);
-	i->word = str_of(item_looks[i->look].name);
-	i->labelled = true;
-	buf_add(&tip, i->word);
-	i->title = build_text(b, i, &tip, n->label, COLUMNS_TEXT);
+	i->text.word = str_of(item_looks[i->look].name);
+	i->text.labelled = true;
+	buf_add(&tip, i->text.word);
+	i->text.title = build_text(b, i, &tip, n->label, COLUMNS_TEXT);
 	detail(b, i, n, &tip);
 	if (loop) {
 		mark_loop(b, i, loop, &tip);
@@ -198,12 +198,13 @@ static void split(struct builder *b, struct item *i, struct str text, struct buf
 	struct str line = picture_line(b->arena, text);
 	struct str head = head_of(line, COLUMNS_CONDITION);
 
-	i->title = picture_cut(b->arena, head, COLUMNS_CONDITION);
-	i->detail = picture_cut(b->arena, str_trim(str_from(line, head.len)), COLUMNS_CONDITION);
-	if (!i->title.len)
-		i->title = S("true"); /* blank is true */
+	i->text.title = picture_cut(b->arena, head, COLUMNS_CONDITION);
+	i->text.detail =
+		picture_cut(b->arena, str_trim(str_from(line, head.len)), COLUMNS_CONDITION);
+	if (!i->text.title.len)
+		i->text.title = S("true"); /* blank is true */
 	buf_printf(tip, "\n%.*s", STR(picture_lines(b->arena, text)));
-	i->cut |= i->title.len + i->detail.len + 1 < line.len;
+	i->text.cut |= i->text.title.len + i->text.detail.len + 1 < line.len;
 }
 
 static struct item *condition(struct builder *b, const struct node *n, unsigned depth)
@@ -229,12 +230,12 @@ static struct item *gate(struct builder *b, const struct node *n, struct str pat
 	i->node = n;
 	i->path = path;
 	i->look = LOOK_GATE;
-	i->labelled = true;
+	i->text.labelled = true;
 	buf_adds(&tip, "approval of stage");
-	i->title = build_text(b, i, &tip, n->label, COLUMNS_CONDITION);
-	i->word = S("approve");
+	i->text.title = build_text(b, i, &tip, n->label, COLUMNS_CONDITION);
+	i->text.word = S("approve");
 	if (n->line.len)
-		i->detail = build_text(b, i, &tip, n->line, COLUMNS_PROMPT);
+		i->text.detail = build_text(b, i, &tip, n->line, COLUMNS_PROMPT);
 	if (n->step->gate_timeout_ms) {
 		buf_adds(&text, "after ");
 		build_duration(&text, n->step->gate_timeout_ms);
@@ -368,10 +369,10 @@ static struct item *stage(struct builder *b, const struct node *n, struct str pa
 	struct item *i = group_of(b, n, path, depth, false);
 	AUTO_BUF tip = BUF_INIT;
 
-	i->word = S("stage");
-	i->labelled = true;
-	buf_add(&tip, i->word);
-	i->title = build_text(b, i, &tip, n->label, COLUMNS_TEXT);
+	i->text.word = S("stage");
+	i->text.labelled = true;
+	buf_add(&tip, i->text.word);
+	i->text.title = build_text(b, i, &tip, n->label, COLUMNS_TEXT);
 	size_t what = tip.len;
 	(void)build_state(b, i, path, &tip);
 	build_tip(b, i, &tip, what);
@@ -387,11 +388,11 @@ static struct item *loop(struct builder *b, const struct node *n, struct str pat
 	struct str inside = round_path(b, path);
 	AUTO_BUF tip = BUF_INIT;
 
-	i->word = n->kind == NODE_EACH ? S("foreach") : S("while");
-	i->labelled = true;
+	i->text.word = n->kind == NODE_EACH ? S("foreach") : S("while");
+	i->text.labelled = true;
 	i->copies = n->each_parallel;
-	buf_add(&tip, i->word);
-	i->title = build_text(b, i, &tip, n->label, COLUMNS_TEXT);
+	buf_add(&tip, i->text.word);
+	i->text.title = build_text(b, i, &tip, n->label, COLUMNS_TEXT);
 	mark_loop(b, i, n, &tip);
 	mark_failure(b, i, n, &tip);
 	size_t what = tip.len;

@@ -36,21 +36,21 @@ void svg_rect(struct buf *b, const char *class, int x, int y, int w, int h, int 
 
 void svg_marks(struct buf *b, const struct item *i)
 {
-	for (size_t m = 0; m < i->mark_count; m++) {
-		const struct mark *mark = &i->marks[m];
-		int x = i->x + mark->x;
-		int y = i->y + mark->y;
+	for (size_t m = 0; m < i->text.mark_count; m++) {
+		const struct mark *mark = &i->text.marks[m];
+		int x = i->box.x + mark->x;
+		int y = i->box.y + mark->y;
 		AUTO_BUF class = BUF_INIT;
 
 		if (mark->state)
-			buf_printf(&class, "state %s", outcome_looks[i->outcome].name);
+			buf_printf(&class, "state %s", outcome_looks[i->state.outcome].name);
 		else
 			buf_adds(&class, i->kind == ITEM_BOX ? "pill" : "pill on-frame");
 		svg_rect(b, buf_cstr(&class), x, y, mark->w, MARK_HEIGHT,
 			mark->state ? 4 : MARK_HEIGHT / 2);
 		buf_reset(&class);
 		buf_printf(&class, mark->state ? "state-text %s" : "mark",
-			outcome_looks[i->outcome].name);
+			outcome_looks[i->state.outcome].name);
 		svg_line_of_text(b, buf_cstr(&class), x + MARK_PAD, y + MARK_HEIGHT / 2, SIZE_SMALL,
 			mark->text);
 	}

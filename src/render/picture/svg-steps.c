@@ -56,9 +56,9 @@ enum {
 
 void svg_oval(struct buf *b, const struct item *i)
 {
-	svg_rect(b, "oval", i->x, i->y, i->w, i->h, i->h / 2);
-	svg_line_of_text(b, "small middle", i->x + i->w / 2, i->y + i->h / 2, SIZE_SMALL,
-		i->kind == ITEM_START ? S("start") : S("end"));
+	svg_rect(b, "oval", i->box.x, i->box.y, i->box.w, i->box.h, i->box.h / 2);
+	svg_line_of_text(b, "small middle", i->box.x + i->box.w / 2, i->box.y + i->box.h / 2,
+		SIZE_SMALL, i->kind == ITEM_START ? S("start") : S("end"));
 }
 
 static void put_diamond(struct buf *b, const char *class, int x, int y, int w, int h)
@@ -70,24 +70,25 @@ static void put_diamond(struct buf *b, const char *class, int x, int y, int w, i
 void svg_diamond(struct buf *b, const struct item *i)
 {
 	bool gate = i->kind == ITEM_GATE;
-	int y = i->y + i->diamond / 2 - (i->detail.len ? 8 : 0);
-	int middle = i->x + i->w / 2;
+	int y = i->box.y + i->box.diamond / 2 - (i->text.detail.len ? 8 : 0);
+	int middle = i->box.x + i->box.w / 2;
 	AUTO_BUF class = BUF_INIT;
 
 	buf_adds(&class, item_looks[i->look].name);
-	if (i->known)
-		buf_printf(&class, " box known %s", outcome_looks[i->outcome].name);
-	put_diamond(b, buf_cstr(&class), i->x, i->y, i->w, i->diamond);
+	if (i->state.known)
+		buf_printf(&class, " box known %s", outcome_looks[i->state.outcome].name);
+	put_diamond(b, buf_cstr(&class), i->box.x, i->box.y, i->box.w, i->box.diamond);
 	if (gate) {
-		int w = word_pixels(i) + text_pixels(i->title, SIZE_LABEL);
+		int w = word_pixels(i) + text_pixels(i->text.title, SIZE_LABEL);
 
-		svg_line_of_text(b, "word", middle - w / 2, y, SIZE_SMALL, i->word);
+		svg_line_of_text(b, "word", middle - w / 2, y, SIZE_SMALL, i->text.word);
 		svg_line_of_text(
-			b, "label", middle - w / 2 + word_pixels(i), y, SIZE_LABEL, i->title);
-		svg_line_of_text(b, "small quiet middle", middle, y + 17, SIZE_SMALL, i->detail);
+			b, "label", middle - w / 2 + word_pixels(i), y, SIZE_LABEL, i->text.title);
+		svg_line_of_text(
+			b, "small quiet middle", middle, y + 17, SIZE_SMALL, i->text.detail);
 	} else {
-		svg_line_of_text(b, "small middle", middle, y, SIZE_SMALL, i->title);
-		svg_line_of_text(b, "small middle", middle, y + 16, SIZE_SMALL, i->detail);
+		svg_line_of_text(b, "small middle", middle, y, SIZE_SMALL, i->text.title);
+		svg_line_of_text(b, "small middle", middle, y + 16, SIZE_SMALL, i->text.detail);
 	}
 	svg_marks(b, i);
 }
@@ -95,13 +96,13 @@ void svg_diamond(struct buf *b, const struct item *i)
 /* Out of the right corner, down beside the step, and back to the line above what comes next. */
 void svg_skip(struct buf *b, const struct item *condition, const struct item *to)
 {
-	int x = condition->x + condition->w;
-	int y = condition->y + condition->diamond / 2;
-	int join = to->y - JOIN_ABOVE;
-	int port = to->x + to->port;
+	int x = condition->box.x + condition->box.w;
+	int y = condition->box.y + condition->box.diamond / 2;
+	int join = to->box.y - JOIN_ABOVE;
+	int port = to->box.x + to->box.port;
 
 	buf_printf(b, "<path class=\"line skip\" d=\"M%d %dH%dq8 0 8 8V%dq0 8 -8 8H%d\"/>\n", x, y,
-		condition->lane - 8, join - 8, port + 8);
+		condition->box.lane - 8, join - 8, port + 8);
 	svg_head(b, port + 1, join, SIDE_LEFT, " skip");
 	svg_line_of_text(b, "skip-text", x + 3, y - 9, SIZE_SMALL, S("skip"));
 }

@@ -64,7 +64,7 @@ static void add_look(struct buf *b, const char *name, const struct outcome_colou
 
 static unsigned outcomes_in(const struct item *i)
 {
-	unsigned seen = i->known ? 1u << i->outcome : 0;
+	unsigned seen = i->state.known ? 1u << i->state.outcome : 0;
 
 	for (size_t c = 0; c < i->child_count; c++)
 		seen |= outcomes_in(i->children[c]);
@@ -92,24 +92,25 @@ static void add_state_style(struct buf *b, const struct picture *p)
 static void put_outline(struct buf *b, const struct item *i, const char *class, int round)
 {
 	for (int back = i->copies ? STACK : 0; back >= 0; back -= STACK / 2)
-		svg_rect(b, class, i->x + back, i->y + back, i->w, i->h, round);
+		svg_rect(b, class, i->box.x + back, i->box.y + back, i->box.w, i->box.h, round);
 }
 
 static const char *title_class(const struct item *i, bool alone)
 {
 	if (i->kind == ITEM_MORE)
 		return alone ? "command quiet middle" : "command quiet";
-	if (i->labelled)
+	if (i->text.labelled)
 		return "label";
 	return alone ? "command middle" : "command";
 }
 
 static void put_box(struct buf *b, const struct item *i)
 {
-	bool alone = !i->labelled && !i->mark_count && !i->lane_right; /* then it is centred */
-	int size = i->labelled ? SIZE_LABEL : SIZE_COMMAND;
-	int x = i->x + (alone ? i->w / 2 : PAD);
-	int y = i->y + PAD - 2 + LINE_LABEL / 2;
+	bool alone = !i->text.labelled && !i->text.mark_count &&
+		     !i->box.lane_right; /* then it is centred */
+	int size = i->text.labelled ? SIZE_LABEL : SIZE_COMMAND;
+	int x = i->box.x + (alone ? i->box.w / 2 : PAD);
+	int y = i->box.y + PAD - 2 + LINE_LABEL / 2;
 	const char *class = i->recovery            ? "box recovery"
 			    : i->kind == ITEM_MORE ? "box more"
 						   : "box";
@@ -118,12 +119,13 @@ static void put_box(struct buf *b, const struct item *i)
 	buf_adds(&classes, class);
 	if (i->look)
 		buf_printf(&classes, " %s", item_looks[i->look].name);
-	if (i->known)
-		buf_printf(&classes, " known %s", outcome_looks[i->outcome].name);
+	if (i->state.known)
+		buf_printf(&classes, " known %s", outcome_looks[i->state.outcome].name);
 	put_outline(b, i, buf_cstr(&classes), 7);
-	svg_line_of_text(b, "word", x, y, SIZE_SMALL, i->word);
-	svg_line_of_text(b, title_class(i, alone), x + word_pixels(i), y, size, i->title);
-	svg_line_of_text(b, "small quiet", i->x + PAD, y + LINE_DETAIL + 1, SIZE_SMALL, i->detail);
+	svg_line_of_text(b, "word", x, y, SIZE_SMALL, i->text.word);
+	svg_line_of_text(b, title_class(i, alone), x + word_pixels(i), y, size, i->text.title);
+	svg_line_of_text(
+		b, "small quiet", i->box.x + PAD, y + LINE_DETAIL + 1, SIZE_SMALL, i->text.detail);
 	svg_marks(b, i);
 }
 
@@ -132,16 +134,16 @@ static void put_box(struct buf *b, const struct item *i)
 static void put_teeth(struct buf *b, const struct item *g, size_t c)
 {
 	const struct item *child = g->children[c];
-	bool single = g->per_column >= g->child_count;
-	int top = g->fork->y;
-	int foot = g->join->y + BAR;
-	int middle = child->y + child->h / 2;
+	bool single = g->box.per_column >= g->child_count;
+	int top = g->fork->box.y;
+	int foot = g->join->box.y + BAR;
+	int middle = child->box.y + child->box.h / 2;
 
-	if ((c + 1) % g->per_column == 0 || c + 1 == g->child_count)
-		svg_rect(b, "bar", child->lane_left, top, BAR, (single ? foot : middle + 8) - top,
-			3);
-	if (c % g->per_column == 0)
-		svg_rect(b, "bar", child->lane_right, single ? top : middle - 8, BAR,
+	if ((c + 1) % g->box.per_column == 0 || c + 1 == g->child_count)
+		svg_rect(b, "bar", child->box.lane_left, top, BAR,
+			(single ? foot : middle + 8) - top, 3);
+	if (c % g->box.per_column == 0)
+		svg_rect(b, "bar", child->box.lane_right, single ? top : middle - 8, BAR,
 			foot - (single ? top : middle - 8), 3);
 }
 
@@ -152,27 +154,28 @@ static void put_group(struct buf *b, const struct item *i)
 	bool both = i->fork;
 	const char *odd = i->depth % 2 ? " odd" : "";
 	AUTO_BUF class = BUF_INIT;
-	int y = i->y + GROUP_PAD / 2 + HEADER / 2;
+	int y = i->box.y + GROUP_PAD / 2 + HEADER / 2;
 
 	buf_printf(&class, "frame%s%s%s", odd, both ? " both" : "", i->recovery ? " recovery" : "");
-	if (i->known)
-		buf_printf(&class, " %s", outcome_looks[i->outcome].name);
+	if (i->state.known)
+		buf_printf(&class, " %s", outcome_looks[i->state.outcome].name);
 	if (!i->bare)
 		put_outline(b, i, buf_cstr(&class), 12);
 	if (both)
-		svg_rect(b, "inner", i->x + 4, i->y + 4, i->w - 8, i->h - 8, 9);
-	svg_line_of_text(b, both ? "word both" : "word", i->x + GROUP_PAD, y, SIZE_SMALL, i->word);
+		svg_rect(b, "inner", i->box.x + 4, i->box.y + 4, i->box.w - 8, i->box.h - 8, 9);
+	svg_line_of_text(
+		b, both ? "word both" : "word", i->box.x + GROUP_PAD, y, SIZE_SMALL, i->text.word);
 	svg_line_of_text(b, "label",
-		i->x + GROUP_PAD + text_pixels(i->word, SIZE_SMALL) +
+		i->box.x + GROUP_PAD + text_pixels(i->text.word, SIZE_SMALL) +
 			text_pixels(S("  "), SIZE_SMALL),
-		y, SIZE_LABEL, i->title);
+		y, SIZE_LABEL, i->text.title);
 	svg_marks(b, i);
 	if (both) {
-		svg_rect(b, "bar", i->fork->x, i->fork->y, i->fork->w, BAR, 3);
-		svg_rect(b, "bar", i->join->x, i->join->y, i->join->w, BAR, 3);
+		svg_rect(b, "bar", i->fork->box.x, i->fork->box.y, i->fork->box.w, BAR, 3);
+		svg_rect(b, "bar", i->join->box.x, i->join->box.y, i->join->box.w, BAR, 3);
 	}
 	for (size_t c = 0; c < i->child_count; c++) {
-		if (both && i->per_column)
+		if (both && i->box.per_column)
 			put_teeth(b, i, c);
 		put_item(b, i->children[c]);
 	}
@@ -180,8 +183,8 @@ static void put_group(struct buf *b, const struct item *i)
 
 static void put_dot(struct buf *b, const struct item *i)
 {
-	int x = i->x + i->port;
-	int y = i->y + DOT / 2;
+	int x = i->box.x + i->box.port;
+	int y = i->box.y + DOT / 2;
 
 	if (i->kind == ITEM_END)
 		buf_printf(b, "<circle class=\"ring\" cx=\"%d\" cy=\"%d\" r=\"%d\"/>\n", x, y,
@@ -193,10 +196,10 @@ static void put_dot(struct buf *b, const struct item *i)
 static void put_item(struct buf *b, const struct item *i)
 {
 	buf_printf(b, "<g%s><title>", i->never ? " class=\"never\"" : "");
-	svg_text(b, i->tip);
+	svg_text(b, i->text.tip);
 	buf_adds(b, "</title>\n");
 	if (i->kind == ITEM_START || i->kind == ITEM_END)
-		(i->h == DOT ? put_dot : svg_oval)(b, i);
+		(i->box.h == DOT ? put_dot : svg_oval)(b, i);
 	else if (i->kind == ITEM_CONDITION || i->kind == ITEM_GATE)
 		svg_diamond(b, i);
 	else if (item_is_group(i))
@@ -210,7 +213,7 @@ static void put_item(struct buf *b, const struct item *i)
 
 static int bottom_of(const struct item *i)
 {
-	return i->y + i->h + (i->copies ? STACK : 0);
+	return i->box.y + i->box.h + (i->copies ? STACK : 0);
 }
 
 static void put_down(struct buf *b, int x, int y1, int y2)
@@ -223,22 +226,23 @@ static void put_branch(struct buf *b, const struct arrow *a)
 {
 	bool out = a->from->kind == ITEM_FORK;
 	const struct item *child = out ? a->to : a->from;
-	int y = child->y + child->h / 2;
+	int y = child->box.y + child->box.h / 2;
 	int from, to;
 
-	if (!child->lane_right) {
-		put_down(b, child->x + child->port, bottom_of(a->from), a->to->y);
+	if (!child->box.lane_right) {
+		put_down(b, child->box.x + child->box.port, bottom_of(a->from), a->to->box.y);
 		return;
 	}
-	from = out ? child->lane_left + BAR : child->x + child->w + (child->copies ? STACK : 0);
-	to = out ? child->x : child->lane_right;
+	from = out ? child->box.lane_left + BAR
+		   : child->box.x + child->box.w + (child->copies ? STACK : 0);
+	to = out ? child->box.x : child->box.lane_right;
 	svg_line(b, "", from, y, to - 8, y);
 	svg_head(b, to, y, SIDE_RIGHT, "");
 }
 
 static int middle_of(const struct item *i)
 {
-	return (i->diamond ? i->diamond : i->h) / 2;
+	return (i->box.diamond ? i->box.diamond : i->box.h) / 2;
 }
 
 /* From the foot of a repeated body back to its top, along its left side; of several steps from the
@@ -247,36 +251,36 @@ static void put_again(struct buf *b, const struct item *i, const char *class)
 {
 	const struct item *first = item_first(i), *last = item_last(i);
 	bool one = first == last;
-	int left = i->x - 13;
-	int top = first->y + (one ? MIN(i->h / 4, 40) : middle_of(first));
-	int foot = last->y + (one ? i->h - MIN(i->h / 4, 40) : middle_of(last));
+	int left = i->box.x - 13;
+	int top = first->box.y + (one ? MIN(i->box.h / 4, 40) : middle_of(first));
+	int foot = last->box.y + (one ? i->box.h - MIN(i->box.h / 4, 40) : middle_of(last));
 
 	buf_printf(b, "<path class=\"line%s\" d=\"M%d %dH%dq-6 0 -6 -6V%dq0 -6 6 -6H%d\"/>\n",
-		class, last->x, foot, left + 6, top + 6, first->x - 8);
-	svg_head(b, first->x, top, SIDE_RIGHT, "");
+		class, last->box.x, foot, left + 6, top + 6, first->box.x - 8);
+	svg_head(b, first->box.x, top, SIDE_RIGHT, "");
 }
 
 static void put_recover(struct buf *b, const struct item *i, const struct item *r)
 {
 	static const char class[] = " between";
 
-	if (r->y >= i->y + i->h) {
-		int x = r->x + 20;
+	if (r->box.y >= i->box.y + i->box.h) {
+		int x = r->box.x + 20;
 		int y1 = bottom_of(i);
 
-		svg_line(b, class, x, y1 + 8, x, r->y - 8);
+		svg_line(b, class, x, y1 + 8, x, r->box.y - 8);
 		svg_head(b, x, y1, SIDE_UP, class);
-		svg_head(b, x, r->y, SIDE_DOWN, class);
-		svg_line_of_text(b, "between-text", x + 12, (y1 + r->y) / 2, SIZE_SMALL,
+		svg_head(b, x, r->box.y, SIDE_DOWN, class);
+		svg_line_of_text(b, "between-text", x + 12, (y1 + r->box.y) / 2, SIZE_SMALL,
 			S(BETWEEN_ATTEMPTS));
 		return;
 	}
-	int x1 = i->x + i->w + (i->copies ? STACK : 0);
-	int y = (MAX(i->y, r->y) + MIN(i->y + i->h, r->y + r->h)) / 2;
+	int x1 = i->box.x + i->box.w + (i->copies ? STACK : 0);
+	int y = (MAX(i->box.y, r->box.y) + MIN(i->box.y + i->box.h, r->box.y + r->box.h)) / 2;
 
-	svg_line(b, class, x1 + 8, y, r->x - 8, y);
+	svg_line(b, class, x1 + 8, y, r->box.x - 8, y);
 	svg_head(b, x1, y, SIDE_LEFT, class);
-	svg_head(b, r->x, y, SIDE_RIGHT, class);
+	svg_head(b, r->box.x, y, SIDE_RIGHT, class);
 	svg_line_of_text(b, "between-text", x1 + 14, y - 12, SIZE_SMALL, S(BETWEEN_ATTEMPTS));
 }
 
@@ -284,7 +288,7 @@ static void put_arrow(struct buf *b, const struct arrow *a)
 {
 	switch (a->kind) {
 	case ARROW_NEXT:
-		put_down(b, a->to->x + a->to->port, bottom_of(a->from), a->to->y);
+		put_down(b, a->to->box.x + a->to->box.port, bottom_of(a->from), a->to->box.y);
 		break;
 	case ARROW_BRANCH:
 		put_branch(b, a);

@@ -90,17 +90,17 @@ static void describe(struct builder *b, struct item *i, const struct node *n, bo
 	i->node = n;
 	i->recovery = recovery;
 	if (item_is_group(i)) {
-		i->word = word_of(n);
-		buf_add(&tip, i->word);
+		i->text.word = word_of(n);
+		buf_add(&tip, i->text.word);
 	}
 	/* A group that came from another recipe bears that recipe's name. */
 	struct str name = n->label.len || !item_is_group(i) ? n->label : n->import;
-	i->labelled = name.len > 0;
-	if (i->labelled)
-		i->title = build_text(b, i, &tip, name, COLUMNS_TEXT);
+	i->text.labelled = name.len > 0;
+	if (i->text.labelled)
+		i->text.title = build_text(b, i, &tip, name, COLUMNS_TEXT);
 	if (!item_is_group(i)) {
 		struct str text = n->line.len ? n->line : str_of(node_kind_name(n->kind));
-		struct str *place = i->labelled ? &i->detail : &i->title;
+		struct str *place = i->text.labelled ? &i->text.detail : &i->text.title;
 
 		*place = build_text(b, i, &tip, text, COLUMNS_TEXT);
 	}

@@ -502,8 +502,8 @@ static void states_are_joined(void **state)
 
 static void assert_apart(const struct item *a, const struct item *b)
 {
-	assert_true(a->x >= b->x + b->w || b->x >= a->x + a->w || a->y >= b->y + b->h ||
-		    b->y >= a->y + a->h);
+	assert_true(a->box.x >= b->box.x + b->box.w || b->box.x >= a->box.x + a->box.w ||
+		    a->box.y >= b->box.y + b->box.h || b->box.y >= a->box.y + a->box.h);
 }
 
 /* Every box lies in its group, a recovery beside its node, and no two share a point. */
@@ -514,8 +514,10 @@ static void check_places(const struct item *group)
 
 	for (size_t c = 0; c < group->child_count; c++) {
 		for (const struct item *i = group->children[c]; i; i = i->recover) {
-			assert_true(i->x >= group->x && i->x + i->w <= group->x + group->w);
-			assert_true(i->y >= group->y && i->y + i->h <= group->y + group->h);
+			assert_true(i->box.x >= group->box.x &&
+				    i->box.x + i->box.w <= group->box.x + group->box.w);
+			assert_true(i->box.y >= group->box.y &&
+				    i->box.y + i->box.h <= group->box.y + group->box.h);
 			for (size_t k = 0; k < n; k++)
 				assert_apart(i, seen[k]);
 			seen[n++] = i;
