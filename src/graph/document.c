@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-/* Text that nobody would write as a command: `{"`, `{'`, `{` as a word, `[{`, `["`, `['`, `[[`, `[`
+/* Text that is not meant as a command: `{"`, `{'`, `{` as a word, `[{`, `["`, `['`, `[[`, `[`
  * and a new line. A command may well begin with `{program}` or be called `[`. */
 static bool meant_as_json(struct str text)
 {

@@ -19,7 +19,7 @@ struct plan *plan_new(struct graph *g, const json_t *values, struct report *r);
 struct plan *plan_ref(struct plan *p);
 void plan_unref(struct plan *p);
 
-/* Shared by whoever walks a plan: the engine when nodes start, the checks before. */
+/* Shared by all that walk a plan: the engine when nodes start, the checks before. */
 
 /* The scope inside a node. `room` is used when the node adds something to `up`. */
 const struct scope *plan_enter(const struct node *n, const struct scope *up, struct scope *room);

@@ -280,9 +280,9 @@ static void look_at_braces(struct looking *l)
 			continue;
 		report_warning(&l->g->warnings,
 			braces_where(n->words[i].text, open, word.len - open),
-			"'%.*s' has a brace without a partner: a blank cut the placeholder",
+			"'%.*s' has a brace without a partner: a space cut the placeholder",
 			STR(report_quote(&l->g->warnings, str_from(word, open))));
-		report_hint(&l->g->warnings, "leave out the blank, or quote the whole word");
+		report_hint(&l->g->warnings, "leave out the space, or quote the whole word");
 		report_slip(&l->g->warnings);
 		i = end;
 	}

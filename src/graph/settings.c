@@ -7,8 +7,8 @@
 #include "base/utf8.h"
 #include "template/braces.h"
 
-/* Far beyond any life time, and safe to add to a clock. More attempts than this nobody lives to
- * see either. */
+/* Far beyond any life time, and safe to add to a clock. The limit of attempts
+ * is the same. */
 static const double setting_max = 9e15;
 
 static const char *expected(enum setting_kind kind)

@@ -6,7 +6,7 @@
 
 /*
  * What the nodes of a step recipe have beyond those of a template. Steps hand nothing on through
- * standard input: they read and set variables (scope_vars()). Whoever compiles a recipe fills
+ * standard input: they read and set variables (scope_vars()). steps/compile fills
  * these; the engine knows what they mean, and leaves to a few operations what only the dialect
  * knows.
  */
@@ -93,7 +93,7 @@ struct step_call {
 	uint64_t max_depth, max_agents;
 };
 
-/* What the engine asks of whoever runs a step recipe. Every call may be NULL. */
+/* What the engine asks of the host of a step recipe. Every call may be NULL. */
 struct step_host {
 	void *data;
 	unsigned max_parallel;
@@ -130,7 +130,7 @@ struct step_ops {
 	json_t *(*result)(const struct node *n, struct str printed, struct report *r);
 	/* The list of a loop: a new reference. */
 	json_t *(*list)(const struct node *n, const struct scope *s, struct report *r);
-	/* Whether an expression is true; *mistake: it is no expression. */
+	/* Whether an expression is true; *mistake: it is not an expression. */
 	bool (*decide)(const struct text *t, const struct scope *s, bool *ret, bool *mistake,
 		struct report *r);
 	/* Opens the recipe of a NODE_CALL. STEP_CANNOT: the step fails, with an issue added. */

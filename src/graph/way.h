@@ -14,7 +14,7 @@ enum { WAY_MAX = 512 };
 
 /* Fills `steps` from the root on; how many there are, or 0 when no node has that path. */
 size_t way_to(const struct node *root, struct str path, struct way_step steps[WAY_MAX]);
-/* The root of the graph that a node has called; NULL: nobody knows. */
+/* The root of the graph that a node has called; NULL: not known. */
 typedef const struct node *way_called(void *data, const struct node *call);
 /* The same, through calls. */
 size_t way_through(const struct node *root, struct str path, struct way_step steps[WAY_MAX],

@@ -12,7 +12,7 @@ void page_number(struct buf *b, uint64_t n)
 
 	for (int i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0 && len > 4)
-			buf_adds(b, "&#8239;"); /* a narrow blank that does not break */
+			buf_adds(b, "&#8239;"); /* a narrow space that does not break */
 		buf_addc(b, digits[i]);
 	}
 }

@@ -6,7 +6,7 @@
 
 enum {
 	HEX_ROW = 16,
-	HEX_ROWS = 16, /* more of them tell nobody anything */
+	HEX_ROWS = 16, /* more of them tell nothing */
 };
 
 void markup_char(struct buf *b, uint32_t c)
@@ -110,7 +110,7 @@ static void write_hex(struct buf *b, struct str s)
 		buf_addc(b, '\n');
 	}
 	if (shown < s.len)
-		buf_printf(b, "… %zu more bytes that are no text\n", s.len - shown);
+		buf_printf(b, "… %zu more bytes that are not text\n", s.len - shown);
 }
 
 void markup_output(struct buf *b, struct str s)
@@ -122,7 +122,7 @@ void markup_output(struct buf *b, struct str s)
 		write_hex(b, s);
 		return;
 	}
-	/* The filter makes a blank of a tab; here columns should stay columns. */
+	/* The filter makes a space of a tab; here columns should stay columns. */
 	for (size_t at = 0; at < s.len;) {
 		size_t tab = str_find(s, '\t', at);
 

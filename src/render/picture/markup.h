@@ -12,5 +12,5 @@ void markup_text(struct buf *b, struct str s);
 /* The same, its line ends kept. */
 void markup_lines(struct buf *b, struct str s);
 /* What a command printed: without the escape sequences that are meant for a terminal. Bytes that
- * are no text at all become a table of hexadecimal numbers. */
+ * are not text at all become a table of hexadecimal numbers. */
 void markup_output(struct buf *b, struct str s);

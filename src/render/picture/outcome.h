@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* What became of a node in a run. Everybody who shows it uses the same word and the same colours.
+/* What became of a node in a run. All views use the same word and the same colours for it.
  */
 enum outcome_kind {
 	OUTCOME_NONE, /* the run ended before its turn came */
@@ -12,7 +12,7 @@ enum outcome_kind {
 	OUTCOME_RUNNING,
 	OUTCOME_DONE,
 	OUTCOME_SKIPPED,
-	OUTCOME_TOLERATED, /* failed, and its author had asked to go on */
+	OUTCOME_TOLERATED, /* failed, and its author asked to continue */
 	OUTCOME_FAILED,
 	OUTCOME_TIMEOUT,
 	OUTCOME_CANCELLED,

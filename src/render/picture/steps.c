@@ -202,7 +202,7 @@ static void split(struct builder *b, struct item *i, struct str text, struct buf
 	i->text.detail =
 		picture_cut(b->arena, str_trim(str_from(line, head.len)), COLUMNS_CONDITION);
 	if (!i->text.title.len)
-		i->text.title = S("true"); /* blank is true */
+		i->text.title = S("true"); /* an empty condition is true */
 	buf_printf(tip, "\n%.*s", STR(picture_lines(b->arena, text)));
 	i->text.cut |= i->text.title.len + i->text.detail.len + 1 < line.len;
 }

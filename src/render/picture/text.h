@@ -3,7 +3,7 @@
 #include "base/arena.h"
 
 /* Text as it can stand in a picture: valid UTF-8 without control characters, invisible direction
- * marks or anything XML refuses. Line ends become blanks in a line and stay in lines. */
+ * marks or anything XML refuses. Line ends become spaces in a line and stay in lines. */
 struct str picture_line(struct arena *a, struct str s);
 struct str picture_lines(struct arena *a, struct str s);
 

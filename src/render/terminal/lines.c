@@ -19,10 +19,10 @@ enum {
 	BEAT_LINES = 5,
 };
 
-/* A loop of steps that is going on. */
+/* A loop of steps that has not ended. */
 struct loop_row {
 	struct buf path;
-	uint64_t count, done, started_ms; /* count: 0 when nobody knows */
+	uint64_t count, done, started_ms; /* count: 0 when it is not known */
 };
 
 /* A command that runs. */

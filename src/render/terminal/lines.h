@@ -15,6 +15,6 @@ void plain_lines_event(void *lines, const struct event *e);
 /* … or until the end of a turn of the loop, where the host calls this. */
 void plain_lines_flush(struct plain_lines *l);
 
-/* Says what has been running for long, so that nobody takes silence for death; call it every half
+/* Says what has been running for long, so that silence is not taken for death; call it every half
  * minute or so. `mono_ms` is the clock of the events. */
 void plain_lines_beat(struct plain_lines *l, uint64_t mono_ms);

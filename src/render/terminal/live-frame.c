@@ -129,7 +129,7 @@ static void add_elapsed(struct buf *b, const struct pen *p, uint64_t since_ms)
 		buf_printf(b, "%" PRIu64 ":%02" PRIu64, s / 60, s % 60);
 }
 
-/* Whether `after` and two blanks fit behind a caption; *ret is what they leave for it. */
+/* Whether `after` and two spaces fit behind a caption; *ret is what they leave for it. */
 static bool fits_after(const struct pen *p, struct str after, unsigned *ret)
 {
 	size_t need = width_text(after) + 2;

@@ -217,7 +217,7 @@ static void begin_command(struct live_tree *t, const struct event *e)
 	last_line_done(&r->last);
 }
 
-/* One more child of its group has ended; a recovery is none of them. */
+/* One more child of its group has ended; a recovery is not one of them. */
 static void count_in_group(struct live_tree *t, struct str path, bool ok, uint64_t by)
 {
 	struct live_row *up = str_eq(path, S(".")) ? NULL : live_tree_find(t, node_path_up(path));
@@ -236,7 +236,7 @@ static void end_node(struct live_tree *t, const struct event *e, bool command)
 
 	if (r)
 		remove_row(t, r);
-	/* What a cancel ended is no failure. */
+	/* What a cancel ended is not a failure. */
 	if (!e->end.ok && t->stopping)
 		return;
 	if (command && e->end.ok)
@@ -247,7 +247,7 @@ static void end_node(struct live_tree *t, const struct event *e, bool command)
 		count_in_group(t, e->path, e->end.ok, 1);
 }
 
-/* The failure of the attempt before was no end after all. A node that still has a row was not
+/* The failure of the attempt before was not the end. A node that still has a row was not
  * counted as ended, so there is nothing to take back. */
 static struct live_row *retry(struct live_tree *t, const struct event *e)
 {
@@ -264,7 +264,7 @@ static struct live_row *retry(struct live_tree *t, const struct event *e)
 	return r;
 }
 
-/* Pauses and gates, which are no commands. */
+/* Pauses and gates, which are not commands. */
 static void step_event(struct live_tree *t, const struct event *e)
 {
 	struct live_row *r;

@@ -4,7 +4,7 @@
 #include "base/plain-text.h"
 #include "graph/event.h"
 
-/* What is going on in a run right now, learnt from its events. Only what is active is kept: a group
+/* What happens in a run right now, learnt from its events. Only what is active is kept: a group
  * that has begun, a command that runs or is about to be tried again. What has ended is a number. */
 enum live_state {
 	LIVE_GROUP,

@@ -94,7 +94,7 @@ static void feed(struct stream_lines *s, const struct event *e, struct buf *ret)
 
 		buf_add(&o->text, str_sub(rest, 0, take));
 		if (take == end && end == rest.len)
-			return; /* its line goes on */
+			return; /* its line continues */
 		put_line(e, buf_str(&o->text), ret);
 		buf_reset(&o->text);
 		rest = str_from(rest, take == end ? end + 1 : take);

@@ -372,7 +372,7 @@ static void bytes_that_are_no_text_are_numbers(void **state)
 	memset(many, 0xee, sizeof(many));
 	output_of((struct str){ many, sizeof(many) }, &b);
 	assert_true(b.len < 1500);
-	assert_has(&b, "… 4744 more bytes that are no text");
+	assert_has(&b, "… 4744 more bytes that are not text");
 }
 
 static void long_lists_end(void **state)
