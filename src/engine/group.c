@@ -42,10 +42,18 @@ static void sequence_next(struct frame *f)
 	frame_attempt_done(f, &o);
 }
 
+/* The root, or a recipe that is imported as the whole template of the root. */
+static bool is_whole(const struct frame *f)
+{
+	while (f->up && f->up->node->wrapper && f->node->import.len)
+		f = f->up;
+	return !f->up;
+}
+
 /* The one step of the whole run: its failure is the run's (command-templates.md section 9). */
 static bool only_step_of_run(const struct frame *f)
 {
-	return !f->up && f->count == 1 && !node_joins(f->node) && !f->node->step;
+	return f->count == 1 && !node_joins(f->node) && !f->node->step && is_whole(f);
 }
 
 /* How far the failure of a child reaches by itself. The flags of copies stand on their body. */

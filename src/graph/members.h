@@ -18,11 +18,12 @@ struct reader {
  * that imports it. */
 struct layer {
 	const json_t *value;
-	const struct place *place;
+	const struct place *place; /* NULL: it stands in several places */
 	const struct layer *under; /* what this one wins over; NULL: nothing */
 	/* The defaults of the recipe around, which a default of one bare name means; NULL: none but
 	 * those of the nodes around. */
 	const struct layer *around;
+	bool again; /* it is read for another node as well, which tells about its mistakes */
 };
 
 /* The members of an object node that are there and not null, by field. Those of an import come from
@@ -34,10 +35,17 @@ struct members {
 	const struct layer
 		*defaults;        /* every `defaults` and what counts as such, the nearest first */
 	const struct layer *args; /* every `args`, likewise */
-	struct str import;        /* the recipe that they were imported from; empty: none */
+	/* Of a recipe whose whole template is an import node and that has flags of its own: what
+	 * the node stands for, which the flags go around; NULL: it is one node. */
+	const struct members *inner;
+	const struct layer *reached;  /* those of `defaults` that `inner` has already */
+	struct str import;            /* the recipe that they were imported from; empty: none */
 	const struct place *misspelt; /* a member that was probably meant as `template` */
 	bool complained;              /* about what there is to run */
 };
+
+/* The members of what the flags go around, with all the defaults that reach it. */
+struct members members_inside(struct reader *rd, const struct members *m);
 
 /* Reads the members of one object. A member with a mistake in it is left out, and false is
  * returned.

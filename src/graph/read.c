@@ -115,7 +115,11 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 		const struct place *p = place_element(rd->a, list->place, i);
 		struct declaration d;
 
-		if (!json_is_string(item) || !declaration_parse(utf8_trim(json_str(item)), &d)) {
+		bool declares =
+			json_is_string(item) && declaration_parse(utf8_trim(json_str(item)), &d);
+		if (!declares && list->again)
+			continue;
+		if (!declares) {
 			AUTO_BUF found = BUF_INIT;
 
 			template_text(&found, item);
@@ -127,20 +131,23 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 				rd->r, "a name is a letter or _, then letters, digits, _ and -");
 			continue;
 		}
-		if (d.unknown_type) {
+		if (d.unknown_type && !list->again) {
 			report_warning(&rd->g->warnings, place_where(p),
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
 			report_hint(&rd->g->warnings, "types are string, path, int, number, bool, "
 						      "array and enum(a,b)");
 		}
-		vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
+		if (!list->again)
+			vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
 		struct presets own = { .at = presets->at + before,
 			.count = presets->count - before };
 		if (d.fallback.p && !presets_find(&own, d.name)) {
 			json_t *text = json_from_str(d.fallback);
 
 			keep_value(rd, text);
-			preset_compile(rd->a, d.name, text, rd->d, &presets->at[presets->count++]);
+			struct preset *made = &presets->at[presets->count++];
+			preset_compile(rd->a, d.name, text, rd->d, made);
+			made->place = p;
 		}
 	}
 }
@@ -168,36 +175,74 @@ static void read_args(struct reader *rd, struct node *n, const struct layer *top
 	n->args = presets;
 }
 
-static const struct presets *read_defaults(struct reader *rd, const struct layer *top);
-
-static void add_defaults(struct reader *rd, const struct layer *l, struct presets *ret)
+/* The entries of `top` and what lies under it, down to but without `end`, the lowest first: of two
+ * of one name the later wins. */
+static void add_entries(struct reader *rd, const struct layer *top, const struct layer *end,
+	const struct presets *around, struct presets *ret)
 {
 	const char *key;
 	json_t *value;
 
-	if (!l)
+	if (top == end)
 		return;
-	add_defaults(rd, l->under, ret);
-	const struct presets *around = l->around ? read_defaults(rd, l->around) : NULL;
-	json_object_foreach((json_t *)l->value, key, value)
+	add_entries(rd, top->under, end, around, ret);
+	json_object_foreach((json_t *)top->value, key, value)
 	{
 		struct preset *p = &ret->at[ret->count++];
 
 		preset_compile(rd->a, str_of(key), value, rd->d, p);
-		p->around = around;
+		p->around = top->around ? around : NULL;
+		p->place = top->place ? place_member(rd->a, top->place, p->name) : NULL;
 	}
 }
 
-/* The lowest layer first: of two entries of one name the later wins. */
-static const struct presets *read_defaults(struct reader *rd, const struct layer *top)
+static size_t entries(const struct layer *top, const struct layer *end)
 {
-	struct presets *presets = arena_new(rd->a, struct presets);
 	size_t count = 0;
 
-	for (const struct layer *l = top; l; l = l->under)
-		count += json_object_size(l->value);
-	presets->at = arena_array(rd->a, struct preset, count);
-	add_defaults(rd, top, presets);
+	for (; top != end; top = top->under)
+		count += json_object_size(top->value);
+	return count;
+}
+
+static struct presets *new_presets(struct reader *rd, size_t room)
+{
+	struct presets *p = arena_new(rd->a, struct presets);
+
+	p->at = arena_array(rd->a, struct preset, room);
+	return p;
+}
+
+/* What the recipe around `l` says: its own defaults and, over them, what its importers bind. */
+static const struct presets *read_around(
+	struct reader *rd, const struct layer *l, const struct layer *top)
+{
+	const struct layer *end = top;
+
+	while (end->around != l->around)
+		end = end->under;
+	struct presets *p = new_presets(rd, entries(l->around, NULL) + entries(top, end));
+	add_entries(rd, l->around, NULL, NULL, p);
+	add_entries(rd, top, end, NULL, p);
+	presets_index(p, rd->a);
+	return p;
+}
+
+static void add_layers(
+	struct reader *rd, const struct layer *l, const struct layer *top, struct presets *ret)
+{
+	if (!l)
+		return;
+	add_layers(rd, l->under, top, ret);
+	const struct presets *around = l->around ? read_around(rd, l, top) : NULL;
+	add_entries(rd, l, l->under, around, ret);
+}
+
+static const struct presets *read_defaults(struct reader *rd, const struct layer *top)
+{
+	struct presets *presets = new_presets(rd, entries(top, NULL));
+
+	add_layers(rd, top, top, presets);
 	presets_index(presets, rd->a);
 	return presets;
 }
@@ -326,6 +371,16 @@ static bool read_children(
 	return n->child_count > 0;
 }
 
+/* The flags go around one node. */
+static bool wrap(struct node *n, const struct node **child)
+{
+	n->kind = NODE_SEQUENCE;
+	n->wrapper = true;
+	n->children = child;
+	n->child_count = 1;
+	return *child != NULL;
+}
+
 static bool read_template(struct reader *rd, struct node *n, const json_t *value,
 	const struct place *place, bool parallel)
 {
@@ -338,11 +393,29 @@ static bool read_template(struct reader *rd, struct node *n, const json_t *value
 	/* An object inside an object: the outer flags apply around the one inner node. */
 	const struct node **child = arena_new(rd->a, const struct node *);
 	*child = read_node(rd, value, place, n);
-	n->kind = NODE_SEQUENCE;
-	n->wrapper = true;
-	n->children = child;
-	n->child_count = 1;
-	return *child != NULL;
+	return wrap(n, child);
+}
+
+static struct node *build(struct reader *rd, const struct members *m, const struct place *place,
+	const struct node *parent);
+
+/* The node that was made from the members of an import. */
+static struct node *imported(struct node *n, const struct members *m)
+{
+	struct node *named = n && n->kind == NODE_EACH ? (struct node *)n->children[0] : n;
+
+	if (named)
+		named->import = m->import;
+	return n;
+}
+
+static bool read_inside(struct reader *rd, struct node *n, const struct members *m)
+{
+	const struct node **child = arena_new(rd->a, const struct node *);
+	struct members inner = members_inside(rd, m);
+
+	*child = imported(build(rd, &inner, m->place[FIELD_TEMPLATE], n), &inner);
+	return wrap(n, child);
 }
 
 /* Copies: the flags belong to each copy, so the body keeps them; the group has only what decides
@@ -378,7 +451,8 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 			(m->at[FIELD_MODE] && str_eq(json_str(m->at[FIELD_MODE]), S("parallel")));
 	rd->importer = m->importer[from];
 	struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
-	bool ok = read_template(rd, n, m->at[from], m->place[from], parallel);
+	bool ok = m->inner ? read_inside(rd, n, m)
+			   : read_template(rd, n, m->at[from], m->place[from], parallel);
 	rd->importer = here;
 	read_flags(rd, n, m);
 	if (!ok)
@@ -398,16 +472,6 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 
 /* -- imports -------------------------------------------------------------------------------------
  */
-
-/* The node that was made from the members of an import. */
-static struct node *imported(struct node *n, const struct members *m)
-{
-	struct node *named = n && n->kind == NODE_EACH ? (struct node *)n->children[0] : n;
-
-	if (named)
-		named->import = m->import;
-	return n;
-}
 
 /* An import node becomes the recipe it names. */
 static struct node *read_import(struct reader *rd, const json_t *object, const struct place *place,

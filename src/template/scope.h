@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "template/placeholder.h"
 
+struct place;
 struct presets;
 
 /* One default: its value and, when it is a text with placeholders in it, the text cut up. */
@@ -10,7 +11,8 @@ struct preset {
 	struct str name;
 	const json_t *value;
 	const struct part *parts;
-	size_t part_count; /* 0: nothing to resolve */
+	size_t part_count;         /* 0: nothing to resolve */
+	const struct place *place; /* of its value, or of the declaration; NULL: the node's */
 	/* Where a name that is all of the text is looked for before the scopes around; NULL: only
 	 * there. An import node that is a recipe's whole template has the recipe's defaults here.
 	 */
