@@ -4,6 +4,7 @@
 
 #include "base/near.h"
 #include "graph/step.h"
+#include "graph/typed.h"
 #include "graph/walk.h"
 #include "template/braces.h"
 #include "template/resolve.h"
@@ -34,21 +35,6 @@ bool plan_guard(const struct node *n, const struct scope *s, bool *runs, struct 
 	if (!n->when || (n->kind == NODE_EACH && braces_mentions_copy(n->when, s)))
 		return true;
 	return text_decide(n->when, s, runs, r);
-}
-
-/* The declaration that types a name: an entry of `args` beats a placeholder's, then the first. One
- * without a type only says that there is such a name. */
-static const struct argument *declared(const struct graph *g, struct str name)
-{
-	const struct argument *found = NULL;
-
-	vec_each (arg, &g->arguments) {
-		if (arg->declaration.type.kind == TYPE_NONE || !str_eq(arg->declaration.name, name))
-			continue;
-		if (!found || (found->text && !arg->text))
-			found = arg;
-	}
-	return found;
 }
 
 static struct where declared_where(const struct argument *arg)
@@ -110,7 +96,7 @@ static bool normalise(struct plan *p, const json_t *values, struct report *r)
 
 	json_object_foreach((json_t *)values, key, value)
 	{
-		const struct argument *arg = declared(p->graph, str_of(key));
+		const struct argument *arg = typed_find(p->graph, str_of(key));
 		json_t *fitted =
 			arg ? type_normalise(&arg->declaration.type, value) : json_incref(value);
 

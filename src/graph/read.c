@@ -5,6 +5,7 @@
 #include "graph/members.h"
 #include "graph/risk.h"
 #include "graph/settings.h"
+#include "graph/typed.h"
 #include "template/braces.h"
 
 enum { OLD_TIMEOUT_MS = 30000 }; /* what a leaf without one had in the 0.9 dialect */
@@ -553,8 +554,10 @@ static bool read_output(struct reader *rd, const json_t *output, const struct pl
 /* A graph with mistakes in it is not handed out; what else there was to say about it is. */
 static struct graph *finish(struct graph *g, bool ok, struct report *r)
 {
-	if (g->root)
+	if (g->root) {
+		ok &= typed_check(g, r);
 		risk_warn(g, ok);
+	}
 	if (ok)
 		return g;
 	report_move(r, &g->warnings);

@@ -62,12 +62,7 @@ static bool read_args(const char *list, json_t *args, json_t *defaults, struct r
 			continue;
 		}
 		AUTO_BUF shown = BUF_INIT;
-		buf_add(&shown, d.name);
-		if (!d.unknown_type && d.type.kind != TYPE_NONE) {
-			size_t end = d.fallback.p ? (size_t)(d.fallback.p - text.p) - 1 : text.len;
-
-			buf_add(&shown, str_sub(text, d.name.len, end - d.name.len));
-		}
+		declaration_write(&d, &shown);
 		size_t i;
 		json_t *before;
 		json_array_foreach(args, i, before)

@@ -73,14 +73,21 @@ static void padded(struct buf *ret, int64_t n, size_t underscores)
 	buf_adds(ret, digits);
 }
 
-bool default_find(
+/* The args in force are the innermost ones; their shorthand defaults are the last layer. */
+static bool in_args(const struct scope *s, struct str name, struct default_hit *ret)
+{
+	while (s && !s->args)
+		s = s->up;
+	const struct preset *p = s ? presets_find(s->args, name) : NULL;
+	*ret = (struct default_hit){ .preset = p };
+	return p != NULL;
+}
+
+/* Only what `defaults` say. */
+static bool in_defaults(
 	const struct scope *s, struct str name, const struct scope *use, struct default_hit *ret)
 {
-	const struct presets *args = NULL;
-
 	for (const struct scope *at = s; at; at = at->up) {
-		if (at->args && !args)
-			args = at->args;
 		const struct preset *p = presets_find(at->defaults, name);
 
 		if (!p)
@@ -109,16 +116,26 @@ bool default_find(
 		while (above && above->defaults == at->defaults)
 			above = above->up;
 		struct default_hit inherited;
-		if (above && default_find(above, inner, use, &inherited))
+		if (above && in_defaults(above, inner, use, &inherited)) {
 			*ret = inherited;
-		else if (str_eq(inner, name))
+			return true;
+		}
+		/* A default beside it is nearer than what `args` around it say in shorthand. */
+		bool passes = str_eq(inner, name);
+		if ((passes || !presets_find(at->defaults, inner)) &&
+			in_args(above, inner, &inherited))
+			*ret = inherited;
+		else if (passes)
 			continue; /* passes on what was not given: as if it were not there */
 		return true;
 	}
-	/* The args in force are the innermost ones; their shorthand defaults are the last layer. */
-	const struct preset *p = presets_find(args, name);
-	*ret = (struct default_hit){ .preset = p };
-	return p != NULL;
+	return false;
+}
+
+bool default_find(
+	const struct scope *s, struct str name, const struct scope *use, struct default_hit *ret)
+{
+	return in_defaults(s, name, use, ret) || in_args(s, name, ret);
 }
 
 static bool resolve_default(struct resolver *rs, const struct preset *p, struct value *ret)

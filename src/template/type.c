@@ -43,10 +43,20 @@ bool name_valid(struct str text)
 	return text.len && name_length(text) == text.len;
 }
 
+/* Where the parenthesis of `enum(` is; 0: it is another type. */
+static size_t enum_opens(struct str text)
+{
+	size_t open = str_find(text, '(', 0);
+
+	return open < text.len && str_eq(utf8_trim(str_sub(text, 0, open)), S("enum")) ? open : 0;
+}
+
 bool type_parse(struct str text, struct type *ret)
 {
-	if (str_starts(text, S("enum(")) && str_find(text, ')', 0) == text.len - 1) {
-		*ret = (struct type){ TYPE_ENUM, str_sub(text, 5, text.len - 6) };
+	size_t open = enum_opens(text);
+
+	if (open && str_find(text, ')', 0) == text.len - 1) {
+		*ret = (struct type){ TYPE_ENUM, str_sub(text, open + 1, text.len - open - 2) };
 		if (!utf8_trim(ret->members).len)
 			ret->kind = TYPE_STRING;
 		return true;
@@ -66,25 +76,40 @@ bool declaration_parse(struct str text, struct declaration *ret)
 	size_t n = name_length(text);
 
 	d.name = str_sub(text, 0, n);
-	struct str rest = str_from(text, n);
+	struct str rest = utf8_trim(str_from(text, n));
 	if (n && rest.len && rest.p[0] == ':') {
+		rest = utf8_trim(str_from(rest, 1));
 		/* An enum's members may contain '='. */
-		size_t close = str_starts(rest, S(":enum(")) ? str_find(rest, ')', 0) : 0;
+		size_t close = enum_opens(rest) ? str_find(rest, ')', 0) : 0;
 		size_t end = str_find(rest, '=', close == rest.len ? 0 : close);
 
-		d.unknown_type = !type_parse(str_sub(rest, 1, end - 1), &d.type);
+		d.unknown_type = !type_parse(utf8_trim(str_sub(rest, 0, end)), &d.type);
 		if (d.unknown_type)
 			d.type.kind = TYPE_STRING;
 		rest = str_from(rest, end);
 	}
 	if (n && rest.len && rest.p[0] == '=') {
-		d.fallback = str_from(rest, 1);
+		d.fallback = utf8_trim(str_from(rest, 1));
 		rest = str_from(rest, rest.len);
 	}
 	if (!n || rest.len)
 		return false;
 	*ret = d;
 	return true;
+}
+
+void declaration_write(const struct declaration *d, struct buf *b)
+{
+	struct str m;
+
+	buf_add(b, d->name);
+	if (d->unknown_type || d->type.kind == TYPE_NONE)
+		return;
+	buf_printf(b, ":%s", type_name(d->type.kind));
+	for (size_t i = 0; d->type.kind == TYPE_ENUM && (m = type_member(&d->type, i)).p; i++)
+		buf_printf(b, "%c%.*s", i ? ',' : '(', STR(m));
+	if (d->type.kind == TYPE_ENUM)
+		buf_addc(b, ')');
 }
 
 struct str type_member(const struct type *type, size_t n)

@@ -128,6 +128,26 @@ static void declarations_have_four_forms(void **state UNUSED)
 	assert_str(d.fallback, "1");
 }
 
+static void blanks_in_declarations_mean_nothing(void **state UNUSED)
+{
+	struct declaration d;
+	AUTO_BUF written = BUF_INIT;
+
+	assert_true(declaration_parse(S("m : enum( a , b ) = b"), &d));
+	assert_str(d.name, "m");
+	assert_int_equal(d.type.kind, TYPE_ENUM);
+	assert_str(type_member(&d.type, 1), "b");
+	assert_str(d.fallback, "b");
+	declaration_write(&d, &written);
+	assert_string_equal(buf_cstr(&written), "m:enum(a,b)");
+	assert_true(declaration_parse(S("n: int"), &d));
+	assert_int_equal(d.type.kind, TYPE_INT);
+	assert_null(d.fallback.p);
+	assert_true(declaration_parse(S("t= x y"), &d));
+	assert_str(d.fallback, "x y");
+	assert_false(declaration_parse(S("n int"), &d));
+}
+
 static void other_declarations_are_refused(void **state UNUSED)
 {
 	static const char *const bad[] = { "", "1a", "a b", "=x", ":int", "-a", "a.b", "\xc3\xa9" };
@@ -211,6 +231,7 @@ int main(void)
 		cmocka_unit_test(arrays_may_come_as_json_text),
 		cmocka_unit_test(null_is_taken_by_every_type),
 		cmocka_unit_test(declarations_have_four_forms),
+		cmocka_unit_test(blanks_in_declarations_mean_nothing),
 		cmocka_unit_test(other_declarations_are_refused),
 		cmocka_unit_test(what_is_expected_can_be_said),
 		cmocka_unit_test(values_have_one_text_form),
