@@ -144,6 +144,7 @@ void gate_begin(struct frame *f)
 	}
 	frame_path(f, &path);
 	gate_name(f, &name);
+	loop_keep_rounds(f); /* what people approve is not done again */
 	enum gate_answer answer = GATE_PENDING;
 	if (host->gate)
 		answer = host->gate(host->data, buf_str(&path), buf_str(&name), buf_str(&prompt),

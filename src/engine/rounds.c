@@ -76,7 +76,7 @@ void loop_begin(struct frame *f)
 
 	st->pause.fire = on_pause;
 	st->owner = f;
-	st->over = st->failed = st->cut_short = st->retried = false;
+	st->over = st->failed = st->cut_short = st->retried = st->kept = false;
 	st->failure = 0;
 	st->due_ms = 0;
 	json_decref(st->results);
@@ -156,9 +156,19 @@ static void close_record(struct frame *f)
 
 	if (!r || f->node->step->checkpoints)
 		return;
+	if (f->steps->kept)
+		return;
+	f->steps->kept = true;
 	int n = r->ops->close(r, path_of(f, &path));
 	if (n < 0)
 		run_abort(f->run, "cannot record a loop", -n);
+}
+
+void loop_keep_rounds(struct frame *f)
+{
+	for (; f; f = f->up)
+		if (f->node->step && node_repeats(f->node))
+			close_record(f);
 }
 
 static void loop_over(struct frame *f, bool halted)

@@ -82,6 +82,16 @@ const struct scope *step_scope(struct frame *f, const struct scope *up)
 	return up;
 }
 
+/* Whether the gate of the stage before has just been passed. */
+static bool after_gate(const struct frame *stage)
+{
+	if (!stage->up || !stage->index)
+		return false;
+	const struct node *before = stage->up->node->children[stage->index - 1];
+
+	return before->child_count && before->children[before->child_count - 1]->kind == NODE_GATE;
+}
+
 void step_enter(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
@@ -91,6 +101,9 @@ void step_enter(struct frame *f)
 		json_object_set(vars, "step", (json_t *)s->metadata);
 	if (s->stage_value)
 		json_object_set(vars, "stage", (json_t *)s->stage_value);
+	/* What an approval said is for the stage behind its gate. */
+	if (s->stage_value && !after_gate(f))
+		json_object_set_new(vars, "_approval_message", json_from_str(S("")));
 	if (s->listed)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_RECIPE_STEP, .step.number = f->index }, f);
@@ -259,7 +272,8 @@ static void read_result(struct frame *f)
 	if (why.issues.len && why.issues.at[0].hint.len)
 		buf_printf(&message, "\nhint: %.*s", STR(why.issues.at[0].hint));
 	step_failed(f, 1, buf_str(&message));
-	o->value = s->agent ? NULL : json_from_str(text);
+	/* What was printed is not what was asked for, and is kept where that is tolerated. */
+	o->value = s->ops->said(f->node, text);
 }
 
 static void store(struct frame *f)

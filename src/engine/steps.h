@@ -17,6 +17,7 @@ struct step_state {
 	int code;       /* … with this code */
 	bool no_retry, retried;
 	uint64_t failure;
+	bool kept;          /* a resume continues with its rounds and does not begin them again */
 	bool warned;        /* of something that every round would say */
 	bool waiting;       /* for the next round to be due */
 	uint64_t due_ms;    /* when it is */
@@ -62,6 +63,8 @@ void loop_child_ended(struct frame *f, struct frame *child);
 /* The next round of a parallel loop. */
 void loop_feed(struct frame *f);
 void loop_settle(struct frame *f);
+/* Of all loops around a frame: what their rounds have done stands, although they are not over. */
+void loop_keep_rounds(struct frame *f);
 
 /* call.c */
 void call_begin(struct frame *f);

@@ -128,6 +128,8 @@ struct step_ops {
 	/* The value of what a command printed. NULL with an issue added: it is not what was asked
 	 * for, and the step has failed. */
 	json_t *(*result)(const struct node *n, struct str printed, struct report *r);
+	/* The same as text, where that is tolerated. NULL: nothing was said. */
+	json_t *(*said)(const struct node *n, struct str printed);
 	/* The list of a loop: a new reference. */
 	json_t *(*list)(const struct node *n, const struct scope *s, struct report *r);
 	/* Whether an expression is true; *mistake: it is not an expression. */

@@ -161,13 +161,14 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 
 json_t *call_returned(const struct step_call *call)
 {
-	static const char *const internal[] = { "recipe", "session", "step", "stage" };
+	static const char *const internal[] = { "recipe", "session", "step", "stage", "_loop_index",
+		"_loop_iteration", "_approval_message" };
 	json_t *result = json_object(), *value;
 	const char *name;
 
 	json_object_foreach(call->vars, name, value)
 	{
-		bool left_out = json_object_get(call->passed, name) != NULL || name[0] == '_';
+		bool left_out = json_object_get(call->passed, name) != NULL;
 
 		for (size_t i = 0; i < ARRAY_SIZE(internal); i++)
 			left_out |= str_eq(str_of(name), str_of(internal[i]));

@@ -38,6 +38,14 @@ static json_t *result(const struct node *n, struct str printed, struct report *r
 	return s->parse_json ? answer_json(answer, buf_str(&name), r) : json_from_str(answer);
 }
 
+static json_t *said(const struct node *n, struct str printed)
+{
+	if (step_of(n)->type == STEP_BASH)
+		return json_from_str(printed);
+	struct str answer = answer_text(printed);
+	return step_value_trim(answer).len ? json_from_str(answer) : NULL;
+}
+
 static json_t *list(const struct node *n, const struct scope *s, struct report *r)
 {
 	return step_text_list(n->step->list, s, r);
@@ -56,6 +64,7 @@ static bool decide(
 const struct step_ops step_ops = {
 	.make = make,
 	.result = result,
+	.said = said,
 	.list = list,
 	.decide = decide,
 	.call = call_open,
