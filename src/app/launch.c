@@ -139,7 +139,7 @@ bool launch_plan(struct launch *l, json_t *artifacts, struct report *r)
 	/* Before anything can be wrong: a diagnostic shows no secret either. */
 	if (l->recipe)
 		add_secrets(l);
-	if (l->recipe && !public_arguments_check(l->recipe->arguments, l->values, r))
+	if (l->recipe && !public_arguments_check(l->recipe->arguments, l->values, CALLER_PERSON, r))
 		return false;
 	/* Steps have `session` in place of them. */
 	if (!l->graph->steps)

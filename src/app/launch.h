@@ -27,6 +27,7 @@ struct launch {
 	struct str only; /* the path of the one node to run; empty: all */
 	bool detached, durable;
 	bool has_input; /* the caller has given it a standard input */
+	bool begun;     /* it was not refused: its commands have been started, or will be */
 	bool embedded;  /* its process is a host's own, which signals would end */
 	struct str cwd; /* where it runs; empty: where this process is */
 	/* Of a supervisor of its own; NULL: this program, with this environment. */

@@ -227,8 +227,8 @@ static bool read_plan(struct roux_plan *p, const struct roux_recipe *recipe, con
 		p->recipe = recipe_share((struct roux_recipe *)recipe);
 	if (!p->recipe)
 		return false;
-	if (p->recipe->recipe &&
-		!public_arguments_check(p->recipe->recipe->arguments, p->values, &r->report))
+	if (p->recipe->recipe && !public_arguments_check(p->recipe->recipe->arguments, p->values,
+					 CALLER_MODEL, &r->report))
 		return false;
 	return make_plan(p, &r->report);
 }

@@ -44,8 +44,9 @@ bool recipe_ref_async(const struct recipe_ref *ref);
 bool recipe_ref_is_steps(const struct recipe_ref *ref);
 /* What was found when it was read, as warnings. Borrowed. */
 const struct report *recipe_ref_warnings(const struct recipe_ref *ref);
-/* Whether its values have only names that it knows; issues with the nearest name otherwise. */
-bool recipe_ref_check_names(const struct recipe_ref *ref, struct report *r);
+/* Whether its values have only names that it declares, or, from a person, that it uses; issues with
+ * the nearest name otherwise. */
+bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct report *r);
 
 /* Whether an operand that may be either is a template. */
 bool recipes_is_template(struct app *a, const char *operand);

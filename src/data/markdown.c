@@ -104,8 +104,11 @@ static bool must_be_json(const struct fence *f)
 	return contains_nocase(f->info, S("json")) || contains_nocase(f->info, S("recipe"));
 }
 
+/* Fences of tildes are prose. */
 static bool executable(const struct fence *f)
 {
+	if (f->line.p[0] != '`')
+		return false;
 	return must_be_json(f) || contains_nocase(f->info, S("template")) ||
 	       contains_nocase(f->info, S("command"));
 }

@@ -252,7 +252,8 @@ static void warn_unreachable(const struct use *u, const json_t *recipe, struct r
 	/* With its braces. */
 	size_t offset = (size_t)(u->content.p - u->lacking->raw.p) - 1;
 	report_warning(w, braces_where(u->lacking, offset, u->content.len + 2),
-		"'%.*s' can have no value: `args` does not declare it", STR(name));
+		"'%.*s' has a value only from a command line: `args` does not declare it",
+		STR(name));
 	report_hint(w, "declare it there, or give it a default");
 }
 
@@ -268,12 +269,14 @@ struct public_arguments *public_arguments_new(
 	walk(&c, g->root);
 	type_by_args(&c, g);
 	p->at = arena_array(&p->arena, struct public_argument, c.uses.count);
+	p->hidden = arena_array(&p->arena, struct str, c.uses.count);
 	map_each (e, &c.uses) {
 		struct use *u = e->value;
 
 		/* Declaring arguments narrows the surface: that is the point. */
 		if (p->declared && p->count == declared) {
 			warn_unreachable(u, recipe, warnings);
+			p->hidden[p->hidden_count++] = u->argument.name;
 			continue;
 		}
 		finish(u, recipe, p->declared);
@@ -382,9 +385,10 @@ json_t *public_arguments_schema(const struct public_arguments *p, bool run_id)
 		"required", required, "additionalProperties", 0);
 }
 
-bool public_arguments_check(
-	const struct public_arguments *p, const json_t *values, struct report *r)
+bool public_arguments_check(const struct public_arguments *p, const json_t *values,
+	enum caller caller, struct report *r)
 {
+	size_t hidden = caller == CALLER_PERSON ? p->hidden_count : 0;
 	bool ok = true;
 	const char *key;
 	json_t *value;
@@ -400,6 +404,8 @@ bool public_arguments_check(
 			near_offer(&near, p->at[i].name);
 			known |= str_eq(p->at[i].name, str_of(key));
 		}
+		for (size_t i = 0; i < hidden; i++)
+			known |= str_eq(p->hidden[i], str_of(key));
 		if (known)
 			continue;
 		ok = report_error(r, (struct where){ 0 }, "the recipe has no argument '%s'", key);

@@ -17,7 +17,9 @@ struct public_arguments {
 	struct arena arena;
 	struct public_argument *at;
 	size_t count;
-	bool declared; /* `args` says so: other names are not known to callers */
+	bool declared;      /* `args` says so: other names are not known to callers */
+	struct str *hidden; /* then the names that the recipe uses beside them */
+	size_t hidden_count;
 };
 
 /* `recipe` is the recipe's object with references resolved. A name that cannot be given a value
@@ -30,6 +32,11 @@ void public_arguments_free(struct public_arguments *p);
 
 /* {"type":"object","properties":…,"required":…,"additionalProperties":false}: a new reference. */
 json_t *public_arguments_schema(const struct public_arguments *p, bool run_id);
-/* Whether the caller's values name only known arguments; issues with the nearest name otherwise. */
-bool public_arguments_check(
-	const struct public_arguments *p, const json_t *values, struct report *r);
+/* Who gives values. A person may also set what a recipe uses without declaring it; a program that
+ * acts for a model may not. */
+enum caller { CALLER_PERSON, CALLER_MODEL };
+
+/* Whether the caller's values name only arguments that the caller may give; issues with the nearest
+ * name otherwise. */
+bool public_arguments_check(const struct public_arguments *p, const json_t *values,
+	enum caller caller, struct report *r);

@@ -454,6 +454,35 @@ as_nobody() {
 	asks 1 run r x=1
 	asks 0 list --json
 	is "$(member 'd["recipes"][0]["usage"]["calls"]')" 1
+	# Nor is one whose name is taken.
+	echo '{"template": "sh -c \"touch there; exec sleep 60\""}' >"$USER_DIR/long.json"
+	asks 0 run -d long
+	until_true 60 test -e there
+	asks 2 run -d long
+	asks 2 run --as long r x=1
+	asks 0 kill long
+	asks 0 list --json
+	is "$(member '[r["usage"]["calls"] for r in d["recipes"]]')" '[1, 1]'
+}
+
+@test "an agent is told what the records of its recipe are" {
+	setup_recipes
+	mkdir bin
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >asked\n' >bin/pi
+	chmod +x bin/pi
+	echo '{"template": "pi -p {prompt}"}' >"$USER_DIR/r.json"
+	PATH=$PWD/bin:$PATH asks 0 run r prompt='do it'
+	contains asked 'provenance, not the task'
+	contains asked 'the prompt above stays authoritative'
+	contains asked '"you_are_here": true marks the recipe whose node launched you'
+	contains asked '"you_are_here":true'
+}
+
+@test "the end of a command is a sentence in the outbox" {
+	setup_recipes
+	asks 1 run --as one '[{"label": "work", "template": "true"}, {"failure": "root", "template": "sh -c \"exit 3\""}]'
+	asks 0 messages one --json
+	is "$(member '[m["summary"] for m in d["outbox"]]')" "['Command work completed with code 0', 'Command 1 failed with code 3']"
 }
 
 @test "a read-only recipe runs and stays as it is" {

@@ -77,10 +77,11 @@ const struct report *recipe_ref_warnings(const struct recipe_ref *ref)
 	return &ref->graph->warnings;
 }
 
-bool recipe_ref_check_names(const struct recipe_ref *ref, struct report *r)
+bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct report *r)
 {
 	return !ref->recipe || !ref->values ||
-	       public_arguments_check(ref->recipe->arguments, ref->values, r);
+	       public_arguments_check(ref->recipe->arguments, ref->values,
+		       person ? CALLER_PERSON : CALLER_MODEL, r);
 }
 
 /* -- what an operand means -----------------------------------------------------------------------

@@ -111,7 +111,8 @@ static bool add_values(struct cli *cli, const struct cmd_resume_opts *o, struct 
 	if (!given || !launch_secrets(cli, &o->launch, l) ||
 		!launch_options(cli, &o->launch, &o->run, l))
 		return false;
-	if (l->recipe && !public_arguments_check(l->recipe->arguments, given, &cli->report))
+	if (l->recipe &&
+		!public_arguments_check(l->recipe->arguments, given, CALLER_PERSON, &cli->report))
 		return false;
 	json_object_update(l->values, given);
 	return true;

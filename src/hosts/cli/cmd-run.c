@@ -108,7 +108,8 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		if (!o->common.json && !o->run.quiet)
 			values_warn(l.graph);
 		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL);
-		launch_count(&l, cli_settings(cli)->usage == SETTINGS_USAGE_FILE);
+		if (l.begun)
+			launch_count(&l, cli_settings(cli)->usage == SETTINGS_USAGE_FILE);
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}

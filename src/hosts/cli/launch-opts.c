@@ -186,7 +186,8 @@ static int detach(struct cli *cli, struct launch *l, bool json, bool resume)
 {
 	int64_t pid = launch_detach(l, resume, &cli->report);
 
-	if (pid >= 0)
+	l->begun = pid >= 0;
+	if (l->begun)
 		return answer_detached(l, pid, json);
 	if (!resume)
 		launch_abandon(l);
@@ -246,6 +247,7 @@ int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bo
 		return launch_resume(cli, l, o, json);
 	if (l->detached)
 		return detach(cli, l, json, false);
+	l->begun = true;
 	return follow_plan(cli, plan_ref(l->plan), o, json, stdin_used,
 		&(struct follow_run){ .launch = l, .ready = -1 });
 }

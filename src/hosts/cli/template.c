@@ -69,8 +69,8 @@ static struct graph *load(
 	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
 	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, values, &cli->report);
 	struct graph *g = NULL;
-	if (recipe &&
-		(!values || public_arguments_check(recipe->arguments, values, &cli->report))) {
+	if (recipe && (!values || public_arguments_check(recipe->arguments, values, CALLER_PERSON,
+					  &cli->report))) {
 		g = graph_ref(recipe->graph);
 		if (!g->steps)
 			run_add_unknown_values(values);

@@ -81,11 +81,8 @@ void command_done_line(struct buf *b, const struct command_done *d)
 	buf_printf(&text, "run:%.*s", STR(d->run));
 	text_member(b, "from", buf_str(&text), &first);
 	buf_reset(&text);
-	buf_printf(&text, "%.*s ", STR(d->label.len ? d->label : d->path));
-	if (d->code == 0)
-		buf_adds(&text, "is done");
-	else
-		buf_printf(&text, "failed with code %d", d->code);
+	buf_printf(&text, "Command %.*s %s with code %d", STR(d->label.len ? d->label : d->path),
+		d->code ? "failed" : "completed", d->code);
 	text_member(b, "summary", buf_str(&text), &first);
 	text_member(b, "level", str_of(level_name(policy_level(&f))), &first);
 	text_member(b, "delivery", str_of(delivery_name(policy_delivery(&f))), &first);

@@ -504,13 +504,13 @@ static void only_marked_fences_are_executable(void **state UNUSED)
 		"{\"template\":\"a\"}");
 }
 
-static void fences_may_be_indented_longer_or_of_tildes(void **state UNUSED)
+static void fences_may_be_indented_or_longer_and_tildes_are_prose(void **state UNUSED)
 {
 	recipe("---\n---\n1. do\n   ```template\n   echo a\n   echo b\n   ```\n",
 		"{\"template\":\"echo a\\n   echo b\"}");
 	recipe("---\n---\n````template\necho '```'\n```\n`````\n",
 		"{\"template\":\"echo '```'\\n```\"}");
-	recipe("---\n---\n~~~template\necho `x`\n```\n~~~\n", "{\"template\":\"echo `x`\\n```\"}");
+	recipe("---\n---\n~~~template\necho `x`\n```\n~~~\n" FENCE, "{\"template\":\"echo hi\"}");
 	recipe("---\n---\n````markdown\n```template\nno\n```\n````\n~~~\n```template\nno\n```\n~~~"
 	       "\n" FENCE,
 		"{\"template\":\"echo hi\"}");
@@ -732,7 +732,7 @@ int main(void)
 		cmocka_unit_test(shorthands_are_neither_json_nor_exact),
 		cmocka_unit_test(depth_has_a_limit),
 		cmocka_unit_test(only_marked_fences_are_executable),
-		cmocka_unit_test(fences_may_be_indented_longer_or_of_tildes),
+		cmocka_unit_test(fences_may_be_indented_or_longer_and_tildes_are_prose),
 		cmocka_unit_test(the_first_executable_fence_counts_and_others_are_warned_about),
 		cmocka_unit_test(json_fences_must_be_json_and_say_where_not),
 		cmocka_unit_test(other_fences_are_json_when_they_look_so_and_parse),

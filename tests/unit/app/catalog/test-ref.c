@@ -104,16 +104,33 @@ static void names_of_values_are_checked(void **state)
 	kitchen_put(k, "agent/recipes/greet.json",
 		"{\"template\":\"echo {name}\",\"args\":[\"name\"]}");
 	struct recipe_ref *ref = open_any(k, "greet");
-	assert_true(recipe_ref_check_names(ref, &k->report));
+	assert_true(recipe_ref_check_names(ref, false, &k->report));
 	struct recipe_ref *right = recipe_ref_with(ref, good, &k->report);
-	assert_true(recipe_ref_check_names(right, &k->report));
+	assert_true(recipe_ref_check_names(right, false, &k->report));
 	struct recipe_ref *wrong = recipe_ref_with(ref, bad, &k->report);
 	recipe_ref_free(ref); /* what was made of it keeps the recipe */
-	assert_false(recipe_ref_check_names(wrong, &k->report));
+	assert_false(recipe_ref_check_names(wrong, false, &k->report));
 	assert_int_equal(k->report.errors, 1);
 	assert_ptr_equal(right->recipe, wrong->recipe);
 	recipe_ref_free(right);
 	recipe_ref_free(wrong);
+	kitchen_free(k);
+}
+
+static void a_person_may_set_what_is_not_declared(void **state)
+{
+	struct kitchen *k = kitchen_new();
+	AUTO_JSON *hidden = json_pack("{s:s}", "how", "loudly");
+
+	(void)state;
+	kitchen_put(k, "agent/recipes/greet.json",
+		"{\"template\":\"echo {name} {how=softly}\",\"args\":[\"name\"]}");
+	struct recipe_ref *ref = open_any(k, "greet");
+	struct recipe_ref *given = recipe_ref_with(ref, hidden, &k->report);
+	assert_true(recipe_ref_check_names(given, true, &k->report));
+	assert_false(recipe_ref_check_names(given, false, &k->report));
+	recipe_ref_free(ref);
+	recipe_ref_free(given);
 	kitchen_free(k);
 }
 
@@ -164,6 +181,7 @@ int main(void)
 		cmocka_unit_test(a_disabled_recipe_is_only_looked_at),
 		cmocka_unit_test(it_outlives_the_app_and_its_file),
 		cmocka_unit_test(names_of_values_are_checked),
+		cmocka_unit_test(a_person_may_set_what_is_not_declared),
 		cmocka_unit_test(a_step_recipe_begins_with_its_values),
 		cmocka_unit_test(a_text_is_what_its_name_says),
 	};
