@@ -10,6 +10,7 @@
 #include "base/plain-text.h"
 #include "base/utf8.h"
 #include "data/json-out.h"
+#include "graph/certain.h"
 
 /* What needs attention in the recipes and their directories, and among the runs. */
 
@@ -246,6 +247,7 @@ static void check_one(void *data, const struct opened *o)
 	if (o->active->layer == LAYER_PACKAGED)
 		return;
 	report_move(c->r, &o->recipe->graph->warnings);
+	certain_check(o->recipe->graph, c->r);
 	if (o->recipe->steps)
 		steps_check(o->recipe->steps, c->steps, c->r);
 }

@@ -272,7 +272,7 @@ static void write_context(struct buf *b, const struct roux_run *run, const json_
 		else
 			json_object_set_nocheck(shown, name, value);
 	}
-	json_write(b, shown, 0);
+	json_write_typed(b, shown, 0);
 }
 
 /* Where a step stands in the graph is nobody's business here. */

@@ -104,7 +104,7 @@ int runs_result(const struct run_look *look, struct buf *b)
 	}
 	if (!said)
 		r = add_output(look, d);
-	json_write(b, d, 0);
+	json_write_typed(b, d, 0);
 	buf_addc(b, '\n');
 	return r;
 }

@@ -501,6 +501,6 @@ void steps_state(
 	add_pending(state, l);
 	json_object_set_new(
 		state, "context", shown_vars(s, !status_is(str_of(status), ROUX_RUNNING)));
-	json_write(b, state, 2);
+	json_write_typed(b, state, 2);
 	buf_addc(b, '\n');
 }

@@ -8,6 +8,7 @@ static const struct {
 	const char *program;
 	const char *flags[5];
 	bool shell;
+	const char *word; /* a word that introduces it; NULL: none */
 } interpreters[] = {
 	{ "sh", { "-c" }, true },
 	{ "bash", { "-c" }, true },
@@ -16,6 +17,8 @@ static const struct {
 	{ "fish", { "-c", "--command" }, true },
 	{ "ksh", { "-c" }, true },
 	{ "node", { "-e", "--eval", "-p", "--print" }, false },
+	{ "deno", { "-e", "--eval" }, false, "eval" },
+	{ "bun", { "-e", "--eval", "-p", "--print" }, false },
 	{ "python", { "-c" }, false },
 	{ "python3", { "-c" }, false },
 	{ "ruby", { "-e" }, false },
@@ -125,6 +128,10 @@ static void look_at_interpreter(struct looking *l)
 		for (size_t i = 1; i < n->word_count; i++) {
 			struct str word = n->words[i].text->raw;
 
+			if (interpreters[k].word && str_eq(word, str_of(interpreters[k].word))) {
+				warn_code(l, k, i);
+				return;
+			}
 			if (!word.len || word.p[0] != '-')
 				break;
 			for (size_t f = 0; f < 5 && interpreters[k].flags[f]; f++) {
@@ -153,7 +160,8 @@ static bool broad(struct str path)
 	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
 		if (str_eq(path, str_of(whole[i])))
 			return true;
-	return false;
+	/* Outside of where it runs. */
+	return str_starts(path, S("/")) || str_starts(path, S("~/"));
 }
 
 static void look_at_files(struct looking *l)
@@ -343,6 +351,18 @@ static void look_at_shell_signs(struct looking *l)
 	}
 }
 
+/* The rest of the line is then one word, which its author hardly meant. */
+static void look_at_quotes(struct looking *l)
+{
+	const struct node *n = l->n;
+
+	if (!words_unclosed(n->line))
+		return;
+	report_warning(&l->g->warnings, word_where(n, n->word_count - 1),
+		"the quote is not closed, so the word goes to the end of the line");
+	report_hint(&l->g->warnings, "close it, or write a backslash before it");
+}
+
 static void look_at_command(struct looking *l)
 {
 	const struct node *n = l->n;
@@ -352,6 +372,7 @@ static void look_at_command(struct looking *l)
 			&l->g->warnings, word_where(n, 0), "a value decides which program runs");
 	look_at_interpreter(l);
 	look_at_files(l);
+	look_at_quotes(l);
 	look_at_flags(l);
 	look_at_braces(l);
 	look_at_shell_signs(l);

@@ -113,3 +113,12 @@ size_t words_locate(struct str line, size_t n, size_t at)
 	}
 	return MIN(s.at, line.len);
 }
+
+bool words_unclosed(struct str line)
+{
+	struct scanner s = { .line = line };
+
+	while (next(&s) != FOUND_NOTHING)
+		;
+	return s.quote != 0;
+}

@@ -13,5 +13,8 @@ struct word {
  */
 size_t words_split(struct arena *a, struct str line, struct word **ret);
 
+/* Whether a quote is still open at the end: the last word then goes on to there. */
+bool words_unclosed(struct str line);
+
 /* Where byte `at` of word `n` stands in `line`: for diagnostics, by splitting once more. */
 size_t words_locate(struct str line, size_t n, size_t at);

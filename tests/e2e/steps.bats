@@ -74,6 +74,16 @@ killed() {
 	done
 }
 
+@test "a float that is whole keeps its text" {
+	printf '%s\n' 'name: f' 'description: d' 'version: 1.0.0' 'context: {f: 100.0, l: [2.0, 1.5, 3]}' \
+		'steps: [{id: a, type: bash, command: "printf {{f}}", output: o}]' >f.yaml
+	"$ROUX" run f.yaml --as f --json >out
+	contains out '"f":100.0,"l":[2.0,1.5,3]'
+	contains "$(state)/runs/f/state.json" '"f": 100.0'
+	"$ROUX" wait f --json >out
+	contains out '"f":100.0,"l":[2.0,1.5,3]'
+}
+
 @test "a wait is ended by a signal" {
 	recipe it.yaml <<-'END'
 	steps: [{id: a, type: bash, command: "touch begun"}, {id: w, type: wait, seconds: 1000}, {id: z, type: bash, command: "touch later"}]

@@ -7,6 +7,7 @@
 #include "app/catalog/source.h"
 #include "app/issues.h"
 #include "app/settings.h"
+#include "graph/certain.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
@@ -55,6 +56,8 @@ static void check_graph(struct checking *c, struct graph *g)
 	/* Without values only what can be known without them is checked. */
 	if (c->o->template.values.len)
 		plan_unref(plan_new(g, c->values, r));
+	else
+		certain_check(g, r);
 }
 
 static void check_recipe(struct checking *c, const char *word)

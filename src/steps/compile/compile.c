@@ -78,7 +78,8 @@ static void name_step(struct compile *c, struct node *n, const struct step *s)
 	n->label = s->id;
 	own(n)->id = s->id;
 	own(n)->data = s;
-	own(n)->metadata = metadata(c, s);
+	/* In the body of a loop `step` is the loop. */
+	own(n)->metadata = s->parent ? NULL : metadata(c, s);
 }
 
 static struct str line_of(const struct step *s)
