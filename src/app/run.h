@@ -1,13 +1,11 @@
 #pragma once
 
-#include "app/context.h"
-#include "recipe/recipe.h"
-#include "runs/dir/run-dir.h"
+#include "data/json.h"
 
 /* The name of a run and the values that come with it. */
 
-/* The same names, standing for themselves: nobody knows them before a run. Those given stay; NULL:
- * none. */
+/* Binds each of those names to its own placeholder, for a plan that is made before a run exists.
+ * Those given stay; NULL: none. */
 void run_add_unknown_values(json_t *values);
 /* Adds run_id, state_dir, actor_address, default_room and communication_file, which win over
  * others. */
