@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/doctor.h"
+#include "app/findings.h"
 #include "app/runs.h"
 #include "base/map.h"
 #include "base/run-status.h"

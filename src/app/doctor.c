@@ -1,16 +1,12 @@
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "app/catalog/check-steps.h"
 #include "app/catalog/entries.h"
-#include "app/catalog/list.h"
+#include "app/context/context.h"
 #include "app/doctor.h"
-#include "app/settings.h"
-#include "base/plain-text.h"
-#include "base/utf8.h"
-#include "data/json-out.h"
-#include "graph/certain.h"
+#include "app/findings.h"
+#include "data/json.h"
 
 /* What needs attention in the recipes and their directories, and among the runs. */
 
@@ -43,16 +39,12 @@ static void examine_steps(struct examination *x, const struct opened *o)
 {
 	AUTO_REPORT found = REPORT_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *collections = NULL;
-	struct settings settings;
-	char cwd[4096];
+	struct str cwd = app_cwd(x->app);
 
-	(void)settings_read(&settings, &ignored, &ignored);
-	collections = settings_collections(&settings);
-	settings_done(&settings);
+	(void)app_settings(x->app, &ignored);
+	AUTO_JSON *collections = app_collections(x->app);
 	steps_check(o->recipe->steps,
-		&(struct steps_check){ .collections = collections,
-			.cwd = str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ".") },
+		&(struct steps_check){ .collections = collections, .cwd = cwd.len ? cwd : S(".") },
 		&found);
 	vec_each (i, &found.issues)
 		add_finding(x, FINDING_RISK, o, i->message,
@@ -68,7 +60,7 @@ static void examine(void *data, const struct opened *o)
 	bool blocks = o->entry->candidates.len > 1;
 	struct str blocked = blocks ? o->entry->candidates.at[1].path : S("");
 
-	if (o->state == STATE_INVALID) {
+	if (o->state == RECIPE_INVALID) {
 		add_finding(x, blocks ? FINDING_BLOCKING_INVALID : FINDING_INVALID, o,
 			entries_first_error(&o->issues),
 			blocks ? arena_printf(&x->arena,
@@ -79,7 +71,7 @@ static void examine(void *data, const struct opened *o)
 					 STR(o->active->path)));
 		return;
 	}
-	if (o->state == STATE_DISABLED)
+	if (o->state == RECIPE_DISABLED)
 		add_finding(x, blocks ? FINDING_BLOCKING_DISABLED : FINDING_DISABLED, o,
 			S("it is disabled"),
 			blocks ? arena_printf(&x->arena,
@@ -128,15 +120,16 @@ static void examine_dirs(struct examination *x, const struct recipe_index *index
 		examine_dir(x, dirs->packaged);
 }
 
-static void finding_json(const struct finding *f, struct json_out *o)
+static json_t *text_or_null(struct str text)
 {
-	json_out_object(o, NULL);
-	json_out_str(o, "severity", str_of(severity(f->kind)));
-	json_out_str_or_null(o, "id", f->id);
-	json_out_str_or_null(o, "path", f->path);
-	json_out_str(o, "message", f->message);
-	json_out_str(o, "action", f->action);
-	json_out_object_end(o);
+	return text.len ? json_from_str(text) : json_null();
+}
+
+static json_t *finding_json(const struct finding *f)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "severity", severity(f->kind), "id",
+		text_or_null(f->id), "path", text_or_null(f->path), "message",
+		json_from_str(f->message), "action", json_from_str(f->action));
 }
 
 /* The worst first; those of one kind stay in order. */
@@ -152,61 +145,24 @@ static void sort_findings(struct examination *x)
 	}
 }
 
-static void doctor_json(const struct examination *x, size_t count, struct buf *b)
+static json_t *document(const struct examination *x)
 {
-	struct json_out o = { .b = b };
+	json_t *findings = json_array(), *checked = json_array();
+	bool ok = true;
 
-	json_out_object(&o, NULL);
-	json_out_bool(&o, "ok", count == 0);
-	json_out_array(&o, "findings");
-	vec_each (f, &x->findings)
-		finding_json(f, &o);
-	json_out_array_end(&o);
-	json_out_array(&o, "checked");
-	vec_each (what, &x->checked)
-		json_out_str(&o, NULL, *what);
-	json_out_array_end(&o);
-	json_out_object_end(&o);
-	buf_addc(b, '\n');
-}
-
-static void doctor_text(const struct examination *x, size_t count, struct buf *b)
-{
-	if (count) {
-		buf_adds(b, "Next: ");
-		text_plain(b, x->findings.at[0].action);
-		buf_addc(b, '\n');
-	} else {
-		buf_adds(b, "Nothing to do.\n");
-	}
 	vec_each (f, &x->findings) {
-		AUTO_BUF text = BUF_INIT;
-
-		buf_adds(b, f == x->findings.at ? "\n" : "");
-		buf_printf(&text, "%s: %.*s%s%.*s", severity(f->kind), STR(f->id),
-			f->id.len ? ": " : "", STR(f->message));
-		text_plain(b, buf_str(&text));
-		if (f->id.len) {
-			buf_adds(b, "\n    ");
-			text_plain(b, f->path);
-		}
-		buf_adds(b, "\n    to do: ");
-		text_plain(b, f->action);
-		buf_addc(b, '\n');
+		ok &= f->kind > FINDING_RISK;
+		json_array_append_new(findings, finding_json(f));
 	}
-	buf_adds(b, "\nChecked:\n");
-	vec_each (what, &x->checked) {
-		buf_adds(b, "  ");
-		text_plain(b, *what);
-		buf_addc(b, '\n');
-	}
+	vec_each (what, &x->checked)
+		json_array_append_new(checked, json_from_str(*what));
+	return json_pack("{s:b, s:o, s:o}", "ok", ok, "findings", findings, "checked", checked);
 }
 
-size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
+json_t *doctor_document(struct app *a)
 {
-	struct recipe_index *index = recipe_index_new(dirs);
-	struct examination x = { 0 };
-	size_t count = 0;
+	struct recipe_index *index = recipe_index_new(app_dirs(a));
+	struct examination x = { .app = a };
 
 	entries_each(index, examine, &x);
 	examine_dirs(&x, index);
@@ -216,49 +172,10 @@ size_t recipes_doctor(const struct recipe_dirs *dirs, bool json, struct buf *b)
 	doctor_runs(&x);
 	vec_push(&x.checked, S("the ledger and the runs"));
 	sort_findings(&x);
-	vec_each (f, &x.findings)
-		count += f->kind <= FINDING_RISK;
-	if (json)
-		doctor_json(&x, count, b);
-	else
-		doctor_text(&x, count, b);
+	json_t *all = document(&x);
 	vec_done(&x.findings);
 	vec_done(&x.checked);
 	arena_done(&x.arena);
 	recipe_index_free(index);
-	return count;
-}
-
-struct every_check {
-	const struct steps_check *steps;
-	struct report *r;
-};
-
-static void check_one(void *data, const struct opened *o)
-{
-	const struct every_check *c = data;
-
-	if (!o->recipe) {
-		report_move(c->r, (struct report *)&o->issues);
-		return;
-	}
-	/* Whoever packaged a recipe has weighed what it warns of, and that nobody here has an agent
-	 * is no fault of it. Named, it is looked at like any other. */
-	if (o->active->layer == LAYER_PACKAGED)
-		return;
-	report_move(c->r, &o->recipe->graph->warnings);
-	certain_check(o->recipe->graph, c->r);
-	if (o->recipe->steps)
-		steps_check(o->recipe->steps, c->steps, c->r);
-}
-
-void recipes_check(
-	const struct recipe_dirs *dirs, const struct steps_check *steps, struct report *r)
-{
-	struct recipe_index *index = recipe_index_new(dirs);
-	struct every_check c = { steps, r };
-
-	entries_each(index, check_one, &c);
-	recipe_index_report(index, r);
-	recipe_index_free(index);
+	return all;
 }

@@ -1,39 +1,10 @@
 #pragma once
 
-#include "base/arena.h"
-#include "base/vec.h"
+#include "data/json.h"
 
-/* What needs attention. In order of severity. */
-enum finding_kind {
-	FINDING_LEDGER,
-	FINDING_CONFIG,
-	FINDING_BLOCKING_INVALID,
-	FINDING_INVALID,
-	FINDING_UNREADABLE,
-	FINDING_BLOCKING_DISABLED,
-	FINDING_WRITABLE,
-	FINDING_RUN,
-	FINDING_DOUBTFUL_CONFIG,
-	FINDING_RISK,
-	FINDING_DISABLED,
-	FINDING_SHADOWED,
-	FINDING_EXITED,
-	FINDING_LOCAL,
-};
+struct app;
 
-struct finding {
-	enum finding_kind kind;
-	struct str id, path, message, action;
-};
-
-struct examination {
-	struct arena arena;
-	VEC(struct finding) findings;
-	VEC(struct str) checked; /* what was looked at, for people */
-	size_t recipes;
-};
-
-/* The settings and the configuration of prompts. */
-void doctor_config(struct examination *x);
-/* The ledger, runs that died without a word, and what was left behind. */
-void doctor_runs(struct examination *x);
+/* What needs attention in the recipes, their directories, the configuration, the ledger and the
+ * runs: {"ok", "findings": [{"severity","id","path","message","action"}], "checked": […]}, the
+ * worst first. `ok` is false when a finding is an error or a warning. A new reference. */
+json_t *doctor_document(struct app *a);

@@ -10,6 +10,7 @@
 #include "app/context.h"
 #include "app/run.h"
 #include "base/path.h"
+#include "data/json-out.h"
 #include "recipe/recipe.h"
 
 /* -- recipes -------------------------------------------------------------------------------------
@@ -255,10 +256,12 @@ const char *roux_plan_json(struct roux_plan *plan)
 	struct roux *r = plan->roux;
 
 	buf_reset(&plan->json);
+	struct json_out out = { .b = &plan->json };
 	planned_json(plan->plan,
 		&(struct planned_host){
 			.cwd = r->cwd.len ? r->cwd.p : ".", .collections = r->collections },
-		&plan->json);
+		&out);
+	buf_addc(&plan->json, '\n');
 	return buf_cstr(&plan->json);
 }
 

@@ -3,6 +3,8 @@
 #include "app/app.h"
 #include "data/json.h"
 
+struct json_out;
+
 /* Recipes and templates: finding them, opening them, telling about them. Nothing here starts
  * anything. */
 
@@ -52,3 +54,163 @@ bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct re
 bool recipes_is_template(struct app *a, const char *operand);
 /* Whether there is a recipe of that id or path. */
 bool recipes_has(struct app *a, const char *operand);
+
+/* Where they are looked for, as absolute paths. */
+struct str recipes_user_dir(struct app *a);
+struct str recipes_packaged_dir(struct app *a);
+
+/* -- all of them ---------------------------------------------------------------------------------
+ */
+
+enum recipe_state { RECIPE_ACTIVE, RECIPE_INVALID, RECIPE_DISABLED };
+const char *recipe_state_name(enum recipe_state state);
+
+/* One id with the recipe that stands for it. Borrowed until the visitor returns. */
+struct recipe_info {
+	struct str id, path;
+	struct str description; /* empty: none, or it cannot be read */
+	const char *layer;      /* "user" or "packaged" */
+	const char *format;     /* "json", "markdown", "yaml"; NULL: it cannot be read */
+	enum recipe_state state;
+	bool tool; /* active, and in the user's directory */
+	bool async;
+	const struct str *shadowed; /* paths of the same id that are not used */
+	size_t shadowed_count;
+	const json_t *usage; /* {"calls":…, …}; NULL: it was never started, or that is not known */
+	struct str error;    /* of an invalid one: its first mistake */
+	struct str cursor; /* recipe_filter.after of the page that follows this one */
+};
+
+enum recipe_order { RECIPES_BY_ID, RECIPES_BY_CALLS /* the most first, then by id */ };
+
+/* Zeroed: all, by id. */
+struct recipe_filter {
+	bool tools;        /* only what is a tool */
+	unsigned states;   /* 1 << enum recipe_state, together; 0: every state */
+	const char *layer; /* NULL: both */
+	struct str text;   /* what the id or the description contains, in any case of letters */
+	enum recipe_order order;
+	size_t limit;     /* 0: none */
+	struct str after; /* the cursor of the last one seen; empty: from the first */
+};
+
+/* False ends it. */
+typedef bool recipe_fn(void *data, const struct recipe_info *info);
+/* False with an issue added: a directory cannot be read. The others are told all the same. */
+bool recipes_each(struct app *a, const struct recipe_filter *filter, recipe_fn *fn, void *data,
+	struct report *r);
+/* It as an element of the documents of `list` and `tool list`: a new reference. */
+json_t *recipe_info_json(const struct recipe_info *info);
+
+/* Words for completion, one a line: the ids that a terminal can show; and for the first recipe
+ * among the words of a command line `name=`, or `name=value` for each value where there are few. */
+void recipes_id_words(struct app *a, struct buf *b);
+void recipes_argument_words(struct app *a, size_t count, const char *const *words, struct buf *b);
+
+/* Calls `changed` from the loop of `a` when something in the directories of recipes has changed:
+ * once for all that happened since the last call. NULL, with errno: the kernel does not allow it.
+ * It has to be ended before the app is closed. */
+struct recipes_watch;
+struct recipes_watch *recipes_watch(struct app *a, void (*changed)(void *data), void *data);
+void recipes_watch_end(struct recipes_watch *w);
+
+/* -- one of them ---------------------------------------------------------------------------------
+ */
+
+/* The document of `show`. It is written, not built: a recipe may have very many nodes. */
+void recipes_describe(const struct recipe_ref *ref, struct json_out *o);
+/* Its arguments as JSON Schema: a new reference. With `defaults` each property has its default. */
+json_t *recipes_input_schema(const struct recipe_ref *ref, bool defaults);
+/* What it prints, as JSON Schema: a new reference; NULL: its author does not say. */
+json_t *recipes_output_schema(const struct recipe_ref *ref);
+
+/* The same in parts. Texts are borrowed. */
+struct str recipe_ref_path(const struct recipe_ref *ref);
+const char *recipe_ref_format(const struct recipe_ref *ref); /* "json", "markdown", "yaml" */
+struct str recipe_ref_description(const struct recipe_ref *ref);
+/* {"imports":{ALIAS:{"id","path"}},"artifacts":{NAME:PATH},"mailbox":…}: a new reference. */
+json_t *recipe_ref_parts(const struct recipe_ref *ref);
+bool recipe_ref_disabled(const struct recipe_ref *ref);
+/* What a user calls it by: its id, or the path that it was opened by. Borrowed. */
+struct str recipe_ref_operand(const struct recipe_ref *ref);
+
+struct recipe_argument {
+	struct str name;
+	struct str wanted; /* what a value has to be, for people */
+	bool required;
+	bool list;              /* takes JSON */
+	const json_t *fallback; /* its default; NULL: there is none, or nothing to tell about it */
+};
+
+typedef void recipe_argument_fn(void *data, const struct recipe_argument *argument);
+void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn, void *data);
+/* Its nodes or steps, a line each, indented: for a terminal. */
+void recipe_outline(const struct recipe_ref *ref, struct buf *b);
+bool recipe_has_stages(const struct recipe_ref *ref);
+
+/* -- without running -----------------------------------------------------------------------------
+ */
+
+/* What the caller says beside the recipe. Members may be NULL. */
+struct recipe_surroundings {
+	const json_t *agents;      /* name → command: before the configured ones */
+	const json_t *collections; /* name → directory */
+	bool model; /* the values come from a model, which may give declared arguments only */
+};
+
+struct check_request {
+	const char *operand; /* NULL: every recipe, the settings, the configuration of prompts */
+	struct recipe_open open;
+	bool plan; /* with the values: check them too */
+	struct recipe_surroundings with;
+};
+
+/* All findings are added to `r`. *ret_local (may be NULL): the configuration of prompts in the
+ * working directory was read; it can run commands. */
+void recipes_check(struct app *a, const struct check_request *q, bool *ret_local, struct report *r);
+
+/* A command that would run; or a note without arguments about what is not a command. */
+struct planned_command {
+	struct str path, note;
+	const char *const *argv; /* NULL: only a note */
+	size_t argc;
+};
+
+/* False ends it. */
+typedef bool planned_fn(void *data, const struct planned_command *command);
+
+/* What would run with the values of `ref`: the document of `plan`, with at most 100000 commands.
+ * False with every mistake in `r`, and nothing is written; what is doubtful about the values joins
+ * the warnings of `ref`. */
+bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with,
+	struct json_out *o, struct report *r);
+/* The same as data, in order. False with issues added. */
+bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings *with,
+	planned_fn *fn, void *data, struct report *r);
+
+/* -- tools and schemas ---------------------------------------------------------------------------
+ */
+
+/* A recipe in the user's directory, written as a whole or not at all. Members that are NULL are not
+ * given. */
+struct recipe_tool {
+	const char *name;     /* the name of the file is made from it */
+	const char *template; /* a command line, JSON text, or the name of a recipe */
+	const char *description;
+	const char *args; /* declarations, separated by commas */
+	int async;        /* -1: not given */
+};
+
+/* Checked by reading what would be written. `path` gets the file. False with issues, and nothing is
+ * changed. Updating changes what is given and nothing else. */
+bool recipes_add_tool(
+	struct app *a, const struct recipe_tool *tool, struct buf *path, struct report *r);
+bool recipes_update_tool(
+	struct app *a, const struct recipe_tool *tool, struct buf *path, struct report *r);
+bool recipes_remove_tool(struct app *a, const char *name, struct buf *path, struct report *r);
+/* The id of the recipe in a file. */
+struct str recipes_id_of(struct str path);
+
+enum schema_kind { SCHEMA_TEMPLATE, SCHEMA_RECIPE, SCHEMA_STEPS };
+/* The JSON Schema of what can be written, for editors. */
+void schema_write(enum schema_kind kind, struct buf *b);

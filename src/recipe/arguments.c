@@ -366,7 +366,25 @@ static json_t *property(const struct type *type)
 	return schema;
 }
 
-json_t *public_arguments_schema(const struct public_arguments *p, bool run_id)
+/* One that is written as a text is a number or a flag when its type says so. */
+json_t *public_argument_default(const struct public_argument *arg)
+{
+	bool plain = arg->type.kind == TYPE_INT || arg->type.kind == TYPE_NUMBER ||
+		     arg->type.kind == TYPE_BOOL || arg->type.kind == TYPE_ARRAY;
+	struct source text = { S("default"), arg->inline_text };
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (arg->fallback && !json_is_string(arg->fallback))
+		return json_incref((json_t *)arg->fallback);
+	if (arg->fallback)
+		text.text = json_str(arg->fallback);
+	if (!text.text.p)
+		return NULL;
+	json_t *value = plain ? json_read(&text, &ignored) : NULL;
+	return value ? value : json_from_str(text.text);
+}
+
+json_t *public_arguments_schema(const struct public_arguments *p, bool run_id, bool defaults)
 {
 	json_t *properties = json_object();
 	json_t *required = json_array();
@@ -374,8 +392,11 @@ json_t *public_arguments_schema(const struct public_arguments *p, bool run_id)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct public_argument *arg = &p->at[i];
 
-		json_object_setn_new_nocheck(
-			properties, arg->name.p, arg->name.len, property(&arg->type));
+		json_t *one = property(&arg->type);
+		json_t *value = defaults && !arg->required ? public_argument_default(arg) : NULL;
+		if (value)
+			json_object_set_new(one, "default", value);
+		json_object_setn_new_nocheck(properties, arg->name.p, arg->name.len, one);
 		if (arg->required)
 			json_array_append_new(required, json_from_str(arg->name));
 	}

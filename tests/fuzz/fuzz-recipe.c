@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/catalog/list.h"
+#include "app/catalog/ref.h"
 #include "app/issues.h"
 #include "base/utf8.h"
+#include "data/json-out.h"
 #include "graph/plan.h"
+#include "hosts/cli/recipe-text.h"
 #include "recipe/usage.h"
 
 #include "fuzz.h"
@@ -77,19 +79,21 @@ static void shown(const struct report *r)
 	}
 }
 
-static void describe(const struct recipe *recipe)
+static void describe(struct recipe *recipe)
 {
+	const struct recipe_ref ref = { .recipe = recipe, .graph = recipe->graph };
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF json = BUF_INIT;
 	char hex[SHA256_HEX];
 
-	recipes_show(recipe, true, &json);
+	recipes_describe(&ref, &(struct json_out){ .b = &json });
 	AUTO_JSON *value = read_back(&json);
 	HOLDS(json_is_array(json_object_get(value, "args")));
 	HOLDS(json_array_size(json_object_get(value, "args")) == recipe->arguments->count);
-	recipes_show(recipe, false, &text);
-	recipes_help(recipe, &text);
-	AUTO_JSON *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe));
+	recipe_text_show(&ref, &text);
+	recipe_text_help(&ref, &text);
+	HOLDS(utf8_valid(buf_str(&text)));
+	AUTO_JSON *schema = recipes_input_schema(&ref, true);
 	HOLDS(json_is_object(json_object_get(schema, "properties")));
 	usage_fingerprint(recipe->file->object, hex);
 }

@@ -2,6 +2,7 @@
 #include "app/catalog/plan.h"
 #include "app/issues.h"
 #include "base/utf8.h"
+#include "data/json-out.h"
 #include "graph/plan.h"
 #include "graph/walk.h"
 #include "render/picture/picture.h"
@@ -82,14 +83,12 @@ static void plan(struct graph *g, const json_t *values)
 	/* A plan has been checked: walking it finds no mistake. */
 	(void)plan_walk(p, visit, &left, &none);
 	HOLDS(!none.errors);
-	planned_json(p, &(struct planned_host){ .cwd = "/" }, &b);
+	planned_json(p, &(struct planned_host){ .cwd = "/" }, &(struct json_out){ .b = &b });
 	struct source text = { S("planned"), buf_str(&b) };
 	AUTO_JSON *value = json_read(&text, &none);
 	HOLDS(json_is_object(value));
 	HOLDS(json_array_size(json_object_get(value, "argv")) ==
 		json_array_size(json_object_get(value, "leaves")));
-	buf_reset(&b);
-	planned_text(p, &(struct planned_host){ .cwd = "/" }, &b);
 	plan_unref(p);
 }
 

@@ -1,19 +1,24 @@
 #include "app/catalog/entries.h"
 
-static void open_entry(
-	const struct recipe_dirs *dirs, const struct recipe_entry *e, struct opened *ret)
+void entry_open(const struct recipe_index *index, const struct recipe_entry *e, struct opened *ret)
 {
 	*ret = (struct opened){ .entry = e, .active = &e->candidates.at[0] };
-	ret->recipe = recipe_open_file(dirs, ret->active->path, ret->active->layer, &ret->issues);
-	ret->state = !ret->recipe                   ? STATE_INVALID
-		     : recipe_disabled(ret->recipe) ? STATE_DISABLED
-						    : STATE_ACTIVE;
+	ret->recipe =
+		recipe_open_file(&index->dirs, ret->active->path, ret->active->layer, &ret->issues);
+	ret->state = !ret->recipe                   ? RECIPE_INVALID
+		     : recipe_disabled(ret->recipe) ? RECIPE_DISABLED
+						    : RECIPE_ACTIVE;
 }
 
-static void close_entry(struct opened *o)
+void entry_close(struct opened *o)
 {
 	recipe_free(o->recipe);
 	report_done(&o->issues);
+}
+
+bool entry_is_tool(const struct opened *o)
+{
+	return o->state == RECIPE_ACTIVE && o->active->layer == LAYER_USER;
 }
 
 struct str entries_first_error(const struct report *r)
@@ -29,8 +34,8 @@ void entries_each(const struct recipe_index *index, entry_fn *fn, void *data)
 	vec_each (e, &index->entries) {
 		struct opened o;
 
-		open_entry(&index->dirs, e, &o);
+		entry_open(index, e, &o);
 		fn(data, &o);
-		close_entry(&o);
+		entry_close(&o);
 	}
 }

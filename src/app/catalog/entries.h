@@ -1,19 +1,23 @@
 #pragma once
 
+#include "app/recipes.h"
 #include "recipe/recipe.h"
 
-/* Every id of an index with its active candidate opened, one after the other. */
-enum entry_state { STATE_ACTIVE, STATE_INVALID, STATE_DISABLED };
-
+/* An id of an index with its active candidate opened. */
 struct opened {
 	const struct recipe_entry *entry;
 	const struct recipe_candidate *active;
 	struct recipe *recipe; /* NULL: invalid */
 	struct report issues;
-	enum entry_state state;
+	enum recipe_state state;
 };
 
-/* Borrowed until it returns. */
+void entry_open(const struct recipe_index *index, const struct recipe_entry *e, struct opened *ret);
+void entry_close(struct opened *o);
+/* Whether callers may use it as a tool. */
+bool entry_is_tool(const struct opened *o);
+
+/* All of them, one after the other. Borrowed until it returns. */
 typedef void entry_fn(void *data, const struct opened *o);
 void entries_each(const struct recipe_index *index, entry_fn *fn, void *data);
 

@@ -1,72 +1,46 @@
-#include "app/catalog/list.h"
-
+/* All recipes: iteration, words for completion. */
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/catalog/entries.h"
-#include "app/catalog/steps-text.h"
-#include "app/settings.h"
+#include "app/context/context.h"
 #include "base/clock.h"
-#include "base/node-path.h"
 #include "base/plain-text.h"
-#include "base/utf8.h"
-#include "base/width.h"
-#include "data/json-out.h"
-#include "runs/dir/run-dir.h"
-#include "runs/ledger/ledger.h"
-#include "steps/read/recipe.h"
 
-static const char *const states[] = { "active", "invalid", "disabled" };
-
-static bool is_tool(const struct opened *o)
+const char *recipe_state_name(enum recipe_state state)
 {
-	return o->state == STATE_ACTIVE && o->active->layer == LAYER_USER;
+	static const char *const names[] = {
+		[RECIPE_ACTIVE] = "active",
+		[RECIPE_INVALID] = "invalid",
+		[RECIPE_DISABLED] = "disabled",
+	};
+
+	return names[state];
 }
 
-/* -- text for a terminal: names and descriptions were written by others --------------------------
+struct str recipes_user_dir(struct app *a)
+{
+	return app_dirs(a)->user;
+}
+
+struct str recipes_packaged_dir(struct app *a)
+{
+	return app_dirs(a)->packaged;
+}
+
+/* -- how often one was started -------------------------------------------------------------------
  */
-
-/* One line, with blanks up to `width` columns. */
-static void add_padded(struct buf *b, struct str text, size_t width)
-{
-	size_t from = b->len;
-
-	text_plain(b, text);
-	size_t used = width_text(str_from(buf_str(b), from));
-	if (used < width)
-		buf_fill(b, ' ', width - used);
-}
-
-static void add_lines(struct buf *b, struct str text)
-{
-	for (size_t at = 0; at < text.len;) {
-		size_t end = str_find(text, '\n', at);
-
-		text_plain(b, str_sub(text, at, end - at));
-		buf_addc(b, '\n');
-		at = end + 1;
-	}
-}
-
-/* A JSON value as it is written. */
-static void add_value(struct buf *b, const json_t *value)
-{
-	AUTO_BUF text = BUF_INIT;
-
-	json_write(&text, value, 0);
-	text_plain(b, buf_str(&text));
-}
 
 struct listing {
-	bool json, tools_only;
-	size_t width;
-	struct buf user, packaged; /* for a terminal */
-	struct json_out out;       /* for programs */
-	struct ledger *ledger;     /* NULL: there is none */
-	unsigned usage;            /* of the settings */
+	const struct recipe_index *index;
+	const struct recipe_filter *filter;
+	struct ledger *ledger; /* NULL: there is none */
+	bool usage_in_files;   /* the settings say so */
+	recipe_fn *fn;
+	void *data;
+	size_t told;
 };
-
-/* -- list ----------------------------------------------------------------------------------------
- */
 
 static void set_time(json_t *object, const char *name, uint64_t ms)
 {
@@ -78,20 +52,14 @@ static void set_time(json_t *object, const char *name, uint64_t ms)
 	json_object_set_new(object, name, json_from_str(buf_str(&text)));
 }
 
-/* How often it was started: a user's JSON recipe says it itself, the ledger of all others. A new
- * reference, NULL when nobody knows. */
-static json_t *usage_of(const struct opened *o, const struct listing *l)
+static json_t *usage_in_ledger(const struct listing *l, struct str path)
 {
-	bool own = o->active->layer == LAYER_USER && l->usage == SETTINGS_USAGE_FILE && o->recipe &&
-		   o->recipe->file->format == RECIPE_JSON;
 	struct arena a = ARENA_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct recipe_usage counted;
 	json_t *usage = NULL;
 
-	if (own)
-		return json_incref(json_object_get(o->recipe->file->object, "usage"));
-	if (l->ledger && ledger_usage(l->ledger, o->active->path, &a, &counted, &ignored)) {
+	if (l->ledger && ledger_usage(l->ledger, path, &a, &counted, &ignored)) {
 		usage = json_pack("{s:I}", "calls", (json_int_t)counted.calls);
 		set_time(usage, "last_called", counted.last_called);
 		json_object_set_new(usage, "fingerprint", json_from_str(counted.fingerprint));
@@ -101,139 +69,198 @@ static json_t *usage_of(const struct opened *o, const struct listing *l)
 	return usage;
 }
 
-static void entry_json(const struct opened *o, const struct listing *l, struct json_out *out)
+/* A user's JSON recipe has it itself, the ledger has that of all others. A new reference; NULL when
+ * it is not known. */
+static json_t *usage_of(const struct listing *l, const struct opened *o)
 {
-	AUTO_JSON *usage = usage_of(o, l);
+	bool own = o->active->layer == LAYER_USER && l->usage_in_files && o->recipe &&
+		   o->recipe->file->format == RECIPE_JSON;
 
-	json_out_object(out, NULL);
-	json_out_str(out, "id", o->entry->id);
-	json_out_str(out, "path", o->active->path);
-	json_out_str(out, "layer", str_of(recipe_layer_name(o->active->layer)));
-	json_out_str(out, "state", str_of(states[o->state]));
-	json_out_bool(out, "tool", is_tool(o));
-	json_out_bool(out, "async", o->recipe && recipe_async(o->recipe));
-	json_out_str_or_null(out, "description", o->recipe ? recipe_description(o->recipe) : S(""));
-	json_out_array(out, "shadowed");
-	for (size_t i = 1; i < o->entry->candidates.len; i++)
-		json_out_str(out, NULL, o->entry->candidates.at[i].path);
-	json_out_array_end(out);
-	json_out_value(out, "usage", json_is_object(usage) ? usage : NULL);
-	json_out_str_or_null(out, "error", entries_first_error(&o->issues));
-	json_out_object_end(out);
+	if (!own)
+		return usage_in_ledger(l, o->active->path);
+	json_t *usage = json_object_get(o->recipe->file->object, "usage");
+	return json_is_object(usage) ? json_incref(usage) : NULL;
 }
 
-static void calls_text(const struct opened *o, const struct listing *l, struct buf *b)
+static uint64_t calls_of(const json_t *usage)
 {
-	AUTO_JSON *usage = usage_of(o, l);
 	double calls = json_number_value(json_object_get(usage, "calls"));
 
-	if (calls >= 1)
-		buf_printf(b, " [%.0f call%s]", calls, calls >= 2 ? "s" : "");
+	return calls >= 1 ? (uint64_t)calls : 0;
 }
 
-static void entry_text(const struct opened *o, const struct listing *l, struct buf *b)
-{
-	struct str what =
-		o->recipe ? recipe_description(o->recipe) : entries_first_error(&o->issues);
-	size_t from = b->len;
+/* -- which are meant -----------------------------------------------------------------------------
+ */
 
-	buf_adds(b, "  ");
-	add_padded(b, o->entry->id, l->width);
-	buf_addc(b, ' ');
-	if (o->state != STATE_ACTIVE)
-		buf_printf(b, " (%s)", states[o->state]);
-	buf_addc(b, ' ');
-	struct str line = str_sub(what, 0, str_find(what, '\n', 0));
-	text_plain(b, utf8_head(line, 200));
-	if (o->entry->candidates.len > 1)
-		buf_printf(b, " [shadows %zu]", o->entry->candidates.len - 1);
-	calls_text(o, l, b);
-	while (b->len > from && b->p[b->len - 1] == ' ')
-		buf_truncate(b, b->len - 1);
-	buf_addc(b, '\n');
+static bool contains(struct str text, struct str part)
+{
+	for (size_t at = 0; at + part.len <= text.len; at++)
+		if (str_eq_nocase(str_sub(text, at, part.len), part))
+			return true;
+	return false;
 }
 
-static void list_one(void *data, const struct opened *o)
+static bool wanted(const struct recipe_filter *f, const struct opened *o)
 {
-	struct listing *l = data;
-
-	if (l->tools_only && !is_tool(o))
-		return;
-	if (l->json)
-		entry_json(o, l, &l->out);
-	else
-		entry_text(o, l, o->active->layer == LAYER_USER ? &l->user : &l->packaged);
+	if ((f->tools && !entry_is_tool(o)) || (f->states && !(f->states & 1U << o->state)))
+		return false;
+	if (f->layer && strcmp(f->layer, recipe_layer_name(o->active->layer)) != 0)
+		return false;
+	return !f->text.len || contains(o->entry->id, f->text) ||
+	       (o->recipe && contains(recipe_description(o->recipe), f->text));
 }
 
-static void add_layer(struct buf *b, const char *title, struct str dir, const struct buf *lines)
+/* -- telling -------------------------------------------------------------------------------------
+ */
+
+static void make_cursor(
+	const struct listing *l, const struct opened *o, const json_t *usage, struct buf *b)
 {
-	if (!lines->len)
-		return;
-	buf_printf(b, "%s%s (", b->len ? "\n" : "", title);
-	text_plain(b, dir);
-	buf_adds(b, "):\n");
-	buf_add(b, buf_str(lines));
+	if (l->filter->order == RECIPES_BY_CALLS)
+		buf_printf(b, "%" PRIu64 " ", calls_of(usage));
+	buf_add(b, o->entry->id);
 }
 
-static void open_usage(struct listing *l, const struct recipe_dirs *dirs)
+/* False: no more of them. */
+static bool tell(struct listing *l, const struct opened *o)
 {
-	struct arena a = ARENA_INIT;
-	AUTO_REPORT ignored = REPORT_INIT;
-	struct settings settings;
+	size_t shadowed = o->entry->candidates.len - 1;
+	struct str *paths = mem_resize(NULL, shadowed + 1, sizeof(*paths));
+	AUTO_JSON *usage = usage_of(l, o);
+	AUTO_BUF cursor = BUF_INIT;
 
-	l->ledger = ledger_open_existing(runs_root(&a, dirs->agent), &ignored);
-	(void)settings_read(&settings, &ignored, &ignored);
-	l->usage = settings.usage;
-	settings_done(&settings);
-	arena_done(&a);
+	for (size_t i = 0; i < shadowed; i++)
+		paths[i] = o->entry->candidates.at[i + 1].path;
+	make_cursor(l, o, usage, &cursor);
+	struct recipe_info info = { .id = o->entry->id,
+		.path = o->active->path,
+		.description = o->recipe ? recipe_description(o->recipe) : S(""),
+		.layer = recipe_layer_name(o->active->layer),
+		.format = o->recipe ? recipe_format_name(o->recipe->file->format) : NULL,
+		.state = o->state,
+		.tool = entry_is_tool(o),
+		.async = o->recipe && recipe_async(o->recipe),
+		.shadowed = paths,
+		.shadowed_count = shadowed,
+		.usage = usage,
+		.error = entries_first_error(&o->issues),
+		.cursor = buf_str(&cursor) };
+	bool more = l->fn(l->data, &info) && ++l->told != l->filter->limit;
+	free(paths);
+	return more;
 }
 
-static void list(
-	const struct recipe_dirs *dirs, bool json, bool tools, struct buf *b, struct report *r)
+/* Only what is told is opened. */
+static void tell_by_id(struct listing *l)
 {
-	struct recipe_index *index = recipe_index_new(dirs);
-	struct listing l = { .json = json, .tools_only = tools, .out.b = b };
+	bool more = true;
 
-	open_usage(&l, dirs);
-	if (json) {
-		json_out_object(&l.out, NULL);
-		json_out_array(&l.out, tools ? "tools" : "recipes");
+	for (size_t i = 0; i < l->index->entries.len && more; i++) {
+		const struct recipe_entry *e = &l->index->entries.at[i];
+		struct opened o;
+
+		if (l->filter->after.len && str_cmp(e->id, l->filter->after) <= 0)
+			continue;
+		entry_open(l->index, e, &o);
+		more = !wanted(l->filter, &o) || tell(l, &o);
+		entry_close(&o);
 	}
-	vec_each (e, &index->entries)
-		l.width = MAX(l.width, MIN(width_text(e->id), (size_t)30));
-	entries_each(index, list_one, &l);
-	ledger_close(l.ledger);
+}
+
+struct ranked {
+	const struct recipe_entry *entry;
+	uint64_t calls;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->calls != y->calls)
+		return x->calls > y->calls ? -1 : 1;
+	return str_cmp(x->entry->id, y->entry->id);
+}
+
+/* Whether it comes behind the cursor. */
+static bool is_after(const struct ranked *one, struct str cursor)
+{
+	size_t end = str_find(cursor, ' ', 0);
+	struct recipe_entry seen = { .id = str_from(cursor, end < cursor.len ? end + 1 : end) };
+	struct ranked last = { .entry = &seen };
+
+	return !str_to_uint(str_sub(cursor, 0, end), &last.calls) || by_rank(one, &last) > 0;
+}
+
+static void tell_by_calls(struct listing *l)
+{
+	VEC(struct ranked) all = { 0 };
+	bool more = true;
+	struct opened o;
+
+	vec_each (e, &l->index->entries) {
+		entry_open(l->index, e, &o);
+		AUTO_JSON *usage = usage_of(l, &o);
+		struct ranked one = { e, calls_of(usage) };
+		if (wanted(l->filter, &o) && is_after(&one, l->filter->after))
+			vec_push(&all, one);
+		entry_close(&o);
+	}
+	if (all.len)
+		qsort(all.at, all.len, sizeof(*all.at), by_rank);
+	for (size_t i = 0; i < all.len && more; i++) {
+		entry_open(l->index, all.at[i].entry, &o);
+		more = tell(l, &o);
+		entry_close(&o);
+	}
+	vec_done(&all);
+}
+
+bool recipes_each(struct app *a, const struct recipe_filter *given, recipe_fn *fn, void *data,
+	struct report *r)
+{
+	const struct recipe_filter filter = given ? *given : (struct recipe_filter){ 0 };
+	struct recipe_index *index = recipe_index_new(app_dirs(a));
+	AUTO_REPORT ignored = REPORT_INIT;
+	size_t errors = r->errors;
+
+	/* Settings with a mistake are the defaults here. */
+	(void)app_settings(a, &ignored);
+	struct listing l = { .index = index,
+		.filter = &filter,
+		.ledger = app_ledger(a, &ignored),
+		.usage_in_files = a->settings.usage == SETTINGS_USAGE_FILE,
+		.fn = fn,
+		.data = data };
+	(filter.order == RECIPES_BY_CALLS ? tell_by_calls : tell_by_id)(&l);
 	recipe_index_report(index, r);
 	recipe_index_free(index);
-	if (json) {
-		json_out_array_end(&l.out);
-		json_out_object_end(&l.out);
-		buf_addc(b, '\n');
-	} else if (l.user.len || l.packaged.len) {
-		add_layer(b, "Yours, each a tool", dirs->user, &l.user);
-		add_layer(b, "Packaged", dirs->packaged, &l.packaged);
-	} else if (!r->errors) {
-		buf_adds(b, tools ? "No tools. Put a recipe into " : "No recipes. Put one into ");
-		text_plain(b, dirs->user);
-		buf_adds(b, ", or `roux tool add NAME TEMPLATE`.\n");
-	}
-	buf_done(&l.user);
-	buf_done(&l.packaged);
+	return r->errors == errors;
 }
 
-void recipes_list(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r)
+static json_t *text_or_null(struct str text)
 {
-	list(dirs, json, false, b, r);
+	return text.len ? json_from_str(text) : json_null();
 }
 
-void recipes_tools(const struct recipe_dirs *dirs, bool json, struct buf *b, struct report *r)
+json_t *recipe_info_json(const struct recipe_info *info)
 {
-	list(dirs, json, true, b, r);
+	json_t *shadowed = json_array();
+
+	for (size_t i = 0; i < info->shadowed_count; i++)
+		json_array_append_new(shadowed, json_from_str(info->shadowed[i]));
+	return json_pack("{s:o, s:o, s:s, s:s, s:b, s:b, s:o, s:o, s:O?, s:o}", "id",
+		json_from_str(info->id), "path", json_from_str(info->path), "layer", info->layer,
+		"state", recipe_state_name(info->state), "tool", info->tool, "async", info->async,
+		"description", text_or_null(info->description), "shadowed", shadowed, "usage",
+		info->usage, "error", text_or_null(info->error));
 }
 
-void recipes_ids(const struct recipe_dirs *dirs, struct buf *b)
+/* -- words for completion ------------------------------------------------------------------------
+ */
+
+void recipes_id_words(struct app *a, struct buf *b)
 {
-	struct recipe_index *index = recipe_index_new(dirs);
+	struct recipe_index *index = recipe_index_new(app_dirs(a));
 
 	vec_each (e, &index->entries) {
 		size_t from = b->len;
@@ -261,8 +288,7 @@ static void argument_words(const struct public_argument *arg, struct buf *b)
 	}
 }
 
-void recipes_argument_words(
-	const struct recipe_dirs *dirs, size_t count, const char *const *words, struct buf *b)
+void recipes_argument_words(struct app *a, size_t count, const char *const *words, struct buf *b)
 {
 	struct recipe *recipe = NULL;
 
@@ -270,296 +296,9 @@ void recipes_argument_words(
 		AUTO_REPORT ignored = REPORT_INIT;
 
 		if (words[i][0] != '-' && !strchr(words[i], '='))
-			recipe = recipe_open(dirs, str_of(words[i]), false, NULL, &ignored);
+			recipe = recipe_open(app_dirs(a), str_of(words[i]), false, NULL, &ignored);
 	}
 	for (size_t i = 0; recipe && i < recipe->arguments->count; i++)
 		argument_words(&recipe->arguments->at[i], b);
 	recipe_free(recipe);
-}
-
-/* -- show ----------------------------------------------------------------------------------------
- */
-
-static void node_json(const struct node *n, struct str path, struct json_out *out)
-{
-	json_out_object(out, NULL);
-	json_out_str(out, "path", path);
-	json_out_str(out, "kind", str_of(node_kind_name(n->kind)));
-	json_out_str_or_null(
-		out, "label", n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label);
-	json_out_str_or_null(out, "text", n->child_count ? S("") : n->line);
-	json_out_array(out, "children");
-	for (size_t i = 0; i < n->child_count; i++) {
-		AUTO_BUF child = BUF_INIT;
-
-		/* The body of a repeated node is shown once: its path stands for all copies. */
-		if (node_repeats(n))
-			node_path_copy(&child, path, 0);
-		else
-			node_path_child(&child, path, i);
-		node_json(n->children[i], buf_str(&child), out);
-	}
-	json_out_array_end(out);
-	json_out_object_end(out);
-}
-
-/* NULL: there is none. One that is written as a text is a number or a flag when its type says so.
- */
-static json_t *default_of(const struct public_argument *arg)
-{
-	bool plain = arg->type.kind == TYPE_INT || arg->type.kind == TYPE_NUMBER ||
-		     arg->type.kind == TYPE_BOOL || arg->type.kind == TYPE_ARRAY;
-	struct source text = { S("default"), arg->inline_text };
-	AUTO_REPORT ignored = REPORT_INIT;
-
-	if (arg->fallback && !json_is_string(arg->fallback))
-		return json_incref((json_t *)arg->fallback);
-	if (arg->fallback)
-		text.text = json_str(arg->fallback);
-	if (!text.text.p)
-		return NULL;
-	json_t *value = plain ? json_read(&text, &ignored) : NULL;
-	return value ? value : json_from_str(text.text);
-}
-
-static void argument_json(const struct public_argument *arg, struct json_out *out)
-{
-	AUTO_JSON *value = default_of(arg);
-	AUTO_BUF type = BUF_INIT;
-
-	buf_adds(&type, type_name(arg->type.kind));
-	if (arg->type.kind == TYPE_ENUM)
-		buf_printf(&type, "(%.*s)", STR(arg->type.members));
-	json_out_object(out, NULL);
-	json_out_str(out, "name", arg->name);
-	json_out_str(out, "type", buf_str(&type));
-	json_out_bool(out, "required", arg->required);
-	json_out_value(out, "default", value);
-	json_out_object_end(out);
-}
-
-static void imports_json(const struct recipe_file *f, struct json_out *out)
-{
-	json_out_object(out, "imports");
-	vec_each (import, &f->imports) {
-		json_out_name(out, import->alias);
-		json_out_object(out, NULL);
-		json_out_str(out, "id", import->file->id);
-		json_out_str(out, "path", import->file->path);
-		json_out_object_end(out);
-	}
-	json_out_object_end(out);
-}
-
-static void artifacts_json(const struct recipe *recipe, struct json_out *out)
-{
-	AUTO_JSON *artifacts = recipe_artifacts(recipe);
-	const char *name;
-	json_t *artifact;
-
-	json_out_object(out, "artifacts");
-	json_object_foreach(artifacts, name, artifact)
-		json_out_value(out, name, json_object_get(artifact, "path"));
-	json_out_object_end(out);
-}
-
-static void show_json(const struct recipe *recipe, struct buf *b)
-{
-	const struct recipe_file *f = recipe->file;
-	AUTO_JSON *mailbox = recipe_mailbox(recipe);
-	AUTO_JSON *facts = recipe->steps ? step_recipe_facts(recipe->steps) : NULL;
-	struct json_out o = { .b = b };
-
-	json_out_object(&o, NULL);
-	json_out_str(&o, "id", f->id);
-	json_out_str(&o, "path", f->path);
-	json_out_str(&o, "format", str_of(recipe_format_name(f->format)));
-	json_out_str_or_null(&o, "description", recipe_description(recipe));
-	json_out_bool(&o, "async", recipe_async(recipe));
-	json_out_array(&o, "args");
-	for (size_t i = 0; i < recipe->arguments->count; i++)
-		argument_json(&recipe->arguments->at[i], &o);
-	json_out_array_end(&o);
-	imports_json(f, &o);
-	artifacts_json(recipe, &o);
-	json_out_value(&o, "mailbox", mailbox);
-	json_out_array(&o, "warnings");
-	vec_each (i, &recipe->graph->warnings.issues)
-		json_out_str(&o, NULL, i->message);
-	json_out_array_end(&o);
-	json_out_name(&o, S("graph"));
-	node_json(recipe->graph->root, node_root_path(recipe->graph->root), &o);
-	json_out_members(&o, facts);
-	json_out_object_end(&o);
-	buf_addc(b, '\n');
-}
-
-static void node_text(const struct node *n, unsigned depth, struct buf *b)
-{
-	buf_fill(b, ' ', (size_t)depth * 2 + 2);
-	if (n->kind == NODE_COMMAND) {
-		if (n->label.len) {
-			text_plain(b, n->label);
-			buf_adds(b, ": ");
-		}
-		text_plain(b, utf8_head(n->line, 150));
-	} else {
-		const struct node *named = n->kind == NODE_EACH ? n->children[0] : n;
-
-		buf_adds(b, n->wrapper ? "group" : node_kind_name(n->kind));
-		if (named->label.len) {
-			buf_addc(b, ' ');
-			text_plain(b, named->label);
-		}
-		if (named->import.len) {
-			buf_adds(b, " (from ");
-			text_plain(b, named->import);
-			buf_addc(b, ')');
-		}
-	}
-	buf_addc(b, '\n');
-	for (size_t i = 0; i < n->child_count && depth < 40; i++)
-		node_text(n->children[i], depth + 1, b);
-}
-
-static void argument_text(const struct public_argument *arg, struct buf *b)
-{
-	AUTO_BUF wanted = BUF_INIT;
-
-	type_describe(&arg->type, &wanted);
-	buf_adds(b, "  ");
-	add_padded(b, arg->name, 16);
-	buf_addc(b, ' ');
-	/* Shorter than a diagnostic, which has to name every form that would have done. */
-	text_plain(b, arg->type.kind == TYPE_NONE   ? S("a text")
-		      : arg->type.kind == TYPE_BOOL ? S("true or false")
-						    : buf_str(&wanted));
-	if (arg->required)
-		buf_adds(b, "; required");
-	AUTO_JSON *value = default_of(arg);
-	bool nothing = json_is_string(value) && !json_string_length(value) && !arg->fallback;
-	if (value && !arg->required && !nothing) {
-		buf_adds(b, "; default ");
-		add_value(b, value);
-	}
-	buf_addc(b, '\n');
-}
-
-static void arguments_text(const struct recipe *recipe, struct buf *b)
-{
-	for (size_t i = 0; i < recipe->arguments->count; i++) {
-		if (i == 0)
-			buf_adds(b, "\nArguments:\n");
-		argument_text(&recipe->arguments->at[i], b);
-	}
-}
-
-static void usage_line(const struct recipe *recipe, struct buf *b)
-{
-	AUTO_BUF line = BUF_INIT;
-
-	/* A file that is found by its path only is called by it. */
-	buf_printf(&line, "Usage: roux run %.*s",
-		STR(recipe->by_path ? recipe->file->doc.source.name : recipe->file->id));
-	for (size_t i = 0; i < recipe->arguments->count; i++) {
-		const struct public_argument *arg = &recipe->arguments->at[i];
-
-		const char *form = arg->type.kind == TYPE_ARRAY ? ":='[…]'" : "=…";
-
-		buf_printf(&line, arg->required ? " %.*s%s" : " [%.*s%s]", STR(arg->name), form);
-	}
-	text_plain(b, buf_str(&line));
-	buf_addc(b, '\n');
-}
-
-static void description_text(const struct recipe *recipe, struct buf *b)
-{
-	if (recipe_description(recipe).len)
-		buf_addc(b, '\n');
-	add_lines(b, recipe_description(recipe));
-}
-
-static void named_line(struct buf *b, struct str name, struct str text)
-{
-	buf_adds(b, "  ");
-	add_padded(b, name, 16);
-	buf_addc(b, ' ');
-	text_plain(b, text);
-	buf_addc(b, '\n');
-}
-
-void recipes_help(const struct recipe *recipe, struct buf *b)
-{
-	usage_line(recipe, b);
-	description_text(recipe, b);
-	arguments_text(recipe, b);
-}
-
-/* The types of messages of one direction, in one line. */
-static void types_text(const char *name, const json_t *list, struct buf *b)
-{
-	AUTO_BUF types = BUF_INIT;
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-	{
-		if (json_is_object(item))
-			item = json_object_get(item, "type");
-		buf_adds(&types, i ? ", " : "");
-		buf_add(&types, json_str(item));
-	}
-	if (types.len)
-		named_line(b, str_of(name), buf_str(&types));
-}
-
-static void mailbox_text(const struct recipe *recipe, struct buf *b)
-{
-	AUTO_JSON *mailbox = recipe_mailbox(recipe);
-	AUTO_BUF lines = BUF_INIT;
-
-	types_text("accepts", json_object_get(mailbox, "accepts"), &lines);
-	types_text("emits", json_object_get(mailbox, "emits"), &lines);
-	if (lines.len)
-		buf_printf(b, "\nMailbox:\n%s", buf_cstr(&lines));
-}
-
-void recipes_show(const struct recipe *recipe, bool json, struct buf *b)
-{
-	if (json) {
-		show_json(recipe, b);
-		return;
-	}
-	text_plain(b, recipe->file->id);
-	buf_printf(b, " (%s%s%s)\n", recipe_format_name(recipe->file->format),
-		recipe_async(recipe) ? ", async" : "", recipe_disabled(recipe) ? ", disabled" : "");
-	text_plain(b, recipe->file->path);
-	buf_addc(b, '\n');
-	description_text(recipe, b);
-	buf_addc(b, '\n');
-	usage_line(recipe, b);
-	arguments_text(recipe, b);
-	for (size_t i = 0; i < recipe->file->imports.len; i++) {
-		const struct recipe_import *import = &recipe->file->imports.at[i];
-
-		buf_adds(b, i ? "" : "\nImports:\n");
-		named_line(b, import->alias, import->file->path);
-	}
-	AUTO_JSON *artifacts = recipe_artifacts(recipe);
-	const char *name;
-	json_t *artifact;
-	bool first = true;
-	json_object_foreach(artifacts, name, artifact)
-	{
-		buf_adds(b, first ? "\nArtifacts:\n" : "");
-		named_line(b, str_of(name), json_str(json_object_get(artifact, "path")));
-		first = false;
-	}
-	mailbox_text(recipe, b);
-	if (recipe->steps) {
-		steps_text(recipe->steps, b);
-		return;
-	}
-	buf_adds(b, "\nGraph:\n");
-	node_text(recipe->graph->root, 0, b);
 }

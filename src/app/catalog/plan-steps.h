@@ -5,7 +5,7 @@
 /* What a step recipe would run. What depends on the output of a step is not known before: such
  * references stay as they are written, and whatever hangs on them is shown once. */
 
-/* What whoever asks has to say about it. Members may be NULL. */
+/* What the caller knows: working directory, agents, collections. Members may be NULL. */
 struct planned_host {
 	const char *cwd;           /* where the run would be */
 	const json_t *agents;      /* --agent: name → command */

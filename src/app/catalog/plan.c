@@ -1,17 +1,58 @@
+/* What would run, as a document and as data. */
 #include "app/catalog/plan.h"
 
-#include "base/plain-text.h"
+#include "app/catalog/ref.h"
+#include "app/context/context.h"
+#include "app/run.h"
 #include "data/json-out.h"
-#include "graph/walk.h"
 
-enum { LEAVES_MAX = 100000 }; /* that are shown, so that memory has a limit */
+enum { LEAVES_MAX = 100000 }; /* in a document: memory has an end */
+
+/* -- making it -----------------------------------------------------------------------------------
+ */
+
+/* A recipe may name values that only a recorded run has: they stand for themselves. */
+static struct plan *plan_of(
+	struct recipe_ref *ref, const struct recipe_surroundings *with, struct report *r)
+{
+	AUTO_JSON *values = ref->values ? json_copy(ref->values) : NULL;
+
+	if (!recipe_ref_check_names(ref, !with || !with->model, r))
+		return NULL;
+	if (ref->recipe && !ref->graph->steps)
+		run_add_unknown_values(values);
+	return plan_new(ref->graph, values, r);
+}
+
+static struct planned_host host_of(
+	const struct recipe_ref *ref, const struct recipe_surroundings *with)
+{
+	struct str cwd = app_cwd(ref->app);
+
+	return (struct planned_host){ .cwd = cwd.len ? cwd.p : ".",
+		.agents = with ? with->agents : NULL,
+		.collections = with ? with->collections : NULL };
+}
+
+/* The plan has been checked when it was made, so walking it again finds nothing wrong. */
+static void walk(const struct plan *p, const struct planned_host *host, walk_fn *visit, void *data)
+{
+	AUTO_REPORT none = REPORT_INIT;
+
+	if (p->graph->steps)
+		planned_steps_walk(p, host, visit, data);
+	else
+		(void)plan_walk(p, visit, data, &none);
+}
+
+/* -- the document --------------------------------------------------------------------------------
+ */
 
 struct writing {
-	struct buf *b;
-	struct json_out *out; /* the same as JSON */
 	const struct planned_host *host;
+	struct json_out *out;
 	size_t count;
-	bool more; /* than are shown */
+	bool more; /* than are in it */
 };
 
 static void write_argv(struct json_out *o, const char *name, const struct walk_leaf *leaf)
@@ -22,7 +63,7 @@ static void write_argv(struct json_out *o, const char *name, const struct walk_l
 	json_out_array_end(o);
 }
 
-/* Counts a command; false: there are more than are shown. */
+/* Counts a command; false: there are more than are written. */
 static bool has_room(struct writing *w)
 {
 	w->more = w->count == LEAVES_MAX;
@@ -46,13 +87,13 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 {
 	struct writing *w = data;
 	struct json_out *o = w->out;
+	const struct node *n = leaf->node;
 
 	if (!leaf->argv)
 		return true;
 	if (!has_room(w))
 		return false;
 	/* The condition of a step that is a loop stands at the loop. */
-	const struct node *n = leaf->node;
 	if (n->step && !n->when && n->parent && node_repeats(n->parent))
 		n = n->parent;
 	json_out_object(o, NULL);
@@ -69,54 +110,62 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 	return true;
 }
 
-static bool add_line(void *data, const struct walk_leaf *leaf)
+void planned_json(const struct plan *p, const struct planned_host *host, struct json_out *o)
 {
-	struct writing *w = data;
+	struct writing argv = { .host = host, .out = o }, leaves = argv;
 
-	if (w->count++ == LEAVES_MAX) {
-		buf_printf(w->b, "… and more: the first %d are shown\n", LEAVES_MAX);
+	json_out_object(o, NULL);
+	json_out_array(o, "argv");
+	walk(p, host, add_argv, &argv);
+	json_out_array_end(o);
+	json_out_array(o, "leaves");
+	walk(p, host, add_leaf, &leaves);
+	json_out_array_end(o);
+	if (leaves.more)
+		json_out_bool(o, "truncated", true);
+	json_out_object_end(o);
+}
+
+bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with,
+	struct json_out *o, struct report *r)
+{
+	struct planned_host host = host_of(ref, with);
+	struct plan *p = plan_of(ref, with, r);
+
+	if (!p)
 		return false;
-	}
-	buf_printf(w->b, "%.*s  ", STR(leaf->path));
-	command_display(w->b, leaf->argv, leaf->argc);
-	if (leaf->note.len) {
-		buf_adds(w->b, leaf->argc ? "  # " : "# ");
-		text_plain(w->b, leaf->note);
-	}
-	buf_addc(w->b, '\n');
+	planned_json(p, &host, o);
+	plan_unref(p);
 	return true;
 }
 
-/* The plan has been checked when it was made, so walking it again finds nothing wrong. */
-static bool walk(const struct plan *p, walk_fn *visit, struct writing w)
-{
-	AUTO_REPORT none = REPORT_INIT;
+/* -- as data -------------------------------------------------------------------------------------
+ */
 
-	if (p->graph->steps)
-		planned_steps_walk(p, w.host, visit, &w);
-	else
-		(void)plan_walk(p, visit, &w, &none);
-	return w.more;
+struct telling {
+	planned_fn *fn;
+	void *data;
+};
+
+static bool tell_leaf(void *data, const struct walk_leaf *leaf)
+{
+	const struct telling *t = data;
+
+	return t->fn(t->data, &(struct planned_command){ .path = leaf->path,
+				      .note = leaf->note,
+				      .argv = leaf->argv,
+				      .argc = leaf->argc });
 }
 
-void planned_json(const struct plan *p, const struct planned_host *host, struct buf *b)
+bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings *with,
+	planned_fn *fn, void *data, struct report *r)
 {
-	struct json_out o = { .b = b };
+	struct planned_host host = host_of(ref, with);
+	struct plan *p = plan_of(ref, with, r);
+	bool ok = p != NULL;
 
-	json_out_object(&o, NULL);
-	json_out_array(&o, "argv");
-	(void)walk(p, add_argv, (struct writing){ .out = &o, .host = host });
-	json_out_array_end(&o);
-	json_out_array(&o, "leaves");
-	bool more = walk(p, add_leaf, (struct writing){ .out = &o, .host = host });
-	json_out_array_end(&o);
-	if (more)
-		json_out_bool(&o, "truncated", true);
-	json_out_object_end(&o);
-	buf_addc(b, '\n');
-}
-
-void planned_text(const struct plan *p, const struct planned_host *host, struct buf *b)
-{
-	(void)walk(p, add_line, (struct writing){ .b = b, .host = host });
+	if (p)
+		walk(p, &host, tell_leaf, &(struct telling){ fn, data });
+	plan_unref(p);
+	return ok;
 }

@@ -2,7 +2,8 @@
 
 #include "app/catalog/plan-steps.h"
 
-/* A plan as documents: what `roux plan` prints. Nothing is executed. */
-void planned_json(const struct plan *p, const struct planned_host *host, struct buf *b);
-/* One line a command: its path and its display form. */
-void planned_text(const struct plan *p, const struct planned_host *host, struct buf *b);
+struct json_out;
+
+/* The document of a plan: {"argv":[…],"leaves":[…]} with the first 100000 commands, and "truncated"
+ * when there are more. Nothing is executed. */
+void planned_json(const struct plan *p, const struct planned_host *host, struct json_out *o);

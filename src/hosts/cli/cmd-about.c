@@ -2,7 +2,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/catalog/list.h"
 #include "base/file.h"
 #include "cmdline/completion.h"
 #include "cmdline/help.h"
@@ -10,12 +9,10 @@
 #include "cmdline/suggest.h"
 #include "data/json-out.h"
 #include "data/toml.h"
-#include "graph/schema.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
-#include "recipe/schema.h"
+#include "hosts/cli/recipe-text.h"
 #include "roux/roux.h"
-#include "steps/read/schema.h"
 
 struct about_opts {
 	struct common_opts common;
@@ -91,11 +88,11 @@ static void help_json(const struct cli *cli, struct buf *b)
 /* A recipe explains itself like a command of its own. */
 static int help_recipe(struct cli *cli, const char *word, bool json)
 {
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, NULL, &cli->report);
+	struct recipe_ref *ref = recipes_open(
+		cli_app(cli), word, &(struct recipe_open){ .as = OPERAND_RECIPE }, &cli->report);
 	AUTO_BUF text = BUF_INIT;
 
-	if (!recipe) {
+	if (!ref) {
 		/* Neither a recipe nor a command: a mistyped command is the likelier slip. */
 		if (!strchr(word, '/') && cli->report.errors == 1) {
 			report_reset(&cli->report);
@@ -105,10 +102,10 @@ static int help_recipe(struct cli *cli, const char *word, bool json)
 		return cli_refuse(cli, json);
 	}
 	if (json)
-		recipes_show(recipe, true, &text);
+		recipe_json_show(ref, &text);
 	else
-		recipes_help(recipe, &text);
-	recipe_free(recipe);
+		recipe_text_help(ref, &text);
+	recipe_ref_free(ref);
 	return cli_print(buf_str(&text));
 }
 
@@ -148,7 +145,9 @@ const struct command cmd_help = {
 /* -- schema --------------------------------------------------------------------------------------
  */
 
-static const char *const schemas[] = { "template", "recipe", "steps", NULL };
+static const char *const schemas[] = {
+	[SCHEMA_TEMPLATE] = "template", [SCHEMA_RECIPE] = "recipe", [SCHEMA_STEPS] = "steps", NULL
+};
 
 static int run_schema(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
@@ -168,16 +167,7 @@ static int run_schema(void *host, const struct command *c, const void *opts, siz
 		suggest_word(schemas, str_of(words[0]), &cli->report);
 		return cli_refuse(cli, o->common.json);
 	}
-	if (which == 0) {
-		schema_template(&text);
-	} else if (which == 1) {
-		schema_recipe(&text);
-	} else {
-		AUTO_JSON *schema = steps_schema();
-
-		json_write(&text, schema, 2);
-		buf_addc(&text, '\n');
-	}
+	schema_write((enum schema_kind)which, &text);
 	return cli_print(buf_str(&text));
 }
 

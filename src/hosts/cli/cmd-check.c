@@ -1,13 +1,5 @@
-#include <errno.h>
-#include <unistd.h>
-
-#include "app/agents/compose.h"
-#include "app/catalog/check-steps.h"
-#include "app/catalog/list.h"
-#include "app/catalog/source.h"
 #include "app/issues.h"
-#include "app/settings.h"
-#include "graph/certain.h"
+#include "app/recipes.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
@@ -39,93 +31,22 @@ static const struct command_example examples[] = {
 	{ "roux check ~/.config/start/agents.toml", "a file of the prompts configuration" },
 };
 
-/* What all operands are checked with. */
-struct checking {
-	struct cli *cli;
-	const struct check_opts *o;
-	const json_t *values;
-	struct steps_check steps;
-	bool stdin_used;
-};
-
-static void check_graph(struct checking *c, struct graph *g)
+static void check_one(
+	struct cli *cli, const struct check_request *all, const char *word, bool *stdin_used)
 {
-	struct report *r = &c->cli->report;
+	struct check_request one = *all;
 
-	report_move(r, &g->warnings);
-	/* Without values only what can be known without them is checked. */
-	if (c->o->template.values.len)
-		plan_unref(plan_new(g, c->values, r));
-	else
-		certain_check(g, r);
+	one.operand = word;
+	if (values_claim_stdin(cli, word, stdin_used))
+		recipes_check(cli_app(cli), &one, NULL, &cli->report);
 }
 
-static void check_recipe(struct checking *c, const char *word)
+static void check_all(struct cli *cli, const struct check_request *all, bool json)
 {
-	struct cli *cli = c->cli;
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, c->values, &cli->report);
+	bool local;
 
-	if (recipe) {
-		check_graph(c, recipe->graph);
-		if (recipe->steps)
-			steps_check(recipe->steps, &c->steps, &cli->report);
-	}
-	recipe_free(recipe);
-}
-
-/* A file of the settings or of the prompts configuration. False: it is neither. */
-static bool check_configuration(struct checking *c, const char *word)
-{
-	struct report *r = &c->cli->report;
-
-	if (!str_ends(str_of(word), S(".toml")))
-		return false;
-	if (access(word, F_OK) < 0) {
-		report_errno(r, errno, "cannot read '%s'", word);
-	} else if (settings_names(str_of(word))) {
-		settings_check(word, str_of(word), r, r);
-	} else if (!prompts_check_file(word, c->steps.cwd, r)) {
-		report_error(r, (struct where){ 0 }, "nobody reads a file called '%s'", word);
-		report_hint(r, "the files are called config.toml, agents.toml, roles.toml, "
-			       "contexts.toml and tasks.toml");
-	}
-	return true;
-}
-
-static void check_one(struct checking *c, const char *word)
-{
-	struct cli *cli = c->cli;
-	enum dialect d = template_dialect(&c->o->template);
-
-	if (!values_claim_stdin(cli, word, &c->stdin_used))
-		return;
-	if (!c->o->template.template && !source_is_template(word)) {
-		if (!check_configuration(c, word))
-			check_recipe(c, word);
-		return;
-	}
-	struct graph *g = source_template(word, d, &cli->report);
-	if (g)
-		check_graph(c, g);
-	graph_unref(g);
-}
-
-/* Every recipe, the settings, and the configuration of prompts. */
-static void check_all(struct checking *c)
-{
-	struct cli *cli = c->cli;
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	struct settings settings;
-	AUTO_REPORT ignored = REPORT_INIT;
-	struct prompts_files files = { 0 };
-
-	recipes_check(&dirs, &c->steps, &cli->report);
-	/* Its mistakes have been told; who else reads it cares for nothing but those. */
-	(void)settings_read(&settings, &ignored, &cli->report);
-	settings_done(&settings);
-	prompts_check(c->steps.cwd, &cli->report, &files);
-	if (files.local && !c->o->common.json)
+	recipes_check(cli_app(cli), all, &local, &cli->report);
+	if (local && !json)
 		cli_say(S("note: the configuration in ./.start counts here, and it can run "
 			  "commands\n"));
 }
@@ -149,22 +70,25 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	AUTO_BUF last = BUF_INIT;
 	AUTO_JSON *agents = NULL;
 	AUTO_JSON *collections = NULL;
-	char cwd[4096];
-	struct checking check = { .cli = cli, .o = o };
+	bool stdin_used = false;
 
 	(void)c;
 	if (!cli_enter(cli, &o->common) || !launch_pairs(cli, "agent", &o->launch.agents, &agents))
 		return cli_refuse(cli, o->common.json);
 	/* A mistake in the settings is one finding more. */
 	(void)launch_collections(cli, &o->launch, &collections);
-	check.steps = (struct steps_check){ agents, collections,
-		str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ".") };
-	AUTO_JSON *values = values_read(cli, &o->template.values, 0, NULL, &check.stdin_used);
-	check.values = values;
+	AUTO_JSON *values = values_read(cli, &o->template.values, 0, NULL, &stdin_used);
+	const struct check_request request = {
+		.open = { .as = o->template.template ? OPERAND_TEMPLATE : OPERAND_ANY,
+			.dialect_0_9 = template_is_0_9(&o->template),
+			.values = values },
+		.plan = o->template.values.len > 0,
+		.with = { agents, collections },
+	};
 	for (size_t i = 0; values && i < count; i++)
-		check_one(&check, words[i]);
+		check_one(cli, &request, words[i], &stdin_used);
 	if (values && !count)
-		check_all(&check);
+		check_all(cli, &request, o->common.json);
 	report_sort(r);
 	bool ok = !r->errors && !(o->strict && r->warnings);
 	if (o->common.json) {

@@ -52,14 +52,14 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	bool stdin_used;
 
 	(void)c;
-	struct plan *p = cli_enter(cli, &o->common) ? template_plan(cli, &o->template, false, count,
-							      words, &stdin_used)
-						    : NULL;
+	struct plan *p = cli_enter(cli, &o->common)
+				 ? template_plan(cli, &o->template, count, words, &stdin_used)
+				 : NULL;
 	if (!p)
 		return cli_refuse(cli, o->common.json);
 	bool tell = !o->common.json && !o->run.quiet;
 	if (tell)
-		values_warn(p->graph);
+		values_warn(&p->graph->warnings);
 	int status =
 		follow_plan(cli, p, &o->run, o->common.json, stdin_used, &(struct follow_run){ 0 });
 	if (tell && status == 1)

@@ -1,6 +1,6 @@
-#include <unistd.h>
-
-#include "app/catalog/plan.h"
+#include "app/recipes.h"
+#include "base/plain-text.h"
+#include "data/json-out.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/template.h"
@@ -26,33 +26,74 @@ static const struct command_example examples[] = {
 	{ "roux plan --json @build.json", "for scripts" },
 };
 
+enum { LINES_MAX = 100000 }; /* that are shown: more cannot be read */
+
+struct lines {
+	struct buf text;
+	size_t count;
+};
+
+static bool add_line(void *data, const struct planned_command *command)
+{
+	struct lines *lines = data;
+	struct buf *b = &lines->text;
+
+	if (lines->count++ == LINES_MAX) {
+		buf_printf(b, "… and more: the first %d are shown\n", LINES_MAX);
+		return false;
+	}
+	buf_printf(b, "%.*s  ", STR(command->path));
+	command_display(b, command->argv, command->argc);
+	if (command->note.len) {
+		buf_adds(b, command->argc ? "  # " : "# ");
+		text_plain(b, command->note);
+	}
+	buf_addc(b, '\n');
+	return true;
+}
+
+static bool print_plan(struct cli *cli, struct recipe_ref *ref,
+	const struct recipe_surroundings *with, bool json, struct buf *b)
+{
+	struct lines lines = { .text = BUF_INIT };
+
+	if (json) {
+		struct json_out o = { .b = b };
+
+		if (!recipes_plan(ref, with, &o, &cli->report))
+			return false;
+		buf_addc(b, '\n');
+		return true;
+	}
+	bool ok = recipes_plan_each(ref, with, add_line, &lines, &cli->report);
+	if (ok)
+		values_warn(recipe_ref_warnings(ref));
+	buf_swap(b, &lines.text);
+	buf_done(&lines.text);
+	return ok;
+}
+
 static int run(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct plan_opts *o = opts;
 	AUTO_BUF text = BUF_INIT;
-	char cwd[4096];
+	AUTO_JSON *agents = NULL;
+	AUTO_JSON *collections = NULL;
 	bool stdin_used;
 
 	(void)c;
-	AUTO_JSON *agents = NULL;
-	AUTO_JSON *collections = NULL;
 	bool ok = cli_enter(cli, &o->common) &&
 		  launch_pairs(cli, "agent", &o->launch.agents, &agents) &&
 		  launch_pairs(cli, "collection", &o->launch.collections, &collections);
-	struct plan *p =
-		ok ? template_plan(cli, &o->template, true, count, words, &stdin_used) : NULL;
-	if (!p)
+	struct recipe_ref *ref =
+		ok ? template_ref(cli, &o->template, true, count, words, &stdin_used) : NULL;
+	const struct recipe_surroundings with = { agents, collections };
+	ok = ref && print_plan(cli, ref, &with, o->common.json, &text);
+	recipe_ref_free(ref);
+	if (!ok)
 		return cli_refuse(cli, o->common.json);
-	struct planned_host where = { getcwd(cwd, sizeof(cwd)) ? cwd : ".", agents, collections };
-	if (o->common.json)
-		planned_json(p, &where, &text);
-	else
-		planned_text(p, &where, &text);
-	if (!o->common.json)
-		values_warn(p->graph);
-	plan_unref(p);
 	if (!text.len)
 		cli_say(S("nothing would run: every node is skipped\n"));
 	return cli_print(buf_str(&text));

@@ -1,7 +1,9 @@
 /* Commands that tell about recipes: list, show, doctor, and what completion asks for. */
-#include "app/catalog/list.h"
+#include "app/doctor.h"
+#include "base/plain-text.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
+#include "hosts/cli/recipe-text.h"
 #include "hosts/cli/run-operand.h"
 
 struct recipes_opts {
@@ -27,8 +29,10 @@ static int run_list(void *host, const struct command *c, const void *opts, size_
 	(void)words;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	recipes_list(&dirs, o->common.json, &text, &cli->report);
+	if (o->common.json)
+		recipe_json_list(cli_app(cli), false, &text, &cli->report);
+	else
+		recipe_text_list(cli_app(cli), false, &text, &cli->report);
 	int printed = cli_print(buf_str(&text));
 	return printed || !cli->report.errors ? printed : cli_refuse(cli, false);
 }
@@ -52,19 +56,20 @@ static int run_show(void *host, const struct command *c, const void *opts, size_
 	struct cli *cli = host;
 	const struct recipes_opts *o = opts;
 	AUTO_BUF text = BUF_INIT;
-	struct recipe *recipe = NULL;
+	struct recipe_ref *ref = NULL;
 
 	(void)c;
 	(void)count;
-	if (cli_enter(cli, &o->common)) {
-		struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-
-		recipe = recipe_open(&dirs, str_of(words[0]), false, NULL, &cli->report);
-	}
-	if (!recipe)
+	if (cli_enter(cli, &o->common))
+		ref = recipes_open(cli_app(cli), words[0],
+			&(struct recipe_open){ .as = OPERAND_RECIPE }, &cli->report);
+	if (!ref)
 		return cli_refuse(cli, o->common.json);
-	recipes_show(recipe, o->common.json, &text);
-	recipe_free(recipe);
+	if (o->common.json)
+		recipe_json_show(ref, &text);
+	else
+		recipe_text_show(ref, &text);
+	recipe_ref_free(ref);
 	return cli_print(buf_str(&text));
 }
 
@@ -108,6 +113,51 @@ static int rebuild(struct cli *cli, bool json)
 	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, json);
 }
 
+static void finding_text(const json_t *finding, struct buf *b)
+{
+	struct str id = json_str(json_object_get(finding, "id"));
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text, "%s: %.*s%s%.*s", json_string_value(json_object_get(finding, "severity")),
+		STR(id), id.len ? ": " : "", STR(json_str(json_object_get(finding, "message"))));
+	text_plain(b, buf_str(&text));
+	if (id.len) {
+		buf_adds(b, "\n    ");
+		text_plain(b, json_str(json_object_get(finding, "path")));
+	}
+	buf_adds(b, "\n    to do: ");
+	text_plain(b, json_str(json_object_get(finding, "action")));
+	buf_addc(b, '\n');
+}
+
+static void doctor_text(const json_t *document, struct buf *b)
+{
+	const json_t *findings = json_object_get(document, "findings");
+	const json_t *first = json_array_get(findings, 0);
+	json_t *item;
+	size_t i;
+
+	if (json_is_true(json_object_get(document, "ok"))) {
+		buf_adds(b, "Nothing to do.\n");
+	} else {
+		buf_adds(b, "Next: ");
+		text_plain(b, json_str(json_object_get(first, "action")));
+		buf_addc(b, '\n');
+	}
+	json_array_foreach(findings, i, item)
+	{
+		buf_adds(b, i ? "" : "\n");
+		finding_text(item, b);
+	}
+	buf_adds(b, "\nChecked:\n");
+	json_array_foreach(json_object_get(document, "checked"), i, item)
+	{
+		buf_adds(b, "  ");
+		text_plain(b, json_str(item));
+		buf_addc(b, '\n');
+	}
+}
+
 static int run_doctor(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
@@ -122,10 +172,15 @@ static int run_doctor(void *host, const struct command *c, const void *opts, siz
 		return cli_refuse(cli, o->common.json);
 	if (o->rebuild)
 		return rebuild(cli, o->common.json);
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	size_t findings = recipes_doctor(&dirs, o->common.json, &text);
+	AUTO_JSON *document = doctor_document(cli_app(cli));
+	if (o->common.json) {
+		json_write(&text, document, 0);
+		buf_addc(&text, '\n');
+	} else {
+		doctor_text(document, &text);
+	}
 	int printed = cli_print(buf_str(&text));
-	return printed ? printed : findings ? 1 : 0;
+	return printed ? printed : json_is_true(json_object_get(document, "ok")) ? 0 : 1;
 }
 
 const struct command cmd_doctor = {
@@ -163,11 +218,10 @@ static int run_complete(void *host, const struct command *c, const void *opts, s
 
 	(void)c;
 	(void)opts;
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
 	if (str_eq(str_of(words[0]), S("recipes")))
-		recipes_ids(&dirs, &text);
+		recipes_id_words(cli_app(cli), &text);
 	else if (str_eq(str_of(words[0]), S("args")))
-		recipes_argument_words(&dirs, count - 1, words + 1, &text);
+		recipes_argument_words(cli_app(cli), count - 1, words + 1, &text);
 	else if (str_eq(str_of(words[0]), S("runs")))
 		run_words(cli, &text);
 	return cli_print(buf_str(&text));

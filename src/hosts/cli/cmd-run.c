@@ -106,7 +106,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	(void)c;
 	if (cli_enter(cli, &o->common) && prepare(cli, o, &l, count, words, &stdin_used)) {
 		if (!o->common.json && !o->run.quiet)
-			values_warn(l.graph);
+			values_warn(&l.graph->warnings);
 		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL);
 		if (l.begun)
 			launch_count(&l, cli_settings(cli)->usage == SETTINGS_USAGE_FILE);

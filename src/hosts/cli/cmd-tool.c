@@ -1,11 +1,10 @@
 #include <string.h>
 
-#include "app/catalog/list.h"
 #include "base/plain-text.h"
 #include "data/json.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
-#include "recipe/tool.h"
+#include "hosts/cli/recipe-text.h"
 
 struct tool_opts {
 	const char *description, *args;
@@ -35,7 +34,6 @@ static const struct command_example examples[] = {
 struct asked {
 	struct cli *cli;
 	const struct tool_opts *o;
-	struct recipe_dirs dirs;
 	size_t count;
 	const char *const *words;
 };
@@ -43,7 +41,7 @@ struct asked {
 static int written(struct asked *q, const char *did, struct str path)
 {
 	AUTO_BUF text = BUF_INIT;
-	struct str id = recipe_id_of(path);
+	struct str id = recipes_id_of(path);
 
 	if (q->o->common.json) {
 		buf_adds(&text, "{\"ok\":true,\"id\":");
@@ -65,14 +63,14 @@ static int remove_tool(struct asked *q)
 {
 	AUTO_BUF path = BUF_INIT;
 
-	if (!tool_remove(&q->dirs, q->words[0], &path, &q->cli->report))
+	if (!recipes_remove_tool(cli_app(q->cli), q->words[0], &path, &q->cli->report))
 		return cli_refuse(q->cli, q->o->common.json);
 	return written(q, "removed", buf_str(&path));
 }
 
 static int write_tool(struct asked *q, bool update)
 {
-	struct tool_request request = {
+	const struct recipe_tool tool = {
 		.name = q->words[0],
 		.template = q->count > 1 ? q->words[1] : NULL,
 		.description = q->o->description,
@@ -80,14 +78,14 @@ static int write_tool(struct asked *q, bool update)
 		.async = q->o->async      ? 1
 			 : q->o->no_async ? 0
 					  : -1,
-		.update = update,
 	};
 	AUTO_BUF path = BUF_INIT;
 
 	/* An empty template takes the tool away. */
-	if (request.template && (!*request.template || strcmp(request.template, "null") == 0))
+	if (tool.template && (!*tool.template || strcmp(tool.template, "null") == 0))
 		return remove_tool(q);
-	if (!tool_write(&q->dirs, &request, &path, &q->cli->report))
+	if (!(update ? recipes_update_tool : recipes_add_tool)(
+		    cli_app(q->cli), &tool, &path, &q->cli->report))
 		return cli_refuse(q->cli, q->o->common.json);
 	return written(q, update ? "updated" : "added", buf_str(&path));
 }
@@ -106,23 +104,26 @@ static int list_tools(struct asked *q)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	recipes_tools(&q->dirs, q->o->common.json, &text, &q->cli->report);
+	if (q->o->common.json)
+		recipe_json_list(cli_app(q->cli), true, &text, &q->cli->report);
+	else
+		recipe_text_list(cli_app(q->cli), true, &text, &q->cli->report);
 	int printed = cli_print(buf_str(&text));
 	return printed || !q->cli->report.errors ? printed : cli_refuse(q->cli, false);
 }
 
 static int tool_schema(struct asked *q)
 {
-	struct recipe *recipe =
-		recipe_open(&q->dirs, str_of(q->words[0]), false, NULL, &q->cli->report);
+	struct recipe_ref *ref = recipes_open(cli_app(q->cli), q->words[0],
+		&(struct recipe_open){ .as = OPERAND_RECIPE }, &q->cli->report);
 	AUTO_BUF text = BUF_INIT;
 
-	if (!recipe)
+	if (!ref)
 		return cli_refuse(q->cli, q->o->common.json);
-	AUTO_JSON *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe));
+	AUTO_JSON *schema = recipes_input_schema(ref, false);
 	json_write(&text, schema, q->o->common.json ? 0 : 2);
 	buf_addc(&text, '\n');
-	recipe_free(recipe);
+	recipe_ref_free(ref);
 	return cli_print(buf_str(&text));
 }
 
@@ -143,7 +144,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 {
 	struct cli *cli = host;
 	const struct tool_opts *o = opts;
-	struct asked q = { cli, o, { { 0 } }, count - 1, words + 1 };
+	struct asked q = { cli, o, count - 1, words + 1 };
 
 	(void)c;
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
@@ -159,7 +160,6 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		}
 		if (!cli_enter(cli, &o->common))
 			return cli_refuse(cli, o->common.json);
-		q.dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
 		return actions[i].run(&q);
 	}
 	report_error(&cli->report, (struct where){ 0 }, "roux tool cannot '%s'", words[0]);

@@ -1,7 +1,6 @@
 #include "hosts/cli/template.h"
 
-#include "app/catalog/source.h"
-#include "app/run.h"
+#include "app/catalog/ref.h"
 #include "graph/fields.h"
 #include "hosts/cli/values.h"
 
@@ -54,33 +53,16 @@ bool template_unknown_option(struct str name, struct report *r)
 
 enum dialect template_dialect(const struct template_opts *o)
 {
-	return o->dialect == 1 ? DIALECT_0_9 : DIALECT_NOW;
+	return template_is_0_9(o) ? DIALECT_0_9 : DIALECT_NOW;
 }
 
-/* The graph, and for a recipe what it knows about its arguments. Values that only a run has are
- * shown as they are written. */
-static struct graph *load(
-	struct cli *cli, const struct template_opts *o, bool any, const char *word, json_t *values)
+bool template_is_0_9(const struct template_opts *o)
 {
-	enum dialect d = template_dialect(o);
-
-	if (!any || o->template || source_is_template(word))
-		return source_template(word, d, &cli->report);
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	struct recipe *recipe = recipe_open(&dirs, str_of(word), false, values, &cli->report);
-	struct graph *g = NULL;
-	if (recipe && (!values || public_arguments_check(recipe->arguments, values, CALLER_PERSON,
-					  &cli->report))) {
-		g = graph_ref(recipe->graph);
-		if (!g->steps)
-			run_add_unknown_values(values);
-	}
-	recipe_free(recipe);
-	return g;
+	return o->dialect == 1;
 }
 
-struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool any, size_t count,
-	const char *const *words, bool *stdin_used)
+struct recipe_ref *template_ref(struct cli *cli, const struct template_opts *o, bool any,
+	size_t count, const char *const *words, bool *stdin_used)
 {
 	*stdin_used = false;
 	if (!values_claim_stdin(cli, words[0], stdin_used))
@@ -90,8 +72,21 @@ struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool 
 	AUTO_JSON *from_environment = json_array();
 	if (!values || !secrets_take(cli, &o->secrets, values, given, from_environment))
 		return NULL;
-	struct graph *g = load(cli, o, any, words[0], values);
-	struct plan *p = g ? plan_new(g, values, &cli->report) : NULL;
-	graph_unref(g);
+	return recipes_open(cli_app(cli), words[0],
+		&(struct recipe_open){
+			.as = any && !o->template ? OPERAND_ANY : OPERAND_TEMPLATE,
+			.dialect_0_9 = template_is_0_9(o),
+			.values = values,
+		},
+		&cli->report);
+}
+
+struct plan *template_plan(struct cli *cli, const struct template_opts *o, size_t count,
+	const char *const *words, bool *stdin_used)
+{
+	struct recipe_ref *ref = template_ref(cli, o, false, count, words, stdin_used);
+	struct plan *p = ref ? plan_new(ref->graph, ref->values, &cli->report) : NULL;
+
+	recipe_ref_free(ref);
 	return p;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/recipes.h"
 #include "graph/plan.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/secret-opts.h"
@@ -16,10 +17,14 @@ extern const struct opt template_opts[1];
 extern const struct opt values_opts[1];
 
 enum dialect template_dialect(const struct template_opts *o);
+bool template_is_0_9(const struct template_opts *o);
 /* For struct command: an option that is really a field of a node, such as --timeout. */
 bool template_unknown_option(struct str name, struct report *r);
 
-/* A plan from the words of a command line: the template, or where `any` a recipe, then its values.
+/* What the words of a command line mean: the template, or where `any` a recipe, then its values.
  * NULL with issues added. *stdin_used: standard input was read. */
-struct plan *template_plan(struct cli *cli, const struct template_opts *o, bool any, size_t count,
+struct recipe_ref *template_ref(struct cli *cli, const struct template_opts *o, bool any,
+	size_t count, const char *const *words, bool *stdin_used);
+/* A plan of a template. */
+struct plan *template_plan(struct cli *cli, const struct template_opts *o, size_t count,
 	const char *const *words, bool *stdin_used);

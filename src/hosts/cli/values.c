@@ -153,11 +153,11 @@ json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
 	return NULL;
 }
 
-void values_warn(const struct graph *g)
+void values_warn(const struct report *warnings)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	vec_each (i, &g->warnings.issues)
+	vec_each (i, &warnings->issues)
 		if (!i->file.len || i->slip)
 			issue_text(i, &text);
 	if (text.len)

@@ -1,9 +1,11 @@
-#include "app/catalog/steps-text.h"
-
+/* The nodes or steps of a recipe for people, a line each. */
 #include <inttypes.h>
 
+#include "app/catalog/ref.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"
+#include "graph/node.h"
+#include "steps/read/recipe.h"
 
 enum { LINE_BYTES = 100 };
 
@@ -102,11 +104,51 @@ static void add_stage(struct buf *b, const struct step_stage *stage)
 	buf_addc(b, '\n');
 }
 
-void steps_text(const struct step_recipe *recipe, struct buf *b)
+static void add_steps(struct buf *b, const struct step_recipe *recipe)
 {
-	buf_adds(b, recipe->stage_count ? "\nStages:\n" : "\nSteps:\n");
 	for (size_t i = 0; i < recipe->stage_count; i++)
 		add_stage(b, recipe->stages[i]);
 	for (size_t i = 0; i < recipe->step_count; i++)
 		add_step(b, recipe->steps[i], 0);
+}
+
+static void add_node(struct buf *b, const struct node *n, unsigned depth)
+{
+	buf_fill(b, ' ', (size_t)depth * 2 + 2);
+	if (n->kind == NODE_COMMAND) {
+		if (n->label.len) {
+			text_plain(b, n->label);
+			buf_adds(b, ": ");
+		}
+		text_plain(b, utf8_head(n->line, 150));
+	} else {
+		const struct node *named = n->kind == NODE_EACH ? n->children[0] : n;
+
+		buf_adds(b, n->wrapper ? "group" : node_kind_name(n->kind));
+		if (named->label.len) {
+			buf_addc(b, ' ');
+			text_plain(b, named->label);
+		}
+		if (named->import.len) {
+			buf_adds(b, " (from ");
+			text_plain(b, named->import);
+			buf_addc(b, ')');
+		}
+	}
+	buf_addc(b, '\n');
+	for (size_t i = 0; i < n->child_count && depth < 40; i++)
+		add_node(b, n->children[i], depth + 1);
+}
+
+void recipe_outline(const struct recipe_ref *ref, struct buf *b)
+{
+	if (ref->recipe && ref->recipe->steps)
+		add_steps(b, ref->recipe->steps);
+	else
+		add_node(b, ref->graph->root, 0);
+}
+
+bool recipe_has_stages(const struct recipe_ref *ref)
+{
+	return ref->recipe && ref->recipe->steps && ref->recipe->steps->stage_count;
 }

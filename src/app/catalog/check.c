@@ -1,0 +1,115 @@
+/* Finding every mistake without running anything. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "app/agents/compose.h"
+#include "app/catalog/check-steps.h"
+#include "app/catalog/entries.h"
+#include "app/catalog/ref.h"
+#include "app/context/context.h"
+#include "graph/certain.h"
+#include "graph/plan.h"
+
+struct checking {
+	struct app *app;
+	const struct check_request *q;
+	struct steps_check steps;
+	struct report *r;
+};
+
+static void check_ref(struct checking *c, struct recipe_ref *ref)
+{
+	report_move(c->r, &ref->graph->warnings);
+	/* Without values only what can be known without them is checked. */
+	if (c->q->plan)
+		plan_unref(plan_new(ref->graph, ref->values, c->r));
+	else
+		certain_check(ref->graph, c->r);
+	if (ref->recipe && ref->recipe->steps)
+		steps_check(ref->recipe->steps, &c->steps, c->r);
+}
+
+/* A file of the settings or of the configuration of prompts. False: it is neither. */
+static bool check_configuration(struct checking *c)
+{
+	const char *path = c->q->operand;
+
+	if (!str_ends(str_of(path), S(".toml")))
+		return false;
+	if (access(path, F_OK) < 0) {
+		report_errno(c->r, errno, "cannot read '%s'", path);
+	} else if (settings_names(str_of(path))) {
+		settings_check(path, str_of(path), c->r, c->r);
+	} else if (!prompts_check_file(path, c->steps.cwd, c->r)) {
+		report_error(c->r, (struct where){ 0 }, "nobody reads a file called '%s'", path);
+		report_hint(c->r, "the files are called config.toml, agents.toml, roles.toml, "
+				  "contexts.toml and tasks.toml");
+	}
+	return true;
+}
+
+static void check_operand(struct checking *c)
+{
+	const char *operand = c->q->operand;
+	bool recipe = c->q->open.as == OPERAND_RECIPE ||
+		      (c->q->open.as == OPERAND_ANY && !recipes_is_template(c->app, operand));
+
+	if (recipe && check_configuration(c))
+		return;
+	struct recipe_ref *ref = recipes_open(c->app, operand, &c->q->open, c->r);
+	if (ref)
+		check_ref(c, ref);
+	recipe_ref_free(ref);
+}
+
+static void check_entry(void *data, const struct opened *o)
+{
+	struct checking *c = data;
+
+	if (!o->recipe) {
+		report_move(c->r, (struct report *)&o->issues);
+		return;
+	}
+	/* Those who packaged a recipe have weighed what it warns of, and an agent that is not
+	 * configured here is not a fault of it. Named, it is looked at like any other. */
+	if (o->active->layer == LAYER_PACKAGED)
+		return;
+	report_move(c->r, &o->recipe->graph->warnings);
+	certain_check(o->recipe->graph, c->r);
+	if (o->recipe->steps)
+		steps_check(o->recipe->steps, &c->steps, c->r);
+}
+
+static void check_all(struct checking *c, bool *ret_local)
+{
+	struct recipe_index *index = recipe_index_new(app_dirs(c->app));
+	AUTO_REPORT told = REPORT_INIT;
+	struct prompts_files files = { 0 };
+	struct settings settings;
+
+	entries_each(index, check_entry, c);
+	recipe_index_report(index, c->r);
+	recipe_index_free(index);
+	/* app_settings() tells its mistakes, and nothing about unknown keys. */
+	(void)settings_read(&settings, &told, c->r);
+	settings_done(&settings);
+	prompts_check(c->steps.cwd, c->r, &files);
+	if (ret_local)
+		*ret_local = files.local > 0;
+}
+
+void recipes_check(struct app *a, const struct check_request *q, bool *ret_local, struct report *r)
+{
+	struct str cwd = app_cwd(a);
+	struct checking c = { .app = a,
+		.q = q,
+		.steps = { q->with.agents, q->with.collections, cwd.len ? cwd : S(".") },
+		.r = r };
+
+	if (ret_local)
+		*ret_local = false;
+	if (q->operand)
+		check_operand(&c);
+	else
+		check_all(&c, ret_local);
+}

@@ -1,0 +1,153 @@
+/* One recipe: what it is, as a document and for texts. */
+#include "app/catalog/ref.h"
+#include "base/node-path.h"
+#include "data/json-out.h"
+#include "graph/node.h"
+#include "steps/read/recipe.h"
+
+bool recipe_ref_disabled(const struct recipe_ref *ref)
+{
+	return ref->recipe && recipe_disabled(ref->recipe);
+}
+
+struct str recipe_ref_path(const struct recipe_ref *ref)
+{
+	return ref->recipe->file->path;
+}
+
+const char *recipe_ref_format(const struct recipe_ref *ref)
+{
+	return recipe_format_name(ref->recipe->file->format);
+}
+
+struct str recipe_ref_description(const struct recipe_ref *ref)
+{
+	return recipe_description(ref->recipe);
+}
+
+struct str recipe_ref_operand(const struct recipe_ref *ref)
+{
+	const struct recipe_file *f = ref->recipe->file;
+
+	/* A file that is found by its path only is called by it. */
+	return ref->recipe->by_path ? f->doc.source.name : f->id;
+}
+
+json_t *recipe_ref_parts(const struct recipe_ref *ref)
+{
+	const struct recipe *recipe = ref->recipe;
+	AUTO_JSON *declared = recipe_artifacts(recipe);
+	json_t *imports = json_object(), *artifacts = json_object(), *artifact;
+	json_t *mailbox = recipe_mailbox(recipe);
+	const char *name;
+
+	vec_each (import, &recipe->file->imports) {
+		json_t *one = json_pack("{s:o, s:o}", "id", json_from_str(import->file->id), "path",
+			json_from_str(import->file->path));
+
+		json_object_setn_new_nocheck(imports, import->alias.p, import->alias.len, one);
+	}
+	json_object_foreach(declared, name, artifact)
+		json_object_set_nocheck(artifacts, name, json_object_get(artifact, "path"));
+	return json_pack(
+		"{s:o, s:o, s:o?}", "imports", imports, "artifacts", artifacts, "mailbox", mailbox);
+}
+
+/* -- the document --------------------------------------------------------------------------------
+ */
+
+static void write_node(struct json_out *o, const struct node *n, struct str path)
+{
+	json_out_object(o, NULL);
+	json_out_str(o, "path", path);
+	json_out_str(o, "kind", str_of(node_kind_name(n->kind)));
+	json_out_str_or_null(
+		o, "label", n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label);
+	json_out_str_or_null(o, "text", n->child_count ? S("") : n->line);
+	json_out_array(o, "children");
+	for (size_t i = 0; i < n->child_count; i++) {
+		AUTO_BUF child = BUF_INIT;
+
+		/* The body of a repeated node is shown once: its path stands for all copies. */
+		if (node_repeats(n))
+			node_path_copy(&child, path, 0);
+		else
+			node_path_child(&child, path, i);
+		write_node(o, n->children[i], buf_str(&child));
+	}
+	json_out_array_end(o);
+	json_out_object_end(o);
+}
+
+static void write_argument(struct json_out *o, const struct public_argument *arg)
+{
+	AUTO_JSON *value = public_argument_default(arg);
+	AUTO_BUF type = BUF_INIT;
+
+	buf_adds(&type, type_name(arg->type.kind));
+	if (arg->type.kind == TYPE_ENUM)
+		buf_printf(&type, "(%.*s)", STR(arg->type.members));
+	json_out_object(o, NULL);
+	json_out_str(o, "name", arg->name);
+	json_out_str(o, "type", buf_str(&type));
+	json_out_bool(o, "required", arg->required);
+	json_out_value(o, "default", value);
+	json_out_object_end(o);
+}
+
+void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
+{
+	const struct recipe *recipe = ref->recipe;
+	const struct node *root = ref->graph->root;
+	AUTO_JSON *parts = recipe_ref_parts(ref);
+	AUTO_JSON *facts = recipe->steps ? step_recipe_facts(recipe->steps) : NULL;
+
+	json_out_object(o, NULL);
+	json_out_str(o, "id", recipe->file->id);
+	json_out_str(o, "path", recipe->file->path);
+	json_out_str(o, "format", str_of(recipe_format_name(recipe->file->format)));
+	json_out_str_or_null(o, "description", recipe_description(recipe));
+	json_out_bool(o, "async", recipe_async(recipe));
+	json_out_array(o, "args");
+	for (size_t i = 0; i < recipe->arguments->count; i++)
+		write_argument(o, &recipe->arguments->at[i]);
+	json_out_array_end(o);
+	json_out_members(o, parts);
+	json_out_array(o, "warnings");
+	vec_each (i, &ref->graph->warnings.issues)
+		json_out_str(o, NULL, i->message);
+	json_out_array_end(o);
+	json_out_name(o, S("graph"));
+	write_node(o, root, node_root_path(root));
+	json_out_members(o, facts);
+	json_out_object_end(o);
+}
+
+/* -- for texts -----------------------------------------------------------------------------------
+ */
+
+void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn, void *data)
+{
+	const struct public_arguments *all = ref->recipe->arguments;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct public_argument *arg = &all->at[i];
+		AUTO_JSON *value = public_argument_default(arg);
+		bool nothing =
+			json_is_string(value) && !json_string_length(value) && !arg->fallback;
+		AUTO_BUF wanted = BUF_INIT;
+
+		/* Shorter than a diagnostic, which has to name every form that would have done. */
+		if (arg->type.kind == TYPE_NONE)
+			buf_adds(&wanted, "a text");
+		else if (arg->type.kind == TYPE_BOOL)
+			buf_adds(&wanted, "true or false");
+		else
+			type_describe(&arg->type, &wanted);
+		fn(data, &(struct recipe_argument){ .name = arg->name,
+				 .wanted = buf_str(&wanted),
+				 .required = arg->required,
+				 .list = arg->type.kind == TYPE_ARRAY,
+				 .fallback = arg->required || nothing ? NULL : value });
+	}
+}

@@ -1,0 +1,39 @@
+/* JSON Schemas: of one recipe's arguments, and of what can be written. */
+#include "graph/schema.h"
+
+#include "app/catalog/ref.h"
+#include "recipe/schema.h"
+#include "steps/read/schema.h"
+
+json_t *recipes_input_schema(const struct recipe_ref *ref, bool defaults)
+{
+	const struct recipe *recipe = ref->recipe;
+
+	return public_arguments_schema(recipe->arguments, recipe_async(recipe), defaults);
+}
+
+json_t *recipes_output_schema(const struct recipe_ref *ref)
+{
+	json_t *schema = json_object_get(ref->recipe->file->object, "output_schema");
+
+	return json_is_object(schema) ? json_incref(schema) : NULL;
+}
+
+void schema_write(enum schema_kind kind, struct buf *b)
+{
+	switch (kind) {
+	case SCHEMA_TEMPLATE:
+		schema_template(b);
+		break;
+	case SCHEMA_RECIPE:
+		schema_recipe(b);
+		break;
+	case SCHEMA_STEPS: {
+		AUTO_JSON *schema = steps_schema();
+
+		json_write(b, schema, 2);
+		buf_addc(b, '\n');
+		break;
+	}
+	}
+}
