@@ -99,7 +99,7 @@ bool prompts_check_file(const char *path, struct str cwd, struct report *r)
 
 struct preparation {
 	const struct prompts_ask *ask;
-	struct prompts_launch *l;
+	struct agents_launch *l;
 	struct placeholder_values values;
 	uint32_t names; /* in the agent's command */
 	struct report *r;
@@ -168,7 +168,7 @@ static bool not_found(struct preparation *p, struct str program)
 /* Before anything is started. The form of the command does not depend on the texts. */
 static bool find_programs(struct preparation *p)
 {
-	struct prompts_launch *l = p->l;
+	struct agents_launch *l = p->l;
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct str bin = p->values.at[PH_BIN], cwd = p->ask->cwd;
 	struct compiled c;
@@ -209,7 +209,7 @@ static bool give_file(struct preparation *p, enum prompt_placeholder name, const
 
 static bool give_files(struct preparation *p)
 {
-	struct prompts_launch *l = p->l;
+	struct agents_launch *l = p->l;
 	bool ok = true;
 
 	if (l->resolved.role_path.len)
@@ -222,7 +222,7 @@ static bool give_files(struct preparation *p)
 
 static bool resolve_texts(struct preparation *p)
 {
-	struct prompts_launch *l = p->l;
+	struct agents_launch *l = p->l;
 
 	bool ok = prompt_resolve(&(struct resolve_input){ .config = &l->config,
 					 .request = &p->ask->request,
@@ -248,14 +248,19 @@ static bool try_compile(struct preparation *p)
 	return compile_launch(p, &c, &ignored);
 }
 
-bool prompts_prepare(const struct prompts_ask *ask, struct prompts_launch *l, struct report *r)
+void prompt_date_now(struct buf *b)
+{
+	prompt_date(b, (int64_t)time(NULL));
+}
+
+bool prompts_prepare(const struct prompts_ask *ask, struct agents_launch *l, struct report *r)
 {
 	struct preparation p = { .ask = ask, .l = l, .r = r };
 
-	*l = (struct prompts_launch){ .role_file = TEMPORARY_NONE, .prompt_file = TEMPORARY_NONE };
+	*l = (struct agents_launch){ .role_file = TEMPORARY_NONE, .prompt_file = TEMPORARY_NONE };
 	if (!ask->dry)
 		(void)temporary_sweep();
-	prompt_date(&l->date, (int64_t)time(NULL));
+	prompt_date_now(&l->date);
 	l->cwd = arena_cstr(&l->arena, ask->cwd);
 	if (!prompts_load(&l->config, ask->cwd, ask->use_local, r) ||
 		!select_all(&l->config, &ask->request, &l->selection, r, &l->warnings))
@@ -281,7 +286,7 @@ bool prompts_prepare(const struct prompts_ask *ask, struct prompts_launch *l, st
 	return give_files(&p) && compile_launch(&p, &l->compiled, &l->warnings);
 }
 
-void prompts_done(struct prompts_launch *l)
+void prompts_done(struct agents_launch *l)
 {
 	temporary_delete(&l->role_file);
 	temporary_delete(&l->prompt_file);
@@ -293,11 +298,53 @@ void prompts_done(struct prompts_launch *l)
 	arena_done(&l->arena);
 }
 
+struct prompt_request prompt_request_of(const struct agents_request *q)
+{
+	static const enum prompt_mode modes[] = {
+		[AGENTS_START] = MODE_START,
+		[AGENTS_PROMPT] = MODE_PROMPT,
+		[AGENTS_LAUNCH_TASK] = MODE_TASK,
+	};
+
+	return (struct prompt_request){ .mode = modes[q->mode],
+		.task = q->task,
+		.instructions = q->instructions,
+		.text = q->text,
+		.agent = q->agent,
+		.role = q->role,
+		.model = q->model,
+		.no_role = q->no_role,
+		.contexts = q->contexts,
+		.context_count = q->context_count,
+		.stands = q->stands };
+}
+
+bool agents_prepare(const struct agents_request *q, struct agents_launch **ret, struct report *r)
+{
+	struct prompts_ask ask = { .request = prompt_request_of(q),
+		.cwd = q->cwd,
+		.use_local = true,
+		.dry = q->dry,
+		.io = q->captured ? PROMPTS_CAPTURED : PROMPTS_TERMINAL,
+		.kinds = IN_AGENT };
+
+	*ret = mem_new(struct agents_launch);
+	return prompts_prepare(&ask, *ret, r);
+}
+
+void agents_launch_free(struct agents_launch *l)
+{
+	if (!l)
+		return;
+	prompts_done(l);
+	free(l);
+}
+
 /* -- launching -----------------------------------------------------------------------------------
  */
 
 /* A file that has the prompt and no name. -1: standard input is inherited. -errno otherwise. */
-static int open_stdin(const struct prompts_launch *l)
+static int open_stdin(const struct agents_launch *l)
 {
 	if (!l->gives_stdin)
 		return -1;
@@ -312,13 +359,13 @@ static int open_stdin(const struct prompts_launch *l)
 	return fd;
 }
 
-bool prompts_may_replace(const struct prompts_launch *l)
+bool agents_launch_may_replace(const struct agents_launch *l)
 {
 	/* A shell that is killed leaves its programs behind: somebody has to end them. */
 	return l->compiled.form == FORM_DIRECT && !l->role_file.path && !l->prompt_file.path;
 }
 
-int prompts_replace(const struct prompts_launch *l)
+int agents_launch_replace(const struct agents_launch *l)
 {
 	struct arena a = ARENA_INIT;
 	int in = open_stdin(l);
@@ -338,7 +385,7 @@ int prompts_replace(const struct prompts_launch *l)
 	return error;
 }
 
-int prompts_wait(const struct prompts_launch *l)
+int agents_launch_wait(const struct agents_launch *l)
 {
 	struct arena a = ARENA_INIT;
 	int in = open_stdin(l);

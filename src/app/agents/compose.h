@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/agents.h"
 #include "prompts/compile.h"
 #include "prompts/resolve.h"
 #include "prompts/temporary.h"
@@ -25,7 +26,7 @@ struct prompts_ask {
 };
 
 /* An agent ready to be started, and what led to it. */
-struct prompts_launch {
+struct agents_launch {
 	struct arena arena;
 	struct config config;
 	struct selection selection;
@@ -43,16 +44,8 @@ struct prompts_launch {
 /* Fills `ret`, runs section commands and, unless it is dry, makes the temporary files. False with
  * issues added and no file left behind. To be ended in any case, when the agent has ended: that
  * deletes the files. */
-bool prompts_prepare(const struct prompts_ask *ask, struct prompts_launch *ret, struct report *r);
-void prompts_done(struct prompts_launch *l);
-
-/* Whether this process may become the agent: nothing has to be done after it. */
-bool prompts_may_replace(const struct prompts_launch *l);
-/* Becomes the agent. Returns only when that fails: -errno. */
-int prompts_replace(const struct prompts_launch *l);
-/* Starts it on this process's streams and waits: terminal.h. Its exit status, 128+n when a signal
- * ended it, or -errno when it could not be started. */
-int prompts_wait(const struct prompts_launch *l);
+bool prompts_prepare(const struct prompts_ask *ask, struct agents_launch *ret, struct report *r);
+void prompts_done(struct agents_launch *l);
 
 /* Loads the configuration as the commands that only look at it do: the global one and that of the
  * working directory. False with issues added, also when there is none at all. */
@@ -72,17 +65,10 @@ void prompts_check(struct str cwd, struct report *r, struct prompts_files *ret);
 /* The same for one of its files, `path` as the user called it; false: it is none, by its name. */
 bool prompts_check_file(const char *path, struct str cwd, struct report *r);
 
-/* -- telling -------------------------------------------------------------------------------------
- */
+/* What a host asks for in the words of prompts/. Borrows the texts. */
+struct prompt_request prompt_request_of(const struct agents_request *q);
+/* The date of a prompt that is made now. */
+void prompt_date_now(struct buf *b);
 
-/* The document of a dry run, with a newline. */
-void prompts_json(const struct prompts_launch *l, struct buf *b);
-/* For people: who was chosen and what became of the contexts. */
-void prompts_summary(const struct prompts_launch *l, bool verbose, struct buf *b);
-
-/* What is configured, a line each or as a document; one of it in full. */
-void prompts_list(const struct config *c, enum config_kind kind, bool json, struct buf *b);
-void prompts_show(const struct config_entry *e, bool json, struct buf *b);
-
-/* Runs a section command in the engine; `data` is a struct prompts_launch. */
+/* Runs a section command in the engine; `data` is a struct agents_launch. */
 section_run_fn prompts_run_section;

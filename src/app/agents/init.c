@@ -1,4 +1,4 @@
-#include "app/agents/init.h"
+#include "app/agents-init.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/program.h"
 #include "base/utf8.h"
+#include "prompts/config.h"
 #include "prompts/placeholders.h"
 
 /* Models change faster than this program: where an agent has a default of its own it is left to it.
@@ -236,4 +237,9 @@ bool init_write(const struct init_plan *p, struct init_told *told, struct report
 		told->kept_settings |= error && files[i].text == settings_text;
 	}
 	return true;
+}
+
+struct str init_directory(struct arena *a, struct str cwd, bool local)
+{
+	return local ? path_from(a, cwd, S(".start")) : config_global_dir(a, path_home(a));
 }

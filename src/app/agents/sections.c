@@ -122,7 +122,7 @@ static void listen_to_signals(struct loop *loop, struct section_run *s)
 bool prompts_run_section(void *data, const char *const *argv, const char *cwd, double timeout_s,
 	size_t max_output, struct buf *out, struct buf *why)
 {
-	struct prompts_launch *launch = data;
+	struct agents_launch *launch = data;
 	struct section_run s = { .argv = argv };
 	AUTO_REPORT issues = REPORT_INIT;
 	bool ok = false;

@@ -21,7 +21,7 @@ struct step_agents {
 	bool dry; /* nothing is written or run */
 	/* Of agents that may be running: their files are locked. */
 	VEC(struct temporary) files;
-	VEC(struct prompts_launch *) launches;
+	VEC(struct agents_launch *) launches;
 };
 
 struct step_agents *step_agents_new(const json_t *given, struct str cwd)
@@ -33,7 +33,7 @@ struct step_agents *step_agents_new(const json_t *given, struct str cwd)
 	return agents;
 }
 
-static void launch_free(struct prompts_launch *l)
+static void launch_free(struct agents_launch *l)
 {
 	prompts_done(l);
 	free(l);
@@ -310,7 +310,7 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 	size_t count = 0, i;
 	json_t *item;
 	AUTO_REPORT why = REPORT_INIT;
-	struct prompts_launch *l = mem_new(struct prompts_launch);
+	struct agents_launch *l = mem_new(struct agents_launch);
 
 	vec_push(&agents->launches, l);
 	terms = mem_alloc(sizeof(*terms) * (json_array_size(contexts) + 1));

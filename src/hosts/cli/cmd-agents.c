@@ -3,11 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/agents/init.h"
+#include "app/agents-init.h"
 #include "base/path.h"
 #include "base/program.h"
+#include "data/json-out.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
+#include "hosts/cli/prompt-text.h"
 
 /* -- looking -------------------------------------------------------------------------------------
  */
@@ -20,27 +22,32 @@ static const struct opt_set look_sets[] = {
 	COMMON_SET(struct look_opts),
 };
 
-static int look(struct cli *cli, enum config_kind kind, const struct look_opts *o, size_t count,
+static bool take_text(void *data, const struct agents_entry *entry)
+{
+	prompt_text_entry(entry, data);
+	return true;
+}
+
+static bool take_json(void *data, const struct agents_entry *entry)
+{
+	agents_entry_write(entry, &(struct json_out){ .b = data });
+	buf_addc(data, '\n');
+	return true;
+}
+
+static int look(struct cli *cli, enum agents_kind kind, const struct look_opts *o, size_t count,
 	const char *const *words)
 {
 	struct str cwd = { 0 }, stands;
-	struct config c = { 0 };
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF notes = BUF_INIT;
 
-	bool ok = prompt_directory(cli, o->common.dir, &cwd, &stands) &&
-		  prompts_load(&c, cwd, true, &cli->report);
-	if (ok && !count) {
-		prompts_list(&c, kind, o->common.json, &text);
-	} else if (ok) {
-		const struct config_entry *e =
-			names_find(&c, kind, str_of(words[0]), &notes, &cli->report);
-
-		ok = e != NULL;
-		if (e)
-			prompts_show(e, o->common.json, &text);
-	}
-	config_done(&c);
+	bool ok = prompt_directory(cli, o->common.dir, &cwd, &stands);
+	if (ok && !count)
+		ok = prompt_list(kind, cwd, o->common.json, &text, &cli->report);
+	else if (ok)
+		ok = agents_find(kind, cwd, str_of(words[0]), &notes,
+			o->common.json ? take_json : take_text, &text, &cli->report);
 	cli_say(buf_str(&notes));
 	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, o->common.json);
 }
@@ -63,10 +70,10 @@ static int look(struct cli *cli, enum config_kind kind, const struct look_opts *
 		.run = run_##name_,                                                            \
 	}
 
-LOOK_COMMAND(agents, KIND_AGENT, "one");
-LOOK_COMMAND(roles, KIND_ROLE, "one");
-LOOK_COMMAND(contexts, KIND_CONTEXT, "one");
-LOOK_COMMAND(tasks, KIND_TASK, "one");
+LOOK_COMMAND(agents, AGENTS_AGENT, "one");
+LOOK_COMMAND(roles, AGENTS_ROLE, "one");
+LOOK_COMMAND(contexts, AGENTS_CONTEXT, "one");
+LOOK_COMMAND(tasks, AGENTS_TASK, "one");
 
 /* -- init ----------------------------------------------------------------------------------------
  */
@@ -267,9 +274,7 @@ static int write_configuration(
 	const char *program = default_agent(cli, o, found, cwd, &examples);
 	if (!program)
 		return cli_refuse(cli, o->common.json);
-	struct str home = path_home(&cli->arena);
-	struct str dir = o->local ? path_from(&cli->arena, cwd, S(".start"))
-				  : config_global_dir(&cli->arena, home);
+	struct str dir = init_directory(&cli->arena, cwd, o->local);
 	struct init_plan plan = { .dir = arena_cstr(&cli->arena, dir),
 		.agents = (const struct known_agent *const *)found->list.at,
 		.agent_count = found->list.len,
@@ -281,12 +286,14 @@ static int write_configuration(
 		return cli_refuse(cli, o->common.json);
 	if (o->common.json) {
 		AUTO_BUF json = BUF_INIT;
+		struct json_out out = { .b = &json };
 
-		buf_adds(&json, "{\"ok\":true,\"directory\":");
-		json_write_str(&json, dir);
-		buf_adds(&json, ",\"default_agent\":");
-		json_write_str(&json, str_of(plan.default_agent));
-		buf_adds(&json, "}\n");
+		json_out_object(&out, NULL);
+		json_out_bool(&out, "ok", true);
+		json_out_str(&out, "directory", dir);
+		json_out_str(&out, "default_agent", str_of(plan.default_agent));
+		json_out_object_end(&out);
+		buf_addc(&json, '\n');
 		return cli_print(buf_str(&json));
 	}
 	add_advice(cli, &plan, program, cwd, &told, &text);

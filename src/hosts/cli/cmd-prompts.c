@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/agents/compose.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "data/json-out.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
 #include "hosts/cli/prompt-record.h"
+#include "hosts/cli/prompt-text.h"
 
 enum { TEXT_MAX = 16 << 20 }; /* of `prompt -` */
 
@@ -92,28 +93,23 @@ static bool read_text(struct cli *cli, size_t count, const char *const *words, s
 	return true;
 }
 
-static bool read_request(struct cli *cli, enum prompt_mode mode, const struct prompt_opts *o,
-	size_t count, const char *const *words, struct prompts_ask *ret)
+static bool read_request(struct cli *cli, enum agents_mode mode, const struct prompt_opts *o,
+	size_t count, const char *const *words, struct agents_request *q)
 {
-	struct prompt_request *q = &ret->request;
 	struct str *terms = arena_array(&cli->arena, struct str, o->contexts.len + 1);
 
 	for (size_t i = 0; i < o->contexts.len; i++)
 		terms[i] = str_of(o->contexts.at[i]);
-	*ret = (struct prompts_ask){ .use_local = true,
+	*q = (struct agents_request){ .mode = mode,
+		.agent = str_of(o->agent),
+		.role = str_of(o->role),
+		.model = str_of(o->model),
+		.no_role = o->no_role,
+		.contexts = terms,
+		.context_count = o->contexts.len,
 		.dry = o->dry_run,
-		.io = o->record && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-			      ? PROMPTS_CAPTURED
-			      : PROMPTS_TERMINAL,
-		.kinds = IN_AGENT,
-		.request = { .mode = mode,
-			.agent = str_of(o->agent),
-			.role = str_of(o->role),
-			.model = str_of(o->model),
-			.no_role = o->no_role,
-			.contexts = terms,
-			.context_count = o->contexts.len } };
-	if (!prompt_directory(cli, o->dir ? o->dir : o->dir_too, &ret->cwd, &q->stands))
+		.captured = o->record && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) };
+	if (!prompt_directory(cli, o->dir ? o->dir : o->dir_too, &q->cwd, &q->stands))
 		return false;
 	if (o->json && !o->dry_run && !o->record) {
 		report_error(&cli->report, (struct where){ 0 },
@@ -121,9 +117,9 @@ static bool read_request(struct cli *cli, enum prompt_mode mode, const struct pr
 		return report_hint(
 			&cli->report, "standard output is the agent's; leave --json out");
 	}
-	if (mode == MODE_PROMPT)
+	if (mode == AGENTS_PROMPT)
 		return read_text(cli, count, words, &q->text);
-	if (mode == MODE_TASK) {
+	if (mode == AGENTS_LAUNCH_TASK) {
 		q->task = str_of(words[0]);
 		q->instructions = joined(cli, count - 1, words + 1);
 		return true;
@@ -139,9 +135,10 @@ static bool read_request(struct cli *cli, enum prompt_mode mode, const struct pr
 /* -- the launch ----------------------------------------------------------------------------------
  */
 
-static void tell(const struct prompts_launch *l, const struct prompt_opts *o)
+static void tell(struct agents_launch *l, const struct prompt_opts *o)
 {
-	struct str level = config_setting_text(&l->config, "log_level");
+	const struct agents_choice choice = agents_launch_choice(l);
+	struct str level = choice.log_level;
 	bool quiet = o->quiet || (str_eq(level, S("quiet")) && !o->verbose && !o->debug);
 	bool verbose =
 		o->verbose || o->debug || str_eq(level, S("verbose")) || str_eq(level, S("debug"));
@@ -149,46 +146,50 @@ static void tell(const struct prompts_launch *l, const struct prompt_opts *o)
 
 	if (quiet)
 		return;
-	report_text(&l->warnings, REPORT_ALL, &text);
-	buf_add(&text, buf_str(&l->selection.notes));
-	prompts_summary(l, verbose, &text);
+	report_text(agents_launch_warnings(l), REPORT_ALL, &text);
+	buf_add(&text, choice.notes);
+	prompt_text_choice(&choice, verbose, &text);
 	if ((o->debug || str_eq(level, S("debug"))) && !o->dry_run)
-		buf_printf(&text, "command   %.*s\n", STR(l->compiled.display));
+		buf_printf(&text, "command   %.*s\n", STR(choice.command));
 	cli_say(buf_str(&text));
 }
 
-static int show(const struct prompts_launch *l, const struct prompt_opts *o)
+static int show(struct agents_launch *l, const struct prompt_opts *o)
 {
 	AUTO_BUF text = BUF_INIT;
 
 	if (o->json) {
-		prompts_json(l, &text);
+		agents_launch_write(l, &(struct json_out){ .b = &text });
 	} else {
 		tell(l, o);
-		buf_add(&text, l->compiled.display);
-		buf_addc(&text, '\n');
+		buf_add(&text, agents_launch_choice(l).command);
 	}
+	buf_addc(&text, '\n');
 	return cli_print(buf_str(&text));
 }
 
 /* What a recorded launch is called: its mode, or the task. */
-static struct str run_name(const struct prompts_launch *l, enum prompt_mode mode)
+static struct str run_name(struct agents_launch *l, enum agents_mode mode)
 {
-	if (mode == MODE_TASK && l->selection.task.name.len)
-		return l->selection.task.name;
-	return mode == MODE_PROMPT ? S("prompt") : S("start");
+	struct str task = agents_launch_choice(l).task;
+
+	if (mode == AGENTS_LAUNCH_TASK && task.len)
+		return task;
+	return mode == AGENTS_PROMPT ? S("prompt") : S("start");
 }
 
-static int launch(struct cli *cli, const struct prompts_launch *l, const struct prompt_opts *o,
-	enum prompt_mode mode)
+static int launch(struct cli *cli, struct agents_launch *l, const struct prompt_opts *o,
+	enum agents_mode mode)
 {
 	tell(l, o);
 	if (o->record)
 		return prompt_record(cli, l, run_name(l, mode), o->json);
-	int status = prompts_may_replace(l) ? prompts_replace(l) : prompts_wait(l);
+	int status =
+		agents_launch_may_replace(l) ? agents_launch_replace(l) : agents_launch_wait(l);
 	if (status >= 0)
 		return status;
-	report_error(&cli->report, (struct where){ 0 }, "cannot start '%s': %s", l->program,
+	report_error(&cli->report, (struct where){ 0 }, "cannot start '%.*s': %s",
+		STR(agents_launch_choice(l).program),
 		status == -E2BIG     ? "the arguments and environment are too long together"
 		: status == -ENOEXEC ? "not a program: a script needs a #! line"
 				     : strerror(-status));
@@ -201,40 +202,36 @@ static int launch(struct cli *cli, const struct prompts_launch *l, const struct 
 static int list_tasks(struct cli *cli, const struct prompt_opts *o)
 {
 	struct str cwd = { 0 }, stands;
-	struct config c = { 0 };
 	AUTO_BUF text = BUF_INIT;
 
 	bool ok = prompt_directory(cli, o->dir ? o->dir : o->dir_too, &cwd, &stands) &&
-		  prompts_load(&c, cwd, true, &cli->report);
-	if (ok)
-		prompts_list(&c, KIND_TASK, o->json, &text);
-	config_done(&c);
+		  prompt_list(AGENTS_TASK, cwd, o->json, &text, &cli->report);
 	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, o->json);
 }
 
-static int compose(struct cli *cli, enum prompt_mode mode, const struct prompt_opts *o,
+static int compose(struct cli *cli, enum agents_mode mode, const struct prompt_opts *o,
 	size_t count, const char *const *words)
 {
-	struct prompts_ask ask;
-	struct prompts_launch l = { .role_file = TEMPORARY_NONE, .prompt_file = TEMPORARY_NONE };
+	struct agents_request request;
+	struct agents_launch *l;
 	int status;
 
-	if (mode == MODE_TASK && !count)
+	if (mode == AGENTS_LAUNCH_TASK && !count)
 		return list_tasks(cli, o);
-	if (!read_request(cli, mode, o, count, words, &ask))
+	if (!read_request(cli, mode, o, count, words, &request))
 		return cli_refuse(cli, o->json);
-	if (prompts_prepare(&ask, &l, &cli->report)) {
-		status = o->dry_run ? show(&l, o) : launch(cli, &l, o, mode);
+	if (agents_prepare(&request, &l, &cli->report)) {
+		status = o->dry_run ? show(l, o) : launch(cli, l, o, mode);
 	} else {
 		AUTO_BUF text = BUF_INIT;
 
 		if (!o->json && !o->quiet)
-			report_text(&l.warnings, 1 << ISSUE_WARNING, &text);
+			report_text(agents_launch_warnings(l), 1 << ISSUE_WARNING, &text);
 		cli_say(buf_str(&text));
 		(void)cli_refuse(cli, o->json);
-		status = l.signal ? 128 + l.signal : 2;
+		status = agents_launch_signal(l) ? 128 + agents_launch_signal(l) : 2;
 	}
-	prompts_done(&l);
+	agents_launch_free(l);
 	return status;
 }
 
@@ -247,24 +244,24 @@ static int run_start_command(void *host, const struct command *c, const void *op
 {
 	(void)c;
 	if (count && strcmp(words[0], "prompt") == 0)
-		return compose(host, MODE_PROMPT, opts, count - 1, words + 1);
+		return compose(host, AGENTS_PROMPT, opts, count - 1, words + 1);
 	if (count && strcmp(words[0], "task") == 0)
-		return compose(host, MODE_TASK, opts, count - 1, words + 1);
-	return compose(host, MODE_START, opts, count, words);
+		return compose(host, AGENTS_LAUNCH_TASK, opts, count - 1, words + 1);
+	return compose(host, AGENTS_START, opts, count, words);
 }
 
 static int run_prompt(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	(void)c;
-	return compose(host, MODE_PROMPT, opts, count, words);
+	return compose(host, AGENTS_PROMPT, opts, count, words);
 }
 
 static int run_task(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	(void)c;
-	return compose(host, MODE_TASK, opts, count, words);
+	return compose(host, AGENTS_LAUNCH_TASK, opts, count, words);
 }
 
 const struct command cmd_start = {

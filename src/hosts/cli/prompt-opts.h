@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/agents/compose.h"
 #include "hosts/cli/cli.h"
 
 /* Options of the commands that launch an agent (prompts.md section 6). */

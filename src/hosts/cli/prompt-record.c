@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "app/agents/compose.h"
 #include "app/freeze.h"
 #include "base/file.h"
 #include "hosts/cli/launch-opts.h"
@@ -28,7 +29,7 @@ static struct str template_of(struct launch *l, const struct compiled *c)
 }
 
 /* The prompt becomes our standard input, and with it the agent's. */
-static bool give_prompt(struct cli *cli, const struct prompts_launch *p)
+static bool give_prompt(struct cli *cli, const struct agents_launch *p)
 {
 	AUTO_CLOSE int fd = file_temp();
 	int n = fd < 0 ? fd : fd_write_all(fd, buf_str(&p->resolved.prompt));
@@ -39,7 +40,7 @@ static bool give_prompt(struct cli *cli, const struct prompts_launch *p)
 }
 
 /* Our template deserves no warning; what led to it may. */
-static void give_warnings(const struct prompts_launch *p, struct graph *g)
+static void give_warnings(const struct agents_launch *p, struct graph *g)
 {
 	report_reset(&g->warnings);
 	vec_each (i, &p->warnings.issues)
@@ -47,7 +48,7 @@ static void give_warnings(const struct prompts_launch *p, struct graph *g)
 }
 
 static bool prepare(
-	struct cli *cli, const struct prompts_launch *p, struct str name, struct launch *l)
+	struct cli *cli, const struct agents_launch *p, struct str name, struct launch *l)
 {
 	struct str text = template_of(l, &p->compiled);
 
@@ -103,7 +104,7 @@ static void show_errors(struct launch *l)
 	cli_say(buf_str(&text));
 }
 
-int prompt_record(struct cli *cli, const struct prompts_launch *p, struct str name, bool json)
+int prompt_record(struct cli *cli, const struct agents_launch *p, struct str name, bool json)
 {
 	struct run_opts o = RUN_OPTS_DEFAULTS;
 	struct launch l = LAUNCH_INIT;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/agents/compose.h"
+#include "app/agents.h"
 #include "hosts/cli/cli.h"
 
 /* Launches the agent as a recorded run, named after `name` and the time. Returns the agent's exit
  * status, or 2 when nothing was started. */
-int prompt_record(struct cli *cli, const struct prompts_launch *p, struct str name, bool json);
+int prompt_record(struct cli *cli, const struct agents_launch *p, struct str name, bool json);

@@ -3,7 +3,7 @@
 #include "base/report.h"
 #include "base/vec.h"
 
-/* A first configuration: `roux init`. */
+/* A first configuration of prompts. */
 
 /* A program that answers prompts and how it is started. */
 struct known_agent {
@@ -22,6 +22,10 @@ struct found_agents {
 	VEC(const struct known_agent *) list;
 };
 void init_find_agents(struct found_agents *ret);
+
+/* Where the configuration of the user is, or with `local` that of the directory `cwd`. In the
+ * arena. */
+struct str init_directory(struct arena *a, struct str cwd, bool local);
 
 /* What to write. */
 struct init_plan {
