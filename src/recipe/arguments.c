@@ -6,11 +6,8 @@
 #include "base/near.h"
 #include "base/vec.h"
 #include "data/big.h"
+#include "recipe/fields.h"
 #include "template/braces.h"
-
-/* Values that roux itself adds to a recorded run (async-runs.md section 3). */
-static const char *const lifecycle[] = { "run_id", "state_dir", "actor_address", "default_room",
-	"communication_file" };
 
 /* What is known about a name while the graph is walked. */
 struct use {
@@ -48,8 +45,8 @@ static struct use *use_of(struct collecting *c, struct str name)
 /* roux itself gives the value. */
 static bool provided(struct str name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(lifecycle); i++)
-		if (str_eq(name, str_of(lifecycle[i])))
+	for (const char *const *n = lifecycle_names; *n; n++)
+		if (str_eq(name, str_of(*n)))
 			return true;
 	return false;
 }

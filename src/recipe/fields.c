@@ -30,3 +30,6 @@ const struct recipe_field recipe_fields[] = {
 };
 
 const size_t recipe_field_count = ARRAY_SIZE(recipe_fields);
+
+const char *const lifecycle_names[] = { "run_id", "state_dir", "actor_address", "default_room",
+	"communication_file", NULL };

@@ -12,3 +12,6 @@ struct recipe_field {
 
 extern const struct recipe_field recipe_fields[];
 extern const size_t recipe_field_count;
+
+/* Values that roux itself adds to a recorded run (async-runs.md section 3); ends with NULL. */
+extern const char *const lifecycle_names[];

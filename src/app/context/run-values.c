@@ -1,16 +1,15 @@
 #include "app/run.h"
 
+#include "recipe/fields.h"
+
 void run_add_unknown_values(json_t *values)
 {
-	static const char *const names[] = { "run_id", "state_dir", "actor_address", "default_room",
-		"communication_file" };
-
-	for (size_t i = 0; values && i < ARRAY_SIZE(names); i++) {
+	for (const char *const *n = lifecycle_names; values && *n; n++) {
 		AUTO_BUF text = BUF_INIT;
 
-		buf_printf(&text, "{%s}", names[i]);
-		if (!json_object_get(values, names[i]))
-			json_object_set_new(values, names[i], json_from_str(buf_str(&text)));
+		buf_printf(&text, "{%s}", *n);
+		if (!json_object_get(values, *n))
+			json_object_set_new(values, *n, json_from_str(buf_str(&text)));
 	}
 }
 
