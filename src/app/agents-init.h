@@ -46,5 +46,5 @@ struct init_told {
 };
 
 /* Writes the files that are not there yet; never changes one. False with issues added, also when
- * what it would write is no configuration that works. */
+ * what it would write does not work as a configuration. */
 bool init_write(const struct init_plan *p, struct init_told *told, struct report *r);

@@ -51,7 +51,7 @@ static bool note_directory(void *data, struct str id)
 	return true;
 }
 
-/* A run that was killed may have processes left that nobody looks after. */
+/* A run that was killed may have processes left without a supervisor. */
 static void examine_exited(struct ward *w, struct str id, bool news)
 {
 	struct arena *a = &w->x->arena;
@@ -116,7 +116,7 @@ static void examine_ledger(struct ward *w)
 			S("`roux doctor --rebuild` makes it anew from those that are there"));
 }
 
-/* Whoever can write there can put a run in the place of another. */
+/* A user who can write there can put a run in the place of another. */
 static void examine_modes(struct ward *w)
 {
 	static const char *const names[] = { "", "/runs" };

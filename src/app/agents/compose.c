@@ -361,7 +361,7 @@ static int open_stdin(const struct agents_launch *l)
 
 bool agents_launch_may_replace(const struct agents_launch *l)
 {
-	/* A shell that is killed leaves its programs behind: somebody has to end them. */
+	/* A shell that is killed leaves its programs behind: we have to end them. */
 	return l->compiled.form == FORM_DIRECT && !l->role_file.path && !l->prompt_file.path;
 }
 

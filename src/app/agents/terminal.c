@@ -122,7 +122,7 @@ static void on_signal(struct attended *a, const siginfo_t *info)
 	default:
 		break;
 	}
-	/* Somebody wants this process to end. What does not listen is ended all the same; a second
+	/* A signal asks this process to end. What does not listen is ended all the same; a second
 	 * signal does not wait. A terminal that is gone has told the agent itself. */
 	if (!typed) {
 		uint64_t now = clock_mono_ms();

@@ -3,7 +3,7 @@
 #include "steps/read/recipe.h"
 
 /* What is worth a warning about a step recipe and cannot be seen in its own file: agents that
- * nobody has configured, and the recipes that it calls by name. */
+ * are not configured, and the recipes that it calls by name. */
 struct steps_check {
 	const json_t *agents;      /* --agent: name → command; may be NULL */
 	const json_t *collections; /* name → directory; may be NULL */

@@ -66,7 +66,7 @@ bool prompt_directory(struct cli *cli, const char *dir, struct str *cwd, struct 
 	return report_hint(&cli->report, "--directory takes one that exists");
 }
 
-/* Words with one blank between them. */
+/* Words with one space between them. */
 static struct str joined(struct cli *cli, size_t count, const char *const *words)
 {
 	AUTO_BUF text = BUF_INIT;
