@@ -135,7 +135,7 @@ void frame_halt(struct frame *f, bool stop);
 void frame_take_input(struct frame *f);
 void frame_free(struct frame *f);
 
-/* group.c */
+/* parallel.c */
 void group_begin(struct frame *f);
 void group_child_ended(struct frame *f, struct frame *child);
 /* Starts the next child of a parallel group. */
