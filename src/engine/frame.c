@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/node-path.h"
-#include "engine/steps.h"
 #include "graph/settings.h"
 
 void outcome_done(struct outcome *o)
@@ -15,89 +13,91 @@ void outcome_done(struct outcome *o)
 	*o = (struct outcome){ 0 };
 }
 
+/* -- making and freeing --------------------------------------------------------------------------
+ */
+
+static const struct frame_ops *ops_of(const struct node *n)
+{
+	static const struct frame_ops *const of_templates[] = {
+		[NODE_COMMAND] = &command_ops,
+		[NODE_SEQUENCE] = &sequence_ops,
+		[NODE_PARALLEL] = &parallel_ops,
+		[NODE_EACH] = &sequence_ops,
+	};
+	static const struct frame_ops *const of_steps[] = {
+		[NODE_COMMAND] = &step_command_ops,
+		[NODE_SEQUENCE] = &stage_ops,
+		[NODE_EACH] = &rounds_ops,
+		[NODE_WHILE] = &rounds_ops,
+		[NODE_CALL] = &call_ops,
+		[NODE_GATE] = &gate_ops,
+		[NODE_WAIT] = &wait_ops,
+	};
+
+	if (n->step)
+		return n->each_parallel ? &parallel_rounds_ops : of_steps[n->kind];
+	return n->each_parallel ? &parallel_ops : of_templates[n->kind];
+}
+
 static void on_timer(struct timer *t);
 
 struct frame *frame_new(struct run *r, struct frame *up, const struct node *n, enum frame_role role,
-	uint64_t index, struct content *in, bool in_live)
+	uint64_t index, struct content *in, bool in_unread)
 {
 	struct frame *f = mem_new(struct frame);
 
 	f->run = r;
 	f->up = up;
 	f->node = n;
+	f->ops = ops_of(n);
 	f->role = role;
 	f->index = index;
 	f->in = content_ref(in);
-	f->in_live = in_live;
+	f->in_unread = in_unread;
 	f->timer.fire = on_timer;
-	f->attempts = 1;
+	f->tries.most = 1;
 	f->tolerated =
 		(up && up->tolerated) || (n->failure_stated && n->failure == FAILURE_CONTINUE);
-	f->root_index = f->failed_index = UINT64_MAX;
+	if (n->kind == NODE_SEQUENCE || n->kind == NODE_PARALLEL)
+		f->count = n->child_count;
 	list_init(&f->active);
-	if (up) {
-		f->copies = up->count;
+	if (up)
 		list_append(&up->active, &f->link);
-	}
 	return f;
 }
 
-void frame_free(struct frame *f)
+static void frame_free(struct frame *f)
 {
 	timer_stop(&f->timer);
 	list_remove(&f->link);
 	list_remove(&f->queued);
-	list_remove(&f->slot);
-	list_remove(&f->unfilled);
-	if (f->job)
-		job_free(f->job);
-	step_state_free(f);
+	list_remove(&f->waits);
+	if (f->ops->done)
+		f->ops->done(f);
+	json_decref(f->own_vars);
 	content_unref(f->in);
-	content_unref(f->flow);
-	content_unref(f->root_out);
-	join_unref(f->join);
 	outcome_done(&f->outcome);
 	free(f);
 }
 
-void frame_path(const struct frame *f, struct buf *b)
+void frame_next_child(struct frame *f, struct content *in, bool in_unread)
 {
-	if (!f->up) {
-		buf_add(b, node_root_path(f->node));
-		return;
-	}
-	AUTO_BUF up = BUF_INIT;
-	frame_path(f->up, &up);
-	switch (f->role) {
-	case FRAME_CHILD:
-		node_path_child(b, buf_str(&up), f->index);
-		break;
-	case FRAME_COPY:
-		node_path_copy(b, buf_str(&up), f->index);
-		break;
-	case FRAME_RECOVERY:
-		node_path_recover(b, buf_str(&up));
-		break;
-	}
+	bool copy = node_repeats(f->node);
+	uint64_t index = f->next++;
+
+	frame_begin(frame_new(f->run, f, f->node->children[copy ? 0 : index],
+		copy ? FRAME_COPY : FRAME_CHILD, index, in, in_unread));
 }
 
-uint64_t frame_number(const struct frame *f)
-{
-	uint64_t number = 0, weight = 1;
-
-	for (; f; f = f->up) {
-		number += weight * (MAX(f->attempt, (uint64_t)1) - 1);
-		weight *= MAX(f->attempts, (uint64_t)1);
-	}
-	return number + 1;
-}
+/* -- questions -----------------------------------------------------------------------------------
+ */
 
 bool frame_is_last(const struct frame *f)
 {
-	if (f->node->step)
-		return false; /* the output of a step recipe is a variable */
+	if (!f->ops->dialect->prints)
+		return false;
 	for (; f; f = f->up) {
-		if (f->attempts > 1 || f->role == FRAME_RECOVERY || node_joins(f->node))
+		if (f->tries.most > 1 || f->role == FRAME_RECOVERY || node_joins(f->node))
 			return false;
 		if (f->up && f->index + 1 < f->up->count)
 			return false;
@@ -113,6 +113,32 @@ bool frame_halted(const struct frame *f)
 	return false;
 }
 
+enum failure_scope failure_scope_own(const struct frame *child)
+{
+	/* The flags of copies stand on their body. */
+	const struct node *n = child->node->step ? child->node : node_body(child->node);
+
+	return MAX(child->outcome.carried, n->failure);
+}
+
+enum failure_scope failure_scope_of(const struct frame *f, const struct frame *child)
+{
+	return MAX(failure_scope_own(child), f->node->failure);
+}
+
+/* Whether its next attempt has been executed before, and need not be waited for. */
+static bool recorded(struct frame *f, uint64_t attempt)
+{
+	uint64_t now = f->tries.now;
+
+	if (!f->ops->recorded)
+		return false;
+	f->tries.now = attempt;
+	bool is = f->ops->recorded(f);
+	f->tries.now = now;
+	return is;
+}
+
 /* -- ending --------------------------------------------------------------------------------------
  */
 
@@ -123,7 +149,7 @@ static bool is_only(const struct frame *f)
 {
 	AUTO_BUF path = BUF_INIT;
 
-	if (!f->run->options.only.len || f->run->only_ended)
+	if (!f->run->options.only.len || f->run->ending.only)
 		return false;
 	frame_path(f, &path);
 	return str_eq(buf_str(&path), f->run->options.only);
@@ -134,32 +160,37 @@ static void end_run_with(struct frame *f)
 {
 	struct run *r = f->run;
 
-	r->only_ended = true;
-	r->outcome = f->outcome;
+	r->ending.only = true;
+	r->ending.outcome = f->outcome;
 	f->outcome = (struct outcome){ .halted = true, .code = 1 };
 	frame_halt(r->root, false);
+}
+
+static void root_ended(struct frame *f)
+{
+	struct run *r = f->run;
+
+	r->root = NULL;
+	if (r->ending.only)
+		return;
+	r->ending.outcome = f->outcome;
+	f->outcome = (struct outcome){ 0 };
+	r->ending.timed_out = f->timed_out;
 }
 
 /* Hands the outcome to the frame above. */
 static void deliver(struct frame *f)
 {
-	struct run *r = f->run;
 	struct frame *up = f->up;
 
 	if (up && is_only(f))
 		end_run_with(f);
-	if (!up && r->only_ended) {
-		r->root = NULL;
-	} else if (!up) {
-		r->outcome = f->outcome;
-		f->outcome = (struct outcome){ 0 };
-		r->root_timed_out = f->timed_out;
-		r->root = NULL;
-	} else if (f->role == FRAME_RECOVERY) {
+	if (!up)
+		root_ended(f);
+	else if (f->role == FRAME_RECOVERY)
 		recovery_ended(up, f);
-	} else {
-		group_child_ended(up, f);
-	}
+	else
+		up->ops->child_ended(up, f);
 	frame_free(f);
 }
 
@@ -178,14 +209,14 @@ static void end(struct frame *f)
 {
 	f->state = FRAME_ENDED;
 	timer_stop(&f->timer);
-	if (node_is_group(f->node) && f->attempt)
+	if (node_is_group(f->node) && f->tries.now)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_NODE_DONE,
-				.attempt = f->attempt,
+				.attempt = f->tries.now,
 				.end.ok = f->outcome.ok,
 				.end.outcome = how_ended(f),
 				.end.code = f->outcome.code,
-				.end.ms = loop_now(f->run->loop) - f->began_ms },
+				.end.ms = loop_now(f->run->loop) - f->tries.began_ms },
 			f);
 	schedule_call(f, deliver);
 }
@@ -194,14 +225,21 @@ void frame_end_halted(struct frame *f)
 {
 	outcome_done(&f->outcome);
 	f->outcome = (struct outcome){ .halted = true, .code = 1 };
-	f->outcome.untolerated = f->untolerated_before;
-	if (f->paced)
-		pace_ended(f, &f->outcome);
+	f->outcome.untolerated = f->tries.untolerated;
+	if (f->ops->abandoned)
+		f->ops->abandoned(f);
 	end(f);
 }
 
 /* -- attempts ------------------------------------------------------------------------------------
  */
+
+static void begin_group(struct frame *f)
+{
+	f->next = 0;
+	outcome_done(&f->outcome);
+	run_emit_frame(f->run, &(struct event){ .kind = EVENT_NODE_START, .count = f->count }, f);
+}
 
 static void attempt(struct frame *f)
 {
@@ -209,28 +247,19 @@ static void attempt(struct frame *f)
 		frame_end_halted(f);
 		return;
 	}
-	f->attempt++;
+	f->tries.now++;
 	f->state = FRAME_RUNNING;
 	f->timed_out = false;
-	f->began_ms = loop_now(f->run->loop);
-	f->failures_before = f->run->failures.total;
-	if (f->attempt > 1)
+	f->tries.began_ms = loop_now(f->run->loop);
+	f->tries.failed_before = f->run->failures.total;
+	if (f->tries.now > 1)
 		run_emit_frame(f->run,
-			&(struct event){ .kind = EVENT_NODE_RETRY, .attempt = f->attempt }, f);
-	f->finished = false;
-	if (f->node->kind == NODE_COMMAND) {
-		leaf_begin(f);
-		return;
-	}
-	/* A command's limit begins when it starts, a group's here. */
-	if (f->timeout_ms)
-		timer_start(f->run->loop, &f->timer, f->timeout_ms);
-	if (f->node->kind == NODE_GATE)
-		gate_begin(f);
-	else if (f->node->kind == NODE_WAIT)
-		wait_begin(f);
-	else
-		group_begin(f);
+			&(struct event){ .kind = EVENT_NODE_RETRY, .attempt = f->tries.now }, f);
+	if (f->tries.limit_ms && !f->ops->late_limit)
+		timer_start(f->run->loop, &f->timer, f->tries.limit_ms);
+	if (node_is_group(f->node))
+		begin_group(f);
+	f->ops->begin(f);
 }
 
 static void on_timer(struct timer *t)
@@ -248,61 +277,90 @@ static void on_timer(struct timer *t)
 /* An earlier failure does not count once a later attempt has succeeded. */
 static void succeeded(struct frame *f)
 {
-	if (f->attempt < 2)
+	if (f->tries.now < 2)
 		return;
 	AUTO_BUF path = BUF_INIT;
 	frame_path(f, &path);
-	failures_tolerate(&f->run->failures, buf_str(&path), f->failures_before);
-	f->untolerated_before = 0;
+	failures_tolerate(&f->run->failures, buf_str(&path), f->tries.failed_before);
+	f->tries.untolerated = 0;
 }
 
 static void recover(struct frame *f)
 {
 	f->state = FRAME_RECOVERING;
 	f->timed_out = false; /* its limit is each attempt's, and not the recovery's */
-	schedule_call(
-		frame_new(f->run, f, f->node->recover, FRAME_RECOVERY, 0, f->outcome.out, false),
-		frame_enter);
+	frame_begin(
+		frame_new(f->run, f, f->node->recover, FRAME_RECOVERY, 0, f->outcome.out, false));
 }
 
-/* Steps are tried again after a while. What has been tried before is not waited for. */
-static void pause_before_retry(struct frame *f)
+static void delay_attempt(struct frame *f, uint64_t ms)
 {
-	uint64_t ms = step_pause(f->node->step, f->attempt);
-
-	run_emit_frame(f->run,
-		&(struct event){
-			.kind = EVENT_STEP_RETRY, .attempt = f->attempt + 1, .step.ms = ms },
-		f);
-	f->attempt++;
-	bool recorded = leaf_recorded(f);
-	f->attempt--;
-	if (!ms || recorded || !f->run->executing) {
-		schedule_call(f, attempt);
-		return;
-	}
 	f->state = FRAME_DELAYED;
 	timer_start(f->run->loop, &f->timer, ms);
 }
 
-/* A branch in which every step was skipped hands its input on. While that is still coming, the join
+/* After a while, where the dialect wants one; what has been tried before is not waited for. */
+static void try_again(struct frame *f)
+{
+	const struct frame_dialect *d = f->ops->dialect;
+	uint64_t ms = d->retry ? d->retry(f) : 0;
+
+	if (!ms || !f->run->executing || recorded(f, f->tries.now + 1))
+		schedule_call(f, attempt);
+	else
+		delay_attempt(f, ms);
+}
+
+/* A branch in which every node was skipped hands its input on. While that is still coming, the join
  * has to wait for its end. */
 static bool wait_for_input(struct frame *f)
 {
-	if (!f->outcome.ok || !f->outcome.live || !f->up || !node_joins(f->up->node))
+	if (!f->outcome.ok || !f->outcome.unread || !f->up || !node_joins(f->up->node))
 		return false;
-	f->state = FRAME_TAKING;
-	list_append(&f->run->taking, &f->slot);
+	f->state = FRAME_WAITS_FOR_STDIN;
+	list_append(&f->run->waits_for_stdin, &f->waits);
 	live_collect(f->run->live);
 	return true;
 }
 
 void frame_take_input(struct frame *f)
 {
-	list_remove(&f->slot);
-	f->outcome.live = false;
+	list_remove(&f->waits);
+	f->outcome.unread = false;
 	f->outcome.out = live_content(f->run->live);
 	end(f);
+}
+
+/* What the time limit of a group makes of its outcome. */
+static void limit_reached(struct frame *f)
+{
+	struct outcome *o = &f->outcome;
+
+	o->ok = o->halted = false;
+	o->timed_out = true;
+	o->carried = FAILURE_CONTINUE;
+	o->code = f->ops->dialect->limit_code;
+	o->failure = 0;
+	buf_reset(&f->run->ending.limit_path);
+	frame_path(f, &f->run->ending.limit_path);
+	content_unref(o->err);
+	o->err = NULL;
+}
+
+static void attempts_over(struct frame *f)
+{
+	struct outcome *o = &f->outcome;
+
+	if (!o->ok && !o->halted && f->tries.most > 1 && f->node->kind == NODE_CALL) {
+		buf_reset(&f->run->ending.retried_path);
+		frame_path(f, &f->run->ending.retried_path);
+		o->retried = true;
+	}
+	o->untolerated += f->tries.untolerated;
+	if (f->ops->dialect->finish)
+		f->ops->dialect->finish(f);
+	if (!wait_for_input(f))
+		end(f);
 }
 
 void frame_attempt_done(struct frame *f, struct outcome *o)
@@ -311,47 +369,27 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 	outcome_done(&f->outcome);
 	f->outcome = *o;
 	*o = (struct outcome){ 0 };
-	if (f->timed_out && node_is_group(f->node)) {
-		f->outcome.ok = f->outcome.halted = false;
-		f->outcome.timed_out = true;
-		f->outcome.carried = FAILURE_CONTINUE;
-		f->outcome.code = f->node->step ? 124 : 1;
-		f->outcome.failure = 0;
-		buf_reset(&f->run->limit_path);
-		frame_path(f, &f->run->limit_path);
-		content_unref(f->outcome.err);
-		f->outcome.err = NULL;
-	}
-	/* Stopped for its own sake (its limit, a failure it catches) it may go on; for another's
-	 * not. */
+	if (f->timed_out && node_is_group(f->node))
+		limit_reached(f);
+	/* Stopped for its own sake (its limit, a failure it catches) it may be tried again; for
+	 * another's not. */
 	bool own = !f->up || !frame_halted(f->up);
-	bool again = !f->outcome.ok && f->attempt < f->attempts && own && !f->run->stopping &&
-		     !(f->outcome.halted && !f->halted) && !f->outcome.no_retry;
-	f->halted = f->halted && (!again || f->run->stopping);
+	bool again = !f->outcome.ok && f->tries.now < f->tries.most && own &&
+		     !run_stopping(f->run) && !(f->outcome.halted && !f->halted) &&
+		     !f->outcome.no_retry;
+	f->halted = f->halted && (!again || run_stopping(f->run));
 	if (f->outcome.ok)
 		succeeded(f);
-	if (!f->outcome.ok && !f->outcome.halted && !again && f->attempts > 1 &&
-		f->node->kind == NODE_CALL) {
-		buf_reset(&f->run->retried_path);
-		frame_path(f, &f->run->retried_path);
-		f->outcome.retried = true;
-	}
 	if (!again) {
-		f->outcome.untolerated += f->untolerated_before;
-		if (f->node->step)
-			step_finish(f);
-		if (!wait_for_input(f))
-			end(f);
+		attempts_over(f);
 		return;
 	}
-	f->untolerated_before += f->outcome.untolerated;
+	f->tries.untolerated += f->outcome.untolerated;
 	f->state = FRAME_QUEUED;
 	if (f->node->recover)
 		recover(f);
-	else if (f->node->step)
-		pause_before_retry(f);
 	else
-		schedule_call(f, attempt);
+		try_again(f);
 }
 
 /* Its output is thrown away; a failure ends the attempts, under the node's own scope unless the
@@ -362,10 +400,10 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 	const struct node *n = node_body(recovery->node);
 	bool stated = n->failure_stated;
 
-	f->untolerated_before += o->untolerated;
+	f->tries.untolerated += o->untolerated;
 	/* It may be the one that has stopped everything. */
 	bool reached = !o->ok && !o->halted && stated && n->failure == FAILURE_ROOT;
-	if (f->run->stopping || (!reached && f->up && frame_halted(f->up))) {
+	if (run_stopping(f->run) || (!reached && f->up && frame_halted(f->up))) {
 		frame_end_halted(f);
 		return;
 	}
@@ -382,7 +420,7 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 	*o = (struct outcome){ 0 };
 	join_list_done(&f->outcome.joins);
 	f->outcome.joins = joins;
-	f->outcome.untolerated = f->untolerated_before;
+	f->outcome.untolerated = f->tries.untolerated;
 	f->outcome.carried = stated ? MAX(f->outcome.carried, n->failure) : FAILURE_CONTINUE;
 	if (f->outcome.carried == FAILURE_ROOT && f->up)
 		frame_fail_root(f->up);
@@ -392,84 +430,49 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 /* -- entering ------------------------------------------------------------------------------------
  */
 
-static bool settings(struct frame *f)
+bool frame_settings(struct frame *f, uint64_t *delay_ms)
 {
 	const struct node *n = f->node;
 	struct report *r = &f->run->issues;
-	uint64_t delay_ms = 0;
+	struct tries *t = &f->tries;
 
-	if (!setting_resolve(&n->delay_ms, "delay", SETTING_MS, f->scope, &delay_ms, r) ||
-		!setting_resolve(
-			&n->timeout_ms, "timeout", SETTING_MS, f->scope, &f->timeout_ms, r) ||
-		!setting_resolve(&n->retry, "retry", SETTING_ATTEMPTS, f->scope, &f->attempts, r))
-		return false;
-	if (n->kind == NODE_EACH && !n->step && !count_resolve(&n->count, f->scope, &f->count, r))
-		return false;
-	/* What has been executed before is not waited for again. */
-	if (delay_ms && !leaf_recorded(f)) {
-		f->state = FRAME_DELAYED;
-		timer_start(f->run->loop, &f->timer, delay_ms);
-	} else {
-		schedule_call(f, attempt);
-	}
-	return true;
+	*delay_ms = 0;
+	return setting_resolve(&n->delay_ms, "delay", SETTING_MS, f->scope, delay_ms, r) &&
+	       setting_resolve(&n->timeout_ms, "timeout", SETTING_MS, f->scope, &t->limit_ms, r) &&
+	       setting_resolve(&n->retry, "retry", SETTING_ATTEMPTS, f->scope, &t->most, r);
 }
 
-static void skip(struct frame *f)
+void frame_delay(struct frame *f, uint64_t delay_ms)
 {
-	if (f->node->step)
-		step_skip(f);
+	if (delay_ms && !recorded(f, f->tries.now))
+		delay_attempt(f, delay_ms);
+	else
+		schedule_call(f, attempt);
+}
+
+void frame_skip(struct frame *f)
+{
+	if (f->ops->dialect->skipped)
+		f->ops->dialect->skipped(f);
 	run_emit_frame(f->run, &(struct event){ .kind = EVENT_NODE_SKIPPED }, f);
 	f->outcome = (struct outcome){
-		.ok = true, .skipped = true, .live = f->in_live, .out = content_ref(f->in)
+		.ok = true, .skipped = true, .unread = f->in_unread, .out = content_ref(f->in)
 	};
 	end(f);
 }
 
-static void enter_step(struct frame *f, const struct scope *up)
+static void enter(struct frame *f)
 {
-	const struct node *n = f->node;
-	bool runs = true;
-
-	f->scope = step_scope(f, up);
-	step_enter(f);
-	if (n->when && !text_decide(n->when, f->scope, &runs, &f->run->issues)) {
-		step_mistake(f);
-		return;
-	}
-	enum loop_open open = runs && (n->kind == NODE_EACH || n->kind == NODE_WHILE) ? loop_open(f)
-										      : LOOP_BEGINS;
-	if (!runs || open == LOOP_EMPTY)
-		skip(f);
-	else if (open == LOOP_MISTAKE || !settings(f))
-		step_mistake(f);
+	f->tries.entered_ms = loop_now(f->run->loop);
+	if (f->up && frame_halted(f->up))
+		frame_end_halted(f);
+	else
+		f->ops->dialect->enter(f, f->up ? f->up->scope : &f->run->scope);
 }
 
-void frame_enter(struct frame *f)
+void frame_begin(struct frame *f)
 {
-	const struct node *n = f->node;
-	const struct scope *up = f->up ? f->up->scope : &f->run->scope;
-	bool runs;
-
-	f->entered_ms = loop_now(f->run->loop);
-	if (f->up && frame_halted(f->up)) {
-		frame_end_halted(f);
-		return;
-	}
-	if (n->step) {
-		enter_step(f, up);
-		return;
-	}
-	f->scope = f->role == FRAME_COPY
-			   ? plan_enter_copy(n, up, (int64_t)f->index, (int64_t)f->copies, &f->room)
-			   : plan_enter(n, up, &f->room);
-	bool ok = plan_guard(n, f->scope, &runs, &f->run->issues);
-	if (ok && !runs) {
-		skip(f);
-	} else if (!ok || !settings(f)) {
-		run_fail(f->run, RUN_INVALID);
-		frame_end_halted(f);
-	}
+	schedule_call(f, enter);
 }
 
 /* -- stopping ------------------------------------------------------------------------------------
@@ -478,9 +481,9 @@ void frame_enter(struct frame *f)
 void frame_fail_root(struct frame *f)
 {
 	/* The nearest frame that can still try again catches it. A recovery is a world of its own:
-	 * only when its author wrote "root" does its failure go on, past the attempts of its owner.
-	 * And what the limit of a group has ended is the group's failure. */
-	while (f->up && f->attempt >= f->attempts && !f->timed_out) {
+	 * only when its author wrote "root" does its failure reach further, past the attempts of
+	 * its owner. And what the limit of a group has ended is the group's failure. */
+	while (f->up && f->tries.now >= f->tries.most && !f->timed_out) {
 		if (f->role == FRAME_RECOVERY) {
 			if (!node_body(f->node)->failure_stated || !f->up->up)
 				break;
@@ -491,13 +494,6 @@ void frame_fail_root(struct frame *f)
 	frame_halt(f, false);
 }
 
-/* A pause, alone or between rounds, is over at once. */
-static void stop_waiting(struct frame *f)
-{
-	timer_stop(&f->steps->pause);
-	f->steps->pause.fire(&f->steps->pause);
-}
-
 static void halt_below(struct frame *f, bool stop)
 {
 	list_each_safe (link, &f->active)
@@ -505,19 +501,14 @@ static void halt_below(struct frame *f, bool stop)
 	switch (f->state) {
 	case FRAME_DELAYED:
 	case FRAME_WAITING:
-	case FRAME_TAKING:
+	case FRAME_WAITS_FOR_STDIN:
 		timer_stop(&f->timer);
-		list_remove(&f->slot);
+		list_remove(&f->waits);
 		frame_end_halted(f);
 		break;
 	case FRAME_RUNNING:
-		if (f->job && stop)
-			job_stop(f->job);
-		list_remove(&f->unfilled);
-		if (node_joins(f->node))
-			schedule_call(f, group_settle);
-		else if (f->steps && timer_running(&f->steps->pause))
-			stop_waiting(f);
+		if (f->ops->halt)
+			f->ops->halt(f, stop);
 		break;
 	case FRAME_QUEUED:
 	case FRAME_RECOVERING:
@@ -530,4 +521,12 @@ void frame_halt(struct frame *f, bool stop)
 {
 	f->halted = true;
 	halt_below(f, stop);
+}
+
+void frame_kill(struct frame *f)
+{
+	list_each_safe (link, &f->active)
+		frame_kill(list_entry(link, struct frame, link));
+	if (f->ops->kill)
+		f->ops->kill(f);
 }

@@ -3,8 +3,8 @@
 
 #include "engine/steps.h"
 
-/* Agents are slow and guarded by limits of others: at most so many at once, a pause after each, and
- * a longer one after somebody said "rate limit" (step-recipes.md section 12). */
+/* Agents are slow and limited by those who serve them: at most so many at once, a pause after each,
+ * and a longer one after an agent said "rate limit" (step-recipes.md section 12). */
 
 static const struct step_graph *limits(const struct run *r)
 {
@@ -15,27 +15,27 @@ static void next(struct run *r);
 
 static void on_due(struct timer *t)
 {
-	next(container_of(t, struct run, pace_timer));
+	next(container_of(t, struct run, pace.timer));
 }
 
 static void next(struct run *r)
 {
 	const struct step_graph *g = limits(r);
 
-	while (!list_empty(&r->paced)) {
+	while (!list_empty(&r->pace.waiting)) {
 		uint64_t now = loop_now(r->loop);
 
-		if (g->max_concurrent && r->agents_running >= g->max_concurrent)
+		if (g->max_concurrent && r->pace.running >= g->max_concurrent)
 			return;
-		if (now < r->pace_until_ms) {
-			r->pace_timer.fire = on_due;
-			timer_start(r->loop, &r->pace_timer, r->pace_until_ms - now);
+		if (now < r->pace.until_ms) {
+			r->pace.timer.fire = on_due;
+			timer_start(r->loop, &r->pace.timer, r->pace.until_ms - now);
 			return;
 		}
-		struct frame *f = list_entry(r->paced.next, struct frame, slot);
-		list_remove(&f->slot);
-		r->agents_running++;
-		f->paced = true;
+		struct frame *f = list_entry(r->pace.waiting.next, struct frame, waits);
+		list_remove(&f->waits);
+		r->pace.running++;
+		f->leaf.paced = true;
 		schedule_command(f);
 	}
 }
@@ -44,8 +44,8 @@ bool pace_charge(struct frame *f, uint64_t count)
 {
 	const struct step_call *call = step_call_of(f);
 
-	f->run->agents += count;
-	if (f->run->agents <= call->max_agents)
+	f->run->pace.started += count;
+	if (f->run->pace.started <= call->max_agents)
 		return true;
 	report_error(&f->run->issues, place_where(f->node->place),
 		"step '%.*s': more than max_total_steps (%" PRIu64 ") agent steps",
@@ -55,7 +55,7 @@ bool pace_charge(struct frame *f, uint64_t count)
 
 void pace_want(struct frame *f)
 {
-	list_append(&f->run->paced, &f->slot);
+	list_append(&f->run->pace.waiting, &f->waits);
 	next(f->run);
 }
 
@@ -79,14 +79,14 @@ static void adapt(struct run *r, const struct outcome *o)
 	if (!g->backoff)
 		return;
 	if (o->ok) {
-		if (r->pace_backoff_ms && ++r->pace_successes >= g->backoff_reset)
-			r->pace_backoff_ms = 0;
+		if (r->pace.backoff_ms && ++r->pace.successes >= g->backoff_reset)
+			r->pace.backoff_ms = 0;
 	} else if (says_limited(o)) {
-		double raised = r->pace_backoff_ms ? (double)r->pace_backoff_ms * g->backoff_factor
+		double raised = r->pace.backoff_ms ? (double)r->pace.backoff_ms * g->backoff_factor
 						   : (double)g->backoff_initial_ms;
 
-		r->pace_backoff_ms = (uint64_t)MIN(raised, (double)g->backoff_max_ms);
-		r->pace_successes = 0;
+		r->pace.backoff_ms = (uint64_t)MIN(raised, (double)g->backoff_max_ms);
+		r->pace.successes = 0;
 	}
 }
 
@@ -94,11 +94,11 @@ void pace_ended(struct frame *f, const struct outcome *o)
 {
 	struct run *r = f->run;
 
-	if (!f->paced)
+	if (!f->leaf.paced)
 		return;
-	f->paced = false;
-	r->agents_running--;
+	f->leaf.paced = false;
+	r->pace.running--;
 	adapt(r, o);
-	r->pace_until_ms = loop_now(r->loop) + MAX(limits(r)->min_delay_ms, r->pace_backoff_ms);
+	r->pace.until_ms = loop_now(r->loop) + MAX(limits(r)->min_delay_ms, r->pace.backoff_ms);
 	next(r);
 }

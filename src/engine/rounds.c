@@ -24,35 +24,32 @@ static bool too_many(struct frame *f, size_t count)
 		&f->run->issues, "raise max_iterations, or loop over a part of the list");
 }
 
-enum loop_open loop_open(struct frame *f)
+static enum frame_open open_list(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
-	struct step_state *st = step_state(f);
+	struct rounds *st = &f->rounds;
 
 	if (f->node->kind != NODE_EACH)
-		return LOOP_BEGINS;
+		return OPEN_BEGINS;
 	st->list = s->ops->list(f->node, f->scope, &f->run->issues);
 	if (!st->list)
-		return LOOP_MISTAKE;
+		return OPEN_MISTAKE;
 	f->count = json_array_size(st->list);
 	if (f->count > s->max_rounds) {
 		(void)too_many(f, f->count);
-		return LOOP_MISTAKE;
+		return OPEN_MISTAKE;
 	}
 	/* All of them or none: half a round of agents has cost something and is worth nothing. */
 	if (f->node->each_parallel && f->node->children[0]->step->agent &&
 		!pace_charge(f, f->count))
-		return LOOP_MISTAKE;
+		return OPEN_MISTAKE;
 	if (f->count)
-		return LOOP_BEGINS;
+		return OPEN_BEGINS;
 	if (s->collect.len)
 		json_object_setn_new_nocheck(
 			scope_vars(f->scope), s->collect.p, s->collect.len, json_array());
-	return LOOP_EMPTY;
+	return OPEN_EMPTY;
 }
-
-static void next_round(struct frame *f);
-static void on_pause(struct timer *t);
 
 static bool open_record(struct frame *f)
 {
@@ -69,33 +66,19 @@ static bool open_record(struct frame *f)
 	return false;
 }
 
-void loop_begin(struct frame *f)
+/* Of every attempt. False: it could not be recorded, and has ended. */
+static bool begin(struct frame *f)
 {
-	const struct step_node *s = f->node->step;
-	struct step_state *st = step_state(f);
+	struct rounds *st = &f->rounds;
 
-	st->pause.fire = on_pause;
-	st->owner = f;
 	st->over = st->failed = st->cut_short = st->retried = st->kept = false;
 	st->failure = 0;
 	st->due_ms = 0;
 	json_decref(st->results);
 	json_decref(st->last);
-	st->results = s->collect.len ? json_array() : NULL;
+	st->results = f->node->step->collect.len ? json_array() : NULL;
 	st->last = NULL;
-	if (f->node->kind == NODE_EACH && !f->node->each_parallel) {
-		json_decref(st->saved);
-		st->saved = json_incref(json_object_getn(scope_vars(f->scope), s->as.p, s->as.len));
-	}
-	if (!open_record(f))
-		return;
-	if (f->node->each_parallel) {
-		for (size_t i = 0; st->results && i < f->count; i++)
-			json_array_append_new(st->results, json_null());
-		schedule_children(f);
-		return;
-	}
-	next_round(f);
+	return open_record(f);
 }
 
 /* -- closing -------------------------------------------------------------------------------------
@@ -127,8 +110,8 @@ static void restore(struct frame *f)
 	} else if (f->node->kind == NODE_WHILE) {
 		json_object_del(vars, "_loop_index");
 		json_object_del(vars, "_loop_iteration");
-	} else if (f->steps->saved) {
-		json_object_setn_nocheck(vars, s->as.p, s->as.len, f->steps->saved);
+	} else if (f->rounds.saved) {
+		json_object_setn_nocheck(vars, s->as.p, s->as.len, f->rounds.saved);
 	} else if (!f->node->each_parallel) {
 		json_object_deln(vars, s->as.p, s->as.len);
 	}
@@ -137,7 +120,7 @@ static void restore(struct frame *f)
 static void keep_results(struct frame *f, struct outcome *o)
 {
 	const struct step_node *s = f->node->step;
-	struct step_state *st = f->steps;
+	struct rounds *st = &f->rounds;
 
 	if (s->collect.len) {
 		o->value = json_incref(st->results);
@@ -156,9 +139,9 @@ static void close_record(struct frame *f)
 
 	if (!r || f->node->step->checkpoints)
 		return;
-	if (f->steps->kept)
+	if (f->rounds.kept)
 		return;
-	f->steps->kept = true;
+	f->rounds.kept = true;
 	int n = r->ops->close(r, path_of(f, &path));
 	if (n < 0)
 		run_abort(f->run, "cannot record a loop", -n);
@@ -167,13 +150,13 @@ static void close_record(struct frame *f)
 void loop_keep_rounds(struct frame *f)
 {
 	for (; f; f = f->up)
-		if (f->node->step && node_repeats(f->node))
+		if (node_repeats(f->node))
 			close_record(f);
 }
 
 static void loop_over(struct frame *f, bool halted)
 {
-	struct step_state *st = f->steps;
+	struct rounds *st = &f->rounds;
 	struct outcome o = { .ok = !halted && !st->failed,
 		.halted = halted,
 		.partial = f->outcome.partial && !st->failed,
@@ -193,12 +176,13 @@ static void loop_over(struct frame *f, bool halted)
 	if (!halted) {
 		if (step_listed(f))
 			json_object_deln(
-				f->run->rounds, f->node->step->id.p, f->node->step->id.len);
+				f->run->book.rounds, f->node->step->id.p, f->node->step->id.len);
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_LOOP_COMPLETE, .step.number = f->next }, f);
 		if (step_listed(f) && (f->node->step->collect.len || f->node->step->output.len))
-			f->run->last_output = f->node->step->collect.len ? f->node->step->collect
-									 : f->node->step->output;
+			f->run->book.last_output = f->node->step->collect.len
+							   ? f->node->step->collect
+							   : f->node->step->output;
 	}
 	frame_attempt_done(f, &o);
 }
@@ -208,17 +192,95 @@ static void loop_over(struct frame *f, bool halted)
 
 static void start_round(struct frame *f)
 {
-	uint64_t index = f->next++;
-	struct frame *child =
-		frame_new(f->run, f, f->node->children[0], FRAME_COPY, index, NULL, false);
+	uint64_t index = f->next;
 
+	frame_next_child(f, NULL, false);
 	if (step_listed(f))
-		json_object_setn_new_nocheck(f->run->rounds, f->node->step->id.p,
+		json_object_setn_new_nocheck(f->run->book.rounds, f->node->step->id.p,
 			f->node->step->id.len, json_integer((json_int_t)f->next));
 	run_emit_frame(
 		f->run, &(struct event){ .kind = EVENT_LOOP_ITERATION, .step.number = index }, f);
-	schedule_call(child, frame_enter);
 }
+
+/* Whether all its rounds are done, whatever else happens. */
+static bool complete(const struct frame *f)
+{
+	return f->rounds.over || (f->node->kind == NODE_EACH && f->next == f->count);
+}
+
+/* Takes the value as the result of the last round, if it is. */
+static void keep_last(struct frame *f, uint64_t index, json_t *value)
+{
+	struct rounds *st = &f->rounds;
+
+	if (st->last && index < st->last_index) {
+		json_decref(value);
+		return;
+	}
+	json_decref(st->last);
+	st->last = value;
+	st->last_index = index;
+}
+
+static void keep_round(struct frame *f, struct frame *child)
+{
+	struct rounds *st = &f->rounds;
+	json_t *value = child->outcome.value ? json_incref(child->outcome.value) : json_null();
+
+	if (st->results && f->node->each_parallel)
+		json_array_set(st->results, child->index, value);
+	else if (st->results)
+		json_array_append(st->results, value);
+	keep_last(f, child->index, value);
+	if (f->node->kind == NODE_WHILE && f->node->step->output.len)
+		step_set(f, f->node->step->output, json_incref(st->last));
+}
+
+/* A round has failed. */
+static void note_failure(struct frame *f, const struct outcome *o)
+{
+	struct rounds *st = &f->rounds;
+
+	run_emit_frame(
+		f->run, &(struct event){ .kind = EVENT_ITERATION_FAILED, .step.code = o->code }, f);
+	if (f->node->step->on_error == STEP_FAILURE_CONTINUE)
+		return;
+	if (!st->failed) {
+		st->code = o->code;
+		st->failure = o->failure;
+		st->no_retry = o->no_retry;
+	}
+	st->retried |= o->retried;
+	st->failed = true;
+}
+
+/* Of any loop. */
+static void round_ended(struct frame *f, struct frame *child)
+{
+	const struct outcome *o = &child->outcome;
+
+	f->outcome.untolerated += o->untolerated;
+	f->rounds.cut_short |= o->halted;
+	if (o->halted)
+		return;
+	keep_round(f, child);
+	if (!o->ok)
+		note_failure(f, o);
+	if (o->partial)
+		f->outcome.partial = f->rounds.over = true;
+}
+
+static void done(struct frame *f)
+{
+	timer_stop(&f->rounds.pause);
+	json_decref(f->rounds.list);
+	json_decref(f->rounds.results);
+	json_decref(f->rounds.last);
+	json_decref(f->rounds.saved);
+}
+
+/* -- one after the other -------------------------------------------------------------------------
+ */
 
 /* 1: another round, 0: none, -1: a mistake of the author. */
 static int wants_round(struct frame *f)
@@ -226,7 +288,7 @@ static int wants_round(struct frame *f)
 	const struct step_node *s = f->node->step;
 	bool go = false, mistake = false;
 
-	if (f->steps->over)
+	if (f->rounds.over)
 		return 0;
 	if (f->node->kind == NODE_EACH)
 		return f->next < f->count;
@@ -235,12 +297,6 @@ static int wants_round(struct frame *f)
 	if (!s->ops->decide(s->condition, f->scope, &go, &mistake, &f->run->issues))
 		return -1;
 	return go;
-}
-
-/* Whether all its rounds are done, whatever else happens. */
-static bool complete(const struct frame *f)
-{
-	return f->steps->over || (f->node->kind == NODE_EACH && f->next == f->count);
 }
 
 static void next_round(struct frame *f)
@@ -265,18 +321,23 @@ static void next_round(struct frame *f)
 	start_round(f);
 }
 
-static void after_pause(struct frame *f)
-{
-	f->steps->waiting = false;
-	if (f->node->each_parallel && f->next < f->count)
-		schedule_children(f);
-	else if (!f->node->each_parallel)
-		next_round(f);
-}
-
 static void on_pause(struct timer *t)
 {
-	schedule_call(container_of(t, struct step_state, pause)->owner, after_pause);
+	schedule_call(container_of(t, struct frame, rounds.pause), next_round);
+}
+
+static void begin_in_order(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	struct rounds *st = &f->rounds;
+
+	st->pause.fire = on_pause;
+	if (f->node->kind == NODE_EACH) {
+		json_decref(st->saved);
+		st->saved = json_incref(json_object_getn(scope_vars(f->scope), s->as.p, s->as.len));
+	}
+	if (begin(f))
+		next_round(f);
 }
 
 /* What a round may change before the next: `update_context`, `break_when`. False: a mistake. */
@@ -299,7 +360,7 @@ static bool after_round(struct frame *f)
 	AUTO_REPORT found = REPORT_INIT;
 	bool stop = false, mistake = false;
 	if (s->ops->decide(s->break_when, f->scope, &stop, &mistake, &found)) {
-		f->steps->over = stop;
+		f->rounds.over = stop;
 		return true;
 	}
 	if (!mistake) {
@@ -307,60 +368,61 @@ static bool after_round(struct frame *f)
 		return false;
 	}
 	/* An expression that means nothing stops no loop. */
-	if (!f->steps->warned)
+	if (!f->rounds.warned)
 		report_warning(r, place_where(s->break_when->place), "break_when: %.*s",
 			STR(found.issues.at[0].message));
-	f->steps->warned = true;
+	f->rounds.warned = true;
 	return true;
 }
 
-static void keep_round(struct frame *f, struct frame *child)
+static void ended_in_order(struct frame *f, struct frame *child)
 {
-	struct step_state *st = f->steps;
-	struct outcome *o = &child->outcome;
-	json_t *value = o->value ? json_incref(o->value) : json_null();
+	uint64_t pause = f->node->step->delay_between_ms;
 
-	if (st->results && f->node->each_parallel)
-		json_array_set(st->results, child->index, value);
-	else if (st->results)
-		json_array_append(st->results, value);
-	if (!st->last || child->index >= st->last_index) {
-		json_decref(st->last);
-		st->last = value;
-		st->last_index = child->index;
-	} else {
-		json_decref(value);
-	}
-	if (f->node->kind == NODE_WHILE && f->node->step->output.len)
-		step_set(f, f->node->step->output, json_incref(st->last));
-}
-
-/* A round has failed. */
-static void note_failure(struct frame *f, const struct outcome *o)
-{
-	struct step_state *st = f->steps;
-
-	run_emit_frame(
-		f->run, &(struct event){ .kind = EVENT_ITERATION_FAILED, .step.code = o->code }, f);
-	if (f->node->step->on_error == STEP_FAILURE_CONTINUE)
+	round_ended(f, child);
+	if (child->outcome.halted) {
+		loop_over(f, true);
 		return;
-	if (!st->failed) {
-		st->code = o->code;
-		st->failure = o->failure;
-		st->no_retry = o->no_retry;
 	}
-	st->retried |= o->retried;
-	st->failed = true;
-	if (!f->node->each_parallel)
-		st->over = true;
+	f->rounds.over |= f->rounds.failed;
+	if (!f->rounds.over && !after_round(f)) {
+		restore(f);
+		step_mistake(f);
+		return;
+	}
+	if (pause && f->run->executing && !complete(f))
+		timer_start(f->run->loop, &f->rounds.pause, pause);
+	else
+		schedule_call(f, next_round);
 }
 
-void loop_settle(struct frame *f)
+/* A pause between rounds is over at once. */
+static void halt_in_order(struct frame *f, bool stop UNUSED)
+{
+	if (!timer_running(&f->rounds.pause))
+		return;
+	timer_stop(&f->rounds.pause);
+	schedule_call(f, next_round);
+}
+
+const struct frame_ops rounds_ops = {
+	.dialect = &frame_steps,
+	.open = open_list,
+	.begin = begin_in_order,
+	.child_ended = ended_in_order,
+	.halt = halt_in_order,
+	.done = done,
+};
+
+/* -- side by side --------------------------------------------------------------------------------
+ */
+
+static void settle(struct frame *f)
 {
 	if (f->state != FRAME_RUNNING || !list_empty(&f->active))
 		return;
 	if (complete(f))
-		loop_over(f, f->steps->cut_short);
+		loop_over(f, f->rounds.cut_short);
 	else if (frame_halted(f))
 		loop_over(f, true);
 }
@@ -384,7 +446,7 @@ static uint64_t active_rounds(const struct frame *f)
 /* The next round of a parallel loop may begin: now, or when it is due. */
 static void want_round(struct frame *f)
 {
-	struct step_state *st = f->steps;
+	struct rounds *st = &f->rounds;
 	uint64_t now = loop_now(f->run->loop);
 
 	if (now >= st->due_ms) {
@@ -395,66 +457,75 @@ static void want_round(struct frame *f)
 	timer_start(f->run->loop, &st->pause, st->due_ms - now);
 }
 
-void loop_feed(struct frame *f)
+static void feed(struct frame *f)
 {
 	bool executing = f->run->executing;
 
 	start_round(f);
 	/* Starts are spaced; what is only looked up in a record is not. */
 	if (f->node->step->delay_between_ms && executing)
-		f->steps->due_ms = loop_now(f->run->loop) + f->node->step->delay_between_ms;
+		f->rounds.due_ms = loop_now(f->run->loop) + f->node->step->delay_between_ms;
 	if (f->next == f->count || active_rounds(f) >= width_of(f)) {
-		list_remove(&f->unfilled);
-	} else if (loop_now(f->run->loop) < f->steps->due_ms) {
-		list_remove(&f->unfilled);
+		list_remove(&f->waits);
+	} else if (loop_now(f->run->loop) < f->rounds.due_ms) {
+		list_remove(&f->waits);
 		want_round(f);
 	}
 }
 
-static void parallel_round_ended(struct frame *f, struct frame *child)
+static void ended_side_by_side(struct frame *f, struct frame *child)
 {
-	if (child->outcome.partial)
-		f->outcome.partial = f->steps->over = true;
+	struct rounds *st = &f->rounds;
+
+	round_ended(f, child);
 	list_remove(&child->link);
-	if (f->steps->over) {
-		list_remove(&f->unfilled);
-		timer_stop(&f->steps->pause);
-	} else if (f->next < f->count && !list_linked(&f->unfilled) && !frame_halted(f) &&
-		   !f->steps->waiting) {
+	if (st->over) {
+		list_remove(&f->waits);
+		timer_stop(&st->pause);
+	} else if (f->next < f->count && !list_linked(&f->waits) && !frame_halted(f) &&
+		   !st->waiting) {
 		want_round(f);
 	}
-	loop_settle(f);
+	settle(f);
 }
 
-void loop_child_ended(struct frame *f, struct frame *child)
+static void after_pause(struct frame *f)
 {
-	struct outcome *o = &child->outcome;
-
-	f->outcome.untolerated += o->untolerated;
-	f->steps->cut_short |= o->halted;
-	if (!o->halted) {
-		keep_round(f, child);
-		if (!o->ok)
-			note_failure(f, o);
-	}
-	if (f->node->each_parallel) {
-		parallel_round_ended(f, child);
-		return;
-	}
-	if (o->halted) {
-		loop_over(f, true);
-		return;
-	}
-	if (o->partial)
-		f->outcome.partial = f->steps->over = true;
-	if (!f->steps->over && !after_round(f)) {
-		restore(f);
-		step_mistake(f);
-		return;
-	}
-	uint64_t pause = f->node->step->delay_between_ms;
-	if (pause && f->run->executing && !complete(f))
-		timer_start(f->run->loop, &f->steps->pause, pause);
-	else
-		schedule_call(f, next_round);
+	f->rounds.waiting = false;
+	if (f->next < f->count)
+		schedule_children(f);
 }
+
+static void on_due(struct timer *t)
+{
+	schedule_call(container_of(t, struct frame, rounds.pause), after_pause);
+}
+
+static void begin_side_by_side(struct frame *f)
+{
+	json_t *results;
+
+	f->rounds.pause.fire = on_due;
+	if (!begin(f))
+		return;
+	results = f->rounds.results;
+	for (size_t i = 0; results && i < f->count; i++)
+		json_array_append_new(results, json_null());
+	schedule_children(f);
+}
+
+static void halt_side_by_side(struct frame *f, bool stop UNUSED)
+{
+	list_remove(&f->waits);
+	schedule_call(f, settle);
+}
+
+const struct frame_ops parallel_rounds_ops = {
+	.dialect = &frame_steps,
+	.open = open_list,
+	.begin = begin_side_by_side,
+	.child_ended = ended_side_by_side,
+	.feed = feed,
+	.halt = halt_side_by_side,
+	.done = done,
+};

@@ -34,8 +34,8 @@ struct pool *schedule_pool(const struct frame *f)
 
 void schedule_command(struct frame *f)
 {
-	f->pool = schedule_pool(f);
-	list_append(&f->pool->waiting, &f->slot);
+	f->leaf.pool = schedule_pool(f);
+	list_append(&f->leaf.pool->waiting, &f->waits);
 	schedule_wake(&f->run->schedule);
 }
 
@@ -44,7 +44,7 @@ void schedule_children(struct frame *f)
 	struct schedule *s = &f->run->schedule;
 
 	/* Innermost first: what has begun is finished before more is begun. */
-	list_prepend(&s->unfilled, &f->unfilled);
+	list_prepend(&s->unfilled, &f->waits);
 	schedule_wake(s);
 }
 
@@ -63,13 +63,13 @@ static bool has_slot(const struct pool *p)
 
 static void start_first(struct pool *p)
 {
-	struct frame *f = list_entry(p->waiting.next, struct frame, slot);
+	struct frame *f = list_entry(p->waiting.next, struct frame, waits);
 
-	list_remove(&f->slot);
+	list_remove(&f->waits);
 	p->running++;
 	/* The machine is full: as many as run now are as many as fit. */
-	if (!leaf_start(f)) {
-		list_prepend(&p->waiting, &f->slot);
+	if (!f->ops->start(f)) {
+		list_prepend(&p->waiting, &f->waits);
 		p->limit = MAX(p->running, 1u);
 	}
 }
@@ -97,7 +97,8 @@ static bool advance(struct schedule *s)
 	}
 	if (!slots || list_empty(&s->unfilled))
 		return false;
-	group_feed(list_entry(s->unfilled.next, struct frame, unfilled));
+	struct frame *group = list_entry(s->unfilled.next, struct frame, waits);
+	group->ops->feed(group);
 	return true;
 }
 

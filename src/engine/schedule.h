@@ -46,9 +46,9 @@ void schedule_wake(struct schedule *s);
 void schedule_call(struct frame *f, void (*call)(struct frame *f));
 /* Where a command runs. */
 struct pool *schedule_pool(const struct frame *f);
-/* The command is started (leaf_start()) when its pool has a slot for it. */
+/* The command is started (frame_ops.start) when its pool has a slot for it. */
 void schedule_command(struct frame *f);
-/* A parallel group has children to start: it is fed (group_feed()) while any pool has a slot. */
+/* A parallel group has children to start: it is fed (frame_ops.feed) while any pool has a slot. */
 void schedule_children(struct frame *f);
 /* The command that had a slot has ended, or was not started. */
 void schedule_release(struct schedule *s, struct pool *p);

@@ -5,65 +5,39 @@
 
 #include "data/json.h"
 
-struct step_state *step_state(struct frame *f)
+void step_remove_files(struct frame *f)
 {
-	if (!f->steps)
-		f->steps = mem_new(struct step_state);
-	return f->steps;
-}
+	struct buf *files = &f->leaf.remove;
 
-static void remove_files(struct buf *files)
-{
 	for (size_t at = 0; at < files->len; at += strlen(files->p + at) + 1)
 		(void)unlink(files->p + at);
 	buf_reset(files);
 }
 
-void step_state_free(struct frame *f)
-{
-	struct step_state *s = f->steps;
-
-	json_decref(f->own_vars);
-	if (!s)
-		return;
-	timer_stop(&s->pause);
-	json_decref(s->list);
-	json_decref(s->results);
-	json_decref(s->last);
-	json_decref(s->saved);
-	if (s->called) {
-		json_decref(s->call.vars);
-		json_decref(s->call.passed);
-		graph_unref(s->call.graph);
-	}
-	remove_files(&s->remove);
-	buf_done(&s->remove);
-	free(s);
-}
-
 const struct step_call *step_call_of(const struct frame *f)
 {
-	for (const struct frame *up = f; up; up = up->up)
-		if (up->node->kind == NODE_CALL && up->steps && up->steps->called && up != f)
-			return &up->steps->call;
-	return &f->run->first_call;
+	for (const struct frame *up = f->up; up; up = up->up)
+		if (up->node->kind == NODE_CALL)
+			return &up->called.call;
+	return &f->run->book.first_call;
 }
 
 /* Whether it belongs to the recipe that was started, and not to one that this calls. */
 bool step_listed(const struct frame *f)
 {
-	return f->node->step->listed && step_call_of(f) == &f->run->first_call;
+	return f->node->step->listed && step_call_of(f) == &f->run->book.first_call;
 }
 
-const struct scope *step_scope(struct frame *f, const struct scope *up)
+/* The scope of a frame, with variables of its own where it has some. */
+static const struct scope *scope_of(struct frame *f, const struct scope *up)
 {
 	const struct frame *above = f->up;
 
 	if (above && above->node->kind == NODE_CALL) {
-		f->room = (struct scope){ .up = up, .vars = above->steps->call.vars };
+		f->room = (struct scope){ .up = up, .vars = above->called.call.vars };
 		return &f->room;
 	}
-	if (f->role != FRAME_COPY || !above->node->step)
+	if (f->role != FRAME_COPY)
 		return up;
 	json_t *vars = scope_vars(up);
 	if (above->node->each_parallel) {
@@ -77,7 +51,7 @@ const struct scope *step_scope(struct frame *f, const struct scope *up)
 		struct str as = above->node->step->as;
 
 		json_object_setn_nocheck(
-			vars, as.p, as.len, json_array_get(above->steps->list, f->index));
+			vars, as.p, as.len, json_array_get(above->rounds.list, f->index));
 	}
 	return up;
 }
@@ -92,7 +66,8 @@ static bool after_gate(const struct frame *stage)
 	return before->child_count && before->children[before->child_count - 1]->kind == NODE_GATE;
 }
 
-void step_enter(struct frame *f)
+/* It is about to begin: the variables that say where we are. */
+static void set_position(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
 	json_t *vars = scope_vars(f->scope);
@@ -117,7 +92,7 @@ static enum event_kind end_kind(enum run_status status)
 							       : EVENT_RECIPE_ERROR;
 }
 
-void step_tell_run(struct run *r, bool begins)
+static void tell_run(struct run *r, bool begins)
 {
 	const struct run_result *res = &r->result;
 	struct event e = { .kind = EVENT_RECIPE_START,
@@ -139,8 +114,8 @@ void step_mistake(struct frame *f)
 {
 	struct run *r = f->run;
 
-	if (!r->failed_path.len)
-		frame_path(f, &r->failed_path);
+	if (!r->ending.failed_path.len)
+		frame_path(f, &r->ending.failed_path);
 	run_fail(r, RUN_FAILED);
 	frame_end_halted(f);
 }
@@ -158,31 +133,31 @@ static void list_step(struct frame *f, const char *status)
 	json_object_set_new(entry, "id", json_from_str(f->node->step->id));
 	json_object_set_new(entry, "status", json_string(status));
 	json_object_set_new(entry, "code", json_integer(f->outcome.code));
-	json_object_set_new(entry, "attempts", json_integer((json_int_t)f->attempt));
-	json_object_set_new(
-		entry, "ms", json_integer((json_int_t)(loop_now(f->run->loop) - f->entered_ms)));
+	json_object_set_new(entry, "attempts", json_integer((json_int_t)f->tries.now));
+	json_object_set_new(entry, "ms",
+		json_integer((json_int_t)(loop_now(f->run->loop) - f->tries.entered_ms)));
 	AUTO_BUF path = BUF_INIT;
 	frame_path(f, &path);
 	json_object_set_new(entry, "path", json_from_str(buf_str(&path)));
-	json_array_append_new(f->run->step_list, entry);
+	json_array_append_new(f->run->book.steps, entry);
 }
 
-void step_skip(struct frame *f)
+static void skipped(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
 
 	run_emit_frame(f->run, &(struct event){ .kind = EVENT_STEP_SKIP }, f);
 	if (!step_listed(f))
 		return;
-	json_array_append_new(f->run->skipped, json_from_str(s->id));
+	json_array_append_new(f->run->book.skipped, json_from_str(s->id));
 	list_step(f, "skipped");
 }
 
 void step_skip_node(struct run *r, const struct node *n)
 {
 	if (n->step->listed) {
-		json_array_append_new(r->skipped, json_from_str(n->step->id));
-		json_array_append_new(r->step_list,
+		json_array_append_new(r->book.skipped, json_from_str(n->step->id));
+		json_array_append_new(r->book.steps,
 			json_pack("{s:o, s:s, s:i, s:i, s:i}", "id", json_from_str(n->step->id),
 				"status", "skipped", "code", 0, "attempts", 0, "ms", 0));
 	} else if (n->kind == NODE_SEQUENCE) {
@@ -240,7 +215,7 @@ void step_failed(struct frame *f, int code, struct str why)
 						.code = code,
 						.timeout = f->timed_out,
 						.tolerated = f->tolerated,
-						.attempt = f->attempt,
+						.attempt = f->tries.now,
 						.err = why,
 					});
 	f->outcome.failure = f->run->failures.total;
@@ -296,7 +271,7 @@ static void store(struct frame *f)
 			json_from_str(read_content(o->err, s->max_output, &err)));
 	}
 	if (step_listed(f) && (s->output.len || s->collect.len))
-		f->run->last_output = s->collect.len ? s->collect : s->output;
+		f->run->book.last_output = s->collect.len ? s->collect : s->output;
 }
 
 static void tell_end(struct frame *f)
@@ -304,31 +279,29 @@ static void tell_end(struct frame *f)
 	const struct step_node *s = f->node->step;
 	const struct outcome *o = &f->outcome;
 
-	if (f->node->kind != NODE_COMMAND)
-		return;
 	enum event_kind kind = s->agent ? (o->ok ? EVENT_AGENT_COMPLETE : EVENT_AGENT_ERROR)
 					: (o->ok ? EVENT_BASH_COMPLETE : EVENT_BASH_ERROR);
 	run_emit_frame(f->run,
 		&(struct event){ .kind = kind,
 			.step.code = o->code,
-			.step.ms = loop_now(f->run->loop) - f->entered_ms,
+			.step.ms = loop_now(f->run->loop) - f->tries.entered_ms,
 			.step.truncated = o->cut },
 		f);
 }
 
-void step_finish(struct frame *f)
+/* All attempts are over: results are stored, `on_error` is applied. */
+static void finish(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
 	struct outcome *o = &f->outcome;
 
-	if (f->node->kind == NODE_COMMAND && !f->finished)
+	if (f->node->kind == NODE_COMMAND) {
 		read_result(f);
-	f->finished = true;
-	if (f->steps)
-		remove_files(&f->steps->remove);
+		step_remove_files(f);
+	}
 	if (o->halted)
 		return;
-	if (!f->recalled)
+	if (f->node->kind == NODE_COMMAND && !f->leaf.recalled)
 		tell_end(f);
 	/* Inside a loop the loop decides; a sequence has no result of its own. */
 	bool leaf = f->node->kind == NODE_COMMAND || f->node->kind == NODE_CALL;
@@ -343,18 +316,80 @@ void step_finish(struct frame *f)
 		list_step(f, o->ok ? "done" : f->tolerated ? "tolerated" : "failed");
 }
 
-/* -- the end of the run --------------------------------------------------------------------------
+/* -- the run -------------------------------------------------------------------------------------
  */
 
-struct content *step_output(struct run *r)
+/* The text of a variable. */
+static struct content *output(struct run *r)
 {
-	const json_t *value =
-		r->only_ended ? r->outcome.value : json_object_get(r->options.vars, "final_output");
+	const json_t *value = r->ending.only ? r->ending.outcome.value
+					     : json_object_get(r->options.vars, "final_output");
+	struct str last = r->book.last_output;
 	AUTO_BUF text = BUF_INIT;
 
-	if (!value && !r->only_ended && r->last_output.len)
-		value = json_object_getn(r->options.vars, r->last_output.p, r->last_output.len);
+	if (!value && !r->ending.only && last.len)
+		value = json_object_getn(r->options.vars, last.p, last.len);
 	if (value)
 		r->plan->graph->steps->ops->text(&text, value);
 	return content_from_buf(&text);
 }
+
+static void conclude(struct run *r)
+{
+	enum run_status status = r->result.status;
+	struct outcome *o = &r->ending.outcome;
+	bool over = status == RUN_DONE || status == RUN_PARTIAL;
+
+	/* One node alone: its result, or what it printed when it has none. */
+	if (over && r->ending.only && (!o->value || json_is_null(o->value)))
+		return;
+	content_unref(o->out);
+	o->out = over ? output(r) : NULL;
+}
+
+/* -- entering ------------------------------------------------------------------------------------
+ */
+
+static void enter(struct frame *f, const struct scope *up)
+{
+	const struct node *n = f->node;
+	enum frame_open open = OPEN_BEGINS;
+	uint64_t delay_ms;
+	bool runs = true;
+
+	f->scope = scope_of(f, up);
+	set_position(f);
+	if (n->when && !text_decide(n->when, f->scope, &runs, &f->run->issues)) {
+		step_mistake(f);
+		return;
+	}
+	if (runs && f->ops->open)
+		open = f->ops->open(f);
+	if (!runs || open == OPEN_EMPTY)
+		frame_skip(f);
+	else if (open == OPEN_MISTAKE || !frame_settings(f, &delay_ms))
+		step_mistake(f);
+	else
+		frame_delay(f, delay_ms);
+}
+
+static uint64_t retry(struct frame *f)
+{
+	uint64_t ms = step_pause(f->node->step, f->tries.now);
+
+	run_emit_frame(f->run,
+		&(struct event){
+			.kind = EVENT_STEP_RETRY, .attempt = f->tries.now + 1, .step.ms = ms },
+		f);
+	return ms;
+}
+
+const struct frame_dialect frame_steps = {
+	.enter = enter,
+	.skipped = skipped,
+	.finish = finish,
+	.retry = retry,
+	.limit_code = 124,
+	.conclude = conclude,
+	.tell_run = tell_run,
+};

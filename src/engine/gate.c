@@ -1,0 +1,79 @@
+#include "engine/steps.h"
+
+/* The approval of a stage: the run pauses until a person has answered. */
+
+/* How people call the gate: its stage, below the stages that called the recipe it is in. */
+static void gate_name(const struct frame *f, struct buf *b)
+{
+	if (f->up)
+		gate_name(f->up, b);
+	if (f->node->kind != NODE_SEQUENCE || !f->node->step->stage.len)
+		return;
+	if (b->len)
+		buf_addc(b, '/');
+	buf_add(b, f->node->step->stage);
+}
+
+static void pause_run(struct frame *f, struct str name, struct str prompt)
+{
+	struct run *r = f->run;
+	const struct step_node *s = f->node->step;
+
+	buf_reset(&r->book.gate);
+	buf_add(&r->book.gate, name);
+	buf_reset(&r->book.gate_prompt);
+	buf_add(&r->book.gate_prompt, prompt);
+	r->result.gate = buf_str(&r->book.gate);
+	r->result.prompt = buf_str(&r->book.gate_prompt);
+	r->result.gate_timeout_ms = s->gate_timeout_ms;
+	r->result.gate_approves = s->gate_approves;
+}
+
+static void stop_run(struct frame *f, enum run_status status)
+{
+	run_stop(f->run, status);
+	frame_end_halted(f);
+}
+
+static void begin(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+	const struct step_host *host = f->run->options.steps;
+	AUTO_BUF prompt = BUF_INIT;
+	AUTO_BUF name = BUF_INIT;
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF message = BUF_INIT;
+
+	if (s->prompt && !text_resolve(s->prompt, f->scope, &prompt, &f->run->issues)) {
+		step_mistake(f);
+		return;
+	}
+	frame_path(f, &path);
+	gate_name(f, &name);
+	loop_keep_rounds(f); /* what people approve is not done again */
+	enum gate_answer answer = GATE_PENDING;
+	if (host->gate)
+		answer = host->gate(host->data, buf_str(&path), buf_str(&name), buf_str(&prompt),
+			s->gate_timeout_ms, s->gate_approves, &message,
+			&f->run->result.gate_since_ms, &f->run->issues);
+	if (answer == GATE_FAILED) {
+		run_fail(f->run, RUN_FAILED);
+		frame_end_halted(f);
+		return;
+	}
+	run_emit_frame(
+		f->run, &(struct event){ .kind = EVENT_RECIPE_APPROVAL, .step.answer = answer }, f);
+	if (answer == GATE_PENDING) {
+		pause_run(f, buf_str(&name), buf_str(&prompt));
+		stop_run(f, RUN_PAUSED);
+	} else if (answer == GATE_DENIED) {
+		pause_run(f, buf_str(&name), buf_str(&prompt));
+		stop_run(f, RUN_DENIED);
+	} else {
+		json_object_set_new(scope_vars(f->scope), "_approval_message",
+			json_from_str(buf_str(&message)));
+		frame_attempt_done(f, &(struct outcome){ .ok = true, .skipped = true });
+	}
+}
+
+const struct frame_ops gate_ops = { .dialect = &frame_steps, .begin = begin };
