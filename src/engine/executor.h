@@ -117,8 +117,8 @@ struct executor_ops {
 	void (*free)(struct job *j);
 	/* Everything is to end: asks also whatever ended commands have left behind. */
 	void (*stop_all)(struct executor *e);
-	/* Ends what is left of that and calls back when nothing is. After stop_all() the grace time
-	 * has begun there. */
+	/* Ends what is left of that and calls `done` from the loop when nothing is. After
+	 * stop_all() the grace time has begun there. */
 	void (*sweep)(struct executor *e, bool at_once, void (*done)(void *data), void *data);
 	void (*set_grace)(struct executor *e, uint64_t grace_ms);
 	/* Holds all commands that run, or lets them continue. */

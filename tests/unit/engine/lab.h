@@ -37,6 +37,9 @@ struct lab {
 	const char *adopt; /* the path of a command that is under way already; NULL: none is */
 	bool closed, ended;
 	unsigned freed;
+	struct deferred sweeping;
+	void (*swept)(void *data);
+	void *swept_data;
 };
 
 static inline struct lab *lab_of(struct executor *e)
@@ -293,6 +296,11 @@ static inline void lab_told_is(struct lab *l, const char *want, const char *file
 {
 	unit_str(buf_str(&l->told), str_of(want), file, line);
 	buf_reset(&l->told);
+}
+
+static inline bool lab_has_told(const struct lab *l, const char *what)
+{
+	return str_contains(buf_str(&l->told), str_of(what));
 }
 
 static inline void lab_assert_output(struct lab *l, const char *want)

@@ -221,6 +221,8 @@ static void a_full_pool_does_not_hold_up_the_other(void **state UNUSED)
 
 	lab_init(&here);
 	lab_init(&there);
+	loop_free(there.loop);
+	there.loop = here.loop;
 	there.room = 0;
 	lab_run(&here, "{'parallel':true,'template':['r1','h1','r2','h2']}",
 		&(struct run_options){ .jobs = 8,
@@ -240,8 +242,6 @@ static void a_full_pool_does_not_hold_up_the_other(void **state UNUSED)
 	lab_assert_told(&there, "-r1 stop-all");
 	lab_end(&here, "h2", 1);
 	assert_false(here.ended);
-	loop_free(there.loop);
-	there.loop = here.loop;
 	lab_end(&there, "r1", 1);
 	lab_assert_told(&here, "sweep");
 	lab_assert_told(&there, "sweep");
