@@ -11,19 +11,12 @@
 #include "base/program.h"
 #include "engine/capture.h"
 #include "engine/environment.h"
-#include "loop/child.h"
-#include "loop/tree.h"
+#include "engine/local-tree.h"
 
 enum {
-	LINGER_MS = 500, /* silence after which a pipe held by somebody left behind is let go */
-	POLL_MIN_MS = 2, /* how often trees that are being ended are looked at */
-	POLL_MAX_MS = 50,
-	EMPTY_LOOKS = 2,
-	REAP_MS = 1000,  /* how often orphans that have ended are taken off the process table */
+	LINGER_MS = 500, /* silence after which a pipe that a leftover process holds is let go */
 	PATIENCE_MS = 3, /* how long a command runs before its output is listened to */
 };
-
-enum stage { STAGE_RUNNING, STAGE_ASKING, STAGE_ASKED, STAGE_KILLED };
 
 struct local_job {
 	struct job job;
@@ -31,22 +24,15 @@ struct local_job {
 	const struct job_record *record;
 	struct capture out; /* CAPTURE_ALL */
 	struct capture err;
-	struct list link; /* all jobs that have not ended */
-	struct child child;
+	struct local_tree tree;
 	struct feed feed;
-	struct list unheard; /* in struct local: nobody listens to its output yet */
+	struct list unheard; /* in struct local: its output is not listened to yet */
 	uint64_t hear_at_ms;
 	struct timer linger;
-	enum stage stage;
-	uint64_t kill_at_ms; /* STAGE_ASKED: when asking is over */
-	bool exited;
 	bool held; /* a pipe was let go while another process held it */
 	struct deferred
 		telling; /* its end is told from the loop, never from inside its own callbacks */
 	bool told;
-	struct buf mark;   /* "/run.number/": in the environment of everything it starts */
-	uint64_t began_ms; /* on the clock of struct tree */
-	unsigned empty;    /* looks in a row that found nobody */
 };
 
 struct local {
@@ -54,7 +40,7 @@ struct local {
 	struct loop *loop;
 	struct surroundings around;
 	struct programs programs;
-	struct list jobs;
+	struct local_trees trees;
 	struct environment env;
 	sigset_t mask;
 	char *chunk; /* for reading outputs */
@@ -62,17 +48,6 @@ struct local {
 	 * ended, and roux does not wake up before. Only the others are listened to. */
 	struct list unheard; /* oldest first */
 	struct timer hearing;
-	/* All trees that are being ended are looked at together, in one walk over /proc. */
-	struct timer poll, reap;
-	uint64_t poll_ms;
-	/* What is not a job's: asked since stop_all(), swept at the end. */
-	struct tree_asked asked;
-	size_t reaped;       /* orphans since the last look */
-	unsigned rest_empty; /* as in struct local_job */
-	void (*swept)(void *data);
-	void *swept_data;
-	enum stage sweep_stage;
-	uint64_t sweep_kill_at_ms;
 };
 
 static struct local *local_of(struct executor *e)
@@ -88,23 +63,13 @@ static struct local_job *job_of(struct job *j)
 /* -- the end of a job ----------------------------------------------------------------------------
  */
 
-static bool known_pid(void *data, pid_t pid)
-{
-	struct local *l = data;
-
-	list_each (link, &l->jobs)
-		if (list_entry(link, struct local_job, link)->child.pid == pid)
-			return true;
-	return false;
-}
-
 static void tell(struct local_job *j)
 {
 	if (j->told)
 		return;
 	j->told = true;
 	timer_stop(&j->linger);
-	list_remove(&j->link);
+	list_remove(&j->tree.link);
 	list_remove(&j->unheard);
 	deferred_start(j->local->loop, &j->telling);
 }
@@ -117,9 +82,9 @@ static uint64_t microseconds(struct timeval t)
 static void on_telling(struct deferred *d)
 {
 	struct local_job *j = container_of(d, struct local_job, telling);
-	const struct rusage *used = &j->child.usage;
-	struct job_end end = { .code = j->child.code,
-		.signal = j->child.signal,
+	const struct rusage *used = &j->tree.child.usage;
+	struct job_end end = { .code = j->tree.child.code,
+		.signal = j->tree.child.signal,
 		.held = j->held,
 		.cut = j->out.cut || j->err.cut,
 		.keep_error = j->out.error ? j->out.error : j->err.error,
@@ -132,10 +97,10 @@ static void on_telling(struct deferred *d)
 }
 
 /* The exit and the ends of the two pipes come in any order; the last one decides. A tree that is
- * being ended is over when nobody of it is left: see look_at_trees(). */
+ * being ended is over when no process of it is left: see on_gone(). */
 static void settle(struct local_job *j)
 {
-	if (!j->exited || j->stage != STAGE_RUNNING)
+	if (!j->tree.exited || j->tree.stage != TREE_RUNNING)
 		return;
 	if (j->out.fd >= 0 || j->err.fd >= 0)
 		return;
@@ -159,9 +124,9 @@ static void on_err_end(struct capture *c)
 
 static void on_data(struct local_job *j, enum job_stream stream, struct str data)
 {
-	if (j->exited && j->stage == STAGE_RUNNING)
+	if (j->tree.exited && j->tree.stage == TREE_RUNNING)
 		timer_start(j->local->loop, &j->linger, LINGER_MS);
-	if (j->out.error && j->stage == STAGE_RUNNING)
+	if (j->out.error && j->tree.stage == TREE_RUNNING)
 		j->local->executor.ops->stop(&j->job);
 	j->job.owner->ops->output(j->job.owner, stream, data);
 }
@@ -180,7 +145,7 @@ static void on_linger(struct timer *t)
 {
 	struct local_job *j = container_of(t, struct local_job, linger);
 
-	if (j->stage != STAGE_RUNNING)
+	if (j->tree.stage != TREE_RUNNING)
 		return;
 	j->held = true;
 	capture_close(&j->out);
@@ -216,18 +181,14 @@ static void hear_soon(struct local *l, struct local_job *j)
 
 static void on_exited(struct child *c)
 {
-	struct local_job *j = container_of(c, struct local_job, child);
+	struct local_job *j = container_of(c, struct local_job, tree.child);
 	struct local *l = j->local;
 
-	j->exited = true;
 	feed_stop(&j->feed);
-	/* Orphans are reaped by the timer, or while trees are ended: not at every exit. */
-	if (j->stage != STAGE_RUNNING) {
-		timer_start(l->loop, &l->poll, 0);
+	if (!local_tree_exited(&l->trees, &j->tree))
 		return;
-	}
-	/* What is in the pipes now is read at once: most commands leave nobody behind. A pipe that
-	 * ends here settles the job, so nothing may touch it afterwards without looking. */
+	/* What is in the pipes now is read at once: most commands leave no process behind. A pipe
+	 * that ends here settles the job, so nothing may touch it afterwards without looking. */
 	timer_start(l->loop, &j->linger, LINGER_MS);
 	if (j->err.fd >= 0)
 		capture_drain(&j->err);
@@ -238,63 +199,14 @@ static void on_exited(struct child *c)
 	settle(j);
 }
 
-static void on_reap(struct timer *t)
-{
-	struct local *l = container_of(t, struct local, reap);
-
-	l->reaped += tree_reap(known_pid, l);
-	if (!list_empty(&l->jobs))
-		timer_start(l->loop, t, REAP_MS);
-}
-
-/* -- ending trees --------------------------------------------------------------------------------
+/* -- ending it -----------------------------------------------------------------------------------
  */
 
-/* One step of ending the tree of a job, or without a job of everything that belongs to the run.
- * Returns how many processes are left. */
-static size_t press(struct local *l, struct tree_scan *scan, struct local_job *j, enum stage *stage,
-	uint64_t kill_at_ms)
+/* No process is left that could write: take what is there and do not wait. */
+static void on_gone(struct local_tree *t)
 {
-	bool alone = l->around.whole && l->jobs.next->next == &l->jobs;
-	struct tree of_job = { .pid = j ? j->child.pid : 0,
-		.mark = j ? buf_str(&j->mark) : buf_str(&l->env.run_mark),
-		.adopt_since_ms = j && alone ? j->began_ms : 0 };
-	const struct tree *tree = !j && l->around.whole ? NULL : &of_job;
-	bool asking = *stage == STAGE_ASKING;
+	struct local_job *j = container_of(t, struct local_job, tree);
 
-	if (asking)
-		*stage = STAGE_ASKED;
-	else if (*stage == STAGE_ASKED && clock_mono_ms() >= kill_at_ms)
-		*stage = STAGE_KILLED;
-	bool killing = *stage == STAGE_KILLED;
-	if (!scan) {
-		/* Without /proc only the process groups of running commands can be reached. */
-		if (!j || !child_running(&j->child))
-			return 0;
-		if (asking || killing)
-			(void)kill(-j->child.pid, killing ? SIGKILL : SIGTERM);
-		if (asking)
-			(void)kill(-j->child.pid, SIGCONT);
-		return 1;
-	}
-	return asking    ? tree_ask(scan, tree, &l->asked)
-	       : killing ? tree_kill(scan, tree)
-			 : tree_count(scan, tree);
-}
-
-/* A look at /proc takes time: a process that forks and exits meanwhile can be missed, child and
- * parent. But then its parent turns up as an orphan to be reaped, so nobody is left only when looks
- * in a row found nobody and reaped nobody. */
-static bool proved_empty(const struct local *l, unsigned *looks)
-{
-	*looks = l->reaped ? 0 : *looks + 1;
-	return !l->around.whole || *looks >= EMPTY_LOOKS;
-}
-
-static void finish_ended(struct local_job *j)
-{
-	/* Nobody is left who could write: take what is there and do not wait. */
-	j->stage = STAGE_KILLED;
 	capture_drain(&j->out);
 	capture_drain(&j->err);
 	capture_close(&j->out);
@@ -302,80 +214,14 @@ static void finish_ended(struct local_job *j)
 	tell(j);
 }
 
-static bool look_at_job(struct local *l, struct tree_scan *scan, struct local_job *j)
-{
-	if (press(l, scan, j, &j->stage, j->kill_at_ms)) {
-		j->empty = 0;
-		return false;
-	}
-	if (!j->exited || !proved_empty(l, &j->empty))
-		return false;
-	finish_ended(j);
-	return true;
-}
-
-/* False: nothing is left to look at. */
-static bool look_at_rest(struct local *l, struct tree_scan *scan)
-{
-	if (l->sweep_stage == STAGE_RUNNING)
-		return false;
-	if (press(l, scan, NULL, &l->sweep_stage, l->sweep_kill_at_ms)) {
-		l->rest_empty = 0;
-		return true;
-	}
-	if (!proved_empty(l, &l->rest_empty))
-		return true;
-	void (*swept)(void *) = l->swept;
-	l->swept = NULL;
-	if (swept)
-		swept(l->swept_data);
-	return false;
-}
-
-static void look_at_trees(struct timer *t)
-{
-	struct local *l = container_of(t, struct local, poll);
-	struct tree_scan *scan = tree_scan_new();
-	bool busy = false, progress = false;
-
-	if (l->around.whole)
-		l->reaped += tree_reap(known_pid, l);
-	list_each_safe (link, &l->jobs) {
-		struct local_job *j = list_entry(link, struct local_job, link);
-
-		if (j->stage == STAGE_RUNNING)
-			continue;
-		if (look_at_job(l, scan, j))
-			progress = true;
-		else
-			busy = true;
-	}
-	busy |= look_at_rest(l, scan);
-	progress |= l->reaped > 0;
-	l->reaped = 0;
-	l->poll_ms = progress ? POLL_MIN_MS : MIN(l->poll_ms * 2, (uint64_t)POLL_MAX_MS);
-	if (busy && !timer_running(&l->poll))
-		timer_start(l->loop, &l->poll, l->poll_ms);
-	tree_scan_free(scan);
-}
-
-static void watch_trees(struct local *l)
-{
-	l->poll_ms = POLL_MIN_MS;
-	timer_start(l->loop, &l->poll, 0);
-}
-
 static void stop(struct job *job)
 {
 	struct local_job *j = job_of(job);
-	struct local *l = j->local;
 
-	if (j->stage != STAGE_RUNNING || j->told)
+	if (j->told)
 		return;
-	j->stage = STAGE_ASKING;
 	timer_stop(&j->linger);
-	j->kill_at_ms = clock_mono_ms() + l->around.grace_ms;
-	watch_trees(l);
+	local_tree_stop(&j->local->trees, &j->tree);
 }
 
 static void kill_job(struct job *job)
@@ -385,36 +231,33 @@ static void kill_job(struct job *job)
 	if (j->told)
 		return;
 	timer_stop(&j->linger);
-	j->stage = STAGE_KILLED;
-	watch_trees(j->local);
+	local_tree_kill(&j->local->trees, &j->tree);
 }
 
 static void stop_all(struct executor *e)
 {
-	struct local *l = local_of(e);
-
-	l->sweep_stage = STAGE_ASKING;
-	l->sweep_kill_at_ms = clock_mono_ms() + l->around.grace_ms;
-	watch_trees(l);
+	local_trees_stop(&local_of(e)->trees);
 }
 
 static void sweep(struct executor *e, bool at_once, void (*done)(void *data), void *data)
 {
-	struct local *l = local_of(e);
+	local_trees_sweep(&local_of(e)->trees, at_once, done, data);
+}
 
-	if (l->swept) { /* a second call only hurries */
-		if (at_once)
-			l->sweep_stage = STAGE_KILLED;
-		watch_trees(l);
-		return;
+static void set_grace(struct executor *e, uint64_t grace_ms)
+{
+	local_trees_set_grace(&local_of(e)->trees, grace_ms);
+}
+
+/* Not those that are being ended: a held process cannot clean up. */
+static void pause_all(struct executor *e, bool on)
+{
+	list_each (link, &local_of(e)->trees.all) {
+		const struct local_tree *t = list_entry(link, struct local_tree, link);
+
+		if (t->stage == TREE_RUNNING && child_running(&t->child))
+			(void)kill(-t->child.pid, on ? SIGSTOP : SIGCONT);
 	}
-	l->swept = done;
-	l->swept_data = data;
-	if (l->sweep_stage == STAGE_RUNNING)
-		stop_all(e);
-	if (at_once)
-		l->sweep_stage = STAGE_KILLED;
-	watch_trees(l);
 }
 
 /* -- the start -----------------------------------------------------------------------------------
@@ -439,16 +282,16 @@ static void free_job(struct job *job)
 {
 	struct local_job *j = job_of(job);
 
-	list_remove(&j->link);
+	list_remove(&j->tree.link);
 	list_remove(&j->unheard);
 	deferred_stop(&j->telling);
 	timer_stop(&j->linger);
 	feed_stop(&j->feed);
-	if (j->child.pid)
-		child_done(&j->child);
+	if (j->tree.child.pid)
+		child_done(&j->tree.child);
 	capture_done(&j->out);
 	capture_done(&j->err);
-	buf_done(&j->mark);
+	buf_done(&j->tree.mark);
 	free(j);
 }
 
@@ -479,7 +322,7 @@ static int spawn(
 	struct child_spec child = {
 		.program = program,
 		.argv = spec->argv,
-		.envp = environment_take(&l->env, spec->env, &j->mark, &env),
+		.envp = environment_take(&l->env, spec->env, &j->tree.mark, &env),
 		.in = in,
 		.out = out,
 		.err = err,
@@ -495,9 +338,9 @@ static int spawn(
 			spec->record->after };
 		child.note = &note;
 	}
-	j->child.exited = on_exited;
-	j->began_ms = tree_clock_ms();
-	int r = child_spawn(l->loop, &j->child, &child);
+	j->tree.child.exited = on_exited;
+	j->tree.began_ms = tree_clock_ms();
+	int r = child_spawn(l->loop, &j->tree.child, &child);
 	if (child.note)
 		spec->record->failed = child.note->failed;
 	environment_taken(&l->env, &env);
@@ -543,7 +386,7 @@ static struct job *start(
 		j->err.open = open_err;
 	}
 	j->local = l;
-	j->child.pidfd = -1;
+	j->tree.child.pidfd = -1;
 	j->linger.fire = on_linger;
 	j->telling.call = on_telling;
 	j->out.fd = j->err.fd = j->out.file = j->err.file = -1;
@@ -553,7 +396,8 @@ static struct job *start(
 	j->out.ended = on_out_end;
 	j->err.came = on_err;
 	j->err.ended = on_err_end;
-	list_append(&l->jobs, &j->link);
+	j->tree.gone = on_gone;
+	list_append(&l->trees.all, &j->tree.link);
 
 	int in = spec->terminal ? STDIN_FILENO : open_input(l, j, spec, &owned);
 	int r = in < 0 ? in : spec->terminal ? own_streams(&out, &err) : 0;
@@ -569,8 +413,7 @@ static struct job *start(
 		close_fd(&in);
 	if (r == 0) {
 		hear_soon(l, j);
-		if (l->around.whole && !timer_running(&l->reap))
-			timer_start(l->loop, &l->reap, REAP_MS);
+		local_trees_began(&l->trees);
 		owner->ops->began(owner);
 		return &j->job;
 	}
@@ -579,40 +422,12 @@ static struct job *start(
 	return NULL;
 }
 
-/* Whoever has been asked already does not get more than that either. */
-static void set_grace(struct executor *e, uint64_t grace_ms)
-{
-	struct local *l = local_of(e);
-	uint64_t latest = clock_mono_ms() + grace_ms;
-
-	l->around.grace_ms = grace_ms;
-	l->sweep_kill_at_ms = MIN(l->sweep_kill_at_ms, latest);
-	list_each (link, &l->jobs) {
-		struct local_job *j = list_entry(link, struct local_job, link);
-
-		j->kill_at_ms = MIN(j->kill_at_ms, latest);
-	}
-}
-
-/* Not those that are being ended: who is held cannot clean up. */
-static void pause_all(struct executor *e, bool on)
-{
-	list_each (link, &local_of(e)->jobs) {
-		struct local_job *j = list_entry(link, struct local_job, link);
-
-		if (j->stage == STAGE_RUNNING && child_running(&j->child))
-			(void)kill(-j->child.pid, on ? SIGSTOP : SIGCONT);
-	}
-}
-
 static void close_executor(struct executor *e)
 {
 	struct local *l = local_of(e);
 
-	timer_stop(&l->poll);
-	timer_stop(&l->reap);
+	local_trees_done(&l->trees);
 	timer_stop(&l->hearing);
-	tree_asked_done(&l->asked);
 	free(l->chunk);
 	programs_done(&l->programs);
 	environment_done(&l->env);
@@ -640,17 +455,15 @@ struct executor *local_executor(struct loop *loop, const struct surroundings *s)
 	l->executor.ops = &ops;
 	l->loop = loop;
 	l->around = *s;
-	l->poll.fire = look_at_trees;
-	l->reap.fire = on_reap;
 	l->hearing.fire = on_hearing;
 	l->programs.cwd = s->cwd;
-	list_init(&l->jobs);
 	list_init(&l->unheard);
 	if (s->mask)
 		l->mask = *s->mask;
 	else
 		(void)pthread_sigmask(SIG_SETMASK, NULL, &l->mask);
 	environment_init(&l->env, s->env);
+	local_trees_init(&l->trees, loop, s->whole, buf_str(&l->env.run_mark), s->grace_ms);
 	l->programs.path = environment_path(&l->env);
 	return &l->executor;
 }
