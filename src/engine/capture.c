@@ -10,7 +10,7 @@
 
 enum {
 	PIPE_LARGE = 1024 * 1024,
-	PIPE_BUSY = 4096, /* found at one look: somebody writes as fast as he can */
+	PIPE_BUSY = 4096, /* bytes moved at once that mark a busy writer */
 	ROUNDS = 16,      /* reads before others get their turn */
 };
 
@@ -29,8 +29,8 @@ static void set_nonblocking(struct capture *c)
 	c->nonblocking = true;
 }
 
-/* The pipe's bytes can no longer be kept: go on reading, so that the command is not held up until
- * it is ended, but keep nothing. */
+/* The pipe's bytes can no longer be kept: they are still read, so that the command is not held up
+ * until it is ended, but keep nothing. */
 static void give_up(struct capture *c, int error)
 {
 	if (!c->error)

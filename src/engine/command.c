@@ -81,7 +81,7 @@ static void recorder_failed(struct frame *f, int error)
 	run_fail(f->run, RUN_FAILED);
 }
 
-/* Written down before anybody acts on it. */
+/* Written down before anything that depends on it happens. */
 static void record_end(struct frame *f, const struct outcome *o, const struct verdict *v)
 {
 	struct recorder *r = f->run->options.recorder;

@@ -159,7 +159,8 @@ static int copy_range(int from, off_t offset, uint64_t size, int to)
 				     : sendfile(to, from, &offset, step);
 
 		if (n < 0 && may_copy && errno != EINTR && errno != ENOSPC && errno != EIO) {
-			may_copy = false; /* `to` is no regular file, or appends, or is elsewhere */
+			may_copy =
+				false; /* `to` is not a regular file, or appends, or is elsewhere */
 			continue;
 		}
 		if (n < 0 && errno == EINTR)
@@ -167,7 +168,7 @@ static int copy_range(int from, off_t offset, uint64_t size, int to)
 		if (n < 0)
 			return -errno;
 		if (n == 0)
-			return -EIO; /* somebody cut the file */
+			return -EIO; /* the file was cut meanwhile */
 		size -= (uint64_t)n;
 	}
 	return 0;
@@ -359,7 +360,7 @@ int store_file(struct store *s)
 	if (s->spare >= 0 && lseek(s->spare, 0, SEEK_SET) == 0)
 		return take_fd(&s->spare);
 	int fd = file_temp();
-	/* Readers open it anew; nobody but root may open it for writing and spoil it for the
+	/* Readers open it anew; only root may open it for writing and spoil it for the
 	 * others. */
 	if (fd >= 0)
 		(void)fchmod(fd, 0400);

@@ -16,7 +16,7 @@ struct store {
 	size_t file_count;   /* kept in files of their own for long */
 	int spool;           /* the shared file; -1: none yet */
 	off_t spool_bytes;
-	int spare; /* a temporary file that nobody has a use for any more; -1: none */
+	int spare; /* a temporary file that is not needed any more; -1: none */
 	int null;  /* /dev/null, opened once; -1: not yet */
 	int error; /* errno of the first failure to keep something; 0: none */
 };
@@ -45,7 +45,7 @@ struct content *content_from_buf(struct buf *b);
 struct content *content_from_fd(int fd, off_t offset, uint64_t size);
 /* The same of a file that store_file() gave; the bytes past `size` are cut off. */
 struct content *content_from_temp(int fd, uint64_t size, struct store *s);
-/* Made of pieces that are written one after the other by `write` whenever somebody reads it, and
+/* Made of pieces that are written one after the other by `write` whenever it is read, and
  * only then. `done` ends `data`. */
 struct content_out;
 struct content_pieces {
@@ -72,8 +72,8 @@ int content_write(struct content *c, int fd);
 int content_head(struct content *c, size_t max, struct buf *ret);
 int content_tail(struct content *c, size_t max, struct buf *ret);
 
-/* A descriptor from which a command reads it from the beginning, whoever else reads it too. *owned:
- * the caller closes it. -errno. */
+/* A descriptor from which a command reads it from the beginning, however many others read it.
+ * *owned: the caller closes it. -errno. */
 int content_reader(struct content *c, struct store *s, bool *owned);
 
 /* Makes it cheap to keep for long: see struct store. Takes a reference and gives one back. */

@@ -72,7 +72,7 @@ struct job_end {
 	struct job_usage usage;
 };
 
-/* Whoever started a job embeds this; container_of() leads back. `began` comes once, from the loop
+/* The owner of a job embeds this; container_of() leads back. `began` comes once, from the loop
  * or from inside `start` and `adopt`; the other two only from the loop. */
 struct job_owner {
 	const struct job_owner_ops *ops;

@@ -131,7 +131,7 @@ void live_free(struct live *l)
 	free(l);
 }
 
-/* The source is touched only once somebody wants it. */
+/* The source is touched only once a reader wants it. */
 static void start(struct live *l)
 {
 	if (l->started)

@@ -4,8 +4,8 @@
 #include "loop/loop.h"
 
 /* Standard input of the run while it is still coming, for several readers: each gets all of it from
- * the beginning, as it arrives. Nobody waits for its end who does not read it. What came is kept in
- * a file, so that a second attempt reads it again. */
+ * the beginning, as it arrives. A command that does not read it does not wait for its end. What
+ * came is kept in a file, so that a second attempt reads it again. */
 struct live;
 
 struct live_owner {
@@ -22,7 +22,7 @@ struct live_owner {
 struct live *live_new(struct loop *l, int fd, int keep, struct live_owner *owner);
 void live_free(struct live *live);
 
-/* Reads to the end although nobody wants it yet; then live_content() is everything. */
+/* Reads to the end although no command wants it yet; then live_content() is everything. */
 void live_collect(struct live *live);
 struct content *live_content(struct live *live);
 

@@ -4,7 +4,7 @@
 #include "graph/node.h"
 
 /*
- * Whoever writes down what the commands of a run did, so that a run that was cut short can go on
+ * Writes down what the commands of a run did, so that a run that was cut short can be resumed
  * (async-runs.md section 12). The engine asks it before a command starts and tells it when one has
  * ended, before anything that depends on that happens.
  */
@@ -46,8 +46,8 @@ struct recorder_ops {
 	int (*keep_input)(struct recorder *r);
 	/* All of it has come. */
 	void (*input_complete)(struct recorder *r);
-	/* A loop that may not be taken up in the middle begins: what is recorded below it counts
-	 * only when it had ended. -errno. */
+	/* A loop without checkpoints starts: what is recorded below it counts only once it is
+	 * closed. -errno. */
 	int (*open)(struct recorder *r, struct str path);
 	/* … and has ended. -errno. */
 	int (*close)(struct recorder *r, struct str path);

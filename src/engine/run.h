@@ -67,7 +67,7 @@ struct run_result {
 	const struct failures *failures;
 	struct str failed;  /* the path of what failed it; empty: nothing did */
 	struct str retried; /* … and of the outermost group around it that was tried repeatedly */
-	uint64_t untolerated;          /* failures passed over that nobody asked to tolerate */
+	uint64_t untolerated; /* failures passed over that their author did not ask to tolerate */
 	const struct join_list *joins; /* in report order */
 	const struct report *issues;   /* warnings, and with RUN_INVALID the errors */
 	uint64_t ms;
@@ -88,15 +88,15 @@ const struct run_result *run_result(const struct run *r);
  * skipped it is the run's own input. */
 struct content *run_output(struct run *r);
 
-/* Somebody sent it a message: told as an event. */
+/* It was sent a message: told as an event. */
 void run_told(struct run *r, struct str id, uint64_t bytes);
-/* The run cannot go on: the machine failed it. `what` is a clause. */
+/* The run cannot continue: the machine failed it. `what` is a clause. */
 void run_abort(struct run *r, const char *what, int error);
 /* Nothing new is started; what runs may finish. Then it is cancelled. */
 void run_cancel_gently(struct run *r);
 /* The grace time from now on. */
 void run_set_grace(struct run *r, uint64_t grace_ms);
-/* Holds the commands that run (Ctrl-Z), or lets them go on. Their time limits are not held. */
+/* Holds the commands that run (Ctrl-Z), or lets them continue. Their time limits are not held. */
 void run_pause(struct run *r, bool on);
 /* Ends every command of the run: politely, or at once. */
 void run_cancel(struct run *r, int signal);

@@ -182,7 +182,7 @@ void step_set(struct frame *f, struct str name, json_t *value)
 	json_object_setn_new_nocheck(scope_vars(f->scope), name.p, name.len, value);
 }
 
-/* At the limit it is cut where a character ends: half of one is nobody's text. */
+/* At the limit it is cut where a character ends: half of one is not text. */
 static struct str read_content(struct content *c, uint64_t max, struct buf *ret)
 {
 	(void)content_head(c, (size_t)MIN(max, (uint64_t)SIZE_MAX), ret);
