@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/find.h"
 #include "app/findings.h"
-#include "app/runs.h"
 #include "base/map.h"
 #include "base/run-status.h"
 #include "runs/dir/leftovers.h"
@@ -14,7 +14,9 @@
 /* What needs attention among the runs. */
 struct ward {
 	struct examination *x;
-	struct runs runs;
+	struct app *app;
+	struct ledger *ledger;
+	struct str root;
 	struct map known; /* id → itself, of the ledger */
 	VEC(struct str) doubtful, exited;
 	size_t unknown, ghosts;
@@ -36,7 +38,7 @@ static bool note_row(void *data, const struct run_row *row)
 		vec_push(&w->doubtful, id);
 	else if (status_is(row->status, ROUX_EXITED))
 		vec_push(&w->exited, id);
-	if (access(run_directory(&w->x->arena, w->runs.root, id).p, F_OK) < 0)
+	if (access(run_directory(&w->x->arena, w->root, id).p, F_OK) < 0)
 		w->ghosts++;
 	return true;
 }
@@ -44,7 +46,7 @@ static bool note_row(void *data, const struct run_row *row)
 static bool note_directory(void *data, struct str id)
 {
 	struct ward *w = data;
-	struct str dir = run_directory(&w->x->arena, w->runs.root, id);
+	struct str dir = run_directory(&w->x->arena, w->root, id);
 
 	w->unknown += !map_get(&w->known, id) &&
 		      access(run_file(&w->x->arena, dir, "run.json"), F_OK) == 0;
@@ -59,7 +61,7 @@ static void examine_exited(struct ward *w, struct str id, bool news)
 	AUTO_LOOK look = { 0 };
 	identity_list left = { 0 };
 
-	if (!look_at(w->runs.root, w->runs.ledger, id, &look, &ignored) || look.live ||
+	if (!look_at(w->root, w->ledger, id, &look, &ignored) || look.live ||
 		!status_is(look.status, ROUX_EXITED))
 		return;
 	struct str dir = arena_str(a, look.dir);
@@ -83,7 +85,7 @@ static void examine_exited(struct ward *w, struct str id, bool news)
 static void examine_remains(struct ward *w)
 {
 	struct arena *a = &w->x->arena;
-	struct str runs = arena_printf(a, "%.*s/runs", STR(w->runs.root));
+	struct str runs = arena_printf(a, "%.*s/runs", STR(w->root));
 	DIR *d = opendir(runs.p);
 
 	for (const struct dirent *e; d && (e = readdir(d));) {
@@ -102,7 +104,7 @@ static void examine_remains(struct ward *w)
 static void examine_ledger(struct ward *w)
 {
 	struct arena *a = &w->x->arena;
-	struct str path = arena_printf(a, "%.*s/ledger.db", STR(w->runs.root));
+	struct str path = arena_printf(a, "%.*s/ledger.db", STR(w->root));
 
 	if (w->unknown)
 		add(w, FINDING_RUN, S(""), path,
@@ -123,7 +125,7 @@ static void examine_modes(struct ward *w)
 	struct arena *a = &w->x->arena;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct str path = arena_printf(a, "%.*s%s", STR(w->runs.root), names[i]);
+		struct str path = arena_printf(a, "%.*s%s", STR(w->root), names[i]);
 		struct stat st;
 
 		if (stat(path.p, &st) < 0 || !(st.st_mode & S_IWOTH))
@@ -135,15 +137,15 @@ static void examine_modes(struct ward *w)
 
 void doctor_runs(struct examination *x)
 {
-	struct ward w = { .x = x };
+	struct ward w = { .x = x, .app = x->app, .root = app_state_root(x->app) };
 	AUTO_REPORT issues = REPORT_INIT;
 
-	runs_open(&w.runs, &x->arena, &issues);
-	if (w.runs.ledger)
-		(void)ledger_list(w.runs.ledger, NULL, note_row, &w, &issues);
-	(void)look_each_directory(w.runs.root, note_directory, &w);
+	w.ledger = app_ledger(x->app, &issues);
+	if (w.ledger)
+		(void)ledger_list(w.ledger, NULL, note_row, &w, &issues);
+	(void)look_each_directory(w.root, note_directory, &w);
 	vec_each (i, &issues.issues)
-		add(&w, FINDING_LEDGER, S(""), w.runs.root, arena_str(&x->arena, i->message),
+		add(&w, FINDING_LEDGER, S(""), w.root, arena_str(&x->arena, i->message),
 			arena_str(&x->arena, i->hint));
 	if (!issues.issues.len)
 		examine_ledger(&w);
@@ -155,5 +157,4 @@ void doctor_runs(struct examination *x)
 	examine_modes(&w);
 	vec_done(&w.doubtful);
 	vec_done(&w.exited);
-	runs_close(&w.runs);
 }

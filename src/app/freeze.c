@@ -63,13 +63,13 @@ static json_t *sources_json(const struct launch *l)
 {
 	json_t *sources = json_array();
 
-	if (!l->recipe) {
-		json_array_append_new(
-			sources, source_json(l->graph->doc.source.name, l->graph->doc.source.text));
+	if (!l->subject.recipe) {
+		json_array_append_new(sources, source_json(l->subject.graph->doc.source.name,
+						       l->subject.graph->doc.source.text));
 		return sources;
 	}
 	/* The entry was read first. */
-	vec_each (f, &l->recipe->set->files)
+	vec_each (f, &l->subject.recipe->set->files)
 		json_array_append_new(sources, source_json((*f)->path, (*f)->doc.source.text));
 	return sources;
 }
@@ -80,18 +80,19 @@ static bool write_graph(const struct launch *l, struct report *r)
 	AUTO_BUF text = BUF_INIT;
 
 	json_object_set_new(graph, "format",
-		json_string(l->recipe ? recipe_format_name(l->recipe->file->format) : "template"));
-	if (l->graph->dialect == DIALECT_0_9)
+		json_string(l->subject.recipe ? recipe_format_name(l->subject.recipe->file->format)
+					      : "template"));
+	if (l->subject.graph->dialect == DIALECT_0_9)
 		json_object_set_new(graph, "dialect", json_string("0.9"));
-	if (l->recipe) {
-		json_object_set_new(graph, "layer", json_integer(l->recipe->layer));
-		json_object_set_new(graph, "agent_dir", json_from_str(l->dirs.agent));
-		json_object_set_new(graph, "packaged_dir", json_from_str(l->dirs.packaged));
+	if (l->subject.recipe) {
+		json_object_set_new(graph, "layer", json_integer(l->subject.recipe->layer));
+		json_object_set_new(graph, "agent_dir", json_from_str(l->subject.dirs.agent));
+		json_object_set_new(graph, "packaged_dir", json_from_str(l->subject.dirs.packaged));
 	}
 	json_object_set_new(graph, "sources", sources_json(l));
 	json_write(&text, graph, 2);
 	buf_addc(&text, '\n');
-	return freeze_file(l->dir, "graph.json", buf_str(&text), l->durable, r);
+	return freeze_file(l->claim.dir, "graph.json", buf_str(&text), l->asked.durable, r);
 }
 
 /* Gives every source its text. */
@@ -122,7 +123,7 @@ static const char *dir_or_null(const json_t *graph, const char *name)
 
 static bool read_graph(struct launch *l, struct report *r)
 {
-	AUTO_JSON *graph = freeze_json(l->dir, "graph.json", false, r);
+	AUTO_JSON *graph = freeze_json(l->claim.dir, "graph.json", false, r);
 	json_t *sources = json_object_get(graph, "sources");
 	struct str format = json_str(json_object_get(graph, "format"));
 
@@ -132,30 +133,30 @@ static bool read_graph(struct launch *l, struct report *r)
 		const json_t *source = json_array_get(sources, 0);
 		bool old = json_object_get(graph, "dialect") != NULL;
 
-		l->graph = graph_read(json_str(json_object_get(source, "path")),
+		l->subject.graph = graph_read(json_str(json_object_get(source, "path")),
 			json_str(json_object_get(source, "text")), old ? DIALECT_0_9 : DIALECT_NOW,
 			r);
-		return l->graph != NULL;
+		return l->subject.graph != NULL;
 	}
-	l->dirs = recipe_dirs_find(
+	l->subject.dirs = recipe_dirs_find(
 		&l->arena, dir_or_null(graph, "agent_dir"), dir_or_null(graph, "packaged_dir"));
-	l->recipe = recipe_open_frozen(&l->dirs, sources,
-		(enum recipe_layer)json_integer_value(json_object_get(graph, "layer")), l->values,
-		r);
-	l->graph = l->recipe ? graph_ref(l->recipe->graph) : NULL;
-	return l->recipe != NULL;
+	l->subject.recipe = recipe_open_frozen(&l->subject.dirs, sources,
+		(enum recipe_layer)json_integer_value(json_object_get(graph, "layer")),
+		l->subject.values, r);
+	l->subject.graph = l->subject.recipe ? graph_ref(l->subject.recipe->graph) : NULL;
+	return l->subject.recipe != NULL;
 }
 
 struct graph *freeze_graph(const char *dir, struct report *r)
 {
-	struct launch l = LAUNCH_INIT;
+	struct launch l = { .claim.dir = str_of(dir) };
 	struct graph *g = NULL;
 
-	l.dir = str_of(dir);
-	l.values = freeze_json(l.dir, "values.json", true, r);
+	l.subject.values = freeze_json(l.claim.dir, "values.json", true, r);
 	if (read_graph(&l, r))
-		g = graph_ref(l.graph);
-	launch_done(&l);
+		g = graph_ref(l.subject.graph);
+	subject_done(&l.subject);
+	arena_done(&l.arena);
 	return g;
 }
 
@@ -237,70 +238,120 @@ static bool write_bytes_of(const json_t *value, json_t *start, const char *name)
 	return true;
 }
 
+/* The members of start.json and where struct launch has them. Numbers and truths are always there,
+ * the rest when it is given. */
+static const struct member {
+	const char *name;
+	enum { MEMBER_NUMBER, MEMBER_TRUTH, MEMBER_JSON, MEMBER_TEXT } kind;
+	size_t offset;
+} members[] = {
+#define TYPE(of) ((struct launch *)0)->of
+#define NUMBER(of) MEMBER_NUMBER, _Generic(TYPE(of), uint64_t : offsetof(struct launch, of))
+#define TRUTH(of) MEMBER_TRUTH, _Generic(TYPE(of), bool : offsetof(struct launch, of))
+#define JSON(of) MEMBER_JSON, _Generic(TYPE(of), json_t * : offsetof(struct launch, of))
+#define TEXT(of) MEMBER_TEXT, _Generic(TYPE(of), struct str : offsetof(struct launch, of))
+	{ "jobs", NUMBER(asked.jobs) },
+	{ "grace_ms", NUMBER(asked.grace_ms) },
+	{ "durable", TRUTH(asked.durable) },
+	{ "detached", TRUTH(asked.detached) },
+	{ "input", TRUTH(asked.has_input) },
+	{ "max_parallel", NUMBER(asked.max_parallel) },
+	{ "stream", TRUTH(asked.stream) },
+	{ "created", NUMBER(asked.created) },
+	{ "agents", JSON(asked.agents) },
+	{ "collections", JSON(asked.collections) },
+	{ "env", JSON(asked.env) },
+	{ "artifacts", JSON(subject.artifacts) },
+	{ "secrets", JSON(asked.secrets) },
+	{ "secret_env", JSON(asked.secret_env) },
+	{ "argv", JSON(asked.argv) },
+	{ "run", TEXT(asked.id) },
+	{ "generation", TEXT(claim.generation) },
+	{ "owner", TEXT(asked.owner) },
+	{ "tool", TEXT(asked.tool) },
+	{ "launch", TEXT(asked.how) },
+	{ "rerun_of", TEXT(asked.rerun_of) },
+	{ "only", TEXT(asked.only) },
+};
+
 static json_t *start_json(const struct launch *l)
 {
 	json_t *start = json_object();
 
-	json_object_set_new(start, "jobs", json_integer((json_int_t)l->jobs));
-	json_object_set_new(start, "grace_ms", json_integer((json_int_t)l->grace_ms));
-	json_object_set_new(start, "durable", json_boolean(l->durable));
-	json_object_set_new(start, "detached", json_boolean(l->detached));
-	json_object_set_new(start, "input", json_boolean(l->has_input));
-	json_object_set_new(start, "max_parallel", json_integer((json_int_t)l->max_parallel));
-	json_object_set_new(start, "stream", json_boolean(l->stream));
-	json_object_set_new(start, "created", json_integer((json_int_t)l->created));
-	if (l->agents)
-		json_object_set(start, "agents", l->agents);
-	if (l->collections)
-		json_object_set(start, "collections", l->collections);
-	if (l->env)
-		json_object_set(start, "env", l->env);
-	if (l->artifacts)
-		json_object_set(start, "artifacts", l->artifacts);
-	if (l->secrets)
-		json_object_set(start, "secrets", l->secrets);
-	if (l->secret_env)
-		json_object_set(start, "secret_env", l->secret_env);
-	if (l->argv)
-		json_object_set(start, "argv", l->argv);
-	const struct {
-		const char *name;
-		struct str value;
-	} texts[] = { { "run", l->id }, { "generation", l->generation }, { "owner", l->owner },
-		{ "tool", l->tool }, { "launch", l->how }, { "rerun_of", l->rerun_of },
-		{ "only", l->only } };
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (texts[i].value.len)
-			json_object_set_new(start, texts[i].name, json_from_str(texts[i].value));
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		const struct member *m = &members[i];
+		const void *at = (const char *)l + m->offset;
+		json_t *value = NULL;
+
+		switch (m->kind) {
+		case MEMBER_NUMBER:
+			value = json_integer((json_int_t) * (const uint64_t *)at);
+			break;
+		case MEMBER_TRUTH:
+			value = json_boolean(*(const bool *)at);
+			break;
+		case MEMBER_JSON:
+			value = json_incref(*(json_t *const *)at);
+			break;
+		case MEMBER_TEXT:
+			value = ((const struct str *)at)->len
+					? json_from_str(*(const struct str *)at)
+					: NULL;
+			break;
+		}
+		if (value)
+			json_object_set_new(start, m->name, value);
+	}
 	return start;
+}
+
+static void take_members(struct launch *l, const json_t *start)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		const struct member *m = &members[i];
+		json_t *value = json_object_get(start, m->name);
+		void *at = (char *)l + m->offset;
+
+		switch (m->kind) {
+		case MEMBER_NUMBER:
+			*(uint64_t *)at = (uint64_t)json_integer_value(value);
+			break;
+		case MEMBER_TRUTH:
+			*(bool *)at = json_is_true(value);
+			break;
+		case MEMBER_JSON:
+			json_decref(*(json_t **)at);
+			*(json_t **)at = json_incref(value);
+			break;
+		case MEMBER_TEXT:
+			*(struct str *)at = arena_str(&l->arena, json_str(value));
+			break;
+		}
+	}
 }
 
 static bool write_values(const struct launch *l, struct report *r)
 {
 	AUTO_JSON *start = start_json(l);
-	AUTO_JSON *kept = json_copy(l->values);
+	AUTO_JSON *kept = json_copy(l->subject.values);
 	AUTO_BUF text = BUF_INIT;
 	json_t *name;
 	size_t i;
 
 	/* What came from the environment is read from there again. */
-	json_array_foreach(l->secret_env, i, name) json_object_del(kept, json_string_value(name));
+	json_array_foreach(l->asked.secret_env, i, name)
+		json_object_del(kept, json_string_value(name));
 	(void)write_bytes_of(kept, start, "value_bytes");
-	(void)write_bytes_of(l->env, start, "env_bytes");
+	(void)write_bytes_of(l->asked.env, start, "env_bytes");
 	/* Steps tell 2.0 from 2. */
 	json_write_typed(&text, kept, 2);
 	buf_addc(&text, '\n');
-	if (!freeze_file(l->dir, "values.json", buf_str(&text), l->durable, r))
+	if (!freeze_file(l->claim.dir, "values.json", buf_str(&text), l->asked.durable, r))
 		return false;
 	buf_reset(&text);
 	json_write(&text, start, 2);
 	buf_addc(&text, '\n');
-	return freeze_file(l->dir, "start.json", buf_str(&text), l->durable, r);
-}
-
-static struct str text_of(struct launch *l, const json_t *start, const char *name)
-{
-	return arena_str(&l->arena, json_str(json_object_get(start, name)));
+	return freeze_file(l->claim.dir, "start.json", buf_str(&text), l->asked.durable, r);
 }
 
 static bool read_secrets(struct launch *l, struct report *r)
@@ -308,7 +359,7 @@ static bool read_secrets(struct launch *l, struct report *r)
 	json_t *name;
 	size_t i;
 
-	json_array_foreach(l->secret_env, i, name)
+	json_array_foreach(l->asked.secret_env, i, name)
 	{
 		const char *value = getenv(json_string_value(name));
 
@@ -320,42 +371,22 @@ static bool read_secrets(struct launch *l, struct report *r)
 				json_string_value(name));
 		}
 		json_object_set_new_nocheck(
-			l->values, json_string_value(name), json_from_str(str_of(value)));
+			l->subject.values, json_string_value(name), json_from_str(str_of(value)));
 	}
 	return true;
 }
 
 static bool read_values(struct launch *l, struct report *r)
 {
-	l->values = freeze_json(l->dir, "values.json", false, r);
-	AUTO_JSON *start = l->values ? freeze_json(l->dir, "start.json", false, r) : NULL;
+	l->subject.values = freeze_json(l->claim.dir, "values.json", false, r);
+	AUTO_JSON *start =
+		l->subject.values ? freeze_json(l->claim.dir, "start.json", false, r) : NULL;
 
 	if (!start)
 		return false;
-	l->env = json_incref(json_object_get(start, "env"));
-	restore_bytes(l->values, json_object_get(start, "value_bytes"));
-	restore_bytes(l->env, json_object_get(start, "env_bytes"));
-	l->jobs = (uint64_t)json_integer_value(json_object_get(start, "jobs"));
-	l->grace_ms = (uint64_t)json_integer_value(json_object_get(start, "grace_ms"));
-	l->durable = json_is_true(json_object_get(start, "durable"));
-	l->detached = json_is_true(json_object_get(start, "detached"));
-	l->has_input = json_is_true(json_object_get(start, "input"));
-	l->artifacts = json_incref(json_object_get(start, "artifacts"));
-	l->secrets = json_incref(json_object_get(start, "secrets"));
-	l->secret_env = json_incref(json_object_get(start, "secret_env"));
-	l->argv = json_incref(json_object_get(start, "argv"));
-	l->max_parallel = (uint64_t)json_integer_value(json_object_get(start, "max_parallel"));
-	l->stream = json_is_true(json_object_get(start, "stream"));
-	l->created = (uint64_t)json_integer_value(json_object_get(start, "created"));
-	l->agents = json_incref(json_object_get(start, "agents"));
-	l->collections = json_incref(json_object_get(start, "collections"));
-	l->id = text_of(l, start, "run");
-	l->generation = text_of(l, start, "generation");
-	l->owner = text_of(l, start, "owner");
-	l->tool = text_of(l, start, "tool");
-	l->how = text_of(l, start, "launch");
-	l->rerun_of = text_of(l, start, "rerun_of");
-	l->only = text_of(l, start, "only");
+	take_members(l, start);
+	restore_bytes(l->subject.values, json_object_get(start, "value_bytes"));
+	restore_bytes(l->asked.env, json_object_get(start, "env_bytes"));
 	return read_secrets(l, r);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/node-path.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "graph/event.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "app/runs.h"
+#include "app/find.h"
 #include "base/near.h"
 #include "runs/dir/identity.h"
 #include "runs/mail/outbox.h"
@@ -34,22 +34,15 @@ const char *messages_host_order(struct str type)
 /* -- the run -------------------------------------------------------------------------------------
  */
 
-static bool running(const struct message_request *q, const struct run_look *look,
-	const char **reason, struct report *r)
+static bool running(const struct message_request *q, const struct run_look *look, struct report *r)
 {
-	if (!look->live) {
-		*reason = "not running";
-		report_error(r, (struct where){ 0 }, "run '%.*s' is not running: it is %.*s",
-			STR(look->id), STR(look->status));
-		return report_hint(
-			r, "`roux resume %.*s` goes on with a run that can", STR(look->id));
-	}
+	if (!look->live)
+		return refuse_ended(look->id, look->status, r);
 	if (q->generation.len && look->generation.len && !str_eq(q->generation, look->generation)) {
-		*reason = "another generation";
-		report_error(r, (struct where){ 0 },
+		report_refuse(r, look->id, "another generation",
 			"run '%.*s' has been started again: it is generation '%.*s' now",
 			STR(look->id), STR(look->generation));
-		return report_hint(r, "what you belong to has ended");
+		return report_hint(r, "the run that this program belongs to has ended");
 	}
 	return true;
 }
@@ -135,11 +128,11 @@ static void warn_unexpected(const json_t *start, struct str type, struct report 
 static void ring(void *data)
 {
 	const struct run_look *look = data;
-	bool deaf = !look->start || runs_embedded(look);
+	bool deaf = !look->start || look_embedded(look);
 	AUTO_CLOSE int pidfd = deaf ? -1 : look_supervisor(&look->row);
 
 	if (pidfd >= 0)
-		(void)identity_signal(pidfd, ORDER_RING, 0);
+		(void)identity_signal(pidfd, RING_SIGNAL, 0);
 }
 
 static bool deliver(const struct run_look *look, const json_t *message, struct message_answer *ret,
@@ -158,16 +151,14 @@ static bool deliver(const struct run_look *look, const json_t *message, struct m
 
 	switch (message_send(&s, &result, r)) {
 	case SEND_FAILED:
-		ret->reason = report_has_system(r) ? NULL : "no such run";
-		return false;
+		return report_has_system(r) ? false : refuse_gone(look->id, r);
 	case SEND_BACKPRESSURE:
-		ret->reason = "backpressure";
-		report_error(r, (struct where){ 0 },
+		report_refuse(r, look->id, "backpressure",
 			"run '%.*s' has %d messages that it has not taken", STR(look->id),
 			INBOX_WAITING_MAX);
-		return report_hint(r,
-			"wait until it has: `roux messages %.*s`; `roux kill` works regardless",
-			STR(look->id));
+		report_hint(r, "wait until it has");
+		report_action(r, ACTION_MESSAGES, look->id);
+		return report_action(r, ACTION_KILL, look->id);
 	case SEND_DONE:
 		break;
 	}
@@ -179,17 +170,18 @@ static bool deliver(const struct run_look *look, const json_t *message, struct m
 	return true;
 }
 
-bool messages_send(const struct message_request *q, struct message_answer *ret, struct report *r)
+bool messages_send(struct app *a, const struct message_request *q, struct message_answer *ret,
+	struct report *r)
 {
 	struct run_look look = { 0 };
 	bool ok = false;
 
 	*ret = (struct message_answer){ 0 };
-	if (runs_find(q->runs, q->run, &look, &ret->reason, r)) {
+	if (find_run(a, q->run, &look, r)) {
 		struct message_frame f = frame_of(&look, INBOX);
 		AUTO_JSON *message = compose(q, &f, r);
 
-		if (message && running(q, &look, &ret->reason, r)) {
+		if (message && running(q, &look, r)) {
 			warn_unexpected(look.start, json_str(json_object_get(message, "type")), r);
 			ok = deliver(&look, message, ret, r);
 		}
@@ -198,17 +190,18 @@ bool messages_send(const struct message_request *q, struct message_answer *ret, 
 	return ok;
 }
 
-bool messages_emit(const struct message_request *q, struct message_answer *ret, struct report *r)
+bool messages_emit(struct app *a, const struct message_request *q, struct message_answer *ret,
+	struct report *r)
 {
 	struct run_look look = { 0 };
 	bool ok = false;
 
 	*ret = (struct message_answer){ 0 };
-	if (runs_find(q->runs, q->run, &look, &ret->reason, r)) {
+	if (find_any_run(a, q->run, &look, r)) {
 		struct message_frame f = frame_of(&look, OUTBOX);
 		AUTO_JSON *message = compose(q, &f, r);
 
-		if (message && running(q, &look, &ret->reason, r)) {
+		if (message && running(q, &look, r)) {
 			int error = outbox_append(look.dir.p, message);
 
 			ok = error == 0 || report_system(r, (struct where){ 0 },
@@ -230,13 +223,12 @@ static void add_message(void *data, const json_t *message)
 	(void)json_array_append(data, (json_t *)message);
 }
 
-bool messages_read(const struct message_request *q, struct messages_view *ret,
-	const char **ret_reason, struct report *r)
+bool messages_read(struct app *a, const char *run, struct messages_view *ret, struct report *r)
 {
 	struct run_look look = { 0 };
 	bool ok = false;
 
-	if (runs_find(q->runs, q->run, &look, ret_reason, r)) {
+	if (find_run(a, run, &look, r)) {
 		struct message_frame in = frame_of(&look, INBOX), out = frame_of(&look, OUTBOX);
 		struct inbox inbox;
 
@@ -264,4 +256,16 @@ void messages_view_done(struct messages_view *v)
 	json_decref(v->inbox);
 	json_decref(v->outbox);
 	*v = (struct messages_view){ 0 };
+}
+
+void message_body_preview(struct buf *b, const json_t *message)
+{
+	message_preview(b, message);
+}
+
+bool message_is_address(struct str text)
+{
+	struct address ignored;
+
+	return address_read(text, &ignored);
 }

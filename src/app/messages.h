@@ -1,21 +1,20 @@
 #pragma once
 
-#include "app/runs.h"
+#include "app/app.h"
+#include "data/json.h"
 
 /* Messages to and from runs, as every host offers them (async-runs.md sections 7, 8 and 10). */
 
 struct message_request {
-	struct runs *runs;     /* with the caller; without one it is the operator, who may do all */
-	const char *run;       /* the operand that names it */
-	struct str generation; /* the one that is meant; empty: the current one */
-	struct str type;       /* empty: that of the envelope, or run.message */
-	struct str to, from;   /* empty: by default */
-	const json_t *body;    /* NULL: none */
+	const char *run;        /* the operand that names it */
+	struct str generation;  /* the one that is meant; empty: the current one */
+	struct str type;        /* empty: that of the envelope, or run.message */
+	struct str to, from;    /* empty: by default */
+	const json_t *body;     /* NULL: none */
 	const json_t *envelope; /* an object with other members; NULL: none */
 };
 
 struct message_answer {
-	const char *reason; /* of a refusal: the state of things forbids it; NULL: none */
 	bool sent, queued;
 	const char *transport; /* "fifo", "socket" or NULL */
 	const char *waits_for; /* why it is only queued */
@@ -26,9 +25,11 @@ void message_answer_done(struct message_answer *a);
 
 /* To a run that is running: into its inbox, and to its endpoint when it has one that is ready.
  * Warnings are in the report. False with an issue. */
-bool messages_send(const struct message_request *q, struct message_answer *ret, struct report *r);
-/* From a run that is running, by a program of it: into its outbox. */
-bool messages_emit(const struct message_request *q, struct message_answer *ret, struct report *r);
+bool messages_send(struct app *a, const struct message_request *q, struct message_answer *ret,
+	struct report *r);
+/* From a run that is running, by a program of it, whichever session started it: into its outbox. */
+bool messages_emit(struct app *a, const struct message_request *q, struct message_answer *ret,
+	struct report *r);
 
 /* What the host does itself instead of giving it to the program: "kill", "archive" or "prune" for
  * the types control.kill, control.archive, control.prune; NULL for all others. */
@@ -41,6 +42,14 @@ struct messages_view {
 	size_t skipped_in, skipped_out; /* lines that are no messages */
 };
 
-bool messages_read(const struct message_request *q, struct messages_view *ret,
-	const char **ret_reason, struct report *r);
+bool messages_read(struct app *a, const char *run, struct messages_view *ret, struct report *r);
 void messages_view_done(struct messages_view *v);
+
+enum { MESSAGE_BODY_BYTES = 1 << 20 }; /* a longer one is refused */
+
+/* What is worth showing of a body on one line. */
+void message_body_preview(struct buf *b, const json_t *message);
+/* How many characters of a summary a list shows. */
+enum { MESSAGE_SUMMARY_SHOWN = 500 };
+/* Whether a text is an address: coordinator, session:ID, run:ID … */
+bool message_is_address(struct str text);

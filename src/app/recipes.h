@@ -54,6 +54,9 @@ bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct re
 bool recipes_is_template(struct app *a, const char *operand);
 /* Whether there is a recipe of that id or path. */
 bool recipes_has(struct app *a, const char *operand);
+/* Whether a word may be the name of a value, and whether it is a field of a template's node. */
+bool recipes_is_name(struct str word);
+bool recipes_is_field(struct str word);
 
 /* Where they are looked for, as absolute paths. */
 struct str recipes_user_dir(struct app *a);

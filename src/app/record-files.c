@@ -392,7 +392,7 @@ int record_files_output(struct record_files *f, const struct launch *l, struct r
 		open_at(f, "stdout.log", O_WRONLY | O_CREAT | (f->last_open ? O_EXCL : 0));
 	if (fd < 0 || !done)
 		return MIN(fd, 0);
-	if (l->graph->output)
-		return fd_write_all(fd, buf_str(&l->plan->output));
+	if (l->subject.graph->output)
+		return fd_write_all(fd, buf_str(&l->subject.plan->output));
 	return content_write(run_output(run), fd);
 }

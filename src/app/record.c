@@ -13,11 +13,11 @@
 #include "app/mailbox.h"
 #include "app/record-files.h"
 #include "app/result.h"
-#include "app/start.h"
 #include "app/steps.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
+#include "base/shell-words.h"
 #include "loop/child.h"
 #include "runs/mail/command-done.h"
 #include "runs/mail/outbox.h"
@@ -199,7 +199,7 @@ static int begin(struct recorder *r, const struct leaf_key *key, bool last, stru
 
 	note->rec = rec;
 	note->number = number;
-	note->last = last && !rec->launch->graph->output;
+	note->last = last && !rec->launch->subject.graph->output;
 	buf_add(&note->path, key->path);
 	uint64_t now = clock_real_ms();
 	leaf_start_parts(&note->before, &note->after, key->path, number, now);
@@ -339,8 +339,8 @@ static void tell_done(struct record *rec, const struct event *e)
 	if (rec->cancelled)
 		return;
 	command_done_line(&line, &(struct command_done){
-					 .run = rec->launch->id,
-					 .dir = rec->launch->dir,
+					 .run = rec->launch->asked.id,
+					 .dir = rec->launch->claim.dir,
 					 .path = e->path,
 					 .label = e->label,
 					 .command = buf_str(&rec->command),
@@ -349,7 +349,7 @@ static void tell_done(struct record *rec, const struct event *e)
 					 .killed = e->end.timeout,
 					 .others = rec->active,
 					 .ms = e->end.ms,
-					 .artifacts = rec->launch->artifacts,
+					 .artifacts = rec->launch->subject.artifacts,
 				 });
 	int r = line_log_append(&rec->outbox, buf_str(&line));
 	if (r < 0)
@@ -464,16 +464,17 @@ struct record *record_open(
 	rec->progress.fire = on_progress;
 	rec->flush.call = on_flush;
 	list_init(&rec->leaves);
-	rec->expects = count_commands(l->graph->root, 1, &rec->expected);
-	int n = record_files_open_all(&rec->files, l->dir, before != NULL, l->durable, &rec->seq);
+	rec->expects = count_commands(l->subject.graph->root, 1, &rec->expected);
+	int n = record_files_open_all(
+		&rec->files, l->claim.dir, before != NULL, l->asked.durable, &rec->seq);
 	if (n == 0)
 		n = write_progress(rec, STATUS_STARTING);
-	outbox_init(&rec->outbox, l->dir.p);
+	outbox_init(&rec->outbox, l->claim.dir.p);
 	if (n == 0) {
 		rec->mailbox = mailbox_start(loop,
-			&(struct mailbox_options){ .dir = l->dir.p,
-				.run = l->id,
-				.owner = l->owner,
+			&(struct mailbox_options){ .dir = l->claim.dir.p,
+				.run = l->asked.id,
+				.owner = l->asked.owner,
 				.control = launch_control(l),
 				.resumed = before != NULL,
 				.settle_ms = SETTLE_MS,
@@ -485,7 +486,7 @@ struct record *record_open(
 		record_free(rec);
 		return NULL;
 	}
-	report_errno(r, -n, "cannot write in the run's directory %.*s", STR(l->dir));
+	report_errno(r, -n, "cannot write in the run's directory %.*s", STR(l->claim.dir));
 	record_free(rec);
 	return NULL;
 }
@@ -506,11 +507,11 @@ void record_free(struct record *rec)
 	free(rec);
 }
 
-int record_finish(struct record *rec, struct roux_run *run)
+int record_finish(struct record *rec, const struct execution *x)
 {
 	struct launch *l = rec->launch;
-	const struct run_result *res = run_result(run->run);
-	const char *status = status_name(start_status(run));
+	const struct run_result *res = run_result(x->run);
+	const char *status = status_name((enum roux_status)res->status);
 	AUTO_REPORT issues = REPORT_INIT;
 	AUTO_BUF text = BUF_INIT;
 
@@ -524,20 +525,21 @@ int record_finish(struct record *rec, struct roux_run *run)
 	n = write_progress(rec, status);
 	r = r ? r : n;
 	/* Not before its time, whatever somebody did to the clock. */
-	l->row.ended = MAX(clock_real_ms(), l->row.started + res->ms);
-	result_record(run, str_of(run_file(&l->arena, l->dir, "stdout.log")), l->row.ended, &text);
+	l->claim.row.ended = MAX(clock_real_ms(), l->claim.row.started + res->ms);
+	result_record(x, str_of(run_file(&l->arena, l->claim.dir, "stdout.log")),
+		l->claim.row.ended, &text);
 	/* Without its output, or without a result, the run has not come to its end: a resume makes
 	 * both from what is recorded. */
 	if (r == 0)
 		r = record_files_replace(&rec->files, "result.json", buf_str(&text));
 	if (r < 0)
 		return rec->broken ? 0 : r;
-	l->row.status = str_of(status);
-	l->row.code = res->code;
-	l->row.handled = rec->handled ? str_of(rec->handled) : l->row.handled;
-	if (!ledger_update(l->ledger, &l->row, l->detached, &issues) ||
-		!ledger_add_leaves(l->ledger, l->id, l->generation,
-			run_file(&l->arena, l->dir, LEAVES_FILE), &issues))
+	l->claim.row.status = str_of(status);
+	l->claim.row.code = res->code;
+	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
+	if (!ledger_update(l->claim.ledger, &l->claim.row, l->asked.detached, &issues) ||
+		!ledger_add_leaves(l->claim.ledger, l->asked.id, l->claim.generation,
+			run_file(&l->arena, l->claim.dir, LEAVES_FILE), &issues))
 		return -EIO;
 	return 0;
 }

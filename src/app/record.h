@@ -1,7 +1,7 @@
 #pragma once
 
+#include "app/execution.h"
 #include "app/launch.h"
-#include "engine/run.h"
 #include "runs/dir/leaves.h"
 
 /* Writes a run down as it happens (async-runs.md section 4): listens at the one door for events and
@@ -26,6 +26,5 @@ struct recorder *record_recorder(struct record *rec);
 uint64_t record_seq(const struct record *rec);
 void record_event(struct record *rec, struct run *run, const struct event *e);
 
-struct roux_run;
 /* The run has ended: progress, result and ledger, in that order. -errno. */
-int record_finish(struct record *rec, struct roux_run *run);
+int record_finish(struct record *rec, const struct execution *x);

@@ -1,4 +1,4 @@
-#include "app/report.h"
+#include "app/pictures.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/catalog/ref.h"
+#include "app/elsewhere.h"
 #include "app/freeze.h"
 #include "app/history.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "data/json.h"
+#include "graph/step.h"
+#include "render/picture/picture.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/lines.h"
 #include "runs/dir/outputs.h"
@@ -416,8 +421,9 @@ static void read_header(struct facts *f, const struct run_look *look)
 	p->leaves.all = MAX(h->commands, p->leaves.len);
 }
 
-bool run_report(const struct run_look *look, struct buf *b, struct report *r)
+bool run_report(struct run_handle *h, struct buf *b, struct report *r)
 {
+	const struct run_look *look = elsewhere_look(h);
 	struct facts f = { 0 };
 	AUTO_REPORT found = REPORT_INIT;
 	bool ok = facts_read(&f, look, &found);
@@ -439,9 +445,9 @@ bool run_report(const struct run_look *look, struct buf *b, struct report *r)
 	return ok;
 }
 
-bool run_picture(
-	const struct run_look *look, enum picture_format format, struct buf *b, struct report *r)
+bool run_picture(struct run_handle *h, unsigned format, struct buf *b, struct report *r)
 {
+	const struct run_look *look = elsewhere_look(h);
 	struct facts f = { 0 };
 	bool ok = facts_read(&f, look, r) && f.graph;
 
@@ -453,4 +459,14 @@ bool run_picture(
 			b);
 	facts_done(&f);
 	return ok;
+}
+
+void recipe_picture(const struct recipe_ref *ref, unsigned format, struct str title, struct buf *b)
+{
+	const struct graph *g = ref->graph;
+
+	if (g->steps)
+		title = json_str(json_object_get(g->steps->metadata, "name"));
+	picture_write(
+		g, (enum picture_format)format, &(struct picture_options){ .title = title }, b);
 }

@@ -6,9 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/issues.h"
+#include "app/answers.h"
+#include "app/execution.h"
+#include "app/launch.h"
 #include "app/secrets.h"
-#include "app/start.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/node-path.h"
@@ -35,6 +36,11 @@ static void flush(struct writer *w, size_t above)
 	buf_reset(w->b);
 }
 
+static enum roux_status status_of(const struct execution *x)
+{
+	return (enum roux_status)run_result(x->run)->status;
+}
+
 /* What has to be known before the first word of the document is written. */
 struct prepared {
 	enum roux_status status;
@@ -47,14 +53,14 @@ struct prepared {
 };
 
 /* A recorded run has the file already, unless its disk was full. */
-static bool find_recorded(struct roux_run *run, struct prepared *p)
+static bool find_recorded(const struct execution *x, struct prepared *p)
 {
-	const struct launch *l = run->options.launch;
+	const struct launch *l = x->launch;
 	struct stat st;
 
 	if (!l)
 		return false;
-	buf_printf(&p->path, "%.*s/stdout.log", STR(l->dir));
+	buf_printf(&p->path, "%.*s/stdout.log", STR(l->claim.dir));
 	if (stat(buf_cstr(&p->path), &st) == 0 && (uint64_t)st.st_size == content_size(p->output))
 		return true;
 	buf_reset(&p->path);
@@ -63,17 +69,17 @@ static bool find_recorded(struct roux_run *run, struct prepared *p)
 
 /* Past a limit the output goes to a file. When that cannot be written the run has failed after all:
  * a document must not promise what is not there. */
-static void prepare(struct roux_run *run, struct prepared *p)
+static void prepare(const struct execution *x, struct prepared *p)
 {
-	const char *error = run_result(run->run)->error;
+	const char *error = run_result(x->run)->error;
 
-	p->status = start_status(run);
-	p->selected = run->plan->graph->output && status_ok(p->status);
-	p->output = p->selected ? NULL : run_output(run->run);
+	p->status = status_of(x);
+	p->selected = x->plan->graph->output && status_ok(p->status);
+	p->output = p->selected ? NULL : run_output(x->run);
 	buf_adds(&p->error, error ? error : "");
 	if (p->recorded.len)
 		return;
-	if (content_size(p->output) <= STDOUT_MAX || find_recorded(run, p))
+	if (content_size(p->output) <= STDOUT_MAX || find_recorded(x, p))
 		return;
 	AUTO_CLOSE int fd = file_temp_named("roux-stdout-", &p->path);
 	int r = fd < 0 ? fd : content_write(p->output, fd);
@@ -105,18 +111,18 @@ static void write_stdout(struct writer *w, struct str text)
 	buf_addc(w->b, '"');
 }
 
-static void write_selected(struct writer *w, const struct roux_run *run)
+static void write_selected(struct writer *w, const struct execution *x)
 {
 	buf_adds(w->b, "{\"name\":");
-	json_write_str(w->b, run->plan->graph->output_raw);
+	json_write_str(w->b, x->plan->graph->output_raw);
 	buf_adds(w->b, ",\"path\":");
-	json_write_str(w->b, buf_str(&run->plan->output));
+	json_write_str(w->b, buf_str(&x->plan->output));
 	buf_addc(w->b, '}');
 }
 
-static void write_output(struct writer *w, const struct roux_run *run, const struct prepared *p)
+static void write_output(struct writer *w, const struct execution *x, const struct prepared *p)
 {
-	const struct buf *value = &run->plan->output;
+	const struct buf *value = &x->plan->output;
 	AUTO_BUF text = BUF_INIT;
 
 	if (p->recorded.len) {
@@ -124,7 +130,7 @@ static void write_output(struct writer *w, const struct roux_run *run, const str
 		json_write_str(w->b, p->recorded);
 		buf_adds(w->b, ",\"output\":");
 		if (p->selected)
-			write_selected(w, run);
+			write_selected(w, x);
 		else
 			buf_adds(w->b, "null");
 		return;
@@ -132,7 +138,7 @@ static void write_output(struct writer *w, const struct roux_run *run, const str
 	if (p->selected) {
 		write_stdout(w, buf_str(value));
 		buf_adds(w->b, ",\"output\":");
-		write_selected(w, run);
+		write_selected(w, x);
 		return;
 	}
 	if (p->path.len) {
@@ -171,7 +177,7 @@ static void write_failures(
 			",\"timeout\":%s,\"attempt\":%" PRIu64 ",\"tolerated\":%s,\"stderr\":",
 			failure->timeout ? "true" : "false", failure->attempt,
 			failure->tolerated ? "true" : "false");
-		json_write_str(b, failure->err);
+		json_write_str(b, mask_text(mask, failure->err, a));
 		buf_addc(b, '}');
 		flush(w, FLUSH_AT);
 	}
@@ -259,7 +265,7 @@ static void write_artifacts(struct buf *b, const json_t *artifacts)
 }
 
 /* Secrets that somebody named are no part of what a run came to. */
-static void write_context(struct buf *b, const struct roux_run *run, const json_t *vars)
+static void write_context(struct buf *b, const struct execution *x, const json_t *vars)
 {
 	AUTO_JSON *shown = json_object();
 	const char *name;
@@ -267,7 +273,7 @@ static void write_context(struct buf *b, const struct roux_run *run, const json_
 
 	json_object_foreach((json_t *)vars, name, value)
 	{
-		if (run->options.launch && secret_declared(run->options.launch, str_of(name)))
+		if (x->launch && secret_declared(x->launch, str_of(name)))
 			json_object_set_new_nocheck(shown, name, json_string("***"));
 		else
 			json_object_set_nocheck(shown, name, value);
@@ -292,10 +298,10 @@ static void write_step_list(struct buf *b, const json_t *steps)
 }
 
 static void write_steps(
-	struct buf *b, const struct roux_run *run, const struct run_result *res, struct arena *a)
+	struct buf *b, const struct execution *x, const struct run_result *res, struct arena *a)
 {
 	buf_adds(b, ",\"context\":");
-	write_context(b, run, res->vars);
+	write_context(b, x, res->vars);
 	buf_adds(b, ",\"steps\":");
 	write_step_list(b, res->steps);
 	buf_adds(b, ",\"skipped\":");
@@ -305,16 +311,16 @@ static void write_steps(
 	buf_adds(b, ",\"pending_approval\":{\"stage\":");
 	json_write_str(b, res->gate);
 	buf_adds(b, ",\"prompt\":");
-	json_write_str(b, mask_text(run->options.mask, res->prompt, a));
+	json_write_str(b, mask_text(x->mask, res->prompt, a));
 	buf_adds(b, ",\"since\":\"");
 	clock_rfc3339(b, res->gate_since_ms);
 	buf_printf(b, "\",\"timeout\":%" PRIu64 ",\"default\":\"%s\"}", res->gate_timeout_ms / 1000,
 		res->gate_approves ? "approve" : "deny");
 }
 
-static int document(struct roux_run *run, struct prepared *prepared, struct buf *b, int fd)
+static int document(const struct execution *x, struct prepared *prepared, struct buf *b, int fd)
 {
-	const struct run_result *res = run_result(run->run);
+	const struct run_result *res = run_result(x->run);
 	struct prepared p = *prepared;
 	struct writer w = { .b = b, .fd = fd };
 	struct arena a = ARENA_INIT;
@@ -323,22 +329,22 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 	buf_printf(b,
 		"{\"ok\":%s,\"status\":\"%s\",\"run\":", status_ok(p.status) ? "true" : "false",
 		status_name(p.status));
-	json_write_str_or_null(b, str_of(run->options.base.as));
+	json_write_str_or_null(b, str_of(x->id));
 	buf_printf(b, ",\"code\":%d", res->code);
-	write_output(&w, run, &p);
+	write_output(&w, x, &p);
 	buf_adds(b, ",\"error\":");
-	json_write_str_or_null(b, mask_text(run->options.mask, buf_str(&p.error), &a));
+	json_write_str_or_null(b, mask_text(x->mask, buf_str(&p.error), &a));
 	if (p.status == ROUX_INVALID) {
 		buf_adds(b, ",\"errors\":");
 		issues_json(res->issues, REPORT_ERRORS, b);
 	}
-	write_failures(&w, res->failures, run->options.mask, &a);
+	write_failures(&w, res->failures, x->mask, &a);
 	write_branches(&w, res->joins);
-	write_artifacts(b, run->options.artifacts);
+	write_artifacts(b, x->artifacts);
 	if (res->vars)
-		write_steps(b, run, res, &a);
+		write_steps(b, x, res, &a);
 	buf_adds(b, ",\"warnings\":[");
-	write_warnings(b, &run->plan->graph->warnings, &first);
+	write_warnings(b, &x->plan->graph->warnings, &first);
 	write_warnings(b, res->issues, &first);
 	buf_printf(b, "],\"ms\":%" PRIu64, res->ms);
 	if (p.ended_ms) {
@@ -353,8 +359,8 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 		/* Otherwise it can be counted. */
 		if (res->failures->total > res->failures->kept.len)
 			buf_printf(b, ",\"untolerated\":%" PRIu64, res->untolerated);
-		if (run->options.launch && run->options.launch->artifacts) {
-			AUTO_JSON *manifest = launch_manifest(run->options.launch);
+		if (x->launch && x->launch->subject.artifacts) {
+			AUTO_JSON *manifest = launch_manifest(x->launch);
 
 			buf_adds(b, ",\"manifest\":");
 			json_write(b, manifest, 0);
@@ -369,156 +375,84 @@ static int document(struct roux_run *run, struct prepared *prepared, struct buf 
 	return w.error;
 }
 
-int result_document(struct roux_run *run, struct buf *b, int fd, enum roux_status *status)
+int result_document(const struct execution *x, struct buf *b, int fd, enum roux_status *status)
 {
 	struct prepared p = { 0 };
 
-	prepare(run, &p);
+	prepare(x, &p);
 	*status = p.status;
-	int r = document(run, &p, b, fd);
+	int r = document(x, &p, b, fd);
 	prepared_done(&p);
 	return r;
 }
 
-void result_record(struct roux_run *run, struct str stdout_path, uint64_t ended_ms, struct buf *b)
+void result_record(
+	const struct execution *x, struct str stdout_path, uint64_t ended_ms, struct buf *b)
 {
 	struct prepared p = { .recorded = stdout_path, .ended_ms = ended_ms };
 
-	prepare(run, &p);
-	(void)document(run, &p, b, -1);
+	prepare(x, &p);
+	(void)document(x, &p, b, -1);
 	prepared_done(&p);
 }
 
-int result_write_output(struct roux_run *run, int fd)
+int result_write_output(const struct execution *x, int fd)
 {
-	if (!status_ok(start_status(run)))
-		return 0;
-	if (run->plan->graph->output)
-		return fd_write_all(fd, buf_str(&run->plan->output));
-	return content_write(run_output(run->run), fd);
+	if (x->plan->graph->output)
+		return fd_write_all(fd, buf_str(&x->plan->output));
+	return content_write(run_output(x->run), fd);
 }
 
-/* -- for people ----------------------------------------------------------------------------------
- */
-
-enum { SHOWN_FAILURES = 20, SHOWN_LINES = 12, SHOWN_COMMAND = 100 };
-
-static void indented(struct buf *b, struct str text)
-{
-	size_t from = text.len, lines = 0;
-
-	while (from && text.p[text.len - 1] == '\n' && text.len)
-		from = --text.len;
-	/* The last lines say what went wrong. */
-	while (from && lines < SHOWN_LINES) {
-		from--;
-		if (text.p[from] == '\n' && ++lines == SHOWN_LINES)
-			from++;
-		if (lines == SHOWN_LINES)
-			break;
-	}
-	while (from < text.len) {
-		size_t end = str_find(text, '\n', from);
-
-		buf_adds(b, "    ");
-		text_plain(b, str_sub(text, from, end - from));
-		buf_addc(b, '\n');
-		from = end + 1;
-	}
-}
-
-static void failure_line(struct buf *b, const struct failure *f)
-{
-	buf_printf(b, "roux: [%.*s%s%.*s] ", STR(f->path), f->label.len ? " " : "", STR(f->label));
-	if (f->timeout)
-		buf_printf(b, "ran out of time (code %d)", f->code);
-	else if (f->signal)
-		buf_printf(b, "ended by signal %d (%s)", f->signal, strsignal(f->signal));
-	else
-		buf_printf(b, "failed with code %d", f->code);
-	if (f->attempt > 1)
-		buf_printf(b, ", attempt %" PRIu64, f->attempt);
-	if (f->tolerated)
-		buf_adds(b, ", tolerated");
-	buf_adds(b, ": ");
-	text_plain(b, utf8_head(f->command, SHOWN_COMMAND));
-	buf_adds(b, utf8_count(f->command) > SHOWN_COMMAND ? "…\n" : "\n");
-	indented(b, f->err.len ? f->err : f->out);
-}
-
-static void tell_result(struct roux_run *run, struct buf *b)
-{
-	const struct run_result *res = run_result(run->run);
-	const struct failures *f = res->failures;
-	size_t shown = 0;
-
-	report_text(res->issues, REPORT_ALL, b);
-	vec_each (failure, &f->kept) {
-		if (shown++ == SHOWN_FAILURES)
-			break;
-		failure_line(b, failure);
-	}
-	if (f->total > SHOWN_FAILURES)
-		buf_printf(b, "roux: and %" PRIu64 " more failures (--json lists them)\n",
-			f->total - SHOWN_FAILURES);
-	enum roux_status status = start_status(run);
-	if (status == ROUX_PAUSED)
-		buf_printf(b,
-			"roux: paused at stage '%.*s': %.*s\nroux: `roux approve %s` or `roux deny "
-			"%s`, then `roux resume %s`\n",
-			STR(res->gate), STR(str_trim(res->prompt)), run->options.base.as,
-			run->options.base.as, run->options.base.as);
-	else if (status == ROUX_PARTIAL)
-		buf_adds(b, "roux: warning: the run ended early: later steps were skipped after a "
-			    "failure (exit status 3)\n");
-	else if (status == ROUX_DENIED)
-		buf_printf(b, "roux: %s\n", res->error);
-	else if (status == ROUX_CANCELLED || status == ROUX_KILLED || status == ROUX_TIMEOUT)
-		buf_printf(b, "roux: %s\n", res->error);
-	else if (status == ROUX_DONE && res->untolerated)
-		buf_printf(b,
-			"roux: done, but %" PRIu64
-			" failure%s passed over (exit status 3; --tolerate "
-			"accepts that)\n",
-			res->untolerated, res->untolerated == 1 ? " was" : "s were");
-}
-
-void result_text(struct roux_run *run, struct buf *b)
-{
-	AUTO_BUF text = BUF_INIT;
-	struct arena a = ARENA_INIT;
-
-	tell_result(run, &text);
-	buf_add(b, mask_text(run->options.mask, buf_str(&text), &a));
-	arena_done(&a);
-}
-
-bool result_ends_line(struct roux_run *run)
+bool result_ends_line(const struct execution *x)
 {
 	AUTO_BUF last = BUF_INIT;
-	struct str selected = buf_str(&run->plan->output);
 
-	if (!status_ok(start_status(run)))
-		return true;
-	if (run->plan->graph->output)
-		buf_add(&last, selected);
+	if (x->plan->graph->output)
+		buf_add(&last, buf_str(&x->plan->output));
 	else
-		(void)content_tail(run_output(run->run), 1, &last);
+		(void)content_tail(run_output(x->run), 1, &last);
 	return !last.len || last.p[last.len - 1] == '\n';
 }
 
-int result_exit(const struct roux_run *run, bool strict, bool tolerate)
-{
-	const struct run_result *res = run_result(run->run);
-	enum roux_status status = start_status(run);
+/* -- what a person is told -----------------------------------------------------------------------
+ */
 
-	if (status == ROUX_CANCELLED && res->signal)
-		return 128 + res->signal;
-	if (status == ROUX_PARTIAL)
-		return tolerate ? 0 : status_exit(status);
-	if (status != ROUX_DONE)
-		return status_exit(status);
-	if (strict)
-		return res->failures->total ? 3 : 0;
-	return res->untolerated && !tolerate ? 3 : 0;
+static json_t *failure_summary(const struct failure *f, const struct mask *mask, struct arena *a)
+{
+	json_t *s = json_object();
+
+	json_object_set_new(s, "path", json_from_str(f->path));
+	json_object_set_new(s, "label", f->label.len ? json_from_str(f->label) : json_null());
+	json_object_set_new(s, "command", json_from_str(mask_text(mask, f->command, a)));
+	json_object_set_new(s, "code", json_integer(f->code));
+	json_object_set_new(s, "signal", f->signal ? json_integer(f->signal) : json_null());
+	json_object_set_new(s, "timeout", json_boolean(f->timeout));
+	json_object_set_new(s, "attempt", json_integer((json_int_t)f->attempt));
+	json_object_set_new(s, "tolerated", json_boolean(f->tolerated));
+	json_object_set_new(s, "stderr", json_from_str(mask_text(mask, f->err, a)));
+	json_object_set_new(s, "stdout", json_from_str(mask_text(mask, f->out, a)));
+	return s;
+}
+
+json_t *result_summary(const struct execution *x)
+{
+	const struct run_result *res = run_result(x->run);
+	const char *error = res->error ? res->error : "";
+	struct arena a = ARENA_INIT;
+	json_t *s = json_object(), *failures = json_array();
+
+	json_object_set_new(s, "status", json_string(status_name(status_of(x))));
+	json_object_set_new(s, "run", x->id ? json_string(x->id) : json_null());
+	json_object_set_new(s, "error", json_from_str(mask_text(x->mask, str_of(error), &a)));
+	vec_each (f, &res->failures->kept)
+		json_array_append_new(failures, failure_summary(f, x->mask, &a));
+	json_object_set_new(s, "failures", failures);
+	json_object_set_new(s, "failures_total", json_integer((json_int_t)res->failures->total));
+	json_object_set_new(s, "untolerated", json_integer((json_int_t)res->untolerated));
+	if (res->status == RUN_PAUSED)
+		json_object_set_new(s, "pending_approval",
+			json_pack("{s:o, s:o}", "stage", json_from_str(res->gate), "prompt",
+				json_from_str(mask_text(x->mask, res->prompt, &a))));
+	arena_done(&a);
+	return s;
 }

@@ -1,194 +1,210 @@
-#include "app/resume.h"
-
+/* Continuing a run that was cut short or failed. */
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
+#include <poll.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/node-path.h"
-#include "graph/way.h"
+#include "app/elsewhere.h"
+#include "app/freeze.h"
+#include "app/go-there.h"
+#include "app/start.h"
+#include "app/take-back.h"
+#include "base/run-status.h"
+#include "runs/dir/leftovers.h"
+#include "runs/dir/partial-files.h"
+#include "runs/dir/run-dir.h"
 
-static bool retried(const struct node *n)
-{
-	return n->retry.text || n->retry.value > 1;
-}
+/* How long a process that was killed a moment ago may take to be gone. */
+enum { DYING_MS = 250, LOCK_MS = 512 };
 
-/* -- taking a failure back -----------------------------------------------------------------------
+/* -- finding it ----------------------------------------------------------------------------------
  */
 
-struct failed_below {
-	const struct graph *graph;
-	struct str top;  /* what is tried again */
-	struct str node; /* what failed, or whose time limit ran out */
-	struct buf *lines;
-};
-
-/* Whether a node around the command, inside of what failed, was told to pass its failure over. */
-static bool tolerated(const struct failed_below *f, struct str path)
+/* A process that is killed keeps its lock until the kernel has taken it apart, and so does what it
+ * was forking in that moment: `kill -9 PID; roux resume RUN` comes while that happens. */
+static bool ends_now(const struct run_look *look)
 {
-	struct way_step way[WAY_MAX];
-	size_t steps = way_to(f->graph->root, path, way);
+	AUTO_CLOSE int fd = look_supervisor(&look->row);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	for (size_t i = 0; i < steps; i++) {
-		const struct node *n = way[i].node;
-
-		if (node_path_within(way[i].path, f->top) && n->failure_stated &&
-			n->failure == FAILURE_CONTINUE)
-			return true;
-	}
-	return false;
-}
-
-static void forget_failed(void *data, struct str path, const struct leaf_record *record)
-{
-	struct failed_below *f = data;
-	bool failed = record->code || record->timed_out;
-
-	if (!record->ended || record->cancelled || !node_path_within(path, f->top))
-		return;
-	/* A step may have failed though its command did not: what it printed was no answer. */
-	if (str_eq(path, f->node) || (failed && !tolerated(f, path)))
-		leaf_forget_line(f->lines, path, clock_real_ms());
-}
-
-/* What failed before the time was over stands. */
-static void forget_limited(void *data, struct str path, const struct leaf_record *record)
-{
-	struct failed_below *f = data;
-
-	if (record->ended && !record->cancelled && str_eq(record->limit, f->node))
-		leaf_forget_line(f->lines, path, clock_real_ms());
-}
-
-static bool append_lines(struct launch *l, const struct buf *lines, struct report *r)
-{
-	const char *file = run_file(&l->arena, l->dir, LEAVES_FILE);
-	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(lines));
-
-	return n == 0 || report_errno(r, -n, "cannot write %s", file);
-}
-
-bool resume_take_back(struct launch *l, struct str node, struct str retried_node, struct report *r)
-{
-	struct way_step way[WAY_MAX];
-	size_t steps = way_to(l->graph->root, node, way);
-	AUTO_BUF lines = BUF_INIT;
-
-	struct leaves *leaves = leaves_read(run_file(&l->arena, l->dir, LEAVES_FILE), r);
-	if (!leaves)
+	if (fd >= 0 && poll(&p, 1, DYING_MS) <= 0)
 		return false;
-	struct failed_below failed = { .graph = l->graph, .node = node, .lines = &lines };
-	/* What is inside of a recipe that a step has called is not known here. */
-	struct str top = steps ? way[steps - 1].path : node;
-	bool whole = false;
-	for (size_t i = steps; i > 0; i--) {
-		if (retried(way[i - 1].node)) {
-			top = way[i - 1].path; /* the outermost */
-			whole = true;
-		} else if (!whole && node_joins(way[i - 1].node)) {
-			top = way[i - 1].path; /* all branches that failed */
-		}
-	}
-	if (whole || retried_node.len)
-		leaf_forget_line(&lines, whole ? top : retried_node, clock_real_ms());
-	else
-		leaves_each(leaves, forget_limited, &failed);
-	failed.top = top;
-	if (!lines.len)
-		leaves_each(leaves, forget_failed, &failed);
-	leaves_free(leaves);
-	return append_lines(l, &lines, r);
-}
-
-/* -- what is said --------------------------------------------------------------------------------
- */
-
-static void add_in_doubt(void *data, struct str path, const struct leaf_record *record)
-{
-	struct buf *b = data;
-
-	if (!record->started || record->ended)
-		return;
-	if (b->len)
-		buf_adds(b, ", ");
-	buf_printf(b, "[%.*s]", STR(path));
-}
-
-void resume_in_doubt(const struct leaves *l, struct buf *paths)
-{
-	leaves_each(l, add_in_doubt, paths);
-}
-
-/* Those who read the run's input come first in every sequence. */
-static bool reads_input(const struct launch *l, struct str path)
-{
-	struct way_step way[WAY_MAX];
-	size_t steps = way_to(l->graph->root, path, way);
-
-	for (size_t i = 1; i < steps; i++)
-		if (!node_joins(way[i - 1].node) && way[i].index)
+	for (long ms = 1; run_locked(look->dir.p); ms *= 2) {
+		if (ms > LOCK_MS)
 			return false;
-	return steps > 0;
-}
-
-struct readers {
-	const struct launch *launch;
-	bool ended, missing;
-};
-
-static void look_at_reader(void *data, struct str path, const struct leaf_record *record)
-{
-	struct readers *r = data;
-
-	if (!reads_input(r->launch, path))
-		return;
-	r->ended |= record->ended && !record->cancelled;
-	r->missing |= !record->ended || record->cancelled;
-}
-
-bool resume_lacks_input(struct launch *l, const struct leaves *leaves)
-{
-	struct readers r = { .launch = l };
-
-	if (!l->has_input || access(run_file(&l->arena, l->dir, "stdin"), F_OK) == 0)
-		return false;
-	leaves_each(leaves, look_at_reader, &r);
-	return r.missing || !r.ended;
-}
-
-static void explain_leaf(void *data, struct str path, const struct leaf_record *record)
-{
-	if (record->started && !record->ended)
-		buf_printf(data,
-			"roux: [%.*s] runs again: it was running when the run was cut short\n",
-			STR(path));
-	else if (record->cancelled)
-		buf_printf(data,
-			"roux: [%.*s] runs again: the run was ended while it was running\n",
-			STR(path));
-}
-
-static void explain_sources(const struct launch *l, struct buf *b)
-{
-	if (!l->recipe)
-		return;
-	vec_each (f, &l->recipe->set->files) {
-		AUTO_BUF now = BUF_INIT;
-		int n = file_read((*f)->path.p, RECIPE_MAX_BYTES, &now);
-
-		if (n < 0 || !str_eq(buf_str(&now), (*f)->doc.source.text))
-			buf_printf(b,
-				"roux: note: %.*s has changed since; the run goes on as it was "
-				"started\n",
-				STR((*f)->path));
+		(void)nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 	}
+	return true;
 }
 
-void resume_explain(const struct launch *l, const struct leaves *leaves, struct buf *b)
+bool find_settled(struct app *a, const char *name, struct run_look *ret, struct report *r)
 {
-	explain_sources(l, b);
-	leaves_each(leaves, explain_leaf, b);
+	if (!find_run(a, name, ret, r))
+		return false;
+	if (!ret->live || !ends_now(ret))
+		return true;
+	look_done(ret);
+	return find_run(a, name, ret, r);
+}
+
+bool go_there(struct launch *l, const struct run_look *look, bool stay, struct report *r)
+{
+	AUTO_BUF dir = BUF_INIT;
+
+	if (stay || !look->row.cwd.len)
+		return true;
+	if (!l->app->manners.own_process) {
+		l->claim.cwd = arena_str(&l->arena, look->row.cwd);
+		return true;
+	}
+	buf_add(&dir, look->row.cwd);
+	if (chdir(buf_cstr(&dir)) == 0)
+		return true;
+	report_errno(r, errno, "cannot go to %s, where the run was started", buf_cstr(&dir));
+	return report_action(r, ACTION_OTHER_DIR, S(""));
+}
+
+/* Another process may have resumed it since we looked. */
+static bool still_as_seen(const struct run_look *look, struct report *r)
+{
+	AUTO_JSON *run = freeze_json(look->dir, "run.json", false, r);
+
+	return run && json_integer_value(json_object_get(run, "pid")) == look->row.pid &&
+	       (uint64_t)json_integer_value(json_object_get(run, "pid_start")) ==
+		       look->row.pid_start;
+}
+
+/* -- what runs again -----------------------------------------------------------------------------
+ */
+
+/* The path of what failed the run, and so has to be taken back; empty: no command has, the machine
+ * did. */
+static struct str failed_node(const struct launch *l, const struct run_look *look)
+{
+	const json_t *failures = json_object_get(look->result, "failures");
+	const json_t *total = json_object_get(look->result, "failures_total");
+	struct str node = look_text(look->result, "failed_node");
+
+	if (!status_rests(look->status, STATUS_BROKEN))
+		return S("");
+	if (node.len)
+		return node;
+	if (status_is(look->status, ROUX_TIMEOUT))
+		return node_root_path(l->subject.graph->root);
+	/* Past the number that is listed it is not known any more which it was. */
+	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
+}
+
+/* Says what runs again and why. False: it was not to be run without being asked. */
+static bool explain(struct launch *l, const struct leaves *leaves, const struct resume_request *q,
+	struct report *r)
+{
+	AUTO_BUF doubt = BUF_INIT;
+
+	resume_in_doubt(leaves, &doubt);
+	if (resume_lacks_input(l, leaves)) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"the standard input was not read to its end before the run was cut short");
+		return report_hint(r,
+			"start it again with its input; %.*s/stdin.part has what came",
+			STR(l->claim.dir));
+	}
+	if (doubt.len && q->stop_in_doubt) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));
+		report_hint(r, "see what it has done");
+		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	}
+	resume_notes(l, leaves, q->note, q->data);
+	return true;
+}
+
+/* What is left of a killed supervisor's trees is ended before anything is started beside it. One
+ * that came to its end has left only what was meant to stay. */
+static void end_leftovers(
+	const struct launch *l, const struct run_look *look, const struct resume_request *q)
+{
+	size_t n = look->result
+			   ? 0
+			   : leftovers_end(l->asked.id, l->claim.generation, look->row.pid_start);
+
+	if (n && q->note)
+		q->note(q->data, RESUME_ENDED_PROCESSES, S(""), n);
+}
+
+static bool take_up(struct launch *l, const struct run_look *look, const struct resume_request *q,
+	struct leaves **ret_leaves, struct report *r)
+{
+	struct str failed = failed_node(l, look);
+	struct str retried = look_text(look->result, "retried_node");
+	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
+
+	l->claim.row.created = look->row.created;
+	l->claim.row.seq = look->row.seq;
+	l->asked.detached = q->request.detach == DETACH_ALWAYS;
+	l->claim.embedded &= !l->asked.detached;
+	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r) ||
+		!launch_plan_again(l, r))
+		return false;
+	end_leftovers(l, look, q);
+	partial_files_remove(l->claim.dir.p, 0);
+	if (failed.len && !resume_take_back(l, failed, retried, r))
+		return false;
+	*ret_leaves = leaves_read(file, r);
+	return *ret_leaves && explain(l, *ret_leaves, q, r) && freeze_write(l, r);
+}
+
+/* -- all of it -----------------------------------------------------------------------------------
+ */
+
+static bool refuse_unbegun(const struct run_look *look, struct report *r)
+{
+	report_refuse(r, look->id, "not begun", "the run '%.*s' was ended before it began",
+		STR(look->id));
+	return report_hint(r, "nothing of it has been run: start it again");
+}
+
+/* Takes the lock and reads what was asked for then. *again: another process was faster. */
+static bool thaw(
+	struct launch *l, const struct run_look *look, bool stay, bool *again, struct report *r)
+{
+	if (!go_there(l, look, stay, r))
+		return false;
+	int locked = look->live ? -EWOULDBLOCK : run_lock(look->dir.p, &l->claim.lock);
+	if (locked == -EWOULDBLOCK)
+		return refuse_running(look->id, r);
+	if (!look->start)
+		return refuse_unbegun(look, r);
+	if (locked == 0 && !still_as_seen(look, r)) {
+		*again = !r->errors;
+		return false;
+	}
+	if (locked < 0)
+		return report_errno(r, -locked, "cannot lock %.*s", STR(look->dir));
+	return launch_thaw(l, look->dir, r);
+}
+
+struct run_handle *runs_resume(struct app *a, const char *name, const struct resume_request *q,
+	bool *ret_over, struct report *r)
+{
+	AUTO_LOOK look = { 0 };
+	struct leaves *leaves = NULL;
+	bool again;
+
+	do {
+		again = false;
+		look_done(&look);
+		if (!find_settled(a, name, &look, r))
+			return NULL;
+		*ret_over = status_rests(look.status, STATUS_COMPLETE);
+		if (*ret_over)
+			return elsewhere_open(a, &look);
+		struct launch *l = launch_new(a);
+		if (thaw(l, &look, q->stay, &again, r) && take_up(l, &look, q, &leaves, r))
+			return start_frozen(l, &q->request, leaves, r);
+		leaves_free(leaves);
+		leaves = NULL;
+		launch_free(l);
+	} while (again);
+	return NULL;
 }

@@ -1,66 +1,248 @@
 #pragma once
 
-#include "roux/roux.h"
-#include "runs/look/look.h"
+#include "app/app.h"
+#include "base/run-order.h"
+#include "data/json.h"
 
-/* What can be asked about runs, as documents and as text. */
+/* Runs: starting, continuing and doing them again, looking at them, ending them. One handle stands
+ * for a run, whether it lives in this process, under a supervisor of its own, or has ended. */
 
-/* The runs of one state root, as a caller sees them. */
-struct runs {
-	struct arena *arena;
-	struct str root;
-	struct ledger *ledger; /* NULL: there is none, or it cannot be used */
-	struct str caller;     /* its session, of $ROUX_OWNER; empty: the operator */
+struct event;
+struct recipe_ref;
+struct run_handle;
+
+/* -- watching ------------------------------------------------------------------------------------
+ */
+
+/* Who is told what happens in a run, from the loop. Calls that are NULL are left out. */
+struct observer {
+	/* Every event of a run that lives in this process, as it happens and before anything comes
+	 * of it; what commands print among them when `output` says so. Secrets are masked. */
+	void (*event)(void *data, const struct event *e);
+	bool output;
+	/* One event as a line of JSON without its end: of any run, from number `from_seq` on, the
+	 * past ones too. */
+	void (*line)(void *data, uint64_t seq, const char *type, struct str json);
+	uint64_t from_seq;
+	/* A file of the directory of a run elsewhere has changed: its logs may have grown. */
+	void (*changed)(void *data);
+	/* All has been told, and the run has ended. */
+	void (*ended)(void *data);
+	void *data;
 };
 
-/* Finds the state root and opens its ledger, if there is one. A ledger that cannot be used is a
- * warning: directories tell enough. */
-void runs_open(struct runs *s, struct arena *a, struct report *r);
-/* The same of a state root that is known. */
-void runs_open_at(struct runs *s, struct arena *a, struct str root, struct report *r);
-void runs_close(struct runs *s);
+/* -- starting ------------------------------------------------------------------------------------
+ */
 
-/* The run that an operand names, looked at now, when the caller may. False with an issue; *reason
- * is then the few words of a refusal, or NULL when the request itself was wrong. */
-bool runs_find(struct runs *s, const char *operand, struct run_look *ret, const char **reason,
-	struct report *r);
-/* The document of a refusal: of the last error in `r`. `run` may be empty. */
-void runs_refusal(struct str run, const char *reason, const struct report *r, struct buf *b);
+#define REQUEST_UNSET UINT64_MAX
 
-/* All runs, newest first. */
-void runs_list(struct runs *s, bool json, struct buf *b, struct report *r);
-/* Their ids, one a line, for completion. */
-void runs_ids(struct runs *s, struct buf *b);
+enum request_detach {
+	DETACH_AS_RECIPE, /* a recipe may say that it is async */
+	DETACH_NEVER,
+	DETACH_ALWAYS,
+};
 
-/* Makes the ledger anew from the run directories and says what it found. */
-bool runs_rebuild(struct arena *a, bool json, struct buf *b, struct report *r);
+/* What a host asks for when it starts, continues or repeats a run. A zeroed one with REQUEST_INIT
+ * asks for nothing special. Everything is borrowed for the call. */
+struct request {
+	bool record;       /* ledger and directory, as `roux run`; else as `roux exec` */
+	const char *as;    /* the run's name; NULL: one is made */
+	const char *name;  /* what a made name begins with; NULL: the recipe's id, or "run" */
+	const char *owner; /* NULL: the app's */
+	const char *how;   /* "direct", "library", "prompt": kept in the record */
+	enum request_detach detach;
+	bool durable, stream;
+	bool model;    /* the values come from a model, which may give declared arguments only */
+	bool terminal; /* its one command gets the terminal whole */
+	uint64_t jobs; /* REQUEST_UNSET, as grace_ms: as the settings say, or the run before */
+	uint64_t grace_ms;
+	uint64_t max_parallel;         /* 0: likewise */
+	json_t *env;                   /* array of NAME=VALUE; NULL, as all below: none */
+	json_t *secrets;               /* array of names whose values are shown nowhere */
+	json_t *secret_env;            /* array of names whose values are not even written down */
+	json_t *agents;                /* name → command, for agent steps */
+	json_t *collections;           /* name → directory */
+	json_t *artifacts;             /* name → path: in place of the recipe's own */
+	json_t *argv;                  /* for people who look at the record */
+	const struct report *warnings; /* in place of those about the template; NULL: those */
+	int stdin_fd;                  /* -1: empty; not closed */
+	int stdout_fd; /* gets the output when a run here has ended; -1: nothing does */
+	struct observer observer;
+};
 
-/* One run: everything that product.md lists, or the same for people. */
-void runs_status(const struct run_look *look, bool json, struct buf *b);
+#define REQUEST_INIT                        \
+	((struct request){ .how = "direct", \
+		.jobs = REQUEST_UNSET,      \
+		.grace_ms = REQUEST_UNSET,  \
+		.stdin_fd = -1,             \
+		.stdout_fd = -1 })
+
+/* Starts it, here or under a supervisor. NULL with issues: every mistake is found before anything
+ * has been made. */
+struct run_handle *runs_start(
+	struct app *a, struct recipe_ref *ref, const struct request *q, struct report *r);
+
+/* What is worth saying before a run is continued. */
+enum resume_note {
+	RESUME_ENDED_PROCESSES, /* `count` that the run had left behind */
+	RESUME_SOURCE_CHANGED,  /* the file `text`; the run continues as it was started */
+	RESUME_WAS_RUNNING,     /* the node `text` runs again: it ran when the run was cut short */
+	RESUME_WAS_ENDED,       /* the node `text` runs again: the run was ended while it ran */
+};
+
+struct resume_request {
+	struct request request; /* only what is to be different now */
+	json_t *values;         /* win over the old ones; NULL: none */
+	bool stop_in_doubt;     /* do not run commands again that were running */
+	bool stay;              /* work where this process is, not where the run was started */
+	void (*note)(void *data, enum resume_note note, struct str text, size_t count);
+	void *data;
+};
+
+/* Continues a run that was cut short or failed. One that has come to its end is opened, and
+ * *ret_over says so. */
+struct run_handle *runs_resume(struct app *a, const char *name, const struct resume_request *q,
+	bool *ret_over, struct report *r);
+
+struct rerun_request {
+	struct request request;
+	json_t *values;
+	const char *from; /* a node's path or label; NULL: the first failure, or the beginning */
+	bool only;        /* nothing but that node */
+	bool stay;
+};
+
+/* Does it, or a part of it, again as a new run. */
+struct run_handle *runs_rerun(
+	struct app *a, const char *name, const struct rerun_request *q, struct report *r);
+
+/* -- one run -------------------------------------------------------------------------------------
+ */
+
+/* A recorded run by its name (ID or run:ID), whichever process started it. NULL with issues. */
+struct run_handle *runs_open(struct app *a, const char *name, struct report *r);
+/* One that lives in this process is cancelled and waited for first; others continue. */
+void run_close(struct run_handle *h);
+
+/* Any number of observers; each hears of the run from the loop. -errno. */
+int run_observe(struct run_handle *h, const struct observer *o);
+
+/* Its id; empty when it is not recorded. Its directory, likewise. Borrowed. */
+struct str run_id(const struct run_handle *h);
+struct str run_dir(const struct run_handle *h);
+/* ROUX_RUNNING until a turn of the loop has found its end. */
+enum roux_status run_status(const struct run_handle *h);
+/* As its record has it: "starting" before it is running. */
+struct str run_status_word(const struct run_handle *h);
+/* Whether its supervisor has the run: detached from this process. */
+bool run_detached(const struct run_handle *h);
+
+/* Ends it: politely, after what runs now, or at once. Returns when the order is given;
+ * `grace_ms` < 0: the run's own. False with an issue: it has ended, say. */
+bool run_order(struct run_handle *h, enum run_order order, int grace_ms, struct report *r);
+/* The same, and returns when nothing is left of it. */
+bool run_end(struct run_handle *h, enum run_order order, int grace_ms, struct report *r);
+/* Holds the commands of a run here (Ctrl-Z), or lets them continue. */
+void run_hold(struct run_handle *h, bool on);
+/* Turns the loop until it has ended and its name is free. False with an issue: it is gone. */
+bool run_wait(struct run_handle *h, struct report *r);
+
+/* Documents of product.md; new references. */
+json_t *run_status_document(struct run_handle *h);
+json_t *run_started_document(const struct run_handle *h); /* of a detached start */
+/* Of an ended run. NULL with an issue: its output cannot be read, say. */
+json_t *run_result_document(struct run_handle *h, struct report *r);
+/* The same written to `fd` in pieces, with a newline, so that a hundred thousand branches need no
+ * memory. *ret is the status that it names: failed when the output could not be kept. -errno. */
+int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
+/* The same into `b`. -errno. */
+int run_result_text(struct run_handle *h, struct buf *b);
+/* What of the result a person is told: "status", "error", "failures" (each with "stderr" or
+ * "stdout"), "failures_total", "untolerated", "pending_approval". */
+json_t *run_summary(struct run_handle *h);
+/* Warnings and mistakes that turned up while it ran here; NULL: none. Borrowed. */
+const struct report *run_issues(const struct run_handle *h);
+
+/* The primary output, byte for byte; nothing when the run failed. -errno. */
+int run_output_write(struct run_handle *h, int fd);
+/* Whether that is empty or ends with a newline. */
+bool run_output_ends_line(struct run_handle *h);
+/* -errno: the end of a run here could not be written down; 0: it was. */
+int run_record_error(const struct run_handle *h);
+/* The signal that ended a run here; 0: none. */
+int run_signal(const struct run_handle *h);
+
+/* Whether a word that may also name a recipe or be a template means a run: run:ID, or the id of one
+ * that is there when no recipe has that name. */
+bool runs_names(struct app *a, const char *word);
+
+/* -- all runs ------------------------------------------------------------------------------------
+ */
+
+/* One run as a list shows it. Borrowed during the call; times are milliseconds since 1970. */
+struct run_entry {
+	struct str id, recipe, status, owner;
+	uint64_t started, ended, ms;
+	bool detached;
+	uint64_t
+		cursor; /* for run_filter.before: the page behind this one; 0: there is no ledger */
+};
+/* False: enough. */
+typedef bool run_fn(void *data, const struct run_entry *e);
+
+/* Zeroed: all. */
+struct run_filter {
+	struct str owner;  /* of that session */
+	struct str status; /* that have it now */
+	uint64_t since_ms; /* started then or later */
+	size_t limit;      /* how many at most */
+	uint64_t before;   /* the page behind the entry with this cursor */
+};
+
+/* Newest first. `restart` is called when the ledger turns out to be broken and everything is told
+ * again from the directories. NULL filter: all. */
+void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
+	void *data, struct report *r);
+
+/* The same as the document of product.md, with a newline: ten thousand runs take a few
+ * milliseconds. */
+void runs_list_document(struct app *a, const struct run_filter *f, struct buf *b, struct report *r);
+
+/* Makes the ledger anew from the run directories. */
+struct runs_rebuilt {
+	size_t runs, skipped;
+};
+bool runs_rebuild(struct app *a, struct runs_rebuilt *ret, struct report *r);
 
 /* -- ended runs ----------------------------------------------------------------------------------
  */
 
-/* The result document of an ended run, with its output as far as a document can hold it. -errno
- * when the output cannot be read. */
-int runs_result(const struct run_look *look, struct buf *b);
-/* Its failures and its last word for people, as `roux run` says them. */
-void runs_result_text(const struct run_look *look, struct buf *b);
-/* The exit status of a command that ends as the run did. */
-int runs_exit(const struct run_look *look, bool strict, bool tolerate);
-/* The status of that name; ROUX_EXITED when nobody knows it. */
-enum roux_status runs_status_of(struct str name);
+/* Moves an ended run out of the list. *ret_path is where it is now, in the handle. */
+bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r);
+/* Deletes it. With `preserve` *ret_preserved is name → where the copy of the artifact is, a new
+ * reference. */
+bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r);
 
-/* -- orders --------------------------------------------------------------------------------------
+/* What [retention] of the settings would delete; with `yes` it is. */
+struct runs_due {
+	bool limited; /* the settings have a limit */
+	size_t deleted;
+	struct str settings_path; /* in the app */
+};
+bool runs_prune_due(
+	struct app *a, bool yes, run_fn *see, void *data, struct runs_due *ret, struct report *r);
+
+/* -- the whole process ---------------------------------------------------------------------------
  */
 
-enum run_order { RUN_CANCEL, RUN_FINISH, RUN_KILL };
+/* For a host that is the whole process (app_options.own_process), before it starts a run here:
+ * signals of other processes become orders. INT, TERM and HUP cancel, the second one and QUIT kill;
+ * `came` hears of every signal first and returns true when it has dealt with it; may be NULL.
+ * -errno. */
+int app_take_signals(struct app *a, bool (*came)(void *data, int signal), void *data);
+/* Orders that come later are ignored. */
+void app_drop_signals(struct app *a);
 
-/* Tells the supervisor to end the run and waits until it has, then looks again into `ret`.
- * `grace_ms` < 0: as the run was started. False with an issue and *reason. */
-bool runs_order(struct runs *s, struct run_look *look, enum run_order order, int grace_ms,
-	struct run_look *ret, const char **reason, struct report *r);
-/* Tells it and returns. False: it is gone, or it could not be told (with an issue). */
-bool runs_tell(const struct run_look *look, enum run_order order, int grace_ms, struct report *r);
-/* Whether its process is a host's own: it is told through orders.h and not by signals. */
-bool runs_embedded(const struct run_look *look);
+/* What `roux supervise DIR [HOW]` does: runs what a detached start has prepared, in the process
+ * that the start has made for it. Returns the exit status. */
+int app_supervise(struct app *a, const char *dir, const char *how);

@@ -18,7 +18,7 @@ static bool listed(const json_t *names, struct str name)
 
 bool secret_declared(const struct launch *l, struct str name)
 {
-	return listed(l->secrets, name) || listed(l->secret_env, name);
+	return listed(l->asked.secrets, name) || listed(l->asked.secret_env, name);
 }
 
 static bool named_like_one(struct str name)
@@ -140,13 +140,14 @@ struct mask *mask_of(const struct launch *l)
 struct mask *mask_open(const struct launch *l)
 {
 	struct mask *m = mem_new(struct mask);
-	const json_t *recipe = l->recipe ? l->recipe->file->object : NULL;
-	const json_t *const all[] = { l->values, l->plan ? l->plan->vars : NULL,
-		json_object_get(recipe, "values"), json_object_get(recipe, "defaults") };
+	const json_t *recipe = l->subject.recipe ? l->subject.recipe->file->object : NULL;
+	const json_t *const all[] = { l->subject.values,
+		l->subject.plan ? l->subject.plan->vars : NULL, json_object_get(recipe, "values"),
+		json_object_get(recipe, "defaults") };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		add_names(m, all[i], l->secrets);
-		add_names(m, all[i], l->secret_env);
+		add_names(m, all[i], l->asked.secrets);
+		add_names(m, all[i], l->asked.secret_env);
 	}
 	sort(m);
 	return m;
@@ -232,5 +233,14 @@ void mask_event(const struct mask *m, const struct event *e, struct event *ret, 
 	} else if (event_is_step(e->kind)) {
 		ret->step.env = mask_text(m, e->step.env, a);
 		ret->step.error = mask_text(m, e->step.error, a);
+	}
+}
+
+void mask_report(const struct mask *m, struct report *r)
+{
+	vec_each (i, &r->issues) {
+		i->message = mask_text(m, i->message, &r->arena);
+		i->hint = mask_text(m, i->hint, &r->arena);
+		i->excerpt = mask_text(m, i->excerpt, &r->arena);
 	}
 }

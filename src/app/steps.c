@@ -8,6 +8,7 @@
 
 #include "app/agents/step-agents.h"
 #include "app/freeze.h"
+#include "app/gates-file.h"
 #include "app/record-files.h"
 #include "app/secrets.h"
 #include "base/atomic-file.h"
@@ -29,8 +30,6 @@ struct steps_run {
 };
 
 #define RECIPES_FILE "recipes.json"
-#define GATES_FILE "gates.json"
-enum { LOCK_MS = 10000 };
 
 static bool write_json(
 	const struct launch *l, const char *name, const json_t *value, struct report *r)
@@ -39,7 +38,7 @@ static bool write_json(
 
 	json_write(&text, value, 2);
 	buf_addc(&text, '\n');
-	return freeze_file(l->dir, name, buf_str(&text), l->durable, r);
+	return freeze_file(l->claim.dir, name, buf_str(&text), l->asked.durable, r);
 }
 
 /* -- sub-recipes ---------------------------------------------------------------------------------
@@ -63,7 +62,8 @@ static bool load(void *data, struct str path, struct buf *text, struct report *r
 	const char *copy = json_string_value(json_object_getn(s->copies, path.p, path.len));
 
 	if (copy)
-		return read_now(str_of(run_file(&s->launch->arena, s->launch->dir, copy)), text, r);
+		return read_now(
+			str_of(run_file(&s->launch->arena, s->launch->claim.dir, copy)), text, r);
 	return read_now(path, text, r);
 }
 
@@ -76,7 +76,7 @@ static bool keep(void *data, struct str path, struct str text, struct report *r)
 	if (json_object_getn(s->copies, path.p, path.len))
 		return true;
 	buf_printf(&name, "recipe-%zu.yaml", json_object_size(s->copies) + 1);
-	if (!freeze_file(s->launch->dir, buf_cstr(&name), text, s->launch->durable, r))
+	if (!freeze_file(s->launch->claim.dir, buf_cstr(&name), text, s->launch->asked.durable, r))
 		return false;
 	json_object_setn_new_nocheck(s->copies, path.p, path.len, json_from_str(buf_str(&name)));
 	return write_json(s->launch, RECIPES_FILE, s->copies, r);
@@ -111,33 +111,10 @@ static enum step_made agent(void *data, const struct node *n, const struct scope
 /* -- gates ---------------------------------------------------------------------------------------
  */
 
-static enum gate_answer answer_of(const json_t *gate)
-{
-	struct str answer = json_str(json_object_get(gate, "answer"));
-
-	return str_eq(answer, S("approved")) ? GATE_APPROVED
-	       : str_eq(answer, S("denied")) ? GATE_DENIED
-					     : GATE_PENDING;
-}
-
-/* Answers come from other processes: whoever changes the file holds the lock. The descriptor, or -1
- * with an issue added. */
-static int lock_gates(struct str dir, struct report *r)
-{
-	AUTO_BUF file = BUF_INIT;
-	int fd = -1;
-
-	buf_printf(&file, "%.*s/" GATES_FILE, STR(dir));
-	int n = file_lock(buf_cstr(&file), LOCK_MS, &fd);
-	if (n < 0)
-		report_errno(r, -n, "cannot lock %s", buf_cstr(&file));
-	return n < 0 ? -1 : fd;
-}
-
 /* What has been answered since they were read. */
 static void read_gates(struct steps_run *s, struct report *r)
 {
-	json_t *now = freeze_json(s->launch->dir, GATES_FILE, true, r);
+	json_t *now = gates_read(s->launch->claim.dir, r);
 
 	if (!now)
 		return;
@@ -145,11 +122,16 @@ static void read_gates(struct steps_run *s, struct report *r)
 	s->gates = now;
 }
 
+static bool write_gates(const struct steps_run *s, struct report *r)
+{
+	return gates_write(s->launch->claim.dir, s->gates, s->launch->asked.durable, r);
+}
+
 static enum gate_answer gate(void *data, struct str path, struct str name, struct str prompt,
 	uint64_t timeout_ms, bool approves, struct buf *message, uint64_t *since, struct report *r)
 {
 	struct steps_run *s = data;
-	AUTO_CLOSE int lock = lock_gates(s->launch->dir, r);
+	AUTO_CLOSE int lock = gates_lock(s->launch->claim.dir, r);
 	uint64_t now = clock_real_ms();
 
 	if (lock < 0)
@@ -168,67 +150,17 @@ static enum gate_answer gate(void *data, struct str path, struct str name, struc
 		json_object_set_new(g, "default", json_string(approves ? "approve" : "deny"));
 		json_object_setn_new_nocheck(s->gates, path.p, path.len, g);
 		*since = now;
-		return write_json(s->launch, GATES_FILE, s->gates, r) ? GATE_PENDING : GATE_FAILED;
+		return write_gates(s, r) ? GATE_PENDING : GATE_FAILED;
 	}
 	*since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
-	if (answer_of(g) == GATE_PENDING && timeout_ms && now >= *since + timeout_ms) {
+	if (gate_answer_of(g) == GATE_PENDING && timeout_ms && now >= *since + timeout_ms) {
 		json_object_set_new(g, "answer", json_string(approves ? "approved" : "denied"));
 		json_object_set_new(g, "by", json_string("timeout"));
-		if (!write_json(s->launch, GATES_FILE, s->gates, r))
+		if (!write_gates(s, r))
 			return GATE_FAILED;
 	}
 	buf_add(message, json_str(json_object_get(g, "message")));
-	return answer_of(g);
-}
-
-json_t *gate_pending(struct str dir, struct report *r)
-{
-	AUTO_JSON *gates = freeze_json(dir, GATES_FILE, true, r);
-	const char *path;
-	json_t *g;
-
-	json_object_foreach(gates, path, g)
-	{
-		AUTO_BUF since = BUF_INIT;
-
-		if (answer_of(g) != GATE_PENDING)
-			continue;
-		json_t *ret = json_copy(g);
-		json_object_set_new(ret, "path", json_from_str(str_of(path)));
-		clock_rfc3339(&since, (uint64_t)json_integer_value(json_object_get(g, "since_ms")));
-		json_object_set_new(ret, "since", json_from_str(buf_str(&since)));
-		json_object_del(ret, "since_ms");
-		return ret;
-	}
-	return NULL;
-}
-
-bool gate_answer(struct str dir, const json_t *pending, bool approve, struct str text, bool durable,
-	bool *late, struct report *r)
-{
-	AUTO_CLOSE int lock = lock_gates(dir, r);
-	AUTO_JSON *gates = freeze_json(dir, GATES_FILE, false, r);
-	struct str path = json_str(json_object_get(pending, "path"));
-	json_t *g = json_object_getn(gates, path.p, path.len);
-	AUTO_BUF when = BUF_INIT;
-	AUTO_BUF out = BUF_INIT;
-
-	if (lock < 0 || !g)
-		return false;
-	*late = answer_of(g) != GATE_PENDING;
-	if (*late) {
-		report_error(r, (struct where){ 0 }, "stage '%.*s' has its answer already: %.*s",
-			STR(json_str(json_object_get(g, "stage"))),
-			STR(json_str(json_object_get(g, "answer"))));
-		return report_hint(r, "somebody else was faster");
-	}
-	clock_rfc3339(&when, clock_real_ms());
-	json_object_set_new(g, "answer", json_string(approve ? "approved" : "denied"));
-	json_object_set_new(g, "message", json_from_str(text));
-	json_object_set_new(g, "answered", json_from_str(buf_str(&when)));
-	json_write(&out, gates, 2);
-	buf_addc(&out, '\n');
-	return freeze_file(dir, GATES_FILE, buf_str(&out), durable, r);
+	return gate_answer_of(g);
 }
 
 /* -- opening -------------------------------------------------------------------------------------
@@ -240,12 +172,12 @@ static void add_variables(struct steps_run *s)
 	AUTO_BUF started = BUF_INIT;
 	json_t *session = json_object();
 
-	clock_rfc3339(&started, l->created);
-	json_object_set_new(session, "id", json_from_str(l->id));
+	clock_rfc3339(&started, l->asked.created);
+	json_object_set_new(session, "id", json_from_str(l->asked.id));
 	json_object_set_new(session, "started", json_from_str(buf_str(&started)));
-	json_object_set_new(session, "project", json_from_str(l->row.cwd));
+	json_object_set_new(session, "project", json_from_str(l->claim.row.cwd));
 	json_object_set_new(s->vars, "session", session);
-	json_object_set(s->vars, "recipe", l->graph->steps->metadata);
+	json_object_set(s->vars, "recipe", l->subject.graph->steps->metadata);
 }
 
 struct steps_run *steps_open(struct launch *l, struct report *r)
@@ -255,27 +187,27 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	s->launch = l;
 	s->mask = mask_open(l);
 	s->hidden = json_object();
-	s->vars = json_deep_copy(l->plan->vars);
+	s->vars = json_deep_copy(l->subject.plan->vars);
 	add_variables(s);
-	s->copies = freeze_json(l->dir, RECIPES_FILE, true, r);
-	s->gates = freeze_json(l->dir, GATES_FILE, true, r);
+	s->copies = freeze_json(l->claim.dir, RECIPES_FILE, true, r);
+	s->gates = gates_read(l->claim.dir, r);
 	s->copies = s->copies ? s->copies : json_object();
 	s->gates = s->gates ? s->gates : json_object();
-	s->agents = step_agents_new(l->agents, l->row.cwd);
+	s->agents = step_agents_new(l->asked.agents, l->claim.row.cwd);
 	s->host = (struct step_host){ .data = s,
-		.max_parallel = (unsigned)l->max_parallel,
-		.stream = l->stream,
-		.project = l->row.cwd.p,
-		.env = l->env,
-		.collections = l->collections,
+		.max_parallel = (unsigned)l->asked.max_parallel,
+		.stream = l->asked.stream,
+		.project = l->claim.row.cwd.p,
+		.env = l->asked.env,
+		.collections = l->asked.collections,
 		.load = load,
 		.keep = keep,
 		.secret = secret,
 		.set = set,
 		.agent = agent,
 		.gate = gate };
-	if (!r->errors &&
-		freeze_file(l->dir, "recipe.yaml", l->recipe->file->doc.source.text, l->durable, r))
+	if (!r->errors && freeze_file(l->claim.dir, "recipe.yaml",
+				  l->subject.recipe->file->doc.source.text, l->asked.durable, r))
 		return s;
 	steps_close(s);
 	return NULL;
@@ -346,7 +278,7 @@ static json_t *put_aside(
 
 	buf_printf(&file, "large/%.200s.json", name);
 	if (last) {
-		(void)dir_make(run_file(&s->launch->arena, s->launch->dir, "large"));
+		(void)dir_make(run_file(&s->launch->arena, s->launch->claim.dir, "large"));
 		(void)write_json(s->launch, buf_cstr(&file), value, &ignored);
 	}
 	return json_pack("{s:o}", "file", json_from_str(buf_str(&file)));
@@ -396,7 +328,7 @@ static size_t behind(const json_t *steps)
 /* How far it has come: `count` of its own steps are behind it. */
 static void add_position(json_t *state, const struct steps_run *s, size_t count)
 {
-	const struct step_recipe *recipe = s->launch->recipe->steps;
+	const struct step_recipe *recipe = s->launch->subject.recipe->steps;
 	json_t *stages = json_array();
 	size_t i = 0;
 
@@ -423,7 +355,7 @@ static void add_output(json_t *step, const struct steps_run *s, const char *what
 	output_name(&name, json_str(json_object_get(step, "path")),
 		(uint64_t)json_integer_value(json_object_get(step, "attempts")), err);
 	AUTO_BUF file = BUF_INIT;
-	buf_printf(&file, "%.*s/%s", STR(s->launch->dir), buf_cstr(&name));
+	buf_printf(&file, "%.*s/%s", STR(s->launch->claim.dir), buf_cstr(&name));
 	if (stat(buf_cstr(&file), &st) == 0)
 		json_object_set_new(step, what,
 			json_pack("{s:o, s:I}", "path", json_from_str(buf_str(&name)), "bytes",
@@ -453,7 +385,7 @@ static json_t *answered(const json_t *gates)
 
 	json_object_foreach((json_t *)gates, path, g)
 	{
-		if (answer_of(g) != GATE_PENDING)
+		if (gate_answer_of(g) != GATE_PENDING)
 			json_array_append(history, g);
 	}
 	return history;
@@ -463,7 +395,7 @@ static void add_pending(json_t *state, const struct launch *l)
 {
 	static const char *const members[] = { "stage", "prompt", "since", "timeout", "default" };
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *pending = gate_pending(l->dir, &ignored);
+	AUTO_JSON *pending = gates_pending(l->claim.dir, &ignored);
 
 	for (size_t i = 0; pending && i < ARRAY_SIZE(members); i++) {
 		AUTO_BUF name = BUF_INIT;
@@ -477,17 +409,17 @@ void steps_state(
 	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b)
 {
 	const struct launch *l = s->launch;
-	const struct step_recipe *recipe = l->recipe->steps;
+	const struct step_recipe *recipe = l->subject.recipe->steps;
 	AUTO_JSON *state = json_object();
 	AUTO_BUF started = BUF_INIT;
 
-	clock_rfc3339(&started, l->created);
-	json_object_set_new(state, "session_id", json_from_str(l->id));
+	clock_rfc3339(&started, l->asked.created);
+	json_object_set_new(state, "session_id", json_from_str(l->asked.id));
 	json_object_set_new(state, "recipe_name", json_from_str(recipe->name.text));
 	json_object_set_new(state, "recipe_version", json_from_str(recipe->version.text));
-	json_object_set_new(state, "recipe_path", json_from_str(l->recipe->file->path));
+	json_object_set_new(state, "recipe_path", json_from_str(l->subject.recipe->file->path));
 	json_object_set_new(state, "started", json_from_str(buf_str(&started)));
-	json_object_set_new(state, "project_path", json_from_str(l->row.cwd));
+	json_object_set_new(state, "project_path", json_from_str(l->claim.row.cwd));
 	json_object_set_new(state, "parent_session_id", json_null());
 	json_object_set_new(state, "status", json_string(status));
 	add_position(state, s, behind(res->steps));

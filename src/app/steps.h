@@ -19,13 +19,3 @@ struct mask *steps_mask(const struct steps_run *s);
 /* state.json (step-recipes.md section 14): for people, and written whole. */
 void steps_state(
 	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b);
-
-/* -- gates of an ended run -----------------------------------------------------------------------
- */
-
-/* The gate that the run in `dir` waits at: {"path","stage","prompt","since","timeout","default"}, a
- * new reference; NULL: none. */
-json_t *gate_pending(struct str dir, struct report *r);
-/* Writes the answer down. False with an issue added; *late: another was given in the meantime. */
-bool gate_answer(struct str dir, const json_t *gate, bool approve, struct str text, bool durable,
-	bool *late, struct report *r);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "graph/argv.h"
 

@@ -108,8 +108,5 @@ const char *failure_name(enum failure_scope scope);
 /* The root's own path (base/node-path.h): ".", or "0" when it is a command. */
 struct str node_root_path(const struct node *root);
 
-/* A command as people read it: words joined by spaces, quoted where a shell would need it, on one
- * line and without control characters. */
-void command_display(struct buf *b, const char *const *argv, size_t count);
 /* A short text for a node: label, or command line as written, or what kind of group it is. */
 struct str node_caption(const struct node *n);

@@ -367,7 +367,7 @@ gated() {
 	roux approve it >/dev/null
 	run -2 --separate-stderr roux deny it
 	is "$stderr" "roux: error: the run 'it' has its answer already
-     hint: \`roux resume it\` goes on"
+     hint: \`roux resume it\` continues it"
 }
 
 @test "the time since when it waits does not change with a resume" {

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/answers.h"
 #include "app/catalog/ref.h"
-#include "app/issues.h"
 #include "base/utf8.h"
 #include "data/json-out.h"
 #include "graph/plan.h"

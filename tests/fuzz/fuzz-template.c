@@ -1,6 +1,6 @@
 /* Whole documents: read, planned, walked and drawn. Input: the template, 0x1e, values. */
+#include "app/answers.h"
 #include "app/catalog/plan.h"
-#include "app/issues.h"
 #include "base/utf8.h"
 #include "data/json-out.h"
 #include "graph/plan.h"

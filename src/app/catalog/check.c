@@ -41,7 +41,7 @@ static bool check_configuration(struct checking *c)
 	} else if (settings_names(str_of(path))) {
 		settings_check(path, str_of(path), c->r, c->r);
 	} else if (!prompts_check_file(path, c->steps.cwd, c->r)) {
-		report_error(c->r, (struct where){ 0 }, "nobody reads a file called '%s'", path);
+		report_error(c->r, (struct where){ 0 }, "'%s' is not a configuration file", path);
 		report_hint(c->r, "the files are called config.toml, agents.toml, roles.toml, "
 				  "contexts.toml and tasks.toml");
 	}

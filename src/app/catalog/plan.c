@@ -3,7 +3,7 @@
 
 #include "app/catalog/ref.h"
 #include "app/context/context.h"
-#include "app/run.h"
+#include "app/context/run-values.h"
 #include "data/json-out.h"
 
 enum { LEAVES_MAX = 100000 }; /* in a document: memory has an end */

@@ -57,6 +57,8 @@ void app_unref(struct app *a)
 		return;
 	ledger_close(a->ledger);
 	settings_done(&a->settings);
+	if (a->hub)
+		a->hub_free(a->hub);
 	loop_free(a->loop);
 	arena_done(&a->arena);
 	free(a);
@@ -64,8 +66,27 @@ void app_unref(struct app *a)
 
 void app_close(struct app *a)
 {
-	if (a)
-		app_unref(a);
+	if (!a)
+		return;
+	if (a->leave_runs)
+		a->leave_runs(a);
+	a->closed = true;
+	app_unref(a);
+}
+
+int app_turn(struct app *a, int timeout_ms)
+{
+	struct loop *loop = app_loop(a);
+	int n = loop ? loop_turn(loop, timeout_ms) : -errno;
+	int live = 0;
+
+	if (n < 0)
+		return n;
+	if (a->rest_runs)
+		a->rest_runs(a);
+	list_each (link, &a->runs)
+		live++;
+	return live;
 }
 
 struct loop *app_loop(struct app *a)
@@ -166,6 +187,17 @@ json_t *app_collections(const struct app *a)
 	return a->settings.collection_count ? settings_collections(&a->settings) : NULL;
 }
 
+void app_warn(const struct report *issues, struct report *r)
+{
+	vec_each (i, &issues->issues) {
+		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
+		if (i->hint.len)
+			report_hint(r, "%.*s", STR(i->hint));
+		for (size_t n = 0; n < ISSUE_ACTIONS && i->actions[n].what; n++)
+			report_action(r, i->actions[n].what, i->actions[n].about);
+	}
+}
+
 struct ledger *app_ledger(struct app *a, struct report *r)
 {
 	AUTO_REPORT issues = REPORT_INIT;
@@ -174,13 +206,7 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 		return a->ledger;
 	a->looked_for_ledger = true;
 	a->ledger = ledger_open_existing(app_state_root(a), &issues);
-	vec_each (i, &issues.issues) {
-		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
-		if (i->hint.len)
-			report_hint(r, "%.*s", STR(i->hint));
-		for (size_t n = 0; n < ISSUE_ACTIONS && i->actions[n].what; n++)
-			report_action(r, i->actions[n].what, i->actions[n].about);
-	}
+	app_warn(&issues, r);
 	return a->ledger;
 }
 

@@ -19,6 +19,7 @@ struct manners {
 };
 
 struct hub;
+struct process;
 
 struct app {
 	unsigned references; /* the caller's, and one of each plan and run */
@@ -32,7 +33,12 @@ struct app {
 	struct list runs;  /* live ones */
 	struct list ended; /* whose end has not been dealt with */
 	struct hub *hub;   /* of recorded runs in a host's process; NULL: there were none */
-	bool closed;       /* the caller has closed it */
+	void (*hub_free)(struct hub *hub);
+	/* Of handle.c, once there is a run: ends or leaves the live ones; deals with ends. */
+	void (*leave_runs)(struct app *a);
+	void (*rest_runs)(struct app *a);
+	struct process *process; /* whose signals it takes; NULL: none are taken */
+	bool closed;             /* the caller has closed it */
 	/* Found once: app_places(). */
 	struct recipe_dirs dirs;
 	struct str root;              /* the state root; empty: not looked for yet */
@@ -57,6 +63,8 @@ const struct recipe_dirs *app_dirs(struct app *a);
 struct ledger *app_ledger(struct app *a, struct report *r);
 /* The same, made when there is none: for what must be written. NULL with an issue. */
 struct ledger *app_make_ledger(struct app *a, struct report *r);
+/* What is wrong with a ledger stops no one who can read the directories: its issues as warnings. */
+void app_warn(const struct report *issues, struct report *r);
 /* It broke while it was read: others look at the directories from now on. */
 void app_drop_ledger(struct app *a);
 /* Its collections as name → directory: a new reference, NULL when there are none. `a` has read its

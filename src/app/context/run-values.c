@@ -1,4 +1,4 @@
-#include "app/run.h"
+#include "app/context/run-values.h"
 
 #include "recipe/fields.h"
 

@@ -6,16 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/answers.h"
 #include "app/app.h"
-#include "app/catalog/source.h"
-#include "app/issues.h"
-#include "app/secrets.h"
+#include "app/mask.h"
+#include "app/recipes.h"
 #include "base/file.h"
+#include "base/shell-words.h"
 #include "cmdline/help.h"
 #include "cmdline/parse.h"
 #include "cmdline/suggest.h"
 #include "data/json.h"
-#include "recipe/discover.h"
+#include "hosts/cli/words.h"
 
 const struct opt common_opts[2] = {
 	OPT_TEXT('C', "directory", "DIR", struct common_opts, dir, "go to DIR first"),
@@ -39,13 +40,19 @@ void cli_say(struct str text)
 	(void)fd_write_all(STDERR_FILENO, text);
 }
 
+void cli_word(struct cli *cli)
+{
+	report_word(&cli->report, cli_action);
+}
+
 int cli_refuse(struct cli *cli, bool json)
 {
 	AUTO_BUF text = BUF_INIT;
 
+	cli_word(cli);
 	report_sort(&cli->report);
 	if (json) {
-		issues_document(&cli->report, &text);
+		answer_document(&cli->report, &text);
 		(void)cli_print(mask_text(cli->mask, buf_str(&text), &cli->arena));
 	} else {
 		/* A slip often explains the error. */
@@ -140,23 +147,14 @@ static int run_command(
 	return c->run(cli, c, opts, parsed.operand_count, parsed.operands);
 }
 
-bool cli_names_recipe(struct cli *cli, const char *name)
-{
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	AUTO_REPORT unread = REPORT_INIT;
-	struct recipe_location found;
-
-	return recipe_locate(&cli->arena, &dirs, str_of(name), &found, &unread);
-}
-
-/* `roux NAME` is no command. */
+/* `roux NAME` is not a command. */
 static void unknown_command(struct cli *cli, const char *name)
 {
-	bool template = source_is_template(name);
+	bool template = recipes_is_template(cli_app(cli), name);
 	AUTO_BUF quoted = BUF_INIT;
 
 	(void)suggest_command(cli->commands, cli->command_count, str_of(name), &cli->report);
-	if (!template && !(name[0] && cli_names_recipe(cli, name)))
+	if (!template && !(name[0] && recipes_has(cli_app(cli), name)))
 		return;
 	command_display(&quoted, &name, 1);
 	if (template)

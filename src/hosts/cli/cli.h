@@ -42,11 +42,11 @@ const struct settings *cli_settings(struct cli *cli);
 /* Ends a command whose request was wrong: prints the issues as text or as a document. Returns the
  * exit status. */
 int cli_refuse(struct cli *cli, bool json);
-/* Writes to standard output; a reader that went away is no error. Returns an exit status. */
+/* Puts the next steps of the report's issues into the words of the command line. */
+void cli_word(struct cli *cli);
+/* Writes to standard output; a reader that went away is not an error. Returns an exit status. */
 int cli_print(struct str text);
 /* Writes to standard error. */
 void cli_say(struct str text);
-/* Whether `roux run NAME` would find a recipe. */
-bool cli_names_recipe(struct cli *cli, const char *name);
 /* Goes to the directory of -C. False with an issue added. */
 bool cli_enter(struct cli *cli, const struct common_opts *o);

@@ -1,7 +1,9 @@
-#include "app/steps.h"
-#include "base/run-status.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app/gates.h"
 #include "hosts/cli/commands.h"
-#include "hosts/cli/launch-opts.h"
+#include "hosts/cli/resume.h"
 #include "hosts/cli/run-operand.h"
 
 /* Answers at the gates of step recipes. Nothing is run here: `resume` does. */
@@ -15,7 +17,7 @@ struct answer_opts {
 static const struct opt approve_opts[] = {
 	OPT_TEXT(0, "message", "TEXT", struct answer_opts, message,
 		"what later steps read as {{_approval_message}}"),
-	OPT_FLAG(0, "resume", struct answer_opts, resume, "go on with the run at once"),
+	OPT_FLAG(0, "resume", struct answer_opts, resume, "continue the run at once"),
 };
 
 static const struct opt deny_opts[] = {
@@ -32,90 +34,60 @@ static const struct opt_set deny_sets[] = {
 	COMMON_SET(struct answer_opts),
 };
 
-static int answer_json(bool approve, struct str run, struct str stage)
+/* Who answers, as far as the record can know: the user of this terminal. */
+static struct str answerer(struct cli *cli)
 {
-	AUTO_BUF text = BUF_INIT;
+	const char *user = getenv("USER");
 
-	buf_printf(
-		&text, "{\"ok\":true,\"status\":\"%s\",\"run\":", approve ? "approved" : "denied");
-	json_write_str(&text, run);
-	buf_adds(&text, ",\"stage\":");
-	json_write_str(&text, stage);
-	buf_adds(&text, "}\n");
-	return cli_print(buf_str(&text));
+	return user && *user ? arena_printf(&cli->arena, "user:%s", user)
+			     : arena_printf(&cli->arena, "uid:%u", (unsigned)getuid());
 }
 
-static int answer_text(bool approve, struct str run, struct str stage)
+static int tell(struct cli *cli, const char *word, struct str stage, bool approve, bool json)
 {
+	struct str run = str_of(word);
 	AUTO_BUF text = BUF_INIT;
 
+	(void)cli;
+	run = str_starts(run, S("run:")) ? str_from(run, 4) : run;
+	if (json)
+		return cli_print_json(json_pack("{s:b, s:s, s:o, s:o}", "ok", 1, "status",
+			approve ? "approved" : "denied", "run", json_from_str(run), "stage",
+			json_from_str(stage)));
 	buf_printf(&text, "stage '%.*s' of run '%.*s' is %s; `roux resume %.*s` %s\n", STR(stage),
 		STR(run), approve ? "approved" : "denied", STR(run),
-		approve ? "goes on" : "ends it");
+		approve ? "continues it" : "ends it");
 	return cli_print(buf_str(&text));
-}
-
-/* The gate that is meant, when the run waits there. NULL with an issue added. */
-static json_t *meant(struct cli *cli, const struct run_look *look, const char *stage)
-{
-	struct report *r = &cli->report;
-	json_t *gate = status_is(look->status, ROUX_PAUSED) ? gate_pending(look->dir, r) : NULL;
-
-	if (!gate && status_is(look->status, ROUX_PAUSED)) {
-		report_error(r, (struct where){ 0 }, "the run '%.*s' has its answer already",
-			STR(look->id));
-		report_hint(r, "`roux resume %.*s` goes on", STR(look->id));
-		return NULL;
-	}
-	if (!gate) {
-		report_error(r, (struct where){ 0 },
-			"the run '%.*s' waits for no approval: it is %.*s", STR(look->id),
-			STR(look->status));
-		report_hint(r, "`roux status %.*s` says more", STR(look->id));
-		return NULL;
-	}
-	struct str name = json_str(json_object_get(gate, "stage"));
-	if (!stage || str_eq(str_of(stage), name))
-		return gate;
-	report_error(r, (struct where){ 0 }, "the run waits at stage '%.*s', not at '%s'",
-		STR(name), stage);
-	report_hint(r, "leave the stage out to mean the one it waits at");
-	json_decref(gate);
-	return NULL;
 }
 
 static int answer(struct cli *cli, const struct answer_opts *o, bool approve, size_t count,
 	const char *const *words)
 {
-	AUTO_RUN run = { 0 };
-	int status;
-
-	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
-		return status;
-	AUTO_JSON *gate = meant(cli, &run.look, count > 1 ? words[1] : NULL);
-	if (!gate)
-		return cli_forbid(cli, o->common.json, run.look.id, "nothing to approve");
 	const char *text = approve ? o->message : o->reason;
-	bool late = false;
-	if (!gate_answer(run.look.dir, gate, approve, str_of(text), false, &late, &cli->report))
-		return late ? cli_forbid(cli, o->common.json, run.look.id, "nothing to approve")
-			    : cli_refuse(cli, o->common.json);
-	struct str stage = json_str(json_object_get(gate, "stage"));
+	struct str stage;
+
+	if (!cli_enter(cli, &o->common))
+		return cli_refuse(cli, o->common.json);
+	bool ok = gate_decide(cli_app(cli),
+		&(struct gate_decision){ .run = words[0],
+			.stage = count > 1 ? words[1] : NULL,
+			.approve = approve,
+			.text = str_of(text),
+			.by = answerer(cli) },
+		&stage, &cli->report);
+	cli_warn(cli);
+	if (!ok)
+		return cli_refuse(cli, o->common.json);
 	if (o->resume)
-		return -1;
-	return o->common.json ? answer_json(approve, run.look.id, stage)
-			      : answer_text(approve, run.look.id, stage);
+		return cli_resume(cli, words[0], &(struct common_opts){ .json = o->common.json });
+	return tell(cli, words[0], stage, approve, o->common.json);
 }
 
 static int approve(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
-	const struct answer_opts *o = opts;
-	struct cli *cli = host;
-	int status = answer(cli, o, true, count, words);
-
 	(void)c;
-	return status == -1 ? cli_resume(cli, words[0], &o->common) : status;
+	return answer(host, opts, true, count, words);
 }
 
 static int deny(void *host, const struct command *c, const void *opts, size_t count,
@@ -138,8 +110,9 @@ const struct command cmd_approve = {
 	.name = "approve",
 	.operands = "RUN [STAGE]",
 	.summary = "let a run pass the gate that it waits at",
-	.details = "`roux status RUN` shows the question. Nothing runs yet: `roux resume RUN` goes "
-		   "on, or --resume does both. STAGE makes sure that the gate is the one you mean.",
+	.details = "`roux status RUN` shows the question. Nothing runs yet: `roux resume RUN` "
+		   "continues, or --resume does both. STAGE makes sure that the gate is the one "
+		   "you mean.",
 	.sets = approve_sets,
 	.set_count = ARRAY_SIZE(approve_sets),
 	.examples = approve_examples,

@@ -1,4 +1,4 @@
-#include "app/issues.h"
+#include "app/answers.h"
 #include "app/recipes.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"

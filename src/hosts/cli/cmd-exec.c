@@ -1,7 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/catalog/source.h"
+#include "app/recipes.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/template.h"
@@ -31,7 +31,7 @@ static const struct command_example examples[] = {
 	{ "roux exec --json @build.json jobs:=4", "from a file, with a number, answer as JSON" },
 };
 
-/* One word that no program is called by: a file of the working directory, or a recipe. */
+/* One word that is not the name of a program: a file of the working directory, or a recipe. */
 static void hint_at_word(struct cli *cli, const char *word)
 {
 	const char *dot = strrchr(word, '.');
@@ -39,9 +39,16 @@ static void hint_at_word(struct cli *cli, const char *word)
 
 	if (dot && !strcmp(dot, ".json") && access(word, R_OK) == 0 && access(word, X_OK) < 0)
 		buf_printf(&text, "     hint: @%s reads a template from that file\n", word);
-	else if (!source_is_template(word) && cli_names_recipe(cli, word))
+	else if (!recipes_is_template(cli_app(cli), word) && recipes_has(cli_app(cli), word))
 		buf_printf(&text, "     hint: it is a recipe: roux run %s\n", word);
 	cli_say(buf_str(&text));
+}
+
+static struct run_handle *start(void *data, const struct request *q, struct report *r)
+{
+	struct template_given *given = data;
+
+	return runs_start(cli_app(given->cli), given->ref, q, r);
 }
 
 static int run(void *host, const struct command *c, const void *opts, size_t count,
@@ -49,21 +56,30 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 {
 	struct cli *cli = host;
 	const struct exec_opts *o = opts;
-	bool stdin_used;
+	struct template_given given = { .cli = cli };
+	struct request q = REQUEST_INIT;
+	bool tell = !o->common.json && !o->run.quiet;
+	int status;
 
 	(void)c;
-	struct plan *p = cli_enter(cli, &o->common)
-				 ? template_plan(cli, &o->template, count, words, &stdin_used)
-				 : NULL;
-	if (!p)
-		return cli_refuse(cli, o->common.json);
-	bool tell = !o->common.json && !o->run.quiet;
-	if (tell)
-		values_warn(&p->graph->warnings);
-	int status =
-		follow_plan(cli, p, &o->run, o->common.json, stdin_used, &(struct follow_run){ 0 });
-	if (tell && status == 1)
-		hint_at_word(cli, words[0]);
+	if (cli_enter(cli, &o->common) &&
+		template_open(&given, &o->template, false, count, words) &&
+		follow_request(cli, &o->run, &q)) {
+		if (tell)
+			values_warn(recipe_ref_warnings(given.ref));
+		q.detach = DETACH_NEVER;
+		q.secrets = given.secrets;
+		q.secret_env = given.secret_env;
+		q.stdin_fd = given.stdin_used || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO;
+		status = follow(cli, &q, &o->run, o->common.json,
+			&(struct follow_start){ .start = start, .data = &given });
+		if (tell && status == 1)
+			hint_at_word(cli, words[0]);
+	} else {
+		status = cli_refuse(cli, o->common.json);
+	}
+	json_decref(q.env);
+	template_close(&given);
 	return status;
 }
 

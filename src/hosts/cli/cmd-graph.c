@@ -1,14 +1,9 @@
-#include <sys/stat.h>
-
-#include "app/catalog/source.h"
-#include "app/report.h"
-#include "data/json.h"
-#include "graph/step.h"
+#include "app/pictures.h"
+#include "app/recipes.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
-#include "recipe/discover.h"
-#include "runs/dir/run-dir.h"
+#include "render/picture/picture.h"
 
 struct graph_opts {
 	struct template_opts template;
@@ -38,55 +33,33 @@ static const struct command_example examples[] = {
 	{ "roux graph run:review-docs > run.svg", "a run, with states and times" },
 };
 
-/* A bare name is the recipe if there is one. */
-static bool names_run(struct cli *cli, const struct graph_opts *o, const char *word)
-{
-	struct recipe_dirs dirs = recipe_dirs_find(&cli->arena, NULL, NULL);
-	AUTO_REPORT ignored = REPORT_INIT;
-	struct str id = run_id_of(str_of(word));
-	struct recipe_location at;
-	struct stat st;
-
-	if (o->template.template || source_is_template(word))
-		return false;
-	if (str_starts(str_of(word), S("run:")))
-		return true;
-	if (!run_id_check(word, &ignored) ||
-		recipe_locate(&cli->arena, &dirs, str_of(word), &at, &ignored))
-		return false;
-	struct str dir = run_directory(&cli->arena, runs_root(&cli->arena, dirs.agent), id);
-	return stat(arena_cstr(&cli->arena, dir), &st) == 0;
-}
-
 static int draw_run(
 	struct cli *cli, const struct graph_opts *o, const char *word, struct buf *picture)
 {
 	struct common_opts here = { .json = o->common.json }; /* -C has been followed */
-	AUTO_RUN found = { 0 };
 	int status;
+	AUTO_RUN *found = run_operand(cli, &here, word, &status);
 
-	if (!run_operand_find(cli, &here, word, &found, &status))
+	if (!found)
 		return status;
-	if (!run_picture(&found.look, (enum picture_format)o->format, picture, &cli->report))
-		return cli_refuse(cli, o->common.json);
-	return 0;
+	return run_picture(found, o->format, picture, &cli->report) ? 0
+								    : cli_refuse(cli, here.json);
 }
 
-static int draw_graph(
+static int draw_recipe(
 	struct cli *cli, const struct graph_opts *o, const char *word, struct buf *picture)
 {
-	enum dialect d = template_dialect(&o->template);
-	struct graph *g = o->template.template ? source_template(word, d, &cli->report)
-					       : source_any(word, d, &cli->report);
+	struct recipe_ref *ref = recipes_open(cli_app(cli), word,
+		&(struct recipe_open){ .as = o->template.template ? OPERAND_TEMPLATE : OPERAND_ANY,
+			.dialect_0_9 = template_is_0_9(&o->template),
+			.values = json_null() },
+		&cli->report);
 
-	if (!g)
+	if (!ref)
 		return cli_refuse(cli, o->common.json);
-	/* A step recipe has a name; a template is called what the user called it. */
-	struct str title = g->steps ? json_str(json_object_get(g->steps->metadata, "name"))
-				    : str_of(word[0] == '@' ? word + 1 : word);
-	picture_write(g, (enum picture_format)o->format,
-		&(struct picture_options){ .title = title }, picture);
-	graph_unref(g);
+	/* A template is called what the user called it. */
+	recipe_picture(ref, o->format, str_of(word[0] == '@' ? word + 1 : word), picture);
+	recipe_ref_free(ref);
 	return 0;
 }
 
@@ -102,8 +75,9 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	(void)count;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	int status = names_run(cli, o, words[0]) ? draw_run(cli, o, words[0], &picture)
-						 : draw_graph(cli, o, words[0], &picture);
+	int status = !o->template.template && runs_names(cli_app(cli), words[0])
+			     ? draw_run(cli, o, words[0], &picture)
+			     : draw_recipe(cli, o, words[0], &picture);
 	if (status)
 		return status;
 	if (!o->common.json)

@@ -1,63 +1,13 @@
 /* Commands that follow a run: logs, wait. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/logs.h"
 #include "base/file.h"
-#include "base/mem.h"
-#include "base/run-status.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
-#include "runs/dir/follower.h"
-#include "runs/dir/run-dir.h"
-#include "runs/look/watch.h"
-
-/* -- copying what grows --------------------------------------------------------------------------
- */
-
-/* A log and where it is shown. */
-struct tail {
-	struct follower log;
-	int to;
-};
-
-static int show_piece(void *data, struct str piece)
-{
-	return fd_write_all(*(int *)data, piece);
-}
-
-/* What has come since. -errno. */
-static int tail_copy(struct tail *t)
-{
-	return follower_read_bytes(&t->log, show_piece, &t->to);
-}
-
-/* Standard output and standard error of a run. */
-static void tails_open(struct tail tails[2], const struct run_look *look)
-{
-	follower_init(&tails[0].log, look->dir.p, "stdout.log", 0);
-	follower_init(&tails[1].log, look->dir.p, "stderr.log", 0);
-	tails[0].to = STDOUT_FILENO;
-	tails[1].to = STDERR_FILENO;
-}
-
-static void tails_close(struct tail tails[2])
-{
-	follower_done(&tails[0].log);
-	follower_done(&tails[1].log);
-}
-
-/* Says what could not be copied. Returns an exit status. */
-static int copy_failed(struct cli *cli, int error, const char *path)
-{
-	if (error == -EPIPE)
-		return 128 + SIGPIPE;
-	report_errno(&cli->report, -error, "cannot copy %s", path);
-	return cli_refuse(cli, false);
-}
+#include "hosts/cli/shown.h"
 
 /* -- logs ----------------------------------------------------------------------------------------
  */
@@ -68,7 +18,7 @@ struct logs_opts {
 };
 
 static const struct opt logs_opts[] = {
-	OPT_FLAG('f', "follow", struct logs_opts, follow, "go on until the run has ended"),
+	OPT_FLAG('f', "follow", struct logs_opts, follow, "continue until the run has ended"),
 };
 
 static const struct opt_set logs_sets[] = {
@@ -76,100 +26,86 @@ static const struct opt_set logs_sets[] = {
 	COMMON_SET(struct logs_opts),
 };
 
-static int show_both(struct cli *cli, struct tail tails[2])
-{
-	for (size_t i = 0; i < 2; i++) {
-		int e = tail_copy(&tails[i]);
+/* Both logs, and how far they have been shown. */
+struct tails {
+	struct run_handle *run;
+	struct log_cursor at[2];
+	int error; /* -errno */
+	enum log_stream broken;
+	bool ended;
+};
 
-		if (e < 0)
-			return copy_failed(cli, e, buf_cstr(&tails[i].log.path));
+enum { PIECE = 64 * 1024 };
+
+static void show(void *data)
+{
+	struct tails *t = data;
+
+	for (enum log_stream s = LOG_STDOUT; s <= LOG_STDERR && !t->error; s++) {
+		AUTO_BUF piece = BUF_INIT;
+
+		t->broken = s;
+		t->at[s].stream = s;
+		do {
+			buf_reset(&piece);
+			t->error = run_log_read(t->run, &t->at[s], PIECE, &piece);
+			if (!t->error && piece.len)
+				t->error = fd_write_all(
+					s == LOG_STDOUT ? STDOUT_FILENO : STDERR_FILENO,
+					buf_str(&piece));
+		} while (!t->error && piece.len == PIECE);
 	}
-	return 0;
+}
+
+static void on_ended(void *data)
+{
+	((struct tails *)data)->ended = true;
 }
 
 /* Watching begins before the first look: nothing can fall in between. */
-static int follow_logs(struct cli *cli, const struct run_look *look, struct tail tails[2])
+static void follow_logs(struct cli *cli, struct tails *t)
 {
-	struct run_watch watch;
-	int e = run_watch_open(&watch, look, true);
-	int status = 0;
-	bool ended = !look->live;
-
-	if (e < 0) {
-		report_errno(&cli->report, -e, "cannot watch %.*s", STR(look->dir));
-		status = cli_refuse(cli, false);
-	}
-	while (status == 0) {
-		/* Once more after the end: that is when the rest is there. */
-		status = show_both(cli, tails);
-		if (ended)
-			break;
-		if (status == 0)
-			ended = run_watch_next(&watch, -1) == WATCH_ENDED;
-	}
-	run_watch_close(&watch);
-	return status;
+	(void)run_observe(
+		t->run, &(struct observer){ .changed = show, .ended = on_ended, .data = t });
+	show(t);
+	while (!t->ended && !t->error && app_turn(cli_app(cli), -1) >= 0)
+		;
+	show(t); /* once more after the end: that is when the rest is there */
 }
 
-static void log_member(struct buf *b, const char *name, const char *path)
+/* Says what could not be copied. Returns an exit status. */
+static int copied(struct cli *cli, const struct tails *t)
+{
+	if (!t->error)
+		return 0;
+	if (t->error == -EPIPE)
+		return 128 + SIGPIPE;
+	report_errno(&cli->report, -t->error, "cannot copy %s", run_log_path(t->run, t->broken));
+	return cli_refuse(cli, false);
+}
+
+static void log_member(json_t *doc, struct run_handle *run, enum log_stream stream)
 {
 	enum { MOST = 1 << 20 };
+	static const char *const names[][2] = { { "stdout", "stdout_path" },
+		{ "stderr", "stderr_path" } };
+	struct log_cursor at = { .stream = stream };
 	AUTO_BUF text = BUF_INIT;
-	int e = file_read(path, MOST, &text);
+	int e = run_log_read(run, &at, MOST + 1, &text);
 
-	buf_printf(b, ",\"%s\":", name);
-	if (e == 0)
-		json_write_str(b, buf_str(&text));
-	else
-		buf_adds(b, e == -ENOENT ? "\"\"" : "null");
-	buf_printf(b, ",\"%s_path\":", name);
-	json_write_str(b, str_of(path));
+	json_object_set_new(doc, names[stream][0],
+		e == 0 && text.len <= MOST ? json_from_str(buf_str(&text)) : json_null());
+	json_object_set_new(
+		doc, names[stream][1], json_from_str(str_of(run_log_path(run, stream))));
 }
 
-static int logs_document(struct cli *cli, const struct run_look *look)
+static int logs_document(struct run_handle *run)
 {
-	AUTO_BUF text = BUF_INIT;
+	json_t *doc = json_pack("{s:b, s:o}", "ok", 1, "run", json_from_str(run_id(run)));
 
-	buf_adds(&text, "{\"ok\":true,\"run\":");
-	json_write_str(&text, look->id);
-	log_member(&text, "stdout", run_file(&cli->arena, look->dir, "stdout.log"));
-	log_member(&text, "stderr", run_file(&cli->arena, look->dir, "stderr.log"));
-	buf_adds(&text, "}\n");
-	return cli_print(buf_str(&text));
-}
-
-/* One that is being started has no lock yet, and somebody may have deleted its file: then the
- * process is what is left to watch. */
-static void watch_once(const struct run_look *look)
-{
-	struct run_watch watch;
-
-	if (run_watch_open(&watch, look, true) == 0)
-		(void)run_watch_next(&watch, -1);
-	run_watch_close(&watch);
-}
-
-/* Blocks until the run has ended and looks again. The lock is waited for even when the result is
- * there already: whoever waited may delete the run or start it again. False: answered. */
-static bool await_end(
-	struct cli *cli, struct run_operand *run, const char *word, bool json, int *status)
-{
-	for (;;) {
-		const char *reason = NULL;
-		struct run_look now;
-
-		run_unlocked_wait(run->look.dir.p);
-		if (!runs_find(&run->runs, word, &now, &reason, &cli->report)) {
-			*status = cli_forbid(cli, json, run->look.id, reason);
-			look_done(&now);
-			return false;
-		}
-		look_done(&run->look);
-		run->look = now;
-		if (!now.live || now.result)
-			return true;
-		watch_once(&run->look);
-	}
+	log_member(doc, run, LOG_STDOUT);
+	log_member(doc, run, LOG_STDERR);
+	return cli_print_json(doc);
 }
 
 static int run_logs(void *host, const struct command *c, const void *opts, size_t count,
@@ -177,23 +113,24 @@ static int run_logs(void *host, const struct command *c, const void *opts, size_
 {
 	struct cli *cli = host;
 	const struct logs_opts *o = opts;
-	AUTO_RUN run = { 0 };
 	int status;
+	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
 
 	(void)c;
 	(void)count;
-	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
+	if (!run)
 		return status;
+	struct tails t = { .run = run };
 	if (o->common.json) {
-		if (o->follow && !await_end(cli, &run, words[0], true, &status))
-			return status;
-		return logs_document(cli, &run.look);
+		if (o->follow && !run_wait(run, &cli->report))
+			return cli_refuse(cli, true);
+		return logs_document(run);
 	}
-	struct tail tails[2];
-	tails_open(tails, &run.look);
-	status = o->follow ? follow_logs(cli, &run.look, tails) : show_both(cli, tails);
-	tails_close(tails);
-	return status;
+	if (o->follow)
+		follow_logs(cli, &t);
+	else
+		show(&t);
+	return copied(cli, &t);
 }
 
 static const struct command_example logs_examples[] = {
@@ -237,59 +174,22 @@ static const struct opt_set wait_sets[] = {
 	COMMON_SET(struct wait_opts),
 };
 
-static int answer_json(struct cli *cli, const struct run_look *look)
-{
-	AUTO_BUF text = BUF_INIT;
-	int e = runs_result(look, &text);
-
-	if (e < 0) {
-		report_errno(
-			&cli->report, -e, "cannot read the output of run '%.*s'", STR(look->id));
-		return cli_refuse(cli, true);
-	}
-	return cli_print(buf_str(&text));
-}
-
-static int answer_text(struct cli *cli, const struct run_look *look, bool quiet)
-{
-	AUTO_BUF text = BUF_INIT;
-
-	if (status_ok(runs_status_of(look->status))) {
-		struct tail output = { .to = STDOUT_FILENO };
-
-		follower_init(&output.log, look->dir.p, "stdout.log", 0);
-		int e = tail_copy(&output);
-		follower_done(&output.log);
-		if (e < 0)
-			return copy_failed(cli, e, run_file(&cli->arena, look->dir, "stdout.log"));
-	}
-	if (quiet)
-		return 0;
-	runs_result_text(look, &text);
-	cli_say(buf_str(&text));
-	return 0;
-}
-
-int run_answer(struct cli *cli, const struct run_look *look, bool json, bool quiet)
-{
-	return json ? answer_json(cli, look) : answer_text(cli, look, quiet);
-}
-
-static int run_wait(void *host, const struct command *c, const void *opts, size_t count,
+static int wait_for(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct wait_opts *o = opts;
-	AUTO_RUN run = { 0 };
 	int status;
+	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
 
 	(void)c;
 	(void)count;
-	if (!run_operand_find(cli, &o->common, words[0], &run, &status) ||
-		!await_end(cli, &run, words[0], o->common.json, &status))
+	if (!run)
 		return status;
-	status = o->common.json ? answer_json(cli, &run.look) : answer_text(cli, &run.look, false);
-	return status ? status : runs_exit(&run.look, o->strict, o->tolerate);
+	if (!run_wait(run, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	status = run_answer(cli, run, o->common.json, false);
+	return status ? status : shown_exit(run, o->strict, o->tolerate);
 }
 
 static const struct command_example wait_examples[] = {
@@ -314,5 +214,5 @@ const struct command cmd_wait = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,
-	.run = run_wait,
+	.run = wait_for,
 };

@@ -11,7 +11,6 @@
 #include "cmdline/parse.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
-#include "runs/mail/message.h"
 
 struct message_opts {
 	const char *to, *envelope;
@@ -100,7 +99,7 @@ static struct str environment(const char *name)
 	return str_of(getenv(name));
 }
 
-/* JSON, or a text that is none. `-` is standard input: a word of a command line is short. */
+/* JSON, or a text that is not JSON. `-` is standard input: a word of a command line is short. */
 static json_t *read_body(struct cli *cli, const char *word)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -109,7 +108,7 @@ static json_t *read_body(struct cli *cli, const char *word)
 
 	if (strcmp(word, "-") == 0) {
 		/* JSON may be longer than the body that it spells. */
-		int r = fd_read_all(STDIN_FILENO, (size_t)MESSAGE_BODY_MAX * 7, &input);
+		int r = fd_read_all(STDIN_FILENO, (size_t)MESSAGE_BODY_BYTES * 7, &input);
 
 		if (r < 0) {
 			(void)report_errno(&cli->report, -r, "cannot read the body");
@@ -123,7 +122,7 @@ static json_t *read_body(struct cli *cli, const char *word)
 	size_t bad = utf8_find_invalid(source.text);
 	if (bad < source.text.len) {
 		report_error(&cli->report, (struct where){ 0 },
-			"the body is no text: byte 0x%02x is not valid UTF-8",
+			"the body is not a text: byte 0x%02x is not valid UTF-8",
 			(unsigned char)source.text.p[bad]);
 		report_hint(&cli->report, "put the data into a file and send its path");
 		return NULL;
@@ -159,16 +158,14 @@ static bool usage(struct cli *cli, const char *what, const char *hint)
 }
 
 /* Who the message is from: a program of another run says so. */
-static struct str sender(struct cli *cli, const struct message_request *q)
+static struct str sender(struct cli *cli)
 {
-	struct address a;
-	struct str run = environment("ROUX_RUN");
-	struct str from = run.len ? arena_printf(&cli->arena, "run:%.*s", STR(run))
-			  : q->runs->caller.len
-				  ? arena_printf(&cli->arena, "session:%.*s", STR(q->runs->caller))
-				  : S("");
+	struct str run = environment("ROUX_RUN"), owner = app_owner(cli_app(cli));
+	struct str from = run.len     ? arena_printf(&cli->arena, "run:%.*s", STR(run))
+			  : owner.len ? arena_printf(&cli->arena, "session:%.*s", STR(owner))
+				      : S("");
 
-	return address_read(from, &a) ? from : S("");
+	return message_is_address(from) ? from : S("");
 }
 
 static bool ask(struct cli *cli, const struct message_opts *o, size_t count,
@@ -190,11 +187,9 @@ static bool ask(struct cli *cli, const struct message_opts *o, size_t count,
 			"it is for programs that a run has started");
 	q->run = o->from_run ? getenv("ROUX_RUN") : words[0];
 	q->generation = o->from_run ? environment("ROUX_GENERATION") : S("");
-	if (o->from_run)
-		q->runs->caller = S(""); /* a program of the run, whoever started it */
 	q->type = count > first ? str_of(words[first]) : S("");
 	q->to = str_of(o->to);
-	q->from = o->from_run ? S("") : sender(cli, q);
+	q->from = o->from_run ? S("") : sender(cli);
 	if (count > first && !q->type.len)
 		return usage(cli, "the type of the message is empty",
 			"a letter, then letters, digits, _ . : and -, such as task.assign");
@@ -228,10 +223,10 @@ static int host_order(struct cli *cli, const struct message_opts *o, const char 
 }
 
 /* Asks, sends and answers. */
-static int send_message(struct cli *cli, const struct message_opts *o, size_t count,
-	const char *const *words, struct runs *runs)
+static int send_message(
+	struct cli *cli, const struct message_opts *o, size_t count, const char *const *words)
 {
-	struct message_request q = { .runs = runs };
+	struct message_request q = { 0 };
 	struct message_answer a = { 0 };
 	AUTO_JSON *envelope = NULL;
 	AUTO_JSON *body = NULL;
@@ -249,9 +244,9 @@ static int send_message(struct cli *cli, const struct message_opts *o, size_t co
 	const char *order = o->from_run ? NULL : messages_host_order(q.type);
 	if (order)
 		return host_order(cli, o, order, &q);
-	bool ok = o->from_run ? messages_emit(&q, &a, &cli->report)
-			      : messages_send(&q, &a, &cli->report);
-	int status = ok ? answer(cli, json, &a) : run_operand_refuse(cli, json, q.run, a.reason);
+	bool ok = o->from_run ? messages_emit(cli_app(cli), &q, &a, &cli->report)
+			      : messages_send(cli_app(cli), &q, &a, &cli->report);
+	int status = ok ? answer(cli, json, &a) : cli_refuse(cli, json);
 	message_answer_done(&a);
 	return status;
 }
@@ -261,15 +256,11 @@ static int message(void *host, const struct command *c, const void *opts, size_t
 {
 	struct cli *cli = host;
 	const struct message_opts *o = opts;
-	struct runs runs;
 
 	(void)c;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	runs_open(&runs, &cli->arena, &cli->report);
-	int status = send_message(cli, o, count, words, &runs);
-	runs_close(&runs);
-	return status;
+	return send_message(cli, o, count, words);
 }
 
 /* -- the list ------------------------------------------------------------------------------------
@@ -306,10 +297,10 @@ static void list_line(struct lines *l, const json_t *message, const char *word)
 	buf_printf(&line, "%.*s  %-8.*s  %.*s", STR(text_of(message, "ts")),
 		STR(text_of(message, word)), STR(type));
 	if (!str_eq(summary, type))
-		buf_printf(&line, "  %.*s", STR(utf8_head(summary, MESSAGE_PREVIEW)));
+		buf_printf(&line, "  %.*s", STR(utf8_head(summary, MESSAGE_SUMMARY_SHOWN)));
 	if (json_object_get(message, "body")) {
 		buf_adds(&line, "  ");
-		message_preview(&line, message);
+		message_body_preview(&line, message);
 	}
 	text_plain(&plain, buf_str(&line));
 	struct str text = buf_str(&plain), shown = text;
@@ -336,9 +327,8 @@ static void list(struct lines *l, const char *title, const json_t *all, const ch
 static void tell_skipped(struct buf *b, const char *file, size_t count)
 {
 	if (count)
-		buf_printf(b, "roux: warning: %zu line%s of %s %s no message%s\n", count,
-			count == 1 ? "" : "s", file, count == 1 ? "is" : "are",
-			count == 1 ? "" : "s");
+		buf_printf(b, "roux: warning: %zu line%s of %s %s\n", count, count == 1 ? "" : "s",
+			file, count == 1 ? "is not a message" : "are not messages");
 }
 
 static int print_view(const struct messages_view *v, bool json)
@@ -375,24 +365,15 @@ static int messages(void *host, const struct command *c, const void *opts, size_
 	struct cli *cli = host;
 	const struct message_opts *o = opts;
 	struct messages_view view;
-	struct runs runs;
-	const char *reason = NULL;
-	int status;
 
 	(void)c;
 	(void)count;
-	if (!cli_enter(cli, &o->common))
+	if (!cli_enter(cli, &o->common) ||
+		!messages_read(cli_app(cli), words[0], &view, &cli->report))
 		return cli_refuse(cli, o->common.json);
-	runs_open(&runs, &cli->arena, &cli->report);
-	struct message_request q = { .runs = &runs, .run = words[0] };
-	if (messages_read(&q, &view, &reason, &cli->report)) {
-		cli_warn(cli);
-		status = print_view(&view, o->common.json);
-		messages_view_done(&view);
-	} else {
-		status = run_operand_refuse(cli, o->common.json, words[0], reason);
-	}
-	runs_close(&runs);
+	cli_warn(cli);
+	int status = print_view(&view, o->common.json);
+	messages_view_done(&view);
 	return status;
 }
 
@@ -403,8 +384,8 @@ const struct command cmd_message = {
 	.details =
 		"The message is put into the inbox of the run and, when its program reads a "
 		"FIFO or is connected to its socket, given to it as one line: the text of a "
-		"`run.message`, anything else as JSON. A message that nobody takes yet is "
-		"queued, which is no mistake.\n\n"
+		"`run.message`, anything else as JSON. A message that is not taken yet is "
+		"queued, which is not an error.\n\n"
 		"BODY is JSON; what is not JSON is a text. `-` is standard input. At most 1 MiB: "
 		"put data into a file and send its path.\n\n"
 		"The types control.kill, control.archive and control.prune are orders to roux; "

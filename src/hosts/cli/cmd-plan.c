@@ -1,5 +1,6 @@
 #include "app/recipes.h"
 #include "base/plain-text.h"
+#include "base/shell-words.h"
 #include "data/json-out.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
@@ -81,17 +82,16 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	AUTO_BUF text = BUF_INIT;
 	AUTO_JSON *agents = NULL;
 	AUTO_JSON *collections = NULL;
-	bool stdin_used;
+	struct template_given given = { .cli = cli };
 
 	(void)c;
 	bool ok = cli_enter(cli, &o->common) &&
 		  launch_pairs(cli, "agent", &o->launch.agents, &agents) &&
 		  launch_pairs(cli, "collection", &o->launch.collections, &collections);
-	struct recipe_ref *ref =
-		ok ? template_ref(cli, &o->template, true, count, words, &stdin_used) : NULL;
 	const struct recipe_surroundings with = { agents, collections };
-	ok = ref && print_plan(cli, ref, &with, o->common.json, &text);
-	recipe_ref_free(ref);
+	ok = ok && template_open(&given, &o->template, true, count, words) &&
+	     print_plan(cli, given.ref, &with, o->common.json, &text);
+	template_close(&given);
 	if (!ok)
 		return cli_refuse(cli, o->common.json);
 	if (!text.len)

@@ -108,9 +108,19 @@ static int rebuild(struct cli *cli, bool json)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	bool ok = runs_rebuild(&cli->arena, json, &text, &cli->report);
+	struct runs_rebuilt made;
+	bool ok = runs_rebuild(cli_app(cli), &made, &cli->report);
+
 	cli_warn(cli);
-	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, json);
+	if (!ok)
+		return cli_refuse(cli, json);
+	if (json)
+		return cli_print_json(json_pack("{s:b, s:I, s:I}", "ok", 1, "runs",
+			(json_int_t)made.runs, "skipped", (json_int_t)made.skipped));
+	buf_printf(&text, "The ledger was made anew: %zu run%s, %zu director%s skipped.\n",
+		made.runs, made.runs == 1 ? "" : "s", made.skipped,
+		made.skipped == 1 ? "y" : "ies");
+	return cli_print(buf_str(&text));
 }
 
 static void finding_text(const json_t *finding, struct buf *b)
@@ -200,14 +210,23 @@ const struct command cmd_doctor = {
 /* -- complete: for the scripts of `roux completion` -----------------------------------------------
  */
 
+static bool add_id(void *data, const struct run_entry *e)
+{
+	buf_add(data, e->id);
+	buf_addc(data, '\n');
+	return true;
+}
+
+static void begin_again(void *data)
+{
+	buf_reset(data);
+}
+
 static void run_words(struct cli *cli, struct buf *b)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
-	struct runs runs;
 
-	runs_open(&runs, &cli->arena, &ignored);
-	runs_ids(&runs, b);
-	runs_close(&runs);
+	runs_each(cli_app(cli), NULL, add_id, begin_again, b, &ignored);
 }
 
 static int run_complete(void *host, const struct command *c, const void *opts, size_t count,

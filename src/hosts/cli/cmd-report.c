@@ -1,5 +1,4 @@
-#include "app/report.h"
-#include "data/json.h"
+#include "app/pictures.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 
@@ -12,39 +11,29 @@ static const struct opt_set sets[] = {
 };
 
 static const struct command_example examples[] = {
-	{ "roux report review-docs > report.html", "open it in a browser, or send it to somebody" },
+	{ "roux report review-docs > report.html",
+		"open it in a browser, or send it to a colleague" },
 };
-
-static int print_page(const struct run_look *look, const struct buf *page, bool json)
-{
-	AUTO_BUF document = BUF_INIT;
-
-	if (!json)
-		return cli_print(buf_str(page));
-	buf_adds(&document, "{\"ok\":true,\"run\":");
-	json_write_str(&document, look->id);
-	buf_adds(&document, ",\"html\":");
-	json_write_str(&document, buf_str(page));
-	buf_adds(&document, "}\n");
-	return cli_print(buf_str(&document));
-}
 
 static int run(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct report_opts *o = opts;
-	AUTO_RUN found = { 0 };
 	AUTO_BUF page = BUF_INIT;
 	int status;
+	AUTO_RUN *found = run_operand(cli, &o->common, words[0], &status);
 
 	(void)c;
 	(void)count;
-	if (!run_operand_find(cli, &o->common, words[0], &found, &status))
+	if (!found)
 		return status;
-	if (!run_report(&found.look, &page, &cli->report))
+	if (!run_report(found, &page, &cli->report))
 		return cli_refuse(cli, o->common.json);
-	return print_page(&found.look, &page, o->common.json);
+	if (!o->common.json)
+		return cli_print(buf_str(&page));
+	return cli_print_json(json_pack("{s:b, s:o, s:o}", "ok", 1, "run",
+		json_from_str(run_id(found)), "html", json_from_str(buf_str(&page))));
 }
 
 const struct command cmd_report = {

@@ -1,5 +1,5 @@
 /* Commands that put ended runs away: archive, prune. */
-#include "app/retire.h"
+#include "base/clock.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 
@@ -8,12 +8,11 @@ struct retire_opts {
 	struct common_opts common;
 };
 
-static void add_answer(struct buf *b, const struct run_look *look)
+/* {"ok","status","run"} of a run that is gone from the list. */
+static json_t *answer_of(struct str status, struct str id)
 {
-	buf_adds(b, "{\"ok\":true,\"status\":");
-	json_write_str(b, look->status);
-	buf_adds(b, ",\"run\":");
-	json_write_str(b, look->id);
+	return json_pack("{s:b, s:o, s:o}", "ok", 1, "status", json_from_str(status), "run",
+		json_from_str(id));
 }
 
 /* -- archive -------------------------------------------------------------------------------------
@@ -23,37 +22,34 @@ static const struct opt_set archive_sets[] = {
 	COMMON_SET(struct retire_opts),
 };
 
-static int run_archive(void *host, const struct command *c, const void *opts, size_t count,
+static int run_archive_command(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct retire_opts *o = opts;
-	AUTO_RUN run = { 0 };
 	AUTO_BUF text = BUF_INIT;
-	const char *reason;
 	struct str path;
 	int status;
+	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
 
 	(void)c;
 	(void)count;
-	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
+	if (!run)
 		return status;
-	if (!retire_archive(&run.runs, &run.look, &path, &reason, &cli->report))
-		return cli_forbid(cli, o->common.json, run.look.id, reason);
+	if (!run_archive(run, &path, &cli->report))
+		return cli_refuse(cli, o->common.json);
 	cli_warn(cli);
 	if (!o->common.json) {
 		buf_printf(&text, "%.*s\n", STR(path));
 		return cli_print(buf_str(&text));
 	}
-	add_answer(&text, &run.look);
-	buf_adds(&text, ",\"path\":");
-	json_write_str(&text, path);
-	buf_adds(&text, "}\n");
-	return cli_print(buf_str(&text));
+	json_t *doc = answer_of(run_status_word(run), run_id(run));
+	json_object_set_new(doc, "path", json_from_str(path));
+	return cli_print_json(doc);
 }
 
 static const struct command_example archive_examples[] = {
-	{ "roux archive review", "out of the list, not out of the world" },
+	{ "roux archive review", "out of the list; its files are kept" },
 };
 
 const struct command cmd_archive = {
@@ -70,7 +66,7 @@ const struct command cmd_archive = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,
-	.run = run_archive,
+	.run = run_archive_command,
 };
 
 /* -- prune ---------------------------------------------------------------------------------------
@@ -87,69 +83,105 @@ static const struct opt_set prune_sets[] = {
 	COMMON_SET(struct retire_opts),
 };
 
+struct due {
+	json_t *runs;
+	struct buf text;
+};
+
+static bool add_due(void *data, const struct run_entry *e)
+{
+	struct due *d = data;
+	AUTO_BUF ended = BUF_INIT;
+
+	clock_rfc3339(&ended, e->ended);
+	json_array_append_new(d->runs,
+		json_pack("{s:o, s:o, s:o}", "run", json_from_str(e->id), "status",
+			json_from_str(e->status), "ended", json_from_str(buf_str(&ended))));
+	buf_printf(&d->text, "%.*s  %.*s  %s\n", STR(e->id), STR(e->status), buf_cstr(&ended));
+	return true;
+}
+
+static void tell_due(struct due *d, const struct runs_due *due, bool yes)
+{
+	size_t count = json_array_size(d->runs);
+
+	if (!due->limited)
+		buf_printf(&d->text,
+			"Nothing is deleted without a limit: set max_age_days or max_runs under "
+			"[retention] in %.*s.\n",
+			STR(due->settings_path));
+	else if (!count)
+		buf_adds(&d->text, "Nothing is past the limits.\n");
+	else if (yes)
+		buf_printf(&d->text, "%zu run%s deleted.\n", due->deleted,
+			due->deleted == 1 ? "" : "s");
+	else
+		buf_printf(&d->text, "%zu run%s past the limits; `roux prune --yes` deletes %s.\n",
+			count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
+}
+
 static int prune_due(struct cli *cli, const struct retire_opts *o)
 {
-	AUTO_BUF text = BUF_INIT;
-	struct runs runs;
+	struct due d = { .runs = json_array() };
+	struct runs_due due;
+	int status;
 
-	if (!cli_enter(cli, &o->common))
-		return cli_refuse(cli, o->common.json);
 	if (o->preserve) {
 		report_error(&cli->report, (struct where){ 0 },
 			"--preserve-artifacts needs the run that it is about");
 		report_hint(&cli->report, "roux prune RUN --preserve-artifacts");
-		return cli_refuse(cli, o->common.json);
 	}
-	runs_open(&runs, &cli->arena, &cli->report);
-	bool ok = retire_due(&runs, o->yes, o->common.json, &text, &cli->report);
-	runs_close(&runs);
+	bool ok = cli_enter(cli, &o->common) && !o->preserve &&
+		  runs_prune_due(cli_app(cli), o->yes, add_due, &d, &due, &cli->report);
 	cli_warn(cli);
-	if (!ok)
-		return cli_refuse(cli, o->common.json);
-	return cli_print(buf_str(&text));
+	if (!ok) {
+		status = cli_refuse(cli, o->common.json);
+	} else if (o->common.json) {
+		status = cli_print_json(json_pack("{s:b, s:O, s:I}", "ok", 1, "runs", d.runs,
+			"deleted", (json_int_t)due.deleted));
+	} else {
+		tell_due(&d, &due, o->yes);
+		status = cli_print(buf_str(&d.text));
+	}
+	json_decref(d.runs);
+	buf_done(&d.text);
+	return status;
 }
 
-static int prune_answer(const struct run_look *look, const json_t *preserved, bool json)
+static int prune_answer(json_t *doc, json_t *preserved, bool json)
 {
 	AUTO_BUF text = BUF_INIT;
 	const char *name;
 	json_t *path;
 
 	if (json) {
-		add_answer(&text, look);
-		buf_adds(&text, ",\"preserved\":");
-		if (preserved)
-			json_write(&text, preserved, 0);
-		else
-			buf_adds(&text, "{}");
-		buf_adds(&text, "}\n");
-		return cli_print(buf_str(&text));
+		json_object_set_new(
+			doc, "preserved", preserved ? json_incref(preserved) : json_object());
+		return cli_print_json(json_incref(doc));
 	}
-	json_object_foreach((json_t *)preserved, name, path)
+	json_object_foreach(preserved, name, path)
 		buf_printf(&text, "%s: %s\n", name, json_string_value(path));
 	return cli_print(buf_str(&text));
 }
 
-static int run_prune(void *host, const struct command *c, const void *opts, size_t count,
+static int run_prune_command(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct retire_opts *o = opts;
-	AUTO_RUN run = { 0 };
-	json_t *preserved = NULL;
-	const char *reason;
+	AUTO_JSON *preserved = NULL;
 	int status;
 
 	(void)c;
 	if (!count)
 		return prune_due(cli, o);
-	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
+	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
+	if (!run)
 		return status;
-	if (!retire_prune(&run.runs, &run.look, o->preserve, &preserved, &reason, &cli->report))
-		return cli_forbid(cli, o->common.json, run.look.id, reason);
-	status = prune_answer(&run.look, preserved, o->common.json);
-	json_decref(preserved);
-	return status;
+	AUTO_JSON *doc = answer_of(run_status_word(run), run_id(run));
+	if (!run_prune(run, o->preserve, &preserved, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	return prune_answer(doc, preserved, o->common.json);
 }
 
 static const struct command_example prune_examples[] = {
@@ -173,5 +205,5 @@ const struct command cmd_prune = {
 	.options_size = sizeof(struct retire_opts),
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,
-	.run = run_prune,
+	.run = run_prune_command,
 };

@@ -1,9 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/launch.h"
-#include "app/secrets.h"
-#include "app/settings.h"
+#include "app/recipes.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/launch-opts.h"
@@ -66,32 +64,46 @@ static json_t *given_artifacts(struct cli *cli, const struct opt_list *words)
 	return artifacts;
 }
 
-/* Everything that can be wrong is found here; nothing has been made yet. */
-static bool prepare(struct cli *cli, const struct cmd_run_opts *o, struct launch *l, size_t count,
-	const char *const *words, bool *stdin_used)
-{
-	struct report *r = &cli->report;
+struct starting {
+	struct cli *cli;
+	struct recipe_ref *ref;
+};
 
-	if (!values_claim_stdin(cli, words[0], stdin_used))
-		return false;
-	l->values = values_read(cli, &o->template.values, count - 1, words + 1, stdin_used);
-	if (!l->values || !launch_secrets(cli, &o->launch, l) ||
-		!launch_load(l, words[0], o->template.template, template_dialect(&o->template), r))
-		return false;
-	if (!launch_settings(cli, l))
-		return false;
-	l->how = S("direct");
-	l->detached =
-		!o->foreground && (o->launch.detach || (l->recipe && recipe_async(l->recipe)));
-	if (!launch_options(cli, &o->launch, &o->run, l))
-		return false;
-	launch_name(l);
-	AUTO_JSON *artifacts = o->artifacts.len ? given_artifacts(cli, &o->artifacts) : NULL;
-	if ((artifacts || !o->artifacts.len) && launch_plan(l, artifacts, r))
-		return true;
-	mask_free(cli->mask);
-	cli->mask = mask_of(l);
-	return false;
+static struct run_handle *start(void *data, const struct request *q, struct report *r)
+{
+	struct starting *s = data;
+
+	return runs_start(cli_app(s->cli), s->ref, q, r);
+}
+
+/* What was asked for, and what runs. NULL with issues. */
+static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opts *o, size_t count,
+	const char *const *words, struct request *q)
+{
+	bool stdin_used = false;
+
+	if (!values_claim_stdin(cli, words[0], &stdin_used))
+		return NULL;
+	AUTO_JSON *values =
+		values_read(cli, &o->template.values, count - 1, words + 1, &stdin_used);
+	if (!values || !launch_request(cli, &o->launch, &o->run, values, q))
+		return NULL;
+	if (o->artifacts.len && !(q->artifacts = given_artifacts(cli, &o->artifacts)))
+		return NULL;
+	if (o->foreground)
+		q->detach = DETACH_NEVER;
+	else if (!o->launch.detach)
+		q->detach = DETACH_AS_RECIPE;
+	struct recipe_ref *ref = recipes_open(cli_app(cli), words[0],
+		&(struct recipe_open){ .as = o->template.template ? OPERAND_TEMPLATE : OPERAND_ANY,
+			.dialect_0_9 = template_is_0_9(&o->template),
+			.launch = true,
+			.values = values },
+		&cli->report);
+	if (ref && q->detach == DETACH_AS_RECIPE)
+		q->detach = recipe_ref_async(ref) ? DETACH_ALWAYS : DETACH_NEVER;
+	q->stdin_fd = stdin_used || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO;
+	return ref;
 }
 
 static int run(void *host, const struct command *c, const void *opts, size_t count,
@@ -99,21 +111,25 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 {
 	struct cli *cli = host;
 	const struct cmd_run_opts *o = opts;
-	struct launch l = LAUNCH_INIT;
-	bool stdin_used = false;
+	struct request q = { 0 };
 	int status;
 
 	(void)c;
-	if (cli_enter(cli, &o->common) && prepare(cli, o, &l, count, words, &stdin_used)) {
+	struct recipe_ref *ref =
+		cli_enter(cli, &o->common) ? open_subject(cli, o, count, words, &q) : NULL;
+	if (ref) {
 		if (!o->common.json && !o->run.quiet)
-			values_warn(&l.graph->warnings);
-		status = launch_start(cli, &l, &o->run, o->common.json, stdin_used, NULL);
-		if (l.begun)
-			launch_count(&l, cli_settings(cli)->usage == SETTINGS_USAGE_FILE);
+			values_warn(recipe_ref_warnings(ref));
+		status = follow(cli, &q, &o->run, o->common.json,
+			&(struct follow_start){ .start = start,
+				.data = &(struct starting){ cli, ref },
+				.steps = recipe_ref_is_steps(ref),
+				.stream = o->launch.stream });
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}
-	launch_done(&l);
+	recipe_ref_free(ref);
+	launch_request_done(&q);
 	return status;
 }
 
@@ -131,7 +147,7 @@ const struct command cmd_run = {
 		   "arguments it takes.\n\n"
 		   "Every run is recorded in a directory of its own; a recipe can use its id and "
 		   "directory as {run_id} and {state_dir}. `roux runs` lists them, `roux resume` "
-		   "goes on with one that was cut short.\n\n"
+		   "continues one that was cut short.\n\n"
 		   "Exit status: 0 done, 1 failed, 2 wrong request, 3 done with failures passed "
 		   "over, 124 the "
 		   "recipe's own time limit, 128+n ended by signal n.",

@@ -1,6 +1,10 @@
 /* Commands that tell about runs: runs, status. */
+#include "base/clock.h"
+#include "base/plain-text.h"
+#include "base/width.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
+#include "hosts/cli/shown.h"
 
 struct runs_opts {
 	struct common_opts common;
@@ -13,27 +17,105 @@ static const struct opt_set sets[] = {
 /* -- runs ----------------------------------------------------------------------------------------
  */
 
+enum { ID_COLUMNS = 42, STATUS_COLUMNS = 9, AGE_COLUMNS = 11 };
+
+struct table {
+	struct buf b;
+	uint64_t now_ms;
+};
+
+/* Nearly every text here is plain; others may come from a damaged ledger. */
+static void padded(struct buf *b, struct str text, size_t width)
+{
+	static const char blanks[] = "                                            ";
+	size_t from = b->len, used = 0;
+
+	while (used < text.len && text.p[used] >= ' ' && text.p[used] <= '~')
+		used++;
+	if (used == text.len) {
+		buf_add(b, text);
+	} else {
+		text_plain(b, text);
+		used = width_text(str_from(buf_str(b), from));
+	}
+	size_t fill = (used < width ? width - used : 0) + 2;
+	buf_add(b, (struct str){ blanks, MIN(fill, sizeof(blanks) - 1) });
+}
+
+/* How long ago, in one unit: people want to know whether it was this one. */
+static void add_age(struct buf *b, uint64_t ms)
+{
+	static const struct {
+		uint64_t ms;
+		struct str name;
+	} units[] = { { 86400000, { " d ago", 6 } }, { 3600000, { " h ago", 6 } },
+		{ 60000, { " min ago", 8 } }, { 1000, { " s ago", 6 } } };
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(units) && ms < units[i].ms)
+		i++;
+	buf_add_number(b, ms / units[i].ms, 1);
+	buf_add(b, units[i].name);
+}
+
+static bool add_entry(void *data, const struct run_entry *e)
+{
+	struct table *t = data;
+	struct buf *b = &t->b;
+
+	if (!b->len)
+		buf_printf(b, "%-*s  %-*s  %-*s  TOOK\n", ID_COLUMNS, "RUN", STATUS_COLUMNS,
+			"STATUS", AGE_COLUMNS, "STARTED");
+	padded(b, e->id, ID_COLUMNS);
+	padded(b, e->status, STATUS_COLUMNS);
+	size_t from = b->len;
+	if (e->started)
+		add_age(b, t->now_ms > e->started ? t->now_ms - e->started : 0);
+	padded(b, S(""), AGE_COLUMNS - MIN(b->len - from, (size_t)AGE_COLUMNS));
+	clock_duration(b, e->ms);
+	buf_addc(b, '\n');
+	return true;
+}
+
+static void begin_again(void *data)
+{
+	buf_reset(&((struct table *)data)->b);
+}
+
+static int list_text(struct cli *cli)
+{
+	struct table t = { .now_ms = clock_real_ms() };
+
+	runs_each(cli_app(cli), NULL, add_entry, begin_again, &t, &cli->report);
+	cli_warn(cli);
+	if (!t.b.len && !cli->report.errors)
+		buf_adds(&t.b, "No runs yet. `roux run RECIPE` makes one.\n");
+	int printed = cli_print(buf_str(&t.b));
+	buf_done(&t.b);
+	return printed || !cli->report.errors ? printed : cli_refuse(cli, false);
+}
+
+static int list_json(struct cli *cli)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	runs_list_document(cli_app(cli), NULL, &text, &cli->report);
+	cli_warn(cli);
+	return cli->report.errors ? cli_refuse(cli, true) : cli_print(buf_str(&text));
+}
+
 static int run_runs(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct runs_opts *o = opts;
-	AUTO_BUF text = BUF_INIT;
-	struct runs runs;
 
 	(void)c;
 	(void)count;
 	(void)words;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	runs_open(&runs, &cli->arena, &cli->report);
-	runs_list(&runs, o->common.json, &text, &cli->report);
-	runs_close(&runs);
-	cli_warn(cli);
-	if (o->common.json && cli->report.errors)
-		return cli_refuse(cli, true);
-	int printed = cli_print(buf_str(&text));
-	return printed || !cli->report.errors ? printed : cli_refuse(cli, false);
+	return o->common.json ? list_json(cli) : list_text(cli);
 }
 
 const struct command cmd_runs = {
@@ -49,20 +131,24 @@ const struct command cmd_runs = {
 /* -- status --------------------------------------------------------------------------------------
  */
 
-static int run_status(void *host, const struct command *c, const void *opts, size_t count,
+static int run_status_command(void *host, const struct command *c, const void *opts, size_t count,
 	const char *const *words)
 {
 	struct cli *cli = host;
 	const struct runs_opts *o = opts;
 	AUTO_BUF text = BUF_INIT;
-	AUTO_RUN run = { 0 };
 	int status;
+	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
 
 	(void)c;
 	(void)count;
-	if (!run_operand_find(cli, &o->common, words[0], &run, &status))
+	if (!run)
 		return status;
-	runs_status(&run.look, o->common.json, &text);
+	json_t *document = run_status_document(run);
+	if (o->common.json)
+		return cli_print_json(document);
+	shown_status(document, &text);
+	json_decref(document);
 	return cli_print(buf_str(&text));
 }
 
@@ -76,7 +162,7 @@ const struct command cmd_status = {
 	.operands = "RUN",
 	.summary = "say how far a run is and what became of it",
 	.details = "RUN is the id of a run; `roux runs` lists them. A run whose supervisor was "
-		   "killed is told as exited; `roux resume RUN` goes on where it was.",
+		   "killed is told as exited; `roux resume RUN` continues where it was.",
 	.examples = status_examples,
 	.example_count = ARRAY_SIZE(status_examples),
 	.sets = sets,
@@ -85,5 +171,5 @@ const struct command cmd_status = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,
-	.run = run_status,
+	.run = run_status_command,
 };

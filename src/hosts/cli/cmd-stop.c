@@ -1,5 +1,4 @@
 /* Commands that end a run: cancel, kill. */
-#include "app/context.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 
@@ -16,27 +15,21 @@ static const struct stop_opts defaults = { .grace_ms = GRACE_OF_RUN };
 static int stop(struct cli *cli, const struct stop_opts *o, const char *word, enum run_order order)
 {
 	int grace = o->grace_ms == GRACE_OF_RUN ? -1 : (int)o->grace_ms;
-	AUTO_RUN run = { 0 };
-	AUTO_LOOK after = { 0 };
 	AUTO_BUF text = BUF_INIT;
-	const char *reason = NULL;
 	int status;
+	AUTO_RUN *run = run_operand(cli, &o->common, word, &status);
 
-	if (!run_operand_find(cli, &o->common, word, &run, &status))
+	if (!run)
 		return status;
-	if (!runs_order(&run.runs, &run.look, order, grace, &after, &reason, &cli->report))
-		return cli_forbid(cli, o->common.json, run.look.id, reason);
-	if (!o->common.json) {
-		buf_printf(&text, "run '%.*s': %.*s\n", STR(after.id), STR(after.status));
-		cli_say(buf_str(&text));
-		return 0;
-	}
-	buf_adds(&text, "{\"ok\":true,\"status\":");
-	json_write_str(&text, after.status);
-	buf_adds(&text, ",\"run\":");
-	json_write_str(&text, after.id);
-	buf_adds(&text, "}\n");
-	return cli_print(buf_str(&text));
+	if (!run_end(run, order, grace, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	struct str now = run_status_word(run);
+	if (o->common.json)
+		return cli_print_json(json_pack("{s:b, s:o, s:o}", "ok", 1, "status",
+			json_from_str(now), "run", json_from_str(run_id(run))));
+	buf_printf(&text, "run '%.*s': %.*s\n", STR(run_id(run)), STR(now));
+	cli_say(buf_str(&text));
+	return 0;
 }
 
 /* -- cancel --------------------------------------------------------------------------------------
@@ -73,7 +66,7 @@ const struct command cmd_cancel = {
 	.name = "cancel",
 	.operands = "RUN",
 	.summary = "end a run and everything it started",
-	.details = "Returns when nothing of it is left. `roux resume RUN` can go on where it was.",
+	.details = "Returns when nothing of it is left. `roux resume RUN` continues where it was.",
 	.examples = cancel_examples,
 	.example_count = ARRAY_SIZE(cancel_examples),
 	.sets = cancel_sets,

@@ -8,21 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/launch.h"
-#include "app/record.h"
-#include "app/recorded.h"
-#include "app/result.h"
-#include "app/retire.h"
-#include "app/settings.h"
-#include "app/start.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/program.h"
-#include "loop/signals.h"
+#include "graph/event.h"
+#include "hosts/cli/run-operand.h"
+#include "hosts/cli/shown.h"
 #include "render/terminal/lines.h"
 #include "render/terminal/live.h"
 #include "render/terminal/stream.h"
-#include "runs/dir/identity.h"
 
 enum { TICK_MS = 90, LINES_MS = 40, BEAT_MS = 30000 };
 
@@ -47,18 +41,17 @@ const struct opt run_opts[8] = {
 
 /* One run in the foreground. */
 struct follow {
-	struct roux *roux;
-	struct roux_run *run;
+	struct app *app;
+	struct run_handle *run; /* NULL: it has not been started yet */
 	struct live_view *live;
 	struct plain_lines *lines;
-	struct stream_lines *stream; /* what steps print; NULL: nobody wants to see it */
+	struct stream_lines *stream; /* what steps print; NULL: it is not shown */
 	int events, events_error;
+	bool events_new;   /* the file was made here */
+	bool events_begun; /* what was in it before is gone */
 	struct buf events_text;
-	struct signals signals;
 	struct timer tick, beat;
-	struct record *record; /* NULL: nothing is written down */
-	bool terminal;         /* the command has it */
-	unsigned asked;        /* how often a signal asked for the end */
+	bool terminal; /* the command has it */
 };
 
 /* -- what is shown -------------------------------------------------------------------------------
@@ -68,9 +61,12 @@ static void flush_events(struct follow *f)
 {
 	if (f->events < 0 || !f->events_text.len)
 		return;
+	if (!f->events_begun && f->events > STDERR_FILENO)
+		(void)!ftruncate(f->events, 0); /* a device has nothing to cut */
+	f->events_begun = true;
 	int r = fd_write_all(f->events, buf_str(&f->events_text));
 	if (r < 0) {
-		f->events = -1; /* the run goes on; its end tells */
+		f->events = -1; /* the run continues; its end tells */
 		f->events_error = r;
 	}
 	buf_reset(&f->events_text);
@@ -100,10 +96,10 @@ static void on_event(void *data, const struct event *e)
 	if (f->live)
 		live_view_event(f->live, e);
 	if (f->lines) {
-		/* A thousand quick commands are a few writes, and nobody waits long for a line. */
+		/* A thousand quick commands are a few writes, and no line waits for long. */
 		plain_lines_event(f->lines, e);
 		if (!timer_running(&f->tick))
-			timer_start(f->roux->loop, &f->tick, LINES_MS);
+			timer_start(app_loop(f->app), &f->tick, LINES_MS);
 	}
 	if (f->events >= 0 && event_name(e->kind)) {
 		event_json(e, &f->events_text);
@@ -122,7 +118,7 @@ static void on_tick(struct timer *t)
 		return;
 	}
 	live_view_tick(f->live, clock_mono_ms());
-	timer_start(f->roux->loop, t, TICK_MS);
+	timer_start(app_loop(f->app), t, TICK_MS);
 }
 
 static void on_beat(struct timer *t)
@@ -130,7 +126,7 @@ static void on_beat(struct timer *t)
 	struct follow *f = container_of(t, struct follow, beat);
 
 	plain_lines_beat(f->lines, clock_mono_ms());
-	timer_start(f->roux->loop, t, BEAT_MS);
+	timer_start(app_loop(f->app), t, BEAT_MS);
 }
 
 static enum progress choose_progress(const struct run_opts *o)
@@ -152,11 +148,11 @@ static void open_view(struct follow *f, const struct run_opts *o)
 	switch (choose_progress(o)) {
 	case PROGRESS_TREE:
 		f->live = live_view_new(STDERR_FILENO, !(no_colour && *no_colour));
-		timer_start(f->roux->loop, &f->tick, TICK_MS);
+		timer_start(app_loop(f->app), &f->tick, TICK_MS);
 		break;
 	case PROGRESS_PLAIN:
 		f->lines = plain_lines_new(STDERR_FILENO);
-		timer_start(f->roux->loop, &f->beat, BEAT_MS);
+		timer_start(app_loop(f->app), &f->beat, BEAT_MS);
 		break;
 	case PROGRESS_AUTO:
 	case PROGRESS_NONE:
@@ -179,7 +175,9 @@ static bool open_events(struct cli *cli, struct follow *f, const struct run_opts
 		f->events = STDOUT_FILENO;
 		return true;
 	}
-	f->events = open(o->events, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	/* A request that turns out to be wrong leaves the file as it is. */
+	f->events_new = access(o->events, F_OK) < 0;
+	f->events = open(o->events, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct stat st;
 	if (f->events >= 0 && fstat(f->events, &st) == 0 && S_ISREG(st.st_mode))
 		(void)fchmod(f->events, 0600);
@@ -189,91 +187,39 @@ static bool open_events(struct cli *cli, struct follow *f, const struct run_opts
 /* -- signals -------------------------------------------------------------------------------------
  */
 
-/* Orders of another roux (`cancel`, `kill`). */
-static bool on_order(struct follow *f, int signal, int value)
-{
-	if (signal == ORDER_CANCEL) {
-		if (value >= 0)
-			run_set_grace(f->run->run, (uint64_t)value);
-		cancel_run(f->run, 0);
-	} else if (signal == ORDER_FINISH) {
-		run_cancel_gently(f->run->run);
-	} else if (signal == ORDER_KILL) {
-		kill_run(f->run, 0);
-	} else if (signal == ORDER_RING) {
-		if (f->record)
-			record_ring(f->record);
-	} else {
-		return false;
-	}
-	return true;
-}
-
 /* Ctrl-Z: the shell gets a clean line, and the commands, which are not in our process group, stop
- * too. In a group that nobody could continue the kernel does not stop us. */
+ * too. In a group that no shell could continue the kernel does not stop us. */
 static void stop_here(struct follow *f)
 {
 	sigset_t stop;
 
 	if (f->live)
 		live_view_hide(f->live);
-	run_pause(f->run->run, true);
+	run_hold(f->run, true);
 	(void)sigemptyset(&stop);
 	(void)sigaddset(&stop, SIGTSTP);
 	(void)raise(SIGTSTP);
 	(void)sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here time passes */
 	(void)sigprocmask(SIG_BLOCK, &stop, NULL);
-	run_pause(f->run->run, false);
+	run_hold(f->run, false);
 }
 
-static void on_signal(struct signals *s, int signal, int value)
+static bool on_signal(void *data, int signal)
 {
-	struct follow *f = container_of(s, struct follow, signals);
+	struct follow *f = data;
 
-	if (!f->run || on_order(f, signal, value))
-		return;
-	/* The terminal sends these to the command as well. */
-	if (f->terminal && (signal == SIGINT || signal == SIGQUIT))
-		return;
-	if (signal == SIGTSTP) {
+	if (!f->run)
+		return true;
+	if (signal == SIGTSTP)
 		stop_here(f);
-	} else if (signal == SIGWINCH || signal == SIGCONT) {
-		if (f->live)
-			live_view_resize(f->live);
-	} else if (signal == SIGPIPE || signal == SIGXFSZ) {
-		return; /* whoever writes sees EPIPE or EFBIG */
-	} else if (f->asked++ == 0 && signal != SIGQUIT) {
-		cancel_run(f->run, signal);
-	} else {
-		kill_run(f->run, signal);
-	}
+	else if ((signal == SIGWINCH || signal == SIGCONT) && f->live)
+		live_view_resize(f->live);
+	/* The terminal sends these to the command as well. */
+	return f->terminal && (signal == SIGINT || signal == SIGQUIT);
 }
 
-static void listen_to_signals(struct follow *f)
-{
-	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGWINCH,
-		SIGTSTP, SIGCONT, ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING, 0 };
-
-	f->signals.came = on_signal;
-	(void)signals_start(f->roux->loop, &f->signals, wanted);
-	f->roux->child_mask = &f->signals.before;
-}
-
-/* -- running -------------------------------------------------------------------------------------
+/* -- what was asked for --------------------------------------------------------------------------
  */
-
-/* Room for the pipes of all commands at once; the commands themselves get the old limit. */
-static void raise_descriptor_limit(struct roux *r, struct rlimit *before)
-{
-	rlim_t need = (rlim_t)r->jobs * 4 + 64;
-
-	if (getrlimit(RLIMIT_NOFILE, before) < 0 || before->rlim_cur >= need)
-		return;
-	struct rlimit more = *before;
-	more.rlim_cur = MIN(need, before->rlim_max);
-	if (setrlimit(RLIMIT_NOFILE, &more) == 0)
-		r->child_nofile = before;
-}
 
 static bool check_env(struct cli *cli, const struct opt_list *env)
 {
@@ -287,11 +233,30 @@ static bool check_env(struct cli *cli, const struct opt_list *env)
 				"--env takes NAME=VALUE, found '%s'", entry);
 		else if (strlen(entry) + 1 > PROGRAM_STRING_MAX)
 			ok = report_error(&cli->report, (struct where){ 0 },
-				"--env %.*s is %zu bytes long; the kernel takes 131071",
-				(int)MIN(strcspn(entry, "="), (size_t)60), entry, strlen(entry));
+				"--env %.*s is %zu bytes long; the kernel takes %d",
+				(int)MIN(strcspn(entry, "="), (size_t)60), entry, strlen(entry),
+				PROGRAM_STRING_MAX - 1);
 	}
 	return ok;
 }
+
+bool follow_request(struct cli *cli, const struct run_opts *o, struct request *q)
+{
+	if (o->strict && o->tolerate)
+		return report_error(&cli->report, (struct where){ 0 },
+			"--strict and --tolerate contradict each other");
+	if (!check_env(cli, &o->env))
+		return false;
+	q->jobs = o->jobs;
+	q->grace_ms = o->grace_ms;
+	q->env = json_array();
+	for (size_t i = 0; i < o->env.len; i++)
+		json_array_append_new(q->env, json_from_str(str_of(o->env.at[i])));
+	return true;
+}
+
+/* -- running -------------------------------------------------------------------------------------
+ */
 
 static void complain(const char *what, int error)
 {
@@ -303,7 +268,7 @@ static void complain(const char *what, int error)
 
 static int answer(struct follow *f, const struct run_opts *o, bool json)
 {
-	int status = result_exit(f->run, o->strict, o->tolerate);
+	int status = shown_exit(f->run, o->strict, o->tolerate);
 	bool events_only = o->events && strcmp(o->events, "-") == 0;
 	AUTO_BUF text = BUF_INIT;
 	int written = 0;
@@ -311,18 +276,18 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 	if (json) {
 		enum roux_status told;
 
-		written = result_document(f->run, &text, STDOUT_FILENO, &told);
+		written = run_result_write(f->run, STDOUT_FILENO, &told);
 		status = told == ROUX_FAILED ? 1 : status;
 	} else if (!events_only) {
-		written = result_write_output(f->run, STDOUT_FILENO);
+		written = run_output_write(f->run, STDOUT_FILENO);
 	}
 	if (!o->quiet && !json) {
 		/* On one screen the report must not begin in the middle of a line. */
 		if (!events_only && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
-			!result_ends_line(f->run))
+			!run_output_ends_line(f->run))
 			buf_addc(&text, '\n');
 		size_t before = text.len;
-		result_text(f->run, &text);
+		shown_result(f->run, &text);
 		if (text.len > before)
 			cli_say(buf_str(&text));
 	}
@@ -331,17 +296,18 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 		complain("events", f->events_error);
 	if (written < 0 && written != -EPIPE)
 		complain("result", written);
-	if (f->run->record_error)
-		complain("run's record", f->run->record_error);
-	bool lost = f->run->record_error || (written < 0 && written != -EPIPE) ||
+	int lost_record = run_record_error(f->run);
+	if (lost_record)
+		complain("run's record", lost_record);
+	bool lost = lost_record || (written < 0 && written != -EPIPE) ||
 		    (f->events_error && f->events_error != -EPIPE);
 	return lost && (status == 0 || status == 3) ? 1 : status;
 }
 
 static void work(struct follow *f)
 {
-	while (roux_run_status(f->run) == ROUX_RUNNING) {
-		if (loop_turn(f->roux->loop, -1) < 0)
+	while (run_status(f->run) == ROUX_RUNNING) {
+		if (app_turn(f->app, -1) < 0)
 			break;
 		flush_events(f);
 	}
@@ -349,142 +315,79 @@ static void work(struct follow *f)
 	timer_stop(&f->beat);
 	if (f->live)
 		live_view_hide(f->live);
-	/* Who orders an ended run to do something comes too late, and must not hurt. */
-	const int orders[] = { ORDER_CANCEL, ORDER_FINISH, ORDER_KILL, ORDER_RING, 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
-		(void)signal(orders[i], SIG_IGN);
-	signals_stop(&f->signals);
+	app_drop_signals(f->app);
 }
 
-/* What the commands' environment gets beside ours. */
-static const char *const *environment(struct cli *cli, const struct run_opts *o)
+static int answer_detached(struct run_handle *h, bool json)
 {
-	const char **env = arena_array(&cli->arena, const char *, o->env.len + 1);
+	AUTO_BUF text = BUF_INIT;
 
-	for (size_t i = 0; i < o->env.len; i++)
-		env[i] = o->env.at[i];
-	return env;
+	if (json)
+		return cli_print_json(run_started_document(h));
+	buf_printf(&text, "%.*s\n", STR(run_id(h)));
+	return cli_print(buf_str(&text));
 }
 
-/* Standard input: the caller's, or what a recorded run has kept of it. */
-static int input_of(const struct follow_run *run, bool used)
+static void close_view(struct follow *f)
 {
-	if (run->before) {
-		AUTO_BUF path = BUF_INIT;
-
-		buf_printf(&path, "%.*s/stdin", STR(run->launch->dir));
-		return open(buf_cstr(&path), O_RDONLY | O_CLOEXEC);
-	}
-	return used || (run->launch && run->launch->detached) || isatty(STDIN_FILENO)
-		       ? -1
-		       : STDIN_FILENO;
+	timer_stop(&f->tick);
+	timer_stop(&f->beat);
+	app_drop_signals(f->app);
+	if (f->events > STDERR_FILENO)
+		close_fd(&f->events);
+	live_view_free(f->live);
+	plain_lines_free(f->lines);
+	stream_lines_free(f->stream);
+	buf_done(&f->events_text);
 }
 
-/* Whoever waits for it is told that it has begun. */
-static bool begin_record(
-	struct cli *cli, struct follow *f, const struct follow_run *run, struct recorded *ret)
+int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool json,
+	struct follow_start *how)
 {
-	if (!recorded_begin(ret, run->launch, f->roux->loop, run->before, &cli->report))
-		return false;
-	if (run->ready >= 0) {
-		(void)fd_write_all(run->ready, S("ok"));
-		(void)close(run->ready);
-	}
-	return true;
-}
+	struct follow f = { .tick.fire = on_tick, .beat.fire = on_beat, .app = cli_app(cli) };
+	bool here = q->detach != DETACH_ALWAYS;
+	int status;
 
-static int follow(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
-	bool stdin_used, const struct follow_run *run)
-{
-	struct follow f = { .tick.fire = on_tick, .beat.fire = on_beat };
-	struct rlimit nofile;
-
-	if (o->strict && o->tolerate) {
-		report_error(&cli->report, (struct where){ 0 },
-			"--strict and --tolerate contradict each other");
+	if (!open_events(cli, &f, o, json))
 		return cli_refuse(cli, json);
-	}
-	if (!check_env(cli, &o->env) || !open_events(cli, &f, o, json))
-		return cli_refuse(cli, json);
-	f.roux = roux_new(&(struct roux_options){ .size = sizeof(struct roux_options),
-		.jobs = o->jobs ? (unsigned)o->jobs
-				: (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L),
-		.subreaper = true });
-	if (!f.roux) {
+	if (here && !app_loop(f.app)) {
 		report_errno(&cli->report, errno, "cannot begin");
 		return cli_refuse(cli, json);
 	}
-	f.roux->own_process = true;
-	raise_descriptor_limit(f.roux, &nofile);
-	listen_to_signals(&f);
-	open_view(&f, o);
-	if (p->graph->steps && !o->quiet)
-		f.stream = stream_lines_new(run->launch && run->launch->stream);
-	struct recorded recorded = { 0 };
-	if (run->launch && !begin_record(cli, &f, run, &recorded)) {
-		signals_stop(&f.signals);
-		live_view_free(f.live);
-		plain_lines_free(f.lines);
-		stream_lines_free(f.stream);
-		roux_free(f.roux);
+	if (here) {
+		(void)app_take_signals(f.app, on_signal, &f);
+		open_view(&f, o);
+		f.terminal = q->terminal;
+		if (how->steps && !o->quiet)
+			f.stream = stream_lines_new(how->stream);
+		if (f.live || f.lines || f.stream || f.events >= 0)
+			q->observer = (struct observer){
+				.event = on_event, .output = f.live || f.stream, .data = &f
+			};
+	}
+	f.run = how->start(how->data, q, &cli->report);
+	if (!f.run) {
+		if (f.events_new && !f.events_begun)
+			(void)unlink(o->events);
+		close_view(&f);
 		return cli_refuse(cli, json);
 	}
-	f.record = recorded.record;
-	f.terminal = run->terminal;
-	struct start_options start = {
-		.base = { .size = sizeof(struct roux_start),
-			.stdin_fd = input_of(run, stdin_used),
-			.stdout_fd = -1,
-			.grace_ms = o->grace_ms },
-		.grace_given = true,
-		.env = run->launch ? NULL : environment(cli, o),
-		.terminal = run->terminal,
-		.listen = f.live || f.lines || f.stream || f.events >= 0 ? on_event : NULL,
-		.listen_data = &f,
-		.tell_output = f.live || f.stream,
-	};
-	if (run->launch)
-		recorded_options(&recorded, &start);
-	start.mask = start.mask ? start.mask : cli->mask;
-	f.run = start_run(f.roux, p, &start);
-	work(&f);
-	plain_lines_free(f.lines);
-	int status = answer(&f, o, json);
-	if (f.events > STDERR_FILENO)
-		close_fd(&f.events);
-	live_view_free(f.live);
-	stream_lines_free(f.stream);
-	buf_done(&f.events_text);
-	roux_run_free(f.run);
-	recorded_done(&recorded);
-	roux_free(f.roux);
-	return status;
-}
-
-/* What was not given on the command line: a launch knows, else the settings say. */
-static bool settle(struct cli *cli, const struct launch *l, struct run_opts *o)
-{
-	const struct settings *s = l ? NULL : cli_settings(cli);
-
-	if (!l && !s)
-		return false;
-	if (l || o->jobs == RUN_OPT_UNSET)
-		o->jobs = l ? l->jobs : s->jobs;
-	if (l || o->grace_ms == RUN_OPT_UNSET)
-		o->grace_ms = l ? l->grace_ms : s->grace_ms;
-	return true;
-}
-
-int follow_plan(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
-	bool stdin_used, const struct follow_run *run)
-{
-	struct run_opts settled = *o;
-	int status = settle(cli, run->launch, &settled)
-			     ? follow(cli, p, &settled, json, stdin_used, run)
-			     : cli_refuse(cli, json);
-
-	plan_unref(p);
-	if (run->launch)
-		retire_after_run(run->launch->root, run->launch->ledger);
+	if (how->answered) {
+		close_view(&f);
+		status = run_answer(cli, f.run, json, o->quiet);
+		status = status ? status : shown_exit(f.run, o->strict, o->tolerate);
+		run_close(f.run);
+		return status;
+	}
+	if (run_detached(f.run)) {
+		status = answer_detached(f.run, json);
+	} else {
+		work(&f);
+		plain_lines_free(f.lines);
+		f.lines = NULL;
+		status = answer(&f, o, json);
+	}
+	close_view(&f);
+	run_close(f.run);
 	return status;
 }

@@ -1,37 +1,38 @@
 #pragma once
 
-#include "app/context.h"
+#include "app/runs.h"
 #include "hosts/cli/cli.h"
 
 /* Options of every command that works until a run has ended. */
 enum progress { PROGRESS_AUTO, PROGRESS_TREE, PROGRESS_PLAIN, PROGRESS_NONE };
 
-struct launch;
-struct leaves;
-
 struct run_opts {
-	uint64_t jobs, grace_ms; /* RUN_OPT_UNSET: as the launch or the settings say */
+	uint64_t jobs, grace_ms; /* REQUEST_UNSET: as the settings say, or the run before */
 	struct opt_list env;
 	const char *events;
 	bool strict, tolerate, quiet;
 	unsigned progress;
 };
 extern const struct opt run_opts[8];
-#define RUN_OPT_UNSET UINT64_MAX
 #define RUN_OPTS_DEFAULTS                                        \
 	{                                                        \
-		.jobs = RUN_OPT_UNSET, .grace_ms = RUN_OPT_UNSET \
+		.jobs = REQUEST_UNSET, .grace_ms = REQUEST_UNSET \
 	}
 
-/* What a run has beside its plan. */
-struct follow_run {
-	struct launch *launch; /* of a recorded run; NULL: nothing is written down */
-	struct leaves *before; /* … that goes on: what it has done already; taken */
-	bool terminal;         /* its one command gets the terminal whole */
-	int ready;             /* told when it has begun, for whoever waits; -1: nobody does */
+/* Puts the options into a request; `env` is a new reference there. False with an issue. */
+bool follow_request(struct cli *cli, const struct run_opts *o, struct request *q);
+
+/* One command that starts a run: how, and how it is shown. */
+struct follow_start {
+	struct run_handle *(*start)(void *data, const struct request *q, struct report *r);
+	void *data;
+	bool steps;    /* a step recipe: what its steps print is shown */
+	bool stream;   /* … all of it */
+	bool answered; /* out: the run was over, nothing was started */
 };
 
-/* Runs the plan in the foreground and answers: progress on standard error, the result on standard
- * output, signals as cancel and kill. Takes the plan. Returns the exit status. */
-int follow_plan(struct cli *cli, struct plan *p, const struct run_opts *o, bool json,
-	bool stdin_used, const struct follow_run *run);
+/* Starts what `how` says and, when it runs here, works until it has ended: progress on standard
+ * error, the result on standard output, signals as cancel and kill. A detached one is answered with
+ * its id. Returns the exit status. */
+int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool json,
+	struct follow_start *how);

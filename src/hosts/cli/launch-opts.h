@@ -1,11 +1,10 @@
 #pragma once
 
-#include "app/launch.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/secret-opts.h"
 
-/* Options of every command that starts or takes up a recorded run. */
+/* Options of every command that starts or continues a recorded run. */
 struct launch_opts {
 	const char *as;
 	struct secret_opts secrets;
@@ -14,12 +13,6 @@ struct launch_opts {
 	uint64_t max_parallel; /* 0: as the settings say */
 	bool stream;
 };
-/* The collections of the settings and of the options, which win: NULL when there are none. False
- * with issues added. */
-struct launch_opts;
-bool launch_collections(struct cli *cli, const struct launch_opts *o, json_t **ret);
-/* Gives a new launch what the settings say. */
-bool launch_settings(struct cli *cli, struct launch *l);
 extern const struct opt name_opts[1];
 extern const struct opt launch_opts[2];
 extern const struct opt agent_opts[2];
@@ -29,28 +22,12 @@ extern const struct opt step_opts[2];
  * issue added. */
 bool launch_pairs(
 	struct cli *cli, const char *option, const struct opt_list *words, json_t **object);
+/* The collections of the settings and of the options, which win: NULL when there are none. False
+ * with issues added. */
+bool launch_collections(struct cli *cli, const struct launch_opts *o, json_t **ret);
 
-/* Puts them into the launch. False with issues added. */
-/* The values of --secret and --secret-env: before the recipe is read, which has to know them. */
-bool launch_secrets(struct cli *cli, const struct launch_opts *o, struct launch *l);
-bool launch_options(
-	struct cli *cli, const struct launch_opts *o, const struct run_opts *run, struct launch *l);
-
-/* What a new run takes over from an ended one. */
-struct launch_from {
-	struct str dir;  /* of the other run */
-	struct str node; /* from where on everything is run again; empty: from the beginning */
-};
-
-/* Claims the id, freezes the launch, and runs it here or hands it to a supervisor; answers. Returns
- * the exit status. `from` is NULL for a run of its own. */
-int launch_start(struct cli *cli, struct launch *l, const struct run_opts *o, bool json,
-	bool stdin_used, const struct launch_from *from);
-/* The same for one command that is given the terminal. */
-int launch_on_terminal(struct cli *cli, struct launch *l, const struct run_opts *o);
-/* Goes on with a run whose lock is held, here or detached. */
-int launch_resume(struct cli *cli, struct launch *l, const struct run_opts *o, bool json);
-/* What `roux resume RUN` does. */
-int cli_resume(struct cli *cli, const char *run, const struct common_opts *o);
-/* Answers a start that was refused by the state of things. */
-int launch_refuse(struct cli *cli, bool json, const char *reason);
+/* What the options ask for, with the values of --secret and --secret-env put into `values`. False
+ * with issues added. launch_request_done() in any case. */
+bool launch_request(struct cli *cli, const struct launch_opts *o, const struct run_opts *run,
+	json_t *values, struct request *ret);
+void launch_request_done(struct request *q);

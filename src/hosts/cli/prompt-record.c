@@ -4,28 +4,24 @@
 #include <unistd.h>
 
 #include "app/agents/compose.h"
-#include "app/freeze.h"
+#include "app/recipes.h"
 #include "base/file.h"
-#include "hosts/cli/launch-opts.h"
+#include "hosts/cli/follow.h"
 
 enum { SHOWN_MAX = 64 << 20 };
 
 /* The command as a template of nothing but values: "{w0}" "{w1}" …. What they hold is never looked
  * at again, so every byte arrives as it is. */
-static struct str template_of(struct launch *l, const struct compiled *c)
+static void template_of(const struct compiled *c, json_t *values, struct buf *text)
 {
-	AUTO_BUF text = BUF_INIT;
-
-	l->values = json_object();
 	for (size_t i = 0; i < c->argc; i++) {
 		AUTO_BUF name = BUF_INIT;
 
 		buf_printf(&name, "w%zu", i);
-		buf_printf(&text, "%s\"{%s}\"", i ? " " : "", buf_cstr(&name));
+		buf_printf(text, "%s\"{%s}\"", i ? " " : "", buf_cstr(&name));
 		json_object_set_new_nocheck(
-			l->values, buf_cstr(&name), json_from_str(str_of(c->argv[i])));
+			values, buf_cstr(&name), json_from_str(str_of(c->argv[i])));
 	}
-	return arena_str(&l->arena, buf_str(&text));
 }
 
 /* The prompt becomes our standard input, and with it the agent's. */
@@ -39,59 +35,71 @@ static bool give_prompt(struct cli *cli, const struct agents_launch *p)
 	return n == 0 || report_errno(&cli->report, -n, "cannot hand over the prompt");
 }
 
-/* Our template deserves no warning; what led to it may. */
-static void give_warnings(const struct agents_launch *p, struct graph *g)
+struct recording {
+	struct cli *cli;
+	struct recipe_ref *ref;
+	struct buf dir; /* of the run, once it is known */
+};
+
+static struct run_handle *start(void *data, const struct request *q, struct report *r)
 {
-	report_reset(&g->warnings);
-	vec_each (i, &p->warnings.issues)
-		report_warning(&g->warnings, (struct where){ 0 }, "%.*s", STR(i->message));
+	struct recording *rec = data;
+	struct run_handle *h = runs_start(cli_app(rec->cli), rec->ref, q, r);
+
+	if (h)
+		buf_add(&rec->dir, run_dir(h));
+	return h;
 }
 
 static bool prepare(
-	struct cli *cli, const struct agents_launch *p, struct str name, struct launch *l)
+	struct cli *cli, const struct agents_launch *p, struct recording *rec, struct request *q)
 {
-	struct str text = template_of(l, &p->compiled);
+	AUTO_JSON *values = json_object();
+	AUTO_BUF text = BUF_INIT;
 
+	template_of(&p->compiled, values, &text);
 	if (chdir(p->cwd) < 0)
 		return report_errno(&cli->report, errno, "cannot go to '%s'", p->cwd);
-	if (!launch_load(l, text.p, true, DIALECT_NOW, &cli->report))
+	rec->ref = recipes_open(cli_app(cli), buf_cstr(&text),
+		&(struct recipe_open){ .as = OPERAND_TEMPLATE, .values = values }, &cli->report);
+	if (!rec->ref || (p->gives_stdin && !give_prompt(cli, p)))
 		return false;
-	give_warnings(p, l->graph);
-	l->id = run_id_make(&l->arena, name);
-	l->how = S("prompt");
-	l->env = json_array();
+	q->env = json_array();
 	for (size_t i = 0; i < p->compiled.envc; i++)
-		json_array_append_new(l->env, json_from_str(str_of(p->compiled.env[i])));
-	launch_name(l);
-	return launch_plan(l, NULL, &cli->report) && (!p->gives_stdin || give_prompt(cli, p));
+		json_array_append_new(q->env, json_from_str(str_of(p->compiled.env[i])));
+	return true;
 }
 
-/* The run tells how it went; whoever launches an agent wants the agent's own status. */
-static int agent_status(const struct launch *l, int status)
+static const char *file_of(const struct recording *rec, const char *name)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *result = freeze_json(l->dir, "result.json", true, &ignored);
+	return arena_printf(&rec->cli->arena, "%.*s/%s", STR(buf_str(&rec->dir)), name).p;
+}
+
+/* The run tells how it went; who launches an agent wants the agent's own status. */
+static int agent_status(const struct recording *rec, int status)
+{
+	AUTO_JSON *result = json_load_file(file_of(rec, "result.json"), 0, NULL);
 	int code = (int)json_integer_value(json_object_get(result, "code"));
 
 	return status == 1 && code ? code : status == 3 ? 0 : status;
 }
 
 /* What a failed agent said is worth showing; the result of a failed run has none. */
-static void show_failed(struct launch *l)
+static void show_failed(const struct recording *rec)
 {
 	AUTO_BUF said = BUF_INIT;
 
-	if (file_read(run_file(&l->arena, l->dir, "out/0.out"), SHOWN_MAX, &said) == 0)
+	if (file_read(file_of(rec, "out/0.out"), SHOWN_MAX, &said) == 0)
 		(void)cli_print(buf_str(&said));
 }
 
 /* Its standard error, without the path of the node before each line: there is only one. */
-static void show_errors(struct launch *l)
+static void show_errors(const struct recording *rec)
 {
 	AUTO_BUF log = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
 
-	if (file_read(run_file(&l->arena, l->dir, "stderr.log"), SHOWN_MAX, &log) < 0)
+	if (file_read(file_of(rec, "stderr.log"), SHOWN_MAX, &log) < 0)
 		return;
 	struct str s = buf_str(&log);
 	for (size_t at = 0; at < s.len;) {
@@ -107,25 +115,33 @@ static void show_errors(struct launch *l)
 int prompt_record(struct cli *cli, const struct agents_launch *p, struct str name, bool json)
 {
 	struct run_opts o = RUN_OPTS_DEFAULTS;
-	struct launch l = LAUNCH_INIT;
+	struct recording rec = { .cli = cli };
+	struct request q = REQUEST_INIT;
 	bool terminal = !json && !p->gives_stdin && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	int status;
 
 	o.quiet = true;
-	if (!prepare(cli, p, name, &l)) {
-		launch_done(&l);
-		return cli_refuse(cli, json);
+	if (prepare(cli, p, &rec, &q)) {
+		q.record = true;
+		q.name = arena_cstr(&cli->arena, name);
+		q.how = "prompt";
+		q.detach = DETACH_NEVER;
+		q.terminal = terminal;
+		q.warnings = &p->warnings;
+		q.stdin_fd = terminal || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO;
+		status = follow(
+			cli, &q, &o, json, &(struct follow_start){ .start = start, .data = &rec });
+		if (rec.dir.len && !json && !terminal) {
+			if (status == 1)
+				show_failed(&rec);
+			show_errors(&rec);
+		}
+		status = rec.dir.len ? agent_status(&rec, status) : status;
+	} else {
+		status = cli_refuse(cli, json);
 	}
-	if (terminal)
-		status = launch_on_terminal(cli, &l, &o);
-	else
-		status = launch_start(cli, &l, &o, json, false, NULL);
-	if (!json && !terminal) {
-		if (status == 1)
-			show_failed(&l);
-		show_errors(&l);
-	}
-	status = agent_status(&l, status);
-	launch_done(&l);
+	recipe_ref_free(rec.ref);
+	json_decref(q.env);
+	buf_done(&rec.dir);
 	return status;
 }

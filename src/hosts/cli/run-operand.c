@@ -1,65 +1,64 @@
 #include "hosts/cli/run-operand.h"
 
-#include "runs/dir/run-dir.h"
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "app/logs.h"
+#include "hosts/cli/shown.h"
 
 void cli_warn(struct cli *cli)
 {
 	AUTO_BUF text = BUF_INIT;
 
+	cli_word(cli);
 	report_text(&cli->report, 1 << ISSUE_WARNING, &text);
 	cli_say(buf_str(&text));
 }
 
-int cli_forbid(struct cli *cli, bool json, struct str run, const char *reason)
+int cli_print_json(json_t *document)
 {
+	AUTO_JSON *owned = document;
 	AUTO_BUF text = BUF_INIT;
 
-	if (!reason || report_has_system(&cli->report))
-		return cli_refuse(cli, json);
-	if (!json)
-		return cli_refuse(cli, false);
-	runs_refusal(run, reason, &cli->report, &text);
-	(void)cli_print(buf_str(&text));
-	return 2;
+	json_write(&text, owned, 0);
+	buf_addc(&text, '\n');
+	return cli_print(buf_str(&text));
 }
 
-static bool find(struct cli *cli, struct runs *runs, const char *word, struct run_look *ret,
-	const char **reason)
+struct run_handle *run_operand(
+	struct cli *cli, const struct common_opts *o, const char *word, int *status)
 {
-	runs_open(runs, &cli->arena, &cli->report);
-	bool found = runs_find(runs, word, ret, reason, &cli->report);
+	struct run_handle *h =
+		cli_enter(cli, o) ? runs_open(cli_app(cli), word, &cli->report) : NULL;
+
 	cli_warn(cli);
-	return found;
+	if (!h)
+		*status = cli_refuse(cli, o->json);
+	return h;
 }
 
-bool run_operand(struct cli *cli, const char *word, struct run_look *ret, const char **reason)
+int run_answer(struct cli *cli, struct run_handle *h, bool json, bool quiet)
 {
-	struct runs runs;
-	bool found = find(cli, &runs, word, ret, reason);
+	enum roux_status ignored;
+	AUTO_BUF text = BUF_INIT;
+	int e = json ? run_result_write(h, STDOUT_FILENO, &ignored)
+		     : run_output_write(h, STDOUT_FILENO);
 
-	runs_close(&runs);
-	return found;
-}
-
-int run_operand_refuse(struct cli *cli, bool json, const char *word, const char *reason)
-{
-	return cli_forbid(cli, json, run_id_of(str_of(word)), reason);
-}
-
-bool run_operand_find(struct cli *cli, const struct common_opts *o, const char *word,
-	struct run_operand *ret, int *status)
-{
-	const char *reason = NULL;
-
-	*ret = (struct run_operand){ 0 };
-	if (cli_enter(cli, o) && find(cli, &ret->runs, word, &ret->look, &reason))
-		return true;
-	*status = run_operand_refuse(cli, o->json, word, reason);
-	return false;
-}
-
-void run_operand_done(struct run_operand *run)
-{
-	look_done(&run->look);
-	runs_close(&run->runs);
+	if (e == -EPIPE)
+		return 128 + SIGPIPE;
+	if (e < 0 && json) {
+		report_errno(
+			&cli->report, -e, "cannot read the output of run '%.*s'", STR(run_id(h)));
+		return cli_refuse(cli, true);
+	}
+	if (e < 0) {
+		report_errno(&cli->report, -e, "cannot copy %s", run_log_path(h, LOG_STDOUT));
+		return cli_refuse(cli, false);
+	}
+	if (!json && !quiet) {
+		shown_result(h, &text);
+		cli_say(buf_str(&text));
+	}
+	return 0;
 }

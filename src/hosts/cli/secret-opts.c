@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/secrets.h"
+#include "app/mask.h"
 
 const struct opt secret_opts[2] = {
 	OPT_LIST(0, "secret", "NAME=VALUE", struct secret_opts, values,

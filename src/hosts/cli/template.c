@@ -1,7 +1,5 @@
 #include "hosts/cli/template.h"
 
-#include "app/catalog/ref.h"
-#include "graph/fields.h"
 #include "hosts/cli/values.h"
 
 static const char *const dialects[] = { "now", "0.9", NULL };
@@ -26,9 +24,9 @@ static const struct {
 	{ "n", "`roux plan` shows what would run and starts nothing" },
 	{ "dry-run", "`roux plan` shows what would run and starts nothing" },
 	{ "just-print", "`roux plan` shows what would run and starts nothing" },
-	{ "k", "it goes on after a failure anyway; \"failure\": \"root\" of a node stops it" },
+	{ "k", "it continues after a failure anyway; \"failure\": \"root\" of a node stops it" },
 	{ "keep-going",
-		"it goes on after a failure anyway; \"failure\": \"root\" of a node stops it" },
+		"it continues after a failure anyway; \"failure\": \"root\" of a node stops it" },
 	{ "silent", "--quiet shows neither progress nor failures" },
 	{ "dir", "-C DIR goes there first" },
 	{ "max-procs", "-j N runs at most N commands at once" },
@@ -36,24 +34,16 @@ static const struct {
 
 bool template_unknown_option(struct str name, struct report *r)
 {
-	enum field_id id = field_find(name, DIALECT_NOW);
-
 	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
 		if (str_eq(name, str_of(foreign[i].name))) {
 			report_hint(r, "%s", foreign[i].hint);
 			return true;
 		}
 	}
-	if (id == FIELD_COUNT || id == FIELD_TEMPLATE || node_fields[id].instead)
+	if (!recipes_is_field(name))
 		return false;
-	report_hint(r, "it is a field of the template: {\"%s\": …, \"template\": …}",
-		node_fields[id].name);
+	report_hint(r, "it is a field of the template: {\"%.*s\": …, \"template\": …}", STR(name));
 	return true;
-}
-
-enum dialect template_dialect(const struct template_opts *o)
-{
-	return template_is_0_9(o) ? DIALECT_0_9 : DIALECT_NOW;
 }
 
 bool template_is_0_9(const struct template_opts *o)
@@ -61,32 +51,30 @@ bool template_is_0_9(const struct template_opts *o)
 	return o->dialect == 1;
 }
 
-struct recipe_ref *template_ref(struct cli *cli, const struct template_opts *o, bool any,
-	size_t count, const char *const *words, bool *stdin_used)
+bool template_open(struct template_given *g, const struct template_opts *o, bool any, size_t count,
+	const char *const *words)
 {
-	*stdin_used = false;
-	if (!values_claim_stdin(cli, words[0], stdin_used))
-		return NULL;
-	AUTO_JSON *values = values_read(cli, &o->values, count - 1, words + 1, stdin_used);
-	AUTO_JSON *given = json_array();
-	AUTO_JSON *from_environment = json_array();
-	if (!values || !secrets_take(cli, &o->secrets, values, given, from_environment))
-		return NULL;
-	return recipes_open(cli_app(cli), words[0],
-		&(struct recipe_open){
-			.as = any && !o->template ? OPERAND_ANY : OPERAND_TEMPLATE,
+	struct cli *cli = g->cli;
+
+	if (!values_claim_stdin(cli, words[0], &g->stdin_used))
+		return false;
+	g->values = values_read(cli, &o->values, count - 1, words + 1, &g->stdin_used);
+	g->secrets = json_array();
+	g->secret_env = json_array();
+	if (!g->values || !secrets_take(cli, &o->secrets, g->values, g->secrets, g->secret_env))
+		return false;
+	g->ref = recipes_open(cli_app(cli), words[0],
+		&(struct recipe_open){ .as = any && !o->template ? OPERAND_ANY : OPERAND_TEMPLATE,
 			.dialect_0_9 = template_is_0_9(o),
-			.values = values,
-		},
+			.values = g->values },
 		&cli->report);
+	return g->ref != NULL;
 }
 
-struct plan *template_plan(struct cli *cli, const struct template_opts *o, size_t count,
-	const char *const *words, bool *stdin_used)
+void template_close(struct template_given *g)
 {
-	struct recipe_ref *ref = template_ref(cli, o, false, count, words, stdin_used);
-	struct plan *p = ref ? plan_new(ref->graph, ref->values, &cli->report) : NULL;
-
-	recipe_ref_free(ref);
-	return p;
+	recipe_ref_free(g->ref);
+	json_decref(g->values);
+	json_decref(g->secrets);
+	json_decref(g->secret_env);
 }

@@ -3,10 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/catalog/source.h"
 #include "base/file.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
-#include "graph/plan.h"
 
 enum { VALUES_MAX_BYTES = 64 << 20 };
 
@@ -53,13 +52,13 @@ static bool hint_at_value(struct cli *cli, const char *word)
 {
 	const char *first = cli->operands[0];
 	struct str shown = report_quote(&cli->report, str_of(word));
-	bool template = source_is_template(first);
+	bool template = recipes_is_template(cli_app(cli), first);
 
 	if (template && strpbrk(word, "[]{}\""))
 		return report_hint(
 			&cli->report, "a template with blanks in it has to be quoted whole");
 	/* `name x` and `name = x`. */
-	if ((template || cli->command->complete == COMPLETE_RUN) && name_valid(str_of(word)))
+	if ((template || cli->command->complete == COMPLETE_RUN) && recipes_is_name(str_of(word)))
 		return report_hint(&cli->report,
 			"a value is one word, without blanks around the =: %.*s=…", STR(shown));
 	if (template || cli->command->complete == COMPLETE_RUN)
@@ -78,10 +77,12 @@ static bool not_a_value(struct cli *cli, const char *word)
 	AUTO_BUF whole = BUF_INIT;
 	AUTO_BUF quoted = BUF_INIT;
 
-	report_error(&cli->report, (struct where){ 0 }, "'%.*s' is no value, expected name=value",
+	report_error(&cli->report, (struct where){ 0 },
+		"'%.*s' is not a value, expected name=value",
 		STR(report_quote(&cli->report, str_of(word))));
 	/* A template that has blanks was quoted. */
-	if (cli->command->complete != COMPLETE_TEMPLATE || !*first || source_is_template(first))
+	if (cli->command->complete != COMPLETE_TEMPLATE || !*first ||
+		recipes_is_template(cli_app(cli), first))
 		return hint_at_value(cli, word);
 	for (size_t i = 0; i < cli->operand_count; i++)
 		if (i == 0 || !strchr(cli->operands[i], '='))
@@ -100,9 +101,9 @@ static bool read_word(struct cli *cli, const char *word, json_t *values)
 	struct str name = str_sub(s, 0, json ? equals - 1 : equals);
 	json_t *value;
 
-	if (!name_valid(name)) {
+	if (!recipes_is_name(name)) {
 		report_error(&cli->report, (struct where){ 0 },
-			"'%.*s' is no name, expected letters, digits, _ and -",
+			"'%.*s' is not a name, expected letters, digits, _ and -",
 			STR(report_quote(&cli->report, name)));
 		bool blanks = str_contains(name, S(" ")) || utf8_trim(name).len < name.len;
 		return report_hint(&cli->report, "%s",

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/node-path.h"
 #include "base/plain-text.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "graph/step.h"

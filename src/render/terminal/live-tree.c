@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/node-path.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "graph/step.h"
 #include "render/terminal/stream.h"

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/run-order.h"
 
 /* Who a process is: a number alone may belong to a stranger by now. */
 struct identity {
@@ -20,12 +21,10 @@ bool identity_of(int64_t pid, struct identity *ret);
 /* A pidfd of the process when it is still that one: -ESRCH when it is gone, -EPERM when the number
  * belongs to a stranger. The caller closes it. */
 int identity_open(const struct identity *who);
-/* What one roux orders another to do, as signals (`value` is the grace time in milliseconds, or -1
- * for its own). */
-#define ORDER_CANCEL (SIGRTMIN + 1)
-#define ORDER_FINISH (SIGRTMIN + 2) /* let running commands finish, start no more */
-#define ORDER_KILL (SIGRTMIN + 3)
-#define ORDER_RING (SIGRTMIN + 4) /* there is a message in the inbox */
+/* What one roux tells another, as signals: an order (`value` is the grace time in milliseconds, or
+ * -1 for its own), or that there is a message in the inbox. */
+#define ORDER_SIGNAL(order) (SIGRTMIN + 1 + (int)(order))
+#define RING_SIGNAL (SIGRTMIN + 1 + (int)RUN_ORDERS)
 
 /* Sends a signal with a number through a pidfd. -errno. */
 int identity_signal(int pidfd, int signal, int value);

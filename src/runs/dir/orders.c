@@ -6,7 +6,7 @@
 #include "runs/dir/lines.h"
 
 static const char *const names[] = {
-	[ORDER_IS_CANCEL] = "cancel", [ORDER_IS_FINISH] = "finish", [ORDER_IS_KILL] = "kill"
+	[RUN_CANCEL] = "cancel", [RUN_FINISH] = "finish", [RUN_KILL] = "kill"
 };
 
 int order_post(const char *dir, const struct order *o)
@@ -35,7 +35,7 @@ bool order_read(struct str line, struct order *ret)
 			continue;
 		json_int_t ms = json_is_integer(grace) ? json_integer_value(grace) : -1;
 
-		*ret = (struct order){ (enum order_kind)i, ms < 0 || ms > INT_MAX ? -1 : (int)ms };
+		*ret = (struct order){ (enum run_order)i, ms < 0 || ms > INT_MAX ? -1 : (int)ms };
 		return true;
 	}
 	return false;

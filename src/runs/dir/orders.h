@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/run-order.h"
 #include "base/str.h"
 
 /* What one roux orders a run to do whose process is a host's own: the signals of identity.h would
@@ -9,10 +10,8 @@
  */
 #define ORDERS_FILE "orders.jsonl"
 
-enum order_kind { ORDER_IS_CANCEL, ORDER_IS_FINISH, ORDER_IS_KILL };
-
 struct order {
-	enum order_kind kind;
+	enum run_order kind;
 	int grace_ms; /* < 0: the run's own */
 };
 

@@ -88,7 +88,7 @@ bool ledger_keep(struct ledger *l, struct ledger *old, struct report *r);
 bool ledger_find(
 	struct ledger *l, struct str id, struct arena *a, struct run_row *ret, struct report *r);
 /* Which runs a list has. Zeroed: all. */
-struct run_filter {
+struct ledger_filter {
 	struct str owner;  /* of that session */
 	struct str status; /* as the ledger has it: a run whose supervisor was killed is `running`
 			      there until it is looked at */
@@ -101,7 +101,7 @@ struct run_filter {
  * id), newest first; it may stop by returning false. The row is borrowed and has what a list shows
  * and nothing else: id, seq, recipe, status, started, ended, owner, detached. Ten thousand of them
  * take a few milliseconds; a page of a hundred thousand runs takes less than one. */
-bool ledger_list(struct ledger *l, const struct run_filter *filter,
+bool ledger_list(struct ledger *l, const struct ledger_filter *filter,
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
 
 /* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */

@@ -17,7 +17,7 @@ static struct run_row read_short_row(sqlite3_stmt *s)
 
 /* A page is found in an index that is in the order of the list: as few rows are read as it has. All
  * rows are read faster from the table itself. */
-static const char *source(const struct run_filter *f)
+static const char *source(const struct ledger_filter *f)
 {
 	return f->owner.len                        ? "INDEXED BY run_owner"
 	       : f->status.len                     ? "INDEXED BY run_status"
@@ -25,7 +25,7 @@ static const char *source(const struct run_filter *f)
 						   : "NOT INDEXED";
 }
 
-static sqlite3_stmt *prepare(struct ledger *l, const struct run_filter *f, struct report *r)
+static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
 	sqlite3_stmt *s = NULL;
@@ -58,10 +58,10 @@ static sqlite3_stmt *prepare(struct ledger *l, const struct run_filter *f, struc
 	return s;
 }
 
-bool ledger_list(struct ledger *l, const struct run_filter *filter,
+bool ledger_list(struct ledger *l, const struct ledger_filter *filter,
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r)
 {
-	static const struct run_filter all;
+	static const struct ledger_filter all;
 	sqlite3_stmt *s = ledger_refresh(l, r) ? prepare(l, filter ? filter : &all, r) : NULL;
 	int step;
 

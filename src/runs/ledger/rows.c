@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/run-status.h"
+#include "runs/dir/refusal.h"
 #include "runs/ledger/store.h"
 
 /* Times and numbers that are not known are NULL, so that they can be told from 0. */
@@ -104,16 +105,11 @@ bool ledger_find(
 static bool refuse_claim(const struct run_row *current, bool *taken, struct report *r)
 {
 	*taken = true;
-	if (str_eq(current->status, S(STATUS_STARTING))) {
-		report_error(r, (struct where){ 0 },
-			"run '%.*s' is being started by another process", STR(current->id));
-		return report_hint(r, "try again in a moment, or name this one with --as ID");
-	}
-	report_error(r, (struct where){ 0 }, "run '%.*s' is running", STR(current->id));
-	return report_hint(r,
-		"wait for it with `roux wait %.*s`, end it with `roux cancel %.*s`, or name this "
-		"one with --as ID",
-		STR(current->id), STR(current->id));
+	if (str_eq(current->status, S(STATUS_STARTING)))
+		refuse_starting(current->id, r);
+	else
+		refuse_running(current->id, r);
+	return report_action(r, ACTION_NAME_IT, current->id);
 }
 
 /* Runs one statement with the id and, when it has one, the generation. */

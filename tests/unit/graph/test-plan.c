@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/program.h"
+#include "base/shell-words.h"
 #include "graph/argv.h"
 #include "graph/settings.h"
 #include "graph/walk.h"

@@ -1,3 +1,4 @@
+#include "base/shell-words.h"
 #include "graph/graph.h"
 
 #include "unit.h"

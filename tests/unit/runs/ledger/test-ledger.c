@@ -165,7 +165,7 @@ static void a_live_name_is_refused_with_a_hint(void **state UNUSED)
 	assert_false(ledger_claim(l, &row, none_ended, NULL, &taken, &r));
 	assert_true(taken);
 	assert_int_equal(r.errors, 1);
-	assert_true(r.issues.at[0].hint.len > 0);
+	assert_int_equal(r.issues.at[0].actions[0].what, ACTION_WAIT);
 	assert_str(found(l, "a").generation, "g1");
 	ledger_close(l);
 }
@@ -324,7 +324,7 @@ static bool note_page(void *data, const struct run_row *row)
 	return true;
 }
 
-static struct str page(struct ledger *l, struct run_filter f)
+static struct str page(struct ledger *l, struct ledger_filter f)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF seen = BUF_INIT;
@@ -358,18 +358,20 @@ static void lists_what_a_filter_lets_through_page_by_page(void **state UNUSED)
 	put_row(l, "d", "you", "done", 400);
 	put_row(l, "e", "me", "starting", 0);
 	put_row(l, "a", "me", "done", 500);
-	assert_str(page(l, (struct run_filter){ 0 }), "a6 e5 d4 c3 b2 ");
-	assert_str(page(l, (struct run_filter){ .limit = 2 }), "a6 e5 ");
-	assert_str(page(l, (struct run_filter){ .limit = 2, .before = 5 }), "d4 c3 ");
-	assert_str(page(l, (struct run_filter){ .limit = 2, .before = 3 }), "b2 ");
-	assert_str(page(l, (struct run_filter){ .before = 2 }), "");
-	assert_str(page(l, (struct run_filter){ .owner = S("me") }), "a6 e5 c3 ");
-	assert_str(page(l, (struct run_filter){ .status = S("done") }), "a6 d4 ");
-	assert_str(page(l, (struct run_filter){ .owner = S("me"), .status = S("failed") }), "c3 ");
+	assert_str(page(l, (struct ledger_filter){ 0 }), "a6 e5 d4 c3 b2 ");
+	assert_str(page(l, (struct ledger_filter){ .limit = 2 }), "a6 e5 ");
+	assert_str(page(l, (struct ledger_filter){ .limit = 2, .before = 5 }), "d4 c3 ");
+	assert_str(page(l, (struct ledger_filter){ .limit = 2, .before = 3 }), "b2 ");
+	assert_str(page(l, (struct ledger_filter){ .before = 2 }), "");
+	assert_str(page(l, (struct ledger_filter){ .owner = S("me") }), "a6 e5 c3 ");
+	assert_str(page(l, (struct ledger_filter){ .status = S("done") }), "a6 d4 ");
+	assert_str(
+		page(l, (struct ledger_filter){ .owner = S("me"), .status = S("failed") }), "c3 ");
 	/* What is being started has not begun at any time yet. */
-	assert_str(page(l, (struct run_filter){ .since = 300 }), "a6 e5 d4 c3 ");
-	assert_str(page(l, (struct run_filter){ .since = 301, .limit = 5, .before = 6 }), "e5 d4 ");
-	assert_str(page(l, (struct run_filter){ .owner = S("nobody") }), "");
+	assert_str(page(l, (struct ledger_filter){ .since = 300 }), "a6 e5 d4 c3 ");
+	assert_str(
+		page(l, (struct ledger_filter){ .since = 301, .limit = 5, .before = 6 }), "e5 d4 ");
+	assert_str(page(l, (struct ledger_filter){ .owner = S("nobody") }), "");
 	ledger_close(l);
 }
 

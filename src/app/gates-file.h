@@ -1,0 +1,21 @@
+#pragma once
+
+#include "base/report.h"
+#include "data/json.h"
+#include "graph/step.h"
+
+/* gates.json of a run's directory: path of a gate → {"stage","prompt","since_ms","timeout",
+ * "default"} and, once it has one, its {"answer","message","answered","by"}. Every process that
+ * changes it holds the lock. */
+#define GATES_FILE "gates.json"
+
+/* The descriptor that holds the lock, or -1 with an issue added. */
+int gates_lock(struct str dir, struct report *r);
+/* A new reference; NULL: there is none, or it cannot be read (with an issue). */
+json_t *gates_read(struct str dir, struct report *r);
+bool gates_write(struct str dir, const json_t *gates, bool durable, struct report *r);
+
+enum gate_answer gate_answer_of(const json_t *gate);
+/* The gate that has no answer yet, as status documents show it: {"stage","prompt","since",
+ * "timeout","default"} and "path"; a new reference; NULL: there is none. */
+json_t *gates_pending(struct str dir, struct report *r);

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/app.h"
+
+/* Questions that runs wait at (step-recipes.md section 13), over all runs, and the answers. The
+ * file gates.json of a run is the only truth about them. */
+
+/* An open one. Borrowed during the call. */
+struct gate {
+	struct str run;  /* its id */
+	struct str path; /* the gate's node: its id within the run */
+	struct str stage, prompt;
+	uint64_t since_ms, timeout_ms; /* 0: it waits for ever */
+	bool approves;                 /* what a timeout answers */
+};
+
+/* False: enough. */
+typedef bool gate_fn(void *data, const struct gate *g);
+
+/* The open gates of one run, or of all that wait (NULL). False with an issue. */
+bool gates_each(struct app *a, const char *run, gate_fn *see, void *data, struct report *r);
+
+struct gate_decision {
+	const char *run;
+	const char
+		*stage; /* the gate that is meant, by its stage or its path; NULL: the open one */
+	bool approve;
+	struct str text; /* what later steps read, or the reason of a denial */
+	struct str by;   /* who has answered: kept with the answer */
+};
+
+/* Answers once: false with a refusal when the run waits for nothing, or has its answer already.
+ * *ret_stage is the stage, in `a`. Nothing is run: runs_resume() continues. */
+bool gate_decide(
+	struct app *a, const struct gate_decision *d, struct str *ret_stage, struct report *r);

@@ -1,0 +1,36 @@
+/* What a word of a person means. */
+#include <unistd.h>
+
+#include "app/catalog/ref.h"
+#include "app/context/context.h"
+#include "app/runs.h"
+#include "graph/fields.h"
+#include "runs/dir/run-dir.h"
+
+bool runs_names(struct app *a, const char *word)
+{
+	struct arena arena = ARENA_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (recipes_is_template(a, word))
+		return false;
+	if (str_starts(str_of(word), S("run:")))
+		return true;
+	if (!run_id_check(word, &ignored) || recipes_has(a, word))
+		return false;
+	bool there = access(run_directory(&arena, app_state_root(a), str_of(word)).p, F_OK) == 0;
+	arena_done(&arena);
+	return there;
+}
+
+bool recipes_is_name(struct str word)
+{
+	return name_valid(word);
+}
+
+bool recipes_is_field(struct str word)
+{
+	enum field_id id = field_find(word, DIALECT_NOW);
+
+	return id != FIELD_COUNT && id != FIELD_TEMPLATE && !node_fields[id].instead;
+}

@@ -1,0 +1,85 @@
+#include "base/shell-words.h"
+
+#include "base/utf8.h"
+
+static bool bare(struct str word)
+{
+	static const char plain[] = "_/:=.,@%+-";
+
+	for (size_t i = 0; i < word.len; i++) {
+		char c = word.p[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !ascii_digit(c) &&
+			!(c && strchr(plain, c)))
+			return false;
+	}
+	return word.len > 0;
+}
+
+static bool control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == UTF8_INVALID;
+}
+
+static bool unprintable(struct str word)
+{
+	uint32_t c;
+
+	for (size_t i = 0; i < word.len;) {
+		i += utf8_decode(word, i, &c);
+		if (control(c))
+			return true;
+	}
+	return false;
+}
+
+static void quote(struct buf *b, struct str word)
+{
+	buf_addc(b, '\'');
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.p[i] == '\'')
+			buf_adds(b, "'\\''");
+		else
+			buf_addc(b, word.p[i]);
+	}
+	buf_addc(b, '\'');
+}
+
+/* $'…' as shells read it back: one line, and nothing that a terminal would obey. */
+static void quote_ansi(struct buf *b, struct str word)
+{
+	uint32_t c;
+
+	buf_adds(b, "$'");
+	for (size_t i = 0, n; i < word.len; i += n) {
+		n = utf8_decode(word, i, &c);
+		if (c == '\n' || c == '\t')
+			buf_adds(b, c == '\n' ? "\\n" : "\\t");
+		else if (c == '\'' || c == '\\')
+			buf_printf(b, "\\%c", (char)c);
+		else if (!control(c))
+			buf_add(b, str_sub(word, i, n));
+		else
+			for (size_t k = i; k < i + n; k++)
+				buf_printf(b, "\\%03o", (unsigned char)word.p[k]);
+	}
+	buf_addc(b, '\'');
+}
+
+void command_display(struct buf *b, const char *const *argv, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct str word = str_of(argv[i]);
+
+		if (i)
+			buf_addc(b, ' ');
+		if (bare(word)) {
+			buf_add(b, word);
+			continue;
+		}
+		if (unprintable(word))
+			quote_ansi(b, word);
+		else
+			quote(b, word);
+	}
+}
