@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/find.h"
 #include "app/findings.h"
+#include "app/past/find.h"
 #include "base/map.h"
 #include "base/run-status.h"
 #include "runs/dir/leftovers.h"

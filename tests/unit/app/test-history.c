@@ -1,4 +1,4 @@
-#include "app/history.h"
+#include "app/past/history.h"
 
 #include <ftw.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "app/mailbox.h"
+#include "app/record/mailbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

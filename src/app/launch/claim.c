@@ -1,0 +1,172 @@
+/* Taking the name of a run: directory, lock and ledger row. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/record/launch.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "runs/dir/events.h"
+#include "runs/dir/identity.h"
+#include "runs/dir/leaves.h"
+#include "runs/dir/partial-files.h"
+#include "runs/dir/refusal.h"
+#include "runs/dir/remove-tree.h"
+#include "runs/dir/run-dir.h"
+#include "runs/look/gap.h"
+
+/* What belongs to one generation; anything else in the directory is the recipe's own. */
+static const char *const generation_files[] = { "run.json", "graph.json", "values.json",
+	"start.json", "stdin", "stdin.part", LEAVES_FILE, "progress.json", EVENTS_FILE,
+	"outbox.jsonl", "inbox.jsonl", "outbox.1.jsonl", "inbox.1.jsonl", "events.1.jsonl",
+	"gates.json", "recipes.json", "stdout.log", "stderr.log", "out", "result.json",
+	"context.jsonl", "communication.json", "state.json", "recipe.yaml", "large",
+	"orders.jsonl" };
+
+static const char *away_file(struct launch *l, size_t i)
+{
+	return arena_printf(&l->arena, "%.*s/generations/%d/%s", STR(l->claim.dir), l->claim.away,
+		generation_files[i])
+		.p;
+}
+
+static bool put_away(struct launch *l, struct report *r)
+{
+	AUTO_BUF to = BUF_INIT;
+
+	if (access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) < 0 &&
+		access(run_file(&l->arena, l->claim.dir, "start.json"), F_OK) < 0)
+		return true;
+	do {
+		buf_reset(&to);
+		buf_printf(&to, "%.*s/generations/%d", STR(l->claim.dir), ++l->claim.away);
+	} while (access(buf_cstr(&to), F_OK) == 0);
+	int made = dir_make(buf_cstr(&to));
+	if (made < 0)
+		return report_errno(r, -made, "cannot make %s", buf_cstr(&to));
+	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++) {
+		const char *target = away_file(l, i);
+
+		if (rename(run_file(&l->arena, l->claim.dir, generation_files[i]), target) < 0 &&
+			errno != ENOENT)
+			return report_errno(r, errno, "cannot put away %s", target);
+	}
+	partial_files_remove(l->claim.dir.p, 0);
+	(void)unlink(run_file(&l->arena, l->claim.dir, "control.fifo"));
+	(void)unlink(run_file(&l->arena, l->claim.dir, "control.sock"));
+	return true;
+}
+
+/* The run before is there again, as the ledger will say. */
+static void bring_back(struct launch *l)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
+		(void)rename(
+			away_file(l, i), run_file(&l->arena, l->claim.dir, generation_files[i]));
+	(void)rmdir(
+		arena_printf(&l->arena, "%.*s/generations/%d", STR(l->claim.dir), l->claim.away).p);
+	(void)rmdir(run_file(&l->arena, l->claim.dir, "generations")); /* unless there are others */
+}
+
+static bool has_ended(void *data, const struct run_row *current)
+{
+	AUTO_BUF dir = BUF_INIT;
+
+	(void)data;
+	buf_add(&dir, current->dir);
+	return !run_locked(buf_cstr(&dir));
+}
+
+static void make_generation(struct launch *l)
+{
+	unsigned char bytes[8] = { 0 };
+	AUTO_BUF text = BUF_INIT;
+
+	(void)!getrandom(bytes, sizeof(bytes), GRND_NONBLOCK);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		buf_printf(&text, "%02x", bytes[i]);
+	l->claim.generation = arena_str(&l->arena, buf_str(&text));
+}
+
+static bool refuse_taken(struct launch *l, struct report *r)
+{
+	refuse_running(l->asked.id, r);
+	return report_action(r, ACTION_NAME_IT, l->asked.id);
+}
+
+/* The lock is the truth; the ledger only lets one after the other try. */
+static bool take_directory(struct launch *l, struct report *r)
+{
+	struct stat st;
+
+	if (lstat(l->claim.dir.p, &st) == 0 && !S_ISDIR(st.st_mode))
+		return report_error(r, (struct where){ 0 }, "%.*s is there and is not a directory",
+			STR(l->claim.dir));
+	int made = dir_make(l->claim.dir.p);
+	if (made < 0)
+		return report_errno(
+			r, -made, "cannot make the run's directory %.*s", STR(l->claim.dir));
+	int locked = run_lock(l->claim.dir.p, &l->claim.lock);
+	if (locked == -EWOULDBLOCK)
+		return refuse_taken(l, r);
+	if (locked < 0)
+		return report_errno(r, -locked, "cannot lock %.*s", STR(l->claim.dir));
+	return put_away(l, r);
+}
+
+bool launch_claim(struct launch *l, struct report *r)
+{
+	struct identity self;
+	bool taken = false;
+
+	l->claim.ledger = ledger_open(l->claim.root, l->asked.durable, r);
+	if (!l->claim.ledger)
+		return false;
+	(void)look_gap(l->claim.root, l->claim.ledger); /* before `latest` names this run */
+	make_generation(l);
+	launch_fill_row(l);
+	launch_identify(l, &self);
+	l->claim.row.status = S(STATUS_STARTING);
+	l->claim.row.created = l->asked.created = clock_real_ms();
+	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, NULL, &taken, r)) {
+		return taken && !r->errors ? refuse_taken(l, r) : false;
+	}
+	if (take_directory(l, r))
+		return true;
+	if (l->claim.away)
+		bring_back(l);
+	ledger_unclaim(l->claim.ledger, &l->claim.row);
+	return false;
+}
+
+/* Or a directory with what is in it. */
+static void remove_file(const char *path)
+{
+	if (unlink(path) < 0 && errno == EISDIR)
+		(void)remove_tree(AT_FDCWD, path, NULL);
+}
+
+void launch_abandon(struct launch *l)
+{
+	struct stat st;
+
+	if (l->claim.lock < 0)
+		return;
+	/* A supervisor that was killed after its first command has begun leaves a run that died. */
+	if (access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) == 0 &&
+		stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 && st.st_size > 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
+		remove_file(run_file(&l->arena, l->claim.dir, generation_files[i]));
+	partial_files_remove(l->claim.dir.p, 0);
+	if (l->claim.away)
+		bring_back(l);
+	else
+		(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
+	(void)rmdir(l->claim.dir.p); /* others keep it when it has anything else */
+	ledger_unclaim(l->claim.ledger, &l->claim.row);
+}

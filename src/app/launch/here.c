@@ -1,0 +1,475 @@
+#include "app/launch/here.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "app/past/retire.h"
+#include "app/record/record.h"
+#include "app/record/result.h"
+#include "app/record/secrets.h"
+#include "app/record/step-host.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "engine/local.h"
+#include "runs/dir/run-dir.h"
+
+struct here {
+	struct run_handle handle;
+	struct launch *launch;
+	struct execution x;
+	struct record *record;   /* NULL: nothing is written down */
+	struct steps_run *steps; /* of a step recipe */
+	struct mask *mask;       /* NULL: it has no secrets */
+	const char *const *env;  /* what commands get beside the environment of this process */
+	struct rlimit nofile;    /* what commands get when ours was raised */
+	struct hub_entry orders; /* linked: other processes speak through files */
+	int stdout_fd;
+	/* What was told before its start returned: lines come from the loop. */
+	struct deferred early;
+	struct buf early_text;
+	bool tells_output;
+	bool rested;
+	int record_error; /* -errno: its end could not be written down */
+};
+
+static struct here *here_of(const struct run_handle *h)
+{
+	return container_of(h, struct here, handle);
+}
+
+static bool recorded(const struct here *h)
+{
+	return h->launch->claim.dir.len > 0;
+}
+
+/* -- telling -------------------------------------------------------------------------------------
+ */
+
+static void tell_lines(struct here *h, const struct event *e)
+{
+	AUTO_BUF line = BUF_INIT;
+
+	if (!event_name(e->kind) || !handle_wants_lines(&h->handle))
+		return;
+	event_json(e, &line);
+	if (h->x.run) {
+		handle_tell_line(&h->handle, buf_str(&line));
+		return;
+	}
+	buf_add(&h->early_text, buf_str(&line));
+	buf_addc(&h->early_text, '\n');
+	deferred_start(app_loop(h->handle.app), &h->early);
+}
+
+/* Started before the engine's own turn, so nothing comes before it. */
+static void tell_early(struct deferred *d)
+{
+	struct here *h = container_of(d, struct here, early);
+	AUTO_BUF text = BUF_INIT;
+
+	buf_swap(&text, &h->early_text);
+	struct str all = buf_str(&text);
+	for (size_t at = 0; at < all.len;) {
+		size_t end = str_find(all, '\n', at);
+
+		handle_tell_line(&h->handle, str_sub(all, at, end - at));
+		at = end + 1;
+	}
+}
+
+static void on_event(void *data, const struct event *e)
+{
+	struct here *h = data;
+	struct arena a = ARENA_INIT;
+	struct event masked = *e;
+
+	if (h->mask)
+		mask_event(h->mask, e, &masked, &a);
+	/* What commands print is kept as it is. */
+	if (h->record)
+		record_event(h->record, h->x.run, e->kind == EVENT_COMMAND_OUTPUT ? e : &masked);
+	list_each_safe (link, &h->handle.watchers) {
+		struct watcher *w = list_entry(link, struct watcher, link);
+
+		if (w->o.event && (w->o.output || e->kind != EVENT_COMMAND_OUTPUT))
+			w->o.event(w->o.data, &masked);
+	}
+	tell_lines(h, &masked);
+	arena_done(&a);
+}
+
+/* -- its end -------------------------------------------------------------------------------------
+ */
+
+/* Artifacts that must be there. */
+static bool verify(void *data, struct report *r)
+{
+	return launch_verify(((struct here *)data)->launch, r);
+}
+
+static void on_ended(void *data)
+{
+	struct here *h = data;
+
+	if (h->record)
+		h->record_error = record_finish(h->record, &h->x);
+	handle_ended(&h->handle);
+	if (list_linked(&h->orders.link))
+		list_append(&h->handle.app->ended, &h->handle.link);
+	if (h->stdout_fd >= 0 && status_ok(run_status(&h->handle))) {
+		struct sigpipe quiet;
+
+		sigpipe_begin(&quiet);
+		(void)result_write_output(&h->x, h->stdout_fd);
+		sigpipe_end(&quiet);
+	}
+}
+
+static void rest(struct run_handle *handle)
+{
+	struct here *h = here_of(handle);
+	struct launch *l = h->launch;
+
+	if (h->rested)
+		return;
+	h->rested = true;
+	list_remove(&handle->link);
+	hub_leave(&h->orders);
+	if (h->record)
+		record_rest(h->record);
+	if (!recorded(h))
+		return;
+	retire_after_run(handle->app, l->claim.ledger);
+	launch_count(l);
+	ledger_close(l->claim.ledger);
+	l->claim.ledger = NULL;
+	/* A child of the host that has executed nothing yet has the lock too: closing is not
+	 * enough. */
+	(void)flock(l->claim.lock, LOCK_UN);
+	close_fd(&l->claim.lock);
+}
+
+/* -- its beginning -------------------------------------------------------------------------------
+ */
+
+static const char *const *give_arguments(
+	void *data, const struct node *n, const char *const *argv, size_t argc, struct arena *a)
+{
+	const struct here *h = data;
+
+	return bundle_arguments(h->launch->subject.bundle, n->origin, argv, argc, a);
+}
+
+static const char *const *environment(struct launch *l)
+{
+	size_t count = json_array_size(l->asked.env), n = 0;
+	const char **env = arena_array(&l->arena, const char *, count + 3);
+
+	for (; n < count; n++)
+		env[n] = arena_cstr(&l->arena, json_str(json_array_get(l->asked.env, n)));
+	if (l->claim.dir.len) {
+		env[n++] = arena_printf(&l->arena, "ROUX_RUN=%.*s", STR(l->asked.id)).p;
+		env[n++] =
+			arena_printf(&l->arena, "ROUX_GENERATION=%.*s", STR(l->claim.generation)).p;
+	}
+	env[n] = NULL;
+	return env;
+}
+
+/* From here on the run has a verifiable owner. */
+static bool begin_record(struct here *h, struct leaves *before, struct report *r)
+{
+	struct launch *l = h->launch;
+
+	if (l->claim.embedded && !hub_prepare(&h->orders, l, r)) {
+		leaves_free(before);
+		return false;
+	}
+	h->record = record_open(l, app_loop(h->handle.app), before, r);
+	if (!h->record || !launch_begin(l, r))
+		return false;
+	if (l->subject.graph->steps) {
+		h->steps = steps_open(l, r);
+		if (!h->steps)
+			return false;
+		record_steps(h->record, h->steps);
+	}
+	return true;
+}
+
+/* The name must not stay taken by a run that never began, for as long as this process lives. */
+static void give_up(struct launch *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (!l->claim.row.started) {
+		launch_abandon(l);
+		return;
+	}
+	l->claim.row.status = status_str(ROUX_FAILED);
+	l->claim.row.code = 1;
+	l->claim.row.ended = clock_real_ms();
+	if (l->claim.ledger)
+		(void)ledger_update(l->claim.ledger, &l->claim.row, false, &ignored);
+}
+
+/* Room for the pipes of all commands at once; the commands themselves get the old limit. */
+static void raise_descriptor_limit(struct here *h, unsigned jobs)
+{
+	struct manners *m = &h->handle.app->manners;
+	rlim_t need = (rlim_t)jobs * 4 + 64;
+
+	if (!m->own_process || getrlimit(RLIMIT_NOFILE, &h->nofile) < 0 ||
+		h->nofile.rlim_cur >= need)
+		return;
+	struct rlimit more = h->nofile;
+	more.rlim_cur = MIN(need, h->nofile.rlim_max);
+	if (setrlimit(RLIMIT_NOFILE, &more) == 0)
+		m->nofile = &h->nofile;
+}
+
+/* Processes of this machine, with the surroundings that this process gives them. */
+static struct executor *executor_here(const struct here *h)
+{
+	const struct app *a = h->handle.app;
+
+	return local_executor(
+		a->loop, &(struct surroundings){
+				 .cwd = h->launch->claim.cwd.len ? h->launch->claim.cwd.p : NULL,
+				 .env = h->env,
+				 .mask = a->manners.mask,
+				 .nofile = a->manners.nofile,
+				 .handlers = !a->manners.own_process,
+				 .whole = a->manners.own_process && a->manners.subreaper,
+				 .grace_ms = h->launch->asked.grace_ms,
+			 });
+}
+
+/* Standard input: the caller's, or what a recorded run has kept of it. */
+static int input_of(const struct here *h, const struct here_options *o)
+{
+	struct launch *l = h->launch;
+
+	if (o->before)
+		return open(run_file(&l->arena, l->claim.dir, "stdin"), O_RDONLY | O_CLOEXEC);
+	return l->asked.detached ? -1 : o->stdin_fd;
+}
+
+static void start(struct here *h, const struct here_options *o)
+{
+	struct launch *l = h->launch;
+	struct executor *local = executor_here(h);
+	bool listens = h->record || o->observer;
+
+	h->x.run = run_start(h->handle.app->loop, l->subject.plan,
+		&(struct run_options){
+			.id = h->x.id,
+			.jobs = (unsigned)l->asked.jobs,
+			.executors = &local,
+			.executor_count = 1,
+			.stdin_fd = input_of(h, o),
+			.listen = listens ? on_event : NULL,
+			.listen_data = h,
+			.tell_output = h->record || (o->observer && o->observer->output),
+			.seq = h->record ? record_seq(h->record) : 0,
+			.recorder = h->record ? record_recorder(h->record) : NULL,
+			.only = l->asked.only,
+			.terminal = o->terminal,
+			.steps = h->steps ? steps_host(h->steps) : NULL,
+			.vars = h->steps ? steps_vars(h->steps) : NULL,
+			.arguments = l->subject.bundle ? give_arguments : NULL,
+			.arguments_data = h,
+			.verify = h->record ? verify : NULL,
+			.ended = on_ended,
+			.ended_data = h,
+		});
+}
+
+static const struct handle_ops ops;
+
+struct run_handle *here_start(struct launch *l, const struct here_options *o, struct report *r)
+{
+	struct here *h = mem_new(struct here);
+	struct loop *loop = app_loop(l->app);
+
+	handle_init(&h->handle, &ops, l->app);
+	h->launch = l;
+	h->stdout_fd = o->stdout_fd;
+	h->early.call = tell_early;
+	if (!l->asked.jobs)
+		l->asked.jobs = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+	raise_descriptor_limit(h, (unsigned)l->asked.jobs);
+	if (!loop || (recorded(h) && !begin_record(h, o->before, r))) {
+		if (!loop)
+			report_errno(r, errno, "cannot begin");
+		give_up(l);
+		h->handle.ended = true;
+		run_close(&h->handle);
+		return NULL;
+	}
+	h->mask = h->steps ? mask_ref(steps_mask(h->steps)) : mask_of(l);
+	h->env = environment(l);
+	h->x = (struct execution){ .plan = l->subject.plan,
+		.launch = recorded(h) ? l : NULL,
+		.mask = h->mask,
+		.artifacts = l->subject.artifacts,
+		.id = recorded(h) ? l->asked.id.p : NULL };
+	if (o->observer)
+		(void)run_observe(&h->handle, o->observer);
+	start(h, o);
+	if (recorded(h) && l->claim.embedded)
+		hub_join(&h->orders, &h->handle);
+	return &h->handle;
+}
+
+/* -- orders --------------------------------------------------------------------------------------
+ */
+
+void here_obey(struct run_handle *handle, enum run_order order, int grace_ms, int signal)
+{
+	struct run *run = here_of(handle)->x.run;
+
+	if (handle->ended || !run)
+		return;
+	switch (order) {
+	case RUN_CANCEL:
+		if (grace_ms >= 0)
+			run_set_grace(run, (uint64_t)grace_ms);
+		run_cancel(run, signal);
+		break;
+	case RUN_FINISH:
+		run_cancel_gently(run);
+		break;
+	case RUN_KILL:
+		run_kill(run, signal);
+		break;
+	case RUN_ORDERS:
+		break;
+	}
+}
+
+void here_ring(struct run_handle *handle)
+{
+	struct here *h = here_of(handle);
+
+	if (h->record && !handle->ended)
+		record_ring(h->record);
+}
+
+static bool order(struct run_handle *h, enum run_order what, int grace_ms, struct report *r)
+{
+	(void)r;
+	here_obey(h, what, grace_ms, 0);
+	return true;
+}
+
+void run_hold(struct run_handle *h, bool on)
+{
+	if (handle_is_here(h) && !h->ended)
+		run_pause(here_of(h)->x.run, on);
+}
+
+/* -- what is asked of it -------------------------------------------------------------------------
+ */
+
+static struct str id(const struct run_handle *h)
+{
+	return recorded(here_of(h)) ? here_of(h)->launch->asked.id : S("");
+}
+
+static struct str dir(const struct run_handle *h)
+{
+	return here_of(h)->launch->claim.dir;
+}
+
+static enum roux_status status(const struct run_handle *h)
+{
+	return (enum roux_status)run_result(here_of(h)->x.run)->status;
+}
+
+static int write_result(struct run_handle *h, struct buf *b, int fd, enum roux_status *ret)
+{
+	return result_document(&here_of(h)->x, b, fd, ret);
+}
+
+static json_t *summary(struct run_handle *h)
+{
+	return result_summary(&here_of(h)->x);
+}
+
+static int write_output(struct run_handle *h, int fd)
+{
+	return result_write_output(&here_of(h)->x, fd);
+}
+
+bool run_output_ends_line(struct run_handle *h)
+{
+	return !handle_is_here(h) || !status_ok(run_status(h)) || result_ends_line(&here_of(h)->x);
+}
+
+const struct report *run_issues(const struct run_handle *h)
+{
+	return handle_is_here(h) && h->ended ? run_result(here_of(h)->x.run)->issues : NULL;
+}
+
+int run_record_error(const struct run_handle *h)
+{
+	return handle_is_here(h) ? here_of(h)->record_error : 0;
+}
+
+int run_signal(const struct run_handle *h)
+{
+	return handle_is_here(h) && h->ended ? run_result(here_of(h)->x.run)->signal : 0;
+}
+
+/* Cancels it and waits, whichever thread wakes the loop meanwhile. */
+static void leave(struct run_handle *handle)
+{
+	here_obey(handle, RUN_CANCEL, -1, 0);
+	handle_turn(handle);
+}
+
+static void free_here(struct run_handle *handle)
+{
+	struct here *h = here_of(handle);
+
+	if (!handle->ended)
+		leave(handle);
+	deferred_stop(&h->early);
+	if (h->x.run) {
+		run_free(h->x.run);
+		rest(handle);
+	}
+	hub_leave(&h->orders);
+	record_free(h->record);
+	steps_close(h->steps);
+	mask_free(h->mask);
+	if (handle->app->manners.nofile == &h->nofile)
+		handle->app->manners.nofile = NULL;
+	buf_done(&h->early_text);
+	launch_free(h->launch);
+	handle_done(handle);
+	free(h);
+}
+
+static const struct handle_ops ops = {
+	.id = id,
+	.dir = dir,
+	.status = status,
+	.order = order,
+	.write_result = write_result,
+	.summary = summary,
+	.write_output = write_output,
+	.leave = leave,
+	.rest = rest,
+	.free = free_here,
+};
+
+bool handle_is_here(const struct run_handle *h)
+{
+	return h->ops == &ops;
+}

@@ -1,0 +1,83 @@
+#include "app/launch/past-calls.h"
+
+#include "app/record/freeze.h"
+#include "base/file.h"
+#include "graph/step.h"
+#include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
+#include "steps/compile/sub-recipe.h"
+#include "steps/language/reference.h"
+
+void called_init(struct called *c, const struct launch *l, struct str dir)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	*c = (struct called){ .launch = l, .dir = dir };
+	if (l->subject.graph->steps)
+		c->copies = freeze_json(dir, "recipes.json", true, &ignored);
+}
+
+void called_done(struct called *c)
+{
+	vec_each (g, &c->graphs)
+		graph_unref(*g);
+	vec_done(&c->graphs);
+	json_decref(c->copies);
+}
+
+/* Where the recipe was found that a step has called. One whose name was made of variables is known
+ * when the run has called no other. */
+static bool find_path(const struct called *c, const struct step *s, struct buf *path)
+{
+	struct sub_recipe sub = { .step = s,
+		.word = s->called.recipe.text,
+		.dir = c->from,
+		.collections = c->launch->asked.collections };
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct reference ref;
+	size_t at = 0;
+
+	if (!reference_next(s->called.recipe.text, &at, &ref))
+		return sub_recipe_path(&sub, path, &ignored);
+	if (json_object_size(c->copies) != 1)
+		return false;
+	buf_adds(path, json_object_iter_key(json_object_iter(c->copies)));
+	return true;
+}
+
+static const struct node *open_call(void *data, const struct node *call)
+{
+	struct called *c = data;
+	const struct step *s = step_of(call);
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF file = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (!find_path(c, s, &path))
+		return NULL;
+	const char *copy = json_string_value(json_object_getn(c->copies, path.p, path.len));
+	if (!copy)
+		return NULL;
+	buf_printf(&file, "%.*s/%s", STR(c->dir), copy);
+	if (file_read(buf_cstr(&file), RECIPE_MAX_BYTES, &text) < 0)
+		return NULL;
+	struct step_recipe *recipe = step_recipe_read(
+		buf_str(&path), buf_str(&path), buf_str(&text), s->called.context.value, &ignored);
+	if (!recipe)
+		return NULL;
+	struct graph *g = step_graph(recipe, &step_ops, NULL, NULL);
+	vec_push(&c->graphs, g);
+	c->from = g->steps->dir;
+	return g->root;
+}
+
+size_t called_way(struct called *c, struct str path, struct way_step steps[WAY_MAX])
+{
+	const struct graph *g = c->launch->subject.graph;
+
+	if (!g->steps)
+		return way_to(g->root, path, steps);
+	c->from = g->steps->dir;
+	return way_through(g->root, path, steps, open_call, c);
+}

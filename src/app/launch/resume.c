@@ -1,0 +1,210 @@
+/* Continuing a run that was cut short or failed. */
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/launch/go-there.h"
+#include "app/launch/start.h"
+#include "app/launch/take-back.h"
+#include "app/past/elsewhere.h"
+#include "app/record/freeze.h"
+#include "base/run-status.h"
+#include "runs/dir/leftovers.h"
+#include "runs/dir/partial-files.h"
+#include "runs/dir/run-dir.h"
+
+/* How long a process that was killed a moment ago may take to be gone. */
+enum { DYING_MS = 250, LOCK_MS = 512 };
+
+/* -- finding it ----------------------------------------------------------------------------------
+ */
+
+/* A process that is killed keeps its lock until the kernel has taken it apart, and so does what it
+ * was forking in that moment: `kill -9 PID; roux resume RUN` comes while that happens. */
+static bool ends_now(const struct run_look *look)
+{
+	AUTO_CLOSE int fd = look_supervisor(&look->row);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd >= 0 && poll(&p, 1, DYING_MS) <= 0)
+		return false;
+	for (long ms = 1; run_locked(look->dir.p); ms *= 2) {
+		if (ms > LOCK_MS)
+			return false;
+		(void)nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+	}
+	return true;
+}
+
+bool find_settled(struct app *a, const char *name, struct run_look *ret, struct report *r)
+{
+	if (!find_run(a, name, ret, r))
+		return false;
+	if (!ret->live || !ends_now(ret))
+		return true;
+	look_done(ret);
+	return find_run(a, name, ret, r);
+}
+
+bool go_there(struct launch *l, const struct run_look *look, bool stay, struct report *r)
+{
+	AUTO_BUF dir = BUF_INIT;
+
+	if (stay || !look->row.cwd.len)
+		return true;
+	if (!l->app->manners.own_process) {
+		l->claim.cwd = arena_str(&l->arena, look->row.cwd);
+		return true;
+	}
+	buf_add(&dir, look->row.cwd);
+	if (chdir(buf_cstr(&dir)) == 0)
+		return true;
+	report_errno(r, errno, "cannot go to %s, where the run was started", buf_cstr(&dir));
+	return report_action(r, ACTION_OTHER_DIR, S(""));
+}
+
+/* Another process may have resumed it since we looked. */
+static bool still_as_seen(const struct run_look *look, struct report *r)
+{
+	AUTO_JSON *run = freeze_json(look->dir, "run.json", false, r);
+
+	return run && json_integer_value(json_object_get(run, "pid")) == look->row.pid &&
+	       (uint64_t)json_integer_value(json_object_get(run, "pid_start")) ==
+		       look->row.pid_start;
+}
+
+/* -- what runs again -----------------------------------------------------------------------------
+ */
+
+/* The path of what failed the run, and so has to be taken back; empty: no command has, the machine
+ * did. */
+static struct str failed_node(const struct launch *l, const struct run_look *look)
+{
+	const json_t *failures = json_object_get(look->result, "failures");
+	const json_t *total = json_object_get(look->result, "failures_total");
+	struct str node = look_text(look->result, "failed_node");
+
+	if (!status_rests(look->status, STATUS_BROKEN))
+		return S("");
+	if (node.len)
+		return node;
+	if (status_is(look->status, ROUX_TIMEOUT))
+		return node_root_path(l->subject.graph->root);
+	/* Past the number that is listed it is not known any more which it was. */
+	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
+}
+
+/* Says what runs again and why. False: it was not to be run without being asked. */
+static bool explain(struct launch *l, const struct leaves *leaves, const struct resume_request *q,
+	struct report *r)
+{
+	AUTO_BUF doubt = BUF_INIT;
+
+	resume_in_doubt(leaves, &doubt);
+	if (resume_lacks_input(l, leaves)) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"the standard input was not read to its end before the run was cut short");
+		return report_hint(r,
+			"start it again with its input; %.*s/stdin.part has what came",
+			STR(l->claim.dir));
+	}
+	if (doubt.len && q->stop_in_doubt) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));
+		report_hint(r, "see what it has done");
+		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	}
+	resume_notes(l, leaves, q->note, q->data);
+	return true;
+}
+
+/* What is left of a killed supervisor's trees is ended before anything is started beside it. One
+ * that came to its end has left only what was meant to stay. */
+static void end_leftovers(
+	const struct launch *l, const struct run_look *look, const struct resume_request *q)
+{
+	size_t n = look->result
+			   ? 0
+			   : leftovers_end(l->asked.id, l->claim.generation, look->row.pid_start);
+
+	if (n && q->note)
+		q->note(q->data, RESUME_ENDED_PROCESSES, S(""), n);
+}
+
+static bool take_up(struct launch *l, const struct run_look *look, const struct resume_request *q,
+	struct leaves **ret_leaves, struct report *r)
+{
+	struct str failed = failed_node(l, look);
+	struct str retried = look_text(look->result, "retried_node");
+	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
+
+	l->claim.row.created = look->row.created;
+	l->claim.row.seq = look->row.seq;
+	l->asked.detached = q->request.detach == DETACH_ALWAYS;
+	l->claim.embedded &= !l->asked.detached;
+	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r) ||
+		!launch_plan_again(l, r))
+		return false;
+	end_leftovers(l, look, q);
+	partial_files_remove(l->claim.dir.p, 0);
+	if (failed.len && !resume_take_back(l, failed, retried, r))
+		return false;
+	*ret_leaves = leaves_read(file, r);
+	return *ret_leaves && explain(l, *ret_leaves, q, r) && freeze_write(l, r);
+}
+
+/* -- all of it -----------------------------------------------------------------------------------
+ */
+
+static bool refuse_unbegun(const struct run_look *look, struct report *r)
+{
+	report_refuse(r, look->id, "not begun", "the run '%.*s' was ended before it began",
+		STR(look->id));
+	return report_hint(r, "nothing of it has been run: start it again");
+}
+
+/* Takes the lock and reads what was asked for then. *again: another process was faster. */
+static bool thaw(
+	struct launch *l, const struct run_look *look, bool stay, bool *again, struct report *r)
+{
+	if (!go_there(l, look, stay, r))
+		return false;
+	int locked = look->live ? -EWOULDBLOCK : run_lock(look->dir.p, &l->claim.lock);
+	if (locked == -EWOULDBLOCK)
+		return refuse_running(look->id, r);
+	if (!look->start)
+		return refuse_unbegun(look, r);
+	if (locked == 0 && !still_as_seen(look, r)) {
+		*again = !r->errors;
+		return false;
+	}
+	if (locked < 0)
+		return report_errno(r, -locked, "cannot lock %.*s", STR(look->dir));
+	return launch_thaw(l, look->dir, r);
+}
+
+struct run_handle *runs_resume(struct app *a, const char *name, const struct resume_request *q,
+	bool *ret_over, struct report *r)
+{
+	AUTO_LOOK look = { 0 };
+	struct leaves *leaves = NULL;
+	bool again;
+
+	do {
+		again = false;
+		look_done(&look);
+		if (!find_settled(a, name, &look, r))
+			return NULL;
+		*ret_over = status_rests(look.status, STATUS_COMPLETE);
+		if (*ret_over)
+			return elsewhere_open(a, &look);
+		struct launch *l = launch_new(a);
+		if (thaw(l, &look, q->stay, &again, r) && take_up(l, &look, q, &leaves, r))
+			return start_frozen(l, &q->request, leaves, r);
+		leaves_free(leaves);
+		leaves = NULL;
+		launch_free(l);
+	} while (again);
+	return NULL;
+}

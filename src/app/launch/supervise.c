@@ -1,0 +1,80 @@
+/* The supervisor of a detached run: a process that runs one launch, with no terminal and no one who
+ * looks. The process that started it waits for "ok", or for the reason why not. */
+#include <string.h>
+#include <unistd.h>
+
+#include "app/launch/here.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "runs/dir/run-dir.h"
+
+static void complain(const struct report *r, int ready)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	vec_each (i, &r->issues) {
+		if (i->kind == ISSUE_WARNING)
+			continue;
+		if (text.len)
+			buf_adds(&text, "; ");
+		buf_add(&text, i->message);
+	}
+	(void)fd_write_all(ready, buf_str(&text));
+}
+
+/* Standard error is stderr.log of the run. */
+static void tell_lost(int error)
+{
+	AUTO_BUF line = BUF_INIT;
+
+	if (!error)
+		return;
+	buf_printf(&line, "roux: error: cannot write the run's record: %s\n", strerror(-error));
+	(void)fd_write_all(STDERR_FILENO, buf_str(&line));
+}
+
+static struct run_handle *begin(
+	struct app *a, const char *dir, bool resume, int lock, struct report *r)
+{
+	struct launch *l = launch_new(a);
+	struct leaves *before = NULL;
+
+	l->claim.lock = lock;
+	bool ok = launch_thaw(l, str_of(dir), r) && launch_plan_again(l, r);
+	l->asked.detached = true;
+	if (ok && resume)
+		ok = (before = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r)) !=
+		     NULL;
+	if (!ok) {
+		launch_free(l);
+		return NULL;
+	}
+	return here_start(
+		l, &(struct here_options){ .before = before, .stdin_fd = -1, .stdout_fd = -1 }, r);
+}
+
+int app_supervise(struct app *a, const char *dir, const char *how)
+{
+	bool resume = how && str_starts(str_of(how), S("resume"));
+	AUTO_REPORT r = REPORT_INIT;
+	int lock, ready;
+
+	if (how && str_ends(str_of(how), S(DETACHED_APART)))
+		detached_leave();
+	detached_begin(&lock, &ready);
+	(void)app_take_signals(a, NULL, NULL);
+	struct run_handle *h = begin(a, dir, resume, lock, &r);
+	if (!h) {
+		complain(&r, ready);
+		app_drop_signals(a);
+		return 1;
+	}
+	(void)fd_write_all(ready, S("ok"));
+	(void)close(ready);
+	handle_turn(h);
+	app_drop_signals(a);
+	int status = status_exit(run_status(h));
+	tell_lost(run_record_error(h));
+	run_close(h);
+	return status;
+}

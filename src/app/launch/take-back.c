@@ -1,0 +1,199 @@
+#include "app/launch/take-back.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/node-path.h"
+#include "graph/way.h"
+
+static bool retried(const struct node *n)
+{
+	return n->retry.text || n->retry.value > 1;
+}
+
+/* -- taking a failure back -----------------------------------------------------------------------
+ */
+
+struct failed_below {
+	const struct graph *graph;
+	struct str top;  /* what is tried again */
+	struct str node; /* what failed, or whose time limit ran out */
+	struct buf *lines;
+};
+
+/* Whether a node around the command, inside of what failed, was told to pass its failure over. */
+static bool tolerated(const struct failed_below *f, struct str path)
+{
+	struct way_step way[WAY_MAX];
+	size_t steps = way_to(f->graph->root, path, way);
+
+	for (size_t i = 0; i < steps; i++) {
+		const struct node *n = way[i].node;
+
+		if (node_path_within(way[i].path, f->top) && n->failure_stated &&
+			n->failure == FAILURE_CONTINUE)
+			return true;
+	}
+	return false;
+}
+
+static void forget_failed(void *data, struct str path, const struct leaf_record *record)
+{
+	struct failed_below *f = data;
+	bool failed = record->code || record->timed_out;
+
+	if (!record->ended || record->cancelled || !node_path_within(path, f->top))
+		return;
+	/* A step may have failed though its command did not: what it printed was no answer. */
+	if (str_eq(path, f->node) || (failed && !tolerated(f, path)))
+		leaf_forget_line(f->lines, path, clock_real_ms());
+}
+
+/* What failed before the time was over stands. */
+static void forget_limited(void *data, struct str path, const struct leaf_record *record)
+{
+	struct failed_below *f = data;
+
+	if (record->ended && !record->cancelled && str_eq(record->limit, f->node))
+		leaf_forget_line(f->lines, path, clock_real_ms());
+}
+
+static bool append_lines(struct launch *l, const struct buf *lines, struct report *r)
+{
+	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
+	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(lines));
+
+	return n == 0 || report_errno(r, -n, "cannot write %s", file);
+}
+
+bool resume_take_back(struct launch *l, struct str node, struct str retried_node, struct report *r)
+{
+	struct way_step way[WAY_MAX];
+	size_t steps = way_to(l->subject.graph->root, node, way);
+	AUTO_BUF lines = BUF_INIT;
+
+	struct leaves *leaves = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r);
+	if (!leaves)
+		return false;
+	struct failed_below failed = { .graph = l->subject.graph, .node = node, .lines = &lines };
+	/* What is inside of a recipe that a step has called is not known here. */
+	struct str top = steps ? way[steps - 1].path : node;
+	bool whole = false;
+	for (size_t i = steps; i > 0; i--) {
+		if (retried(way[i - 1].node)) {
+			top = way[i - 1].path; /* the outermost */
+			whole = true;
+		} else if (!whole && node_joins(way[i - 1].node)) {
+			top = way[i - 1].path; /* all branches that failed */
+		}
+	}
+	if (whole || retried_node.len)
+		leaf_forget_line(&lines, whole ? top : retried_node, clock_real_ms());
+	else
+		leaves_each(leaves, forget_limited, &failed);
+	failed.top = top;
+	if (!lines.len)
+		leaves_each(leaves, forget_failed, &failed);
+	leaves_free(leaves);
+	return append_lines(l, &lines, r);
+}
+
+/* -- what is said --------------------------------------------------------------------------------
+ */
+
+static void add_in_doubt(void *data, struct str path, const struct leaf_record *record)
+{
+	struct buf *b = data;
+
+	if (!record->started || record->ended)
+		return;
+	if (b->len)
+		buf_adds(b, ", ");
+	buf_printf(b, "[%.*s]", STR(path));
+}
+
+void resume_in_doubt(const struct leaves *l, struct buf *paths)
+{
+	leaves_each(l, add_in_doubt, paths);
+}
+
+/* Those who read the run's input come first in every sequence. */
+static bool reads_input(const struct launch *l, struct str path)
+{
+	struct way_step way[WAY_MAX];
+	size_t steps = way_to(l->subject.graph->root, path, way);
+
+	for (size_t i = 1; i < steps; i++)
+		if (!node_joins(way[i - 1].node) && way[i].index)
+			return false;
+	return steps > 0;
+}
+
+struct readers {
+	const struct launch *launch;
+	bool ended, missing;
+};
+
+static void look_at_reader(void *data, struct str path, const struct leaf_record *record)
+{
+	struct readers *r = data;
+
+	if (!reads_input(r->launch, path))
+		return;
+	r->ended |= record->ended && !record->cancelled;
+	r->missing |= !record->ended || record->cancelled;
+}
+
+bool resume_lacks_input(struct launch *l, const struct leaves *leaves)
+{
+	struct readers r = { .launch = l };
+
+	if (!l->asked.has_input || access(run_file(&l->arena, l->claim.dir, "stdin"), F_OK) == 0)
+		return false;
+	leaves_each(leaves, look_at_reader, &r);
+	return r.missing || !r.ended;
+}
+
+struct notes {
+	resume_note_fn *say;
+	void *data;
+};
+
+static void note_leaf(void *data, struct str path, const struct leaf_record *record)
+{
+	const struct notes *n = data;
+
+	if (record->started && !record->ended)
+		n->say(n->data, RESUME_WAS_RUNNING, path, 0);
+	else if (record->cancelled)
+		n->say(n->data, RESUME_WAS_ENDED, path, 0);
+}
+
+static void note_sources(const struct launch *l, const struct notes *n)
+{
+	if (!l->subject.recipe)
+		return;
+	vec_each (f, &l->subject.recipe->set->files) {
+		AUTO_BUF now = BUF_INIT;
+		int e = file_read((*f)->path.p, RECIPE_MAX_BYTES, &now);
+
+		if (e < 0 || !str_eq(buf_str(&now), (*f)->doc.source.text))
+			n->say(n->data, RESUME_SOURCE_CHANGED, (*f)->path, 0);
+	}
+}
+
+void resume_notes(
+	const struct launch *l, const struct leaves *leaves, resume_note_fn *say, void *data)
+{
+	struct notes n = { say, data };
+
+	if (!say)
+		return;
+	note_sources(l, &n);
+	leaves_each(leaves, note_leaf, &n);
+}

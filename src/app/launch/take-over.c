@@ -1,0 +1,356 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/launch/past-calls.h"
+#include "app/launch/take-back.h"
+#include "app/launch/take-over.h"
+#include "app/record/files.h"
+#include "app/record/freeze.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/node-path.h"
+#include "runs/dir/outputs.h"
+
+struct round {
+	struct str path;
+	bool found;
+};
+
+static void look_for_round(void *data, struct str path, const struct leaf_record *record)
+{
+	struct round *round = data;
+
+	round->found |= record->ended && node_path_within(path, round->path);
+}
+
+/* How many rounds a loop of steps has had, only its records tell. */
+static bool had_round(struct str old_dir, struct str path)
+{
+	struct round round = { .path = path };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF file = BUF_INIT;
+
+	buf_printf(&file, "%.*s/" LEAVES_FILE, STR(old_dir));
+	struct leaves *leaves = leaves_read(buf_cstr(&file), &ignored);
+	if (leaves)
+		leaves_each(leaves, look_for_round, &round);
+	leaves_free(leaves);
+	return round.found;
+}
+
+static bool is_loop(const struct node *n)
+{
+	return n->step && (n->kind == NODE_EACH || n->kind == NODE_WHILE);
+}
+
+/* Whether the path leads anywhere: a node that is repeated three times has no copy r3. */
+static bool exists(const struct launch *l, struct str old_dir, struct str path)
+{
+	struct way_step way[WAY_MAX];
+	struct called called;
+
+	called_init(&called, l, old_dir);
+	size_t steps = called_way(&called, path, way);
+
+	for (size_t i = 0; i + 1 < steps; i++) {
+		const struct node *n = way[i].node;
+
+		if (n->kind == NODE_EACH && n->count.number && way[i + 1].index >= n->count.number)
+			steps = 0;
+		else if (is_loop(n) && !had_round(old_dir, way[i + 1].path))
+			steps = 0;
+	}
+	called_done(&called);
+	return steps > 0;
+}
+
+bool rerun_node(const struct launch *l, struct str old_dir, struct str word, struct buf *ret,
+	struct report *r)
+{
+	if (exists(l, old_dir, word)) {
+		buf_add(ret, word);
+		return true;
+	}
+	size_t found = way_find(l->subject.graph->root, word, ret);
+	if (found == 1)
+		return true;
+	report_refuse(r, S(""), "no such node",
+		found ? "'%.*s' names more than one node" : "the run has no node '%.*s'",
+		STR(word));
+	return report_hint(r, "a path such as 1.0, as pictures and events show it%s",
+		found ? "" : ", or a label");
+}
+
+void rerun_nearest(const struct launch *l, struct str old_dir, struct str path, struct buf *ret)
+{
+	while (path.len && !exists(l, old_dir, path)) {
+		size_t end = path.len;
+
+		while (end && path.p[end - 1] != '.')
+			end--;
+		path = str_sub(path, 0, end ? end - 1 : 0);
+	}
+	buf_add(ret, path);
+}
+
+/* -- what still holds ----------------------------------------------------------------------------
+ */
+
+struct take_over {
+	struct launch *launch;
+	struct str old_dir;
+	struct way_step way[WAY_MAX];
+	size_t steps;
+	const struct leaves *leaves;
+	struct buf lines;
+	int from, to; /* the directories of outputs; -1: none yet */
+	struct report *r;
+	bool ok;
+};
+
+static bool sequential(const struct node *n)
+{
+	return n->kind == NODE_SEQUENCE || (n->kind == NODE_EACH && !n->each_parallel) ||
+	       n->kind == NODE_WHILE;
+}
+
+/* The number that follows `up` in a path; false when the path is not below it. */
+static bool index_below(struct str path, struct str up, uint64_t *ret)
+{
+	size_t at = str_eq(up, S(".")) ? 0 : up.len + 1;
+
+	if (!node_path_within(path, up) || at >= path.len)
+		return false;
+	at += path.p[at] == 'r' && at + 1 < path.len && ascii_digit(path.p[at + 1]);
+	if (!ascii_digit(path.p[at])) {
+		*ret = UINT64_MAX; /* a recovery: it belongs to attempts that are made anew */
+		return true;
+	}
+	*ret = strtoull(path.p + at, NULL, 10);
+	return true;
+}
+
+/* What comes before the node in the order of execution, and its siblings in a parallel one. */
+static bool holds(const struct take_over *t, struct str path)
+{
+	if (node_path_within(path, t->way[t->steps - 1].path))
+		return false;
+	for (size_t i = 0; i + 1 < t->steps; i++) {
+		uint64_t index;
+
+		if (sequential(t->way[i].node) && index_below(path, t->way[i].path, &index) &&
+			index > t->way[i + 1].index)
+			return false;
+	}
+	return true;
+}
+
+static bool open_from(struct take_over *t)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/out", STR(t->old_dir));
+	if (t->from < 0)
+		t->from = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return t->from >= 0;
+}
+
+static bool open_to(struct take_over *t)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/out", STR(t->launch->claim.dir));
+	if (t->to < 0 && (mkdir(buf_cstr(&path), 0700) == 0 || errno == EEXIST))
+		t->to = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return t->to >= 0;
+}
+
+static bool was_taken(const struct take_over *t, struct str path, const struct leaf_record *record)
+{
+	return record->ended && !record->cancelled && holds(t, path);
+}
+
+static bool is_there(
+	struct take_over *t, struct str path, const struct leaf_record *record, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!(err ? record->err_bytes : record->out_bytes))
+		return true;
+	output_name(&name, path, record->number, err);
+	if (open_from(t) && faccessat(t->from, buf_cstr(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return true;
+	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
+	return report_hint(t->r, "run the whole again, from no node");
+}
+
+/* All that is needed is there; nothing has been made yet. */
+static void look_for(void *data, struct str path, const struct leaf_record *record)
+{
+	struct take_over *t = data;
+
+	if (was_taken(t, path, record))
+		t->ok = t->ok && is_there(t, path, record, false) &&
+			is_there(t, path, record, true);
+}
+
+static bool link_output(struct take_over *t, struct str path, const struct leaf_record *record,
+	uint64_t number, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+	AUTO_BUF now = BUF_INIT;
+
+	if (!(err ? record->err_bytes : record->out_bytes))
+		return true;
+	output_name(&name, path, record->number, err);
+	output_name(&now, path, number, err);
+	if (open_to(t) && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
+		return true;
+	return report_errno(t->r, errno, "cannot take over the output of node %.*s", STR(path));
+}
+
+static void take(void *data, struct str path, const struct leaf_record *record)
+{
+	struct take_over *t = data;
+
+	if (!was_taken(t, path, record))
+		return;
+	/* What was forgotten does not count in the new run. */
+	uint64_t number = record->number - leaves_base(t->leaves, path);
+	t->ok = t->ok && link_output(t, path, record, number, false) &&
+		link_output(t, path, record, number, true);
+	struct leaf_record now = *record;
+	now.number = number;
+	leaf_exit_line(&t->lines, path, &now, NULL, clock_real_ms());
+}
+
+static void take_closed(void *data, struct str path)
+{
+	struct take_over *t = data;
+
+	if (holds(t, path) && !node_path_within(t->way[t->steps - 1].path, path))
+		leaf_closed_line(&t->lines, path, clock_real_ms());
+}
+
+/* A loop of steps around the node is run through again. Unless it counts as closed, it would forget
+ * the rounds that were taken over. */
+static void close_around(struct take_over *t)
+{
+	for (size_t i = 0; i + 1 < t->steps; i++) {
+		if (is_loop(t->way[i].node))
+			leaf_closed_line(&t->lines, t->way[i].path, clock_real_ms());
+	}
+}
+
+static bool take_stdin(struct take_over *t)
+{
+	struct arena *a = &t->launch->arena;
+
+	if (link(run_file(a, t->old_dir, "stdin"), run_file(a, t->launch->claim.dir, "stdin")) == 0)
+		return true;
+	return errno == ENOENT || errno == EEXIST ||
+	       report_errno(t->r, errno, "cannot take over the standard input");
+}
+
+static bool write_leaves(struct take_over *t)
+{
+	const char *file = run_file(&t->launch->arena, t->launch->claim.dir, LEAVES_FILE);
+	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(&t->lines));
+
+	if (n < 0)
+		return report_errno(t->r, -n, "cannot write %s", file);
+	struct leaves *taken = leaves_read(file, t->r);
+	if (!taken)
+		return false;
+	bool lacks = resume_lacks_input(t->launch, taken);
+	leaves_free(taken);
+	if (!lacks)
+		return true;
+	report_error(t->r, (struct where){ 0 }, "the standard input of the run was not kept");
+	return report_hint(t->r, "start the recipe again with its input");
+}
+
+/* -- steps ---------------------------------------------------------------------------------------
+ */
+
+/* Recipes that were called are what they were, as the one that was started is. */
+static bool take_recipes(struct take_over *t, const json_t *copies)
+{
+	struct arena *a = &t->launch->arena;
+	AUTO_BUF text = BUF_INIT;
+	const char *path;
+	json_t *file;
+
+	if (!json_object_size(copies))
+		return true;
+	json_object_foreach((json_t *)copies, path, file)
+	{
+		const char *name = json_string_value(file);
+
+		if (link(run_file(a, t->old_dir, name), run_file(a, t->launch->claim.dir, name)) <
+			0)
+			return report_errno(t->r, errno, "cannot take over the recipe %s", path);
+	}
+	json_write(&text, copies, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(t->launch->claim.dir, "recipes.json", buf_str(&text),
+		t->launch->asked.durable, t->r);
+}
+
+/* What was approved is not asked again. */
+static bool take_gates(struct take_over *t)
+{
+	AUTO_JSON *gates = freeze_json(t->old_dir, "gates.json", true, t->r);
+	AUTO_JSON *taken = json_object();
+	AUTO_BUF text = BUF_INIT;
+	const char *path;
+	json_t *g;
+
+	json_object_foreach(gates, path, g)
+	{
+		if (str_eq(json_str(json_object_get(g, "answer")), S("approved")) &&
+			holds(t, str_of(path)))
+			json_object_set_nocheck(taken, path, g);
+	}
+	if (!json_object_size(taken))
+		return true;
+	json_write(&text, taken, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(
+		t->launch->claim.dir, "gates.json", buf_str(&text), t->launch->asked.durable, t->r);
+}
+
+bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, struct report *r)
+{
+	struct take_over t = {
+		.launch = l, .old_dir = old_dir, .from = -1, .to = -1, .r = r, .ok = true
+	};
+
+	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, LEAVES_FILE), r);
+	struct called called;
+	called_init(&called, l, old_dir);
+	t.steps = node.len ? called_way(&called, node, t.way) : 0;
+	t.leaves = leaves;
+	if (leaves && t.steps)
+		leaves_each(leaves, look_for, &t);
+	t.ok = t.ok && leaves && take_stdin(&t) && take_recipes(&t, called.copies) &&
+	       (!t.steps || take_gates(&t));
+	if (t.ok && t.steps) {
+		leaves_each(leaves, take, &t);
+		leaves_each_closed(leaves, take_closed, &t);
+		close_around(&t);
+	}
+	t.ok = t.ok && write_leaves(&t);
+	leaves_free(leaves);
+	buf_done(&t.lines);
+	close_fd(&t.from);
+	close_fd(&t.to);
+	called_done(&called);
+	return t.ok;
+}

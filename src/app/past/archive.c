@@ -1,0 +1,122 @@
+/* Archiving and deleting ended runs. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "app/past/elsewhere.h"
+#include "app/past/retire.h"
+#include "base/clock.h"
+#include "runs/dir/manifest.h"
+#include "runs/look/retention.h"
+
+/* Why it could not be done: another process has resumed or deleted it, or the machine. */
+static bool refuse_held(const struct run_look *look, bool busy, struct report *r)
+{
+	if (busy)
+		return refuse_running(look->id, r);
+	if (access(look->dir.p, F_OK) < 0 && errno == ENOENT && !report_has_system(r))
+		return refuse_gone(look->id, r);
+	return false;
+}
+
+static bool may_go(const struct run_look *look, struct report *r)
+{
+	return !look->live || look->result || refuse_running(look->id, r);
+}
+
+bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
+{
+	struct run_look *look = (struct run_look *)elsewhere_look(h);
+	bool busy = false;
+
+	return may_go(look, r) && (retention_archive(app_state_root(h->app), app_ledger(h->app, r),
+					   look, ret_path, &busy, r) ||
+					  refuse_held(look, busy, r));
+}
+
+/* Name → path as it can be opened. */
+static json_t *artifact_files(const struct run_look *look)
+{
+	AUTO_JSON *paths = manifest_paths(json_object_get(look->start, "artifacts"));
+	json_t *files = json_object();
+	const char *name;
+	json_t *path;
+
+	json_object_foreach(paths, name, path)
+	{
+		AUTO_BUF file = BUF_INIT;
+
+		manifest_resolve(json_str(path), look_text(look->start, "cwd"), &file);
+		json_object_set_new_nocheck(files, name, json_from_str(buf_str(&file)));
+	}
+	return files;
+}
+
+bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r)
+{
+	struct run_look *look = (struct run_look *)elsewhere_look(h);
+	AUTO_JSON *copied = preserve ? artifact_files(look) : NULL;
+	bool busy = false;
+
+	*ret_preserved = NULL;
+	return may_go(look, r) && (retention_prune(app_state_root(h->app), app_ledger(h->app, r),
+					   look, copied, ret_preserved, &busy, r) ||
+					  refuse_held(look, busy, r));
+}
+
+/* -- by the limits of the settings ---------------------------------------------------------------
+ */
+
+static struct retention_limits limits_of(const struct settings *s)
+{
+	return (struct retention_limits){
+		.max_age_days = s->max_age_given ? s->max_age_days : 0,
+		.max_runs = s->max_runs_given ? s->max_runs : 0,
+	};
+}
+
+void retire_after_run(struct app *a, struct ledger *ledger)
+{
+	AUTO_REPORT ignored = REPORT_INIT; /* the next `prune` tells */
+	const struct settings *s = ledger ? app_settings(a, &ignored) : NULL;
+
+	if (!s)
+		return;
+	struct retention_limits limits = limits_of(s);
+	if (limits.max_age_days || limits.max_runs)
+		(void)retention_sweep(
+			app_state_root(a), ledger, &limits, clock_real_ms(), &ignored);
+}
+
+struct due {
+	run_fn *see;
+	void *data;
+};
+
+static bool tell(void *data, const struct run_row *row)
+{
+	const struct due *d = data;
+
+	return d->see(d->data,
+		&(struct run_entry){ .id = row->id, .status = row->status, .ended = row->ended });
+}
+
+bool runs_prune_due(
+	struct app *a, bool yes, run_fn *see, void *data, struct runs_due *ret, struct report *r)
+{
+	const struct settings *s = app_settings(a, r);
+	struct ledger *ledger = app_ledger(a, r);
+	struct due d = { see, data };
+	uint64_t now_ms = clock_real_ms();
+	bool ok = true;
+
+	if (!s)
+		return false;
+	struct retention_limits limits = limits_of(s);
+	*ret = (struct runs_due){ .limited = limits.max_age_days || limits.max_runs,
+		.settings_path = s->path };
+	if (ledger)
+		ok = retention_due(ledger, &limits, now_ms, tell, &d, r);
+	if (ok && yes && ledger)
+		ret->deleted = retention_sweep(app_state_root(a), ledger, &limits, now_ms, r);
+	return ok && !r->errors;
+}

@@ -1,0 +1,372 @@
+#include "app/past/elsewhere.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/past/order.h"
+#include "app/past/told.h"
+#include "app/record/gates-file.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "runs/dir/events.h"
+#include "runs/dir/run-dir.h"
+#include "runs/look/watch.h"
+
+/* While a process has the run that cannot be watched: it is just being started. */
+enum { AGAIN_MS = 50, CHUNK = 64 * 1024 };
+
+struct elsewhere {
+	struct run_handle handle;
+	struct run_look look;
+	struct run_watch fds;
+	struct watch process;
+	struct timer again;
+	struct deferred first;
+	struct event_follower events;
+};
+
+static struct elsewhere *of(const struct run_handle *h)
+{
+	return container_of(h, struct elsewhere, handle);
+}
+
+/* -- events --------------------------------------------------------------------------------------
+ */
+
+static bool tell_line(void *data, struct str line, uint64_t seq)
+{
+	struct elsewhere *w = data;
+
+	(void)seq;
+	handle_tell_line(&w->handle, line);
+	return true;
+}
+
+static void tell_events(struct elsewhere *w)
+{
+	if (handle_wants_lines(&w->handle))
+		(void)event_follower_read(&w->events, tell_line, w);
+}
+
+/* -- looking -------------------------------------------------------------------------------------
+ */
+
+static void stop_watching(struct elsewhere *w)
+{
+	watch_stop(&w->process);
+	timer_stop(&w->again);
+	deferred_stop(&w->first);
+	run_watch_close(&w->fds);
+}
+
+/* A supervisor of its own ends with its run, and lets go of the lock then. A host lives on. */
+static bool is_over(const struct run_look *look)
+{
+	return !look->live || (look->result && look_embedded(look));
+}
+
+/* Looks again. False: the directory is gone, and nothing will come of it any more. */
+static bool look_again(struct elsewhere *w)
+{
+	struct app *a = w->handle.app;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct run_look now;
+
+	bool found =
+		look_at(app_state_root(a), app_ledger(a, &ignored), w->look.id, &now, &ignored);
+	/* Another one that has the name now is not this one. */
+	bool same =
+		found && (!w->look.generation.len || str_eq(now.generation, w->look.generation));
+	if (same) {
+		look_done(&w->look);
+		w->look = now;
+	} else {
+		look_done(&now);
+	}
+	return same;
+}
+
+static void finish(struct elsewhere *w)
+{
+	tell_events(w);
+	handle_tell_change(&w->handle);
+	stop_watching(w);
+	handle_ended(&w->handle);
+}
+
+static void check(struct elsewhere *w);
+
+static void on_process(struct watch *watch, uint32_t events)
+{
+	struct elsewhere *w = container_of(watch, struct elsewhere, process);
+
+	(void)events;
+	check(w);
+}
+
+static void on_changes(struct notify_file *f, uint32_t events)
+{
+	struct elsewhere *w = container_of(f, struct elsewhere, fds.file);
+
+	(void)events;
+	tell_events(w);
+	handle_tell_change(&w->handle);
+	if (look_embedded(&w->look) &&
+		access(run_file(&w->look.arena, w->look.dir, "result.json"), F_OK) == 0)
+		check(w);
+}
+
+static void on_again(struct timer *t)
+{
+	check(container_of(t, struct elsewhere, again));
+}
+
+static void on_first(struct deferred *d)
+{
+	check(container_of(d, struct elsewhere, first));
+}
+
+static void start_watching(struct elsewhere *w)
+{
+	struct loop *loop = app_loop(w->handle.app);
+
+	stop_watching(w);
+	(void)run_watch_open(&w->fds, &w->look,
+		handle_wants_lines(&w->handle) || handle_wants_changes(&w->handle) ||
+			look_embedded(&w->look));
+	w->fds.file.changed = on_changes;
+	if (notify_is_open(&w->fds.changes))
+		(void)notify_start(loop, &w->fds.changes);
+	if (w->fds.pidfd < 0 ||
+		watch_start(loop, &w->process, w->fds.pidfd, EPOLLIN | EPOLLONESHOT) < 0)
+		timer_start(loop, &w->again, AGAIN_MS);
+}
+
+/* Watching begins before the look, so that nothing falls in between. */
+static void check(struct elsewhere *w)
+{
+	bool gone = !look_again(w);
+
+	if (!gone && !is_over(&w->look)) {
+		start_watching(w);
+		gone = !look_again(w);
+	}
+	if (gone) {
+		w->look.live = false;
+		w->look.status = status_str(ROUX_EXITED);
+	}
+	if (gone || is_over(&w->look))
+		finish(w);
+	else
+		tell_events(w);
+}
+
+/* -- what is asked of it -------------------------------------------------------------------------
+ */
+
+static struct str id(const struct run_handle *h)
+{
+	return of(h)->look.id;
+}
+
+static struct str dir(const struct run_handle *h)
+{
+	return of(h)->look.dir;
+}
+
+static enum roux_status status(const struct run_handle *h)
+{
+	enum roux_status s = ROUX_EXITED;
+
+	(void)status_read(of(h)->look.status, &s);
+	return s;
+}
+
+static bool order(struct run_handle *h, enum run_order what, int grace_ms, struct report *r)
+{
+	struct elsewhere *w = of(h);
+	size_t errors = r->errors;
+
+	if (order_tell(&w->look, what, grace_ms, r))
+		return true;
+	/* It may not have said yet which process looks after it. */
+	return r->errors == errors && look_again(w) && !is_over(&w->look) &&
+	       order_tell(&w->look, what, grace_ms, r);
+}
+
+static int write_result(struct run_handle *h, struct buf *b, int fd, enum roux_status *ret)
+{
+	int e = told_result(&of(h)->look, b);
+
+	*ret = status(h);
+	if (e == 0 && fd >= 0) {
+		e = fd_write_all(fd, buf_str(b));
+		buf_reset(b);
+	}
+	return e;
+}
+
+static json_t *summary(struct run_handle *h)
+{
+	return told_summary(&of(h)->look);
+}
+
+static int write_output(struct run_handle *h, int to)
+{
+	struct elsewhere *w = of(h);
+	AUTO_CLOSE int fd = open(run_file(&w->look.arena, w->look.dir, "stdout.log"),
+		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	AUTO_FREE char *piece = mem_alloc(CHUNK);
+	while ((n = read(fd, piece, CHUNK)) > 0) {
+		int e = fd_write_all(to, (struct str){ piece, (size_t)n });
+
+		if (e < 0)
+			return e;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+static void watch_it(struct elsewhere *w)
+{
+	struct loop *loop = app_loop(w->handle.app);
+
+	if (!loop)
+		return;
+	w->handle.ended = false;
+	if (!list_linked(&w->handle.link))
+		list_append(&w->handle.app->runs, &w->handle.link);
+	deferred_start(loop, &w->first);
+}
+
+/* Lines come from the loop, also those of the past. */
+static void observed(struct run_handle *h)
+{
+	struct elsewhere *w = of(h);
+
+	/* From the beginning: each has what it has not heard yet. */
+	event_follower_done(&w->events);
+	event_follower_init(&w->events, w->look.dir.p, 0);
+	watch_it(w);
+}
+
+static void leave(struct run_handle *h)
+{
+	stop_watching(of(h));
+	list_remove(&h->link);
+}
+
+static void free_elsewhere(struct run_handle *h)
+{
+	struct elsewhere *w = of(h);
+
+	stop_watching(w);
+	event_follower_done(&w->events);
+	look_done(&w->look);
+	handle_done(h);
+	free(w);
+}
+
+static const struct handle_ops ops = {
+	.id = id,
+	.dir = dir,
+	.status = status,
+	.order = order,
+	.write_result = write_result,
+	.summary = summary,
+	.write_output = write_output,
+	.observed = observed,
+	.leave = leave,
+	.free = free_elsewhere,
+};
+
+struct run_handle *elsewhere_open(struct app *a, struct run_look *look)
+{
+	struct elsewhere *w = mem_new(struct elsewhere);
+
+	handle_init(&w->handle, &ops, a);
+	run_watch_init(&w->fds);
+	w->process = (struct watch){ .fd = -1, .ready = on_process };
+	w->again.fire = on_again;
+	w->first.call = on_first;
+	w->look = *look;
+	*look = (struct run_look){ 0 };
+	event_follower_init(&w->events, w->look.dir.p, 0);
+	w->handle.ended = is_over(&w->look);
+	list_remove(&w->handle.link);
+	return &w->handle;
+}
+
+struct run_handle *runs_open(struct app *a, const char *name, struct report *r)
+{
+	struct run_look look = { 0 };
+
+	if (find_run(a, name, &look, r))
+		return elsewhere_open(a, &look);
+	look_done(&look);
+	return NULL;
+}
+
+struct str run_status_word(const struct run_handle *h)
+{
+	return h->ops == &ops ? of(h)->look.status : status_str(run_status(h));
+}
+
+bool run_end(struct run_handle *h, enum run_order what, int grace_ms, struct report *r)
+{
+	if (h->ops == &ops)
+		return order_end(h->app, &of(h)->look, what, grace_ms, r);
+	if (!run_order(h, what, grace_ms, r))
+		return false;
+	handle_turn(h);
+	return true;
+}
+
+/* The lock is waited for even when the result is there already: a caller that waited may delete the
+ * run or start it again. A run of the same name that was started meanwhile is waited for too. */
+static bool wait_elsewhere(struct elsewhere *w, struct report *r)
+{
+	struct app *a = w->handle.app;
+	struct run_look now;
+
+	for (;;) {
+		if (!w->handle.ended) {
+			watch_it(w);
+			handle_turn(&w->handle);
+		}
+		run_unlocked_wait(w->look.dir.p);
+		if (!find_run(a, w->look.id.p, &now, r)) {
+			look_done(&now);
+			return false;
+		}
+		look_done(&w->look);
+		w->look = now;
+		w->handle.ended = is_over(&now);
+		if (w->handle.ended)
+			return true;
+	}
+}
+
+bool run_wait(struct run_handle *h, struct report *r)
+{
+	if (h->ops == &ops)
+		return wait_elsewhere(of(h), r);
+	handle_turn(h);
+	return true;
+}
+
+const struct run_look *elsewhere_look(const struct run_handle *h)
+{
+	return h->ops == &ops ? &of(h)->look : NULL;
+}

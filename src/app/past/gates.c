@@ -1,0 +1,139 @@
+#include "app/gates.h"
+
+#include "app/past/find.h"
+#include "app/record/gates-file.h"
+#include "base/clock.h"
+#include "base/run-status.h"
+
+/* -- listing -------------------------------------------------------------------------------------
+ */
+
+struct asking {
+	struct app *app;
+	gate_fn *see;
+	void *data;
+	bool enough;
+};
+
+static void tell(struct asking *q, const struct run_look *look)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *gates = NULL;
+	const char *path;
+	json_t *g;
+
+	if (!status_rests(look->status, STATUS_AT_GATE))
+		return;
+	gates = gates_read(look->dir, &ignored);
+	json_object_foreach(gates, path, g)
+	{
+		const struct gate gate = {
+			.run = look->id,
+			.path = str_of(path),
+			.stage = json_str(json_object_get(g, "stage")),
+			.prompt = json_str(json_object_get(g, "prompt")),
+			.since_ms = (uint64_t)json_integer_value(json_object_get(g, "since_ms")),
+			.timeout_ms =
+				(uint64_t)json_integer_value(json_object_get(g, "timeout")) * 1000,
+			.approves = str_eq(json_str(json_object_get(g, "default")), S("approve")),
+		};
+
+		if (gate_answer_of(g) == GATE_PENDING && !q->enough)
+			q->enough = !q->see(q->data, &gate);
+	}
+}
+
+static bool tell_row(void *data, const struct run_row *row)
+{
+	struct asking *q = data;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK look = { 0 };
+
+	if (status_rests(row->status, STATUS_AT_GATE) &&
+		look_at(app_state_root(q->app), q->app->ledger, row->id, &look, &ignored))
+		tell(q, &look);
+	return !q->enough;
+}
+
+bool gates_each(struct app *a, const char *run, gate_fn *see, void *data, struct report *r)
+{
+	struct asking q = { .app = a, .see = see, .data = data };
+	AUTO_LOOK look = { 0 };
+	struct ledger *ledger;
+
+	if (run) {
+		if (!find_run(a, run, &look, r))
+			return false;
+		tell(&q, &look);
+		return true;
+	}
+	ledger = app_ledger(a, r);
+	return !ledger || ledger_list(ledger, NULL, tell_row, &q, r);
+}
+
+/* -- answering -----------------------------------------------------------------------------------
+ */
+
+/* The path of the gate that is meant, in gates.json. NULL with a refusal added. */
+static const char *meant(
+	const struct run_look *look, json_t *gates, const struct gate_decision *d, struct report *r)
+{
+	const char *path, *open = NULL;
+	json_t *g;
+
+	json_object_foreach(gates, path, g)
+	{
+		if (gate_answer_of(g) == GATE_PENDING && !open)
+			open = path;
+	}
+	if (!status_rests(look->status, STATUS_AT_GATE)) {
+		report_refuse(r, look->id, "nothing to approve",
+			"the run '%.*s' is not waiting for an approval: it is %.*s", STR(look->id),
+			STR(look->status));
+		report_action(r, ACTION_STATUS, look->id);
+		return NULL;
+	}
+	if (!open) {
+		report_refuse(r, look->id, "nothing to approve",
+			"the run '%.*s' has its answer already", STR(look->id));
+		report_action(r, ACTION_RESUME, look->id);
+		return NULL;
+	}
+	struct str stage = json_str(json_object_get(json_object_get(gates, open), "stage"));
+	if (!d->stage || str_eq(str_of(d->stage), stage) || str_eq(str_of(d->stage), str_of(open)))
+		return open;
+	report_refuse(r, look->id, "nothing to approve",
+		"the run waits at stage '%.*s', not at '%s'", STR(stage), d->stage);
+	report_hint(r, "leave the stage out to mean the one it waits at");
+	return NULL;
+}
+
+bool gate_decide(
+	struct app *a, const struct gate_decision *d, struct str *ret_stage, struct report *r)
+{
+	AUTO_LOOK look = { 0 };
+	AUTO_BUF when = BUF_INIT;
+
+	if (!find_run(a, d->run, &look, r))
+		return false;
+	AUTO_CLOSE int lock =
+		status_rests(look.status, STATUS_AT_GATE) ? gates_lock(look.dir, r) : -1;
+	if (r->errors)
+		return false;
+	AUTO_JSON *gates = gates_read(look.dir, r);
+	if (r->errors)
+		return false;
+	const char *path = meant(&look, gates, d, r);
+	if (!path)
+		return false;
+	json_t *g = json_object_get(gates, path);
+	clock_rfc3339(&when, clock_real_ms());
+	json_object_set_new(g, "answer", json_string(d->approve ? "approved" : "denied"));
+	json_object_set_new(g, "message", json_from_str(d->text));
+	json_object_set_new(g, "answered", json_from_str(buf_str(&when)));
+	if (d->by.len)
+		json_object_set_new(g, "by", json_from_str(d->by));
+	*ret_stage = arena_str(&a->arena, json_str(json_object_get(g, "stage")));
+	return gates_write(
+		look.dir, gates, json_is_true(json_object_get(look.start, "durable")), r);
+}

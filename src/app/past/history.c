@@ -1,0 +1,358 @@
+#include "app/past/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/node-path.h"
+#include "base/shell-words.h"
+#include "base/utf8.h"
+#include "data/json.h"
+#include "graph/event.h"
+#include "runs/dir/events.h"
+
+enum {
+	COMMANDS_KEPT = 200000, /* more are counted and not told apart */
+	PATH_BYTES = 4000,
+	PATH_DEPTH = 500,
+	SPANS_KEPT = 40, /* of one command: half of them the first, half the last ones */
+	COMMAND_KEPT = 300,
+	LABEL_KEPT = 200,
+};
+
+/* -- finding the node of a path ------------------------------------------------------------------
+ */
+
+static bool root_is(const struct history *h, struct str path)
+{
+	return h->graph ? str_eq(path, node_root_path(h->graph->root)) : str_eq(path, S("."));
+}
+
+/* Which child the part of a path means; *order puts siblings in the order of execution. */
+static const struct node *child_of(const struct node *n, struct str part, uint64_t *order)
+{
+	uint64_t index = 0;
+
+	if (str_eq(part, S("recover"))) {
+		*order = UINT64_MAX;
+		return n ? n->recover : NULL;
+	}
+	if (node_path_is_copy(part, &index)) {
+		*order = index;
+		return n && n->child_count ? n->children[0] : NULL;
+	}
+	if (!str_to_uint(part, &index))
+		return NULL;
+	*order = index;
+	return n && index < n->child_count ? n->children[index] : NULL;
+}
+
+static struct past_node *node_make(struct history *h, struct str path)
+{
+	struct past_node *p = arena_new(&h->arena, struct past_node);
+	void **place = map_put(&h->nodes, &h->arena, path);
+
+	p->path = arena_str(&h->arena, path);
+	*place = p;
+	return p;
+}
+
+static struct past_node *node_at(struct history *h, struct str path, unsigned depth)
+{
+	struct past_node *p = map_get(&h->nodes, path);
+
+	if (p || !path.len || path.len > PATH_BYTES || depth > PATH_DEPTH)
+		return p;
+	if (root_is(h, path)) {
+		h->top = node_make(h, path);
+		h->top->node = h->graph ? h->graph->root : NULL;
+		return h->top;
+	}
+	struct str part = node_path_last(path), up = node_path_up(path);
+	if (h->graph && str_eq(up, S(".")))
+		up = node_root_path(h->graph->root);
+	struct past_node *above = node_at(h, up, depth + 1);
+	if (!above)
+		return NULL;
+	p = node_make(h, path);
+	p->up = above;
+	p->node = child_of(above->node, part, &p->order);
+	vec_push(&above->below, p);
+	return p;
+}
+
+/* -- events --------------------------------------------------------------------------------------
+ */
+
+/* Times of events are those of a clock that may have been set back. */
+static uint64_t since_start(const struct history *h, uint64_t real_ms)
+{
+	return real_ms > h->began_ms ? real_ms - h->began_ms : 0;
+}
+
+static void add_span(struct past_node *p, struct report_span span)
+{
+	p->executions++;
+	if (p->spans.len == SPANS_KEPT) {
+		struct report_span *half = p->spans.at + SPANS_KEPT / 2;
+
+		memmove(half, half + 1, (SPANS_KEPT / 2 - 1) * sizeof(*half));
+		p->spans.len--;
+	}
+	vec_push(&p->spans, span);
+	p->open = true;
+}
+
+static struct report_span *last_span(const struct past_node *p)
+{
+	return p->spans.len ? &p->spans.at[p->spans.len - 1] : NULL;
+}
+
+static void interrupt(struct past_node *p, uint64_t at_ms, enum outcome_kind outcome)
+{
+	struct report_span *s = last_span(p);
+
+	if (!p->open)
+		return;
+	p->open = false;
+	s->outcome = outcome;
+	s->ms = at_ms > s->start_ms ? at_ms - s->start_ms : 0;
+}
+
+static struct str command_text(struct history *h, const char *const *argv)
+{
+	const char *words[64];
+	size_t count = 0;
+	AUTO_BUF text = BUF_INIT;
+
+	while (count < ARRAY_SIZE(words) && argv[count]) {
+		words[count] = argv[count];
+		if (strlen(words[count++]) > COMMAND_KEPT) /* what follows is not shown */
+			break;
+	}
+	command_display(&text, words, count);
+	if (text.len <= COMMAND_KEPT)
+		return arena_str(&h->arena, buf_str(&text));
+	return arena_printf(&h->arena, "%.*s…", STR(utf8_cut(buf_str(&text), COMMAND_KEPT)));
+}
+
+/* Something begins in it: an end that was told before, in an earlier attempt or before a resume,
+ * does not count any more. The groups around a group that has not ended have not ended either. */
+static void reopen(struct past_node *group)
+{
+	for (; group && group->ended; group = group->up)
+		group->ended = false;
+}
+
+/* The node that the event is about, made if there is room. NULL: there is none. */
+static struct past_node *node_of(struct history *h, const struct event *e)
+{
+	struct past_node *p = map_get(&h->nodes, e->path);
+
+	if (!p && h->kept >= COMMANDS_KEPT)
+		return NULL;
+	h->kept += !p;
+	return node_at(h, e->path, 0);
+}
+
+static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
+{
+	struct past_node *p = map_get(&h->nodes, e->path);
+
+	h->commands += !p || !p->executions;
+	if (!p && h->kept >= COMMANDS_KEPT)
+		return;
+	p = node_at(h, e->path, 0);
+	if (!p)
+		return;
+	h->kept += !p->executions;
+	interrupt(p, at_ms, OUTCOME_INTERRUPTED);
+	if (!p->executions) {
+		p->label = arena_str(&h->arena, utf8_cut(e->label, LABEL_KEPT));
+		p->command = command_text(h, e->argv);
+	}
+	p->skipped = false;
+	reopen(p->up);
+	add_span(p, (struct report_span){ .start_ms = at_ms, .outcome = OUTCOME_RUNNING });
+}
+
+static void on_done(struct history *h, const struct event *e)
+{
+	struct past_node *p = map_get(&h->nodes, e->path);
+	struct report_span *s = p ? last_span(p) : NULL;
+
+	if (!s)
+		return;
+	s->code = e->end.code;
+	s->signal = e->end.signal;
+	s->ms = e->end.ms;
+	s->outcome = e->end.timeout   ? OUTCOME_TIMEOUT
+		     : !s->code       ? OUTCOME_DONE
+		     : h->stopped.len ? OUTCOME_CANCELLED
+				      : OUTCOME_FAILED;
+	p->open = false;
+}
+
+/* A result that an earlier run, or the part of this one before a resume, already had. */
+static void on_reused(struct history *h, const struct event *e, uint64_t at_ms)
+{
+	struct past_node *p = map_get(&h->nodes, e->path);
+
+	if ((p && p->executions) || h->kept >= COMMANDS_KEPT)
+		return;
+	p = node_at(h, e->path, 0);
+	if (!p)
+		return;
+	h->kept++;
+	h->commands++;
+	p->label = arena_str(&h->arena, utf8_cut(e->label, LABEL_KEPT));
+	p->command = S("taken over from an earlier execution");
+	reopen(p->up);
+	add_span(p, (struct report_span){ .start_ms = at_ms });
+	on_done(h, e);
+}
+
+static void on_skipped(struct history *h, const struct event *e)
+{
+	struct past_node *p = node_of(h, e);
+
+	if (!p)
+		return;
+	p->skipped = true;
+	reopen(p->up);
+}
+
+static void on_retry(struct history *h, const struct event *e)
+{
+	struct past_node *p = node_of(h, e);
+
+	if (!p)
+		return;
+	p->skipped = false;
+	p->retries = e->attempt;
+	reopen(p);
+}
+
+static void on_group_done(struct history *h, const struct event *e)
+{
+	struct past_node *p = node_of(h, e);
+
+	h->tells_groups = true;
+	if (!p)
+		return;
+	p->ended = true;
+	p->end = e->end.outcome;
+	p->code = e->end.code;
+}
+
+/* Pauses and gates. */
+static void on_told(
+	struct history *h, const struct event *e, uint64_t at_ms, enum outcome_kind outcome)
+{
+	struct past_node *p = node_of(h, e);
+
+	if (!p)
+		return;
+	p->first_ms = p->told ? p->first_ms : at_ms;
+	p->last_ms = at_ms;
+	p->told = true;
+	p->outcome = outcome;
+	reopen(p->up);
+}
+
+static enum outcome_kind outcome_of_answer(enum gate_answer answer)
+{
+	return answer == GATE_APPROVED ? OUTCOME_DONE
+	       : answer == GATE_DENIED ? OUTCOME_FAILED
+				       : OUTCOME_WAITING;
+}
+
+/* The run is resumed: what was running when it was cut short is over, and a group that was stopped
+ * may still come to its end. */
+static void on_run_start(struct history *h)
+{
+	h->stopped = S("");
+	map_each (e, &h->nodes) {
+		struct past_node *p = e->value;
+
+		interrupt(p, h->now_ms, OUTCOME_INTERRUPTED);
+		p->ended &= p->end != NODE_END_CANCELLED;
+	}
+}
+
+static void see(struct history *h, const struct event *e)
+{
+	if (e->time_ms && !h->began_ms)
+		h->began_ms = e->time_ms;
+	uint64_t at_ms = e->time_ms ? since_start(h, e->time_ms) : h->now_ms;
+	if (e->kind == EVENT_RUN_START)
+		on_run_start(h);
+	else if (e->kind == EVENT_COMMAND_START)
+		on_start(h, e, at_ms);
+	else if (e->kind == EVENT_COMMAND_DONE)
+		on_done(h, e);
+	else if (e->kind == EVENT_NODE_REUSED)
+		on_reused(h, e, at_ms);
+	else if (e->kind == EVENT_NODE_SKIPPED)
+		on_skipped(h, e);
+	else if (e->kind == EVENT_NODE_RETRY)
+		on_retry(h, e);
+	else if (e->kind == EVENT_NODE_DONE)
+		on_group_done(h, e);
+	else if (e->kind == EVENT_WAIT_START)
+		on_told(h, e, at_ms, OUTCOME_WAITING);
+	else if (e->kind == EVENT_WAIT_COMPLETE)
+		on_told(h, e, at_ms, OUTCOME_DONE);
+	else if (e->kind == EVENT_WAIT_ERROR)
+		on_told(h, e, at_ms, OUTCOME_FAILED);
+	else if (e->kind == EVENT_RECIPE_APPROVAL)
+		on_told(h, e, at_ms, outcome_of_answer(e->step.answer));
+	else if (e->kind == EVENT_RUN_CANCEL)
+		h->stopped = S("cancelled");
+	else if (e->kind == EVENT_RUN_KILL)
+		h->stopped = S("killed");
+	h->now_ms = MAX(h->now_ms, at_ms);
+}
+
+/* A line that is not an event is left out: the others are worth showing. */
+static bool see_line(void *data, struct str line, uint64_t seq)
+{
+	struct history *h = data;
+	struct event e;
+	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
+
+	(void)seq;
+	if (event_read(object, &h->line, &e))
+		see(h, &e);
+	arena_reset(&h->line);
+	return true;
+}
+
+struct history *history_read(const char *dir, struct graph *g, struct report *r)
+{
+	struct history *h = mem_new(struct history);
+
+	h->graph = g ? graph_ref(g) : NULL;
+	int n = events_each(dir, 0, see_line, h);
+	if (n == 0)
+		return h;
+	report_errno(r, -n, "cannot read the events in %s", dir);
+	history_free(h);
+	return NULL;
+}
+
+void history_free(struct history *h)
+{
+	if (!h)
+		return;
+	map_each (e, &h->nodes) {
+		struct past_node *p = e->value;
+
+		vec_done(&p->below);
+		vec_done(&p->spans);
+	}
+	graph_unref(h->graph);
+	arena_done(&h->line);
+	arena_done(&h->arena);
+	free(h);
+}

@@ -1,0 +1,253 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/past/find.h"
+#include "app/runs.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/run-status.h"
+#include "runs/look/gap.h"
+#include "runs/look/rebuild.h"
+
+/* What is asked of the list, and how far it has come. */
+struct listing {
+	struct app *app;
+	struct run_filter filter;
+	run_fn *see;
+	void *data;
+	uint64_t now_ms;
+	size_t rows, told;
+};
+
+static bool fits(const struct run_filter *f, const struct run_row *row)
+{
+	return (!f->owner.len || str_eq(f->owner, row->owner)) &&
+	       (!f->status.len || str_eq(f->status, row->status)) && row->started >= f->since_ms;
+}
+
+static bool tell(struct listing *l, const struct run_row *row)
+{
+	uint64_t end = row->ended ? row->ended : l->now_ms;
+	const struct run_entry e = {
+		.id = row->id,
+		.recipe = row->recipe,
+		.status = row->status,
+		.owner = row->owner,
+		.started = row->started,
+		.ended = row->ended,
+		.ms = row->started && end > row->started ? end - row->started : 0,
+		.detached = row->detached,
+		.cursor = row->seq,
+	};
+
+	if (!fits(&l->filter, row))
+		return true;
+	l->told++;
+	return l->see(l->data, &e) && l->told != l->filter.limit;
+}
+
+/* Only of a run that should be alive can the ledger be wrong. */
+static bool tell_row(void *data, const struct run_row *row)
+{
+	struct listing *l = data;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK look = { 0 };
+
+	l->rows++;
+	if (status_is_end(row->status))
+		return tell(l, row);
+	return !look_at(app_state_root(l->app), l->app->ledger, row->id, &look, &ignored) ||
+	       tell(l, &look.row);
+}
+
+/* -- without a ledger, and with one that lacks some, every directory has to be opened -------------
+ */
+
+struct directories {
+	struct app *app;
+	struct arena arena;
+	struct map known; /* id → anything, of the ledger */
+	VEC(struct run_row) rows;
+	struct report *r;
+};
+
+static bool add_directory(void *data, struct str id)
+{
+	struct directories *d = data;
+	struct run_row row;
+
+	if (!map_get(&d->known, id) && look_row(d->app->root, id, &d->arena, &row, d->r))
+		vec_push(&d->rows, row);
+	return true;
+}
+
+/* A row of the ledger, with the texts that ledger_list() fills. */
+static bool add_known(void *data, const struct run_row *row)
+{
+	struct directories *d = data;
+	struct run_row own = *row;
+	struct str *const texts[] = { &own.id, &own.recipe, &own.status, &own.owner };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		*texts[i] = arena_str(&d->arena, *texts[i]);
+	vec_push(&d->rows, own);
+	*map_put(&d->known, &d->arena, own.id) = d;
+	return true;
+}
+
+/* Says how many runs the ledger lacks. When it lacks none any more that is written down. */
+static void tell_gap(struct directories *d, size_t known)
+{
+	struct ledger *ledger = d->app->ledger;
+	AUTO_REPORT ignored = REPORT_INIT;
+	size_t lacking = d->rows.len - known;
+
+	if (!lacking) {
+		if (ledger_has_gap(ledger))
+			(void)ledger_set_gap(ledger, false, &ignored);
+		return;
+	}
+	if (known)
+		report_warning(d->r, (struct where){ 0 },
+			"the ledger %.*s/ledger.db lacks %zu run%s", STR(d->app->root), lacking,
+			lacking == 1 ? "" : "s");
+	else
+		report_warning(d->r, (struct where){ 0 }, "the ledger %.*s/ledger.db is empty",
+			STR(d->app->root));
+	report_action(d->r, ACTION_REBUILD, S(""));
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct run_row *x = a, *y = b;
+
+	if (x->started != y->started)
+		return x->started > y->started ? -1 : 1;
+	return -str_cmp(x->id, y->id);
+}
+
+static void each_directory(struct listing *l, struct report *r)
+{
+	struct directories d = { .app = l->app, .r = r };
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (l->app->ledger)
+		(void)ledger_list(l->app->ledger, NULL, add_known, &d, &ignored);
+	size_t known = d.rows.len;
+	int e = look_each_directory(l->app->root, add_directory, &d);
+	if (e < 0)
+		report_errno(r, -e, "cannot read %.*s/runs", STR(l->app->root));
+	else if (l->app->ledger)
+		tell_gap(&d, known);
+	if (d.rows.len)
+		qsort(d.rows.at, d.rows.len, sizeof(*d.rows.at), newest_first);
+	vec_each (row, &d.rows)
+		if (!tell(l, row))
+			break;
+	vec_done(&d.rows);
+	arena_done(&d.arena);
+}
+
+/* What the ledger can see to: a status it may not know, and so neither the number of those. */
+static struct ledger_filter filter_of(const struct run_filter *f)
+{
+	return (struct ledger_filter){ .owner = f->owner,
+		.since = f->since_ms,
+		.limit = f->status.len ? 0 : f->limit,
+		.before = f->before };
+}
+
+void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
+	void *data, struct report *r)
+{
+	struct listing l = { .app = a, .see = see, .data = data, .now_ms = clock_real_ms() };
+	struct ledger *ledger = app_ledger(a, r);
+	AUTO_REPORT broken = REPORT_INIT;
+
+	if (f)
+		l.filter = *f;
+	if (ledger && look_gap(a->root, ledger)) {
+		each_directory(&l, r);
+		return;
+	}
+	struct ledger_filter filter = filter_of(&l.filter);
+	if (ledger && !ledger_list(ledger, &filter, tell_row, &l, &broken)) {
+		app_warn(&broken, r);
+		if (restart)
+			restart(data);
+		app_drop_ledger(a);
+		l.rows = l.told = 0;
+	}
+	if (!l.rows && !l.filter.before)
+		each_directory(&l, r);
+}
+
+/* -- the document --------------------------------------------------------------------------------
+ */
+
+/* What is written for each run is written by hand: printf() alone would take as long as all the
+ * rest. */
+struct document {
+	struct buf *b;
+	size_t from; /* where its runs begin in `b` */
+};
+
+static void time_member(struct buf *b, struct str name, uint64_t ms)
+{
+	buf_add(b, name);
+	if (!ms) {
+		buf_add(b, S("null"));
+		return;
+	}
+	buf_addc(b, '"');
+	clock_rfc3339(b, ms);
+	buf_addc(b, '"');
+}
+
+static bool add_entry(void *data, const struct run_entry *e)
+{
+	const struct document *d = data;
+	struct buf *b = d->b;
+
+	buf_add(b, b->len > d->from ? S(",\n{\"run\":") : S("{\"run\":"));
+	json_write_str(b, e->id);
+	buf_add(b, S(",\"recipe\":"));
+	json_write_str_or_null(b, e->recipe);
+	buf_add(b, S(",\"status\":"));
+	json_write_str(b, e->status);
+	time_member(b, S(",\"started\":"), e->started);
+	time_member(b, S(",\"ended\":"), e->ended);
+	buf_add(b, S(",\"ms\":"));
+	buf_add_number(b, e->ms, 1);
+	buf_add(b, S(",\"owner\":"));
+	json_write_str_or_null(b, e->owner);
+	buf_add(b, e->detached ? S(",\"detached\":true}") : S(",\"detached\":false}"));
+	return true;
+}
+
+static void begin_again(void *data)
+{
+	const struct document *d = data;
+
+	buf_truncate(d->b, d->from);
+}
+
+void runs_list_document(struct app *a, const struct run_filter *f, struct buf *b, struct report *r)
+{
+	struct document d = { .b = b };
+
+	buf_adds(b, "{\"runs\":[");
+	d.from = b->len;
+	runs_each(a, f, add_entry, begin_again, &d, r);
+	buf_adds(b, "]}\n");
+}
+
+bool runs_rebuild(struct app *a, struct runs_rebuilt *ret, struct report *r)
+{
+	struct rebuilt made;
+
+	if (!ledger_rebuild(app_state_root(a), &made, r))
+		return false;
+	*ret = (struct runs_rebuilt){ made.runs, made.skipped };
+	return true;
+}

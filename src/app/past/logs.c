@@ -1,0 +1,46 @@
+#include "app/logs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/past/handle.h"
+#include "base/file.h"
+
+static const char *const names[] = { [LOG_STDOUT] = "stdout.log", [LOG_STDERR] = "stderr.log" };
+
+const char *run_log_path(struct run_handle *h, enum log_stream stream)
+{
+	struct buf *path = &h->log_paths[stream];
+
+	buf_reset(path);
+	buf_printf(path, "%.*s/%s", STR(run_dir(h)), names[stream]);
+	return buf_cstr(path);
+}
+
+int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct buf *ret)
+{
+	AUTO_CLOSE int fd =
+		open(run_log_path(h, c->stream), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_ino != c->file || (uint64_t)st.st_size < c->at)
+		c->at = 0;
+	c->file = st.st_ino;
+	while (max) {
+		char piece[16 * 1024];
+		ssize_t n = pread(fd, piece, MIN(max, sizeof(piece)), (off_t)c->at);
+
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		buf_add(ret, (struct str){ piece, (size_t)n });
+		c->at += (uint64_t)n;
+		max -= (size_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,114 @@
+/* Ending runs: the order goes to the supervisor, which knows its processes. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+
+#include "app/past/order.h"
+#include "base/run-status.h"
+#include "runs/dir/identity.h"
+#include "runs/dir/leftovers.h"
+#include "runs/dir/orders.h"
+#include "runs/dir/run-dir.h"
+
+/* A supervisor that does not answer to a kill within this time is killed itself; its commands go
+ * with it. */
+enum { STUCK_MS = 10000 };
+
+static bool refuse(const struct run_look *look, const char *why, struct report *r)
+{
+	return report_refuse(
+		r, look->id, why, "run '%.*s' cannot be ended: %s", STR(look->id), why);
+}
+
+static void wait_for_end(int pidfd, enum run_order order)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+	int limit = order == RUN_KILL ? STUCK_MS : -1;
+
+	for (;;) {
+		int n = poll(&p, 1, limit);
+
+		if (n > 0 || (n < 0 && errno != EINTR))
+			return;
+		if (n == 0) {
+			(void)identity_signal(pidfd, SIGKILL, 0);
+			limit = -1;
+		}
+	}
+}
+
+static bool deliver(int pidfd, enum run_order order, int grace_ms)
+{
+	int e = identity_signal(pidfd, ORDER_SIGNAL(order), grace_ms);
+
+	/* One that was stopped would never hear of it. */
+	if (e == 0)
+		(void)identity_signal(pidfd, SIGCONT, 0);
+	return e == 0 || e == -ESRCH; /* it has just ended by itself */
+}
+
+/* Without waiting for what comes of it. */
+static bool tell(const struct run_look *look, int pidfd, enum run_order order, int grace_ms,
+	struct report *r)
+{
+	if (!look_embedded(look))
+		return deliver(pidfd, order, grace_ms) ||
+		       report_system(r, (struct where){ 0 },
+			       "cannot signal the supervisor of run '%.*s'", STR(look->id));
+	int e = order_post(look->dir.p, &(struct order){ order, grace_ms });
+	return e == 0 || report_errno(r, -e, "cannot write %.*s/" ORDERS_FILE, STR(look->dir));
+}
+
+bool order_tell(const struct run_look *look, enum run_order order, int grace_ms, struct report *r)
+{
+	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
+
+	return pidfd >= 0 && tell(look, pidfd, order, grace_ms, r);
+}
+
+static bool end(struct app *a, const struct run_look *look, enum run_order order, int grace_ms,
+	struct run_look *ret, struct report *r)
+{
+	if (!look->live || look->result) {
+		/* Of what a killed supervisor may have left, no process takes care. */
+		if (order == RUN_KILL && status_is(look->status, ROUX_EXITED))
+			(void)leftovers_end(look->id, look->generation, look->row.pid_start);
+		return refuse_ended(look->id, look->status, r);
+	}
+	/* Before it says so itself, the row names which process starts it. */
+	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
+	if (pidfd == -EPERM)
+		return refuse(look, "pid owner mismatch", r);
+	if (pidfd < 0) {
+		refuse(look, "pid not alive", r);
+		return report_hint(r, "it is being started: try again in a moment");
+	}
+	if (!tell(look, pidfd, order, grace_ms, r))
+		return false;
+	/* A host has more to do than this run, and lives on. */
+	if (look_embedded(look))
+		run_unlocked_wait(look->dir.p);
+	else
+		wait_for_end(pidfd, order);
+	if (!look_at(app_state_root(a), app_ledger(a, r), look->id, ret, r))
+		return refuse_gone(look->id, r);
+	/* Another process has started or resumed it since; what was asked for has come to pass. */
+	if (ret->live || !str_eq(ret->generation, look->generation))
+		ret->status = status_str(order == RUN_KILL ? ROUX_KILLED : ROUX_CANCELLED);
+	return true;
+}
+
+bool order_end(
+	struct app *a, struct run_look *look, enum run_order order, int grace_ms, struct report *r)
+{
+	struct run_look after = { 0 };
+	bool ok = end(a, look, order, grace_ms, &after, r);
+
+	if (ok) {
+		look_done(look);
+		*look = after;
+	} else {
+		look_done(&after);
+	}
+	return ok;
+}

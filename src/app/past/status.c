@@ -1,0 +1,181 @@
+#include "app/past/status.h"
+
+#include "app/past/elsewhere.h"
+#include "app/past/told.h"
+#include "app/record/gates-file.h"
+#include "base/clock.h"
+#include "base/run-status.h"
+#include "runs/dir/manifest.h"
+#include "runs/look/failures.h"
+
+/* -- facts ---------------------------------------------------------------------------------------
+ */
+
+static uint64_t took_ms(const struct run_look *look)
+{
+	const json_t *ms = json_object_get(look->result, "ms");
+	uint64_t end = look->row.ended ? look->row.ended : clock_real_ms();
+
+	/* What the run measured itself is right even when the clock was set meanwhile. */
+	if (json_is_integer(ms))
+		return (uint64_t)json_integer_value(ms);
+	return look->row.started && end > look->row.started ? end - look->row.started : 0;
+}
+
+static json_t *or_null(json_t *value)
+{
+	return value ? value : json_null();
+}
+
+static json_t *text_or_null(struct str text)
+{
+	return text.len ? json_from_str(text) : json_null();
+}
+
+static json_t *time_or_null(uint64_t ms)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!ms)
+		return json_null();
+	clock_rfc3339(&text, ms);
+	return json_from_str(buf_str(&text));
+}
+
+static json_t *member_or_null(const json_t *object, const char *name)
+{
+	json_t *value = json_object_get(object, name);
+
+	return value ? json_incref(value) : json_null();
+}
+
+static json_t *count_of(const json_t *progress, const char *name)
+{
+	json_t *value = json_object_get(progress, name);
+
+	return json_is_integer(value) ? json_incref(value) : json_integer(0);
+}
+
+static json_t *progress_of(const struct run_look *look)
+{
+	struct str phase = look_text(look->progress, "phase");
+	json_t *p = json_object();
+
+	/* The file may lag behind: it is written a few times a second, and not by the dead. */
+	if (!look->live || look->result)
+		phase = look->status;
+	else if (!phase.len || status_is_end(phase))
+		phase = S(STATUS_STARTING);
+	json_object_set_new(p, "phase", json_from_str(phase));
+	json_object_set_new(
+		p, "active", look->live ? count_of(look->progress, "active") : json_integer(0));
+	json_object_set_new(p, "completed", count_of(look->progress, "completed"));
+	json_object_set_new(p, "failed", count_of(look->progress, "failed"));
+	json_object_set_new(p, "expected", member_or_null(look->progress, "expected"));
+	return p;
+}
+
+static json_t *failures_of(const struct run_look *look, uint64_t *total)
+{
+	json_t *listed = json_object_get(look->result, "failures");
+	const json_t *all = json_object_get(look->result, "failures_total");
+
+	if (!json_is_array(listed))
+		return run_failures(look->dir.p, total);
+	*total = json_is_integer(all) ? (uint64_t)json_integer_value(all) : json_array_size(listed);
+	return json_incref(listed);
+}
+
+/* The result's are those that the run ended with. */
+static const json_t *artifacts_of(const struct run_look *look)
+{
+	const json_t *artifacts = json_object_get(look->start, "artifacts");
+
+	return artifacts ? artifacts : json_object_get(look->result, "artifacts");
+}
+
+static json_t *manifest_of(const struct run_look *look)
+{
+	json_t *frozen = json_object_get(look->result, "manifest");
+
+	if (json_is_object(frozen))
+		return json_incref(frozen);
+	return manifest_make(artifacts_of(look), json_object_get(look->start, "manifest"),
+		look_text(look->start, "cwd"));
+}
+
+/* Before it says so itself, the row names who starts it. */
+static bool has_supervisor(const struct run_look *look)
+{
+	return look->live && look->start && look->row.pid > 0;
+}
+
+static json_t *handled_of(const struct run_look *look)
+{
+	if (look->row.handled.len)
+		return json_from_str(look->row.handled);
+	/* A ledger that was made anew knows less than the status. */
+	struct str asked_by = status_asked_by(told_status(look));
+	return asked_by.len ? json_from_str(asked_by) : json_null();
+}
+
+/* gates.json is the truth; what the result says is how it was when the run paused. */
+static json_t *pending_of(const struct run_look *look)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	json_t *gate = status_rests(look->status, STATUS_AT_GATE)
+			       ? gates_pending(look->dir, &ignored)
+			       : NULL;
+
+	json_object_del(gate, "path");
+	return or_null(gate);
+}
+
+json_t *status_document(const struct run_look *look)
+{
+	json_t *d = json_object();
+	uint64_t failures = 0;
+
+	json_object_set_new(d, "run", json_from_str(look->id));
+	json_object_set_new(d, "recipe", text_or_null(look->row.recipe));
+	json_object_set_new(d, "status", json_from_str(look->status));
+	json_object_set_new(d, "started", time_or_null(look->row.started));
+	json_object_set_new(d, "ended", time_or_null(look->row.ended));
+	json_object_set_new(d, "ms", json_integer((json_int_t)took_ms(look)));
+	json_object_set_new(d, "owner", text_or_null(look->row.owner));
+	json_object_set_new(d, "detached", json_boolean(look->row.detached));
+	json_object_set_new(d, "progress", progress_of(look));
+	json_object_set_new(d, "failures", failures_of(look, &failures));
+	json_object_set_new(d, "failures_total", json_integer((json_int_t)failures));
+	json_object_set_new(d, "artifacts", manifest_paths(artifacts_of(look)));
+	json_object_set_new(d, "manifest", manifest_of(look));
+	json_object_set_new(d, "dir", json_from_str(look->dir));
+	json_object_set_new(d, "pending_approval", pending_of(look));
+	json_object_set_new(
+		d, "pid", has_supervisor(look) ? json_integer(look->row.pid) : json_null());
+	json_object_set_new(d, "mailbox", member_or_null(look->start, "mailbox"));
+	json_object_set_new(d, "retire_when", member_or_null(look->start, "retire_when"));
+	json_object_set_new(d, "terminal_handled", handled_of(look));
+	json_object_set_new(d, "context_records", count_of(look->start, "context_records"));
+	json_object_set_new(d, "generation", text_or_null(look->generation));
+	json_object_set_new(d, "cwd", text_or_null(look->row.cwd));
+	json_object_set_new(d, "recipe_path", text_or_null(look->row.recipe_path));
+	json_object_set_new(d, "rerun_of", member_or_null(look->start, "rerun_of"));
+	json_object_set_new(d, "code", or_null(look->result ? json_integer(look->row.code) : NULL));
+	json_object_set_new(d, "error", member_or_null(look->result, "error"));
+	return d;
+}
+
+json_t *run_status_document(struct run_handle *h)
+{
+	const struct run_look *seen = elsewhere_look(h);
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK look = { 0 };
+
+	if (seen)
+		return status_document(seen);
+	if (!run_dir(h).len || !look_at(app_state_root(h->app), app_ledger(h->app, &ignored),
+				       run_id(h), &look, &ignored))
+		return json_null();
+	return status_document(&look);
+}

@@ -1,0 +1,155 @@
+#include "app/past/told.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "app/record/gates-file.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "base/utf8.h"
+#include "data/base64.h"
+#include "runs/dir/manifest.h"
+#include "runs/dir/run-dir.h"
+#include "runs/look/failures.h"
+
+enum { STDOUT_MAX = 1 << 20 };
+
+enum roux_status told_status(const struct run_look *look)
+{
+	enum roux_status s = ROUX_EXITED;
+
+	(void)status_read(look->status, &s);
+	return s;
+}
+
+/* -- the document --------------------------------------------------------------------------------
+ */
+
+/* `stdout`, or what stands for it. */
+static int add_output(const struct run_look *look, json_t *d)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_BUF text = BUF_INIT;
+	const char *path = run_file(&a, look->dir, "stdout.log");
+	int r = file_read(path, STDOUT_MAX, &text);
+
+	json_object_set_new(d, "stdout", json_null());
+	if (r == -EFBIG)
+		json_object_set_new(d, "stdout_path", json_from_str(str_of(path)));
+	else if (r == 0 && utf8_valid(buf_str(&text)))
+		json_object_set_new(d, "stdout", json_from_str(buf_str(&text)));
+	else if (r == 0) {
+		AUTO_BUF coded = BUF_INIT;
+
+		base64_write(&coded, buf_str(&text));
+		json_object_set_new(d, "stdout_base64", json_from_str(buf_str(&coded)));
+	}
+	arena_done(&a);
+	return r == -EFBIG || r == -ENOENT ? 0 : r;
+}
+
+/* Of a run that left no result. */
+static json_t *missing_result(const struct run_look *look)
+{
+	json_t *d = json_object();
+	uint64_t total = 0;
+	AUTO_BUF error = BUF_INIT;
+
+	buf_printf(&error,
+		status_is(look->status, ROUX_EXITED) ? "its supervisor ended without a result"
+						     : "it was %.*s",
+		STR(look->status));
+	json_object_set_new(d, "ok", json_boolean(status_ok(told_status(look))));
+	json_object_set_new(d, "status", json_from_str(look->status));
+	json_object_set_new(d, "run", json_from_str(look->id));
+	json_object_set_new(d, "code", json_integer(look->row.code));
+	json_object_set_new(d, "stdout_path", json_null());
+	json_object_set_new(d, "output", json_null());
+	json_object_set_new(d, "error", json_from_str(buf_str(&error)));
+	json_object_set_new(d, "failures", run_failures(look->dir.p, &total));
+	json_object_set_new(d, "failures_total", json_integer((json_int_t)total));
+	json_object_set_new(d, "branches", json_array());
+	json_object_set_new(d, "coverage", json_null());
+	json_object_set_new(
+		d, "artifacts", manifest_paths(json_object_get(look->start, "artifacts")));
+	json_object_set_new(d, "warnings", json_array());
+	json_object_set_new(d, "ms",
+		json_integer(look->row.ended > look->row.started
+				     ? (json_int_t)(look->row.ended - look->row.started)
+				     : 0));
+	return d;
+}
+
+static json_t *pending(const struct run_look *look)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	json_t *gate = gates_pending(look->dir, &ignored);
+
+	if (!gate)
+		return json_null();
+	json_object_del(gate, "path");
+	return gate;
+}
+
+int told_result(const struct run_look *look, struct buf *b)
+{
+	AUTO_JSON *from = look->result ? json_incref(look->result) : missing_result(look);
+	AUTO_JSON *d = json_object();
+	bool said = false;
+	const char *name;
+	json_t *value;
+	int r = 0;
+
+	json_object_foreach(from, name, value)
+	{
+		if (strcmp(name, "pending_approval") == 0) {
+			/* It may have been answered since. */
+			json_object_set_new(d, name, pending(look));
+		} else if (strcmp(name, "stdout_path") == 0 || strcmp(name, "stdout") == 0) {
+			r = said ? r : add_output(look, d);
+			said = true;
+		} else {
+			json_object_set_nocheck(d, name, value);
+		}
+	}
+	if (!said)
+		r = add_output(look, d);
+	json_write_typed(b, d, 0);
+	buf_addc(b, '\n');
+	return r;
+}
+
+/* How many failures were passed over that were not declared as tolerated. */
+static json_t *untolerated(const json_t *result)
+{
+	json_t *counted = json_object_get(result, "untolerated"), *f;
+	json_int_t count = 0;
+	size_t i;
+
+	/* Not all of them are listed. */
+	if (json_is_integer(counted))
+		return json_incref(counted);
+	json_array_foreach(json_object_get(result, "failures"), i, f) count +=
+		!json_is_true(json_object_get(f, "tolerated"));
+	return json_integer(count);
+}
+
+json_t *told_summary(const struct run_look *look)
+{
+	AUTO_JSON *from = look->result ? json_incref(look->result) : missing_result(look);
+	json_t *failures = json_object_get(from, "failures"),
+	       *total = json_object_get(from, "failures_total");
+	json_t *s = json_object();
+
+	json_object_set_new(s, "status", json_from_str(look->status));
+	json_object_set_new(s, "run", json_from_str(look->id));
+	json_object_set(s, "error", json_object_get(from, "error"));
+	json_object_set_new(s, "failures", failures ? json_incref(failures) : json_array());
+	json_object_set_new(s, "failures_total",
+		json_is_integer(total) ? json_incref(total)
+				       : json_integer((json_int_t)json_array_size(failures)));
+	json_object_set_new(s, "untolerated", untolerated(from));
+	if (status_is(look->status, ROUX_PAUSED))
+		json_object_set_new(s, "pending_approval", pending(look));
+	return s;
+}

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/past/find.h"
+
+/* Ended runs, answered for from their directory as if they had just been run. */
+
+/* The result document with the output as far as a document can hold it, with a newline. -errno when
+ * the output cannot be read. */
+int told_result(const struct run_look *look, struct buf *b);
+/* run_summary() of runs.h. */
+json_t *told_summary(const struct run_look *look);
+/* The status as the enum has it; ROUX_EXITED when the word is not known. */
+enum roux_status told_status(const struct run_look *look);

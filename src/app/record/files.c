@@ -1,0 +1,398 @@
+#include "app/record/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/record/launch.h"
+#include "base/atomic-file.h"
+#include "base/file.h"
+#include "engine/capture.h"
+#include "engine/run.h"
+#include "runs/dir/events.h"
+#include "runs/dir/lines.h"
+#include "runs/dir/outputs.h"
+
+enum { LINE_MAX_KEPT = 64 * 1024 };
+
+/* -- opening -------------------------------------------------------------------------------------
+ */
+
+static int open_at(const struct record_files *f, const char *name, int flags)
+{
+	int fd = openat(f->dirfd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* What a crash cut off in the middle of a line would spoil the next one. */
+static int drop_cut_line(int fd)
+{
+	char chunk[4096];
+	off_t end = lseek(fd, 0, SEEK_END), at = end;
+
+	while (at > 0) {
+		off_t from = MAX(at - (off_t)sizeof(chunk), (off_t)0);
+		ssize_t n = pread(fd, chunk, (size_t)(at - from), from);
+
+		if (n <= 0)
+			return -errno;
+		for (ssize_t i = n; i > 0; i--)
+			if (chunk[i - 1] == '\n')
+				return from + i == end || ftruncate(fd, from + i) == 0 ? 0 : -errno;
+		at = from;
+	}
+	return end == 0 || ftruncate(fd, 0) == 0 ? 0 : -errno;
+}
+
+/* A disk that is full may take half a line. */
+static int append(int fd, struct str lines)
+{
+	int r = fd_write_all(fd, lines);
+
+	if (r < 0)
+		(void)drop_cut_line(fd);
+	return r;
+}
+
+static int open_lines(struct record_files *f, const char *name, int *ret)
+{
+	*ret = open_at(f, name, O_RDWR | O_CREAT | O_APPEND);
+	return *ret < 0 ? *ret : drop_cut_line(*ret);
+}
+
+/* An earlier result is kept under a number. */
+static int keep_result(struct record_files *f)
+{
+	char name[32];
+
+	for (int n = 1; n < 100000; n++) {
+		(void)snprintf(name, sizeof(name), "result.%d.json", n);
+		if (faccessat(f->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			continue;
+		return renameat(f->dirfd, "result.json", f->dirfd, name) < 0 && errno != ENOENT
+			       ? -errno
+			       : 0;
+	}
+	return -EEXIST;
+}
+
+int record_files_open_all(
+	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	*f = (struct record_files){ .dir = dir,
+		.dirfd = -1,
+		.leaves = -1,
+		.events = -1,
+		.errors = -1,
+		.out = -1,
+		.durable = durable };
+	buf_add(&path, dir);
+	f->dirfd = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->dirfd < 0)
+		return -errno;
+	int r = open_lines(f, LEAVES_FILE, &f->leaves);
+	r = r < 0 ? r : open_lines(f, EVENTS_FILE, &f->events);
+	if (r < 0)
+		return r;
+	f->events_bytes = (uint64_t)MAX(lseek(f->events, 0, SEEK_END), (off_t)0);
+	*seq = resume ? events_count(buf_cstr(&path)) : 0;
+	f->errors = open_at(f, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
+	/* It may be another name of what a command printed: never written over, always new. */
+	if (unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)
+		return -errno;
+	int out = f->errors < 0 ? f->errors : open_at(f, "stdout.log", O_WRONLY | O_CREAT);
+	if (out < 0)
+		return out;
+	(void)close(out);
+	if (durable && fsync(f->dirfd) < 0)
+		return -errno;
+	return resume ? keep_result(f) : 0;
+}
+
+void record_files_done(struct record_files *f)
+{
+	close_fd(&f->dirfd);
+	close_fd(&f->leaves);
+	close_fd(&f->events);
+	close_fd(&f->errors);
+	close_fd(&f->out);
+	map_each (entry, &f->partial)
+		buf_done(entry->value);
+	arena_done(&f->arena);
+	buf_done(&f->events_text);
+}
+
+int record_files_stdin(struct record_files *f)
+{
+	return open_at(f, "stdin.part", O_RDWR | O_CREAT | O_TRUNC);
+}
+
+void record_files_stdin_complete(struct record_files *f)
+{
+	(void)renameat(f->dirfd, "stdin.part", f->dirfd, "stdin");
+}
+
+int record_files_replace(struct record_files *f, const char *name, struct str text)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/%s", STR(f->dir), name);
+	return atomic_write(
+		buf_cstr(&path), text, &(struct atomic_options){ .quick = !f->durable });
+}
+
+/* What has grown to its limit becomes events.1.jsonl. */
+static int rotate_events(struct record_files *f)
+{
+	AUTO_BUF dir = BUF_INIT;
+	struct line_log log;
+	int fd = -1;
+
+	buf_add(&dir, f->dir);
+	line_log_init(&log, buf_cstr(&dir), EVENTS_FILE, LINES_MAX_BYTES);
+	int r = line_log_rotate(&log, S(""));
+	line_log_done(&log);
+	r = r < 0 ? r : open_lines(f, EVENTS_FILE, &fd);
+	if (r < 0)
+		return r;
+	close_fd(&f->events);
+	f->events = fd;
+	f->events_bytes = 0;
+	return 0;
+}
+
+int record_files_flush(struct record_files *f)
+{
+	/* One that cannot be rotated grows: events are worth more than that. */
+	if (f->events_bytes + f->events_text.len > LINES_MAX_BYTES)
+		(void)rotate_events(f);
+	int r = f->events_text.len ? append(f->events, buf_str(&f->events_text)) : 0;
+
+	f->events_bytes += r == 0 ? f->events_text.len : 0;
+	/* What could not be written is tried once more with the next ones: they have no gaps. */
+	if (r == 0)
+		buf_reset(&f->events_text);
+	return r;
+}
+
+/* -- what commands print -------------------------------------------------------------------------
+ */
+
+static int open_out_dir(struct record_files *f)
+{
+	if (f->out >= 0)
+		return 0;
+	if (mkdirat(f->dirfd, OUTPUTS_DIR, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	f->out = openat(f->dirfd, OUTPUTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return f->out < 0 || (f->durable && fsync(f->dirfd) < 0) ? -errno : 0;
+}
+
+int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+	int r = open_out_dir(f);
+
+	if (r < 0)
+		return r;
+	output_name(&name, path, number, err);
+	/* Of an execution that was cut short there may be something already. */
+	(void)unlinkat(f->out, buf_cstr(&name), 0);
+	int fd = openat(f->out, buf_cstr(&name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+static int sync_output(struct record_files *f, struct str path, uint64_t number, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	output_name(&name, path, number, err);
+	AUTO_CLOSE int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno; /* it printed nothing */
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* What a command printed is safe before its end is. */
+static int sync_outputs(struct record_files *f, struct str path, uint64_t number)
+{
+	int r = sync_output(f, path, number, false);
+
+	r = r ? r : sync_output(f, path, number, true);
+	return r ? r : fsync(f->out) < 0 ? -errno : 0;
+}
+
+int record_files_leaf(struct record_files *f, struct str path, uint64_t number, struct str line)
+{
+	int r = f->durable && f->out >= 0 ? sync_outputs(f, path, number) : 0;
+
+	if (r == 0 && f->torn) {
+		r = drop_cut_line(f->leaves);
+		f->torn = r < 0;
+	}
+	if (r == 0) {
+		/* A disk that is full may take half a line. */
+		r = fd_write_all(f->leaves, line);
+		f->torn = r < 0;
+	}
+	return r == 0 && f->durable && fdatasync(f->leaves) < 0 ? -errno : r;
+}
+
+int record_files_open_last(struct record_files *f, struct str path, uint64_t number)
+{
+	AUTO_BUF name = BUF_INIT;
+	int r = open_out_dir(f);
+
+	if (r < 0)
+		return r;
+	/* Whoever follows stdout.log goes on to see it grow: it is the same file. */
+	int fd = open_at(f, "stdout.log", O_RDWR | O_CREAT);
+	if (fd < 0)
+		return fd;
+	output_name(&name, path, number, false);
+	(void)unlinkat(f->out, buf_cstr(&name), 0);
+	if (linkat(f->dirfd, "stdout.log", f->out, buf_cstr(&name), 0) == 0) {
+		f->last_open = true;
+		return fd;
+	}
+	(void)close(fd); /* a file system without links */
+	return record_files_open(f, path, number, false);
+}
+
+static bool recall_err(struct record_files *f, struct str path, const struct leaf_record *was,
+	struct leaf_recall *ret)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!was->err_bytes)
+		return true;
+	output_name(&name, path, was->number, true);
+	int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	struct content *all = content_from_fd(fd, 0, was->err_bytes);
+	int r = content_head(all, CAPTURE_END, &ret->err);
+	r = r < 0 ? r : content_tail(all, CAPTURE_END, &ret->err_tail);
+	ret->err_all = all;
+	return r >= 0;
+}
+
+bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,
+	struct leaf_recall *ret)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!was->out_bytes && !was->err_bytes)
+		return true;
+	if (open_out_dir(f) < 0)
+		return false;
+	if (was->out_bytes) {
+		struct stat st;
+
+		output_name(&name, path, was->number, false);
+		int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < was->out_bytes) {
+			close_fd(&fd);
+			return false; /* somebody took it away: the command has to run again */
+		}
+		ret->out = content_from_fd(fd, 0, was->out_bytes);
+	}
+	if (recall_err(f, path, was, ret))
+		return true;
+	content_unref(ret->out);
+	content_unref(ret->err_all);
+	ret->out = ret->err_all = NULL;
+	buf_done(&ret->err);
+	buf_done(&ret->err_tail);
+	return false;
+}
+
+/* -- stderr.log ----------------------------------------------------------------------------------
+ */
+
+static struct buf *partial_of(struct record_files *f, struct str path)
+{
+	void **slot = map_put(&f->partial, &f->arena, path);
+
+	if (!*slot)
+		*slot = arena_new(&f->arena, struct buf);
+	return *slot;
+}
+
+static void add_line(struct buf *b, const struct event *e, struct str line)
+{
+	buf_printf(b, "[%.*s%s%.*s] ", STR(e->path), e->label.len ? " " : "", STR(e->label));
+	buf_add(b, line);
+	buf_addc(b, '\n');
+}
+
+int record_files_stderr(struct record_files *f, const struct event *e)
+{
+	struct buf *rest = partial_of(f, e->path);
+	AUTO_BUF text = BUF_INIT;
+	size_t from = 0;
+
+	buf_add(rest, e->output.bytes);
+	struct str all = buf_str(rest);
+	for (;;) {
+		size_t end = str_find(all, '\n', from);
+
+		if (end >= all.len)
+			break;
+		add_line(&text, e, str_sub(all, from, end - from));
+		from = end + 1;
+	}
+	if (all.len - from > LINE_MAX_KEPT) {
+		add_line(&text, e, str_from(all, from));
+		from = all.len;
+	}
+	buf_drop(rest, from);
+	return text.len ? fd_write_all(f->errors, buf_str(&text)) : 0;
+}
+
+void record_files_stderr_end(struct record_files *f, const struct event *e)
+{
+	struct buf *rest = map_get(&f->partial, e->path);
+	AUTO_BUF text = BUF_INIT;
+
+	if (!rest)
+		return;
+	if (rest->len) {
+		add_line(&text, e, buf_str(rest));
+		(void)fd_write_all(f->errors, buf_str(&text));
+	}
+	buf_done(rest);
+}
+
+/* -- stdout.log ----------------------------------------------------------------------------------
+ */
+
+int record_files_output(struct record_files *f, const struct launch *l, struct run *run)
+{
+	const struct run_result *res = run_result(run);
+	bool done = res->status == RUN_DONE || res->status == RUN_PARTIAL;
+
+	if (f->last_open && f->last_ok && done)
+		return 0;
+	/* A run that was stopped in the middle keeps what there is. */
+	if (!done && res->status != RUN_FAILED && res->status != RUN_TIMEOUT)
+		return 0;
+	/* What a command has printed there is another name of its output, and stays that. */
+	if (f->last_open && unlinkat(f->dirfd, "stdout.log", 0) < 0)
+		return -errno;
+	AUTO_CLOSE int fd =
+		open_at(f, "stdout.log", O_WRONLY | O_CREAT | (f->last_open ? O_EXCL : 0));
+	if (fd < 0 || !done)
+		return MIN(fd, 0);
+	if (l->subject.graph->output)
+		return fd_write_all(fd, buf_str(&l->subject.plan->output));
+	return content_write(run_output(run), fd);
+}

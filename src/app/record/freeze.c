@@ -1,0 +1,404 @@
+#include "app/record/freeze.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic-file.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "data/base64.h"
+#include "runs/dir/run-dir.h"
+
+bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/%s", STR(dir), name);
+	int n = atomic_write(buf_cstr(&path), text, &(struct atomic_options){ .quick = !durable });
+	return n == 0 || report_errno(r, -n, "cannot write %s", buf_cstr(&path));
+}
+
+json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&path, "%.*s/%s", STR(dir), name);
+	int n = file_read(buf_cstr(&path), RUN_FILE_MAX, &text);
+	if (n == -ENOENT && optional)
+		return NULL;
+	if (n < 0) {
+		report_errno(r, -n, "cannot read %s", buf_cstr(&path));
+		return NULL;
+	}
+	return json_read(&(struct source){ buf_str(&path), buf_str(&text) }, r);
+}
+
+/* -- the graph -----------------------------------------------------------------------------------
+ */
+
+static json_t *source_json(struct str path, struct str text)
+{
+	char sum[SHA256_HEX];
+	json_t *source = json_object();
+
+	sha256_hex(text, sum);
+	json_object_set_new(source, "path", json_from_str(path));
+	json_object_set_new(source, "sha256", json_string(sum));
+	if (utf8_valid(text)) {
+		json_object_set_new(source, "text", json_from_str(text));
+	} else {
+		AUTO_BUF coded = BUF_INIT;
+
+		base64_write(&coded, text);
+		json_object_set_new(source, "base64", json_from_str(buf_str(&coded)));
+	}
+	return source;
+}
+
+static json_t *sources_json(const struct launch *l)
+{
+	json_t *sources = json_array();
+
+	if (!l->subject.recipe) {
+		json_array_append_new(sources, source_json(l->subject.graph->doc.source.name,
+						       l->subject.graph->doc.source.text));
+		return sources;
+	}
+	/* The entry was read first. */
+	vec_each (f, &l->subject.recipe->set->files)
+		json_array_append_new(sources, source_json((*f)->path, (*f)->doc.source.text));
+	return sources;
+}
+
+static bool write_graph(const struct launch *l, struct report *r)
+{
+	AUTO_JSON *graph = json_object();
+	AUTO_BUF text = BUF_INIT;
+
+	json_object_set_new(graph, "format",
+		json_string(l->subject.recipe ? recipe_format_name(l->subject.recipe->file->format)
+					      : "template"));
+	if (l->subject.graph->dialect == DIALECT_0_9)
+		json_object_set_new(graph, "dialect", json_string("0.9"));
+	if (l->subject.recipe) {
+		json_object_set_new(graph, "layer", json_integer(l->subject.recipe->layer));
+		json_object_set_new(graph, "agent_dir", json_from_str(l->subject.dirs.agent));
+		json_object_set_new(graph, "packaged_dir", json_from_str(l->subject.dirs.packaged));
+	}
+	json_object_set_new(graph, "sources", sources_json(l));
+	json_write(&text, graph, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(l->claim.dir, "graph.json", buf_str(&text), l->asked.durable, r);
+}
+
+/* Gives every source its text. */
+static bool decode_sources(json_t *sources, struct report *r)
+{
+	json_t *source;
+	size_t i;
+
+	json_array_foreach(sources, i, source)
+	{
+		const json_t *coded = json_object_get(source, "base64");
+		AUTO_BUF text = BUF_INIT;
+
+		if (!coded)
+			continue;
+		if (!base64_read(json_str(coded), &text))
+			return report_error(r, (struct where){ 0 }, "graph.json is damaged");
+		json_object_set_new(source, "text", json_from_str(buf_str(&text)));
+	}
+	return json_array_size(sources) > 0 ||
+	       report_error(r, (struct where){ 0 }, "graph.json has no sources");
+}
+
+static const char *dir_or_null(const json_t *graph, const char *name)
+{
+	return json_string_value(json_object_get(graph, name));
+}
+
+static bool read_graph(struct launch *l, struct report *r)
+{
+	AUTO_JSON *graph = freeze_json(l->claim.dir, "graph.json", false, r);
+	json_t *sources = json_object_get(graph, "sources");
+	struct str format = json_str(json_object_get(graph, "format"));
+
+	if (!graph || !decode_sources(sources, r))
+		return false;
+	if (str_eq(format, S("template"))) {
+		const json_t *source = json_array_get(sources, 0);
+		bool old = json_object_get(graph, "dialect") != NULL;
+
+		l->subject.graph = graph_read(json_str(json_object_get(source, "path")),
+			json_str(json_object_get(source, "text")), old ? DIALECT_0_9 : DIALECT_NOW,
+			r);
+		return l->subject.graph != NULL;
+	}
+	l->subject.dirs = recipe_dirs_find(
+		&l->arena, dir_or_null(graph, "agent_dir"), dir_or_null(graph, "packaged_dir"));
+	l->subject.recipe = recipe_open_frozen(&l->subject.dirs, sources,
+		(enum recipe_layer)json_integer_value(json_object_get(graph, "layer")),
+		l->subject.values, r);
+	l->subject.graph = l->subject.recipe ? graph_ref(l->subject.recipe->graph) : NULL;
+	return l->subject.recipe != NULL;
+}
+
+struct graph *freeze_graph(const char *dir, struct report *r)
+{
+	struct launch l = { .claim.dir = str_of(dir) };
+	struct graph *g = NULL;
+
+	l.subject.values = freeze_json(l.claim.dir, "values.json", true, r);
+	if (read_graph(&l, r))
+		g = graph_ref(l.subject.graph);
+	subject_done(&l.subject);
+	arena_done(&l.arena);
+	return g;
+}
+
+/* -- values --------------------------------------------------------------------------------------
+ */
+
+/* JSON has no way to say bytes that are not UTF-8. They are kept beside the values, each with the
+ * way to it. */
+static void collect_bytes(const json_t *value, json_t *way, json_t *ret)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value) && !utf8_valid(json_str(value))) {
+		AUTO_BUF coded = BUF_INIT;
+
+		base64_write(&coded, json_str(value));
+		json_array_append_new(ret, json_pack("{s:o, s:o}", "at", json_copy(way), "base64",
+						   json_from_str(buf_str(&coded))));
+	} else if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item)
+		{
+			json_array_append_new(way, json_from_str(str_of(key)));
+			collect_bytes(item, way, ret);
+			json_array_remove(way, json_array_size(way) - 1);
+		}
+	} else if (json_is_array(value)) {
+		json_array_foreach(value, i, item)
+		{
+			json_array_append_new(way, json_integer((json_int_t)i));
+			collect_bytes(item, way, ret);
+			json_array_remove(way, json_array_size(way) - 1);
+		}
+	}
+}
+
+static void restore_bytes(json_t *root, const json_t *bytes)
+{
+	json_t *entry, *step;
+	size_t i, k;
+
+	json_array_foreach(bytes, i, entry)
+	{
+		const json_t *way = json_object_get(entry, "at");
+		size_t last = json_array_size(way) - 1;
+		json_t *at = root;
+		AUTO_BUF text = BUF_INIT;
+
+		if (!json_array_size(way) ||
+			!base64_read(json_str(json_object_get(entry, "base64")), &text))
+			continue;
+		json_array_foreach(way, k, step)
+		{
+			json_t *made = k == last ? json_from_str(buf_str(&text)) : NULL;
+
+			if (json_is_integer(step) && made)
+				json_array_set_new(at, (size_t)json_integer_value(step), made);
+			else if (made)
+				json_object_set_new_nocheck(at, json_string_value(step), made);
+			else if (json_is_integer(step))
+				at = json_array_get(at, (size_t)json_integer_value(step));
+			else
+				at = json_object_get(at, json_string_value(step));
+		}
+	}
+}
+
+static bool write_bytes_of(const json_t *value, json_t *start, const char *name)
+{
+	AUTO_JSON *way = json_array();
+	json_t *bytes = json_array();
+
+	collect_bytes(value, way, bytes);
+	if (json_array_size(bytes))
+		json_object_set_new(start, name, bytes);
+	else
+		json_decref(bytes);
+	return true;
+}
+
+/* The members of start.json and where struct launch has them. Numbers and truths are always there,
+ * the rest when it is given. */
+static const struct member {
+	const char *name;
+	enum { MEMBER_NUMBER, MEMBER_TRUTH, MEMBER_JSON, MEMBER_TEXT } kind;
+	size_t offset;
+} members[] = {
+#define TYPE(of) ((struct launch *)0)->of
+#define NUMBER(of) MEMBER_NUMBER, _Generic(TYPE(of), uint64_t : offsetof(struct launch, of))
+#define TRUTH(of) MEMBER_TRUTH, _Generic(TYPE(of), bool : offsetof(struct launch, of))
+#define JSON(of) MEMBER_JSON, _Generic(TYPE(of), json_t * : offsetof(struct launch, of))
+#define TEXT(of) MEMBER_TEXT, _Generic(TYPE(of), struct str : offsetof(struct launch, of))
+	{ "jobs", NUMBER(asked.jobs) },
+	{ "grace_ms", NUMBER(asked.grace_ms) },
+	{ "durable", TRUTH(asked.durable) },
+	{ "detached", TRUTH(asked.detached) },
+	{ "input", TRUTH(asked.has_input) },
+	{ "max_parallel", NUMBER(asked.max_parallel) },
+	{ "stream", TRUTH(asked.stream) },
+	{ "created", NUMBER(asked.created) },
+	{ "agents", JSON(asked.agents) },
+	{ "collections", JSON(asked.collections) },
+	{ "env", JSON(asked.env) },
+	{ "artifacts", JSON(subject.artifacts) },
+	{ "secrets", JSON(asked.secrets) },
+	{ "secret_env", JSON(asked.secret_env) },
+	{ "argv", JSON(asked.argv) },
+	{ "run", TEXT(asked.id) },
+	{ "generation", TEXT(claim.generation) },
+	{ "owner", TEXT(asked.owner) },
+	{ "tool", TEXT(asked.tool) },
+	{ "launch", TEXT(asked.how) },
+	{ "rerun_of", TEXT(asked.rerun_of) },
+	{ "only", TEXT(asked.only) },
+};
+
+static json_t *start_json(const struct launch *l)
+{
+	json_t *start = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		const struct member *m = &members[i];
+		const void *at = (const char *)l + m->offset;
+		json_t *value = NULL;
+
+		switch (m->kind) {
+		case MEMBER_NUMBER:
+			value = json_integer((json_int_t) * (const uint64_t *)at);
+			break;
+		case MEMBER_TRUTH:
+			value = json_boolean(*(const bool *)at);
+			break;
+		case MEMBER_JSON:
+			value = json_incref(*(json_t *const *)at);
+			break;
+		case MEMBER_TEXT:
+			value = ((const struct str *)at)->len
+					? json_from_str(*(const struct str *)at)
+					: NULL;
+			break;
+		}
+		if (value)
+			json_object_set_new(start, m->name, value);
+	}
+	return start;
+}
+
+static void take_members(struct launch *l, const json_t *start)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		const struct member *m = &members[i];
+		json_t *value = json_object_get(start, m->name);
+		void *at = (char *)l + m->offset;
+
+		switch (m->kind) {
+		case MEMBER_NUMBER:
+			*(uint64_t *)at = (uint64_t)json_integer_value(value);
+			break;
+		case MEMBER_TRUTH:
+			*(bool *)at = json_is_true(value);
+			break;
+		case MEMBER_JSON:
+			json_decref(*(json_t **)at);
+			*(json_t **)at = json_incref(value);
+			break;
+		case MEMBER_TEXT:
+			*(struct str *)at = arena_str(&l->arena, json_str(value));
+			break;
+		}
+	}
+}
+
+static bool write_values(const struct launch *l, struct report *r)
+{
+	AUTO_JSON *start = start_json(l);
+	AUTO_JSON *kept = json_copy(l->subject.values);
+	AUTO_BUF text = BUF_INIT;
+	json_t *name;
+	size_t i;
+
+	/* What came from the environment is read from there again. */
+	json_array_foreach(l->asked.secret_env, i, name)
+		json_object_del(kept, json_string_value(name));
+	(void)write_bytes_of(kept, start, "value_bytes");
+	(void)write_bytes_of(l->asked.env, start, "env_bytes");
+	/* Steps tell 2.0 from 2. */
+	json_write_typed(&text, kept, 2);
+	buf_addc(&text, '\n');
+	if (!freeze_file(l->claim.dir, "values.json", buf_str(&text), l->asked.durable, r))
+		return false;
+	buf_reset(&text);
+	json_write(&text, start, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(l->claim.dir, "start.json", buf_str(&text), l->asked.durable, r);
+}
+
+static bool read_secrets(struct launch *l, struct report *r)
+{
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(l->asked.secret_env, i, name)
+	{
+		const char *value = getenv(json_string_value(name));
+
+		if (!value) {
+			report_error(r, (struct where){ 0 },
+				"the secret '%s' is not in the environment",
+				json_string_value(name));
+			return report_hint(r, "it is never written down: set $%s again",
+				json_string_value(name));
+		}
+		json_object_set_new_nocheck(
+			l->subject.values, json_string_value(name), json_from_str(str_of(value)));
+	}
+	return true;
+}
+
+static bool read_values(struct launch *l, struct report *r)
+{
+	l->subject.values = freeze_json(l->claim.dir, "values.json", false, r);
+	AUTO_JSON *start =
+		l->subject.values ? freeze_json(l->claim.dir, "start.json", false, r) : NULL;
+
+	if (!start)
+		return false;
+	take_members(l, start);
+	restore_bytes(l->subject.values, json_object_get(start, "value_bytes"));
+	restore_bytes(l->asked.env, json_object_get(start, "env_bytes"));
+	return read_secrets(l, r);
+}
+
+/* -- both ----------------------------------------------------------------------------------------
+ */
+
+bool freeze_write(const struct launch *l, struct report *r)
+{
+	return write_graph(l, r) && write_values(l, r);
+}
+
+bool freeze_read(struct launch *l, struct report *r)
+{
+	return read_values(l, r) && read_graph(l, r);
+}

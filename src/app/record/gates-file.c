@@ -1,0 +1,69 @@
+#include "app/record/gates-file.h"
+
+#include "app/record/freeze.h"
+#include "base/atomic-file.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+enum { LOCK_MS = 10000 };
+
+int gates_lock(struct str dir, struct report *r)
+{
+	AUTO_BUF file = BUF_INIT;
+	int fd = -1;
+
+	buf_printf(&file, "%.*s/" GATES_FILE, STR(dir));
+	int n = file_lock(buf_cstr(&file), LOCK_MS, &fd);
+	if (n < 0)
+		report_errno(r, -n, "cannot lock %s", buf_cstr(&file));
+	return n < 0 ? -1 : fd;
+}
+
+json_t *gates_read(struct str dir, struct report *r)
+{
+	return freeze_json(dir, GATES_FILE, true, r);
+}
+
+bool gates_write(struct str dir, const json_t *gates, bool durable, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, gates, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(dir, GATES_FILE, buf_str(&text), durable, r);
+}
+
+enum gate_answer gate_answer_of(const json_t *gate)
+{
+	struct str answer = json_str(json_object_get(gate, "answer"));
+
+	return str_eq(answer, S("approved")) ? GATE_APPROVED
+	       : str_eq(answer, S("denied")) ? GATE_DENIED
+					     : GATE_PENDING;
+}
+
+json_t *gates_pending(struct str dir, struct report *r)
+{
+	AUTO_JSON *gates = gates_read(dir, r);
+	const char *path;
+	json_t *g;
+
+	json_object_foreach(gates, path, g)
+	{
+		AUTO_BUF since = BUF_INIT;
+		json_t *ret;
+
+		if (gate_answer_of(g) != GATE_PENDING)
+			continue;
+		clock_rfc3339(&since, (uint64_t)json_integer_value(json_object_get(g, "since_ms")));
+		ret = json_object();
+		json_object_set(ret, "stage", json_object_get(g, "stage"));
+		json_object_set(ret, "prompt", json_object_get(g, "prompt"));
+		json_object_set_new(ret, "since", json_from_str(buf_str(&since)));
+		json_object_set(ret, "timeout", json_object_get(g, "timeout"));
+		json_object_set(ret, "default", json_object_get(g, "default"));
+		json_object_set_new(ret, "path", json_from_str(str_of(path)));
+		return ret;
+	}
+	return NULL;
+}

@@ -1,0 +1,545 @@
+#include "app/record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/record/files.h"
+#include "app/record/freeze.h"
+#include "app/record/mailbox.h"
+#include "app/record/result.h"
+#include "app/record/step-host.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "base/shell-words.h"
+#include "loop/child.h"
+#include "runs/mail/command-done.h"
+#include "runs/mail/outbox.h"
+
+enum { PROGRESS_MS = 200, SETTLE_MS = 1000 };
+
+struct record {
+	struct recorder recorder;
+	struct launch *launch;
+	struct loop *loop;
+	struct run *run; /* once it is known */
+	struct leaves *before;
+	struct record_files files;
+	struct list leaves; /* those that run */
+	uint64_t seq;
+	/* progress.json */
+	uint64_t active, completed, failed, expected;
+	bool expects; /* `expected` is known */
+	struct timer progress;
+	struct deferred flush;
+	const char *handled; /* the event by which the end was asked for */
+	struct mailbox *mailbox;
+	struct line_log outbox;
+	const struct steps_run *steps; /* of a step recipe */
+	bool checkpoints;              /* state.json is there */
+	/* The command whose end is being told: */
+	struct buf command;
+	bool cancelled;
+	bool broken; /* something could not be written: the run has been told and ends */
+	int lost;    /* its output could not be: -errno */
+};
+
+/* A command under way. */
+struct leaf_note {
+	struct list link;
+	struct record *rec;
+	struct buf path, before, after, command;
+	uint64_t number;
+	bool last; /* what it prints is what the run prints */
+};
+
+static struct record *record_of(struct recorder *r)
+{
+	return container_of(r, struct record, recorder);
+}
+
+/* -- progress ------------------------------------------------------------------------------------
+ */
+
+/* state.json of a step recipe. */
+static int write_state(struct record *rec, const char *phase)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!rec->steps || !rec->run)
+		return 0;
+	rec->checkpoints = true;
+	steps_state(rec->steps, phase, run_result(rec->run), &text);
+	return record_files_replace(&rec->files, "state.json", buf_str(&text));
+}
+
+static int write_progress(struct record *rec, const char *phase)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text,
+		"{\n  \"phase\": \"%s\",\n  \"active\": %" PRIu64 ",\n  \"completed\": %" PRIu64
+		",\n  \"failed\": %" PRIu64 ",\n  \"expected\": ",
+		phase, rec->active, rec->completed, rec->failed);
+	if (rec->expects)
+		buf_printf(&text, "%" PRIu64, rec->expected);
+	else
+		buf_adds(&text, "null");
+	buf_adds(&text, ",\n  \"updated\": \"");
+	clock_rfc3339(&text, clock_real_ms());
+	buf_adds(&text, "\"\n}\n");
+	int r = record_files_replace(&rec->files, "progress.json", buf_str(&text));
+	return r < 0 ? r : write_state(rec, phase);
+}
+
+/* Once is enough: after the first write that failed others will. */
+static void failed(struct record *rec, const char *what, int error)
+{
+	if (rec->run && !rec->broken)
+		run_abort(rec->run, what, -error);
+	rec->broken |= rec->run != NULL;
+}
+
+static void on_progress(struct timer *t)
+{
+	struct record *rec = container_of(t, struct record, progress);
+	const char *phase = status_name(ROUX_RUNNING);
+	bool first = rec->steps && !rec->checkpoints;
+	/* Most runs are over before the first look at their progress is due. */
+	int r = first ? write_state(rec, phase) : write_progress(rec, phase);
+
+	if (r < 0)
+		failed(rec, "cannot write progress.json", r);
+	else if (first)
+		timer_start(rec->loop, t, PROGRESS_MS);
+}
+
+static void on_flush(struct deferred *d)
+{
+	struct record *rec = container_of(d, struct record, flush);
+	int r = record_files_flush(&rec->files);
+
+	if (r < 0)
+		failed(rec, "cannot write the run's record", r);
+}
+
+/* How many commands there will be; false when only time can tell. */
+static bool count_commands(const struct node *n, uint64_t times, uint64_t *total)
+{
+	if (n->when || !n->runs || n->recover || n->retry.text || n->retry.value > 1)
+		return false;
+	switch (n->kind) {
+	case NODE_COMMAND:
+		*total += times;
+		return true;
+	case NODE_EACH:
+		return n->count.number && times < UINT32_MAX &&
+		       count_commands(n->children[0], times * n->count.number, total);
+	case NODE_SEQUENCE:
+	case NODE_PARALLEL:
+		for (size_t i = 0; i < n->child_count; i++)
+			if (!count_commands(n->children[i], times, total))
+				return false;
+		return true;
+	case NODE_WHILE:
+	case NODE_CALL:
+	case NODE_GATE:
+	case NODE_WAIT:
+		break;
+	}
+	return false;
+}
+
+/* -- the engine's recorder -----------------------------------------------------------------------
+ */
+
+static bool recall(struct recorder *r, const struct leaf_key *key, struct leaf_recall *ret)
+{
+	struct record *rec = record_of(r);
+	const struct leaf_record *was = leaves_find(rec->before, key->path, key->number);
+
+	if (!was || !was->ended || was->cancelled)
+		return false;
+	if (!ret)
+		return true;
+	ret->end = (struct leaf_end){
+		.code = was->code,
+		.signal = was->signal,
+		.timed_out = was->timed_out,
+		.limit = was->limit,
+		.ok = was->code == 0 && !was->signal && !was->timed_out,
+		.ms = was->ms,
+		.out_bytes = was->out_bytes,
+		.err_bytes = was->err_bytes,
+	};
+	return record_files_recall(&rec->files, key->path, was, ret);
+}
+
+static int open_output(void *data, enum job_stream stream)
+{
+	struct leaf_note *note = data;
+	struct record_files *files = &note->rec->files;
+
+	if (stream == JOB_STDOUT && note->last)
+		return record_files_open_last(files, buf_str(&note->path), note->number);
+	return record_files_open(files, buf_str(&note->path), note->number, stream == JOB_STDERR);
+}
+
+static int begin(struct recorder *r, const struct leaf_key *key, bool last, struct job_record *ret)
+{
+	struct record *rec = record_of(r);
+	struct leaf_note *note = mem_new(struct leaf_note);
+	uint64_t number = key->number + leaves_base(rec->before, key->path);
+
+	note->rec = rec;
+	note->number = number;
+	note->last = last && !rec->launch->subject.graph->output;
+	buf_add(&note->path, key->path);
+	uint64_t now = clock_real_ms();
+	leaf_start_parts(&note->before, &note->after, key->path, number, now);
+	list_append(&rec->leaves, &note->link);
+	*ret = (struct job_record){ .fd = rec->files.leaves,
+		.before = buf_str(&note->before),
+		.after = buf_str(&note->after),
+		.open = open_output,
+		.data = note };
+	if (note->before.len + note->after.len <= CHILD_NOTE_TEXT)
+		return 0;
+	AUTO_BUF line = BUF_INIT;
+	ret->fd = -1;
+	leaf_start_line(&line, key->path, number, now);
+	return fd_write_all(rec->files.leaves, buf_str(&line));
+}
+
+static void note_free(struct leaf_note *note)
+{
+	if (!note)
+		return;
+	list_remove(&note->link);
+	buf_done(&note->path);
+	buf_done(&note->before);
+	buf_done(&note->after);
+	buf_done(&note->command);
+	free(note);
+}
+
+static void exit_line(struct buf *b, struct str path, uint64_t number, const struct leaf_end *e)
+{
+	const struct leaf_record record = {
+		.number = number,
+		.code = e->code,
+		.signal = e->signal,
+		.timed_out = e->timed_out,
+		.cancelled = e->cancelled,
+		.limit = e->limit,
+		.ms = e->ms,
+		.out_bytes = e->out_bytes,
+		.err_bytes = e->err_bytes,
+	};
+	struct leaf_usage usage;
+
+	if (e->usage)
+		usage = (struct leaf_usage){ e->usage->user_us, e->usage->system_us,
+			e->usage->memory_kib };
+	leaf_exit_line(b, path, &record, e->usage ? &usage : NULL, clock_real_ms());
+}
+
+static int end(struct recorder *r, const struct leaf_key *key, struct job_record *record,
+	const struct leaf_end *e)
+{
+	struct record *rec = record_of(r);
+	uint64_t number = key->number + leaves_base(rec->before, key->path);
+	AUTO_BUF line = BUF_INIT;
+
+	exit_line(&line, key->path, number, e);
+	struct leaf_note *note = record->data;
+	if (note && note->last)
+		rec->files.last_ok = e->ok;
+	buf_reset(&rec->command);
+	if (note)
+		buf_add(&rec->command, buf_str(&note->command));
+	rec->cancelled = e->cancelled;
+	if (rec->mailbox)
+		mailbox_look(rec->mailbox); /* what came before the end is told before it */
+	note_free(note);
+	rec->files.torn |= record->failed;
+	*record = (struct job_record){ .fd = -1 };
+	int n = record_files_leaf(&rec->files, key->path, number, buf_str(&line));
+	if (rec->broken)
+		return 0; /* it has been told, and what is not recorded is run again */
+	rec->broken = n < 0;
+	return n;
+}
+
+/* -- loops ---------------------------------------------------------------------------------------
+ */
+
+static int open_loop(struct recorder *r, struct str path)
+{
+	struct record *rec = record_of(r);
+	AUTO_BUF line = BUF_INIT;
+
+	if (!rec->before || leaves_closed(rec->before, path) || !leaves_forget(rec->before, path))
+		return 0;
+	leaf_forget_line(&line, path, clock_real_ms());
+	return fd_write_all(rec->files.leaves, buf_str(&line));
+}
+
+static int close_loop(struct recorder *r, struct str path)
+{
+	struct record *rec = record_of(r);
+	AUTO_BUF line = BUF_INIT;
+
+	if (leaves_closed(rec->before, path))
+		return 0;
+	leaf_closed_line(&line, path, clock_real_ms());
+	return fd_write_all(rec->files.leaves, buf_str(&line));
+}
+
+static int keep_input(struct recorder *r)
+{
+	return record_files_stdin(&record_of(r)->files);
+}
+
+static void input_complete(struct recorder *r)
+{
+	record_files_stdin_complete(&record_of(r)->files);
+}
+
+static const struct recorder_ops ops = { .recall = recall,
+	.begin = begin,
+	.end = end,
+	.keep_input = keep_input,
+	.input_complete = input_complete,
+	.open = open_loop,
+	.close = close_loop };
+
+/* -- messages ------------------------------------------------------------------------------------
+ */
+
+static void on_message(void *data, struct str id, size_t bytes)
+{
+	struct record *rec = data;
+
+	if (rec->run)
+		run_told(rec->run, id, bytes);
+}
+
+/* What the coordinator is told of every command that has ended by itself. */
+static void tell_done(struct record *rec, const struct event *e)
+{
+	AUTO_BUF line = BUF_INIT;
+
+	if (rec->cancelled)
+		return;
+	command_done_line(&line, &(struct command_done){
+					 .run = rec->launch->asked.id,
+					 .dir = rec->launch->claim.dir,
+					 .path = e->path,
+					 .label = e->label,
+					 .command = buf_str(&rec->command),
+					 .attempt = (unsigned)e->attempt,
+					 .code = e->end.code,
+					 .killed = e->end.timeout,
+					 .others = rec->active,
+					 .ms = e->end.ms,
+					 .artifacts = rec->launch->subject.artifacts,
+				 });
+	int r = line_log_append(&rec->outbox, buf_str(&line));
+	if (r < 0)
+		failed(rec, "cannot write outbox.jsonl", r);
+}
+
+/* The note of the command that is just starting is the last one. */
+static void keep_command(struct record *rec, const struct event *e)
+{
+	struct leaf_note *note = list_entry(rec->leaves.prev, struct leaf_note, link);
+	size_t n = 0;
+
+	if (list_empty(&rec->leaves) || !str_eq(buf_str(&note->path), e->path))
+		return;
+	while (e->argv[n])
+		n++;
+	command_display(&note->command, e->argv, n);
+}
+
+/* -- events --------------------------------------------------------------------------------------
+ */
+
+static void count(struct record *rec, const struct event *e)
+{
+	if (e->kind == EVENT_COMMAND_START) {
+		rec->active++;
+	} else if (e->kind == EVENT_COMMAND_DONE) {
+		rec->active--;
+		rec->completed += !rec->cancelled;
+		rec->failed += !e->end.ok && !rec->cancelled;
+	} else if (e->kind == EVENT_NODE_REUSED) {
+		rec->completed++;
+		rec->failed += !e->end.ok;
+	} else if (!event_is_step(e->kind)) {
+		return;
+	}
+	/* The first checkpoint of a step recipe is there before its first step has ended. */
+	bool first = rec->steps && !rec->checkpoints;
+	if (!timer_running(&rec->progress))
+		timer_start(rec->loop, &rec->progress, first ? 0 : PROGRESS_MS);
+}
+
+void record_event(struct record *rec, struct run *run, const struct event *e)
+{
+	rec->run = run;
+	if (e->kind == EVENT_COMMAND_OUTPUT) {
+		int r = e->output.is_stderr ? record_files_stderr(&rec->files, e) : 0;
+
+		if (r < 0)
+			failed(rec, "cannot write stderr.log", r);
+		return;
+	}
+	if (!event_name(e->kind))
+		return;
+	if (e->kind == EVENT_RUN_CANCEL || e->kind == EVENT_RUN_KILL)
+		rec->handled = event_name(e->kind);
+	/* Who reads of the end can read the output. */
+	if (e->kind == EVENT_RUN_DONE || e->kind == EVENT_RUN_FAILED) {
+		rec->lost = record_files_output(&rec->files, rec->launch, run);
+	}
+	count(rec, e);
+	if (e->kind == EVENT_COMMAND_START)
+		keep_command(rec, e);
+	if (e->kind == EVENT_COMMAND_DONE) {
+		record_files_stderr_end(&rec->files, e);
+		tell_done(rec, e);
+	}
+	event_json(e, &rec->files.events_text);
+	buf_addc(&rec->files.events_text, '\n');
+	rec->seq = e->seq;
+	deferred_start(rec->loop, &rec->flush);
+}
+
+/* -- beginning and end ---------------------------------------------------------------------------
+ */
+
+void record_steps(struct record *rec, const struct steps_run *steps)
+{
+	rec->steps = steps;
+}
+
+void record_rest(struct record *rec)
+{
+	mailbox_stop(rec->mailbox);
+	rec->mailbox = NULL;
+}
+
+void record_ring(struct record *rec)
+{
+	mailbox_look(rec->mailbox);
+}
+
+struct recorder *record_recorder(struct record *rec)
+{
+	return &rec->recorder;
+}
+
+uint64_t record_seq(const struct record *rec)
+{
+	return rec->seq;
+}
+
+struct record *record_open(
+	struct launch *l, struct loop *loop, struct leaves *before, struct report *r)
+{
+	struct record *rec = mem_new(struct record);
+
+	rec->recorder.ops = &ops;
+	rec->launch = l;
+	rec->loop = loop;
+	rec->before = before;
+	rec->progress.fire = on_progress;
+	rec->flush.call = on_flush;
+	list_init(&rec->leaves);
+	rec->expects = count_commands(l->subject.graph->root, 1, &rec->expected);
+	int n = record_files_open_all(
+		&rec->files, l->claim.dir, before != NULL, l->asked.durable, &rec->seq);
+	if (n == 0)
+		n = write_progress(rec, STATUS_STARTING);
+	outbox_init(&rec->outbox, l->claim.dir.p);
+	if (n == 0) {
+		rec->mailbox = mailbox_start(loop,
+			&(struct mailbox_options){ .dir = l->claim.dir.p,
+				.run = l->asked.id,
+				.owner = l->asked.owner,
+				.control = launch_control(l),
+				.resumed = before != NULL,
+				.settle_ms = SETTLE_MS,
+				.on_message = on_message,
+				.data = rec },
+			r);
+		if (rec->mailbox)
+			return rec;
+		record_free(rec);
+		return NULL;
+	}
+	report_errno(r, -n, "cannot write in the run's directory %.*s", STR(l->claim.dir));
+	record_free(rec);
+	return NULL;
+}
+
+void record_free(struct record *rec)
+{
+	if (!rec)
+		return;
+	timer_stop(&rec->progress);
+	deferred_stop(&rec->flush);
+	list_each_safe (link, &rec->leaves)
+		note_free(list_entry(link, struct leaf_note, link));
+	leaves_free(rec->before);
+	mailbox_stop(rec->mailbox);
+	line_log_done(&rec->outbox);
+	buf_done(&rec->command);
+	record_files_done(&rec->files);
+	free(rec);
+}
+
+int record_finish(struct record *rec, const struct execution *x)
+{
+	struct launch *l = rec->launch;
+	const struct run_result *res = run_result(x->run);
+	const char *status = status_name((enum roux_status)res->status);
+	AUTO_REPORT issues = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	timer_stop(&rec->progress);
+	deferred_stop(&rec->flush);
+	rec->active = 0;
+	if (!rec->handled && mailbox_stop_delivered(rec->mailbox))
+		rec->handled = event_name(EVENT_RUN_MESSAGE);
+	int n = record_files_flush(&rec->files);
+	int r = rec->lost ? rec->lost : n;
+	n = write_progress(rec, status);
+	r = r ? r : n;
+	/* Not before its time, whatever somebody did to the clock. */
+	l->claim.row.ended = MAX(clock_real_ms(), l->claim.row.started + res->ms);
+	result_record(x, str_of(run_file(&l->arena, l->claim.dir, "stdout.log")),
+		l->claim.row.ended, &text);
+	/* Without its output, or without a result, the run has not come to its end: a resume makes
+	 * both from what is recorded. */
+	if (r == 0)
+		r = record_files_replace(&rec->files, "result.json", buf_str(&text));
+	if (r < 0)
+		return rec->broken ? 0 : r;
+	l->claim.row.status = str_of(status);
+	l->claim.row.code = res->code;
+	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
+	if (!ledger_update(l->claim.ledger, &l->claim.row, l->asked.detached, &issues) ||
+		!ledger_add_leaves(l->claim.ledger, l->asked.id, l->claim.generation,
+			run_file(&l->arena, l->claim.dir, LEAVES_FILE), &issues))
+		return -EIO;
+	return 0;
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "app/record/execution.h"
+#include "app/record/launch.h"
+#include "runs/dir/leaves.h"
+
+/* Writes a run down as it happens (async-runs.md section 4): listens at the one door for events and
+ * is the engine's recorder. Everything it writes is plain text in the run's directory. */
+struct record;
+
+/* Opens the files. `before` is what an earlier execution of the same generation has left, or NULL;
+ * it is taken. NULL with an issue added. */
+struct record *record_open(
+	struct launch *l, struct loop *loop, struct leaves *before, struct report *r);
+void record_free(struct record *rec);
+
+/* The run is one of a step recipe, whose state is written too. */
+struct steps_run;
+void record_steps(struct record *rec, const struct steps_run *steps);
+/* It has ended, but its parts are still looked at: nobody listens for messages any more. */
+void record_rest(struct record *rec);
+/* Somebody has put a message into the inbox. */
+void record_ring(struct record *rec);
+struct recorder *record_recorder(struct record *rec);
+/* How many events there were before. */
+uint64_t record_seq(const struct record *rec);
+void record_event(struct record *rec, struct run *run, const struct event *e);
+
+/* The run has ended: progress, result and ledger, in that order. -errno. */
+int record_finish(struct record *rec, const struct execution *x);

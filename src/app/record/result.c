@@ -1,0 +1,458 @@
+#include "app/record/result.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/answers.h"
+#include "app/record/execution.h"
+#include "app/record/launch.h"
+#include "app/record/secrets.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/node-path.h"
+#include "base/plain-text.h"
+#include "base/run-status.h"
+#include "base/utf8.h"
+#include "data/base64.h"
+#include "data/json.h"
+
+enum { STDOUT_MAX = 1 << 20, FLUSH_AT = 64 * 1024 };
+
+/* The document as it grows; written out piece by piece when there is somewhere to write it to. */
+struct writer {
+	struct buf *b;
+	int fd, error;
+};
+
+static void flush(struct writer *w, size_t above)
+{
+	if (w->fd < 0 || w->b->len <= above)
+		return;
+	int r = fd_write_all(w->fd, buf_str(w->b));
+	w->error = w->error ? w->error : r;
+	buf_reset(w->b);
+}
+
+static enum roux_status status_of(const struct execution *x)
+{
+	return (enum roux_status)run_result(x->run)->status;
+}
+
+/* What has to be known before the first word of the document is written. */
+struct prepared {
+	enum roux_status status;
+	bool selected;          /* the output is a value */
+	struct content *output; /* else the run's own */
+	struct str recorded;    /* the file of the run's directory that has it; empty: none */
+	uint64_t ended_ms;      /* … and when it ended */
+	struct buf path;        /* a file with all of it, the caller's or the run's; empty: none */
+	struct buf error;
+};
+
+/* A recorded run has the file already, unless its disk was full. */
+static bool find_recorded(const struct execution *x, struct prepared *p)
+{
+	const struct launch *l = x->launch;
+	struct stat st;
+
+	if (!l)
+		return false;
+	buf_printf(&p->path, "%.*s/stdout.log", STR(l->claim.dir));
+	if (stat(buf_cstr(&p->path), &st) == 0 && (uint64_t)st.st_size == content_size(p->output))
+		return true;
+	buf_reset(&p->path);
+	return false;
+}
+
+/* Past a limit the output goes to a file. When that cannot be written the run has failed after all:
+ * a document must not promise what is not there. */
+static void prepare(const struct execution *x, struct prepared *p)
+{
+	const char *error = run_result(x->run)->error;
+
+	p->status = status_of(x);
+	p->selected = x->plan->graph->output && status_ok(p->status);
+	p->output = p->selected ? NULL : run_output(x->run);
+	buf_adds(&p->error, error ? error : "");
+	if (p->recorded.len)
+		return;
+	if (content_size(p->output) <= STDOUT_MAX || find_recorded(x, p))
+		return;
+	AUTO_CLOSE int fd = file_temp_named("roux-stdout-", &p->path);
+	int r = fd < 0 ? fd : content_write(p->output, fd);
+	if (r == 0)
+		return;
+	if (fd >= 0)
+		(void)unlink(buf_cstr(&p->path));
+	buf_reset(&p->path);
+	buf_printf(&p->error, "cannot keep the output in %s: %s", file_temp_dir(), strerror(-r));
+	p->status = ROUX_FAILED;
+	p->output = NULL;
+}
+
+static void prepared_done(struct prepared *p)
+{
+	buf_done(&p->path);
+	buf_done(&p->error);
+}
+
+static void write_stdout(struct writer *w, struct str text)
+{
+	if (utf8_valid(text)) {
+		buf_adds(w->b, ",\"stdout\":");
+		json_write_str(w->b, text);
+		return;
+	}
+	buf_adds(w->b, ",\"stdout\":null,\"stdout_base64\":\"");
+	base64_write(w->b, text);
+	buf_addc(w->b, '"');
+}
+
+static void write_selected(struct writer *w, const struct execution *x)
+{
+	buf_adds(w->b, "{\"name\":");
+	json_write_str(w->b, x->plan->graph->output_raw);
+	buf_adds(w->b, ",\"path\":");
+	json_write_str(w->b, buf_str(&x->plan->output));
+	buf_addc(w->b, '}');
+}
+
+static void write_output(struct writer *w, const struct execution *x, const struct prepared *p)
+{
+	const struct buf *value = &x->plan->output;
+	AUTO_BUF text = BUF_INIT;
+
+	if (p->recorded.len) {
+		buf_adds(w->b, ",\"stdout_path\":");
+		json_write_str(w->b, p->recorded);
+		buf_adds(w->b, ",\"output\":");
+		if (p->selected)
+			write_selected(w, x);
+		else
+			buf_adds(w->b, "null");
+		return;
+	}
+	if (p->selected) {
+		write_stdout(w, buf_str(value));
+		buf_adds(w->b, ",\"output\":");
+		write_selected(w, x);
+		return;
+	}
+	if (p->path.len) {
+		buf_adds(w->b, ",\"stdout\":null,\"stdout_path\":");
+		json_write_str(w->b, buf_str(&p->path));
+	} else {
+		int r = content_head(p->output, STDOUT_MAX, &text);
+
+		w->error = w->error ? w->error : r;
+		write_stdout(w, buf_str(&text));
+	}
+	buf_adds(w->b, ",\"output\":null");
+}
+
+static void write_failures(
+	struct writer *w, const struct failures *f, const struct mask *mask, struct arena *a)
+{
+	struct buf *b = w->b;
+	bool first = true;
+
+	buf_adds(b, ",\"failures\":[");
+	vec_each (failure, &f->kept) {
+		buf_adds(b, first ? "{\"path\":" : ",{\"path\":");
+		first = false;
+		json_write_str(b, failure->path);
+		buf_adds(b, ",\"label\":");
+		json_write_str_or_null(b, failure->label);
+		buf_adds(b, ",\"command\":");
+		json_write_str(b, mask_text(mask, failure->command, a));
+		buf_printf(b, ",\"code\":%d,\"signal\":", failure->code);
+		if (failure->signal)
+			buf_printf(b, "%d", failure->signal);
+		else
+			buf_adds(b, "null");
+		buf_printf(b,
+			",\"timeout\":%s,\"attempt\":%" PRIu64 ",\"tolerated\":%s,\"stderr\":",
+			failure->timeout ? "true" : "false", failure->attempt,
+			failure->tolerated ? "true" : "false");
+		json_write_str(b, mask_text(mask, failure->err, a));
+		buf_addc(b, '}');
+		flush(w, FLUSH_AT);
+	}
+	buf_printf(b, "],\"failures_total\":%" PRIu64, f->total);
+}
+
+static void write_branch(struct writer *w, const struct join *j, size_t i, struct buf *text)
+{
+	const struct branch *branch = &j->branches.at[i];
+	struct buf *b = w->b;
+
+	buf_reset(text);
+	if (j->node->kind == NODE_EACH)
+		node_path_copy(text, j->path, i);
+	else
+		node_path_child(text, j->path, i);
+	buf_adds(b, "{\"path\":");
+	json_write_str(b, buf_str(text));
+	buf_reset(text);
+	join_label(j, i, text);
+	buf_adds(b, ",\"label\":");
+	json_write_str(b, buf_str(text));
+	buf_printf(b,
+		",\"status\":\"%s\",\"code\":%d,\"stdout_bytes\":%" PRIu64 ",\"ms\":%" PRIu32 "}",
+		branch_status_name(branch->status), branch->code, branch->stdout_bytes, branch->ms);
+	flush(w, FLUSH_AT);
+}
+
+static void write_branches(struct writer *w, const struct join_list *joins)
+{
+	uint64_t expected = 0, done = 0;
+	AUTO_BUF text = BUF_INIT;
+
+	buf_adds(w->b, ",\"branches\":[");
+	for (size_t k = 0; k < joins->len; k++) {
+		const struct join *j = joins->at[k];
+
+		for (size_t i = 0; i < j->branches.len; i++) {
+			if (j->branches.at[i].status == BRANCH_PENDING)
+				continue;
+			if (expected++)
+				buf_addc(w->b, ',');
+			done += j->branches.at[i].status == BRANCH_DONE;
+			write_branch(w, j, i, &text);
+		}
+	}
+	buf_adds(w->b, "],\"coverage\":");
+	if (!expected) {
+		buf_adds(w->b, "null");
+		return;
+	}
+	buf_printf(w->b,
+		"{\"expected\":%" PRIu64 ",\"done\":%" PRIu64 ",\"failed\":%" PRIu64
+		",\"coverage\":%.3f,\"degraded\":%s,\"usable\":%s}",
+		expected, done, expected - done, (double)done / (double)expected,
+		done < expected ? "true" : "false", done ? "true" : "false");
+}
+
+/* Warnings are sentences here: the place is part of them. */
+static void write_warnings(struct buf *b, const struct report *r, bool *first)
+{
+	vec_each (i, &r->issues) {
+		AUTO_BUF line = BUF_INIT;
+
+		if (i->kind != ISSUE_WARNING)
+			continue;
+		if (i->file.len)
+			buf_printf(&line, "%.*s:%zu:%zu: ", STR(i->file), i->line, i->column);
+		buf_add(&line, i->message);
+		if (!*first)
+			buf_addc(b, ',');
+		*first = false;
+		json_write_str(b, buf_str(&line));
+	}
+}
+
+/* The run's artifacts as they were resolved when it started. */
+static void write_artifacts(struct buf *b, const json_t *artifacts)
+{
+	buf_adds(b, ",\"artifacts\":");
+	if (artifacts)
+		json_write(b, artifacts, 0);
+	else
+		buf_adds(b, "{}");
+}
+
+/* Secrets that somebody named are no part of what a run came to. */
+static void write_context(struct buf *b, const struct execution *x, const json_t *vars)
+{
+	AUTO_JSON *shown = json_object();
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)vars, name, value)
+	{
+		if (x->launch && secret_declared(x->launch, str_of(name)))
+			json_object_set_new_nocheck(shown, name, json_string("***"));
+		else
+			json_object_set_nocheck(shown, name, value);
+	}
+	json_write_typed(b, shown, 0);
+}
+
+/* Where a step stands in the graph is nobody's business here. */
+static void write_step_list(struct buf *b, const json_t *steps)
+{
+	static const char *const members[] = { "id", "status", "code", "attempts", "ms" };
+
+	buf_addc(b, '[');
+	for (size_t i = 0; i < json_array_size(steps); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(members); k++) {
+			buf_printf(b, "%s\"%s\":", k ? "," : i ? ",{" : "{", members[k]);
+			json_write(b, json_object_get(json_array_get(steps, i), members[k]), 0);
+		}
+		buf_addc(b, '}');
+	}
+	buf_addc(b, ']');
+}
+
+static void write_steps(
+	struct buf *b, const struct execution *x, const struct run_result *res, struct arena *a)
+{
+	buf_adds(b, ",\"context\":");
+	write_context(b, x, res->vars);
+	buf_adds(b, ",\"steps\":");
+	write_step_list(b, res->steps);
+	buf_adds(b, ",\"skipped\":");
+	json_write(b, res->skipped, 0);
+	if (res->status != RUN_PAUSED)
+		return;
+	buf_adds(b, ",\"pending_approval\":{\"stage\":");
+	json_write_str(b, res->gate);
+	buf_adds(b, ",\"prompt\":");
+	json_write_str(b, mask_text(x->mask, res->prompt, a));
+	buf_adds(b, ",\"since\":\"");
+	clock_rfc3339(b, res->gate_since_ms);
+	buf_printf(b, "\",\"timeout\":%" PRIu64 ",\"default\":\"%s\"}", res->gate_timeout_ms / 1000,
+		res->gate_approves ? "approve" : "deny");
+}
+
+static int document(const struct execution *x, struct prepared *prepared, struct buf *b, int fd)
+{
+	const struct run_result *res = run_result(x->run);
+	struct prepared p = *prepared;
+	struct writer w = { .b = b, .fd = fd };
+	struct arena a = ARENA_INIT;
+	bool first = true;
+
+	buf_printf(b,
+		"{\"ok\":%s,\"status\":\"%s\",\"run\":", status_ok(p.status) ? "true" : "false",
+		status_name(p.status));
+	json_write_str_or_null(b, str_of(x->id));
+	buf_printf(b, ",\"code\":%d", res->code);
+	write_output(&w, x, &p);
+	buf_adds(b, ",\"error\":");
+	json_write_str_or_null(b, mask_text(x->mask, buf_str(&p.error), &a));
+	if (p.status == ROUX_INVALID) {
+		buf_adds(b, ",\"errors\":");
+		issues_json(res->issues, REPORT_ERRORS, b);
+	}
+	write_failures(&w, res->failures, x->mask, &a);
+	write_branches(&w, res->joins);
+	write_artifacts(b, x->artifacts);
+	if (res->vars)
+		write_steps(b, x, res, &a);
+	buf_adds(b, ",\"warnings\":[");
+	write_warnings(b, &x->plan->graph->warnings, &first);
+	write_warnings(b, res->issues, &first);
+	buf_printf(b, "],\"ms\":%" PRIu64, res->ms);
+	if (p.ended_ms) {
+		if (res->failed.len) {
+			buf_adds(b, ",\"failed_node\":");
+			json_write_str(b, res->failed);
+		}
+		if (res->retried.len) {
+			buf_adds(b, ",\"retried_node\":");
+			json_write_str(b, res->retried);
+		}
+		/* Otherwise it can be counted. */
+		if (res->failures->total > res->failures->kept.len)
+			buf_printf(b, ",\"untolerated\":%" PRIu64, res->untolerated);
+		if (x->launch && x->launch->subject.artifacts) {
+			AUTO_JSON *manifest = launch_manifest(x->launch);
+
+			buf_adds(b, ",\"manifest\":");
+			json_write(b, manifest, 0);
+		}
+		buf_adds(b, ",\"ended\":\"");
+		clock_rfc3339(b, p.ended_ms);
+		buf_addc(b, '"');
+	}
+	buf_adds(b, "}\n");
+	flush(&w, 0);
+	arena_done(&a);
+	return w.error;
+}
+
+int result_document(const struct execution *x, struct buf *b, int fd, enum roux_status *status)
+{
+	struct prepared p = { 0 };
+
+	prepare(x, &p);
+	*status = p.status;
+	int r = document(x, &p, b, fd);
+	prepared_done(&p);
+	return r;
+}
+
+void result_record(
+	const struct execution *x, struct str stdout_path, uint64_t ended_ms, struct buf *b)
+{
+	struct prepared p = { .recorded = stdout_path, .ended_ms = ended_ms };
+
+	prepare(x, &p);
+	(void)document(x, &p, b, -1);
+	prepared_done(&p);
+}
+
+int result_write_output(const struct execution *x, int fd)
+{
+	if (x->plan->graph->output)
+		return fd_write_all(fd, buf_str(&x->plan->output));
+	return content_write(run_output(x->run), fd);
+}
+
+bool result_ends_line(const struct execution *x)
+{
+	AUTO_BUF last = BUF_INIT;
+
+	if (x->plan->graph->output)
+		buf_add(&last, buf_str(&x->plan->output));
+	else
+		(void)content_tail(run_output(x->run), 1, &last);
+	return !last.len || last.p[last.len - 1] == '\n';
+}
+
+/* -- what a person is told -----------------------------------------------------------------------
+ */
+
+static json_t *failure_summary(const struct failure *f, const struct mask *mask, struct arena *a)
+{
+	json_t *s = json_object();
+
+	json_object_set_new(s, "path", json_from_str(f->path));
+	json_object_set_new(s, "label", f->label.len ? json_from_str(f->label) : json_null());
+	json_object_set_new(s, "command", json_from_str(mask_text(mask, f->command, a)));
+	json_object_set_new(s, "code", json_integer(f->code));
+	json_object_set_new(s, "signal", f->signal ? json_integer(f->signal) : json_null());
+	json_object_set_new(s, "timeout", json_boolean(f->timeout));
+	json_object_set_new(s, "attempt", json_integer((json_int_t)f->attempt));
+	json_object_set_new(s, "tolerated", json_boolean(f->tolerated));
+	json_object_set_new(s, "stderr", json_from_str(mask_text(mask, f->err, a)));
+	json_object_set_new(s, "stdout", json_from_str(mask_text(mask, f->out, a)));
+	return s;
+}
+
+json_t *result_summary(const struct execution *x)
+{
+	const struct run_result *res = run_result(x->run);
+	const char *error = res->error ? res->error : "";
+	struct arena a = ARENA_INIT;
+	json_t *s = json_object(), *failures = json_array();
+
+	json_object_set_new(s, "status", json_string(status_name(status_of(x))));
+	json_object_set_new(s, "run", x->id ? json_string(x->id) : json_null());
+	json_object_set_new(s, "error", json_from_str(mask_text(x->mask, str_of(error), &a)));
+	vec_each (f, &res->failures->kept)
+		json_array_append_new(failures, failure_summary(f, x->mask, &a));
+	json_object_set_new(s, "failures", failures);
+	json_object_set_new(s, "failures_total", json_integer((json_int_t)res->failures->total));
+	json_object_set_new(s, "untolerated", json_integer((json_int_t)res->untolerated));
+	if (res->status == RUN_PAUSED)
+		json_object_set_new(s, "pending_approval",
+			json_pack("{s:o, s:o}", "stage", json_from_str(res->gate), "prompt",
+				json_from_str(mask_text(x->mask, res->prompt, &a))));
+	arena_done(&a);
+	return s;
+}

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "app/record/execution.h"
+#include "base/buf.h"
+
+/* What a run in this process came to. */
+
+/* The result document of product.md, with a newline. With `fd` >= 0 it is written there in pieces,
+ * so that a hundred thousand branches need no memory; else into `b`. *status is the one it names:
+ * failed when the output could not be kept. */
+int result_document(const struct execution *x, struct buf *b, int fd, enum roux_status *status);
+/* The same for the run's directory, with the file that has the output in place of it. */
+void result_record(
+	const struct execution *x, struct str stdout_path, uint64_t ended_ms, struct buf *b);
+/* What of it a person is told: run_summary() of runs.h. */
+json_t *result_summary(const struct execution *x);
+/* The primary output, byte for byte. -errno. */
+int result_write_output(const struct execution *x, int fd);
+/* Whether the primary output is empty or ends with a newline. */
+bool result_ends_line(const struct execution *x);

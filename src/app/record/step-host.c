@@ -1,0 +1,438 @@
+#include "app/record/step-host.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/agents/step-agents.h"
+#include "app/record/files.h"
+#include "app/record/freeze.h"
+#include "app/record/gates-file.h"
+#include "app/record/secrets.h"
+#include "base/atomic-file.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "runs/dir/outputs.h"
+#include "steps/read/recipe.h"
+
+struct steps_run {
+	struct launch *launch;
+	struct step_host host;
+	struct step_agents *agents;
+	json_t *vars;
+	json_t *copies; /* path → file of the run's directory */
+	json_t *gates;  /* path → what gates.json says */
+	struct mask *mask;
+	json_t *hidden; /* names that recipes which were called keep secret, as members */
+};
+
+#define RECIPES_FILE "recipes.json"
+
+static bool write_json(
+	const struct launch *l, const char *name, const json_t *value, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, value, 2);
+	buf_addc(&text, '\n');
+	return freeze_file(l->claim.dir, name, buf_str(&text), l->asked.durable, r);
+}
+
+/* -- sub-recipes ---------------------------------------------------------------------------------
+ */
+
+static bool read_now(struct str path, struct buf *text, struct report *r)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	buf_add(&name, path);
+	int n = file_read(buf_cstr(&name), RECIPE_MAX_BYTES, text);
+	if (n == 0)
+		return true;
+	report_errno(r, -n, "cannot read the recipe %s", buf_cstr(&name));
+	return report_hint(r, "paths are taken from the directory of the recipe that calls");
+}
+
+static bool load(void *data, struct str path, struct buf *text, struct report *r)
+{
+	struct steps_run *s = data;
+	const char *copy = json_string_value(json_object_getn(s->copies, path.p, path.len));
+
+	if (copy)
+		return read_now(
+			str_of(run_file(&s->launch->arena, s->launch->claim.dir, copy)), text, r);
+	return read_now(path, text, r);
+}
+
+/* Kept when it is first called, so that a resume runs what the run has begun. */
+static bool keep(void *data, struct str path, struct str text, struct report *r)
+{
+	struct steps_run *s = data;
+	AUTO_BUF name = BUF_INIT;
+
+	if (json_object_getn(s->copies, path.p, path.len))
+		return true;
+	buf_printf(&name, "recipe-%zu.yaml", json_object_size(s->copies) + 1);
+	if (!freeze_file(s->launch->claim.dir, buf_cstr(&name), text, s->launch->asked.durable, r))
+		return false;
+	json_object_setn_new_nocheck(s->copies, path.p, path.len, json_from_str(buf_str(&name)));
+	return write_json(s->launch, RECIPES_FILE, s->copies, r);
+}
+
+static bool secret(void *data, struct str name)
+{
+	const struct steps_run *s = data;
+
+	return secret_name(s->launch, name) || json_object_getn(s->hidden, name.p, name.len);
+}
+
+static void set(void *data, struct str name, const json_t *value, bool hide)
+{
+	struct steps_run *s = data;
+
+	if (hide)
+		json_object_setn_new_nocheck(s->hidden, name.p, name.len, json_true());
+	if (value && (hide || secret_declared(s->launch, name) ||
+			     json_object_getn(s->hidden, name.p, name.len)))
+		mask_add(s->mask, value);
+}
+
+static enum step_made agent(void *data, const struct node *n, const struct scope *scope,
+	const struct step_call *call, struct step_command *ret, struct arena *a, struct report *r)
+{
+	struct steps_run *s = data;
+
+	return step_agent_make(s->agents, n, scope, call, &s->host, ret, a, r);
+}
+
+/* -- gates ---------------------------------------------------------------------------------------
+ */
+
+/* What has been answered since they were read. */
+static void read_gates(struct steps_run *s, struct report *r)
+{
+	json_t *now = gates_read(s->launch->claim.dir, r);
+
+	if (!now)
+		return;
+	json_decref(s->gates);
+	s->gates = now;
+}
+
+static bool write_gates(const struct steps_run *s, struct report *r)
+{
+	return gates_write(s->launch->claim.dir, s->gates, s->launch->asked.durable, r);
+}
+
+static enum gate_answer gate(void *data, struct str path, struct str name, struct str prompt,
+	uint64_t timeout_ms, bool approves, struct buf *message, uint64_t *since, struct report *r)
+{
+	struct steps_run *s = data;
+	AUTO_CLOSE int lock = gates_lock(s->launch->claim.dir, r);
+	uint64_t now = clock_real_ms();
+
+	if (lock < 0)
+		return GATE_FAILED;
+	read_gates(s, r);
+	json_t *g = json_object_getn(s->gates, path.p, path.len);
+	if (!g) {
+		struct arena a = ARENA_INIT;
+
+		g = json_object();
+		json_object_set_new(g, "stage", json_from_str(name));
+		json_object_set_new(g, "prompt", json_from_str(mask_text(s->mask, prompt, &a)));
+		arena_done(&a);
+		json_object_set_new(g, "since_ms", json_integer((json_int_t)now));
+		json_object_set_new(g, "timeout", json_integer((json_int_t)(timeout_ms / 1000)));
+		json_object_set_new(g, "default", json_string(approves ? "approve" : "deny"));
+		json_object_setn_new_nocheck(s->gates, path.p, path.len, g);
+		*since = now;
+		return write_gates(s, r) ? GATE_PENDING : GATE_FAILED;
+	}
+	*since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
+	if (gate_answer_of(g) == GATE_PENDING && timeout_ms && now >= *since + timeout_ms) {
+		json_object_set_new(g, "answer", json_string(approves ? "approved" : "denied"));
+		json_object_set_new(g, "by", json_string("timeout"));
+		if (!write_gates(s, r))
+			return GATE_FAILED;
+	}
+	buf_add(message, json_str(json_object_get(g, "message")));
+	return gate_answer_of(g);
+}
+
+/* -- opening -------------------------------------------------------------------------------------
+ */
+
+static void add_variables(struct steps_run *s)
+{
+	const struct launch *l = s->launch;
+	AUTO_BUF started = BUF_INIT;
+	json_t *session = json_object();
+
+	clock_rfc3339(&started, l->asked.created);
+	json_object_set_new(session, "id", json_from_str(l->asked.id));
+	json_object_set_new(session, "started", json_from_str(buf_str(&started)));
+	json_object_set_new(session, "project", json_from_str(l->claim.row.cwd));
+	json_object_set_new(s->vars, "session", session);
+	json_object_set(s->vars, "recipe", l->subject.graph->steps->metadata);
+}
+
+struct steps_run *steps_open(struct launch *l, struct report *r)
+{
+	struct steps_run *s = mem_new(struct steps_run);
+
+	s->launch = l;
+	s->mask = mask_open(l);
+	s->hidden = json_object();
+	s->vars = json_deep_copy(l->subject.plan->vars);
+	add_variables(s);
+	s->copies = freeze_json(l->claim.dir, RECIPES_FILE, true, r);
+	s->gates = gates_read(l->claim.dir, r);
+	s->copies = s->copies ? s->copies : json_object();
+	s->gates = s->gates ? s->gates : json_object();
+	s->agents = step_agents_new(l->asked.agents, l->claim.row.cwd);
+	s->host = (struct step_host){ .data = s,
+		.max_parallel = (unsigned)l->asked.max_parallel,
+		.stream = l->asked.stream,
+		.project = l->claim.row.cwd.p,
+		.env = l->asked.env,
+		.collections = l->asked.collections,
+		.load = load,
+		.keep = keep,
+		.secret = secret,
+		.set = set,
+		.agent = agent,
+		.gate = gate };
+	if (!r->errors && freeze_file(l->claim.dir, "recipe.yaml",
+				  l->subject.recipe->file->doc.source.text, l->asked.durable, r))
+		return s;
+	steps_close(s);
+	return NULL;
+}
+
+void steps_close(struct steps_run *s)
+{
+	if (!s)
+		return;
+	step_agents_free(s->agents);
+	mask_free(s->mask);
+	json_decref(s->vars);
+	json_decref(s->copies);
+	json_decref(s->gates);
+	json_decref(s->hidden);
+	free(s);
+}
+
+const struct step_host *steps_host(const struct steps_run *s)
+{
+	return &s->host;
+}
+
+struct mask *steps_mask(const struct steps_run *s)
+{
+	return s->mask;
+}
+
+json_t *steps_vars(const struct steps_run *s)
+{
+	return s->vars;
+}
+
+/* -- state.json ----------------------------------------------------------------------------------
+ */
+
+enum { LARGE = 100 * 1024 };
+
+/* About how many bytes it would take, no further than `limit`. */
+static size_t weigh(const json_t *value, size_t limit)
+{
+	size_t sum = 8;
+	const char *key;
+	json_t *item;
+
+	if (json_is_string(value))
+		return sum + json_string_length(value);
+	if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item)
+		{
+			sum += strlen(key) + weigh(item, limit - MIN(sum, limit));
+			if (sum > limit)
+				break;
+		}
+	}
+	for (size_t i = 0; json_is_array(value) && sum <= limit && i < json_array_size(value); i++)
+		sum += weigh(json_array_get(value, i), limit - sum);
+	return sum;
+}
+
+/* A large value has a file of its own, written when the run has stopped: the state is written again
+ * and again. */
+static json_t *put_aside(
+	const struct steps_run *s, const char *name, const json_t *value, bool last)
+{
+	AUTO_BUF file = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	buf_printf(&file, "large/%.200s.json", name);
+	if (last) {
+		(void)dir_make(run_file(&s->launch->arena, s->launch->claim.dir, "large"));
+		(void)write_json(s->launch, buf_cstr(&file), value, &ignored);
+	}
+	return json_pack("{s:o}", "file", json_from_str(buf_str(&file)));
+}
+
+static json_t *shown_vars(const struct steps_run *s, bool last)
+{
+	json_t *shown = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(s->vars, name, value)
+	{
+		if (secret_name(s->launch, str_of(name)))
+			json_object_set_new_nocheck(shown, name, json_string("***"));
+		else if (weigh(value, LARGE) > LARGE)
+			json_object_set_new_nocheck(shown, name, put_aside(s, name, value, last));
+		else
+			json_object_set_nocheck(shown, name, value);
+	}
+	return shown;
+}
+
+static json_t *completed(const json_t *steps)
+{
+	json_t *ids = json_array(), *step;
+	size_t i;
+
+	json_array_foreach(steps, i, step)
+	{
+		struct str status = json_str(json_object_get(step, "status"));
+
+		if (str_eq(status, S("done")) || str_eq(status, S("tolerated")))
+			json_array_append(ids, json_object_get(step, "id"));
+	}
+	return ids;
+}
+
+/* How many steps need not be looked at again. */
+static size_t behind(const json_t *steps)
+{
+	size_t count = json_array_size(steps);
+	const json_t *last = count ? json_array_get(steps, count - 1) : NULL;
+
+	return count - str_eq(json_str(json_object_get(last, "status")), S("failed"));
+}
+
+/* How far it has come: `count` of its own steps are behind it. */
+static void add_position(json_t *state, const struct steps_run *s, size_t count)
+{
+	const struct step_recipe *recipe = s->launch->subject.recipe->steps;
+	json_t *stages = json_array();
+	size_t i = 0;
+
+	if (!recipe->stage_count) {
+		json_object_set_new(state, "current_step_index", json_integer((json_int_t)count));
+		json_decref(stages);
+		return;
+	}
+	for (; i < recipe->stage_count && count >= recipe->stages[i]->step_count; i++) {
+		count -= recipe->stages[i]->step_count;
+		json_array_append_new(stages, json_from_str(recipe->stages[i]->name));
+	}
+	json_object_set_new(state, "current_stage_index", json_integer((json_int_t)i));
+	json_object_set_new(state, "current_step_in_stage", json_integer((json_int_t)count));
+	json_object_set_new(state, "completed_stages", stages);
+}
+
+static void add_output(json_t *step, const struct steps_run *s, const char *what, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+	struct stat st;
+
+	buf_adds(&name, OUTPUTS_DIR "/");
+	output_name(&name, json_str(json_object_get(step, "path")),
+		(uint64_t)json_integer_value(json_object_get(step, "attempts")), err);
+	AUTO_BUF file = BUF_INIT;
+	buf_printf(&file, "%.*s/%s", STR(s->launch->claim.dir), buf_cstr(&name));
+	if (stat(buf_cstr(&file), &st) == 0)
+		json_object_set_new(step, what,
+			json_pack("{s:o, s:I}", "path", json_from_str(buf_str(&name)), "bytes",
+				(json_int_t)st.st_size));
+}
+
+/* The steps, with the files that have what they printed. */
+static json_t *with_outputs(const struct steps_run *s, const json_t *steps)
+{
+	json_t *all = json_deep_copy(steps), *step;
+	size_t i;
+
+	json_array_foreach(all, i, step)
+	{
+		if (!json_object_get(step, "path"))
+			continue;
+		add_output(step, s, "stdout", false);
+		add_output(step, s, "stderr", true);
+	}
+	return all;
+}
+
+static json_t *answered(const json_t *gates)
+{
+	json_t *history = json_array(), *g;
+	const char *path;
+
+	json_object_foreach((json_t *)gates, path, g)
+	{
+		if (gate_answer_of(g) != GATE_PENDING)
+			json_array_append(history, g);
+	}
+	return history;
+}
+
+static void add_pending(json_t *state, const struct launch *l)
+{
+	static const char *const members[] = { "stage", "prompt", "since", "timeout", "default" };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *pending = gates_pending(l->claim.dir, &ignored);
+
+	for (size_t i = 0; pending && i < ARRAY_SIZE(members); i++) {
+		AUTO_BUF name = BUF_INIT;
+
+		buf_printf(&name, "pending_approval_%s", members[i]);
+		json_object_set(state, buf_cstr(&name), json_object_get(pending, members[i]));
+	}
+}
+
+void steps_state(
+	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b)
+{
+	const struct launch *l = s->launch;
+	const struct step_recipe *recipe = l->subject.recipe->steps;
+	AUTO_JSON *state = json_object();
+	AUTO_BUF started = BUF_INIT;
+
+	clock_rfc3339(&started, l->asked.created);
+	json_object_set_new(state, "session_id", json_from_str(l->asked.id));
+	json_object_set_new(state, "recipe_name", json_from_str(recipe->name.text));
+	json_object_set_new(state, "recipe_version", json_from_str(recipe->version.text));
+	json_object_set_new(state, "recipe_path", json_from_str(l->subject.recipe->file->path));
+	json_object_set_new(state, "started", json_from_str(buf_str(&started)));
+	json_object_set_new(state, "project_path", json_from_str(l->claim.row.cwd));
+	json_object_set_new(state, "parent_session_id", json_null());
+	json_object_set_new(state, "status", json_string(status));
+	add_position(state, s, behind(res->steps));
+	json_object_set_new(state, "completed_steps", completed(res->steps));
+	json_object_set_new(state, "skipped_steps",
+		res->skipped ? json_incref((json_t *)res->skipped) : json_array());
+	json_object_set_new(state, "foreach_progress", json_deep_copy(res->rounds));
+	json_object_set_new(state, "steps", with_outputs(s, res->steps));
+	json_object_set(state, "stage_approvals", s->gates);
+	json_object_set_new(state, "approval_history", answered(s->gates));
+	add_pending(state, l);
+	json_object_set_new(
+		state, "context", shown_vars(s, !status_is(str_of(status), ROUX_RUNNING)));
+	json_write_typed(b, state, 2);
+	buf_addc(b, '\n');
+}
