@@ -111,3 +111,16 @@ int agents_launch_replace(const struct agents_launch *l);
 /* Starts it on this process's streams and waits. Its exit status, 128+n when a signal ended it, or
  * -errno when it could not be started. */
 int agents_launch_wait(const struct agents_launch *l);
+
+/* What a recorded run of it needs: the command, what its environment gets beside ours, where it
+ * works, and the prompt when that is its standard input. Borrowed from the launch. */
+struct agents_command {
+	const char *const *argv;
+	size_t argc;
+	const char *const *env;
+	size_t envc;
+	const char *cwd;
+	bool gives_stdin;
+	struct str prompt;
+};
+struct agents_command agents_launch_command(const struct agents_launch *l);

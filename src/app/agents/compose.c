@@ -1,5 +1,7 @@
 #include "app/agents/compose.h"
 
+#include "app/agents.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -399,4 +401,15 @@ int agents_launch_wait(const struct agents_launch *l)
 	close_fd(&in);
 	arena_done(&a);
 	return status;
+}
+
+struct agents_command agents_launch_command(const struct agents_launch *l)
+{
+	return (struct agents_command){ .argv = (const char *const *)l->compiled.argv,
+		.argc = l->compiled.argc,
+		.env = (const char *const *)l->compiled.env,
+		.envc = l->compiled.envc,
+		.cwd = l->cwd,
+		.gives_stdin = l->gives_stdin,
+		.prompt = buf_str(&l->resolved.prompt) };
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "app/agents/compose.h"
 #include "app/recipes.h"
 #include "base/file.h"
 #include "hosts/cli/follow.h"
@@ -12,7 +11,7 @@ enum { SHOWN_MAX = 64 << 20 };
 
 /* The command as a template of nothing but values: "{w0}" "{w1}" …. What they hold is never looked
  * at again, so every byte arrives as it is. */
-static void template_of(const struct compiled *c, json_t *values, struct buf *text)
+static void template_of(const struct agents_command *c, json_t *values, struct buf *text)
 {
 	for (size_t i = 0; i < c->argc; i++) {
 		AUTO_BUF name = BUF_INIT;
@@ -25,10 +24,10 @@ static void template_of(const struct compiled *c, json_t *values, struct buf *te
 }
 
 /* The prompt becomes our standard input, and with it the agent's. */
-static bool give_prompt(struct cli *cli, const struct agents_launch *p)
+static bool give_prompt(struct cli *cli, struct str prompt)
 {
 	AUTO_CLOSE int fd = file_temp();
-	int n = fd < 0 ? fd : fd_write_all(fd, buf_str(&p->resolved.prompt));
+	int n = fd < 0 ? fd : fd_write_all(fd, prompt);
 
 	if (n == 0 && (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0))
 		n = -errno;
@@ -52,21 +51,21 @@ static struct run_handle *start(void *data, const struct request *q, struct repo
 }
 
 static bool prepare(
-	struct cli *cli, const struct agents_launch *p, struct recording *rec, struct request *q)
+	struct cli *cli, const struct agents_command *p, struct recording *rec, struct request *q)
 {
 	AUTO_JSON *values = json_object();
 	AUTO_BUF text = BUF_INIT;
 
-	template_of(&p->compiled, values, &text);
+	template_of(p, values, &text);
 	if (chdir(p->cwd) < 0)
 		return report_errno(&cli->report, errno, "cannot go to '%s'", p->cwd);
 	rec->ref = recipes_open(cli_app(cli), buf_cstr(&text),
 		&(struct recipe_open){ .as = OPERAND_TEMPLATE, .values = values }, &cli->report);
-	if (!rec->ref || (p->gives_stdin && !give_prompt(cli, p)))
+	if (!rec->ref || (p->gives_stdin && !give_prompt(cli, p->prompt)))
 		return false;
 	q->env = json_array();
-	for (size_t i = 0; i < p->compiled.envc; i++)
-		json_array_append_new(q->env, json_from_str(str_of(p->compiled.env[i])));
+	for (size_t i = 0; i < p->envc; i++)
+		json_array_append_new(q->env, json_from_str(str_of(p->env[i])));
 	return true;
 }
 
@@ -112,8 +111,9 @@ static void show_errors(const struct recording *rec)
 	cli_say(buf_str(&text));
 }
 
-int prompt_record(struct cli *cli, const struct agents_launch *p, struct str name, bool json)
+int prompt_record(struct cli *cli, const struct agents_launch *launch, struct str name, bool json)
 {
+	const struct agents_command command = agents_launch_command(launch), *p = &command;
 	struct run_opts o = RUN_OPTS_DEFAULTS;
 	struct recording rec = { .cli = cli };
 	struct request q = REQUEST_INIT;
@@ -127,7 +127,7 @@ int prompt_record(struct cli *cli, const struct agents_launch *p, struct str nam
 		q.how = "prompt";
 		q.detach = DETACH_NEVER;
 		q.terminal = terminal;
-		q.warnings = &p->warnings;
+		q.warnings = agents_launch_warnings(launch);
 		q.stdin_fd = terminal || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO;
 		status = follow(
 			cli, &q, &o, json, &(struct follow_start){ .start = start, .data = &rec });
