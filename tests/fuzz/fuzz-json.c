@@ -2,9 +2,8 @@
 #include <math.h>
 
 #include "base/utf8.h"
-#include "data/doc.h"
 
-#include "fuzz.h"
+#include "places.h"
 
 /* json_equal() tells 1 from 1.0, which JSON does not. */
 static bool same(const json_t *a, const json_t *b)
@@ -68,38 +67,6 @@ static void check_place(const struct place *p, const json_t *value)
 	}
 }
 
-static void walk(struct arena *a, const struct place *p, const json_t *value, unsigned *left)
-{
-	const char *key;
-	json_t *item;
-	size_t i;
-
-	if (!*left)
-		return;
-	--*left;
-	check_place(p, value);
-	if (json_is_array(value))
-		json_array_foreach(value, i, item) walk(a, place_element(a, p, i), item, left);
-	else if (json_is_object(value))
-		json_object_foreach((json_t *)value, key, item)
-			walk(a, place_member(a, p, str_of(key)), item, left);
-}
-
-static void strangers(struct arena *a, const struct place *root, const uint8_t *data, size_t size)
-{
-	const struct place *p = root;
-
-	/* Ways that lead nowhere end somewhere in the text all the same. */
-	for (size_t i = 0; i < size && i < 8; i++) {
-		p = data[i] & 1 ? place_element(a, p, data[i] >> 1)
-				: place_member(a, p, fuzz_str(data + i, MIN(size - i, (size_t)2)));
-		struct where w = place_where(p);
-		HOLDS(w.offset + w.length <= root->doc->source.text.len);
-		w = place_where_in(p, data[i], 3);
-		HOLDS(w.offset + w.length <= root->doc->source.text.len);
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct doc doc = { .source = { S("fuzz"), fuzz_str(data, size) } };
@@ -118,8 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	struct place root = { .doc = &doc };
 	unsigned left = 200;
-	walk(&a, &root, doc.root, &left);
-	strangers(&a, &root, data, size);
+	walk_places(&a, &root, doc.root, &left, check_place);
+	check_strangers(&a, &root, data, size);
 
 	json_write(&text, doc.root, 0);
 	json_write(&lines, doc.root, 2);

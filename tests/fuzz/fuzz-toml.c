@@ -1,9 +1,8 @@
 /* TOML: what is read stands where the locator says, in both styles. */
 #include "base/utf8.h"
-#include "data/doc.h"
 #include "data/toml.h"
 
-#include "fuzz.h"
+#include "places.h"
 
 /* The text of a leaf, read alone, is the same leaf. */
 static void check_leaf(struct str text, const json_t *value)
@@ -49,38 +48,6 @@ static void check_place(const struct place *p, const json_t *value)
 		check_string(p, w, json_str(value));
 }
 
-static void walk(struct arena *a, const struct place *p, const json_t *value, unsigned *left)
-{
-	const char *key;
-	json_t *item;
-	size_t i;
-
-	if (!*left)
-		return;
-	--*left;
-	check_place(p, value);
-	if (json_is_array(value))
-		json_array_foreach(value, i, item) walk(a, place_element(a, p, i), item, left);
-	else if (json_is_object(value))
-		json_object_foreach((json_t *)value, key, item)
-			walk(a, place_member(a, p, str_of(key)), item, left);
-}
-
-static void strangers(struct arena *a, const struct place *root, const uint8_t *data, size_t size)
-{
-	const struct place *p = root;
-
-	/* Ways that lead nowhere end somewhere in the text all the same. */
-	for (size_t i = 0; i < size && i < 8; i++) {
-		p = data[i] & 1 ? place_element(a, p, data[i] >> 1)
-				: place_member(a, p, fuzz_str(data + i, MIN(size - i, (size_t)2)));
-		struct where w = place_where(p);
-		HOLDS(w.offset + w.length <= root->doc->source.text.len);
-		w = place_where_in(p, data[i], 3);
-		HOLDS(w.offset + w.length <= root->doc->source.text.len);
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct doc doc = { .source = { S("fuzz"), fuzz_str(data, size) },
@@ -99,14 +66,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (doc.root) {
 		HOLDS(json_object_size(doc.root) == json_object_size(tagged));
 		json_write(&text, doc.root, 0);
-		walk(&a, &root, doc.root, &left);
+		walk_places(&a, &root, doc.root, &left, check_place);
 	} else {
 		report_text(&r, REPORT_ALL, &text);
 		HOLDS(r.issues.at[0].line >= 1 && r.issues.at[0].column >= 1);
 		HOLDS(r.issues.at[0].hint.len);
 	}
 	HOLDS(utf8_valid(buf_str(&text)));
-	strangers(&a, &root, data, size);
+	check_strangers(&a, &root, data, size);
 	doc_done(&doc);
 	arena_done(&a);
 	return 0;

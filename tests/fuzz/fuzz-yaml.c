@@ -3,7 +3,7 @@
 #include "data/big.h"
 #include "data/yaml.h"
 
-#include "fuzz.h"
+#include "places.h"
 
 /* A byte of a text is found where it stands, or where an escape or a fold stands for it. */
 static void check_bytes(const struct place *p, struct str value)
@@ -29,25 +29,14 @@ static bool is_text(const json_t *value)
 	       !str_ends(json_str(value), S("inf")) && !str_ends(json_str(value), S("nan"));
 }
 
-static void walk(struct arena *a, const struct place *p, const json_t *value, unsigned *left)
+static void check_place(const struct place *p, const json_t *value)
 {
 	struct str text = p->doc->source.text;
-	const char *key;
-	json_t *item;
-	size_t i;
-
-	if (!*left)
-		return;
-	--*left;
 	struct where w = place_where(p), k = place_key_where(p);
+
 	HOLDS(w.offset + w.length <= text.len && k.offset + k.length <= text.len);
 	if (is_text(value))
 		check_bytes(p, json_str(value));
-	else if (json_is_array(value))
-		json_array_foreach(value, i, item) walk(a, place_element(a, p, i), item, left);
-	else if (json_is_object(value))
-		json_object_foreach((json_t *)value, key, item)
-			walk(a, place_member(a, p, str_of(key)), item, left);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -68,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	doc.locator = size & 1 ? &yaml_locator : yaml_locator_new(&a);
 	struct place root = { .doc = &doc };
-	walk(&a, &root, doc.root, &left);
+	walk_places(&a, &root, doc.root, &left, check_place);
 
 	buf_reset(&text);
 	json_write(&text, doc.root, 0);

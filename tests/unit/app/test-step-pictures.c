@@ -6,6 +6,7 @@
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
 
+#include "text.h"
 #include "unit.h"
 
 #define HEAD "name: t\ndescription: d\nversion: 1.0.0\ncontext: {xs: [1], go: y}\n"
@@ -28,27 +29,6 @@ static struct buf draw(enum picture_format format, const char *steps)
 	picture_write(g, format, &(struct picture_options){ .title = S("t") }, &b);
 	graph_unref(g);
 	return b;
-}
-
-static size_t count(const struct buf *b, const char *part)
-{
-	size_t n = 0;
-
-	for (const char *at = buf_cstr(b); (at = strstr(at, part)); at += strlen(part))
-		n++;
-	return n;
-}
-
-static void assert_has(const struct buf *b, const char *part)
-{
-	if (!count(b, part))
-		fail_msg("no '%s' in:\n%.6000s", part, buf_cstr(b));
-}
-
-static void assert_lacks(const struct buf *b, const char *part)
-{
-	if (count(b, part))
-		fail_msg("'%s' in:\n%.6000s", part, buf_cstr(b));
 }
 
 /* The id that DOT and Mermaid give the node whose line has `part`. */
@@ -107,10 +87,10 @@ static void the_ends_are_ovals(void **state)
 	AUTO_BUF dot = draw(PICTURE_DOT, TYPES);
 
 	(void)state;
-	assert_int_equal(count(&svg, "class=\"oval\""), 2);
+	assert_int_equal(text_count(&svg, "class=\"oval\""), 2);
 	assert_has(&svg, ">start</text>");
 	assert_has(&svg, ">end</text>");
-	assert_int_equal(count(&dot, "shape=oval"), 2);
+	assert_int_equal(text_count(&dot, "shape=oval"), 2);
 	assert_arrow(&dot, "->", "label=\"start\"", "bash · one");
 	assert_arrow(&dot, "->", "wait · four", "label=\"end\"");
 }
@@ -127,13 +107,13 @@ static void a_condition_is_a_diamond_with_a_way_around_its_step(void **state)
 	AUTO_BUF mermaid = draw(PICTURE_MERMAID, steps);
 
 	(void)state;
-	assert_int_equal(count(&svg, "<path class=\"condition\""), 3); /* one in the legend */
-	assert_int_equal(count(&svg, "class=\"skip-text\""), 2);
+	assert_int_equal(text_count(&svg, "<path class=\"condition\""), 3); /* one in the legend */
+	assert_int_equal(text_count(&svg, "class=\"skip-text\""), 2);
 	assert_arrow(&dot, "->", "{{go}} == y", "bash · a");
 	assert_arrow(&dot, "->", "{{go}} == y", "bash · b");
 	/* The last step leads to the end. */
 	assert_arrow(&dot, "->", "{{go}} == n", "label=\"end\"");
-	assert_int_equal(count(&dot, "label=\" skip\" style=dashed"), 2);
+	assert_int_equal(text_count(&dot, "label=\" skip\" style=dashed"), 2);
 	assert_has(&mermaid, "-. \"skip\" .->");
 }
 
@@ -178,7 +158,7 @@ static void a_gate_stands_behind_its_stage(void **state)
 	const char *text = buf_cstr(&dot);
 
 	(void)state;
-	assert_int_equal(count(&dot, "subgraph cluster_"), 3); /* two stages and the legend */
+	assert_int_equal(text_count(&dot, "subgraph cluster_"), 3); /* two stages and the legend */
 	assert_has(&dot, "label=\"stage · build");
 	assert_has(&dot, "label=\"approve · build\\nship it?");
 	/* Outside of both clusters: the first one has ended before it. */

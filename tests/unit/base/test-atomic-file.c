@@ -12,44 +12,18 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "tree.h"
 #include "unit.h"
 
-static char dir[64];
 static char path[128];
 
 /* A fresh directory and the name of a file in it. */
-static int begin(void **state UNUSED)
+static int begin(void **state)
 {
-	(void)snprintf(dir, sizeof(dir), "/tmp/roux-atomic-XXXXXX");
-	if (!mkdtemp(dir))
+	if (tree_begin(state) < 0)
 		return -1;
 	(void)snprintf(path, sizeof(path), "%s/file", dir);
 	return 0;
-}
-
-/* How many names the directory has; with `remove` they go. */
-static int names(bool remove)
-{
-	DIR *d = opendir(dir);
-	int n = 0;
-
-	for (const struct dirent *e; d && (e = readdir(d));) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		n++;
-		if (remove && unlinkat(dirfd(d), e->d_name, 0) < 0)
-			(void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
-	}
-	if (d)
-		(void)closedir(d);
-	return n;
-}
-
-static int end(void **state UNUSED)
-{
-	(void)chmod(dir, 0700);
-	(void)names(true);
-	return rmdir(dir);
 }
 
 static void put(const char *where, const char *text, mode_t mode)
@@ -87,7 +61,7 @@ static void a_new_file_is_private_unless_told(void **state UNUSED)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(atomic_write(path, S("two"), &(struct atomic_options){ .mode = 0666 }), 0);
 	assert_int_equal(mode_of(path), 0640);
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 	(void)umask(before);
 }
 
@@ -163,7 +137,7 @@ static void an_exclusive_write_never_replaces(void **state UNUSED)
 	(void)snprintf(link, sizeof(link), "%s/link", dir);
 	assert_int_equal(symlink("nowhere", link), 0);
 	assert_int_equal(atomic_write(link, S("third"), &once), -EEXIST);
-	assert_int_equal(names(false), 2);
+	assert_int_equal(tree_names(false), 2);
 }
 
 static void of_many_exclusive_writers_one_wins(void **state UNUSED)
@@ -188,7 +162,7 @@ static void of_many_exclusive_writers_one_wins(void **state UNUSED)
 			assert_int_equal(WEXITSTATUS(status), EEXIST);
 	}
 	assert_int_equal(won, 1);
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 static void a_link_is_followed_only_when_asked(void **state UNUSED)
@@ -211,7 +185,7 @@ static void a_link_is_followed_only_when_asked(void **state UNUSED)
 	assert_int_equal(lstat(link, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
 	assert_file(path, "new");
-	assert_int_equal(names(false), 2);
+	assert_int_equal(tree_names(false), 2);
 }
 
 static void a_link_to_nowhere_is_refused(void **state UNUSED)
@@ -236,7 +210,7 @@ static void what_is_no_file_is_not_replaced(void **state UNUSED)
 	assert_int_equal(atomic_write("/dev/null", S("x"), NULL), -EINVAL);
 	assert_int_equal(atomic_write("/nonexistent/x", S("x"), NULL), -ENOENT);
 	assert_true(atomic_write("", S("x"), NULL) < 0);
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 static void a_file_that_changed_since_it_was_read_is_left_alone(void **state UNUSED)
@@ -255,7 +229,7 @@ static void a_file_that_changed_since_it_was_read_is_left_alone(void **state UNU
 	assert_file(path, "longer");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(atomic_write(path, S("newer"), &o), -ESTALE);
-	assert_int_equal(names(false), 0);
+	assert_int_equal(tree_names(false), 0);
 }
 
 /* A disk that is full, as far as a limit of the process can play it. */
@@ -279,7 +253,7 @@ static void nothing_is_left_of_a_write_that_fails(void **state UNUSED)
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), EFBIG);
 	assert_file(path, "old");
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 static void a_name_of_any_length_is_written(void **state UNUSED)
@@ -330,30 +304,37 @@ static void one_at_a_time_has_the_lock(void **state UNUSED)
 	assert_int_equal(file_lock(link, 0, &second), 0);
 	close_fd(&second);
 	assert_int_equal(file_lock("/nonexistent/x", 0, &second), -ENOENT);
-	assert_int_equal(names(false), 2);
+	assert_int_equal(tree_names(false), 2);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_new_file_is_private_unless_told, begin, end),
-		cmocka_unit_test_setup_teardown(whoever_has_the_old_file_open_keeps_it, begin, end),
-		cmocka_unit_test_setup_teardown(mode_and_owner_are_kept_when_asked, begin, end),
-		cmocka_unit_test_setup_teardown(an_access_list_is_kept_with_the_mode, begin, end),
+		cmocka_unit_test_setup_teardown(a_new_file_is_private_unless_told, begin, tree_end),
 		cmocka_unit_test_setup_teardown(
-			an_inherited_access_list_does_not_come_in, begin, end),
-		cmocka_unit_test_setup_teardown(an_exclusive_write_never_replaces, begin, end),
-		cmocka_unit_test_setup_teardown(of_many_exclusive_writers_one_wins, begin, end),
-		cmocka_unit_test_setup_teardown(a_link_is_followed_only_when_asked, begin, end),
-		cmocka_unit_test_setup_teardown(a_link_to_nowhere_is_refused, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_replaced, begin, end),
+			whoever_has_the_old_file_open_keeps_it, begin, tree_end),
 		cmocka_unit_test_setup_teardown(
-			a_file_that_changed_since_it_was_read_is_left_alone, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_is_left_of_a_write_that_fails, begin, end),
-		cmocka_unit_test_setup_teardown(a_name_of_any_length_is_written, begin, end),
-		cmocka_unit_test_setup_teardown(a_path_without_a_directory_is_written, begin, end),
-		cmocka_unit_test_setup_teardown(the_signals_are_as_before, begin, end),
-		cmocka_unit_test_setup_teardown(one_at_a_time_has_the_lock, begin, end),
+			mode_and_owner_are_kept_when_asked, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			an_access_list_is_kept_with_the_mode, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			an_inherited_access_list_does_not_come_in, begin, tree_end),
+		cmocka_unit_test_setup_teardown(an_exclusive_write_never_replaces, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			of_many_exclusive_writers_one_wins, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			a_link_is_followed_only_when_asked, begin, tree_end),
+		cmocka_unit_test_setup_teardown(a_link_to_nowhere_is_refused, begin, tree_end),
+		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_replaced, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_changed_since_it_was_read_is_left_alone, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			nothing_is_left_of_a_write_that_fails, begin, tree_end),
+		cmocka_unit_test_setup_teardown(a_name_of_any_length_is_written, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			a_path_without_a_directory_is_written, begin, tree_end),
+		cmocka_unit_test_setup_teardown(the_signals_are_as_before, begin, tree_end),
+		cmocka_unit_test_setup_teardown(one_at_a_time_has_the_lock, begin, tree_end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

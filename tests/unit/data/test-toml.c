@@ -3,6 +3,7 @@
 #include "data/doc.h"
 
 #include "unit.h"
+#include "way.h"
 
 static json_t *parse(struct str text, enum toml_style style, struct report *r)
 {
@@ -519,30 +520,7 @@ static void refuses_more_than_its_limit(void **state UNUSED)
 /* -- places --------------------------------------------------------------------------------------
  */
 
-/* A way through a document: "a", "#2" for the third element. */
-static const struct place *way(struct arena *a, const struct doc *d, const char *const *steps)
-{
-	struct place *root = arena_new(a, struct place);
-
-	root->doc = d;
-	const struct place *p = root;
-	for (; *steps; steps++) {
-		if (**steps == '#')
-			p = place_element(a, p, (size_t)(*steps)[1] - '0');
-		else
-			p = place_member(a, p, str_of(*steps));
-	}
-	return p;
-}
-
-#define WAY(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define ROOT ((const char *const[]){ NULL })
-
-static struct str cut(struct where w)
-{
-	assert_true(w.offset + w.length <= w.source->text.len);
-	return str_sub(w.source->text, w.offset, w.length);
-}
 
 static struct doc doc_of(struct str text)
 {

@@ -3,6 +3,7 @@
 #include "data/big.h"
 
 #include "unit.h"
+#include "way.h"
 
 /* -- what is read --------------------------------------------------------------------------------
  */
@@ -377,30 +378,6 @@ static void nesting_has_a_limit(void **state UNUSED)
 static struct doc doc_of(struct str text)
 {
 	return (struct doc){ .source = { S("t"), text }, .locator = &yaml_locator };
-}
-
-/* A way through a document: "a", "#2" for the third element. */
-static const struct place *way(struct arena *a, const struct doc *d, const char *const *steps)
-{
-	struct place *root = arena_new(a, struct place);
-
-	root->doc = d;
-	const struct place *p = root;
-	for (; *steps; steps++) {
-		if (**steps == '#')
-			p = place_element(a, p, (size_t)(*steps)[1] - '0');
-		else
-			p = place_member(a, p, str_of(*steps));
-	}
-	return p;
-}
-
-#define WAY(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
-static struct str cut(struct where w)
-{
-	assert_true(w.offset + w.length <= w.source->text.len);
-	return str_sub(w.source->text, w.offset, w.length);
 }
 
 static void values_and_keys_are_found_again(void **state UNUSED)

@@ -12,47 +12,21 @@
 #include "base/file.h"
 #include "data/json.h"
 #include "recipe/file.h"
+#include "tree.h"
 #include "unit.h"
 
 /* Of {"description":"d","template":"echo {x=1}"}, as the conformance vectors have it. */
 #define KNOWN "531d246221713e7dae89b27eeec4818ea9f91e4e135be139d34fb017a641d5f3"
 #define OTHER "0000000000000000000000000000000000000000000000000000000000000000"
 
-static char dir[64];
 static char path[128];
 
-static int begin(void **state UNUSED)
+static int begin(void **state)
 {
-	(void)snprintf(dir, sizeof(dir), "/tmp/roux-usage-XXXXXX");
-	if (!mkdtemp(dir))
+	if (tree_begin(state) < 0)
 		return -1;
 	(void)snprintf(path, sizeof(path), "%s/r.json", dir);
 	return 0;
-}
-
-/* How many names the directory has; with `remove` they go. */
-static int names(bool remove)
-{
-	DIR *d = opendir(dir);
-	int n = 0;
-
-	for (const struct dirent *e; d && (e = readdir(d));) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		n++;
-		if (remove && unlinkat(dirfd(d), e->d_name, 0) < 0)
-			(void)unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
-	}
-	if (d)
-		(void)closedir(d);
-	return n;
-}
-
-static int end(void **state UNUSED)
-{
-	(void)chmod(dir, 0700);
-	(void)names(true);
-	return rmdir(dir);
 }
 
 static void put(struct str text)
@@ -142,7 +116,7 @@ static void assert_counted(const char *before, const char *kind, const char *wan
 			buf_addc(&text, *p);
 	}
 	assert_file(buf_str(&text));
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 static void a_first_launch_adds_the_record(void **state UNUSED)
@@ -218,7 +192,7 @@ static void what_is_no_recipe_is_left_alone(void **state UNUSED)
 		"---\na: 1\n---\n", "\"template\"", "{\"template\":\"\xff\"}" };
 
 	assert_int_equal(usage_count(path, "direct"), -ENOENT);
-	assert_int_equal(names(false), 0);
+	assert_int_equal(tree_names(false), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		put(str_of(bad[i]));
 		assert_int_equal(usage_count(path, "direct"), -EBADMSG);
@@ -233,7 +207,7 @@ static void what_is_no_recipe_is_left_alone(void **state UNUSED)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(usage_count(path, "direct"), -EINVAL);
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 static void a_recipe_does_not_grow_past_what_can_be_loaded(void **state UNUSED)
@@ -246,7 +220,7 @@ static void a_recipe_does_not_grow_past_what_can_be_loaded(void **state UNUSED)
 	put(buf_str(&text));
 	assert_int_equal(usage_count(path, "direct"), -EFBIG);
 	assert_file(buf_str(&text));
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 static void mode_owner_and_link_stay(void **state UNUSED)
@@ -302,7 +276,7 @@ static void what_may_not_be_written_is_left_alone(void **state UNUSED)
 	assert_file(S("{\"template\":1}"));
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(count_unprivileged(), 0);
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 static void every_one_of_many_launches_is_counted(void **state UNUSED)
@@ -339,7 +313,7 @@ static void every_one_of_many_launches_is_counted(void **state UNUSED)
 	assert_int_equal(calls(recipe, "calls"), LAUNCHES);
 	assert_int_equal(calls(recipe, "tool_calls"), LAUNCHES / 2);
 	assert_int_equal(calls(recipe, "spawn_calls"), LAUNCHES / 2);
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 /* Somebody without the lock saves and deletes all the time, as editors do. */
@@ -379,26 +353,29 @@ static void a_file_that_changes_meanwhile_is_never_broken(void **state UNUSED)
 	AUTO_JSON *recipe = load();
 	assert_int_equal(
 		json_integer_value(json_object_get(recipe, "template")), (ROUNDS - 1) % 10);
-	assert_int_equal(names(false), 1);
+	assert_int_equal(tree_names(false), 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_known_fingerprints_come_out),
-		cmocka_unit_test_setup_teardown(a_first_launch_adds_the_record, begin, end),
-		cmocka_unit_test_setup_teardown(a_known_recipe_goes_on_counting, begin, end),
-		cmocka_unit_test_setup_teardown(a_changed_recipe_starts_again, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_no_count_counts_as_none, begin, end),
-		cmocka_unit_test_setup_teardown(counting_twice_is_no_change_of_content, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_no_recipe_is_left_alone, begin, end),
+		cmocka_unit_test_setup_teardown(a_first_launch_adds_the_record, begin, tree_end),
+		cmocka_unit_test_setup_teardown(a_known_recipe_goes_on_counting, begin, tree_end),
+		cmocka_unit_test_setup_teardown(a_changed_recipe_starts_again, begin, tree_end),
+		cmocka_unit_test_setup_teardown(what_is_no_count_counts_as_none, begin, tree_end),
 		cmocka_unit_test_setup_teardown(
-			a_recipe_does_not_grow_past_what_can_be_loaded, begin, end),
-		cmocka_unit_test_setup_teardown(mode_owner_and_link_stay, begin, end),
-		cmocka_unit_test_setup_teardown(what_may_not_be_written_is_left_alone, begin, end),
-		cmocka_unit_test_setup_teardown(every_one_of_many_launches_is_counted, begin, end),
+			counting_twice_is_no_change_of_content, begin, tree_end),
+		cmocka_unit_test_setup_teardown(what_is_no_recipe_is_left_alone, begin, tree_end),
 		cmocka_unit_test_setup_teardown(
-			a_file_that_changes_meanwhile_is_never_broken, begin, end),
+			a_recipe_does_not_grow_past_what_can_be_loaded, begin, tree_end),
+		cmocka_unit_test_setup_teardown(mode_owner_and_link_stay, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			what_may_not_be_written_is_left_alone, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			every_one_of_many_launches_is_counted, begin, tree_end),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_changes_meanwhile_is_never_broken, begin, tree_end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

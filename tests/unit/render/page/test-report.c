@@ -1,37 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/run-status.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "graph/graph.h"
 #include "render/page/report.h"
 #include "render/picture/markup.h"
-
-static size_t count(const struct buf *b, const char *part)
-{
-	size_t n = 0;
-
-	for (const char *at = buf_cstr(b); (at = strstr(at, part)); at += strlen(part))
-		n++;
-	return n;
-}
-
-static void assert_has(const struct buf *b, const char *part)
-{
-	if (!count(b, part))
-		fail_msg("no '%s' in:\n%s", part, buf_cstr(b));
-}
-
-static void assert_lacks(const struct buf *b, const char *part)
-{
-	if (count(b, part))
-		fail_msg("'%s' in:\n%s", part, buf_cstr(b));
-}
+#include "text.h"
 
 static bool every_node_done(const void *data, struct str path, struct picture_state *ret)
 {
@@ -129,7 +102,7 @@ static void the_page_needs_nothing_else(void **state)
 	assert_lacks(&b, "@import");
 	assert_lacks(&b, "url(");
 	assert_lacks(&b, " src=");
-	assert_int_equal(count(&b, "://"), 1); /* the name space of the SVG */
+	assert_int_equal(text_count(&b, "://"), 1); /* the name space of the SVG */
 	assert_has(&b, "prefers-color-scheme:dark");
 	assert_has(&b, "@media print");
 }
@@ -216,9 +189,9 @@ static void wide_boxes_can_be_reached_by_keyboard(void **state)
 	(void)state;
 	AUTO_BUF b = page_of(&f);
 
-	assert_int_equal(count(&b, "class=\"scroll\""), 1);
+	assert_int_equal(text_count(&b, "class=\"scroll\""), 1);
 	assert_int_equal(
-		count(&b, "class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label="), 1);
+		text_count(&b, "class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label="), 1);
 	assert_has(&b, "<a href=\"#timeline\">Timeline</a>");
 	assert_has(&b, "<section id=\"timeline\" aria-labelledby=\"timeline-title\">");
 }
@@ -281,7 +254,7 @@ static void many_commands_are_folded(void **state)
 	f.leaves.len = f.leaves.all = MANY;
 	AUTO_BUF b = page_of(&f);
 	assert_true(b.len < 100000);
-	assert_int_equal(count(&b, "class=\"lane\""), 61);
+	assert_int_equal(text_count(&b, "class=\"lane\""), 61);
 	assert_has(&b, ">r9999</span>");
 	assert_has(&b, "… 9940 more commands");
 	assert_has(&b, "60 of 10000 commands have a lane of their own");
@@ -338,7 +311,8 @@ static void nothing_breaks_out_of_its_place(void **state)
 	assert_true(utf8_valid(buf_str(&b)));
 	/* title, h1 and its tag, error, 4 facts … each is there, escaped. */
 	assert_true(
-		count(&b, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;lt;&#39;") >= 25);
+		text_count(&b, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;lt;&#39;") >=
+		25);
 }
 
 static void output_of(struct str s, struct buf *ret)
@@ -387,7 +361,7 @@ static void long_lists_end(void **state)
 	f.failures.len = ARRAY_SIZE(failures);
 	f.failures.all = 70000;
 	AUTO_BUF b = page_of(&f);
-	assert_int_equal(count(&b, "<article"), 100);
+	assert_int_equal(text_count(&b, "<article"), 100);
 	assert_has(&b, "… 69&#8239;900 more failed attempts");
 }
 

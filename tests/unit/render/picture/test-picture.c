@@ -1,14 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "graph/graph.h"
 #include "render/picture/model.h"
 #include "render/picture/picture.h"
 #include "render/picture/text.h"
+#include "text.h"
 
 static struct graph *read_graph(struct str text)
 {
@@ -35,27 +29,6 @@ static struct buf draw(enum picture_format format, struct str text)
 	return b;
 }
 
-static size_t count(const struct buf *b, const char *part)
-{
-	size_t n = 0;
-
-	for (const char *at = buf_cstr(b); (at = strstr(at, part)); at += strlen(part))
-		n++;
-	return n;
-}
-
-static void assert_has(const struct buf *b, const char *part)
-{
-	if (!count(b, part))
-		fail_msg("no '%s' in:\n%.4000s", part, buf_cstr(b));
-}
-
-static void assert_lacks(const struct buf *b, const char *part)
-{
-	if (count(b, part))
-		fail_msg("'%s' in:\n%.4000s", part, buf_cstr(b));
-}
-
 #define REVIEW                                                                   \
 	"[\"prepare\",{\"parallel\":true,\"label\":\"reviewers\",\"template\":[" \
 	"{\"label\":\"gpt\",\"template\":\"review gpt\"},"                       \
@@ -70,9 +43,9 @@ static void one_command_is_a_picture(void **state)
 	AUTO_BUF mermaid = draw(PICTURE_MERMAID, S("echo hello"));
 
 	assert_has(&svg, ">echo hello</text>");
-	assert_int_equal(count(&svg, "class=\"head\""), 2);
-	assert_int_equal(count(&dot, " -> "), 2);
-	assert_int_equal(count(&mermaid, " --> "), 2);
+	assert_int_equal(text_count(&svg, "class=\"head\""), 2);
+	assert_int_equal(text_count(&dot, " -> "), 2);
+	assert_int_equal(text_count(&mermaid, " --> "), 2);
 }
 
 static void svg_stands_alone_and_describes_itself(void **state)
@@ -89,7 +62,7 @@ static void svg_stands_alone_and_describes_itself(void **state)
 	assert_lacks(&b, "<script");
 	assert_lacks(&b, "href");
 	assert_lacks(&b, "url(");
-	assert_int_equal(count(&b, "http"), 1); /* the name space */
+	assert_int_equal(text_count(&b, "http"), 1); /* the name space */
 }
 
 static void all_formats_show_every_node(void **state)
@@ -112,11 +85,11 @@ static void parallel_differs_from_sequence_by_shape(void **state)
 	AUTO_BUF together = draw(PICTURE_SVG, S("{\"parallel\":true,\"template\":[\"a\",\"b\"]}"));
 	AUTO_BUF apart = draw(PICTURE_SVG, S("[\"a\",\"b\"]"));
 
-	assert_int_equal(count(&together, "class=\"bar\""), 2);
-	assert_int_equal(count(&together, "class=\"inner\""), 1);
+	assert_int_equal(text_count(&together, "class=\"bar\""), 2);
+	assert_int_equal(text_count(&together, "class=\"inner\""), 1);
 	assert_has(&together, ">parallel</text>");
-	assert_int_equal(count(&apart, "class=\"bar\""), 0);
-	assert_int_equal(count(&apart, "class=\"inner\""), 0);
+	assert_int_equal(text_count(&apart, "class=\"bar\""), 0);
+	assert_int_equal(text_count(&apart, "class=\"inner\""), 0);
 	assert_has(&apart, ">sequence</text>");
 }
 
@@ -131,7 +104,7 @@ static void arrows_follow_the_order_of_execution(void **state)
 	assert_has(&b, "n5 --> n9\n");  /* gpt, join */
 	assert_has(&b, "g4 --> n10\n"); /* reviewers, merge */
 	assert_has(&b, "g2 --> n11\n");
-	assert_int_equal(count(&b, " --> "), 10);
+	assert_int_equal(text_count(&b, " --> "), 10);
 }
 
 static void dot_cuts_arrows_off_at_the_group(void **state)
@@ -139,8 +112,8 @@ static void dot_cuts_arrows_off_at_the_group(void **state)
 	(void)state;
 	AUTO_BUF b = draw(PICTURE_DOT, S(REVIEW));
 
-	assert_int_equal(count(&b, "digraph"), 1);
-	assert_int_equal(count(&b, "subgraph cluster_"), 2);
+	assert_int_equal(text_count(&b, "digraph"), 1);
+	assert_int_equal(text_count(&b, "subgraph cluster_"), 2);
 	assert_has(&b, "n3 -> n8 [lhead=cluster_4 ]");
 	assert_has(&b, "n9 -> n10 [ltail=cluster_4 ]");
 }
@@ -203,10 +176,10 @@ static void a_repeat_is_drawn_once(void **state)
 	AUTO_BUF again = draw(PICTURE_MERMAID, one);
 	AUTO_BUF copies = draw(PICTURE_SVG, at_once);
 
-	assert_int_equal(count(&again, "work"), 1);
+	assert_int_equal(text_count(&again, "work"), 1);
 	assert_has(&again, "n3 -- \"next copy\" --> n3");
-	assert_int_equal(count(&copies, ">work {index}</text>"), 1);
-	assert_int_equal(count(&copies, "class=\"box\""), 3); /* it and two behind it */
+	assert_int_equal(text_count(&copies, ">work {index}</text>"), 1);
+	assert_int_equal(text_count(&copies, "class=\"box\""), 3); /* it and two behind it */
 	assert_has(&copies, "path r*");
 }
 
@@ -220,8 +193,8 @@ static void long_text_is_cut_and_whole_in_the_tooltip(void **state)
 	for (int f = PICTURE_SVG; f <= PICTURE_MERMAID; f++) {
 		AUTO_BUF b = draw((enum picture_format)f, buf_str(&text));
 
-		assert_int_equal(count(&b, "x…"), 1);
-		assert_int_equal(count(&b, buf_cstr(&text)), 1);
+		assert_int_equal(text_count(&b, "x…"), 1);
+		assert_int_equal(text_count(&b, buf_cstr(&text)), 1);
 	}
 }
 
@@ -322,7 +295,7 @@ static void depth_has_an_end(void **state)
 	for (int f = PICTURE_SVG; f <= PICTURE_MERMAID; f++) {
 		AUTO_BUF b = draw((enum picture_format)f, buf_str(&text));
 
-		assert_int_equal(count(&b, "deeper levels left out"), 1);
+		assert_int_equal(text_count(&b, "deeper levels left out"), 1);
 		assert_true(b.len < 50000);
 	}
 }
@@ -346,7 +319,7 @@ static void a_bush_stays_small_enough(void **state)
 	assert_true(svg.len < 2000000);
 	assert_has(&svg, " more</text>");
 	assert_true(mermaid.len < 50000);
-	assert_true(count(&mermaid, " --> ") < 500);
+	assert_true(text_count(&mermaid, " --> ") < 500);
 	assert_has(&mermaid, " more");
 }
 
@@ -461,7 +434,7 @@ static void copies_are_counted(void **state)
 		assert_has(&b, "7 done, 1 failed · 900 ms · 10 attempts · exit 3");
 	}
 	AUTO_BUF svg = draw_run(PICTURE_SVG, text, known);
-	assert_int_equal(count(&svg, "class=\"box known failed\""), 3);
+	assert_int_equal(text_count(&svg, "class=\"box known failed\""), 3);
 }
 
 static bool all_but_one_done(const void *data, struct str path, struct picture_state *ret)
