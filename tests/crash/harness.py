@@ -19,7 +19,7 @@ SUPPORT = os.environ["SUPPORT"]
 AT_CALL = os.environ["AT_CALL"]
 LONG = bool(os.environ.get("ROUX_TEST_LONG"))
 SANITIZED = bool(os.environ.get("SANITIZED"))
-PATIENCE = 60  # seconds; only a test that has gone wrong waits so long
+PATIENCE = 300  # seconds; only a test that has gone wrong waits so long
 
 
 # -- TAP ---------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Place:
             cwd=self.work,
             env={**self.env, **(env or {})},
             capture_output=True,
-            timeout=PATIENCE * 4,
+            timeout=PATIENCE,
             **{**options, **more},
         )
         out = done.stdout.decode("utf-8", "surrogateescape") if text else done.stdout

@@ -36,16 +36,16 @@ clean_up() {
 	[ -z "$left" ] || echo "# left running, now ended:$left"
 }
 
-now_ms() {
-	echo $(($(date +%s%N) / 1000000))
-}
+# Seconds after which something has gone wrong. No test is about them: a machine that is busy with
+# other things may be slow, and what a test waits for is a condition.
+export WATCHDOG=300
 
-# until_true SECONDS COMMAND...: waits until it succeeds.
+# until_true COMMAND...: waits until it succeeds.
 until_true() {
-	local deadline=$(($(now_ms) + $1 * 1000))
-	shift
+	local deadline=$((SECONDS + WATCHDOG))
+	case $1 in *[!0-9]*) ;; *) shift ;; esac # seconds, which some callers still give
 	until "$@"; do
-		if [ "$(now_ms)" -gt "$deadline" ]; then
+		if [ "$SECONDS" -gt "$deadline" ]; then
 			echo "never came true: $*"
 			return 1
 		fi
@@ -69,6 +69,23 @@ lives() { # PID: neither gone nor a zombie
 
 ended() {
 	! lives "$1"
+}
+
+cpu_ticks() { # PID: of the processor, spent so far
+	sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'
+}
+
+# idle PID: did nothing for a second. Who polls never is.
+idle() {
+	local before
+	before=$(cpu_ticks "$1")
+	sleep 1
+	lives "$1" && [ "$(cpu_ticks "$1")" = "$before" ]
+}
+
+# worked PID TICKS: has spent that much of the processor, a hundredth of a second each.
+worked() {
+	[ "$(cpu_ticks "$1")" -ge "$2" ]
 }
 
 # Nothing that the test has started is there any more: neither by its mark nor in the list of pids.
@@ -98,16 +115,55 @@ start() {
 	RUNNING=$!
 }
 
-# finish SECONDS: waits for $RUNNING; its exit status is in $status.
+# finish: waits for $RUNNING; its exit status is in $status.
 finish() {
-	until_true "$1" ended "$RUNNING" || return 1
+	until_true ended "$RUNNING" || return 1
 	status=0
 	wait "$RUNNING" || status=$?
 }
 
-# roux with nothing to read and no progress, not longer than a minute.
+# roux with nothing to read.
+roux() {
+	timeout -k 5 $WATCHDOG "$ROUX" "$@" </dev/null 3>&-
+}
+
+# The same without progress.
 quick() {
-	timeout -k 5 60 "$ROUX" "$@" --progress=none </dev/null 3>&-
+	roux "$@" --progress=none
+}
+
+# asks STATUS ARGUMENT...: roux with its output in the files out and err; the status is as given.
+asks() {
+	local want=$1 status=0
+	shift
+	roux "$@" >out 2>err || status=$?
+	[ "$status" -eq "$want" ] && return 0
+	echo "exit status $status, expected $want, of: roux $*"
+	head -c 2000 out err
+	return 1
+}
+
+# detach ID TEMPLATE...: a detached run that carries the mark of the test.
+detach() {
+	local id=$1
+	shift
+	roux run --detach --as "$id" --template "$@" >/dev/null 2>err
+}
+
+state() {
+	echo "$HOME/.pi/agent/roux"
+}
+
+supervisor() { # RUN: its pid
+	roux status "$1" --json | of_json 'd["pid"]'
+}
+
+of_json() { # EXPRESSION: of the document `d` on standard input, as Python sees it
+	python3 -c "import json,sys; d=json.load(sys.stdin); print(($1))"
+}
+
+member() { # EXPRESSION: of the document `d` in the file out
+	of_json "$1" <out
 }
 
 is() { # FOUND EXPECTED

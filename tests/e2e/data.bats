@@ -15,8 +15,8 @@ sum() {
 	for size in 0 1 4095 65536 65537 262143 262144 262145 1048577 3000000; do
 		random "$size" >data
 		is "$(quick exec '["cat data","cat","cat"]' | sum)" "$(sum <data)"
-		is "$(timeout 60 "$ROUX" exec --progress=none '["cat","cat","cat"]' <data | sum)" "$(sum <data)"
-		is "$(timeout 60 "$ROUX" exec --progress=none '["cat","cat","cat"]' < <(cat data) | sum)" "$(sum <data)"
+		is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '["cat","cat","cat"]' <data | sum)" "$(sum <data)"
+		is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '["cat","cat","cat"]' < <(cat data) | sum)" "$(sum <data)"
 	done
 }
 
@@ -35,10 +35,10 @@ sum() {
 # the file `go`, so that it can be read while roux is alive.
 peak_of() {
 	start exec --progress=none "$@"
-	until_true 120 test -e waiting
+	until_true test -e waiting
 	awk '/VmHWM/{print $2}' "/proc/$RUNNING/status" >peak
 	touch go
-	finish 60
+	finish
 }
 
 @test "300 MB through stages with little memory" {
@@ -55,10 +55,10 @@ peak_of() {
 	head -c 100000000 /dev/zero >in 3>&- &
 	env "$ROUX" exec --progress=none --json '[{"parallel":true,"template":["wc -c","wc -c","wc -c"]},"sh -c \"cat; touch waiting; until test -e go; do sleep 0.01; done\""]' <in >out 2>err 3>&- &
 	RUNNING=$!
-	until_true 60 test -e waiting
+	until_true test -e waiting
 	between "$(awk '/VmHWM/{print $2}' "/proc/$RUNNING/status")" 1 12287
 	touch go
-	finish 20
+	finish
 	is "$(jq -r .stdout out | grep -c '^100000000$')" 3
 }
 
@@ -67,31 +67,31 @@ peak_of() {
 }
 
 @test "standard input: piped, from a file, at an offset, /dev/null, closed" {
-	is "$(printf piped | timeout 20 "$ROUX" exec --progress=none cat)" piped
+	is "$(printf piped | timeout $WATCHDOG "$ROUX" exec --progress=none cat)" piped
 	printf file >f
-	is "$(timeout 20 "$ROUX" exec --progress=none cat <f)" file
-	is "$(timeout 20 "$ROUX" exec --progress=none cat </dev/null)" ''
-	is "$(timeout 20 "$ROUX" exec --progress=none cat <&-)" ''
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none cat <f)" file
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none cat </dev/null)" ''
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none cat <&-)" ''
 	printf 'one\ntwo\n' >g
-	is "$( (read -r _; timeout 20 "$ROUX" exec --progress=none cat) <g)" two
-	is "$( (read -r _; timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["cat"]}') <g | tail -n 1)" two
+	is "$( (read -r _; timeout $WATCHDOG "$ROUX" exec --progress=none cat) <g)" two
+	is "$( (read -r _; timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["cat"]}') <g | tail -n 1)" two
 }
 
 @test "standard input is only read by the command that gets it" {
 	printf 'a\nb\nc\n' >f
-	is "$( (timeout 20 "$ROUX" exec --progress=none 'true'; cat) <f)" $'a\nb\nc'
+	is "$( (timeout $WATCHDOG "$ROUX" exec --progress=none 'true'; cat) <f)" $'a\nb\nc'
 }
 
 @test "standard input that nobody writes hangs nobody who does not read it" {
 	mkfifo in
 	exec 8<>in
-	run timeout 10 "$ROUX" exec --progress=none '{"parallel":true,"template":["echo a","echo b"]}' <&8 3>&-
+	run timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["echo a","echo b"]}' <&8 3>&-
 	is "$status" 0
-	run timeout 10 "$ROUX" exec --progress=none '["echo a","cat"]' <&8 3>&-
+	run timeout $WATCHDOG "$ROUX" exec --progress=none '["echo a","cat"]' <&8 3>&-
 	is "$output" a
-	run timeout 10 "$ROUX" exec --progress=none '{"retry":2,"template":"sh -c \"test -e f || (touch f; exit 1) && echo b\""}' <&8 3>&-
+	run timeout $WATCHDOG "$ROUX" exec --progress=none '{"retry":2,"template":"sh -c \"test -e f || (touch f; exit 1) && echo b\""}' <&8 3>&-
 	is "$status" 0
-	run timeout 10 "$ROUX" exec --progress=none '[{"when":false,"template":"cat"},"echo c"]' <&8 3>&-
+	run timeout $WATCHDOG "$ROUX" exec --progress=none '[{"when":false,"template":"cat"},"echo c"]' <&8 3>&-
 	is "$output" c
 	exec 8>&-
 }
@@ -101,9 +101,9 @@ peak_of() {
 	exec 8<>in
 	env --default-signal=INT "$ROUX" exec --progress=none '{"parallel":true,"template":["cat","cat"]}' <&8 >out 2>err 3>&- 8>&- &
 	RUNNING=$!
-	until_true 10 test "$(leftovers "MARK=$MARK" | wc -l)" -ge 1
+	until_true eval '[ "$(leftovers "MARK=$MARK" | wc -l)" -ge 2 ]'
 	kill -INT "$RUNNING"
-	finish 10
+	finish
 	is "$status" 130
 	exec 8>&-
 	nobody_left
@@ -112,11 +112,11 @@ peak_of() {
 @test "a cancel comes through when everything was skipped and the input is passed on" {
 	mkfifo in
 	exec 8<>in
-	env --default-signal=INT "$ROUX" exec --json '{"when":false,"template":"cat"}' <&8 >out 2>err 3>&- 8>&- &
+	env --default-signal=INT "$ROUX" exec --json --events events '{"when":false,"template":"cat"}' <&8 >out 2>err 3>&- 8>&- &
 	RUNNING=$!
-	sleep 0.3
+	until_true contains events node.skipped
 	kill -INT "$RUNNING"
-	finish 5
+	finish
 	is "$status" 130
 	exec 8>&-
 	is "$(jq -r .status out)" cancelled
@@ -124,21 +124,21 @@ peak_of() {
 
 @test "branches and attempts all get the same standard input" {
 	random 300000 >data
-	is "$(timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["sha256sum","sha256sum","sha256sum"]}' < <(cat data) | grep -c "$(sum <data)")" 3
-	is "$(timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"repeat":100,"template":"sha256sum"}' < <(cat data) | grep -c "$(sum <data)")" 100
-	is "$(timeout 20 "$ROUX" exec --progress=none -j 1 '{"parallel":true,"repeat":10,"template":"sha256sum"}' <data | grep -c "$(sum <data)")" 10
-	is "$(timeout 20 "$ROUX" exec --progress=none '{"retry":3,"template":"sh -c \"sha256sum >>sums; test $(wc -l <sums) -eq 3\""}' < <(cat data) 2>/dev/null; sort -u sums | wc -l; wc -l <sums)" $'1\n3'
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["sha256sum","sha256sum","sha256sum"]}' < <(cat data) | grep -c "$(sum <data)")" 3
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"repeat":100,"template":"sha256sum"}' < <(cat data) | grep -c "$(sum <data)")" 100
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none -j 1 '{"parallel":true,"repeat":10,"template":"sha256sum"}' <data | grep -c "$(sum <data)")" 10
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '{"retry":3,"template":"sh -c \"sha256sum >>sums; test $(wc -l <sums) -eq 3\""}' < <(cat data) 2>/dev/null; sort -u sums | wc -l; wc -l <sums)" $'1\n3'
 	is "$(sort -u sums | cut -d' ' -f1)" "$(sum <data)"
 }
 
 @test "the input of a skipped first step goes to the next one" {
-	is "$(printf x | timeout 20 "$ROUX" exec --progress=none '[{"when":false,"template":"cat"},"cat"]')" x
-	is "$(printf x | timeout 20 "$ROUX" exec --progress=none '{"when":false,"template":"cat"}')" x
+	is "$(printf x | timeout $WATCHDOG "$ROUX" exec --progress=none '[{"when":false,"template":"cat"},"cat"]')" x
+	is "$(printf x | timeout $WATCHDOG "$ROUX" exec --progress=none '{"when":false,"template":"cat"}')" x
 }
 
 @test "a template from standard input: the commands get none" {
-	is "$(echo '["cat","wc -c"]' | timeout 20 "$ROUX" exec --progress=none -)" 0
-	is "$(printf '{"a":"1"}' | timeout 20 "$ROUX" exec --progress=none '["cat","wc -c"]' --values -)" 0
+	is "$(echo '["cat","wc -c"]' | timeout $WATCHDOG "$ROUX" exec --progress=none -)" 0
+	is "$(printf '{"a":"1"}' | timeout $WATCHDOG "$ROUX" exec --progress=none '["cat","wc -c"]' --values -)" 0
 }
 
 @test "a command that does not read its input is no failure" {
@@ -146,14 +146,14 @@ peak_of() {
 	run quick exec --json '["cat data","true","cat data","head -c 1","echo end"]'
 	is "$status" 0
 	is "$(jq -r .stdout <<<"$output")" end
-	is "$(timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["true","wc -c"]}' < <(cat data) | tail -n 1)" 3000000
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["true","wc -c"]}' < <(cat data) | tail -n 1)" 3000000
 }
 
 @test "branches that do not read shared input are no failure, 60 times" {
 	local i
 	head -c 400000 /dev/zero >data
 	for i in $(seq 60); do
-		timeout 20 "$ROUX" exec --json '{"parallel":true,"template":["true","true"]}' < <(exec cat data 2>/dev/null) >out 2>err
+		timeout $WATCHDOG "$ROUX" exec --json '{"parallel":true,"template":["true","true"]}' < <(exec cat data 2>/dev/null) >out 2>err
 		is "$(jq -r .status out)" "done"
 	done
 }

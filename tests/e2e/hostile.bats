@@ -5,7 +5,7 @@ load common
 @test "2000 levels deep" {
 	python3 -c 'print("[" * 2000 + "\"echo x\"" + "]" * 2000)' >t.json 2>/dev/null || awk 'BEGIN{for(i=0;i<2000;i++)printf "[";printf "\"echo x\"";for(i=0;i<2000;i++)printf "]"}' >t.json
 	is "$(quick exec @t.json)" x
-	run timeout 60 "$ROUX" plan @t.json
+	run timeout $WATCHDOG "$ROUX" plan @t.json
 	is "$status" 0
 }
 
@@ -24,10 +24,10 @@ load common
 	is "$(jq -c .coverage.done <<<"$output")" 100000
 	env "$ROUX" exec --progress=none '[{"parallel":true,"repeat":20000,"template":"true"},"sh -c \"touch waiting; until test -e go; do sleep 0.01; done\""]' >out 2>err </dev/null 3>&- &
 	RUNNING=$!
-	until_true 120 test -e waiting
+	until_true test -e waiting
 	between "$(awk '/VmHWM/{print $2}' "/proc/$RUNNING/status")" 1 16384
 	touch go
-	finish 20
+	finish
 	is "$status" 0
 }
 
@@ -39,33 +39,31 @@ load common
 @test "a thousand million copies, each skipped by itself, can be cancelled" {
 	unsanitized
 	start exec --json --progress=none '{"repeat":1000000000,"when":"{index*0}","template":"true"}'
-	until_true 5 test -r "/proc/$RUNNING/status"
-	sleep 0.3
+	until_true worked "$RUNNING" 30
 	local most=20000
 	[ -z "${SANITIZED:-}" ] || most=60000 # it has shadows of its own
 	between "$(awk '/VmHWM/{print $2}' "/proc/$RUNNING/status")" 1 "$most"
 	kill -INT "$RUNNING"
-	finish 5
+	finish
 	is "$status" 130
 }
 
 @test "a thousand million parallel copies can be cancelled, with little memory" {
 	start exec --json --progress=none '{"parallel":true,"repeat":1000000000,"template":"true"}'
-	until_true 5 test -r "/proc/$RUNNING/status"
-	sleep 0.3
+	until_true worked "$RUNNING" 30
 	local most=20000
 	[ -z "${SANITIZED:-}" ] || most=60000 # it has shadows of its own
 	between "$(awk '/VmHWM/{print $2}' "/proc/$RUNNING/status")" 1 "$most"
 	kill -INT "$RUNNING"
-	finish 5
+	finish
 	is "$status" 130
 	nobody_left
 }
 
 @test "a template of 10 MB" {
 	awk 'BEGIN{printf "[";for(i=0;i<100000;i++)printf "%s\"true %0100d\"",(i?",":""),i;printf "]"}' >t.json
-	is "$(timeout 60 "$ROUX" plan @t.json | wc -l)" 100000
-	run timeout 60 "$ROUX" check @t.json
+	is "$(timeout $WATCHDOG "$ROUX" plan @t.json | wc -l)" 100000
+	run timeout $WATCHDOG "$ROUX" check @t.json
 	is "$status" 0
 }
 
@@ -81,12 +79,12 @@ load common
 	mkdir dir
 	local name
 	for name in loop dir nothing loop/x /dev/zero /dev/null ''; do
-		run timeout 20 "$ROUX" exec "@$name" --json </dev/null
+		run timeout $WATCHDOG "$ROUX" exec "@$name" --json </dev/null
 		is "$status" 2
 		is "$(jq -r .status <<<"$output")" invalid
 	done
 	for name in loop dir nothing /dev/zero; do
-		run timeout 20 "$ROUX" exec true --values "$name" </dev/null
+		run timeout $WATCHDOG "$ROUX" exec true --values "$name" </dev/null
 		is "$status" 2
 	done
 	run quick exec --events dir true
@@ -101,10 +99,8 @@ load common
 	echo '"echo from a fifo"' >fifo 3>&- &
 	is "$(quick exec @fifo)" 'from a fifo'
 	start exec --progress=none @fifo
-	until_true 5 test -r "/proc/$RUNNING/status"
-	sleep 0.2
-	echo '"echo late"' | timeout 5 tee fifo >/dev/null || true
-	finish 10
+	echo '"echo late"' | timeout $WATCHDOG tee fifo >/dev/null
+	finish
 	is "$(cat out)" late
 	is "$(quick exec 'echo {x}' --values <(echo '{"x":"y"}'))" y
 }
@@ -113,7 +109,7 @@ load common
 	local node
 	for node in '"repeat":99999999999999999999999' '"repeat":1e400' '"repeat":-1' '"repeat":1.5' '"retry":0' \
 		'"retry":-5' '"retry":1.5' '"delay":-1' '"timeout":-1' '"timeout":"x"' '"timeout":1e400' '"repeat":"0"'; do
-		run timeout 5 "$ROUX" exec --quiet "{$node,\"template\":\"true\"}" </dev/null
+		run timeout $WATCHDOG "$ROUX" exec --quiet "{$node,\"template\":\"true\"}" </dev/null
 		is "$status $node" "2 $node"
 	done
 	for node in -1 100001 x 1.5 '' 99999999999999999999; do
@@ -128,7 +124,7 @@ load common
 	local text
 	for text in '{' '{"template"' '{"template":"true"' '[,]' '["true",]' '{"template":"a","template":"b"}' \
 		'[1]' '[null]' '{}' '{"template":null}' '[[]]' '"\ud800"' '{"a":1}' '[true]' 'nul' '"unclosed'; do
-		run timeout 5 "$ROUX" exec --json --quiet "$text" </dev/null
+		run timeout $WATCHDOG "$ROUX" exec --json --quiet "$text" </dev/null
 		[ "$status" -lt 128 ] && [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
 		jq -e .status <<<"$output"
 	done
@@ -165,6 +161,6 @@ load common
 
 @test "the working directory is gone" {
 	mkdir gone
-	run bash -c 'cd gone && rmdir ../gone && timeout 20 "$ROUX" exec --progress=none "echo hi" </dev/null'
+	run bash -c 'cd gone && rmdir ../gone && timeout $WATCHDOG "$ROUX" exec --progress=none "echo hi" </dev/null'
 	is "$output" hi
 }

@@ -7,7 +7,7 @@ load common
 	is "$status" 0
 	lives "$(cat kept)"
 	kill "$(cat kept)"
-	until_true 5 ended "$(cat kept)"
+	until_true ended "$(cat kept)"
 }
 
 @test "what a failed command leaves behind stays as well" {
@@ -15,7 +15,7 @@ load common
 	is "$status" 1
 	lives "$(cat kept)"
 	kill "$(cat kept)"
-	until_true 5 ended "$(cat kept)"
+	until_true ended "$(cat kept)"
 }
 
 @test "a background job in the group of a command stays too" {
@@ -23,20 +23,18 @@ load common
 	is "$status" 0
 	lives "$output"
 	kill "$output"
-	until_true 5 ended "$output"
+	until_true ended "$output"
 }
 
-@test "a pipe held open silently is let go after half a second, with a warning" {
-	local before
-	before=$(now_ms)
+@test "a pipe held open silently is let go, with a warning" {
 	run --separate-stderr quick exec --json 'hold-pipe kept silent'
-	between $(($(now_ms) - before)) 450 3000
 	is "$status" 0
 	is "$(jq -r .stdout <<<"$output")" parent
 	has "$(jq -r '.warnings[]' <<<"$output")" 'output open'
+	[ "$(jq .ms <<<"$output")" -ge 450 ]
 	lives "$(cat kept)"
 	kill "$(cat kept)"
-	until_true 5 ended "$(cat kept)"
+	until_true ended "$(cat kept)"
 }
 
 @test "the warning about a held pipe is shown to people" {
@@ -44,61 +42,53 @@ load common
 	is "$output" parent
 	has "$stderr" 'warning:'
 	kill "$(cat kept)"
-	until_true 5 ended "$(cat kept)"
+	until_true ended "$(cat kept)"
 }
 
 @test "a pipe that is held and still brings data is read on" {
-	run --separate-stderr quick exec --json 'hold-pipe pids 6 250'
+	run --separate-stderr quick exec --json 'hold-pipe pids 60 20'
 	is "$status" 0
-	has "$(jq -r .stdout <<<"$output")" 'child 5'
+	has "$(jq -r .stdout <<<"$output")" 'child 59'
 	is "$(jq -c .warnings <<<"$output")" '[]'
 }
 
 @test "held standard error does not hang either" {
-	local before
-	before=$(now_ms)
-	run --separate-stderr quick exec 'sh -c "sleep 100 >/dev/null & echo $!"'
-	between $(($(now_ms) - before)) 450 3000
+	run --separate-stderr quick exec 'sh -c "sleep 600 >/dev/null & echo $!"'
+	lives "$output"
 	kill "$output"
-	until_true 5 ended "$output"
+	until_true ended "$output"
 }
 
 @test "twenty held pipes in parallel are let go together" {
-	local before
-	before=$(now_ms)
 	run --separate-stderr quick exec --json '{"parallel":true,"repeat":20,"template":"hold-pipe kept silent"}'
-	between $(($(now_ms) - before)) 450 4000
 	is "$(jq '.warnings|length' <<<"$output")" 20
 	is "$(jq -c .coverage.done <<<"$output")" 20
-	until_true 5 lines_at_least kept 20
+	until_true lines_at_least kept 20
 	# shellcheck disable=SC2046 # one word a pid
 	kill $(cat kept)
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "what is held open does not reach the next step late" {
-	run --separate-stderr quick exec '["hold-pipe pids 1 1000","cat"]'
+	run --separate-stderr quick exec '["hold-pipe pids 1 4000","cat"]'
 	is "$output" parent
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "after a cancel held pipes are not waited for" {
-	start exec --json 'sh -c "setsid -f sleep 100; echo $$ >>pids; sleep 100"'
-	until_true 20 lines_at_least pids 1
-	local before
-	before=$(now_ms)
+	start exec --json --grace 86400000 'sh -c "setsid -f sleep 600; echo $$ >>pids; sleep 600"'
+	until_true lines_at_least pids 1
 	kill -TERM "$RUNNING"
-	finish 10
-	between $(($(now_ms) - before)) 0 3000
+	finish
 	nobody_left
 }
 
 @test "orphans that end during the run are reaped" {
 	start exec --json 'sh -c "for i in 1 2 3 4 5; do setsid -f true; done; echo $$ >>pids; until test -e go; do sleep 0.01; done"'
-	until_true 20 lines_at_least pids 1
+	until_true lines_at_least pids 1
 	no_zombies() { ! ps -o stat= --ppid "$RUNNING" | grep -q Z; }
-	until_true 5 no_zombies
+	until_true no_zombies
 	touch go
-	finish 10
+	finish
 	is "$status" 0
 }

@@ -27,7 +27,7 @@ load common
 @test "too few descriptors for one command: a clear failure, no hang" {
 	local n
 	for n in 12 10 9 8 7 6; do
-		run bash -c "ulimit -n $n; exec timeout 20 \"\$ROUX\" exec --progress=none '[\"echo a\",\"cat\"]' </dev/null 3>&-"
+		run bash -c "ulimit -n $n; exec timeout $WATCHDOG \"\$ROUX\" exec --progress=none '[\"echo a\",\"cat\"]' </dev/null 3>&-"
 		[ "$status" -ne 124 ]
 		[ "$status" -lt 128 ]
 		[ "$status" -eq 0 ] || has "$output" 'Too many open files'
@@ -50,7 +50,7 @@ as_somebody() {
 	chmod 755 "$BASE"
 	chmod 777 "$BASE/work" "$BASE/tmp" "$BASE/home"
 	cp "$ROUX" "$BASE/roux"
-	run as_somebody bash -c 'ulimit -u 8; exec timeout 60 "$0" exec --json --progress=none "{\"parallel\":true,\"repeat\":60,\"template\":\"sleep 0.02\"}" </dev/null 3>&-' "$BASE/roux"
+	run as_somebody bash -c 'ulimit -u 8; exec timeout $WATCHDOG "$0" exec --json --progress=none "{\"parallel\":true,\"repeat\":60,\"template\":\"sleep 0.02\"}" </dev/null 3>&-' "$BASE/roux"
 	is "$status" 0
 	is "$(jq -c .coverage.done <<<"$output")" 60
 }
@@ -82,9 +82,9 @@ no_small_disk() {
 
 @test "a full disk: the run fails, says so, leaves nobody" {
 	small_disk
-	run --separate-stderr timeout 30 "$ROUX" exec --progress=none '["yes","cat"]' </dev/null 3>&-
+	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --progress=none '["yes","cat"]' </dev/null 3>&-
 	local first=$status text=$stderr out=$output
-	run --separate-stderr timeout 30 "$ROUX" exec --json '{"parallel":true,"repeat":8,"template":"head -c 400000 /dev/zero"}' </dev/null 3>&-
+	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --json '{"parallel":true,"repeat":8,"template":"head -c 400000 /dev/zero"}' </dev/null 3>&-
 	no_small_disk
 	is "$first" 1
 	is "$out" ''
@@ -97,7 +97,7 @@ no_small_disk() {
 
 @test "a full disk under shared standard input: the run fails, nothing is cut off silently" {
 	small_disk
-	run --separate-stderr timeout 30 "$ROUX" exec --progress=none '{"parallel":true,"template":["wc -c","wc -c"]}' < <(head -c 5000000 /dev/zero)
+	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["wc -c","wc -c"]}' < <(head -c 5000000 /dev/zero)
 	no_small_disk
 	is "$status" 1
 	has "$stderr" 'No space left on device'
@@ -107,14 +107,14 @@ no_small_disk() {
 	small_disk
 	head -c 900000 /dev/zero >"$SMALL/fill"
 	# 2 MiB in a pipe of branches that each stay in memory; only the named file needs the disk.
-	run --separate-stderr timeout 30 "$ROUX" exec --json '{"parallel":true,"repeat":10,"template":"head -c 200000 /dev/zero"}' </dev/null 3>&-
+	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --json '{"parallel":true,"repeat":10,"template":"head -c 200000 /dev/zero"}' </dev/null 3>&-
 	no_small_disk
 	is "$status" 1
 	is "$(jq -r .ok <<<"$output")" false
 }
 
 @test "a full disk for events: exit 1 and a word about it" {
-	run --separate-stderr timeout 20 "$ROUX" exec --progress=none --events /dev/full 'echo hi' </dev/null
+	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --progress=none --events /dev/full 'echo hi' </dev/null
 	is "$status" 1
 	has "$stderr" 'No space left on device'
 	run --separate-stderr bash -c '"$ROUX" exec --progress=none --events - "echo hi" </dev/null >/dev/full'
@@ -154,10 +154,10 @@ without_proc() {
 
 @test "without /proc: a command and a pipeline work" {
 	unsanitized
-	run without_proc timeout 20 "$ROUX" exec --progress=none '["echo hi","cat"]' </dev/null
+	run without_proc timeout $WATCHDOG "$ROUX" exec --progress=none '["echo hi","cat"]' </dev/null
 	is "$status" 0
 	is "$output" hi
-	run without_proc timeout 20 "$ROUX" exec --progress=none '["head -c 500000 /dev/zero","wc -c"]' </dev/null
+	run without_proc timeout $WATCHDOG "$ROUX" exec --progress=none '["head -c 500000 /dev/zero","wc -c"]' </dev/null
 	is "$output" 500000
 }
 
@@ -166,13 +166,13 @@ without_proc() {
 	without_proc true
 	unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' _ env --default-signal=INT "$ROUX" exec --json --grace 300 "sh -c 'echo x >>ready; sleep 100; true'" >out 2>err </dev/null 3>&- &
 	RUNNING=$!
-	until_true 10 lines_at_least ready 1
+	until_true lines_at_least ready 1
 	kill -INT "$RUNNING"
-	finish 10
+	finish
 	is "$status" 130
 	is "$(jq -r .status out)" cancelled
 	nobody_left
-	run without_proc timeout 20 "$ROUX" exec --json --grace 300 '{"timeout":200,"template":"sleep 100"}' </dev/null 3>&-
+	run without_proc timeout $WATCHDOG "$ROUX" exec --json --grace 300 '{"timeout":200,"template":"sleep 100"}' </dev/null 3>&-
 	is "$status" 124
 	nobody_left
 }
@@ -182,11 +182,11 @@ without_proc() {
 	fds() { grep '^[0-9]' | sort -n | uniq; }
 	head -c 400000 /dev/zero >data
 	expected=$(list-fds </dev/null | fds)
-	is "$(timeout 20 "$ROUX" exec --progress=none --events e list-fds </dev/null | fds)" "$expected"
-	is "$(timeout 20 "$ROUX" exec --progress=none --events e '["cat data",{"parallel":true,"repeat":70,"template":"list-fds"}]' </dev/null | fds)" "$expected"
-	is "$(cat data 2>/dev/null | timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["list-fds","list-fds"]}' | fds)" "$expected"
-	is "$(timeout 20 "$ROUX" exec --progress=none '{"parallel":true,"template":["list-fds","list-fds"]}' <data | fds)" "$expected"
-	is "$(timeout 20 "$ROUX" exec --progress=none '{"retry":2,"template":"list-fds"}' <data | fds)" "$expected"
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none --events e list-fds </dev/null | fds)" "$expected"
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none --events e '["cat data",{"parallel":true,"repeat":70,"template":"list-fds"}]' </dev/null | fds)" "$expected"
+	is "$(cat data 2>/dev/null | timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["list-fds","list-fds"]}' | fds)" "$expected"
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["list-fds","list-fds"]}' <data | fds)" "$expected"
+	is "$(timeout $WATCHDOG "$ROUX" exec --progress=none '{"retry":2,"template":"list-fds"}' <data | fds)" "$expected"
 }
 
 @test "a descriptor that roux inherited is handed on" {

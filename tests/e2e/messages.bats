@@ -9,19 +9,6 @@ setup_file() {
 	command -v python3 >/dev/null || skip "no python3"
 }
 
-# detach ID TEMPLATE: a detached run that carries the mark of the test.
-detach() {
-	timeout 60 "$ROUX" run --detach --as "$1" --template "$2" >/dev/null 2>err </dev/null 3>&-
-}
-
-roux() {
-	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
-}
-
-of() { # EXPRESSION: of the document `d` on standard input
-	python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"
-}
-
 dir_of() { # RUN
 	echo "$HOME/.pi/agent/roux/runs/$1"
 }
@@ -38,11 +25,11 @@ says() {
 }
 
 answer() { # EXPRESSION
-	of "$1" <answer
+	of_json "$1" <answer
 }
 
 box() { # RUN EXPRESSION: of the messages document
-	roux messages "$1" --json | of "$2"
+	roux messages "$1" --json | of_json "$2"
 }
 
 has_reader() { # FIFO: somebody reads it; nothing is written
@@ -64,8 +51,8 @@ FIFO_ONCE='sh -c "mkfifo {state_dir}/control.fifo; read -r x < {state_dir}/contr
 	is "$(box r '[(m["type"], m["body"], m["status"], m["run"], m["to"], m["from"]) for m in d["inbox"]]')" \
 		"[('run.message', 'pause', 'queued', 'r', 'run:r', 'coordinator')]"
 	is "$(box r 'd["inbox"][0]["id"]')" "$(answer 'd["id"]')"
-	until_true 10 contains "$(dir_of r)/events.jsonl" run.message
-	is "$(grep run.message "$(dir_of r)/events.jsonl" | of '(d["id"], d["bytes"])')" \
+	until_true contains "$(dir_of r)/events.jsonl" run.message
+	is "$(grep run.message "$(dir_of r)/events.jsonl" | of_json '(d["id"], d["bytes"])')" \
 		"('$(answer 'd["id"]')', 5)"
 	is "$(stat -c %a "$(dir_of r)/inbox.jsonl")" 600
 	roux kill r
@@ -75,14 +62,14 @@ FIFO_ONCE='sh -c "mkfifo {state_dir}/control.fifo; read -r x < {state_dir}/contr
 	local word
 	for word in next stop; do
 		detach "$word" "$FIFO_ONCE"
-		until_true 10 sent_to "$word" "$word"
+		until_true sent_to "$word" "$word"
 		is "$(answer '(d["sent"], d["queued"], d["transport"])')" "(True, False, 'fifo')"
 		roux wait "$word" >out
 		is "$(cat out)" "got:$word"
 		is "$(box "$word" 'd["inbox"][-1]["status"]')" sent
 	done
-	is "$(roux status next --json | of 'd["terminal_handled"]')" None
-	is "$(roux status stop --json | of 'd["terminal_handled"]')" run.message
+	is "$(roux status next --json | of_json 'd["terminal_handled"]')" None
+	is "$(roux status stop --json | of_json 'd["terminal_handled"]')" run.message
 	# The message is told before the end of the command that it led to.
 	is "$(python3 -c 'import json, sys
 names = [json.loads(l)["type"] for l in open(sys.argv[1])]
@@ -96,12 +83,12 @@ sent_to() { # RUN TEXT
 
 @test "other types are given whole, as one line of JSON" {
 	detach r 'sh -c "mkfifo {state_dir}/control.fifo; head -n 1 < {state_dir}/control.fifo"'
-	until_true 10 is_fifo "$(dir_of r)/control.fifo"
-	until_true 10 eval 'says 0 r task.assign "{\"file\": \"a b\"}" --envelope "{\"correlation_id\": \"c\"}" && [ "$(answer "d[\"sent\"]")" = True ]'
+	until_true is_fifo "$(dir_of r)/control.fifo"
+	until_true eval 'says 0 r task.assign "{\"file\": \"a b\"}" --envelope "{\"correlation_id\": \"c\"}" && [ "$(answer "d[\"sent\"]")" = True ]'
 	roux wait r >out
-	is "$(of '(d["type"], d["body"], d["correlation_id"], "status" in d)' <out)" \
+	is "$(of_json '(d["type"], d["body"], d["correlation_id"], "status" in d)' <out)" \
 		"('task.assign', {'file': 'a b'}, 'c', False)"
-	is "$(of 'd["id"]' <out)" "$(answer 'd["id"]')"
+	is "$(of_json 'd["id"]' <out)" "$(answer 'd["id"]')"
 }
 
 @test "a FIFO without a reader, with one that died, or full: queued, at once" {
@@ -139,17 +126,17 @@ sent_to() { # RUN TEXT
 	head -c 1048577 /dev/zero | tr '\0' x >big
 	head -c 1048576 big >just
 	local status=0
-	timeout 60 "$ROUX" message --json r run.message - <big >answer 2>err || status=$?
+	timeout $WATCHDOG "$ROUX" message --json r run.message - <big >answer 2>err || status=$?
 	is "$status" 2
 	has "$(answer 'd["errors"][0]["message"]')" 1048577
 	is "$(box r 'len(d["inbox"])')" 0
 	mkfifo "$(dir_of r)/control.fifo"
 	head -n 1 <>"$(dir_of r)/control.fifo" >note 3>&- &
-	timeout 60 "$ROUX" message --json r run.message - <just >answer
+	timeout $WATCHDOG "$ROUX" message --json r run.message - <just >answer
 	is "$(answer '(d["sent"], d["queued"])')" "(False, True)"
-	until_true 10 [ -s note ]
-	is "$(of '(d["type"], d["bytes"])' <note)" "('inbox.note', 1048576)"
-	is "$(of 'd["id"]' <note)" "$(answer 'd["id"]')"
+	until_true [ -s note ]
+	is "$(of_json '(d["type"], d["bytes"])' <note)" "('inbox.note', 1048576)"
+	is "$(of_json 'd["id"]' <note)" "$(answer 'd["id"]')"
 	is "$(box r 'len(d["inbox"][0]["body"])')" 1048576
 	is "$(roux messages r | wc -c | awk '{ print ($1 < 700) }')" 1
 	roux kill r
@@ -170,7 +157,7 @@ sent_to() { # RUN TEXT
 	says 2 r run.message 'too many'
 	is "$(box r '(d["inbox"][0]["status"], d["inbox"][0]["claimed_by"], len(d["inbox"]))')" "('claimed', 'me', 65)"
 	says 0 r control.kill
-	is "$(roux status r --json | of '(d["status"], d["terminal_handled"])')" "('killed', 'run.kill')"
+	is "$(roux status r --json | of_json '(d["status"], d["terminal_handled"])')" "('killed', 'run.kill')"
 }
 
 @test "senders and readers that come and go lose nothing" {
@@ -222,7 +209,7 @@ P
 	is "$(box r '[l for l in open("got").read().split("\n") if l and l not in [m["body"] for m in d["inbox"] if m["status"] in ("sent", "handled")]]')" '[]'
 	is "$(cat sender-* | grep -c .)" 400
 	# Each was told once.
-	until_true 10 eval '[ "$(grep -c run.message "$(dir_of r)/events.jsonl")" = 400 ]'
+	until_true eval '[ "$(grep -c run.message "$(dir_of r)/events.jsonl")" = 400 ]'
 	roux kill r
 }
 
@@ -245,19 +232,19 @@ P
 {"async": true, "control": {"type": "socket"}, "template": "python3 $PWD/program.py {state_dir}"}
 P
 	roux run s >/dev/null
-	until_true 10 [ -e "$(dir_of s)/waiting" ]
+	until_true [ -e "$(dir_of s)/waiting" ]
 	says 0 s run.message early
 	is "$(answer '(d["sent"], d["transport"], d["waits_for"])')" "(False, None, 'no program is connected to its socket')"
 	: >"$(dir_of s)/go"
-	until_true 10 contains "$(dir_of s)/stdout.log" 'got early'
+	until_true contains "$(dir_of s)/stdout.log" 'got early'
 	head -c 300000 /dev/zero | tr '\0' y >long
-	timeout 60 "$ROUX" message --json s run.message - <long >answer
+	timeout $WATCHDOG "$ROUX" message --json s run.message - <long >answer
 	is "$(answer '(d["sent"], d["queued"], d["transport"])')" "(True, False, 'socket')"
 	says 0 s run.message quit
 	roux wait s >out
 	is "$(cat out)" "$(printf 'got early 6\ngot yyyyyyyyyyyyyyyyyyyy 300001\ngot quit 5')"
 	is "$(box s '[m["status"] for m in d["inbox"]]')" "['sent', 'sent', 'sent']"
-	is "$(roux status s --json | of 'd["terminal_handled"]')" run.message
+	is "$(roux status s --json | of_json 'd["terminal_handled"]')" run.message
 	[ ! -e "$(dir_of s)/control.sock" ]
 }
 
@@ -297,7 +284,7 @@ P
 		says 2 $words
 		is "$words: $(answer '(d["ok"], d["status"], len(d["errors"]))')" "$words: (False, 'invalid', 1)"
 	done
-	printf 'a\377b' | timeout 60 "$ROUX" message r t - 2>err && return 1
+	printf 'a\377b' | timeout $WATCHDOG "$ROUX" message r t - 2>err && return 1
 	has "$(cat err)" 'not valid UTF-8'
 	is "$(box r 'd["inbox"]')" '[]'
 	roux kill r
@@ -357,7 +344,7 @@ P
 
 @test "lines of others: read, or skipped and counted, never fatal" {
 	detach r "$FIFO_ONCE"
-	until_true 10 is_fifo "$(dir_of r)/control.fifo"
+	until_true is_fifo "$(dir_of r)/control.fifo"
 	printf 'plain\n{"type":"foreign","level":"odd"}\n[]\n{"a":\n\377\n\n{"summary":"s"}' >>"$(dir_of r)/outbox.jsonl"
 	printf 'plain\n{"type":"foreign"}\n{"id":"x","status":"sent"}\n\000\n{"type":"torn' >>"$(dir_of r)/inbox.jsonl"
 	says 0 r run.message go

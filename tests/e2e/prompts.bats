@@ -18,7 +18,7 @@ no_recipes() { # what `check` and `doctor` tell is about prompts then
 }
 
 prompts() {
-	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
+	timeout -k 5 $WATCHDOG "$ROUX" "$@" </dev/null 3>&-
 }
 
 tmp_is_empty() {
@@ -86,9 +86,9 @@ prompt = '{instructions}'"
 @test "invalid UTF-8 arrives unchanged, NUL bytes are left out with a warning" {
 	agent "{bin} %s '{prompt}'" printf
 	printf 'a\377\376b' >bytes
-	timeout 60 "$ROUX" prompt -q - <bytes >got 3>&-
+	timeout $WATCHDOG "$ROUX" prompt -q - <bytes >got 3>&-
 	cmp bytes got
-	printf 'a\0b' | timeout 60 "$ROUX" prompt - >got 2>err 3>&-
+	printf 'a\0b' | timeout $WATCHDOG "$ROUX" prompt - >got 2>err 3>&-
 	is "$(cat got)" ab
 	contains err "NUL"
 }
@@ -96,13 +96,13 @@ prompt = '{instructions}'"
 @test "a prompt of 200 KiB is refused with the way out, and both ways out work" {
 	head -c 204800 /dev/zero | tr '\0' x >big
 	agent "{bin} '{prompt}'" cat
-	run ! timeout 60 "$ROUX" prompt - <big 3>&-
+	run ! timeout $WATCHDOG "$ROUX" prompt - <big 3>&-
 	is "$status" 2
 	has "$output" "{prompt} is 204800 bytes long"
 	has "$output" "{prompt_file}"
 	rm -rf "$HOME/.config/start"
 	agent "{bin} '{prompt_file}'" cat
-	timeout 60 "$ROUX" prompt -q - <big >got 3>&-
+	timeout $WATCHDOG "$ROUX" prompt -q - <big >got 3>&-
 	cmp big got
 	tmp_is_empty
 	rm -rf "$HOME/.config/start"
@@ -110,7 +110,7 @@ prompt = '{instructions}'"
 bin = 'cat'
 command = '{bin}'
 stdin = 'prompt'"
-	timeout 60 "$ROUX" prompt -q - <big >got 3>&-
+	timeout $WATCHDOG "$ROUX" prompt -q - <big >got 3>&-
 	cmp big got
 }
 
@@ -136,10 +136,10 @@ prompt = 'R'"
 	for signal in TERM INT HUP QUIT; do
 		: >pids
 		start prompt -q
-		until_true 10 lines_at_least pids 2
+		until_true lines_at_least pids 2
 		tmp_has_file 'start-role-*'
 		kill -"$signal" "$RUNNING"
-		finish 15
+		finish
 		[ "$signal" = QUIT ] || is "$status" $((128 + $(kill -l "$signal")))
 		tmp_is_empty
 		nobody_left
@@ -149,9 +149,9 @@ prompt = 'R'"
 @test "TERM ends an agent in shell form without files, and what it has started" {
 	agent "echo \$\$ >>pids; {bin} 1000 & echo \$! >>pids; wait" sleep
 	start prompt -q
-	until_true 10 lines_at_least pids 2
+	until_true lines_at_least pids 2
 	kill -TERM "$RUNNING"
-	finish 15
+	finish
 	is "$status" 143
 	nobody_left
 }
@@ -161,10 +161,10 @@ prompt = 'R'"
 	configure roles "[roles.r]
 prompt = 'R'"
 	start prompt -q
-	until_true 10 lines_at_least pids 1
+	until_true lines_at_least pids 1
 	kill -TERM "$RUNNING"
 	kill -TERM "$RUNNING"
-	finish 15
+	finish
 	is "$status" 137
 	tmp_is_empty
 	nobody_left
@@ -176,9 +176,9 @@ prompt = 'R'"
 required = true
 command = 'echo \$\$ >>pids; sleep 1000'"
 	start prompt
-	until_true 10 lines_at_least pids 1
+	until_true lines_at_least pids 1
 	kill -TERM "$RUNNING"
-	finish 15
+	finish
 	is "$status" 143
 	[ ! -e started ]
 	nobody_left
@@ -187,28 +187,28 @@ command = 'echo \$\$ >>pids; sleep 1000'"
 @test "what a killed roux has left is removed by the next start, and nothing else" {
 	waits
 	start prompt -q
-	until_true 10 lines_at_least pids 2
+	until_true lines_at_least pids 2
 	kill -KILL "$RUNNING"
-	finish 5
+	finish
 	xargs kill -KILL <pids
 	: >pids
 	tmp_has_file 'start-role-*'
 	echo other >"$TMPDIR/start-role-abc.md"
 	start prompt -q # one that is alive keeps its file
-	until_true 10 lines_at_least pids 2
+	until_true lines_at_least pids 2
 	rm -rf "$HOME/.config/start"
 	agent '{bin}' true
 	prompts prompt -q
 	is "$(find "$TMPDIR" -name 'start-role-*' | wc -l)" 2
 	kill -TERM "$RUNNING"
-	finish 15
+	finish
 	is "$(ls "$TMPDIR")" start-role-abc.md
 }
 
 @test "with nothing to delete roux becomes the agent" {
 	agent "{bin} -c 'echo \$PPID \$\$'" sh
 	start prompt -q
-	finish 10
+	finish
 	is "$(cut -d' ' -f2 out)" "$RUNNING"
 }
 
@@ -277,10 +277,10 @@ command = 'head -c 17000000 /dev/zero'"
 	configure tasks "[tasks.t]
 prompt = 'T {instructions}'"
 	ln -s "$ROUX" start
-	is "$(timeout 60 ./start -q prompt hi 3>&-)" hi
-	is "$(timeout 60 ./start --agent show -q task t now 3>&-)" "T now"
-	is "$(timeout 60 ./start -q 3>&-)" ""
-	run -0 timeout 60 ./start tasks
+	is "$(timeout $WATCHDOG ./start -q prompt hi 3>&-)" hi
+	is "$(timeout $WATCHDOG ./start --agent show -q task t now 3>&-)" "T now"
+	is "$(timeout $WATCHDOG ./start -q 3>&-)" ""
+	run -0 timeout $WATCHDOG ./start tasks
 	is "$output" t
 }
 
@@ -321,18 +321,18 @@ gpt-4o-mini = 'mini'"
 alias = 'same'
 prompt = '{filex} {{.date}}'
 foo = 1" 20000 >"$tasks"
-	run -2 --separate-stderr timeout 20 "$ROUX" check
+	run -2 --separate-stderr timeout $WATCHDOG "$ROUX" check
 	has "$stderr" "20000 errors, 60000 warnings"
-	run -1 timeout 20 "$ROUX" doctor
+	run -1 timeout $WATCHDOG "$ROUX" doctor
 	seq -f "[contexts.c%g]
 required = 'x'" 20000 >"$tasks"
-	run -2 timeout 20 "$ROUX" start
+	run -2 timeout $WATCHDOG "$ROUX" start
 	printf '[tasks.t]\nprompt = "%s"\n' "$(yes '{filex}' | head -n 100000 | tr '\n' ' ')" >"$tasks"
-	run -0 --separate-stderr timeout 20 "$ROUX" check
+	run -0 --separate-stderr timeout $WATCHDOG "$ROUX" check
 	has "$stderr" "0 errors, 100000 warnings"
 	seq -f "[tasks.t%g]
 prompt = 'x'" 100000 >"$tasks"
-	run -2 --separate-stderr timeout 20 "$ROUX" task nobody
+	run -2 --separate-stderr timeout $WATCHDOG "$ROUX" task nobody
 	[ "${#stderr}" -lt 2000 ]
 }
 
@@ -482,11 +482,11 @@ prompt = 'R'"
 @test "roux stops with its agent and continues with it" {
 	with_role_file 'echo $$ >>pids; kill -STOP $$; echo again >again; exit 4'
 	start prompt -q
-	until_true 10 lines_at_least pids 1
-	until_true 10 grep -q '^State:.T' "/proc/$RUNNING/status"
+	until_true lines_at_least pids 1
+	until_true grep -q '^State:.T' "/proc/$RUNNING/status"
 	[ ! -e again ]
 	kill -CONT "$RUNNING"
-	finish 10
+	finish
 	is "$status" 4
 	tmp_is_empty
 }

@@ -11,21 +11,6 @@ setup_recipes() {
 	PACKAGED=$BASE/packaged
 }
 
-# member EXPRESSION: a part of the JSON document in the file `out`, as Python sees it as `d`.
-member() {
-	python3 -c 'import json, sys; d = json.load(open("out")); print(eval(sys.argv[1]))' "$1"
-}
-
-asks() { # STATUS ARGUMENT...: roux with its output in out and err; the status is as given
-	local want=$1 status=0
-	shift
-	timeout -k 5 60 "$ROUX" "$@" >out 2>err </dev/null || status=$?
-	[ "$status" -eq "$want" ] && return 0
-	echo "exit status $status, expected $want, of: roux $*"
-	head -c 2000 out err
-	return 1
-}
-
 sanitized() {
 	grep -q __asan_init "$ROUX"
 }

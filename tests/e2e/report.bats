@@ -9,20 +9,6 @@ setup_runs() {
 	mkdir "$BASE/packaged"
 }
 
-roux_as() { # STATUS ARGUMENT...: roux with its output in out and err; the status is as given
-	local want=$1 status=0
-	shift
-	timeout -k 5 60 "$ROUX" "$@" >out 2>err </dev/null || status=$?
-	[ "$status" -eq "$want" ] && return 0
-	echo "exit status $status, expected $want, of: roux $*"
-	head -c 2000 out err
-	return 1
-}
-
-member() { # EXPRESSION: a part of the JSON document in the file `out`, as Python sees it as `d`
-	python3 -c 'import json, sys; d = json.load(open("out")); print(eval(sys.argv[1]))' "$1"
-}
-
 shows() { # TEXT: is in the file `out`
 	grep -qF -- "$1" out && return 0
 	echo "not in the output: $1"
@@ -48,8 +34,8 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 
 @test "the page of a run tells its states, times, attempts, codes, failures and output" {
 	setup_runs
-	roux_as 1 run --quiet --as review "$REVIEW" publish=false
-	roux_as 0 report review
+	asks 1 run --quiet --as review "$REVIEW" publish=false
+	asks 0 report review
 	is "$(head -c 15 out)" '<!DOCTYPE html>'
 	shows '<title>review · failed</title>'
 	shows 'rate limit'
@@ -69,25 +55,25 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 
 @test "run: and a bare id name the run, and a recipe of that name comes first" {
 	setup_runs
-	roux_as 0 run --quiet --as thing 'echo hello there'
-	roux_as 0 report run:thing
+	asks 0 run --quiet --as thing 'echo hello there'
+	asks 0 report run:thing
 	shows '<title>thing · done</title>'
-	roux_as 0 graph thing --format mermaid
+	asks 0 graph thing --format mermaid
 	shows 'echo hello there<br/>done · '
 	mkdir -p "$BASE/agent/recipes"
 	echo '{"template":"echo from the recipe"}' >"$BASE/agent/recipes/thing.json"
-	roux_as 0 graph thing --format mermaid
+	asks 0 graph thing --format mermaid
 	shows 'echo from the recipe'
 	hides 'done'
-	roux_as 0 graph run:thing --format mermaid
+	asks 0 graph run:thing --format mermaid
 	shows 'echo hello there<br/>done · '
 }
 
 @test "the three formats of a run's picture have the same words" {
 	setup_runs
-	roux_as 1 run --quiet --as review "$REVIEW" publish=false
+	asks 1 run --quiet --as review "$REVIEW" publish=false
 	for format in svg dot mermaid; do
-		roux_as 0 graph run:review --format "$format"
+		asks 0 graph run:review --format "$format"
 		shows '3 done, 1 failed · '
 		shows 'tolerated · '
 		shows ' · 2 attempts · exit 0'
@@ -95,51 +81,51 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 		shows 'skipped'
 		shows 'not run'
 	done
-	roux_as 0 graph run:review --format dot
+	asks 0 graph run:review --format dot
 	if command -v dot >/dev/null; then dot -Tsvg out >/dev/null; fi
-	roux_as 0 graph run:review
+	asks 0 graph run:review
 	python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("out")'
 }
 
 @test "the frozen graph is drawn, not the recipe as it is now" {
 	setup_runs
 	echo '{"template":"echo before"}' >it.json
-	roux_as 0 run --quiet --as it ./it.json
+	asks 0 run --quiet --as it ./it.json
 	echo '{"template":"echo after"}' >it.json
-	roux_as 0 graph run:it --format mermaid
+	asks 0 graph run:it --format mermaid
 	shows 'echo before'
 	hides 'echo after'
 }
 
 @test "a run that has not ended is shown as far as it is" {
 	setup_runs
-	roux_as 0 run --detach --as slow '["echo first","sleep 600","echo last"]'
-	until_true 20 contains "$BASE/state/runs/slow/events.jsonl" '"path":"1"'
-	roux_as 0 report slow
+	asks 0 run --detach --as slow '["echo first","sleep 600","echo last"]'
+	until_true contains "$BASE/state/runs/slow/events.jsonl" '"path":"1"'
+	asks 0 report slow
 	shows '<title>slow · running</title>'
 	shows 'Running for'
-	roux_as 0 graph run:slow --format mermaid
+	asks 0 graph run:slow --format mermaid
 	shows 'echo first<br/>done · '
 	shows 'sleep 600<br/>running · '
 	shows 'echo last<br/>waiting'
-	roux_as 0 kill slow
-	roux_as 0 graph run:slow --format mermaid
+	asks 0 kill slow
+	asks 0 graph run:slow --format mermaid
 	shows 'sleep 600<br/>cancelled · '
 	shows 'echo last<br/>not run'
-	roux_as 0 report slow
+	asks 0 report slow
 	shows '<title>slow · killed</title>'
 }
 
 @test "a run whose supervisor was killed is shown as interrupted" {
 	setup_runs
-	roux_as 0 run --detach --json --as gone '["echo first","sleep 600"]'
+	asks 0 run --detach --json --as gone '["echo first","sleep 600"]'
 	pid=$(member 'd["pid"]')
-	until_true 20 contains "$BASE/state/runs/gone/events.jsonl" '"path":"1"'
+	until_true contains "$BASE/state/runs/gone/events.jsonl" '"path":"1"'
 	kill -KILL "$pid"
-	until_true 20 ended "$pid"
-	roux_as 0 graph run:gone --format mermaid
+	until_true ended "$pid"
+	asks 0 graph run:gone --format mermaid
 	shows 'sleep 600<br/>interrupted · '
-	roux_as 0 report gone
+	asks 0 report gone
 	shows '<title>gone · exited</title>'
 }
 
@@ -169,53 +155,53 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 
 @test "an unknown run is refused, as text and as a document" {
 	setup_runs
-	roux_as 2 report nothing
+	asks 2 report nothing
 	is "$(head -n 1 err)" "roux: error: there is no run 'nothing'"
 	is "$(wc -c <out)" 0
-	roux_as 2 report nothing --json
+	asks 2 report nothing --json
 	is "$(member '[d["ok"], d["status"], d["reason"]]')" "[False, 'refused', 'no such run']"
-	roux_as 2 graph run:nothing --json
+	asks 2 graph run:nothing --json
 	is "$(member '[d["ok"], d["status"]]')" "[False, 'refused']"
-	roux_as 2 report
-	roux_as 2 report a b
+	asks 2 report
+	asks 2 report a b
 }
 
 @test "the page as a document" {
 	setup_runs
-	roux_as 0 run --quiet --as one --template true
-	roux_as 0 report one --json
+	asks 0 run --quiet --as one --template true
+	asks 0 report one --json
 	is "$(member '[d["ok"], d["run"], d["html"][:15]]')" "[True, 'one', '<!DOCTYPE html>']"
 }
 
 @test "a secret is nowhere but in what a command printed" {
 	setup_runs
-	roux_as 0 run --quiet --as hush 'echo {word}' --secret word=sesame-open
-	roux_as 0 report hush
+	asks 0 run --quiet --as hush 'echo {word}' --secret word=sesame-open
+	asks 0 report hush
 	shows '<th scope="row">word</th><td><code>***</code>'
 	is "$(grep -cx 'sesame-open' out)" 2 # of the run, and of its one command
 	is "$(grep -vx 'sesame-open' out | grep -c 'sesame-open' || true)" 0
-	roux_as 0 graph run:hush
+	asks 0 graph run:hush
 	hides 'sesame-open'
 }
 
 @test "a damaged run directory still gives a page" {
 	setup_runs
-	roux_as 0 run --quiet --as hurt '["echo a","echo b"]'
+	asks 0 run --quiet --as hurt '["echo a","echo b"]'
 	cd "$BASE/state/runs/hurt"
 	printf '{"type":"command.start","path":"../../x","argv":[1,{}]}\nnot json\n\0\n' >>events.jsonl
 	echo broken >graph.json
 	ln -sf /etc/passwd out/0.out
 	cd "$BASE/work"
-	roux_as 0 report hurt
+	asks 0 report hurt
 	shows 'The graph of this run is not known.'
 	hides 'root:x:0'
-	roux_as 2 graph run:hurt
+	asks 2 graph run:hurt
 }
 
 @test "ten thousand commands make a page that can be read" {
 	setup_runs
-	roux_as 3 run --quiet --as many '{"repeat":10000,"parallel":true,"template":"test {index} != 7777"}'
-	roux_as 0 report many
+	asks 3 run --quiet --as many '{"repeat":10000,"parallel":true,"template":"test {index} != 7777"}'
+	asks 0 report many
 	[ "$(wc -c <out)" -lt 200000 ]
 	shows '9999 done, 1 failed'
 	shows '>r7777</span>'

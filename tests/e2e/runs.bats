@@ -8,36 +8,9 @@ setup_file() {
 	command -v python3 >/dev/null || skip "no python3"
 }
 
-# detach ID TEMPLATE...: a detached run that carries the mark of the test.
-detach() {
-	local id=$1
-	shift
-	timeout 60 "$ROUX" run --detach --as "$id" --template "$@" >/dev/null 2>err </dev/null 3>&-
-}
-
-roux() {
-	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
-}
-
 # member RUN EXPRESSION: of the status document `d`.
 member() {
 	roux status "$1" --json | python3 -c "import json,sys; d=json.load(sys.stdin); print(($2))"
-}
-
-of_json() { # EXPRESSION: of the document on standard input
-	python3 -c "import json,sys; d=json.load(sys.stdin); print(($1))"
-}
-
-state() {
-	echo "$HOME/.pi/agent/roux"
-}
-
-supervisor() {
-	member "$1" 'd["pid"]'
-}
-
-cpu_ticks() { # PID
-	sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f12,13
 }
 
 runs_ended() {
@@ -124,13 +97,10 @@ runs_ended() {
 	mkfifo go
 	detach a 'sh -c "echo one; cat go; echo two"'
 	start logs -f a
-	until_true 10 contains out one
-	before=$(cpu_ticks "$RUNNING")
-	sleep 1
-	is "$(cpu_ticks "$RUNNING")" "$before"
-	lives "$RUNNING"
+	until_true contains out one
+	until_true idle "$RUNNING"
 	echo middle >go
-	finish 20
+	finish
 	is "$status" 0
 	is "$(paste -sd' ' out)" "one middle two"
 }
@@ -139,13 +109,10 @@ runs_ended() {
 	mkfifo go
 	detach a 'cat go'
 	start wait a
-	until_true 10 test -e "$(state)/runs/a/stdout.log"
-	sleep 0.3
-	before=$(cpu_ticks "$RUNNING")
-	sleep 1
-	is "$(cpu_ticks "$RUNNING")" "$before"
+	until_true test -e "$(state)/runs/a/stdout.log"
+	until_true idle "$RUNNING"
 	printf hello >go
-	finish 20
+	finish
 	is "$status" 0
 	is "$(cat out)" hello
 }
@@ -186,7 +153,7 @@ runs_ended() {
 
 @test "cancel returns when everything is gone; again it is refused" {
 	detach a '{"parallel": true, "template": ["fork-setsid pids stay ignore", "ignore-term pids", "sleep 60"]}'
-	until_true 10 lines_at_least pids 2
+	until_true lines_at_least pids 2
 	roux cancel a --grace 100 --json >answer
 	is "$(of_json 'd["ok"], d["status"]' <answer)" "(True, 'cancelled')"
 	nobody_left
@@ -200,7 +167,7 @@ runs_ended() {
 
 @test "kill does not ask" {
 	detach a 'ignore-term pids'
-	until_true 10 lines_at_least pids 1
+	until_true lines_at_least pids 1
 	run -0 roux kill a
 	nobody_left
 	is "$(member a 'd["status"], d["terminal_handled"], d["failures"]')" "('killed', 'run.kill', [])"
@@ -210,12 +177,12 @@ runs_ended() {
 @test "a graceful cancel lets commands finish and starts no more" {
 	mkfifo go
 	detach a '["cat go", "touch never"]'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	start cancel --graceful a
-	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	until_true contains "$(state)/runs/a/events.jsonl" run.cancel
 	lives "$RUNNING"
 	echo x >go
-	finish 20
+	finish
 	is "$status" 0
 	[ ! -e never ]
 	is "$(member a 'd["status"]')" cancelled
@@ -223,25 +190,25 @@ runs_ended() {
 
 @test "who loses patience asks again: harder, or with less time" {
 	detach a '["sleep 60", "touch never"]'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	start cancel --graceful a
-	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	until_true contains "$(state)/runs/a/events.jsonl" run.cancel
 	run -0 roux cancel a
-	finish 20
+	finish
 	is "$status" 0
 	detach a 'ignore-term pids'
-	until_true 10 lines_at_least pids 1
-	start cancel a --grace 60000
-	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	until_true lines_at_least pids 1
+	start cancel a --grace 86400000
+	until_true contains "$(state)/runs/a/events.jsonl" run.cancel
 	run -0 roux cancel a --grace 0
-	finish 20
+	finish
 	is "$(member a 'd["status"]')" cancelled
 	detach a 'ignore-term pids'
-	until_true 10 lines_at_least pids 2
-	start cancel a --grace 60000
-	until_true 10 contains "$(state)/runs/a/events.jsonl" run.cancel
+	until_true lines_at_least pids 2
+	start cancel a --grace 86400000
+	until_true contains "$(state)/runs/a/events.jsonl" run.cancel
 	is "$(roux kill a --json | of_json 'd["status"]')" killed
-	finish 20
+	finish
 	has "$(cat err)" "killed"
 	is "$(member a 'd["status"], d["terminal_handled"]')" "('killed', 'run.kill')"
 	nobody_left
@@ -249,7 +216,7 @@ runs_ended() {
 
 @test "a stopped supervisor hears of it too" {
 	detach a 'sleep 60'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -STOP "$(supervisor a)"
 	run -0 roux cancel a
 	is "$(member a 'd["status"]')" cancelled
@@ -258,10 +225,10 @@ runs_ended() {
 
 @test "a run whose supervisor was killed is exited, everywhere" {
 	detach a 'sleep 60'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	start wait a
 	kill -KILL "$(supervisor a)"
-	finish 20
+	finish
 	is "$status" 1
 	has "$(cat err)" "roux resume a"
 	is "$(member a 'd["status"], d["progress"]["phase"], d["pid"]')" "('exited', 'exited', None)"
@@ -273,9 +240,9 @@ runs_ended() {
 
 @test "a stranger that has the number of the supervisor is never signalled" {
 	detach a 'sleep 60'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
-	until_true 10 runs_ended a
+	until_true runs_ended a
 	sleep 60 3>&- &
 	stranger=$!
 	rm "$(state)"/ledger.db* "$(state)/runs/a/.alive"
@@ -285,7 +252,7 @@ runs_ended() {
 	# Even while somebody holds the lock: the identity is compared before any signal.
 	flock --no-fork "$(state)/runs/a/.alive" sleep 60 3>&- &
 	holder=$!
-	until_true 10 sh -c "! flock -n '$(state)/runs/a/.alive' true"
+	until_true sh -c "! flock -n '$(state)/runs/a/.alive' true"
 	run -2 roux kill a
 	has "$output" "pid owner mismatch"
 	lives "$stranger"
@@ -369,7 +336,7 @@ runs_ended() {
 	quick run --as b 'false x' || true
 	sleep 0.01
 	detach c 'sleep 60'
-	until_true 10 contains "$(state)/runs/c/events.jsonl" command.start
+	until_true contains "$(state)/runs/c/events.jsonl" command.start
 	roux cancel c
 	roux runs --json >before
 	run -0 roux doctor --rebuild
@@ -453,9 +420,9 @@ runs_ended() {
 
 @test "what a killed writer has left is cleaned up" {
 	detach a 'sleep 60'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
-	until_true 10 runs_ended a
+	until_true runs_ended a
 	touch -d '1 minute ago' "$(state)/runs/a/.roux-0123456789abcdef"
 	touch "$(state)/runs/a/.roux-fedcba9876543210"
 	roux status a >/dev/null
@@ -471,15 +438,15 @@ runs_ended() {
 	# shellcheck disable=SC2016
 	leave='{"failure": "branch", "template": "sh -c \"setsid sleep 300 >/dev/null 2>&1 </dev/null & echo $! >>pids; exit 3\""}'
 	run -1 roux run --as a -q "$leave"
-	until_true 10 lines_at_least pids 1
+	until_true lines_at_least pids 1
 	first=$(head -n 1 pids)
 	run -1 roux resume a -q
 	lives "$first"
 	detach b '["sh -c \"setsid sleep 300 >/dev/null 2>&1 </dev/null & echo $! >late\"", "sleep 60"]'
-	until_true 10 lines_at_least late 1
-	until_true 10 contains "$(state)/runs/b/leaves.jsonl" '"p":"1"'
+	until_true lines_at_least late 1
+	until_true contains "$(state)/runs/b/leaves.jsonl" '"p":"1"'
 	kill -KILL "$(supervisor b)"
-	until_true 10 runs_ended b
+	until_true runs_ended b
 	run -0 roux resume b -d
 	ended "$(cat late)"
 	roux kill b
@@ -542,9 +509,9 @@ runs_ended() {
 
 @test "doctor tells of runs that died, of directories it does not know and of what is left" {
 	detach a 'sleep 60'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
-	until_true 10 ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
+	until_true ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
 	run -1 roux doctor
 	has "$output" "its supervisor is gone"
 	mkdir "$(state)/runs/.pruned-x"
@@ -589,15 +556,15 @@ runs_ended() {
 
 @test "events that have grown to 64 MiB go on in a new file, and their numbers too" {
 	detach a '["sleep 60"]'
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
-	until_true 10 ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
+	until_true ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
 	local count
 	count=$(wc -l <"$(state)/runs/a/events.jsonl")
 	python3 -c 'import sys
 for n in range(64): sys.stdout.write("{\"seq\":%d,\"ts\":\"\",\"type\":\"x\",\"pad\":\"%s\"}\n" % (int(sys.argv[1]) + n + 1, "x" * 1048600))' "$count" >>"$(state)/runs/a/events.jsonl"
 	roux resume a --detach >/dev/null
-	until_true 10 contains "$(state)/runs/a/events.jsonl" command.start
+	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	run -0 roux kill a
 	run -0 head -n 2 "$(state)/runs/a/events.jsonl"
 	has "${lines[0]}" '"type":"log.rotated"'

@@ -28,10 +28,6 @@ recipe() {
 	} >"$1"
 }
 
-json() { # FILTER
-	python3 -c "import json,sys; d=json.load(sys.stdin); x=($1); print(x)"
-}
-
 all_kinds() {
 	recipe all.yaml <<-'END'
 		context: {xs: [1, 2], go: "yes", name: ""}
@@ -72,13 +68,13 @@ all_kinds() {
 @test "show tells format, arguments, steps, stages and variables" {
 	all_kinds
 	"$ROUX" show --json all.yaml >doc
-	is "$(json 'd["format"]' <doc)" yaml
-	is "$(json '[(a["name"],a["type"],a["required"]) for a in d["args"]]' <doc)" \
+	is "$(of_json 'd["format"]' <doc)" yaml
+	is "$(of_json '[(a["name"],a["type"],a["required"]) for a in d["args"]]' <doc)" \
 		"[('xs', 'array', False), ('go', 'string', False), ('name', 'string', True)]"
-	is "$(json '[s["id"] for s in d["steps"]]' <doc)" "['list', 'each', 'again', 'maybe', 'other', 'rest']"
-	is "$(json '[(s["name"],s["approval"]) for s in d["stages"]]' <doc)" "[('build', True), ('ship', False)]"
-	is "$(json 'd["graph"]["children"][0]["children"][1]["children"][0]["path"]' <doc)" 0.1.r0
-	is "$(json 'd["graph"]["children"][0]["children"][2]["children"][0]["path"]' <doc)" 0.2.r0
+	is "$(of_json '[s["id"] for s in d["steps"]]' <doc)" "['list', 'each', 'again', 'maybe', 'other', 'rest']"
+	is "$(of_json '[(s["name"],s["approval"]) for s in d["stages"]]' <doc)" "[('build', True), ('ship', False)]"
+	is "$(of_json 'd["graph"]["children"][0]["children"][1]["children"][0]["path"]' <doc)" 0.1.r0
+	is "$(of_json 'd["graph"]["children"][0]["children"][2]["children"][0]["path"]' <doc)" 0.2.r0
 	has "$("$ROUX" show all.yaml)" 'maybe (agent, if {{listed}} == x): team:ada: say {{listed}}'
 	has "$("$ROUX" show all.yaml)" 'approval: go on with {{go}}?'
 	has "$("$ROUX" help all.yaml)" 'name=…'
@@ -91,8 +87,8 @@ all_kinds() {
 	echo 'name: x' >"$HOME/.pi/agent/recipes/broken.yml"
 	has "$("$ROUX" list | tr -s ' ')" 'all what it is for'
 	has "$("$ROUX" list | tr -s ' ')" 'broken (invalid)'
-	is "$("$ROUX" tool list --json | json '[t["id"] for t in d["tools"]]')" "['all', 'sub']"
-	is "$("$ROUX" tool schema all --json | json 'd["properties"]["xs"], d["required"]')" \
+	is "$("$ROUX" tool list --json | of_json '[t["id"] for t in d["tools"]]')" "['all', 'sub']"
+	is "$("$ROUX" tool schema all --json | of_json 'd["properties"]["xs"], d["required"]')" \
 		"({'type': 'array', 'items': {}}, ['name'])"
 	has "$("$ROUX" complete recipes)" all
 	has "$("$ROUX" complete args run all)" 'xs='
@@ -102,7 +98,7 @@ all_kinds() {
 	has "$output" "no agent 'team:ada' is configured"
 	has "$output" '[agents.ada]'
 	quick run sub >/dev/null
-	is "$("$ROUX" list --json | json '[r["usage"]["calls"] for r in d["recipes"] if r["id"]=="sub"][0]')" 1
+	is "$("$ROUX" list --json | of_json '[r["usage"]["calls"] for r in d["recipes"] if r["id"]=="sub"][0]')" 1
 }
 
 @test "plan shows the argv that is known and leaves open what is not" {
@@ -116,9 +112,9 @@ all_kinds() {
 	has "$(cat lines)" '0.4  # approval: go on with yes?'
 	has "$(cat lines)" "1.0.0.0  /bin/bash -c 'echo yes'"
 	"$ROUX" plan --json all.yaml go=no --agent 'ada=talk -p {prompt}' >doc
-	is "$(json '[l["path"] for l in d["leaves"]]' <doc)" "['0.0', '0.1.r0', '0.1.r1', '0.2.r0', '0.3', '1.0.0.0']"
-	is "$(json 'd["argv"][4]' <doc)" "['talk', '-p', 'say {{listed}}']"
-	is "$(json 'd["leaves"][4]["when"], d["leaves"][0]["timeout"]' <doc)" "('{{listed}} == x', 60000)"
+	is "$(of_json '[l["path"] for l in d["leaves"]]' <doc)" "['0.0', '0.1.r0', '0.1.r1', '0.2.r0', '0.3', '1.0.0.0']"
+	is "$(of_json 'd["argv"][4]' <doc)" "['talk', '-p', 'say {{listed}}']"
+	is "$(of_json 'd["leaves"][4]["when"], d["leaves"][0]["timeout"]' <doc)" "('{{listed}} == x', 60000)"
 }
 
 @test "check looks for agents and into recipes that are called" {
@@ -164,7 +160,7 @@ all_kinds() {
 	printf 'jobs = 3\nmax_parallel = 2\ngrace_ms = 70\n[collections]\nlib = "%s"\n' "$PWD/lib" >"$HOME/.config/roux/config.toml"
 	quick run t.yaml --as one -q >/dev/null
 	quick run t.yaml --as two -q -j 9 >/dev/null
-	settings() { json 'd["jobs"], d["max_parallel"], d["grace_ms"]' <"$HOME/.pi/agent/roux/runs/$1/start.json"; }
+	settings() { of_json 'd["jobs"], d["max_parallel"], d["grace_ms"]' <"$HOME/.pi/agent/roux/runs/$1/start.json"; }
 	is "$(settings one)" '(3, 2, 70)'
 	is "$(settings two)" '(9, 2, 70)'
 	printf 'jobs = "many"\n' >"$HOME/.config/roux/config.toml"
@@ -179,26 +175,26 @@ all_kinds() {
 	mkdir -p "$HOME/.config/roux"
 	"$ROUX" tool add greet 'echo hi' >/dev/null
 	quick run greet -q
-	is "$(json 'd["usage"]["calls"]' <"$HOME/.pi/agent/recipes/greet.json")" 1
+	is "$(of_json 'd["usage"]["calls"]' <"$HOME/.pi/agent/recipes/greet.json")" 1
 	echo 'usage = "ledger"' >"$HOME/.config/roux/config.toml"
 	quick run greet -q
 	quick run greet -q
-	is "$(json 'd["usage"]["calls"]' <"$HOME/.pi/agent/recipes/greet.json")" 1
+	is "$(of_json 'd["usage"]["calls"]' <"$HOME/.pi/agent/recipes/greet.json")" 1
 	calls='[r["usage"]["calls"] for r in d["recipes"] if r["id"]=="greet"][0]'
-	between "$("$ROUX" list --json | json "$calls")" 2 3
+	between "$("$ROUX" list --json | of_json "$calls")" 2 3
 }
 
 @test "runs past the limits of retention go when a run has ended" {
 	mkdir -p "$HOME/.config/roux"
 	for i in 1 2 3 4; do quick run 'true' --template --as "r$i" -q; done
-	is "$("$ROUX" runs --json | json 'len(d["runs"])')" 4
+	is "$("$ROUX" runs --json | of_json 'len(d["runs"])')" 4
 	printf '[retention]\nmax_runs = 2\n' >"$HOME/.config/roux/config.toml"
 	quick run 'true' --template --as last -q
-	is "$("$ROUX" runs --json | json '[r["run"] for r in d["runs"]]')" "['last', 'r4']"
+	is "$("$ROUX" runs --json | of_json '[r["run"] for r in d["runs"]]')" "['last', 'r4']"
 }
 
 @test "the schema of step recipes is printed" {
-	is "$("$ROUX" schema steps | json 'd["type"]')" object
+	is "$("$ROUX" schema steps | of_json 'd["type"]')" object
 	run "$ROUX" schema step
 	is "$status" 2
 	has "$output" steps
@@ -216,14 +212,14 @@ two_hundred() {
 @test "two hundred items at once: progress on a terminal" {
 	two_hundred
 	on_screen '$ROUX run many.yaml >/dev/null'
-	until_true 20 shows 'work  [0-9]+/200 done'
-	until_true 20 shows 'work #[0-9]+ '
-	until_true 20 shows '[0-9]/s'
-	until_true 40 shows 'hold  [0-9]+/200 done'
+	until_true shows 'work  [0-9]+/200 done'
+	until_true shows 'work #[0-9]+ '
+	until_true shows '[0-9]/s'
+	until_true shows 'hold  [0-9]+/200 done'
 	touch go
-	until_true 40 shows 'status=0'
+	until_true shows 'status=0'
 	tm kill-server
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "two hundred items at once: plain lines in a pipe" {

@@ -16,28 +16,12 @@ recipe() {
 	} >"$1"
 }
 
-of_json() { # EXPRESSION: of the document `d` on standard input
-	python3 -c "import json,sys; d=json.load(sys.stdin); print(($1))"
-}
-
-roux() {
-	timeout -k 5 60 "$ROUX" "$@" </dev/null 3>&-
-}
-
-state() {
-	echo "$HOME/.pi/agent/roux"
-}
-
-supervisor() {
-	roux status "$1" --json | of_json 'd["pid"]'
-}
-
 # killed: the detached run `it` loses its supervisor at once.
 killed() {
 	local pid
 	pid=$(supervisor it)
 	kill -KILL "$pid"
-	until_true 10 ended "$pid"
+	until_true ended "$pid"
 }
 
 # -- stopping -------------------------------------------------------------------------------------
@@ -64,9 +48,9 @@ killed() {
 	for what in par all seq delay spaced retry while sub agent; do
 		: >pids
 		start run --foreground --as "$what" --agent "x=sh -c 'echo \$\$ >>pids; sleep 1000'" it.yaml "what=$what"
-		until_true 20 lines_at_least pids 1
+		until_true lines_at_least pids 1
 		kill -TERM "$RUNNING"
-		finish 20
+		finish
 		is "$what $status" "$what 143"
 		[ ! -e later ]
 		nobody_left
@@ -89,9 +73,9 @@ killed() {
 	steps: [{id: a, type: bash, command: "touch begun"}, {id: w, type: wait, seconds: 1000}, {id: z, type: bash, command: "touch later"}]
 	END
 	start run --foreground it.yaml
-	until_true 20 test -e begun
+	until_true test -e begun
 	kill -INT "$RUNNING"
-	finish 20
+	finish
 	is "$status" 130
 	[ ! -e later ]
 }
@@ -103,9 +87,9 @@ killed() {
 	- {id: a, type: bash, foreach: "{{l}}", checkpoint_iterations: true, collect: r, command: "echo {{item}} >>log; until test -e go; do sleep 0.02; done; printf {{item}}"}
 	END
 	roux run --detach --as it it.yaml >/dev/null
-	until_true 20 lines_at_least log 1
+	until_true lines_at_least log 1
 	"$ROUX" cancel --graceful it >/dev/null 2>&1 </dev/null 3>&- &
-	until_true 20 contains "$(state)/runs/it/events.jsonl" '"run.cancel"'
+	until_true contains "$(state)/runs/it/events.jsonl" '"run.cancel"'
 	touch go
 	wait $!
 	is "$(cat log)" 1
@@ -121,9 +105,9 @@ killed() {
 	- {id: a, type: bash, foreach: "{{l}}", parallel: true, collect: r, command: "echo {{item}} >>log; test -e go || sleep 1000; printf {{item}}"}
 	END
 	start run --foreground --as it --json it.yaml
-	until_true 20 lines_at_least log 2
+	until_true lines_at_least log 2
 	kill -TERM "$RUNNING"
-	finish 20
+	finish
 	is "$(of_json '"r" in d["context"], d["steps"]' <out)" "(False, [])"
 	touch go
 	is "$(roux resume it --json 2>/dev/null | of_json 'd["context"]["r"]')" "['1', '2']"
@@ -142,7 +126,7 @@ killed() {
 		- {id: a, type: bash, foreach: "{{l}}", checkpoint_iterations: $kept, collect: r, command: "echo {{item}} >>log; test {{item}} != 2 || until test -e go; do sleep 0.02; done; printf {{item}}"}
 		END
 		roux run --detach --as it it.yaml >/dev/null
-		until_true 20 lines_at_least log 3
+		until_true lines_at_least log 3
 		killed
 		touch go
 		is "$(roux resume it --json 2>/dev/null | of_json 'd["status"], d["context"]["r"]')" "('done', ['1', '2', '3'])"
@@ -159,7 +143,7 @@ killed() {
 	- {id: a, type: bash, while_condition: "{{n}} < 6", output: n, command: "echo {{n}} >>log; test {{n}} != 4 || until test -e go; do sleep 0.02; done; printf $(({{n}} + 1))"}
 	END
 	roux run --detach --as it it.yaml >/dev/null
-	until_true 20 lines_at_least log 3
+	until_true lines_at_least log 3
 	killed
 	touch go
 	is "$(roux resume it --json 2>/dev/null | of_json 'd["status"], d["context"]["n"]')" "('done', '6')"
@@ -180,7 +164,7 @@ killed() {
 	- {id: y, type: bash, command: "echo y >>log; until test -e go; do sleep 0.02; done; printf y", output: o}
 	END
 	roux run --detach --as it it.yaml >/dev/null
-	until_true 20 lines_at_least log 3
+	until_true lines_at_least log 3
 	killed
 	touch go
 	rm sub.yaml it.yaml # the run has its own copies
@@ -194,13 +178,13 @@ killed() {
 	- {id: a, type: bash, command: "echo $ROUX_ATTEMPT >>log; test -e go", retry: {max_attempts: 3, initial_delay: 1000, max_delay: 1000}}
 	END
 	roux run --detach --as it it.yaml >/dev/null
-	until_true 20 contains "$(state)/runs/it/events.jsonl" '"step:retry"'
+	until_true contains "$(state)/runs/it/events.jsonl" '"step:retry"'
 	roux cancel it >/dev/null
 	touch go
 	start resume it --json
 	# The first try stands; the pause before the second is not over, and a signal ends it too.
-	until_true 20 lines_at_least log 2
-	finish 20
+	until_true lines_at_least log 2
+	finish
 	is "$(of_json 'd["status"], d["steps"][0]["attempts"]' <out)" "('done', 2)"
 	is "$(tr '\n' ' ' <log)" "1 2 "
 }
@@ -312,7 +296,7 @@ again() {
 	steps: [{id: a, type: bash, command: "touch begun; sleep 1000"}]
 	END
 	roux run --detach --as it it.yaml >/dev/null
-	until_true 20 test -e begun
+	until_true test -e begun
 	run -2 roux resume it
 	run -2 roux approve it
 	roux kill it >/dev/null

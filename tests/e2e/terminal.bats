@@ -32,15 +32,15 @@ off_screen() {
 @test "the tree appears during a long run, goes at its end, and leaves exactly the output" {
 	echo '["sh -c \"echo working >&2; until test -e go; do sleep 0.05; done; echo result\"","cat"]' >"$HOME/t.json"
 	on_screen '$ROUX exec @$HOME/t.json'
-	until_true 10 shows 'sh -c'
+	until_true shows 'sh -c'
 	screen >during
 	touch go
-	until_true 10 shows 'status=0'
+	until_true shows 'status=0'
 	screen >after
 	off_screen
 	cat during after
 	is "$(cat after)" $'result\nstatus=0'
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "a short run shows no tree at all" {
@@ -51,16 +51,16 @@ off_screen() {
 @test "Ctrl-C on the terminal cancels and leaves a clean screen" {
 	echo '{"parallel":true,"repeat":3,"template":"sh -c \"echo $$ >>pids; sleep 100; true\""}' >"$HOME/t.json"
 	on_screen '$ROUX exec @$HOME/t.json'
-	until_true 10 shows 'sleep 100'
+	until_true shows 'sleep 100'
 	tm send-keys C-c
-	until_true 10 shows 'status=130'
+	until_true shows 'status=130'
 	screen >after
 	off_screen
 	cat after
 	is "$(grep -c 'sleep 100' after)" 0
 	has "$(cat after)" 'cancelled'
 	is "$(tail -n 1 after)" 'status=130'
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "80 columns are never wrapped" {
@@ -68,13 +68,13 @@ off_screen() {
 	long=$(printf 'x%.0s' $(seq 300))
 	jq -n --arg l "$long" '{"parallel":true,"repeat":40,"template":("sh -c \"echo " + $l + " >&2; echo 日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語日本語 >&2; until test -e go; do sleep 0.05; done\" " + $l)}' >"$HOME/t.json"
 	on_screen '$ROUX exec @$HOME/t.json >/dev/null'
-	until_true 10 shows 'sh -c'
+	until_true shows 'sh -c'
 	# -J joins lines that were wrapped: then there would be fewer.
 	tm capture-pane -p -J >joined
 	local height
 	height=$(grep -c . joined)
 	touch go
-	until_true 10 shows 'status=0'
+	until_true shows 'status=0'
 	screen >after
 	off_screen
 	cat joined after
@@ -82,19 +82,19 @@ off_screen() {
 	is "$(grep -c '●' joined)" "$(grep -c '^  ●' joined)"
 	between "$height" 1 24
 	is "$(cat after)" 'status=0'
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "a window that becomes smaller does not spoil the end" {
 	echo '{"parallel":true,"repeat":8,"template":"sh -c \"until test -e go; do sleep 0.05; done; echo ok\" _ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}' >"$HOME/t.json"
 	on_screen '$ROUX exec @$HOME/t.json >/dev/null'
-	until_true 10 shows 'sh -c'
+	until_true shows 'sh -c'
 	tm resize-window -x 40 -y 10
-	until_true 10 shows 'sh -c'
+	until_true shows 'sh -c'
 	touch go
-	until_true 10 shows 'status=0'
+	until_true shows 'status=0'
 	off_screen
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "TERM=dumb: lines, no escapes; NO_COLOR: no colours" {
@@ -112,14 +112,14 @@ off_screen() {
 }
 
 @test "Ctrl-C typed twice kills those who do not listen" {
-	env --default-signal=INT on-terminal log '[0] start' $'\x03' "$ROUX" exec --progress=plain --grace 60000 'ignore-term pids' 3>&- &
+	env --default-signal=INT on-terminal log '[0] start' $'\x03' "$ROUX" exec --progress=plain --grace 86400000 'ignore-term pids' 3>&- &
 	RUNNING=$!
-	until_true 10 contains log 'cancelled by signal 2'
+	until_true contains log 'cancelled by signal 2'
 	# The second one as a terminal sends it: to the foreground group.
 	local pid
 	pid=$(pgrep -P "$RUNNING")
 	kill -INT "$pid"
-	finish 10
+	finish
 	is "$status" 130
 	nobody_left
 }
@@ -129,9 +129,9 @@ off_screen() {
 	chmod 755 p
 	TERM=xterm on-terminal log 'line' '' "$ROUX" exec ./p 3>&- &
 	RUNNING=$!
-	until_true 10 contains log line
+	until_true contains log line
 	touch go
-	finish 10
+	finish
 	if grep -qF 'owned'$'\a' log; then return 1; fi
 	if grep -qF $'\e[2J' log; then return 1; fi
 }
@@ -140,7 +140,7 @@ off_screen() {
 in_shell() {
 	command -v tmux >/dev/null || skip "no tmux here"
 	tm new-session -d -x 80 -y 24 "env TERM=screen PS1='> ' bash --norc --noprofile -i"
-	until_true 10 shows '^>'
+	until_true shows '^>'
 }
 
 keys() {
@@ -156,40 +156,40 @@ stopped() { # PID
 	echo '{"parallel":true,"repeat":3,"template":"sh -c \"echo $$ >>pids; until test -e go; do sleep 0.05; done; echo ok\""}' >"$HOME/t.json"
 	in_shell
 	keys '$ROUX exec @$HOME/t.json >out'
-	until_true 10 shows '● sh -c'
-	until_true 10 lines_at_least pids 3
+	until_true shows '● sh -c'
+	until_true lines_at_least pids 3
 	tm send-keys C-z
-	until_true 10 shows 'Stopped'
+	until_true shows 'Stopped'
 	screen >during
 	local pid
-	for pid in $(cat pids); do until_true 5 stopped "$pid"; done
+	for pid in $(cat pids); do until_true stopped "$pid"; done
 	touch go
 	keys fg
 	keys 'echo status=$?'
-	until_true 10 shows '^status=0'
+	until_true shows '^status=0'
 	screen >after
 	off_screen
 	cat during after
 	is "$(grep -c '●' during)" 0
 	is "$(grep -c '●' after)" 0
 	is "$(grep -c ok out)" 3
-	until_true 5 nobody_left
+	until_true nobody_left
 }
 
 @test "in the background of a shell no tree is drawn across its prompt" {
 	echo '["sh -c \"echo $$ >>pids; until test -e go; do sleep 0.05; done; echo ok\""]' >"$HOME/t.json"
 	in_shell
 	keys '$ROUX exec @$HOME/t.json >out &'
-	until_true 10 lines_at_least pids 1
+	until_true lines_at_least pids 1
 	sleep 1 # longer than it takes for a tree to appear
 	screen >during
 	keys fg
-	until_true 10 shows '● sh -c'
+	until_true shows '● sh -c'
 	touch go
 	keys 'echo status=$?'
-	until_true 10 shows '^status=0'
+	until_true shows '^status=0'
 	off_screen
 	cat during
 	is "$(grep -c '●' during)" 0
-	until_true 5 nobody_left
+	until_true nobody_left
 }

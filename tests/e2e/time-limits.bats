@@ -3,7 +3,7 @@
 load common
 
 @test "the limit of a leaf ends its whole tree" {
-	run quick exec --json --grace 300 '[{"timeout":300,"template":"fork-setsid pids stay"},"echo after"]'
+	run quick exec --json --grace 300 '[{"timeout":3000,"template":"fork-setsid pids stay"},"echo after"]'
 	is "$status" 3
 	is "$(jq -c '[.status,.stdout,.failures[0].timeout,.failures[0].code]' <<<"$output")" '["done","after\n",true,1]'
 	is "$(wc -l <pids)" 2
@@ -11,17 +11,14 @@ load common
 }
 
 @test "the limit of a leaf ends a daemon without environment too" {
-	run quick exec --json --grace 300 "[{\"timeout\":300,\"template\":\"env -i $SUPPORT/fork-setsid $BASE/work/pids stay\"},\"echo after\"]"
+	run quick exec --json --grace 300 "[{\"timeout\":3000,\"template\":\"env -i $SUPPORT/fork-setsid $BASE/work/pids stay\"},\"echo after\"]"
 	is "$status" 3
 	is "$(wc -l <pids)" 2
 	nobody_left
 }
 
 @test "the limit of a leaf kills those who do not listen" {
-	local before
-	before=$(now_ms)
 	run quick exec --json --grace 200 '[{"timeout":200,"template":"fork-setsid pids stay ignore"},{"timeout":200,"template":"ignore-term pids"},{"timeout":200,"template":"stop-self pids"},{"timeout":200,"template":"refork pids 200"}]'
-	between $(($(now_ms) - before)) 1000 10000
 	is "$(jq -c '[.failures[].timeout]' <<<"$output")" '[true,true,true,true]'
 	nobody_left
 }
@@ -31,7 +28,7 @@ load common
 	is "$status" 3
 	lives "$(cat kept)"
 	kill "$(cat kept)"
-	until_true 5 ended "$(cat kept)"
+	until_true ended "$(cat kept)"
 	nobody_left
 }
 
@@ -68,28 +65,28 @@ load common
 }
 
 @test "a command that exits 0 when its time is up has failed" {
-	run quick exec --json '{"timeout":300,"template":"sh -c \"trap \\\"exit 0\\\" TERM; sleep 100 & wait\""}'
+	run quick exec --json '{"timeout":3000,"template":"sh -c \"trap \\\"exit 0\\\" TERM; sleep 100 & wait\""}'
 	is "$status" 124
 	is "$(jq -c '[.code,.failures[0].timeout]' <<<"$output")" '[1,true]'
-	run quick exec --json '{"timeout":300,"template":"sh -c \"trap \\\"exit 7\\\" TERM; sleep 100 & wait\""}'
+	run quick exec --json '{"timeout":3000,"template":"sh -c \"trap \\\"exit 7\\\" TERM; sleep 100 & wait\""}'
 	is "$(jq -c '[.code,.failures[0].code]' <<<"$output")" '[7,7]'
 }
 
 @test "a limit holds for each attempt, and an attempt follows a timeout" {
-	run quick exec --json '{"timeout":400,"retry":3,"template":"sh -c \"if test -e second; then echo ok; else touch second; sleep 100; fi\""}'
+	run quick exec --json '{"timeout":3000,"retry":3,"template":"sh -c \"if test -e second; then echo ok; else touch second; sleep 100; fi\""}'
 	is "$status" 0
 	is "$(jq -c '[.stdout,(.failures|length),.failures[0].timeout,.failures[0].tolerated]' <<<"$output")" '["ok\n",1,true,true]'
 	nobody_left
 }
 
 @test "a group is retried after its limit" {
-	run quick exec --json '{"timeout":400,"retry":2,"failure":"root","template":["true","sh -c \"if test -e second; then echo ok; else touch second; sleep 100; fi\""]}'
+	run quick exec --json '{"timeout":3000,"retry":2,"failure":"root","template":["true","sh -c \"if test -e second; then echo ok; else touch second; sleep 100; fi\""]}'
 	is "$status" 0
 	is "$(jq -r .stdout <<<"$output")" ok
 }
 
 @test "the delay of a node does not count against its limit" {
-	run quick exec --json '{"delay":300,"timeout":200,"template":"echo ok"}'
+	run quick exec --json '{"delay":4000,"timeout":3000,"template":"echo ok"}'
 	is "$status" 0
 }
 
@@ -110,7 +107,7 @@ load common
 }
 
 @test "output before the limit is kept for people and is no result" {
-	run --separate-stderr quick exec '{"timeout":300,"template":"sh -c \"echo partial; echo reason >&2; sleep 100\""}'
+	run --separate-stderr quick exec '{"timeout":3000,"template":"sh -c \"echo partial; echo reason >&2; sleep 100\""}'
 	is "$output" ''
 	has "$stderr" reason
 }

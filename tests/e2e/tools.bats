@@ -11,17 +11,9 @@ setup_tools() {
 }
 
 tool() { # STATUS ARGUMENT...: roux tool with its output in out and err; the status is as given
-	local want=$1 status=0
+	local want=$1
 	shift
-	timeout -k 5 60 "$ROUX" tool "$@" >out 2>err </dev/null || status=$?
-	[ "$status" -eq "$want" ] && return 0
-	echo "exit status $status, expected $want, of: roux tool $*"
-	head -c 2000 out err
-	return 1
-}
-
-member() { # EXPRESSION: a part of the JSON document in the file `out`, as Python sees it as `d`
-	python3 -c 'import json, sys; d = json.load(open("out")); print(eval(sys.argv[1]))' "$1"
+	asks "$want" tool "$@"
 }
 
 stored() { # NAME: the file as Python sees it

@@ -112,7 +112,7 @@ $(printf '[1,"x"]' | hex)
 
 $(printf true | hex)"
 	is "$(quick exec 'echo {a}' --values v.json a=word)" word
-	is "$(echo '{"a":"stdin"}' | timeout 20 "$ROUX" exec --progress=none 'echo {a}' --values -)" stdin
+	is "$(echo '{"a":"stdin"}' | timeout $WATCHDOG "$ROUX" exec --progress=none 'echo {a}' --values -)" stdin
 	is "$(quick exec 'echo {a[1]}' 'a:=["x","y"]')" y
 	run quick exec 'echo {a}' 'a:=[1'
 	is "$status" 2

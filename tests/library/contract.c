@@ -235,7 +235,7 @@ static void a_context_ends_its_live_runs(void **state UNUSED)
 static void drive(struct roux *r, struct roux_run *run, int fd)
 {
 	while (roux_run_status(run) == ROUX_RUNNING) {
-		int n = poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 10000);
+		int n = poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 300000);
 
 		if (n == 0)
 			fail_msg("the descriptor was never ready");

