@@ -589,9 +589,9 @@ for n in range(64): sys.stdout.write("{\"seq\":%d,\"ts\":\"\",\"type\":\"x\",\"p
 	chmod +x s.sh
 	mkfifo hold
 	detach live '{"template":[{"failure":"continue","retry":2,"template":"./s.sh"},"cat hold"]}'
-	until_true 60 lines_at_least "$(state)/runs/live/leaves.jsonl" 5
+	until_true lines_at_least "$(state)/runs/live/leaves.jsonl" 5
 	local both='[(f["attempt"], f["stderr"]) for f in d["failures"]]'
-	until_true 60 attempts_told live
+	until_true attempts_told live
 	is "$(member live "$both")" "[(1, 'one\\n'), (2, 'two\\n')]"
 	is "$(member live 'd["status"]')" running
 	echo x >hold
