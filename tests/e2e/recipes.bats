@@ -442,7 +442,7 @@ as_nobody() {
 	# Nor is one whose name is taken.
 	echo '{"template": "sh -c \"touch there; exec sleep 60\""}' >"$USER_DIR/long.json"
 	asks 0 run -d long
-	until_true 60 test -e there
+	until_true test -e there
 	asks 2 run -d long
 	asks 2 run --as long r x=1
 	asks 0 kill long
