@@ -362,6 +362,42 @@ gated() {
 	is "$(roux resume it --json 2>/dev/null | of_json 'd["pending_approval"]["since"]')" "$since"
 }
 
+# said RUN: what the documents of its status and of its result say about the gate.
+said() {
+	roux status "$1" --json | of_json 'd["status"], d.get("pending_approval")'
+	roux wait "$1" --json 2>/dev/null | of_json 'd["status"], d.get("pending_approval")'
+}
+
+@test "an answered gate is open nowhere, and what comes next is resume" {
+	local answer open="('paused', None)"
+	gated
+	for answer in approve deny; do
+		rm -f log
+		roux run --detach --as "$answer" it.yaml >/dev/null
+		run -4 roux wait "$answer"
+		has "$(roux status "$answer")" "roux approve $answer"
+		roux "$answer" "$answer" >/dev/null
+		is "$(said "$answer")" "$open
+$open"
+		run -0 roux status "$answer"
+		is "$(grep 'next ' <<<"$output" | tr -s ' ')" " next roux resume $answer"
+		is "${output//waits for/}" "$output"
+		is "${output//roux approve/}" "$output"
+		is "$(roux approve "$answer" --json | of_json 'd["status"], d["run"], d["error"], d["reason"]')" \
+			"('refused', '$answer', \"the run '$answer' has its answer already\", 'nothing to approve')"
+		run -2 roux deny "$answer"
+		is "$(cat log)" a
+	done
+	run -0 roux resume approve
+	run -1 roux resume deny
+	is "$(said approve)" "('done', None)
+('done', None)"
+	is "$(said deny)" "('denied', None)
+('denied', None)"
+	is "$(cat log)" "a
+b"
+}
+
 @test "a detached run pauses; wait says so with its exit status" {
 	gated
 	roux run --detach --as it it.yaml >/dev/null
