@@ -313,6 +313,19 @@ runs_ended() {
 	roux kill a
 }
 
+@test "a live run refuses with one document, whatever was asked for" {
+	local command want="(False, 'refused', 'live', \"run 'live' is running\", 'running')"
+	detach live 'sleep 60'
+	for command in "run --as live --template true" "resume live" "archive live" "prune live" "rerun live"; do
+		# shellcheck disable=SC2086 # words
+		run -2 roux $command --json
+		is "$command: $(of_json 'd["ok"], d["status"], d["run"], d["error"], d["reason"]' <<<"$output")" "$command: $want"
+		is "$command: $(of_json 'list(d)' <<<"$output")" "$command: ['ok', 'status', 'run', 'error', 'reason', 'hint']"
+	done
+	is "$(member live 'd["status"]')" running
+	roux kill live
+}
+
 @test "prune without a run deletes only by the limits, and only with --yes" {
 	for i in 1 2 3; do quick run --as "r$i" 'true x'; done
 	quick run --as bad 'false x' || true
