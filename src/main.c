@@ -68,10 +68,10 @@ static bool is_start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	/* Whoever started us may ignore it, and then the kernel would forget how commands ended. */
+	/* The parent process may ignore it, and then the kernel would forget how commands ended. */
 	(void)signal(SIGCHLD, SIG_DFL);
-	/* The heap's end moves up and down with every command that is run, else, and each time the
-	 * system is asked. */
+	/* Otherwise the heap's end moves up and down with every command, a system call each time.
+	 */
 	(void)mallopt(M_TOP_PAD, 256 * 1024);
 	(void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 	if (is_start(argc, argv)) {

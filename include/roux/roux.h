@@ -2,18 +2,19 @@
  * libroux: load, check, plan, run, observe and cancel recipes, exactly as the roux command does.
  *
  * Ownership: what a _new, _load, _start or _open returns belongs to the caller, who ends it with
- * its _free. Text that comes back is borrowed: valid until the next call on the same object or its
- * end. Text that goes in is copied. Strings are UTF-8; values may hold any byte but NUL.
+ * its _free. Strings that are returned are borrowed: valid until the next call on the same object
+ * or its end. Strings that are passed in are copied. They are UTF-8; values may hold any byte but
+ * NUL.
  *
- * NULL: every _free accepts it. What a failed call returned may be handed on: a call that is given
+ * NULL: every _free accepts it. What a failed call returned may be passed on: a call that is given
  * NULL for its object does nothing and fails, and the errors of the call that failed first stay.
  *
  * Threads: a struct roux and everything made from it belong to the thread that made it, which must
  * live as long as its runs: the kernel ends a command when the thread that started it ends.
  * Contexts share nothing and may live in different threads. Only roux_wake() may be called from
- * anywhere; whoever wants to cancel from another thread tells the owner, wakes it, and the owner
- * cancels. Events arrive inside roux_turn() and roux_run_wait(); a callback may cancel and kill,
- * but neither turn nor free.
+ * anywhere; to cancel from another thread, leave a note for the owning thread and call roux_wake():
+ * the owning thread cancels. Events arrive inside roux_turn() and roux_run_wait(); a callback may
+ * cancel and kill, but neither turn nor free.
  *
  * Manners: no global state, no signal handler, no chdir, umask or setenv, nothing written to the
  * standard streams. Descriptors are close-on-exec. Out of memory aborts. The process must not
@@ -39,10 +40,10 @@ struct roux;
 struct roux_recipe;
 /* A recipe with values, ready to run: nothing in it can be missing any more. Immutable. */
 struct roux_plan;
-/* One execution: in this process, or in another one that looks after it. */
+/* One execution: in this process, or in that of a supervisor. */
 struct roux_run;
 
-/* More may come: a caller must bear statuses that it does not know. */
+/* More may be added: callers must cope with statuses that they do not know. */
 enum roux_status {
 	ROUX_RUNNING,
 	ROUX_DONE,
@@ -53,7 +54,7 @@ enum roux_status {
 	ROUX_TIMEOUT,   /* its own time limit ran out */
 	ROUX_CANCELLED, /* everything it started has ended */
 	ROUX_KILLED,
-	ROUX_EXITED,  /* whoever looked after it vanished without a result */
+	ROUX_EXITED,  /* its supervisor is gone and has left no result */
 	ROUX_INVALID, /* the request was wrong; nothing was started */
 	ROUX_REFUSED,
 };
@@ -62,8 +63,8 @@ enum roux_status {
  * struct. Members behind it count as not given. */
 struct roux_options {
 	size_t size;
-	const char *cwd;       /* where runs are and paths are meant from; NULL: where the process
-				  is now */
+	const char *cwd;       /* the working directory of runs, to which paths are relative; NULL:
+				  that of the process now */
 	const char *agent_dir; /* NULL, as the next two: the usual places */
 	const char *packaged_dir;
 	const char *state_dir; /* NULL: in agent_dir, when that is given */
@@ -92,14 +93,14 @@ struct roux_event {
 	const char *json; /* the whole event, one line */
 	size_t json_len;
 };
-/* `event` and its texts are valid until the callback returns. */
+/* `event` and its strings are valid until the callback returns. */
 typedef void roux_event_fn(struct roux_run *run, const struct roux_event *event, void *data);
 
 /* Of the library; static. */
 ROUX_EXPORT const char *roux_version(void);
 /* NULL: all defaults. Returns NULL, with errno, only when the kernel has no descriptors left. */
 ROUX_EXPORT struct roux *roux_new(const struct roux_options *options);
-/* Cancels and waits for attached runs; detached ones go on. What was made from it may be freed
+/* Cancels and waits for attached runs; detached ones continue. What was made from it may be freed
  * before or after. */
 ROUX_EXPORT void roux_free(struct roux *r);
 
@@ -109,7 +110,7 @@ ROUX_EXPORT void roux_free(struct roux *r);
 ROUX_EXPORT const char *roux_errors_json(const struct roux *r);
 ROUX_EXPORT const char *roux_errors_text(const struct roux *r);
 
-/* `source` is what a user would type: the id of a recipe, a path, a command line with a blank in
+/* `source` is what a user would type: the id of a recipe, a path, a command line with a space in
  * it, JSON text, @file.json. NULL with every mistake among the errors. */
 ROUX_EXPORT struct roux_recipe *roux_load(struct roux *r, const char *source);
 /* The text of a template, or of a recipe when `name` ends with .md, .yaml or .yml. `name` is what
@@ -132,11 +133,12 @@ ROUX_EXPORT void roux_plan_free(struct roux_plan *plan);
 
 /* Starts a run; `how` NULL: not recorded, without input. The plan may be freed at once, and used
  * again. `on_event` may be NULL. Returns NULL when nothing was started: a live run has the name,
- * say. A detached start returns when the process that looks after the run has taken over. */
+ * for example. A detached start returns when the supervisor of the run has taken over. */
 ROUX_EXPORT struct roux_run *roux_run_start(
 	struct roux_plan *plan, const struct roux_start *how, roux_event_fn *on_event, void *data);
-/* A recorded run by its name, whoever started it: to wait for it, to end it, to have its result.
- * With `on_event` it is told from its first event on, and has ended when all were told. */
+/* A recorded run by its name, whichever process started it: to wait for it, to end it, to get its
+ * result. `on_event` is called for all events from the first on, and the run counts as ended when
+ * it was called for the last. */
 ROUX_EXPORT struct roux_run *roux_run_open(
 	struct roux *r, const char *name, roux_event_fn *on_event, void *data);
 /* ROUX_RUNNING until a turn has found its end. */
@@ -150,19 +152,19 @@ ROUX_EXPORT const char *roux_run_result(struct roux_run *run);
 ROUX_EXPORT bool roux_run_cancel(struct roux_run *run);
 /* The same by force at once. */
 ROUX_EXPORT bool roux_run_kill(struct roux_run *run);
-/* A live attached run is cancelled and waited for first; others go on. */
+/* A live attached run is cancelled and waited for first; others continue. */
 ROUX_EXPORT void roux_run_free(struct roux_run *run);
 
 /* All recorded runs, newest first, as `roux runs --json` prints them. NULL with errors. */
 ROUX_EXPORT const char *roux_runs_json(struct roux *r);
-/* One of them now, as `roux status NAME --json` prints it. NULL with errors: there is none, say. */
+/* One of them now, as `roux status NAME --json` prints it. NULL with errors: there is none,
+ * for example. */
 ROUX_EXPORT const char *roux_status_json(struct roux *r, const char *name);
 
-/* Driving it: wait here, or put the descriptor into a loop of one's own and turn when it is ready.
- */
+/* Driving it: wait here, or put the descriptor into your own loop and turn when it is ready. */
 
 /* Turns until the run has ended, or until roux_wake() was called: then it is ROUX_RUNNING. Other
- * runs of the context go on meanwhile. */
+ * runs of the context continue meanwhile. */
 ROUX_EXPORT enum roux_status roux_run_wait(struct roux_run *run);
 /* Readable when a turn has something to do. It stays the same, and belongs to `r`. */
 ROUX_EXPORT int roux_fd(const struct roux *r);

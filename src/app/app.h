@@ -12,12 +12,14 @@
  * the documents of product.md from a report. */
 
 /* One host: where things are, what the settings say, its ledger, who asks, its loop. Everything is
- * found or read once, when it is first asked for. */
+ * found or read once, when it is first asked for. Strings and settings that are returned are
+ * borrowed: they live until app_close(). */
 struct app;
 struct settings;
 
 struct app_options {
-	const char *cwd;       /* where runs work and paths are meant from; NULL: here */
+	const char *cwd;       /* the working directory of runs, to which paths are relative; NULL:
+				  that of the process */
 	const char *agent_dir; /* NULL, as the next two: the usual places */
 	const char *packaged_dir;
 	const char *state_dir; /* NULL: in agent_dir, when that is given */

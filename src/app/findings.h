@@ -38,5 +38,5 @@ struct examination {
 
 /* The settings and the configuration of prompts. */
 void doctor_config(struct examination *x);
-/* The ledger, runs that died without a word, and what was left behind. */
+/* The ledger, runs that ended without a result, and what was left behind. */
 void doctor_runs(struct examination *x);

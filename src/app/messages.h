@@ -39,7 +39,7 @@ const char *messages_host_order(struct str type);
 struct messages_view {
 	json_t *inbox; /* an array */
 	json_t *outbox;
-	size_t skipped_in, skipped_out; /* lines that are no messages */
+	size_t skipped_in, skipped_out; /* lines that are not messages */
 };
 
 bool messages_read(struct app *a, const char *run, struct messages_view *ret, struct report *r);

@@ -14,7 +14,8 @@ struct run_handle;
 /* -- watching ------------------------------------------------------------------------------------
  */
 
-/* Who is told what happens in a run, from the loop. Calls that are NULL are left out. */
+/* Calls that report what happens in a run, made from the loop. Those that are NULL are left out.
+ * The struct is copied; `data` is borrowed until the handle is closed. */
 struct observer {
 	/* Every event of a run that lives in this process, as it happens and before anything comes
 	 * of it; what commands print among them when `output` says so. Secrets are masked. */
@@ -77,8 +78,8 @@ struct request {
 		.stdin_fd = -1,             \
 		.stdout_fd = -1 })
 
-/* Starts it, here or under a supervisor. NULL with issues: every mistake is found before anything
- * has been made. */
+/* Starts it, here or under a supervisor. The caller ends every handle of this page with
+ * run_close(). NULL with issues: every mistake is found before anything has been made. */
 struct run_handle *runs_start(
 	struct app *a, struct recipe_ref *ref, const struct request *q, struct report *r);
 
@@ -138,7 +139,7 @@ struct str run_status_word(const struct run_handle *h);
 bool run_detached(const struct run_handle *h);
 
 /* Ends it: politely, after what runs now, or at once. Returns when the order is given;
- * `grace_ms` < 0: the run's own. False with an issue: it has ended, say. */
+ * `grace_ms` < 0: the run's own. False with an issue: it has ended, for example. */
 bool run_order(struct run_handle *h, enum run_order order, int grace_ms, struct report *r);
 /* The same, and returns when nothing is left of it. */
 bool run_end(struct run_handle *h, enum run_order order, int grace_ms, struct report *r);
@@ -150,7 +151,7 @@ bool run_wait(struct run_handle *h, struct report *r);
 /* Documents of product.md; new references. */
 json_t *run_status_document(struct run_handle *h);
 json_t *run_started_document(const struct run_handle *h); /* of a detached start */
-/* Of an ended run. NULL with an issue: its output cannot be read, say. */
+/* Of an ended run. NULL with an issue: its output cannot be read, for example. */
 json_t *run_result_document(struct run_handle *h, struct report *r);
 /* The same written to `fd` in pieces, with a newline, so that a hundred thousand branches need no
  * memory. *ret is the status that it names: failed when the output could not be kept. -errno. */

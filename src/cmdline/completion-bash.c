@@ -179,7 +179,7 @@ static const char *const actions[] = {
 	[COMPLETE_WORDS] = "_roux_offer", /* and the words */
 };
 
-/* All spellings of all options, each after a blank. */
+/* All spellings of all options, each after a space. */
 static void options(const struct command *c, struct buf *b)
 {
 	AUTO_BUF spelling = BUF_INIT;

@@ -101,7 +101,7 @@ static void option(const struct command *c, const struct opt *o, struct buf *b)
 	buf_addc(b, '\n');
 }
 
-/* The spellings of the options of `c` that take a value, each after a blank. */
+/* The spellings of the options of `c` that take a value, each after a space. */
 static void valued(const struct command *c, struct buf *b)
 {
 	AUTO_BUF spelling = BUF_INIT;

@@ -25,7 +25,7 @@ void completion_fish(const struct command *const *commands, size_t count, struct
 bool completion_has_operand(const struct command *c);
 /* Whether its operands behind the first are name=value words of a recipe. */
 bool completion_takes_values(const struct command *c);
-/* Adds the names of commands that are not hidden, each after a blank; words of a list; those that
+/* Adds the names of commands that are not hidden, each after a space; words of a list; those that
  * the first operand of `c` may be. */
 void completion_add_commands(const struct command *const *commands, size_t count, struct buf *b);
 void completion_add_operands(const struct command *c, struct buf *b);

@@ -5,7 +5,7 @@
 /* Text for a terminal whose width is not asked for: help is the same everywhere. */
 enum { WRAP_COLUMNS = 80 };
 
-/* Adds the words of `text` to the last line of `b`. Lines that follow begin with `indent` blanks.
+/* Adds the words of `text` to the last line of `b`. Lines that follow begin with `indent` spaces.
  * A word too long for any line stays whole. */
 void wrap_words(struct buf *b, struct str text, size_t indent);
 

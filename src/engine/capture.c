@@ -173,7 +173,7 @@ static void read_on(struct capture *c)
 
 void capture_drain(struct capture *c)
 {
-	/* Somebody may still hold the other end: nothing may wait for him. */
+	/* A leftover process may still hold the other end: reading must not wait for it. */
 	set_nonblocking(c);
 	read_on(c);
 }

@@ -57,8 +57,8 @@ static void uncount(struct content *c)
 		c->store->file_count--;
 }
 
-/* Nobody else has the file open, as a command may that was left running: only then the kernel would
- * give a lease. */
+/* Whether no other process has the file open, as a leftover command may: only then the kernel gives
+ * a lease. */
 static bool ours_alone(int fd)
 {
 	return fcntl(fd, F_SETLEASE, F_WRLCK) == 0 && fcntl(fd, F_SETLEASE, F_UNLCK) == 0;

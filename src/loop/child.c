@@ -81,8 +81,8 @@ static uint64_t own_start(void)
 	return start;
 }
 
-/* Writes the note; runs in the child. When the clock has not moved on since we were made, it is our
- * start time, and nobody has to be asked. */
+/* Writes the note; runs in the child. When the clock has not moved since the child was made, it is
+ * the start time, and /proc need not be read. */
 static int write_note(struct child_note *note, uint64_t before_ticks)
 {
 	char line[NOTE_MAX], *at = line;
@@ -241,7 +241,7 @@ int child_spawn(struct loop *l, struct child *c, const struct child_spec *spec)
 	c->code = c->signal = 0;
 	int r = spec->portable ? -ENOSYS : spawn_clone(l, c, spec);
 	if (r == -ENOSYS || r == -EINVAL) {
-		/* Nobody can speak for it before it executes: the line has no pid. */
+		/* No code of ours runs in this child before it executes: the line has no pid. */
 		if (spec->note && (r = -write_note(spec->note, 0)) < 0)
 			return r;
 		r = spawn_portable(c, spec);

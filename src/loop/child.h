@@ -55,5 +55,5 @@ static inline bool child_running(const struct child *c)
 
 /* The process alone, never a stranger that got its number. */
 void child_signal(struct child *c, int signal);
-/* Forgets it without waiting: it stays a zombie until somebody reaps it. */
+/* Forgets it without waiting: it stays a zombie until tree_reap() or the end of this process. */
 void child_done(struct child *c);

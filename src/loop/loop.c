@@ -16,7 +16,7 @@ enum { BATCH = 64, STACK = 16 * 1024, REST_NS = 100 * 1000 };
 
 struct loop {
 	int epoll, wake;
-	/* Mirrors the next deadline for an outer loop; -1 until somebody asks for loop_fd(). */
+	/* Mirrors the next deadline for an outer loop; -1 until the first call of loop_fd(). */
 	int deadline;
 	uint64_t now_ms;
 	VEC(struct timer *) heap; /* heap.at[0] is due first */

@@ -25,7 +25,7 @@ uint64_t loop_now(const struct loop *l);
 int loop_fd(const struct loop *l);
 /* Makes a turn return. From any thread or signal handler. */
 void loop_wake(struct loop *l);
-/* Whether the last turn was, so that whoever turns until something has happened can give up. */
+/* Whether the last turn was ended by loop_wake(). */
 bool loop_woken(const struct loop *l);
 
 /* The top of a small stack for a child that has not executed its program yet. */

@@ -266,7 +266,8 @@ size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_ask
 			continue;
 		vec_push(asked, (struct tree_process){ p->pid, p->start });
 		if (group && p->group == group) {
-			/* In one go, so that nobody who is just being forked misses it. */
+			/* The whole group in one call, so that a process being forked gets it too.
+			 */
 			if (!group_asked && kill(-group, SIGTERM) == 0)
 				(void)kill(-group, SIGCONT);
 			group_asked = true;

@@ -47,7 +47,7 @@ size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_ask
 uint64_t tree_clock_ms(void);
 
 /* Reaps children that are not ours to watch: orphans that were handed to us. `known` says whether a
- * pid is a command that somebody watches. Returns how many there were. */
+ * pid is a command that is watched elsewhere. Returns how many were reaped. */
 size_t tree_reap(bool (*known)(void *data, pid_t pid), void *data);
 
 /* Makes orphans of our commands our children. */

@@ -29,9 +29,9 @@ struct declaration {
 };
 
 bool type_parse(struct str text, struct type *ret);
-/* `name`, `name:type`, each with `=default` behind it; blanks around the parts mean nothing. */
+/* `name`, `name:type`, each with `=default` behind it; spaces around the parts mean nothing. */
 bool declaration_parse(struct str text, struct declaration *ret);
-/* As the standard spells it, without blanks and default. */
+/* As the standard spells it, without spaces and default. */
 void declaration_write(const struct declaration *d, struct buf *b);
 const char *type_name(enum type_kind kind);
 

@@ -8,12 +8,12 @@ struct word {
 	bool quoted; /* some part stood in quotes: it stays an argument even when empty */
 };
 
-/* Splits as a shell would, without a shell: blanks, '…', "…" and backslash, nothing else
+/* Splits as a shell would, without a shell: spaces, '…', "…" and backslash, nothing else
  * (command-templates.md section 2). Returns how many words there are. Everything is in the arena.
  */
 size_t words_split(struct arena *a, struct str line, struct word **ret);
 
-/* Whether a quote is still open at the end: the last word then goes on to there. */
+/* Whether a quote is still open at the end: the last word then extends to the end. */
 bool words_unclosed(struct str line);
 
 /* Where byte `at` of word `n` stands in `line`: for diagnostics, by splitting once more. */

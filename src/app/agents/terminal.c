@@ -137,7 +137,7 @@ static void on_signal(struct attended *a, const siginfo_t *info)
 		pass_on(a->pid, SIGCONT, 0);
 }
 
-/* The next step of ending everybody. Returns how many are left. */
+/* The next step of ending the agent and everything it started. Returns how many are left. */
 static size_t press(struct attended *a)
 {
 	uint64_t now = clock_mono_ms();

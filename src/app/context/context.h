@@ -63,9 +63,9 @@ const struct recipe_dirs *app_dirs(struct app *a);
 struct ledger *app_ledger(struct app *a, struct report *r);
 /* The same, made when there is none: for what must be written. NULL with an issue. */
 struct ledger *app_make_ledger(struct app *a, struct report *r);
-/* What is wrong with a ledger stops no one who can read the directories: its issues as warnings. */
+/* Adds the issues of a ledger as warnings: the directories can be read without it. */
 void app_warn(const struct report *issues, struct report *r);
-/* It broke while it was read: others look at the directories from now on. */
+/* It broke while it was read: from now on the directories are looked at. */
 void app_drop_ledger(struct app *a);
 /* Its collections as name → directory: a new reference, NULL when there are none. `a` has read its
  * settings. */

@@ -49,7 +49,7 @@ static const struct key keys[] = {
 	{ NULL, "grace_ms", LARGE(grace_ms), GIVEN(grace_given), .max = 86400000,
 		.what = "the milliseconds between TERM and KILL" },
 	{ NULL, "durable", TRUTH(durable), GIVEN(durable_given),
-		.what = "whether every record is on disk before the run goes on" },
+		.what = "whether every record is on disk before the run continues" },
 	{ NULL, "usage", WORD(usage), GIVEN(usage_given), .choices = usages,
 		.what = "where launches are counted" },
 	{ "retention", "max_age_days", LARGE(max_age_days), GIVEN(max_age_given), .max = 1000000,
@@ -203,7 +203,7 @@ static void unknown(struct reading *g, const char *table, const struct place *p)
 	if (best.len)
 		report_hint(g->warnings, "did you mean '%.*s'?", STR(best));
 	else
-		report_hint(g->warnings, "nobody reads it: remove it");
+		report_hint(g->warnings, "it has no effect: remove it");
 }
 
 static void read_member(

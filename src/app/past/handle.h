@@ -51,9 +51,9 @@ void handle_done(struct run_handle *h);
 bool handle_wants_lines(const struct run_handle *h);
 bool handle_wants_changes(const struct run_handle *h);
 void handle_tell_change(struct run_handle *h);
-/* An event as a line of JSON, for those who want it. */
+/* Passes an event as a line of JSON to the observers that want lines. */
 void handle_tell_line(struct run_handle *h, struct str line);
-/* It has ended: off the list, and everyone is told. */
+/* It has ended: takes it off the list and tells every observer. */
 void handle_ended(struct run_handle *h);
 /* Turns the loop until it has ended. */
 void handle_turn(struct run_handle *h);

@@ -114,8 +114,8 @@ static void reader_free(struct reader *r)
 	free(r);
 }
 
-/* It went away. `unread`: the kernel had something that it never read; which of the letters, nobody
- * knows. */
+/* It went away. `unread`: the kernel still had bytes that it never read; which letters they belong
+ * to cannot be found out. */
 static void reader_gone(struct reader *r, bool unread)
 {
 	struct control *c = r->control;
@@ -223,7 +223,7 @@ static void on_reader(struct watch *w, uint32_t events)
 		int error = 0;
 		socklen_t len = sizeof(error);
 
-		/* The error is given once, to whoever asks first. */
+		/* The kernel reports the error only once. */
 		(void)getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &error, &len);
 		reader_gone(r, !here || error == ECONNRESET);
 		return;

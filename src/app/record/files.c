@@ -253,7 +253,7 @@ int record_files_open_last(struct record_files *f, struct str path, uint64_t num
 
 	if (r < 0)
 		return r;
-	/* Whoever follows stdout.log goes on to see it grow: it is the same file. */
+	/* A reader that follows stdout.log keeps seeing it grow: it is the same file. */
 	int fd = open_at(f, "stdout.log", O_RDWR | O_CREAT);
 	if (fd < 0)
 		return fd;
@@ -301,7 +301,8 @@ bool record_files_recall(struct record_files *f, struct str path, const struct l
 		int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 		if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < was->out_bytes) {
 			close_fd(&fd);
-			return false; /* somebody took it away: the command has to run again */
+			return false; /* the file was removed or cut: the command has to run again
+				       */
 		}
 		ret->out = content_from_fd(fd, 0, was->out_bytes);
 	}

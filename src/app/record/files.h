@@ -8,7 +8,8 @@
 struct launch;
 struct run;
 
-/* The open files of a run directory. */
+/* The open files of a run directory. Owns its descriptors until record_files_done(); `dir` is
+ * borrowed. */
 struct record_files {
 	struct str dir;
 	int dirfd, leaves, events, errors;
@@ -23,7 +24,7 @@ struct record_files {
 	bool durable;
 };
 
-/* `resume`: goes on behind what is there; *seq is then the number of events so far. -errno. */
+/* `resume`: appends to what is there; *seq is then the number of events so far. -errno. */
 int record_files_open_all(
 	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq);
 void record_files_done(struct record_files *f);

@@ -12,6 +12,6 @@ struct graph *freeze_graph(const char *dir, struct report *r);
 
 /* Replaces a file of the directory whole. */
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r);
-/* Reads a JSON file of it; NULL with an issue added, or none when it is not there and `optional`.
- */
+/* Reads a JSON file of it: a new reference. NULL with an issue added, or without one when it is not
+ * there and `optional`. */
 json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r);

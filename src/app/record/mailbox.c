@@ -20,7 +20,7 @@ enum { SENDER_MS = 500 };
 /* What a file can have happen to it that matters here: it grows, or another takes its name. */
 static const uint32_t file_events = IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB;
 
-/* A message that nobody has taken for good. */
+/* A message that no program has taken for good. */
 struct waiting {
 	struct list link;
 	struct buf id;
@@ -289,7 +289,7 @@ static void on_inbox(struct notify_file *f, uint32_t events)
 
 /* Senders ring (ORDER_RING), so this is for programs that write into the files themselves. The
  * kernel takes its time to let go of it, which a short run would feel: only a run that lasts has
- * it. A user has a bounded number of these; without one, messages are noticed when somebody looks.
+ * it. A user has a bounded number of these; without one, messages are noticed at the next look.
  */
 static void on_settled(struct timer *t)
 {

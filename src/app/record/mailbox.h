@@ -6,10 +6,10 @@
 #include "loop/loop.h"
 
 /*
- * The supervisor's part of the messages of its run (async-runs.md section 8). Others write
- * DIR/inbox.jsonl; the mailbox is woken when they do, tells of every message, pushes those that
- * nobody has taken to the programs that are connected to DIR/control.sock, and writes down what
- * became of them. It knows whether somebody has asked the run, in words, to end.
+ * The supervisor's part of the messages of its run (async-runs.md section 8). Senders append to
+ * DIR/inbox.jsonl; the mailbox is woken when they do, reports every message, pushes those that no
+ * program has taken to the programs that are connected to DIR/control.sock, and writes down what
+ * became of them. It knows whether a message has asked the run to end.
  */
 struct mailbox;
 
@@ -19,14 +19,16 @@ struct mailbox_options {
 	const json_t *control; /* of run.json; may be NULL */
 	bool socket;           /* serve DIR/control.sock, also when `control` does not ask for it */
 	bool resumed; /* what lies in the inbox was told when it came; what waits still waits */
-	uint64_t settle_ms; /* how long it relies on those who ring, before it watches the files */
+	uint64_t settle_ms; /* how long it relies on senders that ring, before it watches the files
+			     */
 	/* A new message in the inbox. `bytes` are those of its body. */
 	void (*on_message)(void *data, struct str id, size_t bytes);
 	void *data;
 };
 
-/* Makes an empty inbox when there is none. A socket that cannot be had is a warning. NULL with an
- * issue. */
+/* Makes an empty inbox when there is none. A socket that cannot be made is a warning. NULL with an
+ * issue. `o` is copied, what it points to is borrowed until mailbox_stop(), which frees the
+ * mailbox. */
 struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, struct report *r);
 /* Looks into the inbox now and not when the loop comes to it: before the end of a command is
  * written down, say. */

@@ -524,7 +524,7 @@ int record_finish(struct record *rec, const struct execution *x)
 	int r = rec->lost ? rec->lost : n;
 	n = write_progress(rec, status);
 	r = r ? r : n;
-	/* Not before its time, whatever somebody did to the clock. */
+	/* Never before its start, even when the clock was set back. */
 	l->claim.row.ended = MAX(clock_real_ms(), l->claim.row.started + res->ms);
 	result_record(x, str_of(run_file(&l->arena, l->claim.dir, "stdout.log")),
 		l->claim.row.ended, &text);

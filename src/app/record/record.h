@@ -12,15 +12,17 @@ struct record;
  * it is taken. NULL with an issue added. */
 struct record *record_open(
 	struct launch *l, struct loop *loop, struct leaves *before, struct report *r);
+/* Closes the files; what was written stays. */
 void record_free(struct record *rec);
 
 /* The run is one of a step recipe, whose state is written too. */
 struct steps_run;
 void record_steps(struct record *rec, const struct steps_run *steps);
-/* It has ended, but its parts are still looked at: nobody listens for messages any more. */
+/* Stops the mailbox; the record can still be read until record_free(). */
 void record_rest(struct record *rec);
-/* Somebody has put a message into the inbox. */
+/* A sender has put a message into the inbox. */
 void record_ring(struct record *rec);
+/* Borrowed: it is part of the record. */
 struct recorder *record_recorder(struct record *rec);
 /* How many events there were before. */
 uint64_t record_seq(const struct record *rec);

@@ -264,7 +264,7 @@ static void write_artifacts(struct buf *b, const json_t *artifacts)
 		buf_adds(b, "{}");
 }
 
-/* Secrets that somebody named are no part of what a run came to. */
+/* Variables that the request or the recipe declares secret are shown as ***. */
 static void write_context(struct buf *b, const struct execution *x, const json_t *vars)
 {
 	AUTO_JSON *shown = json_object();
@@ -281,7 +281,7 @@ static void write_context(struct buf *b, const struct execution *x, const json_t
 	json_write_typed(b, shown, 0);
 }
 
-/* Where a step stands in the graph is nobody's business here. */
+/* The result leaves out where a step stands in the graph. */
 static void write_step_list(struct buf *b, const json_t *steps)
 {
 	static const char *const members[] = { "id", "status", "code", "attempts", "ms" };

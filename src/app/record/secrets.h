@@ -12,12 +12,13 @@ bool secret_declared(const struct launch *l, struct str name);
 /* The same, or it is named like one: it is not shown under its name. */
 bool secret_name(const struct launch *l, struct str name);
 
-/* Those of a launch, with what its recipe says. */
+/* The secrets of a launch, including those that its recipe declares. The caller ends it with
+ * mask_free(), as those of the next two calls. */
 struct mask *mask_of(const struct launch *l);
-/* One that has nothing in it yet, for a run that gets to know more. */
+/* The same for a run whose secrets turn up while it runs: mask_add() may follow. */
 struct mask *mask_open(const struct launch *l);
 void mask_add(struct mask *m, const json_t *value);
-/* Another owner. */
+/* A further reference. */
 struct mask *mask_ref(struct mask *m);
 
 /* The event with its texts masked, in the arena. */

@@ -4,18 +4,21 @@
 #include "engine/run.h"
 #include "graph/step.h"
 
-/* What a step recipe needs from whoever runs it: its variables, the recipes that it calls, answers
- * at gates. What must not change between a start and a resume is kept in the run's directory. */
+/* What a step recipe needs from the process that runs it: its variables, the recipes that it calls,
+ * answers at gates. What must not change between a start and a resume is kept in the run's
+ * directory. */
 struct steps_run;
 
+/* Borrows the launch, which has its plan. Ended with steps_close(). */
 struct steps_run *steps_open(struct launch *l, struct report *r);
 void steps_close(struct steps_run *s);
+/* What the next three return is borrowed, until steps_close(). */
 
 const struct step_host *steps_host(const struct steps_run *s);
 json_t *steps_vars(const struct steps_run *s);
-/* Its secrets, those that turn up while it runs too. */
+/* Its secrets, including those that turn up while it runs. */
 struct mask *steps_mask(const struct steps_run *s);
 
-/* state.json (step-recipes.md section 14): for people, and written whole. */
+/* Adds the text of state.json (step-recipes.md section 14), which is for people, to `b`. */
 void steps_state(
 	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b);

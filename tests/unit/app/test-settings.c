@@ -262,7 +262,7 @@ static void refuses_values_of_the_wrong_kind(void **state UNUSED)
 		"'max_parallel' is 0, expected a whole number from 1 to 100000",
 		"it says the width of `parallel: true` in a step recipe");
 	assert_error("durable = 1\n", 1, 11, "'durable' is a number, expected true or false",
-		"it says whether every record is on disk before the run goes on");
+		"it says whether every record is on disk before the run continues");
 	assert_error("usage = 'db'\n", 1, 9, "'usage' is \"db\", expected \"file\" or \"ledger\"",
 		"it says where launches are counted");
 	assert_error("usage = ''\n", 1, 9,
@@ -320,7 +320,7 @@ static void unknown_keys_are_warnings(void **state UNUSED)
 	assert_str(i[2].message, "unknown setting 'max_run'");
 	assert_str(i[2].hint, "did you mean 'max_runs'?");
 	assert_str(i[3].message, "unknown setting 'zzz'");
-	assert_str(i[3].hint, "nobody reads it: remove it");
+	assert_str(i[3].hint, "it has no effect: remove it");
 	assert_int_equal(i[3].line, 5);
 	assert_str(i[4].message, "unknown setting 'telegram'");
 	close_home(&h);
