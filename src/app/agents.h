@@ -124,3 +124,7 @@ struct agents_command {
 	struct str prompt;
 };
 struct agents_command agents_launch_command(const struct agents_launch *l);
+/* The command as something that runs_start() takes. NULL with issues. */
+struct recipe_ref;
+struct recipe_ref *agents_launch_ref(
+	struct app *a, const struct agents_launch *l, struct report *r);

@@ -115,6 +115,17 @@ struct command_example {
 
 enum { OPERANDS_ANY = 0x7fffffff };
 
+struct command;
+
+/* One call of a command: what was parsed. */
+struct call {
+	void *host;
+	const struct command *command;
+	const void *opts; /* the struct that parsing has filled */
+	size_t count;     /* of operands */
+	const char *const *words;
+};
+
 struct command {
 	const char *name;
 	const char *heading;  /* of the commands from here on in the overview; NULL: as before */
@@ -133,9 +144,12 @@ struct command {
 	bool hidden;                 /* works, but is shown nowhere */
 	/* Hints at what an option that does not exist may have been meant for; false: no idea. */
 	bool (*unknown_option)(struct str name, struct report *r);
-	int (*run)(void *host, const struct command *c, const void *opts, size_t operand_count,
-		const char *const *operands);
+	int (*run)(const struct call *call);
 };
+
+/* Members of a command whose tables have a length. */
+#define EXAMPLES(table) .examples = (table), .example_count = ARRAY_SIZE(table)
+#define SETS(table, T) .sets = (table), .set_count = ARRAY_SIZE(table), .options_size = sizeof(T)
 
 /* The command called `name`, hidden or not, or NULL. */
 const struct command *command_find(

@@ -314,3 +314,20 @@ void json_write_typed(struct buf *b, const json_t *value, unsigned indent)
 {
 	write(b, value, (struct style){ indent, true }, 0);
 }
+
+struct str json_text_of(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	return json_is_string(value) ? json_str(value) : S("");
+}
+
+json_int_t json_number_of(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+bool json_truth_of(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(object, name));
+}

@@ -30,6 +30,10 @@ void json_write_str_or_null(struct buf *b, struct str s);
 
 /* The bytes of a string value. Borrowed. */
 struct str json_str(const json_t *string);
+/* Members of a document that may lack them: an empty string, 0, false. Borrowed. */
+struct str json_text_of(const json_t *object, const char *name);
+json_int_t json_number_of(const json_t *object, const char *name);
+bool json_truth_of(const json_t *object, const char *name);
 /* A string of any bytes: jansson's own constructor refuses what is not UTF-8. */
 json_t *json_from_str(struct str s);
 /* "a number", "an array" …: what a diagnostic says was found. */

@@ -17,7 +17,7 @@ static bool choose_node(const struct launch *l, const struct rerun_request *q,
 		report_error(r, (struct where){ 0 }, "--only needs --from NODE");
 		return report_action(r, ACTION_NODES, look->id);
 	}
-	rerun_nearest(l, look->dir, look_text(first, "path"), node);
+	rerun_nearest(l, look->dir, json_text_of(first, "path"), node);
 	return true;
 }
 

@@ -83,7 +83,7 @@ static struct str failed_node(const struct launch *l, const struct run_look *loo
 {
 	const json_t *failures = json_object_get(look->result, "failures");
 	const json_t *total = json_object_get(look->result, "failures_total");
-	struct str node = look_text(look->result, "failed_node");
+	struct str node = json_text_of(look->result, "failed_node");
 
 	if (!status_rests(look->status, STATUS_BROKEN))
 		return S("");
@@ -136,7 +136,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	struct leaves **ret_leaves, struct report *r)
 {
 	struct str failed = failed_node(l, look);
-	struct str retried = look_text(look->result, "retried_node");
+	struct str retried = json_text_of(look->result, "retried_node");
 	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
 
 	l->claim.row.created = look->row.created;

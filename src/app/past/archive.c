@@ -45,7 +45,7 @@ static json_t *artifact_files(const struct run_look *look)
 	{
 		AUTO_BUF file = BUF_INIT;
 
-		manifest_resolve(json_str(path), look_text(look->start, "cwd"), &file);
+		manifest_resolve(json_str(path), json_text_of(look->start, "cwd"), &file);
 		json_object_set_new_nocheck(files, name, json_from_str(buf_str(&file)));
 	}
 	return files;

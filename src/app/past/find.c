@@ -29,7 +29,7 @@ static bool refuse_unknown(struct app *a, struct ledger *ledger, struct str id, 
 	report_refuse(r, id, "no such run", "there is no run '%.*s'", STR(id));
 	buf_printf(&tombstone, "%.*s/runs/%.*s/archive-tombstone.json", STR(a->root), STR(id));
 	AUTO_JSON *archived = json_load_file(buf_cstr(&tombstone), 0, NULL);
-	struct str where = look_text(archived, "where");
+	struct str where = json_text_of(archived, "where");
 	if (where.len)
 		return report_hint(r, "it was archived: look in %.*s", STR(where));
 	if (ledger)

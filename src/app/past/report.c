@@ -206,15 +206,15 @@ static void read_outputs(struct facts *f)
 
 static void add_failure(struct facts *f, const json_t *failure)
 {
-	struct str path = look_text(failure, "path");
+	struct str path = json_text_of(failure, "path");
 	const struct past_node *p = map_get(&f->history->nodes, path);
 
 	vec_push(&f->failures,
 		(struct report_failure){
 			.path = path,
-			.label = look_text(failure, "label"),
-			.command = look_text(failure, "command"),
-			.err = look_text(failure, "stderr"),
+			.label = json_text_of(failure, "label"),
+			.command = json_text_of(failure, "command"),
+			.err = json_text_of(failure, "stderr"),
 			.code = (int)number_of(failure, "code"),
 			.signal = (int)number_of(failure, "signal"),
 			.attempt = (uint64_t)number_of(failure, "attempt"),
@@ -274,8 +274,8 @@ static void keep_message(struct message_reader *m, struct str line)
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_JSON *message = json_read(&(struct source){ S("messages"), line }, &r);
 	AUTO_BUF text = BUF_INIT;
-	struct str type = look_text(message, "type");
-	struct str summary = look_text(message, "summary");
+	struct str type = json_text_of(message, "type");
+	struct str summary = json_text_of(message, "summary");
 
 	if (!type.len)
 		return;
@@ -285,7 +285,7 @@ static void keep_message(struct message_reader *m, struct str line)
 	else
 		message_preview(&text, message);
 	vec_push(&m->facts->messages, (struct report_message){
-					      .time = arena_str(a, look_text(message, "ts")),
+					      .time = arena_str(a, json_text_of(message, "ts")),
 					      .direction = str_of(m->direction),
 					      .type = arena_str(a, type),
 					      .text = arena_str(a, buf_str(&text)),
@@ -401,13 +401,13 @@ static void read_header(struct facts *f, const struct run_look *look)
 	const struct history *h = f->history;
 
 	p->run = look->id;
-	p->recipe = look_text(f->run, "recipe");
+	p->recipe = json_text_of(f->run, "recipe");
 	p->status = h->status;
-	p->error = look_text(f->result, "error");
-	p->started = look_text(f->run, "started");
-	p->ended = look_text(f->result, "ended");
-	p->owner = look_text(f->run, "owner");
-	p->cwd = look_text(f->run, "cwd");
+	p->error = json_text_of(f->result, "error");
+	p->started = json_text_of(f->run, "started");
+	p->ended = json_text_of(f->result, "ended");
+	p->owner = json_text_of(f->run, "owner");
+	p->cwd = json_text_of(f->run, "cwd");
 	p->command = command_line(f);
 	p->live = h->live;
 	p->timed = json_object_get(f->result, "ms") || h->began_ms;

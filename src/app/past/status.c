@@ -58,7 +58,7 @@ static json_t *count_of(const json_t *progress, const char *name)
 
 static json_t *progress_of(const struct run_look *look)
 {
-	struct str phase = look_text(look->progress, "phase");
+	struct str phase = json_text_of(look->progress, "phase");
 	json_t *p = json_object();
 
 	/* The file may lag behind: it is written a few times a second, and not by the dead. */
@@ -101,7 +101,7 @@ static json_t *manifest_of(const struct run_look *look)
 	if (json_is_object(frozen))
 		return json_incref(frozen);
 	return manifest_make(artifacts_of(look), json_object_get(look->start, "manifest"),
-		look_text(look->start, "cwd"));
+		json_text_of(look->start, "cwd"));
 }
 
 /* Before it says so itself, the row names who starts it. */

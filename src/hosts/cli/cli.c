@@ -127,8 +127,7 @@ static bool wants_json(size_t argc, const char *const *argv)
 /* -- dispatch ------------------------------------------------------------------------------------
  */
 
-static int run_command(
-	struct cli *cli, const struct command *c, size_t argc, const char *const *argv)
+int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *const *argv)
 {
 	void *opts = arena_alloc(&cli->arena, c->options_size);
 	struct cmdline_result parsed = { 0 };
@@ -144,7 +143,7 @@ static int run_command(
 	cli->command = c;
 	cli->operands = parsed.operands;
 	cli->operand_count = parsed.operand_count;
-	return c->run(cli, c, opts, parsed.operand_count, parsed.operands);
+	return c->run(&(struct call){ cli, c, opts, parsed.operand_count, parsed.operands });
 }
 
 /* `roux NAME` is not a command. */
@@ -204,7 +203,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	size_t left = argc > 2 ? (size_t)argc - 2 : 0;
 	const char *const *rest = (const char *const *)argv + argc - left;
 	if (c)
-		return run_command(cli, c, left, rest);
+		return cli_run(cli, c, left, rest);
 	if (name[0] == '-')
 		report_error(&cli->report, (struct where){ 0 }, "unknown option '%s'", name);
 	else

@@ -25,6 +25,9 @@ struct cli {
 /* Parses, runs and returns the exit status. */
 int cli_main(const struct command *const *commands, size_t count, int argc, char **argv);
 
+/* Parses the words behind the name of a command and runs it. */
+int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *const *argv);
+
 /* Options that every command has. */
 struct common_opts {
 	const char *dir;
@@ -32,6 +35,8 @@ struct common_opts {
 };
 extern const struct opt common_opts[2];
 #define COMMON_SET(T) OPT_SET_IN("Common options", common_opts, T, common)
+/* For a command that has no others. */
+#define ONLY_COMMON(T) SETS(((const struct opt_set[]){ COMMON_SET(T) }), T)
 
 /* What answers all requests of this process. Opened when it is first asked for, after -C was
  * followed. */

@@ -18,23 +18,14 @@ struct about_opts {
 	struct common_opts common;
 };
 
-static const struct opt_set sets[] = {
-	COMMON_SET(struct about_opts),
-};
-
 /* -- version -------------------------------------------------------------------------------------
  */
 
-static int run_version(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_version(const struct call *call)
 {
-	const struct about_opts *o = opts;
+	const struct about_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)host;
-	(void)c;
-	(void)count;
-	(void)words;
 	if (o->common.json) {
 		struct json_out out = { .b = &text };
 
@@ -53,9 +44,7 @@ static int run_version(void *host, const struct command *c, const void *opts, si
 const struct command cmd_version = {
 	.name = "version",
 	.summary = "print the version",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct about_opts),
+	ONLY_COMMON(struct about_opts),
 	.run = run_version,
 };
 
@@ -109,18 +98,17 @@ static int help_recipe(struct cli *cli, const char *word, bool json)
 	return cli_print(buf_str(&text));
 }
 
-static int run_help(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_help(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct about_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct about_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)c;
-	const struct command *about =
-		count ? command_find(cli->commands, cli->command_count, str_of(words[0])) : NULL;
-	if (count && !about)
-		return help_recipe(cli, words[0], o->common.json);
+	const struct command *about = call->count ? command_find(cli->commands, cli->command_count,
+							    str_of(call->words[0]))
+						  : NULL;
+	if (call->count && !about)
+		return help_recipe(cli, call->words[0], o->common.json);
 	if (o->common.json)
 		help_json(cli, &text);
 	else if (about)
@@ -134,9 +122,7 @@ const struct command cmd_help = {
 	.name = "help",
 	.operands = "[COMMAND|RECIPE]",
 	.summary = "explain roux, one command, or one recipe",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct about_opts),
+	ONLY_COMMON(struct about_opts),
 	.max_operands = 1,
 	.complete = COMPLETE_COMMAND,
 	.run = run_help,
@@ -149,22 +135,20 @@ static const char *const schemas[] = {
 	[SCHEMA_TEMPLATE] = "template", [SCHEMA_RECIPE] = "recipe", [SCHEMA_STEPS] = "steps", NULL
 };
 
-static int run_schema(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_schema(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct about_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct about_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)c;
 	size_t which = 0;
-	while (count && schemas[which] && strcmp(schemas[which], words[0]) != 0)
+	while (call->count && schemas[which] && strcmp(schemas[which], call->words[0]) != 0)
 		which++;
 	if (!schemas[which]) {
-		report_error(
-			&cli->report, (struct where){ 0 }, "there is no schema of '%s'", words[0]);
+		report_error(&cli->report, (struct where){ 0 }, "there is no schema of '%s'",
+			call->words[0]);
 		report_hint(&cli->report, "there is one of: template, recipe, steps");
-		suggest_word(schemas, str_of(words[0]), &cli->report);
+		suggest_word(schemas, str_of(call->words[0]), &cli->report);
 		return cli_refuse(cli, o->common.json);
 	}
 	schema_write((enum schema_kind)which, &text);
@@ -176,9 +160,7 @@ const struct command cmd_schema = {
 	.operands = "[template|recipe|steps]",
 	.complete = COMPLETE_WORDS,
 	.summary = "print the JSON Schema of templates, recipes or step recipes, for editors",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct about_opts),
+	ONLY_COMMON(struct about_opts),
 	.max_operands = 1,
 	.run = run_schema,
 };
@@ -186,17 +168,14 @@ const struct command cmd_schema = {
 /* -- completion ----------------------------------------------------------------------------------
  */
 
-static int run_completion(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_completion(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct about_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct about_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)c;
-	(void)count;
 	if (!completion_script(
-		    str_of(words[0]), cli->commands, cli->command_count, &text, &cli->report))
+		    str_of(call->words[0]), cli->commands, cli->command_count, &text, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	if (!o->common.json)
 		return cli_print(buf_str(&text));
@@ -204,7 +183,7 @@ static int run_completion(void *host, const struct command *c, const void *opts,
 	struct json_out out = { .b = &document };
 	json_out_object(&out, NULL);
 	json_out_bool(&out, "ok", true);
-	json_out_str(&out, "shell", str_of(words[0]));
+	json_out_str(&out, "shell", str_of(call->words[0]));
 	json_out_str(&out, "script", buf_str(&text));
 	json_out_object_end(&out);
 	buf_addc(&document, '\n');
@@ -223,11 +202,8 @@ const struct command cmd_completion = {
 	.operands = "bash|zsh|fish",
 	.wants = "a shell: bash, zsh or fish",
 	.summary = "print a completion script for a shell",
-	.examples = completion_examples,
-	.example_count = ARRAY_SIZE(completion_examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct about_opts),
+	EXAMPLES(completion_examples),
+	ONLY_COMMON(struct about_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_WORDS,
@@ -283,17 +259,16 @@ static const struct {
 	{ "toml", debug_toml },
 };
 
-static int run_debug(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_debug(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct about_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct about_opts *o = call->opts;
 
-	(void)c;
 	for (size_t i = 0; i < ARRAY_SIZE(debuggers); i++)
-		if (strcmp(words[0], debuggers[i].name) == 0)
-			return debuggers[i].run(cli, count - 1, words + 1);
-	report_error(&cli->report, (struct where){ 0 }, "nothing to debug called '%s'", words[0]);
+		if (strcmp(call->words[0], debuggers[i].name) == 0)
+			return debuggers[i].run(cli, call->count - 1, call->words + 1);
+	report_error(
+		&cli->report, (struct where){ 0 }, "nothing to debug called '%s'", call->words[0]);
 	return cli_refuse(cli, o->common.json);
 }
 
@@ -301,9 +276,7 @@ const struct command cmd_debug = {
 	.name = "debug",
 	.operands = "WHAT [FILE]",
 	.summary = "print what the build and the tests need",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct about_opts),
+	ONLY_COMMON(struct about_opts),
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
 	.hidden = true,

@@ -18,10 +18,6 @@ struct look_opts {
 	struct common_opts common;
 };
 
-static const struct opt_set look_sets[] = {
-	COMMON_SET(struct look_opts),
-};
-
 static bool take_text(void *data, const struct agents_entry *entry)
 {
 	prompt_text_entry(entry, data);
@@ -52,28 +48,24 @@ static int look(struct cli *cli, enum agents_kind kind, const struct look_opts *
 	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, o->common.json);
 }
 
-#define LOOK_COMMAND(name_, kind_, what_)                                                      \
-	static int run_##name_(void *host, const struct command *c, const void *opts,          \
-		size_t count, const char *const *words)                                        \
-	{                                                                                      \
-		(void)c;                                                                       \
-		return look(host, kind_, opts, count, words);                                  \
-	}                                                                                      \
-	const struct command cmd_##name_ = {                                                   \
-		.name = #name_,                                                                \
-		.operands = "[NAME]",                                                          \
-		.summary = "list the " #name_ " of the prompts configuration, or show " what_, \
-		.sets = look_sets,                                                             \
-		.set_count = ARRAY_SIZE(look_sets),                                            \
-		.options_size = sizeof(struct look_opts),                                      \
-		.max_operands = 1,                                                             \
-		.run = run_##name_,                                                            \
+#define LOOK_COMMAND(name_, kind_)                                                          \
+	static int run_##name_(const struct call *c)                                        \
+	{                                                                                   \
+		return look(c->host, kind_, c->opts, c->count, c->words);                   \
+	}                                                                                   \
+	const struct command cmd_##name_ = {                                                \
+		.name = #name_,                                                             \
+		.operands = "[NAME]",                                                       \
+		.summary = "list the " #name_ " of the prompts configuration, or show one", \
+		ONLY_COMMON(struct look_opts),                                              \
+		.max_operands = 1,                                                          \
+		.run = run_##name_,                                                         \
 	}
 
-LOOK_COMMAND(agents, AGENTS_AGENT, "one");
-LOOK_COMMAND(roles, AGENTS_ROLE, "one");
-LOOK_COMMAND(contexts, AGENTS_CONTEXT, "one");
-LOOK_COMMAND(tasks, AGENTS_TASK, "one");
+LOOK_COMMAND(agents, AGENTS_AGENT);
+LOOK_COMMAND(roles, AGENTS_ROLE);
+LOOK_COMMAND(contexts, AGENTS_CONTEXT);
+LOOK_COMMAND(tasks, AGENTS_TASK);
 
 /* -- init ----------------------------------------------------------------------------------------
  */
@@ -300,16 +292,12 @@ static int write_configuration(
 	return cli_print(buf_str(&text));
 }
 
-static int run_init(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_init(const struct call *call)
 {
 	struct found_agents found = { 0 };
 
-	(void)c;
-	(void)count;
-	(void)words;
 	init_find_agents(&found);
-	int status = write_configuration(host, opts, &found);
+	int status = write_configuration(call->host, call->opts, &found);
 	vec_done(&found.list);
 	return status;
 }
@@ -320,10 +308,7 @@ const struct command cmd_init = {
 	.details = "Looks for agents in PATH (claude, codex, gemini, llm, aichat, ollama and "
 		   "others), asks a few questions when standard input is a terminal, and writes "
 		   "~/.config/start. A file that is there already is never changed.",
-	.examples = init_examples,
-	.example_count = ARRAY_SIZE(init_examples),
-	.sets = init_sets,
-	.set_count = ARRAY_SIZE(init_sets),
-	.options_size = sizeof(struct init_opts),
+	EXAMPLES(init_examples),
+	SETS(init_sets, struct init_opts),
 	.run = run_init,
 };

@@ -83,18 +83,16 @@ static int answer(struct cli *cli, const struct answer_opts *o, bool approve, si
 	return tell(cli, words[0], stage, approve, o->common.json);
 }
 
-static int approve(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int approve(const struct call *call)
 {
-	(void)c;
-	return answer(host, opts, true, count, words);
+
+	return answer(call->host, call->opts, true, call->count, call->words);
 }
 
-static int deny(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int deny(const struct call *call)
 {
-	(void)c;
-	return answer(host, opts, false, count, words);
+
+	return answer(call->host, call->opts, false, call->count, call->words);
 }
 
 static const struct command_example approve_examples[] = {
@@ -113,11 +111,8 @@ const struct command cmd_approve = {
 	.details = "`roux status RUN` shows the question. Nothing runs yet: `roux resume RUN` "
 		   "continues, or --resume does both. STAGE makes sure that the gate is the one "
 		   "you mean.",
-	.sets = approve_sets,
-	.set_count = ARRAY_SIZE(approve_sets),
-	.examples = approve_examples,
-	.example_count = ARRAY_SIZE(approve_examples),
-	.options_size = sizeof(struct answer_opts),
+	SETS(approve_sets, struct answer_opts),
+	EXAMPLES(approve_examples),
 	.min_operands = 1,
 	.max_operands = 2,
 	.complete = COMPLETE_RUN,
@@ -129,11 +124,8 @@ const struct command cmd_deny = {
 	.operands = "RUN [STAGE]",
 	.summary = "end a run at the gate that it waits at",
 	.details = "The answer is final. `roux resume RUN` ends the run with status denied.",
-	.sets = deny_sets,
-	.set_count = ARRAY_SIZE(deny_sets),
-	.examples = deny_examples,
-	.example_count = ARRAY_SIZE(deny_examples),
-	.options_size = sizeof(struct answer_opts),
+	SETS(deny_sets, struct answer_opts),
+	EXAMPLES(deny_examples),
 	.min_operands = 1,
 	.max_operands = 2,
 	.complete = COMPLETE_RUN,

@@ -60,11 +60,10 @@ static void count_line(const struct report *r, struct buf *b)
 			r->warnings, r->warnings == 1 ? "" : "s");
 }
 
-static int run(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct check_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct check_opts *o = call->opts;
 	struct report *r = &cli->report;
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF last = BUF_INIT;
@@ -72,7 +71,6 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 	AUTO_JSON *collections = NULL;
 	bool stdin_used = false;
 
-	(void)c;
 	if (!cli_enter(cli, &o->common) || !launch_pairs(cli, "agent", &o->launch.agents, &agents))
 		return cli_refuse(cli, o->common.json);
 	/* A mistake in the settings is one finding more. */
@@ -85,9 +83,9 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		.plan = o->template.values.len > 0,
 		.with = { agents, collections },
 	};
-	for (size_t i = 0; values && i < count; i++)
-		check_one(cli, &request, words[i], &stdin_used);
-	if (values && !count)
+	for (size_t i = 0; values && i < call->count; i++)
+		check_one(cli, &request, call->words[i], &stdin_used);
+	if (values && !call->count)
 		check_all(cli, &request, o->common.json);
 	report_sort(r);
 	bool ok = !r->errors && !(o->strict && r->warnings);
@@ -115,11 +113,8 @@ const struct command cmd_check = {
 		"Prints each finding with file, line, column, the place underlined, and what to do "
 		"about it. Without operands every recipe, the settings and the prompts "
 		"configuration are checked. With --values the values are checked as well.",
-	.examples = examples,
-	.example_count = ARRAY_SIZE(examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct check_opts),
+	EXAMPLES(examples),
+	SETS(sets, struct check_opts),
 	.max_operands = OPERANDS_ANY,
 	.complete = COMPLETE_RECIPE,
 	.unknown_option = template_unknown_option,

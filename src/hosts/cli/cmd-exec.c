@@ -51,19 +51,17 @@ static struct run_handle *start(void *data, const struct request *q, struct repo
 	return runs_start(cli_app(given->cli), given->ref, q, r);
 }
 
-static int run(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct exec_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct exec_opts *o = call->opts;
 	struct template_given given = { .cli = cli };
 	struct request q = REQUEST_INIT;
 	bool tell = !o->common.json && !o->run.quiet;
 	int status;
 
-	(void)c;
 	if (cli_enter(cli, &o->common) &&
-		template_open(&given, &o->template, false, count, words) &&
+		template_open(&given, &o->template, false, call->count, call->words) &&
 		follow_request(cli, &o->run, &q)) {
 		if (tell)
 			values_warn(recipe_ref_warnings(given.ref));
@@ -74,7 +72,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 		status = follow(cli, &q, &o->run, o->common.json,
 			&(struct follow_start){ .start = start, .data = &given });
 		if (tell && status == 1)
-			hint_at_word(cli, words[0]);
+			hint_at_word(cli, call->words[0]);
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}
@@ -100,11 +98,8 @@ const struct command cmd_exec = {
 		"Exit status: 0 done, 1 failed, 2 wrong request, 3 done with failures passed over, "
 		"124 "
 		"the template's own time limit, 128+n ended by signal n.",
-	.examples = examples,
-	.example_count = ARRAY_SIZE(examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct exec_opts),
+	EXAMPLES(examples),
+	SETS(sets, struct exec_opts),
 	.defaults = &defaults,
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,

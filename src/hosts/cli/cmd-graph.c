@@ -63,21 +63,18 @@ static int draw_recipe(
 	return 0;
 }
 
-static int run(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct graph_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct graph_opts *o = call->opts;
 	AUTO_BUF picture = BUF_INIT;
 	AUTO_BUF document = BUF_INIT;
 
-	(void)c;
-	(void)count;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	int status = !o->template.template && runs_names(cli_app(cli), words[0])
-			     ? draw_run(cli, o, words[0], &picture)
-			     : draw_recipe(cli, o, words[0], &picture);
+	int status = !o->template.template && runs_names(cli_app(cli), call->words[0])
+			     ? draw_run(cli, o, call->words[0], &picture)
+			     : draw_recipe(cli, o, call->words[0], &picture);
 	if (status)
 		return status;
 	if (!o->common.json)
@@ -98,11 +95,8 @@ const struct command cmd_graph = {
 		"run it also shows the state of every node, its time, attempts and exit "
 		"code.\n\n"
 		"A bare name is the recipe if there is one; run:ID is always the run.",
-	.examples = examples,
-	.example_count = ARRAY_SIZE(examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct graph_opts),
+	EXAMPLES(examples),
+	SETS(sets, struct graph_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RECIPE,

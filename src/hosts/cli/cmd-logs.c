@@ -108,16 +108,13 @@ static int logs_document(struct run_handle *run)
 	return cli_print_json(doc);
 }
 
-static int run_logs(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_logs(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct logs_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct logs_opts *o = call->opts;
 	int status;
-	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
+	AUTO_RUN *run = run_operand(cli, &o->common, call->words[0], &status);
 
-	(void)c;
-	(void)count;
 	if (!run)
 		return status;
 	struct tails t = { .run = run };
@@ -144,11 +141,8 @@ const struct command cmd_logs = {
 	.summary = "print what a run has written so far",
 	.details = "Its output goes to standard output, byte for byte; the standard error of its "
 		   "commands, with their names, to standard error.",
-	.examples = logs_examples,
-	.example_count = ARRAY_SIZE(logs_examples),
-	.sets = logs_sets,
-	.set_count = ARRAY_SIZE(logs_sets),
-	.options_size = sizeof(struct logs_opts),
+	EXAMPLES(logs_examples),
+	SETS(logs_sets, struct logs_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,
@@ -174,16 +168,13 @@ static const struct opt_set wait_sets[] = {
 	COMMON_SET(struct wait_opts),
 };
 
-static int wait_for(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int wait_for(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct wait_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct wait_opts *o = call->opts;
 	int status;
-	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
+	AUTO_RUN *run = run_operand(cli, &o->common, call->words[0], &status);
 
-	(void)c;
-	(void)count;
 	if (!run)
 		return status;
 	if (!run_wait(run, &cli->report))
@@ -206,11 +197,8 @@ const struct command cmd_wait = {
 		   "passed over, 4 waiting for an approval, 124 time limit, 130 cancelled, 137 "
 		   "killed; "
 		   "2 when there is no such run.",
-	.examples = wait_examples,
-	.example_count = ARRAY_SIZE(wait_examples),
-	.sets = wait_sets,
-	.set_count = ARRAY_SIZE(wait_sets),
-	.options_size = sizeof(struct wait_opts),
+	EXAMPLES(wait_examples),
+	SETS(wait_sets, struct wait_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,

@@ -8,7 +8,6 @@
 #include "base/plain-text.h"
 #include "base/utf8.h"
 #include "base/width.h"
-#include "cmdline/parse.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 
@@ -31,10 +30,6 @@ static const struct opt own_opts[] = {
 
 static const struct opt_set message_sets[] = {
 	OPT_SET("Options", own_opts),
-	COMMON_SET(struct message_opts),
-};
-
-static const struct opt_set messages_sets[] = {
 	COMMON_SET(struct message_opts),
 };
 
@@ -204,7 +199,6 @@ static int host_order(struct cli *cli, const struct message_opts *o, const char 
 {
 	const struct command *c = command_find(cli->commands, cli->command_count, str_of(order));
 	const char *words[4] = { q->run };
-	struct cmdline_result parsed = { 0 };
 	size_t count = 1;
 
 	if (!c) {
@@ -216,10 +210,7 @@ static int host_order(struct cli *cli, const struct message_opts *o, const char 
 	if (strcmp(order, "prune") == 0 &&
 		json_is_true(json_object_get(q->body, "preserve_artifacts")))
 		words[count++] = "--preserve-artifacts";
-	void *opts = arena_alloc(&cli->arena, c->options_size);
-	if (!cmdline_parse(c, count, words, &cli->arena, opts, &parsed, &cli->report))
-		return cli_refuse(cli, o->common.json);
-	return c->run(cli, c, opts, parsed.operand_count, parsed.operands);
+	return cli_run(cli, c, count, words);
 }
 
 /* Asks, sends and answers. */
@@ -251,27 +242,18 @@ static int send_message(
 	return status;
 }
 
-static int message(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int message(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct message_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct message_opts *o = call->opts;
 
-	(void)c;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	return send_message(cli, o, count, words);
+	return send_message(cli, o, call->count, call->words);
 }
 
 /* -- the list ------------------------------------------------------------------------------------
  */
-
-static struct str text_of(const json_t *message, const char *name)
-{
-	const json_t *value = json_object_get(message, name);
-
-	return json_is_string(value) ? json_str(value) : S("");
-}
 
 /* What the lines of the list may take, and whether one had to be cut. */
 struct lines {
@@ -292,10 +274,10 @@ static void list_line(struct lines *l, const json_t *message, const char *word)
 {
 	AUTO_BUF line = BUF_INIT;
 	AUTO_BUF plain = BUF_INIT;
-	struct str summary = text_of(message, "summary"), type = text_of(message, "type");
+	struct str summary = json_text_of(message, "summary"), type = json_text_of(message, "type");
 
-	buf_printf(&line, "%.*s  %-8.*s  %.*s", STR(text_of(message, "ts")),
-		STR(text_of(message, word)), STR(type));
+	buf_printf(&line, "%.*s  %-8.*s  %.*s", STR(json_text_of(message, "ts")),
+		STR(json_text_of(message, word)), STR(type));
 	if (!str_eq(summary, type))
 		buf_printf(&line, "  %.*s", STR(utf8_head(summary, MESSAGE_SUMMARY_SHOWN)));
 	if (json_object_get(message, "body")) {
@@ -359,17 +341,14 @@ static int print_view(const struct messages_view *v, bool json)
 	return status;
 }
 
-static int messages(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int messages(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct message_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct message_opts *o = call->opts;
 	struct messages_view view;
 
-	(void)c;
-	(void)count;
 	if (!cli_enter(cli, &o->common) ||
-		!messages_read(cli_app(cli), words[0], &view, &cli->report))
+		!messages_read(cli_app(cli), call->words[0], &view, &cli->report))
 		return cli_refuse(cli, o->common.json);
 	cli_warn(cli);
 	int status = print_view(&view, o->common.json);
@@ -392,11 +371,8 @@ const struct command cmd_message = {
 		"all others belong to the program.\n\n"
 		"Exit status: 0 sent or queued, 2 refused (no such run, not running, another "
 		"owner's, too many waiting).",
-	.examples = message_examples,
-	.example_count = ARRAY_SIZE(message_examples),
-	.sets = message_sets,
-	.set_count = ARRAY_SIZE(message_sets),
-	.options_size = sizeof(struct message_opts),
+	EXAMPLES(message_examples),
+	SETS(message_sets, struct message_opts),
 	.min_operands = 0,
 	.max_operands = 3,
 	.complete = COMPLETE_RUN,
@@ -409,9 +385,7 @@ const struct command cmd_messages = {
 	.summary = "list the messages to and from a run",
 	.details = "Each is a line with its time, what became of it, its type and the beginning of "
 		   "what it says. --json has all of it.",
-	.sets = messages_sets,
-	.set_count = ARRAY_SIZE(messages_sets),
-	.options_size = sizeof(struct message_opts),
+	ONLY_COMMON(struct message_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,

@@ -74,22 +74,20 @@ static bool print_plan(struct cli *cli, struct recipe_ref *ref,
 	return ok;
 }
 
-static int run(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct plan_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct plan_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 	AUTO_JSON *agents = NULL;
 	AUTO_JSON *collections = NULL;
 	struct template_given given = { .cli = cli };
 
-	(void)c;
 	bool ok = cli_enter(cli, &o->common) &&
 		  launch_pairs(cli, "agent", &o->launch.agents, &agents) &&
 		  launch_pairs(cli, "collection", &o->launch.collections, &collections);
 	const struct recipe_surroundings with = { agents, collections };
-	ok = ok && template_open(&given, &o->template, true, count, words) &&
+	ok = ok && template_open(&given, &o->template, true, call->count, call->words) &&
 	     print_plan(cli, given.ref, &with, o->common.json, &text);
 	template_close(&given);
 	if (!ok)
@@ -107,11 +105,8 @@ const struct command cmd_plan = {
 		   "shell would need them quoted. Skipped nodes and recoveries are left out. What "
 		   "depends on the output of earlier steps stays as it is written, and a remark "
 		   "behind # says what it hangs on.",
-	.examples = examples,
-	.example_count = ARRAY_SIZE(examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct plan_opts),
+	EXAMPLES(examples),
+	SETS(sets, struct plan_opts),
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
 	.complete = COMPLETE_RECIPE,

@@ -239,29 +239,28 @@ static int compose(struct cli *cli, enum agents_mode mode, const struct prompt_o
  */
 
 /* `start task NAME …` too, so that options may stand before the word. */
-static int run_start_command(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_start_command(const struct call *call)
 {
-	(void)c;
-	if (count && strcmp(words[0], "prompt") == 0)
-		return compose(host, AGENTS_PROMPT, opts, count - 1, words + 1);
-	if (count && strcmp(words[0], "task") == 0)
-		return compose(host, AGENTS_LAUNCH_TASK, opts, count - 1, words + 1);
-	return compose(host, AGENTS_START, opts, count, words);
+
+	if (call->count && strcmp(call->words[0], "prompt") == 0)
+		return compose(
+			call->host, AGENTS_PROMPT, call->opts, call->count - 1, call->words + 1);
+	if (call->count && strcmp(call->words[0], "task") == 0)
+		return compose(call->host, AGENTS_LAUNCH_TASK, call->opts, call->count - 1,
+			call->words + 1);
+	return compose(call->host, AGENTS_START, call->opts, call->count, call->words);
 }
 
-static int run_prompt(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_prompt(const struct call *call)
 {
-	(void)c;
-	return compose(host, AGENTS_PROMPT, opts, count, words);
+
+	return compose(call->host, AGENTS_PROMPT, call->opts, call->count, call->words);
 }
 
-static int run_task(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_task(const struct call *call)
 {
-	(void)c;
-	return compose(host, AGENTS_LAUNCH_TASK, opts, count, words);
+
+	return compose(call->host, AGENTS_LAUNCH_TASK, call->opts, call->count, call->words);
 }
 
 const struct command cmd_start = {
@@ -276,9 +275,7 @@ const struct command cmd_start = {
 		"The exit status is the agent's own, 128+n when signal n ended it, and 2 when "
 		"something was wrong before it was started. Called as `start`, roux is this "
 		"command.",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct prompt_opts),
+	SETS(sets, struct prompt_opts),
 	.max_operands = OPERANDS_ANY,
 	.run = run_start_command,
 };
@@ -294,9 +291,7 @@ const struct command cmd_prompt = {
 		"roles, "
 		"contexts and tasks: {file} {file_contents} {command} {command_output} {date}, and "
 		"in tasks {instructions}.",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct prompt_opts),
+	SETS(sets, struct prompt_opts),
 	.max_operands = OPERANDS_ANY,
 	.run = run_prompt,
 };
@@ -307,9 +302,7 @@ const struct command cmd_task = {
 	.summary = "launch an agent with a prepared task; without a name, list them",
 	.details = "NAME is a task, its alias, the beginning or a part of a name, or a path. The "
 		   "words behind it are the {instructions} of the task.",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct prompt_opts),
+	SETS(sets, struct prompt_opts),
 	.max_operands = OPERANDS_ANY,
 	.run = run_task,
 };

@@ -10,23 +10,15 @@ struct recipes_opts {
 	struct common_opts common;
 };
 
-static const struct opt_set sets[] = {
-	COMMON_SET(struct recipes_opts),
-};
-
 /* -- list ----------------------------------------------------------------------------------------
  */
 
-static int run_list(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_list(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct recipes_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct recipes_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)c;
-	(void)count;
-	(void)words;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
 	if (o->common.json)
@@ -41,27 +33,22 @@ const struct command cmd_list = {
 	.name = "list",
 	.heading = "Recipes",
 	.summary = "list the recipes: yours, then the packaged ones",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct recipes_opts),
+	ONLY_COMMON(struct recipes_opts),
 	.run = run_list,
 };
 
 /* -- show ----------------------------------------------------------------------------------------
  */
 
-static int run_show(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_show(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct recipes_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct recipes_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 	struct recipe_ref *ref = NULL;
 
-	(void)c;
-	(void)count;
 	if (cli_enter(cli, &o->common))
-		ref = recipes_open(cli_app(cli), words[0],
+		ref = recipes_open(cli_app(cli), call->words[0],
 			&(struct recipe_open){ .as = OPERAND_RECIPE }, &cli->report);
 	if (!ref)
 		return cli_refuse(cli, o->common.json);
@@ -77,9 +64,7 @@ const struct command cmd_show = {
 	.name = "show",
 	.operands = "RECIPE",
 	.summary = "show one recipe: where it is, its arguments, imports and graph",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct recipes_opts),
+	ONLY_COMMON(struct recipes_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RECIPE,
@@ -168,16 +153,12 @@ static void doctor_text(const json_t *document, struct buf *b)
 	}
 }
 
-static int run_doctor(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_doctor(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct doctor_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct doctor_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)c;
-	(void)count;
-	(void)words;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
 	if (o->rebuild)
@@ -201,9 +182,7 @@ const struct command cmd_doctor = {
 		"the runs in it. Ends with status 1 when it found an error or a warning; that a "
 		"recipe is disabled or shadows another is only told. With --rebuild the ledger is "
 		"made anew from the run directories; the old one is kept as ledger.db.old.",
-	.sets = doctor_sets,
-	.set_count = ARRAY_SIZE(doctor_sets),
-	.options_size = sizeof(struct doctor_opts),
+	SETS(doctor_sets, struct doctor_opts),
 	.run = run_doctor,
 };
 
@@ -229,19 +208,16 @@ static void run_words(struct cli *cli, struct buf *b)
 	runs_each(cli_app(cli), NULL, add_id, begin_again, b, &ignored);
 }
 
-static int run_complete(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_complete(const struct call *call)
 {
-	struct cli *cli = host;
+	struct cli *cli = call->host;
 	AUTO_BUF text = BUF_INIT;
 
-	(void)c;
-	(void)opts;
-	if (str_eq(str_of(words[0]), S("recipes")))
+	if (str_eq(str_of(call->words[0]), S("recipes")))
 		recipes_id_words(cli_app(cli), &text);
-	else if (str_eq(str_of(words[0]), S("args")))
-		recipes_argument_words(cli_app(cli), count - 1, words + 1, &text);
-	else if (str_eq(str_of(words[0]), S("runs")))
+	else if (str_eq(str_of(call->words[0]), S("args")))
+		recipes_argument_words(cli_app(cli), call->count - 1, call->words + 1, &text);
+	else if (str_eq(str_of(call->words[0]), S("runs")))
 		run_words(cli, &text);
 	return cli_print(buf_str(&text));
 }
@@ -250,9 +226,7 @@ const struct command cmd_complete = {
 	.name = "complete",
 	.operands = "WHAT [WORD]...",
 	.summary = "list words for completion",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct recipes_opts),
+	ONLY_COMMON(struct recipes_opts),
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
 	.hidden = true,

@@ -6,26 +6,19 @@ struct report_opts {
 	struct common_opts common;
 };
 
-static const struct opt_set sets[] = {
-	COMMON_SET(struct report_opts),
-};
-
 static const struct command_example examples[] = {
 	{ "roux report review-docs > report.html",
 		"open it in a browser, or send it to a colleague" },
 };
 
-static int run(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct report_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct report_opts *o = call->opts;
 	AUTO_BUF page = BUF_INIT;
 	int status;
-	AUTO_RUN *found = run_operand(cli, &o->common, words[0], &status);
+	AUTO_RUN *found = run_operand(cli, &o->common, call->words[0], &status);
 
-	(void)c;
-	(void)count;
 	if (!found)
 		return status;
 	if (!run_report(found, &page, &cli->report))
@@ -45,11 +38,8 @@ const struct command cmd_report = {
 		"node, when each command ran, what failed and why, the beginning and the end of "
 		"what was printed, artifacts, warnings and messages. A run that has not ended is "
 		"shown as far as it is.",
-	.examples = examples,
-	.example_count = ARRAY_SIZE(examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct report_opts),
+	EXAMPLES(examples),
+	ONLY_COMMON(struct report_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,

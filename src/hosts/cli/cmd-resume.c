@@ -150,11 +150,10 @@ static struct run_handle *start_resume(void *data, const struct request *q, stru
 		&a->how->answered, r);
 }
 
-static int resume(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int resume(const struct call *call)
 {
-	(void)c;
-	return take_up(host, opts, count, words, start_resume);
+
+	return take_up(call->host, call->opts, call->count, call->words, start_resume);
 }
 
 int cli_resume(struct cli *cli, const char *run, const struct common_opts *o)
@@ -180,14 +179,12 @@ static struct run_handle *start_rerun(void *data, const struct request *q, struc
 		r);
 }
 
-static int rerun(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int rerun(const struct call *call)
 {
-	struct cmd_resume_opts o = *(const struct cmd_resume_opts *)opts;
+	struct cmd_resume_opts o = *(const struct cmd_resume_opts *)call->opts;
 
-	(void)c;
 	o.launch.detach &= !o.foreground;
-	return take_up(host, &o, count, words, start_rerun);
+	return take_up(call->host, &o, call->count, call->words, start_rerun);
 }
 
 /* -- tables --------------------------------------------------------------------------------------
@@ -212,11 +209,8 @@ const struct command cmd_resume = {
 		"next ones read. The run continues as it was started, whatever became of the "
 		"recipe "
 		"since. A failed run tries again what failed it.",
-	.examples = resume_examples,
-	.example_count = ARRAY_SIZE(resume_examples),
-	.sets = resume_sets,
-	.set_count = ARRAY_SIZE(resume_sets),
-	.options_size = sizeof(struct cmd_resume_opts),
+	EXAMPLES(resume_examples),
+	SETS(resume_sets, struct cmd_resume_opts),
 	.defaults = &defaults,
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
@@ -232,11 +226,8 @@ const struct command cmd_rerun = {
 		"Runs NODE and everything that follows it; what comes before is taken over with "
 		"its recorded results. Without --from it begins with the first node that failed. "
 		"The old run is not touched.",
-	.examples = rerun_examples,
-	.example_count = ARRAY_SIZE(rerun_examples),
-	.sets = rerun_sets,
-	.set_count = ARRAY_SIZE(rerun_sets),
-	.options_size = sizeof(struct cmd_resume_opts),
+	EXAMPLES(rerun_examples),
+	SETS(rerun_sets, struct cmd_resume_opts),
 	.defaults = &defaults,
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,

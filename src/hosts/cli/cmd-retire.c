@@ -18,22 +18,15 @@ static json_t *answer_of(struct str status, struct str id)
 /* -- archive -------------------------------------------------------------------------------------
  */
 
-static const struct opt_set archive_sets[] = {
-	COMMON_SET(struct retire_opts),
-};
-
-static int run_archive_command(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_archive_command(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct retire_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct retire_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 	struct str path;
 	int status;
-	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
+	AUTO_RUN *run = run_operand(cli, &o->common, call->words[0], &status);
 
-	(void)c;
-	(void)count;
 	if (!run)
 		return status;
 	if (!run_archive(run, &path, &cli->report))
@@ -58,11 +51,8 @@ const struct command cmd_archive = {
 	.summary = "move an ended run out of the list",
 	.details = "Its directory moves to archived/ beside the run directories, and the new place "
 		   "is printed. The id is free again.",
-	.examples = archive_examples,
-	.example_count = ARRAY_SIZE(archive_examples),
-	.sets = archive_sets,
-	.set_count = ARRAY_SIZE(archive_sets),
-	.options_size = sizeof(struct retire_opts),
+	EXAMPLES(archive_examples),
+	ONLY_COMMON(struct retire_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,
@@ -164,18 +154,16 @@ static int prune_answer(json_t *doc, json_t *preserved, bool json)
 	return cli_print(buf_str(&text));
 }
 
-static int run_prune_command(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_prune_command(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct retire_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct retire_opts *o = call->opts;
 	AUTO_JSON *preserved = NULL;
 	int status;
 
-	(void)c;
-	if (!count)
+	if (!call->count)
 		return prune_due(cli, o);
-	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
+	AUTO_RUN *run = run_operand(cli, &o->common, call->words[0], &status);
 	if (!run)
 		return status;
 	AUTO_JSON *doc = answer_of(run_status_word(run), run_id(run));
@@ -198,11 +186,8 @@ const struct command cmd_prune = {
 		   "settings would delete: runs that are done, partial or cancelled. Nothing is "
 		   "deleted "
 		   "before --yes.",
-	.examples = prune_examples,
-	.example_count = ARRAY_SIZE(prune_examples),
-	.sets = prune_sets,
-	.set_count = ARRAY_SIZE(prune_sets),
-	.options_size = sizeof(struct retire_opts),
+	EXAMPLES(prune_examples),
+	SETS(prune_sets, struct retire_opts),
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,
 	.run = run_prune_command,

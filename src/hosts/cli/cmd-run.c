@@ -44,26 +44,6 @@ static const struct command_example examples[] = {
 	{ "roux run --detach nightly", "in the background; `roux status nightly` looks at it" },
 };
 
-static json_t *given_artifacts(struct cli *cli, const struct opt_list *words)
-{
-	json_t *artifacts = json_object();
-
-	for (size_t i = 0; i < words->len; i++) {
-		const char *word = words->at[i], *equals = strchr(word, '=');
-
-		if (!equals || equals == word) {
-			report_error(&cli->report, (struct where){ 0 },
-				"--artifact takes NAME=PATH, found '%s'", word);
-			report_hint(&cli->report, "for example --artifact report=out/report.md");
-			json_decref(artifacts);
-			return NULL;
-		}
-		json_object_setn_new_nocheck(artifacts, word, (size_t)(equals - word),
-			json_from_str(str_of(equals + 1)));
-	}
-	return artifacts;
-}
-
 struct starting {
 	struct cli *cli;
 	struct recipe_ref *ref;
@@ -88,7 +68,7 @@ static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opt
 		values_read(cli, &o->template.values, count - 1, words + 1, &stdin_used);
 	if (!values || !launch_request(cli, &o->launch, &o->run, values, q))
 		return NULL;
-	if (o->artifacts.len && !(q->artifacts = given_artifacts(cli, &o->artifacts)))
+	if (!launch_pairs(cli, "artifact", &o->artifacts, &q->artifacts))
 		return NULL;
 	if (o->foreground)
 		q->detach = DETACH_NEVER;
@@ -106,17 +86,16 @@ static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opt
 	return ref;
 }
 
-static int run(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct cmd_run_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct cmd_run_opts *o = call->opts;
 	struct request q = { 0 };
 	int status;
 
-	(void)c;
-	struct recipe_ref *ref =
-		cli_enter(cli, &o->common) ? open_subject(cli, o, count, words, &q) : NULL;
+	struct recipe_ref *ref = cli_enter(cli, &o->common)
+					 ? open_subject(cli, o, call->count, call->words, &q)
+					 : NULL;
 	if (ref) {
 		if (!o->common.json && !o->run.quiet)
 			values_warn(recipe_ref_warnings(ref));
@@ -151,11 +130,8 @@ const struct command cmd_run = {
 		   "Exit status: 0 done, 1 failed, 2 wrong request, 3 done with failures passed "
 		   "over, 124 the "
 		   "recipe's own time limit, 128+n ended by signal n.",
-	.examples = examples,
-	.example_count = ARRAY_SIZE(examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct cmd_run_opts),
+	EXAMPLES(examples),
+	SETS(sets, struct cmd_run_opts),
 	.defaults = &defaults,
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,

@@ -10,10 +10,6 @@ struct runs_opts {
 	struct common_opts common;
 };
 
-static const struct opt_set sets[] = {
-	COMMON_SET(struct runs_opts),
-};
-
 /* -- runs ----------------------------------------------------------------------------------------
  */
 
@@ -104,15 +100,11 @@ static int list_json(struct cli *cli)
 	return cli->report.errors ? cli_refuse(cli, true) : cli_print(buf_str(&text));
 }
 
-static int run_runs(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_runs(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct runs_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct runs_opts *o = call->opts;
 
-	(void)c;
-	(void)count;
-	(void)words;
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
 	return o->common.json ? list_json(cli) : list_text(cli);
@@ -122,26 +114,21 @@ const struct command cmd_runs = {
 	.name = "runs",
 	.heading = "Runs",
 	.summary = "list the runs, newest first",
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct runs_opts),
+	ONLY_COMMON(struct runs_opts),
 	.run = run_runs,
 };
 
 /* -- status --------------------------------------------------------------------------------------
  */
 
-static int run_status_command(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_status_command(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct runs_opts *o = opts;
+	struct cli *cli = call->host;
+	const struct runs_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 	int status;
-	AUTO_RUN *run = run_operand(cli, &o->common, words[0], &status);
+	AUTO_RUN *run = run_operand(cli, &o->common, call->words[0], &status);
 
-	(void)c;
-	(void)count;
 	if (!run)
 		return status;
 	json_t *document = run_status_document(run);
@@ -163,11 +150,8 @@ const struct command cmd_status = {
 	.summary = "say how far a run is and what became of it",
 	.details = "RUN is the id of a run; `roux runs` lists them. A run whose supervisor was "
 		   "killed is told as exited; `roux resume RUN` continues where it was.",
-	.examples = status_examples,
-	.example_count = ARRAY_SIZE(status_examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct runs_opts),
+	EXAMPLES(status_examples),
+	ONLY_COMMON(struct runs_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,

@@ -47,14 +47,11 @@ static const struct opt_set cancel_sets[] = {
 	COMMON_SET(struct stop_opts),
 };
 
-static int run_cancel(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_cancel(const struct call *call)
 {
-	const struct stop_opts *o = opts;
+	const struct stop_opts *o = call->opts;
 
-	(void)c;
-	(void)count;
-	return stop(host, o, words[0], o->graceful ? RUN_FINISH : RUN_CANCEL);
+	return stop(call->host, o, call->words[0], o->graceful ? RUN_FINISH : RUN_CANCEL);
 }
 
 static const struct command_example cancel_examples[] = {
@@ -67,11 +64,8 @@ const struct command cmd_cancel = {
 	.operands = "RUN",
 	.summary = "end a run and everything it started",
 	.details = "Returns when nothing of it is left. `roux resume RUN` continues where it was.",
-	.examples = cancel_examples,
-	.example_count = ARRAY_SIZE(cancel_examples),
-	.sets = cancel_sets,
-	.set_count = ARRAY_SIZE(cancel_sets),
-	.options_size = sizeof(struct stop_opts),
+	EXAMPLES(cancel_examples),
+	SETS(cancel_sets, struct stop_opts),
 	.defaults = &defaults,
 	.min_operands = 1,
 	.max_operands = 1,
@@ -82,16 +76,10 @@ const struct command cmd_cancel = {
 /* -- kill ----------------------------------------------------------------------------------------
  */
 
-static const struct opt_set kill_sets[] = {
-	COMMON_SET(struct stop_opts),
-};
-
-static int run_kill(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run_kill(const struct call *call)
 {
-	(void)c;
-	(void)count;
-	return stop(host, opts, words[0], RUN_KILL);
+
+	return stop(call->host, call->opts, call->words[0], RUN_KILL);
 }
 
 static const struct command_example kill_examples[] = {
@@ -105,11 +93,8 @@ const struct command cmd_kill = {
 	.details =
 		"Its commands get no time to clean up: `roux cancel RUN` is kinder. Returns when "
 		"nothing of it is left.",
-	.examples = kill_examples,
-	.example_count = ARRAY_SIZE(kill_examples),
-	.sets = kill_sets,
-	.set_count = ARRAY_SIZE(kill_sets),
-	.options_size = sizeof(struct stop_opts),
+	EXAMPLES(kill_examples),
+	ONLY_COMMON(struct stop_opts),
 	.defaults = &defaults,
 	.min_operands = 1,
 	.max_operands = 1,

@@ -3,12 +3,11 @@
 #include "hosts/cli/commands.h"
 
 /* What a detached start executes. */
-static int supervise(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int supervise(const struct call *call)
 {
-	(void)c;
-	(void)opts;
-	return app_supervise(cli_app(host), words[0], count > 1 ? words[1] : NULL);
+
+	return app_supervise(
+		cli_app(call->host), call->words[0], call->count > 1 ? call->words[1] : NULL);
 }
 
 const struct command cmd_supervise = {

@@ -139,16 +139,14 @@ static const struct {
 	{ "schema", "RECIPE", 1, 1, tool_schema },
 };
 
-static int run(void *host, const struct command *c, const void *opts, size_t count,
-	const char *const *words)
+static int run(const struct call *call)
 {
-	struct cli *cli = host;
-	const struct tool_opts *o = opts;
-	struct asked q = { cli, o, count - 1, words + 1 };
+	struct cli *cli = call->host;
+	const struct tool_opts *o = call->opts;
+	struct asked q = { cli, o, call->count - 1, call->words + 1 };
 
-	(void)c;
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
-		if (strcmp(words[0], actions[i].name) != 0)
+		if (strcmp(call->words[0], actions[i].name) != 0)
 			continue;
 		if (q.count < actions[i].min || q.count > actions[i].max) {
 			report_error(&cli->report, (struct where){ 0 }, "roux tool %s takes %s",
@@ -162,7 +160,7 @@ static int run(void *host, const struct command *c, const void *opts, size_t cou
 			return cli_refuse(cli, o->common.json);
 		return actions[i].run(&q);
 	}
-	report_error(&cli->report, (struct where){ 0 }, "roux tool cannot '%s'", words[0]);
+	report_error(&cli->report, (struct where){ 0 }, "roux tool cannot '%s'", call->words[0]);
 	report_hint(&cli->report, "it can add, update, remove, list and schema");
 	return cli_refuse(cli, o->common.json);
 }
@@ -183,11 +181,8 @@ const struct command cmd_tool = {
 		   "    remove NAME             delete it\n"
 		   "    list                    those that can be called\n"
 		   "    schema RECIPE           its arguments as JSON Schema",
-	.examples = examples,
-	.example_count = ARRAY_SIZE(examples),
-	.sets = sets,
-	.set_count = ARRAY_SIZE(sets),
-	.options_size = sizeof(struct tool_opts),
+	EXAMPLES(examples),
+	SETS(sets, struct tool_opts),
 	.min_operands = 1,
 	.max_operands = 3,
 	.run = run,

@@ -28,18 +28,36 @@ const struct opt step_opts[2] = {
 	OPT_FLAG(0, "stream", struct launch_opts, stream, "show what steps print as it comes"),
 };
 
+/* What stands behind the = of an option, and how it is used. */
+static const struct pair_option {
+	const char *name, *value, *example;
+} pair_options[] = {
+	{ "agent", "VALUE", "agent '*=cat'" },
+	{ "collection", "VALUE", "collection shared=~/recipes" },
+	{ "artifact", "PATH", "artifact report=out/report.md" },
+};
+
+static const struct pair_option *pair_option(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(pair_options[i].name, name) != 0)
+		i++;
+	return &pair_options[i];
+}
+
 bool launch_pairs(
 	struct cli *cli, const char *option, const struct opt_list *words, json_t **object)
 {
+	const struct pair_option *p = pair_option(option);
+
 	for (size_t i = 0; i < words->len; i++) {
 		const char *equals = strchr(words->at[i], '=');
 
 		if (!equals || equals == words->at[i] || !equals[1]) {
 			report_error(&cli->report, (struct where){ 0 },
-				"--%s takes NAME=VALUE, found '%s'", option, words->at[i]);
-			return report_hint(&cli->report, "for example --%s",
-				strcmp(option, "agent") == 0 ? "agent '*=cat'"
-							     : "collection shared=~/recipes");
+				"--%s takes NAME=%s, found '%s'", p->name, p->value, words->at[i]);
+			return report_hint(&cli->report, "for example --%s", p->example);
 		}
 		*object = *object ? *object : json_object();
 		json_object_setn_new_nocheck(*object, words->at[i], (size_t)(equals - words->at[i]),

@@ -9,20 +9,6 @@
 
 enum { SHOWN_MAX = 64 << 20 };
 
-/* The command as a template of nothing but values: "{w0}" "{w1}" …. What they hold is never looked
- * at again, so every byte arrives as it is. */
-static void template_of(const struct agents_command *c, json_t *values, struct buf *text)
-{
-	for (size_t i = 0; i < c->argc; i++) {
-		AUTO_BUF name = BUF_INIT;
-
-		buf_printf(&name, "w%zu", i);
-		buf_printf(text, "%s\"{%s}\"", i ? " " : "", buf_cstr(&name));
-		json_object_set_new_nocheck(
-			values, buf_cstr(&name), json_from_str(str_of(c->argv[i])));
-	}
-}
-
 /* The prompt becomes our standard input, and with it the agent's. */
 static bool give_prompt(struct cli *cli, struct str prompt)
 {
@@ -50,17 +36,14 @@ static struct run_handle *start(void *data, const struct request *q, struct repo
 	return h;
 }
 
-static bool prepare(
-	struct cli *cli, const struct agents_command *p, struct recording *rec, struct request *q)
+static bool prepare(struct cli *cli, const struct agents_launch *launch, struct recording *rec,
+	struct request *q)
 {
-	AUTO_JSON *values = json_object();
-	AUTO_BUF text = BUF_INIT;
+	const struct agents_command command = agents_launch_command(launch), *p = &command;
 
-	template_of(p, values, &text);
 	if (chdir(p->cwd) < 0)
 		return report_errno(&cli->report, errno, "cannot go to '%s'", p->cwd);
-	rec->ref = recipes_open(cli_app(cli), buf_cstr(&text),
-		&(struct recipe_open){ .as = OPERAND_TEMPLATE, .values = values }, &cli->report);
+	rec->ref = agents_launch_ref(cli_app(cli), launch, &cli->report);
 	if (!rec->ref || (p->gives_stdin && !give_prompt(cli, p->prompt)))
 		return false;
 	q->env = json_array();
@@ -121,7 +104,7 @@ int prompt_record(struct cli *cli, const struct agents_launch *launch, struct st
 	int status;
 
 	o.quiet = true;
-	if (prepare(cli, p, &rec, &q)) {
+	if (prepare(cli, launch, &rec, &q)) {
 		q.record = true;
 		q.name = arena_cstr(&cli->arena, name);
 		q.how = "prompt";

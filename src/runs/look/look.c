@@ -25,13 +25,6 @@ enum { PARTIAL_MS = 10000 };
 /* -- reading -------------------------------------------------------------------------------------
  */
 
-struct str look_text(const json_t *object, const char *name)
-{
-	const json_t *value = json_object_get(object, name);
-
-	return json_is_string(value) ? json_str(value) : S("");
-}
-
 uint64_t look_time(const json_t *text)
 {
 	return json_is_string(text) ? clock_read_rfc3339(json_str(text)) : 0;
@@ -166,23 +159,23 @@ static uint64_t json_count(const json_t *object, const char *name)
 
 static void row_of_start(const json_t *start, struct run_row *row)
 {
-	row->generation = look_text(start, "generation");
-	row->owner = look_text(start, "owner");
-	row->recipe = look_text(start, "recipe");
-	row->recipe_path = look_text(start, "recipe_path");
-	row->tool = look_text(start, "tool");
-	row->launch = look_text(start, "launch");
-	row->cwd = look_text(start, "cwd");
+	row->generation = json_text_of(start, "generation");
+	row->owner = json_text_of(start, "owner");
+	row->recipe = json_text_of(start, "recipe");
+	row->recipe_path = json_text_of(start, "recipe_path");
+	row->tool = json_text_of(start, "tool");
+	row->launch = json_text_of(start, "launch");
+	row->cwd = json_text_of(start, "cwd");
 	row->started = row->created = look_time(json_object_get(start, "started"));
 	row->pid = (int64_t)json_count(start, "pid");
 	row->pid_start = json_count(start, "pid_start");
-	row->boot_id = look_text(start, "boot_id");
+	row->boot_id = json_text_of(start, "boot_id");
 	row->detached = json_flag(start, "detached");
 }
 
 static void row_of_result(const json_t *result, struct run_row *row)
 {
-	row->status = look_text(result, "status");
+	row->status = json_text_of(result, "status");
 	row->code = (int)json_integer_value(json_object_get(result, "code"));
 	row->ended = look_time(json_object_get(result, "ended"));
 	if (!row->ended && row->started)
@@ -207,7 +200,7 @@ static void correct_progress(struct run_look *look)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	if (!look->progress || status_is_end(look_text(look->progress, "phase")))
+	if (!look->progress || status_is_end(json_text_of(look->progress, "phase")))
 		return;
 	AUTO_BUF now = BUF_INIT;
 	clock_rfc3339(&now, clock_real_ms());
@@ -248,15 +241,15 @@ static void read_files(struct run_look *look, struct report *r)
 	look->start = read_object(run_file(a, look->dir, "run.json"), r);
 	look->result = read_object(run_file(a, look->dir, "result.json"), r);
 	look->progress = read_object(run_file(a, look->dir, "progress.json"), r);
-	if (look->result && !status_is_end(look_text(look->result, "status"))) {
+	if (look->result && !status_is_end(json_text_of(look->result, "status"))) {
 		report_warning(r, (struct where){ 0 },
 			"%.*s/result.json names no status that a run ends with and is left out",
 			STR(look->dir));
 		drop(&look->result);
 	}
 	/* A result says whose it is when it can; that of an earlier generation does not count. */
-	struct str of = look_text(look->result, "generation");
-	struct str now = look_text(look->start, "generation");
+	struct str of = json_text_of(look->result, "generation");
+	struct str now = json_text_of(look->start, "generation");
 	if (of.len && now.len && !str_eq(of, now))
 		drop(&look->result);
 }
@@ -265,7 +258,7 @@ static void read_files(struct run_look *look, struct report *r)
 static void settle(struct run_look *look)
 {
 	struct run_row seen = look->row;
-	struct str generation = look_text(look->start, "generation");
+	struct str generation = json_text_of(look->start, "generation");
 
 	/* Testing the lock is in the way of those who want it at that moment: not without need. */
 	look->live = !(look->result && look->in_ledger && status_is_end(seen.status)) &&

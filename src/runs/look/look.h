@@ -37,5 +37,3 @@ int look_each_directory(struct str root, bool (*see)(void *data, struct str id),
 int look_supervisor(const struct run_row *row);
 /* Milliseconds since 1970 of a time as product.md writes them; 0: none. */
 uint64_t look_time(const json_t *text);
-/* The text of a member; empty when it is none. */
-struct str look_text(const json_t *object, const char *name);

@@ -1,0 +1,56 @@
+#include "render/terminal/failure.h"
+
+#include <string.h>
+
+#include "base/plain-text.h"
+#include "base/utf8.h"
+
+enum { SHOWN_LINES = 12, SHOWN_COMMAND = 100 };
+
+/* The last lines say what went wrong. */
+static void indented(struct buf *b, struct str text)
+{
+	size_t from, lines = 0;
+
+	while (text.len && text.p[text.len - 1] == '\n')
+		text.len--;
+	for (from = text.len; from; from--)
+		if (text.p[from - 1] == '\n' && ++lines == SHOWN_LINES)
+			break;
+	while (from < text.len) {
+		size_t end = str_find(text, '\n', from);
+
+		buf_adds(b, "    ");
+		text_plain(b, str_sub(text, from, end - from));
+		buf_addc(b, '\n');
+		from = end + 1;
+	}
+}
+
+void failure_text(struct buf *b, const json_t *f)
+{
+	struct str label = json_text_of(f, "label"), command = json_text_of(f, "command");
+	struct str err = json_text_of(f, "stderr");
+	json_int_t code = json_number_of(f, "code"), signal = json_number_of(f, "signal");
+	json_int_t attempt = json_number_of(f, "attempt");
+	AUTO_BUF head = BUF_INIT;
+
+	buf_printf(&head, "roux: [%.*s%s%.*s] ", STR(json_text_of(f, "path")), label.len ? " " : "",
+		STR(label));
+	if (json_truth_of(f, "timeout"))
+		buf_printf(&head, "ran out of time (code %" JSON_INTEGER_FORMAT ")", code);
+	else if (signal > 0 && signal < 65)
+		buf_printf(&head, "ended by signal %" JSON_INTEGER_FORMAT " (%s)", signal,
+			strsignal((int)signal));
+	else
+		buf_printf(&head, "failed with code %" JSON_INTEGER_FORMAT, code);
+	if (attempt > 1)
+		buf_printf(&head, ", attempt %" JSON_INTEGER_FORMAT, attempt);
+	if (json_truth_of(f, "tolerated"))
+		buf_adds(&head, ", tolerated");
+	buf_printf(&head, ": %.*s%s", STR(utf8_head(command, SHOWN_COMMAND)),
+		utf8_count(command) > SHOWN_COMMAND ? "…" : "");
+	text_plain(b, buf_str(&head));
+	buf_addc(b, '\n');
+	indented(b, err.len ? err : json_text_of(f, "stdout"));
+}

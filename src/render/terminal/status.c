@@ -1,0 +1,119 @@
+#include "render/terminal/status.h"
+
+#include "base/clock.h"
+#include "base/plain-text.h"
+#include "base/run-status.h"
+#include "base/utf8.h"
+
+enum { STATUS_FAILURES = 10, STATUS_COMMAND = 60 };
+
+static void line(struct buf *b, const char *name, struct str text)
+{
+	if (!text.len)
+		return;
+	buf_printf(b, "  %-10s ", name);
+	text_plain(b, text);
+	buf_addc(b, '\n');
+}
+
+static bool is_live(const json_t *d)
+{
+	return !status_is_end(json_text_of(d, "status"));
+}
+
+static void times_text(const json_t *d, struct buf *b)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!json_text_of(d, "started").len)
+		return;
+	buf_add(&text, json_text_of(d, "started"));
+	buf_adds(&text, is_live(d) ? ", for " : ", took ");
+	clock_duration(&text, (uint64_t)json_number_of(d, "ms"));
+	line(b, "started", buf_str(&text));
+}
+
+static void progress_text(const json_t *d, struct buf *b)
+{
+	const json_t *p = json_object_get(d, "progress"), *pid = json_object_get(d, "pid");
+	bool expects = json_is_integer(json_object_get(p, "expected"));
+	json_int_t completed = json_number_of(p, "completed"), active = json_number_of(p, "active");
+	json_int_t failed = json_number_of(p, "failed");
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text, "%" JSON_INTEGER_FORMAT, completed);
+	if (expects)
+		buf_printf(&text, " of %" JSON_INTEGER_FORMAT, json_number_of(p, "expected"));
+	buf_printf(&text, " command%s ended", completed == 1 && !expects ? "" : "s");
+	if (active)
+		buf_printf(&text, ", %" JSON_INTEGER_FORMAT " running", active);
+	if (failed)
+		buf_printf(&text, ", %" JSON_INTEGER_FORMAT " failed", failed);
+	if (json_is_integer(pid))
+		buf_printf(
+			&text, " (supervisor %" JSON_INTEGER_FORMAT ")", json_integer_value(pid));
+	line(b, "progress", buf_str(&text));
+}
+
+static void failures_text(const json_t *d, struct buf *b)
+{
+	json_int_t total = json_number_of(d, "failures_total");
+	json_t *failure;
+	size_t i;
+
+	json_array_foreach(json_object_get(d, "failures"), i, failure)
+	{
+		AUTO_BUF text = BUF_INIT;
+		struct str label = json_text_of(failure, "label");
+
+		if (i == STATUS_FAILURES) {
+			buf_printf(b, "             and %" JSON_INTEGER_FORMAT " more (--json)\n",
+				total - (json_int_t)i);
+			break;
+		}
+		buf_printf(&text, "[%.*s%s%.*s] code %" JSON_INTEGER_FORMAT "%s: %.*s",
+			STR(json_text_of(failure, "path")), label.len ? " " : "", STR(label),
+			json_number_of(failure, "code"),
+			json_truth_of(failure, "tolerated") ? ", tolerated" : "",
+			STR(utf8_head(json_text_of(failure, "command"), STATUS_COMMAND)));
+		line(b, i ? "" : "failures", buf_str(&text));
+	}
+}
+
+static void artifacts_text(const json_t *d, struct buf *b)
+{
+	const char *name;
+	json_t *entry;
+	bool first = true;
+
+	json_object_foreach(json_object_get(d, "manifest"), name, entry)
+	{
+		AUTO_BUF text = BUF_INIT;
+
+		buf_printf(&text, "%s: %.*s", name, STR(json_text_of(entry, "path")));
+		if (!json_truth_of(entry, "exists"))
+			buf_adds(&text, " (not there)");
+		line(b, first ? "artifacts" : "", buf_str(&text));
+		first = false;
+	}
+}
+
+void status_text(const json_t *d, const char *next, struct buf *b)
+{
+	struct str run = json_text_of(d, "run"), path = json_text_of(d, "recipe_path");
+
+	text_plain(b, run);
+	buf_adds(b, ": ");
+	text_plain(b, json_text_of(d, "status"));
+	buf_addc(b, '\n');
+	line(b, "recipe", path.len ? path : json_text_of(d, "recipe"));
+	times_text(d, b);
+	progress_text(d, b);
+	line(b, "error", json_text_of(d, "error"));
+	failures_text(d, b);
+	artifacts_text(d, b);
+	line(b, "waits for", json_text_of(json_object_get(d, "pending_approval"), "prompt"));
+	line(b, "owner", json_text_of(d, "owner"));
+	line(b, "directory", json_text_of(d, "dir"));
+	line(b, "next", str_of(next));
+}
