@@ -204,8 +204,9 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 
 	if (a->looked_for_ledger)
 		return a->ledger;
-	a->looked_for_ledger = true;
 	a->ledger = ledger_open_existing(app_state_root(a), &issues);
+	/* Where there is none, the first run makes one. */
+	a->looked_for_ledger = a->ledger || issues.issues.len;
 	app_warn(&issues, r);
 	return a->ledger;
 }

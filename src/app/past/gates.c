@@ -2,6 +2,7 @@
 
 #include "app/past/find.h"
 #include "app/record/gates-file.h"
+#include "app/runs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
 
@@ -9,7 +10,6 @@
  */
 
 struct asking {
-	struct app *app;
 	gate_fn *see;
 	void *data;
 	bool enough;
@@ -43,32 +43,57 @@ static void tell(struct asking *q, const struct run_look *look)
 	}
 }
 
-static bool tell_row(void *data, const struct run_row *row)
-{
-	struct asking *q = data;
-	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_LOOK look = { 0 };
+/* The ids of runs that wait. They are told when all are known: a broken ledger begins anew, and the
+ * visitor may answer. */
+struct waiting {
+	struct arena arena;
+	VEC(struct str) ids;
+};
 
-	if (status_rests(row->status, STATUS_AT_GATE) &&
-		look_at(app_state_root(q->app), q->app->ledger, row->id, &look, &ignored))
-		tell(q, &look);
-	return !q->enough;
+static bool collect(void *data, const struct run_entry *e)
+{
+	struct waiting *w = data;
+
+	if (status_rests(e->status, STATUS_AT_GATE))
+		vec_push(&w->ids, arena_str(&w->arena, e->id));
+	return true;
+}
+
+static void collect_again(void *data)
+{
+	((struct waiting *)data)->ids.len = 0;
+}
+
+static bool tell_all(struct asking *q, struct app *a, struct report *r)
+{
+	struct waiting w = { 0 };
+	size_t errors = r->errors;
+
+	runs_each(a, NULL, collect, collect_again, &w, r);
+	vec_each (id, &w.ids) {
+		AUTO_REPORT ignored = REPORT_INIT;
+		AUTO_LOOK look = { 0 };
+
+		if (!q->enough &&
+			look_at(app_state_root(a), app_ledger(a, r), *id, &look, &ignored))
+			tell(q, &look);
+	}
+	vec_done(&w.ids);
+	arena_done(&w.arena);
+	return r->errors == errors;
 }
 
 bool gates_each(struct app *a, const char *run, gate_fn *see, void *data, struct report *r)
 {
-	struct asking q = { .app = a, .see = see, .data = data };
+	struct asking q = { .see = see, .data = data };
 	AUTO_LOOK look = { 0 };
-	struct ledger *ledger;
 
-	if (run) {
-		if (!find_run(a, run, &look, r))
-			return false;
-		tell(&q, &look);
-		return true;
-	}
-	ledger = app_ledger(a, r);
-	return !ledger || ledger_list(ledger, NULL, tell_row, &q, r);
+	if (!run)
+		return tell_all(&q, a, r);
+	if (!find_run(a, run, &look, r))
+		return false;
+	tell(&q, &look);
+	return true;
 }
 
 /* -- answering -----------------------------------------------------------------------------------
