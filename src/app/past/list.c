@@ -17,12 +17,22 @@ struct listing {
 	void *data;
 	uint64_t now_ms;
 	size_t rows, told;
+	bool behind; /* the cursor of the filter; the ledger begins there by itself */
 };
 
 static bool fits(const struct run_filter *f, const struct run_row *row)
 {
 	return (!f->owner.len || str_eq(f->owner, row->owner)) &&
 	       (!f->status.len || str_eq(f->status, row->status)) && row->started >= f->since_ms;
+}
+
+/* A directory that the ledger lacks has no number: the others show where the cursor is. */
+static bool is_behind(struct listing *l, const struct run_row *row)
+{
+	if (l->behind)
+		return true;
+	l->behind = row->seq && row->seq <= l->filter.before;
+	return l->behind && row->seq < l->filter.before;
 }
 
 static bool tell(struct listing *l, const struct run_row *row)
@@ -40,7 +50,7 @@ static bool tell(struct listing *l, const struct run_row *row)
 		.cursor = row->seq,
 	};
 
-	if (!fits(&l->filter, row))
+	if (!is_behind(l, row) || !fits(&l->filter, row))
 		return true;
 	l->told++;
 	return l->see(l->data, &e) && l->told != l->filter.limit;
@@ -131,6 +141,7 @@ static void each_directory(struct listing *l, struct report *r)
 	struct directories d = { .app = l->app, .r = r };
 	AUTO_REPORT ignored = REPORT_INIT;
 
+	l->behind = !l->filter.before;
 	if (l->app->ledger)
 		(void)ledger_list(l->app->ledger, NULL, add_known, &d, &ignored);
 	size_t known = d.rows.len;
@@ -160,7 +171,9 @@ static struct ledger_filter filter_of(const struct run_filter *f)
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
 	void *data, struct report *r)
 {
-	struct listing l = { .app = a, .see = see, .data = data, .now_ms = clock_real_ms() };
+	struct listing l = {
+		.app = a, .see = see, .data = data, .now_ms = clock_real_ms(), .behind = true
+	};
 	struct ledger *ledger = app_ledger(a, r);
 	AUTO_REPORT broken = REPORT_INIT;
 
