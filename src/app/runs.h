@@ -22,7 +22,9 @@ struct observer {
 	void (*event)(void *data, const struct event *e);
 	bool output;
 	/* One event as a line of JSON without its end: of any run, from number `from_seq` on, the
-	 * past ones too. */
+	 * past ones too as far as they are written down. Of a run here, the observer of a request
+	 * hears what this execution does; one that comes later to a run that is not recorded hears
+	 * what follows. */
 	void (*line)(void *data, uint64_t seq, const char *type, struct str json);
 	uint64_t from_seq;
 	/* A file of the directory of a run elsewhere has changed: its logs may have grown. */
@@ -151,15 +153,16 @@ bool run_wait(struct run_handle *h, struct report *r);
 /* Documents of product.md; new references. */
 json_t *run_status_document(struct run_handle *h);
 json_t *run_started_document(const struct run_handle *h); /* of a detached start */
-/* Of an ended run. NULL with an issue: its output cannot be read, for example. */
+/* Of an ended run; from its record also with what only that keeps: when it ended, the manifest of
+ * its artifacts. NULL with an issue: its output cannot be read, for example. */
 json_t *run_result_document(struct run_handle *h, struct report *r);
 /* The same written to `fd` in pieces, with a newline, so that a hundred thousand branches need no
  * memory. *ret is the status that it names: failed when the output could not be kept. -errno. */
 int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 /* The same into `b`. -errno. */
 int run_result_text(struct run_handle *h, struct buf *b);
-/* What of the result a person is told: "status", "error", "failures" (each with "stderr" or
- * "stdout"), "failures_total", "untolerated", "pending_approval". */
+/* What of the result a person is told: "status", "error", "failures" (each with "stderr",
+ * of a run here also with "stdout"), "failures_total", "untolerated", "pending_approval". */
 json_t *run_summary(struct run_handle *h);
 /* Warnings and mistakes that turned up while it ran here; NULL: none. Borrowed. */
 const struct report *run_issues(const struct run_handle *h);
@@ -221,7 +224,7 @@ bool runs_rebuild(struct app *a, struct runs_rebuilt *ret, struct report *r);
 /* Moves an ended run out of the list. *ret_path is where it is now, in the handle. */
 bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r);
 /* Deletes it. With `preserve` *ret_preserved is name → where the copy of the artifact is, a new
- * reference. */
+ * reference; without, it may be NULL. */
 bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r);
 
 /* What [retention] of the settings would delete; with `yes` it is. */

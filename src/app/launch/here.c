@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/run-status.h"
 #include "engine/local.h"
+#include "runs/dir/events.h"
 #include "runs/dir/run-dir.h"
 
 struct here {
@@ -31,6 +32,7 @@ struct here {
 	/* What was told before its start returned: lines come from the loop. */
 	struct deferred early;
 	struct buf early_text;
+	struct deferred past; /* there are observers that came later */
 	bool tells_output;
 	bool rested;
 	int record_error; /* -errno: its end could not be written down */
@@ -81,6 +83,54 @@ static void tell_early(struct deferred *d)
 	}
 }
 
+static bool tell_past_line(void *data, struct str line, uint64_t seq)
+{
+	(void)seq;
+	handle_tell_line(data, line);
+	return true;
+}
+
+/* Those that came later hear what is written down; the others have heard it. */
+static void catch_up(struct here *h)
+{
+	uint64_t from = UINT64_MAX;
+
+	list_each (link, &h->handle.watchers) {
+		struct watcher *w = list_entry(link, struct watcher, link);
+
+		if (w->behind)
+			from = MIN(from, w->next);
+		w->behind = false;
+	}
+	if (from == UINT64_MAX)
+		return;
+	if (!h->handle.ended)
+		record_flush(h->record);
+	(void)events_each(h->launch->claim.dir.p, from, tell_past_line, &h->handle);
+}
+
+static void tell_past(struct deferred *d)
+{
+	struct here *h = container_of(d, struct here, past);
+
+	catch_up(h);
+	if (h->handle.ended)
+		handle_tell_end(&h->handle);
+}
+
+/* The observer of the request hears everything as it happens. */
+static void observed(struct run_handle *handle)
+{
+	struct here *h = here_of(handle);
+	struct watcher *w = list_entry(handle->watchers.prev, struct watcher, link);
+
+	if (!h->x.run)
+		return;
+	w->behind = h->record && w->o.line;
+	if (w->behind || handle->ended)
+		deferred_start(app_loop(handle->app), &h->past);
+}
+
 static void on_event(void *data, const struct event *e)
 {
 	struct here *h = data;
@@ -117,6 +167,7 @@ static void on_ended(void *data)
 
 	if (h->record)
 		h->record_error = record_finish(h->record, &h->x);
+	catch_up(h);
 	handle_ended(&h->handle);
 	if (list_linked(&h->orders.link))
 		list_append(&h->handle.app->ended, &h->handle.link);
@@ -300,6 +351,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	h->launch = l;
 	h->stdout_fd = o->stdout_fd;
 	h->early.call = tell_early;
+	h->past.call = tell_past;
 	if (!l->asked.jobs)
 		l->asked.jobs = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
 	raise_descriptor_limit(h, (unsigned)l->asked.jobs);
@@ -440,6 +492,7 @@ static void free_here(struct run_handle *handle)
 	if (!handle->ended)
 		leave(handle);
 	deferred_stop(&h->early);
+	deferred_stop(&h->past);
 	if (h->x.run) {
 		run_free(h->x.run);
 		rest(handle);
@@ -464,6 +517,7 @@ static const struct handle_ops ops = {
 	.write_result = write_result,
 	.summary = summary,
 	.write_output = write_output,
+	.observed = observed,
 	.leave = leave,
 	.rest = rest,
 	.free = free_here,

@@ -25,12 +25,13 @@ static bool may_go(const struct run_look *look, struct report *r)
 
 bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
 {
-	struct run_look *look = (struct run_look *)elsewhere_look(h);
+	struct run_look *look = handle_look(h, r);
 	bool busy = false;
 
-	return may_go(look, r) && (retention_archive(app_state_root(h->app), app_ledger(h->app, r),
-					   look, ret_path, &busy, r) ||
-					  refuse_held(look, busy, r));
+	return look && may_go(look, r) &&
+	       (retention_archive(
+			app_state_root(h->app), app_ledger(h->app, r), look, ret_path, &busy, r) ||
+		       refuse_held(look, busy, r));
 }
 
 /* Name → path as it can be opened. */
@@ -53,14 +54,20 @@ static json_t *artifact_files(const struct run_look *look)
 
 bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r)
 {
-	struct run_look *look = (struct run_look *)elsewhere_look(h);
-	AUTO_JSON *copied = preserve ? artifact_files(look) : NULL;
+	struct run_look *look = handle_look(h, r);
 	bool busy = false;
 
-	*ret_preserved = NULL;
-	return may_go(look, r) && (retention_prune(app_state_root(h->app), app_ledger(h->app, r),
-					   look, copied, ret_preserved, &busy, r) ||
-					  refuse_held(look, busy, r));
+	if (ret_preserved)
+		*ret_preserved = NULL;
+	if (!look || !may_go(look, r))
+		return false;
+	AUTO_JSON *copied = preserve ? artifact_files(look) : NULL, *kept = NULL;
+	if (!retention_prune(
+		    app_state_root(h->app), app_ledger(h->app, r), look, copied, &kept, &busy, r))
+		return refuse_held(look, busy, r);
+	if (ret_preserved)
+		*ret_preserved = json_incref(kept);
+	return true;
 }
 
 /* -- by the limits of the settings ---------------------------------------------------------------

@@ -192,11 +192,15 @@ static bool order(struct run_handle *h, enum run_order what, int grace_ms, struc
 	struct elsewhere *w = of(h);
 	size_t errors = r->errors;
 
-	if (order_tell(&w->look, what, grace_ms, r))
+	/* The handle may not know yet that it has ended, or which process looks after it. */
+	if (look_again(w) && !is_over(&w->look) && order_tell(&w->look, what, grace_ms, r))
 		return true;
-	/* It may not have said yet which process looks after it. */
-	return r->errors == errors && look_again(w) && !is_over(&w->look) &&
-	       order_tell(&w->look, what, grace_ms, r);
+	if (r->errors > errors)
+		return false;
+	if (!look_again(w))
+		return refuse_gone(w->look.id, r);
+	return is_over(&w->look) ? refuse_ended(w->look.id, w->look.status, r)
+				 : refuse_starting(w->look.id, r);
 }
 
 static int write_result(struct run_handle *h, struct buf *b, int fd, enum roux_status *ret)
@@ -369,4 +373,21 @@ bool run_wait(struct run_handle *h, struct report *r)
 const struct run_look *elsewhere_look(const struct run_handle *h)
 {
 	return h->ops == &ops ? &of(h)->look : NULL;
+}
+
+struct run_look *handle_look(struct run_handle *h, struct report *r)
+{
+	size_t errors = r->errors;
+
+	if (h->ops == &ops)
+		return &of(h)->look;
+	look_done(&h->seen);
+	h->seen = (struct run_look){ 0 };
+	if (!run_id(h).len)
+		report_refuse(r, S(""), "not recorded", "the run is not recorded");
+	else if (look_at(app_state_root(h->app), app_ledger(h->app, r), run_id(h), &h->seen, r))
+		return &h->seen;
+	else if (r->errors == errors)
+		refuse_gone(run_id(h), r);
+	return NULL;
 }

@@ -8,5 +8,8 @@
 
 /* Takes the look. */
 struct run_handle *elsewhere_open(struct app *a, struct run_look *look);
-/* What is known about it now. Borrowed. */
+/* What is known about it now; NULL: it is in this process. Borrowed. */
 const struct run_look *elsewhere_look(const struct run_handle *h);
+/* The same of any run; one in this process is looked at now. It lives with the handle, until the
+ * next call. NULL with a refusal: it is not recorded, or it is gone. */
+struct run_look *handle_look(struct run_handle *h, struct report *r);

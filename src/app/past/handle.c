@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/run-status.h"
+#include "runs/dir/refusal.h"
 
 static void rest_runs(struct app *a)
 {
@@ -43,6 +44,7 @@ void handle_done(struct run_handle *h)
 		list_remove(&w->link);
 		free(w);
 	}
+	look_done(&h->seen);
 	buf_done(&h->line);
 	buf_done(&h->log_paths[0]);
 	buf_done(&h->log_paths[1]);
@@ -104,10 +106,22 @@ void handle_tell_line(struct run_handle *h, struct str line)
 	list_each_safe (link, &h->watchers) {
 		struct watcher *w = list_entry(link, struct watcher, link);
 
-		if (!w->o.line || seq < w->next)
+		if (!w->o.line || w->behind || seq < w->next)
 			continue;
 		w->next = seq + 1;
 		w->o.line(w->o.data, seq, type, buf_str(&h->line));
+	}
+}
+
+void handle_tell_end(struct run_handle *h)
+{
+	list_each_safe (link, &h->watchers) {
+		struct watcher *w = list_entry(link, struct watcher, link);
+		bool told = w->told_end;
+
+		w->told_end = true;
+		if (!told && w->o.ended)
+			w->o.ended(w->o.data);
 	}
 }
 
@@ -115,12 +129,7 @@ void handle_ended(struct run_handle *h)
 {
 	h->ended = true;
 	list_remove(&h->link);
-	list_each_safe (link, &h->watchers) {
-		struct watcher *w = list_entry(link, struct watcher, link);
-
-		if (w->o.ended)
-			w->o.ended(w->o.data);
-	}
+	handle_tell_end(h);
 }
 
 void handle_turn(struct run_handle *h)
@@ -161,7 +170,12 @@ enum roux_status run_status(const struct run_handle *h)
 
 bool run_order(struct run_handle *h, enum run_order order, int grace_ms, struct report *r)
 {
-	return h->ops->order(h, order, grace_ms, r);
+	if (!h->ended)
+		return h->ops->order(h, order, grace_ms, r);
+	if (run_id(h).len)
+		return refuse_ended(run_id(h), status_str(run_status(h)), r);
+	return report_refuse(r, S(""), "not running", "the run is not running: it is %s",
+		status_name(run_status(h)));
 }
 
 int run_result_write(struct run_handle *h, int fd, enum roux_status *ret)

@@ -2,6 +2,7 @@
 
 #include "app/context/context.h"
 #include "app/runs.h"
+#include "runs/look/look.h"
 
 /* What stands behind `struct run_handle`: here.c for a run in this process, elsewhere.c for one of
  * another process or an ended one. Both embed it. */
@@ -29,6 +30,8 @@ struct watcher {
 	struct list link;
 	struct observer o;
 	uint64_t next; /* the number of the event it waits for */
+	bool behind;   /* hears nothing before it has been told of the past */
+	bool told_end;
 };
 
 struct run_handle {
@@ -38,6 +41,7 @@ struct run_handle {
 	struct list watchers;
 	struct buf line; /* an event as JSON, while it is told */
 	struct buf log_paths[2];
+	struct run_look seen; /* of a run here, as it was found last: handle_look() */
 	bool ended;
 	/* Called last when the handle is closed; NULL: nothing is. */
 	void (*closing)(void *data);
@@ -55,5 +59,7 @@ void handle_tell_change(struct run_handle *h);
 void handle_tell_line(struct run_handle *h, struct str line);
 /* It has ended: takes it off the list and tells every observer. */
 void handle_ended(struct run_handle *h);
+/* Tells the observers that have not been told of the end. */
+void handle_tell_end(struct run_handle *h);
 /* Turns the loop until it has ended. */
 void handle_turn(struct run_handle *h);

@@ -423,10 +423,10 @@ static void read_header(struct facts *f, const struct run_look *look)
 
 bool run_report(struct run_handle *h, struct buf *b, struct report *r)
 {
-	const struct run_look *look = elsewhere_look(h);
-	struct facts f = { 0 };
 	AUTO_REPORT found = REPORT_INIT;
-	bool ok = facts_read(&f, look, &found);
+	const struct run_look *look = handle_look(h, &found);
+	struct facts f = { 0 };
+	bool ok = look && facts_read(&f, look, &found);
 
 	/* Without its graph the rest is worth showing all the same. */
 	if (ok) {
@@ -447,9 +447,9 @@ bool run_report(struct run_handle *h, struct buf *b, struct report *r)
 
 bool run_picture(struct run_handle *h, unsigned format, struct buf *b, struct report *r)
 {
-	const struct run_look *look = elsewhere_look(h);
+	const struct run_look *look = handle_look(h, r);
 	struct facts f = { 0 };
-	bool ok = facts_read(&f, look, r) && f.graph;
+	bool ok = look && facts_read(&f, look, r) && f.graph;
 
 	if (ok)
 		picture_write(f.graph, format,

@@ -168,14 +168,8 @@ json_t *status_document(const struct run_look *look)
 
 json_t *run_status_document(struct run_handle *h)
 {
-	const struct run_look *seen = elsewhere_look(h);
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_LOOK look = { 0 };
+	const struct run_look *look = handle_look(h, &ignored);
 
-	if (seen)
-		return status_document(seen);
-	if (!run_dir(h).len || !look_at(app_state_root(h->app), app_ledger(h->app, &ignored),
-				       run_id(h), &look, &ignored))
-		return json_null();
-	return status_document(&look);
+	return look ? status_document(look) : json_null();
 }

@@ -447,6 +447,12 @@ struct recorder *record_recorder(struct record *rec)
 	return &rec->recorder;
 }
 
+void record_flush(struct record *rec)
+{
+	deferred_stop(&rec->flush);
+	on_flush(&rec->flush);
+}
+
 uint64_t record_seq(const struct record *rec)
 {
 	return rec->seq;

@@ -24,6 +24,8 @@ void record_rest(struct record *rec);
 void record_ring(struct record *rec);
 /* Borrowed: it is part of the record. */
 struct recorder *record_recorder(struct record *rec);
+/* What has happened so far is in events.jsonl then. */
+void record_flush(struct record *rec);
 /* How many events there were before. */
 uint64_t record_seq(const struct record *rec);
 void record_event(struct record *rec, struct run *run, const struct event *e);

@@ -437,13 +437,14 @@ static json_t *failure_summary(const struct failure *f, const struct mask *mask,
 json_t *result_summary(const struct execution *x)
 {
 	const struct run_result *res = run_result(x->run);
-	const char *error = res->error ? res->error : "";
 	struct arena a = ARENA_INIT;
 	json_t *s = json_object(), *failures = json_array();
 
 	json_object_set_new(s, "status", json_string(status_name(status_of(x))));
 	json_object_set_new(s, "run", x->id ? json_string(x->id) : json_null());
-	json_object_set_new(s, "error", json_from_str(mask_text(x->mask, str_of(error), &a)));
+	json_object_set_new(s, "error",
+		res->error ? json_from_str(mask_text(x->mask, str_of(res->error), &a))
+			   : json_null());
 	vec_each (f, &res->failures->kept)
 		json_array_append_new(failures, failure_summary(f, x->mask, &a));
 	json_object_set_new(s, "failures", failures);
