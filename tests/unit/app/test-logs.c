@@ -1,0 +1,162 @@
+/* What a run has printed and made, read by name. */
+#include "app/logs.h"
+
+#include "app/artifacts.h"
+#include "app/face.h"
+
+/* -- logs ----------------------------------------------------------------------------------------
+ */
+
+static struct str more(struct run_handle *h, struct log_cursor *c, size_t max)
+{
+	AUTO_BUF b = BUF_INIT;
+
+	assert_int_equal(run_log_read(h, c, max, &b), 0);
+	return arena_str(&arena, buf_str(&b));
+}
+
+static void a_cursor_reads_what_is_new(void **state UNUSED)
+{
+	struct log_cursor out = { .stream = LOG_STDOUT }, err = { .stream = LOG_STDERR };
+
+	assert_int_equal(run_all(start("sh -c 'echo hello; echo bad >&2'", "one")), ROUX_DONE);
+	struct run_handle *h = opened("one");
+	assert_string_equal(run_log_path(h, LOG_STDOUT), at("state/runs/one/stdout.log"));
+	assert_str(more(h, &out, 3), "hel");
+	assert_str(more(h, &out, 100), "lo\n");
+	assert_str(more(h, &out, 100), "");
+	add("state/runs/one/stdout.log", S("more\n"));
+	assert_str(more(h, &out, 100), "more\n");
+	assert_true(str_contains(more(h, &err, 100), S("bad")));
+	run_close(h);
+}
+
+static void a_replaced_file_is_read_from_its_beginning(void **state UNUSED)
+{
+	struct log_cursor out = { .stream = LOG_STDOUT };
+
+	assert_int_equal(run_all(start("echo hello", "one")), ROUX_DONE);
+	struct run_handle *h = opened("one");
+	assert_str(more(h, &out, 100), "hello\n");
+	put("other", "a longer text than before\n");
+	assert_int_equal(rename(at("other"), run_log_path(h, LOG_STDOUT)), 0);
+	assert_str(more(h, &out, 100), "a longer text than before\n");
+	put("state/runs/one/stdout.log", "short\n");
+	assert_str(more(h, &out, 100), "short\n");
+	run_close(h);
+}
+
+static void a_log_that_is_not_there_is_empty_and_a_pipe_is_refused(void **state UNUSED)
+{
+	struct log_cursor out = { .stream = LOG_STDOUT };
+	AUTO_BUF b = BUF_INIT;
+
+	assert_int_equal(run_all(start("echo hello", "one")), ROUX_DONE);
+	struct run_handle *h = opened("one");
+	const char *path = run_log_path(h, LOG_STDOUT);
+	assert_int_equal(remove(path), 0);
+	assert_str(more(h, &out, 100), "");
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(run_log_read(h, &out, 100, &b), -EINVAL);
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	assert_int_equal(run_log_read(h, &out, 100, &b), -ELOOP);
+	assert_int_equal(b.len, 0);
+	run_close(h);
+}
+
+/* -- artifacts -----------------------------------------------------------------------------------
+ */
+
+static bool note(void *data, const struct artifact *a)
+{
+	buf_printf(data, "%.*s=%.*s:%d ", STR(a->name), STR(a->path), a->exists);
+	assert_true(json_is_object(a->facts));
+	return true;
+}
+
+static bool one_only(void *data, const struct artifact *a UNUSED)
+{
+	++*(int *)data;
+	return false;
+}
+
+static void refuse_strangers(struct run_handle *h)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	assert_int_equal(artifact_open(h, S("made.txt"), &r), -1);
+	assert_refused(&r, "no such artifact");
+	assert_int_equal(artifact_open(h, S("lost"), &r), -1);
+	assert_int_equal(r.errors, 1);
+	assert_null(report_refusal(&r));
+	report_reset(&r);
+	assert_int_equal(artifact_open(h, S("pipe"), &r), -1);
+	assert_int_equal(r.errors, 1);
+}
+
+static void look_at_artifacts(struct run_handle *h)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF b = BUF_INIT;
+	char text[16] = "";
+	int count = 0;
+
+	artifacts_each(h, note, &b);
+	assert_str(buf_str(&b), "made=made.txt:1 lost=lost.txt:0 pipe=pipe:1 ");
+	artifacts_each(h, one_only, &count);
+	assert_int_equal(count, 1);
+	AUTO_CLOSE int fd = artifact_open(h, S("made"), &r);
+	assert_right(&r);
+	assert_int_equal(read(fd, text, sizeof(text)), 5);
+	assert_string_equal(text, "made\n");
+	refuse_strangers(h);
+}
+
+static void artifacts_are_opened_by_their_declared_names(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_JSON *declared = json_pack(
+		"{s:s, s:s, s:s}", "made", "made.txt", "lost", "lost.txt", "pipe", "pipe");
+	struct request q = request_as("one");
+
+	q.artifacts = declared;
+	struct run_handle *h = start_with("sh -c 'echo made >made.txt; mkfifo pipe'", &q);
+	assert_true(run_wait(h, &r));
+	look_at_artifacts(h);
+	run_close(h);
+	open_again();
+	h = opened("one");
+	look_at_artifacts(h);
+	run_close(h);
+}
+
+static void a_run_that_is_not_recorded_has_no_files(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct log_cursor out = { .stream = LOG_STDOUT };
+	struct run_handle *h = start("echo hello", NULL);
+	int count = 0;
+
+	assert_true(run_wait(h, &r));
+	assert_str(more(h, &out, 100), "");
+	artifacts_each(h, one_only, &count);
+	assert_int_equal(count, 0);
+	assert_int_equal(artifact_open(h, S("made"), &r), -1);
+	assert_refused(&r, "no such artifact");
+	run_close(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		F(a_cursor_reads_what_is_new),
+		F(a_replaced_file_is_read_from_its_beginning),
+		F(a_log_that_is_not_there_is_empty_and_a_pipe_is_refused),
+		F(artifacts_are_opened_by_their_declared_names),
+		F(a_run_that_is_not_recorded_has_no_files),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("logs", tests, NULL, NULL);
+}
