@@ -131,13 +131,13 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 
 @test "a group is drawn as it ended, not as a limit in it" {
 	setup_runs
-	roux_as 1 run --quiet --as limit --template '[{"label":"outer","timeout":"{t=60000}","failure":"branch","template":[{"timeout":200,"failure":"branch","template":"sleep 600"},"true"]}]'
-	roux_as 0 graph run:limit --format mermaid
+	asks 1 run --quiet --as limit --template '[{"label":"outer","timeout":"{t=60000}","failure":"branch","template":[{"timeout":200,"failure":"branch","template":"sleep 600"},"true"]}]'
+	asks 0 graph run:limit --format mermaid
 	shows 'sleep 600<br/>#91;timeout 200ms] [failure branch]<br/>timeout · '
 	shows 'outer<br/>#91;timeout {t=60000} ms] [failure branch]<br/>failed · '
 	# A record that was written before groups had an event is drawn too.
 	sed -i '/"node.done"/d' "$BASE/state/runs/limit/events.jsonl"
-	roux_as 0 graph run:limit --format mermaid
+	asks 0 graph run:limit --format mermaid
 	shows 'outer<br/>#91;timeout {t=60000} ms] [failure branch]<br/>failed · '
 }
 
@@ -145,10 +145,10 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 	setup_runs
 	printf '%s\n' 'name: gate' 'description: d' 'version: 1.0.0' 'stages:' \
 		'- {name: s, approval: {required: true, prompt: Good?}, steps: [{id: a, type: bash, command: "echo hi"}]}' >gate.yaml
-	roux_as 4 run --quiet --as gate ./gate.yaml
-	roux_as 0 report gate
+	asks 4 run --quiet --as gate ./gate.yaml
+	asks 0 report gate
 	shows '<span class="tag is-waiting">paused</span>'
-	roux_as 0 graph run:gate --format mermaid
+	asks 0 graph run:gate --format mermaid
 	shows 'waiting · '
 	hides 'running ·'
 }

@@ -160,7 +160,7 @@ void launch_count(const struct launch *l)
 	AUTO_REPORT ignored = REPORT_INIT;
 	char fingerprint[SHA256_HEX];
 
-	if (!recipe || recipe->layer == LAYER_ADHOC)
+	if (!l->counts || !recipe || recipe->layer == LAYER_ADHOC)
 		return;
 	if (l->claim.ledger) {
 		usage_fingerprint(recipe->file->object, fingerprint);

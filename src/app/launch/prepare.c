@@ -253,6 +253,7 @@ static bool prepare(
 {
 	struct subject *s = &l->subject;
 
+	l->counts = true;
 	s->ref = recipe_ref_share(ref);
 	s->recipe = ref->recipe;
 	s->graph = graph_ref(ref->graph);

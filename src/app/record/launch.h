@@ -60,7 +60,8 @@ struct claim {
 
 struct launch {
 	struct arena arena;
-	struct app *app;    /* a reference */
+	struct app *app; /* a reference */
+	bool counts; /* a start of the recipe: neither its supervisor nor a resume is another one */
 	enum caller caller; /* whose values it is given */
 	struct asked asked;
 	struct subject subject;
