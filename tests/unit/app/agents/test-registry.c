@@ -162,5 +162,6 @@ int main(void)
 		cmocka_unit_test(commands_run_only_where_they_are_allowed),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("registry", tests, set_up, tear_down);
 }

@@ -182,5 +182,6 @@ int main(void)
 		cmocka_unit_test(a_directory_that_cannot_be_read_is_an_issue),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("list", tests, NULL, NULL);
 }

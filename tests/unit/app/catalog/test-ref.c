@@ -186,5 +186,6 @@ int main(void)
 		cmocka_unit_test(a_text_is_what_its_name_says),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("ref", tests, NULL, NULL);
 }

@@ -99,5 +99,6 @@ int main(void)
 		cmocka_unit_test(a_plan_is_a_document),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
 }

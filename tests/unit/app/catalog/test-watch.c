@@ -94,5 +94,6 @@ int main(void)
 		cmocka_unit_test(a_directory_may_come_later_and_again),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
 }
