@@ -15,13 +15,14 @@ sanitized() {
 	grep -q __asan_init "$ROUX"
 }
 
-# bounded STATUS TEXT ARGUMENT...: in 2 s and 96 MiB of addresses (some 64 MiB of memory), with this
-# status and a diagnostic with TEXT.
+# bounded STATUS TEXT ARGUMENT...: in 2 s of the processor and 96 MiB of addresses (some 64 MiB of
+# memory), with this status and a diagnostic with TEXT.
 bounded() {
 	local want=$1 text=$2 seconds=2 status=0
 	shift 2
 	if sanitized; then seconds=20; else ulimit -v 98304; fi
-	timeout -k 1 "$seconds" "$ROUX" "$@" >out 2>err </dev/null || status=$?
+	(ulimit -t "$seconds" && exec timeout -k 1 "$WATCHDOG" "$ROUX" "$@") \
+		>out 2>err </dev/null || status=$?
 	if [ "$status" -ne "$want" ]; then
 		echo "exit status $status, expected $want, of: roux $*"
 		head -c 2000 err
@@ -445,6 +446,9 @@ as_nobody() {
 	until_true test -e there
 	asks 2 run -d long
 	asks 2 run --as long r x=1
+	asks 0 kill long
+	# Nor is one that continues, which its supervisor would count.
+	asks 0 resume -d --in-doubt rerun long
 	asks 0 kill long
 	asks 0 list --json
 	is "$(member '[r["usage"]["calls"] for r in d["recipes"]]')" '[1, 1]'
