@@ -1,5 +1,5 @@
 /* Runs a recipe or template as `roux run` does: recorded, under a name, cancelled by Ctrl-C.
- * With -d it is detached: it goes on when this program ends.
+ * With -d it is detached: it continues when this program ends.
  * Build: cc record.c $(pkg-config --cflags --libs roux) */
 #include <roux/roux.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 		status = printf("%s\n", roux_run_id(run)) < 0;
 	else
 		status = follow(run);
-	roux_run_free(run); /* a detached run goes on */
+	roux_run_free(run); /* a detached run continues */
 	roux_plan_free(plan);
 	roux_recipe_free(recipe);
 	roux_free(roux);

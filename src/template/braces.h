@@ -5,7 +5,7 @@
 /* The `{name}` dialect of texts: command templates. */
 
 /* A control field such as `retry` or `output`. NULL with issues added when a brace group in it is
- * no placeholder. */
+ * not a placeholder. */
 const struct text *braces_text(struct arena *a, const struct place *place, struct str raw,
 	enum dialect d, struct report *r);
 

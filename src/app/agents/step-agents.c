@@ -191,7 +191,7 @@ static void add_member(json_t *object, const char *name, const struct recipe_val
 		json_object_set(object, name, (json_t *)v->value);
 }
 
-/* What is no placeholder reaches the agent as one JSON object. */
+/* What is not a placeholder reaches the agent as one JSON object. */
 static struct str config_entry(
 	const struct step_recipe *recipe, const struct step *step, struct arena *a)
 {

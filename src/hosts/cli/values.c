@@ -70,7 +70,7 @@ static bool hint_at_value(struct cli *cli, const char *word)
 		STR(report_quote(&cli->report, str_of(first))));
 }
 
-/* A word that is no value: most likely the template was not quoted. */
+/* A word that is not a value: most likely the template was not quoted. */
 static bool not_a_value(struct cli *cli, const char *word)
 {
 	const char *first = cli->operands[0];
