@@ -64,7 +64,20 @@ static void say_action(struct buf *b, const struct issue_action *a)
 		[ACTION_PRUNE] = "delete it",
 		[ACTION_STATUS] = "look at its status",
 		[ACTION_NAME_IT] = "give this one another name",
+		[ACTION_END_LEFT] = "kill it",
 		[ACTION_LIST_RUNS] = "list the runs",
+		[ACTION_LIST_PRUNABLE] = "delete runs that are not needed",
+		[ACTION_LIST_RECIPES] = "list the recipes",
+		[ACTION_SHOW_ARGUMENTS] = "look at its arguments",
+		[ACTION_AS_TEMPLATE] = "or give it as a template",
+		[ACTION_CHECK] = "check it",
+		[ACTION_STEP_KEYS] = "see the schema of step recipes",
+		[ACTION_LIST_AGENTS] = "list the agents",
+		[ACTION_OLD_DIALECT] = "or read it in the dialect 0.9",
+		[ACTION_GIVE_AGENT] = "or give the run a command for it",
+		[ACTION_GIVE_COLLECTION] = "or give the run the directory",
+		[ACTION_OTHER_DIR] = "or choose another directory",
+		[ACTION_SET_VARIABLE] = "or set a variable",
 	};
 
 	buf_adds(b, words[a->what] ? words[a->what] : "see the documentation");

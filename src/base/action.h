@@ -13,8 +13,9 @@ enum action {
 	ACTION_WAIT, /* wait for its end */
 	ACTION_CANCEL,
 	ACTION_KILL,
-	ACTION_PRUNE,  /* delete it */
-	ACTION_STATUS, /* look at it */
+	ACTION_END_LEFT, /* end processes that it left behind */
+	ACTION_PRUNE,    /* delete it */
+	ACTION_STATUS,   /* look at it */
 	ACTION_LOGS,
 	ACTION_FOLLOW, /* its logs as they grow */
 	ACTION_MESSAGES,
@@ -22,17 +23,33 @@ enum action {
 	ACTION_NAME_IT,        /* give the new run a name of its own */
 	ACTION_OTHER_DIR,      /* name another working directory */
 	ACTION_RERUN_IN_DOUBT, /* resume, and run commands in doubt again */
+	ACTION_NAME_NODE,      /* say at which node to begin */
+	ACTION_WRITE_AS_RUN,   /* send the message in the name of a run */
 	/* About all of them: */
 	ACTION_LIST_RUNS,
 	ACTION_LIST_PRUNABLE, /* see which runs could be deleted */
 	ACTION_REBUILD,       /* make the ledger anew from the run directories */
 	/* About recipes: */
 	ACTION_LIST_RECIPES,
-	ACTION_SHOW_ARGUMENTS,
+	ACTION_SHOW_ARGUMENTS, /* about the recipe */
 	ACTION_DOCTOR,
-	ACTION_CHECK,
+	ACTION_CHECK,       /* look for mistakes in one */
+	ACTION_CHECK_ALL,   /* in everything that there is */
+	ACTION_AS_TEMPLATE, /* take the word as a template */
+	ACTION_READ_PIPE,   /* have the template read from a pipe */
+	ACTION_OLD_DIALECT, /* read the form of 0.9 */
+	ACTION_STEP_KEYS,   /* see all keys of step recipes */
+	ACTION_SET_VARIABLE,
+	ACTION_GIVE_COLLECTION, /* say for a run where a collection is */
 	ACTION_ADD_TOOL,
 	ACTION_UPDATE_TOOL,
 	ACTION_LIST_TOOLS,
+	/* About agents and prompts: */
+	ACTION_INIT, /* have a first configuration written */
+	ACTION_LIST_AGENTS,
+	ACTION_GIVE_AGENT,   /* give a run a command for this agent */
+	ACTION_CHOOSE_AGENT, /* choose another one for a prompt */
+	ACTION_GIVE_MODEL,
+	ACTION_PLACEHOLDERS, /* see the names of placeholders in prompts */
 	ACTION_COUNT,
 };

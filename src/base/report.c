@@ -141,18 +141,29 @@ bool report_refuse(struct report *r, struct str run, const char *reason, const c
 	return false;
 }
 
-bool report_action(struct report *r, enum action what, struct str about)
+static void add_action(struct report *r, struct issue *i, enum action what, struct str about)
 {
-	struct issue *i;
 	size_t n = 0;
 
-	if (!r->issues.len || r->errors + r->warnings > r->issues.len)
-		return false;
-	i = &r->issues.at[r->issues.len - 1];
 	while (n < ISSUE_ACTIONS && i->actions[n].what)
 		n++;
 	if (n < ISSUE_ACTIONS)
 		i->actions[n] = (struct issue_action){ what, arena_str(&r->arena, about) };
+}
+
+bool report_action(struct report *r, enum action what, struct str about)
+{
+	if (r->issues.len && r->errors + r->warnings <= r->issues.len)
+		add_action(r, &r->issues.at[r->issues.len - 1], what, about);
+	return false;
+}
+
+bool report_advise(struct report *r, const struct issue *i)
+{
+	if (i->hint.len)
+		report_hint(r, "%.*s", STR(i->hint));
+	for (size_t n = 0; n < ISSUE_ACTIONS && i->actions[n].what; n++)
+		report_action(r, i->actions[n].what, i->actions[n].about);
 	return false;
 }
 
@@ -180,7 +191,7 @@ void report_slip(struct report *r)
 		r->issues.at[r->issues.len - 1].slip = true;
 }
 
-void report_remark(struct report *r, size_t from, const char *remark)
+void report_remark(struct report *r, size_t from, const char *remark, enum action what)
 {
 	/* The first word tells remarks of one kind apart from others. */
 	struct str kind = { remark, strcspn(remark, " ") };
@@ -192,6 +203,8 @@ void report_remark(struct report *r, size_t from, const char *remark)
 			continue;
 		issue->hint = arena_printf(&r->arena, "%.*s%s%s", STR(issue->hint),
 			issue->hint.len ? "; " : "", remark);
+		if (what)
+			add_action(r, issue, what, S(""));
 	}
 }
 
@@ -344,6 +357,15 @@ const struct issue *report_refusal(const struct report *r)
 	return found;
 }
 
+void actions_word(struct buf *hint, const struct issue_action *actions, action_words_fn *words)
+{
+	for (size_t n = 0; n < ISSUE_ACTIONS && actions[n].what; n++) {
+		if (hint->len)
+			buf_adds(hint, n ? ", " : "; ");
+		words(hint, &actions[n]);
+	}
+}
+
 void report_word(struct report *r, action_words_fn *words)
 {
 	vec_each (i, &r->issues) {
@@ -352,12 +374,9 @@ void report_word(struct report *r, action_words_fn *words)
 		if (!i->actions[0].what)
 			continue;
 		buf_add(&hint, i->hint);
-		for (size_t n = 0; n < ISSUE_ACTIONS && i->actions[n].what; n++) {
-			if (hint.len)
-				buf_adds(&hint, n ? ", " : "; ");
-			words(&hint, &i->actions[n]);
+		actions_word(&hint, i->actions, words);
+		for (size_t n = 0; n < ISSUE_ACTIONS; n++)
 			i->actions[n].what = ACTION_NONE;
-		}
 		i->hint = arena_str(&r->arena, buf_str(&hint));
 	}
 }

@@ -81,11 +81,14 @@ bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRIN
 bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
 /* What could be done about the issue added last, as data. Up to ISSUE_ACTIONS. Returns false. */
 bool report_action(struct report *r, enum action what, struct str about);
+/* The issue added last gets the hint and the actions of another. Returns false. */
+bool report_advise(struct report *r, const struct issue *i);
 /* The warning added last is about something that its author hardly meant: it is told whenever the
  * text is used, not only when warnings are asked for. */
 void report_slip(struct report *r);
-/* Adds a remark to the hints of all issues from number `from` on that have no such remark yet. */
-void report_remark(struct report *r, size_t from, const char *remark);
+/* Adds a remark to the hints of all issues from number `from` on that have no such remark yet, and
+ * what could be done about them; ACTION_NONE: nothing. */
+void report_remark(struct report *r, size_t from, const char *remark, enum action what);
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */
 bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 
@@ -108,6 +111,8 @@ const struct issue *report_refusal(const struct report *r);
 
 /* Adds the words of a host for an action to `b`. */
 typedef void action_words_fn(struct buf *b, const struct issue_action *a);
+/* Adds ISSUE_ACTIONS actions to a hint, which may be empty. */
+void actions_word(struct buf *hint, const struct issue_action *actions, action_words_fn *words);
 /* Turns the actions of all issues into hints, in the words of one host. */
 void report_word(struct report *r, action_words_fn *words);
 

@@ -42,7 +42,7 @@ static void tell_skipped(const struct report *why, const struct section *s, stru
 
 	report_warning(warnings, section_where(c, s, NULL), "context '%.*s' is left out: %.*s",
 		STR(s->name), STR(i->message));
-	report_hint(warnings, "%.*s", STR(i->hint));
+	report_advise(warnings, i);
 }
 
 static void add_context(const struct resolve_input *in, const struct section *s, struct buf *prompt,

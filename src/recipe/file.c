@@ -112,7 +112,7 @@ static bool read_text(struct recipe_set *set, struct recipe_file *f, struct repo
 			STR(f->path),
 			S_ISFIFO(st.st_mode) ? "a pipe"
 					     : (S_ISSOCK(st.st_mode) ? "a socket" : "a device"));
-		return report_hint(r, "a template can be read from a pipe: `roux run -`");
+		return report_action(r, ACTION_READ_PIPE, S(""));
 	}
 	int n = file_read(f->path.p, RECIPE_MAX_BYTES, &text);
 
@@ -495,7 +495,7 @@ static struct recipe_file *load(struct recipe_set *set, struct str path, struct 
 		f->broken = !imported || !ok;
 	}
 	if (f->broken && f->way.len)
-		report_remark(r, first, f->way.p);
+		report_remark(r, first, f->way.p, ACTION_NONE);
 	return f->object ? f : NULL;
 }
 

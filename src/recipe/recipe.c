@@ -16,6 +16,11 @@ static const json_t *member(const struct recipe *recipe, const char *name)
 	return json_object_get(recipe->file->object, name);
 }
 
+struct str recipe_called(const struct recipe *recipe)
+{
+	return recipe->by_path ? recipe->file->doc.source.name : recipe->file->id;
+}
+
 struct str recipe_description(const struct recipe *recipe)
 {
 	const json_t *text = member(recipe, "description");
@@ -269,10 +274,9 @@ static void explain_block(
 
 	if (!blocked.len)
 		return;
-	buf_printf(&remark,
-		"reason=%s active_path=%.*s blocked_candidate=%.*s; `roux doctor` says what to do",
-		reason, STR(path), STR(blocked));
-	report_remark(r, first, buf_cstr(&remark));
+	buf_printf(&remark, "reason=%s active_path=%.*s blocked_candidate=%.*s", reason, STR(path),
+		STR(blocked));
+	report_remark(r, first, buf_cstr(&remark), ACTION_DOCTOR);
 }
 
 struct recipe *recipe_open(const struct recipe_dirs *dirs, struct str operand, bool launch,

@@ -34,6 +34,8 @@ struct recipe *recipe_open_frozen(const struct recipe_dirs *dirs, const json_t *
 	enum recipe_layer layer, const json_t *given, struct report *r);
 void recipe_free(struct recipe *recipe);
 
+/* How the user calls it: its path as it was given, or its id. */
+struct str recipe_called(const struct recipe *recipe);
 /* Members of the entry's object. */
 struct str recipe_description(const struct recipe *recipe);
 bool recipe_async(const struct recipe *recipe);

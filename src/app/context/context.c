@@ -191,10 +191,7 @@ void app_warn(const struct report *issues, struct report *r)
 {
 	vec_each (i, &issues->issues) {
 		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
-		if (i->hint.len)
-			report_hint(r, "%.*s", STR(i->hint));
-		for (size_t n = 0; n < ISSUE_ACTIONS && i->actions[n].what; n++)
-			report_action(r, i->actions[n].what, i->actions[n].about);
+		report_advise(r, i);
 	}
 }
 

@@ -242,5 +242,7 @@ void mask_report(const struct mask *m, struct report *r)
 		i->message = mask_text(m, i->message, &r->arena);
 		i->hint = mask_text(m, i->hint, &r->arena);
 		i->excerpt = mask_text(m, i->excerpt, &r->arena);
+		for (size_t n = 0; n < ISSUE_ACTIONS; n++)
+			i->actions[n].about = mask_text(m, i->actions[n].about, &r->arena);
 	}
 }

@@ -138,7 +138,7 @@ static bool find_row(struct ledger **l, struct run_look *look, struct report *r)
 		return true;
 	vec_each (i, &broken.issues) {
 		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
-		report_hint(r, "%.*s", STR(i->hint));
+		report_advise(r, i);
 	}
 	if (broken.errors)
 		*l = NULL;

@@ -387,8 +387,7 @@ static void check_condition(struct subject *s, const struct recipe_text *t)
 	const struct issue *i = &found.issues.at[0];
 	report_warning(warnings(s), place_where(t->place), "%.*sthis condition will fail: %.*s",
 		STR(s->object.what), STR(i->message));
-	if (i->hint.len)
-		report_hint(warnings(s), "%.*s", STR(i->hint));
+	report_advise(warnings(s), i);
 }
 
 /* -- one step, and many --------------------------------------------------------------------------

@@ -267,6 +267,27 @@ static void actions_become_hints_in_the_words_of_a_host(void **state)
 	assert_true(str_eq(i->hint, buf_str(&expected)));
 }
 
+static void advice_goes_from_one_issue_to_another(void **state)
+{
+	AUTO_REPORT inner = REPORT_INIT;
+	AUTO_REPORT r = REPORT_INIT;
+
+	(void)state;
+	report_error(&inner, (struct where){ 0 }, "broken");
+	report_hint(&inner, "mend it");
+	report_action(&inner, ACTION_CHECK, S("a.json"));
+	report_warning(&r, (struct where){ 0 }, "left out");
+	report_advise(&r, &inner.issues.at[0]);
+	report_reset(&inner);
+	report_remark(&r, 0, "reason=broken here", ACTION_DOCTOR);
+	report_remark(&r, 0, "reason=broken there", ACTION_DOCTOR); /* there is such a remark */
+	report_word(&r, say_action);
+	AUTO_BUF expected = BUF_INIT;
+	buf_printf(&expected, "mend it; reason=broken here; do %d with 'a.json', do %d with ''",
+		ACTION_CHECK, ACTION_DOCTOR);
+	assert_string_equal(r.issues.at[0].hint.p, buf_cstr(&expected));
+}
+
 static void the_machine_failing_is_not_a_refusal(void **state)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -304,6 +325,7 @@ int main(void)
 		cmocka_unit_test(more_than_the_limit_are_counted_and_not_kept),
 		cmocka_unit_test(an_error_behind_many_warnings_still_counts),
 		cmocka_unit_test(actions_become_hints_in_the_words_of_a_host),
+		cmocka_unit_test(advice_goes_from_one_issue_to_another),
 		cmocka_unit_test(the_machine_failing_is_not_a_refusal),
 	};
 
