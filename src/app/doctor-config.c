@@ -11,31 +11,32 @@ static void add(struct examination *x, const struct issue *i)
 {
 	struct arena *a = &x->arena;
 	struct str file = arena_str(a, i->file);
+	struct finding f = {
+		.kind = i->kind == ISSUE_WARNING ? FINDING_DOUBTFUL_CONFIG : FINDING_CONFIG,
+		.id = path_base(file),
+		.path = i->file.len ? arena_printf(a, "%.*s:%zu:%zu", STR(file), i->line, i->column)
+				    : file,
+		.message = arena_str(a, i->message),
+	};
 
-	vec_push(&x->findings,
-		(struct finding){
-			.kind = i->kind == ISSUE_WARNING ? FINDING_DOUBTFUL_CONFIG : FINDING_CONFIG,
-			.id = path_base(file),
-			.path = i->file.len ? arena_printf(a, "%.*s:%zu:%zu", STR(file), i->line,
-						      i->column)
-					    : file,
-			.message = arena_str(a, i->message),
-			.action = i->hint.len   ? arena_str(a, i->hint)
-				  : i->file.len ? S("`roux check` shows the place")
-						: S("see the message"),
-		});
+	finding_advise(x, &f, i, i->file.len ? S("") : S("see the message"));
+	if (!f.advice.len && !f.actions[0].what)
+		f.actions[0] = (struct issue_action){ ACTION_CHECK_ALL, S("") };
+	vec_push(&x->findings, f);
 }
 
 static void note_files(struct examination *x, const struct prompts_files *files, const char *cwd)
 {
 	struct arena *a = &x->arena;
 
-	vec_push(&x->checked, arena_printf(a, "prompts: %zu file%s in %.*s", files->global,
-				      files->global == 1 ? "" : "s", STR(files->directory)));
-	vec_push(&x->checked, arena_printf(a, "prompts: %zu file%s in %s/.start", files->local,
-				      files->local == 1 ? "" : "s", cwd));
-	if (!files->global && !files->local)
-		vec_push(&x->checked, S("prompts: `roux init` writes a first configuration"));
+	checked(x,
+		arena_printf(a, "prompts: %zu file%s in %.*s", files->global,
+			files->global == 1 ? "" : "s", STR(files->directory)),
+		ACTION_NONE);
+	checked(x,
+		arena_printf(a, "prompts: %zu file%s in %s/.start", files->local,
+			files->local == 1 ? "" : "s", cwd),
+		files->global || files->local ? ACTION_NONE : ACTION_INIT);
 }
 
 void doctor_config(struct examination *x)
@@ -46,8 +47,10 @@ void doctor_config(struct examination *x)
 	char cwd[4096];
 
 	(void)settings_read(&settings, &found, &found);
-	vec_push(&x->checked, arena_printf(&x->arena, "settings: %.*s%s", STR(settings.path),
-				      settings.found ? "" : " (not there)"));
+	checked(x,
+		arena_printf(&x->arena, "settings: %.*s%s", STR(settings.path),
+			settings.found ? "" : " (not there)"),
+		ACTION_NONE);
 	settings_done(&settings);
 	if (getcwd(cwd, sizeof(cwd))) {
 		prompts_check(str_of(cwd), &found, &files);
@@ -58,9 +61,10 @@ void doctor_config(struct examination *x)
 		add(x, i);
 	if (files.local)
 		vec_push(&x->findings,
-			(struct finding){ FINDING_LOCAL, S(".start"),
-				arena_printf(&x->arena, "%s/.start", cwd),
-				S("the configuration of this directory counts here, and it can run "
-				  "commands"),
-				S("nothing, if you trust whoever wrote it") });
+			(struct finding){ .kind = FINDING_LOCAL,
+				.id = S(".start"),
+				.path = arena_printf(&x->arena, "%s/.start", cwd),
+				.message = S("the configuration of this directory counts here, and "
+					     "it can run commands"),
+				.advice = S("nothing, if you trust whoever wrote it") });
 }

@@ -22,10 +22,16 @@ struct ward {
 	size_t unknown, ghosts;
 };
 
-static void add(struct ward *w, enum finding_kind kind, struct str id, struct str path,
-	struct str message, struct str action)
+/* The finding, to add to: until the next one is added. */
+static struct finding *add(struct ward *w, enum finding_kind kind, struct str id, struct str path,
+	struct str message, struct str advice)
 {
-	vec_push(&w->x->findings, (struct finding){ kind, id, path, message, action });
+	vec_push(&w->x->findings, (struct finding){ .kind = kind,
+					  .id = id,
+					  .path = path,
+					  .message = message,
+					  .advice = advice });
+	return &w->x->findings.at[w->x->findings.len - 1];
 }
 
 static bool note_row(void *data, const struct run_row *row)
@@ -57,6 +63,7 @@ static bool note_directory(void *data, struct str id)
 static void examine_exited(struct ward *w, struct str id, bool news)
 {
 	struct arena *a = &w->x->arena;
+	struct finding *f;
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_LOOK look = { 0 };
 	identity_list left = { 0 };
@@ -66,19 +73,21 @@ static void examine_exited(struct ward *w, struct str id, bool news)
 		return;
 	struct str dir = arena_str(a, look.dir);
 	leftovers_find(id, look.generation, look.row.pid_start, &left);
-	if (left.len)
-		add(w, FINDING_RUN, id, dir,
+	if (left.len) {
+		f = add(w, FINDING_RUN, id, dir,
 			arena_printf(a,
 				"%zu process%s of this run %s left, and its supervisor is gone",
 				left.len, left.len == 1 ? "" : "es", left.len == 1 ? "is" : "are"),
-			arena_printf(a, "`roux kill %.*s` ends them", STR(id)));
+			S(""));
+		f->actions[0] = (struct issue_action){ ACTION_END_LEFT, id };
+	}
 	vec_done(&left);
-	add(w, news ? FINDING_RUN : FINDING_EXITED, id, dir,
+	f = add(w, news ? FINDING_RUN : FINDING_EXITED, id, dir,
 		news ? S("it was said to be running, but its supervisor is gone")
 		     : S("it ended without a result: its supervisor was killed"),
-		arena_printf(a,
-			"`roux resume %.*s` goes on where it was, `roux prune %.*s` deletes it",
-			STR(id), STR(id)));
+		S(""));
+	f->actions[0] = (struct issue_action){ ACTION_RESUME, id };
+	f->actions[1] = (struct issue_action){ ACTION_PRUNE, id };
 }
 
 /* Directories that a prune could not delete to the end. */
@@ -103,6 +112,7 @@ static void examine_remains(struct ward *w)
 
 static void examine_ledger(struct ward *w)
 {
+	const struct issue_action rebuild = { ACTION_REBUILD, S("") };
 	struct arena *a = &w->x->arena;
 	struct str path = arena_printf(a, "%.*s/ledger.db", STR(w->root));
 
@@ -110,12 +120,14 @@ static void examine_ledger(struct ward *w)
 		add(w, FINDING_RUN, S(""), path,
 			arena_printf(a, "%zu run director%s not in the ledger", w->unknown,
 				w->unknown == 1 ? "y is" : "ies are"),
-			S("`roux doctor --rebuild` makes it anew from them"));
+			S(""))
+			->actions[0] = rebuild;
 	if (w->ghosts)
 		add(w, FINDING_RUN, S(""), path,
 			arena_printf(a, "%zu run%s of the ledger ha%s no directory", w->ghosts,
 				w->ghosts == 1 ? "" : "s", w->ghosts == 1 ? "s" : "ve"),
-			S("`roux doctor --rebuild` makes it anew from those that are there"));
+			S(""))
+			->actions[0] = rebuild;
 }
 
 /* A user who can write there can put a run in the place of another. */
@@ -145,8 +157,10 @@ void doctor_runs(struct examination *x)
 		(void)ledger_list(w.ledger, NULL, note_row, &w, &issues);
 	(void)look_each_directory(w.root, note_directory, &w);
 	vec_each (i, &issues.issues)
-		add(&w, FINDING_LEDGER, S(""), w.root, arena_str(&x->arena, i->message),
-			arena_str(&x->arena, i->hint));
+		finding_advise(x,
+			add(&w, FINDING_LEDGER, S(""), w.root, arena_str(&x->arena, i->message),
+				S("")),
+			i, S(""));
 	if (!issues.issues.len)
 		examine_ledger(&w);
 	vec_each (id, &w.doubtful)

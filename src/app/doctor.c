@@ -17,8 +17,23 @@ static const char *severity(enum finding_kind kind)
 						 : "info";
 }
 
-static void add_finding(struct examination *x, enum finding_kind kind, const struct opened *o,
-	struct str message, struct str action)
+void checked(struct examination *x, struct str what, enum action next)
+{
+	vec_push(&x->checked, (struct checked){ what, { { next, S("") } } });
+}
+
+void finding_advise(
+	struct examination *x, struct finding *f, const struct issue *i, struct str otherwise)
+{
+	f->advice = i->hint.len || i->actions[0].what ? arena_str(&x->arena, i->hint) : otherwise;
+	for (size_t n = 0; n < ISSUE_ACTIONS; n++)
+		f->actions[n] = (struct issue_action){ i->actions[n].what,
+			arena_str(&x->arena, i->actions[n].about) };
+}
+
+/* The finding, to add to; NULL: it is known. */
+static struct finding *add_finding(struct examination *x, enum finding_kind kind,
+	const struct opened *o, struct str message, struct str advice)
 {
 	/* A risk that the recipe takes twice is told once. */
 	for (size_t i = x->findings.len; i > 0; i--) {
@@ -27,11 +42,14 @@ static void add_finding(struct examination *x, enum finding_kind kind, const str
 		if (!str_eq(f->path, o->active->path))
 			break;
 		if (f->kind == kind && str_eq(f->message, message))
-			return;
+			return NULL;
 	}
-	vec_push(&x->findings, (struct finding){ kind, arena_str(&x->arena, o->entry->id),
-				       arena_str(&x->arena, o->active->path),
-				       arena_str(&x->arena, message), action });
+	vec_push(&x->findings, (struct finding){ .kind = kind,
+				       .id = arena_str(&x->arena, o->entry->id),
+				       .path = arena_str(&x->arena, o->active->path),
+				       .message = arena_str(&x->arena, message),
+				       .advice = advice });
+	return &x->findings.at[x->findings.len - 1];
 }
 
 /* Agents and other recipes that it needs. */
@@ -46,10 +64,12 @@ static void examine_steps(struct examination *x, const struct opened *o)
 	steps_check(o->recipe->steps,
 		&(struct steps_check){ .collections = collections, .cwd = cwd.len ? cwd : S(".") },
 		&found);
-	vec_each (i, &found.issues)
-		add_finding(x, FINDING_RISK, o, i->message,
-			i->hint.len ? arena_str(&x->arena, i->hint)
-				    : S("make sure that it is meant"));
+	vec_each (i, &found.issues) {
+		struct finding *f = add_finding(x, FINDING_RISK, o, i->message, S(""));
+
+		if (f)
+			finding_advise(x, f, i, S("make sure that it is meant"));
+	}
 }
 
 static void examine(void *data, const struct opened *o)
@@ -61,14 +81,15 @@ static void examine(void *data, const struct opened *o)
 	struct str blocked = blocks ? o->entry->candidates.at[1].path : S("");
 
 	if (o->state == RECIPE_INVALID) {
-		add_finding(x, blocks ? FINDING_BLOCKING_INVALID : FINDING_INVALID, o,
-			entries_first_error(&o->issues),
-			blocks ? arena_printf(&x->arena,
-					 "mend it with `roux check %.*s`, or remove it to "
-					 "use %.*s",
-					 STR(o->active->path), STR(blocked))
-			       : arena_printf(&x->arena, "run `roux check %.*s` and mend it",
-					 STR(o->active->path)));
+		struct finding *f =
+			add_finding(x, blocks ? FINDING_BLOCKING_INVALID : FINDING_INVALID, o,
+				entries_first_error(&o->issues),
+				blocks ? arena_printf(&x->arena,
+						 "mend it, or remove it to use %.*s", STR(blocked))
+				       : S("mend it"));
+
+		if (f)
+			f->actions[0] = (struct issue_action){ ACTION_CHECK, f->path };
 		return;
 	}
 	if (o->state == RECIPE_DISABLED)
@@ -98,10 +119,12 @@ static void examine_dir(struct examination *x, struct str dir)
 
 	if (stat(dir.p, &st) < 0 || !S_ISDIR(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return;
-	vec_push(
-		&x->findings, (struct finding){ FINDING_WRITABLE, S(""), dir,
-				      arena_printf(&x->arena, "others can write to %.*s", STR(dir)),
-				      arena_printf(&x->arena, "chmod go-w %.*s", STR(dir)) });
+	vec_push(&x->findings,
+		(struct finding){ .kind = FINDING_WRITABLE,
+			.id = S(""),
+			.path = dir,
+			.message = arena_printf(&x->arena, "others can write to %.*s", STR(dir)),
+			.advice = arena_printf(&x->arena, "chmod go-w %.*s", STR(dir)) });
 }
 
 static void examine_dirs(struct examination *x, const struct recipe_index *index)
@@ -110,10 +133,13 @@ static void examine_dirs(struct examination *x, const struct recipe_index *index
 
 	vec_each (e, &index->unreadable)
 		vec_push(&x->findings,
-			(struct finding){ FINDING_UNREADABLE, S(""), arena_str(&x->arena, e->dir),
-				arena_printf(&x->arena, "cannot read the recipes in %.*s: %s",
-					STR(e->dir), strerror(e->error)),
-				S("make it a directory that you can read") });
+			(struct finding){ .kind = FINDING_UNREADABLE,
+				.id = S(""),
+				.path = arena_str(&x->arena, e->dir),
+				.message = arena_printf(&x->arena,
+					"cannot read the recipes in %.*s: %s", STR(e->dir),
+					strerror(e->error)),
+				.advice = S("make it a directory that you can read") });
 	examine_dir(x, dirs->agent);
 	examine_dir(x, dirs->user);
 	if (!str_eq(dirs->packaged, dirs->user))
@@ -125,11 +151,15 @@ static json_t *text_or_null(struct str text)
 	return text.len ? json_from_str(text) : json_null();
 }
 
-static json_t *finding_json(const struct finding *f)
+static json_t *finding_json(const struct finding *f, action_words_fn *words)
 {
+	AUTO_BUF action = BUF_INIT;
+
+	buf_add(&action, f->advice);
+	actions_word(&action, f->actions, words);
 	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "severity", severity(f->kind), "id",
 		text_or_null(f->id), "path", text_or_null(f->path), "message",
-		json_from_str(f->message), "action", json_from_str(f->action));
+		json_from_str(f->message), "action", json_from_str(buf_str(&action)));
 }
 
 /* The worst first; those of one kind stay in order. */
@@ -145,34 +175,39 @@ static void sort_findings(struct examination *x)
 	}
 }
 
-static json_t *document(const struct examination *x)
+static json_t *document(const struct examination *x, action_words_fn *words)
 {
-	json_t *findings = json_array(), *checked = json_array();
+	json_t *findings = json_array(), *lines = json_array();
 	bool ok = true;
 
 	vec_each (f, &x->findings) {
 		ok &= f->kind > FINDING_RISK;
-		json_array_append_new(findings, finding_json(f));
+		json_array_append_new(findings, finding_json(f, words));
 	}
-	vec_each (what, &x->checked)
-		json_array_append_new(checked, json_from_str(*what));
-	return json_pack("{s:b, s:o, s:o}", "ok", ok, "findings", findings, "checked", checked);
+	vec_each (c, &x->checked) {
+		AUTO_BUF line = BUF_INIT;
+
+		buf_add(&line, c->what);
+		actions_word(&line, c->actions, words);
+		json_array_append_new(lines, json_from_str(buf_str(&line)));
+	}
+	return json_pack("{s:b, s:o, s:o}", "ok", ok, "findings", findings, "checked", lines);
 }
 
-json_t *doctor_document(struct app *a)
+json_t *doctor_document(struct app *a, action_words_fn *words)
 {
 	struct recipe_index *index = recipe_index_new(app_dirs(a));
 	struct examination x = { .app = a };
 
 	entries_each(index, examine, &x);
 	examine_dirs(&x, index);
-	vec_push(&x.checked,
-		arena_printf(&x.arena, "%zu recipe%s", x.recipes, x.recipes == 1 ? "" : "s"));
+	checked(&x, arena_printf(&x.arena, "%zu recipe%s", x.recipes, x.recipes == 1 ? "" : "s"),
+		ACTION_NONE);
 	doctor_config(&x);
 	doctor_runs(&x);
-	vec_push(&x.checked, S("the ledger and the runs"));
+	checked(&x, S("the ledger and the runs"), ACTION_NONE);
 	sort_findings(&x);
-	json_t *all = document(&x);
+	json_t *all = document(&x, words);
 	vec_done(&x.findings);
 	vec_done(&x.checked);
 	arena_done(&x.arena);

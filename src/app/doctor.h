@@ -1,10 +1,12 @@
 #pragma once
 
+#include "base/report.h"
 #include "data/json.h"
 
 struct app;
 
 /* What needs attention in the recipes, their directories, the configuration, the ledger and the
  * runs: {"ok", "findings": [{"severity","id","path","message","action"}], "checked": […]}, the
- * worst first. `ok` is false when a finding is an error or a warning. A new reference. */
-json_t *doctor_document(struct app *a);
+ * worst first; `words` are the host's for what to do. `ok` is false when a finding is an error or a
+ * warning. A new reference. */
+json_t *doctor_document(struct app *a, action_words_fn *words);

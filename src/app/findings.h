@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/arena.h"
+#include "base/report.h"
 #include "base/vec.h"
 
 /* What needs attention. In order of severity. */
@@ -21,9 +21,18 @@ enum finding_kind {
 	FINDING_LOCAL,
 };
 
+/* Its texts live in the arena of the examination, or for ever. */
 struct finding {
 	enum finding_kind kind;
-	struct str id, path, message, action;
+	struct str id, path, message;
+	struct str advice;                          /* what to do; may be empty */
+	struct issue_action actions[ISSUE_ACTIONS]; /* more of it, for the host to word */
+};
+
+/* What was looked at, for people, and what could be done about it. */
+struct checked {
+	struct str what;
+	struct issue_action actions[ISSUE_ACTIONS];
 };
 
 struct app;
@@ -32,9 +41,14 @@ struct examination {
 	struct app *app;
 	struct arena arena;
 	VEC(struct finding) findings;
-	VEC(struct str) checked; /* what was looked at, for people */
+	VEC(struct checked) checked;
 	size_t recipes;
 };
+
+void checked(struct examination *x, struct str what, enum action next);
+/* The finding gets the hint and the actions of an issue, or `otherwise`. */
+void finding_advise(
+	struct examination *x, struct finding *f, const struct issue *i, struct str otherwise);
 
 /* The settings and the configuration of prompts. */
 void doctor_config(struct examination *x);

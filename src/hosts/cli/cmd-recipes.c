@@ -5,6 +5,7 @@
 #include "hosts/cli/commands.h"
 #include "hosts/cli/recipe-text.h"
 #include "hosts/cli/run-operand.h"
+#include "hosts/cli/words.h"
 
 struct recipes_opts {
 	struct common_opts common;
@@ -163,7 +164,7 @@ static int run_doctor(const struct call *call)
 		return cli_refuse(cli, o->common.json);
 	if (o->rebuild)
 		return rebuild(cli, o->common.json);
-	AUTO_JSON *document = doctor_document(cli_app(cli));
+	AUTO_JSON *document = doctor_document(cli_app(cli), cli_action);
 	if (o->common.json) {
 		json_write(&text, document, 0);
 		buf_addc(&text, '\n');
