@@ -75,7 +75,8 @@ void agents_launch_free(struct agents_launch *l);
 
 /* The document of a dry run. */
 void agents_launch_write(const struct agents_launch *l, struct json_out *o);
-const struct report *agents_launch_warnings(const struct agents_launch *l);
+/* Borrowed, for the host to word. */
+struct report *agents_launch_warnings(struct agents_launch *l);
 /* The signal that interrupted the preparation; 0: none. */
 int agents_launch_signal(const struct agents_launch *l);
 

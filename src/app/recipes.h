@@ -44,8 +44,8 @@ void recipe_ref_free(struct recipe_ref *ref);
 struct str recipe_ref_id(const struct recipe_ref *ref);
 bool recipe_ref_async(const struct recipe_ref *ref);
 bool recipe_ref_is_steps(const struct recipe_ref *ref);
-/* What was found when it was read, as warnings. Borrowed. */
-const struct report *recipe_ref_warnings(const struct recipe_ref *ref);
+/* What was found when it was read, as warnings. Borrowed, for the host to word. */
+struct report *recipe_ref_warnings(const struct recipe_ref *ref);
 /* Whether its values have only names that it declares, or, from a person, that it uses; issues with
  * the nearest name otherwise. */
 bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct report *r);

@@ -164,8 +164,9 @@ int run_result_text(struct run_handle *h, struct buf *b);
 /* What of the result a person is told: "status", "error", "failures" (each with "stderr",
  * of a run here also with "stdout"), "failures_total", "untolerated", "pending_approval". */
 json_t *run_summary(struct run_handle *h);
-/* Warnings and mistakes that turned up while it ran here; NULL: none. Borrowed. */
-const struct report *run_issues(const struct run_handle *h);
+/* Warnings and mistakes that turned up while it ran here; NULL: none. Borrowed, for the
+ * host to word. */
+struct report *run_issues(const struct run_handle *h);
 
 /* The primary output, byte for byte; nothing when the run failed. -errno. */
 int run_output_write(struct run_handle *h, int fd);

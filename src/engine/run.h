@@ -69,7 +69,7 @@ struct run_result {
 	struct str retried; /* … and of the outermost group around it that was tried repeatedly */
 	uint64_t untolerated; /* failures passed over that their author did not ask to tolerate */
 	const struct join_list *joins; /* in report order */
-	const struct report *issues;   /* warnings, and with RUN_INVALID the errors */
+	struct report *issues;         /* warnings, and with RUN_INVALID the errors */
 	uint64_t ms;
 	/* Step recipes: */
 	const json_t *vars;      /* all variables at the end; NULL: no step recipe */

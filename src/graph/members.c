@@ -30,8 +30,8 @@ static bool check_member(
 
 	if (f->instead && rd->d == DIALECT_NOW) {
 		report_error(rd->r, place_key_where(place), "the field '%s' is retired", f->name);
-		return report_hint(
-			rd->r, "%s; or read the old form with --dialect 0.9", f->instead);
+		report_hint(rd->r, "%s", f->instead);
+		return report_action(rd->r, ACTION_OLD_DIALECT, S(""));
 	}
 	bool old = rd->d == DIALECT_0_9 && f->old_wanted;
 	if (!field_accepts(f, rd->d, value)) {

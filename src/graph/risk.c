@@ -327,9 +327,10 @@ static void look_at_shell_signs(struct looking *l)
 		report_warning(&l->g->warnings, word_where(n, 0),
 			"'%.*s' is a word of shells and would change nothing for others",
 			STR(first));
-		report_hint(&l->g->warnings, "%s",
-			str_eq(first, S("cd")) ? "-C DIR goes there first; or sh -c 'cd DIR && …'"
-					       : "--env NAME=VALUE sets a variable; or sh -c '…'");
+		bool cd = str_eq(first, S("cd"));
+		report_hint(
+			&l->g->warnings, "let a shell do it, sh -c '%s…'", cd ? "cd DIR && " : "");
+		report_action(&l->g->warnings, cd ? ACTION_OTHER_DIR : ACTION_SET_VARIABLE, S(""));
 		report_slip(&l->g->warnings);
 		return;
 	}

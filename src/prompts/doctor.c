@@ -98,7 +98,7 @@ static void strange_name(struct str name, enum text_kind kind, struct where wher
 	if (best.len)
 		report_hint(r, "did you mean {%.*s}?", STR(best));
 	else
-		report_hint(r, "`roux help prompt` lists the names");
+		report_action(r, ACTION_PLACEHOLDERS, S(""));
 }
 
 /* Past what a report keeps it only counts: no time for places. */

@@ -265,6 +265,6 @@ bool names_model(struct config *c, const struct config_entry *agent, struct str 
 		return true;
 	report_error(r, place_where(config_place(c, agent, "command")),
 		"agent '%.*s' needs a model: its command names {model}", STR(agent->name));
-	return report_hint(
-		r, "give --model, or set default_model or [agents.%.*s.models]", STR(agent->name));
+	report_hint(r, "set default_model or [agents.%.*s.models]", STR(agent->name));
+	return report_action(r, ACTION_GIVE_MODEL, agent->name);
 }

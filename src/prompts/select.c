@@ -136,8 +136,8 @@ static bool no_agent(const struct chooser *x)
 	report_error(x->r, where, "no agent is configured");
 	if (where.source)
 		return report_hint(x->r, "write [agents.NAME], not [agent.NAME]");
-	return report_hint(x->r, "`roux init` writes a first configuration; or add "
-				 "[agents.NAME] to agents.toml");
+	report_hint(x->r, "add [agents.NAME] to agents.toml");
+	return report_action(x->r, ACTION_INIT, S(""));
 }
 
 static bool choose_agent(struct chooser *x)

@@ -403,8 +403,8 @@ json_t *public_arguments_schema(const struct public_arguments *p, bool run_id, b
 		"required", required, "additionalProperties", 0);
 }
 
-bool public_arguments_check(const struct public_arguments *p, const json_t *values,
-	enum caller caller, struct report *r)
+bool public_arguments_check(const struct public_arguments *p, struct str recipe,
+	const json_t *values, enum caller caller, struct report *r)
 {
 	size_t hidden = caller == CALLER_PERSON ? p->hidden_count : 0;
 	bool ok = true;
@@ -431,7 +431,7 @@ bool public_arguments_check(const struct public_arguments *p, const json_t *valu
 		if (best.len)
 			report_hint(r, "did you mean '%.*s'?", STR(best));
 		else
-			report_hint(r, "`roux help RECIPE` lists its arguments");
+			report_action(r, ACTION_SHOW_ARGUMENTS, recipe);
 	}
 	return ok;
 }

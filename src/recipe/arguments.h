@@ -40,6 +40,6 @@ json_t *public_arguments_schema(const struct public_arguments *p, bool run_id, b
 enum caller { CALLER_PERSON, CALLER_MODEL };
 
 /* Whether the caller's values name only arguments that the caller may give; issues with the nearest
- * name otherwise. */
-bool public_arguments_check(const struct public_arguments *p, const json_t *values,
-	enum caller caller, struct report *r);
+ * name otherwise. `recipe` is what the caller calls the recipe. */
+bool public_arguments_check(const struct public_arguments *p, struct str recipe,
+	const json_t *values, enum caller caller, struct report *r);

@@ -178,11 +178,12 @@ static void suggest(const struct recipe_index *index, struct str id, struct repo
 	vec_each (e, &index->entries)
 		near_offer(&near, e->id);
 	struct str best = near_best(&near);
-	if (best.len)
+	if (best.len) {
 		report_hint(r, "did you mean '%.*s'?", STR(best));
-	else
-		report_hint(r,
-			"`roux list` shows what there is; a template of one word needs --template");
+		return;
+	}
+	report_action(r, ACTION_LIST_RECIPES, S(""));
+	report_action(r, ACTION_AS_TEMPLATE, id);
 }
 
 bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str operand,

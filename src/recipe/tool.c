@@ -284,10 +284,10 @@ static struct str find_tool(const struct recipe_index *index, const char *name)
 	return S("");
 }
 
-static bool no_tool(const char *name, const char *hint, struct report *r)
+static bool no_tool(const char *name, enum action what, struct report *r)
 {
 	report_error(r, (struct where){ 0 }, "there is no tool '%s'", name);
-	return report_hint(r, "%s", hint);
+	return report_action(r, what, S(""));
 }
 
 static bool is_there(struct str path, struct report *r)
@@ -295,7 +295,7 @@ static bool is_there(struct str path, struct report *r)
 	report_error(r, (struct where){ 0 }, "there is a tool '%.*s' already: %.*s",
 		STR(recipe_id_of(path)), STR(path));
 	if (str_ends(path, S(".json")))
-		return report_hint(r, "use `roux tool update`");
+		return report_action(r, ACTION_UPDATE_TOOL, S(""));
 	return report_hint(r, "edit that file, or remove it first");
 }
 
@@ -307,7 +307,7 @@ static bool choose_path(const struct recipe_index *index, const struct tool_requ
 
 	if (q->update) {
 		if (!found.len)
-			return no_tool(q->name, "use `roux tool add`", r);
+			return no_tool(q->name, ACTION_ADD_TOOL, r);
 		if (!str_ends(found, S(".json"))) {
 			report_error(r, (struct where){ 0 }, "%.*s is not a JSON file", STR(found));
 			return report_hint(r, "edit the file itself");
@@ -390,7 +390,7 @@ bool tool_remove(
 	buf_add(path, find_tool(index, name));
 	recipe_index_free(index);
 	if (!path->len)
-		return no_tool(name, "`roux tool list` shows them", r);
+		return no_tool(name, ACTION_LIST_TOOLS, r);
 	return unlink(buf_cstr(path)) == 0 ||
 	       report_errno(r, errno, "cannot remove %s", buf_cstr(path));
 }

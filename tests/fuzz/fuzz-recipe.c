@@ -102,7 +102,8 @@ static void plan(struct recipe *recipe, const json_t *values)
 {
 	AUTO_REPORT r = REPORT_INIT;
 
-	(void)public_arguments_check(recipe->arguments, values, CALLER_PERSON, &r);
+	(void)public_arguments_check(
+		recipe->arguments, recipe_called(recipe), values, CALLER_PERSON, &r);
 	struct plan *p = plan_new(recipe->graph, values, &r);
 	if (p) {
 		AUTO_JSON *artifacts = recipe_artifact_paths(recipe, p, &r);

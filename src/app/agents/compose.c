@@ -41,8 +41,7 @@ bool prompts_load(struct config *c, struct str cwd, bool use_local, struct repor
 	report_error(r, (struct where){ 0 },
 		"nothing is configured: neither %.*s nor %.*s/.start has a file",
 		STR(c->dirs.global), STR(c->dirs.cwd));
-	return report_hint(r, "begin with `roux init`: it writes a first configuration for the "
-			      "agents that it finds");
+	return report_action(r, ACTION_INIT, S(""));
 }
 
 void prompts_check(struct str cwd, struct report *r, struct prompts_files *ret)
@@ -164,7 +163,8 @@ static bool not_found(struct preparation *p, struct str program)
 
 	report_error(p->r, place_where(config_place(&p->l->config, agent, "bin")),
 		"the program '%.*s' of agent '%.*s' is not found", STR(program), STR(agent->name));
-	return report_hint(p->r, "install it, correct the agent, or choose another with --agent");
+	report_hint(p->r, "install it, or correct the agent");
+	return report_action(p->r, ACTION_CHOOSE_AGENT, agent->name);
 }
 
 /* Before anything is started. The form of the command does not depend on the texts. */

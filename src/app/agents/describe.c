@@ -94,7 +94,7 @@ struct agents_choice agents_launch_choice(struct agents_launch *l)
 		.log_level = config_setting_text(&l->config, "log_level") };
 }
 
-const struct report *agents_launch_warnings(const struct agents_launch *l)
+struct report *agents_launch_warnings(struct agents_launch *l)
 {
 	return &l->warnings;
 }

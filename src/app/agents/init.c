@@ -210,8 +210,7 @@ static bool check_own(const struct init_plan *p, struct report *r)
 		return true;
 	report_error(r, (struct where){ 0 }, "the command '%.*s' does not name {bin}",
 		STR(report_quote(r, str_of(p->own_command))));
-	return report_hint(
-		r, "write {bin} where the program stands: --command \"{bin} '{prompt}'\"");
+	return report_hint(r, "write {bin} where the program stands: \"{bin} '{prompt}'\"");
 }
 
 bool init_write(const struct init_plan *p, struct init_told *told, struct report *r)

@@ -162,9 +162,9 @@ static enum step_made no_agent(
 	AUTO_BUF table = BUF_INIT;
 	step_agent_table(step->agent.name.text, &table);
 	buf_printf(&ret->why,
-		"\nhint: --agent '%.*s=COMMAND' gives one for this run, or put [%s] with bin and "
-		"command into agents.toml",
-		STR(step->agent.name.text), buf_cstr(&table));
+		"\nhint: put [%s] with bin and command into agents.toml, or give the run a "
+		"command for '%.*s'",
+		buf_cstr(&table), STR(step->agent.name.text));
 	ret->code = 127;
 	return STEP_CANNOT;
 }
@@ -244,7 +244,7 @@ static enum step_made fail_with(
 	return STEP_CANNOT;
 }
 
-/* An agent of --agent: a command and nothing else. */
+/* An agent that the run was given: a command and nothing else. */
 static enum step_made make_given(struct step_agents *agents, const struct step *step,
 	const char *command, struct str prompt, struct compiled *c, struct step_command *ret,
 	struct arena *a)
@@ -256,8 +256,8 @@ static enum step_made make_given(struct step_agents *agents, const struct step *
 	AUTO_BUF date = BUF_INIT;
 
 	if (used & 1u << PH_BIN) {
-		report_error(
-			&why, (struct where){ 0 }, "{bin} means nothing in a command of --agent");
+		report_error(&why, (struct where){ 0 },
+			"{bin} means nothing in a command that was given for this run");
 		report_hint(&why, "write the program itself");
 		return fail_with(ret, step, &why);
 	}

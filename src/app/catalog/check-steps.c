@@ -29,10 +29,9 @@ static void check_agent(struct checking *c, const struct step *s)
 		"step '%.*s': no agent '%.*s' is configured", STR(s->id), STR(name));
 	AUTO_BUF table = BUF_INIT;
 	step_agent_table(name, &table);
-	report_hint(c->r,
-		"give one with --agent '%.*s=COMMAND', or put [%s] into agents.toml; `roux agents` "
-		"lists those that there are",
-		STR(name), buf_cstr(&table));
+	report_hint(c->r, "put [%s] into agents.toml", buf_cstr(&table));
+	report_action(c->r, ACTION_GIVE_AGENT, name);
+	report_action(c->r, ACTION_LIST_AGENTS, S(""));
 }
 
 /* What is wrong with a recipe that is called is not a mistake of the one that calls it. */

@@ -27,10 +27,7 @@ struct str recipe_ref_description(const struct recipe_ref *ref)
 
 struct str recipe_ref_operand(const struct recipe_ref *ref)
 {
-	const struct recipe_file *f = ref->recipe->file;
-
-	/* A file that is found by its path only is called by it. */
-	return ref->recipe->by_path ? f->doc.source.name : f->id;
+	return recipe_called(ref->recipe);
 }
 
 json_t *recipe_ref_parts(const struct recipe_ref *ref)

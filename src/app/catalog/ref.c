@@ -72,7 +72,7 @@ bool recipe_ref_is_steps(const struct recipe_ref *ref)
 	return ref->graph->steps != NULL;
 }
 
-const struct report *recipe_ref_warnings(const struct recipe_ref *ref)
+struct report *recipe_ref_warnings(const struct recipe_ref *ref)
 {
 	return &ref->graph->warnings;
 }
@@ -80,8 +80,8 @@ const struct report *recipe_ref_warnings(const struct recipe_ref *ref)
 bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct report *r)
 {
 	return !ref->recipe || !ref->values ||
-	       public_arguments_check(ref->recipe->arguments, ref->values,
-		       person ? CALLER_PERSON : CALLER_MODEL, r);
+	       public_arguments_check(ref->recipe->arguments, recipe_called(ref->recipe),
+		       ref->values, person ? CALLER_PERSON : CALLER_MODEL, r);
 }
 
 /* -- what an operand means -----------------------------------------------------------------------

@@ -463,7 +463,7 @@ bool run_output_ends_line(struct run_handle *h)
 	return !handle_is_here(h) || !status_ok(run_status(h)) || result_ends_line(&here_of(h)->x);
 }
 
-const struct report *run_issues(const struct run_handle *h)
+struct report *run_issues(const struct run_handle *h)
 {
 	return handle_is_here(h) && h->ended ? run_result(here_of(h)->x.run)->issues : NULL;
 }

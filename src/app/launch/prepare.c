@@ -156,7 +156,8 @@ static json_t *resolve_artifacts(struct launch *l, const json_t *given, struct r
 		struct place *place = arena_new(&l->arena, struct place);
 		AUTO_BUF path = BUF_INIT;
 
-		doc->source = (struct source){ S("--artifact"), json_str(value) };
+		doc->source = (struct source){ arena_printf(&l->arena, "artifact %s", name),
+			json_str(value) };
 		doc->plain = true;
 		place->doc = doc;
 		const struct text *text =
@@ -179,7 +180,8 @@ static bool make_plan(struct launch *l, const json_t *artifacts, struct report *
 {
 	struct subject *s = &l->subject;
 
-	if (s->recipe && !public_arguments_check(s->recipe->arguments, s->values, l->caller, r))
+	if (s->recipe && !public_arguments_check(s->recipe->arguments, recipe_called(s->recipe),
+				 s->values, l->caller, r))
 		return false;
 	/* Steps have `session` in place of them. */
 	if (!s->graph->steps && l->claim.dir.len)
@@ -203,7 +205,8 @@ bool launch_values(struct launch *l, json_t *given, struct report *r)
 
 	if (!given)
 		return true;
-	if (recipe && !public_arguments_check(recipe->arguments, given, l->caller, r))
+	if (recipe && !public_arguments_check(
+			      recipe->arguments, recipe_called(recipe), given, l->caller, r))
 		return false;
 	json_object_update(l->subject.values, given);
 	return true;

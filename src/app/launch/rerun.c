@@ -14,7 +14,9 @@ static bool choose_node(const struct launch *l, const struct rerun_request *q,
 	if (q->from)
 		return rerun_node(l, look->dir, str_of(q->from), node, r);
 	if (q->only) {
-		report_error(r, (struct where){ 0 }, "--only needs --from NODE");
+		report_error(r, (struct where){ 0 },
+			"one node is to be done again, and no node is named");
+		report_action(r, ACTION_NAME_NODE, look->id);
 		return report_action(r, ACTION_NODES, look->id);
 	}
 	rerun_nearest(l, look->dir, json_text_of(first, "path"), node);

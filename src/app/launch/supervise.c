@@ -25,12 +25,14 @@ static void complain(const struct report *r, int ready)
 /* Standard error is stderr.log of the run. */
 static void tell_lost(int error)
 {
-	AUTO_BUF line = BUF_INIT;
+	AUTO_REPORT lost = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
 
 	if (!error)
 		return;
-	buf_printf(&line, "roux: error: cannot write the run's record: %s\n", strerror(-error));
-	(void)fd_write_all(STDERR_FILENO, buf_str(&line));
+	report_errno(&lost, -error, "cannot write the run's record");
+	report_text(&lost, REPORT_ALL, &text);
+	(void)fd_write_all(STDERR_FILENO, buf_str(&text));
 }
 
 static struct run_handle *begin(

@@ -64,14 +64,14 @@ static json_t *gather(const struct message_request *q, struct report *r)
 		if (!given[i].len)
 			continue;
 		if (i == 0 && said && !(json_is_string(said) && str_eq(json_str(said), given[i]))) {
-			report_error(r, (struct where){ 0 },
-				"--to and the envelope's 'to' are not the same");
+			report_error(r, (struct where){ 0 }, "the message has two of 'to'");
+			report_hint(r, "give it once: by itself or in the envelope");
 			json_decref(m);
 			return NULL;
 		}
 		if (said)
 			continue;
-		if (i == 0 && !address_check(given[i], "--to", &ignored, r)) {
+		if (i == 0 && !address_check(given[i], "to", &ignored, r)) {
 			json_decref(m);
 			return NULL;
 		}

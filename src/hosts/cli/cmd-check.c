@@ -87,6 +87,7 @@ static int run(const struct call *call)
 		check_one(cli, &request, call->words[i], &stdin_used);
 	if (values && !call->count)
 		check_all(cli, &request, o->common.json);
+	cli_word(cli);
 	report_sort(r);
 	bool ok = !r->errors && !(o->strict && r->warnings);
 	if (o->common.json) {

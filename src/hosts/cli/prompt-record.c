@@ -94,7 +94,7 @@ static void show_errors(const struct recording *rec)
 	cli_say(buf_str(&text));
 }
 
-int prompt_record(struct cli *cli, const struct agents_launch *launch, struct str name, bool json)
+int prompt_record(struct cli *cli, struct agents_launch *launch, struct str name, bool json)
 {
 	const struct agents_command command = agents_launch_command(launch), *p = &command;
 	struct run_opts o = RUN_OPTS_DEFAULTS;

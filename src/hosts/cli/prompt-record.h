@@ -5,4 +5,4 @@
 
 /* Launches the agent as a recorded run, named after `name` and the time. Returns the agent's exit
  * status, or 2 when nothing was started. */
-int prompt_record(struct cli *cli, const struct agents_launch *launch, struct str name, bool json);
+int prompt_record(struct cli *cli, struct agents_launch *launch, struct str name, bool json);

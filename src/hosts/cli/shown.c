@@ -2,6 +2,7 @@
 
 #include "base/plain-text.h"
 #include "base/run-status.h"
+#include "hosts/cli/words.h"
 #include "render/terminal/failure.h"
 #include "render/terminal/status.h"
 
@@ -91,8 +92,10 @@ void shown_result(struct run_handle *h, struct buf *b)
 	json_t *f;
 	size_t i;
 
-	if (run_issues(h))
+	if (run_issues(h)) {
+		report_word(run_issues(h), cli_action);
 		report_text(run_issues(h), REPORT_ALL, b);
+	}
 	json_array_foreach(failures, i, f)
 	{
 		if (i == SHOWN_FAILURES)

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
+#include "hosts/cli/words.h"
 
 enum { VALUES_MAX_BYTES = 64 << 20 };
 
@@ -154,10 +155,11 @@ json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
 	return NULL;
 }
 
-void values_warn(const struct report *warnings)
+void values_warn(struct report *warnings)
 {
 	AUTO_BUF text = BUF_INIT;
 
+	report_word(warnings, cli_action);
 	vec_each (i, &warnings->issues)
 		if (!i->file.len || i->slip)
 			issue_text(i, &text);

@@ -13,4 +13,4 @@ bool values_claim_stdin(struct cli *cli, const char *operand, bool *stdin_used);
 
 /* Warnings that stand in no file are about the values: a misspelt name, say. They are told before
  * the run, which may take hours, and so are slips. */
-void values_warn(const struct report *warnings);
+void values_warn(struct report *warnings);

@@ -25,8 +25,6 @@ enum { CHECKPOINT_PAGES = 128 };
 /* -- what went wrong -----------------------------------------------------------------------------
  */
 
-#define REBUILD "`roux doctor --rebuild` makes it anew from the run directories"
-
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 {
 	struct where nowhere = { 0 };
@@ -41,7 +39,7 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 	case SQLITE_CONSTRAINT:
 		report_system(r, nowhere, "cannot %s: %s is damaged: %s", doing, path,
 			sqlite3_errmsg(l->db));
-		return report_hint(r, REBUILD);
+		return report_action(r, ACTION_REBUILD, S(""));
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		report_system(r, nowhere, "cannot %s: another process has held %s for %d seconds",
@@ -49,7 +47,8 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 		return report_hint(r, "look for a stopped roux: ps -C roux -o pid,stat,args");
 	case SQLITE_FULL:
 		report_system(r, nowhere, "cannot %s: no space left for %s", doing, path);
-		return report_hint(r, "make room there; `roux prune` lists runs that could go");
+		report_hint(r, "make room there");
+		return report_action(r, ACTION_LIST_PRUNABLE, S(""));
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
@@ -59,10 +58,10 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 	default:
 		report_system(r, nowhere, "cannot %s: %s: %s", doing, path,
 			system ? strerror(system) : sqlite3_errmsg(l->db));
-		return report_hint(r, system == ENOSPC
-					      ? "make room there"
-					      : "look at that file and its directory; if it "
-						"is damaged, " REBUILD);
+		if (system == ENOSPC)
+			return report_hint(r, "make room there");
+		report_hint(r, "look at that file and its directory; perhaps it is damaged");
+		return report_action(r, ACTION_REBUILD, S(""));
 	}
 }
 
@@ -434,8 +433,8 @@ static struct ledger *open_checked(const char *path, bool durable, struct report
 			"the ledger %s was written by a newer roux: its schema is %d, this one "
 			"knows %d",
 			path, version, ledger_schema);
-		report_hint(r, "use the newer roux, or `roux doctor --rebuild` makes a ledger for "
-			       "this one");
+		report_hint(r, "use the newer roux");
+		report_action(r, ACTION_REBUILD, S(""));
 	} else if (ok && version < ledger_schema) {
 		ok = migrate(l, r);
 		/* The file was there and empty: not made by make_file(), so not in this mode yet.

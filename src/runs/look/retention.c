@@ -290,8 +290,8 @@ static bool delete_directory(
 		failed ? failed : "");
 	if (!moved)
 		return report_hint(r, "the run is as it was");
-	return report_hint(r, "what is left of it is in %.*s/runs/%s; `roux doctor` tells",
-		STR(root), buf_cstr(&aside));
+	report_hint(r, "what is left of it is in %.*s/runs/%s", STR(root), buf_cstr(&aside));
+	return report_action(r, ACTION_DOCTOR, S(""));
 }
 
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,

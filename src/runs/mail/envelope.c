@@ -310,7 +310,7 @@ static bool say_once(json_t *m, const char *name, const json_t *value, struct re
 
 	if (before && !json_equal((json_t *)before, (json_t *)value)) {
 		report_error(r, (struct where){ 0 }, "the message has two of '%s'", name);
-		return report_hint(r, "give it once: as an operand or in --envelope");
+		return report_hint(r, "give it once: by itself or in the envelope");
 	}
 	return json_object_set_nocheck(m, name, (json_t *)value) == 0;
 }
@@ -333,10 +333,9 @@ static bool check_addresses(const json_t *m, const struct message_frame *f, stru
 			return true;
 		report_error(r, (struct where){ 0 }, "a message to run '%.*s' cannot go to '%.*s'",
 			STR(f->run), STR(to));
-		return report_hint(r,
-			"run:%.*s, branch:%.*s/BRANCH or room:%.*s; a run writes to "
-			"others with --from-run",
-			STR(f->run), STR(f->run), STR(f->run));
+		report_hint(r, "run:%.*s, branch:%.*s/BRANCH or room:%.*s", STR(f->run),
+			STR(f->run), STR(f->run));
+		return report_action(r, ACTION_WRITE_AS_RUN, f->run);
 	}
 	if (a.kind != ADDRESS_COORDINATOR && a.kind != ADDRESS_SESSION)
 		return true;
@@ -349,9 +348,9 @@ static bool check_addresses(const json_t *m, const struct message_frame *f, stru
 	if (a.kind == ADDRESS_SESSION && !str_eq(a.name, f->owner)) {
 		report_error(r, (struct where){ 0 },
 			"a run writes to the session that started it, not to '%.*s'", STR(a.name));
-		return f->owner.len ? report_hint(r, "--to session:%.*s, or --to coordinator",
+		return f->owner.len ? report_hint(r, "write to session:%.*s or to coordinator",
 					      STR(f->owner))
-				    : report_hint(r, "no session started it: --to coordinator");
+				    : report_hint(r, "no session started it: write to coordinator");
 	}
 	return true;
 }

@@ -40,7 +40,7 @@ struct address {
 };
 
 bool address_read(struct str text, struct address *ret);
-/* The same with an issue and a hint; `what` is what the text stands for: "--to". */
+/* The same with an issue and a hint; `what` is what the text stands for: "to". */
 bool address_check(struct str text, const char *what, struct address *ret, struct report *r);
 
 /* The box that a message lies in. */

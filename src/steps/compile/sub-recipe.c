@@ -22,8 +22,8 @@ bool sub_recipe_path(const struct sub_recipe *sub, struct buf *ret, struct repor
 	}
 	report_error(r, place_where(sub->step->called.recipe.place),
 		"step '%.*s': there is no collection for '%.*s'", STR(sub->step->id), STR(word));
-	return report_hint(
-		r, "--collection NAME=DIR says where one is, or [collections] in config.toml");
+	report_hint(r, "say where one is under [collections] in config.toml");
+	return report_action(r, ACTION_GIVE_COLLECTION, str_sub(word, 1, MIN(colon, word.len) - 1));
 }
 
 struct step_recipe *sub_recipe_open(const struct sub_recipe *sub, struct str name, struct report *r)

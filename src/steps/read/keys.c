@@ -57,7 +57,7 @@ void key_unknown(const struct key_reader *kr, const struct key_object *o, struct
 	else if (o->in == KEY_IN_STEP && shell_key(name))
 		report_hint(r, "a shell command is `type: bash` with `command: …`");
 	else
-		report_hint(r, "`roux schema steps` has all keys");
+		report_action(r, ACTION_STEP_KEYS, S(""));
 	if (near.len && !key_strict(o->in))
 		report_slip(r);
 }

@@ -68,7 +68,7 @@ static void looking_makes_nothing(void **state UNUSED)
 	assert_int_equal(access(at("ledger.db"), F_OK), -1);
 }
 
-static void assert_refused(const char *message, const char *hint)
+static void assert_refused(const char *message, const char *hint, enum action what)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct ledger *l = ledger_open(str_of(root), false, &r);
@@ -76,7 +76,8 @@ static void assert_refused(const char *message, const char *hint)
 	assert_null(l);
 	assert_int_equal(r.errors, 1);
 	if (!str_contains(r.issues.at[0].message, str_of(message)) ||
-		!str_contains(r.issues.at[0].hint, str_of(hint)))
+		!str_contains(r.issues.at[0].hint, str_of(hint)) ||
+		r.issues.at[0].actions[0].what != what)
 		fail_msg("message: %.*s\nhint: %.*s", STR(r.issues.at[0].message),
 			STR(r.issues.at[0].hint));
 }
@@ -87,7 +88,7 @@ static void says_when_it_is_damaged(void **state UNUSED)
 
 	buf_fill(&bytes, 'x', 8192);
 	put("ledger.db", buf_cstr(&bytes));
-	assert_refused("is damaged", "doctor --rebuild");
+	assert_refused("is damaged", "", ACTION_REBUILD);
 }
 
 static void says_when_it_is_of_a_newer_roux(void **state UNUSED)
@@ -96,7 +97,7 @@ static void says_when_it_is_of_a_newer_roux(void **state UNUSED)
 	/* user_version stands at offset 60 of the header, big-endian. */
 	AUTO_CLOSE int fd = open(at("ledger.db"), O_WRONLY | O_CLOEXEC);
 	assert_int_equal(pwrite(fd, "\0\0\0\x63", 4, 60), 4);
-	assert_refused("newer roux: its schema is 99", "doctor --rebuild");
+	assert_refused("newer roux: its schema is 99", "use the newer roux", ACTION_REBUILD);
 }
 
 static void an_empty_file_becomes_one(void **state UNUSED)

@@ -50,7 +50,7 @@ static void assert_mistake(const char *text, const char *message)
 	report_text(&r, REPORT_ALL, &shown);
 	assert_null(recipe);
 	if (r.errors == 1 && str_eq(r.issues.at[0].message, str_of(message)) &&
-		r.issues.at[0].hint.len && r.issues.at[0].line)
+		(r.issues.at[0].hint.len || r.issues.at[0].actions[0].what) && r.issues.at[0].line)
 		return;
 	print_error("want '%s', got\n%s", message, buf_cstr(&shown));
 	fail();
