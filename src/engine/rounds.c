@@ -390,7 +390,8 @@ static void ended_in_order(struct frame *f, struct frame *child)
 		step_mistake(f);
 		return;
 	}
-	if (pause && f->run->executing && !complete(f))
+	/* An order to stop that came while the round ran finds no pause to end later. */
+	if (pause && f->run->executing && !complete(f) && !frame_halted(f))
 		timer_start(f->run->loop, &f->rounds.pause, pause);
 	else
 		schedule_call(f, next_round);

@@ -98,6 +98,22 @@ killed() {
 	is "$(tr '\n' ' ' <log)" "1 2 3 "
 }
 
+@test "a round that ends well after the order to stop begins no pause" {
+	recipe it.yaml <<-'END'
+	context: {l: [1, 2]}
+	steps:
+	- {id: a, type: bash, foreach: "{{l}}", delay_between: 1000000, command: "echo {{item}} >>log; until test -e go; do sleep 0.02; done"}
+	END
+	start run --foreground --as it it.yaml
+	until_true lines_at_least log 1
+	"$ROUX" cancel --graceful it >/dev/null 2>&1 </dev/null 3>&- &
+	until_true contains "$(state)/runs/it/events.jsonl" '"run.cancel"'
+	touch go
+	finish
+	is "$(cat log)" 1
+	is "$(roux status it --json | of_json 'd["status"]')" cancelled
+}
+
 @test "the last round of a parallel loop that a signal ended is no result" {
 	recipe it.yaml <<-'END'
 	context: {l: [1, 2]}
