@@ -45,7 +45,7 @@ FIFO_ONCE='sh -c "mkfifo {state_dir}/control.fifo; read -r x < {state_dir}/contr
 # -- to a run -------------------------------------------------------------------------------------
 
 @test "without an endpoint a message is queued, and told as an event" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	says 0 r run.message '"pause"'
 	is "$(answer '(d["ok"], d["sent"], d["queued"], d["transport"])')" "(True, False, True, None)"
 	is "$(box r '[(m["type"], m["body"], m["status"], m["run"], m["to"], m["from"]) for m in d["inbox"]]')" \
@@ -92,12 +92,12 @@ sent_to() { # RUN TEXT
 }
 
 @test "a FIFO without a reader, with one that died, or full: queued, at once" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	mkfifo "$(dir_of r)/control.fifo"
 	says 0 r run.message one
 	is "$(answer '(d["sent"], d["queued"])')" "(False, True)"
 	# Opens it and never reads: 64 KiB fit.
-	sleep 60 <>"$(dir_of r)/control.fifo" 3>&- &
+	sleep 6000 <>"$(dir_of r)/control.fifo" 3>&- &
 	local holder=$! n=0 long
 	long=$(printf 'x%.0s' $(seq 4000))
 	until says 0 r run.message "$long" && [ "$(answer 'd["sent"]')" = False ]; do
@@ -113,7 +113,7 @@ sent_to() { # RUN TEXT
 }
 
 @test "what is no FIFO is not written to" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	echo precious >"$(dir_of r)/control.fifo"
 	says 0 r run.message x
 	is "$(answer '(d["sent"], d["queued"])')" "(False, True)"
@@ -122,7 +122,7 @@ sent_to() { # RUN TEXT
 }
 
 @test "a body has at most 1 MiB; a long one is noted in the FIFO" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	head -c 1048577 /dev/zero | tr '\0' x >big
 	head -c 1048576 big >just
 	local status=0
@@ -143,7 +143,7 @@ sent_to() { # RUN TEXT
 }
 
 @test "at most 64 wait; what is taken makes room; kill works regardless" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	local i
 	for i in $(seq 64); do
 		"$ROUX" message r run.message "$i" >>ids
@@ -161,7 +161,7 @@ sent_to() { # RUN TEXT
 }
 
 @test "senders and readers that come and go lose nothing" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	mkfifo "$(dir_of r)/control.fifo"
 	cat >reader.py <<'P'
 # Opens the FIFO, reads a little or nothing, goes away, comes back; takes what is queued.
@@ -257,7 +257,7 @@ P
 	says 2 ended run.message x
 	is "$(answer '(d["status"], d["reason"])')" "('refused', 'not running')"
 	[ ! -s "$(dir_of ended)/inbox.jsonl" ]
-	ROUX_OWNER=session-1 detach mine 'sleep 60'
+	ROUX_OWNER=session-1 detach mine 'sleep 6000'
 	ROUX_OWNER=session-2 says 2 mine run.message x
 	is "$(answer 'd["reason"]')" session_mismatch
 	has "$(answer 'd["error"]')" session-1
@@ -274,7 +274,7 @@ P
 }
 
 @test "wrong requests: types, addresses, envelopes, operands" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	local words
 	# shellcheck disable=SC2089,SC2090  # split at blanks, quotes and all
 	for words in 'r 9x' 'r a/b' 'r' '' 'r t --to nowhere' 'r t --to coordinator' 'r t --to run:other' \
@@ -292,7 +292,7 @@ P
 
 @test "a type that the recipe does not accept is delivered with a warning" {
 	mkdir -p "$HOME/.pi/agent/recipes"
-	echo '{"async": true, "mailbox": {"accepts": ["control.continue", {"type": "task.assign"}]}, "template": "sleep 60"}' \
+	echo '{"async": true, "mailbox": {"accepts": ["control.continue", {"type": "task.assign"}]}, "template": "sleep 6000"}' \
 		>"$HOME/.pi/agent/recipes/m.json"
 	roux run m >/dev/null
 	says 0 m task.asign
@@ -325,7 +325,7 @@ P
 	is "$(box r 'len(set(m["id"] for m in d["outbox"])) == len(d["outbox"])')" True
 	ROUX_RUN=r says 2 --from-run late
 	is "$(answer 'd["reason"]')" 'not running'
-	detach s 'sleep 60'
+	detach s 'sleep 6000'
 	ROUX_RUN=s ROUX_GENERATION=other says 2 --from-run late
 	is "$(answer 'd["reason"]')" 'another generation'
 	ROUX_RUN=s says 0 --from-run now
@@ -362,7 +362,7 @@ P
 }
 
 @test "escape sequences of a message do not reach the terminal" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	ROUX_RUN=r says 0 --from-run t '"\u001b[31mred\u0007\nnext"'
 	run -0 roux messages r
 	case $output in *$'\033'* | *$'\007'*) return 1 ;; esac
@@ -372,7 +372,7 @@ P
 }
 
 @test "a terminal shows a line a message and says where the rest is" {
-	detach r 'sleep 60'
+	detach r 'sleep 6000'
 	run -0 roux messages r
 	is "$output" "No messages."
 	says 0 r run.message "$(printf '%01000d' 0)"

@@ -441,7 +441,7 @@ as_nobody() {
 	asks 0 list --json
 	is "$(member 'd["recipes"][0]["usage"]["calls"]')" 1
 	# Nor is one whose name is taken.
-	echo '{"template": "sh -c \"touch there; exec sleep 60\""}' >"$USER_DIR/long.json"
+	echo '{"template": "sh -c \"touch there; exec sleep 6000\""}' >"$USER_DIR/long.json"
 	asks 0 run -d long
 	until_true test -e there
 	asks 2 run -d long

@@ -152,7 +152,7 @@ runs_ended() {
 # -- ending ---------------------------------------------------------------------------------------
 
 @test "cancel returns when everything is gone; again it is refused" {
-	detach a '{"parallel": true, "template": ["fork-setsid pids stay ignore", "ignore-term pids", "sleep 60"]}'
+	detach a '{"parallel": true, "template": ["fork-setsid pids stay ignore", "ignore-term pids", "sleep 6000"]}'
 	until_true lines_at_least pids 2
 	roux cancel a --grace 100 --json >answer
 	is "$(of_json 'd["ok"], d["status"]' <answer)" "(True, 'cancelled')"
@@ -189,7 +189,7 @@ runs_ended() {
 }
 
 @test "who loses patience asks again: harder, or with less time" {
-	detach a '["sleep 60", "touch never"]'
+	detach a '["sleep 6000", "touch never"]'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	start cancel --graceful a
 	until_true contains "$(state)/runs/a/events.jsonl" run.cancel
@@ -215,7 +215,7 @@ runs_ended() {
 }
 
 @test "a stopped supervisor hears of it too" {
-	detach a 'sleep 60'
+	detach a 'sleep 6000'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -STOP "$(supervisor a)"
 	run -0 roux cancel a
@@ -224,7 +224,7 @@ runs_ended() {
 }
 
 @test "a run whose supervisor was killed is exited, everywhere" {
-	detach a 'sleep 60'
+	detach a 'sleep 6000'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	start wait a
 	kill -KILL "$(supervisor a)"
@@ -239,18 +239,18 @@ runs_ended() {
 }
 
 @test "a stranger that has the number of the supervisor is never signalled" {
-	detach a 'sleep 60'
+	detach a 'sleep 6000'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
 	until_true runs_ended a
-	sleep 60 3>&- &
+	sleep 6000 3>&- &
 	stranger=$!
 	rm "$(state)"/ledger.db* "$(state)/runs/a/.alive"
 	sed -i "s/\"pid\": [0-9]*/\"pid\": $stranger/" "$(state)/runs/a/run.json"
 	for order in cancel kill; do run -2 roux $order a; done
 	is "$(member a 'd["status"]')" exited
 	# Even while somebody holds the lock: the identity is compared before any signal.
-	flock --no-fork "$(state)/runs/a/.alive" sleep 60 3>&- &
+	flock --no-fork "$(state)/runs/a/.alive" sleep 6000 3>&- &
 	holder=$!
 	until_true sh -c "! flock -n '$(state)/runs/a/.alive' true"
 	run -2 roux kill a
@@ -262,7 +262,7 @@ runs_ended() {
 # -- who may --------------------------------------------------------------------------------------
 
 @test "another session is refused, the operator is not" {
-	ROUX_OWNER=one detach a 'sleep 60'
+	ROUX_OWNER=one detach a 'sleep 6000'
 	for command in status logs cancel kill archive prune; do
 		ROUX_OWNER=two run -2 roux "$command" a
 		has "$output" "session 'one'"
@@ -305,7 +305,7 @@ runs_ended() {
 }
 
 @test "a live run is neither archived nor pruned" {
-	detach a 'sleep 60'
+	detach a 'sleep 6000'
 	run -2 roux archive a
 	run -2 roux prune a
 	is "$(roux prune a --json | of_json 'd["status"], d["reason"]')" "('refused', 'running')"
@@ -315,7 +315,7 @@ runs_ended() {
 
 @test "a live run refuses with one document, whatever was asked for" {
 	local command want="(False, 'refused', 'live', \"run 'live' is running\", 'running')"
-	detach live 'sleep 60'
+	detach live 'sleep 6000'
 	for command in "run --as live --template true" "resume live" "archive live" "prune live" "rerun live"; do
 		# shellcheck disable=SC2086 # words
 		run -2 roux $command --json
@@ -348,7 +348,7 @@ runs_ended() {
 	sleep 0.01
 	quick run --as b 'false x' || true
 	sleep 0.01
-	detach c 'sleep 60'
+	detach c 'sleep 6000'
 	until_true contains "$(state)/runs/c/events.jsonl" command.start
 	roux cancel c
 	roux runs --json >before
@@ -432,7 +432,7 @@ runs_ended() {
 }
 
 @test "what a killed writer has left is cleaned up" {
-	detach a 'sleep 60'
+	detach a 'sleep 6000'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
 	until_true runs_ended a
@@ -455,7 +455,7 @@ runs_ended() {
 	first=$(head -n 1 pids)
 	run -1 roux resume a -q
 	lives "$first"
-	detach b '["sh -c \"setsid sleep 300 >/dev/null 2>&1 </dev/null & echo $! >late\"", "sleep 60"]'
+	detach b '["sh -c \"setsid sleep 300 >/dev/null 2>&1 </dev/null & echo $! >late\"", "sleep 6000"]'
 	until_true lines_at_least late 1
 	until_true contains "$(state)/runs/b/leaves.jsonl" '"p":"1"'
 	kill -KILL "$(supervisor b)"
@@ -521,7 +521,7 @@ runs_ended() {
 }
 
 @test "doctor tells of runs that died, of directories it does not know and of what is left" {
-	detach a 'sleep 60'
+	detach a 'sleep 6000'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
 	until_true ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
@@ -568,7 +568,7 @@ runs_ended() {
 }
 
 @test "events that have grown to 64 MiB go on in a new file, and their numbers too" {
-	detach a '["sleep 60"]'
+	detach a '["sleep 6000"]'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	kill -KILL "$(supervisor a)"
 	until_true ended "$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$(state)/runs/a/run.json")"
