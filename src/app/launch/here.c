@@ -252,11 +252,14 @@ static bool begin_record(struct here *h, struct leaves *before, struct report *r
 	return true;
 }
 
-/* The name must not stay taken by a run that never began, for as long as this process lives. */
+/* The name must not stay taken by a run that never began, for as long as this process lives. What a
+ * supervisor has been handed is taken back by the process that claimed it. */
 static void give_up(struct launch *l)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
+	if (!l->claim.ledger)
+		return;
 	if (!l->claim.row.started) {
 		launch_abandon(l);
 		return;
@@ -264,8 +267,7 @@ static void give_up(struct launch *l)
 	l->claim.row.status = status_str(ROUX_FAILED);
 	l->claim.row.code = 1;
 	l->claim.row.ended = clock_real_ms();
-	if (l->claim.ledger)
-		(void)ledger_update(l->claim.ledger, &l->claim.row, false, &ignored);
+	(void)ledger_update(l->claim.ledger, &l->claim.row, false, &ignored);
 }
 
 /* Room for the pipes of all commands at once; the commands themselves get the old limit. */
