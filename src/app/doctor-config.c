@@ -66,5 +66,5 @@ void doctor_config(struct examination *x)
 				.path = arena_printf(&x->arena, "%s/.start", cwd),
 				.message = S("the configuration of this directory counts here, and "
 					     "it can run commands"),
-				.advice = S("nothing, if you trust whoever wrote it") });
+				.advice = S("nothing, if you trust its author") });
 }

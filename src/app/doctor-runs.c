@@ -142,7 +142,8 @@ static void examine_modes(struct ward *w)
 
 		if (stat(path.p, &st) < 0 || !(st.st_mode & S_IWOTH))
 			continue;
-		add(w, FINDING_RUN, S(""), path, S("everybody can write to this directory"),
+		add(w, FINDING_RUN, S(""), path,
+			S("any user of this machine can write to this directory"),
 			arena_printf(a, "make it yours alone: chmod 700 %.*s", STR(path)));
 	}
 }

@@ -301,8 +301,8 @@ static const char *meaning(struct str text, bool quoted)
 	}
 	if (!blanks)
 		return NULL;
-	return quoted ? "blanks, which the program's name then has"
-		      : "blanks, so that it becomes several words";
+	return quoted ? "spaces, which the program's name then has"
+		      : "spaces, so that it becomes several words";
 }
 
 static void warn_of_text(struct resolving *rs, const struct place *place, struct str s, size_t at,

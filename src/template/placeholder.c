@@ -184,7 +184,7 @@ static void guess(struct str content, struct placeholder_mistake *wrong)
 	wrong->what = "is not a placeholder";
 	if (trimmed.len && trimmed.len < content.len &&
 		placeholder_parse(trimmed, DIALECT_NOW, &p, &ignored)) {
-		wrong->hint = "no blanks inside the braces: ";
+		wrong->hint = "no spaces inside the braces: ";
 		wrong->example = trimmed;
 		return;
 	}

@@ -535,7 +535,7 @@ runs_ended() {
 	has "$output" "info: a: it ended without a result"
 }
 
-@test "doctor tells when everybody can write to the state root" {
+@test "doctor tells when any user can write to the state root" {
 	quick run --as a 'true x'
 	run -0 roux doctor
 	chmod 777 "$(state)/runs"

@@ -57,16 +57,16 @@ static bool hint_at_value(struct cli *cli, const char *word)
 
 	if (template && strpbrk(word, "[]{}\""))
 		return report_hint(
-			&cli->report, "a template with blanks in it has to be quoted whole");
+			&cli->report, "a template with spaces in it has to be quoted whole");
 	/* `name x` and `name = x`. */
 	if ((template || cli->command->complete == COMPLETE_RUN) && recipes_is_name(str_of(word)))
 		return report_hint(&cli->report,
-			"a value is one word, without blanks around the =: %.*s=…", STR(shown));
+			"a value is one word, without spaces around the =: %.*s=…", STR(shown));
 	if (template || cli->command->complete == COMPLETE_RUN)
 		return report_hint(
 			&cli->report, "a value has a name before it: name=%.*s", STR(shown));
 	return report_hint(&cli->report,
-		"`roux help %.*s` lists its arguments; a template with blanks in it has to be "
+		"`roux help %.*s` lists its arguments; a template with spaces in it has to be "
 		"quoted whole",
 		STR(report_quote(&cli->report, str_of(first))));
 }
@@ -108,7 +108,7 @@ static bool read_word(struct cli *cli, const char *word, json_t *values)
 			STR(report_quote(&cli->report, name)));
 		bool blanks = str_contains(name, S(" ")) || utf8_trim(name).len < name.len;
 		return report_hint(&cli->report, "%s",
-			blanks ? "write name=value without blanks around the ="
+			blanks ? "write name=value without spaces around the ="
 			       : "a name begins with a letter or _");
 	}
 	struct str text = str_from(s, equals + 1);

@@ -247,7 +247,7 @@ const struct key step_keys[] = {
 
 	/* -- stages */
 	{ NAME("name"), .in = KEY_IN_STAGE, A_TEXT, .required = true,
-		.summary = "letters, digits, '-', '_' and blanks; no other stage has it" },
+		.summary = "letters, digits, '-', '_' and spaces; no other stage has it" },
 	{ NAME("steps"), .in = KEY_IN_STAGE, .types = KEY_LIST, .wanted = "a list of steps",
 		.example = A_LIST, .required = true, .items = KEY_ITEMS_STEPS,
 		.summary = "what to do, in order" },

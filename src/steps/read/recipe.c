@@ -172,7 +172,7 @@ static void check_stage_name(struct step_reader *rd, struct step_stage *stage,
 	const struct place *p = key_place(&rd->keys, o, S("name"));
 	if (!name_of_stage(stage->name)) {
 		report_error(r, place_where(p),
-			"%.*s`name` is '%.*s', expected letters, digits, '-', '_' and blanks",
+			"%.*s`name` is '%.*s', expected letters, digits, '-', '_' and spaces",
 			STR(o->what), STR(report_quote(r, stage->name)));
 		report_hint(r, "a person types it to approve the stage");
 	}

@@ -181,7 +181,7 @@ static void warn_spaced(struct check *c, struct str text, const struct place *pl
 		if (know(c, reference_variable(&ref)).origin == ORIGIN_NONE)
 			continue;
 		report_warning(w, reference_where(place, ref.offset, ref.length),
-			"%.*s has blanks inside the braces: the text stays as it is", STR(c->what));
+			"%.*s has spaces inside the braces: the text stays as it is", STR(c->what));
 		report_hint(w, "write {{%.*s}}", STR(report_quote(w, ref.path)));
 	}
 }

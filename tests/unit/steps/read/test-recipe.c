@@ -477,7 +477,7 @@ static void output_in_shell_text_is_warned_about(void **state UNUSED)
 static void other_slips_in_texts_are_warned_about(void **state UNUSED)
 {
 	assert_warned("- {id: a, type: bash, command: 'echo {{ s }}'}",
-		"step 'a': `command` has blanks inside the braces: the text stays as it is",
+		"step 'a': `command` has spaces inside the braces: the text stays as it is",
 		"write {{s}}");
 	assert_warned("- {id: a, type: bash, command: x, condition: '{{nope}} == 1'}",
 		"step 'a': `condition` uses {{nope}}, which nothing has set before", NULL);
