@@ -5,7 +5,7 @@
 #include "app/catalog/entries.h"
 #include "app/context/context.h"
 #include "app/doctor.h"
-#include "app/findings.h"
+#include "app/doctor/findings.h"
 #include "data/json.h"
 
 /* What needs attention in the recipes and their directories, and among the runs. */

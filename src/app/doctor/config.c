@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include "app/agents/compose.h"
-#include "app/findings.h"
+#include "app/doctor/findings.h"
 #include "app/settings.h"
 #include "base/path.h"
 

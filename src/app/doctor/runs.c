@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/findings.h"
+#include "app/doctor/findings.h"
 #include "app/past/find.h"
 #include "base/map.h"
 #include "base/run-status.h"
