@@ -7,11 +7,11 @@ static void gate_name(const struct frame *f, struct buf *b)
 {
 	if (f->up)
 		gate_name(f->up, b);
-	if (f->node->kind != NODE_SEQUENCE || !f->node->step->stage.len)
+	if (f->node->kind != NODE_SEQUENCE || !f->node->step->stage.name.len)
 		return;
 	if (b->len)
 		buf_addc(b, '/');
-	buf_add(b, f->node->step->stage);
+	buf_add(b, f->node->step->stage.name);
 }
 
 static void pause_run(struct frame *f, struct str name, struct str prompt)
@@ -25,8 +25,8 @@ static void pause_run(struct frame *f, struct str name, struct str prompt)
 	buf_add(&r->book.gate_prompt, prompt);
 	r->result.gate = buf_str(&r->book.gate);
 	r->result.prompt = buf_str(&r->book.gate_prompt);
-	r->result.gate_timeout_ms = s->gate_timeout_ms;
-	r->result.gate_approves = s->gate_approves;
+	r->result.gate_timeout_ms = s->gate.timeout_ms;
+	r->result.gate_approves = s->gate.approves;
 }
 
 static void stop_run(struct frame *f, enum run_status status)
@@ -44,7 +44,7 @@ static void begin(struct frame *f)
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF message = BUF_INIT;
 
-	if (s->prompt && !text_resolve(s->prompt, f->scope, &prompt, &f->run->issues)) {
+	if (s->gate.prompt && !text_resolve(s->gate.prompt, f->scope, &prompt, &f->run->issues)) {
 		step_mistake(f);
 		return;
 	}
@@ -54,7 +54,7 @@ static void begin(struct frame *f)
 	enum gate_answer answer = GATE_PENDING;
 	if (host->gate)
 		answer = host->gate(host->data, buf_str(&path), buf_str(&name), buf_str(&prompt),
-			s->gate_timeout_ms, s->gate_approves, &message,
+			s->gate.timeout_ms, s->gate.approves, &message,
 			&f->run->result.gate_since_ms, &f->run->issues);
 	if (answer == GATE_FAILED) {
 		run_fail(f->run, RUN_FAILED);

@@ -17,9 +17,9 @@ static bool too_many(struct frame *f, size_t count)
 {
 	const struct step_node *s = f->node->step;
 
-	report_error(&f->run->issues, place_where(s->list->place),
+	report_error(&f->run->issues, place_where(s->loop.list->place),
 		"step '%.*s': the list has %zu items, more than max_iterations (%" PRIu64 ")",
-		STR(s->id), count, s->max_rounds);
+		STR(s->id), count, s->loop.max_rounds);
 	return report_hint(
 		&f->run->issues, "raise max_iterations, or loop over a part of the list");
 }
@@ -35,7 +35,7 @@ static enum frame_open open_list(struct frame *f)
 	if (!st->list)
 		return OPEN_MISTAKE;
 	f->count = json_array_size(st->list);
-	if (f->count > s->max_rounds) {
+	if (f->count > s->loop.max_rounds) {
 		(void)too_many(f, f->count);
 		return OPEN_MISTAKE;
 	}
@@ -45,9 +45,9 @@ static enum frame_open open_list(struct frame *f)
 		return OPEN_MISTAKE;
 	if (f->count)
 		return OPEN_BEGINS;
-	if (s->collect.len)
+	if (s->loop.collect.len)
 		json_object_setn_new_nocheck(
-			scope_vars(f->scope), s->collect.p, s->collect.len, json_array());
+			scope_vars(f->scope), s->loop.collect.p, s->loop.collect.len, json_array());
 	return OPEN_EMPTY;
 }
 
@@ -56,7 +56,7 @@ static bool open_record(struct frame *f)
 	struct recorder *r = f->run->options.recorder;
 	AUTO_BUF path = BUF_INIT;
 
-	if (!r || f->node->step->checkpoints)
+	if (!r || f->node->step->loop.checkpoints)
 		return true;
 	int n = r->ops->open(r, path_of(f, &path));
 	if (n == 0)
@@ -76,7 +76,7 @@ static bool begin(struct frame *f)
 	st->due_ms = 0;
 	json_decref(st->results);
 	json_decref(st->last);
-	st->results = f->node->step->collect.len ? json_array() : NULL;
+	st->results = f->node->step->loop.collect.len ? json_array() : NULL;
 	st->last = NULL;
 	return open_record(f);
 }
@@ -111,9 +111,9 @@ static void restore(struct frame *f)
 		json_object_del(vars, "_loop_index");
 		json_object_del(vars, "_loop_iteration");
 	} else if (f->rounds.saved) {
-		json_object_setn_nocheck(vars, s->as.p, s->as.len, f->rounds.saved);
+		json_object_setn_nocheck(vars, s->loop.as.p, s->loop.as.len, f->rounds.saved);
 	} else if (!f->node->each_parallel) {
-		json_object_deln(vars, s->as.p, s->as.len);
+		json_object_deln(vars, s->loop.as.p, s->loop.as.len);
 	}
 }
 
@@ -122,9 +122,9 @@ static void keep_results(struct frame *f, struct outcome *o)
 	const struct step_node *s = f->node->step;
 	struct rounds *st = &f->rounds;
 
-	if (s->collect.len) {
+	if (s->loop.collect.len) {
 		o->value = json_incref(st->results);
-		step_set(f, s->collect, json_incref(st->results));
+		step_set(f, s->loop.collect, json_incref(st->results));
 		return;
 	}
 	o->value = json_incref(st->last);
@@ -137,7 +137,7 @@ static void close_record(struct frame *f)
 	struct recorder *r = f->run->options.recorder;
 	AUTO_BUF path = BUF_INIT;
 
-	if (!r || f->node->step->checkpoints)
+	if (!r || f->node->step->loop.checkpoints)
 		return;
 	if (f->rounds.kept)
 		return;
@@ -179,9 +179,10 @@ static void loop_over(struct frame *f, bool halted)
 				f->run->book.rounds, f->node->step->id.p, f->node->step->id.len);
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_LOOP_COMPLETE, .step.number = f->next }, f);
-		if (step_listed(f) && (f->node->step->collect.len || f->node->step->output.len))
-			f->run->book.last_output = f->node->step->collect.len
-							   ? f->node->step->collect
+		if (step_listed(f) &&
+			(f->node->step->loop.collect.len || f->node->step->output.len))
+			f->run->book.last_output = f->node->step->loop.collect.len
+							   ? f->node->step->loop.collect
 							   : f->node->step->output;
 	}
 	frame_attempt_done(f, &o);
@@ -292,9 +293,9 @@ static int wants_round(struct frame *f)
 		return 0;
 	if (f->node->kind == NODE_EACH)
 		return f->next < f->count;
-	if (f->next >= s->max_rounds)
+	if (f->next >= s->loop.max_rounds)
 		return 0;
-	if (!s->ops->decide(s->condition, f->scope, &go, &mistake, &f->run->issues))
+	if (!s->ops->decide(s->loop.condition, f->scope, &go, &mistake, &f->run->issues))
 		return -1;
 	return go;
 }
@@ -334,7 +335,8 @@ static void begin_in_order(struct frame *f)
 	st->pause.fire = on_pause;
 	if (f->node->kind == NODE_EACH) {
 		json_decref(st->saved);
-		st->saved = json_incref(json_object_getn(scope_vars(f->scope), s->as.p, s->as.len));
+		st->saved = json_incref(
+			json_object_getn(scope_vars(f->scope), s->loop.as.p, s->loop.as.len));
 	}
 	if (begin(f))
 		next_round(f);
@@ -346,8 +348,8 @@ static bool after_round(struct frame *f)
 	const struct step_node *s = f->node->step;
 	struct report *r = &f->run->issues;
 
-	for (size_t i = 0; i < s->update_count; i++) {
-		const struct step_update *u = &s->updates[i];
+	for (size_t i = 0; i < s->loop.update_count; i++) {
+		const struct step_update *u = &s->loop.updates[i];
 		AUTO_BUF text = BUF_INIT;
 
 		if (u->text && !text_resolve(u->text, f->scope, &text, r))
@@ -355,11 +357,11 @@ static bool after_round(struct frame *f)
 		step_set(f, u->name,
 			u->text ? json_from_str(buf_str(&text)) : json_deep_copy(u->value));
 	}
-	if (!s->break_when)
+	if (!s->loop.break_when)
 		return true;
 	AUTO_REPORT found = REPORT_INIT;
 	bool stop = false, mistake = false;
-	if (s->ops->decide(s->break_when, f->scope, &stop, &mistake, &found)) {
+	if (s->ops->decide(s->loop.break_when, f->scope, &stop, &mistake, &found)) {
 		f->rounds.over = stop;
 		return true;
 	}
@@ -369,7 +371,7 @@ static bool after_round(struct frame *f)
 	}
 	/* An expression that means nothing stops no loop. */
 	if (!f->rounds.warned)
-		report_warning(r, place_where(s->break_when->place), "break_when: %.*s",
+		report_warning(r, place_where(s->loop.break_when->place), "break_when: %.*s",
 			STR(found.issues.at[0].message));
 	f->rounds.warned = true;
 	return true;
@@ -377,7 +379,7 @@ static bool after_round(struct frame *f)
 
 static void ended_in_order(struct frame *f, struct frame *child)
 {
-	uint64_t pause = f->node->step->delay_between_ms;
+	uint64_t pause = f->node->step->loop.delay_ms;
 
 	round_ended(f, child);
 	if (child->outcome.halted) {
@@ -430,7 +432,7 @@ static void settle(struct frame *f)
 
 static uint64_t width_of(const struct frame *f)
 {
-	int64_t width = f->node->step->width;
+	int64_t width = f->node->step->loop.width;
 
 	return width > 0 ? (uint64_t)width : f->run->options.steps->max_parallel;
 }
@@ -464,8 +466,8 @@ static void feed(struct frame *f)
 
 	start_round(f);
 	/* Starts are spaced; what is only looked up in a record is not. */
-	if (f->node->step->delay_between_ms && executing)
-		f->rounds.due_ms = loop_now(f->run->loop) + f->node->step->delay_between_ms;
+	if (f->node->step->loop.delay_ms && executing)
+		f->rounds.due_ms = loop_now(f->run->loop) + f->node->step->loop.delay_ms;
 	if (f->next == f->count || active_rounds(f) >= width_of(f)) {
 		list_remove(&f->waits);
 	} else if (loop_now(f->run->loop) < f->rounds.due_ms) {

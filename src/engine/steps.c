@@ -48,7 +48,7 @@ static const struct scope *scope_of(struct frame *f, const struct scope *up)
 		up = &f->room;
 	}
 	if (above->node->kind == NODE_EACH) {
-		struct str as = above->node->step->as;
+		struct str as = above->node->step->loop.as;
 
 		json_object_setn_nocheck(
 			vars, as.p, as.len, json_array_get(above->rounds.list, f->index));
@@ -74,10 +74,10 @@ static void set_position(struct frame *f)
 
 	if (s->metadata)
 		json_object_set(vars, "step", (json_t *)s->metadata);
-	if (s->stage_value)
-		json_object_set(vars, "stage", (json_t *)s->stage_value);
+	if (s->stage.value)
+		json_object_set(vars, "stage", (json_t *)s->stage.value);
 	/* What an approval said is for the stage behind its gate. */
-	if (s->stage_value && !after_gate(f))
+	if (s->stage.value && !after_gate(f))
 		json_object_set_new(vars, "_approval_message", json_from_str(S("")));
 	if (s->listed)
 		run_emit_frame(f->run,
@@ -270,8 +270,8 @@ static void store(struct frame *f)
 		step_set(f, s->output_stderr,
 			json_from_str(read_content(o->err, s->max_output, &err)));
 	}
-	if (step_listed(f) && (s->output.len || s->collect.len))
-		f->run->book.last_output = s->collect.len ? s->collect : s->output;
+	if (step_listed(f) && (s->output.len || s->loop.collect.len))
+		f->run->book.last_output = s->loop.collect.len ? s->loop.collect : s->output;
 }
 
 static void tell_end(struct frame *f)

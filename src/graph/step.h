@@ -24,6 +24,39 @@ struct step_update {
 	json_t *value;
 };
 
+/* The pause before try k+1: initial · 2^(k-1) or always the same, at most `max`. */
+struct node_pause {
+	uint64_t ms, max_ms;
+	bool doubles;
+};
+
+/* Loops: NODE_EACH with a list, NODE_WHILE. */
+struct node_loop {
+	const struct text *list;
+	struct str as, collect;
+	int64_t width; /* of a parallel one; -1: as wide as the host says */
+	uint64_t max_rounds, delay_ms;
+	uint64_t usual_rounds; /* `max_rounds` when the author gives none */
+	bool checkpoints;      /* may be taken up in the middle */
+	const struct text *condition, *break_when;
+	const struct step_update *updates;
+	size_t update_count;
+};
+
+/* NODE_GATE, and the stage that it ends. */
+struct node_gate {
+	const struct text *prompt;
+	uint64_t timeout_ms;
+	bool approves; /* when the time has run out */
+};
+
+/* A sequence that is a stage. */
+struct node_stage {
+	struct str name;
+	const json_t *value; /* the variable `stage` */
+};
+
+/* What is not of the step's kind holds zeros. */
 struct step_node {
 	const struct step_ops *ops;
 	const void *data; /* for the operations: the step as written */
@@ -39,28 +72,11 @@ struct step_node {
 	uint64_t usual_timeout_ms; /* the limit of a step whose author gives none; 0: none */
 	bool keeps_output;         /* its output is needed when it has ended */
 	uint64_t max_output;       /* bytes kept of each stream */
-	/* The pause before try k+1: initial · 2^(k-1) or always the same, at most `max`. */
-	uint64_t pause_ms, pause_max_ms;
-	bool pause_doubles;
-	/* Loops: NODE_EACH with a list, NODE_WHILE. */
-	const struct text *list;
-	struct str as, collect;
-	int64_t width; /* of a parallel one; -1: as wide as the host says */
-	uint64_t max_rounds, delay_between_ms;
-	uint64_t usual_rounds; /* `max_rounds` when the author gives none */
-	bool checkpoints;      /* may be taken up in the middle */
-	const struct text *condition, *break_when;
-	const struct step_update *updates;
-	size_t update_count;
-	/* NODE_WAIT */
-	uint64_t wait_ms;
-	/* NODE_GATE, and the stage that it ends */
-	const struct text *prompt;
-	uint64_t gate_timeout_ms;
-	bool gate_approves; /* when the time has run out */
-	/* a sequence that is a stage */
-	struct str stage;
-	const json_t *stage_value; /* the variable `stage` */
+	struct node_pause pause;
+	struct node_loop loop;
+	uint64_t wait_ms; /* NODE_WAIT */
+	struct node_gate gate;
+	struct node_stage stage;
 };
 
 /* A command of a step, made when it starts. In the arena. */
@@ -148,11 +164,11 @@ struct step_ops {
 /* The pause before the next try after `attempt` of them. */
 static inline uint64_t step_pause(const struct step_node *s, uint64_t attempt)
 {
-	uint64_t ms = s->pause_ms;
+	uint64_t ms = s->pause.ms;
 
-	for (uint64_t k = 1; s->pause_doubles && k < attempt && ms < s->pause_max_ms; k++)
+	for (uint64_t k = 1; s->pause.doubles && k < attempt && ms < s->pause.max_ms; k++)
 		ms *= 2;
-	return MIN(ms, s->pause_max_ms);
+	return MIN(ms, s->pause.max_ms);
 }
 
 /* The first recipe's: what it starts with. */

@@ -212,15 +212,15 @@ static void plan_each(struct planned_recipe *r, const struct node *n)
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct scope scope = { .vars = r->vars };
 	AUTO_JSON *list = s->ops->list(n, &scope, &ignored);
-	AUTO_JSON *saved = json_incref(json_object_getn(r->vars, s->as.p, s->as.len));
+	AUTO_JSON *saved = json_incref(json_object_getn(r->vars, s->loop.as.p, s->loop.as.len));
 	json_t *item;
 	size_t i;
 
 	forget(r->vars, step_of(n));
 	if (!list) {
-		size_t before = add_note(r->p, "for each of", s->list->raw);
+		size_t before = add_note(r->p, "for each of", s->loop.list->raw);
 
-		forget_name(r->vars, s->as);
+		forget_name(r->vars, s->loop.as);
 		plan_round(r, n->children[0], 0);
 		buf_truncate(&r->p->note, before);
 	}
@@ -228,25 +228,25 @@ static void plan_each(struct planned_recipe *r, const struct node *n)
 	{
 		if (r->p->stopped)
 			break;
-		json_object_setn_nocheck(r->vars, s->as.p, s->as.len, item);
+		json_object_setn_nocheck(r->vars, s->loop.as.p, s->loop.as.len, item);
 		plan_round(r, n->children[0], i);
 		forget(r->vars, step_of(n));
 	}
 	if (saved)
-		json_object_setn_nocheck(r->vars, s->as.p, s->as.len, saved);
+		json_object_setn_nocheck(r->vars, s->loop.as.p, s->loop.as.len, saved);
 	else
-		forget_name(r->vars, s->as);
+		forget_name(r->vars, s->loop.as);
 }
 
 static void plan_while(struct planned_recipe *r, const struct node *n)
 {
 	bool open;
 
-	if (surely_false(n->step->condition, r->vars, &open))
+	if (surely_false(n->step->loop.condition, r->vars, &open))
 		return;
 	forget(r->vars, step_of(n));
-	size_t before =
-		add_note(r->p, "while", n->step->condition ? n->step->condition->raw : S("true"));
+	size_t before = add_note(
+		r->p, "while", n->step->loop.condition ? n->step->loop.condition->raw : S("true"));
 	plan_round(r, n->children[0], 0);
 	buf_truncate(&r->p->note, before);
 }
@@ -356,8 +356,8 @@ static void plan_children(struct planned_recipe *r, const struct node *n)
 	struct planning *p = r->p;
 	size_t len = p->path.len;
 
-	if (n->step->stage_value)
-		json_object_set(r->vars, "stage", (json_t *)n->step->stage_value);
+	if (n->step->stage.value)
+		json_object_set(r->vars, "stage", (json_t *)n->step->stage.value);
 	for (size_t i = 0; i < n->child_count && !p->stopped; i++) {
 		buf_printf(&p->path, "%s%zu", len ? "." : "", i);
 		plan_node(r, n->children[i]);

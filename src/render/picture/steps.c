@@ -44,12 +44,12 @@ static void mark_each(struct builder *b, struct item *i, const struct node *n, s
 	const struct step_node *s = n->step;
 	AUTO_BUF text = BUF_INIT;
 
-	buf_printf(&text, "foreach ×%.*s", STR(list_name(s->list)));
+	buf_printf(&text, "foreach ×%.*s", STR(list_name(s->loop.list)));
 	build_mark(b, i, tip, &text);
 	if (n->each_parallel) {
 		buf_adds(&text, "parallel");
-		if (s->width > 0)
-			buf_printf(&text, " %" PRId64, s->width);
+		if (s->loop.width > 0)
+			buf_printf(&text, " %" PRId64, s->loop.width);
 		build_mark(b, i, tip, &text);
 	}
 	occurs(b, n->each_parallel ? LEGEND_PARALLEL : LEGEND_EACH);
@@ -63,21 +63,22 @@ static void mark_loop(struct builder *b, struct item *i, const struct node *n, s
 	if (n->kind == NODE_EACH) {
 		mark_each(b, i, n, tip);
 	} else {
-		buf_printf(&text, "while %.*s", STR(s->condition ? s->condition->raw : S("true")));
+		buf_printf(&text, "while %.*s",
+			STR(s->loop.condition ? s->loop.condition->raw : S("true")));
 		build_mark(b, i, tip, &text);
 		occurs(b, LEGEND_WHILE);
 	}
-	if (s->break_when) {
-		buf_printf(&text, "until %.*s", STR(s->break_when->raw));
+	if (s->loop.break_when) {
+		buf_printf(&text, "until %.*s", STR(s->loop.break_when->raw));
 		build_mark(b, i, tip, &text);
 	}
-	if (s->max_rounds != s->usual_rounds) {
-		buf_printf(&text, "at most %" PRIu64, s->max_rounds);
+	if (s->loop.max_rounds != s->loop.usual_rounds) {
+		buf_printf(&text, "at most %" PRIu64, s->loop.max_rounds);
 		build_mark(b, i, tip, &text);
 	}
-	if (s->delay_between_ms) {
+	if (s->loop.delay_ms) {
 		buf_adds(&text, "pause ");
-		build_duration(&text, s->delay_between_ms);
+		build_duration(&text, s->loop.delay_ms);
 		build_mark(b, i, tip, &text);
 	}
 }
@@ -236,10 +237,10 @@ static struct item *gate(struct builder *b, const struct node *n, struct str pat
 	i->text.word = S("approve");
 	if (n->line.len)
 		i->text.detail = build_text(b, i, &tip, n->line, COLUMNS_PROMPT);
-	if (n->step->gate_timeout_ms) {
+	if (n->step->gate.timeout_ms) {
 		buf_adds(&text, "after ");
-		build_duration(&text, n->step->gate_timeout_ms);
-		buf_adds(&text, n->step->gate_approves ? " approve" : " deny");
+		build_duration(&text, n->step->gate.timeout_ms);
+		buf_adds(&text, n->step->gate.approves ? " approve" : " deny");
 		build_mark(b, i, &tip, &text);
 	}
 	size_t what = tip.len;
@@ -330,7 +331,7 @@ static void fill(struct builder *b, struct item *group, const struct node *n, st
 		if (child->kind == NODE_GATE)
 			continue; /* drawn with its stage */
 		add_step(&r, child, below, depth);
-		if (child->step->stage.len && last && last->kind == NODE_GATE) {
+		if (child->step->stage.name.len && last && last->kind == NODE_GATE) {
 			struct item *diamond =
 				gate(b, last, child_path(b, below, child->child_count - 1), depth);
 

@@ -231,7 +231,7 @@ static bool add_group(struct plain_lines *l, const struct event *e)
 		end_loop(l, row);
 		return true;
 	}
-	if (!begins || !e->node->step->stage.len)
+	if (!begins || !e->node->step->stage.name.len)
 		return false;
 	add_node(&l->text, e);
 	buf_adds(&l->text, "stage");

@@ -116,9 +116,9 @@ static struct node *work_node(struct compile *c, const struct step *s, bool body
 	o->usual_timeout_ms = step_timeout_ms(s->type);
 	if (s->retry.given) {
 		n->retry.value = (uint64_t)s->retry.max_attempts;
-		o->pause_ms = s->retry.initial_delay_ms;
-		o->pause_max_ms = s->retry.max_delay_ms;
-		o->pause_doubles = s->retry.backoff == STEP_EXPONENTIAL;
+		o->pause.ms = s->retry.initial_delay_ms;
+		o->pause.max_ms = s->retry.max_delay_ms;
+		o->pause.doubles = s->retry.backoff == STEP_EXPONENTIAL;
 	}
 	o->agent = s->type == STEP_AGENT;
 	o->agent_name = s->agent.name.text;
@@ -151,8 +151,8 @@ static void set_updates(struct compile *c, struct step_node *o, const struct ste
 			.name = p->name, .text = text_of(c, &p->text), .value = (json_t *)p->value
 		};
 	}
-	o->updates = updates;
-	o->update_count = s->rounds.update_context_count;
+	o->loop.updates = updates;
+	o->loop.update_count = s->rounds.update_context_count;
 }
 
 static void set_children(struct compile *c, struct node *n, struct node **children, size_t count)
@@ -190,17 +190,17 @@ static struct node *loop_node(struct compile *c, const struct step *s)
 	set_failure(n, s->on_error);
 	set_children(c, n, &body, 1);
 	o->output = s->output.text;
-	o->collect = s->rounds.collect.text;
-	o->as = s->rounds.as.text;
-	o->list = text_of(c, &s->rounds.foreach);
-	o->condition = text_of(c, &s->rounds.while_condition);
-	o->break_when = text_of(c, &s->rounds.break_when);
-	o->max_rounds =
+	o->loop.collect = s->rounds.collect.text;
+	o->loop.as = s->rounds.as.text;
+	o->loop.list = text_of(c, &s->rounds.foreach);
+	o->loop.condition = text_of(c, &s->rounds.while_condition);
+	o->loop.break_when = text_of(c, &s->rounds.break_when);
+	o->loop.max_rounds =
 		(uint64_t)(each ? s->rounds.max_iterations : s->rounds.max_while_iterations);
-	o->usual_rounds = usual_rounds(each);
-	o->delay_between_ms = (uint64_t)s->rounds.delay_between_ms;
-	o->checkpoints = s->rounds.checkpoint_iterations;
-	o->width = s->rounds.parallel;
+	o->loop.usual_rounds = usual_rounds(each);
+	o->loop.delay_ms = (uint64_t)s->rounds.delay_between_ms;
+	o->loop.checkpoints = s->rounds.checkpoint_iterations;
+	o->loop.width = s->rounds.parallel;
 	n->each_parallel = s->rounds.parallel != 0;
 	set_updates(c, o, s);
 	return n;
@@ -237,10 +237,10 @@ static struct node *gate_node(struct compile *c, const struct step_stage *stage)
 
 	n->label = stage->name;
 	n->line = stage->approval.prompt.text;
-	o->stage = stage->name;
-	o->prompt = text_of(c, &stage->approval.prompt);
-	o->gate_timeout_ms = stage->approval.timeout_ms;
-	o->gate_approves = stage->approval.fallback == STEP_APPROVE;
+	o->stage.name = stage->name;
+	o->gate.prompt = text_of(c, &stage->approval.prompt);
+	o->gate.timeout_ms = stage->approval.timeout_ms;
+	o->gate.approves = stage->approval.fallback == STEP_APPROVE;
 	return n;
 }
 
@@ -257,8 +257,8 @@ static struct node *stage_node(struct compile *c, const struct step_stage *stage
 	set_children(c, n, children, count);
 	free(children);
 	n->label = stage->name;
-	own(n)->stage = stage->name;
-	own(n)->stage_value = kept(c, json_pack("{s:o, s:i}", "name", json_from_str(stage->name),
+	own(n)->stage.name = stage->name;
+	own(n)->stage.value = kept(c, json_pack("{s:o, s:i}", "name", json_from_str(stage->name),
 					      "index", (int)stage->index));
 	return n;
 }

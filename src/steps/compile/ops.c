@@ -48,7 +48,7 @@ static json_t *said(const struct node *n, struct str printed)
 
 static json_t *list(const struct node *n, const struct scope *s, struct report *r)
 {
-	return step_text_list(n->step->list, s, r);
+	return step_text_list(n->step->loop.list, s, r);
 }
 
 static bool decide(

@@ -68,11 +68,11 @@ static void recipe_init(struct recipe *r, enum node_kind kind, const char *items
 	r->loop = (struct step_node){ .ops = &ops,
 		.id = S("loop"),
 		.listed = true,
-		.as = S("item"),
-		.collect = S("all"),
-		.max_rounds = 100,
-		.width = 2,
-		.checkpoints = true };
+		.loop.as = S("item"),
+		.loop.collect = S("all"),
+		.loop.max_rounds = 100,
+		.loop.width = 2,
+		.loop.checkpoints = true };
 	r->body = (struct step_node){
 		.ops = &ops, .id = S("loop"), .keeps_output = true, .max_output = 4096
 	};

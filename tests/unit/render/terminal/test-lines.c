@@ -230,7 +230,7 @@ static void loops_of_steps_count_their_rounds(void **state)
 
 static void pauses_and_gates_have_lines(void **state)
 {
-	static const struct step_node step = { .stage = S("ship") };
+	static const struct step_node step = { .stage = { .name = S("ship") } };
 	static const struct node gate = { .kind = NODE_GATE, .label = S("ship"), .step = &step };
 	struct fixture f;
 
