@@ -111,7 +111,7 @@ nobody_left() {
 # start ARGUMENT...: roux in the background as $RUNNING, output in out and err. A shell without job
 # control ignores SIGINT in what it starts so; a user's does not.
 start() {
-	env --default-signal=INT,QUIT "$ROUX" "$@" >out 2>err </dev/null 3>&- &
+	env --default-signal=HUP,INT,QUIT "$ROUX" "$@" >out 2>err </dev/null 3>&- &
 	RUNNING=$!
 }
 

@@ -2,6 +2,7 @@
  * what it writes in LOG and, once TRIGGER has been written, types KEYS (\x03 is Ctrl-C) or closes
  * the terminal and waits. Ends as the program does. */
 #include <pty.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "support.h"
@@ -29,6 +30,7 @@ int main(int argc, char **argv)
 	if (pid < 0)
 		return 99;
 	if (pid == 0) {
+		(void)signal(SIGHUP, SIG_DFL); /* nohup may have started the tests */
 		(void)execvp(argv[4], argv + 4);
 		_exit(127);
 	}
