@@ -162,7 +162,9 @@ int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 /* The same into `b`. -errno. */
 int run_result_text(struct run_handle *h, struct buf *b);
 /* What of the result a person is told: "status", "error", "failures" (each with "stderr",
- * of a run here also with "stdout"), "failures_total", "untolerated", "pending_approval". */
+ * of a run here also with "stdout"), "failures_total", "pending_approval"; "failed", "tolerated":
+ * how many commands ended it as failures; "exit": what a command that waits for it ends with, as
+ * far as its options say nothing else. */
 json_t *run_summary(struct run_handle *h);
 /* Warnings and mistakes that turned up while it ran here; NULL: none. Borrowed, for the
  * host to word. */
@@ -189,6 +191,10 @@ struct run_entry {
 	struct str id, recipe, status, owner;
 	uint64_t started, ended, ms;
 	bool detached;
+	/* Commands that ended as failures, those that were not to fail and those whose author asked
+	 * to continue; of a run under way, so far. */
+	uint64_t failed, tolerated;
+	int exit; /* what `run` ended with; -1: it has not ended */
 	uint64_t
 		cursor; /* for run_filter.before: the page behind this one; 0: there is no ledger */
 };

@@ -67,6 +67,13 @@ int status_exit(enum roux_status s)
 	return statuses[s].exit;
 }
 
+int status_exit_after(enum roux_status s, uint64_t failed, int signal)
+{
+	if (s == ROUX_CANCELLED && signal)
+		return 128 + signal;
+	return s == ROUX_DONE && failed ? statuses[ROUX_PARTIAL].exit : statuses[s].exit;
+}
+
 enum status_rest status_rest(enum roux_status s)
 {
 	return statuses[s].rest;

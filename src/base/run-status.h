@@ -35,6 +35,9 @@ bool status_is(struct str name, enum roux_status s);
 bool status_ok(enum roux_status s);
 /* The exit status of a command whose run has this status. */
 int status_exit(enum roux_status s);
+/* The same of a run in which that many commands ended as failures, and which that signal has
+ * cancelled; 0: its end was asked for otherwise, or not at all. */
+int status_exit_after(enum roux_status s, uint64_t failed, int signal);
 enum status_rest status_rest(enum roux_status s);
 /* The name of the outcome that it is drawn as: `name` of render/picture/outcome.h; NULL: none. */
 const char *status_outcome(enum roux_status s);

@@ -42,7 +42,7 @@ static void cannot(struct frame *f, const struct report *why)
 	report_text(why, REPORT_ERRORS, &text);
 	step_failed(f, 1, buf_str(&text));
 	o.failure = f->outcome.failure;
-	o.untolerated = f->outcome.untolerated;
+	o.tally = f->outcome.tally;
 	frame_attempt_done(f, &o);
 }
 

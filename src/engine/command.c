@@ -136,6 +136,7 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 			.attempt = f->tries.now,
 			.end = { .ok = o.ok,
 				.timeout = o.timed_out,
+				.tolerated = !o.ok && !cancelled && f->tolerated,
 				.code = o.code,
 				.signal = o.signal,
 				.ms = loop_now(f->run->loop) - f->tries.began_ms,
@@ -149,7 +150,7 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 		w.code = o.code;
 		record(f, &w);
 		o.failure = f->run->failures.total;
-		o.untolerated = !f->tolerated;
+		o.tally = tally_one(f->tolerated);
 		AUTO_BUF err = BUF_INIT;
 		buf_add(&err, v->err);
 		if (!o.err)

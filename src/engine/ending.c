@@ -94,7 +94,7 @@ static void conclude(struct run *r)
 	res->ms = clock_mono_ms() - r->began_ms;
 	res->code = o->ok ? 0 : o->code;
 	res->signal = r->ending.stop.signal;
-	res->untolerated = o->untolerated;
+	res->tally = r->ending.only ? o->tally : r->failures.tally;
 	res->joins = &o->joins;
 	res->failures = &r->failures;
 	res->issues = &r->issues;

@@ -8,6 +8,7 @@
 void failures_add(struct failures *f, const struct failure *failure)
 {
 	f->total++;
+	tally_add(&f->tally, tally_one(failure->tolerated));
 	if (f->kept.len >= FAILURES_KEPT) {
 		if (!f->latest)
 			f->latest = mem_zero(sizeof(*f->latest) * FAILURES_LATEST);

@@ -15,6 +15,31 @@ struct failure {
 	struct str out; /* the end of its standard output, for people */
 };
 
+/* How many commands a run, or a part of it, has whose last attempt failed: those that were not to
+ * fail, and those whose author asked to continue. One that succeeded in a later attempt, its own or
+ * that of a group around it, is in neither. */
+struct tally {
+	uint64_t failed, tolerated;
+};
+
+static inline void tally_add(struct tally *t, struct tally more)
+{
+	t->failed += more.failed;
+	t->tolerated += more.tolerated;
+}
+
+static inline void tally_take(struct tally *t, struct tally less)
+{
+	t->failed -= less.failed;
+	t->tolerated -= less.tolerated;
+}
+
+/* Of one failed command. */
+static inline struct tally tally_one(bool tolerated)
+{
+	return (struct tally){ .failed = !tolerated, .tolerated = tolerated };
+}
+
 enum { FAILURES_KEPT = 1000, FAILURE_TEXT_MAX = 4096, FAILURES_LATEST = 4096 };
 
 /* All failures of a run: the first ones in full, the number of all. Of the latest the path is
@@ -25,9 +50,10 @@ struct failures {
 	struct buf
 		*latest; /* a ring of paths, by number; NULL until there is one that is not kept */
 	uint64_t total;
+	struct tally tally; /* as things stand now; frames take back what is tried again */
 };
 
-/* Copies everything. */
+/* Copies everything, and counts it. */
 void failures_add(struct failures *f, const struct failure *failure);
 /* An attempt of the node at `path` has succeeded that began after `before` failures: those of them
  * that were its own are tolerated. */

@@ -225,7 +225,10 @@ void frame_end_halted(struct frame *f)
 {
 	outcome_done(&f->outcome);
 	f->outcome = (struct outcome){ .halted = true, .code = 1 };
-	f->outcome.untolerated = f->tries.untolerated;
+	/* What came of the attempt before stands. */
+	tally_add(&f->run->failures.tally, f->tries.last);
+	f->outcome.tally = f->tries.last;
+	tally_add(&f->outcome.tally, f->tries.recovery);
 	if (f->ops->abandoned)
 		f->ops->abandoned(f);
 	end(f);
@@ -282,7 +285,8 @@ static void succeeded(struct frame *f)
 	AUTO_BUF path = BUF_INIT;
 	frame_path(f, &path);
 	failures_tolerate(&f->run->failures, buf_str(&path), f->tries.failed_before);
-	f->tries.untolerated = 0;
+	tally_take(&f->run->failures.tally, f->tries.recovery);
+	f->tries.recovery = (struct tally){ 0 };
 }
 
 static void recover(struct frame *f)
@@ -356,7 +360,7 @@ static void attempts_over(struct frame *f)
 		frame_path(f, &f->run->ending.retried_path);
 		o->retried = true;
 	}
-	o->untolerated += f->tries.untolerated;
+	tally_add(&o->tally, f->tries.recovery);
 	if (f->ops->dialect->finish)
 		f->ops->dialect->finish(f);
 	if (!wait_for_input(f))
@@ -384,7 +388,8 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 		attempts_over(f);
 		return;
 	}
-	f->tries.untolerated += f->outcome.untolerated;
+	f->tries.last = f->outcome.tally;
+	tally_take(&f->run->failures.tally, f->tries.last);
 	f->state = FRAME_QUEUED;
 	if (f->node->recover)
 		recover(f);
@@ -400,7 +405,8 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 	const struct node *n = node_body(recovery->node);
 	bool stated = n->failure_stated;
 
-	f->tries.untolerated += o->untolerated;
+	tally_take(&f->run->failures.tally, f->tries.recovery);
+	f->tries.recovery = o->tally;
 	/* It may be the one that has stopped everything. */
 	bool reached = !o->ok && !o->halted && stated && n->failure == FAILURE_ROOT;
 	if (run_stopping(f->run) || (!reached && f->up && frame_halted(f->up))) {
@@ -420,7 +426,8 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 	*o = (struct outcome){ 0 };
 	join_list_done(&f->outcome.joins);
 	f->outcome.joins = joins;
-	f->outcome.untolerated = f->tries.untolerated;
+	tally_add(&f->run->failures.tally, f->tries.last);
+	tally_add(&f->outcome.tally, f->tries.last);
 	f->outcome.carried = stated ? MAX(f->outcome.carried, n->failure) : FAILURE_CONTINUE;
 	if (f->outcome.carried == FAILURE_ROOT && f->up)
 		frame_fail_root(f->up);

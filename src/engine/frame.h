@@ -39,7 +39,7 @@ struct outcome {
 	struct content *out;
 	struct content *err;    /* the beginning of standard error, for a join */
 	struct join_list joins; /* of the last attempt */
-	uint64_t untolerated;   /* failures in it that its author did not ask to tolerate */
+	struct tally tally;     /* the commands in it that ended as failures */
 	uint64_t failure;       /* which failure it was, counted from 1; 0: none of a command */
 };
 
@@ -62,7 +62,8 @@ struct tries {
 	uint64_t limit_ms;      /* of each attempt; 0: none */
 	uint64_t entered_ms;    /* when the node was entered, … */
 	uint64_t began_ms;      /* … and this attempt began; of a command: when it executed */
-	uint64_t untolerated;   /* failures of earlier attempts and recoveries */
+	struct tally last;      /* of the attempt before, taken out of that of the run */
+	struct tally recovery;  /* of the last recovery */
 	uint64_t failed_before; /* failures of the whole run when this attempt began */
 };
 

@@ -25,7 +25,7 @@ static void feed(struct frame *f)
 
 static void over(struct frame *f)
 {
-	struct outcome o = { .ok = true, .untolerated = f->outcome.untolerated };
+	struct outcome o = { .ok = true, .tally = f->outcome.tally };
 	struct fork *k = &f->fork;
 	struct join *j = k->join;
 	uint64_t bad = k->root_index;
@@ -123,7 +123,7 @@ static void child_ended(struct frame *f, struct frame *child)
 	int error;
 
 	keep_branch(f, child);
-	f->outcome.untolerated += o->untolerated;
+	tally_add(&f->outcome.tally, o->tally);
 	f->fork.done_count += o->ok;
 	if (!o->ok && !o->halted)
 		note_failure(f, child);

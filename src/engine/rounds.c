@@ -160,7 +160,7 @@ static void loop_over(struct frame *f, bool halted)
 	struct outcome o = { .ok = !halted && !st->failed,
 		.halted = halted,
 		.partial = f->outcome.partial && !st->failed,
-		.untolerated = f->outcome.untolerated,
+		.tally = f->outcome.tally,
 		.code = halted       ? 1
 			: st->failed ? st->code
 				     : 0,
@@ -260,7 +260,7 @@ static void round_ended(struct frame *f, struct frame *child)
 {
 	const struct outcome *o = &child->outcome;
 
-	f->outcome.untolerated += o->untolerated;
+	tally_add(&f->outcome.tally, o->tally);
 	f->rounds.cut_short |= o->halted;
 	if (o->halted)
 		return;

@@ -35,6 +35,11 @@ const struct run_result *run_result(const struct run *r)
 	return &r->result;
 }
 
+struct tally run_tally(const struct run *r)
+{
+	return r->failures.tally;
+}
+
 struct content *run_output(struct run *r)
 {
 	enum run_status status = r->result.status;

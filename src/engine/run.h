@@ -67,7 +67,7 @@ struct run_result {
 	const struct failures *failures;
 	struct str failed;  /* the path of what failed it; empty: nothing did */
 	struct str retried; /* … and of the outermost group around it that was tried repeatedly */
-	uint64_t untolerated; /* failures passed over that their author did not ask to tolerate */
+	struct tally tally; /* the commands that ended the run as failures */
 	const struct join_list *joins; /* in report order */
 	struct report *issues;         /* warnings, and with RUN_INVALID the errors */
 	uint64_t ms;
@@ -84,6 +84,8 @@ struct run_result {
 /* The plan is kept by reference. The run works whenever the loop turns. */
 struct run *run_start(struct loop *l, struct plan *p, const struct run_options *o);
 const struct run_result *run_result(const struct run *r);
+/* The commands that have failed so far; one that is tried again counts when it has failed again. */
+struct tally run_tally(const struct run *r);
 /* Standard output of an ended run; NULL when it is empty or the run failed. When everything was
  * skipped it is the run's own input. */
 struct content *run_output(struct run *r);

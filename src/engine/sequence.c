@@ -19,7 +19,7 @@ static void next(struct frame *f)
 	o.out = f->chain.flow;
 	f->chain.flow = NULL;
 	o.joins = f->outcome.joins;
-	o.untolerated = f->outcome.untolerated;
+	o.tally = f->outcome.tally;
 	f->outcome.joins = (struct join_list){ 0 };
 	frame_attempt_done(f, &o);
 }
@@ -51,7 +51,7 @@ static void stop_with(struct frame *f, struct outcome *child, enum failure_scope
 	join_list_done(&o.joins);
 	o.joins = f->outcome.joins;
 	f->outcome.joins = (struct join_list){ 0 };
-	o.untolerated += f->outcome.untolerated;
+	tally_add(&o.tally, f->outcome.tally);
 	if (carried == FAILURE_ROOT)
 		frame_fail_root(f);
 	frame_attempt_done(f, &o);
@@ -75,7 +75,7 @@ static void child_failed(struct frame *f, struct frame *child)
 	}
 	/* Passed over: the next child gets nothing of it. */
 	join_list_move(&f->outcome.joins, &o->joins);
-	f->outcome.untolerated += o->untolerated;
+	tally_add(&f->outcome.tally, o->tally);
 	content_unref(f->chain.flow);
 	f->chain.flow = NULL;
 	f->chain.flow_unread = false;
@@ -91,7 +91,7 @@ static void child_ended(struct frame *f, struct frame *child)
 		return;
 	}
 	join_list_move(&f->outcome.joins, &o->joins);
-	f->outcome.untolerated += o->untolerated;
+	tally_add(&f->outcome.tally, o->tally);
 	content_unref(f->chain.flow);
 	f->chain.flow = o->out;
 	o->out = NULL;

@@ -219,7 +219,7 @@ void step_failed(struct frame *f, int code, struct str why)
 						.err = why,
 					});
 	f->outcome.failure = f->run->failures.total;
-	f->outcome.untolerated += !f->tolerated;
+	tally_add(&f->outcome.tally, tally_one(f->tolerated));
 	f->outcome.ok = false;
 	f->outcome.code = code;
 }

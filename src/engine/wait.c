@@ -11,7 +11,7 @@ static void wait_over(struct frame *f)
 		o.code = 124;
 		o.timed_out = true;
 		o.failure = f->outcome.failure;
-		o.untolerated = f->outcome.untolerated;
+		o.tally = f->outcome.tally;
 	}
 	frame_attempt_done(f, &o);
 }

@@ -15,6 +15,7 @@ enum member_type {
 	IS_CODE,      /* int */
 	IS_SIGNAL,    /* int, null for 0 */
 	IS_BOOL,
+	IS_TRUE_IF, /* left out when it is false */
 	IS_ARGV,
 	IS_ANSWER, /* enum gate_answer */
 	IS_OUTCOME /* enum node_end */
@@ -39,7 +40,8 @@ struct member {
 #define END                                                                               \
 	MEMBER("code", IS_CODE, end.code), MEMBER("signal", IS_SIGNAL, end.signal),       \
 		MEMBER("timeout", IS_BOOL, end.timeout), MEMBER("ms", IS_NUMBER, end.ms), \
-		MEMBER("stdout_bytes", IS_NUMBER, end.stdout_bytes)
+		MEMBER("stdout_bytes", IS_NUMBER, end.stdout_bytes),                      \
+		MEMBER("tolerated", IS_TRUE_IF, end.tolerated)
 #define SIGNAL MEMBER("signal", IS_SIGNAL, signal)
 #define STATUS MEMBER("status", IS_TEXT, result.status), MEMBER("code", IS_CODE, result.code)
 #define NUMBER(name) MEMBER(name, IS_NUMBER, step.number)
@@ -154,6 +156,8 @@ static void write_member(struct buf *b, const struct member *m, const void *valu
 
 	if ((m->type == IS_TEXT_IF || m->type == IS_OBJECT_IF) && !text->len)
 		return;
+	if (m->type == IS_TRUE_IF && !*(const bool *)value)
+		return;
 	buf_add(b, (struct str){ m->key, m->key_len });
 	switch (m->type) {
 	case IS_TEXT:
@@ -179,6 +183,7 @@ static void write_member(struct buf *b, const struct member *m, const void *valu
 			buf_add(b, S("null"));
 		break;
 	case IS_BOOL:
+	case IS_TRUE_IF:
 		buf_add(b, *(const bool *)value ? S("true") : S("false"));
 		break;
 	case IS_ARGV:
@@ -278,6 +283,7 @@ static bool read_member(const struct member *m, const json_t *value, struct aren
 		*(int *)ret = int_of(value);
 		break;
 	case IS_BOOL:
+	case IS_TRUE_IF:
 		*(bool *)ret = json_is_true(value);
 		break;
 	case IS_ARGV:

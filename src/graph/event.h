@@ -89,6 +89,7 @@ struct event {
 		struct {
 			bool ok;
 			bool timeout;          /* not NODE_DONE */
+			bool tolerated;        /* not NODE_DONE: failed, as its author allows */
 			enum node_end outcome; /* NODE_DONE */
 			int code, signal;
 			uint64_t ms; /* of the last attempt */

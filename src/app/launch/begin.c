@@ -144,6 +144,7 @@ bool launch_begin(struct launch *l, struct report *r)
 	launch_identify(l, &self);
 	l->claim.row.started = clock_real_ms();
 	l->claim.row.ended = 0;
+	l->claim.row.counted = false;
 	l->claim.row.status = status_str(ROUX_RUNNING);
 	AUTO_JSON *run = run_json(l, &self);
 	json_write(&text, run, 2);

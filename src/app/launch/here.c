@@ -265,7 +265,8 @@ static void give_up(struct launch *l)
 		return;
 	}
 	l->claim.row.status = status_str(ROUX_FAILED);
-	l->claim.row.code = 1;
+	l->claim.row.code = l->claim.row.exit = 1;
+	l->claim.row.counted = true;
 	l->claim.row.ended = clock_real_ms();
 	(void)ledger_update(l->claim.ledger, &l->claim.row, false, &ignored);
 }

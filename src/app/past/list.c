@@ -47,6 +47,9 @@ static bool tell(struct listing *l, const struct run_row *row)
 		.ended = row->ended,
 		.ms = row->started && end > row->started ? end - row->started : 0,
 		.detached = row->detached,
+		.failed = row->failed,
+		.tolerated = row->tolerated,
+		.exit = row->counted ? row->exit : -1,
 		.cursor = row->seq,
 	};
 
@@ -56,7 +59,8 @@ static bool tell(struct listing *l, const struct run_row *row)
 	return l->see(l->data, &e) && l->told != l->filter.limit;
 }
 
-/* Only of a run that should be alive can the ledger be wrong. */
+/* Only of a run that should be alive can the ledger be wrong; of one that ended before it counted
+ * failures it lacks something. */
 static bool tell_row(void *data, const struct run_row *row)
 {
 	struct listing *l = data;
@@ -64,7 +68,7 @@ static bool tell_row(void *data, const struct run_row *row)
 	AUTO_LOOK look = { 0 };
 
 	l->rows++;
-	if (status_is_end(row->status))
+	if (status_is_end(row->status) && row->counted)
 		return tell(l, row);
 	return !look_at(app_state_root(l->app), l->app->ledger, row->id, &look, &ignored) ||
 	       tell(l, &look.row);
@@ -234,7 +238,18 @@ static bool add_entry(void *data, const struct run_entry *e)
 	buf_add_number(b, e->ms, 1);
 	buf_add(b, S(",\"owner\":"));
 	json_write_str_or_null(b, e->owner);
-	buf_add(b, e->detached ? S(",\"detached\":true}") : S(",\"detached\":false}"));
+	buf_add(b, e->detached ? S(",\"detached\":true") : S(",\"detached\":false"));
+	buf_add(b, S(",\"failed\":"));
+	buf_add_number(b, e->failed, 1);
+	buf_add(b, S(",\"tolerated\":"));
+	buf_add_number(b, e->tolerated, 1);
+	if (e->exit < 0) {
+		buf_add(b, S(",\"exit\":null}"));
+		return true;
+	}
+	buf_add(b, S(",\"exit\":"));
+	buf_add_number(b, (uint64_t)e->exit, 1);
+	buf_addc(b, '}');
 	return true;
 }
 

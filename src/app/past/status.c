@@ -144,6 +144,7 @@ json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "ms", json_integer((json_int_t)took_ms(look)));
 	json_object_set_new(d, "owner", text_or_null(look->row.owner));
 	json_object_set_new(d, "detached", json_boolean(look->row.detached));
+	told_counts(look, d);
 	json_object_set_new(d, "progress", progress_of(look));
 	json_object_set_new(d, "failures", failures_of(look, &failures));
 	json_object_set_new(d, "failures_total", json_integer((json_int_t)failures));

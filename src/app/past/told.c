@@ -22,6 +22,14 @@ enum roux_status told_status(const struct run_look *look)
 	return s;
 }
 
+void told_counts(const struct run_look *look, json_t *d)
+{
+	json_object_set_new(d, "failed", json_integer((json_int_t)look->row.failed));
+	json_object_set_new(d, "tolerated", json_integer((json_int_t)look->row.tolerated));
+	json_object_set_new(
+		d, "exit", look->row.counted ? json_integer(look->row.exit) : json_null());
+}
+
 /* -- the document --------------------------------------------------------------------------------
  */
 
@@ -63,6 +71,7 @@ static json_t *missing_result(const struct run_look *look)
 	json_object_set_new(d, "status", json_from_str(look->status));
 	json_object_set_new(d, "run", json_from_str(look->id));
 	json_object_set_new(d, "code", json_integer(look->row.code));
+	told_counts(look, d);
 	json_object_set_new(d, "stdout_path", json_null());
 	json_object_set_new(d, "output", json_null());
 	json_object_set_new(d, "error", json_from_str(buf_str(&error)));
@@ -114,24 +123,10 @@ int told_result(const struct run_look *look, struct buf *b)
 	}
 	if (!said)
 		r = add_output(look, d);
+	told_counts(look, d); /* a result of an earlier version lacks them */
 	json_write_typed(b, d, 0);
 	buf_addc(b, '\n');
 	return r;
-}
-
-/* How many failures were passed over that were not declared as tolerated. */
-static json_t *untolerated(const json_t *result)
-{
-	json_t *counted = json_object_get(result, "untolerated"), *f;
-	json_int_t count = 0;
-	size_t i;
-
-	/* Not all of them are listed. */
-	if (json_is_integer(counted))
-		return json_incref(counted);
-	json_array_foreach(json_object_get(result, "failures"), i, f) count +=
-		!json_is_true(json_object_get(f, "tolerated"));
-	return json_integer(count);
 }
 
 json_t *told_summary(const struct run_look *look)
@@ -148,7 +143,7 @@ json_t *told_summary(const struct run_look *look)
 	json_object_set_new(s, "failures_total",
 		json_is_integer(total) ? json_incref(total)
 				       : json_integer((json_int_t)json_array_size(failures)));
-	json_object_set_new(s, "untolerated", untolerated(from));
+	told_counts(look, s);
 	if (status_is(look->status, ROUX_PAUSED))
 		json_object_set_new(s, "pending_approval", pending(look));
 	return s;

@@ -34,7 +34,7 @@ struct record {
 	struct list leaves; /* those that run */
 	uint64_t seq;
 	/* progress.json */
-	uint64_t active, completed, failed, expected;
+	uint64_t active, completed, expected;
 	bool expects; /* `expected` is known */
 	struct timer progress;
 	struct deferred flush;
@@ -81,12 +81,14 @@ static int write_state(struct record *rec, const char *phase)
 
 static int write_progress(struct record *rec, const char *phase)
 {
+	struct tally tally = rec->run ? run_tally(rec->run) : (struct tally){ 0 };
 	AUTO_BUF text = BUF_INIT;
 
 	buf_printf(&text,
 		"{\n  \"phase\": \"%s\",\n  \"active\": %" PRIu64 ",\n  \"completed\": %" PRIu64
-		",\n  \"failed\": %" PRIu64 ",\n  \"expected\": ",
-		phase, rec->active, rec->completed, rec->failed);
+		",\n  \"failed\": %" PRIu64 ",\n  \"tolerated\": %" PRIu64 ",\n  \"expected\": ",
+		phase, rec->active, rec->completed, tally.failed + tally.tolerated,
+		tally.tolerated);
 	if (rec->expects)
 		buf_printf(&text, "%" PRIu64, rec->expected);
 	else
@@ -379,10 +381,8 @@ static void count(struct record *rec, const struct event *e)
 	} else if (e->kind == EVENT_COMMAND_DONE) {
 		rec->active--;
 		rec->completed += !rec->cancelled;
-		rec->failed += !e->end.ok && !rec->cancelled;
 	} else if (e->kind == EVENT_NODE_REUSED) {
 		rec->completed++;
-		rec->failed += !e->end.ok;
 	} else if (!event_is_step(e->kind)) {
 		return;
 	}
@@ -542,6 +542,10 @@ int record_finish(struct record *rec, const struct execution *x)
 		return rec->broken ? 0 : r;
 	l->claim.row.status = str_of(status);
 	l->claim.row.code = res->code;
+	l->claim.row.counted = true;
+	l->claim.row.failed = res->tally.failed;
+	l->claim.row.tolerated = res->tally.tolerated;
+	l->claim.row.exit = result_exit(res);
 	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
 	if (!ledger_update(l->claim.ledger, &l->claim.row, l->asked.detached, &issues) ||
 		!ledger_add_leaves(l->claim.ledger, l->asked.id, l->claim.generation,

@@ -330,7 +330,9 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 		"{\"ok\":%s,\"status\":\"%s\",\"run\":", status_ok(p.status) ? "true" : "false",
 		status_name(p.status));
 	json_write_str_or_null(b, str_of(x->id));
-	buf_printf(b, ",\"code\":%d", res->code);
+	buf_printf(b, ",\"code\":%d,\"failed\":%" PRIu64 ",\"tolerated\":%" PRIu64 ",\"exit\":%d",
+		res->code, res->tally.failed, res->tally.tolerated,
+		status_exit_after(p.status, res->tally.failed, res->signal));
 	write_output(&w, x, &p);
 	buf_adds(b, ",\"error\":");
 	json_write_str_or_null(b, mask_text(x->mask, buf_str(&p.error), &a));
@@ -356,9 +358,6 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 			buf_adds(b, ",\"retried_node\":");
 			json_write_str(b, res->retried);
 		}
-		/* Otherwise it can be counted. */
-		if (res->failures->total > res->failures->kept.len)
-			buf_printf(b, ",\"untolerated\":%" PRIu64, res->untolerated);
 		if (x->launch && x->launch->subject.artifacts) {
 			AUTO_JSON *manifest = launch_manifest(x->launch);
 
@@ -373,6 +372,11 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 	flush(&w, 0);
 	arena_done(&a);
 	return w.error;
+}
+
+int result_exit(const struct run_result *res)
+{
+	return status_exit_after((enum roux_status)res->status, res->tally.failed, res->signal);
 }
 
 int result_document(const struct execution *x, struct buf *b, int fd, enum roux_status *status)
@@ -449,7 +453,9 @@ json_t *result_summary(const struct execution *x)
 		json_array_append_new(failures, failure_summary(f, x->mask, &a));
 	json_object_set_new(s, "failures", failures);
 	json_object_set_new(s, "failures_total", json_integer((json_int_t)res->failures->total));
-	json_object_set_new(s, "untolerated", json_integer((json_int_t)res->untolerated));
+	json_object_set_new(s, "failed", json_integer((json_int_t)res->tally.failed));
+	json_object_set_new(s, "tolerated", json_integer((json_int_t)res->tally.tolerated));
+	json_object_set_new(s, "exit", json_integer(result_exit(res)));
 	if (res->status == RUN_PAUSED)
 		json_object_set_new(s, "pending_approval",
 			json_pack("{s:o, s:o}", "stage", json_from_str(res->gate), "prompt",

@@ -14,6 +14,8 @@ void result_record(
 	const struct execution *x, struct str stdout_path, uint64_t ended_ms, struct buf *b);
 /* What of it a person is told: run_summary() of runs.h. */
 json_t *result_summary(const struct execution *x);
+/* What a command that waits for it ends with, as far as its options say nothing else. */
+int result_exit(const struct run_result *res);
 /* The primary output, byte for byte. -errno. */
 int result_write_output(const struct execution *x, int fd);
 /* Whether the primary output is empty or ends with a newline. */

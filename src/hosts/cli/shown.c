@@ -43,7 +43,7 @@ static void paused_text(const json_t *s, struct str run, struct buf *b)
 
 static void last_word(const json_t *s, enum roux_status status, struct buf *b)
 {
-	json_int_t untolerated = json_number_of(s, "untolerated");
+	json_int_t failed = json_number_of(s, "failed");
 	struct str run = json_text_of(s, "run"), error = json_text_of(s, "error");
 
 	switch (status) {
@@ -70,11 +70,11 @@ static void last_word(const json_t *s, enum roux_status status, struct buf *b)
 			STR(run), STR(run));
 		break;
 	case ROUX_DONE:
-		if (untolerated)
+		if (failed)
 			buf_printf(b,
 				"roux: done, but %" JSON_INTEGER_FORMAT
 				" failure%s passed over (exit status 3; --tolerate accepts that)\n",
-				untolerated, untolerated == 1 ? " was" : "s were");
+				failed, failed == 1 ? " was" : "s were");
 		break;
 	case ROUX_RUNNING:
 	case ROUX_FAILED:
@@ -112,17 +112,13 @@ void shown_result(struct run_handle *h, struct buf *b)
 int shown_exit(struct run_handle *h, bool strict, bool tolerate)
 {
 	enum roux_status status = run_status(h);
-
-	if (status == ROUX_CANCELLED && run_signal(h))
-		return 128 + run_signal(h);
-	if (status == ROUX_PARTIAL && tolerate)
-		return 0;
-	if (status != ROUX_DONE)
-		return status_exit(status);
 	AUTO_JSON *s = run_summary(h);
-	if (strict)
+
+	if (tolerate && (status == ROUX_PARTIAL || status == ROUX_DONE))
+		return 0;
+	if (strict && status == ROUX_DONE)
 		return json_number_of(s, "failures_total") ? 3 : 0;
-	return json_number_of(s, "untolerated") && !tolerate ? 3 : 0;
+	return (int)json_number_of(s, "exit");
 }
 
 /* -- a status ------------------------------------------------------------------------------------

@@ -21,6 +21,11 @@ struct run_row {
 	uint64_t created, started, ended;
 	struct str status; /* "starting", then the names of product.md */
 	int code;
+	/* Of an ended run: how many commands ended it as failures, tolerated or not, and what `run`
+	 * ended with. */
+	bool counted; /* these are known */
+	uint64_t failed, tolerated;
+	int exit;
 	int64_t pid;
 	uint64_t pid_start; /* field 22 of /proc/PID/stat */
 	struct str boot_id;
@@ -63,10 +68,12 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
 void ledger_unclaim(struct ledger *l, const struct run_row *row);
 /* Replaces what is known of a generation. Durably when `final`. */
 bool ledger_update(struct ledger *l, const struct run_row *row, bool final, struct report *r);
-/* Writes down an end that its supervisor did not: status, code and ended of `now`. Only when the
- * generation is still as it was `seen`, because it may have been resumed meanwhile. */
+/* Writes down an end that its supervisor did not: status, code, counts and ended of `now`. Only
+ * when the generation is still as it was `seen`, because it may have been resumed meanwhile. */
 bool ledger_correct(
 	struct ledger *l, const struct run_row *seen, const struct run_row *now, struct report *r);
+/* Writes down the counts of a generation that ended before the ledger had them. */
+bool ledger_set_counts(struct ledger *l, const struct run_row *row, struct report *r);
 /* Adds a generation that was found in its directory and makes it the current one. Nothing happens
  * when it is that already. */
 bool ledger_put(struct ledger *l, struct run_row *row, struct report *r);
@@ -99,8 +106,9 @@ struct ledger_filter {
 
 /* Calls `see` with the current generation of every id that the filter lets through (NULL: of every
  * id), newest first; it may stop by returning false. The row is borrowed and has what a list shows
- * and nothing else: id, seq, recipe, status, started, ended, owner, detached. Ten thousand of them
- * take a few milliseconds; a page of a hundred thousand runs takes less than one. */
+ * and nothing else: id, seq, recipe, status, started, ended, owner, detached, and the counts. Ten
+ * thousand of them take a few milliseconds; a page of a hundred thousand runs takes less than one.
+ */
 bool ledger_list(struct ledger *l, const struct ledger_filter *filter,
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
 

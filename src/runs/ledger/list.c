@@ -12,6 +12,10 @@ static struct run_row read_short_row(sqlite3_stmt *s)
 		.owner = ledger_column_str(s, 5),
 		.detached = sqlite3_column_int(s, 6) != 0,
 		.seq = (uint64_t)sqlite3_column_int64(s, 7),
+		.counted = sqlite3_column_type(s, 8) != SQLITE_NULL,
+		.failed = (uint64_t)sqlite3_column_int64(s, 8),
+		.tolerated = (uint64_t)sqlite3_column_int64(s, 9),
+		.exit = sqlite3_column_int(s, 10),
 	};
 }
 
@@ -21,7 +25,8 @@ static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, st
 	sqlite3_stmt *s = NULL;
 
 	buf_printf(&text,
-		"SELECT id, recipe, status, started, ended, owner, detached, seq FROM run %s"
+		"SELECT id, recipe, status, started, ended, owner, detached, seq, failed,"
+		" tolerated, exit FROM run %s"
 		" WHERE superseded IS NULL",
 		f->owner.len ? "INDEXED BY run_owner" : "NOT INDEXED");
 	if (f->owner.len)

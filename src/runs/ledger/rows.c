@@ -15,6 +15,18 @@ static void bind_time(sqlite3_stmt *s, int at, uint64_t value)
 		(void)sqlite3_bind_null(s, at);
 }
 
+/* Likewise; three places from `at` on. */
+static void bind_counts(sqlite3_stmt *s, int at, const struct run_row *row)
+{
+	const uint64_t counts[] = { row->failed, row->tolerated, (uint64_t)row->exit };
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
+		if (row->counted)
+			(void)sqlite3_bind_int64(s, at + (int)i, (sqlite3_int64)counts[i]);
+		else
+			(void)sqlite3_bind_null(s, at + (int)i);
+}
+
 /* The same places in LEDGER_INSERT and LEDGER_UPDATE. */
 static void bind_row(sqlite3_stmt *s, const struct run_row *row)
 {
@@ -34,6 +46,7 @@ static void bind_row(sqlite3_stmt *s, const struct run_row *row)
 	(void)sqlite3_bind_int(s, 19, row->detached);
 	ledger_bind_str(s, 20, row->handled);
 	(void)sqlite3_bind_int(s, 21, row->announced);
+	bind_counts(s, 22, row);
 }
 
 static struct run_row read_row(sqlite3_stmt *s)
@@ -61,6 +74,10 @@ static struct run_row read_row(sqlite3_stmt *s)
 		.detached = sqlite3_column_int(s, 19) != 0,
 		.handled = ledger_column_str(s, 20),
 		.announced = sqlite3_column_int(s, 21) != 0,
+		.counted = sqlite3_column_type(s, 22) != SQLITE_NULL,
+		.failed = (uint64_t)sqlite3_column_int64(s, 22),
+		.tolerated = (uint64_t)sqlite3_column_int64(s, 23),
+		.exit = sqlite3_column_int(s, 24),
 	};
 }
 
@@ -217,6 +234,23 @@ bool ledger_correct(
 		bind_time(s, 4, now->ended);
 		bind_time(s, 5, seen->pid_start);
 		(void)sqlite3_bind_int(s, 6, now->code);
+		bind_counts(s, 7, now);
+	}
+	if (ledger_step(l, s, "record the run", r))
+		return ledger_commit(l, r);
+	ledger_rollback(l);
+	return false;
+}
+
+bool ledger_set_counts(struct ledger *l, const struct run_row *row, struct report *r)
+{
+	if (!ledger_begin(l, false, r))
+		return false;
+	sqlite3_stmt *s = ledger_use(l, LEDGER_SET_COUNTS, r);
+	if (s) {
+		ledger_bind_str(s, 1, row->id);
+		ledger_bind_str(s, 2, row->generation);
+		bind_counts(s, 3, row);
 	}
 	if (ledger_step(l, s, "record the run", r))
 		return ledger_commit(l, r);

@@ -45,6 +45,11 @@ const char *const ledger_migrations[] = {
 	/* The runs of one owner, in the order of a list. Each index is written at every change of a
 	 * run's state: other filters (list.c) read the table, which is in that order already. */
 	"CREATE INDEX run_owner ON run(owner, seq) WHERE superseded IS NULL;",
+
+	/* How a run ended beyond its status. NULL: it ended before these were counted. */
+	"ALTER TABLE run ADD COLUMN failed INTEGER;"
+	"ALTER TABLE run ADD COLUMN tolerated INTEGER;"
+	"ALTER TABLE run ADD COLUMN exit INTEGER;",
 };
 
 const int ledger_schema = ARRAY_SIZE(ledger_migrations);
@@ -52,7 +57,7 @@ const int ledger_schema = ARRAY_SIZE(ledger_migrations);
 #define ROW                                                                                  \
 	"run.id, run.generation, run.seq, owner, recipe, recipe_path, recipe_sha256, tool,"  \
 	" launch, cwd, dir, created, started, ended, status, code, pid, pid_start, boot_id," \
-	" detached, handled, announced"
+	" detached, handled, announced, failed, tolerated, exit"
 
 #define QUEUE_ROW "item, lane, state, key, run, added, began, ended, payload"
 
@@ -62,11 +67,13 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_ROLLBACK] = "ROLLBACK",
 	[LEDGER_FIND] = "SELECT " ROW " FROM current JOIN run ON run.seq = current.seq"
 			" WHERE current.id = ?1",
-	[LEDGER_INSERT] = "INSERT INTO run(id, generation, owner, recipe, recipe_path,"
-			  " recipe_sha256, tool, launch, cwd, dir, created, started, ended, status,"
-			  " code, pid, pid_start, boot_id, detached, handled, announced, lock_path)"
-			  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-			  " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?10 || '/.alive')",
+	[LEDGER_INSERT] =
+		"INSERT INTO run(id, generation, owner, recipe, recipe_path,"
+		" recipe_sha256, tool, launch, cwd, dir, created, started, ended, status,"
+		" code, pid, pid_start, boot_id, detached, handled, announced, failed, tolerated,"
+		" exit, lock_path)"
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+		" ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?10 || '/.alive')",
 	[LEDGER_POINT] = "INSERT OR REPLACE INTO current(id, generation, seq) VALUES(?1, ?2, ?3)",
 	[LEDGER_SUPERSEDE] = "UPDATE run SET superseded = nullif(seq, (SELECT seq FROM current"
 			     " WHERE id = ?1)) WHERE id = ?1",
@@ -84,11 +91,14 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 		" ended = ?13, status = ?14, code = ?15, pid = ?16, pid_start = ?17,"
 		" boot_id = ?18, detached = ?19, handled = CASE ?14 WHEN 'running' THEN ?20 ELSE "
 		"ifnull(?20, handled) END,"
-		" announced = max(announced, ?21)"
+		" announced = max(announced, ?21), failed = ?22, tolerated = ?23, exit = ?24"
 		" WHERE id = ?1 AND generation = ?2",
-	[LEDGER_CORRECT] = "UPDATE run SET status = ?3, ended = ?4, code = ?6"
-			   " WHERE id = ?1 AND generation = ?2"
+	[LEDGER_CORRECT] = "UPDATE run SET status = ?3, ended = ?4, code = ?6, failed = ?7,"
+			   " tolerated = ?8, exit = ?9 WHERE id = ?1 AND generation = ?2"
 			   " AND status IN ('starting', 'running') AND pid_start IS ?5",
+	[LEDGER_SET_COUNTS] = "UPDATE run SET failed = ?3, tolerated = ?4, exit = ?5"
+			      " WHERE id = ?1 AND generation = ?2 AND failed IS NULL"
+			      " AND status NOT IN ('starting', 'running')",
 	[LEDGER_DELETE_GENERATION] = "DELETE FROM run WHERE id = ?1 AND generation = ?2",
 	[LEDGER_FORGET_RUN] = "DELETE FROM run WHERE id = ?1",
 	[LEDGER_FORGET_LEAF] = "DELETE FROM leaf WHERE id = ?1",

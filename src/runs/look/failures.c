@@ -72,7 +72,8 @@ static json_t *told_of(const json_t *event)
 	json_object_set_new(
 		told, "timeout", json_boolean(json_is_true(json_object_get(event, "timeout"))));
 	json_object_set(told, "attempt", json_object_get(event, "attempt"));
-	json_object_set_new(told, "tolerated", json_false());
+	json_object_set_new(
+		told, "tolerated", json_boolean(json_is_true(json_object_get(event, "tolerated"))));
 	json_object_set_new(told, "stderr", json_from_str(S("")));
 	return told;
 }

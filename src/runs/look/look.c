@@ -16,6 +16,7 @@
 #include "runs/dir/leaves.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/counts.h"
 
 /* How long a row without a pid may stay `starting` before it counts as dead. */
 enum { STARTING_MS = 5000 };
@@ -180,6 +181,13 @@ static void row_of_result(const json_t *result, struct run_row *row)
 	row->ended = look_time(json_object_get(result, "ended"));
 	if (!row->ended && row->started)
 		row->ended = row->started + json_count(result, "ms");
+	counts_of_result(result, row);
+}
+
+static void row_of_live(const json_t *progress, struct run_row *row)
+{
+	row->status = status_str(ROUX_RUNNING);
+	counts_of_progress(progress, row);
 }
 
 /* The end of a run that has no result: asked for, or not. */
@@ -191,6 +199,7 @@ static void row_of_ruin(const char *dir, struct run_row *row)
 				 : stop == STOP_KILL ? ROUX_KILLED
 						     : ROUX_EXITED);
 	row->ended = MAX(last_sign(dir), row->started);
+	counts_of_events(dir, row);
 }
 
 /* -- ends that were not written down -------------------------------------------------------------
@@ -229,6 +238,8 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 		(void)ledger_correct(l, seen, &look->row, &ignored);
 	else if (!look->in_ledger && l)
 		(void)ledger_put(l, &look->row, &ignored);
+	else if (look->in_ledger && !seen->counted)
+		(void)ledger_set_counts(l, &look->row, &ignored);
 }
 
 /* -- the look ------------------------------------------------------------------------------------
@@ -283,10 +294,12 @@ static void settle(struct run_look *look)
 	if (look->result)
 		row_of_result(look->result, &look->row);
 	else if (look->live)
-		look->row.status = status_str(ROUX_RUNNING);
+		row_of_live(look->progress, &look->row);
 	else if (!look->in_ledger || !status_is_end(seen.status) ||
 		 !str_eq(seen.generation, look->row.generation))
 		row_of_ruin(look->dir.p, &look->row);
+	else if (!look->row.counted)
+		counts_of_events(look->dir.p, &look->row);
 	look->status = look->row.status;
 	look->generation = look->row.generation;
 }

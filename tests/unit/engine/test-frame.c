@@ -55,7 +55,86 @@ static void a_success_tolerates_the_failures_before_it(void **state UNUSED)
 	lab_assert_output(&l, "at last");
 	assert_int_equal(run_result(l.run)->failures->total, 1);
 	assert_true(run_result(l.run)->failures->kept.at[0].tolerated);
-	assert_int_equal(run_result(l.run)->untolerated, 0);
+	assert_int_equal(run_result(l.run)->tally.failed, 0);
+	lab_finish(&l, RUN_DONE);
+}
+
+/* Commands are counted, not attempts. */
+static void assert_tally(struct lab *l, uint64_t failed, uint64_t tolerated)
+{
+	assert_int_equal(run_tally(l->run).failed, failed);
+	assert_int_equal(run_tally(l->run).tolerated, tolerated);
+}
+
+static void what_is_tried_again_counts_when_it_failed_again(void **state UNUSED)
+{
+	struct lab l;
+
+	lab_init(&l);
+	lab_run(&l, "[{'retry':2,'template':'a'},{'failure':'continue','template':'b'},'c']", NULL);
+	lab_end(&l, "a", 1);
+	assert_tally(&l, 0, 0);
+	lab_end(&l, "a", 1);
+	assert_tally(&l, 1, 0);
+	lab_end(&l, "b", 1);
+	assert_tally(&l, 1, 1);
+	lab_end(&l, "c", 0);
+	assert_tally(&l, 1, 1);
+	assert_int_equal(run_result(l.run)->tally.failed, 1);
+	assert_int_equal(run_result(l.run)->failures->total, 3);
+	lab_finish(&l, RUN_DONE);
+}
+
+static void a_group_that_is_tried_again_takes_all_its_failures_back(void **state UNUSED)
+{
+	struct lab l;
+
+	lab_init(&l);
+	lab_run(&l, "['x',{'retry':2,'failure':'branch','parallel':true,'template':['a','b']}]",
+		NULL);
+	lab_end(&l, "x", 1);
+	lab_end(&l, "a", 1);
+	assert_tally(&l, 2, 0);
+	lab_end(&l, "b", 1);
+	assert_tally(&l, 1, 0);
+	lab_end(&l, "a", 0);
+	lab_end(&l, "b", 1);
+	assert_tally(&l, 2, 0);
+	lab_finish(&l, RUN_FAILED);
+}
+
+static void a_recovery_counts_unless_a_later_attempt_succeeds(void **state UNUSED)
+{
+	struct lab l;
+
+	lab_init(&l);
+	lab_run(&l,
+		"[{'retry':3,'recover':{'failure':'continue','template':'r'},'template':'a'},'b']",
+		NULL);
+	lab_end(&l, "a", 1);
+	lab_end(&l, "r", 1);
+	assert_tally(&l, 0, 1);
+	lab_end(&l, "a", 1);
+	lab_end(&l, "r", 1);
+	assert_tally(&l, 0, 1);
+	lab_end(&l, "a", 0);
+	assert_tally(&l, 0, 0);
+	lab_end(&l, "b", 0);
+	lab_finish(&l, RUN_DONE);
+}
+
+static void a_failed_recovery_counts_beside_its_owner(void **state UNUSED)
+{
+	struct lab l;
+
+	lab_init(&l);
+	lab_run(&l, "{'parallel':true,'template':[{'retry':3,'recover':'r','template':'a'},'b']}",
+		NULL);
+	lab_end(&l, "a", 1);
+	lab_end(&l, "r", 1);
+	assert_tally(&l, 2, 0);
+	lab_end(&l, "b", 0);
+	assert_tally(&l, 2, 0);
 	lab_finish(&l, RUN_DONE);
 }
 
@@ -259,6 +338,10 @@ int main(void)
 		cmocka_unit_test(a_run_of_skipped_nodes_is_done),
 		cmocka_unit_test(attempts_are_used_up_one_after_the_other),
 		cmocka_unit_test(a_success_tolerates_the_failures_before_it),
+		cmocka_unit_test(what_is_tried_again_counts_when_it_failed_again),
+		cmocka_unit_test(a_group_that_is_tried_again_takes_all_its_failures_back),
+		cmocka_unit_test(a_recovery_counts_unless_a_later_attempt_succeeds),
+		cmocka_unit_test(a_failed_recovery_counts_beside_its_owner),
 		cmocka_unit_test(a_group_is_tried_again_from_its_beginning),
 		cmocka_unit_test(a_delay_comes_before_the_first_attempt),
 		cmocka_unit_test(a_recovery_runs_between_attempts),

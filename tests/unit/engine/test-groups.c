@@ -32,7 +32,7 @@ static void a_passed_over_failure_gives_the_next_nothing(void **state UNUSED)
 	lab_end_as(&l, "b", (struct job_end){ .code = 5 }, "half", "");
 	assert_str(buf_str(&lab_job(&l, "c")->in), "");
 	lab_end(&l, "c", 0);
-	assert_int_equal(run_result(l.run)->untolerated, 0);
+	assert_int_equal(run_result(l.run)->tally.failed, 0);
 	lab_finish(&l, RUN_DONE);
 }
 
@@ -45,7 +45,7 @@ static void a_failure_that_is_not_tolerated_is_counted(void **state UNUSED)
 	lab_end(&l, "a", 5);
 	lab_end(&l, "b", 0);
 	lab_assert_told(&l, "+a +b");
-	assert_int_equal(run_result(l.run)->untolerated, 1);
+	assert_int_equal(run_result(l.run)->tally.failed, 1);
 	lab_finish(&l, RUN_DONE);
 }
 

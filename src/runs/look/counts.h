@@ -1,0 +1,17 @@
+#pragma once
+
+#include "runs/ledger/ledger.h"
+
+/* How many commands of a run ended as failures (daily-use.md section 1). This is the one place that
+ * answers; what a list, a status, a report and a result say comes from a row that was filled here
+ * or by the run itself. */
+
+/* Fills failed, tolerated and exit of a row that has its status, from the result document. One of a
+ * version that did not count is counted as far as it lists its failures. */
+void counts_of_result(const json_t *result, struct run_row *row);
+/* The same of a run that left no result, from its events: commands whose last attempt failed before
+ * the run's end was asked for. */
+void counts_of_events(const char *dir, struct run_row *row);
+/* Of a run that is under way, from progress.json, which lags a little behind. It has no exit yet.
+ */
+void counts_of_progress(const json_t *progress, struct run_row *row);
