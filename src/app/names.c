@@ -11,14 +11,21 @@ bool runs_names(struct app *a, const char *word)
 {
 	struct arena arena = ARENA_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
+	struct str id = str_of(word);
 
 	if (recipes_is_template(a, word))
 		return false;
-	if (str_starts(str_of(word), S("run:")))
+	if (str_starts(id, S("run:")))
 		return true;
-	if (!run_id_check(word, &ignored) || recipes_has(a, word))
+	if (recipes_has(a, word))
 		return false;
-	bool there = access(run_directory(&arena, app_state_root(a), str_of(word)).p, F_OK) == 0;
+	if (str_eq(id, S("latest")) || str_starts(id, S("latest:")))
+		return true;
+	id = str_sub(id, 0, str_find(id, '~', 0));
+	if (!run_id_check(id, &ignored))
+		return false;
+	const char *dir = arena_cstr(&arena, run_directory(&arena, app_state_root(a), id));
+	bool there = access(dir, F_OK) == 0;
 	arena_done(&arena);
 	return there;
 }

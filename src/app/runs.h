@@ -122,7 +122,9 @@ struct run_handle *runs_rerun(
 /* -- one run -------------------------------------------------------------------------------------
  */
 
-/* A recorded run by its name (ID or run:ID), whichever process started it. NULL with issues. */
+/* A recorded run by its name, whichever process started it: ID, ID~N (the Nth generation of that id
+ * before the current one), latest, latest:RECIPE, the beginning of an id, each with or without
+ * `run:` before it. NULL with issues. */
 struct run_handle *runs_open(struct app *a, const char *name, struct report *r);
 /* One that lives in this process is cancelled and waited for first; others continue. */
 void run_close(struct run_handle *h);
@@ -179,8 +181,9 @@ int run_record_error(const struct run_handle *h);
 /* The signal that ended a run here; 0: none. */
 int run_signal(const struct run_handle *h);
 
-/* Whether a word that may also name a recipe or be a template means a run: run:ID, or the id of one
- * that is there when no recipe has that name. */
+/* Whether a word that may also name a recipe or be a template means a run: any name of one with
+ * `run:` before it; without, latest, ID or ID~N of one that is there when no recipe has that
+ * name. */
 bool runs_names(struct app *a, const char *word);
 
 /* -- all runs ------------------------------------------------------------------------------------
@@ -204,10 +207,15 @@ typedef bool run_fn(void *data, const struct run_entry *e);
 /* Zeroed: all. */
 struct run_filter {
 	struct str owner;  /* of that session */
-	struct str status; /* that have it now */
-	uint64_t since_ms; /* started then or later */
+	struct str status; /* that have one of these now: names with commas between them */
+	struct str recipe; /* of the recipe with this id */
+	struct str prefix; /* whose id begins so, … */
+	struct str match;  /* … or has this in it */
+	uint64_t since_ms; /* started then or later, … */
+	uint64_t until_ms; /* … or earlier; 0: no limit */
 	size_t limit;      /* how many at most */
 	uint64_t before;   /* the page behind the entry with this cursor */
+	bool generations;  /* the earlier ones of each id too, as ID~1 */
 };
 
 /* Newest first. `restart` is called when the ledger turns out to be broken and everything is told

@@ -15,6 +15,7 @@ enum action {
 	ACTION_KILL,
 	ACTION_END_LEFT, /* end processes that it left behind */
 	ACTION_PRUNE,    /* delete it */
+	ACTION_ARCHIVE,  /* put it away with all its generations */
 	ACTION_STATUS,   /* look at it */
 	ACTION_LOGS,
 	ACTION_FOLLOW, /* its logs as they grow */

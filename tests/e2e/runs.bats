@@ -71,7 +71,7 @@ runs_ended() {
 	has "$output" "did you mean 'review'?"
 	is "$(roux status reviex --json | of_json 'd["ok"], d["status"], d["reason"]')" \
 		"(False, 'refused', 'no such run')"
-	for id in ../x . .. a/b 'a b' -- latest ''; do
+	for id in ../x . .. a/b 'a b' -- latest~1 ''; do
 		for command in status logs wait cancel kill archive prune; do
 			[ "$command$id" != prune ] || continue
 			[ "$id" != -- ] || continue

@@ -1,7 +1,5 @@
 /* Taking the name of a run: directory, lock and ledger row. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,67 +8,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
-#include "runs/dir/events.h"
+#include "runs/dir/generations.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
-#include "runs/dir/partial-files.h"
 #include "runs/dir/refusal.h"
-#include "runs/dir/remove-tree.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
-
-/* What belongs to one generation; anything else in the directory is the recipe's own. */
-static const char *const generation_files[] = { "run.json", "graph.json", "values.json",
-	"start.json", "stdin", "stdin.part", LEAVES_FILE, "progress.json", EVENTS_FILE,
-	"outbox.jsonl", "inbox.jsonl", "outbox.1.jsonl", "inbox.1.jsonl", "events.1.jsonl",
-	"gates.json", "recipes.json", "stdout.log", "stderr.log", "out", "result.json",
-	"context.jsonl", "communication.json", "state.json", "recipe.yaml", "large",
-	"orders.jsonl" };
-
-static const char *away_file(struct launch *l, size_t i)
-{
-	return arena_printf(&l->arena, "%.*s/generations/%d/%s", STR(l->claim.dir), l->claim.away,
-		generation_files[i])
-		.p;
-}
-
-static bool put_away(struct launch *l, struct report *r)
-{
-	AUTO_BUF to = BUF_INIT;
-
-	if (access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) < 0 &&
-		access(run_file(&l->arena, l->claim.dir, "start.json"), F_OK) < 0)
-		return true;
-	do {
-		buf_reset(&to);
-		buf_printf(&to, "%.*s/generations/%d", STR(l->claim.dir), ++l->claim.away);
-	} while (access(buf_cstr(&to), F_OK) == 0);
-	int made = dir_make(buf_cstr(&to));
-	if (made < 0)
-		return report_errno(r, -made, "cannot make %s", buf_cstr(&to));
-	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++) {
-		const char *target = away_file(l, i);
-
-		if (rename(run_file(&l->arena, l->claim.dir, generation_files[i]), target) < 0 &&
-			errno != ENOENT)
-			return report_errno(r, errno, "cannot put away %s", target);
-	}
-	partial_files_remove(l->claim.dir.p, 0);
-	(void)unlink(run_file(&l->arena, l->claim.dir, "control.fifo"));
-	(void)unlink(run_file(&l->arena, l->claim.dir, "control.sock"));
-	return true;
-}
-
-/* The run before is there again, as the ledger will say. */
-static void bring_back(struct launch *l)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
-		(void)rename(
-			away_file(l, i), run_file(&l->arena, l->claim.dir, generation_files[i]));
-	(void)rmdir(
-		arena_printf(&l->arena, "%.*s/generations/%d", STR(l->claim.dir), l->claim.away).p);
-	(void)rmdir(run_file(&l->arena, l->claim.dir, "generations")); /* unless there are others */
-}
 
 static bool has_ended(void *data, const struct run_row *current)
 {
@@ -115,7 +58,7 @@ static bool take_directory(struct launch *l, struct report *r)
 		return refuse_taken(l, r);
 	if (locked < 0)
 		return report_errno(r, -locked, "cannot lock %.*s", STR(l->claim.dir));
-	return put_away(l, r);
+	return generation_put_away(l->claim.dir.p, &l->claim.away, r);
 }
 
 bool launch_claim(struct launch *l, struct report *r)
@@ -138,16 +81,9 @@ bool launch_claim(struct launch *l, struct report *r)
 	if (take_directory(l, r))
 		return true;
 	if (l->claim.away)
-		bring_back(l);
+		generation_bring_back(l->claim.dir.p, l->claim.away);
 	ledger_unclaim(l->claim.ledger, &l->claim.row);
 	return false;
-}
-
-/* Or a directory with what is in it. */
-static void remove_file(const char *path)
-{
-	if (unlink(path) < 0 && errno == EISDIR)
-		(void)remove_tree(AT_FDCWD, path, NULL);
 }
 
 void launch_abandon(struct launch *l)
@@ -160,11 +96,9 @@ void launch_abandon(struct launch *l)
 	if (access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) == 0 &&
 		stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 && st.st_size > 0)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(generation_files); i++)
-		remove_file(run_file(&l->arena, l->claim.dir, generation_files[i]));
-	partial_files_remove(l->claim.dir.p, 0);
+	generation_delete_files(l->claim.dir.p);
 	if (l->claim.away)
-		bring_back(l);
+		generation_bring_back(l->claim.dir.p, l->claim.away);
 	else
 		(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
 	(void)rmdir(l->claim.dir.p); /* others keep it when it has anything else */

@@ -45,7 +45,7 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 {
 	struct asked *a = &l->asked;
 
-	if (q->as && !run_id_check(q->as, r))
+	if (q->as && !run_id_check(str_of(q->as), r))
 		return false;
 	if (q->as)
 		a->id = arena_str(&l->arena, str_of(q->as));

@@ -196,6 +196,10 @@ struct run_handle *runs_resume(struct app *a, const char *name, const struct res
 		look_done(&look);
 		if (!find_settled(a, name, &look, r))
 			return NULL;
+		if (!find_is_current(&look, "continued", r)) {
+			report_action(r, ACTION_RERUN, look.id);
+			return NULL;
+		}
 		*ret_over = status_rests(look.status, STATUS_COMPLETE);
 		if (*ret_over)
 			return elsewhere_open(a, &look);

@@ -76,7 +76,7 @@ static struct run_handle *start_apart(
 		return NULL;
 	}
 	/* It may be over, and even deleted, by now. */
-	if (!find_any_run(l->app, l->asked.id.p, &look, &ignored)) {
+	if (!find_id(l->app, l->asked.id, &look, &ignored)) {
 		look_done(&look);
 		look = (struct run_look){ .id = arena_str(&look.arena, l->asked.id),
 			.dir = arena_str(&look.arena, l->claim.dir),

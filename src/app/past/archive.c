@@ -28,6 +28,8 @@ bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
 	struct run_look *look = handle_look(h, r);
 	bool busy = false;
 
+	if (look && !find_is_current(look, "archived by itself", r))
+		return report_action(r, ACTION_ARCHIVE, look->run);
 	return look && may_go(look, r) &&
 	       (retention_archive(
 			app_state_root(h->app), app_ledger(h->app, r), look, ret_path, &busy, r) ||

@@ -73,22 +73,13 @@ static bool is_over(const struct run_look *look)
 /* Looks again. False: the directory is gone, and nothing will come of it any more. */
 static bool look_again(struct elsewhere *w)
 {
-	struct app *a = w->handle.app;
-	AUTO_REPORT ignored = REPORT_INIT;
 	struct run_look now;
 
-	bool found =
-		look_at(app_state_root(a), app_ledger(a, &ignored), w->look.id, &now, &ignored);
-	/* Another one that has the name now is not this one. */
-	bool same =
-		found && (!w->look.generation.len || str_eq(now.generation, w->look.generation));
-	if (same) {
-		look_done(&w->look);
-		w->look = now;
-	} else {
-		look_done(&now);
-	}
-	return same;
+	if (!find_again(w->handle.app, &w->look, &now))
+		return false;
+	look_done(&w->look);
+	w->look = now;
+	return true;
 }
 
 static void finish(struct elsewhere *w)
@@ -192,6 +183,8 @@ static bool order(struct run_handle *h, enum run_order what, int grace_ms, struc
 	struct elsewhere *w = of(h);
 	size_t errors = r->errors;
 
+	if (!find_is_current(&w->look, "ended: it has", r))
+		return false;
 	/* The handle may not know yet that it has ended, or which process looks after it. */
 	if (look_again(w) && !is_over(&w->look) && order_tell(&w->look, what, grace_ms, r))
 		return true;
@@ -344,13 +337,15 @@ static bool wait_elsewhere(struct elsewhere *w, struct report *r)
 	struct app *a = w->handle.app;
 	struct run_look now;
 
+	if (w->look.back)
+		return true;
 	for (;;) {
 		if (!w->handle.ended) {
 			watch_it(w);
 			handle_turn(&w->handle);
 		}
 		run_unlocked_wait(w->look.dir.p);
-		if (!find_run(a, w->look.id.p, &now, r)) {
+		if (!find_id(a, w->look.id, &now, r)) {
 			look_done(&now);
 			return false;
 		}

@@ -1,7 +1,17 @@
 #include "app/past/find.h"
 
+#include <inttypes.h>
+
+#include "app/runs.h"
 #include "base/near.h"
+#include "base/number.h"
+#include "runs/dir/generations.h"
 #include "runs/dir/run-dir.h"
+
+enum { PREFIX_MIN = 4, CANDIDATES = 5 };
+
+/* -- there is none -------------------------------------------------------------------------------
+ */
 
 /* A row's texts are gone with it: the best so far is kept. */
 struct guess {
@@ -20,32 +30,223 @@ static bool offer(void *data, const struct run_row *row)
 	return true;
 }
 
-static bool refuse_unknown(struct app *a, struct ledger *ledger, struct str id, struct report *r)
+static bool refuse_archived(struct app *a, struct str id, struct report *r)
 {
-	struct guess guess = { .near = near_to(id), .arena = &a->arena };
-	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_BUF tombstone = BUF_INIT;
 
-	report_refuse(r, id, "no such run", "there is no run '%.*s'", STR(id));
 	buf_printf(&tombstone, "%.*s/runs/%.*s/archive-tombstone.json", STR(a->root), STR(id));
 	AUTO_JSON *archived = json_load_file(buf_cstr(&tombstone), 0, NULL);
 	struct str where = json_text_of(archived, "where");
-	if (where.len)
-		return report_hint(r, "it was archived: look in %.*s", STR(where));
-	if (ledger)
-		(void)ledger_list(ledger, NULL, offer, &guess, &ignored);
+	if (!where.len)
+		return true;
+	report_refuse(r, id, "no such run", "there is no run '%.*s'", STR(id));
+	report_hint(r, "it was archived: look in %.*s", STR(where));
+	return false;
+}
+
+static bool refuse_unknown(struct app *a, struct str id, struct report *r)
+{
+	struct guess guess = { .near = near_to(id), .arena = &a->arena };
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	report_refuse(r, id, "no such run", "there is no run '%.*s'", STR(id));
+	if (a->ledger)
+		(void)ledger_list(a->ledger, NULL, offer, &guess, &ignored);
 	struct str best = near_best(&guess.near);
 	if (best.len)
 		return report_hint(r, "did you mean '%.*s'?", STR(best));
 	return report_action(r, ACTION_LIST_RUNS, S(""));
 }
 
+/* -- which one is meant --------------------------------------------------------------------------
+ */
+
 /* The session that started a run has it to itself; a caller without a session is the operator. */
+static bool may_see(const struct app *a, struct str owner)
+{
+	return !a->owner.len || !owner.len || str_eq(owner, a->owner);
+}
+
+/* What a list is asked for: the newest, or all that begin with a word. */
+struct choice {
+	struct app *app;
+	struct buf *id;   /* of the first */
+	struct buf names; /* of the first few, for a refusal */
+	size_t count;
+	bool first; /* no more than one is wanted */
+};
+
+static bool choose(void *data, const struct run_entry *e)
+{
+	struct choice *c = data;
+
+	if (!may_see(c->app, e->owner))
+		return true;
+	if (!c->count)
+		buf_add(c->id, e->id);
+	if (c->count < CANDIDATES)
+		buf_printf(&c->names, "%s%.*s", c->count ? ", " : "", STR(e->id));
+	else if (c->count == CANDIDATES)
+		buf_adds(&c->names, ", …");
+	c->count++;
+	return !c->first;
+}
+
+static void choose_again(void *data)
+{
+	struct choice *c = data;
+
+	c->count = 0;
+	buf_reset(c->id);
+	buf_reset(&c->names);
+}
+
+static bool find_latest(struct app *a, struct str recipe, struct buf *id, struct report *r)
+{
+	struct choice c = { .app = a, .id = id, .first = true };
+	size_t errors = r->errors;
+
+	runs_each(a, &(struct run_filter){ .recipe = recipe }, choose, choose_again, &c, r);
+	buf_done(&c.names);
+	if (c.count || r->errors > errors)
+		return c.count > 0;
+	if (recipe.len)
+		report_refuse(r, S(""), "no such run", "there is no run of the recipe '%.*s'",
+			STR(recipe));
+	else
+		report_refuse(r, S(""), "no such run", "there is no run yet");
+	return report_action(r, ACTION_LIST_RUNS, S(""));
+}
+
+/* False without an issue: no id begins so, or too short a word was given. */
+static bool find_prefix(struct app *a, struct str word, struct buf *id, struct report *r)
+{
+	struct choice c = { .app = a, .id = id };
+
+	if (word.len < PREFIX_MIN)
+		return false;
+	runs_each(a, &(struct run_filter){ .prefix = word }, choose, choose_again, &c, r);
+	if (c.count > 1) {
+		report_refuse(r, word, "ambiguous", "%zu runs begin with '%.*s': %s", c.count,
+			STR(word), buf_cstr(&c.names));
+		report_hint(r, "more characters, until one is meant");
+	}
+	buf_done(&c.names);
+	return c.count == 1;
+}
+
+bool find_id(struct app *a, struct str id, struct run_look *ret, struct report *r)
+{
+	struct ledger *ledger = app_ledger(a, r);
+	size_t errors = r->errors;
+
+	return look_at(app_state_root(a), ledger, id, ret, r) ||
+	       (r->errors > errors ? false : refuse_unknown(a, id, r));
+}
+
+/* The id that `word` names, and the run as it is now. */
+static bool find_current(struct app *a, struct str word, struct run_look *ret, struct report *r)
+{
+	struct ledger *ledger = app_ledger(a, r);
+	AUTO_BUF id = BUF_INIT;
+	size_t errors = r->errors;
+
+	if (str_eq(word, S("latest")) || str_starts(word, S("latest:")))
+		return find_latest(a, str_from(word, MIN(word.len, strlen("latest:"))), &id, r) &&
+		       find_id(a, buf_str(&id), ret, r);
+	if (!run_id_check(word, r))
+		return false;
+	if (look_at(app_state_root(a), ledger, word, ret, r))
+		return true;
+	if (r->errors > errors || !refuse_archived(a, word, r))
+		return false;
+	if (find_prefix(a, word, &id, r)) {
+		look_done(ret);
+		return find_id(a, buf_str(&id), ret, r);
+	}
+	return r->errors > errors ? false : refuse_unknown(a, word, r);
+}
+
+static bool refuse_generation(
+	const struct run_look *look, uint64_t back, size_t count, struct report *r)
+{
+	report_refuse(r, look->id, "no such run", "run '%.*s' has no generation ~%" PRIu64,
+		STR(look->id), back);
+	if (count)
+		return report_hint(r, "the oldest that is left is %.*s~%zu", STR(look->id), count);
+	return report_hint(r, "no earlier one of that name is left");
+}
+
+/* ID~N of the run that has been found. */
+static bool go_back(struct app *a, uint64_t back, struct run_look *look, struct report *r)
+{
+	struct run_look earlier;
+
+	if (!back)
+		return true;
+	if (!look_back(app_state_root(a), look->run, back, &earlier, r)) {
+		look_done(&earlier);
+		return refuse_generation(look, back, generations_count(look->dir.p), r);
+	}
+	look_done(look);
+	*look = earlier;
+	return true;
+}
+
+bool find_any_run(struct app *a, const char *operand, struct run_look *ret, struct report *r)
+{
+	struct str word = run_id_of(str_of(operand));
+	size_t tilde = str_find(word, '~', 0);
+	uint64_t back = 0;
+
+	*ret = (struct run_look){ 0 };
+	if (tilde == word.len)
+		return find_current(a, word, ret, r);
+	if (!str_to_uint(str_from(word, tilde + 1), &back)) {
+		report_error(r, (struct where){ 0 }, "'%.*s' is not a name for a run", STR(word));
+		return report_hint(r, "ID~1 is the generation before the current one of ID");
+	}
+	word = str_sub(word, 0, tilde);
+	if (str_eq(word, S("latest")) || str_starts(word, S("latest:"))) {
+		report_error(r, (struct where){ 0 },
+			"'%.*s~%" PRIu64 "' does not name a run: ~ counts the generations of an id",
+			STR(word), back);
+		return report_action(r, ACTION_LIST_RUNS, S(""));
+	}
+	return find_current(a, word, ret, r) && go_back(a, back, ret, r);
+}
+
+bool find_again(struct app *a, const struct run_look *look, struct run_look *ret)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	bool found = look->back ? look_back(app_state_root(a), look->run, look->back, ret, &ignored)
+				: look_at(app_state_root(a), app_ledger(a, &ignored), look->run,
+					  ret, &ignored);
+
+	/* Another one that has the name now is not this one. */
+	if (found && (!look->generation.len || str_eq(ret->generation, look->generation)))
+		return true;
+	look_done(ret);
+	return false;
+}
+
+bool find_is_current(const struct run_look *look, const char *doing, struct report *r)
+{
+	if (!look->back)
+		return true;
+	return report_refuse(r, look->id, "earlier generation",
+		"'%.*s' is an earlier generation of run '%.*s' and cannot be %s", STR(look->id),
+		STR(look->run), doing);
+}
+
+/* -- may the caller? -----------------------------------------------------------------------------
+ */
+
 static bool check_owner(const struct app *a, const struct run_look *look, struct report *r)
 {
 	struct str owner = look->row.owner;
 
-	if (!a->owner.len || !owner.len || str_eq(owner, a->owner))
+	if (may_see(a, owner))
 		return true;
 	report_refuse(r, look->id, "session_mismatch",
 		"run '%.*s' belongs to session '%.*s' and this is session '%.*s'", STR(look->id),
@@ -53,20 +254,6 @@ static bool check_owner(const struct app *a, const struct run_look *look, struct
 	return report_hint(r,
 		"reason=session_mismatch; ask from the session that started it, or without "
 		"ROUX_OWNER");
-}
-
-bool find_any_run(struct app *a, const char *operand, struct run_look *ret, struct report *r)
-{
-	struct ledger *ledger = app_ledger(a, r);
-	struct str id = run_id_of(str_of(operand));
-	size_t errors = r->errors;
-
-	*ret = (struct run_look){ 0 };
-	if (!run_id_check(id.p, r))
-		return false;
-	if (!look_at(app_state_root(a), ledger, id, ret, r))
-		return r->errors > errors ? false : refuse_unknown(a, ledger, id, r);
-	return true;
 }
 
 bool find_run(struct app *a, const char *operand, struct run_look *ret, struct report *r)

@@ -139,7 +139,7 @@ bool gate_decide(
 	AUTO_LOOK look = { 0 };
 	AUTO_BUF when = BUF_INIT;
 
-	if (!find_run(a, d->run, &look, r))
+	if (!find_run(a, d->run, &look, r) || !find_is_current(&look, "answered", r))
 		return false;
 	AUTO_CLOSE int lock =
 		status_rests(look.status, STATUS_AT_GATE) ? gates_lock(look.dir, r) : -1;

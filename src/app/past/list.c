@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,28 @@ struct listing {
 	bool behind; /* the cursor of the filter; the ledger begins there by itself */
 };
 
+/* Whether one of the names, which have commas between them, is `word`. */
+static bool names_one(struct str names, struct str word)
+{
+	for (size_t at = 0; at <= names.len;) {
+		size_t end = str_find(names, ',', at);
+
+		if (str_eq(str_sub(names, at, end - at), word))
+			return true;
+		at = end + 1;
+	}
+	return false;
+}
+
 static bool fits(const struct run_filter *f, const struct run_row *row)
 {
 	return (!f->owner.len || str_eq(f->owner, row->owner)) &&
-	       (!f->status.len || str_eq(f->status, row->status)) && row->started >= f->since_ms;
+	       (!f->status.len || names_one(f->status, row->status)) &&
+	       (!f->recipe.len || str_eq(f->recipe, row->recipe)) &&
+	       (!f->prefix.len || str_starts(row->id, f->prefix)) &&
+	       (!f->match.len || memmem(row->id.p, row->id.len, f->match.p, f->match.len)) &&
+	       row->started >= f->since_ms && (!f->until_ms || row->started <= f->until_ms) &&
+	       (f->generations || !row->back);
 }
 
 /* A directory that the ledger lacks has no number: the others show where the cursor is. */
@@ -38,8 +57,14 @@ static bool is_behind(struct listing *l, const struct run_row *row)
 static bool tell(struct listing *l, const struct run_row *row)
 {
 	uint64_t end = row->ended ? row->ended : l->now_ms;
+	AUTO_BUF name = BUF_INIT;
+
+	if (!is_behind(l, row) || !fits(&l->filter, row))
+		return true;
+	if (row->back)
+		buf_printf(&name, "%.*s~%" PRIu64, STR(row->id), row->back);
 	const struct run_entry e = {
-		.id = row->id,
+		.id = row->back ? buf_str(&name) : row->id,
 		.recipe = row->recipe,
 		.status = row->status,
 		.owner = row->owner,
@@ -53,8 +78,6 @@ static bool tell(struct listing *l, const struct run_row *row)
 		.cursor = row->seq,
 	};
 
-	if (!is_behind(l, row) || !fits(&l->filter, row))
-		return true;
 	l->told++;
 	return l->see(l->data, &e) && l->told != l->filter.limit;
 }
@@ -66,12 +89,18 @@ static bool tell_row(void *data, const struct run_row *row)
 	struct listing *l = data;
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_LOOK look = { 0 };
+	struct str root = app_state_root(l->app);
 
 	l->rows++;
 	if (status_is_end(row->status) && row->counted)
 		return tell(l, row);
-	return !look_at(app_state_root(l->app), l->app->ledger, row->id, &look, &ignored) ||
-	       tell(l, &look.row);
+	if (!(row->back ? look_back(root, row->id, row->back, &look, &ignored)
+			: look_at(root, l->app->ledger, row->id, &look, &ignored)))
+		return true;
+	look.row.id = row->id;
+	look.row.seq = row->seq;
+	look.row.back = row->back;
+	return tell(l, &look.row);
 }
 
 /* -- without a ledger, and with one that lacks some, every directory has to be opened -------------
@@ -90,7 +119,10 @@ static bool add_directory(void *data, struct str id)
 	struct directories *d = data;
 	struct run_row row;
 
-	if (!map_get(&d->known, id) && look_row(d->app->root, id, &d->arena, &row, d->r))
+	if (map_get(&d->known, id))
+		return true;
+	/* The earlier ones are not counted as lacking: the ledger gets all of an id, or none. */
+	for (uint64_t back = 0; look_row(d->app->root, id, back, &d->arena, &row, d->r); back++)
 		vec_push(&d->rows, row);
 	return true;
 }
@@ -100,7 +132,8 @@ static bool add_known(void *data, const struct run_row *row)
 {
 	struct directories *d = data;
 	struct run_row own = *row;
-	struct str *const texts[] = { &own.id, &own.recipe, &own.status, &own.owner };
+	struct str *const texts[] = { &own.id, &own.generation, &own.recipe, &own.status,
+		&own.owner };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		*texts[i] = arena_str(&d->arena, *texts[i]);
@@ -114,8 +147,10 @@ static void tell_gap(struct directories *d, size_t known)
 {
 	struct ledger *ledger = d->app->ledger;
 	AUTO_REPORT ignored = REPORT_INIT;
-	size_t lacking = d->rows.len - known;
+	size_t lacking = 0;
 
+	for (size_t i = known; i < d->rows.len; i++)
+		lacking += !d->rows.at[i].back;
 	if (!lacking) {
 		if (ledger_has_gap(ledger))
 			(void)ledger_set_gap(ledger, false, &ignored);
@@ -147,7 +182,8 @@ static void each_directory(struct listing *l, struct report *r)
 
 	l->behind = !l->filter.before;
 	if (l->app->ledger)
-		(void)ledger_list(l->app->ledger, NULL, add_known, &d, &ignored);
+		(void)ledger_list(l->app->ledger, &(struct ledger_filter){ .generations = true },
+			add_known, &d, &ignored);
 	size_t known = d.rows.len;
 	int e = look_each_directory(l->app->root, add_directory, &d);
 	if (e < 0)
@@ -163,13 +199,26 @@ static void each_directory(struct listing *l, struct report *r)
 	arena_done(&d.arena);
 }
 
-/* What the ledger can see to: a status it may not know, and so neither the number of those. */
+/* What the ledger can see to. A status it may not know, and so neither the number of those. */
 static struct ledger_filter filter_of(const struct run_filter *f)
 {
 	return (struct ledger_filter){ .owner = f->owner,
+		.status = f->status,
+		.recipe = f->recipe,
+		.prefix = f->prefix,
+		.match = f->match,
 		.since = f->since_ms,
+		.until = f->until_ms,
 		.limit = f->status.len ? 0 : f->limit,
-		.before = f->before };
+		.before = f->before,
+		.generations = f->generations };
+}
+
+/* Whether the ledger has told of none because there is none, and not because of the filter. */
+static bool is_plain(const struct run_filter *f)
+{
+	return !f->before && !f->owner.len && !f->status.len && !f->recipe.len && !f->prefix.len &&
+	       !f->match.len && !f->since_ms && !f->until_ms;
 }
 
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
@@ -195,7 +244,7 @@ void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*re
 		app_drop_ledger(a);
 		l.rows = l.told = 0;
 	}
-	if (!l.rows && !l.filter.before)
+	if (!l.rows && (!ledger || !a->ledger || is_plain(&l.filter)))
 		each_directory(&l, r);
 }
 

@@ -82,7 +82,7 @@ static json_t *gather(const struct message_request *q, struct report *r)
 
 static struct message_frame frame_of(const struct run_look *look, enum message_box box)
 {
-	return (struct message_frame){ box, look->id, look->row.owner };
+	return (struct message_frame){ box, look->run, look->row.owner };
 }
 
 /* The message that was asked for: everything that can be wrong with it is found here. */

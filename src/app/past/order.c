@@ -69,10 +69,12 @@ bool order_tell(const struct run_look *look, enum run_order order, int grace_ms,
 static bool end(struct app *a, const struct run_look *look, enum run_order order, int grace_ms,
 	struct run_look *ret, struct report *r)
 {
+	if (!find_is_current(look, "ended: it has", r))
+		return false;
 	if (!look->live || look->result) {
 		/* Of what a killed supervisor may have left, no process takes care. */
 		if (order == RUN_KILL && status_is(look->status, ROUX_EXITED))
-			(void)leftovers_end(look->id, look->generation, look->row.pid_start);
+			(void)leftovers_end(look->run, look->generation, look->row.pid_start);
 		return refuse_ended(look->id, look->status, r);
 	}
 	/* Before it says so itself, the row names which process starts it. */
@@ -90,7 +92,7 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 		run_unlocked_wait(look->dir.p);
 	else
 		wait_for_end(pidfd, order);
-	if (!look_at(app_state_root(a), app_ledger(a, r), look->id, ret, r))
+	if (!look_at(app_state_root(a), app_ledger(a, r), look->run, ret, r))
 		return refuse_gone(look->id, r);
 	/* Another process has started or resumed it since; what was asked for has come to pass. */
 	if (ret->live || !str_eq(ret->generation, look->generation))

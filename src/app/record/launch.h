@@ -54,7 +54,7 @@ struct claim {
 	struct ledger *ledger;
 	struct run_row row;
 	int lock;      /* on DIR/.alive; -1: not ours */
-	int away;      /* the files of the run before are in generations/<n>; 0: there was none */
+	uint64_t away; /* the files of the run before are in generations/<n>; 0: there was none */
 	bool embedded; /* its process is a host's own, which signals would end */
 };
 

@@ -11,6 +11,7 @@ static const char *const words[ACTION_COUNT] = {
 	[ACTION_KILL] = "`roux kill %s` works regardless",
 	[ACTION_END_LEFT] = "`roux kill %s` ends them",
 	[ACTION_PRUNE] = "`roux prune %s` deletes it",
+	[ACTION_ARCHIVE] = "`roux archive %s` moves all its generations",
 	[ACTION_STATUS] = "`roux status %s` says more",
 	[ACTION_LOGS] = "`roux logs %s` shows what it printed",
 	[ACTION_FOLLOW] = "`roux logs -f %s` shows what it prints",

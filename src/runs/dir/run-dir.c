@@ -42,9 +42,8 @@ static bool id_char(char c)
 	       c == '.' || c == '-';
 }
 
-bool run_id_check(const char *id, struct report *r)
+bool run_id_check(struct str s, struct report *r)
 {
-	struct str s = str_of(id);
 	bool ok = s.len && s.len <= ID_MAX && s.p[0] != '.' && s.p[0] != '-' &&
 		  !str_eq(s, S("latest"));
 
@@ -52,7 +51,7 @@ bool run_id_check(const char *id, struct report *r)
 		ok &= id_char(s.p[i]);
 	if (ok)
 		return true;
-	report_error(r, (struct where){ 0 }, "'%s' is not a name for a run", id);
+	report_error(r, (struct where){ 0 }, "'%.*s' is not a name for a run", STR(s));
 	return report_hint(r,
 		"letters, digits, _ . and -, at most %d, not beginning with . or -; not "
 		"'latest'",

@@ -16,7 +16,7 @@ struct str run_directory(struct arena *a, struct str root, struct str id);
 const char *run_file(struct arena *a, struct str dir, const char *name);
 
 /* Whether `id` may name a run (async-runs.md section 2). False with an issue added. */
-bool run_id_check(const char *id, struct report *r);
+bool run_id_check(struct str id, struct report *r);
 /* NAME-TIME-RANDOM, of the characters that an id may have. */
 struct str run_id_make(struct arena *a, struct str name);
 /* NAME alone, of those characters: for a detached start. */

@@ -16,7 +16,8 @@ enum { LEDGER_VALUE_MAX = 1 << 20, LEDGER_KEY_MAX = 1024 };
  * 0: not yet. */
 struct run_row {
 	struct str id, generation;
-	uint64_t seq; /* the order of starts */
+	uint64_t seq;  /* the order of starts */
+	uint64_t back; /* of a list: how many generations before the current one; else 0 */
 	struct str owner, recipe, recipe_path, recipe_sha256, tool, launch, cwd, dir;
 	uint64_t created, started, ended;
 	struct str status; /* "starting", then the names of product.md */
@@ -77,7 +78,11 @@ bool ledger_set_counts(struct ledger *l, const struct run_row *row, struct repor
 /* Adds a generation that was found in its directory and makes it the current one. Nothing happens
  * when it is that already. */
 bool ledger_put(struct ledger *l, struct run_row *row, struct report *r);
+/* All generations of an id. */
 bool ledger_forget(struct ledger *l, struct str id, struct report *r);
+/* One of them. When it was the current one, the newest that is left is. */
+bool ledger_forget_generation(
+	struct ledger *l, struct str id, struct str generation, struct report *r);
 
 /* For a rebuild, which makes a new ledger of run directories: queues, host state and counts of
  * launches are in the old one only. Holds the ledger of `root` so that no process writes to it
@@ -94,19 +99,29 @@ bool ledger_keep(struct ledger *l, struct ledger *old, struct report *r);
  * ledger cannot be read (with one). */
 bool ledger_find(
 	struct ledger *l, struct str id, struct arena *a, struct run_row *ret, struct report *r);
+/* The `seq` of a generation; 0: there is none, or it cannot be found out. */
+uint64_t ledger_seq(struct ledger *l, struct str id, struct str generation);
+
 /* Which runs a list has. Zeroed: all. */
 struct ledger_filter {
 	struct str owner;  /* of that session */
-	struct str status; /* as the ledger has it: a run whose supervisor was killed is `running`
-			      there until it is looked at */
-	uint64_t since;    /* started then or later */
+	struct str status; /* one of these: names with commas between them. Those that run are let
+			      through in any case: a run whose supervisor was killed is `running`
+			      in the ledger until it is looked at */
+	struct str recipe; /* the id of its recipe */
+	struct str prefix; /* its id begins so, … */
+	struct str match;  /* … or has this in it */
+	uint64_t since;    /* started then or later, … */
+	uint64_t until;    /* … or earlier; 0: no limit */
 	size_t limit;      /* how many at most */
 	uint64_t before;   /* the page behind the row that has this seq */
+	bool generations;  /* the earlier ones too */
 };
 
 /* Calls `see` with the current generation of every id that the filter lets through (NULL: of every
  * id), newest first; it may stop by returning false. The row is borrowed and has what a list shows
- * and nothing else: id, seq, recipe, status, started, ended, owner, detached, and the counts. Ten
+ * and nothing else: id, generation, seq, back, recipe, status, started, ended, owner, detached and
+ * the counts. Ten
  * thousand of them take a few milliseconds; a page of a hundred thousand runs takes less than one.
  */
 bool ledger_list(struct ledger *l, const struct ledger_filter *filter,

@@ -16,7 +16,37 @@ static struct run_row read_short_row(sqlite3_stmt *s)
 		.failed = (uint64_t)sqlite3_column_int64(s, 8),
 		.tolerated = (uint64_t)sqlite3_column_int64(s, 9),
 		.exit = sqlite3_column_int(s, 10),
+		.generation = ledger_column_str(s, 11),
+		.back = (uint64_t)sqlite3_column_int64(s, 12),
 	};
+}
+
+/* One that was given up before it began has no directory: generations.h does not count it either.
+ */
+#define EARLIER " superseded IS NOT NULL AND started IS NOT NULL"
+
+static void add_columns(struct buf *text, const struct ledger_filter *f)
+{
+	buf_adds(text, "SELECT id, recipe, status, started, ended, owner, detached, seq, failed,"
+		       " tolerated, exit, generation,");
+	if (f->generations)
+		buf_adds(text, " CASE WHEN superseded IS NULL THEN 0 ELSE (SELECT 1 + count(*)"
+			       " FROM run AS newer WHERE newer.id = run.id AND newer.seq > run.seq"
+			       " AND newer.superseded IS NOT NULL AND newer.started IS NOT NULL)"
+			       " END");
+	else
+		buf_adds(text, " 0");
+	buf_printf(text, " FROM run %s WHERE ",
+		f->owner.len && !f->generations ? "INDEXED BY run_owner" : "NOT INDEXED");
+	buf_adds(text,
+		f->generations ? "(superseded IS NULL OR (" EARLIER "))" : "superseded IS NULL");
+}
+
+/* What may be wrong about it is that it is not running any more. */
+static void add_status(struct buf *text)
+{
+	buf_adds(text, " AND (instr(',' || ?2 || ',', ',' || status || ',')"
+		       " OR status IN ('starting', 'running'))");
 }
 
 static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, struct report *r)
@@ -24,19 +54,23 @@ static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, st
 	AUTO_BUF text = BUF_INIT;
 	sqlite3_stmt *s = NULL;
 
-	buf_printf(&text,
-		"SELECT id, recipe, status, started, ended, owner, detached, seq, failed,"
-		" tolerated, exit FROM run %s"
-		" WHERE superseded IS NULL",
-		f->owner.len ? "INDEXED BY run_owner" : "NOT INDEXED");
+	add_columns(&text, f);
 	if (f->owner.len)
 		buf_adds(&text, " AND owner = ?1");
 	if (f->status.len)
-		buf_adds(&text, " AND status = ?2");
+		add_status(&text);
 	if (f->since) /* one without this time is being started */
 		buf_adds(&text, " AND (started >= ?3 OR started IS NULL)");
 	if (f->before)
 		buf_adds(&text, " AND seq < ?4");
+	if (f->until)
+		buf_adds(&text, " AND started <= ?6");
+	if (f->recipe.len)
+		buf_adds(&text, " AND recipe = ?7");
+	if (f->prefix.len)
+		buf_adds(&text, " AND substr(id, 1, length(?8)) = ?8");
+	if (f->match.len)
+		buf_adds(&text, " AND instr(id, ?9)");
 	buf_adds(&text, " ORDER BY seq DESC");
 	if (f->limit)
 		buf_adds(&text, " LIMIT ?5");
@@ -50,6 +84,10 @@ static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, st
 	(void)sqlite3_bind_int64(s, 3, (sqlite3_int64)f->since);
 	(void)sqlite3_bind_int64(s, 4, (sqlite3_int64)f->before);
 	(void)sqlite3_bind_int64(s, 5, (sqlite3_int64)f->limit);
+	(void)sqlite3_bind_int64(s, 6, (sqlite3_int64)f->until);
+	ledger_bind_str(s, 7, f->recipe);
+	ledger_bind_str(s, 8, f->prefix);
+	ledger_bind_str(s, 9, f->match);
 	return s;
 }
 

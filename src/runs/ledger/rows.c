@@ -190,19 +190,47 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
 	return false;
 }
 
+/* Deletes a generation; of those that are left the newest is current. */
+static bool drop_generation(
+	struct ledger *l, struct str id, struct str generation, bool full, struct report *r)
+{
+	if (!ledger_begin(l, full, r))
+		return false;
+	if (with_id(l, LEDGER_DELETE_GENERATION, id, generation, r) &&
+		with_id(l, LEDGER_DELETE_LEAVES, id, generation, r) &&
+		with_id(l, LEDGER_UNPOINT, id, S(""), r) &&
+		with_id(l, LEDGER_POINT_BACK, id, S(""), r) &&
+		with_id(l, LEDGER_SUPERSEDE, id, S(""), r))
+		return ledger_commit(l, r);
+	ledger_rollback(l);
+	return false;
+}
+
 void ledger_unclaim(struct ledger *l, const struct run_row *row)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	if (!ledger_begin(l, false, &ignored))
-		return;
-	if (with_id(l, LEDGER_DELETE_GENERATION, row->id, row->generation, &ignored) &&
-		with_id(l, LEDGER_UNPOINT, row->id, S(""), &ignored) &&
-		with_id(l, LEDGER_POINT_BACK, row->id, S(""), &ignored) &&
-		with_id(l, LEDGER_SUPERSEDE, row->id, S(""), &ignored))
-		(void)ledger_commit(l, &ignored);
-	else
-		ledger_rollback(l);
+	(void)drop_generation(l, row->id, row->generation, false, &ignored);
+}
+
+bool ledger_forget_generation(
+	struct ledger *l, struct str id, struct str generation, struct report *r)
+{
+	return drop_generation(l, id, generation, true, r);
+}
+
+uint64_t ledger_seq(struct ledger *l, struct str id, struct str generation)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	sqlite3_stmt *s = ledger_use(l, LEDGER_SEQ, &ignored);
+
+	if (!s)
+		return 0;
+	ledger_bind_str(s, 1, id);
+	ledger_bind_str(s, 2, generation);
+	uint64_t seq = sqlite3_step(s) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+	ledger_end(s);
+	return seq;
 }
 
 /* -- what becomes of it --------------------------------------------------------------------------

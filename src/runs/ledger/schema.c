@@ -100,6 +100,8 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 			      " WHERE id = ?1 AND generation = ?2 AND failed IS NULL"
 			      " AND status NOT IN ('starting', 'running')",
 	[LEDGER_DELETE_GENERATION] = "DELETE FROM run WHERE id = ?1 AND generation = ?2",
+	[LEDGER_DELETE_LEAVES] = "DELETE FROM leaf WHERE id = ?1 AND generation = ?2",
+	[LEDGER_SEQ] = "SELECT seq FROM run WHERE id = ?1 AND generation = ?2",
 	[LEDGER_FORGET_RUN] = "DELETE FROM run WHERE id = ?1",
 	[LEDGER_FORGET_LEAF] = "DELETE FROM leaf WHERE id = ?1",
 	[LEDGER_LEAF_START] = "INSERT INTO leaf(id, generation, path, attempt, state, pid, start,"

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "base/run-status.h"
 #include "runs/dir/events.h"
+#include "runs/dir/generations.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/partial-files.h"
@@ -311,7 +313,7 @@ bool look_at(
 	struct arena *a = &ret->arena;
 	size_t errors = r->errors;
 
-	ret->id = ret->row.id = arena_str(a, id);
+	ret->id = ret->run = ret->row.id = str_of(arena_cstr(a, id));
 	ret->in_ledger = find_row(&l, ret, r);
 	/* A directory has one place; what the ledger says is not followed elsewhere. */
 	ret->dir = str_of(arena_cstr(a, run_directory(a, root, id)));
@@ -331,6 +333,26 @@ bool look_at(
 	return true;
 }
 
+bool look_back(
+	struct str root, struct str id, uint64_t back, struct run_look *ret, struct report *r)
+{
+	*ret = (struct run_look){ .back = back };
+	struct arena *a = &ret->arena;
+	AUTO_BUF dir = BUF_INIT;
+	const char *run = arena_cstr(a, run_directory(a, root, id));
+	uint64_t number = generation_number(run, back);
+
+	if (!number)
+		return false;
+	ret->run = str_of(arena_cstr(a, id));
+	ret->id = ret->row.id = arena_printf(a, "%.*s~%" PRIu64, STR(id), back);
+	generation_directory(&dir, run, number);
+	ret->dir = str_of(arena_cstr(a, buf_str(&dir)));
+	read_files(ret, r);
+	settle(ret);
+	return ret->start != NULL;
+}
+
 void look_done(struct run_look *look)
 {
 	drop(&look->start);
@@ -343,14 +365,17 @@ void look_done(struct run_look *look)
 /* -- directories ---------------------------------------------------------------------------------
  */
 
-bool look_row(
-	struct str root, struct str id, struct arena *a, struct run_row *ret, struct report *r)
+bool look_row(struct str root, struct str id, uint64_t back, struct arena *a, struct run_row *ret,
+	struct report *r)
 {
 	AUTO_LOOK look = { 0 };
 
-	if (!look_at(root, NULL, id, &look, r) || !look.start)
+	if (!(back ? look_back(root, id, back, &look, r) : look_at(root, NULL, id, &look, r)) ||
+		!look.start)
 		return false;
 	*ret = look.row;
+	ret->id = look.run;
+	ret->back = back;
 	struct str *const texts[] = { &ret->id, &ret->generation, &ret->owner, &ret->recipe,
 		&ret->recipe_path, &ret->tool, &ret->launch, &ret->cwd, &ret->dir, &ret->status,
 		&ret->boot_id };
@@ -372,7 +397,7 @@ int look_each_directory(struct str root, bool (*see)(void *data, struct str id),
 		AUTO_REPORT ignored = REPORT_INIT;
 		struct stat st;
 
-		if (e->d_name[0] == '.' || !run_id_check(e->d_name, &ignored))
+		if (e->d_name[0] == '.' || !run_id_check(str_of(e->d_name), &ignored))
 			continue;
 		if (e->d_type == DT_UNKNOWN &&
 			fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&

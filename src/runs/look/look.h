@@ -6,7 +6,10 @@
  * what its files say. It comes from its lock, its directory and its row in the ledger, in this
  * order of trust. A look is a copy: what happens later it does not know. */
 struct run_look {
-	struct str id, dir, generation;
+	struct str id;  /* as it is called: ID, or ID~1 of an earlier generation */
+	struct str run; /* ID in any case */
+	uint64_t back;  /* how many generations before the current one it is */
+	struct str dir, generation;
 	struct str status;  /* a name of product.md */
 	bool live;          /* its supervisor is there, or it is being started */
 	struct run_row row; /* of the ledger, or as the directory tells it */
@@ -21,14 +24,19 @@ struct run_look {
  * no such run (no issue), or it cannot be looked at (with one). */
 bool look_at(
 	struct str root, struct ledger *l, struct str id, struct run_look *ret, struct report *r);
+/* The same of an earlier generation (runs/dir/generations.h): the one before the current when
+ * `back` is 1. It is not live, and nothing is written. */
+bool look_back(
+	struct str root, struct str id, uint64_t back, struct run_look *ret, struct report *r);
 void look_done(struct run_look *look);
 
 #define AUTO_LOOK __attribute__((cleanup(look_done))) struct run_look
 
-/* What a directory alone says: the row that the ledger should have. Status `running` only when the
- * lock is held. False when it is not the directory of a run. Texts live in the arena. */
-bool look_row(
-	struct str root, struct str id, struct arena *a, struct run_row *ret, struct report *r);
+/* What a directory alone says: the row that the ledger should have, of the current generation when
+ * `back` is 0. Its id is the plain one. Status `running` only when the lock is held. False when
+ * there is no such generation, or it is not the directory of a run. Texts live in the arena. */
+bool look_row(struct str root, struct str id, uint64_t back, struct arena *a, struct run_row *ret,
+	struct report *r);
 /* Calls `see` with the name of everything below runs/ that is a directory and could be a run, in no
  * order. -errno; a missing runs/ is 0. */
 int look_each_directory(struct str root, bool (*see)(void *data, struct str id), void *data);

@@ -19,7 +19,7 @@ struct found {
 	struct str root;
 	struct arena arena;
 	VEC(struct run_row) rows;
-	size_t skipped;
+	size_t runs, skipped;
 	struct report *r;
 };
 
@@ -27,15 +27,19 @@ static bool see(void *data, struct str id)
 {
 	struct found *f = data;
 	struct run_row row = { 0 };
+	uint64_t back = 0, last = UINT64_MAX;
 
-	if (!look_row(f->root, id, &f->arena, &row, f->r)) {
-		f->skipped++;
-		return true;
+	for (; look_row(f->root, id, back, &f->arena, &row, f->r); back++) {
+		enum roux_status status;
+
+		if (status_read(row.status, &status))
+			row.handled = status_asked_by(status);
+		/* For the order: a clock that was set back does not make an earlier one newer. */
+		last = row.seq = MIN(last, row.started);
+		vec_push(&f->rows, row);
 	}
-	enum roux_status status;
-	if (status_read(row.status, &status))
-		row.handled = status_asked_by(status);
-	vec_push(&f->rows, row);
+	f->skipped += !back;
+	f->runs += back > 0;
 	return true;
 }
 
@@ -43,9 +47,10 @@ static int by_start(const void *a, const void *b)
 {
 	const struct run_row *x = a, *y = b;
 
-	if (x->started != y->started)
-		return x->started < y->started ? -1 : 1;
-	return str_cmp(x->id, y->id);
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? -1 : 1;
+	int names = str_cmp(x->id, y->id);
+	return names ? names : x->back > y->back ? -1 : x->back < y->back;
 }
 
 static bool fill_some(struct ledger *l, struct run_row *rows, size_t count, struct report *r)
@@ -144,7 +149,7 @@ bool ledger_rebuild(struct str root, struct rebuilt *ret, struct report *r)
 	if (f.rows.len)
 		qsort(f.rows.at, f.rows.len, sizeof(*f.rows.at), by_start);
 	ok = ok && make(&f, r);
-	*ret = (struct rebuilt){ .runs = f.rows.len, .skipped = f.skipped };
+	*ret = (struct rebuilt){ .runs = f.runs, .skipped = f.skipped };
 	vec_done(&f.rows);
 	arena_done(&f.arena);
 	return ok;

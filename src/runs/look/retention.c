@@ -17,6 +17,7 @@
 #include "base/run-status.h"
 #include "base/vec.h"
 #include "runs/dir/copy-tree.h"
+#include "runs/dir/generations.h"
 #include "runs/dir/remove-tree.h"
 #include "runs/dir/run-dir.h"
 
@@ -161,16 +162,16 @@ bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 			r, runs < 0 ? -runs : -to, "cannot archive into %.*s", STR(archived));
 	/* First the row: a run that is only a directory is found all the same, a row without one is
 	 * a ghost. */
-	if (l && !ledger_forget(l, look->id, r))
+	if (l && !ledger_forget(l, look->run, r))
 		return false;
-	buf_printf(&name, "%.*s-", STR(look->id));
+	buf_printf(&name, "%.*s-", STR(look->run));
 	stamp(&name, now);
-	int e = move_aside(runs, look->id.p, to, buf_str(&name), &got);
+	int e = move_aside(runs, look->run.p, to, buf_str(&name), &got);
 	if (e < 0)
 		return report_errno(
 			r, -e, "cannot move %.*s to %.*s", STR(look->dir), STR(archived));
 	*ret_path = arena_printf(a, "%.*s/%s", STR(archived), buf_cstr(&got));
-	move_latest(runs, l, look->id);
+	move_latest(runs, l, look->run);
 	if (!write_tombstone(look, *ret_path, now))
 		report_warning(r, (struct where){ 0 }, "no tombstone could be left in %.*s",
 			STR(look->dir));
@@ -232,7 +233,8 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 	json_t **ret, struct report *r)
 {
 	struct arena *a = &look->arena;
-	struct str all = arena_printf(a, "%.*s/preserved-artifacts/%.*s", STR(root), STR(look->id));
+	struct str all =
+		arena_printf(a, "%.*s/preserved-artifacts/%.*s", STR(root), STR(look->run));
 	AUTO_JSON *preserved = json_object();
 	AUTO_CLOSE int dir = -1;
 	const char *name;
@@ -267,21 +269,51 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 	return true;
 }
 
-static bool delete_directory(
-	struct str root, struct ledger *l, struct run_look *look, struct report *r)
+/* What is deleted gets another name first: half a run is never seen. Only the generation goes when
+ * there are others, the whole directory when it is the last one. -errno. */
+static int move_out(
+	int runs, struct str root, const struct run_look *look, bool whole, struct buf *ret)
+{
+	AUTO_BUF name = BUF_INIT;
+	AUTO_BUF to = BUF_INIT;
+
+	buf_printf(&name, ".pruned-%.*s", STR(look->run));
+	if (whole)
+		return move_aside(runs, look->run.p, runs, buf_str(&name), ret);
+	if (look->back) {
+		int e = move_aside(AT_FDCWD, look->dir.p, runs, buf_str(&name), ret);
+
+		buf_printf(&to, "%.*s/runs/%.*s/" GENERATIONS_DIR, STR(root), STR(look->run));
+		(void)rmdir(buf_cstr(&to)); /* when it was the last of the earlier ones */
+		return e;
+	}
+	int e = -EEXIST;
+	for (int n = 1; n < NAMES_TRIED && e == -EEXIST; n++) {
+		buf_reset(ret);
+		buf_printf(ret, n > 1 ? "%s-%d" : "%s", buf_cstr(&name), n);
+		e = mkdirat(runs, buf_cstr(ret), 0700) < 0 ? -errno : 0;
+	}
+	if (e < 0)
+		return e;
+	buf_printf(&to, "%.*s/runs/%s", STR(root), buf_cstr(ret));
+	return generation_move_out(look->dir.p, buf_cstr(&to));
+}
+
+static bool delete_files(
+	struct str root, struct ledger *l, struct run_look *look, bool whole, struct report *r)
 {
 	struct arena *a = &look->arena;
 	AUTO_CLOSE int runs = open_directory(arena_printf(a, "%.*s/runs", STR(root)), false);
 	AUTO_BUF aside = BUF_INIT;
 	AUTO_FREE char *failed = NULL;
 
-	/* Under another name first: half a run is never seen. */
-	int e = runs < 0 ? runs
-			 : move_aside(runs, look->id.p, runs,
-				   arena_printf(a, ".pruned-%.*s", STR(look->id)), &aside);
+	int e = runs < 0 ? runs : move_out(runs, root, look, whole, &aside);
 	bool moved = e == 0;
 	if (moved) {
-		move_latest(runs, l, look->id);
+		if (!whole && !look->back)
+			generation_bring_back(look->dir.p, generation_number(look->dir.p, 1));
+		if (!look->back)
+			move_latest(runs, l, look->run);
 		e = remove_tree(runs, buf_cstr(&aside), &failed);
 	}
 	if (e == 0)
@@ -294,21 +326,29 @@ static bool delete_directory(
 	return report_action(r, ACTION_DOCTOR, S(""));
 }
 
+static bool forget(struct ledger *l, const struct run_look *look, bool whole, struct report *r)
+{
+	return whole ? ledger_forget(l, look->run, r)
+		     : ledger_forget_generation(l, look->run, look->generation, r);
+}
+
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_CLOSE int lock = -1;
 
-	if (!hold(look, &lock, busy, r))
+	*busy = false;
+	if (!look->back && !hold(look, &lock, busy, r))
 		return false;
 	if (preserve && !preserve_all(root, look, preserve, ret_preserved, r))
 		return false;
+	bool whole = !look->back && !generations_count(look->dir.p);
 	/* First the row, but on a full disk there is no room for that before something is gone. */
-	bool forgotten = !l || ledger_forget(l, look->id, &ignored);
-	if (!delete_directory(root, l, look, r))
+	bool forgotten = !l || forget(l, look, whole, &ignored);
+	if (!delete_files(root, l, look, whole, r))
 		return false;
-	return forgotten || ledger_forget(l, look->id, r);
+	return forgotten || forget(l, look, whole, r);
 }
 
 /* -- limits --------------------------------------------------------------------------------------

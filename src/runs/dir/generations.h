@@ -1,0 +1,28 @@
+#pragma once
+
+#include "base/buf.h"
+#include "base/report.h"
+
+/* The generations of one run: each start of an id makes one. The current one has its files in the
+ * run's directory DIR, the earlier ones have theirs in DIR/generations/N, the newest with the
+ * largest N. People count them from the newest: ID~1 is the one before the current. Whatever else
+ * is in DIR is the recipe's own and belongs to no generation. All calls that move files want the
+ * lock of DIR held. */
+#define GENERATIONS_DIR "generations"
+
+/* How many earlier ones are there. */
+size_t generations_count(const char *dir);
+/* N of the earlier one that is called ID~`back`; 0: there is none. */
+uint64_t generation_number(const char *dir, uint64_t back);
+/* Adds DIR/generations/N. */
+void generation_directory(struct buf *b, const char *dir, uint64_t number);
+
+/* Makes the current one the newest of the earlier ones; *ret is its N, also when only a part of it
+ * could be moved, and 0 when there was nothing to put away. False with an issue. */
+bool generation_put_away(const char *dir, uint64_t *ret, struct report *r);
+/* Makes the earlier one current again; there must be no files of another. */
+void generation_bring_back(const char *dir, uint64_t number);
+/* Moves the files of the current one into another directory of the same file system. -errno. */
+int generation_move_out(const char *dir, const char *to);
+/* Deletes the files of the current one. */
+void generation_delete_files(const char *dir);
