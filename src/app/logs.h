@@ -21,3 +21,6 @@ struct log_cursor {
 int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct buf *ret);
 /* The path of the file, whether it is there or not. Lives with the handle. */
 const char *run_log_path(struct run_handle *h, enum log_stream stream);
+/* A whole file of a run's directory, such as out/0.out: never anything but a regular file of it,
+ * whatever the run has put there. -errno; -EFBIG when it has more than `max` bytes. */
+int run_kept_read(const char *dir, const char *name, size_t max, struct buf *ret);

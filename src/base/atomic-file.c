@@ -211,20 +211,32 @@ static int replace(int dir, const char *name, struct str bytes, const struct ato
 	int r = keep ? keep_access(dir, name, fd) : 0;
 	if (r == 0)
 		r = fd_write_all(fd, bytes);
-	if (r == 0 && !o->quick && fsync(fd) < 0)
+	if (r == 0 && (o->durable || !o->quick) && fsync(fd) < 0)
 		r = -errno;
 	if (r == 0)
 		r = give_name(dir, temp, name, o);
 	if (r < 0)
 		(void)unlinkat(dir, temp, 0);
+	return r == 0 && o->durable && fsync(dir) < 0 ? -errno : r;
+}
+
+static const struct atomic_options none;
+
+int atomic_write_at(int dirfd, const char *name, struct str bytes, const struct atomic_options *o)
+{
+	sigset_t all, before;
+
+	/* An interrupt that kills roux here would leave the temporary file behind. */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	int r = replace(dirfd, name, bytes, o ? o : &none);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
 }
 
 int atomic_write(const char *path, struct str bytes, const struct atomic_options *o)
 {
-	static const struct atomic_options none;
 	AUTO_BUF target = BUF_INIT;
-	sigset_t all, before;
 	int r = 0;
 
 	o = o ? o : &none;
@@ -234,16 +246,8 @@ int atomic_write(const char *path, struct str bytes, const struct atomic_options
 		buf_adds(&target, path);
 	if (r < 0)
 		return r;
-	AUTO_CLOSE int dir = open_dir(buf_cstr(&target), O_PATH);
-	if (dir < 0)
-		return dir;
-
-	/* An interrupt that kills roux here would leave the temporary file behind. */
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = replace(dir, base_name(buf_cstr(&target)), bytes, o);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return r;
+	AUTO_CLOSE int dir = open_dir(buf_cstr(&target), o->durable ? O_RDONLY : O_PATH);
+	return dir < 0 ? dir : atomic_write_at(dir, base_name(buf_cstr(&target)), bytes, o);
 }
 
 int file_lock(const char *path, unsigned wait_ms, int *ret_fd)

@@ -11,8 +11,10 @@ struct atomic_options {
 	mode_t mode;    /* of a new file, as open() takes it, so the umask applies; 0: 0600 */
 	bool exclusive; /* never replaces: -EEXIST when something has that name */
 	bool keep;      /* the mode, owner and access list of the file that is replaced */
-	bool quick;  /* not flushed: safe from a killed process, not from a crash of the machine */
-	bool follow; /* a symbolic link stays, and the file that it leads to is replaced */
+	bool quick;   /* not flushed: safe from a killed process, not from a crash of the machine */
+	bool durable; /* the name is flushed too: after a crash of the machine the new file is there
+		       */
+	bool follow;  /* a symbolic link stays, and the file that it leads to is replaced */
 
 	/* What the caller has read, from fstat() before reading, or NULL. When the file has been
 	 * deleted, replaced or changed since, nothing is written: -ESTALE. */
@@ -21,9 +23,12 @@ struct atomic_options {
 
 /* NULL options: 0600 for a new file and nothing else. On failure the file is as it was and no
  * other is left behind. What is neither a file nor a link is never replaced: -EISDIR, -EINVAL.
- * With `keep`, an owner that cannot be given to the new file is -EPERM. The new name is not
- * flushed: after a crash of the machine the old file may be there again. -errno. */
+ * With `keep`, an owner that cannot be given to the new file is -EPERM. Unless it is `durable`, the
+ * new name is not flushed: after a crash of the machine the old file may be there again. -errno. */
 int atomic_write(const char *path, struct str bytes, const struct atomic_options *o);
+/* The same of a plain name in an open directory, which for `durable` is open for reading; `follow`
+ * is not known here. */
+int atomic_write_at(int dirfd, const char *name, struct str bytes, const struct atomic_options *o);
 
 /* What the file is called until it is whole begins so; a writer that is killed leaves it. */
 #define ATOMIC_PREFIX ".roux-"

@@ -151,16 +151,3 @@ int file_temp(void)
 		(void)unlink(buf_cstr(&path));
 	return fd;
 }
-
-int file_open_regular(const char *path, int flags)
-{
-	struct stat st;
-	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	(void)close(fd);
-	return -EINVAL;
-}

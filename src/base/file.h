@@ -9,9 +9,6 @@ int file_read(const char *path, size_t max, struct buf *ret);
 /* The same of a file that the user has not named, such as settings: pipes and devices other than
  * /dev/null are -EINVAL as well, because no writer can be expected. */
 int file_read_regular(const char *path, size_t max, struct buf *ret);
-/* Opens a file, made 0600 with O_CREAT. A FIFO or a device under that name neither hangs nor is
- * written to, a link is not followed: -EINVAL, -ELOOP. A descriptor, or -errno. */
-int file_open_regular(const char *path, int flags);
 /* Writes all of it, however often it takes. -errno. */
 int fd_write_all(int fd, struct str s);
 

@@ -58,6 +58,7 @@ static const struct call calls[] = {
 	{ SYS_copy_file_range, "copy_file_range", BY_FD2, 0 },
 	{ SYS_splice, "splice", BY_FD2, 0 },
 	{ SYS_openat, "openat", BY_AT, 0 },
+	{ SYS_openat2, "openat2", BY_AT, 0 },
 	{ SYS_mkdirat, "mkdirat", BY_AT, 0 },
 	{ SYS_mknodat, "mknodat", BY_AT, 0 },
 	{ SYS_unlinkat, "unlinkat", BY_AT, 1 },
@@ -209,6 +210,24 @@ static void text_at(pid_t pid, uint64_t at, char ret[4096])
 	ret[n < 0 ? 0 : n] = '\0';
 }
 
+/* What openat2() is asked for stands in the memory of its caller. */
+static uint64_t flags_of(const struct seccomp_notif *n)
+{
+	char path[64];
+	uint64_t flags = 0;
+
+	if (n->data.nr == SYS_openat)
+		return n->data.args[2];
+	(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)n->pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		if (pread(fd, &flags, sizeof(flags), (off_t)n->data.args[2]) != sizeof(flags))
+			flags = 0;
+		(void)close(fd);
+	}
+	return flags;
+}
+
 static void place_of(const struct seccomp_notif *n, const struct call *c, char ret[8192])
 {
 	const __u64 *a = n->data.args;
@@ -248,7 +267,7 @@ static int counts(const struct seccomp_notif *n, const struct call *c, char plac
 {
 	if (!is_roux((pid_t)n->pid))
 		return 0;
-	if (c->number == SYS_openat && !(n->data.args[2] & O_CREAT))
+	if ((c->number == SYS_openat || c->number == SYS_openat2) && !(flags_of(n) & O_CREAT))
 		return 0;
 	place_of(n, c, place);
 	return strncmp(place, state, state_len) == 0;

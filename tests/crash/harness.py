@@ -191,8 +191,7 @@ class Place:
             cwd=self.work,
             env={**self.env, **(env or {})},
             capture_output=True,
-            timeout=PATIENCE,
-            **{**options, **more},
+            **{"timeout": PATIENCE, **options, **more},
         )
         out = done.stdout.decode("utf-8", "surrogateescape") if text else done.stdout
         return Answer(done.returncode, out, done.stderr.decode("utf-8", "surrogateescape"))

@@ -10,21 +10,19 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/program.h"
-#include "runs/dir/run-dir.h"
+#include "runs/dir/open.h"
 
 /* Where the supervisor finds what it is handed. */
 enum { LOCK_FD = 3, READY_FD = 4 };
 
 extern char **environ;
 
-static int actions(posix_spawn_file_actions_t *a, struct launch *l, int lock, int ready)
+static int actions(posix_spawn_file_actions_t *a, struct launch *l, int lock, int ready, int errors)
 {
-	const char *errors = run_file(&l->arena, l->claim.dir, "stderr.log");
 	int r = posix_spawn_file_actions_addopen(a, 0, "/dev/null", O_RDONLY, 0);
 
 	r = r ? r : posix_spawn_file_actions_addopen(a, 1, "/dev/null", O_WRONLY, 0);
-	r = r ? r
-	      : posix_spawn_file_actions_addopen(a, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	r = r ? r : posix_spawn_file_actions_adddup2(a, errors, 2);
 	if (l->claim.cwd.len)
 		r = r ? r
 		      : posix_spawn_file_actions_addchdir_np(
@@ -95,11 +93,15 @@ static int spawn(struct launch *l, bool resume, int ready, pid_t *pid)
 	 * pipe may have one of the numbers that dup2() overwrites. */
 	AUTO_CLOSE int lock = fcntl(l->claim.lock, F_DUPFD_CLOEXEC, READY_FD + 1);
 	AUTO_CLOSE int tell = fcntl(ready, F_DUPFD_CLOEXEC, READY_FD + 1);
+	AUTO_CLOSE int log = run_open(l->claim.dir.p, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
+	AUTO_CLOSE int errors = log < 0 ? log : fcntl(log, F_DUPFD_CLOEXEC, READY_FD + 1);
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
 
-	if (lock < 0 || tell < 0)
+	if (log < 0)
+		return log;
+	if (lock < 0 || tell < 0 || errors < 0)
 		return -errno;
 	(void)posix_spawnattr_init(&attr);
 	(void)posix_spawn_file_actions_init(&files);
@@ -110,7 +112,7 @@ static int spawn(struct launch *l, bool resume, int ready, pid_t *pid)
 		&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	(void)posix_spawnattr_setsigmask(&attr, &none);
 	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	int r = actions(&files, l, lock, tell);
+	int r = actions(&files, l, lock, tell, errors);
 	r = r ? r : posix_spawn(pid, program, &files, &attr, (char *const *)argv, env);
 	(void)posix_spawnattr_destroy(&attr);
 	(void)posix_spawn_file_actions_destroy(&files);

@@ -16,6 +16,7 @@
 #include "base/run-status.h"
 #include "engine/local.h"
 #include "runs/dir/events.h"
+#include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 
 struct here {
@@ -309,7 +310,7 @@ static int input_of(const struct here *h, const struct here_options *o)
 	struct launch *l = h->launch;
 
 	if (o->before)
-		return open(run_file(&l->arena, l->claim.dir, "stdin"), O_RDONLY | O_CLOEXEC);
+		return run_open(l->claim.dir.p, "stdin", O_RDONLY);
 	return l->asked.detached ? -1 : o->stdin_fd;
 }
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "app/launch/here.h"
-#include "base/file.h"
+#include "runs/dir/open.h"
 #include "runs/dir/orders.h"
 #include "runs/mail/inbox.h"
 
@@ -88,9 +88,8 @@ bool hub_prepare(struct hub_entry *e, struct launch *l, struct report *r)
 	e->inbox = run_file(&l->arena, l->claim.dir, INBOX_FILE);
 	/* What was said before is of an earlier run. */
 	const char *path = buf_cstr(&e->orders.path);
-	AUTO_CLOSE int fd = open(
-		path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	return fd >= 0 || report_errno(r, errno, "cannot write %s", path);
+	AUTO_CLOSE int fd = run_open_path(path, O_WRONLY | O_CREAT | O_TRUNC);
+	return fd >= 0 || report_errno(r, -fd, "cannot write %s", path);
 }
 
 /* The inbox is there once the record has begun. */

@@ -1,8 +1,8 @@
 #include "app/launch/past-calls.h"
 
 #include "app/record/freeze.h"
-#include "base/file.h"
 #include "graph/step.h"
+#include "runs/dir/open.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
 #include "steps/compile/sub-recipe.h"
@@ -59,8 +59,8 @@ static const struct node *open_call(void *data, const struct node *call)
 	const char *copy = json_string_value(json_object_getn(c->copies, path.p, path.len));
 	if (!copy)
 		return NULL;
-	buf_printf(&file, "%.*s/%s", STR(c->dir), copy);
-	if (file_read(buf_cstr(&file), RECIPE_MAX_BYTES, &text) < 0)
+	buf_add(&file, c->dir);
+	if (run_read(buf_cstr(&file), copy, RECIPE_MAX_BYTES, &text) < 0)
 		return NULL;
 	struct step_recipe *recipe = step_recipe_read(
 		buf_str(&path), buf_str(&path), buf_str(&text), s->called.context.value, &ignored);

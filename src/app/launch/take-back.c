@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/node-path.h"
 #include "graph/way.h"
+#include "runs/dir/open.h"
 
 static bool retried(const struct node *n)
 {
@@ -65,8 +66,8 @@ static void forget_limited(void *data, struct str path, const struct leaf_record
 static bool append_lines(struct launch *l, const struct buf *lines, struct report *r)
 {
 	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
-	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(lines));
+	AUTO_CLOSE int fd = run_open_path(file, O_WRONLY | O_CREAT | O_APPEND);
+	int n = fd < 0 ? fd : fd_write_all(fd, buf_str(lines));
 
 	return n == 0 || report_errno(r, -n, "cannot write %s", file);
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app/launch/past-calls.h"
@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/node-path.h"
+#include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 
 struct round {
@@ -152,21 +153,16 @@ static bool holds(const struct take_over *t, struct str path)
 
 static bool open_from(struct take_over *t)
 {
-	AUTO_BUF path = BUF_INIT;
-
-	buf_printf(&path, "%.*s/out", STR(t->old_dir));
 	if (t->from < 0)
-		t->from = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		t->from =
+			run_open_dir(arena_cstr(&t->launch->arena, t->old_dir), OUTPUTS_DIR, false);
 	return t->from >= 0;
 }
 
 static bool open_to(struct take_over *t)
 {
-	AUTO_BUF path = BUF_INIT;
-
-	buf_printf(&path, "%.*s/out", STR(t->launch->claim.dir));
-	if (t->to < 0 && (mkdir(buf_cstr(&path), 0700) == 0 || errno == EEXIST))
-		t->to = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (t->to < 0)
+		t->to = run_open_dir(t->launch->claim.dir.p, OUTPUTS_DIR, true);
 	return t->to >= 0;
 }
 
@@ -260,8 +256,8 @@ static bool take_stdin(struct take_over *t)
 static bool write_leaves(struct take_over *t)
 {
 	const char *file = run_file(&t->launch->arena, t->launch->claim.dir, LEAVES_FILE);
-	AUTO_CLOSE int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	int n = fd < 0 ? -errno : fd_write_all(fd, buf_str(&t->lines));
+	AUTO_CLOSE int fd = run_open_path(file, O_WRONLY | O_CREAT | O_APPEND);
+	int n = fd < 0 ? fd : fd_write_all(fd, buf_str(&t->lines));
 
 	if (n < 0)
 		return report_errno(t->r, -n, "cannot write %s", file);
@@ -293,6 +289,9 @@ static bool take_recipes(struct take_over *t, const json_t *copies)
 	{
 		const char *name = json_string_value(file);
 
+		if (!name || strchr(name, '/'))
+			return report_error(t->r, (struct where){ 0 }, "%s is damaged",
+				run_file(a, t->old_dir, "recipes.json"));
 		if (link(run_file(a, t->old_dir, name), run_file(a, t->launch->claim.dir, name)) <
 			0)
 			return report_errno(t->r, errno, "cannot take over the recipe %s", path);

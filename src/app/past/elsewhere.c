@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/past/order.h"
@@ -14,6 +13,7 @@
 #include "base/file.h"
 #include "base/run-status.h"
 #include "runs/dir/events.h"
+#include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/watch.h"
 
@@ -216,15 +216,11 @@ static json_t *summary(struct run_handle *h)
 static int write_output(struct run_handle *h, int to)
 {
 	struct elsewhere *w = of(h);
-	AUTO_CLOSE int fd = open(run_file(&w->look.arena, w->look.dir, "stdout.log"),
-		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
+	AUTO_CLOSE int fd = run_open(w->look.dir.p, "stdout.log", O_RDONLY);
 	ssize_t n;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -EINVAL;
+		return fd == -ENOENT ? 0 : fd;
 	AUTO_FREE char *piece = mem_alloc(CHUNK);
 	while ((n = read(fd, piece, CHUNK)) > 0) {
 		int e = fd_write_all(to, (struct str){ piece, (size_t)n });

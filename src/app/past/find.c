@@ -6,9 +6,10 @@
 #include "base/near.h"
 #include "base/number.h"
 #include "runs/dir/generations.h"
+#include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 
-enum { PREFIX_MIN = 4, CANDIDATES = 5 };
+enum { PREFIX_MIN = 4, CANDIDATES = 5, TOMBSTONE_MAX = 1 << 20 };
 
 /* -- there is none -------------------------------------------------------------------------------
  */
@@ -34,8 +35,9 @@ static bool refuse_archived(struct app *a, struct str id, struct report *r)
 {
 	AUTO_BUF tombstone = BUF_INIT;
 
-	buf_printf(&tombstone, "%.*s/runs/%.*s/archive-tombstone.json", STR(a->root), STR(id));
-	AUTO_JSON *archived = json_load_file(buf_cstr(&tombstone), 0, NULL);
+	struct str dir = run_directory(&a->arena, app_state_root(a), id);
+	(void)run_read(dir.p, "archive-tombstone.json", TOMBSTONE_MAX, &tombstone);
+	AUTO_JSON *archived = json_loadb(buf_cstr(&tombstone), tombstone.len, 0, NULL);
 	struct str where = json_text_of(archived, "where");
 	if (!where.len)
 		return true;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "app/past/handle.h"
-#include "base/file.h"
+#include "runs/dir/open.h"
 
 static const char *const names[] = { [LOG_STDOUT] = "stdout.log", [LOG_STDERR] = "stderr.log" };
 
@@ -21,14 +21,13 @@ const char *run_log_path(struct run_handle *h, enum log_stream stream)
 
 int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct buf *ret)
 {
-	AUTO_CLOSE int fd =
-		open(run_log_path(h, c->stream), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	AUTO_CLOSE int fd = run_open_path(run_log_path(h, c->stream), O_RDONLY);
 	struct stat st;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -EINVAL;
+		return fd == -ENOENT ? 0 : fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
 	if (st.st_ino != c->file || (uint64_t)st.st_size < c->at)
 		c->at = 0;
 	c->file = st.st_ino;
@@ -43,4 +42,9 @@ int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct 
 		max -= (size_t)n;
 	}
 	return 0;
+}
+
+int run_kept_read(const char *dir, const char *name, size_t max, struct buf *ret)
+{
+	return run_read(dir, name, max, ret);
 }

@@ -19,6 +19,7 @@
 #include "render/picture/picture.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/lines.h"
+#include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/failures.h"
@@ -136,10 +137,9 @@ static struct str begin_at_line(struct str s)
 static bool read_excerpt(struct facts *f, const char *name, size_t each, struct report_output *ret)
 {
 	struct stat st;
-	AUTO_CLOSE int fd = open(
-		run_file(&f->arena, f->dir, name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	AUTO_CLOSE int fd = run_open(arena_cstr(&f->arena, f->dir), name, O_RDONLY);
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
 		return false;
 	ret->bytes = (uint64_t)st.st_size;
 	if (ret->bytes <= 2 * each + each / 2) {

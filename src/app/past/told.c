@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "app/record/gates-file.h"
-#include "base/file.h"
 #include "base/run-status.h"
 #include "base/utf8.h"
 #include "data/base64.h"
 #include "runs/dir/manifest.h"
+#include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/failures.h"
 
@@ -39,7 +39,7 @@ static int add_output(const struct run_look *look, json_t *d)
 	struct arena a = ARENA_INIT;
 	AUTO_BUF text = BUF_INIT;
 	const char *path = run_file(&a, look->dir, "stdout.log");
-	int r = file_read(path, STDOUT_MAX, &text);
+	int r = run_read(look->dir.p, "stdout.log", STDOUT_MAX, &text);
 
 	json_object_set_new(d, "stdout", json_null());
 	if (r == -EFBIG)

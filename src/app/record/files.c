@@ -16,19 +16,13 @@
 #include "engine/run.h"
 #include "runs/dir/events.h"
 #include "runs/dir/lines.h"
+#include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 
 enum { LINE_MAX_KEPT = 64 * 1024 };
 
 /* -- opening -------------------------------------------------------------------------------------
  */
-
-static int open_at(const struct record_files *f, const char *name, int flags)
-{
-	int fd = openat(f->dirfd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	return fd < 0 ? -errno : fd;
-}
 
 /* What a crash cut off in the middle of a line would spoil the next one. */
 static int drop_cut_line(int fd)
@@ -62,7 +56,7 @@ static int append(int fd, struct str lines)
 
 static int open_lines(struct record_files *f, const char *name, int *ret)
 {
-	*ret = open_at(f, name, O_RDWR | O_CREAT | O_APPEND);
+	*ret = run_open_at(f->dirfd, name, O_RDWR | O_CREAT | O_APPEND);
 	return *ret < 0 ? *ret : drop_cut_line(*ret);
 }
 
@@ -95,20 +89,21 @@ int record_files_open_all(
 		.out = -1,
 		.durable = durable };
 	buf_add(&path, dir);
-	f->dirfd = open(buf_cstr(&path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->dirfd = run_open_dir(buf_cstr(&path), ".", false);
 	if (f->dirfd < 0)
-		return -errno;
+		return f->dirfd;
 	int r = open_lines(f, LEAVES_FILE, &f->leaves);
 	r = r < 0 ? r : open_lines(f, EVENTS_FILE, &f->events);
 	if (r < 0)
 		return r;
 	f->events_bytes = (uint64_t)MAX(lseek(f->events, 0, SEEK_END), (off_t)0);
 	*seq = resume ? events_count(buf_cstr(&path)) : 0;
-	f->errors = open_at(f, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
+	f->errors = run_open_at(f->dirfd, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
 	/* It may be another name of what a command printed: never written over, always new. */
 	if (unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)
 		return -errno;
-	int out = f->errors < 0 ? f->errors : open_at(f, "stdout.log", O_WRONLY | O_CREAT);
+	int out =
+		f->errors < 0 ? f->errors : run_open_at(f->dirfd, "stdout.log", O_WRONLY | O_CREAT);
 	if (out < 0)
 		return out;
 	(void)close(out);
@@ -132,7 +127,7 @@ void record_files_done(struct record_files *f)
 
 int record_files_stdin(struct record_files *f)
 {
-	return open_at(f, "stdin.part", O_RDWR | O_CREAT | O_TRUNC);
+	return run_open_at(f->dirfd, "stdin.part", O_RDWR | O_CREAT | O_TRUNC);
 }
 
 void record_files_stdin_complete(struct record_files *f)
@@ -142,11 +137,8 @@ void record_files_stdin_complete(struct record_files *f)
 
 int record_files_replace(struct record_files *f, const char *name, struct str text)
 {
-	AUTO_BUF path = BUF_INIT;
-
-	buf_printf(&path, "%.*s/%s", STR(f->dir), name);
-	return atomic_write(
-		buf_cstr(&path), text, &(struct atomic_options){ .quick = !f->durable });
+	return atomic_write_at(f->dirfd, name, text,
+		&(struct atomic_options){ .quick = true, .durable = f->durable });
 }
 
 /* What has grown to its limit becomes events.1.jsonl. */
@@ -190,10 +182,10 @@ static int open_out_dir(struct record_files *f)
 {
 	if (f->out >= 0)
 		return 0;
-	if (mkdirat(f->dirfd, OUTPUTS_DIR, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	f->out = openat(f->dirfd, OUTPUTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return f->out < 0 || (f->durable && fsync(f->dirfd) < 0) ? -errno : 0;
+	f->out = run_open_dir_at(f->dirfd, OUTPUTS_DIR, true);
+	if (f->out < 0)
+		return f->out;
+	return f->durable && fsync(f->dirfd) < 0 ? -errno : 0;
 }
 
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err)
@@ -206,8 +198,7 @@ int record_files_open(struct record_files *f, struct str path, uint64_t number, 
 	output_name(&name, path, number, err);
 	/* Of an execution that was cut short there may be something already. */
 	(void)unlinkat(f->out, buf_cstr(&name), 0);
-	int fd = openat(f->out, buf_cstr(&name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
+	return run_open_at(f->out, buf_cstr(&name), O_RDWR | O_CREAT | O_EXCL);
 }
 
 static int sync_output(struct record_files *f, struct str path, uint64_t number, bool err)
@@ -215,9 +206,9 @@ static int sync_output(struct record_files *f, struct str path, uint64_t number,
 	AUTO_BUF name = BUF_INIT;
 
 	output_name(&name, path, number, err);
-	AUTO_CLOSE int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_CLOSE int fd = run_open_at(f->out, buf_cstr(&name), O_RDONLY);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno; /* it printed nothing */
+		return fd == -ENOENT ? 0 : fd; /* it printed nothing */
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
@@ -254,7 +245,7 @@ int record_files_open_last(struct record_files *f, struct str path, uint64_t num
 	if (r < 0)
 		return r;
 	/* A reader that follows stdout.log keeps seeing it grow: it is the same file. */
-	int fd = open_at(f, "stdout.log", O_RDWR | O_CREAT);
+	int fd = run_open_at(f->dirfd, "stdout.log", O_RDWR | O_CREAT);
 	if (fd < 0)
 		return fd;
 	output_name(&name, path, number, false);
@@ -275,7 +266,7 @@ static bool recall_err(struct record_files *f, struct str path, const struct lea
 	if (!was->err_bytes)
 		return true;
 	output_name(&name, path, was->number, true);
-	int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = run_open_at(f->out, buf_cstr(&name), O_RDONLY);
 	if (fd < 0)
 		return false;
 	struct content *all = content_from_fd(fd, 0, was->err_bytes);
@@ -298,7 +289,7 @@ bool record_files_recall(struct record_files *f, struct str path, const struct l
 		struct stat st;
 
 		output_name(&name, path, was->number, false);
-		int fd = openat(f->out, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		int fd = run_open_at(f->out, buf_cstr(&name), O_RDONLY);
 		if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < was->out_bytes) {
 			close_fd(&fd);
 			return false; /* the file was removed or cut: the command has to run again
@@ -389,8 +380,8 @@ int record_files_output(struct record_files *f, const struct launch *l, struct r
 	/* What a command has printed there is another name of its output, and stays that. */
 	if (f->last_open && unlinkat(f->dirfd, "stdout.log", 0) < 0)
 		return -errno;
-	AUTO_CLOSE int fd =
-		open_at(f, "stdout.log", O_WRONLY | O_CREAT | (f->last_open ? O_EXCL : 0));
+	AUTO_CLOSE int fd = run_open_at(
+		f->dirfd, "stdout.log", O_WRONLY | O_CREAT | (f->last_open ? O_EXCL : 0));
 	if (fd < 0 || !done)
 		return MIN(fd, 0);
 	if (l->subject.graph->output)

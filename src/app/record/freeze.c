@@ -6,19 +6,25 @@
 #include <unistd.h>
 
 #include "base/atomic-file.h"
-#include "base/file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/base64.h"
+#include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r)
 {
-	AUTO_BUF path = BUF_INIT;
+	const char *slash = strrchr(name, '/');
+	AUTO_BUF own = BUF_INIT;
+	AUTO_BUF in = BUF_INIT;
 
-	buf_printf(&path, "%.*s/%s", STR(dir), name);
-	int n = atomic_write(buf_cstr(&path), text, &(struct atomic_options){ .quick = !durable });
-	return n == 0 || report_errno(r, -n, "cannot write %s", buf_cstr(&path));
+	buf_add(&own, dir);
+	buf_add(&in, slash ? (struct str){ name, (size_t)(slash - name) } : S("."));
+	AUTO_CLOSE int at = run_open_dir(buf_cstr(&own), buf_cstr(&in), true);
+	int n = at < 0 ? at
+		       : atomic_write_at(at, slash ? slash + 1 : name, text,
+				 &(struct atomic_options){ .quick = true, .durable = durable });
+	return n == 0 || report_errno(r, -n, "cannot write %s/%s", buf_cstr(&own), name);
 }
 
 json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r)
@@ -26,8 +32,9 @@ json_t *freeze_json(struct str dir, const char *name, bool optional, struct repo
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
 
-	buf_printf(&path, "%.*s/%s", STR(dir), name);
-	int n = file_read(buf_cstr(&path), RUN_FILE_MAX, &text);
+	buf_add(&path, dir);
+	int n = run_read(buf_cstr(&path), name, RUN_FILE_MAX, &text);
+	buf_printf(&path, "/%s", name);
 	if (n == -ENOENT && optional)
 		return NULL;
 	if (n < 0) {

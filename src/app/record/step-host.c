@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
+#include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 #include "steps/read/recipe.h"
 
@@ -61,10 +62,11 @@ static bool load(void *data, struct str path, struct buf *text, struct report *r
 	struct steps_run *s = data;
 	const char *copy = json_string_value(json_object_getn(s->copies, path.p, path.len));
 
-	if (copy)
-		return read_now(
-			str_of(run_file(&s->launch->arena, s->launch->claim.dir, copy)), text, r);
-	return read_now(path, text, r);
+	if (!copy)
+		return read_now(path, text, r);
+	struct str dir = s->launch->claim.dir;
+	int n = run_read(dir.p, copy, RECIPE_MAX_BYTES, text);
+	return n == 0 || report_errno(r, -n, "cannot read %.*s/%s", STR(dir), copy);
 }
 
 /* Kept when it is first called, so that a resume runs what the run has begun. */
@@ -277,10 +279,8 @@ static json_t *put_aside(
 	AUTO_REPORT ignored = REPORT_INIT;
 
 	buf_printf(&file, "large/%.200s.json", name);
-	if (last) {
-		(void)dir_make(run_file(&s->launch->arena, s->launch->claim.dir, "large"));
+	if (last)
 		(void)write_json(s->launch, buf_cstr(&file), value, &ignored);
-	}
 	return json_pack("{s:o}", "file", json_from_str(buf_str(&file)));
 }
 

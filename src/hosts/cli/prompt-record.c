@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "app/logs.h"
 #include "app/recipes.h"
 #include "base/file.h"
 #include "hosts/cli/follow.h"
@@ -52,36 +53,38 @@ static bool prepare(struct cli *cli, const struct agents_launch *launch, struct 
 	return true;
 }
 
-static const char *file_of(const struct recording *rec, const char *name)
+static int read_kept(struct recording *rec, const char *name, struct buf *ret)
 {
-	return arena_printf(&rec->cli->arena, "%.*s/%s", STR(buf_str(&rec->dir)), name).p;
+	return run_kept_read(buf_cstr(&rec->dir), name, SHOWN_MAX, ret);
 }
 
 /* The run tells how it went; who launches an agent wants the agent's own status. */
-static int agent_status(const struct recording *rec, int status)
+static int agent_status(struct recording *rec, int status)
 {
-	AUTO_JSON *result = json_load_file(file_of(rec, "result.json"), 0, NULL);
+	AUTO_BUF text = BUF_INIT;
+	bool read = read_kept(rec, "result.json", &text) == 0;
+	AUTO_JSON *result = read ? json_loadb(text.p, text.len, 0, NULL) : NULL;
 	int code = (int)json_integer_value(json_object_get(result, "code"));
 
 	return status == 1 && code ? code : status == 3 ? 0 : status;
 }
 
 /* What a failed agent said is worth showing; the result of a failed run has none. */
-static void show_failed(const struct recording *rec)
+static void show_failed(struct recording *rec)
 {
 	AUTO_BUF said = BUF_INIT;
 
-	if (file_read(file_of(rec, "out/0.out"), SHOWN_MAX, &said) == 0)
+	if (read_kept(rec, "out/0.out", &said) == 0)
 		(void)cli_print(buf_str(&said));
 }
 
 /* Its standard error, without the path of the node before each line: there is only one. */
-static void show_errors(const struct recording *rec)
+static void show_errors(struct recording *rec)
 {
 	AUTO_BUF log = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
 
-	if (file_read(file_of(rec, "stderr.log"), SHOWN_MAX, &log) < 0)
+	if (read_kept(rec, "stderr.log", &log) < 0)
 		return;
 	struct str s = buf_str(&log);
 	for (size_t at = 0; at < s.len;) {

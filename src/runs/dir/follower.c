@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "runs/dir/lines.h"
+#include "runs/dir/open.h"
 
 enum { CHUNK = 64 * 1024, STOPPED = 1 };
 
@@ -63,7 +64,7 @@ static int open_next(struct follower *f)
 {
 	AUTO_BUF rotated = BUF_INIT;
 	int create = f->flags & FOLLOW_CREATE ? O_CREAT : 0;
-	AUTO_CLOSE int fd = file_open_regular(buf_cstr(&f->path), O_RDONLY | create);
+	AUTO_CLOSE int fd = run_open_path(buf_cstr(&f->path), O_RDONLY | create);
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
@@ -71,7 +72,7 @@ static int open_next(struct follower *f)
 		return 0;
 	if (f->flags & FOLLOW_ROTATED) {
 		lines_rotated_path(&rotated, buf_cstr(&f->path));
-		AUTO_CLOSE int old = file_open_regular(buf_cstr(&rotated), O_RDONLY);
+		AUTO_CLOSE int old = run_open_path(buf_cstr(&rotated), O_RDONLY);
 		if (old >= 0 && !is_open_as(f, old)) {
 			f->index = lines_dropped(fd);
 			begin_file(f, take_fd(&old));

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/vec.h"
 #include "runs/dir/events.h"
 #include "runs/dir/leaves.h"
+#include "runs/dir/open.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/remove-tree.h"
 
@@ -21,13 +21,6 @@ static const char *const files[] = { "run.json", "graph.json", "values.json", "s
 	"outbox.1.jsonl", "inbox.1.jsonl", "events.1.jsonl", "gates.json", "recipes.json",
 	"stdout.log", "stderr.log", "out", "result.json", "context.jsonl", "communication.json",
 	"state.json", "recipe.yaml", "large", "orders.jsonl" };
-
-static const char *file_in(struct buf *b, const char *dir, const char *name)
-{
-	buf_reset(b);
-	buf_printf(b, "%s/%s", dir, name);
-	return buf_cstr(b);
-}
 
 void generation_directory(struct buf *b, const char *dir, uint64_t number)
 {
@@ -46,25 +39,30 @@ static int newest_first(const void *a, const void *b)
 	return *x > *y ? -1 : *x < *y;
 }
 
+static bool has_file(int dir, const char *name)
+{
+	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* Those whose run has begun: one that was given up before has no run.json and counts nowhere. */
 static void read_numbers(const char *dir, bool begun, numbers *ret)
 {
-	AUTO_BUF path = BUF_INIT;
-	DIR *d = opendir(file_in(&path, dir, GENERATIONS_DIR));
+	int fd = run_open_dir(dir, GENERATIONS_DIR, false);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	for (const struct dirent *e; d && (e = readdir(d));) {
-		AUTO_BUF file = BUF_INIT;
 		uint64_t number;
 
 		if (!str_to_uint(str_of(e->d_name), &number) || !number || e->d_name[0] == '0')
 			continue;
-		generation_directory(&file, dir, number);
-		buf_adds(&file, "/run.json");
-		if (!begun || access(buf_cstr(&file), F_OK) == 0)
+		AUTO_CLOSE int one = begun ? run_open_dir_at(fd, e->d_name, false) : -1;
+		if (!begun || (one >= 0 && has_file(one, "run.json")))
 			vec_push(ret, number);
 	}
 	if (d)
 		(void)closedir(d);
+	else
+		close_fd(&fd);
 	if (ret->len)
 		qsort(ret->at, ret->len, sizeof(*ret->at), newest_first);
 }
@@ -103,72 +101,78 @@ static uint64_t next_number(const char *dir)
 /* -- moving --------------------------------------------------------------------------------------
  */
 
-static bool has_files(const char *dir)
+static int move_out(int from, int to)
 {
-	AUTO_BUF path = BUF_INIT;
-
-	return access(file_in(&path, dir, "run.json"), F_OK) == 0 ||
-	       access(file_in(&path, dir, "start.json"), F_OK) == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (renameat(from, files[i], to, files[i]) < 0 && errno != ENOENT)
+			return -errno;
+	(void)unlinkat(from, "control.fifo", 0);
+	(void)unlinkat(from, "control.sock", 0);
+	return 0;
 }
 
 int generation_move_out(const char *dir, const char *to)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		AUTO_BUF from = BUF_INIT;
-		AUTO_BUF target = BUF_INIT;
+	AUTO_CLOSE int from = run_open_dir(dir, ".", false);
+	AUTO_CLOSE int target = run_open_dir(to, ".", false);
 
-		if (rename(file_in(&from, dir, files[i]), file_in(&target, to, files[i])) < 0 &&
-			errno != ENOENT)
-			return -errno;
-	}
-	AUTO_BUF pipe = BUF_INIT;
 	partial_files_remove(dir, 0);
-	(void)unlink(file_in(&pipe, dir, "control.fifo"));
-	(void)unlink(file_in(&pipe, dir, "control.sock"));
-	return 0;
+	return from < 0 ? from : target < 0 ? target : move_out(from, target);
+}
+
+/* generations/N, made. A link in the place of `generations` is not followed. */
+static int make_directory(int own, uint64_t number)
+{
+	char name[24];
+	AUTO_CLOSE int all = run_open_dir_at(own, GENERATIONS_DIR, true);
+
+	(void)snprintf(name, sizeof(name), "%" PRIu64, number);
+	return all < 0 ? all : run_open_dir_at(all, name, true);
 }
 
 bool generation_put_away(const char *dir, uint64_t *ret, struct report *r)
 {
-	AUTO_BUF to = BUF_INIT;
+	AUTO_CLOSE int own = run_open_dir(dir, ".", false);
 
 	*ret = 0;
-	if (!has_files(dir))
+	if (own < 0)
+		return report_errno(r, -own, "cannot open %s", dir);
+	if (!has_file(own, "run.json") && !has_file(own, "start.json"))
 		return true;
-	*ret = next_number(dir);
-	generation_directory(&to, dir, *ret);
-	int e = dir_make(buf_cstr(&to));
-	if (e < 0)
-		return report_errno(r, -e, "cannot make %s", buf_cstr(&to));
-	e = generation_move_out(dir, buf_cstr(&to));
+	uint64_t number = next_number(dir);
+	AUTO_CLOSE int to = make_directory(own, number);
+	if (to < 0)
+		return report_errno(r, -to, "cannot make a directory in %s/" GENERATIONS_DIR, dir);
+	*ret = number;
+	partial_files_remove(dir, 0);
+	int e = move_out(own, to);
 	return e == 0 ||
-	       report_errno(r, -e, "cannot put the run before away into %s", buf_cstr(&to));
+	       report_errno(r, -e,
+		       "cannot put the run before away into %s/" GENERATIONS_DIR "/%" PRIu64, dir,
+		       number);
 }
 
 void generation_bring_back(const char *dir, uint64_t number)
 {
-	AUTO_BUF from = BUF_INIT;
-	AUTO_BUF all = BUF_INIT;
+	AUTO_CLOSE int own = run_open_dir(dir, ".", false);
+	AUTO_CLOSE int from = own < 0 ? own : make_directory(own, number);
+	AUTO_BUF name = BUF_INIT;
 
-	generation_directory(&from, dir, number);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		AUTO_BUF file = BUF_INIT;
-		AUTO_BUF target = BUF_INIT;
-
-		(void)rename(
-			file_in(&file, buf_cstr(&from), files[i]), file_in(&target, dir, files[i]));
-	}
-	(void)rmdir(buf_cstr(&from));
-	(void)rmdir(file_in(&all, dir, GENERATIONS_DIR)); /* unless there are others */
+	if (from < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		(void)renameat(from, files[i], own, files[i]);
+	buf_printf(&name, GENERATIONS_DIR "/%" PRIu64, number);
+	(void)unlinkat(own, buf_cstr(&name), AT_REMOVEDIR);
+	(void)unlinkat(own, GENERATIONS_DIR, AT_REMOVEDIR); /* unless there are others */
 }
 
 void generation_delete_files(const char *dir)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		AUTO_BUF file = BUF_INIT;
+	AUTO_CLOSE int own = run_open_dir(dir, ".", false);
 
-		if (unlink(file_in(&file, dir, files[i])) < 0 && errno == EISDIR)
-			(void)remove_tree(AT_FDCWD, buf_cstr(&file), NULL);
-	}
+	for (size_t i = 0; own >= 0 && i < ARRAY_SIZE(files); i++)
+		if (unlinkat(own, files[i], 0) < 0 && errno == EISDIR)
+			(void)remove_tree(own, files[i], NULL);
 	partial_files_remove(dir, 0);
 }

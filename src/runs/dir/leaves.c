@@ -1,12 +1,14 @@
 #include "runs/dir/leaves.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/map.h"
 #include "base/node-path.h"
 #include "data/json.h"
+#include "runs/dir/open.h"
 
 /* -- writing -------------------------------------------------------------------------------------
  */
@@ -145,14 +147,19 @@ static bool read_line(const json_t *object, struct leaf_line *ret)
 
 int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
 {
-	FILE *in = fopen(file, "re");
+	int fd = run_open_path(file, O_RDONLY);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	char *text = NULL;
 	size_t room = 0;
 	bool more = true;
 	ssize_t n;
 
-	if (!in)
-		return errno == ENOENT ? 0 : -errno;
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if (!in) {
+		close_fd(&fd);
+		return -ENOMEM;
+	}
 	while (more && (n = getline(&text, &room, in)) > 0) {
 		struct leaf_line line;
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "runs/dir/open.h"
 
 /* What markers begin with, as line_log_rotate() writes them. */
 #define MARKER_START "{\"type\":\"" LINES_MARKER "\",\"dropped\":{\"bytes\":"
@@ -54,7 +55,7 @@ static int reach(struct line_log *l, off_t *ret_size)
 		return 0;
 	}
 	close_fd(&l->fd);
-	int fd = file_open_regular(buf_cstr(&l->path), O_RDWR | O_APPEND | O_CREAT);
+	int fd = run_open_path(buf_cstr(&l->path), O_RDWR | O_APPEND | O_CREAT);
 	if (fd < 0)
 		return fd;
 	l->fd = fd;
@@ -197,7 +198,7 @@ static int each_of(int fd, size_t *index, bool *going, line_fn *see, void *data,
 /* Adds what is about to be dropped: the file that was rotated last time. */
 static void add_rotated(struct dropped *d, const char *path)
 {
-	AUTO_CLOSE int fd = file_open_regular(path, O_RDONLY);
+	AUTO_CLOSE int fd = run_open_path(path, O_RDONLY);
 	struct stat st;
 	size_t index = 0, skipped = 0;
 	bool going = true;
@@ -214,7 +215,7 @@ static int write_new(const char *path, const struct dropped *d, struct str carry
 	AUTO_BUF text = BUF_INIT;
 
 	(void)unlink(path);
-	AUTO_CLOSE int fd = file_open_regular(path, O_WRONLY | O_CREAT | O_EXCL);
+	AUTO_CLOSE int fd = run_open_path(path, O_WRONLY | O_CREAT | O_EXCL);
 	if (fd < 0)
 		return fd;
 	buf_printf(&text, MARKER_START "%" PRIu64 ",\"lines\":%" PRIu64 "},\"ts\":\"", d->bytes,
@@ -353,8 +354,8 @@ int lines_each(const char *dir, const char *name, line_fn *see, void *data, size
 	buf_printf(&path, "%s/%s", dir, name);
 	lines_rotated_path(&rotated, buf_cstr(&path));
 	/* The current one first: were it rotated in between, it would be read as the other. */
-	AUTO_CLOSE int fd = file_open_regular(buf_cstr(&path), O_RDONLY);
-	AUTO_CLOSE int old = file_open_regular(buf_cstr(&rotated), O_RDONLY);
+	AUTO_CLOSE int fd = run_open_path(buf_cstr(&path), O_RDONLY);
+	AUTO_CLOSE int old = run_open_path(buf_cstr(&rotated), O_RDONLY);
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
 	if (fd >= 0) {

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "runs/dir/open.h"
 
 enum { ID_MAX = 128, LOCK_TRIES = 1000 };
 
@@ -102,11 +103,7 @@ struct str run_id_of(struct str operand)
 
 static int open_lock(const char *dir, int flags)
 {
-	AUTO_BUF path = BUF_INIT;
-
-	buf_printf(&path, "%s/.alive", dir);
-	int fd = open(buf_cstr(&path), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return fd < 0 ? -errno : fd;
+	return run_open(dir, ".alive", flags);
 }
 
 /* Whether the file is still the one that the directory has: a run may have been pruned or archived

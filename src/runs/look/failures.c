@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/map.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "runs/dir/events.h"
 #include "runs/dir/leaves.h"
+#include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 
 enum { LISTED = 1000, TAIL = 4096 };
@@ -167,10 +167,9 @@ static json_t *errors_of(const char *dir, struct str path, uint64_t execution)
 	struct stat st;
 	ssize_t n = 0;
 
-	buf_printf(&name, "%s/", dir);
 	if (!output_file(&name, path, execution, true))
 		return json_from_str(S(""));
-	AUTO_CLOSE int fd = file_open_regular(buf_cstr(&name), O_RDONLY);
+	AUTO_CLOSE int fd = run_open(dir, buf_cstr(&name), O_RDONLY);
 	if (fd >= 0 && fstat(fd, &st) == 0)
 		n = pread(fd, bytes, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
 	return json_from_str((struct str){ bytes, n > 0 ? (size_t)n : 0 });

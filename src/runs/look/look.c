@@ -10,12 +10,12 @@
 
 #include "base/atomic-file.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/run-status.h"
 #include "runs/dir/events.h"
 #include "runs/dir/generations.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
+#include "runs/dir/open.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/counts.h"
@@ -34,12 +34,13 @@ uint64_t look_time(const json_t *text)
 }
 
 /* A JSON object of a run directory. What cannot be read is told and does no harm. */
-static json_t *read_object(const char *file, struct report *r)
+static json_t *read_object(struct run_look *look, const char *name, struct report *r)
 {
+	const char *file = run_file(&look->arena, look->dir, name);
 	AUTO_BUF text = BUF_INIT;
 	AUTO_REPORT broken = REPORT_INIT;
 
-	int e = file_read(file, RUN_FILE_MAX, &text);
+	int e = run_read(look->dir.p, name, RUN_FILE_MAX, &text);
 	if (e == -ENOENT || e == -ENOTDIR)
 		return NULL;
 	if (e < 0) {
@@ -249,11 +250,9 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 
 static void read_files(struct run_look *look, struct report *r)
 {
-	struct arena *a = &look->arena;
-
-	look->start = read_object(run_file(a, look->dir, "run.json"), r);
-	look->result = read_object(run_file(a, look->dir, "result.json"), r);
-	look->progress = read_object(run_file(a, look->dir, "progress.json"), r);
+	look->start = read_object(look, "run.json", r);
+	look->result = read_object(look, "result.json", r);
+	look->progress = read_object(look, "progress.json", r);
 	if (look->result && !status_is_end(json_text_of(look->result, "status"))) {
 		report_warning(r, (struct where){ 0 },
 			"%.*s/result.json names no status that a run ends with and is left out",
