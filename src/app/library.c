@@ -7,6 +7,7 @@
 #include "app/catalog/check-steps.h"
 #include "app/catalog/plan.h"
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "app/context/context.h"
 #include "app/context/run-values.h"
 #include "app/runs.h"
@@ -296,9 +297,11 @@ const char *roux_plan_json(struct roux_plan *plan)
 
 	buf_reset(&plan->json);
 	struct json_out out = { .b = &plan->json };
+	struct mask *mask = recipe_mask(plan->ref->recipe, plan->ref->values, plan->plan);
 	planned_json(plan->plan,
 		&(struct planned_host){ .cwd = cwd.len ? cwd.p : ".", .collections = collections },
-		&out);
+		mask, &out);
+	mask_free(mask);
 	buf_addc(&plan->json, '\n');
 	return buf_cstr(&plan->json);
 }

@@ -33,24 +33,20 @@ static bool unprintable(struct str word)
 	return false;
 }
 
-static void quote(struct buf *b, struct str word)
+void quoted_inside(struct buf *b, struct str word)
 {
-	buf_addc(b, '\'');
 	for (size_t i = 0; i < word.len; i++) {
 		if (word.p[i] == '\'')
 			buf_adds(b, "'\\''");
 		else
 			buf_addc(b, word.p[i]);
 	}
-	buf_addc(b, '\'');
 }
 
-/* $'…' as shells read it back: one line, and nothing that a terminal would obey. */
-static void quote_ansi(struct buf *b, struct str word)
+void quoted_inside_ansi(struct buf *b, struct str word)
 {
 	uint32_t c;
 
-	buf_adds(b, "$'");
 	for (size_t i = 0, n; i < word.len; i += n) {
 		n = utf8_decode(word, i, &c);
 		if (c == '\n' || c == '\t')
@@ -63,7 +59,6 @@ static void quote_ansi(struct buf *b, struct str word)
 			for (size_t k = i; k < i + n; k++)
 				buf_printf(b, "\\%03o", (unsigned char)word.p[k]);
 	}
-	buf_addc(b, '\'');
 }
 
 void command_display(struct buf *b, const char *const *argv, size_t count)
@@ -77,9 +72,9 @@ void command_display(struct buf *b, const char *const *argv, size_t count)
 			buf_add(b, word);
 			continue;
 		}
-		if (unprintable(word))
-			quote_ansi(b, word);
-		else
-			quote(b, word);
+		bool ansi = unprintable(word);
+		buf_adds(b, ansi ? "$'" : "'");
+		(ansi ? quoted_inside_ansi : quoted_inside)(b, word);
+		buf_addc(b, '\'');
 	}
 }

@@ -43,6 +43,8 @@ bool recipe_disabled(const struct recipe *recipe);
 /* {"accepts":[…],"emits":[…]} with the elements that count: a new reference, NULL when there is
  * none. */
 json_t *recipe_mailbox(const struct recipe *recipe);
+/* The names that it and the recipes it imports declare as secret: a new reference, an array. */
+json_t *recipe_secrets(const struct recipe *recipe);
 /* {name: {"path":…, …}} as declared, in order: a new reference. */
 json_t *recipe_artifacts(const struct recipe *recipe);
 /* Their paths with the values of a plan put in: {name: path}, a new reference. NULL with issues. */

@@ -1,5 +1,6 @@
 /* One recipe: what it is, as a document and for texts. */
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "base/node-path.h"
 #include "data/json-out.h"
 #include "graph/node.h"
@@ -36,6 +37,7 @@ json_t *recipe_ref_parts(const struct recipe_ref *ref)
 	AUTO_JSON *declared = recipe_artifacts(recipe);
 	json_t *imports = json_object(), *artifacts = json_object(), *artifact;
 	json_t *mailbox = recipe_mailbox(recipe);
+	struct mask *mask = recipe_mask(recipe, ref->values, NULL);
 	const char *name;
 
 	vec_each (import, &recipe->file->imports) {
@@ -44,8 +46,9 @@ json_t *recipe_ref_parts(const struct recipe_ref *ref)
 
 		json_object_setn_new_nocheck(imports, import->alias.p, import->alias.len, one);
 	}
-	json_object_foreach(declared, name, artifact)
-		json_object_set_nocheck(artifacts, name, json_object_get(artifact, "path"));
+	json_object_foreach(declared, name, artifact) json_object_set_new_nocheck(
+		artifacts, name, mask_json(mask, json_object_get(artifact, "path")));
+	mask_free(mask);
 	return json_pack(
 		"{s:o, s:o, s:o?}", "imports", imports, "artifacts", artifacts, "mailbox", mailbox);
 }
@@ -53,14 +56,28 @@ json_t *recipe_ref_parts(const struct recipe_ref *ref)
 /* -- the document --------------------------------------------------------------------------------
  */
 
-static void write_node(struct json_out *o, const struct node *n, struct str path)
+/* Its default, or what stands for it when it is a secret: a new reference; NULL: there is none. */
+static json_t *shown_default(const struct recipe *recipe, const struct public_argument *arg)
 {
+	json_t *value = public_argument_default(arg);
+
+	if (!value || !recipe_keeps_secret(recipe, arg->name))
+		return value;
+	json_decref(value);
+	return json_string(MASKED);
+}
+
+static void write_node(struct json_out *o, const struct node *n, struct str path, struct mask *mask)
+{
+	struct arena a = ARENA_INIT;
+
 	json_out_object(o, NULL);
 	json_out_str(o, "path", path);
 	json_out_str(o, "kind", str_of(node_kind_name(n->kind)));
 	json_out_str_or_null(
 		o, "label", n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label);
-	json_out_str_or_null(o, "text", n->child_count ? S("") : n->line);
+	json_out_str_or_null(o, "text", n->child_count ? S("") : mask_text(mask, n->line, &a));
+	arena_done(&a);
 	json_out_array(o, "children");
 	for (size_t i = 0; i < n->child_count; i++) {
 		AUTO_BUF child = BUF_INIT;
@@ -70,15 +87,16 @@ static void write_node(struct json_out *o, const struct node *n, struct str path
 			node_path_copy(&child, path, 0);
 		else
 			node_path_child(&child, path, i);
-		write_node(o, n->children[i], buf_str(&child));
+		write_node(o, n->children[i], buf_str(&child), mask);
 	}
 	json_out_array_end(o);
 	json_out_object_end(o);
 }
 
-static void write_argument(struct json_out *o, const struct public_argument *arg)
+static void write_argument(
+	struct json_out *o, const struct recipe *recipe, const struct public_argument *arg)
 {
-	AUTO_JSON *value = public_argument_default(arg);
+	AUTO_JSON *value = shown_default(recipe, arg);
 	AUTO_BUF type = BUF_INIT;
 
 	buf_adds(&type, type_name(arg->type.kind));
@@ -98,6 +116,7 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	const struct node *root = ref->graph->root;
 	AUTO_JSON *parts = recipe_ref_parts(ref);
 	AUTO_JSON *facts = recipe->steps ? step_recipe_facts(recipe->steps) : NULL;
+	struct mask *mask = recipe_mask(recipe, ref->values, NULL);
 
 	json_out_object(o, NULL);
 	json_out_str(o, "id", recipe->file->id);
@@ -107,7 +126,7 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	json_out_bool(o, "async", recipe_async(recipe));
 	json_out_array(o, "args");
 	for (size_t i = 0; i < recipe->arguments->count; i++)
-		write_argument(o, &recipe->arguments->at[i]);
+		write_argument(o, recipe, &recipe->arguments->at[i]);
 	json_out_array_end(o);
 	json_out_members(o, parts);
 	json_out_array(o, "warnings");
@@ -115,9 +134,10 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 		json_out_str(o, NULL, i->message);
 	json_out_array_end(o);
 	json_out_name(o, S("graph"));
-	write_node(o, root, node_root_path(root));
+	write_node(o, root, node_root_path(root), mask);
 	json_out_members(o, facts);
 	json_out_object_end(o);
+	mask_free(mask);
 }
 
 /* -- for texts -----------------------------------------------------------------------------------
@@ -129,7 +149,7 @@ void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn,
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct public_argument *arg = &all->at[i];
-		AUTO_JSON *value = public_argument_default(arg);
+		AUTO_JSON *value = shown_default(ref->recipe, arg);
 		bool nothing =
 			json_is_string(value) && !json_string_length(value) && !arg->fallback;
 		AUTO_BUF wanted = BUF_INIT;

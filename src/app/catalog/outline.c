@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "base/plain-text.h"
 #include "base/utf8.h"
 #include "graph/node.h"
@@ -142,10 +143,17 @@ static void add_node(struct buf *b, const struct node *n, unsigned depth)
 
 void recipe_outline(const struct recipe_ref *ref, struct buf *b)
 {
+	struct mask *mask = recipe_mask(ref->recipe, ref->values, NULL);
+	struct arena a = ARENA_INIT;
+	AUTO_BUF lines = BUF_INIT;
+
 	if (ref->recipe && ref->recipe->steps)
-		add_steps(b, ref->recipe->steps);
+		add_steps(&lines, ref->recipe->steps);
 	else
-		add_node(b, ref->graph->root, 0);
+		add_node(&lines, ref->graph->root, 0);
+	buf_add(b, mask_text(mask, buf_str(&lines), &a));
+	arena_done(&a);
+	mask_free(mask);
 }
 
 bool recipe_has_stages(const struct recipe_ref *ref)

@@ -2,6 +2,7 @@
 #include "app/catalog/plan.h"
 
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "app/context/context.h"
 #include "app/context/run-values.h"
 #include "data/json-out.h"
@@ -51,16 +52,20 @@ static void walk(const struct plan *p, const struct planned_host *host, walk_fn 
 struct writing {
 	const struct planned_host *host;
 	struct json_out *out;
+	struct mask *mask; /* NULL: there is nothing to hide */
 	size_t count;
 	bool more; /* than are in it */
 };
 
-static void write_argv(struct json_out *o, const char *name, const struct walk_leaf *leaf)
+static void write_argv(const struct writing *w, const char *name, const struct walk_leaf *leaf)
 {
-	json_out_array(o, name);
+	struct arena a = ARENA_INIT;
+
+	json_out_array(w->out, name);
 	for (size_t i = 0; i < leaf->argc; i++)
-		json_out_str(o, NULL, str_of(leaf->argv[i]));
-	json_out_array_end(o);
+		json_out_str(w->out, NULL, mask_text(w->mask, str_of(leaf->argv[i]), &a));
+	json_out_array_end(w->out);
+	arena_done(&a);
 }
 
 /* Counts a command; false: there are more than are written. */
@@ -79,7 +84,7 @@ static bool add_argv(void *data, const struct walk_leaf *leaf)
 		return true;
 	if (!has_room(w))
 		return false;
-	write_argv(w->out, NULL, leaf);
+	write_argv(w, NULL, leaf);
 	return true;
 }
 
@@ -99,7 +104,7 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 	json_out_object(o, NULL);
 	json_out_str(o, "path", leaf->path);
 	json_out_str_or_null(o, "label", leaf->node->label);
-	write_argv(o, "argv", leaf);
+	write_argv(w, "argv", leaf);
 	json_out_str(o, "cwd", str_of(leaf->cwd ? leaf->cwd : w->host->cwd));
 	if (leaf->timeout_ms)
 		json_out_uint(o, "timeout", leaf->timeout_ms);
@@ -110,9 +115,10 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 	return true;
 }
 
-void planned_json(const struct plan *p, const struct planned_host *host, struct json_out *o)
+void planned_json(const struct plan *p, const struct planned_host *host, struct mask *mask,
+	struct json_out *o)
 {
-	struct writing argv = { .host = host, .out = o }, leaves = argv;
+	struct writing argv = { .host = host, .out = o, .mask = mask }, leaves = argv;
 
 	json_out_object(o, NULL);
 	json_out_array(o, "argv");
@@ -134,7 +140,9 @@ bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with
 
 	if (!p)
 		return false;
-	planned_json(p, &host, o);
+	struct mask *mask = recipe_mask(ref->recipe, ref->values, p);
+	planned_json(p, &host, mask, o);
+	mask_free(mask);
 	plan_unref(p);
 	return true;
 }
@@ -145,16 +153,23 @@ bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with
 struct telling {
 	planned_fn *fn;
 	void *data;
+	struct mask *mask;
 };
 
 static bool tell_leaf(void *data, const struct walk_leaf *leaf)
 {
 	const struct telling *t = data;
+	struct arena a = ARENA_INIT;
+	const char **argv = leaf->argv ? arena_array(&a, const char *, leaf->argc + 1) : NULL;
 
-	return t->fn(t->data, &(struct planned_command){ .path = leaf->path,
-				      .note = leaf->note,
-				      .argv = leaf->argv,
-				      .argc = leaf->argc });
+	for (size_t i = 0; argv && i < leaf->argc; i++)
+		argv[i] = mask_text(t->mask, str_of(leaf->argv[i]), &a).p;
+	bool more = t->fn(t->data, &(struct planned_command){ .path = leaf->path,
+					   .note = mask_text(t->mask, leaf->note, &a),
+					   .argv = argv,
+					   .argc = leaf->argc });
+	arena_done(&a);
+	return more;
 }
 
 bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings *with,
@@ -162,10 +177,12 @@ bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings 
 {
 	struct planned_host host = host_of(ref, with);
 	struct plan *p = plan_of(ref, with, r);
+	struct mask *mask = p ? recipe_mask(ref->recipe, ref->values, p) : NULL;
 	bool ok = p != NULL;
 
 	if (p)
-		walk(p, &host, tell_leaf, &(struct telling){ fn, data });
+		walk(p, &host, tell_leaf, &(struct telling){ fn, data, mask });
+	mask_free(mask);
 	plan_unref(p);
 	return ok;
 }

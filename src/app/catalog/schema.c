@@ -2,14 +2,22 @@
 #include "graph/schema.h"
 
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "recipe/schema.h"
 #include "steps/read/schema.h"
 
 json_t *recipes_input_schema(const struct recipe_ref *ref, bool defaults)
 {
 	const struct recipe *recipe = ref->recipe;
+	AUTO_JSON *secrets = recipe_secrets(recipe);
+	json_t *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe), defaults);
+	json_t *properties = json_object_get(schema, "properties"), *name;
+	size_t i;
 
-	return public_arguments_schema(recipe->arguments, recipe_async(recipe), defaults);
+	/* Left out rather than masked: a client would send the mask as the value. */
+	json_array_foreach(secrets, i, name)
+		json_object_del(json_object_get(properties, json_string_value(name)), "default");
+	return schema;
 }
 
 json_t *recipes_output_schema(const struct recipe_ref *ref)

@@ -40,24 +40,10 @@ static void add_text(json_t *object, const char *name, struct str value)
 		json_object_set_new(object, name, json_from_str(value));
 }
 
-static json_t *shown_values(const struct launch *l)
-{
-	json_t *shown = json_object(), *value;
-	const char *name;
-
-	json_object_foreach(l->subject.values, name, value)
-	{
-		if (secret_name(l, str_of(name)))
-			json_object_set_new_nocheck(shown, name, json_string("***"));
-		else
-			json_object_set_nocheck(shown, name, value);
-	}
-	return shown;
-}
-
 static json_t *run_json(struct launch *l, const struct identity *self)
 {
 	json_t *run = json_object();
+	struct mask *mask = mask_of(l);
 	AUTO_BUF when = BUF_INIT;
 
 	clock_rfc3339(&when, l->claim.row.started);
@@ -68,8 +54,7 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	json_object_set_new(run, "pid", json_integer(self->pid));
 	json_object_set_new(run, "pid_start", json_integer((json_int_t)self->start));
 	add_text(run, "boot_id", str_of(self->boot));
-	if (l->asked.argv)
-		json_object_set(run, "argv", l->asked.argv);
+	json_object_set_new(run, "argv", shown_argv(l, mask));
 	json_object_set_new(run, "detached", json_boolean(l->asked.detached));
 	if (l->claim.embedded)
 		json_object_set_new(run, "embedded", json_true());
@@ -83,7 +68,7 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	if (l->subject.artifacts && json_object_size(l->subject.artifacts)) {
 		json_t *said = launch_declared(l);
 
-		json_object_set(run, "artifacts", l->subject.artifacts);
+		json_object_set_new(run, "artifacts", shown_artifacts(l));
 		if (said)
 			json_object_set_new(run, "manifest", said);
 	}
@@ -103,7 +88,8 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	if (l->subject.bundle)
 		json_object_set_new(run, "context_records",
 			json_integer((json_int_t)bundle_count(l->subject.bundle)));
-	json_object_set_new(run, "values", shown_values(l));
+	json_object_set_new(run, "values", shown_values(l, mask));
+	mask_free(mask);
 	return run;
 }
 

@@ -166,6 +166,7 @@ static void on_ended(void *data)
 {
 	struct here *h = data;
 
+	mask_report(h->mask, run_result(h->x.run)->issues);
 	if (h->record)
 		h->record_error = record_finish(h->record, &h->x);
 	catch_up(h);

@@ -7,7 +7,6 @@
 #include "app/record/launch.h"
 #include "app/record/secrets.h"
 #include "runs/dir/run-dir.h"
-#include "steps/read/recipe.h"
 #include "template/braces.h"
 
 /* -- what was asked for --------------------------------------------------------------------------
@@ -69,48 +68,12 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	return true;
 }
 
-/* Of `name=value` and `name:=value` in the words that started the run, secrets are not kept. */
-static void mask_words(struct launch *l)
-{
-	json_t *masked = json_array(), *word;
-	size_t i;
-
-	if (!l->asked.argv)
-		l->asked.argv = json_array();
-	json_array_foreach(l->asked.argv, i, word)
-	{
-		struct str text = json_str(word);
-		size_t equals = str_find(text, '=', 0);
-		size_t name =
-			equals - (equals > 0 && equals < text.len && text.p[equals - 1] == ':');
-
-		/* The program, the command and what it runs come first. */
-		if (i > 2 && equals && equals < text.len && secret_name(l, str_sub(text, 0, name)))
-			json_array_append_new(masked, json_from_str(arena_printf(&l->arena,
-							      "%.*s=***", (int)equals, text.p)));
-		else
-			json_array_append(masked, word);
-	}
-	json_decref(l->asked.argv);
-	l->asked.argv = masked;
-}
-
 /* What the recipe says is secret. */
 static void add_secrets(struct launch *l)
 {
-	const struct step_recipe *steps = l->subject.recipe->steps;
-	const json_t *names = json_object_get(l->subject.recipe->file->object, "secrets");
-	json_t *name;
-	size_t i;
+	AUTO_JSON *names = recipe_secrets(l->subject.recipe);
 
-	l->asked.secrets = l->asked.secrets ? l->asked.secrets : json_array();
-	for (i = 0; steps && i < steps->secret_count; i++)
-		json_array_append_new(l->asked.secrets, json_from_str(steps->secrets[i]));
-	json_array_foreach(steps ? NULL : names, i, name)
-	{
-		if (json_is_string(name))
-			json_array_append(l->asked.secrets, name);
-	}
+	append(&l->asked.secrets, names);
 }
 
 /* -- its name ------------------------------------------------------------------------------------
@@ -280,7 +243,6 @@ static bool prepare(
 	/* Before anything can be wrong: a diagnostic shows no secret either. */
 	if (s->recipe)
 		add_secrets(l);
-	mask_words(l);
 	if (q->warnings) {
 		report_reset(&s->graph->warnings);
 		vec_each (i, &q->warnings->issues)

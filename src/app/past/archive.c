@@ -4,6 +4,7 @@
 
 #include "app/past/elsewhere.h"
 #include "app/past/retire.h"
+#include "app/record/freeze.h"
 #include "base/clock.h"
 #include "runs/dir/manifest.h"
 #include "runs/look/retention.h"
@@ -39,7 +40,7 @@ bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
 /* Name → path as it can be opened. */
 static json_t *artifact_files(const struct run_look *look)
 {
-	AUTO_JSON *paths = manifest_paths(json_object_get(look->start, "artifacts"));
+	AUTO_JSON *paths = freeze_artifacts(look->dir, json_object_get(look->start, "artifacts"));
 	json_t *files = json_object();
 	const char *name;
 	json_t *path;

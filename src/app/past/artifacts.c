@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/record/freeze.h"
 #include "base/file.h"
 #include "runs/dir/manifest.h"
 
@@ -42,18 +43,20 @@ int artifact_open(struct run_handle *h, struct str name, struct report *r)
 		report_action(r, ACTION_STATUS, run_id(h));
 		return -1;
 	}
-	manifest_resolve(json_str(json_object_get(entry, "path")),
+	AUTO_JSON *files = freeze_artifacts(run_dir(h), json_object_get(status, "artifacts"));
+	struct str shown = json_text_of(entry, "path");
+	manifest_resolve(json_str(json_object_getn(files, name.p, name.len)),
 		json_str(json_object_get(status, "cwd")), &path);
 	int fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
-		report_errno(r, errno, "cannot open the artifact '%.*s', %s", STR(name),
-			buf_cstr(&path));
+		report_errno(
+			r, errno, "cannot open the artifact '%.*s', %.*s", STR(name), STR(shown));
 		return -1;
 	}
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
 	close_fd(&fd);
-	report_error(r, (struct where){ 0 }, "the artifact '%.*s', %s, is not a regular file",
-		STR(name), buf_cstr(&path));
+	report_error(r, (struct where){ 0 }, "the artifact '%.*s', %.*s, is not a regular file",
+		STR(name), STR(shown));
 	return -1;
 }

@@ -11,6 +11,7 @@
 #include "app/catalog/ref.h"
 #include "app/past/elsewhere.h"
 #include "app/past/history.h"
+#include "app/past/told.h"
 #include "app/record/freeze.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
@@ -22,7 +23,6 @@
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 #include "runs/dir/run-dir.h"
-#include "runs/look/failures.h"
 #include "runs/mail/message.h"
 
 enum {
@@ -36,6 +36,7 @@ enum {
 /* Everything that the page borrows from. */
 struct facts {
 	struct arena arena;
+	const struct run_look *look;
 	struct str dir;
 	const json_t *run, *result; /* run.json and result.json; NULL: not there */
 	json_t *failed;             /* of a run without a result; owned */
@@ -46,6 +47,8 @@ struct facts {
 	VEC(struct report_pair) values, artifacts;
 	VEC(struct str) warnings;
 	VEC(struct report_message) messages;
+	struct mask *mask;  /* what the page may not show; NULL: nothing */
+	bool secrets_known; /* all of them are in `mask` */
 	struct run_report page;
 };
 
@@ -54,6 +57,7 @@ static void facts_done(struct facts *f)
 	history_free(f->history);
 	json_decref(f->failed);
 	graph_unref(f->graph);
+	mask_free(f->mask);
 	vec_done(&f->failures);
 	vec_done(&f->outputs);
 	vec_done(&f->values);
@@ -95,6 +99,7 @@ static bool facts_read(struct facts *f, const struct run_look *look, struct repo
 {
 	const char *dir = arena_cstr(&f->arena, look->dir);
 
+	f->look = look;
 	f->dir = look->dir;
 	f->run = look->start;
 	f->result = look->result;
@@ -152,11 +157,28 @@ static bool read_excerpt(struct facts *f, const char *name, size_t each, struct 
 	return true;
 }
 
+/* What commands have printed, without secrets: the page is made to be shown to others. */
+static bool mask_excerpt(struct facts *f, struct report_output *o)
+{
+	if (!f->secrets_known) {
+		o->head = S("(not shown: the run has a secret that is written down nowhere; "
+			    "with its variable set, the page has the rest)\n");
+		o->tail = S("");
+		o->bytes = o->head.len;
+		return true;
+	}
+	o->head = mask_text(f->mask, o->head, &f->arena);
+	o->tail = mask_text(f->mask, o->tail, &f->arena);
+	if (!o->tail.len)
+		o->bytes = o->head.len;
+	return true;
+}
+
 static void add_output(struct facts *f, const char *file, struct str label)
 {
 	struct report_output o = { .label = label };
 
-	if (read_excerpt(f, file, EXCERPT_RUN, &o))
+	if (read_excerpt(f, file, EXCERPT_RUN, &o) && mask_excerpt(f, &o))
 		vec_push(&f->outputs, o);
 }
 
@@ -191,7 +213,7 @@ static void read_outputs(struct facts *f)
 			continue;
 		}
 		o.label = l->label.len ? l->label : l->command;
-		if (!read_excerpt(f, name, EXCERPT_LEAF, &o))
+		if (!read_excerpt(f, name, EXCERPT_LEAF, &o) || !mask_excerpt(f, &o))
 			continue;
 		with_output++;
 		vec_push(&f->outputs, o);
@@ -234,8 +256,7 @@ static void read_failures(struct facts *f)
 	size_t i;
 
 	if (!f->result)
-		list = f->failed =
-			run_failures(arena_cstr(&f->arena, f->dir), &f->page.failures.all);
+		list = f->failed = told_failures(f->look, &f->page.failures.all);
 	json_array_foreach(list, i, failure) add_failure(f, failure);
 	if (f->result)
 		f->page.failures.all =
@@ -430,6 +451,7 @@ bool run_report(struct run_handle *h, struct buf *b, struct report *r)
 
 	/* Without its graph the rest is worth showing all the same. */
 	if (ok) {
+		f.mask = freeze_mask(f.dir, &f.secrets_known);
 		read_header(&f, look);
 		read_numbers(&f);
 		read_failures(&f);

@@ -2,11 +2,11 @@
 
 #include "app/past/elsewhere.h"
 #include "app/past/told.h"
+#include "app/record/freeze.h"
 #include "app/record/gates-file.h"
 #include "base/clock.h"
 #include "base/run-status.h"
 #include "runs/dir/manifest.h"
-#include "runs/look/failures.h"
 
 /* -- facts ---------------------------------------------------------------------------------------
  */
@@ -81,7 +81,7 @@ static json_t *failures_of(const struct run_look *look, uint64_t *total)
 	const json_t *all = json_object_get(look->result, "failures_total");
 
 	if (!json_is_array(listed))
-		return run_failures(look->dir.p, total);
+		return told_failures(look, total);
 	*total = json_is_integer(all) ? (uint64_t)json_integer_value(all) : json_array_size(listed);
 	return json_incref(listed);
 }
@@ -96,12 +96,18 @@ static const json_t *artifacts_of(const struct run_look *look)
 
 static json_t *manifest_of(const struct run_look *look)
 {
-	json_t *frozen = json_object_get(look->result, "manifest");
+	json_t *frozen = json_object_get(look->result, "manifest"), *entry;
+	const char *name;
 
 	if (json_is_object(frozen))
 		return json_incref(frozen);
-	return manifest_make(artifacts_of(look), json_object_get(look->start, "manifest"),
-		json_text_of(look->start, "cwd"));
+	AUTO_JSON *shown = manifest_paths(artifacts_of(look));
+	AUTO_JSON *files = freeze_artifacts(look->dir, shown);
+	json_t *manifest = manifest_make(
+		files, json_object_get(look->start, "manifest"), json_text_of(look->start, "cwd"));
+	json_object_foreach(manifest, name, entry)
+		json_object_set(entry, "path", json_object_get(shown, name));
+	return manifest;
 }
 
 /* Before it says so itself, the row names who starts it. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "app/record/freeze.h"
 #include "app/record/gates-file.h"
 #include "base/run-status.h"
 #include "base/utf8.h"
@@ -28,6 +29,23 @@ void told_counts(const struct run_look *look, json_t *d)
 	json_object_set_new(d, "tolerated", json_integer((json_int_t)look->row.tolerated));
 	json_object_set_new(
 		d, "exit", look->row.counted ? json_integer(look->row.exit) : json_null());
+}
+
+json_t *told_failures(const struct run_look *look, uint64_t *ret_total)
+{
+	AUTO_JSON *failures = run_failures(look->dir.p, ret_total);
+	bool known = true;
+	struct mask *mask = json_array_size(failures) ? freeze_mask(look->dir, &known) : NULL;
+	json_t *told = mask_json(mask, failures), *failure;
+	size_t i;
+
+	json_array_foreach(told, i, failure)
+	{
+		if (!known)
+			json_object_set_new(failure, "stderr", json_string(MASKED));
+	}
+	mask_free(mask);
+	return told;
 }
 
 /* -- the document --------------------------------------------------------------------------------
@@ -75,7 +93,7 @@ static json_t *missing_result(const struct run_look *look)
 	json_object_set_new(d, "stdout_path", json_null());
 	json_object_set_new(d, "output", json_null());
 	json_object_set_new(d, "error", json_from_str(buf_str(&error)));
-	json_object_set_new(d, "failures", run_failures(look->dir.p, &total));
+	json_object_set_new(d, "failures", told_failures(look, &total));
 	json_object_set_new(d, "failures_total", json_integer((json_int_t)total));
 	json_object_set_new(d, "branches", json_array());
 	json_object_set_new(d, "coverage", json_null());

@@ -13,3 +13,7 @@ void told_counts(const struct run_look *look, json_t *document);
 json_t *told_summary(const struct run_look *look);
 /* The status as the enum has it; ROUX_EXITED when the word is not known. */
 enum roux_status told_status(const struct run_look *look);
+
+/* The failures of a run that has no result, without the text of its secrets: a new reference, an
+ * array. *ret_total counts all of them. */
+json_t *told_failures(const struct run_look *look, uint64_t *ret_total);

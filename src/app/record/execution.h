@@ -11,7 +11,7 @@ struct execution {
 	struct run *run;
 	struct plan *plan;
 	const struct launch *launch; /* of a recorded run; NULL: nothing is written down */
-	const struct mask *mask;     /* texts that are not shown; NULL: none */
+	struct mask *mask;           /* texts that are not shown; NULL: none */
 	const json_t *artifacts;     /* name → path; NULL: none */
 	const char *id;              /* NULL: it has none */
 };

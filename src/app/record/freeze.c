@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/record/secrets.h"
 #include "base/atomic-file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/base64.h"
+#include "runs/dir/manifest.h"
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 
@@ -162,8 +164,7 @@ struct graph *freeze_graph(const char *dir, struct report *r)
 	l.subject.values = freeze_json(l.claim.dir, "values.json", true, r);
 	if (read_graph(&l, r))
 		g = graph_ref(l.subject.graph);
-	subject_done(&l.subject);
-	arena_done(&l.arena);
+	launch_done(&l);
 	return g;
 }
 
@@ -232,17 +233,123 @@ static void restore_bytes(json_t *root, const json_t *bytes)
 	}
 }
 
-static bool write_bytes_of(const json_t *value, json_t *start, const char *name)
+static void write_bytes_of(const json_t *value, json_t *to, const char *name)
 {
 	AUTO_JSON *way = json_array();
 	json_t *bytes = json_array();
 
 	collect_bytes(value, way, bytes);
 	if (json_array_size(bytes))
-		json_object_set_new(start, name, bytes);
+		json_object_set_new(to, name, bytes);
 	else
 		json_decref(bytes);
-	return true;
+}
+
+/* values.json alone has the text of secrets. What other files show masked, and a resume needs, is
+ * kept there under names that no value has: with parentheses in them. */
+#define KEPT_ENV "(env) "
+#define KEPT_ARTIFACT "(artifact) "
+#define KEPT_BYTES "(bytes) "
+
+static struct str kept_name(struct buf *b, const char *kind, struct str name)
+{
+	buf_reset(b);
+	buf_printf(b, "%s%.*s", kind, STR(name));
+	return buf_str(b);
+}
+
+static void keep_env(const struct launch *l, json_t *kept)
+{
+	AUTO_BUF key = BUF_INIT;
+	struct str name, value;
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(l->asked.env, i, entry)
+	{
+		if (!secret_entry(entry, &name, &value))
+			continue;
+		(void)kept_name(&key, KEPT_ENV, name);
+		json_object_set_new_nocheck(kept, buf_cstr(&key), json_from_str(value));
+	}
+}
+
+/* Takes out of `kept` what was put there under that name: a new reference; NULL: nothing was. */
+static json_t *take_kept(json_t *kept, const char *kind, struct str name)
+{
+	AUTO_BUF key = BUF_INIT;
+	struct str text = kept_name(&key, kind, name);
+	json_t *value = json_object_getn(kept, text.p, text.len);
+
+	return value ? json_incref(value) : NULL;
+}
+
+static void restore_env(json_t *env, const json_t *kept)
+{
+	struct str name, masked;
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(env, i, entry)
+	{
+		AUTO_BUF text = BUF_INIT;
+		AUTO_JSON *value = secret_entry(entry, &name, &masked)
+					   ? take_kept((json_t *)kept, KEPT_ENV, name)
+					   : NULL;
+
+		if (!value)
+			continue;
+		buf_printf(&text, "%.*s=", STR(name));
+		buf_add(&text, json_str(value));
+		json_array_set_new(env, i, json_from_str(buf_str(&text)));
+	}
+}
+
+static void keep_artifacts(const struct launch *l, const json_t *shown, json_t *kept)
+{
+	AUTO_BUF key = BUF_INIT;
+	const char *name;
+	json_t *path;
+
+	json_object_foreach(l->subject.artifacts, name, path)
+	{
+		if (json_equal(path, json_object_get(shown, name)))
+			continue;
+		(void)kept_name(&key, KEPT_ARTIFACT, str_of(name));
+		json_object_set_nocheck(kept, buf_cstr(&key), path);
+	}
+}
+
+static void restore_artifacts(json_t *artifacts, const json_t *kept)
+{
+	const char *name;
+	json_t *shown;
+
+	json_object_foreach(artifacts, name, shown)
+	{
+		json_t *path = take_kept((json_t *)kept, KEPT_ARTIFACT, str_of(name));
+
+		if (path)
+			json_object_set_new_nocheck(artifacts, name, path);
+	}
+}
+
+static void drop_kept(json_t *values)
+{
+	static const char *const kinds[] = { KEPT_ENV, KEPT_ARTIFACT, KEPT_BYTES };
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(values, next, name, value)
+	{
+		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+			if (!str_starts(str_of(name), str_of(kinds[i])))
+				continue;
+			json_object_del(values, name);
+			break;
+		}
+	}
 }
 
 /* The members of start.json and where struct launch has them. Numbers and truths are always there,
@@ -312,6 +419,21 @@ static json_t *start_json(const struct launch *l)
 	return start;
 }
 
+/* The same as a person may read it. */
+static json_t *shown_start(const struct launch *l)
+{
+	json_t *start = start_json(l);
+	struct mask *m = mask_of(l);
+
+	json_object_set_new(start, "argv", shown_argv(l, m));
+	if (l->asked.env)
+		json_object_set_new(start, "env", shown_env(l));
+	if (l->subject.artifacts)
+		json_object_set_new(start, "artifacts", shown_artifacts(l));
+	mask_free(m);
+	return start;
+}
+
 static void take_members(struct launch *l, const json_t *start)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
@@ -339,7 +461,7 @@ static void take_members(struct launch *l, const json_t *start)
 
 static bool write_values(const struct launch *l, struct report *r)
 {
-	AUTO_JSON *start = start_json(l);
+	AUTO_JSON *start = shown_start(l);
 	AUTO_JSON *kept = json_copy(l->subject.values);
 	AUTO_BUF text = BUF_INIT;
 	json_t *name;
@@ -348,8 +470,10 @@ static bool write_values(const struct launch *l, struct report *r)
 	/* What came from the environment is read from there again. */
 	json_array_foreach(l->asked.secret_env, i, name)
 		json_object_del(kept, json_string_value(name));
-	(void)write_bytes_of(kept, start, "value_bytes");
-	(void)write_bytes_of(l->asked.env, start, "env_bytes");
+	keep_env(l, kept);
+	keep_artifacts(l, json_object_get(start, "artifacts"), kept);
+	write_bytes_of(kept, kept, KEPT_BYTES);
+	write_bytes_of(json_object_get(start, "env"), start, "env_bytes");
 	/* Steps tell 2.0 from 2. */
 	json_write_typed(&text, kept, 2);
 	buf_addc(&text, '\n');
@@ -385,16 +509,19 @@ static bool read_secrets(struct launch *l, struct report *r)
 
 static bool read_values(struct launch *l, struct report *r)
 {
-	l->subject.values = freeze_json(l->claim.dir, "values.json", false, r);
-	AUTO_JSON *start =
-		l->subject.values ? freeze_json(l->claim.dir, "start.json", false, r) : NULL;
+	json_t *values = l->subject.values = freeze_json(l->claim.dir, "values.json", false, r);
+	AUTO_JSON *start = values ? freeze_json(l->claim.dir, "start.json", false, r) : NULL;
 
 	if (!start)
 		return false;
 	take_members(l, start);
-	restore_bytes(l->subject.values, json_object_get(start, "value_bytes"));
+	AUTO_JSON *bytes = take_kept(values, KEPT_BYTES, S(""));
+	restore_bytes(values, bytes);
 	restore_bytes(l->asked.env, json_object_get(start, "env_bytes"));
-	return read_secrets(l, r);
+	restore_env(l->asked.env, values);
+	restore_artifacts(l->subject.artifacts, values);
+	drop_kept(values);
+	return true;
 }
 
 /* -- both ----------------------------------------------------------------------------------------
@@ -407,5 +534,41 @@ bool freeze_write(const struct launch *l, struct report *r)
 
 bool freeze_read(struct launch *l, struct report *r)
 {
-	return read_values(l, r) && read_graph(l, r);
+	return read_values(l, r) && read_secrets(l, r) && read_graph(l, r);
+}
+
+/* -- for readers ---------------------------------------------------------------------------------
+ */
+
+json_t *freeze_artifacts(struct str dir, const json_t *shown)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	json_t *artifacts = manifest_paths(shown), *path;
+	const char *name;
+	bool masked = false;
+
+	json_object_foreach(artifacts, name, path) masked |=
+		str_contains(json_str(path), S(MASKED));
+	AUTO_JSON *kept = masked ? freeze_json(dir, "values.json", true, &ignored) : NULL;
+	restore_artifacts(artifacts, kept);
+	return artifacts;
+}
+
+struct mask *freeze_mask(struct str dir, bool *ret_known)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct launch l = { .claim.dir = dir };
+	struct mask *mask = NULL;
+
+	*ret_known = true;
+	if (read_values(&l, &ignored) &&
+		(json_array_size(l.asked.secrets) || json_array_size(l.asked.secret_env) ||
+			json_array_size(l.asked.env))) {
+		*ret_known = read_secrets(&l, &ignored);
+		if (read_graph(&l, &ignored))
+			l.subject.plan = plan_new(l.subject.graph, l.subject.values, &ignored);
+		mask = mask_of(&l);
+	}
+	launch_done(&l);
+	return mask;
 }

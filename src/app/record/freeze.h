@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/record/launch.h"
+#include "data/mask.h"
 
 /* What a run directory keeps of its start (async-runs.md section 4): graph.json, values.json and
  * start.json. */
@@ -9,6 +10,14 @@ bool freeze_read(struct launch *l, struct report *r);
 
 /* The graph alone, for pictures: a new reference. NULL with issues added. */
 struct graph *freeze_graph(const char *dir, struct report *r);
+
+/* What a reader of its records needs beside them. The paths of its artifacts as they can be opened,
+ * for those that run.json shows: name → path, a new reference, never NULL. */
+json_t *freeze_artifacts(struct str dir, const json_t *shown);
+/* The texts that nothing about the run may show; NULL: it has no secrets. The caller ends it with
+ * mask_free(). *ret_known: false when some are written down nowhere (--secret-env) and are not in
+ * the environment of this process either. */
+struct mask *freeze_mask(struct str dir, bool *ret_known);
 
 /* Replaces a file of the directory whole. */
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r);

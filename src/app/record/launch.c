@@ -7,7 +7,7 @@
 #include "runs/dir/identity.h"
 #include "runs/dir/manifest.h"
 
-void subject_done(struct subject *s)
+static void subject_done(struct subject *s)
 {
 	bundle_free(s->bundle);
 	plan_unref(s->plan);
@@ -35,19 +35,25 @@ struct launch *launch_new(struct app *a)
 	return l;
 }
 
+void launch_done(struct launch *l)
+{
+	json_t *const owned[] = { l->asked.env, l->asked.secrets, l->asked.secret_env,
+		l->asked.argv, l->asked.agents, l->asked.collections };
+
+	subject_done(&l->subject);
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		json_decref(owned[i]);
+	arena_done(&l->arena);
+}
+
 void launch_free(struct launch *l)
 {
 	if (!l)
 		return;
-	json_t *const owned[] = { l->asked.env, l->asked.secrets, l->asked.secret_env,
-		l->asked.argv, l->asked.agents, l->asked.collections };
-	subject_done(&l->subject);
-	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
-		json_decref(owned[i]);
 	ledger_close(l->claim.ledger);
 	close_fd(&l->claim.lock);
 	app_unref(l->app);
-	arena_done(&l->arena);
+	launch_done(l);
 	free(l);
 }
 

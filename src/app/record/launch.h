@@ -74,8 +74,8 @@ struct launch *launch_new(struct app *a);
 /* Whatever was claimed stays as it is; the lock is let go. */
 void launch_free(struct launch *l);
 
-/* Everything that it holds. */
-void subject_done(struct subject *s);
+/* Ends one that has claimed nothing and whose memory is its caller's. */
+void launch_done(struct launch *l);
 
 /* Who this process is, into the row. */
 void launch_identify(struct launch *l, struct identity *ret);

@@ -13,6 +13,7 @@
 #include "app/record/freeze.h"
 #include "app/record/mailbox.h"
 #include "app/record/result.h"
+#include "app/record/secrets.h"
 #include "app/record/step-host.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -41,6 +42,7 @@ struct record {
 	const char *handled; /* the event by which the end was asked for */
 	struct mailbox *mailbox;
 	struct line_log outbox;
+	json_t *artifacts;             /* as messages show them; NULL: none */
 	const struct steps_run *steps; /* of a step recipe */
 	bool checkpoints;              /* state.json is there */
 	/* The command whose end is being told: */
@@ -351,7 +353,7 @@ static void tell_done(struct record *rec, const struct event *e)
 					 .killed = e->end.timeout,
 					 .others = rec->active,
 					 .ms = e->end.ms,
-					 .artifacts = rec->launch->subject.artifacts,
+					 .artifacts = rec->artifacts,
 				 });
 	int r = line_log_append(&rec->outbox, buf_str(&line));
 	if (r < 0)
@@ -476,6 +478,7 @@ struct record *record_open(
 	if (n == 0)
 		n = write_progress(rec, STATUS_STARTING);
 	outbox_init(&rec->outbox, l->claim.dir.p);
+	rec->artifacts = shown_artifacts(l);
 	if (n == 0) {
 		rec->mailbox = mailbox_start(loop,
 			&(struct mailbox_options){ .dir = l->claim.dir.p,
@@ -508,6 +511,7 @@ void record_free(struct record *rec)
 	leaves_free(rec->before);
 	mailbox_stop(rec->mailbox);
 	line_log_done(&rec->outbox);
+	json_decref(rec->artifacts);
 	buf_done(&rec->command);
 	record_files_done(&rec->files);
 	free(rec);

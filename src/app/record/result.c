@@ -154,7 +154,7 @@ static void write_output(struct writer *w, const struct execution *x, const stru
 }
 
 static void write_failures(
-	struct writer *w, const struct failures *f, const struct mask *mask, struct arena *a)
+	struct writer *w, const struct failures *f, struct mask *mask, struct arena *a)
 {
 	struct buf *b = w->b;
 	bool first = true;
@@ -165,7 +165,7 @@ static void write_failures(
 		first = false;
 		json_write_str(b, failure->path);
 		buf_adds(b, ",\"label\":");
-		json_write_str_or_null(b, failure->label);
+		json_write_str_or_null(b, mask_text(mask, failure->label, a));
 		buf_adds(b, ",\"command\":");
 		json_write_str(b, mask_text(mask, failure->command, a));
 		buf_printf(b, ",\"code\":%d,\"signal\":", failure->code);
@@ -184,10 +184,12 @@ static void write_failures(
 	buf_printf(b, "],\"failures_total\":%" PRIu64, f->total);
 }
 
-static void write_branch(struct writer *w, const struct join *j, size_t i, struct buf *text)
+static void write_branch(
+	struct writer *w, const struct join *j, size_t i, struct mask *mask, struct buf *text)
 {
 	const struct branch *branch = &j->branches.at[i];
 	struct buf *b = w->b;
+	struct arena a = ARENA_INIT;
 
 	buf_reset(text);
 	if (j->node->kind == NODE_EACH)
@@ -199,14 +201,15 @@ static void write_branch(struct writer *w, const struct join *j, size_t i, struc
 	buf_reset(text);
 	join_label(j, i, text);
 	buf_adds(b, ",\"label\":");
-	json_write_str(b, buf_str(text));
+	json_write_str(b, mask_text(mask, buf_str(text), &a));
+	arena_done(&a);
 	buf_printf(b,
 		",\"status\":\"%s\",\"code\":%d,\"stdout_bytes\":%" PRIu64 ",\"ms\":%" PRIu32 "}",
 		branch_status_name(branch->status), branch->code, branch->stdout_bytes, branch->ms);
 	flush(w, FLUSH_AT);
 }
 
-static void write_branches(struct writer *w, const struct join_list *joins)
+static void write_branches(struct writer *w, const struct join_list *joins, struct mask *mask)
 {
 	uint64_t expected = 0, done = 0;
 	AUTO_BUF text = BUF_INIT;
@@ -221,7 +224,7 @@ static void write_branches(struct writer *w, const struct join_list *joins)
 			if (expected++)
 				buf_addc(w->b, ',');
 			done += j->branches.at[i].status == BRANCH_DONE;
-			write_branch(w, j, i, &text);
+			write_branch(w, j, i, mask, &text);
 		}
 	}
 	buf_adds(w->b, "],\"coverage\":");
@@ -237,8 +240,10 @@ static void write_branches(struct writer *w, const struct join_list *joins)
 }
 
 /* Warnings are sentences here: the place is part of them. */
-static void write_warnings(struct buf *b, const struct report *r, bool *first)
+static void write_warnings(struct buf *b, const struct report *r, struct mask *mask, bool *first)
 {
+	struct arena a = ARENA_INIT;
+
 	vec_each (i, &r->issues) {
 		AUTO_BUF line = BUF_INIT;
 
@@ -250,16 +255,19 @@ static void write_warnings(struct buf *b, const struct report *r, bool *first)
 		if (!*first)
 			buf_addc(b, ',');
 		*first = false;
-		json_write_str(b, buf_str(&line));
+		json_write_str(b, mask_text(mask, buf_str(&line), &a));
 	}
+	arena_done(&a);
 }
 
 /* The run's artifacts as they were resolved when it started. */
-static void write_artifacts(struct buf *b, const json_t *artifacts)
+static void write_artifacts(struct buf *b, const json_t *artifacts, struct mask *mask)
 {
+	AUTO_JSON *shown = artifacts ? mask_json(mask, artifacts) : NULL;
+
 	buf_adds(b, ",\"artifacts\":");
-	if (artifacts)
-		json_write(b, artifacts, 0);
+	if (shown)
+		json_write(b, shown, 0);
 	else
 		buf_adds(b, "{}");
 }
@@ -267,14 +275,15 @@ static void write_artifacts(struct buf *b, const json_t *artifacts)
 /* Variables that the request or the recipe declares secret are shown as ***. */
 static void write_context(struct buf *b, const struct execution *x, const json_t *vars)
 {
+	AUTO_JSON *secrets = x->launch ? secret_names(x->launch) : NULL;
 	AUTO_JSON *shown = json_object();
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)vars, name, value)
 	{
-		if (x->launch && secret_declared(x->launch, str_of(name)))
-			json_object_set_new_nocheck(shown, name, json_string("***"));
+		if (json_object_get(secrets, name))
+			json_object_set_new_nocheck(shown, name, json_string(MASKED));
 		else
 			json_object_set_nocheck(shown, name, value);
 	}
@@ -341,13 +350,13 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 		issues_json(res->issues, REPORT_ERRORS, b);
 	}
 	write_failures(&w, res->failures, x->mask, &a);
-	write_branches(&w, res->joins);
-	write_artifacts(b, x->artifacts);
+	write_branches(&w, res->joins, x->mask);
+	write_artifacts(b, x->artifacts, x->mask);
 	if (res->vars)
 		write_steps(b, x, res, &a);
 	buf_adds(b, ",\"warnings\":[");
-	write_warnings(b, &x->plan->graph->warnings, &first);
-	write_warnings(b, res->issues, &first);
+	write_warnings(b, &x->plan->graph->warnings, x->mask, &first);
+	write_warnings(b, res->issues, x->mask, &first);
 	buf_printf(b, "],\"ms\":%" PRIu64, res->ms);
 	if (p.ended_ms) {
 		if (res->failed.len) {
@@ -360,9 +369,10 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 		}
 		if (x->launch && x->launch->subject.artifacts) {
 			AUTO_JSON *manifest = launch_manifest(x->launch);
+			AUTO_JSON *shown = mask_json(x->mask, manifest);
 
 			buf_adds(b, ",\"manifest\":");
-			json_write(b, manifest, 0);
+			json_write(b, shown, 0);
 		}
 		buf_adds(b, ",\"ended\":\"");
 		clock_rfc3339(b, p.ended_ms);
@@ -421,12 +431,13 @@ bool result_ends_line(const struct execution *x)
 /* -- what a person is told -----------------------------------------------------------------------
  */
 
-static json_t *failure_summary(const struct failure *f, const struct mask *mask, struct arena *a)
+static json_t *failure_summary(const struct failure *f, struct mask *mask, struct arena *a)
 {
 	json_t *s = json_object();
 
 	json_object_set_new(s, "path", json_from_str(f->path));
-	json_object_set_new(s, "label", f->label.len ? json_from_str(f->label) : json_null());
+	json_object_set_new(s, "label",
+		f->label.len ? json_from_str(mask_text(mask, f->label, a)) : json_null());
 	json_object_set_new(s, "command", json_from_str(mask_text(mask, f->command, a)));
 	json_object_set_new(s, "code", json_integer(f->code));
 	json_object_set_new(s, "signal", f->signal ? json_integer(f->signal) : json_null());

@@ -1,27 +1,29 @@
 #include "app/record/secrets.h"
 
-#include <stdlib.h>
+#include "app/catalog/secrets.h"
 
-#include "base/vec.h"
+/* -- names ---------------------------------------------------------------------------------------
+ */
 
-enum { SHORTEST = 4 }; /* a shorter text would hide half of everything */
-
-static const char stars[] = "***";
-
-static bool listed(const json_t *names, struct str name)
+static void add_members(json_t *object, const json_t *names)
 {
-	for (size_t i = 0; i < json_array_size(names); i++)
-		if (str_eq(json_str(json_array_get(names, i)), name))
-			return true;
-	return false;
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+		json_object_set_new_nocheck(object, json_string_value(name), json_true());
 }
 
-bool secret_declared(const struct launch *l, struct str name)
+json_t *secret_names(const struct launch *l)
 {
-	return listed(l->asked.secrets, name) || listed(l->asked.secret_env, name);
+	json_t *names = json_object();
+
+	add_members(names, l->asked.secrets);
+	add_members(names, l->asked.secret_env);
+	return names;
 }
 
-static bool named_like_one(struct str name)
+bool secret_like(struct str name)
 {
 	AUTO_BUF low = BUF_INIT;
 
@@ -35,177 +37,124 @@ static bool named_like_one(struct str name)
 	       str_contains(s, S("secret")) || str_ends(s, S("_key"));
 }
 
-bool secret_name(const struct launch *l, struct str name)
+static bool is_secret(const json_t *names, struct str name)
 {
-	return secret_declared(l, name) || named_like_one(name);
+	return json_object_getn(names, name.p, name.len) || secret_like(name);
+}
+
+bool secret_entry(const json_t *entry, struct str *name, struct str *value)
+{
+	struct str text = json_str(entry);
+	size_t equals = str_find(text, '=', 0);
+
+	*name = str_sub(text, 0, equals);
+	*value = equals < text.len ? str_from(text, equals + 1) : S("");
+	return equals < text.len && secret_like(*name);
 }
 
 /* -- texts ---------------------------------------------------------------------------------------
  */
 
-struct mask {
-	unsigned more; /* owners beside the first */
-	struct arena arena;
-	VEC(struct str) texts;
-};
-
-static bool known(const struct mask *m, struct str text)
+struct mask *mask_of_run(const struct launch *l)
 {
-	vec_each (secret, &m->texts)
-		if (str_eq(*secret, text))
-			return true;
-	return false;
-}
+	struct mask *m = mask_open();
+	struct str name, value;
+	json_t *entry;
+	size_t i;
 
-static void add(struct mask *m, struct str text)
-{
-	AUTO_BUF coded = BUF_INIT;
-
-	if (text.len < SHORTEST || known(m, text))
-		return;
-	vec_push(&m->texts, arena_str(&m->arena, text));
-	/* In a line of JSON it may look different. */
-	json_write_str(&coded, text);
-	struct str inner = str_sub(buf_str(&coded), 1, coded.len - 2);
-	if (!str_eq(inner, text))
-		vec_push(&m->texts, arena_str(&m->arena, inner));
-}
-
-static void add_value(struct mask *m, const json_t *value)
-{
-	const char *key;
-	json_t *item;
-
-	if (json_is_string(value)) {
-		add(m, json_str(value));
-		/* What a command has printed ends with a newline, what is made of it may not. */
-		add(m, str_trim(json_str(value)));
-	} else if (json_is_object(value)) {
-		json_object_foreach((json_t *)value, key, item) add_value(m, item);
-	} else if (json_is_array(value)) {
-		for (size_t i = 0; i < json_array_size(value); i++)
-			add_value(m, json_array_get(value, i));
-	} else if (json_is_number(value)) {
-		AUTO_BUF text = BUF_INIT;
-
-		json_write(&text, value, 0);
-		add(m, buf_str(&text));
+	secrets_collect(m, l->asked.secrets, l->subject.values, l->subject.recipe, l->subject.plan);
+	secrets_collect(m, l->asked.secret_env, l->subject.values, NULL, l->subject.plan);
+	json_array_foreach(l->asked.env, i, entry)
+	{
+		if (secret_entry(entry, &name, &value))
+			mask_add_text(m, value);
 	}
-}
-
-static void add_names(struct mask *m, const json_t *values, const json_t *names)
-{
-	for (size_t i = 0; i < json_array_size(names); i++)
-		add_value(m, json_object_get(values, json_string_value(json_array_get(names, i))));
-}
-
-/* A secret inside another one is found after it. */
-static int longer_first(const void *a, const void *b)
-{
-	const struct str *x = a, *y = b;
-
-	return (x->len < y->len) - (x->len > y->len);
-}
-
-static void sort(struct mask *m)
-{
-	if (m->texts.len)
-		qsort(m->texts.at, m->texts.len, sizeof(*m->texts.at), longer_first);
-}
-
-static struct mask *sorted(struct mask *m)
-{
-	if (m->texts.len) {
-		sort(m);
-		return m;
-	}
-	mask_free(m);
-	return NULL;
-}
-
-struct mask *mask_new(const json_t *values, const json_t *names, const json_t *more)
-{
-	struct mask *m = mem_new(struct mask);
-
-	add_names(m, values, names);
-	add_names(m, values, more);
-	return sorted(m);
+	return m;
 }
 
 struct mask *mask_of(const struct launch *l)
 {
-	return sorted(mask_open(l));
+	return mask_or_null(mask_of_run(l));
 }
 
-struct mask *mask_open(const struct launch *l)
-{
-	struct mask *m = mem_new(struct mask);
-	const json_t *recipe = l->subject.recipe ? l->subject.recipe->file->object : NULL;
-	const json_t *const all[] = { l->subject.values,
-		l->subject.plan ? l->subject.plan->vars : NULL, json_object_get(recipe, "values"),
-		json_object_get(recipe, "defaults") };
+/* -- what is shown -------------------------------------------------------------------------------
+ */
 
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		add_names(m, all[i], l->asked.secrets);
-		add_names(m, all[i], l->asked.secret_env);
+json_t *shown_values(const struct launch *l, struct mask *m)
+{
+	AUTO_JSON *names = secret_names(l);
+	json_t *shown = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(l->subject.values, name, value)
+	{
+		json_object_set_new_nocheck(shown, name,
+			is_secret(names, str_of(name)) ? json_string(MASKED) : mask_json(m, value));
 	}
-	sort(m);
-	return m;
+	return shown;
 }
 
-void mask_add(struct mask *m, const json_t *value)
+json_t *shown_argv(const struct launch *l, struct mask *m)
 {
-	size_t before = m->texts.len;
+	AUTO_JSON *names = secret_names(l);
+	json_t *shown = json_array(), *word;
+	size_t i;
 
-	add_value(m, value);
-	if (m->texts.len > before)
-		sort(m);
-}
+	json_array_foreach(l->asked.argv, i, word)
+	{
+		struct str text = json_str(word);
+		size_t equals = str_find(text, '=', 0);
+		/* `name=value` or `name:=value`. */
+		size_t name =
+			equals - (equals > 0 && equals < text.len && text.p[equals - 1] == ':');
 
-struct mask *mask_ref(struct mask *m)
-{
-	m->more++;
-	return m;
-}
+		/* The program, the command and what it runs come first. */
+		if (i > 2 && equals && equals < text.len &&
+			is_secret(names, str_sub(text, 0, name))) {
+			AUTO_BUF hidden = BUF_INIT;
 
-void mask_free(struct mask *m)
-{
-	if (!m || m->more--)
-		return;
-	vec_done(&m->texts);
-	arena_done(&m->arena);
-	free(m);
-}
-
-static const struct str *secret_at(const struct mask *m, struct str text, size_t at)
-{
-	vec_each (secret, &m->texts)
-		if (str_starts(str_from(text, at), *secret))
-			return secret;
-	return NULL;
-}
-
-struct str mask_text(const struct mask *m, struct str text, struct arena *a)
-{
-	AUTO_BUF masked = BUF_INIT;
-	bool any = false;
-
-	if (!m || !m->texts.len)
-		return text;
-	for (size_t at = 0; at < text.len;) {
-		const struct str *secret = secret_at(m, text, at);
-
-		if (secret)
-			buf_adds(&masked, stars);
-		else
-			buf_addc(&masked, text.p[at]);
-		any |= secret != NULL;
-		at += secret ? secret->len : 1;
+			buf_printf(&hidden, "%.*s=" MASKED, STR(str_sub(text, 0, equals)));
+			json_array_append_new(shown, json_from_str(buf_str(&hidden)));
+		} else {
+			json_array_append_new(shown, mask_json(m, word));
+		}
 	}
-	return any ? arena_str(a, buf_str(&masked)) : text;
+	return shown;
 }
 
-static const char *const *mask_argv(const struct mask *m, const char *const *argv, struct arena *a)
+json_t *shown_env(const struct launch *l)
+{
+	json_t *shown = json_array(), *entry;
+	struct str name, value;
+	size_t i;
+
+	json_array_foreach(l->asked.env, i, entry)
+	{
+		AUTO_BUF hidden = BUF_INIT;
+
+		if (!secret_entry(entry, &name, &value)) {
+			json_array_append(shown, entry);
+			continue;
+		}
+		buf_printf(&hidden, "%.*s=" MASKED, STR(name));
+		json_array_append_new(shown, json_from_str(buf_str(&hidden)));
+	}
+	return shown;
+}
+
+json_t *shown_artifacts(const struct launch *l)
+{
+	struct mask *m = l->subject.artifacts ? mask_of(l) : NULL;
+	json_t *shown = l->subject.artifacts ? mask_json(m, l->subject.artifacts) : NULL;
+
+	mask_free(m);
+	return shown;
+}
+
+/* -- events and issues ---------------------------------------------------------------------------
+ */
+
+static const char *const *mask_argv(struct mask *m, const char *const *argv, struct arena *a)
 {
 	size_t n = 0;
 
@@ -220,7 +169,7 @@ static const char *const *mask_argv(const struct mask *m, const char *const *arg
 	return masked;
 }
 
-void mask_event(const struct mask *m, const struct event *e, struct event *ret, struct arena *a)
+void mask_event(struct mask *m, const struct event *e, struct event *ret, struct arena *a)
 {
 	*ret = *e;
 	ret->label = mask_text(m, e->label, a);
@@ -236,7 +185,7 @@ void mask_event(const struct mask *m, const struct event *e, struct event *ret, 
 	}
 }
 
-void mask_report(const struct mask *m, struct report *r)
+void mask_report(struct mask *m, struct report *r)
 {
 	vec_each (i, &r->issues) {
 		i->message = mask_text(m, i->message, &r->arena);

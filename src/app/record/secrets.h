@@ -1,27 +1,32 @@
 #pragma once
 
-#include "app/mask.h"
 #include "app/record/launch.h"
+#include "data/mask.h"
 #include "graph/event.h"
 
 /* Values that are not shown (async-runs.md section 14). */
 
-/* Whether the request or the recipe declares that name as a secret: no text of its value is shown.
- */
-bool secret_declared(const struct launch *l, struct str name);
-/* The same, or it is named like one: it is not shown under its name. */
-bool secret_name(const struct launch *l, struct str name);
+/* The names that the request or the recipe declares as secrets, as members of an object: no text of
+ * their values is shown. A new reference. */
+json_t *secret_names(const struct launch *l);
+/* Whether a value of that name is not shown under it, although nothing declares it. */
+bool secret_like(struct str name);
 
-/* The secrets of a launch, including those that its recipe declares. The caller ends it with
- * mask_free(), as those of the next two calls. */
+/* The secrets of a launch: what is declared, and variables of --env that are named like secrets.
+ * The caller ends both with mask_free(). */
 struct mask *mask_of(const struct launch *l);
-/* The same for a run whose secrets turn up while it runs: mask_add() may follow. */
-struct mask *mask_open(const struct launch *l);
-void mask_add(struct mask *m, const json_t *value);
-/* A further reference. */
-struct mask *mask_ref(struct mask *m);
+/* The same for a run whose secrets turn up while it runs: never NULL. */
+struct mask *mask_of_run(const struct launch *l);
+
+/* What records show of a launch: new references. */
+json_t *shown_values(const struct launch *l, struct mask *m);
+json_t *shown_argv(const struct launch *l, struct mask *m);
+json_t *shown_env(const struct launch *l);
+json_t *shown_artifacts(const struct launch *l); /* NULL: it has none */
+/* Whether the variable of a NAME=VALUE is named like a secret; its two halves. */
+bool secret_entry(const json_t *entry, struct str *name, struct str *value);
 
 /* The event with its texts masked, in the arena. */
-void mask_event(const struct mask *m, const struct event *e, struct event *ret, struct arena *a);
+void mask_event(struct mask *m, const struct event *e, struct event *ret, struct arena *a);
 /* The issues with their texts masked. `m` may be NULL. */
-void mask_report(const struct mask *m, struct report *r);
+void mask_report(struct mask *m, struct report *r);

@@ -27,7 +27,7 @@ struct steps_run {
 	json_t *copies; /* path → file of the run's directory */
 	json_t *gates;  /* path → what gates.json says */
 	struct mask *mask;
-	json_t *hidden; /* names that recipes which were called keep secret, as members */
+	json_t *hidden; /* names of secrets, those of recipes that were called too, as members */
 };
 
 #define RECIPES_FILE "recipes.json"
@@ -88,7 +88,7 @@ static bool secret(void *data, struct str name)
 {
 	const struct steps_run *s = data;
 
-	return secret_name(s->launch, name) || json_object_getn(s->hidden, name.p, name.len);
+	return json_object_getn(s->hidden, name.p, name.len) || secret_like(name);
 }
 
 static void set(void *data, struct str name, const json_t *value, bool hide)
@@ -97,8 +97,7 @@ static void set(void *data, struct str name, const json_t *value, bool hide)
 
 	if (hide)
 		json_object_setn_new_nocheck(s->hidden, name.p, name.len, json_true());
-	if (value && (hide || secret_declared(s->launch, name) ||
-			     json_object_getn(s->hidden, name.p, name.len)))
+	if (value && json_object_getn(s->hidden, name.p, name.len))
 		mask_add(s->mask, value);
 }
 
@@ -187,8 +186,8 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	struct steps_run *s = mem_new(struct steps_run);
 
 	s->launch = l;
-	s->mask = mask_open(l);
-	s->hidden = json_object();
+	s->mask = mask_of_run(l);
+	s->hidden = secret_names(l);
 	s->vars = json_deep_copy(l->subject.plan->vars);
 	add_variables(s);
 	s->copies = freeze_json(l->claim.dir, RECIPES_FILE, true, r);
@@ -291,8 +290,8 @@ static json_t *shown_vars(const struct steps_run *s, bool last)
 
 	json_object_foreach(s->vars, name, value)
 	{
-		if (secret_name(s->launch, str_of(name)))
-			json_object_set_new_nocheck(shown, name, json_string("***"));
+		if (secret((void *)s, str_of(name)))
+			json_object_set_new_nocheck(shown, name, json_string(MASKED));
 		else if (weigh(value, LARGE) > LARGE)
 			json_object_set_new_nocheck(shown, name, put_aside(s, name, value, last));
 		else

@@ -8,7 +8,6 @@
 
 #include "app/answers.h"
 #include "app/app.h"
-#include "app/mask.h"
 #include "app/recipes.h"
 #include "base/file.h"
 #include "base/shell-words.h"
@@ -16,6 +15,7 @@
 #include "cmdline/parse.h"
 #include "cmdline/suggest.h"
 #include "data/json.h"
+#include "data/mask.h"
 #include "hosts/cli/words.h"
 
 const struct opt common_opts[2] = {

@@ -5,9 +5,9 @@
 
 /* Values that are shown nowhere. */
 struct secret_opts {
-	struct opt_list values, names; /* NAME=VALUE; NAME of the environment */
+	struct opt_list values, names, files; /* NAME=VALUE; NAME of the environment; NAME=FILE */
 };
-extern const struct opt secret_opts[2];
+extern const struct opt secret_opts[3];
 
 /* Puts them into `values` and their names into the two arrays; from now on diagnostics do not show
  * them. False with issues added. */

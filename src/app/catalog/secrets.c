@@ -1,0 +1,103 @@
+#include "app/catalog/secrets.h"
+
+#include "template/resolve.h"
+
+/* -- as they are written down --------------------------------------------------------------------
+ */
+
+static void collect_files(struct mask *m, const json_t *names, const struct recipe *recipe)
+{
+	vec_each (f, &recipe->set->files) {
+		mask_add_named(m, json_object_get((*f)->object, "values"), names);
+		mask_add_named(m, json_object_get((*f)->object, "defaults"), names);
+		mask_add_named(m, json_object_get((*f)->object, "context"), names);
+		vec_each (import, &(*f)->imports) {
+			mask_add_named(m, import->defaults, names);
+			mask_add_named(m, import->values, names);
+		}
+	}
+}
+
+/* -- as nodes bind them --------------------------------------------------------------------------
+ */
+
+struct collecting {
+	struct mask *mask;
+	const json_t *names; /* as members */
+};
+
+static void collect_bound(
+	const struct collecting *c, const struct presets *bound, const struct scope *s)
+{
+	for (size_t i = 0; bound && i < bound->count; i++) {
+		struct str name = bound->at[i].name;
+		AUTO_RESOLVER rs = { .scope = s };
+		AUTO_VALUE value = { 0 };
+
+		if (!json_object_getn(c->names, name.p, name.len))
+			continue;
+		mask_add(c->mask, bound->at[i].value);
+		if (resolver_look_up(&rs, name, &value) && value.kind == VALUE_JSON)
+			mask_add(c->mask, value.json);
+		else if (value.kind == VALUE_TEXT)
+			mask_add_text(c->mask, buf_str(&value.text));
+	}
+}
+
+static void collect_nodes(const struct collecting *c, const struct node *n, const struct scope *up)
+{
+	struct scope room;
+	const struct scope *s = plan_enter(n, up, &room);
+
+	collect_bound(c, n->defaults, s);
+	collect_bound(c, n->args, s);
+	if (n->recover)
+		collect_nodes(c, n->recover, s);
+	for (size_t i = 0; i < n->child_count; i++)
+		collect_nodes(c, n->children[i], s);
+}
+
+void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
+	const struct recipe *recipe, const struct plan *plan)
+{
+	AUTO_JSON *members = json_object();
+	json_t *name;
+	size_t i;
+
+	if (!json_array_size(names))
+		return;
+	mask_add_named(m, values, names);
+	if (recipe)
+		collect_files(m, names, recipe);
+	if (!plan)
+		return;
+	mask_add_named(m, plan->values, names);
+	mask_add_named(m, plan->vars, names);
+	if (plan->graph->steps)
+		return;
+	json_array_foreach(names, i, name)
+		json_object_set_new_nocheck(members, json_string_value(name), json_true());
+	collect_nodes(&(struct collecting){ m, members }, plan->graph->root, &plan->scope);
+}
+
+/* -- of a recipe ---------------------------------------------------------------------------------
+ */
+
+struct mask *recipe_mask(const struct recipe *recipe, const json_t *values, const struct plan *plan)
+{
+	AUTO_JSON *names = recipe ? recipe_secrets(recipe) : NULL;
+	struct mask *m = mask_open();
+
+	secrets_collect(m, names, values, recipe, plan);
+	return mask_or_null(m);
+}
+
+bool recipe_keeps_secret(const struct recipe *recipe, struct str name)
+{
+	AUTO_JSON *names = recipe ? recipe_secrets(recipe) : NULL;
+
+	for (size_t i = 0; i < json_array_size(names); i++)
+		if (str_eq(json_str(json_array_get(names, i)), name))
+			return true;
+	return false;
+}

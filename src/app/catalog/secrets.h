@@ -1,0 +1,18 @@
+#pragma once
+
+#include "data/mask.h"
+#include "graph/plan.h"
+#include "recipe/recipe.h"
+
+/* Adds the texts of the values that `names`, an array, lists: as they are given in `values`, as the
+ * recipe and those it imports write them down, and as they are bound at the nodes of the plan. All
+ * but `m` may be NULL. */
+void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
+	const struct recipe *recipe, const struct plan *plan);
+
+/* The texts of what a recipe declares as secret, with these values and this plan: NULL when there
+ * is none. The caller ends it with mask_free(). `recipe` may be NULL, as the others. */
+struct mask *recipe_mask(
+	const struct recipe *recipe, const json_t *values, const struct plan *plan);
+/* Whether it declares that name. `recipe` may be NULL. */
+bool recipe_keeps_secret(const struct recipe *recipe, struct str name);

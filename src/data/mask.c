@@ -1,0 +1,286 @@
+#include "data/mask.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/shell-words.h"
+#include "base/vec.h"
+
+enum { SHORTEST = 4 }; /* a shorter text would hide half of everything */
+
+/*
+ * The texts as a tree of their bytes, in which each node also knows the node of its longest proper
+ * ending (Aho and Corasick). Reading a text byte by byte, the node reached says which secret ends
+ * here, and no byte is looked at again.
+ */
+struct state {
+	uint32_t child, sibling; /* 0: none */
+	uint32_t fall;           /* the longest ending that is in the tree as well */
+	uint32_t length;         /* of the longest secret that ends here; 0: none does */
+	unsigned char byte;
+};
+
+struct mask {
+	unsigned more; /* owners beside the first */
+	struct arena arena;
+	struct map known; /* the texts that are in it */
+	VEC(struct state) states;
+	uint32_t first[256]; /* the children of the root, by their byte */
+	bool linked;         /* `fall` is right */
+};
+
+struct mask *mask_open(void)
+{
+	struct mask *m = mem_new(struct mask);
+
+	vec_push(&m->states, (struct state){ 0 });
+	return m;
+}
+
+struct mask *mask_ref(struct mask *m)
+{
+	m->more++;
+	return m;
+}
+
+void mask_free(struct mask *m)
+{
+	if (!m || m->more--)
+		return;
+	vec_done(&m->states);
+	arena_done(&m->arena);
+	free(m);
+}
+
+/* -- the tree ------------------------------------------------------------------------------------
+ */
+
+static uint32_t child_of(const struct mask *m, uint32_t at, unsigned char byte)
+{
+	if (!at)
+		return m->first[byte];
+	uint32_t child = m->states.at[at].child;
+	while (child && m->states.at[child].byte != byte)
+		child = m->states.at[child].sibling;
+	return child;
+}
+
+static uint32_t add_child(struct mask *m, uint32_t at, unsigned char byte)
+{
+	uint32_t child = (uint32_t)m->states.len;
+
+	vec_push(&m->states, (struct state){ .sibling = m->states.at[at].child, .byte = byte });
+	m->states.at[at].child = child;
+	if (!at)
+		m->first[byte] = child;
+	return child;
+}
+
+static void insert(struct mask *m, struct str text)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char byte = (unsigned char)text.p[i];
+		uint32_t child = child_of(m, at, byte);
+
+		at = child ? child : add_child(m, at, byte);
+	}
+	m->states.at[at].length = (uint32_t)text.len;
+	m->linked = false;
+}
+
+/* Where a text leads that stands at `at` and continues with `byte`. */
+static uint32_t step(const struct mask *m, uint32_t at, unsigned char byte)
+{
+	uint32_t child = child_of(m, at, byte);
+
+	while (!child && at) {
+		at = m->states.at[at].fall;
+		child = child_of(m, at, byte);
+	}
+	return child;
+}
+
+/* Parents first, since a node falls to one that is nearer to the root. */
+static void link(struct mask *m)
+{
+	AUTO_FREE uint32_t *queue = mem_resize(NULL, m->states.len, sizeof(*queue));
+	size_t head = 0, tail = 0;
+
+	queue[tail++] = 0;
+	while (head < tail) {
+		uint32_t at = queue[head++];
+
+		for (uint32_t c = m->states.at[at].child; c; c = m->states.at[c].sibling) {
+			struct state *s = &m->states.at[c];
+
+			s->fall = at ? step(m, m->states.at[at].fall, s->byte) : 0;
+			s->length = MAX(s->length, m->states.at[s->fall].length);
+			queue[tail++] = c;
+		}
+	}
+	m->linked = true;
+}
+
+/* -- what is in it -------------------------------------------------------------------------------
+ */
+
+static void add(struct mask *m, struct str text)
+{
+	void **known = text.len < SHORTEST ? NULL : map_put(&m->known, &m->arena, text);
+
+	if (!known || *known)
+		return;
+	*known = m;
+	insert(m, text);
+}
+
+void mask_add_text(struct mask *m, struct str text)
+{
+	AUTO_BUF coded = BUF_INIT;
+
+	add(m, text);
+	/* In a line of JSON it may look different, and in a command as people read it. */
+	json_write_str(&coded, text);
+	add(m, str_sub(buf_str(&coded), 1, coded.len - 2));
+	buf_reset(&coded);
+	quoted_inside(&coded, text);
+	add(m, buf_str(&coded));
+	buf_reset(&coded);
+	quoted_inside_ansi(&coded, text);
+	add(m, buf_str(&coded));
+}
+
+void mask_add(struct mask *m, const json_t *value)
+{
+	const char *key;
+	json_t *item;
+
+	if (json_is_string(value)) {
+		mask_add_text(m, json_str(value));
+		/* What a command has printed ends with a newline, what is made of it may not. */
+		mask_add_text(m, str_trim(json_str(value)));
+	} else if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item) mask_add(m, item);
+	} else if (json_is_array(value)) {
+		for (size_t i = 0; i < json_array_size(value); i++)
+			mask_add(m, json_array_get(value, i));
+	} else if (json_is_number(value)) {
+		AUTO_BUF text = BUF_INIT;
+
+		json_write(&text, value, 0);
+		add(m, buf_str(&text));
+	}
+}
+
+void mask_add_named(struct mask *m, const json_t *values, const json_t *names)
+{
+	for (size_t i = 0; i < json_array_size(names); i++)
+		mask_add(m, json_object_get(values, json_string_value(json_array_get(names, i))));
+}
+
+struct mask *mask_or_null(struct mask *m)
+{
+	if (m->known.count)
+		return m;
+	mask_free(m);
+	return NULL;
+}
+
+struct mask *mask_new(const json_t *values, const json_t *names, const json_t *more)
+{
+	struct mask *m = mask_open();
+
+	mask_add_named(m, values, names);
+	mask_add_named(m, values, more);
+	return mask_or_null(m);
+}
+
+/* -- masking -------------------------------------------------------------------------------------
+ */
+
+struct span {
+	size_t from, to;
+};
+
+typedef VEC(struct span) spans;
+
+/* Secrets that overlap are one: the rest of the second would be shown otherwise. */
+static void add_span(spans *found, struct span s)
+{
+	while (found->len && found->at[found->len - 1].to > s.from) {
+		struct span before = vec_pop(found);
+
+		s.from = MIN(s.from, before.from);
+	}
+	vec_push(found, s);
+}
+
+static void find(struct mask *m, struct str text, spans *found)
+{
+	uint32_t at = 0;
+
+	if (!m->linked)
+		link(m);
+	for (size_t i = 0; i < text.len; i++) {
+		at = step(m, at, (unsigned char)text.p[i]);
+		if (m->states.at[at].length)
+			add_span(found, (struct span){ i + 1 - m->states.at[at].length, i + 1 });
+	}
+}
+
+struct str mask_text(struct mask *m, struct str text, struct arena *a)
+{
+	AUTO_BUF masked = BUF_INIT;
+	spans found = { 0 };
+	size_t at = 0;
+
+	if (!m || !m->known.count)
+		return text;
+	find(m, text, &found);
+	vec_each (s, &found) {
+		buf_add(&masked, str_sub(text, at, s->from - at));
+		buf_adds(&masked, MASKED);
+		at = s->to;
+	}
+	buf_add(&masked, str_from(text, at));
+	bool any = found.len > 0;
+	vec_done(&found);
+	if (!any)
+		return text;
+	return (struct str){ arena_cstr(a, buf_str(&masked)), masked.len };
+}
+
+static json_t *masked_string(struct mask *m, const json_t *value)
+{
+	struct arena a = ARENA_INIT;
+	json_t *masked = json_from_str(mask_text(m, json_str(value), &a));
+
+	arena_done(&a);
+	return masked;
+}
+
+json_t *mask_json(struct mask *m, const json_t *value)
+{
+	json_t *copy, *item;
+	const char *key;
+	size_t i;
+
+	if (!m)
+		return json_incref((json_t *)value);
+	if (json_is_string(value))
+		return masked_string(m, value);
+	if (json_is_object(value)) {
+		copy = json_object();
+		json_object_foreach((json_t *)value, key, item)
+			json_object_set_new_nocheck(copy, key, mask_json(m, item));
+		return copy;
+	}
+	if (json_is_array(value)) {
+		copy = json_array();
+		json_array_foreach(value, i, item) json_array_append_new(copy, mask_json(m, item));
+		return copy;
+	}
+	return json_incref((json_t *)value);
+}

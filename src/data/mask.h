@@ -1,0 +1,36 @@
+#pragma once
+
+#include "base/arena.h"
+#include "data/json.h"
+
+/* Texts that must not be shown: the values of secrets (async-runs.md section 14). However many
+ * there are, a text is masked in time that grows with its own length only. */
+struct mask;
+
+/* One without any text. The caller ends it with mask_free(). */
+struct mask *mask_open(void);
+/* A further reference, which needs a mask_free() of its own. */
+struct mask *mask_ref(struct mask *m);
+/* `m` may be NULL. */
+void mask_free(struct mask *m);
+
+/* From now on every text in `value` is masked: the strings and numbers of an array or an object
+ * too. Texts of less than four bytes are not: they would hide half of everything. */
+void mask_add(struct mask *m, const json_t *value);
+void mask_add_text(struct mask *m, struct str text);
+/* The members of `values` that are named in the array. Either may be NULL. */
+void mask_add_named(struct mask *m, const json_t *values, const json_t *names);
+
+/* Of the members of `values` that are named in the two arrays. NULL when there is no text. */
+struct mask *mask_new(const json_t *values, const json_t *names, const json_t *more);
+/* The same mask; NULL, and it is ended, when it has no text. */
+struct mask *mask_or_null(struct mask *m);
+
+/* `text` with every secret in it replaced: itself when there is none, else in the arena, with a NUL
+ * behind it. `m` may be NULL. */
+struct str mask_text(struct mask *m, struct str text, struct arena *a);
+/* `value` with every string in it masked: a new reference. `m` may be NULL. */
+json_t *mask_json(struct mask *m, const json_t *value);
+
+/* What stands in place of a secret. */
+#define MASKED "***"

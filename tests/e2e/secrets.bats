@@ -1,0 +1,174 @@
+# What may be shown nowhere: values of secrets, in records, documents and pages.
+
+load common
+
+SECRET=swordfish-9
+
+setup_secrets() {
+	RUNS=$(state)/runs
+	cat >r.json <<-'END'
+		{"secrets": ["tok"], "args": ["tok:string"], "artifacts": {"made": "made-{tok}.txt"},
+		 "template": {"retry": 1, "failure": "root", "template": [
+		   "sh -c \"echo seen > made-{tok}.txt\"",
+		   {"label": "try", "template": "sh -c \"echo failing {tok} >&2; exit 3\""}]}}
+	END
+}
+
+# nowhere_but FILE... -- FILE...: the secret is in none of the second files but the first ones.
+nowhere_but() {
+	local may=() found
+	while [ "$1" != -- ]; do
+		may+=("$1")
+		shift
+	done
+	shift
+	found=$(grep -rlF -- "$SECRET" "$@" | sort | tr '\n' ' ' || true)
+	is "$found" "$(printf '%s\n' "${may[@]}" | sort | tr '\n' ' ')"
+}
+
+@test "a secret that a recipe declares is in values.json and in what commands printed" {
+	setup_secrets
+	asks 1 run --json --as it ./r.json tok=$SECRET
+	cp out run.out
+	cp err run.err
+	asks 0 status --json it
+	cp out status.out
+	asks 0 status it
+	cp out status.txt
+	asks 1 wait --json it
+	cp out wait.out
+	asks 0 report it
+	cp out report.out
+	asks 0 graph run:it
+	cp out graph.out
+	nowhere_but "$RUNS/it/out/1.err" "$RUNS/it/stderr.log" "$RUNS/it/values.json" -- "$RUNS/it" \
+		run.out run.err status.out status.txt wait.out report.out graph.out
+	is "$(of_json 'd["failures"][0]["stderr"].strip(), d["artifacts"]' <run.out)" \
+		"('failing ***', {'made': 'made-***.txt'})"
+	is "$(of_json 'd["manifest"]["made"]["path"], d["manifest"]["made"]["size"]' <status.out)" \
+		"('made-***.txt', 5)"
+}
+
+@test "the same while the run has no result, and of a run that is started detached" {
+	setup_secrets
+	sed -i 's/exit 3/sleep 1000/' r.json
+	roux run --detach --as it ./r.json tok=$SECRET >out 2>err
+	until_true contains "$RUNS/it/stderr.log" failing
+	roux status --json it >status.out
+	nowhere_but "$RUNS/it/out/1.err" "$RUNS/it/stderr.log" "$RUNS/it/values.json" -- "$RUNS/it" \
+		out err status.out
+	is "$(of_json 'd["manifest"]["made"]["exists"]' <status.out)" True
+	asks 0 kill it
+	roux status --json it >status.out
+	roux report it >report.out
+	nowhere_but "$RUNS/it/out/1.err" "$RUNS/it/stderr.log" "$RUNS/it/values.json" -- "$RUNS/it" \
+		status.out report.out
+}
+
+@test "artifacts with a secret in their path are found when a run is resumed and pruned" {
+	setup_secrets
+	asks 1 run --as it ./r.json tok=$SECRET
+	asks 1 resume it
+	is "$(roux status --json it | of_json 'd["manifest"]["made"]["exists"]')" True
+	asks 0 prune it --preserve-artifacts
+	is "$(cat "$(state)"/preserved-artifacts/it/*)" seen
+}
+
+@test "the values of a rerun and a resume are masked in what was typed" {
+	setup_secrets
+	asks 1 run --as it ./r.json tok=other
+	asks 1 resume it tok=$SECRET
+	nowhere_but "$RUNS/it/out/1.a2.err" "$RUNS/it/stderr.log" "$RUNS/it/values.json" -- "$RUNS/it"
+}
+
+@test "what an imported recipe declares is masked too, whatever its importer calls it" {
+	setup_secrets
+	echo '{"secrets": ["tok"], "args": ["tok:string"], "template": "sh -c \"echo no {tok} >&2; exit 3\""}' >inner.json
+	echo '{"imports": {"in": "./inner.json"}, "args": ["word:string"],
+		"template": {"name": "in", "values": {"tok": "{word}"}}}' >outer.json
+	asks 1 run --json --as it ./outer.json word=$SECRET
+	is "$(member 'd["failures"][0]["stderr"].strip(), d["failures"][0]["command"]')" \
+		"('no ***', \"sh -c 'echo no *** >&2; exit 3'\")"
+	run ! grep -qF $SECRET "$RUNS/it/events.jsonl" "$RUNS/it/result.json" "$RUNS/it/run.json"
+}
+
+@test "plan and show hide what is secret" {
+	setup_secrets
+	asks 0 plan ./r.json tok=$SECRET
+	is "$(cat out)" "0  sh -c 'echo seen > made-***.txt'
+1  sh -c 'echo failing *** >&2; exit 3'"
+	asks 0 plan --json ./r.json tok=$SECRET
+	run ! grep -qF $SECRET out
+	echo '{"secrets": ["tok"], "args": ["tok:string"], "defaults": {"tok": "'$SECRET'"},
+		"artifacts": {"a": "x-'$SECRET'"}, "template": "echo {tok} '$SECRET'"}' >d.json
+	asks 0 show ./d.json
+	run ! grep -qF $SECRET out
+	contains out "default \"***\""
+	contains out 'echo {tok} ***'
+	asks 0 show --json ./d.json
+	run ! grep -qF $SECRET out
+	asks 0 plan ./d.json
+	is "$(cat out)" "0  echo '***' '***'"
+}
+
+@test "a variable of --env that is named like a secret is masked, and a resume still has it" {
+	setup_secrets
+	asks 1 run --json --as it --env API_TOKEN=$SECRET --env PLAIN=seen 'sh -c "echo $API_TOKEN $PLAIN >&2; exit 3"'
+	nowhere_but "$RUNS/it/out/0.err" "$RUNS/it/stderr.log" "$RUNS/it/values.json" -- "$RUNS/it" out
+	contains "$RUNS/it/start.json" '"API_TOKEN=***"'
+	contains "$RUNS/it/start.json" '"PLAIN=seen"'
+	rm -f "$RUNS/it/out/0.err"
+	asks 1 resume it
+	is "$(tail -n 1 "$RUNS/it/stderr.log" | sed 's/.*\] //')" "$SECRET seen"
+	asks 1 rerun it --as again
+	is "$(sed 's/.*\] //' "$RUNS/again/stderr.log")" "$SECRET seen"
+	nowhere_but "$RUNS/again/out/0.err" "$RUNS/again/stderr.log" "$RUNS/again/values.json" -- "$RUNS/again" out err
+}
+
+@test "a secret of --secret-env is in no page, whatever its commands have printed" {
+	setup_secrets
+	tok=$SECRET asks 1 run --json --as it --secret-env tok 'sh -c "echo {tok} >&2; exit 3"'
+	run ! grep -qF $SECRET out "$RUNS/it/values.json"
+	asks 0 report it
+	run ! grep -qF $SECRET out
+	contains out 'not shown: the run has a secret'
+	tok=$SECRET asks 0 report it
+	run ! grep -qF $SECRET out
+	run ! grep -qF 'not shown' out
+}
+
+@test "--secret-file reads a secret without its last newline" {
+	setup_secrets
+	printf '%s\n' $SECRET >word
+	asks 1 run --json --as it --secret-file tok=word 'sh -c "echo [{tok}] >&2; exit 3"'
+	is "$(member 'd["failures"][0]["stderr"].strip()')" "[***]"
+	is "$(cat "$RUNS/it/out/0.err")" "[$SECRET]"
+	asks 1 run --json --as two --secret-file tok=<(printf '%s\n' $SECRET) 'sh -c "echo [{tok}] >&2; exit 3"'
+	asks 2 run --secret-file tok=missing 'true {tok}'
+	contains err 'cannot read missing: No such file or directory'
+	asks 2 run --secret-file tok 'true {tok}'
+	contains err "--secret-file takes NAME=FILE, found 'tok'"
+}
+
+@test "a value that is not UTF-8 is kept in values.json only" {
+	setup_secrets
+	local bytes
+	bytes=$(printf 'sword\377fish-9')
+	asks 1 run --as it --secret "tok=$bytes" 'sh -c "echo {tok} >&2; exit 3"'
+	run ! grep -qF "$(printf %s "$bytes" | base64)" "$RUNS/it/start.json"
+	asks 1 resume it
+	is "$(tail -n 1 "$RUNS/it/stderr.log" | sed 's/.*\] //')" "$bytes"
+}
+
+@test "20,000 secrets do not slow a run down" {
+	setup_secrets
+	python3 - <<-'END'
+		import json
+		names = ["s%d" % i for i in range(20000)]
+		json.dump({n: "a-long-common-beginning-" + n for n in names}, open("values", "w"))
+		json.dump({"secrets": names, "template": "sh -c \"seq 20000 | sed s/^/a-long-common-beginning-s/ >&2; exit 3\""}, open("many.json", "w"))
+	END
+	asks 1 run --json --as it ./many.json --values values
+	run ! grep -q 'a-long-common-beginning-s1[0-9]' out
+	is "$(tail -n 1 "$RUNS/it/stderr.log" | sed 's/.*\] //')" a-long-common-beginning-s20000
+}
