@@ -129,6 +129,9 @@ struct run_handle *runs_open(struct app *a, const char *name, struct report *r);
 /* One that lives in this process is cancelled and waited for first; others continue. */
 void run_close(struct run_handle *h);
 
+/* Its place in the list: run_filter.before. 0: it has none. */
+uint64_t run_cursor(const struct run_handle *h);
+
 /* Any number of observers; each hears of the run from the loop. -errno. */
 int run_observe(struct run_handle *h, const struct observer *o);
 
@@ -215,6 +218,7 @@ struct run_filter {
 	uint64_t until_ms; /* … or earlier; 0: no limit */
 	size_t limit;      /* how many at most */
 	uint64_t before;   /* the page behind the entry with this cursor */
+	bool failures;     /* in which a command failed or time ran out */
 	bool generations;  /* the earlier ones of each id too, as ID~1 */
 };
 
@@ -242,14 +246,22 @@ bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r);
  * reference; without, it may be NULL. */
 bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r);
 
-/* What [retention] of the settings would delete; with `yes` it is. */
+/* Which runs to delete, each generation counted as one. Zeroed: what is past the limits in
+ * [retention] of the settings. Runs with failures are spared unless `status` names them. */
+struct prune_selection {
+	uint64_t older_ms; /* ended at least that long ago; 0: whenever */
+	struct str status; /* with one of these: names with commas between them. "failed" also
+			      means what is done or partial with failures. Empty: done, partial,
+			      cancelled */
+};
+/* `see` hears of what is selected; with `yes` it is deleted. */
 struct runs_due {
-	bool limited; /* the settings have a limit */
+	bool limited; /* something was selected by, or the settings have a limit */
 	size_t deleted;
 	struct str settings_path; /* in the app */
 };
-bool runs_prune_due(
-	struct app *a, bool yes, run_fn *see, void *data, struct runs_due *ret, struct report *r);
+bool runs_prune_due(struct app *a, const struct prune_selection *which, bool yes, run_fn *see,
+	void *data, struct runs_due *ret, struct report *r);
 
 /* -- the whole process ---------------------------------------------------------------------------
  */

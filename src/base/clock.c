@@ -3,6 +3,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/lang.h"
+#include "base/number.h"
+
 uint64_t clock_mono_us(void)
 {
 	struct timespec t;
@@ -67,6 +70,30 @@ uint64_t clock_read_rfc3339(struct str s)
 	if (*rest == '.' && !str_to_uint((struct str){ rest + 1, 3 }, &ms))
 		return 0;
 	return (uint64_t)seconds * 1000 + ms;
+}
+
+bool clock_read_duration(struct str s, uint64_t *ret_ms)
+{
+	static const struct {
+		struct str name;
+		double ms;
+	} units[] = { { { "ms", 2 }, 1 }, { { "s", 1 }, 1e3 }, { { "m", 1 }, 6e4 },
+		{ { "h", 1 }, 3.6e6 }, { { "d", 1 }, 8.64e7 } };
+	const double most = 1000 * 366 * 8.64e7;
+	size_t digits = 0;
+	double number;
+
+	while (digits < s.len && (ascii_digit(s.p[digits]) || s.p[digits] == '.'))
+		digits++;
+	if (!digits || !number_plain(str_sub(s, 0, digits), &number))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (str_eq(str_from(s, digits), units[i].name)) {
+			*ret_ms =
+				number * units[i].ms > most ? 0 : (uint64_t)(number * units[i].ms);
+			return number * units[i].ms <= most;
+		}
+	return false;
 }
 
 void clock_duration(struct buf *b, uint64_t ms)

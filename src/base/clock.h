@@ -12,5 +12,9 @@ void clock_rfc3339(struct buf *b, uint64_t real_ms);
 /* … and back, fractions beyond milliseconds cut off; 0: it is not such a time. */
 uint64_t clock_read_rfc3339(struct str s);
 
+/* A duration as people write it: one number and a unit of ms, s, m, h, d: "500ms", "1.5h", "30d".
+ * False: it is not one, or longer than a thousand years. */
+bool clock_read_duration(struct str s, uint64_t *ret_ms);
+
 /* A duration for people: "8 ms", "3.2 s", "1 min 05 s", "2 h 03 min". */
 void clock_duration(struct buf *b, uint64_t ms);

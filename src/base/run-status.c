@@ -94,6 +94,18 @@ bool status_expires(enum roux_status s)
 	return statuses[s].expires;
 }
 
+bool status_listed(struct str names, struct str name)
+{
+	for (size_t at = 0; at <= names.len;) {
+		size_t end = str_find(names, ',', at);
+
+		if (str_eq(str_sub(names, at, end - at), name))
+			return true;
+		at = end + 1;
+	}
+	return false;
+}
+
 bool status_is_end(struct str name)
 {
 	enum roux_status s;

@@ -46,6 +46,9 @@ struct str status_asked_by(enum roux_status s);
 /* Whether a limit of [retention] may delete runs with this status. */
 bool status_expires(enum roux_status s);
 
+/* Whether `name` is one of `names`, which have commas between them. */
+bool status_listed(struct str names, struct str name);
+
 /* The same of a name that was read; one that is not known is in no state and has not ended. */
 bool status_is_end(struct str name);
 bool status_rests(struct str name, enum status_rest rest);

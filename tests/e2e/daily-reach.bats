@@ -151,3 +151,138 @@ status_of() {
 	roux prune hist
 	is "$(roux wait hist)" two
 }
+
+# -- lists ----------------------------------------------------------------------------------------
+
+# listed OPTION...: the names in the list.
+listed() {
+	roux runs --json "$@" | of_json '" ".join(r["run"] for r in d["runs"])'
+}
+
+# backdate ID DAYS: the run was started and ended that much earlier.
+backdate() {
+	python3 - "$(state)/ledger.db" "$1" "$2" <<-'END'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[1])
+		ms = int(float(sys.argv[3]) * 86400000)
+		db.execute("UPDATE run SET started = started - ?, ended = ended - ? WHERE id = ?", (ms, ms, sys.argv[2]))
+		db.commit()
+	END
+}
+
+@test "the list is filtered by status, recipe, id and time" {
+	mkdir r
+	echo '{"template":"echo x"}' >r/made.json
+	roux run -q --as old-done 'echo 1' >/dev/null
+	roux run -q --as old-bad 'false x' >/dev/null 2>&1 || true
+	roux run -q --as of-recipe ./r/made.json >/dev/null
+	roux run -q --as partly '["false x", "echo y"]' >/dev/null 2>&1 || true
+	backdate old-done 3
+	backdate old-bad 2.5
+	is "$(listed)" "partly of-recipe old-bad old-done"
+	is "$(listed --status failed)" "old-bad"
+	is "$(listed --status failed,done)" "partly of-recipe old-bad old-done"
+	is "$(listed --failed)" "partly old-bad"
+	is "$(listed --recipe made)" "of-recipe"
+	is "$(listed --match d-)" "old-bad old-done"
+	is "$(listed --match 'old%')" ""
+	is "$(listed --since 1d)" "partly of-recipe"
+	is "$(listed --until 1d)" "old-bad old-done"
+	is "$(listed --since 66h --until 1d)" "old-bad"
+	is "$(listed --since "$(date -d '1 day ago' +%F)")" "partly of-recipe"
+	is "$(listed --until "$(date +%F)")" "partly of-recipe old-bad old-done"
+	is "$(listed --until "$(date -d '1 day ago' +%F)")" "old-bad old-done"
+	is "$(listed --limit 2)" "partly of-recipe"
+	is "$(listed --before of-recipe --limit 1)" "old-bad"
+	is "$(listed --before latest)" "of-recipe old-bad old-done"
+	run -2 roux runs --status faild
+	has "$output" "did you mean 'failed'?"
+	run -2 roux runs --since yesteryear
+	has "$output" "is not a time"
+	run -2 roux runs --before nothing
+	run -0 roux runs --match nothing
+	is "$output" "No such runs."
+}
+
+@test "generations are listed when asked for, and all that failed with --failed" {
+	generations
+	roux run -q --as other 'false x' >/dev/null 2>&1 || true
+	is "$(listed)" "other hist"
+	is "$(listed --generations)" "other hist hist~1 hist~2"
+	is "$(listed --failed)" "other hist~2"
+	is "$(listed --generations --before hist~1)" "hist~2"
+	is "$(listed --generations --limit 2 --match hist)" "hist hist~1"
+	is "$(roux complete runs | paste -sd' ')" "other hist hist~1 hist~2 latest"
+	rm -f "$(state)"/ledger.db*
+	is "$(listed --failed 2>/dev/null)" "other hist~2"
+}
+
+@test "a terminal shows 30 runs and how to see more, a pipe all" {
+	for i in $(seq 32); do
+		roux run -q --as "run-$i" 'true x' >/dev/null
+	done
+	is "$(roux runs | wc -l)" 33
+	on-terminal shown '' '' "$ROUX" runs </dev/null 3>&-
+	is "$(grep -c 'done' shown)" 30
+	contains shown "--before run-3 "
+	on-terminal shown '' '' "$ROUX" runs --limit 31 </dev/null 3>&-
+	is "$(grep -c 'done' shown)" 31
+	is "$(roux runs --before run-3 | grep -c 'done')" 2
+}
+
+# -- what is kept ---------------------------------------------------------------------------------
+
+@test "a nightly run that failed on Monday is there after Tuesday, with max_runs = 1" {
+	mkdir -p "$HOME/.config/roux" r
+	printf '[retention]\nmax_runs = 1\n' >"$HOME/.config/roux/config.toml"
+	cat >r/nightly.json <<-'END'
+		{"async":true,"template":[{"label":"backup","template":"sh -c \"echo saving; echo disk full >&2; exit $(cat code)\""}]}
+	END
+	for code in 28 0 0; do
+		echo "$code" >code
+		id=$(roux run -d ./r/nightly.json)
+		is "$id" nightly
+		roux wait nightly >/dev/null 2>&1 || true
+	done
+	# Tuesday's and Wednesday's succeeded: one of these is kept.
+	is "$(listed --generations)" "nightly nightly~1"
+	is "$(listed --failed)" "nightly~1"
+	roux report nightly~1 >report.html
+	contains report.html "disk full"
+	run -1 roux wait nightly~1
+	is "$(roux prune --json | of_json 'd["runs"]')" "[]"
+}
+
+@test "a selection lists, and deletes with --yes; failed ones only when they are asked for" {
+	roux run -q --as old 'echo 1' >/dev/null
+	roux run -q --as old-bad 'false x' >/dev/null 2>&1 || true
+	roux run -q --as old-partly '["false x", "echo y"]' >/dev/null 2>&1 || true
+	roux run -q --as new 'echo 1' >/dev/null
+	for id in old old-bad old-partly; do
+		backdate $id 40
+	done
+	run -0 roux prune --older-than 30d
+	has "$output" "old  done"
+	has "$output" "1 run; --yes deletes it."
+	is "$(listed)" "new old-partly old-bad old"
+	is "$(roux prune --older-than 30d --json --yes | of_json 'd["deleted"]')" 1
+	is "$(listed)" "new old-partly old-bad"
+	is "$(roux prune --status 'done' --json | of_json '[r["run"] for r in d["runs"]]')" "['new']"
+	is "$(roux prune --status failed --json --yes | of_json 'd["deleted"]')" 2
+	is "$(listed)" new
+	run -0 roux prune --status cancelled --yes
+	has "$output" "no such runs"
+	run -2 roux prune --older-than soon
+	run -2 roux prune new --status 'done'
+	is "$(listed)" new
+}
+
+@test "several runs can be named, and all names are looked at first" {
+	generations
+	roux run -q --as other 'echo 1' >/dev/null
+	run -2 roux prune hist none
+	is "$(listed --generations)" "other hist hist~1 hist~2"
+	roux prune hist other hist~1 other
+	is "$(listed --generations)" "hist"
+	is "$(status_of hist)" "('hist', 'failed')"
+}

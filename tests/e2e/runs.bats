@@ -36,7 +36,7 @@ runs_ended() {
 	roux runs >list
 	is "$(awk 'NR > 1 { print $1 }' list | paste -sd' ')" "third second first"
 	is "$(awk 'length($0) > 80' list)" ""
-	is "$(roux complete runs | paste -sd' ')" "third second first"
+	is "$(roux complete runs | paste -sd' ')" "third second first latest"
 }
 
 @test "status has every member of the document" {

@@ -1,5 +1,6 @@
 /* Archiving and deleting ended runs. */
 #include <errno.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "app/past/elsewhere.h"
@@ -92,7 +93,7 @@ void retire_after_run(struct app *a, struct ledger *ledger)
 	if (!s)
 		return;
 	struct retention_limits limits = limits_of(s);
-	if (limits.max_age_days || limits.max_runs)
+	if (retention_is_limited(&limits))
 		(void)retention_sweep(
 			app_state_root(a), ledger, &limits, clock_real_ms(), &ignored);
 }
@@ -105,13 +106,20 @@ struct due {
 static bool tell(void *data, const struct run_row *row)
 {
 	const struct due *d = data;
+	AUTO_BUF name = BUF_INIT;
 
-	return d->see(d->data,
-		&(struct run_entry){ .id = row->id, .status = row->status, .ended = row->ended });
+	buf_add(&name, row->id);
+	if (row->back)
+		buf_printf(&name, "~%" PRIu64, row->back);
+	return d->see(d->data, &(struct run_entry){ .id = buf_str(&name),
+				       .status = row->status,
+				       .failed = row->failed,
+				       .tolerated = row->tolerated,
+				       .ended = row->ended });
 }
 
-bool runs_prune_due(
-	struct app *a, bool yes, run_fn *see, void *data, struct runs_due *ret, struct report *r)
+bool runs_prune_due(struct app *a, const struct prune_selection *which, bool yes, run_fn *see,
+	void *data, struct runs_due *ret, struct report *r)
 {
 	const struct settings *s = app_settings(a, r);
 	struct ledger *ledger = app_ledger(a, r);
@@ -122,7 +130,9 @@ bool runs_prune_due(
 	if (!s)
 		return false;
 	struct retention_limits limits = limits_of(s);
-	*ret = (struct runs_due){ .limited = limits.max_age_days || limits.max_runs,
+	limits.older_ms = which->older_ms;
+	limits.status = which->status;
+	*ret = (struct runs_due){ .limited = retention_is_limited(&limits),
 		.settings_path = s->path };
 	if (ledger)
 		ok = retention_due(ledger, &limits, now_ms, tell, &d, r);

@@ -316,6 +316,16 @@ struct str run_status_word(const struct run_handle *h)
 	return h->ops == &ops ? of(h)->look.status : status_str(run_status(h));
 }
 
+uint64_t run_cursor(const struct run_handle *h)
+{
+	const struct run_look *look = elsewhere_look(h);
+
+	if (!look || !h->app->ledger)
+		return 0;
+	return look->row.seq ? look->row.seq
+			     : ledger_seq(h->app->ledger, look->run, look->generation);
+}
+
 bool run_end(struct run_handle *h, enum run_order what, int grace_ms, struct report *r)
 {
 	if (h->ops == &ops)

@@ -21,28 +21,15 @@ struct listing {
 	bool behind; /* the cursor of the filter; the ledger begins there by itself */
 };
 
-/* Whether one of the names, which have commas between them, is `word`. */
-static bool names_one(struct str names, struct str word)
-{
-	for (size_t at = 0; at <= names.len;) {
-		size_t end = str_find(names, ',', at);
-
-		if (str_eq(str_sub(names, at, end - at), word))
-			return true;
-		at = end + 1;
-	}
-	return false;
-}
-
 static bool fits(const struct run_filter *f, const struct run_row *row)
 {
 	return (!f->owner.len || str_eq(f->owner, row->owner)) &&
-	       (!f->status.len || names_one(f->status, row->status)) &&
+	       (!f->status.len || status_listed(f->status, row->status)) &&
 	       (!f->recipe.len || str_eq(f->recipe, row->recipe)) &&
 	       (!f->prefix.len || str_starts(row->id, f->prefix)) &&
 	       (!f->match.len || memmem(row->id.p, row->id.len, f->match.p, f->match.len)) &&
 	       row->started >= f->since_ms && (!f->until_ms || row->started <= f->until_ms) &&
-	       (f->generations || !row->back);
+	       (!f->failures || run_row_has_failures(row)) && (f->generations || !row->back);
 }
 
 /* A directory that the ledger lacks has no number: the others show where the cursor is. */
@@ -209,8 +196,9 @@ static struct ledger_filter filter_of(const struct run_filter *f)
 		.match = f->match,
 		.since = f->since_ms,
 		.until = f->until_ms,
-		.limit = f->status.len ? 0 : f->limit,
+		.limit = f->status.len || f->failures ? 0 : f->limit,
 		.before = f->before,
+		.failures = f->failures,
 		.generations = f->generations };
 }
 
@@ -218,7 +206,7 @@ static struct ledger_filter filter_of(const struct run_filter *f)
 static bool is_plain(const struct run_filter *f)
 {
 	return !f->before && !f->owner.len && !f->status.len && !f->recipe.len && !f->prefix.len &&
-	       !f->match.len && !f->since_ms && !f->until_ms;
+	       !f->match.len && !f->failures && !f->since_ms && !f->until_ms;
 }
 
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),

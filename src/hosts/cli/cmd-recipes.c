@@ -206,7 +206,10 @@ static void run_words(struct cli *cli, struct buf *b)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	runs_each(cli_app(cli), NULL, add_id, begin_again, b, &ignored);
+	runs_each(cli_app(cli), &(struct run_filter){ .generations = true }, add_id, begin_again, b,
+		&ignored);
+	if (b->len)
+		buf_adds(b, "latest\n");
 }
 
 static int run_complete(const struct call *call)

@@ -3,10 +3,12 @@
 #include "base/plain-text.h"
 #include "base/width.h"
 #include "hosts/cli/commands.h"
+#include "hosts/cli/run-filter.h"
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/shown.h"
 
 struct runs_opts {
+	struct filter_opts filter;
 	struct common_opts common;
 };
 
@@ -18,6 +20,8 @@ enum { ID_COLUMNS = 42, STATUS_COLUMNS = 9, AGE_COLUMNS = 11 };
 struct table {
 	struct buf b;
 	uint64_t now_ms;
+	size_t count;
+	struct buf last; /* the id of the last one */
 };
 
 /* Nearly every text here is plain; others may come from a damaged ledger. */
@@ -70,32 +74,81 @@ static bool add_entry(void *data, const struct run_entry *e)
 	padded(b, S(""), AGE_COLUMNS - MIN(b->len - from, (size_t)AGE_COLUMNS));
 	clock_duration(b, e->ms);
 	buf_addc(b, '\n');
+	t->count++;
+	buf_reset(&t->last);
+	buf_add(&t->last, e->id);
 	return true;
 }
 
 static void begin_again(void *data)
 {
-	buf_reset(&((struct table *)data)->b);
+	struct table *t = data;
+
+	buf_reset(&t->b);
+	t->count = 0;
 }
 
-static int list_text(struct cli *cli)
+/* Whether everything was asked for. */
+static bool is_plain(const struct filter_opts *o)
+{
+	return !o->status && !o->recipe && !o->match && !o->since && !o->until && !o->before &&
+	       !o->failed;
+}
+
+static bool any(void *data, const struct run_entry *e)
+{
+	(void)e;
+	*(bool *)data = true;
+	return false;
+}
+
+/* What was left out is said where only a part is shown unasked. */
+static void tell_more(
+	struct cli *cli, const struct runs_opts *o, struct run_filter f, struct table *t)
+{
+	AUTO_RUN *last = NULL;
+	bool more = false;
+
+	if (o->filter.limit || !f.limit || t->count < f.limit)
+		return;
+	last = runs_open(cli_app(cli), buf_cstr(&t->last), &cli->report);
+	f.before = last ? run_cursor(last) : 0;
+	if (f.before)
+		runs_each(cli_app(cli), &f, any, NULL, &more, &cli->report);
+	if (more)
+		buf_printf(&t->b,
+			"There are more: --before %s shows the next, --limit N more at once.\n",
+			buf_cstr(&t->last));
+}
+
+static int list_text(struct cli *cli, const struct runs_opts *o)
 {
 	struct table t = { .now_ms = clock_real_ms() };
+	struct run_filter filter;
 
-	runs_each(cli_app(cli), NULL, add_entry, begin_again, &t, &cli->report);
+	if (!filter_read(cli, &o->filter, &filter))
+		return cli_refuse(cli, false);
+	runs_each(cli_app(cli), &filter, add_entry, begin_again, &t, &cli->report);
+	tell_more(cli, o, filter, &t);
 	cli_warn(cli);
 	if (!t.b.len && !cli->report.errors)
-		buf_adds(&t.b, "No runs yet. `roux run RECIPE` makes one.\n");
+		buf_adds(&t.b, is_plain(&o->filter) ? "No runs yet. `roux run RECIPE` makes one.\n"
+						    : "No such runs.\n");
 	int printed = cli_print(buf_str(&t.b));
 	buf_done(&t.b);
+	buf_done(&t.last);
 	return printed || !cli->report.errors ? printed : cli_refuse(cli, false);
 }
 
-static int list_json(struct cli *cli)
+static int list_json(struct cli *cli, const struct runs_opts *o)
 {
 	AUTO_BUF text = BUF_INIT;
+	struct run_filter filter;
 
-	runs_list_document(cli_app(cli), NULL, &text, &cli->report);
+	if (!filter_read(cli, &o->filter, &filter))
+		return cli_refuse(cli, true);
+	filter.limit = o->filter.limit;
+	runs_list_document(cli_app(cli), &filter, &text, &cli->report);
 	cli_warn(cli);
 	return cli->report.errors ? cli_refuse(cli, true) : cli_print(buf_str(&text));
 }
@@ -107,14 +160,34 @@ static int run_runs(const struct call *call)
 
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
-	return o->common.json ? list_json(cli) : list_text(cli);
+	return o->common.json ? list_json(cli, o) : list_text(cli, o);
 }
+
+static const struct opt_set runs_sets[] = {
+	OPT_SET_IN("Options", filter_opts, struct runs_opts, filter),
+	COMMON_SET(struct runs_opts),
+};
+
+static const struct command_example runs_examples[] = {
+	{ "roux runs --failed --since 2d", "what went wrong since the day before yesterday" },
+	{ "roux runs --recipe nightly --generations",
+		"every run of a recipe, the earlier ones too" },
+	{ "roux runs --json --status exited,killed", "for a script" },
+};
 
 const struct command cmd_runs = {
 	.name = "runs",
 	.heading = "Runs",
 	.summary = "list the runs, newest first",
-	ONLY_COMMON(struct runs_opts),
+	.details =
+		"A terminal shows 30 of them; elsewhere all are printed. Each start of an id is a "
+		"generation: the list has the newest, --generations and --failed also have the "
+		"earlier ones as ID~1, ID~2, and every command that takes a RUN takes these "
+		"names.\n\n"
+		"RUN may be an id, ID~N, latest, latest:RECIPE, or the beginning of an id (4 "
+		"characters or more) that one run alone has.",
+	EXAMPLES(runs_examples),
+	SETS(runs_sets, struct runs_opts),
 	.run = run_runs,
 };
 

@@ -36,6 +36,10 @@ struct run_row {
 	bool announced;
 };
 
+/* Whether something in it went wrong that people want to look at: a command failed and was not
+ * tolerated, or the run's time ran out. */
+bool run_row_has_failures(const struct run_row *row);
+
 /* `root` is the state root: it and the ledger are made when they are not there. NULL with an issue
  * added. */
 struct ledger *ledger_open(struct str root, bool durable, struct report *r);
@@ -115,6 +119,7 @@ struct ledger_filter {
 	uint64_t until;    /* … or earlier; 0: no limit */
 	size_t limit;      /* how many at most */
 	uint64_t before;   /* the page behind the row that has this seq */
+	bool failures;     /* with failures, as far as the ledger knows; those that run too */
 	bool generations;  /* the earlier ones too */
 };
 

@@ -1,4 +1,5 @@
 /* Lists of runs: all, or one page of those that a filter lets through. */
+#include "base/run-status.h"
 #include "runs/ledger/store.h"
 
 static struct run_row read_short_row(sqlite3_stmt *s)
@@ -49,6 +50,19 @@ static void add_status(struct buf *text)
 		       " OR status IN ('starting', 'running'))");
 }
 
+/* The same as run_row_has_failures(). */
+static void add_failures(struct buf *text)
+{
+	buf_adds(text, " AND (failed > 0 OR failed IS NULL"
+		       " OR status IN ('failed', 'timeout', 'starting', 'running'))");
+}
+
+bool run_row_has_failures(const struct run_row *row)
+{
+	return row->failed || status_is(row->status, ROUX_FAILED) ||
+	       status_is(row->status, ROUX_TIMEOUT);
+}
+
 static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -59,6 +73,8 @@ static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, st
 		buf_adds(&text, " AND owner = ?1");
 	if (f->status.len)
 		add_status(&text);
+	if (f->failures)
+		add_failures(&text);
 	if (f->since) /* one without this time is being started */
 		buf_adds(&text, " AND (started >= ?3 OR started IS NULL)");
 	if (f->before)

@@ -332,6 +332,18 @@ static bool forget(struct ledger *l, const struct run_look *look, bool whole, st
 		     : ledger_forget_generation(l, look->run, look->generation, r);
 }
 
+/* Another start, or another prune, may have put another generation in its place. */
+static bool is_still(struct str root, const struct run_look *look, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK now = { 0 };
+
+	if (look_at(root, NULL, look->run, &now, &ignored) &&
+		str_eq(now.generation, look->generation))
+		return true;
+	return report_error(r, (struct where){ 0 }, "run '%.*s' is gone", STR(look->id));
+}
+
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r)
 {
@@ -339,7 +351,7 @@ bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 	AUTO_CLOSE int lock = -1;
 
 	*busy = false;
-	if (!look->back && !hold(look, &lock, busy, r))
+	if (!look->back && (!hold(look, &lock, busy, r) || !is_still(root, look, r)))
 		return false;
 	if (preserve && !preserve_all(root, look, preserve, ret_preserved, r))
 		return false;
@@ -361,27 +373,40 @@ struct due {
 	void *data;
 };
 
-static bool may_go(struct str status)
+/* What people may have to look at is never deleted by the way. */
+static bool may_go(const struct retention_limits *limits, const struct run_row *row)
 {
 	enum roux_status s;
 
-	return status_read(status, &s) && status_expires(s);
+	if (!status_is_end(row->status) || !status_read(row->status, &s))
+		return false;
+	if (run_row_has_failures(row) && (!limits->status.len || status_ok(s)))
+		return status_listed(limits->status, status_str(ROUX_FAILED));
+	return limits->status.len ? status_listed(limits->status, row->status) : status_expires(s);
 }
 
 static bool see_due(void *data, const struct run_row *row)
 {
 	struct due *d = data;
+	const struct retention_limits *limits = d->limits;
 	const uint64_t day_ms = 86400000;
 	uint64_t age = d->now_ms > row->ended ? d->now_ms - row->ended : 0;
 
-	if (!may_go(row->status) || !row->ended)
+	if (!row->ended || !may_go(limits, row))
 		return true;
-	bool old = d->limits->max_age_days && age / day_ms >= d->limits->max_age_days;
-	bool many = d->limits->max_runs && d->kept >= d->limits->max_runs;
+	if (limits->older_ms || limits->status.len)
+		return age < limits->older_ms || d->see(d->data, row);
+	bool old = limits->max_age_days && age / day_ms >= limits->max_age_days;
+	bool many = limits->max_runs && d->kept >= limits->max_runs;
 	if (old || many)
 		return d->see(d->data, row);
 	d->kept++;
 	return true;
+}
+
+bool retention_is_limited(const struct retention_limits *limits)
+{
+	return limits->max_age_days || limits->max_runs || limits->older_ms || limits->status.len;
 }
 
 bool retention_due(struct ledger *l, const struct retention_limits *limits, uint64_t now_ms,
@@ -389,21 +414,21 @@ bool retention_due(struct ledger *l, const struct retention_limits *limits, uint
 {
 	struct due d = { .limits = limits, .now_ms = now_ms, .see = see, .data = data };
 
-	if (!limits->max_age_days && !limits->max_runs)
-		return true;
-	return ledger_list(l, NULL, see_due, &d, r);
+	return !retention_is_limited(limits) ||
+	       ledger_list(l, &(struct ledger_filter){ .generations = true }, see_due, &d, r);
 }
 
 struct sweep {
 	struct arena arena;
-	VEC(struct str) ids;
+	VEC(struct run_row) rows;
 };
 
-static bool note_id(void *data, const struct run_row *row)
+static bool note_row(void *data, const struct run_row *row)
 {
 	struct sweep *s = data;
 
-	vec_push(&s->ids, arena_str(&s->arena, row->id));
+	vec_push(&s->rows,
+		(struct run_row){ .id = arena_str(&s->arena, row->id), .back = row->back });
 	return true;
 }
 
@@ -413,17 +438,21 @@ size_t retention_sweep(struct str root, struct ledger *l, const struct retention
 	struct sweep s = { 0 };
 	size_t gone = 0;
 
-	(void)retention_due(l, limits, now_ms, note_id, &s, r);
-	vec_each (id, &s.ids) {
+	(void)retention_due(l, limits, now_ms, note_row, &s, r);
+	/* The oldest first: others of that id keep the number that they were seen with. */
+	for (size_t i = s.rows.len; i-- > 0;) {
+		const struct run_row *row = &s.rows.at[i];
 		AUTO_LOOK look = { 0 };
 		bool busy;
 
 		/* It may have been resumed since. */
-		if (!look_at(root, l, *id, &look, r) || look.live || !may_go(look.status))
+		if (!(row->back ? look_back(root, row->id, row->back, &look, r)
+				: look_at(root, l, row->id, &look, r)) ||
+			look.live || !may_go(limits, &look.row))
 			continue;
 		gone += retention_prune(root, l, &look, NULL, NULL, &busy, r);
 	}
-	vec_done(&s.ids);
+	vec_done(&s.rows);
 	arena_done(&s.arena);
 	return gone;
 }

@@ -15,13 +15,21 @@ bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r);
 
-/* `[retention]` of the settings; 0: no limit. */
+/* Which runs go, each generation counted as one. */
 struct retention_limits {
+	/* `[retention]` of the settings; 0: no limit. */
 	uint64_t max_age_days, max_runs;
+	/* What was asked for, in place of these: ended that long ago, with one of these statuses.
+	 */
+	uint64_t older_ms;
+	struct str status;
 };
 
-/* Calls `see` with every run past the limits, the newest first: those that are done, partial or
- * cancelled, too old, or more than max_runs of them. Without limits there is none. */
+/* Whether there is a limit at all. */
+bool retention_is_limited(const struct retention_limits *limits);
+/* Calls `see` with every run past the limits, the newest first. Those of the settings are about
+ * runs that are done, partial or cancelled: too old, or more than max_runs of them. One with
+ * failures goes only when `status` says "failed". Without limits there is none. */
 bool retention_due(struct ledger *l, const struct retention_limits *limits, uint64_t now_ms,
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
 /* Deletes them. Returns how many went; what could not be deleted is an issue. */
