@@ -1,63 +1,22 @@
 #include "graph/argv.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/path.h"
 #include "base/program.h"
 #include "template/braces.h"
 
-enum { PASSWD_MAX = 16 << 20 };
-
-/* The password database as a file: asking the name service would tie the program to the shared
- * libraries of the machine, for a case that hardly occurs. */
-static bool home_in_passwd(struct buf *ret)
-{
-	AUTO_BUF text = BUF_INIT;
-	uint64_t uid;
-
-	if (file_read("/etc/passwd", PASSWD_MAX, &text) < 0)
-		return false;
-	struct str all = buf_str(&text);
-	for (size_t at = 0; at < all.len; at = str_find(all, '\n', at) + 1) {
-		struct str fields[7] = { { 0 } };
-		size_t from = at, line_end = str_find(all, '\n', at);
-
-		for (size_t i = 0; i < ARRAY_SIZE(fields) && from <= line_end; i++) {
-			size_t end = MIN(str_find(all, ':', from), line_end);
-
-			fields[i] = str_sub(all, from, end - from);
-			from = end + 1;
-		}
-		if (fields[5].len && str_to_uint(fields[2], &uid) && uid == getuid()) {
-			buf_add(ret, fields[5]);
-			return true;
-		}
-	}
-	return false;
-}
-
-static void add_home(struct buf *b)
-{
-	const char *dir = getenv("HOME");
-
-	if (dir && *dir)
-		buf_adds(b, dir);
-	else if (!home_in_passwd(b))
-		buf_addc(b, '/');
-}
-
 /* ~ and ~/… of the command word only; ~user is not ours to know. */
-static void expand_home(struct buf *word)
+static void expand_home(struct buf *word, struct arena *a)
 {
 	struct str s = buf_str(word);
 
 	if (!str_eq(s, S("~")) && !str_starts(s, S("~/")))
 		return;
-	AUTO_BUF whole = BUF_INIT;
-	add_home(&whole);
-	buf_add(&whole, str_from(s, 1));
-	buf_swap(word, &whole);
+	struct str home = path_home(a);
+	struct str whole = path_tilde(a, s, home.len ? home : S("/"));
+	buf_reset(word);
+	buf_add(word, whole);
 }
 
 static bool check_word(const struct text *t, struct str word, struct report *r)
@@ -99,7 +58,7 @@ bool argv_build(const struct node *command, const struct scope *s, struct arena 
 			continue;
 		}
 		if (i == 0)
-			expand_home(&word);
+			expand_home(&word, a);
 		if (i == 0 && !word.len) {
 			ok = report_error(r, braces_where(w->text, 0, w->text->raw.len),
 				"the command comes out empty");

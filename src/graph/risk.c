@@ -1,5 +1,7 @@
 #include "graph/risk.h"
 
+#include <ctype.h>
+
 #include "template/braces.h"
 
 /* Programs whose argument is code: the flags that introduce it; "" marks a shell, which is worth a
@@ -316,6 +318,105 @@ static bool compares(struct str program)
 	return str_eq(program, S("test")) || str_eq(program, S("[")) || str_eq(program, S("expr"));
 }
 
+static bool is_one_of(struct str word, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eq(word, str_of(*words)))
+			return true;
+	return false;
+}
+
+/* Those that read patterns themselves: `find . -name *.c` is right here. */
+static const char *const pattern_readers[] = { "find", "fd", "locate", "grep", "egrep", "fgrep",
+	"rg", "ag", "git", "sed", "awk", "expr", "test", "[", "tar", "zip", "unzip", "rsync",
+	"tree", "jq", NULL };
+
+static bool is_shell(struct str program)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
+		if (interpreters[i].shell && str_eq(program, str_of(interpreters[i].program)))
+			return true;
+	return false;
+}
+
+/* `$HOME`, `${HOME}`, `$(date)`: letters after the sign, so that a regular expression may end with
+ * one. */
+static bool is_expansion(struct str word)
+{
+	for (size_t i = 0; i + 1 < word.len; i++) {
+		unsigned char next = (unsigned char)word.p[i + 1];
+
+		if (word.p[i] == '$' &&
+			(isalpha(next) || next == '_' || next == '{' || next == '('))
+			return true;
+	}
+	return false;
+}
+
+/* That of a placeholder, {files[*]}, is not meant. */
+static bool has_star(struct str word)
+{
+	int depth = 0;
+
+	for (size_t i = 0; i < word.len; i++) {
+		depth += (word.p[i] == '{') - (word.p[i] == '}');
+		if (word.p[i] == '*' && depth <= 0)
+			return true;
+	}
+	return false;
+}
+
+/* `*.c`, `src/...` with a star: a name of files. Behind an option it is the option's pattern. */
+static bool is_file_pattern(const struct node *n, size_t i)
+{
+	struct str before = n->words[i - 1].text->raw, word = n->words[i].text->raw;
+
+	return has_star(word) && !str_starts(word, S("-")) &&
+	       !(i > 1 && str_starts(before, S("-"))) &&
+	       !is_one_of(program_name(n), pattern_readers);
+}
+
+/* What a shell would replace and no shell reads here. */
+static const char *shell_meant(const struct node *n, size_t i)
+{
+	struct str word = n->words[i].text->raw;
+
+	if (is_shell(program_name(n)))
+		return NULL;
+	for (size_t k = 0; k < ARRAY_SIZE(shell_signs); k++)
+		if (str_eq(word, str_of(shell_signs[k].word)) && !compares(program_name(n)))
+			return shell_signs[k].instead;
+	if (is_expansion(word))
+		return "write {name} and give it as a value, or let a shell do it, sh -c '…'";
+	if (str_contains(word, S("`")))
+		return "write the command before it in an array, or let a shell do it, sh -c '…'";
+	if (is_file_pattern(n, i))
+		return "give the files as a value, or let a shell do it, sh -c '…'";
+	return NULL;
+}
+
+/* `NAME=value program`: in a shell a variable for that program. */
+static bool look_at_assignment(struct looking *l)
+{
+	const struct node *n = l->n;
+	struct str word = n->words[0].text->raw;
+	struct str name = { word.p, str_find(word, '=', 0) };
+
+	if (name.len >= word.len || !name.len || n->words[0].quoted ||
+		isdigit((unsigned char)name.p[0]))
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (!isalnum((unsigned char)name.p[i]) && name.p[i] != '_')
+			return false;
+	report_warning(&l->g->warnings, word_where(n, 0),
+		"'%.*s' would be the program: no shell reads this line",
+		STR(report_quote(&l->g->warnings, word)));
+	report_hint(&l->g->warnings, "write env before it: env %.*s=…", STR(name));
+	report_action(&l->g->warnings, ACTION_SET_VARIABLE, S(""));
+	report_slip(&l->g->warnings);
+	return true;
+}
+
 /* `a | b`: it reads like a shell's, but `|` is one of the arguments of a. The first is enough. In
  * quotes it is meant. */
 static void look_at_shell_signs(struct looking *l)
@@ -325,7 +426,7 @@ static void look_at_shell_signs(struct looking *l)
 
 	if (str_eq(first, S("cd")) || str_eq(first, S("export")) || str_eq(first, S("source"))) {
 		report_warning(&l->g->warnings, word_where(n, 0),
-			"'%.*s' is a word of shells and would change nothing for others",
+			"'%.*s' is a shell builtin: it would not affect the other commands",
 			STR(first));
 		bool cd = str_eq(first, S("cd"));
 		report_hint(
@@ -334,21 +435,19 @@ static void look_at_shell_signs(struct looking *l)
 		report_slip(&l->g->warnings);
 		return;
 	}
+	if (look_at_assignment(l))
+		return;
 	for (size_t i = 1; i < n->word_count; i++) {
-		struct str word = n->words[i].text->raw;
+		const char *instead = n->words[i].quoted ? NULL : shell_meant(n, i);
 
-		for (size_t k = 0; k < ARRAY_SIZE(shell_signs); k++) {
-			if (n->words[i].quoted || !str_eq(word, str_of(shell_signs[k].word)) ||
-				compares(program_name(n)))
-				continue;
-			report_warning(&l->g->warnings, word_where(n, i),
-				"'%.*s' is an ordinary argument: no shell reads this line",
-				STR(word));
-			report_hint(&l->g->warnings, "%s; if it is meant, put it in quotes",
-				shell_signs[k].instead);
-			report_slip(&l->g->warnings);
-			return;
-		}
+		if (!instead)
+			continue;
+		report_warning(&l->g->warnings, word_where(n, i),
+			"'%.*s' is an ordinary argument: no shell reads this line",
+			STR(report_quote(&l->g->warnings, n->words[i].text->raw)));
+		report_hint(&l->g->warnings, "%s; if it is meant, put it in quotes", instead);
+		report_slip(&l->g->warnings);
+		return;
 	}
 }
 

@@ -10,13 +10,6 @@
 #include "base/file.h"
 #include "base/path.h"
 
-static const char *home(void)
-{
-	const char *dir = getenv("HOME");
-
-	return dir && *dir ? dir : "/";
-}
-
 static bool is_dir(struct str path)
 {
 	struct stat st;
@@ -102,7 +95,7 @@ struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const ch
 	agent = agent ? agent : getenv("PI_CODING_AGENT_DIR");
 	packaged = packaged ? packaged : getenv("ROUX_PACKAGED_DIR");
 	d.agent = agent && *agent ? path_absolute(a, str_of(agent))
-				  : path_absolute(a, path_below(a, str_of(home()), S(".pi/agent")));
+				  : path_absolute(a, path_below(a, path_home(a), S(".pi/agent")));
 	d.user = path_below(a, d.agent, S("recipes"));
 	d.packaged = packaged && *packaged ? path_absolute(a, str_of(packaged)) : find_packaged(a);
 	return d;

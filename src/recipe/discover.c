@@ -140,10 +140,7 @@ void recipe_index_report(const struct recipe_index *index, struct report *r)
 
 static bool by_path(struct arena *a, struct str operand, struct str *path, struct report *r)
 {
-	const char *home = getenv("HOME");
-
-	if (str_starts(operand, S("~/")) && home)
-		operand = arena_printf(a, "%s%.*s", home, STR(str_from(operand, 1)));
+	operand = path_tilde(a, operand, path_home(a));
 	*path = path_absolute(a, operand);
 	if (access(path->p, F_OK) == 0)
 		return true;

@@ -224,13 +224,12 @@ static struct str resolve(struct recipe_set *set, const struct recipe_file *f, s
 {
 	struct arena *a = &set->arena;
 	struct str dir = path_dir(f->path);
-	const char *home = getenv("HOME");
 	enum recipe_format ignored;
 
 	from = replaced(a, from, S("{repo}"), path_dir(dir));
 	from = replaced(a, from, S("{agent}"), set->dirs.agent);
-	if (home)
-		from = replaced(a, from, S("~/"), arena_printf(a, "%s/", home));
+	if (str_contains(from, S("~/")))
+		from = replaced(a, from, S("~/"), path_below(a, path_home(a), S("")));
 	bool named = recipe_format_of(from, &ignored);
 	if (str_find(from, '/', 0) < from.len) {
 		struct str path = from.p[0] == '/' ? from : path_below(a, dir, from);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -208,8 +209,26 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 	return a->ledger;
 }
 
+bool app_may_record(struct app *a, struct report *r)
+{
+	const char *agent = getenv("PI_CODING_AGENT_DIR"), *state = getenv("ROUX_STATE_DIR");
+	struct stat st;
+
+	if (a->state_dir.len || a->agent_dir.len || (agent && *agent) || (state && *state))
+		return true;
+	struct str home = path_home(&a->arena);
+	if (home.len && stat(home.p, &st) == 0 && S_ISDIR(st.st_mode))
+		return true;
+	report_error(r, (struct where){ 0 },
+		"there is no place to record runs: the home directory %s%.*s%s",
+		home.len ? "'" : "", STR(home), home.len ? "' does not exist" : "is not known");
+	return report_hint(r, "set ROUX_STATE_DIR to a directory of yours, or HOME");
+}
+
 struct ledger *app_make_ledger(struct app *a, struct report *r)
 {
+	if (!a->ledger && !app_may_record(a, r))
+		return NULL;
 	if (!a->ledger)
 		a->ledger = ledger_open(app_state_root(a), false, r);
 	a->looked_for_ledger = true;

@@ -63,6 +63,9 @@ const struct recipe_dirs *app_dirs(struct app *a);
 struct ledger *app_ledger(struct app *a, struct report *r);
 /* The same, made when there is none: for what must be written. NULL with an issue. */
 struct ledger *app_make_ledger(struct app *a, struct report *r);
+/* Runs are kept below the home directory unless a place is given: false with an issue when there is
+ * none. */
+bool app_may_record(struct app *a, struct report *r);
 /* Adds the issues of a ledger as warnings: the directories can be read without it. */
 void app_warn(const struct report *issues, struct report *r);
 /* It broke while it was read: from now on the directories are looked at. */

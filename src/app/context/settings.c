@@ -158,12 +158,8 @@ static bool take(struct settings *s, const struct key *k, const json_t *value)
 
 static struct str directory(struct settings *s, struct str text)
 {
-	const char *home = getenv("HOME");
-
-	if (home && (str_eq(text, S("~")) || str_starts(text, S("~/"))))
-		text = path_below(
-			&s->arena, str_of(home), str_from(text, MIN(text.len, (size_t)2)));
-	else if (text.p[0] != '/')
+	text = path_tilde(&s->arena, text, path_home(&s->arena));
+	if (text.p[0] != '/')
 		text = path_below(&s->arena, path_dir(s->path), text);
 	return path_absolute(&s->arena, text);
 }
@@ -276,12 +272,13 @@ static bool read_text(
 
 static struct str settings_path(struct arena *a)
 {
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	const char *config = getenv("XDG_CONFIG_HOME");
+	struct str home = path_home(a);
 
 	if (config && config[0] == '/')
 		return path_below(a, str_of(config), S("roux/config.toml"));
-	if (home && home[0] == '/')
-		return path_below(a, str_of(home), S(".config/roux/config.toml"));
+	if (home.len && home.p[0] == '/')
+		return path_below(a, home, S(".config/roux/config.toml"));
 	return S("");
 }
 

@@ -66,7 +66,8 @@ bool launch_claim(struct launch *l, struct report *r)
 	struct identity self;
 	bool taken = false;
 
-	l->claim.ledger = ledger_open(l->claim.root, l->asked.durable, r);
+	if (app_may_record(l->app, r))
+		l->claim.ledger = ledger_open(l->claim.root, l->asked.durable, r);
 	if (!l->claim.ledger)
 		return false;
 	(void)look_gap(l->claim.root, l->claim.ledger); /* before `latest` names this run */

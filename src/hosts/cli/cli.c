@@ -137,6 +137,10 @@ int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *c
 	if (parsed.help) {
 		AUTO_BUF text = BUF_INIT;
 
+		/* `roux run RECIPE --help` asks about the recipe. */
+		if (c->complete == COMPLETE_RECIPE && parsed.operand_count &&
+			recipes_has(cli_app(cli), parsed.operands[0]))
+			return cli_help_recipe(cli, parsed.operands[0], wants_json(argc, argv));
 		help_command(c, &text);
 		return cli_print(buf_str(&text));
 	}
@@ -146,13 +150,42 @@ int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *c
 	return c->run(&(struct call){ cli, c, opts, parsed.operand_count, parsed.operands });
 }
 
+/* Commands of other tools, and what does the same here. */
+static const struct {
+	const char *word, *meant;
+} elsewhere[] = {
+	{ "ls", "`roux list` lists the recipes, `roux runs` the runs" },
+	{ "ps", "to list the runs: roux runs" },
+	{ "history", "to list the runs: roux runs" },
+	{ "rm", "to delete a run: roux prune RUN" },
+	{ "delete", "to delete a run: roux prune RUN" },
+	{ "stop", "to end a run: roux cancel RUN" },
+	{ "retry", "to run again what failed: roux rerun RUN" },
+	{ "validate", "to look for mistakes: roux check RECIPE" },
+	{ "dry-run", "to see what would run: roux plan RECIPE" },
+	{ "new", "to make a tool: roux tool add NAME TEMPLATE" },
+	{ "edit", "`roux show NAME` names the file of a recipe" },
+	{ "tail", "to follow a run: roux logs -f RUN" },
+};
+
+bool cli_unknown_command(struct cli *cli, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
+		if (strcmp(name, elsewhere[i].word) == 0) {
+			report_error(
+				&cli->report, (struct where){ 0 }, "unknown command '%s'", name);
+			return report_hint(&cli->report, "%s", elsewhere[i].meant);
+		}
+	return suggest_command(cli->commands, cli->command_count, str_of(name), &cli->report);
+}
+
 /* `roux NAME` is not a command. */
 static void unknown_command(struct cli *cli, const char *name)
 {
 	bool template = recipes_is_template(cli_app(cli), name);
 	AUTO_BUF quoted = BUF_INIT;
 
-	(void)suggest_command(cli->commands, cli->command_count, str_of(name), &cli->report);
+	(void)cli_unknown_command(cli, name);
 	if (!template && !(name[0] && recipes_has(cli_app(cli), name)))
 		return;
 	command_display(&quoted, &name, 1);

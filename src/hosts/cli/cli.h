@@ -28,6 +28,11 @@ int cli_main(const struct command *const *commands, size_t count, int argc, char
 /* Parses the words behind the name of a command and runs it. */
 int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *const *argv);
 
+/* Reports that `name` is not a command, with what its user may have meant. Returns false. */
+bool cli_unknown_command(struct cli *cli, const char *name);
+/* A recipe explains itself like a command of its own. Returns the exit status. */
+int cli_help_recipe(struct cli *cli, const char *word, bool json);
+
 /* Options that every command has. */
 struct common_opts {
 	const char *dir;

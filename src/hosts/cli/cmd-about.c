@@ -74,8 +74,7 @@ static void help_json(const struct cli *cli, struct buf *b)
 	buf_addc(b, '\n');
 }
 
-/* A recipe explains itself like a command of its own. */
-static int help_recipe(struct cli *cli, const char *word, bool json)
+int cli_help_recipe(struct cli *cli, const char *word, bool json)
 {
 	struct recipe_ref *ref = recipes_open(
 		cli_app(cli), word, &(struct recipe_open){ .as = OPERAND_RECIPE }, &cli->report);
@@ -85,8 +84,7 @@ static int help_recipe(struct cli *cli, const char *word, bool json)
 		/* Neither a recipe nor a command: a mistyped command is the likelier slip. */
 		if (!strchr(word, '/') && cli->report.errors == 1) {
 			report_reset(&cli->report);
-			(void)suggest_command(
-				cli->commands, cli->command_count, str_of(word), &cli->report);
+			(void)cli_unknown_command(cli, word);
 		}
 		return cli_refuse(cli, json);
 	}
@@ -108,7 +106,7 @@ static int run_help(const struct call *call)
 							    str_of(call->words[0]))
 						  : NULL;
 	if (call->count && !about)
-		return help_recipe(cli, call->words[0], o->common.json);
+		return cli_help_recipe(cli, call->words[0], o->common.json);
 	if (o->common.json)
 		help_json(cli, &text);
 	else if (about)

@@ -17,6 +17,7 @@ static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct exec_opts, template),
 	OPT_SET_IN(NULL, secret_opts, struct exec_opts, template.secrets),
 	OPT_SET_IN(NULL, run_opts, struct exec_opts, run),
+	OPT_SET_IN(NULL, template_opts, struct exec_opts, template),
 	OPT_SET_IN(NULL, dialect_opts, struct exec_opts, template),
 	COMMON_SET(struct exec_opts),
 };
@@ -95,7 +96,7 @@ const struct command cmd_exec = {
 		"name=value gives a text, name:=JSON any JSON value. Standard input goes to the "
 		"first "
 		"command when it is not a terminal.\n\n"
-		"Exit status: 0 done, 1 failed, 2 wrong request, 3 done with failures passed over, "
+		"Exit status: 0 done, 1 failed, 2 wrong request, 3 finished but commands failed, "
 		"124 "
 		"the template's own time limit, 128+n ended by signal n.",
 	EXAMPLES(examples),

@@ -159,8 +159,7 @@ struct wait_opts {
 
 static const struct opt wait_opts[] = {
 	OPT_FLAG(0, "strict", struct wait_opts, strict, "end with 3 after tolerated failures too"),
-	OPT_FLAG(0, "tolerate", struct wait_opts, tolerate,
-		"end with 0 after failures that were passed over"),
+	OPT_FLAG(0, "tolerate", struct wait_opts, tolerate, "end with 0 also when commands failed"),
 };
 
 static const struct opt_set wait_sets[] = {
@@ -192,9 +191,9 @@ const struct command cmd_wait = {
 	.name = "wait",
 	.operands = "RUN",
 	.summary = "wait until a run has ended; print its output and end as it did",
-	.details = "Exit status: as `roux run` would have ended: 0 done, 1 failed, 3 done with "
-		   "failures "
-		   "passed over, 4 waiting for an approval, 124 time limit, 130 cancelled, 137 "
+	.details = "Exit status: as `roux run` would have ended: 0 done, 1 failed, 3 finished "
+		   "but commands failed, 4 waiting for an approval, 124 time limit, 130 cancelled, "
+		   "137 "
 		   "killed; "
 		   "2 when there is no such run.",
 	EXAMPLES(wait_examples),

@@ -127,9 +127,9 @@ const struct command cmd_run = {
 		   "Every run is recorded in a directory of its own; a recipe can use its id and "
 		   "directory as {run_id} and {state_dir}. `roux runs` lists them, `roux resume` "
 		   "continues one that was cut short.\n\n"
-		   "Exit status: 0 done, 1 failed, 2 wrong request, 3 done with failures passed "
-		   "over, 124 the "
-		   "recipe's own time limit, 128+n ended by signal n.",
+		   "Exit status: 0 done, 1 failed, 2 wrong request, 3 finished but commands "
+		   "failed, 4 waiting for an approval, 124 the recipe's own time limit, 128+n "
+		   "ended by signal n.",
 	EXAMPLES(examples),
 	SETS(sets, struct cmd_run_opts),
 	.defaults = &defaults,

@@ -33,7 +33,7 @@ const struct opt run_opts[8] = {
 	OPT_FLAG(0, "strict", struct run_opts, strict,
 		"end with status 3 also after failures that were tolerated"),
 	OPT_FLAG(0, "tolerate", struct run_opts, tolerate,
-		"end with status 0 also when failures were passed over"),
+		"end with status 0 also when commands failed"),
 	OPT_FLAG('q', "quiet", struct run_opts, quiet, "show neither progress nor failures"),
 	OPT_CHOICE(0, "progress", progress_words, struct run_opts, progress,
 		"how progress is shown: a live tree, plain lines, or nothing"),

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# Small things that newcomers tripped over (daily-use.md section 11).
+
+load common
+
+@test "commands of other tools name the one that is meant" {
+	local word meant
+	while read -r word meant; do
+		run -2 roux "$word"
+		has "$output" "unknown command '$word'"
+		has "$output" "$meant"
+	done <<'TABLE'
+ls roux list
+ls roux runs
+ps roux runs
+rm roux prune
+stop roux cancel
+retry roux rerun
+validate roux check
+new roux tool add
+edit roux show NAME
+dry-run roux plan
+TABLE
+	run -2 roux help ps
+	has "$output" "roux runs"
+}
+
+@test "--help behind a recipe explains the recipe" {
+	cat >greet.md <<-'MD'
+	---
+	args: [who:string]
+	---
+	Greets.
+	```template
+	echo hello {who}
+	```
+	MD
+	run -0 roux run ./greet.md --help
+	has "$output" "roux run ./greet.md who=…"
+	[ -z "$(ls -A "$(state)/runs" 2>/dev/null)" ]
+	run -0 roux run --help
+	has "$output" "4 waiting for an approval"
+}
+
+@test "words that only a shell would replace are slips" {
+	local template
+	while read -r template; do
+		run roux exec --progress=none "$template"
+		has "$output" "no shell reads this line"
+	done <<'TEMPLATES'
+echo $HOME
+echo ${HOME}/x
+echo $(date)
+echo `date`
+echo *
+ls *.c
+FOO=bar env
+TEMPLATES
+	# Meant as they are: in quotes, and for programs that read patterns themselves.
+	while read -r template; do
+		run roux check "$template"
+		[[ $output != *"no shell reads this line"* ]]
+	done <<'TEMPLATES'
+echo '$HOME'
+find . -name *.c
+grep a.*b file
+grep end$ file
+tar -cf x.tar --exclude *.o .
+echo a=b
+TEMPLATES
+	run roux check 'FOO=bar env'
+	has "$output" "env FOO=…"
+	has "$output" "--env"
+}
+
+@test "without a home directory runs are refused, and nothing is made" {
+	run -2 env -u ROUX_STATE_DIR -u PI_CODING_AGENT_DIR -u XDG_CONFIG_HOME HOME="$PWD/gone" "$ROUX" run --template 'touch made'
+	has "$output" "ROUX_STATE_DIR"
+	[ ! -e gone ] && [ ! -e made ]
+	run -0 env -u ROUX_STATE_DIR -u PI_CODING_AGENT_DIR -u XDG_CONFIG_HOME HOME="$PWD/gone" "$ROUX" exec --progress=none 'touch made'
+	[ -e made ]
+}
+
+@test "exec takes --template like the others" {
+	is "$(quick exec --template 'echo hi')" hi
+}
