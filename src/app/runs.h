@@ -91,12 +91,15 @@ enum resume_note {
 	RESUME_SOURCE_CHANGED,  /* the file `text`; the run continues as it was started */
 	RESUME_WAS_RUNNING,     /* the node `text` runs again: it ran when the run was cut short */
 	RESUME_WAS_ENDED,       /* the node `text` runs again: the run was ended while it ran */
+	RESUME_LOST, /* the node `text` runs again: it had ended, but what it printed is gone and
+		      * needed. Always worth saying */
 };
 
 struct resume_request {
 	struct request request; /* only what is to be different now */
 	json_t *values;         /* win over the old ones; NULL: none */
-	bool stop_in_doubt;     /* do not run commands again that were running */
+	bool stop_in_doubt;     /* do not run commands again: those that were running, or whose
+				 * output is gone */
 	bool stay;              /* work where this process is, not where the run was started */
 	void (*note)(void *data, enum resume_note note, struct str text, size_t count);
 	void *data;

@@ -1,5 +1,7 @@
 #include "base/node-path.h"
 
+#include <stdlib.h>
+
 #include <inttypes.h>
 
 static void add_up(struct buf *b, struct str up)
@@ -61,4 +63,15 @@ uint64_t node_path_round(struct str path)
 	uint64_t index = 0;
 
 	return node_path_is_copy(node_path_last(path), &index) ? index + 1 : 0;
+}
+
+bool node_path_index(struct str path, struct str up, uint64_t *ret)
+{
+	size_t at = str_eq(up, S(".")) ? 0 : up.len + 1;
+
+	if (!node_path_within(path, up) || at >= path.len)
+		return false;
+	at += path.p[at] == 'r' && at + 1 < path.len && ascii_digit(path.p[at + 1]);
+	*ret = ascii_digit(path.p[at]) ? strtoull(path.p + at, NULL, 10) : UINT64_MAX;
+	return true;
 }

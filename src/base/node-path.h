@@ -13,6 +13,9 @@ void node_path_recover(struct buf *b, struct str up);
 
 /* Whether `path` is `top` or below it. */
 bool node_path_within(struct str path, struct str top);
+/* Which child, copy or round of `up` the path leads through, from 0; UINT64_MAX: its recovery.
+ * False when it is not below `up`. */
+bool node_path_index(struct str path, struct str up, uint64_t *ret);
 /* The path without its last part, "." when it has only one; and that last part. Borrowed. */
 struct str node_path_up(struct str path);
 struct str node_path_last(struct str path);

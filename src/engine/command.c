@@ -172,7 +172,7 @@ bool command_recorded(const struct frame *f)
 	if (!r)
 		return false;
 	struct leaf_key key = frame_key(f, &path);
-	return r->ops->recall(r, &key, NULL);
+	return r->ops->recall(r, &key, NULL, NULL) != RECALL_NOTHING;
 }
 
 /* The limit of a group that ended the command then ends the group now. */
@@ -192,13 +192,21 @@ static void limit_again(struct frame *f, struct str limit)
 static bool recall(struct frame *f)
 {
 	struct recorder *r = f->run->options.recorder;
-	struct leaf_recall was = { 0 };
+	struct leaf_recall was = { .wants_err = f->ops->command->keeps_err };
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF out_tail = BUF_INIT;
 	struct leaf_key key = frame_key(f, &path);
 
-	if (!r->ops->recall(r, &key, &was))
+	switch (r->ops->recall(r, &key, &was, &f->run->issues)) {
+	case RECALL_NOTHING:
 		return false;
+	case RECALL_FAILED:
+		run_fail(f->run, RUN_FAILED);
+		frame_end_halted(f);
+		return true;
+	case RECALL_DONE:
+		break;
+	}
 	if (!f->ops->command->keeps_err) {
 		content_unref(was.err_all);
 		was.err_all = NULL;
@@ -349,6 +357,25 @@ static bool may_pass(int error)
 	return error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
+/* What an earlier command printed cannot be read any more: that is not a failure of this one, which
+ * has not run. */
+static bool cannot_read(struct frame *f, const struct job_spec *spec)
+{
+	AUTO_BUF bytes = BUF_INIT;
+	AUTO_BUF place = BUF_INIT;
+	AUTO_BUF what = BUF_INIT;
+	int r = content_head(spec->in, CONTENT_PIPE_MAX, &bytes);
+
+	if (r >= 0)
+		return false;
+	content_place(spec->in, &place);
+	buf_adds(&what, "cannot read what node ");
+	frame_path(f, &what);
+	buf_printf(&what, " is to read%s%s", place.len ? ", " : "", buf_cstr(&place));
+	run_abort(f->run, buf_cstr(&what), -r);
+	return true;
+}
+
 static void cannot_start(struct frame *f, const char *program, int error)
 {
 	AUTO_BUF why = BUF_INIT;
@@ -368,16 +395,18 @@ static void cannot_start(struct frame *f, const char *program, int error)
 	command_judge(f, &v, NULL);
 }
 
-/* The line of its start could not be written: it counts as not run. */
-static void cannot_record_start(struct frame *f, int error)
+/* The machine has failed, not the command: it counts as not run. */
+static void count_as_not_run(struct frame *f)
 {
 	struct recorder *r = f->run->options.recorder;
 	AUTO_BUF path = BUF_INIT;
-	struct leaf_key key = frame_key(f, &path);
 
-	(void)r->ops->end(
-		r, &key, &f->leaf.record, &(struct leaf_end){ .code = 126, .cancelled = true });
-	recorder_failed(f, -error);
+	if (r) {
+		struct leaf_key key = frame_key(f, &path);
+
+		(void)r->ops->end(r, &key, &f->leaf.record,
+			&(struct leaf_end){ .code = 126, .cancelled = true });
+	}
 	frame_end_halted(f);
 }
 
@@ -419,8 +448,11 @@ static bool launch(struct frame *f, const struct job_spec *spec, const char *pro
 	schedule_release(&r->schedule, f->leaf.pool);
 	if (wait)
 		f->state = FRAME_WAITING;
-	else if (f->leaf.record.failed)
-		cannot_record_start(f, error);
+	else if (f->leaf.record.failed) {
+		recorder_failed(f, -error);
+		count_as_not_run(f);
+	} else if (cannot_read(f, spec))
+		count_as_not_run(f);
 	else
 		cannot_start(f, program, error);
 	return !wait;

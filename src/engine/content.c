@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-enum kind { IN_MEMORY, IN_FILE, IN_SPOOL, IN_PIECES };
+enum kind { IN_MEMORY, IN_FILE, IN_SPOOL, IN_PIECES, GONE };
 
 struct content {
 	unsigned references;
@@ -114,6 +114,22 @@ struct content *content_from_fd(int fd, off_t offset, uint64_t size)
 	return c;
 }
 
+struct content *content_gone(uint64_t size)
+{
+	return new_content(GONE, size);
+}
+
+void content_place(const struct content *c, struct buf *ret)
+{
+	char link[40], path[4096];
+
+	if (!c || c->kind != IN_FILE)
+		return;
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", c->fd);
+	ssize_t n = readlink(link, path, sizeof(path));
+	buf_add(ret, (struct str){ path, n > 0 ? (size_t)n : 0 });
+}
+
 struct content *content_from_temp(int fd, uint64_t size, struct store *s)
 {
 	(void)!ftruncate(fd, (off_t)size);
@@ -203,6 +219,8 @@ int content_put(struct content_out *out, struct content *c)
 		if (c->fd < 0)
 			return c->pieces->write(c->pieces->data, out);
 		break;
+	case GONE:
+		return -ESTALE;
 	case IN_FILE:
 	case IN_SPOOL:
 		break;
@@ -235,6 +253,8 @@ static int part(struct content *c, uint64_t from, size_t len, struct buf *ret)
 		buf_add(ret, (struct str){ c->bytes + from, len });
 		return 0;
 	}
+	if (c->kind == GONE)
+		return -ESTALE;
 	if (c->kind == IN_PIECES && c->fd < 0) {
 		if (c->size <= CONTENT_MEMORY_MAX) {
 			AUTO_BUF all = BUF_INIT;
@@ -390,7 +410,7 @@ static bool spool(struct content *c, struct store *s)
 
 struct content *content_keep(struct content *c, struct store *s)
 {
-	if (!c || c->counted || c->kind == IN_SPOOL || c->kind == IN_PIECES)
+	if (!c || c->counted || c->kind == IN_SPOOL || c->kind == IN_PIECES || c->kind == GONE)
 		return c;
 	bool fits = c->kind == IN_MEMORY
 			    ? s->memory_bytes + c->size + CONTENT_OVERHEAD <= STORE_MEMORY_MAX

@@ -45,6 +45,8 @@ struct content *content_from_buf(struct buf *b);
 struct content *content_from_fd(int fd, off_t offset, uint64_t size);
 /* The same of a file that store_file() gave; the bytes past `size` are cut off. */
 struct content *content_from_temp(int fd, uint64_t size, struct store *s);
+/* What is known to have been there and is there no more: reading it is -ESTALE. */
+struct content *content_gone(uint64_t size);
 /* Made of pieces that are written one after the other by `write` whenever it is read, and
  * only then. `done` ends `data`. */
 struct content_out;
@@ -75,6 +77,9 @@ int content_tail(struct content *c, size_t max, struct buf *ret);
 /* A descriptor from which a command reads it from the beginning, however many others read it.
  * *owned: the caller closes it. -errno. */
 int content_reader(struct content *c, struct store *s, bool *owned);
+
+/* Where its bytes are, for a message: the path of its file, or nothing. */
+void content_place(const struct content *c, struct buf *ret);
 
 /* Makes it cheap to keep for long: see struct store. Takes a reference and gives one back. */
 struct content *content_keep(struct content *c, struct store *s);

@@ -22,10 +22,17 @@ struct leaf_end {
 
 /* A recorded end, with what the command printed. */
 struct leaf_recall {
+	bool wants_err; /* set by the engine: standard error matters even when it ended well */
 	struct leaf_end end;
 	struct content *out;      /* a reference */
 	struct buf err, err_tail; /* the beginning and the end of standard error */
 	struct content *err_all;  /* all of it, where it is kept; a reference */
+};
+
+enum recalled {
+	RECALL_NOTHING, /* it has not been executed */
+	RECALL_DONE,
+	RECALL_FAILED, /* it has, and what it printed cannot be read: it is not executed again */
 };
 
 struct recorder {
@@ -33,8 +40,10 @@ struct recorder {
 };
 
 struct recorder_ops {
-	/* Whether the command has been executed before; then it is not executed again. */
-	bool (*recall)(struct recorder *r, const struct leaf_key *key, struct leaf_recall *ret);
+	/* Whether the command has been executed before; then it is not executed again. `ret` NULL:
+	 * what it printed does not matter. Why it failed is added to `issues`. */
+	enum recalled (*recall)(struct recorder *r, const struct leaf_key *key,
+		struct leaf_recall *ret, struct report *issues);
 	/* What the command's start has to leave behind, and where its output goes. `last`: what it
 	 * prints is what the run prints. -errno. */
 	int (*begin)(

@@ -183,9 +183,16 @@ void step_set(struct frame *f, struct str name, json_t *value)
 }
 
 /* At the limit it is cut where a character ends: half of one is not text. */
-static struct str read_content(struct content *c, uint64_t max, struct buf *ret)
+static struct str read_content(struct frame *f, struct content *c, uint64_t max, struct buf *ret)
 {
-	(void)content_head(c, (size_t)MIN(max, (uint64_t)SIZE_MAX), ret);
+	int error = content_head(c, (size_t)MIN(max, (uint64_t)SIZE_MAX), ret);
+	if (error < 0) {
+		AUTO_BUF what = BUF_INIT;
+
+		buf_adds(&what, "cannot read what was printed by node ");
+		frame_path(f, &what);
+		run_abort(f->run, buf_cstr(&what), -error);
+	}
 	struct str s = buf_str(ret);
 	size_t n = s.len;
 
@@ -233,7 +240,7 @@ static void read_result(struct frame *f)
 
 	if (!s->keeps_output || o->halted)
 		return;
-	struct str text = read_content(o->out, s->max_output, &out);
+	struct str text = read_content(f, o->out, s->max_output, &out);
 	if (!o->ok) {
 		o->value = s->agent ? NULL : json_from_str(text);
 		return;
@@ -268,7 +275,7 @@ static void store(struct frame *f)
 		AUTO_BUF err = BUF_INIT;
 
 		step_set(f, s->output_stderr,
-			json_from_str(read_content(o->err, s->max_output, &err)));
+			json_from_str(read_content(f, o->err, s->max_output, &err)));
 	}
 	if (step_listed(f) && (s->output.len || s->loop.collect.len))
 		f->run->book.last_output = s->loop.collect.len ? s->loop.collect : s->output;

@@ -62,7 +62,7 @@ static bool waited_before(struct frame *f)
 	AUTO_BUF path = BUF_INIT;
 	struct leaf_key key = frame_key(f, &path);
 
-	if (!r || !r->ops->recall(r, &key, &was))
+	if (!r || r->ops->recall(r, &key, &was, &f->run->issues) != RECALL_DONE)
 		return false;
 	content_unref(was.out);
 	content_unref(was.err_all);

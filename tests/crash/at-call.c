@@ -5,6 +5,7 @@
  *   group   the same for its process group
  *   ENOSPC, EROFS, EACCES, EIO    the call and all that follow fail so
  *   ENOSPC+N   the same, but only the next N calls fail
+ *   ENOSPC@NAME   only calls on files whose path ends so count, also those that open for reading
  * The call has not been executed when the signal comes, so that NUMBER = 1, 2, 3, … are all the
  * states that a crash can leave behind. Ends as ROUX does, when nobody of its kind is left. */
 #include <errno.h>
@@ -84,7 +85,7 @@ static size_t state_len;
 static struct stat roux;
 static FILE *log_file;
 static long number, seen, failing = -1;
-static const char *what;
+static const char *what, *only;
 
 static void die(const char *why)
 {
@@ -267,10 +268,13 @@ static int counts(const struct seccomp_notif *n, const struct call *c, char plac
 {
 	if (!is_roux((pid_t)n->pid))
 		return 0;
-	if ((c->number == SYS_openat || c->number == SYS_openat2) && !(flags_of(n) & O_CREAT))
+	int opens = c->number == SYS_openat || c->number == SYS_openat2;
+	if (opens && !only && !(flags_of(n) & O_CREAT))
 		return 0;
 	place_of(n, c, place);
-	return strncmp(place, state, state_len) == 0;
+	size_t len = strlen(place), tail = only ? strlen(only) : 0;
+	return strncmp(place, state, state_len) == 0 && len >= tail &&
+	       strcmp(place + len - tail, only ? only : "") == 0;
 }
 
 /* -- what happens --------------------------------------------------------------------------------
@@ -282,7 +286,7 @@ static int error_of(const char *word)
 		const char *name;
 		int number;
 	} names[] = { { "ENOSPC", ENOSPC }, { "EROFS", EROFS }, { "EACCES", EACCES },
-		{ "EIO", EIO } };
+		{ "EIO", EIO }, { "EMFILE", EMFILE }, { "ENOMEM", ENOMEM } };
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (strncmp(word, names[i].name, strlen(names[i].name)) == 0)
@@ -366,6 +370,7 @@ int main(int argc, char **argv)
 	log_file = fopen(argv[2], "we");
 	number = atol(argv[3]);
 	what = argv[4];
+	only = strchr(what, '@') ? strchr(what, '@') + 1 : NULL;
 	if (!log_file || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		die("cannot begin");
 	pid_t pid = fork();

@@ -100,8 +100,9 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 	struct report *r)
 {
 	AUTO_BUF doubt = BUF_INIT;
+	AUTO_BUF lost = BUF_INIT;
 
-	resume_in_doubt(leaves, &doubt);
+	resume_in_doubt(leaves, &doubt, &lost);
 	if (resume_lacks_input(l, leaves)) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"the standard input was not read to its end before the run was cut short");
@@ -115,6 +116,15 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 		report_hint(r, "see what it has done");
 		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
 	}
+	if (lost.len && q->stop_in_doubt) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"in doubt: what %s printed is gone and needed", buf_cstr(&lost));
+		report_hint(r, "bring it back, or let it run again");
+		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	}
+	if (lost.len && !q->note)
+		report_warning(r, (struct where){ 0 },
+			"%s runs again: what it printed is gone and needed", buf_cstr(&lost));
 	resume_notes(l, leaves, q->note, q->data);
 	return true;
 }
@@ -138,6 +148,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	struct str failed = failed_node(l, look);
 	struct str retried = json_text_of(look->result, "retried_node");
 	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
+	AUTO_BUF lost = BUF_INIT;
 
 	l->claim.row.created = look->row.created;
 	l->claim.row.seq = look->row.seq;
@@ -151,7 +162,8 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	if (failed.len && !resume_take_back(l, failed, retried, r))
 		return false;
 	*ret_leaves = leaves_read(file, r);
-	return *ret_leaves && explain(l, *ret_leaves, q, r) && freeze_write(l, r);
+	return *ret_leaves && resume_lose(l, *ret_leaves, &lost, r) &&
+	       explain(l, *ret_leaves, q, r) && resume_write(l, &lost, r) && freeze_write(l, r);
 }
 
 /* -- all of it -----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "app/launch/gone.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/node-path.h"
@@ -63,7 +64,7 @@ static void forget_limited(void *data, struct str path, const struct leaf_record
 		leaf_forget_line(f->lines, path, clock_real_ms());
 }
 
-static bool append_lines(struct launch *l, const struct buf *lines, struct report *r)
+bool resume_write(struct launch *l, const struct buf *lines, struct report *r)
 {
 	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
 	AUTO_CLOSE int fd = run_open_path(file, O_WRONLY | O_CREAT | O_APPEND);
@@ -101,26 +102,54 @@ bool resume_take_back(struct launch *l, struct str node, struct str retried_node
 	if (!lines.len)
 		leaves_each(leaves, forget_failed, &failed);
 	leaves_free(leaves);
-	return append_lines(l, &lines, r);
+	return resume_write(l, &lines, r);
 }
 
 /* -- what is said --------------------------------------------------------------------------------
  */
 
-static void add_in_doubt(void *data, struct str path, const struct leaf_record *record)
-{
-	struct buf *b = data;
+struct in_doubt {
+	struct buf *running, *lost;
+};
 
-	if (!record->started || record->ended)
-		return;
-	if (b->len)
-		buf_adds(b, ", ");
-	buf_printf(b, "[%.*s]", STR(path));
+static void add_path(struct buf *b, struct str path)
+{
+	buf_printf(b, "%s[%.*s]", b->len ? ", " : "", STR(path));
 }
 
-void resume_in_doubt(const struct leaves *l, struct buf *paths)
+static void add_in_doubt(void *data, struct str path, const struct leaf_record *record)
 {
-	leaves_each(l, add_in_doubt, paths);
+	const struct in_doubt *d = data;
+
+	if (record->started && !record->ended)
+		add_path(d->running, path);
+	else if (record->lost)
+		add_path(d->lost, path);
+}
+
+void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *lost)
+{
+	leaves_each(l, add_in_doubt, &(struct in_doubt){ running, lost });
+}
+
+bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r)
+{
+	size_t before;
+	bool ok;
+
+	/* What runs again reads again: until nothing more is found. */
+	do {
+		gone_list gone = { 0 };
+
+		before = lines->len;
+		ok = gone_find(l, leaves, &gone, r);
+		vec_each (g, &gone) {
+			leaf_lost_line(lines, g->path, g->number, clock_real_ms());
+			leaves_lose(leaves, g->path, g->number);
+		}
+		vec_done(&gone);
+	} while (ok && lines->len > before);
+	return ok;
 }
 
 /* Those who read the run's input come first in every sequence. */
@@ -171,6 +200,8 @@ static void note_leaf(void *data, struct str path, const struct leaf_record *rec
 
 	if (record->started && !record->ended)
 		n->say(n->data, RESUME_WAS_RUNNING, path, 0);
+	else if (record->lost)
+		n->say(n->data, RESUME_LOST, path, 0);
 	else if (record->cancelled)
 		n->say(n->data, RESUME_WAS_ENDED, path, 0);
 }

@@ -120,22 +120,6 @@ static bool sequential(const struct node *n)
 	       n->kind == NODE_WHILE;
 }
 
-/* The number that follows `up` in a path; false when the path is not below it. */
-static bool index_below(struct str path, struct str up, uint64_t *ret)
-{
-	size_t at = str_eq(up, S(".")) ? 0 : up.len + 1;
-
-	if (!node_path_within(path, up) || at >= path.len)
-		return false;
-	at += path.p[at] == 'r' && at + 1 < path.len && ascii_digit(path.p[at + 1]);
-	if (!ascii_digit(path.p[at])) {
-		*ret = UINT64_MAX; /* a recovery: it belongs to attempts that are made anew */
-		return true;
-	}
-	*ret = strtoull(path.p + at, NULL, 10);
-	return true;
-}
-
 /* What comes before the node in the order of execution, and its siblings in a parallel one. */
 static bool holds(const struct take_over *t, struct str path)
 {
@@ -144,7 +128,7 @@ static bool holds(const struct take_over *t, struct str path)
 	for (size_t i = 0; i + 1 < t->steps; i++) {
 		uint64_t index;
 
-		if (sequential(t->way[i].node) && index_below(path, t->way[i].path, &index) &&
+		if (sequential(t->way[i].node) && node_path_index(path, t->way[i].path, &index) &&
 			index > t->way[i + 1].index)
 			return false;
 	}

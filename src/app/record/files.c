@@ -258,53 +258,87 @@ int record_files_open_last(struct record_files *f, struct str path, uint64_t num
 	return record_files_open(f, path, number, false);
 }
 
-static bool recall_err(struct record_files *f, struct str path, const struct leaf_record *was,
+/* What a command printed on one of the two. NULL with *error = 0: nothing. */
+static struct content *open_kept(
+	struct record_files *f, const char *name, uint64_t bytes, int *error)
+{
+	struct stat st;
+	int fd = *error = open_out_dir(f);
+
+	if (fd == 0)
+		fd = run_open_at(f->out, name, O_RDONLY);
+	*error = fd < 0 && fd != -ENOENT ? fd : 0;
+	if (fd >= 0 && fstat(fd, &st) < 0)
+		*error = -errno;
+	if (*error == 0 && fd >= 0 && (uint64_t)st.st_size >= bytes)
+		return content_from_fd(fd, 0, bytes);
+	close_fd(&fd);
+	return *error ? NULL : content_gone(bytes);
+}
+
+/* The beginning and the end of standard error, which are shown and joined. Where it is gone, that
+ * is said in its place. */
+static int recall_ends(const char *name, struct leaf_recall *ret)
+{
+	int r = content_head(ret->err_all, CAPTURE_END, &ret->err);
+	AUTO_BUF gone = BUF_INIT;
+
+	r = r < 0 ? r : content_tail(ret->err_all, CAPTURE_END, &ret->err_tail);
+	if (r != -ESTALE)
+		return r;
+	buf_printf(&gone, OUTPUTS_DIR "/%s is gone\n", name);
+	buf_add(&ret->err, buf_str(&gone));
+	buf_add(&ret->err_tail, buf_str(&gone));
+	content_unref(ret->err_all);
+	ret->err_all = content_from_buf(&gone);
+	return 0;
+}
+
+static int recall_out(struct record_files *f, const struct leaf_record *was, const char *name,
 	struct leaf_recall *ret)
 {
-	AUTO_BUF name = BUF_INIT;
+	int error = 0;
 
-	if (!was->err_bytes)
-		return true;
-	output_name(&name, path, was->number, true);
-	int fd = run_open_at(f->out, buf_cstr(&name), O_RDONLY);
-	if (fd < 0)
-		return false;
-	struct content *all = content_from_fd(fd, 0, was->err_bytes);
-	int r = content_head(all, CAPTURE_END, &ret->err);
-	r = r < 0 ? r : content_tail(all, CAPTURE_END, &ret->err_tail);
-	ret->err_all = all;
-	return r >= 0;
+	if (was->out_bytes)
+		ret->out = open_kept(f, name, was->out_bytes, &error);
+	return error;
+}
+
+static int recall_err(struct record_files *f, const struct leaf_record *was, const char *name,
+	struct leaf_recall *ret)
+{
+	int error = 0;
+
+	/* Of one that ended well most of the time none of it is read again. */
+	if (!was->err_bytes || (ret->end.ok && !ret->wants_err))
+		return 0;
+	ret->err_all = open_kept(f, name, was->err_bytes, &error);
+	return error ? error : recall_ends(name, ret);
 }
 
 bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,
-	struct leaf_recall *ret)
+	struct leaf_recall *ret, struct report *r)
 {
 	AUTO_BUF name = BUF_INIT;
 
-	if (!was->out_bytes && !was->err_bytes)
-		return true;
-	if (open_out_dir(f) < 0)
-		return false;
-	if (was->out_bytes) {
-		struct stat st;
-
-		output_name(&name, path, was->number, false);
-		int fd = run_open_at(f->out, buf_cstr(&name), O_RDONLY);
-		if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < was->out_bytes) {
-			close_fd(&fd);
-			return false; /* the file was removed or cut: the command has to run again
-				       */
-		}
-		ret->out = content_from_fd(fd, 0, was->out_bytes);
+	output_name(&name, path, was->number, false);
+	int error = recall_out(f, was, buf_cstr(&name), ret);
+	if (error == 0) {
+		buf_reset(&name);
+		output_name(&name, path, was->number, true);
+		error = recall_err(f, was, buf_cstr(&name), ret);
 	}
-	if (recall_err(f, path, was, ret))
+	if (error == 0)
 		return true;
 	content_unref(ret->out);
 	content_unref(ret->err_all);
 	ret->out = ret->err_all = NULL;
 	buf_done(&ret->err);
 	buf_done(&ret->err_tail);
-	return false;
+	report_errno(r, -error, "cannot read %.*s/" OUTPUTS_DIR "/%s, which node %.*s printed",
+		STR(f->dir), buf_cstr(&name), STR(path));
+	return report_hint(r, "it has been executed and is not executed again by itself: "
+			      "make the file readable, then resume the run");
 }
 
 /* -- stderr.log ----------------------------------------------------------------------------------

@@ -41,9 +41,10 @@ int record_files_open(struct record_files *f, struct str path, uint64_t number, 
 int record_files_open_last(struct record_files *f, struct str path, uint64_t number);
 /* Adds the line of its end. When the run is durable both are on the disk then. */
 int record_files_leaf(struct record_files *f, struct str path, uint64_t number, struct str line);
-/* What a command printed then. */
+/* What a command printed then. What is gone was looked for before the run was continued: it is not
+ * needed any more. False with an issue that names the file when it cannot be read. */
 bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,
-	struct leaf_recall *ret);
+	struct leaf_recall *ret, struct report *r);
 
 /* Lines of standard error, each with the name of its command before it. */
 int record_files_stderr(struct record_files *f, const struct event *e);

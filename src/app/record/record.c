@@ -163,15 +163,16 @@ static bool count_commands(const struct node *n, uint64_t times, uint64_t *total
 /* -- the engine's recorder -----------------------------------------------------------------------
  */
 
-static bool recall(struct recorder *r, const struct leaf_key *key, struct leaf_recall *ret)
+static enum recalled recall(struct recorder *r, const struct leaf_key *key, struct leaf_recall *ret,
+	struct report *issues)
 {
 	struct record *rec = record_of(r);
 	const struct leaf_record *was = leaves_find(rec->before, key->path, key->number);
 
 	if (!was || !was->ended || was->cancelled)
-		return false;
+		return RECALL_NOTHING;
 	if (!ret)
-		return true;
+		return RECALL_DONE;
 	ret->end = (struct leaf_end){
 		.code = was->code,
 		.signal = was->signal,
@@ -182,7 +183,8 @@ static bool recall(struct recorder *r, const struct leaf_key *key, struct leaf_r
 		.out_bytes = was->out_bytes,
 		.err_bytes = was->err_bytes,
 	};
-	return record_files_recall(&rec->files, key->path, was, ret);
+	return record_files_recall(&rec->files, key->path, was, ret, issues) ? RECALL_DONE
+									     : RECALL_FAILED;
 }
 
 static int open_output(void *data, enum job_stream stream)

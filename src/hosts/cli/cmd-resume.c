@@ -22,7 +22,8 @@ enum { DOUBT_RERUN, DOUBT_STOP };
 
 static const struct opt resume_opts[] = {
 	OPT_CHOICE(0, "in-doubt", doubt_words, struct cmd_resume_opts, in_doubt,
-		"what becomes of commands that were running when the run was cut short"),
+		"what becomes of commands that were running when the run was cut short, or whose "
+		"output is gone"),
 };
 
 static const struct opt rerun_opts[] = {
@@ -126,6 +127,12 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 			"roux: [%.*s] runs again: it was running when the run was cut short\n",
 			STR(text));
 		break;
+	case RESUME_LOST:
+		buf_printf(&line,
+			"roux: [%.*s] runs again: what it printed is gone, and it is needed\n",
+			STR(text));
+		cli_say(buf_str(&line));
+		return;
 	case RESUME_WAS_ENDED:
 		buf_printf(&line,
 			"roux: [%.*s] runs again: the run was ended while it was running\n",

@@ -89,6 +89,14 @@ void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms)
 	end_line(b, now_ms);
 }
 
+void leaf_lost_line(struct buf *b, struct str path, uint64_t number, uint64_t now_ms)
+{
+	begin_line(b, path);
+	json_number_member(b, "a", number);
+	buf_adds(b, ",\"s\":\"lost\"");
+	end_line(b, now_ms);
+}
+
 /* -- reading -------------------------------------------------------------------------------------
  */
 
@@ -104,6 +112,7 @@ static bool read_kind(struct str name, enum leaf_line_kind *ret)
 		[LEAF_EXIT] = "exit",
 		[LEAF_FORGET] = "forget",
 		[LEAF_CLOSED] = "closed",
+		[LEAF_LOST] = "lost",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -244,6 +253,15 @@ bool leaves_forget(struct leaves *l, struct str top)
 	return any;
 }
 
+void leaves_lose(struct leaves *l, struct str path, uint64_t a)
+{
+	struct leaf_path *p = path_of(l, path);
+	struct leaf_record *r = record_of(p, a);
+
+	*r = (struct leaf_record){ .number = a, .lost = true };
+	p->highest = MAX(p->highest, a);
+}
+
 static bool take_line(void *data, const struct leaf_line *line)
 {
 	struct leaves *l = data;
@@ -255,6 +273,10 @@ static bool take_line(void *data, const struct leaf_line *line)
 	struct leaf_path *p = path_of(l, line->path);
 	if (line->kind == LEAF_CLOSED) {
 		p->closed = true;
+		return true;
+	}
+	if (line->kind == LEAF_LOST) {
+		leaves_lose(l, line->path, line->record.number);
 		return true;
 	}
 	struct leaf_record *r = record_of(p, line->record.number);

@@ -12,12 +12,14 @@
  *   {"p":"1.0","a":1,"s":"exit","code":0,"sig":0,"ms":4,"out":12,"err":0,"ts":…,"ru":{…}}
  *   {"p":"1","s":"forget","ts":…}   what is recorded of a node and below it counts no more
  *   {"p":"3","s":"closed","ts":…}   a loop without checkpoints has ended
+ *   {"p":"1.0","a":1,"s":"lost","ts":…}   what it printed is gone and is needed: it runs again
  */
 #define LEAVES_FILE "leaves.jsonl"
 
 struct leaf_record {
 	uint64_t number; /* `a`: which execution of its path */
 	bool started, ended;
+	bool lost; /* it had ended, but what it printed is gone: it counts as not run */
 	int code, signal;
 	bool timed_out, cancelled;
 	struct str limit; /* the path of the node whose time limit ended it; empty: none */
@@ -50,11 +52,12 @@ void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *re
 	const struct leaf_usage *usage, uint64_t now_ms);
 void leaf_forget_line(struct buf *b, struct str path, uint64_t now_ms);
 void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms);
+void leaf_lost_line(struct buf *b, struct str path, uint64_t number, uint64_t now_ms);
 
 /* -- reading line by line ------------------------------------------------------------------------
  */
 
-enum leaf_line_kind { LEAF_START, LEAF_EXIT, LEAF_FORGET, LEAF_CLOSED };
+enum leaf_line_kind { LEAF_START, LEAF_EXIT, LEAF_FORGET, LEAF_CLOSED, LEAF_LOST };
 
 /* Texts are borrowed until the callback returns. */
 struct leaf_line {
@@ -86,6 +89,8 @@ void leaves_free(struct leaves *l);
 const struct leaf_record *leaves_find(const struct leaves *l, struct str path, uint64_t number);
 /* What has to be added to such a number to be `a` of the file. */
 uint64_t leaves_base(const struct leaves *l, struct str path);
+/* The execution `a` of the file counts as not run, in memory; the caller writes the line. */
+void leaves_lose(struct leaves *l, struct str path, uint64_t a);
 /* Forgets it in memory; the caller writes the line. False: there was nothing. */
 bool leaves_forget(struct leaves *l, struct str path);
 bool leaves_closed(const struct leaves *l, struct str path);

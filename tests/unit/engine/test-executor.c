@@ -157,10 +157,10 @@ struct notes {
 	struct buf told;
 };
 
-static bool recall(struct recorder *r UNUSED, const struct leaf_key *key UNUSED,
-	struct leaf_recall *ret UNUSED)
+static enum recalled recall(struct recorder *r UNUSED, const struct leaf_key *key UNUSED,
+	struct leaf_recall *ret UNUSED, struct report *issues UNUSED)
 {
-	return false;
+	return RECALL_NOTHING;
 }
 
 static int begin(

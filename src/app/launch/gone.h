@@ -1,0 +1,18 @@
+#pragma once
+
+#include "app/record/launch.h"
+#include "base/vec.h"
+#include "runs/dir/leaves.h"
+
+/* Recorded commands whose kept output is gone: its file was deleted, or cut. Such a command is
+ * executed again only when its output is still needed, and only after that has been said. */
+struct gone {
+	struct str path; /* borrowed from the leaves */
+	uint64_t number; /* `a` of leaves.jsonl */
+};
+typedef VEC(struct gone) gone_list;
+
+/* Fills `ret` with those whose output a command will read that is yet to run, or the run itself.
+ * Where that cannot be told from the record it counts as needed. False with an issue when it cannot
+ * be found out what there is. */
+bool gone_find(struct launch *l, const struct leaves *leaves, gone_list *ret, struct report *r);
