@@ -27,6 +27,7 @@ struct app_options {
 	unsigned jobs;         /* commands of a run at once; 0: as the settings say */
 	bool own_process;      /* the process is this host's alone: runs here take orders as
 				  signals, and commands work where the process is */
+	bool is_roux;          /* this program is roux: it can supervise runs itself */
 	bool subreaper;        /* may become the parent of orphans, so that no process is lost */
 };
 

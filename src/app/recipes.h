@@ -43,6 +43,13 @@ void recipe_ref_free(struct recipe_ref *ref);
 /* Its id; empty: it is a template. Borrowed. */
 struct str recipe_ref_id(const struct recipe_ref *ref);
 bool recipe_ref_async(const struct recipe_ref *ref);
+/* A member of its file's object, as its author wrote it, for hosts that read their own: `effects`,
+ * `label`, `sync_budget`. Borrowed; NULL: it has none. */
+const json_t *recipe_ref_member(const struct recipe_ref *ref, const char *name);
+/* The text of its file as it was read. Borrowed. */
+struct str recipe_ref_text(const struct recipe_ref *ref);
+/* How many commands it has; 0: that depends on values. */
+size_t recipe_ref_size(const struct recipe_ref *ref);
 bool recipe_ref_is_steps(const struct recipe_ref *ref);
 /* What was found when it was read, as warnings. Borrowed, for the host to word. */
 struct report *recipe_ref_warnings(const struct recipe_ref *ref);
@@ -81,7 +88,9 @@ struct recipe_info {
 	size_t shadowed_count;
 	const json_t *usage; /* {"calls":…, …}; NULL: it was never started, or that is not known */
 	struct str error;    /* of an invalid one: its first mistake */
-	struct str cursor; /* recipe_filter.after of the page that follows this one */
+	struct str cursor;      /* recipe_filter.after of the page that follows this one */
+	struct recipe_ref *ref; /* it, opened without values; NULL: it cannot be read. A visitor
+				   that keeps it takes recipe_ref_share() */
 };
 
 enum recipe_order { RECIPES_BY_ID, RECIPES_BY_CALLS /* the most first, then by id */ };
@@ -142,6 +151,7 @@ struct recipe_argument {
 	struct str wanted; /* what a value has to be, for people */
 	bool required;
 	bool list;              /* takes JSON */
+	bool path;              /* names a file */
 	const json_t *fallback; /* its default; NULL: there is none, or nothing to tell about it */
 };
 

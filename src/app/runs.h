@@ -55,7 +55,12 @@ struct request {
 	const char *how;   /* "direct", "library", "prompt": kept in the record */
 	enum request_detach detach;
 	bool durable, stream;
-	bool model;    /* the values come from a model, which may give declared arguments only */
+	bool fresh; /* a made name of its own also when it is detached */
+	bool bare;  /* its commands get only the variables of a bare environment (environ_bare()),
+		       not all that this process has; for detached runs */
+	const char *
+		task; /* by which a client of a protocol knows it: kept in the record; NULL: none */
+	bool model;   /* the values come from a model, which may give declared arguments only */
 	bool terminal; /* its one command gets the terminal whole */
 	uint64_t jobs; /* REQUEST_UNSET, as grace_ms: as the settings say, or the run before */
 	uint64_t grace_ms;

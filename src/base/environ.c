@@ -35,3 +35,18 @@ const char *const *environ_with(struct arena *a, const char *const *own)
 	vec_done(&l.vars);
 	return kept;
 }
+
+void environ_bare(void)
+{
+	static const char *const kept[] = { "PATH=", "HOME=", "LANG=", "TERM=", "TMPDIR=",
+		"TRACEPARENT=", "TRACESTATE=", "XDG_CONFIG_HOME=", "PI_CODING_AGENT_DIR=",
+		"ROUX_STATE_DIR=", "ROUX_PACKAGED_DIR=", "ROUX_OWNER=", "ROUX_USAGE=", "ROUX_TREE=",
+		NULL };
+	size_t n = 0;
+
+	for (size_t i = 0; environ && environ[i]; i++)
+		if (environ_sets(kept, environ[i]))
+			environ[n++] = environ[i];
+	if (environ)
+		environ[n] = NULL;
+}

@@ -1,6 +1,7 @@
 #include "data/mask.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/shell-words.h"
@@ -250,6 +251,28 @@ struct str mask_text(struct mask *m, struct str text, struct arena *a)
 	if (!any)
 		return text;
 	return (struct str){ arena_cstr(a, buf_str(&masked)), masked.len };
+}
+
+void mask_bytes(struct mask *m, struct buf *text)
+{
+	spans found = { 0 };
+
+	if (!m || !m->known.count)
+		return;
+	find(m, buf_str(text), &found);
+	vec_each (s, &found)
+		memset(text->p + s->from, '*', s->to - s->from);
+	vec_done(&found);
+}
+
+size_t mask_longest(const struct mask *m)
+{
+	size_t longest = 0;
+
+	if (m)
+		vec_each (s, &m->states)
+			longest = MAX(longest, s->length);
+	return longest;
 }
 
 static json_t *masked_string(struct mask *m, const json_t *value)

@@ -29,6 +29,10 @@ struct mask *mask_or_null(struct mask *m);
 /* `text` with every secret in it replaced: itself when there is none, else in the arena, with a NUL
  * behind it. `m` may be NULL. */
 struct str mask_text(struct mask *m, struct str text, struct arena *a);
+/* The same in place, each byte of a secret a star, so that offsets stay true. */
+void mask_bytes(struct mask *m, struct buf *text);
+/* The length of the longest secret; 0 when `m` is NULL. */
+size_t mask_longest(const struct mask *m);
 /* `value` with every string in it masked: a new reference. `m` may be NULL. */
 json_t *mask_json(struct mask *m, const json_t *value);
 

@@ -11,6 +11,34 @@ bool recipe_ref_disabled(const struct recipe_ref *ref)
 	return ref->recipe && recipe_disabled(ref->recipe);
 }
 
+const json_t *recipe_ref_member(const struct recipe_ref *ref, const char *name)
+{
+	return ref->recipe ? json_object_get(ref->recipe->file->object, name) : NULL;
+}
+
+struct str recipe_ref_text(const struct recipe_ref *ref)
+{
+	return ref->recipe ? ref->recipe->file->doc.source.text : ref->graph->doc.source.text;
+}
+
+/* False: the number is not known. */
+static bool commands_below(const struct node *n, size_t *count)
+{
+	bool known = !node_repeats(n);
+
+	*count += n->child_count == 0;
+	for (size_t i = 0; i < n->child_count; i++)
+		known &= commands_below(n->children[i], count);
+	return known;
+}
+
+size_t recipe_ref_size(const struct recipe_ref *ref)
+{
+	size_t count = 0;
+
+	return commands_below(ref->graph->root, &count) ? count : 0;
+}
+
 struct str recipe_ref_path(const struct recipe_ref *ref)
 {
 	return ref->recipe->file->path;
@@ -165,6 +193,7 @@ void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn,
 				 .wanted = buf_str(&wanted),
 				 .required = arg->required,
 				 .list = arg->type.kind == TYPE_ARRAY,
+				 .path = arg->type.kind == TYPE_PATH,
 				 .fallback = arg->required || nothing ? NULL : value });
 	}
 }

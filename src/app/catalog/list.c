@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/catalog/entries.h"
+#include "app/catalog/ref.h"
 #include "app/context/context.h"
 #include "base/clock.h"
 #include "base/plain-text.h"
@@ -35,6 +36,7 @@ struct str recipes_packaged_dir(struct app *a)
 struct listing {
 	const struct recipe_index *index;
 	const struct recipe_filter *filter;
+	struct app *app;
 	struct ledger *ledger; /* NULL: there is none */
 	bool usage_in_files;   /* the settings say so */
 	recipe_fn *fn;
@@ -122,7 +124,7 @@ static void make_cursor(
 }
 
 /* False: no more of them. */
-static bool tell(struct listing *l, const struct opened *o)
+static bool tell(struct listing *l, struct opened *o)
 {
 	size_t shadowed = o->entry->candidates.len - 1;
 	struct str *paths = mem_resize(NULL, shadowed + 1, sizeof(*paths));
@@ -144,8 +146,12 @@ static bool tell(struct listing *l, const struct opened *o)
 		.shadowed_count = shadowed,
 		.usage = usage,
 		.error = entries_first_error(&o->issues),
-		.cursor = buf_str(&cursor) };
+		.cursor = buf_str(&cursor),
+		.ref = o->recipe ? ref_to_opened(l->app, o->recipe) : NULL };
 	bool more = l->fn(l->data, &info) && ++l->told != l->filter->limit;
+	if (info.ref)
+		o->recipe = NULL; /* the reference has it */
+	recipe_ref_free(info.ref);
 	free(paths);
 	return more;
 }
@@ -226,6 +232,7 @@ bool recipes_each(struct app *a, const struct recipe_filter *given, recipe_fn *f
 	/* Settings with a mistake are the defaults here. */
 	(void)app_settings(a, &ignored);
 	struct listing l = { .index = index,
+		.app = a,
 		.filter = &filter,
 		.ledger = app_ledger(a, &ignored),
 		.usage_in_files = a->settings.usage == SETTINGS_USAGE_FILE,

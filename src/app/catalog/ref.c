@@ -38,6 +38,11 @@ static struct recipe_ref *ref_to_recipe(struct app *a, struct recipe *recipe, js
 	return ref_new(a, recipe ? graph_ref(recipe->graph) : NULL, recipe, values);
 }
 
+struct recipe_ref *ref_to_opened(struct app *a, struct recipe *recipe)
+{
+	return ref_to_recipe(a, recipe, NULL);
+}
+
 struct recipe_ref *recipe_ref_share(struct recipe_ref *ref)
 {
 	ref->references++;

@@ -5,6 +5,8 @@
 #include "recipe/recipe.h"
 
 /* What stands behind `struct recipe_ref`, for the rooms of app. */
+struct recipe_ref *ref_to_opened(struct app *a, struct recipe *recipe); /* takes the recipe */
+
 struct recipe_ref {
 	struct app *app; /* holds a reference */
 	unsigned references;

@@ -42,7 +42,9 @@ struct app *app_open(const struct app_options *given)
 	a->packaged_dir = given_path(a, o.packaged_dir);
 	a->state_dir = given_path(a, o.state_dir);
 	a->owner = arena_str(&a->arena, str_of(o.owner ? o.owner : getenv("ROUX_OWNER")));
-	a->manners = (struct manners){ .own_process = o.own_process, .subreaper = o.subreaper };
+	a->manners = (struct manners){ .own_process = o.own_process,
+		.subreaper = o.subreaper,
+		.is_roux = o.own_process || o.is_roux };
 	return a;
 }
 

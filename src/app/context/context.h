@@ -13,7 +13,7 @@
 
 /* How commands are started from this process. */
 struct manners {
-	bool own_process, subreaper;
+	bool own_process, subreaper, is_roux;
 	const sigset_t *mask;        /* the signal mask of commands; NULL: ours */
 	const struct rlimit *nofile; /* their limit of descriptors; NULL: ours */
 };

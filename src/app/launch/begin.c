@@ -62,6 +62,7 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	add_text(run, "recipe", l->claim.row.recipe);
 	add_text(run, "recipe_path", l->claim.row.recipe_path);
 	add_text(run, "tool", l->asked.tool);
+	add_text(run, "task", l->asked.task);
 	add_text(run, "launch", l->asked.how);
 	add_text(run, "owner", l->asked.owner);
 	add_text(run, "rerun_of", l->asked.rerun_of);

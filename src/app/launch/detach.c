@@ -45,7 +45,7 @@ static const char *find_program(struct launch *l)
 {
 	struct arena *a = &l->arena;
 
-	if (l->app->manners.own_process)
+	if (l->app->manners.is_roux)
 		return "/proc/self/exe";
 	struct str lib = path_dir(code_path(a)), up = path_dir(lib);
 	const char *found = runnable(a, lib, S("roux"));

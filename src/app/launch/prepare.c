@@ -53,6 +53,10 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	l->caller = q->model ? CALLER_MODEL : CALLER_PERSON;
 	a->durable |= q->durable;
 	a->stream |= q->stream;
+	a->bare |= q->bare;
+	a->fresh = q->fresh;
+	if (q->task)
+		a->task = arena_str(&l->arena, str_of(q->task));
 	a->jobs = q->jobs == REQUEST_UNSET ? a->jobs : q->jobs;
 	a->grace_ms = q->grace_ms == REQUEST_UNSET ? a->grace_ms : q->grace_ms;
 	a->max_parallel = q->max_parallel ? q->max_parallel : a->max_parallel;
@@ -81,7 +85,8 @@ static void add_secrets(struct launch *l)
 
 void launch_name(struct launch *l, struct str name)
 {
-	bool made = !l->asked.id.len && !(l->asked.detached && l->subject.recipe);
+	bool made =
+		!l->asked.id.len && (l->asked.fresh || !(l->asked.detached && l->subject.recipe));
 
 	if (!l->asked.id.len && !made)
 		l->asked.id = run_id_plain(&l->arena, name);

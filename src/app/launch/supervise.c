@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/launch/here.h"
+#include "base/environ.h"
 #include "base/file.h"
 #include "base/run-status.h"
 #include "runs/dir/run-dir.h"
@@ -44,6 +45,8 @@ static struct run_handle *begin(
 	l->claim.lock = lock;
 	bool ok = launch_thaw(l, str_of(dir), r) && launch_plan_again(l, r);
 	l->asked.detached = true;
+	if (l->asked.bare)
+		environ_bare(); /* after the secrets were read */
 	if (ok && resume)
 		ok = (before = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r)) !=
 		     NULL;

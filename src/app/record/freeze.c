@@ -371,6 +371,7 @@ static const struct member {
 	{ "input", TRUTH(asked.has_input) },
 	{ "max_parallel", NUMBER(asked.max_parallel) },
 	{ "stream", TRUTH(asked.stream) },
+	{ "bare", TRUTH(asked.bare) },
 	{ "created", NUMBER(asked.created) },
 	{ "agents", JSON(asked.agents) },
 	{ "collections", JSON(asked.collections) },
@@ -386,6 +387,7 @@ static const struct member {
 	{ "launch", TEXT(asked.how) },
 	{ "rerun_of", TEXT(asked.rerun_of) },
 	{ "only", TEXT(asked.only) },
+	{ "task", TEXT(asked.task) },
 };
 
 static json_t *start_json(const struct launch *l)

@@ -18,11 +18,13 @@
 /* What was asked for. A resume asks for the same again: freeze.c has the table of what start.json
  * keeps. Texts are in the launch's arena or outlive it; every json_t is owned. */
 struct asked {
-	struct str id, owner, tool, how, rerun_of;
+	struct str id, owner, tool, how, rerun_of, task;
 	struct str only; /* the path of the one node to run; empty: all */
 	bool detached, durable;
 	bool has_input; /* the caller has given it a standard input */
 	bool stream;    /* every step as if it said so */
+	bool bare;      /* commands get a bare environment */
+	bool fresh;     /* its name is made, also when it is detached; not kept */
 	uint64_t jobs, grace_ms;
 	uint64_t max_parallel; /* the width of `parallel: true` */
 	uint64_t created;      /* when the run was first started */
