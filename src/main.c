@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
+#include "hosts/mcp/cmd-mcp.h"
 
 /* The table of commands, in the order in which help shows them. */
 static const struct command *const commands[] = {
@@ -41,6 +42,7 @@ static const struct command *const commands[] = {
 	&cmd_contexts,
 	&cmd_tasks,
 	&cmd_init,
+	&cmd_mcp,
 	&cmd_completion,
 	&cmd_schema,
 	&cmd_version,

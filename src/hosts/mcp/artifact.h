@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/runs.h"
+
+/* Files that a run has made, for clients. */
+
+/* roux://runs/ID/artifacts/NAME */
+void artifact_uri(struct buf *b, struct str run, struct str name);
+/* The type of a file by its name; application/octet-stream when that says nothing. */
+void artifact_type(struct str path, struct buf *b);
+/* Adds a block to `content` for each of `facts`: pictures and sounds themselves when they are
+ * small, links to all others. */
+void artifacts_content(struct run_handle *h, const json_t *facts, json_t *content);

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "app/runs.h"
+#include "hosts/mcp/catalog.h"
+#include "hosts/mcp/progress.h"
+
+/* One call of a recipe, from its checked arguments to its answer. The run is a supervisor's: it
+ * outlives this process, and the call only watches it. */
+struct tool_call {
+	struct list link; /* of mcp.calls or mcp.waiting */
+	struct mcp *server;
+	struct exchange *x;
+	struct tool *tool;
+	json_t *values;    /* the arguments, and secrets from the environment */
+	json_t *arguments; /* as given, borrowed from the exchange */
+	struct run_handle *run;
+	struct timer budget;    /* after it the run continues without the call */
+	struct deferred ending; /* the run has ended */
+	struct progress progress;
+	struct question *question; /* that the client has not answered; NULL: none */
+	bool counted;              /* among those that run at once */
+};
+
+/* Checks the arguments and starts it, or answers what is wrong. */
+void call_begin(struct exchange *x, struct tool *t);
+/* Takes up a run that exists already: watches it and answers as if the call had started it. Takes
+ * the handle. */
+void call_adopt(struct exchange *x, struct tool *t, struct run_handle *run);
+/* Answers with the present result of the run and ends the call. */
+void call_answer(struct tool_call *c);
+/* Answers with that; takes the result. */
+void call_answer_with(struct tool_call *c, json_t *result);
+/* Continues a run whose gate has been answered, and watches it. False with issues: the caller
+ * answers. */
+bool call_continue(struct tool_call *c, struct report *r);
+/* The run continues without the call. */
+void call_promote(struct tool_call *c);
+void call_free(struct tool_call *c);

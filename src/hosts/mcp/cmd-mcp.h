@@ -1,0 +1,6 @@
+#pragma once
+
+#include "cmdline/command.h"
+
+/* The table of the command, for main(). */
+extern const struct command cmd_mcp;

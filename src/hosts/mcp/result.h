@@ -1,0 +1,29 @@
+#pragma once
+
+#include "app/runs.h"
+#include "hosts/mcp/catalog.h"
+
+/* What a call answers: a CallToolResult (mcp.md section 5.4 and precision 5). Every function
+ * returns a new reference. */
+
+/* A mistake that the model can repair. */
+json_t *result_error(struct str text);
+/* The same from the issues of a report, each on a line of its own. */
+json_t *result_issues(struct report *r);
+
+/* Of a run that has ended or waits for an approval. `t` may be NULL: the tool is not known any
+ * more. */
+json_t *result_of_run(struct mcp *m, const struct tool *t, struct run_handle *h);
+/* Of one that continues without the call. */
+json_t *result_running(struct mcp *m, struct run_handle *h);
+
+/* The facts: `dev.roux/run`. */
+json_t *run_facts(struct mcp *m, struct run_handle *h);
+/* The exit status that a run stands for in the facts; -1: it has not ended. */
+int run_exit_code(struct run_handle *h);
+/* Whether it is a failure for the caller. */
+bool run_is_error(enum roux_status status);
+/* The text of a result, with its mark; *ret_cut: something was left out. */
+void run_text(struct mcp *m, struct run_handle *h, struct buf *b, bool *ret_cut);
+/* roux://runs/ID */
+void run_uri(struct buf *b, struct str id, const char *below);

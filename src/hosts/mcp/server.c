@@ -1,0 +1,43 @@
+#include "hosts/mcp/server.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "hosts/mcp/call.h"
+#include "hosts/mcp/catalog.h"
+
+void mcp_log(const char *fmt, ...)
+{
+	AUTO_BUF line = BUF_INIT;
+	va_list args;
+
+	buf_adds(&line, "roux: ");
+	va_start(args, fmt);
+	buf_vprintf(&line, fmt, args);
+	va_end(args);
+	buf_addc(&line, '\n');
+	(void)fd_write_all(STDERR_FILENO, buf_str(&line));
+}
+
+struct mcp *mcp_new(struct app *a, const struct mcp_options *o, struct report *r)
+{
+	struct mcp *m = mem_new(struct mcp);
+
+	(void)r;
+	m->app = a;
+	m->options = *o;
+	list_init(&m->sessions);
+	list_init(&m->calls);
+	list_init(&m->waiting);
+	m->catalog = catalog_new(m);
+	return m;
+}
+
+void mcp_free(struct mcp *m)
+{
+	if (!m)
+		return;
+	catalog_free(m->catalog);
+	free(m);
+}

@@ -1,0 +1,236 @@
+"""A client that writes bytes and reads lines: for what no SDK can send. Every message of the server is checked
+against the published schema of its revision when the module jsonschema is there."""
+
+import json
+import os
+import pathlib
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+MODERN = "2026-07-28"
+PREFIX = "io.modelcontextprotocol/"
+WATCHDOG = 300  # seconds: only what hangs takes so long
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, *what):
+    if not condition:
+        raise Failure(" ".join(w if isinstance(w, str) else json.dumps(w, ensure_ascii=False)[:3000] for w in what))
+
+
+def meta(capabilities=None, **more):
+    return {PREFIX + "protocolVersion": MODERN, PREFIX + "clientCapabilities": capabilities or {},
+            PREFIX + "clientInfo": {"name": "harness", "version": "1"}, **more}
+
+
+class Place:
+    """A home, a project and recipes of their own."""
+
+    def __init__(self):
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="roux-mcp-"))
+        self.home = self.top / "home"
+        self.project = self.top / "project"
+        self.recipes = self.home / ".pi/agent/recipes"
+        self.project.mkdir(parents=True)
+        self.recipes.mkdir(parents=True)
+        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+    def recipe(self, name, body):
+        path = self.recipes / name
+        temp = self.recipes / ("." + name)
+        temp.write_text(body if isinstance(body, str) else json.dumps(body))
+        temp.rename(path)
+        return path
+
+    def close(self):
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+class Server:
+    """One process of `roux mcp`."""
+
+    def __init__(self, roux, place, *args, env=None, **more):
+        self.place = place
+        self.process = subprocess.Popen(
+            [roux, "mcp", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=place.project, env={**place.env, **(env or {})}, **more)
+        self.lines = queue.Queue()
+        self.kept = []
+        self.errors = b""
+        self.seen = []
+        self.next = 0
+        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._read_errors, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def _read_errors(self):
+        for line in self.process.stderr:
+            self.errors += line
+
+    def write(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def send(self, message):
+        self.write(json.dumps(message).encode() + b"\n")
+
+    def line(self, timeout=WATCHDOG):
+        """The next message, None at the end of the output."""
+        try:
+            line = self.lines.get(timeout=timeout)
+        except queue.Empty:
+            raise Failure(f"the server says nothing; on standard error: {self.errors.decode(errors='replace')}")
+        if line is None:
+            return None
+        expect(line.endswith(b"\n"), "a line without an end: " + repr(line[:200]))
+        message = json.loads(line)
+        self.seen.append(message)
+        expect(message.get("jsonrpc") == "2.0", "not JSON-RPC:", message)
+        return message
+
+    def nothing(self, seconds=0.3):
+        try:
+            line = self.lines.get(timeout=seconds)
+        except queue.Empty:
+            return
+        raise Failure(f"unexpected: {line!r}")
+
+    def wait(self, wanted, timeout=WATCHDOG):
+        """The next message that `wanted` takes; the others are kept for later."""
+        for i, message in enumerate(self.kept):
+            if wanted(message):
+                return self.kept.pop(i)
+        while True:
+            message = self.line(timeout)
+            expect(message is not None, "the server has ended:", self.errors.decode(errors="replace"))
+            if wanted(message):
+                return message
+            self.kept.append(message)
+
+    def answer(self, id, timeout=WATCHDOG):
+        return self.wait(lambda m: m.get("id") == id and "method" not in m, timeout)
+
+    def request(self, method, params=None, id=None):
+        self.next += 1
+        id = id if id is not None else self.next
+        self.send({"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})})
+        return id
+
+    def ask(self, method, params=None, timeout=WATCHDOG):
+        return self.answer(self.request(method, params), timeout)
+
+    def notify(self, method, params=None):
+        self.send({"jsonrpc": "2.0", "method": method, **({} if params is None else {"params": params})})
+
+    def end(self):
+        """Closes the input; the exit status."""
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        return self.process.wait(WATCHDOG)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+class Client:
+    """What both eras share: requests with their envelope."""
+
+    def __init__(self, server, modern, capabilities=None, version="2025-11-25"):
+        self.server, self.modern = server, modern
+        self.capabilities = capabilities or {}
+        if not modern:
+            a = server.ask("initialize", {"protocolVersion": version, "capabilities": self.capabilities,
+                                          "clientInfo": {"name": "harness", "version": "1"}})
+            expect(a["result"]["protocolVersion"] == version, "version:", a)
+            server.notify("notifications/initialized")
+
+    def params(self, params=None, **more):
+        params = dict(params or {})
+        if self.modern:
+            params["_meta"] = {**meta(self.capabilities), **more, **params.get("_meta", {})}
+        elif more:
+            params["_meta"] = {**more, **params.get("_meta", {})}
+        return params
+
+    def begin(self, method, params=None, **more):
+        return self.server.request(method, self.params(params, **more))
+
+    def ask(self, method, params=None, **more):
+        return self.server.answer(self.begin(method, params, **more))
+
+    def result(self, method, params=None, **more):
+        a = self.ask(method, params, **more)
+        expect("result" in a, f"{method} failed:", a)
+        if self.modern:
+            expect("resultType" in a["result"], "no resultType:", a)
+            expect(a["result"]["_meta"][PREFIX + "serverInfo"]["name"] == "roux", "no serverInfo:", a)
+        else:
+            expect("resultType" not in a["result"], "a modern envelope:", a)
+        return a["result"]
+
+    def call(self, name, arguments=None, **more):
+        return self.result("tools/call", {"name": name, "arguments": arguments or {}}, **more)
+
+
+def text_of(result):
+    return result["content"][0]["text"]
+
+
+def facts_of(result):
+    return result["_meta"]["dev.roux/run"]
+
+
+def until(condition, what, seconds=WATCHDOG):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise Failure(what)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def run_cases(cases, select):
+    """Prints TAP. Exit status 1 when one failed."""
+    chosen = [c for c in cases if not select or any(s in c.__name__ for s in select)]
+    print(f"1..{len(chosen)}")
+    bad = False
+    for number, case in enumerate(chosen, 1):
+        name = case.__name__.replace("_", " ")
+        try:
+            case()
+            print(f"ok {number} - {name}", flush=True)
+        except BaseException as e:
+            if isinstance(e, KeyboardInterrupt):
+                raise
+            bad = True
+            print(f"not ok {number} - {name}", flush=True)
+            import traceback
+            where = traceback.extract_tb(e.__traceback__)
+            at = [f"{f.name}:{f.lineno}" for f in where if f.filename.endswith(("stdio", "harness.py"))]
+            for line in f"{type(e).__name__}: {e} ({' '.join(at)})".split("\n"):
+                print(f"# {line}", flush=True)
+    return 1 if bad else 0
