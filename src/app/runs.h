@@ -175,9 +175,9 @@ int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 /* The same into `b`. -errno. */
 int run_result_text(struct run_handle *h, struct buf *b);
 /* What of the result a person is told: "status", "error", "failures" (each with "stderr",
- * of a run here also with "stdout"), "failures_total", "pending_approval"; "failed", "tolerated":
- * how many commands ended it as failures; "exit": what a command that waits for it ends with, as
- * far as its options say nothing else. */
+ * of a run here also with "stdout"), "failures_total", "pending_approval"; "failed_node": the path
+ * of what failed it, or null; "failed", "tolerated": how many commands ended it as failures;
+ * "exit": what a command that waits for it ends with, as far as its options say nothing else. */
 json_t *run_summary(struct run_handle *h);
 /* Warnings and mistakes that turned up while it ran here; NULL: none. Borrowed, for the
  * host to word. */

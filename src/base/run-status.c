@@ -1,5 +1,7 @@
 #include "base/run-status.h"
 
+#include <inttypes.h>
+
 #include "base/lang.h"
 
 static const struct {
@@ -87,6 +89,15 @@ const char *status_outcome(enum roux_status s)
 struct str status_asked_by(enum roux_status s)
 {
 	return str_of(statuses[s].asked_by);
+}
+
+void status_phrase(struct buf *b, struct str status, uint64_t failed, uint64_t tolerated)
+{
+	buf_add(b, status);
+	if (failed && !status_is(status, ROUX_FAILED))
+		buf_printf(b, ", %" PRIu64 " failed", failed);
+	else if (!failed && tolerated)
+		buf_printf(b, ", %" PRIu64 " tolerated", tolerated);
 }
 
 bool status_expires(enum roux_status s)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "roux/roux.h"
 
@@ -43,6 +44,9 @@ enum status_rest status_rest(enum roux_status s);
 const char *status_outcome(enum roux_status s);
 /* The event that asked for this end: "run.cancel", "run.kill"; empty: the end was not asked for. */
 struct str status_asked_by(enum roux_status s);
+/* The status with what it leaves out: "done, 2 failed", "done, 1 tolerated". `failed` is said of
+ * every status but that one; tolerated failures only where nothing else has failed. */
+void status_phrase(struct buf *b, struct str status, uint64_t failed, uint64_t tolerated);
 /* Whether a limit of [retention] may delete runs with this status. */
 bool status_expires(enum roux_status s);
 

@@ -30,7 +30,7 @@ void failures_tolerate(struct failures *f, struct str path, uint64_t before)
 {
 	for (size_t i = 0; i < f->kept.len && i < before; i++)
 		if (node_path_within(f->kept.at[i].path, path))
-			f->kept.at[i].tolerated = true;
+			f->kept.at[i].tolerated = f->kept.at[i].overcome = true;
 }
 
 struct str failures_path(const struct failures *f, uint64_t number)

@@ -2,7 +2,7 @@
 
 load common
 
-keys='["artifacts","branches","code","coverage","error","failures","failures_total","ms","ok","output","run","status","stdout","warnings"]'
+keys='["artifacts","branches","code","coverage","error","exit","failed","failures","failures_total","ms","ok","output","run","status","stdout","tolerated","warnings"]'
 
 @test "standard output is the primary output and nothing else" {
 	quick exec '["sh -c \"echo noise >&2; printf result\"","cat"]' >out 2>err

@@ -13,6 +13,7 @@
 #include "app/past/history.h"
 #include "app/past/told.h"
 #include "app/record/freeze.h"
+#include "base/run-status.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
 #include "data/json.h"
@@ -433,8 +434,10 @@ static void read_header(struct facts *f, const struct run_look *look)
 	p->live = h->live;
 	p->timed = json_object_get(f->result, "ms") || h->began_ms;
 	p->ms = json_object_get(f->result, "ms") ? (uint64_t)number_of(f->result, "ms") : h->now_ms;
-	p->coded = f->result != NULL;
-	p->code = (int)number_of(f->result, "code");
+	p->exited = look->row.counted;
+	p->exit = look->row.exit;
+	p->failed = look->row.failed;
+	p->tolerated = look->row.tolerated;
 	p->graph = f->graph;
 	p->state = history_state;
 	p->state_data = h;
@@ -471,14 +474,18 @@ bool run_picture(struct run_handle *h, unsigned format, struct buf *b, struct re
 {
 	const struct run_look *look = handle_look(h, r);
 	struct facts f = { 0 };
+	AUTO_BUF title = BUF_INIT;
 	bool ok = look && facts_read(&f, look, r) && f.graph;
 
-	if (ok)
+	if (ok) {
+		buf_printf(&title, "%.*s: ", STR(look->id));
+		status_phrase(&title, look->status, look->row.failed, look->row.tolerated);
 		picture_write(f.graph, format,
-			&(struct picture_options){ .title = look->id,
+			&(struct picture_options){ .title = buf_str(&title),
 				.state = history_state,
 				.state_data = f.history },
 			b);
+	}
 	facts_done(&f);
 	return ok;
 }

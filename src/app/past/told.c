@@ -162,6 +162,10 @@ json_t *told_summary(const struct run_look *look)
 		json_is_integer(total) ? json_incref(total)
 				       : json_integer((json_int_t)json_array_size(failures)));
 	told_counts(look, s);
+	json_object_set_new(s, "failed_node",
+		json_text_of(from, "failed_node").len
+			? json_incref(json_object_get(from, "failed_node"))
+			: json_null());
 	if (status_is(look->status, ROUX_PAUSED))
 		json_object_set_new(s, "pending_approval", pending(look));
 	return s;

@@ -178,7 +178,7 @@ static void write_failures(
 			failure->timeout ? "true" : "false", failure->attempt,
 			failure->tolerated ? "true" : "false");
 		json_write_str(b, mask_text(mask, failure->err, a));
-		buf_addc(b, '}');
+		buf_adds(b, failure->overcome ? ",\"succeeded_later\":true}" : "}");
 		flush(w, FLUSH_AT);
 	}
 	buf_printf(b, "],\"failures_total\":%" PRIu64, f->total);
@@ -467,6 +467,8 @@ json_t *result_summary(const struct execution *x)
 	json_object_set_new(s, "failed", json_integer((json_int_t)res->tally.failed));
 	json_object_set_new(s, "tolerated", json_integer((json_int_t)res->tally.tolerated));
 	json_object_set_new(s, "exit", json_integer(result_exit(res)));
+	json_object_set_new(
+		s, "failed_node", res->failed.len ? json_from_str(res->failed) : json_null());
 	if (res->status == RUN_PAUSED)
 		json_object_set_new(s, "pending_approval",
 			json_pack("{s:o, s:o}", "stage", json_from_str(res->gate), "prompt",

@@ -178,8 +178,9 @@ static int wait_for(const struct call *call)
 		return status;
 	if (!run_wait(run, &cli->report))
 		return cli_refuse(cli, o->common.json);
-	status = run_answer(cli, run, o->common.json, false);
-	return status ? status : shown_exit(run, o->strict, o->tolerate);
+	const struct ending_options judged = { o->strict, o->tolerate };
+	status = run_answer(cli, run, &judged, o->common.json, false);
+	return status ? status : shown_exit(run, &judged);
 }
 
 static const struct command_example wait_examples[] = {

@@ -1,6 +1,9 @@
 /* Commands that tell about runs: runs, status. */
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/plain-text.h"
+#include "base/run-status.h"
 #include "base/width.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-filter.h"
@@ -15,13 +18,14 @@ struct runs_opts {
 /* -- runs ----------------------------------------------------------------------------------------
  */
 
-enum { ID_COLUMNS = 42, STATUS_COLUMNS = 9, AGE_COLUMNS = 11 };
+enum { ID_COLUMNS = 34, STATUS_COLUMNS = 17, AGE_COLUMNS = 11 };
 
 struct table {
 	struct buf b;
 	uint64_t now_ms;
 	size_t count;
 	struct buf last; /* the id of the last one */
+	bool colours;
 };
 
 /* Nearly every text here is plain; others may come from a damaged ledger. */
@@ -58,6 +62,20 @@ static void add_age(struct buf *b, uint64_t ms)
 	buf_add(b, units[i].name);
 }
 
+/* A run with failures is never called done alone. */
+static void add_status(struct table *t, const struct run_entry *e)
+{
+	const char *colour = t->colours ? shown_colour(e->status, e->failed) : NULL;
+	AUTO_BUF text = BUF_INIT;
+
+	status_phrase(&text, e->status, e->failed, e->tolerated);
+	if (colour)
+		buf_printf(&t->b, "\033[%sm", colour);
+	padded(&t->b, buf_str(&text), STATUS_COLUMNS);
+	if (colour)
+		buf_adds(&t->b, "\033[m");
+}
+
 static bool add_entry(void *data, const struct run_entry *e)
 {
 	struct table *t = data;
@@ -67,7 +85,7 @@ static bool add_entry(void *data, const struct run_entry *e)
 		buf_printf(b, "%-*s  %-*s  %-*s  TOOK\n", ID_COLUMNS, "RUN", STATUS_COLUMNS,
 			"STATUS", AGE_COLUMNS, "STARTED");
 	padded(b, e->id, ID_COLUMNS);
-	padded(b, e->status, STATUS_COLUMNS);
+	add_status(t, e);
 	size_t from = b->len;
 	if (e->started)
 		add_age(b, t->now_ms > e->started ? t->now_ms - e->started : 0);
@@ -123,7 +141,7 @@ static void tell_more(
 
 static int list_text(struct cli *cli, const struct runs_opts *o)
 {
-	struct table t = { .now_ms = clock_real_ms() };
+	struct table t = { .now_ms = clock_real_ms(), .colours = shown_colours(STDOUT_FILENO) };
 	struct run_filter filter;
 
 	if (!filter_read(cli, &o->filter, &filter))
@@ -207,7 +225,7 @@ static int run_status_command(const struct call *call)
 	json_t *document = run_status_document(run);
 	if (o->common.json)
 		return cli_print_json(document);
-	shown_status(document, &text);
+	shown_status(document, shown_colours(STDOUT_FILENO), &text);
 	json_decref(document);
 	return cli_print(buf_str(&text));
 }

@@ -268,7 +268,8 @@ static void complain(const char *what, int error)
 
 static int answer(struct follow *f, const struct run_opts *o, bool json)
 {
-	int status = shown_exit(f->run, o->strict, o->tolerate);
+	const struct ending_options judged = { o->strict, o->tolerate };
+	int status = shown_exit(f->run, &judged);
 	bool events_only = o->events && strcmp(o->events, "-") == 0;
 	AUTO_BUF text = BUF_INIT;
 	int written = 0;
@@ -287,7 +288,7 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 			!run_output_ends_line(f->run))
 			buf_addc(&text, '\n');
 		size_t before = text.len;
-		shown_result(f->run, &text);
+		shown_result(f->run, &judged, &text);
 		if (text.len > before)
 			cli_say(buf_str(&text));
 	}
@@ -374,8 +375,10 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 	}
 	if (how->answered) {
 		close_view(&f);
-		status = run_answer(cli, f.run, json, o->quiet);
-		status = status ? status : shown_exit(f.run, o->strict, o->tolerate);
+		const struct ending_options judged = { o->strict, o->tolerate };
+
+		status = run_answer_again(cli, f.run, json, o->quiet);
+		status = status ? status : shown_exit(f.run, &judged);
 		run_close(f.run);
 		return status;
 	}

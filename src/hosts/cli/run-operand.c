@@ -38,10 +38,10 @@ struct run_handle *run_operand(
 	return h;
 }
 
-int run_answer(struct cli *cli, struct run_handle *h, bool json, bool quiet)
+/* The output of an ended run, or its document. Returns 0 or an exit status. */
+static int print_outcome(struct cli *cli, struct run_handle *h, bool json)
 {
 	enum roux_status ignored;
-	AUTO_BUF text = BUF_INIT;
 	int e = json ? run_result_write(h, STDOUT_FILENO, &ignored)
 		     : run_output_write(h, STDOUT_FILENO);
 
@@ -56,9 +56,30 @@ int run_answer(struct cli *cli, struct run_handle *h, bool json, bool quiet)
 		report_errno(&cli->report, -e, "cannot copy %s", run_log_path(h, LOG_STDOUT));
 		return cli_refuse(cli, false);
 	}
-	if (!json && !quiet) {
-		shown_result(h, &text);
-		cli_say(buf_str(&text));
-	}
+	return 0;
+}
+
+int run_answer(struct cli *cli, struct run_handle *h, const struct ending_options *o, bool json,
+	bool quiet)
+{
+	AUTO_BUF text = BUF_INIT;
+	int status = print_outcome(cli, h, json);
+
+	if (status || json || quiet)
+		return status;
+	shown_result(h, o, &text);
+	cli_say(buf_str(&text));
+	return 0;
+}
+
+int run_answer_again(struct cli *cli, struct run_handle *h, bool json, bool quiet)
+{
+	AUTO_BUF text = BUF_INIT;
+	int status = print_outcome(cli, h, json);
+
+	if (status || json || quiet)
+		return status;
+	shown_complete(h, &text);
+	cli_say(buf_str(&text));
 	return 0;
 }

@@ -1,12 +1,17 @@
 #include "hosts/cli/shown.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "base/plain-text.h"
 #include "base/run-status.h"
 #include "hosts/cli/words.h"
 #include "render/terminal/failure.h"
 #include "render/terminal/status.h"
 
-enum { SHOWN_FAILURES = 20 };
+/* In full, and by name. */
+enum { SHOWN_FAILURES = 20, NAMED_FAILURES = 200 };
 
 /* -- a result ------------------------------------------------------------------------------------
  */
@@ -41,50 +46,67 @@ static void paused_text(const json_t *s, struct str run, struct buf *b)
 		STR(run), STR(run), STR(run));
 }
 
-static void last_word(const json_t *s, enum roux_status status, struct buf *b)
+static void hint(struct buf *b, const char *name, void (*add)(const json_t *d, struct buf *b),
+	const json_t *d)
 {
-	json_int_t failed = json_number_of(s, "failed");
-	struct str run = json_text_of(s, "run"), error = json_text_of(s, "error");
+	AUTO_BUF command = BUF_INIT;
 
-	switch (status) {
-	case ROUX_PAUSED:
-		paused_text(s, run, b);
-		break;
-	case ROUX_PARTIAL:
-		buf_adds(b, "roux: warning: the run ended early: later steps were skipped after a "
-			    "failure (exit status 3)\n");
-		break;
-	case ROUX_DENIED:
-	case ROUX_CANCELLED:
-	case ROUX_KILLED:
-	case ROUX_TIMEOUT:
-		if (error.len)
-			buf_printf(b, "roux: %.*s\n", STR(error));
-		else
-			buf_printf(b, "roux: run '%.*s': %s\n", STR(run), status_name(status));
-		break;
-	case ROUX_EXITED:
-		buf_printf(b,
-			"roux: run '%.*s' ended without a result: its supervisor is gone\n"
-			"     hint: `roux resume %.*s` continues where it was\n",
-			STR(run), STR(run));
-		break;
-	case ROUX_DONE:
-		if (failed)
-			buf_printf(b,
-				"roux: done, but %" JSON_INTEGER_FORMAT
-				" failure%s passed over (exit status 3; --tolerate accepts that)\n",
-				failed, failed == 1 ? " was" : "s were");
-		break;
-	case ROUX_RUNNING:
-	case ROUX_FAILED:
-	case ROUX_INVALID:
-	case ROUX_REFUSED:
-		break;
-	}
+	add(d, &command);
+	if (command.len)
+		buf_printf(b, "  %-6s %s\n", name, buf_cstr(&command));
 }
 
-void shown_result(struct run_handle *h, struct buf *b)
+/* What became of it, and what to type. Of a run without a record only what its failures do not say
+ * by themselves. */
+static void last_word(
+	const json_t *s, enum roux_status status, const struct ending_options *o, struct buf *b)
+{
+	struct str run = json_text_of(s, "run"), error = json_text_of(s, "error");
+	bool failed = json_number_of(s, "failed"), tolerated = json_number_of(s, "tolerated");
+
+	if (status == ROUX_PAUSED) {
+		paused_text(s, run, b);
+		return;
+	}
+	if (status == ROUX_DONE && !failed && !(tolerated && (run.len || o->strict)))
+		return;
+	if (!status_is_end(status_str(status)) || (status == ROUX_FAILED && !run.len))
+		return;
+	buf_adds(b, "roux: ");
+	if (run.len)
+		buf_printf(b, "%.*s: ", STR(run));
+	if (!run.len && !status_ok(status))
+		text_plain(b, error);
+	else
+		ending_words(s, o, b);
+	buf_addc(b, '\n');
+	hint(b, "see", ending_see, s);
+	hint(b, "again", ending_again, s);
+}
+
+/* The rest of them by name: a person wants to know which. */
+static void name_others(const json_t *failures, json_int_t total, struct buf *b)
+{
+	buf_printf(b, "roux: and %" JSON_INTEGER_FORMAT " more failures:", total - SHOWN_FAILURES);
+	for (size_t i = SHOWN_FAILURES; i < json_array_size(failures); i++) {
+		const json_t *f = json_array_get(failures, i);
+		struct str label = json_text_of(f, "label");
+		AUTO_BUF name = BUF_INIT;
+
+		if (i == SHOWN_FAILURES + NAMED_FAILURES) {
+			buf_adds(b, " … (--json lists them)");
+			break;
+		}
+		buf_printf(&name, "%.*s%s%.*s", STR(json_text_of(f, "path")), label.len ? " " : "",
+			STR(label));
+		buf_adds(b, " [");
+		text_plain(b, buf_str(&name));
+		buf_addc(b, ']');
+	}
+	buf_addc(b, '\n');
+}
+
+void shown_result(struct run_handle *h, const struct ending_options *o, struct buf *b)
 {
 	AUTO_JSON *s = run_summary(h);
 	const json_t *failures = json_object_get(s, "failures");
@@ -103,57 +125,100 @@ void shown_result(struct run_handle *h, struct buf *b)
 		failure_text(b, f);
 	}
 	if (total > SHOWN_FAILURES)
-		buf_printf(b,
-			"roux: and %" JSON_INTEGER_FORMAT " more failures (--json lists them)\n",
-			total - SHOWN_FAILURES);
-	last_word(s, run_status(h), b);
+		name_others(failures, total, b);
+	last_word(s, run_status(h), o, b);
 }
 
-int shown_exit(struct run_handle *h, bool strict, bool tolerate)
+void shown_complete(struct run_handle *h, struct buf *b)
+{
+	AUTO_JSON *s = run_summary(h);
+	struct str run = json_text_of(s, "run");
+	AUTO_BUF words = BUF_INIT;
+
+	status_phrase(&words, json_text_of(s, "status"), (uint64_t)json_number_of(s, "failed"),
+		(uint64_t)json_number_of(s, "tolerated"));
+	buf_printf(b, "roux: %.*s: %s: nothing was started; `roux rerun %.*s` runs %s again\n",
+		STR(run), buf_cstr(&words), STR(run),
+		json_number_of(s, "failed") ? "what failed" : "it");
+}
+
+int shown_exit(struct run_handle *h, const struct ending_options *o)
 {
 	enum roux_status status = run_status(h);
 	AUTO_JSON *s = run_summary(h);
 
-	if (tolerate && (status == ROUX_PARTIAL || status == ROUX_DONE))
+	if (o->tolerate && (status == ROUX_PARTIAL || status == ROUX_DONE))
 		return 0;
-	if (strict && status == ROUX_DONE)
+	if (o->strict && status == ROUX_DONE)
 		return json_number_of(s, "failures_total") ? 3 : 0;
 	return (int)json_number_of(s, "exit");
+}
+
+/* -- colours -------------------------------------------------------------------------------------
+ */
+
+#define RED "31"
+#define YELLOW "33"
+
+const char *shown_colour(struct str status, uint64_t failed)
+{
+	enum roux_status s;
+
+	if (!status_is_end(status) || !status_read(status, &s))
+		return failed ? YELLOW : NULL;
+	if (!status_ok(s))
+		return RED;
+	return failed || s != ROUX_DONE ? YELLOW : NULL;
+}
+
+bool shown_colours(int fd)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no_colour && *no_colour) && term && *term &&
+	       strcmp(term, "dumb") != 0;
 }
 
 /* -- a status ------------------------------------------------------------------------------------
  */
 
-/* The command to type next; NULL: there is none to recommend. */
-static const char *what_next(const json_t *d)
+/* The command to type next; empty: there is none to recommend. */
+static void what_next(const json_t *d, struct buf *b)
 {
-	struct str word = json_text_of(d, "status");
-	enum roux_status status = ROUX_EXITED;
+	struct str word = json_text_of(d, "status"), run = json_text_of(d, "run");
 
-	(void)status_read(word, &status);
 	if (!status_is_end(word))
-		return "logs -f";
-	switch (status_rest(status)) {
-	case STATUS_AT_GATE:
-		return json_is_object(json_object_get(d, "pending_approval")) ? "approve"
-									      : "resume";
-	case STATUS_CUT_SHORT:
-		return "resume";
-	case STATUS_LIVE:
-	case STATUS_COMPLETE:
-	case STATUS_BROKEN:
-	case STATUS_NEVER:
-		break;
-	}
-	return status_ok(status) ? NULL : "logs";
+		buf_printf(b, "roux logs -f %.*s", STR(run));
+	else if (status_rests(word, STATUS_AT_GATE))
+		buf_printf(b, "roux %s %.*s",
+			json_is_object(json_object_get(d, "pending_approval")) ? "approve"
+									       : "resume",
+			STR(run));
 }
 
-void shown_status(const json_t *d, struct buf *b)
+void shown_status(const json_t *d, bool colours, struct buf *b)
 {
-	const char *next = what_next(d);
-	AUTO_BUF command = BUF_INIT;
+	AUTO_BUF headline = BUF_INIT;
+	AUTO_BUF see = BUF_INIT;
+	AUTO_BUF again = BUF_INIT;
+	AUTO_BUF next = BUF_INIT;
 
-	if (next)
-		buf_printf(&command, "roux %s %.*s", next, STR(json_text_of(d, "run")));
-	status_text(d, next ? buf_cstr(&command) : NULL, b);
+	const char *colour =
+		colours ? shown_colour(json_text_of(d, "status"), json_number_of(d, "failed") > 0)
+			: NULL;
+
+	if (colour)
+		buf_printf(&headline, "\033[%sm", colour);
+	ending_words(d, NULL, &headline);
+	if (colour)
+		buf_adds(&headline, "\033[m");
+	ending_see(d, &see);
+	ending_again(d, &again);
+	what_next(d, &next);
+	status_text(d,
+		&(struct status_words){ .headline = buf_str(&headline),
+			.see = buf_str(&see),
+			.again = buf_str(&again),
+			.next = buf_str(&next) },
+		b);
 }

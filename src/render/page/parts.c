@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/run-status.h"
 #include "base/utf8.h"
 #include "render/page/page.h"
 #include "render/picture/markup.h"
@@ -84,7 +85,7 @@ static void put_nodes(struct buf *b, struct picture *p)
 
 void report_graph(const struct run_report *f, struct buf *b)
 {
-	struct picture_options options = { .state = f->state, .state_data = f->state_data };
+	AUTO_BUF title = BUF_INIT;
 	AUTO_BUF svg = BUF_INIT;
 	struct picture p;
 
@@ -94,6 +95,10 @@ void report_graph(const struct run_report *f, struct buf *b)
 			"<p class=\"quiet\">The graph of this run is not known.</p>\n</section>\n");
 		return;
 	}
+	status_phrase(&title, f->status, f->failed, f->tolerated);
+	const struct picture_options options = {
+		.title = buf_str(&title), .state = f->state, .state_data = f->state_data
+	};
 	picture_build(&p, f->graph, &options, PICTURE_ITEMS_MAX);
 	svg_write(&p, &svg);
 	buf_printf(b,

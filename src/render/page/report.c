@@ -3,16 +3,23 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/run-status.h"
 #include "render/page/page.h"
 #include "render/picture/markup.h"
 
 /* The run's status in the words that nodes have, for its colour. */
-static enum outcome_kind look_of(struct str status)
+static enum outcome_kind look_of(const struct run_report *f)
 {
 	enum outcome_kind kind = OUTCOME_NONE;
 
-	(void)outcome_of_status(status, &kind);
-	return kind;
+	(void)outcome_of_status(f->status, &kind);
+	return kind == OUTCOME_DONE && (f->failed || f->tolerated) ? OUTCOME_TOLERATED : kind;
+}
+
+/* What became of it: "done, 2 failed". */
+static void add_state(struct buf *b, const struct run_report *f)
+{
+	status_phrase(b, f->status.len ? f->status : S("unknown"), f->failed, f->tolerated);
 }
 
 static void put_fact(struct buf *b, const char *name, struct str value, bool wide)
@@ -75,14 +82,14 @@ static void put_facts(struct buf *b, const struct run_report *f)
 {
 	AUTO_BUF code = BUF_INIT;
 
-	if (f->coded)
-		buf_printf(&code, "%d", f->code);
+	if (f->exited)
+		buf_printf(&code, "%d", f->exit);
 	buf_adds(b, "<dl class=\"facts\">\n");
 	put_fact(b, "Recipe", f->recipe, false);
 	put_time(b, "Started", f->started);
 	put_time(b, "Ended", f->ended);
 	put_duration(b, f);
-	put_fact(b, "Exit code", buf_str(&code), false);
+	put_fact(b, "Exit status", buf_str(&code), false);
 	put_commands(b, f);
 	put_fact(b, "Owner", f->owner, false);
 	put_fact(b, "Working directory", f->cwd, true);
@@ -118,11 +125,11 @@ static void put_header(struct buf *b, const struct run_report *f)
 {
 	AUTO_BUF status = BUF_INIT;
 
-	buf_add(&status, f->status);
+	add_state(&status, f);
 	buf_adds(b, "<header>\n<h1>");
 	markup_text(b, f->run);
 	buf_addc(b, ' ');
-	page_state(b, look_of(f->status), f->status.len ? buf_cstr(&status) : "unknown");
+	page_state(b, look_of(f), buf_cstr(&status));
 	buf_adds(b, "</h1>\n");
 	if (f->error.len) {
 		buf_adds(b, "<p class=\"error\">");
@@ -145,8 +152,11 @@ void report_html(const struct run_report *f, struct buf *b)
 		    "<meta name=\"generator\" content=\"roux " ROUX_VERSION "\">\n<title>");
 	markup_text(b, f->run);
 	if (f->status.len) {
+		AUTO_BUF state = BUF_INIT;
+
+		add_state(&state, f);
 		buf_adds(b, " · ");
-		markup_text(b, f->status);
+		markup_text(b, buf_str(&state));
 	}
 	buf_adds(b, "</title>\n");
 	report_style(b);

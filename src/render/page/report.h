@@ -57,10 +57,11 @@ struct run_report {
 	struct str run, recipe, status, error;
 	struct str started, ended, owner, cwd, command;
 	uint64_t ms;
-	int code;
-	bool live;  /* it has not ended */
-	bool timed; /* `ms` is known */
-	bool coded; /* `code` is known */
+	int exit;                   /* what `run` ended with */
+	uint64_t failed, tolerated; /* commands that ended as failures */
+	bool live;                  /* it has not ended */
+	bool timed;                 /* `ms` is known */
+	bool exited;                /* `exit` is known */
 
 	const struct graph *graph; /* NULL: not known */
 	/* As in struct picture_options. */

@@ -321,10 +321,12 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_NODE_REUSED:
 		count_round(l, e, false);
 		add_node(b, e);
-		buf_printf(b, "reused: it ended %s before",
-			e->end.ok        ? "well"
-			: e->end.timeout ? "out of time"
-					 : "with a failure");
+		if (e->end.ok)
+			buf_adds(b, "reused (succeeded earlier)");
+		else if (e->end.timeout)
+			buf_adds(b, "reused (failed earlier: time limit)");
+		else
+			buf_printf(b, "reused (failed earlier: exit %d)", e->end.code);
 		break;
 	case EVENT_RUN_MESSAGE:
 		buf_printf(b, "message of %" PRIu64 " bytes", e->message.bytes);

@@ -5,7 +5,7 @@
 #include "base/run-status.h"
 #include "base/utf8.h"
 
-enum { STATUS_FAILURES = 10, STATUS_COMMAND = 60 };
+enum { STATUS_FAILURES = 100, STATUS_COMMAND = 60 };
 
 static void line(struct buf *b, const char *name, struct str text)
 {
@@ -55,20 +55,64 @@ static void progress_text(const json_t *d, struct buf *b)
 	line(b, "progress", buf_str(&text));
 }
 
+/* Commands, and in brackets how often they were tried. */
+static void attempts_text(const json_t *d, struct buf *b)
+{
+	const json_t *failures = json_object_get(d, "failures");
+	json_int_t attempts = json_number_of(d, "failures_total");
+	json_int_t failed = json_number_of(d, "failed"), tolerated = json_number_of(d, "tolerated");
+	AUTO_BUF text = BUF_INIT;
+
+	if (!failed && !tolerated)
+		return;
+	for (size_t i = 0; i < json_array_size(failures); i++)
+		attempts -= json_truth_of(json_array_get(failures, i), "tolerated");
+	if (failed)
+		buf_printf(&text, "%" JSON_INTEGER_FORMAT " command%s failed", failed,
+			failed == 1 ? "" : "s");
+	if (failed && attempts > failed)
+		buf_printf(&text, " (%" JSON_INTEGER_FORMAT " attempts)", attempts);
+	if (tolerated)
+		buf_printf(&text, "%s%" JSON_INTEGER_FORMAT " tolerated", failed ? ", " : "",
+			tolerated);
+	line(b, "failed", buf_str(&text));
+}
+
+/* The last attempt of each command that did not succeed in the end. */
+static json_t *last_attempts(const json_t *failures)
+{
+	AUTO_JSON *last = json_object();
+	json_t *list = json_array(), *f;
+	size_t i;
+
+	json_array_foreach(failures, i, f) json_object_setn_nocheck(
+		last, json_text_of(f, "path").p, json_text_of(f, "path").len, f);
+	json_array_foreach(failures, i, f)
+	{
+		struct str path = json_text_of(f, "path");
+
+		if (json_object_getn(last, path.p, path.len) == f &&
+			!json_truth_of(f, "succeeded_later"))
+			json_array_append(list, f);
+	}
+	return list;
+}
+
 static void failures_text(const json_t *d, struct buf *b)
 {
-	json_int_t total = json_number_of(d, "failures_total");
+	json_int_t total = json_number_of(d, "failed") + json_number_of(d, "tolerated");
+	AUTO_JSON *last = last_attempts(json_object_get(d, "failures"));
 	json_t *failure;
 	size_t i;
 
-	json_array_foreach(json_object_get(d, "failures"), i, failure)
+	json_array_foreach(last, i, failure)
 	{
 		AUTO_BUF text = BUF_INIT;
 		struct str label = json_text_of(failure, "label");
 
 		if (i == STATUS_FAILURES) {
 			buf_printf(b, "             and %" JSON_INTEGER_FORMAT " more (--json)\n",
-				total - (json_int_t)i);
+				MAX(total, (json_int_t)json_array_size(last)) - (json_int_t)i);
 			break;
 		}
 		buf_printf(&text, "[%.*s%s%.*s] code %" JSON_INTEGER_FORMAT "%s: %.*s",
@@ -98,22 +142,25 @@ static void artifacts_text(const json_t *d, struct buf *b)
 	}
 }
 
-void status_text(const json_t *d, const char *next, struct buf *b)
+void status_text(const json_t *d, const struct status_words *w, struct buf *b)
 {
 	struct str run = json_text_of(d, "run"), path = json_text_of(d, "recipe_path");
 
 	text_plain(b, run);
 	buf_adds(b, ": ");
-	text_plain(b, json_text_of(d, "status"));
+	buf_add(b, w->headline);
 	buf_addc(b, '\n');
 	line(b, "recipe", path.len ? path : json_text_of(d, "recipe"));
 	times_text(d, b);
 	progress_text(d, b);
 	line(b, "error", json_text_of(d, "error"));
+	attempts_text(d, b);
 	failures_text(d, b);
 	artifacts_text(d, b);
 	line(b, "waits for", json_text_of(json_object_get(d, "pending_approval"), "prompt"));
 	line(b, "owner", json_text_of(d, "owner"));
 	line(b, "directory", json_text_of(d, "dir"));
-	line(b, "next", str_of(next));
+	line(b, "see", w->see);
+	line(b, "again", w->again);
+	line(b, "next", w->next);
 }

@@ -2,6 +2,11 @@
 
 #include "data/json.h"
 
-/* The status document of a run (product.md) for people, a line a fact. `next` is the command that
- * the host recommends; NULL: none. */
-void status_text(const json_t *document, const char *next, struct buf *b);
+/* What the host says about a run; empty: nothing. */
+struct status_words {
+	struct str headline;         /* what became of it */
+	struct str see, again, next; /* commands that it recommends */
+};
+
+/* The status document of a run (product.md) for people, a line a fact. */
+void status_text(const json_t *document, const struct status_words *words, struct buf *b);

@@ -64,8 +64,8 @@ static struct run_report two_commands(void)
 		.cwd = S("/srv/site"),
 		.ms = 4000,
 		.timed = true,
-		.code = 1,
-		.coded = true,
+		.exit = 1,
+		.exited = true,
 		.leaves = { two_leaves, 2, 2 },
 		.failures = { two_failures, 2, 2 },
 	};
@@ -119,7 +119,7 @@ static void the_header_tells_the_run(void **state)
 	assert_has(&b, "<dt>Recipe</dt><dd>nightly</dd>");
 	assert_has(&b, "2026-11-15 18:42:10 UTC");
 	assert_has(&b, "<dt>Duration</dt><dd>4.0 s</dd>");
-	assert_has(&b, "<dt>Exit code</dt><dd>1</dd>");
+	assert_has(&b, "<dt>Exit status</dt><dd>1</dd>");
 	assert_has(&b, "<dt>Owner</dt><dd>session-9</dd>");
 	assert_has(&b, "<dt>Working directory</dt><dd>/srv/site</dd>");
 	assert_has(&b, "<dt>Commands</dt><dd>1 done, 1 timeout</dd>");
