@@ -74,7 +74,9 @@ struct request {
 	json_t *argv;                  /* for people who look at the record */
 	const struct report *warnings; /* in place of those about the template; NULL: those */
 	int stdin_fd;                  /* -1: empty; not closed */
-	int stdout_fd; /* gets the output when a run here has ended; -1: nothing does */
+	struct str input; /* what a detached run reads as its standard input; empty: nothing. Step
+			     recipes read none */
+	int stdout_fd;    /* gets the output when a run here has ended; -1: nothing does */
 	struct observer observer;
 };
 

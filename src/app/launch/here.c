@@ -310,7 +310,7 @@ static int input_of(const struct here *h, const struct here_options *o)
 {
 	struct launch *l = h->launch;
 
-	if (o->before)
+	if (o->before || (l->asked.detached && l->asked.has_input))
 		return run_open(l->claim.dir.p, "stdin", O_RDONLY);
 	return l->asked.detached ? -1 : o->stdin_fd;
 }

@@ -243,7 +243,8 @@ static bool prepare(
 		q->record &&
 		(q->detach == DETACH_ALWAYS ||
 			(q->detach == DETACH_AS_RECIPE && s->recipe && recipe_async(s->recipe)));
-	l->asked.has_input = !l->asked.detached && !s->graph->steps && has_input(q->stdin_fd);
+	l->asked.has_input =
+		!s->graph->steps && (l->asked.detached ? q->input.len > 0 : has_input(q->stdin_fd));
 	l->claim.embedded &= !l->asked.detached;
 	/* Before anything can be wrong: a diagnostic shows no secret either. */
 	if (s->recipe)

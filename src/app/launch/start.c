@@ -9,6 +9,8 @@
 #include "app/launch/here.h"
 #include "app/past/elsewhere.h"
 #include "app/record/freeze.h"
+#include "base/atomic-file.h"
+#include "runs/dir/run-dir.h"
 
 /* -- what can be wrong before anything is looked at ----------------------------------------------
  */
@@ -136,6 +138,16 @@ struct run_handle *start_frozen(
 		r);
 }
 
+/* A supervisor finds the input of its run where a foreground run would have kept it. */
+static bool keep_input(struct launch *l, const struct request *q, struct report *r)
+{
+	if (!l->asked.detached || !l->asked.has_input)
+		return true;
+	const char *path = run_file(&l->arena, l->claim.dir, "stdin");
+	int n = atomic_write(path, q->input, &(struct atomic_options){ .quick = true });
+	return n == 0 || report_errno(r, -n, "cannot write '%s'", path);
+}
+
 struct run_handle *runs_start(
 	struct app *a, struct recipe_ref *ref, const struct request *q, struct report *r)
 {
@@ -144,7 +156,7 @@ struct run_handle *runs_start(
 	struct launch *l = launch_new(a);
 	bool ok = launch_prepare(l, ref, q, r) && launch_can_detach(l, r) &&
 		  (!q->record || launch_claim(l, r));
-	if (ok && q->record && !freeze_write(l, r)) {
+	if (ok && q->record && !(freeze_write(l, r) && keep_input(l, q, r))) {
 		launch_abandon(l);
 		ok = false;
 	}
