@@ -1,0 +1,244 @@
+#include "hosts/telegram/bridge/answer.h"
+
+#include <stdlib.h>
+
+#include "base/atomic-file.h"
+#include "base/mem.h"
+#include "hosts/telegram/bridge/bridge.h"
+#include "hosts/telegram/bridge/buttons.h"
+#include "hosts/telegram/bridge/handlers.h"
+#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/text/chunk.h"
+#include "hosts/telegram/text/html.h"
+
+enum { CHUNKS_MAX = 20 };
+
+/* A plan in the making. */
+struct plan {
+	struct bridge *bridge;
+	json_t *delivery; /* borrowed */
+	struct arena arena;
+	struct marks marks;
+	json_t *steps, *keyboard;
+	size_t chunks;
+	size_t label; /* which button's label the handlers look at */
+	struct buf text;
+	void (*done)(void *data);
+	void *data;
+};
+
+static void add_text(struct plan *p, struct str text, bool html)
+{
+	json_array_append_new(p->steps, json_pack("{s:s,s:o,s:b}", "do", "text", "text",
+						json_from_str(text), "html", html));
+}
+
+static void add_chunks(struct plan *p, const struct chunks *chunks, bool html)
+{
+	for (size_t i = 0; i < chunks->count; i++)
+		add_text(p, chunks->at[i], html);
+}
+
+static void add_plain(struct plan *p)
+{
+	struct chunks chunks;
+
+	chunk_plain(&p->arena, json_text_of(p->delivery, "text"), &chunks);
+	add_chunks(p, &chunks, false);
+}
+
+static void add_file(struct plan *p, struct str path, const char *name)
+{
+	json_t *s = json_pack("{s:s,s:o}", "do", "file", "path", json_from_str(path));
+
+	if (name)
+		json_object_set_new(s, "name", json_string(name));
+	json_array_append_new(p->steps, s);
+}
+
+/* An answer that would fill the chat: its beginning, and the whole as a file. */
+static bool shorten(struct plan *p, struct str first, struct str whole)
+{
+	struct str path = places_new_file(&p->bridge->places, &p->arena, S("answer.md"));
+
+	if (atomic_write(path.p, whole, &(struct atomic_options){ .quick = true }) < 0)
+		return false;
+	add_text(p, first, true);
+	add_file(p, path, "answer.md");
+	return true;
+}
+
+/* The first part replaces the preview; the last one has the buttons. */
+static void finish_text(struct plan *p)
+{
+	json_int_t preview = json_number_of(p->delivery, "preview");
+	size_t n = json_array_size(p->steps);
+	json_t *first = json_array_get(p->steps, 0), *last = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(json_text_of(json_array_get(p->steps, i), "do"), S("text")))
+			last = json_array_get(p->steps, i);
+	if (last && json_array_size(p->keyboard))
+		json_object_set(last, "keyboard", p->keyboard);
+	if (first && last && preview)
+		json_object_set_new(first, "edit", json_integer(preview));
+}
+
+static void add_rest(struct plan *p)
+{
+	json_t *files = json_object_get(p->delivery, "files"), *f;
+	size_t i;
+
+	for (i = 0; i < p->marks.voice_count; i++)
+		json_array_append_new(
+			p->steps, json_pack("{s:s,s:o,s:o,s:o}", "do", "voice", "text",
+					  json_from_str(p->marks.voices[i].text), "lang",
+					  json_from_str(p->marks.voices[i].lang), "rate",
+					  json_from_str(p->marks.voices[i].rate)));
+	if (json_truth_of(p->delivery, "notice") && !p->chunks && json_array_size(files))
+		add_text(p, json_array_size(files) == 1 ? S("One file:") : S("Files:"), false);
+	json_array_foreach(files, i, f) add_file(p, json_str(f), NULL);
+}
+
+static void finish(struct plan *p)
+{
+	void (*done)(void *data) = p->done;
+	void *data = p->data;
+
+	json_object_set_new(p->delivery, "steps", p->steps);
+	json_object_set_new(p->delivery, "at", json_integer(0));
+	json_decref(p->keyboard);
+	buf_done(&p->text);
+	arena_done(&p->arena);
+	free(p);
+	done(data);
+}
+
+/* -- an answer -----------------------------------------------------------------------------------
+ */
+
+static void lay_out(struct plan *p)
+{
+	struct str text = buf_str(&p->text);
+	struct str tables = conf_text(&p->bridge->config, "tables");
+	struct chunks chunks;
+
+	if (!str_trim(text).len && json_array_size(p->keyboard))
+		text = S("Choose:");
+	chunk_markdown(&p->arena, text,
+		&(struct markdown_options){ .narrow_tables = str_eq(tables, S("auto")) }, &chunks);
+	p->chunks = chunks.count;
+	if (chunks.count > CHUNKS_MAX && shorten(p, chunks.at[0], text))
+		chunks.count = 0;
+	add_chunks(p, &chunks, true);
+	finish_text(p);
+	add_rest(p);
+	finish(p);
+}
+
+static void next_label(struct plan *p);
+
+static void on_label(void *data, struct str text)
+{
+	struct plan *p = data;
+	struct mark_button *m = &p->marks.buttons[p->label++];
+	AUTO_JSON *action = json_pack("{s:o}", "prompt", json_from_str(m->prompt));
+	struct str id = buttons_new(p->bridge, &p->arena, action);
+
+	if (id.len)
+		json_array_append_new(p->keyboard, button_row(str_trim(text), id));
+	next_label(p);
+}
+
+/* Labels are text that the person reads, so handlers see them; what a button sends they do not. */
+static void next_label(struct plan *p)
+{
+	if (p->label == p->marks.button_count)
+		lay_out(p);
+	else
+		handlers_outbound_text(p->bridge, p->marks.buttons[p->label].label, on_label, p);
+}
+
+static void on_text(void *data, struct str text)
+{
+	struct plan *p = data;
+
+	buf_add(&p->text, text);
+	next_label(p);
+}
+
+/* -- the others ----------------------------------------------------------------------------------
+ */
+
+static void plan_aborted(struct plan *p)
+{
+	AUTO_BUF text = BUF_INIT;
+	json_t *shown = json_object_get(p->delivery, "shown");
+
+	if (json_number_of(p->delivery, "preview") && json_is_string(shown)) {
+		buf_add(&text, json_str(shown));
+		buf_adds(&text, "\n\n⏹ aborted");
+		add_text(p, buf_str(&text), json_truth_of(p->delivery, "shown_html"));
+		finish_text(p);
+	}
+	finish(p);
+}
+
+/* The preview keeps its text; the reason is a message of its own. */
+static void plan_error(struct plan *p)
+{
+	json_t *shown = json_object_get(p->delivery, "shown");
+
+	if (json_number_of(p->delivery, "preview") && json_is_string(shown)) {
+		AUTO_BUF text = BUF_INIT;
+
+		buf_add(&text, json_str(shown));
+		buf_adds(&text, "\n\n⚠ failed");
+		add_text(p, buf_str(&text), json_truth_of(p->delivery, "shown_html"));
+		finish_text(p);
+	}
+	add_plain(p);
+	finish(p);
+}
+
+static void plan_line(struct plan *p)
+{
+	json_t *again = json_object_get(p->delivery, "again");
+
+	if (again) {
+		AUTO_JSON *action = json_pack("{s:O}", "again", again);
+		struct str id = buttons_new(p->bridge, &p->arena, action);
+
+		if (id.len)
+			json_array_append_new(p->keyboard, button_row(S("Run again"), id));
+	}
+	add_plain(p);
+	finish_text(p);
+	finish(p);
+}
+
+void answer_plan(struct bridge *b, json_t *delivery, void (*done)(void *data), void *data)
+{
+	struct plan *p = mem_new(struct plan);
+	struct str kind = json_text_of(delivery, "kind"), text = json_text_of(delivery, "text");
+
+	*p = (struct plan){ .bridge = b,
+		.delivery = delivery,
+		.steps = json_array(),
+		.keyboard = json_array(),
+		.done = done,
+		.data = data };
+	if (str_eq(kind, S("aborted"))) {
+		plan_aborted(p);
+	} else if (str_eq(kind, S("error"))) {
+		plan_error(p);
+	} else if (str_eq(kind, S("line"))) {
+		plan_line(p);
+	} else {
+		marks_read(&p->arena, text, &p->marks);
+		if (p->marks.unclosed)
+			ring_add(&b->store, "delivery", S("a comment in the answer is not closed"),
+				NULL);
+		handlers_outbound_text(b, p->marks.text, on_text, p);
+	}
+}

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "data/json.h"
+
+struct bridge;
+
+/* From what an agent has written to what is sent: text with its marks taken out, by the outbound
+ * handlers, in chunks; buttons, voices, files. */
+
+/* Puts "steps" and "at" into the delivery and calls `done`, perhaps before it returns. */
+void answer_plan(struct bridge *b, json_t *delivery, void (*done)(void *data), void *data);

@@ -1,0 +1,171 @@
+#include "hosts/telegram/bridge/ending.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "app/artifacts.h"
+#include "app/logs.h"
+#include "base/file.h"
+#include "base/run-status.h"
+#include "hosts/telegram/bridge/agent.h"
+#include "hosts/telegram/bridge/bridge.h"
+#include "hosts/telegram/bridge/buttons.h"
+#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/text/unicode.h"
+
+enum { OUTPUT_MAX = 64 << 20, STDERR_UNITS = 4000, STDERR_READ = 64 << 10 };
+
+static void read_output(struct run_handle *h, size_t max, struct buf *ret)
+{
+	AUTO_CLOSE int fd = memfd_create("output", MFD_CLOEXEC);
+
+	if (fd < 0 || run_output_write(h, fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return;
+	(void)fd_read_all(fd, max, ret);
+}
+
+void ending_output(struct bridge *b, struct run_handle *h, size_t max, struct buf *ret)
+{
+	AUTO_BUF raw = BUF_INIT;
+
+	read_output(h, max, &raw);
+	if (!str_eq(conf_text(&b->config, "agent.stream"), S("jsonl"))) {
+		buf_swap(ret, &raw);
+		return;
+	}
+	struct jsonl_stream s = { 0 };
+	jsonl_feed(&s, buf_str(&raw));
+	buf_add(ret, jsonl_final(&s));
+	jsonl_done(&s);
+}
+
+/* The end of standard error, without the path of the node before each line. */
+static void read_errors(struct run_handle *h, struct buf *ret)
+{
+	struct log_cursor c = { .stream = LOG_STDERR };
+	AUTO_BUF log = BUF_INIT;
+
+	for (size_t before = 1; before != log.len && log.len < OUTPUT_MAX;) {
+		before = log.len;
+		if (run_log_read(h, &c, STDERR_READ, &log) < 0)
+			break;
+		if (log.len > 2 * STDERR_READ)
+			buf_drop(&log, log.len - STDERR_READ);
+	}
+	struct str s = buf_str(&log);
+	for (size_t at = 0; at < s.len;) {
+		size_t end = MIN(str_find(s, '\n', at) + 1, s.len);
+		struct str line = str_sub(s, at, end - at);
+
+		buf_add(ret, str_starts(line, S("[0] ")) ? str_from(line, 4) : line);
+		at = end;
+	}
+}
+
+static json_t *delivery(const json_t *turn, const char *kind, struct str text)
+{
+	return json_pack("{s:s,s:I,s:I,s:o}", "kind", kind, "chat",
+		(json_int_t)json_number_of(turn, "chat"), "reply",
+		(json_int_t)json_number_of(turn, "reply"), "text", json_from_str(text));
+}
+
+static void error_text(struct bridge *b, struct run_handle *h, struct buf *ret)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_BUF errors = BUF_INIT;
+	AUTO_BUF clean = BUF_INIT;
+
+	read_errors(h, &errors);
+	redact(&clean, str_trim(buf_str(&errors)), b->token);
+	struct str tail = buf_str(&clean);
+	while (unicode_units(tail) > STDERR_UNITS)
+		tail = str_from(tail, MIN(tail.len, grapheme_next(tail, tail.len / 16)));
+	buf_printf(ret, "%.*s: %s (run %.*s)", STR(agent_name(b, &a, NULL)),
+		status_name(run_status(h)), STR(run_id(h)));
+	if (tail.len)
+		buf_printf(ret, "\n\n%.*s", STR(tail));
+	arena_done(&a);
+}
+
+static bool attach_artifact(void *data, const struct artifact *a)
+{
+	if (a->exists)
+		json_array_append_new(data, json_from_str(a->path));
+	return true;
+}
+
+/* What `attach` has put aside during the turn, then what the recipe declares. */
+static json_t *attachments(struct bridge *b, struct run_handle *h, uint64_t item)
+{
+	char key[40];
+
+	(void)snprintf(key, sizeof(key), "attach/%llu", (unsigned long long)item);
+	json_t *list = store_get(&b->store, key);
+	if (!json_is_array(list)) {
+		json_decref(list);
+		list = json_array();
+	}
+	if (run_status(h) == ROUX_DONE)
+		artifacts_each(h, attach_artifact, list);
+	(void)store_delete(&b->store, key);
+	return list;
+}
+
+static json_t *interrupted(struct bridge *b, struct run_handle *h, const json_t *turn)
+{
+	AUTO_BUF text = BUF_INIT;
+	json_t *d;
+
+	buf_printf(&text,
+		"Interrupted: run %.*s ended without a result. It is not started again by "
+		"itself.",
+		STR(run_id(h)));
+	d = delivery(turn, "line", buf_str(&text));
+	json_object_set_new(d, "again", json_incref((json_t *)turn));
+	(void)b;
+	return d;
+}
+
+json_t *ending_delivery(
+	struct bridge *b, struct run_handle *h, const json_t *turn, uint64_t item, bool aborted)
+{
+	enum roux_status status = run_status(h);
+	AUTO_BUF text = BUF_INIT;
+	json_t *d;
+
+	if (status == ROUX_EXITED || status == ROUX_RUNNING)
+		return interrupted(b, h, turn);
+	AUTO_JSON *files = attachments(b, h, item);
+	ending_output(b, h, OUTPUT_MAX, &text);
+	struct ending_plan plan = ending_plan(&(struct ending_facts){ .has_turn = true,
+		.stop = status == ROUX_DONE || status == ROUX_PARTIAL ? STOP_DONE
+			: aborted || status == ROUX_CANCELLED || status == ROUX_KILLED
+				? STOP_ABORTED
+				: STOP_ERROR,
+		.has_text = str_trim(buf_str(&text)).len > 0,
+		.has_files = json_array_size(files) > 0,
+		.held = b->turns.held });
+	if (plan.send_error) {
+		buf_reset(&text);
+		error_text(b, h, &text);
+		d = delivery(turn, "error", buf_str(&text));
+	} else if (plan.kind == ENDING_ABORTED) {
+		d = delivery(turn, "aborted", S(""));
+	} else {
+		d = delivery(turn, "answer", buf_str(&text));
+		json_object_set(d, "files", files);
+		json_object_set_new(d, "notice", json_boolean(plan.send_notice));
+	}
+	if (b->live.message)
+		json_object_set_new(d, "preview", json_integer(b->live.message));
+	return d;
+}
+
+json_t *ending_refused(struct bridge *b, const json_t *turn, struct str why)
+{
+	AUTO_BUF clean = BUF_INIT;
+
+	redact(&clean, why, b->token);
+	return delivery(turn, "error", buf_str(&clean));
+}

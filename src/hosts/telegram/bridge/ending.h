@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/runs.h"
+
+struct bridge;
+
+/* What a run that has ended says to the chat, as a delivery (deliver.h). */
+
+/* NULL: nothing is said. A new reference. */
+json_t *ending_delivery(
+	struct bridge *b, struct run_handle *h, const json_t *turn, uint64_t item, bool aborted);
+/* Of a turn whose run was refused before it began. */
+json_t *ending_refused(struct bridge *b, const json_t *turn, struct str why);
+
+/* The output of a run that has ended, read as agent.stream says. At most `max` bytes. */
+void ending_output(struct bridge *b, struct run_handle *h, size_t max, struct buf *ret);

@@ -1,0 +1,410 @@
+#include "hosts/telegram/bridge/menu-pages.h"
+
+#include "base/clock.h"
+#include "hosts/telegram/bridge/agent.h"
+#include "hosts/telegram/bridge/bridge.h"
+#include "hosts/telegram/bridge/buttons.h"
+#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/bridge/sections.h"
+#include "hosts/telegram/bridge/templates.h"
+#include "hosts/telegram/bridge/waiting.h"
+#include "hosts/telegram/text/html.h"
+#include "hosts/telegram/text/unicode.h"
+
+enum {
+	LABEL_UNITS = 56,
+	STATUS_UNITS = 64,
+	ITEM_UNITS = 3600,
+	MODELS_ON_PAGE = 6,
+	PAGES_IN_ROW = 4,
+	TURNS_ON_PAGE = 8,
+};
+
+void view_init(struct menu_view *v)
+{
+	*v = (struct menu_view){ .keyboard = json_array() };
+}
+
+void view_done(struct menu_view *v)
+{
+	json_decref(v->keyboard);
+	buf_done(&v->html);
+	arena_done(&v->arena);
+}
+
+static struct str shortened(struct arena *a, struct str text, size_t units)
+{
+	struct str cut = unicode_cut(text, units);
+
+	return cut.len == text.len ? text
+				   : arena_printf(a, "%.*s…", STR(unicode_cut(text, units - 1)));
+}
+
+void view_button(struct menu_view *v, struct str label, struct str data)
+{
+	json_array_append_new(
+		v->keyboard, button_row(shortened(&v->arena, label, LABEL_UNITS), data));
+}
+
+static void back(struct menu_view *v, enum callback_action to)
+{
+	view_button(v, S("⬅ Back"), callback_plain(to));
+}
+
+static void line(struct menu_view *v, const char *what, struct str value)
+{
+	buf_printf(&v->html, "<b>%s</b> ", what);
+	html_escape(&v->html, shortened(&v->arena, value, STATUS_UNITS));
+	buf_addc(&v->html, '\n');
+}
+
+/* -- main ----------------------------------------------------------------------------------------
+ */
+
+static struct str state_of(struct bridge *b, struct arena *a)
+{
+	struct turns *t = &b->turns;
+	AUTO_BUF since = BUF_INIT;
+
+	if (t->compacting)
+		return S("compacting");
+	if (!t->item)
+		return t->held ? S("idle; waiting prompts are held, /next continues") : S("idle");
+	clock_duration(&since, clock_real_ms() - MIN(t->since_ms, clock_real_ms()));
+	return arena_printf(a, "%s for %s, run %s", t->paused ? "waits for an approval" : "active",
+		buf_cstr(&since), t->run);
+}
+
+static void status_rows(struct bridge *b, struct menu_view *v)
+{
+	struct str agent = agent_name(b, &v->arena, NULL), model = agent_model(b, &v->arena);
+	AUTO_JSON *last = store_get(&b->store, "last-run");
+
+	line(v, "state:", state_of(b, &v->arena));
+	line(v, "agent:", agent.len ? agent : S("none is configured"));
+	if (model.len)
+		line(v, "model:", model);
+	line(v, "queue:", arena_printf(&v->arena, "%zu waiting", b->turns.waiting.count));
+	if (last)
+		line(v, "last run:",
+			arena_printf(&v->arena, "%.*s, %.*s", STR(json_text_of(last, "status")),
+				STR(json_text_of(last, "time"))));
+	if (json_array_size(b->deliveries.keys))
+		line(v, "not delivered:",
+			arena_printf(&v->arena, "%zu", json_array_size(b->deliveries.keys)));
+}
+
+void view_main(struct bridge *b, struct menu_view *v)
+{
+	buf_adds(&v->html, "Send a prompt, a file or a voice message.\n\n"
+			   "/next starts the next prompt\n/continue sends <code>continue</code>\n"
+			   "/abort ends the running turn\n/stop also drops what waits\n"
+			   "/compact shortens what the agent remembers\n"
+			   "/run NAME runs a recipe, /runs lists runs\n");
+	templates_list(b, &v->html);
+	buf_addc(&v->html, '\n');
+	status_rows(b, v);
+	view_button(v, S("🤖 Model"), callback_plain(MENU_MODEL));
+	if (thinking_available(b))
+		view_button(v, S("💭 Thinking"), callback_plain(MENU_THINKING));
+	view_button(v, arena_printf(&v->arena, "⌛ Queue (%zu)", b->turns.waiting.count),
+		callback_plain(MENU_QUEUE));
+	sections_buttons(b, v, false);
+	view_button(v, S("⚙ Settings"), callback_plain(MENU_SETTINGS));
+}
+
+/* -- models --------------------------------------------------------------------------------------
+ */
+
+static json_t *scope_of(struct bridge *b)
+{
+	json_t *scope = store_get(&b->store, "scope");
+
+	if (json_is_array(scope))
+		return scope;
+	json_decref(scope);
+	return json_array();
+}
+
+static bool in_scope(const json_t *scope, struct str id)
+{
+	json_t *s;
+	size_t i;
+
+	json_array_foreach((json_t *)scope, i, s) if (str_eq(json_str(s), id)) return true;
+	return false;
+}
+
+json_t *models_of(struct bridge *b, bool scoped)
+{
+	json_t *all = conf_get(&b->config, "agent.models"), *m, *found = json_array();
+	AUTO_JSON *scope = scope_of(b);
+	size_t i;
+
+	json_array_foreach(all, i, m)
+	{
+		AUTO_JSON *o = json_is_string(m) ? json_pack("{s:O}", "id", m) : json_incref(m);
+
+		if (json_text_of(o, "id").len && (!scoped || !json_array_size(scope) ||
+							 in_scope(scope, json_text_of(o, "id"))))
+			json_array_append(found, o);
+	}
+	return found;
+}
+
+uint64_t models_sum(const json_t *models)
+{
+	AUTO_BUF text = BUF_INIT;
+	uint64_t sum = 1469598103934665603ull;
+
+	json_write(&text, models, 0);
+	for (size_t i = 0; i < text.len; i++)
+		sum = (sum ^ (unsigned char)text.p[i]) * 1099511628211ull;
+	return sum;
+}
+
+bool thinking_available(struct bridge *b)
+{
+	AUTO_JSON *models = models_of(b, false);
+	struct arena a = ARENA_INIT;
+	struct str chosen = agent_model(b, &a);
+	bool thinks = !json_array_size(models);
+	json_t *m;
+	size_t i;
+
+	json_array_foreach(models, i, m) thinks |=
+		str_eq(json_text_of(m, "id"), chosen) && json_truth_of(m, "thinking");
+	arena_done(&a);
+	return thinks && json_array_size(conf_get(&b->config, "agent.thinking")) > 0;
+}
+
+static void model_button(
+	struct bridge *b, struct menu_view *v, const json_t *m, uint64_t number, struct str chosen)
+{
+	struct str id = json_text_of(m, "id"), provider = json_text_of(m, "provider");
+
+	(void)b;
+	view_button(v,
+		arena_printf(&v->arena, "%s%.*s%s%.*s", str_eq(id, chosen) ? "✅ " : "", STR(id),
+			provider.len ? " · " : "", STR(provider)),
+		callback_numbered(&v->arena, MODEL_OPEN, number));
+}
+
+static void add_pages(struct menu_view *v, uint64_t page, uint64_t pages, enum callback_action to,
+	enum callback_action middle)
+{
+	if (pages < 2)
+		return;
+	json_t *row = json_array();
+	struct str here = arena_printf(
+		&v->arena, "%llu/%llu", (unsigned long long)page + 1, (unsigned long long)pages);
+	const struct {
+		struct str label, data;
+	} parts[] = {
+		{ S("‹"), callback_numbered(&v->arena, to, page ? page - 1 : pages - 1) },
+		{ here, callback_plain(middle) },
+		{ S("›"), callback_numbered(&v->arena, to, (page + 1) % pages) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		json_array_append_new(
+			row, json_pack("{s:o,s:o}", "text", json_from_str(parts[i].label),
+				     "callback_data", json_from_str(parts[i].data)));
+	json_array_append_new(v->keyboard, row);
+}
+
+static void view_model(
+	struct bridge *b, struct menu_view *v, const json_t *m, uint64_t number, struct str chosen)
+{
+	AUTO_JSON *scope = scope_of(b);
+	struct str id = json_text_of(m, "id"), provider = json_text_of(m, "provider");
+	bool in = in_scope(scope, id);
+
+	buf_adds(&v->html, "🤖 <b>");
+	html_escape(&v->html, id);
+	buf_adds(&v->html, "</b>\n");
+	html_escape(&v->html, provider);
+	if (json_truth_of(m, "thinking"))
+		buf_adds(&v->html, "\nhas levels of thinking");
+	if (str_eq(id, chosen))
+		buf_adds(&v->html, "\nis the one in use");
+	back(v, MENU_MODEL);
+	view_button(v, S("Use it"), callback_numbered(&v->arena, MODEL_PICK, number));
+	view_button(v, in ? S("Take it out of the scope") : S("Put it into the scope"),
+		callback_plain(in ? MODEL_SCOPE_DISABLE : MODEL_SCOPE_ENABLE));
+}
+
+void view_models(struct bridge *b, struct menu_view *v, const struct model_view *m)
+{
+	AUTO_JSON *models = models_of(b, m->scoped);
+	AUTO_JSON *scope = scope_of(b);
+	struct str chosen = agent_model(b, &v->arena);
+	uint64_t count = json_array_size(models);
+	uint64_t pages = (count + MODELS_ON_PAGE - 1) / MODELS_ON_PAGE;
+	uint64_t page = pages ? MIN(m->page, pages - 1) : 0;
+
+	if (m->open < count) {
+		view_model(b, v, json_array_get(models, m->open), m->open, chosen);
+		return;
+	}
+	buf_adds(&v->html, count ? "🤖 <b>Model</b>\nnow: "
+				 : "No models are configured for this agent: "
+				   "set <code>agent.models</code> in "
+				   "telegram.json.");
+	if (count)
+		html_escape(&v->html, chosen);
+	back(v, MENU_BACK);
+	if (json_array_size(scope))
+		view_button(v, m->scoped ? S("Show all models") : S("Show the scope only"),
+			m->scoped ? S("model:scope:all") : S("model:scope:scoped"));
+	for (uint64_t i = page * MODELS_ON_PAGE; i < MIN(count, (page + 1) * MODELS_ON_PAGE); i++)
+		model_button(b, v, json_array_get(models, i), i, chosen);
+	add_pages(v, page, pages, MODEL_PAGE, MODEL_PAGES);
+}
+
+void view_model_pages(struct bridge *b, struct menu_view *v, const struct model_view *m)
+{
+	AUTO_JSON *models = models_of(b, m->scoped);
+	uint64_t pages = (json_array_size(models) + MODELS_ON_PAGE - 1) / MODELS_ON_PAGE;
+	json_t *row = NULL;
+
+	buf_adds(&v->html, "🤖 <b>Model</b>\nWhich page?");
+	back(v, MODEL_PAGES_BACK);
+	for (uint64_t i = 0; i < MIN(pages, 80u); i++) {
+		if (i % PAGES_IN_ROW == 0)
+			json_array_append_new(v->keyboard, row = json_array());
+		json_array_append_new(row,
+			json_pack("{s:o,s:o}", "text",
+				json_from_str(
+					arena_printf(&v->arena, "%llu", (unsigned long long)i + 1)),
+				"callback_data",
+				json_from_str(callback_numbered(&v->arena, MODEL_PAGE, i))));
+	}
+}
+
+/* -- thinking ------------------------------------------------------------------------------------
+ */
+
+void view_thinking(struct bridge *b, struct menu_view *v)
+{
+	json_t *levels = conf_get(&b->config, "agent.thinking"), *l;
+	struct str chosen = agent_thinking(b, &v->arena), data;
+	size_t i;
+
+	buf_adds(&v->html, "💭 <b>Thinking</b>\nnow: ");
+	html_escape(&v->html, chosen);
+	back(v, MENU_BACK);
+	json_array_foreach(levels, i,
+		l) if (json_is_string(l) && callback_thinking(&v->arena, json_str(l), &data))
+		view_button(v,
+			arena_printf(&v->arena, "%s%.*s", str_eq(json_str(l), chosen) ? "✅ " : "",
+				STR(json_str(l))),
+			data);
+}
+
+/* -- the queue -----------------------------------------------------------------------------------
+ */
+
+struct rows {
+	struct menu_view *view;
+	size_t left;
+};
+
+static bool add_turn(void *data, uint64_t item, enum lane lane, const json_t *turn)
+{
+	struct rows *r = data;
+	struct menu_view *v = r->view;
+
+	(void)item;
+	view_button(v,
+		arena_printf(&v->arena, "%s%.*s", lane == LANE_DEFAULT ? "" : "⚡ ",
+			STR(turn_summary(&v->arena, turn))),
+		callback_item(&v->arena, QUEUE_PICK, (uint64_t)json_number_of(turn, "chat"),
+			(uint64_t)waiting_message(turn)));
+	return --r->left > 0;
+}
+
+void view_queue(struct bridge *b, struct menu_view *v, uint64_t page, uint64_t heading)
+{
+	static const char *const empty[] = { "⌛ Queue is empty.", "🍃 Nothing waits.",
+		"☕ Still nothing.", "🌙 All quiet." };
+	size_t count = b->turns.waiting.count;
+	uint64_t pages = (count + TURNS_ON_PAGE - 1) / TURNS_ON_PAGE;
+
+	page = pages ? MIN(page, pages - 1) : 0;
+	if (count)
+		buf_printf(&v->html, "⌛ <b>Queue</b>: %zu waiting", count);
+	else
+		buf_adds(&v->html, empty[heading % ARRAY_SIZE(empty)]);
+	back(v, MENU_BACK);
+	view_button(v, S("🔄 Refresh"),
+		count ? callback_plain(QUEUE_REFRESH)
+		      : callback_numbered(
+				&v->arena, QUEUE_REFRESH, heading % ARRAY_SIZE(empty) + 1));
+	if (count)
+		waiting_each(b, page * TURNS_ON_PAGE, add_turn, &(struct rows){ v, TURNS_ON_PAGE });
+	add_pages(v, page, pages, QUEUE_PAGE, QUEUE_NOOP);
+}
+
+void view_item(struct bridge *b, struct menu_view *v, const json_t *turn, bool priority)
+{
+	uint64_t chat = (uint64_t)json_number_of(turn, "chat");
+	uint64_t message = (uint64_t)waiting_message(turn);
+	AUTO_BUF prompt = BUF_INIT;
+	struct str text = (turn_prompt_of(&prompt, turn), buf_str(&prompt));
+	struct str escaped = html_escaped(&v->arena, text);
+
+	(void)b;
+	/* Cut before it is escaped, or an entity might be. */
+	while (unicode_units(escaped) > ITEM_UNITS) {
+		text = unicode_cut(text, unicode_units(text) * 9 / 10);
+		escaped = arena_printf(&v->arena, "%.*s…", STR(html_escaped(&v->arena, text)));
+	}
+	buf_printf(&v->html, "%s\n\n%.*s", priority ? "⚡ <b>Priority</b>" : "<b>Waiting</b>",
+		STR(escaped));
+	back(v, QUEUE_LIST);
+	view_button(v, priority ? S("✅ Priority") : S("⚡ Priority"),
+		callback_item(&v->arena, QUEUE_PRIORITY, chat, message));
+	view_button(v, priority ? S("Normal") : S("✅ Normal"),
+		callback_item(&v->arena, QUEUE_NORMAL, chat, message));
+	view_button(v, S("🗑 Delete"), callback_item(&v->arena, QUEUE_DELETE, chat, message));
+}
+
+void view_confirm(struct bridge *b, struct menu_view *v, const json_t *turn)
+{
+	uint64_t chat = (uint64_t)json_number_of(turn, "chat");
+	uint64_t message = (uint64_t)waiting_message(turn);
+
+	(void)b;
+	buf_adds(&v->html, "Delete this prompt?\n\n");
+	html_escape(&v->html, turn_summary(&v->arena, turn));
+	view_button(
+		v, S("🗑 Delete"), callback_item(&v->arena, QUEUE_CONFIRM_DELETE, chat, message));
+	view_button(v, S("Keep"), callback_item(&v->arena, QUEUE_KEEP, chat, message));
+}
+
+/* -- settings ------------------------------------------------------------------------------------
+ */
+
+void view_settings(struct bridge *b, struct menu_view *v)
+{
+	bool on = conf_truth(&b->config, "proactivePush");
+
+	buf_adds(&v->html, "⚙ <b>Settings</b>");
+	back(v, MENU_BACK);
+	sections_buttons(b, v, true);
+	view_button(v, on ? S("📣 Proactive push: on") : S("📣 Proactive push: off"),
+		callback_plain(SETTINGS_OPEN_PROACTIVE));
+}
+
+void view_proactive(struct bridge *b, struct menu_view *v)
+{
+	bool on = conf_truth(&b->config, "proactivePush");
+
+	buf_adds(&v->html,
+		"📣 <b>Proactive push</b>\nResults of runs that were not started here are "
+		"sent to this chat.");
+	back(v, SETTINGS_LIST);
+	view_button(v, on ? S("✅ On") : S("On"), callback_plain(SETTINGS_PROACTIVE_ON));
+	view_button(v, on ? S("Off") : S("✅ Off"), callback_plain(SETTINGS_PROACTIVE_OFF));
+}

@@ -1,0 +1,108 @@
+#include "hosts/telegram/bridge/push.h"
+
+#include "app/runs.h"
+#include "base/clock.h"
+#include "base/run-status.h"
+#include "hosts/telegram/bridge/bridge.h"
+#include "hosts/telegram/bridge/ending.h"
+
+enum { RUNS_LOOKED_AT = 50, OUTPUT_MAX = 256 << 10, EVERY = 3 };
+
+static void take_pushes(struct bridge *b)
+{
+	AUTO_JSON *left = store_list(&b->store, "push/");
+	json_t *pair;
+	size_t i;
+
+	if (!json_array_size(left) || !host_batch_begin(b->app, &b->store.report))
+		return;
+	bool ok = true;
+	json_array_foreach(left, i, pair) ok &=
+		deliver_add(b, json_array_get(pair, 1)) &&
+		store_delete(&b->store, json_string_value(json_array_get(pair, 0)));
+	if (!ok || !host_batch_commit(b->app, &b->store.report))
+		host_batch_undo(b->app);
+	(void)bridge_note_store(b);
+	deliver_run(b);
+}
+
+/* -- results of other runs -----------------------------------------------------------------------
+ */
+
+struct seen {
+	struct bridge *bridge;
+	uint64_t since, newest;
+	json_t *ids;
+};
+
+/* A run that ended well since the last look and did not come from the chat. */
+static bool look(void *data, const struct run_entry *e)
+{
+	struct seen *s = data;
+
+	if (e->ended > s->since && status_is(e->status, ROUX_DONE) &&
+		!str_starts(e->id, S("telegram-")))
+		json_array_insert_new(s->ids, 0, json_from_str(e->id));
+	s->newest = MAX(s->newest, e->ended);
+	return true;
+}
+
+static void push_result(struct bridge *b, const char *id)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+	struct run_handle *h = runs_open(b->app, id, &r);
+
+	if (h)
+		ending_output(b, h, OUTPUT_MAX, &text);
+	run_close(h);
+	if (!str_trim(buf_str(&text)).len)
+		return;
+	AUTO_JSON *d = json_pack("{s:s,s:I,s:I,s:o}", "kind", "push", "chat", (json_int_t)b->user,
+		"reply", (json_int_t)0, "text", json_from_str(buf_str(&text)));
+	if (!deliver_add(b, d))
+		ring_add(&b->store, "proactive-push", str_of(id), NULL);
+}
+
+static void take_results(struct bridge *b)
+{
+	AUTO_JSON *kept = store_get(&b->store, "pushed-until");
+	AUTO_REPORT r = REPORT_INIT;
+	struct seen s = { b, (uint64_t)json_integer_value(kept), 0, NULL };
+	struct run_filter filter = { .limit = RUNS_LOOKED_AT };
+	AUTO_JSON *ids = s.ids = json_array();
+	json_t *id;
+	size_t i;
+
+	if (!kept) { /* what ended before the setting was made is not news */
+		(void)store_set_new(
+			&b->store, "pushed-until", json_integer((json_int_t)clock_real_ms()));
+		return;
+	}
+	runs_each(b->app, &filter, look, NULL, &s, &r);
+	if (s.newest <= s.since)
+		return;
+	(void)store_set_new(&b->store, "pushed-until", json_integer((json_int_t)s.newest));
+	json_array_foreach(ids, i, id) push_result(b, json_string_value(id));
+	(void)bridge_note_store(b);
+	deliver_run(b);
+}
+
+void push_look(struct bridge *b)
+{
+	static const char key[] = "proactivePush";
+
+	if (!b->user)
+		return;
+	take_pushes(b);
+	if (!conf_truth(&b->config, key)) {
+		b->pushing = false;
+		return;
+	}
+	if (!b->pushing) {
+		b->pushing = true;
+		(void)store_delete(&b->store, "pushed-until");
+	}
+	if (b->ticks % EVERY == 0)
+		take_results(b);
+}

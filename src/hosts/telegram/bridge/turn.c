@@ -1,0 +1,304 @@
+#include "hosts/telegram/bridge/turn.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "app/agents.h"
+#include "app/artifacts.h"
+#include "app/logs.h"
+#include "base/clock.h"
+#include "hosts/telegram/bridge/agent.h"
+#include "hosts/telegram/bridge/bridge.h"
+#include "hosts/telegram/bridge/ending.h"
+#include "hosts/telegram/bridge/follow.h"
+#include "hosts/telegram/bridge/gates.h"
+#include "hosts/telegram/bridge/prepare.h"
+#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/bridge/send.h"
+
+/* -- the end of a turn ---------------------------------------------------------------------------
+ */
+
+static void forget(struct turns *t)
+{
+	run_close(TAKE(t->handle));
+	agents_launch_free(TAKE(t->launch));
+	json_decref(TAKE(t->turn));
+	t->item = 0;
+	t->paused = t->aborted = false;
+}
+
+/* The answer and the end of the item in one transaction: neither is there without the other. */
+static void settle(struct bridge *b, json_t *delivery)
+{
+	struct turns *t = &b->turns;
+	AUTO_JSON *owned = delivery;
+	bool ok = host_batch_begin(b->app, &b->store.report);
+
+	ok = ok && (!delivery || deliver_add(b, delivery)) &&
+	     queue_done(b->app, STORE_HOST, t->item, &b->store.report);
+	if (ok)
+		ok = host_batch_commit(b->app, &b->store.report);
+	else
+		host_batch_undo(b->app);
+	(void)bridge_note_store(b);
+	live_end(b);
+	forget(t);
+	t->delivering = delivery != NULL;
+	if (t->delivering)
+		deliver_run(b);
+	else
+		turns_dispatch(b);
+}
+
+static void on_settled(struct deferred *d)
+{
+	struct bridge *b = container_of(d, struct bridge, turns.ended);
+	struct turns *t = &b->turns;
+
+	if (!t->handle || !live_quiet(b))
+		return;
+	if (run_status(t->handle) == ROUX_PAUSED) {
+		t->paused = true;
+		live_pause(b);
+		gates_offer(b, t->run);
+		return;
+	}
+	settle(b, ending_delivery(b, t->handle, t->turn, t->item, t->aborted));
+}
+
+static void on_ended(void *data)
+{
+	struct bridge *b = data;
+
+	deferred_start(b->loop, &b->turns.ended);
+}
+
+static void on_changed(void *data)
+{
+	live_changed(data);
+}
+
+static void follow(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+
+	t->ended.call = on_settled;
+	(void)run_observe(t->handle,
+		&(struct observer){ .changed = on_changed, .ended = on_ended, .data = b });
+	live_begin(b);
+}
+
+/* -- the start of a turn -------------------------------------------------------------------------
+ */
+
+static void make_run_id(struct turns *t)
+{
+	unsigned random = 0;
+
+	(void)!getrandom(&random, sizeof(random), 0);
+	(void)snprintf(t->run, sizeof(t->run), "telegram-%lld-%08x",
+		(long long)(clock_real_ms() / 1000), random);
+}
+
+static bool may_dispatch(const struct bridge *b)
+{
+	const struct turns *t = &b->turns;
+
+	return b->state != BRIDGE_STOPPING && bridge_speaks(b) && b->user && !t->held &&
+	       !t->compacting && !t->item && !t->delivering;
+}
+
+static void refuse(struct bridge *b, struct report *r)
+{
+	struct turns *t = &b->turns;
+	AUTO_BUF text = BUF_INIT;
+
+	report_text(r, REPORT_ERRORS, &text);
+	settle(b, ending_refused(b, t->turn, buf_str(&text)));
+}
+
+static void start(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF prompt = BUF_INIT;
+
+	turn_prompt_of(&prompt, t->turn);
+	t->since_ms = clock_real_ms();
+	t->handle = agent_start(b,
+		&(struct agent_job){ .run = t->run,
+			.item = t->item,
+			.chat = json_number_of(t->turn, "chat"),
+			.message = json_number_of(t->turn, "reply"),
+			.prompt = buf_str(&prompt),
+			.files = json_object_get(t->turn, "files") },
+		&t->launch, &r);
+	if (t->handle)
+		follow(b);
+	else
+		refuse(b, &r);
+}
+
+void turns_dispatch(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+	enum lane lane;
+	uint64_t item;
+
+	t->wanted = false;
+	if (!may_dispatch(b))
+		return;
+	AUTO_JSON *first = waiting_first(b, &item, &lane);
+	if (!first)
+		return;
+	if (!json_truth_of(first, "ready")) {
+		prepare_run(b); /* calls again */
+		return;
+	}
+	make_run_id(t);
+	t->turn = waiting_take(b, t->run, &t->item);
+	(void)bridge_note_store(b);
+	if (t->turn)
+		start(b);
+}
+
+/* -- from outside --------------------------------------------------------------------------------
+ */
+
+bool turns_hold(struct bridge *b, bool on)
+{
+	b->turns.held = on;
+	return on ? store_set_new(&b->store, "held", json_true())
+		  : store_delete(&b->store, "held") || !b->store.report.errors;
+}
+
+/* A turn that is left at its gate answers when it ends. */
+static void park(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+	AUTO_JSON *turn = json_incref(t->turn);
+	char run[sizeof(t->run)];
+
+	(void)snprintf(run, sizeof(run), "%s", t->run);
+	settle(b, NULL);
+	follow_run(b, run, turn);
+}
+
+bool turns_abort(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+	AUTO_REPORT r = REPORT_INIT;
+
+	if (!t->item)
+		return false;
+	t->leave = t->paused;
+	t->aborted = !t->paused;
+	if (t->aborted)
+		(void)run_order(t->handle, RUN_CANCEL, -1, &r);
+	return true;
+}
+
+void turns_after(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+
+	if (t->leave && t->item)
+		park(b);
+	t->leave = false;
+	prepare_run(b);
+	if (t->wanted)
+		turns_dispatch(b);
+}
+
+void turns_again(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_handle *h = runs_open(b->app, t->run, &r);
+
+	if (!h)
+		return;
+	run_close(t->handle);
+	t->handle = h;
+	t->paused = false;
+	follow(b);
+}
+
+void turns_look(struct bridge *b)
+{
+	struct turns *t = &b->turns;
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_handle *h = t->item && t->paused ? runs_open(b->app, t->run, &r) : NULL;
+	bool moved = h && run_status(h) != ROUX_PAUSED;
+
+	run_close(h);
+	if (moved)
+		turns_again(b);
+}
+
+void turns_delivered(struct bridge *b)
+{
+	if (!b->turns.delivering)
+		return;
+	b->turns.delivering = false;
+	turns_dispatch(b);
+}
+
+/* -- after a restart -----------------------------------------------------------------------------
+ */
+
+static bool keep_running(void *data, const struct queue_item *item)
+{
+	json_t *turn = json_loadb(item->payload.p, item->payload.len, 0, NULL);
+
+	json_array_append_new(
+		data, json_pack("{s:I,s:o,s:o,s:I}", "item", (json_int_t)item->item, "run",
+			      json_from_str(item->run), "turn", turn ? turn : json_object(),
+			      "began", (json_int_t)item->began));
+	return true;
+}
+
+static void take_up(struct bridge *b, json_t *left)
+{
+	struct turns *t = &b->turns;
+	AUTO_REPORT r = REPORT_INIT;
+
+	t->item = (uint64_t)json_number_of(left, "item");
+	t->since_ms = (uint64_t)json_number_of(left, "began");
+	t->turn = json_incref(json_object_get(left, "turn"));
+	(void)snprintf(
+		t->run, sizeof(t->run), "%s", json_string_value(json_object_get(left, "run")));
+	t->handle = runs_open(b->app, t->run, &r);
+	if (t->handle) {
+		follow(b);
+		return;
+	}
+	/* The process died between taking it and starting it: it waits again at its place. */
+	(void)queue_put_back(b->app, STORE_HOST, t->item, &b->store.report);
+	forget(t);
+	(void)waiting_load(b);
+}
+
+void turns_start(struct bridge *b)
+{
+	AUTO_JSON *running = json_array();
+	AUTO_JSON *held = store_get(&b->store, "held");
+	json_t *left;
+	size_t i;
+
+	b->turns.held = json_is_true(held);
+	(void)waiting_load(b);
+	(void)queue_each(
+		b->app, STORE_HOST, QUEUE_RUNNING, keep_running, running, &b->store.report);
+	json_array_foreach(running, i, left) take_up(b, left);
+	(void)bridge_note_store(b);
+	turns_dispatch(b);
+}
+
+void turns_stop(struct bridge *b)
+{
+	deferred_stop(&b->turns.ended);
+	forget(&b->turns);
+	waiting_done(&b->turns.waiting);
+}
