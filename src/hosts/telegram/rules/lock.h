@@ -1,0 +1,40 @@
+#pragma once
+
+#include "base/arena.h"
+#include "data/json.h"
+
+/* Entries of locks.json, which programs of one agent directory share: which process is the bridge.
+ */
+
+struct lock_entry {
+	int64_t pid;    /* 0: there is no valid entry */
+	struct str cwd; /* borrowed; empty: the entry does not say */
+	struct str started_at;
+};
+
+/* An object with a whole positive `pid`; anything else is not one. */
+struct lock_entry lock_entry_read(const json_t *value);
+
+enum lock_state {
+	LOCK_STATE_INACTIVE,  /* no valid entry */
+	LOCK_STATE_HERE,      /* this process */
+	LOCK_STATE_ELSEWHERE, /* a live one */
+	LOCK_STATE_STALE,     /* one that is gone, or whose number another process has now */
+};
+
+/* `alive`: the process exists, one that may not be signalled included, and began when the entry
+ * says. */
+enum lock_state lock_state(int64_t pid, int64_t me, bool alive);
+const char *lock_state_name(enum lock_state state);
+
+/* Whether two times of a start, in milliseconds, are of the same process. 0: not known. */
+bool lock_same_start(uint64_t a, uint64_t b);
+
+/* Whether the entry is ours: this process, and the same directory where it names one. */
+bool lock_owns(const struct lock_entry *entry, int64_t me, struct str cwd);
+/* Whether a start may write its entry. */
+bool lock_may_take(enum lock_state state, bool force);
+
+/* The registry with `key` set to this entry (pid 0: without it), all others kept as they are. What
+ * is not an object counts as empty. A new reference. */
+json_t *lock_registry(const json_t *registry, const char *key, const struct lock_entry *entry);
