@@ -51,3 +51,39 @@ const char *run_log_path(struct run_handle *h, enum log_stream stream);
 /* A whole file of a run's directory, such as out/0.out: never anything but a regular file of it,
  * whatever the run has put there. -errno; -EFBIG when it has more than `max` bytes. */
 int run_kept_read(const char *dir, const char *name, size_t max, struct buf *ret);
+
+/* -- the whole story -----------------------------------------------------------------------------
+ */
+
+/* Every line that the commands of a run have printed, each with the name of its command before it,
+ * in the order in which they came. */
+struct story;
+
+/* Of the commands at or below the node `under`; empty: of all. The run must outlive it. */
+struct story *run_story_open(struct run_handle *h, struct str under);
+void run_story_close(struct story *s);
+/* Hands lines that have come since the last call to `write`, fit for a terminal, many at once; with
+ * `last` also those that have no end. `write` returns -errno to stop, which is then the answer. */
+typedef int story_fn(void *data, struct str lines);
+int run_story_read(struct story *s, bool last, story_fn *write, void *data);
+
+/* -- one command ---------------------------------------------------------------------------------
+ */
+
+/* One execution of a command, or a group of them. */
+struct run_node {
+	struct str path, label; /* in the handle */
+	bool group;             /* it has commands below it, and the rest is 0 */
+	uint64_t attempt;       /* which execution, from 1 */
+	uint64_t attempts;      /* how many there were */
+	uint64_t number;        /* which one its files have */
+};
+
+/* Finds a node by its path or label among those that the run has reached. `attempt` 0: the last
+ * one. False with an issue. */
+bool run_node_find(struct run_handle *h, const char *word, uint64_t attempt, struct run_node *ret,
+	struct report *r);
+/* The same as run_log_read() and run_log_path(), of that command alone: both are its own bytes. */
+int run_node_read(struct run_handle *h, const struct run_node *n, struct log_cursor *c, size_t max,
+	struct buf *ret);
+const char *run_node_path(struct run_handle *h, const struct run_node *n, enum log_stream stream);

@@ -23,10 +23,13 @@ static void on_began(struct job_owner *o)
 		timer_start(f->run->loop, &f->timer, f->tries.limit_ms);
 }
 
-static void on_output(struct job_owner *o, enum job_stream stream, struct str data)
+static void on_output(struct job_owner *o, enum job_stream stream, struct str data, uint64_t total)
 {
 	struct frame *f = frame_of(o);
+	struct recorder *recorder = f->run->options.recorder;
 
+	if (recorder)
+		recorder->ops->printed(recorder, &f->leaf.record, stream, total);
 	if (f->run->options.tell_output)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,

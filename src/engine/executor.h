@@ -81,7 +81,10 @@ struct job_owner {
 struct job_owner_ops {
 	/* The command executes from now on. Not called for one that ended before it could. */
 	void (*began)(struct job_owner *o);
-	void (*output)(struct job_owner *o, enum job_stream stream, struct str data);
+	/* `data` has come, empty when it went past unseen; `total` is how many bytes of the stream
+	 * are kept so far. */
+	void (*output)(
+		struct job_owner *o, enum job_stream stream, struct str data, uint64_t total);
 	/* The last call. The job is freed by its owner, here or later. */
 	void (*ended)(struct job_owner *o, const struct job_end *end);
 };

@@ -128,7 +128,8 @@ static void on_data(struct local_job *j, enum job_stream stream, struct str data
 		timer_start(j->local->loop, &j->linger, LINGER_MS);
 	if (j->out.error && j->tree.stage == TREE_RUNNING)
 		j->local->executor.ops->stop(&j->job);
-	j->job.owner->ops->output(j->job.owner, stream, data);
+	j->job.owner->ops->output(
+		j->job.owner, stream, data, stream == JOB_STDOUT ? j->out.bytes : j->err.bytes);
 }
 
 static void on_out(struct capture *c, struct str data)

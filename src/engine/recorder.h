@@ -48,6 +48,9 @@ struct recorder_ops {
 	 * prints is what the run prints. -errno. */
 	int (*begin)(
 		struct recorder *r, const struct leaf_key *key, bool last, struct job_record *ret);
+	/* `total` bytes of that output have come so far. */
+	void (*printed)(struct recorder *r, struct job_record *record, enum job_stream stream,
+		uint64_t total);
 	/* `record` is what begin() filled. -errno. */
 	int (*end)(struct recorder *r, const struct leaf_key *key, struct job_record *record,
 		const struct leaf_end *end);

@@ -86,17 +86,18 @@ runs_ended() {
 @test "logs are the bytes of the run" {
 	head -c 100000 /dev/urandom >bytes
 	quick run --as a 'cat bytes' >/dev/null
-	roux logs a >got 2>err
+	roux logs a --result >got 2>err
 	cmp bytes got
 	quick run --as b 'sh -c "echo out; echo err >&2"' >/dev/null 2>&1
-	is "$(roux logs b 2>/dev/null)" out
-	has "$(roux logs b 2>&1 >/dev/null)" err
+	is "$(roux logs b --result 2>/dev/null)" out
+	is "$(roux logs b 0 2>/dev/null)" out
+	is "$(roux logs b 0 2>&1 >/dev/null)" err
 }
 
 @test "logs -f shows what comes and ends with the run, idle in between" {
 	mkfifo go
 	detach a 'sh -c "echo one; cat go; echo two"'
-	start logs -f a
+	start logs -f a --result
 	until_true contains out one
 	until_true idle "$RUNNING"
 	echo middle >go
@@ -284,7 +285,7 @@ runs_ended() {
 	has "$output" "$path"
 	is "$(roux runs --json)" '{"runs":[]}'
 	quick run --as a 'echo y' >/dev/null
-	is "$(roux logs a 2>/dev/null)" y
+	is "$(roux logs a --result 2>/dev/null)" y
 }
 
 @test "prune deletes a run and keeps its artifacts" {
@@ -365,7 +366,7 @@ runs_ended() {
 	run -0 --separate-stderr roux runs
 	has "$output" "a  "
 	has "$stderr" "doctor --rebuild"
-	is "$(roux logs a 2>/dev/null)" x
+	is "$(roux logs a --result 2>/dev/null)" x
 	run -1 roux doctor
 	has "$output" "doctor --rebuild"
 	run -0 roux doctor --rebuild

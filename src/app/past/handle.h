@@ -2,6 +2,7 @@
 
 #include "app/context/context.h"
 #include "app/runs.h"
+#include "base/map.h"
 #include "runs/look/look.h"
 
 /* What stands behind `struct run_handle`: here.c for a run in this process, elsewhere.c for one of
@@ -41,6 +42,9 @@ struct run_handle {
 	struct list watchers;
 	struct buf line; /* an event as JSON, while it is told */
 	struct buf log_paths[2];
+	struct map names; /* path → struct past_name, of nodes.h */
+	struct arena names_arena;
+	bool names_known;
 	struct run_look seen; /* of a run here, as it was found last: handle_look() */
 	bool ended;
 	/* Called last when the handle is closed; NULL: nothing is. */

@@ -7,6 +7,7 @@
 
 #include "app/past/handle.h"
 #include "runs/dir/open.h"
+#include "runs/dir/outputs.h"
 
 static const char *const names[] = { [LOG_STDOUT] = "stdout.log", [LOG_STDERR] = "stderr.log" };
 
@@ -19,9 +20,9 @@ const char *run_log_path(struct run_handle *h, enum log_stream stream)
 	return buf_cstr(path);
 }
 
-int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct buf *ret)
+static int read_behind(const char *path, struct log_cursor *c, size_t max, struct buf *ret)
 {
-	AUTO_CLOSE int fd = run_open_path(run_log_path(h, c->stream), O_RDONLY);
+	AUTO_CLOSE int fd = run_open_path(path, O_RDONLY);
 	struct stat st;
 
 	if (fd < 0)
@@ -29,7 +30,7 @@ int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (st.st_ino != c->file || (uint64_t)st.st_size < c->at)
-		c->at = 0;
+		c->at = c->file ? 0 : c->at;
 	c->file = st.st_ino;
 	while (max) {
 		char piece[16 * 1024];
@@ -42,6 +43,28 @@ int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct 
 		max -= (size_t)n;
 	}
 	return 0;
+}
+
+int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct buf *ret)
+{
+	return read_behind(run_log_path(h, c->stream), c, max, ret);
+}
+
+const char *run_node_path(struct run_handle *h, const struct run_node *n, enum log_stream stream)
+{
+	struct buf *path = &h->log_paths[stream];
+
+	buf_reset(path);
+	buf_printf(path, "%.*s/", STR(run_dir(h)));
+	if (!output_file(path, n->path, n->number, stream == LOG_STDERR))
+		buf_adds(path, OUTPUTS_DIR "/-");
+	return buf_cstr(path);
+}
+
+int run_node_read(struct run_handle *h, const struct run_node *n, struct log_cursor *c, size_t max,
+	struct buf *ret)
+{
+	return read_behind(run_node_path(h, n, c->stream), c, max, ret);
 }
 
 int run_kept_read(const char *dir, const char *name, size_t max, struct buf *ret)

@@ -18,6 +18,7 @@
 #include "runs/dir/lines.h"
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
+#include "runs/dir/story.h"
 
 enum { LINE_MAX_KEPT = 64 * 1024 };
 
@@ -86,6 +87,7 @@ int record_files_open_all(
 		.leaves = -1,
 		.events = -1,
 		.errors = -1,
+		.story = -1,
 		.out = -1,
 		.durable = durable };
 	buf_add(&path, dir);
@@ -118,11 +120,13 @@ void record_files_done(struct record_files *f)
 	close_fd(&f->leaves);
 	close_fd(&f->events);
 	close_fd(&f->errors);
+	close_fd(&f->story);
 	close_fd(&f->out);
 	map_each (entry, &f->partial)
 		buf_done(entry->value);
 	arena_done(&f->arena);
 	buf_done(&f->events_text);
+	buf_done(&f->story_text);
 }
 
 int record_files_stdin(struct record_files *f)
@@ -161,8 +165,22 @@ static int rotate_events(struct record_files *f)
 	return 0;
 }
 
+/* In which order outputs have come: for people who read, so the run does not fail when it cannot be
+ * written. */
+static void flush_story(struct record_files *f)
+{
+	if (!f->story_text.len)
+		return;
+	if (f->story < 0)
+		f->story = run_open_at(f->dirfd, STORY_FILE, O_WRONLY | O_CREAT | O_APPEND);
+	if (f->story >= 0)
+		(void)fd_write_all(f->story, buf_str(&f->story_text));
+	buf_reset(&f->story_text);
+}
+
 int record_files_flush(struct record_files *f)
 {
+	flush_story(f);
 	/* One that cannot be rotated grows: events are worth more than that. */
 	if (f->events_bytes + f->events_text.len > LINES_MAX_BYTES)
 		(void)rotate_events(f);

@@ -13,6 +13,8 @@ struct run;
 struct record_files {
 	struct str dir;
 	int dirfd, leaves, events, errors;
+	int story;              /* -1: no command has printed anything yet */
+	struct buf story_text;  /* not yet written */
 	int out;                /* the directory out/; -1: not made yet */
 	struct buf events_text; /* not yet written */
 	uint64_t events_bytes;  /* in the file */

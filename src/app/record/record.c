@@ -20,6 +20,7 @@
 #include "base/run-status.h"
 #include "base/shell-words.h"
 #include "loop/child.h"
+#include "runs/dir/story.h"
 #include "runs/mail/command-done.h"
 #include "runs/mail/outbox.h"
 
@@ -48,17 +49,23 @@ struct record {
 	/* The command whose end is being told: */
 	struct buf command;
 	bool cancelled;
-	bool broken; /* something could not be written: the run has been told and ends */
-	int lost;    /* its output could not be: -errno */
+	/* The last line of the story, as long as it is not written: */
+	const struct leaf_note *said;
+	enum job_stream said_stream;
+	size_t said_at;
+	bool said_again; /* it was not the first of its command */
+	bool broken;     /* something could not be written: the run has been told and ends */
+	int lost;        /* its output could not be: -errno */
 };
 
 /* A command under way. */
 struct leaf_note {
 	struct list link;
 	struct record *rec;
-	struct buf path, before, after, command;
+	struct buf path, before, after, command, label;
 	uint64_t number;
-	bool last; /* what it prints is what the run prints */
+	bool last;    /* what it prints is what the run prints */
+	bool printed; /* something: there is a line of the story */
 };
 
 static struct record *record_of(struct recorder *r)
@@ -232,7 +239,40 @@ static void note_free(struct leaf_note *note)
 	buf_done(&note->before);
 	buf_done(&note->after);
 	buf_done(&note->command);
+	buf_done(&note->label);
 	free(note);
+}
+
+static void add_story(struct record *rec, struct leaf_note *note, enum story_kind kind, uint64_t n)
+{
+	rec->said_at = rec->files.story_text.len;
+	story_write(&rec->files.story_text,
+		&(struct story_line){ .kind = kind,
+			.path = buf_str(&note->path),
+			.number = note->number,
+			.bytes = n,
+			.label = note->printed ? S("") : buf_str(&note->label) });
+	note->printed = true;
+	deferred_start(rec->loop, &rec->flush);
+}
+
+/* What comes from one command in one turn of the loop is one line. */
+static void printed(
+	struct recorder *r, struct job_record *record, enum job_stream stream, uint64_t total)
+{
+	struct record *rec = record_of(r);
+	struct leaf_note *note = record->data;
+
+	if (!note)
+		return;
+	if (rec->said == note && rec->said_stream == stream && rec->files.story_text.len) {
+		buf_truncate(&rec->files.story_text, rec->said_at);
+		note->printed = rec->said_again;
+	}
+	rec->said = note;
+	rec->said_stream = stream;
+	rec->said_again = note->printed;
+	add_story(rec, note, stream == JOB_STDOUT ? STORY_OUT : STORY_ERR, total);
 }
 
 static void exit_line(struct buf *b, struct str path, uint64_t number, const struct leaf_end *e)
@@ -267,6 +307,9 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	struct leaf_note *note = record->data;
 	if (note && note->last)
 		rec->files.last_ok = e->ok;
+	rec->said = NULL;
+	if (note && note->printed)
+		add_story(rec, note, STORY_END, 0);
 	buf_reset(&rec->command);
 	if (note)
 		buf_add(&rec->command, buf_str(&note->command));
@@ -320,6 +363,7 @@ static void input_complete(struct recorder *r)
 
 static const struct recorder_ops ops = { .recall = recall,
 	.begin = begin,
+	.printed = printed,
 	.end = end,
 	.keep_input = keep_input,
 	.input_complete = input_complete,
@@ -373,6 +417,7 @@ static void keep_command(struct record *rec, const struct event *e)
 	while (e->argv[n])
 		n++;
 	command_display(&note->command, e->argv, n);
+	buf_add(&note->label, e->label);
 }
 
 /* -- events --------------------------------------------------------------------------------------

@@ -14,13 +14,14 @@
 #include "runs/dir/open.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/remove-tree.h"
+#include "runs/dir/story.h"
 
 /* What belongs to one generation. */
 static const char *const files[] = { "run.json", "graph.json", "values.json", "start.json", "stdin",
 	"stdin.part", LEAVES_FILE, "progress.json", EVENTS_FILE, "outbox.jsonl", "inbox.jsonl",
 	"outbox.1.jsonl", "inbox.1.jsonl", "events.1.jsonl", "gates.json", "recipes.json",
 	"stdout.log", "stderr.log", "out", "result.json", "context.jsonl", "communication.json",
-	"state.json", "recipe.yaml", "large", "orders.jsonl" };
+	"state.json", "recipe.yaml", "large", "orders.jsonl", STORY_FILE };
 
 void generation_directory(struct buf *b, const char *dir, uint64_t number)
 {

@@ -182,7 +182,14 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	return 0;
 }
 
-static const struct recorder_ops recorder_ops = { .recall = recall, .begin = begin, .end = end };
+static void printed(struct recorder *r UNUSED, struct job_record *record UNUSED,
+	enum job_stream stream UNUSED, uint64_t total UNUSED)
+{
+}
+
+static const struct recorder_ops recorder_ops = {
+	.recall = recall, .begin = begin, .printed = printed, .end = end
+};
 
 static void what_is_under_way_is_adopted_and_not_started(void **state UNUSED)
 {

@@ -29,7 +29,8 @@ static void on_began(struct job_owner *o)
 	watcher_of(o)->began = true;
 }
 
-static void on_output(struct job_owner *o, enum job_stream stream, struct str data)
+static void on_output(
+	struct job_owner *o, enum job_stream stream, struct str data, uint64_t total UNUSED)
 {
 	if (stream == JOB_STDOUT)
 		buf_add(&watcher_of(o)->printed, data);
