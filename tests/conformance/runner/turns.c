@@ -261,6 +261,10 @@ static json_t *message_of(struct arena *a, const json_t *one)
 
 	if (!user)
 		user = json_object_get(one, "from");
+	if (!user)
+		user = json_object_get(one, "user_id");
+	if (!chat)
+		chat = json_object_get(one, "chat_id");
 	buf_fill(&text, 'x', (size_t)case_number(one, "len"));
 	if (json_object_get(one, "text"))
 		buf_add(&text, case_member(a, one, "text"));

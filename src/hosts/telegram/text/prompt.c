@@ -200,6 +200,7 @@ static struct str few_words(struct arena *a, struct str text)
 	}
 	struct str head = unicode_cut(buf_str(&b), SUMMARY_UNITS);
 	bool more = head.len < b.len || utf8_trim(text).len;
+	head = utf8_trim(head);
 	return arena_printf(a, "%.*s%s", STR(head), more ? ELLIPSIS : "");
 }
 
