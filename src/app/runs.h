@@ -77,6 +77,11 @@ struct request {
 	struct str input; /* what a detached run reads as its standard input; empty: nothing. Step
 			     recipes read none */
 	int stdout_fd;    /* gets the output when a run here has ended; -1: nothing does */
+	/* Our end of a pipe, which does not block, and through which run_output_write() will go: a
+	 * run here is cancelled, as by SIGPIPE, when its reader has gone. -1: there is none. With
+	 * `pipe_prints` much output goes there as it comes. It must stay open until run_close(). */
+	int pipe_fd;
+	bool pipe_prints;
 	struct observer observer;
 };
 
@@ -85,7 +90,8 @@ struct request {
 		.jobs = REQUEST_UNSET,      \
 		.grace_ms = REQUEST_UNSET,  \
 		.stdin_fd = -1,             \
-		.stdout_fd = -1 })
+		.stdout_fd = -1,            \
+		.pipe_fd = -1 })
 
 /* Starts it, here or under a supervisor. The caller ends every handle of this page with
  * run_close(). NULL with issues: every mistake is found before anything has been made. */

@@ -30,6 +30,8 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 
 	if (recorder)
 		recorder->ops->printed(recorder, &f->leaf.record, stream, total);
+	if (stream == JOB_STDOUT && f->run->early.prints && f->leaf.job && frame_is_last(f))
+		early_came(&f->run->early, f->leaf.job);
 	if (f->run->options.tell_output)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
@@ -279,6 +281,7 @@ static void on_ended(struct job_owner *owner, const struct job_end *end)
 	AUTO_BUF err = BUF_INIT;
 
 	timer_stop(&f->timer);
+	early_ended(&f->run->early, j);
 	schedule_release(&f->run->schedule, f->leaf.pool);
 	f->timed_out |= end->timed_out;
 	bool unkept = output_unkept(f, end->keep_error);

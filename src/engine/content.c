@@ -235,6 +235,17 @@ int content_write(struct content *c, int fd)
 	return content_put(&(struct content_out){ .fd = fd }, c);
 }
 
+int content_write_from(struct content *c, uint64_t from, int fd)
+{
+	if (!from || !c || c->kind == IN_PIECES)
+		return content_write(c, fd);
+	if (from >= c->size)
+		return 0;
+	if (c->kind == IN_MEMORY)
+		return fd_write_all(fd, (struct str){ c->bytes + from, c->size - from });
+	return copy_range(c->fd, c->offset + (off_t)from, c->size - from, fd);
+}
+
 static int to_file(struct content *c)
 {
 	AUTO_CLOSE int fd = file_temp();

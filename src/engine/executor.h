@@ -112,6 +112,9 @@ struct executor_ops {
 	void (*stop)(struct job *j);
 	/* Ends it at once. */
 	void (*kill)(struct job *j);
+	/* Before `ended`: the file that has all of its standard output so far, borrowed, and how
+	 * much that is; -1: it is in none. The call may be NULL: it never is. */
+	int (*peek)(struct job *j, uint64_t *size);
 	/* After `ended`: what it printed, a reference that is handed over; NULL: nothing. Standard
 	 * error only with `keep_err`. */
 	struct content *(*take)(struct job *j, enum job_stream stream);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/early.h"
 #include "engine/run.h"
 #include "engine/schedule.h"
 #include "graph/step.h"
@@ -345,6 +346,7 @@ struct run {
 	struct live_owner input;
 	struct live *live;           /* standard input while it is shared by several readers */
 	struct list waits_for_stdin; /* branches whose output it is */
+	struct early early;          /* who reads what it prints */
 	struct ending ending;
 	struct step_book book;
 	struct pace pace;

@@ -271,6 +271,14 @@ static struct content *take_output(struct job *job, enum job_stream stream)
 	return capture_take(stream == JOB_STDOUT ? &j->out : &j->err);
 }
 
+static int peek(struct job *job, uint64_t *size)
+{
+	const struct local_job *j = job_of(job);
+
+	*size = j->out.bytes;
+	return j->out.error ? -1 : j->out.file;
+}
+
 static void err_ends(struct job *job, struct buf *head, struct buf *tail)
 {
 	const struct local_job *j = job_of(job);
@@ -439,6 +447,7 @@ static const struct executor_ops ops = {
 	.start = start,
 	.stop = stop,
 	.kill = kill_job,
+	.peek = peek,
 	.take = take_output,
 	.err_ends = err_ends,
 	.free = free_job,

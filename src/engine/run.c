@@ -1,6 +1,7 @@
 #include "engine/run.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,6 +129,24 @@ static struct content *open_input(struct run *r, bool *live)
 	return NULL;
 }
 
+/* -- output --------------------------------------------------------------------------------------
+ */
+
+enum { GONE_GRACE_MS = 500 }; /* no process waits for a result any more */
+
+static void on_reader_gone(struct early *e)
+{
+	struct run *r = container_of(e, struct run, early);
+
+	run_set_grace(r, GONE_GRACE_MS);
+	run_cancel(r, SIGPIPE);
+}
+
+uint64_t run_output_early(const struct run *r)
+{
+	return r->early.at;
+}
+
 /* -- beginning and freeing -----------------------------------------------------------------------
  */
 
@@ -176,6 +195,9 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->input = (struct live_owner){ .failed = on_input_failed,
 		.complete = on_input_complete,
 		.collected = on_input_collected };
+	early_start(&r->early, l, o->reader ? o->reader->fd : -1,
+		o->reader && o->reader->prints && !p->graph->output && !o->only.len,
+		on_reader_gone);
 	list_init(&r->waits_for_stdin);
 	list_init(&r->pace.waiting);
 	r->scope = p->scope;
@@ -196,6 +218,7 @@ void run_free(struct run *r)
 {
 	if (!r)
 		return;
+	early_stop(&r->early);
 	ending_done(&r->ending);
 	live_free(r->live);
 	schedule_done(&r->schedule);

@@ -27,6 +27,12 @@ enum run_status {
 	RUN_DENIED = ROUX_DENIED,
 };
 
+/* The other end of a pipe. */
+struct run_reader {
+	int fd;      /* ours, which does not block; the caller's until the run has been freed */
+	bool prints; /* it gets much output as it comes (engine/early.h) */
+};
+
 struct run_options {
 	const char *id; /* NULL: it has none */
 	unsigned jobs;  /* commands at once; 0: one for each processor */
@@ -40,6 +46,9 @@ struct run_options {
 	uint64_t max_output; /* bytes kept of a command's output; 0: all */
 	event_fn *listen;    /* hears every event */
 	void *listen_data;
+	/* Who reads what it prints: when that reader has gone the run is cancelled, as by SIGPIPE.
+	 * NULL: it is not known. Borrowed for the call. */
+	const struct run_reader *reader;
 	bool tell_output; /* … also EVENT_COMMAND_OUTPUT */
 	/* May give a command other arguments than its node says, in the arena; NULL: never. */
 	const char *const *(*arguments)(void *data, const struct node *n, const char *const *argv,
@@ -89,6 +98,8 @@ struct tally run_tally(const struct run *r);
 /* Standard output of an ended run; NULL when it is empty or the run failed. When everything was
  * skipped it is the run's own input. */
 struct content *run_output(struct run *r);
+/* How much of it the reader has got already. */
+uint64_t run_output_early(const struct run *r);
 
 /* It was sent a message: told as an event. */
 void run_told(struct run *r, struct str id, uint64_t bytes);

@@ -314,15 +314,13 @@ at_once() {
 	timeout $WATCHDOG bash -c '"$ROUX" exec "{\"parallel\":true,\"repeat\":500,\"template\":\"true\"}" </dev/null 2>&1 >/dev/null | head -n 1' >out
 }
 
-@test "closed standard output and error: no hang, no mix-up of descriptors" {
-	run timeout $WATCHDOG bash -c '"$ROUX" exec --progress=none "[\"head -c 400000 /dev/zero\",\"sh -c \\\"wc -c >count\\\"\"]" </dev/null >&-'
-	[ "$status" -lt 2 ]
-	is "$(cat count)" 400000
+@test "closed standard input and error: no hang, no mix-up of descriptors" {
 	run timeout $WATCHDOG bash -c '"$ROUX" exec --events e "echo hi" </dev/null 2>&-'
 	is "$output" hi
 	jq -s -e 'length==4' e
-	run timeout $WATCHDOG bash -c '"$ROUX" exec --events e2 "echo hi" <&- >&- 2>&-'
+	timeout $WATCHDOG bash -c '"$ROUX" exec --events e2 "echo hi" <&- 2>&-' >out
 	jq -s -e 'length==4' e2
+	is "$(cat out)" hi
 }
 
 @test "/dev/full as standard output: a message and exit 1" {
@@ -366,4 +364,57 @@ at_once() {
 	has "$stderr" '@t.json reads a template'
 	run --separate-stderr "$ROUX" exec --json t.json
 	is "$(grep -c hint <<<"$stderr")" 0
+}
+
+# -- who reads it ---------------------------------------------------------------------------------
+
+# piped READER ARGUMENT...: roux into the standard input of a reader; its status is in the file status.
+piped() {
+	local reader=$1
+	shift
+	{
+		local found=0
+		timeout -k 5 $WATCHDOG "$ROUX" "$@" </dev/null 2>err 3>&- || found=$?
+		echo $found >status
+	} | sh -c "$reader" 3>&- >out
+}
+
+@test "a reader that has gone ends the run, with its tree" {
+	local command
+	for command in exec 'run --as it'; do
+		# shellcheck disable=SC2086
+		piped true $command 'yes x'
+		is "$(cat status)" 141
+		# shellcheck disable=SC2086
+		piped 'head -1' ${command/it/two} 'yes x'
+		is "$(cat status)/$(cat out)" 141/x
+	done
+	piped true exec 'sh -c "setsid sh -c \"trap : TERM; echo \\$$ >>pids; while :; do sleep 1000; done\" & wait"'
+	is "$(cat status)" 141
+	nobody_left
+	is "$(roux status --json it | of_json 'd["status"]')" cancelled
+	piped true run --json --as three 'sleep 1000'
+	is "$(cat status)" 141
+}
+
+@test "much output reaches a reader as it comes, and whole" {
+	piped md5sum exec -q 'seq 1000000'
+	is "$(cat status)/$(cat out)" "0/$(seq 1000000 | md5sum)"
+	piped md5sum run -q '["echo a", "seq 1000000"]'
+	is "$(cat status)/$(cat out)" "0/$(seq 1000000 | md5sum)"
+	# The first million bytes wait for its end, and so does what a second attempt may replace.
+	piped 'wc -c' exec -q 'sh -c "seq 1000; exit 3"'
+	is "$(cat status)/$(cat out)" 1/0
+	piped 'wc -c' exec -q '{"retry": 2, "template": "sh -c \"seq 1000000; exit 3\""}'
+	is "$(cat status)/$(cat out)" 1/0
+	mkfifo go
+	piped 'head -c 1000000 >part; echo >go; cat' exec -q 'sh -c "seq 1000000; read x <go"'
+	is "$(cat status)/$(cat part out | md5sum)" "0/$(seq 1000000 | md5sum)"
+}
+
+@test "standard output that is closed is an error, and nothing is run" {
+	run timeout $WATCHDOG bash -c '"$ROUX" exec "touch here" >&- 3>&-'
+	is "$status/$output" "1/roux: error: standard output is closed
+     hint: >/dev/null if nothing reads it"
+	[ ! -e here ]
 }

@@ -319,6 +319,7 @@ static void start(struct here *h, const struct here_options *o)
 {
 	struct launch *l = h->launch;
 	struct executor *local = executor_here(h);
+	struct run_reader reader = { o->pipe_fd, o->pipe_prints };
 	bool listens = h->record || o->observer;
 
 	h->x.run = run_start(h->handle.app->loop, l->subject.plan,
@@ -328,6 +329,7 @@ static void start(struct here *h, const struct here_options *o)
 			.executors = &local,
 			.executor_count = 1,
 			.stdin_fd = input_of(h, o),
+			.reader = o->pipe_fd >= 0 ? &reader : NULL,
 			.listen = listens ? on_event : NULL,
 			.listen_data = h,
 			.tell_output = h->record || (o->observer && o->observer->output),

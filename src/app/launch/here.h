@@ -13,7 +13,8 @@
 struct here_options {
 	struct leaves *before; /* what an earlier execution has left; taken; NULL: nothing */
 	bool terminal;         /* its one command gets the terminal */
-	int stdin_fd, stdout_fd;
+	int stdin_fd, stdout_fd, pipe_fd;
+	bool pipe_prints;
 	const struct observer *observer; /* NULL: none */
 };
 

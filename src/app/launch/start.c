@@ -134,6 +134,8 @@ struct run_handle *start_frozen(
 			.terminal = q->terminal,
 			.stdin_fd = q->stdin_fd,
 			.stdout_fd = q->stdout_fd,
+			.pipe_fd = q->pipe_fd,
+			.pipe_prints = q->pipe_prints,
 			.observer = &q->observer },
 		r);
 }

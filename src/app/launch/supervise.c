@@ -54,8 +54,10 @@ static struct run_handle *begin(
 		launch_free(l);
 		return NULL;
 	}
-	return here_start(
-		l, &(struct here_options){ .before = before, .stdin_fd = -1, .stdout_fd = -1 }, r);
+	return here_start(l,
+		&(struct here_options){
+			.before = before, .stdin_fd = -1, .stdout_fd = -1, .pipe_fd = -1 },
+		r);
 }
 
 int app_supervise(struct app *a, const char *dir, const char *how)

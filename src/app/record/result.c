@@ -414,7 +414,7 @@ int result_write_output(const struct execution *x, int fd)
 {
 	if (x->plan->graph->output)
 		return fd_write_all(fd, buf_str(&x->plan->output));
-	return content_write(run_output(x->run), fd);
+	return content_write_from(run_output(x->run), run_output_early(x->run), fd);
 }
 
 bool result_ends_line(const struct execution *x)

@@ -251,19 +251,27 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	return cli_refuse(cli, wants_json(left, rest));
 }
 
-/* A caller may close the standard descriptors; a file opened there would be mistaken for them. */
-static void fill_standard_descriptors(void)
+/* A caller may close the standard descriptors; a file opened there would be mistaken for them.
+ * False: there is no standard output, so nothing may be done whose answer would be lost. */
+static bool fill_standard_descriptors(void)
 {
+	bool prints = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
-			return;
+			return false;
+	return prints;
 }
 
 int cli_main(const struct command *const *commands, size_t count, int argc, char **argv)
 {
 	struct cli cli = { .commands = commands, .command_count = count, .program = argv[0] };
 
-	fill_standard_descriptors();
+	if (!fill_standard_descriptors()) {
+		cli_say(S("roux: error: standard output is closed\n"
+			  "     hint: >/dev/null if nothing reads it\n"));
+		return 1;
+	}
 	json_seed();
 	int status = dispatch(&cli, argc, argv);
 	report_done(&cli.report);

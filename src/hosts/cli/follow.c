@@ -52,6 +52,7 @@ struct follow {
 	struct buf events_text;
 	struct timer tick, beat;
 	bool terminal; /* the command has it */
+	int pipe;      /* standard output once more, when it is a pipe; -1: it is not */
 };
 
 /* -- what is shown -------------------------------------------------------------------------------
@@ -184,6 +185,19 @@ static bool open_events(struct cli *cli, struct follow *f, const struct run_opts
 	return f->events >= 0 || report_errno(&cli->report, errno, "cannot write '%s'", o->events);
 }
 
+/* Standard output of this process as a pipe that does not block: others that have it as well must
+ * not notice. When its reader has gone already it cannot be opened, and writing to it does not
+ * block either. */
+static int open_pipe(void)
+{
+	struct stat st;
+
+	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return -1;
+	int fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 ? fd : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+}
+
 /* -- signals -------------------------------------------------------------------------------------
  */
 
@@ -274,6 +288,9 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 	AUTO_BUF text = BUF_INIT;
 	int written = 0;
 
+	/* Nothing reads what could be said now. */
+	if (run_signal(f->run) == SIGPIPE)
+		return 128 + SIGPIPE;
 	if (json) {
 		enum roux_status told;
 
@@ -336,6 +353,7 @@ static void close_view(struct follow *f)
 	app_drop_signals(f->app);
 	if (f->events > STDERR_FILENO)
 		close_fd(&f->events);
+	close_fd(&f->pipe);
 	live_view_free(f->live);
 	plain_lines_free(f->lines);
 	stream_lines_free(f->stream);
@@ -345,7 +363,9 @@ static void close_view(struct follow *f)
 int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool json,
 	struct follow_start *how)
 {
-	struct follow f = { .tick.fire = on_tick, .beat.fire = on_beat, .app = cli_app(cli) };
+	struct follow f = {
+		.tick.fire = on_tick, .beat.fire = on_beat, .app = cli_app(cli), .pipe = -1
+	};
 	bool here = q->detach != DETACH_ALWAYS;
 	int status;
 
@@ -359,6 +379,9 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 		(void)app_take_signals(f.app, on_signal, &f);
 		open_view(&f, o);
 		f.terminal = q->terminal;
+		f.pipe = f.terminal ? -1 : open_pipe();
+		q->pipe_fd = f.pipe;
+		q->pipe_prints = !json && f.events != STDOUT_FILENO;
 		if (how->steps && !o->quiet)
 			f.stream = stream_lines_new(how->stream);
 		if (f.live || f.lines || f.stream || f.events >= 0)
@@ -390,7 +413,7 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 		f.lines = NULL;
 		status = answer(&f, o, json);
 	}
-	close_view(&f);
 	run_close(f.run);
+	close_view(&f);
 	return status;
 }
