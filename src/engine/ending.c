@@ -85,12 +85,25 @@ static void explain_failure(struct run *r)
 		res->retried = buf_str(&e->retried_path);
 }
 
+/* What is kept of a standard input that was not read to its end. */
+static void tell_input(struct run *r)
+{
+	struct recorder *recorder = r->options.recorder;
+	uint64_t bytes;
+
+	if (!r->live || !r->live_kept || r->live_complete)
+		return;
+	bool enough = live_taken(r->live, &bytes);
+	recorder->ops->input_taken(recorder, bytes, enough);
+}
+
 static void conclude(struct run *r)
 {
 	struct run_result *res = &r->result;
 	struct outcome *o = &r->ending.outcome;
 
 	r->ending.phase = PHASE_ENDED;
+	tell_input(r);
 	res->ms = clock_mono_ms() - r->began_ms;
 	res->code = o->ok ? 0 : o->code;
 	res->signal = r->ending.stop.signal;

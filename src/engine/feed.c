@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -18,7 +19,10 @@ struct live {
 	int source, file;
 	off_t size;
 	bool ended, started, collecting;
-	int error; /* errno: it could not be kept */
+	size_t readers; /* that are through */
+	off_t taken;    /* by one of them, at most */
+	bool cut;       /* one of them was ended before it was through */
+	int error;      /* errno: it could not be kept */
 	struct live_owner *owner;
 };
 
@@ -50,6 +54,39 @@ static void push_all(struct live *l)
 {
 	list_each_safe (link, &l->feeds)
 		push(list_entry(link, struct feed, link));
+}
+
+/* -- the source ----------------------------------------------------------------------------------
+ */
+
+/* Whether there is a use for more of it: a reader whose pipe has room. */
+static bool wanted(const struct live *l)
+{
+	list_each (link, &l->feeds)
+		if (!list_entry(link, struct feed, link)->waiting)
+			return true;
+	return l->collecting;
+}
+
+static void end(struct live *l);
+
+/* Listens while more is wanted. */
+static void listen(struct live *l)
+{
+	if (!l->started || l->ended)
+		return;
+	if (!wanted(l)) {
+		watch_stop(&l->watch);
+		timer_stop(&l->again);
+		return;
+	}
+	if (l->watch.loop || timer_running(&l->again))
+		return;
+	int r = watch_start(l->loop, &l->watch, l->source, EPOLLIN);
+	if (r == -EPERM)
+		timer_start(l->loop, &l->again, 0); /* a file or device: always ready */
+	else if (r < 0)
+		end(l);
 }
 
 static void end(struct live *l)
@@ -94,6 +131,7 @@ static void on_source(struct watch *w, uint32_t events)
 		push_all(l);
 	else if (n == 0 || (errno != EINTR && errno != EAGAIN))
 		end(l);
+	listen(l);
 }
 
 static void on_again(struct timer *t)
@@ -101,8 +139,6 @@ static void on_again(struct timer *t)
 	struct live *l = container_of(t, struct live, again);
 
 	on_source(&l->watch, 0);
-	if (!l->ended)
-		timer_start(l->loop, t, 0);
 }
 
 struct live *live_new(struct loop *loop, int fd, int keep, struct live_owner *owner)
@@ -134,14 +170,8 @@ void live_free(struct live *l)
 /* The source is touched only once a reader wants it. */
 static void start(struct live *l)
 {
-	if (l->started)
-		return;
 	l->started = true;
-	int r = watch_start(l->loop, &l->watch, l->source, EPOLLIN);
-	if (r == -EPERM)
-		timer_start(l->loop, &l->again, 0); /* a file or device: always ready */
-	else if (r < 0)
-		end(l);
+	listen(l);
 }
 
 void live_collect(struct live *l)
@@ -160,14 +190,25 @@ struct content *live_content(struct live *l)
 	return fd < 0 || !l->size ? NULL : content_from_fd(fd, 0, (uint64_t)l->size);
 }
 
+bool live_taken(const struct live *l, uint64_t *bytes)
+{
+	*bytes = (uint64_t)(l->ended ? l->size : l->taken);
+	return l->ended || (l->readers && !l->cut);
+}
+
+/* -- readers -------------------------------------------------------------------------------------
+ */
+
 static void on_room(struct watch *w, uint32_t events)
 {
 	struct feed *f = container_of(w, struct feed, watch);
+	struct live *l = f->live;
 
 	if (events & EPOLLERR)
 		feed_stop(f);
 	else
 		push(f);
+	listen(l);
 }
 
 int feed_start(struct live *l, struct feed *f, int *child_end)
@@ -190,15 +231,25 @@ int feed_start(struct live *l, struct feed *f, int *child_end)
 	}
 	list_append(&l->feeds, &f->link);
 	*child_end = ends[0];
-	start(l);
 	push(f);
+	start(l);
 	return 0;
 }
 
 void feed_stop(struct feed *f)
 {
-	if (!f->live)
+	struct live *l = f->live;
+	int unread = 0;
+
+	if (!l)
 		return;
+	if (f->fd >= 0) {
+		(void)ioctl(f->fd, FIONREAD, &unread);
+		l->taken = MAX(l->taken, f->at - unread);
+	}
+	if (list_linked(&f->link))
+		l->readers++;
+	l->cut |= f->cut;
 	list_remove(&f->link);
 	watch_stop(&f->watch);
 	close_fd(&f->fd);

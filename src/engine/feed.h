@@ -5,7 +5,8 @@
 
 /* Standard input of the run while it is still coming, for several readers: each gets all of it from
  * the beginning, as it arrives. A command that does not read it does not wait for its end. What
- * came is kept in a file, so that a second attempt reads it again. */
+ * came is kept in a file, so that a second attempt reads it again. The source is read no further
+ * than the fastest reader has room for. */
 struct live;
 
 struct live_owner {
@@ -25,6 +26,9 @@ void live_free(struct live *live);
 /* Reads to the end although no command wants it yet; then live_content() is everything. */
 void live_collect(struct live *live);
 struct content *live_content(struct live *live);
+/* How many bytes readers that are through have taken, at most. False: that may not be all that they
+ * wanted: the source has not ended, and one of them was cut short or none has begun. */
+bool live_taken(const struct live *live, uint64_t *bytes);
 
 /* One reader: roux writes into a pipe that a command reads. */
 struct feed {
@@ -34,6 +38,7 @@ struct feed {
 	int fd; /* our end of the pipe; -1: done */
 	off_t at;
 	bool waiting; /* the pipe is full */
+	bool cut;     /* set by its owner: the reader is ended by others than itself */
 };
 
 /* *child_end is the caller's to close. -errno. */

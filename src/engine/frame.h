@@ -345,6 +345,8 @@ struct run {
 	bool executing; /* a command or a pause has been begun that is not in a record */
 	struct live_owner input;
 	struct live *live;           /* standard input while it is shared by several readers */
+	bool live_kept;              /* … which the recorder keeps */
+	bool live_complete;          /* … and has kept whole */
 	struct list waits_for_stdin; /* branches whose output it is */
 	struct early early;          /* who reads what it prints */
 	struct ending ending;

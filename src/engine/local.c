@@ -185,6 +185,7 @@ static void on_exited(struct child *c)
 	struct local_job *j = container_of(c, struct local_job, tree.child);
 	struct local *l = j->local;
 
+	j->feed.cut = j->tree.stage != TREE_RUNNING || c->signal;
 	feed_stop(&j->feed);
 	if (!local_tree_exited(&l->trees, &j->tree))
 		return;
@@ -295,6 +296,7 @@ static void free_job(struct job *job)
 	list_remove(&j->unheard);
 	deferred_stop(&j->telling);
 	timer_stop(&j->linger);
+	j->feed.cut |= j->feed.live && list_linked(&j->feed.link); /* it never ran */
 	feed_stop(&j->feed);
 	if (j->tree.child.pid)
 		child_done(&j->tree.child);

@@ -58,6 +58,9 @@ struct recorder_ops {
 	int (*keep_input)(struct recorder *r);
 	/* All of it has come. */
 	void (*input_complete)(struct recorder *r);
+	/* The run has ended before that. `bytes` is what commands have taken; `enough`: they wanted
+	 * no more. */
+	void (*input_taken)(struct recorder *r, uint64_t bytes, bool enough);
 	/* A loop without checkpoints starts: what is recorded below it counts only once it is
 	 * closed. -errno. */
 	int (*open)(struct recorder *r, struct str path);

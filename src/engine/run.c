@@ -67,7 +67,8 @@ static void on_input_complete(struct live_owner *o)
 {
 	struct run *r = container_of(o, struct run, input);
 
-	if (r->options.recorder)
+	r->live_complete = true;
+	if (r->live_kept)
 		r->options.recorder->ops->input_complete(r->options.recorder);
 }
 
@@ -125,6 +126,7 @@ static struct content *open_input(struct run *r, bool *live)
 	int file = keep ? r->options.recorder->ops->keep_input(r->options.recorder) : -1;
 	if (file < -1)
 		run_abort(r, "cannot keep the standard input", -file);
+	r->live_kept = file >= 0;
 	r->live = live_new(r->loop, fd, MAX(file, -1), &r->input);
 	return NULL;
 }

@@ -167,3 +167,33 @@ peak_of() {
 @test "a script that opens /dev/stdout again loses nothing" {
 	is "$(quick exec 'sh -c "echo a; echo b >/dev/stdout; echo c"')" $'a\nb\nc'
 }
+
+@test "standard input is read as it is needed, and what is kept is what a reader took" {
+	local dir
+	dir=$(state)/runs
+	# What nothing reads costs nothing: the pipe that a command has is filled once.
+	yes 2>/dev/null | timeout $WATCHDOG "$ROUX" run -q --as unread 'sh -c "until test -e go; do sleep 0.01; done"' 2>err 3>&- &
+	until_true test -s "$dir/unread/stdin.part"
+	sleep 0.5
+	between "$(stat -c %s "$dir/unread/stdin.part")" 1 1000000
+	touch go
+	wait $!
+	is "$(cd "$dir/unread" && echo stdin*)/$(wc -c <"$dir/unread/stdin")" stdin/0
+	seq 1000000 | timeout $WATCHDOG "$ROUX" run -q --as part 'dd bs=1000 count=3 iflag=fullblock status=none' >out 3>&-
+	is "$(cd "$dir/part" && echo stdin*)/$(md5sum <"$dir/part/stdin")" "stdin/$(md5sum <out)"
+	is "$(wc -c <out)" 3000
+	seq 1000000 | timeout $WATCHDOG "$ROUX" run -q --as all '{"parallel": true, "template": ["md5sum", "head -1", "true"]}' >out 3>&-
+	contains out "$(seq 1000000 | md5sum)"
+	is "$(md5sum <"$dir/all/stdin")" "$(seq 1000000 | md5sum)"
+	is "$(cat "$dir/all/out/1.out")" 1
+}
+
+@test "a reader that failed by itself reads again what it took; one that was cut short cannot" {
+	yes 2>/dev/null | timeout $WATCHDOG "$ROUX" run -q --as it 'sh -c "head -c 10 | wc -c; test -e go"' >out 2>err 3>&- || true
+	touch go
+	is "$(roux resume -q it)" 10
+	yes 2>/dev/null | timeout $WATCHDOG "$ROUX" run -q --as cut '{"timeout": 300, "template": "sh -c \"cat >/dev/null\""}' >out 2>err 3>&- || true
+	is "$(cd "$(state)/runs/cut" && echo stdin*)" 'stdin*'
+	asks 2 resume cut
+	contains err 'the standard input was not read to its end before the run was cut short'
+}

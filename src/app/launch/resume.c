@@ -106,9 +106,7 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 	if (resume_lacks_input(l, leaves)) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"the standard input was not read to its end before the run was cut short");
-		return report_hint(r,
-			"start it again with its input; %.*s/stdin.part has what came",
-			STR(l->claim.dir));
+		return report_hint(r, "start it again with its input");
 	}
 	if (doubt.len && q->stop_in_doubt) {
 		report_refuse(r, l->asked.id, "cannot go on",
@@ -159,6 +157,8 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 		return false;
 	end_leftovers(l, look, q);
 	partial_files_remove(l->claim.dir.p, 0);
+	/* Of an input whose end has not come nothing can be used. */
+	(void)unlink(run_file(&l->arena, l->claim.dir, "stdin.part"));
 	if (failed.len && !resume_take_back(l, failed, retried, r))
 		return false;
 	*ret_leaves = leaves_read(file, r);

@@ -139,6 +139,16 @@ void record_files_stdin_complete(struct record_files *f)
 	(void)renameat(f->dirfd, "stdin.part", f->dirfd, "stdin");
 }
 
+void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enough)
+{
+	AUTO_CLOSE int fd = enough ? run_open_at(f->dirfd, "stdin.part", O_WRONLY) : -1;
+
+	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+		record_files_stdin_complete(f);
+	else
+		(void)unlinkat(f->dirfd, "stdin.part", 0);
+}
+
 int record_files_replace(struct record_files *f, const char *name, struct str text)
 {
 	return atomic_write_at(f->dirfd, name, text,

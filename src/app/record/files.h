@@ -34,6 +34,9 @@ void record_files_done(struct record_files *f);
 /* A file for the run's input, which is stdin.part until all of it has come. -errno. */
 int record_files_stdin(struct record_files *f);
 void record_files_stdin_complete(struct record_files *f);
+/* No more comes. What commands took of it is kept when it was enough for them, else nothing is: it
+ * could not be given to them again. */
+void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enough);
 int record_files_replace(struct record_files *f, const char *name, struct str text);
 int record_files_flush(struct record_files *f);
 

@@ -361,12 +361,18 @@ static void input_complete(struct recorder *r)
 	record_files_stdin_complete(&record_of(r)->files);
 }
 
+static void input_taken(struct recorder *r, uint64_t bytes, bool enough)
+{
+	record_files_stdin_taken(&record_of(r)->files, bytes, enough);
+}
+
 static const struct recorder_ops ops = { .recall = recall,
 	.begin = begin,
 	.printed = printed,
 	.end = end,
 	.keep_input = keep_input,
 	.input_complete = input_complete,
+	.input_taken = input_taken,
 	.open = open_loop,
 	.close = close_loop };
 
