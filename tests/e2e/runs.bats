@@ -616,3 +616,25 @@ for n in range(64): sys.stdout.write("{\"seq\":%d,\"ts\":\"\",\"type\":\"x\",\"p
 attempts_told() { # RUN: both failures have come to the document
 	[ "$(member "$1" 'len(d["failures"])')" = 2 ]
 }
+
+@test "prune --preserve-artifacts deletes nothing when it cannot preserve them" {
+	local dir damage
+	dir=$(state)/runs/it
+	echo '{"artifacts": {"a": "made", "b": "more"}, "template": "sh -c \"echo a >made; echo b >more\""}' >r.json
+	# shellcheck disable=SC2016
+	for damage in 'echo broken >$dir/run.json' 'rm $dir/run.json' ': >$dir/run.json' 'echo {} >$dir/run.json' \
+		'sed -i "s/\"made\"/[1]/" $dir/run.json' 'rm more && mkfifo more'; do
+		rm -rf made more
+		asks 0 run -q --as it ./r.json
+		eval "$damage"
+		asks 2 prune it --preserve-artifacts
+		contains err 'nothing was deleted'
+		[ -d "$dir" ]
+		[ ! -e "$(state)/preserved-artifacts/it" ]
+	done
+	rm -rf more
+	asks 0 run -q --as it ./r.json
+	asks 0 prune it --preserve-artifacts
+	is "$(cat "$(state)"/preserved-artifacts/it/*)" "a
+b"
+}

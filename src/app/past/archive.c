@@ -38,19 +38,38 @@ bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
 		       refuse_held(look, busy, r));
 }
 
-/* Name → path as it can be opened. */
-static json_t *artifact_files(const struct run_look *look)
+static json_t *refuse_unknown(const struct run_look *look, const char *why, struct report *r)
 {
-	AUTO_JSON *paths = freeze_artifacts(look->dir, json_object_get(look->start, "artifacts"));
-	json_t *files = json_object();
+	report_refuse(r, look->id, "artifacts unknown",
+		"which artifacts the run '%.*s' has is not known: %s", STR(look->id), why);
+	report_hint(r, "nothing was deleted");
+	return NULL;
+}
+
+/* Name → path as it can be opened: a new reference. NULL with an issue: the record does not say,
+ * and what is not known cannot be preserved. */
+static json_t *artifact_files(const struct run_look *look, struct report *r)
+{
+	json_t *declared = json_object_get(look->start, "artifacts");
+	struct str cwd = json_text_of(look->start, "cwd");
 	const char *name;
 	json_t *path;
 
+	if (!look->start)
+		return refuse_unknown(look, "its run.json cannot be read", r);
+	if (!cwd.len || (declared && !json_is_object(declared)))
+		return refuse_unknown(look, "its run.json is damaged", r);
+	AUTO_JSON *paths = freeze_artifacts(look->dir, declared);
+	if (!paths)
+		return refuse_unknown(look, "its values.json cannot be read", r);
+	if (json_object_size(paths) != json_object_size(declared))
+		return refuse_unknown(look, "its run.json is damaged", r);
+	json_t *files = json_object();
 	json_object_foreach(paths, name, path)
 	{
 		AUTO_BUF file = BUF_INIT;
 
-		manifest_resolve(json_str(path), json_text_of(look->start, "cwd"), &file);
+		manifest_resolve(json_str(path), cwd, &file);
 		json_object_set_new_nocheck(files, name, json_from_str(buf_str(&file)));
 	}
 	return files;
@@ -65,7 +84,9 @@ bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, stru
 		*ret_preserved = NULL;
 	if (!look || !may_go(look, r))
 		return false;
-	AUTO_JSON *copied = preserve ? artifact_files(look) : NULL, *kept = NULL;
+	AUTO_JSON *copied = preserve ? artifact_files(look, r) : NULL, *kept = NULL;
+	if (preserve && !copied)
+		return false;
 	if (!retention_prune(
 		    app_state_root(h->app), app_ledger(h->app, r), look, copied, &kept, &busy, r))
 		return refuse_held(look, busy, r);

@@ -45,8 +45,9 @@ int artifact_open(struct run_handle *h, struct str name, struct report *r)
 	}
 	AUTO_JSON *files = freeze_artifacts(run_dir(h), json_object_get(status, "artifacts"));
 	struct str shown = json_text_of(entry, "path");
-	manifest_resolve(json_str(json_object_getn(files, name.p, name.len)),
-		json_str(json_object_get(status, "cwd")), &path);
+	const json_t *file = json_object_getn(files, name.p, name.len);
+	manifest_resolve(
+		file ? json_str(file) : shown, json_str(json_object_get(status, "cwd")), &path);
 	int fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		report_errno(

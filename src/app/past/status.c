@@ -103,8 +103,8 @@ static json_t *manifest_of(const struct run_look *look)
 		return json_incref(frozen);
 	AUTO_JSON *shown = manifest_paths(artifacts_of(look));
 	AUTO_JSON *files = freeze_artifacts(look->dir, shown);
-	json_t *manifest = manifest_make(
-		files, json_object_get(look->start, "manifest"), json_text_of(look->start, "cwd"));
+	json_t *manifest = manifest_make(files ? files : shown,
+		json_object_get(look->start, "manifest"), json_text_of(look->start, "cwd"));
 	json_object_foreach(manifest, name, entry)
 		json_object_set(entry, "path", json_object_get(shown, name));
 	return manifest;

@@ -553,7 +553,10 @@ json_t *freeze_artifacts(struct str dir, const json_t *shown)
 		str_contains(json_str(path), S(MASKED));
 	AUTO_JSON *kept = masked ? freeze_json(dir, "values.json", true, &ignored) : NULL;
 	restore_artifacts(artifacts, kept);
-	return artifacts;
+	if (!masked || kept)
+		return artifacts;
+	json_decref(artifacts);
+	return NULL;
 }
 
 struct mask *freeze_mask(struct str dir, bool *ret_known)

@@ -12,7 +12,8 @@ bool freeze_read(struct launch *l, struct report *r);
 struct graph *freeze_graph(const char *dir, struct report *r);
 
 /* What a reader of its records needs beside them. The paths of its artifacts as they can be opened,
- * for those that run.json shows: name → path, a new reference, never NULL. */
+ * for those that run.json shows: name → path, a new reference. NULL: some have a secret in them and
+ * values.json cannot be read. */
 json_t *freeze_artifacts(struct str dir, const json_t *shown);
 /* The texts that nothing about the run may show; NULL: it has no secrets. The caller ends it with
  * mask_free(). *ret_known: false when some are written down nowhere (--secret-env) and are not in
