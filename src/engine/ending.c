@@ -144,18 +144,23 @@ static void swept(void *data)
 		conclude(r);
 }
 
-static void sweep(struct run *r, bool at_once)
+static void sweep(struct run *r, enum sweep how)
 {
 	pools_each (p, &r->schedule)
-		p->executor->ops->sweep(p->executor, at_once, swept, r);
+		p->executor->ops->sweep(p->executor, how, swept, r);
 }
 
-/* A run that was stopped leaves no process behind, also none that a command left on purpose. */
+/* A run that was stopped leaves no process behind, also none that a command left on purpose; nor
+ * does one that waits for an answer, which nothing of the run may give. */
 static void end_all(struct run *r)
 {
+	const struct stop *stop = &r->ending.stop;
+
 	r->ending.phase = PHASE_SWEEPING;
 	r->ending.sweeps = r->schedule.pool_count;
-	sweep(r, r->ending.stop.status == RUN_KILLED || r->ending.stop.hurry);
+	sweep(r, stop->status == RUN_KILLED || stop->hurry ? SWEEP_KILL
+		 : stop->status == RUN_PAUSED              ? SWEEP_PAUSE
+							   : SWEEP_ASK);
 }
 
 /* Everything was skipped: the run's own input is its output. */
@@ -174,7 +179,7 @@ void ending_turned(struct schedule *s)
 
 	if (r->root || e->phase != PHASE_EXECUTING)
 		return;
-	if (e->stop.status && e->stop.status != RUN_PAUSED && e->stop.status != RUN_DENIED)
+	if (e->stop.status && e->stop.status != RUN_DENIED)
 		end_all(r);
 	else if (!e->stop.status && e->outcome.ok && e->outcome.unread)
 		collect(r);
@@ -292,5 +297,5 @@ void run_kill(struct run *r, int signal)
 	if (r->ending.phase == PHASE_COLLECTING)
 		end_all(r);
 	else if (r->ending.phase == PHASE_SWEEPING)
-		sweep(r, true);
+		sweep(r, SWEEP_KILL);
 }

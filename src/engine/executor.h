@@ -13,6 +13,13 @@ struct executor;
 struct job;
 struct needs;
 
+/* How what is left of a run is ended. */
+enum sweep {
+	SWEEP_ASK,   /* politely at first */
+	SWEEP_KILL,  /* at once */
+	SWEEP_PAUSE, /* politely at first; other runs that commands have started continue */
+};
+
 enum job_stream { JOB_STDOUT, JOB_STDERR };
 
 /* One execution of a command: the path of its node, and which execution of that path it is.
@@ -125,7 +132,7 @@ struct executor_ops {
 	void (*stop_all)(struct executor *e);
 	/* Ends what is left of that and calls `done` from the loop when nothing is. After
 	 * stop_all() the grace time has begun there. */
-	void (*sweep)(struct executor *e, bool at_once, void (*done)(void *data), void *data);
+	void (*sweep)(struct executor *e, enum sweep how, void (*done)(void *data), void *data);
 	void (*set_grace)(struct executor *e, uint64_t grace_ms);
 	/* Holds all commands that run, or lets them continue. */
 	void (*pause)(struct executor *e, bool on);

@@ -139,6 +139,8 @@ static void on_poll(struct timer *timer)
 	struct tree_scan *scan = tree_scan_new();
 	bool progress = false;
 
+	if (scan && s->spares)
+		tree_scan_spare_runs(scan);
 	if (s->whole)
 		s->reaped += tree_reap(known_pid, s);
 	bool busy = look_at_commands(s, scan, &progress);

@@ -32,6 +32,7 @@ struct local_trees {
 	struct timer poll, reap;
 	uint64_t poll_ms;
 	/* What does not belong to a command: asked since local_trees_stop(), swept at the end. */
+	bool spares; /* other runs that commands have started */
 	struct tree_asked asked;
 	size_t reaped; /* orphans since the last look */
 	struct local_tree rest;

@@ -241,9 +241,12 @@ static void stop_all(struct executor *e)
 	local_trees_stop(&local_of(e)->trees);
 }
 
-static void sweep(struct executor *e, bool at_once, void (*done)(void *data), void *data)
+static void sweep(struct executor *e, enum sweep how, void (*done)(void *data), void *data)
 {
-	local_trees_sweep(&local_of(e)->trees, at_once, done, data);
+	struct local_trees *s = &local_of(e)->trees;
+
+	s->spares = how == SWEEP_PAUSE;
+	local_trees_sweep(s, how == SWEEP_KILL, done, data);
 }
 
 static void set_grace(struct executor *e, uint64_t grace_ms)

@@ -127,6 +127,34 @@ void tree_scan_free(struct tree_scan *scan)
 	free(scan);
 }
 
+/* `roux supervise DIR`, in a session of its own. */
+static bool supervises(const struct process *p)
+{
+	AUTO_BUF words = BUF_INIT;
+	char path[40];
+
+	if (p->session != p->pid)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
+	(void)file_read(path, ENVIRON_MAX, &words);
+	struct str all = buf_str(&words);
+	size_t program = str_find(all, '\0', 0) + 1;
+	return program < all.len &&
+	       str_eq(str_sub(all, program, str_find(all, '\0', program) - program),
+		       S("supervise"));
+}
+
+void tree_scan_spare_runs(struct tree_scan *scan)
+{
+	vec_each (p, &scan->processes) {
+		if (!p->ours || !supervises(p))
+			continue;
+		p->ours = false;
+		vec_each (child, &scan->processes)
+			child->ours &= !descends_from(scan, child, p->pid);
+	}
+}
+
 /* The value of ROUX_TREE in its environment, marks between slashes; empty when there is none. */
 static void read_marks(pid_t pid, struct buf *ret)
 {

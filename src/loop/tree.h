@@ -17,6 +17,9 @@ struct tree_scan;
 /* NULL when there is no /proc to look at. */
 struct tree_scan *tree_scan_new(void);
 void tree_scan_free(struct tree_scan *scan);
+/* Leaves out the supervisors of other runs that descendants have started, with all that is theirs.
+ */
+void tree_scan_spare_runs(struct tree_scan *scan);
 
 /* The tree of a command. */
 struct tree {

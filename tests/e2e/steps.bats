@@ -425,6 +425,71 @@ b"
 	is "$(roux status it --json | of_json 'd["status"], d["pending_approval"]')" "('denied', None)"
 }
 
+@test "a run cannot answer its own gate, and what a step left behind is ended at it" {
+	local way n=0
+	export ROUX
+	# Each tries to answer once the run waits, in another way of getting out of the run.
+	cat >try <<-'END'
+		#!/bin/bash
+		until test "$("$ROUX" status "$1" --json | grep -c '"status":"paused"')" = 1; do sleep 0.05; done
+		"$ROUX" approve "$1" >"answer.$1" 2>&1
+	END
+	chmod +x try
+	for way in './try it0 &' 'setsid ./try it1 &' 'env -u ROUX_RUN ./try it2 &' \
+		'env -i HOME=$HOME ROUX=$ROUX PATH=$PATH setsid ./try it3 </dev/null >/dev/null 2>&1 &' \
+		'(setsid nohup ./try it4 </dev/null >/dev/null 2>&1 &);'; do
+		recipe it.yaml <<-END
+		stages:
+		- name: one
+		  steps: [{id: a, type: bash, command: '$way echo \$! >>pids', output: a}]
+		  approval: {required: true, prompt: "ok?"}
+		- name: two
+		  steps: [{id: b, type: bash, command: 'echo b'}]
+		END
+		run -4 roux run -q --as it$n it.yaml
+		nobody_left
+		[ ! -e answer.it$n ]
+		is "$(roux status it$n --json | of_json 'd["status"], d["pending_approval"]["stage"]')" "('paused', 'one')"
+		n=$((n + 1))
+	done
+	ROUX_RUN=it0 run -2 --separate-stderr roux approve it0
+	has "$stderr" "a process of the run 'it0' cannot answer for it"
+	ROUX_RUN=it0 run -2 --separate-stderr roux deny it0 --json
+	is "$(of_json 'd["reason"], d["run"]' <<<"$output")" "('own run', 'it0')"
+	run -0 roux approve it0
+}
+
+@test "what a run started answers for it neither below a process that hides nor in its session" {
+	recipe it.yaml <<-'END'
+	stages:
+	- name: one
+	  steps: [{id: a, type: bash, command: 'true'}]
+	  approval: {required: true, prompt: "ok?"}
+	- name: two
+	  steps: [{id: b, type: bash, command: 'echo b'}]
+	END
+	run -4 roux run -q --as it it.yaml
+	ROUX_RUN=it run -2 bash -c 'env -u ROUX_RUN "$ROUX" approve it; exit $?'
+	has "$output" "cannot answer for it"
+	# Of another run: it may.
+	run -0 bash -c 'ROUX_RUN=other "$ROUX" approve it'
+}
+
+@test "a run that a step has started by itself continues while the first one waits" {
+	export ROUX
+	recipe it.yaml <<-'END'
+	stages:
+	- name: one
+	  steps: [{id: a, type: bash, command: '"$ROUX" run --detach --as apart --template "sleep 1000"'}]
+	  approval: {required: true, prompt: "ok?"}
+	- name: two
+	  steps: [{id: b, type: bash, command: 'echo b'}]
+	END
+	run -4 roux run -q --as it it.yaml
+	is "$(roux status apart --json | of_json 'd["status"]')" running
+	asks 0 kill apart
+}
+
 # -- the rest -------------------------------------------------------------------------------------
 
 @test "--secret is masked everywhere but in values.json, and reaches the command" {

@@ -1,6 +1,7 @@
 #include "app/gates.h"
 
 #include "app/past/find.h"
+#include "app/past/kin.h"
 #include "app/record/gates-file.h"
 #include "app/runs.h"
 #include "base/clock.h"
@@ -133,13 +134,24 @@ static const char *meant(
 	return NULL;
 }
 
+/* What a run does is what is to be approved: it has no say in that. */
+static bool may_answer(const struct run_look *look, struct report *r)
+{
+	if (!run_started_this(look))
+		return true;
+	report_refuse(r, look->id, "own run", "a process of the run '%.*s' cannot answer for it",
+		STR(look->id));
+	return report_hint(r, "it is answered from outside of the run");
+}
+
 bool gate_decide(
 	struct app *a, const struct gate_decision *d, struct str *ret_stage, struct report *r)
 {
 	AUTO_LOOK look = { 0 };
 	AUTO_BUF when = BUF_INIT;
 
-	if (!find_run(a, d->run, &look, r) || !find_is_current(&look, "answered", r))
+	if (!find_run(a, d->run, &look, r) || !find_is_current(&look, "answered", r) ||
+		!may_answer(&look, r))
 		return false;
 	AUTO_CLOSE int lock =
 		status_rests(look.status, STATUS_AT_GATE) ? gates_lock(look.dir, r) : -1;

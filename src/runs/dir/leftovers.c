@@ -30,8 +30,8 @@ static bool has_entry(const struct buf *environ, const char *name, struct str va
 	return false;
 }
 
-/* Whether it carries the name of the run. That of a stranger cannot be read, and is none. */
-static bool carries(pid_t pid, struct str id, struct str generation)
+/* That of a stranger cannot be read, and is none. */
+bool process_carries(pid_t pid, struct str id, struct str generation)
 {
 	AUTO_BUF text = BUF_INIT;
 	char path[64];
@@ -53,7 +53,8 @@ void leftovers_find(struct str id, struct str generation, uint64_t since, identi
 		uint64_t pid;
 
 		if (!str_to_uint(str_of(e->d_name), &pid) || (pid_t)pid == getpid() ||
-			!carries((pid_t)pid, id, generation) || !identity_of((int64_t)pid, &who))
+			!process_carries((pid_t)pid, id, generation) ||
+			!identity_of((int64_t)pid, &who))
 			continue;
 		if (who.start >= since)
 			vec_push(ret, who);

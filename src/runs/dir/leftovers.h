@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/str.h"
 #include "base/vec.h"
 #include "runs/dir/identity.h"
@@ -8,6 +10,8 @@
  * and began after it (async-runs.md section 13). */
 typedef VEC(struct identity) identity_list;
 
+/* Whether the environment of a process names the run. `generation` may be empty: any. */
+bool process_carries(pid_t pid, struct str id, struct str generation);
 /* `generation` may be empty: any. `since` is the start time of the supervisor, as struct identity
  * has it: what an earlier supervisor left behind on purpose stays, and clocks that were set do not
  * matter. */

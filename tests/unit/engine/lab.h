@@ -152,9 +152,10 @@ static inline void lab_stop_all(struct executor *e)
 	lab_tell(lab_of(e), "stop-all", "");
 }
 
-static inline void lab_sweep(struct executor *e, bool at_once, void (*done)(void *data), void *data)
+static inline void lab_sweep(
+	struct executor *e, enum sweep how, void (*done)(void *data), void *data)
 {
-	lab_tell(lab_of(e), at_once ? "sweep-now" : "sweep", "");
+	lab_tell(lab_of(e), how == SWEEP_KILL ? "sweep-now" : "sweep", "");
 	done(data);
 }
 

@@ -255,7 +255,7 @@ static void a_sweep_ends_what_was_left_behind(void **state UNUSED)
 	assert_false(w.end.held);
 	pid_t left = printed_pid(&b, &w);
 	assert_int_equal(kill(left, 0), 0);
-	b.executor->ops->sweep(b.executor, false, on_swept, &swept);
+	b.executor->ops->sweep(b.executor, SWEEP_ASK, on_swept, &swept);
 	assert_false(swept); /* only from the loop */
 	while (!swept)
 		assert_true(loop_turn(b.loop, -1) >= 0);

@@ -1,0 +1,113 @@
+#include "app/past/kin.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loop/tree.h"
+#include "runs/dir/identity.h"
+#include "runs/dir/leaves.h"
+#include "runs/dir/leftovers.h"
+#include "runs/dir/run-dir.h"
+
+enum { ANCESTORS_MAX = 1000 };
+
+/* A process as far as it matters here. */
+struct one {
+	struct identity who;
+	int64_t parent, group, session;
+};
+
+/* This process and those above it, the nearest first. */
+struct line {
+	VEC(struct one) at;
+	bool found;
+};
+
+static bool read_one(int64_t pid, struct one *ret)
+{
+	char path[64], text[1024];
+	long long parent, group, session;
+
+	(void)snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	const char *at = strrchr(text, ')'); /* its name may hold anything */
+	if (!at || sscanf(at, ") %*c %lld %lld %lld", &parent, &group, &session) != 3)
+		return false;
+	*ret = (struct one){ .parent = parent, .group = group, .session = session };
+	return identity_of(pid, &ret->who);
+}
+
+static void read_line(struct line *l)
+{
+	struct one one;
+
+	for (int64_t pid = getpid(); pid > 1 && l->at.len < ANCESTORS_MAX; pid = one.parent) {
+		if (!read_one(pid, &one))
+			return;
+		vec_push(&l->at, one);
+	}
+}
+
+static bool marked(const struct run_look *look)
+{
+	const char *run = getenv("ROUX_RUN"), *marks = getenv(TREE_VARIABLE);
+	AUTO_BUF mark = BUF_INIT;
+
+	if (run && str_eq(str_of(run), look->run))
+		return true;
+	buf_printf(&mark, "/%lld-", (long long)look->row.pid);
+	return marks && look->row.pid > 0 && str_contains(str_of(marks), buf_str(&mark));
+}
+
+/* The number of a process that has ended may belong to another one by now, but not while a group or
+ * a session of that number has members. */
+static bool leads(int64_t leader, const struct leaf_record *leaf)
+{
+	struct identity now;
+
+	return leader == leaf->pid && (!identity_of(leader, &now) || now.start == leaf->pid_start);
+}
+
+static bool see_leaf(void *data, const struct leaf_line *line)
+{
+	struct line *l = data;
+	const struct leaf_record *leaf = &line->record;
+
+	if (line->kind != LEAF_START || leaf->pid <= 0)
+		return true;
+	vec_each (one, &l->at) {
+		l->found |= one->who.pid == leaf->pid && one->who.start == leaf->pid_start;
+		l->found |= leads(one->group, leaf) || leads(one->session, leaf);
+	}
+	return !l->found;
+}
+
+bool run_started_this(const struct run_look *look)
+{
+	struct line l = { 0 };
+	AUTO_BUF leaves = BUF_INIT;
+
+	if (marked(look))
+		return true;
+	read_line(&l);
+	/* Numbers of an earlier boot say nothing. */
+	bool comparable = l.at.len && str_eq(look->row.boot_id, str_of(l.at.at[0].who.boot));
+	for (size_t i = 1; i < l.at.len && !l.found; i++) {
+		const struct identity *who = &l.at.at[i].who;
+
+		l.found = process_carries((pid_t)who->pid, look->run, S("")) ||
+			  (comparable && who->pid == look->row.pid &&
+				  who->start == look->row.pid_start);
+	}
+	if (!l.found && comparable) {
+		buf_printf(&leaves, "%.*s/" LEAVES_FILE, STR(look->dir));
+		(void)leaf_lines_each(buf_cstr(&leaves), see_leaf, &l);
+	}
+	vec_done(&l.at);
+	return l.found;
+}
