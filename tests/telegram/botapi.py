@@ -150,7 +150,7 @@ class Server:
         with self.lock:
             return [r for r in self.requests if method in (None, r["method"])]
 
-    def wait(self, what, seconds=120):
+    def wait(self, what, seconds=float(os.environ.get("ROUX_TELEGRAM_WAIT", 300))):
         """Until `what()` is true; returns it."""
         until = time.monotonic() + seconds
         with self.lock:

@@ -112,7 +112,7 @@ class Home:
     def status(self):
         return json.loads(self.run("status", "--json", check=True).stdout)
 
-    def until(self, what, seconds=120):
+    def until(self, what, seconds=float(os.environ.get("ROUX_TELEGRAM_WAIT", 300))):
         end = time.monotonic() + seconds
         while not (value := what()):
             if time.monotonic() > end:

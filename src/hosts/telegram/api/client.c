@@ -1,6 +1,7 @@
 #include "hosts/telegram/api/client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -57,7 +58,7 @@ static void free_call(struct api_call *c)
 	buf_done(&c->body);
 	buf_done(&c->retry_header);
 	free(c->url);
-	free(c->upload_path);
+	close_fd(&c->upload_fd);
 	free(c->upload_name);
 	free(c);
 }
@@ -281,7 +282,7 @@ struct api_call *api_start(struct api *a, const struct api_request *q)
 	c->method = q->method;
 	c->params = q->params;
 	c->upload_field = q->upload.field;
-	c->upload_path = q->upload.path ? mem_strdup(q->upload.path) : NULL;
+	c->upload_fd = q->upload.field ? fcntl(q->upload.fd, F_DUPFD_CLOEXEC, 3) : -1;
 	c->upload_name = q->upload.name ? mem_strdup(q->upload.name) : NULL;
 	c->deadline_ms = q->deadline_ms ? q->deadline_ms : API_DEADLINE_MS;
 	c->patience = q->patience;
@@ -310,6 +311,7 @@ struct api_call *api_download(
 	}
 	c->url = buf_take(&url);
 	c->fd = fd;
+	c->upload_fd = -1;
 	c->max = max;
 	c->done = done;
 	c->data = data;

@@ -38,7 +38,7 @@ enum api_patience {
 /* A file that is sent along. */
 struct api_upload {
 	const char *field; /* NULL: there is none */
-	const char *path;  /* read while it is sent; borrowed for the call to api_start() */
+	int fd;            /* of a regular file, read while it is sent; the caller keeps its own */
 	const char *name;  /* what it is called there */
 };
 

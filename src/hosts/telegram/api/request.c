@@ -1,5 +1,6 @@
 #include "hosts/telegram/api/request.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -57,14 +58,16 @@ static bool make_form(struct api_call *c)
 {
 	const char *name;
 	json_t *value;
+	char path[40];
 
 	c->form = curl_mime_init(c->easy);
 	if (!c->form)
 		return false;
 	json_object_foreach(c->params, name, value) if (!add_field(c, name, value)) return false;
 	curl_mimepart *part = curl_mime_addpart(c->form);
-	return part && !curl_mime_name(part, c->upload_field) &&
-	       !curl_mime_filedata(part, c->upload_path) &&
+	/* The file that was looked at, whatever has its name by now. */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", c->upload_fd);
+	return part && !curl_mime_name(part, c->upload_field) && !curl_mime_filedata(part, path) &&
 	       !curl_mime_filename(part, c->upload_name) &&
 	       !curl_easy_setopt(c->easy, CURLOPT_MIMEPOST, c->form);
 }

@@ -15,7 +15,8 @@ struct api_call {
 	curl_mime *form;
 	const char *method; /* NULL: a download */
 	json_t *params;
-	char *url, *upload_path, *upload_name;
+	char *url, *upload_name;
+	int upload_fd; /* -1: none */
 	const char *upload_field;
 	struct buf text, body;   /* what is sent, what came */
 	struct buf retry_header; /* Retry-After */

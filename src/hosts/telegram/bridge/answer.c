@@ -7,9 +7,9 @@
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/buttons.h"
 #include "hosts/telegram/bridge/handlers.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/text/chunk.h"
 #include "hosts/telegram/text/html.h"
+#include "hosts/telegram/text/marks.h"
 
 enum { CHUNKS_MAX = 20 };
 
@@ -84,17 +84,24 @@ static void finish_text(struct plan *p)
 		json_object_set_new(first, "edit", json_integer(preview));
 }
 
+static json_t *voice_step(const struct mark_voice *v)
+{
+	json_t *s = json_pack("{s:s,s:o}", "do", "voice", "text", json_from_str(v->text));
+
+	if (v->lang.len)
+		json_object_set_new(s, "lang", json_from_str(v->lang));
+	if (v->rate.len)
+		json_object_set_new(s, "rate", json_from_str(v->rate));
+	return s;
+}
+
 static void add_rest(struct plan *p)
 {
 	json_t *files = json_object_get(p->delivery, "files"), *f;
 	size_t i;
 
 	for (i = 0; i < p->marks.voice_count; i++)
-		json_array_append_new(
-			p->steps, json_pack("{s:s,s:o,s:o,s:o}", "do", "voice", "text",
-					  json_from_str(p->marks.voices[i].text), "lang",
-					  json_from_str(p->marks.voices[i].lang), "rate",
-					  json_from_str(p->marks.voices[i].rate)));
+		json_array_append_new(p->steps, voice_step(&p->marks.voices[i]));
 	if (json_truth_of(p->delivery, "notice") && !p->chunks && json_array_size(files))
 		add_text(p, json_array_size(files) == 1 ? S("One file:") : S("Files:"), false);
 	json_array_foreach(files, i, f) add_file(p, json_str(f), NULL);

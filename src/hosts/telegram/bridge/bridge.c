@@ -8,9 +8,9 @@
 #include "hosts/telegram/bridge/chat.h"
 #include "hosts/telegram/bridge/gates.h"
 #include "hosts/telegram/bridge/push.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/bridge/status.h"
+#include "hosts/telegram/text/redact.h"
 
 #define PUBLIC_API "https://api.telegram.org"
 enum { TICK_MS = 1000 };

@@ -6,9 +6,10 @@
 #include "hosts/telegram/bridge/groups.h"
 #include "hosts/telegram/bridge/prepare.h"
 #include "hosts/telegram/bridge/press.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/bridge/send.h"
+#include "hosts/telegram/rules/reaction.h"
 #include "hosts/telegram/rules/update.h"
+#include "hosts/telegram/text/prompt.h"
 
 enum { QUEUE_LIMIT = 500 };
 

@@ -6,9 +6,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "hosts/telegram/bridge/attachments.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/cli.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/rules/attach.h"
 
 struct only_common {
 	struct tg_common common;
@@ -49,10 +50,13 @@ static bool attach_all(struct tg_cli *c, struct bridge *b, const char *turn,
 {
 	const char *key = arena_printf(&c->arena, "attach/%s", turn).p;
 
-	for (size_t i = 0; i < call->count; i++)
-		if (!attach_check(path_absolute(&c->arena, str_of(call->words[i])),
-			    b->places.outbound_max, &c->report))
+	for (size_t i = 0; i < call->count; i++) {
+		AUTO_CLOSE int fd =
+			attachment_open(call->words[i], b->places.outbound_max, &c->report);
+
+		if (fd < 0)
 			return false;
+	}
 	for (int tries = 0; tries < SWAPS; tries++) {
 		AUTO_JSON *now = store_get(&b->store, key);
 		AUTO_JSON *list = now ? json_copy(now) : json_array();

@@ -6,12 +6,12 @@
 #include "hosts/telegram/bridge/groups.h"
 #include "hosts/telegram/bridge/menu.h"
 #include "hosts/telegram/bridge/recipes.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/bridge/sections.h"
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/bridge/templates.h"
 #include "hosts/telegram/rules/command.h"
 #include "hosts/telegram/rules/update.h"
+#include "hosts/telegram/text/prompt.h"
 
 /* What the chat is told, with the number of prompts that were dropped where that is %zu. */
 static const char *const words[] = {

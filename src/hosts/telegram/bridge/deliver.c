@@ -5,10 +5,11 @@
 
 #include "base/path.h"
 #include "hosts/telegram/bridge/answer.h"
+#include "hosts/telegram/bridge/attachments.h"
 #include "hosts/telegram/bridge/bridge.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/bridge/voice.h"
+#include "hosts/telegram/rules/attach.h"
 
 enum { AGAIN_MS = 60000 };
 
@@ -138,28 +139,24 @@ static void send_path(struct bridge *b, json_t *s)
 	json_t *d = b->deliveries.now;
 	const char *path = json_string_value(json_object_get(s, "path"));
 	struct str name = json_text_of(s, "name");
-	bool photo = attach_is_photo(str_of(path));
 	bool voice = json_truth_of(s, "voice");
 	AUTO_REPORT r = REPORT_INIT;
+	/* Looked at again and not only when it was attached: it may have changed. */
+	AUTO_CLOSE int fd = attachment_open(path, b->places.outbound_max, &r);
 
-	/* Checked now and not only when it was attached: it may have changed. */
-	if (!attach_check(str_of(path), b->places.outbound_max, &r)) {
+	if (fd < 0) {
 		AUTO_BUF why = BUF_INIT;
 
 		report_text(&r, REPORT_ERRORS, &why);
-		ring_add(&b->store, "attachment", buf_str(&why), NULL);
+		ring_add(&b->store, "attachment", str_trim(buf_str(&why)), NULL);
 		add_line(b, "%.*s could not be sent", path_base(str_of(path)));
 		stepped(b);
 	} else {
 		send_file(b,
 			&(struct send_file){ .chat = json_number_of(d, "chat"),
-				.method = voice   ? "sendVoice"
-					  : photo ? "sendPhoto"
-						  : "sendDocument",
-				.field = voice   ? "voice"
-					 : photo ? "photo"
-						 : "document",
-				.path = path,
+				.method = voice ? "sendVoice" : attach_method(str_of(path)),
+				.field = voice ? "voice" : attach_field(str_of(path)),
+				.fd = fd,
 				.name = arena_cstr(&a, name.len ? name : path_base(str_of(path))),
 				.category = voice ? "voice" : "attachment" },
 			on_sent, b);

@@ -6,12 +6,15 @@
 
 #include "app/artifacts.h"
 #include "app/logs.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
 #include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/buttons.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/rules/ending.h"
+#include "hosts/telegram/text/jsonl.h"
+#include "hosts/telegram/text/redact.h"
 #include "hosts/telegram/text/unicode.h"
 
 enum { OUTPUT_MAX = 64 << 20, STDERR_UNITS = 4000, STDERR_READ = 64 << 10 };
@@ -127,6 +130,17 @@ static json_t *interrupted(struct bridge *b, struct run_handle *h, const json_t 
 	return d;
 }
 
+/* For the menu. */
+static void note_last_run(struct bridge *b, struct run_handle *h)
+{
+	AUTO_BUF time = BUF_INIT;
+
+	clock_rfc3339(&time, clock_real_ms());
+	(void)store_set_new(&b->store, "last-run",
+		json_pack("{s:s,s:s}", "status", status_name(run_status(h)), "time",
+			buf_cstr(&time)));
+}
+
 json_t *ending_delivery(
 	struct bridge *b, struct run_handle *h, const json_t *turn, uint64_t item, bool aborted)
 {
@@ -157,8 +171,12 @@ json_t *ending_delivery(
 		json_object_set(d, "files", files);
 		json_object_set_new(d, "notice", json_boolean(plan.send_notice));
 	}
-	if (b->live.message)
+	if (b->live.message && item) {
 		json_object_set_new(d, "preview", json_integer(b->live.message));
+		json_object_set_new(d, "shown", json_from_str(buf_str(&b->live.shown)));
+		json_object_set_new(d, "shown_html", json_boolean(b->live.shown_html));
+	}
+	note_last_run(b, h);
 	return d;
 }
 

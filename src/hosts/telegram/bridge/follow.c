@@ -116,7 +116,6 @@ static void deliver(struct follow *f)
 	AUTO_JSON *d = ending_delivery(b, f->handle, f->about, 0, false);
 	bool ok = host_batch_begin(b->app, &b->store.report);
 
-	json_object_del(d, "preview");
 	ok = ok && (!d || deliver_add(b, d)) && store_delete(&b->store, key_of(&a, f->run));
 	if (!ok || !host_batch_commit(b->app, &b->store.report))
 		host_batch_undo(b->app);

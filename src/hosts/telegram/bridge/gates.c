@@ -43,8 +43,12 @@ struct offer {
 static void on_offered(void *data, enum sent result, int64_t message)
 {
 	struct offer *o = data;
+	AUTO_JSON *open = store_get(&o->bridge->store, o->key);
 
-	if (result == SENT_OK) {
+	/* The person may have pressed before the service told us that the message is there. */
+	if (result == SENT_OK && !open) {
+		send_no_keyboard(o->bridge, json_number_of(o->value, "chat"), message);
+	} else if (result == SENT_OK) {
 		json_object_set_new(o->value, "message", json_integer(message));
 		(void)store_set(&o->bridge->store, o->key, o->value);
 	} else {

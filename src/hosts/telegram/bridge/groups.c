@@ -6,7 +6,7 @@
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/chat.h"
 #include "hosts/telegram/bridge/command.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/rules/group.h"
 #include "hosts/telegram/rules/update.h"
 
 struct groups {

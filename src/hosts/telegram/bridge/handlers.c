@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/job.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/rules/inbound.h"
 
 enum { HANDLER_MS = 120000, INJECTED_MAX = 1000000 };
 

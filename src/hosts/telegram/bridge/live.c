@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/send.h"
+#include "hosts/telegram/text/marks.h"
 #include "hosts/telegram/text/preview.h"
 
 enum {
@@ -55,8 +56,19 @@ static void read_output(struct bridge *b)
 {
 	struct live *l = &b->live;
 
-	if (l->text.len < TEXT_MAX && b->turns.handle)
+	if (!b->turns.handle || l->text.len >= TEXT_MAX)
+		return;
+	if (!l->jsonl) {
 		(void)run_log_read(b->turns.handle, &l->cursor, TEXT_MAX - l->text.len, &l->text);
+		return;
+	}
+	for (size_t n = 1; n && jsonl_text(&l->stream).len < TEXT_MAX;) {
+		AUTO_BUF more = BUF_INIT;
+
+		(void)run_log_read(b->turns.handle, &l->cursor, TEXT_MAX, &more);
+		n = more.len;
+		jsonl_feed(&l->stream, buf_str(&more));
+	}
 }
 
 static void schedule(struct bridge *b)
@@ -95,7 +107,8 @@ static void show(struct timer *t)
 
 	l->stale = false;
 	read_output(b);
-	bool fresh = preview_make(&a, buf_str(&l->text), l->shown.len ? &last : NULL, &now);
+	struct str written = l->jsonl ? jsonl_text(&l->stream) : buf_str(&l->text);
+	bool fresh = preview_make(&a, marks_hide(&a, written), l->shown.len ? &last : NULL, &now);
 	if (fresh) {
 		AUTO_BUF text = BUF_INIT;
 
@@ -139,6 +152,7 @@ void live_begin(struct bridge *b)
 
 	live_end(b);
 	l->on = true;
+	l->jsonl = str_eq(conf_text(&b->config, "agent.stream"), S("jsonl"));
 	l->typing.fire = type;
 	l->preview.fire = show;
 	l->message = json_number_of(before, "item") == (json_int_t)b->turns.item
@@ -169,6 +183,8 @@ void live_end(struct bridge *b)
 
 	timer_stop(&l->typing);
 	timer_stop(&l->preview);
+	jsonl_done(&l->stream);
+	l->stream = (struct jsonl_stream){ 0 };
 	buf_done(&l->text);
 	buf_done(&l->shown);
 	l->cursor = (struct log_cursor){ .stream = LOG_STDOUT };

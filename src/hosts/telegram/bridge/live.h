@@ -2,6 +2,7 @@
 
 #include "app/logs.h"
 #include "base/buf.h"
+#include "hosts/telegram/text/jsonl.h"
 #include "loop/loop.h"
 
 struct bridge;
@@ -13,6 +14,8 @@ struct live {
 	struct timer typing, preview;
 	uint64_t typing_noted_ms; /* when a failure of typing was last put into the ring */
 	struct log_cursor cursor;
+	bool jsonl; /* the agent writes objects */
+	struct jsonl_stream stream;
 	struct buf text;  /* what the agent has written so far, as much as a message can show */
 	struct buf shown; /* what the message says */
 	bool shown_html, busy, stale, waited;

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/rules/lock.h"
 
 #define LOCK_KEY "roux-telegram"
 enum { REGISTRY_MAX = 1 << 20 };

@@ -4,11 +4,11 @@
 #include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/buttons.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/bridge/sections.h"
 #include "hosts/telegram/bridge/templates.h"
 #include "hosts/telegram/bridge/waiting.h"
 #include "hosts/telegram/text/html.h"
+#include "hosts/telegram/text/prompt.h"
 #include "hosts/telegram/text/unicode.h"
 
 enum {

@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/vec.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/rules/attach.h"
+#include "hosts/telegram/rules/media.h"
 
 enum { TEMP_LIFE_S = 24 * 60 * 60 };
 

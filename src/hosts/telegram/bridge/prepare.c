@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/handlers.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/rules/media.h"
 #include "hosts/telegram/text/unicode.h"
 
 enum { OUTPUT_UNITS = 12000 };

@@ -74,11 +74,6 @@ static void take_results(struct bridge *b)
 	json_t *id;
 	size_t i;
 
-	if (!kept) { /* what ended before the setting was made is not news */
-		(void)store_set_new(
-			&b->store, "pushed-until", json_integer((json_int_t)clock_real_ms()));
-		return;
-	}
 	runs_each(b->app, &filter, look, NULL, &s, &r);
 	if (s.newest <= s.since)
 		return;
@@ -96,12 +91,19 @@ void push_look(struct bridge *b)
 		return;
 	take_pushes(b);
 	if (!conf_truth(&b->config, key)) {
+		if (b->pushing)
+			(void)store_delete(&b->store, "pushed-until");
 		b->pushing = false;
 		return;
 	}
 	if (!b->pushing) {
+		/* What ended before the setting was made is not news. */
+		AUTO_JSON *kept = store_get(&b->store, "pushed-until");
+
 		b->pushing = true;
-		(void)store_delete(&b->store, "pushed-until");
+		if (!kept)
+			(void)store_set_new(&b->store, "pushed-until",
+				json_integer((json_int_t)clock_real_ms()));
 	}
 	if (b->ticks % EVERY == 0)
 		take_results(b);

@@ -1,5 +1,6 @@
 #include "hosts/telegram/bridge/send.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ struct sending {
 	struct bridge *bridge;
 	json_t *params;
 	const char *method, *category;
-	struct api_upload upload; /* its texts belong to the sending */
+	struct api_upload upload; /* its descriptor and its name belong to the sending */
 	int64_t edit;
 	enum api_patience patience;
 	bool plain, bare, halved; /* what was tried already */
@@ -29,7 +30,8 @@ static void finish(struct sending *s, enum sent result, int64_t id)
 	void *data = s->data;
 
 	json_decref(s->params);
-	free((char *)s->upload.path);
+	if (s->upload.field)
+		close_fd(&s->upload.fd);
 	free((char *)s->upload.name);
 	free(s->rest);
 	free(s);
@@ -213,7 +215,7 @@ void send_file(struct bridge *b, const struct send_file *f, sent_fn *done, void 
 		.params = json_pack("{s:I}", "chat_id", (json_int_t)f->chat),
 		.method = f->method,
 		.category = f->category,
-		.upload = { f->field, mem_strdup(f->path), mem_strdup(f->name) },
+		.upload = { f->field, fcntl(f->fd, F_DUPFD_CLOEXEC, 3), mem_strdup(f->name) },
 		.done = done,
 		.data = data };
 	set_reply(s->params, f->reply_to);

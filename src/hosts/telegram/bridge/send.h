@@ -36,7 +36,8 @@ struct send_file {
 	int64_t chat, reply_to;
 	const char *method; /* "sendPhoto", "sendDocument", "sendVoice" */
 	const char *field;  /* "photo", "document", "voice" */
-	const char *path, *name;
+	int fd;             /* of a regular file; the caller keeps its own */
+	const char *name;
 	const char *category;
 };
 void send_file(struct bridge *b, const struct send_file *f, sent_fn *done, void *data);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
+#include "hosts/telegram/text/redact.h"
 
 static json_t *parse(struct str text)
 {

@@ -9,9 +9,9 @@
 #include "base/path.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/chat.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/rules/command.h"
 #include "hosts/telegram/text/html.h"
+#include "hosts/telegram/text/prompt-template.h"
 
 enum { TEMPLATE_MAX = 1 << 20, LISTED_MAX = 40 };
 

@@ -13,8 +13,9 @@
 #include "hosts/telegram/bridge/follow.h"
 #include "hosts/telegram/bridge/gates.h"
 #include "hosts/telegram/bridge/prepare.h"
-#include "hosts/telegram/bridge/rules-to-come.h"
 #include "hosts/telegram/bridge/send.h"
+#include "hosts/telegram/rules/queue.h"
+#include "hosts/telegram/text/prompt.h"
 
 /* -- the end of a turn ---------------------------------------------------------------------------
  */
@@ -105,8 +106,13 @@ static bool may_dispatch(const struct bridge *b)
 {
 	const struct turns *t = &b->turns;
 
-	return b->state != BRIDGE_STOPPING && bridge_speaks(b) && b->user && !t->held &&
-	       !t->compacting && !t->item && !t->delivering;
+	return b->state != BRIDGE_STOPPING && b->user &&
+	       dispatch_allowed(&(struct dispatch_facts){ .compacting = t->compacting,
+		       .running = t->item != 0,
+		       .starting = t->delivering,
+		       .idle = true,
+		       .lost = !bridge_speaks(b),
+		       .held = t->held });
 }
 
 static void refuse(struct bridge *b, struct report *r)
@@ -118,13 +124,24 @@ static void refuse(struct bridge *b, struct report *r)
 	settle(b, ending_refused(b, t->turn, buf_str(&text)));
 }
 
+/* With the text as the handlers left it. */
+static void make_prompt(struct buf *ret, const json_t *turn)
+{
+	AUTO_JSON *copy = json_copy((json_t *)turn);
+	json_t *changed = json_object_get(turn, "changed");
+
+	if (changed)
+		json_object_set(copy, "text", changed);
+	turn_prompt_of(ret, copy);
+}
+
 static void start(struct bridge *b)
 {
 	struct turns *t = &b->turns;
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF prompt = BUF_INIT;
 
-	turn_prompt_of(&prompt, t->turn);
+	make_prompt(&prompt, t->turn);
 	t->since_ms = clock_real_ms();
 	t->handle = agent_start(b,
 		&(struct agent_job){ .run = t->run,

@@ -138,13 +138,19 @@ bool waiting_remove(struct bridge *b, uint64_t item)
 	return true;
 }
 
+static bool move(struct bridge *b, uint64_t item, enum lane_move how)
+{
+	return queue_move(
+		b->app, STORE_HOST, item, move_lane(how), move_place(how), &b->store.report);
+}
+
 bool waiting_promote(struct bridge *b, uint64_t item)
 {
 	enum lane lane;
 	AUTO_JSON *turn = waiting_get(b, item, &lane);
 
-	return turn && lane != LANE_CONTROL &&
-	       queue_move(b->app, STORE_HOST, item, LANE_PRIORITY, QUEUE_BACK, &b->store.report);
+	return turn && move_allowed(MOVE_PROMOTE, lane, WAITING_PROMPT) && lane != LANE_CONTROL &&
+	       move(b, item, MOVE_PROMOTE);
 }
 
 bool waiting_demote(struct bridge *b, uint64_t item)

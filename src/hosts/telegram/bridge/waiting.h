@@ -2,6 +2,7 @@
 
 #include "app/queue.h"
 #include "data/json.h"
+#include "hosts/telegram/rules/queue.h"
 
 struct bridge;
 
@@ -16,8 +17,6 @@ struct bridge;
  *   history         turns that it takes along, oldest first
  *   ready           false: files or handlers are still at work (prepare.h)
  */
-
-enum lane { LANE_CONTROL, LANE_PRIORITY, LANE_DEFAULT };
 
 /* What is kept in memory, so that a thousand waiting turns cost no more than ten. */
 struct waiting {

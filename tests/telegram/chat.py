@@ -1,0 +1,491 @@
+#!/usr/bin/env python3
+"""usage: chat.py ROUX [NAME...]     what a person can do in the chat"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import harness
+
+
+def busy(home, **how):
+    """A home with a bridge and a turn that runs until `go` is there."""
+    h = home(**how)
+    h.connect()
+    h.server.message("WAIT go")
+    h.until(lambda: len(h.starts()) == 1)
+    return h
+
+
+def waiting(h, count):
+    h.until(lambda: sum(h.status()["queue"].values()) == count)
+
+
+def script(h, name, text):
+    path = h.dir / name
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def button(h, number, label):
+    """The data of the button whose label contains that."""
+    found = [d for l, d in h.server.keyboard(number) if label in l]
+    assert found, (label, h.server.keyboard(number))
+    return found[0]
+
+
+def answered(h, query):
+    """How a query was answered."""
+    def find():
+        calls = [c for c in h.server.calls("answerCallbackQuery") if c["params"]["callback_query_id"] == query]
+        assert len(calls) < 2, calls
+        return calls
+    return h.server.wait(find)[0]["params"].get("text", "")
+
+
+def reactions_promote_demote_and_remove(home):
+    h = busy(home)
+    one, two, three = (h.server.message(t) for t in ("one", "two", "three"))
+    waiting(h, 3)
+    h.server.react(three, ["⚡️"])
+    h.server.react(two, ["👍"])
+    h.until(lambda: h.status()["queue"]["priority"] == 2)
+    h.server.react(two, [], ["👍"])
+    h.server.react(one, ["💩"])
+    h.until(lambda: h.status()["queue"] == {"control": 0, "priority": 1, "default": 1})
+    h.touch("go")
+    h.server.wait_text("answer to: [telegram] two")
+    assert h.prompts()[1:] == ["[telegram] three", "[telegram] two"], h.prompts()
+
+
+def an_edit_changes_what_waits(home):
+    h = busy(home)
+    one = h.server.message("one")
+    waiting(h, 1)
+    h.server.edit(one, "better")
+    h.server.edit(1, "too late")
+    h.server.edit(4711, "unknown")
+    h.until(lambda: h.status()["offset"] == 1004)
+    h.touch("go")
+    h.server.wait_text("answer to: [telegram] better")
+    assert h.prompts()[1:] == ["[telegram] better"], h.prompts()
+
+
+def a_long_text_is_put_together(home):
+    h = home()
+    h.connect()
+    h.server.message("a" * 4096)
+    h.server.message("b" * 4096)
+    h.server.message("c")
+    h.until(lambda: len(h.starts()) == 1)
+    prompt = h.prompts()[0]
+    assert prompt == "[telegram] " + "\n\n".join(["a" * 4096, "b" * 4096, "c"]), prompt[-200:]
+
+
+def an_album_is_one_turn(home):
+    h = home()
+    h.server.files = {"f1": ("photos/1.jpg", b"one"), "f2": ("photos/2.jpg", b"two")}
+    h.connect()
+    h.server.message(caption="look", media_group_id="9",
+                     photo=[{"file_id": "f1", "file_unique_id": "1", "width": 1, "height": 1, "file_size": 3}])
+    h.server.message(media_group_id="9",
+                     photo=[{"file_id": "f2", "file_unique_id": "2", "width": 1, "height": 1, "file_size": 3}])
+    h.until(lambda: len(h.starts()) == 1)
+    prompt = h.prompts()[0]
+    lines = prompt.split("\n")
+    assert lines[0] == "[telegram] look" and lines[2].startswith("[attachments] ") and len(lines) == 5, prompt
+    directory = lines[2].partition(" ")[2]
+    read = [open(directory + line[2:], "rb").read() for line in lines[3:]]
+    assert read == [b"one", b"two"], read
+    assert os.stat(directory + lines[3][2:]).st_mode & 0o777 == 0o600
+
+
+def a_missing_file_does_not_lose_the_turn(home):
+    h = home()
+    h.connect()
+    h.server.message(caption="read it", document={"file_id": "gone", "file_unique_id": "1", "file_name": "a.pdf"})
+    h.until(lambda: len(h.starts()) == 1)
+    assert "a.pdf is missing" in h.prompts()[0], h.prompts()
+    h.server.message(caption="big", document={"file_id": "x", "file_unique_id": "1", "file_name": "b.pdf",
+                                              "file_size": 1 << 40})
+    h.until(lambda: len(h.starts()) == 2)
+    assert "b.pdf is missing: it is larger than allowed" in h.prompts()[1], h.prompts()
+
+
+def after_an_abort_the_next_message_takes_along_what_waits(home):
+    h = busy(home)
+    h.server.message("two")
+    h.server.message("three")
+    waiting(h, 2)
+    h.server.message("/abort")
+    h.server.wait_text("Aborted.")
+    h.until(lambda: h.status()["turn"] is None)
+    h.server.message("four")
+    h.until(lambda: len(h.starts()) == 2)
+    prompt = h.prompts()[1]
+    assert prompt.index("two") < prompt.index("three") < prompt.index("four"), prompt
+    h.server.wait_text("four")
+    assert not h.status()["held"] and len(h.starts()) == 2, h.prompts()
+
+
+def stop_drops_what_waits(home):
+    h = busy(home)
+    h.server.message("two")
+    h.server.message("three")
+    waiting(h, 2)
+    h.server.message("/stop")
+    h.server.wait_text("2 waiting prompts were dropped")
+    h.until(lambda: h.status()["turn"] is None)
+    h.server.message("four")
+    h.server.wait_text("answer to: [telegram] four")
+    assert h.prompts()[1:] == ["[telegram] four"], h.prompts()
+
+
+def continue_comes_before_everything(home):
+    h = busy(home)
+    two = h.server.message("two")
+    h.server.react(two, ["🔥"])
+    h.server.message("/continue")
+    waiting(h, 2)
+    h.touch("go")
+    h.server.wait_text("answer to: [telegram] two")
+    assert h.prompts()[1:] == ["[telegram] continue", "[telegram] two"], h.prompts()
+
+
+def a_full_queue_refuses(home):
+    h = busy(home, queueLimit=2)
+    for n in range(3):
+        h.server.message(f"n{n}")
+    h.server.wait_text("The queue is full")
+    waiting(h, 2)
+
+
+def without_an_agent_the_chat_says_what_to_set(home):
+    h = home(agent=False)
+    h.connect()
+    h.server.message("hello")
+    h.server.wait_text("agent.template")
+    assert sum(h.status()["queue"].values()) == 0
+
+
+def buttons_of_an_answer_send_a_prompt_once(home):
+    h = home()
+    (h.dir / "text").write_text("Pick.\n\n<!-- telegram_button label=Go prompt=\"Do it\" -->\n")
+    bridge = h.connect()
+    h.server.message("SAY text")
+    number = h.server.wait_text("Pick.")[0]
+    data = button(h, number, "Go")
+    h.stop(bridge)
+    h.connect()
+    assert "Queued" in answered(h, h.server.press(data, number))
+    h.server.wait_text("answer to: [telegram] Do it")
+    assert "Already" in answered(h, h.server.press(data, number))
+    assert "expired" in answered(h, h.server.press("tgbtn:00000000", number))
+    assert len(h.starts()) == 2, h.prompts()
+
+
+def foreign_buttons_are_prompts(home):
+    h = home()
+    h.connect()
+    assert answered(h, h.server.press("acme:approve:7", 50)) == ""
+    h.server.wait_text("answer to: [callback] acme:approve:7")
+    assert answered(h, h.server.press("model:zzz", 50)) == ""
+    assert "another person" in answered(h, h.server.press("acme:x", 50, user=99))
+    assert len(h.starts()) == 1
+
+
+def menus_lead_everywhere(home):
+    h = busy(home, paired=True)
+    document = json.loads(h.config.read_text())
+    document["agent"].update(models=[{"id": f"m{n}", "thinking": n == 1} for n in range(8)], thinking=["off", "high"])
+    h.config.write_text(json.dumps(document))
+    h.server.message("waiting <one>")
+    waiting(h, 1)
+    time.sleep(1.5)
+    h.server.message("/start")
+    menu = h.server.wait_text("state:")[0]
+    names = [c["command"] for c in h.server.calls("setMyCommands")[0]["params"]["commands"]]
+    assert names == ["start", "compact", "next", "continue", "abort", "stop"], names
+
+    def go(label):
+        assert (text := answered(h, h.server.press(button(h, menu, label), menu))) is not None
+        return text
+
+    def shows(part):
+        h.server.wait(lambda: part in h.server.messages[menu]["visible"])
+
+    go("Model"), shows("now: m0")
+    go("›"), h.server.wait(lambda: any("m7" in l for l, _ in h.server.keyboard(menu)))
+    go("‹"), h.server.wait(lambda: any("m1" in l for l, _ in h.server.keyboard(menu)))
+    go("m1"), shows("levels of thinking")
+    assert "next turn" in go("Use it")
+    go("Back"), go("Back"), shows("model: m1")
+    go("Thinking"), h.server.wait(lambda: any("high" in l for l, _ in h.server.keyboard(menu)))
+    go("high"), shows("now: high")
+    go("Back"), shows("state:")
+    go("Queue"), shows("1 waiting")
+    go("waiting"), shows("waiting <one>")
+    go("⚡"), shows("Priority")
+    assert h.status()["queue"]["priority"] == 1
+    go("Delete"), shows("Delete this prompt?")
+    go("Delete"), shows("Queue is empty")
+    go("Refresh"), shows("Nothing waits")
+    go("Back"), go("Settings"), shows("Settings")
+    go("Proactive"), go("On"), h.until(lambda: json.loads(h.config.read_text())["proactivePush"])
+    assert "expired" in answered(h, h.server.press("menu:model", 4242))
+
+
+def a_preview_becomes_the_answer(home):
+    h = home(preview={"mode": "edit", "interval": 200})
+    h.connect()
+    h.server.message("STREAM 30")
+    number = h.server.wait_text("line 1")[0]
+    h.server.wait_text("the end")
+    assert "the end" in h.server.messages[number]["visible"], h.server.messages
+    assert len(h.server.texts()) == 1, h.server.texts()
+    assert h.server.calls("sendChatAction")
+
+
+def an_aborted_preview_is_marked(home):
+    h = home(preview={"mode": "edit", "interval": 200})
+    h.connect()
+    h.server.message("STREAM 3000")
+    number = h.server.wait_text("line 1")[0]
+    h.server.message("/abort")
+    h.server.wait_text("aborted")
+    assert "line 1" in h.server.messages[number]["visible"], h.server.messages
+
+
+def a_very_long_answer_is_a_file(home):
+    h = home()
+    (h.dir / "text").write_text("\n\n".join(f"paragraph {n} " + "x" * 3000 for n in range(40)))
+    h.connect()
+    h.server.message("SAY text")
+    h.server.wait(lambda: h.server.calls("sendDocument"))
+    name, data = h.server.calls("sendDocument")[0]["files"]["document"]
+    assert name == "answer.md" and b"paragraph 39" in data, name
+    assert len(h.server.calls("sendMessage")) == 1
+
+
+def the_agent_attaches_files(home):
+    h = home()
+    (h.dir / "a.txt").write_text("text")
+    h.connect()
+    h.server.message("ATTACH a.txt")
+    h.server.wait(lambda: h.server.calls("sendDocument"))
+    assert h.server.calls("sendDocument")[0]["files"]["document"] == ("a.txt", b"text")
+    h.server.message("ATTACH missing.txt")
+    h.server.wait_text("attached 2")
+    assert h.run("attach", "a.txt").returncode == 2
+
+
+def handlers_change_texts_and_speak_for_files(home):
+    h = home()
+    up = script(h, "up", "tr a-z A-Z")
+    spoken = script(h, "spoken", 'echo "heard $(cat "$1")"')
+    document = json.loads(h.config.read_text())
+    document["inboundHandlers"] = [{"type": "text", "template": up}, {"type": "voice", "template": spoken}]
+    document["outboundHandlers"] = [{"type": "text", "template": script(h, "sign", 'cat; echo "-- signed"')}]
+    h.config.write_text(json.dumps(document))
+    h.server.files = {"v": ("voice/1.oga", b"words")}
+    h.connect()
+    h.server.message("quiet")
+    h.server.wait_text("-- signed")
+    assert h.prompts() == ["[telegram] QUIET"], h.prompts()
+    h.server.message(voice={"file_id": "v", "file_unique_id": "1", "duration": 1, "mime_type": "audio/ogg"})
+    h.until(lambda: len(h.starts()) == 2)
+    assert h.prompts()[1].endswith("[outputs]\n- heard words"), h.prompts()
+
+
+def a_voice_is_spoken_by_a_handler(home):
+    h = home()
+    (h.dir / "text").write_text("Hi.\n\n<!-- telegram_voice: good morning -->\n")
+    document = json.loads(h.config.read_text())
+    document["outboundHandlers"] = [{"type": "voice", "output": "ogg",
+                                     "template": script(h, "tts", 'printf "%s" "$1" >"$2"') + " {text} {ogg}"}]
+    h.config.write_text(json.dumps(document))
+    h.connect()
+    h.server.message("SAY text")
+    h.server.wait(lambda: h.server.calls("sendVoice"))
+    assert h.server.calls("sendVoice")[0]["files"]["voice"][1] == b"good morning"
+    assert h.server.texts()[0] == "Hi.", h.server.texts()
+
+
+def prompt_templates_are_commands(home):
+    h = home(promptTemplates=["prompts/*.md"])
+    (h.agent_dir / "prompts").mkdir()
+    (h.agent_dir / "prompts/fix-tests.md").write_text("---\na: 1\n---\nFix $1 in ${@:2}.")
+    h.connect()
+    h.server.message("/fix_tests all 'the files' now")
+    h.server.wait_text("answer to: [telegram] Fix all in the files now.")
+    h.server.message("/unknown x")
+    h.server.wait_text("answer to: [telegram] /unknown x")
+    h.server.message("/help")
+    h.server.wait_text("🧩 /fix_tests")
+
+
+def external_handlers_may_keep_an_update(home):
+    h = home()
+    document = json.loads(h.config.read_text())
+    document["externalHandlers"] = [{"template": script(h, "hook", 'grep -q secret && echo consume')}]
+    h.config.write_text(json.dumps(document))
+    h.connect()
+    h.server.message("secret")
+    h.server.message("open")
+    h.server.wait_text("answer to: [telegram] open")
+    assert h.prompts() == ["[telegram] open"], h.prompts()
+
+
+def sections_are_parts_of_the_menu(home):
+    h = home()
+    render = script(h, "render", """echo '{"text":"hello <b>x</b>","parseMode":"html",
+        "keyboard":[[{"text":"Do","action":"do","payload":"a:b"}]]}'""")
+    back = script(h, "back", """grep -q '"payload":"a:b"' && echo '{"answer":"done","prompt":"from the section"}'""")
+    document = json.loads(h.config.read_text())
+    document["sections"] = [{"id": "x", "label": "My <part>", "render": render, "callback": back, "commands": ["mine"]},
+                            {"id": "bad", "label": "Bad", "render": "false"}]
+    h.config.write_text(json.dumps(document))
+    h.connect()
+    h.server.message("/start")
+    menu = h.server.wait_text("state:")[0]
+    assert answered(h, h.server.press(button(h, menu, "My <part>"), menu)) == ""
+    h.server.wait(lambda: h.server.messages[menu]["visible"] == "hello x")
+    assert answered(h, h.server.press(button(h, menu, "Do"), menu)) == "done"
+    h.server.wait_text("answer to: [telegram] from the section")
+    h.server.message("/mine")
+    h.server.wait(lambda: len([t for t in h.server.texts() if t == "hello x"]) == 2)
+    h.server.message("/start")
+    menu = h.server.wait_text("state:")[-1]
+    assert "does not answer" in answered(h, h.server.press(button(h, menu, "Bad"), menu))
+
+
+GATED = """name: ask
+description: asks first
+version: "1.0.0"
+stages:
+  - name: first
+    steps:
+      - id: one
+        type: bash
+        command: echo one
+    approval:
+      required: true
+      prompt: "really?"
+  - name: second
+    steps:
+      - id: two
+        type: bash
+        command: echo two > "$HOME/two"
+"""
+
+
+def recipe(h, name, text):
+    directory = h.agent_dir / "recipes"
+    directory.mkdir(exist_ok=True)
+    (directory / name).write_text(text)
+
+
+def a_gate_is_answered_with_a_button(home):
+    h = home()
+    recipe(h, "ask.yaml", GATED)
+    h.connect()
+    h.server.message("/run ask")
+    number = h.server.wait_text("really?")[0]
+    data = button(h, number, "Approve")
+    assert answered(h, h.server.press(data, number)) == "Approved."
+    h.until(lambda: (h.dir / "two").exists())
+    h.server.wait(lambda: not h.server.keyboard(number))
+    assert "answered" in answered(h, h.server.press(data, number))
+    found = [p for p in (h.dir / "state").rglob("gates.json")]
+    assert "telegram user 7" in found[0].read_text(), found[0].read_text()
+
+
+def run_asks_for_what_is_missing(home):
+    h = home()
+    recipe(h, "greet.json", json.dumps({"args": ["name:string", "mood:enum(good,bad)"],
+                                        "template": "echo hello {name} {mood}"}))
+    h.connect()
+    h.server.message("/run nothing")
+    h.server.wait_text("no recipe called nothing")
+    h.server.message("/run ../greet")
+    h.server.wait_text("no recipe called ../greet")
+    h.server.message("/run greet")
+    h.server.wait_text("name?")
+    h.server.message("Ada Lovelace")
+    number = h.server.wait_text("mood?")[0]
+    answered(h, h.server.press(button(h, number, "bad"), number))
+    h.server.wait_text("hello Ada Lovelace bad")
+    h.server.message("/run greet name=X mood=good")
+    h.server.wait_text("hello X good")
+    assert not h.starts(), h.prompts()
+    h.server.message("/runs")
+    h.server.wait_text("telegram-greet-")
+
+
+def runs_can_be_cancelled(home):
+    h = home()
+    recipe(h, "slow.json", json.dumps({"template": "sleep 1000"}))
+    h.connect()
+    h.server.message("/run slow")
+    h.server.wait_text("running as")
+    h.server.message("/runs")
+    number = h.server.wait_text("telegram-slow-", 2)[-1]
+    assert "cancelled" in answered(h, h.server.press(button(h, number, "Cancel"), number))
+    h.server.wait_text("slow: cancelled")
+
+
+def an_interrupted_turn_can_be_run_again(home):
+    h = busy(home)
+    h.bridges[0].kill()
+    h.bridges[0].wait()
+    start = h.starts()[0]
+    run = json.loads(next((h.dir / "state").rglob("run.json")).read_text())
+    os.kill(run["pid"], 9)
+    h.touch("go")
+    h.connect()
+    number = h.server.wait_text("Interrupted")[0]
+    assert len(h.server.keyboard(number)) == 1 and h.server.messages[number]["reply"] == 1, h.server.messages
+    assert len(h.starts()) == 1, start
+    answered(h, h.server.press(button(h, number, "again"), number))
+    h.server.wait_text("answer to: [telegram] WAIT go")
+    assert len(h.starts()) == 2
+
+
+def compact_runs_its_command(home):
+    h = home()
+    document = json.loads(h.config.read_text())
+    h.connect()
+    h.server.message("/compact")
+    h.server.wait_text("Nothing to compact")
+    document["agent"]["compact"] = "echo shorter {session}"
+    h.config.write_text(json.dumps(document))
+    h.server.message("first")
+    h.server.wait_text("answer to: [telegram] first")
+    time.sleep(1.5)
+    h.server.message("/compact")
+    h.server.wait_text("Compacted.")
+
+
+def results_of_other_runs_are_pushed_when_that_is_on(home):
+    h = home(proactivePush=True)
+    recipe(h, "say.json", json.dumps({"template": "echo from a recipe"}))
+    h.connect()
+
+    def run_and_look():  # the setting holds from a moment after the start on
+        done = subprocess.run([h.roux, "run", "say"], env=h.env, cwd=h.dir, capture_output=True, text=True)
+        assert done.returncode == 0, done
+        time.sleep(1)
+        return any("from a recipe" in t for t in h.server.texts())
+
+    h.until(run_and_look)
+
+
+HELPERS = {busy, waiting, script, button, answered, recipe}
+TESTS = [f for f in globals().values()
+         if callable(f) and getattr(f, "__module__", "") == __name__ and f not in HELPERS]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS, sys.argv[1], sys.argv[2:]))
