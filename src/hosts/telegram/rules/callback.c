@@ -302,16 +302,28 @@ struct str callback_run_cancel(struct arena *a, struct str id)
 	return arena_printf(a, "runs:cancel:%.*s", STR(id));
 }
 
+/* From any bytes: printf() would stop at a NUL. */
+static bool build(struct arena *a, const struct str *parts, size_t count, struct str *ret)
+{
+	AUTO_BUF b = BUF_INIT;
+
+	for (size_t i = 0; i < count; i++)
+		buf_add(&b, parts[i]);
+	*ret = arena_str(a, buf_str(&b));
+	return ret->len <= CALLBACK_BYTES;
+}
+
 bool callback_section(
 	struct arena *a, struct str token, struct str action, struct str payload, struct str *ret)
 {
-	*ret = arena_printf(a, "section:%.*s:%.*s%s%.*s", STR(token), STR(action),
-		payload.len ? ":" : "", STR(payload));
-	return ret->len <= CALLBACK_BYTES;
+	struct str parts[] = { S("section:"), token, S(":"), action, S(":"), payload };
+
+	return build(a, parts, payload.len ? 6 : 4, ret);
 }
 
 bool callback_thinking(struct arena *a, struct str level, struct str *ret)
 {
-	*ret = arena_printf(a, "thinking:set:%.*s", STR(level));
-	return ret->len <= CALLBACK_BYTES;
+	struct str parts[] = { S("thinking:set:"), level };
+
+	return build(a, parts, 2, ret);
 }

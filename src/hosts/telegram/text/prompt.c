@@ -70,9 +70,11 @@ static void collect(struct parts *p, const json_t *turn)
 		     *outputs = json_object_get(turn, "outputs");
 
 	for (size_t i = 0; i < json_array_size(files); i++)
-		vec_push(&p->files, json_str(json_array_get(files, i)));
+		if (json_is_string(json_array_get(files, i)))
+			vec_push(&p->files, json_str(json_array_get(files, i)));
 	for (size_t i = 0; i < json_array_size(outputs); i++)
-		vec_push(&p->outputs, json_str(json_array_get(outputs, i)));
+		if (json_is_string(json_array_get(outputs, i)))
+			vec_push(&p->outputs, json_str(json_array_get(outputs, i)));
 }
 
 static bool one_directory(const struct parts *p)
@@ -153,12 +155,17 @@ static size_t find_last(struct str s, struct str part)
 struct str prompt_edit(struct arena *a, struct str prompt, struct str text)
 {
 	size_t keep = find_last(prompt, S("\n\n[attachments]"));
+	AUTO_BUF b = BUF_INIT;
 
 	if (keep == prompt.len)
 		keep = find_last(prompt, S("\n\n[outputs]\n"));
 	text = utf8_trim(text);
-	return arena_printf(a, "[telegram]%s%.*s%.*s", text.len ? " " : "", STR(text),
-		STR(str_from(prompt, keep)));
+	buf_adds(&b, "[telegram]");
+	if (text.len)
+		buf_addc(&b, ' ');
+	buf_add(&b, text);
+	buf_add(&b, str_from(prompt, keep));
+	return arena_str(a, buf_str(&b));
 }
 
 /* -- a few words ---------------------------------------------------------------------------------
@@ -200,16 +207,23 @@ static struct str few_words(struct arena *a, struct str text)
 	}
 	struct str head = unicode_cut(buf_str(&b), SUMMARY_UNITS);
 	bool more = head.len < b.len || utf8_trim(text).len;
-	head = utf8_trim(head);
-	return arena_printf(a, "%.*s%s", STR(head), more ? ELLIPSIS : "");
+	buf_truncate(&b, (size_t)(utf8_trim(head).len));
+	buf_adds(&b, more ? ELLIPSIS : "");
+	return arena_str(a, buf_str(&b));
+}
+
+static struct str json_text_at(const json_t *list, size_t at)
+{
+	const json_t *value = json_array_get(list, at);
+
+	return json_is_string(value) ? json_str(value) : S("");
 }
 
 static struct str told(const json_t *turn)
 {
 	struct str text = utf8_trim(json_text_of(turn, "text"));
 
-	return text.len ? text
-			: utf8_trim(json_str(json_array_get(json_object_get(turn, "outputs"), 0)));
+	return text.len ? text : utf8_trim(json_text_at(json_object_get(turn, "outputs"), 0));
 }
 
 enum summary_kind turn_summary_kind(const json_t *turn)
@@ -230,8 +244,7 @@ struct str turn_summary(struct arena *a, const json_t *turn)
 	case SUMMARY_TEXT:
 		return few_words(a, told(turn));
 	case SUMMARY_FILE:
-		return arena_printf(
-			a, "📎 %.*s", STR(path_base(json_str(json_array_get(files, 0)))));
+		return arena_printf(a, "📎 %.*s", STR(path_base(json_text_at(files, 0))));
 	case SUMMARY_FILES:
 		return arena_printf(a, "📎 %zu files", json_array_size(files));
 	case SUMMARY_EMPTY:

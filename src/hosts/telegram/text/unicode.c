@@ -490,8 +490,9 @@ bool grapheme_begins(struct grapheme *g, uint32_t c)
 	unsigned char now = class_of(c);
 	bool join = joins(g, now);
 
-	/* A picture with its marks, of which a joiner is the last. */
-	g->picture = now == PICTURE || (g->picture && (now == EXTEND || now == ZWJ));
+	/* A picture with its marks, of which one joiner is the last. */
+	bool marks = (now == EXTEND || now == ZWJ) && g->before != ZWJ;
+	g->picture = now == PICTURE || (g->picture && marks);
 	g->odd = now == REGIONAL && !(join && g->odd);
 	g->before = now;
 	return !join;
