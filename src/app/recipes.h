@@ -131,8 +131,8 @@ void recipes_watch_end(struct recipes_watch *w);
 
 /* The document of `show`. It is written, not built: a recipe may have very many nodes. */
 void recipes_describe(const struct recipe_ref *ref, struct json_out *o);
-/* Its arguments as JSON Schema: a new reference. With `defaults` each property has its default. */
-json_t *recipes_input_schema(const struct recipe_ref *ref, bool defaults);
+/* Its arguments as JSON Schema, with their defaults: a new reference. */
+json_t *recipes_input_schema(const struct recipe_ref *ref);
 /* What it prints, as JSON Schema: a new reference; NULL: its author does not say. */
 json_t *recipes_output_schema(const struct recipe_ref *ref);
 

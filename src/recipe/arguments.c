@@ -381,7 +381,7 @@ json_t *public_argument_default(const struct public_argument *arg)
 	return value ? value : json_from_str(text.text);
 }
 
-json_t *public_arguments_schema(const struct public_arguments *p, bool run_id, bool defaults)
+json_t *public_arguments_schema(const struct public_arguments *p, bool run_id)
 {
 	json_t *properties = json_object();
 	json_t *required = json_array();
@@ -390,7 +390,7 @@ json_t *public_arguments_schema(const struct public_arguments *p, bool run_id, b
 		const struct public_argument *arg = &p->at[i];
 
 		json_t *one = property(&arg->type);
-		json_t *value = defaults && !arg->required ? public_argument_default(arg) : NULL;
+		json_t *value = !arg->required ? public_argument_default(arg) : NULL;
 		if (value)
 			json_object_set_new(one, "default", value);
 		json_object_setn_new_nocheck(properties, arg->name.p, arg->name.len, one);

@@ -32,9 +32,9 @@ void public_arguments_free(struct public_arguments *p);
 
 /* The default as a value of its type: a new reference. NULL: there is none. */
 json_t *public_argument_default(const struct public_argument *arg);
-/* {"type":"object","properties":…,"required":…,"additionalProperties":false}: a new reference. With
- * `defaults` each property that is not required has its own. */
-json_t *public_arguments_schema(const struct public_arguments *p, bool run_id, bool defaults);
+/* {"type":"object","properties":…,"required":…,"additionalProperties":false}: a new reference.
+ * Each property that is not required has its default. */
+json_t *public_arguments_schema(const struct public_arguments *p, bool run_id);
 /* Who gives values. A person may also set what a recipe uses without declaring it; a program that
  * acts for a model may not. */
 enum caller { CALLER_PERSON, CALLER_MODEL };

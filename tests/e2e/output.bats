@@ -105,7 +105,7 @@ keys='["artifacts","branches","code","coverage","error","exit","failed","failure
 	run --separate-stderr quick exec --json "sh -c 'exit 9'"
 	is "$(jq -c keys <<<"$output")" "$keys"
 	is "$(jq -c '[.ok,.status,.code,(.error|type)]' <<<"$output")" '[false,"failed",9,"string"]'
-	is "$(jq -c '.failures[0]|keys' <<<"$output")" '["attempt","code","command","label","path","signal","stderr","timeout","tolerated"]'
+	is "$(jq -c '.failures[0]|keys' <<<"$output")" '["attempt","code","command","label","path","signal","stderr","stdout","timeout","tolerated"]'
 	run --separate-stderr quick exec --json '{"timeout":50,"template":"sleep 9"}'
 	is "$(jq -c keys <<<"$output")" "$keys"
 	run quick exec --json '{"parallel":true,"template":[{"label":"a","template":"echo x"},"false"]}' --quiet

@@ -93,7 +93,7 @@ static void describe(struct recipe *recipe)
 	recipe_text_show(&ref, &text);
 	recipe_text_help(&ref, &text);
 	HOLDS(utf8_valid(buf_str(&text)));
-	AUTO_JSON *schema = recipes_input_schema(&ref, true);
+	AUTO_JSON *schema = recipes_input_schema(&ref);
 	HOLDS(json_is_object(json_object_get(schema, "properties")));
 	usage_fingerprint(recipe->file->object, hex);
 }

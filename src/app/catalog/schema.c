@@ -6,11 +6,11 @@
 #include "recipe/schema.h"
 #include "steps/read/schema.h"
 
-json_t *recipes_input_schema(const struct recipe_ref *ref, bool defaults)
+json_t *recipes_input_schema(const struct recipe_ref *ref)
 {
 	const struct recipe *recipe = ref->recipe;
 	AUTO_JSON *secrets = recipe_secrets(recipe);
-	json_t *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe), defaults);
+	json_t *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe));
 	json_t *properties = json_object_get(schema, "properties"), *name;
 	size_t i;
 

@@ -41,8 +41,10 @@ json_t *told_failures(const struct run_look *look, uint64_t *ret_total)
 
 	json_array_foreach(told, i, failure)
 	{
-		if (!known)
-			json_object_set_new(failure, "stderr", json_string(MASKED));
+		if (known)
+			continue;
+		json_object_set_new(failure, "stderr", json_string(MASKED));
+		json_object_set_new(failure, "stdout", json_string(MASKED));
 	}
 	mask_free(mask);
 	return told;

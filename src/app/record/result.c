@@ -178,6 +178,8 @@ static void write_failures(
 			failure->timeout ? "true" : "false", failure->attempt,
 			failure->tolerated ? "true" : "false");
 		json_write_str(b, mask_text(mask, failure->err, a));
+		buf_adds(b, ",\"stdout\":");
+		json_write_str(b, mask_text(mask, failure->out, a));
 		buf_adds(b, failure->overcome ? ",\"succeeded_later\":true}" : "}");
 		flush(w, FLUSH_AT);
 	}

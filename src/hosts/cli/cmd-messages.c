@@ -341,12 +341,98 @@ static int print_view(const struct messages_view *v, bool json)
 	return status;
 }
 
+/* -- following -----------------------------------------------------------------------------------
+ */
+
+struct messages_opts {
+	bool follow;
+	struct common_opts common;
+};
+static const struct opt messages_opts[] = {
+	OPT_FLAG('f', "follow", struct messages_opts, follow,
+		"continue until the run has ended: a line a message"),
+};
+static const struct opt_set messages_sets[] = {
+	OPT_SET("Options", messages_opts),
+	COMMON_SET(struct messages_opts),
+};
+
+/* What has been shown of both boxes. */
+struct following {
+	struct cli *cli;
+	const char *run;
+	bool json, ended;
+	size_t shown[2];
+	int status;
+};
+
+/* The message with the name of its box as one line. */
+static void add_followed(struct buf *b, bool out, json_t *message, bool json)
+{
+	if (json) {
+		AUTO_JSON *line = json_copy(message);
+
+		json_object_set_new(line, "box", json_string(out ? "outbox" : "inbox"));
+		json_write(b, line, 0);
+		buf_addc(b, '\n');
+		return;
+	}
+	struct lines lines = { .b = b, .columns = 0 };
+	buf_adds(b, out ? "from  " : "to    ");
+	list_line(&lines, message, out ? "delivery" : "status");
+}
+
+static void show_new(void *data)
+{
+	struct following *f = data;
+	struct messages_view view;
+	AUTO_BUF text = BUF_INIT;
+
+	if (f->status || !messages_read(cli_app(f->cli), f->run, &view, &f->cli->report)) {
+		f->status = f->status ? f->status : 1;
+		return;
+	}
+	for (int out = 0; out < 2; out++) {
+		json_t *box = out ? view.outbox : view.inbox;
+
+		for (; f->shown[out] < json_array_size(box); f->shown[out]++)
+			add_followed(&text, out, json_array_get(box, f->shown[out]), f->json);
+	}
+	messages_view_done(&view);
+	if (text.len)
+		f->status = cli_print(buf_str(&text));
+}
+
+static void on_ended(void *data)
+{
+	((struct following *)data)->ended = true;
+}
+
+static int follow_messages(struct cli *cli, const struct messages_opts *o, const char *run)
+{
+	struct following f = { .cli = cli, .run = run, .json = o->common.json };
+	int status;
+	AUTO_RUN *h = run_operand(cli, &o->common, run, &status);
+
+	if (!h)
+		return status;
+	(void)run_observe(
+		h, &(struct observer){ .changed = show_new, .ended = on_ended, .data = &f });
+	show_new(&f);
+	while (!f.ended && !f.status && app_turn(cli_app(cli), -1) >= 0)
+		;
+	show_new(&f);
+	return cli->report.errors ? cli_refuse(cli, o->common.json) : f.status;
+}
+
 static int messages(const struct call *call)
 {
 	struct cli *cli = call->host;
-	const struct message_opts *o = call->opts;
+	const struct messages_opts *o = call->opts;
 	struct messages_view view;
 
+	if (o->follow)
+		return follow_messages(cli, o, call->words[0]);
 	if (!cli_enter(cli, &o->common) ||
 		!messages_read(cli_app(cli), call->words[0], &view, &cli->report))
 		return cli_refuse(cli, o->common.json);
@@ -384,8 +470,9 @@ const struct command cmd_messages = {
 	.operands = "RUN",
 	.summary = "list the messages to and from a run",
 	.details = "Each is a line with its time, what became of it, its type and the beginning of "
-		   "what it says. --json has all of it.",
-	ONLY_COMMON(struct message_opts),
+		   "what it says. --json has all of it; with -f it is one document a line, with "
+		   "`box` inbox or outbox.",
+	SETS(messages_sets, struct messages_opts),
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_RUN,

@@ -120,7 +120,7 @@ static int tool_schema(struct asked *q)
 
 	if (!ref)
 		return cli_refuse(q->cli, q->o->common.json);
-	AUTO_JSON *schema = recipes_input_schema(ref, false);
+	AUTO_JSON *schema = recipes_input_schema(ref);
 	json_write(&text, schema, q->o->common.json ? 0 : 2);
 	buf_addc(&text, '\n');
 	recipe_ref_free(ref);

@@ -4,8 +4,10 @@
 
 #include "app/settings.h"
 
-const struct opt name_opts[1] = {
+const struct opt name_opts[2] = {
 	OPT_TEXT(0, "as", "ID", struct launch_opts, as, "name the run"),
+	OPT_FLAG(0, "unique", struct launch_opts, unique,
+		"a detached run too gets a name that no other has"),
 };
 
 const struct opt launch_opts[2] = {
@@ -94,6 +96,7 @@ bool launch_request(struct cli *cli, const struct launch_opts *o, const struct r
 	*q = REQUEST_INIT;
 	q->record = true;
 	q->as = o->as;
+	q->fresh = o->unique;
 	q->durable = o->durable;
 	q->stream = o->stream;
 	q->max_parallel = o->max_parallel;

@@ -8,12 +8,12 @@
 struct launch_opts {
 	const char *as;
 	struct secret_opts secrets;
-	bool detach, durable;
+	bool detach, durable, unique;
 	struct opt_list agents, collections;
 	uint64_t max_parallel; /* 0: as the settings say */
 	bool stream;
 };
-extern const struct opt name_opts[1];
+extern const struct opt name_opts[2];
 extern const struct opt launch_opts[2];
 extern const struct opt agent_opts[2];
 extern const struct opt step_opts[2];

@@ -286,13 +286,25 @@ static bool take_json(void *data, const struct recipe_info *info)
 	return true;
 }
 
+/* A host makes its tools of one answer: it has the schema of each too. */
+static bool take_tool_json(void *data, const struct recipe_info *info)
+{
+	AUTO_JSON *one = recipe_info_json(info);
+
+	if (info->ref)
+		json_object_set_new(one, "schema", recipes_input_schema(info->ref));
+	json_out_value(data, NULL, one);
+	return true;
+}
+
 void recipe_json_list(struct app *app, bool tools, struct buf *b, struct report *r)
 {
 	struct json_out o = { .b = b };
 
 	json_out_object(&o, NULL);
 	json_out_array(&o, tools ? "tools" : "recipes");
-	(void)recipes_each(app, &(struct recipe_filter){ .tools = tools }, take_json, &o, r);
+	(void)recipes_each(app, &(struct recipe_filter){ .tools = tools },
+		tools ? take_tool_json : take_json, &o, r);
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	buf_addc(b, '\n');

@@ -11,12 +11,14 @@
 
 enum { ON_TERMINAL = 30 };
 
-const struct opt filter_opts[9] = {
+const struct opt filter_opts[10] = {
 	OPT_TEXT(0, "status", "NAMES", struct filter_opts, status,
 		"only runs with one of these, with commas between them: failed,exited"),
 	OPT_FLAG(0, "failed", struct filter_opts, failed,
 		"only runs in which something failed, of every generation"),
 	OPT_TEXT(0, "recipe", "RECIPE", struct filter_opts, recipe, "only runs of this recipe"),
+	OPT_TEXT(0, "owner", "ID", struct filter_opts, owner,
+		"only runs of this session: what $ROUX_OWNER was when they were started"),
 	OPT_TEXT(0, "match", "TEXT", struct filter_opts, match, "only runs with TEXT in their id"),
 	OPT_TEXT(0, "since", "TIME", struct filter_opts, since,
 		"only runs started then or later: 2d ago, or a date"),
@@ -143,6 +145,7 @@ bool filter_read(struct cli *cli, const struct filter_opts *o, struct run_filter
 	*ret = (struct run_filter){
 		.recipe = str_of(o->recipe),
 		.match = str_of(o->match),
+		.owner = str_of(o->owner),
 		.limit = o->limit                ? o->limit
 			 : isatty(STDOUT_FILENO) ? ON_TERMINAL
 						 : 0,

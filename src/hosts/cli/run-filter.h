@@ -5,11 +5,11 @@
 
 /* Options that say which runs a list has. */
 struct filter_opts {
-	const char *status, *recipe, *match, *since, *until, *before;
+	const char *status, *recipe, *match, *since, *until, *before, *owner;
 	uint64_t limit; /* 0: as many as a terminal shows, all elsewhere */
 	bool failed, generations;
 };
-extern const struct opt filter_opts[9];
+extern const struct opt filter_opts[10];
 
 /* The filter that they ask for. False with issues added. */
 bool filter_read(struct cli *cli, const struct filter_opts *o, struct run_filter *ret);

@@ -152,7 +152,7 @@ static void set_input(struct tool *t)
 	json_t *name;
 	size_t i;
 
-	t->input = recipes_input_schema(t->ref, true);
+	t->input = recipes_input_schema(t->ref);
 	t->paths = json_array();
 	t->secrets = json_array();
 	recipe_arguments_each(t->ref, take_argument, t);

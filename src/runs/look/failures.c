@@ -75,6 +75,7 @@ static json_t *told_of(const json_t *event)
 	json_object_set_new(
 		told, "tolerated", json_boolean(json_is_true(json_object_get(event, "tolerated"))));
 	json_object_set_new(told, "stderr", json_from_str(S("")));
+	json_object_set_new(told, "stdout", json_from_str(S("")));
 	return told;
 }
 
@@ -159,15 +160,15 @@ static bool see_start(void *data, struct str line, uint64_t seq)
 /* -- from files ----------------------------------------------------------------------------------
  */
 
-/* The last bytes of what that execution said on standard error. */
-static json_t *errors_of(const char *dir, struct str path, uint64_t execution)
+/* The last bytes of what that execution printed, on standard error or on standard output. */
+static json_t *tail_of(const char *dir, struct str path, uint64_t execution, bool err)
 {
 	AUTO_BUF name = BUF_INIT;
 	char bytes[TAIL];
 	struct stat st;
 	ssize_t n = 0;
 
-	if (!output_file(&name, path, execution, true))
+	if (!output_file(&name, path, execution, err))
 		return json_from_str(S(""));
 	AUTO_CLOSE int fd = run_open(dir, buf_cstr(&name), O_RDONLY);
 	if (fd >= 0 && fstat(fd, &st) == 0)
@@ -187,7 +188,8 @@ static bool see_leaf(void *data, const struct leaf_line *line)
 	if (!first || first->code != r->code || first->signal != r->signal ||
 		first->ms != (int64_t)r->ms || first->stdout_bytes != (int64_t)r->out_bytes)
 		return true;
-	json_object_set_new(first->told, "stderr", errors_of(f->dir, line->path, r->number));
+	json_object_set_new(first->told, "stderr", tail_of(f->dir, line->path, r->number, true));
+	json_object_set_new(first->told, "stdout", tail_of(f->dir, line->path, r->number, false));
 	*map_put(&f->paths, &f->arena, line->path) = first->next;
 	return true;
 }

@@ -29,7 +29,7 @@ static void defaults_have_their_types(void **state)
 	struct recipe_ref *ref = open_text(k, typed);
 
 	(void)state;
-	AUTO_JSON *schema = recipes_input_schema(ref, true);
+	AUTO_JSON *schema = recipes_input_schema(ref);
 	assert_json(schema, "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},"
 			    "\"n\":{\"type\":\"integer\",\"default\":3},"
 			    "\"f\":{\"type\":\"boolean\",\"default\":false},"
@@ -40,16 +40,17 @@ static void defaults_have_their_types(void **state)
 	kitchen_free(k);
 }
 
-static void without_defaults_it_is_as_tools_print_it(void **state)
+static void an_async_one_takes_the_name_of_its_run(void **state)
 {
 	struct kitchen *k = kitchen_new();
 	struct recipe_ref *ref = open_text(k, "{\"template\":\"echo {n:int=3}\",\"async\":true}");
 
 	(void)state;
-	AUTO_JSON *schema = recipes_input_schema(ref, false);
-	assert_json(schema, "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"},"
-			    "\"run_id\":{\"type\":\"string\"}},\"required\":[],"
-			    "\"additionalProperties\":false}");
+	AUTO_JSON *schema = recipes_input_schema(ref);
+	assert_json(schema,
+		"{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\",\"default\":3},"
+		"\"run_id\":{\"type\":\"string\"}},\"required\":[],"
+		"\"additionalProperties\":false}");
 	recipe_ref_free(ref);
 	kitchen_free(k);
 }
@@ -94,7 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_have_their_types),
-		cmocka_unit_test(without_defaults_it_is_as_tools_print_it),
+		cmocka_unit_test(an_async_one_takes_the_name_of_its_run),
 		cmocka_unit_test(what_it_prints_is_for_its_author_to_say),
 		cmocka_unit_test(a_plan_is_a_document),
 	};
