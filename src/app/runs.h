@@ -182,8 +182,8 @@ json_t *run_result_document(struct run_handle *h, struct report *r);
 int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 /* The same into `b`. -errno. */
 int run_result_text(struct run_handle *h, struct buf *b);
-/* What of the result a person is told: "status", "error", "failures" (each with "stderr",
- * of a run here also with "stdout"), "failures_total", "pending_approval"; "failed_node": the path
+/* What of the result a person is told: "status", "error", "failures" (each with "stderr"
+ * and "stdout"), "failures_total", "pending_approval"; "failed_node": the path
  * of what failed it, or null; "failed", "tolerated": how many commands ended it as failures;
  * "exit": what a command that waits for it ends with, as far as its options say nothing else. */
 json_t *run_summary(struct run_handle *h);

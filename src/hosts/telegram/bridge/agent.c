@@ -208,7 +208,7 @@ static bool fits(struct bridge *b, const struct agent_job *job, struct report *r
 
 static bool names_prompt(const struct recipe_ref *ref)
 {
-	AUTO_JSON *schema = recipes_input_schema(ref, false);
+	AUTO_JSON *schema = recipes_input_schema(ref);
 
 	return json_object_get(json_object_get(schema, "properties"), "prompt") != NULL;
 }

@@ -179,7 +179,7 @@ static void next(struct bridge *b, json_t *asked)
 	struct recipe_open how = { .as = OPERAND_RECIPE, .launch = true, .values = json_null() };
 	struct recipe_ref *ref =
 		recipes_open(b->app, json_string_value(json_object_get(asked, "recipe")), &how, &r);
-	AUTO_JSON *schema = ref ? recipes_input_schema(ref, false) : NULL;
+	AUTO_JSON *schema = ref ? recipes_input_schema(ref) : NULL;
 	json_t *required = json_object_get(schema, "required"), *name;
 	size_t i;
 
