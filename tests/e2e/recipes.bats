@@ -229,7 +229,7 @@ as_nobody() {
 	END
 	asks 0 check --json r
 	is "$(member '[(e["line"], e["column"], e["message"].split(" brings in ")[1].split(",")[0]) for e in d["warnings"] if "brings in" in e["message"]]')" \
-		"[(4, 21, 'blanks'), (4, 80, 'quotes or backslashes'), (5, 6, 'blanks'), (5, 55, 'braces')]"
+		"[(4, 21, 'spaces'), (4, 80, 'quotes or backslashes'), (5, 6, 'spaces'), (5, 55, 'braces')]"
 	is "$(member 'all(e["hint"] for e in d["warnings"])')" True
 }
 
