@@ -94,8 +94,9 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 		wait_for_end(pidfd, order);
 	if (!look_at(app_state_root(a), app_ledger(a, r), look->run, ret, r))
 		return refuse_gone(look->id, r);
-	/* Another process has started or resumed it since; what was asked for has come to pass. */
-	if (ret->live || !str_eq(ret->generation, look->generation))
+	/* Another process has started or resumed it since, or its disk had no room to say so; what
+	 * was asked for has come to pass. */
+	if (ret->live || !str_eq(ret->generation, look->generation) || !ret->result)
 		ret->status = status_str(order == RUN_KILL ? ROUX_KILLED : ROUX_CANCELLED);
 	return true;
 }

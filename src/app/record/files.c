@@ -20,7 +20,7 @@
 #include "runs/dir/outputs.h"
 #include "runs/dir/story.h"
 
-enum { LINE_MAX_KEPT = 64 * 1024 };
+enum { LINE_MAX_KEPT = 64 * 1024, ERRORS_MAX_KEPT = 1 << 20, LAST_WORD_MAX = 4096 };
 
 /* -- opening -------------------------------------------------------------------------------------
  */
@@ -127,6 +127,7 @@ void record_files_done(struct record_files *f)
 	arena_done(&f->arena);
 	buf_done(&f->events_text);
 	buf_done(&f->story_text);
+	buf_done(&f->errors_text);
 }
 
 int record_files_stdin(struct record_files *f)
@@ -153,6 +154,37 @@ int record_files_replace(struct record_files *f, const char *name, struct str te
 {
 	return atomic_write_at(f->dirfd, name, text,
 		&(struct atomic_options){ .quick = true, .durable = f->durable });
+}
+
+bool record_files_full(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT;
+}
+
+int record_files_last_word(struct record_files *f, struct str text)
+{
+	static const char temp[] = ATOMIC_PREFIX "result";
+	struct stat st;
+
+	if (text.len > LAST_WORD_MAX)
+		return -ENOSPC;
+	/* Half of it is never seen under a name that is read. */
+	if (renameat(f->dirfd, "progress.json", f->dirfd, temp) < 0)
+		return -errno;
+	AUTO_CLOSE int fd = run_open_at(f->dirfd, temp, O_WRONLY);
+	int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+	/* Written over, in the block that it has; what was longer is cut. */
+	if (r == 0)
+		r = fd_write_all(fd, text);
+	if (r == 0 && (uint64_t)st.st_size > text.len && ftruncate(fd, (off_t)text.len) < 0)
+		r = -errno;
+	if (r == 0 && f->durable && fsync(fd) < 0)
+		r = -errno;
+	if (r == 0 && renameat(f->dirfd, temp, f->dirfd, "result.json") < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(f->dirfd, temp, 0);
+	return r == 0 && f->durable && fsync(f->dirfd) < 0 ? -errno : r;
 }
 
 /* What has grown to its limit becomes events.1.jsonl. */
@@ -388,10 +420,29 @@ static void add_line(struct buf *b, const struct event *e, struct str line)
 	buf_addc(b, '\n');
 }
 
-int record_files_stderr(struct record_files *f, const struct event *e)
+void record_files_stderr_flush(struct record_files *f)
+{
+	struct buf *b = &f->errors_text;
+	size_t done = 0;
+
+	while (done < b->len) {
+		ssize_t n = write(f->errors, b->p + done, b->len - done);
+
+		if (n < 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	buf_drop(b, done);
+	if (b->len <= ERRORS_MAX_KEPT)
+		return;
+	buf_truncate(b, ERRORS_MAX_KEPT);
+	buf_adds(b, "\n[roux] lines were left out here: the disk had no room for them\n");
+}
+
+void record_files_stderr(struct record_files *f, const struct event *e)
 {
 	struct buf *rest = partial_of(f, e->path);
-	AUTO_BUF text = BUF_INIT;
+	struct buf *text = &f->errors_text;
 	size_t from = 0;
 
 	buf_add(rest, e->output.bytes);
@@ -401,28 +452,26 @@ int record_files_stderr(struct record_files *f, const struct event *e)
 
 		if (end >= all.len)
 			break;
-		add_line(&text, e, str_sub(all, from, end - from));
+		add_line(text, e, str_sub(all, from, end - from));
 		from = end + 1;
 	}
 	if (all.len - from > LINE_MAX_KEPT) {
-		add_line(&text, e, str_from(all, from));
+		add_line(text, e, str_from(all, from));
 		from = all.len;
 	}
 	buf_drop(rest, from);
-	return text.len ? fd_write_all(f->errors, buf_str(&text)) : 0;
+	record_files_stderr_flush(f);
 }
 
 void record_files_stderr_end(struct record_files *f, const struct event *e)
 {
 	struct buf *rest = map_get(&f->partial, e->path);
-	AUTO_BUF text = BUF_INIT;
 
 	if (!rest)
 		return;
-	if (rest->len) {
-		add_line(&text, e, buf_str(rest));
-		(void)fd_write_all(f->errors, buf_str(&text));
-	}
+	if (rest->len)
+		add_line(&f->errors_text, e, buf_str(rest));
+	record_files_stderr_flush(f);
 	buf_done(rest);
 }
 

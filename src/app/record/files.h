@@ -17,6 +17,7 @@ struct record_files {
 	struct buf story_text;  /* not yet written */
 	int out;                /* the directory out/; -1: not made yet */
 	struct buf events_text; /* not yet written */
+	struct buf errors_text; /* of stderr.log, the same */
 	uint64_t events_bytes;  /* in the file */
 	struct arena arena;
 	struct map partial; /* path → struct buf *: a line of standard error that has not ended */
@@ -38,7 +39,12 @@ void record_files_stdin_complete(struct record_files *f);
  * could not be given to them again. */
 void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enough);
 int record_files_replace(struct record_files *f, const char *name, struct str text);
+/* result.json on a disk that has no room for another file: progress.json becomes it, whose room is
+ * there. -ENOSPC when the text is longer than that. */
+int record_files_last_word(struct record_files *f, struct str text);
 int record_files_flush(struct record_files *f);
+/* Whether the disk is full: what only readers need waits until it is not. */
+bool record_files_full(int error);
 
 /* The file for the output of a command (runs/dir/outputs.h). A descriptor, or -errno. */
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err);
@@ -51,9 +57,11 @@ int record_files_leaf(struct record_files *f, struct str path, uint64_t number, 
 bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,
 	struct leaf_recall *ret, struct report *r);
 
-/* Lines of standard error, each with the name of its command before it. */
-int record_files_stderr(struct record_files *f, const struct event *e);
+/* Lines of standard error, each with the name of its command before it. Only readers need them:
+ * what cannot be written is written with the next ones, and past a limit left out. */
+void record_files_stderr(struct record_files *f, const struct event *e);
 void record_files_stderr_end(struct record_files *f, const struct event *e);
+void record_files_stderr_flush(struct record_files *f);
 
 /* stdout.log becomes what the run printed. */
 int record_files_output(struct record_files *f, const struct launch *l, struct run *run);

@@ -24,7 +24,9 @@
 #include "runs/mail/command-done.h"
 #include "runs/mail/outbox.h"
 
-enum { PROGRESS_MS = 200, SETTLE_MS = 1000 };
+enum { PROGRESS_MS = 200, SETTLE_MS = 1000, AGAIN_MS = 1000 };
+/* What waits for room on a full disk is kept in memory up to here. */
+enum { WAITING_MAX = 16 << 20 };
 
 struct record {
 	struct recorder recorder;
@@ -39,6 +41,8 @@ struct record {
 	uint64_t active, completed, expected;
 	bool expects; /* `expected` is known */
 	struct timer progress;
+	struct timer again;      /* the disk was full: what waits is written when there is room */
+	struct buf outbox_lines; /* that wait so, each with its end */
 	struct deferred flush;
 	const char *handled; /* the event by which the end was asked for */
 	struct mailbox *mailbox;
@@ -117,6 +121,14 @@ static void failed(struct record *rec, const char *what, int error)
 	rec->broken |= rec->run != NULL;
 }
 
+static void try_again(struct record *rec)
+{
+	if (!timer_running(&rec->again))
+		timer_start(rec->loop, &rec->again, AGAIN_MS);
+}
+
+/* Neither progress.json nor state.json is needed by the run: one that cannot be written now is
+ * written later. */
 static void on_progress(struct timer *t)
 {
 	struct record *rec = container_of(t, struct record, progress);
@@ -126,9 +138,18 @@ static void on_progress(struct timer *t)
 	int r = first ? write_state(rec, phase) : write_progress(rec, phase);
 
 	if (r < 0)
-		failed(rec, "cannot write progress.json", r);
+		try_again(rec);
 	else if (first)
 		timer_start(rec->loop, t, PROGRESS_MS);
+}
+
+/* On a full disk lines wait in memory. Past a limit, or when it is not that, the run ends. */
+static void wait_or_fail(struct record *rec, const struct buf *lines, const char *what, int error)
+{
+	if (record_files_full(error) && lines->len < WAITING_MAX)
+		try_again(rec);
+	else
+		failed(rec, what, error);
 }
 
 static void on_flush(struct deferred *d)
@@ -137,7 +158,36 @@ static void on_flush(struct deferred *d)
 	int r = record_files_flush(&rec->files);
 
 	if (r < 0)
-		failed(rec, "cannot write the run's record", r);
+		wait_or_fail(rec, &rec->files.events_text, "cannot write events.jsonl", r);
+}
+
+/* The messages that wait; -errno. */
+static int flush_outbox(struct record *rec)
+{
+	int r = 0;
+
+	while (r == 0 && rec->outbox_lines.len) {
+		struct str all = buf_str(&rec->outbox_lines);
+		size_t end = str_find(all, '\n', 0);
+
+		r = line_log_append(&rec->outbox, str_sub(all, 0, end));
+		if (r == 0)
+			buf_drop(&rec->outbox_lines, MIN(end + 1, all.len));
+	}
+	return r;
+}
+
+static void on_again(struct timer *t)
+{
+	struct record *rec = container_of(t, struct record, again);
+
+	on_flush(&rec->flush);
+	int r = flush_outbox(rec);
+	if (r < 0)
+		wait_or_fail(rec, &rec->outbox_lines, "cannot write outbox.jsonl", r);
+	record_files_stderr_flush(&rec->files);
+	if (!timer_running(&rec->progress))
+		on_progress(&rec->progress);
 }
 
 /* How many commands there will be; false when only time can tell. */
@@ -407,9 +457,11 @@ static void tell_done(struct record *rec, const struct event *e)
 					 .ms = e->end.ms,
 					 .artifacts = rec->artifacts,
 				 });
-	int r = line_log_append(&rec->outbox, buf_str(&line));
+	buf_add(&rec->outbox_lines, buf_str(&line));
+	buf_addc(&rec->outbox_lines, '\n');
+	int r = flush_outbox(rec);
 	if (r < 0)
-		failed(rec, "cannot write outbox.jsonl", r);
+		wait_or_fail(rec, &rec->outbox_lines, "cannot write outbox.jsonl", r);
 }
 
 /* The note of the command that is just starting is the last one. */
@@ -451,10 +503,10 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 {
 	rec->run = run;
 	if (e->kind == EVENT_COMMAND_OUTPUT) {
-		int r = e->output.is_stderr ? record_files_stderr(&rec->files, e) : 0;
-
-		if (r < 0)
-			failed(rec, "cannot write stderr.log", r);
+		if (e->output.is_stderr)
+			record_files_stderr(&rec->files, e);
+		if (rec->files.errors_text.len)
+			try_again(rec);
 		return;
 	}
 	if (!event_name(e->kind))
@@ -523,6 +575,7 @@ struct record *record_open(
 	rec->loop = loop;
 	rec->before = before;
 	rec->progress.fire = on_progress;
+	rec->again.fire = on_again;
 	rec->flush.call = on_flush;
 	list_init(&rec->leaves);
 	rec->expects = count_commands(l->subject.graph->root, 1, &rec->expected);
@@ -558,6 +611,7 @@ void record_free(struct record *rec)
 	if (!rec)
 		return;
 	timer_stop(&rec->progress);
+	timer_stop(&rec->again);
 	deferred_stop(&rec->flush);
 	list_each_safe (link, &rec->leaves)
 		note_free(list_entry(link, struct leaf_note, link));
@@ -566,47 +620,84 @@ void record_free(struct record *rec)
 	line_log_done(&rec->outbox);
 	json_decref(rec->artifacts);
 	buf_done(&rec->command);
+	buf_done(&rec->outbox_lines);
 	record_files_done(&rec->files);
 	free(rec);
+}
+
+/* What readers need as well is written as far as there is room. -errno: the events or the output
+ * are not complete; *what says which. */
+static int write_rest(struct record *rec, const char *status, const char **what)
+{
+	int r = record_files_flush(&rec->files);
+
+	*what = rec->lost ? "cannot write stdout.log" : "cannot write events.jsonl";
+	(void)flush_outbox(rec);
+	record_files_stderr_flush(&rec->files);
+	(void)write_progress(rec, status);
+	return rec->lost ? rec->lost : r;
+}
+
+static enum roux_status incomplete(enum roux_status s, struct str why)
+{
+	return why.len && status_rests(status_str(s), STATUS_COMPLETE) ? ROUX_FAILED : s;
+}
+
+/* The result, or on a full disk a short one with the reason. A run whose output, events or result
+ * could not be written has not come to its end: it has failed, and a resume makes them from what is
+ * recorded. */
+static int write_result(struct record *rec, const struct execution *x, enum roux_status *status)
+{
+	struct launch *l = rec->launch;
+	struct result_end end = { .stdout_path =
+					  str_of(run_file(&l->arena, l->claim.dir, "stdout.log")),
+		.ended_ms = l->claim.row.ended };
+	const char *what = NULL;
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF why = BUF_INIT;
+
+	int lost = write_rest(rec, status_name(*status), &what);
+	if (lost < 0)
+		buf_printf(&why, "%s: %s", what, strerror(-lost));
+	end.why = buf_str(&why);
+	end.status = *status = incomplete(*status, end.why);
+	result_record(x, &end, &text);
+	int r = record_files_replace(&rec->files, "result.json", buf_str(&text));
+	if (r == 0)
+		return lost;
+	if (!why.len)
+		buf_printf(&why, "cannot write result.json: %s", strerror(-r));
+	end.why = buf_str(&why);
+	end.status = *status = incomplete(*status, end.why);
+	buf_reset(&text);
+	result_short(x, &end, &text);
+	int last = record_files_last_word(&rec->files, buf_str(&text));
+	return last < 0 ? last : r;
 }
 
 int record_finish(struct record *rec, const struct execution *x)
 {
 	struct launch *l = rec->launch;
 	const struct run_result *res = run_result(x->run);
-	const char *status = status_name((enum roux_status)res->status);
+	enum roux_status status = (enum roux_status)res->status;
 	AUTO_REPORT issues = REPORT_INIT;
-	AUTO_BUF text = BUF_INIT;
 
 	timer_stop(&rec->progress);
+	timer_stop(&rec->again);
 	deferred_stop(&rec->flush);
 	rec->active = 0;
 	if (!rec->handled && mailbox_stop_delivered(rec->mailbox))
 		rec->handled = event_name(EVENT_RUN_MESSAGE);
-	int n = record_files_flush(&rec->files);
-	int r = rec->lost ? rec->lost : n;
-	n = write_progress(rec, status);
-	r = r ? r : n;
 	/* Never before its start, even when the clock was set back. */
 	l->claim.row.ended = MAX(clock_real_ms(), l->claim.row.started + res->ms);
-	result_record(x, str_of(run_file(&l->arena, l->claim.dir, "stdout.log")),
-		l->claim.row.ended, &text);
-	/* Without its output, or without a result, the run has not come to its end: a resume makes
-	 * both from what is recorded. */
-	if (r == 0)
-		r = record_files_replace(&rec->files, "result.json", buf_str(&text));
+	int r = write_result(rec, x, &status);
+	l->claim.row.status = status_str(status);
+	l->claim.row.code = res->code;
+	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
+	bool told = ledger_update(l->claim.ledger, &l->claim.row, l->asked.detached, &issues) &&
+		    ledger_add_leaves(l->claim.ledger, l->asked.id, l->claim.generation,
+			    run_file(&l->arena, l->claim.dir, LEAVES_FILE), &issues);
 	if (r < 0)
 		return rec->broken ? 0 : r;
-	l->claim.row.status = str_of(status);
-	l->claim.row.code = res->code;
-	l->claim.row.counted = true;
-	l->claim.row.failed = res->tally.failed;
-	l->claim.row.tolerated = res->tally.tolerated;
-	l->claim.row.exit = result_exit(res);
-	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
-	if (!ledger_update(l->claim.ledger, &l->claim.row, l->asked.detached, &issues) ||
-		!ledger_add_leaves(l->claim.ledger, l->asked.id, l->claim.generation,
-			run_file(&l->arena, l->claim.dir, LEAVES_FILE), &issues))
-		return -EIO;
-	return 0;
+	return told ? 0 : -EIO;
 }

@@ -50,6 +50,7 @@ struct prepared {
 	uint64_t ended_ms;      /* … and when it ended */
 	struct buf path;        /* a file with all of it, the caller's or the run's; empty: none */
 	struct buf error;
+	bool cut_short; /* the machine has failed it: nothing in it did */
 };
 
 /* A recorded run has the file already, unless its disk was full. */
@@ -376,6 +377,8 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 			buf_adds(b, ",\"manifest\":");
 			json_write(b, shown, 0);
 		}
+		if (p.cut_short)
+			buf_adds(b, ",\"cut_short\":true");
 		buf_adds(b, ",\"ended\":\"");
 		clock_rfc3339(b, p.ended_ms);
 		buf_addc(b, '"');
@@ -402,14 +405,48 @@ int result_document(const struct execution *x, struct buf *b, int fd, enum roux_
 	return r;
 }
 
-void result_record(
-	const struct execution *x, struct str stdout_path, uint64_t ended_ms, struct buf *b)
+void result_record(const struct execution *x, const struct result_end *end, struct buf *b)
 {
-	struct prepared p = { .recorded = stdout_path, .ended_ms = ended_ms };
+	struct prepared p = { .recorded = end->stdout_path, .ended_ms = end->ended_ms };
 
 	prepare(x, &p);
+	if (end->why.len && (!p.error.len || p.status != end->status)) {
+		buf_reset(&p.error);
+		buf_add(&p.error, end->why);
+		p.cut_short = true;
+	}
+	p.status = end->status;
 	(void)document(x, &p, b, -1);
 	prepared_done(&p);
+}
+
+void result_short(const struct execution *x, const struct result_end *end, struct buf *b)
+{
+	const struct run_result *res = run_result(x->run);
+
+	buf_printf(b,
+		"{\"ok\":%s,\"status\":\"%s\",\"run\":", status_ok(end->status) ? "true" : "false",
+		status_name(end->status));
+	json_write_str_or_null(b, str_of(x->id));
+	buf_printf(b, ",\"code\":%d,\"stdout_path\":", res->code);
+	json_write_str(b, end->stdout_path);
+	buf_adds(b, ",\"output\":null,\"error\":");
+	json_write_str(b, end->why);
+	buf_printf(b,
+		",\"branches\":[],\"coverage\":null,\"artifacts\":{},\"warnings\":[],"
+		"\"cut_short\":true,\"ms\":%" PRIu64,
+		res->ms);
+	if (res->failed.len) {
+		buf_adds(b, ",\"failed_node\":");
+		json_write_str(b, res->failed);
+	}
+	if (res->retried.len) {
+		buf_adds(b, ",\"retried_node\":");
+		json_write_str(b, res->retried);
+	}
+	buf_adds(b, ",\"ended\":\"");
+	clock_rfc3339(b, end->ended_ms);
+	buf_adds(b, "\"}\n");
 }
 
 int result_write_output(const struct execution *x, int fd)

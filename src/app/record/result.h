@@ -10,8 +10,16 @@
  * failed when the output could not be kept. */
 int result_document(const struct execution *x, struct buf *b, int fd, enum roux_status *status);
 /* The same for the run's directory, with the file that has the output in place of it. */
-void result_record(
-	const struct execution *x, struct str stdout_path, uint64_t ended_ms, struct buf *b);
+struct result_end {
+	struct str stdout_path; /* the file that has the output */
+	uint64_t ended_ms;
+	enum roux_status
+		status; /* another than the run's own when something could not be written */
+	struct str why; /* … and what; empty: all was */
+};
+void result_record(const struct execution *x, const struct result_end *end, struct buf *b);
+/* The same without lists that can be long, for a disk that has room for little. */
+void result_short(const struct execution *x, const struct result_end *end, struct buf *b);
 /* What of it a person is told: run_summary() of runs.h. */
 json_t *result_summary(const struct execution *x);
 /* What a command that waits for it ends with, as far as its options say nothing else. */

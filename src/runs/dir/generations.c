@@ -142,8 +142,10 @@ bool generation_put_away(const char *dir, uint64_t *ret, struct report *r)
 		return true;
 	uint64_t number = next_number(dir);
 	AUTO_CLOSE int to = make_directory(own, number);
-	if (to < 0)
+	if (to < 0) {
+		(void)unlinkat(own, GENERATIONS_DIR, AT_REMOVEDIR); /* unless there are others */
 		return report_errno(r, -to, "cannot make a directory in %s/" GENERATIONS_DIR, dir);
+	}
 	*ret = number;
 	partial_files_remove(dir, 0);
 	int e = move_out(own, to);
