@@ -29,7 +29,8 @@ enum action {
 	/* About all of them: */
 	ACTION_LIST_RUNS,
 	ACTION_LIST_PRUNABLE, /* see which runs could be deleted */
-	ACTION_REBUILD,       /* make the ledger anew from the run directories */
+	ACTION_FORGET_GONE,
+	ACTION_REBUILD, /* make the ledger anew from the run directories */
 	/* About recipes: */
 	ACTION_LIST_RECIPES,
 	ACTION_SHOW_ARGUMENTS, /* about the recipe */

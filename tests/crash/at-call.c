@@ -4,6 +4,7 @@
  *   kill    SIGKILL for the process that makes the call, and for the roux that has forked it
  *   group   the same for its process group
  *   ENOSPC, EROFS, EACCES, EIO    the call and all that follow fail so
+ *   do:COMMAND   the call waits until a shell has executed COMMAND
  *   ENOSPC+N   the same, but only the next N calls fail
  *   ENOSPC@NAME   only calls on files whose path ends so count, also those that open for reading
  * The call has not been executed when the signal comes, so that NUMBER = 1, 2, 3, … are all the
@@ -329,7 +330,9 @@ static void answer(int listener, const struct seccomp_notif *n)
 			const char *plus = strchr(what, '+');
 
 			failing = plus ? atol(plus + 1) : 1000000000;
-			if (!error)
+			if (strncmp(what, "do:", 3) == 0)
+				(void)!system(what + 3);
+			else if (!error)
 				strike((pid_t)n->pid);
 		}
 		if (error && failing > 0 && number && seen >= number &&

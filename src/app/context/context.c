@@ -211,7 +211,53 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 	return a->ledger;
 }
 
-bool app_may_record(struct app *a, struct report *r)
+/* Whether all in it that roux would use is ours, or not there yet. */
+static bool holds_ours(struct str dir)
+{
+	static const char *const names[] = { "runs", "archived", "ledger.db", "ledger.db-wal",
+		"ledger.db-shm" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		AUTO_BUF path = BUF_INIT;
+		struct stat st;
+
+		buf_printf(&path, "%.*s/%s", STR(dir), names[i]);
+		if (lstat(buf_cstr(&path), &st) == 0 && st.st_uid != geteuid())
+			return false;
+	}
+	return true;
+}
+
+static bool is_ours(struct str path, struct report *r)
+{
+	struct stat st;
+
+	if (stat(path.p, &st) < 0)
+		return true;
+	bool foreign = st.st_uid != geteuid();
+	/* In a sticky one, such as the top of a file system in memory, no other user can replace
+	 * what is ours. */
+	if (!foreign && (!(st.st_mode & S_IWOTH) || (st.st_mode & S_ISVTX && holds_ours(path))))
+		return true;
+	if (foreign)
+		report_refuse(
+			r, S(""), "unsafe state root", "%.*s belongs to another user", STR(path));
+	else
+		report_refuse(r, S(""), "unsafe state root",
+			"every user of this machine can write to %.*s", STR(path));
+	report_hint(r, "%s%.*s, or set ROUX_STATE_DIR to a directory of yours",
+		foreign ? "own " : "chmod go-w ", STR(path));
+	return false;
+}
+
+bool app_root_is_ours(struct app *a, struct report *r)
+{
+	struct str root = app_state_root(a);
+
+	return is_ours(root, r) && is_ours(path_below(&a->arena, root, S("runs")), r);
+}
+
+static bool has_place(struct app *a, struct report *r)
 {
 	const char *agent = getenv("PI_CODING_AGENT_DIR"), *state = getenv("ROUX_STATE_DIR");
 	struct stat st;
@@ -225,6 +271,11 @@ bool app_may_record(struct app *a, struct report *r)
 		"there is no place to record runs: the home directory %s%.*s%s",
 		home.len ? "'" : "", STR(home), home.len ? "' does not exist" : "is not known");
 	return report_hint(r, "set ROUX_STATE_DIR to a directory of yours, or HOME");
+}
+
+bool app_may_record(struct app *a, struct report *r)
+{
+	return has_place(a, r) && app_root_is_ours(a, r);
 }
 
 struct ledger *app_make_ledger(struct app *a, struct report *r)

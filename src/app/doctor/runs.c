@@ -10,6 +10,7 @@
 #include "base/run-status.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/rebuild.h"
 
 /* What needs attention among the runs. */
 struct ward {
@@ -153,6 +154,7 @@ void doctor_runs(struct examination *x)
 	struct ward w = { .x = x, .app = x->app, .root = app_state_root(x->app) };
 	AUTO_REPORT issues = REPORT_INIT;
 
+	rebuild_clean(w.root);
 	w.ledger = app_ledger(x->app, &issues);
 	if (w.ledger)
 		(void)ledger_list(w.ledger, NULL, note_row, &w, &issues);

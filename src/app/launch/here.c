@@ -273,11 +273,15 @@ static void give_up(struct launch *l)
 	(void)ledger_update(l->claim.ledger, &l->claim.row, false, &ignored);
 }
 
-/* Room for the pipes of all commands at once; the commands themselves get the old limit. */
-static void raise_descriptor_limit(struct here *h, unsigned jobs)
+/* Descriptors of roux itself, and of each command: pipes, pidfd, files with its output. */
+enum { OWN_DESCRIPTORS = 28, DESCRIPTORS_EACH = 5 };
+
+/* Room for the pipes of all commands at once; the commands themselves get the old limit. Where
+ * there is no more to be had, fewer run at once. */
+static void raise_descriptor_limit(struct here *h, uint64_t *jobs)
 {
 	struct manners *m = &h->handle.app->manners;
-	rlim_t need = (rlim_t)jobs * 4 + 64;
+	rlim_t need = (rlim_t)*jobs * DESCRIPTORS_EACH + 64;
 
 	if (!m->own_process || getrlimit(RLIMIT_NOFILE, &h->nofile) < 0 ||
 		h->nofile.rlim_cur >= need)
@@ -286,6 +290,13 @@ static void raise_descriptor_limit(struct here *h, unsigned jobs)
 	more.rlim_cur = MIN(need, h->nofile.rlim_max);
 	if (setrlimit(RLIMIT_NOFILE, &more) == 0)
 		m->nofile = &h->nofile;
+	else
+		more = h->nofile;
+	if (more.rlim_cur < need) {
+		uint64_t room = more.rlim_cur - MIN(more.rlim_cur, (rlim_t)OWN_DESCRIPTORS);
+
+		*jobs = MIN(*jobs, MAX(room / DESCRIPTORS_EACH, 1UL));
+	}
 }
 
 /* Processes of this machine, with the surroundings that this process gives them. */
@@ -361,7 +372,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	h->past.call = tell_past;
 	if (!l->asked.jobs)
 		l->asked.jobs = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
-	raise_descriptor_limit(h, (unsigned)l->asked.jobs);
+	raise_descriptor_limit(h, &l->asked.jobs);
 	if (!loop || (recorded(h) && !begin_record(h, o->before, r))) {
 		if (!loop)
 			report_errno(r, errno, "cannot begin");

@@ -1,6 +1,8 @@
 /* Continuing a run that was cut short or failed. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include "app/record/freeze.h"
 #include "base/run-status.h"
 #include "runs/dir/leftovers.h"
+#include "runs/dir/open.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
 
@@ -85,7 +88,8 @@ static struct str failed_node(const struct launch *l, const struct run_look *loo
 	const json_t *total = json_object_get(look->result, "failures_total");
 	struct str node = json_text_of(look->result, "failed_node");
 
-	if (!status_rests(look->status, STATUS_BROKEN))
+	if (!status_rests(look->status, STATUS_BROKEN) ||
+		(!node.len && json_is_true(json_object_get(look->result, "cut_short"))))
 		return S("");
 	if (node.len)
 		return node;
@@ -169,6 +173,15 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 /* -- all of it -----------------------------------------------------------------------------------
  */
 
+/* run.json may have been lost in a power cut while the record was not. */
+static bool has_records(const struct run_look *look)
+{
+	AUTO_CLOSE int fd = run_open(look->dir.p, LEAVES_FILE, O_RDONLY);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+}
+
 static bool refuse_unbegun(const struct run_look *look, struct report *r)
 {
 	report_refuse(r, look->id, "not begun", "the run '%.*s' was ended before it began",
@@ -185,9 +198,9 @@ static bool thaw(
 	int locked = look->live ? -EWOULDBLOCK : run_lock(look->dir.p, &l->claim.lock);
 	if (locked == -EWOULDBLOCK)
 		return refuse_running(look->id, r);
-	if (!look->start)
+	if (!look->start && !has_records(look))
 		return refuse_unbegun(look, r);
-	if (locked == 0 && !still_as_seen(look, r)) {
+	if (locked == 0 && look->start && !still_as_seen(look, r)) {
 		*again = !r->errors;
 		return false;
 	}
@@ -212,7 +225,7 @@ struct run_handle *runs_resume(struct app *a, const char *name, const struct res
 			report_action(r, ACTION_RERUN, look.id);
 			return NULL;
 		}
-		*ret_over = status_rests(look.status, STATUS_COMPLETE);
+		*ret_over = status_rests(look.status, STATUS_COMPLETE) && !look.denied;
 		if (*ret_over)
 			return elsewhere_open(a, &look);
 		struct launch *l = launch_new(a);

@@ -32,6 +32,11 @@ bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
 
 	if (look && !find_is_current(look, "archived by itself", r))
 		return report_action(r, ACTION_ARCHIVE, look->run);
+	if (look && !app_ledger(h->app, r)) {
+		report_refuse(r, look->id, "no ledger",
+			"there is no ledger, which has to forget run '%.*s'", STR(look->id));
+		return report_action(r, ACTION_REBUILD, S(""));
+	}
 	return look && may_go(look, r) &&
 	       (retention_archive(
 			app_state_root(h->app), app_ledger(h->app, r), look, ret_path, &busy, r) ||
@@ -148,7 +153,7 @@ bool runs_prune_due(struct app *a, const struct prune_selection *which, bool yes
 	uint64_t now_ms = clock_real_ms();
 	bool ok = true;
 
-	if (!s)
+	if (!s || !app_root_is_ours(a, r))
 		return false;
 	struct retention_limits limits = limits_of(s);
 	limits.older_ms = which->older_ms;

@@ -46,6 +46,20 @@ static bool refuse_archived(struct app *a, struct str id, struct report *r)
 	return false;
 }
 
+/* The ledger knows it, and that is all that there is. */
+static bool refuse_ghost(struct app *a, struct ledger *l, struct str id, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct run_row row;
+
+	if (!l || !ledger_find(l, id, &a->arena, &row, &ignored))
+		return true;
+	report_refuse(r, id, "directory gone", "the directory of run '%.*s' is gone: %.*s", STR(id),
+		STR(run_directory(&a->arena, app_state_root(a), id)));
+	report_action(r, ACTION_FORGET_GONE, S(""));
+	return false;
+}
+
 static bool refuse_unknown(struct app *a, struct str id, struct report *r)
 {
 	struct guess guess = { .near = near_to(id), .arena = &a->arena };
@@ -160,7 +174,7 @@ static bool find_current(struct app *a, struct str word, struct run_look *ret, s
 		return false;
 	if (look_at(app_state_root(a), ledger, word, ret, r))
 		return true;
-	if (r->errors > errors || !refuse_archived(a, word, r))
+	if (r->errors > errors || !refuse_archived(a, word, r) || !refuse_ghost(a, ledger, word, r))
 		return false;
 	if (find_prefix(a, word, &id, r)) {
 		look_done(ret);
@@ -202,6 +216,8 @@ bool find_any_run(struct app *a, const char *operand, struct run_look *ret, stru
 	uint64_t back = 0;
 
 	*ret = (struct run_look){ 0 };
+	if (!app_root_is_ours(a, r))
+		return false;
 	if (tilde == word.len)
 		return find_current(a, word, ret, r);
 	if (!str_to_uint(str_from(word, tilde + 1), &back)) {

@@ -171,6 +171,13 @@ bool gate_decide(
 	if (d->by.len)
 		json_object_set_new(g, "by", json_from_str(d->by));
 	*ret_stage = arena_str(&a->arena, json_str(json_object_get(g, "stage")));
-	return gates_write(
-		look.dir, gates, json_is_true(json_object_get(look.start, "durable")), r);
+	if (!gates_write(look.dir, gates, json_is_true(json_object_get(look.start, "durable")), r))
+		return false;
+	/* The ledger hears of a denial from the next look. */
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK after = { 0 };
+	if (!d->approve)
+		(void)look_at(
+			app_state_root(a), app_ledger(a, &ignored), look.run, &after, &ignored);
+	return true;
 }

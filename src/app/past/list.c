@@ -218,6 +218,8 @@ void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*re
 	struct ledger *ledger = app_ledger(a, r);
 	AUTO_REPORT broken = REPORT_INIT;
 
+	if (!app_root_is_ours(a, r))
+		return;
 	if (f)
 		l.filter = *f;
 	if (ledger && look_gap(a->root, ledger)) {
@@ -311,7 +313,7 @@ bool runs_rebuild(struct app *a, struct runs_rebuilt *ret, struct report *r)
 {
 	struct rebuilt made;
 
-	if (!ledger_rebuild(app_state_root(a), &made, r))
+	if (!app_root_is_ours(a, r) || !ledger_rebuild(app_state_root(a), &made, r))
 		return false;
 	*ret = (struct runs_rebuilt){ made.runs, made.skipped };
 	return true;

@@ -80,6 +80,10 @@ static json_t *failures_of(const struct run_look *look, uint64_t *total)
 	json_t *listed = json_object_get(look->result, "failures");
 	const json_t *all = json_object_get(look->result, "failures_total");
 
+	if (!json_is_array(listed) && look->result) {
+		*total = 0; /* on a full disk it had no room for them */
+		return json_array();
+	}
 	if (!json_is_array(listed))
 		return told_failures(look, total);
 	*total = json_is_integer(all) ? (uint64_t)json_integer_value(all) : json_array_size(listed);
@@ -170,7 +174,8 @@ json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "recipe_path", text_or_null(look->row.recipe_path));
 	json_object_set_new(d, "rerun_of", member_or_null(look->start, "rerun_of"));
 	json_object_set_new(d, "code", or_null(look->result ? json_integer(look->row.code) : NULL));
-	json_object_set_new(d, "error", member_or_null(look->result, "error"));
+	json_object_set_new(d, "error",
+		look->denied ? json_from_str(look->denial) : member_or_null(look->result, "error"));
 	return d;
 }
 

@@ -73,7 +73,8 @@ static int add_output(const struct run_look *look, json_t *d)
 		json_object_set_new(d, "stdout_base64", json_from_str(buf_str(&coded)));
 	}
 	arena_done(&a);
-	return r == -EFBIG || r == -ENOENT ? 0 : r;
+	/* What a failed run printed is not its result: without it the rest can be told. */
+	return r == -EFBIG || r == -ENOENT || !status_ok(told_status(look)) ? 0 : r;
 }
 
 /* Of a run that left no result. */
@@ -120,9 +121,28 @@ static json_t *pending(const struct run_look *look)
 	return gate;
 }
 
+/* The result as it holds now: a new reference. */
+static json_t *result_of(const struct run_look *look)
+{
+	json_t *d = look->result ? json_copy(look->result) : missing_result(look);
+
+	/* On a full disk it had no room for them, and events do not say which commands were ended
+	 * because of that. */
+	if (!json_object_get(d, "failures")) {
+		json_object_set_new(d, "failures", json_array());
+		json_object_set_new(d, "failures_total", json_integer(0));
+	}
+	if (look->denied) {
+		json_object_set_new(d, "ok", json_false());
+		json_object_set_new(d, "status", json_from_str(look->status));
+		json_object_set_new(d, "error", json_from_str(look->denial));
+	}
+	return d;
+}
+
 int told_result(const struct run_look *look, struct buf *b)
 {
-	AUTO_JSON *from = look->result ? json_incref(look->result) : missing_result(look);
+	AUTO_JSON *from = result_of(look);
 	AUTO_JSON *d = json_object();
 	bool said = false;
 	const char *name;
@@ -151,7 +171,7 @@ int told_result(const struct run_look *look, struct buf *b)
 
 json_t *told_summary(const struct run_look *look)
 {
-	AUTO_JSON *from = look->result ? json_incref(look->result) : missing_result(look);
+	AUTO_JSON *from = result_of(look);
 	json_t *failures = json_object_get(from, "failures"),
 	       *total = json_object_get(from, "failures_total");
 	json_t *s = json_object();

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/record/expected.h"
 #include "app/record/files.h"
 #include "app/record/freeze.h"
 #include "app/record/mailbox.h"
@@ -188,33 +189,6 @@ static void on_again(struct timer *t)
 	record_files_stderr_flush(&rec->files);
 	if (!timer_running(&rec->progress))
 		on_progress(&rec->progress);
-}
-
-/* How many commands there will be; false when only time can tell. */
-static bool count_commands(const struct node *n, uint64_t times, uint64_t *total)
-{
-	if (n->when || !n->runs || n->recover || n->retry.text || n->retry.value > 1)
-		return false;
-	switch (n->kind) {
-	case NODE_COMMAND:
-		*total += times;
-		return true;
-	case NODE_EACH:
-		return n->count.number && times < UINT32_MAX &&
-		       count_commands(n->children[0], times * n->count.number, total);
-	case NODE_SEQUENCE:
-	case NODE_PARALLEL:
-		for (size_t i = 0; i < n->child_count; i++)
-			if (!count_commands(n->children[i], times, total))
-				return false;
-		return true;
-	case NODE_WHILE:
-	case NODE_CALL:
-	case NODE_GATE:
-	case NODE_WAIT:
-		break;
-	}
-	return false;
 }
 
 /* -- the engine's recorder -----------------------------------------------------------------------
@@ -578,7 +552,7 @@ struct record *record_open(
 	rec->again.fire = on_again;
 	rec->flush.call = on_flush;
 	list_init(&rec->leaves);
-	rec->expects = count_commands(l->subject.graph->root, 1, &rec->expected);
+	rec->expects = expected_commands(l->subject.graph->root, &rec->expected);
 	int n = record_files_open_all(
 		&rec->files, l->claim.dir, before != NULL, l->asked.durable, &rec->seq);
 	if (n == 0)

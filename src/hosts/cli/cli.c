@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "app/app.h"
 #include "app/recipes.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/shell-words.h"
 #include "cmdline/help.h"
 #include "cmdline/parse.h"
@@ -67,6 +69,20 @@ bool cli_enter(struct cli *cli, const struct common_opts *o)
 	if (!o->dir || chdir(o->dir) == 0)
 		return true;
 	return report_errno(&cli->report, errno, "cannot go to '%s'", o->dir);
+}
+
+/* Places are meant from where roux was started, also after -C, in a supervisor and in commands. */
+static void settle_places(struct cli *cli)
+{
+	static const char *const names[] = { "PI_CODING_AGENT_DIR", "ROUX_STATE_DIR",
+		"ROUX_PACKAGED_DIR" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *path = getenv(names[i]);
+
+		if (path && *path && *path != '/')
+			(void)setenv(names[i], path_absolute(&cli->arena, str_of(path)).p, 1);
+	}
 }
 
 struct app *cli_app(struct cli *cli)
@@ -273,6 +289,7 @@ int cli_main(const struct command *const *commands, size_t count, int argc, char
 		return 1;
 	}
 	json_seed();
+	settle_places(&cli);
 	int status = dispatch(&cli, argc, argv);
 	report_done(&cli.report);
 	mask_free(cli.mask);

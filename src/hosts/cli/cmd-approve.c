@@ -60,6 +60,27 @@ static int tell(struct cli *cli, const char *word, struct str stage, bool approv
 	return cli_print(buf_str(&text));
 }
 
+struct told {
+	struct cli *cli;
+	const char *word;
+	struct str stage;
+};
+
+/* Another process has taken the run up between the answer and us: it is that one's to continue. */
+static int tell_taken(void *data, bool json)
+{
+	const struct told *t = data;
+	struct str run = str_of(t->word);
+	AUTO_BUF text = BUF_INIT;
+
+	if (json)
+		return tell(t->cli, t->word, t->stage, true, true);
+	run = str_starts(run, S("run:")) ? str_from(run, 4) : run;
+	buf_printf(&text, "stage '%.*s' of run '%.*s' is approved; another roux continues it\n",
+		STR(t->stage), STR(run));
+	return cli_print(buf_str(&text));
+}
+
 static int answer(struct cli *cli, const struct answer_opts *o, bool approve, size_t count,
 	const char *const *words)
 {
@@ -78,8 +99,10 @@ static int answer(struct cli *cli, const struct answer_opts *o, bool approve, si
 	cli_warn(cli);
 	if (!ok)
 		return cli_refuse(cli, o->common.json);
+	struct told told = { .cli = cli, .word = words[0], .stage = stage };
 	if (o->resume)
-		return cli_resume(cli, words[0], &(struct common_opts){ .json = o->common.json });
+		return cli_resume(cli, words[0], &(struct common_opts){ .json = o->common.json },
+			tell_taken, &told);
 	return tell(cli, words[0], stage, approve, o->common.json);
 }
 

@@ -68,6 +68,8 @@ struct again {
 	const char *run;
 	json_t *values;
 	struct follow_start *how;
+	int (*taken)(void *data, bool json); /* another process continues it; NULL: an error */
+	void *taken_data;
 };
 
 /* Values given now, and what the options say. */
@@ -82,23 +84,34 @@ static bool ask(struct cli *cli, const struct cmd_resume_opts *o, size_t count,
 	return a->values && launch_request(cli, &o->launch, &o->run, a->values, q);
 }
 
-static int take_up(struct cli *cli, const struct cmd_resume_opts *o, size_t count,
-	const char *const *words,
+static int refused(void *data, bool json)
+{
+	const struct again *a = data;
+	const struct report *r = &a->cli->report;
+	const struct issue *last = r->issues.len ? &r->issues.at[r->issues.len - 1] : NULL;
+	bool taken = last && last->kind == ISSUE_REFUSED && strcmp(last->reason, "running") == 0;
+
+	return taken && a->taken ? a->taken(a->taken_data, json) : -1;
+}
+
+static int take_up(struct again *a, size_t count, const char *const *words,
 	struct run_handle *(*start)(void *data, const struct request *q, struct report *r))
 {
-	struct again a = { .cli = cli, .o = o, .run = words[0] };
-	struct follow_start how = {
-		.start = start, .data = &a, .steps = true, .stream = o->launch.stream
-	};
+	const struct cmd_resume_opts *o = a->o;
+	struct follow_start how = { .start = start,
+		.data = a,
+		.steps = true,
+		.stream = o->launch.stream,
+		.refused = a->taken ? refused : NULL };
 	struct request q = { 0 };
 	int status;
 
-	a.how = &how;
-	if (ask(cli, o, count, words, &a, &q))
-		status = follow(cli, &q, &o->run, o->common.json, &how);
+	a->how = &how;
+	if (ask(a->cli, o, count, words, a, &q))
+		status = follow(a->cli, &q, &o->run, o->common.json, &how);
 	else
-		status = cli_refuse(cli, o->common.json);
-	json_decref(a.values);
+		status = cli_refuse(a->cli, o->common.json);
+	json_decref(a->values);
 	launch_request_done(&q);
 	return status;
 }
@@ -160,14 +173,18 @@ static struct run_handle *start_resume(void *data, const struct request *q, stru
 static int resume(const struct call *call)
 {
 
-	return take_up(call->host, call->opts, call->count, call->words, start_resume);
+	struct again a = { .cli = call->host, .o = call->opts, .run = call->words[0] };
+
+	return take_up(&a, call->count, call->words, start_resume);
 }
 
-int cli_resume(struct cli *cli, const char *run, const struct common_opts *o)
+int cli_resume(struct cli *cli, const char *run, const struct common_opts *o,
+	int (*taken)(void *data, bool json), void *data)
 {
 	const struct cmd_resume_opts opts = { .run = RUN_OPTS_DEFAULTS, .common = *o };
+	struct again a = { .cli = cli, .o = &opts, .run = run, .taken = taken, .taken_data = data };
 
-	return take_up(cli, &opts, 1, &run, start_resume);
+	return take_up(&a, 1, &run, start_resume);
 }
 
 /* -- rerun ---------------------------------------------------------------------------------------
@@ -191,7 +208,9 @@ static int rerun(const struct call *call)
 	struct cmd_resume_opts o = *(const struct cmd_resume_opts *)call->opts;
 
 	o.launch.detach &= !o.foreground;
-	return take_up(call->host, &o, call->count, call->words, start_rerun);
+	struct again a = { .cli = call->host, .o = &o, .run = call->words[0] };
+
+	return take_up(&a, call->count, call->words, start_rerun);
 }
 
 /* -- tables --------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ static void failed_words(const json_t *d, struct buf *b)
 	const json_t *f = culprit(d);
 	struct str error = json_text_of(d, "error"), label = json_text_of(f, "label");
 
-	if (!f) {
+	/* Without a node that failed it, the machine did. */
+	if (!f || (error.len && !json_text_of(d, "failed_node").len)) {
 		buf_adds(b, error.len ? "failed: " : "failed");
 		text_plain(b, error);
 		return;

@@ -394,7 +394,8 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 		if (f.events_new && !f.events_begun)
 			(void)unlink(o->events);
 		close_view(&f);
-		return cli_refuse(cli, json);
+		status = how->refused ? how->refused(how->data, json) : -1;
+		return status < 0 ? cli_refuse(cli, json) : status;
 	}
 	if (how->answered) {
 		close_view(&f);

@@ -29,6 +29,9 @@ struct follow_start {
 	bool steps;    /* a step recipe: what its steps print is shown */
 	bool stream;   /* … all of it */
 	bool answered; /* out: the run was over, nothing was started */
+	/* What is answered when it could not be started; the exit status, or -1: the issues of the
+	 * report are. NULL: they are. */
+	int (*refused)(void *data, bool json);
 };
 
 /* Starts what `how` says and, when it runs here, works until it has ended: progress on standard

@@ -2,5 +2,6 @@
 
 #include "hosts/cli/cli.h"
 
-/* What `roux resume RUN` does. */
-int cli_resume(struct cli *cli, const char *run, const struct common_opts *o);
+/* What `roux resume RUN` does. `taken` answers when another process continues the run already. */
+int cli_resume(struct cli *cli, const char *run, const struct common_opts *o,
+	int (*taken)(void *data, bool json), void *data);

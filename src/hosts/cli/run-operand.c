@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app/logs.h"
@@ -48,12 +49,13 @@ static int print_outcome(struct cli *cli, struct run_handle *h, bool json)
 	if (e == -EPIPE)
 		return 128 + SIGPIPE;
 	if (e < 0 && json) {
-		report_errno(
-			&cli->report, -e, "cannot read the output of run '%.*s'", STR(run_id(h)));
+		report_system(&cli->report, (struct where){ 0 },
+			"cannot read the output of run '%.*s': %s", STR(run_id(h)), strerror(-e));
 		return cli_refuse(cli, true);
 	}
 	if (e < 0) {
-		report_errno(&cli->report, -e, "cannot copy %s", run_log_path(h, LOG_STDOUT));
+		report_system(&cli->report, (struct where){ 0 }, "cannot copy %s: %s",
+			run_log_path(h, LOG_STDOUT), strerror(-e));
 		return cli_refuse(cli, false);
 	}
 	return 0;

@@ -24,6 +24,7 @@ static const char *const words[ACTION_COUNT] = {
 	[ACTION_WRITE_AS_RUN] = "a run writes to others with --from-run",
 	[ACTION_LIST_RUNS] = "`roux runs` lists them",
 	[ACTION_LIST_PRUNABLE] = "`roux prune` lists runs that could go",
+	[ACTION_FORGET_GONE] = "`roux doctor --rebuild` makes a ledger without it",
 	[ACTION_REBUILD] = "`roux doctor --rebuild` makes it anew from the run directories",
 	[ACTION_LIST_RECIPES] = "`roux list` shows what there is",
 	[ACTION_SHOW_ARGUMENTS] = "`roux help %s` lists its arguments",

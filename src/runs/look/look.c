@@ -236,8 +236,9 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 		correct_progress(look);
 		partial_files_remove(look->dir.p, PARTIAL_MS);
 	}
-	if (look->in_ledger && !status_is_end(seen->status) &&
-		str_eq(seen->generation, look->generation))
+	bool news = !status_is_end(seen->status) ||
+		    (look->denied && status_is(seen->status, ROUX_PAUSED));
+	if (look->in_ledger && news && str_eq(seen->generation, look->generation))
 		(void)ledger_correct(l, seen, &look->row, &ignored);
 	else if (!look->in_ledger && l)
 		(void)ledger_put(l, &look->row, &ignored);
@@ -264,6 +265,30 @@ static void read_files(struct run_look *look, struct report *r)
 	struct str now = json_text_of(look->start, "generation");
 	if (of.len && now.len && !str_eq(of, now))
 		drop(&look->result);
+}
+
+/* gates.json is the only truth about gates. */
+static void look_for_denial(struct run_look *look)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	const char *path;
+	json_t *g;
+
+	if (!look->result || !status_is(look->row.status, ROUX_PAUSED))
+		return;
+	AUTO_JSON *gates = read_object(look, "gates.json", &ignored);
+	json_object_foreach(gates, path, g)
+	{
+		struct str why = json_text_of(g, "message");
+
+		if (look->denied || !str_eq(json_text_of(g, "answer"), S("denied")))
+			continue;
+		look->denied = true;
+		look->denial = arena_printf(&look->arena, "stage '%.*s' was denied%s%.*s",
+			STR(json_text_of(g, "stage")), why.len ? ": " : "", STR(why));
+		look->row.status = status_str(ROUX_DENIED);
+		look->row.exit = status_exit(ROUX_DENIED);
+	}
 }
 
 /* Decides between the row of the ledger and the files, which may be of different generations. */
@@ -301,6 +326,7 @@ static void settle(struct run_look *look)
 		row_of_ruin(look->dir.p, &look->row);
 	else if (!look->row.counted)
 		counts_of_events(look->dir.p, &look->row);
+	look_for_denial(look);
 	look->status = look->row.status;
 	look->generation = look->row.generation;
 }

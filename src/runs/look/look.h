@@ -14,6 +14,9 @@ struct run_look {
 	bool live;          /* its supervisor is there, or it is being started */
 	struct run_row row; /* of the ledger, or as the directory tells it */
 	bool in_ledger;
+	/* The gate that it waited at was denied; the result says paused until a resume ends it. */
+	bool denied;
+	struct str denial; /* one sentence about that */
 	/* The files; NULL: not there, or broken, or of an earlier generation. */
 	json_t *start, *progress, *result;
 	struct arena arena;

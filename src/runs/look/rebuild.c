@@ -1,9 +1,12 @@
 #include "runs/look/rebuild.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/atomic-file.h"
@@ -112,16 +115,57 @@ static bool exchange(struct str root, struct str aside, struct arena *a, struct 
 	       report_errno(r, errno, "cannot make %s", ledger);
 }
 
+#define ASIDE ".rebuild-"
+#define BUSY "busy"
+
+static void remove_aside(struct str dir, struct arena *a)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		(void)unlink(part(a, dir, "ledger.db", i));
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		(void)unlink(part(a, dir, "ledger.db.new", i));
+	(void)unlink(part(a, dir, BUSY, 0));
+	(void)rmdir(arena_cstr(a, dir));
+}
+
+/* A rebuild holds this lock while it works. */
+static int lock_aside(struct str dir, struct arena *a)
+{
+	AUTO_CLOSE int fd = open(part(a, dir, BUSY, 0),
+		O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? take_fd(&fd) : -1;
+}
+
+void rebuild_clean(struct str root)
+{
+	struct arena a = ARENA_INIT;
+	DIR *d = opendir(arena_cstr(&a, root));
+
+	for (const struct dirent *e; d && (e = readdir(d));) {
+		if (strncmp(e->d_name, ASIDE, strlen(ASIDE)) != 0)
+			continue;
+		struct str dir = arena_printf(&a, "%.*s/%s", STR(root), e->d_name);
+		AUTO_CLOSE int lock = lock_aside(dir, &a);
+		if (lock >= 0)
+			remove_aside(dir, &a);
+	}
+	if (d)
+		(void)closedir(d);
+	arena_done(&a);
+}
+
 /* Made beside the old one, which is touched only when all is well. */
 static bool make(const struct found *f, struct report *r)
 {
 	struct arena a = ARENA_INIT;
-	char *aside = arena_cstr(&a, arena_printf(&a, "%.*s/.rebuild-XXXXXX", STR(f->root)));
+	char *aside = arena_cstr(&a, arena_printf(&a, "%.*s/" ASIDE "XXXXXX", STR(f->root)));
 
 	if (!mkdtemp(aside)) {
 		arena_done(&a);
 		return report_errno(r, errno, "cannot make a ledger in %.*s", STR(f->root));
 	}
+	AUTO_CLOSE int lock = lock_aside(str_of(aside), &a);
 	struct ledger *old = NULL;
 	struct ledger *l = ledger_open(str_of(aside), false, r);
 	bool ok = l && fill(l, f, r) && ledger_hold_old(f->root, &old, r) &&
@@ -129,10 +173,7 @@ static bool make(const struct found *f, struct report *r)
 	ledger_close(l);
 	ok = ok && exchange(f->root, str_of(aside), &a, r);
 	ledger_release_old(old);
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		(void)unlink(part(&a, str_of(aside), "ledger.db", i));
-	(void)unlink(part(&a, str_of(aside), "ledger.db.new", 0));
-	(void)rmdir(aside);
+	remove_aside(str_of(aside), &a);
 	arena_done(&a);
 	return ok;
 }
@@ -144,6 +185,7 @@ bool ledger_rebuild(struct str root, struct rebuilt *ret, struct report *r)
 
 	buf_add(&path, root);
 	int e = dir_make(buf_cstr(&path));
+	rebuild_clean(root);
 	e = e < 0 ? e : look_each_directory(root, see, &f);
 	bool ok = e == 0 || report_errno(r, -e, "cannot read %.*s/runs", STR(root));
 	if (f.rows.len)

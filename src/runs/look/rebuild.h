@@ -8,3 +8,5 @@ struct rebuilt {
 	size_t runs, skipped; /* skipped: directories that are not runs, or cannot be understood */
 };
 bool ledger_rebuild(struct str root, struct rebuilt *ret, struct report *r);
+/* Deletes what a rebuild that was killed has left. */
+void rebuild_clean(struct str root);

@@ -1,0 +1,168 @@
+load common.bash
+
+# What is said about runs is true, whatever became of their records.
+
+gated() { # PROMPT: gated.yaml, which asks it
+	cat >gated.yaml <<END
+name: gated
+description: asks
+version: 1.0.0
+stages:
+  - name: first
+    steps:
+      - id: one
+        type: bash
+        command: echo one >>lines
+    approval:
+      required: true
+      prompt: "$1"
+  - name: second
+    steps:
+      - id: two
+        type: bash
+        command: echo two >>lines
+END
+}
+
+@test "after deny, status, wait and runs say denied; resume ends it so" {
+	gated 'go on?'
+	asks 4 run --as it --progress=none gated.yaml
+	asks 0 deny it --reason 'not on a Friday'
+	asks 0 status it --json
+	is "$(member 'd["status"]')" denied
+	is "$(member 'd["pending_approval"]')" None
+	has "$(member 'd["error"]')" "not on a Friday"
+	asks 0 status it
+	has "$(cat out)" "it: denied"
+	asks 1 wait it
+	has "$(cat err)" "denied: not on a Friday"
+	asks 1 wait it --json
+	is "$(member 'd["status"], d["ok"]')" "('denied', False)"
+	asks 0 runs --json
+	is "$(member 'd["runs"][0]["status"]')" denied
+	asks 2 approve it
+	has "$(cat err)" "it is denied"
+	asks 1 resume it --progress=none
+	has "$(cat err)" "denied"
+	asks 0 status it --json
+	is "$(member 'd["status"]')" denied
+	asks 1 resume it
+	is "$(cat lines)" one
+}
+
+@test "a gate's question cannot move the cursor from any command" {
+	gated '\e[2J\e[31mowned\u009b2J\a'
+	local command
+	asks 4 run --as it gated.yaml --progress=plain
+	cat out err >all
+	for command in 'status it' 'wait it' 'runs' 'logs it' 'runs --status paused' 'messages it' 'cancel it' \
+		'resume it --progress=plain' 'approve it other' 'deny it' 'wait it' 'status it' 'resume it'; do
+		# shellcheck disable=SC2086 # words
+		roux $command >>all 2>&1 || true
+	done
+	grep -q owned all
+	if LC_ALL=C grep -q "$(printf '\033\|\007\|\302\233')" all; then
+		cat -v all
+		false
+	fi
+}
+
+@test "resume of a run whose run.json is empty goes on where it was" {
+	asks 1 run --as it --progress=none '["sh -c \"echo one >>lines\"", {"failure":"root","template":"test -e good"}]'
+	: >"$(state)/runs/it/run.json"
+	: >good
+	asks 0 resume it --progress=none
+	is "$(cat lines)" one
+	asks 0 status it --json
+	is "$(member 'd["status"]')" 'done'
+}
+
+@test "a run that the machine failed: wait prints the reason, result.json has it" {
+	asks 0 run --detach --as it 'sh -c "rm $HOME/.pi/agent/roux/runs/it/stdout.log; ln -s $PWD/elsewhere $HOME/.pi/agent/roux/runs/it/stdout.log"'
+	asks 1 wait it
+	has "$(cat err)" "cannot write stdout.log"
+	has "$(cat "$(state)/runs/it/result.json")" "cannot write stdout.log"
+	[ ! -e elsewhere ]
+	asks 1 wait it --json
+	has "$(member 'd["error"]')" "cannot write stdout.log"
+	asks 0 resume it --progress=none
+	asks 0 wait it
+}
+
+@test "a link in the place of stdout.log is not followed by wait" {
+	asks 0 run --as it 'echo good'
+	echo secret >elsewhere
+	ln -sf "$PWD/elsewhere" "$(state)/runs/it/stdout.log"
+	asks 1 wait it
+	asks 1 wait it --json
+	if grep secret out err; then false; fi
+}
+
+@test "archive without a ledger is refused, and offers to make it" {
+	asks 0 run --as it --template true
+	rm "$(state)"/ledger.db*
+	asks 2 archive it
+	has "$(cat err)" "doctor --rebuild"
+	[ -d "$(state)/runs/it" ]
+	asks 0 doctor --rebuild
+	asks 0 archive it
+}
+
+@test "what a killed doctor --rebuild has left is removed" {
+	asks 0 run --as it --template true
+	mkdir "$(state)/.rebuild-abcdef"
+	: >"$(state)/.rebuild-abcdef/ledger.db"
+	: >"$(state)/.rebuild-abcdef/ledger.db-wal"
+	asks 0 doctor --rebuild
+	[ ! -e "$(state)/.rebuild-abcdef" ]
+	mkdir "$(state)/.rebuild-abcdef"
+	asks 0 doctor
+	[ ! -e "$(state)/.rebuild-abcdef" ]
+}
+
+@test "a run whose directory is gone is reported as that" {
+	asks 0 run --as it --template true
+	rm -r "$(state)/runs/it"
+	for command in status wait logs resume; do
+		asks 2 "$command" it
+		has "$(cat err)" "the directory of run 'it' is gone"
+		if grep "did you mean" err; then false; fi
+	done
+}
+
+@test "a state root that others can write to is refused" {
+	asks 0 run --as it --template true
+	chmod 777 "$(state)"
+	for command in 'run --template true' 'runs' 'status it' 'resume it' 'wait it' 'doctor --rebuild' 'prune'; do
+		# shellcheck disable=SC2086 # words
+		asks 2 $command
+		has "$(cat err)" "$(state)"
+	done
+	asks 0 exec true
+	chmod 700 "$(state)"
+	chmod 777 "$(state)/runs"
+	asks 2 status it
+	chmod 700 "$(state)/runs"
+	asks 0 status it
+}
+
+@test "a relative PI_CODING_AGENT_DIR is meant from where roux was started" {
+	mkdir sub
+	export PI_CODING_AGENT_DIR=agent
+	asks 0 run -C sub --as it --template 'sh -c "echo $PI_CODING_AGENT_DIR"'
+	is "$(cat out)" "$PWD/agent"
+	[ -d agent/roux/runs/it ]
+	[ ! -e sub/agent ]
+	asks 0 run -C sub --detach --as other --template 'true'
+	asks 0 wait other
+	asks 0 status -C sub it
+}
+
+@test "few descriptors: fewer commands at once" {
+	unsanitized
+	(
+		ulimit -n 40
+		asks 0 run --as it -j 60 --json '{"parallel":true,"repeat":60,"template":"sh -c \"echo {index}; echo e >&2; sleep 0.02\""}'
+	)
+	is "$(member 'd["coverage"]["done"]')" 60
+}
