@@ -273,8 +273,10 @@ static int look_now(struct mailbox *m)
 
 void mailbox_look(struct mailbox *m)
 {
-	/* Called for every command that ends: mostly there is nothing new. */
-	if (!follower_idle(&m->inbox))
+	/* Called for every command that ends: mostly there is nothing new, and of a short run not
+	 * even the file. */
+	if (m->inbox.fd < 0 ? access(buf_cstr(&m->inbox.path), F_OK) == 0
+			    : !follower_idle(&m->inbox))
 		(void)look_now(m);
 }
 
@@ -295,6 +297,7 @@ static void on_settled(struct timer *t)
 {
 	struct mailbox *m = container_of(t, struct mailbox, settled);
 
+	m->inbox.flags |= FOLLOW_CREATE; /* what is not there cannot be watched */
 	if (notify_open(&m->notify) < 0)
 		return;
 	if (notify_start(m->loop, &m->notify) < 0) {
@@ -333,7 +336,7 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 	m->o = *o;
 	notify_init(&m->notify);
 	m->inbox_changes = (struct notify_file){ .wd = -1, .changed = on_inbox };
-	follower_init(&m->inbox, o->dir, INBOX_FILE, FOLLOW_CREATE);
+	follower_init(&m->inbox, o->dir, INBOX_FILE, 0);
 	list_init(&m->letters);
 	list_init(&m->flying);
 	buf_adds(&m->dir, o->dir);

@@ -555,7 +555,9 @@ struct record *record_open(
 	rec->expects = expected_commands(l->subject.graph->root, &rec->expected);
 	int n = record_files_open_all(
 		&rec->files, l->claim.dir, before != NULL, l->asked.durable, &rec->seq);
-	if (n == 0)
+	/* Most runs are over before anyone could look at their progress; what a resumed one had
+	 * must not be taken for it. */
+	if (n == 0 && before)
 		n = write_progress(rec, STATUS_STARTING);
 	outbox_init(&rec->outbox, l->claim.dir.p);
 	rec->artifacts = shown_artifacts(l);
