@@ -137,11 +137,25 @@ static void add(struct mask *m, struct str text)
 	insert(m, text);
 }
 
+/* Whether it looks the same wherever it stands. */
+static bool is_plain(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.p[i];
+
+		if (c < ' ' || c > '~' || c == '"' || c == '\'' || c == '\\' || c == '/')
+			return false;
+	}
+	return true;
+}
+
 void mask_add_text(struct mask *m, struct str text)
 {
 	AUTO_BUF coded = BUF_INIT;
 
 	add(m, text);
+	if (is_plain(text))
+		return;
 	/* In a line of JSON it may look different, and in a command as people read it. */
 	json_write_str(&coded, text);
 	add(m, str_sub(buf_str(&coded), 1, coded.len - 2));
@@ -159,9 +173,12 @@ void mask_add(struct mask *m, const json_t *value)
 	json_t *item;
 
 	if (json_is_string(value)) {
-		mask_add_text(m, json_str(value));
+		struct str text = json_str(value), trimmed = str_trim(text);
+
+		mask_add_text(m, text);
 		/* What a command has printed ends with a newline, what is made of it may not. */
-		mask_add_text(m, str_trim(json_str(value)));
+		if (trimmed.len < text.len)
+			mask_add_text(m, trimmed);
 	} else if (json_is_object(value)) {
 		json_object_foreach((json_t *)value, key, item) mask_add(m, item);
 	} else if (json_is_array(value)) {

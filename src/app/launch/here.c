@@ -132,13 +132,24 @@ static void observed(struct run_handle *handle)
 		deferred_start(app_loop(handle->app), &h->past);
 }
 
+/* Whether the event is shown: what commands print goes to the record only, mostly. */
+static bool is_shown(const struct here *h, const struct event *e)
+{
+	if (e->kind != EVENT_COMMAND_OUTPUT)
+		return true;
+	list_each (link, &h->handle.watchers)
+		if (list_entry(link, struct watcher, link)->o.output)
+			return true;
+	return false;
+}
+
 static void on_event(void *data, const struct event *e)
 {
 	struct here *h = data;
 	struct arena a = ARENA_INIT;
 	struct event masked = *e;
 
-	if (h->mask)
+	if (h->mask && is_shown(h, e))
 		mask_event(h->mask, e, &masked, &a);
 	/* What commands print is kept as it is. */
 	if (h->record)

@@ -144,7 +144,7 @@ json_t *shown_env(const struct launch *l)
 
 json_t *shown_artifacts(const struct launch *l)
 {
-	struct mask *m = l->subject.artifacts ? mask_of(l) : NULL;
+	struct mask *m = json_object_size(l->subject.artifacts) ? mask_of(l) : NULL;
 	json_t *shown = l->subject.artifacts ? mask_json(m, l->subject.artifacts) : NULL;
 
 	mask_free(m);
