@@ -4,7 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "hosts/telegram/bridge/buttons.h"
 #include "hosts/telegram/bridge/chat.h"
 #include "hosts/telegram/bridge/gates.h"
 #include "hosts/telegram/bridge/push.h"
@@ -13,7 +15,7 @@
 #include "hosts/telegram/text/redact.h"
 
 #define PUBLIC_API "https://api.telegram.org"
-enum { TICK_MS = 1000 };
+enum { TICK_MS = 1000, TIDY_TICKS = 3600, HOUR_MS = 60 * 60 * 1000 };
 
 bool bridge_open(struct bridge *b, struct app *app, struct buf *note, struct report *r)
 {
@@ -102,6 +104,28 @@ static void reload(struct bridge *b)
 	b->user = conf_number(&b->config, "allowedUserId", 0);
 }
 
+/* What nothing asks for any more. */
+static void tidy(struct bridge *b)
+{
+	static const uint64_t week = 7ull * 24 * 60 * 60 * 1000;
+	AUTO_JSON *strangers = store_list(&b->store, "stranger/");
+	uint64_t now = clock_real_ms();
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(strangers, i, row)
+	{
+		json_t *last = json_array_get(row, 1);
+
+		if ((uint64_t)json_integer_value(last) + HOUR_MS < now)
+			(void)store_delete(&b->store, json_string_value(json_array_get(row, 0)));
+	}
+	buttons_expire(b);
+	(void)queue_forget(b->app, STORE_HOST, now - week, &b->store.report);
+	(void)places_prepare_temp(&b->places);
+	(void)bridge_note_store(b);
+}
+
 static void on_tick(struct timer *t)
 {
 	struct bridge *b = container_of(t, struct bridge, tick);
@@ -115,6 +139,8 @@ static void on_tick(struct timer *t)
 	}
 	if (conf_changed(&b->config))
 		reload(b);
+	if (b->ticks % TIDY_TICKS == 0)
+		tidy(b);
 	bridge_status_write(b);
 	push_look(b);
 	gates_look(b);

@@ -44,6 +44,22 @@ void menus_stop(struct bridge *b)
 			drop(list_entry(link, struct menu, link));
 }
 
+static struct menu *add(struct bridge *b, int64_t message)
+{
+	struct menu *m = mem_new(struct menu);
+	size_t count = 0;
+
+	list_each (link, &b->menus)
+		count++;
+	if (count >= MENUS_MAX)
+		drop(list_entry(b->menus.next, struct menu, link));
+	m->message = message;
+	m->until = clock_mono_ms() + LIFE_MS / b->places.clock;
+	m->models = (struct model_view){ .open = UINT64_MAX };
+	list_append(&b->menus, &m->link);
+	return m;
+}
+
 static struct menu *find(struct bridge *b, int64_t message)
 {
 	uint64_t now = clock_mono_ms();
@@ -60,25 +76,14 @@ static struct menu *find(struct bridge *b, int64_t message)
 			return m;
 		}
 	}
-	return NULL;
+	/* A person may press before the service has told us the number of the message. */
+	return b->menus_opening ? add(b, message) : NULL;
 }
 
-void menu_remember(struct bridge *b, int64_t message)
+static void remember(struct bridge *b, int64_t message)
 {
-	struct menu *m = find(b, message);
-	size_t count = 0;
-
-	if (m || !message)
-		return;
-	list_each (link, &b->menus)
-		count++;
-	if (count >= MENUS_MAX)
-		drop(list_entry(b->menus.next, struct menu, link));
-	m = mem_new(struct menu);
-	m->message = message;
-	m->until = clock_mono_ms() + LIFE_MS / b->places.clock;
-	m->models = (struct model_view){ .open = UINT64_MAX };
-	list_append(&b->menus, &m->link);
+	if (message && !find(b, message))
+		(void)add(b, message);
 }
 
 bool menu_known(struct bridge *b, int64_t message)
@@ -91,8 +96,17 @@ bool menu_known(struct bridge *b, int64_t message)
 
 static void on_opened(void *data, enum sent result, int64_t message)
 {
+	struct bridge *b = data;
+
 	if (result == SENT_OK)
-		menu_remember(data, message);
+		remember(b, message);
+	b->menus_opening--;
+}
+
+void menu_send(struct bridge *b, const struct message *m)
+{
+	b->menus_opening++;
+	send_message(b, m, on_opened, b);
 }
 
 static void on_registered(void *data, const struct api_answer *answer)
@@ -158,12 +172,10 @@ void menu_open(struct bridge *b, int64_t chat, enum menu_page page)
 	}
 	view_init(&v);
 	render(b, &v, page);
-	send_message(b,
-		&(struct message){ .chat = chat,
-			.text = buf_str(&v.html),
-			.html = true,
-			.keyboard = v.keyboard },
-		on_opened, b);
+	menu_send(b, &(struct message){ .chat = chat,
+			     .text = buf_str(&v.html),
+			     .html = true,
+			     .keyboard = v.keyboard });
 	view_done(&v);
 }
 
@@ -438,6 +450,6 @@ bool menu_press(struct bridge *b, const struct update *u, const struct callback 
 	view_done(&v);
 	/* A queue that was opened by an older menu has a way back from now on. */
 	if (c->kind == CALLBACK_QUEUE)
-		menu_remember(b, u->message_id);
+		remember(b, u->message_id);
 	return o.ok && !b->store.report.errors;
 }

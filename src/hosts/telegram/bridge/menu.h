@@ -4,6 +4,7 @@
 
 struct bridge;
 struct callback;
+struct message;
 struct update;
 
 /* Menus: messages with buttons that are edited in place. What a menu needs to remember is kept for
@@ -25,6 +26,6 @@ void menu_open(struct bridge *b, int64_t chat, enum menu_page page);
 /* A button of a menu. False: the ledger could not be written. */
 bool menu_press(struct bridge *b, const struct update *u, const struct callback *c);
 
-/* A menu of another module: remembers a message that was sent, and whether one is remembered. */
-void menu_remember(struct bridge *b, int64_t message);
+/* A menu of another module: sends a new message that is one, and whether a message is. */
+void menu_send(struct bridge *b, const struct message *m);
 bool menu_known(struct bridge *b, int64_t message);

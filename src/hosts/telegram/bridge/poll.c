@@ -43,6 +43,17 @@ static int by_id(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
+/* Of a sorted list; returns how many are left. */
+static size_t drop_equal(json_t **list, size_t count)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i < count; i++)
+		if (by_id(&list[kept - 1], &list[i]) != 0)
+			list[kept++] = list[i];
+	return kept;
+}
+
 static bool write_offset(struct bridge *b, int64_t last)
 {
 	return store_set_new(&b->store, "offset",
@@ -50,16 +61,16 @@ static bool write_offset(struct bridge *b, int64_t last)
 			"time", (json_int_t)clock_real_ms()));
 }
 
-/* All new updates and the offset behind them in one transaction. What was seen before, because the
- * service repeats it, is left out. False: nothing was written. */
+/* All new updates, or what came of them, and the offset behind them in one transaction. What was
+ * seen before, because the service repeats it, is left out. False: nothing was written. */
 static bool journal(struct bridge *b, const json_t *updates)
 {
 	struct poller *p = &b->poller;
 	VEC(json_t *) fresh = { 0 };
 	int64_t id, last = p->last;
-	bool ok = true, known = p->has_last;
+	bool ok = true, known = p->has_last, waits = false;
 	json_t *u;
-	size_t i;
+	size_t i, direct = 0;
 
 	json_array_foreach((json_t *)updates, i,
 		u) if (json_whole(json_object_get(u, "update_id"), &id) && (!known || id > p->last))
@@ -69,25 +80,24 @@ static bool journal(struct bridge *b, const json_t *updates)
 		return true;
 	}
 	qsort(fresh.at, fresh.len, sizeof(*fresh.at), by_id);
+	fresh.len = drop_equal(fresh.at, fresh.len);
 	ok = host_batch_begin(b->app, &b->store.report);
 	for (i = 0; ok && i < fresh.len; i++) {
 		(void)json_whole(json_object_get(fresh.at[i], "update_id"), &id);
-		if ((i || known) && id == last)
-			continue;
 		last = id;
-		ok = route_journal(b, id, fresh.at[i]);
+		ok = route_take(b, id, fresh.at[i], &waits);
+		direct += !waits;
 	}
-	ok = ok && write_offset(b, last);
-	if (ok)
-		ok = host_batch_commit(b->app, &b->store.report);
-	else
-		host_batch_undo(b->app);
+	ok = ok && write_offset(b, last) && host_batch_commit(b->app, &b->store.report);
 	if (ok) {
 		p->has_last = true;
 		p->last = last;
 		p->last_ms = clock_real_ms();
-		for (i = 0, id = 0; i < fresh.len; i++)
+		for (i = direct; i < fresh.len; i++)
 			route_add(b, fresh.at[i]);
+	} else {
+		host_batch_undo(b->app);
+		route_reload(b);
 	}
 	vec_done(&fresh);
 	(void)bridge_note_store(b);

@@ -31,7 +31,7 @@ static const char *row_key(char *key, size_t size, int64_t id)
 	return key;
 }
 
-bool route_journal(struct bridge *b, int64_t id, const json_t *update)
+static bool journal(struct bridge *b, int64_t id, const json_t *update)
 {
 	char key[32];
 
@@ -139,6 +139,20 @@ static enum routed route(struct bridge *b, struct pending *p)
 	return done;
 }
 
+bool route_take(struct bridge *b, int64_t id, json_t *update, bool *ret_waits)
+{
+	struct router *r = &b->router;
+	struct pending p = { .id = id, .update = update };
+
+	*ret_waits |= !list_empty(&r->pending) || r->busy || r->careful ||
+		      timer_running(&r->again) || external_wanted(b, update);
+	if (*ret_waits)
+		return journal(b, id, update);
+	enum routed done = handle(b, &p);
+	return done != ROUTED_FAILED && !b->store.report.errors &&
+	       (done != ROUTED_KEPT || journal(b, id, update));
+}
+
 /* -- many ----------------------------------------------------------------------------------------
  */
 
@@ -204,6 +218,7 @@ static void load(struct bridge *b)
 
 void route_reload(struct bridge *b)
 {
+	do_after(b, false);
 	(void)bridge_note_store(b);
 	groups_stop(b);
 	groups_start(b);
@@ -261,7 +276,6 @@ static bool batch(struct bridge *b)
 	forget_all(&done);
 	if (!ok) {
 		r->busy = false;
-		do_after(b, false);
 		failed(b, id);
 		return false;
 	}

@@ -6,8 +6,9 @@
 struct bridge;
 struct update;
 
-/* Acts on the journal: strictly in order of update ids, one at a time. Everything that an update
- * changes in the ledger, its row of the journal included, is one transaction. */
+/* Acts on updates and on those that the journal has: strictly in order of update ids, one at a
+ * time. Everything that an update changes in the ledger, its row of the journal included, is one
+ * transaction. */
 struct router {
 	struct list pending; /* struct pending */
 	struct list after;   /* what is to be done when the transaction is written */
@@ -31,8 +32,10 @@ enum routed {
 void route_start(struct bridge *b);
 void route_stop(struct bridge *b);
 
-/* In the transaction of the poller: the row. Then, when that is committed, the update itself. */
-bool route_journal(struct bridge *b, int64_t id, const json_t *update);
+/* In the transaction of the poller. An update is handled at once, and has no row, when none is
+ * before it; else it gets its row and *ret_waits says so: it is handed over with route_add() when
+ * the transaction is written. False: undo it and call route_reload(). */
+bool route_take(struct bridge *b, int64_t id, json_t *update, bool *ret_waits);
 void route_add(struct bridge *b, json_t *update);
 /* Deletes a row that was kept. */
 bool route_forget(struct bridge *b, int64_t id);

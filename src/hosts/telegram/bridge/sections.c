@@ -146,12 +146,6 @@ static void finish(struct asking *q)
 	free(q);
 }
 
-static void on_opened(void *data, enum sent result, int64_t message)
-{
-	if (result == SENT_OK)
-		menu_remember(data, message);
-}
-
 /* The host builds the data, so that a section cannot forge another's. */
 static bool add_rows(struct asking *q, struct menu_view *v, const json_t *rows)
 {
@@ -198,14 +192,17 @@ static void show(struct asking *q, const json_t *said, struct menu_view *v)
 	bool html = str_eq(json_text_of(said, "parseMode"), S("html")) && html_valid(text);
 	bool fresh = json_truth_of(said, "open") || !q->message;
 
-	send_message(b,
-		&(struct message){ .chat = q->chat,
-			.edit = fresh ? 0 : q->message,
-			.text = text,
-			.html = html,
-			.keyboard = v->keyboard,
-			.category = "section" },
-		fresh ? on_opened : NULL, b);
+	struct message m = { .chat = q->chat,
+		.edit = fresh ? 0 : q->message,
+		.text = text,
+		.html = html,
+		.keyboard = v->keyboard,
+		.category = "section" };
+
+	if (fresh)
+		menu_send(b, &m);
+	else
+		send_message(b, &m, NULL, NULL);
 }
 
 static void on_done(void *data, const struct job_result *result)

@@ -316,6 +316,8 @@ void turns_start(struct bridge *b)
 void turns_stop(struct bridge *b)
 {
 	deferred_stop(&b->turns.ended);
+	/* The files of an agent that continues without this process are its own now. */
+	b->turns.launch = NULL;
 	forget(&b->turns);
 	waiting_done(&b->turns.waiting);
 }
