@@ -19,8 +19,8 @@ import urllib.parse
 
 TOKEN = "4711:AAabcdefghijklmnopqrstuvwxyz-_012345"
 BOT = {"id": 4711, "is_bot": True, "first_name": "Bot", "username": "roux_test_bot"}
-METHODS = pathlib.Path(os.environ.get("ROUX_TELEGRAM_METHODS", pathlib.Path(__file__).resolve().parents[3] /
-                                      "shared/corpus/telegram-bot-api-methods.json"))
+METHODS = pathlib.Path(os.environ.get("ROUX_TELEGRAM_METHODS") or pathlib.Path(__file__).resolve().parent /
+                       "../../../shared/corpus/telegram-bot-api-methods.json")
 ALLOWED = {"b": [], "i": [], "s": [], "code": ["class"], "pre": [], "a": ["href"], "blockquote": []}
 KINDS = {"Integer": int, "String": str, "Boolean": bool, "Float": float}
 
@@ -74,6 +74,7 @@ class Server:
         self.lock = threading.Condition()
         self.requests = []  # [{"method", "params", "files", "time", "answer"}]
         self.updates = []  # not confirmed
+        self.history = []  # all
         self.offsets = []  # of getUpdates
         self.faults = []
         self.wrong = []  # what the requests had wrong
@@ -102,6 +103,7 @@ class Server:
         with self.lock:
             update = {"update_id": next(self.next_update), **update, **more}
             self.updates.append(update)
+            self.history.append(update)
             self.lock.notify_all()
             return update["update_id"]
 
@@ -292,6 +294,8 @@ class Server:
     def handler(server):
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+            wbufsize = -1
 
             def log_message(self, *_):
                 pass
@@ -314,6 +318,7 @@ class Server:
                     self.reset()
                 else:
                     self.wfile.write(data)
+                    self.wfile.flush()
 
             def do_GET(self):
                 path = urllib.parse.unquote(self.path)
