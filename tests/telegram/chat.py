@@ -222,7 +222,7 @@ def menus_lead_everywhere(home):
     go("‹"), h.server.wait(lambda: any("m1" in l for l, _ in h.server.keyboard(menu)))
     go("m1"), shows("levels of thinking")
     assert "next turn" in go("Use it")
-    go("Back"), go("Back"), shows("model: m1")
+    go("Back"), shows("now: m1"), go("Back"), shows("model: m1")
     go("Thinking"), h.server.wait(lambda: any("high" in l for l, _ in h.server.keyboard(menu)))
     go("high"), shows("now: high")
     go("Back"), shows("state:")

@@ -10,6 +10,7 @@
 #include "hosts/telegram/bridge/menu-pages.h"
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/rules/command.h"
+#include "hosts/telegram/rules/press.h"
 #include "hosts/telegram/rules/update.h"
 
 enum { LIFE_MS = 10 * 60 * 1000, MENUS_MAX = 50 };
@@ -191,39 +192,6 @@ struct pressed {
 	bool ok;
 };
 
-static void press_menu(struct pressed *o, const struct callback *c)
-{
-	struct bridge *b = o->bridge;
-
-	o->menu->models.open = UINT64_MAX;
-	switch ((int)c->action) { /* those of this menu */
-	case MENU_MODEL: {
-		AUTO_JSON *models = models_of(b, o->menu->models.scoped);
-
-		o->menu->sum = models_sum(models);
-		view_models(b, o->view, &o->menu->models);
-		break;
-	}
-	case MENU_THINKING:
-		if (thinking_available(b))
-			view_thinking(b, o->view);
-		else
-			o->answer = S("This agent has no thinking levels.");
-		break;
-	case MENU_QUEUE:
-		view_queue(b, o->view, 0, 0);
-		break;
-	case MENU_SETTINGS:
-		view_settings(b, o->view);
-		break;
-	case MENU_BACK:
-		view_main(b, o->view);
-		break;
-	default:
-		break;
-	}
-}
-
 /* The new model holds from the next turn on, or, for an agent that can continue, from now on. */
 static void use_model(struct pressed *o, const json_t *model)
 {
@@ -324,111 +292,152 @@ static void press_thinking(struct pressed *o, const struct callback *c)
 	o->answer = S("There is no such level.");
 }
 
-/* The turn that the data names; without one the list is shown, and why. */
-static json_t *turn_of(struct pressed *o, const struct callback *c, uint64_t *item, enum lane *lane)
-{
-	*item = waiting_find(o->bridge, (int64_t)c->message);
-	json_t *turn = waiting_get(o->bridge, *item, lane);
-
-	if (turn && (uint64_t)json_number_of(turn, "chat") == c->chat)
-		return turn;
-	json_decref(turn);
-	o->answer = S("It does not wait any more.");
-	view_queue(o->bridge, o->view, 0, 0);
-	return NULL;
-}
-
-static void press_item(struct pressed *o, const struct callback *c)
-{
-	struct bridge *b = o->bridge;
+/* The turn that the data names. */
+struct named {
+	json_t *turn; /* NULL: it does not wait */
 	uint64_t item;
 	enum lane lane;
-	AUTO_JSON *turn = turn_of(o, c, &item, &lane);
-	enum callback_action action = c->action;
+};
 
-	if (!turn)
-		return;
-	if (action == QUEUE_TOGGLE)
-		action = lane == LANE_PRIORITY ? QUEUE_NORMAL : QUEUE_PRIORITY;
-	switch ((int)action) {
-	case QUEUE_PRIORITY:
-		o->answer = waiting_promote(b, item) ? S("Prioritized.") : S("It cannot be moved.");
-		break;
-	case QUEUE_NORMAL:
-		(void)waiting_demote(b, item);
-		o->answer = S("Back in line.");
-		break;
-	case QUEUE_DELETE:
-	case QUEUE_CANCEL:
-		view_confirm(b, o->view, turn);
-		return;
-	case QUEUE_KEEP:
-		o->answer = S("Kept.");
-		break;
-	case QUEUE_CONFIRM_DELETE:
-		o->ok = waiting_remove(b, item);
-		o->answer = S("Deleted.");
-		view_queue(b, o->view, 0, 0);
-		return;
-	default:
-		break;
-	}
-	AUTO_JSON *now = waiting_get(b, item, &lane);
-	view_item(b, o->view, now ? now : turn, lane != LANE_DEFAULT);
-}
-
-static void press_queue(struct pressed *o, const struct callback *c)
+static struct named turn_of(struct bridge *b, const struct callback *c)
 {
-	switch ((int)c->action) { /* those of this menu */
-	case QUEUE_NOOP:
-		return;
-	case QUEUE_LIST:
-		view_queue(o->bridge, o->view, 0, 0);
-		return;
-	case QUEUE_REFRESH:
-		view_queue(o->bridge, o->view, 0, c->number);
-		return;
-	case QUEUE_PAGE:
-		view_queue(o->bridge, o->view, c->number, 0);
-		return;
-	default:
-		press_item(o, c);
+	struct named n = { .item = c->message ? waiting_find(b, (int64_t)c->message) : 0,
+		.lane = LANE_DEFAULT };
+
+	n.turn = waiting_get(b, n.item, &n.lane);
+	if (n.turn && (uint64_t)json_number_of(n.turn, "chat") != c->chat) {
+		json_decref(n.turn);
+		n.turn = NULL;
 	}
+	return n;
 }
 
-static void press_settings(struct pressed *o, const struct callback *c)
+static bool set_proactive(struct bridge *b, bool on)
+{
+	AUTO_JSON *changes = json_pack("{s:b}", "proactivePush", on);
+	AUTO_BUF note = BUF_INIT;
+
+	return conf_write(&b->config, changes, &note, &b->store.report);
+}
+
+static struct str answer_words(enum press_answer answer)
+{
+	static const char *const words[] = {
+		[ANSWER_MENU_EXPIRED] = "This menu has expired: /start opens a new one.",
+		[ANSWER_NO_THINKING] = "This agent has no thinking levels.",
+		[ANSWER_ITEM_GONE] = "It does not wait any more.",
+		[ANSWER_NOT_FOUND] = "It does not wait any more.",
+		[ANSWER_PRIORITIZED] = "Prioritized.",
+		[ANSWER_NORMAL] = "Back in line.",
+		[ANSWER_KEPT] = "Kept.",
+		[ANSWER_DELETED] = "Deleted.",
+		[ANSWER_PROACTIVE_ON] = "On.",
+		[ANSWER_PROACTIVE_OFF] = "Off.",
+	};
+
+	return answer < ARRAY_SIZE(words) ? str_of(words[answer]) : S("");
+}
+
+/* What the rules have decided. */
+static void carry_out(
+	struct pressed *o, const struct callback *c, const struct press_plan *plan, uint64_t item)
 {
 	struct bridge *b = o->bridge;
-	bool on = c->action == SETTINGS_PROACTIVE_ON;
 
-	if (c->action == SETTINGS_LIST) {
+	o->answer = answer_words(plan->answer);
+	switch ((int)plan->act) { /* those of menus */
+	case PRESS_PROMOTE:
+		if (!waiting_promote(b, item))
+			o->answer = S("It cannot be moved.");
+		break;
+	case PRESS_DEMOTE:
+		(void)waiting_demote(b, item);
+		break;
+	case PRESS_REMOVE:
+		o->ok = waiting_remove(b, item);
+		break;
+	case PRESS_PROACTIVE_ON:
+	case PRESS_PROACTIVE_OFF:
+		o->ok = set_proactive(b, plan->act == PRESS_PROACTIVE_ON);
+		break;
+	case PRESS_MODEL:
+		press_model(o, c);
+		break;
+	case PRESS_THINKING:
+		press_thinking(o, c);
+		break;
+	default:
+		break;
+	}
+}
+
+static void show_models(struct pressed *o)
+{
+	AUTO_JSON *models = models_of(o->bridge, o->menu->models.scoped);
+
+	o->menu->sum = models_sum(models);
+	view_models(o->bridge, o->view, &o->menu->models);
+}
+
+static void show_item(struct pressed *o, const struct named *n)
+{
+	enum lane lane = n->lane;
+	AUTO_JSON *now = waiting_get(o->bridge, n->item, &lane);
+
+	view_item(o->bridge, o->view, now ? now : n->turn, lane != LANE_DEFAULT);
+}
+
+static void show(struct pressed *o, const struct press_plan *plan, const struct named *n)
+{
+	struct bridge *b = o->bridge;
+	bool heading = plan->heading;
+
+	switch (plan->view) {
+	case VIEW_NONE:
+		break;
+	case VIEW_MAIN:
+		view_main(b, o->view);
+		break;
+	case VIEW_MODELS:
+		show_models(o);
+		break;
+	case VIEW_THINKING:
+		view_thinking(b, o->view);
+		break;
+	case VIEW_QUEUE:
+		view_queue(b, o->view, heading ? 0 : plan->number, heading ? plan->number : 0);
+		break;
+	case VIEW_ITEM:
+		show_item(o, n);
+		break;
+	case VIEW_CONFIRM:
+		view_confirm(b, o->view, n->turn);
+		break;
+	case VIEW_SETTINGS:
 		view_settings(b, o->view);
-		return;
+		break;
+	case VIEW_PROACTIVE:
+		view_proactive(b, o->view);
+		break;
 	}
-	if (c->action != SETTINGS_OPEN_PROACTIVE) {
-		AUTO_JSON *changes = json_pack("{s:b}", "proactivePush", on);
-		AUTO_BUF note = BUF_INIT;
-
-		o->ok = conf_write(&b->config, changes, &note, &b->store.report);
-		o->answer = on ? S("On.") : S("Off.");
-	}
-	view_proactive(b, o->view);
 }
 
 static void act(struct pressed *o, const struct callback *c)
 {
-	if (c->kind == CALLBACK_QUEUE)
-		press_queue(o, c);
-	else if (!o->menu)
-		o->answer = S("This menu has expired: /start opens a new one.");
-	else if (c->kind == CALLBACK_MENU)
-		press_menu(o, c);
-	else if (c->kind == CALLBACK_MODEL)
-		press_model(o, c);
-	else if (c->kind == CALLBACK_THINKING)
-		press_thinking(o, c);
-	else
-		press_settings(o, c);
+	struct named n = turn_of(o->bridge, c);
+	struct press_facts facts = { .own = true, /* press() has seen to it */
+		.menu = o->menu,
+		.item = n.turn,
+		.priority = n.lane == LANE_PRIORITY,
+		.thinking = thinking_available(o->bridge),
+		.models = true /* its view says when there are none */ };
+	struct press_plan plan = press_decide(c, &facts);
+
+	if (o->menu && c->kind == CALLBACK_MENU)
+		o->menu->models.open = UINT64_MAX;
+	carry_out(o, c, &plan, n.item);
+	show(o, &plan, &n);
+	json_decref(n.turn);
 }
 
 bool menu_press(struct bridge *b, const struct update *u, const struct callback *c)

@@ -2,9 +2,12 @@
 
 #include "base/buf.h"
 #include "base/lang.h"
+#include "base/utf8.h"
 #include "hosts/telegram/text/html.h"
 #include "hosts/telegram/text/markdown.h"
 #include "hosts/telegram/text/unicode.h"
+
+enum { SOURCE_BYTES = 64 * 1024 };
 
 /* Whether what comes next can no longer change the last block. */
 static bool finished(const struct blocks *blocks, const struct block *last)
@@ -83,6 +86,8 @@ bool preview_make(
 	AUTO_BUF text = BUF_INIT;
 	struct blocks blocks;
 
+	/* What is beyond a message is not shown, so that it need not be read each time. */
+	markdown = utf8_cut(markdown, SOURCE_BYTES);
 	markdown_blocks(a, markdown, NULL, &blocks);
 	if (!blocks.count)
 		return false;
