@@ -307,7 +307,7 @@ json_t *mask_json(struct mask *m, const json_t *value)
 	const char *key;
 	size_t i;
 
-	if (!m)
+	if (!m || !m->known.count)
 		return json_incref((json_t *)value);
 	if (json_is_string(value))
 		return masked_string(m, value);

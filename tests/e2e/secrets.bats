@@ -172,3 +172,14 @@ nowhere_but() {
 	run ! grep -q 'a-long-common-beginning-s1[0-9]' out
 	is "$(tail -n 1 "$RUNS/it/stderr.log" | sed 's/.*\] //')" a-long-common-beginning-s20000
 }
+
+@test "what a step has printed of a secret is in its output and in the result, not in the state" {
+	setup_secrets
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: ""}' 'steps:' \
+		'- {id: a, type: bash, command: "echo {{tok}}", output: a}' \
+		'- {id: b, type: bash, command: "echo no {{tok}} >&2; exit 3"}' >it.yaml
+	asks 1 run --json --as it it.yaml tok=$SECRET
+	is "$(member 'd["failures"][0]["stderr"].strip(), d["context"]["tok"], d["context"]["a"].strip()')" "('no ***', '***', '$SECRET')"
+	nowhere_but "$RUNS/it/out/0.out" "$RUNS/it/out/1.err" "$RUNS/it/result.json" "$RUNS/it/stderr.log" \
+		"$RUNS/it/values.json" -- "$RUNS/it"
+}

@@ -276,10 +276,11 @@ static json_t *put_aside(
 {
 	AUTO_BUF file = BUF_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *shown = last ? mask_json(s->mask, value) : NULL;
 
 	buf_printf(&file, "large/%.200s.json", name);
 	if (last)
-		(void)write_json(s->launch, buf_cstr(&file), value, &ignored);
+		(void)write_json(s->launch, buf_cstr(&file), shown, &ignored);
 	return json_pack("{s:o}", "file", json_from_str(buf_str(&file)));
 }
 
@@ -295,7 +296,7 @@ static json_t *shown_vars(const struct steps_run *s, bool last)
 		else if (weigh(value, LARGE) > LARGE)
 			json_object_set_new_nocheck(shown, name, put_aside(s, name, value, last));
 		else
-			json_object_set_nocheck(shown, name, value);
+			json_object_set_new_nocheck(shown, name, mask_json(s->mask, value));
 	}
 	return shown;
 }
