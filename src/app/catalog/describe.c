@@ -85,11 +85,11 @@ json_t *recipe_ref_parts(const struct recipe_ref *ref)
  */
 
 /* Its default, or what stands for it when it is a secret: a new reference; NULL: there is none. */
-static json_t *shown_default(const struct recipe *recipe, const struct public_argument *arg)
+static json_t *shown_default(const json_t *secrets, const struct public_argument *arg)
 {
 	json_t *value = public_argument_default(arg);
 
-	if (!value || !recipe_keeps_secret(recipe, arg->name))
+	if (!value || !json_object_getn(secrets, arg->name.p, arg->name.len))
 		return value;
 	json_decref(value);
 	return json_string(MASKED);
@@ -122,9 +122,9 @@ static void write_node(struct json_out *o, const struct node *n, struct str path
 }
 
 static void write_argument(
-	struct json_out *o, const struct recipe *recipe, const struct public_argument *arg)
+	struct json_out *o, const json_t *secrets, const struct public_argument *arg)
 {
-	AUTO_JSON *value = shown_default(recipe, arg);
+	AUTO_JSON *value = shown_default(secrets, arg);
 	AUTO_BUF type = BUF_INIT;
 
 	buf_adds(&type, type_name(arg->type.kind));
@@ -144,6 +144,7 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	const struct node *root = ref->graph->root;
 	AUTO_JSON *parts = recipe_ref_parts(ref);
 	AUTO_JSON *facts = recipe->steps ? step_recipe_facts(recipe->steps) : NULL;
+	AUTO_JSON *secrets = recipe_secret_members(recipe);
 	struct mask *mask = recipe_mask(recipe, ref->values, NULL);
 
 	json_out_object(o, NULL);
@@ -154,7 +155,7 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	json_out_bool(o, "async", recipe_async(recipe));
 	json_out_array(o, "args");
 	for (size_t i = 0; i < recipe->arguments->count; i++)
-		write_argument(o, recipe, &recipe->arguments->at[i]);
+		write_argument(o, secrets, &recipe->arguments->at[i]);
 	json_out_array_end(o);
 	json_out_members(o, parts);
 	json_out_array(o, "warnings");
@@ -174,10 +175,11 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn, void *data)
 {
 	const struct public_arguments *all = ref->recipe->arguments;
+	AUTO_JSON *secrets = recipe_secret_members(ref->recipe);
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct public_argument *arg = &all->at[i];
-		AUTO_JSON *value = shown_default(ref->recipe, arg);
+		AUTO_JSON *value = shown_default(secrets, arg);
 		bool nothing =
 			json_is_string(value) && !json_string_length(value) && !arg->fallback;
 		AUTO_BUF wanted = BUF_INIT;

@@ -57,13 +57,19 @@ static void collect_nodes(const struct collecting *c, const struct node *n, cons
 		collect_nodes(c, n->children[i], s);
 }
 
+static json_t *members_of(const json_t *names)
+{
+	json_t *members = json_object(), *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+		json_object_set_new_nocheck(members, json_string_value(name), json_true());
+	return members;
+}
+
 void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
 	const struct recipe *recipe, const struct plan *plan)
 {
-	AUTO_JSON *members = json_object();
-	json_t *name;
-	size_t i;
-
 	if (!json_array_size(names))
 		return;
 	mask_add_named(m, values, names);
@@ -75,8 +81,7 @@ void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
 	mask_add_named(m, plan->vars, names);
 	if (plan->graph->steps)
 		return;
-	json_array_foreach(names, i, name)
-		json_object_set_new_nocheck(members, json_string_value(name), json_true());
+	AUTO_JSON *members = members_of(names);
 	collect_nodes(&(struct collecting){ m, members }, plan->graph->root, &plan->scope);
 }
 
@@ -92,12 +97,9 @@ struct mask *recipe_mask(const struct recipe *recipe, const json_t *values, cons
 	return mask_or_null(m);
 }
 
-bool recipe_keeps_secret(const struct recipe *recipe, struct str name)
+json_t *recipe_secret_members(const struct recipe *recipe)
 {
-	AUTO_JSON *names = recipe ? recipe_secrets(recipe) : NULL;
+	AUTO_JSON *names = recipe_secrets(recipe);
 
-	for (size_t i = 0; i < json_array_size(names); i++)
-		if (str_eq(json_str(json_array_get(names, i)), name))
-			return true;
-	return false;
+	return members_of(names);
 }

@@ -14,5 +14,5 @@ void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
  * is none. The caller ends it with mask_free(). `recipe` may be NULL, as the others. */
 struct mask *recipe_mask(
 	const struct recipe *recipe, const json_t *values, const struct plan *plan);
-/* Whether it declares that name. `recipe` may be NULL. */
-bool recipe_keeps_secret(const struct recipe *recipe, struct str name);
+/* The names that it declares, as members of an object: a new reference. */
+json_t *recipe_secret_members(const struct recipe *recipe);
