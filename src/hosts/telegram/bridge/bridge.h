@@ -54,6 +54,7 @@ struct bridge {
 	bool prepare;                /* some waiting turn may not be ready */
 	struct preparing *preparing; /* prepare.c; NULL: none is */
 	struct groups *groups;       /* groups.c */
+	struct list jobs;            /* job.c */
 	unsigned menus_opening;      /* menu.c: how many are on their way */
 	struct list menus;           /* menu.c */
 	size_t open_gates;           /* gates.c: how many may be shown */

@@ -167,6 +167,8 @@ json_t *ending_delivery(
 	} else if (plan.kind == ENDING_ABORTED) {
 		d = delivery(turn, "aborted", S(""));
 	} else {
+		if (plan.kind == ENDING_EMPTY)
+			buf_adds(&text, "Done, without output.");
 		d = delivery(turn, "answer", buf_str(&text));
 		json_object_set(d, "files", files);
 		json_object_set_new(d, "notice", json_boolean(plan.send_notice));

@@ -15,6 +15,7 @@
 enum { OUTPUT_MAX = 8 << 20 };
 
 struct job {
+	struct list link; /* of bridge->jobs */
 	struct bridge *bridge;
 	struct run_handle *run; /* NULL: it was refused */
 	int input;
@@ -26,11 +27,25 @@ struct job {
 
 static void free_job(struct job *j)
 {
+	list_remove(&j->link);
 	deferred_stop(&j->ended);
 	run_close(j->run);
 	close_fd(&j->input);
 	buf_done(&j->refused);
 	free(j);
+}
+
+void jobs_start(struct bridge *b)
+{
+	list_init(&b->jobs);
+}
+
+/* Nothing of a run may call a bridge that is gone. */
+void jobs_stop(struct bridge *b)
+{
+	if (b->jobs.next)
+		list_each_safe (link, &b->jobs)
+			free_job(list_entry(link, struct job, link));
 }
 
 void job_cancel(struct job *j)
@@ -104,6 +119,7 @@ struct job *job_start(struct bridge *b, const struct job_request *q)
 	struct request ask = REQUEST_INIT;
 
 	j->bridge = b;
+	list_append(&b->jobs, &j->link);
 	j->ended.call = on_settled;
 	j->done = q->done;
 	j->data = q->data;

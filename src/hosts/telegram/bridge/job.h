@@ -26,6 +26,10 @@ struct job_request {
 	void *data;
 };
 
+/* Of the bridge: before the first one, and when it stops. */
+void jobs_start(struct bridge *b);
+void jobs_stop(struct bridge *b);
+
 struct job *job_start(struct bridge *b, const struct job_request *q);
 /* `done` is not called. */
 void job_cancel(struct job *j);
