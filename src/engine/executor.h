@@ -39,7 +39,8 @@ struct job_record {
 	/* Opens the named file for an output when its first byte comes. -errno. */
 	int (*open)(void *data, enum job_stream stream);
 	void *data;
-	bool failed; /* the line could not be written, so nothing was started */
+	bool durable; /* the line is on the disk before the command begins */
+	bool failed;  /* the line could not be written, so nothing was started */
 };
 
 /* What a command used. */

@@ -349,7 +349,7 @@ static int spawn(
 	struct child_note note;
 	if (spec->record && spec->record->fd >= 0) {
 		note = (struct child_note){ spec->record->fd, spec->record->before,
-			spec->record->after };
+			spec->record->after, spec->record->durable, false };
 		child.note = &note;
 	}
 	j->tree.child.exited = on_exited;

@@ -31,7 +31,8 @@ enum { CHILD_NOTE_TEXT = 960 };
 struct child_note {
 	int fd;
 	struct str before, after;
-	bool failed; /* it could not be written, so nothing was executed */
+	bool durable; /* it is on the disk before the program begins */
+	bool failed;  /* it could not be written, so nothing was executed */
 };
 
 /* A process in a group of its own, whose pid is the group's. It dies when its parent does. */

@@ -56,6 +56,8 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	add_text(run, "boot_id", str_of(self->boot));
 	json_object_set_new(run, "argv", shown_argv(l, mask));
 	json_object_set_new(run, "detached", json_boolean(l->asked.detached));
+	if (l->asked.durable)
+		json_object_set_new(run, "durable", json_true());
 	if (l->claim.embedded)
 		json_object_set_new(run, "embedded", json_true());
 	add_text(run, "dir", l->claim.dir);

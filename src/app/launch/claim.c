@@ -1,5 +1,6 @@
 /* Taking the name of a run: directory, lock and ledger row. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "app/record/launch.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/run-status.h"
 #include "runs/dir/generations.h"
 #include "runs/dir/identity.h"
@@ -61,6 +63,36 @@ static bool take_directory(struct launch *l, struct report *r)
 	return generation_put_away(l->claim.dir.p, &l->claim.away, r);
 }
 
+static bool sync_directory(const char *path, bool foreign, struct report *r)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 && foreign)
+		return true;
+	return (fd >= 0 && fsync(fd) == 0) || report_errno(r, errno, "cannot flush %s", path);
+}
+
+/* The names of the directory, of those above it and of what was put away are on the disk: a record
+ * in a directory that is not there would be lost with it. */
+static bool sync_names(struct launch *l, struct report *r)
+{
+	struct str dir = l->claim.dir;
+	AUTO_BUF away = BUF_INIT;
+	bool ok = true;
+
+	if (!l->asked.durable)
+		return true;
+	if (l->claim.away) {
+		generation_directory(&away, dir.p, l->claim.away);
+		ok = sync_directory(buf_cstr(&away), false, r) &&
+		     sync_directory(arena_cstr(&l->arena, path_dir(buf_str(&away))), false, r);
+	}
+	/* The run, runs/, the state root; what is above that may be another user's. */
+	for (int up = 0; ok && up < 4 && dir.len > 1; up++, dir = path_dir(dir))
+		ok = sync_directory(arena_cstr(&l->arena, dir), up == 3, r);
+	return ok;
+}
+
 bool launch_claim(struct launch *l, struct report *r)
 {
 	struct identity self;
@@ -79,7 +111,7 @@ bool launch_claim(struct launch *l, struct report *r)
 	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, NULL, &taken, r)) {
 		return taken && !r->errors ? refuse_taken(l, r) : false;
 	}
-	if (take_directory(l, r))
+	if (take_directory(l, r) && sync_names(l, r))
 		return true;
 	if (l->claim.away)
 		generation_bring_back(l->claim.dir.p, l->claim.away);

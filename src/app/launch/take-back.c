@@ -70,6 +70,9 @@ bool resume_write(struct launch *l, const struct buf *lines, struct report *r)
 	AUTO_CLOSE int fd = run_open_path(file, O_WRONLY | O_CREAT | O_APPEND);
 	int n = fd < 0 ? fd : fd_write_all(fd, buf_str(lines));
 
+	if (n == 0 && l->asked.durable && fdatasync(fd) < 0)
+		n = -errno;
+
 	return n == 0 || report_errno(r, -n, "cannot write %s", file);
 }
 

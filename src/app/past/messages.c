@@ -145,6 +145,7 @@ static bool deliver(const struct run_look *look, const json_t *message, struct m
 		.message = message,
 		.ring = ring,
 		.ring_data = (void *)look,
+		.durable = json_is_true(json_object_get(look->start, "durable")),
 		.wait_ms = SUPERVISOR_MS,
 	};
 	struct send_result result;
@@ -204,6 +205,8 @@ bool messages_emit(struct app *a, const struct message_request *q, struct messag
 		if (message && running(q, &look, r)) {
 			int error = outbox_append(look.dir.p, message);
 
+			if (error == 0 && json_is_true(json_object_get(look.start, "durable")))
+				error = lines_sync(look.dir.p, OUTBOX_FILE);
 			ok = error == 0 || report_system(r, (struct where){ 0 },
 						   "cannot write %.*s/" OUTBOX_FILE ": %s",
 						   STR(look.dir), strerror(-error));

@@ -137,7 +137,13 @@ int record_files_stdin(struct record_files *f)
 
 void record_files_stdin_complete(struct record_files *f)
 {
+	AUTO_CLOSE int fd = f->durable ? run_open_at(f->dirfd, "stdin.part", O_RDONLY) : -1;
+
+	if (fd >= 0)
+		(void)fsync(fd);
 	(void)renameat(f->dirfd, "stdin.part", f->dirfd, "stdin");
+	if (f->durable)
+		(void)fsync(f->dirfd);
 }
 
 void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enough)
@@ -148,6 +154,22 @@ void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enoug
 		record_files_stdin_complete(f);
 	else
 		(void)unlinkat(f->dirfd, "stdin.part", 0);
+}
+
+int record_files_progress(struct record_files *f, struct str text)
+{
+	return atomic_write_at(
+		f->dirfd, "progress.json", text, &(struct atomic_options){ .quick = true });
+}
+
+static int synced(const struct record_files *f, int fd, int r)
+{
+	return r == 0 && f->durable && fdatasync(fd) < 0 ? -errno : r;
+}
+
+int record_files_line(struct record_files *f, struct str line)
+{
+	return synced(f, f->leaves, fd_write_all(f->leaves, line));
 }
 
 int record_files_replace(struct record_files *f, const char *name, struct str text)
@@ -228,6 +250,7 @@ int record_files_flush(struct record_files *f)
 		(void)rotate_events(f);
 	int r = f->events_text.len ? append(f->events, buf_str(&f->events_text)) : 0;
 
+	r = f->events_text.len ? synced(f, f->events, r) : r;
 	f->events_bytes += r == 0 ? f->events_text.len : 0;
 	/* What could not be written is tried once more with the next ones: they have no gaps. */
 	if (r == 0)
@@ -433,6 +456,7 @@ void record_files_stderr_flush(struct record_files *f)
 		done += n > 0 ? (size_t)n : 0;
 	}
 	buf_drop(b, done);
+	(void)synced(f, f->errors, done ? 0 : -1);
 	if (b->len <= ERRORS_MAX_KEPT)
 		return;
 	buf_truncate(b, ERRORS_MAX_KEPT);
@@ -496,6 +520,6 @@ int record_files_output(struct record_files *f, const struct launch *l, struct r
 	if (fd < 0 || !done)
 		return MIN(fd, 0);
 	if (l->subject.graph->output)
-		return fd_write_all(fd, buf_str(&l->subject.plan->output));
-	return content_write(run_output(run), fd);
+		return synced(f, fd, fd_write_all(fd, buf_str(&l->subject.plan->output)));
+	return synced(f, fd, content_write(run_output(run), fd));
 }

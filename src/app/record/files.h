@@ -39,6 +39,10 @@ void record_files_stdin_complete(struct record_files *f);
  * could not be given to them again. */
 void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enough);
 int record_files_replace(struct record_files *f, const char *name, struct str text);
+/* The same of progress.json, which only readers need. */
+int record_files_progress(struct record_files *f, struct str text);
+/* Adds a line to leaves.jsonl. */
+int record_files_line(struct record_files *f, struct str line);
 /* result.json on a disk that has no room for another file: progress.json becomes it, whose room is
  * there. -ENOSPC when the text is longer than that. */
 int record_files_last_word(struct record_files *f, struct str text);

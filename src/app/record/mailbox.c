@@ -116,6 +116,14 @@ static void push_waiting(struct mailbox *m)
 	}
 }
 
+static void mark(
+	struct mailbox *m, struct str id, enum inbox_status status, const struct inbox_mark *more)
+{
+	(void)inbox_mark(buf_cstr(&m->dir), id, status, more);
+	if (m->o.durable)
+		(void)lines_sync(buf_cstr(&m->dir), INBOX_FILE);
+}
+
 /* The sender waits for a word when the socket is the run's endpoint. */
 static void answer_sender(struct mailbox *m, struct str id)
 {
@@ -123,7 +131,7 @@ static void answer_sender(struct mailbox *m, struct str id)
 
 	endpoint_find(&e, buf_cstr(&m->dir), m->control);
 	if (e.kind == ENDPOINT_SOCKET)
-		(void)inbox_mark(buf_cstr(&m->dir), id, INBOX_QUEUED, NULL);
+		mark(m, id, INBOX_QUEUED, NULL);
 	endpoint_done(&e);
 }
 
@@ -141,8 +149,7 @@ static void on_delivered(void *data, struct str id)
 	struct waiting *w = map_get(&m->by_id, id);
 
 	m->stop_delivered |= w && w->stop;
-	(void)inbox_mark(
-		buf_cstr(&m->dir), id, INBOX_SENT, &(struct inbox_mark){ .transport = "socket" });
+	mark(m, id, INBOX_SENT, &(struct inbox_mark){ .transport = "socket" });
 }
 
 static void on_returned(void *data, struct str id)
@@ -152,8 +159,7 @@ static void on_returned(void *data, struct str id)
 
 	if (!w) /* its reader has said what became of it */
 		return;
-	(void)inbox_mark(buf_cstr(&m->dir), id, INBOX_QUEUED,
-		&(struct inbox_mark){ .error = "its reader went away" });
+	mark(m, id, INBOX_QUEUED, &(struct inbox_mark){ .error = "its reader went away" });
 	set_flying(m, w, false);
 }
 
@@ -175,7 +181,7 @@ static void on_said(void *data, struct str line)
 
 	if (!raw || inbox_line(raw, &id, &status) != INBOX_LINE_STATUS || status == INBOX_QUEUED)
 		return;
-	(void)inbox_mark(buf_cstr(&m->dir), id, status,
+	mark(m, id, status,
 		&(struct inbox_mark){
 			.claimed_by = json_string_value(json_object_get(raw, "claimed_by")),
 			.error = json_string_value(json_object_get(raw, "error")) });

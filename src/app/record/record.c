@@ -110,7 +110,7 @@ static int write_progress(struct record *rec, const char *phase)
 	buf_adds(&text, ",\n  \"updated\": \"");
 	clock_rfc3339(&text, clock_real_ms());
 	buf_adds(&text, "\"\n}\n");
-	int r = record_files_replace(&rec->files, "progress.json", buf_str(&text));
+	int r = record_files_progress(&rec->files, buf_str(&text));
 	return r < 0 ? r : write_state(rec, phase);
 }
 
@@ -174,6 +174,8 @@ static int flush_outbox(struct record *rec)
 		r = line_log_append(&rec->outbox, str_sub(all, 0, end));
 		if (r == 0)
 			buf_drop(&rec->outbox_lines, MIN(end + 1, all.len));
+		if (r == 0 && rec->files.durable)
+			r = lines_sync(rec->launch->claim.dir.p, OUTBOX_FILE);
 	}
 	return r;
 }
@@ -245,13 +247,14 @@ static int begin(struct recorder *r, const struct leaf_key *key, bool last, stru
 		.before = buf_str(&note->before),
 		.after = buf_str(&note->after),
 		.open = open_output,
+		.durable = rec->files.durable,
 		.data = note };
 	if (note->before.len + note->after.len <= CHILD_NOTE_TEXT)
 		return 0;
 	AUTO_BUF line = BUF_INIT;
 	ret->fd = -1;
 	leaf_start_line(&line, key->path, number, now);
-	return fd_write_all(rec->files.leaves, buf_str(&line));
+	return record_files_line(&rec->files, buf_str(&line));
 }
 
 static void note_free(struct leaf_note *note)
@@ -361,7 +364,7 @@ static int open_loop(struct recorder *r, struct str path)
 	if (!rec->before || leaves_closed(rec->before, path) || !leaves_forget(rec->before, path))
 		return 0;
 	leaf_forget_line(&line, path, clock_real_ms());
-	return fd_write_all(rec->files.leaves, buf_str(&line));
+	return record_files_line(&rec->files, buf_str(&line));
 }
 
 static int close_loop(struct recorder *r, struct str path)
@@ -372,7 +375,7 @@ static int close_loop(struct recorder *r, struct str path)
 	if (leaves_closed(rec->before, path))
 		return 0;
 	leaf_closed_line(&line, path, clock_real_ms());
-	return fd_write_all(rec->files.leaves, buf_str(&line));
+	return record_files_line(&rec->files, buf_str(&line));
 }
 
 static int keep_input(struct recorder *r)
@@ -567,6 +570,7 @@ struct record *record_open(
 				.run = l->asked.id,
 				.owner = l->asked.owner,
 				.control = launch_control(l),
+				.durable = l->asked.durable,
 				.resumed = before != NULL,
 				.settle_ms = SETTLE_MS,
 				.on_message = on_message,

@@ -143,6 +143,16 @@ int line_log_append(struct line_log *l, struct str line)
 	return r;
 }
 
+int lines_sync(const char *dir, const char *name)
+{
+	AUTO_CLOSE int at = run_open_dir(dir, ".", false);
+	AUTO_CLOSE int fd = at < 0 ? at : run_open_at(at, name, O_RDONLY);
+
+	if (fd < 0)
+		return fd;
+	return fdatasync(fd) < 0 || fsync(at) < 0 ? -errno : 0;
+}
+
 /* -- rotation ------------------------------------------------------------------------------------
  */
 

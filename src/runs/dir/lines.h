@@ -40,6 +40,9 @@ bool line_log_full(const struct line_log *l, size_t bytes);
  * does so at this moment. -errno. */
 int line_log_rotate(struct line_log *l, struct str carry);
 
+/* What has been written to the file, and its name, are on the disk then. -errno. */
+int lines_sync(const char *dir, const char *name);
+
 /* Calls `see` with every line that is not empty, those of the rotated file first; it may stop by
  * returning false. `index` counts from 0 and over everything that was dropped; markers do not
  * count. The last line needs no end. Lines over LINE_MAX_BYTES are left out and counted. No file:

@@ -149,6 +149,8 @@ enum send_outcome message_send(
 	bool full = error == 0 && now.waiting >= INBOX_WAITING_MAX;
 	if (error == 0 && !full)
 		error = inbox_post(q->dir, q->message, &now, LINES_MAX_BYTES);
+	if (error == 0 && !full && q->durable)
+		error = lines_sync(q->dir, INBOX_FILE);
 	ret->waiting = now.waiting + 1;
 	inbox_done(&now);
 	if (full)
@@ -176,5 +178,7 @@ enum send_outcome message_send(
 		break;
 	}
 	endpoint_done(&e);
+	if (q->durable)
+		(void)lines_sync(q->dir, INBOX_FILE); /* that it was delivered */
 	return SEND_DONE;
 }

@@ -12,6 +12,7 @@ struct send_request {
 	/* Tells the supervisor that there is something; NULL: it watches. */
 	void (*ring)(void *data);
 	void *ring_data;
+	bool durable;     /* the message is on the disk before anything is done about it */
 	unsigned wait_ms; /* for the supervisor's word, of a socket */
 };
 
