@@ -207,6 +207,7 @@ def menus_lead_everywhere(home):
     time.sleep(1.5)
     h.server.message("/start")
     menu = h.server.wait_text("state:")[0]
+    h.server.wait(lambda: h.server.calls("setMyCommands"))
     names = [c["command"] for c in h.server.calls("setMyCommands")[0]["params"]["commands"]]
     assert names == ["start", "compact", "next", "continue", "abort", "stop"], names
 
