@@ -21,6 +21,7 @@ struct observer {
 	 * of it; what commands print among them when `output` says so. Secrets are masked. */
 	void (*event)(void *data, const struct event *e);
 	bool output;
+	bool errors; /* … at least what they print to standard error */
 	/* One event as a line of JSON without its end: of any run, from number `from_seq` on, the
 	 * past ones too as far as they are written down. Of a run here, the observer of a request
 	 * hears what this execution does; one that comes later to a run that is not recorded hears

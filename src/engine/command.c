@@ -32,10 +32,11 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 		recorder->ops->printed(recorder, &f->leaf.record, stream, total);
 	if (stream == JOB_STDOUT && f->run->early.prints && f->leaf.job && frame_is_last(f))
 		early_came(&f->run->early, f->leaf.job);
-	if (f->run->options.tell_output)
+	bool err = stream == JOB_STDERR;
+	if (f->run->options.tell_output || (err && f->run->options.tell_errors))
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
-				.output = { data, stream == JOB_STDERR } },
+				.output = { data, err, !err && frame_is_last(f) } },
 			f);
 }
 

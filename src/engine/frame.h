@@ -316,7 +316,7 @@ void run_fail(struct run *r, enum run_status status);
 struct step_book {
 	struct step_call first_call; /* the recipe that was started */
 	json_t *steps, *skipped, *rounds;
-	struct str last_output; /* the variable that the last step has set */
+	struct str last_output; /* the variable of the last step that ran; empty: it has none */
 	struct buf gate, gate_prompt;
 };
 

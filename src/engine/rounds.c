@@ -179,11 +179,7 @@ static void loop_over(struct frame *f, bool halted)
 				f->run->book.rounds, f->node->step->id.p, f->node->step->id.len);
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_LOOP_COMPLETE, .step.number = f->next }, f);
-		if (step_listed(f) &&
-			(f->node->step->loop.collect.len || f->node->step->output.len))
-			f->run->book.last_output = f->node->step->loop.collect.len
-							   ? f->node->step->loop.collect
-							   : f->node->step->output;
+		step_was_last(f);
 	}
 	frame_attempt_done(f, &o);
 }

@@ -50,6 +50,7 @@ struct run_options {
 	 * NULL: it is not known. Borrowed for the call. */
 	const struct run_reader *reader;
 	bool tell_output; /* … also EVENT_COMMAND_OUTPUT */
+	bool tell_errors; /* … that of standard error at least */
 	/* May give a command other arguments than its node says, in the arena; NULL: never. */
 	const char *const *(*arguments)(void *data, const struct node *n, const char *const *argv,
 		size_t argc, struct arena *a);

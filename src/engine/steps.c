@@ -258,6 +258,14 @@ static void read_result(struct frame *f)
 	o->value = s->ops->said(f->node, text);
 }
 
+void step_was_last(struct frame *f)
+{
+	const struct step_node *s = f->node->step;
+
+	if (step_listed(f))
+		f->run->book.last_output = s->loop.collect.len ? s->loop.collect : s->output;
+}
+
 static void store(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
@@ -277,8 +285,7 @@ static void store(struct frame *f)
 		step_set(f, s->output_stderr,
 			json_from_str(read_content(f, o->err, s->max_output, &err)));
 	}
-	if (step_listed(f) && (s->output.len || s->loop.collect.len))
-		f->run->book.last_output = s->loop.collect.len ? s->loop.collect : s->output;
+	step_was_last(f);
 }
 
 static void tell_end(struct frame *f)
@@ -316,6 +323,7 @@ static void finish(struct frame *f)
 		store(f);
 	if (!o->ok && s->on_error == STEP_FAILURE_SKIP_REMAINING) {
 		list_step(f, "failed");
+		step_was_last(f);
 		o->ok = o->partial = true;
 		return;
 	}

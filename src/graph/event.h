@@ -85,7 +85,8 @@ struct event {
 		struct {
 			struct str bytes; /* may be empty when they went past unseen */
 			bool is_stderr;
-		} output; /* COMMAND_OUTPUT */
+			bool is_result; /* it is what the run prints */
+		} output;               /* COMMAND_OUTPUT */
 		struct {
 			bool ok;
 			bool timeout;          /* not NODE_DONE */

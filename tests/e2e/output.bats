@@ -284,10 +284,12 @@ at_once() {
 	is "$(quick exec -C d ./p)" local
 }
 
-@test "--quiet, --progress" {
-	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --quiet 'sh -c "echo x >&2; exit 1"' </dev/null
+@test "--quiet, --silent, --progress" {
+	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --silent 'sh -c "echo x >&2; exit 1"' </dev/null
 	is "$stderr" ''
 	is "$status" 1
+	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --quiet 'sh -c "echo x >&2"' </dev/null
+	is "$stderr" ''
 	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --progress=none 'echo x' </dev/null
 	is "$stderr" ''
 	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --progress=plain '["echo x","true"]' </dev/null
@@ -334,7 +336,7 @@ at_once() {
 	is "$status" 1
 }
 
-@test "a slip of the author is told when the template runs, and kept quiet with -q and --json" {
+@test "a slip of the author is told when the template runs, and kept quiet with --silent and --json" {
 	run --separate-stderr "$ROUX" exec 'echo a | wc -c'
 	is "$status" 0
 	is "$output" 'a | wc -c'
@@ -342,7 +344,7 @@ at_once() {
 	run --separate-stderr "$ROUX" run '{"paralel":true,"template":"echo a"}'
 	is "$status" 0
 	has "$stderr" "did you mean 'parallel'?"
-	run --separate-stderr "$ROUX" exec -q 'echo a | wc -c'
+	run --separate-stderr "$ROUX" exec --silent 'echo a | wc -c'
 	is "$stderr" ''
 	run --separate-stderr "$ROUX" exec --json --progress=none 'echo a | wc -c'
 	is "$stderr" ''

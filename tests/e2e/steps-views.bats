@@ -237,11 +237,11 @@ two_hundred() {
 	recipe s.yaml <<-'END'
 		steps:
 		  - {id: talk, type: bash, command: 'printf "one\ntwo"; echo \"three\" >&2', stream: true, output: said}
-		  - {id: silent, type: bash, command: 'echo unseen'}
+		  - {id: silent, type: bash, command: 'echo unseen', output: said}
 	END
 	"$ROUX" run s.yaml --progress=none 2>err >out </dev/null
 	is "$(sort err)" $'[talk] "three"\n[talk] one\n[talk] two'
-	is "$(cat out)" $'one\ntwo'
+	is "$(cat out)" unseen
 	"$ROUX" run s.yaml --progress=none --stream 2>err >/dev/null </dev/null
 	has "$(cat err)" '[silent] unseen'
 	"$ROUX" run s.yaml --quiet --stream 2>err >/dev/null </dev/null

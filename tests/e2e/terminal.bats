@@ -39,7 +39,7 @@ off_screen() {
 	screen >after
 	off_screen
 	cat during after
-	is "$(cat after)" $'result\nstatus=0'
+	is "$(cat after)" $'[0] working\nresult\nstatus=0'
 	until_true nobody_left
 }
 
@@ -81,7 +81,7 @@ off_screen() {
 	is "$(awk -F'sh -c' 'NF>2' joined | wc -l)" 0
 	is "$(grep -c '●' joined)" "$(grep -c '^  ●' joined)"
 	between "$height" 1 24
-	is "$(cat after)" 'status=0'
+	is "$(tail -n 1 after)" 'status=0'
 	until_true nobody_left
 }
 

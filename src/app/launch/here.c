@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "app/logs.h"
 #include "app/past/retire.h"
 #include "app/record/record.h"
 #include "app/record/result.h"
@@ -157,7 +158,8 @@ static void on_event(void *data, const struct event *e)
 	list_each_safe (link, &h->handle.watchers) {
 		struct watcher *w = list_entry(link, struct watcher, link);
 
-		if (w->o.event && (w->o.output || e->kind != EVENT_COMMAND_OUTPUT))
+		if (w->o.event && (w->o.output || e->kind != EVENT_COMMAND_OUTPUT ||
+					  (w->o.errors && e->output.is_stderr)))
 			w->o.event(w->o.data, &masked);
 	}
 	tell_lines(h, &masked);
@@ -355,6 +357,7 @@ static void start(struct here *h, const struct here_options *o)
 			.listen = listens ? on_event : NULL,
 			.listen_data = h,
 			.tell_output = h->record || (o->observer && o->observer->output),
+			.tell_errors = o->observer && o->observer->errors,
 			.seq = h->record ? record_seq(h->record) : 0,
 			.recorder = h->record ? record_recorder(h->record) : NULL,
 			.only = l->asked.only,
@@ -487,9 +490,20 @@ static int write_output(struct run_handle *h, int fd)
 	return result_write_output(&here_of(h)->x, fd);
 }
 
+static bool log_ends_line(struct run_handle *h)
+{
+	AUTO_CLOSE int fd = run_open_path(run_log_path(h, LOG_STDOUT), O_RDONLY);
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	char last = '\n';
+
+	return size < 1 || pread(fd, &last, 1, size - 1) < 1 || last == '\n';
+}
+
 bool run_output_ends_line(struct run_handle *h)
 {
-	return !handle_is_here(h) || !status_ok(run_status(h)) || result_ends_line(&here_of(h)->x);
+	if (!status_ok(run_status(h)))
+		return true;
+	return handle_is_here(h) ? result_ends_line(&here_of(h)->x) : log_ends_line(h);
 }
 
 struct report *run_issues(const struct run_handle *h)

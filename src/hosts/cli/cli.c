@@ -37,8 +37,17 @@ int cli_print(struct str text)
 	return 1;
 }
 
+static bool hushed;
+
+void cli_hush(void)
+{
+	hushed = true;
+}
+
 void cli_say(struct str text)
 {
+	if (hushed)
+		return;
 	(void)fd_write_all(STDERR_FILENO, text);
 }
 

@@ -58,5 +58,7 @@ void cli_word(struct cli *cli);
 int cli_print(struct str text);
 /* Writes to standard error. */
 void cli_say(struct str text);
+/* From now on that writes nothing: --silent. */
+void cli_hush(void);
 /* Goes to the directory of -C. False with an issue added. */
 bool cli_enter(struct cli *cli, const struct common_opts *o);

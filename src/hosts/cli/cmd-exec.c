@@ -58,9 +58,11 @@ static int run(const struct call *call)
 	const struct exec_opts *o = call->opts;
 	struct template_given given = { .cli = cli };
 	struct request q = REQUEST_INIT;
-	bool tell = !o->common.json && !o->run.quiet;
+	bool tell = !o->common.json && !o->run.silent;
 	int status;
 
+	if (o->run.silent)
+		cli_hush();
 	if (cli_enter(cli, &o->common) &&
 		template_open(&given, &o->template, false, call->count, call->words) &&
 		follow_request(cli, &o->run, &q)) {

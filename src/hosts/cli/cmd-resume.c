@@ -98,14 +98,14 @@ static int take_up(struct again *a, size_t count, const char *const *words,
 	struct run_handle *(*start)(void *data, const struct request *q, struct report *r))
 {
 	const struct cmd_resume_opts *o = a->o;
-	struct follow_start how = { .start = start,
-		.data = a,
-		.steps = true,
-		.stream = o->launch.stream,
-		.refused = a->taken ? refused : NULL };
+	struct follow_start how = {
+		.start = start, .data = a, .steps = true, .refused = a->taken ? refused : NULL
+	};
 	struct request q = { 0 };
 	int status;
 
+	if (o->run.silent)
+		cli_hush();
 	a->how = &how;
 	if (ask(a->cli, o, count, words, a, &q))
 		status = follow(a->cli, &q, &o->run, o->common.json, &how);

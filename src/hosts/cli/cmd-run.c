@@ -93,17 +93,18 @@ static int run(const struct call *call)
 	struct request q = { 0 };
 	int status;
 
+	if (o->run.silent)
+		cli_hush();
 	struct recipe_ref *ref = cli_enter(cli, &o->common)
 					 ? open_subject(cli, o, call->count, call->words, &q)
 					 : NULL;
 	if (ref) {
-		if (!o->common.json && !o->run.quiet)
+		if (!o->common.json && !o->run.silent)
 			values_warn(recipe_ref_warnings(ref));
 		status = follow(cli, &q, &o->run, o->common.json,
 			&(struct follow_start){ .start = start,
 				.data = &(struct starting){ cli, ref },
-				.steps = recipe_ref_is_steps(ref),
-				.stream = o->launch.stream });
+				.steps = recipe_ref_is_steps(ref) });
 	} else {
 		status = cli_refuse(cli, o->common.json);
 	}

@@ -22,7 +22,7 @@ enum { TICK_MS = 90, LINES_MS = 40, BEAT_MS = 30000 };
 
 static const char *const progress_words[] = { "auto", "tree", "plain", "none", NULL };
 
-const struct opt run_opts[8] = {
+const struct opt run_opts[10] = {
 	OPT_NUMBER('j', "jobs", "N", struct run_opts, jobs, 0, 100000,
 		"run at most N commands at once (64); 0: one for each processor"),
 	OPT_LIST(0, "env", "NAME=VALUE", struct run_opts, env, "add to the commands' environment"),
@@ -34,7 +34,11 @@ const struct opt run_opts[8] = {
 		"end with status 3 also after failures that were tolerated"),
 	OPT_FLAG(0, "tolerate", struct run_opts, tolerate,
 		"end with status 0 also when commands failed"),
-	OPT_FLAG('q', "quiet", struct run_opts, quiet, "show neither progress nor failures"),
+	OPT_FLAG(0, "stream", struct run_opts, stream,
+		"show what commands print to standard output too, as it comes"),
+	OPT_FLAG('q', "quiet", struct run_opts, quiet,
+		"show neither progress nor what commands print, only failures and warnings"),
+	OPT_FLAG(0, "silent", struct run_opts, silent, "print the result and nothing else"),
 	OPT_CHOICE(0, "progress", progress_words, struct run_opts, progress,
 		"how progress is shown: a live tree, plain lines, or nothing"),
 };
@@ -45,7 +49,7 @@ struct follow {
 	struct run_handle *run; /* NULL: it has not been started yet */
 	struct live_view *live;
 	struct plain_lines *lines;
-	struct stream_lines *stream; /* what steps print; NULL: it is not shown */
+	struct stream_lines *stream; /* what commands print; NULL: it is not shown */
 	int events, events_error;
 	bool events_new;   /* the file was made here */
 	bool events_begun; /* what was in it before is gone */
@@ -135,7 +139,7 @@ static enum progress choose_progress(const struct run_opts *o)
 	const char *term = getenv("TERM");
 	bool terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 
-	if (o->quiet)
+	if (o->quiet || o->silent)
 		return PROGRESS_NONE;
 	if (o->progress != PROGRESS_AUTO)
 		return o->progress;
@@ -297,17 +301,11 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 		written = run_result_write(f->run, STDOUT_FILENO, &told);
 		status = told == ROUX_FAILED ? 1 : status;
 	} else if (!events_only) {
-		written = run_output_write(f->run, STDOUT_FILENO);
+		written = run_output_show(f->run);
 	}
-	if (!o->quiet && !json) {
-		/* On one screen the report must not begin in the middle of a line. */
-		if (!events_only && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) &&
-			!run_output_ends_line(f->run))
-			buf_addc(&text, '\n');
-		size_t before = text.len;
-		shown_result(f->run, &judged, &text);
-		if (text.len > before)
-			cli_say(buf_str(&text));
+	if (!o->silent && !json) {
+		shown_result(f->run, &judged, f->stream, &text);
+		cli_say(buf_str(&text));
 	}
 	flush_events(f);
 	if (f->events_error && f->events_error != -EPIPE)
@@ -382,12 +380,13 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 		f.pipe = f.terminal ? -1 : open_pipe();
 		q->pipe_fd = f.pipe;
 		q->pipe_prints = !json && f.events != STDOUT_FILENO;
-		if (how->steps && !o->quiet)
-			f.stream = stream_lines_new(how->stream);
+		if (!o->quiet && !o->silent)
+			f.stream = stream_lines_new(o->stream);
 		if (f.live || f.lines || f.stream || f.events >= 0)
-			q->observer = (struct observer){
-				.event = on_event, .output = f.live || f.stream, .data = &f
-			};
+			q->observer = (struct observer){ .event = on_event,
+				.output = f.live || (f.stream && (o->stream || how->steps)),
+				.errors = f.stream != NULL,
+				.data = &f };
 	}
 	f.run = how->start(how->data, q, &cli->report);
 	if (!f.run) {
@@ -401,7 +400,7 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 		close_view(&f);
 		const struct ending_options judged = { o->strict, o->tolerate };
 
-		status = run_answer_again(cli, f.run, json, o->quiet);
+		status = run_answer_again(cli, f.run, json, o->silent);
 		status = status ? status : shown_exit(f.run, &judged);
 		run_close(f.run);
 		return status;

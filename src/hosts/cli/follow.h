@@ -10,10 +10,11 @@ struct run_opts {
 	uint64_t jobs, grace_ms; /* REQUEST_UNSET: as the settings say, or the run before */
 	struct opt_list env;
 	const char *events;
-	bool strict, tolerate, quiet;
+	bool strict, tolerate, quiet, silent;
+	bool stream;
 	unsigned progress;
 };
-extern const struct opt run_opts[8];
+extern const struct opt run_opts[10];
 #define RUN_OPTS_DEFAULTS                                        \
 	{                                                        \
 		.jobs = REQUEST_UNSET, .grace_ms = REQUEST_UNSET \
@@ -26,8 +27,7 @@ bool follow_request(struct cli *cli, const struct run_opts *o, struct request *q
 struct follow_start {
 	struct run_handle *(*start)(void *data, const struct request *q, struct report *r);
 	void *data;
-	bool steps;    /* a step recipe: what its steps print is shown */
-	bool stream;   /* … all of it */
+	bool steps;    /* a step recipe: some of its steps may stream */
 	bool answered; /* out: the run was over, nothing was started */
 	/* What is answered when it could not be started; the exit status, or -1: the issues of the
 	 * report are. NULL: they are. */

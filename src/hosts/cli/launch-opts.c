@@ -24,10 +24,9 @@ const struct opt agent_opts[2] = {
 		"where the recipes of @NAME:PATH are"),
 };
 
-const struct opt step_opts[2] = {
+const struct opt step_opts[1] = {
 	OPT_NUMBER(0, "max-parallel", "N", struct launch_opts, max_parallel, 1, 100000,
 		"how wide `parallel: true` of a step recipe is (16)"),
-	OPT_FLAG(0, "stream", struct launch_opts, stream, "show what steps print as it comes"),
 };
 
 /* What stands behind the = of an option, and how it is used. */
@@ -98,7 +97,7 @@ bool launch_request(struct cli *cli, const struct launch_opts *o, const struct r
 	q->as = o->as;
 	q->fresh = o->unique;
 	q->durable = o->durable;
-	q->stream = o->stream;
+	q->stream = run->stream;
 	q->max_parallel = o->max_parallel;
 	q->detach = o->detach ? DETACH_ALWAYS : DETACH_NEVER;
 	q->secrets = json_array();

@@ -11,12 +11,11 @@ struct launch_opts {
 	bool detach, durable, unique;
 	struct opt_list agents, collections;
 	uint64_t max_parallel; /* 0: as the settings say */
-	bool stream;
 };
 extern const struct opt name_opts[2];
 extern const struct opt launch_opts[2];
 extern const struct opt agent_opts[2];
-extern const struct opt step_opts[2];
+extern const struct opt step_opts[1];
 
 /* NAME=VALUE words of an option, put into an object that is made when there is one. False with an
  * issue added. */

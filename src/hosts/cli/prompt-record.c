@@ -106,7 +106,7 @@ int prompt_record(struct cli *cli, struct agents_launch *launch, struct str name
 	bool terminal = !json && !p->gives_stdin && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	int status;
 
-	o.quiet = true;
+	o.silent = true;
 	if (prepare(cli, launch, &rec, &q)) {
 		q.record = true;
 		q.name = arena_cstr(&cli->arena, name);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/logs.h"
+#include "base/file.h"
 #include "hosts/cli/shown.h"
 
 void cli_warn(struct cli *cli)
@@ -39,12 +40,20 @@ struct run_handle *run_operand(
 	return h;
 }
 
+int run_output_show(struct run_handle *h)
+{
+	int e = run_output_write(h, STDOUT_FILENO);
+
+	if (e == 0 && isatty(STDOUT_FILENO) && !run_output_ends_line(h))
+		e = fd_write_all(STDOUT_FILENO, S("\n"));
+	return e;
+}
+
 /* The output of an ended run, or its document. Returns 0 or an exit status. */
 static int print_outcome(struct cli *cli, struct run_handle *h, bool json)
 {
 	enum roux_status ignored;
-	int e = json ? run_result_write(h, STDOUT_FILENO, &ignored)
-		     : run_output_write(h, STDOUT_FILENO);
+	int e = json ? run_result_write(h, STDOUT_FILENO, &ignored) : run_output_show(h);
 
 	if (e == -EPIPE)
 		return 128 + SIGPIPE;
@@ -62,24 +71,24 @@ static int print_outcome(struct cli *cli, struct run_handle *h, bool json)
 }
 
 int run_answer(struct cli *cli, struct run_handle *h, const struct ending_options *o, bool json,
-	bool quiet)
+	bool silent)
 {
 	AUTO_BUF text = BUF_INIT;
 	int status = print_outcome(cli, h, json);
 
-	if (status || json || quiet)
+	if (status || json || silent)
 		return status;
-	shown_result(h, o, &text);
+	shown_result(h, o, NULL, &text);
 	cli_say(buf_str(&text));
 	return 0;
 }
 
-int run_answer_again(struct cli *cli, struct run_handle *h, bool json, bool quiet)
+int run_answer_again(struct cli *cli, struct run_handle *h, bool json, bool silent)
 {
 	AUTO_BUF text = BUF_INIT;
 	int status = print_outcome(cli, h, json);
 
-	if (status || json || quiet)
+	if (status || json || silent)
 		return status;
 	shown_complete(h, &text);
 	cli_say(buf_str(&text));

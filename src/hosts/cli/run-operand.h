@@ -24,7 +24,9 @@ int cli_print_json(json_t *document);
 /* The output and the last word of an ended run, or its document. Returns 0, or an exit status when
  * it could not be told. */
 int run_answer(struct cli *cli, struct run_handle *h, const struct ending_options *o, bool json,
-	bool quiet);
+	bool silent);
 /* The same of a run that a resume has found complete: its failures are not told as if they were
  * new. */
-int run_answer_again(struct cli *cli, struct run_handle *h, bool json, bool quiet);
+int run_answer_again(struct cli *cli, struct run_handle *h, bool json, bool silent);
+/* The output to standard output; on a terminal it ends with a line end. -errno. */
+int run_output_show(struct run_handle *h);

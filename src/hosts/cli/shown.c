@@ -106,7 +106,8 @@ static void name_others(const json_t *failures, json_int_t total, struct buf *b)
 	buf_addc(b, '\n');
 }
 
-void shown_result(struct run_handle *h, const struct ending_options *o, struct buf *b)
+void shown_result(struct run_handle *h, const struct ending_options *o,
+	const struct stream_lines *stream, struct buf *b)
 {
 	AUTO_JSON *s = run_summary(h);
 	const json_t *failures = json_object_get(s, "failures");
@@ -122,7 +123,8 @@ void shown_result(struct run_handle *h, const struct ending_options *o, struct b
 	{
 		if (i == SHOWN_FAILURES)
 			break;
-		failure_text(b, f);
+		struct stream_shown shown = stream_lines_shown(stream, json_text_of(f, "path"));
+		failure_text(b, f, &shown);
 	}
 	if (total > SHOWN_FAILURES)
 		name_others(failures, total, b);

@@ -5,8 +5,12 @@
 
 /* What a run came to, for people, and as an exit status. */
 
-/* Failures, warnings and the last word: what `roux run` and `roux wait` print on standard error. */
-void shown_result(struct run_handle *h, const struct ending_options *o, struct buf *b);
+struct stream_lines;
+
+/* Failures, warnings and the last word: what `roux run` and `roux wait` print on standard error.
+ * `stream` has shown what commands printed while they ran; NULL: nothing was. */
+void shown_result(struct run_handle *h, const struct ending_options *o,
+	const struct stream_lines *stream, struct buf *b);
 /* One line about a run that a resume has found complete. */
 void shown_complete(struct run_handle *h, struct buf *b);
 /* `strict` counts tolerated failures, `tolerate` forgives the others. */

@@ -27,7 +27,6 @@ static const struct {
 	{ "k", "it continues after a failure anyway; \"failure\": \"root\" of a node stops it" },
 	{ "keep-going",
 		"it continues after a failure anyway; \"failure\": \"root\" of a node stops it" },
-	{ "silent", "--quiet shows neither progress nor failures" },
 	{ "dir", "-C DIR goes there first" },
 	{ "max-procs", "-j N runs at most N commands at once" },
 };

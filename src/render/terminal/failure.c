@@ -1,5 +1,6 @@
 #include "render/terminal/failure.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/plain-text.h"
@@ -27,7 +28,24 @@ static void indented(struct buf *b, struct str text)
 	}
 }
 
-void failure_text(struct buf *b, const json_t *f)
+/* What has been shown already is not shown again; the end of what was left out is. */
+static bool add_shown(struct buf *b, const struct stream_shown *shown, struct str err)
+{
+	if (shown->lines == shown->total && shown->lines)
+		buf_printf(b, "    (%" PRIu64 " line%s of standard error above)\n", shown->lines,
+			shown->lines == 1 ? "" : "s");
+	else if (shown->lines)
+		buf_printf(b,
+			"    (%" PRIu64 " of %" PRIu64
+			" lines of standard error above; the last:)\n",
+			shown->lines, shown->total);
+	else if (!err.len && shown->out_lines)
+		buf_printf(b, "    (%" PRIu64 " line%s of standard output above)\n",
+			shown->out_lines, shown->out_lines == 1 ? "" : "s");
+	return shown->lines ? shown->lines == shown->total : !err.len && shown->out_lines;
+}
+
+void failure_text(struct buf *b, const json_t *f, const struct stream_shown *shown)
 {
 	struct str label = json_text_of(f, "label"), command = json_text_of(f, "command");
 	struct str err = json_text_of(f, "stderr");
@@ -52,5 +70,6 @@ void failure_text(struct buf *b, const json_t *f)
 		utf8_count(command) > SHOWN_COMMAND ? "…" : "");
 	text_plain(b, buf_str(&head));
 	buf_addc(b, '\n');
-	indented(b, err.len ? err : json_text_of(f, "stdout"));
+	if (!add_shown(b, shown, err))
+		indented(b, err.len ? err : json_text_of(f, "stdout"));
 }

@@ -126,19 +126,6 @@ static void add_progress(struct buf *b, const struct loop_row *row, uint64_t now
 	text_rate(b, row->done, now_ms - row->started_ms);
 }
 
-/* "[1.0 gpt] " */
-static void add_node(struct buf *b, const struct event *e)
-{
-	struct str label = e->label.len || !e->node ? e->label : e->node->label;
-
-	buf_addc(b, '[');
-	text_plain(b, e->path);
-	if (label.len)
-		buf_addc(b, ' ');
-	text_plain(b, label);
-	buf_adds(b, "] ");
-}
-
 static void add_start(struct buf *b, const struct event *e)
 {
 	AUTO_BUF command = BUF_INIT;
@@ -148,7 +135,7 @@ static void add_start(struct buf *b, const struct event *e)
 		count++;
 	command_display(&command, e->argv, count);
 	struct str head = utf8_cut(buf_str(&command), COMMAND_BYTES);
-	add_node(b, e);
+	node_name(b, e);
 	buf_adds(b, "start ");
 	text_plain(b, head);
 	if (head.len < command.len)
@@ -157,7 +144,7 @@ static void add_start(struct buf *b, const struct event *e)
 
 static void add_done(struct buf *b, const struct event *e)
 {
-	add_node(b, e);
+	node_name(b, e);
 	if (e->end.ok)
 		buf_adds(b, "done");
 	else if (e->end.timeout)
@@ -183,15 +170,15 @@ static void add_stop(struct buf *b, const struct event *e, const char *what)
 static bool add_step(struct buf *b, const struct event *e)
 {
 	if (e->kind == EVENT_STEP_RETRY) {
-		add_node(b, e);
+		node_name(b, e);
 		buf_printf(b, "retry, attempt %" PRIu64 ", in ", e->attempt);
 		clock_duration(b, e->step.ms);
 	} else if (e->kind == EVENT_WAIT_START) {
-		add_node(b, e);
+		node_name(b, e);
 		buf_adds(b, "wait for ");
 		clock_duration(b, e->step.ms);
 	} else if (e->kind == EVENT_RECIPE_APPROVAL) {
-		add_node(b, e);
+		node_name(b, e);
 		buf_adds(b, e->step.answer == GATE_APPROVED ? "approved"
 			    : e->step.answer == GATE_DENIED ? "denied"
 							    : "waits for approval");
@@ -218,14 +205,14 @@ static bool add_group(struct plain_lines *l, const struct event *e)
 			begin_loop(l, e);
 			if (!e->count)
 				return false;
-			add_node(&l->text, e);
+			node_name(&l->text, e);
 			buf_printf(
 				&l->text, "%" PRIu64 " item%s", e->count, e->count == 1 ? "" : "s");
 			return true;
 		}
 		if (!row)
 			return false;
-		add_node(&l->text, e);
+		node_name(&l->text, e);
 		buf_adds(&l->text, e->end.ok ? "done: " : "failed: ");
 		add_progress(&l->text, row, e->mono_ms);
 		end_loop(l, row);
@@ -233,7 +220,7 @@ static bool add_group(struct plain_lines *l, const struct event *e)
 	}
 	if (!begins || !e->node->step->stage.name.len)
 		return false;
-	add_node(&l->text, e);
+	node_name(&l->text, e);
 	buf_adds(&l->text, "stage");
 	return true;
 }
@@ -257,7 +244,7 @@ static void note_start(struct plain_lines *l, const struct event *e)
 {
 	struct running_row row = { .started_ms = e->mono_ms };
 
-	add_node(&row.name, e);
+	node_name(&row.name, e);
 	buf_add(&row.path, e->path);
 	vec_push(&l->running, row);
 }
@@ -315,12 +302,12 @@ void plain_lines_event(void *lines, const struct event *e)
 		break;
 	case EVENT_NODE_SKIPPED:
 		count_round(l, e, false);
-		add_node(b, e);
+		node_name(b, e);
 		buf_adds(b, "skipped");
 		break;
 	case EVENT_NODE_REUSED:
 		count_round(l, e, false);
-		add_node(b, e);
+		node_name(b, e);
 		if (e->end.ok)
 			buf_adds(b, "reused (succeeded earlier)");
 		else if (e->end.timeout)
@@ -335,7 +322,7 @@ void plain_lines_event(void *lines, const struct event *e)
 		take_back(l, e);
 		if (e->node && e->node->step)
 			return; /* told when its pause began */
-		add_node(b, e);
+		node_name(b, e);
 		buf_printf(b, "retry, attempt %" PRIu64, e->attempt);
 		break;
 	case EVENT_RUN_CANCEL:

@@ -58,10 +58,15 @@ static void only_those_that_ask(void **state)
 	(void)state;
 	say(some, &quiet_node, "0", "x\n", false, &got);
 	say(some, &template_node, "0", "x\n", false, &got);
-	say(all, &template_node, "0", "x\n", false, &got);
 	assert_str(buf_str(&got), "");
-	say(all, &quiet_node, "0", "x\n", false, &got);
-	assert_str(buf_str(&got), "[calm] x\n");
+	say(all, &template_node, "0", "x\n", false, &got);
+	say(all, &quiet_node, "1", "x\n", false, &got);
+	assert_str(buf_str(&got), "[0 cmd] x\n[calm] x\n");
+	/* Standard error of every command. */
+	buf_reset(&got);
+	say(some, &quiet_node, "0", "x\n", true, &got);
+	say(some, &template_node, "2", "x\n", true, &got);
+	assert_str(buf_str(&got), "[0 calm] x\n[2 cmd] x\n");
 	/* A line that never ends is not kept. */
 	say(some, &loud_node, "1", "begun", false, &got);
 	stream_lines_free(some);
