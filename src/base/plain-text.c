@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "base/width.h"
 
 /* Above this, only the end of what came at once is looked at. */
 enum { LOOK_BACK_BYTES = 4096 };
@@ -133,6 +135,49 @@ static void put_plain(void *data, uint32_t c)
 {
 	if (c != '\b')
 		utf8_add(data, c < 0x20 ? ' ' : c);
+}
+
+void text_escaped(struct buf *b, struct str text)
+{
+	AUTO_BUF safe = BUF_INIT;
+
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+
+		if (c == '\n' || c == '\t' || c == '\r')
+			buf_adds(&safe, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
+		else if (c < 0x20 || c == 0x7f)
+			buf_printf(&safe, "\\x%02x", c);
+		else
+			buf_addc(&safe, (char)c);
+	}
+	text_plain(b, buf_str(&safe));
+}
+
+void text_item(struct buf *b, struct str item)
+{
+	AUTO_BUF shown = BUF_INIT;
+
+	text_escaped(&shown, item);
+	if (width_text(buf_str(&shown)) <= ITEM_COLUMNS) {
+		buf_add(b, buf_str(&shown));
+		return;
+	}
+	buf_add(b, width_cut(buf_str(&shown), ITEM_COLUMNS - 1, NULL));
+	buf_adds(b, "…");
+}
+
+void text_name(struct buf *b, struct str path, struct str label, struct str item)
+{
+	text_plain(b, path);
+	if (label.len) {
+		buf_addc(b, ' ');
+		text_escaped(b, label);
+	}
+	if (item.len && !memmem(label.p, label.len, item.p, item.len)) {
+		buf_addc(b, ' ');
+		text_item(b, item);
+	}
 }
 
 void text_plain(struct buf *b, struct str text)

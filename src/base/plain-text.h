@@ -25,6 +25,17 @@ void text_rate(struct buf *b, uint64_t done, uint64_t ms);
 /* A whole text as one line: blanks for line ends. */
 void text_plain(struct buf *b, struct str text);
 
+/* A whole text as one line: control characters as people write them, "\\n". */
+void text_escaped(struct buf *b, struct str text);
+
+/* How a node is called: "1.r3 lint f/2.sh". Label and item may be empty; control characters of
+ * values are shown escaped, and the item is cut to ITEM_COLUMNS. One that the label has already is
+ * left out. */
+enum { ITEM_COLUMNS = 40 };
+void text_name(struct buf *b, struct str path, struct str label, struct str item);
+/* The item alone. */
+void text_item(struct buf *b, struct str item);
+
 /* The last line of a stream that says anything, finished or not. Zeroed: nothing came yet. */
 struct last_line {
 	struct text_filter filter;

@@ -47,14 +47,19 @@ static void record(struct frame *f, const struct verdict *v)
 {
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF command = BUF_INIT;
+	AUTO_BUF label = BUF_INIT;
+	AUTO_BUF item = BUF_INIT;
 
 	frame_path(f, &path);
+	frame_label(f, &label);
+	frame_item(f, &item);
 	if (f->run->failures.kept.len < FAILURES_KEPT)
 		f->ops->command->display(f, &command);
 	failures_add(
 		&f->run->failures, &(struct failure){
 					   .path = buf_str(&path),
-					   .label = f->node->label,
+					   .label = buf_str(&label),
+					   .item = buf_str(&item),
 					   .command = utf8_cut(buf_str(&command), FAILURE_TEXT_MAX),
 					   .code = v->code,
 					   .signal = v->signal,

@@ -1,6 +1,12 @@
 #include "base/clock.h"
 #include "base/node-path.h"
+#include "base/utf8.h"
+#include "data/json.h"
 #include "engine/frame.h"
+#include "template/braces.h"
+#include "template/resolve.h"
+
+enum { ITEM_BYTES = 4096 };
 
 /* Where a frame is, and the one door through which events leave the engine. */
 
@@ -37,6 +43,74 @@ struct leaf_key frame_key(const struct frame *f, struct buf *path)
 	return (struct leaf_key){ buf_str(path), number + 1 };
 }
 
+void label_resolve(const struct node *n, const struct scope *scope, struct buf *b)
+{
+	if (!n->label_parts || !scope) {
+		buf_add(b, n->label);
+		return;
+	}
+	for (size_t i = 0; i < n->label_part_count; i++) {
+		const struct part *p = &n->label_parts[i];
+		AUTO_RESOLVER rs = { .scope = scope };
+		size_t before = b->len;
+
+		if (p->placeholder && resolver_parts(&rs, p, 1, b, NULL))
+			continue;
+		buf_truncate(b, before);
+		buf_add(b, p->text);
+	}
+}
+
+void frame_label(const struct frame *f, struct buf *b)
+{
+	label_resolve(f->node, f->scope, b);
+}
+
+/* The first of these that says something. */
+static bool add_name_of(const json_t *object, struct buf *b)
+{
+	static const char *const names[] = { "name", "id", "title" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const json_t *value = json_object_get(object, names[i]);
+
+		if (json_is_string(value) && json_str(value).len) {
+			buf_add(b, json_str(value));
+			return true;
+		}
+		if (json_is_integer(value)) {
+			buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+			return true;
+		}
+	}
+	return false;
+}
+
+static const json_t *list_of(const struct frame *loop)
+{
+	const struct count *count = &loop->node->count;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (loop->node->step)
+		return loop->node->kind == NODE_EACH ? loop->rounds.list : NULL;
+	return count->number || !loop->scope
+		       ? NULL
+		       : braces_array(loop->scope, count->array, (struct where){ 0 }, &ignored);
+}
+
+void frame_item(const struct frame *f, struct buf *b)
+{
+	while (f && f->role != FRAME_COPY)
+		f = f->up;
+	if (!f)
+		return;
+	const json_t *item = json_array_get(list_of(f->up), f->index);
+	if (json_is_string(item) && json_str(item).len)
+		buf_add(b, utf8_cut(json_str(item), ITEM_BYTES));
+	else if (!json_is_object(item) || !add_name_of(item, b))
+		buf_add_number(b, f->index + (f->up->node->kind == NODE_WHILE), 1);
+}
+
 void run_emit(struct run *r, struct event *e)
 {
 	if (!r->options.listen)
@@ -51,6 +125,8 @@ void run_emit(struct run *r, struct event *e)
 void run_emit_frame(struct run *r, struct event *e, const struct frame *f)
 {
 	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF label = BUF_INIT;
+	AUTO_BUF item = BUF_INIT;
 
 	if (!r->options.listen)
 		return;
@@ -58,5 +134,11 @@ void run_emit_frame(struct run *r, struct event *e, const struct frame *f)
 	e->path = buf_str(&path);
 	e->node = f->node;
 	e->label = f->node->label;
+	if (f->node->label_parts) {
+		frame_label(f, &label);
+		e->label = buf_str(&label);
+	}
+	frame_item(f, &item);
+	e->item = buf_str(&item);
 	run_emit(r, e);
 }

@@ -20,6 +20,7 @@ void failures_add(struct failures *f, const struct failure *failure)
 	struct failure kept = *failure;
 	kept.path = arena_str(&f->arena, failure->path);
 	kept.label = arena_str(&f->arena, failure->label);
+	kept.item = arena_str(&f->arena, failure->item);
 	kept.command = arena_str(&f->arena, failure->command);
 	kept.err = arena_str(&f->arena, failure->err);
 	kept.out = arena_str(&f->arena, failure->out);

@@ -6,7 +6,7 @@
 
 /* A failed attempt of a command. */
 struct failure {
-	struct str path, label, command;
+	struct str path, label, item, command;
 	int code, signal;
 	bool timeout, tolerated;
 	bool overcome; /* a later attempt of it, or of a group around it, succeeded */

@@ -265,7 +265,14 @@ void frame_path(const struct frame *f, struct buf *b);
 /* Which execution of its path this is. `path` holds the path of the key. */
 struct leaf_key frame_key(const struct frame *f, struct buf *path);
 void run_emit(struct run *r, struct event *e);
-/* The same with the path and label of a frame. */
+/* Its label, with what its placeholders stand for; one that stands for nothing stays as written. */
+void frame_label(const struct frame *f, struct buf *b);
+/* The same of a node where `scope` is. */
+void label_resolve(const struct node *n, const struct scope *scope, struct buf *b);
+/* What the innermost round or copy is about that it is in: a text as it is, the name, id or title
+ * of an object, else its number. Nothing when it is in none. */
+void frame_item(const struct frame *f, struct buf *b);
+/* The same with path, label and item of a frame. */
 void run_emit_frame(struct run *r, struct event *e, const struct frame *f);
 
 /* -- ending.c ------------------------------------------------------------------------------------

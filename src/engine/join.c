@@ -39,6 +39,7 @@ void join_unref(struct join *j)
 		if (b->nested)
 			join_list_done(b->nested);
 		free(b->nested);
+		free(b->label);
 	}
 	vec_done(&j->branches);
 	free((char *)j->path.p);
@@ -58,7 +59,9 @@ void join_label(const struct join *j, size_t index, struct buf *b)
 	/* The label of a repeated node stands on what is repeated. */
 	const struct node *child = node_body(n->children[n->kind == NODE_EACH ? 0 : index]);
 
-	if (child->label.len)
+	if (index < j->branches.len && j->branches.at[index].label)
+		buf_adds(b, j->branches.at[index].label);
+	else if (child->label.len)
 		buf_add(b, child->label);
 	else
 		buf_printf(b, "branch %zu", index + 1);

@@ -13,6 +13,7 @@ struct branch {
 	struct content
 		*body; /* standard output, or of a failed one the beginning of standard error */
 	struct join_list *nested;
+	char *label; /* resolved; NULL: as its node has it */
 	uint64_t stdout_bytes;
 	uint32_t ms;
 	int code;

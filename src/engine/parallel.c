@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/plain-text.h"
 #include "engine/frame.h"
 
 /* Children at once, each with the whole input; what they print is joined. */
@@ -72,12 +73,27 @@ static void settle(struct frame *f)
 		over(f);
 }
 
+/* A label with placeholders is resolved while its values are there. */
+static void keep_label(const struct frame *child, struct branch *b)
+{
+	const struct node *n = node_body(child->node);
+	AUTO_BUF label = BUF_INIT;
+	AUTO_BUF line = BUF_INIT;
+
+	if (!n->label_parts || b->label)
+		return;
+	label_resolve(n, child->scope, &label);
+	text_escaped(&line, buf_str(&label)); /* it stands in a line of the joined text */
+	b->label = mem_dup(buf_cstr(&line), line.len + 1);
+}
+
 static void keep_branch(struct frame *f, struct frame *child)
 {
 	struct outcome *o = &child->outcome;
 	struct branch *b = join_branch(f->fork.join, child->index);
 	struct store *store = &f->run->store;
 
+	keep_label(child, b);
 	b->code = o->code;
 	b->ms = (uint32_t)MIN(
 		loop_now(f->run->loop) - child->tries.entered_ms, (uint64_t)UINT32_MAX);

@@ -213,11 +213,14 @@ static struct str read_content(struct frame *f, struct content *c, uint64_t max,
 void step_failed(struct frame *f, int code, struct str why)
 {
 	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF item = BUF_INIT;
 
 	frame_path(f, &path);
+	frame_item(f, &item);
 	failures_add(&f->run->failures, &(struct failure){
 						.path = buf_str(&path),
 						.label = f->node->label,
+						.item = buf_str(&item),
 						.command = f->node->line,
 						.code = code,
 						.timeout = f->timed_out,

@@ -34,8 +34,9 @@ struct member {
 		name, ",\"" name "\":", sizeof(name) + 3, type, offsetof(struct event, at) \
 	}
 #define PATH MEMBER("path", IS_TEXT, path)
-#define LABEL MEMBER("label", IS_TEXT_OR_NULL, label)
-#define STEP MEMBER("step", IS_TEXT_OR_NULL, label)
+#define ITEM MEMBER("item", IS_TEXT_IF, item)
+#define LABEL MEMBER("label", IS_TEXT_OR_NULL, label), ITEM
+#define STEP MEMBER("step", IS_TEXT_OR_NULL, label), ITEM
 #define ATTEMPT MEMBER("attempt", IS_NUMBER, attempt)
 #define END                                                                               \
 	MEMBER("code", IS_CODE, end.code), MEMBER("signal", IS_SIGNAL, end.signal),       \

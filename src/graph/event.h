@@ -73,6 +73,7 @@ struct event {
 	uint64_t mono_ms;        /* monotonic, for durations; 0 when it was read from a record */
 	struct str path;         /* of the node; empty for events of the run */
 	const struct node *node; /* NULL when it was read from a record */
+	struct str item;         /* what the round or copy is about that it is in; empty: none */
 	struct str label;        /* of the node; of steps the id */
 	uint64_t attempt;        /* from 1; of STEP_RETRY the one that comes */
 	union {

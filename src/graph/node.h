@@ -50,6 +50,9 @@ struct node {
 	const struct origin *origin; /* the recipe it was written in; NULL: a template */
 	struct str import; /* the id of the recipe that this node stands for; empty: none */
 	struct str label;  /* empty: none given */
+	/* The label cut at its placeholders; NULL: it has none. */
+	const struct part *label_parts;
+	size_t label_part_count;
 
 	const struct text *when; /* NULL: runs if `runs` is true */
 	bool runs;

@@ -91,6 +91,29 @@ static bool read_command(
 /* -- fields --------------------------------------------------------------------------------------
  */
 
+/* What is not a placeholder is text. */
+static bool keep_group(void *data, struct str group, const struct placeholder_mistake *wrong)
+{
+	(void)data;
+	(void)group;
+	(void)wrong;
+	return true;
+}
+
+static void cut_label(struct reader *rd, struct node *n)
+{
+	struct part *parts;
+	size_t begin, end;
+
+	if (!brace_group(n->label, 0, &begin, &end))
+		return;
+	size_t count = placeholder_cut(rd->a, n->label, rd->d, &parts, keep_group, NULL);
+	if (count == SIZE_MAX)
+		return;
+	n->label_parts = parts;
+	n->label_part_count = count;
+}
+
 static void read_label(struct reader *rd, struct node *n, const struct members *m)
 {
 	struct str label = json_str(m->at[FIELD_LABEL]);
@@ -103,6 +126,7 @@ static void read_label(struct reader *rd, struct node *n, const struct members *
 		}
 	}
 	n->label = label;
+	cut_label(rd, n);
 }
 
 /* Adds the shorthand defaults of one list. First declaration of a name within one list wins. */

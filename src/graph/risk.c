@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "graph/label-names.h"
 #include "template/braces.h"
 
 /* Programs whose argument is code: the flags that introduce it; "" marks a shell, which is worth a
@@ -535,4 +536,5 @@ static void look(struct graph *g, const struct node *n, bool whole)
 void risk_warn(struct graph *g, bool whole)
 {
 	look(g, g->root, whole);
+	label_names_warn(g);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/node-path.h"
+#include "base/plain-text.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
 #include "data/json.h"
@@ -155,6 +156,20 @@ static struct past_node *node_of(struct history *h, const struct event *e)
 	return node_at(h, e->path, 0);
 }
 
+/* Label and item: "lint f/2.sh". */
+static struct str name_of(struct history *h, const struct event *e)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	buf_add(&name, utf8_cut(e->label, LABEL_KEPT));
+	if (e->item.len && !memmem(name.p, name.len, e->item.p, e->item.len)) {
+		if (name.len)
+			buf_addc(&name, ' ');
+		text_item(&name, e->item);
+	}
+	return arena_str(&h->arena, buf_str(&name));
+}
+
 static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
 {
 	struct past_node *p = map_get(&h->nodes, e->path);
@@ -168,7 +183,7 @@ static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
 	h->kept += !p->executions;
 	interrupt(p, at_ms, OUTCOME_INTERRUPTED);
 	if (!p->executions) {
-		p->label = arena_str(&h->arena, utf8_cut(e->label, LABEL_KEPT));
+		p->label = name_of(h, e);
 		p->command = command_text(h, e->argv);
 	}
 	p->skipped = false;
@@ -205,7 +220,7 @@ static void on_reused(struct history *h, const struct event *e, uint64_t at_ms)
 		return;
 	h->kept++;
 	h->commands++;
-	p->label = arena_str(&h->arena, utf8_cut(e->label, LABEL_KEPT));
+	p->label = name_of(h, e);
 	p->command = S("taken over from an earlier execution");
 	reopen(p->up);
 	add_span(p, (struct report_span){ .start_ms = at_ms });

@@ -70,9 +70,12 @@ static struct teller *teller_of(struct story *s, struct str path, uint64_t numbe
 
 static void name_teller(struct story *s, struct teller *t, struct str label, struct str item)
 {
-	if (label.len || item.len)
-		t->name = arena_printf(&s->arena, "%.*s%s%.*s%s%.*s", STR(t->path),
-			label.len ? " " : "", STR(label), item.len ? " " : "", STR(item));
+	AUTO_BUF name = BUF_INIT;
+
+	if (!label.len && !item.len)
+		return;
+	text_name(&name, t->path, label, item);
+	t->name = arena_str(&s->arena, buf_str(&name));
 }
 
 /* -- lines ---------------------------------------------------------------------------------------

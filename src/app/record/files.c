@@ -12,6 +12,7 @@
 #include "app/record/launch.h"
 #include "base/atomic-file.h"
 #include "base/file.h"
+#include "base/plain-text.h"
 #include "engine/capture.h"
 #include "engine/run.h"
 #include "runs/dir/events.h"
@@ -438,7 +439,9 @@ static struct buf *partial_of(struct record_files *f, struct str path)
 
 static void add_line(struct buf *b, const struct event *e, struct str line)
 {
-	buf_printf(b, "[%.*s%s%.*s] ", STR(e->path), e->label.len ? " " : "", STR(e->label));
+	buf_addc(b, '[');
+	text_name(b, e->path, e->label, e->item);
+	buf_adds(b, "] ");
 	buf_add(b, line);
 	buf_addc(b, '\n');
 }

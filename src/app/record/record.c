@@ -67,7 +67,7 @@ struct record {
 struct leaf_note {
 	struct list link;
 	struct record *rec;
-	struct buf path, before, after, command, label;
+	struct buf path, before, after, command, label, item;
 	uint64_t number;
 	bool last;    /* what it prints is what the run prints */
 	bool printed; /* something: there is a line of the story */
@@ -267,6 +267,7 @@ static void note_free(struct leaf_note *note)
 	buf_done(&note->after);
 	buf_done(&note->command);
 	buf_done(&note->label);
+	buf_done(&note->item);
 	free(note);
 }
 
@@ -278,7 +279,8 @@ static void add_story(struct record *rec, struct leaf_note *note, enum story_kin
 			.path = buf_str(&note->path),
 			.number = note->number,
 			.bytes = n,
-			.label = note->printed ? S("") : buf_str(&note->label) });
+			.label = note->printed ? S("") : buf_str(&note->label),
+			.item = note->printed ? S("") : buf_str(&note->item) });
 	note->printed = true;
 	deferred_start(rec->loop, &rec->flush);
 }
@@ -453,6 +455,7 @@ static void keep_command(struct record *rec, const struct event *e)
 		n++;
 	command_display(&note->command, e->argv, n);
 	buf_add(&note->label, e->label);
+	buf_add(&note->item, e->item);
 }
 
 /* -- events --------------------------------------------------------------------------------------

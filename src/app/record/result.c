@@ -167,6 +167,10 @@ static void write_failures(
 		json_write_str(b, failure->path);
 		buf_adds(b, ",\"label\":");
 		json_write_str_or_null(b, mask_text(mask, failure->label, a));
+		if (failure->item.len) {
+			buf_adds(b, ",\"item\":");
+			json_write_str(b, mask_text(mask, failure->item, a));
+		}
 		buf_adds(b, ",\"command\":");
 		json_write_str(b, mask_text(mask, failure->command, a));
 		buf_printf(b, ",\"code\":%d,\"signal\":", failure->code);
@@ -477,6 +481,8 @@ static json_t *failure_summary(const struct failure *f, struct mask *mask, struc
 	json_object_set_new(s, "path", json_from_str(f->path));
 	json_object_set_new(s, "label",
 		f->label.len ? json_from_str(mask_text(mask, f->label, a)) : json_null());
+	if (f->item.len)
+		json_object_set_new(s, "item", json_from_str(mask_text(mask, f->item, a)));
 	json_object_set_new(s, "command", json_from_str(mask_text(mask, f->command, a)));
 	json_object_set_new(s, "code", json_integer(f->code));
 	json_object_set_new(s, "signal", f->signal ? json_integer(f->signal) : json_null());

@@ -173,6 +173,7 @@ void mask_event(struct mask *m, const struct event *e, struct event *ret, struct
 {
 	*ret = *e;
 	ret->label = mask_text(m, e->label, a);
+	ret->item = mask_text(m, e->item, a);
 	if (e->kind == EVENT_COMMAND_START) {
 		ret->argv = mask_argv(m, e->argv, a);
 	} else if (e->kind == EVENT_COMMAND_OUTPUT) {

@@ -90,17 +90,14 @@ static void name_others(const json_t *failures, json_int_t total, struct buf *b)
 	buf_printf(b, "roux: and %" JSON_INTEGER_FORMAT " more failures:", total - SHOWN_FAILURES);
 	for (size_t i = SHOWN_FAILURES; i < json_array_size(failures); i++) {
 		const json_t *f = json_array_get(failures, i);
-		struct str label = json_text_of(f, "label");
-		AUTO_BUF name = BUF_INIT;
 
 		if (i == SHOWN_FAILURES + NAMED_FAILURES) {
 			buf_adds(b, " … (--json lists them)");
 			break;
 		}
-		buf_printf(&name, "%.*s%s%.*s", STR(json_text_of(f, "path")), label.len ? " " : "",
-			STR(label));
 		buf_adds(b, " [");
-		text_plain(b, buf_str(&name));
+		text_name(b, json_text_of(f, "path"), json_text_of(f, "label"),
+			json_text_of(f, "item"));
 		buf_addc(b, ']');
 	}
 	buf_addc(b, '\n');

@@ -53,8 +53,9 @@ void failure_text(struct buf *b, const json_t *f, const struct stream_shown *sho
 	json_int_t attempt = json_number_of(f, "attempt");
 	AUTO_BUF head = BUF_INIT;
 
-	buf_printf(&head, "roux: [%.*s%s%.*s] ", STR(json_text_of(f, "path")), label.len ? " " : "",
-		STR(label));
+	buf_adds(b, "roux: [");
+	text_name(b, json_text_of(f, "path"), label, json_text_of(f, "item"));
+	buf_adds(b, "] ");
 	if (json_truth_of(f, "timeout"))
 		buf_printf(&head, "ran out of time (code %" JSON_INTEGER_FORMAT ")", code);
 	else if (signal > 0 && signal < 65)

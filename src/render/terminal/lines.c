@@ -23,7 +23,7 @@ enum {
 /* A loop of steps that has not ended. */
 struct loop_row {
 	struct buf path;
-	uint64_t count, done, started_ms; /* count: 0 when it is not known */
+	uint64_t count, done, failed, started_ms; /* count: 0 when it is not known */
 };
 
 /* A command that runs. */
@@ -89,14 +89,10 @@ static struct loop_row *find_loop(struct plain_lines *l, struct str path)
 	return NULL;
 }
 
-/* The loop that the node is a round of. */
+/* The loop or the parallel group that the node is a part of. */
 static struct loop_row *loop_around(struct plain_lines *l, struct str path)
 {
-	if (!node_path_round(path))
-		return NULL;
-	while (path.len && path.p[path.len - 1] != '.')
-		path.len--;
-	return find_loop(l, path.len ? str_sub(path, 0, path.len - 1) : S("."));
+	return str_eq(path, S(".")) ? NULL : find_loop(l, node_path_up(path));
 }
 
 static void begin_loop(struct plain_lines *l, const struct event *e)
@@ -188,15 +184,54 @@ static bool add_step(struct buf *b, const struct event *e)
 	return true;
 }
 
+/* "lint: 1 of 6 failed" */
+static void add_failed(struct buf *b, const struct loop_row *row, const struct event *e)
+{
+	/* The label of a repeated node stands on what is repeated. */
+	const struct node *body = node_body(e->node);
+	struct str name = e->label.len ? e->label : body->label_parts ? S("") : body->label;
+
+	if (name.len) {
+		text_plain(b, name);
+		buf_adds(b, ": ");
+	}
+	buf_printf(b, "%" PRIu64 " of %" PRIu64 " failed", row->failed, MAX(row->count, row->done));
+}
+
+/* Of templates only groups in which something failed have a line. */
+static bool add_template_group(struct plain_lines *l, const struct event *e)
+{
+	struct loop_row *row = find_loop(l, e->path);
+	bool failed = false;
+
+	if (e->kind == EVENT_NODE_START) {
+		if (node_joins(e->node) || node_repeats(e->node))
+			begin_loop(l, e);
+		return false;
+	}
+	if (row && row->failed) {
+		node_name(&l->text, e);
+		add_failed(&l->text, row, e);
+		failed = true;
+	}
+	if (row)
+		end_loop(l, row);
+	return failed;
+}
+
 /* A stage or a loop begins or ends. False: nothing that is worth a line. */
 static bool add_group(struct plain_lines *l, const struct event *e)
 {
 	bool begins = e->kind == EVENT_NODE_START;
 	struct loop_row *around = begins ? NULL : loop_around(l, e->path);
 
-	if (around)
+	if (around) {
 		around->done++;
-	if (!e->node || !e->node->step)
+		around->failed += !e->end.ok && e->end.outcome != NODE_END_CANCELLED;
+	}
+	if (e->node && !e->node->step)
+		return add_template_group(l, e);
+	if (!e->node)
 		return false;
 	if (node_repeats(e->node)) {
 		struct loop_row *row = find_loop(l, e->path);
@@ -213,8 +248,12 @@ static bool add_group(struct plain_lines *l, const struct event *e)
 		if (!row)
 			return false;
 		node_name(&l->text, e);
-		buf_adds(&l->text, e->end.ok ? "done: " : "failed: ");
-		add_progress(&l->text, row, e->mono_ms);
+		if (row->failed) {
+			add_failed(&l->text, row, e);
+		} else {
+			buf_adds(&l->text, e->end.ok ? "done: " : "failed: ");
+			add_progress(&l->text, row, e->mono_ms);
+		}
 		end_loop(l, row);
 		return true;
 	}
@@ -233,7 +272,9 @@ static void count_round(struct plain_lines *l, const struct event *e, bool tell)
 	if (!row)
 		return;
 	row->done++;
-	if (!tell)
+	row->failed +=
+		(e->kind == EVENT_COMMAND_DONE || e->kind == EVENT_NODE_REUSED) && !e->end.ok;
+	if (!tell || !e->node || !e->node->step)
 		return;
 	buf_adds(&l->text, " (");
 	add_progress(&l->text, row, e->mono_ms);
@@ -283,6 +324,8 @@ static void take_back(struct plain_lines *l, const struct event *e)
 
 	if (row && row->done)
 		row->done--;
+	if (row && row->failed)
+		row->failed--;
 }
 
 void plain_lines_event(void *lines, const struct event *e)

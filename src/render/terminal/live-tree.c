@@ -182,6 +182,10 @@ static void set_caption(struct live_row *r, const struct event *e)
 	else
 		buf_add(&text, e->path);
 	text_plain(&r->caption, utf8_cut(buf_str(&text), CAPTION_BYTES));
+	if (e->item.len && node_path_round(e->path) && (e->label.len || round)) {
+		buf_addc(&r->caption, ' ');
+		text_item(&r->caption, e->item);
+	}
 }
 
 static struct live_row *begin(struct live_tree *t, const struct event *e, enum live_state state)

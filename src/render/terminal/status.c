@@ -115,8 +115,10 @@ static void failures_text(const json_t *d, struct buf *b)
 				MAX(total, (json_int_t)json_array_size(last)) - (json_int_t)i);
 			break;
 		}
-		buf_printf(&text, "[%.*s%s%.*s] code %" JSON_INTEGER_FORMAT "%s: %.*s",
-			STR(json_text_of(failure, "path")), label.len ? " " : "", STR(label),
+		buf_addc(&text, '[');
+		text_name(
+			&text, json_text_of(failure, "path"), label, json_text_of(failure, "item"));
+		buf_printf(&text, "] code %" JSON_INTEGER_FORMAT "%s: %.*s",
 			json_number_of(failure, "code"),
 			json_truth_of(failure, "tolerated") ? ", tolerated" : "",
 			STR(utf8_head(json_text_of(failure, "command"), STATUS_COMMAND)));

@@ -75,13 +75,8 @@ static struct str label_of(const struct event *e)
 
 void node_name(struct buf *b, const struct event *e)
 {
-	struct str label = label_of(e);
-
 	buf_addc(b, '[');
-	text_plain(b, e->path);
-	if (label.len)
-		buf_addc(b, ' ');
-	text_plain(b, label);
+	text_name(b, e->path, label_of(e), e->item);
 	buf_adds(b, "] ");
 }
 

@@ -152,6 +152,8 @@ static bool see_start(void *data, struct str line, uint64_t seq)
 	}
 	if (text(event, "label").len)
 		json_object_set_new(failure->told, "label", json_from_str(text(event, "label")));
+	if (text(event, "item").len)
+		json_object_set_new(failure->told, "item", json_from_str(text(event, "item")));
 	json_object_set_new(
 		failure->told, "command", json_from_str(utf8_head(buf_str(&command), TAIL)));
 	return true;

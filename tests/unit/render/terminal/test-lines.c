@@ -132,7 +132,7 @@ static void no_control_character_comes_through(void **state)
 						.path = S("0"),
 						.label = S("\033]0;title\alabel\r"),
 						.argv = argv }),
-		"[0 label ] start printf $'a\\n\\033[2Jb\\377'\n");
+		"[0 \\x1b]0;title\\x07label\\r] start printf $'a\\n\\033[2Jb\\377'\n");
 	teardown(&f);
 }
 

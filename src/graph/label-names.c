@@ -1,0 +1,87 @@
+#include "graph/label-names.h"
+
+#include "base/map.h"
+
+/* The names that commands, guards and defaults use or declare. */
+struct names {
+	struct arena arena;
+	struct map map;
+};
+
+static void note(struct names *k, struct str name)
+{
+	if (name.len)
+		*map_put(&k->map, &k->arena, name) = k;
+}
+
+static void see(void *data, const struct placeholder *p)
+{
+	note(data, p->name);
+}
+
+static void note_text(struct names *k, const struct text *t)
+{
+	if (t && t->ops->walk)
+		t->ops->walk(t, see, k);
+}
+
+static void note_presets(struct names *k, const struct presets *p)
+{
+	for (size_t i = 0; p && i < p->count; i++)
+		note(k, p->at[i].name);
+}
+
+static bool collect(struct names *k, const struct node *n)
+{
+	bool labels = n->label_parts != NULL;
+
+	note_text(k, n->when);
+	note_text(k, n->delay_ms.text);
+	note_text(k, n->timeout_ms.text);
+	note_text(k, n->retry.text);
+	note_presets(k, n->defaults);
+	note_presets(k, n->args);
+	note(k, n->count.array);
+	for (size_t i = 0; i < n->word_count; i++)
+		note_text(k, n->words[i].text);
+	for (size_t i = 0; i < n->child_count; i++)
+		labels |= collect(k, n->children[i]);
+	return (n->recover && collect(k, n->recover)) || labels;
+}
+
+/* Whether it can stand for something: it has a text of its own, or a name that is known. */
+static bool is_known(const struct names *k, const struct placeholder *p)
+{
+	struct str bare;
+	size_t underscores;
+
+	return p->kind == PLACEHOLDER_EXPR || p->kind == PLACEHOLDER_DEFAULT ||
+	       p->kind == PLACEHOLDER_FALLBACK || p->kind == PLACEHOLDER_CONDITION ||
+	       repeat_name(p->name, &bare, &underscores) || map_get(&k->map, p->name);
+}
+
+static void warn(struct graph *g, const struct names *k, const struct node *n)
+{
+	for (size_t i = 0; i < n->label_part_count; i++) {
+		const struct part *p = &n->label_parts[i];
+
+		if (!p->placeholder || is_known(k, p->placeholder))
+			continue;
+		report_warning(&g->warnings, place_where(n->place),
+			"'%.*s' in the label stays as it is written: nothing else uses that name",
+			STR(report_quote(&g->warnings, p->text)));
+	}
+	for (size_t i = 0; i < n->child_count; i++)
+		warn(g, k, n->children[i]);
+	if (n->recover)
+		warn(g, k, n->recover);
+}
+
+void label_names_warn(struct graph *g)
+{
+	struct names k = { 0 };
+
+	if (collect(&k, g->root))
+		warn(g, &k, g->root);
+	arena_done(&k.arena);
+}
