@@ -4,6 +4,9 @@
 
 #define TEXTS "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
 
+#define TRUTH "{\"type\":\"boolean\"}"
+#define DURATION "{\"type\":[\"string\",\"number\"]}"
+
 /* Where the schema is true, any value is read: one that is not understood counts as absent. */
 const struct recipe_field recipe_fields[] = {
 	{ "description", "true", "what the recipe is for" },
@@ -27,6 +30,16 @@ const struct recipe_field recipe_fields[] = {
 	{ "state_dir", "true", "ignored: a run's directory is below the state root" },
 	{ "usage", "true", "kept by roux: how often it was launched" },
 	{ "secrets", TEXTS, "names of values that are never shown" },
+	{ "effects", "{\"enum\":[\"read\",\"write\",\"destructive\"]}",
+		"what it does to the world, for clients that ask before they call a tool" },
+	{ "idempotent", TRUTH, "true: doing it twice is the same as doing it once" },
+	{ "network", TRUTH, "true: it talks to other machines" },
+	{ "always", TRUTH, "true: clients that show only some tools show this one" },
+	{ "output_schema", "{\"type\":\"object\"}", "a JSON Schema of what it prints" },
+	{ "sync_budget", DURATION, "how long a tool call waits for it; 0: until it ends" },
+	{ "progress_budget", DURATION, "the same for a client that hears of progress" },
+	{ "paths", "{\"enum\":[\"project\",\"anywhere\"]}",
+		"where paths that a model gives may lead" },
 };
 
 const size_t recipe_field_count = ARRAY_SIZE(recipe_fields);

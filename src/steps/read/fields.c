@@ -9,6 +9,9 @@ static const char *const on_error_words[] = { "fail", "continue", "skip_remainin
 static const char *const backoff_words[] = { "exponential", "linear", NULL };
 static const char *const spawn_words[] = { "subprocess", NULL };
 static const char *const answer_words[] = { "deny", "approve", NULL };
+static const char *const effect_words[] = { "read", "write", "destructive", NULL };
+static const char *const path_words[] = { "project", "anywhere", NULL };
+static const char *const inline_words[] = { "required", NULL };
 
 enum {
 	AGENT = 1 << STEP_AGENT,
@@ -68,6 +71,31 @@ const struct key step_keys[] = {
 		.summary = "settings that are passed on to agents" },
 	{ NAME("secrets"), IN_RECIPE, .types = KEY_LIST, .wanted = "a list of names",
 		.items = KEY_ITEMS_NAMES, .summary = "variables whose values are never shown" },
+
+	/* -- for hosts */
+	{ NAME("label"), IN_RECIPE, A_TEXT, .summary = "a title, for tools and pages" },
+	{ NAME("async"), IN_RECIPE, A_BOOL, .fallback = "false",
+		.summary = "hosts start it detached and answer at once" },
+	{ NAME("effects"), IN_RECIPE, .types = KEY_TEXT,
+		.wanted = "\"read\", \"write\" or \"destructive\"", .words = effect_words,
+		.summary =
+			"what it does to the world, for clients that ask before they call a tool" },
+	{ NAME("idempotent"), IN_RECIPE, A_BOOL,
+		.summary = "doing it twice is the same as doing it once" },
+	{ NAME("network"), IN_RECIPE, A_BOOL, .summary = "it talks to other machines" },
+	{ NAME("always"), IN_RECIPE, A_BOOL,
+		.summary = "clients that show only some tools show this one" },
+	{ NAME("output_schema"), IN_RECIPE, A_MAPPING,
+		.summary = "a JSON Schema of what it prints" },
+	{ NAME("sync_budget"), IN_RECIPE, .types = KEY_TEXT | KEY_NUMBER,
+		.wanted = "a duration such as \"45s\"",
+		.summary = "how long a tool call waits for it; 0: until it ends" },
+	{ NAME("progress_budget"), IN_RECIPE, .types = KEY_TEXT | KEY_NUMBER,
+		.wanted = "a duration such as \"240s\"",
+		.summary = "the same for a client that hears of progress" },
+	{ NAME("paths"), IN_RECIPE, .types = KEY_TEXT, .wanted = "\"project\" or \"anywhere\"",
+		.words = path_words, .fallback = "\"project\"",
+		.summary = "where paths that a model gives may lead" },
 
 	/* -- every step */
 	{ NAME("id"), IN_STEP, A_TEXT, .required = true,
@@ -266,6 +294,9 @@ const struct key step_keys[] = {
 		.wanted = "\"deny\" or \"approve\"", .words = answer_words, .fallback = "\"deny\"",
 		INTO(step_approval, fallback, WORD),
 		.summary = "the answer when none was given in time" },
+	{ NAME("inline"), .in = KEY_IN_APPROVAL, .types = KEY_TEXT, .wanted = "\"required\"",
+		.words = inline_words,
+		.summary = "a tool call is refused when its client cannot ask a person" },
 };
 
 const size_t step_key_count = ARRAY_SIZE(step_keys);
