@@ -20,6 +20,10 @@ typedef bool gate_fn(void *data, const struct gate *g);
 /* The open gates of one run, or of all that wait (NULL). False with an issue. */
 bool gates_each(struct app *a, const char *run, gate_fn *see, void *data, struct report *r);
 
+struct run_handle;
+/* Whether its recipe has gates, or calls others that may have some. */
+bool run_may_ask(struct run_handle *h);
+
 struct gate_decision {
 	const char *run;
 	const char

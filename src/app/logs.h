@@ -41,6 +41,11 @@ struct log_found {
 int run_log_window(
 	struct run_handle *h, const struct log_window *w, struct buf *buf, struct log_found *ret);
 
+/* Calls `see` with every event of a recorded run from number `from` on, as it is written down: a
+ * line of JSON. False ends it. -errno. */
+typedef bool run_event_fn(void *data, struct str line, uint64_t seq);
+int run_events_each(struct run_handle *h, uint64_t from, run_event_fn *see, void *data);
+
 /* The secrets of a recorded run: *ret is NULL when it has none. The caller ends it with
  * mask_free(). False with an issue: one that was never written down is not in the environment of
  * this process either, so that what the run printed must not be shown. */

@@ -11,6 +11,8 @@
 enum { DEFAULT_JOBS = 64, DEFAULT_GRACE_MS = 5000, DEFAULT_MAX_PARALLEL = 16 };
 
 enum settings_usage { SETTINGS_USAGE_FILE, SETTINGS_USAGE_LEDGER };
+/* Whether the answers that a client of MCP brings count. */
+enum settings_approvals { SETTINGS_APPROVALS_ALLOW, SETTINGS_APPROVALS_DENY };
 
 struct settings_collection {
 	struct str name;
@@ -23,11 +25,13 @@ struct settings {
 	unsigned max_parallel;
 	uint64_t grace_ms;
 	bool durable;
-	unsigned usage; /* enum settings_usage */
+	unsigned usage;         /* enum settings_usage */
+	unsigned approvals_mcp; /* enum settings_approvals */
 	uint64_t max_age_days, max_runs;
 	struct settings_collection *collections; /* in the order of the file */
 	size_t collection_count;
 	bool jobs_given, max_parallel_given, grace_given, durable_given, usage_given;
+	bool approvals_mcp_given;
 	bool max_age_given, max_runs_given; /* neither: nothing is deleted by itself */
 
 	struct str path; /* of the file; empty when there is no home to look in */

@@ -32,6 +32,12 @@ static const char *const usages[] = {
 	NULL,
 };
 
+static const char *const approvals[] = {
+	[SETTINGS_APPROVALS_ALLOW] = "allow",
+	[SETTINGS_APPROVALS_DENY] = "deny",
+	NULL,
+};
+
 /* The type of a field is checked as its place is taken. */
 #define OF(member) offsetof(struct settings, member)
 #define TYPE(member) ((struct settings *)0)->member
@@ -56,6 +62,8 @@ static const struct key keys[] = {
 		.what = "the days after which an ended run may go" },
 	{ "retention", "max_runs", LARGE(max_runs), GIVEN(max_runs_given), .max = 1000000000,
 		.what = "how many ended runs are kept" },
+	{ "approvals", "mcp", WORD(approvals_mcp), GIVEN(approvals_mcp_given), .choices = approvals,
+		.what = "whether a client of `roux mcp` may bring a person's answer at a gate" },
 	{ "collections", NULL, .kind = KEY_DIRS,
 		.what = "the directory that @name:path of a step recipe looks in" },
 };

@@ -2,10 +2,12 @@
 
 #include "app/past/find.h"
 #include "app/past/kin.h"
+#include "app/record/freeze.h"
 #include "app/record/gates-file.h"
 #include "app/runs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
+#include "graph/node.h"
 
 /* -- listing -------------------------------------------------------------------------------------
  */
@@ -95,6 +97,27 @@ bool gates_each(struct app *a, const char *run, gate_fn *see, void *data, struct
 		return false;
 	tell(&q, &look);
 	return true;
+}
+
+static bool has_gate(const struct node *n)
+{
+	bool found = n->kind == NODE_GATE || n->kind == NODE_CALL;
+
+	for (size_t i = 0; i < n->child_count && !found; i++)
+		found = has_gate(n->children[i]);
+	return found;
+}
+
+bool run_may_ask(struct run_handle *h)
+{
+	AUTO_REPORT issues = REPORT_INIT;
+	AUTO_BUF dir = BUF_INIT;
+
+	buf_add(&dir, run_dir(h));
+	struct graph *g = freeze_graph(buf_cstr(&dir), &issues);
+	bool found = !g || has_gate(g->root);
+	graph_unref(g);
+	return found;
 }
 
 /* -- answering -----------------------------------------------------------------------------------

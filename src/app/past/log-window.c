@@ -125,6 +125,17 @@ int run_log_window(
 	return 0;
 }
 
+/* -- its events ----------------------------------------------------------------------------------
+ */
+
+int run_events_each(struct run_handle *h, uint64_t from, run_event_fn *see, void *data)
+{
+	AUTO_BUF dir = BUF_INIT;
+
+	buf_add(&dir, run_dir(h));
+	return dir.len ? events_each(buf_cstr(&dir), from, see, data) : 0;
+}
+
 /* -- its secrets ---------------------------------------------------------------------------------
  */
 
