@@ -15,7 +15,7 @@ import time
 
 MODERN = "2026-07-28"
 PREFIX = "io.modelcontextprotocol/"
-WATCHDOG = 300  # seconds: only what hangs takes so long
+WATCHDOG = int(os.environ.get("WATCHDOG", "300"))  # seconds: only what hangs takes so long
 
 
 class Failure(Exception):

@@ -4,6 +4,7 @@
 
 #include "app/artifacts.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "data/base64.h"
 #include "hosts/mcp/uri.h"
 
@@ -48,6 +49,36 @@ void artifact_type(struct str path, struct buf *b)
 		}
 	}
 	buf_adds(b, "application/octet-stream");
+}
+
+struct typing {
+	struct str name;
+	struct buf *type;
+};
+
+static bool take_type(void *data, const struct artifact *a)
+{
+	struct typing *t = data;
+
+	if (!str_eq(a->name, t->name))
+		return true;
+	artifact_type(a->path, t->type);
+	return false;
+}
+
+void artifact_type_of(
+	struct run_handle *h, struct str name, struct str content, struct buf *type, bool *ret_blob)
+{
+	struct typing t = { name, type };
+
+	artifacts_each(h, take_type, &t);
+	bool text = utf8_valid(content) && str_find(content, '\0', 0) == content.len;
+	bool known = !str_eq(buf_str(type), S("application/octet-stream"));
+	if (!known && text) {
+		buf_reset(type);
+		buf_adds(type, "text/plain");
+	}
+	*ret_blob = !text;
 }
 
 void artifact_uri(struct buf *b, struct str run, struct str name)

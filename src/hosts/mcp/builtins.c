@@ -1,18 +1,89 @@
 #include "hosts/mcp/builtins.h"
 
 #include "hosts/mcp/arguments.h"
+#include "hosts/mcp/builtin-calls.h"
 #include "hosts/mcp/result.h"
 
+#define RUN "\"run\":{\"type\":\"string\",\"description\":\"the id of the run\"}"
+
 const struct builtin builtins[] = {
-	{ 0 },
+	{ "roux_runs", "List runs",
+		"Lists runs of recipes, newest first: id, recipe, status, when it started and how "
+		"long it "
+		"took.",
+		"{\"status\":{\"type\":\"string\",\"description\":\"only runs with this "
+		"status\",\"enum\":["
+		"\"running\",\"done\",\"partial\",\"paused\",\"failed\",\"denied\",\"timeout\","
+		"\"cancelled\","
+		"\"killed\",\"exited\"]},"
+		"\"recipe\":{\"type\":\"string\",\"description\":\"only runs of this recipe\"},"
+		"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":20}}",
+		"[]", EFFECTS_READ, builtin_runs },
+	{ "roux_run_status", "Status of a run",
+		"Tells the status of a run, its steps, what failed, and the approvals that it "
+		"waits for.",
+		"{" RUN "}", "[\"run\"]", EFFECTS_READ, builtin_status },
+	{ "roux_run_wait", "Wait for a run",
+		"Waits until a run ends or pauses, at most `seconds`, and tells its status; when "
+		"it has "
+		"ended, also what it printed. Call it again while the status is running.",
+		"{" RUN
+		",\"seconds\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":45,\"default\":30}}",
+		"[\"run\"]", EFFECTS_READ, builtin_wait },
+	{ "roux_run_log", "Read a log",
+		"Reads a part of what a run, or one step of it, has printed, at most 16 KiB: the "
+		"end, or "
+		"from a byte offset on, or only lines that contain a text.",
+		"{" RUN
+		",\"stream\":{\"type\":\"string\",\"enum\":[\"stdout\",\"stderr\"],\"default\":"
+		"\"stdout\"},"
+		"\"step\":{\"type\":\"string\",\"description\":\"the id or path of a step\"},"
+		"\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"in bytes\"},"
+		"\"tail\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"the last lines, "
+		"this many\"},"
+		"\"grep\":{\"type\":\"string\",\"minLength\":1,\"description\":\"only lines that "
+		"contain "
+		"this text; | stands between alternatives\"}}",
+		"[\"run\"]", EFFECTS_READ, builtin_log },
+	{ "roux_run_message", "Message to a run",
+		"Sends a message that the recipe of a running run declares to accept. Approvals "
+		"cannot be "
+		"given this way.",
+		"{" RUN ",\"action\":{\"type\":\"string\",\"minLength\":1,\"description\":\"the "
+		"type of the "
+		"message\"},\"input\":{\"description\":\"its body: a text or JSON\"}}",
+		"[\"run\",\"action\"]", EFFECTS_WRITE, builtin_message },
+	{ "roux_run_cancel", "Cancel a run", "Ends a run and everything that it started.",
+		"{" RUN "}", "[\"run\"]", EFFECTS_DESTRUCTIVE, builtin_cancel },
+	{ "roux_run_retry", "Run again",
+		"Does a run again as a new run: from its first failure, or from a step on, or that "
+		"step "
+		"only. What succeeded before is not done again.",
+		"{" RUN
+		",\"from\":{\"type\":\"string\",\"description\":\"the id or path of a step\"},"
+		"\"only\":{\"type\":\"boolean\",\"default\":false,\"description\":\"nothing but "
+		"that "
+		"step\"}}",
+		"[\"run\"]", EFFECTS_WRITE, builtin_retry },
 };
-const size_t builtin_count = 0;
+const size_t builtin_count = ARRAY_SIZE(builtins);
 
 static json_t *parsed(const char *text)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
 	return json_read(&(struct source){ S("schema"), str_of(text) }, &ignored);
+}
+
+static json_t *hints(enum tool_effects effects)
+{
+	json_t *h = json_pack(
+		"{s:b, s:b}", "readOnlyHint", effects == EFFECTS_READ, "openWorldHint", 0);
+
+	if (effects != EFFECTS_READ)
+		json_object_set_new(
+			h, "destructiveHint", json_boolean(effects == EFFECTS_DESTRUCTIVE));
+	return h;
 }
 
 struct tool *tool_of_builtin(const struct builtin *b)
@@ -25,8 +96,15 @@ struct tool *tool_of_builtin(const struct builtin *b)
 	t->effects = b->effects;
 	t->input = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties",
 		parsed(b->input), "required", parsed(b->required), "additionalProperties", 0);
-	t->listed = json_pack("{s:s, s:s, s:s, s:O}", "name", b->name, "title", b->title,
-		"description", b->description, "inputSchema", t->input);
+	if (!json_array_size(json_object_get(t->input, "required")))
+		json_object_del(t->input, "required");
+	t->listed = json_pack("{s:s, s:s, s:s, s:O, s:o, s:o}", "name", b->name, "title", b->title,
+		"description", b->description, "inputSchema", t->input, "outputSchema",
+		parsed("{\"type\":\"object\",\"properties\":{\"run\":{\"type\":\"string\"},"
+		       "\"status\":{"
+		       "\"type\":\"string\"},\"text\":{\"type\":\"string\"}},\"required\":["
+		       "\"text\"]}"),
+		"annotations", hints(b->effects));
 	return t;
 }
 

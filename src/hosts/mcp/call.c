@@ -5,10 +5,13 @@
 
 #include "app/recipes.h"
 #include "base/run-status.h"
+#include "hosts/mcp/approvals.h"
 #include "hosts/mcp/arguments.h"
+#include "hosts/mcp/audit.h"
 #include "hosts/mcp/builtins.h"
 #include "hosts/mcp/methods.h"
 #include "hosts/mcp/result.h"
+#include "hosts/mcp/tasks.h"
 
 static void start_next(struct mcp *m);
 
@@ -29,10 +32,19 @@ void call_free(struct tool_call *c)
 	run_close(c->run); /* the run continues, if it has not ended */
 	tool_unref(c->tool);
 	json_decref(c->values);
+	buf_done(&c->task);
 	free(c);
 	m->running -= counted;
 	if (counted)
 		start_next(m);
+}
+
+static void audit(struct tool_call *c, struct str outcome)
+{
+	audit_write(c->x, &(struct audit_line){ .tool = c->tool->name,
+				  .run = c->run ? run_id(c->run) : S(""),
+				  .outcome = outcome,
+				  .exit = c->run ? run_exit_code(c->run) : -1 });
 }
 
 void call_answer_with(struct tool_call *c, json_t *result)
@@ -40,6 +52,7 @@ void call_answer_with(struct tool_call *c, json_t *result)
 	struct exchange *x = c->x;
 
 	progress_stop(&c->progress);
+	audit(c, c->run ? run_status_word(c->run) : S("refused"));
 	exchange_answer(x, result);
 	call_free(c);
 }
@@ -49,9 +62,18 @@ void call_answer(struct tool_call *c)
 	call_answer_with(c, result_of_run(c->server, c->tool, c->run));
 }
 
+/* As a task when the client can take one. */
 void call_promote(struct tool_call *c)
 {
-	call_answer_with(c, result_running(c->server, c->run));
+	AUTO_REPORT issues = REPORT_INIT;
+
+	if (run_status(c->run) == ROUX_PAUSED)
+		call_answer(c);
+	else if (c->task.len &&
+		 task_register(c->server, buf_str(&c->task), run_id(c->run), &issues))
+		call_answer_with(c, task_created(c->server, buf_str(&c->task), c->run));
+	else
+		call_answer_with(c, result_running(c->server, c->run));
 }
 
 /* The client wants no answer any more: nothing is sent, and everything that the run has started is
@@ -64,6 +86,7 @@ static void on_cancel(struct exchange *x)
 	if (c->run)
 		(void)run_order(c->run, RUN_CANCEL, -1, &ignored);
 	progress_stop(&c->progress);
+	audit(c, S("cancelled"));
 	exchange_drop(x);
 	call_free(c);
 }
@@ -71,6 +94,14 @@ static void on_cancel(struct exchange *x)
 static void on_budget(struct timer *t)
 {
 	call_promote(container_of(t, struct tool_call, budget));
+}
+
+void call_wait_until(struct tool_call *c, uint64_t ms)
+{
+	struct loop *loop = app_loop(c->server->app);
+
+	if (!timer_running(&c->budget) || c->budget.due_ms > loop_now(loop) + ms)
+		timer_start(loop, &c->budget, ms);
 }
 
 /* -- while it runs -------------------------------------------------------------------------------
@@ -94,7 +125,10 @@ static void on_ended(void *data)
 
 static void on_ending(struct deferred *d)
 {
-	call_answer(container_of(d, struct tool_call, ending));
+	struct tool_call *c = container_of(d, struct tool_call, ending);
+
+	if (run_status(c->run) != ROUX_PAUSED || !approvals_ask(c))
+		call_answer(c);
 }
 
 static uint64_t budget_of(const struct tool_call *c)
@@ -161,6 +195,9 @@ static struct run_handle *launch(struct tool_call *c, struct report *r)
 	q.bare = true;
 	q.env = env;
 	q.secret_env = c->tool->secrets;
+	if (exchange_extends(c->x, TASKS_EXTENSION) && !c->task.len)
+		task_id_make(&c->task);
+	q.task = c->task.len ? buf_cstr(&c->task) : NULL;
 	q.observer = observer_of(c);
 	if (ref)
 		run = runs_start(c->server->app, ref, &q, r);
@@ -214,9 +251,14 @@ void call_begin(struct exchange *x, struct tool *t)
 	struct mcp *m = x->session->server;
 	AUTO_BUF wrong = BUF_INIT;
 	const json_t *arguments = json_object_get(x->params, "arguments");
+
+	if (!approvals_possible(x, t))
+		return;
 	json_t *values = arguments_values(m, t, arguments, &wrong);
 
 	if (!values) {
+		audit_write(x, &(struct audit_line){
+				       .tool = t->name, .outcome = S("refused"), .exit = -1 });
 		exchange_answer(x, result_error(buf_str(&wrong)));
 		return;
 	}
@@ -242,6 +284,26 @@ void call_adopt(struct exchange *x, struct tool *t, struct run_handle *run)
 	watch(c);
 }
 
+bool call_continue(struct tool_call *c, struct report *r)
+{
+	struct resume_request q = { .request = REQUEST_INIT };
+	AUTO_BUF id = BUF_INIT;
+	bool over;
+
+	buf_add(&id, run_id(c->run));
+	q.request.detach = DETACH_ALWAYS;
+	struct run_handle *again = runs_resume(c->server->app, buf_cstr(&id), &q, &over, r);
+	if (!again)
+		return false;
+	run_close(c->run);
+	c->run = again;
+	struct observer o = observer_of(c);
+	(void)run_observe(again, &o);
+	timer_stop(&c->budget);
+	watch(c);
+	return true;
+}
+
 /* -- the method ----------------------------------------------------------------------------------
  */
 
@@ -265,6 +327,8 @@ void method_tools_call(struct exchange *x)
 		exchange_fail(x, RPC_PARAMS, NULL, "unknown tool '%.*s'", STR(json_str(name)));
 	else if (t->builtin)
 		builtin_call(x, t);
+	else if (x->era == ERA_MODERN && json_object_get(x->params, "requestState"))
+		approvals_retry(x, t);
 	else
 		call_begin(x, t);
 }

@@ -11,12 +11,12 @@ struct tool_call {
 	struct mcp *server;
 	struct exchange *x;
 	struct tool *tool;
-	json_t *values;    /* the arguments, and secrets from the environment */
-	json_t *arguments; /* as given, borrowed from the exchange */
+	json_t *values; /* the arguments, and secrets from the environment */
 	struct run_handle *run;
 	struct timer budget;    /* after it the run continues without the call */
 	struct deferred ending; /* the run has ended */
 	struct progress progress;
+	struct buf task;           /* its id as a task; empty: the client knows none */
 	struct question *question; /* that the client has not answered; NULL: none */
 	bool counted;              /* among those that run at once */
 };
@@ -33,6 +33,8 @@ void call_answer_with(struct tool_call *c, json_t *result);
 /* Continues a run whose gate has been answered, and watches it. False with issues: the caller
  * answers. */
 bool call_continue(struct tool_call *c, struct report *r);
+/* Answers after that time, if it has not been answered before. */
+void call_wait_until(struct tool_call *c, uint64_t ms);
 /* The run continues without the call. */
 void call_promote(struct tool_call *c);
 void call_free(struct tool_call *c);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "hosts/mcp/methods.h"
+#include "hosts/mcp/subscriptions.h"
 #include "hosts/mcp/versions.h"
 
 static const char *const versions[] = { PROTOCOL_MODERN, "2025-11-25", "2025-06-18", "2025-03-26",
@@ -77,6 +78,8 @@ void method_initialize(struct exchange *x)
 	s->initialized = true;
 	json_decref(s->capabilities);
 	s->capabilities = json_is_object(offered) ? json_incref(offered) : json_object();
+	if (!s->listener)
+		s->listener = listener_of_session(s);
 	s->client = arena_str(
 		&s->arena, json_text_of(json_object_get(x->params, "clientInfo"), "name"));
 	exchange_answer(x, json_pack("{s:s, s:o, s:o, s:s}", "protocolVersion", s->version,

@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "data/json-out.h"
 #include "data/json-scan.h"
-#include "hosts/mcp/call.h"
 #include "hosts/mcp/server.h"
+#include "hosts/mcp/subscriptions.h"
 #include "hosts/mcp/versions.h"
 
 static json_t *no_params;
@@ -109,14 +110,34 @@ static void complete(const struct exchange *x, json_t *result)
 
 void exchange_answer(struct exchange *x, json_t *result)
 {
+	exchange_answer_meta(x, result, NULL, S(""));
+}
+
+void exchange_answer_meta(struct exchange *x, json_t *result, const char *name, struct str value)
+{
 	AUTO_BUF line = BUF_INIT;
-	struct json_out o = { .b = &line };
+	AUTO_BUF text = BUF_INIT;
+	struct json_out o = { .b = &line }, inner = { .b = &text };
+	json_t *meta;
 
 	if (x->era == ERA_MODERN)
 		complete(x, result);
 	begin(&o, x->message.id);
-	AUTO_BUF text = BUF_INIT;
-	json_write_typed(&text, result, 0);
+	if (name) {
+		/* A number of any length stays as it is only as text. */
+		meta = json_incref(json_object_get(result, "_meta"));
+		json_object_del(result, "_meta");
+		json_out_object(&inner, NULL);
+		json_out_object(&inner, "_meta");
+		json_out_raw(&inner, name, value);
+		json_out_members(&inner, meta);
+		json_out_object_end(&inner);
+		json_out_members(&inner, result);
+		json_out_object_end(&inner);
+		json_decref(meta);
+	} else {
+		json_write_typed(&text, result, 0);
+	}
 	json_out_raw(&o, "result", buf_str(&text));
 	json_out_object_end(&o);
 	x->channel->send(x->channel, buf_str(&line), SEND_ANSWER, S(""));
@@ -425,9 +446,9 @@ void session_init(struct session *s, struct mcp *m, struct channel *c)
 	if (!no_params)
 		no_params = json_object();
 	*s = (struct session){ .server = m, .channel = c, .log_level = -1 };
+	s->principal = arena_printf(&s->arena, "uid:%u", (unsigned)getuid());
 	list_init(&s->exchanges);
 	list_init(&s->asked);
-	list_init(&s->followed);
 	list_append(&m->sessions, &s->link);
 }
 
@@ -448,6 +469,7 @@ void session_done(struct session *s)
 	session_end(s);
 	list_each_safe (link, &s->asked)
 		question_drop(list_entry(link, struct question, link));
+	listener_free(s->listener);
 	list_remove(&s->link);
 	json_decref(s->capabilities);
 	arena_done(&s->arena);

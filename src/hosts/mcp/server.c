@@ -30,6 +30,7 @@ struct mcp *mcp_new(struct app *a, const struct mcp_options *o, struct report *r
 	list_init(&m->sessions);
 	list_init(&m->calls);
 	list_init(&m->waiting);
+	list_init(&m->listeners);
 	m->catalog = catalog_new(m);
 	return m;
 }

@@ -10,6 +10,7 @@
 struct audit;
 struct catalog;
 struct exchange;
+struct listener;
 struct session;
 struct tool_call;
 
@@ -35,8 +36,9 @@ struct mcp {
 	struct mcp_options options;
 	struct catalog *catalog;
 	struct list sessions;
-	struct list calls;   /* that run */
-	struct list waiting; /* for a place among them */
+	struct list calls;     /* that run */
+	struct list waiting;   /* for a place among them */
+	struct list listeners; /* who hears of changes */
 	size_t running;
 	unsigned char key[32]; /* signs what clients hand back; has_key says whether it was read */
 	bool has_key;
@@ -85,8 +87,8 @@ struct session {
 	const char *version; /* agreed on */
 	json_t *capabilities;
 	struct str client;
-	struct list followed; /* resources that it subscribed to */
-	int log_level;        /* from which on messages are sent; -1: none are */
+	struct listener *listener; /* what it hears of changes; NULL: nothing */
+	int log_level;             /* from which on messages are sent; -1: none are */
 };
 
 void session_init(struct session *s, struct mcp *m, struct channel *c);
@@ -131,6 +133,8 @@ struct exchange {
 
 /* Takes the result, an object. */
 void exchange_answer(struct exchange *x, json_t *result);
+/* The same with one more member of _meta, whose value is JSON already. */
+void exchange_answer_meta(struct exchange *x, json_t *result, const char *name, struct str value);
 /* Takes `data`, which may be NULL. */
 void exchange_fail(struct exchange *x, enum rpc_error code, json_t *data, const char *fmt, ...)
 	PRINTF(4, 5);

@@ -2,7 +2,24 @@
 
 #include "hosts/mcp/server.h"
 
-/* Clients that want to hear of changes (mcp.md section 7.3). */
+/* Clients that want to hear of changes (mcp.md section 7.3): a stream of the modern era, or a whole
+ * session of the legacy one. */
+
+/* What has changed, as bits. */
+enum {
+	CHANGED_TOOLS = 1,
+	CHANGED_PROMPTS = 2,
+	CHANGED_RESOURCES = 4,
+};
+
+struct listener;
 
 /* The tools, and with them the list of resources, have changed. */
 void subscriptions_lists_changed(struct mcp *m);
+
+/* A listener for a legacy session, which hears of all lists from now on; resources are added. */
+struct listener *listener_of_session(struct session *s);
+void listener_free(struct listener *l);
+/* True: the resource is one that changes can be told of. */
+bool listener_follow(struct listener *l, struct str uri);
+void listener_unfollow(struct listener *l, struct str uri);

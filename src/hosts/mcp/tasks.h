@@ -1,0 +1,21 @@
+#pragma once
+
+#include "app/runs.h"
+#include "hosts/mcp/server.h"
+
+/* Runs as tasks of the extension (mcp.md section 7.2). The id of a task is recorded in its run, and
+ * in the ledger before a client hears of it, so that every server of the user knows it. */
+
+/* 128 random bits. */
+void task_id_make(struct buf *b);
+/* From now on the id leads to the run. False with an issue. */
+bool task_register(struct mcp *m, struct str id, struct str run, struct report *r);
+/* Adds the id of the run. False: there is no such task. */
+bool task_run(struct mcp *m, struct str id, struct buf *run);
+
+/* The answer to a call that becomes a task. */
+json_t *task_created(struct mcp *m, struct str id, struct run_handle *h);
+/* Its full state now: a new reference. NULL: there is no such task. */
+json_t *task_document(struct mcp *m, struct str id);
+/* Whether the request declares the extension; answers what is missing otherwise. */
+bool tasks_offered(struct exchange *x);
