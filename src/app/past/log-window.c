@@ -9,72 +9,21 @@
 #include "app/record/freeze.h"
 #include "base/file.h"
 #include "runs/dir/events.h"
-#include "runs/dir/leaves.h"
 #include "runs/dir/open.h"
-#include "runs/dir/outputs.h"
 
-/* -- what one command printed --------------------------------------------------------------------
- */
-
-/* The command that is meant, and which execution of it was the last. */
-struct meant {
-	struct arena arena;
-	struct str wanted, path;
-	uint64_t number;
-};
-
-static bool see_start(void *data, struct str line, uint64_t seq)
-{
-	struct meant *m = data;
-	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *event = NULL;
-
-	(void)seq;
-	if (!str_contains(line, S("\"command.start\"")))
-		return true;
-	event = json_read(&(struct source){ S("event"), line }, &ignored);
-	struct str path = json_text_of(event, "path");
-	if (str_eq(path, m->wanted) || str_eq(json_text_of(event, "label"), m->wanted))
-		m->path = arena_str(&m->arena, path);
-	return true;
-}
-
-static bool see_leaf(void *data, const struct leaf_line *line)
-{
-	struct meant *m = data;
-
-	if (line->kind == LEAF_START && str_eq(line->path, m->path))
-		m->number = line->record.number;
-	return true;
-}
-
-/* Adds the name of the file below the run's directory. False: there is none. */
-static bool node_log(struct run_handle *h, const struct log_window *w, struct buf *name)
-{
-	struct meant m = { .wanted = w->node };
-	AUTO_BUF dir = BUF_INIT;
-	AUTO_BUF leaves = BUF_INIT;
-
-	buf_add(&dir, run_dir(h));
-	(void)events_each(buf_cstr(&dir), 0, see_start, &m);
-	buf_printf(&leaves, "%s/%s", buf_cstr(&dir), LEAVES_FILE);
-	if (m.path.len)
-		(void)leaf_lines_each(buf_cstr(&leaves), see_leaf, &m);
-	bool found = m.number && output_file(name, m.path, m.number, w->stream == LOG_STDERR);
-	arena_done(&m.arena);
-	return found;
-}
-
+/* A descriptor, or -errno. */
 static int open_log(struct run_handle *h, const struct log_window *w)
 {
-	AUTO_BUF dir = BUF_INIT;
-	AUTO_BUF name = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF word = BUF_INIT;
+	struct run_node n = { 0 };
 
 	if (!w->node.len)
 		return run_open_path(run_log_path(h, w->stream), O_RDONLY);
-	buf_add(&dir, run_dir(h));
-	return node_log(h, w, &name) ? run_open(buf_cstr(&dir), buf_cstr(&name), O_RDONLY)
-				     : -ENOENT;
+	buf_add(&word, w->node);
+	if (!run_node_find(h, buf_cstr(&word), 0, &n, &ignored) || n.group)
+		return -ENOENT;
+	return run_open_path(run_node_path(h, &n, w->stream), O_RDONLY);
 }
 
 /* -- a part of it --------------------------------------------------------------------------------
