@@ -63,7 +63,8 @@ static const struct key keys[] = {
 	{ "retention", "max_runs", LARGE(max_runs), GIVEN(max_runs_given), .max = 1000000000,
 		.what = "how many ended runs are kept" },
 	{ "approvals", "mcp", WORD(approvals_mcp), GIVEN(approvals_mcp_given), .choices = approvals,
-		.what = "whether a client of `roux mcp` may bring a person's answer at a gate" },
+		.what = "whether a client of the Model Context Protocol may bring a person's "
+			"answer" },
 	{ "collections", NULL, .kind = KEY_DIRS,
 		.what = "the directory that @name:path of a step recipe looks in" },
 };

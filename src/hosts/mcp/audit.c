@@ -66,6 +66,7 @@ void audit_write(struct exchange *x, const struct audit_line *line)
 	json_out_object_end(&o);
 	buf_addc(&text, '\n');
 	buf_printf(&path, "%.*s/audit.jsonl", STR(app_state_root(x->session->server->app)));
+	(void)dir_make(app_state_root(x->session->server->app).p);
 	if (stat(buf_cstr(&path), &st) == 0 && st.st_size > ROTATE_BYTES)
 		rotate(buf_cstr(&path));
 	AUTO_CLOSE int fd = open(buf_cstr(&path),

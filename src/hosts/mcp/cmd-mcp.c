@@ -59,8 +59,8 @@ static const struct opt limits[] = {
 static const struct opt_set sets[] = { OPT_SET("Options", opts), OPT_SET("Limits", limits) };
 
 static const struct command_example examples[] = {
-	{ "claude mcp add roux -- roux mcp", "a client starts it by itself" },
-	{ "roux mcp --read-only --recipes ./tools", NULL },
+	{ "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | roux mcp",
+		"answers, and ends with its input" },
 };
 
 static const struct mcp_opts defaults = {
@@ -165,7 +165,7 @@ const struct command cmd_mcp = {
 		"standard "
 		"input and output. Each recipe of your directory is a tool; RECIPE names more. A "
 		"call is a run like any other: `roux runs` lists it, `roux logs` shows what it "
-		"printed.\n\n"
+		"printed. To add it to Claude Code: claude mcp add roux -- roux mcp\n\n"
 		"codex refuses tools that do not say `effects: read` unless its configuration has "
 		"default_tools_approval_mode = \"approve\".",
 	EXAMPLES(examples),
