@@ -22,6 +22,61 @@ class Failure(Exception):
     pass
 
 
+# -- the published schemas ------------------------------------------------------------------------
+
+RESULTS = {
+    "initialize": ["InitializeResult"], "ping": ["EmptyResult"], "server/discover": ["DiscoverResult"],
+    "tools/list": ["ListToolsResult"], "tools/call": ["CallToolResult", "InputRequiredResult"],
+    "resources/list": ["ListResourcesResult"], "resources/templates/list": ["ListResourceTemplatesResult"],
+    "resources/read": ["ReadResourceResult"], "prompts/list": ["ListPromptsResult"], "prompts/get": ["GetPromptResult"],
+    "completion/complete": ["CompleteResult"], "subscriptions/listen": ["SubscriptionsListenResult"],
+}
+NOTIFICATIONS = {
+    "notifications/progress": "ProgressNotification", "notifications/tools/list_changed": "ToolListChangedNotification",
+    "notifications/resources/list_changed": "ResourceListChangedNotification",
+    "notifications/resources/updated": "ResourceUpdatedNotification", "notifications/cancelled": "CancelledNotification",
+    "notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+    "elicitation/create": "ElicitRequest",
+}
+
+
+class Schemas:
+    """What a revision of the protocol says about messages; nothing without the corpus or the module."""
+
+    def __init__(self):
+        self.known = {}
+        try:
+            import jsonschema
+            self.module = jsonschema
+        except ImportError:
+            self.module = None
+        self.dir = pathlib.Path(__file__).resolve().parents[3] / "shared/corpus/mcp-schema"
+
+    def validators(self, version, names):
+        for name in names:
+            key = (version, name)
+            if key not in self.known:
+                file = self.dir / f"{version}.json"
+                schema = json.loads(file.read_text()) if self.module and file.exists() else None
+                part = "$defs" if schema and "$defs" in schema else "definitions"
+                self.known[key] = None
+                if schema and name in schema[part]:
+                    kind = self.module.Draft202012Validator if part == "$defs" else self.module.Draft7Validator
+                    self.known[key] = kind({"$ref": f"#/{part}/{name}", part: schema[part]})
+            if self.known[key]:
+                yield self.known[key]
+
+    def check(self, version, names, value):
+        found = list(self.validators(version, names))
+        if found and not any(v.is_valid(value) for v in found):
+            error = self.module.exceptions.best_match(found[0].iter_errors(value))
+            raise Failure(f"not a {' or '.join(names)} of {version}: {error.message} at {list(error.absolute_path)}: "
+                          + json.dumps(value)[:2000])
+
+
+SCHEMAS = Schemas()
+
+
 def expect(condition, *what):
     if not condition:
         raise Failure(" ".join(w if isinstance(w, str) else json.dumps(w, ensure_ascii=False)[:3000] for w in what))
@@ -67,6 +122,8 @@ class Server:
         self.kept = []
         self.errors = b""
         self.seen = []
+        self.asked = {}  # by id: method and revision
+        self.version = "2025-11-25"  # of the legacy session
         self.next = 0
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=self._read_errors, daemon=True).start()
@@ -99,7 +156,20 @@ class Server:
         message = json.loads(line)
         self.seen.append(message)
         expect(message.get("jsonrpc") == "2.0", "not JSON-RPC:", message)
+        self.check(message)
         return message
+
+    def check(self, message):
+        method, version = self.asked.get(json.dumps(message.get("id")), (None, None))
+        if "method" in message:
+            modern = PREFIX + "subscriptionId" in message.get("params", {}).get("_meta", {})
+            name = NOTIFICATIONS.get(message["method"])
+            if name:
+                SCHEMAS.check(MODERN if modern else self.version, [name], message)
+        elif "error" in message:
+            SCHEMAS.check(MODERN, ["JSONRPCErrorResponse"], message)
+        elif method in RESULTS and message["result"].get("resultType") != "task":
+            SCHEMAS.check(version, RESULTS[method], message["result"])
 
     def nothing(self, seconds=0.3):
         try:
@@ -126,6 +196,8 @@ class Server:
     def request(self, method, params=None, id=None):
         self.next += 1
         id = id if id is not None else self.next
+        modern = PREFIX + "protocolVersion" in ((params or {}).get("_meta") or {})
+        self.asked[json.dumps(id)] = (method, MODERN if modern else self.version)
         self.send({"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})})
         return id
 
@@ -154,6 +226,7 @@ class Client:
         self.server, self.modern = server, modern
         self.capabilities = capabilities or {}
         if not modern:
+            server.version = version
             a = server.ask("initialize", {"protocolVersion": version, "capabilities": self.capabilities,
                                           "clientInfo": {"name": "harness", "version": "1"}})
             expect(a["result"]["protocolVersion"] == version, "version:", a)

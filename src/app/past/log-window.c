@@ -1,6 +1,7 @@
 /* Parts of what a run has printed, with its secrets masked. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,8 +89,23 @@ int run_events_each(struct run_handle *h, uint64_t from, run_event_fn *see, void
 /* -- its secrets ---------------------------------------------------------------------------------
  */
 
+/* The name of a secret that is neither written down nor in the environment. */
+static struct str missing_secret(const json_t *start)
+{
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(start, "secret_env"), i, name)
+	{
+		if (!getenv(json_string_value(name)))
+			return json_str(name);
+	}
+	return S("?");
+}
+
 bool run_mask(struct run_handle *h, struct mask **ret, struct report *r)
 {
+	AUTO_REPORT ignored = REPORT_INIT;
 	bool known = true;
 
 	*ret = run_dir(h).len ? freeze_mask(run_dir(h), &known) : NULL;
@@ -97,7 +113,8 @@ bool run_mask(struct run_handle *h, struct mask **ret, struct report *r)
 		return true;
 	mask_free(*ret);
 	*ret = NULL;
+	AUTO_JSON *start = freeze_json(run_dir(h), "start.json", true, &ignored);
 	return report_error(r, (struct where){ 0 },
-		"a secret of the run '%.*s' is not in the environment of this process",
-		STR(run_id(h)));
+		"the secret '%.*s' of the run '%.*s' is not in the environment of this process",
+		STR(missing_secret(start)), STR(run_id(h)));
 }

@@ -90,6 +90,9 @@ static bool see(void *data, const struct recipe_info *info)
 		note(c, info->id, info->error);
 	else if (info->tool && info->ref)
 		add_recipe(c, info->ref);
+	else if (info->state == RECIPE_ACTIVE && strcmp(info->layer, "project") == 0)
+		note(c, info->id,
+			S("it is of the project and not trusted; a person types `roux trust`"));
 	return true;
 }
 

@@ -27,7 +27,7 @@ static void send(struct progress *p, const char *text)
 	json_out_raw(&o, "progressToken", token);
 	json_out_raw(&o, "progress", buf_str(&number));
 	if (p->total)
-		json_out_uint(&o, "total", p->total > p->done ? p->total : p->done + 1);
+		json_out_uint(&o, "total", MAX(p->total, p->done));
 	json_out_str(&o, "message", utf8_head(str_of(text), MESSAGE_MAX));
 	json_out_object_end(&o);
 	channel_notify_text(
