@@ -75,6 +75,7 @@ class Server:
         self.requests = []  # [{"method", "params", "files", "time", "answer"}]
         self.updates = []  # not confirmed
         self.history = []  # all
+        self.again = []  # given once more with the next answer, though confirmed
         self.offsets = []  # of getUpdates
         self.faults = []
         self.wrong = []  # what the requests had wrong
@@ -87,6 +88,7 @@ class Server:
         self.methods = json.loads(METHODS.read_text())["methods"] if METHODS.exists() else None
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.http.daemon_threads = True
+        self.http.handle_error = lambda *_: None  # a killed bridge hangs up
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -262,9 +264,10 @@ class Server:
         if offset == -1:
             self.updates = self.updates[-1:]
         until = time.monotonic() + params.get("timeout", 0)
-        while not self.updates and not self.stopping and time.monotonic() < until:
+        while not self.updates and not self.again and not self.stopping and time.monotonic() < until:
             self.lock.wait(until - time.monotonic())
-        return self.updates[:params.get("limit", 100)]
+        again, self.again = self.again, []
+        return again + self.updates[:params.get("limit", 100)]
 
     def take_fault(self, method, params):
         for fault in self.faults:

@@ -45,7 +45,8 @@ def faults(server, dice):
         server.fault("getUpdates", 409, refused(409, "Conflict: terminated by other getUpdates request"))
     elif kind == 6:
         with server.lock:  # again what was confirmed
-            server.updates[:0] = server.history[-2:]
+            last = server.updates[0]["update_id"] if server.updates else 1 << 60
+            server.again = [u for u in server.history if u["update_id"] < last][-2:]
     else:
         server.fault("sendMessage", 500, "oops", times=2)
 
