@@ -131,6 +131,8 @@ class Home:
                     process.wait(60)
                 except subprocess.TimeoutExpired:
                     process.kill()
+        # A turn outlives its bridge: what still waits for something is ended.
+        self.run("disconnect", "--abort")
         self.server.close()
         assert not self.server.wrong, self.server.wrong
         if clean:
