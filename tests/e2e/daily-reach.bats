@@ -80,6 +80,8 @@ status_of() {
 	is "$(roux rerun -q hist~1)" two
 	is "$(roux rerun -q latest)" two
 	is "$(roux resume -q hist 2>/dev/null)" three
+	roux status hist~2 >shown
+	contains shown "roux rerun hist~2"
 	run -2 roux resume hist~2
 	has "$output" "roux rerun hist~2"
 	run -2 roux cancel hist~1

@@ -170,7 +170,10 @@ void ending_again(const json_t *d, struct buf *b)
 	switch (status_rest(status_of(d))) {
 	case STATUS_BROKEN:
 	case STATUS_CUT_SHORT:
-		buf_printf(b, "roux resume %.*s", STR(run));
+		/* An earlier generation, ID~1, cannot be continued. */
+		buf_printf(b,
+			str_find(run, '~', 0) < run.len ? "roux rerun %.*s" : "roux resume %.*s",
+			STR(run));
 		break;
 	case STATUS_COMPLETE:
 		buf_printf(b, "roux rerun %.*s", STR(run));
