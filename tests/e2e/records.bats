@@ -166,3 +166,24 @@ END
 	)
 	is "$(member 'd["coverage"]["done"]')" 60
 }
+
+@test "directories that were copied in by hand are noticed, listed and taken in" {
+	local name
+	for name in one two three; do asks 0 run --as "$name" --template true; done
+	asks 0 archive three
+	asks 0 runs
+	mv "$(state)/runs/one" kept
+	asks 0 doctor --rebuild
+	asks 0 runs --json
+	is "$(member 'len(d["runs"])')" 1
+	cp -r kept "$(state)/runs/one"
+	asks 0 runs
+	has "$(cat out)" one
+	has "$(cat err)" "doctor --rebuild"
+	asks 0 runs
+	has "$(cat err)" "lacks 1 run"
+	asks 0 doctor --rebuild
+	asks 0 runs
+	is "$(cat err)" ""
+	has "$(cat out)" one
+}

@@ -222,7 +222,7 @@ void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*re
 		return;
 	if (f)
 		l.filter = *f;
-	if (ledger && look_gap(a->root, ledger)) {
+	if (ledger && look_gap_counted(a->root, ledger)) {
 		each_directory(&l, r);
 		return;
 	}

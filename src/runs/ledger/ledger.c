@@ -309,6 +309,44 @@ bool ledger_set_gap(struct ledger *l, bool gap, struct report *r)
 	return false;
 }
 
+static bool read_number(struct ledger *l, enum ledger_statement which, int64_t *ret)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	sqlite3_stmt *s = ledger_use(l, which, &ignored);
+
+	if (!s)
+		return false;
+	bool has = sqlite3_step(s) == SQLITE_ROW;
+	if (has)
+		*ret = sqlite3_column_int64(s, 0);
+	ledger_end(s);
+	return has;
+}
+
+bool ledger_spare(struct ledger *l, int64_t directories, int64_t *ret, bool *ret_news)
+{
+	int64_t ids = 0, kept = 0;
+
+	if (!read_number(l, LEDGER_IDS, &ids))
+		return false;
+	*ret = directories - ids;
+	*ret_news = !read_number(l, LEDGER_SPARE, &kept) || kept != *ret;
+	return true;
+}
+
+bool ledger_set_spare(struct ledger *l, int64_t spare, struct report *r)
+{
+	if (!ledger_begin(l, false, r))
+		return false;
+	sqlite3_stmt *s = ledger_use(l, LEDGER_SET_SPARE, r);
+	if (s)
+		(void)sqlite3_bind_int64(s, 1, spare);
+	if (ledger_step(l, s, "write the ledger", r))
+		return ledger_commit(l, r);
+	ledger_rollback(l);
+	return false;
+}
+
 /* Whether there are runs beside a ledger that is being made. Stops at the first. */
 static bool has_runs(const char *ledger)
 {

@@ -50,6 +50,10 @@ void ledger_close(struct ledger *l);
  * was lost. A rebuild has no gap. */
 bool ledger_has_gap(struct ledger *l);
 bool ledger_set_gap(struct ledger *l, bool gap, struct report *r);
+/* How many directories below runs/ there are beyond the ids of the ledger: `directories` is what
+ * there are now. *ret_news: that is not what it was when it was last kept. */
+bool ledger_spare(struct ledger *l, int64_t directories, int64_t *ret, bool *ret_news);
+bool ledger_set_spare(struct ledger *l, int64_t spare, struct report *r);
 /* Puts everything into the one file, so that it can be moved. */
 bool ledger_fold(struct ledger *l, struct report *r);
 

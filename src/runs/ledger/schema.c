@@ -123,6 +123,9 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 
 	[LEDGER_GAP] = "SELECT n FROM counter WHERE name = 'gap'",
 	[LEDGER_SET_GAP] = "INSERT OR REPLACE INTO counter(name, n) VALUES('gap', ?1)",
+	[LEDGER_IDS] = "SELECT count(*) FROM current",
+	[LEDGER_SPARE] = "SELECT n FROM counter WHERE name = 'spare'",
+	[LEDGER_SET_SPARE] = "INSERT OR REPLACE INTO counter(name, n) VALUES('spare', ?1)",
 
 	[LEDGER_QUEUE_NUMBER] = "UPDATE counter SET n = n + 1 WHERE name = 'queue' RETURNING n",
 	[LEDGER_QUEUE_KEY] = "SELECT item, lane, state FROM queue WHERE host = ?1 AND key = ?2",

@@ -1,6 +1,7 @@
 #include "runs/look/gap.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runs/look/look.h"
@@ -32,4 +33,43 @@ bool look_gap(struct str root, struct ledger *l)
 		return false;
 	(void)ledger_set_gap(l, true, &ignored);
 	return true;
+}
+
+struct search {
+	struct str root;
+	struct ledger *ledger;
+	bool lacking;
+};
+
+static bool see(void *data, struct str id)
+{
+	struct search *s = data;
+
+	s->lacking = lacks(s->root, s->ledger, id);
+	return !s->lacking;
+}
+
+bool look_gap_counted(struct str root, struct ledger *l)
+{
+	struct search s = { .root = root, .ledger = l };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF runs = BUF_INIT;
+	bool news = false;
+	int64_t spare;
+	struct stat st;
+
+	if (look_gap(root, l))
+		return true;
+	buf_printf(&runs, "%.*s/runs", STR(root));
+	/* A directory has a link from each below it; some file systems do not count them. */
+	if (stat(buf_cstr(&runs), &st) < 0 || st.st_nlink < 2 ||
+		!ledger_spare(l, (int64_t)st.st_nlink - 2, &spare, &news) || !news)
+		return false;
+	if (look_each_directory(root, see, &s) < 0)
+		return false;
+	if (s.lacking)
+		(void)ledger_set_gap(l, true, &ignored);
+	else
+		(void)ledger_set_spare(l, spare, &ignored);
+	return s.lacking;
 }

@@ -7,3 +7,7 @@
  * names, because an older copy was put in its place. The second is written down, so that it is not
  * forgotten when `latest` moves on. */
 bool look_gap(struct str root, struct ledger *l);
+/* The same, and whether directories have been put there by hand: their number, which the file
+ * system knows, is compared with what the ledger has, and only when that is not as it was before
+ * the directories are gone through. */
+bool look_gap_counted(struct str root, struct ledger *l);
