@@ -3,20 +3,16 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/rules/update.h"
 
 enum {
-	POLL_LIMIT = 10,
-	POLL_S = 30,
 	POLL_DEADLINE_MS = 40000,
-	PAUSE_MS = 3000,
 	CONFLICT_QUICK = 3,
 	CONFLICT_QUICK_MS = 1000,
 	CONFLICT_MS = 30000,
 };
-/* After so long without an update the service may number anew. */
-static const uint64_t IDS_LAST_MS = 6ull * 24 * 60 * 60 * 1000;
 
 static void delete_webhook(struct bridge *b);
 static void fetch(struct bridge *b);
@@ -43,15 +39,26 @@ static int by_id(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Of a sorted list; returns how many are left. */
-static size_t drop_equal(json_t **list, size_t count)
+/* The new ones of an answer, in order; those that were seen before, because the service repeats
+ * them, are left out. `at` is then behind them. Returns how many. */
+static size_t pick(struct polling *at, const json_t *updates, json_t **ret)
 {
-	size_t kept = 1;
+	size_t count = 0, fresh = 0, i;
+	int64_t id;
+	json_t *u;
 
-	for (size_t i = 1; i < count; i++)
-		if (by_id(&list[kept - 1], &list[i]) != 0)
-			list[kept++] = list[i];
-	return kept;
+	json_array_foreach((json_t *)updates, i, u)
+	{
+		if (json_whole(json_object_get(u, "update_id"), &id))
+			ret[count++] = u;
+	}
+	if (count)
+		qsort(ret, count, sizeof(*ret), by_id);
+	for (i = 0; i < count; i++)
+		if (json_whole(json_object_get(ret[i], "update_id"), &id) &&
+			polling_take(at, id, clock_real_ms()))
+			ret[fresh++] = ret[i];
+	return fresh;
 }
 
 static bool write_offset(struct bridge *b, int64_t last)
@@ -61,45 +68,33 @@ static bool write_offset(struct bridge *b, int64_t last)
 			"time", (json_int_t)clock_real_ms()));
 }
 
-/* All new updates, or what came of them, and the offset behind them in one transaction. What was
- * seen before, because the service repeats it, is left out. False: nothing was written. */
+/* All new updates, or what came of them, and the offset behind them in one transaction. False:
+ * nothing was written. */
 static bool journal(struct bridge *b, const json_t *updates)
 {
-	struct poller *p = &b->poller;
-	VEC(json_t *) fresh = { 0 };
-	int64_t id, last = p->last;
-	bool ok = true, known = p->has_last, waits = false;
-	json_t *u;
-	size_t i, direct = 0;
+	struct polling next = b->poller.at;
+	AUTO_FREE json_t **fresh = mem_zero(sizeof(*fresh) * (json_array_size(updates) + 1));
+	size_t count = pick(&next, updates, fresh), direct = 0;
+	bool waits = false;
+	int64_t id;
 
-	json_array_foreach((json_t *)updates, i,
-		u) if (json_whole(json_object_get(u, "update_id"), &id) && (!known || id > p->last))
-		vec_push(&fresh, u);
-	if (!fresh.len) {
-		vec_done(&fresh);
+	if (!count)
 		return true;
-	}
-	qsort(fresh.at, fresh.len, sizeof(*fresh.at), by_id);
-	fresh.len = drop_equal(fresh.at, fresh.len);
-	ok = host_batch_begin(b->app, &b->store.report);
-	for (i = 0; ok && i < fresh.len; i++) {
-		(void)json_whole(json_object_get(fresh.at[i], "update_id"), &id);
-		last = id;
-		ok = route_take(b, id, fresh.at[i], &waits);
+	bool ok = host_batch_begin(b->app, &b->store.report);
+	for (size_t i = 0; ok && i < count; i++) {
+		(void)json_whole(json_object_get(fresh[i], "update_id"), &id);
+		ok = route_take(b, id, fresh[i], &waits);
 		direct += !waits;
 	}
-	ok = ok && write_offset(b, last) && host_batch_commit(b->app, &b->store.report);
+	ok = ok && write_offset(b, next.last) && host_batch_commit(b->app, &b->store.report);
 	if (ok) {
-		p->has_last = true;
-		p->last = last;
-		p->last_ms = clock_real_ms();
-		for (i = direct; i < fresh.len; i++)
-			route_add(b, fresh.at[i]);
+		b->poller.at = next;
+		for (size_t i = direct; i < count; i++)
+			route_add(b, fresh[i]);
 	} else {
 		host_batch_undo(b->app);
 		route_reload(b);
 	}
-	vec_done(&fresh);
 	(void)bridge_note_store(b);
 	return ok;
 }
@@ -111,21 +106,20 @@ static void take_answer(struct bridge *b, const struct api_answer *answer)
 {
 	struct poller *p = &b->poller;
 
-	if (!p->synced) {
+	if (!p->at.synced) {
 		json_t *newest =
 			json_array_get(answer->result, json_array_size(answer->result) - 1);
+		int64_t id;
+		bool some = json_whole(json_object_get(newest, "update_id"), &id);
 
-		p->synced = true;
-		if (json_whole(json_object_get(newest, "update_id"), &p->last) &&
-			write_offset(b, p->last)) {
-			p->has_last = true;
-			p->last_ms = clock_real_ms();
-		}
+		polling_synced(&p->at, some ? &id : NULL, clock_real_ms());
+		if (some)
+			(void)write_offset(b, id);
 		fetch(b);
 		return;
 	}
 	if (!journal(b, answer->result)) {
-		pause_then_fetch(b, PAUSE_MS);
+		pause_then_fetch(b, POLL_PAUSE_MS);
 		return;
 	}
 	fetch(b);
@@ -171,7 +165,7 @@ static void on_updates(void *data, const struct api_answer *answer)
 	default:
 		bridge_note(b, "polling", "getUpdates failed (%d): %.*s", answer->status,
 			STR(answer->description));
-		pause_then_fetch(b, PAUSE_MS);
+		pause_then_fetch(b, POLL_PAUSE_MS);
 	}
 }
 
@@ -184,18 +178,15 @@ static json_t *allowed_updates(void)
 static void fetch(struct bridge *b)
 {
 	struct poller *p = &b->poller;
+	struct poll_request q = polling_request(&p->at, clock_real_ms());
 	json_t *params = json_object();
 
 	if (b->state == BRIDGE_STARTING)
 		b->state = BRIDGE_POLLING;
-	if (p->has_last && clock_real_ms() > p->last_ms + IDS_LAST_MS)
-		p->has_last = false;
-	if (!p->synced)
-		json_object_set_new(params, "offset", json_integer(-1));
-	else if (p->has_last)
-		json_object_set_new(params, "offset", json_integer(p->last + 1));
-	json_object_set_new(params, "limit", json_integer(p->synced ? POLL_LIMIT : 1));
-	json_object_set_new(params, "timeout", json_integer(p->synced ? POLL_S : 0));
+	if (q.has_offset)
+		json_object_set_new(params, "offset", json_integer(q.offset));
+	json_object_set_new(params, "limit", json_integer(q.limit));
+	json_object_set_new(params, "timeout", json_integer(q.timeout_s));
 	json_object_set_new(params, "allowed_updates", allowed_updates());
 	p->call = api_start(b->api, &(struct api_request){ .method = "getUpdates",
 					    .params = params,
@@ -203,7 +194,7 @@ static void fetch(struct bridge *b)
 					    .patience = API_ONCE,
 					    .done = on_updates,
 					    .data = b });
-	if (p->synced && !p->told) {
+	if (p->at.synced && !p->told) {
 		p->told = true;
 		if (p->ready)
 			p->ready(p->data);
@@ -232,17 +223,18 @@ static void delete_webhook(struct bridge *b)
 /* The ledger's offset, if it is that of this bot; else that of the file. */
 static void find_offset(struct bridge *b)
 {
-	struct poller *p = &b->poller;
 	AUTO_JSON *kept = store_get(&b->store, "offset");
+	uint64_t ms = clock_real_ms();
+	int64_t last;
+	bool some = false;
 
 	if (kept && json_number_of(kept, "bot") == b->bot_id) {
-		p->has_last = json_whole(json_object_get(kept, "last"), &p->last);
-		p->last_ms = (uint64_t)json_number_of(kept, "time");
-	} else if (!kept && json_whole(conf_get(&b->config, "lastUpdateId"), &p->last)) {
-		p->has_last = true;
-		p->last_ms = clock_real_ms();
+		some = json_whole(json_object_get(kept, "last"), &last);
+		ms = (uint64_t)json_number_of(kept, "time");
+	} else if (!kept) {
+		some = json_whole(conf_get(&b->config, "lastUpdateId"), &last);
 	}
-	p->synced = p->has_last;
+	polling_init(&b->poller.at, some ? &last : NULL, ms);
 }
 
 void poll_start(struct bridge *b)
@@ -260,10 +252,10 @@ void poll_stop(struct bridge *b)
 
 void poll_write_back(struct bridge *b)
 {
-	AUTO_JSON *changes = json_pack("{s:I}", "lastUpdateId", (json_int_t)b->poller.last);
+	AUTO_JSON *changes = json_pack("{s:I}", "lastUpdateId", (json_int_t)b->poller.at.last);
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF note = BUF_INIT;
 
-	if (b->poller.has_last)
+	if (b->poller.at.has_last)
 		(void)conf_write(&b->config, changes, &note, &r);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hosts/telegram/rules/polling.h"
 #include "loop/loop.h"
 
 struct bridge;
@@ -10,11 +11,8 @@ struct api_call;
 struct poller {
 	struct api_call *call;
 	struct timer pause;
-	bool has_last;    /* an update is known to be seen */
-	bool synced;      /* older traffic has been passed over */
-	bool told;        /* that it polls */
-	int64_t last;     /* the highest update that is in the journal */
-	uint64_t last_ms; /* when that was */
+	struct polling at; /* how far it is */
+	bool told;         /* that it polls */
 	unsigned conflicts;
 	void (*ready)(void *data);
 	void *data;

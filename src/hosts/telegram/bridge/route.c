@@ -12,7 +12,6 @@
 #include "hosts/telegram/rules/update.h"
 
 enum {
-	ATTEMPTS = 3,
 	AGAIN_MS = 1000,
 	TOGETHER = 256, /* updates of one transaction */
 	REFUSAL_MS = 60 * 60 * 1000,
@@ -163,7 +162,7 @@ static void give_up(struct bridge *b, struct pending *p)
 
 	(void)snprintf(key, sizeof(key), "f/%020lld", (long long)p->id);
 	bridge_note(b, "polling", "update %lld failed %d times and is passed over",
-		(long long)p->id, ATTEMPTS);
+		(long long)p->id, POLL_FAILURES);
 	(void)store_set(&b->store, key, p->update);
 	(void)route_forget(b, p->id);
 	drop(p);
@@ -240,7 +239,7 @@ static void failed(struct bridge *b, int64_t id)
 	route_reload(b);
 	struct pending *first =
 		list_empty(&r->pending) ? NULL : list_entry(r->pending.next, struct pending, link);
-	if (first && first->id == r->failing && r->failures >= ATTEMPTS) {
+	if (first && first->id == r->failing && !polling_again(r->failures)) {
 		r->failures = 0;
 		give_up(b, first);
 	}
