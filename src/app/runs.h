@@ -107,7 +107,11 @@ enum resume_note {
 	RESUME_WAS_ENDED,       /* the node `text` runs again: the run was ended while it ran */
 	RESUME_LOST, /* the node `text` runs again: it had ended, but what it printed is gone and
 		      * needed. Always worth saying */
+	RESUME_FAILED_EARLIER, /* the node `text` runs again: it failed, with exit code `count` or
+				  at its RESUME_TIME_LIMIT */
+	RESUME_REUSED,         /* `count` commands are not executed again: of a rerun */
 };
+#define RESUME_TIME_LIMIT SIZE_MAX
 
 struct resume_request {
 	struct request request; /* only what is to be different now */
@@ -127,14 +131,44 @@ struct run_handle *runs_resume(struct app *a, const char *name, const struct res
 struct rerun_request {
 	struct request request;
 	json_t *values;
-	const char *from; /* a node's path or label; NULL: the first failure, or the beginning */
+	const char *from; /* a node's path or label, with what follows it */
 	bool only;        /* nothing but that node */
+	bool all; /* the whole; else, without `from`, what failed and what was not reached */
 	bool stay;
+	void (*note)(void *data, enum resume_note note, struct str text, size_t count);
+	void *data;
 };
 
 /* Does it, or a part of it, again as a new run. */
 struct run_handle *runs_rerun(
 	struct app *a, const char *name, const struct rerun_request *q, struct report *r);
+
+/* What would become of one command of an ended run. */
+enum planned_fate {
+	PLANNED_RUN,    /* executed, for the first time */
+	PLANNED_AGAIN,  /* executed again */
+	PLANNED_REUSED, /* not executed: its recorded end and output stand */
+};
+
+/* Borrowed during the call. */
+struct planned_again {
+	struct str path, label, note;
+	const char *const *argv; /* NULL: only a note, or it is reused */
+	size_t argc;
+	struct str cwd, when;
+	uint64_t timeout_ms;
+	enum planned_fate fate;
+	struct str why; /* "succeeded earlier", "failed earlier: exit 1", "not reached before" */
+};
+
+/* False: enough. */
+typedef bool planned_again_fn(void *data, const struct planned_again *what);
+
+/* What runs_rerun() would do, or runs_resume(): first what would run, then what would be reused.
+ * Nothing is started and nothing is written. What hangs on output that is not there yet stays as it
+ * is written. False with issues. */
+bool runs_plan_again(struct app *a, const char *name, const struct rerun_request *q, bool resume,
+	planned_again_fn *fn, void *data, struct report *r);
 
 /* -- one run -------------------------------------------------------------------------------------
  */

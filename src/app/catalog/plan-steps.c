@@ -348,6 +348,32 @@ static void plan_call(struct planned_recipe *r, const struct node *n)
 	graph_unref(g);
 }
 
+/* -- what an earlier run has set ----------------------------------------------------------------
+ */
+
+static void remember_name(struct planned_recipe *r, struct str name)
+{
+	json_t *value = json_object_getn(r->p->host->context, name.p, name.len);
+
+	if (name.len && value)
+		json_object_setn_nocheck(r->vars, name.p, name.len, value);
+}
+
+/* Of the recipe that was started: others have variables of their own. */
+static bool remember(struct planned_recipe *r, const struct node *n)
+{
+	const struct planned_host *host = r->p->host;
+	const struct step *s = step_of(n);
+
+	if (!host->known || r->depth != 1 || !host->known(host->known_data, buf_str(&r->p->path)))
+		return false;
+	remember_name(r, s->output.text);
+	remember_name(r, s->rounds.collect.text);
+	remember_name(r, s->bash.output_stderr.text);
+	remember_name(r, s->bash.output_exit_code.text);
+	return true;
+}
+
 /* -- the tree ------------------------------------------------------------------------------------
  */
 
@@ -412,7 +438,7 @@ static void plan_node(struct planned_recipe *r, const struct node *n)
 	if (n->kind == NODE_COMMAND)
 		arena_reset(&p->scratch);
 	plan_work(r, n);
-	if (n->step->data)
+	if (n->step->data && !remember(r, n))
 		forget(r->vars, step_of(n));
 	buf_truncate(&p->note, before);
 }

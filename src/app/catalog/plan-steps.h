@@ -10,6 +10,11 @@ struct planned_host {
 	const char *cwd;           /* where the run would be */
 	const json_t *agents;      /* --agent: name → command */
 	const json_t *collections; /* name → directory */
+	/* Of a run that is to be done again in part: whether the node at `path` is not executed
+	 * again, and the variables of that run. */
+	bool (*known)(void *data, struct str path);
+	void *known_data;
+	const json_t *context;
 };
 
 /* Every command in order, and notes without argv for what is none. The visitor's false ends it. */

@@ -36,7 +36,7 @@ static struct planned_host host_of(
 }
 
 /* The plan has been checked when it was made, so walking it again finds nothing wrong. */
-static void walk(const struct plan *p, const struct planned_host *host, walk_fn *visit, void *data)
+void planned_walk(const struct plan *p, const struct planned_host *host, walk_fn *visit, void *data)
 {
 	AUTO_REPORT none = REPORT_INIT;
 
@@ -122,10 +122,10 @@ void planned_json(const struct plan *p, const struct planned_host *host, struct 
 
 	json_out_object(o, NULL);
 	json_out_array(o, "argv");
-	walk(p, host, add_argv, &argv);
+	planned_walk(p, host, add_argv, &argv);
 	json_out_array_end(o);
 	json_out_array(o, "leaves");
-	walk(p, host, add_leaf, &leaves);
+	planned_walk(p, host, add_leaf, &leaves);
 	json_out_array_end(o);
 	if (leaves.more)
 		json_out_bool(o, "truncated", true);
@@ -181,7 +181,7 @@ bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings 
 	bool ok = p != NULL;
 
 	if (p)
-		walk(p, &host, tell_leaf, &(struct telling){ fn, data, mask });
+		planned_walk(p, &host, tell_leaf, &(struct telling){ fn, data, mask });
 	mask_free(mask);
 	plan_unref(p);
 	return ok;

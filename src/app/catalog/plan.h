@@ -5,6 +5,9 @@
 
 struct json_out;
 
+/* Every command that would run, in order. */
+void planned_walk(
+	const struct plan *p, const struct planned_host *host, walk_fn *visit, void *data);
 /* The document of a plan: {"argv":[…],"leaves":[…]} with the first 100000 commands, and "truncated"
  * when there are more. Nothing is executed. The texts of `mask`, which may be NULL, are not shown.
  */

@@ -20,7 +20,7 @@ void called_init(struct called *c, const struct launch *l, struct str dir)
 void called_done(struct called *c)
 {
 	vec_each (g, &c->graphs)
-		graph_unref(*g);
+		graph_unref(g->graph);
 	vec_done(&c->graphs);
 	json_decref(c->copies);
 }
@@ -48,6 +48,12 @@ static bool find_path(const struct called *c, const struct step *s, struct buf *
 static const struct node *open_call(void *data, const struct node *call)
 {
 	struct called *c = data;
+
+	vec_each (known, &c->graphs)
+		if (known->call == call) {
+			c->from = known->graph->steps->dir;
+			return known->graph->root;
+		}
 	const struct step *s = step_of(call);
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF file = BUF_INIT;
@@ -67,7 +73,7 @@ static const struct node *open_call(void *data, const struct node *call)
 	if (!recipe)
 		return NULL;
 	struct graph *g = step_graph(recipe, &step_ops, NULL, NULL);
-	vec_push(&c->graphs, g);
+	vec_push(&c->graphs, (struct called_graph){ call, g });
 	c->from = g->steps->dir;
 	return g->root;
 }

@@ -10,7 +10,12 @@ struct called {
 	struct str dir;  /* of the run */
 	json_t *copies;  /* path → file of it */
 	struct str from; /* where the recipe stands whose step calls */
-	VEC(struct graph *) graphs;
+	/* Those that were read, each once for the step that calls it. */
+	VEC(struct called_graph {
+		const struct node *call;
+		struct graph *graph;
+	})
+	graphs;
 };
 
 void called_init(struct called *c, const struct launch *l, struct str dir);

@@ -1,36 +1,40 @@
 /* Doing a run, or a part of it, again as a new one. */
+#include "app/launch/again.h"
 #include "app/launch/go-there.h"
 #include "app/launch/start.h"
 #include "app/launch/take-over.h"
 #include "app/record/freeze.h"
+#include "base/run-status.h"
 #include "runs/dir/run-dir.h"
 
-/* Where it begins: what was asked for, or the first failure, or the beginning. */
-static bool choose_node(const struct launch *l, const struct rerun_request *q,
-	const struct run_look *look, struct buf *node, struct report *r)
+bool again_choose(struct launch *l, const struct rerun_request *q, const struct run_look *look,
+	const struct leaves *leaves, struct redo *redo, struct buf *node, struct report *r)
 {
-	const json_t *first = json_array_get(json_object_get(look->result, "failures"), 0);
-
-	if (q->from)
-		return rerun_node(l, look->dir, str_of(q->from), node, r);
+	if (q->from) {
+		if (!rerun_node(l, look->dir, str_of(q->from), node, r))
+			return false;
+		redo_add(redo, buf_str(node), NULL);
+		return true;
+	}
 	if (q->only) {
 		report_error(r, (struct where){ 0 },
 			"one node is to be done again, and no node is named");
 		report_action(r, ACTION_NAME_NODE, look->id);
 		return report_action(r, ACTION_NODES, look->id);
 	}
-	rerun_nearest(l, look->dir, json_text_of(first, "path"), node);
+	if (!q->all)
+		redo_add_failed(redo, look, leaves);
+	redo->whole |= q->all || (!redo->again.count && status_is(look->status, ROUX_DONE));
 	return true;
 }
 
 static bool prepare(struct launch *l, const struct rerun_request *q, const struct run_look *look,
-	struct buf *node, struct report *r)
+	struct str node, struct report *r)
 {
 	const struct recipe *recipe = l->subject.recipe;
 
 	l->asked.id = S("");
-	if (!choose_node(l, q, look, node, r) || !launch_ask(l, &q->request, r) ||
-		!launch_values(l, q->values, r))
+	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r))
 		return false;
 	l->asked.detached = false; /* so that its name is a made one */
 	launch_name(l, recipe ? recipe->file->id : S("run"));
@@ -38,8 +42,59 @@ static bool prepare(struct launch *l, const struct rerun_request *q, const struc
 	l->asked.how = S("rerun");
 	l->asked.detached = q->request.detach == DETACH_ALWAYS;
 	l->claim.embedded &= !l->asked.detached;
-	l->asked.only = q->only ? arena_str(&l->arena, buf_str(node)) : S("");
+	l->asked.only = q->only ? arena_str(&l->arena, node) : S("");
 	return launch_plan_again(l, r);
+}
+
+/* -- what is said of it --------------------------------------------------------------------------
+ */
+
+struct counting {
+	const struct redo *redo;
+	size_t reused;
+};
+
+static void count_reused(void *data, struct str path, const struct leaf_record *record)
+{
+	struct counting *c = data;
+
+	c->reused += record->ended && !record->cancelled && redo_holds(c->redo, path);
+}
+
+static void say(const struct rerun_request *q, const struct redo *redo, const struct leaves *leaves)
+{
+	struct counting c = { .redo = redo };
+
+	if (!q->note || redo->whole)
+		return;
+	map_each (entry, &redo->again) {
+		const struct redo_node *why = entry->value;
+
+		if (why->failed)
+			q->note(q->data, RESUME_FAILED_EARLIER, entry->key,
+				why->timeout ? RESUME_TIME_LIMIT : (size_t)why->code);
+	}
+	leaves_each(leaves, count_reused, &c);
+	q->note(q->data, RESUME_REUSED, S(""), c.reused);
+}
+
+/* -- all of it -----------------------------------------------------------------------------------
+ */
+
+/* Claims a name for it and fills its directory. */
+static bool make(struct launch *l, const struct rerun_request *q, const struct run_look *look,
+	const struct redo *redo, const struct leaves *leaves, struct leaves **taken,
+	struct report *r)
+{
+	if (!launch_can_detach(l, r) || !launch_claim(l, r))
+		return false;
+	if (freeze_write(l, r) && rerun_take_over(l, look->dir, redo, leaves, r) &&
+		(*taken = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r))) {
+		say(q, redo, leaves);
+		return true;
+	}
+	launch_abandon(l);
+	return false;
 }
 
 struct run_handle *runs_rerun(
@@ -47,7 +102,9 @@ struct run_handle *runs_rerun(
 {
 	AUTO_LOOK look = { 0 };
 	AUTO_BUF node = BUF_INIT;
-	struct leaves *taken = NULL;
+	struct leaves *leaves = NULL, *taken = NULL;
+	struct called called = { 0 };
+	struct redo redo;
 
 	if (!find_settled(a, name, &look, r))
 		return NULL;
@@ -56,14 +113,18 @@ struct run_handle *runs_rerun(
 		return NULL;
 	}
 	struct launch *l = launch_new(a);
+	redo_init(&redo, &called);
 	bool ok = go_there(l, &look, q->stay, r) && launch_thaw(l, look.dir, r) &&
-		  prepare(l, q, &look, &node, r) && launch_can_detach(l, r) && launch_claim(l, r);
-	if (ok &&
-		!(freeze_write(l, r) && rerun_take_over(l, look.dir, buf_str(&node), r) &&
-			(taken = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r)))) {
-		launch_abandon(l);
-		ok = false;
+		  (leaves = leaves_read(run_file(&l->arena, look.dir, LEAVES_FILE), r));
+	if (ok) {
+		called_init(&called, l, look.dir);
+		ok = again_choose(l, q, &look, leaves, &redo, &node, r) &&
+		     prepare(l, q, &look, buf_str(&node), r) &&
+		     make(l, q, &look, &redo, leaves, &taken, r);
 	}
+	redo_done(&redo);
+	called_done(&called);
+	leaves_free(leaves);
 	if (ok)
 		return start_frozen(l, &q->request, taken, r);
 	launch_free(l);

@@ -80,25 +80,6 @@ static bool still_as_seen(const struct run_look *look, struct report *r)
 /* -- what runs again -----------------------------------------------------------------------------
  */
 
-/* The path of what failed the run, and so has to be taken back; empty: no command has, the machine
- * did. */
-static struct str failed_node(const struct launch *l, const struct run_look *look)
-{
-	const json_t *failures = json_object_get(look->result, "failures");
-	const json_t *total = json_object_get(look->result, "failures_total");
-	struct str node = json_text_of(look->result, "failed_node");
-
-	if (!status_rests(look->status, STATUS_BROKEN) ||
-		(!node.len && json_is_true(json_object_get(look->result, "cut_short"))))
-		return S("");
-	if (node.len)
-		return node;
-	if (status_is(look->status, ROUX_TIMEOUT))
-		return node_root_path(l->subject.graph->root);
-	/* Past the number that is listed it is not known any more which it was. */
-	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
-}
-
 /* Says what runs again and why. False: it was not to be run without being asked. */
 static bool explain(struct launch *l, const struct leaves *leaves, const struct resume_request *q,
 	struct report *r)
@@ -147,8 +128,6 @@ static void end_leftovers(
 static bool take_up(struct launch *l, const struct run_look *look, const struct resume_request *q,
 	struct leaves **ret_leaves, struct report *r)
 {
-	struct str failed = failed_node(l, look);
-	struct str retried = json_text_of(look->result, "retried_node");
 	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
 	AUTO_BUF lost = BUF_INIT;
 
@@ -163,7 +142,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	partial_files_remove(l->claim.dir.p, 0);
 	/* Of an input whose end has not come nothing can be used. */
 	(void)unlink(run_file(&l->arena, l->claim.dir, "stdin.part"));
-	if (failed.len && !resume_take_back(l, failed, retried, r))
+	if (!resume_take_back(l, look, q->note, q->data, r))
 		return false;
 	*ret_leaves = leaves_read(file, r);
 	return *ret_leaves && resume_lose(l, *ret_leaves, &lost, r) &&

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/node-path.h"
+#include "base/run-status.h"
 #include "graph/way.h"
 #include "runs/dir/open.h"
 
@@ -20,12 +21,37 @@ static bool retried(const struct node *n)
 /* -- taking a failure back -----------------------------------------------------------------------
  */
 
+struct str resume_failed_node(const struct launch *l, const struct run_look *look)
+{
+	const json_t *failures = json_object_get(look->result, "failures");
+	const json_t *total = json_object_get(look->result, "failures_total");
+	struct str node = json_text_of(look->result, "failed_node");
+
+	if (!status_rests(look->status, STATUS_BROKEN) ||
+		(!node.len && json_is_true(json_object_get(look->result, "cut_short"))))
+		return S("");
+	if (node.len)
+		return node;
+	if (status_is(look->status, ROUX_TIMEOUT))
+		return node_root_path(l->subject.graph->root);
+	/* Past the number that is listed it is not known any more which it was. */
+	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
+}
+
 struct failed_below {
 	const struct graph *graph;
 	struct str top;  /* what is tried again */
 	struct str node; /* what failed, or whose time limit ran out */
-	struct buf *lines;
+	forget_fn *forget;
+	void *data;
+	bool any;
 };
+
+static void forget(struct failed_below *f, struct str path, const struct leaf_record *record)
+{
+	f->any = true;
+	f->forget(f->data, path, record);
+}
 
 /* Whether a node around the command, inside of what failed, was told to pass its failure over. */
 static bool tolerated(const struct failed_below *f, struct str path)
@@ -52,7 +78,7 @@ static void forget_failed(void *data, struct str path, const struct leaf_record 
 		return;
 	/* A step may have failed though its command did not: what it printed was no answer. */
 	if (str_eq(path, f->node) || (failed && !tolerated(f, path)))
-		leaf_forget_line(f->lines, path, clock_real_ms());
+		forget(f, path, record);
 }
 
 /* What failed before the time was over stands. */
@@ -61,7 +87,7 @@ static void forget_limited(void *data, struct str path, const struct leaf_record
 	struct failed_below *f = data;
 
 	if (record->ended && !record->cancelled && str_eq(record->limit, f->node))
-		leaf_forget_line(f->lines, path, clock_real_ms());
+		forget(f, path, record);
 }
 
 bool resume_write(struct launch *l, const struct buf *lines, struct report *r)
@@ -76,16 +102,15 @@ bool resume_write(struct launch *l, const struct buf *lines, struct report *r)
 	return n == 0 || report_errno(r, -n, "cannot write %s", file);
 }
 
-bool resume_take_back(struct launch *l, struct str node, struct str retried_node, struct report *r)
+void resume_forgets(const struct launch *l, const struct leaves *leaves, struct str node,
+	struct str retried_node, forget_fn *fn, void *data)
 {
 	struct way_step way[WAY_MAX];
 	size_t steps = way_to(l->subject.graph->root, node, way);
-	AUTO_BUF lines = BUF_INIT;
+	struct failed_below failed = {
+		.graph = l->subject.graph, .node = node, .forget = fn, .data = data
+	};
 
-	struct leaves *leaves = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r);
-	if (!leaves)
-		return false;
-	struct failed_below failed = { .graph = l->subject.graph, .node = node, .lines = &lines };
 	/* What is inside of a recipe that a step has called is not known here. */
 	struct str top = steps ? way[steps - 1].path : node;
 	bool whole = false;
@@ -98,14 +123,51 @@ bool resume_take_back(struct launch *l, struct str node, struct str retried_node
 		}
 	}
 	if (whole || retried_node.len)
-		leaf_forget_line(&lines, whole ? top : retried_node, clock_real_ms());
+		forget(&failed, whole ? top : retried_node, NULL);
 	else
 		leaves_each(leaves, forget_limited, &failed);
 	failed.top = top;
-	if (!lines.len)
+	if (!failed.any)
 		leaves_each(leaves, forget_failed, &failed);
+}
+
+struct taking_back {
+	struct buf lines;
+	resume_note_fn *note;
+	void *data;
+	size_t code; /* of the run */
+};
+
+static void take_back(void *data, struct str path, const struct leaf_record *record)
+{
+	struct taking_back *t = data;
+
+	leaf_forget_line(&t->lines, path, clock_real_ms());
+	if (t->note)
+		t->note(t->data, RESUME_FAILED_EARLIER, path,
+			!record             ? t->code
+			: record->timed_out ? RESUME_TIME_LIMIT
+			: record->code      ? (size_t)record->code
+					    : t->code);
+}
+
+bool resume_take_back(struct launch *l, const struct run_look *look, resume_note_fn *note,
+	void *data, struct report *r)
+{
+	struct str node = resume_failed_node(l, look);
+	struct taking_back t = { .note = note, .data = data };
+
+	if (!node.len)
+		return true;
+	struct leaves *leaves = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r);
+	if (!leaves)
+		return false;
+	t.code = (size_t)json_integer_value(json_object_get(look->result, "code"));
+	resume_forgets(l, leaves, node, json_text_of(look->result, "retried_node"), take_back, &t);
 	leaves_free(leaves);
-	return resume_write(l, &lines, r);
+	bool ok = resume_write(l, &t.lines, r);
+	buf_done(&t.lines);
+	return ok;
 }
 
 /* -- what is said --------------------------------------------------------------------------------

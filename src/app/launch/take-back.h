@@ -2,14 +2,25 @@
 
 #include "app/record/launch.h"
 #include "runs/dir/leaves.h"
+#include "runs/look/look.h"
 
 /* Continuing a run that was cut short (async-runs.md section 12): only what leaves.jsonl says is
  * changed; the engine does the rest. */
 
-/* Takes back the failure that ended the run: what failed, or the outermost retried group around it,
- * counts as not run. `node` is the path of what failed; `retried` that of the group, when the run
- * has named it. */
-bool resume_take_back(struct launch *l, struct str node, struct str retried, struct report *r);
+typedef void resume_note_fn(void *data, enum resume_note note, struct str text, size_t count);
+
+/* The path of what failed the run, and so has to be taken back; empty: no command has, the machine
+ * did. */
+struct str resume_failed_node(const struct launch *l, const struct run_look *look);
+/* Calls `forget` with what then counts as not run: what failed, or the outermost retried group
+ * around it, of which there is no record. `node` is the path of what failed; `retried` that of the
+ * group, when the run has named it. */
+typedef void forget_fn(void *data, struct str path, const struct leaf_record *record);
+void resume_forgets(const struct launch *l, const struct leaves *leaves, struct str node,
+	struct str retried, forget_fn *forget, void *data);
+/* Takes back the failure that ended the run, in its file; `note` hears of it and may be NULL. */
+bool resume_take_back(struct launch *l, const struct run_look *look, resume_note_fn *note,
+	void *data, struct report *r);
 /* Recorded commands whose output is gone and needed count as not run, in memory; `lines` gets what
  * the file has to say about it. */
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r);
@@ -20,6 +31,5 @@ void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *lo
 /* Whether a command that has to run again reads an input that was not kept to its end. */
 bool resume_lacks_input(struct launch *l, const struct leaves *leaves);
 /* What is said before it continues: which commands run again and why, which files have changed. */
-typedef void resume_note_fn(void *data, enum resume_note note, struct str text, size_t count);
 void resume_notes(
 	const struct launch *l, const struct leaves *leaves, resume_note_fn *say, void *data);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/launch/past-calls.h"
 #include "app/launch/take-back.h"
 #include "app/launch/take-over.h"
 #include "app/record/files.h"
@@ -87,53 +86,20 @@ bool rerun_node(const struct launch *l, struct str old_dir, struct str word, str
 		found ? "" : ", or a label");
 }
 
-void rerun_nearest(const struct launch *l, struct str old_dir, struct str path, struct buf *ret)
-{
-	while (path.len && !exists(l, old_dir, path)) {
-		size_t end = path.len;
-
-		while (end && path.p[end - 1] != '.')
-			end--;
-		path = str_sub(path, 0, end ? end - 1 : 0);
-	}
-	buf_add(ret, path);
-}
-
 /* -- what still holds ----------------------------------------------------------------------------
  */
 
 struct take_over {
 	struct launch *launch;
 	struct str old_dir;
-	struct way_step way[WAY_MAX];
-	size_t steps;
+	const struct redo *redo;
 	const struct leaves *leaves;
+	struct map loops; /* around what was taken → anything */
 	struct buf lines;
 	int from, to; /* the directories of outputs; -1: none yet */
 	struct report *r;
 	bool ok;
 };
-
-static bool sequential(const struct node *n)
-{
-	return n->kind == NODE_SEQUENCE || (n->kind == NODE_EACH && !n->each_parallel) ||
-	       n->kind == NODE_WHILE;
-}
-
-/* What comes before the node in the order of execution, and its siblings in a parallel one. */
-static bool holds(const struct take_over *t, struct str path)
-{
-	if (node_path_within(path, t->way[t->steps - 1].path))
-		return false;
-	for (size_t i = 0; i + 1 < t->steps; i++) {
-		uint64_t index;
-
-		if (sequential(t->way[i].node) && node_path_index(path, t->way[i].path, &index) &&
-			index > t->way[i + 1].index)
-			return false;
-	}
-	return true;
-}
 
 static bool open_from(struct take_over *t)
 {
@@ -152,7 +118,7 @@ static bool open_to(struct take_over *t)
 
 static bool was_taken(const struct take_over *t, struct str path, const struct leaf_record *record)
 {
-	return record->ended && !record->cancelled && holds(t, path);
+	return record->ended && !record->cancelled && redo_holds(t->redo, path);
 }
 
 static bool is_there(
@@ -194,6 +160,18 @@ static bool link_output(struct take_over *t, struct str path, const struct leaf_
 	return report_errno(t->r, errno, "cannot take over the output of node %.*s", STR(path));
 }
 
+/* A loop of steps is run through again. Unless it counts as closed, it would forget the rounds that
+ * were taken over. */
+static void note_loops(struct take_over *t, struct str path)
+{
+	struct way_step way[WAY_MAX];
+	size_t steps = t->launch->subject.graph->steps ? called_way(t->redo->called, path, way) : 0;
+
+	for (size_t i = 0; i + 1 < steps; i++)
+		if (is_loop(way[i].node))
+			*map_put(&t->loops, &t->launch->arena, way[i].path) = t;
+}
+
 static void take(void *data, struct str path, const struct leaf_record *record)
 {
 	struct take_over *t = data;
@@ -207,24 +185,14 @@ static void take(void *data, struct str path, const struct leaf_record *record)
 	struct leaf_record now = *record;
 	now.number = number;
 	leaf_exit_line(&t->lines, path, &now, NULL, clock_real_ms());
+	if (number == 1)
+		note_loops(t, path);
 }
 
-static void take_closed(void *data, struct str path)
+static void close_loops(struct take_over *t)
 {
-	struct take_over *t = data;
-
-	if (holds(t, path) && !node_path_within(t->way[t->steps - 1].path, path))
-		leaf_closed_line(&t->lines, path, clock_real_ms());
-}
-
-/* A loop of steps around the node is run through again. Unless it counts as closed, it would forget
- * the rounds that were taken over. */
-static void close_around(struct take_over *t)
-{
-	for (size_t i = 0; i + 1 < t->steps; i++) {
-		if (is_loop(t->way[i].node))
-			leaf_closed_line(&t->lines, t->way[i].path, clock_real_ms());
-	}
+	map_each (loop, &t->loops)
+		leaf_closed_line(&t->lines, loop->key, clock_real_ms());
 }
 
 static bool take_stdin(struct take_over *t)
@@ -298,7 +266,7 @@ static bool take_gates(struct take_over *t)
 	json_object_foreach(gates, path, g)
 	{
 		if (str_eq(json_str(json_object_get(g, "answer")), S("approved")) &&
-			holds(t, str_of(path)))
+			redo_holds(t->redo, str_of(path)))
 			json_object_set_nocheck(taken, path, g);
 	}
 	if (!json_object_size(taken))
@@ -309,31 +277,29 @@ static bool take_gates(struct take_over *t)
 		t->launch->claim.dir, "gates.json", buf_str(&text), t->launch->asked.durable, t->r);
 }
 
-bool rerun_take_over(struct launch *l, struct str old_dir, struct str node, struct report *r)
+bool rerun_take_over(struct launch *l, struct str old_dir, const struct redo *redo,
+	const struct leaves *leaves, struct report *r)
 {
-	struct take_over t = {
-		.launch = l, .old_dir = old_dir, .from = -1, .to = -1, .r = r, .ok = true
-	};
+	struct take_over t = { .launch = l,
+		.old_dir = old_dir,
+		.redo = redo,
+		.leaves = leaves,
+		.from = -1,
+		.to = -1,
+		.r = r,
+		.ok = true };
 
-	struct leaves *leaves = leaves_read(run_file(&l->arena, old_dir, LEAVES_FILE), r);
-	struct called called;
-	called_init(&called, l, old_dir);
-	t.steps = node.len ? called_way(&called, node, t.way) : 0;
-	t.leaves = leaves;
-	if (leaves && t.steps)
+	if (!redo->whole)
 		leaves_each(leaves, look_for, &t);
-	t.ok = t.ok && leaves && take_stdin(&t) && take_recipes(&t, called.copies) &&
-	       (!t.steps || take_gates(&t));
-	if (t.ok && t.steps) {
+	t.ok = t.ok && take_stdin(&t) && take_recipes(&t, redo->called->copies) &&
+	       (redo->whole || take_gates(&t));
+	if (t.ok && !redo->whole) {
 		leaves_each(leaves, take, &t);
-		leaves_each_closed(leaves, take_closed, &t);
-		close_around(&t);
+		close_loops(&t);
 	}
 	t.ok = t.ok && write_leaves(&t);
-	leaves_free(leaves);
 	buf_done(&t.lines);
 	close_fd(&t.from);
 	close_fd(&t.to);
-	called_done(&called);
 	return t.ok;
 }

@@ -4,17 +4,21 @@
 #include "data/json-out.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
+#include "hosts/cli/plan-run.h"
+#include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
 
 struct plan_opts {
 	struct template_opts template;
 	struct launch_opts launch; /* its agents and collections */
+	struct plan_run_opts again;
 	struct common_opts common;
 };
 
 static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct plan_opts, template),
+	OPT_SET_IN(NULL, plan_run_opts, struct plan_opts, again),
 	OPT_SET_IN(NULL, agent_opts, struct plan_opts, launch),
 	OPT_SET_IN(NULL, template_opts, struct plan_opts, template),
 	OPT_SET_IN(NULL, dialect_opts, struct plan_opts, template),
@@ -25,6 +29,7 @@ static const struct command_example examples[] = {
 	{ "roux plan 'cp {from} {to}' from='a b' to=c",
 		"the arguments exactly as the program gets them" },
 	{ "roux plan --json @build.json", "for scripts" },
+	{ "roux plan run:nightly", "what `roux rerun nightly` would run, and what it would reuse" },
 };
 
 enum { LINES_MAX = 100000 }; /* that are shown: more cannot be read */
@@ -74,6 +79,21 @@ static bool print_plan(struct cli *cli, struct recipe_ref *ref,
 	return ok;
 }
 
+/* Of a run that is there, not of a recipe. */
+static int run_again(const struct call *call)
+{
+	struct cli *cli = call->host;
+	const struct plan_opts *o = call->opts;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!cli_enter(cli, &o->common) ||
+		!plan_run(cli, &o->again, &o->common, &o->template.values, call->count, call->words,
+			&text))
+		return cli_refuse(cli, o->common.json);
+	cli_warn(cli);
+	return cli_print(buf_str(&text));
+}
+
 static int run(const struct call *call)
 {
 	struct cli *cli = call->host;
@@ -83,6 +103,13 @@ static int run(const struct call *call)
 	AUTO_JSON *collections = NULL;
 	struct template_given given = { .cli = cli };
 
+	if (str_starts(str_of(call->words[0]), S("run:")) && !o->template.template)
+		return run_again(call);
+	if (plan_run_asked(&o->again)) {
+		report_error(&cli->report, (struct where){ 0 },
+			"--from, --failed, --all and --resume are about a run: roux plan run:RUN");
+		return cli_refuse(cli, o->common.json);
+	}
 	bool ok = cli_enter(cli, &o->common) &&
 		  launch_pairs(cli, "agent", &o->launch.agents, &agents) &&
 		  launch_pairs(cli, "collection", &o->launch.collections, &collections);
@@ -99,12 +126,14 @@ static int run(const struct call *call)
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.operands = "RECIPE|TEMPLATE [name=value]...",
+	.operands = "RECIPE|TEMPLATE|run:RUN [name=value]...",
 	.summary = "show exactly what would run; execute nothing",
 	.details = "Prints one line for each command: its path in the tree and its arguments as a "
 		   "shell would need them quoted. Skipped nodes and recoveries are left out. What "
 		   "depends on the output of earlier steps stays as it is written, and a remark "
-		   "behind # says what it hangs on.",
+		   "behind # says what it hangs on.\n\n"
+		   "Of run:RUN it says what `roux rerun RUN` would run and why, and what would be "
+		   "reused; with --resume, what `roux resume RUN` would.",
 	EXAMPLES(examples),
 	SETS(sets, struct plan_opts),
 	.min_operands = 1,

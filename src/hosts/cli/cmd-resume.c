@@ -14,8 +14,10 @@ struct cmd_resume_opts {
 	struct launch_opts launch;
 	unsigned in_doubt;
 	const char *from;
-	bool only, foreground;
+	bool only, failed, all, foreground;
 };
+
+enum { SHOWN_AGAIN = 20 }; /* nodes that run again, by name */
 
 static const char *const doubt_words[] = { "rerun", "stop", NULL };
 enum { DOUBT_RERUN, DOUBT_STOP };
@@ -29,6 +31,9 @@ static const struct opt resume_opts[] = {
 static const struct opt rerun_opts[] = {
 	OPT_TEXT(0, "from", "NODE", struct cmd_resume_opts, from,
 		"run this node again and what follows it; its path, or its label"),
+	OPT_FLAG(0, "failed", struct cmd_resume_opts, failed,
+		"run again what failed and what was not reached, which is the default"),
+	OPT_FLAG(0, "all", struct cmd_resume_opts, all, "run the whole again"),
 	OPT_FLAG(0, "only", struct cmd_resume_opts, only,
 		"run only that node; its output is the result"),
 	OPT_FLAG(0, "foreground", struct cmd_resume_opts, foreground,
@@ -70,6 +75,7 @@ struct again {
 	struct follow_start *how;
 	int (*taken)(void *data, bool json); /* another process continues it; NULL: an error */
 	void *taken_data;
+	size_t told; /* nodes that run again */
 };
 
 /* Values given now, and what the options say. */
@@ -121,7 +127,7 @@ static int take_up(struct again *a, size_t count, const char *const *words,
 
 static void say_note(void *data, enum resume_note note, struct str text, size_t count)
 {
-	const struct again *a = data;
+	struct again *a = data;
 	AUTO_BUF line = BUF_INIT;
 
 	switch (note) {
@@ -146,6 +152,23 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 			STR(text));
 		cli_say(buf_str(&line));
 		return;
+	case RESUME_FAILED_EARLIER:
+		if (++a->told > SHOWN_AGAIN)
+			return;
+		if (count == RESUME_TIME_LIMIT)
+			buf_printf(&line, "roux: [%.*s] run again (failed earlier: time limit)\n",
+				STR(text));
+		else
+			buf_printf(&line, "roux: [%.*s] run again (failed earlier: exit %zu)\n",
+				STR(text), count);
+		break;
+	case RESUME_REUSED:
+		buf_printf(&line, "roux: %s: %zu command%s reused", a->run, count,
+			count == 1 ? "" : "s");
+		if (a->told)
+			buf_printf(&line, " (succeeded earlier), %zu run again", a->told);
+		buf_addc(&line, '\n');
+		break;
 	case RESUME_WAS_ENDED:
 		buf_printf(&line,
 			"roux: [%.*s] runs again: the run was ended while it was running\n",
@@ -199,8 +222,21 @@ static struct run_handle *start_rerun(void *data, const struct request *q, struc
 			.values = a->values,
 			.from = a->o->from,
 			.only = a->o->only,
-			.stay = a->o->common.dir != NULL },
+			.all = a->o->all,
+			.stay = a->o->common.dir != NULL,
+			.note = say_note,
+			.data = a },
 		r);
+}
+
+bool rerun_choice(struct cli *cli, const char *from, bool failed, bool all)
+{
+	if (!!from + failed + all <= 1)
+		return true;
+	report_error(&cli->report, (struct where){ 0 },
+		"only one of --from, --failed and --all can be given");
+	return report_hint(&cli->report,
+		"a node and what follows it, everything that failed, or the whole run");
 }
 
 static int rerun(const struct call *call)
@@ -208,6 +244,8 @@ static int rerun(const struct call *call)
 	struct cmd_resume_opts o = *(const struct cmd_resume_opts *)call->opts;
 
 	o.launch.detach &= !o.foreground;
+	if (!rerun_choice(call->host, o.from, o.failed, o.all))
+		return cli_refuse(call->host, o.common.json);
 	struct again a = { .cli = call->host, .o = &o, .run = call->words[0] };
 
 	return take_up(&a, call->count, call->words, start_rerun);
@@ -223,6 +261,7 @@ static const struct command_example resume_examples[] = {
 };
 
 static const struct command_example rerun_examples[] = {
+	{ "roux rerun nightly", "what failed, and what follows it" },
 	{ "roux rerun nightly --from report", "the node labelled report and what follows" },
 };
 
@@ -247,11 +286,13 @@ const struct command cmd_resume = {
 const struct command cmd_rerun = {
 	.name = "rerun",
 	.operands = "RUN [name=value]...",
-	.summary = "do a part of an ended run again, as a new run",
+	.summary = "run again what failed in an ended run, as a new run",
 	.details =
-		"Runs NODE and everything that follows it; what comes before is taken over with "
-		"its recorded results. Without --from it begins with the first node that failed. "
-		"The old run is not touched.",
+		"Runs every command again that failed, runs what was not reached, and whatever "
+		"comes after one of these in a sequence; all else is taken over with its recorded "
+		"results. Tolerated failures stand. A run without failures is run again as a "
+		"whole, as with --all. --from NODE runs that node and what follows it. The old "
+		"run is not touched; `roux plan run:RUN` shows what would run.",
 	EXAMPLES(rerun_examples),
 	SETS(rerun_sets, struct cmd_resume_opts),
 	.defaults = &defaults,

@@ -1,0 +1,301 @@
+/* What a rerun or a resume would do; nothing is started and nothing is written. */
+#include "app/catalog/plan.h"
+#include "app/context/run-values.h"
+#include "app/launch/again.h"
+#include "app/launch/go-there.h"
+#include "app/launch/take-back.h"
+#include "app/record/secrets.h"
+#include "base/node-path.h"
+#include "base/run-status.h"
+#include "runs/dir/events.h"
+
+struct plan_again {
+	struct launch *launch;
+	const struct run_look *look;
+	struct redo *redo;
+	struct leaves *leaves;
+	bool resume;
+	struct arena arena;
+	struct map last;    /* path → struct leaf_record: its last execution */
+	struct map holds;   /* path → anything: it is not executed again; of a resume */
+	struct map visited; /* path → anything */
+	struct mask *mask;
+	planned_again_fn *fn;
+	void *data;
+	bool enough;
+};
+
+/* -- what holds ----------------------------------------------------------------------------------
+ */
+
+static bool counts(const struct leaf_record *r)
+{
+	return r && r->ended && !r->cancelled;
+}
+
+static void see_last(void *data, struct str path, const struct leaf_record *record)
+{
+	struct plan_again *p = data;
+	void **slot = map_put(&p->last, &p->arena, path);
+
+	*slot = *slot ? *slot : arena_new(&p->arena, struct leaf_record);
+	*(struct leaf_record *)*slot = *record;
+}
+
+static void see_holding(void *data, struct str path, const struct leaf_record *record)
+{
+	struct plan_again *p = data;
+
+	if (counts(record))
+		*map_put(&p->holds, &p->arena, path) = p;
+}
+
+static bool is_reused(const struct plan_again *p, struct str path)
+{
+	if (p->resume)
+		return map_get(&p->holds, path) != NULL;
+	return counts(map_get(&p->last, path)) && redo_holds(p->redo, path);
+}
+
+/* Whether all that the node did is known. */
+static bool is_known(void *data, struct str path)
+{
+	const struct plan_again *p = data;
+
+	if (!p->resume)
+		return redo_holds_all(p->redo, path);
+	bool any = false;
+	map_each (entry, &p->last) {
+		if (!node_path_within(entry->key, path))
+			continue;
+		any = true;
+		if (!map_get(&p->holds, entry->key))
+			return false;
+	}
+	return any;
+}
+
+static void forget(void *data, struct str path, const struct leaf_record *record)
+{
+	struct plan_again *p = data;
+	const struct redo_node why = { .failed = true,
+		.timeout = record && record->timed_out,
+		.code = record && record->code ? record->code : p->look->row.code };
+
+	(void)leaves_forget(p->leaves, path);
+	redo_add(p->redo, path, &why);
+}
+
+/* -- telling -------------------------------------------------------------------------------------
+ */
+
+static struct str failed_words(struct arena *a, bool timeout, int code)
+{
+	return timeout ? S("failed earlier: time limit")
+		       : arena_printf(a, "failed earlier: exit %d", code);
+}
+
+static struct str why_it_runs(struct plan_again *p, struct str path, enum planned_fate *fate)
+{
+	const struct leaf_record *was = map_get(&p->last, path);
+	const struct redo_node *why = redo_why(p->redo, path);
+
+	*fate = counts(was) ? PLANNED_AGAIN : PLANNED_RUN;
+	if (!was || (!p->redo->whole && was->cancelled))
+		return S("not reached before");
+	if (!was->ended)
+		return S("cut short before");
+	if (why && why->failed)
+		return failed_words(&p->arena, why->timeout, why->code);
+	return why || p->redo->whole ? S("asked for") : S("follows what runs again");
+}
+
+/* The words with what is secret in them masked. */
+static const char *const *masked(struct plan_again *p, const char *const *argv, size_t argc)
+{
+	const char **words = arena_array(&p->arena, const char *, argc + 1);
+
+	for (size_t i = 0; i < argc; i++)
+		words[i] = arena_str(&p->arena, mask_text(p->mask, str_of(argv[i]), &p->arena)).p;
+	return words;
+}
+
+static void tell(struct plan_again *p, struct planned_again *what)
+{
+	if (!p->enough)
+		p->enough = !p->fn(p->data, what);
+}
+
+static bool visit(void *data, const struct walk_leaf *leaf)
+{
+	struct plan_again *p = data;
+	const struct node *n = leaf->node;
+	struct planned_again what = { .path = leaf->path,
+		.label = n->label,
+		.note = leaf->note,
+		.argc = leaf->argc,
+		.cwd = leaf->cwd ? str_of(leaf->cwd) : p->look->row.cwd,
+		.timeout_ms = leaf->timeout_ms };
+
+	*map_put(&p->visited, &p->arena, leaf->path) = p;
+	if (is_reused(p, leaf->path))
+		return !p->enough;
+	/* The condition of a step that is a loop stands at the loop. */
+	if (n->step && !n->when && n->parent && node_repeats(n->parent))
+		n = n->parent;
+	what.when = n->when ? n->when->raw : S("");
+	if (leaf->argv)
+		what.argv = masked(p, leaf->argv, leaf->argc);
+	what.why = why_it_runs(p, leaf->path, &what.fate);
+	tell(p, &what);
+	return !p->enough;
+}
+
+/* Whether it runs depends on what will fail: plans leave recoveries out. */
+static bool in_recovery(struct str path)
+{
+	return str_contains(path, S("recover"));
+}
+
+/* Commands that failed where the plan cannot see: their words are as they were then. */
+static bool see_start(void *data, struct str line, uint64_t seq)
+{
+	struct plan_again *p = data;
+	struct arena a = ARENA_INIT;
+	struct event e;
+
+	(void)seq;
+	if (!str_contains(line, S("\"type\":\"command.start\"")))
+		return true;
+	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
+	if (event_read(object, &a, &e) && counts(map_get(&p->last, e.path)) &&
+		!is_reused(p, e.path) && !map_get(&p->visited, e.path) && !in_recovery(e.path)) {
+		struct planned_again what = {
+			.path = e.path, .label = e.label, .argv = e.argv, .cwd = p->look->row.cwd
+		};
+
+		while (e.argv[what.argc])
+			what.argc++;
+		*map_put(&p->visited, &p->arena, e.path) = p;
+		what.why = why_it_runs(p, e.path, &what.fate);
+		tell(p, &what);
+	}
+	arena_done(&a);
+	return !p->enough;
+}
+
+static void tell_reused(struct plan_again *p)
+{
+	map_each (entry, &p->last) {
+		const struct leaf_record *r = entry->value;
+		struct way_step way[WAY_MAX];
+
+		if (!is_reused(p, entry->key))
+			continue;
+		size_t steps = called_way(p->redo->called, entry->key, way);
+		struct planned_again what = { .path = entry->key,
+			.fate = PLANNED_REUSED,
+			.label = steps ? way[steps - 1].node->label : S(""),
+			.why = r->code || r->timed_out
+				       ? failed_words(&p->arena, r->timed_out, r->code)
+				       : S("succeeded earlier") };
+		tell(p, &what);
+	}
+}
+
+/* -- all of it -----------------------------------------------------------------------------------
+ */
+
+static bool choose(struct plan_again *p, const struct rerun_request *q, struct report *r)
+{
+	AUTO_BUF node = BUF_INIT;
+	struct launch *l = p->launch;
+
+	leaves_each(p->leaves, see_last, p);
+	if (!p->resume)
+		return again_choose(l, q, p->look, p->leaves, p->redo, &node, r);
+	struct str failed = resume_failed_node(l, p->look);
+	if (failed.len)
+		resume_forgets(l, p->leaves, failed, json_text_of(p->look->result, "retried_node"),
+			forget, p);
+	leaves_each(p->leaves, see_holding, p);
+	return true;
+}
+
+static bool make_plan(struct plan_again *p, const struct rerun_request *q, struct report *r)
+{
+	struct launch *l = p->launch;
+
+	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r))
+		return false;
+	if (!p->resume && !l->subject.graph->steps) {
+		/* The name and directory of the new run are not known yet. */
+		plan_unref(l->subject.plan);
+		run_add_unknown_values(l->subject.values);
+		l->subject.plan = plan_new(l->subject.graph, l->subject.values, r);
+		return l->subject.plan != NULL;
+	}
+	return launch_plan_again(l, r);
+}
+
+static bool plan(struct plan_again *p, const struct rerun_request *q, struct report *r)
+{
+	struct launch *l = p->launch;
+
+	if (!choose(p, q, r) || !make_plan(p, q, r))
+		return false;
+	p->mask = mask_of(l);
+	const struct planned_host host = { .cwd = arena_cstr(&p->arena, p->look->row.cwd),
+		.agents = l->asked.agents,
+		.collections = l->asked.collections,
+		.known = p->redo->whole ? NULL : is_known,
+		.known_data = p,
+		.context = json_object_get(p->look->result, "context") };
+	planned_walk(l->subject.plan, &host, visit, p);
+	if (!p->redo->whole)
+		(void)events_each(p->look->dir.p, 0, see_start, p);
+	tell_reused(p);
+	mask_free(p->mask);
+	return true;
+}
+
+/* A resume of a run that is complete starts nothing. */
+static void tell_complete(struct plan_again *p)
+{
+	leaves_each(p->leaves, see_last, p);
+	leaves_each(p->leaves, see_holding, p);
+	tell_reused(p);
+}
+
+bool runs_plan_again(struct app *a, const char *name, const struct rerun_request *q, bool resume,
+	planned_again_fn *fn, void *data, struct report *r)
+{
+	AUTO_LOOK look = { 0 };
+	struct called called = { 0 };
+	struct redo redo;
+
+	if (!find_settled(a, name, &look, r))
+		return false;
+	if (look.live)
+		return refuse_running(look.id, r);
+	struct launch *l = launch_new(a);
+	struct plan_again p = {
+		.launch = l, .look = &look, .redo = &redo, .resume = resume, .fn = fn, .data = data
+	};
+	redo_init(&redo, &called);
+	bool ok = go_there(l, &look, q->stay, r) && launch_thaw(l, look.dir, r) &&
+		  (p.leaves = leaves_read(run_file(&l->arena, look.dir, LEAVES_FILE), r));
+	if (ok) {
+		called_init(&called, l, look.dir);
+		if (resume && status_rests(look.status, STATUS_COMPLETE))
+			tell_complete(&p);
+		else
+			ok = plan(&p, q, r);
+	}
+	redo_done(&redo);
+	called_done(&called);
+	leaves_free(p.leaves);
+	arena_done(&p.arena);
+	launch_free(l);
+	return ok;
+}

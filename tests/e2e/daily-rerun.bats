@@ -1,0 +1,295 @@
+# Redo what failed: rerun, and what a plan says of it (daily-use.md section 2).
+
+load common
+
+ran() { # the marks that commands have left in the file ran since it was last emptied, sorted
+	sort ran 2>/dev/null | tr '\n' ' '
+	: >ran
+}
+
+newest() {
+	roux runs --json | of_json 'd["runs"][0]["run"]'
+}
+
+# 300 items, of which 17 fail until the file fixed is there.
+items() {
+	cat >item <<'X'
+#!/bin/sh
+echo "$1" >>ran
+if [ ! -e fixed ] && [ $(($1 % 17)) -eq 5 ] && [ "$1" -lt 289 ]; then
+	echo "no luck with $1" >&2
+	exit 3
+fi
+echo "item $1"
+X
+	chmod 755 item
+	echo '[{"parallel":true,"repeat":300,"label":"items","template":"./item {index}"},"sh -c \"echo join >>ran; cat\""]' >items.json
+}
+
+@test "17 of 300 fail: every door says so and names them, and a rerun executes exactly those" {
+	items
+	bad=$(seq 5 17 288)
+	n=$(wc -l <<<"$bad")
+	is "$n" 17
+	asks 3 run --as big -j 8 @items.json
+	ran >/dev/null
+	has "$(roux runs)" "done, $n failed"
+	is "$(roux runs --json | of_json 'd["runs"][0]["failed"]')" "$n"
+	has "$(cat err)" "roux: big: done, $n failed (exit status 3; --tolerate makes it 0)"
+	roux status big >status
+	roux report big >report
+	[ -s report ] && [ "$(head -c 1 report)" = / ] && cp "$(cat report)" report
+	has "$(head -1 status)" "done, $n failed"
+	has "$(cat report)" "done, $n failed</span></h1>"
+	for i in $bad; do
+		has "$(cat err)" "[0.r$i"
+		has "$(cat status)" "[0.r$i"
+		has "$(cat report)" "0.r$i<"
+	done
+	touch fixed
+	roux plan run:big --json >out
+	is "$(member 'len(d["leaves"]), len(d["argv"]), len(d["reused"])')" "($((n + 1)), $((n + 1)), $((300 - n)))"
+	is "$(ran)" ''
+	asks 0 rerun big
+	has "$(cat err)" "[0.r22] run again (failed earlier: exit 3)"
+	has "$(cat err)" "$((300 - n)) commands reused (succeeded earlier), $n run again"
+	is "$(ran)" "$( (echo "$bad"; echo join) | sort | tr '\n' ' ')"
+	is "$(grep '^item ' out)" "$(seq 0 299 | sed 's/^/item /')"
+	is "$(roux status "$(newest)" --json | of_json 'd["failed"], d["exit"], d["rerun_of"]')" "(0, 0, 'big')"
+}
+
+@test "what follows a failure in a sequence runs again, the rest is taken over" {
+	echo '[{"label":"a","template":"sh -c \"echo a >>ran; echo A\""},
+	  {"parallel":true,"template":[["sh -c \"echo p0 >>ran; echo P0\"","sh -c \"echo p1 >>ran; test -e ok\"","sh -c \"echo p2 >>ran; echo P2\""],"sh -c \"echo q >>ran; echo Q\""]},
+	  "sh -c \"echo z >>ran; cat\""]' >t.json
+	asks 3 run --as s @t.json
+	ran >/dev/null
+	touch ok
+	asks 0 rerun s
+	is "$(ran)" 'p1 p2 z '
+	asks 0 rerun s --all
+	is "$(ran)" 'a p0 p1 p2 q z '
+	asks 0 rerun s --failed
+	is "$(ran)" 'p1 p2 z '
+	asks 3 rerun s --from 1.1
+	is "$(ran)" 'q z '
+	asks 2 rerun s --from a --all
+	has "$(cat err)" 'only one of --from, --failed and --all'
+}
+
+@test "a run without failures is run again as a whole; tolerated failures stand" {
+	echo '["sh -c \"echo a >>ran\"","sh -c \"echo b >>ran\""]' >t.json
+	asks 0 run --as good @t.json
+	ran >/dev/null
+	asks 0 rerun good
+	is "$(ran)" 'a b '
+	echo '[{"failure":"continue","template":"sh -c \"echo t >>ran; exit 4\""},{"parallel":true,"template":["sh -c \"echo p >>ran; test -e ok\"","sh -c \"echo q >>ran\""]}]' >u.json
+	asks 3 run --as soft @u.json
+	ran >/dev/null
+	touch ok
+	asks 0 rerun soft
+	is "$(ran)" 'p '
+	is "$(roux status "$(newest)" --json | of_json 'd["failed"], d["tolerated"]')" '(0, 1)'
+	has "$(cat err)" '[0] reused (failed earlier: exit 4)'
+}
+
+@test "what succeeded in a retry is taken over, a retried group that failed is redone whole" {
+	echo '{"parallel":true,"template":[
+	  {"retry":2,"template":"sh -c \"echo f >>ran; test -e seen && exit; touch seen; exit 1\""},
+	  {"retry":2,"failure":"branch","template":["sh -c \"echo g0 >>ran\"","sh -c \"echo g1 >>ran; test -e ok\""]},
+	  "sh -c \"echo x >>ran\""]}' >t.json
+	asks 3 run --as r @t.json
+	is "$(ran)" 'f f g0 g0 g1 g1 x '
+	touch ok
+	asks 0 rerun r
+	is "$(ran)" 'g0 g1 '
+}
+
+@test "runs that were cancelled, killed or ended early run what never ran" {
+	echo '["sh -c \"echo a >>ran\"","sh -c \"echo b >>ran; touch up; test -e ok || sleep 100; true\"","sh -c \"echo c >>ran\""]' >t.json
+	for how in cancel kill; do
+		rm -f up ok
+		roux run --detach --as "$how" @t.json >/dev/null
+		until_true test -e up
+		roux "$how" "$how" 2>/dev/null
+		ran >/dev/null
+		touch ok
+		asks 0 rerun "$how"
+		is "$(ran)" 'b c '
+	done
+	rm -f up ok
+	roux run --detach --as dead @t.json >/dev/null
+	until_true test -e up
+	kill -KILL "$(supervisor dead)"
+	gone() { [ "$(roux status dead --json | of_json 'd["status"]')" = exited ]; }
+	until_true gone
+	roux kill dead 2>/dev/null || true
+	ran >/dev/null
+	touch ok
+	asks 0 rerun dead
+	is "$(ran)" 'b c '
+	cat >early.yaml <<'X'
+name: early
+description: a test
+version: 1.0.0
+steps:
+  - id: one
+    type: bash
+    command: echo one >>ran
+  - id: two
+    type: bash
+    command: echo two >>ran; test -e fine
+    on_error: skip_remaining
+  - id: three
+    type: bash
+    command: echo three >>ran
+X
+	: >ran
+	asks 3 run --as early ./early.yaml
+	is "$(ran)" 'one two '
+	touch fine
+	asks 0 rerun early
+	is "$(ran)" 'three two '
+}
+
+loop() { # PARALLEL
+	cat >loop.yaml <<X
+name: loop
+description: a test
+version: 1.0.0
+context:
+  list: [0, 1, 2, 3, 4, 5, 6, 7]
+steps:
+  - id: each
+    type: bash
+    foreach: "{{list}}"
+    as: i
+    parallel: $1
+    collect: all
+    command: echo {{i}} >>ran; case {{i}} in 2|5) test -e ok || exit 1;; esac; echo v{{i}}
+  - id: sum
+    type: bash
+    command: echo sum >>ran; printf '%s' '{{all}}'
+    output: final_output
+X
+}
+
+@test "failed rounds of a parallel loop are redone one by one" {
+	loop true
+	asks 1 run --as p ./loop.yaml
+	is "$(ran)" '0 1 2 3 4 5 6 7 '
+	touch ok
+	roux plan run:p --json >out
+	is "$(member '[l["path"] for l in d["leaves"]]')" "['0.r2', '0.r5', '1']"
+	asks 0 rerun p
+	is "$(ran)" '2 5 sum '
+	has "$(cat out)" v0
+	has "$(cat out)" v5
+}
+
+@test "of a sequential loop everything after the first failed round is redone" {
+	loop false
+	asks 1 run --as q ./loop.yaml
+	is "$(ran)" '0 1 2 '
+	touch ok
+	asks 0 rerun q
+	is "$(ran)" '2 3 4 5 6 7 sum '
+	has "$(cat out)" v7
+}
+
+@test "a round that failed inside a called recipe is redone alone" {
+	cat >inner.yaml <<'X'
+name: inner
+description: a test
+version: 1.0.0
+context:
+  n: 0
+steps:
+  - id: first
+    type: bash
+    command: echo first{{n}} >>ran
+  - id: second
+    type: bash
+    command: echo second{{n}} >>ran; test {{n}} != 1 || test -e ok
+X
+	cat >outer.yaml <<'X'
+name: outer
+description: a test
+version: 1.0.0
+context:
+  list: [0, 1, 2]
+steps:
+  - id: all
+    type: recipe
+    recipe: ./inner.yaml
+    foreach: "{{list}}"
+    as: n
+    parallel: true
+    context:
+      n: "{{n}}"
+  - id: end
+    type: bash
+    command: echo end >>ran
+X
+	asks 1 run --as c ./outer.yaml
+	is "$(ran)" 'first0 first1 first2 second0 second1 second2 '
+	touch ok
+	asks 0 rerun c
+	is "$(ran)" 'end second1 '
+}
+
+@test "plan run: shows what would run and what would be reused, and executes nothing" {
+	echo '[{"label":"a","template":"sh -c \"echo a >>ran; echo A\""},{"label":"b","failure":"root","template":"sh -c \"echo b >>ran; test -e ok\""},{"label":"c","template":"wc -l"}]' >t.json
+	asks 1 run --as s @t.json
+	ran >/dev/null
+	roux plan run:s --json >out
+	is "$(member '[l["path"] for l in d["leaves"]], d["reused"]')" "(['1', '2'], [{'path': '0', 'label': 'a', 'why': 'succeeded earlier'}])"
+	is "$(member 'd["argv"][1]')" "['wc', '-l']"
+	asks 0 plan run:s
+	has "$(cat out)" '0  reused (succeeded earlier)'
+	has "$(cat out)" 'run again (failed earlier: exit 1)'
+	has "$(cat out)" 'wc -l  # run (not reached before)'
+	roux plan run:s --resume --json >out
+	is "$(member '[l["path"] for l in d["leaves"]], [x["path"] for x in d["reused"]]')" "(['1', '2'], ['0'])"
+	roux plan run:s --from c --json >out
+	is "$(member '[l["path"] for l in d["leaves"]], [x["path"] for x in d["reused"]]')" "(['2'], ['0', '1'])"
+	roux plan run:s --all --json >out
+	is "$(member '[l["path"] for l in d["leaves"]], d["reused"]')" "(['0', '1', '2'], [])"
+	is "$(ran)" ''
+	is "$(roux runs --json | of_json 'len(d["runs"])')" 1
+	asks 2 plan run:s --from nothing
+	asks 2 plan run:s --all --failed
+	asks 2 plan 'echo x' --failed
+}
+
+@test "plan run: of steps uses what earlier steps have printed" {
+	cat >made.yaml <<'X'
+name: made
+description: a test
+version: 1.0.0
+steps:
+  - id: find
+    type: bash
+    command: printf '["x","y","z"]'
+    parse_json: true
+    output: files
+  - id: each
+    type: bash
+    foreach: "{{files}}"
+    as: f
+    parallel: true
+    command: echo {{f}} >>ran; test {{f}} != y || test -e ok
+    output: last
+  - id: after
+    type: bash
+    command: echo after {{last}} >>ran
+X
+	asks 1 run --as m ./made.yaml
+	ran >/dev/null
+	roux plan run:m --json >out
+	is "$(member '[l["path"] for l in d["leaves"]]')" "['1.r1', '2']"
+	has "$(member 'd["argv"][0]')" 'echo y >>ran'
+	has "$(member 'd["argv"][1]')" '{{last}}'
+	is "$(member 'sorted(x["path"] for x in d["reused"])')" "['0', '1.r0', '1.r2']"
+	is "$(ran)" ''
+}
