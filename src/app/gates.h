@@ -24,6 +24,12 @@ struct run_handle;
 /* Whether its recipe has gates, or calls others that may have some. */
 bool run_may_ask(struct run_handle *h);
 
+/* Says that the caller asks the question of a run in person and continues the run once it is
+ * answered, whichever door answers. The descriptor stands for that until it is closed. -errno. */
+int gate_ask(struct app *a, const char *run);
+/* Whether another process does. */
+bool gate_is_asked(struct app *a, const char *run);
+
 struct gate_decision {
 	const char *run;
 	const char

@@ -1,5 +1,8 @@
 #include "app/gates.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "app/past/find.h"
 #include "app/past/kin.h"
 #include "app/record/freeze.h"
@@ -118,6 +121,26 @@ bool run_may_ask(struct run_handle *h)
 	bool found = !g || has_gate(g->root);
 	graph_unref(g);
 	return found;
+}
+
+/* -- asking --------------------------------------------------------------------------------------
+ */
+
+int gate_ask(struct app *a, const char *run)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK look = { 0 };
+
+	return find_run(a, run, &look, &ignored) ? gates_asking(look.dir) : -ENOENT;
+}
+
+bool gate_is_asked(struct app *a, const char *run)
+{
+	int fd = gate_ask(a, run);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return fd == -EWOULDBLOCK;
 }
 
 /* -- answering -----------------------------------------------------------------------------------

@@ -141,6 +141,16 @@ static json_t *pending_of(const struct run_look *look)
 	return or_null(gate);
 }
 
+/* While it has not been continued, and of a run that it has ended. */
+static json_t *answered_of(const struct run_look *look)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	return status_is(look->status, ROUX_PAUSED) || status_is(look->status, ROUX_DENIED)
+		       ? or_null(gates_answered(look->dir, &ignored))
+		       : json_null();
+}
+
 json_t *status_document(const struct run_look *look)
 {
 	json_t *d = json_object();
@@ -163,6 +173,7 @@ json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "manifest", manifest_of(look));
 	json_object_set_new(d, "dir", json_from_str(look->dir));
 	json_object_set_new(d, "pending_approval", pending_of(look));
+	json_object_set_new(d, "answered", answered_of(look));
 	json_object_set_new(
 		d, "pid", has_supervisor(look) ? json_integer(look->row.pid) : json_null());
 	json_object_set_new(d, "mailbox", member_or_null(look->start, "mailbox"));

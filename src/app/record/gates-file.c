@@ -1,5 +1,10 @@
 #include "app/record/gates-file.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "app/record/freeze.h"
 #include "base/atomic-file.h"
 #include "base/clock.h"
@@ -31,6 +36,21 @@ bool gates_write(struct str dir, const json_t *gates, bool durable, struct repor
 	json_write(&text, gates, 2);
 	buf_addc(&text, '\n');
 	return freeze_file(dir, GATES_FILE, buf_str(&text), durable, r);
+}
+
+int gates_asking(struct str dir)
+{
+	AUTO_BUF file = BUF_INIT;
+
+	buf_printf(&file, "%.*s/.asking", STR(dir));
+	int fd = open(buf_cstr(&file), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	int e = errno;
+	(void)close(fd);
+	return -e;
 }
 
 enum gate_answer gate_answer_of(const json_t *gate)
@@ -66,4 +86,38 @@ json_t *gates_pending(struct str dir, struct report *r)
 		return ret;
 	}
 	return NULL;
+}
+
+/* The last one, by the time of its answer. */
+static json_t *last_answered(json_t *gates)
+{
+	json_t *last = NULL, *g;
+	const char *path;
+
+	json_object_foreach(gates, path, g)
+	{
+		if (gate_answer_of(g) == GATE_PENDING)
+			return NULL;
+		if (!last ||
+			str_cmp(json_text_of(g, "answered"), json_text_of(last, "answered")) >= 0)
+			last = g;
+	}
+	return last;
+}
+
+json_t *gates_answered(struct str dir, struct report *r)
+{
+	AUTO_JSON *gates = gates_read(dir, r);
+	const json_t *g = last_answered(gates);
+	json_t *ret;
+
+	if (!g)
+		return NULL;
+	ret = json_object();
+	json_object_set(ret, "stage", json_object_get(g, "stage"));
+	json_object_set(ret, "decision", json_object_get(g, "answer"));
+	json_object_set_new(ret, "by",
+		json_text_of(g, "by").len ? json_from_str(json_text_of(g, "by")) : json_null());
+	json_object_set_new(ret, "message", json_from_str(json_text_of(g, "message")));
+	return ret;
 }

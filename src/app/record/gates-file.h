@@ -15,7 +15,14 @@ int gates_lock(struct str dir, struct report *r);
 json_t *gates_read(struct str dir, struct report *r);
 bool gates_write(struct str dir, const json_t *gates, bool durable, struct report *r);
 
+/* A lock that is held by the process that asks a question of this run in person: the descriptor, or
+ * -errno; -EWOULDBLOCK: another has it. */
+int gates_asking(struct str dir);
+
 enum gate_answer gate_answer_of(const json_t *gate);
+/* The answer that the run has not heard yet, or that ended it: {"stage","decision","by","message"};
+ * a new reference; NULL: there is none, or a gate has no answer yet. */
+json_t *gates_answered(struct str dir, struct report *r);
 /* The gate that has no answer yet, as status documents show it: {"stage","prompt","since",
  * "timeout","default"} and "path"; a new reference; NULL: there is none. */
 json_t *gates_pending(struct str dir, struct report *r);

@@ -1,7 +1,5 @@
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "app/gates.h"
+#include "hosts/cli/ask.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/resume.h"
 #include "hosts/cli/run-operand.h"
@@ -34,30 +32,32 @@ static const struct opt_set deny_sets[] = {
 	COMMON_SET(struct answer_opts),
 };
 
-/* Who answers, as far as the record can know: the user of this terminal. */
-static struct str answerer(struct cli *cli)
+static const char *run_word(const char *word)
 {
-	const char *user = getenv("USER");
-
-	return user && *user ? arena_printf(&cli->arena, "user:%s", user)
-			     : arena_printf(&cli->arena, "uid:%u", (unsigned)getuid());
+	return str_starts(str_of(word), S("run:")) ? word + 4 : word;
 }
 
-static int tell(struct cli *cli, const char *word, struct str stage, bool approve, bool json)
+/* What becomes of it now: the process that asks the question continues it, or the caller does. */
+static int tell(struct cli *cli, const char *run, struct str stage, bool approve, bool asked)
 {
-	struct str run = str_of(word);
 	AUTO_BUF text = BUF_INIT;
 
 	(void)cli;
-	run = str_starts(run, S("run:")) ? str_from(run, 4) : run;
-	if (json)
-		return cli_print_json(json_pack("{s:b, s:s, s:o, s:o}", "ok", 1, "status",
-			approve ? "approved" : "denied", "run", json_from_str(run), "stage",
-			json_from_str(stage)));
-	buf_printf(&text, "stage '%.*s' of run '%.*s' is %s; `roux resume %.*s` %s\n", STR(stage),
-		STR(run), approve ? "approved" : "denied", STR(run),
-		approve ? "continues it" : "ends it");
+	buf_printf(&text, "stage '%.*s' of run '%s' is %s; ", STR(stage), run,
+		approve ? "approved" : "denied");
+	if (asked)
+		buf_adds(&text, "the terminal that asks for it continues the run\n");
+	else if (approve)
+		buf_printf(&text, "nothing runs until `roux resume %s`\n", run);
+	else
+		buf_printf(&text, "`roux resume %s` ends it\n", run);
 	return cli_print(buf_str(&text));
+}
+
+static int tell_json(const char *run, struct str stage, bool approve)
+{
+	return cli_print_json(json_pack("{s:b, s:s, s:s, s:o}", "ok", 1, "status",
+		approve ? "approved" : "denied", "run", run, "stage", json_from_str(stage)));
 }
 
 struct told {
@@ -70,15 +70,30 @@ struct told {
 static int tell_taken(void *data, bool json)
 {
 	const struct told *t = data;
-	struct str run = str_of(t->word);
 	AUTO_BUF text = BUF_INIT;
 
 	if (json)
-		return tell(t->cli, t->word, t->stage, true, true);
-	run = str_starts(run, S("run:")) ? str_from(run, 4) : run;
-	buf_printf(&text, "stage '%.*s' of run '%.*s' is approved; another roux continues it\n",
-		STR(t->stage), STR(run));
+		return tell_json(run_word(t->word), t->stage, true);
+	buf_printf(&text, "stage '%.*s' of run '%s' is approved; another roux continues it\n",
+		STR(t->stage), run_word(t->word));
 	return cli_print(buf_str(&text));
+}
+
+/* Continues it when that was asked for, or is wanted now. */
+static int go_on(struct cli *cli, const struct answer_opts *o, const char *word, struct str stage,
+	bool approve, bool asked)
+{
+	const struct common_opts common = { .json = o->common.json };
+	struct told told = { .cli = cli, .word = word, .stage = stage };
+
+	if (o->resume && !asked)
+		return cli_resume(cli, word, &common, tell_taken, &told);
+	if (o->common.json)
+		return tell_json(run_word(word), stage, approve);
+	int status = tell(cli, run_word(word), stage, approve, asked);
+	if (status || asked || !ask_possible() || !ask_yes("roux: continue it now?"))
+		return status;
+	return cli_resume(cli, word, &common, tell_taken, &told);
 }
 
 static int answer(struct cli *cli, const struct answer_opts *o, bool approve, size_t count,
@@ -89,21 +104,18 @@ static int answer(struct cli *cli, const struct answer_opts *o, bool approve, si
 
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
+	bool asked = gate_is_asked(cli_app(cli), words[0]);
 	bool ok = gate_decide(cli_app(cli),
 		&(struct gate_decision){ .run = words[0],
 			.stage = count > 1 ? words[1] : NULL,
 			.approve = approve,
 			.text = str_of(text),
-			.by = answerer(cli) },
+			.by = ask_answerer(cli) },
 		&stage, &cli->report);
 	cli_warn(cli);
 	if (!ok)
 		return cli_refuse(cli, o->common.json);
-	struct told told = { .cli = cli, .word = words[0], .stage = stage };
-	if (o->resume)
-		return cli_resume(cli, words[0], &(struct common_opts){ .json = o->common.json },
-			tell_taken, &told);
-	return tell(cli, words[0], stage, approve, o->common.json);
+	return go_on(cli, o, words[0], stage, approve, asked);
 }
 
 static int approve(const struct call *call)
@@ -131,8 +143,9 @@ const struct command cmd_approve = {
 	.name = "approve",
 	.operands = "RUN [STAGE]",
 	.summary = "let a run pass the gate that it waits at",
-	.details = "`roux status RUN` shows the question. Nothing runs yet: `roux resume RUN` "
-		   "continues, or --resume does both. STAGE makes sure that the gate is the one "
+	.details = "`roux status RUN` shows the question. Nothing runs until `roux resume RUN`; "
+		   "--resume does both, and on a terminal that is offered. STAGE makes sure that "
+		   "the gate is the one "
 		   "you mean.",
 	SETS(approve_sets, struct answer_opts),
 	EXAMPLES(approve_examples),

@@ -113,7 +113,9 @@ static int take_up(struct again *a, size_t count, const char *const *words,
 	if (o->run.silent)
 		cli_hush();
 	a->how = &how;
-	if (ask(a->cli, o, count, words, a, &q))
+	bool asked = ask(a->cli, o, count, words, a, &q);
+	how.values = a->values;
+	if (asked)
 		status = follow(a->cli, &q, &o->run, o->common.json, &how);
 	else
 		status = cli_refuse(a->cli, o->common.json);

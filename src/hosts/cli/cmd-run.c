@@ -56,15 +56,15 @@ static struct run_handle *start(void *data, const struct request *q, struct repo
 	return runs_start(cli_app(s->cli), s->ref, q, r);
 }
 
-/* What was asked for, and what runs. NULL with issues. */
+/* What was asked for, and what runs; *ret_values are the caller's. NULL with issues. */
 static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opts *o, size_t count,
-	const char *const *words, struct request *q)
+	const char *const *words, struct request *q, json_t **ret_values)
 {
 	bool stdin_used = false;
 
 	if (!values_claim_stdin(cli, words[0], &stdin_used))
 		return NULL;
-	AUTO_JSON *values =
+	json_t *values = *ret_values =
 		values_read(cli, &o->template.values, count - 1, words + 1, &stdin_used);
 	if (!values || !launch_request(cli, &o->launch, &o->run, values, q))
 		return NULL;
@@ -91,19 +91,21 @@ static int run(const struct call *call)
 	struct cli *cli = call->host;
 	const struct cmd_run_opts *o = call->opts;
 	struct request q = { 0 };
+	AUTO_JSON *values = NULL;
 	int status;
 
 	if (o->run.silent)
 		cli_hush();
-	struct recipe_ref *ref = cli_enter(cli, &o->common)
-					 ? open_subject(cli, o, call->count, call->words, &q)
-					 : NULL;
+	struct recipe_ref *ref = cli_enter(cli, &o->common) ? open_subject(cli, o, call->count,
+								      call->words, &q, &values)
+							    : NULL;
 	if (ref) {
 		if (!o->common.json && !o->run.silent)
 			values_warn(recipe_ref_warnings(ref));
 		status = follow(cli, &q, &o->run, o->common.json,
 			&(struct follow_start){ .start = start,
 				.data = &(struct starting){ cli, ref },
+				.values = values,
 				.steps = recipe_ref_is_steps(ref) });
 	} else {
 		status = cli_refuse(cli, o->common.json);

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/program.h"
 #include "graph/event.h"
+#include "hosts/cli/ask.h"
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/shown.h"
 #include "render/terminal/lines.h"
@@ -334,6 +335,77 @@ static void work(struct follow *f)
 	app_drop_signals(f->app);
 }
 
+/* -- gates ---------------------------------------------------------------------------------------
+ */
+
+static bool asks(const struct follow *f, const struct run_opts *o, bool json)
+{
+	return run_status(f->run) == ROUX_PAUSED && !json && !o->silent && ask_possible();
+}
+
+static struct run_handle *resume(struct follow *f, const char *id, const struct request *q,
+	const struct follow_start *how, struct report *r)
+{
+	struct resume_request again = {
+		.request = REQUEST_INIT, .values = how->values, .stay = true
+	};
+	bool over = false;
+
+	again.request.detach = DETACH_NEVER;
+	again.request.secrets = q->secrets;
+	again.request.secret_env = q->secret_env;
+	again.request.observer = q->observer;
+	(void)app_take_signals(f->app, on_signal, f);
+	struct run_handle *h = runs_resume(f->app, id, &again, &over, r);
+	if (!h)
+		app_drop_signals(f->app);
+	return h;
+}
+
+/* Another process has continued it: it is waited for, and told as what it came to. */
+static struct run_handle *join(
+	struct follow *f, const char *id, struct report *refused, struct report *r)
+{
+	AUTO_REPORT gone = REPORT_INIT;
+	struct run_handle *h = runs_open(f->app, id, &gone);
+
+	if (h && run_status(h) != ROUX_PAUSED && run_wait(h, &gone))
+		return h;
+	report_move(r, refused);
+	return h;
+}
+
+/* The run waits at a gate. Asks what to answer and continues it; later leaves it as it is. False:
+ * it is not continued. */
+static bool pass_gate(struct cli *cli, struct follow *f, const struct request *q,
+	const struct run_opts *o, const struct follow_start *how)
+{
+	AUTO_BUF id = BUF_INIT;
+	AUTO_REPORT refused = REPORT_INIT;
+
+	buf_add(&id, run_id(f->run));
+	run_close(f->run); /* so that another door may have it */
+	f->run = NULL;
+	live_view_free(f->live);
+	plain_lines_free(f->lines);
+	f->live = NULL;
+	f->lines = NULL;
+	enum ask_answer said = ask_gate(cli, buf_str(&id));
+	if (said == ASK_LATER) {
+		f->run = runs_open(f->app, buf_cstr(&id), &cli->report);
+		return false;
+	}
+	open_view(f, o);
+	f->run = resume(f, buf_cstr(&id), q, how, &refused);
+	if (!f->run) {
+		f->run = join(f, buf_cstr(&id), &refused, &cli->report);
+		return false;
+	}
+	if (said == ASK_CANCEL)
+		(void)run_order(f->run, RUN_CANCEL, -1, &refused);
+	return true;
+}
+
 static int answer_detached(struct run_handle *h, bool json)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -408,10 +480,12 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 	if (run_detached(f.run)) {
 		status = answer_detached(f.run, json);
 	} else {
-		work(&f);
+		do
+			work(&f);
+		while (asks(&f, o, json) && pass_gate(cli, &f, q, o, how));
 		plain_lines_free(f.lines);
 		f.lines = NULL;
-		status = answer(&f, o, json);
+		status = f.run && !cli->report.errors ? answer(&f, o, json) : cli_refuse(cli, json);
 	}
 	run_close(f.run);
 	close_view(&f);

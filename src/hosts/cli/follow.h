@@ -27,8 +27,9 @@ bool follow_request(struct cli *cli, const struct run_opts *o, struct request *q
 struct follow_start {
 	struct run_handle *(*start)(void *data, const struct request *q, struct report *r);
 	void *data;
-	bool steps;    /* a step recipe: some of its steps may stream */
-	bool answered; /* out: the run was over, nothing was started */
+	bool steps;     /* a step recipe: some of its steps may stream */
+	json_t *values; /* that were given: a run that is continued at a gate needs secrets again */
+	bool answered;  /* out: the run was over, nothing was started */
 	/* What is answered when it could not be started; the exit status, or -1: the issues of the
 	 * report are. NULL: they are. */
 	int (*refused)(void *data, bool json);

@@ -144,6 +144,26 @@ static void artifacts_text(const json_t *d, struct buf *b)
 	}
 }
 
+/* The answer at a gate, and what it waits for. */
+static void answered_text(const json_t *d, const struct status_words *w, struct buf *b)
+{
+	const json_t *answered = json_object_get(d, "answered");
+	struct str by = json_text_of(answered, "by"), message = json_text_of(answered, "message");
+
+	if (!json_is_object(answered))
+		return;
+	buf_adds(b, "  answered: ");
+	text_plain(b, json_text_of(answered, "decision"));
+	if (by.len) {
+		buf_adds(b, " by ");
+		text_plain(b, by);
+	}
+	if (w->next.len)
+		buf_printf(b, "; next: %.*s", STR(w->next));
+	buf_addc(b, '\n');
+	line(b, "message", message);
+}
+
 void status_text(const json_t *d, const struct status_words *w, struct buf *b)
 {
 	struct str run = json_text_of(d, "run"), path = json_text_of(d, "recipe_path");
@@ -160,9 +180,11 @@ void status_text(const json_t *d, const struct status_words *w, struct buf *b)
 	failures_text(d, b);
 	artifacts_text(d, b);
 	line(b, "waits for", json_text_of(json_object_get(d, "pending_approval"), "prompt"));
+	answered_text(d, w, b);
 	line(b, "owner", json_text_of(d, "owner"));
 	line(b, "directory", json_text_of(d, "dir"));
 	line(b, "see", w->see);
 	line(b, "again", w->again);
-	line(b, "next", w->next);
+	if (!json_is_object(json_object_get(d, "answered")))
+		line(b, "next", w->next);
 }

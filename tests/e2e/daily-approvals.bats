@@ -1,0 +1,162 @@
+# Approvals at the prompt (daily-use.md section 10).
+
+load common
+
+gate() { # [LINES of the approval]
+	cat >gate.yaml <<X
+name: gate
+description: a gate
+version: 1.0.0
+stages:
+  - name: one
+    steps:
+      - id: a
+        type: bash
+        command: echo a >>ran
+    approval:
+      required: true
+      prompt: "Deploy \\e[31mnow?"
+$1
+  - name: two
+    steps:
+      - id: b
+        type: bash
+        command: echo b >>ran; echo result
+        output: final_output
+X
+}
+
+# terminal STATUS TRIGGER KEYS WORD...: roux on a terminal; what it showed is in the file log.
+terminal() {
+	local want=$1 trigger=$2 keys=$3 status=0
+	shift 3
+	on-terminal log "$trigger" "$keys" "$ROUX" "$@" </dev/null || status=$?
+	is "$status" "$want" || {
+		cat -v log
+		return 1
+	}
+}
+
+state_of() {
+	roux status "$1" --json | of_json 'd["status"]'
+}
+
+@test "a run in the foreground asks on the terminal, and yes continues it" {
+	gate
+	terminal 0 '[l]ater? ' $'y\r' run --as g ./gate.yaml
+	has "$(cat log)" "g waits at stage 'one'"
+	has "$(cat log)" 'result'
+	is "$(grep -c $'\033\\[31mnow' log)" 0
+	is "$(cat ran)" $'a\nb'
+	is "$(state_of g)" "done"
+	is "$(python3 -c 'import json,sys; print([g["by"] for g in json.load(open(sys.argv[1])).values()])' "$(state)/runs/g/gates.json")" "['$(id -un)']"
+}
+
+@test "no ends the run as denied" {
+	gate
+	terminal 1 '[l]ater? ' $'no\r' run --as g ./gate.yaml
+	is "$(cat ran)" a
+	is "$(state_of g)" denied
+	is "$(ROUX_OWNER='' roux status g --json | of_json 'd["answered"]["decision"]')" denied
+}
+
+@test "later, Enter alone and Ctrl-D leave it paused, other words are asked again" {
+	gate
+	for keys in $'l\r' $'later\r' $'\r' $'\004' $'what\rl\r'; do
+		terminal 4 '[l]ater? ' "$keys" run --as g ./gate.yaml
+		is "$(state_of g)" paused
+		has "$(cat log)" 'roux approve g'
+		roux prune g >/dev/null 2>&1 || true
+	done
+	has "$(cat log)" 'Please answer y, n or l'
+}
+
+@test "Ctrl-C at the question cancels the run" {
+	gate
+	terminal 130 '[l]ater? ' $'\003' run --as g ./gate.yaml
+	is "$(state_of g)" cancelled
+	is "$(cat ran)" a
+}
+
+@test "what was typed before the question is discarded" {
+	gate
+	sed -i 's/echo a >>ran/echo a >>ran; echo begun >up; until test -e go; do sleep 0.05; done/' gate.yaml
+	typed() { on-terminal log 'start' $'y\ry\ry\r' "$ROUX" run --progress=plain --as g ./gate.yaml </dev/null; }
+	typed &
+	RUNNING=$!
+	until_true test -e up
+	until_true contains log 'y'
+	touch go
+	until_true contains log '[l]ater? '
+	sleep 0.3
+	is "$(state_of g)" paused
+	roux approve g >said
+	has "$(cat said)" 'the terminal that asks for it continues the run'
+	finish
+	is "$status" 0
+	is "$(cat ran)" $'a\nb'
+}
+
+@test "an answer at another door ends the question and the run continues" {
+	gate
+	asked() { on-terminal log '' '' "$ROUX" run --as g ./gate.yaml </dev/null; }
+	for how in approve 'approve --resume'; do
+		rm -f ran log
+		asked &
+		RUNNING=$!
+		until_true contains log '[l]ater? '
+		ROUX_OWNER=someone:else roux ${how%% *} g ${how#approve} >said 2>&1
+		finish
+		is "$status" 0
+		has "$(cat log)" result
+		is "$(cat ran)" $'a\nb'
+		is "$(state_of g)" "done"
+	done
+}
+
+@test "the time limit of a gate ends the question" {
+	gate '      timeout: 1
+      default: approve'
+	terminal 0 never never run --as g ./gate.yaml
+	is "$(cat ran)" $'a\nb'
+	gate '      timeout: 1
+      default: deny'
+	rm ran
+	terminal 1 never never run --as h ./gate.yaml
+	is "$(cat ran)" a
+	is "$(state_of h)" denied
+}
+
+@test "nothing is asked without a terminal, with --json, or when it is detached" {
+	gate
+	asks 4 run --as g ./gate.yaml
+	is "$(grep -c '\[y\]es' err)" 0
+	terminal 4 never never run --as h --json ./gate.yaml
+	is "$(grep -c '\[y\]es' log)" 0
+	terminal 0 never never run --as i --detach ./gate.yaml
+	is "$(grep -c '\[y\]es' log)" 0
+	roux wait i >/dev/null 2>&1 || true
+}
+
+@test "approve says that nothing runs until resume, and offers it on a terminal" {
+	gate
+	asks 4 run --as g ./gate.yaml
+	asks 0 approve g --message fine
+	is "$(tail -1 out)" "stage 'one' of run 'g' is approved; nothing runs until \`roux resume g\`"
+	is "$(roux status g --json | of_json 'd["answered"]')" "{'stage': 'one', 'decision': 'approved', 'by': '$(id -un)', 'message': 'fine'}"
+	is "$(roux status g --json | of_json 'd["pending_approval"]')" None
+	has "$(roux status g)" "answered: approved by $(id -un); next: roux resume g"
+	is "$(cat ran)" a
+	asks 0 resume g
+	is "$(cat ran)" $'a\nb'
+	is "$(roux status g --json | of_json 'd["answered"]')" None
+	asks 4 run --as h ./gate.yaml
+	ROUX_OWNER=team:x roux approve h >/dev/null
+	has "$(roux status h)" 'answered: approved by team:x; next: roux resume h'
+	asks 4 run --as i ./gate.yaml
+	terminal 0 'continue it now?' $'y\r' approve i
+	is "$(state_of i)" "done"
+	asks 4 run --as j ./gate.yaml
+	terminal 0 'continue it now?' $'\r' approve j
+	is "$(state_of j)" paused
+}
