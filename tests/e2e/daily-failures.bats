@@ -131,3 +131,38 @@ X
 	is "$(cat out)" y
 	is "$(cat err)" 'roux: fine: done: nothing was started; `roux rerun fine` runs it again'
 }
+
+# -- on a terminal --------------------------------------------------------------------------------
+
+tm() {
+	tmux -L "e2e-$$" -f /dev/null "$@"
+}
+
+screen() {
+	tm capture-pane -p | sed -e 's/ *$//' -e '/./,$!d'
+}
+
+shows() {
+	screen | grep -qE -- "$1"
+}
+
+@test "on a terminal a failed branch stays in the tree, and one line stays after it" {
+	command -v tmux >/dev/null || skip "no tmux here"
+	cat >t.json <<'X'
+{"parallel":true,"template":[
+  ["true",{"failure":"branch","label":"compile","template":"sh -c 'exit 5'"}],
+  {"label":"wait","template":"sh -c 'until test -e go; do sleep 0.05; done'"}]}
+X
+	tm new-session -d -x 80 -y 24 "env TERM=screen LC_ALL=C.UTF-8 sh -c '$ROUX run --as live @t.json; echo status=\$?; exec sleep 100'"
+	until_true shows 'compile.*exit 5'
+	until_true shows 'wait'
+	touch go
+	until_true shows 'status=3'
+	screen >after
+	tm kill-server 2>/dev/null || true
+	cat after
+	is "$(grep -c 'running 1' after)" 0
+	grep -E 'roux: live: done, 1 failed in .*, 3 commands' after
+	grep -F 'roux: live: done, 1 failed (exit status 3; --tolerate makes it 0)' after
+	grep -F 'again  roux rerun live' after
+}

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/program.h"
+#include "base/run-status.h"
 #include "graph/event.h"
 #include "hosts/cli/ask.h"
 #include "hosts/cli/run-operand.h"
@@ -285,6 +286,21 @@ static void complain(const char *what, int error)
 	cli_say(buf_str(&line));
 }
 
+/* One line stays when the tree has gone. */
+static void add_summary(struct follow *f, struct buf *b)
+{
+	AUTO_BUF took = BUF_INIT;
+	AUTO_JSON *s = NULL;
+
+	if (!run_id(f->run).len || !f->live || !live_view_summary(f->live, &took))
+		return;
+	s = run_summary(f->run);
+	buf_printf(b, "roux: %.*s: ", STR(run_id(f->run)));
+	status_phrase(b, run_status_word(f->run), (uint64_t)json_number_of(s, "failed"),
+		(uint64_t)json_number_of(s, "tolerated"));
+	buf_printf(b, " %s\n", buf_cstr(&took));
+}
+
 static int answer(struct follow *f, const struct run_opts *o, bool json)
 {
 	const struct ending_options judged = { o->strict, o->tolerate };
@@ -305,6 +321,7 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 		written = run_output_show(f->run);
 	}
 	if (!o->silent && !json) {
+		add_summary(f, &text);
 		shown_result(f->run, &judged, f->stream, &text);
 		cli_say(buf_str(&text));
 	}

@@ -175,6 +175,27 @@ static void draw_command(struct pen *p, const struct live_row *r)
 	}
 }
 
+static void draw_failed(struct pen *p, const struct live_row *r)
+{
+	AUTO_BUF facts = BUF_INIT;
+	unsigned caption = p->left;
+
+	if (r->timeout)
+		buf_adds(&facts, "time limit");
+	else if (r->signal)
+		buf_printf(&facts, "signal %d", r->signal);
+	else
+		buf_printf(&facts, "exit %d", r->code);
+	if (r->tolerated)
+		buf_adds(&facts, ", tolerated");
+	if (p->left >= NARROW_COLUMNS)
+		buf_printf(&facts, "  [%s]", r->path);
+	bool tell = fits_after(p, buf_str(&facts), &caption);
+	put_cut(p, r->tolerated ? YELLOW : RED, buf_str(&r->caption), caption);
+	if (tell)
+		putf(p, DIM, "  %s", buf_cstr(&facts));
+}
+
 static void add_progress(struct buf *b, const struct pen *p, const struct live_row *r)
 {
 	bool narrow = p->left < NARROW_COLUMNS;
@@ -222,7 +243,9 @@ static void draw_row(struct pen *p, const struct live_row *r, unsigned depth)
 
 	for (unsigned i = 0; i < indent; i++)
 		put(p, NULL, S(" "));
-	if (again)
+	if (r->state == LIVE_FAILED)
+		put(p, r->tolerated ? YELLOW : RED, str_of(sign(p, SIGN_FAILED)));
+	else if (again)
 		put(p, YELLOW, str_of(sign(p, SIGN_AGAIN)));
 	else if (r->state == LIVE_GROUP)
 		put(p, DIM, str_of(sign(p, SIGN_GROUP)));
@@ -231,6 +254,8 @@ static void draw_row(struct pen *p, const struct live_row *r, unsigned depth)
 	put(p, NULL, S(" "));
 	if (r->state == LIVE_GROUP)
 		draw_group(p, r);
+	else if (r->state == LIVE_FAILED)
+		draw_failed(p, r);
 	else
 		draw_command(p, r);
 	buf_addc(p->b, '\n');
@@ -278,24 +303,39 @@ static void show(struct live_row *r, size_t *room, bool must)
 	}
 }
 
-/* Decides what is drawn; returns how many running commands are not. */
-static uint64_t choose(struct live_tree *t, size_t room)
+/* How many rows of a state are not drawn. */
+struct hidden {
+	uint64_t running, failed;
+};
+
+/* Marks as many of that state as there is room for; how many have none. */
+static uint64_t show_all(struct live_tree *t, enum live_state state, size_t *room)
 {
 	uint64_t hidden = 0;
-	bool first = true;
+	bool first = state == LIVE_RUNNING;
 
-	list_each (link, &t->order)
-		list_entry(link, struct live_row, order)->shown = false;
 	list_each (link, &t->order) {
 		struct live_row *r = list_entry(link, struct live_row, order);
 
-		if (r->state != LIVE_RUNNING)
+		if (r->state != state)
 			continue;
-		if (room)
-			show(r, &room, first);
+		if (*room)
+			show(r, room, first);
 		first = false;
 		hidden += !r->shown;
 	}
+	return hidden;
+}
+
+/* Decides what is drawn: what runs, what failed, and then the rest. */
+static struct hidden choose(struct live_tree *t, size_t room)
+{
+	struct hidden hidden;
+
+	list_each (link, &t->order)
+		list_entry(link, struct live_row, order)->shown = false;
+	hidden.running = show_all(t, LIVE_RUNNING, &room);
+	hidden.failed = show_all(t, LIVE_FAILED, &room);
 	for (struct list *link = t->order.next; link != &t->order && room; link = link->next)
 		show(list_entry(link, struct live_row, order), &room, false);
 	return hidden;
@@ -324,6 +364,17 @@ static struct live_row *next_row(struct live_tree *t, struct live_row *r, unsign
 	return r == &t->root ? r : list_entry(r->siblings.next, struct live_row, siblings);
 }
 
+static void draw_fold(struct pen *p, struct hidden hidden)
+{
+	putf(p, DIM, "%s", sign(p, SIGN_CUT));
+	if (hidden.running)
+		putf(p, DIM, " %" PRIu64 " more running", hidden.running);
+	if (hidden.failed)
+		putf(p, RED, "%s %" PRIu64 " more failed", hidden.running ? "," : "",
+			hidden.failed);
+	buf_addc(p->b, '\n');
+}
+
 void live_frame(struct live_tree *t, struct live_style style, unsigned columns, unsigned rows,
 	uint64_t mono_ms, struct buf *ret)
 {
@@ -331,7 +382,7 @@ void live_frame(struct live_tree *t, struct live_style style, unsigned columns, 
 	size_t room = rows > 2 ? rows - 2 : 0; /* one row for the totals, one that stays free */
 	size_t wanted = rows_wanted(t);
 	bool fold = wanted > room && room > 1;
-	uint64_t hidden = choose(t, fold ? room - 1 : room);
+	struct hidden hidden = choose(t, fold ? room - 1 : room);
 	unsigned depth = 0;
 
 	if (rows < 2 || columns < 2)
@@ -343,12 +394,8 @@ void live_frame(struct live_tree *t, struct live_style style, unsigned columns, 
 			draw_row(&p, r, depth);
 	}
 	p.left = columns - 1;
-	if (fold && hidden)
-		putf(&p, DIM, "%s %" PRIu64 " more running", sign(&p, SIGN_CUT), hidden);
-	else if (fold)
-		putf(&p, DIM, "%s", sign(&p, SIGN_CUT));
 	if (fold)
-		buf_addc(ret, '\n');
+		draw_fold(&p, hidden);
 	p.left = columns - 1;
 	draw_totals(&p, t);
 }

@@ -101,6 +101,7 @@ static struct live_row *add(struct live_tree *t, const struct event *e, enum liv
 static void set_state(struct live_tree *t, struct live_row *r, enum live_state state)
 {
 	t->running += (state == LIVE_RUNNING) - (uint64_t)(r->state == LIVE_RUNNING);
+	t->kept += (state == LIVE_FAILED) - (uint64_t)(r->state == LIVE_FAILED);
 	r->state = state;
 }
 
@@ -113,6 +114,7 @@ static void remove_one(struct live_tree *t, struct live_row *r)
 	*place = r->chain;
 	t->row_count--;
 	t->running -= r->state == LIVE_RUNNING;
+	t->kept -= r->state == LIVE_FAILED;
 	list_remove(&r->siblings);
 	list_remove(&r->order);
 	buf_done(&r->caption);
@@ -235,12 +237,45 @@ static void count_in_group(struct live_tree *t, struct str path, bool ok, uint64
 		up->failed += by;
 }
 
+/* A command that failed stays where it was. */
+static void keep_failed(struct live_tree *t, struct live_row *r, const struct event *e)
+{
+	remove_children(t, r);
+	set_state(t, r, LIVE_FAILED);
+	last_line_done(&r->last);
+	r->last = (struct last_line){ 0 };
+	r->until_ms = 0;
+	r->code = e->end.code;
+	r->signal = e->end.signal;
+	r->timeout = e->end.timeout;
+	r->tolerated = e->end.tolerated;
+}
+
+/* What failed in a group that has ended stands in the group around it from then on. */
+static void hand_up(struct live_row *group)
+{
+	list_each_safe (link, &group->children) {
+		struct live_row *r = list_entry(link, struct live_row, siblings);
+
+		if (r->state != LIVE_FAILED)
+			continue;
+		list_remove(&r->siblings);
+		r->parent = group->parent;
+		list_append(&r->parent->children, &r->siblings);
+	}
+}
+
 static void end_node(struct live_tree *t, const struct event *e, bool command)
 {
 	struct live_row *r = live_tree_find(t, e->path);
+	bool keep = command && !e->end.ok && !t->stopping && t->kept < LIVE_FAILED_MAX;
 
-	if (r)
+	if (r && keep) {
+		keep_failed(t, r, e);
+	} else if (r) {
+		hand_up(r);
 		remove_row(t, r);
+	}
 	/* What a cancel ended is not a failure. */
 	if (!e->end.ok && t->stopping)
 		return;
@@ -252,18 +287,22 @@ static void end_node(struct live_tree *t, const struct event *e, bool command)
 		count_in_group(t, e->path, e->end.ok, 1);
 }
 
-/* The failure of the attempt before was not the end. A node that still has a row was not
- * counted as ended, so there is nothing to take back. */
+/* The failure of the attempt before was not the end. A node that still has a row and has not failed
+ * was not counted as ended, so there is nothing to take back. */
 static struct live_row *retry(struct live_tree *t, const struct event *e)
 {
 	struct live_row *r = live_tree_find(t, e->path);
 
-	if (!r) {
+	if (!r || r->state == LIVE_FAILED) {
 		count_in_group(t, e->path, false, (uint64_t)-1);
 		if (t->failed && !(e->node && node_is_group(e->node)))
 			t->failed--;
+	}
+	if (!r) {
 		r = add(t, e, LIVE_WAITING);
 		set_caption(r, e);
+	} else if (r->state == LIVE_FAILED) {
+		set_state(t, r, LIVE_WAITING);
 	}
 	r->attempt = e->attempt;
 	return r;

@@ -4,13 +4,18 @@
 #include "base/plain-text.h"
 #include "graph/event.h"
 
-/* What happens in a run right now, learnt from its events. Only what is active is kept: a group
- * that has begun, a command that runs or is about to be tried again. What has ended is a number. */
+/* What happens in a run right now, learnt from its events. Only what is active is kept, a group
+ * that has begun, a command that runs or is about to be tried again; and commands that failed,
+ * until the end. What else has ended is a number. */
 enum live_state {
 	LIVE_GROUP,
 	LIVE_RUNNING, /* a command */
 	LIVE_WAITING, /* between two attempts */
+	LIVE_FAILED,  /* a command that has ended; its group may have too */
 };
+
+/* Of more only the number is known. */
+enum { LIVE_FAILED_MAX = 200 };
 
 struct live_row {
 	struct live_row *chain; /* in its bucket */
@@ -28,6 +33,8 @@ struct live_row {
 	bool repeats;                 /* a group whose children are rounds of a loop of steps */
 	bool call;                    /* stands for the recipe that it calls: not drawn */
 	uint64_t until_ms;            /* when its pause is over; 0: it has none */
+	int code, signal;             /* of one that failed */
+	bool timeout, tolerated;
 	struct last_line last;
 };
 
@@ -38,6 +45,7 @@ struct live_tree {
 	size_t bucket_count, row_count;
 	uint64_t started_ms; /* of the first event */
 	uint64_t running, done, failed;
+	uint64_t kept; /* failed rows */
 	bool started, ended;
 	enum event_kind stopping; /* EVENT_RUN_CANCEL, EVENT_RUN_KILL; else 0 */
 };

@@ -1,10 +1,12 @@
 #include "render/terminal/live.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/width.h"
@@ -21,6 +23,7 @@ struct live_view {
 	bool reflows;
 	struct live_tree tree;
 	bool on_screen;
+	bool drawn;             /* ever */
 	bool whole;             /* what is on the screen cannot be trusted: write every row again */
 	unsigned columns, rows; /* of the terminal when `shown` was drawn */
 	struct buf shown; /* the frame on the screen; the cursor is at column 0 of its last row */
@@ -219,7 +222,7 @@ static void draw(struct live_view *v, struct str above)
 	text_write(v->fd, buf_str(&v->out));
 
 	buf_swap(&v->shown, &v->next);
-	v->on_screen = true;
+	v->on_screen = v->drawn = true;
 	v->whole = false;
 	v->columns = columns;
 	v->rows = rows;
@@ -274,4 +277,17 @@ void live_view_hide(struct live_view *v)
 	text_write(v->fd, buf_str(&v->out));
 	v->on_screen = false;
 	buf_reset(&v->shown);
+}
+
+bool live_view_summary(const struct live_view *v, struct buf *b)
+{
+	const struct live_tree *t = &v->tree;
+	uint64_t all = t->done + t->failed;
+
+	if (!v->drawn)
+		return false;
+	buf_adds(b, "in ");
+	clock_duration(b, v->now_ms - t->started_ms);
+	buf_printf(b, ", %" PRIu64 " command%s", all, all == 1 ? "" : "s");
+	return true;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/buf.h"
 #include "graph/event.h"
 
 /* The live tree of a run on a terminal: a few rows at the bottom that are drawn again and again,
@@ -24,6 +25,10 @@ void live_view_resize(struct live_view *v);
 
 /* Puts lines above the tree that stay. Escape sequences and control characters are taken out. */
 void live_view_print(struct live_view *v, struct str text);
+
+/* What a line that stays says of it: how long it took and how many commands ended. False: the tree
+ * was never drawn. */
+bool live_view_summary(const struct live_view *v, struct buf *b);
 
 /* Takes the tree off the screen and leaves the cursor where it began. A tick shows it again unless
  * the run has ended. */

@@ -226,6 +226,14 @@ static void done(event_fn *to, void *data, const char *path, bool ok)
 	to(data, &e);
 }
 
+static void group_done(event_fn *to, void *data, const char *path)
+{
+	struct event e = at(0, EVENT_NODE_DONE, path);
+
+	e.end.ok = true;
+	to(data, &e);
+}
+
 static void tree_event(void *data, const struct event *e)
 {
 	live_tree_event(data, e);
@@ -351,7 +359,54 @@ static void the_tree_shows_groups_commands_and_totals(void **state)
 				      "  ▾ reviews  0/4 done, 1 failed  0:12\n"
 				      "    ● gpt  0:12  reading src/a.c\n"
 				      "    ● claude  0:10\n"
+				      "    ✗ broken  exit 0  [1.2]\n"
 				      "⠸ running 2, done 1, failed 1 · 0:12\n");
+	teardown(&f);
+}
+
+static void what_failed_stays_when_its_group_has_ended(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup(&f, 80, 24);
+	group(live_view_event, f.view, ".", "all", 3);
+	group(live_view_event, f.view, "0", "reviews", 2);
+	start(live_view_event, f.view, 0, "0.0", "broken");
+	start(live_view_event, f.view, 0, "0.1", "fine");
+	done(live_view_event, f.view, "0.0", false);
+	done(live_view_event, f.view, "0.1", true);
+	group_done(live_view_event, f.view, "0");
+	start(live_view_event, f.view, 0, "1", "next");
+	live_view_tick(f.view, 13000);
+	assert_string_equal(look(&f), "▾ all  1/3 done  0:12\n"
+				      "  ✗ broken  exit 0  [0.0]\n"
+				      "  ● next  0:12\n"
+				      "⠸ running 1, done 1, failed 1 · 0:12\n");
+	teardown(&f);
+}
+
+static void failures_that_do_not_fit_are_counted(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup(&f, 80, 6);
+	group(live_view_event, f.view, ".", "all", 10);
+	for (int i = 0; i < 8; i++) {
+		char path[8];
+
+		(void)snprintf(path, sizeof(path), "%d", i);
+		start(live_view_event, f.view, 0, path, "broken");
+		done(live_view_event, f.view, path, false);
+	}
+	start(live_view_event, f.view, 0, "8", "next");
+	live_view_tick(f.view, 13000);
+	assert_string_equal(look(&f), "▾ all  0/10 done, 8 failed  0:12\n"
+				      "  ✗ broken  exit 0  [0]\n"
+				      "  ● next  0:12\n"
+				      "… 7 more failed\n"
+				      "⠸ running 1, done 0, failed 8 · 0:12\n");
 	teardown(&f);
 }
 
@@ -620,6 +675,8 @@ int main(void)
 		cmocka_unit_test(a_flood_leaves_its_last_line),
 		cmocka_unit_test(a_quick_run_leaves_no_trace),
 		cmocka_unit_test(the_tree_shows_groups_commands_and_totals),
+		cmocka_unit_test(what_failed_stays_when_its_group_has_ended),
+		cmocka_unit_test(failures_that_do_not_fit_are_counted),
 		cmocka_unit_test(a_long_caption_leaves_room_for_a_short_line),
 		cmocka_unit_test(a_retry_takes_its_failure_back),
 		cmocka_unit_test(a_recovery_is_no_child_of_the_count),
