@@ -166,3 +166,16 @@ X
 	grep -F 'roux: live: done, 1 failed (exit status 3; --tolerate makes it 0)' after
 	grep -F 'again  roux rerun live' after
 }
+
+@test "on a terminal failures have the colour of a warning, and NO_COLOR is honoured" {
+	mixed
+	yellow=$(printf '\033[33m')
+	on-terminal log '' '' env TERM=xterm "$ROUX" runs </dev/null
+	has "$(cat log)" "${yellow}done, 2 failed"
+	on-terminal log '' '' env TERM=xterm "$ROUX" status mixed </dev/null
+	has "$(cat log)" "${yellow}done, 2 failed"
+	on-terminal log '' '' env TERM=xterm "$ROUX" wait mixed </dev/null || true
+	has "$(cat log)" "${yellow}done, 2 failed"
+	on-terminal log '' '' env TERM=xterm NO_COLOR=1 "$ROUX" runs </dev/null
+	is "$(grep -cF "$yellow" log)" 0
+}

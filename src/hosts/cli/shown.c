@@ -13,6 +13,31 @@
 /* In full, and by name. */
 enum { SHOWN_FAILURES = 20, NAMED_FAILURES = 200 };
 
+/* -- colours -------------------------------------------------------------------------------------
+ */
+
+#define RED "31"
+#define YELLOW "33"
+
+const char *shown_colour(struct str status, uint64_t failed)
+{
+	enum roux_status s;
+
+	if (!status_is_end(status) || !status_read(status, &s))
+		return failed ? YELLOW : NULL;
+	if (!status_ok(s))
+		return RED;
+	return failed || s != ROUX_DONE ? YELLOW : NULL;
+}
+
+bool shown_colours(int fd)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no_colour && *no_colour) && term && *term &&
+	       strcmp(term, "dumb") != 0;
+}
+
 /* -- a result ------------------------------------------------------------------------------------
  */
 
@@ -72,14 +97,18 @@ static void last_word(
 		return;
 	if (!status_is_end(status_str(status)) || (status == ROUX_FAILED && !run.len))
 		return;
+	const char *colour =
+		shown_colours(STDERR_FILENO) ? shown_colour(status_str(status), failed) : NULL;
 	buf_adds(b, "roux: ");
 	if (run.len)
 		buf_printf(b, "%.*s: ", STR(run));
+	if (colour)
+		buf_printf(b, "\033[%sm", colour);
 	if (!run.len && !status_ok(status))
 		text_plain(b, error);
 	else
 		ending_words(s, o, b);
-	buf_addc(b, '\n');
+	buf_adds(b, colour ? "\033[m\n" : "\n");
 	hint(b, "see", ending_see, s);
 	hint(b, "again", ending_again, s);
 }
@@ -151,31 +180,6 @@ int shown_exit(struct run_handle *h, const struct ending_options *o)
 	if (o->strict && status == ROUX_DONE)
 		return json_number_of(s, "failures_total") ? 3 : 0;
 	return (int)json_number_of(s, "exit");
-}
-
-/* -- colours -------------------------------------------------------------------------------------
- */
-
-#define RED "31"
-#define YELLOW "33"
-
-const char *shown_colour(struct str status, uint64_t failed)
-{
-	enum roux_status s;
-
-	if (!status_is_end(status) || !status_read(status, &s))
-		return failed ? YELLOW : NULL;
-	if (!status_ok(s))
-		return RED;
-	return failed || s != ROUX_DONE ? YELLOW : NULL;
-}
-
-bool shown_colours(int fd)
-{
-	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(fd) && !(no_colour && *no_colour) && term && *term &&
-	       strcmp(term, "dumb") != 0;
 }
 
 /* -- a status ------------------------------------------------------------------------------------
