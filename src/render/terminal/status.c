@@ -185,6 +185,5 @@ void status_text(const json_t *d, const struct status_words *w, struct buf *b)
 	line(b, "directory", json_text_of(d, "dir"));
 	line(b, "see", w->see);
 	line(b, "again", w->again);
-	if (!json_is_object(json_object_get(d, "answered")))
-		line(b, "next", w->next);
+	line(b, "next", w->next);
 }
