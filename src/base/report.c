@@ -78,6 +78,16 @@ static void locate(struct report *r, struct issue *i, struct where w)
 	i->excerpt = arena_str(&r->arena, buf_str(&shown));
 }
 
+static size_t all_of(const struct report *r)
+{
+	return r->errors + r->warnings + r->notes;
+}
+
+static size_t *counter(struct report *r, enum issue_kind kind)
+{
+	return kind == ISSUE_WARNING ? &r->warnings : kind == ISSUE_NOTE ? &r->notes : &r->errors;
+}
+
 /* An error takes the place of the last warning: what is told must not hide why nothing runs. */
 static bool make_room(struct report *r, enum issue_kind kind)
 {
@@ -85,9 +95,9 @@ static bool make_room(struct report *r, enum issue_kind kind)
 
 	if (at < REPORT_MAX)
 		return true;
-	while (at > 0 && r->issues.at[at - 1].kind != ISSUE_WARNING)
+	while (at > 0 && issue_is_error(&r->issues.at[at - 1]))
 		at--;
-	if (kind == ISSUE_WARNING || at == 0)
+	if (!issue_is_error(&(struct issue){ .kind = kind }) || at == 0)
 		return false;
 	memmove(&r->issues.at[at - 1], &r->issues.at[at],
 		(r->issues.len - at) * sizeof(r->issues.at[0]));
@@ -97,10 +107,7 @@ static bool make_room(struct report *r, enum issue_kind kind)
 
 static void add(struct report *r, enum issue_kind kind, struct where w, struct str message)
 {
-	if (kind == ISSUE_WARNING)
-		r->warnings++;
-	else
-		r->errors++;
+	++*counter(r, kind);
 	if (!make_room(r, kind))
 		return;
 	struct issue i = { .kind = kind, .message = message };
@@ -153,7 +160,7 @@ static void add_action(struct report *r, struct issue *i, enum action what, stru
 
 bool report_action(struct report *r, enum action what, struct str about)
 {
-	if (r->issues.len && r->errors + r->warnings <= r->issues.len)
+	if (r->issues.len && all_of(r) <= r->issues.len)
 		add_action(r, &r->issues.at[r->issues.len - 1], what, about);
 	return false;
 }
@@ -173,11 +180,17 @@ bool report_warning(struct report *r, struct where w, const char *fmt, ...)
 	return true;
 }
 
+bool report_note(struct report *r, struct where w, const char *fmt, ...)
+{
+	ADD(ISSUE_NOTE, w);
+	return true;
+}
+
 bool report_hint(struct report *r, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!r->issues.len || r->errors + r->warnings > r->issues.len)
+	if (!r->issues.len || all_of(r) > r->issues.len)
 		return false;
 	va_start(args, fmt);
 	r->issues.at[r->issues.len - 1].hint = arena_vprintf(&r->arena, fmt, args);
@@ -187,7 +200,7 @@ bool report_hint(struct report *r, const char *fmt, ...)
 
 void report_slip(struct report *r)
 {
-	if (r->issues.len && r->errors + r->warnings <= r->issues.len)
+	if (r->issues.len && all_of(r) <= r->issues.len)
 		r->issues.at[r->issues.len - 1].slip = true;
 }
 
@@ -248,6 +261,7 @@ void report_move(struct report *to, struct report *from)
 	}
 	to->errors += from->errors;
 	to->warnings += from->warnings;
+	to->notes += from->notes;
 	report_reset(from);
 }
 
@@ -279,8 +293,7 @@ void report_sort(struct report *r)
 
 		if (last && now->file.len && by_place(last, now) == 0 && last->kind == now->kind &&
 			str_eq(last->message, now->message)) {
-			r->warnings -= now->kind == ISSUE_WARNING;
-			r->errors -= now->kind != ISSUE_WARNING;
+			--*counter(r, now->kind);
 			continue;
 		}
 		r->issues.at[kept++] = *now;
@@ -306,7 +319,9 @@ static void underline(const struct issue *i, struct buf *b)
 
 void issue_text(const struct issue *i, struct buf *b)
 {
-	const char *kind = i->kind == ISSUE_WARNING ? "warning" : "error";
+	const char *kind = i->kind == ISSUE_WARNING ? "warning"
+			   : i->kind == ISSUE_NOTE  ? "note"
+						    : "error";
 
 	if (i->file.len) {
 		show(b, i->file);
@@ -332,9 +347,8 @@ void report_text(const struct report *r, unsigned kinds, struct buf *b)
 	vec_each (i, &r->issues)
 		if (kinds & 1u << i->kind || (kinds & REPORT_SLIPS && i->slip))
 			issue_text(i, b);
-	size_t all = r->errors + r->warnings;
-	if (all > r->issues.len)
-		buf_printf(b, "roux: and %zu more\n", all - r->issues.len);
+	if (all_of(r) > r->issues.len)
+		buf_printf(b, "roux: and %zu more\n", all_of(r) - r->issues.len);
 }
 
 bool report_has_system(const struct report *r)

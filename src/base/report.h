@@ -21,6 +21,7 @@ enum issue_kind {
 	ISSUE_INVALID, /* the author's or the user's mistake */
 	ISSUE_SYSTEM,  /* the machine's: no space, no permission */
 	ISSUE_REFUSED, /* the state of a run forbids what was asked for */
+	ISSUE_NOTE,    /* nothing is wrong: something to know */
 };
 
 /* A next step, as data: the host words it (report_word()). */
@@ -48,11 +49,17 @@ struct issue {
 	struct str run;     /* the run that it is about; empty: none */
 };
 
+/* Warnings and notes are not. */
+static inline bool issue_is_error(const struct issue *i)
+{
+	return i->kind != ISSUE_WARNING && i->kind != ISSUE_NOTE;
+}
+
 /* A list of findings, so that a file's mistakes are all told in one go. */
 struct report {
 	struct arena arena;
 	VEC(struct issue) issues;
-	size_t errors, warnings; /* all of them, also those past REPORT_MAX */
+	size_t errors, warnings, notes; /* all of them, also those past REPORT_MAX */
 };
 
 enum { REPORT_MAX = 200 };
@@ -75,8 +82,9 @@ bool report_system(struct report *r, struct where w, const char *fmt, ...) PRINT
 /* The request is right, but the state of `run` (may be empty) forbids it. `reason` is static. */
 bool report_refuse(struct report *r, struct str run, const char *reason, const char *fmt, ...)
 	PRINTF(4, 5);
-/* A warning stops nothing: returns true. */
+/* Warnings and notes stop nothing: they return true. */
 bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+bool report_note(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 /* What to do about the issue added last. Returns false. */
 bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
 /* What could be done about the issue added last, as data. Up to ISSUE_ACTIONS. Returns false. */

@@ -32,7 +32,7 @@ static void explain(struct run *r)
 			buf_printf(b, " by signal %d", res->signal);
 	} else if (r->issues.errors) {
 		vec_each (i, &r->issues.issues)
-			if (i->kind != ISSUE_WARNING) {
+			if (issue_is_error(i)) {
 				buf_add(b, i->message);
 				break;
 			}

@@ -37,7 +37,7 @@ void issues_json(const struct report *r, unsigned kinds, struct buf *b)
 static const struct issue *first_error(const struct report *r)
 {
 	vec_each (i, &r->issues)
-		if (i->kind != ISSUE_WARNING)
+		if (issue_is_error(i))
 			return i;
 	return NULL;
 }

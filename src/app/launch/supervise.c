@@ -14,7 +14,7 @@ static void complain(const struct report *r, int ready)
 	AUTO_BUF text = BUF_INIT;
 
 	vec_each (i, &r->issues) {
-		if (i->kind == ISSUE_WARNING)
+		if (!issue_is_error(i))
 			continue;
 		if (text.len)
 			buf_adds(&text, "; ");

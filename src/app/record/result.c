@@ -254,7 +254,7 @@ static void write_warnings(struct buf *b, const struct report *r, struct mask *m
 	vec_each (i, &r->issues) {
 		AUTO_BUF line = BUF_INIT;
 
-		if (i->kind != ISSUE_WARNING)
+		if (issue_is_error(i))
 			continue;
 		if (i->file.len)
 			buf_printf(&line, "%.*s:%zu:%zu: ", STR(i->file), i->line, i->column);

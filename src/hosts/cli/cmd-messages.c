@@ -48,7 +48,7 @@ static void write_warnings(struct buf *b, const struct report *r)
 
 	buf_adds(b, ",\"warnings\":[");
 	vec_each (i, &r->issues) {
-		if (i->kind != ISSUE_WARNING)
+		if (issue_is_error(i))
 			continue;
 		if (!first)
 			buf_addc(b, ',');
