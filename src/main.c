@@ -33,6 +33,7 @@ static const struct command *const commands[] = {
 	&cmd_list,
 	&cmd_show,
 	&cmd_tool,
+	&cmd_trust,
 	&cmd_doctor,
 	&cmd_start,
 	&cmd_prompt,

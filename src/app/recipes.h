@@ -4,6 +4,7 @@
 #include "data/json.h"
 
 struct json_out;
+struct recipe_argument;
 
 /* Recipes and templates: finding them, opening them, telling about them. Nothing here starts
  * anything. */
@@ -61,6 +62,8 @@ bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct re
 bool recipes_is_template(struct app *a, const char *operand);
 /* Whether there is a recipe of that id or path. */
 bool recipes_has(struct app *a, const char *operand);
+/* Its file, which is not read. Empty with issues added. */
+struct str recipes_path(struct app *a, const char *operand, struct arena *arena, struct report *r);
 /* Whether a word may be the name of a value, and whether it is a field of a template's node. */
 bool recipes_is_name(struct str word);
 bool recipes_is_field(struct str word);
@@ -68,9 +71,23 @@ bool recipes_is_field(struct str word);
 /* Where they are looked for, as absolute paths. */
 struct str recipes_user_dir(struct app *a);
 struct str recipes_packaged_dir(struct app *a);
+/* The project of the working directory: the directory that has `.roux`, and its recipes; empty:
+ * there is none. */
+struct str recipes_project(struct app *a);
+struct str recipes_project_dir(struct app *a);
+/* Why there is none although `.roux` is there, for people; or empty. */
+struct str recipes_unused_project(struct app *a);
 
 /* -- all of them ---------------------------------------------------------------------------------
  */
+
+/* See app/trust.h. */
+enum trust {
+	TRUST_NEEDLESS, /* not a project's recipe: the user's, a packaged one, or a template */
+	TRUST_NONE,
+	TRUST_CHANGED, /* it was trusted, and is another recipe now */
+	TRUST_GIVEN,
+};
 
 enum recipe_state { RECIPE_ACTIVE, RECIPE_INVALID, RECIPE_DISABLED };
 const char *recipe_state_name(enum recipe_state state);
@@ -79,11 +96,14 @@ const char *recipe_state_name(enum recipe_state state);
 struct recipe_info {
 	struct str id, path;
 	struct str description; /* empty: none, or it cannot be read */
-	const char *layer;      /* "user" or "packaged" */
+	const char *layer;      /* "user", "project" or "packaged" */
 	const char *format;     /* "json", "markdown", "yaml"; NULL: it cannot be read */
 	enum recipe_state state;
-	bool tool; /* active, and in the user's directory */
+	bool tool; /* active, and in the user's directory or a trusted one of the project */
 	bool async;
+	enum trust trust;                        /* app/trust.h */
+	const struct recipe_argument *arguments; /* names, `required` and `list` only */
+	size_t argument_count;
 	const struct str *shadowed; /* paths of the same id that are not used */
 	size_t shadowed_count;
 	const json_t *usage; /* {"calls":…, …}; NULL: it was never started, or that is not known */
@@ -99,7 +119,7 @@ enum recipe_order { RECIPES_BY_ID, RECIPES_BY_CALLS /* the most first, then by i
 struct recipe_filter {
 	bool tools;        /* only what is a tool */
 	unsigned states;   /* 1 << enum recipe_state, together; 0: every state */
-	const char *layer; /* NULL: both */
+	const char *layer; /* NULL: all */
 	struct str text;   /* what the id or the description contains, in any case of letters */
 	enum recipe_order order;
 	size_t limit;     /* 0: none */
@@ -204,14 +224,15 @@ bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings 
 /* -- tools and schemas ---------------------------------------------------------------------------
  */
 
-/* A recipe in the user's directory, written as a whole or not at all. Members that are NULL are not
- * given. */
+/* A recipe in the user's directory, or in the project's, written as a whole or not at all. Members
+ * that are NULL are not given. */
 struct recipe_tool {
 	const char *name;     /* the name of the file is made from it */
 	const char *template; /* a command line, JSON text, or the name of a recipe */
 	const char *description;
 	const char *args; /* declarations, separated by commas */
 	int async;        /* -1: not given */
+	bool project;     /* in .roux/recipes of the project */
 };
 
 /* Checked by reading what would be written. `path` gets the file. False with issues, and nothing is
@@ -220,7 +241,11 @@ bool recipes_add_tool(
 	struct app *a, const struct recipe_tool *tool, struct buf *path, struct report *r);
 bool recipes_update_tool(
 	struct app *a, const struct recipe_tool *tool, struct buf *path, struct report *r);
-bool recipes_remove_tool(struct app *a, const char *name, struct buf *path, struct report *r);
+bool recipes_remove_tool(
+	struct app *a, const char *name, bool project, struct buf *path, struct report *r);
+/* Makes the working directory a project: .roux/recipes with `text` as hello.md, which `path` gets.
+ * False with issues: it is there already, or cannot be written. */
+bool recipes_init_project(struct app *a, struct str text, struct buf *path, struct report *r);
 /* The id of the recipe in a file. */
 struct str recipes_id_of(struct str path);
 

@@ -46,6 +46,8 @@ enum action {
 	ACTION_ADD_TOOL,
 	ACTION_UPDATE_TOOL,
 	ACTION_LIST_TOOLS,
+	ACTION_TRUST,        /* let agents and chats use a recipe */
+	ACTION_INIT_PROJECT, /* have a first recipe of a project written */
 	/* About agents and prompts: */
 	ACTION_INIT, /* have a first configuration written */
 	ACTION_LIST_AGENTS,

@@ -90,7 +90,7 @@ static struct str find_packaged(struct arena *a)
 
 struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const char *packaged)
 {
-	struct recipe_dirs d;
+	struct recipe_dirs d = { 0 };
 
 	agent = agent ? agent : getenv("PI_CODING_AGENT_DIR");
 	packaged = packaged ? packaged : getenv("ROUX_PACKAGED_DIR");
@@ -99,4 +99,23 @@ struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const ch
 	d.user = path_below(a, d.agent, S("recipes"));
 	d.packaged = packaged && *packaged ? path_absolute(a, str_of(packaged)) : find_packaged(a);
 	return d;
+}
+
+void recipe_dirs_project(struct arena *a, struct recipe_dirs *d, struct str cwd)
+{
+	d->project = project_find(a, cwd);
+}
+
+void recipe_dirs_project_was(struct arena *a, struct recipe_dirs *d, struct str repo)
+{
+	d->project = (struct project){ arena_str(a, repo),
+		repo.len ? path_below(a, repo, S(".roux/recipes")) : S(""), S("") };
+}
+
+struct recipe_dirs recipe_dirs_copy(struct arena *a, const struct recipe_dirs *d)
+{
+	return (struct recipe_dirs){ arena_str(a, d->agent), arena_str(a, d->user),
+		arena_str(a, d->packaged),
+		{ arena_str(a, d->project.repo), arena_str(a, d->project.recipes),
+			arena_str(a, d->project.unused) } };
 }

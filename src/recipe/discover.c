@@ -11,7 +11,12 @@
 
 const char *recipe_layer_name(enum recipe_layer layer)
 {
-	static const char *const names[] = { "user", "adhoc", "packaged" };
+	static const char *const names[] = {
+		[LAYER_USER] = "user",
+		[LAYER_ADHOC] = "adhoc",
+		[LAYER_PACKAGED] = "packaged",
+		[LAYER_PROJECT] = "project",
+	};
 
 	return names[layer];
 }
@@ -23,6 +28,27 @@ static bool regular(struct str path)
 	return stat(path.p, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static bool same_dir(struct str a, struct str b)
+{
+	struct stat x, y;
+
+	return stat(a.p, &x) == 0 && stat(b.p, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* Lower is better. */
+static size_t layer_rank(enum recipe_layer layer)
+{
+	static const size_t ranks[] = {
+		[LAYER_USER] = 0,
+		[LAYER_PROJECT] = 1,
+		[LAYER_ADHOC] = 2,
+		[LAYER_PACKAGED] = 3,
+	};
+
+	return ranks[layer];
+}
+
 /* Lower is better: the layer, then the extension. */
 static size_t rank(const struct recipe_candidate *c)
 {
@@ -31,7 +57,7 @@ static size_t rank(const struct recipe_candidate *c)
 	while (recipe_extension(extension) &&
 		!str_ends(c->path, str_of(recipe_extension(extension))))
 		extension++;
-	return (size_t)c->layer * 8 + extension;
+	return layer_rank(c->layer) * 8 + extension;
 }
 
 static struct recipe_entry *entry_of(struct recipe_index *index, struct str id)
@@ -104,6 +130,8 @@ struct recipe_index *recipe_index_new(const struct recipe_dirs *dirs)
 
 	index->dirs = *dirs;
 	scan(index, dirs->user, LAYER_USER);
+	if (dirs->project.recipes.len && !same_dir(dirs->project.recipes, dirs->user))
+		scan(index, dirs->project.recipes, LAYER_PROJECT);
 	if (!str_eq(dirs->packaged, dirs->user))
 		scan(index, dirs->packaged, LAYER_PACKAGED);
 	return index;
@@ -147,14 +175,6 @@ static bool by_path(struct arena *a, struct str operand, struct str *path, struc
 	return report_errno(r, errno, "cannot read '%.*s'", STR(operand));
 }
 
-static bool same_dir(struct str a, struct str b)
-{
-	struct stat x, y;
-
-	return stat(a.p, &x) == 0 && stat(b.p, &y) == 0 && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
 /* A file that is named by its path may be one of those that are found by location, too. */
 static enum recipe_layer layer_of(
 	struct arena *a, const struct recipe_dirs *dirs, struct str path, bool found)
@@ -165,6 +185,7 @@ static enum recipe_layer layer_of(
 		return LAYER_ADHOC;
 	return same_dir(dir, dirs->user)       ? LAYER_USER
 	       : same_dir(dir, dirs->packaged) ? LAYER_PACKAGED
+	       : project_of_file(path).len     ? LAYER_PROJECT
 					       : LAYER_ADHOC;
 }
 
@@ -190,7 +211,7 @@ bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str o
 	struct str named = arena_str(a, operand);
 	bool extended = recipe_format_of(operand, &format);
 
-	*ret = (struct recipe_location){ .blocked = S("") };
+	*ret = (struct recipe_location){ .blocked = S(""), .packaged = S("") };
 	if (str_find(operand, '/', 0) < operand.len || (extended && regular(named))) {
 		bool found = by_path(a, named, &ret->path, r);
 
@@ -207,6 +228,9 @@ bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str o
 		ret->layer = e->candidates.at[0].layer;
 		if (e->candidates.len > 1)
 			ret->blocked = arena_str(a, e->candidates.at[1].path);
+		const struct recipe_candidate *last = &e->candidates.at[e->candidates.len - 1];
+		if (ret->layer == LAYER_PROJECT && last->layer == LAYER_PACKAGED)
+			ret->packaged = arena_str(a, last->path);
 	} else {
 		report_error(r, (struct where){ 0 }, "there is no recipe '%.*s'", STR(operand));
 		suggest(index, operand, r);

@@ -2,9 +2,10 @@
 
 #include "recipe/file.h"
 
-/* Recipes found by location: the user's directory, then the packaged one. For each id the highest
- * entry is active, even when it is broken or disabled: it then blocks the others. */
-enum recipe_layer { LAYER_USER, LAYER_ADHOC, LAYER_PACKAGED };
+/* Recipes found by location: the user's directory, then the project's, then the packaged one. For
+ * each id the highest entry is active, even when it is broken or disabled: it then blocks the
+ * others. The numbers are those of graph.json. */
+enum recipe_layer { LAYER_USER = 0, LAYER_ADHOC = 1, LAYER_PACKAGED = 2, LAYER_PROJECT = 3 };
 
 struct recipe_candidate {
 	struct str path;
@@ -40,8 +41,9 @@ void recipe_index_report(const struct recipe_index *index, struct report *r);
 struct recipe_location {
 	struct str path;
 	enum recipe_layer layer;
-	bool by_path;       /* it was asked for by its path, not by its id */
-	struct str blocked; /* of an id: the first file that it shadows; empty: none */
+	bool by_path;        /* it was asked for by its path, not by its id */
+	struct str blocked;  /* of an id: the first file that it shadows; empty: none */
+	struct str packaged; /* of a project's recipe: the packaged one that it shadows; or empty */
 };
 
 /* The file that a RECIPE operand means (recipes.md section 4): a path, a file of the working

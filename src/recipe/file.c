@@ -65,9 +65,7 @@ struct recipe_set *recipe_set_new(const struct recipe_dirs *dirs)
 	struct recipe_set *set = mem_new(struct recipe_set);
 
 	/* A graph made from the set may outlive the caller who found the directories. */
-	set->dirs.agent = arena_str(&set->arena, dirs->agent);
-	set->dirs.user = arena_str(&set->arena, dirs->user);
-	set->dirs.packaged = arena_str(&set->arena, dirs->packaged);
+	set->dirs = recipe_dirs_copy(&set->arena, dirs);
 	return set;
 }
 
@@ -226,7 +224,8 @@ static struct str resolve(struct recipe_set *set, const struct recipe_file *f, s
 	struct str dir = path_dir(f->path);
 	enum recipe_format ignored;
 
-	from = replaced(a, from, S("{repo}"), path_dir(dir));
+	struct str project = project_of_file(f->path);
+	from = replaced(a, from, S("{repo}"), project.len ? project : path_dir(dir));
 	from = replaced(a, from, S("{agent}"), set->dirs.agent);
 	if (str_contains(from, S("~/")))
 		from = replaced(a, from, S("~/"), path_below(a, path_home(a), S("")));
@@ -237,14 +236,28 @@ static struct str resolve(struct recipe_set *set, const struct recipe_file *f, s
 		path = path_absolute(a, path);
 		return existing(set, path, !named && !exists(set, path));
 	}
-	const struct str roots[] = { set->dirs.user, dir, set->dirs.packaged };
+	const struct str roots[] = { set->dirs.user, dir, set->dirs.project.recipes,
+		set->dirs.packaged };
 	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
+		if (!roots[i].len)
+			continue;
 		struct str hit = existing(set, path_below(a, roots[i], from), !named);
 
 		if (hit.len)
 			return hit;
 	}
 	return S("");
+}
+
+static bool hint_at_roots(
+	const struct recipe_set *set, const struct recipe_file *f, struct report *r)
+{
+	struct str project = set->dirs.project.recipes, beside = path_dir(f->path);
+	bool apart = project.len && !str_eq(project, beside);
+
+	return report_hint(r, "looked in %.*s, %.*s%s%.*s and %.*s", STR(set->dirs.user),
+		STR(beside), apart ? ", " : "", STR(apart ? project : S("")),
+		STR(set->dirs.packaged));
 }
 
 static bool add_import(struct recipe_set *set, struct recipe_file *f, struct recipe_import *import,
@@ -273,8 +286,7 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 	if (!path.len) {
 		report_error(r, place_where(p), "there is no recipe '%.*s' to import",
 			STR(json_str(from)));
-		return report_hint(r, "looked in %.*s, %.*s and %.*s", STR(set->dirs.user),
-			STR(path_dir(f->path)), STR(set->dirs.packaged));
+		return hint_at_roots(set, f, r);
 	}
 	import->file = load(set, path, path, chain, p, r);
 	if (import->file && import->file->format == RECIPE_YAML) {

@@ -323,6 +323,10 @@ struct recipe *recipe_open(const struct recipe_dirs *dirs, struct str operand, b
 	}
 	if (recipe)
 		recipe->by_path = at.by_path;
+	if (recipe && launch && at.packaged.len)
+		report_note(&recipe->graph->warnings, (struct where){ 0 },
+			"'%.*s' is the project's recipe %.*s, not the packaged one",
+			STR(recipe->file->id), STR(at.path));
 	arena_done(&a);
 	return recipe;
 }

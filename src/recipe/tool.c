@@ -267,10 +267,11 @@ static bool validate(const struct recipe_dirs *dirs, const struct tool_request *
 /* -- writing -------------------------------------------------------------------------------------
  */
 
-/* The user's file of that name: as given, since files keep the names they have, or as `tool add`
- * would call it. Empty when there is none. */
-static struct str find_tool(const struct recipe_index *index, const char *name)
+/* The file of that name in a layer: as given, since files keep the names they have, or as `tool
+ * add` would call it. Empty when there is none. */
+static struct str find_tool(const struct recipe_index *index, const char *name, bool project)
 {
+	enum recipe_layer layer = project ? LAYER_PROJECT : LAYER_USER;
 	AUTO_BUF id = BUF_INIT;
 
 	tool_id(&id, name);
@@ -278,8 +279,9 @@ static struct str find_tool(const struct recipe_index *index, const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct recipe_entry *e = recipe_index_find(index, names[i]);
 
-		if (e && e->candidates.at[0].layer == LAYER_USER)
-			return e->candidates.at[0].path;
+		for (size_t k = 0; e && k < e->candidates.len; k++)
+			if (e->candidates.at[k].layer == layer)
+				return e->candidates.at[k].path;
 	}
 	return S("");
 }
@@ -299,12 +301,27 @@ static bool is_there(struct str path, struct report *r)
 	return report_hint(r, "edit that file, or remove it first");
 }
 
+/* Where tools are put; empty with an issue added: there is no project. */
+static struct str tool_dir(const struct recipe_index *index, bool project, struct report *r)
+{
+	if (!project)
+		return index->dirs.user;
+	if (!index->dirs.project.recipes.len) {
+		report_error(r, (struct where){ 0 }, "there is no project here");
+		report_action(r, ACTION_INIT_PROJECT, S(""));
+	}
+	return index->dirs.project.recipes;
+}
+
 /* The file to write, in `path`. */
 static bool choose_path(const struct recipe_index *index, const struct tool_request *q,
 	struct buf *path, struct report *r)
 {
-	struct str found = find_tool(index, q->name);
+	struct str found = find_tool(index, q->name, q->project);
+	struct str dir = tool_dir(index, q->project, r);
 
+	if (!dir.len)
+		return false;
 	if (q->update) {
 		if (!found.len)
 			return no_tool(q->name, ACTION_ADD_TOOL, r);
@@ -324,10 +341,9 @@ static bool choose_path(const struct recipe_index *index, const struct tool_requ
 		return report_hint(r, q->name[0] ? "names that begin with roux are reserved"
 						 : "letters, digits and _ make one");
 	}
-	buf_printf(path, "%.*s/%s.json", STR(index->dirs.user), buf_cstr(&id));
-	int n = dir_make(index->dirs.user.p);
-	return n == 0 ||
-	       report_errno(r, -n, "cannot make the directory %.*s", STR(index->dirs.user));
+	buf_printf(path, "%.*s/%s.json", STR(dir), buf_cstr(&id));
+	int n = dir_make(dir.p);
+	return n == 0 || report_errno(r, -n, "cannot make the directory %.*s", STR(dir));
 }
 
 static bool updated_text(const char *path, const json_t *members, struct buf *ret, struct report *r)
@@ -355,7 +371,7 @@ static bool write_file(const struct recipe_index *index, const struct tool_reque
 		return false;
 	int n = file_lock(path, LOCK_WAIT_MS, &lock);
 	if (n < 0)
-		return report_errno(r, -n, "cannot lock %.*s", STR(index->dirs.user));
+		return report_errno(r, -n, "cannot lock the directory of %s", path);
 	if (!q->update) {
 		json_write(&text, members, 2);
 		buf_addc(&text, '\n');
@@ -365,8 +381,10 @@ static bool write_file(const struct recipe_index *index, const struct tool_reque
 	if (!validate(&index->dirs, q, str_of(path), buf_str(&text), r))
 		return false;
 	n = atomic_write(path, buf_str(&text),
-		&(struct atomic_options){
-			.exclusive = !q->update, .keep = q->update, .follow = q->update });
+		&(struct atomic_options){ .mode = q->project ? 0644 : 0,
+			.exclusive = !q->update,
+			.keep = q->update,
+			.follow = q->update });
 	if (n == -EEXIST)
 		return is_there(str_of(path), r);
 	return n == 0 || report_errno(r, -n, "cannot write %s", path);
@@ -382,12 +400,12 @@ bool tool_write(const struct recipe_dirs *dirs, const struct tool_request *q, st
 	return ok;
 }
 
-bool tool_remove(
-	const struct recipe_dirs *dirs, const char *name, struct buf *path, struct report *r)
+bool tool_remove(const struct recipe_dirs *dirs, const char *name, bool project, struct buf *path,
+	struct report *r)
 {
 	struct recipe_index *index = recipe_index_new(dirs);
 
-	buf_add(path, find_tool(index, name));
+	buf_add(path, find_tool(index, name, project));
 	recipe_index_free(index);
 	if (!path->len)
 		return no_tool(name, ACTION_LIST_TOOLS, r);

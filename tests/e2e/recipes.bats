@@ -150,7 +150,7 @@ as_nobody() {
 	is "$(member '[[r["id"], r["layer"], r["state"], r["tool"], r["async"]] for r in d["recipes"]]')" \
 		"[['a', 'user', 'active', True, True], ['b', 'user', 'disabled', False, False], ['c', 'user', 'invalid', False, False], ['d', 'packaged', 'active', False, False]]"
 	is "$(member 'sorted(d["recipes"][0])')" \
-		"['async', 'description', 'error', 'id', 'layer', 'path', 'shadowed', 'state', 'tool', 'usage']"
+		"['args', 'async', 'description', 'error', 'id', 'layer', 'path', 'shadowed', 'state', 'tool', 'usage']"
 	is "$(member 'd["recipes"][0]["shadowed"]')" "['$PACKAGED/a.json']"
 	is "$(member 'd["recipes"][0]["description"], d["recipes"][0]["usage"]')" "('D', {'calls': 2})"
 	is "$(member 'd["recipes"][2]["error"] is not None, d["recipes"][3]["error"]')" '(True, None)'

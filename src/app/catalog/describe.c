@@ -1,4 +1,6 @@
 /* One recipe: what it is, as a document and for texts. */
+#include "app/catalog/describe.h"
+
 #include "app/catalog/ref.h"
 #include "app/catalog/secrets.h"
 #include "base/node-path.h"
@@ -172,6 +174,14 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 /* -- for texts -----------------------------------------------------------------------------------
  */
 
+struct recipe_argument argument_in_short(const struct public_argument *arg)
+{
+	return (struct recipe_argument){ .name = arg->name,
+		.required = arg->required,
+		.list = arg->type.kind == TYPE_ARRAY,
+		.path = arg->type.kind == TYPE_PATH };
+}
+
 void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn, void *data)
 {
 	const struct public_arguments *all = ref->recipe->arguments;
@@ -191,11 +201,9 @@ void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn,
 			buf_adds(&wanted, "true or false");
 		else
 			type_describe(&arg->type, &wanted);
-		fn(data, &(struct recipe_argument){ .name = arg->name,
-				 .wanted = buf_str(&wanted),
-				 .required = arg->required,
-				 .list = arg->type.kind == TYPE_ARRAY,
-				 .path = arg->type.kind == TYPE_PATH,
-				 .fallback = arg->required || nothing ? NULL : value });
+		struct recipe_argument told = argument_in_short(arg);
+		told.wanted = buf_str(&wanted);
+		told.fallback = arg->required || nothing ? NULL : value;
+		fn(data, &told);
 	}
 }

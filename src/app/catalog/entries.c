@@ -1,5 +1,7 @@
 #include "app/catalog/entries.h"
 
+#include "app/catalog/trust.h"
+
 void entry_open(const struct recipe_index *index, const struct recipe_entry *e, struct opened *ret)
 {
 	*ret = (struct opened){ .entry = e, .active = &e->candidates.at[0] };
@@ -16,15 +18,16 @@ void entry_close(struct opened *o)
 	report_done(&o->issues);
 }
 
-bool entry_is_tool(const struct opened *o)
+bool entry_is_tool(const struct opened *o, const json_t *trusted)
 {
-	return o->state == RECIPE_ACTIVE && o->active->layer == LAYER_USER;
+	return o->state == RECIPE_ACTIVE &&
+	       (o->active->layer == LAYER_USER || trust_of(trusted, o->recipe) == TRUST_GIVEN);
 }
 
 struct str entries_first_error(const struct report *r)
 {
 	vec_each (i, &r->issues)
-		if (i->kind != ISSUE_WARNING)
+		if (issue_is_error(i))
 			return i->message;
 	return S("");
 }

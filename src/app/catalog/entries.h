@@ -14,8 +14,9 @@ struct opened {
 
 void entry_open(const struct recipe_index *index, const struct recipe_entry *e, struct opened *ret);
 void entry_close(struct opened *o);
-/* Whether callers may use it as a tool. */
-bool entry_is_tool(const struct opened *o);
+/* Whether hosts may offer it as a tool: a recipe of the user, or one of the project that is
+ * trusted. `trusted` is trust_read()'s. */
+bool entry_is_tool(const struct opened *o, const json_t *trusted);
 
 /* All of them, one after the other. Borrowed until it returns. */
 typedef void entry_fn(void *data, const struct opened *o);

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/catalog/describe.h"
 #include "app/catalog/entries.h"
 #include "app/catalog/ref.h"
+#include "app/catalog/trust.h"
 #include "app/context/context.h"
 #include "base/clock.h"
 #include "base/plain-text.h"
@@ -25,6 +27,21 @@ struct str recipes_user_dir(struct app *a)
 	return app_dirs(a)->user;
 }
 
+struct str recipes_project(struct app *a)
+{
+	return app_dirs(a)->project.repo;
+}
+
+struct str recipes_project_dir(struct app *a)
+{
+	return app_dirs(a)->project.recipes;
+}
+
+struct str recipes_unused_project(struct app *a)
+{
+	return app_dirs(a)->project.unused;
+}
+
 struct str recipes_packaged_dir(struct app *a)
 {
 	return app_dirs(a)->packaged;
@@ -39,6 +56,7 @@ struct listing {
 	struct app *app;
 	struct ledger *ledger; /* NULL: there is none */
 	bool usage_in_files;   /* the settings say so */
+	json_t *trusted;
 	recipe_fn *fn;
 	void *data;
 	size_t told;
@@ -102,9 +120,12 @@ static bool contains(struct str text, struct str part)
 	return false;
 }
 
-static bool wanted(const struct recipe_filter *f, const struct opened *o)
+static bool wanted(const struct listing *l, const struct opened *o)
 {
-	if ((f->tools && !entry_is_tool(o)) || (f->states && !(f->states & 1U << o->state)))
+	const struct recipe_filter *f = l->filter;
+
+	if ((f->tools && !entry_is_tool(o, l->trusted)) ||
+		(f->states && !(f->states & 1U << o->state)))
 		return false;
 	if (f->layer && strcmp(f->layer, recipe_layer_name(o->active->layer)) != 0)
 		return false;
@@ -131,6 +152,11 @@ static bool tell(struct listing *l, struct opened *o)
 	AUTO_JSON *usage = usage_of(l, o);
 	AUTO_BUF cursor = BUF_INIT;
 
+	size_t argument_count = o->recipe ? o->recipe->arguments->count : 0;
+	struct recipe_argument *arguments =
+		mem_resize(NULL, argument_count + 1, sizeof(*arguments));
+	for (size_t i = 0; i < argument_count; i++)
+		arguments[i] = argument_in_short(&o->recipe->arguments->at[i]);
 	for (size_t i = 0; i < shadowed; i++)
 		paths[i] = o->entry->candidates.at[i + 1].path;
 	make_cursor(l, o, usage, &cursor);
@@ -140,7 +166,10 @@ static bool tell(struct listing *l, struct opened *o)
 		.layer = recipe_layer_name(o->active->layer),
 		.format = o->recipe ? recipe_format_name(o->recipe->file->format) : NULL,
 		.state = o->state,
-		.tool = entry_is_tool(o),
+		.tool = entry_is_tool(o, l->trusted),
+		.trust = trust_of(l->trusted, o->recipe),
+		.arguments = arguments,
+		.argument_count = argument_count,
 		.async = o->recipe && recipe_async(o->recipe),
 		.shadowed = paths,
 		.shadowed_count = shadowed,
@@ -152,6 +181,7 @@ static bool tell(struct listing *l, struct opened *o)
 	if (info.ref)
 		o->recipe = NULL; /* the reference has it */
 	recipe_ref_free(info.ref);
+	free(arguments);
 	free(paths);
 	return more;
 }
@@ -168,7 +198,7 @@ static void tell_by_id(struct listing *l)
 		if (l->filter->after.len && str_cmp(e->id, l->filter->after) <= 0)
 			continue;
 		entry_open(l->index, e, &o);
-		more = !wanted(l->filter, &o) || tell(l, &o);
+		more = !wanted(l, &o) || tell(l, &o);
 		entry_close(&o);
 	}
 }
@@ -207,7 +237,7 @@ static void tell_by_calls(struct listing *l)
 		entry_open(l->index, e, &o);
 		AUTO_JSON *usage = usage_of(l, &o);
 		struct ranked one = { e, calls_of(usage) };
-		if (wanted(l->filter, &o) && is_after(&one, l->filter->after))
+		if (wanted(l, &o) && is_after(&one, l->filter->after))
 			vec_push(&all, one);
 		entry_close(&o);
 	}
@@ -236,9 +266,11 @@ bool recipes_each(struct app *a, const struct recipe_filter *given, recipe_fn *f
 		.filter = &filter,
 		.ledger = app_ledger(a, &ignored),
 		.usage_in_files = a->settings.usage == SETTINGS_USAGE_FILE,
+		.trusted = trust_read(a, &ignored),
 		.fn = fn,
 		.data = data };
 	(filter.order == RECIPES_BY_CALLS ? tell_by_calls : tell_by_id)(&l);
+	json_decref(l.trusted);
 	recipe_index_report(index, r);
 	recipe_index_free(index);
 	return r->errors == errors;
@@ -251,15 +283,17 @@ static json_t *text_or_null(struct str text)
 
 json_t *recipe_info_json(const struct recipe_info *info)
 {
-	json_t *shadowed = json_array();
+	json_t *shadowed = json_array(), *args = json_array();
 
+	for (size_t i = 0; i < info->argument_count; i++)
+		json_array_append_new(args, json_from_str(info->arguments[i].name));
 	for (size_t i = 0; i < info->shadowed_count; i++)
 		json_array_append_new(shadowed, json_from_str(info->shadowed[i]));
-	return json_pack("{s:o, s:o, s:s, s:s, s:b, s:b, s:o, s:o, s:O?, s:o}", "id",
+	return json_pack("{s:o, s:o, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:O?, s:o}", "id",
 		json_from_str(info->id), "path", json_from_str(info->path), "layer", info->layer,
 		"state", recipe_state_name(info->state), "tool", info->tool, "async", info->async,
-		"description", text_or_null(info->description), "shadowed", shadowed, "usage",
-		info->usage, "error", text_or_null(info->error));
+		"args", args, "description", text_or_null(info->description), "shadowed", shadowed,
+		"usage", info->usage, "error", text_or_null(info->error));
 }
 
 /* -- words for completion ------------------------------------------------------------------------

@@ -145,13 +145,19 @@ bool recipes_is_template(struct app *a, const char *operand)
 	return template;
 }
 
+struct str recipes_path(struct app *a, const char *operand, struct arena *arena, struct report *r)
+{
+	struct recipe_location found;
+	struct str from = str_of(recipe_from(a, arena, operand));
+
+	return recipe_locate(arena, app_dirs(a), from, &found, r) ? found.path : S("");
+}
+
 bool recipes_has(struct app *a, const char *operand)
 {
 	struct arena arena = ARENA_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
-	struct recipe_location found;
-	bool there = recipe_locate(
-		&arena, app_dirs(a), str_of(recipe_from(a, &arena, operand)), &found, &ignored);
+	bool there = recipes_path(a, operand, &arena, &ignored).len > 0;
 
 	arena_done(&arena);
 	return there;

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "recipe/recipe.h"
 
 static struct graph *from_file(const char *path, enum dialect d, struct report *r)
 {
@@ -51,11 +50,6 @@ static bool has_blank(struct str s)
 	return false;
 }
 
-bool source_is_template(const char *operand)
-{
-	return source_reads_template(operand, operand);
-}
-
 bool source_reads_template(const char *operand, const char *path)
 {
 	if (strcmp(operand, "-") == 0 || operand[0] == '@')
@@ -63,18 +57,4 @@ bool source_reads_template(const char *operand, const char *path)
 	if (access(path, F_OK) == 0)
 		return false;
 	return (operand[0] && strchr("{[\"", operand[0])) || has_blank(str_of(operand));
-}
-
-struct graph *source_any(const char *operand, enum dialect d, struct report *r)
-{
-	if (source_is_template(operand))
-		return source_template(operand, d, r);
-	struct arena a = ARENA_INIT;
-	struct recipe_dirs dirs = recipe_dirs_find(&a, NULL, NULL);
-	struct recipe *recipe = recipe_open(&dirs, str_of(operand), false, NULL, r);
-	struct graph *g = recipe ? graph_ref(recipe->graph) : NULL;
-
-	recipe_free(recipe);
-	arena_done(&a);
-	return g;
 }

@@ -8,9 +8,6 @@ enum { SOURCE_MAX_BYTES = 64 << 20 }; /* of a template: a generated one may be l
  * issues added. */
 struct graph *source_template(const char *operand, enum dialect d, struct report *r);
 
-/* Where a recipe may stand too: whether the text is a template all the same. */
-bool source_is_template(const char *operand);
-/* The same when `path` is the file that the text would name. */
+/* Where a recipe may stand too: whether the text is a template all the same. `path` is the file
+ * that it would name. */
 bool source_reads_template(const char *operand, const char *path);
-/* What stands there, a template or a recipe. */
-struct graph *source_any(const char *operand, enum dialect d, struct report *r);

@@ -16,7 +16,7 @@ enum {
 };
 
 /* A directory that may not be there yet: then the nearest one above it that is there. Each has an
- * instance of its own, because both may be the same or wait for the same. */
+ * instance of its own, because two may be the same or wait for the same. */
 struct watched_dir {
 	struct recipes_watch *owner;
 	struct notify notify;
@@ -28,7 +28,7 @@ struct watched_dir {
 struct recipes_watch {
 	struct arena arena;
 	struct loop *loop;
-	struct watched_dir dirs[2];
+	struct watched_dir dirs[3];
 	struct deferred telling; /* one call for what happens in one turn */
 	void (*changed)(void *data);
 	void *data;
@@ -101,10 +101,13 @@ struct recipes_watch *recipes_watch(struct app *a, void (*changed)(void *data), 
 	w->changed = changed;
 	w->data = data;
 	w->telling = (struct deferred){ .call = on_telling };
-	notify_init(&w->dirs[1].notify);
-	int n = start(w, &w->dirs[0], app_dirs(a)->user);
-	if (n == 0)
-		n = start(w, &w->dirs[1], app_dirs(a)->packaged);
+	const struct recipe_dirs *dirs = app_dirs(a);
+	const struct str paths[] = { dirs->user, dirs->packaged, dirs->project.recipes };
+	int n = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(w->dirs); i++)
+		notify_init(&w->dirs[i].notify);
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && n == 0; i++)
+		n = paths[i].len ? start(w, &w->dirs[i], paths[i]) : 0;
 	if (n == 0)
 		return w;
 	recipes_watch_end(w);

@@ -140,6 +140,7 @@ void app_places(struct app *a)
 		return;
 	a->dirs = recipe_dirs_find(
 		&a->arena, given_or_null(a->agent_dir), given_or_null(a->packaged_dir));
+	recipe_dirs_project(&a->arena, &a->dirs, a->cwd);
 	a->root = state_root(a);
 	make_variables(a);
 }

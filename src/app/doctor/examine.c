@@ -3,6 +3,7 @@
 
 #include "app/catalog/check-steps.h"
 #include "app/catalog/entries.h"
+#include "app/catalog/trust.h"
 #include "app/context/context.h"
 #include "app/doctor.h"
 #include "app/doctor/findings.h"
@@ -106,6 +107,16 @@ static void examine(void *data, const struct opened *o)
 	/* The packaged ones have been looked at by those who packaged them. */
 	if (o->active->layer == LAYER_PACKAGED)
 		return;
+	enum trust trust = trust_of(x->trusted, o->recipe);
+	if (trust == TRUST_NONE || trust == TRUST_CHANGED) {
+		struct finding *f = add_finding(x, FINDING_UNTRUSTED, o,
+			trust == TRUST_CHANGED ? S("it has changed since it was trusted")
+					       : S("it is the project's and not trusted"),
+			S("agents and chats cannot use it"));
+
+		if (f)
+			f->actions[0] = (struct issue_action){ ACTION_TRUST, f->id };
+	}
 	vec_each (i, &o->recipe->graph->warnings.issues)
 		add_finding(x, FINDING_RISK, o, i->message, S("make sure that it is meant"));
 	if (o->recipe->steps)
@@ -144,6 +155,13 @@ static void examine_dirs(struct examination *x, const struct recipe_index *index
 	examine_dir(x, dirs->user);
 	if (!str_eq(dirs->packaged, dirs->user))
 		examine_dir(x, dirs->packaged);
+	if (dirs->project.unused.len)
+		vec_push(
+			&x->findings, (struct finding){ .kind = FINDING_WRITABLE,
+					      .id = S(""),
+					      .path = S(""),
+					      .message = dirs->project.unused,
+					      .advice = S("only you may be able to write there") });
 }
 
 static json_t *text_or_null(struct str text)
@@ -197,7 +215,9 @@ static json_t *document(const struct examination *x, action_words_fn *words)
 json_t *doctor_document(struct app *a, action_words_fn *words)
 {
 	struct recipe_index *index = recipe_index_new(app_dirs(a));
-	struct examination x = { .app = a };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *trusted = trust_read(a, &ignored);
+	struct examination x = { .app = a, .trusted = trusted };
 
 	entries_each(index, examine, &x);
 	examine_dirs(&x, index);

@@ -17,6 +17,7 @@ enum finding_kind {
 	FINDING_RISK,
 	FINDING_DISABLED,
 	FINDING_SHADOWED,
+	FINDING_UNTRUSTED,
 	FINDING_EXITED,
 	FINDING_LOCAL,
 };
@@ -43,6 +44,7 @@ struct examination {
 	VEC(struct finding) findings;
 	VEC(struct checked) checked;
 	size_t recipes;
+	const struct json_t *trusted; /* what is trusted among the project's; NULL: nothing */
 };
 
 void checked(struct examination *x, struct str what, enum action next);

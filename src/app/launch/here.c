@@ -233,7 +233,8 @@ static const char *const *give_arguments(
 static const char *const *environment(struct launch *l)
 {
 	size_t count = json_array_size(l->asked.env), n = 0;
-	const char **env = arena_array(&l->arena, const char *, count + 3);
+	const char **env = arena_array(&l->arena, const char *, count + 4);
+	const struct recipe *recipe = l->subject.recipe;
 
 	for (; n < count; n++)
 		env[n] = arena_cstr(&l->arena, json_str(json_array_get(l->asked.env, n)));
@@ -242,6 +243,10 @@ static const char *const *environment(struct launch *l)
 		env[n++] =
 			arena_printf(&l->arena, "ROUX_GENERATION=%.*s", STR(l->claim.generation)).p;
 	}
+	if (recipe && recipe->layer == LAYER_PROJECT)
+		env[n++] = arena_printf(
+			&l->arena, "ROUX_PROJECT=%.*s", STR(project_of_file(recipe->file->path)))
+				   .p;
 	env[n] = NULL;
 	return env;
 }

@@ -97,6 +97,9 @@ static bool write_graph(const struct launch *l, struct report *r)
 		json_object_set_new(graph, "layer", json_integer(l->subject.recipe->layer));
 		json_object_set_new(graph, "agent_dir", json_from_str(l->subject.dirs.agent));
 		json_object_set_new(graph, "packaged_dir", json_from_str(l->subject.dirs.packaged));
+		if (l->subject.dirs.project.repo.len)
+			json_object_set_new(
+				graph, "project_dir", json_from_str(l->subject.dirs.project.repo));
 	}
 	json_object_set_new(graph, "sources", sources_json(l));
 	json_write(&text, graph, 2);
@@ -149,6 +152,8 @@ static bool read_graph(struct launch *l, struct report *r)
 	}
 	l->subject.dirs = recipe_dirs_find(
 		&l->arena, dir_or_null(graph, "agent_dir"), dir_or_null(graph, "packaged_dir"));
+	recipe_dirs_project_was(
+		&l->arena, &l->subject.dirs, json_str(json_object_get(graph, "project_dir")));
 	l->subject.recipe = recipe_open_frozen(&l->subject.dirs, sources,
 		(enum recipe_layer)json_integer_value(json_object_get(graph, "layer")),
 		l->subject.values, r);

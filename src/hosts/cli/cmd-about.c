@@ -12,6 +12,7 @@
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/recipe-text.h"
+#include "hosts/cli/template.h"
 #include "roux/roux.h"
 
 struct about_opts {
@@ -76,8 +77,8 @@ static void help_json(const struct cli *cli, struct buf *b)
 
 int cli_help_recipe(struct cli *cli, const char *word, bool json)
 {
-	struct recipe_ref *ref = recipes_open(
-		cli_app(cli), word, &(struct recipe_open){ .as = OPERAND_RECIPE }, &cli->report);
+	struct recipe_ref *ref =
+		cli_open_recipe(cli, word, &(struct recipe_open){ .as = OPERAND_RECIPE });
 	AUTO_BUF text = BUF_INIT;
 
 	if (!ref) {

@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include "app/agents-init.h"
+#include "app/recipes.h"
 #include "base/path.h"
+#include "base/plain-text.h"
 #include "base/program.h"
 #include "data/json-out.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
 #include "hosts/cli/prompt-text.h"
+#include "hosts/cli/run-operand.h"
 
 /* -- looking -------------------------------------------------------------------------------------
  */
@@ -96,6 +99,7 @@ static const struct opt_set init_sets[] = {
 
 static const struct command_example init_examples[] = {
 	{ "roux init --yes --agent cat --command '{bin}'", "an agent that is any program" },
+	{ "roux init project", "recipes for everyone who works in this directory" },
 };
 
 /* One line of an answer; the default when it is empty. False at the end of the input. */
@@ -292,9 +296,51 @@ static int write_configuration(
 	return cli_print(buf_str(&text));
 }
 
+static const char first_recipe[] = "---\n"
+				   "description: Say hello\n"
+				   "args: name\n"
+				   "defaults:\n"
+				   "  name: world\n"
+				   "---\n"
+				   "Everyone who works in this project can type `roux run hello`.\n"
+				   "\n"
+				   "```template\n"
+				   "echo \"hello {name}\"\n"
+				   "```\n";
+
+/* A first recipe of a project. */
+static int init_project(struct cli *cli, const struct init_opts *o)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!cli_enter(cli, &o->common) ||
+		!recipes_init_project(cli_app(cli), str_of(first_recipe), &path, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	if (o->common.json)
+		return cli_print_json(
+			json_pack("{s:b, s:o}", "ok", 1, "path", json_from_str(buf_str(&path))));
+	buf_adds(&text, "wrote ");
+	text_plain(&text, buf_str(&path));
+	buf_adds(&text, "\ntry: roux run hello\n");
+	return cli_print(buf_str(&text));
+}
+
 static int run_init(const struct call *call)
 {
+	struct cli *cli = call->host;
+	const struct init_opts *o = call->opts;
 	struct found_agents found = { 0 };
+
+	if (call->count && str_eq(str_of(call->words[0]), S("project")))
+		return init_project(cli, o);
+	if (call->count) {
+		report_error(
+			&cli->report, (struct where){ 0 }, "roux init cannot '%s'", call->words[0]);
+		report_hint(&cli->report, "`roux init` configures agents, `roux init project` "
+					  "begins .roux/recipes here");
+		return cli_refuse(cli, o->common.json);
+	}
 
 	init_find_agents(&found);
 	int status = write_configuration(call->host, call->opts, &found);
@@ -304,10 +350,15 @@ static int run_init(const struct call *call)
 
 const struct command cmd_init = {
 	.name = "init",
+	.operands = "[project]",
+	.complete = COMPLETE_WORDS,
+	.max_operands = 1,
 	.summary = "write a first prompts configuration for the agents that are there",
 	.details = "Looks for agents in PATH (claude, codex, gemini, llm, aichat, ollama and "
 		   "others), asks a few questions when standard input is a terminal, and writes "
-		   "~/.config/start. A file that is there already is never changed.",
+		   "~/.config/start. A file that is there already is never changed.\n\n"
+		   "`roux init project` writes .roux/recipes/hello.md instead: a first recipe of "
+		   "the project in the working directory.",
 	EXAMPLES(init_examples),
 	SETS(init_sets, struct init_opts),
 	.run = run_init,

@@ -37,6 +37,7 @@ static void check_one(
 	struct check_request one = *all;
 
 	one.operand = word;
+	cli_note_project(cli, word);
 	if (values_claim_stdin(cli, word, stdin_used))
 		recipes_check(cli_app(cli), &one, NULL, &cli->report);
 }
@@ -45,6 +46,7 @@ static void check_all(struct cli *cli, const struct check_request *all, bool jso
 {
 	bool local;
 
+	cli_note_project(cli, NULL);
 	recipes_check(cli_app(cli), all, &local, &cli->report);
 	if (local && !json)
 		cli_say(S("note: the configuration in ./.start counts here, and it can run "

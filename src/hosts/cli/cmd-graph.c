@@ -49,11 +49,10 @@ static int draw_run(
 static int draw_recipe(
 	struct cli *cli, const struct graph_opts *o, const char *word, struct buf *picture)
 {
-	struct recipe_ref *ref = recipes_open(cli_app(cli), word,
+	struct recipe_ref *ref = cli_open_recipe(cli, word,
 		&(struct recipe_open){ .as = o->template.template ? OPERAND_TEMPLATE : OPERAND_ANY,
 			.dialect_0_9 = template_is_0_9(&o->template),
-			.values = json_null() },
-		&cli->report);
+			.values = json_null() });
 
 	if (!ref)
 		return cli_refuse(cli, o->common.json);

@@ -5,6 +5,7 @@
 #include "hosts/cli/commands.h"
 #include "hosts/cli/recipe-text.h"
 #include "hosts/cli/run-operand.h"
+#include "hosts/cli/template.h"
 #include "hosts/cli/words.h"
 
 struct recipes_opts {
@@ -14,18 +15,33 @@ struct recipes_opts {
 /* -- list ----------------------------------------------------------------------------------------
  */
 
+struct list_opts {
+	bool all;
+	struct common_opts common;
+};
+
+static const struct opt list_opts[] = {
+	OPT_FLAG('a', "all", struct list_opts, all, "each packaged recipe too, not only how many"),
+};
+
+static const struct opt_set list_sets[] = {
+	OPT_SET("Options", list_opts),
+	COMMON_SET(struct list_opts),
+};
+
 static int run_list(const struct call *call)
 {
 	struct cli *cli = call->host;
-	const struct recipes_opts *o = call->opts;
+	const struct list_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
+	cli_note_project(cli, NULL);
 	if (o->common.json)
 		recipe_json_list(cli_app(cli), false, &text, &cli->report);
 	else
-		recipe_text_list(cli_app(cli), false, &text, &cli->report);
+		recipe_text_list(cli_app(cli), false, o->all, &text, &cli->report);
 	int printed = cli_print(buf_str(&text));
 	return printed || !cli->report.errors ? printed : cli_refuse(cli, false);
 }
@@ -33,8 +49,11 @@ static int run_list(const struct call *call)
 const struct command cmd_list = {
 	.name = "list",
 	.heading = "Recipes",
-	.summary = "list the recipes: yours, then the packaged ones",
-	ONLY_COMMON(struct recipes_opts),
+	.summary = "list the recipes: the project's, yours, then the packaged ones",
+	.details = "Those of the project are in .roux/recipes at or above the working directory. "
+		   "Each is shown with its arguments; the packaged ones are only counted, unless "
+		   "there are no others or --all is given.",
+	SETS(list_sets, struct list_opts),
 	.run = run_list,
 };
 
@@ -49,8 +68,8 @@ static int run_show(const struct call *call)
 	struct recipe_ref *ref = NULL;
 
 	if (cli_enter(cli, &o->common))
-		ref = recipes_open(cli_app(cli), call->words[0],
-			&(struct recipe_open){ .as = OPERAND_RECIPE }, &cli->report);
+		ref = cli_open_recipe(
+			cli, call->words[0], &(struct recipe_open){ .as = OPERAND_RECIPE });
 	if (!ref)
 		return cli_refuse(cli, o->common.json);
 	if (o->common.json)

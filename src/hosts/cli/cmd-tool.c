@@ -5,10 +5,11 @@
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/recipe-text.h"
+#include "hosts/cli/template.h"
 
 struct tool_opts {
 	const char *description, *args;
-	bool async, no_async;
+	bool async, no_async, project;
 	struct common_opts common;
 };
 
@@ -18,6 +19,8 @@ static const struct opt own_opts[] = {
 		"its arguments: name, name:type or name:type=default, separated by commas"),
 	OPT_FLAG(0, "async", struct tool_opts, async, "it runs detached"),
 	OPT_FLAG(0, "no-async", struct tool_opts, no_async, "it runs attached"),
+	OPT_FLAG(0, "project", struct tool_opts, project,
+		"in .roux/recipes of this project, not in your directory"),
 };
 
 static const struct opt_set sets[] = {
@@ -63,7 +66,8 @@ static int remove_tool(struct asked *q)
 {
 	AUTO_BUF path = BUF_INIT;
 
-	if (!recipes_remove_tool(cli_app(q->cli), q->words[0], &path, &q->cli->report))
+	if (!recipes_remove_tool(
+		    cli_app(q->cli), q->words[0], q->o->project, &path, &q->cli->report))
 		return cli_refuse(q->cli, q->o->common.json);
 	return written(q, "removed", buf_str(&path));
 }
@@ -78,6 +82,7 @@ static int write_tool(struct asked *q, bool update)
 		.async = q->o->async      ? 1
 			 : q->o->no_async ? 0
 					  : -1,
+		.project = q->o->project,
 	};
 	AUTO_BUF path = BUF_INIT;
 
@@ -107,15 +112,15 @@ static int list_tools(struct asked *q)
 	if (q->o->common.json)
 		recipe_json_list(cli_app(q->cli), true, &text, &q->cli->report);
 	else
-		recipe_text_list(cli_app(q->cli), true, &text, &q->cli->report);
+		recipe_text_list(cli_app(q->cli), true, false, &text, &q->cli->report);
 	int printed = cli_print(buf_str(&text));
 	return printed || !q->cli->report.errors ? printed : cli_refuse(q->cli, false);
 }
 
 static int tool_schema(struct asked *q)
 {
-	struct recipe_ref *ref = recipes_open(cli_app(q->cli), q->words[0],
-		&(struct recipe_open){ .as = OPERAND_RECIPE }, &q->cli->report);
+	struct recipe_ref *ref =
+		cli_open_recipe(q->cli, q->words[0], &(struct recipe_open){ .as = OPERAND_RECIPE });
 	AUTO_BUF text = BUF_INIT;
 
 	if (!ref)

@@ -52,10 +52,13 @@ static void named_line(struct buf *b, struct str name, struct str text)
 /* -- list ----------------------------------------------------------------------------------------
  */
 
+enum layer { OF_PROJECT, OF_USER, OF_PACKAGE, LAYERS };
+
 struct row {
-	struct str id, what;
+	struct str call, what; /* how it is called; its description */
 	enum recipe_state state;
-	bool user;
+	enum layer layer;
+	bool trusted;
 	size_t shadows;
 	double calls;
 };
@@ -63,25 +66,53 @@ struct row {
 struct rows {
 	struct arena arena;
 	VEC(struct row) list;
+	size_t count[LAYERS];
 	bool tools;   /* only those */
-	size_t width; /* of the widest id, tool or not */
+	size_t width; /* of the widest call that is not too wide */
 };
+
+enum { CALL_WIDTH_MAX = 40 };
+
+static enum layer layer_of(const struct recipe_info *info)
+{
+	return strcmp(info->layer, "user") == 0      ? OF_USER
+	       : strcmp(info->layer, "project") == 0 ? OF_PROJECT
+						     : OF_PACKAGE;
+}
+
+static void add_usage(void *data, const struct recipe_argument *arg)
+{
+	const char *form = arg->list ? ":='[…]'" : "=…";
+
+	buf_printf(data, arg->required ? " %.*s%s" : " [%.*s%s]", STR(arg->name), form);
+}
+
+static struct str call_of(struct arena *a, const struct recipe_info *info)
+{
+	AUTO_BUF call = BUF_INIT;
+
+	buf_add(&call, info->id);
+	for (size_t i = 0; i < info->argument_count; i++)
+		add_usage(&call, &info->arguments[i]);
+	return arena_str(a, buf_str(&call));
+}
 
 static bool take_row(void *data, const struct recipe_info *info)
 {
 	struct rows *all = data;
 	struct str what = info->format ? info->description : info->error;
 
-	all->width = MAX(all->width, MIN(width_text(info->id), (size_t)30));
 	if (all->tools && !info->tool)
 		return true;
 	vec_push(&all->list,
-		(struct row){ .id = arena_str(&all->arena, info->id),
+		(struct row){ .call = call_of(&all->arena, info),
 			.what = arena_str(&all->arena, str_sub(what, 0, str_find(what, '\n', 0))),
 			.state = info->state,
-			.user = strcmp(info->layer, "user") == 0,
+			.layer = layer_of(info),
+			.trusted = info->trust == TRUST_GIVEN,
 			.shadows = info->shadowed_count,
 			.calls = json_number_value(json_object_get(info->usage, "calls")) });
+	all->count[layer_of(info)]++;
 	return true;
 }
 
@@ -90,12 +121,14 @@ static void add_row(struct buf *b, const struct row *row, size_t width)
 	size_t from = b->len;
 
 	buf_adds(b, "  ");
-	add_padded(b, row->id, width);
+	add_padded(b, row->call, width);
 	buf_addc(b, ' ');
 	if (row->state != RECIPE_ACTIVE)
 		buf_printf(b, " (%s)", recipe_state_name(row->state));
 	buf_addc(b, ' ');
 	text_plain(b, utf8_head(row->what, 200));
+	if (row->trusted)
+		buf_adds(b, " [trusted]");
 	if (row->shadows)
 		buf_printf(b, " [shadows %zu]", row->shadows);
 	if (row->calls >= 1)
@@ -105,13 +138,27 @@ static void add_row(struct buf *b, const struct row *row, size_t width)
 	buf_addc(b, '\n');
 }
 
+/* Recipes whose calls are very long do not move the descriptions of the others. */
+static size_t call_width(const struct rows *all, bool packaged)
+{
+	size_t width = 0;
+
+	vec_each (row, &all->list) {
+		size_t call = width_text(row->call);
+
+		if (call <= CALL_WIDTH_MAX && (packaged || row->layer != OF_PACKAGE))
+			width = MAX(width, call);
+	}
+	return width;
+}
+
 static void add_layer(
-	struct buf *b, const struct rows *all, bool user, const char *title, struct str dir)
+	struct buf *b, struct rows *all, enum layer layer, const char *title, struct str dir)
 {
 	bool first = true;
 
 	vec_each (row, &all->list) {
-		if (row->user != user)
+		if (row->layer != layer)
 			continue;
 		if (first) {
 			buf_printf(b, "%s%s (", b->len ? "\n" : "", title);
@@ -123,15 +170,21 @@ static void add_layer(
 	}
 }
 
-void recipe_text_list(struct app *app, bool tools, struct buf *b, struct report *r)
+void recipe_text_list(struct app *app, bool tools, bool packaged, struct buf *b, struct report *r)
 {
 	struct rows all = { .tools = tools };
 
 	bool ok = recipes_each(app, NULL, take_row, &all, r);
-	if (all.list.len) {
-		add_layer(b, &all, true, "Yours, each a tool", recipes_user_dir(app));
-		add_layer(b, &all, false, "Packaged", recipes_packaged_dir(app));
-	} else if (ok) {
+	packaged |= all.count[OF_PACKAGE] == all.list.len;
+	all.width = call_width(&all, packaged);
+	add_layer(b, &all, OF_PROJECT, "Project", recipes_project_dir(app));
+	add_layer(b, &all, OF_USER, "Yours, each a tool", recipes_user_dir(app));
+	if (packaged)
+		add_layer(b, &all, OF_PACKAGE, "Packaged", recipes_packaged_dir(app));
+	else if (all.count[OF_PACKAGE])
+		buf_printf(b, "\nPackaged: %zu recipe%s; `roux list --all` shows them\n",
+			all.count[OF_PACKAGE], all.count[OF_PACKAGE] == 1 ? "" : "s");
+	if (!all.list.len && ok) {
 		buf_adds(b, tools ? "No tools. Put a recipe into " : "No recipes. Put one into ");
 		text_plain(b, recipes_user_dir(app));
 		buf_adds(b, ", or `roux tool add NAME TEMPLATE`.\n");
@@ -142,13 +195,6 @@ void recipe_text_list(struct app *app, bool tools, struct buf *b, struct report 
 
 /* -- one recipe ----------------------------------------------------------------------------------
  */
-
-static void add_usage(void *data, const struct recipe_argument *arg)
-{
-	const char *form = arg->list ? ":='[…]'" : "=…";
-
-	buf_printf(data, arg->required ? " %.*s%s" : " [%.*s%s]", STR(arg->name), form);
-}
 
 static void usage_line(const struct recipe_ref *ref, struct buf *b)
 {

@@ -1,5 +1,7 @@
 #include "hosts/cli/template.h"
 
+#include <string.h>
+
 #include "hosts/cli/values.h"
 
 static const char *const dialects[] = { "now", "0.9", NULL };
@@ -50,6 +52,28 @@ bool template_is_0_9(const struct template_opts *o)
 	return o->dialect == 1;
 }
 
+void cli_note_project(struct cli *cli, const char *operand)
+{
+	struct str why = recipes_unused_project(cli_app(cli));
+	AUTO_REPORT note = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!why.len ||
+		(operand && (strchr(operand, '/') || recipes_is_template(cli_app(cli), operand))))
+		return;
+	report_warning(&note, (struct where){ 0 }, "%.*s", STR(why));
+	report_text(&note, REPORT_ALL, &text);
+	cli_say(buf_str(&text));
+}
+
+struct recipe_ref *cli_open_recipe(
+	struct cli *cli, const char *operand, const struct recipe_open *o)
+{
+	if (o->as != OPERAND_TEMPLATE)
+		cli_note_project(cli, operand);
+	return recipes_open(cli_app(cli), operand, o, &cli->report);
+}
+
 bool template_open(struct template_given *g, const struct template_opts *o, bool any, size_t count,
 	const char *const *words)
 {
@@ -62,11 +86,10 @@ bool template_open(struct template_given *g, const struct template_opts *o, bool
 	g->secret_env = json_array();
 	if (!g->values || !secrets_take(cli, &o->secrets, g->values, g->secrets, g->secret_env))
 		return false;
-	g->ref = recipes_open(cli_app(cli), words[0],
+	g->ref = cli_open_recipe(cli, words[0],
 		&(struct recipe_open){ .as = any && !o->template ? OPERAND_ANY : OPERAND_TEMPLATE,
 			.dialect_0_9 = template_is_0_9(o),
-			.values = g->values },
-		&cli->report);
+			.values = g->values });
 	return g->ref != NULL;
 }
 

@@ -15,6 +15,12 @@ extern const struct opt dialect_opts[1];
 extern const struct opt template_opts[1];
 extern const struct opt values_opts[1];
 
+/* recipes_open(), after a line about a project whose recipes are not used, if that may matter. */
+struct recipe_ref *cli_open_recipe(
+	struct cli *cli, const char *operand, const struct recipe_open *o);
+/* That line; NULL: all recipes are asked for. */
+void cli_note_project(struct cli *cli, const char *operand);
+
 bool template_is_0_9(const struct template_opts *o);
 /* For struct command: an option that is really a field of a node, such as --timeout. */
 bool template_unknown_option(struct str name, struct report *r);

@@ -40,6 +40,8 @@ static const char *const words[ACTION_COUNT] = {
 	[ACTION_ADD_TOOL] = "use `roux tool add`",
 	[ACTION_UPDATE_TOOL] = "use `roux tool update`",
 	[ACTION_LIST_TOOLS] = "`roux tool list` shows them",
+	[ACTION_TRUST] = "`roux trust %s` lets them",
+	[ACTION_INIT_PROJECT] = "`roux init project` makes one",
 	[ACTION_INIT] = "`roux init` writes a first configuration for the agents that it finds",
 	[ACTION_LIST_AGENTS] = "`roux agents` lists those that there are",
 	[ACTION_GIVE_AGENT] = "--agent '%s=COMMAND' gives one for a run",
