@@ -154,7 +154,7 @@ as_nobody() {
 	is "$(member 'd["recipes"][0]["shadowed"]')" "['$PACKAGED/a.json']"
 	is "$(member 'd["recipes"][0]["description"], d["recipes"][0]["usage"]')" "('D', {'calls': 2})"
 	is "$(member 'd["recipes"][2]["error"] is not None, d["recipes"][3]["error"]')" '(True, None)'
-	asks 0 list
+	asks 0 list --all
 	for id in a b c d; do grep -Eq "^  $id( |$)" out; done
 	contains out 'D [shadows 1] [2 calls]'
 	contains out '(disabled)'
