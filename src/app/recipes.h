@@ -52,6 +52,8 @@ struct str recipe_ref_text(const struct recipe_ref *ref);
 /* How many commands it has; 0: that depends on values. */
 size_t recipe_ref_size(const struct recipe_ref *ref);
 bool recipe_ref_is_steps(const struct recipe_ref *ref);
+/* Whether `args` declares its arguments: then they can be given in that order. */
+bool recipe_ref_declares(const struct recipe_ref *ref);
 /* What was found when it was read, as warnings. Borrowed, for the host to word. */
 struct report *recipe_ref_warnings(const struct recipe_ref *ref);
 /* Whether its values have only names that it declares, or, from a person, that it uses; issues with
@@ -194,7 +196,8 @@ struct recipe_surroundings {
 struct check_request {
 	const char *operand; /* NULL: every recipe, the settings, the configuration of prompts */
 	struct recipe_open open;
-	bool plan; /* with the values: check them too */
+	bool plan;     /* with the values: check them too */
+	bool portable; /* note every use of an extension to the portable standard */
 	struct recipe_surroundings with;
 };
 

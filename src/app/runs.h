@@ -69,6 +69,7 @@ struct request {
 	json_t *env;                   /* array of NAME=VALUE; NULL, as all below: none */
 	json_t *secrets;               /* array of names whose values are shown nowhere */
 	json_t *secret_env;            /* array of names whose values are not even written down */
+	json_t *secret_vars; /* name → variable, of those whose variable has another name */
 	json_t *agents;                /* name → command, for agent steps */
 	json_t *collections;           /* name → directory */
 	json_t *artifacts;             /* name → path: in place of the recipe's own */

@@ -98,3 +98,36 @@ bool number_plain(struct str s, double *ret)
 	*ret = strtod(buf_cstr(&text), NULL);
 	return true;
 }
+
+bool number_duration(struct str text, double *ret_ms)
+{
+	static const struct {
+		struct str unit;
+		double ms;
+	} units[] = {
+		{ { "ms", 2 }, 1 },
+		{ { "s", 1 }, 1000 },
+		{ { "m", 1 }, 60000 },
+		{ { "h", 1 }, 3600000 },
+		{ { "d", 1 }, 86400000 },
+	};
+	size_t digits = 0, dots = 0, end = 0;
+	double n;
+
+	while (end < text.len && (ascii_digit(text.p[end]) || (text.p[end] == '.' && !dots))) {
+		dots += text.p[end] == '.';
+		digits += text.p[end++] != '.';
+	}
+	struct str unit = str_from(text, end);
+	if (!digits || text.p[0] == '.' || text.p[end - 1] == '.' ||
+		!number_plain(str_sub(text, 0, end), &n))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (!str_eq(unit, units[i].unit))
+			continue;
+		/* 0.1s is 100 ms, not one more. */
+		*ret_ms = ceil(n * units[i].ms - 1e-6);
+		return true;
+	}
+	return false;
+}

@@ -11,3 +11,6 @@ void number_text(struct buf *b, double value);
 /* Plain decimals only: digits, with an optional fraction (`5`, `1.5`, `.5`); no sign, no exponent.
  */
 bool number_plain(struct str s, double *ret);
+/* A duration with its unit, ms, s, m, h or d behind one plain decimal: "500ms", "1.5h". Whole
+ * milliseconds, rounded up. False: it is not one; a number without a unit is not. */
+bool number_duration(struct str text, double *ret_ms);

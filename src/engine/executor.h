@@ -59,6 +59,7 @@ struct job_spec {
 	int in_fd;              /* … handed over as it is; -1: none */
 	const char *const *env; /* NAME=VALUE, added or replacing; NULL-terminated; may be NULL */
 	const char *cwd;        /* NULL: the executor's */
+	const char *program;    /* its path; NULL: argv[0] is looked for */
 	struct job_record *record; /* NULL: nothing is written down */
 	bool terminal;       /* it gets our three streams and our process group; nothing is kept */
 	bool keep_err;       /* all of standard error is kept, else its two ends */

@@ -2,6 +2,7 @@
 
 #include "base/plain-text.h"
 #include "engine/frame.h"
+#include "graph/around.h"
 
 /* Children at once, each with the whole input; what they print is joined. */
 
@@ -30,6 +31,7 @@ static void over(struct frame *f)
 	struct fork *k = &f->fork;
 	struct join *j = k->join;
 	uint64_t bad = k->root_index;
+	bool missed = false; /* too few branches have succeeded */
 
 	k->join = NULL;
 	o.failure = bad != UINT64_MAX ? k->root_failure : k->failed_failure;
@@ -39,6 +41,9 @@ static void over(struct frame *f)
 	}
 	if (bad != UINT64_MAX) {
 		o.carried = FAILURE_ROOT;
+	} else if (f->node->quorum.kind) {
+		missed = k->done_count < quorum_needs(&f->node->quorum, f->count);
+		bad = missed ? k->failed_index : UINT64_MAX;
 	} else if (k->failed_index != UINT64_MAX && f->node->failure == FAILURE_BRANCH) {
 		bad = k->failed_index;
 		o.carried = FAILURE_BRANCH;
@@ -50,9 +55,12 @@ static void over(struct frame *f)
 		o.err = content_ref(j->branches.at[bad].body);
 		o.code = j->branches.at[bad].code;
 		o.timed_out = j->branches.at[bad].status == BRANCH_TIMEOUT;
-	} else if (f->next < f->count || !k->done_count) {
+	} else if (f->next < f->count || (!k->done_count && !missed)) {
 		o.ok = false;
 		o.halted = true;
+		o.code = 1;
+	} else if (missed) {
+		o.ok = false; /* there are not as many branches */
 		o.code = 1;
 	}
 	o.out = join_content(j);
@@ -112,6 +120,15 @@ static void keep_branch(struct frame *f, struct frame *child)
 	}
 }
 
+/* With a quorum the count alone decides: what the node says about failures is about its own. Of
+ * copies that is said on their body. */
+static enum failure_scope scope_in(const struct frame *f, const struct frame *child)
+{
+	if (!f->node->quorum.kind)
+		return failure_scope_of(f, child);
+	return f->node->kind == NODE_EACH ? child->outcome.carried : failure_scope_own(child);
+}
+
 static void note_failure(struct frame *f, struct frame *child)
 {
 	struct outcome *o = &child->outcome;
@@ -121,7 +138,7 @@ static void note_failure(struct frame *f, struct frame *child)
 		k->failed_index = child->index;
 		k->failed_failure = o->failure;
 	}
-	if (failure_scope_of(f, child) != FAILURE_ROOT)
+	if (scope_in(f, child) != FAILURE_ROOT)
 		return;
 	if (child->index < k->root_index) {
 		k->root_index = child->index;

@@ -41,36 +41,92 @@ static bool check_word(const struct text *t, struct str word, struct report *r)
 	return true;
 }
 
+/* The words as they are made. */
+struct building {
+	struct arena *a;
+	const char **words; /* with room for all of them */
+	size_t count;
+	struct report *r;
+};
+
+static bool add_word(struct building *b, const struct text *t, struct buf *word)
+{
+	if (!b->count)
+		expand_home(word, b->a);
+	if (!b->count && !word->len)
+		return report_error(
+			b->r, braces_where(t, 0, t->raw.len), "the command comes out empty");
+	bool ok = check_word(t, buf_str(word), b->r);
+	b->words[b->count++] = arena_cstr(b->a, buf_str(word));
+	return ok;
+}
+
+/* {name[*]}: a word for each item, empty ones too. */
+static bool add_items(struct building *b, const struct text *t, const struct placeholder *p,
+	const struct scope *s, bool first)
+{
+	const json_t *array = braces_array(s, p->name, braces_where(t, 0, t->raw.len), b->r);
+	AUTO_BUF word = BUF_INIT;
+	bool ok = array != NULL;
+	json_t *item;
+	size_t i;
+
+	if (array && first && !json_array_size(array))
+		return report_error(b->r, braces_where(t, 0, t->raw.len),
+			"the command comes out empty: '%.*s' has no items", STR(p->name));
+	json_array_foreach(array, i, item)
+	{
+		buf_reset(&word);
+		template_text(&word, item);
+		ok &= add_word(b, t, &word);
+	}
+	return ok;
+}
+
+/* How many words there can be at most. */
+static size_t room_for(const struct node *command, const struct scope *s)
+{
+	size_t room = command->word_count;
+
+	for (size_t i = 0; i < command->word_count; i++) {
+		const struct placeholder *spread = braces_spread(command->words[i].text);
+		AUTO_REPORT told_later = REPORT_INIT;
+
+		if (spread)
+			room += json_array_size(
+				braces_array(s, spread->name, (struct where){ 0 }, &told_later));
+	}
+	return room;
+}
+
 bool argv_build(const struct node *command, const struct scope *s, struct arena *a,
 	const char *const **argv, size_t *count, struct report *r)
 {
-	const char **words = arena_array(a, const char *, command->word_count + 1);
+	struct building b = {
+		.a = a, .words = arena_array(a, const char *, room_for(command, s) + 1), .r = r
+	};
 	AUTO_BUF word = BUF_INIT;
-	size_t n = 0;
 	bool ok = true;
 
 	for (size_t i = 0; i < command->word_count; i++) {
 		const struct command_word *w = &command->words[i];
+		const struct placeholder *spread = braces_spread(w->text);
 
+		if (spread) {
+			ok &= add_items(&b, w->text, spread, s, i == 0);
+			continue;
+		}
 		buf_reset(&word);
 		if (!text_resolve(w->text, s, &word, r)) {
 			ok = false;
 			continue;
 		}
-		if (i == 0)
-			expand_home(&word, a);
-		if (i == 0 && !word.len) {
-			ok = report_error(r, braces_where(w->text, 0, w->text->raw.len),
-				"the command comes out empty");
-			continue;
-		}
 		/* An unused value or condition arm takes its word along; a quoted word stays. */
-		if (!word.len && !w->quoted && !command->keep_empty)
+		if (i > 0 && !word.len && !w->quoted && !command->keep_empty)
 			continue;
-		ok &= check_word(w->text, buf_str(&word), r);
-		words[n++] = arena_cstr(a, buf_str(&word));
+		ok &= i > 0 && !b.count ? true : add_word(&b, w->text, &word);
 	}
-	*argv = words;
-	*count = n;
+	*argv = b.words;
+	*count = b.count;
 	return ok;
 }

@@ -102,6 +102,37 @@ const struct field node_fields[FIELD_COUNT] = {
 		.minimum = 1,
 		.whole = true,
 	},
+	[FIELD_CWD] = {
+		.name = "cwd",
+		.types = FIELD_IS_STRING,
+		.wanted = "a text: a directory",
+		.summary = "the directory of its commands, from where the run is; of roux, not portable",
+		.extension = true,
+	},
+	[FIELD_ENV] = {
+		.name = "env",
+		.types = FIELD_IS_OBJECT,
+		.wanted = "an object of names and values",
+		.summary = "variables for its commands; an inner one wins, --env over all; of roux, not portable",
+		.items = "scalar",
+		.extension = true,
+	},
+	[FIELD_QUORUM] = {
+		.name = "quorum",
+		.types = NUMBER_OR_TEXT,
+		.wanted = "a number of branches, \"all\" or a share such as \"60%\"",
+		.summary = "how many branches of a parallel node must succeed; of roux, not portable",
+		.minimum = 1,
+		.whole = true,
+		.extension = true,
+	},
+	[FIELD_TTY] = {
+		.name = "tty",
+		.types = FIELD_IS_BOOL,
+		.wanted = "true or false",
+		.summary = "the command gets the terminal, alone; nothing is kept; of roux, not portable",
+		.extension = true,
+	},
 	[FIELD_TEMPLATE] = {
 		.name = "template",
 		.types = TEMPLATE,
@@ -185,4 +216,42 @@ struct str field_nearest(struct str name, enum dialect d)
 		if (types_in(&node_fields[id], d))
 			near_offer(&near, str_of(node_fields[id].name));
 	return near_best(&near);
+}
+
+/* Words of make, just, Task, dagu, GitHub and others. */
+static const struct {
+	const char *word;
+	enum field_id field;
+	const char *instead;
+} foreign[] = {
+	{ "cmd", FIELD_TEMPLATE, "write `template`" },
+	{ "command", FIELD_TEMPLATE, "write `template`" },
+	{ "run", FIELD_TEMPLATE, "write `template`" },
+	{ "script", FIELD_TEMPLATE, "write `template`" },
+	{ "dir", FIELD_CWD, "write `cwd`" },
+	{ "working_directory", FIELD_CWD, "write `cwd`" },
+	{ "workdir", FIELD_CWD, "write `cwd`" },
+	{ "environment", FIELD_ENV, "write `env`" },
+	{ "if", FIELD_WHEN, "write `when`" },
+	{ "needs", FIELD_COUNT, "what has to come first stands before it in an array" },
+	{ "deps", FIELD_COUNT, "what has to come first stands before it in an array" },
+	{ "depends_on", FIELD_COUNT, "what has to come first stands before it in an array" },
+	{ "ignore_error", FIELD_FAILURE, "write `failure`: \"continue\" is the default" },
+	{ "retries", FIELD_RETRY, "write `retry`: attempts in all, the first included" },
+};
+
+const char *field_foreign(struct str name, enum field_id *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
+		if (!str_eq(name, str_of(foreign[i].word)))
+			continue;
+		*ret = foreign[i].field;
+		return foreign[i].instead;
+	}
+	return NULL;
+}
+
+bool field_private(struct str name)
+{
+	return str_starts(name, S("x-")) || str_eq(name, S("//"));
 }

@@ -18,6 +18,10 @@ enum field_id {
 	FIELD_FAILURE,
 	FIELD_RECOVER,
 	FIELD_REPEAT,
+	FIELD_CWD,
+	FIELD_ENV,
+	FIELD_QUORUM,
+	FIELD_TTY,
 	FIELD_TEMPLATE,
 	/* only in the 0.9 dialect */
 	FIELD_MODE,
@@ -47,6 +51,7 @@ struct field {
 	double minimum;           /* of a number */
 	bool whole;               /* whole numbers only */
 	bool node;                /* holds a template */
+	bool extension;           /* roux's own: not in the portable standard */
 	const char *instead;      /* of a retired field: what to write now */
 };
 
@@ -55,5 +60,10 @@ extern const struct field node_fields[FIELD_COUNT];
 /* The field of that name in a dialect, or FIELD_COUNT. */
 enum field_id field_find(struct str name, enum dialect d);
 bool field_accepts(const struct field *f, enum dialect d, const json_t *value);
+/* A word that other tools have for something that roux writes differently: what to write. NULL: no
+ * such word. *ret: the field that does it, or FIELD_COUNT. */
+const char *field_foreign(struct str name, enum field_id *ret);
+/* For its author alone: `x-…` and `//`. */
+bool field_private(struct str name);
 /* The nearest known name, for a misspelt one; empty when there is none. */
 struct str field_nearest(struct str name, enum dialect d);

@@ -21,6 +21,7 @@ void graph_unref(struct graph *g)
 	}
 	vec_done(&g->arguments);
 	report_done(&g->warnings);
+	report_done(&g->extensions);
 	arena_done(&g->arena);
 	if (g->keep_free)
 		g->keep_free(g->keep);

@@ -51,6 +51,7 @@ struct graph {
 	struct str output_raw;     /* as written; empty: none */
 	VEC(struct argument) arguments;
 	struct step_graph *steps; /* of a step recipe; NULL: a template or another recipe */
+	struct report extensions; /* notes: what is not in the portable standard */
 	struct report warnings;   /* found while reading: kept, so that every host can show them */
 };
 

@@ -49,8 +49,47 @@ static bool check_member(
 	return true;
 }
 
-bool members_read(
-	struct reader *rd, const json_t *object, const struct place *place, struct members *ret)
+/* What else the members of an object may be. */
+enum object_kind { OBJECT_NODE, OBJECT_IMPORT, OBJECT_RECIPE };
+
+/* Told about elsewhere, or known there. */
+static bool known_member(struct str key, enum object_kind kind)
+{
+	if (kind == OBJECT_IMPORT)
+		return str_eq(key, S("name")) || str_eq(key, S("values"));
+	return kind == OBJECT_RECIPE || str_eq(key, S("name"));
+}
+
+/* It is ignored. True: it was probably meant as `template`, which is missing. */
+static bool unknown_member(
+	struct reader *rd, struct str key, const struct place *p, bool bare, enum object_kind kind)
+{
+	struct report *w = &rd->g->warnings;
+	struct str near = field_nearest(key, rd->d);
+	enum field_id field = FIELD_COUNT;
+	const char *instead = rd->d == DIALECT_NOW ? field_foreign(key, &field) : NULL;
+
+	if (field_private(key))
+		return false;
+	if (bare && (str_eq(near, S("template")) || field == FIELD_TEMPLATE))
+		return true;
+	if (!near.len && !instead && known_member(key, kind))
+		return false;
+	report_warning(w, place_key_where(p), "unknown field '%.*s' is ignored",
+		STR(report_quote(w, key)));
+	if (instead)
+		report_hint(w, "%s", instead);
+	else if (near.len)
+		report_hint(w, "did you mean '%.*s'?", STR(near));
+	else
+		report_hint(w, "a name that begins with x- is for its author alone");
+	if (instead || near.len)
+		report_slip(w);
+	return false;
+}
+
+static bool read_members(struct reader *rd, const json_t *object, const struct place *place,
+	enum object_kind kind, struct members *ret)
 {
 	bool ok = true;
 	const char *key;
@@ -62,18 +101,9 @@ bool members_read(
 		struct place *p = place_member(rd->a, place, str_of(key));
 
 		if (id == FIELD_COUNT) {
-			/* Hosts keep their own members here, so only a likely slip is worth a word.
-			 */
-			struct str near = field_nearest(str_of(key), rd->d);
-
-			if (str_eq(near, S("template")) && !json_object_get(object, "template")) {
+			if (unknown_member(
+				    rd, str_of(key), p, !json_object_get(object, "template"), kind))
 				ret->misspelt = p;
-			} else if (near.len) {
-				report_warning(&rd->g->warnings, place_key_where(p),
-					"unknown field '%s' is ignored", key);
-				report_hint(&rd->g->warnings, "did you mean '%.*s'?", STR(near));
-				report_slip(&rd->g->warnings);
-			}
 		} else if (json_is_null(value) && id != FIELD_TEMPLATE) {
 			continue;
 		} else if (check_member(rd, id, value, p)) {
@@ -88,6 +118,12 @@ bool members_read(
 	ret->defaults = own_layer(rd, ret, FIELD_DEFAULTS);
 	ret->args = own_layer(rd, ret, FIELD_ARGS);
 	return ok;
+}
+
+bool members_read(
+	struct reader *rd, const json_t *object, const struct place *place, struct members *ret)
+{
+	return read_members(rd, object, place, OBJECT_NODE, ret);
 }
 
 /* -- imports -------------------------------------------------------------------------------------
@@ -151,7 +187,7 @@ static bool import(struct reader *rd, const json_t *object, const struct place *
 
 	if (too_many(rd, place))
 		return false;
-	members_read(rd, object, place, &own);
+	read_members(rd, object, place, OBJECT_IMPORT, &own);
 	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
 		return false;
 	members_of_recipe(rd, &im, &m);
@@ -238,7 +274,7 @@ void members_of_recipe(struct reader *rd, const struct imported *im, struct memb
 
 	rd->importer = im->importer;
 	/* A flag with a mistake in it does not hide those of the template. */
-	members_read(rd, im->recipe, im->place, ret);
+	read_members(rd, im->recipe, im->place, OBJECT_RECIPE, ret);
 	const json_t *template = ret->at[FIELD_TEMPLATE];
 	if (json_is_object(template) && json_object_get(template, "template")) {
 		members_read(rd, template, ret->place[FIELD_TEMPLATE], &inner);

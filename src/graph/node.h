@@ -34,6 +34,20 @@ struct count {
 	const struct place *place;
 };
 
+/* `quorum`: how many branches must succeed. */
+enum quorum_kind { QUORUM_NONE, QUORUM_COUNT, QUORUM_PERCENT, QUORUM_ALL };
+
+struct quorum {
+	enum quorum_kind kind;
+	uint64_t number; /* branches, or percent */
+};
+
+/* An entry of `env`. */
+struct env_entry {
+	struct str name;
+	const struct text *text;
+};
+
 struct origin;
 struct step_node;
 
@@ -64,7 +78,13 @@ struct node {
 	const struct presets *defaults; /* laid over inherited ones; NULL: none */
 	const struct presets *args; /* shorthand defaults; replace inherited ones; NULL: inherit */
 
+	const struct text *cwd; /* for what is below too; NULL: as above */
+	const struct env_entry *env;
+	size_t env_count;
+	struct quorum quorum; /* of what joins */
+
 	/* NODE_COMMAND */
+	bool tty;        /* it gets the terminal */
 	struct str line; /* as the author wrote it */
 	const struct command_word *words;
 	size_t word_count;

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "base/number.h"
 #include "base/utf8.h"
+#include "graph/around.h"
 #include "graph/document.h"
 #include "graph/members.h"
 #include "graph/risk.h"
@@ -47,6 +49,11 @@ static void collect_type(void *data, const struct placeholder *p)
 	struct collecting *c = data;
 	struct declaration d = { .name = p->name, .type = p->type };
 
+	if (p->kind == PLACEHOLDER_SPREAD)
+		report_note(&c->rd->g->extensions,
+			braces_where(c->text, (size_t)(p->content.p - c->text->raw.p) - 1,
+				p->content.len + 2),
+			"`{%.*s}` is an extension of roux", STR(p->content));
 	if (p->type.kind != TYPE_NONE)
 		vec_push(&c->rd->g->arguments,
 			(struct argument){ d, c->text->place, c->text, p->content });
@@ -309,6 +316,11 @@ static void read_setting(struct reader *rd, const struct members *m, enum field_
 	if (m->at[id] && setting_read(rd->a, m->place[id], node_fields[id].name, m->at[id], kind,
 				 rd->d, ret, rd->r))
 		collect_types(rd, ret->text);
+	double ms;
+	if (m->at[id] && json_is_string(m->at[id]) &&
+		number_duration(utf8_trim(json_str(m->at[id])), &ms))
+		report_note(&rd->g->extensions, place_where(m->place[id]),
+			"`%s` with a unit is an extension of roux", node_fields[id].name);
 }
 
 static void read_recover(struct reader *rd, struct node *n, const struct members *m)
@@ -326,6 +338,50 @@ static void read_recover(struct reader *rd, struct node *n, const struct members
 		body->failure = recover->failure = FAILURE_ROOT;
 	recover->owner = n;
 	n->recover = recover;
+}
+
+/* The fields that only roux has. */
+static void read_surroundings(struct reader *rd, struct node *n, const struct members *m)
+{
+	for (enum field_id id = 0; id < FIELD_COUNT; id++)
+		if (m->at[id] && node_fields[id].extension)
+			report_note(&rd->g->extensions, place_key_where(m->place[id]),
+				"`%s` is an extension of roux", node_fields[id].name);
+	if (m->at[FIELD_CWD])
+		n->cwd = cwd_read(rd->a, m->place[FIELD_CWD], m->at[FIELD_CWD], rd->d, rd->r);
+	collect_types(rd, n->cwd);
+	if (m->at[FIELD_ENV])
+		(void)env_read(rd->a, m->place[FIELD_ENV], m->at[FIELD_ENV], rd->d, n, rd->r);
+	for (size_t i = 0; i < n->env_count; i++)
+		collect_types(rd, n->env[i].text);
+	if (m->at[FIELD_QUORUM])
+		(void)quorum_read(m->place[FIELD_QUORUM], m->at[FIELD_QUORUM], &n->quorum, rd->r);
+	n->tty = json_is_true(m->at[FIELD_TTY]);
+}
+
+/* Where `quorum` and `tty` cannot stand. */
+static void check_around(
+	struct reader *rd, const struct node *n, const struct members *m, bool parallel)
+{
+	if (n->quorum.kind && n->kind != NODE_PARALLEL && !(parallel && m->at[FIELD_REPEAT])) {
+		report_error(rd->r, place_key_where(m->place[FIELD_QUORUM]),
+			"`quorum` stands on a node that is not parallel");
+		report_hint(
+			rd->r, "it says how many branches must succeed: add \"parallel\": true");
+	}
+	if (n->tty && n->kind != NODE_COMMAND) {
+		report_error(rd->r, place_key_where(m->place[FIELD_TTY]),
+			"`tty` stands on a node that is not one command");
+		report_hint(rd->r, "put it beside the template of the command itself");
+	}
+	bool copies = parallel && m->at[FIELD_REPEAT];
+	for (const struct node *up = n; n->tty && up; up = up->parent ? up->parent : up->owner)
+		if (node_joins(up) || copies) {
+			report_error(rd->r, place_key_where(m->place[FIELD_TTY]),
+				"`tty` stands inside a parallel node");
+			report_hint(rd->r, "a terminal can be given to one command at a time");
+			return;
+		}
 }
 
 /* Everything but what the node consists of. A flag with a mistake in it is left out. */
@@ -346,6 +402,7 @@ static void read_flags(struct reader *rd, struct node *n, const struct members *
 		n->failure = failure_of(json_str(m->at[FIELD_FAILURE]));
 		n->failure_stated = true;
 	}
+	read_surroundings(rd, n, m);
 	if (m->at[FIELD_RECOVER])
 		read_recover(rd, n, m);
 	if (m->at[FIELD_REPEAT])
@@ -460,6 +517,9 @@ static struct node *repeated(struct reader *rd, struct node *body, bool parallel
 	each->runs = body->runs;
 	each->defaults = body->defaults;
 	each->args = body->args;
+	/* The count alone decides about the copies; `failure` is then that of all of them. */
+	each->quorum = body->quorum;
+	body->quorum = (struct quorum){ 0 };
 	return each;
 }
 
@@ -482,6 +542,7 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 	read_flags(rd, n, m);
 	if (!ok)
 		return NULL;
+	check_around(rd, n, m, parallel);
 	if (rd->d == DIALECT_0_9)
 		apply_old_dialect(n, m);
 	if (parallel && !m->at[FIELD_REPEAT] && n->kind != NODE_PARALLEL) {

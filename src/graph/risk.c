@@ -214,6 +214,7 @@ static bool can_be_empty(const struct looking *l, const struct placeholder *p)
 		}
 		return false;
 	case PLACEHOLDER_ITEM:
+	case PLACEHOLDER_SPREAD:
 	case PLACEHOLDER_EXPR:
 		return false;
 	}

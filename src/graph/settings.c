@@ -13,7 +13,7 @@ static const double setting_max = 9e15;
 
 static const char *expected(enum setting_kind kind)
 {
-	return kind == SETTING_MS ? "a number of milliseconds, 0 or more"
+	return kind == SETTING_MS ? "a number of milliseconds, 0 or more, or a text such as 5s"
 				  : "a whole number of attempts, 1 or more";
 }
 
@@ -36,6 +36,8 @@ static bool parse(struct str text, enum setting_kind kind, uint64_t *ret)
 		*ret = kind == SETTING_MS ? 0 : 1;
 		return true;
 	}
+	if (kind == SETTING_MS && number_duration(text, &n))
+		return fits(n, kind, ret);
 	return number_plain(text, &n) && fits(n, kind, ret);
 }
 

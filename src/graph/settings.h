@@ -5,7 +5,7 @@
 /* Numbers of a node that may be written as text: read when the node is, resolved when it starts. */
 
 enum setting_kind {
-	SETTING_MS,       /* delay, timeout: a plain decimal; empty text: unset */
+	SETTING_MS,       /* delay, timeout: a plain decimal, or with a unit; empty text: unset */
 	SETTING_ATTEMPTS, /* retry: a whole number from 1; empty text: 1 */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/node-path.h"
 #include "graph/argv.h"
+#include "graph/around.h"
 #include "graph/settings.h"
 #include "template/braces.h"
 
@@ -23,8 +24,11 @@ static bool walk_command(
 	struct walk_leaf leaf = { .node = n, .timeout_ms = timeout_ms };
 
 	arena_reset(&w->scratch);
-	if (!argv_build(n, s, &w->scratch, &leaf.argv, &leaf.argc, w->r))
+	struct around around;
+	bool ok = argv_build(n, s, &w->scratch, &leaf.argv, &leaf.argc, w->r);
+	if (!around_build(n, s, &w->scratch, &around, w->r) || !ok)
 		return false;
+	leaf.cwd = around.cwd;
 	leaf.path = n->parent || w->path.len ? buf_str(&w->path) : node_root_path(n);
 	w->stopped = w->visit && !w->visit(w->data, &leaf);
 	return !w->stopped;
@@ -47,6 +51,11 @@ static bool copies_differ(const struct node *n, const struct scope *up)
 	if (text_differs(n->when, s) || text_differs(n->delay_ms.text, s) ||
 		text_differs(n->timeout_ms.text, s) || text_differs(n->retry.text, s))
 		return true;
+	if (text_differs(n->cwd, s))
+		return true;
+	for (size_t i = 0; i < n->env_count; i++)
+		if (text_differs(n->env[i].text, s))
+			return true;
 	for (size_t i = 0; i < n->word_count; i++)
 		if (text_differs(n->words[i].text, s))
 			return true;

@@ -10,8 +10,8 @@ struct walk_leaf {
 	const char *const *argv; /* NULL-terminated */
 	size_t argc;
 	uint64_t timeout_ms;
-	/* Of a step recipe: */
 	const char *cwd; /* where it runs; NULL: where the run does */
+	/* Of a step recipe: */
 	struct str note; /* what cannot be known before, for people; without argv it is all */
 };
 

@@ -120,7 +120,8 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 		u->argument.inline_text = p->text;
 	if (preset && !u->argument.fallback)
 		u->argument.fallback = preset->value;
-	if (!preset && (p->kind == PLACEHOLDER_VALUE || p->kind == PLACEHOLDER_ITEM)) {
+	if (!preset && (p->kind == PLACEHOLDER_VALUE || p->kind == PLACEHOLDER_ITEM ||
+			       p->kind == PLACEHOLDER_SPREAD)) {
 		if (!u->lacks_default && p->content.p) {
 			u->lacking = c->text;
 			u->content = p->content;
@@ -164,6 +165,9 @@ static void walk(struct collecting *c, const struct node *n)
 	if (n->recover)
 		walk(c, n->recover);
 	c->node = n;
+	walk_text(c, n->cwd);
+	for (size_t i = 0; i < n->env_count; i++)
+		walk_text(c, n->env[i].text);
 	walk_text(c, n->timeout_ms.text);
 	walk_text(c, n->delay_ms.text);
 	walk_text(c, n->retry.text);
@@ -305,24 +309,34 @@ static enum type_kind kind_of(const json_t *value)
 	return json_is_big(value) ? TYPE_INT : TYPE_STRING;
 }
 
-/* Nothing, or an empty text: a default that only keeps the place of what a caller has to say. */
-static bool keeps_place(const json_t *value)
+static bool contains(const struct str *names, size_t count, struct str name)
 {
-	return json_is_null(value) || (json_is_string(value) && !json_string_length(value));
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(names[i], name))
+			return true;
+	return false;
 }
 
-struct public_arguments *public_arguments_steps(const json_t *context)
+struct public_arguments *public_arguments_steps(
+	const json_t *context, const struct str *required, size_t required_count)
 {
 	struct public_arguments *p = mem_new(struct public_arguments);
 	const char *name;
 	json_t *value;
 
-	p->at = arena_array(&p->arena, struct public_argument, json_object_size(context));
+	p->at = arena_array(
+		&p->arena, struct public_argument, json_object_size(context) + required_count);
 	json_object_foreach((json_t *)context, name, value) p->at[p->count++] =
 		(struct public_argument){ .name = arena_str(&p->arena, str_of(name)),
 			.type = { .kind = kind_of(value) },
-			.required = keeps_place(value),
+			.required = contains(required, required_count, str_of(name)),
 			.fallback = value };
+	for (size_t i = 0; i < required_count; i++)
+		if (!json_object_getn(context, required[i].p, required[i].len) &&
+			!contains(required, i, required[i]))
+			p->at[p->count++] =
+				(struct public_argument){ .name = arena_str(&p->arena, required[i]),
+					.required = true };
 	return p;
 }
 

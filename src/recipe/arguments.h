@@ -27,7 +27,8 @@ struct public_arguments {
 struct public_arguments *public_arguments_new(
 	const struct graph *g, const json_t *recipe, struct report *warnings);
 /* Of a step recipe: its variables, each with what it begins with. */
-struct public_arguments *public_arguments_steps(const json_t *context);
+struct public_arguments *public_arguments_steps(
+	const json_t *context, const struct str *required, size_t required_count);
 void public_arguments_free(struct public_arguments *p);
 
 /* The default as a value of its type: a new reference. NULL: there is none. */

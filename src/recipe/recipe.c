@@ -190,17 +190,22 @@ static void warn_unknown_members(struct recipe *recipe)
 			known |= str_eq(str_of(key), str_of(recipe_fields[i].name));
 		}
 		struct str best = near_best(&near);
+		enum field_id ignored;
 		/* Those that are near a field of a node have been told about while reading the
 		 * node. */
 		if (str_eq(str_of(key), S("state_dir")))
 			warn_state_dir(recipe);
-		if (known || !best.len || field_nearest(str_of(key), DIALECT_NOW).len)
+		if (known || field_private(str_of(key)) || field_foreign(str_of(key), &ignored) ||
+			field_nearest(str_of(key), DIALECT_NOW).len)
 			continue;
 		struct place p = {
 			.doc = &recipe->file->doc, .up = &recipe->file->place, .key = str_of(key)
 		};
 		report_warning(w, place_key_where(&p), "unknown member '%s' is ignored", key);
-		report_hint(w, "did you mean '%.*s'?", STR(best));
+		if (best.len)
+			report_hint(w, "did you mean '%.*s'?", STR(best));
+		else
+			report_hint(w, "a name that begins with x- is for its author alone");
 	}
 }
 
@@ -221,7 +226,8 @@ static struct recipe *open_steps(struct recipe_set *set, struct recipe_file *fil
 	recipe->set = set;
 	recipe->file = file;
 	recipe->layer = layer;
-	recipe->arguments = public_arguments_steps(recipe->graph->steps->context);
+	recipe->arguments = public_arguments_steps(
+		recipe->graph->steps->context, steps->required, steps->required_count);
 	return recipe;
 }
 

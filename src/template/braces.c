@@ -140,6 +140,14 @@ static struct braces *new_braces(struct arena *a, const struct place *place, str
 	return b;
 }
 
+/* It stands for several words, so it cannot be a part of one. */
+static bool refuse_spread(const struct braces *b, const struct part *p, struct report *r)
+{
+	report_error(r, part_where(&b->text, p), "'%.*s' %s", STR(report_quote(r, p->text)),
+		b->line.p ? "is a part of a longer word" : "stands outside a command line");
+	return report_hint(r, "it becomes one word for each item and has to be a whole word");
+}
+
 /* `text` is the raw text or a part of it. */
 static const struct text *compile(
 	struct arena *a, struct braces *b, struct str text, enum dialect d, struct report *r)
@@ -149,7 +157,13 @@ static const struct text *compile(
 
 	b->part_count = placeholder_cut(a, text, d, &parts, bad_group, &c);
 	b->parts = parts;
-	return b->part_count == SIZE_MAX ? NULL : &b->text;
+	if (b->part_count == SIZE_MAX)
+		return NULL;
+	bool word = b->line.p && b->part_count == 1, ok = true;
+	for (size_t i = 0; i < b->part_count && !word; i++)
+		if (parts[i].placeholder && parts[i].placeholder->kind == PLACEHOLDER_SPREAD)
+			ok = refuse_spread(b, &parts[i], r);
+	return ok ? &b->text : NULL;
 }
 
 const struct text *braces_text(struct arena *a, const struct place *place, struct str raw,
@@ -260,6 +274,15 @@ bool braces_mentions_copy(const struct text *t, const struct scope *s)
 
 	t->ops->walk(t, see_mention, &m);
 	return m.found;
+}
+
+const struct placeholder *braces_spread(const struct text *t)
+{
+	const struct braces *b = t->ops == &ops ? braces_of(t) : NULL;
+	const struct placeholder *p =
+		b && one_placeholder(b->parts, b->part_count) ? b->parts[0].placeholder : NULL;
+
+	return p && p->kind == PLACEHOLDER_SPREAD ? p : NULL;
 }
 
 const json_t *braces_array(const struct scope *s, struct str name, struct where w, struct report *r)

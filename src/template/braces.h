@@ -25,7 +25,10 @@ struct where braces_where(const struct text *t, size_t offset, size_t len);
  * defaults of `s`. */
 bool braces_mentions_copy(const struct text *t, const struct scope *s);
 
-/* An array value by name, for `repeat`: borrowed. NULL when nothing is given or it is not an array;
+/* {name[*]} when the word is nothing else; NULL otherwise. */
+const struct placeholder *braces_spread(const struct text *t);
+
+/* An array value by name, for `repeat` and {name[*]}: borrowed. NULL when nothing is given or it is not an array;
  * an issue is added at `w`. */
 const json_t *braces_array(
 	const struct scope *s, struct str name, struct where w, struct report *r);

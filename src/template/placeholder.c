@@ -53,8 +53,15 @@ static bool item(struct str rest, struct placeholder *p, struct placeholder_mist
 		return refuse(wrong, "has something behind its ]",
 			rest.p[close + 1] == '=' ? "an array item takes no default"
 						 : "write {items[0]} or {items[index]}");
-	p->kind = PLACEHOLDER_ITEM;
 	p->index = str_sub(rest, 1, close - 1);
+	if (str_eq(p->index, S("*"))) {
+		/* It declares its name an array. */
+		p->kind = PLACEHOLDER_SPREAD;
+		p->type.kind = TYPE_ARRAY;
+		p->index = (struct str){ 0 };
+		return true;
+	}
+	p->kind = PLACEHOLDER_ITEM;
 	if (name_valid(p->index) || str_to_uint(p->index, &number))
 		return true;
 	return refuse(wrong, "is an array item with an index that is neither a number nor a name",

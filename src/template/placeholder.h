@@ -8,6 +8,7 @@ enum placeholder_kind {
 	PLACEHOLDER_VALUE,     /* {name}, {name:type}; also {index-1} while no such name is given */
 	PLACEHOLDER_DEFAULT,   /* {name=text}, {name:type=text} */
 	PLACEHOLDER_ITEM,      /* {name[index]} */
+	PLACEHOLDER_SPREAD,    /* {name[*]}: one word for each item */
 	PLACEHOLDER_FALLBACK,  /* {name??text} */
 	PLACEHOLDER_CONDITION, /* {name?text:other}, {!name?text:other} */
 	PLACEHOLDER_EXPR,      /* {index*2}, {_(index+1)} */

@@ -374,6 +374,8 @@ static bool resolve_placeholder(struct resolver *rs, const struct placeholder *p
 	case PLACEHOLDER_CONDITION:
 		buf_add(ret, value_true(&v) != p->negated ? p->text : p->other);
 		return true;
+	case PLACEHOLDER_SPREAD:
+		return fail(rs, "'{%.*s}' stands for several words", STR(p->content));
 	case PLACEHOLDER_ITEM:
 	case PLACEHOLDER_EXPR:
 		break;

@@ -20,6 +20,8 @@ struct checking {
 static void check_ref(struct checking *c, struct recipe_ref *ref)
 {
 	report_move(c->r, &ref->graph->warnings);
+	if (c->q->portable)
+		report_move(c->r, &ref->graph->extensions);
 	/* Without values only what can be known without them is checked. */
 	if (c->q->plan)
 		plan_unref(plan_new(ref->graph, ref->values, c->r));
@@ -56,7 +58,10 @@ static void check_operand(struct checking *c)
 
 	if (recipe && check_configuration(c))
 		return;
-	struct recipe_ref *ref = recipes_open(c->app, operand, &c->q->open, c->r);
+	struct recipe_open open = c->q->open;
+	/* Without values it is not known which of them a caller will leave out. */
+	open.values = c->q->plan ? open.values : NULL;
+	struct recipe_ref *ref = recipes_open(c->app, operand, &open, c->r);
 	if (ref)
 		check_ref(c, ref);
 	recipe_ref_free(ref);
@@ -75,6 +80,8 @@ static void check_entry(void *data, const struct opened *o)
 	if (o->active->layer == LAYER_PACKAGED)
 		return;
 	report_move(c->r, &o->recipe->graph->warnings);
+	if (c->q->portable)
+		report_move(c->r, &o->recipe->graph->extensions);
 	certain_check(o->recipe->graph, c->r);
 	if (o->recipe->steps)
 		steps_check(o->recipe->steps, &c->steps, c->r);

@@ -77,6 +77,11 @@ bool recipe_ref_is_steps(const struct recipe_ref *ref)
 	return ref->graph->steps != NULL;
 }
 
+bool recipe_ref_declares(const struct recipe_ref *ref)
+{
+	return ref->recipe && ref->recipe->arguments->declared;
+}
+
 struct report *recipe_ref_warnings(const struct recipe_ref *ref)
 {
 	return &ref->graph->warnings;

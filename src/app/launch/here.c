@@ -344,6 +344,13 @@ static int input_of(const struct here *h, const struct here_options *o)
 	return l->asked.detached ? -1 : o->stdin_fd;
 }
 
+/* Whether a command can be given the terminal: it is this process's own, and a person is there. */
+static bool has_terminal(const struct here *h)
+{
+	return h->handle.app->manners.own_process && !h->launch->asked.detached &&
+	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
 static void start(struct here *h, const struct here_options *o)
 {
 	struct launch *l = h->launch;
@@ -366,6 +373,9 @@ static void start(struct here *h, const struct here_options *o)
 			.seq = h->record ? record_seq(h->record) : 0,
 			.recorder = h->record ? record_recorder(h->record) : NULL,
 			.only = l->asked.only,
+			.cwd = l->claim.cwd.len ? l->claim.cwd.p : NULL,
+			.env = h->env,
+			.tty = has_terminal(h),
 			.terminal = o->terminal,
 			.steps = h->steps ? steps_host(h->steps) : NULL,
 			.vars = h->steps ? steps_vars(h->steps) : NULL,

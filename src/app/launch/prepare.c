@@ -63,6 +63,10 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	append(&a->env, q->env);
 	append(&a->secrets, q->secrets);
 	append(&a->secret_env, q->secret_env);
+	if (json_object_size(q->secret_vars)) {
+		a->secret_vars = a->secret_vars ? a->secret_vars : json_object();
+		json_object_update(a->secret_vars, q->secret_vars);
+	}
 	merge(&a->agents, q->agents);
 	merge(&a->collections, q->collections);
 	if (q->argv) {

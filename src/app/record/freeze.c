@@ -384,6 +384,7 @@ static const struct member {
 	{ "artifacts", JSON(subject.artifacts) },
 	{ "secrets", JSON(asked.secrets) },
 	{ "secret_env", JSON(asked.secret_env) },
+	{ "secret_vars", JSON(asked.secret_vars) },
 	{ "argv", JSON(asked.argv) },
 	{ "run", TEXT(asked.id) },
 	{ "generation", TEXT(claim.generation) },
@@ -499,14 +500,16 @@ static bool read_secrets(struct launch *l, struct report *r)
 
 	json_array_foreach(l->asked.secret_env, i, name)
 	{
-		const char *value = getenv(json_string_value(name));
+		const json_t *other =
+			json_object_get(l->asked.secret_vars, json_string_value(name));
+		const char *variable = json_string_value(other ? other : name);
+		const char *value = getenv(variable);
 
 		if (!value) {
 			report_error(r, (struct where){ 0 },
 				"the secret '%s' is not in the environment",
 				json_string_value(name));
-			return report_hint(r, "it is never written down: set $%s again",
-				json_string_value(name));
+			return report_hint(r, "it is never written down: set $%s again", variable);
 		}
 		json_object_set_new_nocheck(
 			l->subject.values, json_string_value(name), json_from_str(str_of(value)));

@@ -37,7 +37,7 @@ struct launch *launch_new(struct app *a)
 
 void launch_done(struct launch *l)
 {
-	json_t *const owned[] = { l->asked.env, l->asked.secrets, l->asked.secret_env,
+	json_t *const owned[] = { l->asked.env, l->asked.secrets, l->asked.secret_env, l->asked.secret_vars,
 		l->asked.argv, l->asked.agents, l->asked.collections };
 
 	subject_done(&l->subject);

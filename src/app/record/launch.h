@@ -31,6 +31,7 @@ struct asked {
 	json_t *env;           /* array of NAME=VALUE */
 	json_t *secrets;       /* array of names whose values are masked everywhere */
 	json_t *secret_env;    /* array of names whose values are never written down */
+	json_t *secret_vars;   /* name → variable, of those whose variable has another name */
 	json_t *argv;          /* of the program that started it; for people */
 	json_t *agents;        /* name → command, of step recipes */
 	json_t *collections;   /* name → directory */

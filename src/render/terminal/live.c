@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/width.h"
+#include "graph/node.h"
 #include "render/terminal/live-frame.h"
 
 enum {
@@ -24,6 +25,7 @@ struct live_view {
 	struct live_tree tree;
 	bool on_screen;
 	bool drawn;             /* ever */
+	bool lent;              /* a command has the terminal */
 	bool whole;             /* what is on the screen cannot be trusted: write every row again */
 	unsigned columns, rows; /* of the terminal when `shown` was drawn */
 	struct buf shown; /* the frame on the screen; the cursor is at column 0 of its last row */
@@ -92,6 +94,13 @@ void live_view_event(void *view, const struct event *e)
 
 	v->now_ms = MAX(v->now_ms, e->mono_ms);
 	live_tree_event(&v->tree, e);
+	/* A command has the terminal: the tree makes room until it ends. */
+	if (e->kind == EVENT_COMMAND_START && e->node && e->node->tty) {
+		live_view_hide(v);
+		v->lent = true;
+	} else if (e->kind == EVENT_COMMAND_DONE) {
+		v->lent = false;
+	}
 	/* The terminal has echoed ^C over the tree. */
 	if (e->kind == EVENT_RUN_CANCEL || e->kind == EVENT_RUN_KILL)
 		v->whole = true;
@@ -243,7 +252,8 @@ void live_view_tick(struct live_view *v, uint64_t mono_ms)
 	struct pollfd p = { .fd = v->fd, .events = POLLOUT };
 
 	v->now_ms = MAX(v->now_ms, mono_ms);
-	if (!v->tree.started || v->tree.ended || v->now_ms - v->tree.started_ms < QUIET_MS)
+	if (v->lent || !v->tree.started || v->tree.ended ||
+		v->now_ms - v->tree.started_ms < QUIET_MS)
 		return;
 	if (v->drawn_ms && v->now_ms - v->drawn_ms < FRAME_MS)
 		return;

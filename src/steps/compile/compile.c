@@ -340,5 +340,6 @@ struct graph *step_graph(struct step_recipe *recipe, const struct step_ops *ops,
 	set_pacing(s, &recipe->rate_limiting);
 	g->root = root_node(&c);
 	report_move(&g->warnings, &recipe->warnings);
+	report_move(&g->extensions, &recipe->extensions);
 	return g;
 }

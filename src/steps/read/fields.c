@@ -1,6 +1,7 @@
 #include "steps/read/fields.h"
 
 #include "base/near.h"
+#include "base/number.h"
 #include "data/big.h"
 
 const char *const step_type_names[] = { "agent", "bash", "recipe", "wait", NULL };
@@ -31,6 +32,7 @@ enum {
 #define A_CONDITION .types = SCALAR, .wanted = "an expression"
 #define WHOLE(least) .types = KEY_INTEGER, .wanted = "a whole number", .minimum = (least)
 #define A_LIST "\"- \" before the first key of each, and indent the others as far"
+#define A_DURATION .duration = true
 #define UP_TO(most) .maximum = (most)
 
 #define IN_RECIPE .in = KEY_IN_RECIPE
@@ -58,6 +60,9 @@ const struct key step_keys[] = {
 		.summary = "in place of `steps`: groups of steps with gates" },
 	{ NAME("context"), IN_RECIPE, A_MAPPING, .example = "{ name: value }",
 		.summary = "variables and their default values, of any type" },
+	{ NAME("required"), IN_RECIPE, .types = KEY_LIST, .wanted = "a list of names",
+		.example = "[version]", .items = KEY_ITEMS_NAMES, .extension = true,
+		.summary = "variables that a caller has to give; of roux, not portable" },
 	{ NAME("author"), IN_RECIPE, .types = KEY_ANY, .summary = "kept for people" },
 	{ NAME("created"), IN_RECIPE, .types = KEY_ANY, .summary = "kept for people" },
 	{ NAME("updated"), IN_RECIPE, .types = KEY_ANY, .summary = "kept for people" },
@@ -110,7 +115,7 @@ const struct key step_keys[] = {
 		.summary = "the result is JSON and is stored as its value" },
 	{ NAME("condition"), IN_STEP, A_CONDITION, INTO(step, condition, TEXT),
 		.summary = "the step is skipped when this is false" },
-	{ NAME("timeout"), IN_STEP, WHOLE(1), .example = "whole seconds: 90",
+	{ NAME("timeout"), IN_STEP, WHOLE(1), A_DURATION, .example = "whole seconds: 90",
 		INTO(step, timeout_ms, SECONDS),
 		.summary =
 			"seconds that each try may take: 60 for bash, 600 for agents by default" },
@@ -136,7 +141,7 @@ const struct key step_keys[] = {
 		.summary = "run iterations at once: as many as the run allows, or this many" },
 	{ NAME("max_iterations"), FOREACH_ONLY, WHOLE(1), .fallback = "100",
 		INTO(step, rounds.max_iterations, INT), .summary = "a longer list is refused" },
-	{ NAME("delay_between"), FOREACH_ONLY, WHOLE(0), .fallback = "0",
+	{ NAME("delay_between"), FOREACH_ONLY, WHOLE(0), A_DURATION, .fallback = "0",
 		INTO(step, rounds.delay_between_ms, INT),
 		.summary = "milliseconds between iterations" },
 	{ NAME("checkpoint_iterations"), FOREACH_ONLY, ALWAYS, A_BOOL, .fallback = "false",
@@ -228,11 +233,11 @@ const struct key step_keys[] = {
 		.wanted = "\"exponential\" or \"linear\"", .words = backoff_words,
 		.fallback = "\"exponential\"", INTO(step_retry, backoff, WORD),
 		.summary = "whether the wait doubles with each try or stays the same" },
-	{ NAME("initial_delay"), .in = KEY_IN_RETRY, .types = KEY_NUMBER,
+	{ NAME("initial_delay"), .in = KEY_IN_RETRY, .types = KEY_NUMBER, A_DURATION,
 		.wanted = "a number of seconds", .fallback = "5",
 		INTO(step_retry, initial_delay_ms, SECONDS),
 		.summary = "seconds before the second try" },
-	{ NAME("max_delay"), .in = KEY_IN_RETRY, .types = KEY_NUMBER,
+	{ NAME("max_delay"), .in = KEY_IN_RETRY, .types = KEY_NUMBER, A_DURATION,
 		.wanted = "a number of seconds", .fallback = "300",
 		INTO(step_retry, max_delay_ms, SECONDS),
 		.summary = "seconds that a wait never exceeds" },
@@ -287,7 +292,7 @@ const struct key step_keys[] = {
 		.summary = "the run waits for a person's answer" },
 	{ NAME("prompt"), .in = KEY_IN_APPROVAL, A_TEXT, INTO(step_approval, prompt, TEXT),
 		.summary = "what the person is asked" },
-	{ NAME("timeout"), .in = KEY_IN_APPROVAL, WHOLE(0), .fallback = "0",
+	{ NAME("timeout"), .in = KEY_IN_APPROVAL, WHOLE(0), A_DURATION, .fallback = "0",
 		INTO(step_approval, timeout_ms, SECONDS),
 		.summary = "seconds until the default counts; 0: for ever" },
 	{ NAME("default"), .in = KEY_IN_APPROVAL, .types = KEY_TEXT,
@@ -319,9 +324,19 @@ struct str key_nearest(enum key_in in, struct str name)
 	return near_best(&near);
 }
 
+bool key_duration(const struct key *k, const json_t *value, double *ret_ms)
+{
+	return k->duration && json_is_string(value) && !json_is_big(value) &&
+	       number_duration(json_str(value), ret_ms);
+}
+
 bool key_accepts(const struct key *k, const json_t *value)
 {
 	unsigned type = 0;
+	double ignored;
+
+	if (key_duration(k, value, &ignored))
+		return true;
 
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:

@@ -77,7 +77,9 @@ struct key {
 	enum key_store store;
 	size_t offset;
 	bool required;
-	bool filled; /* a required text must not be blank */
+	bool filled;    /* a required text must not be blank */
+	bool duration;  /* a text such as "10s" is as good as a number */
+	bool extension; /* roux's own: not in the portable format */
 
 	/* of a step */
 	bool needs_always;    /* the loop below; otherwise it is ignored with a warning */
@@ -94,6 +96,8 @@ extern const size_t step_key_count;
 const struct key *key_find(enum key_in in, struct str name);
 /* The nearest name, for a misspelt one; empty when there is none. */
 struct str key_nearest(enum key_in in, struct str name);
+/* Whether it holds a text such as "10s"; then its milliseconds. */
+bool key_duration(const struct key *k, const json_t *value, double *ret_ms);
 bool key_accepts(const struct key *k, const json_t *value);
 /* Whether unknown keys of that mapping are a mistake; otherwise they are ignored with a warning. */
 bool key_strict(enum key_in in);

@@ -197,11 +197,31 @@ static bool check_nul(const struct key_reader *kr, const struct key_object *o, s
 	return report_hint(kr->r, "no argument and no variable of the environment can have one");
 }
 
+/* Where a number has to be more than none, so has a duration. */
+static bool check_duration(const struct key_reader *kr, const struct key_object *o,
+	const struct key *k, const json_t *value, const struct place *place, double ms)
+{
+	report_note(&kr->recipe->extensions, place_where(place),
+		"%.*s`%.*s` with a unit is an extension of roux", STR(o->what), STR(k->name));
+	if (ms > 0 || k->minimum <= 0)
+		return true;
+	report_error(kr->r, place_where(place), "%.*s`%.*s` is '%.*s', expected more than nothing",
+		STR(o->what), STR(k->name), STR(json_str(value)));
+	return report_hint(kr->r, "%s", k->summary);
+}
+
 static bool check(const struct key_reader *kr, const struct key_object *o, const struct key *k,
 	const json_t *value, const struct place *place)
 {
+	double ms;
+
 	if (!key_accepts(k, value))
 		return wrong_type(kr, o, k, value, place);
+	if (k->extension)
+		report_note(&kr->recipe->extensions, place_key_where(place),
+			"%.*s`%.*s` is an extension of roux", STR(o->what), STR(k->name));
+	if (key_duration(k, value, &ms))
+		return check_duration(kr, o, k, value, place, ms);
 	if (json_is_big(value) || json_is_number(value))
 		return !(k->types & (KEY_NUMBER | KEY_INTEGER)) || k->types & KEY_TEXT ||
 		       check_number(kr, o, k, value, place);
@@ -244,6 +264,7 @@ static void store(const struct key_reader *kr, const struct key_object *o, const
 	if (k->store == KEY_STORE_NOT)
 		return;
 	void *to = (char *)o->into + k->offset;
+	double ms;
 
 	switch (k->store) {
 	case KEY_STORE_NOT:
@@ -258,13 +279,16 @@ static void store(const struct key_reader *kr, const struct key_object *o, const
 		*(bool *)to = json_is_true(value);
 		break;
 	case KEY_STORE_INT:
-		*(int64_t *)to = json_integer_value(value);
+		/* Those that take durations are milliseconds. */
+		*(int64_t *)to = key_duration(k, value, &ms) ? (int64_t)MIN(ms, 9e15)
+							     : json_integer_value(value);
 		break;
 	case KEY_STORE_DOUBLE:
 		*(double *)to = json_number_value(value);
 		break;
 	case KEY_STORE_SECONDS:
-		*(uint64_t *)to = to_ms(json_number_value(value));
+		*(uint64_t *)to = key_duration(k, value, &ms) ? (uint64_t)MIN(ms, 9e15)
+							      : to_ms(json_number_value(value));
 		break;
 	case KEY_STORE_WORD:
 		for (size_t i = 0; k->words[i]; i++)

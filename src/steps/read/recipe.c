@@ -90,11 +90,13 @@ static void read_orchestrator(struct step_reader *rd, const struct key_object *t
 	keys_read(&rd->keys, &inner);
 }
 
-static void read_secrets(struct step_reader *rd, const struct key_object *top)
+/* A list of names at the top. */
+static void read_names(struct step_reader *rd, const struct key_object *top, const char *name,
+	const struct str **ret, size_t *count)
 {
 	struct step_recipe *out = rd->keys.recipe;
-	const json_t *list = usable(top, "secrets");
-	const struct key *k = key_of("secrets");
+	const json_t *list = usable(top, name);
+	const struct key *k = key_of(name);
 
 	if (!list)
 		return;
@@ -102,11 +104,29 @@ static void read_secrets(struct step_reader *rd, const struct key_object *top)
 	/* keys_read() has looked at its elements; no word twice. */
 	AUTO_REPORT again = REPORT_INIT;
 	struct key_reader quiet = { out, rd->keys.a, &again };
-	if (key_texts(&quiet, top, k, list, key_place(&rd->keys, top, k->name), &out->secrets,
-		    &out->secret_count) &&
+	if (key_texts(&quiet, top, k, list, key_place(&rd->keys, top, k->name), ret, count) &&
 		before == rd->keys.r->errors)
 		return;
-	out->secret_count = 0;
+	*count = 0;
+}
+
+/* The name of each is one that a caller can give. */
+static void read_required(struct step_reader *rd, const struct key_object *top)
+{
+	struct step_recipe *out = rd->keys.recipe;
+
+	read_names(rd, top, "required", &out->required, &out->required_count);
+	for (size_t i = 0; i < out->required_count; i++) {
+		struct report *r = rd->keys.r;
+		const struct place *p =
+			place_element(rd->keys.a, key_place(&rd->keys, top, S("required")), i);
+
+		if (name_of_variable(out->required[i]) && !name_reserved(out->required[i], false))
+			continue;
+		report_error(r, place_where(p), "'%.*s' in `required` is not a name of a variable",
+			STR(report_quote(r, out->required[i])));
+		report_hint(r, "names have letters, digits and underscores, and roux sets some");
+	}
 }
 
 static void read_context(struct step_reader *rd, const struct key_object *top)
@@ -301,7 +321,8 @@ static bool read_top(struct step_recipe *out, const json_t *given, struct report
 	out->recursion.given = read_inside(&rd, &top, "recursion", &out->recursion);
 	read_rate_limiting(&rd, &top);
 	read_orchestrator(&rd, &top);
-	read_secrets(&rd, &top);
+	read_names(&rd, &top, "secrets", &out->secrets, &out->secret_count);
+	read_required(&rd, &top);
 	read_work(&rd, &top);
 	steps_check_order(&rd);
 	keep_steps(&rd);
@@ -352,6 +373,7 @@ void step_recipe_free(struct step_recipe *recipe)
 	doc_done(&recipe->doc);
 	json_decref(recipe->nothing);
 	report_done(&recipe->warnings);
+	report_done(&recipe->extensions);
 	arena_done(&recipe->arena);
 	free(recipe);
 }

@@ -157,6 +157,9 @@ struct step_recipe {
 	struct recipe_value orchestrator;
 	const struct str *secrets;
 	size_t secret_count;
+	const struct str *required; /* what a caller has to give */
+	size_t required_count;
+	struct report extensions; /* notes: what is not in the portable format */
 	struct report warnings;
 };
 

@@ -183,6 +183,7 @@ static void warn_spaced(struct check *c, struct str text, const struct place *pl
 		report_warning(w, reference_where(place, ref.offset, ref.length),
 			"%.*s has spaces inside the braces: the text stays as it is", STR(c->what));
 		report_hint(w, "write {{%.*s}}", STR(report_quote(w, ref.path)));
+		report_slip(w);
 	}
 }
 
@@ -335,6 +336,8 @@ static void learn_context(struct check *c, const json_t *given)
 
 	json_object_foreach((json_t *)c->recipe->context, name, value)
 		learn(c, str_of(name), (struct known){ .origin = ORIGIN_CONTEXT, .value = value });
+	for (size_t i = 0; i < c->recipe->required_count; i++)
+		learn(c, c->recipe->required[i], (struct known){ .origin = ORIGIN_GIVEN });
 	/* A value that is given replaces the declared one as a whole. */
 	json_object_foreach((json_t *)given, name, value)
 		learn(c, str_of(name), (struct known){ .origin = ORIGIN_GIVEN });
@@ -384,13 +387,43 @@ static void warn_idle(struct check *c, struct str name, const struct map *used)
 		near_offer(&near, str_of(key));
 	map_each (e, used)
 		near_offer(&near, e->key);
+	for (size_t i = 0; i < c->recipe->required_count; i++)
+		near_offer(&near, c->recipe->required[i]);
+	struct str best = near_best(&near);
+	/* What is near a name that it has was meant as that. */
+	if (best.len) {
+		report_error(c->r, (struct where){ 0 },
+			"nothing in the recipe '%.*s' uses the value '%.*s'",
+			STR(report_quote(c->r, c->recipe->name.text)), STR(shown));
+		report_hint(c->r, "did you mean '%.*s'?", STR(best));
+		return;
+	}
 	report_warning(w, (struct where){ 0 }, "nothing in the recipe '%.*s' uses the value '%.*s'",
 		STR(report_quote(w, c->recipe->name.text)), STR(shown));
-	struct str best = near_best(&near);
-	if (best.len)
-		report_hint(w, "did you mean '%.*s'?", STR(best));
-	else
-		report_hint(w, "a recipe uses it as {{%.*s}}", STR(shown));
+	report_hint(w, "a recipe uses it as {{%.*s}}", STR(shown));
+}
+
+static bool is_required(const struct step_recipe *recipe, struct str name)
+{
+	for (size_t i = 0; i < recipe->required_count; i++)
+		if (str_eq(recipe->required[i], name))
+			return true;
+	return false;
+}
+
+/* Told before anything runs. Without values, as when a recipe is only looked at, none is missing.
+ */
+static void check_required(struct check *c, const json_t *given)
+{
+	for (size_t i = 0; given && i < c->recipe->required_count; i++) {
+		struct str name = c->recipe->required[i];
+
+		if (json_object_getn(given, name.p, name.len))
+			continue;
+		report_error(c->r, (struct where){ 0 }, "the value '%.*s' is required",
+			STR(report_quote(c->r, name)));
+		report_hint(c->r, "give it with %.*s=…", STR(report_quote(c->r, name)));
+	}
 }
 
 /* Any name may be given; one that has no effect was hardly meant so. */
@@ -407,6 +440,7 @@ static void check_given(struct check *c, const json_t *given)
 
 		/* That one is the output of the run. */
 		if (!own && (json_object_get(c->recipe->context, name) ||
+				    is_required(c->recipe, str_of(name)) ||
 				    str_eq(str_of(name), S("final_output"))))
 			continue;
 		if (!looked)
@@ -427,5 +461,6 @@ void variables_check(struct step_recipe *recipe, const json_t *given, struct rep
 		if (!recipe->all[i]->parent)
 			check_step(&c, recipe->all[i]);
 	check_given(&c, given);
+	check_required(&c, given);
 	arena_done(&arena);
 }
