@@ -8,12 +8,14 @@
 struct check_opts {
 	struct template_opts template;
 	struct launch_opts launch; /* its agents and collections */
-	bool strict;
+	bool strict, portable;
 	struct common_opts common;
 };
 
 static const struct opt own_opts[] = {
-	OPT_FLAG(0, "strict", struct check_opts, strict, "count warnings as errors"),
+	OPT_FLAG(0, "strict", struct check_opts, strict, "count warnings and notes as errors"),
+	OPT_FLAG(0, "portable", struct check_opts, portable,
+		"note every use of an extension of roux to the portable standard"),
 };
 
 static const struct opt_set sets[] = {
@@ -56,10 +58,13 @@ static void check_all(struct cli *cli, const struct check_request *all, bool jso
 static void count_line(const struct report *r, struct buf *b)
 {
 	if (!r->errors && !r->warnings)
-		buf_adds(b, "no mistakes found\n");
+		buf_adds(b, "no mistakes found");
 	else
-		buf_printf(b, "%zu error%s, %zu warning%s\n", r->errors, r->errors == 1 ? "" : "s",
+		buf_printf(b, "%zu error%s, %zu warning%s", r->errors, r->errors == 1 ? "" : "s",
 			r->warnings, r->warnings == 1 ? "" : "s");
+	if (r->notes)
+		buf_printf(b, ", %zu note%s", r->notes, r->notes == 1 ? "" : "s");
+	buf_addc(b, '\n');
 }
 
 static int run(const struct call *call)
@@ -77,12 +82,13 @@ static int run(const struct call *call)
 		return cli_refuse(cli, o->common.json);
 	/* A mistake in the settings is one finding more. */
 	(void)launch_collections(cli, &o->launch, &collections);
-	AUTO_JSON *values = values_read(cli, &o->template.values, 0, NULL, &stdin_used);
+	AUTO_JSON *values = values_read(cli, &o->template, 0, NULL, NULL, &stdin_used);
 	const struct check_request request = {
 		.open = { .as = o->template.template ? OPERAND_TEMPLATE : OPERAND_ANY,
 			.dialect_0_9 = template_is_0_9(&o->template),
 			.values = values },
 		.plan = o->template.values.len > 0,
+		.portable = o->portable,
 		.with = { agents, collections },
 	};
 	for (size_t i = 0; values && i < call->count; i++)
@@ -91,12 +97,16 @@ static int run(const struct call *call)
 		check_all(cli, &request, o->common.json);
 	cli_word(cli);
 	report_sort(r);
-	bool ok = !r->errors && !(o->strict && r->warnings);
+	bool ok = !r->errors && !(o->strict && (r->warnings || r->notes));
 	if (o->common.json) {
 		buf_printf(&text, "{\"ok\":%s,\"errors\":", ok ? "true" : "false");
 		issues_json(r, REPORT_ERRORS, &text);
 		buf_adds(&text, ",\"warnings\":");
 		issues_json(r, 1 << ISSUE_WARNING, &text);
+		if (o->portable) {
+			buf_adds(&text, ",\"notes\":");
+			issues_json(r, 1 << ISSUE_NOTE, &text);
+		}
 		buf_adds(&text, "}\n");
 	} else {
 		report_text(r, REPORT_ALL, &text);

@@ -15,6 +15,7 @@ struct exec_opts {
 
 static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct exec_opts, template),
+	OPT_SET_IN(NULL, lines_opts, struct exec_opts, template),
 	OPT_SET_IN(NULL, secret_opts, struct exec_opts, template.secrets),
 	OPT_SET_IN(NULL, run_opts, struct exec_opts, run),
 	OPT_SET_IN(NULL, template_opts, struct exec_opts, template),

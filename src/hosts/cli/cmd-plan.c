@@ -19,6 +19,7 @@ struct plan_opts {
 static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct plan_opts, template),
 	OPT_SET_IN(NULL, plan_run_opts, struct plan_opts, again),
+	OPT_SET_IN(NULL, lines_opts, struct plan_opts, template),
 	OPT_SET_IN(NULL, agent_opts, struct plan_opts, launch),
 	OPT_SET_IN(NULL, template_opts, struct plan_opts, template),
 	OPT_SET_IN(NULL, dialect_opts, struct plan_opts, template),

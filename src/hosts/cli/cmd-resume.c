@@ -54,6 +54,7 @@ static const struct opt_set resume_sets[] = {
 static const struct opt_set rerun_sets[] = {
 	OPT_SET("Options", rerun_opts),
 	OPT_SET_IN(NULL, values_opts, struct cmd_resume_opts, template),
+	OPT_SET_IN(NULL, lines_opts, struct cmd_resume_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_resume_opts, launch),
 	OPT_SET_IN(NULL, secret_opts, struct cmd_resume_opts, launch.secrets),
@@ -86,7 +87,7 @@ static bool ask(struct cli *cli, const struct cmd_resume_opts *o, size_t count,
 
 	if (!cli_enter(cli, &o->common))
 		return false;
-	a->values = values_read(cli, &o->template.values, count - 1, words + 1, &stdin_used);
+	a->values = values_read(cli, &o->template, count - 1, words + 1, NULL, &stdin_used);
 	return a->values && launch_request(cli, &o->launch, &o->run, a->values, q);
 }
 

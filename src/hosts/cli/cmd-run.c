@@ -26,6 +26,7 @@ static const struct opt own_opts[] = {
 
 static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct cmd_run_opts, template),
+	OPT_SET_IN(NULL, lines_opts, struct cmd_run_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, secret_opts, struct cmd_run_opts, launch.secrets),
@@ -64,8 +65,9 @@ static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opt
 
 	if (!values_claim_stdin(cli, words[0], &stdin_used))
 		return NULL;
-	json_t *values = *ret_values =
-		values_read(cli, &o->template.values, count - 1, words + 1, &stdin_used);
+	struct opt_list positions = { 0 };
+	json_t *values = *ret_values = values_read(cli, &o->template, count - 1, words + 1,
+		o->template.template ? NULL : &positions, &stdin_used);
 	if (!values || !launch_request(cli, &o->launch, &o->run, values, q))
 		return NULL;
 	if (!launch_pairs(cli, "artifact", &o->artifacts, &q->artifacts))
@@ -79,6 +81,10 @@ static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opt
 			.dialect_0_9 = template_is_0_9(&o->template),
 			.launch = true,
 			.values = values });
+	if (ref && !values_place(cli, ref, &positions, values)) {
+		recipe_ref_free(ref);
+		return NULL;
+	}
 	if (ref && q->detach == DETACH_AS_RECIPE)
 		q->detach = recipe_ref_async(ref) ? DETACH_ALWAYS : DETACH_NEVER;
 	q->stdin_fd = stdin_used || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO;
@@ -119,13 +125,14 @@ static const struct cmd_run_opts defaults = { .run = RUN_OPTS_DEFAULTS };
 const struct command cmd_run = {
 	.name = "run",
 	.heading = "Run",
-	.operands = "RECIPE|TEMPLATE [name=value]...",
+	.operands = "RECIPE|TEMPLATE [VALUE|name=value]...",
 	.summary = "run a recipe",
 	.details = "RECIPE is the id of a recipe (`roux list` shows them) or a path to one. "
 		   "Recipes are found "
 		   "in your own directory first, then among the packaged ones. `roux help RECIPE` "
 		   "says which "
-		   "arguments it takes.\n\n"
+		   "arguments it takes; those that its `args` declares can be given without "
+		   "their names, in order.\n\n"
 		   "Every run is recorded in a directory of its own; a recipe can use its id and "
 		   "directory as {run_id} and {state_dir}. `roux runs` lists them, `roux resume` "
 		   "continues one that was cut short.\n\n"

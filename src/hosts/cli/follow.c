@@ -14,6 +14,7 @@
 #include "base/run-status.h"
 #include "graph/event.h"
 #include "hosts/cli/ask.h"
+#include "hosts/cli/env-file.h"
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/shown.h"
 #include "render/terminal/lines.h"
@@ -24,10 +25,12 @@ enum { TICK_MS = 90, LINES_MS = 40, BEAT_MS = 30000 };
 
 static const char *const progress_words[] = { "auto", "tree", "plain", "none", NULL };
 
-const struct opt run_opts[10] = {
+const struct opt run_opts[11] = {
 	OPT_NUMBER('j', "jobs", "N", struct run_opts, jobs, 0, 100000,
 		"run at most N commands at once (64); 0: one for each processor"),
 	OPT_LIST(0, "env", "NAME=VALUE", struct run_opts, env, "add to the commands' environment"),
+	OPT_LIST(0, "env-file", "FILE", struct run_opts, env_files,
+		"the same from a file of KEY=value lines; --env wins"),
 	OPT_NUMBER(0, "grace", "MS", struct run_opts, grace_ms, 0, 86400000,
 		"how long a command that is ended may take before it is killed (5000)"),
 	OPT_TEXT(0, "events", "FILE|-", struct run_opts, events,
@@ -270,6 +273,9 @@ bool follow_request(struct cli *cli, const struct run_opts *o, struct request *q
 	q->jobs = o->jobs;
 	q->grace_ms = o->grace_ms;
 	q->env = json_array();
+	for (size_t i = 0; i < o->env_files.len; i++)
+		if (!env_file_read(cli, o->env_files.at[i], q->env))
+			return false;
 	for (size_t i = 0; i < o->env.len; i++)
 		json_array_append_new(q->env, json_from_str(str_of(o->env.at[i])));
 	return true;

@@ -8,13 +8,13 @@ enum progress { PROGRESS_AUTO, PROGRESS_TREE, PROGRESS_PLAIN, PROGRESS_NONE };
 
 struct run_opts {
 	uint64_t jobs, grace_ms; /* REQUEST_UNSET: as the settings say, or the run before */
-	struct opt_list env;
+	struct opt_list env, env_files;
 	const char *events;
 	bool strict, tolerate, quiet, silent;
 	bool stream;
 	unsigned progress;
 };
-extern const struct opt run_opts[10];
+extern const struct opt run_opts[11];
 #define RUN_OPTS_DEFAULTS                                        \
 	{                                                        \
 		.jobs = REQUEST_UNSET, .grace_ms = REQUEST_UNSET \

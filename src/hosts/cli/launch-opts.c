@@ -102,16 +102,17 @@ bool launch_request(struct cli *cli, const struct launch_opts *o, const struct r
 	q->detach = o->detach ? DETACH_ALWAYS : DETACH_NEVER;
 	q->secrets = json_array();
 	q->secret_env = json_array();
+	q->secret_vars = json_object();
 	q->argv = words_of(cli);
-	return secrets_take(cli, &o->secrets, values, q->secrets, q->secret_env) &&
+	return secrets_take(cli, &o->secrets, values, q->secrets, q->secret_env, q->secret_vars) &&
 	       follow_request(cli, run, q) && launch_pairs(cli, "agent", &o->agents, &q->agents) &&
 	       launch_pairs(cli, "collection", &o->collections, &q->collections);
 }
 
 void launch_request_done(struct request *q)
 {
-	json_t *const owned[] = { q->env, q->secrets, q->secret_env, q->agents, q->collections,
-		q->artifacts, q->argv };
+	json_t *const owned[] = { q->env, q->secrets, q->secret_env, q->secret_vars, q->agents,
+		q->collections, q->artifacts, q->argv };
 
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		json_decref(owned[i]);

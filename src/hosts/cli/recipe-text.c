@@ -218,7 +218,11 @@ static void add_argument(void *data, const struct recipe_argument *arg)
 	text_plain(b, arg->wanted);
 	if (arg->required)
 		buf_adds(b, "; required");
-	if (arg->fallback) {
+	if (json_is_null(arg->fallback)) {
+		buf_adds(b, "; null by default");
+	} else if (json_is_string(arg->fallback) && !json_string_length(arg->fallback)) {
+		buf_adds(b, "; empty by default");
+	} else if (arg->fallback) {
 		buf_adds(b, "; default ");
 		add_value(b, arg->fallback);
 	}

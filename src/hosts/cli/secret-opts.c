@@ -11,7 +11,7 @@ enum { SECRET_MAX = 1 << 20 }; /* bytes of a file */
 const struct opt secret_opts[3] = {
 	OPT_LIST(0, "secret", "NAME=VALUE", struct secret_opts, values,
 		"a value that roux shows nowhere; the process list shows it"),
-	OPT_LIST(0, "secret-env", "NAME", struct secret_opts, names,
+	OPT_LIST(0, "secret-env", "NAME[=VARIABLE]", struct secret_opts, names,
 		"the same, read from the environment and not written down"),
 	OPT_LIST(0, "secret-file", "NAME=FILE", struct secret_opts, files,
 		"the same, read from a file; a newline at its end is left out"),
@@ -57,29 +57,42 @@ static bool take_file(struct cli *cli, const char *word, json_t *values, json_t 
 	return true;
 }
 
-static bool take_name(struct cli *cli, const char *name, json_t *values, json_t *names)
+/* NAME, or NAME=VARIABLE where the two differ. */
+static bool take_name(
+	struct cli *cli, const char *word, json_t *values, json_t *names, json_t *vars)
 {
-	const char *value = getenv(name);
+	const char *equals = strchr(word, '=');
+	struct str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
+	const char *variable = equals ? equals + 1 : word;
+	const char *value = *variable && name.len ? getenv(variable) : NULL;
 
+	if (!name.len || !*variable) {
+		report_error(&cli->report, (struct where){ 0 },
+			"--secret-env takes NAME or NAME=VARIABLE, found '%s'", word);
+		return report_hint(&cli->report, "for example --secret-env token=GITHUB_TOKEN");
+	}
 	if (!value) {
 		report_error(&cli->report, (struct where){ 0 },
-			"--secret-env %s: there is no such variable", name);
-		return report_hint(&cli->report, "export %s first", name);
+			"--secret-env %s: there is no such variable", word);
+		return report_hint(&cli->report, "export %s first", variable);
 	}
-	json_object_set_new_nocheck(values, name, json_from_str(str_of(value)));
-	json_array_append_new(names, json_from_str(str_of(name)));
+	json_object_setn_new_nocheck(values, name.p, name.len, json_from_str(str_of(value)));
+	json_array_append_new(names, json_from_str(name));
+	if (equals)
+		json_object_setn_new_nocheck(
+			vars, name.p, name.len, json_from_str(str_of(variable)));
 	return true;
 }
 
 bool secrets_take(struct cli *cli, const struct secret_opts *o, json_t *values, json_t *given,
-	json_t *from_environment)
+	json_t *from_environment, json_t *vars)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i < o->values.len; i++)
 		ok &= take_value(cli, o->values.at[i], values, given);
 	for (size_t i = 0; i < o->names.len; i++)
-		ok &= take_name(cli, o->names.at[i], values, from_environment);
+		ok &= take_name(cli, o->names.at[i], values, from_environment, vars);
 	for (size_t i = 0; i < o->files.len; i++)
 		ok &= take_file(cli, o->files.at[i], values, given);
 	mask_free(cli->mask);

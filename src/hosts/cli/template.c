@@ -19,6 +19,13 @@ const struct opt values_opts[1] = {
 		"read values from a JSON object; may be repeated"),
 };
 
+const struct opt lines_opts[2] = {
+	OPT_LIST(0, "lines", "NAME=FILE|-", struct template_opts, lines,
+		"a value that is an array: the lines of a file"),
+	OPT_LIST(0, "lines0", "NAME=FILE|-", struct template_opts, lines0,
+		"the same with NUL in place of newlines, as git -z and find -print0 write"),
+};
+
 /* What other programs of this kind call something that roux has elsewhere. */
 static const struct {
 	const char *name, *hint;
@@ -81,16 +88,20 @@ bool template_open(struct template_given *g, const struct template_opts *o, bool
 
 	if (!values_claim_stdin(cli, words[0], &g->stdin_used))
 		return false;
-	g->values = values_read(cli, &o->values, count - 1, words + 1, &g->stdin_used);
+	struct opt_list positions = { 0 };
+	g->values = values_read(cli, o, count - 1, words + 1,
+		any && !o->template ? &positions : NULL, &g->stdin_used);
 	g->secrets = json_array();
 	g->secret_env = json_array();
-	if (!g->values || !secrets_take(cli, &o->secrets, g->values, g->secrets, g->secret_env))
+	g->secret_vars = json_object();
+	if (!g->values || !secrets_take(cli, &o->secrets, g->values, g->secrets, g->secret_env,
+				  g->secret_vars))
 		return false;
 	g->ref = cli_open_recipe(cli, words[0],
 		&(struct recipe_open){ .as = any && !o->template ? OPERAND_ANY : OPERAND_TEMPLATE,
 			.dialect_0_9 = template_is_0_9(o),
 			.values = g->values });
-	return g->ref != NULL;
+	return g->ref && values_place(cli, g->ref, &positions, g->values);
 }
 
 void template_close(struct template_given *g)
@@ -99,4 +110,5 @@ void template_close(struct template_given *g)
 	json_decref(g->values);
 	json_decref(g->secrets);
 	json_decref(g->secret_env);
+	json_decref(g->secret_vars);
 }

@@ -8,12 +8,13 @@
 struct template_opts {
 	unsigned dialect;
 	bool template;
-	struct opt_list values;
+	struct opt_list values, lines, lines0;
 	struct secret_opts secrets;
 };
 extern const struct opt dialect_opts[1];
 extern const struct opt template_opts[1];
 extern const struct opt values_opts[1];
+extern const struct opt lines_opts[2];
 
 /* recipes_open(), after a line about a project whose recipes are not used, if that may matter. */
 struct recipe_ref *cli_open_recipe(
@@ -29,7 +30,7 @@ bool template_unknown_option(struct str name, struct report *r);
 struct template_given {
 	struct cli *cli;
 	struct recipe_ref *ref;
-	json_t *values, *secrets, *secret_env;
+	json_t *values, *secrets, *secret_env, *secret_vars;
 	bool stdin_used; /* standard input was read */
 };
 

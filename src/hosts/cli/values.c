@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
+#include "hosts/cli/template.h"
 #include "hosts/cli/words.h"
 
 enum { VALUES_MAX_BYTES = 64 << 20 };
@@ -16,7 +17,9 @@ bool values_claim_stdin(struct cli *cli, const char *operand, bool *stdin_used)
 		return true;
 	if (*stdin_used) {
 		report_error(&cli->report, (struct where){ 0 },
-			"standard input can be read once: as the template, or as one --values");
+			"standard input can be read once: as the template, as one --values, or as "
+			"one "
+			"--lines");
 		return false;
 	}
 	*stdin_used = true;
@@ -79,7 +82,7 @@ static bool not_a_value(struct cli *cli, const char *word)
 	AUTO_BUF quoted = BUF_INIT;
 
 	report_error(&cli->report, (struct where){ 0 },
-		"'%.*s' is not a value, expected name=value",
+		"unexpected argument '%.*s': values are written name=value",
 		STR(report_quote(&cli->report, str_of(word))));
 	/* A template that has blanks was quoted. */
 	if (cli->command->complete != COMPLETE_TEMPLATE || !*first ||
@@ -131,28 +134,141 @@ static bool read_word(struct cli *cli, const char *word, json_t *values)
 	return true;
 }
 
-json_t *values_read(struct cli *cli, const struct opt_list *files, size_t count,
-	const char *const *words, bool *stdin_used)
+/* -- lines ---------------------------------------------------------------------------------------
+ */
+
+/* The last one need not end. */
+static json_t *lines_of(struct str text, char end)
+{
+	json_t *lines = json_array();
+
+	for (size_t at = 0; at < text.len;) {
+		size_t to = str_find(text, end, at);
+
+		json_array_append_new(lines, json_from_str(str_sub(text, at, to - at)));
+		at = to + 1;
+	}
+	return lines;
+}
+
+static bool read_lines(struct cli *cli, const char *option, const char *word, char end,
+	json_t *values, bool *stdin_used)
+{
+	struct report *r = &cli->report;
+	const char *equals = strchr(word, '=');
+	struct str name = { word, equals ? (size_t)(equals - word) : 0 };
+	AUTO_BUF text = BUF_INIT;
+
+	if (!equals || !recipes_is_name(name)) {
+		report_error(
+			r, (struct where){ 0 }, "--%s takes NAME=FILE, found '%s'", option, word);
+		return report_hint(r, "for example --%s files=-, for standard input", option);
+	}
+	const char *file = equals + 1;
+	bool standard_input = strcmp(file, "-") == 0;
+	if (!values_claim_stdin(cli, file, stdin_used))
+		return false;
+	int n = standard_input ? fd_read_all(STDIN_FILENO, VALUES_MAX_BYTES, &text)
+			       : file_read(file, VALUES_MAX_BYTES, &text);
+	if (n < 0)
+		return report_errno(r, -n, "cannot read the lines of '%s'", file);
+	if (!utf8_valid(buf_str(&text))) {
+		report_error(r, (struct where){ 0 }, "--%s %.*s: '%s' is not UTF-8", option,
+			STR(name), standard_input ? "<stdin>" : file);
+		return report_hint(r, "values are texts; give such names as arguments, name=value");
+	}
+	json_object_setn_new_nocheck(values, name.p, name.len, lines_of(buf_str(&text), end));
+	return true;
+}
+
+/* -- words ---------------------------------------------------------------------------------------
+ */
+
+/* `name=…` and `name:=…`. */
+static bool is_named(const char *word)
+{
+	size_t end = strcspn(word, ":=");
+
+	return recipes_is_name((struct str){ word, end }) &&
+	       (word[end] == '=' || (word[end] == ':' && word[end + 1] == '='));
+}
+
+/* Whether words without a name may stand behind the first operand. */
+static bool takes_positions(struct cli *cli)
+{
+	const char *first = cli->operands[0];
+
+	return !recipes_is_template(cli_app(cli), first) && recipes_has(cli_app(cli), first);
+}
+
+json_t *values_read(struct cli *cli, const struct template_opts *o, size_t count,
+	const char *const *words, struct opt_list *positions, bool *stdin_used)
 {
 	json_t *values = json_object();
 	bool ok = true, told = false;
+	const char **places = arena_array(&cli->arena, const char *, count);
+	size_t placed = 0;
 
-	for (size_t i = 0; i < files->len; i++)
-		ok &= read_file(cli, files->at[i], values, stdin_used);
+	for (size_t i = 0; i < o->values.len; i++)
+		ok &= read_file(cli, o->values.at[i], values, stdin_used);
+	for (size_t i = 0; i < o->lines.len; i++)
+		ok &= read_lines(cli, "lines", o->lines.at[i], '\n', values, stdin_used);
+	for (size_t i = 0; i < o->lines0.len; i++)
+		ok &= read_lines(cli, "lines0", o->lines0.at[i], '\0', values, stdin_used);
 	for (size_t i = 0; i < count; i++) {
 		/* Of `name = x` only the first word is told. */
 		bool is_value = strchr(words[i], '=') != NULL && !(told && words[i][0] == '=');
 
+		if (positions && !is_named(words[i]) && takes_positions(cli)) {
+			places[placed++] = words[i];
+			continue;
+		}
 		if (is_value)
 			ok &= read_word(cli, words[i], values);
 		else if (!told)
 			ok = not_a_value(cli, words[i]);
 		told |= !is_value;
 	}
+	if (positions)
+		*positions = (struct opt_list){ places, placed };
 	if (ok)
 		return values;
 	json_decref(values);
 	return NULL;
+}
+
+struct placing {
+	const struct opt_list *words;
+	size_t next;
+	json_t *values;
+};
+
+static void place(void *data, const struct recipe_argument *arg)
+{
+	struct placing *p = data;
+
+	if (p->next == p->words->len || json_object_getn(p->values, arg->name.p, arg->name.len))
+		return;
+	json_object_setn_new_nocheck(p->values, arg->name.p, arg->name.len,
+		json_from_str(str_of(p->words->at[p->next++])));
+}
+
+bool values_place(struct cli *cli, const struct recipe_ref *ref, const struct opt_list *positions,
+	json_t *values)
+{
+	struct placing p = { positions, 0, values };
+
+	if (!positions->len)
+		return true;
+	if (!recipe_ref_declares(ref))
+		return not_a_value(cli, positions->at[0]);
+	recipe_arguments_each(ref, place, &p);
+	if (p.next == positions->len)
+		return true;
+	report_error(&cli->report, (struct where){ 0 },
+		"unexpected argument '%.*s': every argument of the recipe has a value",
+		STR(report_quote(&cli->report, str_of(positions->at[p.next]))));
+	return report_action(&cli->report, ACTION_SHOW_ARGUMENTS, recipe_ref_operand(ref));
 }
 
 void values_warn(struct report *warnings)
