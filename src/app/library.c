@@ -230,7 +230,9 @@ bool roux_check(struct roux *r, const struct roux_recipe *recipe)
 		AUTO_JSON *collections = app_collections(r->app);
 
 		steps_check(again->recipe->steps,
-			&(struct steps_check){ .collections = collections, .cwd = app_cwd(r->app) },
+			&(struct steps_check){ .collections = collections,
+				.cwd = app_cwd(r->app),
+				.dirs = app_dirs(r->app) },
 			&r->report);
 	}
 	recipe_ref_free(again);

@@ -1,4 +1,5 @@
 #include "engine/steps.h"
+#include "graph/plan.h"
 
 /* A step that runs another recipe. */
 
@@ -31,6 +32,7 @@ static void close_call(struct frame *f)
 	json_decref(c->call.vars);
 	json_decref(c->call.passed);
 	graph_unref(c->call.graph);
+	plan_unref(c->call.plan);
 }
 
 /* The recipe is not there, or cannot be called. */
@@ -87,6 +89,13 @@ static void child_ended(struct frame *f, struct frame *child)
 	child->outcome = (struct outcome){ 0 };
 	json_decref(o.value);
 	o.value = NULL;
+	/* What a recipe of commands prints is its result; steps.c reads it. */
+	if (f->called.call.plan && o.ok && !o.unread) {
+		o.carried = FAILURE_CONTINUE;
+		run_emit_frame(f->run, &(struct event){ .kind = EVENT_RECIPE_COMPLETE }, f);
+		frame_attempt_done(f, &o);
+		return;
+	}
 	content_unref(o.out);
 	o.out = NULL;
 	if (o.ok) {

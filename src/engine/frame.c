@@ -97,6 +97,8 @@ bool frame_is_last(const struct frame *f)
 	if (!f->ops->dialect->prints)
 		return false;
 	for (; f; f = f->up) {
+		if (f->node->step)
+			return false; /* what it prints is the result of a step */
 		if (f->tries.most > 1 || f->role == FRAME_RECOVERY || node_joins(f->node))
 			return false;
 		if (f->up && f->index + 1 < f->up->count)
@@ -468,13 +470,23 @@ void frame_skip(struct frame *f)
 	end(f);
 }
 
+/* A template recipe that a step calls has the values that it was given and no others. */
+static const struct scope *scope_above(const struct frame *f)
+{
+	const struct frame *up = f->up;
+
+	if (up && up->node->kind == NODE_CALL && up->called.call.plan)
+		return &up->called.call.plan->scope;
+	return up ? up->scope : &f->run->scope;
+}
+
 static void enter(struct frame *f)
 {
 	f->tries.entered_ms = loop_now(f->run->loop);
 	if (f->up && frame_halted(f->up))
 		frame_end_halted(f);
 	else
-		f->ops->dialect->enter(f, f->up ? f->up->scope : &f->run->scope);
+		f->ops->dialect->enter(f, scope_above(f));
 }
 
 void frame_begin(struct frame *f)
@@ -491,6 +503,9 @@ void frame_fail_root(struct frame *f)
 	 * only when its author wrote "root" does its failure reach further, past the attempts of
 	 * its owner. And what the limit of a group has ended is the group's failure. */
 	while (f->up && f->tries.now >= f->tries.most && !f->timed_out) {
+		/* For a recipe of commands that is a step, the root is its own. */
+		if (f->up->node->kind == NODE_CALL && !f->node->step)
+			break;
 		if (f->role == FRAME_RECOVERY) {
 			if (!node_body(f->node)->failure_stated || !f->up->up)
 				break;

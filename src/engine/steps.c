@@ -241,7 +241,7 @@ static void read_result(struct frame *f)
 	struct outcome *o = &f->outcome;
 	AUTO_BUF out = BUF_INIT;
 
-	if (!s->keeps_output || o->halted)
+	if ((!s->keeps_output && f->node->kind == NODE_COMMAND) || o->halted)
 		return;
 	struct str text = read_content(f, o->out, s->max_output, &out);
 	if (!o->ok) {
@@ -312,6 +312,8 @@ static void finish(struct frame *f)
 	const struct step_node *s = f->node->step;
 	struct outcome *o = &f->outcome;
 
+	if (f->node->kind == NODE_CALL && f->called.call.plan && o->ok)
+		read_result(f);
 	if (f->node->kind == NODE_COMMAND) {
 		read_result(f);
 		step_remove_files(f);

@@ -11,6 +11,7 @@
  * knows.
  */
 
+struct plan;
 struct step_host;
 struct step_ops;
 
@@ -107,6 +108,7 @@ struct step_call {
 	struct str dir; /* of its file: where its own sub-recipes are looked for */
 	unsigned depth; /* the first one: 1 */
 	uint64_t max_depth, max_agents;
+	struct plan *plan; /* of a template recipe, which has no variables; NULL: of steps */
 };
 
 /* What the engine asks of the host of a step recipe. Every call may be NULL. */
@@ -122,6 +124,11 @@ struct step_host {
 	bool (*load)(void *data, struct str path, struct buf *text, struct report *r);
 	/* It is a recipe, and is being called: it stays as it is. False with an issue. */
 	bool (*keep)(void *data, struct str path, struct str text, struct report *r);
+	/* The file of a recipe that a step calls by its name. False with an issue. */
+	bool (*find)(void *data, struct str name, struct buf *path, struct report *r);
+	/* A template recipe with the values that it is given, as it was when the run first called
+	 * it: the caller's reference. NULL with issues: it has mistakes, or a value is missing. */
+	struct plan *(*open)(void *data, struct str path, const json_t *values, struct report *r);
 	/* Whether the variable is a secret. */
 	bool (*secret)(void *data, struct str name);
 	/* A variable has got a value; `hide`: the recipe that has it says that it is a secret. */

@@ -57,13 +57,39 @@ static struct str shown_name(struct checking *c, const struct step_recipe *recip
 	return arena_printf(&c->arena, "%.*s%.*s", (int)end, name.p, STR(word));
 }
 
+bool find_called(void *dirs, struct str name, struct buf *ret, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct recipe_location at;
+	bool found = recipe_locate(&a, dirs, name, &at, r);
+
+	if (found)
+		buf_add(ret, at.path);
+	arena_done(&a);
+	return found;
+}
+
+/* A recipe of commands. */
+static void check_template(struct checking *c, struct str path, struct report *found)
+{
+	struct recipe *recipe =
+		c->how->dirs ? recipe_open_file(c->how->dirs, path, LAYER_ADHOC, found) : NULL;
+
+	if (recipe)
+		report_move(c->r, &recipe->graph->warnings);
+	recipe_free(recipe);
+	warn(c, found);
+}
+
 static void check_call(
 	struct checking *c, const struct step_recipe *recipe, const struct step *s, struct str dir)
 {
 	struct sub_recipe sub = { .step = s,
 		.word = s->called.recipe.text,
 		.dir = dir,
-		.collections = c->how->collections };
+		.collections = c->how->collections,
+		.find = c->how->dirs ? find_called : NULL,
+		.find_data = (void *)c->how->dirs };
 	AUTO_BUF path = BUF_INIT;
 	AUTO_REPORT found = REPORT_INIT;
 	size_t at = 0;
@@ -79,6 +105,10 @@ static void check_call(
 	if (*seen || c->seen.count > RECIPES_MAX)
 		return;
 	*seen = c;
+	if (sub_recipe_is_template(buf_str(&path))) {
+		check_template(c, buf_str(&path), &found);
+		return;
+	}
 	struct str name = shown_name(c, recipe, s->called.recipe.text);
 	struct step_recipe *called = sub_recipe_open(&sub, name, &found);
 	if (called) {

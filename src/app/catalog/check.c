@@ -110,7 +110,8 @@ void recipes_check(struct app *a, const struct check_request *q, bool *ret_local
 	struct str cwd = app_cwd(a);
 	struct checking c = { .app = a,
 		.q = q,
-		.steps = { q->with.agents, q->with.collections, cwd.len ? cwd : S(".") },
+		.steps = { q->with.agents, q->with.collections, cwd.len ? cwd : S("."),
+			app_dirs(a) },
 		.r = r };
 
 	if (ret_local)

@@ -1,6 +1,8 @@
 #include "app/catalog/plan-steps.h"
 
 #include "app/agents/step-agents.h"
+#include "app/catalog/check-steps.h"
+#include "app/context/run-values.h"
 #include "graph/step.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
@@ -313,6 +315,67 @@ static json_t *called_vars(
 	return vars;
 }
 
+/* The commands of a template recipe that a step calls, below its path. */
+struct planned_template {
+	struct planning *p;
+	const struct node *root;
+};
+
+static bool visit_called(void *data, const struct walk_leaf *leaf)
+{
+	struct planned_template *t = data;
+	struct planning *p = t->p;
+	size_t len = p->path.len;
+	struct walk_leaf there = *leaf;
+
+	buf_printf(&p->path, "%s0", len ? "." : "");
+	if (leaf->node != t->root)
+		buf_printf(&p->path, ".%.*s", STR(leaf->path));
+	there.path = buf_str(&p->path);
+	there.note = buf_str(&p->note);
+	p->stopped = !p->visit(p->data, &there);
+	buf_truncate(&p->path, len);
+	return !p->stopped;
+}
+
+static json_t *known_context(const struct planned_recipe *r, const struct step *s)
+{
+	json_t *values = json_object(), *value;
+	const char *name;
+
+	json_object_foreach((json_t *)s->called.context.value, name, value)
+	{
+		json_t *known = known_value(value, r->vars);
+
+		json_object_set_new_nocheck(values, name, known ? known : json_deep_copy(value));
+	}
+	return values;
+}
+
+/* False: it is not one, or what it would run is not known. */
+static bool plan_template(
+	struct planned_recipe *r, const struct node *n, const struct sub_recipe *sub)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (!sub_recipe_path(sub, &path, &ignored) || !sub_recipe_is_template(buf_str(&path)))
+		return false;
+	struct recipe *recipe =
+		recipe_open_file(r->p->host->dirs, buf_str(&path), LAYER_ADHOC, &ignored);
+	AUTO_JSON *values = known_context(r, step_of(n));
+	run_add_unknown_values(values);
+	struct plan *plan = recipe ? plan_new(recipe->graph, values, &ignored) : NULL;
+	struct planned_template t = { r->p, plan ? plan->graph->root : NULL };
+	if (plan)
+		(void)plan_walk(plan, visit_called, &t, &ignored);
+	else
+		tell_note(r, n, "the recipe", sub->word);
+	plan_unref(plan);
+	recipe_free(recipe);
+	return true;
+}
+
 static void plan_call(struct planned_recipe *r, const struct node *n)
 {
 	const struct step *s = step_of(n);
@@ -325,12 +388,16 @@ static void plan_call(struct planned_recipe *r, const struct node *n)
 		s->called.recursion.given ? (uint64_t)s->called.recursion.max_depth : r->max_depth;
 	struct step_recipe *called = NULL;
 
+	const struct sub_recipe sub = { .step = s,
+		.word = buf_str(&word),
+		.dir = r->graph->dir,
+		.collections = p->host->collections,
+		.find = p->host->dirs ? find_called : NULL,
+		.find_data = (void *)p->host->dirs };
+	if (known && plan_template(r, n, &sub))
+		return;
 	if (known && r->depth < max_depth)
-		called = sub_recipe_open(&(struct sub_recipe){ .step = s,
-						 .word = buf_str(&word),
-						 .dir = r->graph->dir,
-						 .collections = p->host->collections },
-			S(""), &ignored);
+		called = sub_recipe_open(&sub, S(""), &ignored);
 	if (!called) {
 		tell_note(r, n, "the recipe", buf_str(&word));
 		return;

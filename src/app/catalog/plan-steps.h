@@ -1,6 +1,7 @@
 #pragma once
 
 #include "graph/walk.h"
+#include "recipe/dirs.h"
 
 /* What a step recipe would run. What depends on the output of a step is not known before: such
  * references stay as they are written, and whatever hangs on them is shown once. */
@@ -15,6 +16,7 @@ struct planned_host {
 	bool (*known)(void *data, struct str path);
 	void *known_data;
 	const json_t *context;
+	const struct recipe_dirs *dirs; /* where recipes are that are called by name */
 };
 
 /* Every command in order, and notes without argv for what is none. The visitor's false ends it. */

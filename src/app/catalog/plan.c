@@ -32,7 +32,8 @@ static struct planned_host host_of(
 
 	return (struct planned_host){ .cwd = cwd.len ? cwd.p : ".",
 		.agents = with ? with->agents : NULL,
-		.collections = with ? with->collections : NULL };
+		.collections = with ? with->collections : NULL,
+		.dirs = app_dirs(ref->app) };
 }
 
 /* The plan has been checked when it was made, so walking it again finds nothing wrong. */

@@ -63,7 +63,9 @@ static void examine_steps(struct examination *x, const struct opened *o)
 	(void)app_settings(x->app, &ignored);
 	AUTO_JSON *collections = app_collections(x->app);
 	steps_check(o->recipe->steps,
-		&(struct steps_check){ .collections = collections, .cwd = cwd.len ? cwd : S(".") },
+		&(struct steps_check){ .collections = collections,
+			.cwd = cwd.len ? cwd : S("."),
+			.dirs = app_dirs(x->app) },
 		&found);
 	vec_each (i, &found.issues) {
 		struct finding *f = add_finding(x, FINDING_RISK, o, i->message, S(""));

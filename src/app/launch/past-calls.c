@@ -25,6 +25,23 @@ void called_done(struct called *c)
 	json_decref(c->copies);
 }
 
+/* By its id: the run has called it, so there is a copy. */
+static bool find_copy(void *data, struct str name, struct buf *path, struct report *r UNUSED)
+{
+	const struct called *c = data;
+	const char *copied;
+	json_t *file;
+
+	json_object_foreach(c->copies, copied, file)
+	{
+		if (!str_eq(recipe_id_of(str_of(copied)), name))
+			continue;
+		buf_adds(path, copied);
+		return true;
+	}
+	return false;
+}
+
 /* Where the recipe was found that a step has called. One whose name was made of variables is known
  * when the run has called no other. */
 static bool find_path(const struct called *c, const struct step *s, struct buf *path)
@@ -32,7 +49,9 @@ static bool find_path(const struct called *c, const struct step *s, struct buf *
 	struct sub_recipe sub = { .step = s,
 		.word = s->called.recipe.text,
 		.dir = c->from,
-		.collections = c->launch->asked.collections };
+		.collections = c->launch->asked.collections,
+		.find = find_copy,
+		.find_data = (void *)c };
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct reference ref;
 	size_t at = 0;
@@ -43,6 +62,39 @@ static bool find_path(const struct called *c, const struct step *s, struct buf *
 		return false;
 	buf_adds(path, json_object_iter_key(json_object_iter(c->copies)));
 	return true;
+}
+
+/* A template recipe, from the copies of its files. */
+static const struct node *open_template(struct called *c, struct str path)
+{
+	AUTO_JSON *sources = json_array();
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF dir = BUF_INIT;
+	const char *copied;
+	json_t *file;
+
+	buf_add(&dir, c->dir);
+	json_object_foreach(c->copies, copied, file)
+	{
+		AUTO_BUF text = BUF_INIT;
+		bool entry = str_eq(str_of(copied), path);
+
+		if (run_read(buf_cstr(&dir), json_string_value(file), RECIPE_MAX_BYTES, &text) < 0)
+			return NULL;
+		json_array_insert_new(sources, entry ? 0 : json_array_size(sources),
+			json_pack("{s:s, s:o}", "path", copied, "text",
+				json_from_str(buf_str(&text))));
+	}
+	if (!json_object_getn(c->copies, path.p, path.len))
+		return NULL;
+	struct recipe *recipe =
+		recipe_open_frozen(&c->launch->subject.dirs, sources, LAYER_ADHOC, NULL, &ignored);
+	if (!recipe)
+		return NULL;
+	struct graph *g = graph_ref(recipe->graph);
+	recipe_free(recipe);
+	vec_push(&c->graphs, g);
+	return g->root;
 }
 
 static const struct node *open_call(void *data, const struct node *call)
@@ -62,6 +114,8 @@ static const struct node *open_call(void *data, const struct node *call)
 
 	if (!find_path(c, s, &path))
 		return NULL;
+	if (sub_recipe_is_template(buf_str(&path)))
+		return open_template(c, buf_str(&path));
 	const char *copy = json_string_value(json_object_getn(c->copies, path.p, path.len));
 	if (!copy)
 		return NULL;

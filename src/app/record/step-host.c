@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/agents/step-agents.h"
+#include "app/context/run-values.h"
 #include "app/record/files.h"
 #include "app/record/freeze.h"
 #include "app/record/gates-file.h"
@@ -14,6 +15,7 @@
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/run-status.h"
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
@@ -77,11 +79,108 @@ static bool keep(void *data, struct str path, struct str text, struct report *r)
 
 	if (json_object_getn(s->copies, path.p, path.len))
 		return true;
-	buf_printf(&name, "recipe-%zu.yaml", json_object_size(s->copies) + 1);
+	struct str base = path_base(path);
+	struct str id = recipe_id_of(path);
+	buf_printf(&name, "recipe-%zu%.*s", json_object_size(s->copies) + 1,
+		STR(str_from(base, id.len)));
 	if (!freeze_file(s->launch->claim.dir, buf_cstr(&name), text, s->launch->asked.durable, r))
 		return false;
 	json_object_setn_new_nocheck(s->copies, path.p, path.len, json_from_str(buf_str(&name)));
 	return write_json(s->launch, RECIPES_FILE, s->copies, r);
+}
+
+/* -- template recipes ----------------------------------------------------------------------------
+ */
+
+/* One that was called before is the one, whatever there is now. */
+static bool find(void *data, struct str name, struct buf *path, struct report *r)
+{
+	struct steps_run *s = data;
+	struct arena a = ARENA_INIT;
+	struct recipe_location at;
+	const char *copied;
+	json_t *file;
+
+	json_object_foreach(s->copies, copied, file)
+	{
+		if (str_eq(recipe_id_of(str_of(copied)), name)) {
+			buf_adds(path, copied);
+			return true;
+		}
+	}
+	bool found = recipe_locate(&a, &s->launch->subject.dirs, name, &at, r);
+	if (found)
+		buf_add(path, at.path);
+	arena_done(&a);
+	return found;
+}
+
+/* As it was when the run first called it; NULL: it did not. */
+static struct recipe *open_copies(struct steps_run *s, struct str path, struct report *r)
+{
+	AUTO_JSON *sources = json_array();
+	const char *copied;
+	json_t *file;
+
+	if (!json_object_getn(s->copies, path.p, path.len))
+		return NULL;
+	json_object_foreach(s->copies, copied, file)
+	{
+		AUTO_BUF text = BUF_INIT;
+		bool entry = str_eq(str_of(copied), path);
+
+		if (!load(s, str_of(copied), &text, r))
+			return NULL;
+		json_array_insert_new(sources, entry ? 0 : json_array_size(sources),
+			json_pack("{s:s, s:o}", "path", copied, "text",
+				json_from_str(buf_str(&text))));
+	}
+	return recipe_open_frozen(&s->launch->subject.dirs, sources, LAYER_ADHOC, NULL, r);
+}
+
+static bool keep_files(struct steps_run *s, const struct recipe *recipe, struct report *r)
+{
+	vec_each (f, &recipe->set->files)
+		if (!keep(s, (*f)->path, (*f)->doc.source.text, r))
+			return false;
+	return true;
+}
+
+static void set(void *data, struct str name, const json_t *value, bool hide);
+
+static void hide_secrets(struct steps_run *s, const struct recipe *recipe, const json_t *values)
+{
+	const json_t *names = json_object_get(recipe->file->object, "secrets");
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+		set(s, json_str(name), json_object_get(values, json_string_value(name)), true);
+}
+
+static struct plan *open_template(
+	void *data, struct str path, const json_t *values, struct report *r)
+{
+	struct steps_run *s = data;
+	size_t errors = r->errors;
+	struct recipe *recipe = open_copies(s, path, r);
+	struct plan *plan = NULL;
+
+	if (!recipe && r->errors == errors)
+		recipe = recipe_open_file(&s->launch->subject.dirs, path, LAYER_ADHOC, r);
+	AUTO_JSON *given = json_copy((json_t *)values);
+	run_add_values(given, s->launch->asked.id, s->launch->claim.dir);
+	if (recipe && recipe_disabled(recipe))
+		report_error(r, (struct where){ 0 }, "the recipe %.*s is disabled", STR(path));
+	else if (recipe &&
+		 public_arguments_check(
+			 recipe->arguments, recipe_called(recipe), values, CALLER_PERSON, r) &&
+		 keep_files(s, recipe, r)) {
+		hide_secrets(s, recipe, given);
+		plan = plan_new(recipe->graph, given, r);
+	}
+	recipe_free(recipe);
+	return plan;
 }
 
 static bool secret(void *data, struct str name)
@@ -203,6 +302,8 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.collections = l->asked.collections,
 		.load = load,
 		.keep = keep,
+		.find = find,
+		.open = open_template,
 		.secret = secret,
 		.set = set,
 		.agent = agent,

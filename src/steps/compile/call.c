@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "graph/graph.h"
+#include "graph/plan.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
 #include "steps/compile/sub-recipe.h"
@@ -92,6 +93,18 @@ static struct graph *load(const struct node *n, struct str path, const json_t *p
 	return NULL;
 }
 
+/* A recipe of commands: its arguments are what it is given. */
+static struct graph *open_template(struct str path, const json_t *passed,
+	const struct step_host *host, struct step_call *ret, struct report *r)
+{
+	if (!host->open) {
+		report_error(r, (struct where){ 0 }, "recipes cannot be called here");
+		return NULL;
+	}
+	ret->plan = host->open(host->data, path, passed, r);
+	return ret->plan ? graph_ref(ret->plan->graph) : NULL;
+}
+
 /* What the called recipe says about its variables holds for what it was given, too. */
 static void hide_secrets(
 	const struct step_recipe *recipe, const json_t *vars, const struct step_host *host)
@@ -133,15 +146,25 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 		struct sub_recipe sub = { .step = step,
 			.word = buf_str(&word),
 			.dir = up->dir,
-			.collections = host->collections };
+			.collections = host->collections,
+			.find = host->find,
+			.find_data = host->data };
 
 		made = STEP_CANNOT;
 		if (sub_recipe_path(&sub, &path, r))
-			g = load(n, buf_str(&path), passed, host, r);
+			g = sub_recipe_is_template(buf_str(&path))
+				    ? open_template(buf_str(&path), passed, host, ret, r)
+				    : load(n, buf_str(&path), passed, host, r);
 	}
 	if (!g) {
 		json_decref(passed);
 		return made;
+	}
+	if (ret->plan) {
+		ret->graph = g;
+		ret->passed = passed;
+		ret->dir = S("");
+		return STEP_MADE;
 	}
 	ret->graph = g;
 	ret->dir = g->steps->dir;

@@ -26,7 +26,7 @@ static json_t *result(const struct node *n, struct str printed, struct report *r
 	AUTO_BUF name = BUF_INIT;
 
 	buf_printf(&name, "the output of step '%.*s'", STR(s->id));
-	if (s->type == STEP_BASH)
+	if (s->type != STEP_AGENT)
 		return s->parse_json ? step_value_from_json(printed, buf_str(&name), r)
 				     : json_from_str(printed);
 	struct str answer = answer_text(printed);
@@ -40,7 +40,7 @@ static json_t *result(const struct node *n, struct str printed, struct report *r
 
 static json_t *said(const struct node *n, struct str printed)
 {
-	if (step_of(n)->type == STEP_BASH)
+	if (step_of(n)->type != STEP_AGENT)
 		return json_from_str(printed);
 	struct str answer = answer_text(printed);
 	return step_value_trim(answer).len ? json_from_str(answer) : NULL;

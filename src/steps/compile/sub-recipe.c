@@ -2,10 +2,29 @@
 
 #include "base/file.h"
 
+bool sub_recipe_is_template(struct str path)
+{
+	return str_ends(path, S(".json")) || str_ends(path, S(".md"));
+}
+
+static bool is_name(struct str word)
+{
+	return str_find(word, '/', 0) == word.len && !str_starts(word, S("@")) &&
+	       !sub_recipe_is_template(word) && !str_ends(word, S(".yaml")) &&
+	       !str_ends(word, S(".yml"));
+}
+
+bool sub_recipe_is_extension(struct str word)
+{
+	return is_name(word) || sub_recipe_is_template(word);
+}
+
 bool sub_recipe_path(const struct sub_recipe *sub, struct buf *ret, struct report *r)
 {
 	struct str word = sub->word;
 
+	if (sub->find && is_name(word))
+		return sub->find(sub->find_data, word, ret, r);
 	if (!str_starts(word, S("@"))) {
 		if (!str_starts(word, S("/")))
 			buf_printf(ret, "%.*s/", STR(sub->dir));

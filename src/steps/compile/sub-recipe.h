@@ -4,7 +4,12 @@
 
 /* The recipe that a step calls: where it is and what it says. Starts nothing; a run, a check and a
  * plan find it in the same place. */
+/* Finds the file of a recipe by its name; false with an issue added. */
+typedef bool sub_recipe_find_fn(void *data, struct str name, struct buf *ret, struct report *r);
+
 struct sub_recipe {
+	sub_recipe_find_fn *find; /* NULL: names are not known here */
+	void *find_data;
 	const struct step *step;
 	struct str word;           /* as the step names it, its variables replaced */
 	struct str dir;            /* of the recipe that calls */
@@ -12,8 +17,14 @@ struct sub_recipe {
 };
 
 /* Adds the path of its file to `ret`: `@name:path` is in a collection, any other is taken from the
- * directory of the recipe that calls. False with an issue added: there is no such collection. */
+ * directory of the recipe that calls, and one without a slash and without an extension of recipes
+ * is the name of one. False with an issue added: there is no such collection, or recipe. */
 bool sub_recipe_path(const struct sub_recipe *sub, struct buf *ret, struct report *r);
+
+/* Whether the file is a template recipe, JSON or Markdown, and not a list of steps. */
+bool sub_recipe_is_template(struct str path);
+/* Whether a step names a recipe in a way that only roux has. */
+bool sub_recipe_is_extension(struct str word);
 
 /* Reads it from its file. `name` is what diagnostics call it; empty: its path. NULL with issues
  * added. The caller frees the result. */
