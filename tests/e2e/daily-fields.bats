@@ -37,7 +37,7 @@ $PWD/a"
 1"
 	asks 0 run --detach ./r.json v=2 --as two
 	asks 0 wait two
-	is "$(roux logs two --result 2>/dev/null || roux logs two)" "$PWD/a
+	is "$(roux logs two --result)" "$PWD/a
 2"
 	asks 0 rerun one
 	has "$(cat out)" "$PWD/a"

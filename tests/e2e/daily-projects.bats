@@ -29,8 +29,8 @@ recipe() { # NAME: a Markdown recipe of the project, its template on standard in
 $REPO"
 	asks 0 -C .. run --detach where --as there
 	roux wait there >/dev/null
-	is "$(roux logs there 2>/dev/null | grep -c "^$REPO/src\$")" 1
-	is "$(roux logs there 2>/dev/null | grep -c "^$REPO\$")" 1
+	is "$(roux logs --result there 2>/dev/null | grep -c "^$REPO/src\$")" 1
+	is "$(roux logs --result there 2>/dev/null | grep -c "^$REPO\$")" 1
 }
 
 @test "only the nearest .roux counts, and not one of the home directory or the root" {
