@@ -65,15 +65,15 @@ struct request {
 	bool terminal; /* its one command gets the terminal whole */
 	uint64_t jobs; /* REQUEST_UNSET, as grace_ms: as the settings say, or the run before */
 	uint64_t grace_ms;
-	uint64_t max_parallel;         /* 0: likewise */
-	json_t *env;                   /* array of NAME=VALUE; NULL, as all below: none */
-	json_t *secrets;               /* array of names whose values are shown nowhere */
-	json_t *secret_env;            /* array of names whose values are not even written down */
-	json_t *secret_vars; /* name → variable, of those whose variable has another name */
-	json_t *agents;                /* name → command, for agent steps */
-	json_t *collections;           /* name → directory */
-	json_t *artifacts;             /* name → path: in place of the recipe's own */
-	json_t *argv;                  /* for people who look at the record */
+	uint64_t max_parallel; /* 0: likewise */
+	json_t *env;           /* array of NAME=VALUE; NULL, as all below: none */
+	json_t *secrets;       /* array of names whose values are shown nowhere */
+	json_t *secret_env;    /* array of names whose values are not even written down */
+	json_t *secret_vars;   /* name → variable, of those whose variable has another name */
+	json_t *agents;        /* name → command, for agent steps */
+	json_t *collections;   /* name → directory */
+	json_t *artifacts;     /* name → path: in place of the recipe's own */
+	json_t *argv;          /* for people who look at the record */
 	const struct report *warnings; /* in place of those about the template; NULL: those */
 	int stdin_fd;                  /* -1: empty; not closed */
 	struct str input; /* what a detached run reads as its standard input; empty: nothing. Step

@@ -329,8 +329,8 @@ static int spawn(
 {
 	struct command_environment env;
 	int error = ENOENT;
-	const char *program = programs_find(
-		&l->programs, spec->program ? spec->program : spec->argv[0], &error);
+	const char *program =
+		programs_find(&l->programs, spec->program ? spec->program : spec->argv[0], &error);
 
 	if (!program)
 		return -error;

@@ -59,8 +59,8 @@ struct run_options {
 	const struct step_host *steps; /* of a step recipe */
 	json_t *vars;                  /* … its variables, which steps set; borrowed */
 	const char *cwd;               /* where commands run; NULL: where this process is */
-	const char *const *env; /* what the caller has set for all commands; may be NULL */
-	bool tty;               /* there is a terminal that a command may be given */
+	const char *const *env;        /* what the caller has set for all commands; may be NULL */
+	bool tty;                      /* there is a terminal that a command may be given */
 	bool terminal;                 /* commands get the three streams of this process */
 	struct recorder *recorder;     /* NULL: nothing is written down */
 	struct str only; /* the path of the one node whose end is the run's; empty: the root */

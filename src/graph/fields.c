@@ -113,7 +113,7 @@ const struct field node_fields[FIELD_COUNT] = {
 		.name = "env",
 		.types = FIELD_IS_OBJECT,
 		.wanted = "an object of names and values",
-		.summary = "variables for its commands; an inner one wins, --env over all; of roux, not portable",
+		.summary = "variables for its commands; an inner one wins, the caller's over all; of roux, not portable",
 		.items = "scalar",
 		.extension = true,
 	},

@@ -6,8 +6,8 @@
 struct template_opts;
 
 /* Where a template's values come from: --values files, --lines, then name=value and name:=JSON
- * words; later ones win. NULL with issues added. *stdin_used: standard input was read. Words without
- * a name behind a recipe are put into *positions, which may be NULL, for values_place(). */
+ * words; later ones win. NULL with issues added. *stdin_used: standard input was read. Words
+ * without a name behind a recipe are put into *positions, which may be NULL, for values_place(). */
 json_t *values_read(struct cli *cli, const struct template_opts *o, size_t count,
 	const char *const *words, struct opt_list *positions, bool *stdin_used);
 /* Gives them to the arguments that the recipe declares and that have no value yet, in order. False
