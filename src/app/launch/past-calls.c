@@ -1,6 +1,7 @@
 #include "app/launch/past-calls.h"
 
 #include "app/record/freeze.h"
+#include "base/path.h"
 #include "graph/step.h"
 #include "runs/dir/open.h"
 #include "steps/compile/compile.h"
@@ -114,8 +115,14 @@ static const struct node *open_call(void *data, const struct node *call)
 
 	if (!find_path(c, s, &path))
 		return NULL;
-	if (sub_recipe_is_template(buf_str(&path)))
-		return open_template(c, buf_str(&path));
+	if (sub_recipe_is_template(buf_str(&path))) {
+		struct arena a = ARENA_INIT;
+		/* As its copy is called. */
+		const struct node *root = open_template(c, path_absolute(&a, buf_str(&path)));
+
+		arena_done(&a);
+		return root;
+	}
 	const char *copy = json_string_value(json_object_getn(c->copies, path.p, path.len));
 	if (!copy)
 		return NULL;

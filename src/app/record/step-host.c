@@ -163,8 +163,11 @@ static struct plan *open_template(
 {
 	struct steps_run *s = data;
 	size_t errors = r->errors;
-	struct recipe *recipe = open_copies(s, path, r);
+	struct arena a = ARENA_INIT;
 	struct plan *plan = NULL;
+
+	path = path_absolute(&a, path); /* as its copy is called */
+	struct recipe *recipe = open_copies(s, path, r);
 
 	if (!recipe && r->errors == errors)
 		recipe = recipe_open_file(&s->launch->subject.dirs, path, LAYER_ADHOC, r);
@@ -180,6 +183,7 @@ static struct plan *open_template(
 		plan = plan_new(recipe->graph, given, r);
 	}
 	recipe_free(recipe);
+	arena_done(&a);
 	return plan;
 }
 
