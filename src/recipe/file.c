@@ -159,6 +159,12 @@ static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *
 		return report_hint(r, "write {\"template\": …} around it; @FILE reads a template");
 	}
 	if (!json_object_get(f->doc.root, "template")) {
+		if (json_is_array(json_object_get(f->doc.root, "steps")) ||
+			json_is_array(json_object_get(f->doc.root, "stages"))) {
+			report_error(r, place_where(&f->place),
+				"this is a step recipe, which is written as YAML");
+			return report_hint(r, "save it as .yaml: JSON is YAML as well");
+		}
 		report_error(r, place_where(&f->place), "the recipe has no `template`");
 		return report_hint(r, "add \"template\": what to run");
 	}

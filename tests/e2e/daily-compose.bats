@@ -97,7 +97,22 @@ END
 }
 
 @test "what cannot work is one error with what to write" {
+	one_error() { # FILE TEXT...
+		local file=$1
+		shift
+		asks 2 check "$file"
+		is "$(grep -c 'error:' out)" 1
+		for text; do has "$(cat out)" "$text"; done
+	}
 	steps <<<'steps: [{ run: ls }]'
-	asks 2 check ./s.yaml
-	has "$(cat out)" 'a shell command is `type: bash` with `command: …`'
+	one_error ./s.yaml "unknown key 'run'" 'a shell command is `type: bash` with `command: …`'
+	printf 'name: CI\non: push\njobs: { build: { steps: [{ run: ls }] } }\n' >w.yml
+	one_error ./w.yml 'a workflow of GitHub' '`type: bash`'
+	printf 'template: echo hi\n' >t.yaml
+	one_error ./t.yaml 'a template recipe, which is not written as YAML' '.json or .md'
+	echo '{"name":"s","steps":[{"id":"a","type":"bash","command":"ls"}]}' >t.json
+	one_error ./t.json 'a step recipe, which is written as YAML' 'save it as .yaml'
+	steps <<<'steps: [{ id: a, type: bash, command: "true" }]'
+	echo '{"imports":{"s":"./s.yaml"},"template":{"name":"s"}}' >i.json
+	one_error ./i.json "'./s.yaml' is a step recipe"
 }

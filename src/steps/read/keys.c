@@ -26,8 +26,7 @@ bool key_present(const json_t *value)
 	return !json_is_integer(value) || json_integer_value(value) != 0;
 }
 
-/* What others call the command of a step. */
-static bool shell_key(struct str name)
+bool key_is_shell(struct str name)
 {
 	static const char *const names[] = { "run", "cmd", "cmds", "commands", "bash", "sh",
 		"shell_command", "script", "exec" };
@@ -54,7 +53,7 @@ void key_unknown(const struct key_reader *kr, const struct key_object *o, struct
 			r, w, "%.*sthe unknown key '%.*s' is ignored", STR(o->what), STR(shown));
 	if (near.len)
 		report_hint(r, "did you mean '%.*s'?", STR(near));
-	else if (o->in == KEY_IN_STEP && shell_key(name))
+	else if (o->in == KEY_IN_STEP && key_is_shell(name))
 		report_hint(r, "a shell command is `type: bash` with `command: …`");
 	else
 		report_action(r, ACTION_STEP_KEYS, S(""));

@@ -24,6 +24,8 @@ struct place *key_place(const struct key_reader *kr, const struct key_object *o,
  * not allowed. */
 bool key_present(const json_t *value);
 
+/* Whether it is what other tools call the command of a step. */
+bool key_is_shell(struct str name);
 /* A member without a key in the table, which is a mistake or a warning. */
 void key_unknown(const struct key_reader *kr, const struct key_object *o, struct str name);
 /* Checks one value against its key and stores it. False with issues added. */

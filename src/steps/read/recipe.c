@@ -300,6 +300,35 @@ static void keep_steps(struct step_reader *rd)
 	vec_done(&rd->all);
 }
 
+/* Files of other formats get one word about what they are, not a list of what they lack. */
+static const struct {
+	const char *key, *what, *hint;
+} other_formats[] = {
+	{ "template", "a template recipe, which is not written as YAML",
+		"write {\"template\": …} into a .json or .md file, or give this one `steps`" },
+	{ "jobs", "a workflow of GitHub",
+		"steps are here `id: …`, `type: bash`, `command: …`; jobs are recipes of their "
+		"own" },
+	{ "tasks", "a file of tasks",
+		"a recipe is one task: its `steps` are `type: bash`, `command: …`" },
+};
+
+static bool check_kind(struct step_reader *rd, const struct key_object *top)
+{
+	if (json_object_get(top->value, "steps") || json_object_get(top->value, "stages"))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(other_formats); i++) {
+		const char *key = other_formats[i].key;
+
+		if (!json_object_get(top->value, key))
+			continue;
+		report_error(rd->keys.r, place_key_where(key_place(&rd->keys, top, str_of(key))),
+			"this is %s", other_formats[i].what);
+		return report_hint(rd->keys.r, "%s", other_formats[i].hint);
+	}
+	return true;
+}
+
 static bool read_top(struct step_recipe *out, const json_t *given, struct report *r)
 {
 	struct step_reader rd = { .keys = { out, &out->arena, r } };
@@ -314,6 +343,8 @@ static bool read_top(struct step_recipe *out, const json_t *given, struct report
 			empty ? "" : step_value_kind(out->doc.root));
 		return report_hint(r, "a recipe has a name, a description, a version and steps");
 	}
+	if (!check_kind(&rd, &top))
+		return false;
 	keys_read(&rd.keys, &top);
 	check_names(&rd);
 	read_context(&rd, &top);

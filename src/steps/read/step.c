@@ -456,6 +456,27 @@ static void read_id(struct subject *s)
 	report_hint(rd->keys.r, "%s", k->summary);
 }
 
+/* A step of another tool, such as `run: ls`: one word about what it would be here is enough. */
+static bool refuse_foreign(struct subject *s)
+{
+	static const char *const ours[] = { "type", "agent", "prompt", "command", "recipe",
+		"seconds", "steps", "while_steps" };
+	const char *name;
+	json_t *value;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (member(s, ours[i]))
+			return false;
+	json_object_foreach((json_t *)s->object.value, name, value)
+	{
+		if (key_is_shell(str_of(name))) {
+			key_unknown(&s->rd->keys, &s->object, str_of(name));
+			return true;
+		}
+	}
+	return false;
+}
+
 static struct step *read_step(struct step_reader *rd, const json_t *value,
 	const struct place *place, const struct step *parent, size_t index)
 {
@@ -474,6 +495,10 @@ static struct step *read_step(struct step_reader *rd, const json_t *value,
 	step->loop = given(member(&s, "foreach"))           ? STEP_FOREACH
 		     : given(member(&s, "while_condition")) ? STEP_WHILE
 							    : STEP_ONCE;
+	if (refuse_foreign(&s)) {
+		settle_defaults(step);
+		return step;
+	}
 	read_id(&s);
 	read_type(&s);
 	read_members(&s);
