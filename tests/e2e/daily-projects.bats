@@ -185,6 +185,18 @@ trusted() { # the states of trust --list
 	asks 2 trust --withdraw top
 }
 
+@test "trust covers the recipes that steps call" {
+	setup_project
+	echo '{"template":"echo lib"}' >"$RECIPES/lib.json"
+	printf 'name: s\ndescription: d\nversion: 1.0.0\nsteps: [{id: a, type: recipe, recipe: lib, output: o}]\n' \
+		>"$RECIPES/s.yaml"
+	cd repo
+	asks 0 trust s
+	is "$(trusted)" "[('s.yaml', 'trusted')]"
+	echo '{"template":"echo other"}' >"$RECIPES/lib.json"
+	is "$(trusted)" "[('s.yaml', 'changed')]"
+}
+
 @test "trust is for recipes of a project" {
 	setup_project
 	echo '{"template":"echo own"}' >"$PI_CODING_AGENT_DIR/recipes/own.json"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/catalog/check-steps.h"
 #include "app/catalog/ref.h"
 #include "app/context/context.h"
 #include "base/atomic-file.h"
@@ -15,6 +16,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "steps/compile/sub-recipe.h"
 
 enum { TRUST_MAX_BYTES = 16 << 20, LOCK_WAIT_MS = 10000 };
 
@@ -114,17 +116,58 @@ static struct str key_of(struct str path, char room[PATH_MAX])
 	return realpath(path.p, room) ? str_of(room) : path;
 }
 
-/* {PATH: SHA256} of its files, as they were read. */
-static json_t *sums_of(const struct recipe *recipe)
-{
-	json_t *sums = json_object();
+static void add_sums(const struct recipe *recipe, json_t *sums);
 
+/* The recipes that its steps call by a name or path that is known, and those that they call. */
+static void add_called(const struct recipe *recipe, json_t *sums)
+{
+	const struct step_recipe *steps = recipe->steps;
+
+	for (size_t i = 0; steps && i < steps->all_count; i++) {
+		struct str word = steps->all[i]->called.recipe.text;
+		struct sub_recipe sub = { .step = steps->all[i],
+			.word = word,
+			.dir = path_dir(recipe->file->path),
+			.find = find_called,
+			.find_data = (void *)&recipe->set->dirs };
+		AUTO_REPORT ignored = REPORT_INIT;
+		AUTO_BUF path = BUF_INIT;
+		struct arena a = ARENA_INIT;
+
+		if (steps->all[i]->type == STEP_RECIPE && !str_contains(word, S("{{")) &&
+			sub_recipe_path(&sub, &path, &ignored)) {
+			struct str file = path_absolute(&a, buf_str(&path));
+			struct recipe *called = NULL;
+			char room[PATH_MAX];
+
+			if (!json_object_get(sums, key_of(file, room).p))
+				called = recipe_open_file(
+					&recipe->set->dirs, file, LAYER_ADHOC, &ignored);
+			if (called)
+				add_sums(called, sums);
+			recipe_free(called);
+		}
+		arena_done(&a);
+	}
+}
+
+static void add_sums(const struct recipe *recipe, json_t *sums)
+{
 	vec_each (f, &recipe->set->files) {
 		char hex[SHA256_HEX], room[PATH_MAX];
 
 		sha256_hex((*f)->doc.source.text, hex);
 		json_object_set_new_nocheck(sums, key_of((*f)->path, room).p, json_string(hex));
 	}
+	add_called(recipe, sums);
+}
+
+/* {PATH: SHA256} of its files, as they were read, and of the recipes that its steps call. */
+static json_t *sums_of(const struct recipe *recipe)
+{
+	json_t *sums = json_object();
+
+	add_sums(recipe, sums);
 	return sums;
 }
 
