@@ -88,7 +88,7 @@ static int run_again(const struct call *call)
 	AUTO_BUF text = BUF_INIT;
 
 	if (!cli_enter(cli, &o->common) ||
-		!plan_run(cli, &o->again, &o->common, &o->template.values, call->count, call->words,
+		!plan_run(cli, &o->again, &o->common, &o->template, call->count, call->words,
 			&text))
 		return cli_refuse(cli, o->common.json);
 	cli_warn(cli);

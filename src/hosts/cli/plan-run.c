@@ -134,13 +134,13 @@ static bool check_choice(struct cli *cli, const struct plan_run_opts *o)
 }
 
 bool plan_run(struct cli *cli, const struct plan_run_opts *o, const struct common_opts *common,
-	const struct opt_list *lists, size_t count, const char *const *words, struct buf *b)
+	const struct template_opts *given, size_t count, const char *const *words, struct buf *b)
 {
 	bool stdin_used = false;
 
 	if (!check_choice(cli, o))
 		return false;
-	AUTO_JSON *values = values_read(cli, lists, count - 1, words + 1, &stdin_used);
+	AUTO_JSON *values = values_read(cli, given, count - 1, words + 1, NULL, &stdin_used);
 	if (!values)
 		return false;
 	const struct rerun_request q = { .request = REQUEST_INIT,
