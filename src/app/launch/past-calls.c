@@ -66,7 +66,7 @@ static bool find_path(const struct called *c, const struct step *s, struct buf *
 }
 
 /* A template recipe, from the copies of its files. */
-static const struct node *open_template(struct called *c, struct str path)
+static const struct node *open_template(struct called *c, const struct node *call, struct str path)
 {
 	AUTO_JSON *sources = json_array();
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -94,7 +94,7 @@ static const struct node *open_template(struct called *c, struct str path)
 		return NULL;
 	struct graph *g = graph_ref(recipe->graph);
 	recipe_free(recipe);
-	vec_push(&c->graphs, g);
+	vec_push(&c->graphs, (struct called_graph){ call, g });
 	return g->root;
 }
 
@@ -118,7 +118,7 @@ static const struct node *open_call(void *data, const struct node *call)
 	if (sub_recipe_is_template(buf_str(&path))) {
 		struct arena a = ARENA_INIT;
 		/* As its copy is called. */
-		const struct node *root = open_template(c, path_absolute(&a, buf_str(&path)));
+		const struct node *root = open_template(c, call, path_absolute(&a, buf_str(&path)));
 
 		arena_done(&a);
 		return root;
