@@ -50,7 +50,7 @@ static int tell(struct cli *cli, const char *run, struct str stage, bool approve
 	else if (approve)
 		buf_printf(&text, "nothing runs until `roux resume %s`\n", run);
 	else
-		buf_printf(&text, "`roux resume %s` ends it\n", run);
+		buf_adds(&text, "the run has ended\n");
 	return cli_print(buf_str(&text));
 }
 
@@ -91,7 +91,7 @@ static int go_on(struct cli *cli, const struct answer_opts *o, const char *word,
 	if (o->common.json)
 		return tell_json(run_word(word), stage, approve);
 	int status = tell(cli, run_word(word), stage, approve, asked);
-	if (status || asked || !ask_possible() || !ask_yes("roux: continue it now?"))
+	if (status || asked || !approve || !ask_possible() || !ask_yes("roux: continue it now?"))
 		return status;
 	return cli_resume(cli, word, &common, tell_taken, &told);
 }
@@ -159,7 +159,7 @@ const struct command cmd_deny = {
 	.name = "deny",
 	.operands = "RUN [STAGE]",
 	.summary = "end a run at the gate that it waits at",
-	.details = "The answer is final. `roux resume RUN` ends the run with status denied.",
+	.details = "The answer is final: the run has ended with status denied.",
 	SETS(deny_sets, struct answer_opts),
 	EXAMPLES(deny_examples),
 	.min_operands = 1,
