@@ -192,7 +192,8 @@ int record_files_last_word(struct record_files *f, struct str text)
 	if (text.len > LAST_WORD_MAX)
 		return -ENOSPC;
 	/* Half of it is never seen under a name that is read. */
-	if (renameat(f->dirfd, "progress.json", f->dirfd, temp) < 0)
+	if (renameat(f->dirfd, "progress.json", f->dirfd, temp) < 0 &&
+		renameat(f->dirfd, "communication.json", f->dirfd, temp) < 0)
 		return -errno;
 	AUTO_CLOSE int fd = run_open_at(f->dirfd, temp, O_WRONLY);
 	int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;

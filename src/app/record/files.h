@@ -43,8 +43,9 @@ int record_files_replace(struct record_files *f, const char *name, struct str te
 int record_files_progress(struct record_files *f, struct str text);
 /* Adds a line to leaves.jsonl. */
 int record_files_line(struct record_files *f, struct str line);
-/* result.json on a disk that has no room for another file: progress.json becomes it, whose room is
- * there. -ENOSPC when the text is longer than that. */
+/* result.json on a disk that has no room for another file: progress.json becomes it, or in a run
+ * that had none yet communication.json, whose room is there. -ENOSPC when the text is longer than
+ * that. */
 int record_files_last_word(struct record_files *f, struct str text);
 int record_files_flush(struct record_files *f);
 /* Whether the disk is full: what only readers need waits until it is not. */
