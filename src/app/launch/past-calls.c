@@ -104,7 +104,9 @@ static const struct node *open_call(void *data, const struct node *call)
 
 	vec_each (known, &c->graphs)
 		if (known->call == call) {
-			c->from = known->graph->steps->dir;
+			/* A recipe of commands calls none. */
+			if (known->graph->steps)
+				c->from = known->graph->steps->dir;
 			return known->graph->root;
 		}
 	const struct step *s = step_of(call);
