@@ -511,6 +511,7 @@ static void a_step_recipe_gets_its_values_with_the_plan(void **state UNUSED)
 	run = start_plan(r, plan_named(r, "g.yaml", gate, NULL), &how, NULL, NULL);
 	assert_int_equal(roux_run_wait(run), ROUX_PAUSED);
 	has(roux_run_result(run), "\"pending_approval\":{\"stage\":\"draft\"");
+	has(shell("ROUX_RUN=gate roux approve gate"), "cannot answer for it");
 	has(shell("roux approve gate && roux resume -q gate && echo went on"), "went on");
 	roux_run_free(run);
 	roux_free(r);

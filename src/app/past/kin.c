@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/past/find.h"
 #include "loop/tree.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
@@ -97,11 +98,13 @@ bool run_started_this(const struct run_look *look)
 	read_line(&l);
 	/* Numbers of an earlier boot say nothing. */
 	bool comparable = l.at.len && str_eq(look->row.boot_id, str_of(l.at.at[0].who.boot));
+	/* A host has children of its own as well; the run's are told by their marks and leaves. */
+	bool supervised = comparable && !look_embedded(look);
 	for (size_t i = 1; i < l.at.len && !l.found; i++) {
 		const struct identity *who = &l.at.at[i].who;
 
 		l.found = process_carries((pid_t)who->pid, look->run, S("")) ||
-			  (comparable && who->pid == look->row.pid &&
+			  (supervised && who->pid == look->row.pid &&
 				  who->start == look->row.pid_start);
 	}
 	if (!l.found && comparable) {
