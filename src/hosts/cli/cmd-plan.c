@@ -87,9 +87,8 @@ static int run_again(const struct call *call)
 	const struct plan_opts *o = call->opts;
 	AUTO_BUF text = BUF_INIT;
 
-	if (!cli_enter(cli, &o->common) ||
-		!plan_run(cli, &o->again, &o->common, &o->template, call->count, call->words,
-			&text))
+	if (!cli_enter(cli, &o->common) || !plan_run(cli, &o->again, &o->common, &o->template,
+						   call->count, call->words, &text))
 		return cli_refuse(cli, o->common.json);
 	cli_warn(cli);
 	return cli_print(buf_str(&text));
