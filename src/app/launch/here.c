@@ -133,13 +133,19 @@ static void observed(struct run_handle *handle)
 		deferred_start(app_loop(handle->app), &h->past);
 }
 
-/* Whether the event is shown: what commands print goes to the record only, mostly. */
+/* What commands print goes to the record only, unless an observer asks for it. */
+static bool hears(const struct watcher *w, const struct event *e)
+{
+	return e->kind != EVENT_COMMAND_OUTPUT || w->o.output ||
+	       (w->o.errors && e->output.is_stderr);
+}
+
 static bool is_shown(const struct here *h, const struct event *e)
 {
 	if (e->kind != EVENT_COMMAND_OUTPUT)
 		return true;
 	list_each (link, &h->handle.watchers)
-		if (list_entry(link, struct watcher, link)->o.output)
+		if (hears(list_entry(link, struct watcher, link), e))
 			return true;
 	return false;
 }
@@ -158,8 +164,7 @@ static void on_event(void *data, const struct event *e)
 	list_each_safe (link, &h->handle.watchers) {
 		struct watcher *w = list_entry(link, struct watcher, link);
 
-		if (w->o.event && (w->o.output || e->kind != EVENT_COMMAND_OUTPUT ||
-					  (w->o.errors && e->output.is_stderr)))
+		if (w->o.event && hears(w, e))
 			w->o.event(w->o.data, &masked);
 	}
 	tell_lines(h, &masked);

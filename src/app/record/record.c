@@ -676,6 +676,10 @@ int record_finish(struct record *rec, const struct execution *x)
 	int r = write_result(rec, x, &status);
 	l->claim.row.status = status_str(status);
 	l->claim.row.code = res->code;
+	l->claim.row.counted = true;
+	l->claim.row.failed = res->tally.failed;
+	l->claim.row.tolerated = res->tally.tolerated;
+	l->claim.row.exit = result_exit(res);
 	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
 	bool told = ledger_update(l->claim.ledger, &l->claim.row, l->asked.detached, &issues) &&
 		    ledger_add_leaves(l->claim.ledger, l->asked.id, l->claim.generation,
