@@ -481,7 +481,7 @@ as_nobody() {
 	[ "$(id -u)" -ne 0 ] || chmod 755 "$BASE/agent" "$USER_DIR" "$BASE" "$BASE/work"
 	cp "$USER_DIR/r.json" before
 	mkdir -m 777 "$BASE/state"
-	is "$(ROUX_STATE_DIR=$BASE/state as_nobody "$ROUX" run r --progress=none </dev/null)" ok
+	is "$(ROUX_STATE_DIR=$BASE/state/own as_nobody "$ROUX" run r --progress=none </dev/null)" ok
 	cmp before "$USER_DIR/r.json"
 }
 

@@ -70,7 +70,7 @@ all_kinds() {
 	"$ROUX" show --json all.yaml >doc
 	is "$(of_json 'd["format"]' <doc)" yaml
 	is "$(of_json '[(a["name"],a["type"],a["required"]) for a in d["args"]]' <doc)" \
-		"[('xs', 'array', False), ('go', 'string', False), ('name', 'string', True)]"
+		"[('xs', 'array', False), ('go', 'string', False), ('name', 'string', False)]"
 	is "$(of_json '[s["id"] for s in d["steps"]]' <doc)" "['list', 'each', 'again', 'maybe', 'other', 'rest']"
 	is "$(of_json '[(s["name"],s["approval"]) for s in d["stages"]]' <doc)" "[('build', True), ('ship', False)]"
 	is "$(of_json 'd["graph"]["children"][0]["children"][1]["children"][0]["path"]' <doc)" 0.1.r0
@@ -85,11 +85,11 @@ all_kinds() {
 	mkdir -p "$HOME/.pi/agent/recipes"
 	mv all.yaml sub.yaml "$HOME/.pi/agent/recipes"
 	echo 'name: x' >"$HOME/.pi/agent/recipes/broken.yml"
-	has "$("$ROUX" list | tr -s ' ')" 'all what it is for'
+	has "$("$ROUX" list | tr -s ' ')" '[name=…] what it is for'
 	has "$("$ROUX" list | tr -s ' ')" 'broken (invalid)'
 	is "$("$ROUX" tool list --json | of_json '[t["id"] for t in d["tools"]]')" "['all', 'sub']"
 	is "$("$ROUX" tool schema all --json | of_json 'd["properties"]["xs"], d["required"]')" \
-		"({'type': 'array', 'items': {}}, ['name'])"
+		"({'type': 'array', 'items': {}, 'default': [1, 2]}, [])"
 	has "$("$ROUX" complete recipes)" all
 	has "$("$ROUX" complete args run all)" 'xs='
 	run "$ROUX" doctor

@@ -293,16 +293,16 @@ again() {
 	context: {name: world}
 	steps: [{id: a, type: bash, condition: "{{only_here}} == 1", command: "echo {{name}}", output: final_output}]
 	END
-	run -0 --separate-stderr roux run it.yaml nmae=x only_here=1
-	is "$output" world
-	is "$(head -n 2 <<<"$stderr")" "roux: warning: nothing in the recipe 'it' uses the value 'nmae'
-     hint: did you mean 'name'?"
-	run -0 --separate-stderr roux plan it.yaml nmae=x only_here=1
+	run -2 --separate-stderr roux run it.yaml nmae=x only_here=1
 	has "$stderr" "did you mean 'name'?"
-	run -0 --separate-stderr roux run -q it.yaml nmae=x only_here=1
-	is "$stderr" ""
-	is "$(roux run --json -q it.yaml nmae=x step=1 only_here=1 | of_json 'd["warnings"]')" \
-		"[\"nothing in the recipe 'it' uses the value 'nmae'\", \"the value 'step' is ignored: roux itself sets it\"]"
+	run -2 --separate-stderr roux plan it.yaml nmae=x only_here=1
+	has "$stderr" "did you mean 'name'?"
+	# One that is like no other is only told.
+	run -0 --separate-stderr roux run it.yaml zebra=x only_here=1
+	is "$output" world
+	has "$(head -n 1 <<<"$stderr")" "nothing in the recipe 'it' uses the value 'zebra'"
+	is "$(roux run --json -q it.yaml zebra=x step=1 only_here=1 | of_json 'd["warnings"]')" \
+		"[\"nothing in the recipe 'it' uses the value 'zebra'\", \"the value 'step' is ignored: roux itself sets it\"]"
 	run -0 --separate-stderr roux run it.yaml name=x only_here=1 final_output=y
 	is "${stderr//warning/}" "$stderr"
 }
@@ -535,12 +535,15 @@ b"
 	has "$(cat err)" "true ***"
 }
 
-@test "a resume of a run that is done tells nothing more when it is to be quiet" {
+@test "a resume of a run that is done tells one line, and none when it is to be silent" {
 	recipe it.yaml <<-'END'
 	steps: [{id: a, type: bash, command: "echo a; false", on_error: continue, output: a}]
 	END
 	roux run -q --as it it.yaml
 	run -0 --separate-stderr roux resume -q it
+	is "$output" a
+	is "${#stderr_lines[@]}" 1
+	run -0 --separate-stderr roux resume --silent it
 	is "$output/$stderr" "a/"
 }
 
