@@ -28,6 +28,8 @@ void buf_truncate(struct buf *b, size_t len)
 
 void buf_drop(struct buf *b, size_t n)
 {
+	if (!n) /* it may have no bytes at all yet */
+		return;
 	memmove(b->p, b->p + n, b->len - n);
 	buf_truncate(b, b->len - n);
 }
