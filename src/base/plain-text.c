@@ -174,7 +174,7 @@ void text_name(struct buf *b, struct str path, struct str label, struct str item
 		buf_addc(b, ' ');
 		text_escaped(b, label);
 	}
-	if (item.len && !memmem(label.p, label.len, item.p, item.len)) {
+	if (item.len && !(label.len && str_contains(label, item))) {
 		buf_addc(b, ' ');
 		text_item(b, item);
 	}
