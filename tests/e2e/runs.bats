@@ -227,6 +227,7 @@ runs_ended() {
 @test "a run whose supervisor was killed is exited, everywhere" {
 	detach a 'sleep 6000'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
+	until_true test -e "$(state)/runs/a/progress.json" # it is made when a run has lasted a moment
 	start wait a
 	kill -KILL "$(supervisor a)"
 	finish
