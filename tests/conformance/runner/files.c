@@ -231,13 +231,13 @@ static json_t *template_names(struct arena *a, const json_t *input)
 {
 	const json_t *templates = json_object_get(input, "templates");
 	struct template_command *commands;
-	json_t *list = json_array();
 
 	if (!templates)
 		return json_pack("{so}", "command",
 			case_str_or_null(template_command_name(a, case_member(a, input, "name"))));
 	size_t count = template_commands(a, strings_of(a, templates), json_array_size(templates),
 		is_reserved, json_object_get(input, "reserved"), &commands);
+	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(
 			list, json_pack("{so sI}", "command", json_from_str(commands[i].name),
