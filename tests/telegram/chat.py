@@ -31,10 +31,8 @@ def script(h, name, text):
 
 
 def button(h, number, label):
-    """The data of the button whose label contains that."""
-    found = [d for l, d in h.server.keyboard(number) if label in l]
-    assert found, (label, h.server.keyboard(number))
-    return found[0]
+    """The data of the button whose label contains that; the menu it stands in may still be on its way."""
+    return h.server.wait(lambda: [d for l, d in h.server.keyboard(number) if label in l])[0]
 
 
 def answered(h, query):
