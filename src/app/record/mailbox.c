@@ -342,7 +342,7 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 	m->o = *o;
 	notify_init(&m->notify);
 	m->inbox_changes = (struct notify_file){ .wd = -1, .changed = on_inbox };
-	follower_init(&m->inbox, o->dir, INBOX_FILE, 0);
+	follower_init(&m->inbox, o->dir, INBOX_FILE, o->inbox ? FOLLOW_CREATE : 0);
 	list_init(&m->letters);
 	list_init(&m->flying);
 	buf_adds(&m->dir, o->dir);
