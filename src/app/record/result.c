@@ -154,6 +154,19 @@ static void write_output(struct writer *w, const struct execution *x, const stru
 	buf_adds(w->b, ",\"output\":null");
 }
 
+/* For a rerun: what failed it, and the group around that which was tried again. */
+static void write_failed_nodes(struct buf *b, const struct run_result *res)
+{
+	if (res->failed.len) {
+		buf_adds(b, ",\"failed_node\":");
+		json_write_str(b, res->failed);
+	}
+	if (res->retried.len) {
+		buf_adds(b, ",\"retried_node\":");
+		json_write_str(b, res->retried);
+	}
+}
+
 static void write_failures(
 	struct writer *w, const struct failures *f, struct mask *mask, struct arena *a)
 {
@@ -366,14 +379,7 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 	write_warnings(b, res->issues, x->mask, &first);
 	buf_printf(b, "],\"ms\":%" PRIu64, res->ms);
 	if (p.ended_ms) {
-		if (res->failed.len) {
-			buf_adds(b, ",\"failed_node\":");
-			json_write_str(b, res->failed);
-		}
-		if (res->retried.len) {
-			buf_adds(b, ",\"retried_node\":");
-			json_write_str(b, res->retried);
-		}
+		write_failed_nodes(b, res);
 		if (x->launch && x->launch->subject.artifacts) {
 			AUTO_JSON *manifest = launch_manifest(x->launch);
 			AUTO_JSON *shown = mask_json(x->mask, manifest);
@@ -440,14 +446,7 @@ void result_short(const struct execution *x, const struct result_end *end, struc
 		",\"branches\":[],\"coverage\":null,\"artifacts\":{},\"warnings\":[],"
 		"\"cut_short\":true,\"ms\":%" PRIu64,
 		res->ms);
-	if (res->failed.len) {
-		buf_adds(b, ",\"failed_node\":");
-		json_write_str(b, res->failed);
-	}
-	if (res->retried.len) {
-		buf_adds(b, ",\"retried_node\":");
-		json_write_str(b, res->retried);
-	}
+	write_failed_nodes(b, res);
 	buf_adds(b, ",\"ended\":\"");
 	clock_rfc3339(b, end->ended_ms);
 	buf_adds(b, "\"}\n");
