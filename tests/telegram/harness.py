@@ -115,6 +115,8 @@ class Home:
     def until(self, what, seconds=float(os.environ.get("ROUX_TELEGRAM_WAIT", 300))):
         end = time.monotonic() + seconds
         while not (value := what()):
+            crashed = [p.returncode for p in self.bridges if p.poll() in (-signal.SIGABRT, -signal.SIGSEGV)]
+            assert not crashed, (crashed, self.log())
             if time.monotonic() > end:
                 raise AssertionError(f"waited {seconds} s in vain; the chat shows {self.server.texts()}; {self.log()}")
             time.sleep(0.05)

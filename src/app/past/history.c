@@ -162,7 +162,7 @@ static struct str name_of(struct history *h, const struct event *e)
 	AUTO_BUF name = BUF_INIT;
 
 	buf_add(&name, utf8_cut(e->label, LABEL_KEPT));
-	if (e->item.len && !memmem(name.p, name.len, e->item.p, e->item.len)) {
+	if (e->item.len && !str_contains(buf_str(&name), e->item)) {
 		if (name.len)
 			buf_addc(&name, ' ');
 		text_item(&name, e->item);

@@ -27,8 +27,8 @@ static bool fits(const struct run_filter *f, const struct run_row *row)
 	       (!f->status.len || status_listed(f->status, row->status)) &&
 	       (!f->recipe.len || str_eq(f->recipe, row->recipe)) &&
 	       (!f->prefix.len || str_starts(row->id, f->prefix)) &&
-	       (!f->match.len || memmem(row->id.p, row->id.len, f->match.p, f->match.len)) &&
-	       row->started >= f->since_ms && (!f->until_ms || row->started <= f->until_ms) &&
+	       str_contains(row->id, f->match) && row->started >= f->since_ms &&
+	       (!f->until_ms || row->started <= f->until_ms) &&
 	       (!f->failures || run_row_has_failures(row)) && (f->generations || !row->back);
 }
 

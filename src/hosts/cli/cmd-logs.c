@@ -62,7 +62,7 @@ static int print_line(struct slice *s, bool ended)
 	struct str line = buf_str(&s->line);
 	int e = 0;
 
-	if (line.len && memmem(line.p, line.len, s->find.p, s->find.len)) {
+	if (line.len && str_contains(line, s->find)) {
 		if (!ended)
 			buf_addc(&s->line, '\n');
 		e = fd_write_all(s->fd, buf_str(&s->line));

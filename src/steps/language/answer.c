@@ -30,7 +30,7 @@ static bool is_json_language(struct str word)
 static bool fenced(struct str text, struct str *ret)
 {
 	const struct str fence = S("```");
-	const char *begin = memmem(text.p, text.len, fence.p, fence.len);
+	const char *begin = text.len ? memmem(text.p, text.len, fence.p, fence.len) : NULL;
 
 	if (!begin)
 		return false;

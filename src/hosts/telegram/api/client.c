@@ -110,8 +110,7 @@ static void attempt_ended(struct api_call *c, CURLcode code)
 		return;
 	}
 	/* The body, which the description is part of, ends with the call. */
-	said = mem_alloc(answer.description.len + 1);
-	memcpy(said, answer.description.p, answer.description.len);
+	said = mem_dup(answer.description.p, answer.description.len);
 	answer.description.p = said;
 	finish(c, &answer);
 }

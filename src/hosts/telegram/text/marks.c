@@ -24,7 +24,7 @@ struct reader {
 
 static size_t find(struct str s, struct str part, size_t from)
 {
-	const char *p = from <= s.len ? memmem(s.p + from, s.len - from, part.p, part.len) : NULL;
+	const char *p = from < s.len ? memmem(s.p + from, s.len - from, part.p, part.len) : NULL;
 
 	return p ? (size_t)(p - s.p) : s.len;
 }
