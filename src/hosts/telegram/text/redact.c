@@ -4,7 +4,7 @@ void redact(struct buf *b, struct str text, struct str token)
 {
 	size_t from = 0;
 
-	while (token.len) {
+	while (token.len && from < text.len) {
 		const char *p = memmem(text.p + from, text.len - from, token.p, token.len);
 
 		if (!p)
