@@ -26,30 +26,38 @@ struct str buttons_new(struct bridge *b, struct arena *a, const json_t *action)
 	struct str id = random_id(a);
 	AUTO_JSON *kept = json_copy((json_t *)action);
 
+	json_object_set_new(kept, "chat", json_integer(b->user));
 	json_object_set_new(kept, "until",
 		json_integer((json_int_t)(clock_real_ms() + LIFE_MS / b->places.clock)));
 	return store_set(&b->store, key_of(a, id), kept) ? callback_button(a, id) : S("");
 }
 
-enum button_state buttons_take(struct bridge *b, struct str id, json_t **ret_action)
+enum button_state buttons_find(struct bridge *b, struct str id, int64_t chat, json_t **ret_action)
 {
 	struct arena a = ARENA_INIT;
 	AUTO_JSON *kept = store_get(&b->store, key_of(&a, id));
+	bool ours = kept && json_number_of(kept, "chat") == chat;
 	enum button_state state = BUTTON_EXPIRED;
 
-	*ret_action = NULL;
-	if (kept && json_truth_of(kept, "used")) {
+	if (ours && json_truth_of(kept, "used")) {
 		state = BUTTON_USED;
-	} else if (kept && (uint64_t)json_number_of(kept, "until") > clock_real_ms()) {
-		AUTO_JSON *used =
-			json_pack("{s:b,s:O}", "used", 1, "until", json_object_get(kept, "until"));
-
-		(void)store_set(&b->store, key_of(&a, id), used);
+	} else if (ours && (uint64_t)json_number_of(kept, "until") > clock_real_ms()) {
 		*ret_action = json_incref(kept);
 		state = BUTTON_FIRES;
 	}
 	arena_done(&a);
 	return state;
+}
+
+bool buttons_use(struct bridge *b, struct str id, const json_t *action)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_JSON *used = json_pack("{s:b,s:O,s:O}", "used", 1, "until",
+		json_object_get(action, "until"), "chat", json_object_get(action, "chat"));
+	bool ok = store_set(&b->store, key_of(&a, id), used);
+
+	arena_done(&a);
+	return ok;
 }
 
 void buttons_expire(struct bridge *b)

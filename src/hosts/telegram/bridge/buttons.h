@@ -13,8 +13,10 @@ struct bridge;
 struct str buttons_new(struct bridge *b, struct arena *a, const json_t *action);
 
 enum button_state { BUTTON_FIRES, BUTTON_USED, BUTTON_EXPIRED };
-/* Takes it: *ret_action is a new reference when it fires. */
-enum button_state buttons_take(struct bridge *b, struct str id, json_t **ret_action);
+/* *ret_action is a new reference when it fires. One that was sent to another chat has expired. */
+enum button_state buttons_find(struct bridge *b, struct str id, int64_t chat, json_t **ret_action);
+/* It was pressed: `action` is what buttons_find() gave. */
+bool buttons_use(struct bridge *b, struct str id, const json_t *action);
 /* Forgets those whose day is over. */
 void buttons_expire(struct bridge *b);
 

@@ -7,6 +7,7 @@
 #include "hosts/telegram/bridge/sections.h"
 #include "hosts/telegram/bridge/templates.h"
 #include "hosts/telegram/bridge/waiting.h"
+#include "hosts/telegram/rules/press.h"
 #include "hosts/telegram/text/html.h"
 #include "hosts/telegram/text/prompt.h"
 #include "hosts/telegram/text/unicode.h"
@@ -17,7 +18,6 @@ enum {
 	ITEM_UNITS = 3600,
 	MODELS_ON_PAGE = 6,
 	PAGES_IN_ROW = 4,
-	TURNS_ON_PAGE = 8,
 };
 
 void view_init(struct menu_view *v)
@@ -46,9 +46,18 @@ void view_button(struct menu_view *v, struct str label, struct str data)
 		v->keyboard, button_row(shortened(&v->arena, label, LABEL_UNITS), data));
 }
 
+#define BACK S("⬅ Back")
+
 static void back(struct menu_view *v, enum callback_action to)
 {
-	view_button(v, S("⬅ Back"), callback_plain(to));
+	view_button(v, BACK, callback_plain(to));
+}
+
+static void add_buttons(
+	struct menu_view *v, const struct str *labels, const struct str *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		view_button(v, labels[i], keys[i]);
 }
 
 static void line(struct menu_view *v, const char *what, struct str value)
@@ -190,27 +199,30 @@ static void model_button(
 		callback_numbered(&v->arena, MODEL_OPEN, number));
 }
 
-static void add_pages(struct menu_view *v, uint64_t page, uint64_t pages, enum callback_action to,
-	enum callback_action middle)
+/* One row: the page before, which this one is, the page behind. */
+static void add_pages(struct menu_view *v, uint64_t page, uint64_t pages, const struct str *keys)
 {
-	if (pages < 2)
-		return;
+	struct str labels[] = { S("‹"),
+		arena_printf(&v->arena, "%llu/%llu", (unsigned long long)page + 1,
+			(unsigned long long)pages),
+		S("›") };
 	json_t *row = json_array();
-	struct str here = arena_printf(
-		&v->arena, "%llu/%llu", (unsigned long long)page + 1, (unsigned long long)pages);
-	const struct {
-		struct str label, data;
-	} parts[] = {
-		{ S("‹"), callback_numbered(&v->arena, to, page ? page - 1 : pages - 1) },
-		{ here, callback_plain(middle) },
-		{ S("›"), callback_numbered(&v->arena, to, (page + 1) % pages) },
+
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+		json_array_append_new(row, json_pack("{s:o,s:o}", "text", json_from_str(labels[i]),
+						   "callback_data", json_from_str(keys[i])));
+	json_array_append_new(v->keyboard, row);
+}
+
+static void add_model_pages(struct menu_view *v, uint64_t page, uint64_t pages)
+{
+	struct str keys[] = {
+		callback_numbered(&v->arena, MODEL_PAGE, page ? page - 1 : pages - 1),
+		callback_plain(MODEL_PAGES),
+		callback_numbered(&v->arena, MODEL_PAGE, (page + 1) % pages),
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		json_array_append_new(
-			row, json_pack("{s:o,s:o}", "text", json_from_str(parts[i].label),
-				     "callback_data", json_from_str(parts[i].data)));
-	json_array_append_new(v->keyboard, row);
+	add_pages(v, page, pages, keys);
 }
 
 static void view_model(
@@ -259,7 +271,8 @@ void view_models(struct bridge *b, struct menu_view *v, const struct model_view 
 			m->scoped ? S("model:scope:all") : S("model:scope:scoped"));
 	for (uint64_t i = page * MODELS_ON_PAGE; i < MIN(count, (page + 1) * MODELS_ON_PAGE); i++)
 		model_button(b, v, json_array_get(models, i), i, chosen);
-	add_pages(v, page, pages, MODEL_PAGE, MODEL_PAGES);
+	if (pages > 1)
+		add_model_pages(v, page, pages);
 }
 
 void view_model_pages(struct bridge *b, struct menu_view *v, const struct model_view *m)
@@ -305,56 +318,73 @@ void view_thinking(struct bridge *b, struct menu_view *v)
 /* -- the queue -----------------------------------------------------------------------------------
  */
 
-struct rows {
-	struct menu_view *view;
-	size_t left;
+static struct item_name name_of(const json_t *turn)
+{
+	return (struct item_name){ (uint64_t)json_number_of(turn, "chat"),
+		(uint64_t)waiting_message(turn) };
+}
+
+/* The turns of one page. */
+struct page {
+	struct arena *arena;
+	size_t count;
+	struct item_name names[QUEUE_PAGE_ITEMS];
+	struct str labels[QUEUE_PAGE_ITEMS];
 };
 
 static bool add_turn(void *data, uint64_t item, enum lane lane, const json_t *turn)
 {
-	struct rows *r = data;
-	struct menu_view *v = r->view;
+	struct page *p = data;
 
 	(void)item;
-	view_button(v,
-		arena_printf(&v->arena, "%s%.*s", lane == LANE_DEFAULT ? "" : "⚡ ",
-			STR(turn_summary(&v->arena, turn))),
-		callback_item(&v->arena, QUEUE_PICK, (uint64_t)json_number_of(turn, "chat"),
-			(uint64_t)waiting_message(turn)));
-	return --r->left > 0;
+	p->names[p->count] = name_of(turn);
+	p->labels[p->count++] = arena_printf(p->arena, "%s%.*s", lane == LANE_DEFAULT ? "" : "⚡ ",
+		STR(turn_summary(p->arena, turn)));
+	return p->count < QUEUE_PAGE_ITEMS;
 }
 
-void view_queue(struct bridge *b, struct menu_view *v, uint64_t page, uint64_t heading)
+static void queue_heading(struct menu_view *v, size_t count, const uint64_t *heading)
 {
-	static const char *const empty[] = { "⌛ Queue is empty.", "🍃 Nothing waits.",
-		"☕ Still nothing.", "🌙 All quiet." };
-	size_t count = b->turns.waiting.count;
-	uint64_t pages = (count + TURNS_ON_PAGE - 1) / TURNS_ON_PAGE;
+	static const char *const refreshed[QUEUE_HEADINGS] = { "⌛ The queue is still empty.",
+		"🍃 Nothing waits.", "☕ Still nothing.", "🌙 All quiet." };
 
-	page = pages ? MIN(page, pages - 1) : 0;
 	if (count)
 		buf_printf(&v->html, "⌛ <b>Queue</b>: %zu waiting", count);
 	else
-		buf_adds(&v->html, empty[heading % ARRAY_SIZE(empty)]);
-	back(v, MENU_BACK);
-	view_button(v, S("🔄 Refresh"),
-		count ? callback_plain(QUEUE_REFRESH)
-		      : callback_numbered(
-				&v->arena, QUEUE_REFRESH, heading % ARRAY_SIZE(empty) + 1));
-	if (count)
-		waiting_each(b, page * TURNS_ON_PAGE, add_turn, &(struct rows){ v, TURNS_ON_PAGE });
-	add_pages(v, page, pages, QUEUE_PAGE, QUEUE_NOOP);
+		buf_adds(&v->html,
+			heading ? refreshed[*heading % QUEUE_HEADINGS] : "⌛ Queue is empty.");
 }
 
-void view_item(struct bridge *b, struct menu_view *v, const json_t *turn, bool priority)
+void view_queue(struct bridge *b, struct menu_view *v, uint64_t number, const uint64_t *heading)
 {
-	uint64_t chat = (uint64_t)json_number_of(turn, "chat");
-	uint64_t message = (uint64_t)waiting_message(turn);
+	size_t count = b->turns.waiting.count, keys_count;
+	uint64_t pages = (count + QUEUE_PAGE_ITEMS - 1) / QUEUE_PAGE_ITEMS;
+	uint64_t at = pages ? MIN(number, pages - 1) : 0;
+	struct page page = { .arena = &v->arena };
+	struct str *keys;
+
+	queue_heading(v, count, heading);
+	if (count)
+		waiting_each(b, at * QUEUE_PAGE_ITEMS, add_turn, &page);
+	keys_count = menu_queue_keys(
+		&v->arena, page.names, page.count, at, pages, heading ? *heading : 0, &keys);
+	view_button(v, BACK, keys[0]);
+	view_button(v, S("🔄 Refresh"), keys[1]);
+	for (size_t i = 0; i < page.count; i++)
+		view_button(v, page.labels[i], keys[2 + i]);
+	if (keys_count > 2 + page.count)
+		add_pages(v, at, pages, &keys[2 + page.count]);
+}
+
+void view_item(struct menu_view *v, const json_t *turn, bool priority)
+{
 	AUTO_BUF prompt = BUF_INIT;
 	struct str text = (turn_prompt_of(&prompt, turn), buf_str(&prompt));
 	struct str escaped = html_escaped(&v->arena, text);
+	struct str labels[] = { BACK, priority ? S("✅ Priority") : S("⚡ Priority"),
+		priority ? S("Normal") : S("✅ Normal"), S("🗑 Delete") };
+	struct str *keys;
 
-	(void)b;
 	/* Cut before it is escaped, or an entity might be. */
 	while (unicode_units(escaped) > ITEM_UNITS) {
 		text = unicode_cut(text, unicode_units(text) * 9 / 10);
@@ -362,25 +392,18 @@ void view_item(struct bridge *b, struct menu_view *v, const json_t *turn, bool p
 	}
 	buf_printf(&v->html, "%s\n\n%.*s", priority ? "⚡ <b>Priority</b>" : "<b>Waiting</b>",
 		STR(escaped));
-	back(v, QUEUE_LIST);
-	view_button(v, priority ? S("✅ Priority") : S("⚡ Priority"),
-		callback_item(&v->arena, QUEUE_PRIORITY, chat, message));
-	view_button(v, priority ? S("Normal") : S("✅ Normal"),
-		callback_item(&v->arena, QUEUE_NORMAL, chat, message));
-	view_button(v, S("🗑 Delete"), callback_item(&v->arena, QUEUE_DELETE, chat, message));
+	size_t count = menu_item_keys(&v->arena, name_of(turn), &keys);
+	add_buttons(v, labels, keys, count);
 }
 
-void view_confirm(struct bridge *b, struct menu_view *v, const json_t *turn)
+void view_confirm(struct menu_view *v, const json_t *turn)
 {
-	uint64_t chat = (uint64_t)json_number_of(turn, "chat");
-	uint64_t message = (uint64_t)waiting_message(turn);
+	struct str labels[] = { S("🗑 Delete"), S("Keep") }, *keys;
 
-	(void)b;
 	buf_adds(&v->html, "Delete this prompt?\n\n");
 	html_escape(&v->html, turn_summary(&v->arena, turn));
-	view_button(
-		v, S("🗑 Delete"), callback_item(&v->arena, QUEUE_CONFIRM_DELETE, chat, message));
-	view_button(v, S("Keep"), callback_item(&v->arena, QUEUE_KEEP, chat, message));
+	size_t count = menu_confirm_keys(&v->arena, name_of(turn), &keys);
+	add_buttons(v, labels, keys, count);
 }
 
 /* -- settings ------------------------------------------------------------------------------------
@@ -389,22 +412,23 @@ void view_confirm(struct bridge *b, struct menu_view *v, const json_t *turn)
 void view_settings(struct bridge *b, struct menu_view *v)
 {
 	bool on = conf_truth(&b->config, "proactivePush");
+	struct str *keys;
 
 	buf_adds(&v->html, "⚙ <b>Settings</b>");
-	back(v, MENU_BACK);
+	(void)menu_settings_keys(&v->arena, &keys);
+	view_button(v, BACK, keys[0]);
 	sections_buttons(b, v, true);
-	view_button(v, on ? S("📣 Proactive push: on") : S("📣 Proactive push: off"),
-		callback_plain(SETTINGS_OPEN_PROACTIVE));
+	view_button(v, on ? S("📣 Proactive push: on") : S("📣 Proactive push: off"), keys[1]);
 }
 
 void view_proactive(struct bridge *b, struct menu_view *v)
 {
 	bool on = conf_truth(&b->config, "proactivePush");
+	struct str labels[] = { BACK, on ? S("✅ On") : S("On"), on ? S("Off") : S("✅ Off") }, *keys;
 
 	buf_adds(&v->html,
 		"📣 <b>Proactive push</b>\nResults of runs that were not started here are "
 		"sent to this chat.");
-	back(v, SETTINGS_LIST);
-	view_button(v, on ? S("✅ On") : S("On"), callback_plain(SETTINGS_PROACTIVE_ON));
-	view_button(v, on ? S("Off") : S("✅ Off"), callback_plain(SETTINGS_PROACTIVE_OFF));
+	size_t count = menu_proactive_keys(&v->arena, &keys);
+	add_buttons(v, labels, keys, count);
 }

@@ -16,7 +16,7 @@ struct menu_view {
 
 void view_init(struct menu_view *v);
 void view_done(struct menu_view *v);
-/* A row of one button; the label is cut to `units`. */
+/* A row of one button; a long label is cut. */
 void view_button(struct menu_view *v, struct str label, struct str data);
 
 /* What a menu of models remembers. */
@@ -30,10 +30,10 @@ void view_main(struct bridge *b, struct menu_view *v);
 void view_models(struct bridge *b, struct menu_view *v, const struct model_view *m);
 void view_model_pages(struct bridge *b, struct menu_view *v, const struct model_view *m);
 void view_thinking(struct bridge *b, struct menu_view *v);
-/* `heading` is which of the headings of an empty list. */
-void view_queue(struct bridge *b, struct menu_view *v, uint64_t page, uint64_t heading);
-void view_item(struct bridge *b, struct menu_view *v, const json_t *turn, bool priority);
-void view_confirm(struct bridge *b, struct menu_view *v, const json_t *turn);
+/* Page `number`, from 0. `heading` is which heading an empty list shows; NULL: the first one. */
+void view_queue(struct bridge *b, struct menu_view *v, uint64_t number, const uint64_t *heading);
+void view_item(struct menu_view *v, const json_t *turn, bool priority);
+void view_confirm(struct menu_view *v, const json_t *turn);
 void view_settings(struct bridge *b, struct menu_view *v);
 void view_proactive(struct bridge *b, struct menu_view *v);
 

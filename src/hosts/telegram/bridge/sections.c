@@ -104,16 +104,6 @@ static bool find_token(struct bridge *b, struct arena *a, struct str token, stru
 	return found;
 }
 
-void sections_start(struct bridge *b)
-{
-	(void)b;
-}
-
-void sections_stop(struct bridge *b)
-{
-	(void)b;
-}
-
 void sections_buttons(struct bridge *b, struct menu_view *v, bool settings)
 {
 	struct sections all = { 0 };
@@ -298,9 +288,7 @@ void sections_press(struct bridge *b, int64_t id, const struct update *u, const 
 	struct str query = json_text_of(u->body, "id");
 	struct section s;
 
-	if (!menu_known(b, u->message_id)) {
-		send_answer(b, query, S("This menu has expired: /start opens a new one."));
-	} else if (!find_token(b, &a, c->token, &s)) {
+	if (!find_token(b, &a, c->token, &s)) {
 		send_answer(b, query, S("This section is not there any more."));
 	} else {
 		struct asking *q = mem_new(struct asking);

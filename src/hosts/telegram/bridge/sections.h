@@ -10,8 +10,6 @@ struct update;
 
 /* Sections: parts of the menu that programs of the user render and answer. */
 
-void sections_start(struct bridge *b);
-void sections_stop(struct bridge *b);
 /* Their buttons in the main menu, or in that of the settings. */
 void sections_buttons(struct bridge *b, struct menu_view *v, bool settings);
 /* If the command is one of a section: opens it. */

@@ -166,7 +166,7 @@ const char *press_answer_code(enum press_answer answer)
 size_t menu_queue_keys(struct arena *a, const struct item_name *items, size_t count, uint64_t page,
 	uint64_t pages, uint64_t heading, struct str **ret)
 {
-	struct str *keys = *ret = arena_array(a, struct str, count + 4);
+	struct str *keys = *ret = arena_array(a, struct str, count + 5);
 	size_t n = 0;
 
 	keys[n++] = callback_plain(MENU_BACK);
@@ -178,10 +178,11 @@ size_t menu_queue_keys(struct arena *a, const struct item_name *items, size_t co
 	keys[n++] = callback_plain(QUEUE_REFRESH);
 	for (size_t i = 0; i < count; i++)
 		keys[n++] = callback_item(a, QUEUE_PICK, items[i].chat, items[i].message);
-	if (page > 0)
-		keys[n++] = callback_numbered(a, QUEUE_PAGE, page - 1);
-	if (page + 1 < pages)
-		keys[n++] = callback_numbered(a, QUEUE_PAGE, page + 1);
+	if (pages > 1) {
+		keys[n++] = callback_numbered(a, QUEUE_PAGE, page ? page - 1 : pages - 1);
+		keys[n++] = callback_plain(QUEUE_NOOP);
+		keys[n++] = callback_numbered(a, QUEUE_PAGE, (page + 1) % pages);
+	}
 	return n;
 }
 

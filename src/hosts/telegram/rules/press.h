@@ -91,7 +91,8 @@ struct item_name {
 };
 
 /* The data of the buttons below each view, from top to bottom; in the arena. `items` are those of
- * one page of `pages`; an empty list has `heading` as the one that a refresh shows. */
+ * one page of `pages`; an empty list has `heading` as the one that it shows. Where there are more
+ * pages than one, the last three keys are one row: the page before, none, the page behind. */
 size_t menu_queue_keys(struct arena *a, const struct item_name *items, size_t count, uint64_t page,
 	uint64_t pages, uint64_t heading, struct str **ret);
 size_t menu_item_keys(struct arena *a, struct item_name item, struct str **ret);

@@ -179,9 +179,12 @@ static void a_long_queue_has_pages_and_few_buttons(void **state)
 	for (size_t i = 0; i < QUEUE_PAGE_ITEMS; i++)
 		items[i] = (struct item_name){ 7, i + 1 };
 	size_t count = menu_queue_keys(&a, items, QUEUE_PAGE_ITEMS, 1, 3, 0, &keys);
-	assert_int_equal(count, QUEUE_PAGE_ITEMS + 4);
-	assert_str(keys[count - 2], "queue:page:0");
+	assert_int_equal(count, QUEUE_PAGE_ITEMS + 5);
+	assert_str(keys[count - 3], "queue:page:0");
+	assert_str(keys[count - 2], "queue:noop");
 	assert_str(keys[count - 1], "queue:page:2");
+	count = menu_queue_keys(&a, items, 1, 2, 3, 0, &keys);
+	assert_str(keys[count - 1], "queue:page:0");
 	arena_done(&a);
 }
 
