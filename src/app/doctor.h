@@ -9,4 +9,4 @@ struct app;
  * runs: {"ok", "findings": [{"severity","id","path","message","action"}], "checked": […]}, the
  * worst first; `words` are the host's for what to do. `ok` is false when a finding is an error or a
  * warning. A new reference. */
-json_t *doctor_document(struct app *a, action_words_fn *words);
+json_t *doctor_document(struct app *a, const action_words words);

@@ -52,37 +52,32 @@ const char *roux_version(void)
 }
 
 /* What could be done next, for people who read an embedder's messages: the program's words. */
-static void say_action(struct buf *b, const struct issue_action *a)
-{
-	static const char *const words[ACTION_COUNT] = {
-		[ACTION_RESUME] = "resume it",
-		[ACTION_RERUN] = "run it again",
-		[ACTION_APPROVE] = "approve it",
-		[ACTION_DENY] = "deny it",
-		[ACTION_WAIT] = "wait for it",
-		[ACTION_CANCEL] = "cancel it",
-		[ACTION_KILL] = "kill it",
-		[ACTION_PRUNE] = "delete it",
-		[ACTION_STATUS] = "look at its status",
-		[ACTION_NAME_IT] = "give this one another name",
-		[ACTION_END_LEFT] = "kill it",
-		[ACTION_LIST_RUNS] = "list the runs",
-		[ACTION_LIST_PRUNABLE] = "delete runs that are not needed",
-		[ACTION_LIST_RECIPES] = "list the recipes",
-		[ACTION_SHOW_ARGUMENTS] = "look at its arguments",
-		[ACTION_AS_TEMPLATE] = "or give it as a template",
-		[ACTION_CHECK] = "check it",
-		[ACTION_STEP_KEYS] = "see the schema of step recipes",
-		[ACTION_LIST_AGENTS] = "list the agents",
-		[ACTION_OLD_DIALECT] = "or read it in the dialect 0.9",
-		[ACTION_GIVE_AGENT] = "or give the run a command for it",
-		[ACTION_GIVE_COLLECTION] = "or give the run the directory",
-		[ACTION_OTHER_DIR] = "or choose another directory",
-		[ACTION_SET_VARIABLE] = "or set a variable",
-	};
-
-	buf_adds(b, words[a->what] ? words[a->what] : "see the documentation");
-}
+static const action_words words = {
+	[ACTION_RESUME] = "resume it",
+	[ACTION_RERUN] = "run it again",
+	[ACTION_APPROVE] = "approve it",
+	[ACTION_DENY] = "deny it",
+	[ACTION_WAIT] = "wait for it",
+	[ACTION_CANCEL] = "cancel it",
+	[ACTION_KILL] = "kill it",
+	[ACTION_PRUNE] = "delete it",
+	[ACTION_STATUS] = "look at its status",
+	[ACTION_NAME_IT] = "give this one another name",
+	[ACTION_END_LEFT] = "kill it",
+	[ACTION_LIST_RUNS] = "list the runs",
+	[ACTION_LIST_PRUNABLE] = "delete runs that are not needed",
+	[ACTION_LIST_RECIPES] = "list the recipes",
+	[ACTION_SHOW_ARGUMENTS] = "look at its arguments",
+	[ACTION_AS_TEMPLATE] = "or give it as a template",
+	[ACTION_CHECK] = "check it",
+	[ACTION_STEP_KEYS] = "see the schema of step recipes",
+	[ACTION_LIST_AGENTS] = "list the agents",
+	[ACTION_OLD_DIALECT] = "or read it in the dialect 0.9",
+	[ACTION_GIVE_AGENT] = "or give the run a command for it",
+	[ACTION_GIVE_COLLECTION] = "or give the run the directory",
+	[ACTION_OTHER_DIR] = "or choose another directory",
+	[ACTION_SET_VARIABLE] = "or set a variable",
+};
 
 /* -- beginning and end ---------------------------------------------------------------------------
  */
@@ -156,7 +151,7 @@ const char *roux_errors_json(const struct roux *r)
 
 	if (!r)
 		return "[]";
-	report_word(&w->report, say_action);
+	report_word(&w->report, words);
 	buf_reset(&w->json);
 	issues_json(&r->report, REPORT_ERRORS, &w->json);
 	return buf_cstr(&w->json);
@@ -168,7 +163,7 @@ const char *roux_errors_text(const struct roux *r)
 
 	if (!r)
 		return "";
-	report_word(&w->report, say_action);
+	report_word(&w->report, words);
 	buf_reset(&w->text);
 	report_text(&r->report, REPORT_ERRORS, &w->text);
 	return buf_cstr(&w->text);

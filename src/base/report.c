@@ -371,16 +371,36 @@ const struct issue *report_refusal(const struct report *r)
 	return found;
 }
 
-void actions_word(struct buf *hint, const struct issue_action *actions, action_words_fn *words)
+static void add_words(struct buf *b, const char *words, struct str about)
 {
+	const char *at = strstr(words, "%s");
+
+	if (!at) {
+		buf_adds(b, words);
+		return;
+	}
+	buf_add(b, (struct str){ words, (size_t)(at - words) });
+	buf_add(b, about);
+	buf_adds(b, at + 2);
+}
+
+void actions_word(struct buf *hint, const struct issue_action *actions, const action_words words)
+{
+	size_t added = 0;
+
 	for (size_t n = 0; n < ISSUE_ACTIONS && actions[n].what; n++) {
+		const char *text = words[actions[n].what];
+
+		if (!text)
+			continue;
 		if (hint->len)
-			buf_adds(hint, n ? ", " : "; ");
-		words(hint, &actions[n]);
+			buf_adds(hint, added ? ", " : "; ");
+		add_words(hint, text, actions[n].about);
+		added++;
 	}
 }
 
-void report_word(struct report *r, action_words_fn *words)
+void report_word(struct report *r, const action_words words)
 {
 	vec_each (i, &r->issues) {
 		AUTO_BUF hint = BUF_INIT;

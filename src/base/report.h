@@ -117,12 +117,13 @@ bool report_has_system(const struct report *r);
 /* The refusal among the issues; NULL: there is none, or the machine failed as well. */
 const struct issue *report_refusal(const struct report *r);
 
-/* Adds the words of a host for an action to `b`. */
-typedef void action_words_fn(struct buf *b, const struct issue_action *a);
+/* The words of a host for each action; %s stands for what it is about. An action without words is
+ * one that the host cannot do: it is left out. */
+typedef const char *action_words[ACTION_COUNT];
 /* Adds ISSUE_ACTIONS actions to a hint, which may be empty. */
-void actions_word(struct buf *hint, const struct issue_action *actions, action_words_fn *words);
+void actions_word(struct buf *hint, const struct issue_action *actions, const action_words words);
 /* Turns the actions of all issues into hints, in the words of one host. */
-void report_word(struct report *r, action_words_fn *words);
+void report_word(struct report *r, const action_words words);
 
 enum {
 	REPORT_ALL = ~0,

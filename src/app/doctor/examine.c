@@ -171,7 +171,7 @@ static json_t *text_or_null(struct str text)
 	return text.len ? json_from_str(text) : json_null();
 }
 
-static json_t *finding_json(const struct finding *f, action_words_fn *words)
+static json_t *finding_json(const struct finding *f, const action_words words)
 {
 	AUTO_BUF action = BUF_INIT;
 
@@ -195,7 +195,7 @@ static void sort_findings(struct examination *x)
 	}
 }
 
-static json_t *document(const struct examination *x, action_words_fn *words)
+static json_t *document(const struct examination *x, const action_words words)
 {
 	json_t *findings = json_array(), *lines = json_array();
 	bool ok = true;
@@ -214,7 +214,7 @@ static json_t *document(const struct examination *x, action_words_fn *words)
 	return json_pack("{s:b, s:o, s:o}", "ok", ok, "findings", findings, "checked", lines);
 }
 
-json_t *doctor_document(struct app *a, action_words_fn *words)
+json_t *doctor_document(struct app *a, const action_words words)
 {
 	struct recipe_index *index = recipe_index_new(app_dirs(a));
 	AUTO_REPORT ignored = REPORT_INIT;

@@ -53,7 +53,7 @@ void cli_say(struct str text)
 
 void cli_word(struct cli *cli)
 {
-	report_word(&cli->report, cli_action);
+	report_word(&cli->report, cli_words);
 }
 
 int cli_refuse(struct cli *cli, bool json)

@@ -147,7 +147,7 @@ static void tell(struct agents_launch *l, const struct prompt_opts *o)
 
 	if (quiet)
 		return;
-	report_word(agents_launch_warnings(l), cli_action);
+	report_word(agents_launch_warnings(l), cli_words);
 	report_text(agents_launch_warnings(l), REPORT_ALL, &text);
 	buf_add(&text, choice.notes);
 	prompt_text_choice(&choice, verbose, &text);
@@ -227,7 +227,7 @@ static int compose(struct cli *cli, enum agents_mode mode, const struct prompt_o
 	} else {
 		AUTO_BUF text = BUF_INIT;
 
-		report_word(agents_launch_warnings(l), cli_action);
+		report_word(agents_launch_warnings(l), cli_words);
 		if (!o->json && !o->quiet)
 			report_text(agents_launch_warnings(l), 1 << ISSUE_WARNING, &text);
 		cli_say(buf_str(&text));

@@ -183,7 +183,7 @@ static int run_doctor(const struct call *call)
 		return cli_refuse(cli, o->common.json);
 	if (o->rebuild)
 		return rebuild(cli, o->common.json);
-	AUTO_JSON *document = doctor_document(cli_app(cli), cli_action);
+	AUTO_JSON *document = doctor_document(cli_app(cli), cli_words);
 	if (o->common.json) {
 		json_write(&text, document, 0);
 		buf_addc(&text, '\n');

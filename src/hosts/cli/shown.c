@@ -142,7 +142,7 @@ void shown_result(struct run_handle *h, const struct ending_options *o,
 	size_t i;
 
 	if (run_issues(h)) {
-		report_word(run_issues(h), cli_action);
+		report_word(run_issues(h), cli_words);
 		report_text(run_issues(h), REPORT_ALL, b);
 	}
 	json_array_foreach(failures, i, f)

@@ -275,7 +275,7 @@ void values_warn(struct report *warnings)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	report_word(warnings, cli_action);
+	report_word(warnings, cli_words);
 	vec_each (i, &warnings->issues)
 		if (!i->file.len || i->slip)
 			issue_text(i, &text);

@@ -1,7 +1,6 @@
 #include "hosts/cli/words.h"
 
-/* %s is what the action is about: the id of a run, most often. */
-static const char *const words[ACTION_COUNT] = {
+const action_words cli_words = {
 	[ACTION_RESUME] = "`roux resume %s` continues it",
 	[ACTION_RERUN] = "`roux rerun %s` does it again",
 	[ACTION_APPROVE] = "`roux approve %s` lets it pass",
@@ -25,7 +24,8 @@ static const char *const words[ACTION_COUNT] = {
 	[ACTION_LIST_RUNS] = "`roux runs` lists them",
 	[ACTION_LIST_PRUNABLE] = "`roux prune` lists runs that could go",
 	[ACTION_FORGET_GONE] = "`roux doctor --rebuild` makes a ledger without it",
-	[ACTION_REBUILD] = "`roux doctor --rebuild` makes it anew from the run directories",
+	[ACTION_REBUILD] = "`roux doctor --rebuild` makes it anew from the "
+			   "run directories",
 	[ACTION_LIST_RECIPES] = "`roux list` shows what there is",
 	[ACTION_SHOW_ARGUMENTS] = "`roux help %s` lists its arguments",
 	[ACTION_DOCTOR] = "`roux doctor` says what to do",
@@ -42,26 +42,11 @@ static const char *const words[ACTION_COUNT] = {
 	[ACTION_LIST_TOOLS] = "`roux tool list` shows them",
 	[ACTION_TRUST] = "`roux trust %s` lets them",
 	[ACTION_INIT_PROJECT] = "`roux init project` makes one",
-	[ACTION_INIT] = "`roux init` writes a first configuration for the agents that it finds",
+	[ACTION_INIT] = "`roux init` writes a first configuration for the "
+			"agents that it finds",
 	[ACTION_LIST_AGENTS] = "`roux agents` lists those that there are",
 	[ACTION_GIVE_AGENT] = "--agent '%s=COMMAND' gives one for a run",
 	[ACTION_CHOOSE_AGENT] = "--agent NAME chooses another",
 	[ACTION_GIVE_MODEL] = "--model NAME gives one",
 	[ACTION_PLACEHOLDERS] = "`roux help prompt` lists the names",
 };
-
-void cli_action(struct buf *b, const struct issue_action *a)
-{
-	struct str text = str_of(words[a->what]);
-	size_t at = 0;
-
-	while (at + 1 < text.len && !(text.p[at] == '%' && text.p[at + 1] == 's'))
-		at++;
-	if (at + 1 >= text.len) {
-		buf_add(b, text);
-		return;
-	}
-	buf_add(b, str_sub(text, 0, at));
-	buf_add(b, a->about);
-	buf_add(b, str_from(text, at + 2));
-}

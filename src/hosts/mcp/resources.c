@@ -357,7 +357,7 @@ static void hide_places(struct buf *text, struct app *a)
 
 static bool read_doctor(struct reading *g)
 {
-	AUTO_JSON *doctor = doctor_document(g->server->app, mcp_action);
+	AUTO_JSON *doctor = doctor_document(g->server->app, mcp_words);
 	json_t *finding;
 	size_t i;
 

@@ -28,7 +28,7 @@ json_t *result_issues(struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	report_word(r, mcp_action);
+	report_word(r, mcp_words);
 	vec_each (i, &r->issues) {
 		if (i->kind == ISSUE_WARNING)
 			continue;

@@ -2,5 +2,6 @@
 
 #include "base/report.h"
 
-/* What could be done next, in the words of this host: tools to call. */
-void mcp_action(struct buf *b, const struct issue_action *a);
+/* What could be done next, in the words of this host: tools to call, or what a person can
+ * do. */
+extern const action_words mcp_words;

@@ -24,14 +24,6 @@ static bool change(struct ledger *l, sqlite3_stmt *s, bool *ret, struct report *
 	return ok;
 }
 
-static bool ends(struct ledger *l, bool ok, struct report *r)
-{
-	if (ok)
-		return ledger_commit(l, r);
-	ledger_rollback(l);
-	return false;
-}
-
 bool ledger_state_get(struct ledger *l, struct str host, struct str key, struct arena *a,
 	struct str *ret, struct report *r)
 {
@@ -59,7 +51,7 @@ bool ledger_state_set(
 	sqlite3_stmt *s = ok ? use(l, LEDGER_HOST_SET, host, key, r) : NULL;
 	if (s)
 		ledger_bind_bytes(s, 3, value);
-	return ends(l, s && change(l, s, &changed, r), r);
+	return ledger_conclude(l, s && change(l, s, &changed, r), r);
 }
 
 bool ledger_state_delete(struct ledger *l, struct str host, struct str key, struct report *r)
@@ -67,7 +59,8 @@ bool ledger_state_delete(struct ledger *l, struct str host, struct str key, stru
 	bool changed = false;
 
 	return ledger_begin(l, true, r) &&
-	       ends(l, change(l, use(l, LEDGER_HOST_DELETE, host, key, r), &changed, r), r) &&
+	       ledger_conclude(
+		       l, change(l, use(l, LEDGER_HOST_DELETE, host, key, r), &changed, r), r) &&
 	       changed;
 }
 
@@ -86,7 +79,7 @@ bool ledger_state_swap(struct ledger *l, struct str host, struct str key,
 		if (expected)
 			ledger_bind_bytes(s, 4, *expected);
 	}
-	return ends(l, s && change(l, s, &changed, r), r) && changed;
+	return ledger_conclude(l, s && change(l, s, &changed, r), r) && changed;
 }
 
 bool ledger_state_each(struct ledger *l, struct str host, struct str prefix,

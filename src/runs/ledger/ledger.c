@@ -237,6 +237,14 @@ void ledger_rollback(struct ledger *l)
 		rollback(l);
 }
 
+bool ledger_conclude(struct ledger *l, bool ok, struct report *r)
+{
+	if (ok)
+		return ledger_commit(l, r);
+	ledger_rollback(l);
+	return false;
+}
+
 bool ledger_batch_begin(struct ledger *l, bool full, struct report *r)
 {
 	l->batch = begin(l, full, r);

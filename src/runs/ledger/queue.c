@@ -90,15 +90,6 @@ static bool change(struct ledger *l, sqlite3_stmt *s, size_t *ret, struct report
 	return ok;
 }
 
-/* Ends what ledger_begin() began. */
-static bool ends(struct ledger *l, bool ok, struct report *r)
-{
-	if (ok)
-		return ledger_commit(l, r);
-	ledger_rollback(l);
-	return false;
-}
-
 /* -- adding and ordering -------------------------------------------------------------------------
  */
 
@@ -184,7 +175,7 @@ bool ledger_queue_add(struct ledger *l, struct str host, struct queue_item *item
 	int known = ok ? find_key(l, host, item, r) : -1;
 	*ret_new = known == 0;
 	ok = known > 0 || (known == 0 && insert(l, host, item, place, r));
-	return ends(l, ok, r);
+	return ledger_conclude(l, ok, r);
 }
 
 bool ledger_queue_move(struct ledger *l, struct str host, uint64_t item, int lane,
@@ -202,7 +193,7 @@ bool ledger_queue_move(struct ledger *l, struct str host, uint64_t item, int lan
 		(void)sqlite3_bind_int(s, 3, lane);
 		(void)sqlite3_bind_int64(s, 4, at);
 	}
-	return ends(l, s && change(l, s, &moved, r), r) && moved > 0;
+	return ledger_conclude(l, s && change(l, s, &moved, r), r) && moved > 0;
 }
 
 bool ledger_queue_edit(
@@ -216,7 +207,7 @@ bool ledger_queue_edit(
 	sqlite3_stmt *s = ok ? use(l, LEDGER_QUEUE_EDIT, host, item, r) : NULL;
 	if (s)
 		ledger_bind_bytes(s, 3, payload);
-	return ends(l, s && change(l, s, &edited, r), r) && edited > 0;
+	return ledger_conclude(l, s && change(l, s, &edited, r), r) && edited > 0;
 }
 
 /* -- looking -------------------------------------------------------------------------------------
@@ -306,7 +297,7 @@ bool ledger_queue_next(struct ledger *l, struct str host, struct str run, struct
 	/* The list of queued items is in the order of taking: its first is the next. */
 	int found = find(l, use(l, LEDGER_QUEUE_QUEUED, host, 0, r), a, &item, r);
 	bool ok = found >= 0 && (!found || take(l, host, arena_str(a, run), &item, r));
-	if (!ends(l, ok, r) || !found)
+	if (!ledger_conclude(l, ok, r) || !found)
 		return false;
 	*ret = item;
 	return true;
@@ -331,7 +322,7 @@ static bool finish(
 		}
 		ok = change(l, s, &ended, r);
 	}
-	return ends(l, ok, r) && ended > 0;
+	return ledger_conclude(l, ok, r) && ended > 0;
 }
 
 bool ledger_queue_remove(struct ledger *l, struct str host, uint64_t item, struct report *r)
@@ -353,7 +344,7 @@ bool ledger_queue_clear(struct ledger *l, struct str host, size_t *ret_removed, 
 		return false;
 	bool ok = change(l, use(l, LEDGER_QUEUE_CLEAR_KEYED, host, clock_real_ms(), r), &kept, r) &&
 		  change(l, use(l, LEDGER_QUEUE_CLEAR, host, 0, r), &gone, r);
-	if (!ends(l, ok, r))
+	if (!ledger_conclude(l, ok, r))
 		return false;
 	*ret_removed = kept + gone;
 	return true;
@@ -364,7 +355,7 @@ static bool change_alone(struct ledger *l, enum ledger_statement which, struct s
 	uint64_t number, size_t *ret, struct report *r)
 {
 	return ledger_begin(l, true, r) &&
-	       ends(l, change(l, use(l, which, host, number, r), ret, r), r);
+	       ledger_conclude(l, change(l, use(l, which, host, number, r), ret, r), r);
 }
 
 bool ledger_queue_put_back(struct ledger *l, struct str host, uint64_t item, struct report *r)

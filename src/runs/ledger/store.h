@@ -94,6 +94,8 @@ bool ledger_step(struct ledger *l, sqlite3_stmt *s, const char *doing, struct re
 bool ledger_begin(struct ledger *l, bool full, struct report *r);
 bool ledger_commit(struct ledger *l, struct report *r);
 void ledger_rollback(struct ledger *l);
+/* Ends what ledger_begin() began: commits when all went well, else rolls back. False then too. */
+bool ledger_conclude(struct ledger *l, bool ok, struct report *r);
 
 /* Before reading in a process that lives long: uses the file that has the ledger's name now, when a
  * rebuild has put another one there. */

@@ -67,18 +67,12 @@ void tg_print_json(const json_t *document)
 	(void)fd_write_all(STDOUT_FILENO, buf_str(&text));
 }
 
-/* What could be done next, as people type it. */
-static void word(struct buf *b, const struct issue_action *a)
-{
-	(void)b;
-	(void)a;
-}
-
 int tg_refuse(struct tg_cli *c, bool json)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	report_word(&c->report, word);
+	/* None of these commands acts on a run: every next step stands in a hint. */
+	report_word(&c->report, (const action_words){ NULL });
 	report_sort(&c->report);
 	if (json) {
 		answer_document(&c->report, &text);
