@@ -1,0 +1,161 @@
+// usage: node harness.mjs ROUX FILE.mjs [NAME...]     runs the checks that FILE exports; see run
+//
+// A check is `async function what_it_shows(t)`; its name, with spaces, is the TAP line. `t` gives it a home of its own:
+//   t.dir, t.env, t.recipe(name, document), t.roux(...words), t.serve(...options) -> {url, pid, stop(), kill()}
+//   t.open(url, {width, dark, script, browser}) -> a puppeteer page that fails the check on a console error or CSP report
+//   t.axe(page), t.until(what), t.shot(page, name), t.equal(a, b), t.ok(value, text)
+// A check with `browsers = ['chromium', 'firefox']` runs once in each, with t.browser set. Everything a check started is
+// ended by its pid.
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isDeepStrictEqual, inspect } from 'node:util';
+
+const [roux, file, ...only] = [resolve(process.argv[2]), process.argv[3], ...process.argv.slice(4)];
+const require = createRequire(join(process.env.ROUX_BROWSER_PACKAGES, 'package.json'));
+const puppeteer = (await import(pathToFileURL(require.resolve('puppeteer-core')).href)).default;
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const WATCHDOG_MS = 300_000;
+const PROGRAMS = { chromium: '/usr/bin/chromium', firefox: '/usr/bin/firefox-esr' };
+
+const browsers = {};
+async function browser(name) {
+  if (!browsers[name]) {
+    const home = mkdtempSync(join(tmpdir(), 'roux-browser-'));
+    const options = { executablePath: PROGRAMS[name], headless: true, env: { ...process.env, HOME: home }, protocolTimeout: WATCHDOG_MS };
+    // Chromium's own sandbox does not work for root, which a machine that tests often is.
+    if (name === 'chromium') options.args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+    else options.browser = 'firefox';
+    browsers[name] = { home, ...{ it: await puppeteer.launch(options) } };
+  }
+  return browsers[name].it;
+}
+
+class Check {
+  constructor(browserName) {
+    this.browser = browserName;
+    this.dir = mkdtempSync(join(tmpdir(), 'roux-serve-'));
+    this.recipes = join(this.dir, '.pi/agent/recipes');
+    mkdirSync(this.recipes, { recursive: true });
+    mkdirSync(join(this.dir, 'run'), { mode: 0o700 });
+    this.env = { HOME: this.dir, PATH: process.env.PATH, LANG: 'C.UTF-8', XDG_RUNTIME_DIR: join(this.dir, 'run'),
+      ROUX_STATE_DIR: join(this.dir, 'state') };
+    for (const key of Object.keys(process.env)) if (/^(A|UB|L)SAN_/.test(key)) this.env[key] = process.env[key];
+    this.pages = [];
+    this.servers = [];
+    this.faults = [];
+  }
+
+  recipe(name, document) {
+    writeFileSync(join(this.recipes, name), typeof document === 'string' ? document : JSON.stringify(document));
+  }
+
+  // {code, out, err} of a command of roux, which may fail.
+  roux(...words) {
+    return new Promise(done => execFile(roux, words, { env: this.env, cwd: this.dir, maxBuffer: 1 << 28 },
+      (e, out, err) => done({ code: e ? e.code : 0, out, err })));
+  }
+
+  // A server of this home on a port of its own; its first line is the link that logs in.
+  async serve(...options) {
+    const child = spawn(roux, ['serve', '--port', '0', ...options], { env: this.env, cwd: this.dir, stdio: ['ignore', 'pipe', 'pipe'] });
+    const server = { child, pid: child.pid, err: '', ended: new Promise(done => child.on('exit', (code, signal) => done({ code, signal }))) };
+    child.stderr.on('data', d => { server.err += d; });
+    server.url = await new Promise((done, fail) => {
+      let text = '';
+      child.stdout.on('data', d => { text += d; if (text.includes('\n')) done(text.trim()); });
+      child.on('exit', () => fail(new Error(`roux serve ended: ${server.err}`)));
+    });
+    server.origin = new URL(server.url).origin;
+    server.kill = async () => { child.kill('SIGKILL'); return server.ended; };
+    server.stop = async () => { child.kill('SIGTERM'); return server.ended; };
+    this.servers.push(server);
+    return server;
+  }
+
+  // Expected messages of the console are given as `expect`, a regular expression.
+  async open(url, { width = 1280, height = 900, dark = false, script = true, expect = null, browser: name = this.browser } = {}) {
+    const page = await (await browser(name)).newPage();
+    this.pages.push(page);
+    page.setDefaultTimeout(WATCHDOG_MS);
+    await page.setViewport({ width, height });
+    if (name === 'chromium') await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
+    if (!script) await page.setJavaScriptEnabled(false);
+    page.on('console', m => { if (m.type() === 'error' && !(expect && expect.test(m.text()))) this.faults.push(`console: ${m.text()}`); });
+    page.on('pageerror', e => this.faults.push(`script: ${e.message}`));
+    if (url) await page.goto(url);
+    return page;
+  }
+
+  async axe(page) {
+    await page.evaluate(axeSource);
+    const result = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }));
+    const said = result.violations.map(v => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html).join(' | ')}`);
+    if (said.length) throw new Error(`axe: ${page.url()}\n${said.join('\n')}`);
+  }
+
+  // Waits for what is true in the end; the time is a watchdog.
+  async until(what, text = String(what)) {
+    const end = Date.now() + WATCHDOG_MS;
+    for (;;) {
+      const value = await what();
+      if (value) return value;
+      if (Date.now() > end) throw new Error(`waited in vain: ${text}`);
+      await new Promise(r => setTimeout(r, 50));
+    }
+  }
+
+  // A picture, kept where ROUX_SHOTS says.
+  async shot(page, name, options = {}) {
+    if (!process.env.ROUX_SHOTS) return;
+    mkdirSync(process.env.ROUX_SHOTS, { recursive: true });
+    await page.screenshot({ path: join(process.env.ROUX_SHOTS, `${name}.png`), ...options });
+  }
+
+  ok(value, text) { if (!value) throw new Error(text ?? 'not true'); }
+  equal(found, expected, text = '') {
+    if (!isDeepStrictEqual(found, expected)) throw new Error(`${text} found ${inspect(found, { depth: 6 })}, expected ${inspect(expected, { depth: 6 })}`);
+  }
+
+  async close(clean) {
+    for (const page of this.pages) await page.close().catch(() => {});
+    for (const s of this.servers) if (s.child.exitCode === null && s.child.signalCode === null) await s.stop();
+    const runs = await this.roux('runs', '--json', '--status', 'running');
+    if (runs.code === 0) for (const r of JSON.parse(runs.out).runs ?? []) await this.roux('kill', r.run ?? r.id);
+    if (clean) rmSync(this.dir, { recursive: true, force: true });
+    if (this.faults.length) throw new Error(this.faults.join('\n'));
+  }
+}
+
+const checks = [];
+for (const [name, f] of Object.entries(await import(pathToFileURL(resolve(file)).href)))
+  if (typeof f === 'function') for (const b of f.browsers ?? ['chromium']) checks.push({ name, f, b });
+console.log(`1..${checks.length}`);
+let failed = 0, number = 0;
+for (const { name, f, b } of checks) {
+  const line = `${++number} - ${name.replaceAll('_', ' ')}${b === 'chromium' ? '' : ` (${b})`}`;
+  const left = only.length && !only.includes(name) ? 'not asked for' : !existsSync(PROGRAMS[b]) ? `there is no ${basename(PROGRAMS[b])}` : '';
+  if (left) { console.log(`ok ${line} # SKIP ${left}`); continue; }
+  const t = new Check(b);
+  let error = null, watchdog;
+  try {
+    await Promise.race([f(t), new Promise((_, fail) => { watchdog = setTimeout(() => fail(new Error('it hangs')), WATCHDOG_MS); })]);
+  } catch (e) { error = e; }
+  clearTimeout(watchdog);
+  await t.close(!error).catch(e => { error ??= e; });
+  console.log(`${error ? 'not ok' : 'ok'} ${line}`);
+  if (error) {
+    failed++;
+    for (const l of String(error.stack ?? error).split('\n')) console.log(`# ${l}`);
+    for (const s of t.servers) for (const l of s.err.split('\n').filter(Boolean).slice(-20)) console.log(`# server: ${l}`);
+    console.log(`# kept in ${t.dir}`);
+  }
+}
+for (const { it, home } of Object.values(browsers)) {
+  await it.close().catch(() => {});
+  rmSync(home, { recursive: true, force: true });
+}
+process.exit(failed ? 1 : 0);
