@@ -108,9 +108,9 @@ enum resume_note {
 	RESUME_WAS_ENDED,       /* the node `text` runs again: the run was ended while it ran */
 	RESUME_LOST, /* the node `text` runs again: it had ended, but what it printed is gone and
 		      * needed. Always worth saying */
-	RESUME_FAILED_EARLIER, /* the node `text` runs again: it failed, with exit code `count` or
-				  at its RESUME_TIME_LIMIT */
-	RESUME_REUSED,         /* `count` commands are not executed again: of a rerun */
+	RESUME_FAILED_EARLIER, /* the node `text`, its path with label and item, runs again: it
+				  failed, with exit code `count` or at its RESUME_TIME_LIMIT */
+	RESUME_REUSED,         /* `count` commands of the run `text` are not executed again */
 };
 #define RESUME_TIME_LIMIT SIZE_MAX
 

@@ -1,5 +1,6 @@
 #include "base/plain-text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -167,6 +168,26 @@ void text_item(struct buf *b, struct str item)
 	buf_adds(b, "…");
 }
 
+/* Of words such as f/2.sh or v1.2-rc_1. */
+static bool in_word(char c)
+{
+	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80 || strchr("_-./", c);
+}
+
+/* Whether it is there as a word of its own: `each` does not say which item `a` is. */
+static bool label_tells(struct str label, struct str item)
+{
+	for (size_t at = 0; at + item.len <= label.len; at++) {
+		size_t end = at + item.len;
+
+		if (str_eq(str_sub(label, at, item.len), item) &&
+			(!at || !in_word(label.p[at - 1])) &&
+			(end == label.len || !in_word(label.p[end])))
+			return true;
+	}
+	return false;
+}
+
 void text_name(struct buf *b, struct str path, struct str label, struct str item)
 {
 	text_plain(b, path);
@@ -174,7 +195,7 @@ void text_name(struct buf *b, struct str path, struct str label, struct str item
 		buf_addc(b, ' ');
 		text_escaped(b, label);
 	}
-	if (item.len && !(label.len && str_contains(label, item))) {
+	if (item.len && !label_tells(label, item)) {
 		buf_addc(b, ' ');
 		text_item(b, item);
 	}

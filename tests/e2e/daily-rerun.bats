@@ -51,7 +51,7 @@ X
 	is "$(member 'len(d["leaves"]), len(d["argv"]), len(d["reused"])')" "($((n + 1)), $((n + 1)), $((300 - n)))"
 	is "$(ran)" ''
 	asks 0 rerun big
-	has "$(cat err)" "[0.r22] run again (failed earlier: exit 3)"
+	has "$(cat err)" "[0.r22 items 22] run again (failed earlier: exit 3)"
 	has "$(cat err)" "$((300 - n)) commands reused (succeeded earlier), $n run again"
 	is "$(ran)" "$( (echo "$bad"; echo join) | sort | tr '\n' ' ')"
 	is "$(grep '^item ' out)" "$(seq 0 299 | sed 's/^/item /')"

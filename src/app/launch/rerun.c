@@ -2,6 +2,7 @@
 #include "app/launch/again.h"
 #include "app/launch/go-there.h"
 #include "app/launch/start.h"
+#include "app/launch/take-back.h"
 #include "app/launch/take-over.h"
 #include "app/record/freeze.h"
 #include "base/run-status.h"
@@ -61,7 +62,8 @@ static void count_reused(void *data, struct str path, const struct leaf_record *
 	c->reused += record->ended && !record->cancelled && redo_holds(c->redo, path);
 }
 
-static void say(const struct rerun_request *q, const struct redo *redo, const struct leaves *leaves)
+static void say(const struct rerun_request *q, const struct run_look *look, const struct redo *redo,
+	const struct leaves *leaves)
 {
 	struct counting c = { .redo = redo };
 
@@ -70,12 +72,16 @@ static void say(const struct rerun_request *q, const struct redo *redo, const st
 	map_each (entry, &redo->again) {
 		const struct redo_node *why = entry->value;
 
-		if (why->failed)
-			q->note(q->data, RESUME_FAILED_EARLIER, entry->key,
-				why->timeout ? RESUME_TIME_LIMIT : (size_t)why->code);
+		AUTO_BUF name = BUF_INIT;
+
+		if (!why->failed)
+			continue;
+		failed_name(look->result, entry->key, &name);
+		q->note(q->data, RESUME_FAILED_EARLIER, buf_str(&name),
+			why->timeout ? RESUME_TIME_LIMIT : (size_t)why->code);
 	}
 	leaves_each(leaves, count_reused, &c);
-	q->note(q->data, RESUME_REUSED, S(""), c.reused);
+	q->note(q->data, RESUME_REUSED, look->id, c.reused);
 }
 
 /* -- all of it -----------------------------------------------------------------------------------
@@ -90,7 +96,7 @@ static bool make(struct launch *l, const struct rerun_request *q, const struct r
 		return false;
 	if (freeze_write(l, r) && rerun_take_over(l, look->dir, redo, leaves, r) &&
 		(*taken = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r))) {
-		say(q, redo, leaves);
+		say(q, look, redo, leaves);
 		return true;
 	}
 	launch_abandon(l);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/node-path.h"
+#include "base/plain-text.h"
 #include "base/run-status.h"
 #include "graph/way.h"
 #include "runs/dir/open.h"
@@ -131,7 +132,26 @@ void resume_forgets(const struct launch *l, const struct leaves *leaves, struct 
 		leaves_each(leaves, forget_failed, &failed);
 }
 
+void failed_name(const json_t *result, struct str path, struct buf *ret)
+{
+	const json_t *failures = json_object_get(result, "failures");
+	struct str label = S(""), item = S("");
+	json_t *failure;
+	size_t i;
+
+	json_array_foreach(failures, i, failure)
+	{
+		if (!str_eq(json_text_of(failure, "path"), path))
+			continue;
+		label = json_text_of(failure, "label");
+		item = json_text_of(failure, "item");
+		break;
+	}
+	text_name(ret, path, label, item);
+}
+
 struct taking_back {
+	const json_t *result;
 	struct buf lines;
 	resume_note_fn *note;
 	void *data;
@@ -143,8 +163,10 @@ static void take_back(void *data, struct str path, const struct leaf_record *rec
 	struct taking_back *t = data;
 
 	leaf_forget_line(&t->lines, path, clock_real_ms());
+	AUTO_BUF name = BUF_INIT;
+	failed_name(t->result, path, &name);
 	if (t->note)
-		t->note(t->data, RESUME_FAILED_EARLIER, path,
+		t->note(t->data, RESUME_FAILED_EARLIER, buf_str(&name),
 			!record             ? t->code
 			: record->timed_out ? RESUME_TIME_LIMIT
 			: record->code      ? (size_t)record->code
@@ -155,7 +177,7 @@ bool resume_take_back(struct launch *l, const struct run_look *look, resume_note
 	void *data, struct report *r)
 {
 	struct str node = resume_failed_node(l, look);
-	struct taking_back t = { .note = note, .data = data };
+	struct taking_back t = { .result = look->result, .note = note, .data = data };
 
 	if (!node.len)
 		return true;

@@ -18,6 +18,9 @@ struct str resume_failed_node(const struct launch *l, const struct run_look *loo
 typedef void forget_fn(void *data, struct str path, const struct leaf_record *record);
 void resume_forgets(const struct launch *l, const struct leaves *leaves, struct str node,
 	struct str retried, forget_fn *forget, void *data);
+/* How people know the node at `path`: with its label and item, where the result lists its failure.
+ */
+void failed_name(const json_t *result, struct str path, struct buf *ret);
 /* Takes back the failure that ended the run, in its file; `note` hears of it and may be NULL. */
 bool resume_take_back(struct launch *l, const struct run_look *look, resume_note_fn *note,
 	void *data, struct report *r);

@@ -166,7 +166,7 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 				STR(text), count);
 		break;
 	case RESUME_REUSED:
-		buf_printf(&line, "roux: %s: %zu command%s reused", a->run, count,
+		buf_printf(&line, "roux: %.*s: %zu command%s reused", STR(text), count,
 			count == 1 ? "" : "s");
 		if (a->told)
 			buf_printf(&line, " (succeeded earlier), %zu run again", a->told);
