@@ -1,7 +1,7 @@
 #include "engine/steps.h"
 #include "graph/plan.h"
 
-/* A step that runs another recipe. */
+/* A step that runs another recipe, and a node of a template that imports a step recipe. */
 
 /* People answer one gate after the other. */
 static bool in_parallel(const struct frame *f)
@@ -107,6 +107,69 @@ static void child_ended(struct frame *f, struct frame *child)
 	o.carried = FAILURE_CONTINUE;
 	frame_attempt_done(f, &o);
 }
+
+/* -- imports -------------------------------------------------------------------------------------
+ */
+
+static void import_begin(struct frame *f)
+{
+	struct run *r = f->run;
+	struct graph *g = f->node->call;
+	struct call *c = &f->called;
+
+	close_call(f); /* of an attempt before */
+	*c = (struct call){ 0 };
+	if (!g->steps->ops->import(f->node, f->scope, step_call_of(f), r->options.steps,
+		    json_object_get(r->options.vars, "session"), &c->call, &r->issues)) {
+		run_fail(r, RUN_INVALID);
+		frame_end_halted(f);
+		return;
+	}
+	c->open = true;
+	r->pace.limits = g->steps;
+	f->count = f->next = 1;
+	run_emit_frame(
+		r, &(struct event){ .kind = EVENT_RECIPE_START, .step.number = c->call.depth }, f);
+	frame_begin(frame_new(r, f, g->root, FRAME_CHILD, 0, NULL, false));
+}
+
+/* What a step recipe that was run would print. */
+static struct content *printed(const struct call *c)
+{
+	const json_t *value = json_object_get(c->call.vars, "final_output");
+	AUTO_BUF text = BUF_INIT;
+
+	if (!value && c->last_output.len)
+		value = json_object_getn(c->call.vars, c->last_output.p, c->last_output.len);
+	if (value)
+		c->call.graph->steps->ops->text(&text, value);
+	return content_from_buf(&text);
+}
+
+static void import_child_ended(struct frame *f, struct frame *child)
+{
+	struct outcome o = child->outcome;
+
+	child->outcome = (struct outcome){ 0 };
+	json_decref(o.value);
+	content_unref(o.out);
+	o.value = NULL;
+	o.out = NULL;
+	o.skipped = o.unread = o.partial = false;
+	o.carried = FAILURE_CONTINUE;
+	if (o.ok) {
+		o.out = printed(&f->called);
+		run_emit_frame(f->run, &(struct event){ .kind = EVENT_RECIPE_COMPLETE }, f);
+	}
+	frame_attempt_done(f, &o);
+}
+
+const struct frame_ops import_ops = {
+	.dialect = &frame_templates,
+	.begin = import_begin,
+	.child_ended = import_child_ended,
+	.done = close_call,
+};
 
 const struct frame_ops call_ops = {
 	.dialect = &frame_steps,

@@ -590,7 +590,7 @@ static bool PRINTF(2, 3) fail_early(struct frame *f, const char *fmt, ...)
 }
 
 /* `cwd` is meant from where the run is, and so is a program that is named by a path. */
-static bool go_to(struct frame *f, const char *cwd, struct job_spec *spec, struct arena *a)
+bool command_go_to(struct frame *f, const char *cwd, struct job_spec *spec, struct arena *a)
 {
 	struct str here =
 		f->run->options.cwd ? str_of(f->run->options.cwd) : path_absolute(a, S("."));
@@ -608,7 +608,8 @@ static bool go_to(struct frame *f, const char *cwd, struct job_spec *spec, struc
 }
 
 /* Those that the caller has set win. */
-static const char *const *without(const char *const *env, const char *const *set, struct arena *a)
+const char *const *command_env_without(
+	const char *const *env, const char *const *set, struct arena *a)
 {
 	size_t count = 0, n = 0;
 
@@ -645,8 +646,8 @@ static bool make(struct frame *f, struct job_spec *spec, struct arena *a)
 		return false;
 	}
 	if (around.env)
-		spec->env = without(around.env, f->run->options.env, a);
-	if (around.cwd && !go_to(f, around.cwd, spec, a))
+		spec->env = command_env_without(around.env, f->run->options.env, a);
+	if (around.cwd && !command_go_to(f, around.cwd, spec, a))
 		return false;
 	return !f->node->tty || take_terminal(f, spec);
 }

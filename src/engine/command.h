@@ -52,5 +52,10 @@ void command_done(struct frame *f);
 bool command_is_found(struct frame *f);
 /* The attempt is over. Takes `out` and `v->err_all`. */
 void command_judge(struct frame *f, const struct verdict *v, struct content *out);
+/* `cwd` of the nodes around it. False: it is not there, and the frame has been judged. */
+bool command_go_to(struct frame *f, const char *cwd, struct job_spec *spec, struct arena *a);
+/* `env` without what `set` sets, which may be NULL: in the arena. */
+const char *const *command_env_without(
+	const char *const *env, const char *const *set, struct arena *a);
 /* The same warning of many rounds is given once. */
 void command_warn(struct frame *f, struct str message);

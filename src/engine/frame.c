@@ -23,6 +23,7 @@ static const struct frame_ops *ops_of(const struct node *n)
 		[NODE_SEQUENCE] = &sequence_ops,
 		[NODE_PARALLEL] = &parallel_ops,
 		[NODE_EACH] = &sequence_ops,
+		[NODE_CALL] = &import_ops,
 	};
 	static const struct frame_ops *const of_steps[] = {
 		[NODE_COMMAND] = &step_command_ops,

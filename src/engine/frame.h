@@ -118,7 +118,8 @@ struct rounds {
 
 struct call {
 	struct step_call call;
-	bool open; /* it holds references */
+	bool open;              /* it holds references */
+	struct str last_output; /* of an import: as that of struct step_book */
 };
 
 struct frame {
@@ -218,6 +219,8 @@ extern const struct frame_ops command_ops, sequence_ops, parallel_ops;
 /* … and of step recipes. */
 extern const struct frame_ops step_command_ops, stage_ops, rounds_ops, parallel_rounds_ops,
 	call_ops, gate_ops, wait_ops;
+/* A step recipe that a template imports: a node of a template above, steps below. */
+extern const struct frame_ops import_ops;
 
 /* -- frame.c -------------------------------------------------------------------------------------
  */
@@ -334,6 +337,7 @@ struct pace {
 	uint64_t started, running;
 	uint64_t until_ms; /* the next may start then */
 	uint64_t backoff_ms, successes;
+	const struct step_graph *limits; /* of the import that began last; NULL: none */
 };
 
 struct run {

@@ -7,7 +7,7 @@ static void gate_name(const struct frame *f, struct buf *b)
 {
 	if (f->up)
 		gate_name(f->up, b);
-	if (f->node->kind != NODE_SEQUENCE || !f->node->step->stage.name.len)
+	if (f->node->kind != NODE_SEQUENCE || !f->node->step || !f->node->step->stage.name.len)
 		return;
 	if (b->len)
 		buf_addc(b, '/');

@@ -8,7 +8,11 @@
 
 static const struct step_graph *limits(const struct run *r)
 {
-	return r->plan->graph->steps;
+	static const struct step_graph none = { 0 };
+
+	if (r->plan->graph->steps)
+		return r->plan->graph->steps;
+	return r->pace.limits ? r->pace.limits : &none;
 }
 
 static void next(struct run *r);

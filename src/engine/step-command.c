@@ -1,7 +1,10 @@
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/environ.h"
 #include "engine/command.h"
 #include "engine/steps.h"
+#include "graph/around.h"
 
 /* The command of a bash or agent step: made by the dialect, and an agent's at its turn. */
 
@@ -54,6 +57,34 @@ static void take(struct frame *f, struct step_command *made, struct job_spec *sp
 			f);
 }
 
+/* `cwd` and `env` of a template that imports the recipe hold for steps that say nothing else. */
+static bool surround(struct frame *f, struct job_spec *spec, struct arena *a)
+{
+	const struct frame *import = step_caller(f);
+	struct run *r = f->run;
+	struct around around;
+
+	while (import && !import->node->call)
+		import = step_caller(import);
+	if (!import)
+		return true;
+	if (!around_build(import->node, import->scope, a, &around, &r->issues)) {
+		step_mistake(f);
+		return false;
+	}
+	if (around.env) {
+		struct environ_list both = { 0 };
+
+		environ_add(&both, command_env_without(around.env, r->options.env, a), spec->env);
+		const char **env = arena_array(a, const char *, both.vars.len + 1);
+		memcpy(env, both.vars.at, both.vars.len * sizeof(*env));
+		spec->env = env;
+		vec_done(&both.vars);
+	}
+	bool own = spec->cwd != r->options.steps->project;
+	return !around.cwd || own || command_go_to(f, around.cwd, spec, a);
+}
+
 static bool make(struct frame *f, struct job_spec *spec, struct arena *a)
 {
 	const struct step_node *s = f->node->step;
@@ -78,7 +109,7 @@ static bool make(struct frame *f, struct job_spec *spec, struct arena *a)
 	buf_done(&made.shown);
 	buf_done(&made.remove);
 	buf_done(&made.why);
-	return how == STEP_MADE;
+	return how == STEP_MADE && surround(f, spec, a);
 }
 
 static void display(const struct frame *f, struct buf *b)

@@ -14,12 +14,20 @@ void step_remove_files(struct frame *f)
 	buf_reset(files);
 }
 
+struct frame *step_caller(const struct frame *f)
+{
+	struct frame *up = f->up;
+
+	while (up && up->node->kind != NODE_CALL)
+		up = up->up;
+	return up;
+}
+
 const struct step_call *step_call_of(const struct frame *f)
 {
-	for (const struct frame *up = f->up; up; up = up->up)
-		if (up->node->kind == NODE_CALL)
-			return &up->called.call;
-	return &f->run->book.first_call;
+	const struct frame *caller = step_caller(f);
+
+	return caller ? &caller->called.call : &f->run->book.first_call;
 }
 
 /* Whether it belongs to the recipe that was started, and not to one that this calls. */
@@ -264,9 +272,15 @@ static void read_result(struct frame *f)
 void step_was_last(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
+	struct frame *caller = step_caller(f);
+	struct str last = s->loop.collect.len ? s->loop.collect : s->output;
 
-	if (step_listed(f))
-		f->run->book.last_output = s->loop.collect.len ? s->loop.collect : s->output;
+	if (!s->listed)
+		return;
+	if (!caller)
+		f->run->book.last_output = last;
+	else if (caller->node->call)
+		caller->called.last_output = last;
 }
 
 static void store(struct frame *f)

@@ -11,6 +11,8 @@
 
 /* The recipe that it is in. */
 const struct step_call *step_call_of(const struct frame *f);
+/* The call that it is in; NULL: it is in the recipe that was started. */
+struct frame *step_caller(const struct frame *f);
 /* Sets a variable of the recipe that the frame belongs to; takes the value. */
 void step_set(struct frame *f, struct str name, json_t *value);
 /* It will not be reached: it is listed as skipped. */

@@ -26,6 +26,9 @@ struct imported {
 	const struct place *place;
 	const json_t *defaults;          /* of its root, as the import binds them; borrowed */
 	const struct importer *importer; /* for the import nodes in it */
+	/* It is a step recipe, which the node calls: makes its graph for that one node. `given` has
+	 * the names that have values there. NULL with issues. NULL: it is a template recipe. */
+	struct graph *(*steps)(const struct importer *i, const json_t *given, struct report *r);
 };
 
 /* Finds what `{"name": ALIAS}` means in one file. */
@@ -51,6 +54,7 @@ struct graph {
 	struct str output_raw;     /* as written; empty: none */
 	VEC(struct argument) arguments;
 	struct step_graph *steps; /* of a step recipe; NULL: a template or another recipe */
+	bool calls;               /* it imports step recipes, so a run needs a host for steps */
 	struct report extensions; /* notes: what is not in the portable standard */
 	struct report warnings;   /* found while reading: kept, so that every host can show them */
 };

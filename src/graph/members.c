@@ -174,6 +174,20 @@ static bool too_many(struct reader *rd, const struct place *place)
 	return true;
 }
 
+/* To a step recipe, which has names of its own. */
+static const json_t *names_given(struct reader *rd, const struct imported *im,
+	const struct members *own, const json_t *values)
+{
+	const json_t *const from[] = { im->defaults, own->at[FIELD_DEFAULTS], values };
+	json_t *given = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(from); i++)
+		if (json_is_object(from[i]))
+			json_object_update(given, (json_t *)from[i]);
+	json_array_append_new(rd->g->made, given);
+	return given;
+}
+
 /* `envelope` has the members of the recipe whose whole template the node is; NULL: it is part of
  * one. They lie between the recipe that is imported and the node's own. */
 static bool import(struct reader *rd, const json_t *object, const struct place *place,
@@ -190,9 +204,13 @@ static bool import(struct reader *rd, const json_t *object, const struct place *
 	read_members(rd, object, place, OBJECT_IMPORT, &own);
 	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
 		return false;
-	members_of_recipe(rd, &im, &m);
-	if (!m.at[FIELD_TEMPLATE])
+	if (!im.steps)
+		members_of_recipe(rd, &im, &m);
+	if (!im.steps && !m.at[FIELD_TEMPLATE])
 		return false;
+	m.steps = im.steps;
+	m.callee = im.importer;
+	m.given = im.steps ? names_given(rd, &im, &own, values) : NULL;
 	const struct layer *around = envelope ? envelope->defaults : NULL;
 	if (im.defaults)
 		m.defaults = new_layer(rd, (struct layer){ im.defaults, NULL, m.defaults, around });

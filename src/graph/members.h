@@ -38,8 +38,12 @@ struct members {
 	/* Of a recipe whose whole template is an import node and that has flags of its own: what
 	 * the node stands for, which the flags go around; NULL: it is one node. */
 	const struct members *inner;
-	const struct layer *reached;  /* those of `defaults` that `inner` has already */
-	struct str import;            /* the recipe that they were imported from; empty: none */
+	const struct layer *reached; /* those of `defaults` that `inner` has already */
+	struct str import;           /* the recipe that they were imported from; empty: none */
+	/* Of an imported step recipe: `steps` of it, and how it is asked; NULL: of a template. */
+	struct graph *(*steps)(const struct importer *i, const json_t *given, struct report *r);
+	const struct importer *callee;
+	const json_t *given;          /* the names that the import and the node give it */
 	const struct place *misspelt; /* a member that was probably meant as `template` */
 	bool complained;              /* about what there is to run */
 };

@@ -12,7 +12,7 @@ enum node_kind {
 	NODE_PARALLEL, /* children at once, outputs joined */
 	NODE_EACH,     /* copies of one body: a count, or a list known only when the node starts */
 	NODE_WHILE,    /* step recipes: body, condition, limit */
-	NODE_CALL,     /* step recipes: another graph with variables of its own */
+	NODE_CALL,     /* another graph with variables of its own: a step, or an import of steps */
 	NODE_GATE,     /* step recipes: waits for a person's answer, durably */
 	NODE_WAIT,     /* step recipes: a pause as a node of its own */
 };
@@ -48,6 +48,7 @@ struct env_entry {
 	const struct text *text;
 };
 
+struct graph;
 struct origin;
 struct step_node;
 
@@ -96,6 +97,10 @@ struct node {
 	bool wrapper; /* a sequence around one node that only adds flags: fails as its child does */
 	bool each_parallel; /* NODE_EACH: copies at once, outputs joined */
 	struct count count; /* NODE_EACH */
+
+	/* NODE_CALL of a template: the step recipe that it imports; belongs to those who keep the
+	 * graph */
+	struct graph *call;
 
 	const struct step_node *step; /* of a step recipe; NULL: of a template */
 };

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "graph/around.h"
+#include "graph/call.h"
 #include "graph/document.h"
 #include "graph/members.h"
 #include "graph/risk.h"
@@ -536,13 +537,15 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 			(m->at[FIELD_MODE] && str_eq(json_str(m->at[FIELD_MODE]), S("parallel")));
 	rd->importer = m->importer[from];
 	struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
-	bool ok = m->inner ? read_inside(rd, n, m)
-			   : read_template(rd, n, m->at[from], m->place[from], parallel);
+	bool ok = m->steps   ? call_read(rd, n, m)
+		  : m->inner ? read_inside(rd, n, m)
+			     : read_template(rd, n, m->at[from], m->place[from], parallel);
 	rd->importer = here;
 	read_flags(rd, n, m);
 	if (!ok)
 		return NULL;
 	check_around(rd, n, m, parallel);
+	call_check(rd, n, parallel && m->at[FIELD_REPEAT]);
 	if (rd->d == DIALECT_0_9)
 		apply_old_dialect(n, m);
 	if (parallel && !m->at[FIELD_REPEAT] && n->kind != NODE_PARALLEL) {
@@ -694,7 +697,8 @@ struct graph *graph_read_recipe(
 	g->values = json_incref(json_object_get(recipe->recipe, "values"));
 	members_of_recipe(&rd, recipe, &m);
 	g->args = m.at[FIELD_ARGS];
-	g->root = m.at[FIELD_TEMPLATE] ? imported(build(&rd, &m, recipe->place, NULL), &m) : NULL;
+	bool runs = m.at[FIELD_TEMPLATE] || m.steps;
+	g->root = runs ? imported(build(&rd, &m, recipe->place, NULL), &m) : NULL;
 	bool ok = g->root && read_output(&rd, m.at[FIELD_OUTPUT], m.place[FIELD_OUTPUT]);
 	return finish(g, ok && r->errors == before, r);
 }

@@ -162,6 +162,11 @@ struct step_ops {
 	enum step_made (*call)(const struct node *n, const struct scope *s,
 		const struct step_call *up, const struct step_host *host, struct step_call *ret,
 		struct report *r);
+	/* Begins the recipe that a node of a template imports. `up`: the call that the template is
+	 * in, of depth 0 when there is none. False with issues. */
+	bool (*import)(const struct node *n, const struct scope *s, const struct step_call *up,
+		const struct step_host *host, json_t *session, struct step_call *ret,
+		struct report *r);
 	/* What a called recipe gives back: a new reference. */
 	json_t *(*returned)(const struct step_call *call);
 	/* A value as text. */
@@ -185,6 +190,8 @@ struct step_graph {
 	json_t *metadata;   /* the variable `recipe`; owned */
 	const json_t *body; /* its steps or stages as written; of the recipe */
 	struct str path, dir;
+	const struct str *required; /* what a caller has to give; of the recipe */
+	size_t required_count;
 	uint64_t max_depth, max_agents;
 	/* Pacing of agents. */
 	uint64_t max_concurrent, min_delay_ms;

@@ -3,6 +3,7 @@
 #include "base/node-path.h"
 #include "graph/argv.h"
 #include "graph/around.h"
+#include "graph/call.h"
 #include "graph/settings.h"
 #include "template/braces.h"
 
@@ -34,6 +35,17 @@ static bool walk_command(
 	return !w->stopped;
 }
 
+/* Its steps are not resolved before they run: only what it is given. */
+static bool walk_call(struct walker *w, const struct node *n, const struct scope *s)
+{
+	AUTO_JSON *passed = call_values(n, s, w->r);
+	struct walk_leaf leaf = { .node = n, .passed = passed };
+
+	leaf.path = n->parent || w->path.len ? buf_str(&w->path) : node_root_path(n);
+	w->stopped = passed && w->visit && !w->visit(w->data, &leaf);
+	return passed && !w->stopped;
+}
+
 /* -- copies --------------------------------------------------------------------------------------
  */
 
@@ -51,7 +63,7 @@ static bool copies_differ(const struct node *n, const struct scope *up)
 	if (text_differs(n->when, s) || text_differs(n->delay_ms.text, s) ||
 		text_differs(n->timeout_ms.text, s) || text_differs(n->retry.text, s))
 		return true;
-	if (text_differs(n->cwd, s))
+	if (text_differs(n->cwd, s) || n->kind == NODE_CALL)
 		return true;
 	for (size_t i = 0; i < n->env_count; i++)
 		if (text_differs(n->env[i].text, s))
@@ -129,6 +141,8 @@ static bool walk(struct walker *w, const struct node *n, const struct scope *s)
 	ok &= setting_resolve(&n->retry, "retry", SETTING_ATTEMPTS, s, &attempts, w->r);
 	if (n->kind == NODE_COMMAND)
 		return walk_command(w, n, s, timeout_ms) && ok;
+	if (n->kind == NODE_CALL)
+		return walk_call(w, n, s) && ok;
 	return walk_children(w, n, s) && ok;
 }
 

@@ -11,6 +11,8 @@ struct walk_leaf {
 	size_t argc;
 	uint64_t timeout_ms;
 	const char *cwd; /* where it runs; NULL: where the run does */
+	/* Of a step recipe that the node imports: what it begins with. Then there is no argv. */
+	const json_t *passed;
 	/* Of a step recipe: */
 	struct str note; /* what cannot be known before, for people; without argv it is all */
 };

@@ -2,6 +2,7 @@
 
 #include "base/node-path.h"
 #include "base/utf8.h"
+#include "graph/graph.h"
 
 static bool number_of(struct str s, uint64_t *ret)
 {
@@ -29,6 +30,8 @@ static const struct node *below(const struct node *n, struct str part, struct wa
 		ret->index = index;
 		return n->child_count ? n->children[0] : NULL;
 	}
+	if (n->kind == NODE_CALL && n->call)
+		return str_eq(part, S("0")) ? n->call->root : NULL;
 	if (!number_of(part, &index) || index >= n->child_count || node_repeats(n))
 		return NULL;
 	ret->index = index;

@@ -6,6 +6,7 @@
 #include "base/near.h"
 #include "base/vec.h"
 #include "data/big.h"
+#include "graph/step.h"
 #include "recipe/fields.h"
 #include "template/braces.h"
 
@@ -154,9 +155,42 @@ static void walk_text(struct collecting *c, const struct text *t)
 	c->text = NULL;
 }
 
+/* What a step recipe is given: the defaults of the node, and its own context. */
+static void walk_call(struct collecting *c, const struct node *n)
+{
+	const struct step_graph *g = n->call->steps;
+	struct placeholder name = { .kind = PLACEHOLDER_VALUE };
+	const char *key;
+	json_t *value;
+
+	for (size_t i = 0; n->defaults && i < n->defaults->count; i++) {
+		name.name = n->defaults->at[i].name;
+		see_name(c, name.name, &name);
+	}
+	json_object_foreach(g->context, key, value)
+	{
+		struct use *u = use_of(c, str_of(key));
+
+		u->used = true;
+		u->flag_only = false;
+		if (!u->argument.fallback && !u->lacks_default)
+			u->argument.fallback = value;
+	}
+	for (size_t i = 0; i < g->required_count; i++) {
+		const struct node *at;
+		struct use *u = use_of(c, g->required[i]);
+
+		u->used = true;
+		u->flag_only = false;
+		u->lacks_default |= !default_at(n, g->required[i], &at);
+	}
+}
+
 static void walk(struct collecting *c, const struct node *n)
 {
 	c->node = n;
+	if (n->kind == NODE_CALL)
+		walk_call(c, n);
 	for (size_t i = 0; i < n->word_count; i++)
 		walk_text(c, n->words[i].text);
 	for (size_t i = 0; i < n->child_count; i++)

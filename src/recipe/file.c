@@ -13,6 +13,8 @@
 #include "data/markdown.h"
 #include "data/yaml.h"
 #include "recipe/reference.h"
+#include "steps/compile/compile.h"
+#include "steps/compile/ops.h"
 
 /* In order of precedence within one directory. */
 static const struct {
@@ -73,6 +75,9 @@ void recipe_set_free(struct recipe_set *set)
 {
 	if (!set)
 		return;
+	vec_each (g, &set->calls)
+		graph_unref(*g);
+	vec_done(&set->calls);
 	vec_each (slot, &set->files) {
 		struct recipe_file *f = *slot;
 
@@ -213,7 +218,7 @@ static struct str existing(struct recipe_set *set, struct str path, bool any_ext
 {
 	if (!any_extension)
 		return exists(set, path) ? path : S("");
-	for (size_t i = 0; i < 2; i++) { /* step recipes are called, not imported */
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		struct str with =
 			arena_printf(&set->arena, "%.*s%s", STR(path), formats[i].extension);
 
@@ -295,26 +300,27 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 		return hint_at_roots(set, f, r);
 	}
 	import->file = load(set, path, path, chain, p, r);
-	if (import->file && import->file->format == RECIPE_YAML) {
-		report_error(r, place_where(p), "'%.*s' is a step recipe, which cannot be imported",
-			STR(json_str(from)));
-		report_hint(r, "only another step recipe can call it, with `type: recipe`");
-		import->file = NULL;
-	}
 	if (!import->file || import->file->broken) {
 		import->file = NULL;
 		return false;
 	}
 	import->defaults = json_is_object(binding) ? json_object_get(binding, "defaults") : NULL;
 	import->values = json_is_object(binding) ? json_object_get(binding, "values") : NULL;
-	const json_t *const layers[] = { import->defaults,
-		json_object_get(import->file->object, "values"), import->values };
+	const json_t *const layers[] = { import->defaults, recipe_file_section(import->file, true),
+		import->values };
 	import->bound = json_object();
 	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
 		if (json_is_object(layers[i]))
 			json_object_update(import->bound, (json_t *)layers[i]);
 	f->height = MAX(f->height, import->file->height + 1);
 	return true;
+}
+
+const json_t *recipe_file_section(const struct recipe_file *f, bool values)
+{
+	if (f->format == RECIPE_YAML)
+		return values ? NULL : json_object_get(f->object, "context");
+	return json_object_get(f->object, values ? "values" : "defaults");
 }
 
 struct recipe_import *recipe_import_find(const struct recipe_file *f, struct str alias)
@@ -556,6 +562,35 @@ static const struct importer *new_use(
 	return &u->importer;
 }
 
+/* The graph of a step recipe for one node; json_null(): none stands for it. */
+static struct graph *read_steps(
+	const struct importer *importer, const json_t *given, struct report *r)
+{
+	const struct use *u = container_of(importer, struct use, importer);
+	struct recipe_file *f = u->file;
+	AUTO_JSON *known = json_copy((json_t *)given);
+	json_t *name;
+	size_t i;
+
+	/* Those may also be values of the run: a plan tells which are missing. */
+	json_array_foreach(json_object_get(f->object, "required"), i, name)
+	{
+		if (json_is_string(name) && json_is_object(known))
+			json_object_set_new(known, json_string_value(name), json_null());
+	}
+	struct step_recipe *steps = step_recipe_of(f->path, f->doc.source.name, f->doc.source.text,
+		json_incref(f->yaml), &f->yaml_found, known, r);
+
+	if (!steps)
+		return NULL;
+	struct graph *g = step_graph(steps, &step_ops, NULL, NULL);
+	if (!f->told)
+		report_move(&u->set->warnings, &g->warnings);
+	f->told = true;
+	vec_push(&u->set->calls, g);
+	return g;
+}
+
 static bool find(const struct importer *importer, struct str alias, const struct place *place,
 	struct imported *ret, struct report *r)
 {
@@ -571,6 +606,7 @@ static bool find(const struct importer *importer, struct str alias, const struct
 			.place = &import->file->place,
 			.defaults = import->bound,
 			.importer = new_use(u->set, import->file, import->alias, &u->origin),
+			.steps = import->file->format == RECIPE_YAML ? read_steps : NULL,
 		};
 		return true;
 	}
@@ -606,7 +642,11 @@ static void check_unused(struct recipe_set *set, const struct recipe_file *entry
 	for (size_t i = 0; i < set->files.len; i++) {
 		struct recipe_file *f = set->files.at[i];
 
-		if (f != entry && !f->broken && !f->expanded && f->format != RECIPE_YAML)
+		if (f == entry || f->broken || f->expanded)
+			continue;
+		if (f->format == RECIPE_YAML)
+			(void)read_steps(new_use(set, f, S(""), NULL), json_null(), r);
+		else
 			graph_unref(read_graph(set, f, r));
 	}
 }

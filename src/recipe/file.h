@@ -40,6 +40,7 @@ struct recipe_file {
 		way; /* who imported it first: a remark for what is wrong in it; empty: the entry */
 	bool broken; /* has mistakes: can be looked at for more of them, not used */
 	bool expanded;   /* some node of the graph stands for it */
+	bool told;       /* of a step recipe: what it warns of is known */
 	unsigned height; /* files on the longest chain below it, itself included */
 };
 
@@ -50,6 +51,7 @@ struct recipe_set {
 	VEC(struct recipe_file *) files;
 	struct map by_path; /* real path → file */
 	struct report warnings;
+	VEC(struct graph *) calls; /* of step recipes, one for each node that imports one */
 	struct map given; /* path → struct str *: files that are what they say, whatever the disk
 			     has */
 	bool sealed;      /* there are no other files: the recipe of a run, as it was started */
@@ -62,6 +64,8 @@ void recipe_set_free(struct recipe_set *set);
  * file with mistakes that can be looked at further is `broken`. It belongs to the set. */
 struct recipe_file *recipe_file_load(
 	struct recipe_set *set, struct str path, struct str name, struct report *r);
+/* Its `defaults` or `values`; those of a step recipe are its `context`. May be NULL. */
+const json_t *recipe_file_section(const struct recipe_file *f, bool values);
 /* NULL: there is none of that alias. */
 struct recipe_import *recipe_import_find(const struct recipe_file *f, struct str alias);
 /* From now on the file `path` is what `text` says, whatever the disk says. */

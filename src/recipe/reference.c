@@ -63,7 +63,7 @@ static bool looks_like_reference(struct str text)
 /* The two layers of a section; the later one wins. */
 static void layers(const struct recipe_import *import, bool values, const json_t *ret[2])
 {
-	ret[0] = json_object_get(import->file->object, values ? "values" : "defaults");
+	ret[0] = recipe_file_section(import->file, values);
 	ret[1] = values ? import->values : import->defaults;
 }
 

@@ -112,7 +112,154 @@ END
 	one_error ./t.yaml 'a template recipe, which is not written as YAML' '.json or .md'
 	echo '{"name":"s","steps":[{"id":"a","type":"bash","command":"ls"}]}' >t.json
 	one_error ./t.json 'a step recipe, which is written as YAML' 'save it as .yaml'
+}
+
+# -- a template that imports a step recipe ----------------------------------------------------------
+
+@test "an imported step recipe is a call: its values, its output, nothing read" {
+	mkdir sub
+	steps <<'END'
+context: { who: world, greeting: hello }
+steps:
+  - { id: a, type: bash, command: "echo {{greeting}} {{who}}; cat; pwd; echo $X", output: x }
+  - { id: b, type: bash, command: "printf '%s' \"$V\" | head -n 1", env: { V: "{{x}}" }, output: final_output }
+END
+	echo '{"imports":{"s":{"from":"./s.yaml","values":{"greeting":"hi"}}},
+		"template":["echo input",{"name":"s","values":{"who":"{name} B"}},"sed s/$/!/"]}' >t.json
+	asks 0 run ./t.json name=Ada
+	is "$(cat out)" "hi Ada B!"
+	asks 0 check ./t.json
+	asks 0 plan --json ./t.json name=Ada
+	is "$(member '[(l["path"], l["label"]) for l in d["leaves"]]')" \
+		"[('0', None), ('1.0.0', 'a'), ('1.0.1', 'b'), ('2', None)]"
+	is "$(member 'd["argv"][1][2].split(";")[0]')" "echo hi Ada B"
+	# Not given by node or import: the context, and over it what the run was given.
+	echo '{"imports":{"s":"s"},"template":{"name":"s"}}' >t.json
+	asks 0 run ./t.json </dev/null
+	is "$(cat out)" "hello world"
+	asks 0 run ./t.json who=Eve
+	is "$(cat out)" "hello Eve"
+	# cwd and env of the template hold for the steps.
+	steps <<<'steps: [{ id: a, type: bash, command: "basename $PWD; echo $X", output: x }]'
+	echo '{"imports":{"s":"./s"},"cwd":"sub","template":[{"name":"s","env":{"X":"{v}"}}]}' >t.json
+	asks 0 run ./t.json v=1
+	is "$(cat out)" "sub
+1"
+}
+
+@test "a Markdown recipe and a project recipe import step recipes by name" {
+	mkdir -p .roux/recipes
+	chmod go-w .roux .roux/recipes
+	steps <<<'steps: [{ id: a, type: bash, command: "echo from steps", output: x }]'
+	mv s.yaml .roux/recipes/steps.yml
+	printf -- '---\nimports:\n  s: steps\n---\n```template\n[{"name": "s"}, "tr a-z A-Z"]\n```\n' >.roux/recipes/m.md
+	asks 0 run m
+	is "$(cat out)" "FROM STEPS"
+	echo '{"imports":{"s":"steps"},"template":"echo {s.name} {s.defaults.k=none}"}' >.roux/recipes/r.json
+	asks 0 run r
+	is "$(cat out)" "steps none"
+	asks 0 show m
+	has "$(cat out)" "steps.yml"
+}
+
+@test "a failure in an imported recipe is its node's; rerun does it again from there" {
+	steps <<'END'
+steps:
+  - { id: first, type: bash, command: "echo first >>log" }
+  - { id: last, type: bash, command: "echo last >>log; test -e go && echo good", output: o }
+END
+	echo '{"imports":{"s":"s"},"template":["echo a",{"name":"s","failure":"branch"},"sed s/^/-/"]}' >t.json
+	asks 1 run ./t.json --as one
+	has "$(cat err)" "one: failed at 1.0.1 'last' (exit 1)"
+	asks 0 logs one 1.0.1
+	touch go
+	asks 0 plan --json run:one
+	is "$(member '[l["path"] for l in d["leaves"]], [l["path"] for l in d["reused"]]')" \
+		"(['1.0.1', '2'], ['0', '1.0.0'])"
+	asks 0 rerun one
+	is "$(cat out)" "-good"
+	is "$(tr '\n' ' ' <log)" "first last last "
+	# Passed over, as any failure in a template is, and tried again by `retry`.
+	rm go log
+	echo '{"imports":{"s":"s"},"template":["echo a",{"name":"s","retry":2},"echo after"]}' >t.json
+	asks 3 run ./t.json
+	is "$(cat out)" after
+	is "$(tr '\n' ' ' <log)" "first last first last "
+	asks 0 status --json latest
+	is "$(member 'd["failed"]')" 1
+}
+
+@test "a gate in an imported recipe pauses the run; it continues after the answer" {
+	steps <<'END'
+required: [version]
+stages:
+  - name: build
+    steps: [{ id: a, type: bash, command: "echo built {{version}} >>log" }]
+    approval: { required: true, prompt: "Ship {{version}}?" }
+  - name: ship
+    steps: [{ id: b, type: bash, command: "echo shipped {{version}}: {{_approval_message}}", output: o }]
+END
+	echo '{"imports":{"s":"s"},"template":["echo a >>log",{"name":"s"},"cat"]}' >t.json
+	asks 2 run ./t.json
+	has "$(cat err)" "no value for 'version', which 's' requires"
+	[ ! -e log ]
+	asks 4 run ./t.json version=2 --as one
+	asks 0 status one
+	has "$(cat out)" "Ship 2?"
+	asks 0 approve one --message fine
+	asks 0 resume one
+	is "$(cat out)" "shipped 2: fine"
+	is "$(cat log)" "built 2"
+	echo '{"imports":{"s":"s"},"template":[{"parallel":true,"template":["true",{"name":"s"}]}]}' >t.json
+	asks 2 check ./t.json
+	has "$(cat out)" "'s' has approvals and stands inside a parallel node"
+}
+
+@test "copies and branches call it each with values of their own, and it calls others" {
+	mkdir lib
+	echo '{"args":["x"],"template":"echo called {x}"}' >lib/t.json
+	steps <<'END'
+context: { x: none }
+steps:
+  - { id: a, type: recipe, recipe: lib/t.json, context: { x: "{{x}}" }, output: o }
+END
+	echo '{"imports":{"s":"s"},"defaults":{"all":["p","q"]},
+		"template":[{"parallel":true,"repeat":"{all.length}","name":"s","values":{"x":"{all[index]}"}},"grep called"]}' >t.json
+	asks 0 run ./t.json --as one
+	is "$(cat out)" "called p
+called q"
+	asks 0 rerun one --all
+	is "$(cat out)" "called p
+called q"
+	# Two that call each other come to an end.
+	echo '{"imports":{"s":"../s.yaml"},"args":["x"],"template":{"name":"s"}}' >lib/t.json
+	asks 0 plan ./s.yaml
+	asks 1 run ./s.yaml
+	has "$(cat err)" "recipes call each other more than max_depth"
+}
+
+@test "check --portable notes recipes of one format that use the other" {
+	echo '{"template":"true"}' >t.json
+	steps <<<'steps: [{ id: a, type: recipe, recipe: ./t.json }, { id: b, type: recipe, recipe: ./other.yaml }]'
+	cp s.yaml other.yaml
+	asks 0 check --portable ./s.yaml
+	has "$(cat out)" "s.yaml:4:40: note: step 'a': the call of a template recipe is an extension of roux"
+	[[ $(cat out) != *"step 'b'"* ]]
 	steps <<<'steps: [{ id: a, type: bash, command: "true" }]'
 	echo '{"imports":{"s":"./s.yaml"},"template":{"name":"s"}}' >i.json
-	one_error ./i.json "'./s.yaml' is a step recipe"
+	asks 0 check --portable ./i.json
+	has "$(cat out)" "note: the import of a step recipe is an extension of roux"
+	asks 2 check --portable --strict ./i.json
+}
+
+@test "a mistake in an imported step recipe is shown in its file" {
+	steps <<<'steps: [{ id: a, type: bash, command: "echo {{nope}}" }]'
+	echo '{"imports":{"s":"./s.yaml"},"template":{"name":"s"}}' >i.json
+	asks 2 check ./i.json
+	has "$(cat out)" "s.yaml:4:"
+	has "$(cat out)" nope
+	echo '{"imports":{"s":"./s.yaml"},"template":"true"}' >i.json
+	printf 'name: s\nsteps: 3\n' >s.yaml
+	asks 2 check ./i.json
+	has "$(cat out)" "s.yaml:"
 }

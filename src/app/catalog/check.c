@@ -9,6 +9,7 @@
 #include "app/context/context.h"
 #include "graph/certain.h"
 #include "graph/plan.h"
+#include "steps/compile/compile.h"
 
 struct checking {
 	struct app *app;
@@ -16,6 +17,17 @@ struct checking {
 	struct steps_check steps;
 	struct report *r;
 };
+
+/* Those of a step recipe, and of the step recipes that a template imports. */
+static void check_steps(struct checking *c, const struct recipe *recipe)
+{
+	if (!recipe)
+		return;
+	if (recipe->steps)
+		steps_check(recipe->steps, &c->steps, c->r);
+	vec_each (g, &recipe->set->calls)
+		steps_check(step_graph_recipe(*g), &c->steps, c->r);
+}
 
 static void check_ref(struct checking *c, struct recipe_ref *ref)
 {
@@ -27,8 +39,7 @@ static void check_ref(struct checking *c, struct recipe_ref *ref)
 		plan_unref(plan_new(ref->graph, ref->values, c->r));
 	else
 		certain_check(ref->graph, c->r);
-	if (ref->recipe && ref->recipe->steps)
-		steps_check(ref->recipe->steps, &c->steps, c->r);
+	check_steps(c, ref->recipe);
 }
 
 /* A file of the settings or of the configuration of prompts. False: it is neither. */
@@ -83,8 +94,7 @@ static void check_entry(void *data, const struct opened *o)
 	if (c->q->portable)
 		report_move(c->r, &o->recipe->graph->extensions);
 	certain_check(o->recipe->graph, c->r);
-	if (o->recipe->steps)
-		steps_check(o->recipe->steps, &c->steps, c->r);
+	check_steps(c, o->recipe);
 }
 
 static void check_all(struct checking *c, bool *ret_local)

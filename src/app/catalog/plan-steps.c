@@ -66,6 +66,13 @@ static bool partly(struct str text, const json_t *vars, struct buf *b)
 	return all;
 }
 
+/* Its id and when it began are known when it runs. */
+static void set_session(const struct planning *p, json_t *vars)
+{
+	json_object_set_new(
+		vars, "session", json_pack("{s:s}", "project", p->host->cwd ? p->host->cwd : "."));
+}
+
 static void forget_name(json_t *vars, struct str name)
 {
 	if (name.len)
@@ -315,16 +322,42 @@ static json_t *called_vars(
 	return vars;
 }
 
+/* The steps of a recipe that a node of a template imports, below the path of the node. */
+static void plan_import(
+	struct planning *p, const struct walk_leaf *call, uint64_t depth, uint64_t max_depth)
+{
+	const struct graph *g = call->node->call;
+	struct planned_recipe r = { .p = p,
+		.graph = g->steps,
+		.vars = json_deep_copy(g->steps->context),
+		.depth = depth + 1,
+		.max_depth = depth ? max_depth : g->steps->max_depth };
+	size_t len = p->path.len;
+
+	if (depth && r.depth > r.max_depth) {
+		tell_note(&r, call->node, "the recipe", call->node->line);
+		json_decref(r.vars);
+		return;
+	}
+	json_object_update(r.vars, (json_t *)call->passed);
+	json_object_set(r.vars, "recipe", g->steps->metadata);
+	set_session(p, r.vars);
+	buf_printf(&p->path, "%s0", len ? "." : "");
+	plan_node(&r, g->root);
+	buf_truncate(&p->path, len);
+	json_decref(r.vars);
+}
+
 /* The commands of a template recipe that a step calls, below its path. */
 struct planned_template {
-	struct planning *p;
+	const struct planned_recipe *r; /* that calls it */
 	const struct node *root;
 };
 
 static bool visit_called(void *data, const struct walk_leaf *leaf)
 {
 	struct planned_template *t = data;
-	struct planning *p = t->p;
+	struct planning *p = t->r->p;
 	size_t len = p->path.len;
 	struct walk_leaf there = *leaf;
 
@@ -333,7 +366,10 @@ static bool visit_called(void *data, const struct walk_leaf *leaf)
 		buf_printf(&p->path, ".%.*s", STR(leaf->path));
 	there.path = buf_str(&p->path);
 	there.note = buf_str(&p->note);
-	p->stopped = !p->visit(p->data, &there);
+	if (leaf->passed)
+		plan_import(p, leaf, t->r->depth, t->r->max_depth);
+	else
+		p->stopped = !p->visit(p->data, &there);
 	buf_truncate(&p->path, len);
 	return !p->stopped;
 }
@@ -366,7 +402,7 @@ static bool plan_template(
 	AUTO_JSON *values = known_context(r, step_of(n));
 	run_add_unknown_values(values);
 	struct plan *plan = recipe ? plan_new(recipe->graph, values, &ignored) : NULL;
-	struct planned_template t = { r->p, plan ? plan->graph->root : NULL };
+	struct planned_template t = { r, plan ? plan->graph->root : NULL };
 	if (plan)
 		(void)plan_walk(plan, visit_called, &t, &ignored);
 	else
@@ -510,6 +546,21 @@ static void plan_node(struct planned_recipe *r, const struct node *n)
 	buf_truncate(&p->note, before);
 }
 
+static void begin(struct planning *p)
+{
+	const struct planned_host *host = p->host;
+
+	p->agents = step_agents_new(host->agents, str_of(host->cwd ? host->cwd : "."));
+}
+
+static void end(struct planning *p)
+{
+	step_agents_free(p->agents);
+	buf_done(&p->path);
+	buf_done(&p->note);
+	arena_done(&p->scratch);
+}
+
 void planned_steps_walk(
 	const struct plan *plan, const struct planned_host *host, walk_fn *visit, void *data)
 {
@@ -522,14 +573,23 @@ void planned_steps_walk(
 		.max_depth = g->max_depth };
 
 	json_object_set(r.vars, "recipe", g->metadata);
-	/* Its id and when it began are known when it runs. */
-	json_object_set_new(
-		r.vars, "session", json_pack("{s:s}", "project", host->cwd ? host->cwd : "."));
-	p.agents = step_agents_new(host->agents, str_of(host->cwd ? host->cwd : "."));
+	set_session(&p, r.vars);
+	begin(&p);
 	plan_node(&r, plan->graph->root);
-	step_agents_free(p.agents);
+	end(&p);
 	json_decref(r.vars);
-	buf_done(&p.path);
-	buf_done(&p.note);
-	arena_done(&p.scratch);
+}
+
+bool planned_import_walk(
+	const struct walk_leaf *call, const struct planned_host *host, walk_fn *visit, void *data)
+{
+	struct planning p = { .host = host, .visit = visit, .data = data };
+
+	/* The root has no part in the paths below it. */
+	if (!str_eq(call->path, S(".")))
+		buf_add(&p.path, call->path);
+	begin(&p);
+	plan_import(&p, call, 0, 0);
+	end(&p);
+	return !p.stopped;
 }

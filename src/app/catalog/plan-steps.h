@@ -22,3 +22,6 @@ struct planned_host {
 /* Every command in order, and notes without argv for what is none. The visitor's false ends it. */
 void planned_steps_walk(
 	const struct plan *p, const struct planned_host *host, walk_fn *visit, void *data);
+/* The same for the step recipe that a node of a template imports. False: the visitor ended it. */
+bool planned_import_walk(
+	const struct walk_leaf *call, const struct planned_host *host, walk_fn *visit, void *data);

@@ -36,6 +36,20 @@ static struct planned_host host_of(
 		.dirs = app_dirs(ref->app) };
 }
 
+struct walking {
+	const struct planned_host *host;
+	walk_fn *visit;
+	void *data;
+};
+
+static bool visit_template(void *data, const struct walk_leaf *leaf)
+{
+	const struct walking *w = data;
+
+	return leaf->passed ? planned_import_walk(leaf, w->host, w->visit, w->data)
+			    : w->visit(w->data, leaf);
+}
+
 /* The plan has been checked when it was made, so walking it again finds nothing wrong. */
 void planned_walk(const struct plan *p, const struct planned_host *host, walk_fn *visit, void *data)
 {
@@ -44,7 +58,7 @@ void planned_walk(const struct plan *p, const struct planned_host *host, walk_fn
 	if (p->graph->steps)
 		planned_steps_walk(p, host, visit, data);
 	else
-		(void)plan_walk(p, visit, data, &none);
+		(void)plan_walk(p, visit_template, &(struct walking){ host, visit, data }, &none);
 }
 
 /* -- the document --------------------------------------------------------------------------------

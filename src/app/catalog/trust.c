@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "steps/compile/compile.h"
 #include "steps/compile/sub-recipe.h"
 
 enum { TRUST_MAX_BYTES = 16 << 20, LOCK_WAIT_MS = 10000 };
@@ -119,15 +120,13 @@ static struct str key_of(struct str path, char room[PATH_MAX])
 static void add_sums(const struct recipe *recipe, json_t *sums);
 
 /* The recipes that its steps call by a name or path that is known, and those that they call. */
-static void add_called(const struct recipe *recipe, json_t *sums)
+static void add_called(const struct recipe *recipe, const struct step_recipe *steps, json_t *sums)
 {
-	const struct step_recipe *steps = recipe->steps;
-
 	for (size_t i = 0; steps && i < steps->all_count; i++) {
 		struct str word = steps->all[i]->called.recipe.text;
 		struct sub_recipe sub = { .step = steps->all[i],
 			.word = word,
-			.dir = path_dir(recipe->file->path),
+			.dir = path_dir(steps->path),
 			.find = find_called,
 			.find_data = (void *)&recipe->set->dirs };
 		AUTO_REPORT ignored = REPORT_INIT;
@@ -159,7 +158,9 @@ static void add_sums(const struct recipe *recipe, json_t *sums)
 		sha256_hex((*f)->doc.source.text, hex);
 		json_object_set_new_nocheck(sums, key_of((*f)->path, room).p, json_string(hex));
 	}
-	add_called(recipe, sums);
+	add_called(recipe, recipe->steps, sums);
+	vec_each (g, &recipe->set->calls)
+		add_called(recipe, step_graph_recipe(*g), sums);
 }
 
 /* {PATH: SHA256} of its files, as they were read, and of the recipes that its steps call. */

@@ -99,6 +99,8 @@ static bool has_read(const struct search *s, const struct node *n, struct str pa
 		leaves_each(s->leaves, look_at_end, &e);
 		return e.any && e.all && (e.well || !retried(n));
 	}
+	if (n->kind == NODE_CALL && n->call)
+		return true; /* a step recipe reads none */
 	if (retried(n) || (n->kind == NODE_EACH && n->each_parallel) || n->step)
 		return false;
 	struct begun b = begun_below(s, path, 0);
@@ -169,7 +171,7 @@ static bool is_needed(
 	size_t steps = way_to(s->launch->subject.graph->root, path, way);
 	const struct node *n = steps ? way[steps - 1].node : NULL;
 
-	if (s->launch->subject.graph->steps)
+	if (s->launch->subject.graph->steps || (n && n->step))
 		return !n || !n->step ||
 		       (err ? n->step->output_stderr.len > 0 : n->step->keeps_output);
 	if (err)

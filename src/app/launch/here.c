@@ -268,12 +268,13 @@ static bool begin_record(struct here *h, struct leaves *before, struct report *r
 	h->record = record_open(l, app_loop(h->handle.app), before, r);
 	if (!h->record || !launch_begin(l, r))
 		return false;
-	if (l->subject.graph->steps) {
+	if (l->subject.graph->steps || l->subject.graph->calls) {
 		h->steps = steps_open(l, r);
 		if (!h->steps)
 			return false;
-		record_steps(h->record, h->steps);
 	}
+	if (l->subject.graph->steps)
+		record_steps(h->record, h->steps);
 	return true;
 }
 

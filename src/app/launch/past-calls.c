@@ -14,7 +14,7 @@ void called_init(struct called *c, const struct launch *l, struct str dir)
 	AUTO_REPORT ignored = REPORT_INIT;
 
 	*c = (struct called){ .launch = l, .dir = dir };
-	if (l->subject.graph->steps)
+	if (l->subject.graph->steps || l->subject.graph->calls)
 		c->copies = freeze_json(dir, "recipes.json", true, &ignored);
 }
 
@@ -102,6 +102,10 @@ static const struct node *open_call(void *data, const struct node *call)
 {
 	struct called *c = data;
 
+	if (call->call) { /* of a template, which has imported it */
+		c->from = call->call->steps->dir;
+		return call->call->root;
+	}
 	vec_each (known, &c->graphs)
 		if (known->call == call) {
 			/* A recipe of commands calls none. */
@@ -145,8 +149,7 @@ size_t called_way(struct called *c, struct str path, struct way_step steps[WAY_M
 {
 	const struct graph *g = c->launch->subject.graph;
 
-	if (!g->steps)
-		return way_to(g->root, path, steps);
-	c->from = g->steps->dir;
+	if (g->steps)
+		c->from = g->steps->dir;
 	return way_through(g->root, path, steps, open_call, c);
 }

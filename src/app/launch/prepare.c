@@ -207,7 +207,7 @@ static bool check_subject(const struct launch *l, bool record, struct report *r)
 			STR(recipe->file->path));
 		return report_hint(r, "remove \"disabled\": true from it");
 	}
-	if (record || !l->subject.graph->steps)
+	if (record || (!l->subject.graph->steps && !l->subject.graph->calls))
 		return true;
 	report_error(r, (struct where){ 0 }, "a step recipe cannot run without a record");
 	return report_hint(r, "set record: its gates and answers are kept there");

@@ -165,7 +165,8 @@ static bool link_output(struct take_over *t, struct str path, const struct leaf_
 static void note_loops(struct take_over *t, struct str path)
 {
 	struct way_step way[WAY_MAX];
-	size_t steps = t->launch->subject.graph->steps ? called_way(t->redo->called, path, way) : 0;
+	const struct graph *g = t->launch->subject.graph;
+	size_t steps = g->steps || g->calls ? called_way(t->redo->called, path, way) : 0;
 
 	for (size_t i = 0; i + 1 < steps; i++)
 		if (is_loop(way[i].node))

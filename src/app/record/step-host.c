@@ -281,7 +281,8 @@ static void add_variables(struct steps_run *s)
 	json_object_set_new(session, "started", json_from_str(buf_str(&started)));
 	json_object_set_new(session, "project", json_from_str(l->claim.row.cwd));
 	json_object_set_new(s->vars, "session", session);
-	json_object_set(s->vars, "recipe", l->subject.graph->steps->metadata);
+	if (l->subject.graph->steps)
+		json_object_set(s->vars, "recipe", l->subject.graph->steps->metadata);
 }
 
 struct steps_run *steps_open(struct launch *l, struct report *r)
@@ -291,7 +292,8 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	s->launch = l;
 	s->mask = mask_of_run(l);
 	s->hidden = secret_names(l);
-	s->vars = json_deep_copy(l->subject.plan->vars);
+	/* A template has none; the step recipes that it imports have their own. */
+	s->vars = l->subject.plan->vars ? json_deep_copy(l->subject.plan->vars) : json_object();
 	add_variables(s);
 	s->copies = freeze_json(l->claim.dir, RECIPES_FILE, true, r);
 	s->gates = gates_read(l->claim.dir, r);
@@ -312,8 +314,10 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.set = set,
 		.agent = agent,
 		.gate = gate };
-	if (!r->errors && freeze_file(l->claim.dir, "recipe.yaml",
-				  l->subject.recipe->file->doc.source.text, l->asked.durable, r))
+	if (!r->errors &&
+		(!l->subject.graph->steps ||
+			freeze_file(l->claim.dir, "recipe.yaml",
+				l->subject.recipe->file->doc.source.text, l->asked.durable, r)))
 		return s;
 	steps_close(s);
 	return NULL;

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "graph/call.h"
 #include "graph/graph.h"
 #include "graph/plan.h"
 #include "steps/compile/compile.h"
@@ -116,6 +117,21 @@ static void hide_secrets(
 	}
 }
 
+/* The variables of a step recipe that begins. Takes the reference and what is passed. */
+static void enter(struct step_call *ret, struct graph *g, json_t *passed, json_t *session,
+	const struct step_host *host)
+{
+	ret->graph = g;
+	ret->dir = g->steps->dir;
+	ret->passed = passed;
+	ret->vars = json_deep_copy(g->steps->context);
+	json_object_update(ret->vars, passed);
+	hide_secrets(step_graph_recipe(g), ret->vars, host);
+	json_object_set(ret->vars, "recipe", g->steps->metadata);
+	if (session)
+		json_object_set(ret->vars, "session", session);
+}
+
 enum step_made call_open(const struct node *n, const struct scope *s, const struct step_call *up,
 	const struct step_host *host, struct step_call *ret, struct report *r)
 {
@@ -166,17 +182,31 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 		ret->dir = S("");
 		return STEP_MADE;
 	}
-	ret->graph = g;
-	ret->dir = g->steps->dir;
-	ret->passed = passed;
-	ret->vars = json_deep_copy(g->steps->context);
-	json_object_update(ret->vars, passed);
-	hide_secrets(step_graph_recipe(g), ret->vars, host);
-	json_object_set(ret->vars, "recipe", g->steps->metadata);
-	json_t *session = json_object_get(scope_vars(s), "session");
-	if (session)
-		json_object_set(ret->vars, "session", session);
+	enter(ret, g, passed, json_object_get(scope_vars(s), "session"), host);
 	return STEP_MADE;
+}
+
+bool call_import(const struct node *n, const struct scope *s, const struct step_call *up,
+	const struct step_host *host, json_t *session, struct step_call *ret, struct report *r)
+{
+	const struct step_graph *g = n->call->steps;
+	struct step_call call = { .up = up->depth ? up : NULL,
+		.depth = up->depth + 1,
+		.max_depth = up->depth ? up->max_depth : g->max_depth,
+		.max_agents = up->depth ? up->max_agents : g->max_agents };
+
+	if (call.depth > call.max_depth) {
+		report_error(r, place_where(n->place),
+			"'%.*s': recipes call each other more than max_depth (%" PRIu64 ") deep",
+			STR(n->line), call.max_depth);
+		return report_hint(r, "raise recursion.max_depth, or call fewer");
+	}
+	json_t *passed = call_values(n, s, r);
+	if (!passed)
+		return false;
+	*ret = call;
+	enter(ret, graph_ref(n->call), passed, session, host);
+	return true;
 }
 
 /* -- what comes back -----------------------------------------------------------------------------

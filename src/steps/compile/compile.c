@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/path.h"
+#include "steps/compile/sub-recipe.h"
 #include "steps/language/text.h"
 #include "steps/read/keys.h"
 
@@ -308,6 +309,21 @@ static void let_go(void *data)
 	free(k);
 }
 
+/* Steps that name a recipe in a way that only roux has. */
+static void note_calls(struct graph *g, const struct step_recipe *recipe)
+{
+	for (size_t i = 0; i < recipe->all_count; i++) {
+		const struct step *s = recipe->all[i];
+
+		if (s->type == STEP_RECIPE && sub_recipe_is_extension(s->called.recipe.text))
+			report_note(&g->extensions, place_where(s->called.recipe.place),
+				"step '%.*s': %s is an extension of roux", STR(s->id),
+				sub_recipe_is_template(s->called.recipe.text)
+					? "the call of a template recipe"
+					: "the call of a recipe by its name");
+	}
+}
+
 const struct step_recipe *step_graph_recipe(const struct graph *g)
 {
 	return ((const struct kept_alive *)g->keep)->recipe;
@@ -335,11 +351,14 @@ struct graph *step_graph(struct step_recipe *recipe, const struct step_ops *ops,
 	s->metadata = json_pack("{s:o, s:o, s:o}", "name", json_from_str(recipe->name.text),
 		"version", json_from_str(recipe->version.text), "description",
 		json_from_str(recipe->description.text));
+	s->required = recipe->required;
+	s->required_count = recipe->required_count;
 	s->max_depth = (uint64_t)recipe->recursion.max_depth;
 	s->max_agents = (uint64_t)recipe->recursion.max_total_steps;
 	set_pacing(s, &recipe->rate_limiting);
 	g->root = root_node(&c);
 	report_move(&g->warnings, &recipe->warnings);
 	report_move(&g->extensions, &recipe->extensions);
+	note_calls(g, recipe);
 	return g;
 }

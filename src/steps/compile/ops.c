@@ -68,6 +68,7 @@ const struct step_ops step_ops = {
 	.list = list,
 	.decide = decide,
 	.call = call_open,
+	.import = call_import,
 	.returned = call_returned,
 	.text = step_value_render,
 };

@@ -16,4 +16,6 @@ const char *step_directory(const struct node *n, const struct scope *s,
 /* call.c */
 enum step_made call_open(const struct node *n, const struct scope *s, const struct step_call *up,
 	const struct step_host *host, struct step_call *ret, struct report *r);
+bool call_import(const struct node *n, const struct scope *s, const struct step_call *up,
+	const struct step_host *host, json_t *session, struct step_call *ret, struct report *r);
 json_t *call_returned(const struct step_call *call);

@@ -16,7 +16,8 @@ static bool is_name(struct str word)
 
 bool sub_recipe_is_extension(struct str word)
 {
-	return is_name(word) || sub_recipe_is_template(word);
+	/* What variables make of it is known when it runs. */
+	return !str_contains(word, S("{{")) && (is_name(word) || sub_recipe_is_template(word));
 }
 
 bool sub_recipe_path(const struct sub_recipe *sub, struct buf *ret, struct report *r)
