@@ -5,6 +5,7 @@
 #include "graph/around.h"
 #include "graph/call.h"
 #include "graph/document.h"
+#include "graph/label.h"
 #include "graph/members.h"
 #include "graph/risk.h"
 #include "graph/settings.h"
@@ -98,44 +99,6 @@ static bool read_command(
 
 /* -- fields --------------------------------------------------------------------------------------
  */
-
-/* What is not a placeholder is text. */
-static bool keep_group(void *data, struct str group, const struct placeholder_mistake *wrong)
-{
-	(void)data;
-	(void)group;
-	(void)wrong;
-	return true;
-}
-
-static void cut_label(struct reader *rd, struct node *n)
-{
-	struct part *parts;
-	size_t begin, end;
-
-	if (!brace_group(n->label, 0, &begin, &end))
-		return;
-	size_t count = placeholder_cut(rd->a, n->label, rd->d, &parts, keep_group, NULL);
-	if (count == SIZE_MAX)
-		return;
-	n->label_parts = parts;
-	n->label_part_count = count;
-}
-
-static void read_label(struct reader *rd, struct node *n, const struct members *m)
-{
-	struct str label = json_str(m->at[FIELD_LABEL]);
-
-	for (size_t i = 0; i < label.len; i++) {
-		if ((unsigned char)label.p[i] < 0x20 || label.p[i] == 0x7f) {
-			report_error(rd->r, place_where_in(m->place[FIELD_LABEL], i, 1),
-				"`label` has a control character in it, expected one line of text");
-			return;
-		}
-	}
-	n->label = label;
-	cut_label(rd, n);
-}
 
 /* Adds the shorthand defaults of one list. First declaration of a name within one list wins. */
 static void read_declarations(struct reader *rd, const struct layer *list, struct presets *presets)
@@ -389,7 +352,7 @@ static void check_around(
 static void read_flags(struct reader *rd, struct node *n, const struct members *m)
 {
 	if (m->at[FIELD_LABEL])
-		read_label(rd, n, m);
+		label_read(rd, n, m);
 	if (m->args)
 		read_args(rd, n, m->args);
 	if (m->defaults)

@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-#include "graph/label-names.h"
+#include "graph/label.h"
 #include "template/braces.h"
 
 /* Programs whose argument is code: the flags that introduce it; "" marks a shell, which is worth a

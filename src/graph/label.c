@@ -1,6 +1,50 @@
-#include "graph/label-names.h"
+#include "graph/label.h"
 
 #include "base/map.h"
+
+/* -- reading -------------------------------------------------------------------------------------
+ */
+
+/* What is not a placeholder is text. */
+static bool keep_group(void *data, struct str group, const struct placeholder_mistake *wrong)
+{
+	(void)data;
+	(void)group;
+	(void)wrong;
+	return true;
+}
+
+static void cut_label(struct reader *rd, struct node *n)
+{
+	struct part *parts;
+	size_t begin, end;
+
+	if (!brace_group(n->label, 0, &begin, &end))
+		return;
+	size_t count = placeholder_cut(rd->a, n->label, rd->d, &parts, keep_group, NULL);
+	if (count == SIZE_MAX)
+		return;
+	n->label_parts = parts;
+	n->label_part_count = count;
+}
+
+void label_read(struct reader *rd, struct node *n, const struct members *m)
+{
+	struct str label = json_str(m->at[FIELD_LABEL]);
+
+	for (size_t i = 0; i < label.len; i++) {
+		if ((unsigned char)label.p[i] < 0x20 || label.p[i] == 0x7f) {
+			report_error(rd->r, place_where_in(m->place[FIELD_LABEL], i, 1),
+				"`label` has a control character in it, expected one line of text");
+			return;
+		}
+	}
+	n->label = label;
+	cut_label(rd, n);
+}
+
+/* -- names that stand for nothing ----------------------------------------------------------------
+ */
 
 /* The names that commands, guards and defaults use or declare. */
 struct names {
