@@ -66,9 +66,13 @@ static void keep_ends(struct capture *c, struct str data)
 /* Into the file under a name, as it comes. */
 static void keep_named(struct capture *c, struct str data)
 {
-	if (c->file < 0)
+	int r = 0;
+
+	if (c->file < 0) {
 		c->file = c->open(c);
-	int r = c->file < 0 ? c->file : fd_write_all(c->file, data);
+		r = c->file < 0 ? c->file : fd_write_all(c->file, buf_str(&c->head));
+	}
+	r = r < 0 ? r : fd_write_all(c->file, data);
 	if (r < 0)
 		give_up(c, -r);
 }
@@ -151,7 +155,7 @@ static bool take(struct capture *c)
 		c->cut = true;
 	}
 	c->bytes += data.len;
-	if (c->open && !c->error && data.len)
+	if (c->open && !c->error && data.len && c->bytes > c->open_from)
 		keep_named(c, data);
 	if (c->mode == CAPTURE_ENDS) {
 		keep_ends(c, data);

@@ -37,6 +37,7 @@ struct capture {
 	/* Opens the file that keeps all bytes under a name, when the first comes; NULL: none does.
 	 * -errno. */
 	int (*open)(struct capture *c);
+	uint64_t open_from; /* … when more than that has come */
 	void (*ended)(struct capture *c);
 };
 

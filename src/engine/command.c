@@ -17,11 +17,47 @@ static struct frame *frame_of(struct job_owner *o)
 	return container_of(o, struct frame, leaf.owner);
 }
 
+static struct event_away event_away(const struct job_away *away)
+{
+	return away ? (struct event_away){ .on = away->on,
+		.host = away->host,
+		.worker = away->worker,
+		.queued_ms = away->queued_ms }
+		    : (struct event_away){ 0 };
+}
+
+/* What runs elsewhere is told when it begins there. */
+static void announce_away(struct frame *f, const struct job_away *away)
+{
+	struct arena a = ARENA_INIT;
+	struct str words = buf_str(&f->leaf.argv);
+	size_t count = 0;
+
+	if (!words.len)
+		return;
+	for (size_t at = 0; at < words.len; at = str_find(words, '\0', at) + 1)
+		count++;
+	const char **argv = arena_array(&a, const char *, count + 1);
+	count = 0;
+	for (size_t at = 0; at < words.len; at = str_find(words, '\0', at) + 1)
+		argv[count++] = words.p + at;
+	run_emit_frame(f->run,
+		&(struct event){ .kind = EVENT_COMMAND_START,
+			.argv = argv,
+			.away = event_away(away),
+			.attempt = f->tries.now },
+		f);
+	arena_done(&a);
+	buf_reset(&f->leaf.argv);
+}
+
 /* It executes: its time counts from here, and not from when it was handed to the executor. */
-static void on_began(struct job_owner *o)
+static void on_began(struct job_owner *o, const struct job_away *away)
 {
 	struct frame *f = frame_of(o);
 
+	if (away)
+		announce_away(f, away);
 	f->tries.began_ms = loop_now(f->run->loop);
 	if (f->tries.limit_ms)
 		timer_start(f->run->loop, &f->timer, f->tries.limit_ms);
@@ -69,6 +105,7 @@ static void record(struct frame *f, const struct verdict *v)
 					   .signal = v->signal,
 					   .timeout = f->timed_out,
 					   .lost = v->lost,
+					   .host = v->away ? v->away->host : S(""),
 					   .tolerated = f->tolerated,
 					   .attempt = f->tries.now,
 					   .err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
@@ -97,6 +134,11 @@ static void recorder_failed(struct frame *f, int error)
 	run_fail(f->run, RUN_FAILED);
 }
 
+static uint64_t took_ms(const struct frame *f, const struct verdict *v)
+{
+	return v->away ? v->away->ms : loop_now(f->run->loop) - f->tries.began_ms;
+}
+
 /* Written down before anything that depends on it happens. */
 static void record_end(struct frame *f, const struct outcome *o, const struct verdict *v)
 {
@@ -118,7 +160,7 @@ static void record_end(struct frame *f, const struct outcome *o, const struct ve
 			.limit = buf_str(&limit),
 			.cancelled = v->unkept || (!o->ok && run_stopping(f->run)),
 			.ok = o->ok,
-			.ms = loop_now(f->run->loop) - f->tries.began_ms,
+			.ms = took_ms(f, v),
 			.out_bytes = content_size(o->out),
 			.err_bytes = v->err_bytes,
 			.usage = v->usage,
@@ -149,12 +191,13 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 	run_emit_frame(f->run,
 		&(struct event){ .kind = v->recalled ? EVENT_NODE_REUSED : EVENT_COMMAND_DONE,
 			.attempt = f->tries.now,
+			.away = event_away(v->away),
 			.end = { .ok = o.ok,
 				.timeout = o.timed_out,
 				.tolerated = !o.ok && !cancelled && f->tolerated,
 				.code = o.code,
 				.signal = o.signal,
-				.ms = loop_now(f->run->loop) - f->tries.began_ms,
+				.ms = took_ms(f, v),
 				.stdout_bytes = content_size(out) } },
 		f);
 	if (!o.ok && cancelled) {
@@ -174,6 +217,21 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 	if (f->ops->command->ended)
 		f->ops->command->ended(f, &o);
 	frame_attempt_done(f, &o);
+}
+
+/* The machine has failed, not the command: it counts as not run. */
+static void count_as_not_run(struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+
+	if (r) {
+		struct leaf_key key = frame_key(f, &path);
+
+		(void)r->ops->end(r, &key, &f->leaf.record,
+			&(struct leaf_end){ .code = 126, .cancelled = true });
+	}
+	frame_end_halted(f);
 }
 
 /* -- recalling -----------------------------------------------------------------------------------
@@ -281,6 +339,22 @@ static bool output_unkept(struct frame *f, int error)
 	return true;
 }
 
+static void failed_to_start(struct frame *f, int error);
+
+/* It was taken for one under way and is not: it waits for a slot as any other. */
+static void start_again(struct frame *f)
+{
+	job_free(f->leaf.job);
+	f->leaf.job = NULL;
+	if (frame_halted(f)) {
+		count_as_not_run(f);
+		return;
+	}
+	f->state = FRAME_WAITING;
+	f->leaf.begun = true;
+	schedule_command(f);
+}
+
 static void on_ended(struct job_owner *owner, const struct job_end *end)
 {
 	struct frame *f = frame_of(owner);
@@ -292,8 +366,18 @@ static void on_ended(struct job_owner *owner, const struct job_end *end)
 
 	timer_stop(&f->timer);
 	early_ended(&f->run->early, j);
-	schedule_release(&f->run->schedule, f->leaf.pool);
+	schedule_release(&f->run->schedule, f);
 	f->timed_out |= end->timed_out;
+	if (end->again) {
+		start_again(f);
+		return;
+	}
+	if (end->start_error) {
+		failed_to_start(f, end->start_error);
+		return;
+	}
+	if (end->away)
+		announce_away(f, end->away); /* it ended before its beginning was heard of */
 	bool unkept = output_unkept(f, end->keep_error);
 	if (end->held)
 		warn_held(f);
@@ -305,6 +389,7 @@ static void on_ended(struct job_owner *owner, const struct job_end *end)
 		.usage = &end->usage,
 		.unkept = unkept,
 		.lost = end->lost,
+		.away = end->away,
 		.cut = end->cut,
 		.err_all = err_all };
 	if (v.cut && own->cut)
@@ -340,26 +425,31 @@ static const struct job_owner_ops owner_ops = {
 static bool adopt(struct frame *f)
 {
 	struct recorder *r = f->run->options.recorder;
-	struct pool *p = schedule_pool(f);
-	struct executor *e = p->executor;
 	AUTO_BUF path = BUF_INIT;
 
-	if (!r || !e->ops->adopt)
+	if (!r || !f->run->options.seq)
 		return false;
 	struct job_spec spec = { .in_fd = -1,
 		.record = &f->leaf.record,
 		.keep_err = f->ops->command->keeps_err,
 		.max_output = f->ops->command->max_output(f),
 		.timeout_ms = f->tries.limit_ms };
+	spec.cut_err = spec.keep_err;
 	spec.key = frame_key(f, &path);
 	f->state = FRAME_RUNNING;
-	f->leaf.job = e->ops->adopt(e, &spec, &f->leaf.owner);
+	pools_each (p, &f->run->schedule) {
+		if (!p->executor->ops->adopt)
+			continue;
+		f->leaf.job = p->executor->ops->adopt(p->executor, &spec, &f->leaf.owner);
+		f->leaf.pool = p;
+		if (f->leaf.job)
+			break;
+	}
 	if (!f->leaf.job) {
 		f->state = FRAME_WAITING;
 		return false;
 	}
-	f->leaf.pool = p;
-	p->running++;
+	schedule_take(&f->run->schedule, f);
 	f->run->executing = true;
 	int error = r->ops->begin(r, &spec.key, frame_is_last(f), &f->leaf.record);
 	if (error < 0)
@@ -411,19 +501,16 @@ static void cannot_start(struct frame *f, const char *program, int error)
 	command_judge(f, &v, NULL);
 }
 
-/* The machine has failed, not the command: it counts as not run. */
-static void count_as_not_run(struct frame *f)
+/* The same of one that was to run elsewhere. */
+static void failed_to_start(struct frame *f, int error)
 {
-	struct recorder *r = f->run->options.recorder;
-	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF program = BUF_INIT;
 
-	if (r) {
-		struct leaf_key key = frame_key(f, &path);
-
-		(void)r->ops->end(r, &key, &f->leaf.record,
-			&(struct leaf_end){ .code = 126, .cancelled = true });
-	}
-	frame_end_halted(f);
+	buf_adds(&program, f->leaf.argv.len ? buf_cstr(&f->leaf.argv) : "the program");
+	buf_reset(&f->leaf.argv);
+	job_free(f->leaf.job);
+	f->leaf.job = NULL;
+	cannot_start(f, buf_cstr(&program), error);
 }
 
 /* The variables of product.md, and whatever the recorder wants. */
@@ -444,8 +531,8 @@ static int begin_record(struct frame *f, struct job_spec *spec, struct buf *path
 	env[n] = NULL;
 	spec->env = env;
 	spec->record = &f->leaf.record;
-	if (f->leaf.announced)
-		return 0; /* the machine had no room the first time */
+	if (f->leaf.announced || f->leaf.begun)
+		return 0; /* the machine had no room the first time, or it was to be under way */
 	return r->ops->begin(r, &key, frame_is_last(f), &f->leaf.record);
 }
 
@@ -461,7 +548,7 @@ static bool launch(struct frame *f, const struct job_spec *spec, const char *pro
 	f->leaf.announced = wait;
 	if (f->leaf.job)
 		return true;
-	schedule_release(&r->schedule, f->leaf.pool);
+	schedule_release(&r->schedule, f);
 	if (wait)
 		f->state = FRAME_WAITING;
 	else if (f->leaf.record.failed) {
@@ -477,12 +564,43 @@ static bool launch(struct frame *f, const struct job_spec *spec, const char *pro
 /* Its intent is told before the deed, so that a record of it exists whatever happens next. */
 static void announce(struct frame *f, const char *const *argv)
 {
-	if (!f->leaf.announced)
+	if (f->leaf.pool->executor->name.len) {
+		buf_reset(&f->leaf.argv);
+		for (size_t i = 0; argv[i]; i++)
+			buf_add(&f->leaf.argv, (struct str){ argv[i], strlen(argv[i]) + 1 });
+	} else if (!f->leaf.announced)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_COMMAND_START,
 				.argv = argv,
 				.attempt = f->tries.now },
 			f);
+}
+
+/* What runs elsewhere is given the run's own input when all of it has come. False: it waits. */
+static bool take_input(struct frame *f, struct job_spec *spec)
+{
+	struct run *r = f->run;
+
+	if (!f->in_unread || !r->live)
+		return true;
+	if (!r->live_complete) {
+		schedule_release(&r->schedule, f);
+		f->state = FRAME_WAITING;
+		list_append(&r->waits_to_read, &f->waits);
+		live_collect(r->live);
+		return false;
+	}
+	content_unref(f->in);
+	spec->in = f->in = live_content(r->live);
+	f->in_unread = false;
+	return true;
+}
+
+void command_input_came(struct frame *f)
+{
+	f->run->live_complete = true;
+	list_remove(&f->waits);
+	schedule_command(f);
 }
 
 static bool start(struct frame *f, struct arena *a)
@@ -492,22 +610,30 @@ static bool start(struct frame *f, struct arena *a)
 		.in_fd = -1,
 		.terminal = r->options.terminal,
 		.keep_err = f->ops->command->keeps_err,
+		.cut_err = f->ops->command->keeps_err,
 		.max_output = f->ops->command->max_output(f),
 		.timeout_ms = f->tries.limit_ms };
 	AUTO_BUF path = BUF_INIT;
+	struct needs needs;
 	int error;
 
+	if (f->leaf.pool->executor->name.len && !take_input(f, &spec))
+		return true;
 	if (!f->ops->command->make(f, &spec, a)) {
-		schedule_release(&r->schedule, f->leaf.pool);
+		schedule_release(&r->schedule, f);
 		return true;
 	}
+	if (frame_needs(f, &needs))
+		spec.needs = &needs;
 	if (r->options.recorder && (error = begin_record(f, &spec, &path, a)) < 0) {
-		schedule_release(&r->schedule, f->leaf.pool);
+		schedule_release(&r->schedule, f);
 		recorder_failed(f, error);
 		frame_end_halted(f);
 		return true;
 	}
-	if (f->in_unread && r->live)
+	if (spec.in)
+		; /* it has been collected, or is not the run's */
+	else if (f->in_unread && r->live)
 		spec.live = r->live;
 	else if (f->in_unread)
 		spec.in_fd = r->options.stdin_fd;
@@ -558,142 +684,5 @@ void command_done(struct frame *f)
 {
 	if (f->leaf.job)
 		job_free(f->leaf.job);
+	buf_done(&f->leaf.argv);
 }
-
-/* -- of templates --------------------------------------------------------------------------------
- */
-
-static void begin(struct frame *f)
-{
-	f->state = FRAME_WAITING;
-	if (!command_is_found(f))
-		schedule_command(f);
-}
-
-static uint64_t max_output(const struct frame *f)
-{
-	return f->run->options.max_output;
-}
-
-/* It fails before it starts. Returns false. */
-static bool PRINTF(2, 3) fail_early(struct frame *f, const char *fmt, ...)
-{
-	AUTO_BUF why = BUF_INIT;
-	va_list args;
-
-	va_start(args, fmt);
-	buf_vprintf(&why, fmt, args);
-	va_end(args);
-	struct verdict v = { .code = 1, .err = buf_str(&why), .err_tail = buf_str(&why) };
-	command_judge(f, &v, NULL);
-	return false;
-}
-
-/* `cwd` is meant from where the run is, and so is a program that is named by a path. */
-bool command_go_to(struct frame *f, const char *cwd, struct job_spec *spec, struct arena *a)
-{
-	struct str here =
-		f->run->options.cwd ? str_of(f->run->options.cwd) : path_absolute(a, S("."));
-	struct str there = path_from(a, here, str_of(cwd));
-	struct stat st;
-
-	if (stat(there.p, &st) < 0)
-		return fail_early(f, "cwd %s: %s", cwd, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return fail_early(f, "cwd %s: %s", cwd, strerror(ENOTDIR));
-	spec->cwd = there.p;
-	if (strchr(spec->argv[0], '/'))
-		spec->program = path_from(a, here, str_of(spec->argv[0])).p;
-	return true;
-}
-
-/* Those that the caller has set win. */
-const char *const *command_env_without(
-	const char *const *env, const char *const *set, struct arena *a)
-{
-	size_t count = 0, n = 0;
-
-	while (env[count])
-		count++;
-	const char **kept = arena_array(a, const char *, count + 1);
-	for (size_t i = 0; i < count; i++)
-		if (!set || !environ_sets(set, env[i]))
-			kept[n++] = env[i];
-	return kept;
-}
-
-/* A terminal is given to one command, and nothing else runs meanwhile. */
-static bool take_terminal(struct frame *f, struct job_spec *spec)
-{
-	for (const struct frame *up = f->up; up; up = up->up)
-		if (node_joins(up->node))
-			return fail_early(f, "`tty`: it is inside a parallel node");
-	if (!f->run->options.tty)
-		return fail_early(f, "`tty`: the run has no terminal to give it");
-	spec->terminal = true;
-	return true;
-}
-
-static bool make(struct frame *f, struct job_spec *spec, struct arena *a)
-{
-	struct report *r = &f->run->issues;
-	struct around around;
-
-	if (!argv_build(f->node, f->scope, a, &spec->argv, &spec->argc, r) ||
-		!around_build(f->node, f->scope, a, &around, r)) {
-		run_fail(f->run, RUN_INVALID);
-		frame_end_halted(f);
-		return false;
-	}
-	if (around.env)
-		spec->env = command_env_without(around.env, f->run->options.env, a);
-	if (around.cwd && !command_go_to(f, around.cwd, spec, a))
-		return false;
-	return !f->node->tty || take_terminal(f, spec);
-}
-
-static void display(const struct frame *f, struct buf *b)
-{
-	struct arena a = ARENA_INIT;
-	AUTO_REPORT ignored = REPORT_INIT;
-	const char *const *argv;
-	size_t argc;
-
-	if (argv_build(f->node, f->scope, &a, &argv, &argc, &ignored))
-		command_display(b, argv, argc);
-	arena_done(&a);
-}
-
-static void name(const struct frame *f, struct buf *b)
-{
-	buf_adds(b, "node ");
-	frame_path(f, b);
-}
-
-/* At its time limit it keeps a code of its own, but does not succeed. */
-static void judge(const struct frame *f, const struct verdict *v, struct outcome *o)
-{
-	o->code = verdict_code(v);
-	if (f->timed_out)
-		o->code = !v->signal && v->code ? v->code : 1;
-}
-
-static const struct command_kind kind = {
-	.max_output = max_output,
-	.make = make,
-	.display = display,
-	.name = name,
-	.judge = judge,
-};
-
-const struct frame_ops command_ops = {
-	.dialect = &frame_templates,
-	.command = &kind,
-	.late_limit = true,
-	.begin = begin,
-	.recorded = command_recorded,
-	.start = command_start,
-	.halt = command_halt,
-	.kill = command_kill,
-	.done = command_done,
-};

@@ -17,6 +17,7 @@ struct verdict {
 	struct content *err_all; /* a reference; only with keeps_err */
 	uint64_t err_bytes;
 	const struct job_usage *usage; /* NULL: not known */
+	const struct job_away *away;   /* NULL: it ran here, or not at all */
 };
 
 /* frame_ops.command. Calls that say so may be NULL. */
@@ -57,5 +58,7 @@ bool command_go_to(struct frame *f, const char *cwd, struct job_spec *spec, stru
 /* `env` without what `set` sets, which may be NULL: in the arena. */
 const char *const *command_env_without(
 	const char *const *env, const char *const *set, struct arena *a);
+/* The run's own input has come to its end, and the command waits for that: it runs elsewhere. */
+void command_input_came(struct frame *f);
 /* The same warning of many rounds is given once. */
 void command_warn(struct frame *f, struct str message);

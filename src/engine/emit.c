@@ -111,6 +111,30 @@ void frame_item(const struct frame *f, struct buf *b)
 		buf_add_number(b, f->index + (f->up->node->kind == NODE_WHILE), 1);
 }
 
+enum runs_on frame_runs_on(const struct frame *f)
+{
+	const struct node *n = f->node;
+
+	for (; f; f = f->up)
+		if (f->node->runs_on != RUNS_UNSAID)
+			return f->node->runs_on;
+	return n->step && n->step->agent ? RUNS_LOCAL : RUNS_ANY;
+}
+
+bool frame_needs(const struct frame *f, struct needs *ret)
+{
+	bool any = false;
+
+	*ret = NEEDS_NONE;
+	for (; f; f = f->up) {
+		if (!f->node->needs)
+			continue;
+		needs_under(ret, f->node->needs);
+		any = true;
+	}
+	return any;
+}
+
 void run_emit(struct run *r, struct event *e)
 {
 	if (!r->options.listen)

@@ -147,7 +147,8 @@ static void swept(void *data)
 static void sweep(struct run *r, enum sweep how)
 {
 	pools_each (p, &r->schedule)
-		p->executor->ops->sweep(p->executor, how, swept, r);
+		if (p != r->schedule.pools || !r->ending.leaving)
+			p->executor->ops->sweep(p->executor, how, swept, r);
 }
 
 /* A run that was stopped leaves no process behind, also none that a command left on purpose; nor
@@ -161,6 +162,19 @@ static void end_all(struct run *r)
 	sweep(r, stop->status == RUN_KILLED || stop->hurry ? SWEEP_KILL
 		 : stop->status == RUN_PAUSED              ? SWEEP_PAUSE
 							   : SWEEP_ASK);
+}
+
+/* It has come to its end: what other executors than this machine hold for it is let go. */
+static void leave(struct run *r)
+{
+	if (r->schedule.pool_count < 2) {
+		conclude(r);
+		return;
+	}
+	r->ending.phase = PHASE_SWEEPING;
+	r->ending.leaving = true;
+	r->ending.sweeps = r->schedule.pool_count - 1;
+	sweep(r, SWEEP_LEAVE);
 }
 
 /* Everything was skipped: the run's own input is its output. */
@@ -184,7 +198,7 @@ void ending_turned(struct schedule *s)
 	else if (!e->stop.status && e->outcome.ok && e->outcome.unread)
 		collect(r);
 	else
-		conclude(r);
+		leave(r);
 }
 
 void ending_collected(struct run *r, bool ok)
@@ -196,7 +210,7 @@ void ending_collected(struct run *r, bool ok)
 		return;
 	}
 	r->ending.outcome.out = live_content(r->live);
-	conclude(r);
+	leave(r);
 }
 
 void ending_done(struct ending *e)
@@ -282,6 +296,10 @@ void run_kill(struct run *r, int signal)
 	if (r->ending.phase == PHASE_ENDED || stop->hurry)
 		return;
 	stop->hurry = true;
+	if (r->ending.leaving) {
+		sweep(r, SWEEP_KILL);
+		return;
+	}
 	/* After a signal that cancelled it, it stays cancelled. An order to kill is one. */
 	if (!stop->status || (stop->status == RUN_CANCELLED && !signal)) {
 		bool first = !stop->status || stop->gentle;

@@ -9,7 +9,7 @@
 #include "base/program.h"
 #include "loop/tree.h"
 
-void environment_init(struct environment *e, const char *const *own)
+void environment_init(struct environment *e, const char *const *own, bool bare)
 {
 	static const char *const marks[] = { TREE_VARIABLE "=", NULL };
 	const char *outer = getenv(TREE_VARIABLE);
@@ -19,7 +19,7 @@ void environment_init(struct environment *e, const char *const *own)
 	buf_printf(&e->mark, "%s=%s", TREE_VARIABLE, outer && outer[0] == '/' ? outer : "/");
 	buf_printf(&e->run_mark, "/%d-%" PRIu64 ".", (int)getpid(), clock_mono_us());
 	vec_push(&e->list.vars, NULL);
-	environ_add(&e->list, (const char *const *)environ, own);
+	environ_add(&e->list, bare ? NULL : (const char *const *)environ, own);
 	size_t kept = 1; /* slot 0 is for ours */
 	for (size_t i = 1; i < e->list.vars.len; i++)
 		if (!environ_sets(marks, e->list.vars.at[i]))

@@ -13,7 +13,7 @@ struct environment {
 };
 
 /* `own`: NAME=VALUE, ends with NULL; NULL: none. The strings must stay. */
-void environment_init(struct environment *e, const char *const *own);
+void environment_init(struct environment *e, const char *const *own, bool bare);
 void environment_done(struct environment *e);
 /* What PATH says. */
 struct str environment_path(const struct environment *e);

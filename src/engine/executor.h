@@ -3,6 +3,7 @@
 #include "base/report.h"
 #include "engine/content.h"
 #include "engine/feed.h"
+#include "graph/event.h"
 
 /*
  * An executor starts commands and tells when they began, printed and ended. The engine knows
@@ -18,6 +19,7 @@ enum sweep {
 	SWEEP_ASK,   /* politely at first */
 	SWEEP_KILL,  /* at once */
 	SWEEP_PAUSE, /* politely at first; other runs that commands have started continue */
+	SWEEP_LEAVE, /* the run has come to its end: what the executor holds elsewhere is let go */
 };
 
 enum job_stream { JOB_STDOUT, JOB_STDERR };
@@ -38,9 +40,26 @@ struct job_record {
 	struct str before, after;
 	/* Opens the named file for an output when its first byte comes. -errno. */
 	int (*open)(void *data, enum job_stream stream);
+	/* The named file is opened only when an output has more than that; it is then complete.
+	 * With `keep_err` only. */
+	uint64_t open_from;
+	/* Takes over the file that has the whole output, a plain name in `dirfd`, instead of
+	 * open(). A descriptor of what it is now, or -errno; -EXDEV: it has to be copied. May be
+	 * NULL. */
+	int (*accept)(void *data, enum job_stream stream, int dirfd, const char *name);
+	bool last; /* what it prints is what the run prints: readers follow it */
 	void *data;
 	bool durable; /* the line is on the disk before the command begins */
 	bool failed;  /* the line could not be written, so nothing was started */
+};
+
+/* Where a command runs that is not started here. Borrowed for the call that shows it. */
+struct job_away {
+	struct str on; /* the name of the executor */
+	struct str host;
+	uint64_t worker;
+	uint64_t queued_ms; /* it waited, from the call of `start` on */
+	uint64_t ms;        /* of an end: it executed */
 };
 
 /* What a command used. */
@@ -63,6 +82,7 @@ struct job_spec {
 	struct job_record *record; /* NULL: nothing is written down */
 	bool terminal;       /* it gets our three streams and our process group; nothing is kept */
 	bool keep_err;       /* all of standard error is kept, else its two ends */
+	bool cut_err;        /* … and no more of it than of standard output */
 	uint64_t max_output; /* bytes kept of an output that is kept whole; 0: all */
 	/* Its time limit; 0: none. Its owner stops it when that has passed since `began`; an
 	 * executor whose `began` comes late may be sooner, and then says so at the end. */
@@ -76,8 +96,11 @@ struct job_end {
 	bool lost; /* the machine that ran it is gone; `code` stands for the end that is unknown */
 	bool held; /* a process that it left behind still holds a pipe; it was not waited for */
 	bool cut;  /* an output was longer than max_output */
-	int keep_error;     /* errno: its output could not be kept; 0: it was */
-	uint64_t err_bytes; /* of standard error, in all */
+	int keep_error;  /* errno: its output could not be kept; 0: it was */
+	int start_error; /* errno: it could not be started where it was to run; 0: it was */
+	bool again;      /* of an adopted one: it turned out not to be under way; start it */
+	const struct job_away *away; /* NULL: it ran here, or nowhere */
+	uint64_t err_bytes;          /* of standard error, in all */
 	struct job_usage usage;
 };
 
@@ -88,8 +111,9 @@ struct job_owner {
 };
 
 struct job_owner_ops {
-	/* The command executes from now on. Not called for one that ended before it could. */
-	void (*began)(struct job_owner *o);
+	/* The command executes from now on, here when `away` is NULL. Not called for one that ended
+	 * before it could. */
+	void (*began)(struct job_owner *o, const struct job_away *away);
 	/* `data` has come, empty when it went past unseen; `total` is how many bytes of the stream
 	 * are kept so far. */
 	void (*output)(
@@ -144,9 +168,16 @@ struct executor_ops {
 /* It serves one run, which sets what is below `ops` before the first start and closes it. */
 struct executor {
 	const struct executor_ops *ops;
+	struct str name;     /* empty: this machine */
 	struct store *store; /* where outputs are kept */
 	void (*grew)(void *data);
 	void *grew_data;
+	/* What it has to say: an event of its own, and that the run cannot continue with it. `hint`
+	 * may be empty. */
+	void (*tell)(void *data, struct event *e);
+	void (*fail)(void *data, struct str message, struct str hint);
+	void (*warn)(void *data, struct str message);
+	void *run_data;
 };
 
 static inline void executor_grew(struct executor *e)

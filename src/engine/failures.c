@@ -24,6 +24,7 @@ void failures_add(struct failures *f, const struct failure *failure)
 	kept.command = arena_str(&f->arena, failure->command);
 	kept.err = arena_str(&f->arena, failure->err);
 	kept.out = arena_str(&f->arena, failure->out);
+	kept.host = arena_str(&f->arena, failure->host);
 	vec_push(&f->kept, kept);
 }
 

@@ -9,8 +9,9 @@ struct failure {
 	struct str path, label, item, command;
 	int code, signal;
 	bool timeout, tolerated;
-	bool overcome; /* a later attempt of it, or of a group around it, succeeded */
-	bool lost;     /* the machine that ran it is gone */
+	bool overcome;   /* a later attempt of it, or of a group around it, succeeded */
+	struct str host; /* of the machine that ran it; empty: this one */
+	bool lost;       /* the machine that ran it is gone */
 	uint64_t attempt;
 	struct str err; /* the end of its standard error, or why it could not start */
 	struct str out; /* the end of its standard output, for people */

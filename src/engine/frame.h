@@ -1,5 +1,6 @@
 #pragma once
 
+#include "data/needs.h"
 #include "engine/early.h"
 #include "engine/run.h"
 #include "engine/schedule.h"
@@ -79,7 +80,9 @@ struct leaf {
 	struct buf remove;        /* files to delete when it has ended, each with a NUL behind it */
 	bool announced;           /* told, but the machine had no room yet */
 	bool recalled;            /* its end comes from a record */
+	struct buf argv;          /* not told yet: each word with a NUL behind it */
 	bool paced;               /* an agent that counts as running */
+	bool begun;               /* its record has: it was taken for one under way */
 };
 
 struct chain {
@@ -267,6 +270,10 @@ void frame_kill(struct frame *f);
 void frame_path(const struct frame *f, struct buf *b);
 /* Which execution of its path this is. `path` holds the path of the key. */
 struct leaf_key frame_key(const struct frame *f, struct buf *path);
+/* What it and the groups around it say about where it runs. */
+enum runs_on frame_runs_on(const struct frame *f);
+/* What it asks of its machine, the inner groups before the outer ones. False: nothing. */
+bool frame_needs(const struct frame *f, struct needs *ret);
 void run_emit(struct run *r, struct event *e);
 /* Its label, with what its placeholders stand for; one that stands for nothing stays as written. */
 void frame_label(const struct frame *f, struct buf *b);
@@ -301,6 +308,7 @@ struct ending {
 	struct stop stop;
 	struct outcome outcome; /* of the root, … */
 	bool only;              /* … or of the one node that was asked for */
+	bool leaving;           /* PHASE_SWEEPING of a run that has come to its end */
 	bool timed_out;         /* the root's own limit ran out in its last attempt */
 	size_t sweeps;          /* executors that are not through with it */
 	struct buf error;
@@ -359,6 +367,7 @@ struct run {
 	bool live_kept;              /* … which the recorder keeps */
 	bool live_complete;          /* … and has kept whole */
 	struct list waits_for_stdin; /* branches whose output it is */
+	struct list waits_to_read;   /* commands that run elsewhere and are given all of it */
 	struct early early;          /* who reads what it prints */
 	struct ending ending;
 	struct step_book book;

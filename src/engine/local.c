@@ -399,6 +399,7 @@ static struct job *start(
 	if (spec->record && spec->record->open) {
 		j->out.open = open_out;
 		j->err.open = open_err;
+		j->out.open_from = j->err.open_from = spec->record->open_from;
 	}
 	j->local = l;
 	j->tree.child.pidfd = -1;
@@ -421,7 +422,7 @@ static struct job *start(
 	if (r == 0 && !spec->terminal)
 		r = capture_open(&j->err, spec->keep_err ? CAPTURE_ALL : CAPTURE_ENDS, &err);
 	j->out.limit = spec->max_output;
-	j->err.limit = spec->keep_err ? spec->max_output : 0;
+	j->err.limit = spec->cut_err ? spec->max_output : 0;
 	if (r == 0)
 		r = spawn(l, j, spec, in, out, err);
 	if (owned)
@@ -429,7 +430,7 @@ static struct job *start(
 	if (r == 0) {
 		hear_soon(l, j);
 		local_trees_began(&l->trees);
-		owner->ops->began(owner);
+		owner->ops->began(owner, NULL);
 		return &j->job;
 	}
 	*error = -r;
@@ -478,7 +479,7 @@ struct executor *local_executor(struct loop *loop, const struct surroundings *s)
 		l->mask = *s->mask;
 	else
 		(void)pthread_sigmask(SIG_SETMASK, NULL, &l->mask);
-	environment_init(&l->env, s->env);
+	environment_init(&l->env, s->env, s->bare);
 	local_trees_init(&l->trees, loop, s->whole, buf_str(&l->env.run_mark), s->grace_ms);
 	l->programs.path = environment_path(&l->env);
 	return &l->executor;

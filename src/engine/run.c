@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/frame.h"
+#include "engine/command.h"
 
 /* -- while it runs -------------------------------------------------------------------------------
  */
@@ -78,6 +78,8 @@ static void on_input_collected(struct live_owner *o)
 
 	list_each_safe (link, &r->waits_for_stdin)
 		frame_take_input(list_entry(link, struct frame, waits));
+	list_each_safe (link, &r->waits_to_read)
+		command_input_came(list_entry(link, struct frame, waits));
 	ending_collected(r, true);
 }
 
@@ -111,7 +113,7 @@ static struct content *open_input(struct run *r, bool *live)
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))
 		return NULL; /* /dev/null */
 	bool taken;
-	if (!keep && !input_shared(r->plan->graph->root, &taken)) {
+	if (!keep && !r->options.elsewhere && !input_shared(r->plan->graph->root, &taken)) {
 		*live = true;
 		return NULL;
 	}
@@ -147,6 +149,36 @@ static void on_reader_gone(struct early *e)
 uint64_t run_output_early(const struct run *r)
 {
 	return r->early.at;
+}
+
+/* -- executors -----------------------------------------------------------------------------------
+ */
+
+static void on_executor_tells(void *data, struct event *e)
+{
+	struct run *r = data;
+
+	if (r->ending.phase != PHASE_ENDED)
+		run_emit(r, e);
+}
+
+static void on_executor_warns(void *data, struct str message)
+{
+	struct run *r = data;
+
+	report_warning(&r->issues, (struct where){ 0 }, "%.*s", STR(message));
+}
+
+static void on_executor_fails(void *data, struct str message, struct str hint)
+{
+	struct run *r = data;
+
+	if (run_stopping(r))
+		return;
+	report_system(&r->issues, (struct where){ 0 }, "%.*s", STR(message));
+	if (hint.len)
+		report_hint(&r->issues, "%.*s", STR(hint));
+	run_fail(r, RUN_FAILED);
 }
 
 /* -- beginning and freeing -----------------------------------------------------------------------
@@ -187,10 +219,16 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->options = *o;
 	r->dialect = p->graph->steps ? &frame_steps : &frame_templates;
 	r->store = STORE_INIT;
-	schedule_init(&r->schedule, l, o->executors, o->executor_count, job_limit(o));
+	schedule_init(
+		&r->schedule, l, o->executors, o->executor_count, job_limit(o), o->jobs_together);
 	r->schedule.turned = ending_turned;
-	pools_each (pool, &r->schedule)
+	pools_each (pool, &r->schedule) {
 		pool->executor->store = &r->store;
+		pool->executor->tell = on_executor_tells;
+		pool->executor->fail = on_executor_fails;
+		pool->executor->warn = on_executor_warns;
+		pool->executor->run_data = r;
+	}
 	r->began_ms = clock_mono_ms();
 	r->seq = o->seq;
 	r->executing = !o->seq;
@@ -201,6 +239,7 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 		o->reader && o->reader->prints && !p->graph->output && !o->only.len,
 		on_reader_gone);
 	list_init(&r->waits_for_stdin);
+	list_init(&r->waits_to_read);
 	list_init(&r->pace.waiting);
 	r->scope = p->scope;
 	if (p->graph->steps)

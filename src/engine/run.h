@@ -39,12 +39,13 @@ struct run_options {
 	/* Where commands run, at least one. The run takes them over and closes them. */
 	struct executor *const *executors;
 	size_t executor_count;
-	/* Which of them runs a command; NULL: the first. */
-	size_t (*place)(void *data, const struct node *n);
-	void *place_data;
-	int stdin_fd;        /* handed to the first command; -1: empty */
-	uint64_t max_output; /* bytes kept of a command's output; 0: all */
-	event_fn *listen;    /* hears every event */
+	/* The one for commands that may run anywhere; 0: all run here, with the first. */
+	size_t elsewhere;
+	bool elsewhere_needs; /* … that say what they need */
+	bool jobs_together;   /* `jobs` bounds all executors together, else the first */
+	int stdin_fd;         /* handed to the first command; -1: empty */
+	uint64_t max_output;  /* bytes kept of a command's output; 0: all */
+	event_fn *listen;     /* hears every event */
 	void *listen_data;
 	/* Who reads what it prints: when that reader has gone the run is cancelled, as by SIGPIPE.
 	 * NULL: it is not known. Borrowed for the call. */

@@ -1,7 +1,8 @@
 #include "engine/schedule.h"
 
-#include <assert.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "engine/frame.h"
 
@@ -23,13 +24,21 @@ void schedule_call(struct frame *f, void (*call)(struct frame *f))
 	schedule_wake(s);
 }
 
-struct pool *schedule_pool(const struct frame *f)
+/* The command that has the terminal, what says that it stays here, and what agents do, is here. */
+static bool stays_here(const struct frame *f)
 {
 	const struct run_options *o = &f->run->options;
-	size_t which = o->place ? o->place(o->place_data, f->node) : 0;
 
-	assert(which < f->run->schedule.pool_count);
-	return &f->run->schedule.pools[which];
+	if (!o->elsewhere || f->node->tty || f->run->options.terminal)
+		return true;
+	enum runs_on on = frame_runs_on(f);
+	struct needs needs;
+	return on == RUNS_LOCAL || (o->elsewhere_needs && !frame_needs(f, &needs));
+}
+
+struct pool *schedule_pool(const struct frame *f)
+{
+	return &f->run->schedule.pools[stays_here(f) ? 0 : f->run->options.elsewhere];
 }
 
 void schedule_command(struct frame *f)
@@ -48,25 +57,63 @@ void schedule_children(struct frame *f)
 	schedule_wake(s);
 }
 
-void schedule_release(struct schedule *s, struct pool *p)
+/* What it has declared; a command without that weighs nothing here. */
+static uint64_t weight_of(const struct frame *f)
 {
+	struct needs needs;
+
+	return frame_needs(f, &needs) ? needs.cpus : 0;
+}
+
+void schedule_take(struct schedule *s, const struct frame *f)
+{
+	struct pool *p = f->leaf.pool;
+
+	p->running++;
+	s->running++;
+	if (p == s->pools)
+		p->cpus += weight_of(f);
+}
+
+void schedule_release(struct schedule *s, const struct frame *f)
+{
+	struct pool *p = f->leaf.pool;
+
 	p->running--;
+	s->running--;
+	if (p == s->pools)
+		p->cpus -= weight_of(f);
 	schedule_wake(s);
 }
 
-static bool has_slot(const struct pool *p)
+static bool has_slot(const struct schedule *s, const struct pool *p)
 {
 	const struct executor_ops *ops = p->executor->ops;
 
-	return p->running < p->limit && (!ops->room || ops->room(p->executor));
+	return p->running < p->limit && (!s->limit || s->running < s->limit) &&
+	       (!ops->room || ops->room(p->executor));
 }
 
-static void start_first(struct pool *p)
+/* The first that the machine has processors for; alone any command may run. NULL: none now. */
+static struct frame *next_of(const struct schedule *s, struct pool *p)
 {
-	struct frame *f = list_entry(p->waiting.next, struct frame, waits);
+	if (!p->cpus)
+		return list_empty(&p->waiting) ? NULL
+					       : list_entry(p->waiting.next, struct frame, waits);
+	list_each (link, &p->waiting) {
+		struct frame *f = list_entry(link, struct frame, waits);
+		uint64_t cpus = weight_of(f);
 
+		if (!cpus || p->cpus + cpus <= s->processors)
+			return f;
+	}
+	return NULL;
+}
+
+static void start_command(struct schedule *s, struct pool *p, struct frame *f)
+{
 	list_remove(&f->waits);
-	p->running++;
+	schedule_take(s, f);
 	/* The machine is full: as many as run now are as many as fit. */
 	if (!f->ops->start(f)) {
 		list_prepend(&p->waiting, &f->waits);
@@ -87,11 +134,12 @@ static bool advance(struct schedule *s)
 		return true;
 	}
 	pools_each (p, s) {
-		if (!has_slot(p))
+		if (!has_slot(s, p))
 			continue;
 		slots = true;
-		if (!list_empty(&p->waiting)) {
-			start_first(p);
+		struct frame *f = next_of(s, p);
+		if (f) {
+			start_command(s, p, f);
 			return true;
 		}
 	}
@@ -122,12 +170,14 @@ static void on_grown(void *data)
 }
 
 void schedule_init(struct schedule *s, struct loop *l, struct executor *const *executors,
-	size_t count, unsigned limit)
+	size_t count, unsigned limit, bool together)
 {
 	s->loop = l;
 	s->turn.call = on_turn;
 	s->pools = mem_zero(count * sizeof(*s->pools));
 	s->pool_count = count;
+	s->limit = together ? limit : 0;
+	s->processors = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
 	list_init(&s->calls);
 	list_init(&s->unfilled);
 	for (size_t i = 0; i < count; i++) {
@@ -136,7 +186,7 @@ void schedule_init(struct schedule *s, struct loop *l, struct executor *const *e
 		p->executor = executors[i];
 		p->executor->grew = on_grown;
 		p->executor->grew_data = s;
-		p->limit = limit;
+		p->limit = i && p->executor->ops->room ? UINT_MAX : limit;
 		list_init(&p->waiting);
 	}
 }

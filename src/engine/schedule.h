@@ -17,6 +17,7 @@ struct frame;
 struct pool {
 	struct executor *executor;
 	unsigned limit, running;
+	uint64_t cpus;       /* that commands which run have declared */
 	struct list waiting; /* commands without a slot, first come first served */
 };
 
@@ -26,6 +27,8 @@ struct schedule {
 	struct list unfilled; /* parallel groups with children to start, innermost first */
 	struct pool *pools;
 	size_t pool_count;
+	unsigned limit, running; /* of all pools together; no limit: 0 */
+	uint64_t processors;     /* of this machine */
 	struct deferred turn;
 	bool turning;
 	/* Called after each turn. May free the schedule. */
@@ -34,9 +37,10 @@ struct schedule {
 
 #define pools_each(p, s) for (struct pool *p = (s)->pools; p < (s)->pools + (s)->pool_count; p++)
 
-/* Takes the executors over. `limit`: commands at once in each. */
+/* Takes the executors over. `limit`: commands at once in the first; the others know their room.
+ * With `together` it holds for all of them. */
 void schedule_init(struct schedule *s, struct loop *l, struct executor *const *executors,
-	size_t count, unsigned limit);
+	size_t count, unsigned limit, bool together);
 /* Closes the executors. */
 void schedule_done(struct schedule *s);
 /* The next turn comes even if nothing is put into the schedule meanwhile. */
@@ -46,9 +50,11 @@ void schedule_wake(struct schedule *s);
 void schedule_call(struct frame *f, void (*call)(struct frame *f));
 /* Where a command runs. */
 struct pool *schedule_pool(const struct frame *f);
+/* It runs there: it was started, or is under way. */
+void schedule_take(struct schedule *s, const struct frame *f);
 /* The command is started (frame_ops.start) when its pool has a slot for it. */
 void schedule_command(struct frame *f);
 /* A parallel group has children to start: it is fed (frame_ops.feed) while any pool has a slot. */
 void schedule_children(struct frame *f);
 /* The command that had a slot has ended, or was not started. */
-void schedule_release(struct schedule *s, struct pool *p);
+void schedule_release(struct schedule *s, const struct frame *f);

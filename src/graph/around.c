@@ -1,10 +1,22 @@
 #include "graph/around.h"
 
 #include "base/utf8.h"
+#include "graph/members.h"
 #include "template/braces.h"
 
 /* -- reading -------------------------------------------------------------------------------------
  */
+
+void machine_read(struct arena *a, struct node *n, const struct members *m, struct report *r)
+{
+	struct needs *needs = m->at[FIELD_NEEDS] ? arena_new(a, struct needs) : NULL;
+
+	if (needs)
+		(void)needs_read(a, m->place[FIELD_NEEDS], m->at[FIELD_NEEDS], needs, r);
+	n->needs = needs;
+	n->tty = json_is_true(m->at[FIELD_TTY]);
+	(void)runs_on_read(m->place[FIELD_RUNS_ON], m->at[FIELD_RUNS_ON], &n->runs_on, r);
+}
 
 const struct text *cwd_read(struct arena *a, const struct place *place, const json_t *value,
 	enum dialect d, struct report *r)

@@ -8,7 +8,10 @@ struct around {
 	const char *const *env; /* NAME=VALUE, NULL-terminated; NULL: none */
 };
 
-/* Reads the two fields, `quorum` and `tty`; issues are added to `r`. `value` is of a type that the
+/* `tty`, `needs` and `runs_on`. */
+struct members;
+void machine_read(struct arena *a, struct node *n, const struct members *m, struct report *r);
+/* Reads the two fields and `quorum`; issues are added to `r`. `value` is of a type that the
  * field takes. */
 const struct text *cwd_read(struct arena *a, const struct place *place, const json_t *value,
 	enum dialect d, struct report *r);

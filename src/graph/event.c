@@ -12,6 +12,7 @@ enum member_type {
 	IS_TEXT_IF,   /* left out when it is empty */
 	IS_OBJECT_IF, /* text of JSON, left out when it is empty */
 	IS_NUMBER,    /* uint64_t */
+	IS_NUMBER_IF, /* left out when it is 0 */
 	IS_CODE,      /* int */
 	IS_SIGNAL,    /* int, null for 0 */
 	IS_BOOL,
@@ -43,6 +44,14 @@ struct member {
 		MEMBER("timeout", IS_BOOL, end.timeout), MEMBER("ms", IS_NUMBER, end.ms), \
 		MEMBER("stdout_bytes", IS_NUMBER, end.stdout_bytes),                      \
 		MEMBER("tolerated", IS_TRUE_IF, end.tolerated)
+#define ON MEMBER("on", IS_TEXT_IF, away.on)
+#define HOST MEMBER("host", IS_TEXT_IF, away.host)
+#define WORKER MEMBER("worker", IS_NUMBER_IF, away.worker)
+#define QUEUED MEMBER("queued_ms", IS_NUMBER_IF, away.queued_ms)
+#define WORKERS                                                     \
+	ON, WORKER, MEMBER("job", IS_TEXT_OR_NULL, away.job),       \
+		MEMBER("host", IS_TEXT_OR_NULL, away.host), QUEUED, \
+		MEMBER("why", IS_TEXT_OR_NULL, away.why)
 #define SIGNAL MEMBER("signal", IS_SIGNAL, signal)
 #define STATUS MEMBER("status", IS_TEXT, result.status), MEMBER("code", IS_CODE, result.code)
 #define NUMBER(name) MEMBER(name, IS_NUMBER, step.number)
@@ -74,10 +83,10 @@ static const struct {
 	[EVENT_NODE_DONE] =
 		KIND("node.done", PATH, ATTEMPT, MEMBER("outcome", IS_OUTCOME, end.outcome),
 			MEMBER("code", IS_CODE, end.code), MEMBER("ms", IS_NUMBER, end.ms)),
-	[EVENT_COMMAND_START] =
-		KIND("command.start", PATH, LABEL, MEMBER("argv", IS_ARGV, argv), ATTEMPT),
+	[EVENT_COMMAND_START] = KIND(
+		"command.start", PATH, LABEL, MEMBER("argv", IS_ARGV, argv), ATTEMPT, ON, WORKER),
 	[EVENT_COMMAND_OUTPUT] = { NULL, NULL },
-	[EVENT_COMMAND_DONE] = KIND("command.done", PATH, ATTEMPT, END),
+	[EVENT_COMMAND_DONE] = KIND("command.done", PATH, ATTEMPT, END, HOST, QUEUED),
 	[EVENT_NODE_SKIPPED] = KIND("node.skipped", PATH, LABEL),
 	[EVENT_NODE_REUSED] = KIND("node.reused", PATH, LABEL, ATTEMPT, END),
 	[EVENT_NODE_RETRY] = KIND("node.retry", PATH, LABEL, ATTEMPT),
@@ -88,6 +97,10 @@ static const struct {
 	[EVENT_RUN_DONE] = KIND("run.done", STATUS),
 	[EVENT_RUN_FAILED] =
 		KIND("run.failed", STATUS, MEMBER("error", IS_TEXT_OR_NULL, result.error)),
+	[EVENT_WORKER_SUBMIT] = KIND("worker.submit", WORKERS),
+	[EVENT_WORKER_START] = KIND("worker.start", WORKERS),
+	[EVENT_WORKER_END] = KIND("worker.end", WORKERS),
+	[EVENT_WORKER_LOST] = KIND("worker.lost", WORKERS),
 	[EVENT_RECIPE_START] = KIND("recipe:start", PATH, STEP, NUMBER("depth")),
 	[EVENT_RECIPE_STEP] = KIND("recipe:step", PATH, STEP, NUMBER("index")),
 	[EVENT_RECIPE_COMPLETE] = KIND("recipe:complete", PATH, STEP, ERROR),
@@ -159,6 +172,8 @@ static void write_member(struct buf *b, const struct member *m, const void *valu
 		return;
 	if (m->type == IS_TRUE_IF && !*(const bool *)value)
 		return;
+	if (m->type == IS_NUMBER_IF && !*(const uint64_t *)value)
+		return;
 	buf_add(b, (struct str){ m->key, m->key_len });
 	switch (m->type) {
 	case IS_TEXT:
@@ -172,6 +187,7 @@ static void write_member(struct buf *b, const struct member *m, const void *valu
 		buf_add(b, *text);
 		break;
 	case IS_NUMBER:
+	case IS_NUMBER_IF:
 		buf_add_number(b, *(const uint64_t *)value, 1);
 		break;
 	case IS_CODE:
@@ -277,6 +293,7 @@ static bool read_member(const struct member *m, const json_t *value, struct aren
 		*(struct str *)ret = arena_str(a, buf_str(&text));
 		break;
 	case IS_NUMBER:
+	case IS_NUMBER_IF:
 		*(uint64_t *)ret = number_of(value);
 		break;
 	case IS_CODE:

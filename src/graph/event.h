@@ -29,6 +29,12 @@ enum event_kind {
 	EVENT_RUN_KILL,
 	EVENT_RUN_DONE,
 	EVENT_RUN_FAILED,
+	/* Of a run whose commands go elsewhere: a worker was asked for, has begun, has left, is
+	 * given up. */
+	EVENT_WORKER_SUBMIT,
+	EVENT_WORKER_START,
+	EVENT_WORKER_END,
+	EVENT_WORKER_LOST,
 	/* Of step recipes only (step-recipes.md section 15). "recipe:…": a recipe, the one that was
 	 * started or one that a step calls. */
 	EVENT_RECIPE_START,
@@ -64,6 +70,14 @@ enum node_end {
 };
 enum { NODE_ENDS = NODE_END_CANCELLED + 1 };
 
+/* Where a command runs that is not started here, or what became of a worker. */
+struct event_away {
+	struct str on; /* the executor; empty: here */
+	struct str host, job, why;
+	uint64_t worker;
+	uint64_t queued_ms;
+};
+
 /* Everything is borrowed until the listener returns. Members that an event does not have are 0;
  * of the union only the one that its kind names may be read. */
 struct event {
@@ -76,6 +90,7 @@ struct event {
 	struct str item;         /* what the round or copy is about that it is in; empty: none */
 	struct str label;        /* of the node; of steps the id */
 	uint64_t attempt;        /* from 1; of STEP_RETRY the one that comes */
+	struct event_away away;  /* COMMAND_START, COMMAND_DONE, WORKER_… */
 	union {
 		struct {
 			struct str id; /* empty: not recorded */

@@ -3,6 +3,7 @@
 #include "base/near.h"
 
 static const char *const failure_words[] = { "continue", "branch", "root", NULL };
+static const char *const runs_on_words[] = { "any", "local", NULL };
 static const char *const mode_words[] = { "parallel", "sequence", NULL };
 
 enum {
@@ -133,6 +134,21 @@ const struct field node_fields[FIELD_COUNT] = {
 		.summary = "the command gets the terminal, alone; nothing is kept; of roux, not portable",
 		.extension = true,
 	},
+	[FIELD_NEEDS] = {
+		.name = "needs",
+		.types = FIELD_IS_OBJECT,
+		.wanted = "an object such as {\"cpus\": 8, \"mem\": \"16G\"}",
+		.summary = "what its commands ask of the machine that runs them; an inner one wins; of roux, not portable",
+		.extension = true,
+	},
+	[FIELD_RUNS_ON] = {
+		.name = "runs_on",
+		.types = FIELD_IS_STRING,
+		.wanted = "\"local\" or \"any\"",
+		.summary = "\"local\": here, also when the other commands run elsewhere; of roux, not portable",
+		.words = runs_on_words,
+		.extension = true,
+	},
 	[FIELD_TEMPLATE] = {
 		.name = "template",
 		.types = TEMPLATE,
@@ -233,7 +249,6 @@ static const struct {
 	{ "workdir", FIELD_CWD, "write `cwd`" },
 	{ "environment", FIELD_ENV, "write `env`" },
 	{ "if", FIELD_WHEN, "write `when`" },
-	{ "needs", FIELD_COUNT, "what has to come first stands before it in an array" },
 	{ "deps", FIELD_COUNT, "what has to come first stands before it in an array" },
 	{ "depends_on", FIELD_COUNT, "what has to come first stands before it in an array" },
 	{ "ignore_error", FIELD_FAILURE, "write `failure`: \"continue\" is the default" },

@@ -22,6 +22,8 @@ enum field_id {
 	FIELD_ENV,
 	FIELD_QUORUM,
 	FIELD_TTY,
+	FIELD_NEEDS,
+	FIELD_RUNS_ON,
 	FIELD_TEMPLATE,
 	/* only in the 0.9 dialect */
 	FIELD_MODE,

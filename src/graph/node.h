@@ -1,5 +1,6 @@
 #pragma once
 
+#include "data/needs.h"
 #include "template/text.h"
 #include "template/words.h"
 
@@ -82,7 +83,9 @@ struct node {
 	const struct text *cwd; /* for what is below too; NULL: as above */
 	const struct env_entry *env;
 	size_t env_count;
-	struct quorum quorum; /* of what joins */
+	struct quorum quorum;      /* of what joins */
+	const struct needs *needs; /* of it and what is below; NULL: as above */
+	enum runs_on runs_on;
 
 	/* NODE_COMMAND */
 	bool tty;        /* it gets the terminal */

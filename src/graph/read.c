@@ -320,7 +320,7 @@ static void read_surroundings(struct reader *rd, struct node *n, const struct me
 		collect_types(rd, n->env[i].text);
 	if (m->at[FIELD_QUORUM])
 		(void)quorum_read(m->place[FIELD_QUORUM], m->at[FIELD_QUORUM], &n->quorum, rd->r);
-	n->tty = json_is_true(m->at[FIELD_TTY]);
+	machine_read(rd->a, n, m, rd->r);
 }
 
 /* Where `quorum` and `tty` cannot stand. */

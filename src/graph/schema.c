@@ -1,5 +1,6 @@
 #include "graph/schema.h"
 
+#include "data/needs.h"
 #include "graph/fields.h"
 
 static json_t *of_type(const char *type)
@@ -49,7 +50,9 @@ static json_t *field_schema(const struct field *f, bool imports)
 		}
 		json_array_append_new(any, array);
 	}
-	if (f->types & FIELD_IS_OBJECT)
+	if (f == &node_fields[FIELD_NEEDS])
+		json_array_append_new(any, needs_schema());
+	else if (f->types & FIELD_IS_OBJECT)
 		json_array_append_new(any, f->node ? node_ref() : of_type("object"));
 	/* A reference can stand for a value of any type. */
 	if (imports && !(f->types & FIELD_IS_STRING))

@@ -466,7 +466,7 @@ static void count(struct record *rec, const struct event *e)
 	if (e->kind == EVENT_COMMAND_START) {
 		rec->active++;
 	} else if (e->kind == EVENT_COMMAND_DONE) {
-		rec->active--;
+		rec->active -= rec->active > 0; /* one that was adopted was told before */
 		rec->completed += !rec->cancelled;
 	} else if (e->kind == EVENT_NODE_REUSED) {
 		rec->completed++;

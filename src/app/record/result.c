@@ -198,6 +198,12 @@ static void write_failures(
 		json_write_str(b, mask_text(mask, failure->err, a));
 		buf_adds(b, ",\"stdout\":");
 		json_write_str(b, mask_text(mask, failure->out, a));
+		if (failure->host.len) {
+			buf_adds(b, ",\"host\":");
+			json_write_str(b, failure->host);
+		}
+		if (failure->lost)
+			buf_adds(b, ",\"lost\":true");
 		buf_adds(b, failure->overcome ? ",\"succeeded_later\":true}" : "}");
 		flush(w, FLUSH_AT);
 	}

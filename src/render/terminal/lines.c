@@ -384,6 +384,8 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_RUN_DONE:
 	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
 		return;
+	case EVENT_WORKER_SUBMIT ... EVENT_WORKER_LOST:
+		break;
 	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:
 		if (!add_step(b, e))
 			return;

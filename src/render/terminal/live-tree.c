@@ -374,6 +374,8 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 	case EVENT_RUN_START:
 	case EVENT_RUN_MESSAGE:
 		break;
+	case EVENT_WORKER_SUBMIT ... EVENT_WORKER_LOST:
+		break;
 	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:
 		step_event(t, e);
 		break;

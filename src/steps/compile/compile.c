@@ -79,6 +79,8 @@ static void name_step(struct compile *c, struct node *n, const struct step *s)
 	n->label = s->id;
 	own(n)->id = s->id;
 	own(n)->data = s;
+	n->needs = s->needs;
+	n->runs_on = s->runs_on;
 	/* In the body of a loop `step` is the loop. */
 	own(n)->metadata = s->parent ? NULL : metadata(c, s);
 }

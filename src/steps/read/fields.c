@@ -12,6 +12,7 @@ static const char *const spawn_words[] = { "subprocess", NULL };
 static const char *const answer_words[] = { "deny", "approve", NULL };
 static const char *const effect_words[] = { "read", "write", "destructive", NULL };
 static const char *const path_words[] = { "project", "anywhere", NULL };
+static const char *const runs_on_words[] = { "any", "local", NULL };
 static const char *const inline_words[] = { "required", NULL };
 
 enum {
@@ -126,6 +127,13 @@ const struct key step_keys[] = {
 	{ NAME("retry"), IN_STEP, A_MAPPING, .example = "{ max_attempts: 3 }", .refused_by = WAIT,
 		.items = KEY_ITEMS_KEYS, .inside = KEY_IN_RETRY,
 		.summary = "try again after a failure" },
+	{ NAME("needs"), IN_STEP, .types = KEY_MAPPING, .wanted = "a mapping",
+		.example = "{ cpus: 8, mem: 16G }", .refused_by = WAIT, .extension = true,
+		.summary = "what it asks of the machine that runs it; of roux, not portable" },
+	{ NAME("runs_on"), IN_STEP, .types = KEY_TEXT, .wanted = "\"local\" or \"any\"",
+		.words = runs_on_words, .refused_by = WAIT, .extension = true,
+		.summary = "local: here, also when other steps run elsewhere; of roux, not "
+			   "portable" },
 	{ NAME("depends_on"), IN_STEP, .types = KEY_LIST, .wanted = "a list of step ids",
 		.items = KEY_ITEMS_TEXTS, .fallback = "[]",
 		.summary = "steps that stand earlier and must have ended" },

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "data/doc.h"
+#include "data/needs.h"
 
 /* A step recipe as written: every key read, checked and in its place, nothing resolved. It lives in
  * one arena and does not change; texts keep their places, so that they can be compiled. */
@@ -98,6 +99,8 @@ struct step {
 	uint64_t timeout_ms; /* of each try; 0: none */
 	enum step_on_error on_error;
 	struct step_retry retry;
+	const struct needs *needs; /* NULL: not said */
+	enum runs_on runs_on;
 	const struct str *depends_on;
 	size_t depends_on_count;
 

@@ -219,6 +219,18 @@ static void read_body(struct subject *s, const struct key *k, const json_t *valu
 			s->rd, value, place_of(s, k->name), s->step, &s->step->rounds.step_count);
 }
 
+static void read_needs(
+	struct subject *s, const struct key *k, const json_t *value, const struct place *place)
+{
+	struct key_reader *kr = &s->rd->keys;
+
+	if (!key_read(kr, &s->object, k, value, place))
+		return;
+	struct needs *needs = arena_new(kr->a, struct needs);
+	(void)needs_read(kr->a, place, value, needs, kr->r);
+	s->step->needs = needs;
+}
+
 static void read_member(struct subject *s, const struct key *k, const json_t *value)
 {
 	const struct place *place = place_of(s, k->name);
@@ -254,6 +266,10 @@ static void read_member(struct subject *s, const struct key *k, const json_t *va
 	}
 	if (str_eq(k->name, S("parallel")))
 		read_parallel(s, k, value);
+	else if (str_eq(k->name, S("needs")))
+		read_needs(s, k, value, place);
+	else if (str_eq(k->name, S("runs_on")) && key_read(kr, &s->object, k, value, place))
+		(void)runs_on_read(place, value, &step->runs_on, kr->r);
 	else
 		(void)key_read(kr, &s->object, k, value, place);
 }

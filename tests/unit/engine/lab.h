@@ -85,7 +85,7 @@ static inline struct job *lab_start(
 	lab_tell(l, "+", j->name);
 	l->room--;
 	if (!l->late)
-		owner->ops->began(owner);
+		owner->ops->began(owner, NULL);
 	return &j->job;
 }
 
@@ -260,7 +260,7 @@ static inline void lab_began(struct lab *l, const char *name)
 {
 	struct job_owner *o = lab_job(l, name)->job.owner;
 
-	o->ops->began(o);
+	o->ops->began(o, NULL);
 	lab_turn(l);
 }
 

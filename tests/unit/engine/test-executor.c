@@ -217,11 +217,6 @@ static void what_is_under_way_is_adopted_and_not_started(void **state UNUSED)
 /* -- two of them ---------------------------------------------------------------------------------
  */
 
-static size_t by_letter(void *data UNUSED, const struct node *n)
-{
-	return n->line.p[0] == 'r';
-}
-
 static void a_full_pool_does_not_hold_up_the_other(void **state UNUSED)
 {
 	struct lab here, there;
@@ -231,11 +226,13 @@ static void a_full_pool_does_not_hold_up_the_other(void **state UNUSED)
 	loop_free(there.loop);
 	there.loop = here.loop;
 	there.room = 0;
-	lab_run(&here, "{'parallel':true,'template':['r1','h1','r2','h2']}",
+	lab_run(&here,
+		"{'parallel':true,'template':['r1',{'runs_on':'local','template':'h1'},'r2',"
+		"{'runs_on':'local','template':['h2']}]}",
 		&(struct run_options){ .jobs = 8,
 			.executors = (struct executor *[]){ &here.executor, &there.executor },
 			.executor_count = 2,
-			.place = by_letter });
+			.elsewhere = 1 });
 	lab_assert_told(&here, "+h1 +h2");
 	lab_assert_told(&there, "");
 	lab_end(&here, "h1", 0);

@@ -24,7 +24,7 @@ static struct watcher *watcher_of(struct job_owner *o)
 	return container_of(o, struct watcher, owner);
 }
 
-static void on_began(struct job_owner *o)
+static void on_began(struct job_owner *o, const struct job_away *away UNUSED)
 {
 	watcher_of(o)->began = true;
 }
