@@ -44,6 +44,7 @@ static void conclude_command(struct history *h, struct past_node *p)
 /* A pause or a gate. */
 static void conclude_told(const struct history *h, struct past_node *p)
 {
+	p->outcome = p->told_as;
 	/* An open gate stops a run. */
 	if (p->outcome == OUTCOME_WAITING && !status_is(h->status, ROUX_PAUSED))
 		p->outcome = cut_short(h);
@@ -99,6 +100,7 @@ static enum outcome_kind told_end(const struct history *h, const struct past_nod
 
 static void conclude_group(struct history *h, struct past_node *p)
 {
+	p->timed = false;
 	vec_each (child, &p->below) {
 		if (!(*child)->timed)
 			continue;
@@ -106,7 +108,10 @@ static void conclude_group(struct history *h, struct past_node *p)
 		p->last_ms = MAX(p->last_ms, (*child)->last_ms);
 		p->timed = true;
 	}
-	if (p->ended)
+	if (h->whole && !p->reached)
+		p->outcome = h->live || status_is(h->status, ROUX_PAUSED) ? OUTCOME_WAITING
+									  : OUTCOME_NONE;
+	else if (p->ended)
 		p->outcome = told_end(h, p);
 	else if (h->live || h->tells_groups)
 		p->outcome = cut_short(h);
@@ -206,6 +211,8 @@ void history_conclude(struct history *h, struct str status)
 	if (h->top)
 		conclude(h, h->top, false);
 	conclude_root(h);
+	if (h->whole)
+		return; /* pictures are drawn from histories of what happened */
 	map_each (e, &h->nodes)
 		add_to_states(h, e->value);
 }

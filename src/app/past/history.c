@@ -58,6 +58,24 @@ static struct past_node *node_make(struct history *h, struct str path)
 	return p;
 }
 
+static struct past_node *node_at(struct history *h, struct str path, unsigned depth);
+
+/* What is below a node as its author wrote it; copies and rounds come with their events. */
+static void add_unreached(struct history *h, struct past_node *p, unsigned depth)
+{
+	const struct node *n = p->node;
+
+	if (!h->whole || !n || node_repeats(n))
+		return;
+	for (size_t i = 0; i < n->child_count && h->kept < COMMANDS_KEPT; i++) {
+		AUTO_BUF path = BUF_INIT;
+
+		node_path_child(&path, p->path, i);
+		h->kept++;
+		(void)node_at(h, buf_str(&path), depth + 1);
+	}
+}
+
 static struct past_node *node_at(struct history *h, struct str path, unsigned depth)
 {
 	struct past_node *p = map_get(&h->nodes, path);
@@ -67,6 +85,7 @@ static struct past_node *node_at(struct history *h, struct str path, unsigned de
 	if (root_is(h, path)) {
 		h->top = node_make(h, path);
 		h->top->node = h->graph ? h->graph->root : NULL;
+		add_unreached(h, h->top, depth);
 		return h->top;
 	}
 	struct str part = node_path_last(path), up = node_path_up(path);
@@ -79,7 +98,17 @@ static struct past_node *node_at(struct history *h, struct str path, unsigned de
 	p->up = above;
 	p->node = child_of(above->node, part, &p->order);
 	vec_push(&above->below, p);
+	add_unreached(h, p, depth);
 	return p;
+}
+
+/* Something happened to it, and so to all that it is in. */
+static void touch(struct history *h, struct past_node *p)
+{
+	for (; p; p = p->up) {
+		p->reached = true;
+		p->changed = h->seq;
+	}
 }
 
 /* -- events --------------------------------------------------------------------------------------
@@ -187,6 +216,8 @@ static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
 		p->command = command_text(h, e->argv);
 	}
 	p->skipped = false;
+	p->retrying = false;
+	touch(h, p);
 	reopen(p->up);
 	add_span(p, (struct report_span){ .start_ms = at_ms, .outcome = OUTCOME_RUNNING });
 }
@@ -198,6 +229,7 @@ static void on_done(struct history *h, const struct event *e)
 
 	if (!s)
 		return;
+	touch(h, p);
 	s->code = e->end.code;
 	s->signal = e->end.signal;
 	s->ms = e->end.ms;
@@ -213,7 +245,9 @@ static void on_reused(struct history *h, const struct event *e, uint64_t at_ms)
 {
 	struct past_node *p = map_get(&h->nodes, e->path);
 
-	if ((p && p->executions) || h->kept >= COMMANDS_KEPT)
+	if (p && p->executions)
+		return;
+	if (!p && h->kept >= COMMANDS_KEPT)
 		return;
 	p = node_at(h, e->path, 0);
 	if (!p)
@@ -234,6 +268,7 @@ static void on_skipped(struct history *h, const struct event *e)
 	if (!p)
 		return;
 	p->skipped = true;
+	touch(h, p);
 	reopen(p->up);
 }
 
@@ -244,7 +279,9 @@ static void on_retry(struct history *h, const struct event *e)
 	if (!p)
 		return;
 	p->skipped = false;
+	p->retrying = true;
 	p->retries = e->attempt;
+	touch(h, p);
 	reopen(p);
 }
 
@@ -256,6 +293,8 @@ static void on_group_done(struct history *h, const struct event *e)
 	if (!p)
 		return;
 	p->ended = true;
+	p->retrying = false;
+	touch(h, p);
 	p->end = e->end.outcome;
 	p->code = e->end.code;
 }
@@ -271,7 +310,9 @@ static void on_told(
 	p->first_ms = p->told ? p->first_ms : at_ms;
 	p->last_ms = at_ms;
 	p->told = true;
-	p->outcome = outcome;
+	p->is_gate = e->kind == EVENT_RECIPE_APPROVAL;
+	p->told_as = outcome;
+	touch(h, p);
 	reopen(p->up);
 }
 
@@ -310,7 +351,7 @@ static void see(struct history *h, const struct event *e)
 		on_reused(h, e, at_ms);
 	else if (e->kind == EVENT_NODE_SKIPPED)
 		on_skipped(h, e);
-	else if (e->kind == EVENT_NODE_RETRY)
+	else if (e->kind == EVENT_NODE_RETRY || e->kind == EVENT_STEP_RETRY)
 		on_retry(h, e);
 	else if (e->kind == EVENT_NODE_DONE)
 		on_group_done(h, e);
@@ -336,19 +377,35 @@ static bool see_line(void *data, struct str line, uint64_t seq)
 	struct event e;
 	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
 
-	(void)seq;
+	h->seq = seq;
 	if (event_read(object, &h->line, &e))
 		see(h, &e);
 	arena_reset(&h->line);
 	return true;
 }
 
-struct history *history_read(const char *dir, struct graph *g, struct report *r)
+struct history *history_open(const char *dir, struct graph *g, bool whole)
 {
 	struct history *h = mem_new(struct history);
 
 	h->graph = g ? graph_ref(g) : NULL;
+	h->whole = whole;
+	event_follower_init(&h->events, dir, 0);
+	if (whole && g)
+		(void)node_at(h, node_root_path(g->root), 0);
+	return h;
+}
+
+int history_feed(struct history *h)
+{
+	return event_follower_read(&h->events, see_line, h);
+}
+
+struct history *history_read(const char *dir, struct graph *g, struct report *r)
+{
+	struct history *h = history_open(dir, g, false);
 	int n = events_each(dir, 0, see_line, h);
+
 	if (n == 0)
 		return h;
 	report_errno(r, -n, "cannot read the events in %s", dir);
@@ -366,6 +423,7 @@ void history_free(struct history *h)
 		vec_done(&p->below);
 		vec_done(&p->spans);
 	}
+	event_follower_done(&h->events);
 	graph_unref(h->graph);
 	arena_done(&h->line);
 	arena_done(&h->arena);

@@ -6,6 +6,7 @@
 #include "graph/event.h"
 #include "graph/graph.h"
 #include "render/page/report.h"
+#include "runs/dir/events.h"
 
 /* What the events of a run say about its nodes: how each command was executed and how each group
  * ended. Memory is a small constant for each command. */
@@ -23,7 +24,12 @@ struct past_node {
 	uint64_t number; /* of the last one in leaves.jsonl, which names its files; 0: none */
 	bool open;       /* the last span has not ended */
 	bool skipped;
-	bool told;  /* a pause or a gate: `outcome` is what was told of it */
+	bool reached;     /* something happened in it */
+	bool retrying;    /* another attempt comes, and has not begun */
+	bool told;        /* a pause or a gate: `told_as` is what was told of it */
+	bool is_gate;     /* … and that it is a gate */
+	uint64_t changed; /* the number of the last event that touched it, or something in it */
+	enum outcome_kind told_as;
 	bool ended; /* a group: `end` and `code` are what was told of it */
 	enum node_end end;
 	uint64_t retries; /* of a group: attempts that were told */
@@ -34,11 +40,16 @@ struct past_node {
 	int code;
 	bool coded, timed;
 	uint64_t first_ms, last_ms; /* from the start of the run */
+	uint64_t shown;             /* what the model has shown of it: see model.c */
+	uint64_t *counts;           /* of model.c */
 };
 
 struct history {
 	struct arena arena;
-	struct arena line;     /* of the event that is just read */
+	struct arena line; /* of the event that is just read */
+	struct event_follower events;
+	uint64_t seq;          /* of the last event that was folded in */
+	bool whole;            /* nodes that nothing has happened to are there too */
 	struct graph *graph;   /* a reference; may be NULL */
 	struct past_node *top; /* the root */
 	struct map nodes;      /* path → struct past_node */
@@ -56,9 +67,15 @@ struct history {
 /* Reads events.jsonl of the directory; no file is an empty one. The graph may be NULL. NULL with an
  * issue added when it cannot be read. */
 struct history *history_read(const char *dir, struct graph *g, struct report *r);
+/* The same of a run that may still be running: `whole` says that nodes that were not reached are
+ * told too. */
+struct history *history_open(const char *dir, struct graph *g, bool whole);
+/* Folds in what has been written since the last call. -errno. */
+int history_feed(struct history *h);
 void history_free(struct history *h);
 
-/* Finds out what became of every node. `status` is the run's, "running" when it has not ended. */
+/* Finds out what became of every node. `status` is the run's, "running" when it has not ended. May
+ * be called again when more events have been folded in. */
 void history_conclude(struct history *h, struct str status);
 
 /* For struct picture_options and struct run_report; `history` is a struct history. */

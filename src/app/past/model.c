@@ -1,0 +1,432 @@
+#include "app/model.h"
+
+#include <stdlib.h>
+
+#include "app/past/elsewhere.h"
+#include "app/past/history.h"
+#include "app/record/freeze.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/run-status.h"
+#include "graph/event.h"
+#include "runs/dir/events.h"
+
+enum { MODELS_KEPT = 16, NODES_KEPT = 300000 };
+
+struct run_model {
+	struct buf id, dir, generation, status;
+	struct run_handle *run;
+	struct history *history;
+	struct report issues;
+	struct arena scratch; /* of views */
+	uint64_t used;        /* when it was asked for last */
+	bool told;            /* what became of every node has been found out once */
+};
+
+struct run_models {
+	struct app *app;
+	VEC(struct run_model *) at;
+	uint64_t clock;
+};
+
+static void model_free(struct run_model *m)
+{
+	if (!m)
+		return;
+	history_free(m->history);
+	run_close(m->run);
+	report_done(&m->issues);
+	arena_done(&m->scratch);
+	buf_done(&m->id);
+	buf_done(&m->dir);
+	buf_done(&m->generation);
+	buf_done(&m->status);
+	free(m);
+}
+
+/* -- the state of a node -------------------------------------------------------------------------
+ */
+
+static bool is_group(const struct past_node *p)
+{
+	return p->node ? node_is_group(p->node) : p->below.len > 0;
+}
+
+static enum shown_state state_of_outcome(
+	const struct history *h, enum outcome_kind outcome, bool gate, bool reached)
+{
+	switch (outcome) {
+	case OUTCOME_NONE:
+		return STATE_UNREACHED;
+	case OUTCOME_WAITING:
+		return gate || (reached && !h->live) ? STATE_PAUSED : STATE_WAITING;
+	case OUTCOME_RUNNING:
+		return STATE_RUNNING;
+	case OUTCOME_DONE:
+		return STATE_DONE;
+	case OUTCOME_SKIPPED:
+		return STATE_SKIPPED;
+	case OUTCOME_TOLERATED:
+		return STATE_TOLERATED;
+	case OUTCOME_FAILED:
+		return gate ? STATE_DENIED : STATE_FAILED;
+	case OUTCOME_TIMEOUT:
+		return STATE_TIMEOUT;
+	case OUTCOME_CANCELLED:
+		return status_is(h->status, ROUX_KILLED) ? STATE_KILLED : STATE_CANCELLED;
+	case OUTCOME_INTERRUPTED:
+	case OUTCOME_KINDS:
+		break;
+	}
+	return STATE_EXITED;
+}
+
+static enum shown_state state_of(const struct history *h, const struct past_node *p)
+{
+	if (p == h->top && p->below.len)
+		return shown_state_of(h->status);
+	if (h->live && p->retrying)
+		return STATE_RETRYING;
+	return state_of_outcome(h, p->outcome, p->is_gate, p->reached);
+}
+
+/* Copies that have not begun, as far as the author wrote how many there are. */
+static uint64_t copies_to_come(const struct history *h, const struct past_node *p)
+{
+	const struct node *n = p->node;
+
+	if (!n || n->kind != NODE_EACH || !h->live || p->ended || p->skipped || !n->children[0] ||
+		n->children[0]->kind != NODE_COMMAND)
+		return 0;
+	return n->count.number > p->below.len ? n->count.number - p->below.len : 0;
+}
+
+static void count_below(struct history *h, struct past_node *p)
+{
+	if (!p->counts)
+		p->counts = arena_array(&h->arena, uint64_t, SHOWN_STATES);
+	memset(p->counts, 0, SHOWN_STATES * sizeof(*p->counts));
+	vec_each (child, &p->below) {
+		if (!is_group(*child)) {
+			p->counts[state_of(h, *child)]++;
+			continue;
+		}
+		for (size_t i = 0; (*child)->counts && i < SHOWN_STATES; i++)
+			p->counts[i] += (*child)->counts[i];
+	}
+	p->counts[STATE_WAITING] += copies_to_come(h, p);
+}
+
+/* An end that no event tells is as new as the last event. */
+static void note_changes(struct run_model *m, struct past_node *p)
+{
+	struct history *h = m->history;
+
+	vec_each (child, &p->below)
+		note_changes(m, *child);
+	if (is_group(p))
+		count_below(h, p);
+	uint64_t shown = (uint64_t)state_of(h, p) | (uint64_t)(p->code & 0xffff) << 8 |
+			 p->executions << 24 | (uint64_t)1 << 63;
+	bool silent = !m->told && !h->live && (p->open || (is_group(p) && p->reached && !p->ended));
+
+	if (silent || (m->told && p->shown != shown))
+		for (struct past_node *up = p; up; up = up->up)
+			up->changed = MAX(up->changed, h->seq);
+	p->shown = shown;
+}
+
+/* -- keeping it up to date -----------------------------------------------------------------------
+ */
+
+/* A start under the same name has made another generation. */
+static bool is_same(const struct run_model *m, const struct run_look *look)
+{
+	return m->history && str_eq(buf_str(&m->generation), look->generation) &&
+	       str_eq(buf_str(&m->dir), look->dir);
+}
+
+static void set(struct buf *b, struct str s)
+{
+	buf_reset(b);
+	buf_add(b, s);
+}
+
+static void begin(struct run_model *m, const struct run_look *look)
+{
+	AUTO_REPORT found = REPORT_INIT;
+
+	history_free(m->history);
+	report_done(&m->issues);
+	m->issues = REPORT_INIT;
+	m->told = false;
+	set(&m->dir, look->dir);
+	set(&m->generation, look->generation);
+	struct graph *g = freeze_graph(buf_cstr(&m->dir), &found);
+	app_warn(&found, &m->issues);
+	m->history = history_open(buf_cstr(&m->dir), g, true);
+	graph_unref(g);
+}
+
+static void feed(struct run_model *m, const struct run_look *look)
+{
+	uint64_t seq = m->history->seq;
+	int e = history_feed(m->history);
+
+	if (e < 0 && !m->told)
+		report_warning(&m->issues, (struct where){ 0 },
+			"the events of the run (events.jsonl) cannot be read: %s", strerror(-e));
+	if (m->told && seq == m->history->seq && !m->history->live &&
+		str_eq(buf_str(&m->status), look->status))
+		return;
+	set(&m->status, look->status);
+	history_conclude(m->history,
+		str_eq(look->status, S(STATUS_STARTING)) ? status_str(ROUX_RUNNING) : look->status);
+	if (m->history->top)
+		note_changes(m, m->history->top);
+	m->told = true;
+}
+
+static struct run_model *find_kept(struct run_models *ms, struct str id)
+{
+	vec_each (m, &ms->at)
+		if (str_eq(buf_str(&(*m)->id), id))
+			return *m;
+	return NULL;
+}
+
+static void drop_oldest(struct run_models *ms)
+{
+	for (;;) {
+		size_t nodes = 0, oldest = 0;
+
+		for (size_t i = 0; i < ms->at.len; i++) {
+			nodes += ms->at.at[i]->history->nodes.count;
+			if (ms->at.at[i]->used < ms->at.at[oldest]->used)
+				oldest = i;
+		}
+		if (ms->at.len < 2 || (ms->at.len <= MODELS_KEPT && nodes <= NODES_KEPT))
+			return;
+		model_free(ms->at.at[oldest]);
+		ms->at.at[oldest] = ms->at.at[--ms->at.len];
+	}
+}
+
+static void forget(struct run_models *ms, struct run_model *m)
+{
+	for (size_t i = 0; i < ms->at.len; i++)
+		if (ms->at.at[i] == m) {
+			ms->at.at[i] = ms->at.at[--ms->at.len];
+			break;
+		}
+	model_free(m);
+}
+
+struct run_model *run_models_get(struct run_models *ms, struct str id, struct report *r)
+{
+	AUTO_BUF name = BUF_INIT;
+	struct run_model *m = find_kept(ms, id);
+
+	buf_printf(&name, "run:%.*s", STR(id));
+	struct run_handle *run = runs_open(ms->app, buf_cstr(&name), r);
+	if (run && !str_eq(run_id(run), id)) {
+		/* A short name is for people who type. */
+		run_close(run);
+		run = NULL;
+		report_refuse(r, id, "unknown run", "there is no run '%.*s'", STR(id));
+	}
+	if (!run) {
+		if (m)
+			forget(ms, m);
+		return NULL;
+	}
+	const struct run_look *look = elsewhere_look(run);
+	if (!m) {
+		m = mem_new(struct run_model);
+		set(&m->id, id);
+		vec_push(&ms->at, m);
+	}
+	if (!is_same(m, look))
+		begin(m, look);
+	arena_reset(&m->scratch);
+	feed(m, look);
+	run_close(m->run);
+	m->run = run;
+	m->used = ++ms->clock;
+	drop_oldest(ms);
+	return m;
+}
+
+struct run_models *run_models_new(struct app *a)
+{
+	struct run_models *ms = mem_new(struct run_models);
+
+	ms->app = a;
+	return ms;
+}
+
+void run_models_free(struct run_models *ms)
+{
+	if (!ms)
+		return;
+	vec_each (m, &ms->at)
+		model_free(*m);
+	vec_done(&ms->at);
+	free(ms);
+}
+
+/* -- looking at it -------------------------------------------------------------------------------
+ */
+
+struct run_handle *run_model_run(const struct run_model *m)
+{
+	return m->run;
+}
+
+struct str run_model_generation(const struct run_model *m)
+{
+	return buf_str(&m->generation);
+}
+
+uint64_t run_model_seq(const struct run_model *m)
+{
+	return m->history->seq;
+}
+
+bool run_model_live(const struct run_model *m)
+{
+	return m->history->live;
+}
+
+uint64_t run_model_began_ms(const struct run_model *m)
+{
+	return m->history->began_ms;
+}
+
+uint64_t run_model_now_ms(const struct run_model *m)
+{
+	return m->history->now_ms;
+}
+
+const struct report *run_model_issues(const struct run_model *m)
+{
+	return &m->issues;
+}
+
+const struct past_node *run_model_root(const struct run_model *m)
+{
+	return m->history->top;
+}
+
+const struct past_node *run_model_find(const struct run_model *m, struct str path)
+{
+	if (str_eq(path, S("root")))
+		return m->history->top;
+	return map_get(&m->history->nodes, path);
+}
+
+size_t past_node_children(const struct past_node *n)
+{
+	return n->below.len;
+}
+
+const struct past_node *past_node_child(const struct past_node *n, size_t index)
+{
+	return n->below.at[index];
+}
+
+const struct past_node *past_node_up(const struct past_node *n)
+{
+	return n->up;
+}
+
+static const struct node_span *spans_of(struct run_model *m, const struct past_node *p)
+{
+	struct node_span *spans = arena_array(&m->scratch, struct node_span, p->spans.len + 1);
+
+	for (size_t i = 0; i < p->spans.len; i++) {
+		const struct report_span *s = &p->spans.at[i];
+
+		spans[i] = (struct node_span){ .start_ms = s->start_ms,
+			.ms = s->ms,
+			.state = state_of_outcome(m->history, s->outcome, false, true),
+			.code = s->code,
+			.signal = s->signal };
+	}
+	return spans;
+}
+
+static struct str text_of(const struct past_node *p)
+{
+	if (p->command.len)
+		return p->command;
+	if (!p->node || node_is_group(p->node))
+		return S("");
+	return p->node->line.len ? p->node->line : node_caption(p->node);
+}
+
+void run_model_view(struct run_model *m, const struct past_node *n, struct node_view *ret)
+{
+	const struct history *h = m->history;
+
+	*ret = (struct node_view){ .path = n->path,
+		.label = n->label.len ? n->label
+			 : n->node    ? n->node->label
+				      : S(""),
+		.text = text_of(n),
+		.kind = n->node        ? node_kind_name(n->node->kind)
+			: n->below.len ? "sequence"
+				       : "command",
+		.group = is_group(n),
+		.at_once = n->node && node_joins(n->node),
+		.state = state_of(h, n),
+		.tolerated = n->tolerated,
+		.coded = n->coded,
+		.timed = n->timed,
+		.reached = n->reached,
+		.code = n->code,
+		.signal = n->spans.len ? n->spans.at[n->spans.len - 1].signal : 0,
+		.attempts = n->spans.len ? n->executions : n->retries,
+		.first_ms = n->timed ? n->first_ms : 0,
+		.ms = n->timed && n->last_ms > n->first_ms ? n->last_ms - n->first_ms : 0,
+		.real_ms = n->timed && h->began_ms ? h->began_ms + n->first_ms : 0,
+		.changed = n->changed,
+		.spans = n->spans.len ? spans_of(m, n) : NULL,
+		.span_count = n->spans.len,
+		.counts = n->counts,
+		.children = n->below.len };
+	/* What a command took is its last attempt's time, as the events have it. */
+	if (n->spans.len == 1)
+		ret->ms = n->spans.at[0].ms;
+}
+
+/* -- one command ---------------------------------------------------------------------------------
+ */
+
+struct argv_search {
+	struct str path;
+	json_t *argv;
+};
+
+static bool see_start(void *data, struct str line, uint64_t seq)
+{
+	struct argv_search *s = data;
+
+	(void)seq;
+	if (!str_contains(line, S("\"command.start\"")) || !str_contains(line, s->path))
+		return true;
+	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
+	if (str_eq(json_text_of(object, "path"), s->path)) {
+		json_decref(s->argv);
+		s->argv = json_incref(json_object_get(object, "argv"));
+	}
+	return true;
+}
+
+json_t *run_model_argv(struct run_model *m, struct str path)
+{
+	struct argv_search s = { .path = path };
+
+	(void)events_each(buf_cstr(&m->dir), 0, see_start, &s);
+	return s.argv;
+}
