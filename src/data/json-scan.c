@@ -243,6 +243,29 @@ size_t json_scan_value(struct str t, size_t at)
 	return end;
 }
 
+size_t json_scan_depth(struct str t)
+{
+	size_t depth = 0, most = 0;
+	bool inside = false;
+
+	for (size_t i = 0; i < t.len; i++) {
+		char c = t.p[i];
+
+		if (inside) {
+			i += c == '\\';
+			inside = c != '"';
+		} else if (c == '"') {
+			inside = true;
+		} else if (c == '[' || c == '{') {
+			depth++;
+			most = MAX(most, depth);
+		} else if (c == ']' || c == '}') {
+			depth -= depth > 0;
+		}
+	}
+	return most;
+}
+
 bool json_scan_next_number(struct str t, size_t *at, struct str *ret)
 {
 	for (size_t i = *at; i < t.len;) {

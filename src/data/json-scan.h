@@ -23,6 +23,10 @@ bool json_scan_unit(struct str t, size_t at, uint32_t *ret);
 /* Adds what the string at `at`, of which json_scan_string() knows the end, means. */
 void json_scan_decode(struct str t, size_t at, struct buf *ret);
 
+/* Levels of brackets outside strings, whether the text is JSON or not: a reader of JSON must not be
+ * asked to go deeper than it can. */
+size_t json_scan_depth(struct str t);
+
 /* The next number at or after *at that is not part of a string; *at moves behind it. False: there
  * are no more, or what follows is not JSON. */
 bool json_scan_next_number(struct str t, size_t *at, struct str *ret);

@@ -62,31 +62,6 @@ bool message_is_id(struct str raw)
 	return true;
 }
 
-/* Levels of brackets, whether the text is JSON or not: the reader of JSON must not be asked to go
- * deeper than it can. */
-static size_t depth_of(struct str text)
-{
-	size_t depth = 0, most = 0;
-	bool inside = false;
-
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.p[i];
-
-		if (inside) {
-			i += c == '\\';
-			inside = c != '"';
-		} else if (c == '"') {
-			inside = true;
-		} else if (c == '[' || c == '{') {
-			depth++;
-			most = MAX(most, depth);
-		} else if (c == ']' || c == '}') {
-			depth -= depth > 0;
-		}
-	}
-	return most;
-}
-
 static void PRINTF(3, 4) refuse(struct message *m, enum rpc_error code, const char *fmt, ...)
 {
 	va_list args;
@@ -134,7 +109,7 @@ void message_read(struct str text, const struct message_limits *limits, struct m
 {
 	AUTO_REPORT issues = REPORT_INIT;
 	struct source source = { S("the message"), text };
-	size_t depth = depth_of(text);
+	size_t depth = json_scan_depth(text);
 
 	*ret = (struct message){ 0 };
 	if (depth <= limits->depth)
