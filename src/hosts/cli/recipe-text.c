@@ -347,6 +347,18 @@ static bool take_tool_json(void *data, const struct recipe_info *info)
 	return true;
 }
 
+/* Where a host watches for new and changed ones. They need not exist yet. */
+static void tool_directories(struct app *app, struct json_out *o)
+{
+	const struct str dirs[] = { recipes_user_dir(app), recipes_project_dir(app) };
+
+	json_out_array(o, "directories");
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+		if (dirs[i].len)
+			json_out_str(o, NULL, dirs[i]);
+	json_out_array_end(o);
+}
+
 void recipe_json_list(struct app *app, bool tools, struct buf *b, struct report *r)
 {
 	struct json_out o = { .b = b };
@@ -356,6 +368,8 @@ void recipe_json_list(struct app *app, bool tools, struct buf *b, struct report 
 	(void)recipes_each(app, &(struct recipe_filter){ .tools = tools },
 		tools ? take_tool_json : take_json, &o, r);
 	json_out_array_end(&o);
+	if (tools)
+		tool_directories(app, &o);
 	json_out_object_end(&o);
 	buf_addc(b, '\n');
 }
