@@ -5,13 +5,14 @@ confirmed, checks each request against the list of methods, and each HTML text s
 `fault(method, ...)` decides what the next requests get."""
 
 import html.parser
-import http.server
+import collections
 import itertools
 import json
 import os
 import pathlib
 import re
 import socket
+import socketserver
 import struct
 import threading
 import time
@@ -68,12 +69,18 @@ def units(text):
     return len(text.encode("utf-16-le")) // 2
 
 
+class Listener(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 64
+
+
 class Server:
     def __init__(self, token=TOKEN):
         self.token = token
         self.lock = threading.Condition()
         self.requests = []  # [{"method", "params", "files", "time", "answer"}]
-        self.updates = []  # not confirmed
+        self.updates = collections.deque()  # not confirmed
         self.history = []  # all
         self.again = []  # given once more with the next answer, though confirmed
         self.offsets = []  # of getUpdates
@@ -86,8 +93,7 @@ class Server:
         self.next_message = itertools.count(1)
         self.next_query = itertools.count(1)
         self.methods = json.loads(METHODS.read_text())["methods"] if METHODS.exists() else None
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
-        self.http.daemon_threads = True
+        self.http = Listener(("127.0.0.1", 0), self.handler())
         self.http.handle_error = lambda *_: None  # a killed bridge hangs up
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -259,15 +265,15 @@ class Server:
     def get_updates(self, params):
         offset = params.get("offset")
         self.offsets.append(offset)
-        if offset is not None and offset >= 0:
-            self.updates = [u for u in self.updates if u["update_id"] >= offset]
-        if offset == -1:
-            self.updates = self.updates[-1:]
+        while offset is not None and self.updates and 0 <= offset and self.updates[0]["update_id"] < offset:
+            self.updates.popleft()
+        while offset == -1 and len(self.updates) > 1:
+            self.updates.popleft()
         until = time.monotonic() + params.get("timeout", 0)
         while not self.updates and not self.again and not self.stopping and time.monotonic() < until:
             self.lock.wait(until - time.monotonic())
         again, self.again = self.again, []
-        return again + self.updates[:params.get("limit", 100)]
+        return again + list(itertools.islice(self.updates, params.get("limit", 100)))
 
     def take_fault(self, method, params):
         for fault in self.faults:
@@ -295,13 +301,22 @@ class Server:
         return 200, json.dumps({"ok": True, "result": result}), {}, fault and fault["how"]
 
     def handler(server):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+        class Handler(socketserver.StreamRequestHandler):
+            """As much of HTTP/1.1 as the client speaks; http.server takes longer for a request than the bridge."""
             disable_nagle_algorithm = True
             wbufsize = -1
 
-            def log_message(self, *_):
-                pass
+            def handle(self):
+                self.close_connection = False
+                while not self.close_connection:
+                    line = self.rfile.readline().decode("latin-1").split()
+                    if len(line) != 3:
+                        return
+                    self.path, self.headers = line[1], {}
+                    while (header := self.rfile.readline().decode("latin-1").strip()):
+                        name, _, value = header.partition(":")
+                        self.headers[name.lower()] = value.strip()
+                    getattr(self, "do_" + line[0])()
 
             def reset(self):
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -310,18 +325,13 @@ class Server:
 
             def send(self, status, body, headers=None, how=None):
                 data = body.encode() if isinstance(body, str) else body
-                self.send_response(status)
-                for name, value in (headers or {}).items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
+                head = [f"HTTP/1.1 {status} -", f"Content-Length: {len(data)}"]
+                head += [f"{name}: {value}" for name, value in (headers or {}).items()]
+                self.wfile.write("\r\n".join(head + ["", ""]).encode())
+                self.wfile.write(data[:len(data) // 2] if how == "half" else data)
+                self.wfile.flush()
                 if how == "half":
-                    self.wfile.write(data[:len(data) // 2])
-                    self.wfile.flush()
                     self.reset()
-                else:
-                    self.wfile.write(data)
-                    self.wfile.flush()
 
             def do_GET(self):
                 path = urllib.parse.unquote(self.path)
@@ -334,10 +344,10 @@ class Server:
                     self.send(404, "{}")
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 head, _, method = self.path.rpartition("/")
                 files, params = {}, {}
-                kind = self.headers.get("Content-Type", "")
+                kind = self.headers.get("content-type", "")
                 if "multipart" in kind:
                     params, files = multipart(kind, body)
                 elif body:

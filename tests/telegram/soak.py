@@ -3,7 +3,6 @@
 
 With --long, or with ROUX_TEST_LONG, 10,000 updates and 20 kills of the bridge; else a few seconds of the same."""
 
-import json
 import os
 import pathlib
 import random
@@ -28,8 +27,13 @@ def refused(code, text, **more):
     return {"ok": False, "error_code": code, "description": text, **more}
 
 
-def faults(server, dice):
-    kind = dice.randrange(8)
+def fault(server, dice):
+    """One more thing that goes wrong, unless some are still to come: an answer that fails again and again waits a
+    minute, as it should, and the test would be of nothing else."""
+    with server.lock:
+        if len(server.faults) > 2:
+            return
+    kind = dice.randrange(9)
     method = dice.choice(["sendMessage", "getUpdates", "sendMessage", "sendChatAction"])
     if kind == 0:
         server.fault(method, 429, refused(429, "Too Many Requests", parameters={"retry_after": 1}))
@@ -46,90 +50,149 @@ def faults(server, dice):
     elif kind == 6:
         with server.lock:  # again what was confirmed
             last = server.updates[0]["update_id"] if server.updates else 1 << 60
-            server.again = [u for u in server.history if u["update_id"] < last][-2:]
+            server.again = [u for u in server.history[-200:] if u["update_id"] < last][-2:]
+    elif kind == 7:
+        server.fault("sendMessage", 400, refused(400, "Bad Request: can't parse entities: x"))
     else:
         server.fault("sendMessage", 500, "oops", times=2)
 
 
-def soak(h, prompts, others, kills):
-    dice = random.Random(SEED)
-    server = h.server
-    bridge = h.connect()
-    expected = []
-    least, most = None, 0
-    kill_at = set(dice.sample(range(1, prompts), kills))
-    per_prompt = others // prompts
-    for n in range(prompts):
-        text = f"prompt {n}"
-        expected.append("[telegram] " + text)
-        server.message(text)
-        for _ in range(per_prompt):  # updates that change nothing
-            server.message("noise", user=dice.randrange(100, 120))
-        if dice.random() < 0.3:
-            faults(server, dice)
-        if n in kill_at:
-            time.sleep(dice.random() * 0.3)
-            bridge.kill()
-            bridge.wait()
-            bridge = h.connect()
-        if n % 20 == 0:
-            now = memory(bridge.pid)
-            least, most = least or now, max(most, now)
+class Soak:
+    def __init__(self, h):
+        self.home, self.server, self.dice = h, h.server, random.Random(SEED)
+        self.expected = []
+        self.bridge = h.connect()
 
-    def settled():
-        status = h.status()
-        return status["turn"] is None and not any(status["queue"].values()) and status["undelivered"] == 0 and \
-            status["offset"] == 999 + len(server.history)
-    h.until(settled, 3000)
-    return bridge, expected, least, most
+    def send(self, prompts, others):
+        """Prompts among updates that change nothing."""
+        kinds = [True] * prompts + [False] * others
+        self.dice.shuffle(kinds)
+        for prompt in kinds:
+            if prompt:
+                text = f"prompt {len(self.expected)}"
+                self.expected.append("[telegram] " + text)
+                self.server.message(text)
+                if self.dice.random() < 0.3:
+                    fault(self.server, self.dice)
+            elif self.dice.random() < 0.5:
+                self.server.message("noise", user=self.dice.randrange(100, 120))
+            elif self.dice.random() < 0.5:
+                self.server.edit(10 ** 9, "unknown")
+            else:
+                self.server.react(10 ** 9, ["👍"])
+
+    def kill(self):
+        """At some instant between now and the end of what waits."""
+        least = len(self.home.starts())
+        target = self.dice.randint(least, len(self.expected))
+        self.home.until(lambda: len(self.home.starts()) >= target)
+        time.sleep(self.dice.random() * 0.1)
+        self.bridge.kill()
+        self.bridge.wait()
+        self.bridge = self.home.connect()
+
+    def settled(self):
+        """Whether all is done. An update of the person makes the bridge try again what it could not deliver."""
+        status = self.home.status()
+        done = status["turn"] is None and not any(status["queue"].values()) and \
+            status["offset"] == 999 + len(self.server.history)
+        if done and status["undelivered"]:
+            self.server.edit(10 ** 9, "nudge")
+        return done and not status["undelivered"]
+
+    def settle(self):
+        self.home.until(self.settled, 3000)
 
 
-def nothing_is_lost(home, prompts=40, others=40, kills=3):
+def nothing_is_lost(home, prompts=30, others=70, kills=3, calm=0):
     h = home()
-    bridge, expected, least, most = soak(h, prompts, others, kills)
-    started = h.prompts()
-    interrupted = [t for t in h.server.texts() if "Interrupted" in t]
+    start = time.monotonic()
+    soak = Soak(h)
+    for _ in range(kills):
+        soak.send(prompts // kills, others // kills)
+        soak.kill()
+    soak.settle()
+    before = memory(soak.bridge.pid)
+    if calm:
+        soak.send(calm * prompts // (prompts + others), calm * others // (prompts + others))
+        soak.settle()
+    after = memory(soak.bridge.pid)
+    started, expected = h.prompts(), soak.expected
     assert len(set(started)) == len(started), [p for p in started if started.count(p) > 1]
-    lost = [p for p in expected if p not in started]
-    assert not lost and not interrupted, (lost, interrupted)
+    assert not [t for t in h.server.texts() if "Interrupted" in t], "a kill of the bridge ended a turn"
+    lost = [p for p in expected if p not in set(started)]
+    assert not lost, lost
     assert started == expected, "not in order"
-    shown = h.server.texts()
-    missing = [p for p in expected if not any("answer to: " + p == t.strip() for t in shown)]
+    shown = [t.strip() for t in h.server.texts()]
+    missing = [p for p in expected if "answer to: " + p not in set(shown)]
     assert not missing, missing
-    assert most < (least or 1) * 3 + 20000, (least, most)
-    print(f"# {prompts} prompts, {others} other updates, {kills} kills; {least} to {most} kB; seed {SEED}")
-    h.stop(bridge)
+    twice = len(shown) - len(set(shown)) - sum(t.startswith("This bot belongs") for t in shown)
+    assert after < before + 8192, (before, after)
+    print(f"# {len(soak.server.history)} updates, {len(expected)} prompts, {kills} kills, "
+          f"{len(soak.server.requests)} requests in {time.monotonic() - start:.1f} s: none lost, none twice, in order; "
+          f"{max(twice, 0)} messages shown twice because their answer was lost; memory {before} to {after} kB; seed {SEED}")
+    h.stop(soak.bridge)
     found = subprocess.run(["grep", "-rlF", botapi.TOKEN, str(h.dir)], capture_output=True, text=True).stdout.split()
     assert found == [str(h.config)], found
 
 
+class Watch:
+    """Prints how long things take; the goals are in telegram-bridge.md, and a slow machine is not a failure."""
+
+    def __init__(self):
+        self.at, self.said = time.monotonic(), []
+
+    def lap(self, what):
+        now = time.monotonic()
+        self.said.append(f"{what} {now - self.at:.3f} s")
+        self.at = time.monotonic()
+
+    def skip(self):
+        self.at = time.monotonic()
+
+
 def many_prompts_are_admitted_quickly(home, count=2000):
     h = home(queueLimit=0)
-    h.connect()
+    bridge = h.connect()
     h.server.message("WAIT go")
     h.until(lambda: len(h.starts()) == 1)
     with h.server.lock:
-        first = len(h.server.offsets)
         for n in range(count):
             h.server.message(f"prompt {n}")
-    start = time.monotonic()
-    h.until(lambda: h.server.offsets[-1] == 1001 + count)
-    h.until(lambda: h.status()["queue"]["default"] == count)
-    took = time.monotonic() - start
-    print(f"# {count} prompts in {took:.2f} s, {len(h.server.offsets) - first} polls")
+    watch = Watch()
+    h.server.wait(lambda: h.server.offsets[-1] == 1001 + count, 3000)
+    watch.lap("admitted in")
+    assert h.status()["queue"]["default"] == count, h.status()
+    watch.lap("status")
+    h.server.message("/queue")
+    menu = h.server.wait_text("waiting")[0]
+    watch.lap("menu")
+    h.server.press(f"queue:page:{(count - 1) // 8}", menu)
+    h.server.wait(lambda: h.server.calls("answerCallbackQuery"))
+    watch.lap("its last page")
+    h.stop(bridge)
+    watch.skip()
+    h.connect()
+    watch.lap("restart")
+    h.touch("go")
+    h.server.wait_text("answer to: [telegram] prompt 0")
+    watch.lap("next turn")
     h.server.message("/stop")
-    h.server.wait_text(f"{count} waiting prompts were dropped")
+    h.server.wait_text("waiting prompts were dropped")
+    watch.lap("/stop")
+    print(f"# {count} prompts: {', '.join(watch.said)}")
 
 
 def main(roux, long):
     def full(home):
-        nothing_is_lost(home, 500, 9500, 20)
+        nothing_is_lost(home, 400, 6000, 20, 3600)
     full.__name__ = "nothing_is_lost_in_10000_updates_and_20_kills"
 
     def twenty(home):
         many_prompts_are_admitted_quickly(home, 20000)
     twenty.__name__ = "20000_prompts_are_admitted"
-    return harness.main([full, twenty] if long or os.environ.get("ROUX_TEST_LONG") else [nothing_is_lost, many_prompts_are_admitted_quickly], roux)
+    long = long or os.environ.get("ROUX_TEST_LONG")
+    return harness.main([full, twenty] if long else [nothing_is_lost, many_prompts_are_admitted_quickly], roux)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,11 @@
 #include "hosts/telegram/rules/media.h"
 #include "hosts/telegram/text/unicode.h"
 
-enum { OUTPUT_UNITS = 12000 };
+enum {
+	OUTPUT_UNITS = 12000,
+	/* So many that wait are made ready before their time; the others when they come closer. */
+	LOOKED_AT = 32,
+};
 
 /* The turn that is being prepared. */
 struct preparing {
@@ -256,6 +260,7 @@ static void fetch_next(struct preparing *p)
  */
 
 struct unready {
+	size_t seen;
 	uint64_t item;
 	json_t *turn;
 };
@@ -266,8 +271,9 @@ static bool find_unready(void *data, uint64_t item, enum lane lane, const json_t
 
 	(void)lane;
 	if (json_truth_of(turn, "ready"))
-		return true;
-	*u = (struct unready){ item, json_deep_copy(turn) };
+		return ++u->seen < LOOKED_AT;
+	u->item = item;
+	u->turn = json_deep_copy(turn);
 	return false;
 }
 
@@ -278,7 +284,7 @@ void prepare_run(struct bridge *b)
 	if (!b->prepare || b->preparing || b->state == BRIDGE_STOPPING || !bridge_speaks(b))
 		return;
 	waiting_each(b, 0, find_unready, &u);
-	b->prepare = u.turn != NULL;
+	b->prepare = u.turn || u.seen == LOOKED_AT;
 	if (!u.turn)
 		return;
 	struct preparing *p = mem_new(struct preparing);
