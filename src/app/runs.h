@@ -56,9 +56,11 @@ struct request {
 	const char *how;   /* "direct", "library", "prompt": kept in the record */
 	enum request_detach detach;
 	bool durable, stream;
-	bool fresh; /* a made name of its own also when it is detached */
-	bool bare;  /* its commands get only the variables of a bare environment (environ_bare()),
-		       not all that this process has; for detached runs */
+	bool notify; /* of a recorded one: hosts that tell people of ends hear of its own:
+			notices_each() */
+	bool fresh;  /* a made name of its own also when it is detached */
+	bool bare;   /* its commands get only the variables of a bare environment (environ_bare()),
+			not all that this process has; for detached runs */
 	const char *
 		task; /* by which a client of a protocol knows it: kept in the record; NULL: none */
 	bool model;   /* the values come from a model, which may give declared arguments only */
@@ -70,10 +72,14 @@ struct request {
 	json_t *secrets;       /* array of names whose values are shown nowhere */
 	json_t *secret_env;    /* array of names whose values are not even written down */
 	json_t *secret_vars;   /* name → variable, of those whose variable has another name */
-	json_t *agents;        /* name → command, for agent steps */
-	json_t *collections;   /* name → directory */
-	json_t *artifacts;     /* name → path: in place of the recipe's own */
-	json_t *argv;          /* for people who look at the record */
+	/* Texts of JSON files that are shown nowhere either, though the run is not given them:
+	 * array of {"file": absolute path, "member": name}. They are looked up when they are
+	 * needed and not written down. */
+	json_t *secret_files;
+	json_t *agents;                /* name → command, for agent steps */
+	json_t *collections;           /* name → directory */
+	json_t *artifacts;             /* name → path: in place of the recipe's own */
+	json_t *argv;                  /* for people who look at the record */
 	const struct report *warnings; /* in place of those about the template; NULL: those */
 	int stdin_fd;                  /* -1: empty; not closed */
 	struct str input; /* what a detached run reads as its standard input; empty: nothing. Step
@@ -288,6 +294,15 @@ struct runs_rebuilt {
 	size_t runs, skipped;
 };
 bool runs_rebuild(struct app *a, struct runs_rebuilt *ret, struct report *r);
+
+/* -- ends that were asked for --------------------------------------------------------------------
+ */
+
+/* The runs that were started with `notify` and about which no host has told anything yet, in no
+ * order. `see` may not change them. A host that has told of one, or will never, ends its notice. */
+bool notices_each(
+	struct app *a, bool (*see)(void *data, struct str run), void *data, struct report *r);
+void notice_end(struct app *a, struct str run);
 
 /* -- ended runs ----------------------------------------------------------------------------------
  */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/launch/notice.h"
 #include "app/record/freeze.h"
 #include "app/record/launch.h"
 #include "app/record/secrets.h"
@@ -139,6 +140,8 @@ bool launch_begin(struct launch *l, struct report *r)
 	json_write(&text, run, 2);
 	buf_addc(&text, '\n');
 	link_latest(l);
+	if (l->asked.notify && !notice_begin(l->claim.ledger, l->asked.id, r))
+		return false;
 	return freeze_file(l->claim.dir, "run.json", buf_str(&text), l->asked.durable, r) &&
 	       write_communication(l, r) && write_bundle(l, r) &&
 	       ledger_update(l->claim.ledger, &l->claim.row, false, r);

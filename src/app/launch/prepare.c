@@ -53,6 +53,7 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	l->caller = q->model ? CALLER_MODEL : CALLER_PERSON;
 	a->durable |= q->durable;
 	a->stream |= q->stream;
+	a->notify |= q->notify;
 	a->bare |= q->bare;
 	a->fresh = q->fresh;
 	if (q->task)
@@ -63,6 +64,7 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	append(&a->env, q->env);
 	append(&a->secrets, q->secrets);
 	append(&a->secret_env, q->secret_env);
+	append(&a->secret_files, q->secret_files);
 	if (json_object_size(q->secret_vars)) {
 		a->secret_vars = a->secret_vars ? a->secret_vars : json_object();
 		json_object_update(a->secret_vars, q->secret_vars);

@@ -376,6 +376,7 @@ static const struct member {
 	{ "input", TRUTH(asked.has_input) },
 	{ "max_parallel", NUMBER(asked.max_parallel) },
 	{ "stream", TRUTH(asked.stream) },
+	{ "notify", TRUTH(asked.notify) },
 	{ "bare", TRUTH(asked.bare) },
 	{ "created", NUMBER(asked.created) },
 	{ "agents", JSON(asked.agents) },
@@ -385,6 +386,7 @@ static const struct member {
 	{ "secrets", JSON(asked.secrets) },
 	{ "secret_env", JSON(asked.secret_env) },
 	{ "secret_vars", JSON(asked.secret_vars) },
+	{ "secret_files", JSON(asked.secret_files) },
 	{ "argv", JSON(asked.argv) },
 	{ "run", TEXT(asked.id) },
 	{ "generation", TEXT(claim.generation) },
@@ -576,7 +578,7 @@ struct mask *freeze_mask(struct str dir, bool *ret_known)
 	*ret_known = true;
 	if (read_values(&l, &ignored) &&
 		(json_array_size(l.asked.secrets) || json_array_size(l.asked.secret_env) ||
-			json_array_size(l.asked.env))) {
+			json_array_size(l.asked.secret_files) || json_array_size(l.asked.env))) {
 		*ret_known = read_secrets(&l, &ignored);
 		if (read_graph(&l, &ignored))
 			l.subject.plan = plan_new(l.subject.graph, l.subject.values, &ignored);

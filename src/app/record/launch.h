@@ -23,6 +23,7 @@ struct asked {
 	bool detached, durable;
 	bool has_input; /* the caller has given it a standard input */
 	bool stream;    /* every step as if it said so */
+	bool notify;    /* its end is told by hosts that tell of ends */
 	bool bare;      /* commands get a bare environment */
 	bool fresh;     /* its name is made, also when it is detached; not kept */
 	uint64_t jobs, grace_ms;
@@ -32,6 +33,7 @@ struct asked {
 	json_t *secrets;       /* array of names whose values are masked everywhere */
 	json_t *secret_env;    /* array of names whose values are never written down */
 	json_t *secret_vars;   /* name → variable, of those whose variable has another name */
+	json_t *secret_files;  /* array of {"file", "member"}: texts that are masked everywhere */
 	json_t *argv;          /* of the program that started it; for people */
 	json_t *agents;        /* name → command, of step recipes */
 	json_t *collections;   /* name → directory */

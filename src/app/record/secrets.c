@@ -1,6 +1,9 @@
 #include "app/record/secrets.h"
 
 #include "app/catalog/secrets.h"
+#include "base/file.h"
+
+enum { SECRET_FILE_MAX = 4 << 20 };
 
 /* -- names ---------------------------------------------------------------------------------------
  */
@@ -55,6 +58,20 @@ bool secret_entry(const json_t *entry, struct str *name, struct str *value)
 /* -- texts ---------------------------------------------------------------------------------------
  */
 
+/* A file that is gone, or has no such member any more, has nothing to hide. */
+static void add_file(struct mask *m, const json_t *entry)
+{
+	const char *path = json_string_value(json_object_get(entry, "file"));
+	const char *member = json_string_value(json_object_get(entry, "member"));
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!path || !member || file_read_regular(path, SECRET_FILE_MAX, &text) < 0)
+		return;
+	AUTO_JSON *d = json_read(&(struct source){ str_of(path), buf_str(&text) }, &ignored);
+	mask_add_text(m, json_text_of(d, member));
+}
+
 struct mask *mask_of_run(const struct launch *l)
 {
 	struct mask *m = mask_open();
@@ -69,6 +86,7 @@ struct mask *mask_of_run(const struct launch *l)
 		if (secret_entry(entry, &name, &value))
 			mask_add_text(m, value);
 	}
+	json_array_foreach(l->asked.secret_files, i, entry) add_file(m, entry);
 	return m;
 }
 

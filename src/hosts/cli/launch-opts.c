@@ -4,10 +4,12 @@
 
 #include "app/settings.h"
 
-const struct opt name_opts[2] = {
+const struct opt name_opts[3] = {
 	OPT_TEXT(0, "as", "ID", struct launch_opts, as, "name the run"),
 	OPT_FLAG(0, "unique", struct launch_opts, unique,
 		"a detached run too gets a name that no other has"),
+	OPT_FLAG(0, "notify", struct launch_opts, notify,
+		"send the result to the paired chat when it ends well"),
 };
 
 const struct opt launch_opts[2] = {
@@ -97,6 +99,7 @@ bool launch_request(struct cli *cli, const struct launch_opts *o, const struct r
 	q->as = o->as;
 	q->fresh = o->unique;
 	q->durable = o->durable;
+	q->notify = o->notify;
 	q->stream = run->stream;
 	q->max_parallel = o->max_parallel;
 	q->detach = o->detach ? DETACH_ALWAYS : DETACH_NEVER;

@@ -66,22 +66,79 @@ struct str agent_name(struct bridge *b, struct arena *a, struct buf *why)
 /* -- what is chosen ------------------------------------------------------------------------------
  */
 
+struct str agent_cwd(struct bridge *b, struct arena *a)
+{
+	json_t *cwd = agent_key(b, "agent.cwd");
+
+	return path_from(a, app_cwd(b->app),
+		path_tilde(a, json_is_string(cwd) ? json_str(cwd) : S("."), path_home(a)));
+}
+
+/* The name of an agent of the prompts configuration; empty: a template or a recipe answers. */
+static struct str named(struct bridge *b)
+{
+	json_t *name = agent_key(b, "agent.name");
+
+	return json_is_string(name) && !agent_key(b, "agent.template") &&
+			       !agent_key(b, "agent.recipe")
+		       ? json_str(name)
+		       : S("");
+}
+
+static bool see_models(void *data, const struct agents_entry *entry)
+{
+	json_t *models = json_object_get(entry->fields, "models"), *value;
+	struct str preset = json_text_of(entry->fields, "default_model");
+	const char *alias;
+
+	if (preset.len)
+		json_array_append_new(data, json_pack("{s:o}", "id", json_from_str(preset)));
+	json_object_foreach(models, alias, value)
+	{
+		if (!str_eq(str_of(alias), preset))
+			json_array_append_new(data, json_pack("{s:s}", "id", alias));
+	}
+	return false;
+}
+
+json_t *agent_models(struct bridge *b)
+{
+	json_t *all = agent_key(b, "agent.models"), *m, *found = json_array();
+	struct str name = named(b);
+	size_t i;
+
+	json_array_foreach(all, i, m)
+	{
+		AUTO_JSON *o = json_is_string(m) ? json_pack("{s:O}", "id", m) : json_incref(m);
+
+		if (json_text_of(o, "id").len)
+			json_array_append(found, o);
+	}
+	if (!json_array_size(found) && name.len) {
+		struct arena a = ARENA_INIT;
+		AUTO_REPORT ignored = REPORT_INIT;
+		AUTO_BUF notes = BUF_INIT;
+
+		(void)agents_find(
+			AGENTS_AGENT, agent_cwd(b, &a), name, &notes, see_models, found, &ignored);
+		arena_done(&a);
+	}
+	return found;
+}
+
 struct str agent_model(struct bridge *b, struct arena *a)
 {
 	AUTO_JSON *kept = store_get(&b->store, "model");
-	json_t *models = agent_key(b, "agent.models"), *m;
-	struct str first = S("");
+	AUTO_JSON *models = agent_models(b);
+	json_t *m;
 	size_t i;
 
 	json_array_foreach(models, i, m)
 	{
-		struct str id = json_is_string(m) ? json_str(m) : json_text_of(m, "id");
-
-		if (json_is_string(kept) && str_eq(id, json_str(kept)))
-			return arena_str(a, id);
-		first = i ? first : id;
+		if (json_is_string(kept) && str_eq(json_text_of(m, "id"), json_str(kept)))
+			return arena_str(a, json_text_of(m, "id"));
 	}
-	return arena_str(a, first);
+	return arena_str(a, json_text_of(json_array_get(models, 0), "id"));
 }
 
 struct str agent_thinking(struct bridge *b, struct arena *a)
@@ -229,14 +286,6 @@ static struct recipe_ref *open_recipe(
 	return recipes_open(b->app, id, &how, r);
 }
 
-static struct str cwd_of(struct bridge *b, struct arena *a)
-{
-	json_t *cwd = agent_key(b, "agent.cwd");
-
-	return path_from(a, app_cwd(b->app),
-		path_tilde(a, json_is_string(cwd) ? json_str(cwd) : S("."), path_home(a)));
-}
-
 /* An app of its own where the agent is to work: only for the start, its supervisor then has it. */
 static struct run_handle *start_at(struct bridge *b, struct str cwd, struct recipe_ref *ref,
 	const struct request *q, struct report *r)
@@ -251,13 +300,22 @@ static struct run_handle *start_at(struct bridge *b, struct str cwd, struct reci
 	return started ? runs_open(b->app, q->as, r) : NULL;
 }
 
-static struct recipe_ref *prepare_agent(struct bridge *b, const struct agent_job *job,
-	struct str name, struct arena *a, struct request *q, struct str *cwd,
-	struct agents_launch **ret_launch, struct report *r)
+/* What an agent of the prompts configuration should know about the chat, as the last context. */
+static struct str with_guide(struct arena *a, struct str prompt)
 {
-	struct agents_request ask = { .mode = AGENTS_PROMPT,
-		.text = job->prompt,
-		.agent = name,
+	return arena_printf(a, "%.*s\n\n%.*s", STR(agent_guide()), STR(prompt));
+}
+
+static struct recipe_ref *prepare_agent(struct bridge *b, const struct agent_job *job,
+	struct arena *a, struct request *q, struct str *cwd, struct agents_launch **ret_launch,
+	struct report *r)
+{
+	bool task = job->task.len > 0;
+	struct agents_request ask = { .mode = task ? AGENTS_LAUNCH_TASK : AGENTS_PROMPT,
+		.text = task ? S("") : with_guide(a, job->prompt),
+		.task = job->task,
+		.instructions = task ? job->prompt : S(""),
+		.agent = named(b),
 		.model = agent_model(b, a),
 		.cwd = *cwd,
 		.stands = *cwd,
@@ -271,44 +329,80 @@ static struct recipe_ref *prepare_agent(struct bridge *b, const struct agent_job
 	struct agents_command c = agents_launch_command(*ret_launch);
 	for (size_t i = 0; i < c.envc; i++)
 		json_array_append_new(q->env, json_from_str(str_of(c.env[i])));
-	if (!c.gives_stdin)
-		q->input = S("");
+	q->input = c.gives_stdin ? c.prompt : S("");
 	*cwd = str_of(c.cwd);
 	return ref;
+}
+
+/* A task for a template or a recipe: its text is the prompt. */
+static bool render_task(struct bridge *b, const struct agent_job *job, struct arena *a,
+	struct buf *ret, struct report *r)
+{
+	struct agents_request ask = { .mode = AGENTS_LAUNCH_TASK,
+		.task = job->task,
+		.instructions = job->prompt,
+		.cwd = agent_cwd(b, a),
+		.stands = agent_cwd(b, a) };
+	AUTO_JSON *said = agents_render(&ask, true, r);
+	json_t *part;
+	size_t i;
+
+	buf_adds(ret, "[telegram]");
+	json_array_foreach(said, i, part)
+		buf_printf(ret, "%s%.*s", i ? "\n\n" : " ", STR(json_text_of(part, "text")));
+	return said != NULL;
+}
+
+static struct run_handle *start_run(struct bridge *b, const struct agent_job *job,
+	struct agents_launch **ret_launch, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct request q = bridge_request(b);
+	struct str cwd = agent_cwd(b, &a);
+	AUTO_JSON *values = values_of(b, job, &a, r);
+	json_t *template = agent_key(b, "agent.template"), *recipe = agent_key(b, "agent.recipe");
+	struct recipe_ref *ref = NULL;
+	struct run_handle *h = NULL;
+
+	q.record = true;
+	q.as = job->run;
+	q.detach = DETACH_ALWAYS;
+	q.input = json_is_false(agent_key(b, "agent.stdin")) ? S("") : job->prompt;
+	json_array_append_new(q.env, json_from_str(arena_printf(&a, "ROUX_TELEGRAM_TURN=%llu",
+					     (unsigned long long)job->item)));
+	if (values && template && fits(b, job, r))
+		ref = agent_template(b, "agent.template", template,
+			(uint64_t)MAX(conf_number(&b->config, "agent.timeout", 0), 0), values, r);
+	else if (values && !template && json_is_string(recipe))
+		ref = open_recipe(b, json_string_value(recipe), values, r);
+	else if (values && named(b).len)
+		ref = prepare_agent(b, job, &a, &q, &cwd, ret_launch, r);
+	if (ref)
+		h = start_at(b, cwd, ref, &q, r);
+	recipe_ref_free(ref);
+	bridge_request_done(&q);
+	arena_done(&a);
+	return h;
 }
 
 struct run_handle *agent_start(struct bridge *b, const struct agent_job *job,
 	struct agents_launch **ret_launch, struct report *r)
 {
 	struct arena a = ARENA_INIT;
-	struct request q = REQUEST_INIT;
-	struct str cwd = cwd_of(b, &a);
-	AUTO_JSON *values = values_of(b, job, &a, r);
-	AUTO_JSON *env = json_array();
-	json_t *template = agent_key(b, "agent.template"), *recipe = agent_key(b, "agent.recipe");
-	json_t *name = agent_key(b, "agent.name");
-	struct recipe_ref *ref = NULL;
+	struct agent_job own = *job;
+	AUTO_BUF text = BUF_INIT;
 	struct run_handle *h = NULL;
 
 	*ret_launch = NULL;
-	q.record = true;
-	q.as = job->run;
-	q.how = "telegram";
-	q.detach = DETACH_ALWAYS;
-	q.env = env;
-	q.input = json_is_false(agent_key(b, "agent.stdin")) ? S("") : job->prompt;
-	json_array_append_new(env, json_from_str(arena_printf(&a, "ROUX_TELEGRAM_TURN=%llu",
-					   (unsigned long long)job->item)));
-	if (values && template && fits(b, job, r))
-		ref = agent_template(b, "agent.template", template,
-			(uint64_t)MAX(conf_number(&b->config, "agent.timeout", 0), 0), values, r);
-	else if (values && !template && json_is_string(recipe))
-		ref = open_recipe(b, json_string_value(recipe), values, r);
-	else if (values && !template && json_is_string(name))
-		ref = prepare_agent(b, job, json_str(name), &a, &q, &cwd, ret_launch, r);
-	if (ref)
-		h = start_at(b, cwd, ref, &q, r);
-	recipe_ref_free(ref);
+	if (own.task.len && !named(b).len) {
+		if (!render_task(b, job, &a, &text, r)) {
+			arena_done(&a);
+			return NULL;
+		}
+		own.task = S("");
+		own.prompt = buf_str(&text);
+	}
+	h = start_run(b, &own, ret_launch, r);
 	arena_done(&a);
 	return h;
 }

@@ -16,9 +16,16 @@ struct agent_job {
 	const char *run; /* the id that the run gets */
 	uint64_t item;   /* its turn */
 	int64_t chat, message;
+	struct str task; /* of the prompts configuration; empty: none. The prompt instructs it */
 	struct str prompt;
 	json_t *files; /* array of paths */
 };
+
+/* Where it works: an absolute path, in the arena. */
+struct str agent_cwd(struct bridge *b, struct arena *a);
+/* The models to choose from: agent.models, else those of the named agent, its default first. An
+ * array of objects with "id", a new reference. */
+json_t *agent_models(struct bridge *b);
 
 /* A handle of b->app. *ret_launch holds files of an agent that was composed, until the run has
  * ended; it may become NULL. NULL with issues. */

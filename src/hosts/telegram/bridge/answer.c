@@ -6,12 +6,17 @@
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/buttons.h"
+#include "hosts/telegram/bridge/ending.h"
 #include "hosts/telegram/bridge/handlers.h"
 #include "hosts/telegram/text/chunk.h"
 #include "hosts/telegram/text/html.h"
 #include "hosts/telegram/text/marks.h"
 
-enum { CHUNKS_MAX = 20 };
+enum {
+	CHUNKS_MAX = 20,
+	SURELY_MORE = CHUNKS_MAX * 4096 * 4, /* so many bytes never fit into them */
+	SHOWN_OF_MORE = 64 << 10,            /* then this much is enough for the first one */
+};
 
 /* A plan in the making. */
 struct plan {
@@ -21,7 +26,8 @@ struct plan {
 	struct marks marks;
 	json_t *steps, *keyboard;
 	size_t chunks;
-	size_t label; /* which button's label the handlers look at */
+	size_t label;     /* which button's label the handlers look at */
+	struct buf whole; /* what was read for it; marks are borrowed from it */
 	struct buf text;
 	void (*done)(void *data);
 	void *data;
@@ -116,6 +122,7 @@ static void finish(struct plan *p)
 	json_object_set_new(p->delivery, "at", json_integer(0));
 	json_decref(p->keyboard);
 	buf_done(&p->text);
+	buf_done(&p->whole);
 	arena_done(&p->arena);
 	free(p);
 	done(data);
@@ -124,18 +131,33 @@ static void finish(struct plan *p)
 /* -- an answer -----------------------------------------------------------------------------------
  */
 
+/* Whole lines, or at least whole characters. */
+static struct str beginning(struct str text, size_t max)
+{
+	size_t at = max;
+
+	while (at > max / 2 && text.p[at] != '\n')
+		at--;
+	if (at <= max / 2)
+		for (at = max; at && ((unsigned char)text.p[at] & 0xc0) == 0x80;)
+			at--;
+	return str_sub(text, 0, at);
+}
+
 static void lay_out(struct plan *p)
 {
 	struct str text = buf_str(&p->text);
 	struct str tables = conf_text(&p->bridge->config, "tables");
 	struct chunks chunks;
 
+	bool more = text.len > SURELY_MORE;
+
 	if (!str_trim(text).len && json_array_size(p->keyboard))
 		text = S("Choose:");
-	chunk_markdown(&p->arena, text,
+	chunk_markdown(&p->arena, more ? beginning(text, SHOWN_OF_MORE) : text,
 		&(struct markdown_options){ .narrow_tables = str_eq(tables, S("auto")) }, &chunks);
 	p->chunks = chunks.count;
-	if (chunks.count > CHUNKS_MAX && shorten(p, chunks.at[0], text))
+	if ((more || chunks.count > CHUNKS_MAX) && chunks.count && shorten(p, chunks.at[0], text))
 		chunks.count = 0;
 	add_chunks(p, &chunks, true);
 	finish_text(p);
@@ -227,7 +249,7 @@ static void plan_line(struct plan *p)
 void answer_plan(struct bridge *b, json_t *delivery, void (*done)(void *data), void *data)
 {
 	struct plan *p = mem_new(struct plan);
-	struct str kind = json_text_of(delivery, "kind"), text = json_text_of(delivery, "text");
+	struct str kind = json_text_of(delivery, "kind");
 
 	*p = (struct plan){ .bridge = b,
 		.delivery = delivery,
@@ -242,7 +264,7 @@ void answer_plan(struct bridge *b, json_t *delivery, void (*done)(void *data), v
 	} else if (str_eq(kind, S("line"))) {
 		plan_line(p);
 	} else {
-		marks_read(&p->arena, text, &p->marks);
+		marks_read(&p->arena, ending_text(b, delivery, &p->whole), &p->marks);
 		if (p->marks.unclosed)
 			ring_add(&b->store, "delivery", S("a comment in the answer is not closed"),
 				NULL);

@@ -53,6 +53,22 @@ bool bridge_api_url(struct bridge *b, const char *given, struct str *ret, struct
 		       "machine");
 }
 
+struct request bridge_request(struct bridge *b)
+{
+	struct request q = REQUEST_INIT;
+
+	q.how = "telegram";
+	q.env = json_array();
+	q.secret_files = json_pack("[{s:s,s:s}]", "file", b->places.config, "member", "botToken");
+	return q;
+}
+
+void bridge_request_done(struct request *q)
+{
+	json_decref(TAKE(q->env));
+	json_decref(TAKE(q->secret_files));
+}
+
 void bridge_note(struct bridge *b, const char *category, const char *fmt, ...)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -177,6 +193,7 @@ static bool start(struct bridge *b, const struct bridge_options *o, struct repor
 	b->poller.data = o->data;
 	list_init(&b->router.pending);
 	list_init(&b->router.after);
+	sends_start(b);
 	deliver_start(b);
 	chat_start(b);
 	turns_start(b);
@@ -216,6 +233,7 @@ static void stop(struct bridge *b)
 	}
 	poll_stop(b);
 	api_free(b->api);
+	sends_stop(b);
 	route_stop(b);
 	chat_stop(b);
 	turns_stop(b);
@@ -248,6 +266,7 @@ int bridge_run(struct bridge *b, const struct bridge_options *o, struct report *
 		if (n < 0 && n != -EINTR) {
 			report_errno(r, -n, "the loop has ended");
 			b->exit_status = 1;
+			b->state = BRIDGE_STOPPING;
 			break;
 		}
 	}

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/app.h"
+#include "app/runs.h"
 #include "hosts/telegram/api/client.h"
 #include "hosts/telegram/bridge/config.h"
 #include "hosts/telegram/bridge/deliver.h"
@@ -55,6 +55,7 @@ struct bridge {
 	struct preparing *preparing; /* prepare.c; NULL: none is */
 	struct groups *groups;       /* groups.c */
 	struct list jobs;            /* job.c */
+	struct list sendings;        /* send.c */
 	unsigned menus_opening;      /* menu.c: how many are on their way */
 	struct list menus;           /* menu.c */
 	size_t open_gates;           /* gates.c: how many may be shown */
@@ -85,6 +86,11 @@ static inline bool bridge_speaks(const struct bridge *b)
 {
 	return b->state != BRIDGE_LOST && b->state != BRIDGE_REFUSED;
 }
+
+/* What every run that the bridge starts is asked for: it says that it came from the chat, and shows
+ * the token nowhere. bridge_request_done() ends it. */
+struct request bridge_request(struct bridge *b);
+void bridge_request_done(struct request *q);
 
 /* A line on standard error, and, with a category, in the ring. */
 void bridge_note(struct bridge *b, const char *category, const char *fmt, ...) PRINTF(3, 4);

@@ -12,7 +12,10 @@
 #include "hosts/telegram/rules/update.h"
 #include "hosts/telegram/text/prompt.h"
 
-enum { QUEUE_LIMIT = 500 };
+enum {
+	QUEUE_LIMIT = 500,
+	FOLDED_MAX = 512 << 10, /* bytes that one turn takes along; what is beyond waits on */
+};
 
 void chat_start(struct bridge *b)
 {
@@ -41,14 +44,20 @@ static struct str key_of(struct arena *a, int64_t update)
 struct fold {
 	json_t *turns;
 	json_t *items;
+	size_t bytes;
 };
 
 static bool keep_prompt(void *data, uint64_t item, enum lane lane, const json_t *turn)
 {
 	struct fold *f = data;
+	AUTO_BUF text = BUF_INIT;
 
+	json_write(&text, turn, 0);
+	f->bytes += text.len;
+	if (f->bytes > FOLDED_MAX)
+		return false;
 	if (lane != LANE_CONTROL) {
-		json_array_append(f->turns, (json_t *)turn);
+		json_array_append_new(f->turns, json_deep_copy(turn));
 		json_array_append_new(f->items, json_integer((json_int_t)item));
 	}
 	return true;
@@ -63,9 +72,10 @@ static bool fold(struct bridge *b, json_t *turn)
 	size_t i;
 	bool ok = true;
 
-	waiting_each(b, 0, keep_prompt, &(struct fold){ turns, items });
+	waiting_each(b, 0, keep_prompt, &(struct fold){ turns, items, 0 });
 	json_array_foreach(items, i, item) ok &=
 		waiting_remove(b, (uint64_t)json_integer_value(item));
+	json_array_foreach(turns, i, item) prepare_fold(b, turn, item);
 	if (json_array_size(turns))
 		json_object_set(turn, "history", turns);
 	return ok && turns_hold(b, false);
@@ -120,7 +130,9 @@ static json_t *ids_of(const json_t *messages)
 	return ids;
 }
 
-bool chat_admit(struct bridge *b, int64_t update, const json_t *messages, const struct str *text)
+/* `more` (may be NULL) is what the turn has besides; borrowed. */
+static bool admit(struct bridge *b, int64_t update, const json_t *messages, const struct str *text,
+	json_t *more)
 {
 	struct arena a = ARENA_INIT;
 	const json_t *first = json_array_get(messages, 0);
@@ -135,12 +147,28 @@ bool chat_admit(struct bridge *b, int64_t update, const json_t *messages, const 
 		AUTO_JSON *turn = new_turn(update, chat, reply, ids_of(messages),
 			text ? *text : message_prompt_text(&a, messages));
 
+		if (more)
+			json_object_update(turn, more);
 		prepare_new(b, turn, messages);
 		ok = (!b->turns.held || fold(b, turn)) &&
 		     enqueue(b, update, turn, LANE_DEFAULT, QUEUE_BACK);
 	}
 	arena_done(&a);
 	return ok;
+}
+
+bool chat_admit(struct bridge *b, int64_t update, const json_t *messages, const struct str *text)
+{
+	return admit(b, update, messages, text, NULL);
+}
+
+bool chat_task(struct bridge *b, int64_t update, const json_t *messages, struct str task,
+	struct str instructions)
+{
+	AUTO_JSON *more = json_pack("{s:o,s:o}", "task", json_from_str(task), "instructions",
+		json_from_str(instructions));
+
+	return admit(b, update, messages, NULL, more);
 }
 
 static bool prompt(

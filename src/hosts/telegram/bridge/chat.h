@@ -17,6 +17,9 @@ enum routed chat_update(struct bridge *b, int64_t id, const struct update *u);
 /* Makes a turn of messages: an array, borrowed, in order; with the text that is meant when it is
  * not theirs (of a prompt template). False: the ledger could not be written. */
 bool chat_admit(struct bridge *b, int64_t update, const json_t *messages, const struct str *text);
+/* The same with a task of the prompts configuration. */
+bool chat_task(struct bridge *b, int64_t update, const json_t *messages, struct str task,
+	struct str instructions);
 /* A prompt that has no message of its own: of a button, a section, /continue. */
 bool chat_prompt(struct bridge *b, int64_t update, int64_t chat, int64_t reply, struct str text,
 	enum lane lane, enum queue_place place);

@@ -139,7 +139,7 @@ static bool act(struct bridge *b, int64_t id, const struct update *u, const json
 			*ret_ok = actions[i].run(b, id, u, c);
 			return true;
 		}
-	return templates_try(b, id, messages, c, ret_ok) || sections_command(b, u->chat, c);
+	return templates_try(b, id, messages, c, ret_ok) || sections_command(b, id, u->chat, c);
 }
 
 bool command_of_album(struct bridge *b, int64_t id, const json_t *messages, bool *ret_ok)

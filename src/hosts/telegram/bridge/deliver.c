@@ -217,7 +217,7 @@ void deliver_run(struct bridge *b)
 {
 	struct deliveries *d = &b->deliveries;
 
-	if (d->busy || d->waiting || b->blocked || !bridge_speaks(b) ||
+	if (d->busy || d->waiting || b->blocked || !b->user || !bridge_speaks(b) ||
 		b->state == BRIDGE_STOPPING) {
 		if (!d->busy)
 			turns_delivered(b);
@@ -230,8 +230,8 @@ void deliver_run(struct bridge *b)
 	d->now = store_get(&b->store, key_of(b));
 	d->busy = true;
 	d->lost = false;
-	if (!d->now)
-		end_one(b);
+	if (!d->now || json_number_of(d->now, "chat") != b->user)
+		end_one(b); /* of a person who is not paired any more */
 	else if (json_object_get(d->now, "steps"))
 		step(b);
 	else

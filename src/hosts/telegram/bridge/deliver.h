@@ -10,6 +10,7 @@ struct bridge;
  *
  *   kind       "answer" (Markdown with marks), "error", "aborted", "line", "push"
  *   chat, reply, text
+ *   run        the run that has the text in its record, because it is large
  *   preview    the message that becomes its first part
  *   shown      what that message says, for one that is marked as ended
  *   files      paths; notice: say so when there is no text

@@ -17,7 +17,12 @@
 #include "hosts/telegram/text/redact.h"
 #include "hosts/telegram/text/unicode.h"
 
-enum { OUTPUT_MAX = 64 << 20, STDERR_UNITS = 4000, STDERR_READ = 64 << 10 };
+enum {
+	OUTPUT_MAX = 64 << 20,
+	STDERR_UNITS = 4000,
+	STDERR_READ = 64 << 10,
+	KEPT_MAX = 256 << 10, /* a larger text stays in the record of its run */
+};
 
 static void read_output(struct run_handle *h, size_t max, struct buf *ret)
 {
@@ -28,7 +33,8 @@ static void read_output(struct run_handle *h, size_t max, struct buf *ret)
 	(void)fd_read_all(fd, max, ret);
 }
 
-void ending_output(struct bridge *b, struct run_handle *h, size_t max, struct buf *ret)
+void ending_output(
+	struct bridge *b, struct run_handle *h, size_t max, struct buf *ret, json_t **ret_usage)
 {
 	AUTO_BUF raw = BUF_INIT;
 
@@ -40,7 +46,25 @@ void ending_output(struct bridge *b, struct run_handle *h, size_t max, struct bu
 	struct jsonl_stream s = { 0 };
 	jsonl_feed(&s, buf_str(&raw));
 	buf_add(ret, jsonl_final(&s));
+	if (ret_usage)
+		*ret_usage = json_incref(s.usage);
 	jsonl_done(&s);
+}
+
+struct str ending_text(struct bridge *b, const json_t *delivery, struct buf *room)
+{
+	const char *run = json_string_value(json_object_get(delivery, "run"));
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_handle *h = run ? runs_open(b->app, run, &r) : NULL;
+
+	if (!run)
+		return json_text_of(delivery, "text");
+	if (h)
+		ending_output(b, h, OUTPUT_MAX, room, NULL);
+	else
+		buf_printf(room, "The answer is gone with run %s.", run);
+	run_close(h);
+	return buf_str(room);
 }
 
 /* The end of standard error, without the path of the node before each line. */
@@ -131,14 +155,14 @@ static json_t *interrupted(struct bridge *b, struct run_handle *h, const json_t 
 }
 
 /* For the menu. */
-static void note_last_run(struct bridge *b, struct run_handle *h)
+static void note_last_run(struct bridge *b, struct run_handle *h, json_t *usage)
 {
 	AUTO_BUF time = BUF_INIT;
 
 	clock_rfc3339(&time, clock_real_ms());
 	(void)store_set_new(&b->store, "last-run",
-		json_pack("{s:s,s:s}", "status", status_name(run_status(h)), "time",
-			buf_cstr(&time)));
+		json_pack("{s:s,s:s,s:O*}", "status", status_name(run_status(h)), "time",
+			buf_cstr(&time), "usage", usage));
 }
 
 json_t *ending_delivery(
@@ -146,12 +170,13 @@ json_t *ending_delivery(
 {
 	enum roux_status status = run_status(h);
 	AUTO_BUF text = BUF_INIT;
-	json_t *d;
+	json_t *d, *told = NULL;
 
 	if (status == ROUX_EXITED || status == ROUX_RUNNING)
 		return interrupted(b, h, turn);
 	AUTO_JSON *files = attachments(b, h, item);
-	ending_output(b, h, OUTPUT_MAX, &text);
+	ending_output(b, h, OUTPUT_MAX, &text, &told);
+	AUTO_JSON *usage = told;
 	struct ending_plan plan = ending_plan(&(struct ending_facts){ .has_turn = true,
 		.stop = status == ROUX_DONE || status == ROUX_PARTIAL ? STOP_DONE
 			: aborted || status == ROUX_CANCELLED || status == ROUX_KILLED
@@ -169,7 +194,11 @@ json_t *ending_delivery(
 	} else {
 		if (plan.kind == ENDING_EMPTY)
 			buf_adds(&text, "Done, without output.");
-		d = delivery(turn, "answer", buf_str(&text));
+		bool large = text.len > KEPT_MAX;
+
+		d = delivery(turn, "answer", large ? S("") : buf_str(&text));
+		if (large)
+			json_object_set_new(d, "run", json_from_str(run_id(h)));
 		json_object_set(d, "files", files);
 		json_object_set_new(d, "notice", json_boolean(plan.send_notice));
 	}
@@ -178,7 +207,7 @@ json_t *ending_delivery(
 		json_object_set_new(d, "shown", json_from_str(buf_str(&b->live.shown)));
 		json_object_set_new(d, "shown_html", json_boolean(b->live.shown_html));
 	}
-	note_last_run(b, h);
+	note_last_run(b, h, usage);
 	return d;
 }
 

@@ -10,6 +10,7 @@
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/ending.h"
 #include "hosts/telegram/bridge/gates.h"
+#include "hosts/telegram/bridge/recipes.h"
 #include "hosts/telegram/bridge/send.h"
 
 enum { PROGRESS_MS = 1500 };
@@ -174,19 +175,36 @@ static void add(struct bridge *b, const char *run, const json_t *about)
 	f->progress.fire = on_progress;
 	list_append(&b->follows, &f->link);
 	if (!open_run(f)) {
-		(void)store_delete(&b->store, key_of(&a, run));
 		free_follow(f);
+		/* The process that was to start it has died before. */
+		if (json_object_get(about, "values"))
+			recipes_begin(b, run, about);
+		else
+			(void)store_delete(&b->store, key_of(&a, run));
 	}
+	arena_done(&a);
+}
+
+void follow_keep(struct bridge *b, const char *run, const json_t *about)
+{
+	struct arena a = ARENA_INIT;
+
+	(void)store_set(&b->store, key_of(&a, run), about);
+	arena_done(&a);
+}
+
+void follow_forget(struct bridge *b, const char *run)
+{
+	struct arena a = ARENA_INIT;
+
+	(void)store_delete(&b->store, key_of(&a, run));
 	arena_done(&a);
 }
 
 void follow_run(struct bridge *b, const char *run, const json_t *about)
 {
-	struct arena a = ARENA_INIT;
-
-	(void)store_set(&b->store, key_of(&a, run), about);
+	follow_keep(b, run, about);
 	add(b, run, about);
-	arena_done(&a);
 }
 
 void follow_again(struct bridge *b, struct str run)
@@ -208,6 +226,16 @@ void follows_look(struct bridge *b)
 		run_close(now);
 		if (moved)
 			(void)open_run(f);
+	}
+}
+
+void follows_offer(struct bridge *b)
+{
+	list_each (link, &b->follows) {
+		struct follow *f = list_entry(link, struct follow, link);
+
+		if (f->paused)
+			gates_offer(b, f->run);
 	}
 }
 

@@ -20,8 +20,17 @@ enum { PROMPT_UNITS = 3000, EVERY = 3 };
 void gates_start(struct bridge *b)
 {
 	AUTO_JSON *left = store_list(&b->store, "g/");
+	json_t *row;
+	size_t i;
 
-	b->open_gates = json_array_size(left);
+	/* One without a message was on its way when the process ended: it is offered again. */
+	json_array_foreach(left, i, row)
+	{
+		if (json_number_of(json_array_get(row, 1), "message"))
+			b->open_gates++;
+		else
+			(void)store_delete(&b->store, json_string_value(json_array_get(row, 0)));
+	}
 	follows_start(b);
 }
 
@@ -230,8 +239,14 @@ void gates_look(struct bridge *b)
 	json_t *row;
 	size_t i;
 
-	if (str_eq(conf_text(&b->config, "gates"), S("all")) && b->ticks % EVERY == 0)
-		gates_offer(b, NULL);
+	/* Also those that the service did not take. */
+	if (b->ticks % EVERY == 0) {
+		if (str_eq(conf_text(&b->config, "gates"), S("all")))
+			gates_offer(b, NULL);
+		if (b->turns.paused)
+			gates_offer(b, b->turns.run);
+		follows_offer(b);
+	}
 	if (b->open_gates) {
 		AUTO_JSON *left = store_list(&b->store, "g/");
 

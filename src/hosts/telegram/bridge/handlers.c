@@ -2,13 +2,12 @@
 
 #include <stdlib.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/job.h"
 #include "hosts/telegram/rules/inbound.h"
 
-enum { HANDLER_MS = 120000, INJECTED_MAX = 1000000 };
+enum { HANDLER_MS = 120000 };
 
 /* A walk through a list of handlers. */
 struct walk {
@@ -174,34 +173,8 @@ bool handlers_change_inbound(struct bridge *b)
 	return json_array_size(found) > 0;
 }
 
-/* A file of text speaks for itself when no handler does. */
-struct reading {
-	json_t *file;
-	handled_fn *done;
-	void *data;
-};
-
-static void on_file(void *data, struct str said)
-{
-	struct reading *r = data;
-	AUTO_BUF text = BUF_INIT;
-
-	if (!said.len && str_starts(json_text_of(r->file, "mime"), S("text/")) &&
-		file_read_regular(json_string_value(json_object_get(r->file, "path")), INJECTED_MAX,
-			&text) == 0)
-		said = buf_str(&text);
-	handled_fn *done = r->done;
-	void *of = r->data;
-	json_decref(r->file);
-	free(r);
-	done(of, said);
-}
-
 void handlers_inbound_file(struct bridge *b, const json_t *file, handled_fn *done, void *data)
 {
-	struct reading *r = mem_new(struct reading);
-
-	*r = (struct reading){ json_incref((json_t *)file), done, data };
 	walk(b, matching(b, "inboundHandlers", "attachmentHandlers", file), S(""), file,
-		"inbound-handler", on_file, r);
+		"inbound-handler", done, data);
 }

@@ -116,7 +116,7 @@ struct job *job_start(struct bridge *b, const struct job_request *q)
 {
 	struct job *j = mem_new(struct job);
 	AUTO_REPORT r = REPORT_INIT;
-	struct request ask = REQUEST_INIT;
+	struct request ask = bridge_request(b);
 
 	j->bridge = b;
 	list_append(&b->jobs, &j->link);
@@ -125,13 +125,13 @@ struct job *job_start(struct bridge *b, const struct job_request *q)
 	j->data = q->data;
 	j->input = input_of(q->input);
 	ask.detach = DETACH_NEVER;
-	ask.how = "telegram";
 	ask.stdin_fd = j->input;
 	ask.observer = (struct observer){ .ended = on_ended, .data = j };
 	struct recipe_ref *ref =
 		agent_template(b, q->name, q->template, q->timeout_ms, q->values, &r);
 	j->run = ref ? runs_start(b->app, ref, &ask, &r) : NULL;
 	recipe_ref_free(ref);
+	bridge_request_done(&ask);
 	if (!j->run) {
 		report_text(&r, REPORT_ERRORS, &j->refused);
 		deferred_start(b->loop, &j->ended);

@@ -16,7 +16,7 @@ enum {
 
 static int64_t chat_of(const struct bridge *b)
 {
-	return json_number_of(b->turns.turn, "chat");
+	return b->turns.turn ? json_number_of(b->turns.turn, "chat") : b->user;
 }
 
 /* -- typing --------------------------------------------------------------------------------------
@@ -47,6 +47,15 @@ static void type(struct timer *t)
 						.done = on_typed,
 						.data = b });
 	timer_start(b->loop, t, TYPING_MS);
+}
+
+void live_type(struct bridge *b, bool on)
+{
+	b->live.typing.fire = type;
+	if (on)
+		timer_start(b->loop, &b->live.typing, 0);
+	else
+		timer_stop(&b->live.typing);
 }
 
 /* -- the preview ---------------------------------------------------------------------------------

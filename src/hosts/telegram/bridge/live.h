@@ -24,6 +24,8 @@ struct live {
 
 /* Of the turn that runs now. */
 void live_begin(struct bridge *b);
+/* While something else than a turn works for the chat. */
+void live_type(struct bridge *b, bool on);
 /* It waits at a gate: it does not type. */
 void live_pause(struct bridge *b);
 /* Its output may have grown. */

@@ -84,6 +84,39 @@ static struct str state_of(struct bridge *b, struct arena *a)
 		buf_cstr(&since), t->run);
 }
 
+/* What the agent has told last: the first of the names that it uses. */
+static json_t *told(const json_t *usage, const char *name, const char *other)
+{
+	json_t *value = json_object_get(usage, name);
+
+	value = value ? value : json_object_get(usage, other);
+	return json_is_number(value) && json_number_value(value) >= 0 ? value : NULL;
+}
+
+static void usage_rows(struct menu_view *v, const json_t *usage)
+{
+	json_t *in = told(usage, "input", "input_tokens");
+	json_t *out = told(usage, "output", "output_tokens");
+	json_t *cost = told(usage, "cost", "cost_usd");
+	json_t *context = told(usage, "context", "context_tokens");
+	json_t *window = told(usage, "window", "context_window");
+
+	if (in || out)
+		line(v, "usage:",
+			arena_printf(&v->arena, "%.0f tokens in, %.0f out", json_number_value(in),
+				json_number_value(out)));
+	if (cost)
+		line(v, "cost:", arena_printf(&v->arena, "$%.4f", json_number_value(cost)));
+	if (context && json_number_value(window) > 0)
+		line(v, "context:",
+			arena_printf(&v->arena, "%.0f of %.0f tokens (%.0f%%)",
+				json_number_value(context), json_number_value(window),
+				100 * json_number_value(context) / json_number_value(window)));
+	else if (context)
+		line(v, "context:",
+			arena_printf(&v->arena, "%.0f tokens", json_number_value(context)));
+}
+
 static void status_rows(struct bridge *b, struct menu_view *v)
 {
 	struct str agent = agent_name(b, &v->arena, NULL), model = agent_model(b, &v->arena);
@@ -98,6 +131,7 @@ static void status_rows(struct bridge *b, struct menu_view *v)
 		line(v, "last run:",
 			arena_printf(&v->arena, "%.*s, %.*s", STR(json_text_of(last, "status")),
 				STR(json_text_of(last, "time"))));
+	usage_rows(v, json_object_get(last, "usage"));
 	if (json_array_size(b->deliveries.keys))
 		line(v, "not delivered:",
 			arena_printf(&v->arena, "%zu", json_array_size(b->deliveries.keys)));
@@ -146,17 +180,15 @@ static bool in_scope(const json_t *scope, struct str id)
 
 json_t *models_of(struct bridge *b, bool scoped)
 {
-	json_t *all = conf_get(&b->config, "agent.models"), *m, *found = json_array();
+	AUTO_JSON *all = agent_models(b);
 	AUTO_JSON *scope = scope_of(b);
+	json_t *m, *found = json_array();
 	size_t i;
 
 	json_array_foreach(all, i, m)
 	{
-		AUTO_JSON *o = json_is_string(m) ? json_pack("{s:O}", "id", m) : json_incref(m);
-
-		if (json_text_of(o, "id").len && (!scoped || !json_array_size(scope) ||
-							 in_scope(scope, json_text_of(o, "id"))))
-			json_array_append(found, o);
+		if (!scoped || !json_array_size(scope) || in_scope(scope, json_text_of(m, "id")))
+			json_array_append(found, m);
 	}
 	return found;
 }

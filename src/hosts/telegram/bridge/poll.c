@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/rules/update.h"
+#include "hosts/telegram/text/redact.h"
 
 enum {
 	POLL_DEADLINE_MS = 40000,
@@ -68,13 +69,15 @@ static bool write_offset(struct bridge *b, int64_t last)
 			"time", (json_int_t)clock_real_ms()));
 }
 
-/* All new updates, or what came of them, and the offset behind them in one transaction. False:
- * nothing was written. */
+/* A token that a person sends by mistake is not written down. All new updates, or what came of
+ * them, and the offset behind them in one transaction. False: nothing was written. */
 static bool journal(struct bridge *b, const json_t *updates)
 {
 	struct polling next = b->poller.at;
+	AUTO_JSON *clean = redact_needs(updates, b->token) ? redact_json(updates, b->token)
+							   : json_incref((json_t *)updates);
 	AUTO_FREE json_t **fresh = mem_zero(sizeof(*fresh) * (json_array_size(updates) + 1));
-	size_t count = pick(&next, updates, fresh), direct = 0;
+	size_t count = pick(&next, clean, fresh), direct = 0;
 	bool waits = false;
 	int64_t id;
 

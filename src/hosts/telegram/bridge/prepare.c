@@ -3,16 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/handlers.h"
 #include "hosts/telegram/rules/media.h"
+#include "hosts/telegram/text/prompt.h"
 #include "hosts/telegram/text/unicode.h"
 
 enum {
 	OUTPUT_UNITS = 12000,
+	INJECTED_MAX = 1000000, /* bytes of a file of text */
 	/* So many that wait are made ready before their time; the others when they come closer. */
 	LOOKED_AT = 32,
 };
@@ -79,6 +83,23 @@ void prepare_new(struct bridge *b, json_t *turn, const json_t *messages)
 	arena_done(&a);
 }
 
+void prepare_fold(struct bridge *b, json_t *turn, json_t *earlier)
+{
+	json_t *fetch = json_object_get(earlier, "fetch"), *mine = json_object_get(turn, "fetch");
+	json_t *changed = json_object_get(earlier, "changed");
+
+	if (changed)
+		json_object_set(earlier, "text", changed);
+	if (!json_array_size(fetch))
+		return;
+	if (!mine)
+		json_object_set_new(turn, "fetch", mine = json_array());
+	json_array_extend(mine, fetch);
+	json_object_del(earlier, "fetch");
+	json_object_set_new(turn, "ready", json_false());
+	b->prepare = true;
+}
+
 void prepare_edited(struct bridge *b, json_t *turn)
 {
 	if (!handlers_change_inbound(b))
@@ -93,13 +114,54 @@ void prepare_edited(struct bridge *b, json_t *turn)
 /* -- the end -------------------------------------------------------------------------------------
  */
 
-static void add_output(struct preparing *p, struct str text)
+static json_t *outputs_of(struct preparing *p)
 {
 	json_t *outputs = json_object_get(p->turn, "outputs");
 
 	if (!outputs)
 		json_object_set_new(p->turn, "outputs", outputs = json_array());
-	json_array_append_new(outputs, json_from_str(unicode_cut(text, OUTPUT_UNITS)));
+	return outputs;
+}
+
+static void add_output(struct preparing *p, struct str text)
+{
+	json_array_append_new(outputs_of(p), json_from_str(unicode_cut(text, OUTPUT_UNITS)));
+}
+
+static void fill_outputs(json_t *turn)
+{
+	json_t *outputs = json_object_get(turn, "outputs"), *one;
+	size_t i;
+
+	json_array_foreach(outputs, i, one)
+	{
+		const char *path = json_string_value(json_object_get(one, "text_of"));
+		AUTO_BUF text = BUF_INIT;
+
+		if (path && file_read_regular(path, INJECTED_MAX, &text) < 0)
+			buf_printf(&text, "%s is missing", path);
+		if (path)
+			json_array_set_new(outputs, i, json_from_str(str_trim(buf_str(&text))));
+	}
+}
+
+void prepare_prompt(struct buf *ret, const json_t *turn)
+{
+	AUTO_JSON *copy = json_deep_copy((json_t *)turn);
+	json_t *changed = json_object_get(turn, "changed"), *history, *one;
+	size_t i;
+
+	history = json_object_get(copy, "history");
+	json_array_foreach(history, i, one) fill_outputs(one);
+	fill_outputs(copy);
+	if (changed)
+		json_object_set(copy, "text", changed);
+	/* A task gets what stands behind its name. */
+	if (json_object_get(copy, "task") && !history) {
+		json_object_set(copy, "text", json_object_get(copy, "instructions"));
+		json_object_set_new(copy, "raw", json_true());
+	}
+	turn_prompt_of(ret, copy);
 }
 
 /* What is there now may have another text by now, or may be gone. */
@@ -149,6 +211,19 @@ static void change_text(struct preparing *p)
 /* -- what handlers say ---------------------------------------------------------------------------
  */
 
+/* A file of text speaks for itself when no handler does. Its text stays in the file until the turn
+ * begins: it may be larger than the queue holds. */
+static void let_file_speak(struct preparing *p)
+{
+	struct stat st;
+	json_t *path = json_object_get(p->file, "path");
+
+	if (str_starts(json_text_of(p->file, "mime"), S("text/")) &&
+		stat(json_string_value(path), &st) == 0 && st.st_size > 0 &&
+		st.st_size <= INJECTED_MAX)
+		json_array_append_new(outputs_of(p), json_pack("{s:O}", "text_of", path));
+}
+
 static void on_spoken(void *data, struct str said)
 {
 	struct preparing *p = data;
@@ -156,6 +231,8 @@ static void on_spoken(void *data, struct str said)
 	said = str_trim(said);
 	if (said.len)
 		add_output(p, said);
+	else
+		let_file_speak(p);
 	speak_next(p);
 }
 

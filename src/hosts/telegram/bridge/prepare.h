@@ -15,5 +15,10 @@ void prepare_stop(struct bridge *b);
 void prepare_new(struct bridge *b, json_t *turn, const json_t *messages);
 /* The text of a waiting turn is another one now. */
 void prepare_edited(struct bridge *b, json_t *turn);
+/* It takes along another one, which may not be ready: what is still to do for that is its own now.
+ */
+void prepare_fold(struct bridge *b, json_t *turn, json_t *earlier);
+/* What the agent is given. */
+void prepare_prompt(struct buf *ret, const json_t *turn);
 /* Works on the first waiting turn that is not ready; calls turns_dispatch() when it is. */
 void prepare_run(struct bridge *b);

@@ -47,21 +47,75 @@ static bool look(void *data, const struct run_entry *e)
 	return true;
 }
 
-static void push_result(struct bridge *b, const char *id)
+/* What a run has come to. One without output says at least that it has ended. */
+static void push_result(struct bridge *b, const char *id, struct run_handle *h, bool asked)
 {
-	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF text = BUF_INIT;
-	struct run_handle *h = runs_open(b->app, id, &r);
 
-	if (h)
-		ending_output(b, h, OUTPUT_MAX, &text);
-	run_close(h);
+	ending_output(b, h, OUTPUT_MAX, &text, NULL);
+	if (!str_trim(buf_str(&text)).len && asked)
+		buf_printf(&text, "Run %s is done.", id);
 	if (!str_trim(buf_str(&text)).len)
 		return;
 	AUTO_JSON *d = json_pack("{s:s,s:I,s:I,s:o}", "kind", "push", "chat", (json_int_t)b->user,
 		"reply", (json_int_t)0, "text", json_from_str(buf_str(&text)));
 	if (!deliver_add(b, d))
 		ring_add(&b->store, "proactive-push", str_of(id), NULL);
+}
+
+static void push_run(struct bridge *b, const char *id)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_handle *h = runs_open(b->app, id, &r);
+
+	if (h)
+		push_result(b, id, h, false);
+	run_close(h);
+}
+
+/* -- runs that were started with --notify --------------------------------------------------------
+ */
+
+static bool keep_id(void *data, struct str run)
+{
+	json_array_append_new(data, json_from_str(run));
+	return true;
+}
+
+/* Whether nothing is left to do about it. Only one that ended well is told of. */
+static bool told(struct bridge *b, const char *id)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_handle *h = runs_open(b->app, id, &r);
+	enum roux_status status = h ? run_status(h) : ROUX_FAILED;
+	bool over = status != ROUX_RUNNING && status != ROUX_PAUSED;
+
+	/* With the setting on, all are told of. */
+	if (status == ROUX_DONE && !b->pushing)
+		push_result(b, id, h, true);
+	run_close(h);
+	return over;
+}
+
+static void take_notices(struct bridge *b)
+{
+	AUTO_JSON *ids = json_array();
+	json_t *id;
+	size_t i;
+
+	(void)notices_each(b->app, keep_id, ids, &b->store.report);
+	/* The message and the end of the notice together: it is told of once. */
+	if (json_array_size(ids) && host_batch_begin(b->app, &b->store.report)) {
+		json_array_foreach(ids, i, id)
+		{
+			if (told(b, json_string_value(id)))
+				notice_end(b->app, json_str(id));
+		}
+		if (!host_batch_commit(b->app, &b->store.report))
+			host_batch_undo(b->app);
+		deliver_run(b);
+	}
+	(void)bridge_note_store(b);
 }
 
 static void take_results(struct bridge *b)
@@ -78,7 +132,7 @@ static void take_results(struct bridge *b)
 	if (s.newest <= s.since)
 		return;
 	(void)store_set_new(&b->store, "pushed-until", json_integer((json_int_t)s.newest));
-	json_array_foreach(ids, i, id) push_result(b, json_string_value(id));
+	json_array_foreach(ids, i, id) push_run(b, json_string_value(id));
 	(void)bridge_note_store(b);
 	deliver_run(b);
 }
@@ -90,6 +144,8 @@ void push_look(struct bridge *b)
 	if (!b->user)
 		return;
 	take_pushes(b);
+	if (b->ticks % EVERY == 0)
+		take_notices(b);
 	if (!conf_truth(&b->config, key)) {
 		if (b->pushing)
 			(void)store_delete(&b->store, "pushed-until");

@@ -64,44 +64,76 @@ static void on_told(void *data, enum sent result, int64_t message)
 	free(s);
 }
 
-static void start(struct bridge *b, json_t *asked)
+static struct run_handle *begin(
+	struct bridge *b, const char *run, const char *recipe, json_t *values, struct report *r)
 {
-	AUTO_REPORT r = REPORT_INIT;
-	struct request q = REQUEST_INIT;
-	const char *recipe = json_string_value(json_object_get(asked, "recipe"));
-	int64_t chat = json_number_of(asked, "chat"), reply = json_number_of(asked, "reply");
-	struct recipe_open how = {
-		.as = OPERAND_RECIPE, .launch = true, .values = json_object_get(asked, "values")
-	};
-	struct recipe_ref *ref = recipes_open(b->app, recipe, &how, &r);
+	struct request q = bridge_request(b);
+	struct recipe_open how = { .as = OPERAND_RECIPE, .launch = true, .values = values };
+	struct recipe_ref *ref = recipes_open(b->app, recipe, &how, r);
 	struct run_handle *h = NULL;
 
 	q.record = true;
-	q.how = "telegram";
 	q.detach = DETACH_ALWAYS;
 	q.name = recipe;
-	struct arena a = ARENA_INIT;
-	q.as = arena_printf(&a, "telegram-%s-%.*s", recipe, STR(random_id(&a))).p;
-	if (ref && recipe_ref_check_names(ref, true, &r))
-		h = runs_start(b->app, ref, &q, &r);
+	q.as = run;
+	if (ref && recipe_ref_check_names(ref, true, r))
+		h = runs_start(b->app, ref, &q, r);
 	recipe_ref_free(ref);
-	if (!h) {
-		refuse(b, chat, reply, &r);
-	} else {
-		struct started *s = mem_new(struct started);
-		AUTO_BUF text = BUF_INIT;
+	bridge_request_done(&q);
+	return h;
+}
 
-		s->bridge = b;
-		s->run = mem_strdup(q.as);
-		s->about = json_pack("{s:I,s:I,s:s}", "chat", (json_int_t)chat, "reply",
-			(json_int_t)reply, "name", recipe);
-		buf_printf(&text, "%s: running as %s", recipe, q.as);
-		send_message(b,
-			&(struct message){
-				.chat = chat, .reply_to = reply, .text = buf_str(&text) },
-			on_told, s);
+static void tell(struct bridge *b, const char *run, const json_t *about)
+{
+	struct started *s = mem_new(struct started);
+	AUTO_BUF text = BUF_INIT;
+
+	s->bridge = b;
+	s->run = mem_strdup(run);
+	s->about = json_deep_copy(about);
+	json_object_del(s->about, "values");
+	buf_printf(&text, "%.*s: running as %s", STR(json_text_of(about, "name")), run);
+	send_message(b,
+		&(struct message){ .chat = json_number_of(about, "chat"),
+			.reply_to = json_number_of(about, "reply"),
+			.text = buf_str(&text) },
+		on_told, s);
+}
+
+void recipes_begin(struct bridge *b, const char *run, const json_t *about)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_handle *h = begin(b, run, json_string_value(json_object_get(about, "name")),
+		json_object_get(about, "values"), &r);
+
+	if (h) {
+		tell(b, run, about);
+	} else {
+		follow_forget(b, run);
+		refuse(b, json_number_of(about, "chat"), json_number_of(about, "reply"), &r);
 	}
 	run_close(h);
+}
+
+static void start(struct bridge *b, json_t *data)
+{
+	recipes_begin(
+		b, json_string_value(json_object_get(data, "run")), json_object_get(data, "about"));
+}
+
+/* Written down with the update, under the name that the run will have, and started behind it: a
+ * process that dies in between starts it when it is back. */
+static void schedule(struct bridge *b, const json_t *asked)
+{
+	struct arena a = ARENA_INIT;
+	struct str recipe = json_text_of(asked, "recipe");
+	const char *run = arena_printf(&a, "telegram-%.*s-%.*s", STR(recipe), STR(random_id(&a))).p;
+	json_t *about = json_pack("{s:O,s:O,s:O,s:O}", "chat", json_object_get(asked, "chat"),
+		"reply", json_object_get(asked, "reply"), "name", json_object_get(asked, "recipe"),
+		"values", json_object_get(asked, "values"));
+
+	follow_keep(b, run, about);
+	route_after(b, start, json_pack("{s:s,s:o}", "run", run, "about", about));
 	arena_done(&a);
 }
 
@@ -196,11 +228,9 @@ static void next(struct bridge *b, json_t *asked)
 				json_object_get(schema, "properties"), json_string_value(name)));
 		return;
 	}
+	schedule(b, asked);
 	if (b->asking == asked)
-		b->asking = NULL;
-	else
-		json_incref(asked);
-	route_after(b, start, asked);
+		json_decref(TAKE(b->asking));
 }
 
 static bool take_value(struct bridge *b, struct str text)
@@ -261,19 +291,30 @@ static bool known(struct bridge *b, struct str id)
 /* name=value, up to the next word that begins so: values may have spaces. */
 static bool read_values(struct str words, json_t *values)
 {
+	struct str name = S("");
+	AUTO_BUF value = BUF_INIT;
+
 	for (size_t at = 0; at < words.len;) {
 		size_t end = at;
 
-		while (end < words.len && words.p[end] != '\n' && words.p[end] != ' ')
+		while (end < words.len && words.p[end] != ' ' && words.p[end] != '\n')
 			end++;
-		struct str word = str_trim(str_sub(words, at, end - at));
+		struct str word = str_sub(words, at, end - at);
 		size_t equals = str_find(word, '=', 0);
-		if (word.len && (equals == word.len || !recipes_is_name(str_sub(word, 0, equals))))
-			return false;
-		if (word.len)
-			json_object_setn_new_nocheck(
-				values, word.p, equals, json_from_str(str_from(word, equals + 1)));
 		at = end + 1;
+		if (!word.len)
+			continue;
+		if (equals < word.len && recipes_is_name(str_sub(word, 0, equals))) {
+			name = str_sub(word, 0, equals);
+			buf_reset(&value);
+			buf_add(&value, str_from(word, equals + 1));
+		} else if (name.len) {
+			buf_printf(&value, " %.*s", STR(word));
+		} else {
+			return false;
+		}
+		json_object_setn_new_nocheck(
+			values, name.p, name.len, json_from_str(buf_str(&value)));
 	}
 	return true;
 }

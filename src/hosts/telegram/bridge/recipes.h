@@ -10,6 +10,8 @@ struct callback;
 
 void recipes_start(struct bridge *b);
 void recipes_stop(struct bridge *b);
+/* Starts what follow_keep() has kept: `about` with "values". */
+void recipes_begin(struct bridge *b, const char *run, const json_t *about);
 
 /* `NAME [name=value…]` as it was written. */
 void recipes_run(struct bridge *b, int64_t chat, int64_t reply, struct str words);

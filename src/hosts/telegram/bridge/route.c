@@ -9,6 +9,7 @@
 #include "hosts/telegram/bridge/external.h"
 #include "hosts/telegram/bridge/groups.h"
 #include "hosts/telegram/bridge/send.h"
+#include "hosts/telegram/bridge/transcript.h"
 #include "hosts/telegram/rules/update.h"
 
 enum {
@@ -63,6 +64,20 @@ static void drop(struct pending *p)
 /* -- one update ----------------------------------------------------------------------------------
  */
 
+/* What another person has said here is not for this one. */
+static void forget_other(struct bridge *b)
+{
+	AUTO_JSON *before = store_get(&b->store, "person");
+
+	if (json_is_integer(before) && json_integer_value(before) != b->user) {
+		(void)waiting_clear(b);
+		groups_clear(b);
+		transcript_forget(b);
+		(void)turns_hold(b, false);
+	}
+	(void)store_set_new(&b->store, "person", json_integer(b->user));
+}
+
 /* The person is known from now on, whatever becomes of this process. */
 static bool pair(struct bridge *b, const struct update *u)
 {
@@ -76,6 +91,7 @@ static bool pair(struct bridge *b, const struct update *u)
 		return false;
 	}
 	b->user = u->user;
+	forget_other(b);
 	bridge_note(b, NULL, "paired with user %lld", (long long)u->user);
 	if (u->greets)
 		send_line(b, u->chat, u->message_id, "Paired: this bot now answers to you alone.");

@@ -259,7 +259,7 @@ static bool has_command(const json_t *section, struct str name)
 	return false;
 }
 
-bool sections_command(struct bridge *b, int64_t chat, const struct chat_command *c)
+bool sections_command(struct bridge *b, int64_t id, int64_t chat, const struct chat_command *c)
 {
 	struct arena a = ARENA_INIT;
 	struct sections all = { 0 };
@@ -272,7 +272,7 @@ bool sections_command(struct bridge *b, int64_t chat, const struct chat_command 
 		if (!has_command(s->config, c->name))
 			continue;
 		struct asking *q = mem_new(struct asking);
-		*q = (struct asking){ .bridge = b, .chat = chat };
+		*q = (struct asking){ .bridge = b, .update = id, .chat = chat };
 		q->token = arena_printf(&q->arena, "%llu", (unsigned long long)s->token);
 		ask(b, q, json_object_get(s->config, "render"), S("open"), c->args);
 		ours = true;

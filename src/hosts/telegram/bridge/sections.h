@@ -13,5 +13,5 @@ struct update;
 /* Their buttons in the main menu, or in that of the settings. */
 void sections_buttons(struct bridge *b, struct menu_view *v, bool settings);
 /* If the command is one of a section: opens it. */
-bool sections_command(struct bridge *b, int64_t chat, const struct chat_command *c);
+bool sections_command(struct bridge *b, int64_t id, int64_t chat, const struct chat_command *c);
 void sections_press(struct bridge *b, int64_t id, const struct update *u, const struct callback *c);

@@ -10,6 +10,7 @@
 
 /* One message on its way. */
 struct sending {
+	struct list link; /* of bridge->sendings */
 	struct bridge *bridge;
 	json_t *params;
 	const char *method, *category;
@@ -29,6 +30,7 @@ static void finish(struct sending *s, enum sent result, int64_t id)
 	sent_fn *done = s->done;
 	void *data = s->data;
 
+	list_remove(&s->link);
 	json_decref(s->params);
 	if (s->upload.field)
 		close_fd(&s->upload.fd);
@@ -37,6 +39,18 @@ static void finish(struct sending *s, enum sent result, int64_t id)
 	free(s);
 	if (done)
 		done(data, result, id);
+}
+
+void sends_start(struct bridge *b)
+{
+	list_init(&b->sendings);
+}
+
+void sends_stop(struct bridge *b)
+{
+	if (b->sendings.next)
+		list_each_safe (link, &b->sendings)
+			finish(list_entry(link, struct sending, link), SENT_LATER, 0);
 }
 
 static void record(struct sending *s, const struct api_answer *answer)
@@ -193,6 +207,7 @@ void send_message(struct bridge *b, const struct message *m, sent_fn *done, void
 		.patience = m->patience,
 		.done = done,
 		.data = data };
+	list_append(&b->sendings, &s->link);
 	if (m->edit)
 		json_object_set_new(s->params, "message_id", json_integer(m->edit));
 	else
@@ -218,6 +233,7 @@ void send_file(struct bridge *b, const struct send_file *f, sent_fn *done, void 
 		.upload = { f->field, fcntl(f->fd, F_DUPFD_CLOEXEC, 3), mem_strdup(f->name) },
 		.done = done,
 		.data = data };
+	list_append(&b->sendings, &s->link);
 	set_reply(s->params, f->reply_to);
 	start(s);
 }

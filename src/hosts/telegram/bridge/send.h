@@ -8,6 +8,10 @@ struct bridge;
 /* The one place where messages are sent and edited. What the service refuses for its form is sent
  * once more in a simpler one, so that no text is lost for a tag or a button. */
 
+void sends_start(struct bridge *b);
+/* When no call is under way any more: those that were hear SENT_LATER. */
+void sends_stop(struct bridge *b);
+
 struct message {
 	int64_t chat;
 	int64_t reply_to; /* 0: it replies to nothing */

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/agents.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/chat.h"
 #include "hosts/telegram/rules/command.h"
@@ -15,6 +17,26 @@
 
 enum { TEMPLATE_MAX = 1 << 20, LISTED_MAX = 40 };
 
+/* What a command stands for: a file, or a task of the prompts configuration. */
+struct template
+{
+	const char *path;
+	struct str task;
+};
+
+static void add_named(
+	struct map *names, struct arena *a, struct str stem, const struct template *template)
+{
+	struct str name = template_command_name(a, stem);
+
+	/* Of equal names the first wins. */
+	if (!name.len || chat_command_find(name) || map_get(names, name))
+		return;
+	struct template *kept = arena_alloc(a, sizeof(*kept));
+	*kept = *template;
+	*map_put(names, a, name) = kept;
+}
+
 static void add(struct map *names, struct arena *a, const char *path)
 {
 	struct str base = path_base(str_of(path));
@@ -22,14 +44,25 @@ static void add(struct map *names, struct arena *a, const char *path)
 
 	while (dot > 0 && base.p[dot - 1] != '.')
 		dot--;
-	struct str name = template_command_name(a, str_sub(base, 0, dot ? dot - 1 : base.len));
-	/* Of equal names the first wins. */
-	if (!name.len || chat_command_find(name) || map_get(names, name))
-		return;
-	*map_put(names, a, name) = arena_cstr(a, str_of(path));
+	add_named(names, a, str_sub(base, 0, dot ? dot - 1 : base.len),
+		&(struct template){ .path = arena_cstr(a, str_of(path)) });
 }
 
-/* Name → path, in order of discovery. */
+struct finding {
+	struct map *names;
+	struct arena *arena;
+};
+
+static bool add_task(void *data, const struct agents_entry *entry)
+{
+	struct finding *f = data;
+
+	add_named(f->names, f->arena, entry->name,
+		&(struct template){ .task = arena_str(f->arena, entry->name) });
+	return true;
+}
+
+/* Name → struct template. Files come before tasks, each in order of discovery. */
 static void find_all(struct bridge *b, struct arena *a, struct map *names)
 {
 	json_t *patterns = conf_get(&b->config, "promptTemplates"), *p;
@@ -49,6 +82,9 @@ static void find_all(struct bridge *b, struct arena *a, struct map *names)
 			globfree(&found);
 		}
 	}
+	AUTO_REPORT ignored = REPORT_INIT; /* nothing may be configured */
+	(void)agents_each(
+		AGENTS_TASK, agent_cwd(b, a), add_task, &(struct finding){ names, a }, &ignored);
 }
 
 static int by_text(const void *one, const void *other)
@@ -82,9 +118,12 @@ bool templates_try(struct bridge *b, int64_t update, const json_t *messages,
 	AUTO_BUF prompt = BUF_INIT;
 
 	find_all(b, &a, &names);
-	const char *path = map_get(&names, c->name);
-	bool ours = path && file_read_regular(path, TEMPLATE_MAX, &text) == 0;
-	if (ours) {
+	const struct template *found = map_get(&names, c->name);
+	bool ours = found &&
+		    (found->task.len || file_read_regular(found->path, TEMPLATE_MAX, &text) == 0);
+	if (ours && found->task.len) {
+		*ret_ok = chat_task(b, update, messages, found->task, c->rest);
+	} else if (ours) {
 		template_expand(&prompt, template_body(buf_str(&text)), c->rest);
 		struct str whole = str_trim(buf_str(&prompt));
 

@@ -6,7 +6,8 @@
 struct bridge;
 struct chat_command;
 
-/* Prompt templates: files whose text becomes a prompt, by commands of their names. */
+/* Prompt templates: files whose text becomes a prompt, and tasks of the prompts configuration, by
+ * commands of their names. */
 
 /* A line for each, for the main menu. */
 void templates_list(struct bridge *b, struct buf *html);

@@ -14,8 +14,8 @@
 #include "hosts/telegram/bridge/gates.h"
 #include "hosts/telegram/bridge/prepare.h"
 #include "hosts/telegram/bridge/send.h"
+#include "hosts/telegram/bridge/transcript.h"
 #include "hosts/telegram/rules/queue.h"
-#include "hosts/telegram/text/prompt.h"
 
 /* -- the end of a turn ---------------------------------------------------------------------------
  */
@@ -29,6 +29,16 @@ static void forget(struct turns *t)
 	t->paused = t->aborted = false;
 }
 
+static bool remember(struct bridge *b, const json_t *delivery)
+{
+	AUTO_BUF prompt = BUF_INIT;
+
+	if (!transcript_on(b) || !str_eq(json_text_of(delivery, "kind"), S("answer")))
+		return true;
+	prepare_prompt(&prompt, b->turns.turn);
+	return transcript_add(b, buf_str(&prompt), json_text_of(delivery, "text"));
+}
+
 /* The answer and the end of the item in one transaction: neither is there without the other. */
 static void settle(struct bridge *b, json_t *delivery)
 {
@@ -36,7 +46,7 @@ static void settle(struct bridge *b, json_t *delivery)
 	AUTO_JSON *owned = delivery;
 	bool ok = host_batch_begin(b->app, &b->store.report);
 
-	ok = ok && (!delivery || deliver_add(b, delivery)) &&
+	ok = ok && (!delivery || (deliver_add(b, delivery) && remember(b, delivery))) &&
 	     queue_done(b->app, STORE_HOST, t->item, &b->store.report);
 	if (ok)
 		ok = host_batch_commit(b->app, &b->store.report);
@@ -124,30 +134,22 @@ static void refuse(struct bridge *b, struct report *r)
 	settle(b, ending_refused(b, t->turn, buf_str(&text)));
 }
 
-/* With the text as the handlers left it. */
-static void make_prompt(struct buf *ret, const json_t *turn)
-{
-	AUTO_JSON *copy = json_copy((json_t *)turn);
-	json_t *changed = json_object_get(turn, "changed");
-
-	if (changed)
-		json_object_set(copy, "text", changed);
-	turn_prompt_of(ret, copy);
-}
-
 static void start(struct bridge *b)
 {
 	struct turns *t = &b->turns;
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF prompt = BUF_INIT;
 
-	make_prompt(&prompt, t->turn);
+	prepare_prompt(&prompt, t->turn);
+	if (!json_object_get(t->turn, "task"))
+		transcript_lead(b, &prompt);
 	t->since_ms = clock_real_ms();
 	t->handle = agent_start(b,
 		&(struct agent_job){ .run = t->run,
 			.item = t->item,
 			.chat = json_number_of(t->turn, "chat"),
 			.message = json_number_of(t->turn, "reply"),
+			.task = json_text_of(t->turn, "task"),
 			.prompt = buf_str(&prompt),
 			.files = json_object_get(t->turn, "files") },
 		&t->launch, &r);
@@ -305,6 +307,8 @@ void turns_start(struct bridge *b)
 	size_t i;
 
 	b->turns.held = json_is_true(held);
+	if (b->user)
+		(void)store_set_new(&b->store, "person", json_integer(b->user));
 	(void)waiting_load(b);
 	(void)queue_each(
 		b->app, STORE_HOST, QUEUE_RUNNING, keep_running, running, &b->store.report);

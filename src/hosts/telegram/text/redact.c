@@ -16,6 +16,22 @@ void redact(struct buf *b, struct str text, struct str token)
 	buf_add(b, str_from(text, from));
 }
 
+bool redact_needs(const json_t *value, struct str token)
+{
+	const char *name;
+	json_t *one;
+	size_t i;
+
+	if (!token.len)
+		return false;
+	if (json_is_string(value))
+		return str_contains(json_str(value), token);
+	json_array_foreach((json_t *)value, i, one) if (redact_needs(one, token)) return true;
+	json_object_foreach((json_t *)value, name,
+		one) if (redact_needs(one, token) || str_contains(str_of(name), token)) return true;
+	return false;
+}
+
 static json_t *redact_object(const json_t *object, struct str token)
 {
 	json_t *copy = json_object();
