@@ -169,6 +169,37 @@ static void check_program(struct config *c, const struct config_entry *e, struct
 	report_hint(r, "install it, or take the agent out");
 }
 
+/* A prompt may begin with a dash. */
+static void check_bare_prompt(struct config *c, const struct config_entry *e,
+	const struct agent_line *line, struct report *r)
+{
+	size_t offset, length;
+
+	if (!agent_line_bare_prompt(line->text, &offset, &length))
+		return;
+	report_warning(r, where_in(config_place(c, e, line->field), offset, length, r),
+		"a prompt that begins with - is an option to '%.*s' here",
+		STR(config_text(e, "bin")));
+	report_hint(r, "end the options before it: -- '{prompt}', or write --OPTION='{prompt}'");
+}
+
+static void check_line(struct config *c, const struct config_entry *e,
+	const struct agent_line *line, struct report *r)
+{
+	bool reads =
+		line->batch || str_eq(config_text(e, "stdin"), S("prompt")) || config_any_agent(e);
+
+	if (!agent_line_check(c, e, line, r))
+		return;
+	check_text(c, e, line->field, IN_AGENT, r);
+	check_bare_prompt(c, e, line, r);
+	if (agent_line_has_prompt(line) || reads)
+		return;
+	report_warning(r, place_where(config_place(c, e, line->field)),
+		"the %s of agent '%.*s' does not name {prompt}", line->field, STR(e->name));
+	report_hint(r, "add -- '{prompt}', or stdin = \"prompt\"");
+}
+
 static void check_agent(struct config *c, const struct config_entry *e, struct report *r)
 {
 	struct str model = config_text(e, "default_model");
@@ -177,15 +208,14 @@ static void check_agent(struct config *c, const struct config_entry *e, struct r
 	if (!select_check_agent(c, e, r))
 		return;
 	check_program(c, e, r);
-	check_text(c, e, "command", IN_AGENT, r);
-	uint32_t names = placeholders_in(config_text(e, "command"), IN_AGENT);
-	bool reads = str_eq(config_text(e, "stdin"), S("prompt")) || config_any_agent(e);
-	if (!(names & (1u << PH_PROMPT | 1u << PH_PROMPT_FILE)) && !reads) {
-		report_warning(r, place_where(config_place(c, e, "command")),
-			"the command of agent '%.*s' does not name {prompt}", STR(e->name));
-		report_hint(r, "add '{prompt}', or stdin = \"prompt\"");
+	for (unsigned batch = 0; batch < 2; batch++) {
+		struct agent_line line = agent_line(e, batch, IN_AGENT);
+
+		if (line.batch == batch)
+			check_line(c, e, &line, r);
 	}
-	if (model.len && json_object_size(models) &&
+	/* `default` leaves it to the program. */
+	if (model.len && !str_eq(model, S("default")) && json_object_size(models) &&
 		!json_object_getn(models, model.p, model.len)) {
 		report_warning(r, place_where(config_place(c, e, "default_model")),
 			"default_model '%.*s' is not among the models", STR(model));

@@ -15,6 +15,7 @@ enum {
 const struct config_field config_fields[] = {
 	{ "bin", CONFIG_TEXT, AGENT },
 	{ "command", CONFIG_TEXT, AGENT | SECTION },
+	{ "batch", CONFIG_TEXT, AGENT },
 	{ "description", CONFIG_TEXT, AGENT | SECTION },
 	{ "url", CONFIG_TEXT, AGENT },
 	{ "models_url", CONFIG_TEXT, AGENT },
@@ -30,6 +31,7 @@ const struct config_field config_fields[] = {
 	{ "alias", CONFIG_TEXT, TASK },
 	{ "role", CONFIG_TEXT, TASK },
 	{ "agent", CONFIG_TEXT, TASK },
+	{ "model", CONFIG_TEXT, TASK },
 	{ "default_agent", CONFIG_TEXT, SETTINGS },
 	{ "default_role", CONFIG_TEXT, SETTINGS },
 	{ "log_level", CONFIG_TEXT, SETTINGS },

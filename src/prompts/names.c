@@ -241,8 +241,8 @@ static bool typed_model(const json_t *models, struct str typed, struct str *ret,
 	return true;
 }
 
-bool names_model(struct config *c, const struct config_entry *agent, struct str typed,
-	struct str *ret, struct buf *notes, struct report *r)
+bool names_model(struct config *c, const struct config_entry *agent, const struct agent_line *line,
+	struct str typed, struct str *ret, struct buf *notes, struct report *r)
 {
 	const json_t *models = config_value(agent, "models");
 	struct str preset = config_text(agent, "default_model");
@@ -261,10 +261,10 @@ bool names_model(struct config *c, const struct config_entry *agent, struct str 
 		*ret = json_str(json_object_iter_value(json_object_iter((json_t *)models)));
 		return true;
 	}
-	if (!(placeholders_in(config_text(agent, "command"), IN_AGENT) & 1u << PH_MODEL))
+	if (!agent_line_names(line, PH_MODEL))
 		return true;
-	report_error(r, place_where(config_place(c, agent, "command")),
-		"agent '%.*s' needs a model: its command names {model}", STR(agent->name));
+	report_error(r, place_where(config_place(c, agent, line->field)),
+		"agent '%.*s' needs a model: its %s names {model}", STR(agent->name), line->field);
 	report_hint(r, "set default_model or [agents.%.*s.models]", STR(agent->name));
 	return report_action(r, ACTION_GIVE_MODEL, agent->name);
 }

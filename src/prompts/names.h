@@ -1,6 +1,6 @@
 #pragma once
 
-#include "prompts/config.h"
+#include "prompts/agent-line.h"
 
 /* Names as people and recipes write them, and what they mean in a configuration. */
 
@@ -19,6 +19,7 @@ const struct config_entry *names_find(struct config *c, enum config_kind kind, s
 	struct buf *notes, struct report *r);
 /* What there is to choose from, with commas: for hints. */
 void names_list(const struct config *c, enum config_kind kind, struct buf *ret);
-/* The model of an agent; `typed` may be empty. False with an issue added. */
-bool names_model(struct config *c, const struct config_entry *agent, struct str typed,
-	struct str *ret, struct buf *notes, struct report *r);
+/* The model of an agent that is started with `line`; `typed` may be empty. False with an issue
+ * added. */
+bool names_model(struct config *c, const struct config_entry *agent, const struct agent_line *line,
+	struct str typed, struct str *ret, struct buf *notes, struct report *r);

@@ -1,7 +1,6 @@
 #include "prompts/select.h"
 
 #include "base/path.h"
-#include "prompts/compile.h"
 
 struct chooser {
 	struct config *config;
@@ -47,7 +46,6 @@ static struct section section_of_path(
 
 bool select_check_agent(struct config *c, const struct config_entry *agent, struct report *r)
 {
-	struct str command = config_text(agent, "command");
 	static const char *const needed[] = { "bin", "command" };
 
 	if (!config_check(c, agent, r))
@@ -67,11 +65,7 @@ bool select_check_agent(struct config *c, const struct config_entry *agent, stru
 			"'stdin' is '%.*s'; expected \"prompt\"", STR(report_quote(r, input)));
 		return report_hint(r, "write stdin = \"prompt\", or leave it out");
 	}
-	if (placeholders_in(command, IN_AGENT) & 1u << PH_BIN)
-		return compile_check(command, config_place(c, agent, "command"), r);
-	report_error(r, place_where(config_place(c, agent, "command")),
-		"the command of agent '%.*s' does not name {bin}", STR(agent->name));
-	return report_hint(r, "write {bin} where the program stands");
+	return true;
 }
 
 /* A name written in a file must be exact. */
@@ -150,9 +144,14 @@ static bool choose_agent(struct chooser *x)
 		return false;
 	if (!x->ret->agent)
 		return no_agent(x);
-	return select_check_agent(x->config, x->ret->agent, x->r) &&
+	const struct config_entry *task = x->ret->has_task ? x->ret->task.entry : NULL;
+	struct selection *s = x->ret;
+	s->line = agent_line(s->agent, q->batch, IN_AGENT | (q->bare ? IN_STEP : 0));
+	s->asked_model = q->model.len ? q->model : task ? config_text(task, "model") : S("");
+	return select_check_agent(x->config, s->agent, x->r) &&
+	       agent_line_check(x->config, s->agent, &s->line, x->r) &&
 	       names_model(
-		       x->config, x->ret->agent, q->model, &x->ret->model, &x->ret->notes, x->r);
+		       x->config, s->agent, &s->line, s->asked_model, &s->model, &s->notes, x->r);
 }
 
 /* -- role and task -------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ struct prompt_request {
 	/* A step of a recipe, which means the same for every user: neither contexts nor a role
 	 * unless they are named, and its agent's name is exact (names_step_agent()). */
 	bool bare;
+	bool batch;        /* the agent's streams are not a terminal's: its `batch` counts */
 	struct str stands; /* paths in the request are taken from here; absolute */
 };
 
@@ -33,7 +34,9 @@ struct section {
 
 struct selection {
 	const struct config_entry *agent;
-	struct str model; /* the identifier; empty: none */
+	struct agent_line line; /* how it is started */
+	struct str model;       /* the identifier; empty: none */
+	struct str asked_model; /* as the request or the task names it; empty: neither does */
 	bool has_role, has_task;
 	struct section role, task;
 	VEC(struct section) contexts; /* in the order of the prompt */
@@ -47,7 +50,8 @@ bool select_all(struct config *c, const struct prompt_request *q, struct selecti
 	struct report *r, struct report *warnings);
 void selection_done(struct selection *s);
 
-/* Whether an agent can be launched: bin, command, {bin} in it. */
+/* Whether an agent has what it needs: bin, command. Its lines are looked at alone
+ * (agent_line_check()). */
 bool select_check_agent(struct config *c, const struct config_entry *agent, struct report *r);
 
 /* The section of an entry. */

@@ -2,7 +2,7 @@
 
 #include "house.h"
 
-#define GOOD "[agents.a]\nbin='sh'\ncommand='{bin} {prompt}'\n"
+#define GOOD "[agents.a]\nbin='sh'\ncommand='{bin} -- {prompt}'\n"
 
 static void findings_are_told_with_their_place(void **state UNUSED)
 {
@@ -21,6 +21,15 @@ static void findings_are_told_with_their_place(void **state UNUSED)
 		{ "[agents.a]\nbin='sh'\ncommand='{bin}'\n", "does not name {prompt}", false },
 		{ GOOD "default_model='x'\n[agents.a.models]\ny='1'\n",
 			"default_model 'x' is not among", false },
+		{ "[agents.a]\nbin='sh'\ncommand='{bin} {prompt}'\n",
+			":3:16: warning: a prompt that begins with - is an option to 'sh' here",
+			false },
+		{ GOOD "batch='sh x'\n", ":4:7: error: the batch of agent 'a' does not name {bin}",
+			true },
+		{ GOOD "batch='{bin} -p {prompt}'\n", ":4:17: warning: a prompt that begins",
+			false },
+		{ GOOD "batch='{bin} {promt}'\n", ":4:14: warning: unknown placeholder", false },
+		{ GOOD "batch=3\n", "'batch' is a number", true },
 		{ GOOD "[agents.a.env]\nX='1'\n", "[agents.NAME.env]", false },
 		{ GOOD "flavour='mint'\n", ":4:1: warning: unknown field 'flavour'", false },
 		{ GOOD "descripton='mint'\n", "did you mean 'description'?", false },
