@@ -8,10 +8,11 @@
 /* A program that answers prompts and how it is started. */
 struct known_agent {
 	const char *name, *bin, *description;
-	const char *command;
+	const char *command;       /* on a terminal */
+	const char *batch;         /* without one */
 	const char *default_model; /* NULL: it needs none */
 	const char *const *models; /* alias, identifier, …; ends with NULL; may be NULL */
-	const char *stdin_prompt;  /* "prompt", or NULL */
+	bool untried;              /* nobody has launched it with these lines */
 };
 
 /* In order of preference; ends with a NULL name. */
@@ -33,11 +34,14 @@ struct init_plan {
 	const struct known_agent *const *agents;
 	size_t agent_count;
 	/* An agent of the user's own instead, started as `command`; NULL: none. */
-	const char *own_name, *own_bin, *own_command;
+	const char *own_name, *own_bin, *own_command, *own_batch;
 	const struct known_agent *own_known; /* whose other fields it has; NULL: none */
 	const char *default_agent;
 	bool examples; /* a role, a context and a task to begin with */
 };
+
+/* Adds the table of an agent as `roux init` writes it. */
+void init_agent_text(const struct known_agent *k, struct buf *b);
 
 /* What became of it. */
 struct init_told {

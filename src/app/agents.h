@@ -52,11 +52,14 @@ struct agents_request {
 	struct str task, instructions; /* AGENTS_LAUNCH_TASK */
 	struct str agent, role, model; /* as typed */
 	bool no_role;
+	bool bare; /* neither a role nor contexts unless they are named; the agent's name is exact
+		    */
 	const struct str *contexts; /* as typed, each perhaps a list with commas */
 	size_t context_count;
 	struct str cwd;    /* where the agent works; absolute. Its .start is read */
 	struct str stands; /* paths in the request are taken from here; absolute */
 	bool dry;          /* nothing will be started: no temporary files */
+	bool strict;       /* a model or a role that does not reach the agent is a mistake */
 	bool captured;     /* the streams of the agent are the engine's, not this process's */
 };
 
@@ -112,6 +115,29 @@ int agents_launch_replace(const struct agents_launch *l);
 /* Starts it on this process's streams and waits. Its exit status, 128+n when a signal ended it, or
  * -errno when it could not be started. */
 int agents_launch_wait(const struct agents_launch *l);
+
+/* -- trying an agent -----------------------------------------------------------------------------
+ */
+
+/* What came of a launch with a harmless prompt. */
+struct agents_trial {
+	bool terminal;     /* on a pseudo-terminal; else with pipes */
+	bool answered;     /* the word that the prompt asks for came, and it did not fail */
+	bool timed_out;    /* it was ended when its time was over */
+	bool failed;       /* could not be tried at all: why is in `error` */
+	int error;         /* errno of that */
+	int status;        /* its exit status, 128+n after signal n; of one that was ended: -1 */
+	uint64_t ms;       /* until it answered or ended */
+	struct buf output; /* the last of what it printed, fit for a terminal; to be ended */
+};
+
+/* What an agent that is tried is asked. */
+struct str agents_trial_prompt(void);
+/* Launches the agent of that exact name as `roux prompt` would, in a process of its own, on a
+ * pseudo-terminal or with pipes, and ends it and what it started when it has answered or after
+ * `limit_ms`. `cwd` is absolute. Must be called by a process without threads. */
+void agents_try(struct str name, struct str cwd, bool terminal, uint64_t limit_ms,
+	struct agents_trial *ret);
 
 /* What a recorded run of it needs: the command, what its environment gets beside ours, where it
  * works, and the prompt when that is its standard input. Borrowed from the launch. */

@@ -315,7 +315,7 @@ gpt-4o-mini = 'mini'"
 
 @test "thousands of mistakes in one file are told in no time" {
 	no_recipes
-	agent "{bin} %s '{prompt}'" printf
+	agent "{bin} %s -- '{prompt}'" printf
 	local tasks=$HOME/.config/start/tasks.toml
 	seq -f "[tasks.t%g]
 alias = 'same'
@@ -402,7 +402,7 @@ command_timeout = 2"
 	run -0 prompts doctor
 	has "$output" "Nothing to do."
 	has "$output" "roux init"
-	agent "{bin} '{prompt}'" printf
+	agent "{bin} -- '{prompt}'" printf
 	run -0 prompts doctor
 	has "$output" "prompts: 1 file in $HOME/.config/start"
 	is "$(prompts doctor --json | jq '.checked | length > 3')" true

@@ -48,8 +48,11 @@ void prompts_check(struct str cwd, struct report *r, struct prompts_files *ret)
 {
 	struct config c;
 
-	if (load(&c, cwd, true, r) && c.files.len)
+	if (load(&c, cwd, true, r) && c.files.len) {
 		prompts_doctor(&c, r);
+		if (ret->notes)
+			init_note_lines(&c, ret->notes);
+	}
 	vec_each (f, &c.files)
 		*((*f)->scope == SCOPE_LOCAL ? &ret->local : &ret->global) += 1;
 	if (ret->arena)
@@ -101,32 +104,42 @@ bool prompts_check_file(const char *path, struct str cwd, struct report *r)
 struct preparation {
 	const struct prompts_ask *ask;
 	struct agents_launch *l;
+	struct prompt_request request;
 	struct placeholder_values values;
-	uint32_t names; /* in the agent's command */
 	struct report *r;
 };
 
 static bool names(const struct preparation *p, enum prompt_placeholder name)
 {
-	return p->names & 1u << name;
+	return agent_line_names(&p->l->selection.line, name);
+}
+
+static struct where line_where(const struct preparation *p)
+{
+	struct agents_launch *l = p->l;
+
+	return place_where(config_place(&l->config, l->selection.agent, l->selection.line.field));
 }
 
 /* How the prompt reaches the agent when no argument has it. */
 static void decide_stdin(struct preparation *p)
 {
 	const struct config_entry *agent = p->l->selection.agent;
+	const struct agent_line *line = &p->l->selection.line;
 	bool wanted = str_eq(config_text(agent, "stdin"), S("prompt"));
 	bool captured = p->ask->io == PROMPTS_CAPTURED;
-	bool named = names(p, PH_PROMPT) || names(p, PH_PROMPT_FILE);
+	bool named = agent_line_has_prompt(line);
 
 	if (p->ask->kinds & IN_STEP && !named)
 		wanted = true;
-	p->l->gives_stdin = wanted && (captured || !isatty(STDIN_FILENO));
+	p->l->gives_stdin =
+		(line->batch && !named) || (wanted && (captured || !isatty(STDIN_FILENO)));
 	if (named || p->l->gives_stdin)
 		return;
-	report_warning(&p->l->warnings, place_where(config_place(&p->l->config, agent, "command")),
-		"agent '%.*s' does not get the prompt: its command does not name {prompt}%s",
-		STR(agent->name), wanted ? ", and standard input is the terminal" : "");
+	report_warning(&p->l->warnings, line_where(p),
+		"agent '%.*s' does not get the prompt: its %s does not name {prompt}%s",
+		STR(agent->name), line->field,
+		wanted ? ", and standard input is the terminal" : "");
 	report_hint(&p->l->warnings, "add '{prompt}' to it%s",
 		wanted ? "" : ", or give the agent stdin = \"prompt\"");
 }
@@ -134,11 +147,11 @@ static void decide_stdin(struct preparation *p)
 static bool compile_launch(struct preparation *p, struct compiled *ret, struct report *warnings)
 {
 	struct config *c = &p->l->config;
-	const struct config_entry *agent = p->l->selection.agent;
+	const struct selection *s = &p->l->selection;
 
 	return prompt_compile(&p->l->arena,
-		&(struct compile_input){ .command = config_text(agent, "command"),
-			.place = config_place(c, agent, "command"),
+		&(struct compile_input){ .command = s->line.text,
+			.place = config_place(c, s->agent, s->line.field),
 			.kinds = p->ask->kinds,
 			.values = &p->values,
 			.home = c->dirs.home,
@@ -214,7 +227,11 @@ static bool give_files(struct preparation *p)
 	struct agents_launch *l = p->l;
 	bool ok = true;
 
-	if (l->resolved.role_path.len)
+	/* A role without text is like none: a program that puts a file in place of its own
+	 * instructions would be left without any. */
+	if (!l->resolved.role.len)
+		p->values.at[PH_ROLE_FILE] = S("");
+	else if (l->resolved.role_path.len)
 		p->values.at[PH_ROLE_FILE] = l->resolved.role_path;
 	else if (l->selection.has_role)
 		ok = give_file(p, PH_ROLE_FILE, "role", buf_str(&l->resolved.role), &l->role_file);
@@ -227,7 +244,7 @@ static bool resolve_texts(struct preparation *p)
 	struct agents_launch *l = p->l;
 
 	bool ok = prompt_resolve(&(struct resolve_input){ .config = &l->config,
-					 .request = &p->ask->request,
+					 .request = &p->request,
 					 .selection = &l->selection,
 					 .date = buf_str(&l->date),
 					 .run = prompts_run_section,
@@ -238,6 +255,34 @@ static bool resolve_texts(struct preparation *p)
 			p->r, (struct where){ 0 }, "interrupted by signal %d", l->signal);
 	p->values.at[PH_ROLE] = buf_str(&l->resolved.role);
 	p->values.at[PH_PROMPT] = buf_str(&l->resolved.prompt);
+	return ok;
+}
+
+/* What was asked for and does not reach the agent, because its line has no place for it. */
+static bool not_passed(
+	struct preparation *p, const char *what, struct str value, const char *to_add)
+{
+	const struct selection *s = &p->l->selection;
+	struct report *r = p->ask->strict ? p->r : &p->l->warnings;
+	bool (*add)(struct report *, struct where, const char *, ...) =
+		p->ask->strict ? report_error : report_warning;
+
+	add(r, line_where(p), "%s '%.*s' does not reach agent '%.*s': its %s does not name %s",
+		what, STR(report_quote(r, value)), STR(s->agent->name), s->line.field, to_add);
+	report_hint(
+		r, "add %s to '%s' of [agents.%.*s]", to_add, s->line.field, STR(s->agent->name));
+	return !p->ask->strict;
+}
+
+static bool check_passed(struct preparation *p)
+{
+	const struct selection *s = &p->l->selection;
+	bool ok = true;
+
+	if (s->asked_model.len && !names(p, PH_MODEL))
+		ok = not_passed(p, "model", s->model, "{model}");
+	if (p->l->resolved.role.len && !agent_line_has_role(&s->line))
+		ok &= not_passed(p, "role", s->role.name, "{role} or {role_file}");
 	return ok;
 }
 
@@ -257,18 +302,18 @@ void prompt_date_now(struct buf *b)
 
 bool prompts_prepare(const struct prompts_ask *ask, struct agents_launch *l, struct report *r)
 {
-	struct preparation p = { .ask = ask, .l = l, .r = r };
+	struct preparation p = { .ask = ask, .l = l, .r = r, .request = ask->request };
 
+	p.request.batch = ask->io == PROMPTS_CAPTURED || !isatty(STDOUT_FILENO);
 	*l = (struct agents_launch){ .role_file = TEMPORARY_NONE, .prompt_file = TEMPORARY_NONE };
 	if (!ask->dry)
 		(void)temporary_sweep();
 	prompt_date_now(&l->date);
 	l->cwd = arena_cstr(&l->arena, ask->cwd);
 	if (!prompts_load(&l->config, ask->cwd, ask->use_local, r) ||
-		!select_all(&l->config, &ask->request, &l->selection, r, &l->warnings))
+		!select_all(&l->config, &p.request, &l->selection, r, &l->warnings))
 		return false;
 	const struct config_entry *agent = l->selection.agent;
-	p.names = placeholders_in(config_text(agent, "command"), ask->kinds);
 	p.values.at[PH_DATE] = buf_str(&l->date);
 	p.values.at[PH_MODEL] = l->selection.model;
 	p.values.at[PH_BIN] = path_tilde(&l->arena, config_text(agent, "bin"), l->config.dirs.home);
@@ -279,7 +324,7 @@ bool prompts_prepare(const struct prompts_ask *ask, struct agents_launch *l, str
 	p.values.at[PH_MODE] = ask->mode;
 	p.values.at[PH_PROVIDER] = ask->provider;
 	decide_stdin(&p);
-	if (!find_programs(&p) || !resolve_texts(&p) || !try_compile(&p))
+	if (!find_programs(&p) || !resolve_texts(&p) || !check_passed(&p) || !try_compile(&p))
 		return false;
 	/* From here on there is something to clean up. */
 	if (!ask->dry && ask->io == PROMPTS_TERMINAL &&
@@ -316,6 +361,7 @@ struct prompt_request prompt_request_of(const struct agents_request *q)
 		.role = q->role,
 		.model = q->model,
 		.no_role = q->no_role,
+		.bare = q->bare,
 		.contexts = q->contexts,
 		.context_count = q->context_count,
 		.stands = q->stands };
@@ -327,6 +373,7 @@ bool agents_prepare(const struct agents_request *q, struct agents_launch **ret, 
 		.cwd = q->cwd,
 		.use_local = true,
 		.dry = q->dry,
+		.strict = q->strict,
 		.io = q->captured ? PROMPTS_CAPTURED : PROMPTS_TERMINAL,
 		.kinds = IN_AGENT };
 

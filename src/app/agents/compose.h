@@ -19,6 +19,7 @@ struct prompts_ask {
 	bool use_local; /* <cwd>/.start is read: it can run commands, so only when the user is there
 			 */
 	bool dry;       /* nothing is launched: no temporary files */
+	bool strict;    /* a model or a role that does not reach the agent is a mistake */
 	enum prompts_io io;
 	unsigned kinds;                  /* IN_AGENT, or with IN_STEP */
 	struct str step, mode, provider; /* of a step: what those placeholders mean */
@@ -55,12 +56,17 @@ struct prompts_files {
 	size_t global, local;
 	struct str directory; /* lives in the arena */
 	struct arena *arena;
+	struct report *notes; /* gets what could be better; NULL: not asked for */
 };
 
 /* Adds every finding about the configuration to `r`: for `check` and `doctor`. Without any
  * configuration there is nothing to find. With local files it can run commands of this
  * directory. */
 void prompts_check(struct str cwd, struct report *r, struct prompts_files *ret);
+
+/* Notes about agents without a `batch`, and about those whose lines are not what a first
+ * configuration would have now; what to write instead is the hint. */
+void init_note_lines(struct config *c, struct report *r);
 
 /* The same for one of its files, `path` as the user called it; false: it is none, by its name. */
 bool prompts_check_file(const char *path, struct str cwd, struct report *r);

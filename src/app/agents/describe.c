@@ -49,6 +49,7 @@ void agents_launch_write(const struct agents_launch *l, struct json_out *o)
 	or_null(o, "task", s->has_task, s->task.name);
 	json_out_str(o, "prompt", buf_str(&l->resolved.prompt));
 	json_out_str(o, "cwd", str_of(l->cwd));
+	json_out_str(o, "line", str_of(s->line.field));
 	json_out_str(o, "form", c->form == FORM_DIRECT ? S("direct") : S("shell"));
 	json_out_array(o, "argv");
 	for (size_t i = 0; i < c->argc; i++)

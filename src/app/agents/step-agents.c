@@ -244,10 +244,67 @@ static enum step_made fail_with(
 	return STEP_CANNOT;
 }
 
+/* What the run tells of a step that is started all the same; once, however often it is made. */
+static void tell_warnings(struct report *r, const struct step *step, const struct report *warnings)
+{
+	vec_each (i, &warnings->issues) {
+		AUTO_BUF text = BUF_INIT;
+		bool known = false;
+
+		buf_printf(&text, "step '%.*s': %.*s", STR(step->id), STR(i->message));
+		vec_each (told, &r->issues)
+			known |= str_eq(told->message, buf_str(&text));
+		if (known)
+			continue;
+		report_warning(r, (struct where){ 0 }, "%s", buf_cstr(&text));
+		report_advise(r, i);
+	}
+}
+
+/* A step asks for something that the command of its agent has no place for. */
+static void not_passed(struct report *r, const struct step *step, const char *what,
+	struct str value, const char *field, const char *to_add)
+{
+	report_warning(r, (struct where){ 0 },
+		"%s '%.*s' does not reach agent '%.*s': its %s does not name %s", what,
+		STR(report_quote(r, value)), STR(step->agent.name.text), field, to_add);
+	report_hint(r, "add %s to it", to_add);
+}
+
+static void check_given(struct step_agents *agents, const struct step *step, struct report *r)
+{
+	const char *command = given_command(agents, step->agent.name.text);
+	uint32_t names = placeholders_in(str_of(command), IN_AGENT | IN_STEP);
+
+	if (step->agent.model.text.len && !(names & 1u << PH_MODEL))
+		not_passed(r, step, "model", step->agent.model.text, "command", "{model}");
+}
+
+void step_agent_check(struct step_agents *agents, const struct step *step, struct report *r)
+{
+	struct str role = json_str(json_object_get(step->agent.config.value, "role"));
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_REPORT found = REPORT_INIT;
+	const struct config_entry *entry;
+
+	if (given_command(agents, step->agent.name.text)) {
+		check_given(agents, step, &found);
+	} else if ((entry = registered(agents, step->agent.name.text, &ignored))) {
+		struct agent_line line = agent_line(entry, true, IN_AGENT | IN_STEP);
+
+		if (step->agent.model.text.len && !agent_line_names(&line, PH_MODEL))
+			not_passed(&found, step, "model", step->agent.model.text, line.field,
+				"{model}");
+		if (role.len && !str_eq(role, S("none")) && !agent_line_has_role(&line))
+			not_passed(&found, step, "role", role, line.field, "{role} or {role_file}");
+	}
+	tell_warnings(r, step, &found);
+}
+
 /* An agent that the run was given: a command and nothing else. */
 static enum step_made make_given(struct step_agents *agents, const struct step *step,
 	const char *command, struct str prompt, struct compiled *c, struct step_command *ret,
-	struct arena *a)
+	struct arena *a, struct report *r)
 {
 	uint32_t used = placeholders_in(str_of(command), IN_AGENT | IN_STEP);
 	struct placeholder_values v = { 0 };
@@ -295,14 +352,18 @@ static enum step_made make_given(struct step_agents *agents, const struct step *
 			.shell = "bash" },
 		c, &why, &warnings);
 	arena_done(&home);
-	return ok ? STEP_MADE : fail_with(ret, step, &why);
+	if (!ok)
+		return fail_with(ret, step, &why);
+	check_given(agents, step, &warnings);
+	tell_warnings(r, step, &warnings);
+	return STEP_MADE;
 }
 
 /* An agent of the registry, composed as `roux prompt` would, without what the user likes by
  * default. */
 static enum step_made make_registered(struct step_agents *agents, const struct step *step,
 	const struct config_entry *entry, struct str prompt, struct compiled *c,
-	struct step_command *ret)
+	struct step_command *ret, struct report *r)
 {
 	const json_t *config = step->agent.config.value;
 	const json_t *contexts = json_object_get(config, "contexts");
@@ -343,6 +404,7 @@ static enum step_made make_registered(struct step_agents *agents, const struct s
 	free(terms);
 	if (!ready)
 		return fail_with(ret, step, &why);
+	tell_warnings(r, step, &l->warnings);
 	*c = l->compiled;
 	if (l->gives_stdin)
 		buf_add(&ret->in, buf_str(&l->resolved.prompt));
@@ -375,9 +437,9 @@ bool step_agent_plan(struct step_agents *agents, const struct step *step, struct
 
 	agents->dry = true;
 	if (command)
-		made = make_given(agents, step, command, prompt, &c, ret, a);
+		made = make_given(agents, step, command, prompt, &c, ret, a, &why);
 	else if (entry && !wants_sections(step))
-		made = make_registered(agents, step, entry, prompt, &c, ret);
+		made = make_registered(agents, step, entry, prompt, &c, ret, &why);
 	ret->argv = c.argv;
 	ret->argc = c.argc;
 	return made == STEP_MADE;
@@ -404,8 +466,8 @@ enum step_made step_agent_make(struct step_agents *agents, const struct node *n,
 		return fail_with(ret, step, &why);
 	if (!command && !entry)
 		return no_agent(agents, step, ret);
-	made = command ? make_given(agents, step, command, buf_str(&prompt), &c, ret, a)
-		       : make_registered(agents, step, entry, buf_str(&prompt), &c, ret);
+	made = command ? make_given(agents, step, command, buf_str(&prompt), &c, ret, a, r)
+		       : make_registered(agents, step, entry, buf_str(&prompt), &c, ret, r);
 	if (made != STEP_MADE)
 		return made;
 	ret->cwd = step_directory(n, s, host, ret, a, &made, r);

@@ -21,5 +21,7 @@ bool step_agent_plan(struct step_agents *agents, const struct step *step, struct
 	struct step_command *ret, struct arena *a);
 /* The table of agents.toml that would configure it: agents.NAME. */
 void step_agent_table(struct str name, struct buf *b);
+/* What the step asks for and its agent does not take, as warnings: a model, a role. */
+void step_agent_check(struct step_agents *agents, const struct step *step, struct report *r);
 /* Whether an agent of that name can be found: for `check`. */
 bool step_agent_known(struct step_agents *agents, struct str name);

@@ -23,8 +23,12 @@ static void check_agent(struct checking *c, const struct step *s)
 {
 	struct str name = s->agent.name.text;
 
-	if (s->type != STEP_AGENT || !name.len || step_agent_known(c->agents, name))
+	if (s->type != STEP_AGENT || !name.len)
 		return;
+	if (step_agent_known(c->agents, name)) {
+		step_agent_check(c->agents, s, c->r);
+		return;
+	}
 	report_warning(c->r, place_where(s->agent.name.place),
 		"step '%.*s': no agent '%.*s' is configured", STR(s->id), STR(name));
 	AUTO_BUF table = BUF_INIT;

@@ -12,7 +12,9 @@ static void add(struct examination *x, const struct issue *i)
 	struct arena *a = &x->arena;
 	struct str file = arena_str(a, i->file);
 	struct finding f = {
-		.kind = i->kind == ISSUE_WARNING ? FINDING_DOUBTFUL_CONFIG : FINDING_CONFIG,
+		.kind = i->kind == ISSUE_NOTE      ? FINDING_AGENT
+			: i->kind == ISSUE_WARNING ? FINDING_DOUBTFUL_CONFIG
+						   : FINDING_CONFIG,
 		.id = path_base(file),
 		.path = i->file.len ? arena_printf(a, "%.*s:%zu:%zu", STR(file), i->line, i->column)
 				    : file,
@@ -42,7 +44,8 @@ static void note_files(struct examination *x, const struct prompts_files *files,
 void doctor_config(struct examination *x)
 {
 	AUTO_REPORT found = REPORT_INIT;
-	struct prompts_files files = { .arena = &x->arena };
+	AUTO_REPORT notes = REPORT_INIT;
+	struct prompts_files files = { .arena = &x->arena, .notes = &notes };
 	struct settings settings;
 	char cwd[4096];
 
@@ -58,6 +61,8 @@ void doctor_config(struct examination *x)
 	}
 	report_sort(&found);
 	vec_each (i, &found.issues)
+		add(x, i);
+	vec_each (i, &notes.issues)
 		add(x, i);
 	if (files.local)
 		vec_push(&x->findings,

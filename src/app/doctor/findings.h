@@ -20,6 +20,7 @@ enum finding_kind {
 	FINDING_UNTRUSTED,
 	FINDING_EXITED,
 	FINDING_LOCAL,
+	FINDING_AGENT,
 };
 
 /* Its texts live in the arena of the examination, or for ever. */

@@ -9,6 +9,7 @@
 #include "base/plain-text.h"
 #include "base/program.h"
 #include "data/json-out.h"
+#include "hosts/cli/agents-check.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
 #include "hosts/cli/prompt-text.h"
@@ -34,27 +35,29 @@ static bool take_json(void *data, const struct agents_entry *entry)
 	return true;
 }
 
-static int look(struct cli *cli, enum agents_kind kind, const struct look_opts *o, size_t count,
+static int look(struct cli *cli, enum agents_kind kind, const struct common_opts *o, size_t count,
 	const char *const *words)
 {
 	struct str cwd = { 0 }, stands;
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF notes = BUF_INIT;
 
-	bool ok = prompt_directory(cli, o->common.dir, &cwd, &stands);
+	bool ok = prompt_directory(cli, o->dir, &cwd, &stands);
 	if (ok && !count)
-		ok = prompt_list(kind, cwd, o->common.json, &text, &cli->report);
+		ok = prompt_list(kind, cwd, o->json, &text, &cli->report);
 	else if (ok)
 		ok = agents_find(kind, cwd, str_of(words[0]), &notes,
-			o->common.json ? take_json : take_text, &text, &cli->report);
+			o->json ? take_json : take_text, &text, &cli->report);
 	cli_say(buf_str(&notes));
-	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, o->common.json);
+	return ok ? cli_print(buf_str(&text)) : cli_refuse(cli, o->json);
 }
 
 #define LOOK_COMMAND(name_, kind_)                                                          \
 	static int run_##name_(const struct call *c)                                        \
 	{                                                                                   \
-		return look(c->host, kind_, c->opts, c->count, c->words);                   \
+		const struct look_opts *o = c->opts;                                        \
+                                                                                            \
+		return look(c->host, kind_, &o->common, c->count, c->words);                \
 	}                                                                                   \
 	const struct command cmd_##name_ = {                                                \
 		.name = #name_,                                                             \
@@ -65,7 +68,63 @@ static int look(struct cli *cli, enum agents_kind kind, const struct look_opts *
 		.run = run_##name_,                                                         \
 	}
 
-LOOK_COMMAND(agents, AGENTS_AGENT);
+/* Looks at agents, or tries one. */
+struct agents_opts {
+	bool check;
+	uint64_t timeout_s;
+	struct common_opts common;
+};
+
+static const struct agents_opts agents_defaults = { .timeout_s = 60 };
+
+static const struct opt agents_opts[] = {
+	OPT_FLAG(0, "check", struct agents_opts, check,
+		"launch NAME with a harmless prompt, on a terminal and without, and tell what "
+		"came"),
+	OPT_NUMBER(0, "timeout", "SECONDS", struct agents_opts, timeout_s, 1, 3600,
+		"with --check: how long each launch may take (60)"),
+};
+
+static const struct opt_set agents_sets[] = {
+	OPT_SET("Options", agents_opts),
+	COMMON_SET(struct agents_opts),
+};
+
+static int run_agents(const struct call *c)
+{
+	const struct agents_opts *o = c->opts;
+	struct cli *cli = c->host;
+	struct str cwd = { 0 }, stands;
+
+	if (!o->check)
+		return look(cli, AGENTS_AGENT, &o->common, c->count, c->words);
+	if (!c->count) {
+		report_error(
+			&cli->report, (struct where){ 0 }, "--check needs the name of an agent");
+		report_hint(&cli->report, "`roux agents` lists them");
+		return cli_refuse(cli, o->common.json);
+	}
+	if (!prompt_directory(cli, o->common.dir, &cwd, &stands))
+		return cli_refuse(cli, o->common.json);
+	return agents_check(cli, cwd, c->words[0], o->timeout_s, o->common.json);
+}
+
+const struct command cmd_agents = {
+	.name = "agents",
+	.operands = "[NAME]",
+	.summary = "list the agents of the prompts configuration, show one, or try one",
+	.details = "Each agent is shown with its two lines: `command` is how it is started on a "
+		   "terminal, `batch` without one.\n\n"
+		   "With --check the agent NAME is launched twice with the prompt `Reply with the "
+		   "word ready`: with pipes, and on a pseudo-terminal. Neither role nor contexts "
+		   "are used. It is ended when it has answered or when its time is over, with all "
+		   "that it started. The exit status is 0 when both answered, else 1.",
+	SETS(agents_sets, struct agents_opts),
+	.defaults = &agents_defaults,
+	.max_operands = 1,
+	.run = run_agents,
+};
+
 LOOK_COMMAND(roles, AGENTS_ROLE);
 LOOK_COMMAND(contexts, AGENTS_CONTEXT);
 LOOK_COMMAND(tasks, AGENTS_TASK);
@@ -74,7 +133,7 @@ LOOK_COMMAND(tasks, AGENTS_TASK);
  */
 
 struct init_opts {
-	const char *agent, *name, *command;
+	const char *agent, *name, *command, *batch;
 	bool local, bare, yes;
 	struct common_opts common;
 };
@@ -86,6 +145,8 @@ static const struct opt init_opts[] = {
 		"what that agent is called; else as its program"),
 	OPT_TEXT(0, "command", "COMMAND", struct init_opts, command,
 		"how it is started; else {bin} '{prompt}'"),
+	OPT_TEXT(0, "batch", "COMMAND", struct init_opts, batch,
+		"how it is started without a terminal; else in the same way"),
 	OPT_FLAG(0, "local", struct init_opts, local, "write ./.start, for this directory only"),
 	OPT_FLAG(0, "bare", struct init_opts, bare,
 		"only agents: no example role, context and task"),
@@ -231,13 +292,14 @@ static void own_agent(
 	for (size_t i = 0; i < plan->agent_count; i++)
 		found |= plan->agents[i] == k;
 	/* One that is known and not installed yet is written down all the same. */
-	if (found && !o->command && !o->name)
+	if (found && !o->command && !o->batch && !o->name)
 		return;
 	plan->own_bin = k ? k->bin : program;
 	plan->own_name = o->name ? o->name : arena_cstr(&cli->arena, path_base(str_of(program)));
 	plan->own_command = o->command ? o->command
 			    : k        ? k->command
 				       : usual_command(path_base(str_of(program)));
+	plan->own_batch = o->batch ? o->batch : o->command || !k ? NULL : k->batch;
 	plan->own_known = o->command ? NULL : k;
 	plan->default_agent = plan->own_name;
 }

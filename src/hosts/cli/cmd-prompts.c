@@ -35,6 +35,8 @@ static const struct opt own_opts[] = {
 		"make the launch a recorded run: `roux runs` lists it"),
 	OPT_FLAG(0, "json", struct prompt_opts, json,
 		"with --dry-run or --record: as one JSON document"),
+	OPT_FLAG(0, "strict", struct prompt_opts, strict,
+		"a model or a role that the agent's command does not take is an error"),
 	OPT_FLAG('q', "quiet", struct prompt_opts, quiet, "say nothing but errors"),
 	OPT_FLAG(0, "verbose", struct prompt_opts, verbose, "show the texts as well"),
 	OPT_FLAG(0, "debug", struct prompt_opts, debug, "the same, and the command"),
@@ -109,7 +111,9 @@ static bool read_request(struct cli *cli, enum agents_mode mode, const struct pr
 		.contexts = terms,
 		.context_count = o->contexts.len,
 		.dry = o->dry_run,
-		.captured = o->record && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) };
+		.strict = o->strict,
+		.captured = o->record &&
+			    (o->json || !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) };
 	if (!prompt_directory(cli, o->dir ? o->dir : o->dir_too, &q->cwd, &q->stands))
 		return false;
 	if (o->json && !o->dry_run && !o->record) {

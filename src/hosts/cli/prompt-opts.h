@@ -6,7 +6,7 @@
 struct prompt_opts {
 	const char *agent, *role, *model, *dir, *dir_too;
 	struct opt_list contexts;
-	bool no_role, dry_run, json, quiet, verbose, debug, record;
+	bool no_role, dry_run, json, quiet, verbose, debug, record, strict;
 };
 
 /* Where a command works: the directory of -d or -C, else where the user stands; both absolute.

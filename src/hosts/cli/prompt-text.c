@@ -26,6 +26,22 @@ static void block(struct buf *b, const char *name, struct str text)
 /* -- what is configured --------------------------------------------------------------------------
  */
 
+/* How it is started: on a terminal, and without one. */
+static void agent_lines(const struct agents_entry *entry, struct buf *b)
+{
+	static const char *const fields[] = { "command", "batch" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		const json_t *text = json_object_get(entry->fields, fields[i]);
+
+		if (!json_is_string(text))
+			continue;
+		buf_printf(b, "    %-8s ", fields[i]);
+		text_plain(b, json_str(text));
+		buf_addc(b, '\n');
+	}
+}
+
 void prompt_text_line(const struct agents_entry *entry, struct buf *b)
 {
 	text_plain(b, entry->name);
@@ -43,6 +59,8 @@ void prompt_text_line(const struct agents_entry *entry, struct buf *b)
 		text_plain(b, entry->description);
 	}
 	buf_addc(b, '\n');
+	if (entry->kind == AGENTS_AGENT)
+		agent_lines(entry, b);
 }
 
 void prompt_text_entry(const struct agents_entry *entry, struct buf *b)
