@@ -196,12 +196,12 @@ command = '''{bin} -- '{prompt}' '''"
 	program good '
 	if [ -t 1 ]; then
 		[ "$*" = "-- Reply with the word ready" ] || exit 9
-		echo "> Reply with the word ready"; sleep 0.1; printf "\033[3;1Hready\n"; sleep 10000
+		echo "> Reply with the word ready"; sleep 0.1; printf "\033[3;1Hready\n"; sleep 98761
 	else
 		[ "$(cat)" = "Reply with the word ready" ] && echo Ready.
 	fi'
 	program screen-only '[ -t 1 ] || { echo "stdin is not a terminal"; exit 1; }; echo ready'
-	program echo-only 'cat; sleep 10000'
+	program echo-only 'cat; sleep 98761'
 	configure agents "[agents.good]
 bin = 'good'
 command = '''{bin} -- '{prompt}' '''
@@ -224,6 +224,6 @@ batch = '''{bin}'''"
 		'[false,[["pipes","batch",false,true],["terminal","command",false,true]]]'
 	run -2 prompts agents --check nosuch
 	run -2 prompts agents --check
-	! pgrep -f 'sleep 1000[0]' >/dev/null
+	run ! pgrep -f 'sleep 9876[1]'
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
