@@ -12,7 +12,7 @@ struct known_agent {
 	const char *batch;         /* without one */
 	const char *default_model; /* NULL: it needs none */
 	const char *const *models; /* alias, identifier, …; ends with NULL; may be NULL */
-	bool untried;              /* nobody has launched it with these lines */
+	bool untried;              /* its program was never launched with these lines */
 };
 
 /* In order of preference; ends with a NULL name. */

@@ -150,8 +150,7 @@ static void toml_field(struct buf *b, const char *name, const char *value)
 void init_agent_text(const struct known_agent *k, struct buf *b)
 {
 	if (k->untried)
-		buf_printf(b, "# Not tried by those who wrote it: `roux agents --check %s`.\n",
-			k->name);
+		buf_adds(b, "# Those who wrote these two lines have not tried them.\n");
 	buf_adds(b, "[agents.");
 	toml_key(b, str_of(k->name));
 	buf_adds(b, "]\n");
@@ -194,7 +193,8 @@ static void note_field(struct config *c, const struct config_entry *e, const cha
 	toml_field(&line, field, now);
 	if (there)
 		report_note(r, place_where(config_place(c, e, field)),
-			"agent '%.*s': `roux init` writes another '%s' now", STR(e->name), field);
+			"agent '%.*s': a first configuration has another '%s' now", STR(e->name),
+			field);
 	else
 		report_note(r, place_key_where(e->place), "agent '%.*s' has no '%s'%s",
 			STR(e->name), field,

@@ -313,6 +313,11 @@ static void add_advice(struct cli *cli, const struct init_plan *plan, const char
 			"note: config.toml is as it was; there, default_agent = \"%s\" makes it "
 			"the default\n",
 			plan->default_agent);
+	for (size_t i = 0; i < plan->agent_count; i++)
+		if (plan->agents[i]->untried)
+			buf_printf(b,
+				"note: the lines of %s were never tried: roux agents --check %s\n",
+				plan->agents[i]->name, plan->agents[i]->name);
 	if (!installed(cli, str_of(program), cwd))
 		buf_printf(b, "note: the program '%s' is not in PATH yet\n", program);
 	else
