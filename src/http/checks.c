@@ -1,6 +1,7 @@
 /* What is asked of every request before a handler sees it, in the order of serve.md 10.1 and its
  * precision H: faults of form, method and target, Host, Origin and Sec-Fetch-Site, who asks, what
  * they may. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -172,9 +173,10 @@ enum host_kind { HOST_FOREIGN, HOST_LOOPBACK, HOST_OWN };
 
 static bool is_port(const struct http_request *q, struct str port)
 {
-	uint64_t n = 80;
+	char own[8];
 
-	return (!port.len || str_to_uint(port, &n)) && n == q->conn->port;
+	(void)snprintf(own, sizeof(own), "%u", q->conn->port);
+	return str_eq(port.len ? port : S("80"), str_of(own));
 }
 
 /* `--name HOST` may say a port; without one it stands for that of a proxy, or ours. */
@@ -468,7 +470,9 @@ static bool check_name(struct http_request *q)
 {
 	AUTO_BUF to = BUF_INIT;
 
-	if (q->conn->local || q->canonical || q->post || !q->route || q->route->kind != HTTP_PAGE ||
+	bool page = q->route ? q->route->kind == HTTP_PAGE : !q->api;
+
+	if (q->conn->local || q->canonical || q->post || !page ||
 		count_header(q, "Authorization") ||
 		!decode_lists(http_request_header(q, "Accept"), S("text/html")))
 		return true;

@@ -521,5 +521,7 @@ bool http_exposed(const struct http *h)
 
 struct str http_name(const struct http *h)
 {
-	return h->options.exposed && h->options.name_count ? str_of(h->options.names[0]) : h->name;
+	bool given = h->options.exposed || h->options.behind_tls;
+
+	return given && h->options.name_count ? str_of(h->options.names[0]) : h->name;
 }

@@ -242,6 +242,8 @@ struct http_options {
 	 * target and route (NULL). */
 	void (*refusal_page)(
 		struct http_request *q, const struct http_refusal *refusal, struct buf *html);
+	/* A token of http_login_url() has been used; may be NULL. */
+	void (*logged_in)(void *data, struct str once);
 	/* A line for people, on standard error or in a log file. */
 	void (*say)(const char *line);
 	/* The door has had nothing to do for `idle_ms`, once; 0: never. */

@@ -8,10 +8,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "http/door.h"
+#include "http/unix-path.h"
 
 /* Accepted in one turn of the loop; so long new connections wait when descriptors are out. */
 enum { AT_ONCE = 64, AGAIN_MS = 200, BACKLOG = 256 };
@@ -219,17 +219,17 @@ int http_listen_fd(struct http *h, int fd)
 	return 0;
 }
 
-static int bound(const struct sockaddr_storage *s, socklen_t size)
+static int bound(const struct sockaddr *s, socklen_t size)
 {
-	AUTO_CLOSE int fd = socket(s->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	AUTO_CLOSE int fd = socket(s->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
 	/* Never SO_REUSEPORT: it would let another process take the port. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
-	if (s->ss_family == AF_INET6)
+	if (s->sa_family == AF_INET6)
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 1 }, sizeof(int));
-	if (bind(fd, (const struct sockaddr *)s, size) < 0 || listen(fd, BACKLOG) < 0)
+	if (bind(fd, s, size) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
 	return take_fd(&fd);
 }
@@ -259,7 +259,7 @@ int http_bind(const char *address, uint16_t *port)
 
 	if (!read_address(address, *port, &s))
 		return -EINVAL;
-	int fd = bound(&s,
+	int fd = bound((const struct sockaddr *)&s,
 		s.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
 	if (fd >= 0 && getsockname(fd, (struct sockaddr *)&s, &size) == 0)
 		*port = port_of(&s);
@@ -268,17 +268,16 @@ int http_bind(const char *address, uint16_t *port)
 
 int http_listen_unix(struct http *h, const char *path)
 {
-	struct sockaddr_storage s = { 0 };
-	struct sockaddr_un *un = (struct sockaddr_un *)&s;
+	AUTO_CLOSE int dir = -1;
+	struct sockaddr_un un;
+	int n = unix_path_address(path, &un, &dir);
 
-	if (strlen(path) >= sizeof(un->sun_path))
-		return -ENAMETOOLONG;
-	un->sun_family = AF_UNIX;
-	memcpy(un->sun_path, path, strlen(path) + 1);
+	if (n < 0)
+		return n;
 	if (unlink(path) < 0 && errno != ENOENT)
 		return -errno;
 	mode_t before = umask(0177);
-	int fd = bound(&s, sizeof(*un));
+	int fd = bound((const struct sockaddr *)&un, sizeof(un));
 	umask(before);
 	return fd < 0 ? fd : http_listen_fd(h, fd);
 }

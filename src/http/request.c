@@ -213,6 +213,8 @@ bool http_log_in(struct http_request *q, struct str once)
 	set_cookie(q, secret, SESSION_DAYS * 86400L);
 	audit_login(q, str_of(s->name), S("done"));
 	q->conn->known = true;
+	if (h->options.logged_in)
+		h->options.logged_in(h->options.data, once);
 	return true;
 }
 

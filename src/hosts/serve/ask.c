@@ -1,31 +1,50 @@
 #include "hosts/serve/ask.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "data/json.h"
+#include "http/unix-path.h"
 
-enum { ANSWER_MAX = 1 << 20, WAIT_S = 10 };
+enum { ANSWER_MAX = 1 << 20, WAIT_S = 10, USUAL_PORT = 7689 };
 
 static int reach(struct str path)
 {
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	struct timeval wait = { .tv_sec = WAIT_S };
 	AUTO_CLOSE int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	AUTO_CLOSE int dir = -1;
+	struct sockaddr_un un;
+	int n = unix_path_address(path.p, &un, &dir);
 
-	if (path.len >= sizeof(un.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(un.sun_path, path.p, path.len);
+	if (n < 0)
+		return n;
 	if (fd < 0 || connect(fd, (struct sockaddr *)&un, sizeof(un)) < 0)
 		return -errno;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	return take_fd(&fd);
+}
+
+void ask_awake(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+		.sin_port = htons(USUAL_PORT),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct timeval wait = { .tv_sec = WAIT_S };
+	AUTO_CLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer[64];
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&in, sizeof(in)) < 0)
+		return;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	if (fd_write_all(fd, S("GET /healthz HTTP/1.0\r\nHost: localhost:7689\r\n\r\n")) == 0)
+		(void)!read(fd, answer, sizeof(answer));
 }
 
 /* The body of "HTTP/1.1 200 OK\r\n…\r\n\r\n…"; *status is its number. */

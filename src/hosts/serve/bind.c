@@ -71,19 +71,32 @@ static bool split(struct str text, struct buf *address, uint16_t *port)
 	       inet_pton(AF_INET6, buf_cstr(address), ignored) == 1;
 }
 
+bool start_exposed(const struct serve_opts *o, bool *ret, struct report *r)
+{
+	*ret = false;
+	for (size_t i = 0; i < o->listen.len; i++) {
+		AUTO_BUF address = BUF_INIT;
+		uint16_t port;
+
+		if (!split(str_of(o->listen.at[i]), &address, &port))
+			return report_error(r, (struct where){ 0 },
+				"--listen takes ADDRESS:PORT such as 127.0.0.1:7689, found '%s'",
+				o->listen.at[i]);
+		*ret |= !is_loopback(buf_cstr(&address));
+	}
+	return true;
+}
+
 static bool bind_one(const char *text, struct bound_sockets *b, struct report *r)
 {
 	AUTO_BUF address = BUF_INIT;
 	uint16_t port = 0;
 
-	if (!split(str_of(text), &address, &port))
-		return report_error(r, (struct where){ 0 },
-			"--listen takes ADDRESS:PORT such as 127.0.0.1:7689, found '%s'", text);
+	(void)split(str_of(text), &address, &port);
 	int fd = http_bind(buf_cstr(&address), &port);
 	if (fd < 0)
 		return report_errno(r, -fd, "cannot listen at %s", text);
 	vec_push(&b->fds, fd);
-	b->exposed |= !is_loopback(buf_cstr(&address));
 	if (!b->port)
 		b->port = port;
 	return true;
@@ -109,7 +122,6 @@ static void take_given(struct bound_sockets *b)
 
 bool start_bind(const struct serve_opts *o, struct bound_sockets *b, struct report *r)
 {
-	*b = (struct bound_sockets){ 0 };
 	take_given(b);
 	/* Commands that are started must not take them for theirs. */
 	(void)unsetenv("LISTEN_PID");

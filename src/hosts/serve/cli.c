@@ -124,6 +124,11 @@ static int run(struct serve_cli *c, const struct command *cmd, size_t argc, cons
 	return cmd->run(&(struct call){ c, cmd, opts, parsed.operand_count, parsed.operands });
 }
 
+static void on_pipe(int signal)
+{
+	(void)signal;
+}
+
 int serve_main(int argc, char **argv)
 {
 	struct serve_cli c = { 0 };
@@ -133,7 +138,8 @@ int serve_main(int argc, char **argv)
 	int status;
 
 	json_seed();
-	(void)signal(SIGPIPE, SIG_IGN);
+	/* Handled and not ignored: what is ignored here would be ignored in commands too. */
+	(void)signal(SIGPIPE, on_pipe);
 	(void)signal(SIGCHLD, SIG_DFL);
 	if (count && (strcmp(words[0], "--version") == 0 || strcmp(words[0], "-V") == 0)) {
 		serve_print("roux-serve %s", ROUX_VERSION);

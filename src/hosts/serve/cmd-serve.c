@@ -44,12 +44,16 @@ static const struct command_example examples[] = {
 static const struct serve_opts defaults = { .port = PORT_UNSET };
 
 /* Beyond loopback there has to be a name to expect and a token to ask for. */
-static bool check_exposed(
-	struct serve_cli *c, const struct serve_opts *o, const struct bound_sockets *b)
+static bool check_exposed(struct serve_cli *c, const struct serve_opts *o, bool *ret)
 {
 	struct tokens t = { 0 };
 
-	if (!b->exposed)
+	if (!start_exposed(o, ret, &c->report))
+		return false;
+	if (o->behind_tls && !o->names.len)
+		return report_error(
+			&c->report, (struct where){ 0 }, "--behind-tls needs --name HOST");
+	if (!*ret)
 		return true;
 	bool ok = tokens_open(&t, c->places.dir, &c->report);
 	size_t count = t.at.len;
@@ -104,13 +108,13 @@ static int run(const struct call *call)
 	struct serve_cli *c = call->host;
 	struct bound_sockets b = { 0 };
 
-	if (!serve_enter(c, &o->common))
+	if (!serve_enter(c, &o->common) || !check_exposed(c, o, &b.exposed))
 		return serve_refuse(c, o->common.json);
 	AUTO_CLOSE int lock = serve_places_lock(&c->places);
 	if (lock == -EWOULDBLOCK)
 		return show_other(c, o);
 	bool in_memory = lock < 0;
-	bool ok = start_bind(o, &b, &c->report) && check_exposed(c, o, &b);
+	bool ok = start_bind(o, &b, &c->report);
 	int status = ok ? start_serving(c, o, &b, in_memory) : serve_refuse(c, o->common.json);
 	bound_done(&b);
 	return status;
@@ -158,10 +162,25 @@ static json_t *ask(const struct call *call, const char *method, const char *targ
 		o->socket ? str_of(o->socket) : c->places.socket, method, target, none, &c->report);
 }
 
+/* A server that ends when it is idle, and is started by systemd, is there all the same. */
+static json_t *ask_for_link(const struct call *call)
+{
+	const struct ask_opts *o = call->opts;
+	struct serve_cli *c = call->host;
+	bool none = false;
+	json_t *document = ask(call, "POST", "/api/v1/server/link", &none);
+
+	if (document || !none || o->socket)
+		return document;
+	ask_awake();
+	report_reset(&c->report);
+	return ask_server(c->places.socket, "POST", "/api/v1/server/link", NULL, &c->report);
+}
+
 static int run_link(const struct call *call)
 {
 	const struct ask_opts *o = call->opts;
-	AUTO_JSON *document = ask(call, "POST", "/api/v1/server/link", NULL);
+	AUTO_JSON *document = ask_for_link(call);
 
 	if (!document)
 		return serve_refuse(call->host, o->common.json);

@@ -56,6 +56,12 @@ static void on_signal(struct signals *signals, int signal, int value)
 		serve_stop(&run->serve);
 }
 
+static void on_logged_in(void *data, struct str once)
+{
+	(void)data;
+	open_link_used(once);
+}
+
 static void on_idle(void *data)
 {
 	serve_stop(data);
@@ -112,6 +118,11 @@ static bool listen_all(struct serve *s, struct serve_cli *c, struct bound_socket
 			return report_errno(&c->report, -n, "cannot listen");
 	}
 	int n = http_listen_unix(s->http, s->socket.p);
+	/* Where nothing can be written there is still something to look at. */
+	if (n < 0 && s->banner.len) {
+		serve_say("no socket: %s", strerror(-n));
+		return true;
+	}
 	return n == 0 || report_errno(&c->report, -n, "cannot listen at '%.*s'", STR(s->socket));
 }
 
@@ -196,6 +207,7 @@ int start_serving(
 		.names = o->names.at,
 		.name_count = o->names.len,
 		.say = say,
+		.logged_in = on_logged_in,
 		.idle_ms = o->idle_exit * 1000,
 		.idle = on_idle,
 		.data = s,

@@ -19,11 +19,14 @@ struct serve_opts {
 struct bound_sockets {
 	VEC(int) fds;
 	uint16_t port; /* of the first that has one */
-	bool exposed;  /* not only loopback */
+	bool exposed;  /* as start_exposed() said */
 	bool moved;    /* the usual port was taken */
 	bool given;    /* by systemd */
 };
 
+/* Whether the addresses of the options are beyond loopback. False with an issue: one is not an
+ * address. */
+bool start_exposed(const struct serve_opts *o, bool *ret, struct report *r);
 /* Binds what the options say, or takes what systemd has bound. False with an issue. The caller
  * closes the descriptors that are left. */
 bool start_bind(const struct serve_opts *o, struct bound_sockets *ret, struct report *r);
