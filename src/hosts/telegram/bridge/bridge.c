@@ -170,7 +170,7 @@ static void on_signal(struct signals *s, int signal, int value)
 	bridge_end(container_of(s, struct bridge, signals), BRIDGE_STOPPING, 0);
 }
 
-static bool start(struct bridge *b, const struct bridge_options *o, struct report *r)
+bool bridge_start(struct bridge *b, const struct bridge_options *o, struct report *r)
 {
 	static const int stops[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct str url;
@@ -210,7 +210,7 @@ static void drain(struct bridge *b)
 		(void)app_turn(b->app, 50);
 }
 
-static void stop(struct bridge *b)
+void bridge_stop(struct bridge *b)
 {
 	AUTO_REPORT r = REPORT_INIT;
 
@@ -255,7 +255,7 @@ static void keep_heap(void)
 int bridge_run(struct bridge *b, const struct bridge_options *o, struct report *r)
 {
 	keep_heap();
-	if (!start(b, o, r)) {
+	if (!bridge_start(b, o, r)) {
 		(void)lock_drop(&b->lock, r);
 		return 1;
 	}
@@ -270,6 +270,6 @@ int bridge_run(struct bridge *b, const struct bridge_options *o, struct report *
 			break;
 		}
 	}
-	stop(b);
+	bridge_stop(b);
 	return b->exit_status;
 }

@@ -75,6 +75,9 @@ void bridge_close(struct bridge *b);
 /* Runs it until a signal, a lost lock or a refused token; this process has taken the lock. The exit
  * status; with issues when it could not begin. */
 int bridge_run(struct bridge *b, const struct bridge_options *o, struct report *r);
+/* Its two ends, for one whose loop another turns (app_turn()). A start that fails needs no stop. */
+bool bridge_start(struct bridge *b, const struct bridge_options *o, struct report *r);
+void bridge_stop(struct bridge *b);
 /* The address of the service: `given`, else that of the configuration, else the public one. False
  * with an issue: it may not be used. */
 bool bridge_api_url(struct bridge *b, const char *given, struct str *ret, struct report *r);
