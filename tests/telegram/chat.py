@@ -5,14 +5,16 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import harness
 
 
-def busy(home, **how):
+def busy(home, agent=None, **how):
     """A home with a bridge and a turn that runs until `go` is there."""
     h = home(**how)
+    document = json.loads(h.config.read_text())
+    document["agent"].update(agent or {})
+    h.config.write_text(json.dumps(document))
     h.connect()
     h.server.message("WAIT go")
     h.until(lambda: len(h.starts()) == 1)
@@ -75,9 +77,10 @@ def an_edit_changes_what_waits(home):
 def a_long_text_is_put_together(home):
     h = home()
     h.connect()
-    h.server.message("a" * 4096)
-    h.server.message("b" * 4096)
-    h.server.message("c")
+    with h.server.lock:  # in one answer
+        h.server.message("a" * 4096)
+        h.server.message("b" * 4096)
+        h.server.message("c")
     h.until(lambda: len(h.starts()) == 1)
     prompt = h.prompts()[0]
     assert prompt == "[telegram] " + "\n\n".join(["a" * 4096, "b" * 4096, "c"]), prompt[-200:]
@@ -87,10 +90,11 @@ def an_album_is_one_turn(home):
     h = home()
     h.server.files = {"f1": ("photos/1.jpg", b"one"), "f2": ("photos/2.jpg", b"two")}
     h.connect()
-    h.server.message(caption="look", media_group_id="9",
-                     photo=[{"file_id": "f1", "file_unique_id": "1", "width": 1, "height": 1, "file_size": 3}])
-    h.server.message(media_group_id="9",
-                     photo=[{"file_id": "f2", "file_unique_id": "2", "width": 1, "height": 1, "file_size": 3}])
+    with h.server.lock:  # in one answer
+        h.server.message(caption="look", media_group_id="9",
+                         photo=[{"file_id": "f1", "file_unique_id": "1", "width": 1, "height": 1, "file_size": 3}])
+        h.server.message(media_group_id="9",
+                         photo=[{"file_id": "f2", "file_unique_id": "2", "width": 1, "height": 1, "file_size": 3}])
     h.until(lambda: len(h.starts()) == 1)
     prompt = h.prompts()[0]
     lines = prompt.split("\n")
@@ -196,13 +200,9 @@ def foreign_buttons_are_prompts(home):
 
 
 def menus_lead_everywhere(home):
-    h = busy(home, paired=True)
-    document = json.loads(h.config.read_text())
-    document["agent"].update(models=[{"id": f"m{n}", "thinking": n == 1} for n in range(8)], thinking=["off", "high"])
-    h.config.write_text(json.dumps(document))
+    h = busy(home, {"models": [{"id": f"m{n}", "thinking": n == 1} for n in range(8)], "thinking": ["off", "high"]})
     h.server.message("waiting <one>")
     waiting(h, 1)
-    time.sleep(1.5)
     h.server.message("/start")
     menu = h.server.wait_text("state:")[0]
     h.server.wait(lambda: h.server.calls("setMyCommands"))
@@ -463,23 +463,25 @@ def compact_runs_its_command(home):
     h.config.write_text(json.dumps(document))
     h.server.message("first")
     h.server.wait_text("answer to: [telegram] first")
-    time.sleep(1.5)
-    h.server.message("/compact")
+
+    def compacted():  # a running bridge takes the change within two seconds
+        shown = len(h.server.texts())
+        h.server.message("/compact")
+        h.server.wait(lambda: len(h.server.texts()) > shown)
+        return not h.server.texts()[-1].startswith("Nothing")
+    h.until(compacted)
     h.server.wait_text("Compacted.")
+    h.server.wait(lambda: h.server.calls("sendChatAction"))
 
 
 def results_of_other_runs_are_pushed_when_that_is_on(home):
     h = home(proactivePush=True)
     recipe(h, "say.json", json.dumps({"template": "echo from a recipe"}))
+    subprocess.run([h.roux, "run", "say"], env=h.env, cwd=h.dir, check=True, capture_output=True)
     h.connect()
-
-    def run_and_look():  # the setting holds from a moment after the start on
-        done = subprocess.run([h.roux, "run", "say"], env=h.env, cwd=h.dir, capture_output=True, text=True)
-        assert done.returncode == 0, done
-        time.sleep(1)
-        return any("from a recipe" in t for t in h.server.texts())
-
-    h.until(run_and_look)
+    subprocess.run([h.roux, "run", "say"], env=h.env, cwd=h.dir, check=True, capture_output=True)
+    h.server.wait_text("from a recipe")
+    assert len(h.server.texts()) == 1, h.server.texts()
 
 
 HELPERS = {busy, waiting, script, button, answered, recipe}

@@ -108,12 +108,12 @@ def one_process_has_the_lock(home):
     assert done.returncode == 2 and "--force" in done.stderr, done
     assert h.status()["state"] == "polling" and h.status()["pid"] == first.pid
     second = h.connect("--force")
-    assert first.wait(60) == 0
+    assert first.wait(300) == 0
     assert json.loads(locks.read_text())["roux-telegram"]["pid"] == second.pid
     h.server.message("hello")
     h.server.wait_text("answer to: [telegram] hello")
     h.run("disconnect", check=True)
-    assert second.wait(60) == 0
+    assert second.wait(300) == 0
     assert json.loads(locks.read_text()) == {"other": {"pid": 1, "x": [1]}}
 
 
@@ -130,7 +130,7 @@ def a_turn_outlives_a_bridge_that_lost_the_lock(home):
     h.server.message("WAIT go")
     h.until(lambda: len(h.starts()) == 1)
     h.connect("--force")
-    first.wait(60)
+    first.wait(300)
     h.touch("go")
     assert len(h.server.wait_text("answer to: [telegram] WAIT go")) == 1
     assert len(h.starts()) == 1, h.prompts()
@@ -206,7 +206,7 @@ def a_refused_token_ends_the_bridge(home):
     bridge = h.connect()
     h.server.fault("getUpdates", 401, refused(401, "Unauthorized"), times=99)
     h.server.message("x")
-    assert bridge.wait(60) == 1
+    assert bridge.wait(300) == 1
     assert h.status()["state"] == "refused", h.status()
 
 

@@ -197,6 +197,7 @@ bool bridge_start(struct bridge *b, const struct bridge_options *o, struct repor
 	deliver_start(b);
 	chat_start(b);
 	turns_start(b);
+	push_start(b);
 	poll_start(b);
 	route_start(b);
 	return true;

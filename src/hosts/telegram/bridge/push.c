@@ -137,30 +137,35 @@ static void take_results(struct bridge *b)
 	deliver_run(b);
 }
 
+void push_start(struct bridge *b)
+{
+	AUTO_JSON *kept = store_get(&b->store, "pushed-until");
+	bool on = conf_truth(&b->config, "proactivePush");
+
+	b->pushing = b->user && on;
+	/* What ended before the setting was made is not news. */
+	if (!on && kept)
+		(void)store_delete(&b->store, "pushed-until");
+	else if (b->pushing && !kept)
+		(void)store_set_new(
+			&b->store, "pushed-until", json_integer((json_int_t)clock_real_ms()));
+}
+
 void push_look(struct bridge *b)
 {
-	static const char key[] = "proactivePush";
-
 	if (!b->user)
 		return;
 	take_pushes(b);
 	if (b->ticks % EVERY == 0)
 		take_notices(b);
-	if (!conf_truth(&b->config, key)) {
+	if (!conf_truth(&b->config, "proactivePush")) {
 		if (b->pushing)
 			(void)store_delete(&b->store, "pushed-until");
 		b->pushing = false;
 		return;
 	}
-	if (!b->pushing) {
-		/* What ended before the setting was made is not news. */
-		AUTO_JSON *kept = store_get(&b->store, "pushed-until");
-
-		b->pushing = true;
-		if (!kept)
-			(void)store_set_new(&b->store, "pushed-until",
-				json_integer((json_int_t)clock_real_ms()));
-	}
+	if (!b->pushing)
+		push_start(b);
 	if (b->ticks % EVERY == 0)
 		take_results(b);
 }
