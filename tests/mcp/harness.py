@@ -15,6 +15,7 @@ import time
 
 MODERN = "2026-07-28"
 PREFIX = "io.modelcontextprotocol/"
+ROUX = None  # the program; a suite sets it
 WATCHDOG = int(os.environ.get("WATCHDOG", "300"))  # seconds: only what hangs takes so long
 
 
@@ -286,6 +287,58 @@ def alive(pid):
         return False
 
 
+class World:
+    """A place with recipes and servers that end with the case."""
+
+    def __init__(self, **recipes):
+        self.place = Place()
+        self.servers = []
+        for name, body in recipes.items():
+            self.recipe(name, body)
+
+    def recipe(self, name, body):
+        end = ".json" if not isinstance(body, str) else ".yaml" if "steps:" in body or "stages:" in body else ".md"
+        return self.place.recipe(name + end, body)
+
+    def server(self, *args, **more):
+        server = Server(ROUX, self.place, *args, **more)
+        self.servers.append(server)
+        return server
+
+    def clients(self, *args, capabilities=None, **more):
+        """A client of each era, on a server of its own."""
+        for modern in (False, True):
+            yield Client(self.server(*args, **more), modern, capabilities)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for s in self.servers:
+            s.kill()
+        self.place.close()
+
+
+def sh(script, **more):
+    return {"template": "sh -c " + json.dumps(script, ensure_ascii=False), **more}
+
+
+def feed(w):
+    """Lets the command continue that waits at the FIFO, when there is one."""
+    def try_it():
+        try:
+            fd = os.open(w.place.project / "gate", os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return False
+        os.write(fd, b"go\n")
+        os.close(fd)
+        return True
+    until(try_it, "no command waits at the gate")
+
+
+ECHO = {"description": "says it again", "args": ["message"], "template": "echo {message}"}
+
+
 def run_cases(cases, select):
     """Prints TAP. Exit status 1 when one failed."""
     chosen = [c for c in cases if not select or any(s in c.__name__ for s in select)]
@@ -303,7 +356,7 @@ def run_cases(cases, select):
             print(f"not ok {number} - {name}", flush=True)
             import traceback
             where = traceback.extract_tb(e.__traceback__)
-            at = [f"{f.name}:{f.lineno}" for f in where if f.filename.endswith(("stdio", "harness.py"))]
+            at = [f"{f.name}:{f.lineno}" for f in where if f.filename.endswith(("stdio", "calls", "harness.py"))]
             for line in f"{type(e).__name__}: {e} ({' '.join(at)})".split("\n"):
                 print(f"# {line}", flush=True)
     return 1 if bad else 0
