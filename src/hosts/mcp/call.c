@@ -9,7 +9,9 @@
 #include "hosts/mcp/arguments.h"
 #include "hosts/mcp/audit.h"
 #include "hosts/mcp/builtins.h"
+#include "hosts/mcp/log.h"
 #include "hosts/mcp/methods.h"
+#include "hosts/mcp/raw.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/tasks.h"
 
@@ -33,6 +35,8 @@ void call_free(struct tool_call *c)
 	tool_unref(c->tool);
 	json_decref(c->values);
 	buf_done(&c->task);
+	json_decref(c->labels);
+	raw_free(c->raw);
 	free(c);
 	m->running -= counted;
 	if (counted)
@@ -113,6 +117,13 @@ static void on_line(void *data, uint64_t seq, const char *type, struct str json)
 
 	(void)seq;
 	progress_event(&c->progress, type, json);
+	if (c->run)
+		log_event(c->x, run_id(c->run), &c->labels, type, json);
+}
+
+static void on_changed(void *data)
+{
+	raw_grown(data);
 }
 
 static void on_ended(void *data)
@@ -127,7 +138,9 @@ static void on_ending(struct deferred *d)
 {
 	struct tool_call *c = container_of(d, struct tool_call, ending);
 
-	if (run_status(c->run) != ROUX_PAUSED || !approvals_ask(c))
+	if (c->raw)
+		raw_ended(c);
+	else if (run_status(c->run) != ROUX_PAUSED || !approvals_ask(c))
 		call_answer(c);
 }
 
@@ -146,7 +159,10 @@ static uint64_t budget_of(const struct tool_call *c)
 
 static struct observer observer_of(struct tool_call *c)
 {
-	return (struct observer){ .line = c->x->message.progress_token.len ? on_line : NULL,
+	bool told = c->x->message.progress_token.len || log_wanted(c->x, -1);
+
+	return (struct observer){ .line = told && !c->raw ? on_line : NULL,
+		.changed = c->raw ? on_changed : NULL,
 		.ended = on_ended,
 		.data = c };
 }
@@ -156,7 +172,8 @@ static void watch(struct tool_call *c)
 {
 	uint64_t budget = budget_of(c);
 
-	progress_start(&c->progress, c->x, c->tool->commands);
+	if (!c->raw)
+		progress_start(&c->progress, c->x, c->tool->commands);
 	if (budget && !timer_running(&c->budget))
 		timer_start(app_loop(c->server->app), &c->budget, budget);
 }
@@ -195,6 +212,8 @@ static struct run_handle *launch(struct tool_call *c, struct report *r)
 	q.bare = true;
 	q.env = env;
 	q.secret_env = c->tool->secrets;
+	if (c->raw)
+		raw_environment(c, env);
 	if (exchange_extends(c->x, TASKS_EXTENSION) && !c->task.len)
 		task_id_make(&c->task);
 	q.task = c->task.len ? buf_cstr(&c->task) : NULL;
@@ -205,14 +224,10 @@ static struct run_handle *launch(struct tool_call *c, struct report *r)
 	return run;
 }
 
-static void start(struct tool_call *c)
+static void execute(struct tool_call *c)
 {
 	AUTO_REPORT issues = REPORT_INIT;
 
-	list_remove(&c->link);
-	list_append(&c->server->calls, &c->link);
-	c->counted = true;
-	c->server->running++;
 	c->run = launch(c, &issues);
 	if (!c->run && report_has_system(&issues)) {
 		exchange_fail_report(c->x, RPC_INTERNAL, &issues);
@@ -224,6 +239,23 @@ static void start(struct tool_call *c)
 	} else {
 		watch(c);
 	}
+}
+
+static void start(struct tool_call *c)
+{
+	list_remove(&c->link);
+	list_append(&c->server->calls, &c->link);
+	c->counted = true;
+	c->server->running++;
+	execute(c);
+}
+
+void call_repeat(struct tool_call *c)
+{
+	run_close(c->run);
+	c->run = NULL;
+	timer_stop(&c->budget);
+	execute(c);
 }
 
 static void start_next(struct mcp *m)
@@ -256,6 +288,10 @@ void call_begin(struct exchange *x, struct tool *t)
 		return;
 	json_t *values = arguments_values(m, t, arguments, &wrong);
 
+	if (!values && x->method->handle == method_prompts_get) {
+		exchange_fail(x, RPC_PARAMS, NULL, "%s", buf_cstr(&wrong));
+		return;
+	}
 	if (!values) {
 		audit_write(x, &(struct audit_line){
 				       .tool = t->name, .outcome = S("refused"), .exit = -1 });
@@ -264,6 +300,8 @@ void call_begin(struct exchange *x, struct tool *t)
 	}
 	struct tool_call *c = call_new(x, t);
 	c->values = values;
+	if (m->options.raw_results && !raw_begin(c))
+		return;
 	if (m->running < m->options.jobs) {
 		start(c);
 		return;
@@ -327,7 +365,8 @@ void method_tools_call(struct exchange *x)
 		exchange_fail(x, RPC_PARAMS, NULL, "unknown tool '%.*s'", STR(json_str(name)));
 	else if (t->builtin)
 		builtin_call(x, t);
-	else if (x->era == ERA_MODERN && json_object_get(x->params, "requestState"))
+	else if (x->era == ERA_MODERN && json_object_get(x->params, "requestState") &&
+		 !x->session->server->options.raw_results)
 		approvals_retry(x, t);
 	else
 		call_begin(x, t);

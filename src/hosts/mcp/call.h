@@ -18,6 +18,8 @@ struct tool_call {
 	struct progress progress;
 	struct buf task;           /* its id as a task; empty: the client knows none */
 	struct question *question; /* that the client has not answered; NULL: none */
+	json_t *labels;            /* of its commands, for messages; NULL: none yet */
+	struct raw *raw;           /* of a recipe that prints its own result; else NULL */
 	bool counted;              /* among those that run at once */
 };
 
@@ -37,4 +39,6 @@ bool call_continue(struct tool_call *c, struct report *r);
 void call_wait_until(struct tool_call *c, uint64_t ms);
 /* The run continues without the call. */
 void call_promote(struct tool_call *c);
+/* Runs the recipe once more in place of the run that it has. */
+void call_repeat(struct tool_call *c);
 void call_free(struct tool_call *c);

@@ -124,13 +124,12 @@ static bool is_recipe(const char *name)
 	return false;
 }
 
-static void add_directory(struct catalog *c, const char *dir)
+/* False: it cannot be read. */
+static bool add_directory(struct catalog *c, const char *dir)
 {
 	struct dirent **names = NULL;
 	int count = scandir(dir, &names, NULL, alphasort);
 
-	if (count < 0)
-		mcp_log("cannot read the directory %s", dir);
 	for (int i = 0; i < count; i++) {
 		AUTO_BUF path = BUF_INIT;
 
@@ -140,6 +139,21 @@ static void add_directory(struct catalog *c, const char *dir)
 		free(names[i]);
 	}
 	free(names);
+	return count >= 0;
+}
+
+/* Of fixtures: the recipes below `prompts` are not tools. */
+static void add_prompts(struct catalog *c, const char *dir)
+{
+	AUTO_BUF path = BUF_INIT;
+	size_t before = c->tools.len;
+
+	buf_printf(&path, "%s/prompts", dir);
+	if (!c->server->options.raw_results || !add_directory(c, buf_cstr(&path)))
+		return;
+	for (size_t i = before; i < c->tools.len; i++)
+		vec_push(&c->prompts, c->tools.at[i]);
+	c->tools.len = before;
 }
 
 static int by_name(const void *a, const void *b)
@@ -151,7 +165,9 @@ static void forget(struct catalog *c)
 {
 	vec_each (t, &c->tools)
 		tool_unref(*t);
-	c->tools.len = 0;
+	vec_each (t, &c->prompts)
+		tool_unref(*t);
+	c->tools.len = c->prompts.len = 0;
 	c->problems.len = 0;
 	arena_done(&c->arena);
 	c->arena = ARENA_INIT;
@@ -168,7 +184,10 @@ static void read_all(struct catalog *c)
 	for (size_t i = 0; i < o->recipe_count; i++)
 		add_named(c, o->recipes[i]);
 	for (size_t i = 0; i < o->dir_count; i++)
-		add_directory(c, o->dirs[i]);
+		if (!add_directory(c, o->dirs[i]))
+			mcp_log("cannot read the directory %s", o->dirs[i]);
+	for (size_t i = 0; i < o->dir_count; i++)
+		add_prompts(c, o->dirs[i]);
 	(void)recipes_each(c->server->app, NULL, see, c, &issues);
 	if (c->tools.len)
 		qsort(c->tools.at, c->tools.len, sizeof(*c->tools.at), by_name);
@@ -251,6 +270,7 @@ void catalog_free(struct catalog *c)
 	recipes_watch_end(c->watch);
 	forget(c);
 	vec_done(&c->tools);
+	vec_done(&c->prompts);
 	vec_done(&c->problems);
 	arena_done(&c->arena);
 	free(c);

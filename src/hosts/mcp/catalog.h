@@ -42,6 +42,7 @@ struct catalog {
 	struct mcp *server;
 	struct arena arena;           /* of the problems */
 	VEC(struct tool *) tools;     /* by name */
+	VEC(struct tool *) prompts;   /* recipes that are prompts: of fixtures */
 	VEC(struct problem) problems; /* recipes that are not tools, and why */
 	uint64_t generation;          /* counts changes */
 	bool read;

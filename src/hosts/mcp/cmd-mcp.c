@@ -39,6 +39,8 @@ static const struct opt opts[] = {
 		"go to DIR first: the project, where recipes run"),
 	OPT_TEXT(0, "log-file", "FILE", struct mcp_opts, log_file,
 		"diagnostics go to FILE, not to standard error"),
+	OPT_FLAG(0, "raw-results", struct mcp_opts, raw_results,
+		"what recipes print is the result as JSON: for fixtures of tests"),
 	OPT_FLAG(0, "audit-args", struct mcp_opts, audit_arguments,
 		"the audit has the arguments of calls, not only their digest"),
 };

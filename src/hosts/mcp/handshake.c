@@ -1,6 +1,7 @@
 /* How a conversation begins: initialize, ping, server/discover. */
 #include <string.h>
 
+#include "hosts/mcp/log.h"
 #include "hosts/mcp/methods.h"
 #include "hosts/mcp/subscriptions.h"
 #include "hosts/mcp/versions.h"
@@ -100,16 +101,13 @@ void method_discover(struct exchange *x)
 
 void method_set_level(struct exchange *x)
 {
-	static const char *const levels[] = { "debug", "info", "notice", "warning", "error",
-		"critical", "alert", "emergency" };
-	struct str level = json_text_of(x->params, "level");
+	struct str name = json_text_of(x->params, "level");
+	int level = log_level(name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
-		if (str_eq(level, str_of(levels[i]))) {
-			x->session->log_level = (int)i;
-			exchange_answer(x, json_object());
-			return;
-		}
+	if (level < 0) {
+		exchange_fail(x, RPC_PARAMS, NULL, "'%.*s' is not a level of messages", STR(name));
+		return;
 	}
-	exchange_fail(x, RPC_PARAMS, NULL, "'%.*s' is not a level of messages", STR(level));
+	x->session->log_level = level;
+	exchange_answer(x, json_object());
 }

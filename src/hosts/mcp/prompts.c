@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "app/agents.h"
+#include "hosts/mcp/call.h"
 #include "hosts/mcp/catalog.h"
 #include "hosts/mcp/methods.h"
 
@@ -64,6 +65,26 @@ static json_t *sorted(json_t *all)
 	return ordered;
 }
 
+/* Of fixtures: its arguments are those of the recipe. */
+static json_t *prompt_of_recipe(const struct tool *t)
+{
+	const json_t *required = json_object_get(t->input, "required");
+	json_t *arguments = json_array(), *schema, *one;
+	const char *name;
+	size_t i;
+
+	json_object_foreach(json_object_get(t->input, "properties"), name, schema)
+	{
+		bool needed = false;
+
+		json_array_foreach(required, i, one) needed |= str_eq(json_str(one), str_of(name));
+		json_array_append_new(
+			arguments, json_pack("{s:s, s:b}", "name", name, "required", needed));
+	}
+	return json_pack("{s:o, s:o*, s:o}", "name", json_from_str(t->name), "description",
+		json_incref(json_object_get(t->listed, "description")), "arguments", arguments);
+}
+
 /* A new reference. */
 static json_t *list_prompts(const struct mcp *m)
 {
@@ -74,7 +95,19 @@ static json_t *list_prompts(const struct mcp *m)
 
 		(void)agents_each(kinds[l.kind].kind, place_of(m), see, &l, &ignored);
 	}
+	catalog_read(m->catalog);
+	vec_each (t, &m->catalog->prompts)
+		json_array_append_new(l.all, prompt_of_recipe(*t));
 	return sorted(l.all);
+}
+
+/* Borrowed; NULL: it is not one. */
+static struct tool *recipe_prompt(const struct mcp *m, struct str name)
+{
+	vec_each (t, &m->catalog->prompts)
+		if (str_eq((*t)->name, name))
+			return *t;
+	return NULL;
 }
 
 static bool enabled(struct exchange *x)
@@ -143,6 +176,10 @@ void method_prompts_get(struct exchange *x)
 	const json_t *prompt = find(all, name);
 	if (!prompt) {
 		exchange_fail(x, RPC_PARAMS, NULL, "unknown prompt '%.*s'", STR(name));
+		return;
+	}
+	if (recipe_prompt(m, name)) {
+		call_begin(x, recipe_prompt(m, name));
 		return;
 	}
 	if (!check_arguments(x, arguments))

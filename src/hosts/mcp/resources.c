@@ -14,6 +14,7 @@
 #include "hosts/mcp/artifact.h"
 #include "hosts/mcp/catalog.h"
 #include "hosts/mcp/methods.h"
+#include "hosts/mcp/raw.h"
 #include "hosts/mcp/resource-uri.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/run-steps.h"
@@ -95,6 +96,7 @@ void method_resources_list(struct exchange *x)
 		begin_again, runs, &ignored);
 	json_array_extend(all, runs);
 	add(all, "roux://doctor", "doctor", "text/markdown", S("what needs attention"));
+	raw_resources_list(c->server, "resources", all);
 	answer_page(x, "resources", all, c->generation);
 }
 
@@ -118,6 +120,7 @@ void method_resource_templates(struct exchange *x)
 		json_array_append_new(all,
 			json_pack("{s:s, s:s, s:s, s:s}", "uriTemplate", rows[i][0], "name",
 				rows[i][1], "mimeType", rows[i][2], "description", rows[i][3]));
+	raw_resources_list(x->session->server, "templates", all);
 	answer_page(x, "resourceTemplates", all, 0);
 }
 
@@ -420,11 +423,21 @@ static void not_found(struct exchange *x, struct str uri)
 		STR(uri));
 }
 
+static void answer_content(struct exchange *x, json_t *content, uint64_t ttl_ms)
+{
+	json_t *result = json_pack("{s:[o]}", "contents", content);
+
+	if (x->era == ERA_MODERN) {
+		json_object_set_new(result, "ttlMs", json_integer((json_int_t)ttl_ms));
+		json_object_set_new(result, "cacheScope", json_string("private"));
+	}
+	exchange_answer(x, result);
+}
+
 static void answer(struct reading *g)
 {
 	json_t *content = json_pack("{s:o, s:o}", "uri", json_from_str(g->uri), "mimeType",
 		json_from_str(buf_str(&g->type)));
-	json_t *result;
 
 	if (g->blob) {
 		AUTO_BUF coded = BUF_INIT;
@@ -436,12 +449,7 @@ static void answer(struct reading *g)
 	}
 	if (g->meta)
 		json_object_set_new(content, "_meta", g->meta);
-	result = json_pack("{s:[o]}", "contents", content);
-	if (g->x->era == ERA_MODERN) {
-		json_object_set_new(result, "ttlMs", json_integer((json_int_t)g->ttl_ms));
-		json_object_set_new(result, "cacheScope", json_string("private"));
-	}
-	exchange_answer(g->x, result);
+	answer_content(g->x, content, g->ttl_ms);
 }
 
 void method_resources_read(struct exchange *x)
@@ -454,6 +462,12 @@ void method_resources_read(struct exchange *x)
 	if (!json_is_string(uri) || !resource_uri_read(json_str(uri), &u)) {
 		exchange_fail(
 			x, RPC_PARAMS, NULL, "\"uri\" is not a well-formed address of a resource");
+		resource_uri_done(&u);
+		return;
+	}
+	json_t *fixed = u.kind == RESOURCE_NONE ? raw_resource_read(g.server, g.uri) : NULL;
+	if (fixed) {
+		answer_content(x, fixed, 0);
 		resource_uri_done(&u);
 		return;
 	}

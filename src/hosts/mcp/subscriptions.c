@@ -7,6 +7,7 @@
 #include "data/json-out.h"
 #include "hosts/mcp/catalog.h"
 #include "hosts/mcp/methods.h"
+#include "hosts/mcp/raw.h"
 #include "hosts/mcp/resource-uri.h"
 #include "hosts/mcp/tasks.h"
 
@@ -174,10 +175,17 @@ static struct follow *follow_new(struct listener *l, struct str uri, struct str 
 	return f;
 }
 
+static bool is_fixed(const struct listener *l, struct str uri)
+{
+	AUTO_JSON *found = raw_resource_read(l->session->server, uri);
+
+	return found != NULL;
+}
+
 bool listener_follow(struct listener *l, struct str uri)
 {
 	struct resource_uri u;
-	bool ok = resource_uri_read(uri, &u) && u.kind != RESOURCE_NONE;
+	bool ok = resource_uri_read(uri, &u) && (u.kind != RESOURCE_NONE || is_fixed(l, uri));
 	bool of_run = ok && u.kind >= RESOURCE_RUN && u.kind <= RESOURCE_ARTIFACT;
 
 	if (ok)
