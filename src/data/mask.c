@@ -8,6 +8,8 @@
 #include "base/vec.h"
 
 enum { SHORTEST = 4 }; /* a shorter text would hide half of everything */
+/* No more is kept back of a text that comes in pieces, whatever it repeats. */
+enum { PIECES_MAX = 1 << 20 };
 
 /*
  * The texts as a tree of their bytes, in which each node also knows the node of its longest proper
@@ -18,6 +20,7 @@ struct state {
 	uint32_t child, sibling; /* 0: none */
 	uint32_t fall;           /* the longest ending that is in the tree as well */
 	uint32_t length;         /* of the longest secret that ends here; 0: none does */
+	uint32_t depth;          /* of the text that leads here */
 	unsigned char byte;
 };
 
@@ -70,7 +73,9 @@ static uint32_t add_child(struct mask *m, uint32_t at, unsigned char byte)
 {
 	uint32_t child = (uint32_t)m->states.len;
 
-	vec_push(&m->states, (struct state){ .sibling = m->states.at[at].child, .byte = byte });
+	vec_push(&m->states, (struct state){ .sibling = m->states.at[at].child,
+				     .depth = m->states.at[at].depth + 1,
+				     .byte = byte });
 	m->states.at[at].child = child;
 	if (!at)
 		m->first[byte] = child;
@@ -235,7 +240,8 @@ static void add_span(spans *found, struct span s)
 	vec_push(found, s);
 }
 
-static void find(struct mask *m, struct str text, spans *found)
+/* Returns how many bytes at its end may be the beginning of a secret. */
+static size_t find(struct mask *m, struct str text, spans *found)
 {
 	uint32_t at = 0;
 
@@ -246,28 +252,110 @@ static void find(struct mask *m, struct str text, spans *found)
 		if (m->states.at[at].length)
 			add_span(found, (struct span){ i + 1 - m->states.at[at].length, i + 1 });
 	}
+	return m->states.at[at].depth;
 }
 
-struct str mask_text(struct mask *m, struct str text, struct arena *a)
+static struct str replaced(struct str text, const spans *found, struct arena *a)
 {
 	AUTO_BUF masked = BUF_INIT;
-	spans found = { 0 };
 	size_t at = 0;
 
-	if (!m || !m->known.count)
+	if (!found->len)
 		return text;
-	find(m, text, &found);
-	vec_each (s, &found) {
+	vec_each (s, found) {
 		buf_add(&masked, str_sub(text, at, s->from - at));
 		buf_adds(&masked, MASKED);
 		at = s->to;
 	}
 	buf_add(&masked, str_from(text, at));
-	bool any = found.len > 0;
-	vec_done(&found);
-	if (!any)
-		return text;
 	return (struct str){ arena_cstr(a, buf_str(&masked)), masked.len };
+}
+
+struct str mask_text(struct mask *m, struct str text, struct arena *a)
+{
+	return mask_part(m, text, 0, a);
+}
+
+/* The longest beginning of `text` with which a secret ends. The second half is Knuth, Morris and
+ * Pratt's search for the text in each secret: `border` has how much of a beginning is left when the
+ * next byte is another one. */
+static size_t rest_of_secret(const struct mask *m, struct str text)
+{
+	size_t longest = mask_longest(m), found = 0;
+	struct str t = str_sub(text, 0, MIN(text.len, longest));
+	AUTO_FREE size_t *border = mem_resize(NULL, t.len + 1, sizeof(*border));
+
+	if (!t.len)
+		return 0;
+	border[0] = 0;
+	for (size_t i = 1, k = 0; i < t.len; i++) {
+		while (k && t.p[i] != t.p[k])
+			k = border[k - 1];
+		k += t.p[i] == t.p[k];
+		border[i] = k;
+	}
+	map_each (secret, &m->known) {
+		size_t k = 0;
+
+		for (size_t i = 0; i < secret->key.len; i++) {
+			while (k && (k == t.len || secret->key.p[i] != t.p[k]))
+				k = border[k - 1];
+			k += secret->key.p[i] == t.p[k];
+		}
+		found = MAX(found, k);
+	}
+	return found;
+}
+
+struct str mask_part(struct mask *m, struct str text, unsigned cut, struct arena *a)
+{
+	spans found = { 0 };
+
+	if (!m || !m->known.count || !text.len)
+		return text;
+	size_t back = find(m, text, &found);
+	size_t front = cut & MASK_CUT_FRONT ? rest_of_secret(m, text) : 0;
+	if (front >= SHORTEST) {
+		spans all = { 0 };
+
+		add_span(&all, (struct span){ 0, front });
+		vec_each (s, &found)
+			if (s->to > front)
+				add_span(&all, *s);
+		vec_done(&found);
+		found = all;
+	}
+	if (cut & MASK_CUT_BACK && back >= SHORTEST &&
+		(!found.len || found.at[found.len - 1].to < text.len))
+		add_span(&found, (struct span){ text.len - back, text.len });
+	struct str masked = replaced(text, &found, a);
+	vec_done(&found);
+	return masked;
+}
+
+struct str mask_piece(
+	struct mask *m, struct buf *kept, struct str piece, bool last, struct arena *a)
+{
+	spans found = { 0 };
+	size_t end;
+
+	if (!m || !m->known.count)
+		return piece;
+	buf_add(kept, piece);
+	if (!kept->len)
+		return S("");
+	end = kept->len - find(m, buf_str(kept), &found);
+	if (last || kept->len > PIECES_MAX) {
+		end = kept->len;
+	} else if (found.len && found.at[found.len - 1].to > end) {
+		struct span open = vec_pop(&found);
+
+		end = MIN(end, open.from);
+	}
+	struct str shown = arena_str(a, replaced(str_sub(buf_str(kept), 0, end), &found, a));
+	vec_done(&found);
+	buf_drop(kept, end);
+	return shown;
 }
 
 void mask_bytes(struct mask *m, struct buf *text)
@@ -276,7 +364,7 @@ void mask_bytes(struct mask *m, struct buf *text)
 
 	if (!m || !m->known.count)
 		return;
-	find(m, buf_str(text), &found);
+	(void)find(m, buf_str(text), &found);
 	vec_each (s, &found)
 		memset(text->p + s->from, '*', s->to - s->from);
 	vec_done(&found);

@@ -29,6 +29,15 @@ struct mask *mask_or_null(struct mask *m);
 /* `text` with every secret in it replaced: itself when there is none, else in the arena, with a NUL
  * behind it. `m` may be NULL. */
 struct str mask_text(struct mask *m, struct str text, struct arena *a);
+/* The same for a part of a longer text: what at a cut edge can be a piece of a secret, of as many
+ * bytes as a text needs to be masked at all, is replaced too. */
+enum mask_cut { MASK_CUT_FRONT = 1, MASK_CUT_BACK = 2 };
+struct str mask_part(struct mask *m, struct str text, unsigned cut, struct arena *a);
+/* The next piece of a text that comes in pieces; `kept` belongs to that text and is empty at first.
+ * What may be the beginning of a secret stays there until more comes or the piece is the last. The
+ * result is in the arena. */
+struct str mask_piece(
+	struct mask *m, struct buf *kept, struct str piece, bool last, struct arena *a);
 /* The same in place, each byte of a secret a star, so that offsets stay true. */
 void mask_bytes(struct mask *m, struct buf *text);
 /* The length of the longest secret; 0 when `m` is NULL. */

@@ -8,6 +8,7 @@
 
 #include "app/logs.h"
 #include "app/past/retire.h"
+#include "app/record/pieces.h"
 #include "app/record/record.h"
 #include "app/record/result.h"
 #include "app/record/secrets.h"
@@ -27,6 +28,7 @@ struct here {
 	struct record *record;   /* NULL: nothing is written down */
 	struct steps_run *steps; /* of a step recipe */
 	struct mask *mask;       /* NULL: it has no secrets */
+	struct pieces pieces;    /* what commands print and observers see */
 	const char *const *env;  /* what commands get beside the environment of this process */
 	struct rlimit nofile;    /* what commands get when ours was raised */
 	struct hub_entry orders; /* linked: other processes speak through files */
@@ -142,12 +144,32 @@ static bool hears(const struct watcher *w, const struct event *e)
 
 static bool is_shown(const struct here *h, const struct event *e)
 {
-	if (e->kind != EVENT_COMMAND_OUTPUT)
-		return true;
 	list_each (link, &h->handle.watchers)
 		if (hears(list_entry(link, struct watcher, link), e))
 			return true;
 	return false;
+}
+
+static void tell_watchers(struct here *h, const struct event *e)
+{
+	list_each_safe (link, &h->handle.watchers) {
+		struct watcher *w = list_entry(link, struct watcher, link);
+
+		if (w->o.event && hears(w, e))
+			w->o.event(w->o.data, e);
+	}
+}
+
+/* A command that has ended prints nothing more: what was kept back of it is shown. */
+static void tell_rest(struct here *h, const struct event *e, struct arena *a)
+{
+	struct event rest;
+
+	if (e->kind == EVENT_COMMAND_START || e->kind == EVENT_COMMAND_DONE ||
+		e->kind == EVENT_NODE_RETRY || e->kind == EVENT_RUN_DONE ||
+		e->kind == EVENT_RUN_FAILED)
+		while (pieces_rest(&h->pieces, h->mask, e->path, &rest, a))
+			tell_watchers(h, &rest);
 }
 
 static void on_event(void *data, const struct event *e)
@@ -155,18 +177,18 @@ static void on_event(void *data, const struct event *e)
 	struct here *h = data;
 	struct arena a = ARENA_INIT;
 	struct event masked = *e;
+	bool output = e->kind == EVENT_COMMAND_OUTPUT;
 
-	if (h->mask && is_shown(h, e))
+	if (h->mask && output && is_shown(h, e)) {
+		pieces_take(&h->pieces, h->mask, e, &masked, &a);
+	} else if (h->mask && !output) {
 		mask_event(h->mask, e, &masked, &a);
+		tell_rest(h, e, &a);
+	}
 	/* What commands print is kept as it is. */
 	if (h->record)
-		record_event(h->record, h->x.run, e->kind == EVENT_COMMAND_OUTPUT ? e : &masked);
-	list_each_safe (link, &h->handle.watchers) {
-		struct watcher *w = list_entry(link, struct watcher, link);
-
-		if (w->o.event && hears(w, e))
-			w->o.event(w->o.data, &masked);
-	}
+		record_event(h->record, h->x.run, output ? e : &masked);
+	tell_watchers(h, &masked);
 	tell_lines(h, &masked);
 	arena_done(&a);
 }
@@ -564,6 +586,7 @@ static void free_here(struct run_handle *handle)
 	hub_leave(&h->orders);
 	record_free(h->record);
 	steps_close(h->steps);
+	pieces_done(&h->pieces);
 	mask_free(h->mask);
 	if (handle->app->manners.nofile == &h->nofile)
 		handle->app->manners.nofile = NULL;

@@ -168,8 +168,8 @@ static bool mask_excerpt(struct facts *f, struct report_output *o)
 		o->bytes = o->head.len;
 		return true;
 	}
-	o->head = mask_text(f->mask, o->head, &f->arena);
-	o->tail = mask_text(f->mask, o->tail, &f->arena);
+	o->head = mask_part(f->mask, o->head, o->tail.len ? MASK_CUT_BACK : 0, &f->arena);
+	o->tail = mask_part(f->mask, o->tail, MASK_CUT_FRONT, &f->arena);
 	if (!o->tail.len)
 		o->bytes = o->head.len;
 	return true;

@@ -31,6 +31,16 @@ void told_counts(const struct run_look *look, json_t *d)
 		d, "exit", look->row.counted ? json_integer(look->row.exit) : json_null());
 }
 
+/* Of what a command printed, the end is told. */
+static void mask_end(struct mask *m, json_t *told, const json_t *failure, const char *name)
+{
+	struct arena a = ARENA_INIT;
+	struct str text = json_str(json_object_get(failure, name));
+
+	json_object_set_new(told, name, json_from_str(mask_part(m, text, MASK_CUT_FRONT, &a)));
+	arena_done(&a);
+}
+
 json_t *told_failures(const struct run_look *look, uint64_t *ret_total)
 {
 	AUTO_JSON *failures = run_failures(look->dir.p, ret_total);
@@ -41,6 +51,12 @@ json_t *told_failures(const struct run_look *look, uint64_t *ret_total)
 
 	json_array_foreach(told, i, failure)
 	{
+		const json_t *plain = json_array_get(failures, i);
+
+		if (mask && json_object_get(plain, "stderr")) {
+			mask_end(mask, failure, plain, "stderr");
+			mask_end(mask, failure, plain, "stdout");
+		}
 		if (known)
 			continue;
 		json_object_set_new(failure, "stderr", json_string(MASKED));

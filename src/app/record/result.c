@@ -167,6 +167,16 @@ static void write_failed_nodes(struct buf *b, const struct run_result *res)
 	}
 }
 
+/* What the engine keeps of a long text is cut somewhere, but not within a character. */
+enum { CUT_MAX = 8 };
+
+static struct str shown_part(struct mask *m, struct str text, enum mask_cut cut, struct arena *a)
+{
+	bool whole = text.len + CUT_MAX < FAILURE_TEXT_MAX;
+
+	return mask_part(m, text, whole ? 0 : cut, a);
+}
+
 static void write_failures(
 	struct writer *w, const struct failures *f, struct mask *mask, struct arena *a)
 {
@@ -185,7 +195,7 @@ static void write_failures(
 			json_write_str(b, mask_text(mask, failure->item, a));
 		}
 		buf_adds(b, ",\"command\":");
-		json_write_str(b, mask_text(mask, failure->command, a));
+		json_write_str(b, shown_part(mask, failure->command, MASK_CUT_BACK, a));
 		buf_printf(b, ",\"code\":%d,\"signal\":", failure->code);
 		if (failure->signal)
 			buf_printf(b, "%d", failure->signal);
@@ -195,9 +205,9 @@ static void write_failures(
 			",\"timeout\":%s,\"attempt\":%" PRIu64 ",\"tolerated\":%s,\"stderr\":",
 			failure->timeout ? "true" : "false", failure->attempt,
 			failure->tolerated ? "true" : "false");
-		json_write_str(b, mask_text(mask, failure->err, a));
+		json_write_str(b, shown_part(mask, failure->err, MASK_CUT_FRONT, a));
 		buf_adds(b, ",\"stdout\":");
-		json_write_str(b, mask_text(mask, failure->out, a));
+		json_write_str(b, shown_part(mask, failure->out, MASK_CUT_FRONT, a));
 		if (failure->host.len) {
 			buf_adds(b, ",\"host\":");
 			json_write_str(b, failure->host);
@@ -488,14 +498,17 @@ static json_t *failure_summary(const struct failure *f, struct mask *mask, struc
 		f->label.len ? json_from_str(mask_text(mask, f->label, a)) : json_null());
 	if (f->item.len)
 		json_object_set_new(s, "item", json_from_str(mask_text(mask, f->item, a)));
-	json_object_set_new(s, "command", json_from_str(mask_text(mask, f->command, a)));
+	json_object_set_new(
+		s, "command", json_from_str(shown_part(mask, f->command, MASK_CUT_BACK, a)));
 	json_object_set_new(s, "code", json_integer(f->code));
 	json_object_set_new(s, "signal", f->signal ? json_integer(f->signal) : json_null());
 	json_object_set_new(s, "timeout", json_boolean(f->timeout));
 	json_object_set_new(s, "attempt", json_integer((json_int_t)f->attempt));
 	json_object_set_new(s, "tolerated", json_boolean(f->tolerated));
-	json_object_set_new(s, "stderr", json_from_str(mask_text(mask, f->err, a)));
-	json_object_set_new(s, "stdout", json_from_str(mask_text(mask, f->out, a)));
+	json_object_set_new(
+		s, "stderr", json_from_str(shown_part(mask, f->err, MASK_CUT_FRONT, a)));
+	json_object_set_new(
+		s, "stdout", json_from_str(shown_part(mask, f->out, MASK_CUT_FRONT, a)));
 	return s;
 }
 

@@ -194,8 +194,6 @@ void mask_event(struct mask *m, const struct event *e, struct event *ret, struct
 	ret->item = mask_text(m, e->item, a);
 	if (e->kind == EVENT_COMMAND_START) {
 		ret->argv = mask_argv(m, e->argv, a);
-	} else if (e->kind == EVENT_COMMAND_OUTPUT) {
-		ret->output.bytes = mask_text(m, e->output.bytes, a);
 	} else if (e->kind == EVENT_RUN_FAILED) {
 		ret->result.error = mask_text(m, e->result.error, a);
 	} else if (event_is_step(e->kind)) {

@@ -26,7 +26,7 @@ json_t *shown_artifacts(const struct launch *l); /* NULL: it has none */
 /* Whether the variable of a NAME=VALUE is named like a secret; its two halves. */
 bool secret_entry(const json_t *entry, struct str *name, struct str *value);
 
-/* The event with its texts masked, in the arena. */
+/* The event with its texts masked, in the arena; what commands print is left to pieces.h. */
 void mask_event(struct mask *m, const struct event *e, struct event *ret, struct arena *a);
 /* The issues with their texts masked. `m` may be NULL. */
 void mask_report(struct mask *m, struct report *r);

@@ -50,6 +50,76 @@ static void what_overlaps_is_one(void **state UNUSED)
 	assert_masked("[\"aaaa\"]", "aaaaaaa b", "*** b");
 }
 
+static void assert_part(const char *secrets, const char *text, unsigned cut, const char *want)
+{
+	struct mask *m = mask_with(secrets);
+	struct arena a = ARENA_INIT;
+
+	assert_str(mask_part(m, str_of(text), cut, &a), want);
+	arena_done(&a);
+	mask_free(m);
+}
+
+static void pieces_at_cut_edges_are_hidden(void **state UNUSED)
+{
+	const char *secrets = "[\"password\", \"word-of-honour\"]";
+
+	assert_part(secrets, "sword is wrong", MASK_CUT_FRONT, "*** is wrong");
+	assert_part(secrets, "sword is wrong", 0, "sword is wrong");
+	assert_part(secrets, "ord is wrong", MASK_CUT_FRONT, "ord is wrong");
+	assert_part(secrets, "honour password pass", MASK_CUT_FRONT | MASK_CUT_BACK, "*** *** ***");
+	assert_part(secrets, "it is word-of-hon", MASK_CUT_BACK, "it is ***");
+	assert_part(secrets, "it is password", MASK_CUT_BACK, "it is ***");
+	assert_part(secrets, "password-of-hon", MASK_CUT_BACK, "***");
+	assert_part(secrets, "password", MASK_CUT_FRONT, "***");
+	assert_part("[\"aaaaab\"]", "aab", MASK_CUT_FRONT, "aab");
+	assert_part("[\"aaaaab\"]", "aaab", MASK_CUT_FRONT, "***");
+	assert_part("[\"aaaaaa\"]", "aaaaa", MASK_CUT_FRONT, "***");
+	assert_part(secrets, "", MASK_CUT_FRONT | MASK_CUT_BACK, "");
+}
+
+/* However a text is cut into pieces, it is shown as it is shown whole. */
+static void a_text_in_pieces_is_masked_as_a_whole(void **state UNUSED)
+{
+	static const char *const texts[] = { "the password is word", "passpassword-of-honour, swor",
+		"abcdef abc aaaaaaaaab", "password", "" };
+	struct mask *m =
+		mask_with("[\"password\", \"word-of-honour\", \"abcd\", \"cdef\", \"aaaa\"]");
+
+	for (size_t t = 0; t < ARRAY_SIZE(texts); t++) {
+		struct str text = str_of(texts[t]);
+
+		for (size_t each = 1; each <= text.len + 1; each++) {
+			struct arena a = ARENA_INIT;
+			AUTO_BUF kept = BUF_INIT;
+			AUTO_BUF shown = BUF_INIT;
+
+			for (size_t at = 0; at < text.len; at += each)
+				buf_add(&shown, mask_piece(m, &kept,
+							str_sub(text, at, MIN(each, text.len - at)),
+							false, &a));
+			buf_add(&shown, mask_piece(m, &kept, S(""), true, &a));
+			assert_int_equal(kept.len, 0);
+			assert_str(buf_str(&shown), mask_text(m, text, &a).p);
+			arena_done(&a);
+		}
+	}
+	mask_free(m);
+}
+
+static void what_cannot_be_a_secret_is_shown_at_once(void **state UNUSED)
+{
+	struct mask *m = mask_with("[\"password\"]");
+	struct arena a = ARENA_INIT;
+	AUTO_BUF kept = BUF_INIT;
+
+	assert_str(mask_piece(m, &kept, S("name: "), false, &a), "name: ");
+	assert_str(mask_piece(m, &kept, S("a pass"), false, &a), "a ");
+	assert_str(mask_piece(m, &kept, S("age\n"), false, &a), "passage\n");
+	arena_done(&a);
+	mask_free(m);
+}
+
 static void it_is_found_as_json_and_trimmed(void **state UNUSED)
 {
 	assert_masked("[\"say \\\"x\\\"\\n\"]", "{\"a\":\"say \\\"x\\\"\"}", "{\"a\":\"***\"}");
@@ -117,6 +187,9 @@ int main(void)
 		cmocka_unit_test(short_texts_are_left),
 		cmocka_unit_test(the_longer_one_wins),
 		cmocka_unit_test(what_overlaps_is_one),
+		cmocka_unit_test(pieces_at_cut_edges_are_hidden),
+		cmocka_unit_test(a_text_in_pieces_is_masked_as_a_whole),
+		cmocka_unit_test(what_cannot_be_a_secret_is_shown_at_once),
 		cmocka_unit_test(it_is_found_as_json_and_trimmed),
 		cmocka_unit_test(it_is_found_in_a_command_as_people_read_it),
 		cmocka_unit_test(one_may_be_added_later),
