@@ -237,8 +237,9 @@ struct report *run_issues(const struct run_handle *h);
 int run_output_write(struct run_handle *h, int fd);
 /* Whether that is empty or ends with a newline. */
 bool run_output_ends_line(struct run_handle *h);
-/* -errno: the end of a run here could not be written down; 0: it was. */
-int run_record_error(const struct run_handle *h);
+/* What could not be written down of the end of a run here; NULL: all was. Borrowed, for the host to
+ * word. */
+struct report *run_record_issues(struct run_handle *h);
 /* The signal that ended a run here; 0: none. */
 int run_signal(const struct run_handle *h);
 

@@ -39,7 +39,7 @@ struct here {
 	struct deferred past; /* there are observers that came later */
 	bool tells_output;
 	bool rested;
-	int record_error; /* -errno: its end could not be written down */
+	struct report unwritten; /* what could not be written down of its end */
 };
 
 static struct here *here_of(const struct run_handle *h)
@@ -208,7 +208,7 @@ static void on_ended(void *data)
 
 	mask_report(h->mask, run_result(h->x.run)->issues);
 	if (h->record)
-		h->record_error = record_finish(h->record, &h->x);
+		(void)record_finish(h->record, &h->x, &h->unwritten);
 	catch_up(h);
 	handle_ended(&h->handle);
 	if (list_linked(&h->orders.link))
@@ -554,9 +554,9 @@ struct report *run_issues(const struct run_handle *h)
 	return handle_is_here(h) && h->ended ? run_result(here_of(h)->x.run)->issues : NULL;
 }
 
-int run_record_error(const struct run_handle *h)
+struct report *run_record_issues(struct run_handle *h)
 {
-	return handle_is_here(h) ? here_of(h)->record_error : 0;
+	return handle_is_here(h) && here_of(h)->unwritten.errors ? &here_of(h)->unwritten : NULL;
 }
 
 int run_signal(const struct run_handle *h)
@@ -591,6 +591,7 @@ static void free_here(struct run_handle *handle)
 	if (handle->app->manners.nofile == &h->nofile)
 		handle->app->manners.nofile = NULL;
 	buf_done(&h->early_text);
+	report_done(&h->unwritten);
 	launch_free(h->launch);
 	handle_done(handle);
 	free(h);

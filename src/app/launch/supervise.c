@@ -24,15 +24,13 @@ static void complain(const struct report *r, int ready)
 }
 
 /* Standard error is stderr.log of the run. */
-static void tell_lost(int error)
+static void tell_lost(const struct report *lost)
 {
-	AUTO_REPORT lost = REPORT_INIT;
 	AUTO_BUF text = BUF_INIT;
 
-	if (!error)
+	if (!lost)
 		return;
-	report_errno(&lost, -error, "cannot write the run's record");
-	report_text(&lost, REPORT_ALL, &text);
+	report_text(lost, REPORT_ALL, &text);
 	(void)fd_write_all(STDERR_FILENO, buf_str(&text));
 }
 
@@ -81,7 +79,7 @@ int app_supervise(struct app *a, const char *dir, const char *how)
 	handle_turn(h);
 	app_drop_signals(a);
 	int status = status_exit(run_status(h));
-	tell_lost(run_record_error(h));
+	tell_lost(run_record_issues(h));
 	run_close(h);
 	return status;
 }

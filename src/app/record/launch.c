@@ -5,6 +5,7 @@
 
 #include "base/sha256.h"
 #include "runs/dir/identity.h"
+#include "runs/dir/leaves.h"
 #include "runs/dir/manifest.h"
 
 static void subject_done(struct subject *s)
@@ -136,4 +137,21 @@ const json_t *launch_control(const struct launch *l)
 				  : NULL;
 
 	return json_is_object(control) || json_is_string(control) ? control : NULL;
+}
+
+bool launch_tell_end(struct launch *l, struct report *r)
+{
+	struct ledger *ledger = l->claim.ledger;
+	AUTO_REPORT again = REPORT_INIT;
+	bool full = l->asked.detached;
+
+	if (!ledger_batch_begin(ledger, full, r))
+		return false;
+	if (ledger_update(ledger, &l->claim.row, full, r) &&
+		ledger_add_leaves(ledger, l->asked.id, l->claim.generation,
+			run_file(&l->arena, l->claim.dir, LEAVES_FILE), r))
+		return ledger_batch_commit(ledger, r);
+	ledger_batch_undo(ledger);
+	(void)ledger_update(ledger, &l->claim.row, full, &again);
+	return false;
 }

@@ -638,7 +638,8 @@ static enum roux_status incomplete(enum roux_status s, struct str why)
 /* The result, or on a full disk a short one with the reason. A run whose output, events or result
  * could not be written has not come to its end: it has failed, and a resume makes them from what is
  * recorded. */
-static int write_result(struct record *rec, const struct execution *x, enum roux_status *status)
+static bool write_result(
+	struct record *rec, const struct execution *x, enum roux_status *status, struct report *r)
 {
 	struct launch *l = rec->launch;
 	struct result_end end = { .stdout_path =
@@ -649,30 +650,35 @@ static int write_result(struct record *rec, const struct execution *x, enum roux
 	AUTO_BUF why = BUF_INIT;
 
 	int lost = write_rest(rec, status_name(*status), &what);
-	if (lost < 0)
+	if (lost < 0) {
 		buf_printf(&why, "%s: %s", what, strerror(-lost));
+		report_errno(r, -lost, "%s of %.*s", what, STR(l->claim.dir));
+	}
 	end.why = buf_str(&why);
 	end.status = *status = incomplete(*status, end.why);
 	result_record(x, &end, &text);
-	int r = record_files_replace(&rec->files, "result.json", buf_str(&text));
-	if (r == 0)
-		return lost;
-	if (!why.len)
-		buf_printf(&why, "cannot write result.json: %s", strerror(-r));
+	int e = record_files_replace(&rec->files, "result.json", buf_str(&text));
+	if (e == 0)
+		return lost == 0;
+	if (!why.len) {
+		buf_printf(&why, "cannot write result.json: %s", strerror(-e));
+		report_errno(r, -e, "cannot write result.json of %.*s", STR(l->claim.dir));
+	}
 	end.why = buf_str(&why);
 	end.status = *status = incomplete(*status, end.why);
 	buf_reset(&text);
 	result_short(x, &end, &text);
-	int last = record_files_last_word(&rec->files, buf_str(&text));
-	return last < 0 ? last : r;
+	(void)record_files_last_word(&rec->files, buf_str(&text));
+	return false;
 }
 
-int record_finish(struct record *rec, const struct execution *x)
+bool record_finish(struct record *rec, const struct execution *x, struct report *r)
 {
 	struct launch *l = rec->launch;
 	const struct run_result *res = run_result(x->run);
 	enum roux_status status = (enum roux_status)res->status;
-	AUTO_REPORT issues = REPORT_INIT;
+	AUTO_REPORT files = REPORT_INIT;
+	AUTO_REPORT ledger = REPORT_INIT;
 
 	timer_stop(&rec->progress);
 	timer_stop(&rec->again);
@@ -682,7 +688,7 @@ int record_finish(struct record *rec, const struct execution *x)
 		rec->handled = event_name(EVENT_RUN_MESSAGE);
 	/* Never before its start, even when the clock was set back. */
 	l->claim.row.ended = MAX(clock_real_ms(), l->claim.row.started + res->ms);
-	int r = write_result(rec, x, &status);
+	bool written = write_result(rec, x, &status, &files);
 	l->claim.row.status = status_str(status);
 	l->claim.row.code = res->code;
 	l->claim.row.counted = true;
@@ -690,10 +696,10 @@ int record_finish(struct record *rec, const struct execution *x)
 	l->claim.row.tolerated = res->tally.tolerated;
 	l->claim.row.exit = result_exit(res);
 	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
-	bool told = ledger_update(l->claim.ledger, &l->claim.row, l->asked.detached, &issues) &&
-		    ledger_add_leaves(l->claim.ledger, l->asked.id, l->claim.generation,
-			    run_file(&l->arena, l->claim.dir, LEAVES_FILE), &issues);
-	if (r < 0)
-		return rec->broken ? 0 : r;
-	return told ? 0 : -EIO;
+	bool told = launch_tell_end(l, &ledger);
+	/* What broke the record has been told as the reason why the run ended. */
+	if (!written && rec->broken)
+		return true;
+	report_move(r, written ? &ledger : &files);
+	return written && told;
 }

@@ -30,5 +30,6 @@ void record_flush(struct record *rec);
 uint64_t record_seq(const struct record *rec);
 void record_event(struct record *rec, struct run *run, const struct event *e);
 
-/* The run has ended: progress, result and ledger, in that order. -errno. */
-int record_finish(struct record *rec, const struct execution *x);
+/* The run has ended: progress, result and ledger, in that order. False: something of it could not
+ * be written; the first such thing is added to `r`. */
+bool record_finish(struct record *rec, const struct execution *x, struct report *r);

@@ -17,6 +17,7 @@
 #include "hosts/cli/env-file.h"
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/shown.h"
+#include "hosts/cli/words.h"
 #include "render/terminal/lines.h"
 #include "render/terminal/live.h"
 #include "render/terminal/stream.h"
@@ -336,10 +337,14 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 		complain("events", f->events_error);
 	if (written < 0 && written != -EPIPE)
 		complain("result", written);
-	int lost_record = run_record_error(f->run);
-	if (lost_record)
-		complain("run's record", lost_record);
-	bool lost = lost_record || (written < 0 && written != -EPIPE) ||
+	struct report *unwritten = run_record_issues(f->run);
+	if (unwritten) {
+		buf_reset(&text);
+		report_word(unwritten, cli_action);
+		report_text(unwritten, REPORT_ALL, &text);
+		cli_say(buf_str(&text));
+	}
+	bool lost = unwritten || (written < 0 && written != -EPIPE) ||
 		    (f->events_error && f->events_error != -EPIPE);
 	return lost && (status == 0 || status == 3) ? 1 : status;
 }
