@@ -149,7 +149,8 @@ void shown_result(struct run_handle *h, const struct ending_options *o,
 	{
 		if (i == SHOWN_FAILURES)
 			break;
-		struct stream_shown shown = stream_lines_shown(stream, json_text_of(f, "path"));
+		struct stream_shown shown = stream_lines_shown(
+			stream, json_text_of(f, "path"), (uint64_t)json_number_of(f, "attempt"));
 		failure_text(b, f, &shown);
 	}
 	if (total > SHOWN_FAILURES)

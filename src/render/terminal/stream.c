@@ -27,7 +27,7 @@ struct stream_lines {
 	struct buf run; /* its id; empty: it is not recorded */
 	VEC(struct stream *) open;
 	struct arena arena;
-	struct map failed; /* path → struct stream_shown */
+	struct map failed; /* path and attempt → struct stream_shown */
 };
 
 struct stream_lines *stream_lines_new(bool all)
@@ -58,10 +58,18 @@ void stream_lines_free(struct stream_lines *s)
 	free(s);
 }
 
-struct stream_shown stream_lines_shown(const struct stream_lines *s, struct str path)
+static void add_key(struct buf *b, struct str path, uint64_t attempt)
 {
-	const struct stream_shown *shown = s ? map_get(&s->failed, path) : NULL;
+	buf_printf(b, "%.*s %" PRIu64, STR(path), attempt);
+}
 
+struct stream_shown stream_lines_shown(
+	const struct stream_lines *s, struct str path, uint64_t attempt)
+{
+	AUTO_BUF key = BUF_INIT;
+
+	add_key(&key, path, attempt);
+	const struct stream_shown *shown = s ? map_get(&s->failed, buf_str(&key)) : NULL;
 	return shown ? *shown : (struct stream_shown){ 0 };
 }
 
@@ -208,24 +216,33 @@ static void feed(struct stream_lines *s, const struct event *e, struct buf *ret)
 	}
 }
 
+static void note_shown(struct stream_lines *s, const struct event *e, struct stream_shown shown)
+{
+	AUTO_BUF key = BUF_INIT;
+
+	if (e->end.ok)
+		return;
+	add_key(&key, e->path, e->attempt);
+	void **place = map_put(&s->failed, &s->arena, buf_str(&key));
+	*place = *place ? *place : arena_new(&s->arena, struct stream_shown);
+	*(struct stream_shown *)*place = shown;
+}
+
 /* What had no line end is a line all the same. */
 static void finish(struct stream_lines *s, const struct event *e, struct buf *ret)
 {
 	size_t at = find(s, e->path);
 
-	if (at == s->open.len)
+	if (at == s->open.len) {
+		note_shown(s, e, (struct stream_shown){ 0 });
 		return;
+	}
 	struct stream *o = s->open.at[at];
 	for (int err = 0; err < 2; err++)
 		if (o->text[err].len)
 			put_line(s, o, e, err, buf_str(&o->text[err]), ret);
 	tell_left_out(s, o, e, ret);
-	if (!e->end.ok) {
-		void **place = map_put(&s->failed, &s->arena, e->path);
-
-		*place = *place ? *place : arena_new(&s->arena, struct stream_shown);
-		*(struct stream_shown *)*place = o->shown;
-	}
+	note_shown(s, e, o->shown);
 	stream_free(o);
 	s->open.at[at] = s->open.at[--s->open.len];
 }

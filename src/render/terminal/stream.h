@@ -22,8 +22,9 @@ struct stream_shown {
 	uint64_t lines, total; /* of standard error; all lines that it wrote */
 	uint64_t out_lines;    /* of standard output */
 };
-/* Of its last attempt; zeroed when nothing was. */
-struct stream_shown stream_lines_shown(const struct stream_lines *s, struct str path);
+/* Of one of its attempts; zeroed when nothing was. */
+struct stream_shown stream_lines_shown(
+	const struct stream_lines *s, struct str path, uint64_t attempt);
 
 /* "[1.0 gpt] ", as plain lines name a node. */
 void node_name(struct buf *b, const struct event *e);
