@@ -8,15 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic-file.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 
-/* A transaction takes less than a millisecond; a process that holds the ledger this long is stopped
- * or hangs. */
-enum { BUSY_MS = 10000 };
+/* A transaction takes less than a millisecond, or a flush of the disk, and a hundred processes may
+ * wait for each other; one that holds the ledger this long is stopped or hangs. */
+enum { BUSY_MS = 60000, PAUSE_MIN_US = 500, PAUSE_MAX_US = 20000 };
 /* The log is put back into the ledger when it has this many pages. It is left there when the last
  * process goes, because that would cost each of them two flushes; the next one reads it again, so
  * it is kept short. */
@@ -25,14 +27,53 @@ enum { CHECKPOINT_PAGES = 128 };
 /* -- what went wrong -----------------------------------------------------------------------------
  */
 
+static bool is_readable(const char *path, const char *suffix)
+{
+	AUTO_BUF file = BUF_INIT;
+	char piece[65536];
+	ssize_t n = 0;
+
+	buf_printf(&file, "%s%s", path, suffix);
+	AUTO_CLOSE int fd = open(buf_cstr(&file), O_RDONLY | O_CLOEXEC);
+	for (off_t at = 0; fd >= 0 && (n = fd_read_at(fd, piece, sizeof(piece), at)) > 0;)
+		at += n;
+	return n == 0;
+}
+
+/* To SQLite a page that the disk did not give looks damaged. Another connection reads it anew. */
+static bool is_sound(const char *path)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *s = NULL;
+
+	bool sound = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+		     sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &s, NULL) == SQLITE_OK &&
+		     sqlite3_step(s) == SQLITE_ROW &&
+		     strcmp((const char *)sqlite3_column_text(s, 0), "ok") == 0;
+	(void)sqlite3_finalize(s);
+	if (db)
+		(void)sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	(void)sqlite3_close(db);
+	return sound;
+}
+
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 {
 	struct where nowhere = { 0 };
 	const char *path = buf_cstr(&l->path);
 	int system = sqlite3_system_errno(l->db);
+	int code = sqlite3_errcode(l->db);
 
 	l->batch_failed = true;
-	switch (sqlite3_errcode(l->db)) {
+	if (code == SQLITE_CORRUPT && !(is_readable(path, "") && is_readable(path, "-wal"))) {
+		report_errno(r, EIO, "cannot %s: %s", doing, path);
+		return report_hint(r, "look at its disk");
+	}
+	if (code == SQLITE_CORRUPT && is_sound(path)) {
+		report_errno(r, EIO, "cannot %s: %s", doing, path);
+		return report_hint(r, "it is not damaged, but reading it failed once: try again");
+	}
+	switch (code) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_ERROR: /* a table is not what it should be */
@@ -42,6 +83,10 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 		return report_action(r, ACTION_REBUILD, S(""));
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
+		if (l->waited_ms < BUSY_MS) {
+			report_system(r, nowhere, "cannot %s: %s cannot be locked", doing, path);
+			return report_hint(r, "try again");
+		}
 		report_system(r, nowhere, "cannot %s: another process has held %s for %d seconds",
 			doing, path, BUSY_MS / 1000);
 		return report_hint(r, "look for a stopped roux: ps -C roux -o pid,stat,args");
@@ -63,6 +108,24 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 		report_hint(r, "look at that file and its directory; perhaps it is damaged");
 		return report_action(r, ACTION_REBUILD, S(""));
 	}
+}
+
+/* SQLite's own counts the pauses that it asked for, which on a busy machine are much shorter than
+ * those that it gets, and it pauses for a tenth of a second. */
+static int on_busy(void *data, int times)
+{
+	struct ledger *l = data;
+	uint64_t now = clock_mono_ms();
+
+	if (!times)
+		l->busy_since_ms = now;
+	l->waited_ms = now - l->busy_since_ms;
+	if (l->waited_ms >= BUSY_MS)
+		return 0;
+	unsigned us = MIN((unsigned)PAUSE_MIN_US << MIN(times, 6), (unsigned)PAUSE_MAX_US);
+	struct timespec pause = { .tv_nsec = (long)us * 1000 };
+	(void)nanosleep(&pause, NULL);
+	return 1;
 }
 
 /* -- statements ----------------------------------------------------------------------------------
@@ -414,7 +477,7 @@ struct ledger *ledger_open_file(const char *path, bool durable, struct report *r
 		ledger_close(l);
 		return NULL;
 	}
-	(void)sqlite3_busy_timeout(l->db, BUSY_MS);
+	(void)sqlite3_busy_handler(l->db, on_busy, l);
 	(void)sqlite3_wal_autocheckpoint(l->db, CHECKPOINT_PAGES);
 	(void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	return l;
@@ -559,6 +622,7 @@ static bool reopen(struct ledger *l, struct report *r)
 	disconnect(l);
 	buf_done(&l->path);
 	*l = *now;
+	(void)sqlite3_busy_handler(l->db, on_busy, l);
 	free(now);
 	return true;
 }

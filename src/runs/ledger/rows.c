@@ -152,8 +152,7 @@ static bool point(struct ledger *l, const struct run_row *row, struct report *r)
 	ledger_bind_str(s, 1, row->id);
 	ledger_bind_str(s, 2, row->generation);
 	(void)sqlite3_bind_int64(s, 3, (sqlite3_int64)row->seq);
-	return ledger_step(l, s, "claim the run's name", r) &&
-	       with_id(l, LEDGER_SUPERSEDE, row->id, S(""), r);
+	return ledger_step(l, s, "claim the run's name", r);
 }
 
 static bool insert(struct ledger *l, struct run_row *row, struct report *r)
@@ -184,7 +183,9 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
 	if (found > 0 && !ended(data, &current))
 		ok = refuse_claim(&current, taken, r);
 	arena_done(&a);
-	if (ok && insert(l, row, r) && point(l, row, r))
+	/* A name that is new has no earlier generations. */
+	if (ok && insert(l, row, r) && point(l, row, r) &&
+		(!found || with_id(l, LEDGER_SUPERSEDE, row->id, S(""), r)))
 		return ledger_commit(l, r);
 	ledger_rollback(l);
 	return false;
@@ -296,7 +297,8 @@ bool ledger_put(struct ledger *l, struct run_row *row, struct report *r)
 	int found = find(l, row->id, &a, &known, r);
 	bool ok = found >= 0;
 	if (ok && (!found || !str_eq(known.generation, row->generation)))
-		ok = insert(l, row, r) && point(l, row, r);
+		ok = insert(l, row, r) && point(l, row, r) &&
+		     with_id(l, LEDGER_SUPERSEDE, row->id, S(""), r);
 	arena_done(&a);
 	if (ok)
 		return ledger_commit(l, r);

@@ -104,14 +104,16 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_SEQ] = "SELECT seq FROM run WHERE id = ?1 AND generation = ?2",
 	[LEDGER_FORGET_RUN] = "DELETE FROM run WHERE id = ?1",
 	[LEDGER_FORGET_LEAF] = "DELETE FROM leaf WHERE id = ?1",
-	[LEDGER_LEAF_START] = "INSERT INTO leaf(id, generation, path, attempt, state, pid, start,"
-			      " began) VALUES(?1, ?2, ?3, ?4, 'started', ?5, ?6, ?7)"
-			      " ON CONFLICT DO UPDATE SET pid = ?5, start = ?6, began = ?7",
-	[LEDGER_LEAF_EXIT] = "INSERT INTO leaf(id, generation, path, attempt, state, code, signal,"
-			     " ended, out_bytes, err_bytes)"
-			     " VALUES(?1, ?2, ?3, ?4, 'ended', ?5, ?6, ?7, ?8, ?9)"
-			     " ON CONFLICT DO UPDATE SET state = 'ended', code = ?5, signal = ?6,"
-			     " ended = ?7, out_bytes = ?8, err_bytes = ?9",
+	/* Its start, its end, or both at once; what is not given leaves what is known. */
+	[LEDGER_LEAF] = "INSERT INTO leaf(id, generation, path, attempt, state, pid, start, began,"
+			" code, signal, ended, out_bytes, err_bytes)"
+			" VALUES(?1, ?2, ?3, ?4, iif(?10, 'ended', 'started'), ?5, ?6, ?7, ?8, ?9,"
+			" ?10, ?11, ?12) ON CONFLICT DO UPDATE SET"
+			" state = iif(?10, 'ended', state), pid = ifnull(?5, pid),"
+			" start = ifnull(?6, start), began = ifnull(?7, began),"
+			" code = ifnull(?8, code), signal = ifnull(?9, signal),"
+			" ended = ifnull(?10, ended), out_bytes = ifnull(?11, out_bytes),"
+			" err_bytes = ifnull(?12, err_bytes)",
 	/* A recipe that was changed is counted anew. */
 	[LEDGER_COUNT] = "INSERT INTO usage(recipe_path, calls, last_called, fingerprint)"
 			 " VALUES(?1, 1, ?2, ?3) ON CONFLICT(recipe_path) DO UPDATE SET"

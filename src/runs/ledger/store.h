@@ -25,8 +25,7 @@ enum ledger_statement {
 	LEDGER_SEQ,
 	LEDGER_FORGET_RUN,
 	LEDGER_FORGET_LEAF,
-	LEDGER_LEAF_START,
-	LEDGER_LEAF_EXIT,
+	LEDGER_LEAF,
 	LEDGER_COUNT,
 	LEDGER_USAGE,
 	LEDGER_GAP,
@@ -67,6 +66,7 @@ struct ledger {
 	bool durable;
 	bool full, sync_known; /* what `synchronous` is now */
 	bool batch, batch_failed;
+	uint64_t busy_since_ms, waited_ms; /* for another process that has it locked */
 	sqlite3_stmt *statements[LEDGER_STATEMENTS];
 };
 
