@@ -164,11 +164,14 @@ static bool cannot(int r)
 }
 
 /* The text is on the disk, now it gets its name. Not every file system has the safer ways. */
-static int give_name(int dir, const char *temp, const char *name, const struct atomic_options *o)
+static int give_name(
+	int dir, const char *temp, const char *name, const struct atomic_options *o, int found)
 {
 	struct stat st;
-	int r = look(dir, name, o, &st); /* once more, as flushing takes its time */
+	int r = found;
 
+	if (!o->quick || o->durable)
+		r = look(dir, name, o, &st); /* once more, as flushing takes its time */
 	if (r < 0)
 		return r;
 	if (o->exclusive) {
@@ -214,7 +217,7 @@ static int replace(int dir, const char *name, struct str bytes, const struct ato
 	if (r == 0 && (o->durable || !o->quick) && fsync(fd) < 0)
 		r = -errno;
 	if (r == 0)
-		r = give_name(dir, temp, name, o);
+		r = give_name(dir, temp, name, o, found);
 	if (r < 0)
 		(void)unlinkat(dir, temp, 0);
 	return r == 0 && o->durable && fsync(dir) < 0 ? -errno : r;

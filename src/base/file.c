@@ -65,6 +65,16 @@ int file_read_regular(const char *path, size_t max, struct buf *ret)
 	return st.st_size > 0 && (uint64_t)st.st_size > max ? -EFBIG : fd_read_all(fd, max, ret);
 }
 
+ssize_t fd_read_at(int fd, void *to, size_t size, off_t at)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, to, size, at);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
 int fd_write_all(int fd, struct str s)
 {
 	while (s.len) {

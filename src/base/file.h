@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/buf.h"
 
 /* Reads to the end. -errno; -EFBIG when there are more than `max` bytes. */
@@ -9,6 +11,8 @@ int file_read(const char *path, size_t max, struct buf *ret);
 /* The same of a file that the user has not named, such as settings: pipes and devices other than
  * /dev/null are -EINVAL as well, because no writer can be expected. */
 int file_read_regular(const char *path, size_t max, struct buf *ret);
+/* pread() that a signal does not interrupt. */
+ssize_t fd_read_at(int fd, void *to, size_t size, off_t at);
 /* Writes all of it, however often it takes. -errno. */
 int fd_write_all(int fd, struct str s);
 

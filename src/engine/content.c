@@ -194,7 +194,7 @@ static int read_range(int from, off_t offset, uint64_t size, struct buf *ret)
 {
 	buf_reserve(ret, size);
 	while (size) {
-		ssize_t n = pread(from, ret->p + ret->len, size, offset);
+		ssize_t n = fd_read_at(from, ret->p + ret->len, size, offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;

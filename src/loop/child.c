@@ -154,6 +154,13 @@ static int begin(void *data)
 	_exit(127);
 }
 
+static void reap(int pidfd)
+{
+	while (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &(siginfo_t){ 0 }, WEXITED) < 0 &&
+		errno == EINTR)
+		;
+}
+
 static int spawn_clone(struct loop *l, struct child *c, const struct child_spec *spec)
 {
 	struct birth b = { .spec = spec, .parent = loop_pid(l) };
@@ -169,7 +176,7 @@ static int spawn_clone(struct loop *l, struct child *c, const struct child_spec 
 	int error = pid < 0 ? errno : b.error;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (pid > 0 && error) {
-		(void)waitid((idtype_t)P_PIDFD, (id_t)pidfd, &(siginfo_t){ 0 }, WEXITED);
+		reap(pidfd);
 		close_fd(&pidfd);
 	}
 	if (error)
@@ -214,10 +221,11 @@ static void on_exit_ready(struct watch *w, uint32_t events)
 	siginfo_t info = { 0 };
 
 	(void)events;
-	if (syscall(SYS_waitid, P_PIDFD, c->pidfd, &info, WEXITED | WNOHANG, &c->usage) < 0)
+	long r = syscall(SYS_waitid, P_PIDFD, c->pidfd, &info, WEXITED | WNOHANG, &c->usage);
+	if (r < 0 && errno != EINTR) {
 		info = (siginfo_t){ .si_code = CLD_EXITED,
 			.si_status = 127 }; /* reaped by a stranger */
-	else if (!info.si_pid) {
+	} else if (!info.si_pid) {
 		/* Woken for nothing: once more. */
 		struct loop *l = w->loop;
 		int fd = w->fd;
@@ -253,7 +261,7 @@ int child_spawn(struct loop *l, struct child *c, const struct child_spec *spec)
 	r = watch_start(l, &c->watch, c->pidfd, EPOLLIN | EPOLLONESHOT);
 	if (r < 0) {
 		child_signal(c, SIGKILL);
-		(void)waitid((idtype_t)P_PIDFD, (id_t)c->pidfd, &(siginfo_t){ 0 }, WEXITED);
+		reap(c->pidfd);
 		child_done(c);
 	}
 	return r;

@@ -35,7 +35,7 @@ static int read_at(int fd, uint64_t from, size_t count, struct buf *ret)
 	buf_reserve(ret, count);
 	while (count) {
 		char piece[16 * 1024];
-		ssize_t n = pread(fd, piece, MIN(count, sizeof(piece)), (off_t)from);
+		ssize_t n = fd_read_at(fd, piece, MIN(count, sizeof(piece)), (off_t)from);
 
 		if (n <= 0)
 			return n < 0 ? -errno : 0;

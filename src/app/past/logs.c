@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/past/handle.h"
+#include "base/file.h"
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 
@@ -34,7 +35,7 @@ static int read_behind(const char *path, struct log_cursor *c, size_t max, struc
 	c->file = st.st_ino;
 	while (max) {
 		char piece[16 * 1024];
-		ssize_t n = pread(fd, piece, MIN(max, sizeof(piece)), (off_t)c->at);
+		ssize_t n = fd_read_at(fd, piece, MIN(max, sizeof(piece)), (off_t)c->at);
 
 		if (n <= 0)
 			return n < 0 ? -errno : 0;

@@ -13,6 +13,7 @@
 #include "app/past/history.h"
 #include "app/past/told.h"
 #include "app/record/freeze.h"
+#include "base/file.h"
 #include "base/run-status.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
@@ -118,7 +119,7 @@ static bool facts_read(struct facts *f, const struct run_look *look, struct repo
 static struct str read_at(struct facts *f, int fd, uint64_t at, size_t len)
 {
 	char *p = arena_alloc(&f->arena, len + 1);
-	ssize_t n = pread(fd, p, len, (off_t)at);
+	ssize_t n = fd_read_at(fd, p, len, (off_t)at);
 
 	return (struct str){ p, n > 0 ? (size_t)n : 0 };
 }

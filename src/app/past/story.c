@@ -9,6 +9,7 @@
 #include "app/logs.h"
 #include "app/past/handle.h"
 #include "app/past/nodes.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/node-path.h"
@@ -131,7 +132,7 @@ static void put_file(struct story *s, struct teller *t, bool err, uint64_t to)
 	AUTO_CLOSE int fd = run_open(buf_cstr(&dir), buf_cstr(&name), O_RDONLY);
 	AUTO_FREE char *chunk = mem_alloc(CHUNK);
 	while (fd >= 0 && !s->error && t->at[err] < to) {
-		ssize_t n = pread(fd, chunk, (size_t)MIN(to - t->at[err], (uint64_t)CHUNK),
+		ssize_t n = fd_read_at(fd, chunk, (size_t)MIN(to - t->at[err], (uint64_t)CHUNK),
 			(off_t)t->at[err]);
 
 		if (n <= 0)

@@ -34,7 +34,7 @@ static int drop_cut_line(int fd)
 
 	while (at > 0) {
 		off_t from = MAX(at - (off_t)sizeof(chunk), (off_t)0);
-		ssize_t n = pread(fd, chunk, (size_t)(at - from), from);
+		ssize_t n = fd_read_at(fd, chunk, (size_t)(at - from), from);
 
 		if (n <= 0)
 			return -errno;

@@ -68,7 +68,7 @@ static json_t *read_waiting(struct mailbox *m, const struct waiting *w)
 	AUTO_BUF line = BUF_INIT;
 
 	buf_reserve(&line, w->length);
-	ssize_t n = pread(m->inbox.fd, line.p, w->length, w->offset);
+	ssize_t n = fd_read_at(m->inbox.fd, line.p, w->length, w->offset);
 	if (n != (ssize_t)w->length)
 		return NULL;
 	AUTO_JSON *raw = message_line_read((struct str){ line.p, w->length });

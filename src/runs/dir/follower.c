@@ -103,9 +103,7 @@ static int read_on(struct follower *f, followed_bytes_fn *see, void *data)
 		f->next = 0;
 		buf_reset(&f->part);
 	}
-	while ((n = pread(f->fd, chunk, CHUNK, f->next)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
+	while ((n = fd_read_at(f->fd, chunk, CHUNK, f->next)) != 0) {
 		if (n < 0)
 			return -errno;
 		f->next += n;

@@ -44,9 +44,19 @@ bool identity_of(int64_t pid, struct identity *ret)
 	return read_boot(ret->boot) && ret->start;
 }
 
+/* It does not change, but a child of this process has another one. */
 bool identity_self(struct identity *ret)
 {
-	return identity_of(getpid(), ret);
+	static struct identity known;
+	pid_t pid = getpid();
+
+	if (known.pid != pid && !identity_of(pid, &known)) {
+		*ret = known;
+		known.pid = 0;
+		return false;
+	}
+	*ret = known;
+	return true;
 }
 
 int identity_open(const struct identity *who)

@@ -73,7 +73,8 @@ static bool torn(const struct line_log *l, off_t size)
 {
 	char last = '\n';
 
-	return size != l->end && size > 0 && pread(l->fd, &last, 1, size - 1) == 1 && last != '\n';
+	return size != l->end && size > 0 && fd_read_at(l->fd, &last, 1, size - 1) == 1 &&
+	       last != '\n';
 }
 
 static bool too_long(const struct line_log *l, off_t size, size_t more)
@@ -182,7 +183,7 @@ static struct dropped read_marker(int fd)
 {
 	struct dropped d = { 0 };
 	char text[MARKER_BYTES];
-	ssize_t n = pread(fd, text, sizeof(text), 0);
+	ssize_t n = fd_read_at(fd, text, sizeof(text), 0);
 	struct str marker = { text, n > 0 ? (size_t)n : 0 };
 
 	if (!line_is_marker(marker) || !marker_number(marker, S("\"bytes\":"), &d.bytes) ||
@@ -329,9 +330,7 @@ static int each_of(int fd, size_t *index, bool *going, line_fn *see, void *data,
 	ssize_t n = 0;
 	off_t at = 0;
 
-	while (*going && (n = pread(fd, chunk, CHUNK, at)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
+	while (*going && (n = fd_read_at(fd, chunk, CHUNK, at)) != 0) {
 		if (n < 0)
 			break;
 		struct str text = { chunk, (size_t)n };

@@ -140,6 +140,11 @@ int run_open_dir_at(int dirfd, const char *name, bool make)
 
 int run_open_dir(const char *dir, const char *name, bool make)
 {
+	if (strcmp(name, ".") == 0) {
+		int own = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+		return own < 0 ? -errno : own;
+	}
 	AUTO_CLOSE int at = open_own(dir);
 
 	return at < 0 ? at : run_open_dir_at(at, name, make);

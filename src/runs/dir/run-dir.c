@@ -118,16 +118,27 @@ static bool is_current(int fd, const char *dir)
 	       ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
 }
 
+static int lock_file(int fd, int how)
+{
+	int r;
+
+	do
+		r = flock(fd, how);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
 /* 0, or -EAGAIN: a supervisor has it, -EBUSY: a process only tests it, for a moment. */
 static int try_lock(int fd)
 {
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	if (errno != EWOULDBLOCK)
-		return -errno;
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
-		return -errno;
-	(void)flock(fd, LOCK_UN);
+	int r = lock_file(fd, LOCK_EX | LOCK_NB);
+
+	if (r != -EWOULDBLOCK)
+		return r;
+	r = lock_file(fd, LOCK_SH | LOCK_NB);
+	if (r < 0)
+		return r;
+	(void)lock_file(fd, LOCK_UN);
 	return -EBUSY;
 }
 
@@ -156,13 +167,13 @@ bool run_locked(const char *dir)
 
 	/* A shared lock is enough to see an exclusive one, and two tests at once do not disturb
 	 * each other. */
-	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+	return fd >= 0 && lock_file(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
 void run_unlocked_wait(const char *dir)
 {
 	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
 
-	while (fd >= 0 && flock(fd, LOCK_SH) < 0 && errno == EINTR)
-		;
+	if (fd >= 0)
+		(void)lock_file(fd, LOCK_SH);
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/map.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -174,7 +175,7 @@ static json_t *tail_of(const char *dir, struct str path, uint64_t execution, boo
 		return json_from_str(S(""));
 	AUTO_CLOSE int fd = run_open(dir, buf_cstr(&name), O_RDONLY);
 	if (fd >= 0 && fstat(fd, &st) == 0)
-		n = pread(fd, bytes, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
+		n = fd_read_at(fd, bytes, TAIL, st.st_size > TAIL ? st.st_size - TAIL : 0);
 	return json_from_str((struct str){ bytes, n > 0 ? (size_t)n : 0 });
 }
 
