@@ -163,6 +163,9 @@ static bool has_records(const struct run_look *look)
 
 static bool refuse_unbegun(const struct run_look *look, struct report *r)
 {
+	if (look->unread)
+		return report_errno(r, look->unread, "cannot read the files of run '%.*s' in %.*s",
+			STR(look->id), STR(look->dir));
 	report_refuse(r, look->id, "not begun", "the run '%.*s' was ended before it began",
 		STR(look->id));
 	return report_hint(r, "nothing of it has been run: start it again");

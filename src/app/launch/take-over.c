@@ -129,8 +129,12 @@ static bool is_there(
 	if (!(err ? record->err_bytes : record->out_bytes))
 		return true;
 	output_name(&name, path, record->number, err);
-	if (open_from(t) && faccessat(t->from, buf_cstr(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	int e = open_from(t) ? 0 : -t->from;
+	if (!e && faccessat(t->from, buf_cstr(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return true;
+	e = e ? e : errno;
+	if (e != ENOENT && e != ENOTDIR && e != ELOOP)
+		return report_errno(t->r, e, "cannot look at the output of node %.*s", STR(path));
 	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
 	return report_hint(t->r, "run the whole again, from no node");
 }
@@ -155,9 +159,11 @@ static bool link_output(struct take_over *t, struct str path, const struct leaf_
 		return true;
 	output_name(&name, path, record->number, err);
 	output_name(&now, path, number, err);
-	if (open_to(t) && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
+	int e = open_to(t) ? 0 : -t->to;
+	if (!e && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
 		return true;
-	return report_errno(t->r, errno, "cannot take over the output of node %.*s", STR(path));
+	return report_errno(
+		t->r, e ? e : errno, "cannot take over the output of node %.*s", STR(path));
 }
 
 /* A loop of steps is run through again. Unless it counts as closed, it would forget the rounds that

@@ -44,6 +44,9 @@ static json_t *read_object(struct run_look *look, const char *name, struct repor
 	if (e == -ENOENT || e == -ENOTDIR)
 		return NULL;
 	if (e < 0) {
+		/* What is not a file of ours cannot be read later either. */
+		if (e != -ELOOP && e != -EINVAL && e != -EISDIR && e != -EXDEV && e != -EFBIG)
+			look->unread = -e;
 		report_warning(r, (struct where){ 0 }, "cannot read %s: %s", file, strerror(-e));
 		return NULL;
 	}
@@ -350,10 +353,14 @@ bool look_at(
 		return false;
 	struct run_row seen = ret->row;
 	read_files(ret, r);
-	if (!ret->start && !ret->in_ledger && !run_locked(ret->dir.p))
+	if (!ret->start && !ret->in_ledger && !run_locked(ret->dir.p)) {
+		if (ret->unread)
+			report_errno(r, ret->unread, "cannot look at run '%.*s'", STR(id));
 		return false; /* a directory of something else */
+	}
 	settle(ret);
-	if (!ret->live)
+	/* What cannot be read is not known to be wrong. */
+	if (!ret->live && !ret->unread)
 		correct(ret, l, &seen);
 	return true;
 }

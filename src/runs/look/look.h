@@ -19,6 +19,7 @@ struct run_look {
 	struct str denial; /* one sentence about that */
 	/* The files; NULL: not there, or broken, or of an earlier generation. */
 	json_t *start, *progress, *result;
+	int unread; /* errno: one of them is there, or may be, and could not be read */
 	struct arena arena;
 };
 
