@@ -332,9 +332,13 @@ static bool output_unkept(struct frame *f, int error)
 	frame_path(f, &path);
 	report_system(&f->run->issues, (struct where){ 0 }, "cannot keep the output of node %s: %s",
 		buf_cstr(&path), strerror(error));
-	report_hint(&f->run->issues,
-		f->run->options.recorder ? "make room where the run's directory is, then resume it"
-					 : "set TMPDIR to a directory with room");
+	if (error == ENOSPC || error == EDQUOT)
+		report_hint(&f->run->issues,
+			f->run->options.recorder
+				? "make room where the run's directory is, then resume it"
+				: "set TMPDIR to a directory with room");
+	else if (error == EMFILE || error == ENFILE)
+		report_hint(&f->run->issues, "allow more open files, or fewer commands at once");
 	run_fail(f->run, RUN_FAILED);
 	return true;
 }

@@ -31,10 +31,14 @@ int signals_start(struct loop *l, struct signals *s, const int *list)
 	}
 	(void)pthread_sigmask(SIG_BLOCK, &set, &s->before);
 	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return -errno;
 	s->watch.ready = on_ready;
-	return watch_start(l, &s->watch, fd, EPOLLIN);
+	int r = fd < 0 ? -errno : watch_start(l, &s->watch, fd, EPOLLIN);
+	if (r < 0) {
+		/* Blocked and read by nothing, they would be lost. */
+		close_fd(&fd);
+		(void)pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+	}
+	return r;
 }
 
 void signals_stop(struct signals *s)

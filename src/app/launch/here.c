@@ -432,7 +432,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	raise_descriptor_limit(h, &l->asked.jobs);
 	if (!loop || (recorded(h) && !begin_record(h, o->before, r))) {
 		if (!loop)
-			report_errno(r, errno, "cannot begin");
+			report_errno(r, errno, "cannot make an event loop for the run");
 		give_up(l);
 		h->handle.ended = true;
 		run_close(&h->handle);
@@ -539,7 +539,7 @@ static bool log_ends_line(struct run_handle *h)
 	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
 	char last = '\n';
 
-	return size < 1 || pread(fd, &last, 1, size - 1) < 1 || last == '\n';
+	return size < 1 || fd_read_at(fd, &last, 1, size - 1) < 1 || last == '\n';
 }
 
 bool run_output_ends_line(struct run_handle *h)

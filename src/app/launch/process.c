@@ -1,5 +1,6 @@
 /* Signals of a process that is all roux's: what a terminal, a service manager or another roux sends
  * it becomes orders for its runs. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -76,16 +77,23 @@ int app_take_signals(struct app *a, bool (*came)(void *data, int signal), void *
 	const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGWINCH,
 		SIGTSTP, SIGCONT, ORDER_SIGNAL(RUN_CANCEL), ORDER_SIGNAL(RUN_FINISH),
 		ORDER_SIGNAL(RUN_KILL), RING_SIGNAL, 0 };
-	struct process *p = mem_new(struct process);
+	struct loop *loop = app_loop(a);
 
+	if (!loop)
+		return -errno;
+	struct process *p = mem_new(struct process);
 	p->app = a;
 	p->came = came;
 	p->data = data;
 	p->signals.came = on_signal;
-	int n = signals_start(app_loop(a), &p->signals, wanted);
+	int n = signals_start(loop, &p->signals, wanted);
+	if (n < 0) {
+		free(p);
+		return n;
+	}
 	a->process = p;
 	a->manners.mask = &p->signals.before;
-	return n;
+	return 0;
 }
 
 void app_drop_signals(struct app *a)

@@ -67,8 +67,10 @@ int app_supervise(struct app *a, const char *dir, const char *how)
 	if (how && str_ends(str_of(how), S(DETACHED_APART)))
 		detached_leave();
 	detached_begin(&lock, &ready);
-	(void)app_take_signals(a, NULL, NULL);
-	struct run_handle *h = begin(a, dir, resume, lock, &r);
+	int n = app_take_signals(a, NULL, NULL);
+	if (n < 0)
+		report_errno(&r, -n, "cannot take signals");
+	struct run_handle *h = n < 0 ? NULL : begin(a, dir, resume, lock, &r);
 	if (!h) {
 		complain(&r, ready);
 		app_drop_signals(a);

@@ -338,7 +338,8 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 	if (written < 0 && written != -EPIPE)
 		complain("result", written);
 	struct report *unwritten = run_record_issues(f->run);
-	if (unwritten) {
+	/* One reason is enough: a disk that fails is met in several places. */
+	if (unwritten && !(run_issues(f->run) && report_has_system(run_issues(f->run)))) {
 		buf_reset(&text);
 		report_word(unwritten, cli_action);
 		report_text(unwritten, REPORT_ALL, &text);
@@ -469,12 +470,12 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 
 	if (!open_events(cli, &f, o, json))
 		return cli_refuse(cli, json);
-	if (here && !app_loop(f.app)) {
-		report_errno(&cli->report, errno, "cannot begin");
+	int taken = here ? app_take_signals(f.app, on_signal, &f) : 0;
+	if (taken < 0) {
+		report_errno(&cli->report, -taken, "cannot take signals for the run");
 		return cli_refuse(cli, json);
 	}
 	if (here) {
-		(void)app_take_signals(f.app, on_signal, &f);
 		open_view(&f, o);
 		f.terminal = q->terminal;
 		f.pipe = f.terminal ? -1 : open_pipe();
