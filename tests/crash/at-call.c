@@ -3,10 +3,13 @@
  * LOG. At call NUMBER (0: never) WHAT happens:
  *   kill    SIGKILL for the process that makes the call, and for the roux that has forked it
  *   group   the same for its process group
- *   ENOSPC, EROFS, EACCES, EIO    the call and all that follow fail so
+ *   ENOSPC, EROFS, EACCES, EIO, …    the call and all that follow fail so
  *   do:COMMAND   the call waits until a shell has executed COMMAND
  *   ENOSPC+N   the same, but only the next N calls fail
  *   ENOSPC@NAME   only calls on files whose path ends so count, also those that open for reading
+ *   ENOSPC%CALL   only calls of that name count, of all those that roux makes, wherever they lead;
+ *                 `count%` counts every one. A name is that of the call, and `:new` behind it
+ *                 when a file may be made, `:lock` and `:dup` of fcntl
  * The call has not been executed when the signal comes, so that NUMBER = 1, 2, 3, … are all the
  * states that a crash can leave behind. Ends as ROUX does, when nobody of its kind is left. */
 #include <errno.h>
@@ -39,6 +42,8 @@ enum where {
 	BY_AT, /* directory and path in arguments 0 and 1 */
 	BY_AT1,
 	BY_AT2,
+	BY_FD4,  /* of a file that is mapped */
+	NOWHERE, /* it is not about a file */
 };
 
 struct call {
@@ -81,12 +86,84 @@ static const struct call calls[] = {
 #endif
 };
 
+/* Those that change nothing, or nothing on a disk. The filter has them with `%` only. Not
+ * sendmsg(): by that the filter comes here. */
+static const struct call others[] = {
+	{ SYS_read, "read", BY_FD, 0 },
+	{ SYS_pread64, "pread", BY_FD, 0 },
+	{ SYS_readv, "readv", BY_FD, 0 },
+	{ SYS_lseek, "lseek", BY_FD, 0 },
+	{ SYS_fstat, "fstat", BY_FD, 0 },
+	{ SYS_newfstatat, "newfstatat", BY_AT, 0 },
+	{ SYS_statx, "statx", BY_AT, 0 },
+	{ SYS_faccessat, "faccessat", BY_AT, 0 },
+	{ SYS_faccessat2, "faccessat2", BY_AT, 0 },
+	{ SYS_readlinkat, "readlinkat", BY_AT, 0 },
+	{ SYS_fstatfs, "fstatfs", BY_FD, 0 },
+	{ SYS_statfs, "statfs", BY_PATH, 0 },
+	{ SYS_getdents64, "getdents64", BY_FD, 0 },
+	{ SYS_getcwd, "getcwd", NOWHERE, 0 },
+	{ SYS_chdir, "chdir", BY_PATH, 0 },
+	{ SYS_fchdir, "fchdir", BY_FD, 0 },
+	{ SYS_fchmod, "fchmod", BY_FD, 0 },
+	{ SYS_fchmodat, "fchmodat", BY_AT, 0 },
+	{ SYS_fchown, "fchown", BY_FD, 0 },
+	{ SYS_utimensat, "utimensat", BY_AT, 0 },
+	{ SYS_flock, "flock", BY_FD, 0 },
+	{ SYS_fcntl, "fcntl", BY_FD, 0 },
+	{ SYS_mmap, "mmap", BY_FD4, 0 },
+	{ SYS_mremap, "mremap", NOWHERE, 0 },
+	{ SYS_memfd_create, "memfd_create", NOWHERE, 0 },
+	{ SYS_pipe2, "pipe2", NOWHERE, 0 },
+	{ SYS_dup3, "dup3", BY_FD, 0 },
+	{ SYS_clone, "clone", NOWHERE, 0 },
+	{ SYS_clone3, "clone3", NOWHERE, 0 },
+	{ SYS_execve, "execve", BY_PATH, 0 },
+	{ SYS_wait4, "wait4", NOWHERE, 0 },
+	{ SYS_waitid, "waitid", NOWHERE, 0 },
+	{ SYS_epoll_create1, "epoll_create1", NOWHERE, 0 },
+	{ SYS_epoll_ctl, "epoll_ctl", NOWHERE, 0 },
+	{ SYS_epoll_pwait, "epoll_pwait", NOWHERE, 0 },
+	{ SYS_ppoll, "ppoll", NOWHERE, 0 },
+	{ SYS_timerfd_create, "timerfd_create", NOWHERE, 0 },
+	{ SYS_timerfd_settime, "timerfd_settime", NOWHERE, 0 },
+	{ SYS_signalfd4, "signalfd4", NOWHERE, 0 },
+	{ SYS_eventfd2, "eventfd2", NOWHERE, 0 },
+	{ SYS_inotify_init1, "inotify_init1", NOWHERE, 0 },
+	{ SYS_inotify_add_watch, "inotify_add_watch", BY_PATH1, 0 },
+	{ SYS_socket, "socket", NOWHERE, 0 },
+	{ SYS_bind, "bind", NOWHERE, 0 },
+	{ SYS_connect, "connect", NOWHERE, 0 },
+	{ SYS_listen, "listen", NOWHERE, 0 },
+	{ SYS_sendto, "sendto", NOWHERE, 0 },
+	{ SYS_recvfrom, "recvfrom", NOWHERE, 0 },
+	{ SYS_pidfd_open, "pidfd_open", NOWHERE, 0 },
+	{ SYS_pidfd_send_signal, "pidfd_send_signal", NOWHERE, 0 },
+	{ SYS_kill, "kill", NOWHERE, 0 },
+	{ SYS_prlimit64, "prlimit64", NOWHERE, 0 },
+	{ SYS_getrandom, "getrandom", NOWHERE, 0 },
+#ifdef SYS_stat
+	{ SYS_stat, "stat", BY_PATH, 0 },
+	{ SYS_lstat, "lstat", BY_PATH, 0 },
+	{ SYS_access, "access", BY_PATH, 0 },
+	{ SYS_open, "open", BY_PATH, 0 },
+	{ SYS_readlink, "readlink", BY_PATH, 0 },
+	{ SYS_chmod, "chmod", BY_PATH, 0 },
+	{ SYS_vfork, "vfork", NOWHERE, 0 },
+	{ SYS_fork, "fork", NOWHERE, 0 },
+	{ SYS_pipe, "pipe", NOWHERE, 0 },
+	{ SYS_dup2, "dup2", BY_FD, 0 },
+	{ SYS_poll, "poll", NOWHERE, 0 },
+	{ SYS_epoll_wait, "epoll_wait", NOWHERE, 0 },
+#endif
+};
+
 static const char *state;
 static size_t state_len;
 static struct stat roux;
 static FILE *log_file;
 static long number, seen, failing = -1;
-static const char *what, *only;
+static const char *what, *only, *kind;
 
 static void die(const char *why)
 {
@@ -97,18 +174,48 @@ static void die(const char *why)
 /* -- the filter ----------------------------------------------------------------------------------
  */
 
+static const struct call *call_of(int nr)
+{
+	for (size_t i = 0; i < COUNT(calls); i++)
+		if (calls[i].number == nr)
+			return &calls[i];
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (others[i].number == nr)
+			return &others[i];
+	return NULL;
+}
+
+/* Only what can count: each stop costs two changes of process. */
+static int wanted(const struct call *c, int changes)
+{
+	size_t len = strlen(c->name);
+
+	if (!kind)
+		return changes;
+	return !*kind || (strncmp(kind, c->name, len) == 0 && (!kind[len] || kind[len] == ':'));
+}
+
+static unsigned short stop_at(struct sock_filter *code, const struct call *c)
+{
+	code[0] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)c->number, 0, 1);
+	code[1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	return 2;
+}
+
 static int install(void)
 {
-	struct sock_filter code[2 * COUNT(calls) + 2];
+	struct sock_filter code[2 * (COUNT(calls) + COUNT(others)) + 2];
 	unsigned short n = 0;
 
 	code[n++] = (struct sock_filter)BPF_STMT(
 		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < COUNT(calls); i++) {
-		code[n++] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i].number, 0, 1);
-		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
-	}
+	for (size_t i = 0; i < COUNT(calls); i++)
+		if (wanted(&calls[i], 1))
+			n += stop_at(code + n, &calls[i]);
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (wanted(&others[i], 0))
+			n += stop_at(code + n, &others[i]);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	struct sock_fprog program = { n, code };
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -240,7 +347,14 @@ static void place_of(const struct seccomp_notif *n, const struct call *c, char r
 	switch (c->where) {
 	case BY_FD:
 	case BY_FD2:
-		link_of(pid, NULL, (int)a[c->where == BY_FD2 ? 2 : 0], dir);
+	case BY_FD4:
+		link_of(pid, NULL,
+			(int)a[c->where == BY_FD4    ? 4
+				: c->where == BY_FD2 ? 2
+						     : 0],
+			dir);
+		break;
+	case NOWHERE:
 		break;
 	case BY_PATH:
 	case BY_PATH1:
@@ -265,12 +379,41 @@ static void place_of(const struct seccomp_notif *n, const struct call *c, char r
 		path >= 0 && name[0] != '/' ? "/" : "", name);
 }
 
-static int counts(const struct seccomp_notif *n, const struct call *c, char place[8192])
+/* Behind the name of a call that does several things. */
+static const char *sort_of(const struct seccomp_notif *n, const struct call *c)
+{
+	if (c->number == SYS_openat || c->number == SYS_openat2)
+		return flags_of(n) & O_CREAT ? ":new" : "";
+	if (c->number != SYS_fcntl)
+		return "";
+	switch (n->data.args[1]) {
+	case F_SETLK:
+	case F_SETLKW:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+		return ":lock";
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return ":dup";
+	default:
+		return ":flags";
+	}
+}
+
+static int counts(
+	const struct seccomp_notif *n, const struct call *c, const char *sort, char place[8192])
 {
 	if (!is_roux((pid_t)n->pid))
 		return 0;
+	if (kind) {
+		size_t len = strlen(c->name);
+
+		place_of(n, c, place);
+		return !*kind ||
+		       (strncmp(kind, c->name, len) == 0 && strcmp(kind + len, sort) == 0);
+	}
 	int opens = c->number == SYS_openat || c->number == SYS_openat2;
-	if (opens && !only && !(flags_of(n) & O_CREAT))
+	if (opens && !only && !*sort)
 		return 0;
 	place_of(n, c, place);
 	size_t len = strlen(place), tail = only ? strlen(only) : 0;
@@ -287,7 +430,9 @@ static int error_of(const char *word)
 		const char *name;
 		int number;
 	} names[] = { { "ENOSPC", ENOSPC }, { "EROFS", EROFS }, { "EACCES", EACCES },
-		{ "EIO", EIO }, { "EMFILE", EMFILE }, { "ENOMEM", ENOMEM } };
+		{ "EIO", EIO }, { "EMFILE", EMFILE }, { "ENFILE", ENFILE }, { "ENOMEM", ENOMEM },
+		{ "EINTR", EINTR }, { "EDQUOT", EDQUOT }, { "EAGAIN", EAGAIN },
+		{ "ENOLCK", ENOLCK }, { "EPERM", EPERM } };
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (strncmp(word, names[i].name, strlen(names[i].name)) == 0)
@@ -316,23 +461,24 @@ static void answer(int listener, const struct seccomp_notif *n)
 {
 	struct seccomp_notif_resp reply = { .id = n->id,
 		.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
-	const struct call *c = NULL;
+	const struct call *c = call_of(n->data.nr);
+	const char *sort = c ? sort_of(n, c) : "";
 	char place[8192];
 	int error = error_of(what);
 
-	for (size_t i = 0; i < COUNT(calls); i++)
-		if (calls[i].number == n->data.nr)
-			c = &calls[i];
-	if (c && counts(n, c, place)) {
+	if (c && counts(n, c, sort, place)) {
+		int below = strncmp(place, state, state_len) == 0;
+
 		seen++;
-		(void)fprintf(log_file, "%ld %s %s\n", seen, c->name, place + state_len);
+		(void)fprintf(log_file, "%ld %s%s %s\n", seen, c->name, kind ? sort : "",
+			place + (below ? state_len : 0));
 		if (seen == number) {
 			const char *plus = strchr(what, '+');
 
 			failing = plus ? atol(plus + 1) : 1000000000;
 			if (strncmp(what, "do:", 3) == 0)
 				(void)!system(what + 3);
-			else if (!error)
+			else if (!error && strncmp(what, "count", 5) != 0)
 				strike((pid_t)n->pid);
 		}
 		if (error && failing > 0 && number && seen >= number &&
@@ -373,7 +519,10 @@ int main(int argc, char **argv)
 	log_file = fopen(argv[2], "we");
 	number = atol(argv[3]);
 	what = argv[4];
-	only = strchr(what, '@') ? strchr(what, '@') + 1 : NULL;
+	if (strncmp(what, "do:", 3) != 0) {
+		only = strchr(what, '@') ? strchr(what, '@') + 1 : NULL;
+		kind = strchr(what, '%') ? strchr(what, '%') + 1 : NULL;
+	}
 	if (!log_file || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		die("cannot begin");
 	pid_t pid = fork();
