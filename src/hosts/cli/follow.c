@@ -341,7 +341,7 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 	/* One reason is enough: a disk that fails is met in several places. */
 	if (unwritten && !(run_issues(f->run) && report_has_system(run_issues(f->run)))) {
 		buf_reset(&text);
-		report_word(unwritten, cli_action);
+		report_word(unwritten, cli_words);
 		report_text(unwritten, REPORT_ALL, &text);
 		cli_say(buf_str(&text));
 	}
