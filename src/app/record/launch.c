@@ -155,3 +155,10 @@ bool launch_tell_end(struct launch *l, struct report *r)
 	(void)ledger_update(ledger, &l->claim.row, full, &again);
 	return false;
 }
+
+bool launch_expects_messages(const struct launch *l)
+{
+	const json_t *o = l->subject.recipe ? l->subject.recipe->file->object : NULL;
+
+	return l->asked.detached || json_object_get(o, "mailbox") || json_object_get(o, "control");
+}

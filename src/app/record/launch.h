@@ -94,6 +94,8 @@ bool launch_verify(const struct launch *l, struct report *r);
 const json_t *launch_control(const struct launch *l);
 /* What the recipe says about the artifacts that the run has: a new reference; NULL: nothing. */
 json_t *launch_declared(const struct launch *l);
+/* Other runs are mostly over before a message comes. */
+bool launch_expects_messages(const struct launch *l);
 /* The row of a run that has ended and the rows of its leaves, in one transaction; when the leaves
  * cannot be read, the row alone. */
 bool launch_tell_end(struct launch *l, struct report *r);

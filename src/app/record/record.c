@@ -545,14 +545,6 @@ uint64_t record_seq(const struct record *rec)
 	return rec->seq;
 }
 
-/* Other runs are mostly over before a message comes. */
-static bool expects_messages(const struct launch *l)
-{
-	const json_t *o = l->subject.recipe ? l->subject.recipe->file->object : NULL;
-
-	return l->asked.detached || json_object_get(o, "mailbox") || json_object_get(o, "control");
-}
-
 struct record *record_open(
 	struct launch *l, struct loop *loop, struct leaves *before, struct report *r)
 {
@@ -583,7 +575,7 @@ struct record *record_open(
 				.control = launch_control(l),
 				.durable = l->asked.durable,
 				.resumed = before != NULL,
-				.inbox = expects_messages(l),
+				.inbox = launch_expects_messages(l),
 				.settle_ms = SETTLE_MS,
 				.on_message = on_message,
 				.data = rec },
