@@ -223,6 +223,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 		self.answer(200, out, 'text/event-stream')
 
 
+class Server(http.server.ThreadingHTTPServer):
+	daemon_threads = True
+
+	def handle_error(self, *_):
+		"""Programs that are ended leave connections open."""
+
+
 class Model:
 	"""decide(request) -> (text, None) or ('', (tool, arguments)). Without one it says `reply`."""
 
@@ -232,8 +239,7 @@ class Model:
 		self.lock = threading.Lock()
 		self.requests = []
 		self.others = []
-		self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-		self.server.daemon_threads = True
+		self.server = Server(('127.0.0.1', 0), Handler)
 		self.server.model = self
 		self.port = self.server.server_address[1]
 		self.url = f'http://127.0.0.1:{self.port}'
