@@ -38,6 +38,10 @@ while i < len(words):
             print(f"line {n}", flush=True)
             time.sleep(0.1)
         say = "the end"
+    elif words[i] == "FLOOD":
+        for n in range(int(words[i + 1])):
+            sys.stdout.write(f"line {n} " + "x" * 90 + "\\n")
+        sys.stdout.flush()
     elif words[i] == "ATTACH":
         r = subprocess.run([os.environ["ROUX"], "telegram", "attach", home + "/" + words[i + 1]],
                            capture_output=True, text=True)
@@ -137,6 +141,7 @@ class Home:
         self.run("disconnect", "--abort")
         self.server.close()
         assert not self.server.wrong, self.server.wrong
+        assert "Sanitizer" not in self.log() and "runtime error" not in self.log(), self.log()
         if clean:
             shutil.rmtree(self.dir, ignore_errors=True)
 

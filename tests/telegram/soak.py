@@ -183,6 +183,34 @@ def many_prompts_are_admitted_quickly(home, count=2000):
     print(f"# {count} prompts: {', '.join(watch.said)}")
 
 
+def a_flood_of_output_and_edits_is_bounded(home, lines=20000, edits=100):
+    h = home(queueLimit=0, preview={"mode": "edit", "interval": 500})
+    bridge = h.connect()
+    h.server.message("STREAM 20 FLOOD {} WAIT never".format(lines))
+    h.server.wait_text("line 3")
+    before = memory(bridge.pid)
+    with h.server.lock:
+        for n in range(1000):
+            h.server.message(f"prompt {n}")
+        for _ in range(edits):
+            h.server.edit(10 ** 9, "unknown")
+    h.server.wait(lambda: h.server.offsets[-1] == 1001 + 1000 + edits, 3000)
+    h.server.wait_text("line 25")  # of the flood
+    watch = Watch()
+    h.server.message("/abort")
+    h.server.wait_text("Aborted.")
+    watch.lap("/abort answered in")
+    h.server.wait_text("aborted")
+    after = memory(bridge.pid)
+    times = [c["time"] for c in h.server.calls() if c["method"] in ("sendMessage", "editMessageText")
+             and "line" in c["params"]["text"] and "aborted" not in c["params"]["text"]]
+    gap = min((b - a for a, b in zip(times, times[1:])), default=0)
+    assert after < before + 16384, (before, after)
+    assert h.status()["queue"]["default"] == 1000, h.status()
+    print(f"# {lines * 100 >> 20} MB of output, 1000 prompts, {edits} edits: memory {before} to {after} kB, {len(times)} "
+          f"previews with at least {gap:.2f} s between them, {watch.said[0]}")
+
+
 def main(roux, long):
     def full(home):
         nothing_is_lost(home, 400, 6000, 20, 3600)
@@ -191,8 +219,12 @@ def main(roux, long):
     def twenty(home):
         many_prompts_are_admitted_quickly(home, 20000)
     twenty.__name__ = "20000_prompts_are_admitted"
+    def flood(home):
+        a_flood_of_output_and_edits_is_bounded(home, 100000, 2000)
+    flood.__name__ = "10_megabytes_of_output_and_2000_edits_are_bounded"
     long = long or os.environ.get("ROUX_TEST_LONG")
-    return harness.main([full, twenty] if long else [nothing_is_lost, many_prompts_are_admitted_quickly], roux)
+    return harness.main([full, twenty, flood] if long else
+                        [nothing_is_lost, many_prompts_are_admitted_quickly, a_flood_of_output_and_edits_is_bounded], roux)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@
 #include "hosts/telegram/text/chunk.h"
 #include "hosts/telegram/text/html.h"
 #include "hosts/telegram/text/marks.h"
+#include "hosts/telegram/text/unicode.h"
 
 enum {
 	CHUNKS_MAX = 20,
+	BUTTONS_MAX = 100,                   /* that the service takes below one message */
 	SURELY_MORE = CHUNKS_MAX * 4096 * 4, /* so many bytes never fit into them */
 	SHOWN_OF_MORE = 64 << 10,            /* then this much is enough for the first one */
 };
@@ -174,7 +176,7 @@ static void on_label(void *data, struct str text)
 	AUTO_JSON *action = json_pack("{s:o}", "prompt", json_from_str(m->prompt));
 	struct str id = buttons_new(p->bridge, &p->arena, action);
 
-	if (id.len)
+	if (id.len && str_trim(text).len)
 		json_array_append_new(p->keyboard, button_row(str_trim(text), id));
 	next_label(p);
 }
@@ -182,7 +184,7 @@ static void on_label(void *data, struct str text)
 /* Labels are text that the person reads, so handlers see them; what a button sends they do not. */
 static void next_label(struct plan *p)
 {
-	if (p->label == p->marks.button_count)
+	if (p->label == MIN(p->marks.button_count, (size_t)BUTTONS_MAX))
 		lay_out(p);
 	else
 		handlers_outbound_text(p->bridge, p->marks.buttons[p->label].label, on_label, p);
@@ -199,33 +201,43 @@ static void on_text(void *data, struct str text)
 /* -- the others ----------------------------------------------------------------------------------
  */
 
+/* The preview keeps its text and gets a mark, for which a full one has to give up its end. */
+static void mark_preview(struct plan *p, const char *mark)
+{
+	json_t *shown = json_object_get(p->delivery, "shown");
+	bool html = json_truth_of(p->delivery, "shown_html");
+	AUTO_BUF text = BUF_INIT;
+
+	if (!json_number_of(p->delivery, "preview") || !json_is_string(shown))
+		return;
+	size_t room = MESSAGE_UNITS - unicode_units(str_of(mark));
+	if (unicode_units(json_str(shown)) <= room) {
+		buf_add(&text, json_str(shown));
+	} else {
+		AUTO_BUF plain = BUF_INIT;
+
+		if (html)
+			html_visible(&plain, json_str(shown));
+		else
+			buf_add(&plain, json_str(shown));
+		html = false;
+		buf_add(&text, unicode_cut(buf_str(&plain), room));
+	}
+	buf_adds(&text, mark);
+	add_text(p, buf_str(&text), html);
+	finish_text(p);
+}
+
 static void plan_aborted(struct plan *p)
 {
-	AUTO_BUF text = BUF_INIT;
-	json_t *shown = json_object_get(p->delivery, "shown");
-
-	if (json_number_of(p->delivery, "preview") && json_is_string(shown)) {
-		buf_add(&text, json_str(shown));
-		buf_adds(&text, "\n\n⏹ aborted");
-		add_text(p, buf_str(&text), json_truth_of(p->delivery, "shown_html"));
-		finish_text(p);
-	}
+	mark_preview(p, "\n\n⏹ aborted");
 	finish(p);
 }
 
-/* The preview keeps its text; the reason is a message of its own. */
+/* The reason is a message of its own. */
 static void plan_error(struct plan *p)
 {
-	json_t *shown = json_object_get(p->delivery, "shown");
-
-	if (json_number_of(p->delivery, "preview") && json_is_string(shown)) {
-		AUTO_BUF text = BUF_INIT;
-
-		buf_add(&text, json_str(shown));
-		buf_adds(&text, "\n\n⚠ failed");
-		add_text(p, buf_str(&text), json_truth_of(p->delivery, "shown_html"));
-		finish_text(p);
-	}
+	mark_preview(p, "\n\n⚠ failed");
 	add_plain(p);
 	finish(p);
 }
