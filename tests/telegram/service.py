@@ -31,6 +31,23 @@ def setup_stores_a_token_that_the_service_knows(home):
     assert botapi.TOKEN not in done.stdout + done.stderr
 
 
+def setup_says_who_answers(home):
+    h = home(setup=False)
+    given = ("setup", "--token-file", "-", "--api", h.server.url)
+    done = h.run(*given, stdin=botapi.TOKEN)
+    assert done.returncode == 0 and "--agent" in done.stderr, done
+    done = h.run("setup", "--agent", "no-such-agent -p")
+    assert done.returncode == 2 and "agent" not in json.loads(h.config.read_text()), done
+    h.run("setup", "--agent", str(h.dir / "agent.py"), check=True)
+    assert json.loads(h.config.read_text())["agent"] == {"template": str(h.dir / "agent.py")}
+    assert "--agent" not in h.run("setup", check=True).stderr
+    directory = h.dir / ".config/start"
+    directory.mkdir(parents=True)
+    (directory / "agents.toml").write_text("[agents.echo]\nbin = 'cat'\ncommand = '{bin}'\n")
+    h.run("setup", "--agent", "echo", check=True)
+    assert json.loads(h.config.read_text())["agent"] == {"name": "echo"}
+
+
 def setup_keeps_what_it_does_not_know(home):
     h = home()
     before = {**json.loads(h.config.read_text()), "mine": {"deep": [1, 2.5, None, "ü"]}}

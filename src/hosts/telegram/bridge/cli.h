@@ -28,6 +28,8 @@ bool tg_enter(struct tg_cli *c, const struct tg_common *o);
 /* Prints the issues, as text or as a document. The exit status: 1 when the machine or the service
  * is to blame, else 2. */
 int tg_refuse(struct tg_cli *c, bool json);
+/* What is typed on the terminal, trimmed; hidden: it is not shown. False: the terminal is gone. */
+bool tg_read_line(struct buf *ret, bool hidden);
 void tg_say(const char *fmt, ...) PRINTF(1, 2);   /* a line on standard error */
 void tg_print(const char *fmt, ...) PRINTF(1, 2); /* a line on standard output */
 void tg_print_json(const json_t *document);

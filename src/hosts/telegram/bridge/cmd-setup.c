@@ -8,11 +8,12 @@
 #include "base/file.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/cli.h"
+#include "hosts/telegram/bridge/setup-agent.h"
 
 enum { TOKEN_MAX = 4096 };
 
 struct setup_opts {
-	const char *token_file, *api, *code;
+	const char *token_file, *api, *code, *agent;
 	struct tg_common common;
 };
 
@@ -21,6 +22,8 @@ static const struct opt own_opts[] = {
 		"read the token from FILE (-: standard input)"),
 	OPT_TEXT(0, "pairing-code", "CODE", struct setup_opts, code,
 		"only /start CODE pairs; \"\": the first person who writes does"),
+	OPT_TEXT(0, "agent", "NAME|COMMAND", struct setup_opts, agent,
+		"who answers: an agent of `roux agents`, or a command that reads the prompt"),
 	OPT_TEXT(0, "api", "URL", struct setup_opts, api, "the Bot API server, and keep it"),
 };
 
@@ -31,13 +34,13 @@ static const struct opt_set sets[] = {
 
 static const struct command_example examples[] = {
 	{ "roux telegram setup", "asks for the token on the terminal" },
-	{ "roux telegram setup --token-file token.txt", NULL },
+	{ "roux telegram setup --token-file token.txt --agent 'claude -p'", NULL },
 };
 
 /* -- the token -----------------------------------------------------------------------------------
  */
 
-static bool read_line(struct buf *ret, bool hidden)
+bool tg_read_line(struct buf *ret, bool hidden)
 {
 	struct termios before, quiet;
 	char text[TOKEN_MAX];
@@ -66,7 +69,7 @@ static void ask_token(struct buf *ret, struct str stored)
 	else
 		(void)fd_write_all(
 			STDERR_FILENO, S("Token of the bot, from @BotFather (it is not shown): "));
-	(void)read_line(ret, true);
+	(void)tg_read_line(ret, true);
 	if (!ret->len)
 		buf_add(ret, stored);
 }
@@ -175,7 +178,7 @@ static void choose_code(struct bridge *b, const struct setup_opts *o, json_t *ch
 
 		buf_printf(&question, "Pairing code (Enter: %s, -: none): ", code);
 		(void)fd_write_all(STDERR_FILENO, buf_str(&question));
-		(void)read_line(&typed, false);
+		(void)tg_read_line(&typed, false);
 		if (!str_eq(buf_str(&typed), S("-")))
 			json_object_set_new(changes, "pairing.code",
 				json_from_str(typed.len ? buf_str(&typed) : str_of(code)));
@@ -208,7 +211,8 @@ static int setup(const struct call *call)
 		if (o->api)
 			json_object_set_new(changes, "apiUrl", json_string(o->api));
 		choose_code(&b, o, changes);
-		ok = conf_write(&b.config, changes, &note, &c->report);
+		ok = setup_agent(&b, o->agent, changes, &c->report) &&
+		     conf_write(&b.config, changes, &note, &c->report);
 	}
 	if (note.len)
 		tg_say("%s", buf_cstr(&note));
