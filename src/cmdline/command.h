@@ -124,6 +124,9 @@ struct call {
 	const void *opts; /* the struct that parsing has filled */
 	size_t count;     /* of operands */
 	const char *const *words;
+	const char *const *line; /* what stood behind the command's name, as it was typed; may be
+				    NULL */
+	size_t line_count;
 };
 
 struct command {

@@ -366,7 +366,7 @@ static bool find_principal(struct http_request *q)
 		become(q, HTTP_VIA_SOCKET, HTTP_SCOPES | HTTP_SOCKET, str_of(uid), S(""));
 	} else if (!q->route || q->route->kind != HTTP_MCP) {
 		by_cookie(q);
-	} else if (q->http->options.open_mcp) {
+	} else if (q->http->options.open_mcp && !q->http->tokens.at.len) {
 		become(q, HTTP_VIA_NONE, HTTP_READ | HTTP_RUN, S("anyone"), S(""));
 	}
 	return true;

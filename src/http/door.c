@@ -399,11 +399,11 @@ struct http *http_new(const struct http_options *o, struct report *r)
 	list_init(&h->streams);
 	h->options.dir = arena_str(&h->arena, o->dir);
 	sum_build(h);
-	sessions_init(&h->sessions, h->options.dir);
-	audit_init(&h->audit, h->options.dir);
+	struct str own = o->borrowed ? S("") : h->options.dir;
+	sessions_init(&h->sessions, own);
+	audit_init(&h->audit, own);
 	idempotency_init(&h->idempotency);
-	bool ok = secret_key(h->options.dir, h->key, label, r) &&
-		  tokens_open(&h->tokens, h->options.dir, r);
+	bool ok = secret_key(own, h->key, label, r) && tokens_open(&h->tokens, h->options.dir, r);
 	if (ok && !start(h))
 		ok = report_errno(r, errno, "cannot start the server");
 	if (!ok) {
@@ -441,7 +441,8 @@ void http_free(struct http *h)
 	audit_done(&h->audit);
 	(void)sessions_save(&h->sessions);
 	sessions_done(&h->sessions);
-	tokens_save_seen(&h->tokens);
+	if (!h->options.borrowed)
+		tokens_save_seen(&h->tokens);
 	tokens_close(&h->tokens);
 	idempotency_done(&h->idempotency);
 	vec_done(&h->tables);
@@ -475,6 +476,11 @@ void http_reload(struct http *h)
 
 	if (!tokens_reload(&h->tokens, &r))
 		door_say(h, "the tokens stay as they were: %.*s", STR(r.issues.at[0].message));
+}
+
+void http_add_token(struct http *h, struct str name, struct str secret, unsigned scopes)
+{
+	tokens_add_given(&h->tokens, name, secret, scopes);
 }
 
 struct http_counts http_counts(const struct http *h)

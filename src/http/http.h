@@ -27,7 +27,7 @@ enum http_kind {
 	HTTP_MCP,   /* a bearer token or the socket, never a cookie; no rates below 200 a second */
 };
 
-/* What a principal needs. Those of a token are a mask of them. */
+/* What a principal needs: one of a mask. Those of a token are a mask too. */
 enum http_scope {
 	HTTP_OPEN = 0, /* nothing, not even a session */
 	HTTP_READ = 1 << 0,
@@ -118,6 +118,8 @@ struct http_fields http_query_all(const struct http_request *q);
 /* Empty: there is none. */
 struct str http_request_header(const struct http_request *q, const char *name);
 bool http_is_head(const struct http_request *q);
+/* Whether the header Accept lists this type as it is. */
+bool http_accepts(const struct http_request *q, const char *type);
 
 /* The body. A POST has either fields (a form) or a JSON object; what is neither has been refused,
  * except for HTTP_MCP, where the handler judges http_body() itself. */
@@ -229,13 +231,14 @@ struct http_refusal {
 
 struct http_options {
 	struct loop *loop;
+	bool borrowed;  /* `dir` is another server's: tokens are read, nothing is written */
 	struct str dir; /* of serve/: sessions, tokens, key, audit; empty: all in memory */
 	bool read_only;
-	const char *user_hint;    /* what the refusal of another user's connection advises */
-	bool any_user;            /* peers of other uids too */
-	bool behind_tls;          /* a proxy speaks https to the clients */
-	bool exposed;             /* an address that is not loopback */
-	bool open_mcp;            /* HTTP_MCP without a token: scopes read and run */
+	const char *user_hint; /* what the refusal of another user's connection advises */
+	bool any_user;         /* peers of other uids too */
+	bool behind_tls;       /* a proxy speaks https to the clients */
+	bool exposed;          /* an address that is not loopback */
+	bool open_mcp; /* HTTP_MCP without a token while there is none: scopes read and run */
 	const char *const *names; /* of --name; borrowed */
 	size_t name_count;
 	/* The page of a refusal: adds HTML; NULL: a plain one. `q` may be asked for principal,
@@ -262,6 +265,11 @@ void http_free(struct http *h);
 size_t http_table_count(const struct http *h);
 const struct http_routes *http_table(const struct http *h, size_t i);
 
+/* "127.0.0.1:80" or "[::1]:80": adds the address. *ret_loopback: only this machine reaches it.
+ * False: it is not one. */
+bool http_read_address(struct str text, struct buf *address, uint16_t *port, bool *ret_loopback);
+/* A token that is in no file. */
+void http_add_token(struct http *h, struct str name, struct str secret, unsigned scopes);
 /* A socket that listens at an address, "127.0.0.1" or "::1", for http_listen_fd(); *port 0 becomes
  * the one that the kernel has given. -errno. */
 int http_bind(const char *address, uint16_t *port);

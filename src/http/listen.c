@@ -252,6 +252,27 @@ static bool read_address(const char *text, uint16_t port, struct sockaddr_storag
 	return true;
 }
 
+bool http_read_address(struct str text, struct buf *address, uint16_t *port, bool *ret_loopback)
+{
+	struct sockaddr_storage s;
+	uint64_t n;
+	size_t colon = text.len;
+
+	while (colon > 0 && text.p[colon - 1] != ':')
+		colon--;
+	if (!colon || !str_to_uint(str_from(text, colon), &n) || n > 65535)
+		return false;
+	struct str name = str_sub(text, 0, colon - 1);
+	if (name.len > 2 && name.p[0] == '[' && name.p[name.len - 1] == ']')
+		name = str_sub(name, 1, name.len - 2);
+	buf_add(address, name);
+	*port = (uint16_t)n;
+	if (!read_address(buf_cstr(address), *port, &s))
+		return false;
+	*ret_loopback = is_loopback(&s);
+	return true;
+}
+
 int http_bind(const char *address, uint16_t *port)
 {
 	struct sockaddr_storage s;

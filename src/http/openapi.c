@@ -12,13 +12,22 @@ static const char *const effects[] = {
 	[HTTP_CHANGES] = "change",
 };
 
-static const char *scope_name(enum http_scope s)
+static const char *scope_name(unsigned s)
 {
-	return s == HTTP_OPEN     ? "none"
-	       : s == HTTP_READ   ? "read"
-	       : s == HTTP_RUN    ? "run"
-	       : s == HTTP_ANSWER ? "answer"
-				  : "socket";
+	switch (s) {
+	case HTTP_OPEN:
+		return "none";
+	case HTTP_READ:
+		return "read";
+	case HTTP_RUN:
+		return "run";
+	case HTTP_ANSWER:
+		return "answer";
+	case HTTP_SCOPES:
+		return "any";
+	default:
+		return "socket";
+	}
 }
 
 /* Calls for each word of a list with blanks. */

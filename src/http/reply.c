@@ -212,7 +212,8 @@ void reply_content_headers(struct http_request *q, const struct http_content *c)
 
 void http_reply_bytes(struct http_request *q, const struct http_content *c, struct buf *bytes)
 {
-	reply_content_headers(q, c);
+	if (c->type || bytes->len)
+		reply_content_headers(q, c);
 	send_buf(q, c->status ? c->status : 200, bytes);
 }
 

@@ -96,6 +96,11 @@ struct str http_request_header(const struct http_request *q, const char *name)
 	return S("");
 }
 
+bool http_accepts(const struct http_request *q, const char *type)
+{
+	return decode_lists(http_request_header(q, "Accept"), str_of(type));
+}
+
 bool http_is_head(const struct http_request *q)
 {
 	return q->head;

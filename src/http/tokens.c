@@ -148,8 +148,12 @@ bool tokens_reload(struct tokens *t, struct report *r)
 	}
 	vec_each (one, &fresh.at)
 		keep_rates(*one, t);
-	vec_each (one, &t->at)
-		vec_push(&t->old, *one);
+	vec_each (one, &t->at) {
+		if ((*one)->given)
+			vec_push(&fresh.at, *one);
+		else
+			vec_push(&t->old, *one);
+	}
 	free(t->at.at);
 	memcpy(&t->at, &fresh.at, sizeof(t->at));
 	return true;
@@ -177,6 +181,7 @@ void tokens_add_given(struct tokens *t, struct str name, struct str secret, unsi
 	sha256_hex(secret, one->sum);
 	one->name = arena_str(&one->arena, name);
 	one->scopes = mask;
+	one->given = true;
 	vec_push(&t->at, one);
 }
 

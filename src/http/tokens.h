@@ -14,6 +14,7 @@ struct token {
 	struct str name;
 	char sum[SHA256_HEX];
 	unsigned scopes;
+	bool given; /* by tokens_add_given(): not in the file */
 	uint64_t created, seen;
 	struct rate requests, mutations;
 };

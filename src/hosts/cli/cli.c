@@ -172,7 +172,8 @@ int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *c
 	cli->command = c;
 	cli->operands = parsed.operands;
 	cli->operand_count = parsed.operand_count;
-	return c->run(&(struct call){ cli, c, opts, parsed.operand_count, parsed.operands });
+	return c->run(
+		&(struct call){ cli, c, opts, parsed.operand_count, parsed.operands, argv, argc });
 }
 
 /* Commands of other tools, and what does the same here. */

@@ -86,12 +86,12 @@ json_t *approvals_requests(struct mcp *m, const char *run)
 	return requests;
 }
 
-bool approvals_count(const struct mcp *m)
+bool approvals_count(const struct session *who)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
-	const struct settings *s = app_settings(m->app, &ignored);
+	const struct settings *s = app_settings(who->server->app, &ignored);
 
-	return !s || s->approvals_mcp == SETTINGS_APPROVALS_ALLOW;
+	return !who->mute && (!s || s->approvals_mcp == SETTINGS_APPROVALS_ALLOW);
 }
 
 static bool client_can_ask(const struct exchange *x)
@@ -142,20 +142,20 @@ static bool decide(struct mcp *m, const char *run, const struct open_gate *g, bo
 		&stage, r);
 }
 
-bool approvals_apply(struct mcp *m, const char *run, const json_t *responses, struct str client,
-	struct report *r)
+bool approvals_apply(struct exchange *x, const char *run, const json_t *responses, struct report *r)
 {
+	struct mcp *m = x->session->server;
 	AUTO_BUF key = BUF_INIT;
 	struct open_gate g;
 	struct str comment;
 	bool decided = false;
 
-	if (approvals_count(m) && find_gate(m, run, &g)) {
+	if (approvals_count(x->session) && find_gate(m, run, &g)) {
 		gate_key(&g, &key);
 		enum decision d = decision_of(json_object_get(responses, buf_cstr(&key)), &comment);
 
 		if (d == DECISION_APPROVE || d == DECISION_REJECT)
-			decided = decide(m, run, &g, d == DECISION_APPROVE, comment, client, r);
+			decided = decide(m, run, &g, d == DECISION_APPROVE, comment, x->client, r);
 		arena_done(&g.arena);
 	}
 	return decided;
@@ -285,10 +285,10 @@ void approvals_retry(struct exchange *x, struct tool *t)
 	}
 	gate_key(&g, &key);
 	enum decision d =
-		fresh && approvals_count(m)
+		fresh && approvals_count(x->session)
 			? decision_of(json_object_get(responses, buf_cstr(&key)), &comment)
 			: DECISION_NONE;
-	if (d == DECISION_LATER || !approvals_count(m) || !client_can_ask(x))
+	if (d == DECISION_LATER || !approvals_count(x->session) || !client_can_ask(x))
 		answer_present(x, t, name);
 	else if (d == DECISION_NONE)
 		ask_again(x, name);
@@ -354,7 +354,7 @@ bool approvals_ask(struct tool_call *c)
 	uint64_t now = clock_real_ms();
 
 	buf_add(&run, run_id(c->run));
-	if (!client_can_ask(c->x) || !approvals_count(c->server) ||
+	if (!client_can_ask(c->x) || !approvals_count(c->x->session) ||
 		!find_gate(c->server, buf_cstr(&run), &g)) {
 		arena_done(&g.arena);
 		return false;
@@ -391,7 +391,7 @@ static bool wants_inline(const struct tool *t)
 
 bool approvals_possible(struct exchange *x, const struct tool *t)
 {
-	if ((client_can_ask(x) && approvals_count(x->session->server)) || !wants_inline(t))
+	if ((client_can_ask(x) && approvals_count(x->session)) || !wants_inline(t))
 		return true;
 	if (x->era == ERA_MODERN)
 		exchange_fail(x, RPC_CAPABILITY,

@@ -27,7 +27,7 @@ bool approvals_possible(struct exchange *x, const struct tool *t);
 json_t *approvals_requests(struct mcp *m, const char *run);
 /* Applies `responses` to the open questions. True: one was answered, so that the run can be
  * continued. */
-bool approvals_apply(struct mcp *m, const char *run, const json_t *responses, struct str client,
-	struct report *r);
-/* Whether answers of clients count. */
-bool approvals_count(const struct mcp *m);
+bool approvals_apply(
+	struct exchange *x, const char *run, const json_t *responses, struct report *r);
+/* Whether answers of this client count. */
+bool approvals_count(const struct session *who);

@@ -74,7 +74,7 @@ void call_promote(struct tool_call *c)
 	if (run_status(c->run) == ROUX_PAUSED)
 		call_answer(c);
 	else if (c->task.len &&
-		 task_register(c->server, buf_str(&c->task), run_id(c->run), &issues))
+		 task_register(c->x->session, buf_str(&c->task), run_id(c->run), &issues))
 		call_answer_with(c, task_created(c->server, buf_str(&c->task), c->run));
 	else
 		call_answer_with(c, result_running(c->server, c->run));

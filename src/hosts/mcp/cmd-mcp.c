@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 
 struct mcp_opts {
 	struct opt_list dirs, only, except;
-	const char *dir, *log_file;
+	struct opt_list listen, names;
+	const char *dir, *log_file, *http, *socket, *token_file;
 	const char *sync_budget, *progress_budget;
 	uint64_t output, line, depth, arguments, in_flight, queue;
 	unsigned calls;
@@ -45,6 +47,19 @@ static const struct opt opts[] = {
 		"the audit has the arguments of calls, not only their digest"),
 };
 
+static const struct opt over_http[] = {
+	OPT_TEXT(0, "http", "ADDRESS:PORT", struct mcp_opts, http,
+		"serve at http://ADDRESS:PORT/mcp, a loopback address; port 0: any"),
+	OPT_TEXT(0, "socket", "PATH", struct mcp_opts, socket,
+		"serve at a Unix socket of this user"),
+	OPT_LIST(0, "listen", "ADDRESS:PORT", struct mcp_opts, listen,
+		"beyond this machine; needs --name and a token"),
+	OPT_LIST(0, "name", "HOST", struct mcp_opts, names,
+		"a name by which clients reach it; may be given again"),
+	OPT_TEXT(0, "token-file", "FILE", struct mcp_opts, token_file,
+		"clients have to send the token that FILE has"),
+};
+
 static const struct opt limits[] = {
 	OPT_NUMBER(0, "max-output", "BYTES", struct mcp_opts, output, 1024, 1 << 30,
 		"of the output in a result; the whole is a resource"),
@@ -58,7 +73,8 @@ static const struct opt limits[] = {
 		"that wait for a client that does not read"),
 };
 
-static const struct opt_set sets[] = { OPT_SET("Options", opts), OPT_SET("Limits", limits) };
+static const struct opt_set sets[] = { OPT_SET("Options", opts), OPT_SET("Over HTTP", over_http),
+	OPT_SET("Limits", limits) };
 
 static const struct command_example examples[] = {
 	{ "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | roux mcp",
@@ -133,6 +149,64 @@ static struct mcp_options options_of(const struct mcp_opts *o, const struct call
 	};
 }
 
+struct mcp_options mcp_default_options(void)
+{
+	return options_of(&defaults, &(struct call){ 0 });
+}
+
+/* -- over HTTP -----------------------------------------------------------------------------------
+ */
+
+int (*mcp_over_http)(struct mcp *m, const struct mcp_http_options *o);
+
+static bool wants_http(const struct mcp_opts *o)
+{
+	return o->http || o->socket || o->listen.len;
+}
+
+/* The program beside this one that can serve over HTTP, with the same words. Returns when there is
+ * none. */
+static void execute_server(const struct call *call)
+{
+	const char **argv = mem_resize(NULL, call->line_count + 3, sizeof(*argv));
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("roux-serve"));
+	char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
+
+	argv[0] = "roux-serve";
+	argv[1] = "mcp";
+	for (size_t i = 0; i < call->line_count; i++)
+		argv[2 + i] = call->line[i];
+	argv[2 + call->line_count] = NULL;
+	if (slash) {
+		memcpy(slash + 1, argv[0], strlen(argv[0]) + 1);
+		(void)execv(path, (char *const *)argv);
+	}
+	(void)execvp(argv[0], (char *const *)argv);
+	free(argv);
+}
+
+static int run_over_http(const struct call *call, const struct mcp_options *m, struct report *r)
+{
+	const struct mcp_opts *o = call->opts;
+	struct mcp_http_options h = {
+		.address = o->http,
+		.socket = o->socket,
+		.token_file = o->token_file,
+		.listen = o->listen.at,
+		.listen_count = o->listen.len,
+		.names = o->names.at,
+		.name_count = o->names.len,
+	};
+
+	struct app *a = app_open(&(struct app_options){ .jobs = o->jobs });
+	struct mcp *server = mcp_new(a, m, r);
+	int status = server ? mcp_over_http(server, &h) : refuse(r);
+	mcp_free(server);
+	app_close(a);
+	return status;
+}
+
 static int run(const struct call *call)
 {
 	const struct mcp_opts *o = call->opts;
@@ -140,9 +214,16 @@ static int run(const struct call *call)
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_CLOSE int out = -1;
 
+	if (wants_http(o) && !mcp_over_http) {
+		execute_server(call);
+		report_errno(&r, errno, "cannot execute roux-serve");
+		return refuse(&r);
+	}
 	if (!enter(o, &r) || !read_budget("sync-budget", o->sync_budget, &m.sync_ms, &r) ||
 		!read_budget("progress-budget", o->progress_budget, &m.progress_ms, &r))
 		return refuse(&r);
+	if (wants_http(o))
+		return run_over_http(call, &m, &r);
 	out = stdio_protect();
 	if (out < 0)
 		report_errno(&r, -out, "cannot use standard output");

@@ -52,11 +52,12 @@ static const char instructions[] =
 static json_t *capabilities(const struct exchange *x)
 {
 	const struct mcp_options *o = &x->session->server->options;
-	json_t *c = json_pack("{s:{s:b}, s:{s:b, s:b}, s:{}}", "tools", "listChanged", 1,
-		"resources", "subscribe", 1, "listChanged", 1, "completions");
+	int told = x->era == ERA_MODERN || !x->session->alone;
+	json_t *c = json_pack("{s:{s:b}, s:{s:b, s:b}, s:{}}", "tools", "listChanged", told,
+		"resources", "subscribe", told, "listChanged", told, "completions");
 
 	if (!o->no_prompts)
-		json_object_set_new(c, "prompts", json_pack("{s:b}", "listChanged", 1));
+		json_object_set_new(c, "prompts", json_pack("{s:b}", "listChanged", told));
 	if (x->era == ERA_MODERN)
 		json_object_set_new(c, "extensions", json_pack("{s:{}}", TASKS_EXTENSION));
 	else

@@ -38,11 +38,15 @@ static void send_error(
 		json_out_value(&o, "data", data);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
+	c->error = code;
 	c->send(c, buf_str(&line), SEND_ANSWER, S(""));
+	c->error = 0;
+	c->envelope = false;
 }
 
 void session_refuse(struct channel *c, enum rpc_error code, struct str id, const char *reason)
 {
+	c->envelope = true;
 	send_error(c, id, code, NULL, str_of(reason));
 }
 
@@ -75,6 +79,8 @@ void channel_notify(struct channel *c, const char *method, json_t *params)
 
 static void exchange_free(struct exchange *x)
 {
+	struct channel *c = x->channel;
+
 	list_remove(&x->link);
 	x->session->in_flight--;
 	message_done(&x->message);
@@ -82,6 +88,8 @@ static void exchange_free(struct exchange *x)
 	buf_done(&x->key);
 	arena_done(&x->arena);
 	free(x);
+	if (c->over)
+		c->over(c);
 }
 
 void exchange_drop(struct exchange *x)
@@ -224,6 +232,7 @@ static bool check_modern(struct exchange *x)
 	const json_t *version = exchange_meta(x, "protocolVersion");
 	json_t *capabilities = exchange_meta(x, "clientCapabilities");
 
+	x->channel->envelope = true; /* if one of these fails */
 	if (!json_is_string(version)) {
 		exchange_fail(x, RPC_PARAMS, NULL,
 			"_meta[\"" META_PREFIX "protocolVersion\"] has to be a string");
@@ -240,6 +249,7 @@ static bool check_modern(struct exchange *x)
 			"clientCapabilities\"] is required and has to be an object");
 		return false;
 	}
+	x->channel->envelope = false;
 	x->capabilities = capabilities;
 	x->client = json_text_of(exchange_meta(x, "clientInfo"), "name");
 	return true;
@@ -262,6 +272,7 @@ static bool check_legacy(struct exchange *x, const struct method *m)
 	x->client = s->client;
 	if (s->initialized || (m && m->before))
 		return true;
+	x->channel->envelope = true;
 	exchange_fail(x, RPC_REQUEST, json_pack("{s:o}", "supported", versions_supported()),
 		"the session has to begin with `initialize` (versions 2025-11-25, 2025-06-18, "
 		"2025-03-26 and 2024-11-05), or each request has to carry _meta[\"" META_PREFIX
@@ -272,8 +283,8 @@ static bool check_legacy(struct exchange *x, const struct method *m)
 static void dispatch(struct exchange *x)
 {
 	x->meta = json_object_get(x->params, "_meta");
-	x->era = json_is_object(x->meta) && exchange_meta(x, "protocolVersion") ? ERA_MODERN
-										: ERA_LEGACY;
+	x->era =
+		x->channel->modern || exchange_meta(x, "protocolVersion") ? ERA_MODERN : ERA_LEGACY;
 	const struct method *m = find_method(x->message.method, x->era);
 	if (!(x->era == ERA_MODERN ? check_modern(x) : check_legacy(x, m)))
 		return;
@@ -388,6 +399,7 @@ void session_receive(struct session *s, struct channel *c, struct str text)
 	message_read(text, &s->server->options.limits, &m);
 	switch (m.kind) {
 	case MESSAGE_BAD:
+		c->envelope = true;
 		send_error(c, m.id, m.code, NULL, buf_str(&m.reason));
 		break;
 	case MESSAGE_REQUEST:

@@ -61,6 +61,14 @@ enum send_weight {
 };
 
 struct channel {
+	bool modern; /* the transport says so, whatever a message says */
+	/* Of the answer that is being sent, for a transport that tells more than a message: its
+	 * error, 0: none; whether the message itself was at fault, not what it asked for. */
+	enum rpc_error error;
+	bool envelope;
+	/* A request that came by this channel has ended, answered or not, and does not use it any
+	 * more. NULL: the channel outlives all of them. */
+	void (*over)(struct channel *c);
 	/* `message` is one line of JSON without its end. `key` names what a progress is about. */
 	void (*send)(
 		struct channel *c, struct str message, enum send_weight weight, struct str key);
@@ -78,6 +86,8 @@ struct session {
 	struct mcp *server;
 	struct channel *channel; /* for what belongs to no request */
 	struct str principal;    /* whose requests they are */
+	bool alone;              /* nothing can be sent between requests */
+	bool mute;               /* its answers to the questions of runs do not count */
 	struct list exchanges;   /* in flight */
 	size_t in_flight;
 	struct list asked; /* requests of ours that the client has not answered */

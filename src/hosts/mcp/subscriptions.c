@@ -84,7 +84,7 @@ static void tell(struct listener *l)
 		f->changed = false;
 		if (f->task.len)
 			notify(l, "notifications/tasks",
-				task_document(l->session->server, buf_str(&f->task)));
+				task_document(l->session, buf_str(&f->task)));
 		else
 			notify(l, "notifications/resources/updated",
 				json_pack("{s:o}", "uri", json_from_str(buf_str(&f->uri))));
@@ -284,7 +284,7 @@ static json_t *follow_all(struct listener *l, const json_t *wanted, bool tasks)
 		bool ok = json_is_string(one);
 
 		if (ok && tasks) {
-			struct follow *f = task_run(l->session->server, json_str(one), &run)
+			struct follow *f = task_run(l->session, json_str(one), &run)
 						   ? follow_new(l, S(""), buf_str(&run))
 						   : NULL;
 			if (f)

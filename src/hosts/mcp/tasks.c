@@ -37,15 +37,18 @@ static void state_key(struct buf *b, struct str id)
 	buf_printf(b, "task/%.*s", STR(id));
 }
 
-bool task_register(struct mcp *m, struct str id, struct str run, struct report *r)
+bool task_register(struct session *who, struct str id, struct str run, struct report *r)
 {
 	AUTO_BUF key = BUF_INIT;
+	AUTO_BUF value = BUF_INIT;
 
 	state_key(&key, id);
-	return host_state_set(m->app, HOST, buf_str(&key), run, r);
+	buf_printf(&value, "%.*s %.*s", STR(run), STR(who->principal));
+	return host_state_set(who->server->app, HOST, buf_str(&key), buf_str(&value), r);
 }
 
-bool task_run(struct mcp *m, struct str id, struct buf *run)
+/* "RUN PRINCIPAL". To have the id of a task is not enough. */
+bool task_run(const struct session *who, struct str id, struct buf *run)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_BUF key = BUF_INIT;
@@ -53,8 +56,12 @@ bool task_run(struct mcp *m, struct str id, struct buf *run)
 	struct str found = S("");
 
 	state_key(&key, id);
-	bool ok = id.len && host_state_get(m->app, HOST, buf_str(&key), &a, &found, &ignored);
-	buf_add(run, found);
+	bool ok = id.len &&
+		  host_state_get(who->server->app, HOST, buf_str(&key), &a, &found, &ignored);
+	size_t end = str_find(found, ' ', 0);
+	ok = ok && end < found.len && str_eq(str_from(found, end + 1), who->principal);
+	if (ok)
+		buf_add(run, str_sub(found, 0, end));
 	arena_done(&a);
 	return ok;
 }
@@ -147,12 +154,13 @@ static json_t *gone(struct str id)
 		"the run is gone: its retention has passed");
 }
 
-json_t *task_document(struct mcp *m, struct str id)
+json_t *task_document(const struct session *who, struct str id)
 {
+	struct mcp *m = who->server;
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_BUF run = BUF_INIT;
 
-	if (!task_run(m, id, &run))
+	if (!task_run(who, id, &run))
 		return NULL;
 	struct run_handle *h = runs_open(m->app, buf_cstr(&run), &ignored);
 	if (!h)
@@ -193,7 +201,7 @@ void method_tasks_get(struct exchange *x)
 {
 	if (!tasks_offered(x))
 		return;
-	json_t *t = task_document(x->session->server, json_text_of(x->params, "taskId"));
+	json_t *t = task_document(x->session, json_text_of(x->params, "taskId"));
 	if (t)
 		exchange_answer(x, t);
 	else
@@ -210,13 +218,13 @@ void method_tasks_update(struct exchange *x)
 
 	if (!tasks_offered(x))
 		return;
-	if (!task_run(m, json_text_of(x->params, "taskId"), &run)) {
+	if (!task_run(x->session, json_text_of(x->params, "taskId"), &run)) {
 		unknown(x);
 		return;
 	}
 	q.request.detach = DETACH_ALWAYS;
-	if (approvals_apply(m, buf_cstr(&run), json_object_get(x->params, "inputResponses"),
-		    x->client, &ignored))
+	if (approvals_apply(
+		    x, buf_cstr(&run), json_object_get(x->params, "inputResponses"), &ignored))
 		run_close(runs_resume(m->app, buf_cstr(&run), &q, &over, &ignored));
 	exchange_answer(x, json_object());
 }
@@ -229,7 +237,7 @@ void method_tasks_cancel(struct exchange *x)
 
 	if (!tasks_offered(x))
 		return;
-	if (!task_run(m, json_text_of(x->params, "taskId"), &run)) {
+	if (!task_run(x->session, json_text_of(x->params, "taskId"), &run)) {
 		unknown(x);
 		return;
 	}

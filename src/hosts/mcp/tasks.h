@@ -8,14 +8,14 @@
 
 /* 128 random bits. */
 void task_id_make(struct buf *b);
-/* From now on the id leads to the run. False with an issue. */
-bool task_register(struct mcp *m, struct str id, struct str run, struct report *r);
-/* Adds the id of the run. False: there is no such task. */
-bool task_run(struct mcp *m, struct str id, struct buf *run);
+/* From now on the id leads this principal to the run. False with an issue. */
+bool task_register(struct session *who, struct str id, struct str run, struct report *r);
+/* Adds the id of the run. False: the principal has no such task. */
+bool task_run(const struct session *who, struct str id, struct buf *run);
 
 /* The answer to a call that becomes a task. */
 json_t *task_created(struct mcp *m, struct str id, struct run_handle *h);
 /* Its full state now: a new reference. NULL: there is no such task. */
-json_t *task_document(struct mcp *m, struct str id);
+json_t *task_document(const struct session *who, struct str id);
 /* Whether the request declares the extension; answers what is missing otherwise. */
 bool tasks_offered(struct exchange *x);

@@ -1,8 +1,6 @@
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "hosts/serve/start.h"
@@ -46,43 +44,19 @@ static bool bind_usual(struct bound_sockets *b, struct report *r)
 	       report_errno(r, -n, "cannot listen at ports %d to %d", FIRST_PORT, LAST_PORT);
 }
 
-static bool is_loopback(const char *address)
-{
-	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
-/* "127.0.0.1:80", "[::1]:80". */
-static bool split(struct str text, struct buf *address, uint16_t *port)
-{
-	unsigned char ignored[16];
-	uint64_t n;
-	size_t colon = text.len;
-
-	while (colon > 0 && text.p[colon - 1] != ':')
-		colon--;
-	if (!colon || !str_to_uint(str_from(text, colon), &n) || n > 65535)
-		return false;
-	struct str name = str_sub(text, 0, colon - 1);
-	if (name.len > 2 && name.p[0] == '[' && name.p[name.len - 1] == ']')
-		name = str_sub(name, 1, name.len - 2);
-	buf_add(address, name);
-	*port = (uint16_t)n;
-	return inet_pton(AF_INET, buf_cstr(address), ignored) == 1 ||
-	       inet_pton(AF_INET6, buf_cstr(address), ignored) == 1;
-}
-
 bool start_exposed(const struct serve_opts *o, bool *ret, struct report *r)
 {
 	*ret = false;
 	for (size_t i = 0; i < o->listen.len; i++) {
 		AUTO_BUF address = BUF_INIT;
 		uint16_t port;
+		bool loopback;
 
-		if (!split(str_of(o->listen.at[i]), &address, &port))
+		if (!http_read_address(str_of(o->listen.at[i]), &address, &port, &loopback))
 			return report_error(r, (struct where){ 0 },
 				"--listen takes ADDRESS:PORT such as 127.0.0.1:7689, found '%s'",
 				o->listen.at[i]);
-		*ret |= !is_loopback(buf_cstr(&address));
+		*ret |= !loopback;
 	}
 	return true;
 }
@@ -91,8 +65,9 @@ static bool bind_one(const char *text, struct bound_sockets *b, struct report *r
 {
 	AUTO_BUF address = BUF_INIT;
 	uint16_t port = 0;
+	bool loopback;
 
-	(void)split(str_of(text), &address, &port);
+	(void)http_read_address(str_of(text), &address, &port, &loopback);
 	int fd = http_bind(buf_cstr(&address), &port);
 	if (fd < 0)
 		return report_errno(r, -fd, "cannot listen at %s", text);

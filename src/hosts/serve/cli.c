@@ -121,7 +121,8 @@ static int run(struct serve_cli *c, const struct command *cmd, size_t argc, cons
 		help_command(cmd, &text);
 		return fd_write_all(STDOUT_FILENO, buf_str(&text)) < 0;
 	}
-	return cmd->run(&(struct call){ c, cmd, opts, parsed.operand_count, parsed.operands });
+	return cmd->run(
+		&(struct call){ c, cmd, opts, parsed.operand_count, parsed.operands, argv, argc });
 }
 
 static void on_pipe(int signal)
@@ -129,14 +130,16 @@ static void on_pipe(int signal)
 	(void)signal;
 }
 
-int serve_main(int argc, char **argv)
+int serve_main(int argc, char **argv, const struct command *mcp, const struct serve_guest *guest)
 {
-	struct serve_cli c = { 0 };
+	struct serve_cli c = { .mcp = guest };
 	const char *const *words = (const char *const *)argv + 1;
 	size_t count = argc > 1 ? (size_t)argc - 1 : 0;
 	const struct command *cmd = count && words[0][0] != '-' ? find(words[0]) : &serve_start;
 	int status;
 
+	if (count && mcp && strcmp(words[0], mcp->name) == 0)
+		cmd = mcp;
 	json_seed();
 	/* Handled and not ignored: what is ignored here would be ignored in commands too. */
 	(void)signal(SIGPIPE, on_pipe);

@@ -5,15 +5,27 @@
 #include "data/json.h"
 #include "hosts/serve/places.h"
 
+struct http;
+
 /* `roux serve …`: the command line of the web host. */
 struct serve_cli {
 	struct arena arena;
 	struct report report;
 	struct app *app;
 	struct serve_places places;
+	const struct serve_guest *mcp; /* NULL: there is none */
 };
 
-int serve_main(int argc, char **argv);
+/* Another host at the same door, for --mcp: `attach` adds its routes and returns what the others
+ * get, or NULL with an issue; `detach` is called before the door stops, `drop` when it is gone. */
+struct serve_guest {
+	void *(*attach)(struct app *a, struct http *h, struct report *r);
+	void (*detach)(void *guest);
+	void (*drop)(void *guest);
+};
+
+/* `mcp` is what `roux-serve mcp …` runs. */
+int serve_main(int argc, char **argv, const struct command *mcp, const struct serve_guest *guest);
 
 struct serve_common {
 	const char *dir;

@@ -24,6 +24,8 @@ static const struct opt opts[] = {
 		"a name by which browsers may reach it; may be given again"),
 	OPT_FLAG(0, "behind-tls", struct serve_opts, behind_tls,
 		"a reverse proxy speaks https for it, under the names of --name"),
+	OPT_FLAG(0, "mcp", struct serve_opts, mcp,
+		"recipes as tools for agents at /mcp, with a token"),
 	OPT_LIST(0, "root", "DIR", struct serve_opts, roots,
 		"recipes may also run in DIR; may be given again"),
 	OPT_FLAG(0, "any-user", struct serve_opts, any_user,

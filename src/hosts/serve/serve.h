@@ -3,6 +3,8 @@
 #include "app/app.h"
 #include "http/http.h"
 
+struct serve_guest;
+
 /* The web host: what handlers of its routes get as http_data(). */
 struct serve {
 	struct app *app;
@@ -14,6 +16,8 @@ struct serve {
 			      nothing */
 	uint64_t since_ms; /* real time of the start */
 	bool stopping, at_once;
+	const struct serve_guest *mcp; /* of --mcp; NULL: not asked for */
+	void *mcp_data;
 	struct timer deadline; /* of stopping */
 };
 

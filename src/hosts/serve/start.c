@@ -40,6 +40,8 @@ void serve_stop(struct serve *s)
 		return;
 	}
 	s->stopping = true;
+	if (s->mcp_data)
+		s->mcp->detach(s->mcp_data);
 	http_stop(s->http);
 	s->deadline.fire = on_stop_deadline;
 	timer_start(app_loop(s->app), &s->deadline, STOP_MS);
@@ -221,7 +223,14 @@ int start_serving(
 		!(s->http = http_new(&options, &c->report)))
 		return serve_refuse(c, o->common.json);
 	http_add_routes(s->http, &(struct http_routes){ serve_routes, serve_route_count, s });
-	int status = serve_here(&run, c, o, b);
+	if (o->mcp) {
+		s->mcp = c->mcp;
+		s->mcp_data = c->mcp->attach(c->app, s->http, &c->report);
+	}
+	int status = o->mcp && !s->mcp_data ? serve_refuse(c, o->common.json)
+					    : serve_here(&run, c, o, b);
 	http_free(s->http);
+	if (s->mcp_data)
+		s->mcp->drop(s->mcp_data);
 	return status;
 }
