@@ -313,10 +313,36 @@ class World:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, failed, *_):
+        """Nothing outlives a case: not the servers, and not the runs that outlived them."""
         for s in self.servers:
             s.kill()
-        self.place.close()
+        try:
+            self.end_runs()
+            if not failed:
+                until(lambda: not self.processes(), f"the case leaves processes behind: {self.processes()}")
+        finally:
+            self.place.close()
+
+    def end_runs(self):
+        def roux(*words):
+            return subprocess.run([ROUX, *words], cwd=self.place.top, env=self.place.env, capture_output=True, text=True, timeout=WATCHDOG)
+        if not (self.place.home / ".pi/agent/roux/ledger.db").exists():
+            return
+        for run in json.loads(roux("runs", "--json").stdout)["runs"]:
+            if run["status"] in ("running", "starting"):
+                roux("kill", run["run"])
+
+    def processes(self):
+        """Those that work below this place, with what they are."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and os.readlink(entry / "cwd").startswith(str(self.place.top)):
+                    found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            except OSError:
+                pass
+        return found
 
 
 def sh(script, **more):

@@ -239,7 +239,7 @@ static void answer_present(struct exchange *x, struct tool *t, const char *run)
 
 	if (!h) {
 		exchange_answer(x, result_issues(&issues));
-	} else if (run_is_live(h)) {
+	} else if (run_status(h) == ROUX_RUNNING) {
 		call_adopt(x, t, h);
 	} else {
 		exchange_answer(x, result_of_run(x->session->server, t, h));

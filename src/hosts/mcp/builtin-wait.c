@@ -27,7 +27,7 @@ static void answer(struct waiting *w)
 {
 	AUTO_BUF text = BUF_INIT;
 	struct mcp *m = w->x->session->server;
-	bool running = run_is_live(w->run), cut = false;
+	bool running = run_status(w->run) == ROUX_RUNNING, cut = false;
 
 	progress_stop(&w->progress);
 	if (running)
@@ -89,7 +89,7 @@ void builtin_wait(struct exchange *x, const json_t *arguments)
 	x->cancel = on_cancel;
 	struct loop *loop = app_loop(x->session->server->app);
 	progress_start(&w->progress, x, 0);
-	if (!run_is_live(h)) {
+	if (run_status(h) != ROUX_RUNNING) {
 		deferred_start(loop, &w->ending);
 		return;
 	}

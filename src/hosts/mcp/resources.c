@@ -411,7 +411,9 @@ static bool open_run(struct reading *g, struct report *r)
 			 : NULL;
 	if (!g->run)
 		return false;
-	g->ttl_ms = run_is_live(g->run) || run_status(g->run) == ROUX_PAUSED ? 0 : FINISHED_MS;
+	g->ttl_ms = run_status(g->run) == ROUX_RUNNING || run_status(g->run) == ROUX_PAUSED
+			    ? 0
+			    : FINISHED_MS;
 	(void)run_mask(g->run, &g->mask, r);
 	return true;
 }

@@ -44,11 +44,6 @@ void run_uri(struct buf *b, struct str id, const char *below)
 	buf_printf(b, "roux://runs/%.*s%s", STR(id), below);
 }
 
-bool run_is_live(const struct run_handle *h)
-{
-	return run_status(h) == ROUX_RUNNING || str_eq(run_status_word(h), S(STATUS_STARTING));
-}
-
 bool run_is_error(enum roux_status status)
 {
 	switch (status) {

@@ -21,8 +21,6 @@ json_t *result_running(struct mcp *m, struct run_handle *h);
 json_t *run_facts(struct mcp *m, struct run_handle *h);
 /* The exit status that a run stands for in the facts; -1: it has not ended. */
 int run_exit_code(struct run_handle *h);
-/* Whether it has not ended: also before its supervisor says that it runs. */
-bool run_is_live(const struct run_handle *h);
 /* Whether it is a failure for the caller. */
 bool run_is_error(enum roux_status status);
 /* The text of a result, with its mark; *ret_cut: something was left out. */

@@ -1,5 +1,6 @@
 /* One handle for a run, wherever it lives: what is told about it, and what ends it. */
 #include "app/face.h"
+#include "app/past/elsewhere.h"
 
 /* -- observers -----------------------------------------------------------------------------------
  */
@@ -319,6 +320,18 @@ static void a_run_here_is_put_away_when_it_has_ended(void **state UNUSED)
 	run_close(h);
 }
 
+/* Its record has a word more than there are statuses. */
+static void a_run_that_is_being_started_elsewhere_runs(void **state UNUSED)
+{
+	struct run_look look = { .id = S("new"), .status = S("starting"), .live = true };
+
+	look.dir = arena_str(&look.arena, str_of(at("state/runs/new")));
+	struct run_handle *h = elsewhere_open(app, &look);
+	assert_str(run_status_word(h), "starting");
+	assert_int_equal(run_status(h), ROUX_RUNNING);
+	run_close(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +345,7 @@ int main(void)
 		F(closing_a_live_run_cancels_it),
 		F(documents_are_the_same_when_it_is_opened_again),
 		F(a_run_here_is_put_away_when_it_has_ended),
+		F(a_run_that_is_being_started_elsewhere_runs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
