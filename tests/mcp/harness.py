@@ -98,7 +98,8 @@ class Place:
         self.recipes = self.home / ".pi/agent/recipes"
         self.project.mkdir(parents=True)
         self.recipes.mkdir(parents=True)
-        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
+                    **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}}
 
     def recipe(self, name, body):
         path = self.recipes / name
@@ -315,8 +316,16 @@ class World:
 
     def __exit__(self, failed, *_):
         """Nothing outlives a case: not the servers, and not the runs that outlived them."""
-        for s in self.servers:
-            s.kill()
+        try:
+            for s in self.servers:
+                if failed or s.process.poll() is not None:
+                    s.kill()
+                else:
+                    expect(s.end() == 0, "the server ends with", s.process.returncode, s.errors.decode(errors="replace"))
+                expect(b"Sanitizer" not in s.errors and b"runtime error" not in s.errors, s.errors.decode(errors="replace"))
+        finally:
+            for s in self.servers:
+                s.kill()
         try:
             self.end_runs()
             if not failed:
