@@ -9,8 +9,10 @@
 #include "app/answers.h"
 #include "base/file.h"
 #include "cmdline/help.h"
+#include "cmdline/man.h"
 #include "cmdline/parse.h"
 #include "cmdline/suggest.h"
+#include "hosts/serve/serve.h"
 
 static const struct command *const commands[] = {
 	&serve_link,
@@ -125,6 +127,34 @@ static int run(struct serve_cli *c, const struct command *cmd, size_t argc, cons
 		&(struct call){ c, cmd, opts, parsed.operand_count, parsed.operands, argv, argc });
 }
 
+/* The tables of the manual page, as scdoc(5) source: `roux-serve debug man`. */
+static int print_man(void)
+{
+	static const char *const needs[] = { [HTTP_OPEN] = "no session",
+		[HTTP_READ] = "read",
+		[HTTP_RUN] = "run",
+		[HTTP_ANSWER] = "answer",
+		[HTTP_SOCKET] = "the socket" };
+	AUTO_BUF text = BUF_INIT;
+
+	buf_adds(&text, "# OPTIONS\n\n");
+	man_options(&serve_start, &text);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		man_options(commands[i], &text);
+	buf_adds(&text,
+		"# ROUTES\n\nWhat is needed stands in brackets: a scope of a token, which a "
+		"browser's session and the socket have all of.\n\n");
+	for (size_t i = 0; i < serve_route_count; i++) {
+		const struct http_route *r = &serve_routes[i];
+
+		buf_printf(&text, "*%s* ", r->method);
+		for (const char *p = r->path; *p; p++)
+			buf_printf(&text, *p == '_' ? "\\%c" : "%c", *p);
+		buf_printf(&text, "\n\t%s [%s]\n\n", r->summary, needs[r->scope]);
+	}
+	return fd_write_all(STDOUT_FILENO, buf_str(&text)) < 0;
+}
+
 static void on_pipe(int signal)
 {
 	(void)signal;
@@ -147,6 +177,8 @@ int serve_main(int argc, char **argv, const struct command *mcp, const struct se
 	if (count && (strcmp(words[0], "--version") == 0 || strcmp(words[0], "-V") == 0)) {
 		serve_print("roux-serve %s", ROUX_VERSION);
 		status = 0;
+	} else if (count == 2 && strcmp(words[0], "debug") == 0 && strcmp(words[1], "man") == 0) {
+		status = print_man();
 	} else if (count && strcmp(words[0], "help") == 0) {
 		status = run(&c, &serve_start, 1, (const char *const[]){ "--help" });
 	} else if (!cmd) {
