@@ -3,6 +3,8 @@
 
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -451,6 +453,24 @@ def an_interrupted_turn_can_be_run_again(home):
     answered(h, h.server.press(button(h, number, "again"), number))
     h.server.wait_text("answer to: [telegram] WAIT go")
     assert len(h.starts()) == 2
+
+
+def a_turn_that_never_began_waits_again(home):
+    """As a bridge leaves it that is killed while it starts a run: the name is taken, and nothing else is there."""
+    h = busy(home)
+    h.bridges[0].kill()
+    h.bridges[0].wait()
+    record = next((h.dir / "state").rglob("run.json"))
+    os.kill(json.loads(record.read_text())["pid"], 9)
+    for path in record.parent.iterdir():
+        path.unlink() if not path.is_dir() else shutil.rmtree(path)
+    with sqlite3.connect(h.dir / "state/ledger.db") as ledger:
+        ledger.execute("UPDATE run SET started = NULL, ended = NULL, status = 'starting', pid = ?", [h.bridges[0].pid])
+    ledger.close()
+    h.touch("go")
+    h.connect()
+    h.server.wait_text("answer to: [telegram] WAIT go")
+    assert len(h.starts()) == 2 and not any("Interrupted" in t for t in h.server.texts()), h.server.texts()
 
 
 def compact_runs_its_command(home):

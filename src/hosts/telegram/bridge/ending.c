@@ -154,6 +154,18 @@ static json_t *interrupted(struct bridge *b, struct run_handle *h, const json_t 
 	return d;
 }
 
+bool ending_unbegun(struct run_handle *h)
+{
+	AUTO_JSON *document = run_status_document(h);
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (run_status(h) != ROUX_EXITED || !document ||
+		json_is_string(json_object_get(document, "started")))
+		return false;
+	(void)run_prune(h, false, NULL, &ignored);
+	return true;
+}
+
 /* For the menu. */
 static void note_last_run(struct bridge *b, struct run_handle *h, json_t *usage)
 {

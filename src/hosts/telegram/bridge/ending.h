@@ -12,6 +12,10 @@ json_t *ending_delivery(
 /* Of a turn whose run was refused before it began. */
 json_t *ending_refused(struct bridge *b, const json_t *turn, struct str why);
 
+/* Whether the process that started the run died before its supervisor began: the name was taken,
+ * but no command was executed. It can be started again; what there is of it is deleted. */
+bool ending_unbegun(struct run_handle *h);
+
 /* The output of a run that has ended, read as agent.stream says. At most `max` bytes. `ret_usage`
  * (may be NULL) gets the last usage that the agent has told, a new reference, or NULL. */
 void ending_output(

@@ -174,7 +174,7 @@ static void add(struct bridge *b, const char *run, const json_t *about)
 	f->ended.call = on_settled;
 	f->progress.fire = on_progress;
 	list_append(&b->follows, &f->link);
-	if (!open_run(f)) {
+	if (!open_run(f) || (json_object_get(about, "values") && ending_unbegun(f->handle))) {
 		free_follow(f);
 		/* The process that was to start it has died before. */
 		if (json_object_get(about, "values"))

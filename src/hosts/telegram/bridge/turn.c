@@ -289,7 +289,7 @@ static void take_up(struct bridge *b, json_t *left)
 	(void)snprintf(
 		t->run, sizeof(t->run), "%s", json_string_value(json_object_get(left, "run")));
 	t->handle = runs_open(b->app, t->run, &r);
-	if (t->handle) {
+	if (t->handle && !ending_unbegun(t->handle)) {
 		follow(b);
 		return;
 	}
