@@ -149,8 +149,8 @@ static int detach(struct tg_cli *c, struct bridge *b, const struct connect_opts 
 		int status = 0;
 
 		(void)waitpid(pid, &status, 0);
-		report_system(&c->report, (struct where){ 0 },
-			"the bridge ended before it polled; %s says why", log);
+		report_system(&c->report, (struct where){ 0 }, "the bridge ended before it polled");
+		report_hint(&c->report, "%s says why", log);
 		(void)tg_refuse(c, o->common.json);
 		return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
 	}

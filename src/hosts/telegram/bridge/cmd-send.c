@@ -63,10 +63,12 @@ static bool attach_all(struct tg_cli *c, struct bridge *b, const char *turn,
 		AUTO_BUF before = BUF_INIT;
 		AUTO_BUF after = BUF_INIT;
 
-		if (json_array_size(list) + call->count > ATTACH_MAX)
-			return report_error(&c->report, (struct where){ 0 },
+		if (json_array_size(list) + call->count > ATTACH_MAX) {
+			report_error(&c->report, (struct where){ 0 },
 				"a turn may have %d files, and has %zu", ATTACH_MAX,
 				json_array_size(list));
+			return report_hint(&c->report, "put them into one archive");
+		}
 		for (size_t i = 0; i < call->count; i++)
 			json_array_append_new(list,
 				json_from_str(path_absolute(&c->arena, str_of(call->words[i]))));

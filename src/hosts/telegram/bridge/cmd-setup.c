@@ -74,6 +74,13 @@ static void ask_token(struct buf *ret, struct str stored)
 		buf_add(ret, stored);
 }
 
+static bool not_a_token(struct tg_cli *c)
+{
+	report_error(&c->report, (struct where){ 0 },
+		"this is not a token of a bot: it has the form 123456:ABC-def");
+	return report_hint(&c->report, "/mybots at @BotFather shows it");
+}
+
 static bool find_token(
 	struct tg_cli *c, const struct setup_opts *o, struct str stored, struct buf *ret)
 {
@@ -106,8 +113,7 @@ static bool find_token(
 				(i > colon && (t.p[i] == '_' || t.p[i] == '-' ||
 						      (t.p[i] >= 'a' && t.p[i] <= 'z') ||
 						      (t.p[i] >= 'A' && t.p[i] <= 'Z')))))
-			return report_error(&c->report, (struct where){ 0 },
-				"this is not a token of a bot: it has the form 123456:ABC-def");
+			return not_a_token(c);
 	return true;
 }
 
@@ -127,13 +133,17 @@ static void on_me(void *data, const struct api_answer *answer)
 	q->over = true;
 	if (answer->class == API_OK && json_number_of(answer->result, "id"))
 		q->me = json_incref((json_t *)answer->result);
-	else if (answer->class == API_TOKEN_REFUSED)
+	else if (answer->class == API_TOKEN_REFUSED) {
 		report_system(q->report, (struct where){ 0 }, "the token is refused: %.*s",
 			STR(answer->description));
-	else
+		report_hint(q->report, "copy it again: /mybots at @BotFather shows it");
+	} else {
 		report_system(q->report, (struct where){ 0 },
 			"the Bot API does not answer getMe (%d): %.*s", answer->status,
 			STR(answer->description));
+		report_hint(q->report, "try again when the network is there; --api names another "
+				       "server");
+	}
 }
 
 static json_t *get_me(struct tg_cli *c, struct str url, struct str token)

@@ -5,6 +5,7 @@
 #include "app/runs.h"
 #include "base/file.h"
 #include "base/near.h"
+#include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/cli.h"
 #include "hosts/telegram/bridge/status.h"
@@ -18,7 +19,20 @@ static const struct opt_set common_set[] = { TG_COMMON(struct only_common) };
 /* -- status --------------------------------------------------------------------------------------
  */
 
-static void print_status(const struct bridge *b, const json_t *d)
+static void print_agent(struct bridge *b)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_BUF why = BUF_INIT;
+	struct str name = agent_name(b, &a, &why);
+
+	if (name.len)
+		tg_print("agent    %.*s", STR(name));
+	else
+		tg_print("agent    none; roux telegram setup --agent COMMAND");
+	arena_done(&a);
+}
+
+static void print_status(struct bridge *b, const json_t *d)
 {
 	struct str state = json_text_of(d, "state");
 	json_t *turn = json_object_get(d, "turn"), *queue = json_object_get(d, "queue"), *e;
@@ -28,15 +42,24 @@ static void print_status(const struct bridge *b, const json_t *d)
 	tg_print("state    %.*s%s", STR(state),
 		str_eq(state, S("stopped"))    ? "; roux telegram connect starts it"
 		: str_eq(state, S("refused"))  ? "; roux telegram setup takes another token"
-		: str_eq(state, S("conflict")) ? "; another program polls with this token"
-					       : "");
+		: str_eq(state, S("conflict")) ? "; another program polls with this token: end it, "
+						 "or take a new token from @BotFather"
+		: str_eq(state, S("elsewhere")) ? "; it was connected from another directory"
+		: str_eq(state, S("lost"))
+			? "; another process took over; roux telegram connect takes it back"
+			: "");
 	tg_print("bot      %s%.*s", name.len ? "@" : "none; roux telegram setup", STR(name));
 	if (json_is_integer(json_object_get(d, "pid")))
 		tg_print("process  %lld in %.*s", (long long)json_number_of(d, "pid"),
 			STR(json_text_of(d, "cwd")));
-	tg_print("paired   %s", json_truth_of(d, "paired") ? "yes"
-				: b->token.len             ? "no; write to the bot"
-							   : "no");
+	struct str code = conf_text(&b->config, "pairing.code");
+	if (json_truth_of(d, "paired"))
+		tg_print("paired   yes");
+	else if (code.len)
+		tg_print("paired   no; send the bot: /start %.*s", STR(code));
+	else
+		tg_print("paired   %s", b->token.len ? "no; write to the bot" : "no");
+	print_agent(b);
 	if (json_is_object(turn))
 		tg_print("turn     run %.*s since %.*s", STR(json_text_of(turn, "run")),
 			STR(json_text_of(turn, "since")));

@@ -52,8 +52,10 @@ static bool put_aside(const char *path, struct buf *note, struct report *r)
 	buf_printf(&aside, "%s.broken-%s", path, buf_cstr(&time));
 	if (rename(path, buf_cstr(&aside)) < 0)
 		return report_errno(r, errno, "cannot put '%s' aside", path);
-	buf_printf(note, "%s is not a JSON object; it is now %s, and nothing is configured\n", path,
-		buf_cstr(&aside));
+	buf_printf(note,
+		"%s is not a JSON object; it is now %s, and nothing is configured: mend it and "
+		"put it back, or begin with roux telegram setup\n",
+		path, buf_cstr(&aside));
 	return true;
 }
 

@@ -135,7 +135,8 @@ static void conflict(struct bridge *b, const struct api_answer *answer)
 
 	b->state = BRIDGE_CONFLICT;
 	if (++p->conflicts == 1)
-		bridge_note(b, "polling", "another program polls with this token: %.*s",
+		bridge_note(b, "polling",
+			"another program polls with this token: %.*s; end it, or take a new token",
 			STR(answer->description));
 	pause_then_fetch(b, p->conflicts <= CONFLICT_QUICK ? CONFLICT_QUICK_MS : CONFLICT_MS);
 }
