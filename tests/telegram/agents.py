@@ -110,6 +110,23 @@ def usage_of_a_stream_is_shown(home):
         assert row in text, text
 
 
+def a_tool_that_runs_is_shown(home):
+    h = home(preview={"mode": "edit", "interval": 200})
+    script = h.dir / "tool"
+    script.write_text("""#!/bin/sh
+printf '{"type":"text","text":"so far"}\\n{"type":"tool","name":"bash"}\\n'
+until [ -e "$HOME/go" ]; do sleep 0.05; done
+""")
+    script.chmod(0o755)
+    configure(h, template=str(script), stream="jsonl")
+    h.connect()
+    h.server.message("x")
+    h.server.wait_text("so far")
+    h.server.message("/start")
+    h.server.wait_text("tool running: bash for ")
+    h.touch("go")
+
+
 def an_answer_of_many_megabytes_is_a_file(home):
     h = home(preview={"mode": "edit", "interval": 200})
     text = "".join(f"line {n} " + "x" * 100 + "\n" for n in range(60000))

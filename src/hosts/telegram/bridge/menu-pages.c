@@ -80,8 +80,12 @@ static struct str state_of(struct bridge *b, struct arena *a)
 	if (!t->item)
 		return t->held ? S("idle; waiting prompts are held, /next continues") : S("idle");
 	clock_duration(&since, clock_real_ms() - MIN(t->since_ms, clock_real_ms()));
-	return arena_printf(a, "%s for %s, run %s", t->paused ? "waits for an approval" : "active",
-		buf_cstr(&since), t->run);
+	struct str tool = t->paused ? S("") : unicode_cut(buf_str(&b->live.stream.tool), 20);
+	return arena_printf(a, "%s%.*s for %s, run %s",
+		t->paused  ? "waits for an approval"
+		: tool.len ? "tool running: "
+			   : "active",
+		STR(tool), buf_cstr(&since), t->run);
 }
 
 /* What the agent has told last: the first of the names that it uses. */

@@ -6,7 +6,7 @@
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/ending.h"
 
-enum { RUNS_LOOKED_AT = 50, OUTPUT_MAX = 256 << 10, EVERY = 3 };
+enum { RUNS_LOOKED_AT = 500, OUTPUT_MAX = 256 << 10, EVERY = 3 };
 
 static void take_pushes(struct bridge *b)
 {
@@ -123,7 +123,7 @@ static void take_results(struct bridge *b)
 	AUTO_JSON *kept = store_get(&b->store, "pushed-until");
 	AUTO_REPORT r = REPORT_INIT;
 	struct seen s = { b, (uint64_t)json_integer_value(kept), 0, NULL };
-	struct run_filter filter = { .limit = RUNS_LOOKED_AT };
+	struct run_filter filter = { .status = S("done"), .limit = RUNS_LOOKED_AT };
 	AUTO_JSON *ids = s.ids = json_array();
 	json_t *id;
 	size_t i;

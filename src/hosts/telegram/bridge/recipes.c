@@ -377,11 +377,23 @@ static bool see_run(void *data, const struct run_entry *e)
 	return true;
 }
 
+/* The buttons of an older list expire with the next one: what they name is not kept for ever. */
+static void forget_lists(struct bridge *b)
+{
+	AUTO_JSON *left = store_list(&b->store, "rc/");
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(left, i, row)(void)
+		store_delete(&b->store, json_string_value(json_array_get(row, 0)));
+}
+
 void recipes_list_runs(struct bridge *b, int64_t chat, int64_t reply)
 {
 	struct listing l = { .bridge = b, .keyboard = json_array() };
 	AUTO_REPORT r = REPORT_INIT;
 
+	forget_lists(b);
 	runs_each(b->app, &(struct run_filter){ .limit = LISTED }, see_run, NULL, &l, &r);
 	if (!l.html.len)
 		buf_adds(&l.html, "There are no runs.");

@@ -9,7 +9,11 @@ static void take_line(struct jsonl_stream *s, struct str line)
 		return;
 	value = json_loadb(line.p, line.len, JSON_ALLOW_NUL, NULL);
 	struct str type = json_text_of(value, "type");
-	if (str_eq(type, S("text"))) {
+	if (type.len)
+		buf_reset(&s->tool);
+	if (str_eq(type, S("tool"))) {
+		buf_add(&s->tool, json_text_of(value, "name"));
+	} else if (str_eq(type, S("text"))) {
 		buf_add(&s->text, json_text_of(value, "text"));
 	} else if (str_eq(type, S("result"))) {
 		buf_reset(&s->result);
@@ -58,6 +62,7 @@ void jsonl_done(struct jsonl_stream *s)
 	buf_done(&s->line);
 	buf_done(&s->text);
 	buf_done(&s->result);
+	buf_done(&s->tool);
 	json_decref(s->usage);
 	*s = (struct jsonl_stream){ 0 };
 }

@@ -6,6 +6,7 @@
 /* The output of an agent whose stream is `jsonl`: one object a line.
  *
  *   {"type":"text","text":…}     more of the answer
+ *   {"type":"tool","name":…}     what it does now; the next object of another type ends that
  *   {"type":"usage",…}           the newest counts
  *   {"type":"result","text":…}   the whole answer
  *
@@ -14,6 +15,7 @@ struct jsonl_stream {
 	struct buf line;   /* not yet ended */
 	struct buf text;   /* what the text objects have said */
 	struct buf result; /* what a result has said */
+	struct buf tool;   /* that runs; empty: none */
 	bool has_result;
 	bool skipping; /* a line that is too long */
 	json_t *usage; /* owned; NULL: none came */
