@@ -138,7 +138,7 @@ const struct field node_fields[FIELD_COUNT] = {
 		.name = "needs",
 		.types = FIELD_IS_OBJECT,
 		.wanted = "an object such as {\"cpus\": 8, \"mem\": \"16G\"}",
-		.summary = "what its commands ask of the machine that runs them; an inner one wins; of roux, not portable",
+		.summary = "what its commands ask of the machine that runs them; not an order: what has to come first stands before it in an array; of roux, not portable",
 		.extension = true,
 	},
 	[FIELD_RUNS_ON] = {

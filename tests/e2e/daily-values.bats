@@ -165,10 +165,12 @@ END
 		asks 0 check "{\"template\":\"echo\",\"${pair%:*}\":\"x\"}"
 		has "$(cat out)" "write \`${pair#*:}\`"
 	done
-	for word in needs deps depends_on; do
+	for word in deps depends_on; do
 		asks 0 check "{\"template\":\"echo\",\"$word\":[]}"
 		has "$(cat out)" 'stands before it in an array'
 	done
+	asks 2 check '{"template":"echo","needs":["build"]}' # a field of ours, which is about machines
+	has "$(cat out)" 'stands before it in an array'
 	own r.json <<<'{"template":"echo","colour":1,"descripton":"x","x-a":1,"name":"r"}'
 	asks 0 check ./r.json
 	is "$(grep -c 'warning:' out)" 2
