@@ -21,6 +21,7 @@ from model import Model
 
 AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'pi']
 WATCHDOG = 300  # seconds that a launch may take before it is taken for one that hangs
+PATIENCE = 3  # seconds that an agent has to end, when it is asked to; roux ends it by itself
 REPLY = 'ready {"ok": true}'
 
 
@@ -151,8 +152,13 @@ class House:
 		drawn, until, asked, status = b'', time.monotonic() + WATCHDOG, False, None
 		while status is None:
 			if not asked and (arrived() or time.monotonic() > until):
+				# Where roux has become the agent, it is the agent that is asked, and not all listen.
+				became = os.path.realpath(f'/proc/{pid}/exe') != os.path.realpath(self.roux)
 				os.kill(pid, signal.SIGTERM)
-				asked = True
+				asked, until = True, time.monotonic() + (PATIENCE if became else WATCHDOG)
+			elif asked and time.monotonic() > until:
+				os.killpg(pid, signal.SIGKILL)
+				until += PATIENCE
 			drawn += answer(fd)
 			got, status = os.waitpid(pid, os.WNOHANG)
 			status = status if got else None
