@@ -493,7 +493,8 @@ static void cannot_start(struct frame *f, const char *program, int error)
 	struct verdict v = { .code = error == ENOENT ? 127 : 126 };
 
 	if (missing)
-		buf_printf(&why, "%s: not found in PATH", program);
+		buf_printf(&why, "%s: not found in PATH%s", program,
+			strchr(program, '=') ? "; `env` sets a variable for a program" : "");
 	else if (error == ENOEXEC)
 		buf_printf(&why, "%s: not a program: a script needs a #! line", program);
 	else if (error == E2BIG)

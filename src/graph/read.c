@@ -133,6 +133,9 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 			report_hint(&rd->g->warnings, "types are string, path, int, number, bool, "
 						      "array and enum(a,b)");
 		}
+		if (d.type.kind == TYPE_WORDS && !list->again)
+			report_note(&rd->g->extensions, place_where(p),
+				"the type `words` is an extension of roux");
 		if (!list->again)
 			vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
 		struct presets own = { .at = presets->at + before,

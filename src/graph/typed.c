@@ -19,6 +19,7 @@ const struct argument *typed_find(const struct graph *g, struct str name)
 
 struct checking {
 	struct map types; /* name → const struct argument * */
+	json_t *made;     /* of the graph: keeps values alive */
 	struct report *r;
 	bool ok;
 };
@@ -47,9 +48,16 @@ static void check_presets(struct checking *c, const struct node *n, const struct
 		/* One that another of its name hides is not used. */
 		if (!arg || p->part_count || presets_find(presets, p->name) != p)
 			continue;
-		AUTO_JSON *fitted = type_normalise(&arg->declaration.type, (json_t *)p->value);
-		if (!fitted)
+		json_t *fitted = type_normalise(&arg->declaration.type, (json_t *)p->value);
+		if (!fitted) {
 			refuse(c, arg, p, p->place ? p->place : n->place);
+		} else if (json_is_array(fitted)) {
+			/* Only as such it has items; other types are texts in the end. */
+			presets->at[i].value = fitted;
+			json_array_append_new(c->made, fitted);
+		} else {
+			json_decref(fitted);
+		}
 	}
 }
 
@@ -69,7 +77,7 @@ static void check_node(struct checking *c, const struct node *n)
 
 bool typed_check(const struct graph *g, struct report *r)
 {
-	struct checking c = { .r = r, .ok = true };
+	struct checking c = { .made = g->made, .r = r, .ok = true };
 	struct arena a = ARENA_INIT;
 
 	vec_each (arg, &g->arguments) {

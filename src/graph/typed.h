@@ -9,5 +9,5 @@
 const struct argument *typed_find(const struct graph *g, struct str name);
 
 /* Whether every default fits the type of its name. What has placeholders in it is known only when
- * it is used. Adds an issue for each that does not. */
+ * it is used. Adds an issue for each that does not. A text that stands for an array becomes one. */
 bool typed_check(const struct graph *g, struct report *r);

@@ -394,6 +394,7 @@ static json_t *property(const struct type *type)
 		[TYPE_ARRAY] = "array",
 		[TYPE_ENUM] = "string",
 		[TYPE_OBJECT] = "object",
+		[TYPE_WORDS] = "string",
 	};
 	json_t *schema = json_pack("{s:s}", "type", types[type->kind]);
 

@@ -15,6 +15,7 @@ static const char *const names[] = {
 	[TYPE_ARRAY] = "array",
 	[TYPE_ENUM] = "enum",
 	[TYPE_OBJECT] = "object",
+	[TYPE_WORDS] = "words",
 };
 
 const char *type_name(enum type_kind kind)
@@ -83,7 +84,11 @@ bool declaration_parse(struct str text, struct declaration *ret)
 		size_t close = enum_opens(rest) ? str_find(rest, ')', 0) : 0;
 		size_t end = str_find(rest, '=', close == rest.len ? 0 : close);
 
-		d.unknown_type = !type_parse(utf8_trim(str_sub(rest, 0, end)), &d.type);
+		struct str type = utf8_trim(str_sub(rest, 0, end));
+		if (str_eq(type, S("words")))
+			d.type.kind = TYPE_WORDS;
+		else
+			d.unknown_type = !type_parse(type, &d.type);
 		if (d.unknown_type)
 			d.type.kind = TYPE_STRING;
 		rest = str_from(rest, end);
@@ -139,6 +144,7 @@ void type_describe(const struct type *type, struct buf *b)
 		[TYPE_ARRAY] = "a JSON array",
 		[TYPE_ENUM] = "one of ",
 		[TYPE_OBJECT] = "a JSON object",
+		[TYPE_WORDS] = "words with every quote closed, or a JSON array",
 	};
 
 	buf_adds(b, wanted[type->kind]);
@@ -162,6 +168,11 @@ static bool spelled(struct str s, bool fraction)
 		if (!ascii_digit(s.p[i]))
 			return false;
 	return s.len > 0;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 static json_t *as_number(json_t *value, bool fraction)
@@ -207,6 +218,52 @@ static json_t *as_array(json_t *value)
 	return NULL;
 }
 
+/* One word at *at, which is not blank, as a shell reads it that replaces nothing. False: its quote
+ * is not closed. */
+static bool take_word(struct str s, size_t *at, struct buf *ret)
+{
+	char quote = '\0';
+
+	for (; *at < s.len && (quote || !is_blank(s.p[*at])); (*at)++) {
+		char c = s.p[*at], next = *at + 1 < s.len ? s.p[*at + 1] : '\0';
+
+		if (quote && c == quote) {
+			quote = '\0';
+		} else if (!quote && (c == '"' || c == '\'')) {
+			quote = c;
+		} else if (c == '\\' && next && quote != '\'' &&
+			   (!quote || next == '"' || next == '\\')) {
+			buf_addc(ret, next);
+			(*at)++;
+		} else {
+			buf_addc(ret, c);
+		}
+	}
+	return !quote;
+}
+
+static json_t *as_words(json_t *value)
+{
+	if (!json_is_string(value))
+		return as_array(value);
+	struct str s = json_str(value);
+	json_t *words = json_array();
+	for (size_t at = 0; at < s.len;) {
+		AUTO_BUF word = BUF_INIT;
+
+		if (is_blank(s.p[at])) {
+			at++;
+			continue;
+		}
+		if (!take_word(s, &at, &word)) {
+			json_decref(words);
+			return NULL;
+		}
+		json_array_append_new(words, json_from_str(buf_str(&word)));
+	}
+	return words;
+}
+
 static json_t *as_member(const struct type *type, json_t *value)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -239,6 +296,8 @@ json_t *type_normalise(const struct type *type, json_t *value)
 		return as_number(value, true);
 	case TYPE_BOOL:
 		return as_bool(value);
+	case TYPE_WORDS:
+		return as_words(value);
 	case TYPE_ARRAY:
 		return as_array(value);
 	case TYPE_ENUM:

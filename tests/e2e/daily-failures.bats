@@ -179,3 +179,18 @@ X
 	on-terminal log '' '' env TERM=xterm NO_COLOR=1 "$ROUX" runs </dev/null
 	is "$(grep -cF "$yellow" log)" 0
 }
+
+@test "a command that failed in several attempts is told once" {
+	asks 1 run --as one '{"retry":3,"template":"sh -c \"exit 4\""}' --template
+	has "$(cat err)" "[0] failed with code 4 in 3 attempts: sh -c 'exit 4'"
+	is "$(grep -c 'roux: \[' err)" 1
+	asks 1 run --as two '{"retry":2,"failure":"branch","template":["true","false"]}' --template
+	has "$(cat err)" "[1] failed with code 1 in 2 attempts: false"
+}
+
+@test "an item is named beside a label that only has its letters" {
+	asks 0 exec --progress=plain '{"defaults":{"l":["a","each b"]},"parallel":true,"repeat":"{l.length}","label":"each","template":"true"}'
+	has "$(cat err)" "[r0 each a] start"
+	asks 0 exec --progress=plain '{"defaults":{"l":["a"]},"parallel":true,"repeat":"{l.length}","label":"do {l[index]}","template":"true"}'
+	has "$(cat err)" "[r0 do a] start"
+}

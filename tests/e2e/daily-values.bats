@@ -235,3 +235,31 @@ END
 	has "$(cat err)" 'set $MY_TOKEN again'
 	asks 2 run ./r.json --secret-env token=NOT_THERE
 }
+
+@test "an argument of the type words is split as a command line is" {
+	echo '{"args":["command:words","n:int=1"],"template":["{command[*]} x","cat"]}' >w.json
+	asks 0 run ./w.json command='printf "%s|" "two words" a\ b $(date) {n}'
+	is "$(cat out)" 'two words|a b|$(date)|{n}|x|'
+	asks 0 run ./w.json command='printf "%s\n" '"'a\b' "'""'
+	is "$(cat out)" 'a\b
+
+x'
+	asks 0 run ./w.json 'echo by place'
+	is "$(cat out)" "by place x"
+	asks 0 run ./w.json command:='["echo","a  b"]'
+	is "$(cat out)" "a  b x"
+	asks 2 run ./w.json command="echo 'open"
+	has "$(cat err)" "expected words with every quote closed, or a JSON array"
+	asks 2 run ./w.json command=
+	has "$(cat err)" "'command' has no items"
+	# The exit status is the command's own.
+	asks 3 run ./w.json command='sh -c "exit 7"' --as one
+	has "$(cat err)" "[0] failed with code 7: sh -c 'exit 7' x"
+	asks 0 check --portable ./w.json
+	has "$(cat out)" 'the type `words` is an extension of roux'
+	# Defaults are split as well, and so are arrays that are written as texts.
+	asks 0 exec '{"args":["c:words=echo hi there","l:array=[1,\"b c\"]"],"template":"{c[*]} {l[*]}"}'
+	is "$(cat out)" "hi there 1 b c"
+	asks 0 exec '{"args":["c:words"],"defaults":{"c":"echo d"},"template":"{c[*]}"}'
+	is "$(cat out)" d
+}

@@ -199,6 +199,8 @@ void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn,
 			buf_adds(&wanted, "a text");
 		else if (arg->type.kind == TYPE_BOOL)
 			buf_adds(&wanted, "true or false");
+		else if (arg->type.kind == TYPE_WORDS)
+			buf_adds(&wanted, "a command line, split into words");
 		else
 			type_describe(&arg->type, &wanted);
 		struct recipe_argument told = argument_in_short(arg);

@@ -4,8 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/plain-text.h"
 #include "base/run-status.h"
+#include "base/vec.h"
 #include "hosts/cli/words.h"
 #include "render/terminal/failure.h"
 #include "render/terminal/status.h"
@@ -113,12 +115,52 @@ static void last_word(
 	hint(b, "again", ending_again, s);
 }
 
-/* The rest of them by name: a person wants to know which. */
-static void name_others(const json_t *failures, json_int_t total, struct buf *b)
+/* A command that failed, and how often. */
+struct failed {
+	const json_t *last; /* its last failure */
+	uint64_t times;
+};
+
+/* Commands are counted, and not their attempts. */
+struct all_failed {
+	struct arena arena;
+	struct map by_path;
+	VEC(struct failed *) each; /* in the order in which they failed last */
+};
+
+static void collect(const json_t *failures, struct all_failed *ret)
 {
-	buf_printf(b, "roux: and %" JSON_INTEGER_FORMAT " more failures:", total - SHOWN_FAILURES);
-	for (size_t i = SHOWN_FAILURES; i < json_array_size(failures); i++) {
-		const json_t *f = json_array_get(failures, i);
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(failures, i, f)
+	{
+		void **slot = map_put(&ret->by_path, &ret->arena, json_text_of(f, "path"));
+		struct failed *one = *slot ? *slot : arena_new(&ret->arena, struct failed);
+
+		*slot = one;
+		one->last = f;
+		one->times++;
+	}
+	json_array_foreach(failures, i, f)
+	{
+		struct failed *one = map_get(&ret->by_path, json_text_of(f, "path"));
+
+		if (one->last == f)
+			vec_push(&ret->each, one);
+	}
+}
+
+/* The rest of them by name: a person wants to know which. `unlisted` are in no list. */
+static void name_others(const struct all_failed *all, json_int_t unlisted, struct buf *b)
+{
+	size_t count = all->each.len;
+	json_int_t more = (json_int_t)count - SHOWN_FAILURES + unlisted;
+
+	buf_printf(b, "roux: and %" JSON_INTEGER_FORMAT " more failure%s:", more,
+		more == 1 ? "" : "s");
+	for (size_t i = SHOWN_FAILURES; i < count; i++) {
+		const json_t *f = all->each.at[i]->last;
 
 		if (i == SHOWN_FAILURES + NAMED_FAILURES) {
 			buf_adds(b, " … (--json lists them)");
@@ -132,29 +174,38 @@ static void name_others(const json_t *failures, json_int_t total, struct buf *b)
 	buf_addc(b, '\n');
 }
 
+static void show_failures(
+	const json_t *failures, json_int_t total, const struct stream_lines *stream, struct buf *b)
+{
+	struct all_failed all = { 0 };
+
+	collect(failures, &all);
+	for (size_t i = 0; i < MIN(all.each.len, (size_t)SHOWN_FAILURES); i++) {
+		const struct failed *one = all.each.at[i];
+		struct stream_shown shown =
+			stream_lines_shown(stream, json_text_of(one->last, "path"),
+				(uint64_t)json_number_of(one->last, "attempt"));
+
+		failure_text(b, one->last, one->times, &shown);
+	}
+	json_int_t unlisted = total - (json_int_t)json_array_size(failures);
+	if (all.each.len > SHOWN_FAILURES || unlisted > 0)
+		name_others(&all, MAX(unlisted, 0), b);
+	vec_done(&all.each);
+	arena_done(&all.arena);
+}
+
 void shown_result(struct run_handle *h, const struct ending_options *o,
 	const struct stream_lines *stream, struct buf *b)
 {
 	AUTO_JSON *s = run_summary(h);
-	const json_t *failures = json_object_get(s, "failures");
-	json_int_t total = json_number_of(s, "failures_total");
-	json_t *f;
-	size_t i;
 
 	if (run_issues(h)) {
 		report_word(run_issues(h), cli_words);
 		report_text(run_issues(h), REPORT_ALL, b);
 	}
-	json_array_foreach(failures, i, f)
-	{
-		if (i == SHOWN_FAILURES)
-			break;
-		struct stream_shown shown = stream_lines_shown(
-			stream, json_text_of(f, "path"), (uint64_t)json_number_of(f, "attempt"));
-		failure_text(b, f, &shown);
-	}
-	if (total > SHOWN_FAILURES)
-		name_others(failures, total, b);
+	show_failures(
+		json_object_get(s, "failures"), json_number_of(s, "failures_total"), stream, b);
 	last_word(s, run_status(h), o, b);
 }
 

@@ -45,7 +45,7 @@ static bool add_shown(struct buf *b, const struct stream_shown *shown, struct st
 	return shown->lines ? shown->lines == shown->total : !err.len && shown->out_lines;
 }
 
-void failure_text(struct buf *b, const json_t *f, const struct stream_shown *shown)
+void failure_text(struct buf *b, const json_t *f, uint64_t times, const struct stream_shown *shown)
 {
 	struct str label = json_text_of(f, "label"), command = json_text_of(f, "command");
 	struct str err = json_text_of(f, "stderr");
@@ -63,7 +63,9 @@ void failure_text(struct buf *b, const json_t *f, const struct stream_shown *sho
 			strsignal((int)signal));
 	else
 		buf_printf(&head, "failed with code %" JSON_INTEGER_FORMAT, code);
-	if (attempt > 1)
+	if (times > 1)
+		buf_printf(&head, " in %" PRIu64 " attempts", times);
+	else if (attempt > 1)
 		buf_printf(&head, ", attempt %" JSON_INTEGER_FORMAT, attempt);
 	if (json_truth_of(f, "tolerated"))
 		buf_adds(&head, ", tolerated");
