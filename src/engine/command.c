@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -216,7 +217,13 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 	}
 	if (f->ops->command->ended)
 		f->ops->command->ended(f, &o);
+	/* Ctrl-C at a command that has the terminal is for it; one that ends by it was to end all.
+	 */
+	bool typed = f->node->tty && !v->recalled && (o.signal == SIGINT || o.signal == SIGQUIT);
+	struct run *r = f->run;
 	frame_attempt_done(f, &o);
+	if (typed)
+		run_cancel(r, SIGINT);
 }
 
 /* The machine has failed, not the command: it counts as not run. */

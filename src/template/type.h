@@ -13,7 +13,8 @@ enum type_kind {
 	TYPE_ARRAY,
 	TYPE_ENUM,
 	TYPE_OBJECT, /* never written: a variable of a step recipe that begins as a mapping */
-	TYPE_WORDS, /* of `args` alone, and roux's own: a text that is split as a shell would, or an array */
+	TYPE_WORDS, /* of `args` alone, and roux's own: a text that is split as a shell would, or an
+		       array */
 };
 
 struct type {

@@ -149,3 +149,21 @@ branches() {
 	roux logs esc >out
 	is "$(tr -d '[:print:]\n' <out | wc -c)" 0
 }
+
+@test "logs -f of a command that is tried again continues with its next attempt" {
+	mkfifo go
+	detach tries '{"retry":2,"label":"flaky","template":"sh -c \"echo begun; echo why >&2; cat go; test -e ready\""}'
+	has_begun() { roux logs tries flaky 2>/dev/null | grep -q begun; }
+	until_true has_begun
+	roux logs -f tries flaky >followed 2>said &
+	until_true contains followed begun
+	echo first >go
+	until_true contains said "[0 flaky] attempt 2"
+	touch ready
+	echo second >go
+	wait $!
+	is "$(paste -sd, followed)" "begun,first,begun,second"
+	is "$(paste -sd, said)" "why,roux: [0 flaky] attempt 2,why"
+	# One attempt that is named stays alone.
+	is "$(roux logs -f tries flaky --attempt 1 2>/dev/null | paste -sd,)" "begun,first"
+}

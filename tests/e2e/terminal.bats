@@ -63,6 +63,33 @@ off_screen() {
 	until_true nobody_left
 }
 
+@test "Ctrl-C is for the command that has the terminal; one that ends by it ends the run" {
+	cat >"$HOME/ask" <<-'END'
+		#!/bin/sh
+		trap 'echo got it' INT
+		echo ask
+		until read x && test -n "$x"; do :; done
+		echo said "$x"
+	END
+	printf '#!/bin/sh\necho asleep\nexec sleep 100\n' >"$HOME/sleep"
+	chmod +x "$HOME/ask" "$HOME/sleep"
+	echo "[\"true\",{\"tty\":true,\"template\":\"$HOME/ask\"},{\"tty\":true,\"template\":\"$HOME/sleep\"},\"touch after\"]" >"$HOME/t.json"
+	on_screen '$ROUX run -q @$HOME/t.json'
+	until_true shows '^ask'
+	tm send-keys C-c
+	until_true shows 'got it'
+	tm send-keys hello Enter
+	until_true shows 'said hello'
+	until_true shows '^asleep'
+	tm send-keys C-c
+	until_true shows 'status=130'
+	screen >screen
+	off_screen
+	has "$(cat screen)" cancelled
+	[ ! -e after ]
+	until_true nobody_left
+}
+
 @test "80 columns are never wrapped" {
 	local long
 	long=$(printf 'x%.0s' $(seq 300))

@@ -1,11 +1,13 @@
 /* Commands that follow a run: logs, wait. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app/logs.h"
 #include "base/file.h"
+#include "base/plain-text.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/run-operand.h"
 #include "hosts/cli/shown.h"
@@ -103,8 +105,10 @@ struct tails {
 	const struct logs_opts *o;
 	struct run_handle *run;
 	struct story *story;  /* the whole story, or */
-	struct run_node node; /* one command, or */
-	bool result;          /* the primary output */
+	struct run_node node; /* one command, its texts in the arena, or */
+	struct arena arena;
+	const char *word; /* how it was named; NULL: a run, a group, or one attempt of it */
+	bool result;      /* the primary output */
 	struct log_cursor at[2];
 	struct slice to[2];
 	int error; /* -errno */
@@ -158,6 +162,37 @@ static void show(void *data)
 		show_stream(t, LOG_STDERR);
 }
 
+/* The next search ends the texts that this one has found. */
+static void take_node(struct tails *t, const struct run_node *node)
+{
+	t->node = *node;
+	t->node.path = arena_str(&t->arena, node->path);
+	t->node.label = arena_str(&t->arena, node->label);
+}
+
+/* A command that is tried again continues with its next attempt. */
+static void follow_attempts(void *data)
+{
+	struct tails *t = data;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct run_node now;
+
+	show(t);
+	while (!t->error && t->word && run_node_find(t->run, t->word, 0, &now, &ignored) &&
+		!now.group && now.number != t->node.number) {
+		AUTO_BUF line = BUF_INIT;
+
+		buf_adds(&line, "roux: [");
+		text_name(&line, now.path, now.label, S(""));
+		buf_printf(&line, "] attempt %" PRIu64 "\n", now.attempt);
+		show(t); /* what came between the two looks */
+		cli_say(buf_str(&line));
+		take_node(t, &now);
+		t->at[LOG_STDOUT] = t->at[LOG_STDERR] = (struct log_cursor){ 0 };
+		show(t);
+	}
+}
+
 static void on_ended(void *data)
 {
 	((struct tails *)data)->ended = true;
@@ -166,9 +201,9 @@ static void on_ended(void *data)
 /* Watching begins before the first look: nothing can fall in between. */
 static void follow_logs(struct cli *cli, struct tails *t)
 {
-	(void)run_observe(
-		t->run, &(struct observer){ .changed = show, .ended = on_ended, .data = t });
-	show(t);
+	(void)run_observe(t->run,
+		&(struct observer){ .changed = follow_attempts, .ended = on_ended, .data = t });
+	follow_attempts(t);
 	while (!t->ended && !t->error && app_turn(cli_app(cli), -1) >= 0)
 		;
 }
@@ -195,14 +230,16 @@ static int show_logs(struct cli *cli, struct tails *t)
 		follow_logs(cli, t);
 	t->ended = true; /* lines without an end are shown too */
 	if (!t->error)
-		show(t);
+		(t->o->follow ? follow_attempts : show)(t);
 	for (int s = LOG_STDOUT; s <= LOG_STDERR; s++) {
 		if (!t->error && t->to[s].find.len)
 			t->error = print_line(&t->to[s], false);
 		buf_done(&t->to[s].line);
 	}
 	run_story_close(t->story);
-	return copied(cli, t);
+	int status = copied(cli, t);
+	arena_done(&t->arena);
+	return status;
 }
 
 /* -- as a document -------------------------------------------------------------------------------
@@ -278,7 +315,9 @@ static bool find_node(struct cli *cli, struct tails *t, const char *word)
 		bool over = t->ended || !t->o->follow || run_status(t->run) != ROUX_RUNNING;
 
 		report_reset(&missing);
-		if (run_node_find(t->run, word, t->o->attempt, &t->node, &missing)) {
+		struct run_node node;
+		if (run_node_find(t->run, word, t->o->attempt, &node, &missing)) {
+			take_node(t, &node);
 			t->ended = false;
 			return true;
 		}
@@ -306,12 +345,16 @@ static int run_logs(const struct call *call)
 		return status;
 	struct tails t = { .run = run, .o = o, .result = o->result };
 	if (node && !find_node(cli, &t, call->words[1]))
-		return cli_refuse(cli, o->common.json);
+		return cli_refuse(cli, o->common.json); /* nothing was taken */
 	if (o->common.json) {
 		if (o->follow && !run_wait(run, &cli->report))
 			return cli_refuse(cli, true);
-		return logs_document(&t);
+		status = logs_document(&t);
+		arena_done(&t.arena);
+		return status;
 	}
+	if (node && !t.node.group && !o->attempt)
+		t.word = call->words[1];
 	if (!o->result && (!node || t.node.group))
 		t.story = run_story_open(run, t.node.path);
 	return show_logs(cli, &t);

@@ -13,6 +13,7 @@
 #include "base/program.h"
 #include "base/run-status.h"
 #include "graph/event.h"
+#include "graph/node.h"
 #include "hosts/cli/ask.h"
 #include "hosts/cli/env-file.h"
 #include "hosts/cli/run-operand.h"
@@ -62,6 +63,7 @@ struct follow {
 	struct buf events_text;
 	struct timer tick, beat;
 	bool terminal; /* the command has it */
+	bool tty;      /* a node with `tty` has it for the moment */
 	int pipe;      /* standard output once more, when it is a pipe; -1: it is not */
 };
 
@@ -102,6 +104,10 @@ static void on_event(void *data, const struct event *e)
 {
 	struct follow *f = data;
 
+	/* Meanwhile Ctrl-C is for the command; the engine cancels when that ends by it. */
+	if (e->node && e->node->tty)
+		f->tty =
+			e->kind == EVENT_COMMAND_START || (f->tty && e->kind != EVENT_COMMAND_DONE);
 	if (f->stream)
 		show_stream(f, e);
 	if (f->live)
@@ -238,8 +244,8 @@ static bool on_signal(void *data, int signal)
 		stop_here(f);
 	else if ((signal == SIGWINCH || signal == SIGCONT) && f->live)
 		live_view_resize(f->live);
-	/* The terminal sends these to the command as well. */
-	return f->terminal && (signal == SIGINT || signal == SIGQUIT);
+	/* The terminal sends these to the command as well, which may have a use for them. */
+	return (f->terminal || f->tty) && (signal == SIGINT || signal == SIGQUIT);
 }
 
 /* -- what was asked for --------------------------------------------------------------------------
@@ -483,7 +489,7 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 		q->pipe_prints = !json && f.events != STDOUT_FILENO;
 		if (!o->quiet && !o->silent)
 			f.stream = stream_lines_new(o->stream);
-		if (f.live || f.lines || f.stream || f.events >= 0)
+		if (f.live || f.lines || f.stream || f.events >= 0 || isatty(STDIN_FILENO))
 			q->observer = (struct observer){ .event = on_event,
 				.output = f.live || (f.stream && (o->stream || how->steps)),
 				.errors = f.stream != NULL,
