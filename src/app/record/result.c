@@ -505,6 +505,8 @@ static json_t *failure_summary(const struct failure *f, struct mask *mask, struc
 	json_object_set_new(s, "timeout", json_boolean(f->timeout));
 	json_object_set_new(s, "attempt", json_integer((json_int_t)f->attempt));
 	json_object_set_new(s, "tolerated", json_boolean(f->tolerated));
+	if (f->overcome)
+		json_object_set_new(s, "succeeded_later", json_true());
 	json_object_set_new(
 		s, "stderr", json_from_str(shown_part(mask, f->err, MASK_CUT_FRONT, a)));
 	json_object_set_new(

@@ -240,7 +240,7 @@ const struct command cmd_status = {
 	.operands = "RUN",
 	.summary = "say how far a run is and what became of it",
 	.details = "RUN is the id of a run; `roux runs` lists them. A run whose supervisor was "
-		   "killed is told as exited; `roux resume RUN` continues where it was.",
+		   "killed is shown as exited; `roux resume RUN` continues where it was.",
 	EXAMPLES(status_examples),
 	ONLY_COMMON(struct runs_opts),
 	.min_operands = 1,

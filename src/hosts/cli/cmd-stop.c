@@ -83,13 +83,13 @@ static int run_kill(const struct call *call)
 }
 
 static const struct command_example kill_examples[] = {
-	{ "roux kill review", "at once" },
+	{ "roux kill review", "without any time to clean up" },
 };
 
 const struct command cmd_kill = {
 	.name = "kill",
 	.operands = "RUN",
-	.summary = "end a run and everything it started at once",
+	.summary = "kill a run and everything it started, immediately",
 	.details =
 		"Its commands get no time to clean up: `roux cancel RUN` is kinder. Returns when "
 		"nothing of it is left.",

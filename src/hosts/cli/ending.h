@@ -2,8 +2,8 @@
 
 #include "data/json.h"
 
-/* What became of a run in one line, and what to type next: the same words wherever a run is told
- * about. The document is run_summary() or run_status_document() of app/runs.h. */
+/* What became of a run in one line, and what to type next: the same words wherever a run is shown.
+ * The document is run_summary() or run_status_document() of app/runs.h. */
 
 /* How its failures are judged: as the options of `run` and `wait` say. */
 struct ending_options {

@@ -216,7 +216,7 @@ json_t *values_read(struct cli *cli, const struct template_opts *o, size_t count
 	for (size_t i = 0; i < o->lines0.len; i++)
 		ok &= read_lines(cli, "lines0", o->lines0.at[i], '\0', values, stdin_used);
 	for (size_t i = 0; i < count; i++) {
-		/* Of `name = x` only the first word is told. */
+		/* Of `name = x` only the first word is reported. */
 		bool is_value = strchr(words[i], '=') != NULL && !(told && words[i][0] == '=');
 
 		if (positions && !is_named(words[i]) && takes_positions(cli)) {

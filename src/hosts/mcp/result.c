@@ -306,7 +306,7 @@ static void account(struct run_handle *h, struct mask *mask, const json_t *summa
 	mark(b, h, 0, 0);
 }
 
-/* The output of a run that came to its end, and what was passed over. */
+/* The output of a run that came to its end, and what failed in it. */
 static void output(struct mcp *m, struct run_handle *h, struct mask *mask, const json_t *summary,
 	enum roux_status status, struct buf *b, bool *ret_cut)
 {

@@ -67,7 +67,9 @@ void failure_text(struct buf *b, const json_t *f, uint64_t times, const struct s
 		buf_printf(&head, " in %" PRIu64 " attempts", times);
 	else if (attempt > 1)
 		buf_printf(&head, ", attempt %" JSON_INTEGER_FORMAT, attempt);
-	if (json_truth_of(f, "tolerated"))
+	if (json_truth_of(f, "succeeded_later"))
+		buf_adds(&head, ", then succeeded");
+	else if (json_truth_of(f, "tolerated"))
 		buf_adds(&head, ", tolerated");
 	buf_printf(&head, ": %.*s%s", STR(utf8_head(command, SHOWN_COMMAND)),
 		utf8_count(command) > SHOWN_COMMAND ? "…" : "");
