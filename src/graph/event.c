@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "data/json.h"
+#include "graph/node.h"
 
 /* How a member of an event stands on its line. */
 enum member_type {
@@ -349,4 +350,9 @@ bool event_read(const json_t *object, struct arena *a, struct event *ret)
 		e.end.ok = !e.end.code && !e.end.timeout;
 	*ret = e;
 	return true;
+}
+
+bool event_of_terminal(const struct event *e)
+{
+	return e->node && e->node->tty;
 }

@@ -147,3 +147,5 @@ void event_json(const struct event *e, struct buf *b);
 /* The event that an object of event_json() tells. Strings are borrowed from the object, the rest
  * is in the arena. False: it is not an event, or one that this version does not know. */
 bool event_read(const json_t *object, struct arena *a, struct event *ret);
+/* Whether it is about a command that gets the terminal for itself. */
+bool event_of_terminal(const struct event *e);

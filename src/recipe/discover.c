@@ -200,6 +200,16 @@ static void suggest(const struct recipe_index *index, struct str id, struct repo
 		report_hint(r, "did you mean '%.*s'?", STR(best));
 		return;
 	}
+	/* Recipes are found by name in their directories only. */
+	for (size_t i = 0; recipe_extension(i); i++) {
+		AUTO_BUF file = BUF_INIT;
+
+		buf_printf(&file, "%.*s%s", STR(id), recipe_extension(i));
+		if (regular(buf_str(&file))) {
+			report_hint(r, "a file is named by its path: ./%s", buf_cstr(&file));
+			return;
+		}
+	}
 	report_action(r, ACTION_LIST_RECIPES, S(""));
 	report_action(r, ACTION_AS_TEMPLATE, id);
 }

@@ -84,3 +84,17 @@ TEMPLATES
 @test "exec takes --template like the others" {
 	is "$(quick exec --template 'echo hi')" hi
 }
+
+@test "a recipe file that is named without its extension gets its path as a hint" {
+	echo '{"args":["items:array"],"template":"echo {items[*]}"}' >many.json
+	asks 2 run many
+	has "$(cat err)" 'a file is named by its path: ./many.json'
+	# A value of the wrong type is one mistake.
+	asks 2 run ./many.json items=list
+	is "$(grep -c error: err)" 1
+}
+
+@test "what failed the run is named with its item" {
+	asks 1 run --as one '{"defaults":{"l":["a b","c"]},"failure":"branch","label":"lint","parallel":true,"repeat":"{l.length}","template":"false"}' --template
+	has "$(cat err)" "roux: one: failed at r0 'lint a b' (exit 1)"
+}

@@ -1,6 +1,6 @@
-/* Recipes with what they import: read, shown, planned, described. Input: up to four parts with 0x1e
- * between them, each the text of a file: a.json, b.md, c.json, and values. `a` is loaded first,
- * then `b`. */
+/* Recipes with what they import: read, shown, planned, described. Input: up to five parts with 0x1e
+ * between them, each the text of a file: a.json, b.md, c.json, then values and d.yaml, a step
+ * recipe that the others may import. `a` is loaded first, then `b`. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -17,6 +17,7 @@
 #include "fuzz.h"
 
 static const char *const names[] = { "a.json", "b.md", "c.json" };
+static const char steps[] = "d.yaml";
 
 /* A directory in memory where there is one; left behind empty but for the files. */
 static const char *room(void)
@@ -39,6 +40,9 @@ static void clean_up(void)
 		buf_printf(&path, "%s/%s", room(), names[i]);
 		(void)unlink(buf_cstr(&path));
 	}
+	AUTO_BUF last = BUF_INIT;
+	buf_printf(&last, "%s/%s", room(), steps);
+	(void)unlink(buf_cstr(&last));
 	(void)rmdir(room());
 }
 
@@ -155,8 +159,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		registered = atexit(clean_up) == 0;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		put(names[i], fuzz_first(&rest));
-	struct source given = { S("values"), rest };
-	AUTO_JSON *values = rest.len ? json_read(&given, &ignored) : NULL;
+	struct source given = { S("values"), fuzz_first(&rest) };
+	AUTO_JSON *values = given.text.len ? json_read(&given, &ignored) : NULL;
+	put(steps, rest);
 	AUTO_JSON *none = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

@@ -127,18 +127,19 @@ const struct command cmd_run = {
 	.heading = "Run",
 	.operands = "RECIPE|TEMPLATE [VALUE|name=value]...",
 	.summary = "run a recipe",
-	.details = "RECIPE is the id of a recipe (`roux list` shows them) or a path to one. "
-		   "Recipes are found "
-		   "in your own directory first, then among the packaged ones. `roux help RECIPE` "
-		   "says which "
-		   "arguments it takes; those that its `args` declares can be given without "
-		   "their names, in order.\n\n"
-		   "Every run is recorded in a directory of its own; a recipe can use its id and "
-		   "directory as {run_id} and {state_dir}. `roux runs` lists them, `roux resume` "
-		   "continues one that was cut short.\n\n"
-		   "Exit status: 0 done, 1 failed, 2 wrong request, 3 finished but commands "
-		   "failed, 4 waiting for an approval, 124 the recipe's own time limit, 128+n "
-		   "ended by signal n.",
+	.details =
+		"RECIPE is the id of a recipe (`roux list` shows them) or a path to one. "
+		"Recipes are found "
+		"in your own directory first, then in .roux/recipes of the project, then among the "
+		"packaged ones. `roux help RECIPE` says which "
+		"arguments it takes; those that its `args` declares can be given without "
+		"their names, in order.\n\n"
+		"Every run is recorded in a directory of its own; a recipe can use its id and "
+		"directory as {run_id} and {state_dir}. `roux runs` lists them, `roux resume` "
+		"continues one that was cut short.\n\n"
+		"Exit status: 0 done, 1 failed, 2 wrong request, 3 finished but commands "
+		"failed, 4 waiting for an approval, 124 the recipe's own time limit, 128+n "
+		"ended by signal n.",
 	EXAMPLES(examples),
 	SETS(sets, struct cmd_run_opts),
 	.defaults = &defaults,

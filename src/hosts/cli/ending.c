@@ -45,7 +45,8 @@ static const json_t *culprit(const json_t *d)
 static void failed_words(const json_t *d, struct buf *b)
 {
 	const json_t *f = culprit(d);
-	struct str error = json_text_of(d, "error"), label = json_text_of(f, "label");
+	struct str error = json_text_of(d, "error");
+	AUTO_BUF name = BUF_INIT;
 
 	/* Without a node that failed it, the machine did. */
 	if (!f || (error.len && !json_text_of(d, "failed_node").len)) {
@@ -55,11 +56,9 @@ static void failed_words(const json_t *d, struct buf *b)
 	}
 	buf_adds(b, "failed at ");
 	text_plain(b, json_text_of(f, "path"));
-	if (label.len) {
-		buf_adds(b, " '");
-		text_plain(b, label);
-		buf_addc(b, '\'');
-	}
+	text_name(&name, S(""), json_text_of(f, "label"), json_text_of(f, "item"));
+	if (name.len)
+		buf_printf(b, " '%.*s'", STR(str_trim(buf_str(&name))));
 	if (json_truth_of(f, "timeout"))
 		buf_adds(b, " (time limit)");
 	else if (json_number_of(f, "signal") > 0)

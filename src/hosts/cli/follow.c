@@ -13,7 +13,6 @@
 #include "base/program.h"
 #include "base/run-status.h"
 #include "graph/event.h"
-#include "graph/node.h"
 #include "hosts/cli/ask.h"
 #include "hosts/cli/env-file.h"
 #include "hosts/cli/run-operand.h"
@@ -105,7 +104,7 @@ static void on_event(void *data, const struct event *e)
 	struct follow *f = data;
 
 	/* Meanwhile Ctrl-C is for the command; the engine cancels when that ends by it. */
-	if (e->node && e->node->tty)
+	if (event_of_terminal(e))
 		f->tty =
 			e->kind == EVENT_COMMAND_START || (f->tty && e->kind != EVENT_COMMAND_DONE);
 	if (f->stream)
