@@ -265,6 +265,20 @@ def html_that_is_refused_is_sent_plain(home):
     assert "parse_mode" not in h.server.calls("sendMessage")[-1]["params"]
 
 
+def an_answer_that_is_refused_in_every_form_is_a_file(home):
+    h = home()
+    h.connect()
+    h.server.fault("sendMessage", 400, refused(400, "Bad Request: can't parse entities: x"), times=2)
+    h.server.message("**one**")
+    h.server.wait(lambda: h.server.calls("sendDocument"))
+    assert h.server.calls("sendDocument")[0]["files"]["document"] == ("answer.md", b"answer to: [telegram] one")
+    h.server.fault("sendMessage", 400, refused(400, "Bad Request: no"), times=9)
+    h.server.fault("sendDocument", 400, refused(400, "Bad Request: no"), times=9)
+    h.server.message("two")
+    h.until(lambda: h.status()["turn"] is None and len(h.starts()) == 2 and h.status()["undelivered"] == 0)
+    assert any("Bad Request: no" in e["message"] for e in h.status()["recent"]), h.status()
+
+
 def an_unreadable_success_is_not_sent_again(home):
     h = home()
     h.connect()

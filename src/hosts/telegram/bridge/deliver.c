@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/atomic-file.h"
 #include "base/path.h"
 #include "hosts/telegram/bridge/answer.h"
 #include "hosts/telegram/bridge/attachments.h"
@@ -10,6 +11,7 @@
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/bridge/voice.h"
 #include "hosts/telegram/rules/attach.h"
+#include "hosts/telegram/text/html.h"
 
 enum { AGAIN_MS = 60000 };
 
@@ -81,7 +83,33 @@ static void add_line(struct bridge *b, const char *fmt, struct str about)
 	buf_printf(&text, fmt, STR(about));
 	json_array_insert_new(json_object_get(d->now, "steps"),
 		(size_t)json_number_of(d->now, "at") + 1,
-		json_pack("{s:s,s:o}", "do", "text", "text", json_from_str(buf_str(&text))));
+		json_pack("{s:s,s:o,s:b}", "do", "text", "text", json_from_str(buf_str(&text)),
+			"line", 1));
+}
+
+/* A text that the service refuses in every form is sent as a file: no answer is lost for its form.
+ * A line about what could not be sent is not worth that. */
+static bool as_file(struct bridge *b, json_t *s)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	if (json_object_get(s, "path") || json_truth_of(s, "line"))
+		return false;
+	if (json_truth_of(s, "html"))
+		html_visible(&text, json_text_of(s, "text"));
+	else
+		buf_add(&text, json_text_of(s, "text"));
+	struct str path = places_new_file(&b->places, &a, S("answer.md"));
+	bool ok = atomic_write(path.p, buf_str(&text), &(struct atomic_options){ .quick = true }) ==
+		  0;
+	if (ok) {
+		json_object_set_new(s, "do", json_string("file"));
+		json_object_set_new(s, "path", json_from_str(path));
+		json_object_set_new(s, "name", json_string("answer.md"));
+	}
+	arena_done(&a);
+	return ok;
 }
 
 /* An edit that the service refuses becomes a message of its own, and the old one is deleted. */
@@ -108,7 +136,7 @@ static void on_sent(void *data, enum sent result, int64_t message)
 	} else if (result == SENT_LOST) {
 		d->lost = true;
 		step(b);
-	} else if (result == SENT_FAILED && without_edit(b, s)) {
+	} else if (result == SENT_FAILED && (without_edit(b, s) || as_file(b, s))) {
 		step(b);
 	} else {
 		if (result == SENT_FAILED && json_object_get(s, "path"))
