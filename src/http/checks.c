@@ -48,6 +48,8 @@ static enum MHD_Result on_header(void *data, enum MHD_ValueKind kind, const char
 	struct walk *w = data;
 	struct http_field f = { { name, name_len }, { value ? value : "", value ? value_len : 0 } };
 
+	f.value = str_trim(f.value); /* blanks around a value are not part of it */
+
 	(void)kind;
 	w->count++;
 	w->bytes += name_len + value_len + strlen(": \r\n");

@@ -213,6 +213,12 @@ struct tool *catalog_find(struct catalog *c, struct str name)
 /* -- changes -------------------------------------------------------------------------------------
  */
 
+/* Two for each directory of the command line: itself, and `prompts` below it. */
+struct named_dir {
+	struct notify_file file;
+	struct catalog *catalog;
+};
+
 static json_t *all_tools(struct catalog *c)
 {
 	json_t *all = json_array();
@@ -222,18 +228,37 @@ static json_t *all_tools(struct catalog *c)
 	return all;
 }
 
+static json_t *all_prompts(struct catalog *c)
+{
+	json_t *all = json_array();
+
+	vec_each (t, &c->prompts)
+		json_array_append(all, (*t)->listed);
+	return all;
+}
+
+/* Whether changes are told, or have to be looked for. */
+static bool is_watched(const struct catalog *c)
+{
+	return c->watch && (!c->server->options.dir_count || c->named);
+}
+
 static void on_again(struct timer *timer)
 {
 	struct catalog *c = container_of(timer, struct catalog, again);
 	AUTO_JSON *before = all_tools(c), *after = NULL;
+	AUTO_JSON *prompts = all_prompts(c), *prompts_after = NULL;
 
 	read_all(c);
 	after = all_tools(c);
+	prompts_after = all_prompts(c);
 	if (!json_equal(before, after)) {
 		c->generation++;
-		subscriptions_lists_changed(c->server);
+		subscriptions_lists_changed(c->server, CHANGED_TOOLS | CHANGED_RESOURCES);
 	}
-	if (!c->watch || c->server->options.dir_count)
+	if (!json_equal(prompts, prompts_after))
+		subscriptions_lists_changed(c->server, CHANGED_PROMPTS);
+	if (!is_watched(c))
 		timer_start(app_loop(c->server->app), &c->again, RESCAN_MS);
 }
 
@@ -244,12 +269,48 @@ static void on_changed(void *data)
 	timer_start(app_loop(c->server->app), &c->again, SETTLE_MS);
 }
 
+static void on_dir_changed(struct notify_file *f, uint32_t events)
+{
+	(void)events;
+	on_changed(container_of(f, struct named_dir, file)->catalog);
+}
+
+/* False: there are no watches left, for example; then they are looked at now and then. */
+static bool watch_named(struct catalog *c)
+{
+	const struct mcp_options *o = &c->server->options;
+	const uint32_t events =
+		IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE;
+	bool ok = notify_open(&c->notify) == 0 &&
+		  notify_start(app_loop(c->server->app), &c->notify) == 0;
+
+	c->named = mem_zero(sizeof(*c->named) * 2 * o->dir_count);
+	for (size_t i = 0; i < 2 * o->dir_count && ok; i++) {
+		struct named_dir *d = &c->named[i];
+		AUTO_BUF path = BUF_INIT;
+
+		buf_printf(&path, "%s%s", o->dirs[i / 2], i % 2 ? "/prompts" : "");
+		d->catalog = c;
+		d->file.changed = on_dir_changed;
+		d->file.wd = -1;
+		/* Most have no prompts. */
+		ok = notify_add(&c->notify, &d->file, buf_cstr(&path), events) == 0 || i % 2;
+	}
+	if (!ok) {
+		notify_close(&c->notify);
+		free(TAKE(c->named));
+	}
+	return ok;
+}
+
 void catalog_watch(struct catalog *c)
 {
 	if (c->watch || timer_running(&c->again))
 		return;
 	c->watch = recipes_watch(c->server->app, on_changed, c);
-	if (!c->watch || c->server->options.dir_count)
+	if (c->server->options.dir_count)
+		(void)watch_named(c);
+	if (!is_watched(c))
 		timer_start(app_loop(c->server->app), &c->again, RESCAN_MS);
 }
 
@@ -259,6 +320,7 @@ struct catalog *catalog_new(struct mcp *m)
 
 	c->server = m;
 	c->again.fire = on_again;
+	notify_init(&c->notify);
 	return c;
 }
 
@@ -268,6 +330,8 @@ void catalog_free(struct catalog *c)
 		return;
 	timer_stop(&c->again);
 	recipes_watch_end(c->watch);
+	notify_close(&c->notify);
+	free(c->named);
 	forget(c);
 	vec_done(&c->tools);
 	vec_done(&c->prompts);

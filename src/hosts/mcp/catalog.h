@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hosts/mcp/server.h"
+#include "loop/notify.h"
 
 /* The tools: recipes as a client sees them (mcp.md section 5), and the built-in ones. */
 
@@ -47,7 +48,9 @@ struct catalog {
 	uint64_t generation;          /* counts changes */
 	bool read;
 	struct recipes_watch *watch;
-	struct timer again; /* changes of one moment are one */
+	struct notify notify;    /* of the directories that the command line names */
+	struct named_dir *named; /* NULL: they are not watched */
+	struct timer again;      /* changes of one moment are one */
 };
 
 struct catalog *catalog_new(struct mcp *m);

@@ -116,16 +116,16 @@ static void news(struct listener *l)
 		timer_start(app_loop(l->session->server->app), &l->timer, 0);
 }
 
-void subscriptions_lists_changed(struct mcp *m)
+void subscriptions_lists_changed(struct mcp *m, unsigned lists)
 {
 	list_each (link, &m->listeners) {
 		struct listener *l = list_entry(link, struct listener, link);
 
-		l->changed |= l->wants & (CHANGED_TOOLS | CHANGED_RESOURCES);
+		l->changed |= l->wants & lists;
 		list_each (item, &l->follows) {
 			struct follow *f = list_entry(item, struct follow, link);
 
-			f->changed |= !f->run && !f->task.len;
+			f->changed |= lists & CHANGED_RESOURCES && !f->run && !f->task.len;
 		}
 		news(l);
 	}

@@ -14,8 +14,8 @@ enum {
 
 struct listener;
 
-/* The tools, and with them the list of resources, have changed. */
-void subscriptions_lists_changed(struct mcp *m);
+/* Some of the lists have changed. */
+void subscriptions_lists_changed(struct mcp *m, unsigned lists);
 
 /* A listener for a legacy session, which hears of all lists from now on; resources are added. */
 struct listener *listener_of_session(struct session *s);
