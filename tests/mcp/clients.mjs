@@ -1,10 +1,10 @@
 // usage: node clients.mjs ROUX PACKAGES     the SDK clients of both eras against `roux mcp`. Prints TAP.
-import { mkdtempSync, mkdirSync, writeFileSync, rmSync, existsSync } from 'node:fs';
+import { mkdtempSync, mkdirSync, readFileSync, writeFileSync, rmSync, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 
 const [roux, packages] = process.argv.slice(2);
 const require = createRequire(join(packages, 'package.json'));
@@ -35,31 +35,45 @@ writeFileSync(join(project, 'data.json'), '{"n": 5}\n');
 const env = { HOME: home, PATH: process.env.PATH, LANG: 'C.UTF-8' };
 const server = { command: roux, args: ['mcp'], cwd: project, env, stderr: 'pipe' };
 
-async function legacy(answer) {
+// The same server over HTTP, with a token that may do everything.
+const token = execFileSync(roux, ['serve', 'token', 'add', 'clients', '--scope', 'read,run,answer'], { cwd: project, env }).toString().trim();
+const process_ = spawn(roux, ['mcp', '--http', '127.0.0.1:0'], { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] });
+const url = await new Promise((resolve, reject) => {
+  let said = '';
+  process_.stderr.on('data', d => { said += d; const m = /listening on (\S+)/.exec(said); if (m) resolve(m[1]); });
+  process_.on('exit', () => reject(new Error(`it ended: ${said}`)));
+});
+const http = { requestInit: { headers: { Authorization: `Bearer ${token}` } } };
+
+const legacy = over => async answer => {
   const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
   const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
+  const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
   const { ElicitRequestSchema } = await load('@modelcontextprotocol/sdk/types.js');
   const c = new Client({ name: 'sdk-v1', version: '1' }, { capabilities: answer ? { elicitation: {} } : {} });
   if (answer) c.setRequestHandler(ElicitRequestSchema, async () => answer);
-  await c.connect(new StdioClientTransport(server));
+  await c.connect(over ? new StreamableHTTPClientTransport(new URL(url), http) : new StdioClientTransport(server));
   return { c, call: (name, args, o) => c.callTool({ name, arguments: args ?? {} }, undefined, o) };
-}
+};
 
-function modern(mode) {
+function modern(mode, over) {
   return async answer => {
-    const { Client } = await load('@modelcontextprotocol/client');
+    const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
     const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
     const c = new Client({ name: 'client-v2', version: '1' },
       { capabilities: answer ? { elicitation: { form: {} } } : {}, versionNegotiation: { mode } });
     if (answer) c.setRequestHandler('elicitation/create', async () => answer);
-    await c.connect(new StdioClientTransport(server));
+    await c.connect(over ? new StreamableHTTPClientTransport(new URL(url), http) : new StdioClientTransport(server));
     const version = c.getNegotiatedProtocolVersion();
     if (version !== '2026-07-28') throw new Error(`negotiated ${version}`);
     return { c, call: (name, args, o) => c.callTool({ name, arguments: args ?? {} }, o) };
   };
 }
 
-const eras = { 'SDK v1': legacy, 'client v2 pinned': modern({ pin: '2026-07-28' }), 'client v2 auto': modern('auto') };
+const eras = {
+  'SDK v1': legacy(false), 'client v2 pinned': modern({ pin: '2026-07-28' }), 'client v2 auto': modern('auto'),
+  'SDK v1 over HTTP': legacy(true), 'client v2 pinned over HTTP': modern({ pin: '2026-07-28' }, true), 'client v2 auto over HTTP': modern('auto', true),
+};
 let number = 0, bad = 0;
 async function test(name, body) {
   try {
@@ -75,6 +89,13 @@ function expect(condition, what) {
   if (!condition) throw new Error(JSON.stringify(what)?.slice(0, 2000));
 }
 const text = r => r.content[0].text;
+const gone = pid => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`).includes(') Z');
+  } catch {
+    return true;
+  }
+};
 const until = async (what, condition) => {
   for (let i = 0; i < 3000; i++) {
     if (condition()) return;
@@ -107,6 +128,7 @@ for (const [era, connect] of Object.entries(eras)) {
     expect(runs.structuredContent.runs.length > 0, runs);
     await c.close();
   });
+  if (!era.includes('HTTP')) // it takes half a minute
   await test(`${era}: progress holds a timeout off`, async () => {
     const { c, call } = await connect();
     const seen = [];
@@ -124,7 +146,7 @@ for (const [era, connect] of Object.entries(eras)) {
     const n = execFileSync('cat', [pid]).toString().trim();
     stop.abort('enough');
     expect(await promise === 'aborted', 'not aborted');
-    await until('it lives on', () => !existsSync(`/proc/${n}`) || execFileSync('cat', [`/proc/${n}/stat`]).toString().includes(') Z'));
+    await until('it lives on', () => gone(n));
     await c.close();
   });
   for (const [decision, status] of [['approve', 'done'], ['reject', 'denied']])
@@ -151,9 +173,10 @@ for (const [era, connect] of Object.entries(eras)) {
   });
 }
 // The inspector declares tasks in the modern era and polls to the end by itself.
-const inspect = (era, ...more) => {
+const inspect = (era, over, ...more) => {
+  const where = over ? [url, '--transport', 'http', '--header', `Authorization: Bearer ${token}`] : [roux, 'mcp'];
   try {
-    return execFileSync('mcp-inspector', ['--cli', roux, 'mcp', '--protocol-era', era, ...more],
+    return execFileSync('mcp-inspector', ['--cli', ...where, '--protocol-era', era, ...more],
       { cwd: project, env: { ...env, MCP_CATALOG_PATH: join(top, 'catalog.json') }, stdio: ['ignore', 'pipe', 'pipe'] }).toString();
   } catch (e) {
     throw new Error(`exit ${e.status}: ${e.stdout} ${e.stderr}`);
@@ -162,15 +185,18 @@ const inspect = (era, ...more) => {
 recipe('late.json', { template: 'sh -c "sleep 1; echo late"', async: true });
 for (const era of ['legacy', 'modern']) {
   await test(`inspector, ${era}: schemas are portable`, async () => {
-    inspect(era, '--method', 'tools/list', '--strict');
+    inspect(era, false, '--method', 'tools/list', '--strict');
   });
-  await test(`inspector, ${era}: calls`, async () => {
-    const r = JSON.parse(inspect(era, '--method', 'tools/call', '--tool-name', 'echo', '--tool-arg', 'message=hi'));
-    expect(text(r) === 'hi\n', r);
-    const late = JSON.parse(inspect(era, '--method', 'tools/call', '--tool-name', 'late'));
-    expect(late._meta['dev.roux/run'].status === (era === 'modern' ? 'done' : 'running'), late);
-  });
+  for (const over of [false, true])
+    await test(`inspector, ${era}${over ? ' over HTTP' : ''}: calls`, async () => {
+      const r = JSON.parse(inspect(era, over, '--method', 'tools/call', '--tool-name', 'echo', '--tool-arg', 'message=hi'));
+      expect(text(r) === 'hi\n', r);
+      const late = JSON.parse(inspect(era, over, '--method', 'tools/call', '--tool-name', 'late'));
+      expect(late._meta['dev.roux/run'].status === (era === 'modern' ? 'done' : 'running'), late);
+    });
 }
+process_.removeAllListeners('exit');
+process_.kill();
 console.log(`1..${number}`);
 rmSync(top, { recursive: true, force: true });
 process.exit(bad ? 1 : 0);
