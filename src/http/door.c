@@ -474,6 +474,9 @@ void http_reload(struct http *h)
 {
 	AUTO_REPORT r = REPORT_INIT;
 
+	/* The list of tokens says when each was used. */
+	if (!h->options.borrowed)
+		tokens_save_seen(&h->tokens);
 	if (!tokens_reload(&h->tokens, &r))
 		door_say(h, "the tokens stay as they were: %.*s", STR(r.issues.at[0].message));
 }

@@ -273,6 +273,8 @@ void http_add_token(struct http *h, struct str name, struct str secret, unsigned
 /* A socket that listens at an address, "127.0.0.1" or "::1", for http_listen_fd(); *port 0 becomes
  * the one that the kernel has given. -errno. */
 int http_bind(const char *address, uint16_t *port);
+/* Whether other machines may reach a socket that is listening. */
+bool http_fd_exposed(int fd);
 /* At a path, 0600; a file that is there is replaced, so the caller has made sure that it is stale.
  * -errno. */
 int http_listen_unix(struct http *h, const char *path);

@@ -287,6 +287,16 @@ int http_bind(const char *address, uint16_t *port)
 	return fd;
 }
 
+bool http_fd_exposed(int fd)
+{
+	struct sockaddr_storage s = { 0 };
+	socklen_t size = sizeof(s);
+
+	if (getsockname(fd, (struct sockaddr *)&s, &size) < 0)
+		return true;
+	return s.ss_family != AF_UNIX && !is_loopback(&s);
+}
+
 int http_listen_unix(struct http *h, const char *path)
 {
 	AUTO_CLOSE int dir = -1;

@@ -89,8 +89,10 @@ static void take_given(struct bound_sockets *b)
 	for (int i = 0; (uint64_t)i < count && i < 16; i++) {
 		int fd = LISTEN_FDS_START + i;
 
-		if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
-			vec_push(&b->fds, fd);
+		if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+			continue;
+		vec_push(&b->fds, fd);
+		b->exposed |= http_fd_exposed(fd);
 	}
 	b->given = b->fds.len > 0;
 }

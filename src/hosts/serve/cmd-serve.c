@@ -46,16 +46,11 @@ static const struct command_example examples[] = {
 static const struct serve_opts defaults = { .port = PORT_UNSET };
 
 /* Beyond loopback there has to be a name to expect and a token to ask for. */
-static bool check_exposed(struct serve_cli *c, const struct serve_opts *o, bool *ret)
+static bool check_exposed(struct serve_cli *c, const struct serve_opts *o, bool exposed)
 {
 	struct tokens t = { 0 };
 
-	if (!start_exposed(o, ret, &c->report))
-		return false;
-	if (o->behind_tls && !o->names.len)
-		return report_error(
-			&c->report, (struct where){ 0 }, "--behind-tls needs --name HOST");
-	if (!*ret)
+	if (!exposed)
 		return true;
 	bool ok = tokens_open(&t, c->places.dir, &c->report);
 	size_t count = t.at.len;
@@ -68,6 +63,16 @@ static bool check_exposed(struct serve_cli *c, const struct serve_opts *o, bool 
 	return report_hint(&c->report,
 		"`roux serve token add NAME --scope read` makes a token; without any of it, from "
 		"the other machine: ssh -L 7689:127.0.0.1:7689 host");
+}
+
+static bool check_options(struct serve_cli *c, const struct serve_opts *o, bool *ret_exposed)
+{
+	if (!start_exposed(o, ret_exposed, &c->report))
+		return false;
+	if (o->behind_tls && !o->names.len)
+		return report_error(
+			&c->report, (struct where){ 0 }, "--behind-tls needs --name HOST");
+	return check_exposed(c, o, *ret_exposed);
 }
 
 static bool differs(const struct serve_opts *o, const json_t *there)
@@ -110,13 +115,14 @@ static int run(const struct call *call)
 	struct serve_cli *c = call->host;
 	struct bound_sockets b = { 0 };
 
-	if (!serve_enter(c, &o->common) || !check_exposed(c, o, &b.exposed))
+	if (!serve_enter(c, &o->common) || !check_options(c, o, &b.exposed))
 		return serve_refuse(c, o->common.json);
 	AUTO_CLOSE int lock = serve_places_lock(&c->places);
 	if (lock == -EWOULDBLOCK)
 		return show_other(c, o);
 	bool in_memory = lock < 0;
-	bool ok = start_bind(o, &b, &c->report);
+	/* Those of systemd are known only now. */
+	bool ok = start_bind(o, &b, &c->report) && check_exposed(c, o, b.exposed);
 	int status = ok ? start_serving(c, o, &b, in_memory) : serve_refuse(c, o->common.json);
 	bound_done(&b);
 	return status;

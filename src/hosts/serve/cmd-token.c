@@ -113,6 +113,7 @@ static int list(struct serve_cli *c, const struct token_opts *o)
 {
 	struct tokens t = { 0 };
 
+	tell_server(c); /* it writes down which were used */
 	if (!tokens_open(&t, c->places.dir, &c->report)) {
 		tokens_close(&t);
 		return serve_refuse(c, o->common.json);
