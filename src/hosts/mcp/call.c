@@ -11,6 +11,7 @@
 #include "hosts/mcp/builtins.h"
 #include "hosts/mcp/log.h"
 #include "hosts/mcp/methods.h"
+#include "hosts/mcp/quota.h"
 #include "hosts/mcp/raw.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/tasks.h"
@@ -71,6 +72,8 @@ void call_promote(struct tool_call *c)
 {
 	AUTO_REPORT issues = REPORT_INIT;
 
+	if (run_status(c->run) == ROUX_RUNNING)
+		quota_keep(c->server, c->x->session->principal, run_id(c->run));
 	if (run_status(c->run) == ROUX_PAUSED)
 		call_answer(c);
 	else if (c->task.len &&
@@ -227,7 +230,12 @@ static struct run_handle *launch(struct tool_call *c, struct report *r)
 static void execute(struct tool_call *c)
 {
 	AUTO_REPORT issues = REPORT_INIT;
+	AUTO_BUF why = BUF_INIT;
 
+	if (!quota_allows(c->server, c->x->session->principal, &why)) {
+		call_answer_with(c, result_error(buf_str(&why)));
+		return;
+	}
 	c->run = launch(c, &issues);
 	if (!c->run && report_has_system(&issues)) {
 		exchange_fail_report(c->x, RPC_INTERNAL, &issues);

@@ -16,7 +16,7 @@ struct mcp_opts {
 	struct opt_list listen, names;
 	const char *dir, *log_file, *http, *socket, *token_file;
 	const char *sync_budget, *progress_budget;
-	uint64_t output, line, depth, arguments, in_flight, queue;
+	uint64_t output, line, depth, arguments, in_flight, queue, runs, disk;
 	unsigned calls;
 	unsigned jobs;
 	bool no_builtins, no_prompts, read_only, audit_arguments, raw_results;
@@ -73,8 +73,15 @@ static const struct opt limits[] = {
 		"that wait for a client that does not read"),
 };
 
+static const struct opt quotas[] = {
+	OPT_NUMBER(0, "max-runs", "N", struct mcp_opts, runs, 1, 65536,
+		"runs at once, those included that are not waited for (256)"),
+	OPT_NUMBER(0, "max-disk", "MIB", struct mcp_opts, disk, 1, 1 << 30,
+		"of disk that runs may take before no more are started (any)"),
+};
+
 static const struct opt_set sets[] = { OPT_SET("Options", opts), OPT_SET("Over HTTP", over_http),
-	OPT_SET("Limits", limits) };
+	OPT_SET("Limits", limits), OPT_SET("Quotas", quotas) };
 
 static const struct command_example examples[] = {
 	{ "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}' | roux mcp",
@@ -89,6 +96,7 @@ static const struct mcp_opts defaults = {
 	.in_flight = 256,
 	.queue = 8 << 20,
 	.calls = 64,
+	.runs = 256,
 };
 
 static int refuse(struct report *r)
@@ -133,6 +141,8 @@ static struct mcp_options options_of(const struct mcp_opts *o, const struct call
 		.sync_ms = 45000,
 		.progress_ms = 240000,
 		.jobs = o->calls,
+		.runs = o->runs,
+		.disk = o->disk << 20,
 		.no_builtins = o->no_builtins,
 		.no_prompts = o->no_prompts,
 		.read_only = o->read_only,

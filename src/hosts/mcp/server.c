@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "hosts/mcp/call.h"
 #include "hosts/mcp/catalog.h"
+#include "hosts/mcp/quota.h"
 
 void mcp_log(const char *fmt, ...)
 {
@@ -31,6 +32,7 @@ struct mcp *mcp_new(struct app *a, const struct mcp_options *o, struct report *r
 	list_init(&m->calls);
 	list_init(&m->waiting);
 	list_init(&m->listeners);
+	list_init(&m->kept);
 	m->catalog = catalog_new(m);
 	return m;
 }
@@ -39,6 +41,7 @@ void mcp_free(struct mcp *m)
 {
 	if (!m)
 		return;
+	quota_done(m);
 	catalog_free(m->catalog);
 	free(m);
 }

@@ -22,6 +22,8 @@ struct mcp_options {
 	uint64_t sync_ms;     /* after which a call becomes a run that is waited for: 0: never */
 	uint64_t progress_ms; /* the same of a call that is told of progress */
 	unsigned jobs;        /* calls at once */
+	size_t runs;          /* of one principal at once, with those that outlive their call */
+	uint64_t disk;        /* bytes that all runs may take before no more are started; 0: any */
 	bool no_builtins, no_prompts, read_only, raw_results, audit_arguments;
 	const char *const *only, *const *except; /* globs of tools */
 	size_t only_count, except_count;
@@ -39,8 +41,10 @@ struct mcp {
 	struct list calls;     /* that run */
 	struct list waiting;   /* for a place among them */
 	struct list listeners; /* who hears of changes */
+	struct list kept;      /* runs that continue without their call */
 	size_t running;
-	unsigned char key[32]; /* signs what clients hand back; has_key says whether it was read */
+	uint64_t disk, disk_ms; /* what the runs take, and when that was found out */
+	unsigned char key[32];  /* signs what clients hand back; has_key says whether it was read */
 	bool has_key;
 	bool ending;
 };
