@@ -61,6 +61,11 @@ struct request {
 	bool fresh;  /* a made name of its own also when it is detached */
 	bool bare;   /* its commands get only the variables of a bare environment (environ_bare()),
 			not all that this process has; for detached runs */
+	/* Its commands write only below the working directory, the run's own and those for
+	 * temporary files; with `offline` they have no TCP either. The kernel sees to it, and where
+	 * it cannot nothing is started. Kept for what continues or repeats
+	 * it. */
+	bool sandbox, offline;
 	const char *
 		task; /* by which a client of a protocol knows it: kept in the record; NULL: none */
 	bool model;   /* the values come from a model, which may give declared arguments only */

@@ -344,6 +344,7 @@ static int spawn(
 		.cwd = spec->cwd ? spec->cwd : l->around.cwd,
 		.mask = &l->mask,
 		.nofile = l->around.nofile,
+		.sandbox = l->around.sandbox,
 		.foreground = spec->terminal,
 		.reset_handlers = l->around.handlers,
 	};

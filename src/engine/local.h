@@ -12,6 +12,7 @@ struct surroundings {
 		*env; /* NAME=VALUE, added to or replacing ours; NULL-terminated; may be NULL */
 	const sigset_t *mask;        /* signals blocked in commands; NULL: the thread's own now */
 	const struct rlimit *nofile; /* their limit of descriptors; NULL: ours */
+	const int *sandbox;          /* of sandbox_open(); NULL: none */
 	bool bare;                   /* `env` is all of it, and nothing of ours is added */
 	bool handlers;               /* this process may have signal handlers */
 	bool whole;                  /* every descendant of this process belongs to the run */

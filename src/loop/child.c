@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/lang.h"
+#include "loop/sandbox.h"
 
 /*
  * A child is started with clone(CLONE_VM | CLONE_VFORK): it borrows our memory until it executes,
@@ -148,6 +149,8 @@ static int begin(void *data)
 		(void)setrlimit(RLIMIT_NOFILE, s->nofile);
 	if (s->note && (b->error = write_note(s->note, b->before_ticks)))
 		_exit(127);
+	if (s->sandbox && (b->error = sandbox_enter(*s->sandbox)))
+		_exit(127);
 	(void)sigprocmask(SIG_SETMASK, s->mask, NULL);
 	(void)execve(s->program, (char *const *)s->argv, (char *const *)s->envp);
 	b->error = errno;
@@ -249,6 +252,8 @@ int child_spawn(struct loop *l, struct child *c, const struct child_spec *spec)
 	c->pidfd = -1;
 	c->code = c->signal = 0;
 	int r = spec->portable ? -ENOSYS : spawn_clone(l, c, spec);
+	if (spec->sandbox && r < 0)
+		return r; /* it cannot be had the other way */
 	if (r == -ENOSYS || r == -EINVAL) {
 		/* No code of ours runs in this child before it executes: the line has no pid. */
 		if (spec->note && (r = -write_note(spec->note, 0)) < 0)

@@ -18,6 +18,7 @@ struct child_spec {
 	const struct rlimit *nofile; /* its limit of descriptors; NULL: the caller's */
 	bool foreground;             /* it stays in the caller's process group */
 	bool reset_handlers;         /* the caller may have signal handlers */
+	const int *sandbox;          /* of sandbox_open(); NULL: it may do what the caller may */
 	bool portable;           /* posix_spawn, as where the kernel refuses clone with a pidfd */
 	struct child_note *note; /* NULL: none */
 };

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "app/launch/enclose.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
 #include "app/record/pieces.h"
@@ -32,6 +33,7 @@ struct here {
 	const char *const *env;  /* what commands get beside the environment of this process */
 	struct rlimit nofile;    /* what commands get when ours was raised */
 	struct hub_entry orders; /* linked: other processes speak through files */
+	int sandbox;             /* in which its commands are; -1: none */
 	int stdout_fd;
 	/* What was told before its start returned: lines come from the loop. */
 	struct deferred early;
@@ -356,6 +358,7 @@ static struct executor *executor_here(const struct here *h)
 				 .env = h->env,
 				 .mask = a->manners.mask,
 				 .nofile = a->manners.nofile,
+				 .sandbox = h->sandbox >= 0 ? &h->sandbox : NULL,
 				 .handlers = !a->manners.own_process,
 				 .whole = a->manners.own_process && a->manners.subreaper,
 				 .grace_ms = h->launch->asked.grace_ms,
@@ -425,12 +428,14 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	handle_init(&h->handle, &ops, l->app);
 	h->launch = l;
 	h->stdout_fd = o->stdout_fd;
+	h->sandbox = -1;
 	h->early.call = tell_early;
 	h->past.call = tell_past;
 	if (!l->asked.jobs)
 		l->asked.jobs = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
 	raise_descriptor_limit(h, &l->asked.jobs);
-	if (!loop || (recorded(h) && !begin_record(h, o->before, r))) {
+	if (!loop || !launch_enclose(l, &h->sandbox, r) ||
+		(recorded(h) && !begin_record(h, o->before, r))) {
 		if (!loop)
 			report_errno(r, errno, "cannot make an event loop for the run");
 		give_up(l);
@@ -590,6 +595,7 @@ static void free_here(struct run_handle *handle)
 	mask_free(h->mask);
 	if (handle->app->manners.nofile == &h->nofile)
 		handle->app->manners.nofile = NULL;
+	close_fd(&h->sandbox);
 	buf_done(&h->early_text);
 	report_done(&h->unwritten);
 	launch_free(h->launch);

@@ -55,6 +55,8 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	a->stream |= q->stream;
 	a->notify |= q->notify;
 	a->bare |= q->bare;
+	a->sandbox |= q->sandbox;
+	a->offline |= q->offline;
 	a->fresh = q->fresh;
 	if (q->task)
 		a->task = arena_str(&l->arena, str_of(q->task));

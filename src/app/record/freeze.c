@@ -378,6 +378,8 @@ static const struct member {
 	{ "stream", TRUTH(asked.stream) },
 	{ "notify", TRUTH(asked.notify) },
 	{ "bare", TRUTH(asked.bare) },
+	{ "sandbox", TRUTH(asked.sandbox) },
+	{ "offline", TRUTH(asked.offline) },
 	{ "created", NUMBER(asked.created) },
 	{ "agents", JSON(asked.agents) },
 	{ "collections", JSON(asked.collections) },

@@ -25,6 +25,8 @@ struct asked {
 	bool stream;    /* every step as if it said so */
 	bool notify;    /* its end is told by hosts that tell of ends */
 	bool bare;      /* commands get a bare environment */
+	bool sandbox;   /* commands write only below some places: loop/sandbox.h */
+	bool offline;   /* … and have no TCP */
 	bool fresh;     /* its name is made, also when it is detached; not kept */
 	uint64_t jobs, grace_ms;
 	uint64_t max_parallel; /* the width of `parallel: true` */

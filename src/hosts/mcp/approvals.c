@@ -225,6 +225,7 @@ static void continue_run(struct exchange *x, struct tool *t, const char *run)
 	bool over;
 
 	q.request.detach = DETACH_ALWAYS;
+	q.request.sandbox = x->session->server->options.sandbox;
 	struct run_handle *h = runs_resume(x->session->server->app, run, &q, &over, &issues);
 	if (h)
 		call_adopt(x, t, h);

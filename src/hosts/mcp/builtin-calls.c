@@ -214,6 +214,7 @@ void builtin_retry(struct exchange *x, const json_t *arguments)
 	q.only = json_truth_of(arguments, "only");
 	q.request.detach = DETACH_ALWAYS;
 	q.request.bare = true;
+	q.request.sandbox = x->session->server->options.sandbox;
 	if (may_retry(h, arguments, &issues))
 		again = runs_rerun(x->session->server->app, buf_cstr(&name), &q, &issues);
 	run_close(h);

@@ -213,6 +213,8 @@ static struct run_handle *launch(struct tool_call *c, struct report *r)
 	q.detach = DETACH_ALWAYS;
 	q.fresh = true;
 	q.bare = true;
+	q.sandbox = c->server->options.sandbox;
+	q.offline = q.sandbox && json_is_false(recipe_ref_member(c->tool->ref, "network"));
 	q.env = env;
 	q.secret_env = c->tool->secrets;
 	if (c->raw)
@@ -338,6 +340,7 @@ bool call_continue(struct tool_call *c, struct report *r)
 
 	buf_add(&id, run_id(c->run));
 	q.request.detach = DETACH_ALWAYS;
+	q.request.sandbox = c->server->options.sandbox;
 	struct run_handle *again = runs_resume(c->server->app, buf_cstr(&id), &q, &over, r);
 	if (!again)
 		return false;

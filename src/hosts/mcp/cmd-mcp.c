@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "hosts/mcp/stdio.h"
 #include "hosts/mcp/tool.h"
+#include "loop/sandbox.h"
 
 struct mcp_opts {
 	struct opt_list dirs, only, except;
@@ -19,7 +20,7 @@ struct mcp_opts {
 	uint64_t output, line, depth, arguments, in_flight, queue, runs, disk;
 	unsigned calls;
 	unsigned jobs;
-	bool no_builtins, no_prompts, read_only, audit_arguments, raw_results;
+	bool no_builtins, no_prompts, read_only, audit_arguments, raw_results, sandbox;
 };
 
 static const struct opt opts[] = {
@@ -29,6 +30,9 @@ static const struct opt opts[] = {
 	OPT_LIST(0, "except", "GLOB", struct mcp_opts, except, "no tools whose names match"),
 	OPT_FLAG(0, "read-only", struct mcp_opts, read_only,
 		"only recipes with `effects: read`, and built-in tools that change nothing"),
+	OPT_FLAG(0, "sandbox", struct mcp_opts, sandbox,
+		"commands write only below the project, their run and /tmp; those of recipes with "
+		"`network: false` have no TCP"),
 	OPT_FLAG(0, "no-builtins", struct mcp_opts, no_builtins, "without the roux_* tools"),
 	OPT_FLAG(0, "no-prompts", struct mcp_opts, no_prompts, "without prompts"),
 	OPT_TEXT(0, "sync-budget", "TIME", struct mcp_opts, sync_budget,
@@ -122,6 +126,10 @@ static bool read_budget(const char *name, const char *text, uint64_t *ret, struc
 
 static bool enter(const struct mcp_opts *o, struct report *r)
 {
+	const char *missing = o->sandbox ? sandbox_missing(&(struct sandbox_rules){ 0 }) : NULL;
+
+	if (missing)
+		return report_system(r, (struct where){ 0 }, "--sandbox: %s", missing);
 	if (o->dir && chdir(o->dir) < 0)
 		return report_errno(r, errno, "cannot go to '%s'", o->dir);
 	if (!o->log_file)
@@ -147,6 +155,7 @@ static struct mcp_options options_of(const struct mcp_opts *o, const struct call
 		.no_prompts = o->no_prompts,
 		.read_only = o->read_only,
 		.raw_results = o->raw_results,
+		.sandbox = o->sandbox,
 		.audit_arguments = o->audit_arguments,
 		.only = o->only.at,
 		.only_count = o->only.len,

@@ -24,7 +24,7 @@ struct mcp_options {
 	unsigned jobs;        /* calls at once */
 	size_t runs;          /* of one principal at once, with those that outlive their call */
 	uint64_t disk;        /* bytes that all runs may take before no more are started; 0: any */
-	bool no_builtins, no_prompts, read_only, raw_results, audit_arguments;
+	bool no_builtins, no_prompts, read_only, raw_results, audit_arguments, sandbox;
 	const char *const *only, *const *except; /* globs of tools */
 	size_t only_count, except_count;
 	const char *const *dirs; /* of more recipes, searched first */

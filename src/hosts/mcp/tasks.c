@@ -223,6 +223,7 @@ void method_tasks_update(struct exchange *x)
 		return;
 	}
 	q.request.detach = DETACH_ALWAYS;
+	q.request.sandbox = m->options.sandbox;
 	if (approvals_apply(
 		    x, buf_cstr(&run), json_object_get(x->params, "inputResponses"), &ignored))
 		run_close(runs_resume(m->app, buf_cstr(&run), &q, &over, &ignored));

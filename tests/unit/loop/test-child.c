@@ -25,6 +25,7 @@ struct fixture {
 	sigset_t mask;
 	int null, out[2];
 	bool portable;
+	const int *sandbox;
 	struct buf printed;
 };
 
@@ -61,6 +62,7 @@ static int spawn(struct fixture *f, const char *program, const char *const *argv
 			.err = f->null,
 			.cwd = cwd,
 			.mask = &f->mask,
+			.sandbox = f->sandbox,
 			.portable = f->portable });
 }
 
@@ -290,6 +292,26 @@ static void orphans_that_ended_are_reaped(void **state UNUSED)
 	assert_int_equal(errno, ECHILD);
 }
 
+/* Neither the kernel nor posix_spawn can keep it there: it is not started without. */
+static void without_its_sandbox_it_is_not_started(void **state UNUSED)
+{
+	struct fixture f;
+	char mark[] = "/tmp/roux-child-XXXXXX";
+	AUTO_BUF script = BUF_INIT;
+	const int none = -1;
+
+	close(mkstemp(mark));
+	buf_printf(&script, "rm %s", mark);
+	EACH_WAY(&f)
+	{
+		f.sandbox = &none;
+		assert_true(shell(&f, buf_cstr(&script)) < 0);
+		assert_false(child_running(&f.child));
+		assert_int_equal(access(mark, F_OK), 0);
+	}
+	assert_int_equal(unlink(mark), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +323,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_start_says_why),
 		cmocka_unit_test(no_descriptor_of_ours_gets_into_it),
 		cmocka_unit_test(its_mask_is_the_one_given_and_ours_is_kept),
+		cmocka_unit_test(without_its_sandbox_it_is_not_started),
 		cmocka_unit_test(a_tree_is_found_and_ended_whole),
 		cmocka_unit_test(everyone_is_asked_once),
 		cmocka_unit_test(orphans_that_ended_are_reaped),
