@@ -96,8 +96,11 @@ static int write_note(struct child_note *note, uint64_t before_ticks)
 	at = put(at, end, S(",\"st\":"));
 	at = put_number(at, end, now == before_ticks ? now : own_start());
 	at = put(at, end, note->after);
-	if (write(note->fd, line, (size_t)(at - line)) == at - line &&
-		(!note->durable || fdatasync(note->fd) == 0))
+	ssize_t n;
+	do
+		n = write(note->fd, line, (size_t)(at - line));
+	while (n < 0 && errno == EINTR);
+	if (n == at - line && (!note->durable || fdatasync(note->fd) == 0))
 		return 0;
 	note->failed = true;
 	return errno ? errno : EIO;
