@@ -465,14 +465,26 @@ static bool migrate(struct ledger *l, struct report *r)
 	return false;
 }
 
+/* When it cannot be opened for writing, SQLite opens it for reading, whatever the reason was: a
+ * moment without descriptors must not make it read-only for this process. */
+static int connect(const char *path, sqlite3 **db)
+{
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	int e = sqlite3_open_v2(path, db, flags, NULL);
+
+	if (e != SQLITE_OK || sqlite3_db_readonly(*db, "main") != 1 || access(path, W_OK) < 0)
+		return e;
+	(void)sqlite3_close(*db);
+	return sqlite3_open_v2(path, db, flags, NULL);
+}
+
 struct ledger *ledger_open_file(const char *path, bool durable, struct report *r)
 {
 	struct ledger *l = mem_new(struct ledger);
 
 	buf_adds(&l->path, path);
 	l->durable = durable;
-	if (sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-		SQLITE_OK) {
+	if (connect(path, &l->db) != SQLITE_OK) {
 		(void)ledger_problem(l, "open the ledger", r);
 		ledger_close(l);
 		return NULL;
