@@ -1,9 +1,11 @@
 /* What the commands of a run have printed, in the order in which it came. */
 #include "runs/dir/story.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app/logs.h"
@@ -119,6 +121,19 @@ static void put_rest(struct story *s, struct teller *t)
 	}
 }
 
+/* A line in place of what is not there. */
+static void put_missing(struct story *s, struct teller *t, bool err, int error)
+{
+	AUTO_BUF text = BUF_INIT;
+	const char *stream = err ? "error" : "output";
+
+	if (error == ENOENT || error == ENOTDIR)
+		buf_printf(&text, "(standard %s is gone)", stream);
+	else
+		buf_printf(&text, "(cannot read standard %s: %s)", stream, strerror(error));
+	put_line(s, t, buf_str(&text));
+}
+
 /* Tells its file up to `to`. */
 static void put_file(struct story *s, struct teller *t, bool err, uint64_t to)
 {
@@ -135,11 +150,15 @@ static void put_file(struct story *s, struct teller *t, bool err, uint64_t to)
 		ssize_t n = fd_read_at(fd, chunk, (size_t)MIN(to - t->at[err], (uint64_t)CHUNK),
 			(off_t)t->at[err]);
 
-		if (n <= 0)
+		if (n <= 0) {
+			put_missing(s, t, err, n < 0 ? errno : ENOENT);
 			break;
+		}
 		put_text(s, t, err, (struct str){ chunk, (size_t)n });
 		t->at[err] += (uint64_t)n;
 	}
+	if (fd < 0)
+		put_missing(s, t, err, -fd);
 	t->at[err] = to;
 }
 
