@@ -1,4 +1,5 @@
 /* What a word of a person means. */
+#include <errno.h>
 #include <unistd.h>
 
 #include "app/catalog/ref.h"
@@ -25,7 +26,8 @@ bool runs_names(struct app *a, const char *word)
 	if (!run_id_check(id, &ignored))
 		return false;
 	const char *dir = arena_cstr(&arena, run_directory(&arena, app_state_root(a), id));
-	bool there = access(dir, F_OK) == 0;
+	/* What cannot be looked at may be one: looking says why not. */
+	bool there = access(dir, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 	arena_done(&arena);
 	return there;
 }

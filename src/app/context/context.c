@@ -212,6 +212,13 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 	return a->ledger;
 }
 
+struct ledger *app_ledger_to_change(struct app *a, struct report *r)
+{
+	if (!a->ledger)
+		a->ledger = ledger_open_existing(app_state_root(a), r);
+	return a->ledger;
+}
+
 /* Whether all in it that roux would use is ours, or not there yet. */
 static bool holds_ours(struct str dir)
 {

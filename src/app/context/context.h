@@ -61,6 +61,8 @@ const struct recipe_dirs *app_dirs(struct app *a);
 /* The ledger, when there is one. NULL otherwise; one that cannot be used is a warning, because the
  * run directories say enough. Borrowed. */
 struct ledger *app_ledger(struct app *a, struct report *r);
+/* The same to change it: one that cannot be used is an error. */
+struct ledger *app_ledger_to_change(struct app *a, struct report *r);
 /* The same, made when there is none: for what must be written. NULL with an issue. */
 struct ledger *app_make_ledger(struct app *a, struct report *r);
 /* Runs are kept below the home directory unless a place is given: false with an issue when there is

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,7 +46,7 @@ static bool note_row(void *data, const struct run_row *row)
 		vec_push(&w->doubtful, id);
 	else if (status_is(row->status, ROUX_EXITED))
 		vec_push(&w->exited, id);
-	if (access(run_directory(&w->x->arena, w->root, id).p, F_OK) < 0)
+	if (access(run_directory(&w->x->arena, w->root, id).p, F_OK) < 0 && errno == ENOENT)
 		w->ghosts++;
 	return true;
 }

@@ -32,7 +32,10 @@ bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
 
 	if (look && !find_is_current(look, "archived by itself", r))
 		return report_action(r, ACTION_ARCHIVE, look->run);
-	if (look && !app_ledger(h->app, r)) {
+	size_t errors = r->errors;
+	if (look && !app_ledger_to_change(h->app, r)) {
+		if (r->errors > errors)
+			return false;
 		report_refuse(r, look->id, "no ledger",
 			"there is no ledger, which has to forget run '%.*s'", STR(look->id));
 		return report_action(r, ACTION_REBUILD, S(""));
@@ -80,6 +83,16 @@ static json_t *artifact_files(const struct run_look *look, struct report *r)
 	return files;
 }
 
+/* The files are gone, and the ledger could not be told before. */
+static bool forget_again(struct app *a, const struct run_look *look, struct report *r)
+{
+	struct ledger *l = app_ledger_to_change(a, r);
+	bool whole = !look->back && access(look->dir.p, F_OK) < 0;
+
+	return l && (whole ? ledger_forget(l, look->run, r)
+			   : ledger_forget_generation(l, look->run, look->generation, r));
+}
+
 bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r)
 {
 	struct run_look *look = handle_look(h, r);
@@ -92,12 +105,14 @@ bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, stru
 	AUTO_JSON *copied = preserve ? artifact_files(look, r) : NULL, *kept = NULL;
 	if (preserve && !copied)
 		return false;
-	if (!retention_prune(
-		    app_state_root(h->app), app_ledger(h->app, r), look, copied, &kept, &busy, r))
+	AUTO_REPORT unusable = REPORT_INIT;
+	struct ledger *ledger = app_ledger_to_change(h->app, &unusable);
+	if (!retention_prune(app_state_root(h->app), ledger, look, copied, &kept, &busy, r))
 		return refuse_held(look, busy, r);
 	if (ret_preserved)
 		*ret_preserved = json_incref(kept);
-	return true;
+	/* On a full disk there is room for the ledger now. */
+	return ledger || !unusable.errors || forget_again(h->app, look, r);
 }
 
 /* -- by the limits of the settings ---------------------------------------------------------------
@@ -148,12 +163,14 @@ bool runs_prune_due(struct app *a, const struct prune_selection *which, bool yes
 	void *data, struct runs_due *ret, struct report *r)
 {
 	const struct settings *s = app_settings(a, r);
-	struct ledger *ledger = app_ledger(a, r);
 	struct due d = { see, data };
 	uint64_t now_ms = clock_real_ms();
 	bool ok = true;
 
 	if (!s || !app_root_is_ours(a, r))
+		return false;
+	struct ledger *ledger = app_ledger_to_change(a, r);
+	if (!ledger && r->errors)
 		return false;
 	struct retention_limits limits = limits_of(s);
 	limits.older_ms = which->older_ms;

@@ -81,6 +81,9 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
 	if (pidfd == -EPERM)
 		return refuse(look, "pid owner mismatch", r);
+	if (pidfd < 0 && pidfd != -ESRCH)
+		return report_errno(
+			r, -pidfd, "cannot look at the supervisor of run '%.*s'", STR(look->id));
 	if (pidfd < 0) {
 		refuse(look, "pid not alive", r);
 		return report_hint(r, "it is being started: try again in a moment");

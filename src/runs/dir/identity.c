@@ -21,27 +21,31 @@ static bool read_boot(char ret[40])
 	return n == 36;
 }
 
-/* Field 22, counted from behind the name, which may hold anything. */
-static uint64_t read_start(int64_t pid)
+/* Field 22, counted from behind the name, which may hold anything. -ESRCH: there is no such
+ * process. */
+static int read_start(int64_t pid, uint64_t *ret)
 {
 	char path[64], text[1024];
 
 	(void)snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	*ret = 0;
 	if (n <= 0)
-		return 0;
+		return n == 0 || errno == ENOENT ? -ESRCH : -errno;
 	text[n] = '\0';
 	const char *at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
+	*ret = at ? strtoull(at + 1, NULL, 10) : 0;
+	return *ret ? 0 : -ESRCH;
 }
 
 bool identity_of(int64_t pid, struct identity *ret)
 {
-	*ret = (struct identity){ .pid = pid, .start = read_start(pid) };
-	return read_boot(ret->boot) && ret->start;
+	*ret = (struct identity){ .pid = pid };
+	int r = read_start(pid, &ret->start);
+	return read_boot(ret->boot) && r == 0;
 }
 
 /* It does not change, but a child of this process has another one. */
@@ -71,11 +75,12 @@ int identity_open(const struct identity *who)
 	if (fd < 0)
 		return -errno;
 	/* The descriptor holds on to one process; only now is the comparison worth something. */
-	uint64_t start = read_start(who->pid);
-	if (start == who->start)
+	uint64_t start;
+	int r = read_start(who->pid, &start);
+	if (r == 0 && start == who->start)
 		return fd;
 	(void)close(fd);
-	return start ? -EPERM : -ESRCH;
+	return r ? r : -EPERM;
 }
 
 int identity_signal(int pidfd, int signal, int value)

@@ -19,7 +19,7 @@ bool identity_self(struct identity *ret);
 /* The process that has the number now. */
 bool identity_of(int64_t pid, struct identity *ret);
 /* A pidfd of the process when it is still that one: -ESRCH when it is gone, -EPERM when the number
- * belongs to a stranger. The caller closes it. */
+ * belongs to a stranger, another -errno when that cannot be found out. The caller closes it. */
 int identity_open(const struct identity *who);
 /* What one roux tells another, as signals: an order (`value` is the grace time in milliseconds, or
  * -1 for its own), or that there is a message in the inbox. */

@@ -32,19 +32,23 @@ static void fail(struct removal *r, int error, const char *name)
 
 static void remove_entry(struct removal *r, int dirfd, const char *name, unsigned depth);
 
-static void empty_directory(struct removal *r, int fd, unsigned depth)
+static void empty_directory(struct removal *r, int fd, const char *name, unsigned depth)
 {
 	/* Opened anew: a duplicate would continue where the last one stopped reading. */
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 
 	if (!d) {
+		fail(r, -errno, name);
 		close_fd(&copy);
 		return;
 	}
-	for (const struct dirent *e; (e = readdir(d));)
+	errno = 0;
+	for (const struct dirent *e; (e = readdir(d)); errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			remove_entry(r, fd, e->d_name, depth);
+	if (errno)
+		fail(r, -errno, name);
 	(void)closedir(d);
 }
 
@@ -76,7 +80,7 @@ static void remove_directory(struct removal *r, int dirfd, const char *name, uns
 	}
 	if ((st.st_mode & 0700) != 0700)
 		(void)fchmod(fd, 0700);
-	empty_directory(r, fd, depth + 1);
+	empty_directory(r, fd, name, depth + 1);
 	if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		fail(r, -errno, name);
 }
@@ -108,7 +112,7 @@ int remove_tree(int dirfd, const char *name, char **failed)
 	(void)fchmod(r.top, 0700);
 	do {
 		before = r.moved;
-		empty_directory(&r, r.top, 0);
+		empty_directory(&r, r.top, name, 0);
 	} while (r.moved > before && !r.error);
 	close_fd(&r.top);
 	if (!r.error && unlinkat(dirfd, name, AT_REMOVEDIR) < 0)

@@ -161,13 +161,24 @@ int run_lock(const char *dir, int *ret_fd)
 	return e == -EBUSY ? -EAGAIN : e;
 }
 
-bool run_locked(const char *dir)
+int run_lock_state(const char *dir)
 {
 	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
 
+	/* What is not a file is not our lock. */
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EINVAL || fd == -EISDIR)
+		return 0;
+	if (fd < 0)
+		return fd;
 	/* A shared lock is enough to see an exclusive one, and two tests at once do not disturb
 	 * each other. */
-	return fd >= 0 && lock_file(fd, LOCK_SH | LOCK_NB) < 0;
+	int e = lock_file(fd, LOCK_SH | LOCK_NB);
+	return e == -EWOULDBLOCK ? 1 : e;
+}
+
+bool run_locked(const char *dir)
+{
+	return run_lock_state(dir) != 0;
 }
 
 void run_unlocked_wait(const char *dir)

@@ -28,7 +28,10 @@ struct str run_id_of(struct str operand);
  * *ret_fd is closed on exec; it may be handed to the process that becomes the supervisor. -EAGAIN:
  * another process has it. -errno. */
 int run_lock(const char *dir, int *ret_fd);
-/* Whether a process holds it. Without a directory or a lock file none does. */
+/* 1: a process holds it, 0: none does, and none does without a directory or a lock file. -errno: it
+ * cannot be found out. */
+int run_lock_state(const char *dir);
+/* Whether a process holds it, or may hold it. */
 bool run_locked(const char *dir);
 /* Blocks until no process holds it, without using the processor. */
 void run_unlocked_wait(const char *dir);

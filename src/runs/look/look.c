@@ -99,18 +99,22 @@ int look_supervisor(const struct run_row *row)
 	return row->pid > 0 && row->pid_start ? identity_open(&who) : -ESRCH;
 }
 
+/* Also when that cannot be found out. */
 static bool same_process(const struct run_row *row)
 {
 	AUTO_CLOSE int fd = look_supervisor(row);
 
-	return fd >= 0;
+	return fd != -ESRCH && fd != -EPERM;
 }
 
-static bool is_live(const char *dir, const struct run_row *row)
+/* What cannot be found out is taken for alive, and *error says why. */
+static bool is_live(const char *dir, const struct run_row *row, int *error)
 {
 	AUTO_BUF lock = BUF_INIT;
+	int state = run_lock_state(dir);
 
-	if (run_locked(dir))
+	*error = MIN(state, 0);
+	if (state)
 		return true;
 	/* A run that is being started may not have its lock yet, and the file of the lock may have
 	 * been deleted under a living supervisor. */
@@ -294,15 +298,17 @@ static void look_for_denial(struct run_look *look)
 	}
 }
 
-/* Decides between the row of the ledger and the files, which may be of different generations. */
-static void settle(struct run_look *look)
+/* Decides between the row of the ledger and the files, which may be of different generations.
+ * -errno: whether it is alive cannot be found out. */
+static int settle(struct run_look *look)
 {
 	struct run_row seen = look->row;
 	struct str generation = json_text_of(look->start, "generation");
+	int unknown = 0;
 
 	/* Testing the lock is in the way of those who want it at that moment: not without need. */
 	look->live = !(look->result && look->in_ledger && status_is_end(seen.status)) &&
-		     is_live(look->dir.p, &look->row);
+		     is_live(look->dir.p, &look->row, &unknown);
 	if (look->in_ledger && look->live && generation.len &&
 		!str_eq(generation, look->row.generation)) {
 		/* It is being started again; these are the files of the one before. */
@@ -332,6 +338,7 @@ static void settle(struct run_look *look)
 	look_for_denial(look);
 	look->status = look->row.status;
 	look->generation = look->row.generation;
+	return unknown;
 }
 
 bool look_at(
@@ -340,6 +347,7 @@ bool look_at(
 	*ret = (struct run_look){ 0 };
 	struct arena *a = &ret->arena;
 	size_t errors = r->errors;
+	int unknown = 0;
 
 	ret->id = ret->run = ret->row.id = str_of(arena_cstr(a, id));
 	ret->in_ledger = find_row(&l, ret, r);
@@ -349,7 +357,7 @@ bool look_at(
 	if (r->errors > errors)
 		return false;
 	if (!there && !(ret->in_ledger && !status_is_end(ret->row.status) &&
-			      is_live(ret->dir.p, &ret->row)))
+			      is_live(ret->dir.p, &ret->row, &unknown)))
 		return false;
 	struct run_row seen = ret->row;
 	read_files(ret, r);
@@ -358,7 +366,9 @@ bool look_at(
 			report_errno(r, ret->unread, "cannot look at run '%.*s'", STR(id));
 		return false; /* a directory of something else */
 	}
-	settle(ret);
+	unknown = settle(ret);
+	if (unknown)
+		return report_errno(r, -unknown, "cannot test the lock of run '%.*s'", STR(id));
 	/* What cannot be read is not known to be wrong. */
 	if (!ret->live && !ret->unread)
 		correct(ret, l, &seen);
@@ -381,7 +391,7 @@ bool look_back(
 	generation_directory(&dir, run, number);
 	ret->dir = str_of(arena_cstr(a, buf_str(&dir)));
 	read_files(ret, r);
-	settle(ret);
+	(void)settle(ret);
 	return ret->start != NULL;
 }
 
@@ -425,7 +435,8 @@ int look_each_directory(struct str root, bool (*see)(void *data, struct str id),
 	if (!d)
 		return errno == ENOENT ? 0 : -errno;
 	bool more = true;
-	for (const struct dirent *e; more && (e = readdir(d));) {
+	errno = 0;
+	for (const struct dirent *e; more && (e = readdir(d)); errno = 0) {
 		AUTO_REPORT ignored = REPORT_INIT;
 		struct stat st;
 
@@ -438,6 +449,7 @@ int look_each_directory(struct str root, bool (*see)(void *data, struct str id),
 		if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
 			more = see(data, str_of(e->d_name));
 	}
+	int error = more ? -errno : 0;
 	(void)closedir(d);
-	return 0;
+	return error;
 }

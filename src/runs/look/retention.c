@@ -335,12 +335,16 @@ static bool forget(struct ledger *l, const struct run_look *look, bool whole, st
 /* Another start, or another prune, may have put another generation in its place. */
 static bool is_still(struct str root, const struct run_look *look, struct report *r)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_REPORT issues = REPORT_INIT;
 	AUTO_LOOK now = { 0 };
 
-	if (look_at(root, NULL, look->run, &now, &ignored) &&
+	if (look_at(root, NULL, look->run, &now, &issues) &&
 		str_eq(now.generation, look->generation))
 		return true;
+	if (issues.errors) {
+		report_move(r, &issues);
+		return false;
+	}
 	return report_error(r, (struct where){ 0 }, "run '%.*s' is gone", STR(look->id));
 }
 
