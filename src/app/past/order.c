@@ -37,24 +37,26 @@ static void wait_for_end(int pidfd, enum run_order order)
 	}
 }
 
-static bool deliver(int pidfd, enum run_order order, int grace_ms)
+static int deliver(int pidfd, enum run_order order, int grace_ms)
 {
 	int e = identity_signal(pidfd, ORDER_SIGNAL(order), grace_ms);
 
 	/* One that was stopped would never hear of it. */
 	if (e == 0)
 		(void)identity_signal(pidfd, SIGCONT, 0);
-	return e == 0 || e == -ESRCH; /* it has just ended by itself */
+	return e == -ESRCH ? 0 : e; /* it has just ended by itself */
 }
 
 /* Without waiting for what comes of it. */
 static bool tell(const struct run_look *look, int pidfd, enum run_order order, int grace_ms,
 	struct report *r)
 {
-	if (!look_embedded(look))
-		return deliver(pidfd, order, grace_ms) ||
-		       report_system(r, (struct where){ 0 },
-			       "cannot signal the supervisor of run '%.*s'", STR(look->id));
+	if (!look_embedded(look)) {
+		int n = deliver(pidfd, order, grace_ms);
+
+		return n == 0 || report_errno(r, -n, "cannot signal the supervisor of run '%.*s'",
+					 STR(look->id));
+	}
 	int e = order_post(look->dir.p, &(struct order){ order, grace_ms });
 	return e == 0 || report_errno(r, -e, "cannot write %.*s/" ORDERS_FILE, STR(look->dir));
 }
@@ -77,6 +79,9 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 			(void)leftovers_end(look->run, look->generation, look->row.pid_start);
 		return refuse_ended(look->id, look->status, r);
 	}
+	if (!look->start && look->unread)
+		return report_errno(
+			r, look->unread, "cannot read run.json of run '%.*s'", STR(look->id));
 	/* Before it says so itself, the row names which process starts it. */
 	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
 	if (pidfd == -EPERM)
