@@ -192,6 +192,8 @@ static int wanted(const struct call *c, int changes)
 
 	if (!kind)
 		return changes;
+	if (c->number == SYS_execve || c->number == SYS_fcntl)
+		return 1; /* see begun() */
 	return !*kind || (strncmp(kind, c->name, len) == 0 && (!kind[len] || kind[len] == ':'));
 }
 
@@ -400,6 +402,37 @@ static const char *sort_of(const struct seccomp_notif *n, const struct call *c)
 	}
 }
 
+/* With `%`: what the loader and a sanitizer do before main() is not roux's. main() begins by asking
+ * for the flags of its standard descriptors. A child that has not executed anything yet continues
+ * its parent's main(). */
+static int begun(const struct seccomp_notif *n)
+{
+	enum { PROCESSES = 4096 };
+	static struct {
+		pid_t pid;
+		int begun;
+	} known[PROCESSES];
+	pid_t pid = (pid_t)n->pid;
+	size_t i = 0;
+
+	while (i < PROCESSES - 1 && known[i].pid && known[i].pid != pid)
+		i++;
+	if (!known[i].pid) {
+		pid_t up = parent_of(pid);
+
+		known[i].pid = pid;
+		for (size_t k = 0; k < i; k++)
+			if (known[k].pid == up)
+				known[i].begun = known[k].begun;
+	}
+	int was = known[i].begun;
+	if (n->data.nr == SYS_execve)
+		known[i].begun = 0;
+	else if (n->data.nr == SYS_fcntl && n->data.args[1] == F_GETFD)
+		known[i].begun = 1;
+	return was;
+}
+
 static int counts(
 	const struct seccomp_notif *n, const struct call *c, const char *sort, char place[8192])
 {
@@ -408,6 +441,8 @@ static int counts(
 	if (kind) {
 		size_t len = strlen(c->name);
 
+		if (!begun(n))
+			return 0;
 		place_of(n, c, place);
 		return !*kind ||
 		       (strncmp(kind, c->name, len) == 0 && strcmp(kind + len, sort) == 0);
