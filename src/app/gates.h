@@ -37,6 +37,8 @@ struct gate_decision {
 	bool approve;
 	struct str text; /* what later steps read, or the reason of a denial */
 	struct str by;   /* who has answered: kept with the answer */
+	/* Of the plan that was approved (plans.h), kept with the answer; empty: none was shown. */
+	struct str digest;
 };
 
 /* Answers once: false with a refusal when the run waits for nothing, or has its answer already.

@@ -41,6 +41,59 @@ struct log_found {
 int run_log_window(
 	struct run_handle *h, const struct log_window *w, struct buf *buf, struct log_found *ret);
 
+/* A part of a log as lines. */
+enum slice_kind {
+	SLICE_FROM, /* from the line that has the byte `at` on */
+	SLICE_BACK, /* the last ones before the byte `at` */
+	SLICE_TAIL, /* the last ones */
+};
+
+enum { SLICE_LINES = 2000, SLICE_BYTES = 256 << 10, SLICE_LINE = 64 << 10 };
+
+struct log_slice {
+	enum log_stream stream;
+	struct str node;  /* the path of a command; empty: the run's own log */
+	uint64_t attempt; /* of the command; 0: the last one */
+	enum slice_kind kind;
+	uint64_t at;
+	size_t lines;      /* at most; 0 and more than SLICE_LINES: that many */
+	bool whole;        /* leave out a last line that has no end yet */
+	struct mask *mask; /* as in struct log_window */
+};
+
+struct log_line {
+	uint64_t offset;
+	struct str text; /* without its end; borrowed during the call */
+	bool ended;      /* it has one */
+	bool cut;        /* it is longer than SLICE_LINE: this is a part of it */
+};
+
+typedef void log_line_fn(void *data, const struct log_line *line);
+/* Calls `see` with each, in order. *ret: the part that was told, and the size of the log now.
+ * -ENOENT: there is no such log. -errno. */
+int run_log_lines(struct run_handle *h, const struct log_slice *s, log_line_fn *see, void *data,
+	struct log_found *ret);
+/* The file of it, for reading: a descriptor, or -errno. */
+int run_log_open(struct run_handle *h, struct str node, uint64_t attempt, enum log_stream stream);
+/* How many line ends are in its first `until` bytes. -errno. */
+int64_t log_count_lines(int fd, uint64_t from, uint64_t until);
+
+/* A search for a text, literal, ignoring case unless it has a capital letter. It is done in steps,
+ * so that a host can do something else in between. */
+struct log_find;
+struct log_find *log_find_open(int fd, struct str text, uint64_t from, struct mask *mask);
+void log_find_close(struct log_find *f);
+struct log_hit {
+	uint64_t offset;                 /* of the match */
+	struct str before, match, after; /* of its line, cut */
+};
+typedef bool log_hit_fn(void *data, const struct log_hit *hit);
+/* Looks at up to `bytes` more; `see` may end the search by returning false. True: there is more to
+ * look at. */
+bool log_find_step(struct log_find *f, size_t bytes, log_hit_fn *see, void *data);
+/* How far it has come: everything that begins before it was found. */
+uint64_t log_find_at(const struct log_find *f);
+
 /* Calls `see` with every event of a recorded run from number `from` on, as it is written down: a
  * line of JSON. False ends it. -errno. */
 typedef bool run_event_fn(void *data, struct str line, uint64_t seq);

@@ -207,7 +207,9 @@ void recipes_check(struct app *a, const struct check_request *q, bool *ret_local
 
 /* A command that would run; or a note without arguments about what is not a command. */
 struct planned_command {
-	struct str path, note;
+	struct str path, label, cwd, note;
+	bool gate; /* a question that a person answers */
+	bool agent;
 	const char *const *argv; /* NULL: only a note */
 	size_t argc;
 };

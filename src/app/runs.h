@@ -165,6 +165,7 @@ enum planned_fate {
 /* Borrowed during the call. */
 struct planned_again {
 	struct str path, label, note;
+	bool gate, agent;
 	const char *const *argv; /* NULL: only a note, or it is reused */
 	size_t argc;
 	struct str cwd, when;

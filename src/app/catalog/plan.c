@@ -6,6 +6,7 @@
 #include "app/context/context.h"
 #include "app/context/run-values.h"
 #include "data/json-out.h"
+#include "graph/step.h"
 
 enum { LEAVES_MAX = 100000 }; /* in a document: memory has an end */
 
@@ -169,6 +170,7 @@ struct telling {
 	planned_fn *fn;
 	void *data;
 	struct mask *mask;
+	const char *cwd;
 };
 
 static bool tell_leaf(void *data, const struct walk_leaf *leaf)
@@ -180,6 +182,10 @@ static bool tell_leaf(void *data, const struct walk_leaf *leaf)
 	for (size_t i = 0; argv && i < leaf->argc; i++)
 		argv[i] = mask_text(t->mask, str_of(leaf->argv[i]), &a).p;
 	bool more = t->fn(t->data, &(struct planned_command){ .path = leaf->path,
+					   .label = leaf->node->label,
+					   .cwd = str_of(leaf->cwd ? leaf->cwd : t->cwd),
+					   .gate = leaf->node->kind == NODE_GATE,
+					   .agent = leaf->node->step && leaf->node->step->agent,
 					   .note = mask_text(t->mask, leaf->note, &a),
 					   .argv = argv,
 					   .argc = leaf->argc });
@@ -196,7 +202,7 @@ bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings 
 	bool ok = p != NULL;
 
 	if (p)
-		planned_walk(p, &host, tell_leaf, &(struct telling){ fn, data, mask });
+		planned_walk(p, &host, tell_leaf, &(struct telling){ fn, data, mask, host.cwd });
 	mask_free(mask);
 	plan_unref(p);
 	return ok;

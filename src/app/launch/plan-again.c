@@ -7,6 +7,7 @@
 #include "app/record/secrets.h"
 #include "base/node-path.h"
 #include "base/run-status.h"
+#include "graph/step.h"
 #include "runs/dir/events.h"
 
 struct plan_again {
@@ -133,6 +134,8 @@ static bool visit(void *data, const struct walk_leaf *leaf)
 	struct planned_again what = { .path = leaf->path,
 		.label = n->label,
 		.note = leaf->note,
+		.gate = n->kind == NODE_GATE,
+		.agent = n->step && n->step->agent,
 		.argc = leaf->argc,
 		.cwd = leaf->cwd ? str_of(leaf->cwd) : p->look->row.cwd,
 		.timeout_ms = leaf->timeout_ms };

@@ -10,7 +10,10 @@
 #include "app/runs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
+#include "data/json-out.h"
 #include "graph/node.h"
+#include "runs/dir/events.h"
+#include "runs/dir/lines.h"
 
 /* -- listing -------------------------------------------------------------------------------------
  */
@@ -75,7 +78,9 @@ static bool tell_all(struct asking *q, struct app *a, struct report *r)
 	struct waiting w = { 0 };
 	size_t errors = r->errors;
 
-	runs_each(a, NULL, collect, collect_again, &w, r);
+	const struct run_filter paused = { .status = status_str(ROUX_PAUSED) };
+
+	runs_each(a, &paused, collect, collect_again, &w, r);
 	vec_each (id, &w.ids) {
 		AUTO_REPORT ignored = REPORT_INIT;
 		AUTO_LOOK look = { 0 };
@@ -146,6 +151,22 @@ bool gate_is_asked(struct app *a, const char *run)
 /* -- answering -----------------------------------------------------------------------------------
  */
 
+/* Says by whom and when it was answered, as far as that is known. */
+static void refuse_answered(const struct run_look *look, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *answer = gates_answered(look->dir, &ignored);
+	struct str by = json_text_of(answer, "by"), when = json_text_of(answer, "answered");
+
+	if (by.len && when.len)
+		report_refuse(r, look->id, "nothing to approve",
+			"the run '%.*s' has its answer already: %.*s by %.*s at %.*s",
+			STR(look->id), STR(json_text_of(answer, "decision")), STR(by), STR(when));
+	else
+		report_refuse(r, look->id, "nothing to approve",
+			"the run '%.*s' has its answer already", STR(look->id));
+}
+
 /* The path of the gate that is meant, in gates.json. NULL with a refusal added. */
 static const char *meant(
 	const struct run_look *look, json_t *gates, const struct gate_decision *d, struct report *r)
@@ -166,8 +187,7 @@ static const char *meant(
 		return NULL;
 	}
 	if (!open) {
-		report_refuse(r, look->id, "nothing to approve",
-			"the run '%.*s' has its answer already", STR(look->id));
+		refuse_answered(look, r);
 		report_action(r, ACTION_RESUME, look->id);
 		return NULL;
 	}
@@ -188,6 +208,31 @@ static bool may_answer(const struct run_look *look, struct report *r)
 	report_refuse(r, look->id, "own run", "a process of the run '%.*s' cannot answer for it",
 		STR(look->id));
 	return report_hint(r, "it is answered from outside of the run");
+}
+
+/* The answer among the events, for all who follow them. The run's process has ended, so the line is
+ * ours to write; the answer holds without it. */
+static void append_event(
+	const struct run_look *look, const struct gate_decision *d, struct str stage)
+{
+	AUTO_BUF dir = BUF_INIT;
+	AUTO_BUF line = BUF_INIT;
+	struct line_log log;
+	struct json_out o = { .b = &line };
+
+	buf_add(&dir, look->dir);
+	json_out_object(&o, NULL);
+	json_out_uint(&o, "seq", events_count(buf_cstr(&dir)) + 1);
+	json_out_time(&o, "ts", clock_real_ms());
+	json_out_str(&o, "type", S("run.answered"));
+	json_out_str(&o, "stage", stage);
+	json_out_str(&o, "answer", d->approve ? S("approved") : S("denied"));
+	json_out_str_or_null(&o, "who", d->by);
+	json_out_str_or_null(&o, "digest", d->digest);
+	json_out_object_end(&o);
+	line_log_init(&log, buf_cstr(&dir), EVENTS_FILE, LINES_MAX_BYTES);
+	(void)line_log_append(&log, buf_str(&line));
+	line_log_done(&log);
 }
 
 bool gate_decide(
@@ -217,8 +262,11 @@ bool gate_decide(
 	if (d->by.len)
 		json_object_set_new(g, "by", json_from_str(d->by));
 	*ret_stage = arena_str(&a->arena, json_str(json_object_get(g, "stage")));
+	if (d->digest.len)
+		json_object_set_new(g, "digest", json_from_str(d->digest));
 	if (!gates_write(look.dir, gates, json_is_true(json_object_get(look.start, "durable")), r))
 		return false;
+	append_event(&look, d, *ret_stage);
 	/* The ledger hears of a denial from the next look. */
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_LOOK after = { 0 };

@@ -68,42 +68,47 @@ static json_t *source_json(struct str path, struct str text)
 	return source;
 }
 
-static json_t *sources_json(const struct launch *l)
+static json_t *sources_json(const struct subject *s)
 {
 	json_t *sources = json_array();
 
-	if (!l->subject.recipe) {
-		json_array_append_new(sources, source_json(l->subject.graph->doc.source.name,
-						       l->subject.graph->doc.source.text));
+	if (!s->recipe) {
+		json_array_append_new(
+			sources, source_json(s->graph->doc.source.name, s->graph->doc.source.text));
 		return sources;
 	}
 	/* The entry was read first. */
-	vec_each (f, &l->subject.recipe->set->files)
+	vec_each (f, &s->recipe->set->files)
 		json_array_append_new(sources, source_json((*f)->path, (*f)->doc.source.text));
 	return sources;
 }
 
-static bool write_graph(const struct launch *l, struct report *r)
+void freeze_graph_text(const struct subject *s, struct buf *b)
 {
 	AUTO_JSON *graph = json_object();
-	AUTO_BUF text = BUF_INIT;
 
 	json_object_set_new(graph, "format",
-		json_string(l->subject.recipe ? recipe_format_name(l->subject.recipe->file->format)
-					      : "template"));
-	if (l->subject.graph->dialect == DIALECT_0_9)
+		json_string(s->recipe ? recipe_format_name(s->recipe->file->format) : "template"));
+	if (s->graph->dialect == DIALECT_0_9)
 		json_object_set_new(graph, "dialect", json_string("0.9"));
-	if (l->subject.recipe) {
-		json_object_set_new(graph, "layer", json_integer(l->subject.recipe->layer));
-		json_object_set_new(graph, "agent_dir", json_from_str(l->subject.dirs.agent));
-		json_object_set_new(graph, "packaged_dir", json_from_str(l->subject.dirs.packaged));
-		if (l->subject.dirs.project.repo.len)
+	if (s->recipe) {
+		json_object_set_new(graph, "layer", json_integer(s->recipe->layer));
+		json_object_set_new(graph, "agent_dir", json_from_str(s->dirs.agent));
+		json_object_set_new(graph, "packaged_dir", json_from_str(s->dirs.packaged));
+		if (s->dirs.project.repo.len)
 			json_object_set_new(
-				graph, "project_dir", json_from_str(l->subject.dirs.project.repo));
+				graph, "project_dir", json_from_str(s->dirs.project.repo));
 	}
-	json_object_set_new(graph, "sources", sources_json(l));
-	json_write(&text, graph, 2);
-	buf_addc(&text, '\n');
+	json_object_set_new(graph, "sources", sources_json(s));
+	json_write(b, graph, 2);
+	buf_addc(b, '\n');
+}
+
+static bool write_graph(const struct launch *l, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	freeze_graph_text(&l->subject, &text);
 	return freeze_file(l->claim.dir, "graph.json", buf_str(&text), l->asked.durable, r);
 }
 

@@ -119,5 +119,7 @@ json_t *gates_answered(struct str dir, struct report *r)
 	json_object_set_new(ret, "by",
 		json_text_of(g, "by").len ? json_from_str(json_text_of(g, "by")) : json_null());
 	json_object_set_new(ret, "message", json_from_str(json_text_of(g, "message")));
+	json_object_set(ret, "answered", json_object_get(g, "answered"));
+	json_object_set(ret, "digest", json_object_get(g, "digest"));
 	return ret;
 }

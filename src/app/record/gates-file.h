@@ -5,8 +5,8 @@
 #include "graph/step.h"
 
 /* gates.json of a run's directory: path of a gate → {"stage","prompt","since_ms","timeout",
- * "default"} and, once it has one, its {"answer","message","answered","by"}. Every process that
- * changes it holds the lock. */
+ * "default"} and, once it has one, its {"answer","message","answered","by","digest"}. Every process
+ * that changes it holds the lock. */
 #define GATES_FILE "gates.json"
 
 /* The descriptor that holds the lock, or -1 with an issue added. */
@@ -20,7 +20,8 @@ bool gates_write(struct str dir, const json_t *gates, bool durable, struct repor
 int gates_asking(struct str dir);
 
 enum gate_answer gate_answer_of(const json_t *gate);
-/* The answer that the run has not heard yet, or that ended it: {"stage","decision","by","message"};
+/* The answer that the run has not heard yet, or that ended it: {"stage","decision","by","message",
+ * "answered"} and "digest" where there is one;
  * a new reference; NULL: there is none, or a gate has no answer yet. */
 json_t *gates_answered(struct str dir, struct report *r);
 /* The gate that has no answer yet, as status documents show it: {"stage","prompt","since",

@@ -1,0 +1,269 @@
+/* What would run, as a document with a digest. */
+#include "app/catalog/ref.h"
+#include "app/past/find.h"
+#include "app/plans.h"
+#include "app/record/freeze.h"
+#include "app/record/gates-file.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "data/canonical.h"
+#include "runs/dir/open.h"
+#include "runs/dir/run-dir.h"
+
+enum { LISTED_MAX = 10000 };
+
+struct document {
+	json_t *will_run, *reused, *undecided;
+	json_t *leaves;      /* for the digest */
+	const json_t *gates; /* those that the run has reached: path → gate; NULL: none */
+	json_t *until;
+	bool truncated;
+};
+
+static struct document document_new(void)
+{
+	return (struct document){ .will_run = json_array(),
+		.reused = json_array(),
+		.undecided = json_array(),
+		.leaves = json_array() };
+}
+
+static json_t *text_or_null(struct str s)
+{
+	return s.len ? json_from_str(s) : json_null();
+}
+
+/* One of them, from either source. */
+struct listed {
+	struct str path, label, note, cwd;
+	const char *const *argv;
+	size_t argc;
+	bool gate, agent;
+};
+
+/* False: what follows waits for a person. */
+static bool add_gate(struct document *d, const struct listed *x)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_add(&path, x->path);
+	if (json_object_get(d->gates, buf_cstr(&path)))
+		return true;
+	d->until = json_from_str(x->label.len ? x->label : x->path);
+	return false;
+}
+
+static bool add(struct document *d, const struct listed *x)
+{
+	json_t *leaf, *shown;
+
+	if (x->gate)
+		return add_gate(d, x);
+	if (json_array_size(d->will_run) == LISTED_MAX) {
+		d->truncated = true;
+		return false;
+	}
+	leaf = json_object();
+	json_object_set_new(leaf, "path", json_from_str(x->path));
+	json_object_set_new(leaf, "cwd", text_or_null(x->cwd));
+	if (x->argv) {
+		json_t *argv = json_array();
+
+		for (size_t i = 0; i < x->argc; i++)
+			json_array_append_new(argv, json_from_str(str_of(x->argv[i])));
+		json_object_set_new(leaf, "argv", argv);
+	} else {
+		json_object_set_new(leaf, "text", json_from_str(x->note));
+	}
+	json_array_append(d->leaves, leaf);
+	shown = json_copy(leaf);
+	json_object_set_new(shown, "label", text_or_null(x->label));
+	json_object_set_new(shown, "agent", json_boolean(x->agent));
+	json_array_append_new(d->will_run, shown);
+	if (x->note.len)
+		json_array_append_new(
+			d->undecided, json_pack("{s:o, s:o}", "path", json_from_str(x->path),
+					      "text", json_from_str(x->note)));
+	json_decref(leaf);
+	return true;
+}
+
+static void make_digest(struct document *d, const char *what, struct str generation,
+	struct str stage, struct str graph, json_t *ret)
+{
+	AUTO_BUF text = BUF_INIT;
+	char sum[SHA256_HEX];
+	json_t *facts = json_object();
+
+	json_object_set_new(facts, "do", json_string(what));
+	json_object_set_new(facts, "generation", text_or_null(generation));
+	json_object_set_new(facts, "stage", text_or_null(stage));
+	json_object_set_new(facts, "graph", text_or_null(graph));
+	json_object_set_new(facts, "leaves", d->leaves);
+	json_canonical(&text, facts);
+	sha256_hex(buf_str(&text), sum);
+	json_object_set_new(ret, "digest", json_string(sum));
+	json_decref(facts);
+}
+
+/* Takes the lists. */
+static json_t *finish(struct document *d, struct str run, struct str generation, const char *what,
+	json_t *values, bool recipe)
+{
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "run", text_or_null(run));
+	json_object_set_new(doc, "generation", text_or_null(generation));
+	json_object_set_new(doc, "do", json_string(what));
+	json_object_set_new(doc, "until", d->until ? d->until : json_null());
+	json_object_set_new(doc, "will_run", d->will_run);
+	json_object_set_new(doc, "reused", d->reused);
+	json_object_set_new(doc, "undecided", d->undecided);
+	json_object_set_new(
+		doc, "changed", json_pack("{s:o, s:b}", "values", values, "recipe", recipe));
+	if (d->truncated)
+		json_object_set_new(doc, "truncated", json_true());
+	return doc;
+}
+
+static void drop(struct document *d)
+{
+	json_decref(d->will_run);
+	json_decref(d->reused);
+	json_decref(d->undecided);
+	json_decref(d->leaves);
+	json_decref(d->until);
+}
+
+/* -- a run ---------------------------------------------------------------------------------------
+ */
+
+static bool see_again(void *data, const struct planned_again *what)
+{
+	struct document *d = data;
+
+	if (what->fate == PLANNED_REUSED) {
+		if (json_array_size(d->reused) < LISTED_MAX)
+			json_array_append_new(d->reused,
+				json_pack("{s:o, s:o, s:o}", "path", json_from_str(what->path),
+					"label", text_or_null(what->label), "why",
+					json_from_str(what->why)));
+		return true;
+	}
+	if (d->until || d->truncated)
+		return true; /* what is reused is still to come */
+	(void)add(d, &(struct listed){ .path = what->path,
+			     .label = what->label,
+			     .note = what->note,
+			     .cwd = what->cwd,
+			     .argv = what->argv,
+			     .argc = what->argc,
+			     .gate = what->gate,
+			     .agent = what->agent });
+	return true;
+}
+
+/* The names of values that differ from those the run has. */
+static json_t *changed_values(const struct run_look *look, json_t *values)
+{
+	json_t *names = json_array(), *value;
+	const json_t *old = json_object_get(look->start, "values");
+	const char *name;
+
+	json_object_foreach(values, name, value)
+	{
+		if (!json_equal(value, json_object_get(old, name)))
+			json_array_append_new(names, json_string(name));
+	}
+	return names;
+}
+
+/* Whether the file that it was started from is another now. */
+static bool recipe_changed(const struct run_look *look, const json_t *graph)
+{
+	const json_t *source = json_array_get(json_object_get(graph, "sources"), 0);
+	struct str was = json_text_of(source, "sha256");
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+	char now[SHA256_HEX];
+
+	if (!look->row.recipe_path.len || !was.len)
+		return false;
+	buf_add(&path, look->row.recipe_path);
+	if (file_read_regular(buf_cstr(&path), RUN_FILE_MAX, &text) < 0)
+		return true;
+	sha256_hex(buf_str(&text), now);
+	return !str_eq(was, str_of(now));
+}
+
+json_t *run_plan_document(struct app *a, const char *run, const struct rerun_request *q,
+	bool resume, struct report *r)
+{
+	AUTO_LOOK look = { 0 };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF graph = BUF_INIT;
+	AUTO_BUF dir = BUF_INIT;
+	struct document d = document_new();
+	char sum[SHA256_HEX] = "";
+	const char *what = resume ? "resume" : "again";
+
+	if (!find_run(a, run, &look, r)) {
+		drop(&d);
+		return NULL;
+	}
+	AUTO_JSON *gates = gates_read(look.dir, &ignored);
+	AUTO_JSON *pending = gates_pending(look.dir, &ignored);
+	if (resume)
+		d.gates = gates;
+	if (!runs_plan_again(a, run, q, resume, see_again, &d, r)) {
+		drop(&d);
+		return NULL;
+	}
+	buf_add(&dir, look.dir);
+	if (run_read(buf_cstr(&dir), "graph.json", RUN_FILE_MAX, &graph) == 0)
+		sha256_hex(buf_str(&graph), sum);
+	AUTO_JSON *frozen = json_loadb(buf_cstr(&graph), graph.len, 0, NULL);
+	json_t *doc = finish(&d, look.id, look.generation, what, changed_values(&look, q->values),
+		recipe_changed(&look, frozen));
+	make_digest(&d, what, look.generation, json_text_of(pending, "stage"), str_of(sum), doc);
+	return doc;
+}
+
+/* -- a start -------------------------------------------------------------------------------------
+ */
+
+static bool see_command(void *data, const struct planned_command *c)
+{
+	struct document *d = data;
+
+	return add(d, &(struct listed){ .path = c->path,
+			      .label = c->label,
+			      .note = c->note,
+			      .cwd = c->cwd,
+			      .argv = c->argv,
+			      .argc = c->argc,
+			      .gate = c->gate,
+			      .agent = c->agent });
+}
+
+json_t *recipe_plan_document(
+	struct recipe_ref *ref, const struct recipe_surroundings *with, struct report *r)
+{
+	struct document d = document_new();
+	AUTO_BUF graph = BUF_INIT;
+	char sum[SHA256_HEX];
+
+	if (!recipes_plan_each(ref, with, see_command, &d, r)) {
+		drop(&d);
+		return NULL;
+	}
+	struct subject s = { .recipe = ref->recipe, .graph = ref->graph };
+	if (ref->recipe)
+		s.dirs = *app_dirs(ref->app);
+	freeze_graph_text(&s, &graph);
+	sha256_hex(buf_str(&graph), sum);
+	json_t *doc = finish(&d, S(""), S(""), "start", json_array(), false);
+	json_object_set_new(doc, "recipe", text_or_null(recipe_ref_id(ref)));
+	make_digest(&d, "start", S(""), S(""), str_of(sum), doc);
+	return doc;
+}
