@@ -222,6 +222,8 @@ bool run_wait(struct run_handle *h, struct report *r);
 /* Documents of product.md; new references. */
 json_t *run_status_document(struct run_handle *h);
 json_t *run_started_document(const struct run_handle *h); /* of a detached start */
+/* The values that it was started with, secrets masked: an object. */
+json_t *run_values_document(struct run_handle *h, struct report *r);
 /* Of an ended run; from its record also with what only that keeps: when it ended, the manifest of
  * its artifacts. NULL with an issue: its output cannot be read, for example. */
 json_t *run_result_document(struct run_handle *h, struct report *r);
@@ -279,6 +281,8 @@ struct run_filter {
 	struct str recipe; /* of the recipe with this id */
 	struct str prefix; /* whose id begins so, … */
 	struct str match;  /* … or has this in it */
+	struct str any;    /* whose id or recipe has this in it */
+	int detached;      /* 1: only detached ones, -1: only others */
 	uint64_t since_ms; /* started then or later, … */
 	uint64_t until_ms; /* … or earlier; 0: no limit */
 	size_t limit;      /* how many at most */
@@ -291,6 +295,16 @@ struct run_filter {
  * again from the directories. NULL filter: all. */
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
 	void *data, struct report *r);
+
+/* How many runs have each status, earlier generations not counted. False with an issue: there is no
+ * ledger to ask. The numbers are kept until the ledger changes. */
+struct runs_counted {
+	uint64_t by_status[ROUX_REFUSED + 1];
+	uint64_t all;
+};
+bool runs_count(struct app *a, struct runs_counted *ret, struct report *r);
+/* Changes when another process has changed the list; 0: there is no ledger. */
+uint64_t runs_version(struct app *a);
 
 /* The same as the document of product.md, with a newline: ten thousand runs take a few
  * milliseconds. */

@@ -27,7 +27,10 @@ static bool fits(const struct run_filter *f, const struct run_row *row)
 	       (!f->status.len || status_listed(f->status, row->status)) &&
 	       (!f->recipe.len || str_eq(f->recipe, row->recipe)) &&
 	       (!f->prefix.len || str_starts(row->id, f->prefix)) &&
-	       str_contains(row->id, f->match) && row->started >= f->since_ms &&
+	       str_contains(row->id, f->match) &&
+	       (!f->any.len || str_contains(row->id, f->any) ||
+		       str_contains(row->recipe, f->any)) &&
+	       (!f->detached || row->detached == (f->detached > 0)) && row->started >= f->since_ms &&
 	       (!f->until_ms || row->started <= f->until_ms) &&
 	       (!f->failures || run_row_has_failures(row)) && (f->generations || !row->back);
 }
@@ -196,7 +199,7 @@ static struct ledger_filter filter_of(const struct run_filter *f)
 		.match = f->match,
 		.since = f->since_ms,
 		.until = f->until_ms,
-		.limit = f->status.len || f->failures ? 0 : f->limit,
+		.limit = f->status.len || f->failures || f->any.len || f->detached ? 0 : f->limit,
 		.before = f->before,
 		.failures = f->failures,
 		.generations = f->generations };
@@ -206,7 +209,7 @@ static struct ledger_filter filter_of(const struct run_filter *f)
 static bool is_plain(const struct run_filter *f)
 {
 	return !f->before && !f->owner.len && !f->status.len && !f->recipe.len && !f->prefix.len &&
-	       !f->match.len && !f->failures && !f->since_ms && !f->until_ms;
+	       !f->match.len && !f->any.len && !f->detached && !f->failures && !f->since_ms && !f->until_ms;
 }
 
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
@@ -236,6 +239,37 @@ void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*re
 	}
 	if (!l.rows && (!ledger || !a->ledger || is_plain(&l.filter)))
 		each_directory(&l, r);
+}
+
+/* -- counts --------------------------------------------------------------------------------------
+ */
+
+static void add_count(void *data, struct str status, uint64_t count)
+{
+	struct runs_counted *n = data;
+	enum roux_status s;
+
+	n->all += count;
+	if (str_eq(status, S(STATUS_STARTING)))
+		n->by_status[ROUX_RUNNING] += count;
+	else if (status_read(status, &s))
+		n->by_status[s] += count;
+}
+
+bool runs_count(struct app *a, struct runs_counted *ret, struct report *r)
+{
+	struct ledger *l = app_ledger(a, r);
+
+	*ret = (struct runs_counted){ 0 };
+	return l && ledger_count_statuses(l, add_count, ret, r);
+}
+
+uint64_t runs_version(struct app *a)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct ledger *l = app_ledger(a, &ignored);
+
+	return l ? ledger_version(l) : 0;
 }
 
 /* -- the document --------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ struct run_model *run_models_get(struct run_models *ms, struct str id, struct re
 		/* A short name is for people who type. */
 		run_close(run);
 		run = NULL;
-		report_refuse(r, id, "unknown run", "there is no run '%.*s'", STR(id));
+		report_refuse(r, id, "no such run", "there is no run '%.*s'", STR(id));
 	}
 	if (!run) {
 		if (m)

@@ -197,3 +197,11 @@ json_t *run_status_document(struct run_handle *h)
 
 	return look ? status_document(look) : json_null();
 }
+
+json_t *run_values_document(struct run_handle *h, struct report *r)
+{
+	const struct run_look *look = handle_look(h, r);
+	json_t *values = look ? json_object_get(look->start, "values") : NULL;
+
+	return json_is_object(values) ? json_incref(values) : json_object();
+}

@@ -135,6 +135,12 @@ struct ledger_filter {
  */
 bool ledger_list(struct ledger *l, const struct ledger_filter *filter,
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
+/* How many runs have each status, earlier generations not counted. */
+bool ledger_count_statuses(struct ledger *l,
+	void (*see)(void *data, struct str status, uint64_t count), void *data, struct report *r);
+/* Changes with the content: when another process has written, and when this one has. 0: it cannot
+ * be read. */
+uint64_t ledger_version(struct ledger *l);
 
 /* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */
 bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,

@@ -127,3 +127,37 @@ bool ledger_list(struct ledger *l, const struct ledger_filter *filter,
 	(void)sqlite3_finalize(s);
 	return ok;
 }
+
+bool ledger_count_statuses(struct ledger *l,
+	void (*see)(void *data, struct str status, uint64_t count), void *data, struct report *r)
+{
+	static const char text[] = "SELECT status, count(*) FROM run WHERE superseded IS NULL"
+				   " GROUP BY status";
+	sqlite3_stmt *s = NULL;
+	int step;
+
+	if (!ledger_refresh(l, r))
+		return false;
+	if (sqlite3_prepare_v2(l->db, text, -1, &s, NULL) != SQLITE_OK)
+		return ledger_problem(l, "read the ledger", r);
+	while ((step = sqlite3_step(s)) == SQLITE_ROW)
+		see(data, ledger_column_str(s, 0), (uint64_t)sqlite3_column_int64(s, 1));
+	(void)sqlite3_finalize(s);
+	return step == SQLITE_DONE || ledger_problem(l, "read the ledger", r);
+}
+
+uint64_t ledger_version(struct ledger *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	sqlite3_stmt *s = NULL;
+	uint64_t version = 0;
+
+	if (!ledger_refresh(l, &ignored) ||
+		sqlite3_prepare_v2(l->db, "PRAGMA data_version", -1, &s, NULL) != SQLITE_OK)
+		return 0;
+	if (sqlite3_step(s) == SQLITE_ROW)
+		version = (uint64_t)sqlite3_column_int64(s, 0) << 32 |
+			  (uint32_t)sqlite3_total_changes(l->db);
+	(void)sqlite3_finalize(s);
+	return version;
+}
