@@ -1,6 +1,5 @@
 /* The one table of the web host: dispatch, openapi.json, the manual page and tests read it. */
 #include "hosts/serve/login.h"
-#include "hosts/serve/pages.h"
 #include "hosts/serve/serve.h"
 #include "hosts/serve/server.h"
 
@@ -13,7 +12,6 @@ const struct http_route serve_routes[] = {
 		"the same with a link that was pasted", .body = "once next" },
 	{ "POST", "/logout", HTTP_PAGE, HTTP_READ, HTTP_SESSION, logout_post,
 		"end the session of this browser", .body = "csrf" },
-	{ "GET", "/", HTTP_PAGE, HTTP_READ, HTTP_READS, page_home, "the newest runs" },
 	{ "GET", "/api/v1/", HTTP_API, HTTP_READ, HTTP_READS, server_api,
 		"version, scopes and limits; of a browser also its csrf" },
 	{ "GET", "/api/v1/openapi.json", HTTP_API, HTTP_READ, HTTP_READS, server_openapi,

@@ -6,8 +6,10 @@
 struct serve_guest;
 
 /* The web host: what handlers of its routes get as http_data(). */
+struct dashboard;
 struct serve {
 	struct app *app;
+	struct dashboard *dashboard; /* pages and API: a table of their own */
 	struct http *http;
 	const char *const *roots; /* of --root; borrowed */
 	size_t root_count;

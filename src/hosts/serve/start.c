@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "hosts/serve/open-link.h"
+#include "hosts/serve/site/dashboard.h"
 #include "loop/signals.h"
 
 enum { STOP_MS = 2000 };
@@ -208,6 +209,7 @@ int start_serving(
 		.exposed = b->exposed,
 		.names = o->names.at,
 		.name_count = o->names.len,
+		.refusal_page = dashboard_refusal,
 		.say = say,
 		.logged_in = on_logged_in,
 		.idle_ms = o->idle_exit * 1000,
@@ -222,7 +224,15 @@ int start_serving(
 	if (!take_log_file(o->log_file, &c->report) || !options.loop ||
 		!(s->http = http_new(&options, &c->report)))
 		return serve_refuse(c, o->common.json);
+	s->dashboard = dashboard_new(&(struct dashboard_options){ .app = c->app,
+		.roots = o->roots.at,
+		.root_count = o->roots.len,
+		.audit = in_memory
+				 ? S("")
+				 : arena_printf(&c->arena, "%.*s/audit.jsonl", STR(c->places.dir)),
+		.banner = s->banner });
 	http_add_routes(s->http, &(struct http_routes){ serve_routes, serve_route_count, s });
+	http_add_routes(s->http, dashboard_routes(s->dashboard));
 	if (o->mcp) {
 		s->mcp = c->mcp;
 		s->mcp_data = c->mcp->attach(c->app, s->http, &c->report);
@@ -232,5 +242,6 @@ int start_serving(
 	http_free(s->http);
 	if (s->mcp_data)
 		s->mcp->drop(s->mcp_data);
+	dashboard_free(s->dashboard);
 	return status;
 }
