@@ -30,8 +30,8 @@ static bool fits(const struct run_filter *f, const struct run_row *row)
 	       str_contains(row->id, f->match) &&
 	       (!f->any.len || str_contains(row->id, f->any) ||
 		       str_contains(row->recipe, f->any)) &&
-	       (!f->detached || row->detached == (f->detached > 0)) && row->started >= f->since_ms &&
-	       (!f->until_ms || row->started <= f->until_ms) &&
+	       (!f->detached || row->detached == (f->detached > 0)) &&
+	       row->started >= f->since_ms && (!f->until_ms || row->started <= f->until_ms) &&
 	       (!f->failures || run_row_has_failures(row)) && (f->generations || !row->back);
 }
 
@@ -209,7 +209,8 @@ static struct ledger_filter filter_of(const struct run_filter *f)
 static bool is_plain(const struct run_filter *f)
 {
 	return !f->before && !f->owner.len && !f->status.len && !f->recipe.len && !f->prefix.len &&
-	       !f->match.len && !f->any.len && !f->detached && !f->failures && !f->since_ms && !f->until_ms;
+	       !f->match.len && !f->any.len && !f->detached && !f->failures && !f->since_ms &&
+	       !f->until_ms;
 }
 
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),

@@ -108,7 +108,7 @@ static void send_hello(struct stream *s)
 	struct json_out o = { .b = &b };
 
 	json_out_object(&o, NULL);
-	json_out_str(&o, "server", str_of(s->feeds->site->start_id));
+	json_out_str(&o, "server", asset_url("roux.js") /* names the build */);
 	json_out_uint(&o, "seq", s->seq);
 	json_out_time(&o, "now", clock_real_ms());
 	json_out_object_end(&o);

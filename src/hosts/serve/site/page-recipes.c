@@ -357,9 +357,9 @@ static void put_form(struct form *f, struct recipe_ref *ref)
 	if (!json_object_size(properties))
 		buf_adds(b, "<p class=\"quiet\">It takes no values.</p>");
 	(void)http_form_field(f->p->q, "as", &as);
-	buf_adds(
-		b, "<div class=\"field\"><label for=\"as\">Name of the run</label><input id=\"as\" "
-		   "name=\"as\" autocomplete=\"off\" placeholder=\"made by itself\" value=\"");
+	buf_adds(b,
+		"<div class=\"field\"><label for=\"as\">Name of the run</label><input id=\"as\" "
+		"name=\"as\" autocomplete=\"off\" placeholder=\"made by itself\" value=\"");
 	html_attr(b, as);
 	buf_adds(b, "\"></div><p class=\"quiet\">It works in <code>");
 	html_text(b, app_cwd(f->p->site->app));

@@ -87,7 +87,7 @@ void page_begin(struct page *p, struct http_request *q, const struct page_head *
 			buf_adds(&p->b, i ? " " : "");
 			html_url(&p->b, h->topics[i]);
 		}
-		buf_printf(&p->b, "\" data-server=\"%s\"", p->site->start_id);
+		buf_printf(&p->b, "\" data-server=\"%s\"", asset_url("roux.js").p);
 	}
 	if (h->live_id.len) {
 		buf_adds(&p->b, " data-id=\"");

@@ -1,1 +1,334 @@
 "use strict";
+// Adds life to pages that are complete without it: changes texts and attributes in place, follows
+// logs, shows times in the viewer's zone. HTML comes from the server; only `put` takes some in.
+(() => {
+const $ = (s, e = document) => e.querySelector(s), $$ = (s, e = document) => [...e.querySelectorAll(s)];
+const body = document.body, path = location.pathname, pad = n => String(n).padStart(2, "0");
+const policy = window.trustedTypes ? trustedTypes.createPolicy("roux", { createHTML: s => s }) : { createHTML: s => s };
+const el = (name, cls, text) => { const e = document.createElement(name); if (cls) e.className = cls; if (text != null) e.textContent = text; return e; };
+const signs = { waiting: "○", running: "◐", done: "✓", partial: "✓!", tolerated: "✓!", failed: "✗", skipped: "–", retrying: "↻", paused: "‖", denied: "⊘", cancelled: "◻", killed: "◼", timeout: "⧖", exited: "?", unreached: "·", starting: "◐" };
+
+// -- words ---------------------------------------------------------------------------------------
+function took(ms) {
+	if (ms < 1000) return ms + " ms";
+	let s = Math.floor(ms / 1000);
+	if (s < 60) return s + "." + Math.floor(ms % 1000 / 100) + " s";
+	if (s < 3600) return Math.floor(s / 60) + " min " + pad(s % 60) + " s";
+	return Math.floor(s / 3600) + " h " + pad(Math.floor(s / 60) % 60) + " min";
+}
+function ago(ms) {
+	const s = Math.max(0, (Date.now() - ms) / 1000);
+	return s < 60 ? "just now" : s < 3600 ? Math.floor(s / 60) + " min ago" : s < 86400 ? Math.floor(s / 3600) + " h ago" : Math.floor(s / 86400) + " d ago";
+}
+function times(root) {
+	for (const t of $$("time", root)) {
+		const d = new Date(t.dateTime);
+		if (isNaN(d)) continue;
+		t.textContent = d.getFullYear() + "-" + pad(d.getMonth() + 1) + "-" + pad(d.getDate()) + " " + pad(d.getHours()) + ":" + pad(d.getMinutes()) + ":" + pad(d.getSeconds());
+		t.title = ago(+d) + " · " + t.dateTime;
+	}
+	for (const th of $$("th", root)) if (th.textContent === "Started (UTC)") th.textContent = "Started";
+}
+times(document);
+
+let said = 0, pending = "", sayTimer = 0;
+function say(text) { // at most every 5 s
+	pending = text;
+	if (sayTimer) return;
+	sayTimer = setTimeout(() => { sayTimer = 0; said = Date.now(); $("#say").textContent = pending; }, Math.max(0, said + 5000 - Date.now()));
+}
+
+// -- fragments -----------------------------------------------------------------------------------
+function put(into, html) {
+	const t = document.createElement("template");
+	t.innerHTML = policy.createHTML(html);
+	const fresh = t.content.querySelector("#" + into.id);
+	if (!fresh) return;
+	const focus = into.contains(document.activeElement) && document.activeElement.getAttribute("href"), y = scrollY;
+	into.replaceWith(fresh);
+	times(fresh);
+	if (focus) $$("a", fresh).find(a => a.getAttribute("href") === focus)?.focus({ preventScroll: true });
+	scrollTo(scrollX, y);
+	index = null;
+}
+let partTimer = 0, partLast = 0;
+function refetch() {
+	if (partTimer || !$("#nodes")) return;
+	partTimer = setTimeout(async () => {
+		partTimer = 0; partLast = Date.now();
+		const u = new URL(location); u.searchParams.set("part", "tree");
+		try {
+			const r = await fetch(u, { cache: "no-store" }), n = $("#nodes");
+			if (r.ok && n) put(n, await r.text());
+		} catch (e) { /* the stream says that the server is gone */ }
+	}, Math.max(0, partLast + 2000 - Date.now()));
+}
+
+// -- nodes ---------------------------------------------------------------------------------------
+let index = null, queue = new Map(), frame = 0;
+function items() {
+	if (!index) { index = new Map(); for (const e of $$("[data-p]")) index.set(e.dataset.p, e); }
+	return index;
+}
+function setText(e, t) { if (e && e.textContent !== t) e.textContent = t; }
+function child(e, cls) { for (const c of e.children) if (c.className === cls) return c; return null; }
+function drawNodes() {
+	frame = 0;
+	const all = items(), redraw = $("#nodes")?.dataset.view === "timeline";
+	let unknown = false;
+	for (const [p, n] of queue) {
+		const e = all.get(p);
+		if (!e) { unknown = true; continue; }
+		const [, state, ms, code, tries, counts] = n;
+		if (e.dataset.s !== state) e.dataset.s = state;
+		if (e.tagName === "TR") { setText($(".w", e), state); setText($(".t", e), ms == null ? "" : took(ms)); continue; }
+		setText(child(e, "w"), state);
+		setText(child(e, "t"), ms == null ? "" : redraw ? ms.toLocaleString("en") + " ms" : took(ms));
+		setText(child(e, "a"), (tries > 1 ? "×" + tries : "") + (code && counts == null ? (tries > 1 ? " " : "") + "exit " + code : ""));
+		if (counts != null) setText(child(e, "c"), counts);
+	}
+	queue.clear();
+	if (unknown || redraw) refetch();
+}
+function onNodes(list) {
+	for (const n of list) queue.set(n[0], n);
+	if (!frame) frame = requestAnimationFrame(drawNodes);
+}
+
+// -- one run -------------------------------------------------------------------------------------
+let live = false, base = 0, baseAt = 0, failures = 0, ended = false, wants = false, lastStatus = "";
+function onRun(r) {
+	const state = $("#state .st");
+	live = r.live; base = r.ms; baseAt = Date.now();
+	let s = r.status === "starting" ? "running" : r.status;
+	if (s === "done" && r.failed) s = "partial";
+	if (state) { state.dataset.s = s; setText(state, s); }
+	setText($("#took"), took(r.ms));
+	if (r.counts != null) setText($("#counts"), r.counts);
+	const bar = $("progress");
+	if (bar && r.commands) { bar.max = r.commands; bar.value = r.over; }
+	if (state) document.title = (signs[s] || "") + " " + r.run + " · roux";
+	if (r.commands) say(r.over + " of " + r.commands + " done" + (r.failed ? ", " + r.failed + " failed" : ""));
+	if (lastStatus && lastStatus !== r.status) {
+		if (wants && !r.live && window.Notification?.permission === "granted") new Notification(r.run + ": " + r.status);
+		const news = $("#failure-news");
+		if (news && !news.textContent) { // the buttons and boxes above may be others now
+			news.hidden = false; news.textContent = "The run is " + r.status + ". ";
+			const a = el("a", "", "Show it all"); a.href = ""; news.append(a);
+		}
+	}
+	lastStatus = r.status;
+	const n = $("#notify");
+	if (n && r.live && window.Notification && !wants) n.hidden = false;
+}
+setInterval(() => { if (live && document.visibilityState === "visible") setText($("#took"), took(base + Date.now() - baseAt)); }, 1000);
+$("#notify")?.addEventListener("click", async e => {
+	wants = await Notification.requestPermission() === "granted";
+	e.target.textContent = wants ? "You will be told" : "Not allowed by the browser"; e.target.disabled = true;
+});
+function onFailure() {
+	const n = $("#failure-news");
+	failures++;
+	if (!n) return;
+	n.hidden = false; n.textContent = failures + (failures === 1 ? " new failure. " : " new failures. ");
+	const a = el("a", "", "Show"); a.href = ""; n.append(a);
+}
+function onGate(g) {
+	const n = $("#failure-news");
+	if (!n) return;
+	n.hidden = false; n.textContent = g.asked ? "It waits for an answer. " : "The question was answered. ";
+	const a = el("a", "", g.asked ? "See the question" : "Reload"); a.href = g.asked ? path + "/gate" : ""; n.append(a);
+}
+
+// -- the list ------------------------------------------------------------------------------------
+const fresh = new Set();
+let seen = false;
+function onRuns(d) {
+	for (const r of d.runs) {
+		let s = r.status === "starting" ? "running" : r.status;
+		if (s === "done" && r.failed) s = "partial";
+		const rows = $$("[data-run]").filter(e => e.dataset.run === r.run);
+		if (!rows.length && seen) fresh.add(r.run);
+		for (const e of rows) {
+			e.dataset.s = s;
+			if (e.tagName !== "TR") { const st = $(".st", e); if (st) { st.dataset.s = s; st.textContent = s; } continue; }
+			setText($(".w", e), s);
+			setText($(".t", e), took(r.ms));
+			setText($(".f", e), r.failed ? r.failed + " failed" : r.tolerated ? r.tolerated + " tolerated" : "");
+		}
+	}
+	seen = true;
+	for (const [k, v] of Object.entries(d.counts || {})) setText($(`[data-count=${k}] b`), v.toLocaleString("en"));
+	if (!fresh.size) return;
+	let n = $("#news");
+	if (!n) { n = el("p", "banner"); n.id = "news"; n.append(el("a")); $("h1").after(n); }
+	n.hidden = false; $("a", n).href = ""; $("a", n).textContent = fresh.size + (fresh.size === 1 ? " new run" : " new runs") + ", show";
+}
+
+// -- logs ----------------------------------------------------------------------------------------
+const log = $("#log"), LINES = 20000, BYTES = 4 << 20, BLOCK = 500;
+let follow = false, missed = 0, lines = 0, bytes = 0, first = 0, last = 0;
+const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 30;
+function piece([text, style]) { return style ? el("span", style, text) : document.createTextNode(text); }
+function blockOf(list) {
+	const b = el("div", "blk"), pre = el("pre", "txt");
+	b.dataset.at = list[0][0];
+	for (const [, parts] of list) { for (const p of parts) pre.append(piece(p)); pre.append("\n"); bytes += 40; }
+	b.append(pre); b.lines = list.length; lines += list.length;
+	return b;
+}
+function countBlocks() { for (const b of $$(".blk", log)) { b.lines = (b.querySelector(".txt").textContent.match(/\n/g) || []).length; lines += b.lines; bytes += b.textContent.length; } }
+function trim(end) { // the far end goes
+	const all = $$(".blk", log);
+	while (lines > LINES && all.length > 1) {
+		const b = end ? all.shift() : all.pop(), h = b.offsetHeight;
+		lines -= b.lines; b.remove();
+		if (end) { first = +all[0].dataset.at; if (!follow) log.scrollTop -= h; } else last = +b.dataset.at;
+	}
+}
+function append(list) {
+	if ($("p.quiet", log)) $("p.quiet", log).remove();
+	let b = log.lastElementChild;
+	while (list.length) {
+		if (b?.className === "blk" && b.lines < BLOCK && !$(".gut", b)) {
+			const pre = $(".txt", b), part = list.splice(0, BLOCK - b.lines);
+			for (const [, parts] of part) { for (const p of parts) pre.append(piece(p)); pre.append("\n"); }
+			b.lines += part.length; lines += part.length;
+		} else log.append(b = blockOf(list.splice(0, BLOCK)));
+	}
+	trim(true);
+}
+function button() {
+	const f = $("#follow");
+	if (!f) return;
+	f.hidden = !log.dataset.live; f.textContent = follow ? "Following" : missed ? "Follow: " + missed + " new lines" : "Follow";
+	f.setAttribute("aria-pressed", follow);
+}
+function toEnd() { follow = true; missed = 0; log.scrollTop = log.scrollHeight; button(); }
+function onLog(d) {
+	if (!log) return;
+	log.dataset.live = 1;
+	const stick = follow;
+	if (d.skip) {
+		const g = el("p", "gap", (d.skip[1] - d.skip[0]).toLocaleString("en") + " bytes came too quickly. "), a = el("a", "", "Show them");
+		const u = new URL(location); u.searchParams.set("at", d.skip[0]); u.searchParams.delete("tail"); a.href = u; g.append(a); log.append(g);
+	} else { if (!stick) missed += d.lines.length; append(d.lines); }
+	last = d.to || d.skip[1]; log.dataset.to = last;
+	if (stick) log.scrollTop = log.scrollHeight;
+	button();
+}
+async function more(back) {
+	const u = new URL("/api/v1" + path.replace(/\/log$/, "/lines"), location), q = new URL(location).searchParams;
+	for (const k of ["path", "attempt"]) if (q.get(k)) u.searchParams.set(k, q.get(k));
+	u.searchParams.set("stream", log.dataset.stream); u.searchParams.set("at", back ? first : last);
+	if (back) u.searchParams.set("back", 1);
+	const r = await fetch(u); if (!r.ok) return location.reload();
+	const d = await r.json();
+	if (back && d.lines.length) {
+		const h = log.scrollHeight, list = d.lines; first = d.from;
+		for (const b of $$(".gut", log)) b.remove();
+		for (let end = list.length; end > 0; end -= BLOCK) log.prepend(blockOf(list.slice(Math.max(0, end - BLOCK), end)));
+		trim(false); log.scrollTop += log.scrollHeight - h;
+	} else if (d.lines.length) { last = d.to; append(d.lines); }
+	const e = $("#earlier"), l = $("#later");
+	if (e && back && !first) e.hidden = true;
+	if (l && !back && last >= d.size) l.hidden = true;
+	setText($("#logpos"), "bytes " + first.toLocaleString("en") + " to " + last.toLocaleString("en") + " of " + d.size.toLocaleString("en"));
+}
+if (log) {
+	first = +log.dataset.from; last = +log.dataset.to; countBlocks();
+	const q = new URL(location).searchParams;
+	follow = !q.has("at") && !q.has("find") && last >= +log.dataset.size;
+	if (follow || q.has("tail")) log.scrollTop = log.scrollHeight;
+	log.addEventListener("scroll", () => { const e = atEnd(); if (e !== follow && (!e || last >= 0)) { follow = e && !q.has("at"); if (follow) missed = 0; button(); } }, { passive: true });
+	$("#follow").addEventListener("click", toEnd);
+	for (const [id, back] of [["#earlier", true], ["#later", false]]) $(id)?.addEventListener("click", e => { if (e.ctrlKey || e.metaKey || e.shiftKey) return; e.preventDefault(); more(back); });
+	log.addEventListener("keydown", e => { if (e.key === "End") toEnd(); });
+}
+
+// -- the stream ----------------------------------------------------------------------------------
+let es = null, lastId = body.dataset.id || "", since = 0, tries = 0, timer = 0, moved = false, etag = "";
+const topics = (body.dataset.topics || "").split(" ").filter(Boolean);
+function state(text, off) { const l = $("#live"); if (!l) return; l.textContent = text; l.classList.toggle("off", !!off); }
+function lost() {
+	es?.close(); es = null;
+	if (!since) since = Date.now();
+	const d = new Date(since);
+	state("not live since " + pad(d.getHours()) + ":" + pad(d.getMinutes()) + ":" + pad(d.getSeconds()) + ", trying again", true);
+	clearTimeout(timer);
+	timer = setTimeout(open, 500 + Math.random() * 1500 + Math.min(tries++, 10) * 500);
+}
+async function poll() { // another tab has the stream: look every 5 s until this one is focused
+	if (!moved || document.visibilityState !== "visible") return;
+	try {
+		const r = await fetch(location, { headers: etag ? { "If-None-Match": etag } : {} });
+		if (r.ok) { etag = r.headers.get("ETag") || ""; if (r.status === 200) refetch(); }
+	} catch (e) { /* tried again */ }
+	setTimeout(poll, 5000);
+}
+function open() {
+	clearTimeout(timer);
+	if (!topics.length || es || document.visibilityState !== "visible") return;
+	moved = false;
+	const q = topics.map(t => "topic=" + (log ? t.replace(/END$/, last >= 0 ? last : "END") : t));
+	if (lastId) q.push("last=" + encodeURIComponent(lastId));
+	es = new EventSource("/api/v1/events?" + q.join("&"));
+	const on = (name, fn) => es.addEventListener(name, e => { if (e.lastEventId) lastId = e.lastEventId; fn(JSON.parse(e.data)); });
+	on("hello", d => {
+		since = tries = 0; state("live");
+		if (body.dataset.server !== d.server && !sessionStorage.roux) { sessionStorage.roux = 1; location.reload(); } else if (body.dataset.server === d.server) sessionStorage.removeItem("roux");
+	});
+	on("nodes", onNodes); on("run", onRun); on("runs", onRuns); on("log", onLog);
+	on("failure", onFailure); on("gate", onGate); on("resync", refetch);
+	on("bye", d => {
+		es.close(); es = null;
+		if (d.reason === "moved") { moved = true; state("live in another tab"); setTimeout(poll, 5000); }
+		else if (d.reason === "gone") state("this run is not in the list any more: it was deleted or archived", true);
+		else lost();
+	});
+	es.onerror = lost;
+}
+function close() { es?.close(); es = null; clearTimeout(timer); }
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" ? open() : close());
+addEventListener("pagehide", close);
+addEventListener("pageshow", e => { if (e.persisted) open(); });
+addEventListener("focus", () => { if (moved) open(); });
+open();
+
+// -- keys ----------------------------------------------------------------------------------------
+const box = $("#keys");
+if (box) { box.checked = localStorage.rouxKeys !== "off"; box.addEventListener("change", () => { localStorage.rouxKeys = box.checked ? "on" : "off"; }); }
+let g = 0, mark = -1;
+function jump(by) {
+	const all = $$(".failure h3 a,.hit,.tree li[data-s=failed]>a");
+	if (!all.length) return;
+	mark = (mark + by + all.length) % all.length; all[mark].focus(); all[mark].scrollIntoView({ block: "center" });
+}
+document.addEventListener("keydown", e => {
+	if (e.ctrlKey || e.altKey || e.metaKey || localStorage.rouxKeys === "off" || e.target.closest("input,textarea,select,[contenteditable]")) return;
+	if (g && Date.now() - g < 1500 && (e.key === "r" || e.key === "o")) { location.href = e.key === "r" ? "/runs" : "/"; return; }
+	g = e.key === "g" ? Date.now() : 0;
+	if (e.key === "/") { e.preventDefault(); ($("#find") || $("#q")).focus(); }
+	else if (e.key === "j" || e.key === "k") jump(e.key === "j" ? 1 : -1);
+	else if (e.key === "f" && log) toEnd();
+	else if (e.key === "w") $("#wrap")?.click();
+	else if (e.key === "?") location.href = "/help";
+});
+
+// -- forms and the timeline ----------------------------------------------------------------------
+for (const f of $$("form.act")) f.addEventListener("submit", () => setTimeout(() => { for (const b of $$("button", f)) b.disabled = true; }));
+addEventListener("pageshow", () => { for (const b of $$("form.act button")) b.disabled = false; });
+$("#wrong")?.focus();
+let drag = null;
+const place = (t, x) => { // from pixels to milliseconds
+	const svg = $(".axis svg", t), r = svg.getBoundingClientRect(), at = Math.min(1, Math.max(0, (x - r.left) / r.width)) * 1000;
+	for (const p of t.dataset.pieces.split(";")) { const [a, b, from, w] = p.split(",").map(Number); if (at <= from + w) return Math.round(a + (b - a) * (at - from) / w); }
+	return 0;
+};
+document.addEventListener("pointerdown", e => { const t = e.target.closest(".rows svg,.axis svg")?.closest(".timeline"); drag = t && { t, x: e.clientX }; });
+document.addEventListener("pointerup", e => {
+	if (!drag || Math.abs(e.clientX - drag.x) < 8) return;
+	const ends = [place(drag.t, drag.x), place(drag.t, e.clientX)].sort((a, b) => a - b), u = new URL(location);
+	u.searchParams.set("from", ends[0]); u.searchParams.set("to", ends[1]); location.href = u;
+});
+})();
