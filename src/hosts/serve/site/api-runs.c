@@ -53,7 +53,7 @@ static void add_link(struct http_request *q, uint64_t before)
 	http_add_header(q, "Link", buf_str(&link));
 }
 
-void api_runs(struct http_request *q)
+void rest_runs(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_BUF b = BUF_INIT;
@@ -88,7 +88,7 @@ void api_runs(struct http_request *q)
 /* -- one -----------------------------------------------------------------------------------------
  */
 
-void api_run(struct http_request *q)
+void rest_run(struct http_request *q)
 {
 	struct run_model *m = ask_run(q);
 
@@ -99,7 +99,7 @@ void api_run(struct http_request *q)
 	http_reply_value(q, 200, doc);
 }
 
-void api_result(struct http_request *q)
+void rest_result(struct http_request *q)
 {
 	struct run_model *m = ask_run(q);
 	AUTO_BUF b = BUF_INIT;
@@ -218,7 +218,7 @@ static void walk(struct walk *w, const struct past_node *n)
 	}
 }
 
-void api_nodes(struct http_request *q)
+void rest_nodes(struct http_request *q)
 {
 	struct run_model *m;
 	struct str under = S("root");
@@ -260,7 +260,7 @@ void api_nodes(struct http_request *q)
 	http_reply_json(q, 200, &b);
 }
 
-void api_node(struct http_request *q)
+void rest_node(struct http_request *q)
 {
 	struct run_model *m = ask_run(q);
 	AUTO_BUF b = BUF_INIT;
@@ -299,7 +299,7 @@ static bool add_event(void *data, struct str line, uint64_t seq)
 	return ++l->count < l->limit;
 }
 
-void api_events_of(struct http_request *q)
+void rest_events_of(struct http_request *q)
 {
 	uint64_t after = 0, limit = EVENTS_MAX;
 	struct run_model *m;

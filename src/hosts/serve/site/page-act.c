@@ -177,7 +177,7 @@ void post_gate(struct http_request *q)
 		ask_refuse(q, &r);
 }
 
-static void api_answer(struct http_request *q, bool approve)
+static void rest_answer(struct http_request *q, bool approve)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m;
@@ -205,14 +205,14 @@ static void api_answer(struct http_request *q, bool approve)
 		ask_refuse(q, &r);
 }
 
-void api_approve(struct http_request *q)
+void rest_approve(struct http_request *q)
 {
-	api_answer(q, true);
+	rest_answer(q, true);
 }
 
-void api_deny(struct http_request *q)
+void rest_deny(struct http_request *q)
 {
-	api_answer(q, false);
+	rest_answer(q, false);
 }
 
 /* -- again ---------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ void post_again(struct http_request *q)
 		ask_refuse(q, &r);
 }
 
-static void api_again(struct http_request *q, bool resume)
+static void rest_again(struct http_request *q, bool resume)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct again what;
@@ -358,17 +358,17 @@ static void api_again(struct http_request *q, bool resume)
 	http_reply_value(q, resume ? 202 : 201, doc);
 }
 
-void api_resume(struct http_request *q)
+void rest_resume(struct http_request *q)
 {
-	api_again(q, true);
+	rest_again(q, true);
 }
 
-void api_rerun(struct http_request *q)
+void rest_rerun(struct http_request *q)
 {
-	api_again(q, false);
+	rest_again(q, false);
 }
 
-void api_plan(struct http_request *q)
+void rest_plan(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct again what;
@@ -482,7 +482,7 @@ void post_stop(struct http_request *q)
 		ask_refuse(q, &r);
 }
 
-static void api_stop(struct http_request *q, bool kill)
+static void rest_stop(struct http_request *q, bool kill)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m;
@@ -500,14 +500,14 @@ static void api_stop(struct http_request *q, bool kill)
 		ask_refuse(q, &r);
 }
 
-void api_cancel(struct http_request *q)
+void rest_cancel(struct http_request *q)
 {
-	api_stop(q, false);
+	rest_stop(q, false);
 }
 
-void api_kill(struct http_request *q)
+void rest_kill(struct http_request *q)
 {
-	api_stop(q, true);
+	rest_stop(q, true);
 }
 
 /* -- messages, archive ---------------------------------------------------------------------------
@@ -564,7 +564,7 @@ void post_message(struct http_request *q)
 	http_redirect(q, 303, buf_str(&url));
 }
 
-void api_message(struct http_request *q)
+void rest_message(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m;
@@ -617,7 +617,7 @@ void post_archive(struct http_request *q)
 		ask_refuse(q, &r);
 }
 
-void api_archive(struct http_request *q)
+void rest_archive(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m;

@@ -369,7 +369,7 @@ void page_log(struct http_request *q)
 /* -- the bytes -----------------------------------------------------------------------------------
  */
 
-void api_output(struct http_request *q)
+void rest_output(struct http_request *q)
 {
 	struct log_at at;
 	struct run_model *m;
@@ -401,7 +401,7 @@ void api_output(struct http_request *q)
 
 void page_log_raw(struct http_request *q)
 {
-	api_output(q);
+	rest_output(q);
 }
 
 /* -- lines and hits ------------------------------------------------------------------------------
@@ -423,7 +423,7 @@ static void json_line(void *data, const struct log_line *line)
 	j->more = true;
 }
 
-void api_lines(struct http_request *q)
+void rest_lines(struct http_request *q)
 {
 	struct log_at at;
 	struct run_model *m;
@@ -496,7 +496,7 @@ static void found_api(struct finding *f)
 	http_reply_json(f->q, 200, &b);
 }
 
-void api_find(struct http_request *q)
+void rest_find(struct http_request *q)
 {
 	struct log_at at;
 	struct run_model *m;

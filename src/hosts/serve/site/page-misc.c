@@ -19,7 +19,7 @@ static void begin(struct page *p, struct http_request *q, const char *title, enu
 /* -- doctor --------------------------------------------------------------------------------------
  */
 
-void api_doctor(struct http_request *q)
+void rest_doctor(struct http_request *q)
 {
 	http_reply_value(q, 200, doctor_document(site_of(q)->app, site_words));
 }
@@ -98,7 +98,7 @@ json_t *settings_document(struct dashboard *d, struct report *r)
 		"settings", list);
 }
 
-void api_settings(struct http_request *q)
+void rest_settings(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	json_t *doc = settings_document(site_of(q), &r);
@@ -189,7 +189,7 @@ json_t *audit_lines(struct dashboard *d, size_t limit)
 	return all;
 }
 
-void api_audit(struct http_request *q)
+void rest_audit(struct http_request *q)
 {
 	uint64_t limit = AUDIT_SHOWN;
 

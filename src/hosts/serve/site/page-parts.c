@@ -109,7 +109,7 @@ void page_messages(struct http_request *q)
 	page_end(&p, 200);
 }
 
-void api_messages(struct http_request *q)
+void rest_messages(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct messages_view v = { 0 };
@@ -246,7 +246,7 @@ static bool see_nth(void *data, const struct artifact *a)
 	return false;
 }
 
-void api_artifact(struct http_request *q)
+void rest_artifact(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m = ask_run(q);
@@ -284,10 +284,10 @@ void api_artifact(struct http_request *q)
 
 void page_artifact(struct http_request *q)
 {
-	api_artifact(q);
+	rest_artifact(q);
 }
 
-void api_artifacts(struct http_request *q)
+void rest_artifacts(struct http_request *q)
 {
 	struct run_model *m = ask_run(q);
 

@@ -142,11 +142,11 @@ route_fn page_overview, page_runs, page_run, page_run_node, page_log, page_log_r
 	page_recipe, page_recipe_graph, page_doctor, page_settings, page_audit, page_help,
 	page_gate, page_again, page_stop, page_message, page_archive, page_metrics, page_asset;
 route_fn post_recipe_plan, post_start, post_gate, post_again, post_stop, post_message, post_archive;
-route_fn api_runs, api_run, api_result, api_nodes, api_node, api_events_of, api_output, api_lines,
-	api_find, api_messages, api_artifacts, api_artifact, api_plan, api_recipe_plan, api_start,
-	api_cancel, api_kill, api_resume, api_rerun, api_approve, api_deny, api_message,
-	api_archive, api_recipes, api_recipe, api_schema, api_doctor, api_settings, api_audit,
-	api_stream;
+route_fn rest_runs, rest_run, rest_result, rest_nodes, rest_node, rest_events_of, rest_output,
+	rest_lines, rest_find, rest_messages, rest_artifacts, rest_artifact, rest_plan,
+	rest_recipe_plan, rest_start, rest_cancel, rest_kill, rest_resume, rest_rerun, rest_approve,
+	rest_deny, rest_message, rest_archive, rest_recipes, rest_recipe, rest_schema, rest_doctor,
+	rest_settings, rest_audit, rest_stream;
 
 /* -- shared by pages and the API -----------------------------------------------------------------
  */

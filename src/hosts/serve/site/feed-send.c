@@ -1,0 +1,411 @@
+/* What a stream is sent. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "app/logs.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/run-status.h"
+#include "data/json-out.h"
+#include "hosts/serve/site/feed.h"
+
+/* -- sending -------------------------------------------------------------------------------------
+ */
+
+bool stream_has_room(const struct stream *s)
+{
+	return s->out && http_stream_queued(s->out) < HTTP_STREAM_QUEUE;
+}
+
+void stream_event(struct stream *s, const char *event, struct str data)
+{
+	AUTO_BUF id = BUF_INIT;
+
+	if (s->generation.len)
+		buf_printf(&id, "%.*s.%" PRIu64 ".%" PRIu64, STR(s->generation), s->seq, s->offset);
+	http_stream_event(s->out, event, buf_str(&id), data);
+}
+
+void stream_hello(struct stream *s)
+{
+	AUTO_BUF b = BUF_INIT;
+	struct json_out o = { .b = &b };
+
+	json_out_object(&o, NULL);
+	json_out_str(&o, "server", asset_url("roux.js") /* names the build */);
+	json_out_uint(&o, "seq", s->seq);
+	json_out_time(&o, "now", clock_real_ms());
+	json_out_object_end(&o);
+	stream_event(s, "hello", buf_str(&b));
+}
+
+/* -- a run ---------------------------------------------------------------------------------------
+ */
+
+static void send_summary(struct stream *s, struct run_model *m, json_t *status)
+{
+	static const char *const names[] = { "run", "status", "progress", "ms", "failed",
+		"tolerated", "failures_total", "pending_approval", "generation", "ended" };
+	AUTO_BUF b = BUF_INIT;
+	AUTO_BUF same = BUF_INIT;
+	struct json_out o = { .b = &b };
+	struct node_view top;
+
+	json_out_object(&o, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		json_out_value(&o, names[i], json_object_get(status, names[i]));
+	json_out_bool(&o, "live", run_model_live(m));
+	if (run_model_root(m)) {
+		AUTO_BUF counts = BUF_INIT;
+		uint64_t all = 0, open = 0;
+
+		run_model_view(m, run_model_root(m), &top);
+		tree_counts(&counts, top.counts);
+		json_out_str(&o, "counts", buf_str(&counts));
+		for (size_t i = 0; top.counts && i < SHOWN_STATES; i++)
+			all += top.counts[i];
+		if (top.counts)
+			open = top.counts[STATE_WAITING] + top.counts[STATE_RUNNING] +
+			       top.counts[STATE_RETRYING] + top.counts[STATE_UNREACHED] +
+			       top.counts[STATE_PAUSED];
+		json_out_uint(&o, "commands", all);
+		json_out_uint(&o, "over", all - open);
+	}
+	json_out_object_end(&o);
+	stream_event(s, "run", buf_str(&b));
+}
+
+/* One failure for each that is new, so that a page can say so. */
+static void send_failures(struct stream *s, json_t *status)
+{
+	const json_t *list = json_object_get(status, "failures");
+	uint64_t total = (uint64_t)json_number_of(status, "failures_total");
+
+	if (!s->fresh)
+		for (size_t i = (size_t)s->failures;
+			i < json_array_size(list) && i < s->failures + 20; i++) {
+			AUTO_BUF b = BUF_INIT;
+			struct json_out o = { .b = &b };
+			const json_t *f = json_array_get(list, i);
+
+			json_out_object(&o, NULL);
+			json_out_value(&o, "path", json_object_get(f, "path"));
+			json_out_value(&o, "label", json_object_get(f, "label"));
+			json_out_value(&o, "code", json_object_get(f, "code"));
+			json_out_object_end(&o);
+			stream_event(s, "failure", buf_str(&b));
+		}
+	s->failures = total;
+}
+
+static void send_gate(struct stream *s, json_t *status)
+{
+	AUTO_BUF b = BUF_INIT;
+	struct json_out o = { .b = &b };
+
+	json_out_object(&o, NULL);
+	json_out_value(&o, "asked", json_object_get(status, "pending_approval"));
+	json_out_value(&o, "answered", json_object_get(status, "answered"));
+	json_out_object_end(&o);
+	if (str_eq(buf_str(&b), buf_str(&s->gate)))
+		return;
+	if (!s->fresh)
+		stream_event(s, "gate", buf_str(&b));
+	buf_swap(&s->gate, &b);
+}
+
+/* -- nodes ---------------------------------------------------------------------------------------
+ */
+
+struct batch {
+	struct stream *s;
+	struct run_model *m;
+	struct buf b;
+	uint64_t since;
+};
+
+static void batch_flush(struct batch *t)
+{
+	if (t->b.len < 2)
+		return;
+	buf_addc(&t->b, ']');
+	stream_event(t->s, "nodes", buf_str(&t->b));
+	buf_reset(&t->b);
+}
+
+static void batch_add(struct batch *t, const struct past_node *n)
+{
+	struct node_view v;
+	struct json_out o = { .b = &t->b };
+
+	run_model_view(t->m, n, &v);
+	if (v.changed <= t->since && t->since)
+		return;
+	buf_addc(&t->b, t->b.len ? ',' : '[');
+	json_out_array(&o, NULL);
+	json_out_str(&o, NULL, v.path);
+	json_out_str(&o, NULL, str_of(shown_state_word(v.state)));
+	if (v.timed && v.reached)
+		json_out_uint(&o, NULL, v.ms);
+	else
+		json_out_null(&o, NULL);
+	if (v.coded)
+		json_out_int(&o, NULL, v.code);
+	else
+		json_out_null(&o, NULL);
+	json_out_uint(&o, NULL, v.attempts);
+	if (v.group && v.counts) {
+		AUTO_BUF counts = BUF_INIT;
+
+		tree_counts(&counts, v.counts);
+		json_out_str(&o, NULL, buf_str(&counts));
+	}
+	json_out_array_end(&o);
+	if (t->b.len > BATCH_BYTES)
+		batch_flush(t);
+}
+
+/* What a page shows of it: children of small groups, of large ones what is news. */
+static void batch_walk(struct batch *t, const struct past_node *n, uint64_t from, size_t count)
+{
+	size_t children = past_node_children(n), end = MIN(children, (size_t)from + count);
+	struct node_view v;
+
+	for (size_t i = (size_t)MIN(from, (uint64_t)children); i < end; i++) {
+		const struct past_node *child = past_node_child(n, i);
+
+		run_model_view(t->m, child, &v);
+		if (v.changed <= t->since && t->since)
+			continue;
+		batch_add(t, child);
+		batch_walk(t, child, 0, v.children > TREE_SMALL ? TREE_PAGE : TREE_SMALL);
+	}
+}
+
+static void send_nodes(struct stream *s, struct run_model *m)
+{
+	struct batch t = { .s = s, .m = m, .since = s->seq };
+
+	s->seq = run_model_seq(m);
+	for (size_t i = 0; i < s->node_count; i++) {
+		const struct past_node *n = run_model_find(m, s->nodes[i].path);
+
+		if (!n)
+			continue;
+		batch_add(&t, n);
+		batch_walk(&t, n, s->nodes[i].from, TREE_PAGE);
+	}
+	batch_flush(&t);
+	buf_done(&t.b);
+}
+
+/* -- logs ----------------------------------------------------------------------------------------
+ */
+
+struct log_batch {
+	struct stream *s;
+	struct buf b;
+	size_t lines;
+};
+
+static void log_line(void *data, const struct log_line *line)
+{
+	struct log_batch *t = data;
+
+	buf_printf(&t->b, "%s[%" PRIu64 ",", t->lines ? "," : "", line->offset);
+	ansi_json(&t->b, &t->s->style, line->text);
+	buf_addc(&t->b, ']');
+	t->lines++;
+}
+
+/* False: there is nothing more to send now. */
+static bool send_lines(struct stream *s, struct run_model *m)
+{
+	struct log_batch t = { .s = s };
+	struct log_found found = { 0 };
+	AUTO_BUF b = BUF_INIT;
+	struct mask *mask;
+	bool live = run_model_live(m);
+
+	if (!site_mask(m, &mask))
+		return false;
+	struct log_slice slice = { .stream = s->log.stream,
+		.node = s->log.node,
+		.attempt = s->log.attempt,
+		.kind = s->offset == UINT64_MAX ? SLICE_TAIL : SLICE_FROM,
+		.at = s->offset,
+		.lines = s->offset == UINT64_MAX ? 1 : 400,
+		.whole = live,
+		.mask = mask };
+	int e = run_log_lines(run_model_run(m), &slice, log_line, &t, &found);
+	mask_free(mask);
+	bool first = s->offset == UINT64_MAX;
+	if (e < 0 || first || found.next <= s->offset) {
+		if (e == 0 && first)
+			s->offset = found.next;
+		else if (first)
+			s->offset = 0;
+		buf_done(&t.b);
+		return false;
+	}
+	if (found.size > found.next && found.size - found.next > LOG_BEHIND) {
+		/* A flood: the page gets a gap with its size in place of it. */
+		uint64_t to = found.size - (64 << 10);
+
+		buf_printf(&b, "{\"skip\":[%" PRIu64 ",%" PRIu64 "]}", s->offset, to);
+		s->offset = to;
+		s->style = (struct ansi_style){ 0 };
+	} else {
+		buf_printf(&b, "{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"lines\":[%s]}",
+			s->offset, found.next, buf_cstr(&t.b));
+		s->offset = found.next;
+	}
+	stream_event(s, "log", buf_str(&b));
+	buf_done(&t.b);
+	return s->offset < found.size;
+}
+
+/* -- everything about one run --------------------------------------------------------------------
+ */
+
+void stream_update_run(struct stream *s)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_model *m;
+
+	if (!s->run.len || !stream_has_room(s))
+		return;
+	m = run_models_get(s->feeds->site->models, s->run, &r);
+	if (!m) {
+		http_stream_event(s->out, "bye", S(""), S("{\"reason\":\"gone\"}"));
+		http_stream_end(s->out);
+		return;
+	}
+	if (!str_eq(s->generation, run_model_generation(m))) {
+		bool was = s->generation.len > 0;
+
+		s->generation = arena_str(&s->arena, run_model_generation(m));
+		s->seq = 0;
+		if (was)
+			stream_event(s, "resync", S("{}"));
+	}
+	AUTO_BUF status = BUF_INIT;
+	buf_printf(
+		&status, "%.*s-%" PRIu64, STR(run_status_word(run_model_run(m))), run_model_seq(m));
+	bool changed = s->fresh || !str_eq(buf_str(&status), buf_str(&s->status));
+	if (changed) {
+		AUTO_JSON *doc = run_status_document(run_model_run(m));
+
+		if (s->node_count)
+			send_nodes(s, m);
+		else
+			s->seq = run_model_seq(m);
+		if (s->wants_run) {
+			send_summary(s, m, doc);
+			send_failures(s, doc);
+			send_gate(s, doc);
+		}
+		buf_swap(&s->status, &status);
+		s->fresh = false;
+	}
+	if (s->wants_log)
+		for (int i = 0; i < 4 && stream_has_room(s) && send_lines(s, m); i++)
+			;
+}
+
+/* -- the list ------------------------------------------------------------------------------------
+ */
+
+struct rows {
+	struct stream *s;
+	struct buf b;
+	size_t count;
+};
+
+static uint64_t hash_of(const struct run_entry *e)
+{
+	uint64_t h = 1469598103934665603ull;
+
+	for (size_t i = 0; i < e->status.len; i++)
+		h = (h ^ (unsigned char)e->status.p[i]) * 1099511628211ull;
+	h = (h ^ e->started) * 1099511628211ull;
+	h = (h ^ e->ended) * 1099511628211ull;
+	return ((h ^ e->failed) * 1099511628211ull) | 1;
+}
+
+static bool see_row(void *data, const struct run_entry *e)
+{
+	struct rows *t = data;
+	struct json_out o = { .b = &t->b };
+	void **place = map_put(&t->s->rows, &t->s->row_arena, e->id);
+	uint64_t hash = hash_of(e);
+
+	if ((uint64_t)(uintptr_t)*place == (uint64_t)(uintptr_t)hash)
+		return true;
+	*place = (void *)(uintptr_t)hash;
+	o.more = t->count++ > 0;
+	json_out_object(&o, NULL);
+	json_out_str(&o, "run", e->id);
+	json_out_str_or_null(&o, "recipe", e->recipe);
+	json_out_str(&o, "status", e->status);
+	json_out_time(&o, "started", e->started);
+	json_out_time(&o, "ended", e->ended);
+	json_out_uint(&o, "ms", e->ms);
+	json_out_str_or_null(&o, "owner", e->owner);
+	json_out_bool(&o, "detached", e->detached);
+	json_out_uint(&o, "failed", e->failed);
+	json_out_uint(&o, "tolerated", e->tolerated);
+	if (e->exit >= 0)
+		json_out_int(&o, "exit", e->exit);
+	else
+		json_out_null(&o, "exit");
+	json_out_object_end(&o);
+	return true;
+}
+
+static void rows_again(void *data)
+{
+	struct rows *t = data;
+
+	buf_reset(&t->b);
+	t->count = 0;
+	t->s->rows = (struct map){ 0 };
+	arena_reset(&t->s->row_arena);
+}
+
+static void add_counts(struct feeds *f, struct json_out *o)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct runs_counted n;
+
+	json_out_object(o, "counts");
+	if (runs_count(f->site->app, &n, &r))
+		for (enum roux_status s = ROUX_RUNNING; s <= ROUX_EXITED; s++)
+			if (n.by_status[s])
+				json_out_uint(o, status_name(s), n.by_status[s]);
+	json_out_object_end(o);
+}
+
+void stream_update_runs(struct stream *s)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct rows t = { .s = s };
+	AUTO_BUF b = BUF_INIT;
+	struct json_out o = { .b = &b };
+
+	if (!s->wants_runs || !stream_has_room(s) ||
+		(s->version && s->version == s->feeds->version))
+		return;
+	s->version = s->feeds->version;
+	runs_each(s->feeds->site->app, &s->filter, see_row, rows_again, &t, &r);
+	if (t.count || !s->version) {
+		json_out_object(&o, NULL);
+		json_out_array(&o, "runs");
+		buf_add(&b, buf_str(&t.b));
+		json_out_array_end(&o);
+		add_counts(s->feeds, &o);
+		json_out_object_end(&o);
+		stream_event(s, "runs", buf_str(&b));
+	}
+	buf_done(&t.b);
+}
