@@ -366,7 +366,8 @@ static void put_legend(struct drawing *d)
 		put_part_link(d, "fold=0", "show real time");
 	else if (d->t->real)
 		put_part_link(d, "", "fold idle time");
-	buf_adds(b, d->t->no_groups ? " · " : " · ");
+	if (folded || d->t->real)
+		buf_adds(b, " · ");
 	if (d->t->no_groups)
 		put_part_link(d, "", "with groups");
 	else

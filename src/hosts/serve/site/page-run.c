@@ -107,9 +107,12 @@ static void put_header(struct run_page *r)
 
 	buf_printf(b, "<div class=\"title\"><h1>");
 	html_text(b, r->id);
-	buf_adds(b, "</h1><span id=\"state\" aria-live=\"off\">");
-	state_html(b, r->state);
-	buf_adds(b, "</span></div>");
+	buf_printf(b, "</h1><span id=\"state\"><span class=\"st\" data-s=\"%s\">",
+		shown_state_word(r->state));
+	status_phrase(b, run_status_word(ask_handle(r->m)),
+		(uint64_t)json_number_of(r->status, "failed"),
+		(uint64_t)json_number_of(r->status, "tolerated"));
+	buf_adds(b, "</span></span></div>");
 	put_facts(r);
 	put_buttons(r);
 }

@@ -38,8 +38,8 @@ static bool add_row(void *data, const struct run_entry *e)
 		state = STATE_PARTIAL;
 	buf_adds(b, "<tr data-run=\"");
 	html_attr(b, e->id);
-	buf_printf(b, "\" data-s=\"%s\"><td class=\"st\"><span class=\"w\">%s</span><td>",
-		shown_state_word(state), shown_state_word(state));
+	buf_printf(b, "\" data-s=\"%s\"><td class=\"st\"><span class=\"w\">%.*s</span><td>",
+		shown_state_word(state), STR(e->status));
 	page_run_link(t->p, e->id);
 	buf_adds(b, "<td>");
 	if (e->recipe.len) {

@@ -102,7 +102,7 @@ function onRun(r) {
 	live = r.live; base = r.ms; baseAt = Date.now();
 	let s = r.status === "starting" ? "running" : r.status;
 	if (s === "done" && r.failed) s = "partial";
-	if (state) { state.dataset.s = s; setText(state, s); }
+	if (state) { state.dataset.s = s; setText(state, r.status + (r.failed && r.status !== "failed" ? ", " + r.failed + " failed" : !r.failed && r.tolerated ? ", " + r.tolerated + " tolerated" : "")); }
 	setText($("#took"), took(r.ms));
 	if (r.counts != null) setText($("#counts"), r.counts);
 	const bar = $("progress");
@@ -152,7 +152,7 @@ function onRuns(d) {
 		for (const e of rows) {
 			e.dataset.s = s;
 			if (e.tagName !== "TR") { const st = $(".st", e); if (st) { st.dataset.s = s; st.textContent = s; } continue; }
-			setText($(".w", e), s);
+			setText($(".w", e), r.status);
 			setText($(".t", e), took(r.ms));
 			setText($(".f", e), r.failed ? r.failed + " failed" : r.tolerated ? r.tolerated + " tolerated" : "");
 		}
@@ -167,7 +167,7 @@ function onRuns(d) {
 
 // -- logs ----------------------------------------------------------------------------------------
 const log = $("#log"), LINES = 20000, BYTES = 4 << 20, BLOCK = 500;
-let follow = false, missed = 0, lines = 0, bytes = 0, first = 0, last = 0;
+let follow = false, missed = 0, lines = 0, bytes = 0, first = 0, last = 0, number = 0;
 const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 30;
 function piece([text, style]) { return style ? el("span", style, text) : document.createTextNode(text); }
 function blockOf(list) {
@@ -190,13 +190,20 @@ function append(list) {
 	if ($("p.quiet", log)) $("p.quiet", log).remove();
 	let b = log.lastElementChild;
 	while (list.length) {
-		if (b?.className === "blk" && b.lines < BLOCK && !$(".gut", b)) {
+		if (b?.className === "blk" && b.lines < BLOCK) {
 			const pre = $(".txt", b), part = list.splice(0, BLOCK - b.lines);
 			for (const [, parts] of part) { for (const p of parts) pre.append(piece(p)); pre.append("\n"); }
-			b.lines += part.length; lines += part.length;
-		} else log.append(b = blockOf(list.splice(0, BLOCK)));
+			b.lines += part.length; lines += part.length; gutter(b, part.length);
+		} else { const n = Math.min(BLOCK, list.length); log.append(b = blockOf(list.splice(0, BLOCK))); gutter(b, n); }
 	}
 	trim(true);
+}
+function gutter(b, n) { // numbers go on where they are known
+	if (!number) return;
+	let g = $(".gut", b), t = "";
+	if (!g) { g = el("pre", "gut"); g.setAttribute("aria-hidden", "true"); b.append(g); }
+	while (n--) t += number++ + "\n";
+	g.append(t);
 }
 function button() {
 	const f = $("#follow");
@@ -210,6 +217,7 @@ function onLog(d) {
 	log.dataset.live = 1;
 	const stick = follow;
 	if (d.skip) {
+		number = 0;
 		const g = el("p", "gap", (d.skip[1] - d.skip[0]).toLocaleString("en") + " bytes came too quickly. "), a = el("a", "", "Show them");
 		const u = new URL(location); u.searchParams.set("at", d.skip[0]); u.searchParams.delete("tail"); a.href = u; g.append(a); log.append(g);
 	} else { if (!stick) missed += d.lines.length; append(d.lines); }
@@ -227,6 +235,7 @@ async function more(back) {
 	if (back && d.lines.length) {
 		const h = log.scrollHeight, list = d.lines; first = d.from;
 		for (const b of $$(".gut", log)) b.remove();
+		number = 0;
 		for (let end = list.length; end > 0; end -= BLOCK) log.prepend(blockOf(list.slice(Math.max(0, end - BLOCK), end)));
 		trim(false); log.scrollTop += log.scrollHeight - h;
 	} else if (d.lines.length) { last = d.to; append(d.lines); }
@@ -237,6 +246,8 @@ async function more(back) {
 }
 if (log) {
 	first = +log.dataset.from; last = +log.dataset.to; countBlocks();
+	const nums = $$(".gut", log).pop()?.textContent.trim().split("\n");
+	if (nums) number = +nums.pop() + 1; else if (!last && !log.classList.contains("wrap")) number = 1;
 	const q = new URL(location).searchParams;
 	follow = !q.has("at") && !q.has("find") && last >= +log.dataset.size;
 	if (follow || q.has("tail")) log.scrollTop = log.scrollHeight;
