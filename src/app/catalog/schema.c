@@ -16,7 +16,12 @@ json_t *recipes_input_schema(const struct recipe_ref *ref)
 
 	/* Left out rather than masked: a client would send the mask as the value. */
 	json_array_foreach(secrets, i, name)
-		json_object_del(json_object_get(properties, json_string_value(name)), "default");
+	{
+		json_t *property = json_object_get(properties, json_string_value(name));
+
+		json_object_del(property, "default");
+		json_object_set_new(property, "writeOnly", json_true());
+	}
 	return schema;
 }
 

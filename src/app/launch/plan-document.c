@@ -53,6 +53,15 @@ static bool add_gate(struct document *d, const struct listed *x)
 	return false;
 }
 
+/* A word that hangs on something that is not known yet stands as it is written. */
+static bool is_open(const struct listed *x)
+{
+	for (size_t i = 0; x->argv && i < x->argc; i++)
+		if (str_contains(str_of(x->argv[i]), S("{{")))
+			return true;
+	return false;
+}
+
 static bool add(struct document *d, const struct listed *x)
 {
 	json_t *leaf, *shown;
@@ -80,10 +89,11 @@ static bool add(struct document *d, const struct listed *x)
 	json_object_set_new(shown, "label", text_or_null(x->label));
 	json_object_set_new(shown, "agent", json_boolean(x->agent));
 	json_array_append_new(d->will_run, shown);
-	if (x->note.len)
-		json_array_append_new(
-			d->undecided, json_pack("{s:o, s:o}", "path", json_from_str(x->path),
-					      "text", json_from_str(x->note)));
+	if (x->note.len || is_open(x))
+		json_array_append_new(d->undecided,
+			json_pack("{s:o, s:o}", "path", json_from_str(x->path), "text",
+				x->note.len ? json_from_str(x->note)
+					    : json_string("a value that is not known yet")));
 	json_decref(leaf);
 	return true;
 }

@@ -362,6 +362,19 @@ json_t *act_start(struct dashboard *d, struct recipe_ref *ref, json_t *secrets, 
 /* -- for people ----------------------------------------------------------------------------------
  */
 
+static bool has_open_word(const json_t *argv)
+{
+	const json_t *word;
+	size_t i;
+
+	json_array_foreach(argv, i, word)
+	{
+		if (str_contains(json_str(word), S("{{")))
+			return true;
+	}
+	return false;
+}
+
 static void put_leaf(struct page *p, const json_t *leaf)
 {
 	struct buf *b = &p->b;
@@ -382,6 +395,8 @@ static void put_leaf(struct page *p, const json_t *leaf)
 		html_text(b, json_text_of(leaf, "text"));
 		buf_adds(b, "</code></span>");
 	}
+	if (has_open_word(argv))
+		buf_adds(b, " <span class=\"undecided\">with values that are not known yet</span>");
 	if (json_text_of(leaf, "cwd").len) {
 		buf_adds(b, " <span class=\"quiet\">in <code>");
 		html_text(b, json_text_of(leaf, "cwd"));

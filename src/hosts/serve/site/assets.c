@@ -57,3 +57,9 @@ void page_asset(struct http_request *q)
 	}
 	http_refuse(q, 404, "no such asset", NULL, "there is no such file");
 }
+
+void page_favicon(struct http_request *q)
+{
+	http_reply_static(q, &(struct http_content){ .type = "image/svg+xml" },
+		(struct str){ asset_svg_plain, (size_t)(asset_svg_plain_end - asset_svg_plain) });
+}

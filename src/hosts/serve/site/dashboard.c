@@ -53,6 +53,8 @@ static const struct http_route routes[] = {
 	PAGE("/metrics", page_metrics, "numbers for Prometheus", NULL),
 	{ "GET", "/assets/{name}", HTTP_ASSET, HTTP_OPEN, HTTP_READS, page_asset,
 		"script, style and icon of the pages" },
+	{ "GET", "/favicon.ico", HTTP_ASSET, HTTP_OPEN, HTTP_READS, page_favicon,
+		"the icon, for pages that name none" },
 	{ "POST", "/recipes/{id}/plan", HTTP_PAGE, HTTP_RUN, HTTP_READS, post_recipe_plan,
 		"check the form and show the plan", .body = "as csrf" },
 	ACT("/recipes/{id}/start", HTTP_PAGE, HTTP_RUN, HTTP_STARTS, post_start, "start",

@@ -140,7 +140,8 @@ typedef void route_fn(struct http_request *q);
 route_fn page_overview, page_runs, page_run, page_run_node, page_log, page_log_raw, page_messages,
 	page_artifacts, page_artifact, page_values, page_report, page_graph, page_recipes,
 	page_recipe, page_recipe_graph, page_doctor, page_settings, page_audit, page_help,
-	page_gate, page_again, page_stop, page_message, page_archive, page_metrics, page_asset;
+	page_gate, page_again, page_stop, page_message, page_archive, page_metrics, page_asset,
+	page_favicon;
 route_fn post_recipe_plan, post_start, post_gate, post_again, post_stop, post_message, post_archive;
 route_fn rest_runs, rest_run, rest_result, rest_nodes, rest_node, rest_events_of, rest_output,
 	rest_lines, rest_find, rest_messages, rest_artifacts, rest_artifact, rest_plan,
