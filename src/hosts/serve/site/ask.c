@@ -52,6 +52,10 @@ static void refuse(struct http_request *q, struct report *r, unsigned status)
 	vec_each (i, &r->issues)
 		if (!status && issue_is_error(i))
 			status = status_of(i);
+	/* A damaged run is a state of things; that the machine cannot do something is not. */
+	if (status == 503 && http_route(q)->effect == HTTP_READS &&
+		str_contains(str_of(http_route(q)->path), S("/runs/{id}")))
+		status = 409;
 	answer_document(r, &document);
 	if (status == 503)
 		http_add_header(q, "Retry-After", S("1"));
