@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/worker.h"
 #include "base/mem.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
@@ -50,6 +51,7 @@ static const struct command *const commands[] = {
 	&cmd_help,
 	&cmd_complete,
 	&cmd_supervise,
+	&cmd_worker,
 	&cmd_debug,
 };
 
@@ -77,6 +79,9 @@ int main(int argc, char **argv)
 	 */
 	(void)mallopt(M_TOP_PAD, 256 * 1024);
 	(void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+#ifdef ROUX_TIME_SCALE
+	(void)app_time_scale(true);
+#endif
 	if (is_start(argc, argv)) {
 		char **words = mem_zero(sizeof(*words) * ((size_t)argc + 2));
 		char name[] = "start";

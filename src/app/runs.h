@@ -61,6 +61,9 @@ struct request {
 	bool fresh;  /* a made name of its own also when it is detached */
 	bool bare;   /* its commands get only the variables of a bare environment (environ_bare()),
 			not all that this process has; for detached runs */
+	const char *on; /* where its commands run: an executor, or with a class behind a colon;
+			   NULL: as the settings say, or the run before */
+	bool careful;   /* a command that is in doubt is not run again: the run stops */
 	/* Its commands write only below the working directory, the run's own and those for
 	 * temporary files; with `offline` they have no TCP either. The kernel sees to it, and where
 	 * it cannot nothing is started. Kept for what continues or repeats

@@ -30,6 +30,8 @@ struct settings {
 	uint64_t max_age_days, max_runs;
 	struct settings_collection *collections; /* in the order of the file */
 	size_t collection_count;
+	struct str on;     /* where commands run: an executor, or with a class; empty: here */
+	json_t *executors; /* the tables of the file; owned; NULL: none */
 	bool jobs_given, max_parallel_given, grace_given, durable_given, usage_given;
 	bool approvals_mcp_given;
 	bool max_age_given, max_runs_given; /* neither: nothing is deleted by itself */

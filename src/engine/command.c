@@ -417,9 +417,9 @@ static void on_ended(struct job_owner *owner, const struct job_end *end)
 	v.err = buf_str(&err);
 	v.err_tail = buf_str(&err_tail);
 	v.out_tail = buf_str(&out_tail);
-	job_free(j);
 	f->leaf.job = NULL;
-	command_judge(f, &v, out);
+	command_judge(f, &v, out); /* of what the job has, until here */
+	job_free(j);
 }
 
 static const struct job_owner_ops owner_ops = {

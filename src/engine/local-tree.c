@@ -18,7 +18,17 @@ static bool known_pid(void *data, pid_t pid)
 	list_each (link, &s->all)
 		if (list_entry(link, struct local_tree, link)->child.pid == pid)
 			return true;
-	return false;
+	return s->beside && known_pid(s->beside, pid);
+}
+
+/* What belongs to others that stand beside is left alone. */
+static void spare_others(const struct local_trees *s, struct tree_scan *scan)
+{
+	if (!s->beside)
+		return;
+	tree_scan_spare_holders(scan);
+	list_each (link, &s->beside->all)
+		tree_scan_spare(scan, list_entry(link, struct local_tree, link)->child.pid);
 }
 
 static void on_reap(struct timer *t)
@@ -141,6 +151,8 @@ static void on_poll(struct timer *timer)
 
 	if (scan && s->spares)
 		tree_scan_spare_runs(scan);
+	if (scan)
+		spare_others(s, scan);
 	if (s->whole)
 		s->reaped += tree_reap(known_pid, s);
 	bool busy = look_at_commands(s, scan, &progress);

@@ -26,8 +26,9 @@ struct local_tree {
 struct local_trees {
 	struct loop *loop;
 	struct list all;
-	bool whole;          /* every descendant of this process belongs to the run */
-	struct str run_mark; /* borrowed */
+	struct local_trees *beside; /* whose processes are not these: the next of a ring, or NULL */
+	bool whole;                 /* every descendant of this process belongs to the run */
+	struct str run_mark;        /* borrowed */
 	uint64_t grace_ms;
 	struct timer poll, reap;
 	uint64_t poll_ms;

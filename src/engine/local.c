@@ -485,3 +485,8 @@ struct executor *local_executor(struct loop *loop, const struct surroundings *s)
 	l->programs.path = environment_path(&l->env);
 	return &l->executor;
 }
+
+void local_executor_spares(struct executor *e, struct executor *other)
+{
+	local_of(e)->trees.beside = other ? &local_of(other)->trees : NULL;
+}

@@ -22,3 +22,6 @@ struct surroundings {
 /* The executor for processes of this machine. It has always room, and nothing to adopt: its
  * commands end with this process. */
 struct executor *local_executor(struct loop *l, const struct surroundings *s);
+/* The processes of `other`, which may be NULL, are none that `e` ends or reaps; NULL again before
+ * `other` is closed. */
+void local_executor_spares(struct executor *e, struct executor *other);

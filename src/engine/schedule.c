@@ -194,7 +194,8 @@ void schedule_init(struct schedule *s, struct loop *l, struct executor *const *e
 void schedule_done(struct schedule *s)
 {
 	deferred_stop(&s->turn);
-	pools_each (p, s)
-		p->executor->ops->close(p->executor);
+	/* The others may use that of this machine. */
+	for (size_t i = s->pool_count; i-- > 0;)
+		s->pools[i].executor->ops->close(s->pools[i].executor);
 	free(s->pools);
 }

@@ -127,8 +127,8 @@ void tree_scan_free(struct tree_scan *scan)
 	free(scan);
 }
 
-/* `roux supervise DIR`, in a session of its own. */
-static bool supervises(const struct process *p)
+/* `roux COMMAND …`, in a session of its own. */
+static bool is_own(const struct process *p, struct str command)
 {
 	AUTO_BUF words = BUF_INIT;
 	char path[40];
@@ -140,19 +140,38 @@ static bool supervises(const struct process *p)
 	struct str all = buf_str(&words);
 	size_t program = str_find(all, '\0', 0) + 1;
 	return program < all.len &&
-	       str_eq(str_sub(all, program, str_find(all, '\0', program) - program),
-		       S("supervise"));
+	       str_eq(str_sub(all, program, str_find(all, '\0', program) - program), command);
+}
+
+static void spare(struct tree_scan *scan, struct process *p)
+{
+	p->ours = false;
+	vec_each (child, &scan->processes)
+		child->ours &= !descends_from(scan, child, p->pid);
+}
+
+static void spare_own(struct tree_scan *scan, struct str command)
+{
+	vec_each (p, &scan->processes)
+		if (p->ours && is_own(p, command))
+			spare(scan, p);
 }
 
 void tree_scan_spare_runs(struct tree_scan *scan)
 {
-	vec_each (p, &scan->processes) {
-		if (!p->ours || !supervises(p))
-			continue;
-		p->ours = false;
-		vec_each (child, &scan->processes)
-			child->ours &= !descends_from(scan, child, p->pid);
-	}
+	spare_own(scan, S("supervise"));
+}
+
+void tree_scan_spare_holders(struct tree_scan *scan)
+{
+	spare_own(scan, S("worker"));
+}
+
+void tree_scan_spare(struct tree_scan *scan, pid_t pid)
+{
+	vec_each (p, &scan->processes)
+		if (p->pid == pid)
+			spare(scan, p);
 }
 
 /* The value of ROUX_TREE in its environment, marks between slashes; empty when there is none. */

@@ -20,6 +20,10 @@ void tree_scan_free(struct tree_scan *scan);
 /* Leaves out the supervisors of other runs that descendants have started, with all that is theirs.
  */
 void tree_scan_spare_runs(struct tree_scan *scan);
+/* Leaves out a process with all that descends from it. */
+void tree_scan_spare(struct tree_scan *scan, pid_t pid);
+/* Leaves out what holds workers on other machines. */
+void tree_scan_spare_holders(struct tree_scan *scan);
 
 /* The tree of a command. */
 struct tree {

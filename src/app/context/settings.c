@@ -10,10 +10,11 @@
 #include "data/doc.h"
 #include "data/toml.h"
 #include "recipe/dirs.h"
+#include "remote/table.h"
 
 enum { SETTINGS_MAX_BYTES = 1 << 20 };
 
-enum key_kind { KEY_COUNT, KEY_LARGE, KEY_BOOL, KEY_CHOICE, KEY_DIRS };
+enum key_kind { KEY_COUNT, KEY_LARGE, KEY_BOOL, KEY_CHOICE, KEY_DIRS, KEY_ON };
 
 /* One key of the file and its place in struct settings. */
 struct key {
@@ -65,6 +66,7 @@ static const struct key keys[] = {
 	{ "approvals", "mcp", WORD(approvals_mcp), GIVEN(approvals_mcp_given), .choices = approvals,
 		.what = "whether a client of the Model Context Protocol may bring a person's "
 			"answer" },
+	{ NULL, "on", .kind = KEY_ON, .what = "where commands run: the name of an executor" },
 	{ "collections", NULL, .kind = KEY_DIRS,
 		.what = "the directory that @name:path of a step recipe looks in" },
 };
@@ -96,6 +98,9 @@ static void expected(struct buf *b, const struct key *k)
 		break;
 	case KEY_DIRS:
 		buf_adds(b, "a text, the name of a directory");
+		break;
+	case KEY_ON:
+		buf_adds(b, "a text, the name of an executor");
 		break;
 	}
 }
@@ -184,6 +189,16 @@ static bool take_directory(struct settings *s, struct str name, const json_t *va
 	return true;
 }
 
+static bool take_on(struct settings *s, const json_t *value)
+{
+	struct str text = json_is_string(value) ? json_str(value) : S("");
+
+	if (!text.len || str_find(text, '\0', 0) < text.len)
+		return false;
+	s->on = str_of(arena_cstr(&s->arena, text));
+	return true;
+}
+
 /* -- the file ------------------------------------------------------------------------------------
  */
 
@@ -202,6 +217,8 @@ static void unknown(struct reading *g, const char *table, const struct place *p)
 		if (!table && keys[i].table)
 			near_offer(&near, str_of(keys[i].table));
 	}
+	if (!table)
+		near_offer(&near, S("executors"));
 	report_warning(g->warnings, place_key_where(p), "unknown setting '%.*s'",
 		STR(report_quote(g->warnings, p->key)));
 	struct str best = near_best(&near);
@@ -220,6 +237,7 @@ static void read_member(
 		if (!same_table(k, table) || (k->name && !str_eq(p->key, str_of(k->name))))
 			continue;
 		bool taken = k->kind == KEY_DIRS ? take_directory(g->settings, p->key, value)
+			     : k->kind == KEY_ON ? take_on(g->settings, value)
 						 : take(g->settings, k, value);
 		if (!taken)
 			wrong(g, k, p, value);
@@ -256,7 +274,10 @@ static void read_table(
 		const struct place *p = place_member(&g->arena, up, str_of(name));
 		const char *below = table ? NULL : table_named(p->key);
 
-		if (below)
+		if (!table && str_eq(p->key, S("executors"))) {
+			tables_check(&g->arena, p, value, g->errors, g->warnings);
+			g->settings->executors = json_deep_copy(value);
+		} else if (below)
 			read_table(g, below, p, value);
 		else
 			read_member(g, table, p, value);
@@ -293,6 +314,7 @@ static struct str settings_path(struct arena *a)
 
 static void defaults(struct settings *s)
 {
+	json_decref(s->executors);
 	*s = (struct settings){
 		.jobs = DEFAULT_JOBS,
 		.max_parallel = DEFAULT_MAX_PARALLEL,
@@ -331,6 +353,10 @@ static bool read_file(struct settings *s, struct report *errors, struct report *
 static bool read_variables(struct settings *s, struct report *errors)
 {
 	const char *usage = getenv("ROUX_USAGE");
+	const char *on = getenv("ROUX_ON");
+
+	if (on && *on)
+		s->on = str_of(arena_cstr(&s->arena, str_of(on)));
 
 	if (!usage || !*usage)
 		return true;
@@ -391,6 +417,9 @@ bool settings_names(struct str path)
 
 void settings_done(struct settings *s)
 {
-	if (s)
-		arena_done(&s->arena);
+	if (!s)
+		return;
+	json_decref(s->executors);
+	s->executors = NULL;
+	arena_done(&s->arena);
 }

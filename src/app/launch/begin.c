@@ -46,6 +46,7 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	json_t *run = json_object();
 	struct mask *mask = mask_of(l);
 	AUTO_BUF when = BUF_INIT;
+	char host[256] = "";
 
 	clock_rfc3339(&when, l->claim.row.started);
 	add_text(run, "run", l->asked.id);
@@ -59,6 +60,10 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	json_object_set_new(run, "detached", json_boolean(l->asked.detached));
 	if (l->asked.durable)
 		json_object_set_new(run, "durable", json_true());
+	add_text(run, "on", l->asked.on);
+	if (l->asked.executor)
+		json_object_set(run, "executor", l->asked.executor);
+	add_text(run, "host", str_of(gethostname(host, sizeof(host) - 1) == 0 ? host : ""));
 	if (l->claim.embedded)
 		json_object_set_new(run, "embedded", json_true());
 	add_text(run, "dir", l->claim.dir);

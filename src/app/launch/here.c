@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "app/launch/away.h"
 #include "app/launch/enclose.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
@@ -31,6 +32,9 @@ struct here {
 	struct mask *mask;       /* NULL: it has no secrets */
 	struct pieces pieces;    /* what commands print and observers see */
 	const char *const *env;  /* what commands get beside the environment of this process */
+	struct executor *executors[3];
+	size_t executor_count, elsewhere;
+	bool elsewhere_needs;
 	struct rlimit nofile;    /* what commands get when ours was raised */
 	struct hub_entry orders; /* linked: other processes speak through files */
 	int sandbox;             /* in which its commands are; -1: none */
@@ -365,6 +369,26 @@ static struct executor *executor_here(const struct here *h)
 			 });
 }
 
+/* This machine, and where its commands go besides. */
+static bool find_executors(struct here *h, const struct here_options *o, struct report *r)
+{
+	struct executor *local = h->executors[0] = executor_here(h);
+
+	h->executor_count = 1;
+	if (!h->launch->asked.executor)
+		return true;
+	if (away_executors(h->launch,
+		    &(struct away_options){ .loop = h->handle.app->loop,
+			    .here = local,
+			    .env = h->env,
+			    .before = o->before,
+			    .jobs_given = h->launch->asked.jobs_given },
+		    h->executors, &h->executor_count, &h->elsewhere, &h->elsewhere_needs, r))
+		return true;
+	local->ops->close(local);
+	return false;
+}
+
 /* Standard input: the caller's, or what a recorded run has kept of it. */
 static int input_of(const struct here *h, const struct here_options *o)
 {
@@ -385,7 +409,6 @@ static bool has_terminal(const struct here *h)
 static void start(struct here *h, const struct here_options *o)
 {
 	struct launch *l = h->launch;
-	struct executor *local = executor_here(h);
 	struct run_reader reader = { o->pipe_fd, o->pipe_prints };
 	bool listens = h->record || o->observer;
 
@@ -393,8 +416,11 @@ static void start(struct here *h, const struct here_options *o)
 		&(struct run_options){
 			.id = h->x.id,
 			.jobs = (unsigned)l->asked.jobs,
-			.executors = &local,
-			.executor_count = 1,
+			.executors = h->executors,
+			.executor_count = h->executor_count,
+			.elsewhere = h->elsewhere,
+			.elsewhere_needs = h->elsewhere_needs,
+			.jobs_together = h->elsewhere && l->asked.jobs_given,
 			.stdin_fd = input_of(h, o),
 			.reader = o->pipe_fd >= 0 ? &reader : NULL,
 			.listen = listens ? on_event : NULL,
@@ -450,6 +476,12 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 		.mask = h->mask,
 		.artifacts = l->subject.artifacts,
 		.id = recorded(h) ? l->asked.id.p : NULL };
+	if (!find_executors(h, o, r)) {
+		give_up(l);
+		h->handle.ended = true;
+		run_close(&h->handle);
+		return NULL;
+	}
 	if (o->observer)
 		(void)run_observe(&h->handle, o->observer);
 	start(h, o);

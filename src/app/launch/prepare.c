@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/context/run-values.h"
+#include "app/launch/away.h"
 #include "app/record/launch.h"
 #include "app/record/secrets.h"
 #include "runs/dir/run-dir.h"
@@ -23,6 +24,8 @@ static bool take_settings(struct launch *l, struct report *r)
 	l->asked.durable = s->durable;
 	l->asked.max_parallel = s->max_parallel;
 	l->asked.collections = app_collections(l->app);
+	l->asked.on = arena_str(&l->arena, s->on);
+	l->asked.jobs_given = l->app->jobs || s->jobs_given;
 	return true;
 }
 
@@ -60,7 +63,15 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	a->fresh = q->fresh;
 	if (q->task)
 		a->task = arena_str(&l->arena, str_of(q->task));
+	a->jobs_given |= q->jobs != REQUEST_UNSET;
 	a->jobs = q->jobs == REQUEST_UNSET ? a->jobs : q->jobs;
+	a->careful |= q->careful;
+	if (q->on) {
+		a->on = arena_str(&l->arena, str_of(q->on));
+		a->class = S("");
+		json_decref(a->executor);
+		a->executor = NULL;
+	}
 	a->grace_ms = q->grace_ms == REQUEST_UNSET ? a->grace_ms : q->grace_ms;
 	a->max_parallel = q->max_parallel ? q->max_parallel : a->max_parallel;
 	append(&a->env, q->env);
@@ -265,7 +276,9 @@ static bool prepare(
 	}
 	if (q->record)
 		launch_name(l, name_of(l, q));
-	return make_plan(l, q->artifacts, r);
+	else
+		l->asked.on = S("");
+	return make_plan(l, q->artifacts, r) && away_prepare(l, r);
 }
 
 bool launch_prepare(

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/launch/away.h"
 #include "app/launch/go-there.h"
 #include "app/launch/start.h"
 #include "app/launch/take-back.h"
@@ -136,7 +137,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	l->asked.detached = q->request.detach == DETACH_ALWAYS;
 	l->claim.embedded &= !l->asked.detached;
 	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r) ||
-		!launch_plan_again(l, r))
+		!launch_plan_again(l, r) || !away_prepare(l, r))
 		return false;
 	end_leftovers(l, look, q);
 	partial_files_remove(l->claim.dir.p, 0);

@@ -208,7 +208,7 @@ static void add_in_doubt(void *data, struct str path, const struct leaf_record *
 {
 	const struct in_doubt *d = data;
 
-	if (record->started && !record->ended)
+	if (record->started && !record->ended && !record->on.len)
 		add_path(d->running, path);
 	else if (record->lost)
 		add_path(d->lost, path);
@@ -285,7 +285,7 @@ static void note_leaf(void *data, struct str path, const struct leaf_record *rec
 {
 	const struct notes *n = data;
 
-	if (record->started && !record->ended)
+	if (record->started && !record->ended && !record->on.len)
 		n->say(n->data, RESUME_WAS_RUNNING, path, 0);
 	else if (record->lost)
 		n->say(n->data, RESUME_LOST, path, 0);

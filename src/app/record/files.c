@@ -11,6 +11,7 @@
 
 #include "app/record/launch.h"
 #include "base/atomic-file.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/plain-text.h"
 #include "engine/capture.h"
@@ -306,8 +307,31 @@ static int sync_outputs(struct record_files *f, struct str path, uint64_t number
 	return r ? r : fsync(f->out) < 0 ? -errno : 0;
 }
 
-int record_files_leaf(struct record_files *f, struct str path, uint64_t number, struct str line)
+static void exit_line(struct buf *b, struct str path, uint64_t number, const struct leaf_end *e)
 {
+	const struct leaf_record record = {
+		.number = number,
+		.code = e->code,
+		.signal = e->signal,
+		.timed_out = e->timed_out,
+		.cancelled = e->cancelled,
+		.limit = e->limit,
+		.ms = e->ms,
+		.out_bytes = e->out_bytes,
+		.err_bytes = e->err_bytes,
+	};
+	struct leaf_usage usage;
+
+	if (e->usage)
+		usage = (struct leaf_usage){ e->usage->user_us, e->usage->system_us,
+			e->usage->memory_kib };
+	leaf_exit_line(b, path, &record, e->usage ? &usage : NULL, clock_real_ms());
+}
+
+int record_files_leaf(
+	struct record_files *f, struct str path, uint64_t number, const struct leaf_end *end)
+{
+	AUTO_BUF line = BUF_INIT;
 	int r = f->durable && f->out >= 0 ? sync_outputs(f, path, number) : 0;
 
 	if (r == 0 && f->torn) {
@@ -316,7 +340,8 @@ int record_files_leaf(struct record_files *f, struct str path, uint64_t number, 
 	}
 	if (r == 0) {
 		/* A disk that is full may take half a line. */
-		r = fd_write_all(f->leaves, line);
+		exit_line(&line, path, number, end);
+		r = fd_write_all(f->leaves, buf_str(&line));
 		f->torn = r < 0;
 	}
 	return r == 0 && f->durable && fdatasync(f->leaves) < 0 ? -errno : r;
@@ -341,6 +366,25 @@ int record_files_open_last(struct record_files *f, struct str path, uint64_t num
 	}
 	(void)close(fd); /* a file system without links */
 	return record_files_open(f, path, number, false);
+}
+
+int record_files_accept(
+	struct record_files *f, struct str path, uint64_t number, const struct record_file *file)
+{
+	AUTO_BUF name = BUF_INIT;
+	int r = open_out_dir(f);
+
+	if (r < 0)
+		return r;
+	output_name(&name, path, number, file->err);
+	(void)unlinkat(f->out, buf_cstr(&name), 0);
+	if (renameat(file->dirfd, file->name, f->out, buf_cstr(&name)) < 0)
+		return errno == EXDEV || errno == EPERM ? -EXDEV : -errno;
+	if (file->last) {
+		(void)unlinkat(f->dirfd, "stdout.log", 0);
+		f->last_open = linkat(f->out, buf_cstr(&name), f->dirfd, "stdout.log", 0) == 0;
+	}
+	return run_open_at(f->out, buf_cstr(&name), O_RDONLY);
 }
 
 /* What a command printed on one of the two. NULL with *error = 0: nothing. */

@@ -55,8 +55,20 @@ bool record_files_full(int error);
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err);
 /* The same for the command whose output is the run's: it is stdout.log under a second name. */
 int record_files_open_last(struct record_files *f, struct str path, uint64_t number);
+/* The file of a worker that has the whole output of a command. */
+struct record_file {
+	int dirfd;
+	const char *name;
+	bool err;
+	bool last; /* it is what the run prints */
+};
+/* Makes it the file for that output, by a link. A descriptor to read it, or -errno; -EXDEV: it is
+ * on another file system. */
+int record_files_accept(
+	struct record_files *f, struct str path, uint64_t number, const struct record_file *file);
 /* Adds the line of its end. When the run is durable both are on the disk then. */
-int record_files_leaf(struct record_files *f, struct str path, uint64_t number, struct str line);
+int record_files_leaf(
+	struct record_files *f, struct str path, uint64_t number, const struct leaf_end *end);
 /* What a command printed then. What is gone was looked for before the run was continued: it is not
  * needed any more. False with an issue that names the file when it cannot be read. */
 bool record_files_recall(struct record_files *f, struct str path, const struct leaf_record *was,

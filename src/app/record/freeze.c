@@ -383,6 +383,8 @@ static const struct member {
 	{ "stream", TRUTH(asked.stream) },
 	{ "notify", TRUTH(asked.notify) },
 	{ "bare", TRUTH(asked.bare) },
+	{ "careful", TRUTH(asked.careful) },
+	{ "jobs_given", TRUTH(asked.jobs_given) },
 	{ "sandbox", TRUTH(asked.sandbox) },
 	{ "offline", TRUTH(asked.offline) },
 	{ "created", NUMBER(asked.created) },
@@ -403,6 +405,9 @@ static const struct member {
 	{ "rerun_of", TEXT(asked.rerun_of) },
 	{ "only", TEXT(asked.only) },
 	{ "task", TEXT(asked.task) },
+	{ "on", TEXT(asked.on) },
+	{ "class", TEXT(asked.class) },
+	{ "executor", JSON(asked.executor) },
 };
 
 static json_t *start_json(const struct launch *l)

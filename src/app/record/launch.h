@@ -21,13 +21,16 @@ struct asked {
 	struct str id, owner, tool, how, rerun_of, task;
 	struct str only; /* the path of the one node to run; empty: all */
 	bool detached, durable;
-	bool has_input; /* the caller has given it a standard input */
-	bool stream;    /* every step as if it said so */
-	bool notify;    /* its end is told by hosts that tell of ends */
-	bool bare;      /* commands get a bare environment */
-	bool sandbox;   /* commands write only below some places: loop/sandbox.h */
-	bool offline;   /* … and have no TCP */
-	bool fresh;     /* its name is made, also when it is detached; not kept */
+	bool has_input;       /* the caller has given it a standard input */
+	bool stream;          /* every step as if it said so */
+	bool notify;          /* its end is told by hosts that tell of ends */
+	bool bare;            /* commands get a bare environment */
+	bool sandbox;         /* commands write only below some places: loop/sandbox.h */
+	bool offline;         /* … and have no TCP */
+	bool fresh;           /* its name is made, also when it is detached; not kept */
+	struct str on, class; /* the executor of its commands, and the class of it; empty: here */
+	bool careful;         /* what is in doubt stops it */
+	bool jobs_given;      /* the user has said how many */
 	uint64_t jobs, grace_ms;
 	uint64_t max_parallel; /* the width of `parallel: true` */
 	uint64_t created;      /* when the run was first started */
@@ -39,6 +42,7 @@ struct asked {
 	json_t *argv;          /* of the program that started it; for people */
 	json_t *agents;        /* name → command, of step recipes */
 	json_t *collections;   /* name → directory */
+	json_t *executor;      /* the executor, as it was when the run was started; NULL: here */
 };
 
 /* What runs. Everything is owned. */

@@ -230,6 +230,16 @@ static int open_output(void *data, enum job_stream stream)
 	return record_files_open(files, buf_str(&note->path), note->number, stream == JOB_STDERR);
 }
 
+/* The file of a worker becomes the run's own. */
+static int accept_output(void *data, enum job_stream stream, int dirfd, const char *name)
+{
+	struct leaf_note *note = data;
+
+	return record_files_accept(&note->rec->files, buf_str(&note->path), note->number,
+		&(struct record_file){
+			dirfd, name, stream == JOB_STDERR, stream == JOB_STDOUT && note->last });
+}
+
 static int begin(struct recorder *r, const struct leaf_key *key, bool last, struct job_record *ret)
 {
 	struct record *rec = record_of(r);
@@ -247,6 +257,8 @@ static int begin(struct recorder *r, const struct leaf_key *key, bool last, stru
 		.before = buf_str(&note->before),
 		.after = buf_str(&note->after),
 		.open = open_output,
+		.accept = accept_output,
+		.last = note->last,
 		.durable = rec->files.durable,
 		.data = note };
 	if (note->before.len + note->after.len <= CHILD_NOTE_TEXT)
@@ -304,36 +316,13 @@ static void printed(
 	add_story(rec, note, stream == JOB_STDOUT ? STORY_OUT : STORY_ERR, total);
 }
 
-static void exit_line(struct buf *b, struct str path, uint64_t number, const struct leaf_end *e)
-{
-	const struct leaf_record record = {
-		.number = number,
-		.code = e->code,
-		.signal = e->signal,
-		.timed_out = e->timed_out,
-		.cancelled = e->cancelled,
-		.limit = e->limit,
-		.ms = e->ms,
-		.out_bytes = e->out_bytes,
-		.err_bytes = e->err_bytes,
-	};
-	struct leaf_usage usage;
-
-	if (e->usage)
-		usage = (struct leaf_usage){ e->usage->user_us, e->usage->system_us,
-			e->usage->memory_kib };
-	leaf_exit_line(b, path, &record, e->usage ? &usage : NULL, clock_real_ms());
-}
-
 static int end(struct recorder *r, const struct leaf_key *key, struct job_record *record,
 	const struct leaf_end *e)
 {
 	struct record *rec = record_of(r);
 	uint64_t number = key->number + leaves_base(rec->before, key->path);
-	AUTO_BUF line = BUF_INIT;
-
-	exit_line(&line, key->path, number, e);
 	struct leaf_note *note = record->data;
+
 	if (note && note->last)
 		rec->files.last_ok = e->ok;
 	rec->said = NULL;
@@ -348,7 +337,7 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	note_free(note);
 	rec->files.torn |= record->failed;
 	*record = (struct job_record){ .fd = -1 };
-	int n = record_files_leaf(&rec->files, key->path, number, buf_str(&line));
+	int n = record_files_leaf(&rec->files, key->path, number, e);
 	if (rec->broken)
 		return 0; /* it has been told, and what is not recorded is run again */
 	rec->broken = n < 0;
@@ -443,13 +432,20 @@ static void tell_done(struct record *rec, const struct event *e)
 		wait_or_fail(rec, &rec->outbox_lines, "cannot write outbox.jsonl", r);
 }
 
-/* The note of the command that is just starting is the last one. */
+/* The note of the command that is just starting. */
 static void keep_command(struct record *rec, const struct event *e)
 {
-	struct leaf_note *note = list_entry(rec->leaves.prev, struct leaf_note, link);
+	struct leaf_note *note = NULL;
 	size_t n = 0;
 
-	if (list_empty(&rec->leaves) || !str_eq(buf_str(&note->path), e->path))
+	/* It is the last one, unless it was handed over before others and begins now. */
+	for (struct list *link = rec->leaves.prev; link != &rec->leaves; link = link->prev) {
+		note = list_entry(link, struct leaf_note, link);
+		if (!note->command.len && str_eq(buf_str(&note->path), e->path))
+			break;
+		note = NULL;
+	}
+	if (!note)
 		return;
 	while (e->argv[n])
 		n++;

@@ -29,6 +29,7 @@ static const struct opt_set sets[] = {
 	OPT_SET_IN(NULL, lines_opts, struct cmd_run_opts, template),
 	OPT_SET_IN(NULL, name_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, launch_opts, struct cmd_run_opts, launch),
+	OPT_SET_IN(NULL, on_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, secret_opts, struct cmd_run_opts, launch.secrets),
 	OPT_SET_IN(NULL, agent_opts, struct cmd_run_opts, launch),
 	OPT_SET_IN(NULL, step_opts, struct cmd_run_opts, launch),

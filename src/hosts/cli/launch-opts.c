@@ -19,6 +19,13 @@ const struct opt launch_opts[2] = {
 		"flush every record to the disk: nothing is lost in a power cut either"),
 };
 
+const struct opt on_opts[1] = {
+	OPT_TEXT(0, "on", "NAME[:CLASS]", struct launch_opts, on,
+		"run its commands on the nodes of a batch system: an executor of config.toml, "
+		"slurm, "
+		"sge or ssh; local: here"),
+};
+
 const struct opt agent_opts[2] = {
 	OPT_LIST(0, "agent", "NAME=COMMAND", struct launch_opts, agents,
 		"an agent for the agent steps of a step recipe; NAME may be *"),
@@ -100,6 +107,7 @@ bool launch_request(struct cli *cli, const struct launch_opts *o, const struct r
 	q->fresh = o->unique;
 	q->durable = o->durable;
 	q->notify = o->notify;
+	q->on = o->on;
 	q->stream = run->stream;
 	q->max_parallel = o->max_parallel;
 	q->detach = o->detach ? DETACH_ALWAYS : DETACH_NEVER;

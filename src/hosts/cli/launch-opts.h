@@ -9,11 +9,13 @@ struct launch_opts {
 	const char *as;
 	struct secret_opts secrets;
 	bool detach, durable, unique, notify;
+	const char *on;
 	struct opt_list agents, collections;
 	uint64_t max_parallel; /* 0: as the settings say */
 };
 extern const struct opt name_opts[3];
 extern const struct opt launch_opts[2];
+extern const struct opt on_opts[1];
 extern const struct opt agent_opts[2];
 extern const struct opt step_opts[1];
 

@@ -14,6 +14,18 @@
 enum { ENVIRON_MAX = 4 << 20, PASSES = 20, GONE_MS = 5000 };
 
 /* NAME=VALUE as a whole entry of a list that NULs part. */
+static bool has_name(const struct buf *environ, const char *name)
+{
+	struct str all = buf_str(environ);
+	size_t len = strlen(name);
+
+	for (size_t at = 0; at < all.len; at = str_find(all, '\0', at) + 1)
+		if (all.len - at > len && memcmp(all.p + at, name, len) == 0 &&
+			all.p[at + len] == '=')
+			return true;
+	return false;
+}
+
 static bool has_entry(const struct buf *environ, const char *name, struct str value)
 {
 	AUTO_BUF entry = BUF_INIT;
@@ -40,7 +52,8 @@ bool process_carries(pid_t pid, struct str id, struct str generation)
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fd_read_all(fd, ENVIRON_MAX, &text) < 0)
 		return false;
-	return has_entry(&text, "ROUX_RUN", id) &&
+	/* What a worker of the run has started is not this machine's to end. */
+	return has_entry(&text, "ROUX_RUN", id) && !has_name(&text, "ROUX_WORKER") &&
 	       (!generation.len || has_entry(&text, "ROUX_GENERATION", generation));
 }
 

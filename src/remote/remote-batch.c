@@ -1,0 +1,333 @@
+/* Asking the batch system: for allocations, for the state of its jobs, to end them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "remote/remote-own.h"
+
+enum {
+	SUBMIT_MS = 1000, /* between two submissions */
+	AGAIN_MS = 5000,  /* after the first that failed; doubles */
+	PAUSE_MS = 60000,
+	FULL_MS = 15000, /* every machine has a worker */
+	SUBMIT_TRIES = 5,
+};
+
+/* A word of a shell. */
+static void shell_quote(struct buf *b, struct str word)
+{
+	buf_addc(b, '\'');
+	for (size_t i = 0; i < word.len; i++)
+		if (word.p[i] == '\'')
+			buf_adds(b, "'\\''");
+		else
+			buf_addc(b, word.p[i]);
+	buf_addc(b, '\'');
+}
+
+/* -- submissions ---------------------------------------------------------------------------------
+ */
+
+static const char *comment(struct remote *r, uint64_t id, struct arena *a)
+{
+	return arena_printf(a, "roux %.*s %.*s w%" PRIu64, STR(r->run), STR(r->generation), id).p;
+}
+
+static const char *host_for(struct remote *r, struct arena *a)
+{
+	const char *const *hosts = r->table->hosts;
+	size_t count = 0;
+
+	while (hosts[count])
+		count++;
+	if (!count)
+		return "";
+	for (size_t i = 0; i < count; i++) {
+		const char *host = hosts[(r->next_host + i) % count];
+		size_t len = strcspn(host, ":");
+		bool busy = false;
+
+		list_each (link, &r->workers) {
+			const struct remote_worker *w =
+				list_entry(link, struct remote_worker, link);
+
+			busy |= w->state != WORKER_DEAD && w->job &&
+				strncmp(w->job, host, len) == 0 && w->job[len] == ':';
+		}
+		if (busy)
+			continue;
+		r->next_host = (r->next_host + i + 1) % count;
+		return arena_cstr(a, (struct str){ host, len });
+	}
+	return NULL;
+}
+
+static void submitted_badly(struct remote *r, struct remote_worker *w, const struct batch_answer *a)
+{
+	AUTO_BUF text = BUF_INIT;
+	uint64_t now = clock_mono_ms();
+	bool alive = false;
+
+	list_each (link, &r->workers)
+		alive |= list_entry(link, struct remote_worker, link)->state == WORKER_ALIVE;
+	r->submit_failures++;
+	struct str err = str_trim(a->err);
+	buf_printf(&text, "%.*s did not take a submission: ", STR(r->executor.name));
+	if (a->late)
+		buf_adds(&text, "no answer in 30 s");
+	else if (err.len)
+		buf_add(&text, err);
+	else
+		buf_printf(&text,
+			a->code || a->signal ? "exit status %d" : "it printed no job id (%d)",
+			a->code);
+	if (!alive && r->submit_failures >= SUBMIT_TRIES) {
+		remote_worker_died(w, "refused");
+		remote_fail(r, buf_str(&text), S(""));
+		return;
+	}
+	if (alive || r->submit_failures == 1)
+		remote_warn(r, buf_str(&text));
+	/* The same directory and comment: should the first have been taken all the same, the first
+	 * to start claims it and the other leaves. */
+	w->asked_ms = now;
+	r->submit_at_ms = now + (alive ? remote_ms(PAUSE_MS)
+				       : remote_ms((uint64_t)AGAIN_MS << (r->submit_failures - 1)));
+	r->submitting = NULL;
+}
+
+static void on_submitted(void *data, const struct batch_answer *a)
+{
+	struct remote_worker *w = data;
+	struct remote *r = w->remote;
+	struct str id = a->ok ? table_job_id(a->out) : S("");
+	char name[64];
+
+	if (w->state == WORKER_DEAD)
+		return;
+	if (w->state == WORKER_ALIVE || w->state == WORKER_QUEUED) {
+		r->submitting = r->submitting == w ? NULL : r->submitting;
+		return; /* it has said hello meanwhile, or is listed */
+	}
+	if (!id.len) {
+		submitted_badly(r, w, a);
+		remote_wake(r);
+		return;
+	}
+	remote_set(&w->job, id);
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/job", w->id);
+	(void)exchange_write(&r->x, name, id);
+	w->state = WORKER_QUEUED;
+	r->submitting = NULL;
+	r->submit_failures = 0;
+	r->submit_at_ms = clock_mono_ms() + remote_ms(SUBMIT_MS);
+	remote_tell_worker(w, EVENT_WORKER_SUBMIT, NULL);
+	if (r->leaving)
+		remote_leave(r, r->leaving);
+	remote_wake(r);
+}
+
+static void submit(struct remote *r, struct remote_worker *w)
+{
+	AUTO_REPORT report = REPORT_INIT;
+	struct arena a = ARENA_INIT;
+	const char *dir = arena_printf(&a, "%s/w/%" PRIu64, r->x.path, w->id).p;
+	const char *host = host_for(r, &a);
+
+	if (!host) { /* every machine has one */
+		r->submit_at_ms = clock_mono_ms() + remote_ms(FULL_MS);
+		arena_done(&a);
+		return;
+	}
+	struct table_values v = { .name = r->name.p,
+		.comment = comment(r, w->id, &a),
+		.log = arena_printf(&a, "%s/log", dir).p,
+		.script = arena_printf(&a, "%s/script", dir).p,
+		.host = host,
+		.roux = r->roux.p,
+		.dir = dir,
+		.shape = &w->shape->shape };
+	const char *const *argv = table_words(r->table, WORDS_SUBMIT, &v, &a, &report);
+	r->submitting = w;
+	if (argv && argv[0])
+		batch_run(r->batch, argv, on_submitted, w);
+	else
+		remote_fail(r,
+			report.issues.len ? report.issues.at[0].message : S("`submit` is empty"),
+			S(""));
+	arena_done(&a);
+}
+
+void remote_submit(struct remote *r, struct remote_shape *s)
+{
+	AUTO_BUF script = BUF_INIT;
+	struct remote_worker *w = NULL;
+
+	list_each (link, &r->workers) {
+		struct remote_worker *asked = list_entry(link, struct remote_worker, link);
+
+		if (asked->shape == s && asked->state == WORKER_ASKED)
+			w = asked;
+	}
+	if (!w) {
+		uint64_t id = ++r->next_worker;
+		AUTO_BUF dir = BUF_INIT;
+
+		buf_printf(&dir, "%s/w/%" PRIu64, r->x.path, id);
+		buf_adds(&script, "#!/bin/sh\nexec ");
+		shell_quote(&script, r->roux);
+		buf_adds(&script, " worker ");
+		shell_quote(&script, buf_str(&dir));
+		buf_addc(&script, '\n');
+		int n = exchange_worker_make(&r->x, id, r->epoch, buf_str(&script));
+		if (n < 0) {
+			buf_reset(&script);
+			buf_printf(&script, "cannot write to %s: %s", r->x.path, strerror(-n));
+			remote_fail(r, buf_str(&script), S("make room there, then resume the run"));
+			return;
+		}
+		w = remote_worker_new(r, id, s);
+		remote_write_orders(r);
+	}
+	submit(r, w);
+}
+
+/* -- cancelling ----------------------------------------------------------------------------------
+ */
+
+static void on_cancelled(void *data, const struct batch_answer *a)
+{
+	(void)data;
+	(void)a; /* whether it helped, `status` tells */
+}
+
+static void cancel_jobs(struct remote *r, const char *const *jobs)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct arena a = ARENA_INIT;
+	const char *const *argv = table_words(r->table, WORDS_CANCEL,
+		&(struct table_values){ .name = r->name.p,
+			.comment = "",
+			.log = "",
+			.script = "",
+			.host = "",
+			.roux = r->roux.p,
+			.dir = r->x.path,
+			.jobs = jobs },
+		&a, &ignored);
+
+	if (argv && argv[0] && jobs[0])
+		batch_run(r->batch, argv, on_cancelled, r);
+	arena_done(&a);
+}
+
+void remote_worker_cancel(struct remote_worker *w)
+{
+	if (!w->job || w->cancelled)
+		return;
+	w->cancelled = true;
+	w->cancelled_ms = clock_mono_ms();
+	cancel_jobs(w->remote, (const char *const[]){ w->job, NULL });
+}
+
+/* -- the batch system's word ---------------------------------------------------------------------
+ */
+
+static struct remote_worker *worker_of(struct remote *r, const struct table_job *job)
+{
+	AUTO_BUF own = BUF_INIT;
+
+	buf_printf(&own, "roux %.*s %.*s w", STR(r->run), STR(r->generation));
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+		uint64_t id;
+
+		if (w->job && str_eq(job->id, str_of(w->job)))
+			return w;
+		if (str_starts(job->comment, buf_str(&own)) &&
+			str_to_uint(str_from(job->comment, own.len), &id) && id == w->id)
+			return w;
+	}
+	return NULL;
+}
+
+static void see_job(void *data, const struct table_job *job)
+{
+	struct remote *r = data;
+	struct remote_worker *w = worker_of(r, job);
+	AUTO_BUF own = BUF_INIT;
+
+	if (!w) {
+		/* One that no directory knows: of an answer that was lost, or an earlier driver. */
+		buf_printf(&own, "roux %.*s %.*s w", STR(r->run), STR(r->generation));
+		if (r->resumed && str_starts(job->comment, buf_str(&own)) &&
+			job->means != BATCH_ENDED)
+			cancel_jobs(
+				r, (const char *const[]){ arena_cstr(&r->arena, job->id), NULL });
+		return;
+	}
+	if (!w->job) {
+		remote_set(&w->job, job->id);
+		if (w->state == WORKER_ASKED) {
+			w->state = WORKER_QUEUED;
+			r->submitting = r->submitting == w ? NULL : r->submitting;
+			remote_tell_worker(w, EVENT_WORKER_SUBMIT, NULL);
+		}
+	}
+	w->unlisted = 0;
+	w->means = job->means;
+	remote_set(&w->state_word, job->state);
+	remote_set(&w->reason, job->reason);
+	if (w->means == BATCH_RUNNING && !w->running_ms)
+		w->running_ms = clock_mono_ms();
+	if (w->means == BATCH_ENDED && !w->ended_ms)
+		w->ended_ms = clock_mono_ms();
+	if (w->means != BATCH_ENDED)
+		w->ended_ms = 0;
+}
+
+static void on_status(void *data, const struct batch_answer *a)
+{
+	struct remote *r = data;
+
+	r->asking = false;
+	if (!a->ok)
+		return; /* an error is not an answer */
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->state != WORKER_DEAD && w->state != WORKER_ASKED)
+			w->unlisted++;
+	}
+	table_jobs(r->table, a->out, see_job, r);
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->unlisted)
+			w->means = BATCH_UNSURE;
+	}
+}
+
+void remote_ask_status(struct remote *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct arena a = ARENA_INIT;
+	const char *const *argv = table_words(r->table, WORDS_STATUS,
+		&(struct table_values){ .name = r->name.p,
+			.comment = "",
+			.log = "",
+			.script = "",
+			.host = "",
+			.roux = r->roux.p,
+			.dir = r->x.path },
+		&a, &ignored);
+
+	r->asked_ms = clock_mono_ms();
+	if (argv && argv[0]) {
+		r->asking = true;
+		batch_run(r->batch, argv, on_status, r);
+	}
+	arena_done(&a);
+}

@@ -1,0 +1,271 @@
+/* Which worker gets which command, and how many workers there are to be. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "data/json.h"
+#include "remote/remote-own.h"
+
+/* -- orders --------------------------------------------------------------------------------------
+ */
+
+void remote_order(struct remote_worker *w, const struct order *o)
+{
+	if (w->state == WORKER_DEAD || w->fenced)
+		return;
+	order_line_write(&w->orders, o, S(""));
+	remote_wake(w->remote);
+}
+
+static void orders_failed(struct remote *r, int error)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text, "cannot write to %s: %s", r->x.path, strerror(error));
+	remote_fail(r, buf_str(&text), S("make room there, then resume the run"));
+}
+
+void remote_write_orders(struct remote *r)
+{
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (!w->orders.len || w->state == WORKER_DEAD)
+			continue;
+		int n = exchange_file_append(&r->x, &w->orders_file, buf_str(&w->orders), false);
+		if (n < 0) {
+			orders_failed(r, -n);
+			continue;
+		}
+		buf_reset(&w->orders);
+		w->ordered_ms = clock_mono_ms();
+		w->look_ms = 0;
+		w->look_at_ms = w->ordered_ms;
+	}
+}
+
+/* -- giving --------------------------------------------------------------------------------------
+ */
+
+/* Lines of starts that belong to one file, written before the orders are. */
+struct intents {
+	int fd;
+	bool durable;
+	struct buf lines;
+};
+
+static int intents_write(struct intents *i)
+{
+	int n = i->lines.len ? fd_write_all(i->fd, buf_str(&i->lines)) : 0;
+
+	if (n == 0 && i->lines.len && i->durable && fdatasync(i->fd) < 0)
+		n = -errno;
+	buf_reset(&i->lines);
+	return n;
+}
+
+/* Its intent is written before the order is. */
+static void note_start(struct intents *i, const struct remote_job *j, struct str on)
+{
+	const struct job_record *record = j->record;
+
+	if (!record || record->fd < 0)
+		return;
+	i->fd = record->fd;
+	i->durable |= record->durable;
+	buf_add(&i->lines, record->before);
+	buf_adds(&i->lines, "\"on\":");
+	json_write_str(&i->lines, on);
+	buf_printf(&i->lines, ",\"w\":%" PRIu64 ",\"n\":%" PRIu64, j->worker->id, j->n);
+	buf_add(&i->lines, record->after);
+}
+
+static void give(struct remote_worker *w, struct remote_job *j, struct intents *intents)
+{
+	struct remote *r = w->remote;
+
+	list_remove(&j->link);
+	j->shape->ready_count--;
+	j->shape->ready_cpus -= j->cpus;
+	j->idle_slot = w->given_cpus + j->cpus <= w->cpus;
+	j->state = JOB_GIVEN;
+	j->worker = w;
+	j->n = ++w->next_n;
+	j->given_ms = clock_mono_ms();
+	list_append(&w->given, &j->link);
+	w->given_count++;
+	w->given_cpus += j->cpus;
+	note_start(intents, j, r->executor.name);
+	order_line_write(
+		&w->orders, &(struct order){ .kind = ORDER_RUN, .n = j->n }, buf_str(&j->order));
+}
+
+static bool has_time(const struct remote_worker *w, const struct remote_job *j, uint64_t now)
+{
+	if (!w->deadline_ms)
+		return true;
+	uint64_t left = w->deadline_ms > now ? w->deadline_ms - now : 0;
+	return j->time_s ? left >= j->time_s * 1000 : left > w->shape->longest_ms;
+}
+
+/* Asked for, and it may still come; one whose submission failed is asked for again. */
+static bool is_queued(const struct remote_worker *w)
+{
+	return w->state == WORKER_QUEUED ||
+	       (w->state == WORKER_ASKED && w->remote->submitting == w);
+}
+
+static uint64_t queued_of(const struct remote *r, const struct remote_shape *s)
+{
+	uint64_t n = 0;
+
+	list_each (link, &r->workers) {
+		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		n += w->shape == s && is_queued(w);
+	}
+	return n;
+}
+
+static bool takes(const struct remote_worker *w)
+{
+	return w->state == WORKER_ALIVE && !w->adopting && !w->draining && !w->quitting &&
+	       !w->fenced && !w->hung;
+}
+
+/* How much the worker may hold, in processors. */
+static uint64_t capacity(const struct remote_worker *w, uint64_t ahead)
+{
+	if (w->shape->shape.nodes > 1 || w->remote->careful)
+		return w->cpus;
+	return w->cpus + MIN(ahead * w->cpus, (uint64_t)AHEAD_WORKER_MAX);
+}
+
+/* One more to the worker that has least to do. False: there is none, or none for it. */
+static bool give_one(
+	struct remote *r, struct remote_shape *s, uint64_t ahead, uint64_t now, struct intents *i)
+{
+	struct remote_job *j = list_entry(s->ready.next, struct remote_job, link);
+	struct remote_worker *best = NULL;
+
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->shape != s || !takes(w) || !has_time(w, j, now))
+			continue;
+		if (w->given_cpus && w->given_cpus + j->cpus > capacity(w, ahead))
+			continue;
+		if (!best || w->given_cpus * best->cpus < best->given_cpus * w->cpus)
+			best = w;
+	}
+	if (best)
+		give(best, j, i);
+	return best != NULL;
+}
+
+/* Half of what another has not begun goes to one that has nothing to do. */
+static void share_out(struct remote *r, struct remote_shape *s)
+{
+	struct remote_worker *idle = NULL, *rich = NULL;
+
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->shape != s || !takes(w))
+			continue;
+		if (!w->given_count)
+			idle = w;
+		else if (w->given_cpus > w->cpus && (!rich || w->given_count > rich->given_count))
+			rich = w;
+	}
+	if (!idle || !rich || r->leaving)
+		return;
+	size_t waiting = 0;
+	list_each (link, &rich->given) {
+		struct remote_job *j = list_entry(link, struct remote_job, link);
+
+		waiting += j->state == JOB_GIVEN && !j->dropped && j->order.len;
+	}
+	size_t drop = (waiting + 1) / 2;
+	for (struct list *link = rich->given.prev; link != &rich->given && drop;
+		link = link->prev) {
+		struct remote_job *j = list_entry(link, struct remote_job, link);
+
+		if (j->state != JOB_GIVEN || j->dropped || !j->order.len)
+			continue;
+		j->dropped = true;
+		remote_order(rich, &(struct order){ .kind = ORDER_DROP, .n = j->n });
+		drop--;
+	}
+}
+
+/* -- asking for more -----------------------------------------------------------------------------
+ */
+
+static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
+{
+	struct sizing size = { .cpus = s->shape.cpus,
+		.ready_cpus = s->ready_cpus,
+		.queued = queued_of(r, s),
+		.ended = r->ended,
+		.mean_ms = sizing_mean(&r->took_us) / 1000,
+		.all = r->worker_count,
+		.most = r->table->workers };
+	uint64_t queued = 0;
+
+	list_each (link, &r->workers) {
+		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		queued += is_queued(w);
+		size.all -= w->state == WORKER_ASKED && !is_queued(w);
+		if (w->shape != s || !takes(w))
+			continue;
+		size.workers++;
+		size.free_cpus += w->cpus > w->given_cpus ? w->cpus - w->given_cpus : 0;
+	}
+	/* None that is there has the time for what waits. */
+	if (s->ready_count && size.free_cpus >= s->ready_cpus && size.workers)
+		size.free_cpus = 0;
+	if (r->submitting || r->failed || r->leaving || now < r->submit_at_ms ||
+		queued >= QUEUED_MAX)
+		return;
+	if (s->ready_count && sizing_more(&size))
+		remote_submit(r, s);
+}
+
+void remote_give(struct remote *r)
+{
+	struct intents intents = { .fd = -1 };
+	uint64_t now = clock_mono_ms();
+
+	if (r->leaving || r->failed)
+		return;
+	list_each (link, &r->shapes) {
+		struct remote_shape *s = list_entry(link, struct remote_shape, link);
+		uint64_t ahead = sizing_ahead(r->ended, sizing_mean(&r->turn_ms),
+			sizing_mean(&r->took_us), queued_of(r, s));
+
+		while (!list_empty(&s->ready) && give_one(r, s, ahead, now, &intents))
+			;
+		if (list_empty(&s->ready))
+			share_out(r, s);
+		else
+			ask_for_more(r, s, now);
+	}
+	int n = intents_write(&intents);
+	buf_done(&intents.lines);
+	if (n < 0) {
+		AUTO_BUF text = BUF_INIT;
+
+		/* Nothing was handed out: the orders are not written either. */
+		list_each (link, &r->workers)
+			buf_reset(&list_entry(link, struct remote_worker, link)->orders);
+		buf_printf(&text, "cannot write leaves.jsonl: %s", strerror(-n));
+		remote_fail(r, buf_str(&text),
+			S("make room where the run's directory is, then resume it"));
+	}
+}

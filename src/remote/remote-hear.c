@@ -1,0 +1,426 @@
+/* What workers say, and what is accepted of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "remote/remote-own.h"
+#include "runs/dir/open.h"
+
+enum { WRONG_MAX = 100, READ_MAX = 8 << 20, CHUNK = 64 * 1024 };
+
+static struct remote_job *job_find(struct remote_worker *w, uint64_t n)
+{
+	list_each (link, &w->given) {
+		struct remote_job *j = list_entry(link, struct remote_job, link);
+
+		if (j->n == n)
+			return j;
+	}
+	return NULL;
+}
+
+/* -- outputs -------------------------------------------------------------------------------------
+ */
+
+static void tell_output(
+	struct remote_job *j, enum job_stream stream, struct str data, uint64_t total)
+{
+	j->job.owner->ops->output(j->job.owner, stream, data, total);
+}
+
+static int open_named(struct remote_job *j, enum job_stream stream)
+{
+	return j->record && j->record->open ? j->record->open(j->record->data, stream) : -ENOENT;
+}
+
+/* A piece of what it prints, while it runs. */
+static void hear_out(struct remote_job *j, const struct said *s)
+{
+	enum job_stream stream = s->stream == 2 ? JOB_STDERR : JOB_STDOUT;
+	uint64_t *came = &j->came[stream];
+
+	if (stream == JOB_STDOUT) {
+		if (!j->live)
+			return;
+		if (j->out_fd < 0)
+			j->out_fd = open_named(j, stream);
+		if (j->out_fd < 0 || fd_write_all(j->out_fd, buf_str(&s->bytes)) < 0) {
+			close_fd(&j->out_fd);
+			j->live = false;
+			return;
+		}
+	}
+	*came += s->bytes.len;
+	tell_output(j, stream, buf_str(&s->bytes), *came);
+}
+
+/* What has not been told of it as it came. */
+static void tell_rest(struct remote_job *j, enum job_stream stream, struct content *c)
+{
+	uint64_t size = content_size(c);
+
+	if (stream == JOB_STDOUT) {
+		if (size > j->came[stream])
+			tell_output(j, stream, S(""), size);
+		return;
+	}
+	AUTO_BUF all = BUF_INIT;
+	if (size <= j->came[stream])
+		return;
+	/* The end of it, of which the beginning may have been told. */
+	uint64_t rest = size - j->came[stream];
+	if (content_tail(c, (size_t)rest, &all) == 0)
+		for (size_t at = 0; at < all.len; at += CHUNK)
+			tell_output(j, stream,
+				str_sub(buf_str(&all), at, MIN((size_t)CHUNK, all.len - at)),
+				j->came[stream] + at + MIN((size_t)CHUNK, all.len - at));
+}
+
+/* Bytes that stood in the line. */
+static int accept_bytes(
+	struct remote_job *j, enum job_stream stream, struct said_output *o, struct content **ret)
+{
+	uint64_t from = MIN(j->came[stream], o->size);
+	int n = 0;
+
+	if (stream == JOB_STDOUT && j->out_fd >= 0) {
+		n = fd_write_all(j->out_fd, str_from(buf_str(&o->bytes), (size_t)from));
+	} else if (j->record && j->record->open) {
+		AUTO_CLOSE int fd = open_named(j, stream);
+
+		n = fd < 0 ? fd : fd_write_all(fd, buf_str(&o->bytes));
+	}
+	*ret = content_from_buf(&o->bytes);
+	return n;
+}
+
+/* A copy under the name that the run has for it. */
+static int copy_file(
+	struct remote_job *j, enum job_stream stream, int file, uint64_t size, struct content **ret)
+{
+	struct content *all = content_from_fd(dup(file), 0, size);
+	bool live = stream == JOB_STDOUT && j->out_fd >= 0;
+	int fd = live ? take_fd(&j->out_fd) : open_named(j, stream);
+	int n = fd < 0 ? fd : content_write_from(all, live ? j->came[stream] : 0, fd);
+
+	content_unref(all);
+	if (n < 0) {
+		close_fd(&fd);
+		return n;
+	}
+	*ret = content_from_fd(fd, 0, size);
+	return 0;
+}
+
+/* The worker's file becomes the run's: by its name where that is possible. */
+static int accept_file(struct remote_worker *w, struct remote_job *j, enum job_stream stream,
+	const struct said_output *o, struct content **ret)
+{
+	char dir[64], name[64];
+	struct stat st;
+	int n = -EXDEV;
+
+	(void)snprintf(dir, sizeof(dir), "w/%" PRIu64, w->id);
+	(void)snprintf(
+		name, sizeof(name), "%" PRIu64 ".%s", j->n, stream == JOB_STDERR ? "err" : "out");
+	AUTO_CLOSE int at = run_open_dir_at(w->remote->x.fd, dir, false);
+	AUTO_CLOSE int file = at < 0 ? at : run_open_at(at, name, O_RDONLY);
+	if (file < 0)
+		return file;
+	if (fstat(file, &st) < 0 || (uint64_t)st.st_size < o->size)
+		return -ESTALE;
+	if (!j->record || !j->record->open) {
+		*ret = content_from_fd(take_fd(&file), 0, o->size);
+		return 0;
+	}
+	if (j->record->accept && !(stream == JOB_STDOUT && j->out_fd >= 0))
+		n = j->record->accept(j->record->data, stream, at, name);
+	if (n >= 0) {
+		*ret = content_from_fd(n, 0, o->size);
+		return 0;
+	}
+	n = n == -EXDEV ? copy_file(j, stream, file, o->size, ret) : n;
+	if (n == 0)
+		(void)unlinkat(at, name, 0);
+	return n;
+}
+
+static int accept_output(struct remote_worker *w, struct remote_job *j, enum job_stream stream,
+	struct said_output *o, struct content **ret)
+{
+	if (!o->size)
+		return 0;
+	int n = o->file ? accept_file(w, j, stream, o, ret) : accept_bytes(j, stream, o, ret);
+	if (n == 0)
+		tell_rest(j, stream, *ret);
+	return n;
+}
+
+/* -- ends ----------------------------------------------------------------------------------------
+ */
+
+static void set_away(struct remote_job *j, const struct remote_worker *w, uint64_t ms)
+{
+	uint64_t began = j->began_ms ? j->began_ms : clock_mono_ms();
+
+	buf_reset(&j->host);
+	buf_adds(&j->host, w->host);
+	j->away = (struct job_away){ .on = w->remote->executor.name,
+		.host = buf_str(&j->host),
+		.worker = w->id,
+		.queued_ms = began - j->started_ms,
+		.ms = ms };
+}
+
+static void measure(struct remote_worker *w, const struct said_end *e)
+{
+	struct remote *r = w->remote;
+
+	r->ended++;
+	w->done++;
+	sizing_add(&r->took_us, MAX(e->ms * 1000, (uint64_t)500));
+	w->shape->longest_ms = MAX(w->shape->longest_ms, e->ms);
+	w->shape->barren = 0;
+}
+
+static void accept_end(struct remote_worker *w, struct remote_job *j, struct said *s)
+{
+	struct said_end *e = &s->end;
+
+	if (e->why == WHY_ALLOCATION) {
+		remote_job_again(j);
+		return;
+	}
+	int out = accept_output(w, j, JOB_STDOUT, &e->out, &j->out);
+	int err = accept_output(w, j, JOB_STDERR, &e->err, &j->err);
+	set_away(j, w, e->ms);
+	measure(w, e);
+	j->end = (struct job_end){ .code = e->code,
+		.signal = e->signal,
+		.timed_out = e->why == WHY_TIMEOUT,
+		.held = e->held,
+		.cut = e->cut,
+		.keep_error = out < 0   ? -out
+			      : err < 0 ? -err
+					: e->keep_error,
+		.start_error = e->why == WHY_START ? e->error : 0,
+		.err_bytes = e->err.size,
+		.usage = { e->user_us, e->system_us, e->memory_kib },
+		.away = &j->away };
+	remote_job_tell(j);
+}
+
+void remote_settle_ended(struct remote *r)
+{
+	for (size_t i = 0; i < r->left_count; i++) {
+		struct remote_left *l = &r->left[i];
+		struct remote_job *j =
+			l->ended && l->taken && l->worker ? job_find(l->worker, l->n) : NULL;
+
+		if (!j)
+			continue;
+		if (r->note)
+			r->note(r->data, REMOTE_ENDED, l->path, str_of(l->worker->host));
+		accept_end(l->worker, j, &l->end);
+	}
+}
+
+/* -- lines ---------------------------------------------------------------------------------------
+ */
+
+static void wrong(struct remote_worker *w)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (w->wrong++ == 0) {
+		buf_printf(&text,
+			"worker %" PRIu64 " of %.*s said something that it may not say; "
+			"that was left out",
+			w->id, STR(w->remote->executor.name));
+		remote_warn(w->remote, buf_str(&text));
+	}
+	if (w->wrong == WRONG_MAX)
+		remote_worker_fence(w, "it says what it may not say");
+}
+
+/* Whether it is one of ours, of this version, in the directory of the run. */
+static bool check_hello(struct remote_worker *w, const struct said_hello *h)
+{
+	struct remote *r = w->remote;
+	AUTO_BUF text = BUF_INIT;
+
+	if (h->problem.len)
+		buf_add(&text, h->problem);
+	else if (!str_eq(h->roux, S(ROUX_VERSION)))
+		buf_printf(&text,
+			"worker %" PRIu64 " on %.*s is of version %.*s, this is " ROUX_VERSION,
+			w->id, STR(h->host), STR(h->roux));
+	else if (h->uid != geteuid())
+		buf_printf(&text,
+			"worker %" PRIu64 " on %.*s is of user %" PRIu64 ", this is user %u", w->id,
+			STR(h->host), h->uid, (unsigned)geteuid());
+	else if (!str_eq(h->probe, r->probe))
+		buf_printf(
+			&text, "node %.*s sees another directory as %s", STR(h->host), r->x.path);
+	else
+		return true;
+	remote_fail(r, buf_str(&text), S(""));
+	remote_worker_fence(w, "it cannot work");
+	return false;
+}
+
+static void hear_hello(struct remote_worker *w, const struct said *s)
+{
+	struct remote *r = w->remote;
+	const struct said_hello *h = &s->hello;
+	uint64_t now = clock_mono_ms();
+
+	if (!str_eq(h->generation, r->generation)) {
+		wrong(w);
+		return;
+	}
+	remote_set(&w->host, h->host);
+	if (!w->job && h->job.len)
+		remote_set(&w->job, h->job);
+	w->cpus = h->cpus;
+	w->deadline_ms = h->left_s < UINT32_MAX ? now + h->left_s * 1000 : 0;
+	if (h->epoch != r->epoch)
+		return; /* what it said to an earlier driver */
+	if (!check_hello(w, h))
+		return;
+	bool first = w->state != WORKER_ALIVE;
+	w->state = WORKER_ALIVE;
+	w->hello_ms = now;
+	r->no_hello = 0;
+	r->submit_failures = 0;
+	if (r->submitting == w)
+		r->submitting = NULL;
+	if (first)
+		remote_tell_worker(w, EVENT_WORKER_START, NULL);
+	if (w->adopting)
+		remote_settle_left(w, h);
+	w->adopting = false;
+	if (r->leaving)
+		remote_leave(r, r->leaving);
+	remote_wake(r);
+	executor_grew(&r->executor);
+}
+
+static void hear_began(struct remote_worker *w, struct remote_job *j)
+{
+	uint64_t now = clock_mono_ms();
+
+	w->begun = true;
+	if (j->state != JOB_GIVEN)
+		return;
+	j->state = JOB_BEGAN;
+	j->began_ms = now;
+	j->dropped = false;
+	if (j->idle_slot && j->given_ms)
+		sizing_add(&w->remote->turn_ms, now - j->given_ms);
+	if (j->told_began)
+		return;
+	j->told_began = true;
+	set_away(j, w, 0);
+	j->job.owner->ops->began(j->job.owner, &j->away);
+}
+
+static void hear_bye(struct remote_worker *w, struct str why)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	w->said_bye = true;
+	buf_add(&text, why);
+	remote_worker_died(w, buf_cstr(&text));
+}
+
+/* Of a command that this driver, or the one before it, has given to it. */
+static void hear_of_job(struct remote_worker *w, struct said *s)
+{
+	struct remote_job *j = job_find(w, s->n);
+	struct remote_left *left = j ? NULL : remote_left_of(w, s->n);
+
+	if (left && s->kind == SAID_END && !left->ended) {
+		left->ended = true;
+		said_done(&left->end);
+		left->end = *s;
+		*s = (struct said){ 0 };
+		return;
+	}
+	if (!j) {
+		if (!w->remote->resumed && !w->fenced)
+			wrong(w);
+		return;
+	}
+	switch (s->kind) {
+	case SAID_BEGAN:
+		hear_began(w, j);
+		break;
+	case SAID_OUT:
+		hear_out(j, s);
+		break;
+	case SAID_END:
+		w->begun = true;
+		accept_end(w, j, s);
+		break;
+	case SAID_DROPPED:
+		j->dropped = false;
+		remote_job_again(j);
+		break;
+	case SAID_HELLO:
+	case SAID_DRAIN:
+	case SAID_BEAT:
+	case SAID_BYE:
+	case SAID_KINDS:
+		break;
+	}
+}
+
+static void see_line(void *data, struct str line)
+{
+	struct remote_worker *w = data;
+	struct said s;
+	bool unknown;
+
+	if (w->state == WORKER_DEAD)
+		return;
+	if (!said_read(line, &s, &unknown)) {
+		if (!unknown)
+			wrong(w);
+		return;
+	}
+	if (s.kind == SAID_HELLO)
+		hear_hello(w, &s);
+	else if (s.kind == SAID_BYE)
+		hear_bye(w, s.why);
+	else if (s.kind == SAID_DRAIN)
+		w->draining = true;
+	else if (s.kind != SAID_BEAT)
+		hear_of_job(w, &s);
+	said_done(&s);
+}
+
+void remote_hear(struct remote_worker *w)
+{
+	struct remote *r = w->remote;
+	AUTO_BUF bytes = BUF_INIT;
+
+	if (w->state == WORKER_DEAD)
+		return;
+	int n = exchange_file_follow(&r->x, &w->records_file, w->reader.offset, READ_MAX, &bytes);
+	if (n < 0 && n != -ENOENT)
+		return; /* a file system that fails for a moment: it is looked at again */
+	if (!bytes.len)
+		return;
+	w->seen_ms = clock_mono_ms();
+	w->look_ms = 0;
+	if (!line_reader_take(&w->reader, buf_str(&bytes), see_line, w))
+		wrong(w);
+}

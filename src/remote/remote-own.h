@@ -1,0 +1,231 @@
+#pragma once
+
+#include "base/map.h"
+#include "loop/notify.h"
+#include "remote/batch.h"
+#include "remote/exchange.h"
+#include "remote/lines.h"
+#include "remote/remote.h"
+#include "remote/sizing.h"
+
+/* The parts of the executor: remote.c has its calls and the jobs, remote-give.c hands them out,
+ * remote-hear.c reads what workers say, remote-worker.c has the life of a worker, remote-resume.c
+ * what an earlier driver has left. */
+
+struct remote;
+
+/* Commands and allocations that fit each other. */
+struct remote_shape {
+	struct list link;
+	struct shape shape;
+	struct list ready; /* jobs without a worker, first come first served */
+	uint64_t ready_count, ready_cpus;
+	uint64_t longest_ms; /* that one of its commands took */
+	unsigned barren;     /* allocations in a row that ended without having begun a command */
+};
+
+enum worker_state {
+	WORKER_ASKED,  /* its submission is under way, or is tried again */
+	WORKER_QUEUED, /* it has a job and has not said hello */
+	WORKER_ALIVE,
+	WORKER_DEAD,
+};
+
+struct remote_worker {
+	struct list link;
+	struct remote *remote;
+	struct remote_shape *shape;
+	uint64_t id;
+	enum worker_state state;
+	bool adopting;           /* it is of an earlier driver and has not spoken to this one */
+	bool draining, quitting; /* it gets no more */
+	bool fenced, cancelled, hung;
+	bool said_bye, ended_job; /* why it is dead */
+	bool begun;               /* it has begun a command */
+	char *job, *host, *why, *reason;
+	char *state_word; /* what the batch system says */
+	enum batch_state means;
+	unsigned unlisted; /* answers in a row that did not know it */
+	uint64_t asked_ms, hello_ms;
+	uint64_t seen_ms; /* its last byte */
+	uint64_t fenced_ms, ended_ms, ordered_ms, running_ms, cancelled_ms;
+	uint64_t deadline_ms; /* its allocation ends; 0: not known */
+	uint64_t cpus;
+	uint64_t given_cpus; /* of what it was given and has not ended */
+	uint64_t done;
+	uint64_t next_n;
+	struct list given; /* jobs, in order of their numbers */
+	size_t given_count;
+	struct buf orders; /* not written yet */
+	struct exchange_file orders_file, records_file;
+	struct line_reader reader;
+	struct notify_file changes;
+	uint64_t look_at_ms, look_ms;
+	unsigned wrong;      /* lines that broke a rule */
+	unsigned doubted;    /* looks at it, silent and unknown to the batch system */
+	unsigned told_leave; /* enum leave_how */
+};
+
+enum remote_job_state { JOB_READY, JOB_GIVEN, JOB_BEGAN, JOB_ENDED };
+
+/* An input that is written to the exchange for commands that read it. */
+struct remote_input {
+	struct list link;
+	struct content *content;
+	uint64_t number;
+	size_t readers;
+};
+
+struct remote_job {
+	struct job job;
+	struct list link; /* in a shape's `ready` or a worker's `given` */
+	enum remote_job_state state;
+	struct remote_shape *shape;
+	struct remote_worker *worker;
+	struct remote_input *input;
+	struct job_record *record;
+	struct buf order; /* what order_run_write() made; empty: it was adopted */
+	uint64_t n, cpus, time_s;
+	uint64_t started_ms, given_ms, began_ms;
+	bool keep_err, live;
+	bool idle_slot; /* it was given to a slot that was free: how long an answer takes */
+	bool stopping, killing, told_began;
+	bool dropped; /* it is to go to another worker */
+	unsigned losses;
+	int out_fd; /* the run's output while it comes; -1: none */
+	uint64_t came[2];
+	/* JOB_ENDED */
+	struct job_end end;
+	struct job_away away;
+	struct buf host;
+	struct content *out, *err;
+	struct deferred telling;
+};
+
+/* What an earlier driver has left under way. */
+struct remote_left {
+	struct str path;
+	uint64_t number, n;
+	struct remote_worker *worker; /* NULL: it left no trace */
+	uint64_t worker_id;
+	bool ended, taken, again, settled;
+	struct said end; /* when it has ended */
+};
+
+enum leave_how { LEAVE_NOT, LEAVE_QUIT, LEAVE_CANCEL, LEAVE_KILL };
+
+struct remote {
+	struct executor executor;
+	struct loop *loop;
+	struct table *table;
+	struct arena arena;
+	struct str run, generation, run_dir, cwd, roux, class;
+	struct str name; /* of jobs */
+	bool durable, careful, resumed;
+	uint64_t grace_ms, jobs;
+	struct exchange x;
+	uint64_t epoch;
+	struct str probe;
+	struct exchange_file beats;
+	uint64_t beat_ms;
+	struct batch *batch;
+	struct list shapes, workers, inputs;
+	size_t worker_count; /* not dead */
+	uint64_t next_worker, next_input;
+	size_t jobs_count; /* that have not ended */
+	struct notify notify;
+	struct deferred pump;
+	struct timer looks, tick;
+	/* How long things take, of the latest. */
+	struct sizing_mean took_us, turn_ms;
+	uint64_t ended; /* commands */
+	/* Submissions: one at a time. */
+	struct remote_worker *submitting;
+	uint64_t submit_at_ms;
+	unsigned submit_failures;
+	uint64_t next_host;
+	/* Status: */
+	bool asking;
+	uint64_t asked_ms;
+	unsigned asked_ending;
+	unsigned no_hello; /* allocations in a row that started and said nothing */
+	/* The end: */
+	enum leave_how leaving;
+	uint64_t leaving_ms;
+	void (*swept)(void *data);
+	void *swept_data;
+	bool failed, full;
+	/* What an earlier driver left: */
+	struct remote_left *left;
+	size_t left_count, left_open;
+	void (*note)(void *data, enum remote_note note, struct str path, struct str where);
+	void (*superseded)(void *data);
+	void *data;
+};
+
+/* -- remote.c ------------------------------------------------------------------------------------
+ */
+
+struct remote_job *remote_job_of(struct job *j);
+/* It has ended; `end` is told from the loop. */
+void remote_job_tell(struct remote_job *j);
+/* It has not been run by the worker that had it: it waits for another. */
+void remote_job_again(struct remote_job *j);
+/* The run cannot continue. */
+void remote_fail(struct remote *r, struct str message, struct str hint);
+void remote_warn(struct remote *r, struct str message);
+void remote_wake(struct remote *r);
+struct remote_shape *remote_shape(struct remote *r, const struct shape *s);
+
+/* -- remote-give.c -------------------------------------------------------------------------------
+ */
+
+/* Hands out what there is to hand out, and asks for allocations. */
+void remote_give(struct remote *r);
+/* Writes the orders of all workers. */
+void remote_write_orders(struct remote *r);
+void remote_order(struct remote_worker *w, const struct order *o);
+
+/* -- remote-hear.c -------------------------------------------------------------------------------
+ */
+
+/* Reads what the worker has said since. */
+void remote_hear(struct remote_worker *w);
+
+/* -- remote-worker.c -----------------------------------------------------------------------------
+ */
+
+struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct remote_shape *s);
+void remote_worker_free(struct remote_worker *w);
+/* It will say no more: what it had goes elsewhere. `why` is for people. */
+void remote_worker_died(struct remote_worker *w, const char *why);
+void remote_worker_fence(struct remote_worker *w, const char *why);
+/* Everything that is due: beats, leases, status, the end. */
+void remote_tick(struct remote *r);
+void remote_tell_worker(struct remote_worker *w, enum event_kind kind, const char *why);
+/* Ends the workers, and what is queued. */
+void remote_leave(struct remote *r, enum leave_how how);
+
+/* Replaces a text that is owned; an empty one becomes NULL. */
+void remote_set(char **text, struct str with);
+
+/* -- remote-batch.c ------------------------------------------------------------------------------
+ */
+
+/* Asks for one more allocation. */
+void remote_submit(struct remote *r, struct remote_shape *s);
+void remote_worker_cancel(struct remote_worker *w);
+void remote_ask_status(struct remote *r);
+
+/* -- remote-resume.c -----------------------------------------------------------------------------
+ */
+
+/* Looks at every worker that is there. */
+void remote_find_left(struct remote *r, const struct remote_options *o);
+/* What is left of `key`; NULL: nothing. */
+struct remote_left *remote_left(struct remote *r, const struct leaf_key *key);
+struct remote_left *remote_left_of(struct remote_worker *w, uint64_t n);
+/* A worker of an earlier driver has said hello to this one, or is dead. */
+void remote_settle_left(struct remote_worker *w, const struct said_hello *hello);
+/* Accepts the ends that were recorded meanwhile, of those that were adopted. */
+void remote_settle_ended(struct remote *r);

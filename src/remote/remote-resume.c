@@ -1,0 +1,275 @@
+/* What an earlier driver of the run has left under way. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "remote/remote-own.h"
+
+struct remote_left *remote_left(struct remote *r, const struct leaf_key *key)
+{
+	for (size_t i = 0; i < r->left_count; i++)
+		if (r->left[i].number == key->number && str_eq(r->left[i].path, key->path))
+			return &r->left[i];
+	return NULL;
+}
+
+struct remote_left *remote_left_of(struct remote_worker *w, uint64_t n)
+{
+	for (size_t i = 0; i < w->remote->left_count; i++) {
+		struct remote_left *l = &w->remote->left[i];
+
+		if (l->n == n && l->worker == w)
+			return l;
+	}
+	return NULL;
+}
+
+static struct remote_job *job_of(struct remote_worker *w, uint64_t n)
+{
+	list_each (link, &w->given) {
+		struct remote_job *j = list_entry(link, struct remote_job, link);
+
+		if (j->n == n)
+			return j;
+	}
+	return NULL;
+}
+
+static bool lists(const struct said_hello *h, uint64_t n)
+{
+	vec_each (has, &h->has)
+		if (*has == n)
+			return true;
+	return false;
+}
+
+static void note(struct remote *r, enum remote_note what, const struct remote_left *l)
+{
+	if (r->note)
+		r->note(r->data, what, l->path, str_of(l->worker ? l->worker->host : NULL));
+}
+
+/* It is not under way: it was never begun, or died with its worker. */
+static void let_go(struct remote *r, struct remote_left *l)
+{
+	struct remote_job *j = l->taken && l->worker ? job_of(l->worker, l->n) : NULL;
+
+	l->again = true;
+	if (!l->taken)
+		r->left_open--;
+	note(r, REMOTE_AGAIN, l);
+	if (j)
+		remote_job_again(j);
+}
+
+void remote_settle_left(struct remote_worker *w, const struct said_hello *hello)
+{
+	struct remote *r = w->remote;
+
+	for (size_t i = 0; i < r->left_count; i++) {
+		struct remote_left *l = &r->left[i];
+
+		if (l->worker != w || l->ended || l->again || l->settled)
+			continue;
+		if (hello && lists(hello, l->n)) {
+			l->settled = true;
+			note(r, REMOTE_RUNNING, l);
+		} else if (hello || !l->taken) {
+			let_go(r, l);
+		}
+	}
+	/* What no line of the record knows is not wanted. */
+	for (size_t i = 0; hello && i < hello->has.len; i++)
+		if (!remote_left_of(w, hello->has.at[i]) && !job_of(w, hello->has.at[i])) {
+			remote_order(
+				w, &(struct order){ .kind = ORDER_DROP, .n = hello->has.at[i] });
+			remote_order(
+				w, &(struct order){ .kind = ORDER_STOP, .n = hello->has.at[i] });
+		}
+}
+
+/* -- finding -------------------------------------------------------------------------------------
+ */
+
+static bool is_file_filled(const struct remote *r, uint64_t id, const char *name, struct buf *ret)
+{
+	char path[80];
+
+	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/%s", id, name);
+	return exchange_read(&r->x, path, 4096, ret) >= 0 && ret->len > 0;
+}
+
+/* What its allocation had was the first order of its first driver. */
+static struct shape shape_was(const struct remote *r, uint64_t id)
+{
+	bool own;
+	struct shape shape = table_shape(r->table, NULL, r->class, &own);
+
+	for (uint64_t epoch = 1; epoch < r->epoch; epoch++) {
+		AUTO_BUF text = BUF_INIT;
+		struct order o;
+		char path[80];
+		bool unknown;
+
+		(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/orders.%" PRIu64, id, epoch);
+		(void)exchange_read(&r->x, path, 64 << 20, &text);
+		struct str all = buf_str(&text);
+		if (!all.len ||
+			!order_line_read(str_sub(all, 0, str_find(all, '\n', 0)), &o, &unknown))
+			continue;
+		if (o.kind == ORDER_ALLOCATION) {
+			shape.cpus = o.has.cpus;
+			shape.mem_mb = o.has.mem_mb;
+			shape.gpus = o.has.gpus;
+			shape.time_s = o.has.time_s;
+		}
+		order_done(&o);
+		break;
+	}
+	return shape;
+}
+
+static void highest_grant(void *data, struct str line)
+{
+	struct remote_worker *w = data;
+	struct order o;
+	bool unknown;
+
+	if (!order_line_read(line, &o, &unknown))
+		return;
+	w->next_n = MAX(w->next_n, o.n);
+	order_done(&o);
+}
+
+/* Numbers of grants are never used twice. */
+static void continue_numbers(struct remote_worker *w)
+{
+	const struct remote *r = w->remote;
+
+	for (uint64_t epoch = 1; epoch < r->epoch; epoch++) {
+		struct line_reader reader = { 0 };
+		AUTO_BUF text = BUF_INIT;
+		char path[80];
+
+		(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/orders.%" PRIu64, w->id, epoch);
+		if (exchange_read(&r->x, path, 1 << 30, &text) >= 0)
+			(void)line_reader_take(&reader, buf_str(&text), highest_grant, w);
+		line_reader_done(&reader);
+	}
+}
+
+/* Of one that has left only its log may be there. */
+static bool is_there(const struct remote *r, uint64_t id)
+{
+	char path[80];
+
+	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/records", id);
+	return faccessat(r->x.fd, path, R_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void find_worker(void *data, uint64_t id)
+{
+	struct remote *r = data;
+	struct shape shape = shape_was(r, id);
+	AUTO_BUF job = BUF_INIT;
+	AUTO_BUF claim = BUF_INIT;
+	AUTO_BUF fence = BUF_INIT;
+	bool has_job = is_file_filled(r, id, "job", &job);
+	bool claimed = is_file_filled(r, id, "claim", &claim);
+	bool fenced = is_file_filled(r, id, "fence", &fence);
+
+	if (!is_there(r, id) || exchange_worker_make(&r->x, id, r->epoch, S("")) < 0)
+		return;
+	struct remote_worker *w = remote_worker_new(r, id, remote_shape(r, &shape));
+	if (has_job)
+		w->job = arena_cstr(&r->arena, str_trim(buf_str(&job)));
+	w->job = w->job ? mem_strdup(w->job) : NULL;
+	w->state = claimed ? WORKER_ALIVE : has_job ? WORKER_QUEUED : WORKER_ASKED;
+	w->adopting = claimed;
+	w->fenced = fenced;
+	w->fenced_ms = clock_mono_ms();
+	for (size_t i = 0; i < r->left_count; i++)
+		if (r->left[i].worker_id == id)
+			r->left[i].worker = w;
+	continue_numbers(w);
+	/* All that it has said, from the beginning; a driver counts from its own first look. */
+	remote_hear(w);
+	w->seen_ms = clock_mono_ms();
+	if (w->state != WORKER_DEAD && !claimed && !has_job)
+		remote_worker_fence(w, "its submission came to nothing");
+}
+
+void remote_find_left(struct remote *r, const struct remote_options *o)
+{
+	r->left_count = r->left_open = o->grant_count;
+	r->left = mem_zero((o->grant_count + 1) * sizeof(*r->left));
+	for (size_t i = 0; i < o->grant_count; i++)
+		r->left[i] = (struct remote_left){ .path = arena_str(&r->arena, o->grants[i].path),
+			.number = o->grants[i].number,
+			.n = o->grants[i].n,
+			.worker_id = o->grants[i].worker };
+	(void)exchange_workers(&r->x, find_worker, r);
+	/* Those whose worker is gone without a trace. */
+	for (size_t i = 0; i < r->left_count; i++)
+		if (!r->left[i].worker && !r->left[i].again)
+			let_go(r, &r->left[i]);
+	remote_write_orders(r);
+}
+
+/* -- of a dead driver ----------------------------------------------------------------------------
+ */
+
+struct alive {
+	const struct exchange *x;
+	size_t count;
+};
+
+static void see_said(void *data, struct str line)
+{
+	bool *bye = data;
+	struct said s;
+	bool unknown;
+
+	if (!said_read(line, &s, &unknown))
+		return;
+	*bye |= s.kind == SAID_BYE;
+	said_done(&s);
+}
+
+static void see_worker(void *data, uint64_t id)
+{
+	struct alive *alive = data;
+	struct line_reader reader = { 0 };
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF job = BUF_INIT;
+	char path[80];
+	bool bye = false;
+
+	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/job", id);
+	if (exchange_read(alive->x, path, 4096, &job) < 0 || !job.len)
+		return;
+	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/records", id);
+	if (exchange_read(alive->x, path, 1 << 30, &text) >= 0)
+		(void)line_reader_take(&reader, buf_str(&text), see_said, &bye);
+	line_reader_done(&reader);
+	alive->count += !bye;
+}
+
+size_t remote_alive(struct str exchange)
+{
+	struct exchange x;
+	AUTO_BUF path = BUF_INIT;
+
+	buf_add(&path, exchange);
+	if (exchange_open(&x, buf_cstr(&path), false) < 0)
+		return 0;
+	struct alive alive = { .x = &x };
+	(void)exchange_workers(&x, see_worker, &alive);
+	exchange_close(&x);
+	return alive.count;
+}

@@ -1,0 +1,516 @@
+/* The life of a worker as its driver sees it: submitted, queued, alive, silent, dead. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "remote/remote-own.h"
+
+enum {
+	BEAT_MS = 15000,
+	SILENT_MS = 60000,
+	DEAD_MS = 120000,  /* after its last byte was seen, of one that is fenced */
+	SETTLE_MS = 5000,  /* after its job has ended: what it wrote last may come */
+	STATUS_MS = 15000, /* between two questions */
+	HUNG_MS = 600000,  /* silent although its job is running */
+	HELLO_MS = 60000,  /* its job runs and it has not said hello */
+	ADOPT_MS = 30000,
+	ADOPT_NETWORK_MS = 120000,
+	ENDING_MS = 500,
+	BYE_MS = 10000, /* beyond the grace time, for a worker that was asked to leave */
+	ENDING_ASKS = 20,
+	BARREN_MAX = 3,
+	FILES_KEPT = 100, /* workers whose files stay open */
+	LOOKS_A_SECOND = 500,
+	LOOK_MIN_MS = 5,
+	LOOK_BUSY_MS = 250,
+	LOOK_MAX_MS = 1000,
+	LOG_END = 4096,
+};
+
+/* -- making and freeing --------------------------------------------------------------------------
+ */
+
+void remote_set(char **text, struct str with)
+{
+	free(*text);
+	*text = NULL;
+	if (!with.len)
+		return;
+	*text = mem_alloc(with.len + 1);
+	memcpy(*text, with.p, with.len);
+	(*text)[with.len] = '\0';
+}
+
+static void look_soon(struct remote *r, uint64_t ms)
+{
+	uint64_t due = clock_mono_ms() + ms;
+
+	if (!timer_running(&r->looks) || r->looks.due_ms > due)
+		timer_start(r->loop, &r->looks, ms);
+}
+
+static void on_changed(struct notify_file *f, uint32_t events)
+{
+	struct remote_worker *w = container_of(f, struct remote_worker, changes);
+
+	(void)events;
+	w->look_at_ms = 0;
+	look_soon(w->remote, 0);
+}
+
+static void on_looks(struct timer *t);
+
+struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct remote_shape *s)
+{
+	struct remote_worker *w = mem_new(struct remote_worker);
+	char name[80], path[4300];
+	bool brief = r->worker_count >= FILES_KEPT;
+
+	w->remote = r;
+	w->shape = s;
+	w->id = id;
+	w->cpus = s->shape.cpus;
+	w->asked_ms = w->seen_ms = clock_mono_ms();
+	list_init(&w->given);
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/orders.%" PRIu64, id, r->epoch);
+	exchange_file_init(&w->orders_file, &r->x, name, true, brief);
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/records", id);
+	exchange_file_init(&w->records_file, &r->x, name, false, brief);
+	(void)snprintf(path, sizeof(path), "%s/%s", r->x.path, name);
+	w->changes.wd = -1;
+	w->changes.changed = on_changed;
+	if (notify_is_open(&r->notify))
+		(void)notify_add(&r->notify, &w->changes, path, IN_MODIFY);
+	r->looks.fire = on_looks;
+	list_append(&r->workers, &w->link);
+	r->worker_count++;
+	r->next_worker = MAX(r->next_worker, id);
+	order_line_write(&w->orders,
+		&(struct order){ .kind = ORDER_ALLOCATION,
+			.has = { s->shape.cpus, s->shape.mem_mb, s->shape.gpus, s->shape.time_s } },
+		S(""));
+	look_soon(r, LOOK_MIN_MS);
+	return w;
+}
+
+static void files_done(struct remote_worker *w)
+{
+	if (w->changes.wd >= 0)
+		notify_remove(&w->remote->notify, &w->changes);
+	w->changes.wd = -1;
+	exchange_file_done(&w->orders_file);
+	exchange_file_done(&w->records_file);
+	line_reader_done(&w->reader);
+	buf_done(&w->orders);
+}
+
+void remote_worker_free(struct remote_worker *w)
+{
+	char *const texts[] = { w->job, w->host, w->why, w->reason, w->state_word };
+
+	files_done(w);
+	list_remove(&w->link);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		free(texts[i]);
+	free(w);
+}
+
+void remote_tell_worker(struct remote_worker *w, enum event_kind kind, const char *why)
+{
+	struct remote *r = w->remote;
+	struct event e = { .kind = kind,
+		.away = { .on = r->executor.name,
+			.host = str_of(w->host),
+			.job = str_of(w->job),
+			.why = str_of(why),
+			.worker = w->id,
+			.queued_ms = kind == EVENT_WORKER_START ? w->hello_ms - w->asked_ms : 0 } };
+
+	if (r->executor.tell)
+		r->executor.tell(r->executor.run_data, &e);
+}
+
+/* -- its death -----------------------------------------------------------------------------------
+ */
+
+/* What the batch system's word for the end of its job says about the command that ran then. */
+static bool counts_as_loss(const struct remote_worker *w)
+{
+	static const char *const blameless[] = { "PREEMPTED", "TIMEOUT", "CANCELLED", "NODE_FAIL" };
+
+	if (w->fenced || w->said_bye)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(blameless) && w->state_word; i++)
+		if (strncmp(w->state_word, blameless[i], strlen(blameless[i])) == 0)
+			return false;
+	return true;
+}
+
+static void sentence(const struct remote_worker *w, struct buf *b)
+{
+	buf_printf(b, "worker %" PRIu64, w->id);
+	if (w->job || w->host)
+		buf_printf(b, " (job %s%s%s%s%s)", w->job ? w->job : "unknown",
+			w->host ? " on " : "", w->host ? w->host : "", w->state_word ? ": " : "",
+			w->state_word ? w->state_word : "");
+}
+
+enum { LOST_CODE = 125, LOSSES_MAX = 3 };
+
+/* The machine that ran it is gone. */
+static void lose(struct remote_worker *w, struct remote_job *j, bool counts)
+{
+	struct remote *r = w->remote;
+	AUTO_BUF text = BUF_INIT;
+
+	j->losses += counts;
+	if (r->careful && !w->said_bye && !j->stopping) {
+		buf_adds(&text, "in doubt: a command was lost with ");
+		sentence(w, &text);
+		remote_fail(r, buf_str(&text), S("see what it has done, then resume the run"));
+	}
+	if (j->losses < LOSSES_MAX || j->stopping) {
+		remote_job_again(j);
+		return;
+	}
+	buf_adds(&text, "lost with ");
+	sentence(w, &text);
+	buf_addc(&text, '\n');
+	content_unref(j->err);
+	j->err = content_from_buf(&text);
+	buf_reset(&j->host);
+	buf_adds(&j->host, w->host ? w->host : "");
+	j->away = (struct job_away){
+		.on = r->executor.name, .host = buf_str(&j->host), .worker = w->id
+	};
+	j->end = (struct job_end){ .code = LOST_CODE, .lost = true, .away = &j->away };
+	remote_job_tell(j);
+}
+
+static void lost_warning(struct remote_worker *w)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	sentence(w, &text);
+	buf_printf(&text, " of %.*s was lost%s%s", STR(w->remote->executor.name),
+		w->why ? ": " : "", w->why ? w->why : "");
+	remote_warn(w->remote, buf_str(&text));
+}
+
+void remote_worker_died(struct remote_worker *w, const char *why)
+{
+	struct remote *r = w->remote;
+	bool lost = !w->said_bye, counts = counts_as_loss(w);
+
+	if (w->state == WORKER_DEAD)
+		return;
+	bool was_alive = w->state == WORKER_ALIVE;
+	w->state = WORKER_DEAD;
+	r->worker_count--;
+	if (r->submitting == w)
+		r->submitting = NULL;
+	remote_set(&w->why, str_of(why));
+	remote_settle_left(w, NULL);
+	if (lost && was_alive && !r->leaving)
+		lost_warning(w);
+	remote_tell_worker(w, lost && was_alive ? EVENT_WORKER_LOST : EVENT_WORKER_END, why);
+	while (!list_empty(&w->given))
+		lose(w, list_entry(w->given.next, struct remote_job, link), counts && w->begun);
+	if (was_alive && !w->begun && !w->quitting && !r->leaving &&
+		strcmp(w->why ? w->why : "", "idle") != 0 && ++w->shape->barren >= BARREN_MAX) {
+		AUTO_BUF text = BUF_INIT;
+
+		buf_printf(&text,
+			"three allocations of %.*s in a row ended before a command could "
+			"begin; the last was ",
+			STR(r->executor.name));
+		sentence(w, &text);
+		remote_fail(r, buf_str(&text), S("ask for more time: `time` of the executor"));
+	}
+	files_done(w);
+	remote_wake(r);
+	executor_grew(&r->executor);
+}
+
+void remote_worker_fence(struct remote_worker *w, const char *why)
+{
+	char name[64];
+
+	if (w->fenced || w->state == WORKER_DEAD)
+		return;
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/fence", w->id);
+	/* One that cannot be written is tried again. */
+	if (exchange_write(&w->remote->x, name, S("1")) < 0)
+		return;
+	w->fenced = true;
+	w->fenced_ms = clock_mono_ms();
+	remote_set(&w->why, str_of(why));
+	if (w->state != WORKER_ALIVE)
+		remote_worker_died(w, why); /* it never claimed: who comes now leaves */
+}
+
+/* -- what is due ---------------------------------------------------------------------------------
+ */
+
+static uint64_t since(uint64_t now, uint64_t then)
+{
+	return now > then ? now - then : 0;
+}
+
+static void no_hello(struct remote_worker *w)
+{
+	struct remote *r = w->remote;
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF log = BUF_INIT;
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/log", w->id);
+	(void)exchange_read(&r->x, name, 1 << 20, &log);
+	remote_worker_cancel(w);
+	r->no_hello++;
+	buf_printf(&text, "allocations of %.*s start and no worker says hello; ",
+		STR(r->executor.name));
+	sentence(w, &text);
+	struct str end = str_trim(buf_str(&log));
+	end = str_from(end, end.len - MIN(end.len, (size_t)LOG_END));
+	buf_printf(&text, end.len ? " printed: %.*s" : " printed nothing%.*s", STR(end));
+	w->fenced = false;
+	remote_worker_fence(w, "no hello");
+	if (r->no_hello >= BARREN_MAX)
+		remote_fail(r, buf_str(&text),
+			S("can the node execute this program and see the shared directory?"));
+}
+
+/* Queued: it starts when the batch system likes. */
+static void check_queued(struct remote_worker *w, uint64_t now)
+{
+	bool started = w->running_ms && w->means == BATCH_RUNNING &&
+		       since(now, w->running_ms) > remote_ms(HELLO_MS);
+	bool over = w->ended_ms && since(now, w->ended_ms) > remote_ms(SETTLE_MS);
+
+	if (w->remote->leaving && (over || w->unlisted >= 2))
+		remote_worker_died(w, "cancelled");
+	else if (started || over)
+		no_hello(w);
+	else if (w->unlisted >= 2)
+		remote_worker_fence(w, "the batch system does not know it");
+}
+
+static void check_silent(struct remote_worker *w, uint64_t now)
+{
+	struct remote *r = w->remote;
+	uint64_t silent = since(now, w->seen_ms);
+
+	if (w->ended_ms && since(now, w->ended_ms) > remote_ms(SETTLE_MS) &&
+		since(now, w->seen_ms) > remote_ms(SETTLE_MS)) {
+		w->ended_job = true;
+		remote_worker_died(w, w->state_word ? w->state_word : "ended");
+		return;
+	}
+	if (w->fenced) {
+		if (silent > remote_ms(DEAD_MS) && since(now, w->fenced_ms) > remote_ms(SETTLE_MS))
+			remote_worker_died(w, w->why ? w->why : "silent");
+		return;
+	}
+	if (w->means == BATCH_SUSPENDED)
+		return;
+	if (silent <= remote_ms(SILENT_MS))
+		return;
+	bool unsure = w->unlisted >= 2 || !r->table->status[0] ||
+		      (w->means == BATCH_UNSURE && w->state_word && !w->unlisted) ||
+		      w->means == BATCH_QUEUED;
+	if (unsure && (w->doubted++ >= 1 || !r->table->status[0])) {
+		remote_worker_fence(w, "silent, and the batch system does not vouch for it");
+	} else if (w->means == BATCH_RUNNING && silent > remote_ms(HUNG_MS)) {
+		remote_worker_cancel(w);
+		remote_worker_fence(w, "silent for too long");
+	}
+}
+
+static void check_adopting(struct remote_worker *w, uint64_t now)
+{
+	uint64_t wait = w->remote->x.network ? ADOPT_NETWORK_MS : ADOPT_MS;
+
+	if (w->adopting && since(now, w->asked_ms) > remote_ms(wait)) {
+		w->adopting = false;
+		w->seen_ms = MIN(w->seen_ms, now);
+		w->quitting = true; /* it may live; it gets nothing new */
+	}
+}
+
+static bool wants_status(struct remote *r, uint64_t now)
+{
+	uint64_t every = remote_ms(STATUS_MS);
+
+	if (r->asking)
+		return false;
+	if (r->leaving) {
+		every = r->asked_ending < ENDING_ASKS ? remote_ms(ENDING_MS) : every;
+		if (!r->worker_count || since(now, MAX(r->asked_ms, r->leaving_ms)) < every)
+			return false;
+		r->asked_ending++;
+		return true;
+	}
+	if (since(now, r->asked_ms) < every)
+		return false;
+	list_each (link, &r->workers) {
+		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->state == WORKER_QUEUED && since(now, w->asked_ms) >= every)
+			return true;
+		if (w->state == WORKER_ASKED && r->submit_failures)
+			return true;
+		if (w->state == WORKER_ALIVE &&
+			(since(now, w->seen_ms) > remote_ms(SILENT_MS) || w->ended_ms))
+			return true;
+	}
+	return false;
+}
+
+static void beat(struct remote *r, uint64_t now)
+{
+	uint64_t epoch = 0, size = 0;
+
+	if (since(now, r->beat_ms) < remote_ms(BEAT_MS))
+		return;
+	r->beat_ms = now;
+	if (exchange_epoch(&r->x, &epoch, &size) == 0 && epoch > r->epoch) {
+		r->failed = true;
+		r->superseded(r->data);
+		return;
+	}
+	(void)exchange_file_append(&r->x, &r->beats, S("beat\n"), false);
+}
+
+static bool keeps_job(void *data, uint64_t id)
+{
+	struct remote *r = data;
+
+	list_each (link, &r->workers) {
+		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->id == id)
+			return !w->said_bye && w->hello_ms;
+	}
+	return false;
+}
+
+/* Nothing is left: the exchange goes, except what people may want to look at. */
+static void leave_done(struct remote *r)
+{
+	void (*swept)(void *data) = r->swept;
+
+	if (!swept || r->worker_count || r->jobs_count)
+		return;
+	r->swept = NULL;
+	timer_stop(&r->tick);
+	exchange_remove(&r->x, keeps_job, r);
+	swept(r->swept_data); /* may end everything */
+}
+
+/* One that was asked to leave and does not is cancelled. */
+static void check_leaving(struct remote_worker *w, uint64_t now)
+{
+	const struct remote *r = w->remote;
+	uint64_t patience = r->leaving == LEAVE_KILL ? 0 : r->grace_ms + BYE_MS;
+
+	if (w->state == WORKER_ASKED && r->submitting != w)
+		remote_worker_died(w, "cancelled");
+	else if (w->state == WORKER_QUEUED || since(now, r->leaving_ms) > patience)
+		remote_worker_cancel(w);
+	if (w->cancelled && since(now, w->cancelled_ms) > patience + BYE_MS)
+		remote_worker_fence(w, "it does not leave");
+}
+
+void remote_leave(struct remote *r, enum leave_how how)
+{
+	static const enum order_kind orders[] = { [LEAVE_QUIT] = ORDER_QUIT,
+		[LEAVE_CANCEL] = ORDER_CANCEL,
+		[LEAVE_KILL] = ORDER_KILL_ALL };
+
+	if (!r->leaving)
+		r->leaving_ms = clock_mono_ms();
+	r->leaving = MAX(r->leaving, how);
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->state != WORKER_ALIVE || w->told_leave >= r->leaving)
+			continue;
+		w->told_leave = r->leaving;
+		w->quitting = true;
+		remote_order(w, &(struct order){ .kind = orders[r->leaving] });
+	}
+	remote_write_orders(r);
+	timer_start(r->loop, &r->tick, 0);
+}
+
+void remote_tick(struct remote *r)
+{
+	uint64_t now = clock_mono_ms();
+
+	beat(r, now);
+	if (r->failed && !r->leaving)
+		return;
+	list_each_safe (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->state == WORKER_DEAD)
+			continue;
+		remote_hear(w);
+		if (w->state == WORKER_DEAD)
+			continue;
+		if (r->leaving)
+			check_leaving(w, now);
+		check_adopting(w, now);
+		if (w->state == WORKER_QUEUED)
+			check_queued(w, now);
+		else if (w->state == WORKER_ALIVE)
+			check_silent(w, now);
+	}
+	if (wants_status(r, now))
+		remote_ask_status(r);
+	remote_give(r);
+	remote_write_orders(r);
+	if (r->leaving)
+		leave_done(r);
+}
+
+/* -- looking -------------------------------------------------------------------------------------
+ */
+
+static void on_looks(struct timer *t)
+{
+	struct remote *r = container_of(t, struct remote, looks);
+	uint64_t now = clock_mono_ms(), next = now + LOOK_MAX_MS;
+	unsigned looks = 0;
+	bool told = notify_is_open(&r->notify);
+
+	list_each_safe (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->state == WORKER_DEAD || w->state == WORKER_ASKED)
+			continue;
+		if (w->look_at_ms <= now && looks < LOOKS_A_SECOND / 20) {
+			uint64_t most = w->given_count ? LOOK_BUSY_MS : LOOK_MAX_MS;
+
+			looks++;
+			remote_hear(w);
+			if (w->state == WORKER_DEAD)
+				continue;
+			w->look_ms = w->look_ms ? MIN(w->look_ms * 3 / 2 + 1, most) : LOOK_MIN_MS;
+			/* Changes of files here are told. */
+			w->look_at_ms =
+				now + (told && w->changes.wd >= 0 ? LOOK_MAX_MS : w->look_ms);
+		}
+		next = MIN(next, MAX(w->look_at_ms, now + (told ? 1 : LOOK_MIN_MS)));
+	}
+	if (looks >= LOOKS_A_SECOND / 20)
+		next = now + 50;
+	look_soon(r, next - now);
+	if (r->leaving)
+		timer_start(r->loop, &r->tick, 0);
+}

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "engine/executor.h"
+#include "remote/table.h"
+
+/* The executor whose commands run in allocations of a batch system (cluster.md). It asks for
+ * allocations, hands commands to the workers in them and accepts what they say; the batch system's
+ * own word is a hint. */
+
+/* A command that an earlier driver of the run has handed to a worker and whose end is not recorded.
+ */
+struct remote_grant {
+	struct str path;
+	uint64_t number; /* as struct leaf_key has it */
+	uint64_t worker, n;
+};
+
+/* What is worth saying when a run is taken up again. */
+enum remote_note { REMOTE_RUNNING, REMOTE_ENDED, REMOTE_AGAIN };
+
+/* Borrowed for the call, unless it is said otherwise. */
+struct remote_options {
+	struct loop *loop;
+	struct table *table;   /* taken */
+	struct executor *here; /* of this machine, closed later than this one; NULL: none */
+	struct str class; /* the default of its commands; empty: the executor's own allocation */
+	struct str run, generation;
+	struct str run_dir;   /* absolute */
+	struct str state_dir; /* where a copy of this program is kept */
+	struct str cwd;       /* absolute */
+	uint64_t grace_ms;
+	uint64_t jobs; /* at once, when the user has said so; 0: as many as there are slots */
+	bool durable;
+	bool careful;              /* a command that was in doubt must not be run again */
+	const char *const *env;    /* of all commands, beside that of this process; may be NULL */
+	const char *const *hidden; /* names of variables that are not written down; may be NULL */
+	/* Of a run that is continued; `note` may be NULL. */
+	bool resumed;
+	const struct remote_grant *grants;
+	size_t grant_count;
+	void (*note)(void *data, enum remote_note note, struct str path, struct str where);
+	/* Another driver has taken the run over: nothing may be written any more. */
+	void (*superseded)(void *data);
+	void *data; /* of both */
+};
+
+/* NULL with issues. */
+struct executor *remote_executor(const struct remote_options *o, struct report *r);
+
+/* Where the exchange of a run is, in the arena. */
+struct str remote_exchange_path(const struct table *t, struct str run_dir, struct str run,
+	struct str generation, struct arena *a);
+
+/* Ends the jobs that a dead driver has left: fences its workers, cancels them and waits until none
+ * is left, at most so long. The number of jobs that were ended; -1: they could not be. */
+int remote_end(struct loop *l, struct table *t, const struct remote_options *o, struct report *r);
+/* How many workers of it may still live. */
+size_t remote_alive(struct str exchange);

@@ -1,0 +1,49 @@
+#include "remote/sizing.h"
+
+#include "base/lang.h"
+
+uint64_t sizing_more(const struct sizing *s)
+{
+	uint64_t waiting = s->ready_cpus > s->free_cpus ? s->ready_cpus - s->free_cpus : 0;
+	uint64_t cpus = MAX(s->cpus, (uint64_t)1);
+	uint64_t wanted = (waiting + cpus - 1) / cpus;
+	uint64_t more = wanted > s->queued ? wanted - s->queued : 0;
+	uint64_t room = s->most > s->all ? s->most - s->all : 0;
+
+	more = MIN(more, room);
+	/* One that is asked for now may come when all is done. */
+	if (s->ended >= SIZING_ENDED && s->workers && s->mean_ms) {
+		uint64_t rest = waiting * s->mean_ms / (s->workers * cpus);
+
+		if (rest < SIZING_SOON_MS)
+			return 0;
+	}
+	return MIN(more, s->queued < QUEUED_MAX ? QUEUED_MAX - s->queued : (uint64_t)0);
+}
+
+uint64_t sizing_ahead(uint64_t ended, uint64_t turn_ms, uint64_t mean_us, uint64_t queued)
+{
+	if (ended < AHEAD_ENDED || queued)
+		return 0;
+	uint64_t took = MAX(mean_us, (uint64_t)1);
+	uint64_t ahead = (turn_ms * 1000 + took - 1) / took;
+
+	/* What takes longer than an answer is not given ahead. */
+	return took > turn_ms * 1000 ? 0 : MIN(ahead, (uint64_t)AHEAD_SLOT_MAX);
+}
+
+void sizing_add(struct sizing_mean *m, uint64_t value)
+{
+	if (m->count == SIZING_KEPT)
+		m->sum -= m->at[m->next];
+	else
+		m->count++;
+	m->at[m->next] = value;
+	m->sum += value;
+	m->next = (m->next + 1) % SIZING_KEPT;
+}
+
+uint64_t sizing_mean(const struct sizing_mean *m)
+{
+	return m->count ? m->sum / m->count : 0;
+}

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How many allocations a run asks for, and how much a worker is given ahead: numbers in, numbers
+ * out (cluster.md section 9). */
+
+/* What is known of one shape. */
+struct sizing {
+	uint64_t cpus;       /* of one allocation */
+	uint64_t ready_cpus; /* of commands that wait for a worker of it */
+	uint64_t workers;    /* that have begun */
+	uint64_t queued;     /* asked for and not begun */
+	uint64_t free_cpus;  /* of those that have begun */
+	uint64_t ended;      /* commands of the executor, so far */
+	uint64_t mean_ms;    /* that one took, of the latest */
+	uint64_t all;        /* workers of all shapes, queued ones included */
+	uint64_t most;       /* that may be at once */
+};
+
+enum {
+	SIZING_ENDED = 16, /* ends after which it is known how long what is left will take */
+	SIZING_SOON_MS = 60000,
+	AHEAD_ENDED = 8,
+	AHEAD_SLOT_MAX = 32,
+	AHEAD_WORKER_MAX = 256,
+	QUEUED_MAX = 4,
+};
+
+/* How many allocations more the shape should have now. */
+uint64_t sizing_more(const struct sizing *s);
+/* How many commands are given to each slot beside the one that it runs. */
+uint64_t sizing_ahead(uint64_t ended, uint64_t turn_ms, uint64_t mean_us, uint64_t queued);
+
+/* The latest ends: how long commands take, and how long an answer does. */
+enum { SIZING_KEPT = 64 };
+struct sizing_mean {
+	uint64_t at[SIZING_KEPT];
+	uint64_t sum;
+	unsigned count, next;
+};
+
+void sizing_add(struct sizing_mean *m, uint64_t value);
+/* 0: nothing is known. */
+uint64_t sizing_mean(const struct sizing_mean *m);

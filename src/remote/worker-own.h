@@ -1,0 +1,113 @@
+#pragma once
+
+#include "engine/local.h"
+#include "loop/notify.h"
+#include "loop/signals.h"
+#include "remote/exchange.h"
+#include "remote/lines.h"
+#include "remote/writer.h"
+
+/* The parts of a worker: worker.c has its life, worker-grants.c the commands that it was given. */
+
+enum grant_state { GRANT_WAITING, GRANT_RUNNING, GRANT_HELD };
+
+struct worker;
+
+/* A command that was handed to this worker. */
+struct grant {
+	struct list link; /* in order of their numbers */
+	struct worker *worker;
+	struct order order;
+	enum grant_state state;
+	struct job_owner owner;
+	struct job *job;
+	struct job_record record;
+	uint64_t began_ms;
+	uint64_t pid, start;
+	bool stopped;            /* by an order */
+	bool timed_out;          /* at its own limit */
+	bool announced, written; /* that it begins, where that is written first */
+	struct timer limit;      /* its own time limit */
+	struct timer hold;       /* its end is held back */
+	struct timer send;       /* what it printed is sent when it is due */
+	struct buf printed[2];   /* not sent yet */
+	bool unseen[2];          /* more has come than is sent: the end has it */
+	struct said end;         /* GRANT_HELD */
+};
+
+struct worker {
+	struct exchange x;
+	struct exchange_info info;
+	struct arena arena;
+	uint64_t id;
+	struct loop *loop;
+	struct executor *executor;
+	struct store store;
+	struct writer *writer;
+	struct signals signals;
+	struct buf lines; /* said, and not given to the writer */
+	struct timer flush;
+	uint64_t flushed_ms;
+	bool told_now; /* what is said next does not wait for more */
+
+	uint64_t epoch; /* of the driver that is obeyed */
+	struct exchange_file orders;
+	struct line_reader reader;
+	struct notify notify;
+	struct notify_file orders_changes, drivers_changes;
+	struct timer look, tick;
+	uint64_t look_ms;
+	uint64_t beat_seen_ms, beat_size; /* of that driver */
+	uint64_t looked_ms;               /* at the fence and the drivers */
+
+	/* What the allocation has, and how much of it is free. */
+	uint64_t cpus, mem_mb, gpus, time_s;
+	int64_t cpus_free;
+	uint64_t claimed_ms;
+	char host[256];
+	struct str probe;
+
+	struct list grants;
+	size_t waiting, running;
+	uint64_t ended_ms; /* when the last grant ended */
+	uint64_t beat_ms;
+	int ids[2]; /* a pipe by which commands tell who they are */
+
+	bool draining, paused;
+	const char *leaving; /* why; NULL: it stays */
+	bool terminated;     /* the batch system has asked it to end */
+	bool sweeping, swept;
+	bool dead; /* its lease is over: nothing more is said */
+};
+
+/* -- worker.c ------------------------------------------------------------------------------------
+ */
+
+/* Takes the lines of `s` into the next batch, and what it owns. */
+void worker_say(struct worker *w, struct said *s);
+/* Whether its lease is over. Then everything has been killed. */
+bool worker_lapsed(struct worker *w);
+/* It takes no more and leaves when nothing runs. */
+void worker_leave(struct worker *w, const char *why);
+/* Fewer seconds are left than a command should be begun with. */
+uint64_t worker_left_s(const struct worker *w);
+
+/* -- worker-grants.c -----------------------------------------------------------------------------
+ */
+
+/* A command was handed over; takes the order. */
+void grants_add(struct worker *w, struct order *o);
+void grants_drop(struct worker *w, uint64_t n);
+void grants_stop(struct worker *w, uint64_t n, bool at_once);
+/* Gives back everything that has not begun. */
+void grants_drop_all(struct worker *w);
+/* Ends everything that runs. */
+void grants_stop_all(struct worker *w, bool at_once);
+/* Begins what there is room for. */
+void grants_begin(struct worker *w);
+/* The writer has written everything. */
+void grants_written(struct worker *w);
+/* The batch system has asked the worker to end: ends that are held back are its doing. */
+void grants_terminated(struct worker *w);
+/* Everything is gone. */
+void grants_done(struct worker *w);

@@ -1,0 +1,653 @@
+#include "remote/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "loop/tree.h"
+#include "remote/worker-own.h"
+#include "runs/dir/identity.h"
+
+enum {
+	GATHER_MS = 20, /* lines that come close together are one batch */
+	GATHER_BYTES = 64 * 1024,
+	LOOK_MIN_MS = 5,
+	LOOK_BUSY_MS = 250,
+	LOOK_MAX_MS = 1000,
+	BEAT_MS = 15000,
+	LEASE_MS = 90000,
+	WATCH_MS = 5000, /* between looks at the fence and the drivers */
+	GONE_MS = 60000, /* a driver that has not beaten for so long is gone */
+	DRAIN_S = 60,
+	TERM_GRACE_MS = 20000,
+	LAST_WORDS_MS = 10000,
+	PROBLEM_MAX = 4096,
+};
+
+/* -- saying --------------------------------------------------------------------------------------
+ */
+
+static void flush(struct worker *w)
+{
+	AUTO_BUF lines = BUF_INIT;
+	uint64_t now = clock_mono_ms();
+	bool sync = now - w->beat_ms >= remote_ms(BEAT_MS) || (w->told_now && w->info.durable);
+
+	timer_stop(&w->flush);
+	if (!w->lines.len || w->dead)
+		return;
+	buf_swap(&lines, &w->lines);
+	writer_add(w->writer, buf_str(&lines), sync, w->told_now);
+	w->flushed_ms = now;
+	w->told_now = false;
+	if (sync)
+		w->beat_ms = now;
+}
+
+static void on_flush(struct timer *t)
+{
+	flush(container_of(t, struct worker, flush));
+}
+
+void worker_say(struct worker *w, struct said *s)
+{
+	uint64_t now = clock_mono_ms();
+
+	said_write(&w->lines, s);
+	said_done(s);
+	if (w->lines.len >= GATHER_BYTES) {
+		flush(w);
+		return;
+	}
+	if (timer_running(&w->flush))
+		return;
+	/* What comes after a pause goes at once, at the end of this turn. */
+	uint64_t since = now - w->flushed_ms;
+	bool idle = !w->waiting && !w->info.network;
+	timer_start(w->loop, &w->flush, since >= GATHER_MS || idle ? 0 : GATHER_MS - since);
+}
+
+static void say_hello(struct worker *w, const char *problem)
+{
+	struct said s = { .kind = SAID_HELLO };
+	const char *job = getenv("SLURM_JOB_ID");
+	struct identity self = { 0 };
+	struct stat st = { 0 };
+
+	(void)identity_self(&self);
+	(void)stat(w->info.cwd.p, &st);
+	s.hello = (struct said_hello){ .generation = w->info.generation,
+		.probe = w->probe,
+		.roux = S(ROUX_VERSION),
+		.host = str_of(w->host),
+		.boot = str_of(self.boot),
+		.job = str_of(job ? job : getenv("JOB_ID")),
+		.pid = (uint64_t)getpid(),
+		.cpus = w->cpus,
+		.mem_mb = w->mem_mb,
+		.left_s = worker_left_s(w),
+		.cwd_ino = (uint64_t)st.st_ino,
+		.uid = geteuid(),
+		.epoch = w->epoch,
+		.problem = str_of(problem) };
+	list_each (link, &w->grants)
+		vec_push(&s.hello.has, list_entry(link, struct grant, link)->order.n);
+	w->beat_ms = 0; /* it is on the disk before anything else */
+	worker_say(w, &s);
+}
+
+static void say_bye(struct worker *w)
+{
+	struct said s = { .kind = SAID_BYE, .why = str_of(w->leaving) };
+
+	w->beat_ms = 0;
+	worker_say(w, &s);
+	flush(w);
+}
+
+/* -- leaving -------------------------------------------------------------------------------------
+ */
+
+static void on_swept(void *data)
+{
+	((struct worker *)data)->swept = true;
+}
+
+static void sweep(struct worker *w, bool at_once)
+{
+	w->sweeping = true;
+	w->executor->ops->sweep(w->executor, at_once ? SWEEP_KILL : SWEEP_ASK, on_swept, w);
+}
+
+void worker_leave(struct worker *w, const char *why)
+{
+	if (!w->leaving)
+		w->leaving = why;
+	grants_drop_all(w);
+}
+
+static void end_all(struct worker *w, const char *why, bool at_once)
+{
+	worker_leave(w, why);
+	if (at_once)
+		w->leaving = why;
+	grants_stop_all(w, at_once);
+	w->executor->ops->stop_all(w->executor);
+	if (at_once && w->sweeping)
+		sweep(w, true);
+}
+
+/* Its lease is over, or it was given up: others may run its commands from now on. */
+static void die(struct worker *w, const char *why)
+{
+	if (w->dead)
+		return;
+	(void)fprintf(stderr, "roux worker: %s; its commands are ended\n", why);
+	w->dead = true;
+	end_all(w, "fence", true);
+}
+
+bool worker_lapsed(struct worker *w)
+{
+	uint64_t lease = remote_ms(LEASE_MS);
+
+	if (!w->dead && clock_boot_ms() - writer_synced_ms(w->writer) > lease)
+		die(w, "nothing could be written to the shared directory for too long");
+	return w->dead;
+}
+
+uint64_t worker_left_s(const struct worker *w)
+{
+	uint64_t gone = (clock_boot_ms() - w->claimed_ms) / 1000;
+
+	return !w->time_s ? UINT32_MAX : w->time_s > gone ? w->time_s - gone : 0;
+}
+
+static void drain(struct worker *w)
+{
+	struct said s = { .kind = SAID_DRAIN, .left_s = worker_left_s(w), .why = S("time") };
+
+	if (w->draining)
+		return;
+	w->draining = true;
+	worker_say(w, &s);
+	grants_drop_all(w);
+}
+
+static void check_time(struct worker *w)
+{
+	if (w->time_s && worker_left_s(w) < MIN((uint64_t)DRAIN_S, w->time_s / 4))
+		drain(w);
+}
+
+static void on_signal(struct signals *signals, int signal, int value)
+{
+	struct worker *w = container_of(signals, struct worker, signals);
+
+	(void)value;
+	if (signal == SIGUSR1) {
+		check_time(w);
+		return;
+	}
+	if (w->terminated || w->leaving)
+		return;
+	w->terminated = true;
+	w->executor->ops->set_grace(w->executor, MIN(w->info.grace_ms, (uint64_t)TERM_GRACE_MS));
+	end_all(w, "term", false);
+	grants_terminated(w);
+}
+
+/* -- hearing -------------------------------------------------------------------------------------
+ */
+
+static void take_allocation(struct worker *w, const struct order_allocation *has)
+{
+	w->cpus = has->cpus ? has->cpus : w->cpus;
+	w->mem_mb = has->mem_mb;
+	w->time_s = has->time_s;
+	w->cpus_free = (int64_t)w->cpus;
+}
+
+static void obey(struct worker *w, struct order *o)
+{
+	switch (o->kind) {
+	case ORDER_RUN:
+		grants_add(w, o);
+		break;
+	case ORDER_DROP:
+		grants_drop(w, o->n);
+		break;
+	case ORDER_STOP:
+	case ORDER_KILL:
+		grants_stop(w, o->n, o->kind == ORDER_KILL);
+		break;
+	case ORDER_CANCEL:
+		end_all(w, "cancel", false);
+		break;
+	case ORDER_KILL_ALL:
+		end_all(w, "kill", true);
+		break;
+	case ORDER_QUIT:
+		w->leaving = w->leaving ? w->leaving : "quit";
+		break;
+	case ORDER_GRACE:
+		w->executor->ops->set_grace(w->executor, o->ms);
+		break;
+	case ORDER_PAUSE:
+		w->paused = o->on;
+		w->executor->ops->pause(w->executor, o->on);
+		break;
+	case ORDER_ALLOCATION:
+		if (!w->claimed_ms)
+			take_allocation(w, &o->has);
+		break;
+	case ORDER_KINDS:
+		break;
+	}
+}
+
+static void see_order(void *data, struct str line)
+{
+	struct worker *w = data;
+	struct order o;
+	bool unknown;
+
+	if (!order_line_read(line, &o, &unknown)) {
+		if (!unknown)
+			(void)fprintf(stderr, "roux worker: an order that cannot be read is left "
+					      "out\n");
+		return;
+	}
+	obey(w, &o);
+	order_done(&o);
+}
+
+/* Whether there was something. */
+static bool read_orders(struct worker *w)
+{
+	AUTO_BUF bytes = BUF_INIT;
+
+	if (!w->epoch || !w->orders.name)
+		return false;
+	(void)exchange_file_follow(&w->x, &w->orders, w->reader.offset, 4 << 20, &bytes);
+	if (!bytes.len)
+		return false;
+	(void)line_reader_take(&w->reader, buf_str(&bytes), see_order, w);
+	grants_begin(w);
+	return true;
+}
+
+static void look(struct worker *w)
+{
+	bool busy = w->waiting + w->running > 0;
+	uint64_t most = busy ? LOOK_BUSY_MS : LOOK_MAX_MS;
+
+	if (read_orders(w))
+		w->look_ms = LOOK_MIN_MS;
+	else
+		w->look_ms = MIN(w->look_ms * 3 / 2 + 1, most);
+	/* Changes of files here are told. */
+	timer_start(w->loop, &w->look,
+		notify_is_open(&w->notify) && w->orders_changes.wd >= 0 ? LOOK_MAX_MS : w->look_ms);
+}
+
+static void on_look(struct timer *t)
+{
+	look(container_of(t, struct worker, look));
+}
+
+static void on_orders_changed(struct notify_file *f, uint32_t events)
+{
+	(void)events;
+	look(container_of(f, struct worker, orders_changes));
+}
+
+/* The orders of another driver are read from now on. */
+static void follow(struct worker *w, uint64_t epoch)
+{
+	char name[80], path[4200];
+
+	exchange_file_done(&w->orders);
+	line_reader_done(&w->reader);
+	w->reader = (struct line_reader){ 0 };
+	w->epoch = epoch;
+	w->beat_size = 0;
+	w->beat_seen_ms = clock_mono_ms();
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/orders.%" PRIu64, w->id, epoch);
+	exchange_file_init(&w->orders, &w->x, name, false, false);
+	if (!notify_is_open(&w->notify))
+		return;
+	(void)snprintf(path, sizeof(path), "%s/%s", w->x.path, name);
+	w->orders_changes.changed = on_orders_changed;
+	(void)notify_add(&w->notify, &w->orders_changes, path, IN_MODIFY);
+}
+
+static bool orders_there(const struct worker *w, uint64_t epoch)
+{
+	char name[80];
+
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/orders.%" PRIu64, w->id, epoch);
+	return faccessat(w->x.fd, name, R_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* -- its life ------------------------------------------------------------------------------------
+ */
+
+static void look_around(struct worker *w)
+{
+	AUTO_BUF fence = BUF_INIT;
+	char name[64];
+	uint64_t epoch = 0, size = 0, now = clock_mono_ms();
+
+	w->looked_ms = now;
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/fence", w->id);
+	if (exchange_read(&w->x, name, 64, &fence) == -ENOENT && !w->leaving)
+		die(w, "the shared directory is gone");
+	if (fence.len)
+		die(w, "it was given up by the run");
+	if (exchange_epoch(&w->x, &epoch, &size) < 0 || !epoch)
+		return;
+	if (epoch > w->epoch && orders_there(w, epoch)) {
+		follow(w, epoch);
+		say_hello(w, NULL);
+		look(w);
+	} else if (epoch == w->epoch && size != w->beat_size) {
+		w->beat_size = size;
+		w->beat_seen_ms = now;
+	}
+}
+
+static void on_drivers_changed(struct notify_file *f, uint32_t events)
+{
+	struct worker *w = container_of(f, struct worker, drivers_changes);
+
+	/* Beats of the driver are looked at now and then. */
+	if (events & (IN_CREATE | IN_Q_OVERFLOW))
+		w->looked_ms = 0;
+}
+
+/* Whether it has waited long enough. */
+static void check_idle(struct worker *w, uint64_t now)
+{
+	bool gone = now - w->beat_seen_ms > remote_ms(GONE_MS);
+
+	if (w->waiting || !list_empty(&w->grants) || w->leaving)
+		return;
+	if (gone) {
+		uint64_t since = MAX(w->ended_ms, w->beat_seen_ms + remote_ms(GONE_MS));
+
+		if (now - since > remote_ms(w->info.orphan_s * 1000))
+			worker_leave(w, "orphan");
+	} else if (w->draining || now - w->ended_ms > remote_ms(w->info.idle_s * 1000)) {
+		worker_leave(w, "idle");
+	}
+}
+
+static void on_tick(struct timer *t)
+{
+	struct worker *w = container_of(t, struct worker, tick);
+	uint64_t now = clock_mono_ms();
+
+	timer_start(w->loop, t, MIN(remote_ms(1000), (uint64_t)1000));
+	if (worker_lapsed(w))
+		return;
+	if (now - w->looked_ms >= remote_ms(WATCH_MS) || !w->looked_ms)
+		look_around(w);
+	if (now - w->beat_ms >= remote_ms(BEAT_MS)) {
+		struct said s = { .kind = SAID_BEAT };
+
+		worker_say(w, &s);
+	}
+	check_time(w);
+	check_idle(w, now);
+}
+
+/* Everything is over when no grant is left and no process either. */
+static bool over(struct worker *w)
+{
+	if (!w->leaving || !list_empty(&w->grants))
+		return false;
+	if (!w->sweeping)
+		sweep(w, w->dead || strcmp(w->leaving, "kill") == 0);
+	return w->swept;
+}
+
+static void on_wrote(void *data)
+{
+	grants_written(data);
+}
+
+static void live(struct worker *w)
+{
+	while (!over(w)) {
+		(void)loop_turn(w->loop, -1);
+		if (worker_lapsed(w) && w->swept)
+			break;
+	}
+}
+
+/* -- its beginning -------------------------------------------------------------------------------
+ */
+
+static int complain(const char *fmt, ...) PRINTF(1, 2);
+static int complain(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	(void)fputs("roux worker: ", stderr);
+	(void)vfprintf(stderr, fmt, args);
+	(void)fputc('\n', stderr);
+	va_end(args);
+	return 1;
+}
+
+static bool find_exchange(struct worker *w, const char *dir)
+{
+	struct str path = path_absolute(&w->arena, str_of(dir));
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF probe = BUF_INIT;
+
+	if (!str_to_uint(path_base(path), &w->id) || !w->id ||
+		!str_eq(path_base(path_dir(path)), S("w")))
+		return complain("%s is not the directory of a worker", dir) == 0;
+	const char *root = arena_cstr(&w->arena, path_dir(path_dir(path)));
+	int r = exchange_open(&w->x, root, false);
+	if (r == -EPERM)
+		return complain("%s is not this user's own directory", root) == 0;
+	r = r < 0 ? r : exchange_read(&w->x, "run.json", 1 << 20, &text);
+	if (r < 0)
+		return complain("cannot read %s: %s", root, strerror(-r)) == 0;
+	if (!exchange_info_read(buf_str(&text), &w->arena, &w->info))
+		return complain("%s/run.json is not of this version of roux", root) == 0;
+	if (w->info.uid != geteuid())
+		return complain("the run is that of user %" PRIu64 ", this is user %u", w->info.uid,
+			       (unsigned)geteuid()) == 0;
+	if (w->info.scale > 0 && !remote_may_scale)
+		return complain("%s has a time scale, which only tests have", root) == 0;
+	remote_scale = w->info.scale > 0 ? w->info.scale : 1;
+	(void)exchange_read(&w->x, "probe", 256, &probe);
+	w->probe = arena_str(&w->arena, str_trim(buf_str(&probe)));
+	w->x.network |= w->info.network;
+	return true;
+}
+
+/* False: another process has it. */
+static bool claim(struct worker *w, int *status)
+{
+	struct identity self = { 0 };
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF before = BUF_INIT;
+	const char *job = getenv("SLURM_JOB_ID"), *again = getenv("SLURM_RESTART_COUNT");
+	char name[64];
+
+	(void)identity_self(&self);
+	buf_printf(&text,
+		"{\"host\":\"%s\",\"pid\":%d,\"start\":%" PRIu64
+		",\"boot\":\"%s\",\"job\":\"%s\",\"restarts\":%d}\n",
+		w->host, (int)getpid(), self.start, self.boot, job ? job : "",
+		again ? atoi(again) : 0);
+	int r = exchange_claim(&w->x, w->id, buf_str(&text));
+	if (r == 0)
+		return true;
+	*status = r == -EEXIST ? 0 : 1;
+	if (r != -EEXIST)
+		return complain("cannot claim %s/w/%" PRIu64 ": %s", w->x.path, w->id,
+			       strerror(-r)) == 0;
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/claim", w->id);
+	(void)exchange_read(&w->x, name, 4096, &before);
+	AUTO_JSON *who = json_loadb(buf_cstr(&before), before.len, 0, NULL);
+	complain("was started before by %.*s pid %" JSON_INTEGER_FORMAT "; nothing is run twice",
+		STR(json_text_of(who, "host")), json_number_of(who, "pid"));
+	return false;
+}
+
+/* What commands find: the run's, but the node's own of some; or the node's with what the run adds.
+ */
+static bool read_environment(struct worker *w, const char *const **ret)
+{
+	AUTO_BUF text = BUF_INIT;
+	int r = exchange_read(&w->x, "env.json", 16 << 20, &text);
+
+	if (r < 0 || !exchange_env_read(buf_str(&text), &w->arena, ret))
+		return complain("cannot read %s/env.json", w->x.path) == 0;
+	if (w->info.node_env)
+		return true;
+	for (size_t i = 0; environ[i];) {
+		char name[256];
+		size_t len = strcspn(environ[i], "=");
+
+		if (environ_is_nodes(environ[i]) || len >= sizeof(name)) {
+			i++;
+			continue;
+		}
+		memcpy(name, environ[i], len);
+		name[len] = '\0';
+		if (unsetenv(name) < 0)
+			i++;
+	}
+	return true;
+}
+
+static uint64_t processors(void)
+{
+	const char *given = getenv("SLURM_CPUS_PER_TASK");
+	cpu_set_t set;
+	uint64_t n = 0;
+
+	if (given && str_to_uint(str_of(given), &n) && n)
+		return n;
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
+}
+
+static bool begin(struct worker *w, const char *const *env)
+{
+	static const int list[] = { SIGTERM, SIGUSR1, SIGINT, SIGHUP, 0 };
+	char name[64];
+
+	w->loop = loop_new();
+	w->signals.came = on_signal;
+	if (!w->loop || signals_start(w->loop, &w->signals, list) < 0 ||
+		pipe2(w->ids, O_CLOEXEC | O_NONBLOCK) < 0)
+		return complain("cannot begin: %s", strerror(errno)) == 0;
+	(void)tree_become_subreaper();
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/records", w->id);
+	w->writer = writer_new(w->loop, &w->x, name, on_wrote, w);
+	if (!w->writer)
+		return complain("cannot begin: %s", strerror(errno)) == 0;
+	w->executor = local_executor(w->loop, &(struct surroundings){ .cwd = w->info.cwd.p,
+						      .env = env,
+						      .mask = &w->signals.before,
+						      .whole = true,
+						      .grace_ms = w->info.grace_ms });
+	w->executor->store = &w->store;
+	notify_init(&w->notify);
+	if (!w->x.network && notify_open(&w->notify) == 0 &&
+		notify_start(w->loop, &w->notify) == 0) {
+		char path[4200];
+
+		(void)snprintf(path, sizeof(path), "%s/driver", w->x.path);
+		w->drivers_changes.changed = on_drivers_changed;
+		(void)notify_add(&w->notify, &w->drivers_changes, path, IN_CREATE);
+	}
+	return true;
+}
+
+/* Whether it can work where the run works; else it says why. */
+static bool enter(struct worker *w, struct buf *problem)
+{
+	(void)umask((mode_t)w->info.umask);
+	if (chdir(w->info.cwd.p) == 0)
+		return true;
+	buf_printf(problem,
+		"node %s does not see %s (%s); the working directory and %s must be on a file "
+		"system that the nodes share",
+		w->host, w->info.cwd.p, strerror(errno), w->x.path);
+	for (char *c = problem->p + strlen("node "); c < problem->p + problem->len; c++)
+		if (*c == '(' && c[1] >= 'A' && c[1] <= 'Z')
+			c[1] |= 0x20;
+	return false;
+}
+
+static int work(struct worker *w, const char *const *env)
+{
+	AUTO_BUF problem = BUF_INIT;
+	uint64_t epoch = 0, size = 0;
+
+	if (!begin(w, env))
+		return 1;
+	bool able = enter(w, &problem);
+	(void)exchange_epoch(&w->x, &epoch, &size);
+	follow(w, epoch);
+	(void)read_orders(w); /* what the allocation has stands first */
+	w->claimed_ms = clock_boot_ms();
+	w->ended_ms = clock_mono_ms();
+	say_hello(w, buf_cstr(&problem));
+	flush(w);
+	if (!able) {
+		(void)complain("%s", buf_cstr(&problem));
+		(void)writer_flush(w->writer, LAST_WORDS_MS);
+		return 1;
+	}
+	grants_begin(w);
+	w->look.fire = on_look;
+	w->tick.fire = on_tick;
+	w->look_ms = LOOK_MIN_MS;
+	timer_start(w->loop, &w->look, 1);
+	timer_start(w->loop, &w->tick, 1);
+	live(w);
+	if (w->dead)
+		return 1;
+	say_bye(w);
+	return writer_flush(w->writer, LAST_WORDS_MS) ? 0
+						      : complain("could not say that it leaves");
+}
+
+int worker_main(const char *dir)
+{
+	struct worker w = { .x = EXCHANGE_NONE, .store = STORE_INIT, .ids = { -1, -1 } };
+	const char *const *env = NULL;
+	int status = 1;
+
+	list_init(&w.grants);
+	w.flush.fire = on_flush;
+	w.cpus = processors();
+	w.cpus_free = (int64_t)w.cpus;
+	if (gethostname(w.host, sizeof(w.host) - 1) < 0)
+		(void)snprintf(w.host, sizeof(w.host), "unknown");
+	if (getenv("SLURMD_NODENAME"))
+		(void)snprintf(w.host, sizeof(w.host), "%s", getenv("SLURMD_NODENAME"));
+	if (find_exchange(&w, dir) && claim(&w, &status) && read_environment(&w, &env))
+		status = work(&w, env);
+	(void)fflush(stderr);
+	/* The thread may hang in a write for ever. */
+	_exit(status);
+}

@@ -1,0 +1,163 @@
+"""A run with a batch system of tests beside it: directories, configuration, calls of roux, events."""
+import json, os, shutil, signal, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PATIENCE = int(os.environ.get("PATIENCE", "120"))  # seconds: only what hangs takes so long
+
+
+class Failed(Exception):
+    pass
+
+
+def need(ok, why):
+    if not ok:
+        raise Failed(why)
+
+
+def until(what, test, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        got = test()
+        if got:
+            return got
+        time.sleep(0.02)
+    raise Failed(f"waited in vain for {what}")
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class World:
+    """One user with a home, a working directory and the stand-in; `scale` makes leases faster."""
+
+    def __init__(self, roux, scale=20, config=("cpus = 2", "workers = 2"), executor="stand-in"):
+        self.roux, self.root, self.executor = roux, tempfile.mkdtemp(prefix="roux-cluster-"), executor
+        self.work, self.bs = os.path.join(self.root, "work"), os.path.join(self.root, "bs")
+        os.makedirs(self.work)
+        os.makedirs(os.path.join(self.root, "cfg/roux"))
+        self.env = {"PATH": os.environ["PATH"], "HOME": self.root, "LC_ALL": "C.UTF-8", "TZ": "UTC",
+                    "XDG_CONFIG_HOME": os.path.join(self.root, "cfg")}
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "SLURM_CONF"):
+            if name in os.environ:
+                self.env[name] = os.environ[name]
+        if scale != 1:
+            self.env["ROUX_TEST_TIME_SCALE"] = str(scale)
+        self.children = []
+        self.server = None
+        if executor == "stand-in":
+            self.server = subprocess.Popen([os.path.join(HERE, "stand-in"), "serve", self.bs])
+            until("the stand-in", lambda: os.path.exists(os.path.join(self.bs, "socket")))
+            self.configure(*config)
+
+    def configure(self, *lines):
+        text = subprocess.run([os.path.join(HERE, "stand-in"), "config", self.bs, *lines], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+        self.write_config(text)
+
+    def write_config(self, text):
+        with open(os.path.join(self.root, "cfg/roux/config.toml"), "w") as f:
+            f.write(text)
+
+    def faults(self, **what):
+        with open(os.path.join(self.bs, "faults.new"), "w") as f:
+            json.dump(what, f)
+        os.rename(os.path.join(self.bs, "faults.new"), os.path.join(self.bs, "faults"))
+
+    def jobs(self):
+        out = subprocess.run([os.path.join(HERE, "stand-in"), "list", self.bs], stdout=subprocess.PIPE, check=True).stdout
+        return json.loads(out)
+
+    def tell(self, op, **what):
+        subprocess.run([os.path.join(HERE, "stand-in"), op, self.bs, json.dumps(what)], check=True)
+
+    def file(self, name, text=None):
+        path = os.path.join(self.work, name)
+        if text is not None:
+            with open(path, "w") as f:
+                f.write(text)
+        return path
+
+    def lines(self, name):
+        try:
+            with open(os.path.join(self.work, name)) as f:
+                return f.read().splitlines()
+        except OSError:
+            return []
+
+    def call(self, *words, env=None, stdin=b"", code=None):
+        p = subprocess.run([self.roux, *words], cwd=self.work, env={**self.env, **(env or {})}, input=stdin,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
+        if code is not None:
+            need(p.returncode == code, f"roux {words[0]} ended with {p.returncode}, not {code}: {p.stderr.decode()[-2000:]}")
+        return p
+
+    def start(self, *words, env=None):
+        p = subprocess.Popen([self.roux, *words], cwd=self.work, env={**self.env, **(env or {})}, stdin=subprocess.DEVNULL,
+                             stdout=open(os.path.join(self.root, "out"), "wb"),
+                             stderr=open(os.path.join(self.root, "err"), "wb"))
+        self.children.append(p)
+        return p
+
+    def run(self, template, *words, on=True, **more):
+        text = template if isinstance(template, str) else json.dumps(template)
+        where = ("--on", self.executor) if on else ()
+        return self.call("run", "--template", text, *where, *words, **more)
+
+    def begin(self, template, *words, env=None):
+        return self.start("run", "--template", json.dumps(template), "--on", self.executor, *words, env=env)
+
+    def dir(self, run):
+        return json.loads(self.call("status", run, "--json").stdout)["dir"]
+
+    def events(self, run, kind=None):
+        try:
+            with open(os.path.join(self.dir(run), "events.jsonl")) as f:
+                all = [json.loads(line) for line in f]
+        except (OSError, ValueError, KeyError):
+            return []
+        return [e for e in all if kind in (None, e["type"])]
+
+    def exchange(self, run):
+        return os.path.join(self.dir(run), "exchange")
+
+    def close(self):
+        for p in self.children:
+            if p.poll() is None:
+                p.kill()
+                p.wait()
+        if self.server:
+            self.server.terminate()
+            self.server.wait()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def main(cases, make):
+    """Runs the functions as TAP; each gets a world of its own."""
+    only = sys.argv[2:]
+    chosen = [c for c in cases if not only or c.__name__ in only]
+    print(f"1..{len(chosen)}", flush=True)
+    bad = 0
+    for i, case in enumerate(chosen, 1):
+        began = time.monotonic()
+        world = make(case)
+        try:
+            case(world)
+            print(f"ok {i} - {case.__doc__.strip()}", flush=True)
+        except Exception as e:  # pylint: disable=broad-except
+            bad += 1
+            print(f"not ok {i} - {case.__doc__.strip()}", flush=True)
+            print("\n".join("# " + line for line in f"{type(e).__name__}: {e}".splitlines()), flush=True)
+            err = os.path.join(world.root, "err")
+            if os.path.exists(err):
+                with open(err, errors="replace") as f:
+                    print("\n".join("# err: " + line.rstrip() for line in f.readlines()[-15:]), flush=True)
+        finally:
+            world.close()
+        if os.environ.get("VERBOSE"):
+            print(f"# {time.monotonic() - began:.1f} s", flush=True)
+    return 1 if bad else 0
