@@ -52,7 +52,7 @@ static void watch_run(struct feeds *f, struct str id)
 	AUTO_BUF name = BUF_INIT;
 
 	EACH(struct run_feed, one, &f->runs)
-	if (str_eq(one->id, id))
+	if (str_eq(run_id(one->run), id))
 		return;
 	buf_printf(&name, "run:%.*s", STR(id));
 	struct run_handle *h = runs_open(f->site->app, buf_cstr(&name), &r);
@@ -65,7 +65,6 @@ static void watch_run(struct feeds *f, struct str id)
 	struct run_feed *one = mem_new(struct run_feed);
 	one->feeds = f;
 	one->run = h;
-	one->id = run_id(h);
 	list_append(&f->runs, &one->link);
 	(void)run_observe(
 		h, &(struct observer){ .changed = on_change, .ended = on_ended, .data = one });
@@ -82,7 +81,7 @@ static bool is_watched(struct feeds *f, struct str id)
 static void drop_unwatched(struct feeds *f)
 {
 	EACH_SAFE(struct run_feed, one, &f->runs)
-	if (one->ended || !is_watched(f, one->id))
+	if (one->ended || !is_watched(f, run_id(one->run)))
 		drop_run(one);
 }
 

@@ -63,7 +63,6 @@ struct stream {
 struct run_feed {
 	struct list link;
 	struct feeds *feeds;
-	struct str id;
 	struct run_handle *run;
 	bool ended;
 };

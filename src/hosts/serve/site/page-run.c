@@ -7,7 +7,7 @@
 #include "hosts/serve/site/site.h"
 #include "render/web/run-timeline.h"
 
-enum { FAILURES_SHOWN = 20, FAILURE_LINES = 40, OUTPUT_LINES = 40 };
+enum { FAILURES_SHOWN = 20, FAILURE_LINES = 40, OUTPUT_LINES = 40, TOPICS_MAX = 7 };
 
 enum view { VIEW_TREE, VIEW_TIMELINE, VIEW_TABLE };
 static const char *const view_names[] = { "tree", "timeline", "table" };
@@ -533,6 +533,25 @@ static void reply_part(struct run_page *r)
 	buf_done(&r->p.b);
 }
 
+/* A topic for each group that is open: PATH or PATH:FROM with commas between them. */
+static size_t add_open(struct run_page *r, struct str *topics, size_t count)
+{
+	struct arena *a = http_arena(r->p.q);
+	struct str open = S("");
+
+	(void)http_query(r->p.q, "open", &open);
+	for (size_t at = 0; at < open.len && count < TOPICS_MAX;) {
+		size_t end = str_find(open, ',', at);
+		struct str one = str_sub(open, at, end - at);
+		bool from = str_find(one, ':', 0) < one.len;
+
+		topics[count++] = arena_printf(
+			a, "nodes:%.*s:%.*s%s", STR(r->id), STR(one), from ? "" : ":0");
+		at = end + 1;
+	}
+	return count;
+}
+
 static void reply_page(struct run_page *r)
 {
 	AUTO_BUF run = BUF_INIT;
@@ -542,12 +561,13 @@ static void reply_page(struct run_page *r)
 	buf_printf(&run, "run:%.*s", STR(r->id));
 	buf_printf(&nodes, "nodes:%.*s:root:0", STR(r->id));
 	buf_printf(&id, "%.*s.%" PRIu64 ".0", STR(run_model_generation(r->m)), run_model_seq(r->m));
-	const struct str topics[] = { buf_str(&run), buf_str(&nodes) };
+	struct str topics[TOPICS_MAX] = { buf_str(&run), buf_str(&nodes) };
+	size_t topic_count = add_open(r, topics, 2);
 	page_begin(&r->p, r->p.q,
 		&(struct page_head){ .title = r->id,
 			.nav = NAV_RUNS,
 			.topics = topics,
-			.topic_count = 2,
+			.topic_count = topic_count,
 			.state = r->state,
 			.stated = true,
 			.live_id = buf_str(&id) });
