@@ -90,12 +90,12 @@ export async function a_list_changes_in_place(t) {
 export async function a_log_is_followed(t) {
   t.recipe('talks.json', { template: `sh -c 'i=0; until [ -e go-1 ]; do i=$((i+1)); echo line $i; sleep 0.02; done; echo the end'` });
   await t.roux('run', 'talks', '--as', 'r', '--detach');
-  const s = await t.serve(), page = await t.open(s.url);
+  const s = await t.serve(), page = await t.open(s.url, { height: 500 });
   await page.goto(s.origin + '/runs/r/log?path=0&stream=out');
   await isLive(page);
-  const last = () => page.$eval('#log', e => +(e.textContent.trim().split('\n').pop().match(/line (\d+)/) ?? [0, 0])[1]);
+  const last = () => page.$$eval('#log .txt', l => +(l.pop()?.textContent.trim().split('\n').pop().match(/line (\d+)/) ?? [0, 0])[1]);
   const now = await last();
-  await t.until(async () => (await last()) > now + 50);
+  await t.until(async () => (await last()) > now + 25);
   // Scrolling up stays put while lines arrive.
   await page.$eval('#log', e => { e.scrollTop = 0; });
   await page.waitForFunction(() => document.querySelector('#follow').textContent.includes('new lines'));
