@@ -57,6 +57,11 @@ static void handle_file(struct http_request *q)
 			q, &(struct http_content){ .untrusted = true, .name = S("a \"b") }, fd, 10);
 }
 
+static void handle_empty(struct http_request *q)
+{
+	http_reply_file(q, &(struct http_content){ .untrusted = true }, file_temp(), 0);
+}
+
 static void handle_act(struct http_request *q)
 {
 	t.acts++;
@@ -87,6 +92,7 @@ static void handle_name(struct http_request *q)
 static const struct http_route routes[] = {
 	{ "GET", "/later", HTTP_API, HTTP_READ, HTTP_READS, handle_later, "later" },
 	{ "GET", "/file", HTTP_API, HTTP_READ, HTTP_READS, handle_file, "file" },
+	{ "GET", "/empty", HTTP_API, HTTP_READ, HTTP_READS, handle_empty, "an empty file" },
 	{ "POST", "/act", HTTP_API, HTTP_RUN, HTTP_STARTS, handle_act, "act", .action = "act" },
 	{ "GET", "/stream", HTTP_API, HTTP_READ, HTTP_READS, handle_stream, "stream" },
 	{ "GET", "/n/{a}/x/{b}", HTTP_API, HTTP_READ, HTTP_READS, handle_name, "names" },
@@ -239,6 +245,16 @@ static void parts_of_files_are_sent(void **state UNUSED)
 	assert_true(has(&got, " 200 "));
 	ask("GET /file HTTP/1.1\r\nRange: bytes=0-1\r\nIf-Range: \"x\"\r\nX:", NULL,
 		"\r\n\r\n0123456789", &got);
+}
+
+static void an_empty_file_is_sent_as_one(void **state UNUSED)
+{
+	AUTO_BUF got = BUF_INIT;
+
+	ask("GET /empty", NULL, "\r\n\r\n", &got);
+	assert_true(has(&got, " 200 ") && has(&got, "Content-Length: 0"));
+	ask("GET /empty HTTP/1.1\r\nRange: bytes=0-\r\nX:", NULL, "\r\n\r\n{", &got);
+	assert_true(has(&got, " 416 "));
 }
 
 static void the_same_key_acts_once(void **state UNUSED)
@@ -408,6 +424,7 @@ int main(void)
 		CASE(a_client_that_leaves_is_told_of),
 		CASE(parameters_are_decoded),
 		CASE(parts_of_files_are_sent),
+		CASE(an_empty_file_is_sent_as_one),
 		CASE(the_same_key_acts_once),
 		CASE(the_second_waits_for_the_first),
 		CASE(the_audit_has_a_line_before_and_after),
