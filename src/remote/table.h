@@ -2,7 +2,6 @@
 
 #include "data/doc.h"
 #include "data/needs.h"
-#include "template/text.h"
 
 /*
  * One executor of the settings, [executors.NAME]: which programs ask a batch system for an
