@@ -234,7 +234,7 @@ void table_jobs(const struct table *t, struct str printed,
 			.reason = column(t, line, t->columns[3], false),
 			.comment = column(t, line, t->columns[4], true),
 		};
-		if (!job.id.len)
+		if (!job.id.len || !job.state.len)
 			continue;
 		job.means = table_state(t, job.state);
 		see(data, &job);

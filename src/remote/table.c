@@ -88,9 +88,17 @@ static const struct {
 		 }
 	 }) },
 	{ "ssh", QUOTED({
-		 "submit" : [ "{roux}", "worker", "--start", "{host}", "{dir}" ],
+		 "submit" : [
+			 "ssh", "-n", "-o", "BatchMode=yes", "{host}",
+			 "setsid '{script}' >'{log}' 2>&1 </dev/null & echo {host}:$!"
+		 ],
 		 "status" : [],
-		 "cancel" : [ "{roux}", "worker", "--end", "{jobs}" ],
+		 "cancel" : [
+			 "sh", "-c",
+			 "for j in \"$@\"; do ssh -n -o BatchMode=yes \"$(echo $j | cut -d: -f1)\" "
+			 "kill -TERM -- \"-$(echo $j | cut -d: -f2)\"; done",
+			 "sh", "{jobs}"
+		 ],
 		 "states" : { "queued" : [], "running" : [], "suspended" : [], "ended" : [] }
 	 }) },
 };

@@ -9,8 +9,3 @@
 /* `dir` is w/<id> of an exchange. Returns the exit status: 0 when it could say that it leaves. What
  * people should know goes to standard error, which is the job's log. */
 int worker_main(const char *dir);
-
-/* How a worker is started on another machine without a batch system, and ended. `where` is what
- * worker_start() printed: HOST:PID. Both return the exit status. */
-int worker_start(const char *host, const char *dir);
-int worker_end(const char *const *where, size_t count);

@@ -1,17 +1,20 @@
 #include "app/launch/away.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "app/record/freeze.h"
 #include "app/worker.h"
 #include "base/path.h"
 #include "graph/step.h"
 #include "remote/exchange.h"
 #include "remote/remote.h"
 #include "remote/worker.h"
+#include "runs/dir/open.h"
 
 /* -- which executor ------------------------------------------------------------------------------
  */
@@ -189,6 +192,12 @@ bool away_prepare(struct launch *l, struct report *r)
 		l->asked.executor = NULL;
 		return true;
 	}
+	if (l->asked.sandbox || l->asked.offline) {
+		report_error(r, (struct where){ 0 },
+			"a sandbox holds only here, and '%.*s' runs commands elsewhere",
+			STR(l->asked.on));
+		return report_hint(r, "leave out one of the two");
+	}
 	if (l->asked.executor)
 		return true; /* a run keeps its executor */
 	l->asked.executor = table_resolve(s->executors, l->asked.on, r);
@@ -304,6 +313,27 @@ bool away_executors(struct launch *l, const struct away_options *o, struct execu
 
 /* -- workers -------------------------------------------------------------------------------------
  */
+
+bool run_worker_log(const struct run_handle *h, uint64_t worker, struct buf *ret, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct str dir = run_dir(h);
+	AUTO_JSON *run = freeze_json(dir, "run.json", false, r);
+	struct str shared = json_text_of(json_object_get(run, "executor"), "dir");
+	struct str root = shared.len ? arena_printf(&a, "%.*s/%.*s-%.*s", STR(shared),
+					       STR(json_text_of(run, "run")),
+					       STR(json_text_of(run, "generation")))
+				     : arena_printf(&a, "%.*s/exchange", STR(dir));
+	const char *name = arena_printf(&a, "w/%" PRIu64 "/log", worker).p;
+	int n = run ? run_read(root.p, name, 64 << 20, ret) : -ENOENT;
+
+	if (n < 0 && run) {
+		report_error(r, (struct where){ 0 }, "there is no log of worker %" PRIu64, worker);
+		report_hint(r, "one that has printed nothing is not kept");
+	}
+	arena_done(&a);
+	return n >= 0;
+}
 
 int app_worker(const char *dir)
 {

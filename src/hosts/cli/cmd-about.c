@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/worker.h"
 #include "base/file.h"
 #include "cmdline/completion.h"
 #include "cmdline/help.h"
@@ -33,6 +34,8 @@ static int run_version(const struct call *call)
 		json_out_object(&out, NULL);
 		json_out_bool(&out, "ok", true);
 		json_out_str(&out, "version", str_of(roux_version()));
+		if (app_time_scale(false))
+			json_out_bool(&out, "time_scale", true);
 		json_out_int(&out, "api", ROUX_API);
 		json_out_object_end(&out);
 		buf_addc(&text, '\n');

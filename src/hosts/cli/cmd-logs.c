@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/logs.h"
+#include "app/worker.h"
 #include "base/file.h"
 #include "base/plain-text.h"
 #include "hosts/cli/commands.h"
@@ -17,7 +18,7 @@
 
 struct logs_opts {
 	bool follow, result, out, err;
-	uint64_t attempt, offset, limit;
+	uint64_t attempt, offset, limit, worker;
 	const char *find;
 	struct common_opts common;
 };
@@ -29,6 +30,8 @@ static const struct opt logs_opts[] = {
 	OPT_FLAG(0, "err", struct logs_opts, err, "only standard error of NODE"),
 	OPT_NUMBER(0, "attempt", "N", struct logs_opts, attempt, 1, UINT32_MAX,
 		"of the Nth attempt of NODE (the last one)"),
+	OPT_NUMBER(0, "worker", "N", struct logs_opts, worker, 1, UINT32_MAX,
+		"what the job of worker N of a batch system printed itself"),
 	OPT_NUMBER(0, "offset", "N", struct logs_opts, offset, 0, INT64_MAX,
 		"leave out the first N bytes"),
 	OPT_NUMBER(0, "limit", "N", struct logs_opts, limit, 1, INT64_MAX, "at most N bytes"),
@@ -331,6 +334,15 @@ static bool find_node(struct cli *cli, struct tails *t, const char *word)
 	}
 }
 
+static int worker_log(struct cli *cli, const struct run_handle *run, const struct logs_opts *o)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!run_worker_log(run, o->worker, &text, &cli->report))
+		return cli_refuse(cli, o->common.json);
+	return fd_write_all(STDOUT_FILENO, buf_str(&text)) < 0 ? 1 : 0;
+}
+
 static int run_logs(const struct call *call)
 {
 	struct cli *cli = call->host;
@@ -343,6 +355,8 @@ static int run_logs(const struct call *call)
 	AUTO_RUN *run = run_operand(cli, &o->common, call->words[0], &status);
 	if (!run)
 		return status;
+	if (o->worker)
+		return worker_log(cli, run, o);
 	struct tails t = { .run = run, .o = o, .result = o->result };
 	if (node && !find_node(cli, &t, call->words[1]))
 		return cli_refuse(cli, o->common.json); /* nothing was taken */

@@ -15,9 +15,14 @@ struct cmd_run_opts {
 	struct launch_opts launch;
 	struct opt_list artifacts;
 	bool foreground;
+	unsigned in_doubt;
 };
 
+static const char *const doubt_words[] = { "rerun", "stop", NULL };
+
 static const struct opt own_opts[] = {
+	OPT_CHOICE(0, "in-doubt", doubt_words, struct cmd_run_opts, in_doubt,
+		"what becomes of a command that was lost with the machine that ran it"),
 	OPT_LIST(0, "artifact", "NAME=PATH", struct cmd_run_opts, artifacts,
 		"an artifact of this run; given once or more, they replace the recipe's"),
 	OPT_FLAG(0, "foreground", struct cmd_run_opts, foreground,
@@ -73,6 +78,7 @@ static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opt
 		return NULL;
 	if (!launch_pairs(cli, "artifact", &o->artifacts, &q->artifacts))
 		return NULL;
+	q->careful = o->in_doubt == 1;
 	if (o->foreground)
 		q->detach = DETACH_NEVER;
 	else if (!o->launch.detach)

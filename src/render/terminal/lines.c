@@ -328,6 +328,25 @@ static void take_back(struct plain_lines *l, const struct event *e)
 		row->failed--;
 }
 
+/* A worker that has begun, or is given up; the rest is in the events. */
+static bool add_worker(struct buf *b, const struct event *e)
+{
+	const struct event_away *a = &e->away;
+
+	if (e->kind != EVENT_WORKER_START && e->kind != EVENT_WORKER_LOST)
+		return false;
+	buf_printf(b, "worker %" PRIu64 " %s on %.*s (job %.*s", a->worker,
+		e->kind == EVENT_WORKER_START ? "started" : "was lost", STR(a->host), STR(a->job));
+	if (e->kind == EVENT_WORKER_START) {
+		buf_adds(b, ", queued ");
+		clock_duration(b, a->queued_ms);
+	} else if (a->why.len) {
+		buf_printf(b, ": %.*s", STR(a->why));
+	}
+	buf_addc(b, ')');
+	return true;
+}
+
 void plain_lines_event(void *lines, const struct event *e)
 {
 	struct plain_lines *l = lines;
@@ -385,6 +404,8 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
 		return;
 	case EVENT_WORKER_SUBMIT ... EVENT_WORKER_LOST:
+		if (!add_worker(b, e))
+			return;
 		break;
 	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:
 		if (!add_step(b, e))

@@ -1,0 +1,83 @@
+/* What comes from the other side of an exchange and from the programs of a batch system: whatever
+ * it is, what was accepted of it can be said again. */
+#include "remote/exchange.h"
+#include "remote/lines.h"
+#include "remote/table.h"
+
+#include "fuzz.h"
+
+static void check_order(struct str line)
+{
+	struct order o;
+	bool unknown;
+
+	if (!order_line_read(line, &o, &unknown))
+		return;
+	HOLDS(o.kind != ORDER_RUN || (o.n && o.run.argv[0] && o.run.path.len));
+	order_done(&o);
+}
+
+static void check_said(struct str line)
+{
+	AUTO_BUF again = BUF_INIT;
+	struct said s, back;
+	bool unknown;
+
+	if (!said_read(line, &s, &unknown))
+		return;
+	said_write(&again, &s);
+	HOLDS(again.len && again.p[again.len - 1] == '\n');
+	if (again.len < LINE_MAX_BYTES &&
+		said_read(str_sub(buf_str(&again), 0, again.len - 1), &back, &unknown)) {
+		HOLDS(back.kind == s.kind && back.n == s.n);
+		said_done(&back);
+	}
+	said_done(&s);
+}
+
+static void see_line(void *data, struct str line)
+{
+	buf_add(data, line);
+	buf_addc(data, '\n');
+	check_order(line);
+	check_said(line);
+}
+
+static void see_job(void *data, const struct table_job *job)
+{
+	(void)data;
+	HOLDS(job->id.len && job->id.len <= 64);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct table *slurm;
+	struct str text = fuzz_str(data, size);
+	struct line_reader whole = { 0 }, pieces = { 0 };
+	struct exchange_info info;
+	struct arena a = ARENA_INIT;
+	const char *const *env;
+	AUTO_BUF one = BUF_INIT;
+	AUTO_BUF two = BUF_INIT;
+
+	if (!slurm) {
+		AUTO_REPORT r = REPORT_INIT;
+		AUTO_JSON *resolved = table_resolve(NULL, S("slurm"), &r);
+
+		slurm = table_load(resolved, S("slurm"), &r);
+	}
+	(void)line_reader_take(&whole, text, see_line, &one);
+	for (size_t at = 0; at < text.len; at += 7)
+		(void)line_reader_take(
+			&pieces, str_sub(text, at, MIN((size_t)7, text.len - at)), see_line, &two);
+	HOLDS(str_eq(buf_str(&one), buf_str(&two)) && whole.offset == pieces.offset);
+	line_reader_done(&whole);
+	line_reader_done(&pieces);
+	if (exchange_info_read(text, &a, &info))
+		HOLDS(info.cwd.p[0] == '/');
+	(void)exchange_env_read(text, &a, &env);
+	(void)table_job_id(text);
+	table_jobs(slurm, text, see_job, NULL);
+	arena_done(&a);
+	return 0;
+}

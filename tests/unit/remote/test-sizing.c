@@ -1,0 +1,173 @@
+#include "remote/sizing.h"
+#include "remote/table.h"
+
+#include "unit.h"
+
+/* How many allocations, how much ahead, and what an executor's words mean. */
+
+static void allocations(void **state UNUSED)
+{
+	static const struct {
+		struct sizing in;
+		uint64_t more;
+	} rows[] = {
+		{ { .cpus = 4, .ready_cpus = 1, .most = 8 }, 1 },
+		{ { .cpus = 4, .ready_cpus = 9, .most = 8 }, 3 },
+		{ { .cpus = 4, .ready_cpus = 100, .most = 8 }, 4 },
+		{ { .cpus = 4, .ready_cpus = 100, .most = 2, .all = 1 }, 1 },
+		{ { .cpus = 4, .ready_cpus = 8, .queued = 2, .all = 2, .most = 8 }, 0 },
+		{ { .cpus = 4, .ready_cpus = 4, .free_cpus = 4, .workers = 1, .most = 8 }, 0 },
+		/* What is left is done within a minute. */
+		{ { .cpus = 4,
+			  .ready_cpus = 100,
+			  .workers = 2,
+			  .all = 2,
+			  .most = 8,
+			  .ended = 16,
+			  .mean_ms = 100 },
+			0 },
+		{ { .cpus = 4,
+			  .ready_cpus = 100,
+			  .workers = 2,
+			  .all = 2,
+			  .most = 8,
+			  .ended = 16,
+			  .mean_ms = 60000 },
+			4 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(sizing_more(&rows[i].in), rows[i].more);
+}
+
+static void ahead(void **state UNUSED)
+{
+	assert_int_equal(sizing_ahead(7, 20, 1000, 0), 0);
+	assert_int_equal(sizing_ahead(8, 20, 1000, 1), 0);
+	assert_int_equal(sizing_ahead(8, 20, 1000, 0), 20);
+	assert_int_equal(sizing_ahead(8, 20, 500, 0), AHEAD_SLOT_MAX);
+	assert_int_equal(sizing_ahead(8, 20, 30000, 0), 0);
+}
+
+static void the_latest_count(void **state UNUSED)
+{
+	struct sizing_mean m = { 0 };
+
+	assert_int_equal(sizing_mean(&m), 0);
+	for (int i = 0; i < 100; i++)
+		sizing_add(&m, 1000);
+	for (int i = 0; i < SIZING_KEPT; i++)
+		sizing_add(&m, 10);
+	assert_int_equal(sizing_mean(&m), 10);
+}
+
+static struct table *slurm(void)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_JSON *resolved = table_resolve(NULL, S("slurm"), &r);
+	struct table *t = table_load(resolved, S("slurm"), &r);
+
+	assert_non_null(t);
+	return t;
+}
+
+static void ids(void **state UNUSED)
+{
+	assert_str(table_job_id(S("123\n")), "123");
+	assert_str(table_job_id(S("123;cluster\n")), "123");
+	assert_str(table_job_id(S("n1:77")), "n1:77");
+	assert_str(table_job_id(S("Submitted batch job 3\n")), "Submitted");
+	assert_str(table_job_id(S("-rf /")), "");
+	assert_str(table_job_id(S("a/b")), "");
+	assert_str(table_job_id(S("")), "");
+}
+
+static void see(void *data, const struct table_job *job)
+{
+	buf_printf(data, "[%.*s %d %.*s %.*s]", STR(job->id), (int)job->means, STR(job->node),
+		STR(job->comment));
+}
+
+static void states(void **state UNUSED)
+{
+	struct table *t = slurm();
+	AUTO_BUF seen = BUF_INIT;
+
+	table_jobs(t,
+		S("1|PENDING||Resources|roux r g "
+		  "w1\n2|RUNNING|n1|None|a|b\n3|NODE_FAIL|||\nnonsense\n\n"),
+		see, &seen);
+	assert_str(buf_str(&seen), "[1 1  roux r g w1][2 2 n1 a|b][3 0  ]");
+	table_free(t);
+}
+
+static void words(void **state UNUSED)
+{
+	struct table *t = slurm();
+	struct arena a = ARENA_INIT;
+	AUTO_REPORT r = REPORT_INIT;
+	struct shape shape = t->shape;
+	struct table_values v = { .name = "n",
+		.comment = "c d",
+		.log = "l",
+		.script = "s",
+		.host = "",
+		.roux = "",
+		.dir = "",
+		.shape = &shape };
+	const char *const *argv = table_words(t, WORDS_SUBMIT, &v, &a, &r);
+	AUTO_BUF all = BUF_INIT;
+
+	for (size_t i = 0; argv[i]; i++)
+		buf_printf(&all, "%s|", argv[i]);
+	assert_str(buf_str(&all),
+		"sbatch|--parsable|--no-requeue|--export=ALL|--job-name=n|--comment=c d|--output=l|"
+		"--open-mode=append|--nodes=1|--ntasks-per-node=1|--cpus-per-task=4|--time=60|"
+		"--signal=B:USR1@120|s|");
+	shape.mem_mb = 2048;
+	shape.gpus = 2;
+	argv = table_words(t, WORDS_SUBMIT, &v, &a, &r);
+	buf_reset(&all);
+	for (size_t i = 0; argv[i]; i++)
+		buf_printf(&all, "%s|", argv[i]);
+	assert_true(str_contains(buf_str(&all), S("|--mem|2048M|--gpus-per-node|2|s|")));
+	arena_done(&a);
+	table_free(t);
+}
+
+static void shapes(void **state UNUSED)
+{
+	struct table *t = slurm();
+	struct needs n = NEEDS_NONE;
+	bool own;
+
+	n.cpus = 4;
+	assert_true(shape_same(&(struct shape){ .cpus = 4, .time_s = 3600, .nodes = 1 },
+		&(struct shape){ .cpus = 4, .time_s = 3600, .nodes = 1 }));
+	struct shape s = table_shape(t, &n, S(""), &own);
+	assert_true(own && s.cpus == 4);
+	n.cpus = 5;
+	s = table_shape(t, &n, S(""), &own);
+	assert_true(!own && s.cpus == 5);
+	n.cpus = 1;
+	n.mem_mb = 1;
+	s = table_shape(t, &n, S(""), &own);
+	assert_true(!own && s.cpus == 1 && s.mem_mb == 1);
+	table_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(allocations),
+		cmocka_unit_test(ahead),
+		cmocka_unit_test(the_latest_count),
+		cmocka_unit_test(ids),
+		cmocka_unit_test(states),
+		cmocka_unit_test(words),
+		cmocka_unit_test(shapes),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("sizing", tests, NULL, NULL);
+}
