@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+// The second browser is for the long form.
+const BOTH = process.env.ROUX_TEST_LONG ? ['chromium', 'firefox'] : ['chromium'];
+
 const runDoc = async (t, id) => JSON.parse((await t.roux('status', id, '--json')).out);
 const states = page => page.$$eval('#nodes [data-p]', l => Object.fromEntries(l.map(e => [e.dataset.p, e.dataset.s])));
 const isLive = page => page.waitForFunction(() => document.querySelector('#live').textContent === 'live');
@@ -34,7 +37,7 @@ export async function every_change_appears_without_reload(t) {
   t.equal(await states(page), await cold(t, page, url), 'what was streamed is what is rendered:');
   t.ok((await page.title()).startsWith('✓'), await page.title());
 }
-every_change_appears_without_reload.browsers = ['chromium', 'firefox'];
+every_change_appears_without_reload.browsers = BOTH;
 
 export async function a_killed_server_loses_nothing(t) {
   t.recipe('steps.json', { template: [gate(1), gate(2), gate(3)] });
@@ -72,7 +75,7 @@ export async function nine_tabs_load_and_the_focused_one_is_live(t) {
   await go(t, 1);
   await t.until(async () => (await states(pages[4]))['0'] === 'done');
 }
-nine_tabs_load_and_the_focused_one_is_live.browsers = ['chromium', 'firefox'];
+nine_tabs_load_and_the_focused_one_is_live.browsers = BOTH;
 
 export async function a_list_changes_in_place(t) {
   t.recipe('steps.json', { template: [gate(1)] });
@@ -127,7 +130,7 @@ export async function twenty_thousand_lines_are_in_the_page(t) {
   t.equal(copied.trim().split(/\n+/).filter(l => !/^\d+$/.test(l)).length, 20000);
   t.equal(await page.$$eval('#log .txt', l => l.map(e => e.textContent).join('')), bytes);
 }
-twenty_thousand_lines_are_in_the_page.browsers = ['chromium', 'firefox'];
+twenty_thousand_lines_are_in_the_page.browsers = BOTH;
 
 export async function ten_thousand_commands_are_a_small_page(t) {
   t.recipe('many.json', { template: { parallel: true, repeat: 3000, template: 'true' } });
