@@ -11,6 +11,8 @@
 
 enum { LIVE_SHOWN = 20, ENDED_SHOWN = 10, FAILED_SHOWN = 10, DAY_MS = 86400000 };
 
+static bool may_have(struct dashboard *d, enum roux_status s);
+
 struct gate_list {
 	struct page *p;
 	size_t count;
@@ -50,7 +52,8 @@ static void put_gates(struct page *p)
 
 	buf_adds(&p->b, "<section aria-labelledby=\"waits\">");
 	page_heading(p, "waits", "Waits for you");
-	(void)gates_each(p->site->app, NULL, add_gate, &l, &r);
+	if (may_have(p->site, ROUX_PAUSED))
+		(void)gates_each(p->site->app, NULL, add_gate, &l, &r);
 	buf_adds(&p->b, l.count ? "</ul>" : "<p class=\"quiet\">Nothing waits for an answer.</p>");
 	buf_adds(&p->b, "</section>");
 }
@@ -151,7 +154,8 @@ static void put_running(struct page *p)
 
 	buf_adds(&p->b, "<section aria-labelledby=\"running\">");
 	page_heading(p, "running", "Running");
-	runs_each(p->site->app, &f, collect, collect_again, &ids, &r);
+	if (may_have(p->site, ROUX_RUNNING))
+		runs_each(p->site->app, &f, collect, collect_again, &ids, &r);
 	if (ids.at.len)
 		buf_adds(&p->b, "<ul class=\"cards\">");
 	vec_each (id, &ids.at)
@@ -195,13 +199,29 @@ static void put_ended(struct page *p)
 	buf_adds(&p->b, "<p><a href=\"/runs\">All runs</a></p></section>");
 }
 
-static void put_counts(struct page *p)
+/* How many runs have each status, asked for again when the list has changed. False: not known. */
+static bool count(struct dashboard *d)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct runs_counted n;
+	uint64_t version = runs_version(d->app);
 
-	if (!runs_count(p->site->app, &n, &r))
+	if (version && version == d->counted_at)
+		return true;
+	d->counted_at = runs_count(d->app, &d->counted, &r) ? version : 0;
+	return d->counted_at != 0;
+}
+
+/* Whether there may be runs with that status: looking for them goes through the whole list. */
+static bool may_have(struct dashboard *d, enum roux_status s)
+{
+	return !count(d) || d->counted.by_status[s] > 0;
+}
+
+static void put_counts(struct page *p)
+{
+	if (!count(p->site))
 		return;
+	const struct runs_counted n = p->site->counted;
 	buf_adds(&p->b, "<p class=\"counts\" id=\"counts\">");
 	for (enum roux_status s = ROUX_RUNNING; s <= ROUX_EXITED; s++) {
 		if (!n.by_status[s])

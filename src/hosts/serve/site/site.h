@@ -21,6 +21,8 @@ struct dashboard {
 	struct feeds *feeds;
 	struct drafts *drafts;
 	struct http_routes routes;
+	struct runs_counted counted; /* as the list was at `counted_at`; 0: not known */
+	uint64_t counted_at;
 	char start_id[24]; /* of this process: lists that were made by another are not the same */
 };
 
