@@ -143,7 +143,8 @@ state_of() {
 	asks 4 run --as g ./gate.yaml
 	asks 0 approve g --message fine
 	is "$(tail -1 out)" "stage 'one' of run 'g' is approved; nothing runs until \`roux resume g\`"
-	is "$(roux status g --json | of_json 'd["answered"]')" "{'stage': 'one', 'decision': 'approved', 'by': '$(id -un)', 'message': 'fine'}"
+	is "$(roux status g --json | of_json '[d["answered"][k] for k in ("stage", "decision", "by", "message")]')" "['one', 'approved', '$(id -un)', 'fine']"
+	has "$(roux status g --json | of_json 'd["answered"]["answered"]')" T
 	is "$(roux status g --json | of_json 'd["pending_approval"]')" None
 	has "$(roux status g)" "answered: approved by $(id -un); next: roux resume g"
 	is "$(cat ran)" a
