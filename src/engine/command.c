@@ -339,13 +339,13 @@ static bool output_unkept(struct frame *f, int error)
 	frame_path(f, &path);
 	report_system(&f->run->issues, (struct where){ 0 }, "cannot keep the output of node %s: %s",
 		buf_cstr(&path), strerror(error));
-	if (error == ENOSPC || error == EDQUOT)
-		report_hint(&f->run->issues,
-			f->run->options.recorder
-				? "make room where the run's directory is, then resume it"
-				: "set TMPDIR to a directory with room");
-	else if (error == EMFILE || error == ENFILE)
+	if (error == EMFILE || error == ENFILE)
 		report_hint(&f->run->issues, "allow more open files, or fewer commands at once");
+	else if (!f->run->options.recorder)
+		report_hint(&f->run->issues, "set TMPDIR to a directory with room");
+	else if (error == ENOSPC || error == EDQUOT)
+		report_hint(
+			&f->run->issues, "make room where the run's directory is, then resume it");
 	run_fail(f->run, RUN_FAILED);
 	return true;
 }
