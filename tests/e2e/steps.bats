@@ -366,8 +366,8 @@ gated() {
 	roux run -q --as it it.yaml || true
 	roux approve it >/dev/null
 	run -2 --separate-stderr roux deny it
-	is "$stderr" "roux: error: the run 'it' has its answer already
-     hint: \`roux resume it\` continues it"
+	is "${stderr%% at 2*}" "roux: error: the run 'it' has its answer already: approved by $(id -un)"
+	has "$stderr" "hint: \`roux resume it\` continues it"
 }
 
 @test "the time since when it waits does not change with a resume" {
@@ -400,7 +400,7 @@ $open"
 		is "$(grep 'next ' <<<"$output" | tr -s ' ')" " next roux resume $answer"
 		is "${output//waits for/}" "$output"
 		is "${output//roux approve/}" "$output"
-		is "$(roux approve "$answer" --json | of_json 'd["status"], d["run"], d["error"], d["reason"]')" \
+		is "$(roux approve "$answer" --json | of_json 'd["status"], d["run"], d["error"].split(":")[0], d["reason"]')" \
 			"('refused', '$answer', \"the run '$answer' has its answer already\", 'nothing to approve')"
 		run -2 roux deny "$answer"
 		is "$(cat log)" a
