@@ -213,7 +213,7 @@ static bool may_answer(const struct run_look *look, struct report *r)
 /* The answer among the events, for all who follow them. The run's process has ended, so the line is
  * ours to write; the answer holds without it. */
 static void append_event(
-	const struct run_look *look, const struct gate_decision *d, struct str stage)
+	const struct run_look *look, const struct gate_decision *d, struct str stage, bool durable)
 {
 	AUTO_BUF dir = BUF_INIT;
 	AUTO_BUF line = BUF_INIT;
@@ -233,6 +233,8 @@ static void append_event(
 	line_log_init(&log, buf_cstr(&dir), EVENTS_FILE, LINES_MAX_BYTES);
 	(void)line_log_append(&log, buf_str(&line));
 	line_log_done(&log);
+	if (durable)
+		(void)lines_sync(buf_cstr(&dir), EVENTS_FILE);
 }
 
 bool gate_decide(
@@ -264,9 +266,10 @@ bool gate_decide(
 	*ret_stage = arena_str(&a->arena, json_str(json_object_get(g, "stage")));
 	if (d->digest.len)
 		json_object_set_new(g, "digest", json_from_str(d->digest));
-	if (!gates_write(look.dir, gates, json_is_true(json_object_get(look.start, "durable")), r))
+	bool durable = json_is_true(json_object_get(look.start, "durable"));
+	if (!gates_write(look.dir, gates, durable, r))
 		return false;
-	append_event(&look, d, *ret_stage);
+	append_event(&look, d, *ret_stage, durable);
 	/* The ledger hears of a denial from the next look. */
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_LOOK after = { 0 };
