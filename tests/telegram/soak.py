@@ -14,6 +14,7 @@ import botapi
 import harness
 
 SEED = int(os.environ.get("ROUX_TELEGRAM_SEED", "11"))
+SANITIZED = "ASAN_OPTIONS" in os.environ  # such a build keeps freed memory for a while
 
 
 def memory(pid):
@@ -135,7 +136,7 @@ def nothing_is_lost(home, prompts=30, others=70, kills=3, calm=0):
     missing = [p for p in expected if "answer to: " + p not in set(shown)]
     assert not missing, missing
     twice = len(shown) - len(set(shown)) - sum(t.startswith("This bot belongs") for t in shown)
-    assert after < before + 8192, (before, after)
+    assert SANITIZED or after < before + 8192, (before, after)
     print(f"# {len(soak.server.history)} updates, {len(expected)} prompts, {kills} kills, "
           f"{len(soak.server.requests)} requests in {time.monotonic() - start:.1f} s: none lost, none twice, in order; "
           f"{max(twice, 0)} messages shown twice because their answer was lost; memory {before} to {after} kB; seed {SEED}")
@@ -215,7 +216,7 @@ def a_flood_of_output_and_edits_is_bounded(home, lines=20000, edits=100):
     times = [c["time"] for c in h.server.calls() if c["method"] in ("sendMessage", "editMessageText")
              and "line" in c["params"]["text"] and "aborted" not in c["params"]["text"]]
     gap = min((b - a for a, b in zip(times, times[1:])), default=0)
-    assert after < before + 16384, (before, after)
+    assert SANITIZED or after < before + 16384, (before, after)
     assert h.status()["queue"]["default"] == 1000, h.status()
     print(f"# {lines * 100 >> 20} MB of output, 1000 prompts, {edits} edits: memory {before} to {after} kB, {len(times)} "
           f"previews with at least {gap:.2f} s between them, {watch.said[0]}")
