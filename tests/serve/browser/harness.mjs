@@ -18,7 +18,7 @@ const [roux, file, ...only] = [resolve(process.argv[2]), process.argv[3], ...pro
 const require = createRequire(join(process.env.ROUX_BROWSER_PACKAGES, 'package.json'));
 const puppeteer = (await import(pathToFileURL(require.resolve('puppeteer-core')).href)).default;
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const WATCHDOG_MS = 300_000;
+const WATCHDOG_MS = +(process.env.ROUX_TEST_WATCHDOG_MS ?? 300_000);
 const PROGRAMS = { chromium: '/usr/bin/chromium', firefox: '/usr/bin/firefox-esr' };
 
 const browsers = {};
@@ -120,6 +120,13 @@ class Check {
     if (!isDeepStrictEqual(found, expected)) throw new Error(`${text} found ${inspect(found, { depth: 6 })}, expected ${inspect(expected, { depth: 6 })}`);
   }
 
+  // What each open page shows, for the report of a failure.
+  async pagesSay() {
+    const look = () => `${location.href}: ${document.title}: ${document.querySelector('#live')?.textContent ?? 'no #live'}: ${[...document.querySelectorAll('#nodes [data-p]')].slice(0, 9).map(e => `${e.dataset.p}=${e.dataset.s}`).join(' ')}`;
+    const late = new Promise(r => setTimeout(r, 5000, 'it does not answer'));
+    return Promise.all(this.pages.map(page => Promise.race([page.evaluate(look).catch(e => e.message), late])));
+  }
+
   async close(clean) {
     for (const page of this.pages) await page.close().catch(() => {});
     for (const s of this.servers) if (s.child.exitCode === null && s.child.signalCode === null) await s.stop();
@@ -145,11 +152,13 @@ for (const { name, f, b } of checks) {
     await Promise.race([f(t), new Promise((_, fail) => { watchdog = setTimeout(() => fail(new Error('it hangs')), WATCHDOG_MS); })]);
   } catch (e) { error = e; }
   clearTimeout(watchdog);
+  const said = error ? await t.pagesSay() : [];
   await t.close(!error).catch(e => { error ??= e; });
   console.log(`${error ? 'not ok' : 'ok'} ${line}`);
   if (error) {
     failed++;
     for (const l of String(error.stack ?? error).split('\n')) console.log(`# ${l}`);
+    for (const l of said) console.log(`# page: ${l}`);
     for (const s of t.servers) for (const l of s.err.split('\n').filter(Boolean).slice(-20)) console.log(`# server: ${l}`);
     console.log(`# kept in ${t.dir}`);
   }
