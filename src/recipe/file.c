@@ -12,6 +12,7 @@
 #include "data/markdown.h"
 #include "data/yaml.h"
 #include "recipe/reference.h"
+#include "recipe/repo-value.h"
 
 /* In order of precedence within one directory. */
 static const struct {
@@ -89,6 +90,7 @@ void recipe_set_free(struct recipe_set *set)
 	}
 	vec_done(&set->files);
 	report_done(&set->warnings);
+	report_done(&set->extensions);
 	arena_done(&set->arena);
 	free(set);
 }
@@ -512,6 +514,7 @@ static struct recipe_file *load(struct recipe_set *set, struct str path, struct 
 		 */
 		f->object = reference_resolve(set, f, &ok, r);
 		ok &= check_own_values(f, r);
+		ok &= repo_value_add(set, f, r);
 		f->broken = !imported || !ok;
 	}
 	if (f->broken && f->way.len)

@@ -51,6 +51,7 @@ struct recipe_set {
 	VEC(struct recipe_file *) files;
 	struct map by_path; /* real path → file */
 	struct report warnings;
+	struct report extensions;  /* notes: what is not in the portable standard */
 	VEC(struct graph *) calls; /* of step recipes, one for each node that imports one */
 	struct map given; /* path → struct str *: files that are what they say, whatever the disk
 			     has */

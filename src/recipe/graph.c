@@ -177,5 +177,6 @@ struct graph *recipe_graph(struct recipe_set *set, struct recipe_file *entry, st
 	g->keep = set;
 	g->keep_free = recipe_set_done;
 	report_move(&g->warnings, &set->warnings);
+	report_move(&g->extensions, &set->extensions);
 	return g;
 }

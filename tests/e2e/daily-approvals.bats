@@ -127,11 +127,13 @@ state_of() {
 	is "$(state_of h)" denied
 }
 
-@test "nothing is asked without a terminal, with --json, or when it is detached" {
+@test "nothing is asked without a terminal, with --json, --silent, or when it is detached" {
 	gate
 	asks 4 run --as g ./gate.yaml
 	is "$(grep -c '\[y\]es' err)" 0
 	terminal 4 never never run --as h --json ./gate.yaml
+	is "$(grep -c '\[y\]es' log)" 0
+	terminal 4 never never run --as j --silent ./gate.yaml
 	is "$(grep -c '\[y\]es' log)" 0
 	terminal 0 never never run --as i --detach ./gate.yaml
 	is "$(grep -c '\[y\]es' log)" 0

@@ -53,6 +53,18 @@ $REPO"
 	is "$(cat out)" outer
 }
 
+@test "the search for a project ends where another file system begins" {
+	setup_project
+	echo 'echo outer' | recipe outer
+	command -v unshare >/dev/null && unshare -m true 2>/dev/null || skip "mounts are not allowed here"
+	mkdir repo/mounted
+	unshare -m sh -c 'mount -t tmpfs none repo/mounted && mkdir repo/mounted/sub && exec "$@"' sh \
+		"$ROUX" -C repo/mounted/sub run outer >out 2>err && return 1
+	has "$(cat err)" "there is no recipe 'outer'"
+	mkdir repo/mounted/sub
+	asks 0 -C repo/mounted/sub run outer
+}
+
 @test "the user's recipe comes first, then the project's, then the packaged one" {
 	setup_project
 	echo '{"template":"echo packaged"}' >"$ROUX_PACKAGED_DIR/a.json"
@@ -93,6 +105,48 @@ $REPO"
 	rm -r "$RECIPES/beside.json"
 	asks 0 rerun other
 	is "$(cat out)" beside
+}
+
+@test "{repo} in a recipe of a project is its directory, unless its author says what it is" {
+	setup_project
+	mkdir -p repo/tools other
+	printf '#!/bin/sh\necho "tool in $PWD"\n' >repo/tools/tool && chmod +x repo/tools/tool
+	echo '{"cwd":"{repo}/src","env":{"TOP":"{repo}"},"template":["{repo}/tools/tool","sh -c \"cat; echo $TOP\""]}' >"$RECIPES/t.json"
+	asks 0 -C repo/src/deep run t
+	is "$(cat out)" "tool in $REPO/src
+$REPO"
+	# By path, from outside, and imported from outside, it means the same.
+	asks 0 run repo/.roux/recipes/t.json
+	has "$(cat out)" "tool in $REPO/src"
+	echo "{\"imports\":{\"t\":\"$RECIPES/t.json\"},\"template\":[{\"name\":\"t\"},\"sed s/^/x/\"]}" >outside.json
+	asks 0 run ./outside.json
+	has "$(cat out)" "xtool in $REPO/src"
+	# It is not an argument that is missing, and a caller may give another one where `args` does not say which there are.
+	asks 0 tool schema repo/.roux/recipes/t.json
+	is "$(member 'd["required"]')" "[]"
+	asks 0 -C repo plan --json t repo=/elsewhere
+	is "$(member 'd["argv"][0][0]')" /elsewhere/tools/tool
+	asks 0 check --portable repo/.roux/recipes/t.json
+	has "$(cat out)" 't.json:1:9: note: `{repo}` of a project is an extension of roux'
+	# An author who says what it is wins.
+	for said in '{"args":["repo=other"],"template":"echo {repo}"}' '{"defaults":{"repo":"other"},"template":"echo {repo}"}' \
+		'{"values":{"repo":"other"},"template":"echo {repo}"}' '{"template":"echo {repo=other}"}'; do
+		echo "$said" >"$RECIPES/said.json"
+		asks 0 -C repo run said
+		is "$(cut -d" " -f1 <out)" other
+	done
+	echo '{"args":["repo"],"template":"echo {repo}"}' >"$RECIPES/said.json"
+	asks 2 -C repo run said
+	has "$(cat err)" "no value for 'repo'"
+	# Elsewhere it is a name like others.
+	echo '{"template":"echo {repo}"}' >plain.json
+	asks 2 run ./plain.json
+	# Braces in the name of the directory would be read as placeholders.
+	mkdir -p 'odd{x}/.roux/recipes' && chmod go-w odd*/.roux odd*/.roux/recipes
+	cp "$RECIPES/t.json" 'odd{x}/.roux/recipes/t.json'
+	asks 2 -C 'odd{x}' run t x=1
+	has "$(cat err)" "a directory with braces in its name cannot be a default"
+	has "$(cat err)" '$ROUX_PROJECT'
 }
 
 @test "a .roux that others could have written is not used, and one line says so" {

@@ -234,6 +234,21 @@ backdate() {
 
 # -- what is kept ---------------------------------------------------------------------------------
 
+# The failed night is the one before, at every door.
+monday_is_there() {
+	is "$(roux status nightly --json | of_json 'd["status"]')" "done"
+	roux runs --failed >listed
+	is "$(grep -c nightly listed)" 1
+	has "$(cat listed)" "nightly~"
+	monday=$(listed --failed)
+	is "$(roux logs "$monday" backup 2>/dev/null)" saving
+	is "$(roux logs "$monday" backup 2>&1 >/dev/null)" "disk full"
+	has "$(roux status "$monday")" "failed at 0 'backup' (exit 28)"
+	roux report "$monday" >report.html
+	contains report.html "disk full"
+	contains report.html "<title>$monday"
+}
+
 @test "a nightly run that failed on Monday is there after Tuesday, with max_runs = 1" {
 	mkdir -p "$HOME/.config/roux" r
 	printf '[retention]\nmax_runs = 1\n' >"$HOME/.config/roux/config.toml"
@@ -245,6 +260,7 @@ backdate() {
 		id=$(roux run -d ./r/nightly.json)
 		is "$id" nightly
 		roux wait nightly >/dev/null 2>&1 || true
+		[ "$code" = 28 ] || monday_is_there
 	done
 	# Tuesday's and Wednesday's succeeded: one of these is kept.
 	is "$(listed --generations)" "nightly nightly~1"

@@ -81,6 +81,28 @@ TEMPLATES
 	[ -e made ]
 }
 
+@test "without HOME the home directory is that of the password file" {
+	command -v unshare >/dev/null && [ "$(id -u)" -eq 0 ] || skip "needs root, to mount another password file"
+	mkdir -m 700 of-passwd
+	sed "s|^root:\([^:]*:[^:]*:[^:]*:[^:]*\):[^:]*:|root:\1:$PWD/of-passwd:|" /etc/passwd >passwd
+	grep -q "of-passwd" passwd
+	unshare -m sh -c 'mount --bind passwd /etc/passwd && exec env -u HOME -u PI_CODING_AGENT_DIR -u ROUX_STATE_DIR -u XDG_CONFIG_HOME "$@"' sh \
+		"$ROUX" run -q --as here --template 'echo kept' >out 2>err || { cat err; unshare -m true || skip "mounts are not allowed here"; return 1; }
+	is "$(cat out)" kept
+	[ -e of-passwd/.pi/agent/roux/runs/here/result.json ]
+}
+
+@test "a packaged recipe shows the command that it was given, and ends as it does" {
+	asks 1 run --as one check-and-retry command='sh -c "exit 7"' attempts:=2 pause:=0
+	has "$(cat err)" "failed with code 7 in 2 attempts: sh -c 'exit 7'"
+	has "$(cat err)" "roux: one: failed at 0 (exit 7)"
+	is "$(roux status one --json | of_json 'sorted({(f["command"], f["code"]) for f in d["failures"]})')" "[(\"sh -c 'exit 7'\", 7)]"
+	asks 3 run --as two fan-out command='test -e' items:='["/", "/nothing here"]'
+	has "$(cat err)" "/nothing here] failed with code 1: test -e '/nothing here'"
+	asks 0 plan --json run-words command='ls -l "a b"'
+	is "$(member 'd["argv"]')" "[['ls', '-l', 'a b']]"
+}
+
 @test "exec takes --template like the others" {
 	is "$(quick exec --template 'echo hi')" hi
 }

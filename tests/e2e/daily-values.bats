@@ -12,21 +12,66 @@ argv() { # the arguments that a command was given, as Python shows them; of prin
 	python3 -c 'import sys; print(sys.stdin.buffer.read().split(b"\0")[:-1])' <out
 }
 
-@test "a changed file of any name reaches the linter of the project" {
-	mkdir -p repo/.roux/recipes repo/sub
+# A repository of which three files are changed, and no name of them is easy.
+repository() {
+	mkdir -p repo/.roux/recipes repo/sub/deep 'repo/with space'
 	chmod go-w repo/.roux repo/.roux/recipes
-	printf -- '---\nargs: files:array\n---\n```template\npython3 show.py {files[*]}\n```\n' \
-		>repo/.roux/recipes/lint.md
-	cd repo
+	cd repo || return 1
 	git init -q . 2>/dev/null
 	git config user.email a@b && git config user.name A
-	touch -- 'a b' $'new\nline' '-dash' plain
+	touch -- '-dash' $'new\nline' plain 'with space/a b' sub/below
 	git add -A && git commit -qm one
-	for f in 'a b' $'new\nline' '-dash'; do echo changed >"./$f"; done
+	for f in '-dash' $'new\nline' 'with space/a b' sub/below; do echo "changed $f" >"./$f"; done
+}
+
+@test "a changed file of any name reaches the linter of the project, from a subdirectory" {
+	repository
+	cat >.roux/recipes/lint.md <<-'END'
+		---
+		description: Look into the files that are given
+		args: files:array
+		cwd: "{repo}"
+		---
+		```template
+		cat -- {files[*]}
+		```
+	END
+	cd sub/deep
+	# What git names, it names from the top: the recipe runs there.
+	git diff --name-only -z | "$ROUX" run lint --lines0 files=- >out 2>err
+	is "$(cat out)" "changed -dash
+changed new
+line
+changed sub/below
+changed with space/a b"
+	git diff --name-only -z | "$ROUX" plan lint --lines0 files=- --json >out
+	is "$(member 'd["leaves"][0]["cwd"], d["argv"]')" \
+		"('$BASE/work/repo', [['cat', '--', '-dash', 'new\\nline', 'sub/below', 'with space/a b']])"
+	# The record has it too, from wherever it is run again.
+	cd "$BASE"
+	asks 0 rerun latest
+	has "$(cat out)" 'changed sub/below'
+	# Each file by itself, and the one that fails by its name.
+	cat >work/repo/.roux/recipes/each.json <<-'END'
+		{"args": ["files:array"], "cwd": "{repo}", "parallel": true, "repeat": "{files.length}",
+		 "label": "look", "template": "grep -q -e dash -e below -e line -- {files[index]}"}
+	END
+	cd work/repo/sub
+	git diff --name-only -z | "$ROUX" run each --lines0 files=- >out 2>err || status=$?
+	is "$status" 3
+	has "$(cat err)" 'look with space/a b] failed with code 1'
+	# Nothing has changed: no word, and nothing to look into.
+	git checkout -q ..
+	git diff --name-only -z | "$ROUX" run lint --lines0 files=- >out 2>err
+	is "$(cat out)" ""
+}
+
+@test "a recipe without cwd runs where it was called, with names from there" {
+	repository
+	printf -- '---\nargs: files:array\n---\n```template\ncat -- {files[*]}\n```\n' >.roux/recipes/lint.md
 	cd sub
-	echo 'import sys; print(sorted(sys.argv[1:]))' >show.py
-	git diff --name-only -z | "$ROUX" run lint --lines0 files=- --progress=none >out 2>err
-	is "$(cat out)" "['-dash', 'a b', 'new\\nline']"
+	git diff --name-only --relative -z | "$ROUX" run lint --lines0 files=- >out 2>err
+	is "$(cat out)" "changed sub/below"
 }
 
 @test "lines: empty ones stay, one final newline goes, CR stays" {
@@ -49,6 +94,14 @@ argv() { # the arguments that a command was given, as Python shows them; of prin
 	asks 2 exec --lines x=missing 'echo {x[*]}'
 	printf 'a\nb\n' | "$ROUX" plan --json --lines x=- 'echo {x[*]}' >out
 	is "$(member 'd["leaves"][0]["argv"]')" "['echo', 'a', 'b']"
+	printf 'one\ntwo\n' >l
+	asks 0 run --as lines --lines x=l --template 'echo {x[*]}'
+	is "$(cat out)" 'one two'
+	printf 'three\n' >l
+	asks 0 rerun lines --lines x=l
+	is "$(cat out)" three
+	asks 0 rerun lines
+	is "$(cat out)" 'one two'
 	printf 'p\0q r\0' | "$ROUX" exec --lines0 x=- 'echo {x[1]}' >out 2>err
 	is "$(cat out)" 'q r'
 }
@@ -119,6 +172,8 @@ END
 	has "$(cat out)" "version          a text; required"
 	has "$(cat out)" "other            a text; null by default"
 	has "$(cat out)" "blank            a text; empty by default"
+	asks 0 help ./r.yaml
+	has "$(cat out)" "version          a text; required"
 	asks 0 check ./r.yaml
 	asks 2 plan ./r.yaml
 	asks 2 run ./r.yaml version=1 env=prod versoin=2
