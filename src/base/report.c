@@ -204,6 +204,12 @@ void report_slip(struct report *r)
 		r->issues.at[r->issues.len - 1].slip = true;
 }
 
+void report_no_room(struct report *r)
+{
+	if (r->issues.len && all_of(r) <= r->issues.len)
+		r->issues.at[r->issues.len - 1].no_room = true;
+}
+
 void report_remark(struct report *r, size_t from, const char *remark, enum action what)
 {
 	/* The first word tells remarks of one kind apart from others. */
@@ -233,6 +239,8 @@ bool report_errno(struct report *r, int err, const char *fmt, ...)
 		       err == EINVAL || err == ELOOP || err == ENAMETOOLONG;
 	add(r, invalid ? ISSUE_INVALID : ISSUE_SYSTEM, (struct where){ 0 },
 		arena_printf(&r->arena, "%.*s: %s", STR(what), strerror(err)));
+	if (err == ENOSPC || err == EDQUOT)
+		report_no_room(r);
 	return false;
 }
 
@@ -357,6 +365,14 @@ bool report_has_system(const struct report *r)
 		if (i->kind == ISSUE_SYSTEM)
 			return true;
 	return false;
+}
+
+bool report_lacks_room(const struct report *r)
+{
+	vec_each (i, &r->issues)
+		if (issue_is_error(i) && !i->no_room)
+			return false;
+	return r->errors > 0;
 }
 
 const struct issue *report_refusal(const struct report *r)

@@ -43,6 +43,7 @@ struct issue {
 	struct str excerpt;    /* the line, or a window of a long one, fit for a terminal */
 	size_t mark, mark_len; /* what to underline, in bytes of the excerpt */
 	bool slip;             /* see report_slip() */
+	bool no_room;          /* a disk or a quota is full: to delete something may help */
 	struct issue_action actions[ISSUE_ACTIONS]; /* unused ones are ACTION_NONE */
 	/* Of a refusal: */
 	const char *reason; /* a few words that do not change between versions */
@@ -100,6 +101,9 @@ void report_remark(struct report *r, size_t from, const char *remark, enum actio
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */
 bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 
+/* The issue added last is that there is no room, when report_errno() was not told so. */
+void report_no_room(struct report *r);
+
 /* As much of a text as a message should quote, with … where it was cut. Lives with the report. */
 struct str report_quote(struct report *r, struct str text);
 
@@ -114,6 +118,8 @@ void issue_text(const struct issue *i, struct buf *b);
 /* All issues of `kinds` (a mask of 1 << kind, or as below), one after the other. */
 void report_text(const struct report *r, unsigned kinds, struct buf *b);
 bool report_has_system(const struct report *r);
+/* Whether there are errors and each is that there is no room. */
+bool report_lacks_room(const struct report *r);
 /* The refusal among the issues; NULL: there is none, or the machine failed as well. */
 const struct issue *report_refusal(const struct report *r);
 

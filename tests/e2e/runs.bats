@@ -639,3 +639,41 @@ attempts_told() { # RUN: both failures have come to the document
 	is "$(cat "$(state)"/preserved-artifacts/it/*)" "a
 b"
 }
+
+# The ledger refuses to forget a run.
+stubborn_ledger() {
+	python3 - "$(state)/ledger.db" <<-'PY'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[1])
+		for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+		    for event in ("DELETE", "UPDATE"):
+		        db.execute(f"CREATE TRIGGER no_{event}_{table} BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END")
+		db.commit()
+	PY
+}
+
+@test "prune deletes nothing when the ledger cannot be written" {
+	local id
+	echo '{"artifacts": {"a": "made"}, "template": "sh -c \"echo a >made\""}' >r.json
+	for id in one two; do
+		asks 0 run -q --as "$id" ./r.json
+	done
+	stubborn_ledger
+	asks 1 prune one
+	contains err "'one' was not deleted"
+	asks 1 prune one --preserve-artifacts
+	contains err "'one' was not deleted"
+	[ ! -e "$(state)/preserved-artifacts/one" ]
+	asks 1 prune --status 'done' --yes
+	is "$(grep -c 'error:' err)" 1
+	head -c 20000 /dev/urandom >"$(state)/ledger.db"
+	rm -f "$(state)"/ledger.db-*
+	asks 1 prune one
+	contains err "'one' was not deleted"
+	for id in one two; do
+		[ -f "$(state)/runs/$id/result.json" ]
+	done
+	asks 0 doctor --rebuild
+	asks 0 prune one two
+	[ ! -e "$(state)/runs/one" ]
+}

@@ -107,6 +107,12 @@ bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, stru
 		return false;
 	AUTO_REPORT unusable = REPORT_INIT;
 	struct ledger *ledger = app_ledger_to_change(h->app, &unusable);
+	/* It would list a run that is gone. Only when there is no room, it can be told afterwards.
+	 */
+	if (!ledger && unusable.errors && !report_lacks_room(&unusable)) {
+		retention_refuse(look, &unusable, r);
+		return false;
+	}
 	if (!retention_prune(app_state_root(h->app), ledger, look, copied, &kept, &busy, r))
 		return refuse_held(look, busy, r);
 	if (ret_preserved)

@@ -65,6 +65,14 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 	int code = sqlite3_errcode(l->db);
 
 	l->batch_failed = true;
+	/* SQLite knows a full disk, but not a full quota, and not where it makes a file. */
+	bool io = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+	if (code == SQLITE_FULL || (io && (system == ENOSPC || system == EDQUOT))) {
+		report_system(r, nowhere, "cannot %s: no space left for %s", doing, path);
+		report_no_room(r);
+		report_hint(r, "make room there");
+		return report_action(r, ACTION_LIST_PRUNABLE, S(""));
+	}
 	if (code == SQLITE_CORRUPT && !(is_readable(path, "") && is_readable(path, "-wal"))) {
 		report_errno(r, EIO, "cannot %s: %s", doing, path);
 		return report_hint(r, "look at its disk");
@@ -90,10 +98,6 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 		report_system(r, nowhere, "cannot %s: another process has held %s for %d seconds",
 			doing, path, BUSY_MS / 1000);
 		return report_hint(r, "look for a stopped roux: ps -C roux -o pid,stat,args");
-	case SQLITE_FULL:
-		report_system(r, nowhere, "cannot %s: no space left for %s", doing, path);
-		report_hint(r, "make room there");
-		return report_action(r, ACTION_LIST_PRUNABLE, S(""));
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
@@ -103,8 +107,6 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 	default:
 		report_system(r, nowhere, "cannot %s: %s: %s", doing, path,
 			system ? strerror(system) : sqlite3_errmsg(l->db));
-		if (system == ENOSPC)
-			return report_hint(r, "make room there");
 		report_hint(r, "look at that file and its directory; perhaps it is damaged");
 		return report_action(r, ACTION_REBUILD, S(""));
 	}

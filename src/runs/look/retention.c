@@ -229,12 +229,29 @@ static void undo_copies(int dir, const json_t *copied)
 	}
 }
 
+static struct str preserved_dir(struct str root, struct run_look *look)
+{
+	return arena_printf(
+		&look->arena, "%.*s/preserved-artifacts/%.*s", STR(root), STR(look->run));
+}
+
+/* Nothing is deleted after all. */
+static void take_back_copies(struct str root, struct run_look *look, json_t **preserved)
+{
+	struct str all = preserved_dir(root, look);
+	AUTO_CLOSE int dir = open_directory(all, false);
+
+	undo_copies(dir, *preserved);
+	(void)rmdir(all.p); /* unless there was something before */
+	json_decref(*preserved);
+	*preserved = NULL;
+}
+
 static bool preserve_all(struct str root, struct run_look *look, const json_t *artifacts,
 	json_t **ret, struct report *r)
 {
 	struct arena *a = &look->arena;
-	struct str all =
-		arena_printf(a, "%.*s/preserved-artifacts/%.*s", STR(root), STR(look->run));
+	struct str all = preserved_dir(root, look);
 	AUTO_JSON *preserved = json_object();
 	AUTO_CLOSE int dir = -1;
 	const char *name;
@@ -348,23 +365,47 @@ static bool is_still(struct str root, const struct run_look *look, struct report
 	return report_error(r, (struct where){ 0 }, "run '%.*s' is gone", STR(look->id));
 }
 
-bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
-	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r)
+void retention_refuse(struct run_look *look, struct report *why, struct report *r)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
+	struct str remark = arena_printf(&look->arena, "'%.*s' was not deleted", STR(look->id));
+
+	report_remark(why, 0, remark.p, ACTION_NONE);
+	report_move(r, why);
+}
+
+/* *unwritable: the ledger cannot be written, for another reason than a full disk. */
+static bool prune(struct str root, struct ledger *l, struct run_look *look, const json_t *preserve,
+	json_t **ret_preserved, bool *busy, bool *unwritable, struct report *r)
+{
+	AUTO_REPORT unwritten = REPORT_INIT;
 	AUTO_CLOSE int lock = -1;
 
-	*busy = false;
+	*busy = *unwritable = false;
 	if (!look->back && (!hold(look, &lock, busy, r) || !is_still(root, look, r)))
 		return false;
 	if (preserve && !preserve_all(root, look, preserve, ret_preserved, r))
 		return false;
 	bool whole = !look->back && !generations_count(look->dir.p);
 	/* First the row, but on a full disk there is no room for that before something is gone. */
-	bool forgotten = !l || forget(l, look, whole, &ignored);
+	bool forgotten = !l || forget(l, look, whole, &unwritten);
+	*unwritable = !forgotten && !report_lacks_room(&unwritten);
+	if (*unwritable) {
+		if (preserve)
+			take_back_copies(root, look, ret_preserved);
+		retention_refuse(look, &unwritten, r);
+		return false;
+	}
 	if (!delete_files(root, l, look, whole, r))
 		return false;
 	return forgotten || forget(l, look, whole, r);
+}
+
+bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
+	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r)
+{
+	bool unwritable;
+
+	return prune(root, l, look, preserve, ret_preserved, busy, &unwritable, r);
 }
 
 /* -- limits --------------------------------------------------------------------------------------
@@ -447,14 +488,17 @@ size_t retention_sweep(struct str root, struct ledger *l, const struct retention
 	for (size_t i = s.rows.len; i-- > 0;) {
 		const struct run_row *row = &s.rows.at[i];
 		AUTO_LOOK look = { 0 };
-		bool busy;
+		bool busy, unwritable;
 
 		/* It may have been resumed since. */
 		if (!(row->back ? look_back(root, row->id, row->back, &look, r)
 				: look_at(root, l, row->id, &look, r)) ||
 			look.live || !may_go(limits, &look.row))
 			continue;
-		gone += retention_prune(root, l, &look, NULL, NULL, &busy, r);
+		gone += prune(root, l, &look, NULL, NULL, &busy, &unwritable, r);
+		/* The next ones would be refused too, perhaps each after a minute of waiting. */
+		if (unwritable)
+			break;
 	}
 	vec_done(&s.rows);
 	arena_done(&s.arena);

@@ -11,9 +11,13 @@ bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 
 /* Deletes the run. With `preserve` (name → path of an artifact, as it can be opened) existing
  * artifacts are first copied to preserved-artifacts/ID/, never over anything; *ret_preserved is
- * then name → where it is now, a new reference. A failure to copy leaves everything as it was. */
+ * then name → where it is now, a new reference. A failure to copy, or to write the ledger for
+ * another reason than a full disk, leaves everything as it was. */
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r);
+
+/* The ledger cannot forget it, which is `why`, so the run is left as it was. */
+void retention_refuse(struct run_look *look, struct report *why, struct report *r);
 
 /* Which runs go, each generation counted as one. */
 struct retention_limits {
