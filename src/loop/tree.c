@@ -344,6 +344,13 @@ size_t tree_reap(bool (*known)(void *data, pid_t pid), void *data)
 	}
 }
 
+bool tree_has_children(void)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
 bool tree_become_subreaper(void)
 {
 	return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;

@@ -57,5 +57,8 @@ uint64_t tree_clock_ms(void);
  * pid is a command that is watched elsewhere. Returns how many were reaped. */
 size_t tree_reap(bool (*known)(void *data, pid_t pid), void *data);
 
+/* Whether this process has children, dead or alive. */
+bool tree_has_children(void);
+
 /* Makes orphans of our commands our children. */
 bool tree_become_subreaper(void);

@@ -92,3 +92,21 @@ load common
 	finish
 	is "$status" 0
 }
+
+@test "children that roux was started with are neither ended nor reaped" {
+	# The background commands of a shell are children of the roux that takes its place.
+	cat >leaves <<-'END'
+		sleep 1001 & echo $! >>pids
+		setsid sleep 1002 & echo $! >>pids
+		exec sleep 1003
+	END
+	sh -c 'sleep 1000 & echo $! >>pids; (exit 3) & exec "$0" exec "sh leaves"' "$ROUX" 2>err &
+	RUNNING=$!
+	echo "$RUNNING" >>kept
+	until_true lines_at_least pids 3
+	kill -TERM "$RUNNING"
+	wait "$RUNNING" || true
+	lives "$(sed -n 1p pids)"
+	until_true ended "$(sed -n 2p pids)"
+	until_true ended "$(sed -n 3p pids)"
+}

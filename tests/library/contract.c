@@ -20,7 +20,7 @@ struct told {
 	char types[4096];
 	uint64_t last_seq;
 	unsigned count;
-	bool cancel; /* the run, when its first command has started */
+	unsigned cancel, starts; /* the run, when so many commands have started */
 };
 
 static void on_event(struct roux_run *run, const struct roux_event *e, void *data)
@@ -38,7 +38,7 @@ static void on_event(struct roux_run *run, const struct roux_event *e, void *dat
 		strcat(t->types, e->type);
 		strcat(t->types, " ");
 	}
-	if (t->cancel && !strcmp(e->type, "command.start"))
+	if (!strcmp(e->type, "command.start") && ++t->starts == t->cancel)
 		assert_true(roux_run_cancel(run));
 }
 
@@ -186,7 +186,7 @@ static void failures_have_their_status(void **state UNUSED)
 static void a_run_can_be_cancelled_and_killed(void **state UNUSED)
 {
 	struct roux *r = roux_new(NULL);
-	struct told t = { .cancel = true };
+	struct told t = { .cancel = 1 };
 	struct roux_run *run = start(r, "tail -f /dev/null", NULL, &t);
 
 	assert_int_equal(roux_run_wait(run), ROUX_CANCELLED);
@@ -389,6 +389,37 @@ static void children_of_the_host_are_left_alone(void **state UNUSED)
 	assert_int_equal(WEXITSTATUS(status), 9);
 }
 
+/* A host that adopts orphans has children of its own and some that are ours. */
+static void a_cancel_ends_ours_alone_in_a_host_that_adopts(void **state UNUSED)
+{
+	struct roux_options options = { .size = sizeof(options), .subreaper = true };
+	struct roux *r = roux_new(&options);
+	struct told t = { .cancel = 2 };
+	pid_t dead = fork(), living;
+	int status;
+
+	if (dead == 0)
+		_exit(9);
+	living = fork();
+	while (living == 0)
+		(void)pause();
+	struct roux_run *run = start(r, "[\"setsid -f sleep 1000\",\"sleep 1001\"]", NULL, &t);
+	assert_int_equal(roux_run_wait(run), ROUX_CANCELLED);
+	roux_run_free(run);
+	roux_free(r);
+	assert_int_equal(waitpid(living, &status, WNOHANG), 0);
+	assert_int_equal(waitpid(dead, &status, 0), dead);
+	assert_int_equal(WEXITSTATUS(status), 9);
+	assert_int_equal(kill(living, SIGKILL), 0);
+	assert_int_equal(waitpid(living, &status, 0), living);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	/* What is left is the orphan, which the host reaps. */
+	assert_true(waitpid(-1, &status, 0) > 0);
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+	assert_int_equal(waitpid(-1, &status, WNOHANG), -1);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
 static void values_may_hold_any_byte_but_nul(void **state UNUSED)
 {
 	char values[400] = "{\"a\":\"", *p = values + strlen(values);
@@ -512,6 +543,7 @@ int main(void)
 		cmocka_unit_test(contexts_in_two_threads_share_nothing),
 		cmocka_unit_test(the_process_stays_as_it_was),
 		cmocka_unit_test(children_of_the_host_are_left_alone),
+		cmocka_unit_test(a_cancel_ends_ours_alone_in_a_host_that_adopts),
 		cmocka_unit_test(values_may_hold_any_byte_but_nul),
 		cmocka_unit_test(standard_input_is_handed_over_and_not_closed),
 		cmocka_unit_test(a_reader_of_the_output_that_went_away_is_no_death),

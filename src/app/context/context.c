@@ -97,6 +97,8 @@ struct loop *app_loop(struct app *a)
 	if (a->loop)
 		return a->loop;
 	a->loop = loop_new();
+	/* `sleep 9 & exec roux …`: they are the shell's, and must neither be ended nor reaped. */
+	a->manners.alone = !tree_has_children();
 	if (a->loop && a->manners.subreaper)
 		a->manners.subreaper = tree_become_subreaper();
 	return a->loop;

@@ -356,17 +356,17 @@ static struct executor *executor_here(const struct here *h)
 {
 	const struct app *a = h->handle.app;
 
-	return local_executor(
-		a->loop, &(struct surroundings){
-				 .cwd = h->launch->claim.cwd.len ? h->launch->claim.cwd.p : NULL,
-				 .env = h->env,
-				 .mask = a->manners.mask,
-				 .nofile = a->manners.nofile,
-				 .sandbox = h->sandbox >= 0 ? &h->sandbox : NULL,
-				 .handlers = !a->manners.own_process,
-				 .whole = a->manners.own_process && a->manners.subreaper,
-				 .grace_ms = h->launch->asked.grace_ms,
-			 });
+	return local_executor(a->loop,
+		&(struct surroundings){
+			.cwd = h->launch->claim.cwd.len ? h->launch->claim.cwd.p : NULL,
+			.env = h->env,
+			.mask = a->manners.mask,
+			.nofile = a->manners.nofile,
+			.sandbox = h->sandbox >= 0 ? &h->sandbox : NULL,
+			.handlers = !a->manners.own_process,
+			.whole = a->manners.own_process && a->manners.subreaper && a->manners.alone,
+			.grace_ms = h->launch->asked.grace_ms,
+		});
 }
 
 /* This machine, and where its commands go besides. */
