@@ -199,7 +199,9 @@ static struct ledger_filter filter_of(const struct run_filter *f)
 		.match = f->match,
 		.since = f->since_ms,
 		.until = f->until_ms,
-		.limit = f->status.len || f->failures || f->any.len || f->detached ? 0 : f->limit,
+		.any = f->any,
+		.detached = f->detached,
+		.limit = f->status.len || f->failures ? 0 : f->limit,
 		.before = f->before,
 		.failures = f->failures,
 		.generations = f->generations };

@@ -382,28 +382,41 @@ bool ledger_set_gap(struct ledger *l, bool gap, struct report *r)
 	return false;
 }
 
-static bool read_number(struct ledger *l, enum ledger_statement which, int64_t *ret)
+bool ledger_read_number(
+	struct ledger *l, enum ledger_statement which, int64_t *ret, struct report *r)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-	sqlite3_stmt *s = ledger_use(l, which, &ignored);
+	sqlite3_stmt *s = ledger_use(l, which, r);
+	int step = s ? sqlite3_step(s) : SQLITE_DONE;
 
-	if (!s)
-		return false;
-	bool has = sqlite3_step(s) == SQLITE_ROW;
-	if (has)
+	if (step == SQLITE_ROW)
 		*ret = sqlite3_column_int64(s, 0);
-	ledger_end(s);
-	return has;
+	else if (step != SQLITE_DONE)
+		(void)ledger_problem(l, "read the ledger", r);
+	if (s)
+		ledger_end(s);
+	return step == SQLITE_ROW;
 }
 
 bool ledger_spare(struct ledger *l, int64_t directories, int64_t *ret, bool *ret_news)
 {
+	AUTO_REPORT ignored = REPORT_INIT;
 	int64_t ids = 0, kept = 0;
+	uint64_t version = ledger_version(l);
 
-	if (!read_number(l, LEDGER_IDS, &ids))
+	if (version && version == l->spare_version && directories == l->spare_directories) {
+		*ret = l->spare;
+		*ret_news = false;
+		return true;
+	}
+	if (!ledger_read_number(l, LEDGER_IDS, &ids, &ignored))
 		return false;
 	*ret = directories - ids;
-	*ret_news = !read_number(l, LEDGER_SPARE, &kept) || kept != *ret;
+	*ret_news = !ledger_read_number(l, LEDGER_SPARE, &kept, &ignored) || kept != *ret;
+	if (!*ret_news) {
+		l->spare_version = version;
+		l->spare_directories = directories;
+		l->spare = *ret;
+	}
 	return true;
 }
 
@@ -633,6 +646,7 @@ static bool reopen(struct ledger *l, struct report *r)
 
 	if (!now)
 		return false;
+	now->reopened = l->reopened + 1;
 	disconnect(l);
 	buf_done(&l->path);
 	*l = *now;

@@ -119,6 +119,8 @@ struct ledger_filter {
 	struct str recipe; /* the id of its recipe */
 	struct str prefix; /* its id begins so, … */
 	struct str match;  /* … or has this in it */
+	struct str any;    /* its id or the one of its recipe has this in it */
+	int detached;      /* 1: only detached ones, -1: only others */
 	uint64_t since;    /* started then or later, … */
 	uint64_t until;    /* … or earlier; 0: no limit */
 	size_t limit;      /* how many at most */

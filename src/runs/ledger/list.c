@@ -26,7 +26,58 @@ static struct run_row read_short_row(sqlite3_stmt *s)
  */
 #define EARLIER " superseded IS NOT NULL AND started IS NOT NULL"
 
-static void add_columns(struct buf *text, const struct ledger_filter *f)
+/* By what the rows are found. Each index has its rows in the order of a list. */
+enum way {
+	WAY_SEQ,
+	WAY_OWNER,
+	WAY_RECIPE,
+	WAY_STATUS,
+	WAY_DETACHED,
+	WAY_STARTED,
+};
+
+static const char *const sources[] = {
+	[WAY_SEQ] = "NOT INDEXED",
+	[WAY_OWNER] = "INDEXED BY run_owner",
+	[WAY_RECIPE] = "INDEXED BY run_recipe",
+	[WAY_STATUS] = "INDEXED BY run_status",
+	[WAY_DETACHED] = "INDEXED BY run_detached",
+	[WAY_STARTED] = "INDEXED BY run_started",
+};
+
+enum { FEW = 1000, STATUS_AT = 20 };
+
+/* Whether so few were started in that time that sorting them is cheaper than looking for them. */
+static bool are_few(struct ledger *l, const struct ledger_filter *f)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	sqlite3_stmt *s = ledger_use(l, LEDGER_STARTED_IN, &ignored);
+
+	if (!s)
+		return false;
+	(void)sqlite3_bind_int64(s, 1, (sqlite3_int64)f->since);
+	(void)sqlite3_bind_int64(s, 2, f->until ? (sqlite3_int64)f->until : INT64_MAX);
+	(void)sqlite3_bind_int(s, 3, FEW + 1);
+	bool few = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) <= FEW;
+	ledger_end(s);
+	return few;
+}
+
+static enum way choose(struct ledger *l, const struct ledger_filter *f)
+{
+	if (f->generations) /* the indexes have the current ones */
+		return WAY_SEQ;
+	if (f->owner.len)
+		return WAY_OWNER;
+	if ((f->since || f->until) && are_few(l, f))
+		return WAY_STARTED;
+	return f->recipe.len   ? WAY_RECIPE
+	       : f->status.len ? WAY_STATUS
+	       : f->detached   ? WAY_DETACHED
+			       : WAY_SEQ;
+}
+
+static void add_columns(struct buf *text, const struct ledger_filter *f, enum way way)
 {
 	buf_adds(text, "SELECT id, recipe, status, started, ended, owner, detached, seq, failed,"
 		       " tolerated, exit, generation,");
@@ -37,17 +88,9 @@ static void add_columns(struct buf *text, const struct ledger_filter *f)
 			       " END");
 	else
 		buf_adds(text, " 0");
-	buf_printf(text, " FROM run %s WHERE ",
-		f->owner.len && !f->generations ? "INDEXED BY run_owner" : "NOT INDEXED");
+	buf_printf(text, " FROM run %s WHERE ", sources[way]);
 	buf_adds(text,
 		f->generations ? "(superseded IS NULL OR (" EARLIER "))" : "superseded IS NULL");
-}
-
-/* What may be wrong about it is that it is not running any more. */
-static void add_status(struct buf *text)
-{
-	buf_adds(text, " AND (instr(',' || ?2 || ',', ',' || status || ',')"
-		       " OR status IN ('starting', 'running'))");
 }
 
 /* The same as run_row_has_failures(). */
@@ -63,30 +106,98 @@ bool run_row_has_failures(const struct run_row *row)
 	       status_is(row->status, ROUX_TIMEOUT);
 }
 
+/* The names of a filter, and those of which the ledger may be wrong: it does not know that a run
+ * whose supervisor was killed has ended. */
+struct statuses {
+	struct str at[16];
+	size_t count;
+};
+
+static void add_name(struct statuses *all, struct str name)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (str_eq(all->at[i], name))
+			return;
+	if (name.len && all->count < ARRAY_SIZE(all->at))
+		all->at[all->count++] = name;
+}
+
+static struct statuses statuses_of(struct str names)
+{
+	struct statuses all = { 0 };
+
+	add_name(&all, S(STATUS_STARTING));
+	add_name(&all, status_str(ROUX_RUNNING));
+	for (size_t at = 0, end; at <= names.len; at = end + 1) {
+		end = str_find(names, ',', at);
+		add_name(&all, str_sub(names, at, end - at));
+	}
+	return all;
+}
+
+/* What every row has to fit, whichever way it was found. */
+static void add_conditions(struct buf *text, const struct ledger_filter *f)
+{
+	if (f->owner.len)
+		buf_adds(text, " AND owner = ?1");
+	if (f->failures)
+		add_failures(text);
+	if (f->before)
+		buf_adds(text, " AND seq < ?4");
+	if (f->until)
+		buf_adds(text, " AND started <= ?6");
+	if (f->recipe.len)
+		buf_adds(text, " AND recipe = ?7");
+	if (f->prefix.len)
+		buf_adds(text, " AND substr(id, 1, length(?8)) = ?8");
+	if (f->match.len)
+		buf_adds(text, " AND instr(id, ?9)");
+	if (f->any.len)
+		buf_adds(text, " AND (instr(id, ?10) OR instr(recipe, ?10))");
+	if (f->detached)
+		buf_adds(text, " AND detached = ?11");
+}
+
+/* One part of the list for each range of an index, each in the order of seq: SQLite merges them as
+ * they are read, and what is not read costs nothing. */
+static void add_parts(struct buf *text, const struct ledger_filter *f, enum way way,
+	const struct statuses *statuses)
+{
+	size_t parts = way == WAY_STATUS ? statuses->count : 1;
+
+	/* One without this time is being started. */
+	if (way == WAY_STARTED && f->since && !f->until)
+		parts = 2;
+	for (size_t i = 0; i < parts; i++) {
+		if (i)
+			buf_adds(text, " UNION ALL ");
+		add_columns(text, f, i && way == WAY_STARTED ? WAY_STATUS : way);
+		if (way == WAY_STATUS)
+			buf_printf(text, " AND status = ?%zu", STATUS_AT + i);
+		else if (statuses->count) {
+			buf_adds(text, " AND status IN (");
+			for (size_t n = 0; n < statuses->count; n++)
+				buf_printf(text, "%s?%zu", n ? ", " : "", STATUS_AT + n);
+			buf_addc(text, ')');
+		}
+		if (f->since && way == WAY_STARTED)
+			buf_adds(text, i ? " AND status = '" STATUS_STARTING "' AND started IS NULL"
+					 : " AND started >= ?3");
+		else if (f->since)
+			buf_adds(text, " AND (started >= ?3 OR started IS NULL)");
+		add_conditions(text, f);
+	}
+}
+
 static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
 	sqlite3_stmt *s = NULL;
+	struct statuses statuses = { 0 };
 
-	add_columns(&text, f);
-	if (f->owner.len)
-		buf_adds(&text, " AND owner = ?1");
 	if (f->status.len)
-		add_status(&text);
-	if (f->failures)
-		add_failures(&text);
-	if (f->since) /* one without this time is being started */
-		buf_adds(&text, " AND (started >= ?3 OR started IS NULL)");
-	if (f->before)
-		buf_adds(&text, " AND seq < ?4");
-	if (f->until)
-		buf_adds(&text, " AND started <= ?6");
-	if (f->recipe.len)
-		buf_adds(&text, " AND recipe = ?7");
-	if (f->prefix.len)
-		buf_adds(&text, " AND substr(id, 1, length(?8)) = ?8");
-	if (f->match.len)
-		buf_adds(&text, " AND instr(id, ?9)");
+		statuses = statuses_of(f->status);
+	add_parts(&text, f, choose(l, f), &statuses);
 	buf_adds(&text, " ORDER BY seq DESC");
 	if (f->limit)
 		buf_adds(&text, " LIMIT ?5");
@@ -96,7 +207,6 @@ static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, st
 	}
 	/* Binding one that the text does not have is an error of no consequence. */
 	ledger_bind_str(s, 1, f->owner);
-	ledger_bind_str(s, 2, f->status);
 	(void)sqlite3_bind_int64(s, 3, (sqlite3_int64)f->since);
 	(void)sqlite3_bind_int64(s, 4, (sqlite3_int64)f->before);
 	(void)sqlite3_bind_int64(s, 5, (sqlite3_int64)f->limit);
@@ -104,6 +214,10 @@ static sqlite3_stmt *prepare(struct ledger *l, const struct ledger_filter *f, st
 	ledger_bind_str(s, 7, f->recipe);
 	ledger_bind_str(s, 8, f->prefix);
 	ledger_bind_str(s, 9, f->match);
+	ledger_bind_str(s, 10, f->any);
+	(void)sqlite3_bind_int(s, 11, f->detached > 0);
+	for (size_t i = 0; i < statuses.count; i++)
+		ledger_bind_str(s, STATUS_AT + (int)i, statuses.at[i]);
 	return s;
 }
 
@@ -128,36 +242,40 @@ bool ledger_list(struct ledger *l, const struct ledger_filter *filter,
 	return ok;
 }
 
+/* Most runs are done: those are all but the others, and how many there are is quickly counted. */
 bool ledger_count_statuses(struct ledger *l,
 	void (*see)(void *data, struct str status, uint64_t count), void *data, struct report *r)
 {
-	static const char text[] = "SELECT status, count(*) FROM run WHERE superseded IS NULL"
-				   " GROUP BY status";
-	sqlite3_stmt *s = NULL;
+	sqlite3_stmt *s = ledger_refresh(l, r) ? ledger_use(l, LEDGER_STATUSES, r) : NULL;
+	int64_t all = 0;
 	int step;
 
-	if (!ledger_refresh(l, r))
+	if (!s)
 		return false;
-	if (sqlite3_prepare_v2(l->db, text, -1, &s, NULL) != SQLITE_OK)
-		return ledger_problem(l, "read the ledger", r);
-	while ((step = sqlite3_step(s)) == SQLITE_ROW)
+	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+		all -= sqlite3_column_int64(s, 1);
 		see(data, ledger_column_str(s, 0), (uint64_t)sqlite3_column_int64(s, 1));
-	(void)sqlite3_finalize(s);
-	return step == SQLITE_DONE || ledger_problem(l, "read the ledger", r);
+	}
+	if (step != SQLITE_DONE)
+		(void)ledger_problem(l, "read the ledger", r);
+	ledger_end(s);
+	int64_t ids = 0;
+	if (step != SQLITE_DONE || !ledger_read_number(l, LEDGER_IDS, &ids, r))
+		return false;
+	if (all + ids > 0)
+		see(data, status_str(ROUX_DONE), (uint64_t)(all + ids));
+	return true;
 }
 
 uint64_t ledger_version(struct ledger *l)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
-	sqlite3_stmt *s = NULL;
-	uint64_t version = 0;
+	int64_t version = 0;
 
 	if (!ledger_refresh(l, &ignored) ||
-		sqlite3_prepare_v2(l->db, "PRAGMA data_version", -1, &s, NULL) != SQLITE_OK)
+		!ledger_read_number(l, LEDGER_VERSION, &version, &ignored))
 		return 0;
-	if (sqlite3_step(s) == SQLITE_ROW)
-		version = (uint64_t)sqlite3_column_int64(s, 0) << 32 |
-			  (uint32_t)sqlite3_total_changes(l->db);
-	(void)sqlite3_finalize(s);
-	return version;
+	/* Another file under the same name begins at the same number. */
+	return (uint64_t)version << 32 | (uint64_t)l->reopened << 24 |
+	       (sqlite3_total_changes(l->db) & 0xffffff);
 }

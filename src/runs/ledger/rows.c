@@ -27,7 +27,7 @@ static void bind_counts(sqlite3_stmt *s, int at, const struct run_row *row)
 			(void)sqlite3_bind_null(s, at + (int)i);
 }
 
-/* The same places in LEDGER_INSERT and LEDGER_UPDATE. */
+/* The same places in LEDGER_INSERT, LEDGER_DESCRIBE, LEDGER_START and LEDGER_UPDATE. */
 static void bind_row(sqlite3_stmt *s, const struct run_row *row)
 {
 	const struct str texts[] = { row->id, row->generation, row->owner, row->recipe,
@@ -237,14 +237,22 @@ uint64_t ledger_seq(struct ledger *l, struct str id, struct str generation)
 /* -- what becomes of it --------------------------------------------------------------------------
  */
 
+static bool write_row(
+	struct ledger *l, enum ledger_statement which, const struct run_row *row, struct report *r)
+{
+	sqlite3_stmt *s = ledger_use(l, which, r);
+
+	if (s)
+		bind_row(s, row);
+	return ledger_step(l, s, "record the run", r);
+}
+
 bool ledger_update(struct ledger *l, const struct run_row *row, bool final, struct report *r)
 {
 	if (!ledger_begin(l, final, r))
 		return false;
-	sqlite3_stmt *s = ledger_use(l, LEDGER_UPDATE, r);
-	if (s)
-		bind_row(s, row);
-	if (ledger_step(l, s, "record the run", r))
+	if (write_row(l, LEDGER_DESCRIBE, row, r) && write_row(l, LEDGER_START, row, r) &&
+		write_row(l, LEDGER_UPDATE, row, r))
 		return ledger_commit(l, r);
 	ledger_rollback(l);
 	return false;

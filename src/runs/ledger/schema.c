@@ -42,14 +42,26 @@ const char *const ledger_migrations[] = {
 	"CREATE TABLE host_state("
 	" host TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY(host, key));",
 
-	/* The runs of one owner, in the order of a list. Each index is written at every change of a
-	 * run's state: other filters (list.c) read the table, which is in that order already. */
+	/* The runs of one owner, in the order of a list. */
 	"CREATE INDEX run_owner ON run(owner, seq) WHERE superseded IS NULL;",
 
 	/* How a run ended beyond its status. NULL: it ended before these were counted. */
 	"ALTER TABLE run ADD COLUMN failed INTEGER;"
 	"ALTER TABLE run ADD COLUMN tolerated INTEGER;"
 	"ALTER TABLE run ADD COLUMN exit INTEGER;",
+
+	/* A page of a list that is filtered, whatever the filter, without reading all rows. Every
+	 * index that a change touches is a page to write, so they have only rows that can be asked
+	 * for, and what is indexed besides the status does not change once a run has begun. */
+	"DROP INDEX run_owner;"
+	"CREATE INDEX run_owner ON run(owner, seq)"
+	" WHERE superseded IS NULL AND owner IS NOT NULL;"
+	"CREATE INDEX run_status ON run(status, seq) WHERE superseded IS NULL;"
+	"CREATE INDEX run_recipe ON run(recipe, seq)"
+	" WHERE superseded IS NULL AND recipe IS NOT NULL;"
+	"CREATE INDEX run_started ON run(started, seq)"
+	" WHERE superseded IS NULL AND started IS NOT NULL;"
+	"CREATE INDEX run_detached ON run(detached, seq) WHERE superseded IS NULL;",
 };
 
 const int ledger_schema = ARRAY_SIZE(ledger_migrations);
@@ -81,18 +93,29 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 			      " SELECT id, generation, seq FROM run WHERE id = ?1"
 			      " ORDER BY seq DESC LIMIT 1",
 	[LEDGER_UNPOINT] = "DELETE FROM current WHERE id = ?1",
-	/* A text that is not given leaves the one that is known. */
-	[LEDGER_UPDATE] =
+	/* A text that is not given leaves the one that is known. A statement that names a column
+	 * writes the pages of its indexes: nothing is written when nothing is new. */
+	[LEDGER_DESCRIBE] =
 		"UPDATE run SET owner = ifnull(?3, owner), recipe = ifnull(?4, recipe),"
 		" recipe_path = ifnull(?5, recipe_path),"
 		" recipe_sha256 = ifnull(?6, recipe_sha256), tool = ifnull(?7, tool),"
 		" launch = ifnull(?8, launch), cwd = ifnull(?9, cwd), dir = ifnull(?10, dir),"
-		" created = ifnull(?11, created), started = ifnull(?12, started),"
-		" ended = ?13, status = ?14, code = ?15, pid = ?16, pid_start = ?17,"
-		" boot_id = ?18, detached = ?19, handled = CASE ?14 WHEN 'running' THEN ?20 ELSE "
-		"ifnull(?20, handled) END,"
-		" announced = max(announced, ?21), failed = ?22, tolerated = ?23, exit = ?24"
-		" WHERE id = ?1 AND generation = ?2",
+		" created = ifnull(?11, created), detached = ?19"
+		" WHERE id = ?1 AND generation = ?2"
+		" AND NOT (owner IS ifnull(?3, owner) AND recipe IS ifnull(?4, recipe)"
+		" AND recipe_path IS ifnull(?5, recipe_path)"
+		" AND recipe_sha256 IS ifnull(?6, recipe_sha256) AND tool IS ifnull(?7, tool)"
+		" AND launch IS ifnull(?8, launch) AND cwd IS ifnull(?9, cwd)"
+		" AND dir IS ifnull(?10, dir) AND created IS ifnull(?11, created)"
+		" AND detached IS ?19)",
+	[LEDGER_START] =
+		"UPDATE run SET started = ?12"
+		" WHERE id = ?1 AND generation = ?2 AND started IS NOT ifnull(?12, started)",
+	[LEDGER_UPDATE] = "UPDATE run SET ended = ?13, status = ?14, code = ?15, pid = ?16,"
+			  " pid_start = ?17, boot_id = ?18, handled = CASE ?14 WHEN 'running'"
+			  " THEN ?20 ELSE ifnull(?20, handled) END,"
+			  " announced = max(announced, ?21), failed = ?22, tolerated = ?23,"
+			  " exit = ?24 WHERE id = ?1 AND generation = ?2",
 	[LEDGER_CORRECT] = "UPDATE run SET status = ?3, ended = ?4, code = ?6, failed = ?7,"
 			   " tolerated = ?8, exit = ?9 WHERE id = ?1 AND generation = ?2"
 			   " AND status IN ('starting', 'running', 'paused') AND pid_start IS ?5",
@@ -126,6 +149,14 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_GAP] = "SELECT n FROM counter WHERE name = 'gap'",
 	[LEDGER_SET_GAP] = "INSERT OR REPLACE INTO counter(name, n) VALUES('gap', ?1)",
 	[LEDGER_IDS] = "SELECT count(*) FROM current",
+	[LEDGER_STATUSES] = "SELECT status, count(*) FROM run INDEXED BY run_status"
+			    " WHERE superseded IS NULL AND status < 'done' GROUP BY status"
+			    " UNION ALL SELECT status, count(*) FROM run INDEXED BY run_status"
+			    " WHERE superseded IS NULL AND status > 'done' GROUP BY status",
+	[LEDGER_STARTED_IN] = "SELECT count(*) FROM (SELECT 1 FROM run INDEXED BY run_started"
+			      " WHERE superseded IS NULL AND started >= ?1 AND started <= ?2"
+			      " LIMIT ?3)",
+	[LEDGER_VERSION] = "PRAGMA data_version",
 	[LEDGER_SPARE] = "SELECT n FROM counter WHERE name = 'spare'",
 	[LEDGER_SET_SPARE] = "INSERT OR REPLACE INTO counter(name, n) VALUES('spare', ?1)",
 

@@ -17,6 +17,8 @@ enum ledger_statement {
 	LEDGER_POINT_BACK,
 	LEDGER_SUPERSEDE,
 	LEDGER_UNPOINT,
+	LEDGER_DESCRIBE,
+	LEDGER_START,
 	LEDGER_UPDATE,
 	LEDGER_CORRECT,
 	LEDGER_SET_COUNTS,
@@ -31,6 +33,9 @@ enum ledger_statement {
 	LEDGER_GAP,
 	LEDGER_SET_GAP,
 	LEDGER_IDS,
+	LEDGER_STATUSES,
+	LEDGER_STARTED_IN,
+	LEDGER_VERSION,
 	LEDGER_SPARE,
 	LEDGER_SET_SPARE,
 	LEDGER_QUEUE_NUMBER,
@@ -66,6 +71,10 @@ struct ledger {
 	bool durable;
 	bool full, sync_known; /* what `synchronous` is now */
 	bool batch, batch_failed;
+	uint8_t reopened; /* how often another file has had its name */
+	/* What ledger_spare() has answered, and for what, so that it counts once. */
+	uint64_t spare_version;
+	int64_t spare_directories, spare;
 	uint64_t busy_since_ms, waited_ms; /* for another process that has it locked */
 	sqlite3_stmt *statements[LEDGER_STATEMENTS];
 };
@@ -87,6 +96,9 @@ sqlite3_stmt *ledger_use(struct ledger *l, enum ledger_statement which, struct r
 void ledger_end(sqlite3_stmt *s);
 /* Runs a statement that answers nothing and gives it back. False with an issue. */
 bool ledger_step(struct ledger *l, sqlite3_stmt *s, const char *doing, struct report *r);
+/* The one number that a statement without places answers. False: none, or with an issue. */
+bool ledger_read_number(
+	struct ledger *l, enum ledger_statement which, int64_t *ret, struct report *r);
 
 /* One transaction that may write, on stable storage when `full`; or, between ledger_batch_begin()
  * and its end, a part of that one. Statements are taken after it began: it may open another file.

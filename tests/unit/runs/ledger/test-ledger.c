@@ -373,6 +373,13 @@ static void lists_what_a_filter_lets_through_page_by_page(void **state UNUSED)
 		page(l, (struct ledger_filter){ .status = S("done,failed") }), "a6 e5 d4 c3 b2 ");
 	assert_str(page(l, (struct ledger_filter){ .status = S("one") }), "e5 ");
 	assert_str(page(l, (struct ledger_filter){ .until = 300 }), "c3 b2 ");
+	assert_str(page(l,
+			   (struct ledger_filter){
+				   .since = 200, .until = 400, .status = S("failed") }),
+		"c3 b2 ");
+	assert_str(page(l, (struct ledger_filter){ .detached = 1 }), "");
+	assert_str(page(l, (struct ledger_filter){ .detached = -1, .limit = 2 }), "a6 e5 ");
+	assert_str(page(l, (struct ledger_filter){ .any = S("d") }), "d4 ");
 	assert_str(page(l, (struct ledger_filter){ .prefix = S("d") }), "d4 ");
 	assert_str(page(l, (struct ledger_filter){ .match = S("%") }), "");
 	assert_str(page(l, (struct ledger_filter){ .generations = true, .before = 3 }), "b2 a1 ");

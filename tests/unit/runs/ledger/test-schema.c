@@ -154,9 +154,91 @@ static void every_statement_of_a_host_uses_an_index(void **state UNUSED)
 	ledger_close(l);
 }
 
+/* -- lists ---------------------------------------------------------------------------------------
+ */
+
+enum { OLD = 3000, HUNDREDS = 20 };
+
+static int add_hundred(void *data)
+{
+	++*(int *)data;
+	return 0;
+}
+
+static bool count_row(void *data, const struct run_row *row UNUSED)
+{
+	++*(size_t *)data;
+	return true;
+}
+
+/* Any filter shows its page without looking at all the runs: counted in steps of SQLite. */
+static void no_filter_reads_all_runs(void **state UNUSED)
+{
+	static const struct ledger_filter filters[] = {
+		{ .status = S("killed"), .limit = 50 },
+		{ .status = S("done,failed,killed"), .limit = 50 },
+		{ .recipe = S("none"), .limit = 50 },
+		{ .owner = S("nobody"), .limit = 50 },
+		{ .since = 9000000, .limit = 50 },
+		{ .until = 10, .limit = 50 },
+		{ .since = 1000010, .until = 1000020, .failures = true, .limit = 50 },
+		{ .detached = 1, .limit = 50 },
+		{ .before = 200, .limit = 50 },
+		{ .limit = 50 },
+	};
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+
+	execute(l->db, arena_printf(&arena,
+			       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+			       " WHERE i < %d) INSERT INTO run(id, generation, status, started,"
+			       " recipe, detached, failed) SELECT 'r' || i, 'g', 'done',"
+			       " 1000000 + i, 'one', 0, 0 FROM n",
+			       OLD)
+			       .p);
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		size_t rows = 0;
+		int hundreds = 0;
+		struct ledger_filter f = filters[i];
+
+		sqlite3_progress_handler(l->db, 100, add_hundred, &hundreds);
+		assert_true(ledger_list(l, &f, count_row, &rows, &r));
+		sqlite3_progress_handler(l->db, 0, NULL, NULL);
+		if (hundreds > HUNDREDS)
+			fail_msg("filter %zu took %d hundred steps", i, hundreds);
+	}
+	ledger_close(l);
+}
+
+static void note_count(void *data, struct str status, uint64_t count)
+{
+	buf_printf(data, "%.*s %d ", STR(status), (int)count);
+}
+
+static void statuses_are_counted_and_the_done_ones_are_the_rest(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF seen = BUF_INIT;
+
+	assert_true(ledger_count_statuses(l, note_count, &seen, &r));
+	assert_str(buf_str(&seen), "");
+	execute(l->db, "INSERT INTO run(seq, id, generation, status, superseded)"
+		       " VALUES(1, 'a', 'g', 'done', NULL), (2, 'b', 'g', 'failed', 3),"
+		       " (3, 'b', 'h', 'done', NULL), (4, 'c', 'g', 'cancelled', NULL),"
+		       " (5, 'd', 'g', 'timeout', NULL), (6, 'e', 'g', 'timeout', NULL);"
+		       "INSERT INTO current(id, generation, seq)"
+		       " SELECT id, generation, seq FROM run WHERE superseded IS NULL");
+	assert_true(ledger_count_statuses(l, note_count, &seen, &r));
+	assert_str(buf_str(&seen), "cancelled 1 timeout 2 done 2 ");
+	ledger_close(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(no_filter_reads_all_runs),
+		T(statuses_are_counted_and_the_done_ones_are_the_rest),
 		T(every_older_version_becomes_this_one),
 		T(many_processes_migrate_it_once),
 		T(what_hosts_store_is_for_its_owner_alone),
