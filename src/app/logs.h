@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdatomic.h>
+
 #include "app/runs.h"
 #include "data/mask.h"
 
@@ -77,6 +79,22 @@ int run_log_lines(struct run_handle *h, const struct log_slice *s, log_line_fn *
 int run_log_open(struct run_handle *h, struct str node, uint64_t attempt, enum log_stream stream);
 /* How many line ends are in its first `until` bytes. -errno. */
 int64_t log_count_lines(int fd, uint64_t from, uint64_t until);
+
+/* Line numbers of the logs that were asked for last, as far as their lines have been counted. That
+ * is done on another thread, in parts of 256 MiB. */
+struct log_counts;
+struct log_counts *log_counts_new(void);
+void log_counts_free(struct log_counts *c);
+/* How many lines end before `offset` of the file; -1: that is not known yet, and *ret_left bytes
+ * are to be counted first. */
+int64_t log_counts_find(struct log_counts *c, int fd, uint64_t offset, uint64_t *ret_left);
+/* A part of the counting; NULL: all has been counted, or another part is under way. */
+struct log_counting;
+struct log_counting *log_counting_begin(struct log_counts *c, int fd);
+/* On any thread. */
+void log_counting_work(struct log_counting *w, const atomic_bool *stop);
+/* Takes it. True: there is more to count. `c` NULL: what it has counted is not needed. */
+bool log_counting_end(struct log_counting *w, struct log_counts *c);
 
 /* A search for a text, literal, ignoring case unless it has a capital letter. It is done in steps,
  * so that a host can do something else in between. */

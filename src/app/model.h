@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdatomic.h>
+
 #include "app/runs.h"
 #include "base/node-view.h"
 
@@ -17,6 +19,17 @@ void run_models_free(struct run_models *m);
  * its nodes until then too. What cannot be read of a damaged run is told by run_model_issues() and
  * left out. NULL with an issue: there is no such run. */
 struct run_model *run_models_get(struct run_models *m, struct str id, struct report *r);
+
+/* The events of a large run that is not among the models take long to read. A host that must not
+ * wait asks first, and reads them on another thread.
+ *
+ * NULL: run_models_get() will be quick, or say what is wrong. */
+struct model_load;
+struct model_load *run_models_load(struct run_models *m, struct str id);
+/* On any thread: it looks at nothing but files. Ends early when `stop` is set. */
+void model_load_read(struct model_load *l, const atomic_bool *stop);
+/* Takes it, and keeps it among the models unless it was stopped; `m` NULL: it is not needed. */
+void model_load_end(struct model_load *l, struct run_models *m);
 
 /* The run as it was looked at: its documents, its logs. Borrowed; do not close it. */
 struct run_handle *run_model_run(const struct run_model *m);

@@ -381,7 +381,7 @@ static bool see_line(void *data, struct str line, uint64_t seq)
 	if (event_read(object, &h->line, &e))
 		see(h, &e);
 	arena_reset(&h->line);
-	return true;
+	return !h->stop || !atomic_load(h->stop);
 }
 
 struct history *history_open(const char *dir, struct graph *g, bool whole)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdatomic.h>
+
 #include "base/map.h"
 #include "base/report.h"
 #include "base/vec.h"
@@ -62,6 +64,7 @@ struct history {
 	uint64_t commands;     /* all that were started, also those beyond the limit */
 	bool tells_groups;     /* it has node.done, which older records do not have */
 	size_t kept;
+	const atomic_bool *stop; /* reading ends early when this is set; NULL: never */
 };
 
 /* Reads events.jsonl of the directory; no file is an empty one. The graph may be NULL. NULL with an

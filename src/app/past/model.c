@@ -1,6 +1,8 @@
 #include "app/model.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "app/past/elsewhere.h"
 #include "app/past/history.h"
@@ -152,20 +154,31 @@ static void set(struct buf *b, struct str s)
 	buf_add(b, s);
 }
 
-static void begin(struct run_model *m, const struct run_look *look)
+static struct history *open_history(const char *dir, struct report *issues)
 {
 	AUTO_REPORT found = REPORT_INIT;
+	struct graph *g = freeze_graph(dir, &found);
+	struct history *h = history_open(dir, g, true);
 
+	app_warn(&found, issues);
+	graph_unref(g);
+	return h;
+}
+
+static void begin(struct run_model *m, const struct run_look *look)
+{
 	history_free(m->history);
 	report_done(&m->issues);
 	m->issues = REPORT_INIT;
 	m->told = false;
 	set(&m->dir, look->dir);
 	set(&m->generation, look->generation);
-	struct graph *g = freeze_graph(buf_cstr(&m->dir), &found);
-	app_warn(&found, &m->issues);
-	m->history = history_open(buf_cstr(&m->dir), g, true);
-	graph_unref(g);
+	m->history = open_history(buf_cstr(&m->dir), &m->issues);
+}
+
+static struct str status_of_look(struct str status)
+{
+	return str_eq(status, S(STATUS_STARTING)) ? status_str(ROUX_RUNNING) : status;
 }
 
 static void feed(struct run_model *m, const struct run_look *look)
@@ -180,8 +193,7 @@ static void feed(struct run_model *m, const struct run_look *look)
 		str_eq(buf_str(&m->status), look->status))
 		return;
 	set(&m->status, look->status);
-	history_conclude(m->history,
-		str_eq(look->status, S(STATUS_STARTING)) ? status_str(ROUX_RUNNING) : look->status);
+	history_conclude(m->history, status_of_look(look->status));
 	if (m->history->top)
 		note_changes(m, m->history->top);
 	m->told = true;
@@ -255,6 +267,93 @@ struct run_model *run_models_get(struct run_models *ms, struct str id, struct re
 	m->used = ++ms->clock;
 	drop_oldest(ms);
 	return m;
+}
+
+/* -- elsewhere -----------------------------------------------------------------------------------
+ */
+
+/* Of files that are larger the loop of a host is not kept waiting. */
+enum { LARGE = 64 << 10 };
+
+struct model_load {
+	struct run_model *m;
+	const atomic_bool *stop;
+};
+
+static bool is_large(const char *dir)
+{
+	static const char *const names[] = { EVENTS_FILE, "graph.json" };
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		AUTO_BUF path = BUF_INIT;
+		struct stat st;
+
+		buf_printf(&path, "%s/%s", dir, names[i]);
+		if (stat(buf_cstr(&path), &st) == 0)
+			bytes += (uint64_t)st.st_size;
+	}
+	return bytes > LARGE;
+}
+
+struct model_load *run_models_load(struct run_models *ms, struct str id)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF name = BUF_INIT;
+
+	if (find_kept(ms, id))
+		return NULL;
+	buf_printf(&name, "run:%.*s", STR(id));
+	struct run_handle *run = runs_open(ms->app, buf_cstr(&name), &ignored);
+	if (!run)
+		return NULL;
+	const struct run_look *look = elsewhere_look(run);
+	AUTO_BUF dir = BUF_INIT;
+	buf_add(&dir, look->dir);
+	if (!str_eq(run_id(run), id) || !is_large(buf_cstr(&dir))) {
+		run_close(run);
+		return NULL;
+	}
+	struct model_load *l = mem_new(struct model_load);
+	l->m = mem_new(struct run_model);
+	set(&l->m->id, id);
+	set(&l->m->dir, look->dir);
+	set(&l->m->generation, look->generation);
+	set(&l->m->status, look->status);
+	run_close(run);
+	return l;
+}
+
+void model_load_read(struct model_load *l, const atomic_bool *stop)
+{
+	struct run_model *m = l->m;
+
+	l->stop = stop;
+	m->history = open_history(buf_cstr(&m->dir), &m->issues);
+	m->history->stop = stop;
+	int e = history_feed(m->history);
+	if (e < 0)
+		report_warning(&m->issues, (struct where){ 0 },
+			"the events of the run (events.jsonl) cannot be read: %s", strerror(-e));
+	m->history->stop = NULL;
+	history_conclude(m->history, status_of_look(buf_str(&m->status)));
+	if (m->history->top)
+		note_changes(m, m->history->top);
+	m->told = true;
+}
+
+void model_load_end(struct model_load *l, struct run_models *ms)
+{
+	struct run_model *m = l->m;
+
+	if (!ms || !m->history || atomic_load(l->stop) || find_kept(ms, buf_str(&m->id))) {
+		model_free(m);
+	} else {
+		vec_push(&ms->at, m);
+		m->used = ++ms->clock;
+		drop_oldest(ms);
+	}
+	free(l);
 }
 
 struct run_models *run_models_new(struct app *a)

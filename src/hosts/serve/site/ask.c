@@ -6,7 +6,7 @@
 #include "app/logs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
-#include "hosts/serve/site/site.h"
+#include "hosts/serve/site/aside.h"
 
 const action_words site_words = {
 	[ACTION_RESUME] = "the page of the run offers to continue it",
@@ -88,8 +88,10 @@ struct run_model *ask_run(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct str id = http_param(q, "id");
-	struct run_model *m = run_models_get(site_of(q)->models, id, &r);
 
+	if (!aside_run(q, id))
+		return NULL;
+	struct run_model *m = run_models_get(site_of(q)->models, id, &r);
 	if (!m)
 		ask_refuse(q, &r);
 	return m;

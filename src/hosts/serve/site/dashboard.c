@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "hosts/serve/site/site.h"
+#include "hosts/serve/site/aside.h"
 
 #define FILTER "status recipe q since until detached before limit part refresh"
 #define LOG "path stream attempt"
@@ -125,6 +125,7 @@ struct dashboard *dashboard_new(const struct dashboard_options *o)
 	d->app = o->app;
 	d->options = *o;
 	d->models = run_models_new(o->app);
+	d->aside = aside_new(d);
 	d->feeds = feeds_new(d);
 	d->drafts = drafts_new();
 	d->routes = (struct http_routes){ routes, ARRAY_SIZE(routes), d };
@@ -135,6 +136,7 @@ void dashboard_free(struct dashboard *d)
 {
 	if (!d)
 		return;
+	aside_free(d->aside);
 	feeds_free(d->feeds);
 	drafts_free(d->drafts);
 	run_models_free(d->models);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/run-status.h"
 #include "data/json-out.h"
+#include "hosts/serve/site/aside.h"
 #include "hosts/serve/site/feed.h"
 
 /* -- sending -------------------------------------------------------------------------------------
@@ -273,7 +274,8 @@ void stream_update_run(struct stream *s)
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m;
 
-	if (!s->run.len || !stream_has_room(s))
+	if (!s->run.len || !stream_has_room(s) ||
+		!aside_run_known(s->feeds->site->aside, s->run, feeds_again, s->feeds))
 		return;
 	m = run_models_get(s->feeds->site->models, s->run, &r);
 	if (!m) {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/run-status.h"
 #include "data/json-out.h"
+#include "hosts/serve/site/aside.h"
 #include "hosts/serve/site/feed.h"
 
 static struct loop *loop_of(struct feeds *f)
@@ -174,6 +175,15 @@ static void on_drained(void *data)
 	start_timers(s->feeds);
 }
 
+/* A model that has made room for others is read again. */
+void feeds_again(void *data)
+{
+	struct feeds *f = data;
+
+	f->dirty = true;
+	start_timers(f);
+}
+
 static void refuse_topic(struct http_request *q, struct stream *s, struct str topic)
 {
 	stream_free(s);
@@ -204,6 +214,10 @@ void rest_stream(struct http_request *q)
 	}
 	if (!topics) {
 		refuse_topic(q, s, S(""));
+		return;
+	}
+	if (s->run.len && !aside_run(q, s->run)) {
+		stream_free(s);
 		return;
 	}
 	if (s->run.len && !run_models_get(f->site->models, s->run, &r)) {

@@ -81,6 +81,8 @@ struct feeds {
 bool stream_has_room(const struct stream *s);
 void stream_event(struct stream *s, const char *event, struct str data);
 void stream_hello(struct stream *s);
+/* feed.c: everything is looked at again, soon; `data` are the feeds. */
+void feeds_again(void *data);
 /* What is new about its run, and about the list. */
 void stream_update_run(struct stream *s);
 void stream_update_runs(struct stream *s);

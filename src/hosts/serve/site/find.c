@@ -6,20 +6,23 @@
 #include "base/mem.h"
 #include "render/web/ansi.h"
 
-enum { SLICE_MS = 8, STEP = 4 << 20, TOTAL = 512 << 20, TOTAL_MS = 2000 };
+enum { STEP = 4 << 20, TOTAL = 512 << 20, TOTAL_MS = 2000 };
 
 static void finding_free(struct finding *f)
 {
-	deferred_stop(&f->more);
 	log_find_close(f->find);
 	vec_done(&f->hits);
 	arena_done(&f->arena);
 	free(f);
 }
 
+/* The thread has it: it is freed when that lets go. */
 static void on_gone(void *data)
 {
-	finding_free(data);
+	struct finding *f = data;
+
+	f->q = NULL;
+	atomic_store(&f->job.stop, true);
 }
 
 static struct str shown(struct finding *f, struct str text)
@@ -40,32 +43,37 @@ static bool see(void *data, const struct log_hit *hit)
 	return !f->enough;
 }
 
-static void finish(struct finding *f, bool more)
+static void work(struct job *j)
 {
-	f->scanned = log_find_at(f->find) - MIN(f->from, log_find_at(f->find));
-	f->next = more ? log_find_at(f->find) : 0;
-	http_on_gone(f->q, NULL, NULL);
-	f->done(f);
-	finding_free(f);
-}
-
-static void step(struct finding *f)
-{
-	uint64_t slice = clock_mono_ms() + SLICE_MS;
+	struct finding *f = container_of(j, struct finding, job);
+	uint64_t until = clock_mono_ms() + TOTAL_MS;
 	bool more = true;
 
-	while (more && !f->enough && clock_mono_ms() < slice)
-		more = log_find_step(f->find, STEP, see, f);
-	if (more && !f->enough && clock_mono_ms() < f->until_ms &&
+	while (more && !f->enough && !atomic_load(&j->stop) && clock_mono_ms() < until &&
 		log_find_at(f->find) - f->from < TOTAL)
-		deferred_start(app_loop(site_of(f->q)->app), &f->more);
-	else
-		finish(f, more);
+		more = log_find_step(f->find, STEP, see, f);
+	f->scanned = log_find_at(f->find) - MIN(f->from, log_find_at(f->find));
+	f->next = more ? log_find_at(f->find) : 0;
 }
 
-static void on_more(struct deferred *d)
+static void tell(void *data)
 {
-	step(container_of(d, struct finding, more));
+	struct finding *f = data;
+
+	f->done(f);
+}
+
+static void on_done(struct job *j)
+{
+	struct finding *f = container_of(j, struct finding, job);
+
+	if (f->q) {
+		http_on_gone(f->q, NULL, NULL);
+		/* The server ends: the connection does too, without an answer. */
+		if (!atomic_load(&j->stop))
+			aside_resume(f->q, tell, f);
+	}
+	finding_free(f);
 }
 
 int finding_start(struct http_request *q, struct run_model *m, const struct log_at *at,
@@ -84,10 +92,10 @@ int finding_start(struct http_request *q, struct run_model *m, const struct log_
 		.done = done,
 		.data = data,
 		.find = log_find_open(fd, known ? text : S(""), from, mask),
-		.more.call = on_more,
-		.until_ms = clock_mono_ms() + TOTAL_MS };
-	mask_free(mask);
+		.job.work = work,
+		.job.done = on_done };
+	mask_free(mask); /* from here on it is the search's alone */
 	http_on_gone(q, on_gone, f);
-	step(f);
+	aside_add(site_of(q)->aside, &f->job);
 	return 0;
 }

@@ -1,10 +1,9 @@
 #pragma once
 
 #include "app/logs.h"
-#include "hosts/serve/site/site.h"
+#include "hosts/serve/site/aside.h"
 
-/* A search in a log that lets the loop serve others in between: 8 ms at once, and at most 512 MiB
- * or 2 s in all. */
+/* A search in a log, on a thread: at most 512 MiB, or 2 s. */
 
 struct found_hit {
 	uint64_t offset;
@@ -22,12 +21,11 @@ struct finding {
 	void *data;
 	/* Its own: */
 	struct log_find *find;
-	struct deferred more;
-	uint64_t until_ms;
+	struct job job;
 	bool enough;
 };
 
-/* Calls `done` from the loop, or at once; the finding is freed when that returns. -errno: there is
+/* Calls `done` from the loop; the finding is freed when that returns. -errno: there is
  * no such log, and nothing was begun. */
 int finding_start(struct http_request *q, struct run_model *m, const struct log_at *at,
 	struct str text, uint64_t from, size_t limit, void (*done)(struct finding *f), void *data);

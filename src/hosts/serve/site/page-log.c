@@ -11,7 +11,7 @@
 #include "hosts/serve/site/site.h"
 #include "render/web/ansi.h"
 
-enum { BLOCK_LINES = 500, HITS_SHOWN = 50, COUNTED_BYTES = 64 << 20 };
+enum { BLOCK_LINES = 500, HITS_SHOWN = 50 };
 
 struct log_page {
 	struct page p;
@@ -157,32 +157,31 @@ static void put_tools(struct log_page *l)
 /* -- the window ----------------------------------------------------------------------------------
  */
 
-/* The number of the line at `offset`; 0: it would take too long to count. */
-static uint64_t number_at(struct log_page *l, uint64_t offset)
-{
-	AUTO_CLOSE int fd = -1;
-
-	if (offset > COUNTED_BYTES)
-		return 0;
-	fd = run_log_open(run_model_run(l->m), l->at.node, l->at.attempt, l->at.stream);
-	int64_t lines = fd < 0 ? -1 : log_count_lines(fd, 0, offset);
-	return lines < 0 ? 0 : (uint64_t)lines + 1;
-}
-
 static void note_first(void *data, const struct log_line *line)
 {
 	(void)line;
 	(*(size_t *)data)++;
 }
 
-static void put_window(struct log_page *l)
+/* Where the window begins, and the number of its first line. False: the request waits. */
+static bool find_number(struct log_page *l, uint64_t *ret)
+{
+	struct log_found found = { 0 };
+	size_t count = 0;
+
+	*ret = 0;
+	return l->wrap ||
+	       run_log_lines(run_model_run(l->m), &l->slice, note_first, &count, &found) != 0 ||
+	       aside_number(l->p.q, l->m, &l->at, found.offset, ret);
+}
+
+static void put_window(struct log_page *l, uint64_t number)
 {
 	struct buf *b = &l->p.b;
 	struct log_found found = { 0 };
 	struct mask *mask;
 	AUTO_BUF text = BUF_INIT;
-	struct blocks k = { .b = &text };
-	size_t count = 0;
+	struct blocks k = { .b = &text, .number = number };
 
 	if (!site_mask(l->m, &mask)) {
 		buf_adds(b,
@@ -192,13 +191,8 @@ static void put_window(struct log_page *l)
 		return;
 	}
 	l->slice.mask = mask;
-	/* Where it begins is needed for the numbers, before the text is written. */
-	int e = run_log_lines(run_model_run(l->m), &l->slice, note_first, &count, &found);
-	if (e == 0) {
-		k.number = l->wrap ? 0 : number_at(l, found.offset);
-		e = run_log_lines(run_model_run(l->m), &l->slice, add_line, &k, &found);
-		block_end(&k);
-	}
+	int e = run_log_lines(run_model_run(l->m), &l->slice, add_line, &k, &found);
+	block_end(&k);
 	mask_free(mask);
 	if (found.offset) {
 		AUTO_BUF more = BUF_INIT;
@@ -280,7 +274,10 @@ static void reply(struct log_page *l, const struct finding *f)
 	AUTO_BUF log = BUF_INIT;
 	AUTO_BUF title = BUF_INIT;
 	bool follows = l->slice.kind == SLICE_TAIL && !l->find.len;
+	uint64_t number;
 
+	if (!find_number(l, &number))
+		return;
 	buf_printf(&run, "run:%.*s", STR(l->id));
 	buf_printf(&log, "log:%.*s:%.*s:%s:END", STR(l->id),
 		STR(l->at.node.len ? l->at.node : S("root")), l->at.name);
@@ -305,7 +302,7 @@ static void reply(struct log_page *l, const struct finding *f)
 	put_tools(l);
 	if (f)
 		put_hits(l, f);
-	put_window(l);
+	put_window(l, number);
 	page_end(&l->p, 200);
 }
 
@@ -457,8 +454,9 @@ void rest_lines(struct http_request *q)
 		http_refuse(q, 404, "no such output", NULL, "this output cannot be read");
 		return;
 	}
-	struct log_page l = { .m = m, .at = at };
-	uint64_t number = number_at(&l, found.offset);
+	uint64_t number;
+	if (!aside_number(q, m, &at, found.offset, &number))
+		return;
 	buf_printf(&b,
 		"{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"size\":%" PRIu64
 		",\"live\":%s,\"first_line\":",
@@ -473,14 +471,36 @@ void rest_lines(struct http_request *q)
 	http_reply_json(q, 200, &b);
 }
 
+/* Of each hit a block is read for its number: of so many that the loop does not notice. */
+enum { NUMBERED = 100 };
+
+static void add_number(struct buf *b, struct finding *f, size_t hit, int fd)
+{
+	uint64_t number = fd < 0 || hit >= NUMBERED ? 0
+						    : aside_number_known(site_of(f->q)->aside, fd,
+							      f->hits.at[hit].offset);
+
+	if (number)
+		buf_printf(b, "%" PRIu64, number);
+	else
+		buf_adds(b, "null");
+}
+
 static void found_api(struct finding *f)
 {
 	AUTO_BUF b = BUF_INIT;
+	struct log_at at;
+	struct run_model *m = ask_log(f->q, &at) ? ask_run(f->q) : NULL;
 
+	if (!m)
+		return;
+	AUTO_CLOSE int fd = run_log_open(run_model_run(m), at.node, at.attempt, at.stream);
 	buf_adds(&b, "{\"hits\":[");
 	vec_each (hit, &f->hits) {
-		buf_printf(&b, "%s{\"offset\":%" PRIu64 ",\"line\":null,\"before\":",
-			hit == f->hits.at ? "" : ",", hit->offset);
+		buf_printf(&b, "%s{\"offset\":%" PRIu64 ",\"line\":", hit == f->hits.at ? "" : ",",
+			hit->offset);
+		add_number(&b, f, (size_t)(hit - f->hits.at), fd);
+		buf_adds(&b, ",\"before\":");
 		json_write_str(&b, hit->before);
 		buf_adds(&b, ",\"match\":");
 		json_write_str(&b, hit->match);

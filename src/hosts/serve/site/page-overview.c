@@ -5,11 +5,11 @@
 #include "app/logs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
+#include "hosts/serve/site/aside.h"
 #include "hosts/serve/site/page-runs.h"
-#include "hosts/serve/site/site.h"
 #include "render/web/ansi.h"
 
-enum { LIVE_SHOWN = 20, ENDED_SHOWN = 10, FAILED_SHOWN = 10, DAY_MS = 86400000 };
+enum { LIVE_SHOWN = 12, ENDED_SHOWN = 10, FAILED_SHOWN = 10, DAY_MS = 86400000 };
 
 static bool may_have(struct dashboard *d, enum roux_status s);
 
@@ -81,16 +81,40 @@ static void last_line(void *data, const struct log_line *line)
 	ansi_plain(b, line->text);
 }
 
+static void nothing(void *data)
+{
+	(void)data;
+}
+
+/* Its events are being read. */
+static void put_unread(struct page *p, struct str id)
+{
+	struct buf *b = &p->b;
+
+	buf_adds(b, "<li class=\"card\" data-run=\"");
+	html_attr(b, id);
+	buf_adds(b, "\" data-s=\"running\"><p>");
+	state_html(b, STATE_RUNNING);
+	buf_addc(b, ' ');
+	page_run_link(p, id);
+	buf_adds(b, "</p></li>");
+}
+
 static void put_live(struct page *p, struct str id)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct run_model *m = run_models_get(p->site->models, id, &r);
+	struct run_model *m;
 	struct buf *b = &p->b;
 	struct node_view now = { 0 }, top;
 	struct mask *mask = NULL;
 	AUTO_BUF line = BUF_INIT;
 	struct log_found found;
 
+	if (!aside_run_known(p->site->aside, id, nothing, NULL)) {
+		put_unread(p, id);
+		return;
+	}
+	m = run_models_get(p->site->models, id, &r);
 	if (!m || !run_model_root(m))
 		return;
 	find_current(m, run_model_root(m), &now);
@@ -146,16 +170,44 @@ static void collect_again(void *data)
 	((struct ids *)data)->at.len = 0;
 }
 
-static void put_running(struct page *p)
+static void find_running(struct dashboard *d, struct ids *ids)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct ids ids = { 0 };
 	const struct run_filter f = { .status = status_str(ROUX_RUNNING), .limit = LIVE_SHOWN };
+
+	if (may_have(d, ROUX_RUNNING))
+		runs_each(d->app, &f, collect, collect_again, ids, &r);
+}
+
+static void ids_done(struct ids *ids)
+{
+	vec_done(&ids->at);
+	arena_done(&ids->arena);
+}
+
+/* All that is not known is read at once; the page waits for the first of them. */
+static bool running_are_known(struct http_request *q)
+{
+	struct dashboard *d = site_of(q);
+	struct ids ids = { 0 };
+	struct str waits = S("");
+
+	find_running(d, &ids);
+	vec_each (id, &ids.at)
+		if (!aside_run_known(d->aside, *id, nothing, NULL) && !waits.len)
+			waits = *id;
+	bool known = !waits.len || aside_run(q, waits);
+	ids_done(&ids);
+	return known;
+}
+
+static void put_running(struct page *p)
+{
+	struct ids ids = { 0 };
 
 	buf_adds(&p->b, "<section aria-labelledby=\"running\">");
 	page_heading(p, "running", "Running");
-	if (may_have(p->site, ROUX_RUNNING))
-		runs_each(p->site->app, &f, collect, collect_again, &ids, &r);
+	find_running(p->site, &ids);
 	if (ids.at.len)
 		buf_adds(&p->b, "<ul class=\"cards\">");
 	vec_each (id, &ids.at)
@@ -164,9 +216,10 @@ static void put_running(struct page *p)
 				   : "<p class=\"quiet\">Nothing runs. <a "
 				     "href=\"/recipes\">Start a recipe</a>, or type "
 				     "<code>roux run RECIPE --detach</code>.</p>");
+	if (ids.at.len == LIVE_SHOWN)
+		buf_adds(&p->b, "<p><a href=\"/runs?status=running\">All that run</a></p>");
 	buf_adds(&p->b, "</section>");
-	vec_done(&ids.at);
-	arena_done(&ids.arena);
+	ids_done(&ids);
 }
 
 /* -- ended ---------------------------------------------------------------------------------------
@@ -241,8 +294,9 @@ void page_overview(struct http_request *q)
 {
 	const struct str topics[] = { S("runs") };
 	struct page p;
-	AUTO_BUF version = BUF_INIT;
 
+	if (!running_are_known(q))
+		return;
 	page_begin(&p, q,
 		&(struct page_head){ .title = S("Overview"),
 			.nav = NAV_OVERVIEW,

@@ -11,6 +11,7 @@
 
 /* What the files of this module share. */
 
+struct aside;
 struct feeds;
 struct drafts;
 
@@ -18,6 +19,7 @@ struct dashboard {
 	struct app *app;
 	struct dashboard_options options;
 	struct run_models *models;
+	struct aside *aside;
 	struct feeds *feeds;
 	struct drafts *drafts;
 	struct http_routes routes;
@@ -92,7 +94,8 @@ bool page_part(const struct http_request *q, const char *name);
 void ask_refuse(struct http_request *q, struct report *r);
 /* The same for values that do not fit: 422. */
 void ask_refuse_values(struct http_request *q, struct report *r);
-/* The run of {id}, up to date; NULL: refused. */
+/* The run of {id}, up to date; NULL: refused, or the handler is called again when it has been read.
+ */
 struct run_model *ask_run(struct http_request *q);
 /* A number behind `?`; false: refused with 400. `*ret` stays when there is none. */
 bool ask_number(struct http_request *q, const char *name, uint64_t *ret);
