@@ -97,6 +97,7 @@ enum complete_kind opt_complete(const struct opt *o)
 		{ "DIR", COMPLETE_DIR },
 		{ "RECIPE", COMPLETE_RECIPE },
 		{ "RUN", COMPLETE_RUN },
+		{ "NODE", COMPLETE_NODE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)

@@ -103,7 +103,8 @@ enum complete_kind {
 	COMPLETE_DIR,
 	COMPLETE_TEMPLATE, /* a file, after `@` too */
 	COMPLETE_RECIPE,   /* what `roux complete recipes` lists, or else as a template */
-	COMPLETE_RUN,      /* what `roux complete runs` lists */
+	COMPLETE_RUN,      /* what `roux complete runs` lists for the command */
+	COMPLETE_NODE,     /* what `roux complete nodes` lists for the words before it */
 	COMPLETE_COMMAND,
 	COMPLETE_WORDS, /* those that the operand is written as: "svg|dot" */
 };

@@ -81,6 +81,12 @@ static const char functions[] =
 	"2>/dev/null\n"
 	"}\n"
 	"\n"
+	"# The nodes of the run that is among the words.\n"
+	"_roux_nodes()\n"
+	"{\n"
+	"\t_roux_ask nodes -- \"${words[@]:2:last-2}\"\n"
+	"}\n"
+	"\n"
 	"_roux_recipe()\n"
 	"{\n"
 	"\t[[ $cur == @* ]] || _roux_ask recipes\n"
@@ -174,7 +180,8 @@ static const char *const actions[] = {
 	[COMPLETE_DIR] = "_roux_dirs",
 	[COMPLETE_TEMPLATE] = "_roux_template",
 	[COMPLETE_RECIPE] = "_roux_recipe",
-	[COMPLETE_RUN] = "_roux_ask runs",
+	[COMPLETE_RUN] = "_roux_ask runs \"$command\"",
+	[COMPLETE_NODE] = "_roux_nodes",
 	[COMPLETE_COMMAND] = "_roux_commands",
 	[COMPLETE_WORDS] = "_roux_offer", /* and the words */
 };
@@ -228,6 +235,9 @@ static void operand(const struct command *c, struct buf *b)
 	if (completion_takes_values(c))
 		buf_printf(b, "\t%s) if [[ $2 -gt 0 ]]; then _roux_args; else %s; fi", c->name,
 			actions[c->complete]);
+	else if (completion_takes_node(c))
+		buf_printf(b, "\t%s) case $2 in 0) %s ;; 1) %s ;; esac", c->name,
+			actions[c->complete], actions[COMPLETE_NODE]);
 	else
 		buf_printf(b, "\t%s) %s%s", c->name,
 			command_completes_all(c) ? "" : "[[ $2 -gt 0 ]] || ", actions[c->complete]);

@@ -34,6 +34,18 @@ static const char functions[] =
 	"    command roux complete $argv[1] 2>/dev/null </dev/null\n"
 	"end\n"
 	"\n"
+	"# Those that the command can be about.\n"
+	"function __roux_runs\n"
+	"    set -l words (commandline -opc)\n"
+	"    command roux complete runs $words[2] 2>/dev/null </dev/null\n"
+	"end\n"
+	"\n"
+	"# The nodes of the run that is among the words.\n"
+	"function __roux_nodes\n"
+	"    set -l words (commandline -opc)\n"
+	"    command roux complete nodes -- $words[3..-1] 2>/dev/null </dev/null\n"
+	"end\n"
+	"\n"
 	"# The arguments of the recipe that is among the words.\n"
 	"function __roux_args\n"
 	"    set -l words (commandline -opc)\n"
@@ -62,7 +74,8 @@ static const char *const actions[] = {
 	[COMPLETE_DIR] = " -a '(__fish_complete_directories (commandline -ct))'",
 	[COMPLETE_TEMPLATE] = " -F -a '(__roux_at_files)'",
 	[COMPLETE_RECIPE] = " -F -a '(__roux_ask recipes; __roux_at_files)'",
-	[COMPLETE_RUN] = " -a '(__roux_ask runs)'",
+	[COMPLETE_RUN] = " -a '(__roux_runs)'",
+	[COMPLETE_NODE] = " -a '(__roux_nodes)'",
 	[COMPLETE_COMMAND] = " -a '(__roux_commands)'",
 	[COMPLETE_WORDS] = " -a '", /* and the words */
 };
@@ -128,12 +141,13 @@ static void operand(const struct command *c, struct buf *b)
 		buf_addc(b, '\'');
 	}
 	buf_addc(b, '\n');
-	if (!completion_takes_values(c))
+	if (!completion_takes_values(c) && !completion_takes_node(c))
 		return;
 	buf_printf(
 		b, "complete -c roux -n '__roux_is %s; and not __roux_first %s", c->name, c->name);
 	valued(c, b);
-	buf_adds(b, "' -a '(__roux_args)'\n");
+	buf_printf(b, "'%s\n",
+		completion_takes_node(c) ? actions[COMPLETE_NODE] : " -a '(__roux_args)'");
 }
 
 static void command(const struct command *c, struct buf *b)

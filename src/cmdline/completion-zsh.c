@@ -10,7 +10,15 @@ static const char functions[] =
 	"\tlocal what=$1\n"
 	"\tlocal -a found\n"
 	"\tshift\n"
-	"\tfound=(${(f)\"$(command roux complete $what 2>/dev/null </dev/null)\"})\n"
+	"\tfound=(${(f)\"$(command roux complete ${=what} 2>/dev/null </dev/null)\"})\n"
+	"\t(( $#found )) && compadd \"$@\" -a found\n"
+	"}\n"
+	"\n"
+	"# The nodes of the run that is among the words.\n"
+	"_roux_nodes() {\n"
+	"\tlocal -a found\n"
+	"\tfound=(${(f)\"$(command roux complete nodes -- ${words[2,CURRENT-1]} 2>/dev/null "
+	"</dev/null)\"})\n"
 	"\t(( $#found )) && compadd \"$@\" -a found\n"
 	"}\n"
 	"\n"
@@ -32,7 +40,7 @@ static const char functions[] =
 	"}\n"
 	"\n"
 	"_roux_run() {\n"
-	"\t_roux_ask runs \"$@\"\n"
+	"\t_roux_ask \"runs $words[1]\" \"$@\"\n"
 	"}\n";
 
 /* The script is either the autoloaded function's file or read as it is. */
@@ -50,6 +58,7 @@ static const char *const actions[] = {
 	[COMPLETE_TEMPLATE] = "_roux_template",
 	[COMPLETE_RECIPE] = "_roux_recipe",
 	[COMPLETE_RUN] = "_roux_run",
+	[COMPLETE_NODE] = "_roux_nodes",
 	[COMPLETE_COMMAND] = "_roux_commands",
 	[COMPLETE_WORDS] = "(", /* and the words */
 };
@@ -115,6 +124,8 @@ static void operand(const struct command *c, struct buf *b)
 	buf_addc(b, '\'');
 	if (completion_takes_values(c))
 		buf_adds(b, " \\\n\t\t\t'*:value:_roux_args'");
+	else if (completion_takes_node(c))
+		buf_printf(b, " \\\n\t\t\t'2:NODE:%s'", actions[COMPLETE_NODE]);
 	else if (!command_completes_all(c) && c->max_operands > 1)
 		buf_adds(b, " \\\n\t\t\t'*:operand: '");
 }

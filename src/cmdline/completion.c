@@ -37,6 +37,11 @@ bool completion_takes_values(const struct command *c)
 	return c->complete == COMPLETE_RECIPE && c->operands && strstr(c->operands, "name=value");
 }
 
+bool completion_takes_node(const struct command *c)
+{
+	return c->complete == COMPLETE_RUN && str_eq(command_operand(c, 1), S("NODE"));
+}
+
 bool completion_has_operand(const struct command *c)
 {
 	return c->max_operands && c->complete != COMPLETE_NONE;

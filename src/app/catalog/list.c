@@ -325,7 +325,10 @@ static void argument_words(const struct public_argument *arg, struct buf *b)
 		for (size_t i = 0; (member = type_member(&arg->type, i)).p; i++)
 			buf_printf(b, "%.*s=%.*s\n", STR(arg->name), STR(member));
 	} else {
-		buf_printf(b, "%.*s=\n", STR(arg->name));
+		bool text = arg->type.kind == TYPE_NONE || arg->type.kind == TYPE_STRING ||
+			    arg->type.kind == TYPE_PATH || arg->type.kind == TYPE_WORDS;
+
+		buf_printf(b, "%.*s%s\n", STR(arg->name), text ? "=" : ":=");
 	}
 }
 

@@ -1,6 +1,8 @@
 /* Commands that tell about recipes: list, show, doctor, and what completion asks for. */
 #include "app/doctor.h"
+#include "base/map.h"
 #include "base/plain-text.h"
+#include "base/run-status.h"
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/recipe-text.h"
@@ -209,26 +211,104 @@ const struct command cmd_doctor = {
 /* -- complete: for the scripts of `roux completion` -----------------------------------------------
  */
 
+/* Commands that are about some runs only: those that a resume finds so. An earlier generation is
+ * not among them. */
+static const struct about {
+	const char *command;
+	bool at[STATUS_NEVER];
+} abouts[] = {
+	{ "resume",
+		{ [STATUS_AT_GATE] = true, [STATUS_BROKEN] = true, [STATUS_CUT_SHORT] = true } },
+	{ "approve", { [STATUS_AT_GATE] = true } },
+	{ "deny", { [STATUS_AT_GATE] = true } },
+	{ "cancel", { [STATUS_LIVE] = true } },
+	{ "kill", { [STATUS_LIVE] = true } },
+	{ "message", { [STATUS_LIVE] = true } },
+};
+
+struct run_words {
+	const struct about *about; /* NULL: all */
+	struct buf *b;
+};
+
 static bool add_id(void *data, const struct run_entry *e)
 {
-	buf_add(data, e->id);
-	buf_addc(data, '\n');
+	struct run_words *w = data;
+	bool fits = !w->about;
+
+	for (enum status_rest rest = 0; !fits && rest < STATUS_NEVER; rest++)
+		fits = w->about->at[rest] && status_rests(e->status, rest);
+	if (fits) {
+		buf_add(w->b, e->id);
+		buf_addc(w->b, '\n');
+	}
 	return true;
 }
 
 static void begin_again(void *data)
 {
-	buf_reset(data);
+	struct run_words *w = data;
+
+	buf_reset(w->b);
 }
 
-static void run_words(struct cli *cli, struct buf *b)
+/* `command`: the one whose operand it will be; may be empty. */
+static void run_words(struct cli *cli, struct str command, struct buf *b)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
+	struct run_words w = { .b = b };
 
-	runs_each(cli_app(cli), &(struct run_filter){ .generations = true }, add_id, begin_again, b,
-		&ignored);
-	if (b->len)
+	for (size_t i = 0; i < ARRAY_SIZE(abouts); i++)
+		if (str_eq(command, str_of(abouts[i].command)))
+			w.about = &abouts[i];
+	runs_each(cli_app(cli), &(struct run_filter){ .generations = !w.about }, add_id,
+		begin_again, &w, &ignored);
+	if (b->len && !w.about)
 		buf_adds(b, "latest\n");
+}
+
+struct node_words {
+	struct arena arena;
+	struct map nodes;  /* path → label, a struct str */
+	struct map labels; /* label → how many have it */
+};
+
+static bool add_node(void *data, const struct planned_again *p)
+{
+	struct node_words *w = data;
+
+	if (p->gate)
+		return true;
+	struct str *label = arena_new(&w->arena, struct str);
+	*label = arena_str(&w->arena, p->label);
+	*map_put(&w->nodes, &w->arena, p->path) = label;
+	void **times = map_put(&w->labels, &w->arena, p->label);
+	*times = (void *)((uintptr_t)*times + 1);
+	return true;
+}
+
+/* The commands of the first run among the words: by label where that names one, else by path. */
+static void node_words(struct cli *cli, size_t count, const char *const *words, struct buf *b)
+{
+	struct node_words w = { 0 };
+
+	for (size_t i = 0; i < count && !w.nodes.count; i++) {
+		AUTO_REPORT ignored = REPORT_INIT;
+		struct rerun_request q = { .request = REQUEST_INIT };
+
+		if (words[i][0] != '-')
+			(void)runs_plan_again(
+				cli_app(cli), words[i], &q, false, add_node, &w, &ignored);
+	}
+	map_each (node, &w.nodes) {
+		struct str label = *(struct str *)node->value;
+		bool alone = label.len && (uintptr_t)map_get(&w.labels, label) == 1 &&
+			     str_find(label, '\n', 0) == label.len;
+
+		buf_add(b, alone ? label : node->key);
+		buf_addc(b, '\n');
+	}
+	arena_done(&w.arena);
 }
 
 static int run_complete(const struct call *call)
@@ -241,7 +321,9 @@ static int run_complete(const struct call *call)
 	else if (str_eq(str_of(call->words[0]), S("args")))
 		recipes_argument_words(cli_app(cli), call->count - 1, call->words + 1, &text);
 	else if (str_eq(str_of(call->words[0]), S("runs")))
-		run_words(cli, &text);
+		run_words(cli, call->count > 1 ? str_of(call->words[1]) : S(""), &text);
+	else if (str_eq(str_of(call->words[0]), S("nodes")))
+		node_words(cli, call->count - 1, call->words + 1, &text);
 	return cli_print(buf_str(&text));
 }
 

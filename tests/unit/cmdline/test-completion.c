@@ -60,7 +60,7 @@ static int set_up(void **state)
 		S("#!/bin/sh\n"
 		  "case $* in\n"
 		  "'complete recipes') printf '%s\\n' review 'release$(touch bad)' nightly ;;\n"
-		  "'complete runs') echo review-1; echo oops >&2; exit 1 ;;\n"
+		  "'complete runs'*) echo review-1; echo oops >&2; exit 1 ;;\n"
 		  "esac\n"));
 	/* Completes its arguments as words of a command line, and prints one candidate a line. */
 	put(&f, "ask-bash",
