@@ -3,7 +3,7 @@
 // A check is `async function what_it_shows(t)`; its name, with spaces, is the TAP line. `t` gives it a home of its own:
 //   t.dir, t.env, t.recipe(name, document), t.roux(...words), t.serve(...options) -> {url, pid, stop(), kill()}
 //   t.open(url, {width, dark, script, browser}) -> a puppeteer page that fails the check on a console error or CSP report
-//   t.axe(page), t.until(what), t.shot(page, name), t.equal(a, b), t.ok(value, text)
+//   t.until(what), t.holds(page, what), t.follow(page, selector), t.axe(page), t.shot(page, name), t.equal(a, b), t.ok(value, text)
 // A check with `browsers = ['chromium', 'firefox']` runs once in each, with t.browser set. Everything a check started is
 // ended by its pid.
 import { execFile, spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ const browsers = {};
 async function browser(name) {
   if (!browsers[name]) {
     const home = mkdtempSync(join(tmpdir(), 'roux-browser-'));
-    const options = { executablePath: PROGRAMS[name], headless: true, env: { ...process.env, HOME: home }, protocolTimeout: WATCHDOG_MS };
+    const options = { executablePath: PROGRAMS[name], headless: true, env: { ...process.env, HOME: home }, timeout: WATCHDOG_MS, protocolTimeout: WATCHDOG_MS };
     // Chromium's own sandbox does not work for root, which a machine that tests often is.
     if (name === 'chromium') options.args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
     else options.browser = 'firefox';
@@ -47,6 +47,7 @@ class Check {
     this.pages = [];
     this.servers = [];
     this.faults = [];
+    this.end = Date.now() + WATCHDOG_MS;
   }
 
   recipe(name, document) {
@@ -87,7 +88,18 @@ class Check {
     page.on('console', m => { if (m.type() === 'error' && !(expect && expect.test(m.text()))) this.faults.push(`console: ${m.text()}`); });
     page.on('pageerror', e => this.faults.push(`script: ${e.message}`));
     if (url) await page.goto(url);
+    // The page of a login continues by itself; what is opened next must not meet that on its way.
+    if (url?.includes('/login?once=')) await this.until(() => page.evaluate(() => location.pathname === '/' && document.readyState === 'complete').catch(() => false), 'the login continues');
     return page;
+  }
+
+  // Not page.waitForFunction(): that asks at every frame, and a tab behind another has none.
+  holds(page, what, ...args) { return this.until(() => page.evaluate(what, ...args), String(what)); }
+
+  // A link or a button as the keyboard uses it, and the page behind it. A click of the mouse goes to a place, where
+  // something else may be by then when the page is alive.
+  async follow(page, selector) {
+    await Promise.all([page.waitForNavigation(), page.$eval(selector, e => e.click())]);
   }
 
   async axe(page) {
@@ -97,13 +109,12 @@ class Check {
     if (said.length) throw new Error(`axe: ${page.url()}\n${said.join('\n')}`);
   }
 
-  // Waits for what is true in the end; the time is a watchdog.
+  // Waits for what is true in the end; the time is a watchdog of the whole check.
   async until(what, text = String(what)) {
-    const end = Date.now() + WATCHDOG_MS;
     for (;;) {
       const value = await what();
       if (value) return value;
-      if (Date.now() > end) throw new Error(`waited in vain: ${text}`);
+      if (Date.now() > this.end) throw new Error(`waited in vain: ${text}`);
       await new Promise(r => setTimeout(r, 50));
     }
   }
@@ -149,7 +160,7 @@ for (const { name, f, b } of checks) {
   const t = new Check(b);
   let error = null, watchdog;
   try {
-    await Promise.race([f(t), new Promise((_, fail) => { watchdog = setTimeout(() => fail(new Error('it hangs')), WATCHDOG_MS); })]);
+    await Promise.race([f(t), new Promise((_, fail) => { watchdog = setTimeout(() => fail(new Error('it hangs')), WATCHDOG_MS + 30_000); })]);
   } catch (e) { error = e; }
   clearTimeout(watchdog);
   const said = error ? await t.pagesSay() : [];

@@ -34,12 +34,6 @@ stages:
 const text = page => page.evaluate(() => document.body.innerText);
 const state = page => page.$eval('#state .st', e => e.dataset.s);
 
-async function click(page, selector) {
-  await Promise.all([page.waitForNavigation(), page.click(selector)]);
-}
-async function submit(page, selector) {
-  await Promise.all([page.waitForNavigation(), page.$eval(selector, b => b.click())]);
-}
 const runDoc = async (t, id) => JSON.parse((await t.roux('status', id, '--json')).out);
 const ended = (t, id) => t.until(async () => (await runDoc(t, id)).status !== 'running', `${id} ends`);
 
@@ -60,27 +54,27 @@ export async function all_pages_work_without_script(t) {
   await page.goto(s.origin + '/runs?status=done');
   t.ok(!(await text(page)).includes('sleeps'), 'the filter lets a running one through');
   t.equal(await page.$$eval('tr[data-run]', r => r.length), 50);
-  await click(page, 'a[rel=next]');
+  await t.follow(page, 'a[rel=next]');
   t.ok(await page.$$eval('tr[data-run]', r => r.length) >= 5);
   await page.goto(s.origin + '/runs/broken-run');
   t.ok((await text(page)).includes('error: no such thing'));
-  await click(page, '.failure h3 a');
+  await t.follow(page, '.failure h3 a');
   t.ok((await text(page)).includes('exit 3'));
   await page.goto(s.origin + '/runs/broken-run/log?stream=run-err&find=such');
   t.equal(await page.$eval('mark', m => m.textContent), 'such');
   await page.goto(s.origin + '/recipes/greet');
   await page.type('input[name="v.who"]', 'wörld & <b>');
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   t.equal(await page.$$eval('.leaves .argv code', c => c.map(e => e.textContent)), ['echo', 'hello', 'wörld & <b>']);
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   t.ok(/\/runs\/greet-/.test(page.url()), page.url());
   await page.goto(s.origin + '/runs/asks/gate');
   await page.type('#comment', 'go');
-  await submit(page, 'button[value=approve]');
+  await t.follow(page, 'button[value=approve]');
   await ended(t, 'asks');
   t.equal((await runDoc(t, 'asks')).status, 'done');
   await page.goto(s.origin + '/runs/sleeps/stop');
-  await submit(page, 'form.act button.stop');
+  await t.follow(page, 'form.act button.stop');
   await ended(t, 'sleeps');
   t.equal((await runDoc(t, 'sleeps')).status, 'cancelled');
   for (const p of ['/doctor', '/settings', '/audit', '/help', '/recipes', '/runs/asks/messages', '/runs/asks/artifacts', '/runs/asks/values'])
@@ -105,7 +99,7 @@ export async function a_gate_shows_exactly_what_then_runs(t) {
   await page.focus('#comment');
   await page.keyboard.press('Enter');
   t.equal((await runDoc(t, 'asks')).status, 'paused');
-  await submit(page, 'button[value=approve]');
+  await t.follow(page, 'button[value=approve]');
   await t.until(async () => (await runDoc(t, 'asks')).status === 'done', 'it goes on');
   const events = readFileSync(join(t.env.ROUX_STATE_DIR, 'runs/asks/events.jsonl'), 'utf8').trim().split('\n').map(l => JSON.parse(l));
   const answered = events.find(e => e.type === 'run.answered');
@@ -125,13 +119,13 @@ export async function a_changed_plan_is_shown_again(t) {
   const s = await t.serve(), page = await t.open(s.url, { expect: /409|422/ });
   await page.goto(s.origin + '/recipes/greet');
   await page.type('input[name="v.who"]', 'you');
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   t.recipe('greet.json', { description: 'greets', args: ['who:string'], template: 'echo goodbye {who}' });
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   t.ok((await text(page)).includes('What would run has changed'));
   t.equal(await page.$$eval('.leaves .argv code', c => c.map(e => e.textContent)), ['echo', 'goodbye', 'you']);
   t.equal(JSON.parse((await t.roux('runs', '--json')).out).runs.length, 0);
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   t.ok(/\/runs\/greet-/.test(page.url()));
 }
 
@@ -144,14 +138,14 @@ export async function a_form_marks_what_does_not_fit(t) {
   t.ok(await page.$('select[name="v.mode"]'), 'enum is a select');
   await page.type('[name="v.count"]', 'many');
   await page.type('#v-token', 'hunter22222');
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   t.ok(await page.$('.wrong'), 'the mistake stands at its field');
   t.ok(!(await page.content()).includes('hunter22222'), 'a secret came back');
   await page.$eval('[name="v.count"]', e => { e.value = '3'; });
   await page.type('#v-token', 'hunter22222');
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   t.ok(!(await page.content()).includes('hunter22222'), 'a secret is in the plan');
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   const id = decodeURIComponent(page.url().split('/').pop());
   await ended(t, id);
   for (const p of ['', '/log', '/values', '/nodes/0', '/report.html'])
@@ -164,7 +158,7 @@ export async function two_clicks_start_one_run(t) {
   t.recipe('slow.json', { description: 'slow', template: 'sleep 1' });
   const s = await t.serve(), page = await t.open(s.url);
   await page.goto(s.origin + '/recipes/slow');
-  await submit(page, 'form.act button');
+  await t.follow(page, 'form.act button');
   await page.evaluate(async () => {
     const form = document.querySelector('form.act'), body = () => new URLSearchParams(new FormData(form));
     await Promise.all([fetch(form.action, { method: 'POST', body: body() }), fetch(form.action, { method: 'POST', body: body() })]);
@@ -181,9 +175,9 @@ export async function failures_stand_first_and_can_be_repeated(t) {
   t.equal(order[0], 'failures');
   t.equal(await page.$eval('.failure .log .f1', e => e.textContent), 'error: no such thing');
   t.ok((await page.$eval('.failure .how', e => e.textContent)).includes('exit 3'));
-  await click(page, '.failure .links a:last-child');
+  await t.follow(page, '.failure .links a:last-child');
   t.ok((await text(page)).includes('broken'));
-  await submit(page, 'form.act button.go');
+  await t.follow(page, 'form.act button.go');
   const id = decodeURIComponent(page.url().split('/').pop());
   t.equal((await runDoc(t, id)).rerun_of, 'broken-run');
 }

@@ -59,7 +59,7 @@ export async function pictures_for_the_documentation(t) {
     for (const [name, place] of Object.entries(places)) {
       const answer = await page.goto(s.origin + place);
       t.ok([200, 304].includes(answer.status()), place);
-      if (name === 'live' || name === 'log') await page.waitForFunction(() => document.querySelector('#live').textContent === 'live');
+      if (name === 'live' || name === 'log') await t.holds(page, () => document.querySelector('#live').textContent === 'live');
       await t.shot(page, `${name}-${dark ? 'dark' : 'light'}`);
     }
     await page.setViewport({ width: 320, height: 700 });
