@@ -50,6 +50,8 @@ const struct past_node *run_model_find(const struct run_model *m, struct str pat
 size_t past_node_children(const struct past_node *n);
 const struct past_node *past_node_child(const struct past_node *n, size_t index);
 const struct past_node *past_node_up(const struct past_node *n);
+/* The number of the last event that touched it or something in it. */
+uint64_t past_node_changed(const struct past_node *n);
 /* Borrowed until the next run_models_get(). */
 void run_model_view(struct run_model *m, const struct past_node *n, struct node_view *ret);
 

@@ -439,6 +439,11 @@ const struct past_node *past_node_up(const struct past_node *n)
 	return n->up;
 }
 
+uint64_t past_node_changed(const struct past_node *n)
+{
+	return n->changed;
+}
+
 static const struct node_span *spans_of(struct run_model *m, const struct past_node *p)
 {
 	struct node_span *spans = arena_array(&m->scratch, struct node_span, p->spans.len + 1);

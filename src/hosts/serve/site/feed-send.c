@@ -122,81 +122,95 @@ struct batch {
 	struct stream *s;
 	struct run_model *m;
 	struct buf b;
-	uint64_t since;
+	uint64_t since; /* 0: the page knows nothing yet */
+	uint64_t seq;   /* what the page has come to when all of it is sent */
+	size_t count;
+	bool flood;
 };
 
-static void batch_flush(struct batch *t)
+/* The number goes out with the last piece: a page that is cut off in between asks for all again. */
+static void batch_flush(struct batch *t, bool last)
 {
-	if (t->b.len < 2)
+	if (last)
+		t->s->seq = t->seq;
+	if (!t->b.len)
 		return;
 	buf_addc(&t->b, ']');
 	stream_event(t->s, "nodes", buf_str(&t->b));
 	buf_reset(&t->b);
 }
 
-static void batch_add(struct batch *t, const struct past_node *n)
+static void batch_add(struct batch *t, const struct node_view *v)
 {
-	struct node_view v;
 	struct json_out o = { .b = &t->b };
 
-	run_model_view(t->m, n, &v);
-	if (v.changed <= t->since && t->since)
-		return;
+	if (t->b.len > BATCH_BYTES)
+		batch_flush(t, false);
+	t->count++;
 	buf_addc(&t->b, t->b.len ? ',' : '[');
 	json_out_array(&o, NULL);
-	json_out_str(&o, NULL, v.path);
-	json_out_str(&o, NULL, str_of(shown_state_word(v.state)));
-	if (v.timed && v.reached)
-		json_out_uint(&o, NULL, v.ms);
+	json_out_str(&o, NULL, v->path);
+	json_out_str(&o, NULL, str_of(shown_state_word(v->state)));
+	if (v->timed && v->reached)
+		json_out_uint(&o, NULL, v->ms);
 	else
 		json_out_null(&o, NULL);
-	if (v.coded)
-		json_out_int(&o, NULL, v.code);
+	if (v->coded)
+		json_out_int(&o, NULL, v->code);
 	else
 		json_out_null(&o, NULL);
-	json_out_uint(&o, NULL, v.attempts);
-	if (v.group && v.counts) {
+	json_out_uint(&o, NULL, v->attempts);
+	if (v->group && v->counts) {
 		AUTO_BUF counts = BUF_INIT;
 
-		tree_counts(&counts, v.counts);
+		tree_counts(&counts, v->counts);
 		json_out_str(&o, NULL, buf_str(&counts));
 	}
 	json_out_array_end(&o);
-	if (t->b.len > BATCH_BYTES)
-		batch_flush(t);
 }
 
-/* What a page shows of it: children of small groups, of large ones what is news. */
-static void batch_walk(struct batch *t, const struct past_node *n, uint64_t from, size_t count)
+/* All that has changed: of a large group a page shows some, and knows which. To a page that knows
+ * nothing yet, the first page of each group. */
+static void batch_walk(struct batch *t, const struct past_node *n, uint64_t from)
 {
-	size_t children = past_node_children(n), end = MIN(children, (size_t)from + count);
+	size_t children = past_node_children(n), begin = (size_t)MIN(from, (uint64_t)children);
+	size_t end = t->since ? children : MIN(children, begin + TREE_PAGE);
 	struct node_view v;
 
-	for (size_t i = (size_t)MIN(from, (uint64_t)children); i < end; i++) {
+	for (size_t i = t->since ? 0 : begin; i < end && !t->flood; i++) {
 		const struct past_node *child = past_node_child(n, i);
 
-		run_model_view(t->m, child, &v);
-		if (v.changed <= t->since && t->since)
+		if (t->since && past_node_changed(child) <= t->since)
 			continue;
-		batch_add(t, child);
-		batch_walk(t, child, 0, v.children > TREE_SMALL ? TREE_PAGE : TREE_SMALL);
+		t->flood = t->since && t->count >= BATCH_NODES;
+		run_model_view(t->m, child, &v);
+		batch_add(t, &v);
+		batch_walk(t, child, 0);
 	}
 }
 
+/* Too much has changed at once to be told one by one: the page fetches what it shows. The groups
+ * that it is about are told in any case. */
 static void send_nodes(struct stream *s, struct run_model *m)
 {
-	struct batch t = { .s = s, .m = m, .since = s->seq };
+	struct batch t = { .s = s, .m = m, .since = s->seq, .seq = run_model_seq(m) };
+	struct node_view v;
 
-	s->seq = run_model_seq(m);
+	/* An end that no event tells is as new as the last event. */
+	if (t.since)
+		t.since--;
 	for (size_t i = 0; i < s->node_count; i++) {
 		const struct past_node *n = run_model_find(m, s->nodes[i].path);
 
-		if (!n)
+		if (!n || (t.since && past_node_changed(n) <= t.since))
 			continue;
-		batch_add(&t, n);
-		batch_walk(&t, n, s->nodes[i].from, TREE_PAGE);
+		run_model_view(m, n, &v);
+		batch_add(&t, &v);
+		batch_walk(&t, n, s->nodes[i].from);
 	}
-	batch_flush(&t);
+	batch_flush(&t, true);
+	if (t.flood)
+		stream_event(s, "resync", S("{}"));
 	buf_done(&t.b);
 }
 

@@ -108,18 +108,24 @@ static void on_batch(struct timer *t)
 	start_timers(f);
 }
 
+static void look(struct feeds *f)
+{
+	uint64_t version = runs_version(f->site->app);
+
+	if (version == f->version && version)
+		return;
+	f->version = version;
+	EACH(struct stream, s, &f->streams)
+	if (s->run.len)
+		watch_run(f, s->run);
+	update_all(f);
+}
+
 static void on_look(struct timer *t)
 {
 	struct feeds *f = container_of(t, struct feeds, look);
-	uint64_t version = runs_version(f->site->app);
 
-	if (version != f->version || !version) {
-		f->version = version;
-		EACH(struct stream, s, &f->streams)
-		if (s->run.len)
-			watch_run(f, s->run);
-		update_all(f);
-	}
+	look(f);
 	start_timers(f);
 }
 
@@ -200,6 +206,8 @@ void rest_stream(struct http_request *q)
 	AUTO_REPORT r = REPORT_INIT;
 	size_t topics = 0;
 
+	/* The others hear of it too: a version that was seen is not looked at again. */
+	look(f);
 	s->feeds = f;
 	s->fresh = true;
 	s->filter.limit = 50;
@@ -233,7 +241,6 @@ void rest_stream(struct http_request *q)
 	}
 	http_stream_push(s->out, S("retry: 2000\n\n"));
 	stream_hello(s);
-	f->version = runs_version(f->site->app);
 	if (s->run.len) {
 		watch_run(f, s->run);
 		stream_begin_run(s, q);

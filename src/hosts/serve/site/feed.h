@@ -12,6 +12,7 @@ enum {
 	TOPICS = 8,
 	BATCH_MS = 100,
 	BATCH_BYTES = 32 << 10,
+	BATCH_NODES = 1000, /* told one by one */
 	LOG_MS = 200,
 	LOOK_MS = 1000,
 	BEHIND_MAX = 10000, /* events; a page that is further behind begins anew */

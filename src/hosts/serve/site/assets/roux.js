@@ -45,22 +45,28 @@ function put(into, html) {
 	const fresh = t.content.querySelector("#" + into.id);
 	if (!fresh) return;
 	const focus = into.contains(document.activeElement) && document.activeElement.getAttribute("href"), y = scrollY;
+	const boxes = $$(".scroll,.rows", into).map(e => [e.scrollLeft, e.scrollTop]);
 	into.replaceWith(fresh);
 	times(fresh);
+	$$(".scroll,.rows", fresh).forEach((e, i) => { if (boxes[i]) [e.scrollLeft, e.scrollTop] = boxes[i]; });
 	if (focus) $$("a", fresh).find(a => a.getAttribute("href") === focus)?.focus({ preventScroll: true });
 	scrollTo(scrollX, y);
 	index = null;
 }
-let partTimer = 0, partLast = 0;
+let partTimer = 0, partLast = 0, stale = false, meanwhile = null;
+const selecting = e => { const s = getSelection(); return !s.isCollapsed && e.contains(s.anchorNode); };
 function refetch() {
 	if (partTimer || !$("#nodes")) return;
 	partTimer = setTimeout(async () => {
-		partTimer = 0; partLast = Date.now();
 		const u = new URL(location); u.searchParams.set("part", "tree");
+		meanwhile = new Map(); // what the stream says now may be newer than the fragment
+		stale = true;
 		try {
-			const r = await fetch(u, { cache: "no-store" }), n = $("#nodes");
-			if (r.ok && n) put(n, await r.text());
-		} catch (e) { /* the stream says that the server is gone */ }
+			const r = await fetch(u, { cache: "no-store" }), t = await r.text(), n = $("#nodes");
+			if (r.ok && n && !selecting(n)) { stale = false; put(n, t); onNodes([...meanwhile.values()]); }
+		} catch (e) { /* the stream says that the server is gone, and comes back to this */ }
+		meanwhile = null; partTimer = 0; partLast = Date.now();
+		if (stale && selecting($("#nodes"))) refetch();
 	}, Math.max(0, partLast + 2000 - Date.now()));
 }
 
@@ -88,10 +94,10 @@ function drawNodes() {
 		if (counts != null) setText(child(e, "c"), counts);
 	}
 	queue.clear();
-	if (unknown || redraw) refetch();
+	if (unknown || redraw || stale) refetch();
 }
 function onNodes(list) {
-	for (const n of list) queue.set(n[0], n);
+	for (const n of list) { queue.set(n[0], n); meanwhile?.set(n[0], n); }
 	if (!frame) frame = requestAnimationFrame(drawNodes);
 }
 
@@ -167,8 +173,9 @@ function onRuns(d) {
 
 // -- logs ----------------------------------------------------------------------------------------
 const log = $("#log"), LINES = 20000, BYTES = 4 << 20, BLOCK = 500;
-let follow = false, missed = 0, lines = 0, bytes = 0, first = 0, last = 0, number = 0;
+let follow = false, missed = 0, lines = 0, bytes = 0, first = 0, last = 0, number = 0, stuck = 0;
 const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 30;
+const stick = () => { log.scrollTop = log.scrollHeight; stuck = log.scrollTop; };
 function piece([text, style]) { return style ? el("span", style, text) : document.createTextNode(text); }
 function blockOf(list) {
 	const b = el("div", "blk"), pre = el("pre", "txt");
@@ -211,18 +218,19 @@ function button() {
 	f.hidden = !log.dataset.live; f.textContent = follow ? "Following" : missed ? "Follow: " + missed + " new lines" : "Follow";
 	f.setAttribute("aria-pressed", follow);
 }
-function toEnd() { follow = true; missed = 0; log.scrollTop = log.scrollHeight; button(); }
+function toEnd() { follow = true; missed = 0; stick(); button(); }
 function onLog(d) {
 	if (!log) return;
 	log.dataset.live = 1;
-	const stick = follow;
+	// The event of a scroll comes with the next frame; what the reader did counts before that.
+	if (follow && log.scrollTop < stuck - 1 && !atEnd()) follow = false;
 	if (d.skip) {
 		number = 0;
 		const g = el("p", "gap", (d.skip[1] - d.skip[0]).toLocaleString("en") + " bytes came too quickly. "), a = el("a", "", "Show them");
 		const u = new URL(location); u.searchParams.set("at", d.skip[0]); u.searchParams.delete("tail"); a.href = u; g.append(a); log.append(g);
-	} else { if (!stick) missed += d.lines.length; append(d.lines); }
+	} else { if (!follow) missed += d.lines.length; append(d.lines); }
 	last = d.to || d.skip[1]; log.dataset.to = last;
-	if (stick) log.scrollTop = log.scrollHeight;
+	if (follow) stick();
 	button();
 }
 async function more(back) {
@@ -250,7 +258,7 @@ if (log) {
 	if (nums) number = +nums.pop() + 1; else if (!last && !log.classList.contains("wrap")) number = 1;
 	const q = new URL(location).searchParams;
 	follow = !q.has("at") && !q.has("find") && last >= +log.dataset.size;
-	if (follow || q.has("tail")) log.scrollTop = log.scrollHeight;
+	if (follow || q.has("tail")) stick();
 	log.addEventListener("scroll", () => { const e = atEnd(); if (e !== follow && (!e || last >= 0)) { follow = e && !q.has("at"); if (follow) missed = 0; button(); } }, { passive: true });
 	$("#follow").addEventListener("click", toEnd);
 	for (const [id, back] of [["#earlier", true], ["#later", false]]) $(id)?.addEventListener("click", e => { if (e.ctrlKey || e.metaKey || e.shiftKey) return; e.preventDefault(); more(back); });
@@ -287,6 +295,7 @@ function open() {
 	const on = (name, fn) => es.addEventListener(name, e => { if (e.lastEventId) lastId = e.lastEventId; fn(JSON.parse(e.data)); });
 	on("hello", d => {
 		since = tries = 0; state("live");
+		if (stale) refetch();
 		if (body.dataset.server !== d.server && !sessionStorage.roux) { sessionStorage.roux = 1; location.reload(); } else if (body.dataset.server === d.server) sessionStorage.removeItem("roux");
 	});
 	on("nodes", onNodes); on("run", onRun); on("runs", onRuns); on("log", onLog);
