@@ -265,6 +265,7 @@ static void read_when(struct reader *rd, struct node *n, const struct members *m
 			"`when` names a flag called 'true', which skips the node unless it is "
 			"given");
 		report_hint(&rd->g->warnings, "write the boolean true, without quotes");
+		report_slip(&rd->g->warnings);
 	}
 	n->when = braces_guard(rd->a, place, json_str(value), rd->d, rd->r);
 	collect_types(rd, n->when);

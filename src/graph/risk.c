@@ -463,6 +463,7 @@ static void look_at_quotes(struct looking *l)
 	report_warning(&l->g->warnings, word_where(n, n->word_count - 1),
 		"the quote is not closed, so the word goes to the end of the line");
 	report_hint(&l->g->warnings, "close it, or write a backslash before it");
+	report_slip(&l->g->warnings);
 }
 
 static void look_at_command(struct looking *l)
@@ -507,13 +508,15 @@ static void look_at_retry(struct looking *l)
 
 	if (retries && !can_fail(n)) {
 		report_warning(&l->g->warnings, place_where(n->retry.place),
-			"`retry` never happens: the failures of these steps are passed over");
+			"`retry` never happens: a failure of these steps does not fail the group");
 		report_hint(&l->g->warnings, "add \"failure\": \"branch\"");
+		report_slip(&l->g->warnings);
 	}
 	if (n->recover && !retries) {
 		report_warning(&l->g->warnings, place_where(n->recover->place),
 			"`recover` never runs: it stands between attempts, and there is only one");
 		report_hint(&l->g->warnings, "add \"retry\": 2 or more");
+		report_slip(&l->g->warnings);
 	}
 }
 

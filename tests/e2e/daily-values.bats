@@ -196,6 +196,24 @@ END
 	is "$(grep -c 's.yaml:6:.*spaces inside the braces' err)" 1
 }
 
+@test "a slip that changes what happens is told at every run, not by check alone" {
+	local template text
+	while IFS='~' read -r template text; do
+		for how in exec 'run --template' check; do
+			# shellcheck disable=SC2086  # a command and its option
+			roux $how "$template" >out 2>&1 || true
+			is "$(grep -c "warning: .*$text" out)" 1
+		done
+	done <<'TABLE'
+echo "a b~the quote is not closed
+{"retry":2,"template":["true","true"]}~`retry` never happens
+{"recover":"true","template":"true"}~`recover` never runs
+{"when":"true","template":"true"}~`when` names a flag called 'true'
+{"retries":2,"template":"true"}~unknown field 'retries' is ignored
+echo $HOME~no shell reads this line
+TABLE
+}
+
 @test "defaults are checked like values, and what exec would refuse" {
 	asks 2 exec '{"defaults":{"n":"x"},"template":"echo {n:int}"}'
 	asks 2 check '{"defaults":{"n":"x"},"template":"echo {n:int}"}'
