@@ -191,13 +191,12 @@ static void batch_walk(struct batch *t, const struct past_node *n, uint64_t from
 
 /* Too much has changed at once to be told one by one: the page fetches what it shows. The groups
  * that it is about are told in any case. */
-static void send_nodes(struct stream *s, struct run_model *m)
+static void send_nodes(struct stream *s, struct run_model *m, bool again)
 {
 	struct batch t = { .s = s, .m = m, .since = s->seq, .seq = run_model_seq(m) };
 	struct node_view v;
 
-	/* An end that no event tells is as new as the last event. */
-	if (t.since)
+	if (again && t.since)
 		t.since--;
 	for (size_t i = 0; i < s->node_count; i++) {
 		const struct past_node *n = run_model_find(m, s->nodes[i].path);
@@ -306,14 +305,17 @@ void stream_update_run(struct stream *s)
 			stream_event(s, "resync", S("{}"));
 	}
 	AUTO_BUF status = BUF_INIT;
-	buf_printf(
-		&status, "%.*s-%" PRIu64, STR(run_status_word(run_model_run(m))), run_model_seq(m));
+	struct str word = run_status_word(run_model_run(m));
+	buf_printf(&status, "%.*s-%" PRIu64, STR(word), run_model_seq(m));
 	bool changed = s->fresh || !str_eq(buf_str(&status), buf_str(&s->status));
 	if (changed) {
 		AUTO_JSON *doc = run_status_document(run_model_run(m));
+		/* An end that no event tells is as new as the last event. */
+		bool silent = s->fresh ? str_eq(word, status_str(ROUX_EXITED))
+				       : !str_starts(buf_str(&s->status), word);
 
 		if (s->node_count)
-			send_nodes(s, m);
+			send_nodes(s, m, silent);
 		else
 			s->seq = run_model_seq(m);
 		if (s->wants_run) {

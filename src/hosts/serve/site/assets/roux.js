@@ -107,6 +107,8 @@ function onRun(r) {
 	const state = $("#state .st");
 	live = r.live; base = r.ms; baseAt = Date.now();
 	let s = r.status === "starting" ? "running" : r.status;
+	const top = items().get("."), word = top && (child(top, "w") || $(".w", top));
+	if (top && $(".c", top)) { top.dataset.s = s; setText(word, s); } // its end is that of the run, which no event may tell
 	if (s === "done" && r.failed) s = "partial";
 	if (state) { state.dataset.s = s; setText(state, r.status + (r.failed && r.status !== "failed" ? ", " + r.failed + " failed" : !r.failed && r.tolerated ? ", " + r.tolerated + " tolerated" : "")); }
 	setText($("#took"), took(r.ms));
@@ -116,6 +118,7 @@ function onRun(r) {
 	if (state) document.title = (signs[s] || "") + " " + r.run + " · roux";
 	if (r.commands) say(r.over + " of " + r.commands + " done" + (r.failed ? ", " + r.failed + " failed" : ""));
 	if (lastStatus && lastStatus !== r.status) {
+		if ($("#nodes")?.dataset.view === "timeline") refetch();
 		if (wants && !r.live && window.Notification?.permission === "granted") new Notification(r.run + ": " + r.status);
 		const news = $("#failure-news");
 		if (news && !news.textContent) { // the buttons and boxes above may be others now
