@@ -1,8 +1,10 @@
 #include "recipe/dirs.h"
 
+#include <errno.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +16,10 @@ static bool is_dir(struct str path)
 {
 	struct stat st;
 
-	return stat(path.p, &st) == 0 && S_ISDIR(st.st_mode);
+	if (stat(path.p, &st) == 0)
+		return S_ISDIR(st.st_mode);
+	/* What cannot be found out is told when it is read. */
+	return errno != ENOENT && errno != ENOTDIR;
 }
 
 struct holder {
@@ -47,7 +52,11 @@ struct str code_path(struct arena *a)
 	if (dl_iterate_phdr(find_holder, &h) && h.name && *h.name)
 		return path_absolute(a, str_of(h.name));
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	return n > 0 ? arena_str(a, (struct str){ self, (size_t)n }) : S("");
+	if (n > 0)
+		return arena_str(a, (struct str){ self, (size_t)n });
+	/* Without /proc: as it was called. */
+	AUTO_FREE char *called = realpath((const char *)getauxval(AT_EXECFN), NULL);
+	return called ? arena_str(a, str_of(called)) : S("");
 }
 
 /* Of the source, when the program runs from its build tree; empty: it does not. */
@@ -56,7 +65,7 @@ static struct str source_recipes(struct arena *a, struct str bin)
 	struct str around = path_below(a, path_dir(bin), S("recipes"));
 	AUTO_BUF dir = BUF_INIT;
 
-	if (access(path_below(a, bin, S("build.ninja")).p, F_OK) < 0)
+	if (access(path_below(a, bin, S("build.ninja")).p, F_OK) < 0 && errno == ENOENT)
 		return S("");
 	if (is_dir(around))
 		return around;

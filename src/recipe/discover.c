@@ -102,17 +102,23 @@ static bool counts(const char *name)
 	       recipe_id_of(s).len < s.len;
 }
 
+static void note_unreadable(struct recipe_index *index, struct str dir, int error)
+{
+	vec_push(&index->unreadable,
+		(struct recipe_root_error){ arena_str(&index->arena, dir), error });
+}
+
 static void scan(struct recipe_index *index, struct str dir, enum recipe_layer layer)
 {
 	DIR *d = opendir(dir.p);
 
 	if (!d) {
 		if (errno != ENOENT)
-			vec_push(&index->unreadable,
-				(struct recipe_root_error){ arena_str(&index->arena, dir), errno });
+			note_unreadable(index, dir, errno);
 		return;
 	}
-	for (struct dirent *e; (e = readdir(d));) {
+	errno = 0;
+	for (struct dirent *e; (e = readdir(d)); errno = 0) {
 		if (!counts(e->d_name))
 			continue;
 		struct str path = path_below(&index->arena, dir, str_of(e->d_name));
@@ -121,6 +127,8 @@ static void scan(struct recipe_index *index, struct str dir, enum recipe_layer l
 		if (e->d_type == DT_REG || regular(path))
 			add(index, path, layer);
 	}
+	if (errno)
+		note_unreadable(index, dir, errno);
 	(void)closedir(d);
 }
 

@@ -96,9 +96,9 @@ struct loop *app_loop(struct app *a)
 {
 	if (a->loop)
 		return a->loop;
-	a->loop = loop_new();
 	/* `sleep 9 & exec roux …`: they are the shell's, and must neither be ended nor reaped. */
 	a->manners.alone = !tree_has_children();
+	a->loop = loop_new();
 	if (a->loop && a->manners.subreaper)
 		a->manners.subreaper = tree_become_subreaper();
 	return a->loop;

@@ -48,8 +48,12 @@ bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)
 
 static json_t *refuse_unknown(const struct run_look *look, const char *why, struct report *r)
 {
-	report_refuse(r, look->id, "artifacts unknown",
-		"which artifacts the run '%.*s' has is not known: %s", STR(look->id), why);
+	if (look->unread)
+		report_errno(r, look->unread, "which artifacts the run '%.*s' has is not known: %s",
+			STR(look->id), why);
+	else
+		report_refuse(r, look->id, "artifacts unknown",
+			"which artifacts the run '%.*s' has is not known: %s", STR(look->id), why);
 	report_hint(r, "nothing was deleted");
 	return NULL;
 }

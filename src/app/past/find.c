@@ -197,12 +197,16 @@ static bool refuse_generation(
 static bool go_back(struct app *a, uint64_t back, struct run_look *look, struct report *r)
 {
 	struct run_look earlier;
+	size_t errors = r->errors, count = 0;
 
 	if (!back)
 		return true;
 	if (!look_back(app_state_root(a), look->run, back, &earlier, r)) {
 		look_done(&earlier);
-		return refuse_generation(look, back, generations_count(look->dir.p), r);
+		int e = r->errors > errors ? 0 : generations_count(look->dir.p, &count);
+		if (e < 0)
+			report_errno(r, -e, "cannot read %.*s/" GENERATIONS_DIR, STR(look->dir));
+		return r->errors > errors ? false : refuse_generation(look, back, count, r);
 	}
 	look_done(look);
 	*look = earlier;

@@ -80,9 +80,11 @@ static int copy_entries(int from, int to, unsigned depth)
 		close_fd(&copy);
 		return r;
 	}
-	for (const struct dirent *e; r == 0 && (e = readdir(d));)
+	errno = 0;
+	for (const struct dirent *e; r == 0 && (e = readdir(d)); errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = copy_any(from, e->d_name, O_NOFOLLOW, to, e->d_name, depth);
+	r = r ? r : -errno; /* half a directory is no copy */
 	(void)closedir(d);
 	return r;
 }

@@ -45,58 +45,90 @@ static bool has_file(int dir, const char *name)
 	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Those whose run has begun: one that was given up before has no run.json and counts nowhere. */
-static void read_numbers(const char *dir, bool begun, numbers *ret)
+/* What has that name is not a directory, or not one beneath the run's. */
+static bool is_other(int e)
 {
-	int fd = run_open_dir(dir, GENERATIONS_DIR, false);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	return e == -ENOENT || e == -ENOTDIR || e == -ELOOP || e == -EXDEV;
+}
 
-	for (const struct dirent *e; d && (e = readdir(d));) {
+/* Whether the run of that number has begun: one that was given up before has no run.json and counts
+ * nowhere. -errno: that cannot be found out. */
+static int has_begun(int all, const char *number)
+{
+	AUTO_CLOSE int one = run_open_dir_at(all, number, false);
+
+	if (one < 0)
+		return is_other(one) ? 0 : one;
+	return has_file(one, "run.json") ? 1 : errno == ENOENT ? 0 : -errno;
+}
+
+static int read_entries(DIR *d, bool begun, numbers *ret)
+{
+	errno = 0;
+	for (const struct dirent *e; (e = readdir(d)); errno = 0) {
 		uint64_t number;
 
 		if (!str_to_uint(str_of(e->d_name), &number) || !number || e->d_name[0] == '0')
 			continue;
-		AUTO_CLOSE int one = begun ? run_open_dir_at(fd, e->d_name, false) : -1;
-		if (!begun || (one >= 0 && has_file(one, "run.json")))
+		int has = begun ? has_begun(dirfd(d), e->d_name) : 1;
+		if (has < 0)
+			return has;
+		if (has)
 			vec_push(ret, number);
 	}
-	if (d)
-		(void)closedir(d);
-	else
+	return -errno;
+}
+
+/* Of those whose run has begun, or of all. -errno. */
+static int read_numbers(const char *dir, bool begun, numbers *ret)
+{
+	int fd = run_open_dir(dir, GENERATIONS_DIR, false);
+
+	if (fd < 0)
+		return is_other(fd) ? 0 : fd;
+	DIR *d = fdopendir(fd);
+	if (!d) {
+		int e = -errno;
+
 		close_fd(&fd);
+		return e;
+	}
+	int e = read_entries(d, begun, ret);
+	(void)closedir(d);
 	if (ret->len)
 		qsort(ret->at, ret->len, sizeof(*ret->at), newest_first);
+	return e;
 }
 
-size_t generations_count(const char *dir)
+int generations_count(const char *dir, size_t *ret)
 {
 	numbers all = { 0 };
 
-	read_numbers(dir, true, &all);
-	size_t count = all.len;
+	int e = read_numbers(dir, true, &all);
+	*ret = all.len;
 	vec_done(&all);
-	return count;
+	return e;
 }
 
-uint64_t generation_number(const char *dir, uint64_t back)
+int generation_number(const char *dir, uint64_t back, uint64_t *ret)
 {
 	numbers all = { 0 };
 
-	read_numbers(dir, true, &all);
-	uint64_t number = back && back <= all.len ? all.at[back - 1] : 0;
+	int e = read_numbers(dir, true, &all);
+	*ret = back && back <= all.len ? all.at[back - 1] : 0;
 	vec_done(&all);
-	return number;
+	return e;
 }
 
 /* Larger than any that is there, so that the order of the numbers is that of the starts. */
-static uint64_t next_number(const char *dir)
+static int next_number(const char *dir, uint64_t *ret)
 {
 	numbers all = { 0 };
 
-	read_numbers(dir, false, &all);
-	uint64_t number = all.len ? all.at[0] + 1 : 1;
+	int e = read_numbers(dir, false, &all);
+	*ret = all.len ? all.at[0] + 1 : 1;
 	vec_done(&all);
-	return number;
+	return e;
 }
 
 /* -- moving --------------------------------------------------------------------------------------
@@ -140,7 +172,11 @@ bool generation_put_away(const char *dir, uint64_t *ret, struct report *r)
 		return report_errno(r, -own, "cannot open %s", dir);
 	if (!has_file(own, "run.json") && !has_file(own, "start.json"))
 		return true;
-	uint64_t number = next_number(dir);
+	uint64_t number;
+	int e = next_number(dir, &number);
+	/* A number that another one has would mix the two. */
+	if (e < 0)
+		return report_errno(r, -e, "cannot read %s/" GENERATIONS_DIR, dir);
 	AUTO_CLOSE int to = make_directory(own, number);
 	if (to < 0) {
 		(void)unlinkat(own, GENERATIONS_DIR, AT_REMOVEDIR); /* unless there are others */
@@ -148,7 +184,7 @@ bool generation_put_away(const char *dir, uint64_t *ret, struct report *r)
 	}
 	*ret = number;
 	partial_files_remove(dir, 0);
-	int e = move_out(own, to);
+	e = move_out(own, to);
 	return e == 0 ||
 	       report_errno(r, -e,
 		       "cannot put the run before away into %s/" GENERATIONS_DIR "/%" PRIu64, dir,

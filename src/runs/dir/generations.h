@@ -10,10 +10,10 @@
  * lock of DIR held. */
 #define GENERATIONS_DIR "generations"
 
-/* How many earlier ones are there. */
-size_t generations_count(const char *dir);
-/* N of the earlier one that is called ID~`back`; 0: there is none. */
-uint64_t generation_number(const char *dir, uint64_t back);
+/* How many earlier ones are there. -errno: that cannot be found out. */
+int generations_count(const char *dir, size_t *ret);
+/* N of the earlier one that is called ID~`back`; 0: there is none. -errno as above. */
+int generation_number(const char *dir, uint64_t back, uint64_t *ret);
 /* Adds DIR/generations/N. */
 void generation_directory(struct buf *b, const char *dir, uint64_t number);
 

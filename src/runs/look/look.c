@@ -382,8 +382,11 @@ bool look_back(
 	struct arena *a = &ret->arena;
 	AUTO_BUF dir = BUF_INIT;
 	const char *run = arena_cstr(a, run_directory(a, root, id));
-	uint64_t number = generation_number(run, back);
+	uint64_t number;
+	int e = generation_number(run, back, &number);
 
+	if (e < 0)
+		return report_errno(r, -e, "cannot read %s/" GENERATIONS_DIR, run);
 	if (!number)
 		return false;
 	ret->run = str_of(arena_cstr(a, id));

@@ -316,9 +316,11 @@ static int move_out(
 	return generation_move_out(look->dir.p, buf_cstr(&to));
 }
 
+/* `newest`: the number of the earlier generation that takes its place; 0: there is none. */
 static bool delete_files(
-	struct str root, struct ledger *l, struct run_look *look, bool whole, struct report *r)
+	struct str root, struct ledger *l, struct run_look *look, uint64_t newest, struct report *r)
 {
+	bool whole = !look->back && !newest;
 	struct arena *a = &look->arena;
 	AUTO_CLOSE int runs = open_directory(arena_printf(a, "%.*s/runs", STR(root)), false);
 	AUTO_BUF aside = BUF_INIT;
@@ -328,7 +330,7 @@ static bool delete_files(
 	bool moved = e == 0;
 	if (moved) {
 		if (!whole && !look->back)
-			generation_bring_back(look->dir.p, generation_number(look->dir.p, 1));
+			generation_bring_back(look->dir.p, newest);
 		if (!look->back)
 			move_latest(runs, l, look->run);
 		e = remove_tree(runs, buf_cstr(&aside), &failed);
@@ -379,13 +381,20 @@ static bool prune(struct str root, struct ledger *l, struct run_look *look, cons
 {
 	AUTO_REPORT unwritten = REPORT_INIT;
 	AUTO_CLOSE int lock = -1;
+	uint64_t newest = 0;
 
 	*busy = *unwritable = false;
 	if (!look->back && (!hold(look, &lock, busy, r) || !is_still(root, look, r)))
 		return false;
+	/* Taken for the only one, it would take the others along. */
+	int e = look->back ? 0 : generation_number(look->dir.p, 1, &newest);
+	if (e < 0) {
+		report_errno(r, -e, "cannot read %.*s/" GENERATIONS_DIR, STR(look->dir));
+		return report_hint(r, "nothing was deleted");
+	}
 	if (preserve && !preserve_all(root, look, preserve, ret_preserved, r))
 		return false;
-	bool whole = !look->back && !generations_count(look->dir.p);
+	bool whole = !look->back && !newest;
 	/* First the row, but on a full disk there is no room for that before something is gone. */
 	bool forgotten = !l || forget(l, look, whole, &unwritten);
 	*unwritable = !forgotten && !report_lacks_room(&unwritten);
@@ -395,7 +404,7 @@ static bool prune(struct str root, struct ledger *l, struct run_look *look, cons
 		retention_refuse(look, &unwritten, r);
 		return false;
 	}
-	if (!delete_files(root, l, look, whole, r))
+	if (!delete_files(root, l, look, newest, r))
 		return false;
 	return forgotten || forget(l, look, whole, r);
 }
