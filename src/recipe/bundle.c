@@ -36,8 +36,9 @@ static void import_path(const struct record *r, struct buf *b)
 	json_write_str(b, r->alias);
 }
 
-static struct str record_json(struct arena *a, const struct record *r)
+static struct str record_json(struct arena *a, const struct record *r, struct mask *m)
 {
+	AUTO_JSON *shown = mask_json(m, r->file->doc.root);
 	AUTO_BUF b = BUF_INIT;
 
 	buf_addc(&b, '{');
@@ -53,13 +54,13 @@ static struct str record_json(struct arena *a, const struct record *r)
 	buf_adds(&b, "],\"name\":");
 	json_write_str(&b, r->file->id);
 	buf_adds(&b, ",\"recipe\":");
-	json_write(&b, r->file->doc.root, 0);
+	json_write(&b, shown, 0);
 	buf_printf(&b, ",\"role\":\"%s\"", r->up ? "import" : "entry");
 	return arena_str(a, buf_str(&b));
 }
 
-static void add(
-	struct bundle *b, const struct recipe_file *f, struct str alias, const struct record *up)
+static void add(struct bundle *b, const struct recipe_file *f, struct str alias,
+	const struct record *up, struct mask *m)
 {
 	if (b->records.len >= RECORDS_MAX) {
 		b->cut = true;
@@ -69,20 +70,20 @@ static void add(
 	*r = (struct record){
 		.file = f, .alias = alias, .up = up, .depth = up ? up->depth + 1 : 0
 	};
-	r->json = record_json(&b->arena, r);
+	r->json = record_json(&b->arena, r, m);
 	vec_push(&b->records, r);
 	vec_each (import, &f->imports)
-		add(b, import->file, import->alias, r);
+		add(b, import->file, import->alias, r, m);
 }
 
-struct bundle *bundle_new(const struct recipe *recipe)
+struct bundle *bundle_new(const struct recipe *recipe, struct mask *m)
 {
 	const json_t *said = json_object_get(recipe->file->object, "actor_context");
 
 	if (json_is_false(said) || (json_is_string(said) && str_eq(json_str(said), S("off"))))
 		return NULL;
 	struct bundle *b = mem_new(struct bundle);
-	add(b, recipe->file, S(""), NULL);
+	add(b, recipe->file, S(""), NULL, m);
 	return b;
 }
 

@@ -1,13 +1,15 @@
 #pragma once
 
+#include "data/mask.h"
 #include "recipe/recipe.h"
 
 /* The recipe context bundle (recipes.md section 12): what a child agent is told about the recipe
  * that launched it. */
 struct bundle;
 
-/* NULL when the recipe opted out. The recipe must outlive it. */
-struct bundle *bundle_new(const struct recipe *recipe);
+/* NULL when the recipe opted out. The recipe must outlive it. Secrets that stand in a recipe, as
+ * defaults for example, are masked: `m` may be NULL. */
+struct bundle *bundle_new(const struct recipe *recipe, struct mask *m);
 void bundle_free(struct bundle *b);
 /* How many records it has, and all of them, one a line. */
 size_t bundle_count(const struct bundle *b);

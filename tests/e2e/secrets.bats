@@ -183,3 +183,14 @@ nowhere_but() {
 	nowhere_but "$RUNS/it/out/0.out" "$RUNS/it/out/1.err" "$RUNS/it/result.json" "$RUNS/it/stderr.log" \
 		"$RUNS/it/values.json" -- "$RUNS/it"
 }
+
+@test "a secret that stands in a recipe is masked in the bundle that agents get" {
+	mkdir bin
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >told\n' >bin/pi
+	chmod +x bin/pi
+	echo '{"secrets": ["pin"], "defaults": {"pin": "leek-and-potato"}, "template": ["true", "pi -p hello"]}' >r.json
+	PATH=$PWD/bin:$PATH asks 0 run -q --as it ./r.json
+	contains told '"pin":"***"'
+	contains "$(state)/runs/it/context.jsonl" '"pin":"***"'
+	! grep -rlq leek-and-potato told "$(state)/runs/it/context.jsonl" || false
+}

@@ -158,9 +158,16 @@ static json_t *resolve_artifacts(struct launch *l, const json_t *given, struct r
 	return NULL;
 }
 
-static struct bundle *bundle_of(struct recipe *recipe)
+static struct bundle *bundle_of(const struct launch *l)
 {
-	return recipe && !recipe->steps ? bundle_new(recipe) : NULL;
+	const struct recipe *recipe = l->subject.recipe;
+
+	if (!recipe || recipe->steps)
+		return NULL;
+	struct mask *m = mask_of(l);
+	struct bundle *b = bundle_new(recipe, m);
+	mask_free(m);
+	return b;
 }
 
 static bool make_plan(struct launch *l, const json_t *artifacts, struct report *r)
@@ -182,7 +189,7 @@ static bool make_plan(struct launch *l, const json_t *artifacts, struct report *
 		s->artifacts = recipe_artifact_paths(s->recipe, s->plan, r);
 	if ((artifacts || s->recipe) && !s->artifacts)
 		return false;
-	s->bundle = bundle_of(s->recipe);
+	s->bundle = bundle_of(l);
 	return true;
 }
 
@@ -206,7 +213,7 @@ bool launch_plan_again(struct launch *l, struct report *r)
 	plan_unref(l->subject.plan);
 	l->subject.plan = plan_new(l->subject.graph, l->subject.values, r);
 	if (l->subject.plan && !l->subject.bundle)
-		l->subject.bundle = bundle_of(l->subject.recipe);
+		l->subject.bundle = bundle_of(l);
 	return l->subject.plan != NULL;
 }
 
