@@ -2,7 +2,8 @@
 import json, os, shutil, signal, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE = int(os.environ.get("PATIENCE", "120"))  # seconds: only what hangs takes so long
+STAND_IN = [sys.executable, "-IS", os.path.join(HERE, "stand-in")]
+PATIENCE = int(os.environ.get("PATIENCE", "400"))  # seconds: only what hangs takes so long
 
 
 class Failed(Exception):
@@ -50,12 +51,12 @@ class World:
         self.children = []
         self.server = None
         if executor == "stand-in":
-            self.server = subprocess.Popen([os.path.join(HERE, "stand-in"), "serve", self.bs])
+            self.server = subprocess.Popen([*STAND_IN, "serve", self.bs])
             until("the stand-in", lambda: os.path.exists(os.path.join(self.bs, "socket")))
             self.configure(*config)
 
     def configure(self, *lines):
-        text = subprocess.run([os.path.join(HERE, "stand-in"), "config", self.bs, *lines], check=True,
+        text = subprocess.run([*STAND_IN, "config", self.bs, *lines], check=True,
                               stdout=subprocess.PIPE, text=True).stdout
         self.write_config(text)
 
@@ -69,11 +70,11 @@ class World:
         os.rename(os.path.join(self.bs, "faults.new"), os.path.join(self.bs, "faults"))
 
     def jobs(self):
-        out = subprocess.run([os.path.join(HERE, "stand-in"), "list", self.bs], stdout=subprocess.PIPE, check=True).stdout
+        out = subprocess.run([*STAND_IN, "list", self.bs], stdout=subprocess.PIPE, check=True).stdout
         return json.loads(out)
 
     def tell(self, op, **what):
-        subprocess.run([os.path.join(HERE, "stand-in"), op, self.bs, json.dumps(what)], check=True)
+        subprocess.run([*STAND_IN, op, self.bs, json.dumps(what)], check=True)
 
     def file(self, name, text=None):
         path = os.path.join(self.work, name)
@@ -113,6 +114,14 @@ class World:
 
     def dir(self, run):
         return json.loads(self.call("status", run, "--json").stdout)["dir"]
+
+    def outs(self, run):
+        """The files below out/ and what is in them."""
+        place, found = os.path.join(self.dir(run), "out"), {}
+        for name in os.listdir(place) if os.path.isdir(place) else []:
+            with open(os.path.join(place, name), "rb") as f:
+                found[name] = f.read()
+        return found
 
     def events(self, run, kind=None):
         try:
