@@ -98,27 +98,39 @@ static void submitted_badly(struct remote *r, struct remote_worker *w, const str
 	r->submitting = NULL;
 }
 
+/* Its job's number, from the first that says it; a later driver finds it in the exchange. */
+static void know_job(struct remote_worker *w, struct str id)
+{
+	char name[64];
+
+	if (w->job && str_eq(str_of(w->job), id) && w->job_kept)
+		return;
+	remote_set(&w->job, id);
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/job", w->id);
+	w->job_kept = exchange_write(&w->remote->x, name, id) == 0;
+}
+
 static void on_submitted(void *data, const struct batch_answer *a)
 {
 	struct remote_worker *w = data;
 	struct remote *r = w->remote;
 	struct str id = a->ok ? table_job_id(a->out) : S("");
-	char name[64];
 
 	if (w->state == WORKER_DEAD)
 		return;
 	if (w->state == WORKER_ALIVE || w->state == WORKER_QUEUED) {
+		/* It has said hello meanwhile, or is listed. */
+		if (id.len)
+			know_job(w, id);
 		r->submitting = r->submitting == w ? NULL : r->submitting;
-		return; /* it has said hello meanwhile, or is listed */
+		return;
 	}
 	if (!id.len) {
 		submitted_badly(r, w, a);
 		remote_wake(r);
 		return;
 	}
-	remote_set(&w->job, id);
-	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/job", w->id);
-	(void)exchange_write(&r->x, name, id);
+	know_job(w, id);
 	w->state = WORKER_QUEUED;
 	r->submitting = NULL;
 	r->submit_failures = 0;
@@ -269,7 +281,7 @@ static void see_job(void *data, const struct table_job *job)
 		return;
 	}
 	if (!w->job) {
-		remote_set(&w->job, job->id);
+		know_job(w, job->id);
 		if (w->state == WORKER_ASKED) {
 			w->state = WORKER_QUEUED;
 			r->submitting = r->submitting == w ? NULL : r->submitting;

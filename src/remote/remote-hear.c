@@ -296,6 +296,8 @@ static void hear_hello(struct remote_worker *w, const struct said *s)
 	if (!check_hello(w, h))
 		return;
 	bool first = w->state != WORKER_ALIVE;
+	if (w->state == WORKER_ASKED) /* quicker than the answer to its submission */
+		remote_tell_worker(w, EVENT_WORKER_SUBMIT, NULL);
 	w->state = WORKER_ALIVE;
 	w->hello_ms = now;
 	r->no_hello = 0;

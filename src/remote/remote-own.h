@@ -42,6 +42,7 @@ struct remote_worker {
 	bool fenced, cancelled, hung;
 	bool said_bye, ended_job; /* why it is dead */
 	bool begun;               /* it has begun a command */
+	bool job_kept;            /* its job's number is in the exchange */
 	char *job, *host, *why, *reason;
 	char *state_word; /* what the batch system says */
 	enum batch_state means;

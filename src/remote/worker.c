@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "loop/tree.h"
+#include "remote/lease.h"
 #include "remote/worker-own.h"
 #include "runs/dir/identity.h"
 
@@ -24,6 +25,7 @@ enum {
 	LOOK_MAX_MS = 1000,
 	BEAT_MS = 15000,
 	LEASE_MS = 90000,
+	GUARD_MS = 2000, /* beyond the lease, for a loop that hangs */
 	WATCH_MS = 5000, /* between looks at the fence and the drivers */
 	GONE_MS = 60000, /* a driver that has not beaten for so long is gone */
 	DRAIN_S = 60,
@@ -150,9 +152,10 @@ static void die(struct worker *w, const char *why)
 {
 	if (w->dead)
 		return;
-	(void)fprintf(stderr, "roux worker: %s; its commands are ended\n", why);
 	w->dead = true;
 	end_all(w, "fence", true);
+	/* Last: where this goes may hang too. */
+	(void)fprintf(stderr, "roux worker: %s; its commands are ended\n", why);
 }
 
 bool worker_lapsed(struct worker *w)
@@ -561,7 +564,7 @@ static bool begin(struct worker *w, const char *const *env)
 	(void)tree_become_subreaper();
 	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/records", w->id);
 	w->writer = writer_new(w->loop, &w->x, name, on_wrote, w);
-	if (!w->writer)
+	if (!w->writer || !lease_guard(w->writer, remote_ms(LEASE_MS + GUARD_MS)))
 		return complain("cannot begin: %s", strerror(errno)) == 0;
 	w->executor = local_executor(w->loop, &(struct surroundings){ .cwd = w->info.cwd.p,
 						      .env = env,
