@@ -84,7 +84,7 @@ static int copy_entries(int from, int to, unsigned depth)
 	for (const struct dirent *e; r == 0 && (e = readdir(d)); errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			r = copy_any(from, e->d_name, O_NOFOLLOW, to, e->d_name, depth);
-	r = r ? r : -errno; /* half a directory is no copy */
+	r = r ? r : -errno; /* half a directory is not a copy */
 	(void)closedir(d);
 	return r;
 }
