@@ -114,7 +114,7 @@ bool launch_claim(struct launch *l, struct report *r)
 	if (take_directory(l, r) && sync_names(l, r))
 		return true;
 	if (l->claim.away)
-		generation_bring_back(l->claim.dir.p, l->claim.away);
+		(void)generation_bring_back(l->claim.dir.p, l->claim.away);
 	ledger_unclaim(l->claim.ledger, &l->claim.row);
 	return false;
 }
@@ -131,7 +131,7 @@ void launch_abandon(struct launch *l)
 		return;
 	generation_delete_files(l->claim.dir.p);
 	if (l->claim.away)
-		generation_bring_back(l->claim.dir.p, l->claim.away);
+		(void)generation_bring_back(l->claim.dir.p, l->claim.away);
 	else
 		(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
 	(void)rmdir(l->claim.dir.p); /* others keep it when it has anything else */

@@ -134,11 +134,31 @@ static int next_number(const char *dir, uint64_t *ret)
 /* -- moving --------------------------------------------------------------------------------------
  */
 
+/* All of them, from `files[first]` on and then those before it; or none, unless moving back fails
+ * too. -errno. */
+static int move_files(int from, int to, size_t first)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		const char *name = files[(first + i) % ARRAY_SIZE(files)];
+
+		if (renameat(from, name, to, name) == 0 || errno == ENOENT)
+			continue;
+		int e = -errno;
+		while (i-- > 0) {
+			name = files[(first + i) % ARRAY_SIZE(files)];
+			(void)renameat(to, name, from, name);
+		}
+		return e;
+	}
+	return 0;
+}
+
 static int move_out(int from, int to)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (renameat(from, files[i], to, files[i]) < 0 && errno != ENOENT)
-			return -errno;
+	int e = move_files(from, to, 0);
+
+	if (e < 0)
+		return e;
 	(void)unlinkat(from, "control.fifo", 0);
 	(void)unlinkat(from, "control.sock", 0);
 	return 0;
@@ -191,19 +211,22 @@ bool generation_put_away(const char *dir, uint64_t *ret, struct report *r)
 		       number);
 }
 
-void generation_bring_back(const char *dir, uint64_t number)
+int generation_bring_back(const char *dir, uint64_t number)
 {
 	AUTO_CLOSE int own = run_open_dir(dir, ".", false);
 	AUTO_CLOSE int from = own < 0 ? own : make_directory(own, number);
 	AUTO_BUF name = BUF_INIT;
 
 	if (from < 0)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		(void)renameat(from, files[i], own, files[i]);
+		return from;
+	/* The first of the names, by which a run counts as one, comes last. */
+	int e = move_files(from, own, 1);
+	if (e < 0)
+		return e;
 	buf_printf(&name, GENERATIONS_DIR "/%" PRIu64, number);
 	(void)unlinkat(own, buf_cstr(&name), AT_REMOVEDIR);
 	(void)unlinkat(own, GENERATIONS_DIR, AT_REMOVEDIR); /* unless there are others */
+	return 0;
 }
 
 void generation_delete_files(const char *dir)

@@ -20,9 +20,11 @@ void generation_directory(struct buf *b, const char *dir, uint64_t number);
 /* Makes the current one the newest of the earlier ones; *ret is its N, also when only a part of it
  * could be moved, and 0 when there was nothing to put away. False with an issue. */
 bool generation_put_away(const char *dir, uint64_t *ret, struct report *r);
-/* Makes the earlier one current again; there must be no files of another. */
-void generation_bring_back(const char *dir, uint64_t number);
-/* Moves the files of the current one into another directory of the same file system. -errno. */
+/* Makes the earlier one current again; there must be no files of another. -errno: nothing is moved.
+ */
+int generation_bring_back(const char *dir, uint64_t number);
+/* Moves the files of the current one into another directory of the same file system. -errno:
+ * nothing is moved, unless moving back fails too. */
 int generation_move_out(const char *dir, const char *to);
 /* Deletes the files of the current one. */
 void generation_delete_files(const char *dir);

@@ -286,54 +286,67 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 	return true;
 }
 
-/* What is deleted gets another name first: half a run is never seen. Only the generation goes when
- * there are others, the whole directory when it is the last one. -errno. */
-static int move_out(
-	int runs, struct str root, const struct run_look *look, bool whole, struct buf *ret)
+/* An earlier generation takes the place of the current one. -errno, and all is where it was, unless
+ * that fails too: then a part of it is in the directory *ret. */
+static int move_current_out(int runs, struct str root, const struct run_look *look, uint64_t newest,
+	const char *name, struct buf *ret)
 {
-	AUTO_BUF name = BUF_INIT;
 	AUTO_BUF to = BUF_INIT;
-
-	buf_printf(&name, ".pruned-%.*s", STR(look->run));
-	if (whole)
-		return move_aside(runs, look->run.p, runs, buf_str(&name), ret);
-	if (look->back) {
-		int e = move_aside(AT_FDCWD, look->dir.p, runs, buf_str(&name), ret);
-
-		buf_printf(&to, "%.*s/runs/%.*s/" GENERATIONS_DIR, STR(root), STR(look->run));
-		(void)rmdir(buf_cstr(&to)); /* when it was the last of the earlier ones */
-		return e;
-	}
 	int e = -EEXIST;
+
 	for (int n = 1; n < NAMES_TRIED && e == -EEXIST; n++) {
 		buf_reset(ret);
-		buf_printf(ret, n > 1 ? "%s-%d" : "%s", buf_cstr(&name), n);
+		buf_printf(ret, n > 1 ? "%s-%d" : "%s", name, n);
 		e = mkdirat(runs, buf_cstr(ret), 0700) < 0 ? -errno : 0;
 	}
 	if (e < 0)
 		return e;
 	buf_printf(&to, "%.*s/runs/%s", STR(root), buf_cstr(ret));
-	return generation_move_out(look->dir.p, buf_cstr(&to));
+	e = generation_move_out(look->dir.p, buf_cstr(&to));
+	if (e == 0) {
+		e = generation_bring_back(look->dir.p, newest);
+		if (e < 0)
+			(void)generation_move_out(buf_cstr(&to), look->dir.p);
+	}
+	return e;
+}
+
+/* What is deleted gets another name first: half a run is never seen. Only the generation goes when
+ * there are others, the whole directory when it is the last one. -errno. */
+static int move_out(
+	int runs, struct str root, const struct run_look *look, uint64_t newest, struct buf *ret)
+{
+	AUTO_BUF name = BUF_INIT;
+	AUTO_BUF to = BUF_INIT;
+
+	buf_printf(&name, ".pruned-%.*s", STR(look->run));
+	if (!look->back && newest)
+		return move_current_out(runs, root, look, newest, buf_cstr(&name), ret);
+	if (!look->back)
+		return move_aside(runs, look->run.p, runs, buf_str(&name), ret);
+	int e = move_aside(AT_FDCWD, look->dir.p, runs, buf_str(&name), ret);
+	buf_printf(&to, "%.*s/runs/%.*s/" GENERATIONS_DIR, STR(root), STR(look->run));
+	(void)rmdir(buf_cstr(&to)); /* when it was the last of the earlier ones */
+	return e;
 }
 
 /* `newest`: the number of the earlier generation that takes its place; 0: there is none. */
 static bool delete_files(
 	struct str root, struct ledger *l, struct run_look *look, uint64_t newest, struct report *r)
 {
-	bool whole = !look->back && !newest;
 	struct arena *a = &look->arena;
 	AUTO_CLOSE int runs = open_directory(arena_printf(a, "%.*s/runs", STR(root)), false);
 	AUTO_BUF aside = BUF_INIT;
 	AUTO_FREE char *failed = NULL;
 
-	int e = runs < 0 ? runs : move_out(runs, root, look, whole, &aside);
+	int e = runs < 0 ? runs : move_out(runs, root, look, newest, &aside);
 	bool moved = e == 0;
 	if (moved) {
-		if (!whole && !look->back)
-			generation_bring_back(look->dir.p, newest);
 		if (!look->back)
 			move_latest(runs, l, look->run);
 		e = remove_tree(runs, buf_cstr(&aside), &failed);
+	} else if (aside.len) {
+		moved = unlinkat(runs, buf_cstr(&aside), AT_REMOVEDIR) < 0 && errno != ENOENT;
 	}
 	if (e == 0)
 		return true;
