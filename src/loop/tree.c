@@ -127,20 +127,24 @@ void tree_scan_free(struct tree_scan *scan)
 	free(scan);
 }
 
-/* `roux COMMAND …`, in a session of its own. */
-static bool is_own(const struct process *p, struct str command)
+/* The second word of its command line. */
+static bool has_command(pid_t pid, struct str command)
 {
 	AUTO_BUF words = BUF_INIT;
 	char path[40];
 
-	if (p->session != p->pid)
-		return false;
-	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
 	(void)file_read(path, ENVIRON_MAX, &words);
 	struct str all = buf_str(&words);
 	size_t program = str_find(all, '\0', 0) + 1;
 	return program < all.len &&
 	       str_eq(str_sub(all, program, str_find(all, '\0', program) - program), command);
+}
+
+/* `roux COMMAND …`, in a session of its own. */
+static bool is_own(const struct process *p, struct str command)
+{
+	return p->session == p->pid && has_command(p->pid, command);
 }
 
 static void spare(struct tree_scan *scan, struct process *p)
@@ -192,6 +196,46 @@ static void read_marks(pid_t pid, struct buf *ret)
 			return;
 		}
 		at = end + 1;
+	}
+}
+
+bool tree_marked(pid_t pid, struct str mark)
+{
+	AUTO_BUF marks = BUF_INIT;
+
+	read_marks(pid, &marks);
+	return str_contains(buf_str(&marks), mark);
+}
+
+/* `roux run …` and its like, by the commands that can be above a command of a run. */
+static bool runs_commands(pid_t pid)
+{
+	static const char *const commands[] = { "supervise", "run", "resume", "rerun", "approve" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (has_command(pid, str_of(commands[i])))
+			return true;
+	return false;
+}
+
+void tree_marks_above(struct buf *ret)
+{
+	const size_t name = sizeof(TREE_VARIABLE "=") - 1;
+	struct process p;
+
+	for (pid_t pid = getppid(); pid > 1 && read_stat(pid, &p); pid = p.parent) {
+		AUTO_BUF marks = BUF_INIT;
+
+		read_marks(pid, &marks);
+		if (marks.len > name) {
+			buf_add(ret, str_from(buf_str(&marks), name));
+			return;
+		}
+		/* What threw its environment away and was orphaned is a child of the supervisor. */
+		if (runs_commands(pid)) {
+			buf_printf(ret, "/%d-0.0/", pid);
+			return;
+		}
 	}
 }
 

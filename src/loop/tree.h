@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 /* Process trees: a command's process group and every descendant that left it. Processes are found
@@ -56,6 +57,12 @@ uint64_t tree_clock_ms(void);
 /* Reaps children that are not ours to watch: orphans that were handed to us. `known` says whether a
  * pid is a command that is watched elsewhere. Returns how many were reaped. */
 size_t tree_reap(bool (*known)(void *data, pid_t pid), void *data);
+
+/* Whether a process has the mark in its environment. */
+bool tree_marked(pid_t pid, struct str mark);
+/* The marks of the nearest process above that has some, for one that has none: its environment was
+ * made anew. Empty: it was not started by a command of a run. */
+void tree_marks_above(struct buf *ret);
 
 /* Whether this process has children, dead or alive. */
 bool tree_has_children(void);

@@ -163,3 +163,39 @@ state_of() {
 	terminal 0 'continue it now?' $'\r' approve j
 	is "$(state_of j)" paused
 }
+
+# What a step starts approves its own run once that waits.
+approver() { # RUN START
+	cat >"$1.yaml" <<-END
+		name: gated
+		description: asks
+		version: 1.0.0
+		stages:
+		- name: first
+		  steps:
+		  - {id: one, type: bash, command: "$2; until \$ROUX status e-$1 >/dev/null 2>&1; do sleep 0.05; done"}
+		  approval: {required: true, prompt: go?}
+		- name: second
+		  steps: [{id: two, type: bash, command: "true"}]
+	END
+}
+
+@test "a run that a step starts with another environment cannot approve the step's run" {
+	local id
+	export ROUX
+	cat >answers <<-'END'
+		until "$ROUX" status "$1" | grep -q paused; do sleep 0.05; done
+		"$ROUX" approve "$1" >"$1.said" 2>&1
+		echo "ended $?" >>"$1.said"
+	END
+	approver plain "env -u ROUX_TREE -u ROUX_RUN -u ROUX_GENERATION \$ROUX run --detach --as e-plain 'sh answers plain'"
+	approver twice "env -u ROUX_TREE -u ROUX_RUN -u ROUX_GENERATION \$ROUX run --detach --as e-twice 'env -u ROUX_TREE -u ROUX_RUN sh answers twice'"
+	approver orphan "setsid -f env -i MARK=\$MARK PATH=\$PATH ROUX=\$ROUX HOME=\$HOME \$ROUX run --detach --as e-orphan 'sh answers orphan'"
+	for id in plain twice orphan; do
+		asks 4 run -q --as "$id" "$id.yaml"
+		until_true contains "$id.said" ended
+		contains "$id.said" "a process of the run '$id' cannot answer for it"
+		contains "$id.said" "ended 2"
+		asks 0 approve "$id"
+	done
+}

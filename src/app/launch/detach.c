@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/program.h"
+#include "loop/tree.h"
 #include "runs/dir/open.h"
 
 /* Where the supervisor finds what it is handed. */
@@ -65,6 +67,20 @@ bool launch_can_detach(struct launch *l, struct report *r)
 	return report_hint(r, "install it where the library is, or put it on PATH");
 }
 
+/* A command of a run that throws its environment away and starts another run does not get out of
+ * its tree by that: it still cannot answer for the run that it belongs to. */
+static char *const *marked_environ(struct launch *l)
+{
+	AUTO_BUF marks = BUF_INIT;
+
+	if (!getenv(TREE_VARIABLE))
+		tree_marks_above(&marks);
+	if (!marks.len)
+		return environ;
+	struct str mark = arena_printf(&l->arena, TREE_VARIABLE "=%s", buf_cstr(&marks));
+	return (char *const *)environ_with(&l->arena, (const char *const[]){ mark.p, NULL });
+}
+
 /* The supervisor must find the same places as this host, from its own directory. */
 static char *const *supervisor_environ(struct launch *l)
 {
@@ -72,7 +88,7 @@ static char *const *supervisor_environ(struct launch *l)
 	struct environ_list own = { 0 };
 
 	if (l->app->manners.own_process)
-		return environ;
+		return marked_environ(l);
 	environ_add(&own, l->app->variables, (const char *const[]){ state.p, NULL });
 	vec_push(&own.vars, NULL);
 	const char *const *env = environ_with(&l->arena, own.vars.at);

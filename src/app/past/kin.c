@@ -54,15 +54,13 @@ static void read_line(struct line *l)
 	}
 }
 
-static bool marked(const struct run_look *look)
+/* Marks of the commands of a run begin with the pid of its supervisor. */
+static bool marked(pid_t pid, const struct run_look *look)
 {
-	const char *run = getenv("ROUX_RUN"), *marks = getenv(TREE_VARIABLE);
 	AUTO_BUF mark = BUF_INIT;
 
-	if (run && str_eq(str_of(run), look->run))
-		return true;
 	buf_printf(&mark, "/%lld-", (long long)look->row.pid);
-	return marks && look->row.pid > 0 && str_contains(str_of(marks), buf_str(&mark));
+	return look->row.pid > 0 && tree_marked(pid, buf_str(&mark));
 }
 
 /* The number of a process that has ended may belong to another one by now, but not while a group or
@@ -92,18 +90,21 @@ bool run_started_this(const struct run_look *look)
 {
 	struct line l = { 0 };
 	AUTO_BUF leaves = BUF_INIT;
+	const char *run = getenv("ROUX_RUN");
 
-	if (marked(look))
+	if (run && str_eq(str_of(run), look->run))
 		return true;
 	read_line(&l);
 	/* Numbers of an earlier boot say nothing. */
 	bool comparable = l.at.len && str_eq(look->row.boot_id, str_of(l.at.at[0].who.boot));
 	/* A host has children of its own as well; the run's are told by their marks and leaves. */
 	bool supervised = comparable && !look_embedded(look);
+	l.found = marked(getpid(), look);
 	for (size_t i = 1; i < l.at.len && !l.found; i++) {
 		const struct identity *who = &l.at.at[i].who;
 
 		l.found = process_carries((pid_t)who->pid, look->run, S("")) ||
+			  marked((pid_t)who->pid, look) ||
 			  (supervised && who->pid == look->row.pid &&
 				  who->start == look->row.pid_start);
 	}
