@@ -295,9 +295,9 @@ const char *roux_plan_json(struct roux_plan *plan)
 	buf_reset(&plan->json);
 	struct json_out out = { .b = &plan->json };
 	struct mask *mask = recipe_mask(plan->ref->recipe, plan->ref->values, plan->plan);
-	planned_json(plan->plan,
+	(void)planned_json(plan->plan,
 		&(struct planned_host){ .cwd = cwd.len ? cwd.p : ".", .collections = collections },
-		mask, &out);
+		mask, NULL, &out, NULL);
 	mask_free(mask);
 	buf_addc(&plan->json, '\n');
 	return buf_cstr(&plan->json);

@@ -4,6 +4,7 @@
 #include "data/json.h"
 
 struct json_out;
+struct planned_submit;
 struct recipe_argument;
 
 /* Recipes and templates: finding them, opening them, telling about them. Nothing here starts
@@ -191,6 +192,21 @@ struct recipe_surroundings {
 	const json_t *agents;      /* name → command: before the configured ones */
 	const json_t *collections; /* name → directory */
 	bool model; /* the values come from a model, which may give declared arguments only */
+	/* Of recipes_plan() and recipes_plan_each(): where commands would go, NAME[:CLASS]; NULL:
+	 * that is not asked. */
+	const char *on;
+	/* Called behind the commands, with the data of those: each allocation that would be asked
+	 * for, and what is worth knowing. May be NULL. */
+	void (*submit)(void *data, const struct planned_submit *submit);
+	void (*note)(void *data, struct str text);
+};
+
+/* An allocation of a batch system that would be asked for. <run>, <generation>, <id> and <dir> in
+ * its words stand for what only a run has. */
+struct planned_submit {
+	struct str on, shape; /* for people: `slurm`, `4 cpus, 1h` */
+	const char *const *argv;
+	size_t argc;
 };
 
 struct check_request {
@@ -210,6 +226,8 @@ struct planned_command {
 	struct str path, label, cwd, note;
 	bool gate; /* a question that a person answers */
 	bool agent;
+	struct str on;           /* `local`, or the executor; empty: that was not asked */
+	struct str shape;        /* the allocation it is for, for people; empty: none */
 	const char *const *argv; /* NULL: only a note */
 	size_t argc;
 };

@@ -52,6 +52,48 @@ bool needs_seconds(struct str text, uint64_t *ret_s)
 	return true;
 }
 
+void needs_memory_text(struct buf *b, uint64_t mb)
+{
+	if (mb % 1024 == 0)
+		buf_printf(b, "%" PRIu64 "G", mb / 1024);
+	else
+		buf_printf(b, "%" PRIu64 "M", mb);
+}
+
+void needs_seconds_text(struct buf *b, uint64_t s)
+{
+	if (s % 3600 == 0)
+		buf_printf(b, "%" PRIu64 "h", s / 3600);
+	else if (s % 60 == 0)
+		buf_printf(b, "%" PRIu64 "m", s / 60);
+	else
+		buf_printf(b, "%" PRIu64 "s", s);
+}
+
+json_t *needs_json(const struct needs *n)
+{
+	AUTO_BUF mem = BUF_INIT;
+	AUTO_BUF time = BUF_INIT;
+	json_t *o = json_object();
+
+	needs_memory_text(&mem, n->mem_mb);
+	needs_seconds_text(&time, n->time_s);
+	if (n->cpus)
+		json_object_set_new(o, needs_members[CPUS].name, json_integer((json_int_t)n->cpus));
+	if (n->mem_mb)
+		json_object_set_new(o, needs_members[MEM].name, json_from_str(buf_str(&mem)));
+	if (n->time_s)
+		json_object_set_new(o, needs_members[TIME].name, json_from_str(buf_str(&time)));
+	if (n->gpus >= 0)
+		json_object_set_new(o, needs_members[GPUS].name, json_integer(n->gpus));
+	if (n->nodes)
+		json_object_set_new(
+			o, needs_members[NODES].name, json_integer((json_int_t)n->nodes));
+	if (n->class.len)
+		json_object_set_new(o, needs_members[CLASS].name, json_from_str(n->class));
+	return o;
+}
+
 static bool is_name(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {

@@ -36,6 +36,11 @@ void needs_under(struct needs *inner, const struct needs *outer);
 bool needs_memory(struct str text, uint64_t *ret_mb);
 /* Seconds, or a number with s, m, h or d behind it: in whole seconds. False: it is not that. */
 bool needs_seconds(struct str text, uint64_t *ret_s);
+/* The same as recipes write them: `16G`, `2h`. */
+void needs_memory_text(struct buf *b, uint64_t mb);
+void needs_seconds_text(struct buf *b, uint64_t s);
+/* What is said, as a recipe would say it: a new reference. */
+json_t *needs_json(const struct needs *n);
 /* The members and what they expect, for a schema: name, then "number", "text" or "both". */
 struct needs_member {
 	const char *name;

@@ -2,6 +2,12 @@
 
 #include "graph/plan.h"
 
+/* The node that calls the recipe that another stands in. */
+struct walk_call {
+	const struct node *node;
+	const struct walk_call *up; /* of the recipe of that node; NULL: it is the first */
+};
+
 /* A command that would run, with everything about it resolved. Borrowed until the visitor returns.
  */
 struct walk_leaf {
@@ -10,7 +16,8 @@ struct walk_leaf {
 	const char *const *argv; /* NULL-terminated */
 	size_t argc;
 	uint64_t timeout_ms;
-	const char *cwd; /* where it runs; NULL: where the run does */
+	const char *cwd;                /* where it runs; NULL: where the run does */
+	const struct walk_call *within; /* NULL: it is of the first recipe */
 	/* Of a step recipe that the node imports: what it begins with. Then there is no argv. */
 	const json_t *passed;
 	/* Of a step recipe: */

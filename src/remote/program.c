@@ -9,6 +9,25 @@
 #include "base/file.h"
 #include "engine/content.h"
 
+/* Another build has another name, so an upgrade leaves the copies of running workers alone. */
+static struct str name_of(struct str state_dir, const struct stat *st, struct arena *a)
+{
+	return arena_printf(a, "%.*s/bin/roux-" ROUX_VERSION "-%llx-%llx", STR(state_dir),
+		(unsigned long long)st->st_size,
+		(unsigned long long)st->st_mtim.tv_sec * 1000000 +
+			(unsigned long long)st->st_mtim.tv_nsec / 1000);
+}
+
+bool program_path(struct str state_dir, struct arena *a, struct str *ret, struct report *report)
+{
+	struct stat st;
+
+	if (stat("/proc/self/exe", &st) < 0)
+		return report_errno(report, errno, "cannot read this program");
+	*ret = name_of(state_dir, &st, a);
+	return true;
+}
+
 bool program_copy(struct str state_dir, struct arena *a, struct str *ret, struct report *report)
 {
 	struct str dir = arena_printf(a, "%.*s/bin", STR(state_dir));
@@ -18,10 +37,7 @@ bool program_copy(struct str state_dir, struct arena *a, struct str *ret, struct
 
 	if (from < 0 || fstat(from, &st) < 0)
 		return report_errno(report, errno, "cannot read this program");
-	(*ret) = arena_printf(a, "%.*s/roux-" ROUX_VERSION "-%llx-%llx", STR(dir),
-		(unsigned long long)st.st_size,
-		(unsigned long long)st.st_mtim.tv_sec * 1000000 +
-			(unsigned long long)st.st_mtim.tv_nsec / 1000);
+	*ret = name_of(state_dir, &st, a);
 	if (access((*ret).p, X_OK) == 0)
 		return true;
 	int n = dir_make(dir.p);

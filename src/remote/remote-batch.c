@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "remote/remote-own.h"
+#include "remote/submission.h"
 
 enum {
 	SUBMIT_MS = 1000, /* between two submissions */
@@ -15,24 +16,19 @@ enum {
 	SUBMIT_TRIES = 5,
 };
 
-/* A word of a shell. */
-static void shell_quote(struct buf *b, struct str word)
-{
-	buf_addc(b, '\'');
-	for (size_t i = 0; i < word.len; i++)
-		if (word.p[i] == '\'')
-			buf_adds(b, "'\\''");
-		else
-			buf_addc(b, word.p[i]);
-	buf_addc(b, '\'');
-}
-
 /* -- submissions ---------------------------------------------------------------------------------
  */
 
-static const char *comment(struct remote *r, uint64_t id, struct arena *a)
+static struct submission submission_of(const struct remote_worker *w, struct arena *a)
 {
-	return arena_printf(a, "roux %.*s %.*s w%" PRIu64, STR(r->run), STR(r->generation), id).p;
+	const struct remote *r = w->remote;
+
+	return (struct submission){ .run = r->run,
+		.generation = r->generation,
+		.id = arena_printf(a, "%" PRIu64, w->id),
+		.dir = str_of(r->x.path),
+		.roux = r->roux,
+		.shape = &w->shape->shape };
 }
 
 static const char *host_for(struct remote *r, struct arena *a)
@@ -145,7 +141,6 @@ static void submit(struct remote *r, struct remote_worker *w)
 {
 	AUTO_REPORT report = REPORT_INIT;
 	struct arena a = ARENA_INIT;
-	const char *dir = arena_printf(&a, "%s/w/%" PRIu64, r->x.path, w->id).p;
 	const char *host = host_for(r, &a);
 
 	if (!host) { /* every machine has one */
@@ -153,15 +148,9 @@ static void submit(struct remote *r, struct remote_worker *w)
 		arena_done(&a);
 		return;
 	}
-	struct table_values v = { .name = r->name.p,
-		.comment = comment(r, w->id, &a),
-		.log = arena_printf(&a, "%s/log", dir).p,
-		.script = arena_printf(&a, "%s/script", dir).p,
-		.host = host,
-		.roux = r->roux.p,
-		.dir = dir,
-		.shape = &w->shape->shape };
-	const char *const *argv = table_words(r->table, WORDS_SUBMIT, &v, &a, &report);
+	struct submission s = submission_of(w, &a);
+	s.host = str_of(host);
+	const char *const *argv = submission_words(r->table, &s, &a, &report);
 	r->submitting = w;
 	if (argv && argv[0])
 		batch_run(r->batch, argv, on_submitted, w);
@@ -185,14 +174,13 @@ void remote_submit(struct remote *r, struct remote_shape *s)
 	}
 	if (!w) {
 		uint64_t id = ++r->next_worker;
-		AUTO_BUF dir = BUF_INIT;
+		char text[32];
 
-		buf_printf(&dir, "%s/w/%" PRIu64, r->x.path, id);
-		buf_adds(&script, "#!/bin/sh\nexec ");
-		shell_quote(&script, r->roux);
-		buf_adds(&script, " worker ");
-		shell_quote(&script, buf_str(&dir));
-		buf_addc(&script, '\n');
+		(void)snprintf(text, sizeof(text), "%" PRIu64, id);
+		submission_script(
+			&(struct submission){
+				.id = str_of(text), .dir = str_of(r->x.path), .roux = r->roux },
+			&script);
 		int n = exchange_worker_make(&r->x, id, r->epoch, buf_str(&script));
 		if (n < 0) {
 			buf_reset(&script);

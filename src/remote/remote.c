@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "remote/program.h"
 #include "remote/remote-own.h"
+#include "remote/submission.h"
 #include "runs/dir/identity.h"
 
 enum { GIVEN_MAX = 65536, LOSSES_MAX = 3, COPY_CHUNK = 1 << 20 };
@@ -620,8 +621,6 @@ static bool open_exchange(struct remote *r, const struct remote_options *o, stru
 	return n == 0 || report_errno(report, -n, "cannot make %.*s", STR(path));
 }
 
-enum { NAME_RUN_MAX = 80 };
-
 static struct remote *new_remote(const struct remote_options *o)
 {
 	struct remote *r = mem_new(struct remote);
@@ -635,9 +634,7 @@ static struct remote *new_remote(const struct remote_options *o)
 	r->run_dir = arena_str(&r->arena, o->run_dir);
 	r->cwd = str_of(arena_cstr(&r->arena, o->cwd));
 	r->class = arena_str(&r->arena, o->class);
-	struct str run = str_sub(r->run, 0, MIN(r->run.len, (size_t)NAME_RUN_MAX));
-	struct str start = str_sub(r->generation, 0, MIN(r->generation.len, (size_t)8));
-	r->name = arena_printf(&r->arena, "roux-%.*s-%.*s", STR(run), STR(start));
+	r->name = submission_name(r->run, r->generation, &r->arena);
 	r->grace_ms = o->grace_ms;
 	r->jobs = o->jobs;
 	r->durable = o->durable;

@@ -95,8 +95,7 @@ static const struct {
 		 "status" : [],
 		 "cancel" : [
 			 "sh", "-c",
-			 "for j in \"$@\"; do ssh -n -o BatchMode=yes \"$(echo $j | cut -d: -f1)\" "
-			 "kill -TERM -- \"-$(echo $j | cut -d: -f2)\"; done",
+			 "IFS=:; for j; do set -- $j; ssh -n -o BatchMode=yes $1 kill -- -$2; done",
 			 "sh", "{jobs}"
 		 ],
 		 "states" : { "queued" : [], "running" : [], "suspended" : [], "ended" : [] }

@@ -83,7 +83,8 @@ static void plan(struct graph *g, const json_t *values)
 	/* A plan has been checked: walking it finds no mistake. */
 	(void)plan_walk(p, visit, &left, &none);
 	HOLDS(!none.errors);
-	planned_json(p, &(struct planned_host){ .cwd = "/" }, NULL, &(struct json_out){ .b = &b });
+	(void)planned_json(p, &(struct planned_host){ .cwd = "/" }, NULL, NULL,
+		&(struct json_out){ .b = &b }, NULL);
 	struct source text = { S("planned"), buf_str(&b) };
 	AUTO_JSON *value = json_read(&text, &none);
 	HOLDS(json_is_object(value));

@@ -24,6 +24,7 @@ struct planning {
 	struct buf path;
 	struct buf note; /* about the nodes around */
 	struct step_agents *agents;
+	const struct walk_call *within;
 	size_t visits;
 	bool stopped;
 };
@@ -112,6 +113,7 @@ static void tell(struct planning *p, struct walk_leaf *leaf)
 {
 	leaf->path = buf_str(&p->path);
 	leaf->note = buf_str(&p->note);
+	leaf->within = p->within;
 	if (p->stopped || ++p->visits > VISITS_MAX)
 		p->stopped = true;
 	else
@@ -343,7 +345,10 @@ static void plan_import(
 	json_object_set(r.vars, "recipe", g->steps->metadata);
 	set_session(p, r.vars);
 	buf_printf(&p->path, "%s0", len ? "." : "");
+	struct walk_call within = { call->node, p->within };
+	p->within = &within;
 	plan_node(&r, g->root);
+	p->within = within.up;
 	buf_truncate(&p->path, len);
 	json_decref(r.vars);
 }
@@ -366,6 +371,7 @@ static bool visit_called(void *data, const struct walk_leaf *leaf)
 		buf_printf(&p->path, ".%.*s", STR(leaf->path));
 	there.path = buf_str(&p->path);
 	there.note = buf_str(&p->note);
+	there.within = p->within;
 	if (leaf->passed)
 		plan_import(p, leaf, t->r->depth, t->r->max_depth);
 	else
@@ -403,10 +409,13 @@ static bool plan_template(
 	run_add_unknown_values(values);
 	struct plan *plan = recipe ? plan_new(recipe->graph, values, &ignored) : NULL;
 	struct planned_template t = { r, plan ? plan->graph->root : NULL };
+	struct walk_call within = { n, r->p->within };
+	r->p->within = &within;
 	if (plan)
 		(void)plan_walk(plan, visit_called, &t, &ignored);
 	else
 		tell_note(r, n, "the recipe", sub->word);
+	r->p->within = within.up;
 	plan_unref(plan);
 	recipe_free(recipe);
 	return true;
@@ -444,8 +453,11 @@ static void plan_call(struct planned_recipe *r, const struct node *n)
 		.vars = called_vars(r, s, g),
 		.depth = r->depth + 1,
 		.max_depth = max_depth };
+	struct walk_call within = { n, p->within };
+	p->within = &within;
 	buf_printf(&p->path, "%s0", len ? "." : "");
 	plan_node(&inner, g->root);
+	p->within = within.up;
 	buf_truncate(&p->path, len);
 	json_decref(inner.vars);
 	graph_unref(g);

@@ -1,12 +1,14 @@
 /* What would run, as a document and as data. */
 #include "app/catalog/plan.h"
 
+#include "app/catalog/plan-away.h"
 #include "app/catalog/ref.h"
 #include "app/catalog/secrets.h"
 #include "app/context/context.h"
 #include "app/context/run-values.h"
 #include "data/json-out.h"
 #include "graph/step.h"
+#include "remote/submission.h"
 
 enum { LEAVES_MAX = 100000 }; /* in a document: memory has an end */
 
@@ -65,10 +67,18 @@ void planned_walk(const struct plan *p, const struct planned_host *host, walk_fn
 /* -- the document --------------------------------------------------------------------------------
  */
 
+static bool open_away(struct plan_away *away, struct recipe_ref *ref,
+	const struct recipe_surroundings *with, struct report *r)
+{
+	return plan_away_open(away, ref->app, with ? with->on : NULL, ref->graph->root,
+		recipe_ref_warnings(ref), r);
+}
+
 struct writing {
 	const struct planned_host *host;
 	struct json_out *out;
 	struct mask *mask; /* NULL: there is nothing to hide */
+	struct plan_away *away;
 	size_t count;
 	bool more; /* than are in it */
 };
@@ -127,14 +137,16 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 	else
 		json_out_null(o, "timeout");
 	json_out_str_or_null(o, "when", n->when ? n->when->raw : S(""));
+	if (w->away)
+		plan_away_leaf_json(w->away, leaf, o);
 	json_out_object_end(o);
 	return true;
 }
 
-void planned_json(const struct plan *p, const struct planned_host *host, struct mask *mask,
-	struct json_out *o)
+bool planned_json(const struct plan *p, const struct planned_host *host, struct mask *mask,
+	struct plan_away *away, struct json_out *o, struct report *r)
 {
-	struct writing argv = { .host = host, .out = o, .mask = mask }, leaves = argv;
+	struct writing argv = { .host = host, .out = o, .mask = mask, .away = away }, leaves = argv;
 
 	json_out_object(o, NULL);
 	json_out_array(o, "argv");
@@ -145,7 +157,9 @@ void planned_json(const struct plan *p, const struct planned_host *host, struct 
 	json_out_array_end(o);
 	if (leaves.more)
 		json_out_bool(o, "truncated", true);
+	bool ok = !away || plan_away_json(away, o, r);
 	json_out_object_end(o);
+	return ok;
 }
 
 bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with,
@@ -153,14 +167,15 @@ bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with
 {
 	struct planned_host host = host_of(ref, with);
 	struct plan *p = plan_of(ref, with, r);
+	struct plan_away away = { 0 };
 
-	if (!p)
-		return false;
-	struct mask *mask = recipe_mask(ref->recipe, ref->values, p);
-	planned_json(p, &host, mask, o);
+	bool ok = p && open_away(&away, ref, with, r);
+	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->values, p) : NULL;
+	ok = ok && planned_json(p, &host, mask, &away, o, r);
 	mask_free(mask);
+	plan_away_done(&away);
 	plan_unref(p);
-	return true;
+	return ok;
 }
 
 /* -- as data -------------------------------------------------------------------------------------
@@ -171,6 +186,7 @@ struct telling {
 	void *data;
 	struct mask *mask;
 	const char *cwd;
+	struct plan_away *away;
 };
 
 static bool tell_leaf(void *data, const struct walk_leaf *leaf)
@@ -181,16 +197,48 @@ static bool tell_leaf(void *data, const struct walk_leaf *leaf)
 
 	for (size_t i = 0; argv && i < leaf->argc; i++)
 		argv[i] = mask_text(t->mask, str_of(leaf->argv[i]), &a).p;
+	AUTO_BUF asks = BUF_INIT;
+	const struct shape *shape = plan_away_see(t->away, leaf);
+	if (shape)
+		shape_text(shape, &asks);
 	bool more = t->fn(t->data, &(struct planned_command){ .path = leaf->path,
 					   .label = leaf->node->label,
 					   .cwd = str_of(leaf->cwd ? leaf->cwd : t->cwd),
 					   .gate = leaf->node->kind == NODE_GATE,
 					   .agent = leaf->node->step && leaf->node->step->agent,
 					   .note = mask_text(t->mask, leaf->note, &a),
+					   .on = !plan_away_is_open(t->away) ? S("")
+						 : shape                     ? t->away->choice.name
+									     : S("local"),
+					   .shape = buf_str(&asks),
 					   .argv = argv,
 					   .argc = leaf->argc });
 	arena_done(&a);
 	return more;
+}
+
+/* The allocations that would be asked for, when all commands have been told. */
+static bool tell_submits(struct plan_away *away, const struct recipe_surroundings *with, void *data,
+	struct report *r)
+{
+	bool ok = true;
+
+	for (size_t i = 0; with && with->submit && i < away->shapes.len; i++) {
+		AUTO_BUF asks = BUF_INIT;
+		const char *const *argv = plan_away_words(away, &away->shapes.at[i], r);
+		size_t argc = 0;
+
+		shape_text(&away->shapes.at[i], &asks);
+		while (argv && argv[argc])
+			argc++;
+		ok &= argv != NULL;
+		if (argv)
+			with->submit(data, &(struct planned_submit){
+						   away->choice.name, buf_str(&asks), argv, argc });
+	}
+	for (size_t i = 0; with && with->note && i < away->notes.len; i++)
+		with->note(data, away->notes.at[i]);
+	return ok;
 }
 
 bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings *with,
@@ -198,12 +246,16 @@ bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings 
 {
 	struct planned_host host = host_of(ref, with);
 	struct plan *p = plan_of(ref, with, r);
-	struct mask *mask = p ? recipe_mask(ref->recipe, ref->values, p) : NULL;
-	bool ok = p != NULL;
+	struct plan_away away = { 0 };
+	bool ok = p && open_away(&away, ref, with, r);
+	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->values, p) : NULL;
 
-	if (p)
-		planned_walk(p, &host, tell_leaf, &(struct telling){ fn, data, mask, host.cwd });
+	if (ok)
+		planned_walk(
+			p, &host, tell_leaf, &(struct telling){ fn, data, mask, host.cwd, &away });
+	ok = ok && tell_submits(&away, with, data, r);
 	mask_free(mask);
+	plan_away_done(&away);
 	plan_unref(p);
 	return ok;
 }

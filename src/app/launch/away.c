@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/catalog/placement.h"
+#include "app/context/executor.h"
 #include "app/record/freeze.h"
 #include "app/worker.h"
-#include "base/path.h"
-#include "graph/step.h"
 #include "remote/exchange.h"
 #include "remote/remote.h"
 #include "remote/worker.h"
@@ -19,175 +19,15 @@
 /* -- which executor ------------------------------------------------------------------------------
  */
 
-/* NAME or NAME:CLASS. */
-static void cut_class(struct launch *l)
-{
-	size_t colon = str_find(l->asked.on, ':', 0);
-
-	if (colon == l->asked.on.len)
-		return;
-	l->asked.class = str_from(l->asked.on, colon + 1);
-	l->asked.on = arena_str(&l->arena, str_sub(l->asked.on, 0, colon));
-}
-
-static bool check_class(const struct launch *l, const struct table *t, struct report *r)
-{
-	if (!l->asked.class.len || table_class(t, l->asked.class))
-		return true;
-	report_error(r, (struct where){ 0 }, "the executor '%.*s' has no class '%.*s'",
-		STR(l->asked.on), STR(l->asked.class));
-	return report_hint(
-		r, "[executors.%.*s.classes.NAME] in config.toml makes one", STR(l->asked.on));
-}
-
-struct checking {
-	const struct launch *launch;
-	const struct table *table;
-	struct report *r;
-	bool ok;
-};
-
-static struct needs needs_of(const struct node *n)
-{
-	struct needs needs = NEEDS_NONE;
-
-	for (; n; n = n->parent ? n->parent : n->owner)
-		if (n->needs)
-			needs_under(&needs, n->needs);
-	return needs;
-}
-
-static bool is_local(const struct node *n)
-{
-	bool agent = n->step && n->step->agent;
-
-	if (n->tty)
-		return true;
-	for (; n; n = n->parent ? n->parent : n->owner)
-		if (n->runs_on)
-			return n->runs_on == RUNS_LOCAL;
-	return agent;
-}
-
-static void time_text(struct buf *b, uint64_t s)
-{
-	if (s % 3600 == 0)
-		buf_printf(b, "%" PRIu64 "h", s / 3600);
-	else if (s % 60 == 0)
-		buf_printf(b, "%" PRIu64 "m", s / 60);
-	else
-		buf_printf(b, "%" PRIu64 "s", s);
-}
-
-static void check_node(struct checking *c, const struct node *n)
-{
-	struct needs needs = needs_of(n);
-	bool own;
-	struct shape shape = table_shape(c->table, &needs, c->launch->asked.class, &own);
-
-	if (is_local(n))
-		return;
-	if (needs.class.len && !table_class(c->table, needs.class))
-		report_warning(c->r, place_where(n->place),
-			"the executor '%.*s' has no class '%.*s'; its usual allocation is asked "
-			"for",
-			STR(c->table->name), STR(needs.class));
-	if (needs.time_s > shape.time_s) {
-		AUTO_BUF wanted = BUF_INIT;
-		AUTO_BUF most = BUF_INIT;
-
-		time_text(&wanted, needs.time_s);
-		time_text(&most, shape.time_s);
-		c->ok = report_error(c->r, place_where(n->place),
-			"the command needs %s, and an allocation of '%.*s' has %s",
-			buf_cstr(&wanted), STR(c->table->name), buf_cstr(&most));
-		report_hint(c->r, "give the executor or a class of it a longer `time`");
-	}
-}
-
-static void check_nodes(struct checking *c, const struct node *n)
-{
-	if (n->kind == NODE_COMMAND)
-		check_node(c, n);
-	if (n->recover)
-		check_nodes(c, n->recover);
-	for (size_t i = 0; i < n->child_count; i++)
-		check_nodes(c, n->children[i]);
-}
-
-/* -- secrets -------------------------------------------------------------------------------------
- */
-
-struct secret_use {
-	const struct launch *launch;
-	const char *found; /* the name of the value */
-};
-
-static void see_placeholder(void *data, const struct placeholder *p)
-{
-	struct secret_use *u = data;
-	json_t *name;
-	size_t i;
-
-	json_array_foreach(u->launch->asked.secret_env, i, name)
-	{
-		if (str_eq(json_str(name), p->name))
-			u->found = json_string_value(name);
-	}
-}
-
-static void see_text(const struct text *t, struct secret_use *u)
-{
-	if (t)
-		t->ops->walk(t, see_placeholder, u);
-}
-
-/* A value that may not be written down cannot go with an order either. */
-static void check_secrets(struct checking *c, const struct node *n)
-{
-	struct secret_use use = { c->launch, NULL };
-
-	if (n->kind == NODE_COMMAND && !is_local(n)) {
-		for (size_t i = 0; i < n->word_count; i++)
-			see_text(n->words[i].text, &use);
-		for (const struct node *up = n; up; up = up->parent ? up->parent : up->owner)
-			for (size_t i = 0; i < up->env_count; i++)
-				see_text(up->env[i].text, &use);
-		json_t *name;
-		size_t i;
-		json_array_foreach(c->launch->asked.secret_env, i, name)
-		{
-			AUTO_BUF written = BUF_INIT;
-
-			buf_printf(&written, "{{%s}}", json_string_value(name));
-			if (n->step && str_contains(n->line, buf_str(&written)))
-				use.found = json_string_value(name);
-		}
-	}
-	if (use.found) {
-		c->ok = report_error(c->r, place_where(n->place),
-			"the command needs the secret '%s', which may not be written to the shared "
-			"directory of '%.*s'",
-			use.found, STR(c->table->name));
-		report_hint(c->r,
-			"add \"runs_on\": \"local\" to it, or set secrets = \"file\" of the "
-			"executor in config.toml");
-	}
-	if (n->recover)
-		check_secrets(c, n->recover);
-	for (size_t i = 0; i < n->child_count; i++)
-		check_secrets(c, n->children[i]);
-}
-
 bool away_prepare(struct launch *l, struct report *r)
 {
 	const struct settings *s = app_settings(l->app, r);
 
 	if (!s)
 		return false;
-	cut_class(l);
-	if (!l->asked.on.len || str_eq(l->asked.on, S("local"))) {
-		l->asked.on = S("");
+	if (!l->asked.class.len)
+		executor_split(l->asked.on, &l->arena, &l->asked.on, &l->asked.class);
+	if (!l->asked.on.len) {
 		json_decref(l->asked.executor);
 		l->asked.executor = NULL;
 		return true;
@@ -204,12 +44,11 @@ bool away_prepare(struct launch *l, struct report *r)
 	struct table *t = l->asked.executor ? table_load(l->asked.executor, l->asked.on, r) : NULL;
 	if (!t)
 		return false;
-	struct checking c = { l, t, r, check_class(l, t, r) };
-	check_nodes(&c, l->subject.graph->root);
-	if (!t->secrets_file && json_array_size(l->asked.secret_env))
-		check_secrets(&c, l->subject.graph->root);
+	bool ok = executor_has_class(t, l->asked.class, r);
+	ok &= placement_check(&(struct placement){ t, l->asked.class }, l->subject.graph->root,
+		t->secrets_file ? NULL : l->asked.secret_env, r);
 	table_free(t);
-	return c.ok;
+	return ok;
 }
 
 /* -- the executor --------------------------------------------------------------------------------

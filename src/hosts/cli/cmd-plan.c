@@ -1,4 +1,5 @@
 #include "app/recipes.h"
+#include "app/settings.h"
 #include "base/plain-text.h"
 #include "base/shell-words.h"
 #include "data/json-out.h"
@@ -20,6 +21,7 @@ static const struct opt_set sets[] = {
 	OPT_SET_IN("Options", values_opts, struct plan_opts, template),
 	OPT_SET_IN(NULL, plan_run_opts, struct plan_opts, again),
 	OPT_SET_IN(NULL, lines_opts, struct plan_opts, template),
+	OPT_SET_IN(NULL, on_opts, struct plan_opts, launch),
 	OPT_SET_IN(NULL, agent_opts, struct plan_opts, launch),
 	OPT_SET_IN(NULL, template_opts, struct plan_opts, template),
 	OPT_SET_IN(NULL, dialect_opts, struct plan_opts, template),
@@ -30,6 +32,7 @@ static const struct command_example examples[] = {
 	{ "roux plan 'cp {from} {to}' from='a b' to=c",
 		"the arguments exactly as the program gets them" },
 	{ "roux plan --json @build.json", "for scripts" },
+	{ "roux plan --on slurm align", "and the words that ask the batch system for nodes" },
 	{ "roux plan run:nightly", "what `roux rerun nightly` would run, and what it would reuse" },
 };
 
@@ -38,7 +41,22 @@ enum { LINES_MAX = 100000 }; /* that are shown: more cannot be read */
 struct lines {
 	struct buf text;
 	size_t count;
+	bool asks; /* for allocations */
+	struct buf notes;
 };
+
+/* What stands behind #. */
+static void add_remark(struct buf *b, const struct planned_command *command)
+{
+	if (!command->note.len && !command->on.len)
+		return;
+	buf_adds(b, command->argc ? "  # " : "# ");
+	if (command->argc && command->on.len)
+		buf_printf(b, "%.*s%s%.*s%s%s", STR(command->on), command->shape.len ? " (" : "",
+			STR(command->shape), command->shape.len ? ")" : "",
+			command->note.len ? "; " : "");
+	text_plain(b, command->note);
+}
 
 static bool add_line(void *data, const struct planned_command *command)
 {
@@ -51,18 +69,36 @@ static bool add_line(void *data, const struct planned_command *command)
 	}
 	buf_printf(b, "%.*s  ", STR(command->path));
 	command_display(b, command->argv, command->argc);
-	if (command->note.len) {
-		buf_adds(b, command->argc ? "  # " : "# ");
-		text_plain(b, command->note);
-	}
+	add_remark(b, command);
 	buf_addc(b, '\n');
 	return true;
+}
+
+static void add_submit(void *data, const struct planned_submit *submit)
+{
+	struct lines *lines = data;
+	struct buf *b = &lines->text;
+
+	buf_printf(b, "%s%.*s, %.*s:\n  ", lines->asks ? "" : "\n", STR(submit->on),
+		STR(submit->shape));
+	lines->asks = true;
+	command_display(b, submit->argv, submit->argc);
+	buf_addc(b, '\n');
+}
+
+static void add_note(void *data, struct str text)
+{
+	struct lines *lines = data;
+
+	buf_adds(&lines->notes, "note: ");
+	text_plain(&lines->notes, text);
+	buf_addc(&lines->notes, '\n');
 }
 
 static bool print_plan(struct cli *cli, struct recipe_ref *ref,
 	const struct recipe_surroundings *with, bool json, struct buf *b)
 {
-	struct lines lines = { .text = BUF_INIT };
+	struct lines lines = { .text = BUF_INIT, .notes = BUF_INIT };
 
 	if (json) {
 		struct json_out o = { .b = b };
@@ -73,10 +109,13 @@ static bool print_plan(struct cli *cli, struct recipe_ref *ref,
 		return true;
 	}
 	bool ok = recipes_plan_each(ref, with, add_line, &lines, &cli->report);
-	if (ok)
+	if (ok) {
 		values_warn(recipe_ref_warnings(ref));
+		cli_say(buf_str(&lines.notes));
+	}
 	buf_swap(b, &lines.text);
 	buf_done(&lines.text);
+	buf_done(&lines.notes);
 	return ok;
 }
 
@@ -103,8 +142,13 @@ static int run(const struct call *call)
 	AUTO_JSON *collections = NULL;
 	struct template_given given = { .cli = cli };
 
-	if (str_starts(str_of(call->words[0]), S("run:")) && !o->template.template)
-		return run_again(call);
+	if (str_starts(str_of(call->words[0]), S("run:")) && !o->template.template) {
+		if (!o->launch.on)
+			return run_again(call);
+		report_error(&cli->report, (struct where){ 0 },
+			"--on is about a recipe, and %s is a run", call->words[0]);
+		return cli_refuse(cli, o->common.json);
+	}
 	if (plan_run_asked(&o->again)) {
 		report_error(&cli->report, (struct where){ 0 },
 			"--from, --failed, --all and --resume are about a run: roux plan run:RUN");
@@ -113,8 +157,16 @@ static int run(const struct call *call)
 	bool ok = cli_enter(cli, &o->common) &&
 		  launch_pairs(cli, "agent", &o->launch.agents, &agents) &&
 		  launch_pairs(cli, "collection", &o->launch.collections, &collections);
-	const struct recipe_surroundings with = { agents, collections };
-	ok = ok && template_open(&given, &o->template, true, call->count, call->words) &&
+	const struct settings *s = ok && !o->launch.on ? cli_settings(cli) : NULL;
+	const struct recipe_surroundings with = { .agents = agents,
+		.collections = collections,
+		.on = o->launch.on     ? o->launch.on
+		      : s && s->on.len ? s->on.p
+				       : NULL,
+		.submit = add_submit,
+		.note = add_note };
+	ok = ok && (s || o->launch.on) &&
+	     template_open(&given, &o->template, true, call->count, call->words) &&
 	     print_plan(cli, given.ref, &with, o->common.json, &text);
 	template_close(&given);
 	if (!ok)
@@ -132,6 +184,9 @@ const struct command cmd_plan = {
 		   "shell would need them quoted. Skipped nodes and recoveries are left out. What "
 		   "depends on the output of earlier steps stays as it is written, and a remark "
 		   "behind # says what it hangs on.\n\n"
+		   "With --on the remark says where the command would run and in what allocation; "
+		   "the words that ask for each allocation follow. <run>, <generation>, <id> and "
+		   "<dir> in them stand for what only a run has.\n\n"
 		   "Of run:RUN it says what `roux rerun RUN` would run and why, and what would be "
 		   "reused; with --resume, what `roux resume RUN` would.",
 	EXAMPLES(examples),
