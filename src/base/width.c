@@ -1,10 +1,9 @@
 #include "base/width.h"
 
-#include "base/lang.h"
+#include "base/borders.h"
 #include "base/utf8.h"
 
-/* Sorted borders: a set begins at the first, is left at the second, begins again at the third …
- * Ranges run on over unassigned characters, which keeps the tables short and guesses right about
+/* Ranges run on over unassigned characters, which keeps the tables short and guesses right about
  * most of what later versions of Unicode add. */
 
 /* General categories Mn, Me and Cf without the visible ones, vowels and finals of Hangul that join
@@ -90,29 +89,13 @@ static const uint32_t wide[] = { 0x1100, 0x1160, 0x231A, 0x231C, 0x2329, 0x232B,
 	0x1F6F4, 0x1F6FD, 0x1F7E0, 0x1F7F1, 0x1F90C, 0x1F93B, 0x1F93C, 0x1F946, 0x1F947, 0x1FA00,
 	0x1FA70, 0x1FB00, 0x20000, 0x2FFFE, 0x30000, 0x3FFFE };
 
-/* Inside when an odd number of borders is at or before `c`. */
-static bool among(const uint32_t *borders, size_t count, uint32_t c)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (borders[middle] <= c)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low % 2 == 1;
-}
-
 unsigned width_of(uint32_t c)
 {
 	if (c < zero[0]) /* nearly all text */
 		return 1;
-	if (among(zero, ARRAY_SIZE(zero), c))
+	if (BORDERS_HOLD(zero, c))
 		return 0;
-	return among(wide, ARRAY_SIZE(wide), c) ? 2 : 1;
+	return BORDERS_HOLD(wide, c) ? 2 : 1;
 }
 
 size_t width_text(struct str s)

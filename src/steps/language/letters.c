@@ -1,11 +1,8 @@
 #include "steps/language/letters.h"
 
-#include <stddef.h>
+#include "base/borders.h"
 
-#include "base/lang.h"
-
-/* Sorted borders: the set begins at the first, is left at the second, begins again at the third …
- * General categories L and N beyond ASCII, and what else has a numeric value. Ranges run on over
+/* General categories L and N beyond ASCII, and what else has a numeric value. Ranges run on over
  * unassigned characters, which keeps the table short and guesses right about most of what later
  * versions of Unicode add. */
 static const uint32_t borders[] = { 0x00AA, 0x00AB, 0x00B2, 0x00B4, 0x00B5, 0x00B6, 0x00B9, 0x00BB,
@@ -83,18 +80,7 @@ static const uint32_t borders[] = { 0x00AA, 0x00AB, 0x00B2, 0x00B4, 0x00B5, 0x00
 
 bool letter_or_digit(uint32_t c)
 {
-	size_t low = 0, high = ARRAY_SIZE(borders);
-
 	if (c < 0x80)
 		return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-	/* How many borders are at or below it. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (borders[middle] <= c)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low % 2;
+	return BORDERS_HOLD(borders, c);
 }

@@ -1,11 +1,10 @@
 #include "hosts/telegram/text/unicode.h"
 
-#include "base/lang.h"
+#include "base/borders.h"
 #include "base/utf8.h"
 #include "base/width.h"
 
-/* Sorted borders, as in base/width.c: a set begins at the first, is left at the second, begins
- * again at the third … The facts are those of Unicode 14. */
+/* The facts are those of Unicode 14. */
 
 /* General categories L and N. */
 static const uint32_t alnum[] = { 0x0030, 0x003A, 0x0041, 0x005B, 0x0061, 0x007B, 0x00AA, 0x00AB,
@@ -312,29 +311,11 @@ static const uint32_t control[] = { 0x0000, 0x000A, 0x000B, 0x000D, 0x000E, 0x00
 	0x202F, 0x2060, 0x2070, 0xFEFF, 0xFF00, 0xFFF0, 0xFFFC, 0x13430, 0x13439, 0x1BCA0, 0x1BCA4,
 	0x1D173, 0x1D17B, 0xE0000, 0xE0020, 0xE0080, 0xE0100, 0xE01F0, 0xE1000 };
 
-/* Inside when an odd number of borders is at or before `c`. */
-static bool among(const uint32_t *borders, size_t count, uint32_t c)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (borders[middle] <= c)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low % 2 == 1;
-}
-
-#define AMONG(set, c) among(set, ARRAY_SIZE(set), c)
-
 bool unicode_alnum(uint32_t c)
 {
 	if (c < 0x80)
 		return ascii_digit((char)c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-	return c != UTF8_INVALID && AMONG(alnum, c);
+	return c != UTF8_INVALID && BORDERS_HOLD(alnum, c);
 }
 
 size_t unicode_units(struct str s)
@@ -438,15 +419,15 @@ static unsigned char class_of(uint32_t c)
 		return class;
 	if (c >= 0x4E00 && c < 0xA000) /* Han, which is frequent */
 		return OTHER;
-	if (AMONG(extend, c))
+	if (BORDERS_HOLD(extend, c))
 		return EXTEND;
-	if (AMONG(pict, c))
+	if (BORDERS_HOLD(pict, c))
 		return PICTURE;
-	if (AMONG(spacing, c))
+	if (BORDERS_HOLD(spacing, c))
 		return SPACING;
-	if (AMONG(control, c))
+	if (BORDERS_HOLD(control, c))
 		return CONTROL;
-	return AMONG(prepend, c) ? PREPEND : OTHER;
+	return BORDERS_HOLD(prepend, c) ? PREPEND : OTHER;
 }
 
 static bool hangul_joins(unsigned char before, unsigned char now)
@@ -526,9 +507,9 @@ unsigned grapheme_width(struct str cluster)
 			width++;
 			continue;
 		}
-		if (c == 0x20E3 || (c == 0xFE0F && pictures) || AMONG(emoji, c))
+		if (c == 0x20E3 || (c == 0xFE0F && pictures) || BORDERS_HOLD(emoji, c))
 			return 2;
-		pictures = pictures || AMONG(pict, c);
+		pictures = pictures || BORDERS_HOLD(pict, c);
 		regional += c >= 0x1F1E6 && c <= 0x1F1FF;
 		width += width_of(c);
 	}
