@@ -36,7 +36,8 @@ static const struct opt opts[] = {
 		"diagnostics go to FILE, not to standard error"),
 };
 
-static const struct opt_set sets[] = { OPT_SET("Options", opts), SERVE_COMMON(struct serve_opts) };
+static const struct opt_set sets[] = { OPT_SET("Options", opts),
+	COMPANION_COMMON(struct serve_opts) };
 
 static const struct command_example examples[] = {
 	{ "roux serve --open", "starts it and opens a browser" },
@@ -52,26 +53,26 @@ static bool check_exposed(struct serve_cli *c, const struct serve_opts *o, bool 
 
 	if (!exposed)
 		return true;
-	bool ok = tokens_open(&t, c->places.dir, &c->report);
+	bool ok = tokens_open(&t, c->places.dir, &c->companion.report);
 	size_t count = t.at.len;
 	tokens_close(&t);
 	if (!ok || (o->names.len && count))
 		return ok;
-	report_error(&c->report, (struct where){ 0 },
+	report_error(&c->companion.report, (struct where){ 0 },
 		o->names.len ? "listening beyond this machine needs a token"
 			     : "listening beyond this machine needs --name HOST and a token");
-	return report_hint(&c->report,
+	return report_hint(&c->companion.report,
 		"`roux serve token add NAME --scope read` makes a token; without any of it, from "
 		"the other machine: ssh -L 7689:127.0.0.1:7689 host");
 }
 
 static bool check_options(struct serve_cli *c, const struct serve_opts *o, bool *ret_exposed)
 {
-	if (!start_exposed(o, ret_exposed, &c->report))
+	if (!start_exposed(o, ret_exposed, &c->companion.report))
 		return false;
 	if (o->behind_tls && !o->names.len)
-		return report_error(
-			&c->report, (struct where){ 0 }, "--behind-tls needs --name HOST");
+		return report_error(&c->companion.report, (struct where){ 0 },
+			"--behind-tls needs --name HOST");
 	return check_exposed(c, o, *ret_exposed);
 }
 
@@ -88,24 +89,27 @@ static bool differs(const struct serve_opts *o, const json_t *there)
 static int show_other(struct serve_cli *c, const struct serve_opts *o)
 {
 	struct str socket = o->socket ? str_of(o->socket) : c->places.socket;
-	AUTO_JSON *link = ask_server(socket, "POST", "/api/v1/server/link", NULL, &c->report);
+	AUTO_JSON *link =
+		ask_server(socket, "POST", "/api/v1/server/link", NULL, &c->companion.report);
 	AUTO_JSON *there =
-		link ? ask_server(socket, "GET", "/api/v1/server", NULL, &c->report) : NULL;
+		link ? ask_server(socket, "GET", "/api/v1/server", NULL, &c->companion.report)
+		     : NULL;
 
 	if (!there)
-		return serve_refuse(c, o->common.json);
+		return companion_refuse(&c->companion, o->common.json);
 	if (differs(o, there))
-		serve_say("a server is running already, with other options: `roux serve stop` ends "
-			  "it");
+		companion_say(
+			"a server is running already, with other options: `roux serve stop` ends "
+			"it");
 	if (!o->common.json) {
-		serve_print("%s", json_string_value(json_object_get(link, "url")));
+		companion_print("%s", json_string_value(json_object_get(link, "url")));
 		return 0;
 	}
 	AUTO_JSON *document = json_pack("{s:b, s:O, s:O, s:O, s:O, s:O}", "ok", 1, "url",
 		json_object_get(link, "url"), "port", json_object_get(there, "port"), "socket",
 		json_object_get(there, "socket"), "pid", json_object_get(there, "pid"), "read_only",
 		json_object_get(there, "read_only"));
-	serve_print_json(document);
+	companion_print_json(document);
 	return 0;
 }
 
@@ -116,14 +120,15 @@ static int run(const struct call *call)
 	struct bound_sockets b = { 0 };
 
 	if (!serve_enter(c, &o->common) || !check_options(c, o, &b.exposed))
-		return serve_refuse(c, o->common.json);
+		return companion_refuse(&c->companion, o->common.json);
 	AUTO_CLOSE int lock = serve_places_lock(&c->places);
 	if (lock == -EWOULDBLOCK)
 		return show_other(c, o);
 	bool in_memory = lock < 0;
 	/* Those of systemd are known only now. */
-	bool ok = start_bind(o, &b, &c->report) && check_exposed(c, o, b.exposed);
-	int status = ok ? start_serving(c, o, &b, in_memory) : serve_refuse(c, o->common.json);
+	bool ok = start_bind(o, &b, &c->companion.report) && check_exposed(c, o, b.exposed);
+	int status = ok ? start_serving(c, o, &b, in_memory)
+			: companion_refuse(&c->companion, o->common.json);
 	bound_done(&b);
 	return status;
 }
@@ -150,14 +155,14 @@ const struct command serve_start = {
 
 struct ask_opts {
 	const char *socket;
-	struct serve_common common;
+	struct companion_common common;
 };
 
 static const struct opt ask_opts_[] = {
 	OPT_TEXT(0, "socket", "PATH", struct ask_opts, socket, "the server's socket"),
 };
 static const struct opt_set ask_sets[] = { OPT_SET("Options", ask_opts_),
-	SERVE_COMMON(struct ask_opts) };
+	COMPANION_COMMON(struct ask_opts) };
 
 static json_t *ask(const struct call *call, const char *method, const char *target, bool *none)
 {
@@ -166,8 +171,8 @@ static json_t *ask(const struct call *call, const char *method, const char *targ
 
 	if (!serve_enter(c, &o->common))
 		return NULL;
-	return ask_server(
-		o->socket ? str_of(o->socket) : c->places.socket, method, target, none, &c->report);
+	return ask_server(o->socket ? str_of(o->socket) : c->places.socket, method, target, none,
+		&c->companion.report);
 }
 
 /* A server that ends when it is idle, and is started by systemd, is there all the same. */
@@ -181,40 +186,43 @@ static json_t *ask_for_link(const struct call *call)
 	if (document || !none || o->socket)
 		return document;
 	ask_awake();
-	report_reset(&c->report);
-	return ask_server(c->places.socket, "POST", "/api/v1/server/link", NULL, &c->report);
+	report_reset(&c->companion.report);
+	return ask_server(
+		c->places.socket, "POST", "/api/v1/server/link", NULL, &c->companion.report);
 }
 
 static int run_link(const struct call *call)
 {
 	const struct ask_opts *o = call->opts;
+	struct serve_cli *c = call->host;
 	AUTO_JSON *document = ask_for_link(call);
 
 	if (!document)
-		return serve_refuse(call->host, o->common.json);
+		return companion_refuse(&c->companion, o->common.json);
 	if (o->common.json)
-		serve_print_json(document);
+		companion_print_json(document);
 	else
-		serve_print("%s", json_string_value(json_object_get(document, "url")));
+		companion_print("%s", json_string_value(json_object_get(document, "url")));
 	return 0;
 }
 
 static int run_status(const struct call *call)
 {
 	const struct ask_opts *o = call->opts;
+	struct serve_cli *c = call->host;
 	AUTO_JSON *document = ask(call, "GET", "/api/v1/server", NULL);
 
 	if (!document)
-		return serve_refuse(call->host, o->common.json);
+		return companion_refuse(&c->companion, o->common.json);
 	if (o->common.json) {
-		serve_print_json(document);
+		companion_print_json(document);
 		return 0;
 	}
 	struct str url = json_text_of(document, "url"), since = json_text_of(document, "since");
-	serve_print("%.*s, process %lld, since %.*s%s", STR(url),
+	companion_print("%.*s, process %lld, since %.*s%s", STR(url),
 		(long long)json_number_of(document, "pid"), STR(since),
 		json_truth_of(document, "read_only") ? ", read-only" : "");
-	serve_print("%lld sessions, %lld connections, %lld streams",
+	companion_print("%lld sessions, %lld connections, %lld streams",
 		(long long)json_number_of(document, "sessions"),
 		(long long)json_number_of(document, "connections"),
 		(long long)json_number_of(document, "streams"));
@@ -245,13 +253,14 @@ static int run_stop(const struct call *call)
 
 	if (!document || !wait_for_end(&c->places)) {
 		if (document)
-			report_system(&c->report, (struct where){ 0 }, "the server has not ended");
-		return serve_refuse(c, o->common.json);
+			report_system(&c->companion.report, (struct where){ 0 },
+				"the server has not ended");
+		return companion_refuse(&c->companion, o->common.json);
 	}
 	if (o->common.json) {
 		AUTO_JSON *stopped = json_pack("{s:b, s:s}", "ok", 1, "status", "stopped");
 
-		serve_print_json(stopped);
+		companion_print_json(stopped);
 	}
 	return 0;
 }

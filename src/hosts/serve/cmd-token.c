@@ -9,14 +9,15 @@
 
 struct token_opts {
 	const char *scope;
-	struct serve_common common;
+	struct companion_common common;
 };
 
 static const struct opt opts[] = {
 	OPT_TEXT(0, "scope", "LIST", struct token_opts, scope,
 		"what it allows: read, run, answer, with commas between them"),
 };
-static const struct opt_set sets[] = { OPT_SET("Options", opts), SERVE_COMMON(struct token_opts) };
+static const struct opt_set sets[] = { OPT_SET("Options", opts),
+	COMPANION_COMMON(struct token_opts) };
 
 static const struct command_example examples[] = {
 	{ "roux serve token add ci --scope read,run", "prints the token: it is shown only now" },
@@ -55,34 +56,34 @@ static int add(struct serve_cli *c, const struct token_opts *o, const char *name
 	unsigned mask = 0;
 
 	if (!o->scope) {
-		report_error(&c->report, (struct where){ 0 }, "a token needs --scope");
-		report_hint(
-			&c->report, "--scope read, or read,run,answer for all that a browser may");
-		return serve_refuse(c, o->common.json);
+		report_error(&c->companion.report, (struct where){ 0 }, "a token needs --scope");
+		report_hint(&c->companion.report,
+			"--scope read, or read,run,answer for all that a browser may");
+		return companion_refuse(&c->companion, o->common.json);
 	}
-	if (!scopes_read(str_of(o->scope), &mask, &c->report) ||
-		!tokens_add(c->places.dir, str_of(name), mask, secret, &c->report))
-		return serve_refuse(c, o->common.json);
+	if (!scopes_read(str_of(o->scope), &mask, &c->companion.report) ||
+		!tokens_add(c->places.dir, str_of(name), mask, secret, &c->companion.report))
+		return companion_refuse(&c->companion, o->common.json);
 	tell_server(c);
 	if (!o->common.json) {
-		serve_print("%s", secret);
+		companion_print("%s", secret);
 		return 0;
 	}
 	AUTO_JSON *document = json_pack("{s:b, s:s, s:o, s:s}", "ok", 1, "name", name, "scopes",
 		scopes_document(mask), "token", secret);
-	serve_print_json(document);
+	companion_print_json(document);
 	return 0;
 }
 
 static int remove_token(struct serve_cli *c, const struct token_opts *o, const char *name)
 {
-	if (!tokens_remove(c->places.dir, str_of(name), &c->report))
-		return serve_refuse(c, o->common.json);
+	if (!tokens_remove(c->places.dir, str_of(name), &c->companion.report))
+		return companion_refuse(&c->companion, o->common.json);
 	tell_server(c);
 	if (o->common.json) {
 		AUTO_JSON *document = json_pack("{s:b, s:s}", "ok", 1, "name", name);
 
-		serve_print_json(document);
+		companion_print_json(document);
 	}
 	return 0;
 }
@@ -106,7 +107,7 @@ static void list_json(const struct tokens *t)
 	}
 	json_out_array_end(&o);
 	json_out_object_end(&o);
-	serve_print("%s", buf_cstr(&text));
+	companion_print("%s", buf_cstr(&text));
 }
 
 static int list(struct serve_cli *c, const struct token_opts *o)
@@ -114,14 +115,14 @@ static int list(struct serve_cli *c, const struct token_opts *o)
 	struct tokens t = { 0 };
 
 	tell_server(c); /* it writes down which were used */
-	if (!tokens_open(&t, c->places.dir, &c->report)) {
+	if (!tokens_open(&t, c->places.dir, &c->companion.report)) {
 		tokens_close(&t);
-		return serve_refuse(c, o->common.json);
+		return companion_refuse(&c->companion, o->common.json);
 	}
 	if (o->common.json)
 		list_json(&t);
 	else if (!t.at.len)
-		serve_say("no tokens; `roux serve token add NAME --scope read` makes one");
+		companion_say("no tokens; `roux serve token add NAME --scope read` makes one");
 	else
 		vec_each (one, &t.at) {
 			AUTO_BUF scopes = BUF_INIT;
@@ -130,7 +131,7 @@ static int list(struct serve_cli *c, const struct token_opts *o)
 			scopes_write(&scopes, (*one)->scopes);
 			if ((*one)->seen)
 				clock_rfc3339(&seen, (*one)->seen);
-			serve_print("%-20.*s %-16s %s", STR((*one)->name), buf_cstr(&scopes),
+			companion_print("%-20.*s %-16s %s", STR((*one)->name), buf_cstr(&scopes),
 				seen.len ? buf_cstr(&seen) : "never used");
 		}
 	tokens_close(&t);
@@ -144,15 +145,16 @@ static int run(const struct call *call)
 	const char *what = call->count ? call->words[0] : "list";
 
 	if (!serve_enter(c, &o->common))
-		return serve_refuse(c, o->common.json);
+		return companion_refuse(&c->companion, o->common.json);
 	if (strcmp(what, "list") == 0 && call->count <= 1)
 		return list(c, o);
 	if (strcmp(what, "add") == 0 && call->count == 2)
 		return add(c, o, call->words[1]);
 	if (strcmp(what, "remove") == 0 && call->count == 2)
 		return remove_token(c, o, call->words[1]);
-	report_error(&c->report, (struct where){ 0 }, "token takes: add NAME, remove NAME or list");
-	return serve_refuse(c, o->common.json);
+	report_error(&c->companion.report, (struct where){ 0 },
+		"token takes: add NAME, remove NAME or list");
+	return companion_refuse(&c->companion, o->common.json);
 }
 
 const struct command serve_token = {

@@ -84,7 +84,7 @@ void open_link(struct http *h, const struct serve_places *p, struct loop *loop)
 	int n = atomic_write(buf_cstr(&opened.path), buf_str(&page),
 		&(struct atomic_options){ .exclusive = true, .quick = true });
 	if (n < 0 || !show(buf_cstr(&opened.path))) {
-		serve_say("no browser could be opened: use the link");
+		companion_say("no browser could be opened: use the link");
 		open_link_done();
 		return;
 	}

@@ -95,21 +95,21 @@ static void notify(const char *state)
 
 static void say(const char *line)
 {
-	serve_say("%s", line);
+	companion_say("%s", line);
 }
 
 static void say_what_matters(
 	const struct serve *s, const struct serve_opts *o, const struct bound_sockets *b)
 {
 	if (b->moved)
-		serve_say("port 7689 is taken by another program: listening at %u", b->port);
+		companion_say("port 7689 is taken by another program: listening at %u", b->port);
 	if (s->banner.len)
-		serve_say("%.*s", STR(s->banner));
+		companion_say("%.*s", STR(s->banner));
 	else if (http_read_only(s->http))
-		serve_say("read-only: nothing can be started or stopped from the pages");
+		companion_say("read-only: nothing can be started or stopped from the pages");
 	if (b->exposed && !o->behind_tls)
-		serve_say("listening beyond this machine without encryption: who can see the "
-			  "network can read and take over sessions");
+		companion_say("listening beyond this machine without encryption: who can see the "
+			      "network can read and take over sessions");
 }
 
 static bool listen_all(struct serve *s, struct serve_cli *c, struct bound_sockets *b)
@@ -118,15 +118,16 @@ static bool listen_all(struct serve *s, struct serve_cli *c, struct bound_socket
 		int n = http_listen_fd(s->http, take_fd(fd));
 
 		if (n < 0)
-			return report_errno(&c->report, -n, "cannot listen");
+			return report_errno(&c->companion.report, -n, "cannot listen");
 	}
 	int n = http_listen_unix(s->http, s->socket.p);
 	/* Where nothing can be written there is still something to look at. */
 	if (n < 0 && s->banner.len) {
-		serve_say("no socket: %s", strerror(-n));
+		companion_say("no socket: %s", strerror(-n));
 		return true;
 	}
-	return n == 0 || report_errno(&c->report, -n, "cannot listen at '%.*s'", STR(s->socket));
+	return n == 0 ||
+	       report_errno(&c->companion.report, -n, "cannot listen at '%.*s'", STR(s->socket));
 }
 
 static void print_start(struct serve *s, bool json)
@@ -135,13 +136,13 @@ static void print_start(struct serve *s, bool json)
 
 	http_login_url(s->http, &url);
 	if (!json) {
-		serve_print("%s", buf_cstr(&url));
+		companion_print("%s", buf_cstr(&url));
 		return;
 	}
 	AUTO_JSON *document = json_pack("{s:b, s:s, s:i, s:s, s:i, s:b}", "ok", 1, "url",
 		buf_cstr(&url), "port", (int)http_port(s->http), "socket", s->socket.p, "pid",
 		(int)getpid(), "read_only", (int)http_read_only(s->http));
-	serve_print_json(document);
+	companion_print_json(document);
 }
 
 static bool take_log_file(const char *path, struct report *r)
@@ -173,7 +174,7 @@ static int serve_here(struct running *run, struct serve_cli *c, const struct ser
 	struct serve *s = &run->serve;
 
 	if (!listen_all(s, c, b))
-		return serve_refuse(c, o->common.json);
+		return companion_refuse(&c->companion, o->common.json);
 	run->signals.came = on_signal;
 	(void)signals_start(app_loop(s->app), &run->signals, wanted);
 	say_what_matters(s, o, b);
@@ -194,13 +195,13 @@ static int serve_here(struct running *run, struct serve_cli *c, const struct ser
 int start_serving(
 	struct serve_cli *c, const struct serve_opts *o, struct bound_sockets *b, bool in_memory)
 {
-	struct running run = { .serve = { .app = c->app,
+	struct running run = { .serve = { .app = c->companion.app,
 				       .roots = o->roots.at,
 				       .root_count = o->roots.len,
 				       .since_ms = clock_real_ms() } };
 	struct serve *s = &run.serve;
 	struct http_options options = {
-		.loop = app_loop(c->app),
+		.loop = app_loop(c->companion.app),
 		.dir = in_memory ? S("") : c->places.dir,
 		.read_only = o->read_only || in_memory,
 		.any_user = o->any_user,
@@ -220,24 +221,25 @@ int start_serving(
 	if (in_memory)
 		s->banner = S("the state root cannot be written: read-only, sessions end with the "
 			      "server");
-	s->socket = o->socket ? arena_str(&c->arena, str_of(o->socket)) : c->places.socket;
-	if (!take_log_file(o->log_file, &c->report) || !options.loop ||
-		!(s->http = http_new(&options, &c->report)))
-		return serve_refuse(c, o->common.json);
-	s->dashboard = dashboard_new(&(struct dashboard_options){ .app = c->app,
+	s->socket =
+		o->socket ? arena_str(&c->companion.arena, str_of(o->socket)) : c->places.socket;
+	if (!take_log_file(o->log_file, &c->companion.report) || !options.loop ||
+		!(s->http = http_new(&options, &c->companion.report)))
+		return companion_refuse(&c->companion, o->common.json);
+	s->dashboard = dashboard_new(&(struct dashboard_options){ .app = c->companion.app,
 		.roots = o->roots.at,
 		.root_count = o->roots.len,
-		.audit = in_memory
-				 ? S("")
-				 : arena_printf(&c->arena, "%.*s/audit.jsonl", STR(c->places.dir)),
+		.audit = in_memory ? S("")
+				   : arena_printf(&c->companion.arena, "%.*s/audit.jsonl",
+					     STR(c->places.dir)),
 		.banner = s->banner });
 	http_add_routes(s->http, &(struct http_routes){ serve_routes, serve_route_count, s });
 	http_add_routes(s->http, dashboard_routes(s->dashboard));
 	if (o->mcp) {
 		s->mcp = c->mcp;
-		s->mcp_data = c->mcp->attach(c->app, s->http, &c->report);
+		s->mcp_data = c->mcp->attach(c->companion.app, s->http, &c->companion.report);
 	}
-	int status = o->mcp && !s->mcp_data ? serve_refuse(c, o->common.json)
+	int status = o->mcp && !s->mcp_data ? companion_refuse(&c->companion, o->common.json)
 					    : serve_here(&run, c, o, b);
 	http_free(s->http);
 	if (s->mcp_data)

@@ -10,7 +10,7 @@ struct serve_opts {
 	const char *socket, *log_file;
 	bool open, read_only, mcp, any_user, behind_tls;
 	uint64_t idle_exit; /* seconds; 0: never */
-	struct serve_common common;
+	struct companion_common common;
 };
 
 #define PORT_UNSET UINT64_MAX

@@ -16,7 +16,7 @@ struct connect_opts {
 	bool detach, force;
 	const char *api;
 	const char *ready; /* of a detached start: the descriptor that hears of it */
-	struct tg_common common;
+	struct companion_common common;
 };
 
 static const struct opt own_opts[] = {
@@ -28,7 +28,7 @@ static const struct opt own_opts[] = {
 
 static const struct opt_set sets[] = {
 	OPT_SET("Options", own_opts),
-	TG_COMMON(struct connect_opts),
+	COMPANION_COMMON(struct connect_opts),
 };
 
 static bool agrees(const struct lock_owner *o)
@@ -43,7 +43,7 @@ static bool agrees(const struct lock_owner *o)
 	       (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static bool take_lock(struct tg_cli *c, struct bridge *b, const struct connect_opts *o)
+static bool take_lock(struct companion *c, struct bridge *b, const struct connect_opts *o)
 {
 	struct lock_owner owner;
 	bool taken = false, force = o->force;
@@ -60,7 +60,7 @@ static bool take_lock(struct tg_cli *c, struct bridge *b, const struct connect_o
 	return report_hint(&c->report, "roux telegram connect --force takes over from it");
 }
 
-static bool check(struct tg_cli *c, struct bridge *b)
+static bool check(struct companion *c, struct bridge *b)
 {
 	if (b->token.len)
 		return true;
@@ -118,7 +118,7 @@ static int spawn(const struct connect_opts *o, const char *log, int tell, pid_t 
 	return -r;
 }
 
-static int detach(struct tg_cli *c, struct bridge *b, const struct connect_opts *o)
+static int detach(struct companion *c, struct bridge *b, const struct connect_opts *o)
 {
 	struct lock_owner owner;
 	AUTO_BUF said = BUF_INIT;
@@ -130,7 +130,7 @@ static int detach(struct tg_cli *c, struct bridge *b, const struct connect_opts 
 		report_error(&c->report, (struct where){ 0 }, "process %lld (%.*s) is the bridge",
 			(long long)owner.pid, STR(owner.cwd));
 		report_hint(&c->report, "roux telegram connect --force takes over from it");
-		return tg_refuse(c, o->common.json);
+		return companion_refuse(c, o->common.json);
 	}
 	n = n < 0 ? n : pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0;
 	if (n == 0) {
@@ -141,7 +141,7 @@ static int detach(struct tg_cli *c, struct bridge *b, const struct connect_opts 
 	}
 	if (n < 0) {
 		report_errno(&c->report, -n, "cannot start the bridge");
-		return tg_refuse(c, o->common.json);
+		return companion_refuse(c, o->common.json);
 	}
 	(void)fd_read_all(ends[0], 64, &said);
 	close_fd(&ends[0]);
@@ -151,29 +151,29 @@ static int detach(struct tg_cli *c, struct bridge *b, const struct connect_opts 
 		(void)waitpid(pid, &status, 0);
 		report_system(&c->report, (struct where){ 0 }, "the bridge ended before it polled");
 		report_hint(&c->report, "%s says why", log);
-		(void)tg_refuse(c, o->common.json);
+		(void)companion_refuse(c, o->common.json);
 		return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
 	}
 	AUTO_JSON *d = json_pack("{s:b,s:s,s:n,s:I,s:s,s:n,s:{},s:n}", "ok", 1, "status", "running",
 		"run", "pid", (json_int_t)pid, "dir", b->places.temp, "recipe", "artifacts",
 		"mailbox");
-	tg_print_json(d);
+	companion_print_json(d);
 	return 0;
 }
 
 static int connect_bridge(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct connect_opts *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
 	bool told = getenv("ROUX_TELEGRAM_READY") != NULL;
 	int status;
 
-	bool ok = tg_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
+	bool ok = companion_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
 		  check(c, &b);
 	if (note.len)
-		tg_say("%s", buf_cstr(&note));
+		companion_say("%s", buf_cstr(&note));
 	if (ok && o->detach) {
 		status = detach(c, &b, o);
 	} else if (ok && take_lock(c, &b, o)) {
@@ -181,13 +181,13 @@ static int connect_bridge(const struct call *call)
 			.ready = told ? tell_ready : NULL };
 
 		if (b.places.clock != 1)
-			tg_say("the clock of buttons and menus is %llu times as fast",
+			companion_say("the clock of buttons and menus is %llu times as fast",
 				(unsigned long long)b.places.clock);
 		status = bridge_run(&b, &how, &c->report);
 		if (c->report.errors)
-			status = tg_refuse(c, o->common.json);
+			status = companion_refuse(c, o->common.json);
 	} else {
-		status = tg_refuse(c, o->common.json);
+		status = companion_refuse(c, o->common.json);
 	}
 	bridge_close(&b);
 	return status;
@@ -211,7 +211,7 @@ const struct command tg_connect = {
 
 struct disconnect_opts {
 	bool abort;
-	struct tg_common common;
+	struct companion_common common;
 };
 
 static const struct opt disconnect_own[] = {
@@ -220,7 +220,7 @@ static const struct opt disconnect_own[] = {
 
 static const struct opt_set disconnect_sets[] = {
 	OPT_SET("Options", disconnect_own),
-	TG_COMMON(struct disconnect_opts),
+	COMPANION_COMMON(struct disconnect_opts),
 };
 
 enum { STOP_WAIT_MS = 30000, STOP_LOOK_MS = 20 };
@@ -231,7 +231,7 @@ static bool cancel_turn(void *data, const struct queue_item *item)
 	return true;
 }
 
-static void abort_turns(struct tg_cli *c)
+static void abort_turns(struct companion *c)
 {
 	AUTO_JSON *runs = json_array();
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -244,7 +244,7 @@ static void abort_turns(struct tg_cli *c)
 		struct run_handle *h = runs_open(tg_app(c), json_string_value(run), &ignored);
 
 		if (h && run_end(h, RUN_CANCEL, -1, &ignored))
-			tg_print("cancelled run %s", json_string_value(run));
+			companion_print("cancelled run %s", json_string_value(run));
 		run_close(h);
 	}
 }
@@ -259,15 +259,15 @@ static void wait_for_end(struct bridge *b, struct arena *a)
 
 static int disconnect(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct disconnect_opts *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
 	struct lock_owner owner;
 	int status = 0;
 
-	if (!tg_enter(c, &o->common) || !bridge_open(&b, tg_app(c), &note, &c->report)) {
-		status = tg_refuse(c, o->common.json);
+	if (!companion_enter(c, &o->common) || !bridge_open(&b, tg_app(c), &note, &c->report)) {
+		status = companion_refuse(c, o->common.json);
 	} else {
 		bool live = lock_look(&b.lock, &c->arena, &owner) == LOCK_ELSEWHERE;
 
@@ -279,12 +279,12 @@ static int disconnect(const struct call *call)
 		if (o->abort)
 			abort_turns(c);
 		if (!lock_drop(&b.lock, &c->report) || c->report.errors)
-			status = tg_refuse(c, o->common.json);
+			status = companion_refuse(c, o->common.json);
 		else if (o->common.json)
-			tg_print("{\"ok\":true,\"stopped\":%s}", live ? "true" : "false");
+			companion_print("{\"ok\":true,\"stopped\":%s}", live ? "true" : "false");
 		else
-			tg_print(live ? "the bridge (process %lld) has stopped"
-				      : "no bridge was running",
+			companion_print(live ? "the bridge (process %lld) has stopped"
+					     : "no bridge was running",
 				(long long)owner.pid);
 	}
 	bridge_close(&b);

@@ -12,10 +12,10 @@
 #include "hosts/telegram/rules/attach.h"
 
 struct only_common {
-	struct tg_common common;
+	struct companion_common common;
 };
 
-static const struct opt_set common_set[] = { TG_COMMON(struct only_common) };
+static const struct opt_set common_set[] = { COMPANION_COMMON(struct only_common) };
 
 enum { SWAPS = 100, PUSH_MAX = 512 << 10 };
 
@@ -23,7 +23,7 @@ enum { SWAPS = 100, PUSH_MAX = 512 << 10 };
  */
 
 /* The turn that this process belongs to; NULL with an issue: none. */
-static const char *turn_of(struct tg_cli *c)
+static const char *turn_of(struct companion *c)
 {
 	const char *turn = getenv("ROUX_TELEGRAM_TURN");
 	struct arena a = ARENA_INIT;
@@ -45,7 +45,7 @@ static const char *turn_of(struct tg_cli *c)
 }
 
 /* All of them or none: checked first, then added in one change. */
-static bool attach_all(struct tg_cli *c, struct bridge *b, const char *turn,
+static bool attach_all(struct companion *c, struct bridge *b, const char *turn,
 	const struct call *call, size_t *total)
 {
 	const char *key = arena_printf(&c->arena, "attach/%s", turn).p;
@@ -87,21 +87,22 @@ static bool attach_all(struct tg_cli *c, struct bridge *b, const char *turn,
 
 static int attach(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct only_common *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
 	const char *turn;
 	size_t total = 0;
-	bool ok = tg_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
+	bool ok = companion_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
 		  (turn = turn_of(c)) && attach_all(c, &b, turn, call, &total);
 
 	if (ok && o->common.json)
-		tg_print("{\"ok\":true,\"total\":%zu}", total);
+		companion_print("{\"ok\":true,\"total\":%zu}", total);
 	else if (ok)
-		tg_print("%zu file%s will be sent with the answer", total, total == 1 ? "" : "s");
+		companion_print(
+			"%zu file%s will be sent with the answer", total, total == 1 ? "" : "s");
 	bridge_close(&b);
-	return ok ? 0 : tg_refuse(c, o->common.json);
+	return ok ? 0 : companion_refuse(c, o->common.json);
 }
 
 const struct command tg_attach = {
@@ -121,7 +122,7 @@ const struct command tg_attach = {
 /* -- push ----------------------------------------------------------------------------------------
  */
 
-static bool text_of(struct tg_cli *c, const struct call *call, struct buf *ret)
+static bool text_of(struct companion *c, const struct call *call, struct buf *ret)
 {
 	if (call->count == 1 && strcmp(call->words[0], "-") == 0) {
 		int n = fd_read_all(STDIN_FILENO, PUSH_MAX, ret);
@@ -136,7 +137,7 @@ static bool text_of(struct tg_cli *c, const struct call *call, struct buf *ret)
 	       report_error(&c->report, (struct where){ 0 }, "there is no text to send");
 }
 
-static bool push_text(struct tg_cli *c, struct bridge *b, struct str text)
+static bool push_text(struct companion *c, struct bridge *b, struct str text)
 {
 	char key[40];
 	unsigned random = 0;
@@ -157,22 +158,22 @@ static bool push_text(struct tg_cli *c, struct bridge *b, struct str text)
 
 static int push(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct only_common *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
-	bool ok = tg_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
+	bool ok = companion_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
 		  text_of(c, call, &text) && push_text(c, &b, buf_str(&text));
 
 	if (ok && o->common.json)
-		tg_print("{\"ok\":true}");
+		companion_print("{\"ok\":true}");
 	else if (ok && lock_look(&b.lock, &c->arena, NULL) == LOCK_ELSEWHERE)
-		tg_print("handed to the bridge");
+		companion_print("handed to the bridge");
 	else if (ok)
-		tg_print("it is sent when the bridge is connected");
+		companion_print("it is sent when the bridge is connected");
 	bridge_close(&b);
-	return ok ? 0 : tg_refuse(c, o->common.json);
+	return ok ? 0 : companion_refuse(c, o->common.json);
 }
 
 const struct command tg_push = {

@@ -14,7 +14,7 @@ enum { TOKEN_MAX = 4096 };
 
 struct setup_opts {
 	const char *token_file, *api, *code, *agent;
-	struct tg_common common;
+	struct companion_common common;
 };
 
 static const struct opt own_opts[] = {
@@ -29,7 +29,7 @@ static const struct opt own_opts[] = {
 
 static const struct opt_set sets[] = {
 	OPT_SET("Options", own_opts),
-	TG_COMMON(struct setup_opts),
+	COMPANION_COMMON(struct setup_opts),
 };
 
 static const struct command_example examples[] = {
@@ -74,7 +74,7 @@ static void ask_token(struct buf *ret, struct str stored)
 		buf_add(ret, stored);
 }
 
-static bool not_a_token(struct tg_cli *c)
+static bool not_a_token(struct companion *c)
 {
 	report_error(&c->report, (struct where){ 0 },
 		"this is not a token of a bot: it has the form 123456:ABC-def");
@@ -82,7 +82,7 @@ static bool not_a_token(struct tg_cli *c)
 }
 
 static bool find_token(
-	struct tg_cli *c, const struct setup_opts *o, struct str stored, struct buf *ret)
+	struct companion *c, const struct setup_opts *o, struct str stored, struct buf *ret)
 {
 	int n = 0;
 
@@ -146,7 +146,7 @@ static void on_me(void *data, const struct api_answer *answer)
 	}
 }
 
-static json_t *get_me(struct tg_cli *c, struct str url, struct str token)
+static json_t *get_me(struct companion *c, struct str url, struct str token)
 {
 	struct asked q = { .report = &c->report };
 	struct api *api = api_new(app_loop(tg_app(c)), url, token);
@@ -194,14 +194,15 @@ static void choose_code(struct bridge *b, const struct setup_opts *o, json_t *ch
 				json_from_str(typed.len ? buf_str(&typed) : str_of(code)));
 		return;
 	}
-	tg_say("no pairing code is set: the first stranger who finds the bot owns this machine's "
-	       "agent");
-	tg_say("set one: roux telegram settings pairing.code=%s", code);
+	companion_say(
+		"no pairing code is set: the first stranger who finds the bot owns this machine's "
+		"agent");
+	companion_say("set one: roux telegram settings pairing.code=%s", code);
 }
 
 static int setup(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct setup_opts *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
@@ -210,7 +211,7 @@ static int setup(const struct call *call)
 	AUTO_JSON *changes = json_object();
 	struct str url;
 
-	bool ok = tg_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
+	bool ok = companion_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
 		  find_token(c, o, b.token, &token) &&
 		  bridge_api_url(&b, o->api, &url, &c->report) &&
 		  (me = get_me(c, url, buf_str(&token)));
@@ -225,21 +226,21 @@ static int setup(const struct call *call)
 		     conf_write(&b.config, changes, &note, &c->report);
 	}
 	if (note.len)
-		tg_say("%s", buf_cstr(&note));
-	int status = ok ? 0 : tg_refuse(c, o->common.json);
+		companion_say("%s", buf_cstr(&note));
+	int status = ok ? 0 : companion_refuse(c, o->common.json);
 	if (ok && o->common.json) {
 		AUTO_JSON *d = json_pack("{s:b,s:{s:O,s:O}}", "ok", 1, "bot", "id",
 			json_object_get(me, "id"), "username", json_object_get(me, "username"));
 
-		tg_print_json(d);
+		companion_print_json(d);
 	} else if (ok) {
 		struct str code = conf_text(&b.config, "pairing.code");
 		struct str name = conf_text(&b.config, "botUsername");
 
-		tg_print("the bot is @%.*s; next: roux telegram connect, then write to it",
+		companion_print("the bot is @%.*s; next: roux telegram connect, then write to it",
 			STR(name));
 		if (code.len && !b.user)
-			tg_print("to pair, send it: /start %.*s", STR(code));
+			companion_print("to pair, send it: /start %.*s", STR(code));
 	}
 	bridge_close(&b);
 	return status;

@@ -11,10 +11,10 @@
 #include "hosts/telegram/bridge/status.h"
 
 struct only_common {
-	struct tg_common common;
+	struct companion_common common;
 };
 
-static const struct opt_set common_set[] = { TG_COMMON(struct only_common) };
+static const struct opt_set common_set[] = { COMPANION_COMMON(struct only_common) };
 
 /* -- status --------------------------------------------------------------------------------------
  */
@@ -26,9 +26,9 @@ static void print_agent(struct bridge *b)
 	struct str name = agent_name(b, &a, &why);
 
 	if (name.len)
-		tg_print("agent    %.*s", STR(name));
+		companion_print("agent    %.*s", STR(name));
 	else
-		tg_print("agent    none; roux telegram setup --agent COMMAND");
+		companion_print("agent    none; roux telegram setup --agent COMMAND");
 	arena_done(&a);
 }
 
@@ -39,7 +39,7 @@ static void print_status(struct bridge *b, const json_t *d)
 	struct str name = json_text_of(json_object_get(d, "bot"), "username");
 	size_t i;
 
-	tg_print("state    %.*s%s", STR(state),
+	companion_print("state    %.*s%s", STR(state),
 		str_eq(state, S("stopped"))    ? "; roux telegram connect starts it"
 		: str_eq(state, S("refused"))  ? "; roux telegram setup takes another token"
 		: str_eq(state, S("conflict")) ? "; another program polls with this token: end it, "
@@ -48,51 +48,52 @@ static void print_status(struct bridge *b, const json_t *d)
 		: str_eq(state, S("lost"))
 			? "; another process took over; roux telegram connect takes it back"
 			: "");
-	tg_print("bot      %s%.*s", name.len ? "@" : "none; roux telegram setup", STR(name));
+	companion_print("bot      %s%.*s", name.len ? "@" : "none; roux telegram setup", STR(name));
 	if (json_is_integer(json_object_get(d, "pid")))
-		tg_print("process  %lld in %.*s", (long long)json_number_of(d, "pid"),
+		companion_print("process  %lld in %.*s", (long long)json_number_of(d, "pid"),
 			STR(json_text_of(d, "cwd")));
 	struct str code = conf_text(&b->config, "pairing.code");
 	if (json_truth_of(d, "paired"))
-		tg_print("paired   yes");
+		companion_print("paired   yes");
 	else if (code.len)
-		tg_print("paired   no; send the bot: /start %.*s", STR(code));
+		companion_print("paired   no; send the bot: /start %.*s", STR(code));
 	else
-		tg_print("paired   %s", b->token.len ? "no; write to the bot" : "no");
+		companion_print("paired   %s", b->token.len ? "no; write to the bot" : "no");
 	print_agent(b);
 	if (json_is_object(turn))
-		tg_print("turn     run %.*s since %.*s", STR(json_text_of(turn, "run")),
+		companion_print("turn     run %.*s since %.*s", STR(json_text_of(turn, "run")),
 			STR(json_text_of(turn, "since")));
-	tg_print("queue    %lld control, %lld priority, %lld waiting%s",
+	companion_print("queue    %lld control, %lld priority, %lld waiting%s",
 		(long long)json_number_of(queue, "control"),
 		(long long)json_number_of(queue, "priority"),
 		(long long)json_number_of(queue, "default"),
 		json_truth_of(d, "held") ? "; held by /abort, /next continues" : "");
 	if (json_number_of(d, "undelivered"))
-		tg_print("not delivered yet: %lld", (long long)json_number_of(d, "undelivered"));
+		companion_print(
+			"not delivered yet: %lld", (long long)json_number_of(d, "undelivered"));
 	if (b->places.clock != 1)
-		tg_print("clock    %llu times as fast", (unsigned long long)b->places.clock);
+		companion_print("clock    %llu times as fast", (unsigned long long)b->places.clock);
 	json_array_foreach(json_object_get(d, "recent"), i, e)
-		tg_print("%.*s  %.*s: %.*s", STR(json_text_of(e, "time")),
+		companion_print("%.*s  %.*s: %.*s", STR(json_text_of(e, "time")),
 			STR(json_text_of(e, "category")), STR(json_text_of(e, "message")));
 }
 
 static int status(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct only_common *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
 
-	if (!tg_enter(c, &o->common) || !bridge_open(&b, tg_app(c), &note, &c->report)) {
+	if (!companion_enter(c, &o->common) || !bridge_open(&b, tg_app(c), &note, &c->report)) {
 		bridge_close(&b);
-		return tg_refuse(c, o->common.json);
+		return companion_refuse(c, o->common.json);
 	}
 	if (note.len)
-		tg_say("%s", buf_cstr(&note));
+		companion_say("%s", buf_cstr(&note));
 	AUTO_JSON *d = bridge_status(&b);
 	if (o->common.json)
-		tg_print_json(d);
+		companion_print_json(d);
 	else
 		print_status(&b, d);
 	bridge_close(&b);
@@ -109,7 +110,7 @@ const struct command tg_status = {
 /* -- settings ------------------------------------------------------------------------------------
  */
 
-static bool change(struct tg_cli *c, const char *word, json_t *changes)
+static bool change(struct companion *c, const char *word, json_t *changes)
 {
 	struct str s = str_of(word);
 	size_t equals = str_find(s, '=', 0);
@@ -147,33 +148,33 @@ static void print_settings(const struct config *config, bool json)
 		else if (!json_is_null(value))
 			json_write(&text, value, 0);
 		if (!json)
-			tg_print("%s=%s", settings_table[i].key, buf_cstr(&text));
+			companion_print("%s=%s", settings_table[i].key, buf_cstr(&text));
 		json_object_set_new(all, settings_table[i].key, value);
 	}
 	if (json) {
 		AUTO_JSON *d = json_pack("{s:b,s:O}", "ok", 1, "settings", all);
 
-		tg_print_json(d);
+		companion_print_json(d);
 	}
 }
 
 static int settings(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct only_common *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
 	AUTO_JSON *changes = json_object();
-	bool ok = tg_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report);
+	bool ok = companion_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report);
 
 	for (size_t i = 0; ok && i < call->count; i++)
 		ok &= change(c, call->words[i], changes);
 	ok = ok && (!call->count || conf_write(&b.config, changes, &note, &c->report));
 	if (note.len)
-		tg_say("%s", buf_cstr(&note));
+		companion_say("%s", buf_cstr(&note));
 	int exit_status = 0;
 	if (!ok)
-		exit_status = tg_refuse(c, o->common.json);
+		exit_status = companion_refuse(c, o->common.json);
 	else
 		print_settings(&b.config, o->common.json);
 	bridge_close(&b);
@@ -203,24 +204,25 @@ const struct command tg_settings = {
 
 static int unpair(const struct call *call)
 {
-	struct tg_cli *c = call->host;
+	struct companion *c = call->host;
 	const struct only_common *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
 	AUTO_JSON *changes = json_pack("{s:n}", "allowedUserId");
-	bool ok = tg_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
+	bool ok = companion_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
 		  conf_write(&b.config, changes, &note, &c->report);
 
 	if (ok && o->common.json)
-		tg_print("{\"ok\":true,\"unpaired\":%s}", b.user ? "true" : "false");
+		companion_print("{\"ok\":true,\"unpaired\":%s}", b.user ? "true" : "false");
 	else if (ok)
-		tg_print(b.user ? "unpaired from user %lld; the next person who writes is paired"
-				: "no person was paired",
+		companion_print(
+			b.user ? "unpaired from user %lld; the next person who writes is paired"
+			       : "no person was paired",
 			(long long)b.user);
 	if (ok && !conf_text(&b.config, "pairing.code").len && !o->common.json)
-		tg_say("no pairing code is set: roux telegram settings pairing.code=CODE");
+		companion_say("no pairing code is set: roux telegram settings pairing.code=CODE");
 	bridge_close(&b);
-	return ok ? 0 : tg_refuse(c, o->common.json);
+	return ok ? 0 : companion_refuse(c, o->common.json);
 }
 
 const struct command tg_unpair = {

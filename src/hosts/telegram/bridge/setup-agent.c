@@ -111,6 +111,7 @@ bool setup_agent(struct bridge *b, const char *given, json_t *changes, struct re
 		return true;
 	if (isatty(STDIN_FILENO))
 		return ask(b, changes, r);
-	tg_say("no agent is configured: roux telegram setup --agent 'claude -p', for example");
+	companion_say(
+		"no agent is configured: roux telegram setup --agent 'claude -p', for example");
 	return true;
 }
