@@ -16,8 +16,8 @@ struct run_models *run_models_new(struct app *a);
 void run_models_free(struct run_models *m);
 
 /* The run of that very id (or ID~N), as it is now. It lives until the next call of this function;
- * its nodes until then too. What cannot be read of a damaged run is told by run_model_issues() and
- * left out. NULL with an issue: there is no such run. */
+ * its nodes until then too. What cannot be read of a damaged run is reported by run_model_issues()
+ * and left out. NULL with an issue: there is no such run. */
 struct run_model *run_models_get(struct run_models *m, struct str id, struct report *r);
 
 /* The events of a large run that is not among the models take long to read. A host that must not

@@ -235,7 +235,7 @@ json_t *run_result_document(struct run_handle *h, struct report *r);
 int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 /* The same into `b`. -errno. */
 int run_result_text(struct run_handle *h, struct buf *b);
-/* What of the result a person is told: "status", "error", "failures" (each with "stderr"
+/* What of the result a person is shown: "status", "error", "failures" (each with "stderr"
  * and "stdout"), "failures_total", "pending_approval"; "failed_node": the path
  * of what failed it, or null; "failed", "tolerated": how many commands ended it as failures;
  * "exit": what a command that waits for it ends with, as far as its options say nothing else. */
@@ -294,8 +294,8 @@ struct run_filter {
 	bool generations;  /* the earlier ones of each id too, as ID~1 */
 };
 
-/* Newest first. `restart` is called when the ledger turns out to be broken and everything is told
- * again from the directories. NULL filter: all. */
+/* Newest first. `restart` is called when the ledger turns out to be broken and everything is
+ * reported again from the directories. NULL filter: all. */
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
 	void *data, struct report *r);
 

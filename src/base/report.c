@@ -88,7 +88,7 @@ static size_t *counter(struct report *r, enum issue_kind kind)
 	return kind == ISSUE_WARNING ? &r->warnings : kind == ISSUE_NOTE ? &r->notes : &r->errors;
 }
 
-/* An error takes the place of the last warning: what is told must not hide why nothing runs. */
+/* An error takes the place of the last warning: what is reported must not hide why nothing runs. */
 static bool make_room(struct report *r, enum issue_kind kind)
 {
 	size_t at = r->issues.len;
@@ -294,7 +294,7 @@ void report_sort(struct report *r)
 			r->issues.at[j] = r->issues.at[j - 1];
 		r->issues.at[j] = moved;
 	}
-	/* What was found along two ways is told once. */
+	/* What was found along two ways is reported once. */
 	size_t kept = 0;
 	for (size_t i = 0; i < r->issues.len; i++) {
 		struct issue *now = &r->issues.at[i], *last = kept ? &r->issues.at[kept - 1] : NULL;

@@ -92,8 +92,8 @@ bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
 bool report_action(struct report *r, enum action what, struct str about);
 /* The issue added last gets the hint and the actions of another. Returns false. */
 bool report_advise(struct report *r, const struct issue *i);
-/* The warning added last is about something that its author hardly meant: it is told whenever the
- * text is used, not only when warnings are asked for. */
+/* The warning added last is about something that its author hardly meant: it is reported whenever
+ * the text is used, not only when warnings are asked for. */
 void report_slip(struct report *r);
 /* Adds a remark to the hints of all issues from number `from` on that have no such remark yet, and
  * what could be done about them; ACTION_NONE: nothing. */

@@ -4,7 +4,7 @@
 
 /* The states that people see: of a run, and of one node of it. Each has a word, a shape and a
  * colour (render/web and the style sheet have the colours under the same names), so that no state
- * is told by its colour alone. One table for every view. */
+ * is known by its colour alone. One table for every view. */
 enum shown_state {
 	STATE_WAITING,
 	STATE_RUNNING,

@@ -178,7 +178,7 @@ static void lay_over(struct parts *p, json_t *value, struct str from)
 	}
 }
 
-/* Reads the text as JSON. What is wrong is told at its line of the Markdown file. */
+/* Reads the text as JSON. What is wrong is reported at its line of the Markdown file. */
 static json_t *read_json(struct parts *p, struct str text, bool required)
 {
 	AUTO_REPORT inner = REPORT_INIT;
@@ -336,7 +336,7 @@ bool markdown_read(const struct source *source, struct arena *a, struct markdown
 	size_t bad = utf8_find_invalid(p.text);
 	size_t n = 0;
 
-	/* One is told: in a file of another encoding there is one in every second line. */
+	/* One is reported: in a file of another encoding there is one in every second line. */
 	if (bad < p.text.len) {
 		report_error(r, (struct where){ source, bad, 1 }, "byte 0x%02x is not valid UTF-8",
 			(unsigned char)p.text.p[bad]);

@@ -27,7 +27,7 @@ static struct event_away event_away(const struct job_away *away)
 		    : (struct event_away){ 0 };
 }
 
-/* What runs elsewhere is told when it begins there. */
+/* What runs elsewhere is reported when it begins there. */
 static void announce_away(struct frame *f, const struct job_away *away)
 {
 	struct arena a = ARENA_INIT;
@@ -573,7 +573,7 @@ static bool launch(struct frame *f, const struct job_spec *spec, const char *pro
 	return !wait;
 }
 
-/* Its intent is told before the deed, so that a record of it exists whatever happens next. */
+/* Its intent is reported before the deed, so that a record of it exists whatever happens next. */
 static void announce(struct frame *f, const char *const *argv)
 {
 	if (f->leaf.pool->executor->name.len) {

@@ -29,9 +29,9 @@ struct local_job {
 	struct list unheard; /* in struct local: its output is not listened to yet */
 	uint64_t hear_at_ms;
 	struct timer linger;
-	bool held; /* a pipe was let go while another process held it */
-	struct deferred
-		telling; /* its end is told from the loop, never from inside its own callbacks */
+	bool held;               /* a pipe was let go while another process held it */
+	struct deferred telling; /* its end is reported from the loop, never from inside its own
+				    callbacks */
 	bool told;
 };
 

@@ -104,8 +104,8 @@ static bool normalise(struct plan *p, const json_t *values, struct report *r)
 			json_object_set_new_nocheck(p->values, key, fitted);
 			continue;
 		}
-		/* As it was given, so that whatever else is wrong is told as well. Where an array
-		 * is needed, that it is none has been said. */
+		/* As it was given, so that whatever else is wrong is reported as well. Where an
+		 * array is needed, that it is none has been said. */
 		if (arg->declaration.type.kind == TYPE_ARRAY ||
 			arg->declaration.type.kind == TYPE_WORDS)
 			json_object_set_new_nocheck(p->values, key, json_pack("[O]", value));

@@ -524,7 +524,7 @@ static void look(struct graph *g, const struct node *n, bool whole)
 {
 	struct looking l = { g, n };
 
-	/* What an imported file says is told where that file is looked at. */
+	/* What an imported file says is reported where that file is looked at. */
 	if ((n->origin && n->origin->up) || report_full(&g->warnings))
 		return;
 	if (n->kind == NODE_COMMAND)

@@ -7,7 +7,7 @@
 
 /* Process trees: a command's process group and every descendant that left it. Processes are found
  * by looking at /proc; a descendant that was orphaned is ours because we are its subreaper, and is
- * told apart from others by a mark that every command has in its environment. */
+ * distinguished from others by a mark that every command has in its environment. */
 
 /* The variable that carries the mark. */
 #define TREE_VARIABLE "ROUX_TREE"

@@ -278,7 +278,7 @@ static void check_sources(struct config *c, const struct section *s, struct repo
 	}
 	if (s->prompt.len || !s->file.len || !s->command.len)
 		return;
-	/* The file is the template; one that cannot be read is told elsewhere. */
+	/* The file is the template; one that cannot be read is reported elsewhere. */
 	AUTO_BUF text = BUF_INIT;
 	const char *path = arena_cstr(&c->arena, section_path(c, s));
 	if (file_read_regular(path, SECTION_FILE_MAX, &text) == 0 &&

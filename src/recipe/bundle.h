@@ -3,7 +3,7 @@
 #include "data/mask.h"
 #include "recipe/recipe.h"
 
-/* The recipe context bundle (recipes.md section 12): what a child agent is told about the recipe
+/* The recipe context bundle (recipes.md section 12): what a child agent learns about the recipe
  * that launched it. */
 struct bundle;
 

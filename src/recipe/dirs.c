@@ -18,7 +18,7 @@ static bool is_dir(struct str path)
 
 	if (stat(path.p, &st) == 0)
 		return S_ISDIR(st.st_mode);
-	/* What cannot be found out is told when it is read. */
+	/* What cannot be found out is reported when it is read. */
 	return errno != ENOENT && errno != ENOTDIR;
 }
 

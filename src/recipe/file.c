@@ -354,7 +354,7 @@ static bool load_imports(
 
 	if (!json_is_object(imports))
 		return true;
-	/* One that cannot be loaded is known all the same: it is told about here and nowhere else.
+	/* One that cannot be loaded is known all the same: it is reported here and nowhere else.
 	 */
 	json_object_foreach(imports, alias, binding)
 	{
@@ -494,7 +494,7 @@ static struct recipe_file *load(struct recipe_set *set, struct str path, struct 
 	if (!check_chain(f, up, at, r))
 		return NULL;
 	if (!fresh)
-		return f->object ? f : NULL; /* a file with mistakes is told about once */
+		return f->object ? f : NULL; /* a file with mistakes is reported once */
 	f->broken = true;
 	f->way = way_to(&set->arena, up);
 	if (!recipe_format_of(path, &f->format)) {

@@ -20,7 +20,8 @@ struct exchange_info {
 	uint64_t umask, grace_ms, cwd_ino, uid;
 	uint64_t idle_s, orphan_s;
 	bool network;  /* the file system: files are opened anew for every look */
-	bool durable;  /* `began` is on the disk before the command begins, `end` before it is told
+	bool durable;  /* `began` is on the disk before the command begins, `end` before it is
+			* reported
 			*/
 	bool careful;  /* … is written before it begins */
 	bool node_env; /* commands have the environment of their node */

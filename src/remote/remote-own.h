@@ -168,7 +168,7 @@ struct remote {
  */
 
 struct remote_job *remote_job_of(struct job *j);
-/* It has ended; `end` is told from the loop. */
+/* It has ended; `end` is reported from the loop. */
 void remote_job_tell(struct remote_job *j);
 /* It has not been run by the worker that had it: it waits for another. */
 void remote_job_again(struct remote_job *j);

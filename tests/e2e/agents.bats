@@ -88,7 +88,7 @@ batch = '''{bin} '{role_file}' '{role}' '''"
 	is "$(prompts prompt -q x)" "[][]"
 }
 
-@test "a model or a role that does not reach the agent is told, and with --strict nothing is started" {
+@test "a model or a role that does not reach the agent is reported, and with --strict nothing is started" {
 	both
 	configure roles "[roles.r]
 prompt = 'R'"

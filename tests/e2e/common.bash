@@ -19,7 +19,7 @@ teardown() {
 
 clean_up() {
 	local pid left='' found=yes pass=0
-	# Some go on under a new pid: until a look finds nobody.
+	# Some continue under a new pid: until a look finds none.
 	while [ -n "$found" ] && [ $((pass++)) -lt 20 ]; do
 		found=
 		for pid in $(leftovers "MARK=$MARK") $(tail -qn 50 pids kept 2>/dev/null); do
@@ -91,7 +91,7 @@ worked() {
 # Nothing that the test has started is there any more: neither by its mark nor in the list of pids.
 nobody_left() {
 	local pid left before=
-	# One that goes on under new pids can hide from any look at the list of processes: wait until
+	# One that continues under new pids can hide from any look at the list of processes: wait until
 	# no new pid is reported.
 	until [ "$before" = "$(wc -l 2>/dev/null <pids)" ]; do
 		before=$(wc -l <pids)

@@ -180,7 +180,7 @@ X
 	is "$(grep -cF "$yellow" log)" 0
 }
 
-@test "a command that failed in several attempts is told once" {
+@test "a command that failed in several attempts is reported once" {
 	asks 1 run --as one '{"retry":3,"template":"sh -c \"exit 4\""}' --template
 	has "$(cat err)" "[0] failed with code 4 in 3 attempts: sh -c 'exit 4'"
 	is "$(grep -c 'roux: \[' err)" 1

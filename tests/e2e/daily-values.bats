@@ -196,7 +196,7 @@ END
 	is "$(grep -c 's.yaml:6:.*spaces inside the braces' err)" 1
 }
 
-@test "a slip that changes what happens is told at every run, not by check alone" {
+@test "a slip that changes what happens is reported by every run, not by check alone" {
 	local template text
 	while IFS='~' read -r template text; do
 		for how in exec 'run --template' check; do

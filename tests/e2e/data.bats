@@ -82,7 +82,7 @@ peak_of() {
 	is "$( (timeout $WATCHDOG "$ROUX" exec --progress=none 'true'; cat) <f)" $'a\nb\nc'
 }
 
-@test "standard input that nobody writes hangs nobody who does not read it" {
+@test "standard input without a writer does not hang a command that does not read it" {
 	mkfifo in
 	exec 8<>in
 	run timeout $WATCHDOG "$ROUX" exec --progress=none '{"parallel":true,"template":["echo a","echo b"]}' <&8 3>&-
@@ -141,7 +141,7 @@ peak_of() {
 	is "$(printf '{"a":"1"}' | timeout $WATCHDOG "$ROUX" exec --progress=none '["cat","wc -c"]' --values -)" 0
 }
 
-@test "a command that does not read its input is no failure" {
+@test "a command that does not read its input has not failed" {
 	random 3000000 >data
 	run quick exec --json '["cat data","true","cat data","head -c 1","echo end"]'
 	is "$status" 0

@@ -39,7 +39,7 @@ load common
 	is "$(quick exec -j 1000 'sh -c "ulimit -n"')" 100
 }
 
-# A user of our own that nobody else runs processes as.
+# A user of our own, as whom nothing else runs.
 as_somebody() {
 	setpriv --reuid=64999 --regid=64999 --clear-groups "$@"
 }
@@ -80,7 +80,7 @@ no_small_disk() {
 	export TMPDIR=$BASE/tmp
 }
 
-@test "a full disk: the run fails, says so, leaves nobody" {
+@test "a full disk: the run fails, says so, leaves no process" {
 	small_disk
 	run --separate-stderr timeout $WATCHDOG "$ROUX" exec --progress=none '["yes","cat"]' </dev/null 3>&-
 	local first=$status text=$stderr out=$output

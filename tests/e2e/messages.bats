@@ -32,7 +32,7 @@ box() { # RUN EXPRESSION: of the messages document
 	roux messages "$1" --json | of_json "$2"
 }
 
-has_reader() { # FIFO: somebody reads it; nothing is written
+has_reader() { # FIFO: a process reads it; nothing is written
 	python3 -c 'import os, sys; os.close(os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK))' "$1" 2>/dev/null
 }
 
@@ -70,7 +70,7 @@ FIFO_ONCE='sh -c "mkfifo {state_dir}/control.fifo; read -r x < {state_dir}/contr
 	done
 	is "$(roux status next --json | of_json 'd["terminal_handled"]')" None
 	is "$(roux status stop --json | of_json 'd["terminal_handled"]')" run.message
-	# The message is told before the end of the command that it led to.
+	# The message is reported before the end of the command that it led to.
 	is "$(python3 -c 'import json, sys
 names = [json.loads(l)["type"] for l in open(sys.argv[1])]
 print(names.index("run.message") < names.index("command.done"))' "$(dir_of stop)/events.jsonl")" True
@@ -112,7 +112,7 @@ sent_to() { # RUN TEXT
 	roux kill r
 }
 
-@test "what is no FIFO is not written to" {
+@test "what is not a FIFO is not written to" {
 	detach r 'sleep 6000'
 	echo precious >"$(dir_of r)/control.fifo"
 	says 0 r run.message x
@@ -213,7 +213,7 @@ P
 	roux kill r
 }
 
-@test "a socket: pushed to whoever is connected, and kept for who comes" {
+@test "a socket: pushed to those that are connected, and kept for those that come" {
 	mkdir -p "$HOME/.pi/agent/recipes"
 	cat >program.py <<'P'
 import os, socket, sys

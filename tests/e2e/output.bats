@@ -135,7 +135,7 @@ keys='["artifacts","branches","code","coverage","error","exit","failed","failure
 	is "$(jq -r .status <<<"$output")" invalid
 }
 
-@test "output that is no UTF-8 comes as base64" {
+@test "output that is not UTF-8 comes as base64" {
 	head -c 300 /dev/urandom >f
 	printf '\xff' >>f
 	run --separate-stderr quick exec --json 'cat f'
@@ -306,7 +306,7 @@ at_once() {
 	[[ $stderr != *$'\a'* ]]
 }
 
-@test "a reader that goes away early is no error message and no hang" {
+@test "a reader that goes away early causes neither a message nor a hang" {
 	is "$(timeout $WATCHDOG bash -c '"$ROUX" exec --progress=none "seq 1000000" </dev/null 2>err | head -n 1')" 1
 	is "$(cat err)" ''
 	is "$(timeout $WATCHDOG bash -c '"$ROUX" exec --progress=none --json "seq 100000" </dev/null 2>err | head -c 5')" '{"ok"'
@@ -336,7 +336,7 @@ at_once() {
 	is "$status" 1
 }
 
-@test "a slip of the author is told when the template runs, and kept quiet with --silent and --json" {
+@test "a slip of the author is reported when the template runs, and kept quiet with --silent and --json" {
 	run --separate-stderr "$ROUX" exec 'echo a | wc -c'
 	is "$status" 0
 	is "$output" 'a | wc -c'

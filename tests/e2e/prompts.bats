@@ -212,7 +212,7 @@ command = 'echo \$\$ >>pids; sleep 1000'"
 	is "$(cut -d' ' -f2 out)" "$RUNNING"
 }
 
-@test "a section command that runs out of time leaves nobody" {
+@test "a section command that runs out of time leaves no process" {
 	agent "{bin} '<%s>' '{prompt}'" printf
 	configure contexts "[contexts.c]
 required = true
@@ -245,7 +245,7 @@ command = 'head -c 17000000 /dev/zero'"
 	has "$stderr" "16 MiB"
 }
 
-@test "an empty home is told how to begin, and init begins without overwriting" {
+@test "an empty home gets a hint how to begin, and init begins without overwriting" {
 	run -2 prompts start --dry-run
 	has "$output" "roux init"
 	run -0 prompts init --yes --agent cat --command "{bin}"

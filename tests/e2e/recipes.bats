@@ -119,7 +119,7 @@ as_nobody() {
 	done
 }
 
-@test "an unknown member is told with the nearest known one" {
+@test "an unknown member is reported with the nearest known one" {
 	setup_recipes
 	echo '{"descripton": "d", "template": "true"}' >r.json
 	asks 0 check ./r.json
@@ -233,7 +233,7 @@ as_nobody() {
 	is "$(member 'all(e["hint"] for e in d["warnings"])')" True
 }
 
-@test "a reference that leads nowhere is told once" {
+@test "a reference that leads nowhere is reported once" {
 	setup_recipes
 	echo '{"template": "true"}' >"$USER_DIR/lib.json"
 	echo '{"imports": {"l": "lib"}, "timeout": "{l.values.t}", "template": "echo {l.defaults.x} {l.nope}"}' >"$USER_DIR/r.json"
@@ -311,7 +311,7 @@ as_nobody() {
 	is "$(member '[e["line"] for e in d["errors"]], [e["line"] for e in d["warnings"]]')" '([4], [2])'
 }
 
-@test "a pipe is no recipe, and nobody waits for it" {
+@test "a pipe is not a recipe, and roux does not wait for it" {
 	setup_recipes
 	mkfifo p.json
 	asks 2 run ./p.json
@@ -319,7 +319,7 @@ as_nobody() {
 	asks 2 show ./p.json
 }
 
-@test "what blocks a recipe is told with both files and a way out" {
+@test "what blocks a recipe is reported with both files and a way out" {
 	setup_recipes
 	echo '{"template":' >"$USER_DIR/a.json"
 	echo '{"disabled": true, "template": "true"}' >"$USER_DIR/b.json"
@@ -454,7 +454,7 @@ as_nobody() {
 	is "$(member '[r["usage"]["calls"] for r in d["recipes"]]')" '[1, 1]'
 }
 
-@test "an agent is told what the records of its recipe are" {
+@test "an agent learns what the records of its recipe are" {
 	setup_recipes
 	mkdir bin
 	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >asked\n' >bin/pi
@@ -572,7 +572,7 @@ for i in range(n):
 	for id in i j k; do bounded 2 error: run "$id"; done
 }
 
-@test "a file that may not be read is told so, and imports of it too" {
+@test "a file that may not be read is reported as such, and imports of it too" {
 	setup_recipes
 	echo '{"template": "true"}' >"$USER_DIR/a.json"
 	make_files 'w("b.json", {"imports": {"x": "a"}, "template": [{"name": "x"}]})'
@@ -586,7 +586,7 @@ for i in range(n):
 	has "$output" '(invalid)'
 }
 
-@test "a recipe directory that is a file or may not be read is told about" {
+@test "a recipe directory that is a file or may not be read is reported" {
 	setup_recipes
 	rmdir "$USER_DIR"
 	echo x >"$USER_DIR"

@@ -67,7 +67,7 @@ END
 	fi
 }
 
-@test "resume of a run whose run.json is empty goes on where it was" {
+@test "resume of a run whose run.json is empty continues where it was" {
 	asks 1 run --as it --progress=none '["sh -c \"echo one >>lines\"", {"failure":"root","template":"test -e good"}]'
 	: >"$(state)/runs/it/run.json"
 	: >good

@@ -189,7 +189,7 @@ runs_ended() {
 	is "$(member a 'd["status"]')" cancelled
 }
 
-@test "who loses patience asks again: harder, or with less time" {
+@test "an order can be given again: harder, or with less time" {
 	detach a '["sleep 6000", "touch never"]'
 	until_true contains "$(state)/runs/a/events.jsonl" command.start
 	start cancel --graceful a
@@ -251,7 +251,7 @@ runs_ended() {
 	sed -i "s/\"pid\": [0-9]*/\"pid\": $stranger/" "$(state)/runs/a/run.json"
 	for order in cancel kill; do run -2 roux $order a; done
 	is "$(member a 'd["status"]')" exited
-	# Even while somebody holds the lock: the identity is compared before any signal.
+	# Even while another process holds the lock: the identity is compared before any signal.
 	flock --no-fork "$(state)/runs/a/.alive" sleep 6000 3>&- &
 	holder=$!
 	until_true sh -c "! flock -n '$(state)/runs/a/.alive' true"
@@ -442,7 +442,7 @@ runs_ended() {
 	touch "$(state)/runs/a/.roux-fedcba9876543210"
 	roux status a >/dev/null
 	[ ! -e "$(state)/runs/a/.roux-0123456789abcdef" ]
-	# It may be that of somebody who writes just now.
+	# It may be that of a process that writes just now.
 	[ -e "$(state)/runs/a/.roux-fedcba9876543210" ]
 	roux resume -d a >/dev/null
 	[ ! -e "$(state)/runs/a/.roux-fedcba9876543210" ]
@@ -488,7 +488,7 @@ runs_ended() {
 	[ ! -e far/b ]
 }
 
-@test "a thousand failures that were passed over do not hide the last one" {
+@test "a thousand failures after which the run continued do not hide the last one" {
 	cat >many.json <<-'END'
 		{"failure": "branch", "template": [
 		  {"failure": "continue", "repeat": 1010, "template": "sh -c 'exit 3'"},
@@ -558,7 +558,7 @@ runs_ended() {
 	is "$(of_json 'd["status"], d["reason"]' <<<"$output")" "('refused', 'no such node')"
 }
 
-@test "a link in the place of a run is no run and is not followed" {
+@test "a link in the place of a run is not a run and is not followed" {
 	mkdir outside
 	echo precious >outside/file
 	quick run --as a 'true x'
@@ -594,7 +594,7 @@ for n in range(64): sys.stdout.write("{\"seq\":%d,\"ts\":\"\",\"type\":\"x\",\"p
 
 # -- failures while it runs -----------------------------------------------------------------------
 
-@test "each attempt that failed has its own standard error, also while the run goes on" {
+@test "each attempt that failed has its own standard error, also while the run continues" {
 	cat >s.sh <<-'END'
 		#!/bin/sh
 		echo x >>tries

@@ -19,7 +19,7 @@ cancel_with() {
 
 sleeper='sh -c "echo \$\$ >>pids; sleep 100; true"'
 
-@test "INT in a sequence: cancelled, 130, nobody left" {
+@test "INT in a sequence: cancelled, 130, no process left" {
 	cancel_with INT 130 "[\"true\",\"sh -c 'echo \$\$ >>pids; sleep 100; true'\",\"touch later\"]" 1
 	[ ! -e later ]
 }
@@ -128,7 +128,7 @@ sleeper='sh -c "echo \$\$ >>pids; sleep 100; true"'
 	nobody_left
 }
 
-@test "a command that goes on under new pids is ended" {
+@test "a command that continues under new pids is ended" {
 	cancel_with TERM 143 "refork pids 1000" 1 --grace 300
 }
 
@@ -238,7 +238,7 @@ sleeper='sh -c "echo \$\$ >>pids; sleep 100; true"'
 	nobody_left
 }
 
-@test "a SIGCHLD that somebody else ignores is no matter" {
+@test "a SIGCHLD that a parent ignores does not matter" {
 	run bash -c 'trap "" CHLD; exec "$0" exec -q "echo a"' "$ROUX"
 	is "$status" 0
 	is "$output" a

@@ -114,7 +114,7 @@ killed() {
 	is "$(roux status it --json | of_json 'd["status"]')" cancelled
 }
 
-@test "the last round of a parallel loop that a signal ended is no result" {
+@test "the last round of a parallel loop that a signal ended is not a result" {
 	recipe it.yaml <<-'END'
 	context: {l: [1, 2]}
 	steps:
@@ -131,7 +131,7 @@ killed() {
 
 # -- going on -------------------------------------------------------------------------------------
 
-@test "killed in a loop without checkpoints: it starts over; with them: it goes on" {
+@test "killed in a loop without checkpoints: it starts over; with them: it continues" {
 	local kept lines
 	for kept in true false; do
 		rm -rf "$(state)" log go
@@ -288,7 +288,7 @@ again() {
 	is "$(sort log | uniq -c | tr -s ' ')" " 3 [2.0, 3, -0.0, 1e+16]"
 }
 
-@test "a value that nothing uses is told before the run, with the nearest name" {
+@test "a value that nothing uses is reported before the run, with the nearest name" {
 	recipe it.yaml <<-'END'
 	context: {name: world}
 	steps: [{id: a, type: bash, condition: "{{only_here}} == 1", command: "echo {{name}}", output: final_output}]
@@ -589,7 +589,7 @@ b"
 	is "$(of_json 'max(d["context"]["r"])' <out)" 1
 }
 
-@test "agents of the registry, of --agent, and those that nobody knows" {
+@test "agents of the registry, of --agent, and those that are unknown" {
 	mkdir -p "$HOME/.config/start"
 	cat >"$HOME/.config/start/agents.toml" <<-'END'
 	[agents.known]

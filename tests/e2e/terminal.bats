@@ -179,7 +179,7 @@ stopped() { # PID
 	[ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null)" = T ]
 }
 
-@test "Ctrl-Z stops the commands too and leaves the shell a clean screen; fg goes on" {
+@test "Ctrl-Z stops the commands too and leaves the shell a clean screen; fg continues" {
 	echo '{"parallel":true,"repeat":3,"template":"sh -c \"echo $$ >>pids; until test -e go; do sleep 0.05; done; echo ok\""}' >"$HOME/t.json"
 	in_shell
 	keys '$ROUX exec @$HOME/t.json >out'

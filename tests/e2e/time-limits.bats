@@ -58,7 +58,7 @@ load common
 	nobody_left
 }
 
-@test "the limit of a leaf in a root without one is no timeout of the run" {
+@test "the limit of a leaf in a root without one is not a timeout of the run" {
 	run quick exec --json '{"failure":"root","template":["true",{"timeout":200,"template":"sleep 100"}]}'
 	is "$status" 1
 	is "$(jq -r .status <<<"$output")" failed
@@ -106,7 +106,7 @@ load common
 	nobody_left
 }
 
-@test "output before the limit is kept for people and is no result" {
+@test "output before the limit is kept for people and is not a result" {
 	run --separate-stderr quick exec '{"timeout":3000,"template":"sh -c \"echo partial; echo reason >&2; sleep 100\""}'
 	is "$output" ''
 	has "$stderr" reason

@@ -1,6 +1,6 @@
 /* Trying an agent: both of its lines, with a harmless prompt. The launch is that of `roux prompt`,
  * made by a child of this process whose streams are a pseudo-terminal or pipes; that child ends the
- * agent and all that it started when it is told to (terminal.c). */
+ * agent and all that it started when it is asked to (terminal.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

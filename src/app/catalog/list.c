@@ -186,7 +186,7 @@ static bool tell(struct listing *l, struct opened *o)
 	return more;
 }
 
-/* Only what is told is opened. */
+/* Only what is reported is opened. */
 static void tell_by_id(struct listing *l)
 {
 	bool more = true;

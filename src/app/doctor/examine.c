@@ -36,7 +36,7 @@ void finding_advise(
 static struct finding *add_finding(struct examination *x, enum finding_kind kind,
 	const struct opened *o, struct str message, struct str advice)
 {
-	/* A risk that the recipe takes twice is told once. */
+	/* A risk that the recipe takes twice is reported once. */
 	for (size_t i = x->findings.len; i > 0; i--) {
 		const struct finding *f = &x->findings.at[i - 1];
 

@@ -175,7 +175,7 @@ static bool is_needed(
 		return !n || !n->step ||
 		       (err ? n->step->output_stderr.len > 0 : n->step->keeps_output);
 	if (err)
-		return false; /* it is told, and only of failures: that it is gone is told then */
+		return false; /* it hears of failures only: that it is gone is reported then */
 	if (!steps || s->looked_at > LOOKED_AT)
 		return true;
 	/* What a failed command has printed nothing reads but a recovery. */

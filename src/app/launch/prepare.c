@@ -257,7 +257,7 @@ static bool prepare(
 	s->values = ref->values ? json_copy(ref->values) : json_object();
 	if (!check_subject(l, q->record, r) || !take_settings(l, r))
 		return false;
-	/* Programs of a run look for the places of a host that is told where they are. */
+	/* Programs of a run look for the places of a host that was given them. */
 	for (size_t i = 0; l->claim.embedded && l->app->variables[i]; i++) {
 		l->asked.env = l->asked.env ? l->asked.env : json_array();
 		json_array_append_new(l->asked.env, json_from_str(str_of(l->app->variables[i])));

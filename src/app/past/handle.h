@@ -40,7 +40,7 @@ struct run_handle {
 	struct app *app;
 	struct list link; /* of app->runs, or app->ended */
 	struct list watchers;
-	struct buf line; /* an event as JSON, while it is told */
+	struct buf line; /* an event as JSON, while it is reported */
 	struct buf log_paths[2];
 	struct map names; /* path → struct past_name, of nodes.h */
 	struct arena names_arena;

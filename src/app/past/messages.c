@@ -124,7 +124,7 @@ static void warn_unexpected(const json_t *start, struct str type, struct report 
 		report_hint(r, "did you mean '%.*s'?", STR(best));
 }
 
-/* The supervisor need not watch for what it is told. A host does: the signal would end it. */
+/* The supervisor need not watch for what it is sent. A host does: the signal would end it. */
 static void ring(void *data)
 {
 	const struct run_look *look = data;

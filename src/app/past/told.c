@@ -31,7 +31,7 @@ void told_counts(const struct run_look *look, json_t *d)
 		d, "exit", look->row.counted ? json_integer(look->row.exit) : json_null());
 }
 
-/* Of what a command printed, the end is told. */
+/* Of what a command printed, the end is reported. */
 static void mask_end(struct mask *m, json_t *told, const json_t *failure, const char *name)
 {
 	struct arena a = ARENA_INIT;

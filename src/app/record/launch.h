@@ -23,7 +23,7 @@ struct asked {
 	bool detached, durable;
 	bool has_input;       /* the caller has given it a standard input */
 	bool stream;          /* every step as if it said so */
-	bool notify;          /* its end is told by hosts that tell of ends */
+	bool notify;          /* its end is reported by hosts that tell of ends */
 	bool bare;            /* commands get a bare environment */
 	bool sandbox;         /* commands write only below some places: loop/sandbox.h */
 	bool offline;         /* … and have no TCP */
@@ -93,8 +93,8 @@ void launch_identify(struct launch *l, struct identity *ret);
 void launch_fill_row(struct launch *l);
 /* What became of its artifacts: a new reference. */
 json_t *launch_manifest(const struct launch *l);
-/* Whether artifacts that are required are there; what is missing is told. False when that fails the
- * run. */
+/* Whether artifacts that are required are there; what is missing is reported. False when that fails
+ * the run. */
 bool launch_verify(const struct launch *l, struct report *r);
 /* How its programs are reached, as the recipe says; NULL: as usual. */
 const json_t *launch_control(const struct launch *l);

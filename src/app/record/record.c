@@ -333,7 +333,7 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 		buf_add(&rec->command, buf_str(&note->command));
 	rec->cancelled = e->cancelled;
 	if (rec->mailbox)
-		mailbox_look(rec->mailbox); /* what came before the end is told before it */
+		mailbox_look(rec->mailbox); /* what came before the end is reported before it */
 	note_free(note);
 	rec->files.torn |= record->failed;
 	*record = (struct job_record){ .fd = -1 };
@@ -405,7 +405,7 @@ static void on_message(void *data, struct str id, size_t bytes)
 		run_told(rec->run, id, bytes);
 }
 
-/* What the coordinator is told of every command that has ended by itself. */
+/* What the coordinator hears of every command that has ended by itself. */
 static void tell_done(struct record *rec, const struct event *e)
 {
 	AUTO_BUF line = BUF_INIT;

@@ -486,7 +486,7 @@ bool result_ends_line(const struct execution *x)
 	return !last.len || last.p[last.len - 1] == '\n';
 }
 
-/* -- what a person is told -----------------------------------------------------------------------
+/* -- what a person is shown ----------------------------------------------------------------------
  */
 
 static json_t *failure_summary(const struct failure *f, struct mask *mask, struct arena *a)

@@ -20,7 +20,7 @@ struct result_end {
 void result_record(const struct execution *x, const struct result_end *end, struct buf *b);
 /* The same without lists that can be long, for a disk that has room for little. */
 void result_short(const struct execution *x, const struct result_end *end, struct buf *b);
-/* What of it a person is told: run_summary() of runs.h. */
+/* What of it a person is shown: run_summary() of runs.h. */
 json_t *result_summary(const struct execution *x);
 /* What a command that waits for it ends with, as far as its options say nothing else. */
 int result_exit(const struct run_result *res);

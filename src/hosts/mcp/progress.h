@@ -6,7 +6,7 @@
 /* What a client hears while it waits (mcp.md section 6): how many commands have ended, at most five
  * times a second, and something at least every ten seconds. */
 struct progress {
-	struct exchange *x; /* NULL, or without a token: nothing is told */
+	struct exchange *x; /* NULL, or without a token: nothing is reported */
 	size_t total;       /* 0: not known */
 	size_t done;
 	double last; /* what was told last: it has to grow */

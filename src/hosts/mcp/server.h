@@ -20,7 +20,7 @@ struct mcp_options {
 	size_t in_flight;     /* requests of a session at once */
 	size_t output;        /* bytes of output that a result has at most */
 	uint64_t sync_ms;     /* after which a call becomes a run that is waited for: 0: never */
-	uint64_t progress_ms; /* the same of a call that is told of progress */
+	uint64_t progress_ms; /* the same of a call that hears of progress */
 	unsigned jobs;        /* calls at once */
 	size_t runs;          /* of one principal at once, with those that outlive their call */
 	uint64_t disk;        /* bytes that all runs may take before no more are started; 0: any */

@@ -109,7 +109,7 @@ static void on_timer(struct timer *t)
 	timer_start(app_loop(l->session->server->app), &l->timer, APART_MS);
 }
 
-/* The first change is told at once, those that follow within a quarter of a second together. */
+/* The first change is reported at once, those that follow within a quarter of a second together. */
 static void news(struct listener *l)
 {
 	if (!timer_running(&l->timer))

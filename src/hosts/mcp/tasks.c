@@ -66,7 +66,8 @@ bool task_run(const struct session *who, struct str id, struct buf *run)
 	return ok;
 }
 
-/* -- what is told of it --------------------------------------------------------------------------
+/* -- what is reported of it
+ * ------------------------------------------------------------------------
  */
 
 static const char *status_word_of(enum roux_status s)

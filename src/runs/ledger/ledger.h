@@ -68,7 +68,7 @@ void ledger_batch_undo(struct ledger *l);
 /* Makes `row` the current generation of its id, in one transaction: exactly one of two starts at
  * once wins. `free` is asked, inside the transaction, whether the generation that is current now
  * has ended (its lock is the truth). False with an issue (`taken` is set when another live run has
- * the id). Fills row->seq. Of a detached run, whose caller is told that it has begun, it is on
+ * the id). Fills row->seq. Of a detached run, whose caller hears that it has begun, it is on
  * stable storage when this returns. */
 bool ledger_claim(struct ledger *l, struct run_row *row,
 	bool (*ended)(void *data, const struct run_row *current), void *data, bool *taken,

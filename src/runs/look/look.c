@@ -33,7 +33,7 @@ uint64_t look_time(const json_t *text)
 	return json_is_string(text) ? clock_read_rfc3339(json_str(text)) : 0;
 }
 
-/* A JSON object of a run directory. What cannot be read is told and does no harm. */
+/* A JSON object of a run directory. What cannot be read is reported and does no harm. */
 static json_t *read_object(struct run_look *look, const char *name, struct report *r)
 {
 	const char *file = run_file(&look->arena, look->dir, name);
@@ -140,7 +140,7 @@ static bool is_directory(const char *dir, struct report *r)
 		       : report_errno(r, errno, "cannot look at %s", dir);
 }
 
-/* The row of the ledger. One that cannot be read is told, and the directory speaks alone. */
+/* The row of the ledger. One that cannot be read is reported, and the directory speaks alone. */
 static bool find_row(struct ledger **l, struct run_look *look, struct report *r)
 {
 	AUTO_REPORT broken = REPORT_INIT;

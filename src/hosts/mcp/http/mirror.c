@@ -39,7 +39,7 @@ const char *mirror_mismatch(const struct http_request *q, const struct message *
 	const char *name = named_by(m->method);
 	const json_t *named = name ? json_object_get(m->params, name) : NULL;
 
-	/* A body that lacks its own part is told so. */
+	/* A body that lacks its own part is refused for that. */
 	if (json_is_string(version) && !says(q, "MCP-Protocol-Version", json_str(version)))
 		return "MCP-Protocol-Version";
 	if (!says(q, "Mcp-Method", m->method))

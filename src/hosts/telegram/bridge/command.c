@@ -13,7 +13,7 @@
 #include "hosts/telegram/rules/update.h"
 #include "hosts/telegram/text/prompt.h"
 
-/* What the chat is told, with the number of prompts that were dropped where that is %zu. */
+/* What the chat is shown, with the number of prompts that were dropped where that is %zu. */
 static const char *const words[] = {
 	[CHAT_SAYS_NOTHING] = NULL,
 	[CHAT_SAYS_NO_TURN] = "No turn is running.",

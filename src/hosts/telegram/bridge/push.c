@@ -82,7 +82,7 @@ static bool keep_id(void *data, struct str run)
 	return true;
 }
 
-/* Whether nothing is left to do about it. Only one that ended well is told of. */
+/* Whether nothing is left to do about it. Only one that ended well is reported. */
 static bool told(struct bridge *b, const char *id)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -104,7 +104,7 @@ static void take_notices(struct bridge *b)
 	size_t i;
 
 	(void)notices_each(b->app, keep_id, ids, &b->store.report);
-	/* The message and the end of the notice together: it is told of once. */
+	/* The message and the end of the notice together: it is reported once. */
 	if (json_array_size(ids) && host_batch_begin(b->app, &b->store.report)) {
 		json_array_foreach(ids, i, id)
 		{

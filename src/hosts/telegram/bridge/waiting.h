@@ -14,7 +14,7 @@ struct bridge;
  *   text            what was written
  *   fetch           files that are not here yet: {"kind","id","name","mime","size"}
  *   files, outputs  paths of those that are; what handlers said about them, or why one is missing
- *   task            of the prompts configuration; instructions: what it is told
+ *   task            of the prompts configuration; instructions: what it is given
  *   history         turns that it takes along, oldest first
  *   ready           false: files or handlers are still at work (prepare.h)
  */

@@ -69,7 +69,7 @@ enum chat_step {
 	CHAT_STEP_COMPACT,
 };
 
-/* What the chat is told; the words are the host's. */
+/* What the chat is shown; the words are the host's. */
 enum chat_reply {
 	CHAT_SAYS_NOTHING,
 	CHAT_SAYS_NO_TURN, /* with the number of turns dropped */

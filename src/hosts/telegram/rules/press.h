@@ -15,7 +15,7 @@ enum press_act {
 	PRESS_REMOVE,
 	PRESS_PROACTIVE_ON,
 	PRESS_PROACTIVE_OFF,
-	/* What these do, and how they answer, is told by what they name: */
+	/* What these do, and how they answer, is said by what they name: */
 	PRESS_GATE,
 	PRESS_CANCEL_RUN,
 	PRESS_SECTION,

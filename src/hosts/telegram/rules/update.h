@@ -34,7 +34,7 @@ struct update {
 	const json_t *message; /* the message, the edit, or the message below a query's button */
 	int64_t user, chat, message_id; /* 0 where the kind has none */
 	bool pairs;                     /* this update pairs `user`; it is then handled as usual */
-	bool greets;                    /* and the chat is told so */
+	bool greets;                    /* and the chat hears so */
 	bool denied;                    /* of a stranger: one refusal, nothing else */
 	const int64_t *deleted;
 	size_t deleted_count;
