@@ -137,5 +137,6 @@ int main(void)
 			a_damaged_run_is_shown_as_far_as_it_can_be, begin, end),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,5 +78,6 @@ int main(void)
 		cmocka_unit_test_setup(json_tells_the_same, begin),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,5 +93,6 @@ int main(void)
 		cmocka_unit_test(many_spans_are_few_elements),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,5 +87,6 @@ int main(void)
 		cmocka_unit_test(large_groups_are_paged),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,5 +119,6 @@ int main(void)
 		C(progress_has_no_exit),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
