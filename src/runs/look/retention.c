@@ -370,9 +370,13 @@ static bool is_still(struct str root, const struct run_look *look, struct report
 	AUTO_REPORT issues = REPORT_INIT;
 	AUTO_LOOK now = { 0 };
 
-	if (look_at(root, NULL, look->run, &now, &issues) &&
-		str_eq(now.generation, look->generation))
+	bool there = look_at(root, NULL, look->run, &now, &issues);
+	if (there && str_eq(now.generation, look->generation))
 		return true;
+	if (now.unread) {
+		report_errno(r, now.unread, "cannot read the record of run '%.*s'", STR(look->id));
+		return report_hint(r, "nothing was deleted");
+	}
 	if (issues.errors) {
 		report_move(r, &issues);
 		return false;
