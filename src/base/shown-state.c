@@ -9,7 +9,7 @@ static const struct {
 	[STATE_WAITING] = { "waiting", "○", false },
 	[STATE_RUNNING] = { "running", "◐", false },
 	[STATE_DONE] = { "done", "✓", false },
-	[STATE_PARTIAL] = { "partial", "✓!", true },
+	[STATE_PARTIAL] = { "partial", "✓✗", true },
 	[STATE_TOLERATED] = { "tolerated", "✓!", false },
 	[STATE_FAILED] = { "failed", "✗", true },
 	[STATE_SKIPPED] = { "skipped", "–", false },

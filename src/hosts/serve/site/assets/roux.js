@@ -6,7 +6,7 @@ const $ = (s, e = document) => e.querySelector(s), $$ = (s, e = document) => [..
 const body = document.body, path = location.pathname, pad = n => String(n).padStart(2, "0");
 const policy = window.trustedTypes ? trustedTypes.createPolicy("roux", { createHTML: s => s }) : { createHTML: s => s };
 const el = (name, cls, text) => { const e = document.createElement(name); if (cls) e.className = cls; if (text != null) e.textContent = text; return e; };
-const signs = { waiting: "○", running: "◐", done: "✓", partial: "✓!", tolerated: "✓!", failed: "✗", skipped: "–", retrying: "↻", paused: "‖", denied: "⊘", cancelled: "◻", killed: "◼", timeout: "⧖", exited: "?", unreached: "·", starting: "◐" };
+const signs = { waiting: "○", running: "◐", done: "✓", partial: "✓✗", tolerated: "✓!", failed: "✗", skipped: "–", retrying: "↻", paused: "‖", denied: "⊘", cancelled: "◻", killed: "◼", timeout: "⧖", exited: "?", unreached: "·", starting: "◐" };
 
 // -- words ---------------------------------------------------------------------------------------
 function took(ms) {
@@ -176,25 +176,33 @@ function onRuns(d) {
 
 // -- logs ----------------------------------------------------------------------------------------
 const log = $("#log"), LINES = 20000, BYTES = 4 << 20, BLOCK = 500;
-let follow = false, missed = 0, lines = 0, bytes = 0, first = 0, last = 0, number = 0, stuck = 0;
+// first to last: the bytes that the page shows; tip: how far the stream has come.
+let follow = false, missed = 0, lines = 0, first = 0, last = 0, tip = 0, number = 0, stuck = 0, whole = false;
 const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 30;
 const stick = () => { log.scrollTop = log.scrollHeight; stuck = log.scrollTop; };
 function piece([text, style]) { return style ? el("span", style, text) : document.createTextNode(text); }
 function blockOf(list) {
 	const b = el("div", "blk"), pre = el("pre", "txt");
 	b.dataset.at = list[0][0];
-	for (const [, parts] of list) { for (const p of parts) pre.append(piece(p)); pre.append("\n"); bytes += 40; }
+	for (const [, parts] of list) { for (const p of parts) pre.append(piece(p)); pre.append("\n"); }
 	b.append(pre); b.lines = list.length; lines += list.length;
 	return b;
 }
-function countBlocks() { for (const b of $$(".blk", log)) { b.lines = (b.querySelector(".txt").textContent.match(/\n/g) || []).length; lines += b.lines; bytes += b.textContent.length; } }
+function countBlocks() { for (const b of $$(".blk", log)) { b.lines = (b.querySelector(".txt").textContent.match(/\n/g) || []).length; lines += b.lines; } }
 function trim(end) { // the far end goes
 	const all = $$(".blk", log);
-	while (lines > LINES && all.length > 1) {
+	while ((lines > LINES || last - first > BYTES) && all.length > 1) {
 		const b = end ? all.shift() : all.pop(), h = b.offsetHeight;
 		lines -= b.lines; b.remove();
-		if (end) { first = +all[0].dataset.at; if (!follow) log.scrollTop -= h; } else last = +b.dataset.at;
+		while (end && log.firstElementChild !== all[0]) log.firstElementChild.remove(); // a gap
+		if (end) { first = +all[0].dataset.at; if (!follow) log.scrollTop -= h; } else { last = +b.dataset.at; number = 0; }
 	}
+	edge("earlier", "↑ Load earlier", first > 0);
+}
+function edge(id, text, shown) { // a link to what is not in the page
+	let a = $("#" + id);
+	if (!a && shown) { const p = el("p", "pages"); a = el("a", "", text); a.id = id; a.href = ""; p.append(a); log.before(p); }
+	if (a) a.hidden = !shown;
 }
 function append(list) {
 	if ($("p.quiet", log)) $("p.quiet", log).remove();
@@ -208,11 +216,12 @@ function append(list) {
 	}
 	trim(true);
 }
-function gutter(b, n) { // numbers go on where they are known
-	if (!number) return;
+function gutter(b, n, from = number) { // numbers go on where they are known
+	if (!from || log.classList.contains("wrap")) return;
 	let g = $(".gut", b), t = "";
 	if (!g) { g = el("pre", "gut"); g.setAttribute("aria-hidden", "true"); b.append(g); }
-	while (n--) t += number++ + "\n";
+	for (let i = 0; i < n; i++) t += from + i + "\n";
+	if (from === number) number += n;
 	g.append(t);
 }
 function button() {
@@ -221,50 +230,77 @@ function button() {
 	f.hidden = !log.dataset.live; f.textContent = follow ? "Following" : missed ? "Follow: " + missed + " new lines" : "Follow";
 	f.setAttribute("aria-pressed", follow);
 }
-function toEnd() { follow = true; missed = 0; stick(); button(); }
+const behind = () => tip > last; // the page is full where the reader looks
+async function toEnd() {
+	follow = true; missed = 0; button();
+	if (behind()) {
+		const d = await slice({ back: 1 });
+		if (!d) return;
+		for (const e of [...log.children]) e.remove();
+		lines = 0; number = d.first_line || 0; first = d.from; last = tip = d.to; append(d.lines);
+	}
+	stick();
+}
 function onLog(d) {
 	if (!log) return;
 	log.dataset.live = 1;
 	// The event of a scroll comes with the next frame; what the reader did counts before that.
 	if (follow && log.scrollTop < stuck - 1 && !atEnd()) follow = false;
-	if (d.skip) {
-		number = 0;
-		const g = el("p", "gap", (d.skip[1] - d.skip[0]).toLocaleString("en") + " bytes came too quickly. "), a = el("a", "", "Show them");
-		const u = new URL(location); u.searchParams.set("at", d.skip[0]); u.searchParams.delete("tail"); a.href = u; g.append(a); log.append(g);
-	} else { if (!follow) missed += d.lines.length; append(d.lines); }
-	last = d.to || d.skip[1]; log.dataset.to = last;
+	const list = d.lines?.filter(l => l[0] >= tip), full = !follow && (behind() || lines + (list?.length || 0) > LINES);
+	tip = Math.max(tip, d.to || d.skip[1]);
+	if (!follow) missed += list?.length || 0;
+	if (!full) {
+		last = tip;
+		if (d.skip) {
+			number = 0;
+			const g = el("p", "gap", (d.skip[1] - d.skip[0]).toLocaleString("en") + " bytes came too quickly. "), a = el("a", "", "Show them");
+			const u = new URL(location); u.searchParams.set("at", d.skip[0]); u.searchParams.delete("tail"); a.href = u; g.append(a); log.append(g);
+		} else append(list);
+		log.dataset.to = last;
+	}
 	if (follow) stick();
 	button();
 }
-async function more(back) {
+async function slice(what) {
 	const u = new URL("/api/v1" + path.replace(/\/log$/, "/lines"), location), q = new URL(location).searchParams;
 	for (const k of ["path", "attempt"]) if (q.get(k)) u.searchParams.set(k, q.get(k));
-	u.searchParams.set("stream", log.dataset.stream); u.searchParams.set("at", back ? first : last);
-	if (back) u.searchParams.set("back", 1);
+	u.searchParams.set("stream", log.dataset.stream);
+	for (const k in what) u.searchParams.set(k, what[k]);
 	const r = await fetch(u); if (!r.ok) return location.reload();
-	const d = await r.json();
+	return r.json();
+}
+async function more(back) {
+	const d = await slice(back ? { at: first, back: 1 } : { at: last });
+	if (!d) return;
 	if (back && d.lines.length) {
 		const h = log.scrollHeight, list = d.lines; first = d.from;
-		for (const b of $$(".gut", log)) b.remove();
-		number = 0;
-		for (let end = list.length; end > 0; end -= BLOCK) log.prepend(blockOf(list.slice(Math.max(0, end - BLOCK), end)));
+		if (!d.first_line) { number = 0; for (const b of $$(".gut", log)) b.remove(); }
+		for (let end = list.length; end > 0; end -= BLOCK) {
+			const begin = Math.max(0, end - BLOCK), b = blockOf(list.slice(begin, end));
+			log.prepend(b);
+			if (d.first_line) gutter(b, end - begin, d.first_line + begin);
+		}
 		trim(false); log.scrollTop += log.scrollHeight - h;
-	} else if (d.lines.length) { last = d.to; append(d.lines); }
-	const e = $("#earlier"), l = $("#later");
-	if (e && back && !first) e.hidden = true;
-	if (l && !back && last >= d.size) l.hidden = true;
+	} else if (d.lines.length) { last = d.to; tip = Math.max(tip, last); append(d.lines); }
+	edge("earlier", "", first > 0);
+	if ($("#later")) $("#later").hidden = last >= d.size;
+	if (!back && last >= d.size && !whole) { whole = true; close(); open(); }
 	setText($("#logpos"), "bytes " + first.toLocaleString("en") + " to " + last.toLocaleString("en") + " of " + d.size.toLocaleString("en"));
 }
 if (log) {
-	first = +log.dataset.from; last = +log.dataset.to; countBlocks();
+	first = +log.dataset.from; last = tip = +log.dataset.to; countBlocks();
 	const nums = $$(".gut", log).pop()?.textContent.trim().split("\n");
 	if (nums) number = +nums.pop() + 1; else if (!last && !log.classList.contains("wrap")) number = 1;
 	const q = new URL(location).searchParams;
-	follow = !q.has("at") && !q.has("find") && last >= +log.dataset.size;
+	whole = last >= +log.dataset.size; // otherwise it is no place to follow from
+	follow = !q.has("at") && !q.has("find") && whole;
 	if (follow || q.has("tail")) stick();
-	log.addEventListener("scroll", () => { const e = atEnd(); if (e !== follow && (!e || last >= 0)) { follow = e && !q.has("at"); if (follow) missed = 0; button(); } }, { passive: true });
+	log.addEventListener("scroll", () => { const e = atEnd(); if (e !== follow) { follow = e && !q.has("at") && !behind(); if (follow) missed = 0; button(); } }, { passive: true });
 	$("#follow").addEventListener("click", toEnd);
-	for (const [id, back] of [["#earlier", true], ["#later", false]]) $(id)?.addEventListener("click", e => { if (e.ctrlKey || e.metaKey || e.shiftKey) return; e.preventDefault(); more(back); });
+	document.addEventListener("click", e => {
+		const a = e.target.closest("#earlier,#later");
+		if (a && !e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); more(a.id === "earlier"); }
+	});
 	log.addEventListener("keydown", e => { if (e.key === "End") toEnd(); });
 }
 
@@ -292,7 +328,7 @@ function open() {
 	clearTimeout(timer);
 	if (!topics.length || es || document.visibilityState !== "visible") return;
 	moved = false;
-	const q = topics.map(t => "topic=" + (log ? t.replace(/END$/, last >= 0 ? last : "END") : t));
+	const q = topics.filter(t => whole || !t.startsWith("log:")).map(t => "topic=" + (log ? t.replace(/END$/, tip) : t));
 	if (lastId) q.push("last=" + encodeURIComponent(lastId));
 	es = new EventSource("/api/v1/events?" + q.join("&"));
 	const on = (name, fn) => es.addEventListener(name, e => { if (e.lastEventId) lastId = e.lastEventId; fn(JSON.parse(e.data)); });
