@@ -2,7 +2,7 @@
 //
 // A check is `async function what_it_shows(t)`; its name, with spaces, is the TAP line. `t` gives it a home of its own:
 //   t.dir, t.env, t.recipe(name, document), t.roux(...words), t.serve(...options) -> {url, pid, stop(), kill()}
-//   t.open(url, {width, dark, script, browser}) -> a puppeteer page that fails the check on a console error or CSP report
+//   t.open(url, {width, dark, script, apart}) -> a puppeteer page that fails the check on a console error or CSP report; apart: with cookies of its own
 //   t.until(what), t.holds(page, what), t.follow(page, selector), t.axe(page), t.shot(page, name), t.equal(a, b), t.ok(value, text)
 // A check with `browsers = ['chromium', 'firefox']` runs once in each, with t.browser set. Everything a check started is
 // ended by its pid.
@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual, inspect } from 'node:util';
+import { inflateSync } from 'node:zlib';
 
 const [roux, file, ...only] = [resolve(process.argv[2]), process.argv[3], ...process.argv.slice(4)];
 const require = createRequire(join(process.env.ROUX_BROWSER_PACKAGES, 'package.json'));
@@ -34,6 +35,26 @@ async function browser(name) {
   return browsers[name].it;
 }
 
+// A PNG as a browser writes it: 8 bits a channel, not interlaced.
+function greys(png) {
+  const width = png.readUInt32BE(16), height = png.readUInt32BE(20), step = { 2: 3, 6: 4 }[png[25]], parts = [];
+  for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at))
+    if (png.toString('latin1', at + 4, at + 8) === 'IDAT') parts.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)));
+  const raw = inflateSync(Buffer.concat(parts)), line = width * step, found = [];
+  let above = Buffer.alloc(line);
+  for (let y = 0; y < height; y++) {
+    const filter = raw[y * (line + 1)], row = Buffer.from(raw.subarray(y * (line + 1) + 1, (y + 1) * (line + 1)));
+    for (let x = 0; x < line; x++) {
+      const left = x < step ? 0 : row[x - step], corner = x < step ? 0 : above[x - step], up = above[x];
+      const guess = left + up - corner, [a, b, c] = [left, up, corner].map(v => Math.abs(guess - v));
+      row[x] += [0, left, up, (left + up) >> 1, a <= b && a <= c ? left : b <= c ? up : corner][filter];
+    }
+    for (let x = 0; x < line; x += step) found.push(Math.round(0.2126 * row[x] + 0.7152 * row[x + 1] + 0.0722 * row[x + 2]));
+    above = row;
+  }
+  return found;
+}
+
 class Check {
   constructor(browserName) {
     this.browser = browserName;
@@ -45,6 +66,7 @@ class Check {
       ROUX_STATE_DIR: join(this.dir, 'state') };
     for (const key of Object.keys(process.env)) if (/^(A|UB|L)SAN_/.test(key)) this.env[key] = process.env[key];
     this.pages = [];
+    this.contexts = [];
     this.servers = [];
     this.faults = [];
     this.end = Date.now() + WATCHDOG_MS;
@@ -78,8 +100,10 @@ class Check {
   }
 
   // Expected messages of the console are given as `expect`, a regular expression.
-  async open(url, { width = 1280, height = 900, dark = false, script = true, expect = null, browser: name = this.browser } = {}) {
-    const page = await (await browser(name)).newPage();
+  async open(url, { width = 1280, height = 900, dark = false, script = true, expect = null, apart = false, browser: name = this.browser } = {}) {
+    const where = apart ? await (await browser(name)).createBrowserContext() : await browser(name);
+    if (apart) this.contexts.push(where);
+    const page = await where.newPage();
     this.pages.push(page);
     page.setDefaultTimeout(WATCHDOG_MS);
     await page.setViewport({ width, height });
@@ -126,6 +150,12 @@ class Check {
     await page.screenshot({ path: join(process.env.ROUX_SHOTS, `${name}.png`), ...options });
   }
 
+  // A link that logs in once more.
+  async link() { return (await this.roux('serve', 'link')).out.trim(); }
+
+  // The pixels of a part of a page as shades of grey, 0 to 255, row by row. The page has to be the one in front.
+  async grey(page, clip) { return greys(Buffer.from(await page.screenshot({ clip }))); }
+
   ok(value, text) { if (!value) throw new Error(text ?? 'not true'); }
   equal(found, expected, text = '') {
     if (!isDeepStrictEqual(found, expected)) throw new Error(`${text} found ${inspect(found, { depth: 6 })}, expected ${inspect(expected, { depth: 6 })}`);
@@ -140,6 +170,7 @@ class Check {
 
   async close(clean) {
     for (const page of this.pages) await page.close().catch(() => {});
+    for (const context of this.contexts) await context.close().catch(() => {});
     for (const s of this.servers) if (s.child.exitCode === null && s.child.signalCode === null) await s.stop();
     const runs = await this.roux('runs', '--json', '--status', 'running');
     if (runs.code === 0) for (const r of JSON.parse(runs.out).runs ?? []) await this.roux('kill', r.run ?? r.id);
