@@ -292,7 +292,7 @@ if (log) {
 	const nums = $$(".gut", log).pop()?.textContent.trim().split("\n");
 	if (nums) number = +nums.pop() + 1; else if (!last && !log.classList.contains("wrap")) number = 1;
 	const q = new URL(location).searchParams;
-	whole = last >= +log.dataset.size; // otherwise it is no place to follow from
+	whole = last >= +log.dataset.size; // otherwise there is nothing to follow from here
 	follow = !q.has("at") && !q.has("find") && whole;
 	if (follow || q.has("tail")) stick();
 	log.addEventListener("scroll", () => { const e = atEnd(); if (e !== follow) { follow = e && !q.has("at") && !behind(); if (follow) missed = 0; button(); } }, { passive: true });
