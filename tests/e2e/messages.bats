@@ -81,7 +81,14 @@ sent_to() { # RUN TEXT
 		[ "$(answer 'd["sent"]')" = True ]
 }
 
-@test "other types are given whole, as one line of JSON" {
+@test "other types are given whole, as one line of JSON, and the answer says so" {
+	detach s 'sh -c "mkfifo {state_dir}/control.fifo; exec 3<>{state_dir}/control.fifo; head -n 2 <&3"'
+	until_true is_fifo "$(dir_of s)/control.fifo"
+	until_true eval 'roux message s run.message plain >out && contains out "sent through its fifo"'
+	is "$(sed 's/.* sent/sent/' out)" "sent through its fifo"
+	asks 0 message s task.assign '{"file": "a b"}'
+	is "$(sed 's/.* sent/sent/' out)" "sent through its fifo as one line of JSON"
+	roux kill s >/dev/null 2>&1 || true
 	detach r 'sh -c "mkfifo {state_dir}/control.fifo; head -n 1 < {state_dir}/control.fifo"'
 	until_true is_fifo "$(dir_of r)/control.fifo"
 	until_true eval 'says 0 r task.assign "{\"file\": \"a b\"}" --envelope "{\"correlation_id\": \"c\"}" && [ "$(answer "d[\"sent\"]")" = True ]'

@@ -58,7 +58,8 @@ static void write_warnings(struct buf *b, const struct report *r)
 	buf_addc(b, ']');
 }
 
-static int answer(struct cli *cli, bool json, const struct message_answer *a)
+/* `whole`: the program that takes it gets all of the message, not only its text. */
+static int answer(struct cli *cli, bool json, const struct message_answer *a, bool whole)
 {
 	AUTO_BUF text = BUF_INIT;
 
@@ -80,6 +81,8 @@ static int answer(struct cli *cli, bool json, const struct message_answer *a)
 	buf_printf(&text, "%s %s", buf_cstr(&a->id), a->sent ? "sent" : "queued");
 	if (a->transport)
 		buf_printf(&text, " through its %s", a->transport);
+	if (a->transport && whole)
+		buf_adds(&text, " as one line of JSON");
 	if (a->waits_for)
 		buf_printf(&text, ": %s", a->waits_for);
 	buf_addc(&text, '\n');
@@ -237,7 +240,8 @@ static int send_message(
 		return host_order(cli, o, order, &q);
 	bool ok = o->from_run ? messages_emit(cli_app(cli), &q, &a, &cli->report)
 			      : messages_send(cli_app(cli), &q, &a, &cli->report);
-	int status = ok ? answer(cli, json, &a) : cli_refuse(cli, json);
+	bool whole = q.type.len && !str_eq(q.type, S("run.message"));
+	int status = ok ? answer(cli, json, &a, whole) : cli_refuse(cli, json);
 	message_answer_done(&a);
 	return status;
 }
