@@ -171,6 +171,12 @@ void batch_free(struct batch *b)
 	free(b);
 }
 
+void batch_drain(struct batch *b)
+{
+	while (!list_empty(&b->calls))
+		(void)loop_turn(b->loop, -1);
+}
+
 void batch_run(struct batch *b, const char *const *argv, batch_fn *done, void *data)
 {
 	struct batch_call *c = mem_new(struct batch_call);

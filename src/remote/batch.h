@@ -21,5 +21,7 @@ typedef void batch_fn(void *data, const struct batch_answer *a);
 struct batch *batch_new(struct loop *l, const struct table *t, struct executor *here);
 /* Ends what runs without calling anyone. */
 void batch_free(struct batch *b);
+/* Turns the loop until nothing runs. */
+void batch_drain(struct batch *b);
 /* Calls `done` from the loop. */
 void batch_run(struct batch *b, const char *const *argv, batch_fn *done, void *data);

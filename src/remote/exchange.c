@@ -165,7 +165,7 @@ static void remove_files(const struct exchange *x, const char *name)
 
 void exchange_remove(struct exchange *x, bool (*keeps)(void *data, uint64_t id), void *data)
 {
-	static const char *const own[] = { "env.json", "run.json", "probe" };
+	static const char *const own[] = { "env.json", "run.json", "probe", "ended" };
 
 	(void)exchange_workers(x, remove_one, &(struct removing){ x, keeps, data });
 	remove_files(x, "driver");

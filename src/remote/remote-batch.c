@@ -268,6 +268,11 @@ static void see_job(void *data, const struct table_job *job)
 				r, (const char *const[]){ arena_cstr(&r->arena, job->id), NULL });
 		return;
 	}
+	/* Its directory was given up before the batch system said that it has a job. */
+	if (w->state == WORKER_DEAD && r->ends_left && !w->said_bye && job->means != BATCH_ENDED) {
+		cancel_jobs(r, (const char *const[]){ arena_cstr(&r->arena, job->id), NULL });
+		return;
+	}
 	if (!w->job) {
 		know_job(w, job->id);
 		if (w->state == WORKER_ASKED) {

@@ -226,6 +226,11 @@ void remote_settle_ended(struct remote *r)
 
 		if (!j)
 			continue;
+		/* It was ended because its run was, which it is not any more. */
+		if (l->end.end.why == WHY_STOPPED) {
+			remote_job_again(j);
+			continue;
+		}
 		if (r->note)
 			r->note(r->data, REMOTE_ENDED, l->path, str_of(l->worker->host));
 		accept_end(l->worker, j, &l->end);

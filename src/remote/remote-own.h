@@ -123,6 +123,8 @@ struct remote {
 	struct str run, generation, run_dir, cwd, roux, class;
 	struct str name; /* of jobs */
 	bool durable, careful, resumed;
+	bool ends_left; /* it only ends what a dead driver has left */
+	bool all_ended; /* … another has done that: no worker lives */
 	uint64_t grace_ms, jobs;
 	struct exchange x;
 	uint64_t epoch;

@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "loop/loop.h"
 #include "remote/remote-own.h"
+
+/* In the exchange, once all that a dead driver left has been ended. */
+#define ENDED_FILE "ended"
 
 struct remote_left *remote_left(struct remote *r, const struct leaf_key *key)
 {
@@ -200,6 +204,8 @@ static void find_worker(void *data, uint64_t id)
 	/* All that it has said, from the beginning; a driver counts from its own first look. */
 	remote_hear(w);
 	w->seen_ms = clock_mono_ms();
+	if (r->all_ended)
+		remote_worker_died(w, "ended");
 	if (w->state != WORKER_DEAD && !claimed && !has_job)
 		remote_worker_fence(w, "its submission came to nothing");
 }
@@ -213,7 +219,9 @@ void remote_find_left(struct remote *r, const struct remote_options *o)
 			.number = o->grants[i].number,
 			.n = o->grants[i].n,
 			.worker_id = o->grants[i].worker };
+	r->all_ended = faccessat(r->x.fd, ENDED_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	(void)exchange_workers(&r->x, find_worker, r);
+	(void)unlinkat(r->x.fd, ENDED_FILE, 0);
 	/* Those whose worker is gone without a trace. */
 	for (size_t i = 0; i < r->left_count; i++)
 		if (!r->left[i].worker && !r->left[i].again)
@@ -241,21 +249,19 @@ static void see_said(void *data, struct str line)
 	said_done(&s);
 }
 
+/* One whose submission was not answered has no job that is known, and may have one all the same. */
 static void see_worker(void *data, uint64_t id)
 {
 	struct alive *alive = data;
 	struct line_reader reader = { 0 };
 	AUTO_BUF text = BUF_INIT;
-	AUTO_BUF job = BUF_INIT;
 	char path[80];
 	bool bye = false;
 
-	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/job", id);
-	if (exchange_read(alive->x, path, 4096, &job) < 0 || !job.len)
-		return;
 	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/records", id);
-	if (exchange_read(alive->x, path, 1 << 30, &text) >= 0)
-		(void)line_reader_take(&reader, buf_str(&text), see_said, &bye);
+	if (exchange_read(alive->x, path, 1 << 30, &text) < 0)
+		return;
+	(void)line_reader_take(&reader, buf_str(&text), see_said, &bye);
 	line_reader_done(&reader);
 	alive->count += !bye;
 }
@@ -269,7 +275,38 @@ size_t remote_alive(struct str exchange)
 	if (exchange_open(&x, buf_cstr(&path), false) < 0)
 		return 0;
 	struct alive alive = { .x = &x };
-	(void)exchange_workers(&x, see_worker, &alive);
+	if (faccessat(x.fd, ENDED_FILE, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		(void)exchange_workers(&x, see_worker, &alive);
 	exchange_close(&x);
 	return alive.count;
+}
+
+static void on_swept(void *data)
+{
+	*(bool *)data = true;
+}
+
+bool remote_end(const struct remote_options *o, bool at_once, struct report *report)
+{
+	struct executor *e = remote_executor(o, report);
+	struct remote *r = e ? container_of(e, struct remote, executor) : NULL;
+	bool swept = false;
+
+	if (!r)
+		return false;
+	r->ends_left = true;
+	/* Jobs that no directory knows are found by their name. */
+	remote_ask_status(r);
+	while (r->asking)
+		(void)loop_turn(r->loop, -1);
+	e->ops->sweep(e, at_once ? SWEEP_KILL : SWEEP_ASK, on_swept, &swept);
+	while (!swept)
+		(void)loop_turn(r->loop, -1);
+	/* What was asked of the batch system last is answered. */
+	batch_drain(r->batch);
+	int n = exchange_write(&r->x, ENDED_FILE, S("1\n"));
+	if (n < 0)
+		report_errno(report, -n, "cannot write to %s", r->x.path);
+	e->ops->close(e);
+	return n >= 0;
 }

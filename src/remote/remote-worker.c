@@ -408,7 +408,8 @@ static void leave_done(struct remote *r)
 		return;
 	r->swept = NULL;
 	timer_stop(&r->tick);
-	exchange_remove(&r->x, keeps_job, r);
+	if (!r->ends_left)
+		exchange_remove(&r->x, keeps_job, r);
 	swept(r->swept_data); /* may end everything */
 }
 
@@ -420,7 +421,7 @@ static void check_leaving(struct remote_worker *w, uint64_t now)
 
 	if (w->state == WORKER_ASKED && r->submitting != w)
 		remote_worker_died(w, "cancelled");
-	else if (w->state == WORKER_QUEUED || since(now, r->leaving_ms) > patience)
+	else if (w->state == WORKER_QUEUED || r->ends_left || since(now, r->leaving_ms) > patience)
 		remote_worker_cancel(w);
 	if (w->cancelled && since(now, w->cancelled_ms) > patience + BYE_MS)
 		remote_worker_fence(w, "it does not leave");

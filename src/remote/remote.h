@@ -51,8 +51,9 @@ struct executor *remote_executor(const struct remote_options *o, struct report *
 struct str remote_exchange_path(const struct table *t, struct str run_dir, struct str run,
 	struct str generation, struct arena *a);
 
-/* Ends the jobs that a dead driver has left: fences its workers, cancels them and waits until none
- * is left, at most so long. The number of jobs that were ended; -1: they could not be. */
-int remote_end(struct loop *l, struct table *t, const struct remote_options *o, struct report *r);
-/* How many workers of it may still live. */
+/* Ends the jobs that a dead driver has left: returns when nothing of them is left, neither in the
+ * batch system nor on a node. What workers have recorded stays for a driver that continues the run.
+ * `o` is as for remote_executor(), of a run that is continued. False with issues. */
+bool remote_end(const struct remote_options *o, bool at_once, struct report *r);
+/* How many workers of a dead driver may still live; 0: there is no exchange. */
 size_t remote_alive(struct str exchange);

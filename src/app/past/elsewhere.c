@@ -326,7 +326,7 @@ uint64_t run_cursor(const struct run_handle *h)
 			     : ledger_seq(h->app->ledger, look->run, look->generation);
 }
 
-bool run_end(struct run_handle *h, enum run_order what, int grace_ms, struct report *r)
+bool elsewhere_end(struct run_handle *h, enum run_order what, int grace_ms, struct report *r)
 {
 	if (h->ops == &ops)
 		return order_end(h->app, &of(h)->look, what, grace_ms, r);
@@ -369,6 +369,11 @@ bool run_wait(struct run_handle *h, struct report *r)
 		return wait_elsewhere(of(h), r);
 	handle_turn(h);
 	return true;
+}
+
+bool elsewhere_look_again(struct run_handle *h)
+{
+	return look_again(of(h));
 }
 
 const struct run_look *elsewhere_look(const struct run_handle *h)

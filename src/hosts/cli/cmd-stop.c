@@ -63,7 +63,9 @@ const struct command cmd_cancel = {
 	.name = "cancel",
 	.operands = "RUN",
 	.summary = "end a run and everything it started",
-	.details = "Returns when nothing of it is left. `roux resume RUN` continues where it was.",
+	.details =
+		"Returns when nothing of it is left, on the nodes of a batch system too, where a "
+		"driver that was killed leaves jobs. `roux resume RUN` continues where it was.",
 	EXAMPLES(cancel_examples),
 	SETS(cancel_sets, struct stop_opts),
 	.defaults = &defaults,

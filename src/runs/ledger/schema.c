@@ -118,7 +118,8 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 			  " exit = ?24 WHERE id = ?1 AND generation = ?2",
 	[LEDGER_CORRECT] = "UPDATE run SET status = ?3, ended = ?4, code = ?6, failed = ?7,"
 			   " tolerated = ?8, exit = ?9 WHERE id = ?1 AND generation = ?2"
-			   " AND status IN ('starting', 'running', 'paused') AND pid_start IS ?5",
+			   " AND status IN ('starting', 'running', 'paused', 'exited')"
+			   " AND pid_start IS ?5",
 	[LEDGER_SET_COUNTS] = "UPDATE run SET failed = ?3, tolerated = ?4, exit = ?5"
 			      " WHERE id = ?1 AND generation = ?2 AND failed IS NULL"
 			      " AND status NOT IN ('starting', 'running')",
