@@ -88,8 +88,27 @@ def an_agent_of_the_prompts_configuration_answers(home):
     h.server.wait_text("Review it with care.")
     h.server.message("/model")
     menu = h.server.wait_text("now: big")[0]
+    h.server.press("menu:back", menu)
+    h.server.wait(lambda: "state:" in h.server.messages[menu]["visible"])
+    h.server.press("menu:model", menu)
+    h.server.wait(lambda: "now: big" in h.server.messages[menu]["visible"])
     assert [label for label, data in h.server.keyboard(menu) if data.startswith("model:open")] == ["✅ big", "small"], \
         h.server.keyboard(menu)
+
+
+def a_level_of_thinking_is_for_models_that_think(home):
+    h = home()
+    configure(h, template="echo level={thinking=none}", models=[{"id": "a", "thinking": True}, {"id": "b"}],
+              thinking=["low", "high"])
+    h.connect()
+    h.server.message("hello")
+    h.server.wait_text("level=low")
+    h.server.message("/model")
+    menu = h.server.wait_text("now: a")[0]
+    h.server.press("model:open:1", menu)
+    h.server.press("model:pick:1", menu)
+    h.server.message("again")
+    h.server.wait_text("level=none")
 
 
 def usage_of_a_stream_is_shown(home):

@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -61,6 +62,25 @@ def reactions_promote_demote_and_remove(home):
     h.touch("go")
     h.server.wait_text("answer to: [telegram] two")
     assert h.prompts()[1:] == ["[telegram] three", "[telegram] two"], h.prompts()
+
+
+def reactions_of_others_change_nothing(home):
+    h = busy(home)
+    one, two = h.server.message("one"), h.server.message("two")
+    waiting(h, 2)
+    h.server.react(one, ["👍"], user=8)
+    h.server.react(two, ["💩"], user=8)
+    h.server.add({"message_reaction": {"chat": {"id": -5, "type": "group"}, "message_id": two, "date": 1, "old_reaction": [],
+                                       "user": {"id": 7, "is_bot": False, "first_name": "P"},
+                                       "new_reaction": [{"type": "emoji", "emoji": "💩"}]}})
+    for chat in (8, 7):
+        h.server.add({"deleted_business_messages": {"business_connection_id": "x", "chat": {"id": chat, "type": "private"},
+                                                    "message_ids": [one if chat == 7 else two]}})
+    h.until(lambda: h.status()["offset"] == 1007)
+    assert h.status()["queue"] == {"control": 0, "priority": 0, "default": 1}, h.status()
+    h.touch("go")
+    h.server.wait_text("answer to: [telegram] two")
+    assert h.prompts()[1:] == ["[telegram] two"], h.prompts()
 
 
 def an_edit_changes_what_waits(home):
@@ -260,6 +280,32 @@ def an_aborted_preview_is_marked(home):
     assert "line 1" in h.server.messages[number]["visible"], h.server.messages
 
 
+def a_preview_that_is_gone_becomes_a_reply(home):
+    h = home(preview={"mode": "edit", "interval": 200})
+    h.connect()
+    asked = h.server.message("STREAM 5 WAIT go")
+    number = h.server.wait_text("line 1")[0]
+    with h.server.lock:
+        del h.server.messages[number]
+    h.touch("go")
+    answer = h.server.wait_text("the end")[0]
+    assert h.server.messages[answer]["reply"] == asked, h.server.messages
+
+
+def a_preview_of_an_earlier_process_is_marked(home):
+    h = home(preview={"mode": "edit", "interval": 200})
+    bridge = h.connect()
+    h.server.message("STREAM 5 WAIT go")
+    number = h.server.wait_text("line 0")[0]
+    h.server.wait(lambda: h.server.calls("editMessageText"))  # so the bridge has heard of the message
+    h.stop(bridge, signal.SIGKILL)
+    run = h.status()["turn"]["run"]
+    subprocess.run([h.roux, "cancel", run], env=h.env, cwd=h.dir, check=True, capture_output=True)
+    h.connect()
+    h.server.wait_text("aborted")
+    assert "line 0" in h.server.messages[number]["visible"], h.server.messages
+
+
 def a_very_long_answer_is_a_file(home):
     h = home()
     (h.dir / "text").write_text("\n\n".join(f"paragraph {n} " + "x" * 3000 for n in range(40)))
@@ -313,6 +359,11 @@ def a_voice_is_spoken_by_a_handler(home):
     h.server.wait(lambda: h.server.calls("sendVoice"))
     assert h.server.calls("sendVoice")[0]["files"]["voice"][1] == b"good morning"
     assert h.server.texts()[0] == "Hi.", h.server.texts()
+    (h.dir / "text").write_text("<!-- telegram_voice: alone -->\n")
+    asked = h.server.message("SAY text")
+    h.server.wait(lambda: len(h.server.calls("sendVoice")) == 2)
+    replies = [c["params"].get("reply_parameters", {}).get("message_id") for c in h.server.calls("sendVoice")]
+    assert replies == [None, asked], replies
 
 
 def prompt_templates_are_commands(home):
@@ -335,6 +386,7 @@ def external_handlers_may_keep_an_update(home):
     h.config.write_text(json.dumps(document))
     h.connect()
     h.server.message("secret")
+    assert answered(h, h.server.press("other:secret", 1)) == ""
     h.server.message("open")
     h.server.wait_text("answer to: [telegram] open")
     assert h.prompts() == ["[telegram] open"], h.prompts()
@@ -344,7 +396,7 @@ def sections_are_parts_of_the_menu(home):
     h = home()
     render = script(h, "render", """echo '{"text":"hello <b>x</b>","parseMode":"html",
         "keyboard":[[{"text":"Do","action":"do","payload":"a:b"}]]}'""")
-    back = script(h, "back", """grep -q '"payload":"a:b"' && echo '{"answer":"done","prompt":"from the section"}'""")
+    back = script(h, "back", """grep -q '"payload":"a:b"' && echo '{"answer":"'"$(printf '%0300d' 0)"'","prompt":"from the section"}'""")
     document = json.loads(h.config.read_text())
     document["sections"] = [{"id": "x", "label": "My <part>", "render": render, "callback": back, "commands": ["mine"]},
                             {"id": "bad", "label": "Bad", "render": "false"}]
@@ -354,7 +406,7 @@ def sections_are_parts_of_the_menu(home):
     menu = h.server.wait_text("state:")[0]
     assert answered(h, h.server.press(button(h, menu, "My <part>"), menu)) == ""
     h.server.wait(lambda: h.server.messages[menu]["visible"] == "hello x")
-    assert answered(h, h.server.press(button(h, menu, "Do"), menu)) == "done"
+    assert answered(h, h.server.press(button(h, menu, "Do"), menu)) == "0" * 200
     h.server.wait_text("answer to: [telegram] from the section")
     h.server.message("/mine")
     h.server.wait(lambda: len([t for t in h.server.texts() if t == "hello x"]) == 2)

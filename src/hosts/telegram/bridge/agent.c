@@ -154,6 +154,21 @@ struct str agent_thinking(struct bridge *b, struct arena *a)
 	return json_is_string(l) ? arena_str(a, json_str(l)) : S("");
 }
 
+bool agent_thinks(struct bridge *b)
+{
+	AUTO_JSON *models = agent_models(b);
+	struct arena a = ARENA_INIT;
+	struct str chosen = agent_model(b, &a);
+	bool thinks = !json_array_size(models);
+	json_t *m;
+	size_t i;
+
+	json_array_foreach(models, i, m) thinks |=
+		str_eq(json_text_of(m, "id"), chosen) && json_truth_of(m, "thinking");
+	arena_done(&a);
+	return thinks && json_array_size(conf_get(&b->config, "agent.thinking")) > 0;
+}
+
 /* One for the chat, for agents that keep what was said by an id of their own. */
 static json_t *session_of(struct bridge *b)
 {
@@ -214,7 +229,7 @@ static json_t *values_of(
 	}
 	if (model.len)
 		set_text(values, "model", model);
-	if (thinking.len)
+	if (thinking.len && agent_thinks(b))
 		set_text(values, "thinking", thinking);
 	json_object_set_new(values, "session", session_of(b));
 	(void)snprintf(number, sizeof(number), "%lld", (long long)job->chat);

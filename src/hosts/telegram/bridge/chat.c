@@ -36,11 +36,6 @@ void chat_stop(struct bridge *b)
 /* -- turns from messages -------------------------------------------------------------------------
  */
 
-static struct str key_of(struct arena *a, int64_t update)
-{
-	return arena_printf(a, "u%lld", (long long)update);
-}
-
 struct fold {
 	json_t *turns;
 	json_t *items;
@@ -104,12 +99,11 @@ static bool has_agent(struct bridge *b, int64_t chat, int64_t reply)
 static bool enqueue(
 	struct bridge *b, int64_t update, json_t *turn, enum lane lane, enum queue_place place)
 {
-	struct arena a = ARENA_INIT;
-	bool ok = waiting_add(b, turn, lane, place, key_of(&a, update));
+	char key[32];
 
+	(void)snprintf(key, sizeof(key), "u%lld", (long long)update);
 	b->turns.wanted = true;
-	arena_done(&a);
-	return ok;
+	return waiting_add(b, turn, lane, place, str_of(key));
 }
 
 static json_t *new_turn(
@@ -140,10 +134,12 @@ static bool admit(struct bridge *b, int64_t update, const json_t *messages, cons
 	int64_t reply = json_number_of(first, "message_id");
 	bool ok = true;
 
-	if (has_agent(b, chat, reply) && !b->turns.held && !has_room(b)) {
+	if (!has_agent(b, chat, reply)) {
+		/* The chat was told what to set. */
+	} else if (!b->turns.held && !has_room(b)) {
 		send_line(b, chat, reply, "The queue is full: %zu prompts wait. /queue shows them.",
 			b->turns.waiting.count);
-	} else if (agent_name(b, &a, NULL).len) {
+	} else {
 		AUTO_JSON *turn = new_turn(update, chat, reply, ids_of(messages),
 			text ? *text : message_prompt_text(&a, messages));
 
@@ -267,6 +263,10 @@ static bool remove_message(struct bridge *b, int64_t message)
 
 static enum routed on_reaction(struct bridge *b, const struct update *u)
 {
+	struct pairing pairing = { .paired = b->user != 0, .user = b->user };
+
+	if (!reaction_allowed(u->body, &pairing))
+		return ROUTED;
 	struct reaction r = reaction_read(u->body);
 	uint64_t item = waiting_find(b, u->message_id);
 
@@ -291,7 +291,8 @@ static enum routed on_deleted(struct bridge *b, const struct update *u)
 {
 	bool ok = true;
 
-	for (size_t i = 0; i < u->deleted_count; i++)
+	/* Messages of another chat may have the same numbers. */
+	for (size_t i = 0; b->user && u->chat == b->user && i < u->deleted_count; i++)
 		ok &= remove_message(b, u->deleted[i]);
 	return ok ? ROUTED : ROUTED_FAILED;
 }

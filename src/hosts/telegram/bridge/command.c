@@ -66,6 +66,9 @@ static bool control(
 
 	for (size_t i = 0; ok && i < plan.count; i++)
 		ok = take_step(b, id, u, plan.steps[i]);
+	/* A prompt that was refused, with the reason, does not wait. */
+	if (plan.reply == CHAT_SAYS_CONTINUING && b->turns.waiting.count == state.queued)
+		return ok;
 	if (!words[plan.reply] || plan.reply == CHAT_SAYS_COMPACTING)
 		return ok;
 	buf_adds(&text, words[plan.reply]);

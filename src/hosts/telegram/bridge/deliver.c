@@ -182,6 +182,8 @@ static void send_path(struct bridge *b, json_t *s)
 	} else {
 		send_file(b,
 			&(struct send_file){ .chat = json_number_of(d, "chat"),
+				.reply_to =
+					json_number_of(d, "at") ? 0 : json_number_of(d, "reply"),
 				.method = voice ? "sendVoice" : attach_method(str_of(path)),
 				.field = voice ? "voice" : attach_field(str_of(path)),
 				.fd = fd,

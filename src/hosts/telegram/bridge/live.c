@@ -107,14 +107,13 @@ static void on_shown(void *data, enum sent result, int64_t message)
 	}
 }
 
-static void show(struct timer *t)
+/* Whether the message is to say something else than it does; that is then in `shown`. */
+static bool refresh(struct bridge *b)
 {
-	struct bridge *b = container_of(t, struct bridge, live.preview);
 	struct live *l = &b->live;
 	struct arena a = ARENA_INIT;
 	struct preview last = { buf_str(&l->shown), l->shown_html }, now;
 
-	l->stale = false;
 	read_output(b);
 	struct str written = l->jsonl ? jsonl_text(&l->stream) : buf_str(&l->text);
 	bool fresh = preview_make(&a, marks_hide(&a, written), l->shown.len ? &last : NULL, &now);
@@ -126,7 +125,16 @@ static void show(struct timer *t)
 		l->shown_html = now.html;
 	}
 	arena_done(&a);
-	if (!fresh)
+	return fresh;
+}
+
+static void show(struct timer *t)
+{
+	struct bridge *b = container_of(t, struct bridge, live.preview);
+	struct live *l = &b->live;
+
+	l->stale = false;
+	if (!refresh(b))
 		return;
 	l->busy = true;
 	send_message(b,
@@ -183,6 +191,9 @@ bool live_quiet(struct bridge *b)
 	b->live.on = false;
 	if (b->live.busy)
 		b->live.waited = true;
+	/* What an earlier process has shown: the mark of an end stands below it. */
+	else if (b->live.message && !b->live.shown.len)
+		(void)refresh(b);
 	return !b->live.busy;
 }
 

@@ -152,7 +152,7 @@ void view_main(struct bridge *b, struct menu_view *v)
 	buf_addc(&v->html, '\n');
 	status_rows(b, v);
 	view_button(v, S("🤖 Model"), callback_plain(MENU_MODEL));
-	if (thinking_available(b))
+	if (agent_thinks(b))
 		view_button(v, S("💭 Thinking"), callback_plain(MENU_THINKING));
 	view_button(v, arena_printf(&v->arena, "⌛ Queue (%zu)", b->turns.waiting.count),
 		callback_plain(MENU_QUEUE));
@@ -206,21 +206,6 @@ uint64_t models_sum(const json_t *models)
 	for (size_t i = 0; i < text.len; i++)
 		sum = (sum ^ (unsigned char)text.p[i]) * 1099511628211ull;
 	return sum;
-}
-
-bool thinking_available(struct bridge *b)
-{
-	AUTO_JSON *models = models_of(b, false);
-	struct arena a = ARENA_INIT;
-	struct str chosen = agent_model(b, &a);
-	bool thinks = !json_array_size(models);
-	json_t *m;
-	size_t i;
-
-	json_array_foreach(models, i, m) thinks |=
-		str_eq(json_text_of(m, "id"), chosen) && json_truth_of(m, "thinking");
-	arena_done(&a);
-	return thinks && json_array_size(conf_get(&b->config, "agent.thinking")) > 0;
 }
 
 static void model_button(

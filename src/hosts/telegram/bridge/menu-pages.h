@@ -41,5 +41,3 @@ void view_proactive(struct bridge *b, struct menu_view *v);
  * reference; and a sum of it, to know whether it is still the same. */
 json_t *models_of(struct bridge *b, bool scoped);
 uint64_t models_sum(const json_t *models);
-/* Whether the chosen model has levels of thinking. */
-bool thinking_available(struct bridge *b);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/rules/command.h"
@@ -162,7 +163,7 @@ void menu_open(struct bridge *b, int64_t chat, enum menu_page page)
 
 	if (page == MENU_PAGE_MAIN)
 		register_commands(b);
-	if (page == MENU_PAGE_THINKING && !thinking_available(b)) {
+	if (page == MENU_PAGE_THINKING && !agent_thinks(b)) {
 		send_line(b, chat, 0, "This agent has no thinking levels.");
 		return;
 	}

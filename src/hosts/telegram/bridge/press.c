@@ -1,5 +1,6 @@
 #include "hosts/telegram/bridge/press.h"
 
+#include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/buttons.h"
 #include "hosts/telegram/bridge/chat.h"
@@ -69,6 +70,7 @@ static struct press_facts facts_of(struct pressed *o)
 	const struct update *u = o->update;
 	json_int_t sender = json_number_of(json_object_get(u->message, "from"), "id");
 	enum button_state button = BUTTON_EXPIRED;
+	AUTO_JSON *models = agent_models(b);
 
 	o->menu = menu_find(b, u->message_id);
 	if (o->callback->kind == CALLBACK_QUEUE)
@@ -82,8 +84,8 @@ static struct press_facts facts_of(struct pressed *o)
 		.priority = o->lane == LANE_PRIORITY,
 		.button = button != BUTTON_EXPIRED,
 		.used = button == BUTTON_USED,
-		.thinking = thinking_available(b),
-		.models = json_array_size(conf_get(&b->config, "agent.models")) > 0 };
+		.thinking = agent_thinks(b),
+		.models = json_array_size(models) > 0 };
 }
 
 /* -- what is done --------------------------------------------------------------------------------
@@ -242,6 +244,12 @@ static void show(struct pressed *o, const struct press_plan *plan)
 		menu_remember(b, o->update->message_id);
 }
 
+/* With the transaction: what is undone and tried again is not answered twice. */
+static void answer(struct bridge *b, json_t *data)
+{
+	send_answer(b, json_text_of(data, "query"), json_text_of(data, "text"));
+}
+
 enum routed press(struct bridge *b, int64_t id, const struct update *u)
 {
 	struct callback c;
@@ -256,7 +264,9 @@ enum routed press(struct bridge *b, int64_t id, const struct update *u)
 	carry_out(&o, plan.act);
 	show(&o, &plan);
 	if (!answers_itself(plan.act))
-		send_answer(b, json_text_of(u->body, "id"), o.answer);
+		route_after(b, answer,
+			json_pack("{s:O*,s:o}", "query", json_object_get(u->body, "id"), "text",
+				json_from_str(o.answer)));
 	view_done(&o.view);
 	json_decref(o.turn);
 	json_decref(o.button);

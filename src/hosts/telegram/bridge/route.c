@@ -171,6 +171,15 @@ bool route_take(struct bridge *b, int64_t id, json_t *update, bool *ret_waits)
 /* -- many ----------------------------------------------------------------------------------------
  */
 
+/* Every query is answered, also one that comes to nothing here. */
+static void answer_silently(struct bridge *b, const json_t *update)
+{
+	const json_t *query = json_object_get(update, "callback_query");
+
+	if (json_text_of(query, "id").len)
+		send_answer(b, json_text_of(query, "id"), S(""));
+}
+
 /* Recorded, marked and passed over. */
 static void give_up(struct bridge *b, struct pending *p)
 {
@@ -181,6 +190,7 @@ static void give_up(struct bridge *b, struct pending *p)
 		(long long)p->id, POLL_FAILURES);
 	(void)store_set(&b->store, key, p->update);
 	(void)route_forget(b, p->id);
+	answer_silently(b, p->update);
 	drop(p);
 }
 
@@ -324,6 +334,7 @@ void route_resume(struct bridge *b, bool consumed)
 	p->screened = true;
 	if (consumed) {
 		(void)route_forget(b, p->id);
+		answer_silently(b, p->update);
 		drop(p);
 	}
 	route_run(b);

@@ -7,6 +7,9 @@
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/text/html.h"
+#include "hosts/telegram/text/unicode.h"
+
+enum { ANSWER_UNITS = 200 };
 
 /* One message on its way. */
 struct sending {
@@ -15,7 +18,7 @@ struct sending {
 	json_t *params;
 	const char *method, *category;
 	struct api_upload upload; /* its descriptor and its name belong to the sending */
-	int64_t edit;
+	int64_t edit, reply_to;
 	enum api_patience patience;
 	bool plain, bare, halved; /* what was tried already */
 	char *rest;               /* of one that was cut in two; sent next */
@@ -75,11 +78,20 @@ static void make_plain(struct sending *s)
 	s->plain = true;
 }
 
+static void set_reply(json_t *params, int64_t reply_to)
+{
+	if (reply_to)
+		json_object_set_new(params, "reply_parameters",
+			json_pack("{s:I,s:b}", "message_id", (json_int_t)reply_to,
+				"allow_sending_without_reply", 1));
+}
+
 static void send_new(struct sending *s)
 {
 	json_object_del(s->params, "message_id");
+	set_reply(s->params, s->reply_to);
 	s->method = "sendMessage";
-	s->edit = 0;
+	s->edit = s->reply_to = 0;
 }
 
 /* Keeps the first half and puts the rest aside, at a line or a space if there is one. */
@@ -155,6 +167,7 @@ static void on_answer(void *data, const struct api_answer *answer)
 		}
 		json_object_set_new(s->params, "text", json_string(s->rest));
 		json_object_del(s->params, "reply_parameters");
+		s->reply_to = 0;
 		free(TAKE(s->rest));
 		send_new(s);
 		start(s);
@@ -186,14 +199,6 @@ static void start(struct sending *s)
 					.data = s });
 }
 
-static void set_reply(json_t *params, int64_t reply_to)
-{
-	if (reply_to)
-		json_object_set_new(params, "reply_parameters",
-			json_pack("{s:I,s:b}", "message_id", (json_int_t)reply_to,
-				"allow_sending_without_reply", 1));
-}
-
 void send_message(struct bridge *b, const struct message *m, sent_fn *done, void *data)
 {
 	struct sending *s = mem_new(struct sending);
@@ -204,6 +209,7 @@ void send_message(struct bridge *b, const struct message *m, sent_fn *done, void
 		.method = m->edit ? "editMessageText" : "sendMessage",
 		.category = m->category,
 		.edit = m->edit,
+		.reply_to = m->reply_to,
 		.patience = m->patience,
 		.done = done,
 		.data = data };
@@ -266,7 +272,7 @@ void send_answer(struct bridge *b, struct str query, struct str text)
 	json_t *params = json_pack("{s:o}", "callback_query_id", json_from_str(query));
 
 	if (text.len)
-		json_object_set_new(params, "text", json_from_str(text));
+		json_object_set_new(params, "text", json_from_str(unicode_cut(text, ANSWER_UNITS)));
 	quick(b, "answerCallbackQuery", params, API_ONCE);
 }
 

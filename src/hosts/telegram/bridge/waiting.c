@@ -28,17 +28,23 @@ static const char *number_key(char *text, size_t size, int64_t number)
 	return text;
 }
 
+static void index_number(struct waiting *w, int64_t number, uint64_t item)
+{
+	char key[32];
+
+	json_object_set_new_nocheck(w->by_message, number_key(key, sizeof(key), number),
+		json_integer((json_int_t)item));
+}
+
+/* By all its messages; the first of them is what a menu calls it. */
 static void index_turn(struct waiting *w, const json_t *turn, uint64_t item)
 {
 	json_t *sources = json_object_get(turn, "sources"), *s;
-	char key[32];
 	size_t i;
 
-	json_object_set_new(w->by_message, number_key(key, sizeof(key), waiting_message(turn)),
-		json_integer((json_int_t)item));
-	json_array_foreach(sources, i, s) json_object_set_new(w->by_message,
-		number_key(key, sizeof(key), json_integer_value(s)),
-		json_integer((json_int_t)item));
+	json_array_foreach(sources, i, s) index_number(w, json_integer_value(s), item);
+	if (!json_array_size(sources))
+		index_number(w, waiting_message(turn), item);
 	w->count++;
 }
 

@@ -31,8 +31,8 @@ static const json_t *object_of(const json_t *in, const char *name)
 
 static bool read_deleted(struct arena *a, const json_t *update, struct update *ret)
 {
-	const json_t *ids =
-		json_object_get(object_of(update, "deleted_business_messages"), "message_ids");
+	const json_t *body = object_of(update, "deleted_business_messages");
+	const json_t *ids = json_object_get(body, "message_ids");
 	size_t count = json_array_size(ids);
 
 	if (!count)
@@ -42,6 +42,7 @@ static bool read_deleted(struct arena *a, const json_t *update, struct update *r
 		if (!json_whole(json_array_get(ids, i), &list[i]))
 			return false;
 	ret->kind = UPDATE_DELETED;
+	(void)json_whole(json_object_get(object_of(body, "chat"), "id"), &ret->chat);
 	ret->deleted = list;
 	ret->deleted_count = count;
 	return true;
