@@ -9,6 +9,8 @@ bool host_batch_begin(struct app *a, struct report *r)
 {
 	struct ledger *l = app_make_ledger(a, r);
 
+	if (l)
+		ledger_stays(l);
 	return l && ledger_batch_begin(l, true, r);
 }
 

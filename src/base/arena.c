@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-enum { ARENA_BLOCK = 4096 - 64 };
+/* Most arenas hold a few words: their first block is one that malloc() has at hand. */
+enum { ARENA_FIRST = 1024 - 64, ARENA_BLOCK = 4096 - 64 };
 
 struct arena_block {
 	struct arena_block *next;
@@ -43,9 +44,13 @@ void *arena_alloc(struct arena *a, size_t size)
 	struct arena_block *b = a->block;
 
 	if (!b || b->size - b->used < need) {
-		size_t room = MAX(need, (size_t)ARENA_BLOCK);
+		size_t room = MAX(need, (size_t)(b ? ARENA_BLOCK : ARENA_FIRST));
 
-		b = mem_zero(sizeof(*b) + room);
+		/* Of small ones calloc() knows less than malloc(): it asks no cache. */
+		b = room > ARENA_FIRST ? mem_zero(sizeof(*b) + room) : mem_alloc(sizeof(*b) + room);
+		if (room <= ARENA_FIRST)
+			memset(b->data, 0, room);
+		b->used = 0;
 		b->size = room;
 		b->next = a->block;
 		a->block = b;

@@ -69,6 +69,14 @@ def units(text):
     return len(text.encode("utf-16-le")) // 2
 
 
+class Update(dict):
+    """An update with its bytes: the service has them before it is asked."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.text = json.dumps(self)
+
+
 class Listener(socketserver.ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
@@ -109,7 +117,7 @@ class Server:
 
     def add(self, update, **more):
         with self.lock:
-            update = {"update_id": next(self.next_update), **update, **more}
+            update = Update({"update_id": next(self.next_update), **update, **more})
             self.updates.append(update)
             self.history.append(update)
             self.lock.notify_all()
@@ -298,7 +306,11 @@ class Server:
         if isinstance(result, tuple):
             body = {"ok": False, "error_code": result[0], "description": result[1]}
             return result[0], json.dumps(body), {}, None
-        return 200, json.dumps({"ok": True, "result": result}), {}, fault and fault["how"]
+        if method == "getUpdates":
+            text = '{"ok": true, "result": [' + ", ".join(u.text if isinstance(u, Update) else json.dumps(u) for u in result) + "]}"
+        else:
+            text = json.dumps({"ok": True, "result": result})
+        return 200, text, {}, fault and fault["how"]
 
     def handler(server):
         class Handler(socketserver.StreamRequestHandler):

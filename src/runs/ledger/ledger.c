@@ -22,7 +22,7 @@ enum { BUSY_MS = 60000, PAUSE_MIN_US = 500, PAUSE_MAX_US = 20000 };
 /* The log is put back into the ledger when it has this many pages. It is left there when the last
  * process goes, because that would cost each of them two flushes; the next one reads it again, so
  * it is kept short. */
-enum { CHECKPOINT_PAGES = 128 };
+enum { CHECKPOINT_PAGES = 128, CHECKPOINT_PAGES_STAYS = 1024 };
 
 /* -- what went wrong -----------------------------------------------------------------------------
  */
@@ -314,6 +314,7 @@ bool ledger_batch_begin(struct ledger *l, bool full, struct report *r)
 {
 	l->batch = begin(l, full, r);
 	l->batch_failed = false;
+	l->queue_last = 0;
 	return l->batch;
 }
 
@@ -323,6 +324,10 @@ bool ledger_batch_commit(struct ledger *l, struct report *r)
 		ledger_batch_undo(l);
 		return report_system(r, (struct where){ 0 },
 			"cannot write the ledger: one of several changes failed, so none was made");
+	}
+	if (!ledger_queue_settle(l, r)) {
+		ledger_batch_undo(l);
+		return false;
 	}
 	l->batch = false;
 	return commit(l, r);
@@ -632,9 +637,18 @@ void ledger_close(struct ledger *l)
 {
 	if (!l)
 		return;
+	if (l->stays)
+		(void)sqlite3_wal_checkpoint_v2(l->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	disconnect(l);
 	buf_done(&l->path);
 	free(l);
+}
+
+void ledger_stays(struct ledger *l)
+{
+	if (!l->stays)
+		(void)sqlite3_wal_autocheckpoint(l->db, CHECKPOINT_PAGES_STAYS);
+	l->stays = true;
 }
 
 /* -- another file under the same name ------------------------------------------------------------

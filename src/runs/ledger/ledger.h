@@ -57,6 +57,10 @@ bool ledger_set_spare(struct ledger *l, int64_t spare, struct report *r);
 /* Puts everything into the one file, so that it can be moved. */
 bool ledger_fold(struct ledger *l, struct report *r);
 
+/* This process writes often and for long: the log is put back into the ledger less often, and at
+ * its end. */
+void ledger_stays(struct ledger *l);
+
 /* Several changes as one transaction: all of them are made, or none. Every call of ledger.h,
  * queue.h and host-state.h in between is part of it; when one of them fails, the commit does too
  * and nothing has happened. On stable storage when `full`. Batches do not nest, and other processes

@@ -96,7 +96,24 @@ static bool change(struct ledger *l, sqlite3_stmt *s, size_t *ret, struct report
 /* One sequence gives items their numbers and places at the back: later is greater in every lane. */
 static bool next_number(struct ledger *l, int64_t *ret, struct report *r)
 {
-	return number_of(l, ledger_use(l, LEDGER_QUEUE_NUMBER, r), 0, ret, r);
+	if (!l->batch)
+		return number_of(l, ledger_use(l, LEDGER_QUEUE_NUMBER, r), 0, ret, r);
+	/* No other process gives numbers during a batch: they are counted here, and written once.
+	 */
+	if (!l->queue_last &&
+		!number_of(l, ledger_use(l, LEDGER_QUEUE_LAST, r), 0, &l->queue_last, r))
+		return false;
+	*ret = ++l->queue_last;
+	return true;
+}
+
+bool ledger_queue_settle(struct ledger *l, struct report *r)
+{
+	sqlite3_stmt *s = l->queue_last ? ledger_use(l, LEDGER_QUEUE_SET_LAST, r) : NULL;
+
+	if (s)
+		(void)sqlite3_bind_int64(s, 1, l->queue_last);
+	return !l->queue_last || ledger_step(l, s, "write a queue", r);
 }
 
 /* The place in a lane of the item that arrived as number `item` and is put there as `number`. */
@@ -120,19 +137,17 @@ static bool place_in(struct ledger *l, struct str host, int lane, enum queue_pla
 	return true;
 }
 
-/* 1: the key has been used, by `item` as it is filled; 0: it has not; -1: with an issue. */
-static int find_key(struct ledger *l, struct str host, struct queue_item *item, struct report *r)
+/* Fills `item` with the one that has used its key. */
+static bool find_key(struct ledger *l, struct str host, struct queue_item *item, struct report *r)
 {
-	sqlite3_stmt *s = item->key.len ? ledger_use(l, LEDGER_QUEUE_KEY, r) : NULL;
+	sqlite3_stmt *s = ledger_use(l, LEDGER_QUEUE_KEY, r);
 
-	if (!item->key.len)
-		return 0;
 	if (!s)
-		return -1;
+		return false;
 	ledger_bind_str(s, 1, host);
 	ledger_bind_bytes(s, 2, item->key);
-	int found = first(l, s, r);
-	if (found > 0) {
+	bool found = first(l, s, r) > 0;
+	if (found) {
 		item->item = (uint64_t)sqlite3_column_int64(s, 0);
 		item->lane = sqlite3_column_int(s, 1);
 		item->state = state_of(ledger_column_str(s, 2));
@@ -141,9 +156,11 @@ static int find_key(struct ledger *l, struct str host, struct queue_item *item, 
 	return found;
 }
 
+/* *ret_new: no other item has its key. */
 static bool insert(struct ledger *l, struct str host, struct queue_item *item,
-	enum queue_place place, struct report *r)
+	enum queue_place place, bool *ret_new, struct report *r)
 {
+	size_t added = 0;
 	int64_t at, number;
 
 	if (!next_number(l, &number, r))
@@ -162,7 +179,9 @@ static bool insert(struct ledger *l, struct str host, struct queue_item *item,
 		ledger_bind_bytes(s, 5, item->key);
 	(void)sqlite3_bind_int64(s, 6, (sqlite3_int64)item->added);
 	ledger_bind_bytes(s, 7, item->payload);
-	return ledger_step(l, s, "write a queue", r);
+	bool ok = change(l, s, &added, r);
+	*ret_new = added > 0;
+	return ok;
 }
 
 bool ledger_queue_add(struct ledger *l, struct str host, struct queue_item *item,
@@ -171,10 +190,10 @@ bool ledger_queue_add(struct ledger *l, struct str host, struct queue_item *item
 	*ret_new = false;
 	if (!ledger_begin(l, true, r))
 		return false;
-	bool ok = ledger_accepts(host, item->key, item->payload, "queue item", r);
-	int known = ok ? find_key(l, host, item, r) : -1;
-	*ret_new = known == 0;
-	ok = known > 0 || (known == 0 && insert(l, host, item, place, r));
+	/* A key is hardly ever known: it is looked for only when it is in the way. */
+	bool ok = ledger_accepts(host, item->key, item->payload, "queue item", r) &&
+		  insert(l, host, item, place, ret_new, r) &&
+		  (*ret_new || find_key(l, host, item, r));
 	return ledger_conclude(l, ok, r);
 }
 

@@ -162,13 +162,16 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_SET_SPARE] = "INSERT OR REPLACE INTO counter(name, n) VALUES('spare', ?1)",
 
 	[LEDGER_QUEUE_NUMBER] = "UPDATE counter SET n = n + 1 WHERE name = 'queue' RETURNING n",
+	[LEDGER_QUEUE_LAST] = "SELECT n FROM counter WHERE name = 'queue'",
+	[LEDGER_QUEUE_SET_LAST] = "UPDATE counter SET n = ?1 WHERE name = 'queue'",
 	[LEDGER_QUEUE_KEY] = "SELECT item, lane, state FROM queue WHERE host = ?1 AND key = ?2",
 	[LEDGER_QUEUE_FRONT] = "SELECT place - 1 FROM queue"
 			       " WHERE host = ?1 AND lane = ?2 AND state = 'queued'"
 			       " ORDER BY place LIMIT 1",
 	[LEDGER_QUEUE_ADD] =
 		"INSERT INTO queue(host, item, lane, place, key, added, payload, state)"
-		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued')",
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued')"
+		" ON CONFLICT(host, key) WHERE key IS NOT NULL DO NOTHING",
 	[LEDGER_QUEUE_QUEUED] = "SELECT " QUEUE_ROW " FROM queue"
 				" WHERE host = ?1 AND state = 'queued' ORDER BY lane, place, item",
 	[LEDGER_QUEUE_RUNNING] = "SELECT " QUEUE_ROW " FROM queue"

@@ -39,6 +39,8 @@ enum ledger_statement {
 	LEDGER_SPARE,
 	LEDGER_SET_SPARE,
 	LEDGER_QUEUE_NUMBER,
+	LEDGER_QUEUE_LAST,
+	LEDGER_QUEUE_SET_LAST,
 	LEDGER_QUEUE_KEY,
 	LEDGER_QUEUE_FRONT,
 	LEDGER_QUEUE_ADD,
@@ -70,11 +72,12 @@ struct ledger {
 	struct buf path;
 	bool durable;
 	bool full, sync_known; /* what `synchronous` is now */
-	bool batch, batch_failed;
+	bool batch, batch_failed, stays;
 	uint8_t reopened; /* how often another file has had its name */
 	/* What ledger_spare() has answered, and for what, so that it counts once. */
 	uint64_t spare_version;
 	int64_t spare_directories, spare;
+	int64_t queue_last;                /* the number that a batch has given last; 0: none yet */
 	uint64_t busy_since_ms, waited_ms; /* for another process that has it locked */
 	sqlite3_stmt *statements[LEDGER_STATEMENTS];
 };
@@ -108,6 +111,9 @@ bool ledger_commit(struct ledger *l, struct report *r);
 void ledger_rollback(struct ledger *l);
 /* Ends what ledger_begin() began: commits when all went well, else rolls back. False then too. */
 bool ledger_conclude(struct ledger *l, bool ok, struct report *r);
+
+/* Before a batch is committed: the numbers that it has given to items. */
+bool ledger_queue_settle(struct ledger *l, struct report *r);
 
 /* Before reading in a process that lives long: uses the file that has the ledger's name now, when a
  * rebuild has put another one there. */

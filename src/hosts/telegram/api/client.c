@@ -12,6 +12,7 @@ struct api {
 	struct loop *loop;
 	CURLM *multi;
 	struct timer timer; /* libcurl's */
+	CURL *spare; /* of the last call, for the next one: making one costs as much as a call */
 	struct list calls;
 	char *base, *token;
 	bool local;
@@ -46,12 +47,22 @@ bool api_base_allowed(struct str base)
 /* -- the end of a call --------------------------------------------------------------------------
  */
 
+/* Also of one that could not be made whole. */
+static void end_attempt(struct api_call *c)
+{
+	if (c->easy)
+		(void)curl_multi_remove_handle(c->api->multi, c->easy);
+	CURL *easy = request_end(c);
+	if (c->api->spare)
+		curl_easy_cleanup(easy);
+	else
+		c->api->spare = easy;
+}
+
 static void free_call(struct api_call *c)
 {
 	timer_stop(&c->timer);
-	if (c->easy)
-		(void)curl_multi_remove_handle(c->api->multi, c->easy);
-	request_end(c);
+	end_attempt(c);
 	list_remove(&c->link);
 	json_decref(c->params);
 	buf_done(&c->text);
@@ -102,8 +113,7 @@ static void attempt_ended(struct api_call *c, CURLcode code)
 	struct api_answer answer = request_answer(c, code, &document);
 	AUTO_FREE char *said = NULL;
 
-	(void)curl_multi_remove_handle(c->api->multi, c->easy);
-	request_end(c);
+	end_attempt(c);
 	uint64_t after;
 	if (again(c, &answer, &after)) {
 		timer_start(c->api->loop, &c->timer, after);
@@ -224,6 +234,7 @@ void api_free(struct api *a)
 		return;
 	list_each_safe (link, &a->calls)
 		free_call(list_entry(link, struct api_call, link));
+	curl_easy_cleanup(a->spare);
 	(void)curl_multi_cleanup(a->multi);
 	timer_stop(&a->timer);
 	free(a->base);
@@ -237,9 +248,11 @@ void api_free(struct api *a)
 static void start_attempt(struct api_call *c)
 {
 	c->attempts++;
-	if (request_make(c, c->api->local) && !curl_multi_add_handle(c->api->multi, c->easy))
+	c->easy = c->api->spare ? TAKE(c->api->spare) : curl_easy_init();
+	if (c->easy && request_make(c, c->api->local) &&
+		!curl_multi_add_handle(c->api->multi, c->easy))
 		return;
-	request_end(c);
+	end_attempt(c);
 	finish(c, &(struct api_answer){
 			  .class = API_UNSENT, .description = S("the request could not be made") });
 }

@@ -86,9 +86,6 @@ static bool make_json(struct api_call *c)
 
 bool request_make(struct api_call *c, bool local)
 {
-	c->easy = curl_easy_init();
-	if (!c->easy)
-		return false;
 	buf_reset(&c->body);
 	c->got = 0;
 	c->too_much = false;
@@ -129,15 +126,16 @@ bool request_make(struct api_call *c, bool local)
 	return !curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
 }
 
-void request_end(struct api_call *c)
+CURL *request_end(struct api_call *c)
 {
+	/* It points to what follows. */
 	if (c->easy)
-		curl_easy_cleanup(c->easy);
+		curl_easy_reset(c->easy);
 	curl_mime_free(c->form);
 	curl_slist_free_all(c->headers);
-	c->easy = NULL;
 	c->form = NULL;
 	c->headers = NULL;
+	return TAKE(c->easy);
 }
 
 static struct api_attempt attempt_of(struct api_call *c, CURLcode code, json_t **ret_document)

@@ -29,9 +29,10 @@ struct api_call {
 	void *data;
 };
 
-/* Makes c->easy. False: there is no memory for it, or the file cannot be read. */
+/* Fills c->easy, which the caller has made. False: there is no memory for it, or the file cannot be
+ * read. */
 bool request_make(struct api_call *c, bool local);
-/* Ends what request_make() made. */
-void request_end(struct api_call *c);
+/* Ends what request_make() made. The handle is the caller's again; NULL: there was none. */
+CURL *request_end(struct api_call *c);
 /* What the attempt has come to. *ret_document owns what the answer borrows. */
 struct api_answer request_answer(struct api_call *c, CURLcode code, json_t **ret_document);

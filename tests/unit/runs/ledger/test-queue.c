@@ -318,6 +318,33 @@ static void items_and_the_offset_behind_them_are_one_change(void **state UNUSED)
 	ledger_close(l);
 }
 
+/* They are counted in memory during a batch: what follows it counts on, what undoes it does not. */
+static void numbers_of_a_batch_are_never_given_again(void **state UNUSED)
+{
+	struct ledger *l = opened(), *other = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	struct queue_item again = { .lane = 1, .key = S("two"), .payload = S("again") };
+	bool new = true;
+	uint64_t first = enqueue(l, 1, QUEUE_BACK, "one", "1");
+
+	assert_true(ledger_batch_begin(l, true, &r));
+	assert_int_equal(enqueue(l, 1, QUEUE_BACK, "two", "2"), first + 1);
+	assert_int_equal(enqueue(l, 0, QUEUE_BACK, "", "3"), first + 2);
+	assert_true(ledger_queue_add(l, HOST, &again, QUEUE_BACK, &new, &r));
+	assert_false(new);
+	assert_int_equal(again.item, first + 1);
+	assert_true(ledger_batch_commit(l, &r));
+	uint64_t last = enqueue(other, 1, QUEUE_BACK, "", "4");
+	assert_true(last > first + 2);
+	assert_true(ledger_batch_begin(l, true, &r));
+	(void)enqueue(l, 1, QUEUE_BACK, "", "undone");
+	ledger_batch_undo(l);
+	assert_int_equal(enqueue(other, 1, QUEUE_BACK, "", "5"), last + 1);
+	assert_str(listed(l, QUEUE_QUEUED), "3 1 2 4 5 ");
+	ledger_close(other);
+	ledger_close(l);
+}
+
 static void a_batch_with_a_failure_leaves_nothing(void **state UNUSED)
 {
 	struct ledger *l = opened();
@@ -612,6 +639,7 @@ int main(void)
 		T(a_removed_item_is_not_added_again),
 		T(a_payload_is_any_bytes_up_to_a_limit),
 		T(items_and_the_offset_behind_them_are_one_change),
+		T(numbers_of_a_batch_are_never_given_again),
 		T(a_batch_with_a_failure_leaves_nothing),
 		T(the_run_can_be_claimed_in_the_same_change),
 		T(many_processes_at_once_lose_and_double_nothing),
