@@ -9,6 +9,7 @@
 #include "hosts/mcp/approvals.h"
 #include "hosts/mcp/methods.h"
 #include "hosts/mcp/result.h"
+#include "hosts/mcp/run-steps.h"
 
 enum { QUICK_MS = 10000, POLL_QUICK_MS = 500, POLL_MS = 2000, ID_BYTES = 16, DAY_MS = 86400000 };
 
@@ -103,6 +104,21 @@ static json_t *retention(struct mcp *m)
 				     : json_null();
 }
 
+/* The step that works, as its author calls it; else what has become of the run. A new reference. */
+static json_t *message_of(struct run_handle *h)
+{
+	AUTO_JSON *steps = run_status(h) == ROUX_RUNNING ? run_steps(h) : NULL;
+	json_t *found = NULL, *step;
+	size_t i;
+
+	json_array_foreach(steps, i, step) if (str_eq(json_text_of(step, "state"), S("running")))
+		found = step;
+	if (json_text_of(found, "label").len)
+		return json_incref(json_object_get(found, "label"));
+	return found ? json_incref(json_object_get(found, "path"))
+		     : json_from_str(run_status_word(h));
+}
+
 static json_t *members_of(struct mcp *m, struct str id, struct run_handle *h)
 {
 	AUTO_JSON *status = run_status_document(h);
@@ -113,10 +129,10 @@ static json_t *members_of(struct mcp *m, struct str id, struct run_handle *h)
 	clock_rfc3339(&now, clock_real_ms());
 	started = started.len ? started : buf_str(&now);
 	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:i}", "taskId", json_from_str(id),
-		"status", status_word_of(run_status(h)), "statusMessage",
-		json_from_str(run_status_word(h)), "createdAt", json_from_str(started),
-		"lastUpdatedAt", json_from_str(ended.len ? ended : buf_str(&now)), "ttlMs",
-		retention(m), "pollIntervalMs", age < QUICK_MS ? POLL_QUICK_MS : POLL_MS);
+		"status", status_word_of(run_status(h)), "statusMessage", message_of(h),
+		"createdAt", json_from_str(started), "lastUpdatedAt",
+		json_from_str(ended.len ? ended : buf_str(&now)), "ttlMs", retention(m),
+		"pollIntervalMs", age < QUICK_MS ? POLL_QUICK_MS : POLL_MS);
 }
 
 json_t *task_created(struct mcp *m, struct str id, struct run_handle *h)
