@@ -17,13 +17,15 @@
 #include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
 
+/* `data` is an int, 1 when it lives, -errno when that cannot be found out. */
 static bool has_ended(void *data, const struct run_row *current)
 {
 	AUTO_BUF dir = BUF_INIT;
+	int *state = data;
 
-	(void)data;
 	buf_add(&dir, current->dir);
-	return !run_locked(buf_cstr(&dir));
+	*state = run_lock_state(buf_cstr(&dir));
+	return *state == 0;
 }
 
 static void make_generation(struct launch *l)
@@ -96,7 +98,9 @@ static bool sync_names(struct launch *l, struct report *r)
 bool launch_claim(struct launch *l, struct report *r)
 {
 	struct identity self;
+	AUTO_REPORT refused = REPORT_INIT;
 	bool taken = false;
+	int state = 0;
 
 	if (app_may_record(l->app, r))
 		l->claim.ledger = ledger_open(l->claim.root, l->asked.durable, r);
@@ -108,9 +112,15 @@ bool launch_claim(struct launch *l, struct report *r)
 	launch_identify(l, &self);
 	l->claim.row.status = S(STATUS_STARTING);
 	l->claim.row.created = l->asked.created = clock_real_ms();
-	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, NULL, &taken, r)) {
+	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, &state, &taken, &refused)) {
+		/* The ledger takes what cannot be found out for a run that lives. */
+		if (taken && state < 0)
+			return report_errno(r, -state, "cannot see whether run '%.*s' is running",
+				STR(l->asked.id));
+		report_move(r, &refused);
 		return taken && !r->errors ? refuse_taken(l, r) : false;
 	}
+	report_move(r, &refused);
 	if (take_directory(l, r) && sync_names(l, r))
 		return true;
 	if (l->claim.away)

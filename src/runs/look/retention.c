@@ -421,8 +421,12 @@ static bool prune(struct str root, struct ledger *l, struct run_look *look, cons
 		retention_refuse(look, &unwritten, r);
 		return false;
 	}
-	if (!delete_files(root, l, look, newest, r))
+	if (!delete_files(root, l, look, newest, r)) {
+		/* The newest, which is still there, is listed as before. */
+		if (l && forgotten && !look->back && access(look->dir.p, F_OK) == 0)
+			(void)ledger_put(l, &look->row, &unwritten);
 		return false;
+	}
 	return forgotten || forget(l, look, whole, r);
 }
 
