@@ -34,6 +34,7 @@ enum event_kind {
 	EVENT_WORKER_SUBMIT,
 	EVENT_WORKER_START,
 	EVENT_WORKER_END,
+	EVENT_WORKERS, /* how many there are now: not written, for views */
 	EVENT_WORKER_LOST,
 	/* Of step recipes only (step-recipes.md section 15). "recipe:…": a recipe, the one that was
 	 * started or one that a step calls. */
@@ -92,6 +93,11 @@ struct event {
 	uint64_t attempt;        /* from 1; of STEP_RETRY the one that comes */
 	struct event_away away;  /* COMMAND_START, COMMAND_DONE, WORKER_… */
 	union {
+		struct {
+			uint64_t running, queued; /* workers; `away.why` is why they are queued */
+			uint64_t slots, busy;     /* of those that run */
+			uint64_t waiting;         /* commands that no worker has */
+		} workers;                        /* WORKERS */
 		struct {
 			struct str id; /* empty: not recorded */
 			int pid;

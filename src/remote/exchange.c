@@ -18,6 +18,7 @@
 #include "data/json-out.h"
 #include "runs/dir/open.h"
 #include "runs/dir/remove-tree.h"
+#include "runs/dir/run-dir.h"
 
 double remote_scale = 1;
 bool remote_may_scale;
@@ -165,7 +166,7 @@ static void remove_files(const struct exchange *x, const char *name)
 
 void exchange_remove(struct exchange *x, bool (*keeps)(void *data, uint64_t id), void *data)
 {
-	static const char *const own[] = { "env.json", "run.json", "probe", "ended" };
+	static const char *const own[] = { "env.json", "run.json", "probe", "ended", WORKERS_FILE };
 
 	(void)exchange_workers(x, remove_one, &(struct removing){ x, keeps, data });
 	remove_files(x, "driver");

@@ -9,6 +9,7 @@
  * Nothing in it is opened through a symbolic link, and all of it is the user's alone.
  *
  *   run.json env.json   the run, and the environment of its commands
+ *   workers.json        what the workers do, for those who look at the run
  *   ended               no worker lives: what a dead driver had left was ended
  *   driver/<epoch>      one for each driver, which beats in it
  *   in/<n>              inputs

@@ -158,6 +158,8 @@ struct remote {
 	void (*swept)(void *data);
 	void *swept_data;
 	bool failed, full;
+	struct buf shown; /* what workers.json says */
+	uint64_t show_at_ms;
 	/* What an earlier driver left: */
 	struct remote_left *left;
 	size_t left_count, left_open;
@@ -219,6 +221,12 @@ void remote_set(char **text, struct str with);
 void remote_submit(struct remote *r, struct remote_shape *s);
 void remote_worker_cancel(struct remote_worker *w);
 void remote_ask_status(struct remote *r);
+
+/* -- remote-faces.c ------------------------------------------------------------------------------
+ */
+
+/* Tells views and other processes what the workers do, when that has changed. */
+void remote_show(struct remote *r, uint64_t now);
 
 /* -- remote-resume.c -----------------------------------------------------------------------------
  */

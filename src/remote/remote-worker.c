@@ -476,6 +476,7 @@ void remote_tick(struct remote *r)
 		remote_ask_status(r);
 	remote_give(r);
 	remote_write_orders(r);
+	remote_show(r, now);
 	if (r->leaving)
 		leave_done(r);
 }

@@ -18,6 +18,7 @@
 #include "remote/remote-own.h"
 #include "remote/submission.h"
 #include "runs/dir/identity.h"
+#include "runs/dir/run-dir.h"
 
 enum { GIVEN_MAX = 65536, LOSSES_MAX = 3, COPY_CHUNK = 1 << 20 };
 
@@ -436,6 +437,7 @@ static void close_executor(struct executor *e)
 		free(list_entry(link, struct remote_shape, link));
 	}
 	free_left(r);
+	buf_done(&r->shown);
 	notify_close(&r->notify);
 	exchange_file_done(&r->beats);
 	exchange_close(&r->x);
@@ -580,9 +582,7 @@ static int take_epoch(struct remote *r)
 struct str remote_exchange_path(const struct table *t, struct str run_dir, struct str run,
 	struct str generation, struct arena *a)
 {
-	return t->dir.len
-		       ? arena_printf(a, "%.*s/%.*s-%.*s", STR(t->dir), STR(run), STR(generation))
-		       : arena_printf(a, "%.*s/exchange", STR(run_dir));
+	return run_exchange(a, run_dir, t->dir, run, generation);
 }
 
 /* What an earlier run of that name has left: its workers find it gone and leave. */

@@ -159,10 +159,8 @@ bool run_worker_log(const struct run_handle *h, uint64_t worker, struct buf *ret
 	struct str dir = run_dir(h);
 	AUTO_JSON *run = freeze_json(dir, "run.json", false, r);
 	struct str shared = json_text_of(json_object_get(run, "executor"), "dir");
-	struct str root = shared.len ? arena_printf(&a, "%.*s/%.*s-%.*s", STR(shared),
-					       STR(json_text_of(run, "run")),
-					       STR(json_text_of(run, "generation")))
-				     : arena_printf(&a, "%.*s/exchange", STR(dir));
+	struct str root = run_exchange(
+		&a, dir, shared, json_text_of(run, "run"), json_text_of(run, "generation"));
 	const char *name = arena_printf(&a, "w/%" PRIu64 "/log", worker).p;
 	int n = run ? run_read(root.p, name, 64 << 20, ret) : -ENOENT;
 

@@ -1,9 +1,8 @@
 /* Jobs of a batch system that the dead driver of a run has left. */
-#include "app/launch/left.h"
-
 #include <errno.h>
 
 #include "app/past/elsewhere.h"
+#include "app/past/left.h"
 #include "app/record/freeze.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -15,34 +14,6 @@
 #include "runs/dir/lines.h"
 #include "runs/dir/refusal.h"
 #include "runs/dir/run-dir.h"
-
-/* -- finding -------------------------------------------------------------------------------------
- */
-
-static struct table *table_of(const struct run_look *look, struct report *r)
-{
-	json_t *executor = json_object_get(look->start, "executor");
-
-	return json_is_object(executor) ? table_load(executor, json_text_of(look->start, "on"), r)
-					: NULL;
-}
-
-size_t left_jobs(const struct run_look *look)
-{
-	AUTO_REPORT ignored = REPORT_INIT;
-	struct arena a = ARENA_INIT;
-	size_t count = 0;
-
-	if (look->live || look->back || look->result || !look->start)
-		return 0;
-	struct table *t = table_of(look, &ignored);
-	if (t)
-		count = remote_alive(
-			remote_exchange_path(t, look->dir, look->run, look->generation, &a));
-	table_free(t);
-	arena_done(&a);
-	return count;
-}
 
 /* -- ending --------------------------------------------------------------------------------------
  */
@@ -80,7 +51,7 @@ static bool tell_ledger(struct app *a, const struct run_look *look, struct repor
 static bool end_jobs(struct app *a, const struct run_look *look, enum run_order order, int grace_ms,
 	struct report *r)
 {
-	struct table *t = table_of(look, r);
+	struct table *t = left_table(look, r);
 	json_int_t grace = json_number_of(look->start, "grace_ms");
 
 	if (!t)

@@ -1,12 +1,17 @@
 #include "app/past/status.h"
 
 #include "app/past/elsewhere.h"
+#include "app/past/left.h"
 #include "app/past/told.h"
 #include "app/record/freeze.h"
 #include "app/record/gates-file.h"
 #include "base/clock.h"
 #include "base/run-status.h"
 #include "runs/dir/manifest.h"
+#include "runs/dir/open.h"
+#include "runs/dir/run-dir.h"
+
+enum { WORKERS_MAX = 16 << 20 };
 
 /* -- facts ---------------------------------------------------------------------------------------
  */
@@ -151,6 +156,26 @@ static json_t *answered_of(const struct run_look *look)
 		       : json_null();
 }
 
+/* Of a run whose commands go elsewhere. */
+static void add_workers(const struct run_look *look, json_t *d)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_BUF text = BUF_INIT;
+	const json_t *executor = json_object_get(look->start, "executor");
+	struct str root = run_exchange(
+		&a, look->dir, json_text_of(executor, "dir"), look->run, look->generation);
+	json_t *workers = NULL;
+
+	if (!look->result && run_read(root.p, WORKERS_FILE, WORKERS_MAX, &text) >= 0)
+		workers = json_loadb(buf_cstr(&text), text.len, 0, NULL);
+	json_object_set_new(d, "on", text_or_null(json_text_of(look->start, "on")));
+	json_object_set_new(d, "workers", json_is_array(workers) ? workers : json_array());
+	json_object_set_new(d, "left_jobs", json_integer((json_int_t)left_jobs(look)));
+	if (!json_is_array(workers))
+		json_decref(workers);
+	arena_done(&a);
+}
+
 json_t *status_document(const struct run_look *look)
 {
 	json_t *d = json_object();
@@ -187,6 +212,8 @@ json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "code", or_null(look->result ? json_integer(look->row.code) : NULL));
 	json_object_set_new(d, "error",
 		look->denied ? json_from_str(look->denial) : member_or_null(look->result, "error"));
+	if (json_object_get(look->start, "executor"))
+		add_workers(look, d);
 	return d;
 }
 

@@ -242,7 +242,10 @@ static void what_next(const json_t *d, struct buf *b)
 {
 	struct str word = json_text_of(d, "status"), run = json_text_of(d, "run");
 
-	if (!status_is_end(word))
+	if (json_number_of(d, "left_jobs"))
+		buf_printf(b, "roux resume %.*s continues, roux cancel %.*s ends them", STR(run),
+			STR(run));
+	else if (!status_is_end(word))
 		buf_printf(b, "roux logs -f %.*s", STR(run));
 	else if (status_rests(word, STATUS_AT_GATE))
 		buf_printf(b, "roux %s %.*s",

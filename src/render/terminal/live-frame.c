@@ -379,7 +379,8 @@ void live_frame(struct live_tree *t, struct live_style style, unsigned columns, 
 	uint64_t mono_ms, struct buf *ret)
 {
 	struct pen p = { .b = ret, .style = style, .now = mono_ms };
-	size_t room = rows > 2 ? rows - 2 : 0; /* one row for the totals, one that stays free */
+	size_t own = 2 + (t->away.len && rows > 3); /* the totals, one that stays free, workers */
+	size_t room = rows > own ? rows - own : 0;
 	size_t wanted = rows_wanted(t);
 	bool fold = wanted > room && room > 1;
 	struct hidden hidden = choose(t, fold ? room - 1 : room);
@@ -396,6 +397,11 @@ void live_frame(struct live_tree *t, struct live_style style, unsigned columns, 
 	p.left = columns - 1;
 	if (fold)
 		draw_fold(&p, hidden);
+	if (own > 2) {
+		p.left = columns - 1;
+		put_cut(&p, DIM, buf_str(&t->away), p.left);
+		buf_addc(p.b, '\n');
+	}
 	p.left = columns - 1;
 	draw_totals(&p, t);
 }

@@ -148,6 +148,7 @@ static void remove_row(struct live_tree *t, struct live_row *r)
 
 void live_tree_done(struct live_tree *t)
 {
+	buf_done(&t->away);
 	if (!t->buckets)
 		return;
 	remove_children(t, &t->root);
@@ -219,6 +220,10 @@ static void begin_command(struct live_tree *t, const struct event *e)
 	struct live_row *r = begin(t, e, LIVE_RUNNING);
 
 	r->started_ms = e->mono_ms;
+	if (e->away.host.len) {
+		buf_adds(&r->caption, " on ");
+		text_plain(&r->caption, e->away.host);
+	}
 	list_remove(&r->order);
 	list_append(&t->order, &r->order);
 	last_line_done(&r->last);
@@ -308,6 +313,26 @@ static struct live_row *retry(struct live_tree *t, const struct event *e)
 	return r;
 }
 
+/* One line: who waits for what is the first question when nothing moves. */
+static void tell_workers(struct live_tree *t, const struct event *e)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_reset(&t->away);
+	if (!e->workers.running && !e->workers.queued && !e->workers.waiting)
+		return;
+	buf_printf(&text, "%.*s: %" PRIu64 " running", STR(e->away.on), e->workers.running);
+	if (e->workers.queued)
+		buf_printf(&text, ", %" PRIu64 " queued", e->workers.queued);
+	if (e->workers.queued && e->away.why.len)
+		buf_printf(&text, " (%.*s)", STR(e->away.why));
+	buf_printf(&text, ", %" PRIu64 " of %" PRIu64 " slots", e->workers.busy, e->workers.slots);
+	if (e->workers.waiting)
+		buf_printf(&text, ", %" PRIu64 " command%s wait%s", e->workers.waiting,
+			e->workers.waiting == 1 ? "" : "s", e->workers.waiting == 1 ? "s" : "");
+	text_plain(&t->away, buf_str(&text));
+}
+
 /* Pauses and gates, which are not commands. */
 static void step_event(struct live_tree *t, const struct event *e)
 {
@@ -374,7 +399,11 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 	case EVENT_RUN_START:
 	case EVENT_RUN_MESSAGE:
 		break;
-	case EVENT_WORKER_SUBMIT ... EVENT_WORKER_LOST:
+	case EVENT_WORKERS:
+		tell_workers(t, e);
+		break;
+	case EVENT_WORKER_SUBMIT ... EVENT_WORKER_END:
+	case EVENT_WORKER_LOST:
 		break;
 	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:
 		step_event(t, e);

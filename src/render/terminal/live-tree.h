@@ -48,6 +48,7 @@ struct live_tree {
 	uint64_t kept; /* failed rows */
 	bool started, ended;
 	enum event_kind stopping; /* EVENT_RUN_CANCEL, EVENT_RUN_KILL; else 0 */
+	struct buf away;          /* what the workers of a batch system do; empty: there are none */
 };
 
 void live_tree_init(struct live_tree *t);

@@ -5,7 +5,7 @@
 #include "base/run-status.h"
 #include "base/utf8.h"
 
-enum { STATUS_FAILURES = 100, STATUS_COMMAND = 60 };
+enum { STATUS_FAILURES = 100, STATUS_COMMAND = 60, STATUS_WORKERS = 20 };
 
 static void line(struct buf *b, const char *name, struct str text)
 {
@@ -53,6 +53,50 @@ static void progress_text(const json_t *d, struct buf *b)
 		buf_printf(
 			&text, " (supervisor %" JSON_INTEGER_FORMAT ")", json_integer_value(pid));
 	line(b, "progress", buf_str(&text));
+}
+
+/* One line for each worker of a batch system. */
+static void workers_text(const json_t *d, struct buf *b)
+{
+	const json_t *workers = is_live(d) ? json_object_get(d, "workers") : NULL;
+	json_int_t left = json_number_of(d, "left_jobs");
+	struct str on = json_text_of(d, "on");
+	AUTO_BUF all = BUF_INIT;
+	json_t *w;
+	size_t i;
+
+	json_array_foreach(workers, i, w)
+	{
+		AUTO_BUF text = BUF_INIT;
+		struct str host = json_text_of(w, "host"), job = json_text_of(w, "job");
+		struct str reason = json_text_of(w, "reason");
+
+		if (i == STATUS_WORKERS) {
+			buf_printf(b, "             and %zu more (--json)\n",
+				json_array_size(workers) - i);
+			break;
+		}
+		buf_printf(&text, "%" JSON_INTEGER_FORMAT " %.*s", json_number_of(w, "id"),
+			STR(json_text_of(w, "state")));
+		if (host.len)
+			buf_printf(&text, " on %.*s", STR(host));
+		if (job.len)
+			buf_printf(&text, " (job %.*s)", STR(job));
+		if (reason.len)
+			buf_printf(&text, ": %.*s", STR(reason));
+		else if (host.len)
+			buf_printf(&text,
+				", %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+				" slots, %" JSON_INTEGER_FORMAT " done",
+				json_number_of(w, "busy"), json_number_of(w, "slots"),
+				json_number_of(w, "done"));
+		line(b, i ? "" : "workers", buf_str(&text));
+	}
+	if (!left)
+		return;
+	buf_printf(&all, "%" JSON_INTEGER_FORMAT " job%s of it %s on %.*s", left,
+		left == 1 ? "" : "s", left == 1 ? "is" : "are", STR(on));
+	line(b, "left", buf_str(&all));
 }
 
 /* Commands, and in brackets how often they were tried. */
@@ -175,6 +219,7 @@ void status_text(const json_t *d, const struct status_words *w, struct buf *b)
 	line(b, "recipe", path.len ? path : json_text_of(d, "recipe"));
 	times_text(d, b);
 	progress_text(d, b);
+	workers_text(d, b);
 	line(b, "error", json_text_of(d, "error"));
 	attempts_text(d, b);
 	failures_text(d, b);
