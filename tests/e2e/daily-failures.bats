@@ -167,6 +167,25 @@ X
 	grep -F 'again  roux rerun live' after
 }
 
+@test "on a small terminal failed branches that do not fit are folded, with their number" {
+	command -v tmux >/dev/null || skip "no tmux here"
+	echo '{"parallel":true,"template":[{"label":"wait","template":"sh -c '"'until test -e go; do sleep 0.05; done'"'"},
+	  {"parallel":true,"repeat":30,"label":"part","template":"sh -c '"'exit 5'"'"}]}' >t.json
+	tm new-session -d -x 80 -y 12 "env TERM=screen LC_ALL=C.UTF-8 sh -c '$ROUX run --as live @t.json; echo status=\$?; exec sleep 100'"
+	all_are_told() {
+		screen >during
+		hidden=$(sed -n 's/.* \([0-9]*\) more failed.*/\1/p' during)
+		[ "${hidden:-0}" -gt 0 ] && [ $((hidden + $(grep -c 'exit 5' during))) -eq 30 ]
+	}
+	until_true all_are_told
+	touch go
+	until_true shows 'status='
+	tm kill-server 2>/dev/null || true
+	cat during
+	[ "$(wc -l <during)" -le 12 ]
+	grep -q wait during
+}
+
 @test "on a terminal failures have the colour of a warning, and NO_COLOR is honoured" {
 	mixed
 	yellow=$(printf '\033[33m')
