@@ -115,7 +115,7 @@ state_of() {
 }
 
 @test "the time limit of a gate ends the question" {
-	gate '      timeout: 1
+	gate '      timeout: 1s
       default: approve'
 	terminal 0 never never run --as g ./gate.yaml
 	is "$(cat ran)" $'a\nb'
