@@ -222,7 +222,7 @@ static int write_output(struct run_handle *h, int to)
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	AUTO_FREE char *piece = mem_alloc(CHUNK);
-	while ((n = read(fd, piece, CHUNK)) > 0) {
+	for (off_t at = 0; (n = fd_read_at(fd, piece, CHUNK, at)) > 0; at += n) {
 		int e = fd_write_all(to, (struct str){ piece, (size_t)n });
 
 		if (e < 0)
