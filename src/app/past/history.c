@@ -238,6 +238,16 @@ static void on_done(struct history *h, const struct event *e)
 		     : h->stopped.len ? OUTCOME_CANCELLED
 				      : OUTCOME_FAILED;
 	p->open = false;
+	if (!e->away.host.len)
+		return;
+	/* Few names for many commands: each is kept once. */
+	char *known = map_get(&h->hosts, e->away.host);
+	if (!known) {
+		known = arena_cstr(&h->arena, e->away.host);
+		*map_put(&h->hosts, &h->arena, e->away.host) = known;
+	}
+	s->host = str_of(known);
+	s->queued_ms = e->away.queued_ms;
 }
 
 /* A result that an earlier run, or the part of this one before a resume, already had. */

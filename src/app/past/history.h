@@ -56,6 +56,7 @@ struct history {
 	struct past_node *top; /* the root */
 	struct map nodes;      /* path → struct past_node */
 	struct map states;     /* path with `*` → struct past_state */
+	struct map hosts;      /* nodes of a batch system: name → its text */
 	struct str status;     /* how the run ended */
 	bool live;             /* it has not */
 	uint64_t began_ms;     /* real time of the first event; 0: there is none */

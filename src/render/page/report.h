@@ -12,6 +12,8 @@ struct report_span {
 	uint64_t start_ms, ms;
 	enum outcome_kind outcome;
 	int code, signal;
+	struct str host;    /* the node of a batch system that ran it; empty: here */
+	uint64_t queued_ms; /* before its start: it waited for one */
 };
 
 /* A command with a path of its own; each copy of a repeated one is one. */

@@ -85,6 +85,8 @@ static const char style[] =
 	".span.failed,.span.timeout,.span.tolerated{border-right-width:4px;background-image:"
 	"repeating-linear-gradient(135deg,currentColor 0 1px,transparent 1px 5px)}\n"
 	".span.cancelled,.span.interrupted,.span.running{border-style:dashed}\n"
+	".span.queued{color:var(--quiet);border-style:dotted;background:"
+	"repeating-linear-gradient(45deg,currentColor 0 1px,transparent 1px 6px)}\n"
 	".span b{background:inherit;background-image:none;padding:0 2px;font-weight:600;"
 	"border-radius:2px}\n"
 	".load{display:block;width:100%;height:2rem}\n"

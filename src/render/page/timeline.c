@@ -11,6 +11,7 @@
 enum {
 	LANES_MAX = 120,  /* with more commands … */
 	LANES_SHOWN = 60, /* … only these have a lane of their own */
+	NODE_SPANS = 500, /* in the lane of a node */
 	TICKS = 6,
 	TIP_BYTES = 400,
 	BUCKETS = 150,
@@ -317,6 +318,124 @@ static void put_rest(const struct timeline *t, const bool *shown)
 	buf_adds(b, "</td></tr>\n");
 }
 
+/* -- nodes ---------------------------------------------------------------------------------------
+ */
+
+struct node_lane {
+	struct str host;
+	uint64_t commands, ms, first_ms;
+	size_t drawn;
+};
+
+struct node_lanes {
+	VEC(struct node_lane) each;
+};
+
+static struct node_lane *node_lane(struct node_lanes *all, struct str host)
+{
+	vec_each (lane, &all->each)
+		if (str_eq(lane->host, host))
+			return lane;
+	vec_push(&all->each, (struct node_lane){ .host = host, .first_ms = UINT64_MAX });
+	return &all->each.at[all->each.len - 1];
+}
+
+static void find_nodes(const struct run_report *f, struct node_lanes *all)
+{
+	for (size_t i = 0; i < f->leaves.len; i++)
+		for (size_t k = 0; k < f->leaves.at[i].span_count; k++) {
+			const struct report_span *s = &f->leaves.at[i].spans[k];
+
+			if (!s->host.len)
+				continue;
+			struct node_lane *lane = node_lane(all, s->host);
+			lane->commands++;
+			lane->ms += s->ms;
+			lane->first_ms = MIN(lane->first_ms, s->start_ms);
+		}
+}
+
+/* What a command waited for its node is hatched. */
+static void put_node_span(
+	const struct timeline *t, const struct report_leaf *l, const struct report_span *s)
+{
+	double start = MIN(percent(t, s->start_ms), 99.6);
+	double before = percent(t, s->start_ms - MIN(s->queued_ms, s->start_ms));
+	struct buf *b = t->b;
+
+	if (start > before)
+		buf_printf(b,
+			"<span class=\"span queued\" style=\"left:%.3f%%;width:%.3f%%\"></span>",
+			before, start - before);
+	buf_printf(b, "<span class=\"span %s\" style=\"left:%.3f%%;width:%.3f%%\" title=\"",
+		outcome_looks[s->outcome].name, start,
+		percent(t, s->start_ms + s->ms) - percent(t, s->start_ms));
+	markup_text(b, utf8_cut(l->label.len ? l->label : l->command, TIP_BYTES));
+	buf_adds(b, "\"></span>");
+}
+
+static void put_node(const struct timeline *t, struct node_lane *lane)
+{
+	const struct run_report *f = t->facts;
+	struct buf *b = t->b;
+
+	buf_adds(b, "<tr><th scope=\"row\" class=\"name\">");
+	markup_text(b, utf8_cut(lane->host, TIP_BYTES));
+	buf_adds(b, "</th><td class=\"bars\"><div class=\"lane\">");
+	for (size_t i = 0; i < f->leaves.len && lane->drawn < NODE_SPANS; i++)
+		for (size_t k = 0; k < f->leaves.at[i].span_count; k++) {
+			const struct report_span *s = &f->leaves.at[i].spans[k];
+
+			if (!str_eq(s->host, lane->host) || lane->drawn == NODE_SPANS)
+				continue;
+			lane->drawn++;
+			put_node_span(t, &f->leaves.at[i], s);
+		}
+	buf_adds(b, "</div></td>");
+	put_time(b, lane->first_ms);
+	put_time(b, lane->ms);
+	buf_adds(b, "<td>");
+	page_number(b, lane->commands);
+	buf_printf(b, " command%s", lane->commands == 1 ? "" : "s");
+	if (lane->drawn < lane->commands)
+		buf_printf(b, ", %zu drawn", lane->drawn);
+	buf_adds(b, "</td></tr>\n");
+}
+
+static void put_table(const struct timeline *t, const char *what)
+{
+	buf_printf(t->b,
+		"<table class=\"gantt\" style=\"--tick:%.4f%%\">\n<thead><tr><th scope=\"col\" "
+		"class=\"name\">%s</th><th scope=\"col\" class=\"bars\">"
+		"<span class=\"hide\">When</span>",
+		(double)t->tick_ms * 100 / (double)t->total_ms, what);
+	put_axis(t);
+	buf_adds(t->b, "</th><th scope=\"col\" class=\"time number\">Start</th><th scope=\"col\" "
+		       "class=\"time number\">Time</th><th scope=\"col\" class=\"how\">State</th>"
+		       "</tr></thead>\n<tbody>\n");
+}
+
+/* One lane for each node of a batch system. */
+static void put_nodes(const struct timeline *t)
+{
+	struct node_lanes all = { 0 };
+
+	find_nodes(t->facts, &all);
+	if (all.each.len) {
+		page_section(t->b, "nodes", "Nodes", all.each.len);
+		page_scroll(t->b, "Nodes");
+		put_table(t, "Node");
+		for (size_t i = 0; i < MIN(all.each.len, (size_t)LANES_MAX); i++)
+			put_node(t, &all.each.at[i]);
+		buf_adds(t->b, "</tbody></table>\n</div>\n");
+		if (all.each.len > LANES_MAX)
+			buf_printf(t->b, "<p class=\"quiet\">%zu more nodes are not shown.</p>\n",
+				all.each.len - LANES_MAX);
+		buf_adds(t->b, "</section>\n");
+	}
+	vec_done(&all.each);
+}
+
 static void put_notes(const struct run_report *f, struct buf *b, bool folded)
 {
 	if (folded)
@@ -352,15 +471,7 @@ void report_timeline(const struct run_report *f, struct buf *b)
 	t.tick_ms = round_step(t.total_ms);
 	put_notes(f, b, shown);
 	page_scroll(b, "Timeline");
-	buf_printf(b,
-		"<table class=\"gantt\" style=\"--tick:%.4f%%\">\n<thead><tr><th scope=\"col\" "
-		"class=\"name\">Command</th><th scope=\"col\" class=\"bars\">"
-		"<span class=\"hide\">When</span>",
-		(double)t.tick_ms * 100 / (double)t.total_ms);
-	put_axis(&t);
-	buf_adds(b, "</th><th scope=\"col\" class=\"time number\">Start</th><th scope=\"col\" "
-		    "class=\"time number\">Time</th><th scope=\"col\" class=\"how\">State</th>"
-		    "</tr></thead>\n<tbody>\n");
+	put_table(&t, "Command");
 	put_load(&t);
 	for (size_t i = 0; i < f->leaves.len; i++)
 		if (!shown || shown[i])
@@ -368,5 +479,6 @@ void report_timeline(const struct run_report *f, struct buf *b)
 	if (shown)
 		put_rest(&t, shown);
 	buf_adds(b, "</tbody></table>\n</div>\n</section>\n");
+	put_nodes(&t);
 	free(shown);
 }
