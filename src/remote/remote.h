@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/executor.h"
-#include "remote/table.h"
+#include "remote/left.h"
 
 /* The executor whose commands run in allocations of a batch system (cluster.md). It asks for
  * allocations, hands commands to the workers in them and accepts what they say; the batch system's
@@ -47,13 +47,7 @@ struct remote_options {
 /* NULL with issues. */
 struct executor *remote_executor(const struct remote_options *o, struct report *r);
 
-/* Where the exchange of a run is, in the arena. */
-struct str remote_exchange_path(const struct table *t, struct str run_dir, struct str run,
-	struct str generation, struct arena *a);
-
 /* Ends the jobs that a dead driver has left: returns when nothing of them is left, neither in the
  * batch system nor on a node. What workers have recorded stays for a driver that continues the run.
  * `o` is as for remote_executor(), of a run that is continued. False with issues. */
 bool remote_end(const struct remote_options *o, bool at_once, struct report *r);
-/* How many workers of a dead driver may still live; 0: there is no exchange. */
-size_t remote_alive(struct str exchange);

@@ -1,6 +1,6 @@
 #include "app/past/left.h"
 
-#include "remote/remote.h"
+#include "remote/left.h"
 
 struct table *left_table(const struct run_look *look, struct report *r)
 {

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "remote/table.h"
+
+/* What can be told about the workers of a run without being its driver. */
+
+/* Where the exchange of a run is, in the arena. */
+struct str remote_exchange_path(const struct table *t, struct str run_dir, struct str run,
+	struct str generation, struct arena *a);
+/* How many workers of a dead driver may still live; 0: there is no exchange. */
+size_t remote_alive(struct str exchange);
