@@ -111,6 +111,20 @@ def a_level_of_thinking_is_for_models_that_think(home):
     h.server.wait_text("level=none")
 
 
+def a_turn_of_a_recipe_or_a_named_agent_has_its_time(home):
+    for kind in ("recipe", "name"):
+        h = home()
+        recipe(h, "slow.json", json.dumps({"template": "sleep 86400"}))
+        prompts(h, agents="[agents.slow]\nbin = 'sleep'\ncommand = '{bin} 86400'\n")
+        document = json.loads(h.config.read_text())
+        document["agent"] = {kind: "slow", "timeout": 300}
+        h.config.write_text(json.dumps(document))
+        h.connect()
+        h.server.message("hello")
+        h.server.wait_text("slow: timeout (run ")
+        h.until(lambda: h.status()["turn"] is None)
+
+
 def usage_of_a_stream_is_shown(home):
     h = home()
     lines = [{"type": "text", "text": "half "}, {"type": "usage", "input": 1200, "output": 34, "cost": 0.0123,

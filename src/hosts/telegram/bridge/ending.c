@@ -97,7 +97,8 @@ static json_t *delivery(const json_t *turn, const char *kind, struct str text)
 		(json_int_t)json_number_of(turn, "reply"), "text", json_from_str(text));
 }
 
-static void error_text(struct bridge *b, struct run_handle *h, struct buf *ret)
+static void error_text(
+	struct bridge *b, struct run_handle *h, enum roux_status status, struct buf *ret)
 {
 	struct arena a = ARENA_INIT;
 	AUTO_BUF errors = BUF_INIT;
@@ -108,8 +109,8 @@ static void error_text(struct bridge *b, struct run_handle *h, struct buf *ret)
 	struct str tail = buf_str(&clean);
 	while (unicode_units(tail) > STDERR_UNITS)
 		tail = str_from(tail, MIN(tail.len, grapheme_next(tail, tail.len / 16)));
-	buf_printf(ret, "%.*s: %s (run %.*s)", STR(agent_name(b, &a, NULL)),
-		status_name(run_status(h)), STR(run_id(h)));
+	buf_printf(ret, "%.*s: %s (run %.*s)", STR(agent_name(b, &a, NULL)), status_name(status),
+		STR(run_id(h)));
 	if (tail.len)
 		buf_printf(ret, "\n\n%.*s", STR(tail));
 	arena_done(&a);
@@ -178,9 +179,10 @@ static void note_last_run(struct bridge *b, struct run_handle *h, json_t *usage)
 }
 
 json_t *ending_delivery(
-	struct bridge *b, struct run_handle *h, const json_t *turn, uint64_t item, bool aborted)
+	struct bridge *b, struct run_handle *h, const json_t *turn, uint64_t item, enum ended_by by)
 {
 	enum roux_status status = run_status(h);
+	bool late = by == ENDED_BY_LIMIT && status == ROUX_CANCELLED;
 	AUTO_BUF text = BUF_INIT;
 	json_t *d, *told = NULL;
 
@@ -191,7 +193,8 @@ json_t *ending_delivery(
 	AUTO_JSON *usage = told;
 	struct ending_plan plan = ending_plan(&(struct ending_facts){ .has_turn = true,
 		.stop = status == ROUX_DONE || status == ROUX_PARTIAL ? STOP_DONE
-			: aborted || status == ROUX_CANCELLED || status == ROUX_KILLED
+			: late                                        ? STOP_ERROR
+			: by == ENDED_BY_PERSON || status == ROUX_CANCELLED || status == ROUX_KILLED
 				? STOP_ABORTED
 				: STOP_ERROR,
 		.has_text = str_trim(buf_str(&text)).len > 0,
@@ -199,7 +202,7 @@ json_t *ending_delivery(
 		.held = b->turns.held });
 	if (plan.send_error) {
 		buf_reset(&text);
-		error_text(b, h, &text);
+		error_text(b, h, late ? ROUX_TIMEOUT : status, &text);
 		d = delivery(turn, "error", buf_str(&text));
 	} else if (plan.kind == ENDING_ABORTED) {
 		d = delivery(turn, "aborted", S(""));

@@ -6,9 +6,15 @@ struct bridge;
 
 /* What a run that has ended says to the chat, as a delivery (deliver.h). */
 
+enum ended_by {
+	ENDED_BY_ITSELF,
+	ENDED_BY_PERSON,
+	ENDED_BY_LIMIT, /* agent.timeout */
+};
+
 /* NULL: nothing is said. A new reference. */
-json_t *ending_delivery(
-	struct bridge *b, struct run_handle *h, const json_t *turn, uint64_t item, bool aborted);
+json_t *ending_delivery(struct bridge *b, struct run_handle *h, const json_t *turn, uint64_t item,
+	enum ended_by by);
 /* Of a turn whose run was refused before it began. */
 json_t *ending_refused(struct bridge *b, const json_t *turn, struct str why);
 

@@ -114,7 +114,7 @@ static void deliver(struct follow *f)
 {
 	struct bridge *b = f->bridge;
 	struct arena a = ARENA_INIT;
-	AUTO_JSON *d = ending_delivery(b, f->handle, f->about, 0, false);
+	AUTO_JSON *d = ending_delivery(b, f->handle, f->about, 0, ENDED_BY_ITSELF);
 	bool ok = host_batch_begin(b->app, &b->store.report);
 
 	ok = ok && (!d || deliver_add(b, d)) && store_delete(&b->store, key_of(&a, f->run));

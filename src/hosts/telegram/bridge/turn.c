@@ -25,8 +25,10 @@ static void forget(struct turns *t)
 	run_close(TAKE(t->handle));
 	agents_launch_free(TAKE(t->launch));
 	json_decref(TAKE(t->turn));
+	timer_stop(&t->limit);
 	t->item = 0;
-	t->paused = t->aborted = false;
+	t->paused = false;
+	t->ended_by = ENDED_BY_ITSELF;
 }
 
 static bool remember(struct bridge *b, const json_t *delivery)
@@ -71,11 +73,12 @@ static void on_settled(struct deferred *d)
 		return;
 	if (run_status(t->handle) == ROUX_PAUSED) {
 		t->paused = true;
+		timer_stop(&t->limit);
 		live_pause(b);
 		gates_offer(b, t->run);
 		return;
 	}
-	settle(b, ending_delivery(b, t->handle, t->turn, t->item, t->aborted));
+	settle(b, ending_delivery(b, t->handle, t->turn, t->item, t->ended_by));
 }
 
 static void on_ended(void *data)
@@ -90,10 +93,33 @@ static void on_changed(void *data)
 	live_changed(data);
 }
 
-static void follow(struct bridge *b)
+static void on_limit(struct timer *timer)
+{
+	struct turns *t = &container_of(timer, struct bridge, turns.limit)->turns;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	t->ended_by = ENDED_BY_LIMIT;
+	(void)run_order(t->handle, RUN_CANCEL, -1, &ignored);
+}
+
+/* A template has the limit as its own, which also holds without a bridge. */
+static void limit(struct bridge *b, uint64_t since_ms)
+{
+	uint64_t ms = (uint64_t)MAX(conf_number(&b->config, "agent.timeout", 0), 0);
+	uint64_t now = clock_real_ms(), gone = now > since_ms ? now - since_ms : 0;
+
+	b->turns.limit.fire = on_limit;
+	json_t *template = conf_get(&b->config, "agent.template");
+
+	if (ms && (!template || json_is_null(template)))
+		timer_start(b->loop, &b->turns.limit, ms > gone ? ms - gone : 0);
+}
+
+static void follow(struct bridge *b, uint64_t since_ms)
 {
 	struct turns *t = &b->turns;
 
+	limit(b, since_ms);
 	t->ended.call = on_settled;
 	(void)run_observe(t->handle,
 		&(struct observer){ .changed = on_changed, .ended = on_ended, .data = b });
@@ -154,7 +180,7 @@ static void start(struct bridge *b)
 			.files = json_object_get(t->turn, "files") },
 		&t->launch, &r);
 	if (t->handle)
-		follow(b);
+		follow(b, t->since_ms);
 	else
 		refuse(b, &r);
 }
@@ -212,9 +238,10 @@ bool turns_abort(struct bridge *b)
 	if (!t->item)
 		return false;
 	t->leave = t->paused;
-	t->aborted = !t->paused;
-	if (t->aborted)
+	if (!t->paused) {
+		t->ended_by = ENDED_BY_PERSON;
 		(void)run_order(t->handle, RUN_CANCEL, -1, &r);
+	}
 	return true;
 }
 
@@ -241,7 +268,7 @@ void turns_again(struct bridge *b)
 	run_close(t->handle);
 	t->handle = h;
 	t->paused = false;
-	follow(b);
+	follow(b, clock_real_ms()); /* the time at the gate does not count */
 }
 
 void turns_look(struct bridge *b)
@@ -290,7 +317,7 @@ static void take_up(struct bridge *b, json_t *left)
 		t->run, sizeof(t->run), "%s", json_string_value(json_object_get(left, "run")));
 	t->handle = runs_open(b->app, t->run, &r);
 	if (t->handle && !ending_unbegun(t->handle)) {
-		follow(b);
+		follow(b, t->since_ms);
 		return;
 	}
 	/* The process died between taking it and starting it: it waits again at its place. */

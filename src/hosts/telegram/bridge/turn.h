@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/runs.h"
+#include "hosts/telegram/bridge/ending.h"
 #include "hosts/telegram/bridge/waiting.h"
 
 struct agents_launch;
@@ -23,8 +24,9 @@ struct turns {
 	struct run_handle *handle;
 	struct agents_launch *launch;
 	uint64_t since_ms;
-	bool paused;  /* it waits at a gate */
-	bool aborted; /* it was asked to end */
+	bool paused;            /* it waits at a gate */
+	enum ended_by ended_by; /* who has asked it to end */
+	struct timer limit;     /* agent.timeout, of what has none of its own */
 	struct deferred ended;
 	bool delivering; /* its answer is on its way; the next one waits for that */
 };
