@@ -216,6 +216,8 @@ struct http_stream *http_stream_open(struct http_request *q, const struct http_s
 void http_stream_push(struct http_stream *s, struct str bytes);
 /* An event with its id (may be empty) and data, which has no newline. */
 void http_stream_event(struct http_stream *s, const char *event, struct str id, struct str data);
+/* The same as text, for several streams. */
+void http_event_text(struct buf *b, const char *event, struct str id, struct str data);
 size_t http_stream_queued(const struct http_stream *s);
 /* Ends it when what is queued has gone. */
 void http_stream_end(struct http_stream *s);

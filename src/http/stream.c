@@ -88,15 +88,20 @@ void http_stream_push(struct http_stream *s, struct str bytes)
 		push(s, bytes);
 }
 
+void http_event_text(struct buf *b, const char *event, struct str id, struct str data)
+{
+	if (id.len)
+		buf_printf(b, "id: %.*s\n", STR(id));
+	buf_printf(b, "event: %s\ndata: ", event);
+	buf_add(b, data);
+	buf_adds(b, "\n\n");
+}
+
 void http_stream_event(struct http_stream *s, const char *event, struct str id, struct str data)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	if (id.len)
-		buf_printf(&text, "id: %.*s\n", STR(id));
-	buf_printf(&text, "event: %s\ndata: ", event);
-	buf_add(&text, data);
-	buf_adds(&text, "\n\n");
+	http_event_text(&text, event, id, data);
 	http_stream_push(s, buf_str(&text));
 }
 

@@ -24,7 +24,11 @@ void stream_event(struct stream *s, const char *event, struct str data)
 
 	if (s->generation.len)
 		buf_printf(&id, "%.*s.%" PRIu64 ".%" PRIu64, STR(s->generation), s->seq, s->offset);
-	http_stream_event(s->out, event, buf_str(&id), data);
+	AUTO_BUF text = BUF_INIT;
+	http_event_text(&text, event, buf_str(&id), data);
+	if (s->feeds->keeping)
+		buf_add(&s->feeds->shared.bytes, buf_str(&text));
+	http_stream_push(s->out, buf_str(&text));
 }
 
 void stream_hello(struct stream *s)
@@ -282,20 +286,26 @@ static bool send_lines(struct stream *s, struct run_model *m)
 /* -- everything about one run --------------------------------------------------------------------
  */
 
-void stream_update_run(struct stream *s)
+/* NULL: it is gone, or still being read. */
+static struct run_model *model_of(struct stream *s)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct run_model *m;
 
-	if (!s->run.len || !stream_has_room(s) ||
-		!aside_run_known(s->feeds->site->aside, s->run, feeds_again, s->feeds))
-		return;
-	m = run_models_get(s->feeds->site->models, s->run, &r);
+	if (!aside_run_known(s->feeds->site->aside, s->run, feeds_again, s->feeds))
+		return NULL;
+	struct run_model *m = run_models_get(s->feeds->site->models, s->run, &r);
 	if (!m) {
 		http_stream_event(s->out, "bye", S(""), S("{\"reason\":\"gone\"}"));
 		http_stream_end(s->out);
-		return;
 	}
+	return m;
+}
+
+static void tell(struct stream *s, struct run_model *m, json_t **doc)
+{
+	AUTO_BUF status = BUF_INIT;
+	struct str word = run_status_word(run_model_run(m));
+
 	if (!str_eq(s->generation, run_model_generation(m))) {
 		bool was = s->generation.len > 0;
 
@@ -304,31 +314,133 @@ void stream_update_run(struct stream *s)
 		if (was)
 			stream_event(s, "resync", S("{}"));
 	}
-	AUTO_BUF status = BUF_INIT;
-	struct str word = run_status_word(run_model_run(m));
 	buf_printf(&status, "%.*s-%" PRIu64, STR(word), run_model_seq(m));
-	bool changed = s->fresh || !str_eq(buf_str(&status), buf_str(&s->status));
-	if (changed) {
-		AUTO_JSON *doc = run_status_document(run_model_run(m));
-		/* An end that no event tells is as new as the last event. */
-		bool silent = s->fresh ? str_eq(word, status_str(ROUX_EXITED))
-				       : !str_starts(buf_str(&s->status), word);
+	if (!s->fresh && str_eq(buf_str(&status), buf_str(&s->status)))
+		return;
+	/* An end that no event tells is as new as the last event. */
+	bool silent = s->fresh ? str_eq(word, status_str(ROUX_EXITED))
+			       : !str_starts(buf_str(&s->status), word);
 
-		if (s->node_count)
-			send_nodes(s, m, silent);
-		else
-			s->seq = run_model_seq(m);
-		if (s->wants_run) {
-			send_summary(s, m, doc);
-			send_failures(s, doc);
-			send_gate(s, doc);
-		}
-		buf_swap(&s->status, &status);
-		s->fresh = false;
+	if (s->node_count)
+		send_nodes(s, m, silent);
+	else
+		s->seq = run_model_seq(m);
+	if (s->wants_run) {
+		if (!*doc)
+			*doc = run_status_document(run_model_run(m));
+		send_summary(s, m, *doc);
+		send_failures(s, *doc);
+		send_gate(s, *doc);
 	}
+	buf_swap(&s->status, &status);
+	s->fresh = false;
+}
+
+static void tell_lines(struct stream *s, struct run_model *m)
+{
 	if (s->wants_log)
 		for (int i = 0; i < 4 && stream_has_room(s) && send_lines(s, m); i++)
 			;
+}
+
+void stream_update_run(struct stream *s)
+{
+	AUTO_JSON *doc = NULL;
+	struct run_model *m = s->run.len && stream_has_room(s) ? model_of(s) : NULL;
+
+	if (!m)
+		return;
+	tell(s, m, &doc);
+	tell_lines(s, m);
+}
+
+/* -- everything, to many -------------------------------------------------------------------------
+ */
+
+static bool same_topics(const struct stream *a, const struct stream *b)
+{
+	if (a->wants_log || b->wants_log || a->wants_run != b->wants_run ||
+		a->node_count != b->node_count)
+		return false;
+	for (size_t i = 0; i < a->node_count; i++)
+		if (a->nodes[i].from != b->nodes[i].from ||
+			!str_eq(a->nodes[i].path, b->nodes[i].path))
+			return false;
+	return true;
+}
+
+/* Whether it stands where the other stood. */
+static bool is_alike(const struct stream *s, const struct shared *h)
+{
+	return h->like && same_topics(s, h->like) && s->fresh == h->fresh && s->seq == h->seq &&
+	       s->failures == h->failures && str_eq(s->generation, h->generation) &&
+	       str_eq(buf_str(&s->status), buf_str(&h->status)) &&
+	       str_eq(buf_str(&s->gate), buf_str(&h->gate));
+}
+
+static void set(struct buf *b, const struct buf *from)
+{
+	buf_reset(b);
+	buf_add(b, buf_str(from));
+}
+
+static void tell_alike(struct stream *s, const struct shared *h)
+{
+	http_stream_push(s->out, buf_str(&h->bytes));
+	s->fresh = h->like->fresh;
+	s->seq = h->like->seq;
+	s->failures = h->like->failures;
+	if (!str_eq(s->generation, h->like->generation))
+		s->generation = arena_str(&s->arena, h->like->generation);
+	set(&s->status, &h->like->status);
+	set(&s->gate, &h->like->gate);
+}
+
+static void tell_and_keep(struct stream *s, struct run_model *m, json_t **doc, struct shared *h)
+{
+	h->like = s;
+	h->fresh = s->fresh;
+	h->seq = s->seq;
+	h->failures = s->failures;
+	h->generation = s->generation;
+	set(&h->status, &s->status);
+	set(&h->gate, &s->gate);
+	buf_reset(&h->bytes);
+	s->feeds->keeping = true;
+	tell(s, m, doc);
+	s->feeds->keeping = false;
+}
+
+/* To all streams of the run of this one. */
+static void update_run_of(struct feeds *f, struct stream *first)
+{
+	struct run_model *m = NULL;
+	AUTO_JSON *doc = NULL;
+
+	f->shared.like = NULL;
+	EACH(struct stream, s, &f->streams)
+	{
+		if (!s->out || s->pass == f->pass || !str_eq(s->run, first->run))
+			continue;
+		s->pass = f->pass;
+		s->held = !stream_has_room(s);
+		if (s->held || (!m && !(m = model_of(s))))
+			continue;
+		if (is_alike(s, &f->shared))
+			tell_alike(s, &f->shared);
+		else
+			tell_and_keep(s, m, &doc, &f->shared);
+		tell_lines(s, m);
+	}
+	f->shared.like = NULL;
+}
+
+void streams_update_runs(struct feeds *f)
+{
+	f->pass++;
+	EACH(struct stream, s, &f->streams)
+	if (s->out && s->run.len && s->pass != f->pass)
+		update_run_of(f, s);
 }
 
 /* -- the list ------------------------------------------------------------------------------------
@@ -411,8 +523,10 @@ void stream_update_runs(struct stream *s)
 	AUTO_BUF b = BUF_INIT;
 	struct json_out o = { .b = &b };
 
-	if (!s->wants_runs || !stream_has_room(s) ||
-		(s->version && s->version == s->feeds->version))
+	if (!s->wants_runs || (s->version && s->version == s->feeds->version))
+		return;
+	s->held |= !stream_has_room(s);
+	if (!stream_has_room(s))
 		return;
 	s->version = s->feeds->version;
 	runs_each(s->feeds->site->app, &s->filter, see_row, rows_again, &t, &r);

@@ -88,14 +88,10 @@ static void drop_unwatched(struct feeds *f)
 
 static void update_all(struct feeds *f)
 {
-	EACH_SAFE(struct stream, s, &f->streams)
-	{
-		if (!s->out)
-			continue;
-		stream_update_run(s);
-		if (s->out)
-			stream_update_runs(s);
-	}
+	streams_update_runs(f);
+	EACH(struct stream, s, &f->streams)
+	if (s->out)
+		stream_update_runs(s);
 }
 
 static void on_batch(struct timer *t)
@@ -177,6 +173,9 @@ static void on_drained(void *data)
 {
 	struct stream *s = data;
 
+	if (!s->held)
+		return;
+	s->held = false;
 	s->feeds->dirty = true;
 	start_timers(s->feeds);
 }
@@ -273,5 +272,8 @@ void feeds_free(struct feeds *f)
 	drop_run(one);
 	EACH_SAFE(struct stream, s, &f->streams)
 	stream_free(s);
+	buf_done(&f->shared.status);
+	buf_done(&f->shared.gate);
+	buf_done(&f->shared.bytes);
 	free(f);
 }

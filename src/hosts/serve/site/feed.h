@@ -55,9 +55,22 @@ struct stream {
 	struct ansi_style style;
 	uint64_t failures;
 	struct buf status, gate; /* as they were sent last */
+	bool held;               /* something waits until there is room */
+	uint64_t pass;           /* of the updates that it was in */
 	struct map rows;         /* id → hash of the row that was sent last */
 	struct arena row_arena;
 	uint64_t version; /* of the list */
+};
+
+/* Many pages look at one run and have come equally far. What one of them hears is kept with where
+ * it stood before, and the others get the same bytes. */
+struct shared {
+	const struct stream *like; /* NULL: nothing is kept */
+	bool fresh;
+	uint64_t seq, failures;
+	struct str generation;
+	struct buf status, gate;
+	struct buf bytes;
 };
 
 /* A live run that pages look at. */
@@ -73,7 +86,9 @@ struct feeds {
 	struct list streams, runs;
 	struct timer batch, look;
 	bool dirty;
-	uint64_t version;
+	uint64_t version, pass;
+	struct shared shared;
+	bool keeping; /* what is sent now, for others */
 };
 
 /* -- feed-send.c ---------------------------------------------------------------------------------
@@ -84,7 +99,8 @@ void stream_event(struct stream *s, const char *event, struct str data);
 void stream_hello(struct stream *s);
 /* feed.c: everything is looked at again, soon; `data` are the feeds. */
 void feeds_again(void *data);
-/* What is new about its run, and about the list. */
+/* What is new about its run, to all streams of the feeds or to one; and about the list. */
+void streams_update_runs(struct feeds *f);
 void stream_update_run(struct stream *s);
 void stream_update_runs(struct stream *s);
 

@@ -180,11 +180,19 @@ const log = $("#log"), LINES = 20000, BYTES = 4 << 20, BLOCK = 500;
 let follow = false, missed = 0, lines = 0, first = 0, last = 0, tip = 0, number = 0, stuck = 0, whole = false;
 const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 30;
 const stick = () => { log.scrollTop = log.scrollHeight; stuck = log.scrollTop; };
-function piece([text, style]) { return style ? el("span", style, text) : document.createTextNode(text); }
+function fill(pre, list) { // few text nodes: one for all that has no style
+	let plain = "";
+	const all = [];
+	for (const [, parts] of list) {
+		for (const [text, style] of parts) if (style) { all.push(plain, el("span", style, text)); plain = ""; } else plain += text;
+		plain += "\n";
+	}
+	pre.append(...all, plain);
+}
 function blockOf(list) {
 	const b = el("div", "blk"), pre = el("pre", "txt");
 	b.dataset.at = list[0][0];
-	for (const [, parts] of list) { for (const p of parts) pre.append(piece(p)); pre.append("\n"); }
+	fill(pre, list);
 	b.append(pre); b.lines = list.length; lines += list.length;
 	return b;
 }
@@ -210,7 +218,7 @@ function append(list) {
 	while (list.length) {
 		if (b?.className === "blk" && b.lines < BLOCK) {
 			const pre = $(".txt", b), part = list.splice(0, BLOCK - b.lines);
-			for (const [, parts] of part) { for (const p of parts) pre.append(piece(p)); pre.append("\n"); }
+			fill(pre, part);
 			b.lines += part.length; lines += part.length; gutter(b, part.length);
 		} else { const n = Math.min(BLOCK, list.length); log.append(b = blockOf(list.splice(0, BLOCK))); gutter(b, n); }
 	}
