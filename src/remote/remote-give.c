@@ -43,8 +43,7 @@ void remote_write_orders(struct remote *r)
 		}
 		buf_reset(&w->orders);
 		w->ordered_ms = clock_mono_ms();
-		w->look_ms = 0;
-		w->look_at_ms = w->ordered_ms;
+		remote_expect(w);
 	}
 }
 
@@ -213,6 +212,7 @@ static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 		.queued = queued_of(r, s),
 		.ended = r->ended,
 		.mean_ms = sizing_mean(&r->took_us) / 1000,
+		.more_come = remote_is_full(r) && !r->jobs,
 		.all = r->worker_count,
 		.most = r->table->workers };
 	uint64_t queued = 0;

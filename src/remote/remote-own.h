@@ -180,6 +180,8 @@ void remote_job_again(struct remote_job *j);
 void remote_fail(struct remote *r, struct str message, struct str hint);
 void remote_warn(struct remote *r, struct str message);
 void remote_wake(struct remote *r);
+/* It has about as many commands as it takes at once: how many more there are is not known. */
+bool remote_is_full(const struct remote *r);
 struct remote_shape *remote_shape(struct remote *r, const struct shape *s);
 
 /* -- remote-give.c -------------------------------------------------------------------------------
@@ -208,6 +210,8 @@ void remote_worker_fence(struct remote_worker *w, const char *why);
 /* Everything that is due: beats, leases, status, the end. */
 void remote_tick(struct remote *r);
 void remote_tell_worker(struct remote_worker *w, enum event_kind kind, const char *why);
+/* It has orders: what it answers is looked for soon, where changes of files are not told. */
+void remote_expect(struct remote_worker *w);
 /* Ends the workers, and what is queued. */
 void remote_leave(struct remote *r, enum leave_how how);
 

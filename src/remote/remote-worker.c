@@ -53,6 +53,15 @@ static void look_soon(struct remote *r, uint64_t ms)
 		timer_start(r->loop, &r->looks, ms);
 }
 
+void remote_expect(struct remote_worker *w)
+{
+	w->look_ms = 0;
+	if (w->changes.wd >= 0)
+		return;
+	w->look_at_ms = w->ordered_ms + LOOK_MIN_MS;
+	look_soon(w->remote, LOOK_MIN_MS);
+}
+
 static void on_changed(struct notify_file *f, uint32_t events)
 {
 	struct remote_worker *w = container_of(f, struct remote_worker, changes);

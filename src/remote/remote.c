@@ -321,17 +321,29 @@ static struct job *adopt(struct executor *e, const struct job_spec *spec, struct
 }
 
 /* As many as may become slots, and as many ahead as they would be given. */
+static uint64_t jobs_most(const struct remote *r)
+{
+	uint64_t slots = r->table->workers * r->table->shape.cpus, ahead = 1;
+
+	ahead += sizing_ahead(r->ended, sizing_mean(&r->turn_ms), sizing_mean(&r->took_us), 0);
+	uint64_t most = MIN(MAX(slots * ahead, slots + 64), (uint64_t)GIVEN_MAX);
+	return r->jobs ? MIN(most, r->jobs) : most;
+}
+
+bool remote_is_full(const struct remote *r)
+{
+	uint64_t most = jobs_most(r);
+
+	return r->jobs_count >= most - most / 8;
+}
+
 static unsigned room(struct executor *e)
 {
 	struct remote *r = remote_of(e);
-	uint64_t slots = r->table->workers * r->table->shape.cpus, ahead = 1;
+	uint64_t most = jobs_most(r);
 
 	if (r->leaving || r->failed)
 		return 0;
-	ahead += sizing_ahead(r->ended, sizing_mean(&r->turn_ms), sizing_mean(&r->took_us), 0);
-	uint64_t most = MIN(MAX(slots * ahead, slots + 64), (uint64_t)GIVEN_MAX);
-	if (r->jobs)
-		most = MIN(most, r->jobs);
 	if (r->jobs_count < most)
 		return (unsigned)(most - r->jobs_count);
 	return r->left_open > 0;

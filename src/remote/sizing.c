@@ -12,7 +12,7 @@ uint64_t sizing_more(const struct sizing *s)
 
 	more = MIN(more, room);
 	/* One that is asked for now may come when all is done. */
-	if (s->ended >= SIZING_ENDED && s->workers && s->mean_ms) {
+	if (s->ended >= SIZING_ENDED && s->workers && s->mean_ms && !s->more_come) {
 		uint64_t rest = waiting * s->mean_ms / (s->workers * cpus);
 
 		if (rest < SIZING_SOON_MS)

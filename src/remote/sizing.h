@@ -17,6 +17,7 @@ struct sizing {
 	uint64_t mean_ms;    /* that one took, of the latest */
 	uint64_t all;        /* workers of all shapes, queued ones included */
 	uint64_t most;       /* that may be at once */
+	bool more_come;      /* behind `ready_cpus`, and nothing tells how many */
 };
 
 enum {

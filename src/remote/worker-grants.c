@@ -125,6 +125,7 @@ static void finish(struct grant *g)
 	if (w->info.durable)
 		w->told_now = true;
 	worker_say(w, &g->end);
+	worker_expect(w);
 	grant_free(g);
 	grants_begin(w);
 }

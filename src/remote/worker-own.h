@@ -85,6 +85,8 @@ struct worker {
 
 /* Takes the lines of `s` into the next batch, and what it owns. */
 void worker_say(struct worker *w, struct said *s);
+/* It has said something that orders may follow: these are looked for soon. */
+void worker_expect(struct worker *w);
 /* Whether its lease is over. Then everything has been killed. */
 bool worker_lapsed(struct worker *w);
 /* It takes no more and leaves when nothing runs. */

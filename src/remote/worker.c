@@ -302,6 +302,14 @@ static void look(struct worker *w)
 		notify_is_open(&w->notify) && w->orders_changes.wd >= 0 ? LOOK_MAX_MS : w->look_ms);
 }
 
+void worker_expect(struct worker *w)
+{
+	if (notify_is_open(&w->notify) && w->orders_changes.wd >= 0)
+		return;
+	w->look_ms = LOOK_MIN_MS;
+	timer_start(w->loop, &w->look, LOOK_MIN_MS);
+}
+
 static void on_look(struct timer *t)
 {
 	look(container_of(t, struct worker, look));

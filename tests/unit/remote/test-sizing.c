@@ -34,6 +34,16 @@ static void allocations(void **state UNUSED)
 			  .ended = 16,
 			  .mean_ms = 60000 },
 			4 },
+		/* … as far as is known, which is not far. */
+		{ { .cpus = 1,
+			  .ready_cpus = 564,
+			  .workers = 500,
+			  .all = 500,
+			  .most = 1000,
+			  .ended = 16,
+			  .mean_ms = 10000,
+			  .more_come = true },
+			4 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
