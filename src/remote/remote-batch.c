@@ -79,7 +79,7 @@ static void submitted_badly(struct remote *r, struct remote_worker *w, const str
 		buf_printf(&text,
 			a->code || a->signal ? "exit status %d" : "it printed no job id (%d)",
 			a->code);
-	if (!alive && r->submit_failures >= SUBMIT_TRIES) {
+	if (!alive && (r->trial || r->submit_failures >= SUBMIT_TRIES)) {
 		remote_worker_died(w, "refused");
 		remote_fail(r, buf_str(&text), S(""));
 		return;
@@ -203,7 +203,7 @@ static void on_cancelled(void *data, const struct batch_answer *a)
 	(void)a; /* whether it helped, `status` tells */
 }
 
-static void cancel_jobs(struct remote *r, const char *const *jobs)
+static bool cancel_told(struct remote *r, const char *const *jobs, batch_fn *done, void *data)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct arena a = ARENA_INIT;
@@ -218,9 +218,22 @@ static void cancel_jobs(struct remote *r, const char *const *jobs)
 			.jobs = jobs },
 		&a, &ignored);
 
-	if (argv && argv[0] && jobs[0])
-		batch_run(r->batch, argv, on_cancelled, r);
+	bool ok = argv && argv[0] && jobs[0];
+	if (ok)
+		batch_run(r->batch, argv, done, data);
 	arena_done(&a);
+	return ok;
+}
+
+static void cancel_jobs(struct remote *r, const char *const *jobs)
+{
+	(void)cancel_told(r, jobs, on_cancelled, r);
+}
+
+void remote_cancel_told(struct remote *r, const char *job, batch_fn *done, void *data)
+{
+	if (!cancel_told(r, (const char *const[]){ job, NULL }, done, data))
+		done(data, &(struct batch_answer){ .out = S(""), .err = S("it has no words") });
 }
 
 void remote_worker_cancel(struct remote_worker *w)

@@ -123,6 +123,7 @@ struct remote {
 	struct str run, generation, run_dir, cwd, roux, class;
 	struct str name; /* of jobs */
 	bool durable, careful, resumed;
+	bool trial;     /* the first failure is reported, nothing is tried again */
 	bool ends_left; /* it only ends what a dead driver has left */
 	bool all_ended; /* … another has done that: no worker lives */
 	uint64_t grace_ms, jobs;
@@ -225,6 +226,8 @@ void remote_set(char **text, struct str with);
 void remote_submit(struct remote *r, struct remote_shape *s);
 void remote_worker_cancel(struct remote_worker *w);
 void remote_ask_status(struct remote *r);
+/* Cancels one job and says what came of it. */
+void remote_cancel_told(struct remote *r, const char *job, batch_fn *done, void *data);
 
 /* -- remote-faces.c ------------------------------------------------------------------------------
  */

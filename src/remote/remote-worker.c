@@ -289,7 +289,7 @@ static void no_hello(struct remote_worker *w)
 	buf_printf(&text, end.len ? " printed: %.*s" : " printed nothing%.*s", STR(end));
 	w->fenced = false;
 	remote_worker_fence(w, "no hello");
-	if (r->no_hello >= BARREN_MAX)
+	if (r->trial || r->no_hello >= BARREN_MAX)
 		remote_fail(r, buf_str(&text),
 			S("can the node execute this program and see the shared directory?"));
 }

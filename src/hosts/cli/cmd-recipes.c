@@ -97,13 +97,18 @@ const struct command cmd_show = {
  */
 
 struct doctor_opts {
-	bool rebuild;
+	bool rebuild, try_it;
+	const char *on;
 	struct common_opts common;
 };
 
 static const struct opt doctor_opts[] = {
 	OPT_FLAG(0, "rebuild", struct doctor_opts, rebuild,
 		"make the ledger anew from the run directories"),
+	OPT_TEXT(0, "on", "NAME[:CLASS]", struct doctor_opts, on,
+		"whether an executor of a batch system works"),
+	OPT_FLAG(0, "try", struct doctor_opts, try_it,
+		"with --on: submit one worker of a minute and follow it"),
 };
 
 static const struct opt_set doctor_sets[] = {
@@ -175,6 +180,29 @@ static void doctor_text(const json_t *document, struct buf *b)
 	}
 }
 
+static int doctor_on(struct cli *cli, const struct doctor_opts *o)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_JSON *document = doctor_executor(cli_app(cli), o->on, o->try_it, &cli->report);
+	bool ok = json_is_true(json_object_get(document, "ok"));
+	json_t *check;
+	size_t i;
+
+	if (!document)
+		return cli_refuse(cli, o->common.json);
+	if (o->common.json)
+		return cli_print_json(json_incref(document)) ? 1 : !ok;
+	json_array_foreach(json_object_get(document, "checks"), i, check)
+	{
+		buf_printf(&text, "%-6s %-10s ", json_truth_of(check, "ok") ? "ok" : "broken",
+			json_string_value(json_object_get(check, "hop")));
+		text_plain(&text, json_text_of(check, "message"));
+		buf_addc(&text, '\n');
+	}
+	int printed = cli_print(buf_str(&text));
+	return printed ? printed : !ok;
+}
+
 static int run_doctor(const struct call *call)
 {
 	struct cli *cli = call->host;
@@ -183,6 +211,12 @@ static int run_doctor(const struct call *call)
 
 	if (!cli_enter(cli, &o->common))
 		return cli_refuse(cli, o->common.json);
+	if (o->try_it && !o->on) {
+		report_error(&cli->report, (struct where){ 0 }, "--try is about --on NAME");
+		return cli_refuse(cli, o->common.json);
+	}
+	if (o->on)
+		return doctor_on(cli, o);
 	if (o->rebuild)
 		return rebuild(cli, o->common.json);
 	AUTO_JSON *document = doctor_document(cli_app(cli), cli_words);
@@ -203,7 +237,11 @@ const struct command cmd_doctor = {
 		"Looks at every recipe, at the directories they are in, and at the ledger and "
 		"the runs in it. Ends with status 1 when it found an error or a warning; that a "
 		"recipe is disabled or shadows another is only told. With --rebuild the ledger is "
-		"made anew from the run directories; the old one is kept as ledger.db.old.",
+		"made anew from the run directories; the old one is kept as ledger.db.old.\n\n"
+		"With --on it looks at one executor of a batch system instead: its programs, the "
+		"shared directory, whether status answers. --try submits one worker of a minute "
+		"and follows it: submit, queue, hello, a round trip, the working directory, "
+		"umask and PATH there, cancel. The first hop that does not work is named.",
 	SETS(doctor_sets, struct doctor_opts),
 	.run = run_doctor,
 };
