@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "base/node-path.h"
@@ -154,10 +155,22 @@ static bool read_line(const json_t *object, struct leaf_line *ret)
 	return true;
 }
 
+/* A stream takes an interrupted call for the end of what it can read. */
+static ssize_t read_on(void *data, char *to, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(*(const int *)data, to, size);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
 int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
 {
-	int fd = run_open_path(file, O_RDONLY);
-	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	AUTO_CLOSE int fd = run_open_path(file, O_RDONLY);
+	FILE *in =
+		fd < 0 ? NULL : fopencookie(&fd, "r", (cookie_io_functions_t){ .read = read_on });
 	char *text = NULL;
 	size_t room = 0;
 	bool more = true;
@@ -165,10 +178,8 @@ int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	if (!in) {
-		close_fd(&fd);
+	if (!in)
 		return -ENOMEM;
-	}
 	while (more && (n = getline(&text, &room, in)) > 0) {
 		struct leaf_line line;
 
