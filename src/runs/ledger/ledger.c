@@ -57,6 +57,19 @@ static bool is_sound(const char *path)
 	return sound;
 }
 
+/* SQLite knows a full disk, but not a full quota, and the number of the error is often lost when it
+ * is asked for. */
+static bool lacks_room(const char *path)
+{
+	static const char page[8192];
+	AUTO_BUF dir = BUF_INIT;
+
+	buf_add(&dir, (struct str){ path, (size_t)(strrchr(path, '/') - path) });
+	AUTO_CLOSE int fd = open(buf_cstr(&dir), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	int e = fd < 0 ? -errno : fd_write_all(fd, (struct str){ page, sizeof(page) });
+	return e == -ENOSPC || e == -EDQUOT;
+}
+
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 {
 	struct where nowhere = { 0 };
@@ -65,9 +78,9 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 	int code = sqlite3_errcode(l->db);
 
 	l->batch_failed = true;
-	/* SQLite knows a full disk, but not a full quota, and not where it makes a file. */
 	bool io = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
-	if (code == SQLITE_FULL || (io && (system == ENOSPC || system == EDQUOT))) {
+	if (code == SQLITE_FULL || (io && (system == ENOSPC || system == EDQUOT)) ||
+		(io && lacks_room(path))) {
 		report_system(r, nowhere, "cannot %s: no space left for %s", doing, path);
 		report_no_room(r);
 		report_hint(r, "make room there");
