@@ -198,6 +198,13 @@ bool report_hint(struct report *r, const char *fmt, ...)
 	return false;
 }
 
+bool report_field(struct report *r, struct str name)
+{
+	if (r->issues.len && all_of(r) <= r->issues.len)
+		r->issues.at[r->issues.len - 1].field = arena_str(&r->arena, name);
+	return false;
+}
+
 void report_slip(struct report *r)
 {
 	if (r->issues.len && all_of(r) <= r->issues.len)
@@ -261,6 +268,7 @@ void report_move(struct report *to, struct report *from)
 		copy.file = arena_str(&to->arena, i->file);
 		copy.message = arena_str(&to->arena, i->message);
 		copy.hint = arena_str(&to->arena, i->hint);
+		copy.field = arena_str(&to->arena, i->field);
 		copy.excerpt = arena_str(&to->arena, i->excerpt);
 		copy.run = arena_str(&to->arena, i->run);
 		for (size_t n = 0; n < ISSUE_ACTIONS; n++)

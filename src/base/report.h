@@ -42,6 +42,7 @@ struct issue {
 	struct str hint;       /* what to do; may be empty */
 	struct str excerpt;    /* the line, or a window of a long one, fit for a terminal */
 	size_t mark, mark_len; /* what to underline, in bytes of the excerpt */
+	struct str field;      /* the value that was given, or lacks, by its name; or empty */
 	bool slip;             /* see report_slip() */
 	bool no_room;          /* a disk or a quota is full: to delete something may help */
 	struct issue_action actions[ISSUE_ACTIONS]; /* unused ones are ACTION_NONE */
@@ -88,6 +89,8 @@ bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRIN
 bool report_note(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 /* What to do about the issue added last. Returns false. */
 bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
+/* Which value the issue added last is about, so that a form can mark it. Returns false. */
+bool report_field(struct report *r, struct str name);
 /* What could be done about the issue added last, as data. Up to ISSUE_ACTIONS. Returns false. */
 bool report_action(struct report *r, enum action what, struct str about);
 /* The issue added last gets the hint and the actions of another. Returns false. */

@@ -76,6 +76,7 @@ static bool refuse_value(const struct argument *arg, const json_t *value, struct
 		report_error(r, declared_where(arg), "'%.*s' is the %s %.*s, expected %s",
 			STR(name), strchr(json_kind(value), ' ') + 1, STR(shown),
 			buf_cstr(&wanted));
+	report_field(r, name);
 	struct str near = nearest_member(type, buf_str(&found));
 	if (near.len)
 		return report_hint(r, "did you mean '%.*s'?", STR(near));

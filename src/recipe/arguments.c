@@ -476,6 +476,7 @@ bool public_arguments_check(const struct public_arguments *p, struct str recipe,
 		if (known)
 			continue;
 		ok = report_error(r, (struct where){ 0 }, "the recipe has no argument '%s'", key);
+		report_field(r, str_of(key));
 		struct str best = near_best(&near);
 		if (best.len)
 			report_hint(r, "did you mean '%.*s'?", STR(best));

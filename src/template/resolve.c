@@ -29,6 +29,7 @@ static bool PRINTF(2, 3) fail(struct resolver *rs, const char *fmt, ...)
 
 	buf_reset(&rs->message);
 	buf_reset(&rs->hint);
+	rs->lacks = S("");
 	va_start(args, fmt);
 	buf_vprintf(&rs->message, fmt, args);
 	va_end(args);
@@ -222,6 +223,7 @@ bool resolver_missing(struct resolver *rs, struct str name, const char *form)
 	struct str bare;
 
 	fail(rs, "no value for '%.*s'", STR(name));
+	rs->lacks = name;
 	scope_names(rs->scope, offer_name, &near);
 	struct str best = near_best(&near);
 	if (best.len && !str_eq(best, name))
@@ -405,6 +407,8 @@ bool resolver_parts(
 void resolver_complain(const struct resolver *rs, struct where w, struct report *r)
 {
 	report_error(r, w, "%s", buf_cstr(&rs->message));
+	if (rs->lacks.len)
+		report_field(r, rs->lacks);
 	if (rs->hint.len)
 		report_hint(r, "%s", buf_cstr(&rs->hint));
 }

@@ -28,6 +28,7 @@ struct resolver {
 	unsigned hops;
 	size_t steps;
 	struct buf message, hint;
+	struct str lacks; /* the value that is missing; empty: it is not that */
 	bool fatal; /* not a missing value but a chain without end: never taken as literal text */
 };
 

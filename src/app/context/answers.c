@@ -15,6 +15,10 @@ static void issue_json(const struct issue *i, struct buf *b)
 	json_write_str(b, i->message);
 	buf_adds(b, ",\"hint\":");
 	json_write_str_or_null(b, i->hint);
+	if (i->field.len) {
+		buf_adds(b, ",\"field\":");
+		json_write_str(b, i->field);
+	}
 	buf_addc(b, '}');
 }
 

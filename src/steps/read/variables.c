@@ -422,6 +422,7 @@ static void check_required(struct check *c, const json_t *given)
 			continue;
 		report_error(c->r, (struct where){ 0 }, "the value '%.*s' is required",
 			STR(report_quote(c->r, name)));
+		report_field(c->r, name);
 		report_hint(c->r, "give it with %.*s=…", STR(report_quote(c->r, name)));
 	}
 }
