@@ -7,7 +7,11 @@
  *
  *	{"run","generation","do":"start"|"resume"|"again","until","will_run":[{"path","label",
  *	"argv"|"text","cwd","agent"}],"reused":[{"path","label","why"}],"undecided":[{"path","text"}],
- *	"changed":{"values":[…],"recipe":bool},"digest"}
+ *	"changed":{"values":[…],"recipe":bool,"sources":[{"path","lines":[[MARK,TEXT]…],"cut"}]},
+ *	"digest"}
+ *
+ * `sources` are the files of the recipe that are others now than when the run was started; MARK is
+ * an enum line_mark.
  *
  * `until` is the stage of the gate that comes next, or null: what is behind it is not listed.
  * `digest` is the SHA-256 of the canonical JSON of {"do","generation","stage","graph","leaves"}:

@@ -32,6 +32,12 @@ void usage_fingerprint(const json_t *recipe, char hex[SHA256_HEX])
 	sha256_hex(buf_str(&text), hex);
 }
 
+void usage_forget(struct str text, struct buf *b)
+{
+	if (!edit_set_member(text, S("usage"), S("{}"), b))
+		buf_add(b, text);
+}
+
 static bool known_kind(const char *kind)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 
+#include "base/buf.h"
 #include "base/sha256.h"
 
 /* How often a recipe was started, kept in the member `usage` of its own file (recipes.md
@@ -17,3 +18,7 @@ int usage_count(const char *path, const char *kind);
 /* What tells one version of a recipe from the next: the sum of its canonical JSON without `usage`.
  * `recipe` is an object. */
 void usage_fingerprint(const json_t *recipe, char hex[SHA256_HEX]);
+
+/* Adds the text of a recipe with an empty `usage`, to be compared with another one: what remains is
+ * its author's. */
+void usage_forget(struct str text, struct buf *b);

@@ -5,12 +5,14 @@
 #include "app/record/freeze.h"
 #include "app/record/gates-file.h"
 #include "base/file.h"
+#include "base/line-diff.h"
 #include "base/sha256.h"
 #include "data/canonical.h"
+#include "recipe/usage.h"
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 
-enum { LISTED_MAX = 10000 };
+enum { LISTED_MAX = 10000, DIFFERENCES_MAX = 2000 };
 
 struct document {
 	json_t *will_run, *reused, *undecided;
@@ -118,7 +120,7 @@ static void make_digest(struct document *d, const char *what, struct str generat
 
 /* Takes the lists. */
 static json_t *finish(struct document *d, struct str run, struct str generation, const char *what,
-	json_t *values, bool recipe)
+	json_t *changed)
 {
 	json_t *doc = json_object();
 
@@ -129,8 +131,7 @@ static json_t *finish(struct document *d, struct str run, struct str generation,
 	json_object_set_new(doc, "will_run", d->will_run);
 	json_object_set_new(doc, "reused", d->reused);
 	json_object_set_new(doc, "undecided", d->undecided);
-	json_object_set_new(
-		doc, "changed", json_pack("{s:o, s:b}", "values", values, "recipe", recipe));
+	json_object_set_new(doc, "changed", changed);
 	if (d->truncated)
 		json_object_set_new(doc, "truncated", json_true());
 	return doc;
@@ -192,18 +193,97 @@ static json_t *changed_values(const struct run_look *look, json_t *values)
 static bool recipe_changed(const struct run_look *look, const json_t *graph)
 {
 	const json_t *source = json_array_get(json_object_get(graph, "sources"), 0);
-	struct str was = json_text_of(source, "sha256");
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
-	char now[SHA256_HEX];
+	AUTO_BUF was = BUF_INIT;
+	AUTO_BUF now = BUF_INIT;
 
-	if (!look->row.recipe_path.len || !was.len)
+	if (!look->row.recipe_path.len || !json_is_string(json_object_get(source, "text")))
 		return false;
 	buf_add(&path, look->row.recipe_path);
 	if (file_read_regular(buf_cstr(&path), RUN_FILE_MAX, &text) < 0)
 		return true;
-	sha256_hex(buf_str(&text), now);
-	return !str_eq(was, str_of(now));
+	usage_forget(json_text_of(source, "text"), &was);
+	usage_forget(buf_str(&text), &now);
+	return !str_eq(buf_str(&was), buf_str(&now));
+}
+
+/* graph.json of a start. */
+static void freeze_ref(const struct recipe_ref *ref, struct buf *b)
+{
+	struct subject s = { .recipe = ref->recipe, .graph = ref->graph };
+
+	if (ref->recipe)
+		s.dirs = *app_dirs(ref->app);
+	freeze_graph_text(&s, b);
+}
+
+struct difference {
+	json_t *lines;
+	bool cut;
+};
+
+static void add_difference(void *data, enum line_mark mark, struct str line)
+{
+	struct difference *d = data;
+	const char name[] = { (char)mark, '\0' };
+
+	if (str_eq(str_trim(line), S("\"usage\": {},")))
+		return; /* its author has not written it */
+	d->cut = json_array_size(d->lines) == DIFFERENCES_MAX;
+	if (!d->cut)
+		json_array_append_new(d->lines, json_pack("[s, o]", name, json_from_str(line)));
+}
+
+static const json_t *source_at(const json_t *graph, struct str path)
+{
+	const json_t *all = json_object_get(graph, "sources"), *one;
+	size_t i;
+
+	json_array_foreach(all, i, one) if (str_eq(json_text_of(one, "path"), path)) return one;
+	return NULL;
+}
+
+/* The files of the recipe that are others now, line by line. They are found as a start finds them:
+ * what a run's directory names is not opened, because a command may have written it. */
+static json_t *changed_sources(struct app *a, const struct run_look *look, const json_t *frozen)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF id = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+	json_t *ret = json_array();
+	const json_t *one;
+	size_t i;
+
+	buf_add(&id, look->row.recipe);
+	if (!id.len || str_contains(buf_str(&id), S("/")))
+		return ret;
+	struct recipe_ref *ref = recipes_open(a, buf_cstr(&id),
+		&(struct recipe_open){ .as = OPERAND_RECIPE, .values = json_null() }, &ignored);
+	if (!ref)
+		return ret;
+	freeze_ref(ref, &text);
+	recipe_ref_free(ref);
+	AUTO_JSON *now = json_loadb(buf_cstr(&text), text.len, 0, NULL);
+	json_array_foreach(json_object_get(now, "sources"), i, one)
+	{
+		struct str path = json_text_of(one, "path");
+		const json_t *was = source_at(frozen, path);
+		struct difference d = { .lines = json_array() };
+		AUTO_BUF before = BUF_INIT;
+		AUTO_BUF after = BUF_INIT;
+
+		usage_forget(json_text_of(was, "text"), &before);
+		usage_forget(json_text_of(one, "text"), &after);
+		if (was)
+			line_diff(buf_str(&before), buf_str(&after), 3, add_difference, &d);
+		if (json_array_size(d.lines))
+			json_array_append_new(
+				ret, json_pack("{s:o, s:O, s:b}", "path", json_from_str(path),
+					     "lines", d.lines, "cut", d.cut));
+		json_decref(d.lines);
+	}
+	return ret;
 }
 
 json_t *run_plan_document(struct app *a, const char *run, const struct rerun_request *q,
@@ -233,8 +313,11 @@ json_t *run_plan_document(struct app *a, const char *run, const struct rerun_req
 	if (run_read(buf_cstr(&dir), "graph.json", RUN_FILE_MAX, &graph) == 0)
 		sha256_hex(buf_str(&graph), sum);
 	AUTO_JSON *frozen = json_loadb(buf_cstr(&graph), graph.len, 0, NULL);
-	json_t *doc = finish(&d, look.id, look.generation, what, changed_values(&look, q->values),
-		recipe_changed(&look, frozen));
+	AUTO_JSON *sources = changed_sources(a, &look, frozen);
+	json_t *changed = json_pack("{s:o, s:b, s:O}", "values", changed_values(&look, q->values),
+		"recipe", json_array_size(sources) || recipe_changed(&look, frozen), "sources",
+		sources);
+	json_t *doc = finish(&d, look.id, look.generation, what, changed);
 	make_digest(&d, what, look.generation, json_text_of(pending, "stage"), str_of(sum), doc);
 	return doc;
 }
@@ -267,12 +350,10 @@ json_t *recipe_plan_document(
 		drop(&d);
 		return NULL;
 	}
-	struct subject s = { .recipe = ref->recipe, .graph = ref->graph };
-	if (ref->recipe)
-		s.dirs = *app_dirs(ref->app);
-	freeze_graph_text(&s, &graph);
+	freeze_ref(ref, &graph);
 	sha256_hex(buf_str(&graph), sum);
-	json_t *doc = finish(&d, S(""), S(""), "start", json_array(), false);
+	json_t *doc = finish(&d, S(""), S(""), "start",
+		json_pack("{s:[], s:b, s:[]}", "values", "recipe", 0, "sources"));
 	json_object_set_new(doc, "recipe", text_or_null(recipe_ref_id(ref)));
 	make_digest(&d, "start", S(""), S(""), str_of(sum), doc);
 	return doc;

@@ -12,6 +12,7 @@
 #include "base/plain-text.h"
 #include "base/run-status.h"
 #include "graph/way.h"
+#include "recipe/usage.h"
 #include "runs/dir/open.h"
 
 static bool retried(const struct node *n)
@@ -298,10 +299,14 @@ static void note_sources(const struct launch *l, const struct notes *n)
 	if (!l->subject.recipe)
 		return;
 	vec_each (f, &l->subject.recipe->set->files) {
+		AUTO_BUF text = BUF_INIT;
 		AUTO_BUF now = BUF_INIT;
-		int e = file_read((*f)->path.p, RECIPE_MAX_BYTES, &now);
+		AUTO_BUF was = BUF_INIT;
+		int e = file_read((*f)->path.p, RECIPE_MAX_BYTES, &text);
 
-		if (e < 0 || !str_eq(buf_str(&now), (*f)->doc.source.text))
+		usage_forget(buf_str(&text), &now);
+		usage_forget((*f)->doc.source.text, &was);
+		if (e < 0 || !str_eq(buf_str(&now), buf_str(&was)))
 			n->say(n->data, RESUME_SOURCE_CHANGED, (*f)->path, 0);
 	}
 }

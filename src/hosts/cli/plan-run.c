@@ -1,5 +1,6 @@
 #include "hosts/cli/plan-run.h"
 
+#include "app/plans.h"
 #include "app/runs.h"
 #include "base/plain-text.h"
 #include "base/shell-words.h"
@@ -113,11 +114,41 @@ static bool write_document(
 
 	if (d.truncated)
 		json_object_set_new(document, "truncated", json_true());
-	if (!ok)
+	AUTO_JSON *plan = ok ? run_plan_document(cli_app(cli), run, q, resume, &cli->report) : NULL;
+	if (!plan)
 		return false;
+	json_object_update_missing(document, plan);
 	json_write(b, document, 0);
 	buf_addc(b, '\n');
 	return true;
+}
+
+/* -- what is another now --------------------------------------------------------------------------
+ */
+
+static void add_changes(
+	struct cli *cli, const char *run, const struct rerun_request *q, bool resume, struct buf *b)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *plan = run_plan_document(cli_app(cli), run, q, resume, &ignored);
+	const json_t *changed = json_object_get(plan, "changed"), *source, *line;
+	size_t i, n;
+
+	if (!json_is_true(json_object_get(changed, "recipe")))
+		return;
+	buf_adds(b, "# the recipe has changed since: this repeats the old one\n");
+	json_array_foreach(json_object_get(changed, "sources"), i, source)
+	{
+		buf_printf(b, "# %.*s\n", STR(json_text_of(source, "path")));
+		json_array_foreach(json_object_get(source, "lines"), n, line)
+		{
+			buf_printf(b, "# %.*s ", STR(json_str(json_array_get(line, 0))));
+			text_escaped(b, json_str(json_array_get(line, 1)));
+			buf_addc(b, '\n');
+		}
+		if (json_is_true(json_object_get(source, "cut")))
+			buf_adds(b, "# …\n");
+	}
 }
 
 /* -- both ----------------------------------------------------------------------------------------
@@ -150,6 +181,9 @@ bool plan_run(struct cli *cli, const struct plan_run_opts *o, const struct commo
 		.stay = common->dir != NULL };
 	if (common->json)
 		return write_document(cli, words[0], &q, o->resume, b);
-	return runs_plan_again(cli_app(cli), words[0], &q, o->resume, add_line,
-		&(struct lines){ .b = b }, &cli->report);
+	if (!runs_plan_again(cli_app(cli), words[0], &q, o->resume, add_line,
+		    &(struct lines){ .b = b }, &cli->report))
+		return false;
+	add_changes(cli, words[0], &q, o->resume, b);
+	return true;
 }
