@@ -30,6 +30,10 @@ int gate_ask(struct app *a, const char *run);
 /* Whether another process does. */
 bool gate_is_asked(struct app *a, const char *run);
 
+/* Why an answer would be refused now, and by whom it was given: false with that in the report.
+ * True: it would be taken. */
+bool gate_refused(struct app *a, const char *run, struct report *r);
+
 struct gate_decision {
 	const char *run;
 	const char

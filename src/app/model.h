@@ -55,6 +55,19 @@ uint64_t past_node_changed(const struct past_node *n);
 /* Borrowed until the next run_models_get(). */
 void run_model_view(struct run_model *m, const struct past_node *n, struct node_view *ret);
 
+/* The commands that run on this machine: path → the number of its process. A new reference. Reads
+ * leaves.jsonl. */
+json_t *run_model_processes(struct run_model *m);
+/* What each execution of a command has used, in their order: false ends it. Reads the same. */
+struct node_usage {
+	uint64_t user_us, system_us, memory_kib;
+};
+void run_model_usage(struct run_model *m, struct str path,
+	void (*see)(void *data, uint64_t attempt, const struct node_usage *used), void *data);
+
+/* Adds what tells one state of its files from another: for ETags. */
+void run_model_stamp(const struct run_model *m, struct buf *b);
+
 /* The words that its last execution was started with, masked: a new reference, an array; NULL:
  * they are not recorded. Reads the events. */
 json_t *run_model_argv(struct run_model *m, struct str path);

@@ -187,10 +187,10 @@ class Place:
     def login(self):
         """A browser's session: cookie and csrf."""
         url = self.command("serve", "link").stdout.strip()
-        a = self.get("/login?" + url.partition("?")[2])
+        a = self.request("GET", "/login?" + url.partition("?")[2])
         expect(a.status == 200 and a.cookies, "no session:", a)
         self.cookie = {"Cookie": a.cookies[0].split(";")[0]}
-        self.csrf = self.get("/api/v1/", self.cookie).json()["csrf"]
+        self.csrf = self.request("GET", "/api/v1/", self.cookie).json()["csrf"]
         return self.cookie
 
     def token(self, name, scopes):

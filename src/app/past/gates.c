@@ -180,9 +180,22 @@ static const char *meant(
 			open = path;
 	}
 	if (!status_rests(look->status, STATUS_AT_GATE)) {
-		report_refuse(r, look->id, "nothing to approve",
-			"the run '%.*s' is not waiting for an approval: it is %.*s", STR(look->id),
-			STR(look->status));
+		AUTO_REPORT ignored = REPORT_INIT;
+		AUTO_JSON *answer = gates_answered(look->dir, &ignored);
+		struct str by = json_text_of(answer, "by");
+
+		if (by.len)
+			report_refuse(r, look->id, "nothing to approve",
+				"the run '%.*s' is not waiting for an approval: it is %.*s, after "
+				"'%.*s' was %.*s by %.*s at %.*s",
+				STR(look->id), STR(look->status),
+				STR(json_text_of(answer, "stage")),
+				STR(json_text_of(answer, "decision")), STR(by),
+				STR(json_text_of(answer, "answered")));
+		else
+			report_refuse(r, look->id, "nothing to approve",
+				"the run '%.*s' is not waiting for an approval: it is %.*s",
+				STR(look->id), STR(look->status));
 		report_action(r, ACTION_STATUS, look->id);
 		return NULL;
 	}
@@ -235,6 +248,17 @@ static void append_event(
 	line_log_done(&log);
 	if (durable)
 		(void)lines_sync(buf_cstr(&dir), EVENTS_FILE);
+}
+
+bool gate_refused(struct app *a, const char *run, struct report *r)
+{
+	AUTO_LOOK look = { 0 };
+	const struct gate_decision any = { .run = run };
+
+	if (!find_run(a, run, &look, r))
+		return false;
+	AUTO_JSON *gates = gates_read(look.dir, r);
+	return !r->errors && meant(&look, gates, &any, r) != NULL;
 }
 
 bool gate_decide(

@@ -1,5 +1,9 @@
 #include "app/model.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +16,9 @@
 #include "base/run-status.h"
 #include "graph/event.h"
 #include "runs/dir/events.h"
+#include "runs/dir/leaves.h"
+#include "runs/dir/open.h"
+#include "runs/dir/run-dir.h"
 
 enum { MODELS_KEPT = 16, NODES_KEPT = 300000 };
 
@@ -160,9 +167,38 @@ static struct history *open_history(const char *dir, struct report *issues)
 	struct graph *g = freeze_graph(dir, &found);
 	struct history *h = history_open(dir, g, true);
 
-	app_warn(&found, issues);
+	if (!g && found.issues.len)
+		report_warning(issues, (struct where){ 0 }, "graph.json cannot be used: %.*s",
+			STR(found.issues.at[0].message));
+	else
+		app_warn(&found, issues);
 	graph_unref(g);
 	return h;
+}
+
+/* What is left out of a page because a file is damaged is named there. */
+static void check_files(struct run_model *m)
+{
+	static const struct {
+		const char *name;
+		bool needed;
+	} files[] = { { "run.json", true }, { "start.json", true }, { "values.json", false },
+		{ "result.json", false } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		AUTO_BUF text = BUF_INIT;
+		int e = run_read(buf_cstr(&m->dir), files[i].name, RUN_FILE_MAX, &text);
+
+		if (e == -ENOENT && (!files[i].needed || m->history->live))
+			continue;
+		AUTO_JSON *document = e < 0 ? NULL : json_loadb(buf_cstr(&text), text.len, 0, NULL);
+		if (e < 0)
+			report_warning(&m->issues, (struct where){ 0 }, "%s cannot be read: %s",
+				files[i].name, strerror(-e));
+		else if (!document)
+			report_warning(&m->issues, (struct where){ 0 },
+				"%s is damaged: it is not JSON", files[i].name);
+	}
 }
 
 static void begin(struct run_model *m, const struct run_look *look)
@@ -196,6 +232,8 @@ static void feed(struct run_model *m, const struct run_look *look)
 	history_conclude(m->history, status_of_look(look->status));
 	if (m->history->top)
 		note_changes(m, m->history->top);
+	if (!m->told)
+		check_files(m);
 	m->told = true;
 }
 
@@ -339,6 +377,7 @@ void model_load_read(struct model_load *l, const atomic_bool *stop)
 	history_conclude(m->history, status_of_look(buf_str(&m->status)));
 	if (m->history->top)
 		note_changes(m, m->history->top);
+	check_files(m);
 	m->told = true;
 }
 
@@ -502,6 +541,87 @@ void run_model_view(struct run_model *m, const struct past_node *n, struct node_
 	/* What a command took is its last attempt's time, as the events have it. */
 	if (n->spans.len == 1)
 		ret->ms = n->spans.at[0].ms;
+}
+
+/* -- its files -----------------------------------------------------------------------------------
+ */
+
+static bool see_process(void *data, const struct leaf_line *line)
+{
+	json_t *all = data;
+
+	if (line->kind == LEAF_START && line->record.pid)
+		json_object_setn_new_nocheck(
+			all, line->path.p, line->path.len, json_integer(line->record.pid));
+	else if (line->kind == LEAF_EXIT)
+		(void)json_object_deln(all, line->path.p, line->path.len);
+	return true;
+}
+
+static int model_leaves(const struct run_model *m, leaf_line_fn *see, void *data)
+{
+	AUTO_BUF file = BUF_INIT;
+
+	buf_printf(&file, "%.*s/" LEAVES_FILE, STR(buf_str(&m->dir)));
+	return leaf_lines_each(buf_cstr(&file), see, data);
+}
+
+json_t *run_model_processes(struct run_model *m)
+{
+	json_t *all = json_object();
+
+	if (m->history->live)
+		(void)model_leaves(m, see_process, all);
+	return all;
+}
+
+struct usage_search {
+	struct str path;
+	void (*see)(void *data, uint64_t attempt, const struct node_usage *used);
+	void *data;
+};
+
+static bool see_usage(void *data, const struct leaf_line *line)
+{
+	const struct usage_search *s = data;
+	const struct leaf_usage *u = &line->usage;
+
+	if (line->used && str_eq(line->path, s->path))
+		s->see(s->data, line->record.number,
+			&(struct node_usage){ u->user_us, u->system_us, u->memory_kib });
+	return true;
+}
+
+void run_model_usage(struct run_model *m, struct str path,
+	void (*see)(void *data, uint64_t attempt, const struct node_usage *used), void *data)
+{
+	(void)model_leaves(m, see_usage, &(struct usage_search){ path, see, data });
+}
+
+/* Every file of the directory itself; what commands print is below it and counted by its readers.
+ */
+void run_model_stamp(const struct run_model *m, struct buf *b)
+{
+	AUTO_BUF dir = BUF_INIT;
+	uint64_t sum = 0;
+
+	buf_add(&dir, buf_str(&m->dir));
+	DIR *d = opendir(buf_cstr(&dir));
+	for (const struct dirent *e; d && (e = readdir(d));) {
+		struct stat st;
+		uint64_t one = 1469598103934665603ull;
+
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		const uint64_t facts[] = { st.st_ino, (uint64_t)st.st_size,
+			(uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec };
+		for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+			one = (one ^ facts[i]) * 1099511628211ull;
+		sum += one; /* in whichever order they are read */
+	}
+	if (d)
+		(void)closedir(d);
+	buf_printf(b, "%016" PRIx64, sum);
 }
 
 /* -- one command ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cmdline/man.h"
 #include "hosts/serve/serve.h"
+#include "hosts/serve/site/dashboard.h"
 
 static const struct command *const commands[] = {
 	&serve_link,
@@ -25,14 +26,47 @@ bool serve_enter(struct serve_cli *c, const struct companion_common *o)
 	return true;
 }
 
-/* The tables of the manual page, as scdoc(5) source: `roux-serve debug man`. */
-static int print_man(void)
+/* Underscores of names would begin something that is underlined. */
+static void man_text(struct buf *b, const char *text)
+{
+	for (const char *p = text; *p; p++)
+		buf_printf(b, *p == '_' || *p == '*' ? "\\%c" : "%c", *p);
+}
+
+static void man_route(struct buf *b, const struct http_route *r)
 {
 	static const char *const needs[] = { [HTTP_OPEN] = "no session",
 		[HTTP_READ] = "read",
 		[HTTP_RUN] = "run",
 		[HTTP_ANSWER] = "answer",
 		[HTTP_SOCKET] = "the socket" };
+
+	buf_printf(b, "*%s* ", r->method);
+	man_text(b, r->path);
+	buf_printf(b, "\n\t%s [%s]", r->summary, needs[r->scope]);
+	if (r->query) {
+		buf_adds(b, "; behind ?: ");
+		man_text(b, r->query);
+	}
+	if (r->body) {
+		buf_adds(b, "; body: ");
+		man_text(b, r->body);
+	}
+	buf_adds(b, "\n\n");
+}
+
+static void man_routes(
+	struct buf *b, const struct http_route *at, size_t count, enum http_kind kind)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((at[i].kind == HTTP_API) == (kind == HTTP_API))
+			man_route(b, &at[i]);
+}
+
+/* The tables of the manual page, as scdoc(5) source: `roux-serve debug man`. */
+static int print_man(void)
+{
+	struct http_routes site = dashboard_table();
 	AUTO_BUF text = BUF_INIT;
 
 	buf_adds(&text, "# OPTIONS\n\n");
@@ -41,15 +75,13 @@ static int print_man(void)
 		man_options(commands[i], &text);
 	buf_adds(&text,
 		"# ROUTES\n\nWhat is needed stands in brackets: a scope of a token, which a "
-		"browser's session and the socket have all of.\n\n");
-	for (size_t i = 0; i < serve_route_count; i++) {
-		const struct http_route *r = &serve_routes[i];
-
-		buf_printf(&text, "*%s* ", r->method);
-		for (const char *p = r->path; *p; p++)
-			buf_printf(&text, *p == '_' ? "\\%c" : "%c", *p);
-		buf_printf(&text, "\n\t%s [%s]\n\n", r->summary, needs[r->scope]);
-	}
+		"browser's session and the socket have all of. With *--mcp* there is */mcp* "
+		"too: *roux-mcp*(1).\n\n## PAGES\n\n");
+	man_routes(&text, serve_routes, serve_route_count, HTTP_PAGE);
+	man_routes(&text, site.at, site.count, HTTP_PAGE);
+	buf_adds(&text, "## API\n\n");
+	man_routes(&text, serve_routes, serve_route_count, HTTP_API);
+	man_routes(&text, site.at, site.count, HTTP_API);
 	return fd_write_all(STDOUT_FILENO, buf_str(&text)) < 0;
 }
 

@@ -151,6 +151,10 @@ static bool read_line(const json_t *object, struct leaf_line *ret)
 		r->ms = number(object, "ms");
 		r->out_bytes = number(object, "out");
 		r->err_bytes = number(object, "err");
+		const json_t *used = json_object_get(object, "ru");
+		ret->used = json_is_object(used);
+		ret->usage = (struct leaf_usage){ number(used, "user_us"),
+			number(used, "system_us"), number(used, "memory_kib") };
 	}
 	return true;
 }

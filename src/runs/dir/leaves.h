@@ -64,6 +64,8 @@ struct leaf_line {
 	enum leaf_line_kind kind;
 	struct str path;
 	struct leaf_record record; /* of a start where it runs, of an exit all else */
+	bool used;                 /* of an exit: what it used is known */
+	struct leaf_usage usage;
 	uint64_t ts;
 };
 

@@ -114,7 +114,8 @@ void rest_result(struct http_request *q)
 	if (ask_run_unchanged(q, m, S("result")))
 		return;
 	if (run_result_text(run_model_run(m), &b) < 0)
-		http_refuse(q, 503, NULL, NULL, "its result cannot be read");
+		http_refuse(q, 409, "damaged", NULL,
+			"the result of the run (result.json, stdout.log) cannot be read");
 	else
 		http_reply_json(q, 200, &b);
 }

@@ -246,6 +246,74 @@ bool aside_number(struct http_request *q, struct run_model *m, const struct log_
 	return !waits || fd >= 0;
 }
 
+/* -- documents -----------------------------------------------------------------------------------
+ */
+
+struct making {
+	struct job job;
+	struct http_request *q; /* NULL: it has gone */
+	struct buf run, cwd;
+	struct aside_document document;
+	aside_make_fn *make;
+	aside_reply_fn *reply;
+};
+
+static void making_work(struct job *j)
+{
+	struct making *m = container_of(j, struct making, job);
+	struct app *a = app_open(&(struct app_options){ .cwd = buf_cstr(&m->cwd), .owner = "" });
+
+	m->make(a, &m->document);
+	app_close(a);
+}
+
+static void making_reply(void *data)
+{
+	struct making *m = data;
+
+	m->reply(m->q, &m->document);
+}
+
+static void making_done(struct job *j)
+{
+	struct making *m = container_of(j, struct making, job);
+
+	if (m->q) {
+		http_on_gone(m->q, NULL, NULL);
+		if (!atomic_load(&j->stop))
+			aside_resume(m->q, making_reply, m);
+	}
+	buf_done(&m->run);
+	buf_done(&m->cwd);
+	buf_done(&m->document.text);
+	json_decref(m->document.value);
+	report_done(&m->document.r);
+	free(m);
+}
+
+static void making_gone(void *data)
+{
+	((struct making *)data)->q = NULL;
+}
+
+void aside_document(
+	struct http_request *q, const char *run, aside_make_fn *make, aside_reply_fn *reply)
+{
+	struct making *m = mem_new(struct making);
+
+	m->job.work = making_work;
+	m->job.done = making_done;
+	m->q = q;
+	buf_adds(&m->run, run);
+	buf_add(&m->cwd, app_cwd(site_of(q)->app));
+	m->document.run = buf_str(&m->run);
+	m->document.r = REPORT_INIT;
+	m->make = make;
+	m->reply = reply;
+	http_on_gone(q, making_gone, m);
+	aside_add(site_of(q)->aside, &m->job);
+}
+
 /* -- all of it -----------------------------------------------------------------------------------
  */
 

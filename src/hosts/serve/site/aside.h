@@ -24,5 +24,19 @@ bool aside_number(struct http_request *q, struct run_model *m, const struct log_
 /* The same without waiting and without counting. */
 uint64_t aside_number_known(struct aside *a, int fd, uint64_t offset);
 
+/* A document that takes long, made on a thread by an app of its own: another connection to the
+ * ledger, nothing shared. `reply` is called from the loop when it is made, and answers. */
+struct aside_document {
+	struct str run; /* "run:ID", or empty */
+	struct buf text;
+	json_t *value;
+	struct report r;
+	bool ok;
+};
+typedef void aside_make_fn(struct app *a, struct aside_document *d);
+typedef void aside_reply_fn(struct http_request *q, struct aside_document *d);
+void aside_document(
+	struct http_request *q, const char *run, aside_make_fn *make, aside_reply_fn *reply);
+
 /* From `done` of a job of a request: calls what may not wait again. */
 void aside_resume(struct http_request *q, void (*go)(void *data), void *data);

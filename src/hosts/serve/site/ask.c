@@ -275,13 +275,20 @@ struct http_fields ask_fields(struct http_request *q, struct str query)
 	return (struct http_fields){ fields, count };
 }
 
+const char *ask_run_word(struct http_request *q)
+{
+	return arena_cstr(
+		http_arena(q), arena_printf(http_arena(q), "run:%.*s", STR(http_param(q, "id"))));
+}
+
 bool ask_run_unchanged(struct http_request *q, struct run_model *m, struct str more)
 {
 	AUTO_BUF state = BUF_INIT;
 
 	/* What a live run shows of the time changes without an event. */
-	buf_printf(&state, "%.*s-%" PRIu64 "-%.*s-%.*s", STR(run_model_generation(m)),
+	buf_printf(&state, "%.*s-%" PRIu64 "-%.*s-%.*s-", STR(run_model_generation(m)),
 		run_model_seq(m), STR(run_status_word(run_model_run(m))), STR(more));
+	run_model_stamp(m, &state);
 	if (run_model_live(m))
 		buf_printf(&state, "-%" PRIu64, clock_real_ms() / 1000);
 	return http_unchanged(q, buf_str(&state));

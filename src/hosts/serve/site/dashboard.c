@@ -115,6 +115,11 @@ static const struct http_route routes[] = {
 		"move an ended run out of the list", "generation"),
 };
 
+struct http_routes dashboard_table(void)
+{
+	return (struct http_routes){ .at = routes, .count = ARRAY_SIZE(routes) };
+}
+
 struct dashboard *dashboard_new(const struct dashboard_options *o)
 {
 	struct dashboard *d = mem_new(struct dashboard);

@@ -19,6 +19,8 @@ struct dashboard_options {
 
 struct dashboard *dashboard_new(const struct dashboard_options *o);
 void dashboard_free(struct dashboard *d);
+/* The routes, without what their handlers need: for the manual page. */
+struct http_routes dashboard_table(void);
 /* For http_add_routes(); lives as long as the dashboard. */
 const struct http_routes *dashboard_routes(const struct dashboard *d);
 /* For http_options.refusal_page. */

@@ -62,19 +62,14 @@ static void send_summary(struct stream *s, struct run_model *m, json_t *status)
 	json_out_bool(&o, "live", run_model_live(m));
 	if (run_model_root(m)) {
 		AUTO_BUF counts = BUF_INIT;
-		uint64_t all = 0, open = 0;
 
 		run_model_view(m, run_model_root(m), &top);
+		struct progress n = progress_of(top.counts);
 		tree_counts(&counts, top.counts);
 		json_out_str(&o, "counts", buf_str(&counts));
-		for (size_t i = 0; top.counts && i < SHOWN_STATES; i++)
-			all += top.counts[i];
-		if (top.counts)
-			open = top.counts[STATE_WAITING] + top.counts[STATE_RUNNING] +
-			       top.counts[STATE_RETRYING] + top.counts[STATE_UNREACHED] +
-			       top.counts[STATE_PAUSED];
-		json_out_uint(&o, "commands", all);
-		json_out_uint(&o, "over", all - open);
+		json_out_uint(&o, "commands", n.all);
+		json_out_uint(&o, "over", n.over);
+		json_out_uint(&o, "bad", n.bad);
 	}
 	json_out_object_end(&o);
 	stream_event(s, "run", buf_str(&b));

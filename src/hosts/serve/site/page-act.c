@@ -2,10 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/gates.h"
 #include "app/logs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
 #include "hosts/serve/site/act.h"
+
+enum { COMMENT_MAX = 2000 }; /* characters */
 
 /* Back to the run, so that a reload does not post again. */
 static void back(struct http_request *q, struct str run)
@@ -112,18 +115,12 @@ static bool read_gate(
 	const struct again what = { .resume = true };
 	AUTO_JSON *status = run_status_document(run_model_run(m));
 	json_t *gate = json_object_get(status, "pending_approval");
-	const json_t *answer = json_object_get(status, "answered");
 
 	if (!json_is_object(gate)) {
-		if (json_is_object(answer))
-			http_refuse(q, 409, "nothing to approve", NULL,
-				"the question was answered already: %.*s by %.*s",
-				STR(json_text_of(answer, "decision")),
-				STR(json_text_of(answer, "by")));
-		else
-			http_refuse(q, 409, "nothing to approve", NULL,
-				"the run '%.*s' is not waiting for an approval: it is %.*s",
-				STR(http_param(q, "id")), STR(run_status_word(run_model_run(m))));
+		if (gate_refused(site_of(q)->app, ask_run_word(q), &r))
+			report_refuse(&r, http_param(q, "id"), "nothing to approve",
+				"the run has just begun to wait for an approval");
+		ask_refuse(q, &r);
 		return false;
 	}
 	*ret_plan = again_plan(site_of(q), http_param(q, "id"), &what, &r);
@@ -145,6 +142,19 @@ void page_gate(struct http_request *q)
 		gate_page(q, m, gate, plan, false, 200);
 }
 
+static bool comment_fits(struct http_request *q, struct str comment)
+{
+	size_t characters = 0;
+
+	for (size_t i = 0; i < comment.len; i++)
+		characters += (comment.p[i] & 0xc0) != 0x80;
+	if (characters <= COMMENT_MAX)
+		return true;
+	http_refuse(q, 400, NULL, NULL, "the comment has %zu characters, expected at most %d",
+		characters, COMMENT_MAX);
+	return false;
+}
+
 void post_gate(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -156,12 +166,12 @@ void post_gate(struct http_request *q)
 
 	if (!m || !act_is_current(q, m, NULL))
 		return;
-	if (!answer || (strcmp(answer, "approve") != 0 && strcmp(answer, "deny") != 0) ||
-		comment.len > 8000) {
-		http_refuse(q, 400, NULL, NULL,
-			"the answer is neither approve nor deny, or the comment is too long");
+	if (!answer || (strcmp(answer, "approve") != 0 && strcmp(answer, "deny") != 0)) {
+		http_refuse(q, 400, NULL, NULL, "the answer is neither approve nor deny");
 		return;
 	}
+	if (!comment_fits(q, comment))
+		return;
 	bool approve = strcmp(answer, "approve") == 0;
 	if (!read_gate(q, m, &gate, &plan))
 		return;
@@ -196,9 +206,11 @@ static void rest_answer(struct http_request *q, bool approve)
 		if (plan && !act_is_current(q, m, plan))
 			return;
 	}
-	json_t *doc = act_answer(q, http_param(q, "id"), approve, ask_text(q, "stage"),
-		str_of(ask_text(q, approve ? "comment" : "reason")), json_text_of(plan, "digest"),
-		ask_bool(q, "resume", true), &r);
+	struct str comment = str_of(ask_text(q, approve ? "comment" : "reason"));
+	if (!comment_fits(q, comment))
+		return;
+	json_t *doc = act_answer(q, http_param(q, "id"), approve, ask_text(q, "stage"), comment,
+		json_text_of(plan, "digest"), ask_bool(q, "resume", true), &r);
 	if (doc)
 		http_reply_value(q, 200, doc);
 	else
@@ -217,6 +229,38 @@ void rest_deny(struct http_request *q)
 
 /* -- again ---------------------------------------------------------------------------------------
  */
+
+static void put_difference(struct buf *b, struct str mark, struct str line)
+{
+	const char *tag = str_eq(mark, S("-")) ? "del" : str_eq(mark, S("+")) ? "ins" : NULL;
+
+	if (tag)
+		buf_printf(b, "<%s>", tag);
+	html_text(b, mark);
+	buf_addc(b, ' ');
+	html_text(b, line);
+	if (tag)
+		buf_printf(b, "</%s>", tag);
+	buf_addc(b, '\n');
+}
+
+/* The files of the recipe that are others now. */
+static void put_sources(struct buf *b, const json_t *sources)
+{
+	const json_t *source, *line;
+	size_t i, n;
+
+	json_array_foreach(sources, i, source)
+	{
+		buf_adds(b, "<details class=\"box\" open><summary>What has changed in <code>");
+		html_text(b, json_text_of(source, "path"));
+		buf_adds(b, "</code></summary><pre class=\"diff\">");
+		json_array_foreach(json_object_get(source, "lines"), n, line) put_difference(
+			b, json_str(json_array_get(line, 0)), json_str(json_array_get(line, 1)));
+		buf_adds(b, json_is_true(json_object_get(source, "cut")) ? "⋯\n</pre></details>"
+									 : "</pre></details>");
+	}
+}
 
 static void again_page(struct http_request *q, struct run_model *m, const struct again *what,
 	const json_t *plan, bool changed, unsigned status)
@@ -246,6 +290,7 @@ static void again_page(struct http_request *q, struct run_model *m, const struct
 			buf_adds(b, "\">Start the new one</a> instead.");
 		}
 		buf_adds(b, "</p>");
+		put_sources(b, json_object_get(json_object_get(plan, "changed"), "sources"));
 	}
 	put_plan(&p, plan);
 	if (page_may(q, HTTP_RUN)) {
@@ -386,20 +431,23 @@ void rest_plan(struct http_request *q)
 /* -- stopping ------------------------------------------------------------------------------------
  */
 
-static void put_running(
-	struct page *p, struct run_model *m, const struct past_node *n, size_t *count)
+static void put_running(struct page *p, struct run_model *m, const struct past_node *n,
+	const json_t *processes, size_t *count)
 {
 	struct node_view v;
 
 	run_model_view(m, n, &v);
 	for (size_t i = 0; i < past_node_children(n); i++)
-		put_running(p, m, past_node_child(n, i), count);
+		put_running(p, m, past_node_child(n, i), processes, count);
 	if (v.group || v.state != STATE_RUNNING || ++*count > 50)
 		return;
 	buf_adds(&p->b, "<li><code>");
 	html_cut(&p->b, v.text, 160);
 	buf_adds(&p->b, "</code> since ");
 	page_duration(&p->b, v.ms);
+	const json_t *pid = json_object_getn(processes, v.path.p, v.path.len);
+	if (pid)
+		buf_printf(&p->b, ", process %" JSON_INTEGER_FORMAT, json_integer_value(pid));
 	buf_adds(&p->b, "</li>");
 }
 
@@ -420,8 +468,9 @@ void page_stop(struct http_request *q)
 	begin(&p, q, "Stop");
 	buf_adds(&p.b, "<p>These commands run now, and everything that they started ends with "
 		       "them:</p><ul class=\"leaves\">");
+	AUTO_JSON *processes = run_model_processes(m);
 	if (run_model_root(m))
-		put_running(&p, m, run_model_root(m), &count);
+		put_running(&p, m, run_model_root(m), processes, &count);
 	buf_adds(&p.b, "</ul>");
 	if (!count)
 		buf_adds(&p.b, "<p class=\"quiet\">No command runs at this moment.</p>");

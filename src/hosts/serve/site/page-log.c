@@ -454,8 +454,12 @@ void rest_lines(struct http_request *q)
 		http_refuse(q, 404, "no such output", NULL, "this output cannot be read");
 		return;
 	}
+	AUTO_BUF state = BUF_INIT;
 	uint64_t number;
 	if (!aside_number(q, m, &at, found.offset, &number))
+		return;
+	buf_printf(&state, "lines-%" PRIu64 "-%" PRIu64, found.size, number);
+	if (ask_run_unchanged(q, m, buf_str(&state)))
 		return;
 	buf_printf(&b,
 		"{\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"size\":%" PRIu64

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/run-status.h"
-#include "hosts/serve/site/site.h"
+#include "hosts/serve/site/aside.h"
 
 enum { AUDIT_SHOWN = 200, AUDIT_BYTES = 1 << 20 };
 
@@ -19,15 +19,25 @@ static void begin(struct page *p, struct http_request *q, const char *title, enu
 /* -- doctor --------------------------------------------------------------------------------------
  */
 
-void rest_doctor(struct http_request *q)
+/* It looks at every run. */
+static void make_doctor(struct app *a, struct aside_document *d)
 {
-	http_reply_value(q, 200, doctor_document(site_of(q)->app, site_words));
+	d->value = doctor_document(a, site_words);
 }
 
-void page_doctor(struct http_request *q)
+static void reply_doctor(struct http_request *q, struct aside_document *d)
 {
-	AUTO_JSON *doc = doctor_document(site_of(q)->app, site_words);
-	const json_t *finding;
+	http_reply_value(q, 200, json_incref(d->value));
+}
+
+void rest_doctor(struct http_request *q)
+{
+	aside_document(q, "", make_doctor, reply_doctor);
+}
+
+static void show_doctor(struct http_request *q, struct aside_document *d)
+{
+	const json_t *doc = d->value, *finding;
 	struct page p;
 	size_t i;
 
@@ -57,6 +67,11 @@ void page_doctor(struct http_request *q)
 	}
 	buf_adds(&p.b, "</ul>");
 	page_end(&p, 200);
+}
+
+void page_doctor(struct http_request *q)
+{
+	aside_document(q, "", make_doctor, show_doctor);
 }
 
 /* -- settings ------------------------------------------------------------------------------------

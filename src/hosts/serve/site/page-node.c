@@ -57,15 +57,43 @@ static void put_stream(struct page *p, struct run_model *m, struct str path, uns
 	mask_free(mask);
 }
 
+struct used {
+	VEC(struct node_usage) at; /* of each attempt, from the first */
+};
+
+static void note_usage(void *data, uint64_t attempt, const struct node_usage *used)
+{
+	struct used *u = data;
+
+	while (u->at.len < attempt && u->at.len < 1000)
+		vec_push(&u->at, (struct node_usage){ 0 });
+	if (attempt && attempt <= u->at.len)
+		u->at.at[attempt - 1] = *used;
+}
+
+static void put_usage(struct buf *b, const struct used *u, uint64_t attempt)
+{
+	buf_adds(b, "<td>");
+	if (attempt > u->at.len || !u->at.at[attempt - 1].memory_kib)
+		return;
+	page_duration(b, u->at.at[attempt - 1].user_us / 1000);
+	buf_adds(b, " + ");
+	page_duration(b, u->at.at[attempt - 1].system_us / 1000);
+	buf_adds(b, ", ");
+	html_bytes(b, u->at.at[attempt - 1].memory_kib * 1024);
+}
+
 static void put_attempts(struct page *p, struct run_model *m, const struct node_view *v)
 {
 	struct buf *b = &p->b;
 	uint64_t first = v->attempts - v->span_count;
+	struct used used = { 0 };
 
 	buf_adds(b,
 		"<h2>Attempts</h2><div class=\"scroll\" role=\"region\" aria-label=\"Attempts\" "
 		"tabindex=\"0\"><table><thead><tr><th>No.<th>State<th>Began<th>Took<th>End"
-		"</tr></thead><tbody>");
+		"<th>Used (processor in programs + in the kernel, memory)</tr></thead><tbody>");
+	run_model_usage(m, v->path, note_usage, &used);
 	for (size_t i = 0; i < v->span_count; i++) {
 		const struct node_span *s = &v->spans[i];
 
@@ -80,8 +108,10 @@ static void put_attempts(struct page *p, struct run_model *m, const struct node_
 			buf_printf(b, "signal %d", s->signal);
 		else if (s->state != STATE_RUNNING)
 			buf_printf(b, "exit %d", s->code);
+		put_usage(b, &used, first + i + 1);
 		buf_adds(b, "</tr>");
 	}
+	vec_done(&used.at);
 	buf_adds(b, "</tbody></table></div>");
 }
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
-#include "hosts/serve/site/site.h"
+#include "hosts/serve/site/aside.h"
 
 enum { PREVIEW_TEXT = 256 << 10, PREVIEW_IMAGE = 8 << 20, MESSAGES_SHOWN = 500 };
 
@@ -24,12 +24,6 @@ static void begin(struct page *p, struct http_request *q, const char *title)
 	buf_adds(&p->b, "<p class=\"crumbs\">");
 	page_run_link(p, http_param(q, "id"));
 	buf_printf(&p->b, "</p><h1>%s</h1>", title);
-}
-
-static const char *run_word(struct http_request *q)
-{
-	return arena_cstr(
-		http_arena(q), arena_printf(http_arena(q), "run:%.*s", STR(http_param(q, "id"))));
 }
 
 /* -- messages ------------------------------------------------------------------------------------
@@ -78,9 +72,9 @@ void page_messages(struct http_request *q)
 	struct page p;
 	struct run_model *m = ask_run(q);
 
-	if (!m)
+	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!messages_read(site_of(q)->app, run_word(q), &v, &r)) {
+	if (!messages_read(site_of(q)->app, ask_run_word(q), &v, &r)) {
 		ask_refuse(q, &r);
 		return;
 	}
@@ -113,10 +107,11 @@ void rest_messages(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct messages_view v = { 0 };
+	struct run_model *m = ask_run(q);
 
-	if (!ask_run(q))
+	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!messages_read(site_of(q)->app, run_word(q), &v, &r)) {
+	if (!messages_read(site_of(q)->app, ask_run_word(q), &v, &r)) {
 		ask_refuse(q, &r);
 		return;
 	}
@@ -270,6 +265,14 @@ void rest_artifact(struct http_request *q)
 		http_refuse(q, 404, "no such artifact", NULL, "there is no such file");
 		return;
 	}
+	AUTO_BUF state = BUF_INIT;
+	buf_printf(&state, "%.*s-%" PRIu64 "-%" PRIu64 "-%" PRIu64 ".%09ld",
+		STR(run_model_generation(m)), (uint64_t)st.st_ino, (uint64_t)st.st_size,
+		(uint64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	if (http_unchanged(q, buf_str(&state))) {
+		buf_done(&n.name);
+		return;
+	}
 	ssize_t got = pread(fd, head, 12, 0);
 	const char *image = got > 0 ? image_type((struct str){ head, (size_t)got }) : NULL;
 	bool show = image && http_query(q, "show", &text);
@@ -309,7 +312,7 @@ void page_values(struct http_request *q)
 	const char *name;
 	json_t *value;
 
-	if (!m)
+	if (!m || ask_run_unchanged(q, m, S("values")))
 		return;
 	AUTO_JSON *values = run_values_document(run_model_run(m), &r);
 	begin(&p, q, "Values");
@@ -353,30 +356,58 @@ static void reply_file(struct http_request *q, struct buf *b, const char *type, 
 		b);
 }
 
+static struct run_handle *open_run(struct app *a, struct aside_document *d)
+{
+	AUTO_BUF run = BUF_INIT;
+
+	buf_add(&run, d->run);
+	return runs_open(a, buf_cstr(&run), &d->r);
+}
+
+static void make_report(struct app *a, struct aside_document *d)
+{
+	struct run_handle *h = open_run(a, d);
+
+	d->ok = h && run_report(h, &d->text, &d->r);
+	run_close(h);
+}
+
+static void make_graph(struct app *a, struct aside_document *d)
+{
+	struct run_handle *h = open_run(a, d);
+
+	d->ok = h && run_picture(h, FORMAT_SVG, &d->text, &d->r);
+	run_close(h);
+}
+
+static void reply_report(struct http_request *q, struct aside_document *d)
+{
+	if (d->ok)
+		reply_file(q, &d->text, "text/html; charset=utf-8", ".html");
+	else
+		ask_refuse(q, &d->r);
+}
+
+static void reply_graph(struct http_request *q, struct aside_document *d)
+{
+	if (d->ok)
+		reply_file(q, &d->text, "image/svg+xml", ".svg");
+	else
+		ask_refuse(q, &d->r);
+}
+
 void page_report(struct http_request *q)
 {
-	AUTO_REPORT r = REPORT_INIT;
-	AUTO_BUF b = BUF_INIT;
 	struct run_model *m = ask_run(q);
 
-	if (!m)
-		return;
-	if (run_report(run_model_run(m), &b, &r))
-		reply_file(q, &b, "text/html; charset=utf-8", ".html");
-	else
-		ask_refuse(q, &r);
+	if (m && !ask_run_unchanged(q, m, S("report")))
+		aside_document(q, ask_run_word(q), make_report, reply_report);
 }
 
 void page_graph(struct http_request *q)
 {
-	AUTO_REPORT r = REPORT_INIT;
-	AUTO_BUF b = BUF_INIT;
 	struct run_model *m = ask_run(q);
 
-	if (!m)
-		return;
-	if (run_picture(run_model_run(m), FORMAT_SVG, &b, &r))
-		reply_file(q, &b, "image/svg+xml", ".svg");
-	else
-		ask_refuse(q, &r);
+	if (m && !ask_run_unchanged(q, m, S("graph")))
+		aside_document(q, ask_run_word(q), make_graph, reply_graph);
 }

@@ -361,18 +361,16 @@ static void put_progress(struct run_page *r)
 	run_model_view(r->m, run_model_root(r->m), &top);
 	if (!top.counts)
 		return;
-	uint64_t all = 0, over = 0;
-	for (size_t i = 0; i < SHOWN_STATES; i++) {
-		all += top.counts[i];
-		over += i == STATE_WAITING || i == STATE_RUNNING || i == STATE_RETRYING ||
-					i == STATE_UNREACHED || i == STATE_PAUSED
-				? 0
-				: top.counts[i];
-	}
+	struct progress n = progress_of(top.counts);
+	uint64_t all = MAX(n.all, (uint64_t)1), bad = n.bad * 1000 / all;
+	/* What has failed stands first, so that a bar that is full does not look like success. The
+	 * words beside it say the same. */
 	buf_printf(&r->p.b,
-		"<p class=\"progress\"><progress max=\"%" PRIu64 "\" value=\"%" PRIu64
-		"\" aria-label=\"Commands that have ended\"></progress> <span id=\"counts\">",
-		all ? all : 1, over);
+		"<p class=\"progress\"><svg id=\"bar\" class=\"bar\" viewBox=\"0 0 1000 10\" "
+		"preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"f\" "
+		"width=\"%" PRIu64 "\" height=\"10\"/><rect class=\"d\" x=\"%" PRIu64
+		"\" width=\"%" PRIu64 "\" height=\"10\"/></svg> <span id=\"counts\">",
+		bad, bad, n.over * 1000 / all - bad);
 	tree_counts(&r->p.b, top.counts);
 	buf_adds(&r->p.b, "</span></p>");
 }

@@ -38,8 +38,10 @@ static bool add_row(void *data, const struct run_entry *e)
 		state = STATE_PARTIAL;
 	buf_adds(b, "<tr data-run=\"");
 	html_attr(b, e->id);
-	buf_printf(b, "\" data-s=\"%s\"><td class=\"st\"><span class=\"w\">%.*s</span><td>",
-		shown_state_word(state), STR(e->status));
+	buf_printf(
+		b, "\" data-s=\"%s\"><td class=\"st\"><span class=\"w\">", shown_state_word(state));
+	html_text(b, e->status);
+	buf_adds(b, "</span><td>");
 	page_run_link(t->p, e->id);
 	buf_adds(b, "<td>");
 	if (e->recipe.len) {
@@ -85,10 +87,17 @@ size_t runs_table(struct page *p, struct run_filter *f, uint64_t *ret_next)
 		buf_adds(&p->b, "</tbody></table></div>");
 	if (ret_next)
 		*ret_next = t.more ? t.last : 0;
+	if (t.rows && !f->failures && !runs_version(p->site->app))
+		buf_adds(&p->b,
+			"<p class=\"banner\">The ledger cannot be read: these are the run "
+			"directories. <code>roux doctor --rebuild</code> makes it anew.</p>");
+	report_word(&r, site_words);
 	vec_each (i, &r.issues) {
 		buf_adds(&p->b, "<p class=\"banner\">");
 		html_text(&p->b, i->message);
-		buf_adds(&p->b, " <code>roux doctor</code> says what to do.</p>");
+		buf_adds(&p->b, ". ");
+		html_text(&p->b, i->hint.len ? i->hint : S("The doctor says what to do"));
+		buf_adds(&p->b, ".</p>");
 	}
 	return t.rows;
 }

@@ -22,14 +22,7 @@ struct form {
 /* Which argument an issue is about. */
 static bool is_about(const struct issue *i, const char *name)
 {
-	AUTO_BUF quoted = BUF_INIT;
-	size_t len = strlen(name);
-
-	buf_printf(&quoted, "'%s'", name);
-	if (str_contains(i->message, buf_str(&quoted)))
-		return true;
-	return str_starts(i->message, str_of(name)) && i->message.len > len &&
-	       strchr(" :=", i->message.p[len]) != NULL;
+	return str_eq(i->field, str_of(name));
 }
 
 static bool is_required(const json_t *schema, const char *name)
@@ -53,13 +46,16 @@ static void default_text(const json_t *value, struct buf *b)
 		json_write(b, value, 0);
 }
 
+/* `id` is the name of the argument as it may stand in a page: that of a step recipe may be any
+ * text.
+ */
 static void put_select(
-	struct buf *b, const char *name, const json_t *choices, struct str now, bool required)
+	struct buf *b, const char *id, const json_t *choices, struct str now, bool required)
 {
 	const json_t *choice;
 	size_t i;
 
-	buf_printf(b, "<select id=\"v-%s\" name=\"v.%s\">", name, name);
+	buf_printf(b, "<select id=\"v-%s\" name=\"v.%s\">", id, id);
 	if (!required)
 		buf_adds(b, "<option value=\"\">");
 	json_array_foreach(choices, i, choice)
@@ -75,7 +71,7 @@ static void put_select(
 	buf_adds(b, "</select>");
 }
 
-static void put_input(struct form *f, const char *name, const json_t *property)
+static void put_input(struct form *f, const char *name, const char *id, const json_t *property)
 {
 	struct buf *b = &f->p->b;
 	struct str type = json_text_of(property, "type");
@@ -88,21 +84,21 @@ static void put_input(struct form *f, const char *name, const json_t *property)
 		buf_printf(b,
 			"<input id=\"v-%s\" name=\"s.%s\" type=\"password\" "
 			"autocomplete=\"off\"%s>",
-			name, name, required ? " required" : "");
+			id, id, required ? " required" : "");
 		return;
 	}
 	default_text(typed ? typed : fallback, &now);
 	if (json_is_array(json_object_get(property, "enum"))) {
-		put_select(b, name, json_object_get(property, "enum"), buf_str(&now), required);
+		put_select(b, id, json_object_get(property, "enum"), buf_str(&now), required);
 	} else if (str_eq(type, S("boolean"))) {
 		bool on = str_eq(buf_str(&now), S("true"));
 
 		buf_printf(b,
 			"<input type=\"hidden\" name=\"v.%s\" value=\"false\"><input id=\"v-%s\" "
 			"type=\"checkbox\" name=\"v.%s\" value=\"true\"%s>",
-			name, name, name, on ? " checked" : "");
+			id, id, id, on ? " checked" : "");
 	} else if (str_eq(type, S("array")) || str_eq(type, S("object")) || now.len > 80) {
-		buf_printf(b, "<textarea id=\"v-%s\" name=\"v.%s\" rows=\"4\"%s>", name, name,
+		buf_printf(b, "<textarea id=\"v-%s\" name=\"v.%s\" rows=\"4\"%s>", id, id,
 			required ? " required" : "");
 		html_text(b, buf_str(&now));
 		buf_adds(b, "</textarea>");
@@ -114,7 +110,7 @@ static void put_input(struct form *f, const char *name, const json_t *property)
 		buf_printf(b,
 			"<input id=\"v-%s\" name=\"v.%s\" type=\"text\"%s%s autocomplete=\"off\" "
 			"value=\"",
-			name, name,
+			id, id,
 			number ? (str_eq(type, S("integer")) ? " inputmode=\"numeric\""
 							     : " inputmode=\"decimal\"")
 			       : "",
@@ -129,9 +125,13 @@ static void put_field(struct form *f, const char *name, const json_t *property)
 	struct buf *b = &f->p->b;
 	struct str description = json_text_of(property, "description");
 
-	buf_printf(b, "<div class=\"field\"><label for=\"v-%s\">%s%s</label>", name, name,
+	AUTO_BUF safe = BUF_INIT;
+
+	html_attr(&safe, str_of(name));
+	const char *id = buf_cstr(&safe);
+	buf_printf(b, "<div class=\"field\"><label for=\"v-%s\">%s%s</label>", id, id,
 		is_required(f->schema, name) ? " <span class=\"req\">(required)</span>" : "");
-	put_input(f, name, property);
+	put_input(f, name, id, property);
 	if (description.len) {
 		buf_adds(b, "<p class=\"hint\" dir=\"auto\">");
 		html_text(b, description);
@@ -139,7 +139,7 @@ static void put_field(struct form *f, const char *name, const json_t *property)
 	}
 	for (size_t i = 0; f->wrong && i < f->wrong->issues.len; i++)
 		if (is_about(&f->wrong->issues.at[i], name)) {
-			buf_printf(b, "<p class=\"wrong\" id=\"e-%s\">", name);
+			buf_printf(b, "<p class=\"wrong\" id=\"e-%s\">", id);
 			html_text(b, f->wrong->issues.at[i].message);
 			if (f->wrong->issues.at[i].hint.len) {
 				buf_adds(b, " — ");
@@ -169,7 +169,11 @@ static void put_summary(struct form *f)
 		{
 			if (!is_about(i, name))
 				continue;
-			buf_printf(b, "<a href=\"#v-%s\">%s</a>: ", name, name);
+			buf_adds(b, "<a href=\"#v-");
+			html_attr(b, str_of(name));
+			buf_adds(b, "\">");
+			html_text(b, str_of(name));
+			buf_adds(b, "</a>: ");
 			break;
 		}
 		html_text(b, i->message);

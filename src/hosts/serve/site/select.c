@@ -87,6 +87,21 @@ void select_nodes(struct run_model *m, struct selection *s)
 		choose(&c, run_model_root(m), 0);
 }
 
+struct progress progress_of(const uint64_t *counts)
+{
+	struct progress n = { 0 };
+
+	for (enum shown_state s = 0; counts && s < SHOWN_STATES; s++) {
+		bool open = s == STATE_WAITING || s == STATE_RUNNING || s == STATE_RETRYING ||
+			    s == STATE_UNREACHED || s == STATE_PAUSED;
+
+		n.all += counts[s];
+		n.over += open ? 0 : counts[s];
+		n.bad += !open && shown_state_bad(s) ? counts[s] : 0;
+	}
+	return n;
+}
+
 void select_done(struct selection *s)
 {
 	vec_done(&s->items);

@@ -105,6 +105,8 @@ bool ask_filter(struct http_request *q, struct run_filter *ret);
 bool ask_filter_of(struct http_request *q, struct http_fields all, struct run_filter *ret);
 /* The fields of a query, in the request's arena. */
 struct http_fields ask_fields(struct http_request *q, struct str query);
+/* "run:ID", of {id}; in the request's arena. */
+const char *ask_run_word(struct http_request *q);
 /* The ETag of what is about a run. True: replied. */
 bool ask_run_unchanged(struct http_request *q, struct run_model *m, struct str more);
 /* Members of a body: false, refused: one that is not known, or of the wrong kind. `names` has
@@ -125,6 +127,12 @@ struct log_at {
 	const char *name; /* "out", "err", "run-out", "run-err" */
 };
 bool ask_log(struct http_request *q, struct log_at *ret);
+
+/* Commands of a run: all, those that have ended, and those of them that failed in any way. */
+struct progress {
+	uint64_t all, over, bad;
+};
+struct progress progress_of(const uint64_t *counts); /* NULL: there are none */
 
 /* -- the tree: select.c --------------------------------------------------------------------------
  */

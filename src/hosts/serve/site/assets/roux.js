@@ -113,8 +113,8 @@ function onRun(r) {
 	if (state) { state.dataset.s = s; setText(state, r.status + (r.failed && r.status !== "failed" ? ", " + r.failed + " failed" : !r.failed && r.tolerated ? ", " + r.tolerated + " tolerated" : "")); }
 	setText($("#took"), took(r.ms));
 	if (r.counts != null) setText($("#counts"), r.counts);
-	const bar = $("progress");
-	if (bar && r.commands) { bar.max = r.commands; bar.value = r.over; }
+	const bar = $("#bar"), part = (n, name, of) => bar.children[n].setAttribute(name, Math.round(1000 * of / r.commands));
+	if (bar && r.commands) { part(0, "width", r.bad); part(1, "x", r.bad); part(1, "width", r.over - r.bad); }
 	if (state) document.title = (signs[s] || "") + " " + r.run + " · roux";
 	if (r.commands) say(r.over + " of " + r.commands + " done" + (r.failed ? ", " + r.failed + " failed" : ""));
 	if (lastStatus && lastStatus !== r.status) {
