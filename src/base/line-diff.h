@@ -16,5 +16,5 @@ typedef void line_diff_fn(void *data, enum line_mark mark, struct str line);
 
 /* Calls `see` with the lines that differ and `context` lines around them, in order, without their
  * ends. Nothing for texts that are the same. Of texts that differ in thousands of lines the whole
- * part is told as replaced. */
+ * part is reported as replaced. */
 void line_diff(struct str old, struct str now, size_t context, line_diff_fn *see, void *data);

@@ -1,6 +1,9 @@
 /* What a run has printed and made, read by name. */
 #include "app/logs.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "app/artifacts.h"
 #include "app/face.h"
 
@@ -29,6 +32,56 @@ static void a_cursor_reads_what_is_new(void **state UNUSED)
 	assert_str(more(h, &out, 100), "more\n");
 	assert_true(str_contains(more(h, &err, 100), S("bad")));
 	run_close(h);
+}
+
+static void count_all(struct log_counts *c, int fd)
+{
+	atomic_bool stop = false;
+
+	for (bool some = true; some;) {
+		struct log_counting *w = log_counting_begin(c, fd);
+
+		if (!w)
+			return;
+		assert_null(log_counting_begin(c, fd)); /* one at a time */
+		log_counting_work(w, &stop);
+		some = log_counting_end(w, c);
+	}
+}
+
+static void lines_of_a_large_log_are_numbered(void **state UNUSED)
+{
+	enum { LINES = 40000 };
+	AUTO_BUF text = BUF_INIT;
+	uint64_t left;
+
+	for (int i = 0; i < LINES; i++)
+		buf_printf(&text, "line %d\n", i);
+	put("log", "");
+	add("log", buf_str(&text));
+	AUTO_CLOSE int fd = open(at("log"), O_RDONLY | O_CLOEXEC);
+	struct log_counts *c = log_counts_new();
+	assert_int_equal(log_counts_find(c, fd, text.len, &left), -1);
+	assert_true(left > 0);
+	assert_int_equal(log_counts_find(c, fd, 14, &left), 2); /* the first block needs no count */
+	count_all(c, fd);
+	assert_int_equal(log_counts_find(c, fd, text.len, &left), LINES);
+	assert_int_equal(log_counts_find(c, fd, text.len - 1, &left), LINES - 1);
+	/* It has grown: what was counted stays. */
+	for (int i = 0; i < 10; i++)
+		add("log", buf_str(&text));
+	assert_int_equal(log_counts_find(c, fd, text.len, &left), LINES);
+	assert_int_equal(log_counts_find(c, fd, 11 * text.len, &left), -1);
+	count_all(c, fd);
+	assert_int_equal(log_counts_find(c, fd, 11 * text.len, &left), 11 * LINES);
+	/* It was written anew. */
+	assert_int_equal(truncate(at("log"), 0), 0);
+	for (int i = 0; i < 2; i++)
+		add("log", buf_str(&text));
+	assert_int_equal(log_counts_find(c, fd, 2 * text.len, &left), -1);
+	count_all(c, fd);
+	assert_int_equal(log_counts_find(c, fd, 2 * text.len, &left), 2 * LINES);
+	log_counts_free(c);
 }
 
 static void a_replaced_file_is_read_from_its_beginning(void **state UNUSED)
@@ -151,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		F(a_cursor_reads_what_is_new),
+		F(lines_of_a_large_log_are_numbered),
 		F(a_replaced_file_is_read_from_its_beginning),
 		F(a_log_that_is_not_there_is_empty_and_a_pipe_is_refused),
 		F(artifacts_are_opened_by_their_declared_names),

@@ -102,6 +102,38 @@ static void asking_again_reads_only_what_is_new(void **state UNUSED)
 	assert_int_equal(view_of(m, "0").state, STATE_FAILED);
 }
 
+static void a_large_run_can_be_read_elsewhere(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	atomic_bool stop = false;
+
+	run("[\"true\"]", "small");
+	assert_null(run_models_load(models, S("small")));
+	assert_null(run_models_load(models, S("none")));
+	run("{\"repeat\":400,\"template\":\"true\"}", "large");
+	/* One that is stopped is not kept. */
+	struct model_load *l = run_models_load(models, S("large"));
+	assert_non_null(l);
+	atomic_store(&stop, true);
+	model_load_read(l, &stop);
+	model_load_end(l, models);
+	l = run_models_load(models, S("large"));
+	assert_non_null(l);
+	atomic_store(&stop, false);
+	model_load_read(l, &stop);
+	model_load_end(l, models);
+	assert_null(run_models_load(models, S("large")));
+	struct run_model *m = run_models_get(models, S("large"), &r);
+	assert_non_null(m);
+	assert_int_equal(view_of(m, "root").counts[STATE_DONE], 400);
+	assert_int_equal(run_model_issues(m)->issues.len, 0);
+	/* One for which no request waits any more. */
+	run("{\"repeat\":400,\"template\":\"true\"}", "other");
+	l = run_models_load(models, S("other"));
+	assert_non_null(l);
+	model_load_end(l, NULL);
+}
+
 static void there_is_no_such_run(void **state UNUSED)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -132,6 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nodes_that_were_not_reached_are_there, begin, end),
 		cmocka_unit_test_setup_teardown(asking_again_reads_only_what_is_new, begin, end),
+		cmocka_unit_test_setup_teardown(a_large_run_can_be_read_elsewhere, begin, end),
 		cmocka_unit_test_setup_teardown(there_is_no_such_run, begin, end),
 		cmocka_unit_test_setup_teardown(
 			a_damaged_run_is_shown_as_far_as_it_can_be, begin, end),
