@@ -63,6 +63,7 @@ status_of() {
 	is "$(status_of solo)" "('solo-run', 'done')"
 	run -2 roux status sol
 	has "$output" "there is no run 'sol'"
+	has "$output" "from 4 characters on: solo-run"
 	roux run -q --as solo-run 'echo 2' >/dev/null
 	is "$(status_of solo~1)" "('solo-run~1', 'done')"
 }

@@ -134,15 +134,18 @@ static bool find_latest(struct app *a, struct str recipe, struct buf *id, struct
 	return report_action(r, ACTION_LIST_RUNS, S(""));
 }
 
-/* False without an issue: no id begins so, or too short a word was given. */
+/* False without an issue: no id begins so. */
 static bool find_prefix(struct app *a, struct str word, struct buf *id, struct report *r)
 {
 	struct choice c = { .app = a, .id = id };
 
-	if (word.len < PREFIX_MIN)
-		return false;
 	runs_each(a, &(struct run_filter){ .prefix = word }, choose, choose_again, &c, r);
-	if (c.count > 1) {
+	if (c.count && word.len < PREFIX_MIN) {
+		report_refuse(r, word, "no such run", "there is no run '%.*s'", STR(word));
+		report_hint(r, "the beginning of an id is enough from %d characters on: %s",
+			PREFIX_MIN, buf_cstr(&c.names));
+		c.count = 0;
+	} else if (c.count > 1) {
 		report_refuse(r, word, "ambiguous", "%zu runs begin with '%.*s': %s", c.count,
 			STR(word), buf_cstr(&c.names));
 		report_hint(r, "more characters, until one is meant");
