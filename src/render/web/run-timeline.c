@@ -422,7 +422,8 @@ static void put_density(struct drawing *d)
 		buf_printf(&paths[s->state], "M%.1f %zuh%.1f", x, at * LANE_HEIGHT + 3, to - x);
 	}
 	buf_printf(d->b,
-		"<svg class=\"density\" viewBox=\"0 0 1000 %zu\" preserveAspectRatio=\"none\" "
+		"<div class=\"dens\"><svg class=\"density\" viewBox=\"0 0 1000 %zu\" "
+		"preserveAspectRatio=\"none\" "
 		"height=\"%zu\" role=\"img\" aria-label=\"%zu executions over time\">",
 		used * LANE_HEIGHT + 4, MIN(used * LANE_HEIGHT + 4, (size_t)240), n);
 	for (size_t i = 0; i < SHOWN_STATES; i++) {
@@ -431,7 +432,7 @@ static void put_density(struct drawing *d)
 				shown_state_word((enum shown_state)i), buf_cstr(&paths[i]));
 		buf_done(&paths[i]);
 	}
-	buf_adds(d->b, "</svg>");
+	buf_adds(d->b, "</svg></div>");
 	free(order);
 }
 

@@ -110,7 +110,7 @@ class Check {
     if (name === 'chromium') await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
     if (!script) await page.setJavaScriptEnabled(false);
     page.on('console', m => { if (m.type() === 'error' && !(expect && expect.test(m.text()))) this.faults.push(`console: ${m.text()}`); });
-    page.on('pageerror', e => this.faults.push(`script: ${e.message}`));
+    page.on('pageerror', e => { if (!(expect && expect.test(e.message))) this.faults.push(`script: ${e.message}`); });
     if (url) await page.goto(url);
     // The page of a login continues by itself; what is opened next must not meet that on its way.
     if (url?.includes('/login?once=')) await this.until(() => page.evaluate(() => location.pathname === '/' && document.readyState === 'complete').catch(() => false), 'the login continues');

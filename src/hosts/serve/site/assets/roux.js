@@ -310,6 +310,13 @@ if (log) {
 		if (a && !e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); more(a.id === "earlier"); }
 	});
 	log.addEventListener("keydown", e => { if (e.key === "End") toEnd(); });
+	log.addEventListener("copy", e => { // exactly the bytes: browsers put a line of their own between blocks
+		const r = getSelection().getRangeAt(0), f = r.cloneContents();
+		if (!log.contains(r.commonAncestorContainer)) return;
+		for (const g of f.querySelectorAll(".gut,.gap,.cutmark")) g.remove();
+		e.clipboardData.setData("text/plain", f.textContent);
+		e.preventDefault();
+	});
 }
 
 // -- the stream ----------------------------------------------------------------------------------
