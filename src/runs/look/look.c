@@ -367,6 +367,17 @@ bool look_at(
 		return false; /* a directory of something else */
 	}
 	unknown = settle(ret);
+	/* The files were read before the lock was tested: it may have ended in between. What is
+	 * there now is its last word. */
+	if (!unknown && !ret->live && !ret->result) {
+		AUTO_REPORT said = REPORT_INIT;
+
+		drop(&ret->start);
+		drop(&ret->progress);
+		ret->row = seen;
+		read_files(ret, &said);
+		unknown = settle(ret);
+	}
 	if (unknown)
 		return report_errno(r, -unknown, "cannot test the lock of run '%.*s'", STR(id));
 	/* What cannot be read is not known to be wrong. */

@@ -74,6 +74,38 @@ static void who_looks_keeps_the_lock_from_nobody(void **state UNUSED)
 	assert_int_equal(run_lock(at("runs/a"), &second), -EAGAIN);
 }
 
+/* Its result is written before its lock is free, and both may happen between the two looks at them.
+ */
+static void a_run_that_ends_meanwhile_has_its_result(void **state UNUSED)
+{
+	for (int i = 0; i < 300; i++) {
+		struct str status = S("running");
+		int ready[2];
+		char c;
+
+		put_run("a");
+		assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+		pid_t supervisor = fork();
+		if (supervisor == 0) {
+			int lock = -1;
+
+			(void)run_lock(at("runs/a"), &lock);
+			(void)close(ready[1]);
+			put("runs/a/result.new", "{\"status\":\"done\"}");
+			(void)rename(at("runs/a/result.new"), at("runs/a/result.json"));
+			_exit(0);
+		}
+		(void)close(ready[1]);
+		assert_int_equal(read(ready[0], &c, 1), 0);
+		(void)close(ready[0]);
+		while (str_eq(status, S("running")))
+			status = seen(NULL, "a", 0);
+		assert_str(status, "done");
+		assert_int_equal(waitpid(supervisor, NULL, 0), supervisor);
+		assert_int_equal(unlink(at("runs/a/result.json")), 0);
+	}
+}
+
 static void a_result_wins_over_everything(void **state UNUSED)
 {
 	AUTO_CLOSE int lock = -1;
@@ -253,6 +285,7 @@ int main(void)
 		T(a_link_is_no_run),
 		T(a_held_lock_is_a_running_run),
 		T(who_looks_keeps_the_lock_from_nobody),
+		T(a_run_that_ends_meanwhile_has_its_result),
 		T(a_result_wins_over_everything),
 		T(the_last_word_about_stopping_counts),
 		T(damaged_files_are_told_and_left_out),
