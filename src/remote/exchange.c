@@ -16,9 +16,9 @@
 #include "base/utf8.h"
 #include "data/base64.h"
 #include "data/json-out.h"
+#include "remote/left.h"
 #include "runs/dir/open.h"
 #include "runs/dir/remove-tree.h"
-#include "runs/dir/run-dir.h"
 
 double remote_scale = 1;
 bool remote_may_scale;

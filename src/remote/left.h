@@ -7,5 +7,7 @@
 /* Where the exchange of a run is, in the arena. */
 struct str remote_exchange_path(const struct table *t, struct str run_dir, struct str run,
 	struct str generation, struct arena *a);
+/* In there: what its workers do, for those who look at the run. */
+#define WORKERS_FILE "workers.json"
 /* How many workers of a dead driver may still live; 0: there is no exchange. */
 size_t remote_alive(struct str exchange);

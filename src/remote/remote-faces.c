@@ -5,7 +5,6 @@
 #include "base/atomic-file.h"
 #include "data/json-out.h"
 #include "remote/remote-own.h"
-#include "runs/dir/run-dir.h"
 
 enum {
 	SHOW_MS = 1000,

@@ -18,7 +18,6 @@
 #include "remote/remote-own.h"
 #include "remote/submission.h"
 #include "runs/dir/identity.h"
-#include "runs/dir/run-dir.h"
 
 enum { GIVEN_MAX = 65536, LOSSES_MAX = 3, COPY_CHUNK = 1 << 20 };
 
@@ -594,7 +593,9 @@ static int take_epoch(struct remote *r)
 struct str remote_exchange_path(const struct table *t, struct str run_dir, struct str run,
 	struct str generation, struct arena *a)
 {
-	return run_exchange(a, run_dir, t->dir, run, generation);
+	return t->dir.len ? arena_printf(a, "%.*s/%.*s-%.*s%.*s", STR(t->dir), STR(run),
+				    STR(generation), STR(t->suffix))
+			  : arena_printf(a, "%.*s/exchange%.*s", STR(run_dir), STR(t->suffix));
 }
 
 /* What an earlier run of that name has left: its workers find it gone and leave. */

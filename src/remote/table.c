@@ -614,7 +614,10 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 
 	t->json = json_incref(resolved);
 	t->name = arena_str(&t->arena, name);
-	check_members(&c, &root, resolved, false);
+	/* `suffix` is the run's, not of the settings. */
+	AUTO_JSON *said = json_copy(resolved);
+	json_object_del(said, "suffix");
+	check_members(&c, &root, said, false);
 	if (r->errors > before) {
 		table_free(t);
 		return NULL;
@@ -627,6 +630,7 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 	for (size_t i = 0; i < BATCH_STATES; i++)
 		t->states[i] = texts_of(
 			t, state_names[i] ? json_object_get(states, state_names[i]) : NULL);
+	t->suffix = text_of(t, resolved, "suffix");
 	t->dir = path_tilde(&t->arena, text_of(t, resolved, "dir"), path_home(&t->arena));
 	t->shape = shape_of(t, resolved);
 	t->workers = (uint64_t)json_number_of(resolved, "workers");

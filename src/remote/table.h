@@ -43,6 +43,7 @@ struct table {
 	const char *const *states[BATCH_STATES];
 	const char *const *pass_env, *const *hosts;
 	struct str dir;
+	struct str suffix; /* of the exchange: of a run that has changed its executor */
 	struct shape shape;
 	uint64_t workers, idle_s, orphan_s;
 	bool takes_needs, env_node, secrets_file;

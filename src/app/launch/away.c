@@ -133,11 +133,95 @@ static struct executor *make(struct launch *l, const struct away_options *o, str
 	return e;
 }
 
+/* -- another one than before ---------------------------------------------------------------------
+ */
+
+void away_keep_left(struct launch *l, struct str was_on, json_t *was)
+{
+	struct asked *a = &l->asked;
+
+	if (!was)
+		return;
+	if (str_eq(a->on, was_on)) {
+		/* A run keeps its executor as it was. */
+		json_decref(a->executor);
+		a->executor = json_incref(was);
+		return;
+	}
+	json_t *before = a->left_executor;
+	struct str before_on = a->left_on;
+	a->left_executor = json_incref(was);
+	a->left_on = arena_str(&l->arena, was_on);
+	if (a->executor && before && str_eq(before_on, a->on)) {
+		json_decref(a->executor);
+		a->executor = json_incref(before);
+	} else if (a->executor) {
+		AUTO_BUF suffix = BUF_INIT;
+
+		buf_printf(&suffix, ".%.*s", STR(a->on));
+		json_object_set_new(a->executor, "suffix", json_from_str(buf_str(&suffix)));
+	}
+	json_decref(before);
+}
+
+struct knowing {
+	const struct launch *launch;
+	struct str unknown;
+};
+
+static void see_grant(void *data, struct str path, const struct leaf_record *record)
+{
+	struct knowing *k = data;
+	const struct asked *a = &k->launch->asked;
+
+	(void)path;
+	if (record->started && !record->ended && !record->lost && record->on.len &&
+		!str_eq(record->on, a->on) && !str_eq(record->on, a->left_on))
+		k->unknown = record->on;
+}
+
+/* What a third one may still run, no process would hear of. */
+bool away_knows(const struct launch *l, const struct leaves *before, struct report *r)
+{
+	struct knowing k = { l, S("") };
+
+	leaves_each(before, see_grant, &k);
+	if (!k.unknown.len)
+		return true;
+	report_error(r, (struct where){ 0 },
+		"commands of run '%.*s' may still run on '%.*s', which is neither '%.*s' nor "
+		"'%.*s'",
+		STR(l->asked.id), STR(k.unknown), STR(l->asked.on.len ? l->asked.on : S("local")),
+		STR(l->asked.left_on));
+	return report_hint(r, "resume it once without naming an executor");
+}
+
+/* Whether there is still a directory to meet its workers in. */
+static bool is_left(struct launch *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct table *t = table_load(l->asked.left_executor, l->asked.left_on, &ignored);
+	bool there = t && access(remote_exchange_path(t, l->claim.dir, l->asked.id,
+					 l->claim.generation, &l->arena)
+					  .p,
+				  F_OK) == 0;
+
+	table_free(t);
+	return there;
+}
+
 bool away_executors(struct launch *l, const struct away_options *o, struct executor **ret,
 	size_t *count, size_t *elsewhere, bool *needs, struct report *r)
 {
 	*elsewhere = 0;
 	*needs = false;
+	if (l->asked.left_executor && o->before && is_left(l)) {
+		struct executor *e = make(l, o, l->asked.left_on, l->asked.left_executor, r);
+
+		if (!e)
+			return false;
+		ret[(*count)++] = e; /* it gets nothing new */
+	}
 	if (l->asked.executor) {
 		struct executor *e = make(l, o, l->asked.on, l->asked.executor, r);
 
@@ -158,9 +242,11 @@ bool run_worker_log(const struct run_handle *h, uint64_t worker, struct buf *ret
 	struct arena a = ARENA_INIT;
 	struct str dir = run_dir(h);
 	AUTO_JSON *run = freeze_json(dir, "run.json", false, r);
-	struct str shared = json_text_of(json_object_get(run, "executor"), "dir");
-	struct str root = run_exchange(
-		&a, dir, shared, json_text_of(run, "run"), json_text_of(run, "generation"));
+	json_t *executor = json_object_get(run, "executor");
+	struct table *t = executor ? table_load(executor, json_text_of(run, "on"), r) : NULL;
+	struct str root = t ? remote_exchange_path(t, dir, json_text_of(run, "run"),
+				      json_text_of(run, "generation"), &a)
+			    : dir;
 	const char *name = arena_printf(&a, "w/%" PRIu64 "/log", worker).p;
 	int n = run ? run_read(root.p, name, 64 << 20, ret) : -ENOENT;
 
@@ -168,6 +254,7 @@ bool run_worker_log(const struct run_handle *h, uint64_t worker, struct buf *ret
 		report_error(r, (struct where){ 0 }, "there is no log of worker %" PRIu64, worker);
 		report_hint(r, "one that has printed nothing is not kept");
 	}
+	table_free(t);
 	arena_done(&a);
 	return n >= 0;
 }

@@ -11,6 +11,12 @@
  * plan. False with issues. */
 bool away_prepare(struct launch *l, struct report *r);
 
+/* Of a run that is continued: `was` is the executor that it had, NULL: none. When another is asked
+ * for, the old one keeps what it was given, and gets nothing new. */
+void away_keep_left(struct launch *l, struct str was_on, json_t *was);
+/* Whether all that may still run elsewhere is with one of the two. False with an issue. */
+bool away_knows(const struct launch *l, const struct leaves *before, struct report *r);
+
 /* The executor of a launch, and what the engine needs to know about it. */
 struct away_options {
 	struct loop *loop;

@@ -63,6 +63,9 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	add_text(run, "on", l->asked.on);
 	if (l->asked.executor)
 		json_object_set(run, "executor", l->asked.executor);
+	add_text(run, "left_on", l->asked.left_on);
+	if (l->asked.left_executor)
+		json_object_set(run, "left_executor", l->asked.left_executor);
 	add_text(run, "host", str_of(gethostname(host, sizeof(host) - 1) == 0 ? host : ""));
 	if (l->claim.embedded)
 		json_object_set_new(run, "embedded", json_true());

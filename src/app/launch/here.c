@@ -375,7 +375,7 @@ static bool find_executors(struct here *h, const struct here_options *o, struct 
 	struct executor *local = h->executors[0] = executor_here(h);
 
 	h->executor_count = 1;
-	if (!h->launch->asked.executor)
+	if (!h->launch->asked.executor && !h->launch->asked.left_executor)
 		return true;
 	if (away_executors(h->launch,
 		    &(struct away_options){ .loop = h->handle.app->loop,

@@ -48,10 +48,10 @@ static bool tell_ledger(struct app *a, const struct run_look *look, struct repor
 	return ok;
 }
 
-static bool end_jobs(struct app *a, const struct run_look *look, enum run_order order, int grace_ms,
-	struct report *r)
+static bool end_jobs(struct app *a, const struct run_look *look, size_t which, enum run_order order,
+	int grace_ms, struct report *r)
 {
-	struct table *t = left_table(look, r);
+	struct table *t = left_table(look, which, r);
 	json_int_t grace = json_number_of(look->start, "grace_ms");
 
 	if (!t)
@@ -87,7 +87,10 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 	if (n < 0)
 		return report_errno(r, -n, "cannot lock %.*s", STR(look->dir));
 	(void)leftovers_end(look->run, look->generation, look->row.pid_start);
-	if (!end_jobs(a, look, order, grace_ms, r) || !write_order(look, order, r))
+	for (size_t i = 0; i < LEFT_EXECUTORS; i++)
+		if (left_jobs_of(look, i) && !end_jobs(a, look, i, order, grace_ms, r))
+			return false;
+	if (!write_order(look, order, r))
 		return false;
 	close_fd(&lock);
 	return tell_ledger(a, look, r);

@@ -136,9 +136,12 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	l->claim.row.seq = look->row.seq;
 	l->asked.detached = q->request.detach == DETACH_ALWAYS;
 	l->claim.embedded &= !l->asked.detached;
+	struct str was_on = l->asked.on;
+	AUTO_JSON *was = json_incref(l->asked.executor);
 	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r) ||
 		!launch_plan_again(l, r) || !away_prepare(l, r))
 		return false;
+	away_keep_left(l, was_on, was);
 	end_leftovers(l, look, q);
 	partial_files_remove(l->claim.dir.p, 0);
 	/* Of an input whose end has not come nothing can be used. */
@@ -146,8 +149,9 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	if (!resume_take_back(l, look, q->note, q->data, r))
 		return false;
 	*ret_leaves = leaves_read(file, r);
-	return *ret_leaves && resume_lose(l, *ret_leaves, &lost, r) &&
-	       explain(l, *ret_leaves, q, r) && resume_write(l, &lost, r) && freeze_write(l, r);
+	return *ret_leaves && away_knows(l, *ret_leaves, r) &&
+	       resume_lose(l, *ret_leaves, &lost, r) && explain(l, *ret_leaves, q, r) &&
+	       resume_write(l, &lost, r) && freeze_write(l, r);
 }
 
 /* -- all of it -----------------------------------------------------------------------------------

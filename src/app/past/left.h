@@ -5,8 +5,11 @@
 
 /* Jobs of a batch system that the dead driver of a run has left. */
 
-/* The executor that the run was started with; NULL: its commands ran here, or with issues.
- * table_free(). */
-struct table *left_table(const struct run_look *look, struct report *r);
+/* A run may have two executors: the one that it has, and the one that it had before. */
+enum { LEFT_EXECUTORS = 2 };
+/* One of them; NULL: there is none, or with issues. table_free(). */
+struct table *left_table(const struct run_look *look, size_t which, struct report *r);
+/* How many workers of it may still live. */
+size_t left_jobs_of(const struct run_look *look, size_t which);
 /* How many workers may still live; 0: its driver is not dead, or its commands ran here. */
 size_t left_jobs(const struct run_look *look);

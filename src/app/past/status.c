@@ -7,9 +7,9 @@
 #include "app/record/gates-file.h"
 #include "base/clock.h"
 #include "base/run-status.h"
+#include "remote/left.h"
 #include "runs/dir/manifest.h"
 #include "runs/dir/open.h"
-#include "runs/dir/run-dir.h"
 
 enum { WORKERS_MAX = 16 << 20 };
 
@@ -161,9 +161,10 @@ static void add_workers(const struct run_look *look, json_t *d)
 {
 	struct arena a = ARENA_INIT;
 	AUTO_BUF text = BUF_INIT;
-	const json_t *executor = json_object_get(look->start, "executor");
-	struct str root = run_exchange(
-		&a, look->dir, json_text_of(executor, "dir"), look->run, look->generation);
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct table *t = left_table(look, 0, &ignored);
+	struct str root =
+		t ? remote_exchange_path(t, look->dir, look->run, look->generation, &a) : look->dir;
 	json_t *workers = NULL;
 
 	if (!look->result && run_read(root.p, WORKERS_FILE, WORKERS_MAX, &text) >= 0)
@@ -173,6 +174,7 @@ static void add_workers(const struct run_look *look, json_t *d)
 	json_object_set_new(d, "left_jobs", json_integer((json_int_t)left_jobs(look)));
 	if (!json_is_array(workers))
 		json_decref(workers);
+	table_free(t);
 	arena_done(&a);
 }
 

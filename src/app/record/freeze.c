@@ -408,6 +408,8 @@ static const struct member {
 	{ "on", TEXT(asked.on) },
 	{ "class", TEXT(asked.class) },
 	{ "executor", JSON(asked.executor) },
+	{ "left_on", TEXT(asked.left_on) },
+	{ "left_executor", JSON(asked.left_executor) },
 };
 
 static json_t *start_json(const struct launch *l)

@@ -40,7 +40,7 @@ void launch_done(struct launch *l)
 {
 	json_t *const owned[] = { l->asked.env, l->asked.secrets, l->asked.secret_env,
 		l->asked.secret_vars, l->asked.secret_files, l->asked.argv, l->asked.agents,
-		l->asked.collections, l->asked.executor };
+		l->asked.collections, l->asked.executor, l->asked.left_executor };
 
 	subject_done(&l->subject);
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)

@@ -43,6 +43,8 @@ struct asked {
 	json_t *agents;        /* name → command, of step recipes */
 	json_t *collections;   /* name → directory */
 	json_t *executor;      /* the executor, as it was when the run was started; NULL: here */
+	struct str left_on;    /* the one before, which may still run some; empty: there was none */
+	json_t *left_executor;
 };
 
 /* What runs. Everything is owned. */

@@ -188,11 +188,3 @@ void run_unlocked_wait(const char *dir)
 	if (fd >= 0)
 		(void)lock_file(fd, LOCK_SH);
 }
-
-struct str run_exchange(struct arena *a, struct str run_dir, struct str shared, struct str run,
-	struct str generation)
-{
-	return shared.len
-		       ? arena_printf(a, "%.*s/%.*s-%.*s", STR(shared), STR(run), STR(generation))
-		       : arena_printf(a, "%.*s/exchange", STR(run_dir));
-}

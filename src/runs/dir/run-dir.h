@@ -35,10 +35,3 @@ int run_lock_state(const char *dir);
 bool run_locked(const char *dir);
 /* Blocks until no process holds it, without using the processor. */
 void run_unlocked_wait(const char *dir);
-
-/* Where the driver and the workers of a run meet whose commands run elsewhere: in its directory, or
- * below `shared` when that is not empty. In the arena. */
-struct str run_exchange(struct arena *a, struct str run_dir, struct str shared, struct str run,
-	struct str generation);
-/* In there: what its workers do. */
-#define WORKERS_FILE "workers.json"
