@@ -60,6 +60,14 @@ bool exchange_is_network(int fd)
 	return false;
 }
 
+bool exchange_is_full(const struct exchange *x)
+{
+	struct statfs st;
+
+	return fstatfs(x->fd, &st) == 0 && st.f_blocks &&
+	       (!st.f_bavail || (st.f_files && !st.f_ffree));
+}
+
 /* A directory that is ours and that no one else can write to. */
 static int check_own(int fd)
 {

@@ -40,6 +40,8 @@ struct exchange {
 
 /* Whether a directory is on a file system that other machines write to as well. */
 bool exchange_is_network(int fd);
+/* Whether nothing more can be written to it. */
+bool exchange_is_full(const struct exchange *x);
 
 /* Opens it. `make`: with the directories in it, when it is not there. It must be the user's and no
  * one else's: -EPERM. -errno. */

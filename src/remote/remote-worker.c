@@ -287,6 +287,8 @@ static void no_hello(struct remote_worker *w)
 	struct str end = str_trim(buf_str(&log));
 	end = str_from(end, end.len - MIN(end.len, (size_t)LOG_END));
 	buf_printf(&text, end.len ? " printed: %.*s" : " printed nothing%.*s", STR(end));
+	if (exchange_is_full(&r->x))
+		buf_printf(&text, "; there is no room left in %s", r->x.path);
 	w->fenced = false;
 	remote_worker_fence(w, "no hello");
 	if (r->trial || r->no_hello >= BARREN_MAX)

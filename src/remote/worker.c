@@ -31,7 +31,8 @@ enum {
 	DRAIN_S = 60,
 	TERM_GRACE_MS = 20000,
 	LAST_WORDS_MS = 10000,
-	PROBLEM_MAX = 4096,
+	NAME_TRIES = 120, /* for names that are seen late: half a minute */
+	NAME_AGAIN_US = 250000,
 };
 
 /* -- saying --------------------------------------------------------------------------------------
@@ -461,6 +462,18 @@ static int complain(const char *fmt, ...)
 	return 1;
 }
 
+/* A file that the driver has made before the job was submitted: its name may be seen late. */
+static int read_late(const struct worker *w, const char *name, size_t max, struct buf *ret)
+{
+	int r = exchange_read(&w->x, name, max, ret);
+
+	for (int i = 0; (r == -ENOENT || r == -ESTALE) && i < NAME_TRIES; i++) {
+		(void)usleep(NAME_AGAIN_US);
+		r = exchange_read(&w->x, name, max, ret);
+	}
+	return r;
+}
+
 static bool find_exchange(struct worker *w, const char *dir)
 {
 	struct str path = path_absolute(&w->arena, str_of(dir));
@@ -474,7 +487,7 @@ static bool find_exchange(struct worker *w, const char *dir)
 	int r = exchange_open(&w->x, root, false);
 	if (r == -EPERM)
 		return complain("%s is not this user's own directory", root) == 0;
-	r = r < 0 ? r : exchange_read(&w->x, "run.json", 1 << 20, &text);
+	r = r < 0 ? r : read_late(w, "run.json", 1 << 20, &text);
 	if (r < 0)
 		return complain("cannot read %s: %s", root, strerror(-r)) == 0;
 	if (!exchange_info_read(buf_str(&text), &w->arena, &w->info))
@@ -485,7 +498,7 @@ static bool find_exchange(struct worker *w, const char *dir)
 	if (w->info.scale > 0 && !remote_may_scale)
 		return complain("%s has a time scale, which only tests have", root) == 0;
 	remote_scale = w->info.scale > 0 ? w->info.scale : 1;
-	(void)exchange_read(&w->x, "probe", 256, &probe);
+	(void)read_late(w, "probe", 256, &probe);
 	w->probe = arena_str(&w->arena, str_trim(buf_str(&probe)));
 	w->x.network |= w->info.network;
 	return true;
@@ -526,7 +539,7 @@ static bool claim(struct worker *w, int *status)
 static bool read_environment(struct worker *w, const char *const **ret)
 {
 	AUTO_BUF text = BUF_INIT;
-	int r = exchange_read(&w->x, "env.json", 16 << 20, &text);
+	int r = read_late(w, "env.json", 16 << 20, &text);
 
 	if (r < 0 || !exchange_env_read(buf_str(&text), &w->arena, ret))
 		return complain("cannot read %s/env.json", w->x.path) == 0;
