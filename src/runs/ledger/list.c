@@ -34,6 +34,7 @@ enum way {
 	WAY_STATUS,
 	WAY_DETACHED,
 	WAY_STARTED,
+	WAY_LONG_AGO, /* as the first, from the newest of the range on, which the index knows */
 };
 
 static const char *const sources[] = {
@@ -43,22 +44,23 @@ static const char *const sources[] = {
 	[WAY_STATUS] = "INDEXED BY run_status",
 	[WAY_DETACHED] = "INDEXED BY run_detached",
 	[WAY_STARTED] = "INDEXED BY run_started",
+	[WAY_LONG_AGO] = "NOT INDEXED",
 };
 
-enum { FEW = 1000, STATUS_AT = 20 };
+enum { FEW = 1000, MANY = 40000, STATUS_AT = 20 };
 
-/* Whether so few were started in that time that sorting them is cheaper than looking for them. */
-static bool are_few(struct ledger *l, const struct ledger_filter *f)
+/* Whether at most `count` were started in that time. */
+static bool are_at_most(struct ledger *l, uint64_t since, uint64_t until, int count)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	sqlite3_stmt *s = ledger_use(l, LEDGER_STARTED_IN, &ignored);
 
 	if (!s)
 		return false;
-	(void)sqlite3_bind_int64(s, 1, (sqlite3_int64)f->since);
-	(void)sqlite3_bind_int64(s, 2, f->until ? (sqlite3_int64)f->until : INT64_MAX);
-	(void)sqlite3_bind_int(s, 3, FEW + 1);
-	bool few = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) <= FEW;
+	(void)sqlite3_bind_int64(s, 1, (sqlite3_int64)since);
+	(void)sqlite3_bind_int64(s, 2, until ? (sqlite3_int64)until : INT64_MAX);
+	(void)sqlite3_bind_int(s, 3, count + 1);
+	bool few = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) <= count;
 	ledger_end(s);
 	return few;
 }
@@ -69,12 +71,17 @@ static enum way choose(struct ledger *l, const struct ledger_filter *f)
 		return WAY_SEQ;
 	if (f->owner.len)
 		return WAY_OWNER;
-	if ((f->since || f->until) && are_few(l, f))
+	/* Sorting a few is cheaper than looking for them. */
+	if ((f->since || f->until) && are_at_most(l, f->since, f->until, FEW))
 		return WAY_STARTED;
-	return f->recipe.len   ? WAY_RECIPE
-	       : f->status.len ? WAY_STATUS
-	       : f->detached   ? WAY_DETACHED
-			       : WAY_SEQ;
+	enum way way = f->recipe.len   ? WAY_RECIPE
+		       : f->status.len ? WAY_STATUS
+		       : f->detached   ? WAY_DETACHED
+				       : WAY_SEQ;
+	/* The newest are first in the table: many of them would be read in vain. */
+	if (way == WAY_SEQ && f->until && !are_at_most(l, f->until + 1, 0, MANY))
+		return WAY_LONG_AGO;
+	return way;
 }
 
 static void add_columns(struct buf *text, const struct ledger_filter *f, enum way way)
@@ -186,6 +193,10 @@ static void add_parts(struct buf *text, const struct ledger_filter *f, enum way 
 		else if (f->since)
 			buf_adds(text, " AND (started >= ?3 OR started IS NULL)");
 		add_conditions(text, f);
+		if (way == WAY_LONG_AGO)
+			buf_adds(text, " AND seq <= (SELECT max(seq) FROM run INDEXED BY"
+				       " run_started WHERE superseded IS NULL"
+				       " AND started >= ?3 AND started <= ?6)");
 	}
 }
 

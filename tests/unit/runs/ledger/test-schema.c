@@ -210,6 +210,36 @@ static void no_filter_reads_all_runs(void **state UNUSED)
 	ledger_close(l);
 }
 
+static bool note_seq(void *data, const struct run_row *row)
+{
+	buf_printf(data, "%d ", (int)row->seq);
+	return true;
+}
+
+/* Of more than are sorted, and with more that are newer than are looked through. */
+static void a_range_that_ended_long_ago_is_whole(void **state UNUSED)
+{
+	struct ledger *l = opened();
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF seen = BUF_INIT;
+
+	execute(l->db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+		       " WHERE i < 50000) INSERT INTO run(id, generation, status, started)"
+		       " SELECT 'r' || i, 'g', 'done', 1000 + i FROM n");
+	/* A ledger that was made anew has some out of their order. */
+	execute(l->db, "UPDATE run SET started = 2500 WHERE seq = 14000");
+	execute(l->db, "UPDATE run SET superseded = 1 WHERE seq = 1999");
+	assert_true(ledger_list(
+		l, &(struct ledger_filter){ .until = 3000, .limit = 3 }, note_seq, &seen, &r));
+	assert_str(buf_str(&seen), "14000 2000 1998 ");
+	buf_reset(&seen);
+	assert_true(ledger_list(l,
+		&(struct ledger_filter){ .since = 1001, .until = 3000, .before = 1500, .limit = 2 },
+		note_seq, &seen, &r));
+	assert_str(buf_str(&seen), "1499 1498 ");
+	ledger_close(l);
+}
+
 static void note_count(void *data, struct str status, uint64_t count)
 {
 	buf_printf(data, "%.*s %d ", STR(status), (int)count);
@@ -238,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(no_filter_reads_all_runs),
+		T(a_range_that_ended_long_ago_is_whole),
 		T(statuses_are_counted_and_the_done_ones_are_the_rest),
 		T(every_older_version_becomes_this_one),
 		T(many_processes_migrate_it_once),
