@@ -14,9 +14,9 @@
 enum { ENVIRON_MAX = 4 << 20, PASSES = 20, GONE_MS = 5000 };
 
 /* NAME=VALUE as a whole entry of a list that NULs part. */
-static bool has_name(const struct buf *environ, const char *name)
+static bool has_name(const struct buf *entries, const char *name)
 {
-	struct str all = buf_str(environ);
+	struct str all = buf_str(entries);
 	size_t len = strlen(name);
 
 	for (size_t at = 0; at < all.len; at = str_find(all, '\0', at) + 1)
@@ -26,10 +26,10 @@ static bool has_name(const struct buf *environ, const char *name)
 	return false;
 }
 
-static bool has_entry(const struct buf *environ, const char *name, struct str value)
+static bool has_entry(const struct buf *entries, const char *name, struct str value)
 {
 	AUTO_BUF entry = BUF_INIT;
-	struct str all = buf_str(environ);
+	struct str all = buf_str(entries);
 
 	buf_printf(&entry, "%s=%.*s", name, STR(value));
 	for (size_t at = 0; at < all.len;) {
