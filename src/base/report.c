@@ -253,8 +253,9 @@ bool report_errno(struct report *r, int err, const char *fmt, ...)
 
 struct str report_quote(struct report *r, struct str text)
 {
+	if (text.len <= QUOTE_MAX)
+		return text; /* none at all, too */
 	struct str head = utf8_head(text, QUOTE_MAX);
-
 	return head.len == text.len ? text : arena_printf(&r->arena, "%.*s…", STR(head));
 }
 

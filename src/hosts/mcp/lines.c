@@ -33,6 +33,12 @@ static void take(struct lines *l, struct str part)
 	buf_done(&l->text);
 }
 
+/* One byte more is taken: it may be the first half of the line's end. */
+static bool fits(const struct lines *l)
+{
+	return l->text.len <= l->max || str_ends(buf_str(&l->text), S("\r"));
+}
+
 bool lines_feed(struct lines *l, struct str bytes)
 {
 	while (bytes.len) {
@@ -40,7 +46,7 @@ bool lines_feed(struct lines *l, struct str bytes)
 		bool whole = end < bytes.len;
 
 		take(l, str_sub(bytes, 0, end));
-		if (whole && l->text.len > l->max && !str_ends(buf_str(&l->text), S("\r")))
+		if (whole && !fits(l))
 			l->dropped = l->text.len;
 		if (!whole)
 			return l->dropped <= l->limit;
@@ -52,7 +58,7 @@ bool lines_feed(struct lines *l, struct str bytes)
 
 void lines_end(struct lines *l)
 {
-	if (l->text.len && !l->dropped)
+	if (l->text.len && !l->dropped && fits(l))
 		tell(l);
 	buf_reset(&l->text);
 }
