@@ -120,8 +120,11 @@ keys='["artifacts","branches","code","coverage","error","exit","failed","failure
 		run --separate-stderr quick exec --json "$template"
 		is "$status" 2
 		is "$(jq -c '[.ok,.status,.run,(.error|type),(.errors|length>0)]' <<<"$output")" '[false,"invalid",null,"string",true]'
-		is "$(jq -c '.errors[0]|keys' <<<"$output")" '["column","file","hint","line","message"]'
+		is "$(jq -c '.errors[0]|keys-["field"]' <<<"$output")" '["column","file","hint","line","message"]'
 	done
+	# Where it is about a value, which one.
+	is "$("$ROUX" exec --json 'echo {x}' | jq -c '[.errors[].field]')" '["x"]'
+	is "$("$ROUX" exec --json '["true",7]' | jq -c '[.errors[].field]')" '[null]'
 	run --separate-stderr quick exec --json
 	is "$status" 2
 	is "$(jq -r .status <<<"$output")" invalid
