@@ -35,6 +35,9 @@ enum event_kind {
 	EVENT_WORKER_START,
 	EVENT_WORKER_END,
 	EVENT_WORKERS, /* how many there are now: not written, for views */
+	/* Of a run that is continued: what became of a command that was under way elsewhere: not
+	 * written, for views. */
+	EVENT_COMMAND_LEFT,
 	EVENT_WORKER_LOST,
 	/* Of step recipes only (step-recipes.md section 15). "recipe:…": a recipe, the one that was
 	 * started or one that a step calls. */
@@ -71,6 +74,13 @@ enum node_end {
 };
 enum { NODE_ENDS = NODE_END_CANCELLED + 1 };
 
+/* What became of a command that an earlier process of the run has left under way elsewhere. */
+enum event_left {
+	LEFT_RUNNING,
+	LEFT_ENDED, /* meanwhile */
+	LEFT_AGAIN, /* it is run again; `away.why` says why */
+};
+
 /* Where a command runs that is not started here, or what became of a worker. */
 struct event_away {
 	struct str on; /* the executor; empty: here */
@@ -91,13 +101,14 @@ struct event {
 	struct str item;         /* what the round or copy is about that it is in; empty: none */
 	struct str label;        /* of the node; of steps the id */
 	uint64_t attempt;        /* from 1; of STEP_RETRY the one that comes */
-	struct event_away away;  /* COMMAND_START, COMMAND_DONE, WORKER_… */
+	struct event_away away;  /* COMMAND_START, COMMAND_DONE, COMMAND_LEFT, WORKER_… */
 	union {
 		struct {
 			uint64_t running, queued; /* workers; `away.why` is why they are queued */
 			uint64_t slots, busy;     /* of those that run */
 			uint64_t waiting;         /* commands that no worker has */
 		} workers;                        /* WORKERS */
+		enum event_left left;             /* COMMAND_LEFT */
 		struct {
 			struct str id; /* empty: not recorded */
 			int pid;

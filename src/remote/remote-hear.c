@@ -231,8 +231,7 @@ void remote_settle_ended(struct remote *r)
 			remote_job_again(j);
 			continue;
 		}
-		if (r->note)
-			r->note(r->data, REMOTE_ENDED, l->path, str_of(l->worker->host));
+		remote_left_news(r, l, LEFT_ENDED);
 		accept_end(l->worker, j, &l->end);
 	}
 }

@@ -111,6 +111,10 @@ struct remote_left {
 	uint64_t worker_id;
 	bool ended, taken, again, settled;
 	struct said end; /* when it has ended */
+	/* What views are yet to be told. */
+	bool untold;
+	enum event_left news;
+	const char *why;
 };
 
 enum leave_how { LEAVE_NOT, LEAVE_QUIT, LEAVE_CANCEL, LEAVE_KILL };
@@ -164,7 +168,7 @@ struct remote {
 	/* What an earlier driver left: */
 	struct remote_left *left;
 	size_t left_count, left_open;
-	void (*note)(void *data, enum remote_note note, struct str path, struct str where);
+	bool left_untold;
 	void (*superseded)(void *data);
 	void *data;
 };
@@ -247,3 +251,6 @@ struct remote_left *remote_left_of(struct remote_worker *w, uint64_t n);
 void remote_settle_left(struct remote_worker *w, const struct said_hello *hello);
 /* Accepts the ends that were recorded meanwhile, of those that were adopted. */
 void remote_settle_ended(struct remote *r);
+/* Tells views what became of it, from the loop: the run may not have begun yet. */
+void remote_left_news(struct remote *r, struct remote_left *l, enum event_left news);
+void remote_tell_left(struct remote *r);

@@ -52,11 +52,43 @@ static bool lists(const struct said_hello *h, uint64_t n)
 	return false;
 }
 
-static void note(struct remote *r, enum remote_note what, const struct remote_left *l)
+/* -- what people are told ------------------------------------------------------------------------
+ */
+
+void remote_left_news(struct remote *r, struct remote_left *l, enum event_left news)
 {
-	if (r->note)
-		r->note(r->data, what, l->path, str_of(l->worker ? l->worker->host : NULL));
+	l->news = news;
+	l->why = l->ended ? "the run was ended while it was running"
+		 : !l->worker || l->worker->state == WORKER_DEAD ? "its worker is gone"
+								 : "it had not begun";
+	l->untold = r->left_untold = true;
+	remote_wake(r);
 }
+
+void remote_tell_left(struct remote *r)
+{
+	if (!r->left_untold || !r->executor.tell)
+		return;
+	r->left_untold = false;
+	for (size_t i = 0; i < r->left_count; i++) {
+		struct remote_left *l = &r->left[i];
+		struct event e = { .kind = EVENT_COMMAND_LEFT,
+			.path = l->path,
+			.left = l->news,
+			.away = { .on = r->executor.name,
+				.host = str_of(l->worker ? l->worker->host : NULL),
+				.why = l->news == LEFT_AGAIN ? str_of(l->why) : S(""),
+				.worker = l->worker_id } };
+
+		if (!l->untold)
+			continue;
+		l->untold = false;
+		r->executor.tell(r->executor.run_data, &e);
+	}
+}
+
+/* -- what became of it ---------------------------------------------------------------------------
+ */
 
 /* It is not under way: it was never begun, or died with its worker. */
 static void let_go(struct remote *r, struct remote_left *l)
@@ -66,7 +98,7 @@ static void let_go(struct remote *r, struct remote_left *l)
 	l->again = true;
 	if (!l->taken)
 		r->left_open--;
-	note(r, REMOTE_AGAIN, l);
+	remote_left_news(r, l, LEFT_AGAIN);
 	if (j)
 		remote_job_again(j);
 }
@@ -82,7 +114,7 @@ void remote_settle_left(struct remote_worker *w, const struct said_hello *hello)
 			continue;
 		if (hello && lists(hello, l->n)) {
 			l->settled = true;
-			note(r, REMOTE_RUNNING, l);
+			remote_left_news(r, l, LEFT_RUNNING);
 		} else if (hello || !l->taken) {
 			let_go(r, l);
 		}

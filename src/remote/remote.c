@@ -211,6 +211,10 @@ void remote_job_again(struct remote_job *j)
 		return;
 	}
 	if (!j->order.len) {
+		struct remote_left *l = j->worker ? remote_left_of(j->worker, j->n) : NULL;
+
+		if (l)
+			remote_left_news(r, l, LEFT_AGAIN);
 		j->end = (struct job_end){ .again = true };
 		remote_job_tell(j);
 		return;
@@ -481,6 +485,7 @@ static void on_pump(struct deferred *d)
 	struct remote *r = container_of(d, struct remote, pump);
 
 	remote_settle_ended(r);
+	remote_tell_left(r);
 	remote_give(r);
 	remote_write_orders(r);
 }
@@ -653,7 +658,6 @@ static struct remote *new_remote(const struct remote_options *o)
 	r->durable = o->durable;
 	r->careful = o->careful;
 	r->resumed = o->resumed;
-	r->note = o->note;
 	r->superseded = o->superseded;
 	r->data = o->data;
 	r->x = EXCHANGE_NONE;

@@ -15,9 +15,6 @@ struct remote_grant {
 	uint64_t worker, n;
 };
 
-/* What is worth saying when a run is taken up again. */
-enum remote_note { REMOTE_RUNNING, REMOTE_ENDED, REMOTE_AGAIN };
-
 /* Borrowed for the call, unless it is said otherwise. */
 struct remote_options {
 	struct loop *loop;
@@ -34,14 +31,13 @@ struct remote_options {
 	bool careful;              /* a command that was in doubt must not be run again */
 	const char *const *env;    /* of all commands, beside that of this process; may be NULL */
 	const char *const *hidden; /* names of variables that are not written down; may be NULL */
-	/* Of a run that is continued; `note` may be NULL. */
+	/* Of a run that is continued. */
 	bool resumed;
 	const struct remote_grant *grants;
 	size_t grant_count;
-	void (*note)(void *data, enum remote_note note, struct str path, struct str where);
 	/* Another driver has taken the run over: nothing may be written any more. */
 	void (*superseded)(void *data);
-	void *data; /* of both */
+	void *data;
 };
 
 /* NULL with issues. */

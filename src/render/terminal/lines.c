@@ -403,7 +403,11 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_RUN_DONE:
 	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
 		return;
-	case EVENT_WORKER_SUBMIT ... EVENT_WORKER_LOST:
+	case EVENT_COMMAND_LEFT:
+		left_line(b, e);
+		break;
+	case EVENT_WORKER_SUBMIT ... EVENT_WORKERS:
+	case EVENT_WORKER_LOST:
 		if (!add_worker(b, e))
 			return;
 		break;

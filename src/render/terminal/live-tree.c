@@ -403,6 +403,7 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 		tell_workers(t, e);
 		break;
 	case EVENT_WORKER_SUBMIT ... EVENT_WORKER_END:
+	case EVENT_COMMAND_LEFT: /* a line above the tree */
 	case EVENT_WORKER_LOST:
 		break;
 	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:

@@ -12,6 +12,7 @@
 #include "base/width.h"
 #include "graph/node.h"
 #include "render/terminal/live-frame.h"
+#include "render/terminal/stream.h"
 
 enum {
 	QUIET_MS = 300, /* a run that is over by then leaves no trace */
@@ -100,6 +101,12 @@ void live_view_event(void *view, const struct event *e)
 		v->lent = true;
 	} else if (e->kind == EVENT_COMMAND_DONE) {
 		v->lent = false;
+	}
+	if (e->kind == EVENT_COMMAND_LEFT) {
+		AUTO_BUF line = BUF_INIT;
+
+		left_line(&line, e);
+		live_view_print(v, buf_str(&line));
 	}
 	/* The terminal has echoed ^C over the tree. */
 	if (e->kind == EVENT_RUN_CANCEL || e->kind == EVENT_RUN_KILL)

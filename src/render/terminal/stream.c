@@ -88,6 +88,22 @@ void node_name(struct buf *b, const struct event *e)
 	buf_adds(b, "] ");
 }
 
+void left_line(struct buf *b, const struct event *e)
+{
+	node_name(b, e);
+	switch (e->left) {
+	case LEFT_RUNNING:
+		buf_printf(b, "is still running on %.*s", STR(e->away.host));
+		break;
+	case LEFT_ENDED:
+		buf_adds(b, "ended meanwhile");
+		break;
+	case LEFT_AGAIN:
+		buf_printf(b, "runs again: %.*s", STR(e->away.why));
+		break;
+	}
+}
+
 void step_name(struct buf *b, const struct event *e)
 {
 	struct str path = e->path;

@@ -28,5 +28,7 @@ struct stream_shown stream_lines_shown(
 
 /* "[1.0 gpt] ", as plain lines name a node. */
 void node_name(struct buf *b, const struct event *e);
+/* COMMAND_LEFT in words, without the end of the line. */
+void left_line(struct buf *b, const struct event *e);
 /* "work", or "work #12" in the twelfth round of a loop. */
 void step_name(struct buf *b, const struct event *e);
