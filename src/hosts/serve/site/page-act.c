@@ -101,8 +101,9 @@ static void gate_page(struct http_request *q, struct run_model *m, const json_t 
 			"<p class=\"buttons\"><button name=\"answer\" value=\"approve\" "
 			"class=\"go\">Approve</button> "
 			"<button name=\"answer\" value=\"deny\" class=\"stop\">Deny</button></p>"
-			"<p class=\"quiet\">To close this page answers nothing. Deny is final: the "
-			"run ends.</p></form>");
+			"<p class=\"quiet\">Closing this page does not answer the question. Deny "
+			"is "
+			"final: the run ends.</p></form>");
 	}
 	page_end(&p, status);
 }
