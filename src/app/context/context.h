@@ -20,6 +20,7 @@ struct manners {
 };
 
 struct hub;
+struct look_kept;
 struct process;
 
 struct app {
@@ -51,6 +52,7 @@ struct app {
 	/* Opened once: app_ledger(). */
 	struct ledger *ledger;
 	bool looked_for_ledger;
+	struct look_kept *kept; /* of a host that looks at runs again and again; NULL */
 };
 
 struct app *app_ref(struct app *a);

@@ -159,7 +159,7 @@ bool find_id(struct app *a, struct str id, struct run_look *ret, struct report *
 	struct ledger *ledger = app_ledger(a, r);
 	size_t errors = r->errors;
 
-	return look_at(app_state_root(a), ledger, id, ret, r) ||
+	return look_with(app_state_root(a), ledger, a->kept, id, ret, r) ||
 	       (r->errors > errors ? false : refuse_unknown(a, id, r));
 }
 
@@ -175,7 +175,7 @@ static bool find_current(struct app *a, struct str word, struct run_look *ret, s
 		       find_id(a, buf_str(&id), ret, r);
 	if (!run_id_check(word, r))
 		return false;
-	if (look_at(app_state_root(a), ledger, word, ret, r))
+	if (look_with(app_state_root(a), ledger, a->kept, word, ret, r))
 		return true;
 	if (r->errors > errors || !refuse_archived(a, word, r) || !refuse_ghost(a, ledger, word, r))
 		return false;
@@ -245,8 +245,8 @@ bool find_again(struct app *a, const struct run_look *look, struct run_look *ret
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	bool found = look->back ? look_back(app_state_root(a), look->run, look->back, ret, &ignored)
-				: look_at(app_state_root(a), app_ledger(a, &ignored), look->run,
-					  ret, &ignored);
+				: look_with(app_state_root(a), app_ledger(a, &ignored), a->kept,
+					  look->run, ret, &ignored);
 
 	/* Another one that has the name now is not this one. */
 	if (found && (!look->generation.len || str_eq(ret->generation, look->generation)))

@@ -19,6 +19,7 @@
 #include "runs/dir/leaves.h"
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/kept.h"
 
 enum { MODELS_KEPT = 16, NODES_KEPT = 300000 };
 
@@ -29,6 +30,7 @@ struct run_model {
 	struct report issues;
 	struct arena scratch; /* of views */
 	uint64_t used;        /* when it was asked for last */
+	bool has_result;      /* result.json could be read */
 	bool told;            /* what became of every node has been found out once */
 };
 
@@ -187,8 +189,11 @@ static void check_files(struct run_model *m)
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		AUTO_BUF text = BUF_INIT;
-		int e = run_read(buf_cstr(&m->dir), files[i].name, RUN_FILE_MAX, &text);
 
+		/* The largest of them is not parsed twice. */
+		if (m->has_result && strcmp(files[i].name, "result.json") == 0)
+			continue;
+		int e = run_read(buf_cstr(&m->dir), files[i].name, RUN_FILE_MAX, &text);
 		if (e == -ENOENT && (!files[i].needed || m->history->live))
 			continue;
 		AUTO_JSON *document = e < 0 ? NULL : json_loadb(buf_cstr(&text), text.len, 0, NULL);
@@ -207,6 +212,7 @@ static void begin(struct run_model *m, const struct run_look *look)
 	report_done(&m->issues);
 	m->issues = REPORT_INIT;
 	m->told = false;
+	m->has_result = look->result != NULL;
 	set(&m->dir, look->dir);
 	set(&m->generation, look->generation);
 	m->history = open_history(buf_cstr(&m->dir), &m->issues);
@@ -358,6 +364,7 @@ struct model_load *run_models_load(struct run_models *ms, struct str id)
 	set(&l->m->dir, look->dir);
 	set(&l->m->generation, look->generation);
 	set(&l->m->status, look->status);
+	l->m->has_result = look->result != NULL;
 	run_close(run);
 	return l;
 }
@@ -400,6 +407,7 @@ struct run_models *run_models_new(struct app *a)
 	struct run_models *ms = mem_new(struct run_models);
 
 	ms->app = a;
+	a->kept = look_kept_new();
 	return ms;
 }
 
@@ -410,6 +418,8 @@ void run_models_free(struct run_models *ms)
 	vec_each (m, &ms->at)
 		model_free(*m);
 	vec_done(&ms->at);
+	look_kept_free(ms->app->kept);
+	ms->app->kept = NULL;
 	free(ms);
 }
 

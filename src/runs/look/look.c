@@ -19,6 +19,7 @@
 #include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/counts.h"
+#include "runs/look/kept.h"
 
 /* How long a row without a pid may stay `starting` before it counts as dead. */
 enum { STARTING_MS = 5000 };
@@ -58,6 +59,22 @@ static json_t *read_object(struct run_look *look, const char *name, struct repor
 		STR(broken.issues.len ? broken.issues.at[0].message : S("it is not an object")));
 	json_decref(value);
 	return NULL;
+}
+
+/* The one file that grows with the run. */
+static json_t *read_result(struct run_look *look, struct report *r)
+{
+	struct file_mark mark;
+
+	if (!look->kept || !look_kept_mark(look->dir.p, "result.json", &mark))
+		return read_object(look, "result.json", r);
+	json_t *known = look_kept_find(look->kept, &mark);
+	if (known)
+		return known;
+	json_t *result = read_object(look, "result.json", r);
+	if (result)
+		look_kept_add(look->kept, &mark, result);
+	return result;
 }
 
 static void drop(json_t **object)
@@ -259,7 +276,7 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 static void read_files(struct run_look *look, struct report *r)
 {
 	look->start = read_object(look, "run.json", r);
-	look->result = read_object(look, "result.json", r);
+	look->result = read_result(look, r);
 	look->progress = read_object(look, "progress.json", r);
 	if (look->result && !status_is_end(json_text_of(look->result, "status"))) {
 		report_warning(r, (struct where){ 0 },
@@ -344,7 +361,13 @@ static int settle(struct run_look *look)
 bool look_at(
 	struct str root, struct ledger *l, struct str id, struct run_look *ret, struct report *r)
 {
-	*ret = (struct run_look){ 0 };
+	return look_with(root, l, NULL, id, ret, r);
+}
+
+bool look_with(struct str root, struct ledger *l, struct look_kept *kept, struct str id,
+	struct run_look *ret, struct report *r)
+{
+	*ret = (struct run_look){ .kept = kept };
 	struct arena *a = &ret->arena;
 	size_t errors = r->errors;
 	int unknown = 0;

@@ -2,6 +2,8 @@
 
 #include "runs/ledger/ledger.h"
 
+struct look_kept;
+
 /* The state of a run at one moment (async-runs.md section 5): its status, whether it is alive, and
  * what its files say. It comes from its lock, its directory and its row in the ledger, in this
  * order of trust. A look is a copy: what happens later it does not know. */
@@ -19,7 +21,8 @@ struct run_look {
 	struct str denial; /* one sentence about that */
 	/* The files; NULL: not there, or broken, or of an earlier generation. */
 	json_t *start, *progress, *result;
-	int unread; /* errno: one of them is there, or may be, and could not be read */
+	int unread;             /* errno: one of them is there, or may be, and could not be read */
+	struct look_kept *kept; /* where results are found that were read before; may be NULL */
 	struct arena arena;
 };
 
@@ -28,6 +31,9 @@ struct run_look {
  * no such run (no issue), or it cannot be looked at (with one). */
 bool look_at(
 	struct str root, struct ledger *l, struct str id, struct run_look *ret, struct report *r);
+/* The same, with results that were read before (runs/look/kept.h); `kept` may be NULL. */
+bool look_with(struct str root, struct ledger *l, struct look_kept *kept, struct str id,
+	struct run_look *ret, struct report *r);
 /* The same of an earlier generation (runs/dir/generations.h): the one before the current when
  * `back` is 1. It is not live, and nothing is written. */
 bool look_back(

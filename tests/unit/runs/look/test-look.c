@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
+#include "runs/look/kept.h"
 #include "runs/look/rebuild.h"
 #include "runs/state.h"
 
@@ -34,6 +35,47 @@ static void a_link_is_no_run(void **state UNUSED)
 	assert_int_equal(symlink("real", at("runs/link")), 0);
 	assert_str(seen(NULL, "real", 0), "exited");
 	assert_str(seen(NULL, "link", 0), "(none)");
+}
+
+static void put_long_result(const char *id, const char *status, int spaces)
+{
+	put(arena_printf(&arena, "runs/%s/result.json", id).p,
+		arena_printf(&arena, "{\"status\":\"%s\",%*s\"code\":0}", status, spaces, "").p);
+}
+
+static json_t *result_seen(struct look_kept *kept, const char *id)
+{
+	AUTO_LOOK look = { 0 };
+	AUTO_REPORT r = REPORT_INIT;
+
+	assert_true(look_with(str_of(root), NULL, kept, str_of(id), &look, &r));
+	return json_incref(look.result);
+}
+
+static void a_long_result_is_parsed_once(void **state UNUSED)
+{
+	struct look_kept *kept = look_kept_new();
+
+	put_run("a");
+	put_long_result("a", "done", 100000);
+	AUTO_JSON *first = result_seen(kept, "a");
+	AUTO_JSON *again = result_seen(kept, "a");
+	AUTO_JSON *without = result_seen(NULL, "a");
+	assert_ptr_equal(first, again);
+	assert_ptr_not_equal(first, without);
+	/* Written since. */
+	put_long_result("a", "failed", 100000);
+	AUTO_JSON *written = result_seen(kept, "a");
+	assert_str(json_text_of(written, "status"), "failed");
+	/* The one that was asked for longest ago leaves when there are too many bytes. */
+	put_run("b");
+	put_long_result("b", "done", 5000000);
+	AUTO_JSON *large = result_seen(kept, "b");
+	AUTO_JSON *large_again = result_seen(kept, "b");
+	AUTO_JSON *read_again = result_seen(kept, "a");
+	assert_ptr_equal(large, large_again);
+	assert_ptr_not_equal(read_again, written);
+	look_kept_free(kept);
 }
 
 static void a_held_lock_is_a_running_run(void **state UNUSED)
@@ -283,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(no_directory_is_no_run),
 		T(a_link_is_no_run),
+		T(a_long_result_is_parsed_once),
 		T(a_held_lock_is_a_running_run),
 		T(who_looks_keeps_the_lock_from_nobody),
 		T(a_run_that_ends_meanwhile_has_its_result),
