@@ -91,7 +91,7 @@ all_kinds() {
 	is "$("$ROUX" tool schema all --json | of_json 'd["properties"]["xs"], d["required"]')" \
 		"({'type': 'array', 'items': {}, 'default': [1, 2]}, [])"
 	has "$("$ROUX" complete recipes)" all
-	has "$("$ROUX" complete args run all)" 'xs='
+	has "$("$ROUX" complete args run all)" 'xs:='
 	run "$ROUX" doctor
 	is "$status" 1
 	has "$output" 'error: broken'
