@@ -121,6 +121,35 @@ static void start_command(struct schedule *s, struct pool *p, struct frame *f)
 	}
 }
 
+/* Copies are alike: while the last one waits for a slot where there is none, so would the next. */
+static bool is_fed_up(const struct schedule *s, const struct frame *group)
+{
+	const struct frame *f = group;
+
+	do {
+		if (list_empty(&f->active))
+			return false;
+		f = list_entry(f->active.prev, struct frame, link);
+		if (f->up == group && f->role != FRAME_COPY)
+			return false;
+	} while (!f->ops->command);
+	return f->state == FRAME_WAITING && f->leaf.pool && !has_slot(s, f->leaf.pool);
+}
+
+/* A slot that is free need not be where the children of a group run. */
+static bool feed(struct schedule *s)
+{
+	list_each (link, &s->unfilled) {
+		struct frame *group = list_entry(link, struct frame, waits);
+
+		if (s->pool_count > 1 && is_fed_up(s, group))
+			continue;
+		group->ops->feed(group);
+		return true;
+	}
+	return false;
+}
+
 /* One thing that can be done now, in order of precedence. False: nothing. */
 static bool advance(struct schedule *s)
 {
@@ -143,11 +172,7 @@ static bool advance(struct schedule *s)
 			return true;
 		}
 	}
-	if (!slots || list_empty(&s->unfilled))
-		return false;
-	struct frame *group = list_entry(s->unfilled.next, struct frame, waits);
-	group->ops->feed(group);
-	return true;
+	return slots && feed(s);
 }
 
 static void on_turn(struct deferred *d)
