@@ -144,6 +144,7 @@ enum kind {
 	A_TEXT, /* a word for a command line */
 	A_DIR,  /* a directory, absolute */
 	TEXTS,  /* list of texts */
+	HOSTS,  /* list of texts that programs get as values */
 	WORDS,  /* … with placeholders */
 	COUNT,
 	MEMORY,
@@ -186,7 +187,7 @@ static const struct key {
 		.what = "whether secrets of the environment may be written to the shared "
 			"directory" },
 	{ "pass_env", TEXTS, .what = "variables that the programs of the batch system need" },
-	{ "hosts", TEXTS, .what = "machines and their slots: \"n1:8\"" },
+	{ "hosts", HOSTS, .what = "machines and their slots: \"n1:8\"" },
 	{ "separator", SEPARATOR, .what = "what stands between the columns of `status`" },
 	{ "columns", COLUMNS, .what = "which column has id, state, node, reason and comment" },
 	{ "skip", COUNT, false, 0, 1000,
@@ -227,6 +228,17 @@ static bool is_text_list(const json_t *value)
 			return false;
 	}
 	return json_is_array(value);
+}
+
+static bool is_host_list(const json_t *value)
+{
+	for (size_t i = 0; i < json_array_size(value); i++) {
+		struct str host = json_str(json_array_get(value, i));
+
+		if (!is_value(host) || !str_find(host, ':', 0))
+			return false;
+	}
+	return is_text_list(value);
 }
 
 static const char *const placeholders[] = { "name", "comment", "log", "script", "nodes", "cpus",
@@ -304,6 +316,8 @@ static bool fits(const struct key *k, const json_t *value)
 		       (!text.len || text.p[0] == '/' || text.p[0] == '~') && is_value(text);
 	case LIKE:
 		return json_is_string(value) && built_in_text(text);
+	case HOSTS:
+		return is_host_list(value);
 	case TEXTS:
 	case WORDS:
 		return is_text_list(value);
@@ -334,6 +348,7 @@ static void expected(struct buf *b, const struct key *k)
 		[A_TEXT] = "a text that does not begin with -",
 		[A_DIR] = "an absolute path",
 		[TEXTS] = "a list of texts",
+		[HOSTS] = "a list of names that do not begin with -",
 		[WORDS] = "a list of words",
 		[MEMORY] = "a size such as \"8G\"",
 		[TIME] = "a time such as \"45m\" or \"2h\"",
