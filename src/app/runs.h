@@ -306,6 +306,9 @@ struct runs_counted {
 	uint64_t all;
 };
 bool runs_count(struct app *a, struct runs_counted *ret, struct report *r);
+/* False with an issue: another process has the ledger locked for longer than this host waits.
+ * Without a ledger, or with a damaged one, the directories are listed. */
+bool runs_can_be_listed(struct app *a, struct report *r);
 /* Changes when another process has changed the list; 0: there is no ledger. */
 uint64_t runs_version(struct app *a);
 

@@ -217,6 +217,20 @@ void report_no_room(struct report *r)
 		r->issues.at[r->issues.len - 1].no_room = true;
 }
 
+void report_held(struct report *r)
+{
+	if (r->issues.len && all_of(r) <= r->issues.len)
+		r->issues.at[r->issues.len - 1].held = true;
+}
+
+bool report_is_held(const struct report *r)
+{
+	vec_each (i, &r->issues)
+		if (i->held)
+			return true;
+	return false;
+}
+
 void report_remark(struct report *r, size_t from, const char *remark, enum action what)
 {
 	/* The first word tells remarks of one kind apart from others. */

@@ -45,6 +45,7 @@ struct issue {
 	struct str field;      /* the value that was given, or lacks, by its name; or empty */
 	bool slip;             /* see report_slip() */
 	bool no_room;          /* a disk or a quota is full: to delete something may help */
+	bool held;             /* another process has it locked: later it may work */
 	struct issue_action actions[ISSUE_ACTIONS]; /* unused ones are ACTION_NONE */
 	/* Of a refusal: */
 	const char *reason; /* a few words that do not change between versions */
@@ -106,6 +107,8 @@ bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 
 /* The issue added last is that there is no room, when report_errno() was not told so. */
 void report_no_room(struct report *r);
+/* The issue added last is that another process has something locked. */
+void report_held(struct report *r);
 
 /* As much of a text as a message should quote, with … where it was cut. Lives with the report. */
 struct str report_quote(struct report *r, struct str text);
@@ -123,6 +126,8 @@ void report_text(const struct report *r, unsigned kinds, struct buf *b);
 bool report_has_system(const struct report *r);
 /* Whether there are errors and each is that there is no room. */
 bool report_lacks_room(const struct report *r);
+/* Whether an issue, of any kind, is that another process has something locked. */
+bool report_is_held(const struct report *r);
 /* The refusal among the issues; NULL: there is none, or the machine failed as well. */
 const struct issue *report_refusal(const struct report *r);
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/path.h"
 #include "loop/tree.h"
 #include "runs/dir/run-dir.h"
@@ -36,6 +37,7 @@ struct app *app_open(const struct app_options *given)
 	list_init(&a->runs);
 	list_init(&a->ended);
 	a->jobs = o.jobs;
+	a->ledger_wait_ms = o.ledger_wait_ms;
 	a->cwd = given_path(a, o.cwd);
 	a->cwd = a->cwd.len ? a->cwd : current_directory(a);
 	a->agent_dir = given_path(a, o.agent_dir);
@@ -198,7 +200,17 @@ void app_warn(const struct report *issues, struct report *r)
 	vec_each (i, &issues->issues) {
 		report_warning(r, (struct where){ 0 }, "%.*s", STR(i->message));
 		report_advise(r, i);
+		if (i->held)
+			report_held(r);
 	}
+}
+
+/* One request asks for it several times, and waits once. */
+enum { HELD_MS = 1000 };
+
+static struct ledger_manner ledger_manner(const struct app *a)
+{
+	return (struct ledger_manner){ .wait_ms = a->ledger_wait_ms };
 }
 
 struct ledger *app_ledger(struct app *a, struct report *r)
@@ -207,9 +219,18 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 
 	if (a->looked_for_ledger)
 		return a->ledger;
-	a->ledger = ledger_open_existing(app_state_root(a), &issues);
-	/* Where there is none, the first run makes one. */
-	a->looked_for_ledger = a->ledger || issues.issues.len;
+	if (a->ledger_held_ms && clock_mono_ms() < a->ledger_held_ms + HELD_MS) {
+		report_warning(r, (struct where){ 0 }, "another process has the ledger locked");
+		report_hint(r, "try again");
+		report_held(r);
+		return NULL;
+	}
+	a->ledger = ledger_open_existing(app_state_root(a), ledger_manner(a), &issues);
+	bool held = a->ledger_wait_ms && report_is_held(&issues);
+	/* Where there is none, the first run makes one; one that is locked will not be later. */
+	a->looked_for_ledger = a->ledger || (issues.issues.len && !held);
+	if (held)
+		a->ledger_held_ms = clock_mono_ms();
 	app_warn(&issues, r);
 	return a->ledger;
 }
@@ -217,7 +238,7 @@ struct ledger *app_ledger(struct app *a, struct report *r)
 struct ledger *app_ledger_to_change(struct app *a, struct report *r)
 {
 	if (!a->ledger)
-		a->ledger = ledger_open_existing(app_state_root(a), r);
+		a->ledger = ledger_open_existing(app_state_root(a), ledger_manner(a), r);
 	return a->ledger;
 }
 
@@ -293,7 +314,7 @@ struct ledger *app_make_ledger(struct app *a, struct report *r)
 	if (!a->ledger && !app_may_record(a, r))
 		return NULL;
 	if (!a->ledger)
-		a->ledger = ledger_open(app_state_root(a), false, r);
+		a->ledger = ledger_open(app_state_root(a), ledger_manner(a), r);
 	a->looked_for_ledger = true;
 	return a->ledger;
 }

@@ -136,7 +136,8 @@ bool launch_begin(struct launch *l, struct report *r)
 	AUTO_BUF text = BUF_INIT;
 
 	if (!l->claim.ledger)
-		l->claim.ledger = ledger_open(l->claim.root, l->asked.durable, r);
+		l->claim.ledger = ledger_open(
+			l->claim.root, (struct ledger_manner){ .durable = l->asked.durable }, r);
 	if (!l->claim.ledger)
 		return false;
 	launch_identify(l, &self);

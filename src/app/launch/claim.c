@@ -103,7 +103,10 @@ bool launch_claim(struct launch *l, struct report *r)
 	int state = 0;
 
 	if (app_may_record(l->app, r))
-		l->claim.ledger = ledger_open(l->claim.root, l->asked.durable, r);
+		l->claim.ledger = ledger_open(l->claim.root,
+			(struct ledger_manner){
+				.durable = l->asked.durable, .wait_ms = l->app->ledger_wait_ms },
+			r);
 	if (!l->claim.ledger)
 		return false;
 	(void)look_gap(l->claim.root, l->claim.ledger); /* before `latest` names this run */

@@ -215,17 +215,42 @@ static bool is_plain(const struct run_filter *f)
 	       !f->until_ms;
 }
 
+/* A host that waits for less than a minute says so instead of opening every directory. */
+static bool refuse_held(const struct app *a, const struct report *found, struct report *r)
+{
+	if (!a->ledger_wait_ms || !report_is_held(found))
+		return true;
+	vec_each (i, &found->issues)
+		if (i->held) {
+			report_system(r, (struct where){ 0 }, "%.*s", STR(i->message));
+			report_advise(r, i);
+			report_held(r);
+		}
+	return false;
+}
+
+bool runs_can_be_listed(struct app *a, struct report *r)
+{
+	AUTO_REPORT found = REPORT_INIT;
+	struct ledger *l = app_ledger(a, &found);
+
+	if (l)
+		(void)ledger_is_readable(l, &found);
+	return refuse_held(a, &found, r);
+}
+
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
 	void *data, struct report *r)
 {
 	struct listing l = {
 		.app = a, .see = see, .data = data, .now_ms = clock_real_ms(), .behind = true
 	};
-	struct ledger *ledger = app_ledger(a, r);
 	AUTO_REPORT broken = REPORT_INIT;
+	struct ledger *ledger = app_ledger(a, &broken);
 
-	if (!app_root_is_ours(a, r))
+	if (!app_root_is_ours(a, r) || !refuse_held(a, &broken, r))
 		return;
+	report_move(r, &broken);
 	if (f)
 		l.filter = *f;
 	if (ledger && look_gap_counted(a->root, ledger)) {
@@ -234,6 +259,8 @@ void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*re
 	}
 	struct ledger_filter filter = filter_of(&l.filter);
 	if (ledger && !ledger_list(ledger, &filter, tell_row, &l, &broken)) {
+		if (!refuse_held(a, &broken, r))
+			return;
 		app_warn(&broken, r);
 		if (restart)
 			restart(data);

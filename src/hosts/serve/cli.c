@@ -9,6 +9,9 @@
 #include "hosts/serve/serve.h"
 #include "hosts/serve/site/dashboard.h"
 
+/* The loop stands still for so long at most (serve.md section 12). */
+enum { LEDGER_WAIT_MS = 2000 };
+
 static const struct command *const commands[] = {
 	&serve_link,
 	&serve_status,
@@ -21,7 +24,8 @@ bool serve_enter(struct serve_cli *c, const struct companion_common *o)
 	if (!companion_enter(&c->companion, o))
 		return false;
 	/* Runs are looked after by the program beside this one. Who logs in is the operator. */
-	c->companion.app = app_open(&(struct app_options){ .owner = "" });
+	c->companion.app =
+		app_open(&(struct app_options){ .owner = "", .ledger_wait_ms = LEDGER_WAIT_MS });
 	serve_places_find(c->companion.app, &c->companion.arena, &c->places);
 	return true;
 }

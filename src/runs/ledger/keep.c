@@ -24,7 +24,7 @@ bool ledger_hold_old(struct str root, struct ledger **ret, struct report *r)
 	buf_printf(&path, "%.*s/ledger.db", STR(root));
 	if (access(buf_cstr(&path), F_OK) < 0)
 		return true;
-	struct ledger *l = ledger_open_file(buf_cstr(&path), false, &issues);
+	struct ledger *l = ledger_open_file(buf_cstr(&path), LEDGER_USUAL, &issues);
 	bool held = l && ledger_batch_begin(l, false, &issues);
 	int error = l ? sqlite3_errcode(l->db) : SQLITE_OK;
 	if (held) {

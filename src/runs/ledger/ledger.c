@@ -18,7 +18,7 @@
 
 /* A transaction takes less than a millisecond, or a flush of the disk, and a hundred processes may
  * wait for each other; one that holds the ledger this long is stopped or hangs. */
-enum { BUSY_MS = 60000, PAUSE_MIN_US = 500, PAUSE_MAX_US = 20000 };
+enum { BUSY_MS = 60000, AGAIN_MS = 10000, PAUSE_MIN_US = 500, PAUSE_MAX_US = 20000 };
 /* The log is put back into the ledger when it has this many pages. It is left there when the last
  * process goes, because that would cost each of them two flushes; the next one reads it again, so
  * it is kept short. */
@@ -104,12 +104,15 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 		return report_action(r, ACTION_REBUILD, S(""));
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		if (l->waited_ms < BUSY_MS) {
+		if (l->waited_ms < l->wait_ms) {
 			report_system(r, nowhere, "cannot %s: %s cannot be locked", doing, path);
+			report_held(r);
 			return report_hint(r, "try again");
 		}
-		report_system(r, nowhere, "cannot %s: another process has held %s for %d seconds",
-			doing, path, BUSY_MS / 1000);
+		report_system(r, nowhere,
+			"cannot %s: another process has held %s for %" PRIu64 " seconds", doing,
+			path, l->wait_ms / 1000);
+		report_held(r);
 		return report_hint(r, "look for a stopped roux: ps -C roux -o pid,stat,args");
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
@@ -132,10 +135,15 @@ static int on_busy(void *data, int times)
 	struct ledger *l = data;
 	uint64_t now = clock_mono_ms();
 
-	if (!times)
+	/* What is asked right after a short wait was in vain would wait in vain too, one after the
+	 * other. */
+	bool again = l->wait_ms < BUSY_MS && l->waited_ms >= l->wait_ms &&
+		     now - l->busy_since_ms < l->waited_ms + AGAIN_MS;
+
+	if (!times && !again)
 		l->busy_since_ms = now;
-	l->waited_ms = now - l->busy_since_ms;
-	if (l->waited_ms >= BUSY_MS)
+	l->waited_ms = again ? l->waited_ms : now - l->busy_since_ms;
+	if (l->waited_ms >= l->wait_ms)
 		return 0;
 	unsigned us = MIN((unsigned)PAUSE_MIN_US << MIN(times, 6), (unsigned)PAUSE_MAX_US);
 	struct timespec pause = { .tv_nsec = (long)us * 1000 };
@@ -511,12 +519,13 @@ static int connect(const char *path, sqlite3 **db)
 	return sqlite3_open_v2(path, db, flags, NULL);
 }
 
-struct ledger *ledger_open_file(const char *path, bool durable, struct report *r)
+struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r)
 {
 	struct ledger *l = mem_new(struct ledger);
 
 	buf_adds(&l->path, path);
-	l->durable = durable;
+	l->durable = how.durable;
+	l->wait_ms = how.wait_ms ? how.wait_ms : BUSY_MS;
 	if (connect(path, &l->db) != SQLITE_OK) {
 		(void)ledger_problem(l, "open the ledger", r);
 		ledger_close(l);
@@ -553,7 +562,7 @@ static bool make_file(const char *path, struct report *r)
 		buf_cstr(&temporary), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return cannot_make(path, errno, r);
-	struct ledger *l = ledger_open_file(buf_cstr(&temporary), false, r);
+	struct ledger *l = ledger_open_file(buf_cstr(&temporary), LEDGER_USUAL, r);
 	/* Until it has its name it need not survive a crash. */
 	bool ok = l && (sqlite3_exec(l->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY",
 				NULL, NULL, NULL) == SQLITE_OK ||
@@ -574,9 +583,9 @@ static bool make_file(const char *path, struct report *r)
 	return ok;
 }
 
-static struct ledger *open_checked(const char *path, bool durable, struct report *r)
+static struct ledger *open_checked(const char *path, struct ledger_manner how, struct report *r)
 {
-	struct ledger *l = ledger_open_file(path, durable, r);
+	struct ledger *l = ledger_open_file(path, how, r);
 	int version = 0;
 
 	if (!l)
@@ -602,7 +611,7 @@ static struct ledger *open_checked(const char *path, bool durable, struct report
 	return NULL;
 }
 
-struct ledger *ledger_open(struct str root, bool durable, struct report *r)
+struct ledger *ledger_open(struct str root, struct ledger_manner how, struct report *r)
 {
 	AUTO_BUF path = BUF_INIT;
 
@@ -619,17 +628,17 @@ struct ledger *ledger_open(struct str root, bool durable, struct report *r)
 	buf_adds(&path, "/ledger.db");
 	if (access(buf_cstr(&path), F_OK) < 0 && !make_file(buf_cstr(&path), r))
 		return NULL;
-	return open_checked(buf_cstr(&path), durable, r);
+	return open_checked(buf_cstr(&path), how, r);
 }
 
-struct ledger *ledger_open_existing(struct str root, struct report *r)
+struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, struct report *r)
 {
 	AUTO_BUF path = BUF_INIT;
 
 	buf_printf(&path, "%.*s/ledger.db", STR(root));
 	if (access(buf_cstr(&path), F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
-	return open_checked(buf_cstr(&path), false, r);
+	return open_checked(buf_cstr(&path), how, r);
 }
 
 bool ledger_fold(struct ledger *l, struct report *r)
@@ -669,7 +678,8 @@ void ledger_stays(struct ledger *l)
 
 static bool reopen(struct ledger *l, struct report *r)
 {
-	struct ledger *now = open_checked(buf_cstr(&l->path), l->durable, r);
+	struct ledger *now = open_checked(
+		buf_cstr(&l->path), (struct ledger_manner){ l->durable, (unsigned)l->wait_ms }, r);
 
 	if (!now)
 		return false;

@@ -40,11 +40,18 @@ struct run_row {
  * tolerated, or the run's time ran out. */
 bool run_row_has_failures(const struct run_row *row);
 
+/* How a process uses it. */
+struct ledger_manner {
+	bool durable;     /* every change is on stable storage when it has been made */
+	unsigned wait_ms; /* how long another process may have it locked; 0: a minute */
+};
+#define LEDGER_USUAL ((struct ledger_manner){ 0 })
+
 /* `root` is the state root: it and the ledger are made when they are not there. NULL with an issue
  * added. */
-struct ledger *ledger_open(struct str root, bool durable, struct report *r);
+struct ledger *ledger_open(struct str root, struct ledger_manner how, struct report *r);
 /* The same, but nothing is made: NULL without an issue when there is no ledger yet. */
-struct ledger *ledger_open_existing(struct str root, struct report *r);
+struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, struct report *r);
 void ledger_close(struct ledger *l);
 /* Whether run directories may be there that it lacks: some were when it was made, so the one before
  * was lost. A rebuild has no gap. */
@@ -147,6 +154,8 @@ bool ledger_count_statuses(struct ledger *l,
 /* Changes with the content: when another process has written, and when this one has. 0: it cannot
  * be read. */
 uint64_t ledger_version(struct ledger *l);
+/* Whether it can be read now. False with an issue. */
+bool ledger_is_readable(struct ledger *l, struct report *r);
 
 /* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */
 bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,

@@ -278,6 +278,13 @@ bool ledger_count_statuses(struct ledger *l,
 	return true;
 }
 
+bool ledger_is_readable(struct ledger *l, struct report *r)
+{
+	int64_t version;
+
+	return ledger_refresh(l, r) && ledger_read_number(l, LEDGER_VERSION, &version, r);
+}
+
 uint64_t ledger_version(struct ledger *l)
 {
 	AUTO_REPORT ignored = REPORT_INIT;

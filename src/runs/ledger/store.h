@@ -71,6 +71,7 @@ struct ledger {
 	sqlite3 *db;
 	struct buf path;
 	bool durable;
+	uint64_t wait_ms;      /* for another process that has it locked */
 	bool full, sync_known; /* what `synchronous` is now */
 	bool batch, batch_failed, stays;
 	uint8_t reopened; /* how often another file has had its name */
@@ -78,7 +79,7 @@ struct ledger {
 	uint64_t spare_version;
 	int64_t spare_directories, spare;
 	int64_t queue_last;                /* the number that a batch has given last; 0: none yet */
-	uint64_t busy_since_ms, waited_ms; /* for another process that has it locked */
+	uint64_t busy_since_ms, waited_ms; /* since when it waits, or how long it did */
 	sqlite3_stmt *statements[LEDGER_STATEMENTS];
 };
 
@@ -89,7 +90,7 @@ extern const int ledger_schema;
 extern const char *const ledger_sql[LEDGER_STATEMENTS];
 
 /* A connection to a file that is there, whatever is in it. */
-struct ledger *ledger_open_file(const char *path, bool durable, struct report *r);
+struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r);
 
 /* What SQLite's last failure means for people, as one issue. Returns false. */
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r);

@@ -167,7 +167,7 @@ static bool make(const struct found *f, struct report *r)
 	}
 	AUTO_CLOSE int lock = lock_aside(str_of(aside), &a);
 	struct ledger *old = NULL;
-	struct ledger *l = ledger_open(str_of(aside), false, r);
+	struct ledger *l = ledger_open(str_of(aside), LEDGER_USUAL, r);
 	bool ok = l && fill(l, f, r) && ledger_hold_old(f->root, &old, r) &&
 		  (!old || ledger_keep(l, old, r)) && ledger_fold(l, r);
 	ledger_close(l);

@@ -8,7 +8,7 @@
 static UNUSED struct ledger *opened(void)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 
 	assert_non_null(l);
 	return l;

@@ -61,7 +61,7 @@ void rest_runs(struct http_request *q)
 	struct run_filter f, more;
 	struct dashboard *d = site_of(q);
 
-	if (!ask_filter(q, &f))
+	if (!ask_filter(q, &f) || !ask_list(q))
 		return;
 	struct cursor c = { .limit = f.limit };
 	more = f;

@@ -97,6 +97,16 @@ struct run_model *ask_run(struct http_request *q)
 	return m;
 }
 
+bool ask_list(struct http_request *q)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	if (runs_can_be_listed(site_of(q)->app, &r))
+		return true;
+	ask_refuse(q, &r);
+	return false;
+}
+
 struct run_handle *ask_handle(struct run_model *m)
 {
 	return run_model_run(m);

@@ -295,7 +295,7 @@ void page_overview(struct http_request *q)
 	const struct str topics[] = { S("runs") };
 	struct page p;
 
-	if (!running_are_known(q))
+	if (!ask_list(q) || !running_are_known(q))
 		return;
 	page_begin(&p, q,
 		&(struct page_head){ .title = S("Overview"),

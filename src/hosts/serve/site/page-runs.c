@@ -191,7 +191,7 @@ void page_runs(struct http_request *q)
 	AUTO_BUF query = BUF_INIT;
 	AUTO_BUF topic = BUF_INIT;
 
-	if (!ask_filter(q, &f))
+	if (!ask_filter(q, &f) || !ask_list(q))
 		return;
 	add_query(q, 0, &query);
 	buf_printf(&topic, "runs:%s", buf_cstr(&query));

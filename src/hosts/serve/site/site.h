@@ -97,6 +97,8 @@ void ask_refuse_values(struct http_request *q, struct report *r);
 /* The run of {id}, up to date; NULL: refused, or the handler is called again when it has been read.
  */
 struct run_model *ask_run(struct http_request *q);
+/* Whether runs can be listed now. False: refused, because another process has the ledger locked. */
+bool ask_list(struct http_request *q);
 /* A number behind `?`; false: refused with 400. `*ret` stays when there is none. */
 bool ask_number(struct http_request *q, const char *name, uint64_t *ret);
 /* What the list is filtered by. False: refused. Texts are the request's. */

@@ -9,7 +9,7 @@
 static struct ledger *opened(void)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 
 	if (!l)
 		fail_msg("%.*s", STR(r.issues.at[0].message));

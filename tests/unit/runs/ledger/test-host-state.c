@@ -140,7 +140,7 @@ static int count(void)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct arena a = ARENA_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 
 	for (int i = 0; l && i < EACH && !r.issues.len;) {
 		struct str now;

@@ -62,8 +62,8 @@ static void looking_makes_nothing(void **state UNUSED)
 {
 	AUTO_REPORT r = REPORT_INIT;
 
-	assert_null(ledger_open_existing(str_of(root), &r));
-	assert_null(ledger_open_existing(S("/nonexistent/root"), &r));
+	assert_null(ledger_open_existing(str_of(root), LEDGER_USUAL, &r));
+	assert_null(ledger_open_existing(S("/nonexistent/root"), LEDGER_USUAL, &r));
 	assert_int_equal(r.errors, 0);
 	assert_int_equal(access(at("ledger.db"), F_OK), -1);
 }
@@ -71,7 +71,7 @@ static void looking_makes_nothing(void **state UNUSED)
 static void assert_refused(const char *message, const char *hint, enum action what)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 
 	assert_null(l);
 	assert_int_equal(r.errors, 1);
@@ -117,7 +117,7 @@ static void says_when_its_directory_cannot_be_written(void **state UNUSED)
 		return;
 	}
 	assert_int_equal(chmod(root, 0500), 0);
-	assert_null(ledger_open(str_of(root), false, &r));
+	assert_null(ledger_open(str_of(root), LEDGER_USUAL, &r));
 	assert_int_equal(r.errors, 1);
 	assert_true(report_has_system(&r));
 	assert_int_equal(chmod(root, 0700), 0);
@@ -207,7 +207,7 @@ static int contend(int go)
 	(void)snprintf(generation, sizeof(generation), "g%d", getpid());
 	struct run_row row = row_of("a", generation);
 	(void)poll(&p, 1, -1);
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 	int result = !l                                                    ? 2
 		     : ledger_claim(l, &row, none_ended, NULL, &taken, &r) ? 0
 		     : taken                                               ? 1

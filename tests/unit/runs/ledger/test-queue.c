@@ -415,7 +415,7 @@ static int work(int go, int number)
 	bool new;
 
 	(void)poll(&p, 1, -1);
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 	bool ok = l != NULL;
 	for (int i = 0; ok && i < EACH; i++) {
 		struct queue_item own = { .payload = S("own") };
@@ -496,7 +496,7 @@ static int live_until(struct str host, int n)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct arena a = ARENA_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 	struct queue_item one = { .key = S("7"), .payload = S("one") };
 	struct queue_item two = { .lane = 1, .key = S("8"), .payload = S("two") }, got;
 	bool new;

@@ -81,7 +81,7 @@ static void every_older_version_becomes_this_one(void **state UNUSED)
 static int open_and_close(void)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 
 	ledger_close(l);
 	return l ? 0 : 1;

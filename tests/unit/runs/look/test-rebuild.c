@@ -134,7 +134,7 @@ static void an_open_ledger_continues_in_the_new_one(void **state UNUSED)
 static int write_slowly(int ready)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct ledger *l = ledger_open(str_of(root), false, &r);
+	struct ledger *l = ledger_open(str_of(root), LEDGER_USUAL, &r);
 	struct queue_item item = { .payload = S("slow") };
 	bool new;
 
