@@ -49,13 +49,13 @@ static void default_text(const json_t *value, struct buf *b)
 /* `id` is the name of the argument as it may stand in a page: that of a step recipe may be any
  * text.
  */
-static void put_select(
-	struct buf *b, const char *id, const json_t *choices, struct str now, bool required)
+static void put_select(struct buf *b, const char *id, const char *more, const json_t *choices,
+	struct str now, bool required)
 {
 	const json_t *choice;
 	size_t i;
 
-	buf_printf(b, "<select id=\"v-%s\" name=\"v.%s\">", id, id);
+	buf_printf(b, "<select id=\"v-%s\" name=\"v.%s\"%s>", id, id, more);
 	if (!required)
 		buf_adds(b, "<option value=\"\">");
 	json_array_foreach(choices, i, choice)
@@ -71,6 +71,17 @@ static void put_select(
 	buf_adds(b, "</select>");
 }
 
+/* A field whose value does not fit says so to those who do not see the message below it. */
+static const char *attributes_of(struct form *f, const char *name, const char *id)
+{
+	for (size_t i = 0; f->wrong && i < f->wrong->issues.len; i++)
+		if (is_about(&f->wrong->issues.at[i], name))
+			return arena_printf(http_arena(f->p->q),
+				" aria-invalid=\"true\" aria-describedby=\"e-%s\"", id)
+				.p;
+	return "";
+}
+
 static void put_input(struct form *f, const char *name, const char *id, const json_t *property)
 {
 	struct buf *b = &f->p->b;
@@ -79,27 +90,28 @@ static void put_input(struct form *f, const char *name, const char *id, const js
 		     *fallback = json_object_get(property, "default");
 	AUTO_BUF now = BUF_INIT;
 	bool required = is_required(f->schema, name);
+	const char *more = attributes_of(f, name, id);
 
 	if (json_truth_of(property, "writeOnly")) {
 		buf_printf(b,
 			"<input id=\"v-%s\" name=\"s.%s\" type=\"password\" "
-			"autocomplete=\"off\"%s>",
-			id, id, required ? " required" : "");
+			"autocomplete=\"off\"%s%s>",
+			id, id, required ? " required" : "", more);
 		return;
 	}
 	default_text(typed ? typed : fallback, &now);
 	if (json_is_array(json_object_get(property, "enum"))) {
-		put_select(b, id, json_object_get(property, "enum"), buf_str(&now), required);
+		put_select(b, id, more, json_object_get(property, "enum"), buf_str(&now), required);
 	} else if (str_eq(type, S("boolean"))) {
 		bool on = str_eq(buf_str(&now), S("true"));
 
 		buf_printf(b,
 			"<input type=\"hidden\" name=\"v.%s\" value=\"false\"><input id=\"v-%s\" "
-			"type=\"checkbox\" name=\"v.%s\" value=\"true\"%s>",
-			id, id, id, on ? " checked" : "");
+			"type=\"checkbox\" name=\"v.%s\" value=\"true\"%s%s>",
+			id, id, id, on ? " checked" : "", more);
 	} else if (str_eq(type, S("array")) || str_eq(type, S("object")) || now.len > 80) {
-		buf_printf(b, "<textarea id=\"v-%s\" name=\"v.%s\" rows=\"4\"%s>", id, id,
-			required ? " required" : "");
+		buf_printf(b, "<textarea id=\"v-%s\" name=\"v.%s\" rows=\"4\"%s%s>", id, id,
+			required ? " required" : "", more);
 		html_text(b, buf_str(&now));
 		buf_adds(b, "</textarea>");
 		if (str_eq(type, S("array")))
@@ -108,13 +120,13 @@ static void put_input(struct form *f, const char *name, const char *id, const js
 		bool number = str_eq(type, S("integer")) || str_eq(type, S("number"));
 
 		buf_printf(b,
-			"<input id=\"v-%s\" name=\"v.%s\" type=\"text\"%s%s autocomplete=\"off\" "
+			"<input id=\"v-%s\" name=\"v.%s\" type=\"text\"%s%s%s autocomplete=\"off\" "
 			"value=\"",
 			id, id,
 			number ? (str_eq(type, S("integer")) ? " inputmode=\"numeric\""
 							     : " inputmode=\"decimal\"")
 			       : "",
-			required ? " required" : "");
+			required ? " required" : "", more);
 		html_attr(b, buf_str(&now));
 		buf_adds(b, "\">");
 	}
@@ -137,9 +149,14 @@ static void put_field(struct form *f, const char *name, const json_t *property)
 		html_text(b, description);
 		buf_adds(b, "</p>");
 	}
+	bool first = true; /* an id stands once */
 	for (size_t i = 0; f->wrong && i < f->wrong->issues.len; i++)
 		if (is_about(&f->wrong->issues.at[i], name)) {
-			buf_printf(b, "<p class=\"wrong\" id=\"e-%s\">", id);
+			if (first)
+				buf_printf(b, "<p class=\"wrong\" id=\"e-%s\">", id);
+			else
+				buf_adds(b, "<p class=\"wrong\">");
+			first = false;
 			html_text(b, f->wrong->issues.at[i].message);
 			if (f->wrong->issues.at[i].hint.len) {
 				buf_adds(b, " — ");
