@@ -135,7 +135,8 @@ def prompts_buttons_and_previews(home, outside):
     outside.message("STREAM 20")
     shown("the end")
     outside.message("SAY text")
-    found = shown("Pick.")[0]
+    # A preview may come first: it has no buttons yet.
+    found = h.until(lambda: [m for m in shown("Pick.") if m["message"].get("reply_markup")])[0]
     markup = found["message"]["reply_markup"]
     markup = json.loads(markup) if isinstance(markup, str) else markup
     outside.press(markup["inline_keyboard"][0][0]["callback_data"], found["messageId"])
