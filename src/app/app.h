@@ -22,15 +22,17 @@ struct app_options {
 				  that of the process */
 	const char *agent_dir; /* NULL, as the next two: the usual places */
 	const char *packaged_dir;
-	const char *state_dir;   /* NULL: in agent_dir, when that is given */
-	const char *owner;       /* the session that asks; NULL: $ROUX_OWNER, "": the operator */
-	unsigned jobs;           /* commands of a run at once; 0: as the settings say */
-	unsigned ledger_wait_ms; /* how long another process may have the ledger locked; 0: a
-				    minute. A host that serves others waits less. */
-	bool own_process;        /* the process is this host's alone: runs here take orders as
-				    signals, and commands work where the process is */
-	bool is_roux;            /* this program is roux: it can supervise runs itself */
-	bool subreaper;          /* may become the parent of orphans, so that no process is lost */
+	const char *state_dir;    /* NULL: in agent_dir, when that is given */
+	const char *owner;        /* the session that asks; NULL: $ROUX_OWNER, "": the operator */
+	unsigned jobs;            /* commands of a run at once; 0: as the settings say */
+	unsigned ledger_wait_ms;  /* how long another process may have the ledger locked; 0: a
+				     minute. A host that serves others waits less. */
+	unsigned directories_max; /* how many runs are listed when there is no ledger, the newest;
+				     0: all */
+	bool own_process;         /* the process is this host's alone: runs here take orders as
+				     signals, and commands work where the process is */
+	bool is_roux;             /* this program is roux: it can supervise runs itself */
+	bool subreaper;           /* may become the parent of orphans, so that no process is lost */
 };
 
 /* NULL options: all defaults. */

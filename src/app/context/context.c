@@ -38,6 +38,7 @@ struct app *app_open(const struct app_options *given)
 	list_init(&a->ended);
 	a->jobs = o.jobs;
 	a->ledger_wait_ms = o.ledger_wait_ms;
+	a->directories_max = o.directories_max;
 	a->cwd = given_path(a, o.cwd);
 	a->cwd = a->cwd.len ? a->cwd : current_directory(a);
 	a->agent_dir = given_path(a, o.agent_dir);

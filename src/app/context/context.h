@@ -52,9 +52,10 @@ struct app {
 	/* Opened once: app_ledger(). */
 	struct ledger *ledger;
 	bool looked_for_ledger;
-	unsigned ledger_wait_ms; /* as given; 0: as usual */
-	uint64_t ledger_held_ms; /* when that was waited for in vain; 0: never */
-	struct look_kept *kept;  /* of a host that looks at runs again and again; NULL */
+	unsigned ledger_wait_ms;  /* as given; 0: as usual */
+	unsigned directories_max; /* as given; 0: all */
+	uint64_t ledger_held_ms;  /* when that was waited for in vain; 0: never */
+	struct look_kept *kept;   /* of a host that looks at runs again and again; NULL */
 };
 
 struct app *app_ref(struct app *a);

@@ -1,12 +1,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app/past/find.h"
 #include "app/runs.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/run-status.h"
+#include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
 #include "runs/look/rebuild.h"
 
@@ -96,25 +98,68 @@ static bool tell_row(void *data, const struct run_row *row)
 /* -- without a ledger, and with one that lacks some, every directory has to be opened -------------
  */
 
+struct directory {
+	struct str id;
+	uint64_t since; /* when it was begun, as far as its file tells without being opened */
+};
+
 struct directories {
 	struct app *app;
+	VEC(struct directory) found;
+	size_t left_out; /* older ones that were not opened */
 	struct arena arena;
 	struct map known; /* id → anything, of the ledger */
 	VEC(struct run_row) rows;
 	struct report *r;
 };
 
-static bool add_directory(void *data, struct str id)
+static bool find_directory(void *data, struct str id)
 {
 	struct directories *d = data;
-	struct run_row row;
+	AUTO_BUF path = BUF_INIT;
+	struct stat st = { 0 };
 
 	if (map_get(&d->known, id))
 		return true;
+	if (d->app->directories_max) {
+		buf_add(&path, run_directory(&d->arena, d->app->root, id));
+		buf_adds(&path, "/run.json");
+		(void)lstat(buf_cstr(&path), &st);
+	}
+	vec_push(&d->found,
+		(struct directory){ arena_str(&d->arena, id),
+			(uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec });
+	return true;
+}
+
+static int last_begun_first(const void *a, const void *b)
+{
+	const struct directory *x = a, *y = b;
+
+	if (x->since != y->since)
+		return x->since > y->since ? -1 : 1;
+	return -str_cmp(x->id, y->id);
+}
+
+/* A host that serves others opens only the newest of them. */
+static void bound(struct directories *d)
+{
+	size_t max = d->app->directories_max;
+
+	if (!max || d->found.len <= max)
+		return;
+	qsort(d->found.at, d->found.len, sizeof(*d->found.at), last_begun_first);
+	d->left_out = d->found.len - max;
+	d->found.len = max;
+}
+
+static void add_directory(struct directories *d, struct str id)
+{
+	struct run_row row;
+
 	/* The earlier ones are not counted as lacking: the ledger gets all of an id, or none. */
 	for (uint64_t back = 0; look_row(d->app->root, id, back, &d->arena, &row, d->r); back++)
 		vec_push(&d->rows, row);
-	return true;
 }
 
 /* A row of the ledger, with the texts that ledger_list() fills. */
@@ -137,7 +182,7 @@ static void tell_gap(struct directories *d, size_t known)
 {
 	struct ledger *ledger = d->app->ledger;
 	AUTO_REPORT ignored = REPORT_INIT;
-	size_t lacking = 0;
+	size_t lacking = d->left_out;
 
 	for (size_t i = known; i < d->rows.len; i++)
 		lacking += !d->rows.at[i].back;
@@ -175,7 +220,10 @@ static void each_directory(struct listing *l, struct report *r)
 		(void)ledger_list(l->app->ledger, &(struct ledger_filter){ .generations = true },
 			add_known, &d, &ignored);
 	size_t known = d.rows.len;
-	int e = look_each_directory(l->app->root, add_directory, &d);
+	int e = look_each_directory(l->app->root, find_directory, &d);
+	bound(&d);
+	vec_each (one, &d.found)
+		add_directory(&d, one->id);
 	if (e < 0)
 		report_errno(r, -e, "cannot read %.*s/runs", STR(l->app->root));
 	else if (l->app->ledger)
@@ -185,6 +233,11 @@ static void each_directory(struct listing *l, struct report *r)
 	vec_each (row, &d.rows)
 		if (!tell(l, row))
 			break;
+	if (d.left_out)
+		report_warning(r, (struct where){ 0 },
+			"%zu older run%s not listed: without the ledger only the newest %u are",
+			d.left_out, d.left_out == 1 ? " is" : "s are", l->app->directories_max);
+	vec_done(&d.found);
 	vec_done(&d.rows);
 	arena_done(&d.arena);
 }

@@ -9,8 +9,9 @@
 #include "hosts/serve/serve.h"
 #include "hosts/serve/site/dashboard.h"
 
-/* The loop stands still for so long at most (serve.md section 12). */
-enum { LEDGER_WAIT_MS = 2000 };
+/* The loop stands still for so long at most, and so many directories are opened for a list without
+ * a ledger (serve.md section 12). */
+enum { LEDGER_WAIT_MS = 2000, DIRECTORIES_MAX = 1000 };
 
 static const struct command *const commands[] = {
 	&serve_link,
@@ -24,8 +25,9 @@ bool serve_enter(struct serve_cli *c, const struct companion_common *o)
 	if (!companion_enter(&c->companion, o))
 		return false;
 	/* Runs are looked after by the program beside this one. Who logs in is the operator. */
-	c->companion.app =
-		app_open(&(struct app_options){ .owner = "", .ledger_wait_ms = LEDGER_WAIT_MS });
+	c->companion.app = app_open(&(struct app_options){ .owner = "",
+		.ledger_wait_ms = LEDGER_WAIT_MS,
+		.directories_max = DIRECTORIES_MAX });
 	serve_places_find(c->companion.app, &c->companion.arena, &c->places);
 	return true;
 }
