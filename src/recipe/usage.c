@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,25 @@ void usage_fingerprint(const json_t *recipe, char hex[SHA256_HEX])
 	(void)json_object_del(authored, "usage");
 	json_canonical(&text, authored);
 	sha256_hex(buf_str(&text), hex);
+}
+
+static bool fingerprint_of(struct str text, char hex[SHA256_HEX])
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *recipe = json_read(&(struct source){ S("recipe"), text }, &ignored);
+
+	if (json_is_object(recipe))
+		usage_fingerprint(recipe, hex);
+	return json_is_object(recipe);
+}
+
+bool usage_same_version(struct str a, struct str b)
+{
+	char of_a[SHA256_HEX], of_b[SHA256_HEX];
+
+	if (str_eq(a, b))
+		return true;
+	return fingerprint_of(a, of_a) && fingerprint_of(b, of_b) && strcmp(of_a, of_b) == 0;
 }
 
 void usage_forget(struct str text, struct buf *b)

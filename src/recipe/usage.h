@@ -19,6 +19,10 @@ int usage_count(const char *path, const char *kind);
  * `recipe` is an object. */
 void usage_fingerprint(const json_t *recipe, char hex[SHA256_HEX]);
 
+/* Whether two texts of a recipe are the same version of it: of JSON how it is laid out does not
+ * count, and neither does `usage`, wherever it stands. */
+bool usage_same_version(struct str a, struct str b);
+
 /* Adds the text of a recipe with an empty `usage`, to be compared with another one: what remains is
  * its author's. */
 void usage_forget(struct str text, struct buf *b);

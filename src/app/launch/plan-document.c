@@ -195,17 +195,13 @@ static bool recipe_changed(const struct run_look *look, const json_t *graph)
 	const json_t *source = json_array_get(json_object_get(graph, "sources"), 0);
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
-	AUTO_BUF was = BUF_INIT;
-	AUTO_BUF now = BUF_INIT;
 
 	if (!look->row.recipe_path.len || !json_is_string(json_object_get(source, "text")))
 		return false;
 	buf_add(&path, look->row.recipe_path);
 	if (file_read_regular(buf_cstr(&path), RUN_FILE_MAX, &text) < 0)
 		return true;
-	usage_forget(json_text_of(source, "text"), &was);
-	usage_forget(buf_str(&text), &now);
-	return !str_eq(buf_str(&was), buf_str(&now));
+	return !usage_same_version(json_text_of(source, "text"), buf_str(&text));
 }
 
 /* graph.json of a start. */
@@ -275,7 +271,8 @@ static json_t *changed_sources(struct app *a, const struct run_look *look, const
 
 		usage_forget(json_text_of(was, "text"), &before);
 		usage_forget(json_text_of(one, "text"), &after);
-		if (was)
+		if (was &&
+			!usage_same_version(json_text_of(was, "text"), json_text_of(one, "text")))
 			line_diff(buf_str(&before), buf_str(&after), 3, add_difference, &d);
 		if (json_array_size(d.lines))
 			json_array_append_new(
