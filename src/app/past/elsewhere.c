@@ -178,6 +178,12 @@ static enum roux_status status(const struct run_handle *h)
 	return s;
 }
 
+/* One that has written its result has ended, also while its supervisor still has the lock. */
+static bool takes_orders(const struct run_look *look)
+{
+	return look->live && !look->result;
+}
+
 static bool order(struct run_handle *h, enum run_order what, int grace_ms, struct report *r)
 {
 	struct elsewhere *w = of(h);
@@ -186,14 +192,14 @@ static bool order(struct run_handle *h, enum run_order what, int grace_ms, struc
 	if (!find_is_current(&w->look, "ended: it has", r))
 		return false;
 	/* The handle may not know yet that it has ended, or which process looks after it. */
-	if (look_again(w) && !is_over(&w->look) && order_tell(&w->look, what, grace_ms, r))
+	if (look_again(w) && takes_orders(&w->look) && order_tell(&w->look, what, grace_ms, r))
 		return true;
 	if (r->errors > errors)
 		return false;
 	if (!look_again(w))
 		return refuse_gone(w->look.id, r);
-	return is_over(&w->look) ? refuse_ended(w->look.id, w->look.status, r)
-				 : refuse_starting(w->look.id, r);
+	return takes_orders(&w->look) ? refuse_starting(w->look.id, r)
+				      : refuse_ended(w->look.id, w->look.status, r);
 }
 
 static int write_result(struct run_handle *h, struct buf *b, int fd, enum roux_status *ret)
