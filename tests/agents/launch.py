@@ -92,6 +92,9 @@ class Launches(harness.House):
 		return why and f'{why}\n{err[-1500:]}'
 
 	def on_terminal(self, argv, prompt, role):
+		# opencode takes the quotes off a value of --prompt= that begins and ends with the same one.
+		if self.agent == 'opencode' and prompt[0] in '\'"' and prompt[-1] == prompt[0]:
+			prompt = prompt[1:-1]
 		state = {'why': 'nothing came', 'requests': []}
 
 		def arrived():
