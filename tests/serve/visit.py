@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import socket
 import threading
 import time
 
@@ -76,7 +77,8 @@ class Stream:
         if last:
             head += f"Last-Event-ID: {last}\r\n"
         self.connection.send(head + "\r\n")
-        threading.Thread(target=self.read, daemon=True).start()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
 
     def read(self):
         text = b""
@@ -102,4 +104,10 @@ class Stream:
         return [e for e in self.events if e["event"] == kind]
 
     def close(self):
+        """The reader ends first: it would wait on whatever gets the number of a descriptor that is closed under it."""
+        try:
+            self.connection.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the server was faster
+        self.reader.join()
         self.connection.close()
