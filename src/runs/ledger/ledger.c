@@ -154,11 +154,50 @@ static void rollback(struct ledger *l)
 		(void)ledger_step(l, ledger_use(l, LEDGER_ROLLBACK, &ignored), "undo", &ignored);
 }
 
+static bool read_version(struct ledger *l, int *ret, struct report *r)
+{
+	sqlite3_stmt *s = NULL;
+	bool ok = sqlite3_prepare_v2(l->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
+		  sqlite3_step(s) == SQLITE_ROW;
+
+	if (ok)
+		*ret = sqlite3_column_int(s, 0);
+	else
+		(void)ledger_problem(l, "read the ledger", r);
+	(void)sqlite3_finalize(s);
+	return ok;
+}
+
+static bool set_version(struct ledger *l, int version)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "PRAGMA user_version=%d", version);
+	return sqlite3_exec(l->db, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* A commit whose flush failed is undone here, but it stands in the log, and the next process that
+ * reads the log from its beginning would take it for done. The next change is written over it, so
+ * one is made that changes nothing. */
+static void take_out_of_log(struct ledger *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	int version = 0;
+
+	l->sync_known = false; /* it is set again before the next transaction */
+	if (sqlite3_exec(l->db, "PRAGMA synchronous=OFF", NULL, NULL, NULL) == SQLITE_OK &&
+		read_version(l, &version, &ignored))
+		(void)set_version(l, version);
+}
+
 static bool commit(struct ledger *l, struct report *r)
 {
 	if (ledger_step(l, ledger_use(l, LEDGER_COMMIT, r), "write the ledger", r))
 		return true;
+	bool unflushed = sqlite3_errcode(l->db) == SQLITE_IOERR;
 	rollback(l);
+	if (unflushed)
+		take_out_of_log(l);
 	return false;
 }
 
@@ -261,20 +300,6 @@ void ledger_batch_undo(struct ledger *l)
 
 /* -- opening -------------------------------------------------------------------------------------
  */
-
-static bool read_version(struct ledger *l, int *ret, struct report *r)
-{
-	sqlite3_stmt *s = NULL;
-	bool ok = sqlite3_prepare_v2(l->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
-		  sqlite3_step(s) == SQLITE_ROW;
-
-	if (ok)
-		*ret = sqlite3_column_int(s, 0);
-	else
-		(void)ledger_problem(l, "read the ledger", r);
-	(void)sqlite3_finalize(s);
-	return ok;
-}
 
 bool ledger_has_gap(struct ledger *l)
 {
@@ -383,7 +408,6 @@ static bool has_runs(const char *ledger)
 static bool migrate(struct ledger *l, struct report *r)
 {
 	int version = 0;
-	char text[64];
 
 	if (!ledger_begin(l, true, r))
 		return false;
@@ -396,9 +420,7 @@ static bool migrate(struct ledger *l, struct report *r)
 	}
 	if (ok && empty && has_runs(buf_cstr(&l->path)))
 		ok = set_gap(l, true, r);
-	(void)snprintf(text, sizeof(text), "PRAGMA user_version=%d", version);
-	ok = ok && (sqlite3_exec(l->db, text, NULL, NULL, NULL) == SQLITE_OK ||
-			   ledger_problem(l, "bring the ledger up to date", r));
+	ok = ok && (set_version(l, version) || ledger_problem(l, "bring the ledger up to date", r));
 	if (ok)
 		return ledger_commit(l, r);
 	ledger_rollback(l);
