@@ -80,19 +80,23 @@ export async function a_log_of_20000_lines(t) {
   t.recipe('long.json', { description: 'long', template: `sh -c 'seq -f "line %.0f of a log that is as wide as such lines usually are" 1 20000'` });
   await t.roux('run', 'long', '--as', 'r');
   const s = await t.serve(), page = await t.open(s.url);
-  const began = Date.now();
   await page.goto(s.origin + '/runs/r/log?path=0&stream=out');
-  const found = await busy(page, () => page.evaluate(async () => {
-    const later = document.querySelector('#later'), pos = document.querySelector('#logpos');
-    while (later && !later.hidden) {
-      const before = pos.textContent;
-      later.click();
-      while (pos.textContent === before) await new Promise(r => setTimeout(r));
-    }
-    document.querySelector('#log').scrollHeight; // laid out
-  }));
-  const took = Date.now() - began, lines = await page.$$eval('#log .txt', l => l.reduce((n, e) => n + e.textContent.split('\n').length - 1, 0));
-  say('log', `${took.toString().padStart(8)} ms until ${lines.toLocaleString('en')} lines are shown, window by window (goal 1,000), ${(found.each * found.ms / 1000).toFixed(0)} ms of them the main thread's`);
+  // By the page's own clock: what this program needs to look at it is not the page's time.
+  let took = await page.evaluate(() => performance.getEntriesByType('navigation')[0].loadEventEnd);
+  const found = await busy(page, async () => {
+    took += await page.evaluate(async () => {
+      const later = document.querySelector('#later'), pos = document.querySelector('#logpos'), began = performance.now();
+      while (later && !later.hidden) {
+        const before = pos.textContent;
+        later.click();
+        while (pos.textContent === before) await new Promise(r => setTimeout(r));
+      }
+      document.querySelector('#log').scrollHeight; // laid out
+      return performance.now() - began;
+    });
+  });
+  const lines = await page.$$eval('#log .txt', l => l.reduce((n, e) => n + e.textContent.split('\n').length - 1, 0));
+  say('log', `${took.toFixed(0).padStart(8)} ms until ${lines.toLocaleString('en')} lines are shown, window by window (goal 1,000), ${(found.each * found.ms / 1000).toFixed(0)} ms of them the main thread's`);
 }
 
 export async function a_log_that_grows(t) {
