@@ -39,6 +39,15 @@ function say(text) { // at most every 5 s
 }
 
 // -- fragments -----------------------------------------------------------------------------------
+// Makes `a` what `b` is, and touches only what differs: to put all of it anew takes a long task.
+function morph(a, b) {
+	if (a.isEqualNode(b)) return;
+	if (a.nodeType !== 1 || a.nodeName !== b.nodeName || a.dataset.p !== b.dataset.p || a.childNodes.length !== b.childNodes.length) return a.replaceWith(b);
+	for (const n of a.getAttributeNames()) if (!b.hasAttribute(n)) a.removeAttribute(n);
+	for (const n of b.getAttributeNames()) if (a.getAttribute(n) !== b.getAttribute(n)) a.setAttribute(n, b.getAttribute(n));
+	const parts = [...b.childNodes];
+	[...a.childNodes].forEach((c, i) => morph(c, parts[i]));
+}
 function put(into, html) {
 	const t = document.createElement("template");
 	t.innerHTML = policy.createHTML(html);
@@ -46,10 +55,11 @@ function put(into, html) {
 	if (!fresh) return;
 	const focus = into.contains(document.activeElement) && document.activeElement.getAttribute("href"), y = scrollY;
 	const boxes = $$(".scroll,.rows", into).map(e => [e.scrollLeft, e.scrollTop]);
-	into.replaceWith(fresh);
 	times(fresh);
-	$$(".scroll,.rows", fresh).forEach((e, i) => { if (boxes[i]) [e.scrollLeft, e.scrollTop] = boxes[i]; });
-	if (focus) $$("a", fresh).find(a => a.getAttribute("href") === focus)?.focus({ preventScroll: true });
+	morph(into, fresh);
+	into = $("#" + into.id);
+	$$(".scroll,.rows", into).forEach((e, i) => { if (boxes[i]) [e.scrollLeft, e.scrollTop] = boxes[i]; });
+	if (focus && !into.contains(document.activeElement)) $$("a", into).find(a => a.getAttribute("href") === focus)?.focus({ preventScroll: true });
 	scrollTo(scrollX, y);
 	index = null;
 }
