@@ -9,7 +9,7 @@
  *   ENOSPC@NAME   only calls on files whose path ends so count, also those that open for reading
  *   ENOSPC%CALL   only calls of that name count, of all those that roux makes, wherever they lead;
  *                 `count%` counts every one. A name is that of the call, and `:new` behind it
- *                 when a file may be made, `:lock` and `:dup` of fcntl
+ *                 when a file may be made, `:lock`, `:unlock` and `:dup` of fcntl
  * The call has not been executed when the signal comes, so that NUMBER = 1, 2, 3, … are all the
  * states that a crash can leave behind. Ends as ROUX does, when nobody of its kind is left. */
 #include <errno.h>
@@ -321,22 +321,25 @@ static void text_at(pid_t pid, uint64_t at, char ret[4096])
 	ret[n < 0 ? 0 : n] = '\0';
 }
 
-/* What openat2() is asked for stands in the memory of its caller. */
-static uint64_t flags_of(const struct seccomp_notif *n)
+/* The beginning of what argument 2 points to, in the memory of the caller. */
+static uint64_t pointed_at(const struct seccomp_notif *n)
 {
 	char path[64];
-	uint64_t flags = 0;
+	uint64_t word = 0;
 
-	if (n->data.nr == SYS_openat)
-		return n->data.args[2];
 	(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)n->pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		if (pread(fd, &flags, sizeof(flags), (off_t)n->data.args[2]) != sizeof(flags))
-			flags = 0;
+		if (pread(fd, &word, sizeof(word), (off_t)n->data.args[2]) != sizeof(word))
+			word = 0;
 		(void)close(fd);
 	}
-	return flags;
+	return word;
+}
+
+static uint64_t flags_of(const struct seccomp_notif *n)
+{
+	return n->data.nr == SYS_openat ? n->data.args[2] : pointed_at(n);
 }
 
 static void place_of(const struct seccomp_notif *n, const struct call *c, char ret[8192])
@@ -392,8 +395,8 @@ static const char *sort_of(const struct seccomp_notif *n, const struct call *c)
 	case F_SETLK:
 	case F_SETLKW:
 	case F_OFD_SETLK:
-	case F_OFD_SETLKW:
-		return ":lock";
+	case F_OFD_SETLKW: /* the kernel gives back what a process has, whatever happens */
+		return (short)pointed_at(n) == F_UNLCK ? ":unlock" : ":lock";
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
 		return ":dup";
