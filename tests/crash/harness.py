@@ -242,6 +242,22 @@ class Place:
     def left(self):
         return marked(self.mark)
 
+    def hanging(self):
+        """What those do that are left, for a test that waits in vain."""
+        said = []
+        for pid in self.left():
+            try:
+                words = open(f"/proc/{pid}/cmdline").read().replace("\0", " ")
+                files = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
+                said.append(f"{pid} (child of {stat_of(pid)[1]}): {words}\n  in {open(f'/proc/{pid}/wchan').read()}; {', '.join(files)}")
+            except OSError:
+                continue
+            if shutil.which("gdb"):
+                seen = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "bt 25"], capture_output=True, text=True, timeout=PATIENCE)
+                said += [line for line in seen.stdout.splitlines() if line.startswith("#")]
+        with open("/proc/locks") as f:
+            return "\n".join([*said, f.read()])
+
     def unlocked(self):
         """Waits until no supervisor is left; what its commands have started may be."""
         runs = os.path.join(self.state, "runs")
