@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/processors.h"
 #include "engine/command.h"
 
 /* -- while it runs -------------------------------------------------------------------------------
@@ -186,7 +187,7 @@ static void on_executor_fails(void *data, struct str message, struct str hint)
 
 static unsigned job_limit(const struct run_options *o)
 {
-	return o->jobs ? o->jobs : (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+	return o->jobs ? o->jobs : processors_usable();
 }
 
 static void start_steps(struct run *r)

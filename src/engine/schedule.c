@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/processors.h"
 #include "engine/frame.h"
 
 enum { TURN_CALLS = 10000 }; /* before signals and output get their turn */
@@ -202,7 +203,7 @@ void schedule_init(struct schedule *s, struct loop *l, struct executor *const *e
 	s->pools = mem_zero(count * sizeof(*s->pools));
 	s->pool_count = count;
 	s->limit = together ? limit : 0;
-	s->processors = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+	s->processors = processors_usable();
 	list_init(&s->calls);
 	list_init(&s->unfilled);
 	for (size_t i = 0; i < count; i++) {

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "base/processors.h"
 #include "loop/tree.h"
 #include "remote/lease.h"
 #include "remote/worker-own.h"
@@ -564,12 +564,11 @@ static bool read_environment(struct worker *w, const char *const **ret)
 static uint64_t processors(void)
 {
 	const char *given = getenv("SLURM_CPUS_PER_TASK");
-	cpu_set_t set;
 	uint64_t n = 0;
 
 	if (given && str_to_uint(str_of(given), &n) && n)
 		return n;
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
+	return processors_usable();
 }
 
 static bool begin(struct worker *w, const char *const *env)

@@ -17,6 +17,7 @@
 #include "app/record/step-host.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/processors.h"
 #include "base/run-status.h"
 #include "engine/local.h"
 #include "runs/dir/events.h"
@@ -458,7 +459,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	h->early.call = tell_early;
 	h->past.call = tell_past;
 	if (!l->asked.jobs)
-		l->asked.jobs = (uint64_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+		l->asked.jobs = processors_usable();
 	raise_descriptor_limit(h, &l->asked.jobs);
 	if (!loop || !launch_enclose(l, &h->sandbox, r) ||
 		(recorded(h) && !begin_record(h, o->before, r))) {
