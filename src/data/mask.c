@@ -389,6 +389,18 @@ static json_t *masked_string(struct mask *m, const json_t *value)
 	return masked;
 }
 
+/* A number that is a secret is hidden; one that only has its digits in it stays. */
+static json_t *masked_number(struct mask *m, const json_t *value)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, value, 0);
+	bool secret = str_eq(mask_text(m, buf_str(&text), &a), S(MASKED));
+	arena_done(&a);
+	return secret ? json_string(MASKED) : json_incref((json_t *)value);
+}
+
 json_t *mask_json(struct mask *m, const json_t *value)
 {
 	json_t *copy, *item;
@@ -399,6 +411,8 @@ json_t *mask_json(struct mask *m, const json_t *value)
 		return json_incref((json_t *)value);
 	if (json_is_string(value))
 		return masked_string(m, value);
+	if (json_is_number(value))
+		return masked_number(m, value);
 	if (json_is_object(value)) {
 		copy = json_object();
 		json_object_foreach((json_t *)value, key, item)

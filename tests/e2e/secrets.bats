@@ -193,4 +193,8 @@ nowhere_but() {
 	contains told '"pin":"***"'
 	contains "$(state)/runs/it/context.jsonl" '"pin":"***"'
 	! grep -rlq leek-and-potato told "$(state)/runs/it/context.jsonl" || false
+	echo '{"secrets": ["pin"], "defaults": {"pin": 73315551}, "template": ["true", "pi -p hello"]}' >r.json
+	PATH=$PWD/bin:$PATH asks 0 run -q --as it ./r.json
+	contains told '"pin":"***"'
+	! grep -rlq 73315551 told "$(state)/runs/it/context.jsonl" "$(state)/runs/it/run.json" || false
 }

@@ -148,13 +148,15 @@ static void one_may_be_added_later(void **state UNUSED)
 
 static void documents_are_masked_in_every_string(void **state UNUSED)
 {
-	struct mask *m = mask_with("[\"word\"]");
-	AUTO_JSON *doc = json_loads("{\"a\":[\"sword\",1,null],\"b\":{\"c\":\"word\"}}", 0, NULL);
+	struct mask *m = mask_with("[\"word\",73315]");
+	AUTO_JSON *doc = json_loads(
+		"{\"a\":[\"sword\",1,null,173315,73315],\"b\":{\"c\":\"word\"}}", 0, NULL);
 	AUTO_JSON *masked = mask_json(m, doc);
 	AUTO_BUF text = BUF_INIT;
 
 	json_write(&text, masked, 0);
-	assert_str(buf_str(&text), "{\"a\":[\"s***\",1,null],\"b\":{\"c\":\"***\"}}");
+	assert_str(
+		buf_str(&text), "{\"a\":[\"s***\",1,null,173315,\"***\"],\"b\":{\"c\":\"***\"}}");
 	mask_free(m);
 }
 
