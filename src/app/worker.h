@@ -8,6 +8,11 @@ struct run_handle;
  * (docs/cluster.md). `dir` is the worker's directory in the exchange of the run. Returns the exit
  * status. */
 int app_worker(const char *dir);
+/* On a machine without a batch system: starts that worker in a session of its own and prints
+ * HOST:PID; ends it, and prints whether there was something to end. Each returns the exit status.
+ */
+int app_worker_start(const char *host, const char *dir);
+int app_worker_end(const char *dir);
 
 /* For programs that are built for tests: $ROUX_TEST_TIME_SCALE makes beats and leases so many times
  * faster. Returns whether this program honours it; false only asks. */

@@ -31,33 +31,65 @@ static struct submission submission_of(const struct remote_worker *w, struct are
 		.shape = &w->shape->shape };
 }
 
-static const char *host_for(struct remote *r, struct arena *a)
+/* The machine of a job that is called HOST:PID. */
+static struct str host_of(const char *job)
+{
+	return str_sub(str_of(job), 0, str_find(str_of(job), ':', 0));
+}
+
+/* A machine that has none; its slots go to *slots, 0: not said. NULL: there is none. */
+static const char *host_for(struct remote *r, struct arena *a, uint64_t *slots)
 {
 	const char *const *hosts = r->table->hosts;
 	size_t count = 0;
 
 	while (hosts[count])
 		count++;
+	*slots = 0;
 	if (!count)
 		return "";
 	for (size_t i = 0; i < count; i++) {
-		const char *host = hosts[(r->next_host + i) % count];
-		size_t len = strcspn(host, ":");
+		struct str host;
 		bool busy = false;
 
+		if (!table_host(str_of(hosts[(r->next_host + i) % count]), &host, slots))
+			continue;
 		list_each (link, &r->workers) {
 			const struct remote_worker *w =
 				list_entry(link, struct remote_worker, link);
 
-			busy |= w->state != WORKER_DEAD && w->job &&
-				strncmp(w->job, host, len) == 0 && w->job[len] == ':';
+			busy |= w->state != WORKER_DEAD && w->job && str_eq(host_of(w->job), host);
 		}
 		if (busy)
 			continue;
 		r->next_host = (r->next_host + i + 1) % count;
-		return arena_cstr(a, (struct str){ host, len });
+		return arena_cstr(a, host);
 	}
 	return NULL;
+}
+
+/* Of the executor itself or of a class, not of what one command needs. */
+static bool is_usual(const struct table *t, const struct shape *s)
+{
+	bool usual = shape_same(s, &t->shape);
+
+	for (size_t i = 0; i < t->class_count; i++)
+		usual |= shape_same(s, &t->classes[i].shape);
+	return usual;
+}
+
+/* A machine has as many slots as the settings say. A submission that failed may have been for
+ * another one. */
+static void take_slots(struct remote_worker *w, uint64_t slots)
+{
+	const struct shape *s = &w->shape->shape;
+	uint64_t cpus = slots && is_usual(w->remote->table, s) ? slots : s->cpus;
+
+	if (cpus == w->cpus)
+		return;
+	w->cpus = cpus;
+	remote_order_allocation(w);
+	remote_write_orders(w->remote);
 }
 
 static void submitted_badly(struct remote *r, struct remote_worker *w, const struct batch_answer *a)
@@ -128,6 +160,10 @@ static void on_submitted(void *data, const struct batch_answer *a)
 	}
 	know_job(w, id);
 	w->state = WORKER_QUEUED;
+	if (!r->table->status[0]) { /* it does not wait for an allocation */
+		w->means = BATCH_RUNNING;
+		w->running_ms = clock_mono_ms();
+	}
 	r->submitting = NULL;
 	r->submit_failures = 0;
 	r->submit_at_ms = clock_mono_ms() + remote_ms(SUBMIT_MS);
@@ -141,13 +177,15 @@ static void submit(struct remote *r, struct remote_worker *w)
 {
 	AUTO_REPORT report = REPORT_INIT;
 	struct arena a = ARENA_INIT;
-	const char *host = host_for(r, &a);
+	uint64_t slots;
+	const char *host = host_for(r, &a, &slots);
 
 	if (!host) { /* every machine has one */
 		r->submit_at_ms = clock_mono_ms() + remote_ms(FULL_MS);
 		arena_done(&a);
 		return;
 	}
+	take_slots(w, slots);
 	struct submission s = submission_of(w, &a);
 	s.host = str_of(host);
 	const char *const *argv = submission_words(r->table, &s, &a, &report);
@@ -197,42 +235,62 @@ void remote_submit(struct remote *r, struct remote_shape *s)
 /* -- cancelling ----------------------------------------------------------------------------------
  */
 
+/* Whether it helped, `status` tells; or the machine, where it is asked itself. */
 static void on_cancelled(void *data, const struct batch_answer *a)
 {
-	(void)data;
-	(void)a; /* whether it helped, `status` tells */
+	struct remote_worker *w = data;
+
+	if (!w || !a->ok || w->ended_ms || !table_ends_by_cancel(w->remote->table))
+		return;
+	w->found_dead = str_eq(str_trim(a->out), S("gone"));
+	w->ended_ms = clock_mono_ms();
+	remote_set(&w->state_word, str_trim(a->out));
 }
 
-static bool cancel_told(struct remote *r, const char *const *jobs, batch_fn *done, void *data)
+static struct remote_worker *worker_with(struct remote *r, const char *job)
+{
+	list_each (link, &r->workers) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->job && strcmp(w->job, job) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+static bool cancel_told(struct remote *r, const char *job, batch_fn *done, void *data)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct arena a = ARENA_INIT;
+	const struct remote_worker *w = worker_with(r, job);
+	const char *dir = w ? arena_printf(&a, "%s/w/%" PRIu64, r->x.path, w->id).p : r->x.path;
 	const char *const *argv = table_words(r->table, WORDS_CANCEL,
 		&(struct table_values){ .name = r->name.p,
 			.comment = "",
 			.log = "",
 			.script = "",
-			.host = "",
+			.host = r->table->hosts[0] ? arena_cstr(&a, host_of(job)) : "",
 			.roux = r->roux.p,
-			.dir = r->x.path,
-			.jobs = jobs },
+			.dir = dir,
+			.shape = w ? &w->shape->shape : NULL,
+			.jobs = (const char *const[]){ job, NULL } },
 		&a, &ignored);
 
-	bool ok = argv && argv[0] && jobs[0];
+	bool ok = argv && argv[0];
 	if (ok)
 		batch_run(r->batch, argv, done, data);
 	arena_done(&a);
 	return ok;
 }
 
-static void cancel_jobs(struct remote *r, const char *const *jobs)
+static void cancel_job(struct remote *r, struct str job)
 {
-	(void)cancel_told(r, jobs, on_cancelled, r);
+	(void)cancel_told(r, arena_cstr(&r->arena, job), on_cancelled, NULL);
 }
 
 void remote_cancel_told(struct remote *r, const char *job, batch_fn *done, void *data)
 {
-	if (!cancel_told(r, (const char *const[]){ job, NULL }, done, data))
+	if (!cancel_told(r, job, done, data))
 		done(data, &(struct batch_answer){ .out = S(""), .err = S("it has no words") });
 }
 
@@ -242,7 +300,7 @@ void remote_worker_cancel(struct remote_worker *w)
 		return;
 	w->cancelled = true;
 	w->cancelled_ms = clock_mono_ms();
-	cancel_jobs(w->remote, (const char *const[]){ w->job, NULL });
+	(void)cancel_told(w->remote, w->job, on_cancelled, w);
 }
 
 /* -- the batch system's word ---------------------------------------------------------------------
@@ -277,13 +335,12 @@ static void see_job(void *data, const struct table_job *job)
 		buf_printf(&own, "roux %.*s %.*s w", STR(r->run), STR(r->generation));
 		if (r->resumed && str_starts(job->comment, buf_str(&own)) &&
 			job->means != BATCH_ENDED)
-			cancel_jobs(
-				r, (const char *const[]){ arena_cstr(&r->arena, job->id), NULL });
+			cancel_job(r, job->id);
 		return;
 	}
 	/* Its directory was given up before the batch system said that it has a job. */
 	if (w->state == WORKER_DEAD && r->ends_left && !w->said_bye && job->means != BATCH_ENDED) {
-		cancel_jobs(r, (const char *const[]){ arena_cstr(&r->arena, job->id), NULL });
+		cancel_job(r, job->id);
 		return;
 	}
 	if (!w->job) {

@@ -41,6 +41,7 @@ struct remote_worker {
 	bool draining, quitting; /* it gets no more */
 	bool fenced, cancelled, hung;
 	bool said_bye, ended_job; /* why it is dead */
+	bool found_dead;          /* its machine says that it had died */
 	bool begun;               /* it has begun a command */
 	bool job_kept;            /* its job's number is in the exchange */
 	char *job, *host, *why, *reason;
@@ -222,6 +223,8 @@ void remote_leave(struct remote *r, enum leave_how how);
 
 /* Replaces a text that is owned; an empty one becomes NULL. */
 void remote_set(char **text, struct str with);
+/* Tells it what its allocation has, with `cpus` of the worker. */
+void remote_order_allocation(struct remote_worker *w);
 
 /* -- remote-batch.c ------------------------------------------------------------------------------
  */

@@ -73,6 +73,16 @@ static void on_changed(struct notify_file *f, uint32_t events)
 
 static void on_looks(struct timer *t);
 
+void remote_order_allocation(struct remote_worker *w)
+{
+	const struct shape *s = &w->shape->shape;
+
+	order_line_write(&w->orders,
+		&(struct order){ .kind = ORDER_ALLOCATION,
+			.has = { w->cpus, s->mem_mb, s->gpus, s->time_s } },
+		S(""));
+}
+
 struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct remote_shape *s)
 {
 	struct remote_worker *w = mem_new(struct remote_worker);
@@ -98,10 +108,7 @@ struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct re
 	list_append(&r->workers, &w->link);
 	r->worker_count++;
 	r->next_worker = MAX(r->next_worker, id);
-	order_line_write(&w->orders,
-		&(struct order){ .kind = ORDER_ALLOCATION,
-			.has = { s->shape.cpus, s->shape.mem_mb, s->shape.gpus, s->shape.time_s } },
-		S(""));
+	remote_order_allocation(w);
 	look_soon(r, LOOK_MIN_MS);
 	return w;
 }
@@ -151,7 +158,7 @@ static bool counts_as_loss(const struct remote_worker *w)
 {
 	static const char *const blameless[] = { "PREEMPTED", "TIMEOUT", "CANCELLED", "NODE_FAIL" };
 
-	if (w->fenced || w->said_bye)
+	if ((w->fenced && !w->found_dead) || w->said_bye)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(blameless) && w->state_word; i++)
 		if (strncmp(w->state_word, blameless[i], strlen(blameless[i])) == 0)
@@ -260,6 +267,8 @@ void remote_worker_fence(struct remote_worker *w, const char *why)
 	remote_set(&w->why, str_of(why));
 	if (w->state != WORKER_ALIVE)
 		remote_worker_died(w, why); /* it never claimed: who comes now leaves */
+	else if (table_ends_by_cancel(w->remote->table))
+		remote_worker_cancel(w); /* its machine can tell sooner than its lease */
 }
 
 /* -- what is due ---------------------------------------------------------------------------------

@@ -53,27 +53,15 @@ const char *const *submission_example(const struct table *t, const struct shape 
 	return words(t, &s, S("roux-<run>-<generation>"), a, r);
 }
 
-/* A word of a shell. */
-static void shell_quote(struct buf *b, struct str word)
-{
-	buf_addc(b, '\'');
-	for (size_t i = 0; i < word.len; i++)
-		if (word.p[i] == '\'')
-			buf_adds(b, "'\\''");
-		else
-			buf_addc(b, word.p[i]);
-	buf_addc(b, '\'');
-}
-
 void submission_script(const struct submission *s, struct buf *ret)
 {
 	AUTO_BUF dir = BUF_INIT;
 
 	buf_printf(&dir, "%.*s/w/%.*s", STR(s->dir), STR(s->id));
 	buf_adds(ret, "#!/bin/sh\nexec ");
-	shell_quote(ret, s->roux);
+	table_quote(ret, s->roux);
 	buf_adds(ret, " worker ");
-	shell_quote(ret, buf_str(&dir));
+	table_quote(ret, buf_str(&dir));
 	buf_addc(ret, '\n');
 }
 

@@ -74,6 +74,25 @@ static const char *user_name(void)
 
 enum { WARN_S = 120 };
 
+void table_quote(struct buf *b, struct str word)
+{
+	buf_addc(b, '\'');
+	for (size_t i = 0; i < word.len; i++)
+		if (word.p[i] == '\'')
+			buf_adds(b, "'\\''");
+		else
+			buf_addc(b, word.p[i]);
+	buf_addc(b, '\'');
+}
+
+static void set_quoted(json_t *values, const char *name, const char *text)
+{
+	AUTO_BUF word = BUF_INIT;
+
+	table_quote(&word, str_of(text));
+	set(values, name, buf_cstr(&word));
+}
+
 static json_t *values_of(const struct table_values *v)
 {
 	const struct shape *s = v->shape;
@@ -87,6 +106,8 @@ static json_t *values_of(const struct table_values *v)
 	set(values, "host", v->host);
 	set(values, "roux", v->roux);
 	set(values, "dir", v->dir);
+	set_quoted(values, "quoted_roux", v->roux);
+	set_quoted(values, "quoted_dir", v->dir);
 	set(values, "user", user_name());
 	if (!s)
 		return values;
@@ -160,16 +181,58 @@ const char *const *table_words(const struct table *t, enum table_words which,
 	return made;
 }
 
-/* -- what the programs print ---------------------------------------------------------------------
+/* -- machines ------------------------------------------------------------------------------------
  */
 
-enum { JOB_ID_MAX = 64 };
+enum { HOST_MAX = 55, SLOTS_MAX = 4096 };
 
 static bool is_id_char(char c)
 {
 	return ascii_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
 	       (c && strchr("_.:-", c));
 }
+
+bool table_host(struct str text, struct str *name, uint64_t *slots)
+{
+	size_t colon = str_find(text, ':', 0);
+
+	*name = str_sub(text, 0, colon);
+	*slots = 0;
+	for (size_t i = 0; i < name->len; i++)
+		if (!is_id_char(name->p[i]))
+			return false;
+	if (colon < text.len && (!str_to_uint(str_from(text, colon + 1), slots) || !*slots))
+		return false;
+	return name->len && name->len <= HOST_MAX && name->p[0] != '-' && *slots <= SLOTS_MAX;
+}
+
+bool table_ends_by_cancel(const struct table *t)
+{
+	return t->hosts[0] && !t->status[0];
+}
+
+bool table_lacks_hosts(const struct table *t, struct report *r)
+{
+	if (t->hosts[0])
+		return false;
+	for (size_t i = 0; t->submit[i]; i++) {
+		if (!str_contains(str_of(t->submit[i]), S("{host}")))
+			continue;
+		report_error(
+			r, (struct where){ 0 }, "the executor '%.*s' has no `hosts`", STR(t->name));
+		report_hint(r,
+			"[executors.%.*s] in config.toml names its machines: hosts = [\"n1\", "
+			"\"n2:8\"]",
+			STR(t->name));
+		return true;
+	}
+	return false;
+}
+
+/* -- what the programs print ---------------------------------------------------------------------
+ */
+
+enum { JOB_ID_MAX = 64 };
 
 struct str table_job_id(struct str printed)
 {

@@ -89,15 +89,17 @@ static const struct {
 	 }) },
 	{ "ssh", QUOTED({
 		 "submit" : [
-			 "ssh", "-n", "-o", "BatchMode=yes", "{host}",
-			 "setsid '{script}' >'{log}' 2>&1 </dev/null & echo {host}:$!"
+			 "ssh", "-n", "-o", "BatchMode=yes", "{extra}", "{host}",
+			 "exec {quoted_roux} worker --start {host} {quoted_dir}"
 		 ],
 		 "status" : [],
 		 "cancel" : [
-			 "sh", "-c",
-			 "IFS=:; for j; do set -- $j; ssh -n -o BatchMode=yes $1 kill -- -$2; done",
-			 "sh", "{jobs}"
+			 "ssh", "-n", "-o", "BatchMode=yes", "{extra}", "{host}",
+			 "exec {quoted_roux} worker --end {quoted_dir}"
 		 ],
+		 "time" : "30d",
+		 "workers" : 1000,
+		 "pass_env" : ["SSH_AUTH_SOCK"],
 		 "states" : { "queued" : [], "running" : [], "suspended" : [], "ended" : [] }
 	 }) },
 };
@@ -233,9 +235,10 @@ static bool is_text_list(const json_t *value)
 static bool is_host_list(const json_t *value)
 {
 	for (size_t i = 0; i < json_array_size(value); i++) {
-		struct str host = json_str(json_array_get(value, i));
+		struct str ignored;
+		uint64_t slots;
 
-		if (!is_value(host) || !str_find(host, ':', 0))
+		if (!table_host(json_str(json_array_get(value, i)), &ignored, &slots))
 			return false;
 	}
 	return is_text_list(value);
@@ -243,7 +246,7 @@ static bool is_host_list(const json_t *value)
 
 static const char *const placeholders[] = { "name", "comment", "log", "script", "nodes", "cpus",
 	"mem", "mem_mb", "minutes", "seconds", "warn", "gpus", "partition", "account", "host",
-	"user", "extra", "jobs", "roux", "dir" };
+	"user", "extra", "jobs", "roux", "dir", "quoted_roux", "quoted_dir" };
 
 struct naming {
 	const struct place *place;
@@ -269,7 +272,7 @@ static void see_placeholder(void *data, const struct placeholder *p)
 	else
 		report_hint(n->r, "it has name, comment, log, script, nodes, cpus, mem, mem_mb, "
 				  "minutes, seconds, warn, gpus, partition, account, host, user, "
-				  "extra, jobs");
+				  "extra, jobs, quoted_roux, quoted_dir");
 }
 
 static bool check_words(struct checking *c, const struct place *p, const json_t *list)
@@ -348,7 +351,7 @@ static void expected(struct buf *b, const struct key *k)
 		[A_TEXT] = "a text that does not begin with -",
 		[A_DIR] = "an absolute path",
 		[TEXTS] = "a list of texts",
-		[HOSTS] = "a list of names that do not begin with -",
+		[HOSTS] = "a list of machines such as \"n1\" or \"n1:8\"",
 		[WORDS] = "a list of words",
 		[MEMORY] = "a size such as \"8G\"",
 		[TIME] = "a time such as \"45m\" or \"2h\"",
@@ -649,6 +652,8 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 	t->dir = path_tilde(&t->arena, text_of(t, resolved, "dir"), path_home(&t->arena));
 	t->shape = shape_of(t, resolved);
 	t->workers = (uint64_t)json_number_of(resolved, "workers");
+	if (t->hosts[0]) /* one worker a machine */
+		t->workers = MIN(t->workers, json_array_size(json_object_get(resolved, "hosts")));
 	t->idle_s = time_of(json_object_get(resolved, "idle"));
 	t->orphan_s = time_of(json_object_get(resolved, "orphan"));
 	t->takes_needs = str_eq(json_text_of(resolved, "takes"), S("needs"));
@@ -660,6 +665,10 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 	for (size_t i = 0; i < json_array_size(columns) && i < TABLE_COLUMNS; i++)
 		t->columns[i] = (unsigned)json_integer_value(json_array_get(columns, i));
 	read_classes(t, resolved);
+	if (table_lacks_hosts(t, r)) {
+		table_free(t);
+		return NULL;
+	}
 	return t;
 }
 

@@ -91,6 +91,18 @@ struct table_values {
 	const char *const *jobs;   /* of {jobs}; may be NULL */
 };
 
+/* Of `hosts`: the name of a machine, and its slots behind a colon; 0: not said. False: it is not
+ * that. A name stands in the words of a shell and in the id of a job, so it has only letters,
+ * digits, dots, dashes and underscores. */
+bool table_host(struct str text, struct str *name, uint64_t *slots);
+/* Whether its words name a machine and there is none; then with an issue. */
+bool table_lacks_hosts(const struct table *t, struct report *r);
+/* Whether its words of `cancel` return only when nothing of the job lives: of machines that have no
+ * batch system to be asked. */
+bool table_ends_by_cancel(const struct table *t);
+/* Adds a word of a shell. */
+void table_quote(struct buf *b, struct str word);
+
 /* The words with their placeholders resolved, in the arena; those that come out empty are dropped.
  * NULL with an issue. */
 const char *const *table_words(const struct table *t, enum table_words which,

@@ -7,7 +7,8 @@
 #include "remote/lines.h"
 #include "remote/writer.h"
 
-/* The parts of a worker: worker.c has its life, worker-grants.c the commands that it was given. */
+/* The parts of a worker: worker.c has its life, worker-grants.c the commands that it was given,
+ * worker-host.c its start and its end where no batch system has them. */
 
 enum grant_state { GRANT_WAITING, GRANT_RUNNING, GRANT_HELD };
 
@@ -93,6 +94,12 @@ bool worker_lapsed(struct worker *w);
 void worker_leave(struct worker *w, const char *why);
 /* Fewer seconds are left than a command should be begun with. */
 uint64_t worker_left_s(const struct worker *w);
+
+/* Says why it cannot work, where its log is. Returns 1. */
+int worker_complain(const char *fmt, ...) PRINTF(1, 2);
+/* Opens the exchange whose directory of a worker `dir` is, and reads what the run says of itself.
+ * False after a complaint. */
+bool worker_find(struct worker *w, const char *dir);
 
 /* -- worker-grants.c -----------------------------------------------------------------------------
  */

@@ -449,8 +449,7 @@ static void live(struct worker *w)
 /* -- its beginning -------------------------------------------------------------------------------
  */
 
-static int complain(const char *fmt, ...) PRINTF(1, 2);
-static int complain(const char *fmt, ...)
+int worker_complain(const char *fmt, ...)
 {
 	va_list args;
 
@@ -474,7 +473,7 @@ static int read_late(const struct worker *w, const char *name, size_t max, struc
 	return r;
 }
 
-static bool find_exchange(struct worker *w, const char *dir)
+bool worker_find(struct worker *w, const char *dir)
 {
 	struct str path = path_absolute(&w->arena, str_of(dir));
 	AUTO_BUF text = BUF_INIT;
@@ -482,21 +481,21 @@ static bool find_exchange(struct worker *w, const char *dir)
 
 	if (!str_to_uint(path_base(path), &w->id) || !w->id ||
 		!str_eq(path_base(path_dir(path)), S("w")))
-		return complain("%s is not the directory of a worker", dir) == 0;
+		return worker_complain("%s is not the directory of a worker", dir) == 0;
 	const char *root = arena_cstr(&w->arena, path_dir(path_dir(path)));
 	int r = exchange_open(&w->x, root, false);
 	if (r == -EPERM)
-		return complain("%s is not this user's own directory", root) == 0;
+		return worker_complain("%s is not this user's own directory", root) == 0;
 	r = r < 0 ? r : read_late(w, "run.json", 1 << 20, &text);
 	if (r < 0)
-		return complain("cannot read %s: %s", root, strerror(-r)) == 0;
+		return worker_complain("cannot read %s: %s", root, strerror(-r)) == 0;
 	if (!exchange_info_read(buf_str(&text), &w->arena, &w->info))
-		return complain("%s/run.json is not of this version of roux", root) == 0;
+		return worker_complain("%s/run.json is not of this version of roux", root) == 0;
 	if (w->info.uid != geteuid())
-		return complain("the run is that of user %" PRIu64 ", this is user %u", w->info.uid,
-			       (unsigned)geteuid()) == 0;
+		return worker_complain("the run is that of user %" PRIu64 ", this is user %u",
+			       w->info.uid, (unsigned)geteuid()) == 0;
 	if (w->info.scale > 0 && !remote_may_scale)
-		return complain("%s has a time scale, which only tests have", root) == 0;
+		return worker_complain("%s has a time scale, which only tests have", root) == 0;
 	remote_scale = w->info.scale > 0 ? w->info.scale : 1;
 	(void)read_late(w, "probe", 256, &probe);
 	w->probe = arena_str(&w->arena, str_trim(buf_str(&probe)));
@@ -524,12 +523,13 @@ static bool claim(struct worker *w, int *status)
 		return true;
 	*status = r == -EEXIST ? 0 : 1;
 	if (r != -EEXIST)
-		return complain("cannot claim %s/w/%" PRIu64 ": %s", w->x.path, w->id,
+		return worker_complain("cannot claim %s/w/%" PRIu64 ": %s", w->x.path, w->id,
 			       strerror(-r)) == 0;
 	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/claim", w->id);
 	(void)exchange_read(&w->x, name, 4096, &before);
 	AUTO_JSON *who = json_loadb(buf_cstr(&before), before.len, 0, NULL);
-	complain("was started before by %.*s pid %" JSON_INTEGER_FORMAT "; nothing is run twice",
+	worker_complain("was started before by %.*s pid %" JSON_INTEGER_FORMAT
+			"; nothing is run twice",
 		STR(json_text_of(who, "host")), json_number_of(who, "pid"));
 	return false;
 }
@@ -542,7 +542,7 @@ static bool read_environment(struct worker *w, const char *const **ret)
 	int r = read_late(w, "env.json", 16 << 20, &text);
 
 	if (r < 0 || !exchange_env_read(buf_str(&text), &w->arena, ret))
-		return complain("cannot read %s/env.json", w->x.path) == 0;
+		return worker_complain("cannot read %s/env.json", w->x.path) == 0;
 	if (w->info.node_env)
 		return true;
 	for (size_t i = 0; environ[i];) {
@@ -580,12 +580,12 @@ static bool begin(struct worker *w, const char *const *env)
 	w->signals.came = on_signal;
 	if (!w->loop || signals_start(w->loop, &w->signals, list) < 0 ||
 		pipe2(w->ids, O_CLOEXEC | O_NONBLOCK) < 0)
-		return complain("cannot begin: %s", strerror(errno)) == 0;
+		return worker_complain("cannot begin: %s", strerror(errno)) == 0;
 	(void)tree_become_subreaper();
 	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/records", w->id);
 	w->writer = writer_new(w->loop, &w->x, name, on_wrote, w);
 	if (!w->writer || !lease_guard(w->writer, remote_ms(LEASE_MS + GUARD_MS)))
-		return complain("cannot begin: %s", strerror(errno)) == 0;
+		return worker_complain("cannot begin: %s", strerror(errno)) == 0;
 	w->executor = local_executor(w->loop, &(struct surroundings){ .cwd = w->info.cwd.p,
 						      .env = env,
 						      .mask = &w->signals.before,
@@ -636,7 +636,7 @@ static int work(struct worker *w, const char *const *env)
 	say_hello(w, buf_cstr(&problem));
 	flush(w);
 	if (!able) {
-		(void)complain("%s", buf_cstr(&problem));
+		(void)worker_complain("%s", buf_cstr(&problem));
 		(void)writer_flush(w->writer, LAST_WORDS_MS);
 		return 1;
 	}
@@ -650,8 +650,9 @@ static int work(struct worker *w, const char *const *env)
 	if (w->dead)
 		return 1;
 	say_bye(w);
-	return writer_flush(w->writer, LAST_WORDS_MS) ? 0
-						      : complain("could not say that it leaves");
+	return writer_flush(w->writer, LAST_WORDS_MS)
+		       ? 0
+		       : worker_complain("could not say that it leaves");
 }
 
 int worker_main(const char *dir)
@@ -668,7 +669,7 @@ int worker_main(const char *dir)
 		(void)snprintf(w.host, sizeof(w.host), "unknown");
 	if (getenv("SLURMD_NODENAME"))
 		(void)snprintf(w.host, sizeof(w.host), "%s", getenv("SLURMD_NODENAME"));
-	if (find_exchange(&w, dir) && claim(&w, &status) && read_environment(&w, &env))
+	if (worker_find(&w, dir) && claim(&w, &status) && read_environment(&w, &env))
 		status = work(&w, env);
 	(void)fflush(stderr);
 	/* The thread may hang in a write for ever. */

@@ -132,6 +132,21 @@ class World:
             return []
         return [e for e in all if kind in (None, e["type"])]
 
+    def same_recipes(self):
+        """A template, a Markdown and a YAML recipe give the same bytes, status and files here and on the executor."""
+        recipes = {"t.json": json.dumps({"parallel": True, "repeat": 8, "template": ["sh -c 'echo {index}; echo e{index} >&2; exit $(({index} == 3))'", "cat"]}),
+                   "m.md": "---\nargs: [n=3]\n---\n\n```json template\n{\"parallel\": true, \"template\": [\"echo {n}\", \"seq {n}\"]}\n```\n",
+                   "y.yaml": "name: y\ndescription: d\nversion: 1.0.0\nsteps:\n  - id: a\n    type: bash\n    command: echo a; echo b >&2\n    output: x\n"
+                             "  - id: l\n    type: bash\n    foreach: \"{{items}}\"\n    parallel: true\n    command: echo {{item}}\n    collect: all\n"
+                             "context:\n  items: [1, 2, 3]\n"}
+        for name, text in recipes.items():
+            path = self.file(name, text)
+            here = self.call("run", path, "--as", "here-" + name[0])
+            there = self.call("run", path, "--as", "there-" + name[0], "--on", self.executor)
+            need(here.returncode == there.returncode, f"{name}: {here.returncode} and {there.returncode}: {there.stderr.decode()[-1500:]}")
+            need(here.stdout == there.stdout, f"{name}: {here.stdout} and {there.stdout}")
+            need(self.outs("here-" + name[0]) == self.outs("there-" + name[0]), f"{name}: files below out/ differ")
+
     def exchange(self, run):
         return os.path.join(self.dir(run), "exchange")
 

@@ -264,6 +264,16 @@ int app_worker(const char *dir)
 	return worker_main(dir);
 }
 
+int app_worker_start(const char *host, const char *dir)
+{
+	return worker_start(host, dir);
+}
+
+int app_worker_end(const char *dir)
+{
+	return worker_end(dir);
+}
+
 bool app_time_scale(bool allowed)
 {
 	const char *given = allowed ? getenv("ROUX_TEST_TIME_SCALE") : NULL;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,8 +43,15 @@ static bool has_entry(const struct buf *entries, const char *name, struct str va
 	return false;
 }
 
+/* Whose processes are looked for. */
+struct owner {
+	struct str id, generation;
+	struct str worker; /* empty: not those of a worker, which are not this machine's to end */
+	uint64_t since;
+};
+
 /* That of a stranger cannot be read, and is none. */
-bool process_carries(pid_t pid, struct str id, struct str generation)
+static bool carries(pid_t pid, const struct owner *o)
 {
 	AUTO_BUF text = BUF_INIT;
 	char path[64];
@@ -52,12 +60,18 @@ bool process_carries(pid_t pid, struct str id, struct str generation)
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fd_read_all(fd, ENVIRON_MAX, &text) < 0)
 		return false;
-	/* What a worker of the run has started is not this machine's to end. */
-	return has_entry(&text, "ROUX_RUN", id) && !has_name(&text, "ROUX_WORKER") &&
-	       (!generation.len || has_entry(&text, "ROUX_GENERATION", generation));
+	return has_entry(&text, "ROUX_RUN", o->id) &&
+	       (o->worker.len ? has_entry(&text, "ROUX_WORKER", o->worker)
+			      : !has_name(&text, "ROUX_WORKER")) &&
+	       (!o->generation.len || has_entry(&text, "ROUX_GENERATION", o->generation));
 }
 
-void leftovers_find(struct str id, struct str generation, uint64_t since, identity_list *ret)
+bool process_carries(pid_t pid, struct str id, struct str generation)
+{
+	return carries(pid, &(struct owner){ id, generation, S(""), 0 });
+}
+
+static void find(const struct owner *o, identity_list *ret)
 {
 	DIR *d = opendir("/proc");
 
@@ -66,14 +80,18 @@ void leftovers_find(struct str id, struct str generation, uint64_t since, identi
 		uint64_t pid;
 
 		if (!str_to_uint(str_of(e->d_name), &pid) || (pid_t)pid == getpid() ||
-			!process_carries((pid_t)pid, id, generation) ||
-			!identity_of((int64_t)pid, &who))
+			!carries((pid_t)pid, o) || !identity_of((int64_t)pid, &who))
 			continue;
-		if (who.start >= since)
+		if (who.start >= o->since)
 			vec_push(ret, who);
 	}
 	if (d)
 		(void)closedir(d);
+}
+
+void leftovers_find(struct str id, struct str generation, uint64_t since, identity_list *ret)
+{
+	find(&(struct owner){ id, generation, S(""), since }, ret);
 }
 
 static bool end_one(const struct identity *who)
@@ -84,7 +102,7 @@ static bool end_one(const struct identity *who)
 	return fd >= 0 && identity_signal(fd, SIGKILL, 0) == 0 && poll(&p, 1, GONE_MS) > 0;
 }
 
-size_t leftovers_end(struct str id, struct str generation, uint64_t since)
+static size_t end_all(const struct owner *o)
 {
 	size_t total = 0, ended = 1;
 
@@ -93,11 +111,24 @@ size_t leftovers_end(struct str id, struct str generation, uint64_t since)
 		identity_list found = { 0 };
 
 		ended = 0;
-		leftovers_find(id, generation, since, &found);
+		find(o, &found);
 		vec_each (who, &found)
 			ended += end_one(who);
 		vec_done(&found);
 		total += ended;
 	}
 	return total;
+}
+
+size_t leftovers_end(struct str id, struct str generation, uint64_t since)
+{
+	return end_all(&(struct owner){ id, generation, S(""), since });
+}
+
+size_t leftovers_end_of_worker(struct str id, struct str generation, uint64_t worker)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu64, worker);
+	return end_all(&(struct owner){ id, generation, str_of(text), 0 });
 }

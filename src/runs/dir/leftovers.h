@@ -19,3 +19,5 @@ void leftovers_find(struct str id, struct str generation, uint64_t since, identi
 /* Ends them, and what they leave behind, with SIGKILL; waits until they are gone. Returns how many
  * there were. */
 size_t leftovers_end(struct str id, struct str generation, uint64_t since);
+/* The same of what one worker of the run has started on this machine. */
+size_t leftovers_end_of_worker(struct str id, struct str generation, uint64_t worker);

@@ -145,6 +145,55 @@ static void words(void **state UNUSED)
 	table_free(t);
 }
 
+static void machines(void **state UNUSED)
+{
+	static const char *const wrong[] = { "", ":4", "-n1", "n1:", "n1:0", "n1:x", "n1:4097",
+		"u@n1", "n1;id", "n 1",
+		"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" };
+	struct str name;
+	uint64_t slots;
+
+	assert_true(table_host(S("n-1.x_2:8"), &name, &slots) && slots == 8);
+	assert_str(name, "n-1.x_2");
+	assert_true(table_host(S("n1"), &name, &slots) && slots == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(table_host(str_of(wrong[i]), &name, &slots));
+}
+
+static void machine_words(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_JSON *tables =
+		json_pack("{s:{s:[s,s], s:[s]}}", "ssh", "hosts", "n1:8", "n2", "extra", "-4");
+	AUTO_JSON *resolved = table_resolve(tables, S("ssh"), &r);
+	struct table *t = table_load(resolved, S("ssh"), &r);
+	struct arena a = ARENA_INIT;
+	AUTO_BUF all = BUF_INIT;
+
+	assert_non_null(t);
+	assert_int_equal(t->workers, 2);
+	assert_true(table_ends_by_cancel(t));
+	const char *const *argv = table_words(t, WORDS_CANCEL,
+		&(struct table_values){ .name = "n",
+			.comment = "",
+			.log = "",
+			.script = "",
+			.host = "n1",
+			.roux = "/a b/it's",
+			.dir = "/d",
+			.shape = &t->shape },
+		&a, &r);
+	for (size_t i = 0; argv[i]; i++)
+		buf_printf(&all, "%s|", argv[i]);
+	assert_str(buf_str(&all),
+		"ssh|-n|-o|BatchMode=yes|-4|n1|exec '/a b/it'\\''s' worker --end '/d'|");
+	arena_done(&a);
+	table_free(t);
+	AUTO_JSON *bare = table_resolve(NULL, S("ssh"), &r);
+	assert_null(table_load(bare, S("ssh"), &r));
+	assert_int_equal(r.errors, 1);
+}
+
 static void shapes(void **state UNUSED)
 {
 	struct table *t = slurm();
@@ -175,6 +224,8 @@ int main(void)
 		cmocka_unit_test(ids),
 		cmocka_unit_test(states),
 		cmocka_unit_test(words),
+		cmocka_unit_test(machines),
+		cmocka_unit_test(machine_words),
 		cmocka_unit_test(shapes),
 	};
 
