@@ -30,25 +30,21 @@ static struct event_away event_away(const struct job_away *away)
 /* What runs elsewhere is reported when it begins there. */
 static void announce_away(struct frame *f, const struct job_away *away)
 {
-	struct arena a = ARENA_INIT;
+	VEC(const char *) argv = { 0 };
 	struct str words = buf_str(&f->leaf.argv);
-	size_t count = 0;
 
 	if (!words.len)
 		return;
 	for (size_t at = 0; at < words.len; at = str_find(words, '\0', at) + 1)
-		count++;
-	const char **argv = arena_array(&a, const char *, count + 1);
-	count = 0;
-	for (size_t at = 0; at < words.len; at = str_find(words, '\0', at) + 1)
-		argv[count++] = words.p + at;
+		vec_push(&argv, words.p + at);
+	vec_push(&argv, NULL);
 	run_emit_frame(f->run,
 		&(struct event){ .kind = EVENT_COMMAND_START,
-			.argv = argv,
+			.argv = argv.at,
 			.away = event_away(away),
 			.attempt = f->tries.now },
 		f);
-	arena_done(&a);
+	vec_done(&argv);
 	buf_reset(&f->leaf.argv);
 }
 
@@ -576,16 +572,19 @@ static bool launch(struct frame *f, const struct job_spec *spec, const char *pro
 /* Its intent is reported before the deed, so that a record of it exists whatever happens next. */
 static void announce(struct frame *f, const char *const *argv)
 {
-	if (f->leaf.pool->executor->name.len) {
-		buf_reset(&f->leaf.argv);
-		for (size_t i = 0; argv[i]; i++)
-			buf_add(&f->leaf.argv, (struct str){ argv[i], strlen(argv[i]) + 1 });
-	} else if (!f->leaf.announced)
-		run_emit_frame(f->run,
-			&(struct event){ .kind = EVENT_COMMAND_START,
-				.argv = argv,
-				.attempt = f->tries.now },
-			f);
+	struct str on = f->leaf.pool->executor->name;
+
+	if (!on.len && f->leaf.announced)
+		return;
+	buf_reset(&f->leaf.argv);
+	for (size_t i = 0; on.len && argv[i]; i++)
+		buf_add(&f->leaf.argv, (struct str){ argv[i], strlen(argv[i]) + 1 });
+	run_emit_frame(f->run,
+		&(struct event){ .kind = on.len ? EVENT_COMMAND_WAITS : EVENT_COMMAND_START,
+			.argv = argv,
+			.away = { .on = on },
+			.attempt = f->tries.now },
+		f);
 }
 
 /* What runs elsewhere is given the run's own input when all of it has come. False: it waits. */

@@ -102,6 +102,7 @@ static const struct {
 	[EVENT_WORKER_START] = KIND("worker.start", WORKERS),
 	[EVENT_WORKER_END] = KIND("worker.end", WORKERS),
 	[EVENT_WORKERS] = { NULL, NULL },
+	[EVENT_COMMAND_WAITS] = { NULL, NULL },
 	[EVENT_COMMAND_LEFT] = { NULL, NULL },
 	[EVENT_WORKER_LOST] = KIND("worker.lost", WORKERS),
 	[EVENT_RECIPE_START] = KIND("recipe:start", PATH, STEP, NUMBER("depth")),

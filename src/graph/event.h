@@ -34,7 +34,8 @@ enum event_kind {
 	EVENT_WORKER_SUBMIT,
 	EVENT_WORKER_START,
 	EVENT_WORKER_END,
-	EVENT_WORKERS, /* how many there are now: not written, for views */
+	EVENT_WORKERS,       /* how many there are now: not written, for views */
+	EVENT_COMMAND_WAITS, /* … a command for a worker that begins it: not written, for views */
 	/* Of a run that is continued: what became of a command that was under way elsewhere: not
 	 * written, for views. */
 	EVENT_COMMAND_LEFT,
@@ -101,7 +102,7 @@ struct event {
 	struct str item;         /* what the round or copy is about that it is in; empty: none */
 	struct str label;        /* of the node; of steps the id */
 	uint64_t attempt;        /* from 1; of STEP_RETRY the one that comes */
-	struct event_away away;  /* COMMAND_START, COMMAND_DONE, COMMAND_LEFT, WORKER_… */
+	struct event_away away;  /* COMMAND_…, WORKER_… */
 	union {
 		struct {
 			uint64_t running, queued; /* workers; `away.why` is why they are queued */
@@ -114,7 +115,7 @@ struct event {
 			int pid;
 		} run;                   /* RUN_START */
 		uint64_t count;          /* NODE_START: how many children there will be */
-		const char *const *argv; /* COMMAND_START, NULL-terminated */
+		const char *const *argv; /* COMMAND_START, COMMAND_WAITS, NULL-terminated */
 		struct {
 			struct str bytes; /* may be empty when they went past unseen */
 			bool is_stderr;

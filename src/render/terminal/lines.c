@@ -406,7 +406,7 @@ void plain_lines_event(void *lines, const struct event *e)
 	case EVENT_COMMAND_LEFT:
 		left_line(b, e);
 		break;
-	case EVENT_WORKER_SUBMIT ... EVENT_WORKERS:
+	case EVENT_WORKER_SUBMIT ... EVENT_COMMAND_WAITS:
 	case EVENT_WORKER_LOST:
 		if (!add_worker(b, e))
 			return;

@@ -47,6 +47,7 @@ struct pen {
 	struct live_style style;
 	unsigned left; /* columns */
 	uint64_t now;
+	struct str on; /* what queued commands wait for */
 };
 
 static const char *sign(const struct pen *p, enum sign s)
@@ -157,6 +158,8 @@ static void draw_command(struct pen *p, const struct live_row *r)
 
 	if (r->state == LIVE_RUNNING)
 		add_elapsed(&facts, p, r->started_ms);
+	else if (r->state == LIVE_QUEUED)
+		buf_printf(&facts, "waits for %.*s", STR(p->on));
 	else if (r->until_ms > p->now)
 		add_pause(&facts, p, r);
 	if (r->attempt > 1 && p->left < NARROW_COLUMNS)
@@ -247,8 +250,8 @@ static void draw_row(struct pen *p, const struct live_row *r, unsigned depth)
 		put(p, r->tolerated ? YELLOW : RED, str_of(sign(p, SIGN_FAILED)));
 	else if (again)
 		put(p, YELLOW, str_of(sign(p, SIGN_AGAIN)));
-	else if (r->state == LIVE_GROUP)
-		put(p, DIM, str_of(sign(p, SIGN_GROUP)));
+	else if (r->state == LIVE_GROUP || r->state == LIVE_QUEUED)
+		put(p, DIM, str_of(sign(p, r->state == LIVE_GROUP ? SIGN_GROUP : SIGN_DOT)));
 	else
 		put(p, CYAN, str_of(sign(p, SIGN_RUNNING)));
 	put(p, NULL, S(" "));
@@ -327,7 +330,18 @@ static uint64_t show_all(struct live_tree *t, enum live_state state, size_t *roo
 	return hidden;
 }
 
-/* Decides what is drawn: what runs, what failed, and then the rest. */
+/* Marks the rest, queued commands or all else. */
+static void show_rest(struct live_tree *t, bool queued, size_t *room)
+{
+	for (struct list *link = t->order.next; link != &t->order && *room; link = link->next) {
+		struct live_row *r = list_entry(link, struct live_row, order);
+
+		if ((r->state == LIVE_QUEUED) == queued)
+			show(r, room, false);
+	}
+}
+
+/* Decides what is drawn: what runs, what failed, the rest, and last what waits. */
 static struct hidden choose(struct live_tree *t, size_t room)
 {
 	struct hidden hidden;
@@ -336,17 +350,21 @@ static struct hidden choose(struct live_tree *t, size_t room)
 		list_entry(link, struct live_row, order)->shown = false;
 	hidden.running = show_all(t, LIVE_RUNNING, &room);
 	hidden.failed = show_all(t, LIVE_FAILED, &room);
-	for (struct list *link = t->order.next; link != &t->order && room; link = link->next)
-		show(list_entry(link, struct live_row, order), &room, false);
+	show_rest(t, false, &room);
+	show_rest(t, true, &room);
 	return hidden;
 }
 
+/* How many of what waits are drawn is not worth a line: the executor's has the number. */
 static size_t rows_wanted(const struct live_tree *t)
 {
 	size_t wanted = 0;
 
-	list_each (link, &t->order)
-		wanted += !list_entry(link, struct live_row, order)->wrapper;
+	list_each (link, &t->order) {
+		const struct live_row *r = list_entry(link, struct live_row, order);
+
+		wanted += !r->wrapper && r->state != LIVE_QUEUED;
+	}
 	return wanted;
 }
 
@@ -378,7 +396,7 @@ static void draw_fold(struct pen *p, struct hidden hidden)
 void live_frame(struct live_tree *t, struct live_style style, unsigned columns, unsigned rows,
 	uint64_t mono_ms, struct buf *ret)
 {
-	struct pen p = { .b = ret, .style = style, .now = mono_ms };
+	struct pen p = { .b = ret, .style = style, .now = mono_ms, .on = buf_str(&t->on) };
 	size_t own = 2 + (t->away.len && rows > 3); /* the totals, one that stays free, workers */
 	size_t room = rows > own ? rows - own : 0;
 	size_t wanted = rows_wanted(t);

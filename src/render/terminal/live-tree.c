@@ -102,6 +102,7 @@ static void set_state(struct live_tree *t, struct live_row *r, enum live_state s
 {
 	t->running += (state == LIVE_RUNNING) - (uint64_t)(r->state == LIVE_RUNNING);
 	t->kept += (state == LIVE_FAILED) - (uint64_t)(r->state == LIVE_FAILED);
+	t->queued += (state == LIVE_QUEUED) - (uint64_t)(r->state == LIVE_QUEUED);
 	r->state = state;
 }
 
@@ -115,6 +116,7 @@ static void remove_one(struct live_tree *t, struct live_row *r)
 	t->row_count--;
 	t->running -= r->state == LIVE_RUNNING;
 	t->kept -= r->state == LIVE_FAILED;
+	t->queued -= r->state == LIVE_QUEUED;
 	list_remove(&r->siblings);
 	list_remove(&r->order);
 	buf_done(&r->caption);
@@ -148,6 +150,7 @@ static void remove_row(struct live_tree *t, struct live_row *r)
 
 void live_tree_done(struct live_tree *t)
 {
+	buf_done(&t->on);
 	buf_done(&t->away);
 	if (!t->buckets)
 		return;
@@ -159,7 +162,8 @@ void live_tree_done(struct live_tree *t)
 static void set_caption(struct live_row *r, const struct event *e)
 {
 	AUTO_BUF text = BUF_INIT;
-	const char *const *argv = e->kind == EVENT_COMMAND_START ? e->argv : NULL;
+	bool command = e->kind == EVENT_COMMAND_START || e->kind == EVENT_COMMAND_WAITS;
+	const char *const *argv = command ? e->argv : NULL;
 	size_t count = 0;
 
 	buf_reset(&r->caption);
@@ -227,6 +231,16 @@ static void begin_command(struct live_tree *t, const struct event *e)
 	list_remove(&r->order);
 	list_append(&t->order, &r->order);
 	last_line_done(&r->last);
+}
+
+/* It was handed to the executor and waits there. */
+static void queue_command(struct live_tree *t, const struct event *e)
+{
+	if (t->queued >= LIVE_QUEUED_MAX && !live_tree_find(t, e->path))
+		return;
+	(void)begin(t, e, LIVE_QUEUED);
+	buf_reset(&t->on);
+	text_plain(&t->on, e->away.on);
 }
 
 /* One more child of its group has ended; a recovery is not one of them. */
@@ -367,6 +381,9 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 		break;
 	case EVENT_COMMAND_START:
 		begin_command(t, e);
+		break;
+	case EVENT_COMMAND_WAITS:
+		queue_command(t, e);
 		break;
 	case EVENT_COMMAND_OUTPUT:
 		r = live_tree_find(t, e->path);

@@ -11,11 +11,12 @@ enum live_state {
 	LIVE_GROUP,
 	LIVE_RUNNING, /* a command */
 	LIVE_WAITING, /* between two attempts */
+	LIVE_QUEUED,  /* a command that no worker has begun */
 	LIVE_FAILED,  /* a command that has ended; its group may have too */
 };
 
 /* Of more only the number is known. */
-enum { LIVE_FAILED_MAX = 200 };
+enum { LIVE_FAILED_MAX = 200, LIVE_QUEUED_MAX = 100 };
 
 struct live_row {
 	struct live_row *chain; /* in its bucket */
@@ -46,8 +47,10 @@ struct live_tree {
 	uint64_t started_ms; /* of the first event */
 	uint64_t running, done, failed;
 	uint64_t kept; /* failed rows */
+	uint64_t queued;
 	bool started, ended;
 	enum event_kind stopping; /* EVENT_RUN_CANCEL, EVENT_RUN_KILL; else 0 */
+	struct buf on;            /* the executor that queued commands wait for */
 	struct buf away;          /* what the workers of a batch system do; empty: there are none */
 };
 
