@@ -159,23 +159,36 @@ static json_t *answered_of(const struct run_look *look)
 /* Of a run whose commands go elsewhere. */
 static void add_workers(const struct run_look *look, json_t *d)
 {
-	struct arena a = ARENA_INIT;
-	AUTO_BUF text = BUF_INIT;
-	AUTO_REPORT ignored = REPORT_INIT;
-	struct table *t = left_table(look, 0, &ignored);
-	struct str root =
-		t ? remote_exchange_path(t, look->dir, look->run, look->generation, &a) : look->dir;
-	json_t *workers = NULL;
+	json_t *all = json_array();
 
-	if (!look->result && run_read(root.p, WORKERS_FILE, WORKERS_MAX, &text) >= 0)
-		workers = json_loadb(buf_cstr(&text), text.len, 0, NULL);
+	/* One that it had before may still run what was adopted there. */
+	for (size_t i = 0; i < LEFT_EXECUTORS && !look->result; i++) {
+		AUTO_REPORT ignored = REPORT_INIT;
+		AUTO_BUF text = BUF_INIT;
+		struct arena a = ARENA_INIT;
+		struct table *t = left_table(look, i, &ignored);
+		json_t *worker;
+		size_t n;
+
+		if (t &&
+			run_read(remote_exchange_path(t, look->dir, look->run, look->generation, &a)
+					 .p,
+				WORKERS_FILE, WORKERS_MAX, &text) >= 0) {
+			AUTO_JSON *workers = json_loadb(buf_cstr(&text), text.len, 0, NULL);
+
+			json_array_foreach(workers, n, worker)
+			{
+				json_object_set_new(worker, "on", json_from_str(t->name));
+				json_array_append(all, worker);
+			}
+		}
+		table_free(t);
+		arena_done(&a);
+	}
 	json_object_set_new(d, "on", text_or_null(json_text_of(look->start, "on")));
-	json_object_set_new(d, "workers", json_is_array(workers) ? workers : json_array());
+	json_object_set_new(d, "left_on", text_or_null(json_text_of(look->start, "left_on")));
+	json_object_set_new(d, "workers", all);
 	json_object_set_new(d, "left_jobs", json_integer((json_int_t)left_jobs(look)));
-	if (!json_is_array(workers))
-		json_decref(workers);
-	table_free(t);
-	arena_done(&a);
 }
 
 json_t *status_document(const struct run_look *look)
@@ -214,7 +227,8 @@ json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "code", or_null(look->result ? json_integer(look->row.code) : NULL));
 	json_object_set_new(d, "error",
 		look->denied ? json_from_str(look->denial) : member_or_null(look->result, "error"));
-	if (json_object_get(look->start, "executor"))
+	if (json_object_get(look->start, "executor") ||
+		json_object_get(look->start, "left_executor"))
 		add_workers(look, d);
 	return d;
 }

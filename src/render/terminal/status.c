@@ -78,6 +78,8 @@ static void workers_text(const json_t *d, struct buf *b)
 		}
 		buf_printf(&text, "%" JSON_INTEGER_FORMAT " %.*s", json_number_of(w, "id"),
 			STR(json_text_of(w, "state")));
+		if (!str_eq(json_text_of(w, "on"), on))
+			buf_printf(&text, " of %.*s", STR(json_text_of(w, "on")));
 		if (host.len)
 			buf_printf(&text, " on %.*s", STR(host));
 		if (job.len)
@@ -94,6 +96,8 @@ static void workers_text(const json_t *d, struct buf *b)
 	}
 	if (!left)
 		return;
+	if (!on.len)
+		on = json_text_of(d, "left_on");
 	buf_printf(&all, "%" JSON_INTEGER_FORMAT " job%s of it %s on %.*s", left,
 		left == 1 ? "" : "s", left == 1 ? "is" : "are", STR(on));
 	line(b, "left", buf_str(&all));
