@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/past/elsewhere.h"
+#include "app/past/left.h"
 #include "app/past/retire.h"
 #include "app/record/freeze.h"
 #include "base/clock.h"
@@ -117,7 +118,8 @@ bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, stru
 		retention_refuse(look, &unusable, r);
 		return false;
 	}
-	if (!retention_prune(app_state_root(h->app), ledger, look, copied, &kept, &busy, r))
+	if (!retention_prune(app_state_root(h->app), ledger, look, copied, &kept, &busy,
+		    left_delete_outside, r))
 		return refuse_held(look, busy, r);
 	if (ret_preserved)
 		*ret_preserved = json_incref(kept);
@@ -145,8 +147,8 @@ void retire_after_run(struct app *a, struct ledger *ledger)
 		return;
 	struct retention_limits limits = limits_of(s);
 	if (retention_is_limited(&limits))
-		(void)retention_sweep(
-			app_state_root(a), ledger, &limits, clock_real_ms(), &ignored);
+		(void)retention_sweep(app_state_root(a), ledger, &limits, clock_real_ms(),
+			left_delete_outside, &ignored);
 }
 
 struct due {
@@ -190,6 +192,7 @@ bool runs_prune_due(struct app *a, const struct prune_selection *which, bool yes
 	if (ledger)
 		ok = retention_due(ledger, &limits, now_ms, tell, &d, r);
 	if (ok && yes && ledger)
-		ret->deleted = retention_sweep(app_state_root(a), ledger, &limits, now_ms, r);
+		ret->deleted = retention_sweep(
+			app_state_root(a), ledger, &limits, now_ms, left_delete_outside, r);
 	return ok && !r->errors;
 }

@@ -1,6 +1,12 @@
 #include "app/past/left.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "remote/exchange.h"
 #include "remote/left.h"
+#include "runs/dir/remove-tree.h"
 
 struct table *left_table(const struct run_look *look, size_t which, struct report *r)
 {
@@ -37,4 +43,38 @@ size_t left_jobs(const struct run_look *look)
 	for (size_t i = 0; i < LEFT_EXECUTORS; i++)
 		count += left_jobs_of(look, i);
 	return count;
+}
+
+/* Only a directory that is the user's alone is an exchange. */
+static int delete_exchange(const char *path)
+{
+	struct exchange x;
+	int n = exchange_open(&x, path, false);
+
+	if (n < 0)
+		return n == -ENOENT ? 0 : n;
+	exchange_close(&x);
+	return remove_tree(AT_FDCWD, path, NULL);
+}
+
+void left_delete_outside(const struct run_look *look, struct report *r)
+{
+	for (size_t i = 0; i < LEFT_EXECUTORS && look->generation.len; i++) {
+		AUTO_REPORT ignored = REPORT_INIT;
+		struct arena a = ARENA_INIT;
+		struct table *t = left_table(look, i, &ignored);
+
+		if (t && t->dir.len) {
+			struct str path =
+				remote_exchange_path(t, look->dir, look->run, look->generation, &a);
+			int n = delete_exchange(path.p);
+
+			if (n < 0)
+				report_warning(r, (struct where){ 0 },
+					"what the run '%.*s' left in %.*s stays: %s", STR(look->id),
+					STR(path), strerror(-n));
+		}
+		table_free(t);
+		arena_done(&a);
+	}
 }

@@ -13,3 +13,5 @@ struct table *left_table(const struct run_look *look, size_t which, struct repor
 size_t left_jobs_of(const struct run_look *look, size_t which);
 /* How many workers may still live; 0: its driver is not dead, or its commands ran here. */
 size_t left_jobs(const struct run_look *look);
+/* Deletes the exchanges of a run that is deleted where they are outside its directory. */
+void left_delete_outside(const struct run_look *look, struct report *r);

@@ -229,7 +229,10 @@ static int prune_named(struct cli *cli, const struct retire_opts *o, const struc
 		status = cli_refuse(cli, o->common.json);
 	for (size_t i = 0; i < count; i++)
 		run_close(runs[i]);
-	return status ? status : prune_answer(all, o->common.json);
+	if (status)
+		return status;
+	cli_warn(cli);
+	return prune_answer(all, o->common.json);
 }
 
 static int run_prune_command(const struct call *call)

@@ -394,7 +394,8 @@ void retention_refuse(struct run_look *look, struct report *why, struct report *
 
 /* *unwritable: the ledger cannot be written, for another reason than a full disk. */
 static bool prune(struct str root, struct ledger *l, struct run_look *look, const json_t *preserve,
-	json_t **ret_preserved, bool *busy, bool *unwritable, struct report *r)
+	json_t **ret_preserved, bool *busy, bool *unwritable, retention_outside_fn *outside,
+	struct report *r)
 {
 	AUTO_REPORT unwritten = REPORT_INIT;
 	AUTO_CLOSE int lock = -1;
@@ -427,15 +428,17 @@ static bool prune(struct str root, struct ledger *l, struct run_look *look, cons
 			(void)ledger_put(l, &look->row, &unwritten);
 		return false;
 	}
+	outside(look, r);
 	return forgotten || forget(l, look, whole, r);
 }
 
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
-	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r)
+	const json_t *preserve, json_t **ret_preserved, bool *busy, retention_outside_fn *outside,
+	struct report *r)
 {
 	bool unwritable;
 
-	return prune(root, l, look, preserve, ret_preserved, busy, &unwritable, r);
+	return prune(root, l, look, preserve, ret_preserved, busy, &unwritable, outside, r);
 }
 
 /* -- limits --------------------------------------------------------------------------------------
@@ -508,7 +511,7 @@ static bool note_row(void *data, const struct run_row *row)
 }
 
 size_t retention_sweep(struct str root, struct ledger *l, const struct retention_limits *limits,
-	uint64_t now_ms, struct report *r)
+	uint64_t now_ms, retention_outside_fn *outside, struct report *r)
 {
 	struct sweep s = { 0 };
 	size_t gone = 0;
@@ -525,7 +528,7 @@ size_t retention_sweep(struct str root, struct ledger *l, const struct retention
 				: look_at(root, l, row->id, &look, r)) ||
 			look.live || !may_go(limits, &look.row))
 			continue;
-		gone += prune(root, l, &look, NULL, NULL, &busy, &unwritable, r);
+		gone += prune(root, l, &look, NULL, NULL, &busy, &unwritable, outside, r);
 		/* The next ones would be refused too, perhaps each after a minute of waiting. */
 		if (unwritable)
 			break;

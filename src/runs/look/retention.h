@@ -9,12 +9,16 @@
 bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 	struct str *ret_path, bool *busy, struct report *r);
 
+/* Deletes what a run that has been deleted has outside its directory. What stays is a warning. */
+typedef void retention_outside_fn(const struct run_look *look, struct report *r);
+
 /* Deletes the run. With `preserve` (name → path of an artifact, as it can be opened) existing
  * artifacts are first copied to preserved-artifacts/ID/, never over anything; *ret_preserved is
  * then name → where it is now, a new reference. A failure to copy, or to write the ledger for
  * another reason than a full disk, leaves everything as it was. */
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
-	const json_t *preserve, json_t **ret_preserved, bool *busy, struct report *r);
+	const json_t *preserve, json_t **ret_preserved, bool *busy, retention_outside_fn *outside,
+	struct report *r);
 
 /* The ledger cannot forget it, which is `why`, so the run is left as it was. */
 void retention_refuse(struct run_look *look, struct report *why, struct report *r);
@@ -38,4 +42,4 @@ bool retention_due(struct ledger *l, const struct retention_limits *limits, uint
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
 /* Deletes them. Returns how many went; what could not be deleted is an issue. */
 size_t retention_sweep(struct str root, struct ledger *l, const struct retention_limits *limits,
-	uint64_t now_ms, struct report *r);
+	uint64_t now_ms, retention_outside_fn *outside, struct report *r);

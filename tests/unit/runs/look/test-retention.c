@@ -12,6 +12,10 @@ static bool look_into(struct ledger *l, const char *id, struct run_look *ret)
 	return look_at(str_of(root), l, str_of(id), ret, &r);
 }
 
+static void nothing_outside(const struct run_look *look UNUSED, struct report *r UNUSED)
+{
+}
+
 /* -- archive -------------------------------------------------------------------------------------
  */
 
@@ -51,7 +55,8 @@ static void a_live_run_stays(void **state UNUSED)
 	assert_int_equal(run_lock(at("runs/a"), &lock), 0);
 	assert_false(retention_archive(str_of(root), NULL, &look, &path, &busy, &r));
 	assert_true(busy);
-	assert_false(retention_prune(str_of(root), NULL, &look, NULL, NULL, &busy, &r));
+	assert_false(
+		retention_prune(str_of(root), NULL, &look, NULL, NULL, &busy, nothing_outside, &r));
 	assert_true(busy);
 	assert_int_equal(r.errors, 0);
 	assert_true(is_there("runs/a/run.json"));
@@ -67,7 +72,8 @@ static bool prune(const char *id, const json_t *artifacts, json_t **preserved)
 	bool busy;
 
 	assert_true(look_into(NULL, id, &look));
-	return retention_prune(str_of(root), NULL, &look, artifacts, preserved, &busy, &r);
+	return retention_prune(
+		str_of(root), NULL, &look, artifacts, preserved, &busy, nothing_outside, &r);
 }
 
 static void links_are_deleted_and_not_followed(void **state UNUSED)
@@ -233,7 +239,8 @@ static void a_sweep_deletes_what_is_due(void **state UNUSED)
 		look_done(&look);
 		assert_true(look_into(l, id, &look));
 	}
-	assert_int_equal(retention_sweep(str_of(root), l, &limits, UINT64_MAX, &r), 1);
+	assert_int_equal(
+		retention_sweep(str_of(root), l, &limits, UINT64_MAX, nothing_outside, &r), 1);
 	assert_int_equal(r.errors, 0);
 	assert_true(is_there("runs/r0"));
 	assert_false(is_there("runs/r1"));
