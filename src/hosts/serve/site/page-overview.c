@@ -86,8 +86,8 @@ static void nothing(void *data)
 	(void)data;
 }
 
-/* Its events are being read. */
-static void put_unread(struct page *p, struct str id)
+/* The name of a run that is running; the caller ends the paragraph and the card. */
+static void begin_card(struct page *p, struct str id)
 {
 	struct buf *b = &p->b;
 
@@ -97,7 +97,6 @@ static void put_unread(struct page *p, struct str id)
 	state_html(b, STATE_RUNNING);
 	buf_addc(b, ' ');
 	page_run_link(p, id);
-	buf_adds(b, "</p></li>");
 }
 
 static void put_live(struct page *p, struct str id)
@@ -111,7 +110,8 @@ static void put_live(struct page *p, struct str id)
 	struct log_found found;
 
 	if (!aside_run_known(p->site->aside, id, nothing, NULL)) {
-		put_unread(p, id);
+		begin_card(p, id); /* its events are being read */
+		buf_adds(b, "</p></li>");
 		return;
 	}
 	m = run_models_get(p->site->models, id, &r);
@@ -119,12 +119,7 @@ static void put_live(struct page *p, struct str id)
 		return;
 	find_current(m, run_model_root(m), &now);
 	run_model_view(m, run_model_root(m), &top);
-	buf_adds(b, "<li class=\"card\" data-run=\"");
-	html_attr(b, id);
-	buf_adds(b, "\" data-s=\"running\"><p>");
-	state_html(b, STATE_RUNNING);
-	buf_addc(b, ' ');
-	page_run_link(p, id);
+	begin_card(p, id);
 	buf_adds(b, " <span class=\"t\">");
 	page_duration(b, run_model_now_ms(m));
 	buf_adds(b, "</span> <span class=\"c\">");
