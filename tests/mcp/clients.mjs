@@ -33,13 +33,14 @@ stages:
 `);
 writeFileSync(join(project, 'data.json'), '{"n": 5}\n');
 const env = { HOME: home, PATH: process.env.PATH, LANG: 'C.UTF-8' };
+for (const key of Object.keys(process.env)) if (key.endsWith('SAN_OPTIONS')) env[key] = process.env[key];
 const server = { command: roux, args: ['mcp'], cwd: project, env, stderr: 'pipe' };
 
 // The same server over HTTP, with a token that may do everything.
 const token = execFileSync(roux, ['serve', 'token', 'add', 'clients', '--scope', 'read,run,answer'], { cwd: project, env }).toString().trim();
 const process_ = spawn(roux, ['mcp', '--http', '127.0.0.1:0'], { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] });
+let said = '';
 const url = await new Promise((resolve, reject) => {
-  let said = '';
   process_.stderr.on('data', d => { said += d; const m = /listening on (\S+)/.exec(said); if (m) resolve(m[1]); });
   process_.on('exit', () => reject(new Error(`it ended: ${said}`)));
 });
@@ -196,7 +197,10 @@ for (const era of ['legacy', 'modern']) {
     });
 }
 process_.removeAllListeners('exit');
+const ended = new Promise(done => process_.on('close', done)); // all that it wrote has been read then
 process_.kill();
+await ended;
+await test('the server has no report of a sanitizer', async () => expect(!/Sanitizer|runtime error:/.test(said), said));
 console.log(`1..${number}`);
 rmSync(top, { recursive: true, force: true });
 process.exit(bad ? 1 : 0);

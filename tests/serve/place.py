@@ -110,8 +110,10 @@ class Place:
             d.mkdir(parents=True)
         self.run.chmod(0o700)
         self.env = {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
-                    "XDG_RUNTIME_DIR": str(self.run), **(env or {})}
+                    "XDG_RUNTIME_DIR": str(self.run), **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}, **(env or {})}
         self.processes = []
+        self.readers = []
+        self.said = []  # on standard error, by all servers of this place
         self.cookie = None
         if start:
             self.start(*args)
@@ -138,8 +140,15 @@ class Place:
         self.host = f"{self.name}:{self.port}"
         self.server = p
         self.errors = []
-        threading.Thread(target=lambda: self.errors.extend(p.stderr), daemon=True).start()
+        reader = threading.Thread(target=self.read_errors, args=(p.stderr, self.errors), daemon=True)
+        reader.start()
+        self.readers.append(reader)
         return p
+
+    def read_errors(self, stream, errors):
+        for line in stream:
+            errors.append(line)
+            self.said.append(line)
 
     def command(self, *args, **more):
         return subprocess.run([self.roux, *args], cwd=self.project, env=self.env, capture_output=True, text=True,
@@ -203,7 +212,11 @@ class Place:
             if p.poll() is None:
                 p.send_signal(signal.SIGKILL)
             p.wait()
+        for r in self.readers:
+            r.join(WATCHDOG)
         shutil.rmtree(self.top, ignore_errors=True)
+        text = "".join(self.said)
+        expect("Sanitizer" not in text and "runtime error:" not in text, "a server has reported:", text)
 
     def __enter__(self):
         return self

@@ -175,6 +175,7 @@ class Check {
     const runs = await this.roux('runs', '--json', '--status', 'running');
     if (runs.code === 0) for (const r of JSON.parse(runs.out).runs ?? []) await this.roux('kill', r.run ?? r.id);
     if (clean) rmSync(this.dir, { recursive: true, force: true });
+    for (const s of this.servers) if (/Sanitizer|runtime error:/.test(s.err)) this.faults.push(`a server has reported: ${s.err}`);
     if (this.faults.length) throw new Error(this.faults.join('\n'));
   }
 }
