@@ -134,6 +134,8 @@ void checks_and_handle(struct http_request *q)
 {
 	if (!read_body(q) || !check_csrf(q) || !check_idempotency(q))
 		return;
-	if (begin_audit(q))
-		q->route->handle(q);
+	if (!begin_audit(q))
+		return;
+	q->http->acts += q->route->effect >= HTTP_STARTS;
+	q->route->handle(q);
 }

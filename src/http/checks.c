@@ -399,6 +399,7 @@ static void send_hop(struct http_request *q)
 		"<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"
 		"<p><a href=\"%s\">Continue to roux</a></p></html>\n",
 		buf_cstr(&url), buf_cstr(&url));
+	http_add_header(q, "Cache-Control", S("no-store")); /* it is not the page of this address */
 	http_reply_page(q, 200, &html);
 }
 

@@ -95,7 +95,8 @@ struct http_request {
 	struct rate *requests, *mutations; /* of its session or token, while it is checked */
 	uint64_t body_length;              /* as its headers have it */
 	struct str csrf;
-	bool canonical; /* the host that it named may have the cookie */
+	struct str form_key; /* that its page was given; empty: none */
+	bool canonical;      /* the host that it named may have the cookie */
 	struct audit_line *audit;
 	struct idempotent *idempotent;
 	/* The reply: */
@@ -136,7 +137,8 @@ struct http {
 	struct timer idle;
 	struct timer audit_due;
 	uint64_t requests, refusals;
-	int diag; /* netlink socket for the owners of TCP connections; -1: none yet */
+	uint64_t acts; /* requests that were to do something */
+	int diag;      /* netlink socket for the owners of TCP connections; -1: none yet */
 };
 
 /* -- door.c --------------------------------------------------------------------------------------

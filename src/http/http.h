@@ -101,7 +101,7 @@ const struct http_principal *http_principal(const struct http_request *q);
 /* What the form field `csrf`, or the header X-Roux-CSRF, of this session has to be; empty for other
  * principals, which need none. */
 struct str http_csrf(struct http_request *q);
-/* A fresh value for the form field `idempotency_key`. */
+/* A fresh value for the form field `idempotency_key`; the same for all forms of a page. */
 struct str http_idempotency_key(struct http_request *q);
 bool http_read_only(const struct http *h);
 /* Plain HTTP is spoken to other machines: every page says so. */
@@ -154,7 +154,9 @@ void http_add_header(struct http_request *q, const char *name, struct str value)
 
 /* Gives the reply an ETag made of the build, the URL, for pages the session, and `state`: whatever
  * tells one content from another. True: the client has that already, 304 was replied and the
- * request is over. */
+ * request is over.
+ *
+ * Pages and documents that reply 200 without it get one that is made of their bytes. */
 bool http_unchanged(struct http_request *q, struct str state);
 
 /* Each takes the buffer and leaves it empty. A page gets the headers of serve.md 10.4. */

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,11 +131,81 @@ static void send_buf(struct http_request *q, unsigned status, struct buf *body)
 		MHD_create_response_from_buffer(len, buf_take(body), MHD_RESPMEM_MUST_FREE));
 }
 
+/* -- ETags ---------------------------------------------------------------------------------------
+ */
+
+/* What replies depend on besides what they show. A form is not given out again once something was
+ * done: its key would be answered with what was done then. */
+static void begin_etag(struct http_request *q, struct sha256 *sum)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text, "%s\n%.*s\n", q->http->build, STR(q->target));
+	if (q->route && q->route->kind == HTTP_PAGE)
+		buf_printf(&text, "%.*s %u %d %" PRIu64 "\n", STR(q->principal.session),
+			q->principal.scopes, q->http->options.read_only, q->http->acts);
+	sha256_init(sum);
+	sha256_update(sum, buf_str(&text));
+}
+
+/* True: the client has it, and 304 was replied. */
+static bool end_etag(struct http_request *q, struct sha256 *sum)
+{
+	AUTO_BUF empty = BUF_INIT;
+	unsigned char digest[SHA256_BYTES];
+	AUTO_BUF tag = BUF_INIT;
+
+	sha256_final(sum, digest);
+	for (size_t i = 0; i < sizeof(digest) / 2; i++)
+		buf_printf(&tag, "%02x", digest[i]);
+	q->etag = arena_printf(&q->arena, "\"%s\"", buf_cstr(&tag));
+	if (q->post || !decode_etags(http_request_header(q, "If-None-Match"), q->etag))
+		return false;
+	add_default(q, "Cache-Control", "private, no-cache");
+	send_buf(q, 304, &empty);
+	return true;
+}
+
+bool http_unchanged(struct http_request *q, struct str state)
+{
+	struct sha256 sum;
+
+	begin_etag(q, &sum);
+	sha256_update(&sum, state);
+	return end_etag(q, &sum);
+}
+
+/* The same of what has no ETag yet, made of its bytes: all but the key of its forms, which is
+ * another one each time. */
+static bool is_unchanged(struct http_request *q, unsigned status, struct buf *body)
+{
+	struct str rest = buf_str(body);
+	struct sha256 sum;
+
+	if (q->post || status != 200 || q->etag.len || has_header(q, "Cache-Control"))
+		return false;
+	begin_etag(q, &sum);
+	for (const char *at; q->form_key.len &&
+			     (at = memmem(rest.p, rest.len, q->form_key.p, q->form_key.len));) {
+		size_t before = (size_t)(at - rest.p);
+
+		sha256_update(&sum, str_sub(rest, 0, before));
+		rest = str_from(rest, before + q->form_key.len);
+	}
+	sha256_update(&sum, rest);
+	if (!end_etag(q, &sum))
+		return false;
+	buf_done(body);
+	return true;
+}
+
 /* -- kinds of replies ----------------------------------------------------------------------------
  */
 
 void http_reply_page(struct http_request *q, unsigned status, struct buf *html)
 {
+	if (is_unchanged(q, status, html))
+		return;
 	add_default(q, "Content-Type", "text/html; charset=utf-8");
 	add_default(q, "Cache-Control", "private, no-cache");
 	add_default(q, "Content-Security-Policy",
@@ -153,6 +224,8 @@ static void add_json_headers(struct http_request *q)
 
 void http_reply_json(struct http_request *q, unsigned status, struct buf *json)
 {
+	if (is_unchanged(q, status, json))
+		return;
 	add_json_headers(q);
 	send_buf(q, status, json);
 }
@@ -232,25 +305,6 @@ void http_redirect(struct http_request *q, unsigned status, struct str location)
 	http_add_header(q, "Location", location);
 	add_default(q, "Cache-Control", "no-store");
 	send_buf(q, status, &empty);
-}
-
-bool http_unchanged(struct http_request *q, struct str state)
-{
-	AUTO_BUF text = BUF_INIT;
-	AUTO_BUF empty = BUF_INIT;
-	char sum[SHA256_HEX];
-
-	buf_printf(&text, "%s\n%.*s\n", q->http->build, STR(q->target));
-	if (q->route && q->route->kind == HTTP_PAGE)
-		buf_printf(&text, "%.*s\n", STR(q->principal.session));
-	buf_add(&text, state);
-	sha256_hex(buf_str(&text), sum);
-	q->etag = arena_printf(&q->arena, "\"%.32s\"", sum);
-	if (q->post || !decode_etags(http_request_header(q, "If-None-Match"), q->etag))
-		return false;
-	add_default(q, "Cache-Control", "private, no-cache");
-	send_buf(q, 304, &empty);
-	return true;
 }
 
 /* -- refusals ------------------------------------------------------------------------------------

@@ -38,7 +38,9 @@ struct str http_idempotency_key(struct http_request *q)
 {
 	char secret[SECRET_HEX];
 
-	return secret_make(secret) ? arena_str(&q->arena, (struct str){ secret, 32 }) : S("");
+	if (!q->form_key.len && secret_make(secret))
+		q->form_key = arena_str(&q->arena, (struct str){ secret, 32 });
+	return q->form_key;
 }
 
 struct str http_target(const struct http_request *q)

@@ -1,8 +1,5 @@
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "hosts/serve/site/aside.h"
 
@@ -123,10 +120,7 @@ struct http_routes dashboard_table(void)
 struct dashboard *dashboard_new(const struct dashboard_options *o)
 {
 	struct dashboard *d = mem_new(struct dashboard);
-	uint64_t random = clock_mono_us();
 
-	(void)getrandom(&random, sizeof(random), GRND_NONBLOCK);
-	(void)snprintf(d->start_id, sizeof(d->start_id), "%016llx", (unsigned long long)random);
 	d->app = o->app;
 	d->options = *o;
 	d->models = run_models_new(o->app);

@@ -25,7 +25,6 @@ struct dashboard {
 	struct http_routes routes;
 	struct runs_counted counted; /* as the list was at `counted_at`; 0: not known */
 	uint64_t counted_at;
-	char start_id[24]; /* of this process: lists that were made by another are not the same */
 };
 
 static inline struct dashboard *site_of(const struct http_request *q)
