@@ -69,5 +69,5 @@ void run_model_usage(struct run_model *m, struct str path,
 void run_model_stamp(const struct run_model *m, struct buf *b);
 
 /* The words that its last execution was started with, masked: a new reference, an array; NULL:
- * they are not recorded. Reads the events. */
+ * they are not recorded. Reads that one event. */
 json_t *run_model_argv(struct run_model *m, struct str path);

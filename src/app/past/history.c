@@ -215,6 +215,7 @@ static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
 		p->label = name_of(h, e);
 		p->command = command_text(h, e->argv);
 	}
+	p->start = h->events.place;
 	p->skipped = false;
 	p->retrying = false;
 	touch(h, p);

@@ -25,6 +25,7 @@ struct past_node {
 	uint64_t executions;
 	uint64_t number; /* of the last one in leaves.jsonl, which names its files; 0: none */
 	bool open;       /* the last span has not ended */
+	struct event_place start; /* of the last one, when the events are followed */
 	bool skipped;
 	bool reached;     /* something happened in it */
 	bool retrying;    /* another attempt comes, and has not begun */

@@ -637,30 +637,16 @@ void run_model_stamp(const struct run_model *m, struct buf *b)
 /* -- one command ---------------------------------------------------------------------------------
  */
 
-struct argv_search {
-	struct str path;
-	json_t *argv;
-};
-
-static bool see_start(void *data, struct str line, uint64_t seq)
-{
-	struct argv_search *s = data;
-
-	(void)seq;
-	if (!str_contains(line, S("\"command.start\"")) || !str_contains(line, s->path))
-		return true;
-	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
-	if (str_eq(json_text_of(object, "path"), s->path)) {
-		json_decref(s->argv);
-		s->argv = json_incref(json_object_get(object, "argv"));
-	}
-	return true;
-}
-
 json_t *run_model_argv(struct run_model *m, struct str path)
 {
-	struct argv_search s = { .path = path };
+	const struct past_node *p = map_get(&m->history->nodes, path);
+	AUTO_BUF line = BUF_INIT;
 
-	(void)events_each(buf_cstr(&m->dir), 0, see_start, &s);
-	return s.argv;
+	if (!p || events_line(buf_cstr(&m->dir), &p->start, &line) < 0)
+		return NULL;
+	AUTO_JSON *event = json_loadb(buf_cstr(&line), line.len, 0, NULL);
+	/* A file that was cut and written again has something else there. */
+	if (!str_eq(json_text_of(event, "path"), path))
+		return NULL;
+	return json_incref(json_object_get(event, "argv"));
 }

@@ -1,14 +1,21 @@
 #include "runs/dir/events.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
+#include "base/mem.h"
 #include "data/json.h"
 #include "runs/dir/lines.h"
+#include "runs/dir/open.h"
 
 struct reading {
 	uint64_t from;
 	event_line_fn *see;
 	void *data;
+	struct event_follower *follower; /* NULL: the file is not followed */
 };
 
 static bool see_line(void *data, struct str line, size_t index)
@@ -22,7 +29,7 @@ static bool see_line(void *data, struct str line, size_t index)
 
 int events_each(const char *dir, uint64_t from, event_line_fn *see, void *data)
 {
-	struct reading g = { from, see, data };
+	struct reading g = { .from = from, .see = see, .data = data };
 
 	return lines_each(dir, EVENTS_FILE, see_line, &g, NULL);
 }
@@ -42,12 +49,39 @@ uint64_t events_count(const char *dir)
 	return last;
 }
 
+int events_line(const char *dir, const struct event_place *place, struct buf *ret)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF rotated = BUF_INIT;
+
+	buf_printf(&path, "%s/" EVENTS_FILE, dir);
+	lines_rotated_path(&rotated, buf_cstr(&path));
+	const char *const names[] = { buf_cstr(&path), buf_cstr(&rotated) };
+	for (size_t i = 0; place->len && i < ARRAY_SIZE(names); i++) {
+		AUTO_CLOSE int fd = run_open_path(names[i], O_RDONLY);
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != place->file)
+			continue;
+		AUTO_FREE char *line = mem_alloc(place->len);
+		ssize_t n = fd_read_at(fd, line, place->len, place->offset);
+		if (n < 0)
+			return -errno;
+		if ((size_t)n < place->len)
+			break;
+		buf_add(ret, (struct str){ line, place->len });
+		return 0;
+	}
+	return -ENOENT;
+}
+
 /* -- while it runs -------------------------------------------------------------------------------
  */
 
 void event_follower_init(struct event_follower *f, const char *dir, uint64_t from)
 {
 	f->from = from;
+	f->place = (struct event_place){ 0 };
 	follower_init(&f->lines, dir, EVENTS_FILE, FOLLOW_ROTATED);
 }
 
@@ -62,12 +96,14 @@ static bool see_followed(void *data, const struct followed_line *line)
 
 	if (line->marker || line->index + 1 < g->from)
 		return true;
+	g->follower->place =
+		(struct event_place){ g->follower->lines.ino, line->offset, line->text.len };
 	return g->see(g->data, line->text, line->index + 1);
 }
 
 int event_follower_read(struct event_follower *f, event_line_fn *see, void *data)
 {
-	struct reading g = { f->from, see, data };
+	struct reading g = { f->from, see, data, f };
 
 	return follower_read(&f->lines, see_followed, &g);
 }

@@ -12,6 +12,14 @@
  * end. No file: no events. -errno. */
 typedef bool event_line_fn(void *data, struct str line, uint64_t seq);
 int events_each(const char *dir, uint64_t from, event_line_fn *see, void *data);
+/* Where an event is written: for a reader that wants to see it once more. Zeroed: nowhere. */
+struct event_place {
+	ino_t file; /* which of the two: a file keeps that when it is rotated */
+	off_t offset;
+	size_t len;
+};
+/* Adds the line to `ret`. -ENOENT: it was dropped since, or is not there. -errno. */
+int events_line(const char *dir, const struct event_place *place, struct buf *ret);
 /* The number of the last event; 0: there is none. */
 uint64_t events_count(const char *dir);
 
@@ -20,6 +28,7 @@ uint64_t events_count(const char *dir);
 struct event_follower {
 	struct follower lines;
 	uint64_t from;
+	struct event_place place; /* of the event that `see` is called with */
 };
 void event_follower_init(struct event_follower *f, const char *dir, uint64_t from);
 void event_follower_done(struct event_follower *f);

@@ -280,19 +280,34 @@ void rest_node(struct http_request *q)
 /* -- events --------------------------------------------------------------------------------------
  */
 
-struct event_lines {
-	struct buf b;
-	size_t count, limit;
-};
-
 static bool add_event(void *data, struct str line, uint64_t seq)
 {
-	struct event_lines *l = data;
+	struct aside_document *d = data;
 
 	(void)seq;
-	buf_add(&l->b, line);
-	buf_addc(&l->b, '\n');
-	return ++l->count < l->limit;
+	buf_add(&d->text, line);
+	buf_addc(&d->text, '\n');
+	return --d->limit > 0;
+}
+
+/* They are found by their numbers, so that all before them are read too. */
+static void make_events(struct app *a, struct aside_document *d)
+{
+	struct run_handle *h = aside_document_run(a, d);
+
+	d->ok = h != NULL;
+	if (h)
+		(void)run_events_each(h, d->from, add_event, d);
+	run_close(h);
+}
+
+static void reply_events(struct http_request *q, struct aside_document *d)
+{
+	if (d->ok)
+		http_reply_bytes(
+			q, &(struct http_content){ .type = "application/jsonl" }, &d->text);
+	else
+		ask_refuse(q, &d->r);
 }
 
 void rest_events_of(struct http_request *q)
@@ -302,10 +317,11 @@ void rest_events_of(struct http_request *q)
 
 	if (!ask_number(q, "after", &after) || !ask_number(q, "limit", &limit) || !(m = ask_run(q)))
 		return;
-	struct event_lines l = { .limit = MIN(MAX((size_t)limit, (size_t)1), (size_t)EVENTS_MAX) };
 	if (ask_run_unchanged(q, m, S("events")))
 		return;
-	(void)run_events_each(run_model_run(m), after + 1, add_event, &l);
-	http_reply_bytes(q, &(struct http_content){ .type = "application/jsonl" }, &l.b);
-	buf_done(&l.b);
+	aside_document(q,
+		&(struct aside_document){ .run = str_of(ask_run_word(q)),
+			.from = after + 1,
+			.limit = MIN(MAX((size_t)limit, (size_t)1), (size_t)EVENTS_MAX) },
+		make_events, reply_events);
 }

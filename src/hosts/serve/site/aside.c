@@ -296,17 +296,27 @@ static void making_gone(void *data)
 	((struct making *)data)->q = NULL;
 }
 
-void aside_document(
-	struct http_request *q, const char *run, aside_make_fn *make, aside_reply_fn *reply)
+struct run_handle *aside_document_run(struct app *a, struct aside_document *d)
+{
+	AUTO_BUF run = BUF_INIT;
+
+	buf_add(&run, d->run);
+	return runs_open(a, buf_cstr(&run), &d->r);
+}
+
+void aside_document(struct http_request *q, const struct aside_document *what, aside_make_fn *make,
+	aside_reply_fn *reply)
 {
 	struct making *m = mem_new(struct making);
 
 	m->job.work = making_work;
 	m->job.done = making_done;
 	m->q = q;
-	buf_adds(&m->run, run);
+	buf_add(&m->run, what->run);
 	buf_add(&m->cwd, app_cwd(site_of(q)->app));
 	m->document.run = buf_str(&m->run);
+	m->document.from = what->from;
+	m->document.limit = what->limit;
 	m->document.r = REPORT_INIT;
 	m->make = make;
 	m->reply = reply;

@@ -28,6 +28,8 @@ uint64_t aside_number_known(struct aside *a, int fd, uint64_t offset);
  * ledger, nothing shared. `reply` is called from the loop when it is made, and answers. */
 struct aside_document {
 	struct str run; /* "run:ID", or empty */
+	uint64_t from;  /* where it begins, and how much of it: what that means is `make`'s */
+	size_t limit;
 	struct buf text;
 	json_t *value;
 	struct report r;
@@ -35,8 +37,11 @@ struct aside_document {
 };
 typedef void aside_make_fn(struct app *a, struct aside_document *d);
 typedef void aside_reply_fn(struct http_request *q, struct aside_document *d);
-void aside_document(
-	struct http_request *q, const char *run, aside_make_fn *make, aside_reply_fn *reply);
+/* `what` has `run`, `from` and `limit`; it is copied. */
+void aside_document(struct http_request *q, const struct aside_document *what, aside_make_fn *make,
+	aside_reply_fn *reply);
+/* For `make`: the run of it. NULL with an issue in it. */
+struct run_handle *aside_document_run(struct app *a, struct aside_document *d);
 
 /* From `done` of a job of a request: calls what may not wait again. */
 void aside_resume(struct http_request *q, void (*go)(void *data), void *data);

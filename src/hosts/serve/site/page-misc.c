@@ -32,7 +32,7 @@ static void reply_doctor(struct http_request *q, struct aside_document *d)
 
 void rest_doctor(struct http_request *q)
 {
-	aside_document(q, "", make_doctor, reply_doctor);
+	aside_document(q, &(struct aside_document){ .run = S("") }, make_doctor, reply_doctor);
 }
 
 static void show_doctor(struct http_request *q, struct aside_document *d)
@@ -71,7 +71,7 @@ static void show_doctor(struct http_request *q, struct aside_document *d)
 
 void page_doctor(struct http_request *q)
 {
-	aside_document(q, "", make_doctor, show_doctor);
+	aside_document(q, &(struct aside_document){ .run = S("") }, make_doctor, show_doctor);
 }
 
 /* -- settings ------------------------------------------------------------------------------------

@@ -356,17 +356,9 @@ static void reply_file(struct http_request *q, struct buf *b, const char *type, 
 		b);
 }
 
-static struct run_handle *open_run(struct app *a, struct aside_document *d)
-{
-	AUTO_BUF run = BUF_INIT;
-
-	buf_add(&run, d->run);
-	return runs_open(a, buf_cstr(&run), &d->r);
-}
-
 static void make_report(struct app *a, struct aside_document *d)
 {
-	struct run_handle *h = open_run(a, d);
+	struct run_handle *h = aside_document_run(a, d);
 
 	d->ok = h && run_report(h, &d->text, &d->r);
 	run_close(h);
@@ -374,7 +366,7 @@ static void make_report(struct app *a, struct aside_document *d)
 
 static void make_graph(struct app *a, struct aside_document *d)
 {
-	struct run_handle *h = open_run(a, d);
+	struct run_handle *h = aside_document_run(a, d);
 
 	d->ok = h && run_picture(h, FORMAT_SVG, &d->text, &d->r);
 	run_close(h);
@@ -401,7 +393,8 @@ void page_report(struct http_request *q)
 	struct run_model *m = ask_run(q);
 
 	if (m && !ask_run_unchanged(q, m, S("report")))
-		aside_document(q, ask_run_word(q), make_report, reply_report);
+		aside_document(q, &(struct aside_document){ .run = str_of(ask_run_word(q)) },
+			make_report, reply_report);
 }
 
 void page_graph(struct http_request *q)
@@ -409,5 +402,6 @@ void page_graph(struct http_request *q)
 	struct run_model *m = ask_run(q);
 
 	if (m && !ask_run_unchanged(q, m, S("graph")))
-		aside_document(q, ask_run_word(q), make_graph, reply_graph);
+		aside_document(q, &(struct aside_document){ .run = str_of(ask_run_word(q)) },
+			make_graph, reply_graph);
 }

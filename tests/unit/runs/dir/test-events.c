@@ -1,5 +1,7 @@
 #include "runs/dir/events.h"
 
+#include <errno.h>
+
 #include "runs/dir/lines.h"
 #include "runs/root.h"
 
@@ -78,6 +80,46 @@ static void a_follower_begins_where_it_is_told(void **state UNUSED)
 	event_follower_done(&f);
 }
 
+static struct event_follower *followed;
+static struct event_place places[8];
+
+static bool note_place(void *data UNUSED, struct str line UNUSED, uint64_t seq)
+{
+	places[seq] = followed->place;
+	return true;
+}
+
+static const char *line_of(uint64_t seq)
+{
+	buf_reset(&said);
+	if (events_line(root, &places[seq], &said) == -ENOENT)
+		buf_adds(&said, "gone");
+	return buf_cstr(&said);
+}
+
+static void an_event_is_found_again_by_its_place(void **state UNUSED)
+{
+	struct event_follower f;
+
+	followed = &f;
+	put(EVENTS_FILE, "first\n\nsecond\n");
+	event_follower_init(&f, root, 0);
+	assert_int_equal(event_follower_read(&f, note_place, NULL), 0);
+	add(EVENTS_FILE, S("third\n"));
+	rotate();
+	add(EVENTS_FILE, S("fourth\n"));
+	assert_int_equal(event_follower_read(&f, note_place, NULL), 0);
+	event_follower_done(&f);
+	assert_string_equal(line_of(1), "first");
+	assert_string_equal(line_of(2), "second");
+	assert_string_equal(line_of(3), "third");
+	assert_string_equal(line_of(4), "fourth");
+	assert_string_equal(line_of(5), "gone"); /* there is none */
+	put("events.1.jsonl", "cut\n");
+	assert_string_equal(line_of(3), "gone");
+	assert_string_equal(line_of(4), "fourth");
+}
+
 static void the_last_order_to_end_counts(void **state UNUSED)
 {
 	assert_int_equal(events_stop(root), STOP_NONE);
@@ -98,6 +140,7 @@ int main(void)
 		E(events_have_numbers),
 		E(numbers_outlive_rotation),
 		E(a_follower_begins_where_it_is_told),
+		E(an_event_is_found_again_by_its_place),
 		E(the_last_order_to_end_counts),
 	};
 
