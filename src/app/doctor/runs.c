@@ -9,6 +9,7 @@
 #include "app/past/find.h"
 #include "base/map.h"
 #include "base/run-status.h"
+#include "loop/notify.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/rebuild.h"
@@ -150,6 +151,24 @@ static void examine_modes(struct ward *w)
 	}
 }
 
+/* Hosts that wait for files to change look at them now and then, when they cannot be told. */
+static void examine_watching(struct ward *w)
+{
+	struct notify notify;
+	struct notify_file root = { .wd = -1 };
+
+	notify_init(&notify);
+	int n = notify_open(&notify);
+	if (n == 0)
+		n = notify_add(&notify, &root, w->root.p, IN_CREATE | IN_ONLYDIR);
+	notify_close(&notify);
+	if (n == -EMFILE || n == -ENOSPC)
+		add(w, FINDING_RUN, S(""), S(""),
+			S("no inotify is left to this user: live views look every 2 s only"),
+			S("close programs that watch many files, or raise "
+			  "fs.inotify.max_user_instances and fs.inotify.max_user_watches"));
+}
+
 void doctor_runs(struct examination *x)
 {
 	struct ward w = { .x = x, .app = x->app, .root = app_state_root(x->app) };
@@ -173,6 +192,7 @@ void doctor_runs(struct examination *x)
 		examine_exited(&w, *id, false);
 	examine_remains(&w);
 	examine_modes(&w);
+	examine_watching(&w);
 	vec_done(&w.doubtful);
 	vec_done(&w.exited);
 }

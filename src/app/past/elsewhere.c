@@ -17,8 +17,9 @@
 #include "runs/dir/run-dir.h"
 #include "runs/look/watch.h"
 
-/* While a process has the run that cannot be watched: it is just being started. */
-enum { AGAIN_MS = 50, CHUNK = 64 * 1024 };
+/* How often it is looked at while a process has the run that cannot be watched, because it is just
+ * being started; and while its files cannot be, because the user has no inotify left. */
+enum { AGAIN_MS = 50, BLIND_MS = 2000, CHUNK = 64 * 1024 };
 
 struct elsewhere {
 	struct run_handle handle;
@@ -26,6 +27,7 @@ struct elsewhere {
 	struct run_watch fds;
 	struct watch process;
 	struct timer again;
+	bool blind; /* its files cannot be watched */
 	struct deferred first;
 	struct event_follower events;
 };
@@ -114,7 +116,11 @@ static void on_changes(struct notify_file *f, uint32_t events)
 
 static void on_again(struct timer *t)
 {
-	check(container_of(t, struct elsewhere, again));
+	struct elsewhere *w = container_of(t, struct elsewhere, again);
+
+	if (w->blind)
+		handle_tell_change(&w->handle);
+	check(w);
 }
 
 static void on_first(struct deferred *d)
@@ -127,15 +133,18 @@ static void start_watching(struct elsewhere *w)
 	struct loop *loop = app_loop(w->handle.app);
 
 	stop_watching(w);
-	(void)run_watch_open(&w->fds, &w->look,
+	int n = run_watch_open(&w->fds, &w->look,
 		handle_wants_lines(&w->handle) || handle_wants_changes(&w->handle) ||
 			look_embedded(&w->look));
 	w->fds.file.changed = on_changes;
-	if (notify_is_open(&w->fds.changes))
-		(void)notify_start(loop, &w->fds.changes);
+	if (n == 0 && notify_is_open(&w->fds.changes))
+		n = notify_start(loop, &w->fds.changes);
+	w->blind = n < 0;
 	if (w->fds.pidfd < 0 ||
 		watch_start(loop, &w->process, w->fds.pidfd, EPOLLIN | EPOLLONESHOT) < 0)
 		timer_start(loop, &w->again, AGAIN_MS);
+	else if (w->blind)
+		timer_start(loop, &w->again, BLIND_MS);
 }
 
 /* Watching begins before the look, so that nothing falls in between. */
