@@ -72,7 +72,7 @@ class Stream:
 
     def __init__(self, place, query, last=None):
         self.connection = Connection(place, local=True)
-        self.events = []
+        self.events, self.bytes = [], b""
         head = f"GET /api/v1/events?{query} HTTP/1.1\r\nHost: roux\r\n"
         if last:
             head += f"Last-Event-ID: {last}\r\n"
@@ -90,6 +90,7 @@ class Stream:
             if not piece:
                 return
             text += piece
+            self.bytes += piece
             while b"\n\n" in text:
                 block, _, text = text.partition(b"\n\n")
                 one = {}

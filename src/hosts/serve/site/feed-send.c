@@ -1,6 +1,7 @@
 /* What a stream is sent. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/logs.h"
 #include "base/clock.h"
@@ -31,14 +32,14 @@ void stream_event(struct stream *s, const char *event, struct str data)
 	http_stream_push(s->out, buf_str(&text));
 }
 
-void stream_hello(struct stream *s)
+void stream_hello(struct stream *s, uint64_t seq)
 {
 	AUTO_BUF b = BUF_INIT;
 	struct json_out o = { .b = &b };
 
 	json_out_object(&o, NULL);
 	json_out_str(&o, "server", asset_url("roux.js") /* names the build */);
-	json_out_uint(&o, "seq", s->seq);
+	json_out_uint(&o, "seq", seq);
 	json_out_time(&o, "now", clock_real_ms());
 	json_out_object_end(&o);
 	stream_event(s, "hello", buf_str(&b));
@@ -123,8 +124,7 @@ struct batch {
 	struct buf b;
 	uint64_t since; /* 0: the page knows nothing yet */
 	uint64_t seq;   /* what the page has come to when all of it is sent */
-	size_t count;
-	bool flood;
+	bool flood; /* it does not fit */
 };
 
 /* The number goes out with the last piece: a page that is cut off in between asks for all again. */
@@ -141,12 +141,9 @@ static void batch_flush(struct batch *t, bool last)
 
 static void batch_add(struct batch *t, const struct node_view *v)
 {
-	struct json_out o = { .b = &t->b };
+	AUTO_BUF one = BUF_INIT;
+	struct json_out o = { .b = &one };
 
-	if (t->b.len > BATCH_BYTES)
-		batch_flush(t, false);
-	t->count++;
-	buf_addc(&t->b, t->b.len ? ',' : '[');
 	json_out_array(&o, NULL);
 	json_out_str(&o, NULL, v->path);
 	json_out_str(&o, NULL, str_of(shown_state_word(v->state)));
@@ -166,6 +163,15 @@ static void batch_add(struct batch *t, const struct node_view *v)
 		json_out_str(&o, NULL, buf_str(&counts));
 	}
 	json_out_array_end(&o);
+	if (t->b.len && t->b.len + one.len + strlen(",]") > BATCH_BYTES) {
+		/* One batch each time; what a page knows nothing of has to come in several. */
+		t->flood = t->since;
+		if (t->flood)
+			return;
+		batch_flush(t, false);
+	}
+	buf_addc(&t->b, t->b.len ? ',' : '[');
+	buf_add(&t->b, buf_str(&one));
 }
 
 /* All that has changed: of a large group a page shows some, and knows which. To a page that knows
@@ -181,7 +187,6 @@ static void batch_walk(struct batch *t, const struct past_node *n, uint64_t from
 
 		if (t->since && past_node_changed(child) <= t->since)
 			continue;
-		t->flood = t->since && t->count >= BATCH_NODES;
 		run_model_view(t->m, child, &v);
 		batch_add(t, &v);
 		batch_walk(t, child, 0);
@@ -193,6 +198,7 @@ static void batch_walk(struct batch *t, const struct past_node *n, uint64_t from
 static void send_nodes(struct stream *s, struct run_model *m, bool again)
 {
 	struct batch t = { .s = s, .m = m, .since = s->seq, .seq = run_model_seq(m) };
+	const struct past_node *about[TOPICS] = { NULL };
 	struct node_view v;
 
 	if (again && t.since)
@@ -204,8 +210,11 @@ static void send_nodes(struct stream *s, struct run_model *m, bool again)
 			continue;
 		run_model_view(m, n, &v);
 		batch_add(&t, &v);
-		batch_walk(&t, n, s->nodes[i].from);
+		about[i] = n;
 	}
+	for (size_t i = 0; i < s->node_count; i++)
+		if (about[i])
+			batch_walk(&t, about[i], s->nodes[i].from);
 	batch_flush(&t, true);
 	if (t.flood)
 		stream_event(s, "resync", S("{}"));

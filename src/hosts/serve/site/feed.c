@@ -227,7 +227,9 @@ void rest_stream(struct http_request *q)
 		stream_free(s);
 		return;
 	}
-	if (s->run.len && !run_models_get(f->site->models, s->run, &r)) {
+	struct run_model *m = s->run.len ? run_models_get(f->site->models, s->run, &r) : NULL;
+	uint64_t seq = m ? run_model_seq(m) : 0;
+	if (s->run.len && !m) {
 		stream_free(s);
 		ask_refuse(q, &r);
 		return;
@@ -239,7 +241,7 @@ void rest_stream(struct http_request *q)
 		return;
 	}
 	http_stream_push(s->out, S("retry: 2000\n\n"));
-	stream_hello(s);
+	stream_hello(s, seq);
 	if (s->run.len) {
 		watch_run(f, s->run);
 		stream_begin_run(s, q);

@@ -12,7 +12,6 @@ enum {
 	TOPICS = 8,
 	BATCH_MS = 100,
 	BATCH_BYTES = 32 << 10,
-	BATCH_NODES = 1000, /* told one by one */
 	LOG_MS = 200,
 	LOOK_MS = 1000,
 	BEHIND_MAX = 10000, /* events; a page that is further behind begins anew */
@@ -96,7 +95,8 @@ struct feeds {
 
 bool stream_has_room(const struct stream *s);
 void stream_event(struct stream *s, const char *event, struct str data);
-void stream_hello(struct stream *s);
+/* `seq`: of the last event of its run. */
+void stream_hello(struct stream *s, uint64_t seq);
 /* feed.c: everything is looked at again, soon; `data` are the feeds. */
 void feeds_again(void *data);
 /* What is new about its run, to all streams of the feeds or to one; and about the list. */

@@ -35,7 +35,50 @@ static void put_head(struct page *p, const struct page_head *h)
 	buf_adds(b, "\">");
 }
 
-static void put_nav(struct page *p, enum nav nav)
+/* This page, and whether it fetches itself again. */
+static void put_reload(struct page *p, bool every, const char *words)
+{
+	struct http_fields all = http_query_all(p->q);
+	struct str target = http_target(p->q);
+	AUTO_BUF url = BUF_INIT;
+	char mark = '?';
+
+	buf_add(&url, str_sub(target, 0, str_find(target, '?', 0)));
+	for (size_t i = 0; i < all.count; i++) {
+		if (str_eq(all.at[i].name, S("refresh")))
+			continue;
+		buf_addc(&url, mark);
+		html_url(&url, all.at[i].name);
+		buf_addc(&url, '=');
+		html_url(&url, all.at[i].value);
+		mark = '&';
+	}
+	if (every)
+		buf_printf(&url, "%crefresh=10", mark);
+	buf_adds(&p->b, "<a href=\"");
+	html_attr(&p->b, buf_str(&url));
+	buf_printf(&p->b, "\">%s</a>", words);
+}
+
+/* Without a script a page that would be live offers to be fetched again: never by itself, unless
+ * its reader asks for that. */
+static void put_live(struct page *p, const struct page_head *h)
+{
+	struct str seconds;
+
+	buf_adds(&p->b, "<span id=\"live\" class=\"live\">");
+	if (h->topic_count) {
+		buf_adds(&p->b, "<noscript>");
+		put_reload(p, false, "Reload");
+		buf_adds(&p->b, " ");
+		if (!http_query(p->q, "refresh", &seconds))
+			put_reload(p, true, "Reload every 10 s");
+		buf_adds(&p->b, "</noscript>");
+	}
+	buf_adds(&p->b, "</span>");
+}
+
+static void put_nav(struct page *p, const struct page_head *h)
 {
 	struct buf *b = &p->b;
 
@@ -44,12 +87,13 @@ static void put_nav(struct page *p, enum nav nav)
 		"href=\"/\">roux</a><nav aria-label=\"Main\">");
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		buf_printf(b, "<a href=\"%s\"%s>%s</a>", places[i].url,
-			places[i].nav == nav ? " aria-current=\"page\"" : "", places[i].name);
+			places[i].nav == h->nav ? " aria-current=\"page\"" : "", places[i].name);
 	buf_adds(b,
 		"</nav><form class=\"find\" action=\"/runs\" role=\"search\"><label class=\"vh\" "
 		"for=\"q\">Search runs</label><input id=\"q\" name=\"q\" type=\"search\" "
-		"placeholder=\"Search runs\" autocomplete=\"off\"></form>"
-		"<span id=\"live\" class=\"live\"></span></header>");
+		"placeholder=\"Search runs\" autocomplete=\"off\"></form>");
+	put_live(p, h);
+	buf_adds(b, "</header>");
 }
 
 static void put_banners(struct page *p)
@@ -95,7 +139,7 @@ void page_begin(struct page *p, struct http_request *q, const struct page_head *
 		buf_addc(&p->b, '"');
 	}
 	buf_addc(&p->b, '>');
-	put_nav(p, h->nav);
+	put_nav(p, h);
 	put_banners(p);
 	buf_adds(&p->b, "<main id=\"main\" tabindex=\"-1\">");
 }
@@ -225,9 +269,10 @@ void dashboard_refusal(struct http_request *q, const struct http_refusal *refusa
 
 	p = (struct page){ .q = q };
 	buf_swap(&p.b, html);
-	put_head(&p, &(struct page_head){ .title = S("Refused") });
+	const struct page_head head = { .title = S("Refused"), .nav = NAV_NONE };
+	put_head(&p, &head);
 	buf_adds(&p.b, "</head><body>");
-	put_nav(&p, NAV_NONE);
+	put_nav(&p, &head);
 	buf_printf(&p.b,
 		"<main id=\"main\" tabindex=\"-1\"><h1>%s</h1><div class=\"box bad\" "
 		"role=\"alert\"><p>",
