@@ -70,10 +70,12 @@ class Site(Place):
 class Stream:
     """Events of a topic, read by a thread."""
 
-    def __init__(self, place, query, last=None):
-        self.connection = Connection(place, local=True)
+    def __init__(self, place, query, last=None, cookie=None):
+        self.connection = Connection(place, local=not cookie)
         self.events, self.bytes = [], b""
-        head = f"GET /api/v1/events?{query} HTTP/1.1\r\nHost: roux\r\n"
+        head = f"GET /api/v1/events?{query} HTTP/1.1\r\nHost: {place.host if cookie else 'roux'}\r\n"
+        for name, value in (cookie or {}).items():
+            head += f"{name}: {value}\r\n"
         if last:
             head += f"Last-Event-ID: {last}\r\n"
         self.connection.send(head + "\r\n")
