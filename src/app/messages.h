@@ -45,6 +45,16 @@ struct messages_view {
 bool messages_read(struct app *a, const char *run, struct messages_view *ret, struct report *r);
 void messages_view_done(struct messages_view *v);
 
+/* Those from a run of another process as they come, from now on. Ends of commands are left out: its
+ * events tell them. NULL: it is in this process. */
+struct message_follower;
+struct run_handle;
+struct message_follower *messages_follow(const struct run_handle *h);
+void messages_follow_end(struct message_follower *f);
+/* Calls `see` with each that has come since; borrowed. */
+void messages_follow_read(
+	struct message_follower *f, void (*see)(void *data, const json_t *message), void *data);
+
 enum { MESSAGE_BODY_BYTES = 1 << 20 }; /* a longer one is refused */
 
 /* What is worth showing of a body on one line. */

@@ -1,9 +1,14 @@
 #include "app/messages.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "app/past/elsewhere.h"
 #include "app/past/find.h"
+#include "base/mem.h"
 #include "base/near.h"
+#include "runs/dir/follower.h"
 #include "runs/dir/identity.h"
 #include "runs/mail/outbox.h"
 #include "runs/mail/send.h"
@@ -259,6 +264,66 @@ void messages_view_done(struct messages_view *v)
 	json_decref(v->inbox);
 	json_decref(v->outbox);
 	*v = (struct messages_view){ 0 };
+}
+
+/* -- as they come --------------------------------------------------------------------------------
+ */
+
+struct message_follower {
+	struct follower lines;
+	struct buf run, owner;
+	void (*see)(void *data, const json_t *message);
+	void *data;
+};
+
+struct message_follower *messages_follow(const struct run_handle *h)
+{
+	const struct run_look *look = elsewhere_look(h);
+	AUTO_BUF dir = BUF_INIT;
+	struct stat st;
+
+	if (!look)
+		return NULL;
+	struct message_follower *f = mem_new(struct message_follower);
+	buf_add(&dir, look->dir);
+	buf_add(&f->run, look->run);
+	buf_add(&f->owner, look->row.owner);
+	follower_init(&f->lines, buf_cstr(&dir), OUTBOX_FILE, 0);
+	/* What is there is known already. */
+	if (follower_open(&f->lines) == 0 && f->lines.fd >= 0 && fstat(f->lines.fd, &st) == 0)
+		f->lines.next = st.st_size;
+	return f;
+}
+
+void messages_follow_end(struct message_follower *f)
+{
+	if (!f)
+		return;
+	follower_done(&f->lines);
+	buf_done(&f->run);
+	buf_done(&f->owner);
+	free(f);
+}
+
+static bool see_followed(void *data, const struct followed_line *line)
+{
+	const struct message_follower *f = data;
+	const struct message_frame frame = { OUTBOX, buf_str(&f->run), buf_str(&f->owner) };
+	AUTO_JSON *read = line->marker ? NULL : message_line_read(line->text);
+
+	if (!read || str_eq(json_text_of(read, "type"), S("command.done")))
+		return true;
+	AUTO_JSON *message = message_complete(read, &frame, line->index);
+	f->see(f->data, message);
+	return true;
+}
+
+void messages_follow_read(
+	struct message_follower *f, void (*see)(void *data, const json_t *message), void *data)
+{
+	f->see = see;
+	f->data = data;
+	(void)follower_read(&f->lines, see_followed, f);
 }
 
 void message_body_preview(struct buf *b, const json_t *message)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/logs.h"
+#include "app/messages.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/run-status.h"
@@ -124,7 +125,7 @@ struct batch {
 	struct buf b;
 	uint64_t since; /* 0: the page knows nothing yet */
 	uint64_t seq;   /* what the page has come to when all of it is sent */
-	bool flood; /* it does not fit */
+	bool flood;     /* it does not fit */
 };
 
 /* The number goes out with the last piece: a page that is cut off in between asks for all again. */
@@ -445,6 +446,58 @@ void streams_update_runs(struct feeds *f)
 	EACH(struct stream, s, &f->streams)
 	if (s->out && s->run.len && s->pass != f->pass)
 		update_run_of(f, s);
+}
+
+/* -- messages ------------------------------------------------------------------------------------
+ */
+
+struct telling {
+	struct run_feed *r;
+	struct mask *mask;
+	bool looked, known;
+};
+
+static void write_message(const json_t *message, struct buf *b)
+{
+	static const char *const names[] = { "id", "ts", "type", "level", "from", "to", "summary" };
+	struct json_out o = { .b = b };
+	AUTO_BUF preview = BUF_INIT;
+
+	json_out_object(&o, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		json_out_value(&o, names[i], json_object_get(message, names[i]));
+	message_body_preview(&preview, message);
+	json_out_str(&o, "preview", buf_str(&preview));
+	json_out_object_end(&o);
+}
+
+static void tell_message(void *data, const json_t *message)
+{
+	struct telling *t = data;
+	struct feeds *f = t->r->feeds;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF b = BUF_INIT;
+
+	if (!t->looked) {
+		t->looked = true;
+		t->known = run_mask(t->r->run, &t->mask, &ignored);
+	}
+	if (!t->known)
+		return; /* one of its secrets could not be masked */
+	AUTO_JSON *shown = mask_json(t->mask, message);
+	write_message(shown, &b);
+	EACH(struct stream, s, &f->streams)
+	if (stream_has_room(s) && s->wants_run && str_eq(s->run, run_id(t->r->run)))
+		stream_event(s, "message", buf_str(&b));
+}
+
+void run_feed_messages(struct run_feed *r)
+{
+	struct telling t = { .r = r };
+
+	if (r->messages)
+		messages_follow_read(r->messages, tell_message, &t);
+	mask_free(t.mask);
 }
 
 /* -- the list ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/logs.h"
+#include "app/messages.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/run-status.h"
@@ -25,6 +26,7 @@ static void on_change(void *data);
 static void drop_run(struct run_feed *r)
 {
 	list_remove(&r->link);
+	messages_follow_end(r->messages);
 	run_close(r->run);
 	free(r);
 }
@@ -66,6 +68,7 @@ static void watch_run(struct feeds *f, struct str id)
 	struct run_feed *one = mem_new(struct run_feed);
 	one->feeds = f;
 	one->run = h;
+	one->messages = messages_follow(h);
 	list_append(&f->runs, &one->link);
 	(void)run_observe(
 		h, &(struct observer){ .changed = on_change, .ended = on_ended, .data = one });
@@ -100,6 +103,8 @@ static void on_batch(struct timer *t)
 
 	f->dirty = false;
 	update_all(f);
+	EACH(struct run_feed, one, &f->runs)
+	run_feed_messages(one);
 	drop_unwatched(f);
 	start_timers(f);
 }

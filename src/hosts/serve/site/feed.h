@@ -77,6 +77,7 @@ struct run_feed {
 	struct list link;
 	struct feeds *feeds;
 	struct run_handle *run;
+	struct message_follower *messages;
 	bool ended;
 };
 
@@ -103,6 +104,9 @@ void feeds_again(void *data);
 void streams_update_runs(struct feeds *f);
 void stream_update_run(struct stream *s);
 void stream_update_runs(struct stream *s);
+
+/* Messages from the run that are new, to all streams of it. */
+void run_feed_messages(struct run_feed *r);
 
 /* -- feed-topics.c -------------------------------------------------------------------------------
  */

@@ -15,12 +15,17 @@
 
 enum { PREVIEW_TEXT = 256 << 10, PREVIEW_IMAGE = 8 << 20, MESSAGES_SHOWN = 500 };
 
-static void begin(struct page *p, struct http_request *q, const char *title)
+static void begin(struct page *p, struct http_request *q, const char *title, bool live)
 {
 	AUTO_BUF text = BUF_INIT;
+	const struct str topics[] = { str_of(ask_run_word(q)) };
 
 	buf_printf(&text, "%s of %.*s", title, STR(http_param(q, "id")));
-	page_begin(p, q, &(struct page_head){ .title = buf_str(&text), .nav = NAV_RUNS });
+	page_begin(p, q,
+		&(struct page_head){ .title = buf_str(&text),
+			.nav = NAV_RUNS,
+			.topics = topics,
+			.topic_count = live ? 1 : 0 });
 	buf_adds(&p->b, "<p class=\"crumbs\">");
 	page_run_link(p, http_param(q, "id"));
 	buf_printf(&p->b, "</p><h1>%s</h1>", title);
@@ -65,6 +70,26 @@ static size_t put_box(struct page *p, const json_t *all, const char *word, bool 
 	return shown;
 }
 
+/* Both boxes, without the secrets of the run. */
+static bool read_messages(
+	struct http_request *q, struct run_model *m, struct messages_view *v, struct report *r)
+{
+	struct mask *mask = NULL;
+
+	if (!messages_read(site_of(q)->app, ask_run_word(q), v, r))
+		return false;
+	if (site_mask(m, &mask) && mask) {
+		json_t *inbox = mask_json(mask, v->inbox), *outbox = mask_json(mask, v->outbox);
+
+		json_decref(v->inbox);
+		json_decref(v->outbox);
+		v->inbox = inbox;
+		v->outbox = outbox;
+	}
+	mask_free(mask);
+	return true;
+}
+
 void page_messages(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -74,11 +99,11 @@ void page_messages(struct http_request *q)
 
 	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!messages_read(site_of(q)->app, ask_run_word(q), &v, &r)) {
+	if (!read_messages(q, m, &v, &r)) {
 		ask_refuse(q, &r);
 		return;
 	}
-	begin(&p, q, "Messages");
+	begin(&p, q, "Messages", run_model_live(m));
 	buf_adds(&p.b, "<h2>From the run</h2>");
 	if (!put_box(&p, v.outbox, "level", false))
 		buf_adds(&p.b, "<p class=\"quiet\">The run has sent none: its programs do with "
@@ -111,7 +136,7 @@ void rest_messages(struct http_request *q)
 
 	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!messages_read(site_of(q)->app, ask_run_word(q), &v, &r)) {
+	if (!read_messages(q, m, &v, &r)) {
 		ask_refuse(q, &r);
 		return;
 	}
@@ -216,7 +241,7 @@ void page_artifacts(struct http_request *q)
 
 	if (!m)
 		return;
-	begin(&p, q, "Artifacts");
+	begin(&p, q, "Artifacts", false);
 	artifacts_each(run_model_run(m), add_artifact, &s);
 	if (!s.count)
 		buf_adds(&p.b, "<p class=\"quiet\">The recipe declares no files: "
@@ -315,7 +340,7 @@ void page_values(struct http_request *q)
 	if (!m || ask_run_unchanged(q, m, S("values")))
 		return;
 	AUTO_JSON *values = run_values_document(run_model_run(m), &r);
-	begin(&p, q, "Values");
+	begin(&p, q, "Values", false);
 	if (!json_object_size(values)) {
 		buf_adds(&p.b, "<p class=\"quiet\">It was given no values.</p>");
 	} else {
