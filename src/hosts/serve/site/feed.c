@@ -130,16 +130,37 @@ static void on_look(struct timer *t)
 	start_timers(f);
 }
 
+static void on_recipes(void *data)
+{
+	struct feeds *f = data;
+
+	EACH(struct stream, s, &f->streams)
+	if (s->wants_runs && stream_has_room(s))
+		stream_event(s, "recipes", S("{}"));
+}
+
+static void watch_recipes(struct feeds *f, bool wanted)
+{
+	if (wanted && !f->recipes) {
+		f->recipes = recipes_watch(f->site->app, on_recipes, f);
+	} else if (!wanted) {
+		recipes_watch_end(f->recipes);
+		f->recipes = NULL;
+	}
+}
+
 /* Logs grow without a file of the directory itself changing. */
 static void start_timers(struct feeds *f)
 {
-	bool any = false, logs = false;
+	bool any = false, logs = false, lists = false;
 
 	EACH(struct stream, s, &f->streams)
 	{
 		any |= s->out != NULL;
 		logs |= s->out && s->wants_log;
+		lists |= s->out && s->wants_runs;
 	}
+	watch_recipes(f, lists);
 	if (!any) {
 		timer_stop(&f->look);
 		timer_stop(&f->batch);
@@ -275,6 +296,7 @@ void feeds_free(struct feeds *f)
 		return;
 	timer_stop(&f->batch);
 	timer_stop(&f->look);
+	watch_recipes(f, false);
 	EACH_SAFE(struct run_feed, one, &f->runs)
 	drop_run(one);
 	EACH_SAFE(struct stream, s, &f->streams)

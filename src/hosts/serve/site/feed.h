@@ -87,6 +87,7 @@ struct feeds {
 	struct timer batch, look;
 	bool dirty;
 	uint64_t version, pass;
+	struct recipes_watch *recipes; /* NULL: no stream is about lists, or it cannot be done */
 	struct shared shared;
 	bool keeping; /* what is sent now, for others */
 };

@@ -59,7 +59,12 @@ void page_recipes(struct http_request *q)
 	struct page p;
 	size_t all = 0;
 
-	page_begin(&p, q, &(struct page_head){ .title = S("Recipes"), .nav = NAV_RECIPES });
+	const struct str topics[] = { S("runs") };
+	page_begin(&p, q,
+		&(struct page_head){ .title = S("Recipes"),
+			.nav = NAV_RECIPES,
+			.topics = topics,
+			.topic_count = 1 });
 	buf_adds(&p.b, "<h1>Recipes</h1>");
 	for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
 		struct recipe_list l = { .p = &p, .layer = layers[i] };

@@ -158,15 +158,17 @@ function onGate(g) {
 	n.hidden = false; n.textContent = g.asked ? "It waits for an answer. " : "The question was answered. ";
 	const a = el("a", "", g.asked ? "See the question" : "Reload"); a.href = g.asked ? path + "/gate" : ""; n.append(a);
 }
-function news(count, what) {
+function news(text) {
 	let n = $("#news");
 	if (!n) { n = el("p", "banner"); n.id = "news"; n.append(el("a")); $("h1").after(n); }
-	n.hidden = false; $("a", n).href = ""; $("a", n).textContent = count + what + (count === 1 ? "" : "s") + ", show";
+	n.hidden = false; $("a", n).href = ""; $("a", n).textContent = text + ", show";
 }
+const many = (n, what) => n + what + (n === 1 ? "" : "s");
+const recipes = location.pathname === "/recipes";
 let messages = 0;
 function onMessage(m) {
 	say("The run says: " + (m.summary || m.type));
-	if (location.pathname.endsWith("/messages")) news(++messages, " new message");
+	if (location.pathname.endsWith("/messages")) news(many(++messages, " new message"));
 }
 
 // -- the list ------------------------------------------------------------------------------------
@@ -188,8 +190,8 @@ function onRuns(d) {
 	}
 	seen = true;
 	for (const [k, v] of Object.entries(d.counts || {})) setText($(`[data-count=${k}] b`), v.toLocaleString("en"));
-	if (!fresh.size) return;
-	news(fresh.size, " new run");
+	if (!fresh.size || recipes) return;
+	news(many(fresh.size, " new run"));
 }
 
 // -- logs ----------------------------------------------------------------------------------------
@@ -371,7 +373,7 @@ function open() {
 		if (body.dataset.server !== d.server && !sessionStorage.roux) { sessionStorage.roux = 1; location.reload(); } else if (body.dataset.server === d.server) sessionStorage.removeItem("roux");
 	});
 	on("nodes", onNodes); on("run", onRun); on("runs", onRuns); on("log", onLog);
-	on("failure", onFailure); on("gate", onGate); on("message", onMessage); on("resync", refetch);
+	on("failure", onFailure); on("gate", onGate); on("message", onMessage); on("recipes", () => { if (recipes) news("The recipes have changed"); }); on("resync", refetch);
 	on("bye", d => {
 		es.close(); es = null;
 		if (d.reason === "moved") { moved = true; state("live in another tab"); setTimeout(poll, 5000); }
