@@ -158,6 +158,22 @@ export async function a_list_changes_in_place(t) {
   t.equal(await page.$$eval('tr[data-run]', l => l.length), 1, 'nothing moved under the reader:');
 }
 
+export async function a_page_that_lost_its_stream_looks_by_itself(t) {
+  await t.roux('run', '"true"', '--as', 'one');
+  const s = await t.serve(), page = await t.open(s.url);
+  await page.goto(s.origin + '/runs');
+  await isLive(t, page);
+  const answers = [];
+  page.on('response', r => { if (new URL(r.url()).pathname === '/runs') answers.push(r.status()); });
+  // A session has four streams: that of the page is the oldest of five.
+  await page.evaluate(() => { window.streams = [1, 2, 3, 4].map(() => new EventSource('/api/v1/events?topic=runs')); });
+  await t.holds(page, () => document.querySelector('#live').textContent === 'live in another tab');
+  await t.until(() => answers.includes(304), 'nothing has changed');
+  await t.roux('run', '"true"', '--as', 'two');
+  await t.holds(page, () => [...document.querySelectorAll('tr[data-run]')].map(e => e.dataset.run).join() === 'two,one');
+  t.ok(!await page.$('#news:not([hidden])'), 'it is shown already');
+}
+
 // Twenty lines fifty times a second; on a busy machine fewer.
 const TALKS = `sh -c 'i=0; until [ -e go-1 ]; do for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do i=$((i+1)); echo line $i; done; sleep 0.02; done; echo the end'`;
 

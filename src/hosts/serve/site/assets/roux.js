@@ -355,7 +355,11 @@ async function poll() { // another tab has the stream: look every 5 s until this
 	if (!moved || document.visibilityState !== "visible") return;
 	try {
 		const r = await fetch(location, { headers: etag ? { "If-None-Match": etag } : {} });
-		if (r.ok) { etag = r.headers.get("ETag") || ""; if (r.status === 200) refetch(); }
+		if (r.ok) {
+			etag = r.headers.get("ETag") || "";
+			if ($("#nodes")) refetch();
+			else if (!log && !$("form.act")) { fresh.clear(); put($("#main"), await r.text()); }
+		}
 	} catch (e) { /* tried again */ }
 	setTimeout(poll, 5000);
 }
