@@ -1,10 +1,12 @@
 """Visits of the dashboard: documents, orders and streams of a server in a home of its own."""
 
+import html.parser
 import json
 import pathlib
 import socket
 import threading
 import time
+import urllib.parse
 
 from place import Connection, Place, WATCHDOG, expect
 
@@ -65,6 +67,59 @@ class Site(Place):
 
     def dir_of(self, run):
         return pathlib.Path(self.cli("status", run)["dir"])
+
+
+class Form(html.parser.HTMLParser):
+    """The form with class `act` of a page: what stands in it, and what a browser sends of it."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.action, self.fields, self.inside, self.text = None, [], False, None
+        self.feed(page.decode())
+        expect(self.action, "the page has no form", page[-1500:])
+
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        if tag == "form" and a.get("class") == "act":
+            self.action, self.inside = a["action"], True
+        if not self.inside:
+            return
+        if tag == "input" and a.get("name"):
+            kind = a.get("type", "text")
+            self.fields.append([a["name"], kind, a.get("value", "on" if kind == "checkbox" else ""), kind != "checkbox" or "checked" in a])
+        elif tag == "select":
+            self.fields.append([a["name"], "select", None, False])
+        elif tag == "option" and (not self.fields[-1][3] or "selected" in a):
+            self.fields[-1][2:] = [a.get("value"), "selected" in a or self.fields[-1][2] is None]
+        elif tag == "textarea":
+            self.fields.append([a["name"], "textarea", "", True])
+            self.text = self.fields[-1]
+
+    def handle_endtag(self, tag):
+        self.text = None if tag == "textarea" else self.text
+        self.inside = self.inside and tag != "form"
+
+    def handle_data(self, data):
+        if self.text:
+            # The first line's end is not part of it.
+            self.text[2] += data[1:] if not self.text[2] and data.startswith("\n") else data
+
+    def put(self, name, value):
+        """A text that is typed, an option that is chosen, a box that is ticked or not."""
+        field = [f for f in self.fields if f[0] == name and f[1] != "hidden"]
+        expect(len(field) == 1, "no field", name, self.fields)
+        field[0][2:] = [field[0][2], value] if field[0][1] == "checkbox" else [value, True]
+
+    def body(self):
+        pairs = []
+        for name, kind, value, sent in self.fields:
+            if kind in ("text", "password", "search"):
+                value = value.replace("\r", "").replace("\n", "")
+            elif kind == "textarea":
+                value = value.replace("\r\n", "\n").replace("\n", "\r\n")
+            if sent:
+                pairs.append((name, value))
+        return "&".join("=".join(urllib.parse.quote_plus(x, safe="*").replace("~", "%7E") for x in pair) for pair in pairs)
 
 
 class Stream:

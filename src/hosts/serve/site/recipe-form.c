@@ -12,6 +12,8 @@
 /* -- the form ------------------------------------------------------------------------------------
  */
 
+enum { LONG_TEXT = 80 }; /* bytes that fit into one line */
+
 struct form {
 	struct page *p;
 	json_t *schema;
@@ -109,13 +111,17 @@ static void put_input(struct form *f, const char *name, const char *id, const js
 			"<input type=\"hidden\" name=\"v.%s\" value=\"false\"><input id=\"v-%s\" "
 			"type=\"checkbox\" name=\"v.%s\" value=\"true\"%s%s>",
 			id, id, id, on ? " checked" : "", more);
-	} else if (str_eq(type, S("array")) || str_eq(type, S("object")) || now.len > 80) {
-		buf_printf(b, "<textarea id=\"v-%s\" name=\"v.%s\" rows=\"4\"%s%s>", id, id,
+	} else if (str_eq(type, S("array")) || str_eq(type, S("object")) || now.len > LONG_TEXT ||
+		   str_contains(buf_str(&now), S("\n"))) {
+		/* A browser leaves out the line's end behind the tag. */
+		buf_printf(b, "<textarea id=\"v-%s\" name=\"v.%s\" rows=\"4\"%s%s>\n", id, id,
 			required ? " required" : "", more);
 		html_text(b, buf_str(&now));
 		buf_adds(b, "</textarea>");
 		if (str_eq(type, S("array")))
 			buf_adds(b, "<span class=\"hint\">one value a line, or JSON</span>");
+		else if (str_eq(type, S("object")))
+			buf_adds(b, "<span class=\"hint\">JSON</span>");
 	} else {
 		bool number = str_eq(type, S("integer")) || str_eq(type, S("number"));
 
@@ -292,6 +298,17 @@ static void recipe_page(struct http_request *q, struct recipe_ref *ref, const js
 /* -- values --------------------------------------------------------------------------------------
  */
 
+/* Browsers end the lines of what was typed with two characters. */
+static struct str lines_of(struct arena *a, struct str typed)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	for (size_t i = 0; i < typed.len; i++)
+		if (typed.p[i] != '\r' || i + 1 == typed.len || typed.p[i + 1] != '\n')
+			buf_addc(&text, typed.p[i]);
+	return arena_str(a, buf_str(&text));
+}
+
 /* A list is JSON, or one value a line. */
 static json_t *list_of(struct str text)
 {
@@ -306,13 +323,21 @@ static json_t *list_of(struct str text)
 		size_t end = str_find(text, '\n', at);
 		struct str line = str_sub(text, at, end - at);
 
-		if (str_ends(line, S("\r")))
-			line.len--;
 		if (line.len)
 			json_array_append_new(read, json_from_str(line));
 		at = end + 1;
 	}
 	return read;
+}
+
+/* What is not JSON stays a text, and is refused as one. */
+static json_t *object_of(struct str text)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct source source = { S("value"), text };
+	json_t *read = json_read(&source, &ignored);
+
+	return read ? read : json_from_str(text);
 }
 
 /* A field that was left as it was is not sent: the recipe has its own default. */
@@ -330,7 +355,7 @@ static void read_form(struct http_request *q, const json_t *schema, json_t *valu
 	const json_t *properties = json_object_get(schema, "properties");
 
 	for (size_t i = 0; i < all.count; i++) {
-		struct str name = all.at[i].name, text = all.at[i].value;
+		struct str name = all.at[i].name, text = lines_of(http_arena(q), all.at[i].value);
 		bool secret = str_starts(name, S("s."));
 
 		if (!secret && !str_starts(name, S("v.")))
@@ -345,8 +370,10 @@ static void read_form(struct http_request *q, const json_t *schema, json_t *valu
 			json_object_deln(values, name.p, name.len);
 			continue;
 		}
-		if (str_eq(type, S("array")) || str_eq(type, S("object")))
+		if (str_eq(type, S("array")))
 			value = list_of(text);
+		else if (str_eq(type, S("object")))
+			value = object_of(text);
 		else
 			value = json_from_str(text);
 		json_object_setn_new_nocheck(secret ? secrets : values, name.p, name.len, value);
