@@ -25,7 +25,7 @@ static struct plan *plan_of(
 		return NULL;
 	if (ref->recipe && !ref->graph->steps)
 		run_add_unknown_values(values);
-	return plan_new(ref->graph, values, r);
+	return secrets_plan_new(ref->graph, ref->recipe, values, r);
 }
 
 static struct planned_host host_of(

@@ -1,5 +1,6 @@
 /* What a rerun or a resume would do; nothing is started and nothing is written. */
 #include "app/catalog/plan.h"
+#include "app/catalog/secrets.h"
 #include "app/context/run-values.h"
 #include "app/launch/again.h"
 #include "app/launch/go-there.h"
@@ -235,7 +236,8 @@ static bool make_plan(struct plan_again *p, const struct rerun_request *q, struc
 		/* The name and directory of the new run are not known yet. */
 		plan_unref(l->subject.plan);
 		run_add_unknown_values(l->subject.values);
-		l->subject.plan = plan_new(l->subject.graph, l->subject.values, r);
+		l->subject.plan =
+			secrets_plan_new(l->subject.graph, l->subject.recipe, l->subject.values, r);
 		return l->subject.plan != NULL;
 	}
 	return launch_plan_again(l, r);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/catalog/secrets.h"
 #include "app/context/run-values.h"
 #include "app/launch/away.h"
 #include "app/record/launch.h"
@@ -180,7 +181,7 @@ static bool make_plan(struct launch *l, const json_t *artifacts, struct report *
 	/* Steps have `session` in place of them. */
 	if (!s->graph->steps && l->claim.dir.len)
 		run_add_values(s->values, l->asked.id, l->claim.dir);
-	s->plan = plan_new(s->graph, s->values, r);
+	s->plan = secrets_plan_new(s->graph, s->recipe, s->values, r);
 	if (!s->plan)
 		return false;
 	if (artifacts)
@@ -211,7 +212,8 @@ bool launch_plan_again(struct launch *l, struct report *r)
 	if (!l->subject.graph->steps)
 		run_add_values(l->subject.values, l->asked.id, l->claim.dir);
 	plan_unref(l->subject.plan);
-	l->subject.plan = plan_new(l->subject.graph, l->subject.values, r);
+	l->subject.plan =
+		secrets_plan_new(l->subject.graph, l->subject.recipe, l->subject.values, r);
 	if (l->subject.plan && !l->subject.bundle)
 		l->subject.bundle = bundle_of(l);
 	return l->subject.plan != NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/agents/step-agents.h"
+#include "app/catalog/secrets.h"
 #include "app/context/run-values.h"
 #include "app/record/files.h"
 #include "app/record/freeze.h"
@@ -180,7 +181,7 @@ static struct plan *open_template(
 			 recipe->arguments, recipe_called(recipe), values, CALLER_PERSON, r) &&
 		 keep_files(s, recipe, r)) {
 		hide_secrets(s, recipe, given);
-		plan = plan_new(recipe->graph, given, r);
+		plan = secrets_plan_new(recipe->graph, recipe, given, r);
 	}
 	recipe_free(recipe);
 	arena_done(&a);

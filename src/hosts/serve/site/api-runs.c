@@ -94,6 +94,25 @@ void rest_run(struct http_request *q)
 	http_reply_value(q, 200, doc);
 }
 
+/* What a run printed is in it, and may have its secrets. */
+static bool mask_result(struct run_model *m, struct buf *b)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct mask *mask;
+	bool known = site_mask(m, &mask);
+
+	if (mask) {
+		AUTO_JSON *whole = json_read(&(struct source){ S("result"), buf_str(b) }, &ignored);
+		AUTO_JSON *shown = mask_json(mask, whole);
+
+		buf_reset(b);
+		json_write(b, shown, 0);
+		buf_addc(b, '\n');
+	}
+	mask_free(mask);
+	return known;
+}
+
 void rest_result(struct http_request *q)
 {
 	struct run_model *m = ask_run(q);
@@ -111,6 +130,9 @@ void rest_result(struct http_request *q)
 	if (run_result_text(run_model_run(m), &b) < 0)
 		http_refuse(q, 409, "damaged", NULL,
 			"the result of the run (result.json, stdout.log) cannot be read");
+	else if (!mask_result(m, &b))
+		http_refuse(q, 409, "secret not known", NULL,
+			"a secret of the run is not known here, so that it cannot be masked");
 	else
 		http_reply_json(q, 200, &b);
 }
