@@ -243,7 +243,10 @@ void page_artifacts(struct http_request *q)
 		return;
 	begin(&p, q, "Artifacts", false);
 	artifacts_each(run_model_run(m), add_artifact, &s);
-	if (!s.count)
+	if (s.count)
+		buf_adds(&p.b, "<p class=\"quiet\">Downloads are the files as they are: secrets "
+			       "in them are not masked.</p>");
+	else
 		buf_adds(&p.b, "<p class=\"quiet\">The recipe declares no files: "
 			       "<code>artifacts</code> in it would.</p>");
 	page_end(&p, 200);
