@@ -187,6 +187,8 @@ while not os.path.exists("enough"):
     os.close(fd)
     state = {}
     for line in open(where + "/inbox.jsonl", "rb"):
+        if not line.endswith(b"\n"):
+            break  # it is just being written
         m = json.loads(line)
         state[m["id"]] = m["status"]
     with open(where + "/inbox.jsonl", "ab", 0) as box:
