@@ -36,13 +36,15 @@ enum {
 
 void remote_set(char **text, struct str with)
 {
-	free(*text);
+	char *old = *text; /* `with` may be in it */
+
 	*text = NULL;
-	if (!with.len)
-		return;
-	*text = mem_alloc(with.len + 1);
-	memcpy(*text, with.p, with.len);
-	(*text)[with.len] = '\0';
+	if (with.len) {
+		*text = mem_alloc(with.len + 1);
+		memcpy(*text, with.p, with.len);
+		(*text)[with.len] = '\0';
+	}
+	free(old);
 }
 
 static void look_soon(struct remote *r, uint64_t ms)
@@ -230,6 +232,7 @@ void remote_worker_died(struct remote_worker *w, const char *why)
 	if (r->submitting == w)
 		r->submitting = NULL;
 	remote_set(&w->why, str_of(why));
+	why = w->why; /* what was given may have been the old one */
 	remote_settle_left(w, NULL);
 	if (lost && was_alive && !r->leaving)
 		lost_warning(w);

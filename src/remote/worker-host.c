@@ -52,16 +52,15 @@ static _Noreturn void become(const char *dir, int log)
 	_exit(worker_complain("cannot execute this program: %s", strerror(errno)));
 }
 
-int worker_start(const char *host, const char *dir)
+static int start(struct worker *w, const char *host, const char *dir)
 {
-	struct worker w = { .x = EXCHANGE_NONE };
 	char name[64];
 
-	if (!worker_find(&w, dir))
+	if (!worker_find(w, dir))
 		return 1;
-	(void)exchange_workers(&w.x, end_given_up, &w);
-	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/log", w.id);
-	AUTO_CLOSE int log = run_open_at(w.x.fd, name, O_WRONLY | O_APPEND | O_CREAT);
+	(void)exchange_workers(&w->x, end_given_up, w);
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/log", w->id);
+	AUTO_CLOSE int log = run_open_at(w->x.fd, name, O_WRONLY | O_APPEND | O_CREAT);
 	if (log < 0)
 		return worker_complain("cannot write %s/log: %s", dir, strerror(-log));
 	pid_t pid = fork();
@@ -71,6 +70,20 @@ int worker_start(const char *host, const char *dir)
 		return worker_complain("cannot start: %s", strerror(errno));
 	(void)printf("%s:%d\n", host, (int)pid);
 	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static int finish(struct worker *w, int status)
+{
+	exchange_close(&w->x);
+	arena_done(&w->arena);
+	return status;
+}
+
+int worker_start(const char *host, const char *dir)
+{
+	struct worker w = { .x = EXCHANGE_NONE };
+
+	return finish(&w, start(&w, host, dir));
 }
 
 /* -- ending --------------------------------------------------------------------------------------
@@ -114,29 +127,35 @@ static bool end_process(const struct identity *who, uint64_t grace_ms, bool *was
 	return is_gone(fd, GONE_MS);
 }
 
-int worker_end(const char *dir)
+static int end(struct worker *w, const char *dir)
 {
-	struct worker w = { .x = EXCHANGE_NONE };
 	struct identity who, self = { 0 };
 	AUTO_BUF host = BUF_INIT;
 	char here[256] = "";
 	bool was_there = false;
 
-	if (!worker_find(&w, dir))
+	if (!worker_find(w, dir))
 		return 1;
 	(void)identity_self(&self);
 	(void)gethostname(here, sizeof(here) - 1);
-	if (claimer(&w, &who, &host)) {
+	if (claimer(w, &who, &host)) {
 		/* Another boot of this machine has nothing left; of another machine it is not
 		 * known. */
 		if (strcmp(who.boot, self.boot) != 0 && strcmp(buf_cstr(&host), here) != 0)
 			return worker_complain(
 				"%s was started on %s, this is %s", dir, buf_cstr(&host), here);
-		if (!end_process(&who, w.info.grace_ms, &was_there))
+		if (!end_process(&who, w->info.grace_ms, &was_there))
 			return worker_complain(
 				"process %" PRId64 " of %s does not end", who.pid, dir);
 	}
-	(void)leftovers_end_of_worker(w.info.run, w.info.generation, w.id);
+	(void)leftovers_end_of_worker(w->info.run, w->info.generation, w->id);
 	(void)puts(was_there ? "ended" : "gone");
 	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int worker_end(const char *dir)
+{
+	struct worker w = { .x = EXCHANGE_NONE };
+
+	return finish(&w, end(&w, dir));
 }
