@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <unistd.h>
 
 #include "app/agents/compose.h"
@@ -58,6 +59,8 @@ void doctor_config(struct examination *x)
 	if (getcwd(cwd, sizeof(cwd))) {
 		prompts_check(str_of(cwd), &found, &files);
 		note_files(x, &files, cwd);
+	} else {
+		report_errno(&found, errno, "cannot tell the working directory");
 	}
 	report_sort(&found);
 	vec_each (i, &found.issues)
