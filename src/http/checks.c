@@ -316,6 +316,7 @@ static bool by_token(struct http_request *q, struct str header)
 		if (t) {
 			q->requests = &t->requests;
 			q->mutations = &t->mutations;
+			q->token = arena_str(&q->arena, str_of(t->sum));
 			become(q, HTTP_VIA_TOKEN, t->scopes, t->name, S(""));
 			return true;
 		}

@@ -479,6 +479,7 @@ void http_reload(struct http *h)
 		tokens_save_seen(&h->tokens);
 	if (!tokens_reload(&h->tokens, &r))
 		door_say(h, "the tokens stay as they were: %.*s", STR(r.issues.at[0].message));
+	streams_end_tokens(h, "expired");
 }
 
 void http_add_token(struct http *h, struct str name, struct str secret, unsigned scopes)

@@ -94,6 +94,7 @@ struct http_request {
 	struct http_principal principal;
 	struct rate *requests, *mutations; /* of its session or token, while it is checked */
 	uint64_t body_length;              /* as its headers have it */
+	struct str token;                  /* the sum of the one that it came with; empty: none */
 	struct str csrf;
 	struct str form_key; /* that its page was given; empty: none */
 	bool canonical;      /* the host that it named may have the cookie */
@@ -191,6 +192,8 @@ void stream_abort(struct http_stream *s);
 void streams_bye(struct http *h, const char *reason);
 /* Those of a session that has ended. */
 void streams_end_session(struct http *h, struct str session, const char *reason);
+/* Those of tokens that are not known any more. */
+void streams_end_tokens(struct http *h, const char *reason);
 /* libmicrohttpd is done with the connection. */
 void stream_over(struct http_stream *s);
 /* The client has gone. */

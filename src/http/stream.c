@@ -12,6 +12,7 @@ struct http_stream {
 	struct http_request *request; /* NULL: the connection is gone */
 	struct http_stream_options options;
 	struct buf session; /* of a browser; empty: another principal */
+	struct buf token;   /* the sum of the one that opened it; empty: none did */
 	struct buf queue;
 	size_t taken;         /* of the queue's beginning */
 	uint64_t progress_ms; /* when the client last took something, or nothing waited */
@@ -162,6 +163,24 @@ void streams_end_session(struct http *h, struct str session, const char *reason)
 	}
 }
 
+static bool is_known(const struct http *h, struct str sum)
+{
+	vec_each (t, &h->tokens.at)
+		if (str_eq(str_of((*t)->sum), sum))
+			return true;
+	return false;
+}
+
+void streams_end_tokens(struct http *h, const char *reason)
+{
+	list_each_safe (link, &h->streams) {
+		struct http_stream *s = list_entry(link, struct http_stream, link);
+
+		if (s->token.len && !is_known(h, buf_str(&s->token)))
+			bye(s, reason);
+	}
+}
+
 static void on_beat(struct timer *t)
 {
 	struct http_stream *s = container_of(t, struct http_stream, beat);
@@ -195,6 +214,7 @@ void stream_over(struct http_stream *s)
 		s->options.gone(s->options.data);
 	buf_done(&s->queue);
 	buf_done(&s->session);
+	buf_done(&s->token);
 	free(s);
 }
 
@@ -248,6 +268,7 @@ struct http_stream *http_stream_open(struct http_request *q, const struct http_s
 	s->drained.call = on_drained;
 	if (!o->quiet)
 		buf_add(&s->session, q->principal.session);
+	buf_add(&s->token, q->token);
 	list_append(&h->streams, &s->link);
 	h->stream_count++;
 	q->stream = s;
