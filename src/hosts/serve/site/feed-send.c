@@ -587,7 +587,8 @@ void stream_update_runs(struct stream *s)
 		return;
 	s->version = s->feeds->version;
 	runs_each(s->feeds->site->app, &s->filter, see_row, rows_again, &t, &r);
-	if (t.count || !s->version) {
+	if (t.count || !s->listed) {
+		s->listed = true;
 		json_out_object(&o, NULL);
 		json_out_array(&o, "runs");
 		buf_add(&b, buf_str(&t.b));

@@ -56,6 +56,7 @@ struct stream {
 	struct buf status, gate; /* as they were sent last */
 	bool held;               /* something waits until there is room */
 	uint64_t pass;           /* of the updates that it was in */
+	bool listed;             /* the list was sent once, empty or not */
 	struct map rows;         /* id → hash of the row that was sent last */
 	struct arena row_arena;
 	uint64_t version; /* of the list */
