@@ -14,7 +14,8 @@ void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
  * is none. The caller ends it with mask_free(). `recipe` may be NULL, as the others. */
 struct mask *recipe_mask(
 	const struct recipe *recipe, const json_t *values, const struct plan *plan);
-/* plan_new() for a recipe, which may be NULL: what is wrong with a secret is reported without it. */
+/* plan_new() for a recipe, which may be NULL: what is wrong with a secret is reported without it.
+ */
 struct plan *secrets_plan_new(
 	struct graph *g, const struct recipe *recipe, json_t *values, struct report *r);
 /* The names that it declares, as members of an object: a new reference. */
