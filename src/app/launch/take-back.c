@@ -23,45 +23,21 @@ static bool retried(const struct node *n)
 /* -- taking a failure back -----------------------------------------------------------------------
  */
 
-static bool see_line(void *data, const struct leaf_line *line)
-{
-	const struct leaf_record *was = &line->record;
-	struct buf *failed = data;
-
-	buf_reset(failed);
-	if (line->kind == LEAF_EXIT && !was->cancelled && (was->code || was->timed_out))
-		buf_add(failed, line->path);
-	return true;
-}
-
-/* The machine has failed the run right after a command had failed: what comes of that failure was
- * not decided any more. */
-static struct str undecided(struct launch *l)
-{
-	AUTO_BUF failed = BUF_INIT;
-
-	if (leaf_lines_each(run_file(&l->arena, l->claim.dir, LEAVES_FILE), see_line, &failed) < 0)
-		return S("");
-	return arena_str(&l->arena, buf_str(&failed));
-}
-
-struct str resume_failed_node(struct launch *l, const struct run_look *look)
+struct str resume_failed_node(const struct launch *l, const struct run_look *look)
 {
 	const json_t *failures = json_object_get(look->result, "failures");
 	const json_t *total = json_object_get(look->result, "failures_total");
 	struct str node = json_text_of(look->result, "failed_node");
 
-	if (!status_rests(look->status, STATUS_BROKEN))
+	if (!status_rests(look->status, STATUS_BROKEN) ||
+		(!node.len && json_is_true(json_object_get(look->result, "cut_short"))))
 		return S("");
 	if (node.len)
 		return node;
-	if (json_is_true(json_object_get(look->result, "cut_short")))
-		return undecided(l);
 	if (status_is(look->status, ROUX_TIMEOUT))
 		return node_root_path(l->subject.graph->root);
 	/* Past the number that is listed it is not known any more which it was. */
-	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".")
-									     : undecided(l);
+	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
 }
 
 struct failed_below {

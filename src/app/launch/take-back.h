@@ -11,7 +11,7 @@ typedef void resume_note_fn(void *data, enum resume_note note, struct str text, 
 
 /* The path of what failed the run, and so has to be taken back; empty: no command has, the machine
  * did. */
-struct str resume_failed_node(struct launch *l, const struct run_look *look);
+struct str resume_failed_node(const struct launch *l, const struct run_look *look);
 /* Calls `forget` with what then counts as not run: what failed, or the outermost retried group
  * around it, of which there is no record. `node` is the path of what failed; `retried` that of the
  * group, when the run has named it. */
