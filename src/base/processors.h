@@ -1,8 +1,5 @@
-#ifndef ROUX_BASE_PROCESSORS_H
-#define ROUX_BASE_PROCESSORS_H
+#pragma once
 
-/* How many processors this process may use, at least 1. One cheap call: sysconf() reads a file of
- * sysfs, which takes longer than all else that a small run asks the kernel for. */
+/* How many processors this process may use, at least 1. sysconf() would open and read a file of
+ * sysfs for that, in every run. */
 unsigned processors_usable(void);
-
-#endif

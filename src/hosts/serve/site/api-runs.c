@@ -131,8 +131,7 @@ void rest_result(struct http_request *q)
 		http_refuse(q, 409, "damaged", NULL,
 			"the result of the run (result.json, stdout.log) cannot be read");
 	else if (!mask_result(m, &b))
-		http_refuse(q, 409, "secret not known", NULL,
-			"a secret of the run is not known here, so that it cannot be masked");
+		ask_refuse_unmasked(q);
 	else
 		http_reply_json(q, 200, &b);
 }

@@ -371,6 +371,12 @@ bool site_mask(struct run_model *m, struct mask **ret)
 	return run_mask(run_model_run(m), ret, &ignored);
 }
 
+void ask_refuse_unmasked(struct http_request *q)
+{
+	http_refuse(q, 409, "secret not known", NULL,
+		"a secret of the run is not known here, so that it cannot be masked");
+}
+
 bool ask_log(struct http_request *q, struct log_at *ret)
 {
 	static const char *const names[] = { "out", "err", "run-out", "run-err" };

@@ -437,8 +437,7 @@ void rest_lines(struct http_request *q)
 		!(m = ask_run(q)))
 		return;
 	if (!site_mask(m, &mask)) {
-		http_refuse(q, 409, "secret not known", NULL,
-			"a secret of the run is not known here, so that it cannot be masked");
+		ask_refuse_unmasked(q);
 		return;
 	}
 	s.stream = at.stream;

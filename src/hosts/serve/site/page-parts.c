@@ -70,15 +70,18 @@ static size_t put_box(struct page *p, const json_t *all, const char *word, bool 
 	return shown;
 }
 
-/* Both boxes, without the secrets of the run. */
-static bool read_messages(
-	struct http_request *q, struct run_model *m, struct messages_view *v, struct report *r)
+/* Both boxes, without the secrets of the run. False: it is answered. */
+static bool read_messages(struct http_request *q, struct run_model *m, struct messages_view *v)
 {
-	struct mask *mask = NULL;
+	AUTO_REPORT r = REPORT_INIT;
+	struct mask *mask;
 
-	if (!messages_read(site_of(q)->app, ask_run_word(q), v, r))
+	if (!messages_read(site_of(q)->app, ask_run_word(q), v, &r)) {
+		ask_refuse(q, &r);
 		return false;
-	if (site_mask(m, &mask) && mask) {
+	}
+	bool known = site_mask(m, &mask);
+	if (known && mask) {
 		json_t *inbox = mask_json(mask, v->inbox), *outbox = mask_json(mask, v->outbox);
 
 		json_decref(v->inbox);
@@ -87,22 +90,23 @@ static bool read_messages(
 		v->outbox = outbox;
 	}
 	mask_free(mask);
-	return true;
+	if (!known) {
+		messages_view_done(v);
+		ask_refuse_unmasked(q);
+	}
+	return known;
 }
 
 void page_messages(struct http_request *q)
 {
-	AUTO_REPORT r = REPORT_INIT;
 	struct messages_view v = { 0 };
 	struct page p;
 	struct run_model *m = ask_run(q);
 
 	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!read_messages(q, m, &v, &r)) {
-		ask_refuse(q, &r);
+	if (!read_messages(q, m, &v))
 		return;
-	}
 	begin(&p, q, "Messages", run_model_live(m));
 	buf_adds(&p.b, "<h2>From the run</h2>");
 	if (!put_box(&p, v.outbox, "level", false))
@@ -130,16 +134,13 @@ void page_messages(struct http_request *q)
 
 void rest_messages(struct http_request *q)
 {
-	AUTO_REPORT r = REPORT_INIT;
 	struct messages_view v = { 0 };
 	struct run_model *m = ask_run(q);
 
 	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!read_messages(q, m, &v, &r)) {
-		ask_refuse(q, &r);
+	if (!read_messages(q, m, &v))
 		return;
-	}
 	http_reply_value(q, 200,
 		json_pack("{s:O, s:O, s:{s:I, s:I}}", "inbox", v.inbox, "outbox", v.outbox,
 			"skipped", "inbox", (json_int_t)v.skipped_in, "outbox",

@@ -120,6 +120,8 @@ bool ask_json(const struct http_request *q); /* an API route */
 struct run_handle *ask_handle(struct run_model *m);
 /* The secrets of the run: *ret may be NULL. False: some are not known here. */
 bool site_mask(struct run_model *m, struct mask **ret);
+/* The answer then, where all of it could have such a secret. */
+void ask_refuse_unmasked(struct http_request *q);
 /* Bit by bit from the query: PATH, stream and attempt of a log. */
 struct log_at {
 	struct str node; /* empty: the run's own */
