@@ -73,13 +73,14 @@ static const struct {
 	{ "sge", QUOTED({
 		 "submit" : [
 			 "qsub", "-terse", "-N", "{name}", "-o", "{log}", "-j", "y", "-r", "n",
-			 "-l", "h_rt={seconds}", "{extra}", "{script}"
+			 "-S", "/bin/sh", "-l", "h_rt={seconds}", "{extra}", "{script}"
 		 ],
 		 "status" : [ "qstat", "-u", "{user}" ],
 		 "cancel" : [ "qdel", "{jobs}" ],
 		 "separator" : " ",
 		 "skip" : 2,
 		 "columns" : [ 1, 5 ],
+		 "pass_env" : [ "SGE_ROOT", "SGE_CELL", "SGE_QMASTER_PORT", "SGE_EXECD_PORT" ],
 		 "states" : {
 			 "queued" : [ "qw", "hqw", "Rq", "hRwq", "Eqw" ],
 			 "running" : [ "r", "t", "Rr", "Rt", "dr", "dt" ],

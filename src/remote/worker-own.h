@@ -66,6 +66,7 @@ struct worker {
 	int64_t cpus_free;
 	uint64_t claimed_ms;
 	char host[256];
+	struct str job; /* what the batch system calls it there; "" where it says nothing */
 	struct str probe;
 
 	struct list grants;

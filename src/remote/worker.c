@@ -14,6 +14,7 @@
 #include "base/processors.h"
 #include "loop/tree.h"
 #include "remote/lease.h"
+#include "remote/table.h"
 #include "remote/worker-own.h"
 #include "runs/dir/identity.h"
 
@@ -81,7 +82,6 @@ void worker_say(struct worker *w, struct said *s)
 static void say_hello(struct worker *w, const char *problem)
 {
 	struct said s = { .kind = SAID_HELLO };
-	const char *job = getenv("SLURM_JOB_ID");
 	struct identity self = { 0 };
 	struct stat st = { 0 };
 
@@ -92,7 +92,7 @@ static void say_hello(struct worker *w, const char *problem)
 		.roux = S(ROUX_VERSION),
 		.host = str_of(w->host),
 		.boot = str_of(self.boot),
-		.job = str_of(job ? job : getenv("JOB_ID")),
+		.job = w->job,
 		.pid = (uint64_t)getpid(),
 		.cpus = w->cpus,
 		.mem_mb = w->mem_mb,
@@ -509,14 +509,14 @@ static bool claim(struct worker *w, int *status)
 	struct identity self = { 0 };
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF before = BUF_INIT;
-	const char *job = getenv("SLURM_JOB_ID"), *again = getenv("SLURM_RESTART_COUNT");
+	const char *again = getenv("SLURM_RESTART_COUNT");
 	char name[64];
 
 	(void)identity_self(&self);
 	buf_printf(&text,
 		"{\"host\":\"%s\",\"pid\":%d,\"start\":%" PRIu64
-		",\"boot\":\"%s\",\"job\":\"%s\",\"restarts\":%d}\n",
-		w->host, (int)getpid(), self.start, self.boot, job ? job : "",
+		",\"boot\":\"%s\",\"job\":\"%.*s\",\"restarts\":%d}\n",
+		w->host, (int)getpid(), self.start, self.boot, STR(w->job),
 		again ? atoi(again) : 0);
 	int r = exchange_claim(&w->x, w->id, buf_str(&text));
 	if (r == 0)
@@ -559,6 +559,17 @@ static bool read_environment(struct worker *w, const char *const **ret)
 			i++;
 	}
 	return true;
+}
+
+/* Read before commands' environment takes the place of the node's: copies, because it does. */
+static struct str job_here(struct arena *a)
+{
+	static const char *const names[] = { "SLURM_JOB_ID", "JOB_ID" };
+	struct str id = S("");
+
+	for (size_t i = 0; !id.len && i < ARRAY_SIZE(names); i++)
+		id = table_job_id(str_of(getenv(names[i])));
+	return arena_str(a, id);
 }
 
 static uint64_t processors(void)
@@ -663,6 +674,7 @@ int worker_main(const char *dir)
 
 	list_init(&w.grants);
 	w.flush.fire = on_flush;
+	w.job = job_here(&w.arena);
 	w.cpus = processors();
 	w.cpus_free = (int64_t)w.cpus;
 	if (gethostname(w.host, sizeof(w.host) - 1) < 0)
