@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/node-path.h"
 #include "data/json.h"
+#include "runs/dir/leaf-line.h"
 #include "runs/dir/open.h"
 
 /* -- writing -------------------------------------------------------------------------------------
@@ -101,64 +102,6 @@ void leaf_lost_line(struct buf *b, struct str path, uint64_t number, uint64_t no
 /* -- reading -------------------------------------------------------------------------------------
  */
 
-static uint64_t number(const json_t *line, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(line, name));
-}
-
-static bool read_kind(struct str name, enum leaf_line_kind *ret)
-{
-	static const char *const names[] = {
-		[LEAF_START] = "start",
-		[LEAF_EXIT] = "exit",
-		[LEAF_FORGET] = "forget",
-		[LEAF_CLOSED] = "closed",
-		[LEAF_LOST] = "lost",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (str_eq(name, str_of(names[i]))) {
-			*ret = (enum leaf_line_kind)i;
-			return true;
-		}
-	return false;
-}
-
-static bool read_line(const json_t *object, struct leaf_line *ret)
-{
-	*ret = (struct leaf_line){
-		.path = json_str(json_object_get(object, "p")),
-		.ts = number(object, "ts"),
-	};
-	struct leaf_record *r = &ret->record;
-	if (!ret->path.len || !read_kind(json_str(json_object_get(object, "s")), &ret->kind))
-		return false;
-	r->number = number(object, "a");
-	if (ret->kind == LEAF_START) {
-		r->started = true;
-		r->pid = (int64_t)number(object, "pid");
-		r->pid_start = number(object, "st");
-		r->on = json_str(json_object_get(object, "on"));
-		r->worker = number(object, "w");
-		r->grant = number(object, "n");
-	} else if (ret->kind == LEAF_EXIT) {
-		r->ended = true;
-		r->code = (int)number(object, "code");
-		r->signal = (int)number(object, "sig");
-		r->timed_out = json_is_true(json_object_get(object, "timeout"));
-		r->cancelled = json_is_true(json_object_get(object, "cancelled"));
-		r->limit = json_str(json_object_get(object, "limit"));
-		r->ms = number(object, "ms");
-		r->out_bytes = number(object, "out");
-		r->err_bytes = number(object, "err");
-		const json_t *used = json_object_get(object, "ru");
-		ret->used = json_is_object(used);
-		ret->usage = (struct leaf_usage){ number(used, "user_us"),
-			number(used, "system_us"), number(used, "memory_kib") };
-	}
-	return true;
-}
-
 /* A stream takes an interrupted call for the end of what it can read. */
 static ssize_t read_on(void *data, char *to, size_t size)
 {
@@ -189,8 +132,8 @@ int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
 
 		if (text[n - 1] != '\n')
 			break; /* cut off by a crash */
-		AUTO_JSON *object = json_loadb(text, (size_t)n, 0, NULL);
-		if (json_is_object(object) && read_line(object, &line))
+		AUTO_JSON *kept = NULL;
+		if (leaf_line_read((struct str){ text, (size_t)n }, &line, &kept))
 			more = see(data, &line);
 	}
 	int r = ferror(in) ? -(errno ? errno : EIO) : 0;

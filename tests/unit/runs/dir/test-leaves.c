@@ -1,5 +1,6 @@
 #include "runs/dir/leaves.h"
 
+#include "runs/dir/leaf-line.h"
 #include "runs/root.h"
 
 enum { NOW = 1700000000 };
@@ -56,6 +57,64 @@ static void a_start_is_what_its_two_parts_and_the_process_are(void **state UNUSE
 	assert_int_equal(r->pid, 123);
 	assert_int_equal(r->pid_start, 124);
 	leaves_free(l);
+}
+
+/* The quick reader and the reader of JSON: the first takes what is written here, and refuses what
+ * it might read in another way than the second. */
+static void a_line_of_ours_is_read_directly(void **state UNUSED)
+{
+	struct leaf_line line;
+
+	started("1.0", 2, 123);
+	assert_true(leaf_line_read_plain(buf_str(&lines), &line));
+	buf_reset(&lines);
+	leaf_exit_line(&lines, S("r1"),
+		&(struct leaf_record){ .number = 3,
+			.code = 1,
+			.signal = 9,
+			.timed_out = true,
+			.cancelled = true,
+			.limit = S("r"),
+			.ms = 4,
+			.out_bytes = 5,
+			.err_bytes = 6 },
+		&(struct leaf_usage){ 7, 8, 9 }, NOW);
+	assert_true(leaf_line_read_plain(buf_str(&lines), &line));
+	assert_int_equal(line.kind, LEAF_EXIT);
+	assert_str(line.path, "r1");
+	assert_true(line.record.ended && line.record.timed_out && line.record.cancelled);
+	assert_int_equal(line.record.number, 3);
+	assert_int_equal(line.record.code, 1);
+	assert_int_equal(line.record.signal, 9);
+	assert_str(line.record.limit, "r");
+	assert_int_equal(line.record.ms, 4);
+	assert_int_equal(line.record.out_bytes, 5);
+	assert_int_equal(line.record.err_bytes, 6);
+	assert_int_equal(line.usage.user_us, 7);
+	assert_int_equal(line.usage.memory_kib, 9);
+	assert_int_equal(line.ts, NOW);
+}
+
+static void a_line_that_looks_different_is_left_to_the_reader_of_json(void **state UNUSED)
+{
+	static const char *const odd[] = {
+		"{\"p\":\"0\", \"s\":\"lost\"}\n",            /* a space */
+		"{\"p\":\"\\u0030\",\"s\":\"lost\"}\n",       /* an escape */
+		"{\"p\":\"é\",\"s\":\"lost\"}\n",             /* not ASCII */
+		"{\"p\":\"0\",\"s\":\"lost\",\"new\":1}\n",   /* a member of a newer version */
+		"{\"p\":\"0\",\"s\":\"exit\",\"code\":-1}\n", /* negative */
+		"{\"p\":\"0\",\"s\":\"exit\",\"ms\":1.5}\n",  /* a fraction */
+		"{\"p\":\"0\",\"s\":\"exit\",\"timeout\":false}\n",
+		"{\"p\":\"0\",\"s\":\"exit\",\"ru\":{\"user_us\":1},\"ru\":{\"system_us\":2}}\n",
+	};
+	struct leaf_line line;
+
+	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
+		AUTO_JSON *kept = NULL;
+
+		assert_false(leaf_line_read_plain(str_of(odd[i]), &line));
+		assert_true(leaf_line_read(str_of(odd[i]), &line, &kept));
+	}
 }
 
 static void a_start_can_do_without_its_process(void **state UNUSED)
@@ -323,6 +382,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		L(a_start_is_what_its_two_parts_and_the_process_are),
+		L(a_line_of_ours_is_read_directly),
+		L(a_line_that_looks_different_is_left_to_the_reader_of_json),
 		L(a_start_can_do_without_its_process),
 		L(a_start_elsewhere_has_no_process_here),
 		L(an_exit_keeps_everything),
