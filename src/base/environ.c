@@ -6,6 +6,9 @@
 bool environ_sets(const char *const *list, const char *entry)
 {
 	for (; list && *list; list++) {
+		/* Asked for every variable of every command: most names differ at once. */
+		if (**list != *entry)
+			continue;
 		size_t name = strcspn(*list, "=");
 
 		if (strncmp(*list, entry, name) == 0 && entry[name] == '=')
