@@ -23,7 +23,8 @@ static void bind_number(sqlite3_stmt *s, int at, uint64_t number)
 static bool put(struct copying *c, struct str path, const struct leaf_record *start,
 	const struct leaf_record *end, uint64_t ended)
 {
-	sqlite3_stmt *s = ledger_use(c->ledger, LEDGER_LEAF, c->r);
+	sqlite3_stmt *s =
+		ledger_use(c->ledger, start && end ? LEDGER_LEAF_WHOLE : LEDGER_LEAF, c->r);
 
 	if (!s)
 		return false;

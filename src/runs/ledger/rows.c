@@ -110,6 +110,26 @@ static int find(
 	return step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : -1;
 }
 
+/* Likewise, without the row. */
+static int knows(struct ledger *l, struct str id, struct report *r)
+{
+	sqlite3_stmt *s = ledger_use(l, LEDGER_KNOWS, r);
+
+	if (!s)
+		return -1;
+	ledger_bind_str(s, 1, id);
+	int step = sqlite3_step(s);
+	if (step != SQLITE_ROW && step != SQLITE_DONE)
+		(void)ledger_problem(l, "read the ledger", r);
+	ledger_end(s);
+	return step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : -1;
+}
+
+bool ledger_knows(struct ledger *l, struct str id, struct report *r)
+{
+	return knows(l, id, r) > 0;
+}
+
 bool ledger_find(
 	struct ledger *l, struct str id, struct arena *a, struct run_row *ret, struct report *r)
 {
@@ -178,15 +198,20 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
 	*taken = false;
 	if (!ledger_begin(l, row->detached, r))
 		return false;
-	int found = find(l, row->id, &a, &current, r);
+	int found = knows(l, row->id, r);
+	if (found > 0)
+		found = find(l, row->id, &a, &current, r);
 	bool ok = found >= 0;
 	if (found > 0 && !ended(data, &current))
 		ok = refuse_claim(&current, taken, r);
 	arena_done(&a);
 	/* A name that is new has no earlier generations. */
 	if (ok && insert(l, row, r) && point(l, row, r) &&
-		(!found || with_id(l, LEDGER_SUPERSEDE, row->id, S(""), r)))
-		return ledger_commit(l, r);
+		(!found || with_id(l, LEDGER_SUPERSEDE, row->id, S(""), r)) &&
+		ledger_commit(l, r)) {
+		l->claimed = row->seq;
+		return true;
+	}
 	ledger_rollback(l);
 	return false;
 }
@@ -251,8 +276,9 @@ bool ledger_update(struct ledger *l, const struct run_row *row, bool final, stru
 {
 	if (!ledger_begin(l, final, r))
 		return false;
-	if (write_row(l, LEDGER_DESCRIBE, row, r) && write_row(l, LEDGER_START, row, r) &&
-		write_row(l, LEDGER_UPDATE, row, r))
+	bool described = row->seq && row->seq == l->claimed;
+	if ((described || write_row(l, LEDGER_DESCRIBE, row, r)) &&
+		write_row(l, LEDGER_START, row, r) && write_row(l, LEDGER_UPDATE, row, r))
 		return ledger_commit(l, r);
 	ledger_rollback(l);
 	return false;

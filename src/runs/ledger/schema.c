@@ -79,6 +79,8 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 	[LEDGER_ROLLBACK] = "ROLLBACK",
 	[LEDGER_FIND] = "SELECT " ROW " FROM current JOIN run ON run.seq = current.seq"
 			" WHERE current.id = ?1",
+	/* Making a statement ready takes longer than running it: most starts need only this. */
+	[LEDGER_KNOWS] = "SELECT 1 FROM current WHERE id = ?1",
 	[LEDGER_INSERT] =
 		"INSERT INTO run(id, generation, owner, recipe, recipe_path,"
 		" recipe_sha256, tool, launch, cwd, dir, created, started, ended, status,"
@@ -138,6 +140,11 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 			" code = ifnull(?8, code), signal = ifnull(?9, signal),"
 			" ended = ifnull(?10, ended), out_bytes = ifnull(?11, out_bytes),"
 			" err_bytes = ifnull(?12, err_bytes)",
+	/* Both at once, as nearly all are. */
+	[LEDGER_LEAF_WHOLE] =
+		"INSERT OR REPLACE INTO leaf(id, generation, path, attempt, state, pid, start,"
+		" began, code, signal, ended, out_bytes, err_bytes)"
+		" VALUES(?1, ?2, ?3, ?4, 'ended', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 	/* A recipe that was changed is counted anew. */
 	[LEDGER_COUNT] = "INSERT INTO usage(recipe_path, calls, last_called, fingerprint)"
 			 " VALUES(?1, 1, ?2, ?3) ON CONFLICT(recipe_path) DO UPDATE SET"

@@ -12,6 +12,7 @@ enum ledger_statement {
 	LEDGER_COMMIT,
 	LEDGER_ROLLBACK,
 	LEDGER_FIND,
+	LEDGER_KNOWS,
 	LEDGER_INSERT,
 	LEDGER_POINT,
 	LEDGER_POINT_BACK,
@@ -28,6 +29,7 @@ enum ledger_statement {
 	LEDGER_FORGET_RUN,
 	LEDGER_FORGET_LEAF,
 	LEDGER_LEAF,
+	LEDGER_LEAF_WHOLE,
 	LEDGER_COUNT,
 	LEDGER_USAGE,
 	LEDGER_GAP,
@@ -74,6 +76,7 @@ struct ledger {
 	uint64_t wait_ms;      /* for another process that has it locked */
 	bool full, sync_known; /* what `synchronous` is now */
 	bool batch, batch_failed, stays;
+	uint64_t claimed; /* the row that this connection has made: it is described already */
 	uint8_t reopened; /* how often another file has had its name */
 	/* What ledger_spare() has answered, and for what, so that it counts once. */
 	uint64_t spare_version;

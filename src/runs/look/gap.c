@@ -13,7 +13,7 @@ static bool lacks(struct str root, struct ledger *l, struct str id)
 	struct arena a = ARENA_INIT;
 	struct run_row row;
 
-	bool lacking = !ledger_find(l, id, &a, &row, &ignored) && !ignored.errors &&
+	bool lacking = !ledger_knows(l, id, &ignored) && !ignored.errors &&
 		       look_row(root, id, 0, &a, &row, &ignored);
 	arena_done(&a);
 	return lacking;
