@@ -171,6 +171,21 @@ int verdict_code(const struct verdict *v)
 	return v->signal ? 128 + v->signal : v->code;
 }
 
+/* The machine has failed, not the command: it counts as not run. */
+static void count_as_not_run(struct frame *f)
+{
+	struct recorder *r = f->run->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+
+	if (r) {
+		struct leaf_key key = frame_key(f, &path);
+
+		(void)r->ops->end(r, &key, &f->leaf.record,
+			&(struct leaf_end){ .code = 126, .cancelled = true });
+	}
+	frame_end_halted(f);
+}
+
 void command_judge(struct frame *f, const struct verdict *v, struct content *out)
 {
 	struct outcome o = { .out = out, .err = v->err_all };
@@ -197,6 +212,12 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 				.ms = took_ms(f, v),
 				.stdout_bytes = content_size(out) } },
 		f);
+	if (v->unstarted && !cancelled && run_stopping(f->run)) {
+		/* The machine has failed the run when this end was told: nothing has run, and
+		 * nothing depends on it yet. A later resume starts it. */
+		count_as_not_run(f);
+		return;
+	}
 	if (!o.ok && cancelled) {
 		o.halted = true; /* what a cancel ended has not failed */
 	} else if (!o.ok) {
@@ -220,21 +241,6 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 	frame_attempt_done(f, &o);
 	if (typed)
 		run_cancel(r, SIGINT);
-}
-
-/* The machine has failed, not the command: it counts as not run. */
-static void count_as_not_run(struct frame *f)
-{
-	struct recorder *r = f->run->options.recorder;
-	AUTO_BUF path = BUF_INIT;
-
-	if (r) {
-		struct leaf_key key = frame_key(f, &path);
-
-		(void)r->ops->end(r, &key, &f->leaf.record,
-			&(struct leaf_end){ .code = 126, .cancelled = true });
-	}
-	frame_end_halted(f);
 }
 
 /* -- recalling -----------------------------------------------------------------------------------
@@ -305,16 +311,6 @@ static bool recall(struct frame *f)
 	return true;
 }
 
-void command_warn(struct frame *f, struct str message)
-{
-	struct report *r = &f->run->issues;
-
-	vec_each (i, &r->issues)
-		if (str_eq(i->message, message))
-			return;
-	report_warning(r, (struct where){ 0 }, "%.*s", STR(message));
-}
-
 static void warn_held(struct frame *f)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -322,7 +318,7 @@ static void warn_held(struct frame *f)
 	f->ops->command->name(f, &text);
 	buf_adds(&text, ": something that the command left running kept its output open; it was "
 			"not waited for");
-	command_warn(f, buf_str(&text));
+	run_warn_once(f->run, buf_str(&text));
 }
 
 static bool output_unkept(struct frame *f, int error)
@@ -493,7 +489,7 @@ static void cannot_start(struct frame *f, const char *program, int error)
 {
 	AUTO_BUF why = BUF_INIT;
 	bool missing = error == ENOENT && !strchr(program, '/');
-	struct verdict v = { .code = error == ENOENT ? 127 : 126 };
+	struct verdict v = { .code = error == ENOENT ? 127 : 126, .unstarted = true };
 
 	if (missing)
 		buf_printf(&why, "%s: not found in PATH%s", program,

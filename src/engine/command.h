@@ -10,9 +10,10 @@ struct verdict {
 	int code, signal;
 	struct str err; /* for a join: the beginning of standard error */
 	struct str err_tail, out_tail;
-	bool recalled; /* of an earlier execution */
-	bool unkept;   /* what it printed could not be kept: it counts as not run */
-	bool lost;     /* with the machine that ran it */
+	bool recalled;  /* of an earlier execution */
+	bool unstarted; /* nothing of it was executed */
+	bool unkept;    /* what it printed could not be kept: it counts as not run */
+	bool lost;      /* with the machine that ran it */
 	bool no_retry, cut;
 	struct content *err_all; /* a reference; only with keeps_err */
 	uint64_t err_bytes;
@@ -60,5 +61,3 @@ const char *const *command_env_without(
 	const char *const *env, const char *const *set, struct arena *a);
 /* The run's own input has come to its end, and the command waits for that: it runs elsewhere. */
 void command_input_came(struct frame *f);
-/* The same warning of many rounds is given once. */
-void command_warn(struct frame *f, struct str message);

@@ -275,6 +275,8 @@ enum runs_on frame_runs_on(const struct frame *f);
 /* What it asks of its machine, the inner groups before the outer ones. False: nothing. */
 bool frame_needs(const struct frame *f, struct needs *ret);
 void run_emit(struct run *r, struct event *e);
+/* The same warning of many rounds is given once. */
+void run_warn_once(struct run *r, struct str message);
 /* Its label, with what its placeholders stand for; one that stands for nothing stays as written. */
 void frame_label(const struct frame *f, struct buf *b);
 /* The same of a node where `scope` is. */

@@ -20,6 +20,14 @@ void run_told(struct run *r, struct str id, uint64_t bytes)
 	run_emit(r, &(struct event){ .kind = EVENT_RUN_MESSAGE, .message = { id, bytes } });
 }
 
+void run_warn_once(struct run *r, struct str message)
+{
+	vec_each (i, &r->issues.issues)
+		if (str_eq(i->message, message))
+			return;
+	report_warning(&r->issues, (struct where){ 0 }, "%.*s", STR(message));
+}
+
 void run_set_grace(struct run *r, uint64_t grace_ms)
 {
 	pools_each (p, &r->schedule)

@@ -137,7 +137,7 @@ static void warn_cut(struct frame *f)
 		"step '%.*s' printed more than max_output_size (%" PRIu64
 		" bytes); the rest was dropped",
 		STR(f->node->step->id), f->node->step->max_output);
-	command_warn(f, buf_str(&text));
+	run_warn_once(f->run, buf_str(&text));
 }
 
 static void abandoned(struct frame *f)

@@ -290,7 +290,7 @@ static void note_leaf(void *data, struct str path, const struct leaf_record *rec
 		n->say(n->data, RESUME_WAS_RUNNING, path, 0);
 	else if (record->lost)
 		n->say(n->data, RESUME_LOST, path, 0);
-	else if (record->cancelled)
+	else if (record->cancelled && record->started)
 		n->say(n->data, RESUME_WAS_ENDED, path, 0);
 }
 

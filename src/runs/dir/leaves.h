@@ -13,6 +13,9 @@
  *   {"p":"1","s":"forget","ts":…}   what is recorded of a node and below it counts no more
  *   {"p":"3","s":"closed","ts":…}   a loop without checkpoints has ended
  *   {"p":"1.0","a":1,"s":"lost","ts":…}   what it printed is gone and is needed: it runs again
+ *
+ * Of several exits of one execution the last counts: one that was cancelled and then resumed, or
+ * one that could not be started and counts as not run, because the machine failed the run by that.
  */
 #define LEAVES_FILE "leaves.jsonl"
 
