@@ -7,6 +7,13 @@ uint64_t clock_mono_us(void);
 uint64_t clock_mono_ms(void);
 uint64_t clock_real_ms(void);
 
+/* How long ago: 0 for what another thread, or a look that took its time, has seen since `now` was
+ * asked for. */
+static inline uint64_t clock_since(uint64_t now, uint64_t then)
+{
+	return now > then ? now - then : 0;
+}
+
 /* RFC 3339, UTC, with milliseconds: 2026-11-15T18:42:10.123Z. */
 void clock_rfc3339(struct buf *b, uint64_t real_ms);
 /* … and back, fractions beyond milliseconds cut off; 0: it is not such a time. */

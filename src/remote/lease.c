@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "loop/tree.h"
 
 enum { LOOK_MS = 1000, LOOKS = 50, AGAIN_MS = 20, TRIES = 250 };
@@ -39,7 +40,7 @@ static void *watch_lease(void *data)
 {
 	struct guard *g = data;
 
-	while (clock_boot_ms() - writer_synced_ms(g->writer) <= g->lease_ms)
+	while (clock_since(clock_boot_ms(), writer_synced_ms(g->writer)) <= g->lease_ms)
 		wait_ms(MAX(MIN(g->lease_ms / LOOKS, (uint64_t)LOOK_MS), (uint64_t)1));
 	end_everything();
 	_exit(1);
@@ -56,4 +57,13 @@ bool lease_guard(struct writer *w, uint64_t lease_ms)
 	(void)pthread_attr_init(&attr);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	return pthread_create(&thread, &attr, watch_lease, g) == 0;
+}
+
+const char *lease_rest(const struct rest *r)
+{
+	uint64_t silent = clock_since(r->now, r->beat_seen), waited = clock_since(r->now, r->ended);
+
+	if (silent <= r->gone)
+		return r->draining || waited > r->idle ? "idle" : NULL;
+	return MIN(silent - r->gone, waited) > r->orphan ? "orphan" : NULL;
 }

@@ -277,11 +277,6 @@ void remote_worker_fence(struct remote_worker *w, const char *why)
 /* -- what is due ---------------------------------------------------------------------------------
  */
 
-static uint64_t since(uint64_t now, uint64_t then)
-{
-	return now > then ? now - then : 0;
-}
-
 static void no_hello(struct remote_worker *w)
 {
 	struct remote *r = w->remote;
@@ -312,8 +307,8 @@ static void no_hello(struct remote_worker *w)
 static void check_queued(struct remote_worker *w, uint64_t now)
 {
 	bool started = w->running_ms && w->means == BATCH_RUNNING &&
-		       since(now, w->running_ms) > remote_ms(HELLO_MS);
-	bool over = w->ended_ms && since(now, w->ended_ms) > remote_ms(SETTLE_MS);
+		       clock_since(now, w->running_ms) > remote_ms(HELLO_MS);
+	bool over = w->ended_ms && clock_since(now, w->ended_ms) > remote_ms(SETTLE_MS);
 
 	if (w->remote->leaving && (over || w->unlisted >= 2))
 		remote_worker_died(w, "cancelled");
@@ -326,16 +321,17 @@ static void check_queued(struct remote_worker *w, uint64_t now)
 static void check_silent(struct remote_worker *w, uint64_t now)
 {
 	struct remote *r = w->remote;
-	uint64_t silent = since(now, w->seen_ms);
+	uint64_t silent = clock_since(now, w->seen_ms);
 
-	if (w->ended_ms && since(now, w->ended_ms) > remote_ms(SETTLE_MS) &&
-		since(now, w->seen_ms) > remote_ms(SETTLE_MS)) {
+	if (w->ended_ms && clock_since(now, w->ended_ms) > remote_ms(SETTLE_MS) &&
+		clock_since(now, w->seen_ms) > remote_ms(SETTLE_MS)) {
 		w->ended_job = true;
 		remote_worker_died(w, w->state_word ? w->state_word : "ended");
 		return;
 	}
 	if (w->fenced) {
-		if (silent > remote_ms(DEAD_MS) && since(now, w->fenced_ms) > remote_ms(SETTLE_MS))
+		if (silent > remote_ms(DEAD_MS) &&
+			clock_since(now, w->fenced_ms) > remote_ms(SETTLE_MS))
 			remote_worker_died(w, w->why ? w->why : "silent");
 		return;
 	}
@@ -358,7 +354,7 @@ static void check_adopting(struct remote_worker *w, uint64_t now)
 {
 	uint64_t wait = w->remote->x.network ? ADOPT_NETWORK_MS : ADOPT_MS;
 
-	if (w->adopting && since(now, w->asked_ms) > remote_ms(wait)) {
+	if (w->adopting && clock_since(now, w->asked_ms) > remote_ms(wait)) {
 		w->adopting = false;
 		w->seen_ms = MIN(w->seen_ms, now);
 		w->quitting = true; /* it may live; it gets nothing new */
@@ -373,22 +369,22 @@ static bool wants_status(struct remote *r, uint64_t now)
 		return false;
 	if (r->leaving) {
 		every = r->asked_ending < ENDING_ASKS ? remote_ms(ENDING_MS) : every;
-		if (!r->worker_count || since(now, MAX(r->asked_ms, r->leaving_ms)) < every)
+		if (!r->worker_count || clock_since(now, MAX(r->asked_ms, r->leaving_ms)) < every)
 			return false;
 		r->asked_ending++;
 		return true;
 	}
-	if (since(now, r->asked_ms) < every)
+	if (clock_since(now, r->asked_ms) < every)
 		return false;
 	list_each (link, &r->workers) {
 		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		if (w->state == WORKER_QUEUED && since(now, w->asked_ms) >= every)
+		if (w->state == WORKER_QUEUED && clock_since(now, w->asked_ms) >= every)
 			return true;
 		if (w->state == WORKER_ASKED && r->submit_failures)
 			return true;
 		if (w->state == WORKER_ALIVE &&
-			(since(now, w->seen_ms) > remote_ms(SILENT_MS) || w->ended_ms))
+			(clock_since(now, w->seen_ms) > remote_ms(SILENT_MS) || w->ended_ms))
 			return true;
 	}
 	return false;
@@ -398,7 +394,7 @@ static void beat(struct remote *r, uint64_t now)
 {
 	uint64_t epoch = 0, size = 0;
 
-	if (since(now, r->beat_ms) < remote_ms(BEAT_MS))
+	if (clock_since(now, r->beat_ms) < remote_ms(BEAT_MS))
 		return;
 	r->beat_ms = now;
 	if (exchange_epoch(&r->x, &epoch, &size) == 0 && epoch > r->epoch) {
@@ -444,9 +440,10 @@ static void check_leaving(struct remote_worker *w, uint64_t now)
 
 	if (w->state == WORKER_ASKED && r->submitting != w)
 		remote_worker_died(w, "cancelled");
-	else if (w->state == WORKER_QUEUED || r->ends_left || since(now, r->leaving_ms) > patience)
+	else if (w->state == WORKER_QUEUED || r->ends_left ||
+		 clock_since(now, r->leaving_ms) > patience)
 		remote_worker_cancel(w);
-	if (w->cancelled && since(now, w->cancelled_ms) > patience + BYE_MS)
+	if (w->cancelled && clock_since(now, w->cancelled_ms) > patience + BYE_MS)
 		remote_worker_fence(w, "it does not leave");
 }
 

@@ -43,7 +43,8 @@ static void flush(struct worker *w)
 {
 	AUTO_BUF lines = BUF_INIT;
 	uint64_t now = clock_mono_ms();
-	bool sync = now - w->beat_ms >= remote_ms(BEAT_MS) || (w->told_now && w->info.durable);
+	bool sync = clock_since(now, w->beat_ms) >= remote_ms(BEAT_MS) ||
+		    (w->told_now && w->info.durable);
 
 	timer_stop(&w->flush);
 	if (!w->lines.len || w->dead)
@@ -74,7 +75,7 @@ void worker_say(struct worker *w, struct said *s)
 	if (timer_running(&w->flush))
 		return;
 	/* What comes after a pause goes at once, at the end of this turn. */
-	uint64_t since = now - w->flushed_ms;
+	uint64_t since = clock_since(now, w->flushed_ms);
 	bool idle = !w->waiting && !w->info.network;
 	timer_start(w->loop, &w->flush, since >= GATHER_MS || idle ? 0 : GATHER_MS - since);
 }
@@ -163,7 +164,7 @@ bool worker_lapsed(struct worker *w)
 {
 	uint64_t lease = remote_ms(LEASE_MS);
 
-	if (!w->dead && clock_boot_ms() - writer_synced_ms(w->writer) > lease)
+	if (!w->dead && clock_since(clock_boot_ms(), writer_synced_ms(w->writer)) > lease)
 		die(w, "nothing could be written to the shared directory for too long");
 	return w->dead;
 }
@@ -389,18 +390,17 @@ static void on_drivers_changed(struct notify_file *f, uint32_t events)
 /* Whether it has waited long enough. */
 static void check_idle(struct worker *w, uint64_t now)
 {
-	bool gone = now - w->beat_seen_ms > remote_ms(GONE_MS);
-
 	if (w->waiting || !list_empty(&w->grants) || w->leaving)
 		return;
-	if (gone) {
-		uint64_t since = MAX(w->ended_ms, w->beat_seen_ms + remote_ms(GONE_MS));
-
-		if (now - since > remote_ms(w->info.orphan_s * 1000))
-			worker_leave(w, "orphan");
-	} else if (w->draining || now - w->ended_ms > remote_ms(w->info.idle_s * 1000)) {
-		worker_leave(w, "idle");
-	}
+	const char *why = lease_rest(&(struct rest){ .now = now,
+		.beat_seen = w->beat_seen_ms,
+		.ended = w->ended_ms,
+		.gone = remote_ms(GONE_MS),
+		.orphan = remote_ms(w->info.orphan_s * 1000),
+		.idle = remote_ms(w->info.idle_s * 1000),
+		.draining = w->draining });
+	if (why)
+		worker_leave(w, why);
 }
 
 static void on_tick(struct timer *t)
@@ -411,9 +411,9 @@ static void on_tick(struct timer *t)
 	timer_start(w->loop, t, MIN(remote_ms(1000), (uint64_t)1000));
 	if (worker_lapsed(w))
 		return;
-	if (now - w->looked_ms >= remote_ms(WATCH_MS) || !w->looked_ms)
+	if (clock_since(now, w->looked_ms) >= remote_ms(WATCH_MS) || !w->looked_ms)
 		look_around(w);
-	if (now - w->beat_ms >= remote_ms(BEAT_MS)) {
+	if (clock_since(now, w->beat_ms) >= remote_ms(BEAT_MS)) {
 		struct said s = { .kind = SAID_BEAT };
 
 		worker_say(w, &s);
