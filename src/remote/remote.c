@@ -533,6 +533,7 @@ static int write_run(struct remote *r, const struct remote_options *o)
 	struct stat st = { 0 };
 	unsigned char random[16] = { 0 };
 	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF env = BUF_INIT;
 	AUTO_BUF probe = BUF_INIT;
 
 	(void)umask(mask);
@@ -556,11 +557,11 @@ static int write_run(struct remote *r, const struct remote_options *o)
 					   .careful = r->careful,
 					   .node_env = r->table->env_node,
 					   .scale = remote_scale > 1 ? remote_scale : 0 });
+	write_env(r, o, &env);
+	/* The last one says that the others are there: who continues the run looks for it alone. */
 	int n = exchange_write(&r->x, "probe", r->probe);
-	n = n < 0 ? n : exchange_write(&r->x, "run.json", buf_str(&text));
-	buf_reset(&text);
-	write_env(r, o, &text);
-	return n < 0 ? n : exchange_write(&r->x, "env.json", buf_str(&text));
+	n = n < 0 ? n : exchange_write(&r->x, "env.json", buf_str(&env));
+	return n < 0 ? n : exchange_write(&r->x, "run.json", buf_str(&text));
 }
 
 /* A run that is continued finds what it wrote; its workers know the probe. */
