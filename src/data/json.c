@@ -159,6 +159,20 @@ const char *json_kind(const json_t *value)
 	return "something else";
 }
 
+/* Whether eight bytes are all printable ASCII without quote and backslash, tested at once: nearly
+ * all that is written is. The highest bit of a byte that is not, is set; a neighbour's may be set
+ * too. */
+static bool eight_plain(const char *at)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101);
+	uint64_t x;
+
+	memcpy(&x, at, sizeof(x));
+	uint64_t control = x - each * 0x20, last = x + each;
+	uint64_t quote = (x ^ each * '"') - each, backslash = (x ^ each * '\\') - each;
+	return !((x | control | last | quote | backslash) & each * 0x80);
+}
+
 void json_write_str(struct buf *b, struct str s)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -169,6 +183,10 @@ void json_write_str(struct buf *b, struct str s)
 	for (size_t i = 0; i < s.len;) {
 		unsigned char byte = (unsigned char)s.p[i];
 
+		if (i + 8 <= s.len && eight_plain(s.p + i)) {
+			i += 8;
+			continue;
+		}
 		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
 			i++;
 			continue;

@@ -48,7 +48,8 @@ struct record {
 	const char *handled; /* the event by which the end was asked for */
 	struct mailbox *mailbox;
 	struct line_log outbox;
-	json_t *artifacts;             /* as messages show them; NULL: none */
+	struct buf run_files;          /* as messages of ends show them */
+	json_t *artifacts;             /* likewise; NULL: none */
 	const struct steps_run *steps; /* of a step recipe */
 	bool checkpoints;              /* state.json is there */
 	/* The command whose end is being told: */
@@ -414,7 +415,7 @@ static void tell_done(struct record *rec, const struct event *e)
 		return;
 	command_done_line(&line, &(struct command_done){
 					 .run = rec->launch->asked.id,
-					 .dir = rec->launch->claim.dir,
+					 .files = buf_str(&rec->run_files),
 					 .path = e->path,
 					 .label = e->label,
 					 .command = buf_str(&rec->command),
@@ -562,6 +563,7 @@ struct record *record_open(
 	if (n == 0 && before)
 		n = write_progress(rec, STATUS_STARTING);
 	outbox_init(&rec->outbox, l->claim.dir.p);
+	command_done_files(&rec->run_files, l->claim.dir);
 	rec->artifacts = shown_artifacts(l);
 	if (n == 0) {
 		rec->mailbox = mailbox_start(loop,
@@ -600,6 +602,7 @@ void record_free(struct record *rec)
 	line_log_done(&rec->outbox);
 	json_decref(rec->artifacts);
 	buf_done(&rec->command);
+	buf_done(&rec->run_files);
 	buf_done(&rec->outbox_lines);
 	record_files_done(&rec->files);
 	free(rec);

@@ -25,6 +25,16 @@ static void file_member(struct buf *b, const char *name, struct str dir, const c
 	buf_addc(b, '"');
 }
 
+void command_done_files(struct buf *b, struct str dir)
+{
+	buf_adds(b, "{\"dir\":");
+	json_write_str(b, dir);
+	file_member(b, ",\"stdout\":", dir, "/stdout.log");
+	file_member(b, ",\"stderr\":", dir, "/stderr.log");
+	file_member(b, ",\"events\":", dir, "/events.jsonl");
+	buf_addc(b, '}');
+}
+
 static void write_body(struct buf *b, const struct command_done *d)
 {
 	struct str command = d->command;
@@ -37,22 +47,16 @@ static void write_body(struct buf *b, const struct command_done *d)
 	}
 	buf_printf(b, "{\"code\":%d,\"command\":", d->code);
 	json_write_str(b, command);
-	buf_printf(b,
-		",\"killed\":%s,\"activeSubagents\":%zu,\"path\":", d->killed ? "true" : "false",
-		d->others);
+	buf_adds(b, d->killed ? ",\"killed\":true" : ",\"killed\":false");
+	json_number_member(b, "activeSubagents", d->others);
+	buf_adds(b, ",\"path\":");
 	json_write_str(b, d->path);
 	buf_adds(b, ",\"label\":");
 	json_write_str_or_null(b, d->label);
-	buf_adds(b, ",\"attempt\":");
-	buf_add_number(b, d->attempt, 1);
-	buf_adds(b, ",\"ms\":");
-	buf_add_number(b, d->ms, 1);
-	buf_adds(b, ",\"run_files\":{\"dir\":");
-	json_write_str(b, d->dir);
-	file_member(b, ",\"stdout\":", d->dir, "/stdout.log");
-	file_member(b, ",\"stderr\":", d->dir, "/stderr.log");
-	file_member(b, ",\"events\":", d->dir, "/events.jsonl");
-	buf_addc(b, '}');
+	json_number_member(b, "attempt", d->attempt);
+	json_number_member(b, "ms", d->ms);
+	buf_adds(b, ",\"run_files\":");
+	buf_add(b, d->files);
 	if (json_object_size(d->artifacts)) {
 		buf_adds(b, ",\"artifacts\":");
 		json_write(b, d->artifacts, 0);

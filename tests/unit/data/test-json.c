@@ -68,6 +68,34 @@ static void a_byte_order_mark_is_skipped(void **state UNUSED)
 	assert_rewritten(S("\xef\xbb\xbf[1]"), "[1]");
 }
 
+/* Plain bytes are taken eight at a time: every character is found wherever it stands. */
+static void every_ascii_character_is_escaped_at_every_place(void **state UNUSED)
+{
+	for (int c = 1; c < 0x80; c++)
+		for (size_t at = 0; at < 17; at++) {
+			AUTO_REPORT r = REPORT_INIT;
+			AUTO_BUF text = BUF_INIT;
+			AUTO_BUF written = BUF_INIT;
+
+			buf_fill(&text, '~', at);
+			buf_addc(&text, (char)c);
+			buf_fill(&text, ' ', 16 - at);
+			buf_addc(&written, '[');
+			json_write_str(&written, buf_str(&text));
+			buf_addc(&written, ']');
+			AUTO_JSON *read =
+				json_read(&(struct source){ S("t"), buf_str(&written) }, &r);
+			assert_non_null(read);
+			struct str back = json_str(json_array_get(read, 0));
+			assert_true(str_eq(back, buf_str(&text)));
+			assert_int_equal(written.len,
+				text.len + 4 +
+					(c == '"' || c == '\\' || (c >= 8 && c <= 13 && c != 11) ? 1
+						: c < 0x20                                       ? 5
+							   : 0));
+		}
+}
+
 static void bytes_that_are_not_utf8_are_written_as_replacement_characters(void **state UNUSED)
 {
 	AUTO_BUF b = BUF_INIT;
@@ -187,6 +215,7 @@ int main(void)
 		cmocka_unit_test(one_large_integer_does_not_harm_the_others),
 		cmocka_unit_test(of_duplicate_members_the_last_wins),
 		cmocka_unit_test(strings_may_hold_any_character),
+		cmocka_unit_test(every_ascii_character_is_escaped_at_every_place),
 		cmocka_unit_test(a_byte_order_mark_is_skipped),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_written_as_replacement_characters),
 		cmocka_unit_test(mistakes_are_found_where_they_are),

@@ -473,8 +473,10 @@ static void writers_and_rotation_together_keep_lines_whole(void **state UNUSED)
 static void a_command_that_ended_is_a_message(void **state UNUSED)
 {
 	AUTO_JSON *artifacts = parse("{\"report\":\"/a/r.md\"}");
+	AUTO_BUF files = BUF_INIT;
+	command_done_files(&files, S("/runs/r"));
 	struct command_done d = { .run = S("r"),
-		.dir = S("/runs/r"),
+		.files = buf_str(&files),
 		.path = S("1.0"),
 		.label = S("li\"nt"),
 		.command = S("lint 'a b'"),
@@ -500,6 +502,7 @@ static void a_command_that_ended_is_a_message(void **state UNUSED)
 	assert_int_equal(json_integer_value(json_object_get(body, "code")), 3);
 	assert_int_equal(json_integer_value(json_object_get(body, "attempt")), 2);
 	assert_str(member(body, "label"), "li\"nt");
+	assert_str(member(json_object_get(body, "run_files"), "stderr"), "/runs/r/stderr.log");
 	assert_true(json_equal(json_object_get(body, "artifacts"), artifacts));
 	assert_true(json_is_false(json_object_get(body, "killed")));
 	d.code = 0;
