@@ -237,13 +237,11 @@ static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 		remote_submit(r, s);
 }
 
-void remote_give(struct remote *r)
+/* What is ready goes to the workers that there are. -errno: nothing was handed out. */
+static int give_ready(struct remote *r, uint64_t now)
 {
 	struct intents intents = { .fd = -1 };
-	uint64_t now = clock_mono_ms();
 
-	if (r->leaving || r->failed)
-		return;
 	list_each (link, &r->shapes) {
 		struct remote_shape *s = list_entry(link, struct remote_shape, link);
 		uint64_t ahead = sizing_ahead(r->ended, sizing_mean(&r->turn_ms),
@@ -251,21 +249,37 @@ void remote_give(struct remote *r)
 
 		while (!list_empty(&s->ready) && give_one(r, s, ahead, now, &intents))
 			;
+	}
+	int n = intents_write(&intents);
+	buf_done(&intents.lines);
+	if (n < 0)
+		list_each (link, &r->workers)
+			buf_reset(&list_entry(link, struct remote_worker, link)->orders);
+	return n;
+}
+
+void remote_give(struct remote *r)
+{
+	uint64_t now = clock_mono_ms();
+
+	if (r->leaving || r->failed)
+		return;
+	int n = give_ready(r, now);
+	if (n < 0) {
+		AUTO_BUF text = BUF_INIT;
+
+		buf_printf(&text, "cannot write leaves.jsonl: %s", strerror(-n));
+		remote_fail(r, buf_str(&text),
+			S("make room where the run's directory is, then resume it"));
+		return;
+	}
+	/* Only now: a submission writes orders, and the intent comes before the order. */
+	list_each (link, &r->shapes) {
+		struct remote_shape *s = list_entry(link, struct remote_shape, link);
+
 		if (list_empty(&s->ready))
 			share_out(r, s);
 		else
 			ask_for_more(r, s, now);
-	}
-	int n = intents_write(&intents);
-	buf_done(&intents.lines);
-	if (n < 0) {
-		AUTO_BUF text = BUF_INIT;
-
-		/* Nothing was handed out: the orders are not written either. */
-		list_each (link, &r->workers)
-			buf_reset(&list_entry(link, struct remote_worker, link)->orders);
-		buf_printf(&text, "cannot write leaves.jsonl: %s", strerror(-n));
-		remote_fail(r, buf_str(&text),
-			S("make room where the run's directory is, then resume it"));
 	}
 }

@@ -3,6 +3,7 @@ import json, os, shutil, signal, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STAND_IN = [sys.executable, "-IS", os.path.join(HERE, "stand-in")]
+AT_CALL = os.environ.get("AT_CALL", "")  # tests/crash/at-call.c, where it is built
 PATIENCE = int(os.environ.get("PATIENCE", "400"))  # seconds: only what hangs takes so long
 
 
@@ -103,6 +104,17 @@ class World:
                              stdout=open(os.path.join(self.root, "out"), "wb"),
                              stderr=open(os.path.join(self.root, "err"), "wb"))
         self.children.append(p)
+        return p
+
+    def at_call(self, place, number, what, *words, env=None):
+        """Calls roux; at the number-th call by which it changes something below `place` it is killed, or fails from then on. `calls`
+        of the answer has those up to there."""
+        calls = os.path.join(self.root, "calls")
+        p = subprocess.run([AT_CALL, place, calls, str(number), what, self.roux, *words], cwd=self.work, env={**self.env, **(env or {})},
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=PATIENCE)
+        need(p.returncode not in (98, 99), f"at-call cannot work here: {p.stderr.decode()}")
+        with open(calls) as f:
+            p.calls = f.read().splitlines()
         return p
 
     def run(self, template, *words, on=True, **more):
