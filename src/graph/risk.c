@@ -30,9 +30,28 @@ static const struct {
 	{ "lua", { "-e" }, false },
 };
 
+/* Programs that start another one, which stands behind their own options and operands. */
+static const struct prefix {
+	const char *program;
+	const char *valued[16]; /* options whose value is the next word */
+	size_t operands;
+	bool assigns; /* NAME=value may stand before it */
+} prefixes[] = {
+	{ "sudo",
+		{ "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user",
+			"--group", "--host", "--chdir" },
+		.assigns = true },
+	{ "doas", { "-u", "-C" } },
+	{ "env", { "-u", "-C", "--unset", "--chdir" }, .assigns = true },
+	{ "nohup", { NULL } },
+	{ "nice", { "-n", "--adjustment" } },
+	{ "timeout", { "-k", "-s", "--kill-after", "--signal" }, .operands = 1 },
+};
+
 struct looking {
 	struct graph *g;
 	const struct node *n;
+	size_t program; /* the word that names it, behind what starts it */
 };
 
 static struct where word_where(const struct node *n, size_t i)
@@ -54,9 +73,9 @@ static bool has_placeholder(const struct text *t)
 	return count > 0;
 }
 
-static struct str program_name(const struct node *n)
+static struct str program_name(const struct node *n, size_t at)
 {
-	struct str word = n->words[0].text->raw;
+	struct str word = n->words[at].text->raw;
 	size_t slash = 0;
 
 	for (size_t i = 0; i < word.len; i++)
@@ -70,6 +89,59 @@ static bool combined_short_flags(struct str word, const char *flag)
 	/* -ec is -e and -c. */
 	return word.len > 2 && word.p[0] == '-' && word.p[1] != '-' && strlen(flag) == 2 &&
 	       word.p[word.len - 1] == flag[1] && str_find(word, '=', 0) == word.len;
+}
+
+static const struct prefix *prefix_named(struct str program)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (str_eq(program, str_of(prefixes[i].program)))
+			return &prefixes[i];
+	return NULL;
+}
+
+static bool takes_value(const struct prefix *p, struct str option)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(p->valued) && p->valued[i]; i++)
+		if (str_eq(option, str_of(p->valued[i])) ||
+			combined_short_flags(option, p->valued[i]))
+			return true;
+	return false;
+}
+
+/* Behind the options and operands of the prefix that the word `at` names. */
+static size_t behind_prefix(const struct node *n, const struct prefix *p, size_t at)
+{
+	for (at++; at < n->word_count; at++) {
+		struct str word = n->words[at].text->raw;
+
+		if (word.len < 2 || word.p[0] != '-')
+			break;
+		if (str_eq(word, S("--"))) {
+			at++;
+			break;
+		}
+		at += takes_value(p, word);
+	}
+	while (p->assigns && at < n->word_count && str_contains(n->words[at].text->raw, S("=")) &&
+		!str_starts(n->words[at].text->raw, S("{")))
+		at++;
+	return at + p->operands;
+}
+
+/* The word that names the program which does the work: of `sudo -u me rm x` the fourth. */
+static size_t program_word(const struct node *n)
+{
+	const struct prefix *p;
+	size_t at = 0;
+
+	while ((p = prefix_named(program_name(n, at)))) {
+		size_t next = behind_prefix(n, p, at);
+
+		if (next >= n->word_count)
+			break;
+		at = next;
+	}
+	return at;
 }
 
 struct author {
@@ -115,7 +187,7 @@ static void warn_code(struct looking *l, size_t which, size_t flag)
 		else
 			report_hint(w, "pass it as an argument and read it there");
 	} else {
-		report_warning(w, word_where(n, 0), "%s runs code from the template",
+		report_warning(w, word_where(n, l->program), "%s runs code from the template",
 			interpreters[which].program);
 	}
 }
@@ -123,12 +195,12 @@ static void warn_code(struct looking *l, size_t which, size_t flag)
 static void look_at_interpreter(struct looking *l)
 {
 	const struct node *n = l->n;
-	struct str program = program_name(n);
+	struct str program = program_name(n, l->program);
 
 	for (size_t k = 0; k < ARRAY_SIZE(interpreters); k++) {
 		if (!str_eq(program, str_of(interpreters[k].program)))
 			continue;
-		for (size_t i = 1; i < n->word_count; i++) {
+		for (size_t i = l->program + 1; i < n->word_count; i++) {
 			struct str word = n->words[i].text->raw;
 
 			if (interpreters[k].word && str_eq(word, str_of(interpreters[k].word))) {
@@ -148,7 +220,7 @@ static void look_at_interpreter(struct looking *l)
 			}
 		}
 		if (interpreters[k].shell)
-			report_warning(&l->g->warnings, word_where(n, 0),
+			report_warning(&l->g->warnings, word_where(n, l->program),
 				"%s runs whatever it is given as shell code",
 				interpreters[k].program);
 		return;
@@ -172,19 +244,19 @@ static void look_at_files(struct looking *l)
 	static const char *const movers[] = { "rm", "mv", "cp", "rsync" };
 	const struct node *n = l->n;
 	struct report *w = &l->g->warnings;
-	struct str program = program_name(n);
+	struct str program = program_name(n, l->program);
 	bool found = false;
 
 	for (size_t k = 0; k < ARRAY_SIZE(movers); k++)
 		found |= str_eq(program, str_of(movers[k]));
-	for (size_t i = 1; found && i < n->word_count; i++) {
+	for (size_t i = l->program + 1; found && i < n->word_count; i++) {
 		struct str word = n->words[i].text->raw;
 
 		if (str_eq(program, S("rm")) && word.len > 1 && word.p[0] == '-' &&
 			(str_contains(word, S("r")) || str_contains(word, S("f")) ||
 				str_contains(word, S("R")))) {
-			report_warning(w, word_where(n, 0), "rm with %.*s removes without asking",
-				STR(word));
+			report_warning(w, word_where(n, l->program),
+				"rm with %.*s removes without asking", STR(word));
 		} else if (has_placeholder(n->words[i].text)) {
 			report_warning(w, word_where(n, i),
 				"%.*s works on a path that a value decides", STR(program));
@@ -369,30 +441,30 @@ static bool has_star(struct str word)
 }
 
 /* `*.c`, `src/...` with a star: a name of files. Behind an option it is the option's pattern. */
-static bool is_file_pattern(const struct node *n, size_t i)
+static bool is_file_pattern(const struct node *n, struct str program, size_t i)
 {
 	struct str before = n->words[i - 1].text->raw, word = n->words[i].text->raw;
 
 	return has_star(word) && !str_starts(word, S("-")) &&
-	       !(i > 1 && str_starts(before, S("-"))) &&
-	       !is_one_of(program_name(n), pattern_readers);
+	       !(i > 1 && str_starts(before, S("-"))) && !is_one_of(program, pattern_readers);
 }
 
 /* What a shell would replace and no shell reads here. */
-static const char *shell_meant(const struct node *n, size_t i)
+static const char *shell_meant(const struct looking *l, size_t i)
 {
-	struct str word = n->words[i].text->raw;
+	const struct node *n = l->n;
+	struct str word = n->words[i].text->raw, program = program_name(n, l->program);
 
-	if (is_shell(program_name(n)))
+	if (is_shell(program))
 		return NULL;
 	for (size_t k = 0; k < ARRAY_SIZE(shell_signs); k++)
-		if (str_eq(word, str_of(shell_signs[k].word)) && !compares(program_name(n)))
+		if (str_eq(word, str_of(shell_signs[k].word)) && !compares(program))
 			return shell_signs[k].instead;
 	if (is_expansion(word))
 		return "write {name} and give it as a value, or let a shell do it, sh -c '…'";
 	if (str_contains(word, S("`")))
 		return "write the command before it in an array, or let a shell do it, sh -c '…'";
-	if (is_file_pattern(n, i))
+	if (is_file_pattern(n, program, i))
 		return "give the files as a value, or let a shell do it, sh -c '…'";
 	return NULL;
 }
@@ -440,7 +512,7 @@ static void look_at_shell_signs(struct looking *l)
 	if (look_at_assignment(l))
 		return;
 	for (size_t i = 1; i < n->word_count; i++) {
-		const char *instead = n->words[i].quoted ? NULL : shell_meant(n, i);
+		const char *instead = n->words[i].quoted ? NULL : shell_meant(l, i);
 
 		if (!instead)
 			continue;
@@ -470,9 +542,10 @@ static void look_at_command(struct looking *l)
 {
 	const struct node *n = l->n;
 
-	if (has_placeholder(n->words[0].text))
-		report_warning(
-			&l->g->warnings, word_where(n, 0), "a value decides which program runs");
+	l->program = program_word(n);
+	if (has_placeholder(n->words[l->program].text))
+		report_warning(&l->g->warnings, word_where(n, l->program),
+			"a value decides which program runs");
 	look_at_interpreter(l);
 	look_at_files(l);
 	look_at_quotes(l);
@@ -522,7 +595,7 @@ static void look_at_retry(struct looking *l)
 
 static void look(struct graph *g, const struct node *n, bool whole)
 {
-	struct looking l = { g, n };
+	struct looking l = { .g = g, .n = n };
 
 	/* What an imported file says is reported where that file is looked at. */
 	if ((n->origin && n->origin->up) || report_full(&g->warnings))
