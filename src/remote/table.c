@@ -222,27 +222,29 @@ static bool is_value(struct str text)
 	return !text.len || text.p[0] != '-';
 }
 
-static bool is_text_list(const json_t *value)
+static bool is_text(const json_t *item)
 {
-	for (size_t i = 0; i < json_array_size(value); i++) {
-		const json_t *item = json_array_get(value, i);
-
-		if (!json_is_string(item) || str_find(json_str(item), '\0', 0) < json_str(item).len)
-			return false;
-	}
-	return json_is_array(value);
+	return json_is_string(item) && str_find(json_str(item), '\0', 0) == json_str(item).len;
 }
 
-static bool is_host_list(const json_t *value)
+static bool is_host(const json_t *item)
 {
-	for (size_t i = 0; i < json_array_size(value); i++) {
-		struct str ignored;
-		uint64_t slots;
+	struct str ignored;
+	uint64_t slots;
 
-		if (!table_host(json_str(json_array_get(value, i)), &ignored, &slots))
-			return false;
+	return is_text(item) && table_host(json_str(item), &ignored, &slots);
+}
+
+/* The first item of a list that is not what its key wants; NULL: there is none. */
+static const json_t *wrong_item(enum kind kind, const json_t *list, size_t *at)
+{
+	for (*at = 0; *at < json_array_size(list); ++*at) {
+		const json_t *item = json_array_get(list, *at);
+
+		if (!(kind == HOSTS ? is_host(item) : is_text(item)))
+			return item;
 	}
-	return is_text_list(value);
+	return NULL;
 }
 
 static const char *const placeholders[] = { "name", "comment", "log", "script", "nodes", "cpus",
@@ -311,6 +313,7 @@ static bool fits(const struct key *k, const json_t *value)
 	struct str text = json_is_string(value) ? json_str(value) : S("");
 	json_int_t n = json_integer_value(value);
 	uint64_t ignored;
+	size_t at;
 
 	switch (k->kind) {
 	case A_TEXT:
@@ -321,10 +324,9 @@ static bool fits(const struct key *k, const json_t *value)
 	case LIKE:
 		return json_is_string(value) && built_in_text(text);
 	case HOSTS:
-		return is_host_list(value);
 	case TEXTS:
 	case WORDS:
-		return is_text_list(value);
+		return json_is_array(value) && !wrong_item(k->kind, value, &at);
 	case COUNT:
 		return json_is_integer(value) && n >= (json_int_t)k->min && n <= (json_int_t)k->max;
 	case MEMORY:
@@ -346,7 +348,8 @@ static bool fits(const struct key *k, const json_t *value)
 	return json_is_object(value);
 }
 
-static void expected(struct buf *b, const struct key *k)
+/* `item`: of one item of such a list. */
+static void expected(struct buf *b, const struct key *k, bool item)
 {
 	static const char *const texts[] = {
 		[A_TEXT] = "a text that does not begin with -",
@@ -363,7 +366,9 @@ static void expected(struct buf *b, const struct key *k)
 		[LIKE] = "\"slurm\", \"sge\" or \"ssh\"",
 	};
 
-	if (k->kind == COUNT)
+	if (item)
+		buf_adds(b, k->kind == HOSTS ? "a machine such as \"n1\" or \"n1:8\"" : "a string");
+	else if (k->kind == COUNT)
 		buf_printf(b, "a whole number from %" PRIu64 " to %" PRIu64, k->min, k->max);
 	else if (k->kind == CHOICE)
 		buf_printf(b, "\"%s\" or \"%s\"", k->first, k->second);
@@ -376,8 +381,19 @@ static void wrong(
 {
 	AUTO_BUF wanted = BUF_INIT;
 	AUTO_BUF found = BUF_INIT;
+	AUTO_BUF name = BUF_INIT;
+	size_t at = 0;
+	bool list = k->kind == HOSTS || k->kind == TEXTS || k->kind == WORDS;
+	const json_t *item = list ? wrong_item(k->kind, value, &at) : NULL;
 
-	expected(&wanted, k);
+	expected(&wanted, k, item != NULL);
+	buf_printf(&name, "'%.*s'", STR(p->key));
+	if (item) {
+		buf_reset(&name);
+		buf_printf(&name, "item %zu of '%.*s'", at + 1, STR(p->key));
+		p = place_element(c->arena, p, at);
+		value = item;
+	}
 	if (json_is_number(value))
 		json_write(&found, value, 0);
 	else if (json_is_string(value) && json_string_length(value))
@@ -386,7 +402,7 @@ static void wrong(
 		buf_adds(&found, json_is_string(value)   ? "an empty text"
 				 : json_is_object(value) ? "a table"
 							 : json_kind(value));
-	report_error(c->errors, place_where(p), "'%.*s' is %s, expected %s", STR(p->key),
+	report_error(c->errors, place_where(p), "%s is %s, expected %s", buf_cstr(&name),
 		buf_cstr(&found), buf_cstr(&wanted));
 	report_hint(c->errors, "it says %s", k->what);
 }
@@ -421,7 +437,7 @@ static void check_states(struct checking *c, const struct place *p, const json_t
 			known |= str_eq(at->key, str_of(state_names[i]));
 		if (!known)
 			unknown(c, at, false, true);
-		else if (!is_text_list(list))
+		else if (!fits(key_find(S("extra")), list))
 			wrong(c, key_find(S("extra")), at, list);
 	}
 }
