@@ -125,6 +125,23 @@ static bool check_enum(struct checking *c, const json_t *allowed, const json_t *
  */
 
 /* True also when the pattern is one that this machine does not understand. */
+static bool check_count(struct checking *c, const json_t *schema, const char *least_name,
+	const char *most_name, size_t count, const char *one, const char *many)
+{
+	const json_t *least = json_object_get(schema, least_name);
+	const json_t *most = json_object_get(schema, most_name);
+
+	if (json_is_integer(least) && (json_int_t)count < json_integer_value(least))
+		return complain(c, "expected at least %lld %s, found %zu",
+			(long long)json_integer_value(least),
+			json_integer_value(least) == 1 ? one : many, count);
+	if (json_is_integer(most) && (json_int_t)count > json_integer_value(most))
+		return complain(c, "expected at most %lld %s, found %zu",
+			(long long)json_integer_value(most),
+			json_integer_value(most) == 1 ? one : many, count);
+	return true;
+}
+
 static bool matches(const char *pattern, const char *text)
 {
 	regex_t re;
@@ -138,18 +155,10 @@ static bool matches(const char *pattern, const char *text)
 
 static bool check_string(struct checking *c, const json_t *schema, const json_t *value)
 {
-	const json_t *least = json_object_get(schema, "minLength");
-	const json_t *most = json_object_get(schema, "maxLength");
 	const json_t *pattern = json_object_get(schema, "pattern");
-	json_int_t length = (json_int_t)utf8_count(json_str(value));
-	bool ok = true;
+	bool ok = check_count(c, schema, "minLength", "maxLength", utf8_count(json_str(value)),
+		"character", "characters");
 
-	if (json_is_integer(least) && length < json_integer_value(least))
-		ok = complain(c, "expected at least %lld characters, found %lld",
-			(long long)json_integer_value(least), (long long)length);
-	if (json_is_integer(most) && length > json_integer_value(most))
-		ok = complain(c, "expected at most %lld characters, found %lld",
-			(long long)json_integer_value(most), (long long)length);
 	if (json_is_string(pattern) &&
 		!matches(json_string_value(pattern), json_string_value(value)))
 		ok = complain(c, "does not match the pattern %s", json_string_value(pattern));
@@ -187,21 +196,6 @@ static bool check_number(struct checking *c, const json_t *schema, const json_t 
 /* -- arrays and objects --------------------------------------------------------------------------
  */
 
-static bool check_count(struct checking *c, const json_t *schema, const char *least_name,
-	const char *most_name, size_t count, const char *what)
-{
-	const json_t *least = json_object_get(schema, least_name);
-	const json_t *most = json_object_get(schema, most_name);
-
-	if (json_is_integer(least) && (json_int_t)count < json_integer_value(least))
-		return complain(c, "expected at least %lld %s, found %zu",
-			(long long)json_integer_value(least), what, count);
-	if (json_is_integer(most) && (json_int_t)count > json_integer_value(most))
-		return complain(c, "expected at most %lld %s, found %zu",
-			(long long)json_integer_value(most), what, count);
-	return true;
-}
-
 static bool is_unique(const json_t *array)
 {
 	size_t count = json_array_size(array);
@@ -231,7 +225,8 @@ static bool check_array(struct checking *c, const json_t *schema, const json_t *
 {
 	const json_t *first = json_object_get(schema, "prefixItems");
 	const json_t *rest = json_object_get(schema, "items");
-	bool ok = check_count(c, schema, "minItems", "maxItems", json_array_size(value), "items");
+	bool ok = check_count(
+		c, schema, "minItems", "maxItems", json_array_size(value), "item", "items");
 	size_t length = c->path.len, i;
 	json_t *item;
 
@@ -316,7 +311,7 @@ static bool check_object(struct checking *c, const json_t *schema, const json_t 
 {
 	const json_t *names = json_object_get(schema, "propertyNames");
 	bool ok = check_count(c, schema, "minProperties", "maxProperties", json_object_size(value),
-			  "members") &&
+			  "member", "members") &&
 		  check_required(c, schema, value);
 	const char *name;
 	json_t *member;

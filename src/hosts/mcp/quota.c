@@ -143,9 +143,9 @@ bool quota_allows(struct mcp *m, struct str principal, struct buf *why)
 
 	if (count_runs(m, principal) >= o->runs)
 		buf_printf(why,
-			"%zu runs are under way already, which is as many as this server allows: "
+			"%zu run%s under way already, which is as many as this server allows: "
 			"wait for one with roux_run_wait, or cancel one",
-			o->runs);
+			o->runs, o->runs == 1 ? " is" : "s are");
 	else if (o->disk && disk_used(m) >= o->disk)
 		buf_printf(why,
 			"the runs take more than the %llu MiB of disk that this server allows: a "

@@ -206,6 +206,15 @@ static int run_link(const struct call *call)
 	return 0;
 }
 
+/* "1 session", "2 sessions": of a member that is called so. */
+static void add_count(struct buf *b, const json_t *document, const char *name)
+{
+	json_int_t n = json_number_of(document, name);
+	int len = (int)strlen(name) - (n == 1);
+
+	buf_printf(b, "%s%lld %.*s", b->len ? ", " : "", (long long)n, len, name);
+}
+
 static int run_status(const struct call *call)
 {
 	const struct ask_opts *o = call->opts;
@@ -222,10 +231,11 @@ static int run_status(const struct call *call)
 	companion_print("%.*s, process %lld, since %.*s%s", STR(url),
 		(long long)json_number_of(document, "pid"), STR(since),
 		json_truth_of(document, "read_only") ? ", read-only" : "");
-	companion_print("%lld sessions, %lld connections, %lld streams",
-		(long long)json_number_of(document, "sessions"),
-		(long long)json_number_of(document, "connections"),
-		(long long)json_number_of(document, "streams"));
+	AUTO_BUF counts = BUF_INIT;
+	add_count(&counts, document, "sessions");
+	add_count(&counts, document, "connections");
+	add_count(&counts, document, "streams");
+	companion_print("%s", buf_cstr(&counts));
 	return 0;
 }
 

@@ -73,9 +73,14 @@ static void put_rows(struct buf *b, struct arena *a, const struct item *i)
 /* What the picture cuts, and its tooltips show only to a mouse. */
 static void put_nodes(struct buf *b, struct picture *p)
 {
-	buf_printf(b,
-		"<details><summary>All %u nodes as a table, with their whole text</summary>\n",
-		p->commands + p->groups);
+	unsigned count = p->commands + p->groups;
+
+	buf_adds(b, "<details><summary>");
+	if (count == 1)
+		buf_adds(b, "The node as a table, with its whole text");
+	else
+		buf_printf(b, "All %u nodes as a table, with their whole text", count);
+	buf_adds(b, "</summary>\n");
 	page_scroll(b, "Nodes");
 	buf_adds(b, "<table><thead><tr><th scope=\"col\">Node</th><th scope=\"col\">State</th>"
 		    "<th scope=\"col\">What it is</th></tr></thead>\n<tbody>\n");

@@ -429,8 +429,9 @@ static void put_nodes(const struct timeline *t)
 			put_node(t, &all.each.at[i]);
 		buf_adds(t->b, "</tbody></table>\n</div>\n");
 		if (all.each.len > LANES_MAX)
-			buf_printf(t->b, "<p class=\"quiet\">%zu more nodes are not shown.</p>\n",
-				all.each.len - LANES_MAX);
+			buf_printf(t->b, "<p class=\"quiet\">%zu more node%s not shown.</p>\n",
+				all.each.len - LANES_MAX,
+				all.each.len - LANES_MAX == 1 ? " is" : "s are");
 		buf_adds(t->b, "</section>\n");
 	}
 	vec_done(&all.each);

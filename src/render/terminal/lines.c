@@ -378,7 +378,8 @@ void plain_lines_event(void *lines, const struct event *e)
 			buf_printf(b, "reused (failed earlier: exit %d)", e->end.code);
 		break;
 	case EVENT_RUN_MESSAGE:
-		buf_printf(b, "message of %" PRIu64 " bytes", e->message.bytes);
+		buf_printf(b, "message of %" PRIu64 " byte%s", e->message.bytes,
+			e->message.bytes == 1 ? "" : "s");
 		break;
 	case EVENT_NODE_RETRY:
 		take_back(l, e);

@@ -340,7 +340,8 @@ static void tell_workers(struct live_tree *t, const struct event *e)
 		buf_printf(&text, ", %" PRIu64 " queued", e->workers.queued);
 	if (e->workers.queued && e->away.why.len)
 		buf_printf(&text, " (%.*s)", STR(e->away.why));
-	buf_printf(&text, ", %" PRIu64 " of %" PRIu64 " slots", e->workers.busy, e->workers.slots);
+	buf_printf(&text, ", %" PRIu64 " of %" PRIu64 " slot%s", e->workers.busy, e->workers.slots,
+		e->workers.slots == 1 ? "" : "s");
 	if (e->workers.waiting)
 		buf_printf(&text, ", %" PRIu64 " command%s wait%s", e->workers.waiting,
 			e->workers.waiting == 1 ? "" : "s", e->workers.waiting == 1 ? "s" : "");

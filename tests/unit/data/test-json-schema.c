@@ -64,6 +64,15 @@ static void places_lead_to_the_value(void **state UNUSED)
 	assert_check("{\"minItems\":2,\"uniqueItems\":true}", "[1,1]", ": has an item twice");
 }
 
+static void counts_are_words_of_their_number(void **state UNUSED)
+{
+	assert_check("{\"minLength\":1}", "\"\"", ": expected at least 1 character, found 0");
+	assert_check("{\"maxLength\":2}", "\"äöü\"", ": expected at most 2 characters, found 3");
+	assert_check("{\"maxItems\":1}", "[1,2]", ": expected at most 1 item, found 2");
+	assert_check("{\"minItems\":2}", "[1]", ": expected at least 2 items, found 1");
+	assert_check("{\"minProperties\":1}", "{}", ": expected at least 1 member, found 0");
+}
+
 static void schemas_are_combined(void **state UNUSED)
 {
 	assert_check("{\"anyOf\":[{\"type\":\"string\"},{\"minimum\":5}]}", "7", NULL);
@@ -110,6 +119,7 @@ int main(void)
 		cmocka_unit_test(types_are_told_apart),
 		cmocka_unit_test(objects_say_what_is_missing_and_what_is_too_much),
 		cmocka_unit_test(places_lead_to_the_value),
+		cmocka_unit_test(counts_are_words_of_their_number),
 		cmocka_unit_test(schemas_are_combined),
 		cmocka_unit_test(references_stay_in_the_schema),
 		cmocka_unit_test(a_schema_has_limits),

@@ -120,9 +120,10 @@ void page_messages(struct http_request *q)
 		buf_adds(&p.b, "<p class=\"quiet\">It was sent none.</p>");
 	if (v.skipped_in + v.skipped_out)
 		buf_printf(&p.b,
-			"<p class=\"box bad\">%zu lines of inbox.jsonl and %zu of outbox.jsonl are "
+			"<p class=\"box bad\">%zu line%s of inbox.jsonl and %zu of outbox.jsonl "
+			"are "
 			"not messages.</p>",
-			v.skipped_in, v.skipped_out);
+			v.skipped_in, v.skipped_in == 1 ? "" : "s", v.skipped_out);
 	if (page_may(q, HTTP_RUN) && run_model_live(m)) {
 		buf_adds(&p.b, "<p class=\"buttons\"><a class=\"button\" href=\"");
 		run_url(&p.b, http_param(q, "id"), "/message");
