@@ -14,7 +14,7 @@ struct text_filter {
 };
 
 /* Called for each character that is left. Besides visible ones that is '\n', '\r' for everything
- * that returns to the first column, '\b', and a blank for a tab. */
+ * that returns to the first column, '\b', and a space for a tab. */
 typedef void text_put_fn(void *data, uint32_t c);
 
 void text_filter_feed(struct text_filter *f, struct str bytes, text_put_fn *put, void *data);
@@ -22,7 +22,7 @@ void text_filter_feed(struct text_filter *f, struct str bytes, text_put_fn *put,
 /* ", 12.5/s": how fast `done` of something went by; nothing as long as that means little. */
 void text_rate(struct buf *b, uint64_t done, uint64_t ms);
 
-/* A whole text as one line: blanks for line ends. */
+/* A whole text as one line: spaces for line ends. */
 void text_plain(struct buf *b, struct str text);
 
 /* A whole text as one line: control characters as people write them, "\\n". */

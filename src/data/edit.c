@@ -20,7 +20,7 @@ struct style {
 	bool lines;             /* one member a line */
 	struct str gap;         /* between a comma and the next member, else */
 	struct str end, indent; /* of the lines */
-	struct str colon;       /* with the blanks around it */
+	struct str colon;       /* with the spaces around it */
 };
 
 #define AUTO_OBJECT __attribute__((cleanup(object_done))) struct object
@@ -86,7 +86,7 @@ static struct member *last_named(const struct object *o, struct str name)
 	return NULL;
 }
 
-/* The blanks before `at`. */
+/* The white space before `at`. */
 static struct str blanks_before(struct str t, size_t at)
 {
 	size_t from = at;
@@ -136,7 +136,7 @@ static void new_line(struct buf *b, const struct style *s, size_t depth)
 		buf_add(b, s->indent);
 }
 
-/* The value of a member, spelled as the file is. Its own blanks are dropped. */
+/* The value of a member, spelled as the file is. Its own white space is dropped. */
 static void add_value(struct buf *b, struct str v, const struct style *s)
 {
 	size_t depth = 1, next;

@@ -17,7 +17,7 @@ struct reader {
 	const struct source *source;
 	struct str text; /* of the source, up to the closing `---` */
 	size_t at;       /* where the next line begins */
-	size_t end;      /* of the last line that was read, without blanks */
+	size_t end;      /* of the last line that was read, without spaces */
 	struct arena *arena;
 	struct report *errors, *warnings;
 	bool ok;
@@ -253,7 +253,7 @@ struct folding {
 	size_t blank_lines; /* since the last line */
 };
 
-/* Between two lines that are not indented further a folded break is a blank, and blank lines stand
+/* Between two lines that are not indented further a folded break is a space, and blank lines stand
  * for the breaks; all other breaks are kept. */
 static void fold_line(struct folding *f, struct str line, bool folded)
 {
@@ -458,7 +458,7 @@ static json_t *defaults_of_list(struct reader *rd, struct value *v)
 		} else if (!key.len || memchr(key.p, '\0', key.len)) {
 			report_warning(rd->warnings, where(rd, v->from),
 				"item %zu of 'defaults' is ignored: it is %s, not 'key: value'",
-				i + 1, pair.len ? "a text without a key" : json_kind(item));
+				i + 1, pair.len ? "a string without a key" : json_kind(item));
 		} else {
 			json_t *value =
 				colon == pair.len

@@ -85,7 +85,9 @@ static bool unexpected(struct walker *w, const char *expected)
 		return ends_early(w);
 	if (!found.len)
 		found = str_sub(w->text, w->at, utf8_decode(w->text, w->at, &ignored));
-	struct str called = c == ',' ? S("a comma") : c == '"' ? S("a text") : utf8_head(found, 60);
+	struct str called = c == ','   ? S("a comma")
+			    : c == '"' ? S("a string")
+				       : utf8_head(found, 60);
 	wrong(w, w->at, found.len, "found %.*s, expected %s", STR(called), expected);
 	if (c == '\'' || c == '`')
 		return hint(w, "JSON wants double quotes");
@@ -135,11 +137,11 @@ static bool text(struct walker *w)
 		unsigned char c = (unsigned char)w->text.p[w->at];
 
 		if (c == '\n' || c == '\r') {
-			wrong(w, w->at, 1, "a line ends inside a text");
+			wrong(w, w->at, 1, "a line ends inside a string");
 			return hint(w, "write \\n for a new line; or a closing \" is missing");
 		}
 		if (c < 0x20) {
-			wrong(w, w->at, 1, "control character 0x%02x inside a text", c);
+			wrong(w, w->at, 1, "control character 0x%02x inside a string", c);
 			return c == '\t' ? hint(w, "write \\t") : hint(w, "write \\u%04x", c);
 		}
 		if (c != '\\')
@@ -148,7 +150,7 @@ static bool text(struct walker *w)
 			return false;
 	}
 	if (w->at == w->text.len) {
-		wrong(w, from, 1, "a text that never ends");
+		wrong(w, from, 1, "a string that never ends");
 		return hint(w, "a closing \" is missing");
 	}
 	w->at++;
@@ -182,7 +184,7 @@ static bool plain_value(struct walker *w)
 	(void)unexpected(w, "a value");
 	if (among(s, meant))
 		return hint(w, "JSON writes true, false, null in small letters");
-	return hint(w, "a text needs double quotes");
+	return hint(w, "a string needs double quotes");
 }
 
 /* -- structure -----------------------------------------------------------------------------------

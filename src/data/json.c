@@ -110,7 +110,7 @@ json_t *json_read(const struct source *source, struct report *r)
 	if (nul < text.len) {
 		report_error(r, (struct where){ source, skipped + nul, 1 },
 			"not valid JSON: a NUL byte");
-		report_hint(r, "take it away; in a text it is written \\u0000");
+		report_hint(r, "take it away; in a string it is written \\u0000");
 		return NULL;
 	}
 	json_t *value = load(text, &error);
@@ -145,7 +145,7 @@ const char *json_kind(const json_t *value)
 	case JSON_ARRAY:
 		return "an array";
 	case JSON_STRING:
-		return json_is_big(value) ? "a number" : "a text";
+		return json_is_big(value) ? "a number" : "a string";
 	case JSON_INTEGER:
 	case JSON_REAL:
 		return "a number";

@@ -13,7 +13,7 @@
  */
 
 struct fence {
-	struct str line; /* that opens it, without blanks at its ends */
+	struct str line; /* that opens it, without spaces at its ends */
 	struct str info; /* what stands behind the marks */
 	struct str text; /* between the two lines */
 	bool closed;     /* or it ends with the file */

@@ -57,7 +57,8 @@ static bool invisible(struct toml_reader *r, const char *expected)
 	if (toml_control(byte) ? byte == '\n' : !blank)
 		return false;
 	toml_wrong(r, r->at, len, "found U+%04X, expected %s", (unsigned)c, expected);
-	report_hint(r->report, "%s", blank ? "only spaces and tabs are blanks" : "remove it");
+	report_hint(
+		r->report, "%s", blank ? "only spaces and tabs may separate words" : "remove it");
 	return true;
 }
 
@@ -82,7 +83,7 @@ bool toml_unexpected(struct toml_reader *r, const char *expected, const char *hi
 	return report_hint(r->report, "%s", hint);
 }
 
-/* -- blanks and comments -------------------------------------------------------------------------
+/* -- spaces and comments -------------------------------------------------------------------------
  */
 
 static void skip_blanks(struct toml_reader *r)
@@ -379,7 +380,8 @@ static bool readable(struct toml_reader *r)
 	if (r->text.len > TOML_MAX_BYTES) {
 		report_error(r->report, (struct where){ r->source, 0, 0 },
 			"a TOML text of more than %d MiB", TOML_MAX_BYTES >> 20);
-		return report_hint(r->report, "split it, or keep long texts in files of their own");
+		return report_hint(
+			r->report, "split it, or keep long strings in files of their own");
 	}
 	size_t bad = utf8_find_invalid(r->text);
 	if (bad == r->text.len)

@@ -16,8 +16,8 @@ static bool no_value(struct toml_reader *r, struct str word)
 		if (str_eq_nocase(word, str_of(nothing[i])))
 			buf_adds(&hint, "TOML has no null: leave the key out");
 	if (!hint.len && word.len)
-		buf_printf(
-			&hint, "a text needs quotes: \"%.*s\"", STR(report_quote(r->report, word)));
+		buf_printf(&hint, "a string needs quotes: \"%.*s\"",
+			STR(report_quote(r->report, word)));
 	if (!hint.len)
 		buf_adds(
 			&hint, "a value is \"text\", 1, true, a date, [array] or { inline table }");
@@ -59,7 +59,7 @@ static size_t digits(struct str s, size_t at, unsigned base)
 }
 
 static const char date_form[] = "a date is 1979-05-27, a time 07:32:00, both 1979-05-27T07:32:00Z; "
-				"a text needs quotes";
+				"a string needs quotes";
 
 /* A sign behind a digit: a date is meant. */
 static bool like_date(struct str word)
@@ -81,7 +81,7 @@ static bool no_number(struct toml_reader *r, struct str word)
 	if (str_find(word, '.', 0) < word.len)
 		return report_hint(r->report, "a point stands between two digits, once");
 	return report_hint(r->report, "numbers are 42, 0xff, 0o17, 0b11, 1.5, 6e23 and inf, with a "
-				      "sign if decimal; a text needs quotes");
+				      "sign if decimal; a string needs quotes");
 }
 
 static bool integer(struct toml_reader *r, struct str word, size_t at, unsigned base, int64_t *ret)
@@ -153,7 +153,7 @@ static bool number(struct toml_reader *r, struct str word, struct toml_node *ret
 		toml_wrong(r, r->at, word.len, "'%.*s' begins with a zero too many",
 			STR(report_quote(r->report, word)));
 		return report_hint(r->report,
-			"leave out the zeros in front; 0o7 is octal, a text needs quotes");
+			"leave out the zeros in front; 0o7 is octal, a string needs quotes");
 	}
 	if (sign + n == word.len) {
 		ret->kind = TOML_INTEGER;
@@ -290,7 +290,7 @@ static bool date_or_time(struct toml_reader *r, struct str word, struct toml_nod
 	return true;
 }
 
-/* A blank may stand between date and time. */
+/* A space may stand between date and time. */
 static struct str with_time(const struct toml_reader *r, struct str word)
 {
 	struct toml_reader ahead = *r;

@@ -55,7 +55,7 @@ static bool unicode_escape(struct toml_reader *r, size_t digits)
 	return true;
 }
 
-/* Behind the backslash that ends a line in a string of many lines, all blanks and line ends go. */
+/* Behind the backslash that ends a line in a string of many lines, all spaces and line ends go. */
 static bool line_ending(struct toml_reader *r)
 {
 	size_t from = r->at++;

@@ -50,7 +50,7 @@ static bool in_block(const struct walk *w)
 	return w->style == YAML_LITERAL_SCALAR_STYLE || w->style == YAML_FOLDED_SCALAR_STYLE;
 }
 
-/* A tag ends with a blank; the name of an anchor may have the value right behind it. */
+/* A tag ends with a space; the name of an anchor may have the value right behind it. */
 static size_t after_property(struct str t, size_t at, size_t end)
 {
 	bool anchor = t.p[at] == '&';
@@ -61,7 +61,7 @@ static size_t after_property(struct str t, size_t at, size_t end)
 	return at;
 }
 
-/* What may stand between them and the value: blanks, breaks, comments, and a byte order mark, which
+/* What may stand between them and the value: spaces, breaks, comments, and a byte order mark, which
  * libyaml takes at the beginning of any line. */
 static size_t after_gap(struct str t, size_t at, size_t end)
 {
@@ -98,7 +98,7 @@ static size_t leading(struct str s, size_t from, size_t end)
 	return n;
 }
 
-/* How far the first line is indented that has more than blanks in it. */
+/* How far the first line is indented that has more than spaces in it. */
 static size_t first_indent(struct str s, size_t at, size_t end)
 {
 	for (; at < end; at = after_line(s, at, end)) {
@@ -130,7 +130,7 @@ static void skip_break(struct walk *w)
 			w->at++;
 }
 
-/* A run of line breaks and what they read as: one blank, or breaks. */
+/* A run of line breaks and what they read as: one space, or breaks. */
 static void pass_breaks(struct walk *w)
 {
 	size_t breaks = 0;
@@ -149,7 +149,7 @@ static void pass_breaks(struct walk *w)
 		w->done += break_length(w->value, w->done, w->value.len);
 }
 
-/* Whether the blanks at this place only lead to the end of the line. */
+/* Whether the spaces at this place only lead to the end of the line. */
 static bool ends_line(const struct walk *w)
 {
 	size_t at = w->at;

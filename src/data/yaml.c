@@ -53,26 +53,26 @@ static const struct {
 	const char *problem, *hint;
 } mistakes[] = {
 	{ "mapping values are not allowed",
-		"put quotes around a text with ': ' in it, or mend the indentation" },
+		"put quotes around a string with ': ' in it, or mend the indentation" },
 	{ "cannot start any token",
-		"indent with blanks, not tabs; quote a text that begins with @, ` or %" },
+		"indent with spaces, not tabs; quote a string that begins with @, ` or %" },
 	{ "could not find expected ':'",
 		"a line of a mapping is `key: value`; is the line before it indented right?" },
 	{ "did not find expected key",
 		"is the indentation right, and does every quote above end where it should?" },
 	{ "did not find expected '-' indicator",
 		"the items of a list begin with '-' in the same column" },
-	{ "did not find expected ',' or '}'", "quote a text that begins with '{': \"{{name}}\"" },
+	{ "did not find expected ',' or '}'", "quote a string that begins with '{': \"{{name}}\"" },
 	{ "did not find expected ',' or ']'",
-		"quote a text that begins with '[', or close the list" },
+		"quote a string that begins with '[', or close the list" },
 	{ "unexpected end of stream", "a quote is open" },
 	{ "found unknown escape character",
 		"in double quotes a backslash is written \\\\; single quotes leave it alone" },
-	{ "found undefined tag handle", "quote a text that begins with '!'" },
+	{ "found undefined tag handle", "quote a string that begins with '!'" },
 	{ "did not find expected comment or line break",
 		"behind | or > stands nothing; the text begins on the next line" },
 	{ "did not find expected alphabetic or numeric character",
-		"quote a text that begins with '*' or '&'" },
+		"quote a string that begins with '*' or '&'" },
 	{ "did not find expected <document start>",
 		"mend the indentation: this line belongs to nothing above" },
 };
@@ -148,7 +148,7 @@ static void refuse_tag(struct reader *rd, const yaml_event_t *e, struct str tag,
 
 	report_error(rd->r, where_event(rd, e), "the tag %s%.*s on %s is not plain data",
 		name.len < tag.len ? "!!" : "", STR(report_quote(rd->r, name)), on);
-	report_hint(rd->r, "take the tag away; quote a text that begins with '!'");
+	report_hint(rd->r, "take the tag away; quote a string that begins with '!'");
 	rd->wrong = true;
 }
 
@@ -192,7 +192,7 @@ static struct found read_alias(struct reader *rd, const yaml_event_t *e, unsigne
 			a ? "*%.*s stands inside what it names" : "there is no anchor &%.*s above",
 			STR(report_quote(rd->r, name)));
 		if (!a)
-			report_hint(rd->r, "quote a text that begins with '*'");
+			report_hint(rd->r, "quote a string that begins with '*'");
 		return stand_in(rd);
 	}
 	/* The value is shared, so it costs nothing here; but everyone who walks the tree, or copies
@@ -273,7 +273,7 @@ static bool refuse_key(struct reader *rd, struct where w)
 	bool braces = w.offset > 0 && str_starts(str_from(rd->source->text, w.offset - 1), S("{{"));
 
 	rd->wrong = true;
-	report_error(rd->r, w, "a key must be a text");
+	report_error(rd->r, w, "a key must be a string");
 	if (braces)
 		return report_hint(rd->r, "put quotes around it: \"{%.*s\"",
 			STR(report_quote(rd->r, str_sub(text, 0,

@@ -52,8 +52,8 @@ static const struct text *value_of(struct arena *a, struct str name, const json_
 
 	if (json_is_array(value) || json_is_object(value) || json_is_null(value)) {
 		report_error(r, place_where(place),
-			"'%.*s' in `env` is %s, expected a text, a number or a boolean", STR(name),
-			json_kind(value));
+			"'%.*s' in `env` is %s, expected a string, a number or a boolean",
+			STR(name), json_kind(value));
 		return NULL;
 	}
 	if (json_is_string(value))

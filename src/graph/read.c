@@ -576,7 +576,7 @@ static struct node *read_node(struct reader *rd, const json_t *value, const stru
 	}
 	report_error(rd->r, place_where(place), "found %s, expected a template: %s",
 		json_kind(value), node_fields[FIELD_TEMPLATE].wanted);
-	report_hint(rd->r, "a command is a text: \"echo hello\"");
+	report_hint(rd->r, "a command is a string: \"echo hello\"");
 	return NULL;
 }
 

@@ -13,7 +13,7 @@ static const double setting_max = 9e15;
 
 static const char *expected(enum setting_kind kind)
 {
-	return kind == SETTING_MS ? "a number of milliseconds, 0 or more, or a text such as 5s"
+	return kind == SETTING_MS ? "a number of milliseconds, 0 or more, or a string such as 5s"
 				  : "a whole number of attempts, 1 or more";
 }
 

@@ -21,7 +21,7 @@ struct audit_line {
 	uint64_t since_ms; /* of the monotonic clock */
 	uint64_t ts;       /* real */
 	uint64_t at;       /* where the line stands */
-	size_t room;       /* its length, blanks at the end included */
+	size_t room;       /* its length, spaces at the end included */
 	bool written;
 	unsigned count;                        /* of equal refusals */
 	struct buf who, session, action, note; /* note: members of JSON, a comma before each */

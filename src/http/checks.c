@@ -48,7 +48,7 @@ static enum MHD_Result on_header(void *data, enum MHD_ValueKind kind, const char
 	struct walk *w = data;
 	struct http_field f = { { name, name_len }, { value ? value : "", value ? value_len : 0 } };
 
-	f.value = str_trim(f.value); /* blanks around a value are not part of it */
+	f.value = str_trim(f.value); /* spaces around a value are not part of it */
 
 	(void)kind;
 	w->count++;

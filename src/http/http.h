@@ -56,7 +56,7 @@ struct http_route {
 	enum http_effect effect;
 	void (*handle)(struct http_request *q);
 	const char *summary; /* one clause, lower case: openapi.json and the manual page have it */
-	const char *query;   /* names of what may stand behind `?`, with blanks; NULL: none */
+	const char *query;   /* names of what may stand behind `?`, with spaces; NULL: none */
 	const char *body;    /* names of fields, likewise, for openapi.json; NULL: none */
 	size_t body_max;     /* bytes; 0: 1 MiB */
 	const char *action;  /* of an effect: its word in the audit, "cancel" */

@@ -30,7 +30,7 @@ static const char *scope_name(unsigned s)
 	}
 }
 
-/* Calls for each word of a list with blanks. */
+/* Calls for each word of a list with spaces. */
 static bool next_word(struct str text, size_t *at, struct str *ret)
 {
 	while (*at < text.len && text.p[*at] == ' ')

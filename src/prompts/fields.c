@@ -57,11 +57,11 @@ const struct place *config_place(struct config *c, const struct config_entry *e,
 static const char *wanted(enum config_type type)
 {
 	static const char *const names[] = {
-		[CONFIG_TEXT] = "a text in quotes",
+		[CONFIG_TEXT] = "a string in quotes",
 		[CONFIG_BOOL] = "true or false",
 		[CONFIG_SECONDS] = "a positive number of seconds",
-		[CONFIG_TEXTS] = "an array of texts",
-		[CONFIG_TEXT_TABLE] = "a table of texts",
+		[CONFIG_TEXTS] = "an array of strings",
+		[CONFIG_TEXT_TABLE] = "a table of strings",
 		[CONFIG_ANY] = "anything",
 	};
 
@@ -117,7 +117,7 @@ static bool check_texts(struct config *c, const struct place *p, const json_t *a
 
 		if (is_text(at, item))
 			continue;
-		report_error(r, place_where(at), "'%s' has %s in it; expected texts", f->name,
+		report_error(r, place_where(at), "'%s' has %s in it; expected strings", f->name,
 			kind_of(at, item));
 		ok = report_hint(r, "put it in quotes");
 	}
@@ -137,7 +137,7 @@ static bool check_text_table(struct config *c, const struct place *p, const json
 
 		if (is_text(at, item))
 			continue;
-		report_error(r, place_where(at), "'%.*s' of '%s' is %s; expected a text",
+		report_error(r, place_where(at), "'%.*s' of '%s' is %s; expected a string",
 			STR(report_quote(r, str_of(key))), f->name, kind_of(at, item));
 		ok = report_hint(r, "put it in quotes");
 	}

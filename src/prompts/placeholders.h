@@ -40,7 +40,7 @@ unsigned placeholder_places(enum prompt_placeholder p);
 /* False when nothing has that name. */
 bool placeholder_find(struct str name, enum prompt_placeholder *ret);
 
-/* A pair of braces with a name between them: {name}, lower case, no blanks. */
+/* A pair of braces with a name between them: {name}, lower case, no spaces. */
 struct braces {
 	size_t offset, length; /* in the text, braces included */
 	struct str name;

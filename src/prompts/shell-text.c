@@ -41,7 +41,7 @@ static char peek(const struct walk *w, size_t ahead)
 	return w->text.p[w->at + ahead];
 }
 
-/* Blanks and operators. */
+/* Spaces and operators. */
 static bool ends_word(char c)
 {
 	struct str set = S(" \t\n;&|<>()");

@@ -352,9 +352,9 @@ static bool fits(const struct key *k, const json_t *value)
 static void expected(struct buf *b, const struct key *k, bool item)
 {
 	static const char *const texts[] = {
-		[A_TEXT] = "a text that does not begin with -",
+		[A_TEXT] = "a string that does not begin with -",
 		[A_DIR] = "an absolute path",
-		[TEXTS] = "a list of texts",
+		[TEXTS] = "a list of strings",
 		[HOSTS] = "a list of machines such as \"n1\" or \"n1:8\"",
 		[WORDS] = "a list of words",
 		[MEMORY] = "a size such as \"8G\"",
@@ -399,7 +399,7 @@ static void wrong(
 	else if (json_is_string(value) && json_string_length(value))
 		buf_printf(&found, "\"%.*s\"", STR(report_quote(c->errors, json_str(value))));
 	else
-		buf_adds(&found, json_is_string(value)   ? "an empty text"
+		buf_adds(&found, json_is_string(value)   ? "an empty string"
 				 : json_is_object(value) ? "a table"
 							 : json_kind(value));
 	report_error(c->errors, place_where(p), "%s is %s, expected %s", buf_cstr(&name),

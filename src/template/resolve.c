@@ -242,7 +242,7 @@ bool resolver_missing(struct resolver *rs, struct str name, const char *form)
 bool resolver_no_array(struct resolver *rs, struct str name, const struct value *v)
 {
 	fail(rs, "'%.*s' is %s, not an array", STR(name),
-		v->kind == VALUE_JSON ? json_kind(v->json) : "a text");
+		v->kind == VALUE_JSON ? json_kind(v->json) : "a string");
 	buf_printf(&rs->hint, "give one with %.*s%s", STR(name), array_form);
 	return false;
 }

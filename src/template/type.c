@@ -136,11 +136,11 @@ void type_describe(const struct type *type, struct buf *b)
 {
 	static const char *const wanted[] = {
 		[TYPE_NONE] = "any value",
-		[TYPE_STRING] = "a text",
+		[TYPE_STRING] = "a string",
 		[TYPE_PATH] = "a path",
 		[TYPE_INT] = "a whole number",
 		[TYPE_NUMBER] = "a number",
-		[TYPE_BOOL] = "true, false, or one of the texts yes, no, 1, 0",
+		[TYPE_BOOL] = "true, false, or one of the strings yes, no, 1, 0",
 		[TYPE_ARRAY] = "a JSON array",
 		[TYPE_ENUM] = "one of ",
 		[TYPE_OBJECT] = "a JSON object",

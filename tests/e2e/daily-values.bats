@@ -169,11 +169,11 @@ END
 	asks 0 tool schema ./r.yaml
 	is "$(member 'd["required"]')" "['version', 'env']"
 	asks 0 show ./r.yaml
-	has "$(cat out)" "version          a text; required"
-	has "$(cat out)" "other            a text; null by default"
-	has "$(cat out)" "blank            a text; empty by default"
+	has "$(cat out)" "version          a string; required"
+	has "$(cat out)" "other            a string; null by default"
+	has "$(cat out)" "blank            a string; empty by default"
 	asks 0 help ./r.yaml
-	has "$(cat out)" "version          a text; required"
+	has "$(cat out)" "version          a string; required"
 	asks 0 check ./r.yaml
 	asks 2 plan ./r.yaml
 	asks 2 run ./r.yaml version=1 env=prod versoin=2

@@ -290,7 +290,7 @@ prompt = 'T {instructions}'"
 	has "$output" "agents.toml:3:20: error: ' in column 7 of the command is never closed"
 	printf '[agents.show]\nbin = 3\n' >"$HOME/.config/start/agents.toml"
 	run -2 prompts prompt q
-	has "$output" "agents.toml:2:7: error: 'bin' is a number; expected a text in quotes"
+	has "$output" "agents.toml:2:7: error: 'bin' is a number; expected a string in quotes"
 	printf '[agents.show\n' >"$HOME/.config/start/agents.toml"
 	run -2 prompts prompt q
 	has "$output" "agents.toml:1:"

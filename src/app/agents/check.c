@@ -174,7 +174,7 @@ static void read_text(const struct reading *rd, struct buf *b)
 		buf_add(b, buf_str(&rd->text));
 }
 
-/* Only letters count, in lower case: a screen moves the cursor where a text has blanks. */
+/* Only letters count, in lower case: a screen moves the cursor where a text has spaces. */
 static void letters(struct str s, struct buf *b)
 {
 	for (size_t i = 0; i < s.len; i++) {

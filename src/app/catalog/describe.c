@@ -196,7 +196,7 @@ void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn,
 
 		/* Shorter than a diagnostic, which has to name every form that would have done. */
 		if (arg->type.kind == TYPE_NONE)
-			buf_adds(&wanted, "a text");
+			buf_adds(&wanted, "a string");
 		else if (arg->type.kind == TYPE_BOOL)
 			buf_adds(&wanted, "true or false");
 		else if (arg->type.kind == TYPE_WORDS)

@@ -97,10 +97,10 @@ static void expected(struct buf *b, const struct key *k)
 			buf_printf(b, "%s\"%s\"", i ? " or " : "", k->choices[i]);
 		break;
 	case KEY_DIRS:
-		buf_adds(b, "a text, the name of a directory");
+		buf_adds(b, "a string, the name of a directory");
 		break;
 	case KEY_ON:
-		buf_adds(b, "a text, the name of an executor");
+		buf_adds(b, "a string, the name of an executor");
 		break;
 	}
 }
@@ -118,7 +118,7 @@ static void wrong(
 	else if (json_is_string(value) && json_string_length(value))
 		buf_printf(&found, "\"%.*s\"", STR(report_quote(g->errors, json_str(value))));
 	else
-		buf_adds(&found, json_is_string(value)   ? "an empty text"
+		buf_adds(&found, json_is_string(value)   ? "an empty string"
 				 : json_is_object(value) ? "a table"
 							 : json_kind(value));
 	report_error(g->errors, place_where(p), "'%.*s' is %s, expected %s", STR(p->key),

@@ -96,7 +96,7 @@ const struct command cmd_exec = {
 		"are "
 		"started directly, without a shell; {name} in a word is replaced by a value, which "
 		"stays one argument whatever it holds.\n\n"
-		"name=value gives a text, name:=JSON any JSON value. Standard input goes to the "
+		"name=value gives a string, name:=JSON any JSON value. Standard input goes to the "
 		"first "
 		"command when it is not a terminal.\n\n"
 		"Exit status: 0 done, 1 failed, 2 wrong request, 3 finished but commands failed, "

@@ -120,7 +120,7 @@ static json_t *read_body(struct cli *cli, const char *word)
 	size_t bad = utf8_find_invalid(source.text);
 	if (bad < source.text.len) {
 		report_error(&cli->report, (struct where){ 0 },
-			"the body is not a text: byte 0x%02x is not valid UTF-8",
+			"the body is not text: byte 0x%02x is not valid UTF-8",
 			(unsigned char)source.text.p[bad]);
 		report_hint(&cli->report, "put the data into a file and send its path");
 		return NULL;
@@ -455,7 +455,7 @@ const struct command cmd_message = {
 		"FIFO or is connected to its socket, given to it as one line: the text of a "
 		"`run.message`, anything else as JSON. A message that is not taken yet is "
 		"queued, which is not an error.\n\n"
-		"BODY is JSON; what is not JSON is a text. `-` is standard input. At most 1 MiB: "
+		"BODY is JSON; what is not JSON is a string. `-` is standard input. At most 1 MiB: "
 		"put data into a file and send its path.\n\n"
 		"The types control.kill, control.archive and control.prune are orders to roux; "
 		"all others belong to the program.\n\n"

@@ -84,7 +84,7 @@ static bool not_a_value(struct cli *cli, const char *word)
 	report_error(&cli->report, (struct where){ 0 },
 		"unexpected argument '%.*s': values are written name=value",
 		STR(report_quote(&cli->report, str_of(word))));
-	/* A template that has blanks was quoted. */
+	/* A template that has spaces was quoted. */
 	if (cli->command->complete != COMPLETE_TEMPLATE || !*first ||
 		recipes_is_template(cli_app(cli), first))
 		return hint_at_value(cli, word);
@@ -122,7 +122,7 @@ static bool read_word(struct cli *cli, const char *word, json_t *values)
 		/* Inside brackets JSON is meant, and what is wrong with it has been said. */
 		if (!value && !(text.len && strchr("[{", text.p[0])))
 			report_hint(&cli->report,
-				"after := comes JSON: a text needs double quotes of its own, or "
+				"after := comes JSON: a string needs double quotes of its own, or "
 				"write %.*s=…",
 				STR(name));
 		if (!value)
@@ -175,7 +175,8 @@ static bool read_lines(struct cli *cli, const char *option, const char *word, ch
 	if (!utf8_valid(buf_str(&text))) {
 		report_error(r, (struct where){ 0 }, "--%s %.*s: '%s' is not UTF-8", option,
 			STR(name), standard_input ? "<stdin>" : file);
-		return report_hint(r, "values are texts; give such names as arguments, name=value");
+		return report_hint(
+			r, "values are strings; give such names as arguments, name=value");
 	}
 	json_object_setn_new_nocheck(values, name.p, name.len, lines_of(buf_str(&text), end));
 	return true;

@@ -51,7 +51,7 @@ const struct builtin builtins[] = {
 		"given this way.",
 		"{" RUN ",\"action\":{\"type\":\"string\",\"minLength\":1,\"description\":\"the "
 		"type of the "
-		"message\"},\"input\":{\"description\":\"its body: a text or JSON\"}}",
+		"message\"},\"input\":{\"description\":\"its body: a string or JSON\"}}",
 		"[\"run\",\"action\"]", EFFECTS_WRITE, builtin_message },
 	{ "roux_run_cancel", "Cancel a run", "Ends a run and everything that it started.",
 		"{" RUN "}", "[\"run\"]", EFFECTS_DESTRUCTIVE, builtin_cancel },

@@ -259,7 +259,7 @@ static bool check_member(const struct member *m, const json_t *value, struct rep
 	case GIVEN_ANY:
 		return true;
 	case GIVEN_TEXT:
-		return json_is_string(value) || refuse_kind(m->name, value, "a text", r);
+		return json_is_string(value) || refuse_kind(m->name, value, "a string", r);
 	case GIVEN_OBJECT:
 		return json_is_object(value) || refuse_kind(m->name, value, "an object", r);
 	case GIVEN_ADDRESS:
@@ -268,7 +268,7 @@ static bool check_member(const struct member *m, const json_t *value, struct rep
 		return address_check(json_str(value), m->name, &address, r);
 	case GIVEN_TYPE:
 		if (!json_is_string(value))
-			return refuse_kind(m->name, value, "a text", r);
+			return refuse_kind(m->name, value, "a string", r);
 		return message_type_check(json_str(value), r);
 	case GIVEN_LEVEL:
 		if (!json_is_string(value) || !level_read(json_str(value), &level))

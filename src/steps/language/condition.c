@@ -62,7 +62,7 @@ static const char no_membership[] =
 	"bash step and test its output";
 static const char no_arithmetic[] = "there is no arithmetic: compute it in a bash step";
 static const char no_lists[] = "there are no lists: join comparisons with `or`";
-static const char plain_quotes[] = "put texts in plain quotes: 'text' or \"text\"";
+static const char plain_quotes[] = "put strings in plain quotes: 'text' or \"text\"";
 static const char name_in_braces[] =
 	"a variable is {{name}}, with nothing else between the braces: no white space, filters or "
 	"indexes";
@@ -147,9 +147,9 @@ static void hint_instead(struct parser *p, const char *expected)
 	else if (value && t.kind == TOKEN_WORD && strchr("+-", text.p[0]))
 		report_hint(p->r, "%s", no_arithmetic);
 	else if (value && t.offset == p->last_end)
-		report_hint(p->r, "put the whole text in quotes, references too: '{{a}}-b'");
+		report_hint(p->r, "put the whole string in quotes, references too: '{{a}}-b'");
 	else if (value)
-		report_hint(p->r, "put a comparison, `and` or `or` between two values; a text of "
+		report_hint(p->r, "put a comparison, `and` or `or` between two values; a string of "
 				  "several words needs quotes");
 	else if (expected == a_value)
 		report_hint(p->r, "a value is {{name}}, 'text', a number, true or false");
@@ -165,7 +165,8 @@ static bool unexpected(struct parser *p, const char *expected)
 	if (t.kind == TOKEN_UNCLOSED) {
 		report_error(p->r, reference_where(p->place, t.offset, 1),
 			"a quote is never closed, in the condition \"%.*s\"", STR(text));
-		return report_hint(p->r, "close it with another %c; inside a text write it as \\%c",
+		return report_hint(p->r,
+			"close it with another %c; inside a string write it as \\%c",
 			p->text.p[t.offset], p->text.p[t.offset]);
 	}
 	if (t.kind == TOKEN_END)
@@ -224,7 +225,8 @@ static bool reference_operand(struct parser *p, struct operand *ret)
 		report_error(p->r, w,
 			"{{%.*s}} is undefined: it is null, in the condition \"%.*s\"", STR(path),
 			STR(text));
-		return report_hint(p->r, "in quotes it is a text: '{{%.*s}}' == 'None'", STR(path));
+		return report_hint(
+			p->r, "in quotes it is a string: '{{%.*s}}' == 'None'", STR(path));
 	}
 	p->failure = CONDITION_BAD;
 	report_error(p->r, w, "{{%.*s}} is %s, which no condition can test: \"%.*s\"", STR(path),
@@ -252,7 +254,7 @@ static bool insert(struct parser *p, const struct reference *ref, struct buf *re
 		return true;
 	p->failure = CONDITION_BAD;
 	return report_error(p->r, reference_where(p->place, ref->offset, ref->length),
-		"its texts grow beyond %d MiB, in the condition \"%.*s\"", STEP_TEXT_MAX >> 20,
+		"its strings grow beyond %d MiB, in the condition \"%.*s\"", STEP_TEXT_MAX >> 20,
 		STR(report_quote(p->r, p->text)));
 }
 

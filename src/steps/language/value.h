@@ -9,11 +9,11 @@
  * those of command templates. */
 void step_value_render(struct buf *b, const json_t *value);
 
-/* "a list", "a text" …: what a diagnostic says was found. */
+/* "a list", "a string" …: what a diagnostic says was found. */
 const char *step_value_kind(const json_t *value);
 
 /* White space around values and between the words of a condition. */
-/* Behind the blanks that begin at `at`. */
+/* Behind the white space that begins at `at`. */
 size_t step_value_skip_blank(struct str text, size_t at);
 struct str step_value_trim(struct str s);
 

@@ -26,7 +26,7 @@ enum {
 #define NAME(text) .name = { text, sizeof(text) - 1 }
 #define INTO(type, member, kind) .store = KEY_STORE_##kind, .offset = offsetof(struct type, member)
 /* A value of one kind, with what a diagnostic expects. */
-#define A_TEXT .types = KEY_TEXT, .wanted = "a text"
+#define A_TEXT .types = KEY_TEXT, .wanted = "a string"
 #define A_BOOL .types = KEY_BOOL, .wanted = "true or false"
 #define A_NAME .types = KEY_TEXT, .wanted = "the name of a variable", .is_name = KEY_NAME_RESULT
 #define A_MAPPING .types = KEY_MAPPING, .wanted = "a mapping"
@@ -51,7 +51,7 @@ const struct key step_keys[] = {
 		.summary = "what the recipe is called: letters, digits, '-' and '_'" },
 	{ NAME("description"), IN_RECIPE, A_TEXT, .required = true,
 		INTO(step_recipe, description, TEXT), .summary = "what it is for" },
-	{ NAME("version"), IN_RECIPE, .types = KEY_TEXT, .wanted = "a text such as \"1.0.0\"",
+	{ NAME("version"), IN_RECIPE, .types = KEY_TEXT, .wanted = "a string such as \"1.0.0\"",
 		.example = "\"1.0.0\"", .required = true, INTO(step_recipe, version, TEXT),
 		.summary = "three numbers with dots between them, such as 1.0.0" },
 	{ NAME("steps"), IN_RECIPE, .types = KEY_LIST, .wanted = "a list of steps",
@@ -211,7 +211,7 @@ const struct key step_keys[] = {
 		INTO(step, agent.provider_preferences, VALUE),
 		.summary = "passed on to the agent" },
 	{ NAME("model_role"), FOR_AGENT, .types = KEY_TEXT | KEY_LIST,
-		.wanted = "a text or a list of texts", .items = KEY_ITEMS_TEXTS,
+		.wanted = "a string or a list of strings", .items = KEY_ITEMS_TEXTS,
 		INTO(step, agent.model_role, VALUE), .summary = "passed on to the agent" },
 	{ NAME("spawn_mode"), FOR_AGENT, .types = KEY_TEXT, .wanted = "\"subprocess\"",
 		.words = spawn_words, INTO(step, agent.spawn_mode, TEXT),

@@ -176,7 +176,7 @@ static bool check_items(const struct key_reader *kr, const struct key_object *o,
 			continue;
 		report_error(kr->r, place_where(place_element(kr->a, place, i)),
 			"%.*s%s is in `%.*s`, expected %s", STR(o->what), step_value_kind(item),
-			STR(k->name), mappings ? "mappings" : "texts");
+			STR(k->name), mappings ? "mappings" : "strings");
 		ok = mappings ? report_hint(kr->r, "%s", k->summary)
 			      : hint_quotes(kr, item, place_element(kr->a, place, i));
 	}
@@ -406,7 +406,7 @@ static bool check_pair(const struct key_reader *kr, const struct key_object *o, 
 	}
 	if (json_is_array(value) || json_is_object(value)) {
 		report_error(kr->r, place_where(place),
-			"%.*s'%.*s' in `%.*s` is %s, expected a text, a number or a boolean",
+			"%.*s'%.*s' in `%.*s` is %s, expected a string, a number or a boolean",
 			STR(o->what), STR(report_quote(kr->r, name)), STR(k->name),
 			step_value_kind(value));
 		return report_hint(kr->r, "\"{{name}}\" gives a variable as JSON text");

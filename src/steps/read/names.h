@@ -8,7 +8,7 @@
 bool name_of_variable(struct str s);
 /* Kept for the engine. `result`: what a step stores may not be called `stage` either. */
 bool name_reserved(struct str s, bool result);
-/* Of a recipe: letters, digits, '-' and '_'; of a stage also blanks. Not only of the latter. */
+/* Of a recipe: letters, digits, '-' and '_'; of a stage also spaces. Not only of the latter. */
 bool name_of_recipe(struct str s);
 bool name_of_stage(struct str s);
 /* N.N.N */

@@ -240,7 +240,7 @@ static void assert_error(
 static void refuses_what_does_not_parse(void **state UNUSED)
 {
 	assert_error("jobs = 1\ngrace_ms = x\n", 2, 12, "not valid TOML: found x, expected a value",
-		"a text needs quotes: \"x\"");
+		"a string needs quotes: \"x\"");
 }
 
 static void refuses_values_of_the_wrong_kind(void **state UNUSED)
@@ -267,16 +267,16 @@ static void refuses_values_of_the_wrong_kind(void **state UNUSED)
 	assert_error("usage = 'db'\n", 1, 9, "'usage' is \"db\", expected \"file\" or \"ledger\"",
 		"it says where launches are counted");
 	assert_error("usage = ''\n", 1, 9,
-		"'usage' is an empty text, expected \"file\" or \"ledger\"",
+		"'usage' is an empty string, expected \"file\" or \"ledger\"",
 		"it says where launches are counted");
 	assert_error("retention = 7\n", 1, 13, "'retention' is a number, expected a table",
 		"write [retention] and its keys below it");
 	assert_error("[[retention]]\n", 1, 1, "'retention' is an array, expected a table",
 		"write [retention] and its keys below it");
 	assert_error("[collections]\na = 1\n", 2, 5,
-		"'a' is a number, expected a text, the name of a directory", dirs);
+		"'a' is a number, expected a string, the name of a directory", dirs);
 	assert_error("[collections.a]\n", 1, 1,
-		"'a' is a table, expected a text, the name of a directory", dirs);
+		"'a' is a table, expected a string, the name of a directory", dirs);
 }
 
 static void finds_every_mistake_in_one_go(void **state UNUSED)

@@ -195,7 +195,7 @@ static void every_kind_has_a_name(void **state UNUSED)
 {
 	static const struct {
 		const char *text, *name;
-	} kinds[] = { { "{}", "an object" }, { "[]", "an array" }, { "\"\"", "a text" },
+	} kinds[] = { { "{}", "an object" }, { "[]", "an array" }, { "\"\"", "a string" },
 		{ "1", "a number" }, { "1.5", "a number" }, { "true", "true" },
 		{ "false", "false" }, { "null", "null" } };
 

@@ -446,7 +446,7 @@ static void defaults_may_be_a_list_of_pairs(void **state UNUSED)
 	metadata_warned("defaults:\n  - 7\n  - a: 1\n", "{\"defaults\":{\"a\":1}}", 2,
 		"item 1 of 'defaults' is ignored: it is a number, not 'key: value'");
 	metadata_warned("defaults:\n  - a: 1\n  - : x\n", "{\"defaults\":{\"a\":1}}", 2,
-		"item 2 of 'defaults' is ignored: it is a text without a key, not 'key: value'");
+		"item 2 of 'defaults' is ignored: it is a string without a key, not 'key: value'");
 }
 
 static void shorthands_are_neither_json_nor_exact(void **state UNUSED)

@@ -204,7 +204,7 @@ static void a_key_is_the_text_that_stands_there(void **state UNUSED)
 	assert_reads(S("on: a\n1: b\n~: c\n0x10: d\n"),
 		"{\"on\":\"a\",\"1\":\"b\",\"~\":\"c\",\"0x10\":\"d\"}");
 	assert_reads(S("&k key: 1\nb: {*k : 2}\n"), "{\"key\":1,\"b\":{\"key\":2}}");
-	assert_reads(S("? [a]\n: 1\n"), "!a key must be a text");
+	assert_reads(S("? [a]\n: 1\n"), "!a key must be a string");
 	assert_reads(S("\"a\\0b\": 1\n"), "!a key has a NUL in it");
 }
 
@@ -235,7 +235,7 @@ static void merges_give_way_to_what_stands_there(void **state UNUSED)
 	assert_reads(S("<<: [{a: 1}, {a: 2, b: 3}]\nz: 1\n"), "{\"a\":1,\"b\":3,\"z\":1}");
 	assert_reads(S("<<: {a: 1}\n<<: {a: 2}\n"), "{\"a\":2}");
 	assert_reads(S("\"<<\": 1\n"), "{\"<<\":1}");
-	assert_reads(S("<<: x\n"), "!`<<` takes a mapping or a list of mappings, found a text");
+	assert_reads(S("<<: x\n"), "!`<<` takes a mapping or a list of mappings, found a string");
 	assert_reads(S("<<: [1]\n"), "!`<<` takes a mapping or a list of mappings, found an array");
 }
 
@@ -299,7 +299,7 @@ static void braces_without_quotes_are_explained(void **state UNUSED)
 	AUTO_REPORT r = REPORT_INIT;
 
 	assert_null(read(S("a: {{name}}\n"), &r));
-	assert_str(r.issues.at[0].message, "a key must be a text");
+	assert_str(r.issues.at[0].message, "a key must be a string");
 	assert_str(r.issues.at[0].hint, "put quotes around it: \"{{name}}\"");
 }
 

@@ -69,7 +69,7 @@ static void wrong_types_are_told_where_they_stand(void **state UNUSED)
 		const char *text, *told;
 	} cases[] = {
 		{ "[contexts.x]\nrequired = 'yes'\n",
-			":2:12: error: 'required' is a text; expected true or false" },
+			":2:12: error: 'required' is a string; expected true or false" },
 		{ "[contexts.x]\ntags = ['a', 1]\n", ":2:14: error: 'tags' has a number" },
 		{ "[contexts.x]\ncommand_timeout = 0\n", "'command_timeout' is not positive" },
 		{ "[contexts.x]\nprompt = 4\n", ":2:10:" },

@@ -70,7 +70,7 @@ static void findings_are_told_with_their_place(void **state UNUSED)
 		{ "[settings]\ndefault_agent='*'\n[agents.'*']\nbin='sh'\ncommand='{bin}'\n",
 			"no agent '*'", true },
 		{ "[tasks.t]\nprompt=1979-05-27\n",
-			":2:8: error: 'prompt' is a date or time; expected a text", true },
+			":2:8: error: 'prompt' is a date or time; expected a string", true },
 		{ "[contexts.t]\nprompt='x'\ntags=['a', 07:32:00]\n", "put it in quotes", true },
 		{ "[contexts.t]\nprompt='1979-05-27'\ncommand_timeout=inf\n",
 			"'command_timeout' is inf or nan", true },

@@ -587,7 +587,8 @@ void page_message(struct http_request *q)
 		buf_adds(&p.b,
 			"<p><label for=\"type\">Type</label> <input id=\"type\" name=\"type\" "
 			"value=\"run.message\"></p>"
-			"<p><label for=\"body\">Body: JSON, or a text</label><textarea id=\"body\" "
+			"<p><label for=\"body\">Body: JSON, or a string</label><textarea "
+			"id=\"body\" "
 			"name=\"body\" rows=\"5\"></textarea></p>"
 			"<p class=\"buttons\"><button class=\"go\">Send</button></p></form>");
 	} else {

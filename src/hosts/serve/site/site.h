@@ -111,7 +111,7 @@ const char *ask_run_word(struct http_request *q);
 /* The ETag of what is about a run. True: replied. */
 bool ask_run_unchanged(struct http_request *q, struct run_model *m, struct str more);
 /* Members of a body: false, refused: one that is not known, or of the wrong kind. `names` has
- * blanks between them. */
+ * spaces between them. */
 bool ask_only(struct http_request *q, const char *names);
 /* A string member as a C string in the request's arena; NULL: absent or empty. */
 const char *ask_text(struct http_request *q, const char *name);

@@ -30,7 +30,7 @@ typedef void html_piece_fn(void *data, struct str piece);
 /*
  * Cuts HTML into pieces that are HTML each: tags that are open at a cut are closed before it and
  * opened again behind it, with their attributes. A cut is made at the last line end that fits,
- * where the line end is dropped; else behind the last blank; else between two clusters. It is never
+ * where the line end is dropped; else behind the last space; else between two clusters. It is never
  * made inside a tag, an entity or a cluster. The pieces are borrowed for the call.
  *
  * For HTML that html_valid() takes and whose tags together are shorter than half a piece. Other

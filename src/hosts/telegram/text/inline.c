@@ -265,7 +265,7 @@ static size_t word_end(struct inline_text *t, size_t at)
 	return t->word_end;
 }
 
-/* Where an address ends that has blanks before it: before a parenthesis that it did not open. Each
+/* Where an address ends that has spaces before it: before a parenthesis that it did not open. Each
  * word is read by at most one link. */
 static size_t loose_end(struct str s, size_t at)
 {

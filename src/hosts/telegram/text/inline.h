@@ -12,7 +12,7 @@
  *   \*                                                               the character itself
  *
  * Only http, https and mailto become links; of others the label is left. A style opens where no
- * letter, digit or backslash is before it and no blank behind it, and closes the other way round.
+ * letter, digit or backslash is before it and no space behind it, and closes the other way round.
  * It may cross a line end. What overlaps stays literal, so that tags are always properly nested.
  * Time and memory are linear in the text, whatever it is. Texts are valid UTF-8.
  */

@@ -39,7 +39,7 @@ static bool read_heading(struct line *l, struct str s)
 		return false;
 	struct str rest = str_trim(str_from(s, n));
 	size_t end = rest.len;
-	/* Marks at its end belong to the heading when a blank is before them. */
+	/* Marks at its end belong to the heading when a space is before them. */
 	while (end && rest.p[end - 1] == '#')
 		end--;
 	if (end && end < rest.len && blank_char(rest.p[end - 1]))
@@ -85,7 +85,7 @@ static bool read_fence(struct line *l, struct str s)
 	return true;
 }
 
-/* [ ] or [x] and a blank. */
+/* [ ] or [x] and a space. */
 static void read_task(struct line *l)
 {
 	struct str s = l->rest;

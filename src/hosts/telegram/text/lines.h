@@ -17,7 +17,7 @@ enum line_kind {
 struct line {
 	enum line_kind kind;
 	struct str text;   /* all of it */
-	size_t columns;    /* blanks before it; a tab leads to the next multiple of four */
+	size_t columns;    /* spaces before it; a tab leads to the next multiple of four */
 	size_t indent;     /* bytes of them */
 	struct str rest;   /* of a heading, an item, a quote: what follows the marks */
 	struct str number; /* of an item: "3." as written; empty for a bullet */

@@ -187,7 +187,7 @@ static void close_code(struct buf *b)
 	buf_adds(b, "</code></pre>");
 }
 
-/* Without at most `columns` columns of blanks at its beginning. */
+/* Without at most `columns` columns of spaces at its beginning. */
 static struct str unindent(struct str line, size_t columns)
 {
 	size_t i = 0, at = 0;

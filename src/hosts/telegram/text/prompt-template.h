@@ -25,7 +25,7 @@ size_t template_commands(struct arena *a, const struct str *stems, size_t count,
 /* The text without its front matter, the lines between two `---`. Borrowed. */
 struct str template_body(struct str file);
 
-/* Words of arguments: blanks and tabs separate, ' and " quote, nothing escapes. Empty ones are left
+/* Words of arguments: spaces and tabs separate, ' and " quote, nothing escapes. Empty ones are left
  * out. Returns how many; in the arena. */
 size_t template_words(struct arena *a, struct str args, struct str **ret);
 

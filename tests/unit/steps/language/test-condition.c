@@ -328,11 +328,11 @@ static void mistakes_show_where_and_what_to_write(void **state UNUSED)
 		"12+2: found `==`, " OPERATOR "comparisons do not chain: join them with `and`");
 	assert_bad("{{x}} 'x'", "7+3: found `'x'`, " OPERATOR
 				"put a comparison, `and` or `or` between two values; a "
-				"text of several words needs quotes");
+				"string of several words needs quotes");
 	assert_bad("{{x}}-1",
 		"6+2: found `-1`, " OPERATOR "there is no arithmetic: compute it in a bash step");
 	assert_bad("{{x}}b", "6+1: found `b`, " OPERATOR
-			     "put the whole text in quotes, references too: '{{a}}-b'");
+			     "put the whole string in quotes, references too: '{{a}}-b'");
 	assert_bad("{{x}})", "6+1: found `)`, " OPERATOR "there is no ( for it");
 }
 
@@ -352,7 +352,7 @@ static void mistakes_at_the_end_are_told_there(void **state UNUSED)
 		"missing");
 	assert_bad("{{x}} == 'a",
 		"10+1: a quote is never closed, in the condition  / close it with another '; "
-		"inside a text write it as \\'");
+		"inside a string write it as \\'");
 }
 
 static void other_mistakes_are_refused_too(void **state UNUSED)

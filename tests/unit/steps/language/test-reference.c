@@ -176,7 +176,8 @@ static void a_mistake_names_the_reference_and_what_there_is(void **state UNUSED)
 	assert_fails("{\"m\":7}", "{{m.k}}",
 		"1+7: {{m.k}} is undefined: 'm' is a number, not a mapping / write {{m}}");
 	assert_fails("{\"m\":\"text\"}", "{{m.k}}",
-		"1+7: {{m.k}} is undefined: 'm' is a text, not a mapping / the text is not a JSON "
+		"1+7: {{m.k}} is undefined: 'm' is a string, not a mapping / the text is not a "
+		"JSON "
 		"object, so it has no keys");
 	assert_fails("{\"m\":[1]}", "{{m.0}}",
 		"1+7: {{m.0}} is undefined: 'm' is a list, not a mapping / elements of a list "

@@ -196,7 +196,7 @@ static void what_is_no_mapping_is_refused(void **state UNUSED)
 {
 	assert_mistake("", "the file is empty, expected a recipe: a mapping");
 	assert_mistake("- a\n", "found a list, expected a recipe: a mapping");
-	assert_mistake("x\n", "found a text, expected a recipe: a mapping");
+	assert_mistake("x\n", "found a string, expected a recipe: a mapping");
 }
 
 static void the_top_has_its_rules(void **state UNUSED)
@@ -205,13 +205,13 @@ static void the_top_has_its_rules(void **state UNUSED)
 	assert_mistake("description: d\nversion: 1.0.0\n" STEPS, "`name` is missing");
 	assert_mistake("name: ''\ndescription: d\nversion: 1.0.0\n" STEPS, "`name` is empty");
 	assert_mistake("name: 1\ndescription: d\nversion: 1.0.0\n" STEPS,
-		"`name` is a number, expected a text");
+		"`name` is a number, expected a string");
 	assert_mistake("name: t\ndescription: d\nversion: 1.0\n" STEPS,
-		"`version` is a number, expected a text such as \"1.0.0\"");
+		"`version` is a number, expected a string such as \"1.0.0\"");
 	assert_mistake("name: t\ndescription: d\nversion: 1.0.0+b\n" STEPS,
 		"`version` is '1.0.0+b', expected three numbers such as 1.0.0");
 	assert_mistake(HEAD "context: [a]\n" STEPS, "`context` is a list, expected a mapping");
-	assert_mistake(HEAD "secrets: [1]\n" STEPS, "a number is in `secrets`, expected texts");
+	assert_mistake(HEAD "secrets: [1]\n" STEPS, "a number is in `secrets`, expected strings");
 	assert_mistake(HEAD "recursion: {deep: 1}\n" STEPS, "recursion: unknown key 'deep'");
 	assert_mistake(HEAD
 		"rate_limiting: {backoff: {initial_delay_ms: 500, max_delay_ms: 200}}\n" STEPS,
@@ -260,7 +260,7 @@ static void types_have_their_keys(void **state UNUSED)
 		"step 'a': `seconds` is -1, expected at least 0");
 	assert_refused("- {id: a, type: bash, command: '  '}", "step 'a': `command` is empty");
 	assert_refused("- {id: a, type: bash, command: true}",
-		"step 'a': `command` is true, expected a text");
+		"step 'a': `command` is true, expected a string");
 	assert_refused("- {id: a, agent: x, prompt: y, spawn_mode: thread}",
 		"step 'a': `spawn_mode` is 'thread', expected \"subprocess\"");
 	assert_refused(
@@ -288,7 +288,7 @@ static void ids_are_unique_in_the_recipe(void **state UNUSED)
 		"step 'a': another step has this `id` already");
 	assert_refused("- {type: bash, command: x}", "step number 1: `id` is missing");
 	assert_refused("- {id: 1, type: bash, command: x}",
-		"step number 1: `id` is a number, expected a text");
+		"step number 1: `id` is a number, expected a string");
 	assert_refused("- {id: a, foreach: '{{l}}', steps: [{id: b, type: bash, command: x}, "
 		       "{id: b, type: bash, command: x}]}",
 		"step 'b': another step has this `id` already");
@@ -338,7 +338,7 @@ static void environments_hold_scalars(void **state UNUSED)
 {
 	assert_valid("- {id: a, type: bash, command: x, env: {A: 1, B: true, C: ~, D: x}}");
 	assert_refused("- {id: a, type: bash, command: x, env: {A: [1]}}",
-		"step 'a': 'A' in `env` is a list, expected a text, a number or a boolean");
+		"step 'a': 'A' in `env` is a list, expected a string, a number or a boolean");
 	assert_refused("- {id: a, type: bash, command: x, env: {'A=B': 1}}",
 		"step 'a': 'A=B' in `env` is not a name of an environment variable");
 	assert_refused(
@@ -376,7 +376,7 @@ static void dependencies_stand_earlier(void **state UNUSED)
 		       "- {id: b, type: bash, command: x, depends_on: [frist]}",
 		"step 'b': `depends_on` has 'frist', which is not a step");
 	assert_refused("- {id: b, type: bash, command: x, depends_on: first}",
-		"step 'b': `depends_on` is a text, expected a list of step ids");
+		"step 'b': `depends_on` is a string, expected a list of step ids");
 	assert_refused("- {id: a, type: bash, command: x, depends_on: [b]}\n"
 		       "- {id: b, type: bash, command: x}",
 		"step 'a': `depends_on` has 'b', which stands later");
@@ -391,7 +391,7 @@ static void stages_have_their_rules(void **state UNUSED)
 	assert_mistake(STAGE("approval: {default: maybe}"),
 		"stage 's': approval: `default` is 'maybe', expected \"deny\" or \"approve\"");
 	assert_mistake(HEAD "stages: [{name: s, steps: []}]\n", "stage 's': `steps` is empty");
-	assert_mistake(HEAD "stages: [x]\n", "stage number 1 is a text, expected a mapping");
+	assert_mistake(HEAD "stages: [x]\n", "stage number 1 is a string, expected a mapping");
 #undef STAGE
 }
 
@@ -428,7 +428,7 @@ static void paths_are_checked_against_the_context(void **state UNUSED)
 	assert_refused("- {id: a, type: bash, command: 'echo {{m.x}}'}",
 		"step 'a': `command` uses {{m.x}}, but 'm' has no 'x'");
 	assert_refused("- {id: a, type: bash, command: 'echo {{s.x}}'}",
-		"step 'a': `command` uses {{s.x}}, but 's' is a text");
+		"step 'a': `command` uses {{s.x}}, but 's' is a string");
 	/* What a step sets is not known before. */
 	assert_valid("- {id: a, type: bash, command: x, output: s, parse_json: true}\n"
 		     "- {id: b, agent: x, prompt: '{{s.x}}'}");
