@@ -114,7 +114,8 @@ void ledger_release_old(struct ledger *old);
  * written. */
 bool ledger_keep(struct ledger *l, struct ledger *old, struct report *r);
 
-/* Whether an id has a row. False: it has none (no issue), or the ledger cannot be read (with one). */
+/* Whether an id has a row. False: it has none (no issue), or the ledger cannot be read (with one).
+ */
 bool ledger_knows(struct ledger *l, struct str id, struct report *r);
 
 /* The current generation of an id; texts live in the arena. False: there is none (no issue), or the
