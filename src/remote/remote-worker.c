@@ -219,6 +219,23 @@ static void lost_warning(struct remote_worker *w)
 	remote_warn(w->remote, buf_str(&text));
 }
 
+/* Which worker it is, and the end of what its job has printed. */
+static void last_words(struct remote_worker *w, struct buf *text)
+{
+	struct remote *r = w->remote;
+	AUTO_BUF log = BUF_INIT;
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/log", w->id);
+	(void)exchange_read(&r->x, name, 1 << 20, &log);
+	sentence(w, text);
+	struct str end = str_trim(buf_str(&log));
+	end = str_from(end, end.len - MIN(end.len, (size_t)LOG_END));
+	buf_printf(text, end.len ? " printed: %.*s" : " printed nothing%.*s", STR(end));
+	if (exchange_is_full(&r->x))
+		buf_printf(text, "; there is no room left in %s", r->x.path);
+}
+
 void remote_worker_died(struct remote_worker *w, const char *why)
 {
 	struct remote *r = w->remote;
@@ -247,8 +264,11 @@ void remote_worker_died(struct remote_worker *w, const char *why)
 			"three allocations of %.*s in a row ended before a command could "
 			"begin; the last was ",
 			STR(r->executor.name));
-		sentence(w, &text);
-		remote_fail(r, buf_str(&text), S("ask for more time: `time` of the executor"));
+		last_words(w, &text);
+		remote_fail(r, buf_str(&text),
+			lost ? S("the batch system, its memory limit, or a shared directory "
+				 "without room may have ended it")
+			     : S("ask for more time: `time` of the executor"));
 	}
 	files_done(w);
 	remote_wake(r);
@@ -281,21 +301,12 @@ static void no_hello(struct remote_worker *w)
 {
 	struct remote *r = w->remote;
 	AUTO_BUF text = BUF_INIT;
-	AUTO_BUF log = BUF_INIT;
-	char name[64];
 
-	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/log", w->id);
-	(void)exchange_read(&r->x, name, 1 << 20, &log);
-	remote_worker_cancel(w);
-	r->no_hello++;
 	buf_printf(&text, "allocations of %.*s start and no worker says hello; ",
 		STR(r->executor.name));
-	sentence(w, &text);
-	struct str end = str_trim(buf_str(&log));
-	end = str_from(end, end.len - MIN(end.len, (size_t)LOG_END));
-	buf_printf(&text, end.len ? " printed: %.*s" : " printed nothing%.*s", STR(end));
-	if (exchange_is_full(&r->x))
-		buf_printf(&text, "; there is no room left in %s", r->x.path);
+	last_words(w, &text);
+	remote_worker_cancel(w);
+	r->no_hello++;
 	w->fenced = false;
 	remote_worker_fence(w, "no hello");
 	if (r->trial || r->no_hello >= BARREN_MAX)
