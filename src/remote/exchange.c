@@ -78,6 +78,13 @@ static int check_own(int fd)
 	return st.st_uid == geteuid() && !(st.st_mode & 077) ? 0 : -EPERM;
 }
 
+bool exchange_is_open_to_others(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (st.st_mode & 022) && !(st.st_mode & S_ISVTX);
+}
+
 int exchange_open(struct exchange *x, const char *path, bool make)
 {
 	static const char *const inside[] = { "driver", "in", "w" };

@@ -40,6 +40,8 @@ struct exchange {
 
 /* Whether a directory is on a file system that other machines write to as well. */
 bool exchange_is_network(int fd);
+/* Whether others could put something else into the place of what is in a directory. */
+bool exchange_is_open_to_others(const char *path);
 /* Whether nothing more can be written to it. */
 bool exchange_is_full(const struct exchange *x);
 

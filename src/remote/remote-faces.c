@@ -97,3 +97,16 @@ void remote_show(struct remote *r, uint64_t now)
 		buf_cstr(&path), buf_str(&text), &(struct atomic_options){ .quick = true });
 	buf_swap(&r->shown, &text);
 }
+
+void remote_tell_class(struct remote *r, const struct needs *n)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!table_lacks_class(r->table, n, &text))
+		return;
+	vec_each (known, &r->told)
+		if (str_eq(*known, n->class))
+			return;
+	vec_push(&r->told, arena_str(&r->arena, n->class));
+	remote_warn(r, buf_str(&text));
+}

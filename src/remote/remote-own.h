@@ -126,7 +126,8 @@ struct remote {
 	struct table *table;
 	struct arena arena;
 	struct str run, generation, run_dir, cwd, roux, class;
-	struct str name; /* of jobs */
+	struct str name;      /* of jobs */
+	VEC(struct str) told; /* of classes that there are not */
 	bool durable, careful, resumed;
 	bool trial;     /* the first failure is reported, nothing is tried again */
 	bool ends_left; /* it only ends what a dead driver has left */
@@ -185,6 +186,8 @@ void remote_job_again(struct remote_job *j);
 /* The run cannot continue. */
 void remote_fail(struct remote *r, struct str message, struct str hint);
 void remote_warn(struct remote *r, struct str message);
+/* Warns of a class that there is not, once. */
+void remote_tell_class(struct remote *r, const struct needs *n);
 void remote_wake(struct remote *r);
 /* It has about as many commands as it takes at once: how many more there are is not known. */
 bool remote_is_full(const struct remote *r);

@@ -277,6 +277,7 @@ static struct job *start(
 	bool own;
 	struct shape shape = table_shape(r->table, spec->needs, r->class, &own);
 
+	remote_tell_class(r, spec->needs);
 	j->shape = remote_shape(r, &shape);
 	j->cpus = shape.nodes > 1 ? shape.cpus : MIN(j->cpus, MAX(shape.cpus, (uint64_t)1));
 	j->live = spec->record && spec->record->last;
@@ -453,6 +454,7 @@ static void close_executor(struct executor *e)
 	}
 	free_left(r);
 	buf_done(&r->shown);
+	vec_done(&r->told);
 	notify_close(&r->notify);
 	exchange_file_done(&r->beats);
 	exchange_close(&r->x);
@@ -628,6 +630,12 @@ static bool open_exchange(struct remote *r, const struct remote_options *o, stru
 		remote_exchange_path(r->table, o->run_dir, o->run, o->generation, &r->arena);
 	int n = 0;
 
+	if (r->table->dir.len && exchange_is_open_to_others(r->table->dir.p)) {
+		report_system(report, (struct where){ 0 }, "%.*s can be written to by other users",
+			STR(r->table->dir));
+		return report_hint(report,
+			"`dir` of an executor is a directory of yours, or one that is sticky");
+	}
 	if (!r->resumed)
 		clear_old(path.p);
 	n = exchange_open(&r->x, path.p, true);

@@ -19,6 +19,16 @@ const struct table_class *table_class(const struct table *t, struct str name)
 	return NULL;
 }
 
+bool table_lacks_class(const struct table *t, const struct needs *n, struct buf *text)
+{
+	if (!n || !n->class.len || table_class(t, n->class))
+		return false;
+	buf_printf(text,
+		"the executor '%.*s' has no class '%.*s'; its usual allocation is asked for",
+		STR(t->name), STR(n->class));
+	return true;
+}
+
 static bool fits_into(const struct needs *n, const struct shape *s)
 {
 	return n->cpus <= s->cpus && n->mem_mb <= s->mem_mb && n->nodes <= 1 &&

@@ -72,6 +72,8 @@ void table_free(struct table *t);
 
 /* The class of that name; NULL: there is none. */
 const struct table_class *table_class(const struct table *t, struct str name);
+/* Whether a command asks for a class that is not there. Then `text` says so. */
+bool table_lacks_class(const struct table *t, const struct needs *n, struct buf *text);
 /* What the allocation of a command is to have. `fallback` is the class that holds where it names
  * none; empty: the executor's own. *own: it fits into the executor's own allocations, or those of
  * `fallback`. */

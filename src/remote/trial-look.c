@@ -103,7 +103,7 @@ static void look_at_directory(struct looking *l)
 		say(l, "directory", false, arena_printf(&l->arena, "%s: %s", dir, strerror(errno)));
 		return;
 	}
-	bool shared = (st.st_mode & 022) && !(st.st_mode & S_ISVTX);
+	bool shared = exchange_is_open_to_others(dir);
 	bool ok = S_ISDIR(st.st_mode) && access(dir, W_OK | X_OK) == 0 && !shared;
 	say(l, "directory", ok,
 		!S_ISDIR(st.st_mode) ? arena_printf(&l->arena, "%s is not a directory", dir)

@@ -25,6 +25,14 @@ bool placement_of(const struct placement *p, const struct node *n, const struct 
 	return true;
 }
 
+static bool is_told(const struct report *r, struct str message)
+{
+	vec_each (i, &r->issues)
+		if (str_eq(i->message, message))
+			return true;
+	return false;
+}
+
 static void check_needs(struct checking *c, const struct node *n, const struct walk_call *within)
 {
 	const struct table *t = c->p->table;
@@ -34,11 +42,9 @@ static void check_needs(struct checking *c, const struct node *n, const struct w
 	if (!placement_of(c->p, n, within, &shape))
 		return;
 	(void)machine_needs(n, within, &needs);
-	if (needs.class.len && !table_class(t, needs.class))
-		report_warning(c->r, place_where(n->place),
-			"the executor '%.*s' has no class '%.*s'; its usual allocation is asked "
-			"for",
-			STR(t->name), STR(needs.class));
+	AUTO_BUF lacks = BUF_INIT;
+	if (table_lacks_class(t, &needs, &lacks) && !is_told(c->r, buf_str(&lacks)))
+		report_warning(c->r, (struct where){ 0 }, "%s", buf_cstr(&lacks));
 	if (needs.time_s <= shape.time_s)
 		return;
 	AUTO_BUF wanted = BUF_INIT;

@@ -1,13 +1,21 @@
 #include "app/context/executor.h"
 
-void executor_split(struct str on, struct arena *a, struct str *name, struct str *class)
+bool executor_split(
+	struct str on, struct arena *a, struct str *name, struct str *class, struct report *r)
 {
 	size_t colon = str_find(on, ':', 0);
+	bool classed = colon < on.len;
 
 	*name = arena_str(a, str_sub(on, 0, colon));
-	*class = colon < on.len ? arena_str(a, str_from(on, colon + 1)) : S("");
-	if (str_eq(*name, S("local")))
+	*class = classed ? arena_str(a, str_from(on, colon + 1)) : S("");
+	bool here = str_eq(*name, S("local"));
+	if (!name->len || (classed && (here || !class->len))) {
+		report_error(r, (struct where){ 0 }, "'%.*s' does not name an executor", STR(on));
+		return report_hint(r, "write NAME or NAME:CLASS, or local, which has no classes");
+	}
+	if (here)
 		*name = *class = S("");
+	return true;
 }
 
 bool executor_has_class(const struct table *t, struct str class, struct report *r)
@@ -28,7 +36,8 @@ bool executor_choose(struct app *a, struct str on, struct arena *arena, struct e
 	*ret = (struct executor_choice){ .name = S(""), .class = S("") };
 	if (!s)
 		return false;
-	executor_split(on, arena, &ret->name, &ret->class);
+	if (!executor_split(on, arena, &ret->name, &ret->class, r))
+		return false;
 	if (!ret->name.len)
 		return true;
 	AUTO_JSON *resolved = table_resolve(s->executors, ret->name, r);

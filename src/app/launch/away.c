@@ -25,8 +25,9 @@ bool away_prepare(struct launch *l, struct report *r)
 
 	if (!s)
 		return false;
-	if (!l->asked.class.len)
-		executor_split(l->asked.on, &l->arena, &l->asked.on, &l->asked.class);
+	if (!l->asked.class.len && l->asked.on.len &&
+		!executor_split(l->asked.on, &l->arena, &l->asked.on, &l->asked.class, r))
+		return false;
 	if (!l->asked.on.len) {
 		json_decref(l->asked.executor);
 		l->asked.executor = NULL;

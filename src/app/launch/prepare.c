@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/catalog/secrets.h"
+#include "app/context/executor.h"
 #include "app/context/run-values.h"
 #include "app/launch/away.h"
 #include "app/record/launch.h"
@@ -68,8 +69,8 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	a->jobs = q->jobs == REQUEST_UNSET ? a->jobs : q->jobs;
 	a->careful |= q->careful;
 	if (q->on) {
-		a->on = arena_str(&l->arena, str_of(q->on));
-		a->class = S("");
+		if (!executor_split(str_of(q->on), &l->arena, &a->on, &a->class, r))
+			return false;
 		json_decref(a->executor);
 		a->executor = NULL;
 	}
