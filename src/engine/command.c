@@ -344,7 +344,7 @@ static bool output_unkept(struct frame *f, int error)
 
 static void failed_to_start(struct frame *f, int error);
 
-/* It was taken for one under way and is not: it waits for a slot as any other. */
+/* It is not under way after all: it waits for a slot as any other, unless it is not wanted. */
 static void start_again(struct frame *f)
 {
 	job_free(f->leaf.job);
@@ -677,8 +677,12 @@ bool command_is_found(struct frame *f)
 
 void command_halt(struct frame *f, bool stop)
 {
+	const struct stop *ordered = &f->run->ending.stop;
+
 	if (stop && f->leaf.job)
 		job_stop(f->leaf.job);
+	else if (f->leaf.job && ordered->gentle && ordered->status == RUN_CANCELLED)
+		job_recall(f->leaf.job); /* what runs may finish, what waits does not begin */
 }
 
 void command_kill(struct frame *f)

@@ -98,7 +98,7 @@ struct job_end {
 	bool cut;  /* an output was longer than max_output */
 	int keep_error;  /* errno: its output could not be kept; 0: it was */
 	int start_error; /* errno: it could not be started where it was to run; 0: it was */
-	bool again;      /* of an adopted one: it turned out not to be under way; start it */
+	bool again;      /* it is not under way: it was recalled, or was adopted; start it */
 	const struct job_away *away; /* NULL: it ran here, or nowhere */
 	uint64_t err_bytes;          /* of standard error, in all */
 	struct job_usage usage;
@@ -145,6 +145,9 @@ struct executor_ops {
 	void (*stop)(struct job *j);
 	/* Ends it at once. */
 	void (*kill)(struct job *j);
+	/* It is not wanted any more unless it has begun: else `ended` comes with `again`. The call
+	 * may be NULL: what was started has begun. */
+	void (*recall)(struct job *j);
 	/* Before `ended`: the file that has all of its standard output so far, borrowed, and how
 	 * much that is; -1: it is in none. The call may be NULL: it never is. */
 	int (*peek)(struct job *j, uint64_t *size);
@@ -209,6 +212,12 @@ static inline void job_stop(struct job *j)
 static inline void job_kill(struct job *j)
 {
 	j->executor->ops->kill(j);
+}
+
+static inline void job_recall(struct job *j)
+{
+	if (j->executor->ops->recall)
+		j->executor->ops->recall(j);
 }
 
 static inline void job_free(struct job *j)

@@ -10,6 +10,8 @@
 #include "data/json.h"
 #include "remote/remote-own.h"
 
+enum { GIVEN_MAX = 65536 };
+
 /* -- orders --------------------------------------------------------------------------------------
  */
 
@@ -202,6 +204,23 @@ static void share_out(struct remote *r, struct remote_shape *s)
 	}
 }
 
+uint64_t remote_jobs_most(const struct remote *r)
+{
+	uint64_t slots = r->table->workers * r->table->shape.cpus, ahead = 1;
+
+	ahead += sizing_ahead(r->ended, sizing_mean(&r->turn_ms), sizing_mean(&r->took_us), 0);
+	uint64_t most = MIN(MAX(slots * ahead, slots + 64), (uint64_t)GIVEN_MAX);
+	return r->jobs ? MIN(most, r->jobs) : most;
+}
+
+/* It has about as many commands as it takes at once: how many more there are is not known. */
+static bool is_full(const struct remote *r)
+{
+	uint64_t most = remote_jobs_most(r);
+
+	return r->jobs_count >= most - most / 8;
+}
+
 /* -- asking for more -----------------------------------------------------------------------------
  */
 
@@ -212,7 +231,7 @@ static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 		.queued = queued_of(r, s),
 		.ended = r->ended,
 		.mean_ms = sizing_mean(&r->took_us) / 1000,
-		.more_come = remote_is_full(r) && !r->jobs,
+		.more_come = is_full(r) && !r->jobs,
 		.all = r->worker_count,
 		.most = r->table->workers };
 	uint64_t queued = 0;

@@ -92,7 +92,8 @@ struct remote_job {
 	bool keep_err, live;
 	bool idle_slot; /* it was given to a slot that was free: how long an answer takes */
 	bool stopping, killing, told_began;
-	bool dropped; /* it is to go to another worker */
+	bool dropped;  /* it is to go to another worker */
+	bool recalled; /* it is to go back */
 	unsigned losses;
 	int out_fd; /* the run's output while it comes; -1: none */
 	uint64_t came[2];
@@ -189,8 +190,6 @@ void remote_warn(struct remote *r, struct str message);
 /* Warns of a class that there is not, once. */
 void remote_tell_class(struct remote *r, const struct needs *n);
 void remote_wake(struct remote *r);
-/* It has about as many commands as it takes at once: how many more there are is not known. */
-bool remote_is_full(const struct remote *r);
 struct remote_shape *remote_shape(struct remote *r, const struct shape *s);
 
 /* -- remote-give.c -------------------------------------------------------------------------------
@@ -200,6 +199,9 @@ struct remote_shape *remote_shape(struct remote *r, const struct shape *s);
 void remote_give(struct remote *r);
 /* Writes the orders of all workers. */
 void remote_write_orders(struct remote *r);
+/* How many commands it takes at once: as many as may become slots, and as many ahead as these would
+ * be given. */
+uint64_t remote_jobs_most(const struct remote *r);
 void remote_order(struct remote_worker *w, const struct order *o);
 
 /* -- remote-hear.c -------------------------------------------------------------------------------

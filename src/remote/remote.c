@@ -19,7 +19,7 @@
 #include "remote/submission.h"
 #include "runs/dir/identity.h"
 
-enum { GIVEN_MAX = 65536, LOSSES_MAX = 3, COPY_CHUNK = 1 << 20 };
+enum { LOSSES_MAX = 3, COPY_CHUNK = 1 << 20 };
 
 static struct remote *remote_of(struct executor *e)
 {
@@ -210,7 +210,7 @@ void remote_job_again(struct remote_job *j)
 		remote_job_tell(j);
 		return;
 	}
-	if (!j->order.len) {
+	if (!j->order.len || j->recalled) {
 		struct remote_left *l = j->worker ? remote_left_of(j->worker, j->n) : NULL;
 
 		if (l)
@@ -324,27 +324,10 @@ static struct job *adopt(struct executor *e, const struct job_spec *spec, struct
 	return &j->job;
 }
 
-/* As many as may become slots, and as many ahead as they would be given. */
-static uint64_t jobs_most(const struct remote *r)
-{
-	uint64_t slots = r->table->workers * r->table->shape.cpus, ahead = 1;
-
-	ahead += sizing_ahead(r->ended, sizing_mean(&r->turn_ms), sizing_mean(&r->took_us), 0);
-	uint64_t most = MIN(MAX(slots * ahead, slots + 64), (uint64_t)GIVEN_MAX);
-	return r->jobs ? MIN(most, r->jobs) : most;
-}
-
-bool remote_is_full(const struct remote *r)
-{
-	uint64_t most = jobs_most(r);
-
-	return r->jobs_count >= most - most / 8;
-}
-
 static unsigned room(struct executor *e)
 {
 	struct remote *r = remote_of(e);
-	uint64_t most = jobs_most(r);
+	uint64_t most = remote_jobs_most(r);
 
 	if (r->leaving || r->failed)
 		return 0;
@@ -379,6 +362,19 @@ static void stop(struct job *job)
 static void kill_job(struct job *job)
 {
 	end_one(job, true);
+}
+
+static void recall(struct job *job)
+{
+	struct remote_job *j = remote_job_of(job);
+
+	if (j->stopping || j->recalled || j->state == JOB_BEGAN || j->state == JOB_ENDED)
+		return;
+	j->recalled = true;
+	if (j->state == JOB_READY || !j->worker)
+		remote_job_again(j);
+	else if (!j->dropped)
+		remote_order(j->worker, &(struct order){ .kind = ORDER_DROP, .n = j->n });
 }
 
 static struct content *take(struct job *job, enum job_stream stream)
@@ -469,6 +465,7 @@ static const struct executor_ops ops = {
 	.room = room,
 	.stop = stop,
 	.kill = kill_job,
+	.recall = recall,
 	.take = take,
 	.err_ends = err_ends,
 	.free = free_job,
