@@ -155,6 +155,7 @@ static void record_end(struct frame *f, const struct outcome *o, const struct ve
 			.signal = o->signal,
 			.timed_out = o->timed_out,
 			.limit = buf_str(&limit),
+			.lost = v->lost,
 			.cancelled = v->unkept || (!o->ok && run_stopping(f->run)),
 			.ok = o->ok,
 			.ms = took_ms(f, v),
@@ -298,6 +299,7 @@ static bool recall(struct frame *f)
 	struct verdict v = { .code = was.end.signal ? 0 : was.end.code,
 		.signal = was.end.signal,
 		.recalled = true,
+		.lost = was.end.lost,
 		.err = buf_str(&was.err),
 		.err_tail = buf_str(&was.err_tail),
 		.err_all = was.err_all };

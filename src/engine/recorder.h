@@ -15,6 +15,7 @@ struct leaf_end {
 	bool timed_out;
 	struct str limit; /* the path of the node whose time limit ended it; empty: none did */
 	bool cancelled;   /* ended by a cancel or kill: it counts as not run */
+	bool lost; /* with the machine that ran it: `code` stands for an end that is not known */
 	bool ok;
 	uint64_t ms, out_bytes, err_bytes;
 	const struct job_usage *usage; /* NULL: not known */

@@ -14,10 +14,10 @@ static bool same(const struct leaf_line *a, const struct leaf_line *b)
 	       a->usage.memory_kib == b->usage.memory_kib && x->number == y->number &&
 	       x->started == y->started && x->ended == y->ended && x->lost == y->lost &&
 	       x->code == y->code && x->signal == y->signal && x->timed_out == y->timed_out &&
-	       x->cancelled == y->cancelled && str_eq(x->limit, y->limit) && x->ms == y->ms &&
-	       x->out_bytes == y->out_bytes && x->err_bytes == y->err_bytes && x->pid == y->pid &&
-	       x->pid_start == y->pid_start && str_eq(x->on, y->on) && x->worker == y->worker &&
-	       x->grant == y->grant;
+	       x->cancelled == y->cancelled && x->gone == y->gone && str_eq(x->limit, y->limit) &&
+	       x->ms == y->ms && x->out_bytes == y->out_bytes && x->err_bytes == y->err_bytes &&
+	       x->pid == y->pid && x->pid_start == y->pid_start && str_eq(x->on, y->on) &&
+	       x->worker == y->worker && x->grant == y->grant;
 }
 
 /* Numbers that a line can have when roux has written it. */

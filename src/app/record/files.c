@@ -315,6 +315,7 @@ static void exit_line(struct buf *b, struct str path, uint64_t number, const str
 		.signal = e->signal,
 		.timed_out = e->timed_out,
 		.cancelled = e->cancelled,
+		.gone = e->lost,
 		.limit = e->limit,
 		.ms = e->ms,
 		.out_bytes = e->out_bytes,

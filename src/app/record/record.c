@@ -212,6 +212,7 @@ static enum recalled recall(struct recorder *r, const struct leaf_key *key, stru
 		.signal = was->signal,
 		.timed_out = was->timed_out,
 		.limit = was->limit,
+		.lost = was->gone,
 		.ok = was->code == 0 && !was->signal && !was->timed_out,
 		.ms = was->ms,
 		.out_bytes = was->out_bytes,

@@ -7,7 +7,7 @@
 struct members {
 	struct str p, s, on, limit;
 	uint64_t a, ts, pid, st, w, n, code, sig, ms, out, err;
-	bool timeout, cancelled, ru;
+	bool timeout, cancelled, lost, ru;
 	struct leaf_usage used;
 };
 
@@ -44,6 +44,7 @@ static const struct member of_line[] = {
 	MEMBER(n, TYPE_NUMBER),
 	MEMBER(timeout, TYPE_FLAG),
 	MEMBER(cancelled, TYPE_FLAG),
+	MEMBER(lost, TYPE_FLAG),
 	MEMBER(limit, TYPE_STRING),
 };
 
@@ -99,6 +100,7 @@ static bool line_of(const struct members *m, struct leaf_line *ret)
 		r->signal = (int)m->sig;
 		r->timed_out = m->timeout;
 		r->cancelled = m->cancelled;
+		r->gone = m->lost;
 		r->limit = m->limit;
 		r->ms = m->ms;
 		r->out_bytes = m->out;

@@ -10,6 +10,8 @@
  *   {"p":"1.0","a":1,"s":"start","pid":123,"st":456789,"ts":…}
  *   {"p":"1.0","a":1,"s":"start","on":"slurm","w":3,"n":17,"ts":…}   elsewhere: by a worker
  *   {"p":"1.0","a":1,"s":"exit","code":0,"sig":0,"ms":4,"out":12,"err":0,"ts":…,"ru":{…}}
+ *     and where they apply "timeout":true, "limit":"1", "cancelled":true, "lost":true (with its
+ * machine)
  *   {"p":"1","s":"forget","ts":…}   what is recorded of a node and below it counts no more
  *   {"p":"3","s":"closed","ts":…}   a loop without checkpoints has ended
  *   {"p":"1.0","a":1,"s":"lost","ts":…}   what it printed is gone and is needed: it runs again
@@ -25,6 +27,7 @@ struct leaf_record {
 	bool lost; /* it had ended, but what it printed is gone: it counts as not run */
 	int code, signal;
 	bool timed_out, cancelled;
+	bool gone;        /* the machine that ran it: its end is not known */
 	struct str limit; /* the path of the node whose time limit ended it; empty: none */
 	uint64_t ms, out_bytes, err_bytes;
 	/* Of this machine; 0: not known, or the command was started elsewhere, so that it is not

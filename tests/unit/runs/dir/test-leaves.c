@@ -74,6 +74,7 @@ static void a_line_of_ours_is_read_directly(void **state UNUSED)
 			.signal = 9,
 			.timed_out = true,
 			.cancelled = true,
+			.gone = true,
 			.limit = S("r"),
 			.ms = 4,
 			.out_bytes = 5,
@@ -82,7 +83,8 @@ static void a_line_of_ours_is_read_directly(void **state UNUSED)
 	assert_true(leaf_line_read_plain(buf_str(&lines), &line));
 	assert_int_equal(line.kind, LEAF_EXIT);
 	assert_str(line.path, "r1");
-	assert_true(line.record.ended && line.record.timed_out && line.record.cancelled);
+	assert_true(line.record.ended && line.record.timed_out && line.record.cancelled &&
+		    line.record.gone);
 	assert_int_equal(line.record.number, 3);
 	assert_int_equal(line.record.code, 1);
 	assert_int_equal(line.record.signal, 9);
