@@ -177,13 +177,11 @@ static void count_as_not_run(struct frame *f)
 {
 	struct recorder *r = f->run->options.recorder;
 	AUTO_BUF path = BUF_INIT;
+	struct leaf_key key = frame_key(f, &path);
 
-	if (r) {
-		struct leaf_key key = frame_key(f, &path);
-
+	if (r)
 		(void)r->ops->end(r, &key, &f->leaf.record,
 			&(struct leaf_end){ .code = 126, .cancelled = true });
-	}
 	frame_end_halted(f);
 }
 
