@@ -174,6 +174,14 @@ bool report_advise(struct report *r, const struct issue *i)
 	return false;
 }
 
+bool report_says(const struct report *r, struct str message)
+{
+	vec_each (i, &r->issues)
+		if (str_eq(i->message, message))
+			return true;
+	return false;
+}
+
 bool report_warning(struct report *r, struct where w, const char *fmt, ...)
 {
 	ADD(ISSUE_WARNING, w);

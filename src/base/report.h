@@ -124,6 +124,8 @@ void issue_text(const struct issue *i, struct buf *b);
 /* All issues of `kinds` (a mask of 1 << kind, or as below), one after the other. */
 void report_text(const struct report *r, unsigned kinds, struct buf *b);
 bool report_has_system(const struct report *r);
+/* Whether an issue with this message is there already, wherever it was found. */
+bool report_says(const struct report *r, struct str message);
 /* Whether there are errors and each is that there is no room. */
 bool report_lacks_room(const struct report *r);
 /* Whether an issue, of any kind, is that another process has something locked. */

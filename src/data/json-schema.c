@@ -124,7 +124,7 @@ static bool check_enum(struct checking *c, const json_t *allowed, const json_t *
 /* -- texts and numbers ---------------------------------------------------------------------------
  */
 
-/* True also when the pattern is one that this machine does not understand. */
+/* Of characters, items or members. */
 static bool check_count(struct checking *c, const json_t *schema, const char *least_name,
 	const char *most_name, size_t count, const char *one, const char *many)
 {
@@ -142,6 +142,7 @@ static bool check_count(struct checking *c, const json_t *schema, const char *le
 	return true;
 }
 
+/* True also when the pattern is one that this machine does not understand. */
 static bool matches(const char *pattern, const char *text)
 {
 	regex_t re;

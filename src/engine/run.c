@@ -22,10 +22,8 @@ void run_told(struct run *r, struct str id, uint64_t bytes)
 
 void run_warn_once(struct run *r, struct str message)
 {
-	vec_each (i, &r->issues.issues)
-		if (str_eq(i->message, message))
-			return;
-	report_warning(&r->issues, (struct where){ 0 }, "%.*s", STR(message));
+	if (!report_says(&r->issues, message))
+		report_warning(&r->issues, (struct where){ 0 }, "%.*s", STR(message));
 }
 
 void run_set_grace(struct run *r, uint64_t grace_ms)

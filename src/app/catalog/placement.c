@@ -25,14 +25,6 @@ bool placement_of(const struct placement *p, const struct node *n, const struct 
 	return true;
 }
 
-static bool is_told(const struct report *r, struct str message)
-{
-	vec_each (i, &r->issues)
-		if (str_eq(i->message, message))
-			return true;
-	return false;
-}
-
 static void check_needs(struct checking *c, const struct node *n, const struct walk_call *within)
 {
 	const struct table *t = c->p->table;
@@ -43,7 +35,9 @@ static void check_needs(struct checking *c, const struct node *n, const struct w
 		return;
 	(void)machine_needs(n, within, &needs);
 	AUTO_BUF lacks = BUF_INIT;
-	if (table_lacks_class(t, &needs, &lacks) && !is_told(c->r, buf_str(&lacks)))
+	if (table_lacks_class(t, &needs, &lacks) && !report_says(c->r, buf_str(&lacks)))
+		/* About the settings more than about this node: warnings with a place are check's.
+		 */
 		report_warning(c->r, (struct where){ 0 }, "%s", buf_cstr(&lacks));
 	if (needs.time_s <= shape.time_s)
 		return;
