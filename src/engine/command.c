@@ -55,6 +55,7 @@ static void on_began(struct job_owner *o, const struct job_away *away)
 
 	if (away)
 		announce_away(f, away);
+	round_begins(f);
 	f->tries.began_ms = loop_now(f->run->loop);
 	if (f->tries.limit_ms)
 		timer_start(f->run->loop, &f->timer, f->tries.limit_ms);
@@ -342,7 +343,37 @@ static bool output_unkept(struct frame *f, int error)
 	return true;
 }
 
-static void failed_to_start(struct frame *f, int error);
+static void cannot_start(struct frame *f, const char *program, int error)
+{
+	AUTO_BUF why = BUF_INIT;
+	bool missing = error == ENOENT && !strchr(program, '/');
+	struct verdict v = { .code = error == ENOENT ? 127 : 126, .unstarted = true };
+
+	if (missing)
+		buf_printf(&why, "%s: not found in PATH%s", program,
+			strchr(program, '=') ? "; `env` sets a variable for a program" : "");
+	else if (error == ENOEXEC)
+		buf_printf(&why, "%s: not a program: a script needs a #! line", program);
+	else if (error == E2BIG)
+		buf_printf(
+			&why, "%s: the arguments and environment are too long together", program);
+	else
+		buf_printf(&why, "%s: cannot start: %s", program, strerror(error));
+	v.err = v.err_tail = buf_str(&why);
+	command_judge(f, &v, NULL);
+}
+
+/* The same of one that was to run elsewhere. */
+static void failed_to_start(struct frame *f, int error)
+{
+	AUTO_BUF program = BUF_INIT;
+
+	buf_adds(&program, f->leaf.argv.len ? buf_cstr(&f->leaf.argv) : "the program");
+	buf_reset(&f->leaf.argv);
+	job_free(f->leaf.job);
+	f->leaf.job = NULL;
+	cannot_start(f, buf_cstr(&program), error);
+}
 
 /* It is not under way after all: it waits for a slot as any other, unless it is not wanted. */
 static void start_again(struct frame *f)
@@ -453,6 +484,7 @@ static bool adopt(struct frame *f)
 		return false;
 	}
 	schedule_take(&f->run->schedule, f);
+	round_handed_over(f);
 	f->run->executing = true;
 	int error = r->ops->begin(r, &spec.key, frame_is_last(f), &f->leaf.record);
 	if (error < 0)
@@ -483,38 +515,6 @@ static bool cannot_read(struct frame *f, const struct job_spec *spec)
 	buf_printf(&what, " is to read%s%s", place.len ? ", " : "", buf_cstr(&place));
 	run_abort(f->run, buf_cstr(&what), -r);
 	return true;
-}
-
-static void cannot_start(struct frame *f, const char *program, int error)
-{
-	AUTO_BUF why = BUF_INIT;
-	bool missing = error == ENOENT && !strchr(program, '/');
-	struct verdict v = { .code = error == ENOENT ? 127 : 126, .unstarted = true };
-
-	if (missing)
-		buf_printf(&why, "%s: not found in PATH%s", program,
-			strchr(program, '=') ? "; `env` sets a variable for a program" : "");
-	else if (error == ENOEXEC)
-		buf_printf(&why, "%s: not a program: a script needs a #! line", program);
-	else if (error == E2BIG)
-		buf_printf(
-			&why, "%s: the arguments and environment are too long together", program);
-	else
-		buf_printf(&why, "%s: cannot start: %s", program, strerror(error));
-	v.err = v.err_tail = buf_str(&why);
-	command_judge(f, &v, NULL);
-}
-
-/* The same of one that was to run elsewhere. */
-static void failed_to_start(struct frame *f, int error)
-{
-	AUTO_BUF program = BUF_INIT;
-
-	buf_adds(&program, f->leaf.argv.len ? buf_cstr(&f->leaf.argv) : "the program");
-	buf_reset(&f->leaf.argv);
-	job_free(f->leaf.job);
-	f->leaf.job = NULL;
-	cannot_start(f, buf_cstr(&program), error);
 }
 
 /* The variables of product.md, and whatever the recorder wants. */
@@ -619,6 +619,7 @@ static bool start(struct frame *f, struct arena *a)
 		.keep_err = f->ops->command->keeps_err,
 		.cut_err = f->ops->command->keeps_err,
 		.max_output = f->ops->command->max_output(f),
+		.behind = round_behind(f),
 		.timeout_ms = f->tries.limit_ms };
 	AUTO_BUF path = BUF_INIT;
 	struct needs needs;

@@ -67,10 +67,16 @@ struct job_usage {
 	uint64_t user_us, system_us, memory_kib;
 };
 
+/* Commands like another one, which come when that has begun: one every so often. */
+struct job_behind {
+	uint64_t count, every_ms;
+};
+
 /* A command to start. Borrowed during the call, what `record` points at until the end. */
 struct job_spec {
 	struct leaf_key key;       /* of a run that is written down; else empty */
 	const struct needs *needs; /* what it asks of its machine; NULL: nothing */
+	struct job_behind behind;  /* an executor that has to find machines may look ahead */
 	const char *const *argv;
 	size_t argc;
 	struct content *in;     /* its standard input, or … */

@@ -109,11 +109,15 @@ struct rounds {
 	struct timer pause; /* between rounds */
 	uint64_t due_ms;    /* when the next parallel round may begin */
 	bool waiting;       /* for that */
-	bool over;          /* no further round */
-	bool cut_short;     /* a round did not come to its end */
-	bool kept;          /* a resume continues with its rounds and does not begin them again */
-	bool warned;        /* of something that every round would say */
-	bool failed;        /* a round has failed that was not to, with: */
+	/* Of the latest round, when starts are spaced: its first command, handed over and not
+	 * begun, or NULL; whether a command or a pause of it has begun. */
+	const struct frame *handed;
+	bool begun;
+	bool over;      /* no further round */
+	bool cut_short; /* a round did not come to its end */
+	bool kept;      /* a resume continues with its rounds and does not begin them again */
+	bool warned;    /* of something that every round would say */
+	bool failed;    /* a round has failed that was not to, with: */
 	bool no_retry, retried;
 	int code;
 	uint64_t failure;
@@ -263,6 +267,21 @@ void frame_fail_root(struct frame *f);
 void frame_halt(struct frame *f, bool stop);
 /* Ends its running commands at once. */
 void frame_kill(struct frame *f);
+
+/* -- rounds.c ------------------------------------------------------------------------------------
+ */
+
+/* A round begins with its first command or pause. Where a parallel loop spaces its starts, the next
+ * round is due so long after that, and a command may begin long after it was handed over: */
+
+/* An executor has it. */
+void round_handed_over(const struct frame *command);
+/* A command or a pause executes. */
+void round_begins(const struct frame *f);
+/* The command is with its executor no more. */
+void round_taken_back(const struct frame *command);
+/* What waits for the command to begin, were it handed over now. */
+struct job_behind round_behind(const struct frame *command);
 
 /* -- emit.c --------------------------------------------------------------------------------------
  */

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "engine/steps.h"
 
 /* foreach and while: rounds of one body (step-recipes.md sections 9 and 10). */
@@ -442,12 +443,15 @@ static uint64_t active_rounds(const struct frame *f)
 	return n;
 }
 
-/* The next round of a parallel loop may begin: now, or when it is due. */
+/* The next round of a parallel loop may begin: now, or when it is due. When that is, is not known
+ * while the one before has not begun. */
 static void want_round(struct frame *f)
 {
 	struct rounds *st = &f->rounds;
 	uint64_t now = loop_now(f->run->loop);
 
+	if (st->handed)
+		return;
 	if (now >= st->due_ms) {
 		schedule_children(f);
 		return;
@@ -460,6 +464,7 @@ static void feed(struct frame *f)
 {
 	bool executing = f->run->executing;
 
+	f->rounds.begun = false;
 	start_round(f);
 	/* Starts are spaced; what is only looked up in a record is not. */
 	if (f->node->step->loop.delay_ms && executing)
@@ -492,7 +497,7 @@ static void after_pause(struct frame *f)
 {
 	f->rounds.waiting = false;
 	if (f->next < f->count)
-		schedule_children(f);
+		want_round(f);
 }
 
 static void on_due(struct timer *t)
@@ -517,6 +522,74 @@ static void halt_side_by_side(struct frame *f, bool stop UNUSED)
 {
 	list_remove(&f->waits);
 	schedule_call(f, settle);
+}
+
+/* -- where its commands begin --------------------------------------------------------------------
+ */
+
+/* The nearest loop around it that spaces its starts, and in whose latest round it is. */
+static struct frame *spaced_above(const struct frame *f)
+{
+	for (; f->up; f = f->up)
+		if (f->up->ops == &parallel_rounds_ops && f->up->node->step->loop.delay_ms &&
+			f->role == FRAME_COPY && f->index + 1 == f->up->next)
+			return f->up;
+	return NULL;
+}
+
+void round_handed_over(const struct frame *command)
+{
+	for (struct frame *loop = spaced_above(command); loop; loop = spaced_above(loop)) {
+		struct rounds *st = &loop->rounds;
+
+		if (st->begun || st->handed)
+			continue;
+		st->handed = command;
+		list_remove(&loop->waits);
+	}
+}
+
+/* Nothing is to begin first any more. */
+static void unhold(struct frame *loop)
+{
+	struct rounds *st = &loop->rounds;
+
+	st->handed = NULL;
+	if (!st->over && !st->waiting && loop->next < loop->count &&
+		active_rounds(loop) < width_of(loop) && !frame_halted(loop))
+		want_round(loop);
+}
+
+void round_begins(const struct frame *f)
+{
+	for (struct frame *loop = spaced_above(f); loop; loop = spaced_above(loop)) {
+		struct rounds *st = &loop->rounds;
+
+		st->begun = true;
+		if (!st->handed)
+			continue;
+		/* By the clock: it may have begun in this turn of the loop. */
+		st->due_ms = clock_mono_ms() + loop->node->step->loop.delay_ms;
+		unhold(loop);
+	}
+}
+
+void round_taken_back(const struct frame *command)
+{
+	for (struct frame *loop = spaced_above(command); loop; loop = spaced_above(loop))
+		if (loop->rounds.handed == command)
+			unhold(loop);
+}
+
+struct job_behind round_behind(const struct frame *command)
+{
+	const struct frame *loop = spaced_above(command);
+
+	if (!loop || loop->rounds.begun || loop->rounds.handed)
+		return (struct job_behind){ 0 };
+	uint64_t active = active_rounds(loop), width = width_of(loop);
+	return (struct job_behind){ .every_ms = loop->node->step->loop.delay_ms,
+		.count = MIN(loop->count - loop->next, width > active ? width - active : 0) };
 }
 
 const struct frame_ops parallel_rounds_ops = {

@@ -84,6 +84,7 @@ void schedule_release(struct schedule *s, const struct frame *f)
 	s->running--;
 	if (p == s->pools)
 		p->cpus -= weight_of(f);
+	round_taken_back(f);
 	schedule_wake(s);
 }
 
@@ -119,6 +120,8 @@ static void start_command(struct schedule *s, struct pool *p, struct frame *f)
 	if (!f->ops->start(f)) {
 		list_prepend(&p->waiting, &f->waits);
 		p->limit = MAX(p->running, 1u);
+	} else if (f->leaf.job) {
+		round_handed_over(f);
 	}
 }
 

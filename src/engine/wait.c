@@ -81,6 +81,7 @@ static void begin(struct frame *f)
 	}
 	f->pause.fire = on_waited;
 	f->run->executing = true;
+	round_begins(f);
 	run_emit_frame(f->run,
 		&(struct event){ .kind = EVENT_WAIT_START, .step.ms = f->node->step->wait_ms }, f);
 	timer_start(f->run->loop, &f->pause, f->node->step->wait_ms);

@@ -224,10 +224,29 @@ static bool is_full(const struct remote *r)
 /* -- asking for more -----------------------------------------------------------------------------
  */
 
+/* Processors for those that wait for one of these to begin, as many of them as would be ready if it
+ * had. */
+static uint64_t behind_cpus(const struct remote_shape *s, uint64_t now)
+{
+	uint64_t cpus = 0;
+
+	/* What is ready fills all that may be queued, and may be long. */
+	if (s->ready_cpus >= QUEUED_MAX * s->shape.cpus)
+		return 0;
+	list_each (link, &s->ready) {
+		const struct remote_job *j = list_entry(link, struct remote_job, link);
+
+		if (j->behind.count)
+			cpus += j->cpus *
+				MIN(j->behind.count, (now - j->started_ms) / j->behind.every_ms);
+	}
+	return cpus;
+}
+
 static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 {
 	struct sizing size = { .cpus = s->shape.cpus,
-		.ready_cpus = s->ready_cpus,
+		.ready_cpus = s->ready_cpus + behind_cpus(s, now),
 		.queued = queued_of(r, s),
 		.ended = r->ended,
 		.mean_ms = sizing_mean(&r->took_us) / 1000,

@@ -163,7 +163,7 @@ static int accept_output(struct remote_worker *w, struct remote_job *j, enum job
 	return n;
 }
 
-/* -- ends ----------------------------------------------------------------------------------------
+/* -- beginnings and ends -------------------------------------------------------------------------
  */
 
 static void set_away(struct remote_job *j, const struct remote_worker *w, uint64_t ms)
@@ -217,15 +217,41 @@ static void accept_end(struct remote_worker *w, struct remote_job *j, struct sai
 	remote_job_tell(j);
 }
 
-void remote_settle_ended(struct remote *r)
+static void hear_began(struct remote_worker *w, struct remote_job *j)
+{
+	uint64_t now = clock_mono_ms();
+
+	w->begun = true;
+	if (j->state != JOB_GIVEN)
+		return;
+	j->state = JOB_BEGAN;
+	j->began_ms = now;
+	j->dropped = false;
+	j->behind.count = 0;
+	if (j->idle_slot && j->given_ms)
+		sizing_add(&w->remote->turn_ms, now - j->given_ms);
+	if (j->told_began)
+		return;
+	j->told_began = true;
+	set_away(j, w, 0);
+	j->job.owner->ops->began(j->job.owner, &j->away);
+}
+
+void remote_settle_taken(struct remote *r)
 {
 	for (size_t i = 0; i < r->left_count; i++) {
 		struct remote_left *l = &r->left[i];
+		bool known = l->ended || (l->began && l->settled);
 		struct remote_job *j =
-			l->ended && l->taken && l->worker ? job_find(l->worker, l->n) : NULL;
+			known && l->taken && l->worker ? job_find(l->worker, l->n) : NULL;
 
 		if (!j)
 			continue;
+		if (!l->ended) {
+			l->began = false;
+			hear_began(l->worker, j);
+			continue;
+		}
 		/* It was ended because its run was, which it is not any more. */
 		if (l->end.end.why == WHY_STOPPED) {
 			remote_job_again(j);
@@ -319,25 +345,6 @@ static void hear_hello(struct remote_worker *w, const struct said *s)
 	executor_grew(&r->executor);
 }
 
-static void hear_began(struct remote_worker *w, struct remote_job *j)
-{
-	uint64_t now = clock_mono_ms();
-
-	w->begun = true;
-	if (j->state != JOB_GIVEN)
-		return;
-	j->state = JOB_BEGAN;
-	j->began_ms = now;
-	j->dropped = false;
-	if (j->idle_slot && j->given_ms)
-		sizing_add(&w->remote->turn_ms, now - j->given_ms);
-	if (j->told_began)
-		return;
-	j->told_began = true;
-	set_away(j, w, 0);
-	j->job.owner->ops->began(j->job.owner, &j->away);
-}
-
 static void hear_bye(struct remote_worker *w, struct str why)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -353,6 +360,8 @@ static void hear_of_job(struct remote_worker *w, struct said *s)
 	struct remote_job *j = job_find(w, s->n);
 	struct remote_left *left = j ? NULL : remote_left_of(w, s->n);
 
+	if (left && s->kind == SAID_BEGAN)
+		left->began = true;
 	if (left && s->kind == SAID_END && !left->ended) {
 		left->ended = true;
 		said_done(&left->end);

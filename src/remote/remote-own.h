@@ -88,6 +88,7 @@ struct remote_job {
 	struct job_record *record;
 	struct buf order; /* what order_run_write() made; empty: it was adopted */
 	uint64_t n, cpus, time_s;
+	struct job_behind behind; /* until it has begun */
 	uint64_t started_ms, given_ms, began_ms;
 	bool keep_err, live;
 	bool idle_slot; /* it was given to a slot that was free: how long an answer takes */
@@ -111,6 +112,7 @@ struct remote_left {
 	uint64_t number, n;
 	struct remote_worker *worker; /* NULL: it left no trace */
 	uint64_t worker_id;
+	bool began; /* and its owner has not heard that yet */
 	bool ended, taken, again, settled;
 	struct said end; /* when it has ended */
 	/* What views are yet to be told. */
@@ -257,8 +259,8 @@ struct remote_left *remote_left(struct remote *r, const struct leaf_key *key);
 struct remote_left *remote_left_of(struct remote_worker *w, uint64_t n);
 /* A worker of an earlier driver has said hello to this one, or is dead. */
 void remote_settle_left(struct remote_worker *w, const struct said_hello *hello);
-/* Accepts the ends that were recorded meanwhile, of those that were adopted. */
-void remote_settle_ended(struct remote *r);
+/* Accepts what was recorded meanwhile of those that were adopted. */
+void remote_settle_taken(struct remote *r);
 /* Tells views what became of it, from the loop: the run may not have begun yet. */
 void remote_left_news(struct remote *r, struct remote_left *l, enum event_left news);
 void remote_tell_left(struct remote *r);

@@ -250,6 +250,7 @@ static struct remote_job *new_job(
 	j->out_fd = -1;
 	j->cpus = spec->needs && spec->needs->cpus ? spec->needs->cpus : 1;
 	j->time_s = spec->needs ? spec->needs->time_s : 0;
+	j->behind = spec->behind;
 	return j;
 }
 
@@ -314,13 +315,12 @@ static struct job *adopt(struct executor *e, const struct job_spec *spec, struct
 	j->n = left->n;
 	j->state = JOB_GIVEN;
 	j->worker = left->worker;
-	j->told_began = true;
 	r->jobs_count++;
 	list_append(&left->worker->given, &j->link);
 	j->worker->given_count++;
 	j->worker->given_cpus += j->cpus;
-	if (left->ended)
-		remote_wake(r); /* its end is accepted from the loop */
+	if (left->began || left->ended)
+		remote_wake(r); /* its owner hears that from the loop */
 	return &j->job;
 }
 
@@ -483,7 +483,7 @@ static void on_pump(struct deferred *d)
 {
 	struct remote *r = container_of(d, struct remote, pump);
 
-	remote_settle_ended(r);
+	remote_settle_taken(r);
 	remote_tell_left(r);
 	remote_give(r);
 	remote_write_orders(r);

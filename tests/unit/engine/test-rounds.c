@@ -1,3 +1,6 @@
+#include <errno.h>
+
+#include "base/clock.h"
 #include "graph/graph.h"
 #include "graph/step.h"
 
@@ -219,6 +222,128 @@ static void a_cancelled_loop_collects_nothing(void **state UNUSED)
 	recipe_finish(&r, RUN_CANCELLED, "");
 }
 
+/* A parallel loop whose starts are spaced, with commands that begin when the test says so. */
+static void spaced_init(struct recipe *r, const char *items)
+{
+	recipe_init(r, NODE_EACH, items);
+	r->each.each_parallel = true;
+	r->loop.loop.width = 8;
+	r->loop.loop.delay_ms = 1;
+	r->lab.late = true;
+}
+
+/* Long enough for every pause of the loop. */
+static void let_pass(struct recipe *r)
+{
+	uint64_t start = loop_now(r->lab.loop);
+
+	while (loop_now(r->lab.loop) < start + 5)
+		assert_true(loop_turn(r->lab.loop, 1) >= 0);
+}
+
+static void wait_told(struct recipe *r, const char *what)
+{
+	while (!r->lab.told.len)
+		assert_true(loop_turn(r->lab.loop, -1) >= 0);
+	lab_assert_told(&r->lab, what);
+}
+
+static void a_spaced_round_waits_for_the_beginning_of_the_one_before(void **state UNUSED)
+{
+	struct recipe r;
+
+	spaced_init(&r, "[\"a\",\"b\",\"c\"]");
+	recipe_run(&r);
+	lab_assert_told(&r.lab, "+do-a");
+	let_pass(&r);
+	lab_assert_told(&r.lab, "");
+	r.loop.loop.delay_ms = 20;
+	uint64_t began = clock_mono_ms();
+	lab_began(&r.lab, "do-a");
+	wait_told(&r, "+do-b");
+	assert_true(clock_mono_ms() >= began + 20);
+	/* Not that of the first, which has ended meanwhile. */
+	lab_print(&r.lab, "do-a", "1");
+	let_pass(&r);
+	lab_assert_told(&r.lab, "");
+	began = clock_mono_ms();
+	lab_began(&r.lab, "do-b");
+	wait_told(&r, "+do-c");
+	assert_true(clock_mono_ms() >= began + 20);
+	lab_began(&r.lab, "do-c");
+	lab_print(&r.lab, "do-c", "3");
+	lab_print(&r.lab, "do-b", "2");
+	recipe_finish(&r, RUN_DONE, "[\"1\",\"2\",\"3\"]");
+}
+
+static void a_round_that_never_began_holds_up_none(void **state UNUSED)
+{
+	struct recipe r;
+
+	spaced_init(&r, "[\"a\",\"b\",\"c\"]");
+	r.loop.on_error = STEP_FAILURE_CONTINUE;
+	recipe_run(&r);
+	lab_assert_told(&r.lab, "+do-a");
+	let_pass(&r);
+	lab_assert_told(&r.lab, "");
+	lab_end_as(&r.lab, "do-a", (struct job_end){ .start_error = ENOENT }, "", "");
+	wait_told(&r, "+do-b");
+	/* It goes back and is handed over once more: that is the one to wait for. */
+	let_pass(&r);
+	lab_end_as(&r.lab, "do-b", (struct job_end){ .again = true }, "", "");
+	let_pass(&r);
+	lab_assert_told(&r.lab, "+do-b");
+	lab_began(&r.lab, "do-b");
+	wait_told(&r, "+do-c");
+	lab_print(&r.lab, "do-b", "2");
+	lab_print(&r.lab, "do-c", "3");
+	recipe_finish(&r, RUN_DONE, "[\"\",\"2\",\"3\"]");
+}
+
+/* What comes after it in the round is not its beginning. */
+static void a_round_may_begin_with_a_pause(void **state UNUSED)
+{
+	struct recipe r;
+	struct step_node pause = { .ops = &ops, .id = S("pause"), .wait_ms = 1 };
+	struct step_node stage = { .ops = &ops, .id = S("loop") };
+	struct node wait = { .kind = NODE_WAIT,
+		.runs = true,
+		.step = &pause,
+		.failure = FAILURE_ROOT,
+		.retry.value = 1 };
+	struct node both = { .kind = NODE_SEQUENCE,
+		.runs = true,
+		.step = &stage,
+		.failure = FAILURE_ROOT,
+		.child_count = 2,
+		.retry.value = 1 };
+
+	spaced_init(&r, "[\"a\",\"b\"]");
+	both.children = (const struct node *[]){ &wait, &r.child };
+	r.children[0] = &both;
+	r.loop.loop.delay_ms = 50;
+	recipe_run(&r);
+	wait_told(&r, "+do-a");
+	wait_told(&r, "+do-b");
+	lab_print(&r.lab, "do-a", "1");
+	lab_print(&r.lab, "do-b", "2");
+	recipe_finish(&r, RUN_DONE, "[\"1\",\"2\"]");
+}
+
+static void a_held_loop_can_be_cancelled(void **state UNUSED)
+{
+	struct recipe r;
+
+	spaced_init(&r, "[\"a\",\"b\"]");
+	recipe_run(&r);
+	let_pass(&r);
+	run_cancel(r.lab.run, 0);
+	lab_turn(&r.lab);
+	lab_assert_told(&r.lab, "+do-a -do-a stop-all");
+	lab_end(&r.lab, "do-a", 1);
+	recipe_finish(&r, RUN_CANCELLED, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +354,10 @@ int main(void)
 		cmocka_unit_test(parallel_rounds_keep_to_their_width),
 		cmocka_unit_test(a_while_loop_ends_with_its_condition),
 		cmocka_unit_test(a_cancelled_loop_collects_nothing),
+		cmocka_unit_test(a_spaced_round_waits_for_the_beginning_of_the_one_before),
+		cmocka_unit_test(a_round_that_never_began_holds_up_none),
+		cmocka_unit_test(a_round_may_begin_with_a_pause),
+		cmocka_unit_test(a_held_loop_can_be_cancelled),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
