@@ -46,6 +46,16 @@ static void hint_at_word(struct cli *cli, const char *word)
 	cli_say(buf_str(&text));
 }
 
+/* What continues elsewhere when this process is gone has to be found again by its record. */
+static bool unknown_option(struct str name, struct report *r)
+{
+	if (!str_eq(name, S("on")))
+		return template_unknown_option(name, r);
+	report_hint(r, "exec runs commands here and keeps no record; `roux run --on NAME` runs "
+		       "them on the nodes of a batch system");
+	return true;
+}
+
 static struct run_handle *start(void *data, const struct request *q, struct report *r)
 {
 	struct template_given *given = data;
@@ -108,6 +118,6 @@ const struct command cmd_exec = {
 	.min_operands = 1,
 	.max_operands = OPERANDS_ANY,
 	.complete = COMPLETE_TEMPLATE,
-	.unknown_option = template_unknown_option,
+	.unknown_option = unknown_option,
 	.run = run,
 };
