@@ -78,11 +78,38 @@ static int check_own(int fd)
 	return st.st_uid == geteuid() && !(st.st_mode & 077) ? 0 : -EPERM;
 }
 
-bool exchange_is_open_to_others(const char *path)
+/* Whether others could put something else into the place of what is in a directory. */
+static bool is_open_to_others(const struct stat *st)
+{
+	return (st->st_mode & 022) && !(st->st_mode & S_ISVTX);
+}
+
+bool exchange_root_check(const char *dir, struct report *r)
 {
 	struct stat st;
+	const char *wrong = NULL;
+	bool there = stat(dir, &st) == 0;
 
-	return stat(path, &st) == 0 && (st.st_mode & 022) && !(st.st_mode & S_ISVTX);
+	if (!there && errno != ENOENT)
+		return report_errno(r, errno, "%s", dir);
+	if (!there)
+		wrong = "does not exist";
+	else if (!S_ISDIR(st.st_mode))
+		wrong = "is not a directory";
+	if (wrong) {
+		report_error(r, (struct where){ 0 }, "%s %s", dir, wrong);
+		return report_hint(r,
+			"make `dir` of the executor with mkdir -m 700 where all nodes see it, or "
+			"name another");
+	}
+	if (is_open_to_others(&st))
+		report_system(r, (struct where){ 0 }, "%s can be written to by other users", dir);
+	else if (access(dir, W_OK | X_OK) < 0)
+		report_system(r, (struct where){ 0 }, "%s cannot be written to", dir);
+	else
+		return true;
+	return report_hint(
+		r, "`dir` of an executor is a directory of yours, or one that is sticky");
 }
 
 int exchange_open(struct exchange *x, const char *path, bool make)

@@ -40,8 +40,9 @@ struct exchange {
 
 /* Whether a directory is on a file system that other machines write to as well. */
 bool exchange_is_network(int fd);
-/* Whether others could put something else into the place of what is in a directory. */
-bool exchange_is_open_to_others(const char *path);
+/* Whether exchanges can be made in a directory, and others could not put something else into their
+ * place. */
+bool exchange_root_check(const char *dir, struct report *r);
 /* Whether nothing more can be written to it. */
 bool exchange_is_full(const struct exchange *x);
 

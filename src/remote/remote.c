@@ -627,12 +627,8 @@ static bool open_exchange(struct remote *r, const struct remote_options *o, stru
 		remote_exchange_path(r->table, o->run_dir, o->run, o->generation, &r->arena);
 	int n = 0;
 
-	if (r->table->dir.len && exchange_is_open_to_others(r->table->dir.p)) {
-		report_system(report, (struct where){ 0 }, "%.*s can be written to by other users",
-			STR(r->table->dir));
-		return report_hint(report,
-			"`dir` of an executor is a directory of yours, or one that is sticky");
-	}
+	if (r->table->dir.len && !exchange_root_check(r->table->dir.p, report))
+		return false;
 	if (!r->resumed)
 		clear_old(path.p);
 	n = exchange_open(&r->x, path.p, true);

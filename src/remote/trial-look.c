@@ -95,21 +95,14 @@ static void look_at_directory(struct looking *l)
 {
 	const struct table *t = l->o->table;
 	const char *dir = arena_cstr(&l->arena, t->dir.len ? t->dir : l->o->state_dir);
-	struct stat st;
+	AUTO_REPORT r = REPORT_INIT;
 
 	if (!t->dir.len)
 		(void)dir_make(dir);
-	if (stat(dir, &st) < 0) {
-		say(l, "directory", false, arena_printf(&l->arena, "%s: %s", dir, strerror(errno)));
-		return;
-	}
-	bool shared = exchange_is_open_to_others(dir);
-	bool ok = S_ISDIR(st.st_mode) && access(dir, W_OK | X_OK) == 0 && !shared;
-	say(l, "directory", ok,
-		!S_ISDIR(st.st_mode) ? arena_printf(&l->arena, "%s is not a directory", dir)
-		: shared ? arena_printf(&l->arena, "%s can be written to by other users", dir)
-		: !ok    ? arena_printf(&l->arena, "%s cannot be written to", dir)
-			 : arena_printf(&l->arena, "%s is %s", dir, kind_of(dir)));
+	if (exchange_root_check(dir, &r))
+		say(l, "directory", true, arena_printf(&l->arena, "%s is %s", dir, kind_of(dir)));
+	else
+		say(l, "directory", false, arena_str(&l->arena, r.issues.at[0].message));
 	say(l, "runs", true,
 		arena_printf(&l->arena, "runs and their ledger in %.*s are %s",
 			STR(l->o->state_dir), kind_of(arena_cstr(&l->arena, l->o->state_dir))));
