@@ -7,6 +7,7 @@
 
 #include "app/record/secrets.h"
 #include "base/atomic-file.h"
+#include "base/file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/base64.h"
@@ -14,7 +15,24 @@
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 
-bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r)
+/* -EEXIST: it is there. */
+static int write_first(int at, const char *name, struct str text, bool durable)
+{
+	AUTO_CLOSE int fd =
+		openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	int n = fd_write_all(fd, text);
+	if (n == 0 && durable && (fsync(fd) < 0 || fsync(at) < 0))
+		n = -errno;
+	if (n < 0)
+		(void)unlinkat(at, name, 0);
+	return n;
+}
+
+static bool write_file(struct str dir, const char *name, struct str text, bool durable, bool first,
+	struct report *r)
 {
 	const char *slash = strrchr(name, '/');
 	AUTO_BUF own = BUF_INIT;
@@ -23,10 +41,22 @@ bool freeze_file(struct str dir, const char *name, struct str text, bool durable
 	buf_add(&own, dir);
 	buf_add(&in, slash ? (struct str){ name, (size_t)(slash - name) } : S("."));
 	AUTO_CLOSE int at = run_open_dir(buf_cstr(&own), buf_cstr(&in), true);
-	int n = at < 0 ? at
-		       : atomic_write_at(at, slash ? slash + 1 : name, text,
-				 &(struct atomic_options){ .quick = true, .durable = durable });
+	const char *last = slash ? slash + 1 : name;
+	int n = at < 0 ? at : first ? write_first(at, last, text, durable) : -EEXIST;
+	if (n == -EEXIST)
+		n = atomic_write_at(at, last, text,
+			&(struct atomic_options){ .quick = true, .durable = durable });
 	return n == 0 || report_errno(r, -n, "cannot write %s/%s", buf_cstr(&own), name);
+}
+
+bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r)
+{
+	return write_file(dir, name, text, durable, false, r);
+}
+
+bool freeze_first(struct str dir, const char *name, struct str text, bool durable, struct report *r)
+{
+	return write_file(dir, name, text, durable, true, r);
 }
 
 json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r)
@@ -109,7 +139,7 @@ static bool write_graph(const struct launch *l, struct report *r)
 	AUTO_BUF text = BUF_INIT;
 
 	freeze_graph_text(&l->subject, &text);
-	return freeze_file(l->claim.dir, "graph.json", buf_str(&text), l->asked.durable, r);
+	return freeze_first(l->claim.dir, "graph.json", buf_str(&text), l->asked.durable, r);
 }
 
 /* Gives every source its text. */
@@ -501,12 +531,12 @@ static bool write_values(const struct launch *l, struct report *r)
 	/* Steps tell 2.0 from 2. */
 	json_write_typed(&text, kept, 2);
 	buf_addc(&text, '\n');
-	if (!freeze_file(l->claim.dir, "values.json", buf_str(&text), l->asked.durable, r))
+	if (!freeze_first(l->claim.dir, "values.json", buf_str(&text), l->asked.durable, r))
 		return false;
 	buf_reset(&text);
 	json_write(&text, start, 2);
 	buf_addc(&text, '\n');
-	return freeze_file(l->claim.dir, "start.json", buf_str(&text), l->asked.durable, r);
+	return freeze_first(l->claim.dir, "start.json", buf_str(&text), l->asked.durable, r);
 }
 
 static bool read_secrets(struct launch *l, struct report *r)
