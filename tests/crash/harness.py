@@ -158,7 +158,9 @@ class Answer:
 class Place:
     """A home, a state root and a working directory."""
 
-    def __init__(self, state=None):
+    def __init__(self, state=None, made=False):
+        """`made`: the run that tests call `it` is not given that name, but one that roux makes."""
+        self.made = made
         self.base = tempfile.mkdtemp(prefix="roux-crash.")
         _places.append(self)
         self.work = os.path.join(self.base, "work")
@@ -178,16 +180,30 @@ class Place:
         for name in ("XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"):
             self.env.pop(name, None)
 
+    def named(self, run):
+        """The newest of those whose name was made, in place of `it`."""
+        if not self.made or run != "it":
+            return run
+        runs = os.path.join(self.state, "runs")
+        found = [e for e in os.scandir(runs) if e.name.startswith("run-")] if os.path.isdir(runs) else []
+        return max(found, key=lambda e: e.stat().st_mtime_ns).name if found else run
+
+    def said(self, words):
+        words = [*map(str, words)]
+        if self.made and words[0] == "run" and "it" in words and words[words.index("it") - 1] == "--as":
+            del words[words.index("it") - 1 : words.index("it") + 1]
+        return [self.named(w) for w in words]
+
     def popen(self, *words, env=None, before=(), **more):
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen(
-            [*before, ROUX, *words], cwd=self.work, env={**self.env, **(env or {})}, **{**options, **more}
+            [*before, ROUX, *self.said(words)], cwd=self.work, env={**self.env, **(env or {})}, **{**options, **more}
         )
 
     def roux(self, *words, env=None, text=True, before=(), **more):
         options = {"stdin": subprocess.DEVNULL} if "input" not in more else {}
         done = subprocess.run(
-            [*before, ROUX, *words],
+            [*before, ROUX, *self.said(words)],
             cwd=self.work,
             env={**self.env, **(env or {})},
             capture_output=True,
@@ -215,7 +231,7 @@ class Place:
         return os.path.join(self.work, *names)
 
     def dir(self, run, *names):
-        return os.path.join(self.state, "runs", run, *names)
+        return os.path.join(self.state, "runs", self.named(run), *names)
 
     def read(self, run, *names):
         with open(self.dir(run, *names), encoding="utf-8", errors="surrogateescape") as f:

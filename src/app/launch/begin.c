@@ -24,17 +24,6 @@ bool launch_thaw(struct launch *l, struct str dir, struct report *r)
 	return true;
 }
 
-static void link_latest(struct launch *l)
-{
-	struct str runs = path_dir(l->claim.dir);
-	struct str temp = arena_printf(&l->arena, "%.*s/.latest-%d", STR(runs), (int)getpid());
-
-	(void)unlink(temp.p);
-	if (symlink(l->asked.id.p, temp.p) == 0 &&
-		rename(temp.p, arena_printf(&l->arena, "%.*s/latest", STR(runs)).p) < 0)
-		(void)unlink(temp.p);
-}
-
 static void add_text(json_t *object, const char *name, struct str value)
 {
 	if (value.len)
@@ -117,7 +106,8 @@ static bool write_communication(struct launch *l, struct report *r)
 		json_from_str(arena_printf(&l->arena, "room:%.*s", STR(l->asked.id))));
 	json_write(&text, file, 2);
 	buf_addc(&text, '\n');
-	return freeze_file(l->claim.dir, "communication.json", buf_str(&text), l->asked.durable, r);
+	return freeze_first(
+		l->claim.dir, "communication.json", buf_str(&text), l->asked.durable, r);
 }
 
 static bool write_bundle(struct launch *l, struct report *r)
@@ -127,7 +117,7 @@ static bool write_bundle(struct launch *l, struct report *r)
 	if (!l->subject.bundle)
 		return true;
 	bundle_write(l->subject.bundle, &text);
-	return freeze_file(l->claim.dir, "context.jsonl", buf_str(&text), l->asked.durable, r);
+	return freeze_first(l->claim.dir, "context.jsonl", buf_str(&text), l->asked.durable, r);
 }
 
 bool launch_begin(struct launch *l, struct report *r)
@@ -135,11 +125,12 @@ bool launch_begin(struct launch *l, struct report *r)
 	struct identity self;
 	AUTO_BUF text = BUF_INIT;
 
-	if (!l->claim.ledger)
+	if (!l->claim.ledger && !l->claim.unlisted) {
 		l->claim.ledger = ledger_open(
 			l->claim.root, (struct ledger_manner){ .durable = l->asked.durable }, r);
-	if (!l->claim.ledger)
-		return false;
+		if (!l->claim.ledger)
+			return false;
+	}
 	launch_identify(l, &self);
 	l->claim.row.started = clock_real_ms();
 	l->claim.row.ended = 0;
@@ -148,12 +139,13 @@ bool launch_begin(struct launch *l, struct report *r)
 	AUTO_JSON *run = run_json(l, &self);
 	json_write(&text, run, 2);
 	buf_addc(&text, '\n');
-	link_latest(l);
+	if (!l->claim.unlisted)
+		launch_link_latest(l);
 	if (l->asked.notify && !notice_begin(l->claim.ledger, l->asked.id, r))
 		return false;
-	return freeze_file(l->claim.dir, "run.json", buf_str(&text), l->asked.durable, r) &&
-	       write_communication(l, r) && write_bundle(l, r) &&
-	       ledger_update(l->claim.ledger, &l->claim.row, false, r);
+	return write_communication(l, r) && write_bundle(l, r) &&
+	       freeze_file(l->claim.dir, "run.json", buf_str(&text), l->asked.durable, r) &&
+	       (l->claim.unlisted || ledger_update(l->claim.ledger, &l->claim.row, false, r));
 }
 
 void launch_count(const struct launch *l)

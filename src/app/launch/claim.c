@@ -95,26 +95,94 @@ static bool sync_names(struct launch *l, struct report *r)
 	return ok;
 }
 
+/* -- the ledger ----------------------------------------------------------------------------------
+ */
+
+static bool open_ledger(struct launch *l, unsigned wait_ms, struct report *r)
+{
+	l->claim.ledger = ledger_open(l->claim.root,
+		(struct ledger_manner){ .durable = l->asked.durable, .wait_ms = wait_ms }, r);
+	if (!l->claim.ledger)
+		return false;
+	(void)look_gap(l->claim.root, l->claim.ledger); /* before `latest` names this run */
+	return true;
+}
+
+/* A name that was made for this run is not another's, so that there is nothing to decide: making
+ * its directory takes it. The ledger hears of it when the first command runs (launch_enter()), and
+ * until then the directory says so; opening it would take longer than all else before that. Not
+ * where it has to be on stable storage, or where the caller is told the name and leaves. */
+static bool begins_unlisted(const struct launch *l)
+{
+	return l->asked.made && !l->asked.detached && !l->asked.durable && !l->asked.notify &&
+	       l->app->manners.own_process && ledger_is_ready(l->claim.root);
+}
+
+/* *tried: false when the name has to be claimed after all. */
+static bool begin_unlisted(struct launch *l, bool *tried, struct report *r)
+{
+	*tried = begins_unlisted(l) && mkdir(l->claim.dir.p, 0700) == 0;
+	if (!*tried)
+		return false;
+	int e = run_lock(l->claim.dir.p, &l->claim.lock);
+	int written = e < 0 ? 0 : run_set_unlisted(l->claim.lock, true);
+	l->claim.unlisted = e == 0 && written == 0;
+	if (l->claim.unlisted)
+		return true;
+	(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
+	(void)rmdir(l->claim.dir.p);
+	close_fd(&l->claim.lock);
+	return e < 0 ? report_errno(r, -e, "cannot lock %.*s", STR(l->claim.dir))
+		     : report_errno(r, -written, "cannot write %.*s/.alive", STR(l->claim.dir));
+}
+
+void launch_link_latest(struct launch *l)
+{
+	struct str runs = path_dir(l->claim.dir);
+	struct str temp = arena_printf(&l->arena, "%.*s/.latest-%d", STR(runs), (int)getpid());
+
+	(void)unlink(temp.p);
+	if (symlink(l->asked.id.p, temp.p) == 0 &&
+		rename(temp.p, arena_printf(&l->arena, "%.*s/latest", STR(runs)).p) < 0)
+		(void)unlink(temp.p);
+}
+
+bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
+{
+	if (!l->claim.unlisted)
+		return true;
+	if (l->claim.ledger)
+		ledger_set_wait(l->claim.ledger, wait_ms);
+	else if (!open_ledger(l, wait_ms, r))
+		return false;
+	if (!ledger_enter(l->claim.ledger, &l->claim.row, r))
+		return false;
+	ledger_set_wait(l->claim.ledger, l->app->ledger_wait_ms);
+	launch_link_latest(l);
+	(void)run_set_unlisted(l->claim.lock, false);
+	l->claim.unlisted = false;
+	return true;
+}
+
 bool launch_claim(struct launch *l, struct report *r)
 {
 	struct identity self;
 	AUTO_REPORT refused = REPORT_INIT;
-	bool taken = false;
+	bool taken = false, tried = false;
 	int state = 0;
 
-	if (app_may_record(l->app, r))
-		l->claim.ledger = ledger_open(l->claim.root,
-			(struct ledger_manner){
-				.durable = l->asked.durable, .wait_ms = l->app->ledger_wait_ms },
-			r);
-	if (!l->claim.ledger)
+	if (!app_may_record(l->app, r))
 		return false;
-	(void)look_gap(l->claim.root, l->claim.ledger); /* before `latest` names this run */
 	make_generation(l);
 	launch_fill_row(l);
 	launch_identify(l, &self);
 	l->claim.row.status = S(STATUS_STARTING);
 	l->claim.row.created = l->asked.created = clock_real_ms();
+	bool begun = begin_unlisted(l, &tried, r);
+	if (tried)
+		return begun;
+	if (!open_ledger(l, l->app->ledger_wait_ms, r))
+		return false;
 	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, &state, &taken, &refused)) {
 		/* The ledger takes what cannot be found out for a run that lives. */
 		if (taken && state < 0)
@@ -148,5 +216,6 @@ void launch_abandon(struct launch *l)
 	else
 		(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
 	(void)rmdir(l->claim.dir.p); /* others keep it when it has anything else */
-	ledger_unclaim(l->claim.ledger, &l->claim.row);
+	if (l->claim.ledger)
+		ledger_unclaim(l->claim.ledger, &l->claim.row);
 }

@@ -44,6 +44,8 @@ struct here {
 	struct deferred early;
 	struct buf early_text;
 	struct deferred past; /* there are observers that came later */
+	struct deferred enter;
+	struct timer enter_again;
 	bool tells_output;
 	bool rested;
 	struct report unwritten; /* what could not be written down of its end */
@@ -209,13 +211,46 @@ static bool verify(void *data, struct report *r)
 	return launch_verify(((struct here *)data)->launch, r);
 }
 
+/* While the first command runs: the ledger must not keep the loop waiting. */
+enum { ENTER_WAIT_MS = 20, ENTER_AGAIN_MS = 1000 };
+
+static void try_to_enter(struct here *h)
+{
+	AUTO_REPORT ignored = REPORT_INIT; /* it is tried until the end, which tells */
+
+	if (!launch_enter(h->launch, ENTER_WAIT_MS, &ignored))
+		timer_start(app_loop(h->handle.app), &h->enter_again, ENTER_AGAIN_MS);
+}
+
+static void on_enter(struct deferred *d)
+{
+	try_to_enter(container_of(d, struct here, enter));
+}
+
+static void on_enter_again(struct timer *t)
+{
+	try_to_enter(container_of(t, struct here, enter_again));
+}
+
+static void finish_record(struct here *h)
+{
+	AUTO_REPORT unlisted = REPORT_INIT;
+
+	deferred_stop(&h->enter);
+	timer_stop(&h->enter_again);
+	(void)launch_enter(h->launch, 0, &unlisted);
+	(void)record_finish(h->record, &h->x, &h->unwritten);
+	if (!h->unwritten.errors)
+		report_move(&h->unwritten, &unlisted);
+}
+
 static void on_ended(void *data)
 {
 	struct here *h = data;
 
 	mask_report(h->mask, run_result(h->x.run)->issues);
 	if (h->record)
-		(void)record_finish(h->record, &h->x, &h->unwritten);
+		finish_record(h);
 	catch_up(h);
 	handle_ended(&h->handle);
 	if (list_linked(&h->orders.link))
@@ -313,12 +348,14 @@ static void give_up(struct launch *l)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	if (!l->claim.ledger)
+	if (!l->claim.ledger && !l->claim.unlisted)
 		return;
 	if (!l->claim.row.started) {
 		launch_abandon(l);
 		return;
 	}
+	if (!launch_enter(l, l->app->ledger_wait_ms, &ignored))
+		return;
 	l->claim.row.status = status_str(ROUX_FAILED);
 	l->claim.row.code = l->claim.row.exit = 1;
 	l->claim.row.counted = true;
@@ -458,6 +495,8 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	h->sandbox = -1;
 	h->early.call = tell_early;
 	h->past.call = tell_past;
+	h->enter.call = on_enter;
+	h->enter_again.fire = on_enter_again;
 	if (!l->asked.jobs)
 		l->asked.jobs = processors_usable();
 	raise_descriptor_limit(h, &l->asked.jobs);
@@ -486,6 +525,8 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	if (o->observer)
 		(void)run_observe(&h->handle, o->observer);
 	start(h, o);
+	if (l->claim.unlisted && !h->handle.ended)
+		deferred_start(loop, &h->enter);
 	if (recorded(h) && l->claim.embedded)
 		hub_join(&h->orders, &h->handle);
 	return &h->handle;
@@ -617,6 +658,8 @@ static void free_here(struct run_handle *handle)
 		leave(handle);
 	deferred_stop(&h->early);
 	deferred_stop(&h->past);
+	deferred_stop(&h->enter);
+	timer_stop(&h->enter_again);
 	if (h->x.run) {
 		run_free(h->x.run);
 		rest(handle);

@@ -111,6 +111,7 @@ void launch_name(struct launch *l, struct str name)
 
 	if (!l->asked.id.len && !made)
 		l->asked.id = run_id_plain(&l->arena, name);
+	l->asked.made = made;
 	/* Of a few hundred starts in one second two may throw the same digits. */
 	for (int i = 0; i < 16; i++) {
 		l->asked.id = made ? run_id_make(&l->arena, name) : l->asked.id;

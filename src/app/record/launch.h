@@ -28,6 +28,7 @@ struct asked {
 	bool sandbox;         /* commands write only below some places: loop/sandbox.h */
 	bool offline;         /* … and have no TCP */
 	bool fresh;           /* its name is made, also when it is detached; not kept */
+	bool made;            /* its name was; not kept */
 	struct str on, class; /* the executor of its commands, and the class of it; empty: here */
 	bool careful;         /* what is in doubt stops it */
 	bool jobs_given;      /* the user has said how many */
@@ -66,7 +67,8 @@ struct claim {
 	struct str cwd; /* where it runs; empty: where this process is */
 	struct ledger *ledger;
 	struct run_row row;
-	int lock;      /* on DIR/.alive; -1: not ours */
+	bool unlisted; /* it has begun, and the ledger does not know of it yet */
+	int lock;          /* on DIR/.alive; -1: not ours */
 	uint64_t away; /* the files of the run before are in generations/<n>; 0: there was none */
 	bool embedded; /* its process is a host's own, which signals would end */
 };
@@ -128,6 +130,11 @@ bool launch_plan_again(struct launch *l, struct report *r);
 /* Takes the id: directory, lock and ledger row. Refuses while a live run has it; the files of an
  * ended generation are put away. */
 bool launch_claim(struct launch *l, struct report *r);
+/* Enters a run in the ledger that has begun without; nothing happens when it has a row. `wait_ms`
+ * as in ledger_manner. */
+bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r);
+/* From now on `latest` names it. */
+void launch_link_latest(struct launch *l);
 /* Takes a claim back that came to nothing, with the directory if it is new. */
 void launch_abandon(struct launch *l);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "runs/dir/open.h"
 
@@ -179,6 +180,21 @@ int run_lock_state(const char *dir)
 bool run_locked(const char *dir)
 {
 	return run_lock_state(dir) != 0;
+}
+
+int run_set_unlisted(int lock, bool unlisted)
+{
+	if (unlisted)
+		return fd_write_all(lock, S("not in the ledger yet\n"));
+	return ftruncate(lock, 0) < 0 ? -errno : 0;
+}
+
+bool run_is_unlisted(const char *dir)
+{
+	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
 }
 
 void run_unlocked_wait(const char *dir)

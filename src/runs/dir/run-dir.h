@@ -33,5 +33,9 @@ int run_lock(const char *dir, int *ret_fd);
 int run_lock_state(const char *dir);
 /* Whether a process holds it, or may hold it. */
 bool run_locked(const char *dir);
+/* A run may begin before the ledger knows of it: its lock file says so, in the run's own directory,
+ * until it does. A process that finds the directory before may enter it. -errno. */
+int run_set_unlisted(int lock, bool unlisted);
+bool run_is_unlisted(const char *dir);
 /* Blocks until no process holds it, without using the processor. */
 void run_unlocked_wait(const char *dir);

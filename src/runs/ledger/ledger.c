@@ -440,13 +440,18 @@ static int connect(const char *path, sqlite3 **db)
 	return sqlite3_open_v2(path, db, flags, NULL);
 }
 
+void ledger_set_wait(struct ledger *l, unsigned wait_ms)
+{
+	l->wait_ms = wait_ms ? wait_ms : BUSY_MS;
+}
+
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r)
 {
 	struct ledger *l = mem_new(struct ledger);
 
 	buf_adds(&l->path, path);
 	l->durable = how.durable;
-	l->wait_ms = how.wait_ms ? how.wait_ms : BUSY_MS;
+	ledger_set_wait(l, how.wait_ms);
 	if (connect(path, &l->db) != SQLITE_OK) {
 		(void)ledger_problem(l, "open the ledger", r);
 		ledger_close(l);
@@ -560,6 +565,23 @@ struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, s
 	if (access(buf_cstr(&path), F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return NULL;
 	return open_checked(buf_cstr(&path), how, r);
+}
+
+/* The header of the file: the name of its format, and at 60 `user_version`. One that was brought up
+ * to date and has not been folded since still has the old version here; that one is opened. */
+bool ledger_is_ready(struct str root)
+{
+	static const char format[16] = "SQLite format 3";
+	unsigned char head[100];
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/ledger.db", STR(root));
+	AUTO_CLOSE int fd =
+		open(buf_cstr(&path), O_RDWR | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
+		return false;
+	int version = head[60] << 24 | head[61] << 16 | head[62] << 8 | head[63];
+	return memcmp(head, format, sizeof(format)) == 0 && version == ledger_schema;
 }
 
 bool ledger_fold(struct ledger *l, struct report *r)

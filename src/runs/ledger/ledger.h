@@ -53,6 +53,11 @@ struct ledger *ledger_open(struct str root, struct ledger_manner how, struct rep
 /* The same, but nothing is made: NULL without an issue when there is no ledger yet. */
 struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, struct report *r);
 void ledger_close(struct ledger *l);
+/* Whether there is one that this roux can write to, as far as the file's first bytes say. Opening
+ * it takes a hundred times as long. */
+bool ledger_is_ready(struct str root);
+/* As in ledger_manner, from now on. */
+void ledger_set_wait(struct ledger *l, unsigned wait_ms);
 /* Whether run directories may be there that it lacks: some were when it was made, so the one before
  * was lost. A rebuild has no gap. */
 bool ledger_has_gap(struct ledger *l);
@@ -84,6 +89,10 @@ void ledger_batch_undo(struct ledger *l);
 bool ledger_claim(struct ledger *l, struct run_row *row,
 	bool (*ended)(void *data, const struct run_row *current), void *data, bool *taken,
 	struct report *r);
+/* Makes `row`, which has begun, the current generation of an id that no other run has: the
+ * process that has made its directory has the name. Another process may have found the directory
+ * and entered it already. Fills row->seq. */
+bool ledger_enter(struct ledger *l, struct run_row *row, struct report *r);
 /* Takes a claim back that came to nothing: the generation before it is current again. */
 void ledger_unclaim(struct ledger *l, const struct run_row *row);
 /* Replaces what is known of a generation. Durably when `final`. */

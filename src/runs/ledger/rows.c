@@ -210,10 +210,59 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
 		(!found || with_id(l, LEDGER_SUPERSEDE, row->id, S(""), r)) &&
 		ledger_commit(l, r)) {
 		l->claimed = row->seq;
+		l->claimed_started = row->started;
 		return true;
 	}
 	ledger_rollback(l);
 	return false;
+}
+
+static bool write_row(
+	struct ledger *l, enum ledger_statement which, const struct run_row *row, struct report *r)
+{
+	sqlite3_stmt *s = ledger_use(l, which, r);
+
+	if (s)
+		bind_row(s, row);
+	return ledger_step(l, s, "record the run", r);
+}
+
+/* What this connection has written is not written again. */
+static bool change(struct ledger *l, const struct run_row *row, struct report *r)
+{
+	bool described = row->seq && row->seq == l->claimed;
+	bool started = described && row->started && row->started == l->claimed_started;
+
+	return (described || write_row(l, LEDGER_DESCRIBE, row, r)) &&
+	       (started || write_row(l, LEDGER_START, row, r)) &&
+	       write_row(l, LEDGER_UPDATE, row, r);
+}
+
+bool ledger_enter(struct ledger *l, struct run_row *row, struct report *r)
+{
+	struct arena a = ARENA_INIT;
+	struct run_row known;
+
+	if (!ledger_begin(l, false, r))
+		return false;
+	int found = knows(l, row->id, r);
+	if (found > 0)
+		found = find(l, row->id, &a, &known, r);
+	bool entered = found > 0 && str_eq(known.generation, row->generation);
+	if (entered)
+		row->seq = known.seq;
+	bool ok = found >= 0 && (entered ? change(l, row, r)
+					 : insert(l, row, r) && point(l, row, r) &&
+							(!found || with_id(l, LEDGER_SUPERSEDE,
+									   row->id, S(""), r)));
+	arena_done(&a);
+	if (!ledger_conclude(l, ok, r))
+		return false;
+	l->claimed = row->seq;
+	l->claimed_started = row->started;
+	/* Its command runs now, and its end will be waited for: what that needs is made ready. */
+	(void)(ledger_use(l, LEDGER_UPDATE, r) && ledger_use(l, LEDGER_LEAF_WHOLE, r));
+	return true;
 }
 
 /* Deletes a generation; of those that are left the newest is current. */
@@ -262,26 +311,9 @@ uint64_t ledger_seq(struct ledger *l, struct str id, struct str generation)
 /* -- what becomes of it --------------------------------------------------------------------------
  */
 
-static bool write_row(
-	struct ledger *l, enum ledger_statement which, const struct run_row *row, struct report *r)
-{
-	sqlite3_stmt *s = ledger_use(l, which, r);
-
-	if (s)
-		bind_row(s, row);
-	return ledger_step(l, s, "record the run", r);
-}
-
 bool ledger_update(struct ledger *l, const struct run_row *row, bool final, struct report *r)
 {
-	if (!ledger_begin(l, final, r))
-		return false;
-	bool described = row->seq && row->seq == l->claimed;
-	if ((described || write_row(l, LEDGER_DESCRIBE, row, r)) &&
-		write_row(l, LEDGER_START, row, r) && write_row(l, LEDGER_UPDATE, row, r))
-		return ledger_commit(l, r);
-	ledger_rollback(l);
-	return false;
+	return ledger_begin(l, final, r) && ledger_conclude(l, change(l, row, r), r);
 }
 
 bool ledger_correct(

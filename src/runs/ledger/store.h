@@ -77,7 +77,8 @@ struct ledger {
 	bool full, sync_known; /* what `synchronous` is now */
 	bool batch, batch_failed, stays;
 	uint64_t claimed; /* the row that this connection has made: it is described already */
-	uint8_t reopened; /* how often another file has had its name */
+	uint64_t claimed_started; /* … with this start */
+	uint8_t reopened;         /* how often another file has had its name */
 	/* What ledger_spare() has answered, and for what, so that it counts once. */
 	uint64_t spare_version;
 	int64_t spare_directories, spare;

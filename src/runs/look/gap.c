@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runs/dir/run-dir.h"
 #include "runs/look/look.h"
 
-/* A directory that cannot be understood is not a run that is lacking. */
+/* A directory that cannot be understood is not a run that is lacking. Nor is a run that has begun
+ * and has not come to its row yet, or was killed before: it gets one. */
 static bool lacks(struct str root, struct ledger *l, struct str id)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -15,6 +17,8 @@ static bool lacks(struct str root, struct ledger *l, struct str id)
 
 	bool lacking = !ledger_knows(l, id, &ignored) && !ignored.errors &&
 		       look_row(root, id, 0, &a, &row, &ignored);
+	if (lacking && run_is_unlisted(run_directory(&a, root, id).p))
+		lacking = !ledger_put(l, &row, &ignored);
 	arena_done(&a);
 	return lacking;
 }
@@ -49,27 +53,32 @@ static bool see(void *data, struct str id)
 	return !s->lacking;
 }
 
+/* Whether the number of directories beyond those of the ledger, *ret, is not what it was. A
+ * directory has a link from each below it; some file systems do not count them. */
+static bool has_news(struct str root, struct ledger *l, int64_t *ret)
+{
+	AUTO_BUF runs = BUF_INIT;
+	bool news = false;
+	struct stat st;
+
+	buf_printf(&runs, "%.*s/runs", STR(root));
+	return stat(buf_cstr(&runs), &st) == 0 && st.st_nlink >= 2 &&
+	       ledger_spare(l, (int64_t)st.st_nlink - 2, ret, &news) && news;
+}
+
 bool look_gap_counted(struct str root, struct ledger *l)
 {
 	struct search s = { .root = root, .ledger = l };
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_BUF runs = BUF_INIT;
-	bool news = false;
 	int64_t spare;
-	struct stat st;
 
 	if (look_gap(root, l))
 		return true;
-	buf_printf(&runs, "%.*s/runs", STR(root));
-	/* A directory has a link from each below it; some file systems do not count them. */
-	if (stat(buf_cstr(&runs), &st) < 0 || st.st_nlink < 2 ||
-		!ledger_spare(l, (int64_t)st.st_nlink - 2, &spare, &news) || !news)
-		return false;
-	if (look_each_directory(root, see, &s) < 0)
+	if (!has_news(root, l, &spare) || look_each_directory(root, see, &s) < 0)
 		return false;
 	if (s.lacking)
 		(void)ledger_set_gap(l, true, &ignored);
-	else
+	else if (has_news(root, l, &spare)) /* runs that have just begun have got their rows */
 		(void)ledger_set_spare(l, spare, &ignored);
 	return s.lacking;
 }

@@ -171,6 +171,49 @@ static void a_live_name_is_refused_with_a_hint(void **state UNUSED)
 	ledger_close(l);
 }
 
+/* By its own process, and by one that has found its directory before. */
+static void a_run_that_has_begun_is_entered_once(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct ledger *l = opened(), *other = opened();
+	struct run_row own = row_of("a", "g1"), seen = own;
+
+	assert_true(ledger_enter(l, &own, &r));
+	assert_true(ledger_put(other, &seen, &r));
+	assert_true(own.seq > 0 && found(other, "a").seq == own.seq);
+	seen = row_of("b", "g1");
+	seen.started = 0;
+	assert_true(ledger_put(other, &seen, &r));
+	own = row_of("b", "g1");
+	assert_true(ledger_enter(l, &own, &r));
+	assert_int_equal(own.seq, seen.seq);
+	assert_int_equal(found(other, "b").started, 1001);
+	own.status = S("done");
+	own.ended = 1005;
+	assert_true(ledger_update(l, &own, true, &r));
+	assert_true(str_eq(found(other, "b").status, S("done")));
+	assert_int_equal(r.errors, 0);
+	ledger_close(other);
+	ledger_close(l);
+}
+
+static void is_ready_when_this_roux_can_use_it(void **state UNUSED)
+{
+	struct ledger *l;
+
+	assert_false(ledger_is_ready(str_of(root)));
+	ledger_close(opened());
+	assert_true(ledger_is_ready(str_of(root)));
+	l = opened();
+	assert_true(ledger_is_ready(str_of(root)));
+	ledger_close(l);
+	put("ledger.db", "");
+	assert_false(ledger_is_ready(str_of(root)));
+	put("ledger.db", arena_printf(&arena, "SQLite format 3%*s", 200, "").p);
+	assert_false(ledger_is_ready(str_of(root)));
+	assert_false(ledger_is_ready(S("/nonexistent/root")));
+}
+
 static void an_ended_name_starts_afresh(void **state UNUSED)
 {
 	struct ledger *l = opened();
@@ -469,6 +512,8 @@ int main(void)
 		T(says_when_its_directory_cannot_be_written),
 		T(gives_back_what_was_claimed),
 		T(a_live_name_is_refused_with_a_hint),
+		T(a_run_that_has_begun_is_entered_once),
+		T(is_ready_when_this_roux_can_use_it),
 		T(an_ended_name_starts_afresh),
 		T(a_claim_can_be_taken_back),
 		T(of_a_hundred_starts_exactly_one_wins),

@@ -82,6 +82,45 @@ static void a_directory_that_is_not_understood_is_none(void **state UNUSED)
 	assert_false(gap());
 }
 
+static struct str status_of(const char *id)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	struct run_row row = { 0 };
+	struct ledger *l = opened();
+
+	(void)ledger_find(l, str_of(id), &arena, &row, &r);
+	ledger_close(l);
+	return row.status;
+}
+
+/* Killed before the ledger knew of them: two, of which `latest` names one. */
+static void a_run_that_has_just_begun_gets_its_row(void **state UNUSED)
+{
+	put_run_dir("a");
+	rebuild();
+	put_run("b");
+	put("runs/b/.alive", "not in the ledger yet\n");
+	put_run("c");
+	put("runs/c/.alive", "not in the ledger yet\n");
+	point_latest("c");
+	assert_false(gap());
+	assert_true(str_eq(status_of("c"), S("exited")));
+	assert_true(str_eq(status_of("b"), S("")));
+	for (int i = 0; i < 2; i++) {
+		struct ledger *l = opened();
+
+		assert_false(look_gap_counted(str_of(root), l));
+		ledger_close(l);
+		assert_true(str_eq(status_of("b"), S("exited")));
+	}
+	/* One that was there already is lacking. */
+	put_run_dir("d");
+	put("runs/d/.alive", "");
+	struct ledger *l = opened();
+	assert_true(look_gap_counted(str_of(root), l));
+	ledger_close(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +128,7 @@ int main(void)
 		T(a_ledger_that_is_made_beside_runs_has_one),
 		T(an_older_copy_has_one_also_when_latest_moves_on),
 		T(a_directory_that_is_not_understood_is_none),
+		T(a_run_that_has_just_begun_gets_its_row),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
