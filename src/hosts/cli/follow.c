@@ -341,7 +341,7 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 	if (f->events_error && f->events_error != -EPIPE)
 		complain("events", f->events_error);
 	if (written < 0 && written != -EPIPE)
-		complain("result", written);
+		complain("result to standard output", written);
 	struct report *unwritten = run_record_issues(f->run);
 	/* One reason is enough: a disk that fails is met in several places. */
 	if (unwritten && !(run_issues(f->run) && report_has_system(run_issues(f->run)))) {
