@@ -111,7 +111,7 @@ static bool open_ledger(struct launch *l, unsigned wait_ms, struct report *r)
 /* A name that was made for this run is not another's, so that there is nothing to decide: making
  * its directory takes it. The ledger hears of it when the first command runs (launch_enter()), and
  * until then the directory says so; opening it would take longer than all else before that. Not
- * where it has to be on stable storage, or where the caller is told the name and leaves. */
+ * where it has to be on stable storage, or where the caller hears the name and leaves. */
 static bool begins_unlisted(const struct launch *l)
 {
 	return l->asked.made && !l->asked.detached && !l->asked.durable && !l->asked.notify &&

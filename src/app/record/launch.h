@@ -68,7 +68,7 @@ struct claim {
 	struct ledger *ledger;
 	struct run_row row;
 	bool unlisted; /* it has begun, and the ledger does not know of it yet */
-	int lock;          /* on DIR/.alive; -1: not ours */
+	int lock;      /* on DIR/.alive; -1: not ours */
 	uint64_t away; /* the files of the run before are in generations/<n>; 0: there was none */
 	bool embedded; /* its process is a host's own, which signals would end */
 };
