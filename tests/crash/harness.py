@@ -189,7 +189,7 @@ class Place:
         return max(found, key=lambda e: e.stat().st_mtime_ns).name if found else run
 
     def said(self, words):
-        words = [*map(str, words)]
+        words = [*words]
         if self.made and words[0] == "run" and "it" in words and words[words.index("it") - 1] == "--as":
             del words[words.index("it") - 1 : words.index("it") + 1]
         return [self.named(w) for w in words]
