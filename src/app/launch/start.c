@@ -80,9 +80,9 @@ static struct run_handle *start_apart(
 	/* It may be over, and even deleted, by now. */
 	if (!find_id(l->app, l->asked.id, &look, &ignored)) {
 		look_done(&look);
-		look = (struct run_look){ .id = arena_str(&look.arena, l->asked.id),
-			.dir = arena_str(&look.arena, l->claim.dir),
-			.status = S("exited") };
+		look = (struct run_look){ .status = S("exited") };
+		look.id = arena_str(&look.arena, l->asked.id);
+		look.dir = arena_str(&look.arena, l->claim.dir);
 	}
 	struct run_handle *h = elsewhere_open(l->app, &look);
 	/* A host whose loop turns hears of its end; a command that only starts it has no loop. */
