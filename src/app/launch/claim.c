@@ -111,11 +111,12 @@ static bool open_ledger(struct launch *l, unsigned wait_ms, struct report *r)
 /* A name that was made for this run is not another's, so that there is nothing to decide: making
  * its directory takes it. The ledger hears of it when the first command runs (launch_enter()), and
  * until then the directory says so; opening it would take longer than all else before that. Not
- * where it has to be on stable storage, or where the caller hears the name and leaves. */
+ * where it has to be on stable storage, or where the caller hears the name and leaves; nor where
+ * this process has the ledger open, as for a rerun: ledger_is_ready() would take its locks away. */
 static bool begins_unlisted(const struct launch *l)
 {
 	return l->asked.made && !l->asked.detached && !l->asked.durable && !l->asked.notify &&
-	       l->app->manners.own_process && ledger_is_ready(l->claim.root);
+	       l->app->manners.own_process && !l->app->ledger && ledger_is_ready(l->claim.root);
 }
 
 /* *tried: false when the name has to be claimed after all. */
@@ -152,12 +153,12 @@ bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
 	if (!l->claim.unlisted)
 		return true;
 	if (l->claim.ledger)
-		ledger_set_wait(l->claim.ledger, wait_ms);
+		(void)ledger_set_wait(l->claim.ledger, wait_ms);
 	else if (!open_ledger(l, wait_ms, r))
 		return false;
 	if (!ledger_enter(l->claim.ledger, &l->claim.row, r))
 		return false;
-	ledger_set_wait(l->claim.ledger, l->app->ledger_wait_ms);
+	(void)ledger_set_wait(l->claim.ledger, l->app->ledger_wait_ms);
 	launch_link_latest(l);
 	(void)run_set_unlisted(l->claim.lock, false);
 	l->claim.unlisted = false;

@@ -232,16 +232,17 @@ static void on_enter_again(struct timer *t)
 	try_to_enter(container_of(t, struct here, enter_again));
 }
 
+/* The ledger comes last: it may have to be waited for. */
 static void finish_record(struct here *h)
 {
-	AUTO_REPORT unlisted = REPORT_INIT;
+	AUTO_REPORT ledger = REPORT_INIT;
 
 	deferred_stop(&h->enter);
 	timer_stop(&h->enter_again);
-	(void)launch_enter(h->launch, 0, &unlisted);
-	(void)record_finish(h->record, &h->x, &h->unwritten);
-	if (!h->unwritten.errors)
-		report_move(&h->unwritten, &unlisted);
+	bool written = record_finish(h->record, &h->x, &h->unwritten);
+	(void)(launch_enter(h->launch, 0, &ledger) && launch_tell_end(h->launch, &ledger));
+	if (written)
+		report_move(&h->unwritten, &ledger);
 }
 
 static void on_ended(void *data)

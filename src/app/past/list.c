@@ -177,7 +177,9 @@ static bool add_known(void *data, const struct run_row *row)
 	return true;
 }
 
-/* Says how many runs the ledger lacks. When it lacks none any more that is written down. */
+/* Says how many runs the ledger lacks. When it lacks none any more that is written down. One that
+ * has begun and does not have its row yet, because another process has the ledger, is not lacking.
+ */
 static void tell_gap(struct directories *d, size_t known)
 {
 	struct ledger *ledger = d->app->ledger;
@@ -185,7 +187,7 @@ static void tell_gap(struct directories *d, size_t known)
 	size_t lacking = d->left_out;
 
 	for (size_t i = known; i < d->rows.len; i++)
-		lacking += !d->rows.at[i].back;
+		lacking += !d->rows.at[i].back && !run_is_unlisted(d->rows.at[i].dir.p);
 	if (!lacking) {
 		if (ledger_has_gap(ledger))
 			(void)ledger_set_gap(ledger, false, &ignored);

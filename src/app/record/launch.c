@@ -145,8 +145,6 @@ bool launch_tell_end(struct launch *l, struct report *r)
 	AUTO_REPORT again = REPORT_INIT;
 	bool full = l->asked.detached;
 
-	if (l->claim.unlisted)
-		return false; /* the caller has tried to enter it, and knows why it is not */
 	if (!ledger_batch_begin(ledger, full, r))
 		return false;
 	if (ledger_update(ledger, &l->claim.row, full, r) &&

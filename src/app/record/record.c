@@ -670,7 +670,6 @@ bool record_finish(struct record *rec, const struct execution *x, struct report 
 	const struct run_result *res = run_result(x->run);
 	enum roux_status status = (enum roux_status)res->status;
 	AUTO_REPORT files = REPORT_INIT;
-	AUTO_REPORT ledger = REPORT_INIT;
 
 	timer_stop(&rec->progress);
 	timer_stop(&rec->again);
@@ -688,10 +687,8 @@ bool record_finish(struct record *rec, const struct execution *x, struct report 
 	l->claim.row.tolerated = res->tally.tolerated;
 	l->claim.row.exit = result_exit(res);
 	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
-	bool told = launch_tell_end(l, &ledger);
 	/* What broke the record has been told as the reason why the run ended. */
-	if (!written && rec->broken)
-		return true;
-	report_move(r, written ? &ledger : &files);
-	return written && told;
+	if (!rec->broken)
+		report_move(r, &files);
+	return written;
 }

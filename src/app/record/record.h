@@ -30,6 +30,8 @@ void record_flush(struct record *rec);
 uint64_t record_seq(const struct record *rec);
 void record_event(struct record *rec, struct run *run, const struct event *e);
 
-/* The run has ended: progress, result and ledger, in that order. False: something of it could not
- * be written; the first such thing is added to `r`. */
+/* The run has ended: progress and result, in that order, and its row is filled. The
+ * ledger may have to be waited for, and comes after (launch_tell_end()). False: something of
+ * it could not be written; the first such thing is added to `r`, unless the run has ended for it.
+ */
 bool record_finish(struct record *rec, const struct execution *x, struct report *r);

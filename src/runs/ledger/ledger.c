@@ -440,9 +440,12 @@ static int connect(const char *path, sqlite3 **db)
 	return sqlite3_open_v2(path, db, flags, NULL);
 }
 
-void ledger_set_wait(struct ledger *l, unsigned wait_ms)
+unsigned ledger_set_wait(struct ledger *l, unsigned wait_ms)
 {
+	unsigned was = (unsigned)l->wait_ms;
+
 	l->wait_ms = wait_ms ? wait_ms : BUSY_MS;
+	return was;
 }
 
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r)
@@ -451,7 +454,7 @@ struct ledger *ledger_open_file(const char *path, struct ledger_manner how, stru
 
 	buf_adds(&l->path, path);
 	l->durable = how.durable;
-	ledger_set_wait(l, how.wait_ms);
+	(void)ledger_set_wait(l, how.wait_ms);
 	if (connect(path, &l->db) != SQLITE_OK) {
 		(void)ledger_problem(l, "open the ledger", r);
 		ledger_close(l);

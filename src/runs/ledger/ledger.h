@@ -54,10 +54,11 @@ struct ledger *ledger_open(struct str root, struct ledger_manner how, struct rep
 struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, struct report *r);
 void ledger_close(struct ledger *l);
 /* Whether there is one that this roux can write to, as far as the file's first bytes say. Opening
- * it takes a hundred times as long. */
+ * it takes a hundred times as long. Only in a process that does not have it open: closing a file
+ * gives up the locks that the process has on it. */
 bool ledger_is_ready(struct str root);
-/* As in ledger_manner, from now on. */
-void ledger_set_wait(struct ledger *l, unsigned wait_ms);
+/* As in ledger_manner, from now on; returns what it was. */
+unsigned ledger_set_wait(struct ledger *l, unsigned wait_ms);
 /* Whether run directories may be there that it lacks: some were when it was made, so the one before
  * was lost. A rebuild has no gap. */
 bool ledger_has_gap(struct ledger *l);

@@ -66,7 +66,7 @@ static bool has_news(struct str root, struct ledger *l, int64_t *ret)
 	       ledger_spare(l, (int64_t)st.st_nlink - 2, ret, &news) && news;
 }
 
-bool look_gap_counted(struct str root, struct ledger *l)
+static bool gap_counted(struct str root, struct ledger *l)
 {
 	struct search s = { .root = root, .ledger = l };
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -81,4 +81,17 @@ bool look_gap_counted(struct str root, struct ledger *l)
 	else if (has_news(root, l, &spare)) /* runs that have just begun have got their rows */
 		(void)ledger_set_spare(l, spare, &ignored);
 	return s.lacking;
+}
+
+/* A reader does not wait for a process that writes: what cannot be written down now is found
+ * again the next time. */
+enum { WRITE_MS = 20 };
+
+bool look_gap_counted(struct str root, struct ledger *l)
+{
+	unsigned was = ledger_set_wait(l, WRITE_MS);
+	bool gap = gap_counted(root, l);
+
+	(void)ledger_set_wait(l, was);
+	return gap;
 }
