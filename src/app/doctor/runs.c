@@ -12,6 +12,7 @@
 #include "loop/notify.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/gap.h"
 #include "runs/look/rebuild.h"
 
 /* What needs attention among the runs. */
@@ -57,8 +58,10 @@ static bool note_directory(void *data, struct str id)
 	struct ward *w = data;
 	struct str dir = run_directory(&w->x->arena, w->root, id);
 
+	/* One that has just begun is about to get its row. */
 	w->unknown += !map_get(&w->known, id) &&
-		      access(run_file(&w->x->arena, dir, "run.json"), F_OK) == 0;
+		      access(run_file(&w->x->arena, dir, "run.json"), F_OK) == 0 &&
+		      !(run_is_unlisted(dir.p) && run_locked(dir.p));
 	return true;
 }
 
@@ -176,8 +179,11 @@ void doctor_runs(struct examination *x)
 
 	rebuild_clean(w.root);
 	w.ledger = app_ledger(x->app, &issues);
-	if (w.ledger)
+	if (w.ledger) {
+		/* What was killed before it had a row gets one, and is examined. */
+		(void)look_gap_counted(w.root, w.ledger);
 		(void)ledger_list(w.ledger, NULL, note_row, &w, &issues);
+	}
 	(void)look_each_directory(w.root, note_directory, &w);
 	vec_each (i, &issues.issues)
 		finding_advise(x,
