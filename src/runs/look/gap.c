@@ -1,11 +1,41 @@
 #include "runs/look/gap.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "runs/dir/generations.h"
+#include "runs/dir/leaves.h"
+#include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/look.h"
+
+/* A start that was killed before its run.json was there has executed nothing and would never be
+ * listed: it is taken back as its own process does it (launch_abandon()). */
+static void take_back(const char *dir)
+{
+	AUTO_CLOSE int lock = -1;
+	AUTO_BUF path = BUF_INIT;
+	struct stat st;
+
+	if (!run_is_unlisted(dir) || run_lock(dir, &lock) < 0)
+		return;
+	buf_printf(&path, "%s/run.json", dir);
+	if (access(buf_cstr(&path), F_OK) == 0 || errno != ENOENT)
+		return;
+	buf_reset(&path);
+	buf_printf(&path, "%s/" LEAVES_FILE, dir);
+	if (stat(buf_cstr(&path), &st) == 0 && st.st_size > 0)
+		return; /* a command has begun: run.json was lost later */
+	generation_delete_files(dir);
+	partial_files_remove(dir, 0);
+	buf_reset(&path);
+	buf_printf(&path, "%s/.alive", dir);
+	(void)unlink(buf_cstr(&path));
+	(void)rmdir(dir); /* others keep it when it has anything else */
+}
 
 /* A directory that cannot be understood is not a run that is lacking. Nor is a run that has begun
  * and has not come to its row yet, or was killed before: it gets one. */
@@ -15,10 +45,13 @@ static bool lacks(struct str root, struct ledger *l, struct str id)
 	struct arena a = ARENA_INIT;
 	struct run_row row;
 
-	bool lacking = !ledger_knows(l, id, &ignored) && !ignored.errors &&
-		       look_row(root, id, 0, &a, &row, &ignored);
-	if (lacking && run_is_unlisted(run_directory(&a, root, id).p))
+	const char *dir = run_directory(&a, root, id).p;
+	bool unknown = !ledger_knows(l, id, &ignored) && !ignored.errors;
+	bool lacking = unknown && look_row(root, id, 0, &a, &row, &ignored);
+	if (lacking && run_is_unlisted(dir))
 		lacking = !ledger_put(l, &row, &ignored);
+	else if (unknown && !lacking)
+		take_back(dir);
 	arena_done(&a);
 	return lacking;
 }

@@ -1,5 +1,6 @@
 #include "runs/look/gap.h"
 
+#include "runs/dir/run-dir.h"
 #include "runs/look/rebuild.h"
 #include "runs/state.h"
 
@@ -121,6 +122,35 @@ static void a_run_that_has_just_begun_gets_its_row(void **state UNUSED)
 	ledger_close(l);
 }
 
+/* Killed before run.json was there: `b`. `c` has begun a command, `d` is not of a run. */
+static void a_start_that_came_to_nothing_is_taken_back(void **state UNUSED)
+{
+	put_run_dir("a");
+	rebuild();
+	put("runs/b/.alive", "not in the ledger yet\n");
+	put("runs/b/graph.json", "{}");
+	put("runs/b/.roux-0123456789abcdef", "{");
+	put("runs/c/.alive", "not in the ledger yet\n");
+	put("runs/c/leaves.jsonl", "{}\n");
+	put("runs/d/.alive", "");
+	put("runs/d/graph.json", "{}");
+	struct ledger *l = opened();
+	assert_false(look_gap_counted(str_of(root), l));
+	ledger_close(l);
+	assert_int_not_equal(access(at("runs/b"), F_OK), 0);
+	assert_int_equal(access(at("runs/c/leaves.jsonl"), F_OK), 0);
+	assert_int_equal(access(at("runs/d/graph.json"), F_OK), 0);
+	/* While its process lives it is not touched. */
+	int lock = -1;
+	put("runs/e/.alive", "not in the ledger yet\n");
+	assert_int_equal(run_lock(at("runs/e"), &lock), 0);
+	l = opened();
+	assert_false(look_gap_counted(str_of(root), l));
+	ledger_close(l);
+	assert_int_equal(access(at("runs/e/.alive"), F_OK), 0);
+	(void)close(lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +159,7 @@ int main(void)
 		T(an_older_copy_has_one_also_when_latest_moves_on),
 		T(a_directory_that_is_not_understood_is_none),
 		T(a_run_that_has_just_begun_gets_its_row),
+		T(a_start_that_came_to_nothing_is_taken_back),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
