@@ -351,12 +351,10 @@ static void give_up(struct launch *l)
 
 	if (!l->claim.ledger && !l->claim.unlisted)
 		return;
-	if (!l->claim.row.started) {
+	if (!l->claim.row.started || !launch_enter(l, l->app->ledger_wait_ms, &ignored)) {
 		launch_abandon(l);
 		return;
 	}
-	if (!launch_enter(l, l->app->ledger_wait_ms, &ignored))
-		return;
 	l->claim.row.status = status_str(ROUX_FAILED);
 	l->claim.row.code = l->claim.row.exit = 1;
 	l->claim.row.counted = true;

@@ -571,14 +571,18 @@ struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, s
 }
 
 /* The header of the file: the name of its format, and at 60 `user_version`. One that was brought up
- * to date and has not been folded since still has the old version here; that one is opened. */
+ * to date and has not been folded since still has the old version here; that one is opened. SQLite
+ * makes its log beside it. */
 bool ledger_is_ready(struct str root)
 {
 	static const char format[16] = "SQLite format 3";
 	unsigned char head[100];
 	AUTO_BUF path = BUF_INIT;
 
-	buf_printf(&path, "%.*s/ledger.db", STR(root));
+	buf_add(&path, root);
+	if (faccessat(AT_FDCWD, buf_cstr(&path), W_OK, AT_EACCESS) < 0)
+		return false;
+	buf_adds(&path, "/ledger.db");
 	AUTO_CLOSE int fd =
 		open(buf_cstr(&path), O_RDWR | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))

@@ -207,6 +207,17 @@ static void is_ready_when_this_roux_can_use_it(void **state UNUSED)
 	l = opened();
 	assert_true(ledger_is_ready(str_of(root)));
 	ledger_close(l);
+	/* Its log could not be made beside it; root could. */
+	bool super = geteuid() == 0;
+	assert_int_equal(chmod(root, 0500), 0);
+	if (super) {
+		assert_int_equal(chown(root, 65534, 65534), 0);
+		assert_int_equal(chown(at("ledger.db"), 65534, 65534), 0);
+		assert_int_equal(seteuid(65534), 0);
+	}
+	assert_false(ledger_is_ready(str_of(root)));
+	assert_int_equal(super ? seteuid(0) : 0, 0);
+	assert_int_equal(chmod(root, 0700), 0);
 	put("ledger.db", "");
 	assert_false(ledger_is_ready(str_of(root)));
 	put("ledger.db", arena_printf(&arena, "SQLite format 3%*s", 200, "").p);
