@@ -143,9 +143,14 @@ bool launch_begin(struct launch *l, struct report *r)
 		launch_link_latest(l);
 	if (l->asked.notify && !notice_begin(l->claim.ledger, l->asked.id, r))
 		return false;
-	return write_communication(l, r) && write_bundle(l, r) &&
-	       freeze_file(l->claim.dir, "run.json", buf_str(&text), l->asked.durable, r) &&
-	       (l->claim.unlisted || ledger_update(l->claim.ledger, &l->claim.row, false, r));
+	if (!write_communication(l, r) || !write_bundle(l, r) ||
+		!freeze_file(l->claim.dir, "run.json", buf_str(&text), l->asked.durable, r))
+		return false;
+	if (l->claim.unlisted)
+		return true;
+	/* The one before may have been killed before it had a row. */
+	(void)run_set_unlisted(l->claim.lock, false);
+	return ledger_update(l->claim.ledger, &l->claim.row, false, r);
 }
 
 void launch_count(const struct launch *l)

@@ -184,8 +184,12 @@ bool run_locked(const char *dir)
 
 int run_set_unlisted(int lock, bool unlisted)
 {
+	struct stat st;
+
 	if (unlisted)
 		return fd_write_all(lock, S("not in the ledger yet\n"));
+	if (fstat(lock, &st) == 0 && !st.st_size)
+		return 0;
 	return ftruncate(lock, 0) < 0 ? -errno : 0;
 }
 
