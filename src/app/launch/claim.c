@@ -1,6 +1,7 @@
 /* Taking the name of a run: directory, lock and ledger row. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -148,6 +149,25 @@ void launch_link_latest(struct launch *l)
 		(void)unlink(temp.p);
 }
 
+/* One that comes to the ledger this long after its start had to wait. */
+enum { LATE_MS = 50 };
+
+/* Whether `latest` names a run that began after this one, which had to wait for the ledger. */
+static bool is_overtaken(struct launch *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct run_row other;
+	char id[NAME_MAX];
+
+	if (clock_real_ms() < l->claim.row.started + LATE_MS)
+		return false;
+	ssize_t n = readlink(run_file(&l->arena, path_dir(l->claim.dir), "latest"), id, sizeof(id));
+	return n > 0 &&
+	       ledger_find(l->claim.ledger, (struct str){ id, (size_t)n }, &l->arena, &other,
+		       &ignored) &&
+	       other.started > l->claim.row.started;
+}
+
 bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
 {
 	if (!l->claim.unlisted)
@@ -159,7 +179,8 @@ bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
 	if (!ledger_enter(l->claim.ledger, &l->claim.row, r))
 		return false;
 	(void)ledger_set_wait(l->claim.ledger, l->app->ledger_wait_ms);
-	launch_link_latest(l);
+	if (!is_overtaken(l))
+		launch_link_latest(l);
 	(void)run_set_unlisted(l->claim.lock, false);
 	l->claim.unlisted = false;
 	return true;
