@@ -410,25 +410,31 @@ int exchange_file_append(
 	return file_close(f, r);
 }
 
+/* Most looks find a few lines: what malloc() takes from the kernel and gives back at each of them
+ * is larger than two of these. */
+enum { PIECE = 32 * 1024 };
+
 int exchange_file_follow(const struct exchange *x, struct exchange_file *f, uint64_t offset,
 	size_t max, struct buf *ret)
 {
 	int r = file_open(x, f);
 
 	while (r == 0 && max) {
-		buf_reserve(ret, MIN(max, (size_t)65536));
-		ssize_t n = pread(f->fd, ret->p + ret->len, MIN(max, (size_t)65536), (off_t)offset);
+		size_t piece = MIN(max, (size_t)PIECE);
+
+		buf_reserve(ret, piece);
+		ssize_t n = pread(f->fd, ret->p + ret->len, piece, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) {
-			r = n < 0 ? -errno : 0;
+		if (n < 0) {
+			r = -errno;
 			break;
 		}
 		ret->len += (size_t)n;
 		ret->p[ret->len] = '\0';
 		offset += (uint64_t)n;
-		max -= (size_t)n;
+		max = (size_t)n < piece ? 0 : max - (size_t)n; /* less is the end of it, for now */
 	}
 	return file_close(f, r);
 }
