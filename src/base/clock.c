@@ -27,6 +27,14 @@ uint64_t clock_real_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+uint64_t clock_boot_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 /* The last `digits` of them and a character behind. */
 static char *put_part(char *at, int n, int digits, char after)
 {

@@ -6,6 +6,8 @@
 uint64_t clock_mono_us(void);
 uint64_t clock_mono_ms(void);
 uint64_t clock_real_ms(void);
+/* Since the machine was started, sleep included: the clock of a process's start and of leases. */
+uint64_t clock_boot_ms(void);
 
 /* How long ago: 0 for what another thread, or a look that took its time, has seen since `now` was
  * asked for. */

@@ -355,7 +355,7 @@ static int spawn(
 		child.note = &note;
 	}
 	j->tree.child.exited = on_exited;
-	j->tree.began_ms = tree_clock_ms();
+	j->tree.began_ms = clock_boot_ms();
 	int r = child_spawn(l->loop, &j->tree.child, &child);
 	if (child.note)
 		spec->record->failed = child.note->failed;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/lang.h"
 #include "loop/sandbox.h"
 
@@ -34,10 +35,7 @@ struct birth {
 /* The clock of a process's start time, in its unit. */
 static uint64_t boot_ticks(void)
 {
-	struct timespec t = { 0 };
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 100 + (uint64_t)t.tv_nsec / 10000000;
+	return clock_boot_ms() / 10;
 }
 
 static char *put(char *at, const char *end, struct str s)

@@ -15,79 +15,56 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/lang.h"
+#include "base/process.h"
 #include "base/vec.h"
 
 enum { ENVIRON_MAX = 4 << 20 };
 
 struct tree_process {
 	pid_t pid;
-	unsigned long long start;
+	uint64_t start;
 };
 
-struct process {
-	pid_t pid, parent, group, session;
-	unsigned long long start;
-	char state;
+struct member {
+	struct process_stat is;
 	bool ours; /* a descendant of this process */
 };
 
 struct tree_scan {
-	VEC(struct process) processes; /* in order of pid */
+	VEC(struct member) processes; /* in order of pid */
 };
 
-static bool read_stat(pid_t pid, struct process *ret)
-{
-	char path[40], text[1024];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	/* The name stands in parentheses and may hold anything, parentheses too. */
-	char *rest = strrchr(text, ')');
-	struct process p = { .pid = pid };
-	if (!rest || sscanf(rest + 1,
-			     " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			     "%*d %llu",
-			     &p.state, &p.parent, &p.group, &p.session, &p.start) != 5)
-		return false;
-	*ret = p;
-	return true;
-}
-
-static struct process *find(struct tree_scan *scan, pid_t pid)
+static struct member *find(struct tree_scan *scan, pid_t pid)
 {
 	size_t low = 0, high = scan->processes.len;
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (scan->processes.at[mid].pid < pid)
+		if (scan->processes.at[mid].is.pid < pid)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low < scan->processes.len && scan->processes.at[low].pid == pid)
+	if (low < scan->processes.len && scan->processes.at[low].is.pid == pid)
 		return &scan->processes.at[low];
 	return NULL;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
+	const struct member *x = a, *y = b;
 
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	return x->is.pid < y->is.pid ? -1 : x->is.pid > y->is.pid;
 }
 
 /* Follows the parents up; the list is a snapshot, so a loop cannot be ruled out. */
-static bool descends_from(struct tree_scan *scan, const struct process *p, pid_t from)
+static bool descends_from(struct tree_scan *scan, const struct member *p, pid_t from)
 {
 	for (size_t hops = 0; p && hops <= scan->processes.len; hops++) {
-		if (p->parent == from)
+		if (p->is.parent == from)
 			return true;
-		p = p->parent > 1 ? find(scan, p->parent) : NULL;
+		p = p->is.parent > 1 ? find(scan, p->is.parent) : NULL;
 	}
 	return false;
 }
@@ -101,9 +78,9 @@ struct tree_scan *tree_scan_new(void)
 	struct tree_scan *scan = mem_new(struct tree_scan);
 	for (struct dirent *e; (e = readdir(proc));) {
 		uint64_t pid;
-		struct process p;
+		struct member p = { 0 };
 
-		if (str_to_uint(str_of(e->d_name), &pid) && read_stat((pid_t)pid, &p))
+		if (str_to_uint(str_of(e->d_name), &pid) && process_read((int64_t)pid, &p.is) == 0)
 			vec_push(&scan->processes, p);
 	}
 	(void)closedir(proc);
@@ -113,7 +90,7 @@ struct tree_scan *tree_scan_new(void)
 		return NULL;
 	}
 	if (scan->processes.len)
-		qsort(scan->processes.at, scan->processes.len, sizeof(struct process), by_pid);
+		qsort(scan->processes.at, scan->processes.len, sizeof(struct member), by_pid);
 	vec_each (p, &scan->processes)
 		p->ours = descends_from(scan, p, getpid());
 	return scan;
@@ -142,16 +119,16 @@ static bool has_command(pid_t pid, struct str command)
 }
 
 /* `roux COMMAND …`, in a session of its own. */
-static bool is_own(const struct process *p, struct str command)
+static bool is_own(const struct member *p, struct str command)
 {
-	return p->session == p->pid && has_command(p->pid, command);
+	return p->is.session == p->is.pid && has_command(p->is.pid, command);
 }
 
-static void spare(struct tree_scan *scan, struct process *p)
+static void spare(struct tree_scan *scan, struct member *p)
 {
 	p->ours = false;
 	vec_each (child, &scan->processes)
-		child->ours &= !descends_from(scan, child, p->pid);
+		child->ours &= !descends_from(scan, child, p->is.pid);
 }
 
 static void spare_own(struct tree_scan *scan, struct str command)
@@ -174,7 +151,7 @@ void tree_scan_spare_holders(struct tree_scan *scan)
 void tree_scan_spare(struct tree_scan *scan, pid_t pid)
 {
 	vec_each (p, &scan->processes)
-		if (p->pid == pid)
+		if (p->is.pid == pid)
 			spare(scan, p);
 }
 
@@ -221,9 +198,9 @@ static bool runs_commands(pid_t pid)
 void tree_marks_above(struct buf *ret)
 {
 	const size_t name = sizeof(TREE_VARIABLE "=") - 1;
-	struct process p;
+	struct process_stat p;
 
-	for (pid_t pid = getppid(); pid > 1 && read_stat(pid, &p); pid = p.parent) {
+	for (pid_t pid = getppid(); pid > 1 && process_read(pid, &p) == 0; pid = p.parent) {
 		AUTO_BUF marks = BUF_INIT;
 
 		read_marks(pid, &marks);
@@ -239,51 +216,42 @@ void tree_marks_above(struct buf *ret)
 	}
 }
 
-uint64_t tree_clock_ms(void)
+static bool began_after(const struct member *p, uint64_t ms)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	/* A start is rounded down to a tick. */
+	return ms && process_ticks_ms(p->is.start + 1) >= ms;
 }
 
-static bool began_after(const struct process *p, uint64_t ms)
-{
-	uint64_t tick_ms = 1000 / (uint64_t)MAX(sysconf(_SC_CLK_TCK), 1L);
-
-	return ms && (uint64_t)p->start * tick_ms + tick_ms >= ms;
-}
-
-static bool belongs(struct tree_scan *scan, const struct process *p, const struct tree *t)
+static bool belongs(struct tree_scan *scan, const struct member *p, const struct tree *t)
 {
 	AUTO_BUF marks = BUF_INIT;
 
 	if (!t)
 		return true;
-	if (t->pid && (p->pid == t->pid || p->group == t->pid || p->session == t->pid ||
+	if (t->pid && (p->is.pid == t->pid || p->is.group == t->pid || p->is.session == t->pid ||
 			      descends_from(scan, p, t->pid)))
 		return true;
 	if (!t->mark.len)
 		return false;
-	read_marks(p->pid, &marks);
+	read_marks(p->is.pid, &marks);
 	if (marks.len)
 		return str_contains(buf_str(&marks), t->mark);
 	return began_after(p, t->adopt_since_ms);
 }
 
 /* Through a pidfd whose process is still the one that was looked at. */
-static void send(const struct process *p, int sig)
+static void send(const struct member *p, int sig)
 {
-	AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-	struct process now;
+	AUTO_CLOSE int fd = (int)syscall(SYS_pidfd_open, p->is.pid, 0);
+	struct process_stat now;
 
-	if (fd >= 0 && read_stat(p->pid, &now) && now.start == p->start)
+	if (fd >= 0 && process_read(p->is.pid, &now) == 0 && now.start == p->is.start)
 		(void)syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
 }
 
-static bool alive(const struct process *p)
+static bool alive(const struct member *p)
 {
-	return p->ours && p->state != 'Z' && p->state != 'X';
+	return p->ours && p->is.state != 'Z' && p->is.state != 'X';
 }
 
 size_t tree_count(struct tree_scan *scan, const struct tree *tree)
@@ -307,29 +275,29 @@ size_t tree_kill(struct tree_scan *scan, const struct tree *tree)
 		count++;
 		/* The group in one go: one by one, a tree that forks all the time would win the
 		 * race. */
-		if (group && p->group == group && !group_killed)
+		if (group && p->is.group == group && !group_killed)
 			group_killed = kill(-group, SIGKILL) == 0;
 		send(p, SIGKILL);
 	}
 	return count;
 }
 
-static bool was_asked(const struct tree_asked *asked, const struct process *p)
+static bool was_asked(const struct tree_asked *asked, const struct member *p)
 {
 	vec_each (a, asked)
-		if (a->pid == p->pid && a->start == p->start)
+		if (a->pid == p->is.pid && a->start == p->is.start)
 			return true;
 	return false;
 }
 
 /* Whether another supervisor that is alive has started it: the last mark in its environment begins
  * with that one's pid. Being asked itself, it will ask. */
-static bool has_own_supervisor(struct tree_scan *scan, const struct process *p)
+static bool has_own_supervisor(struct tree_scan *scan, const struct member *p)
 {
 	AUTO_BUF marks = BUF_INIT;
 	uint64_t pid;
 
-	read_marks(p->pid, &marks);
+	read_marks(p->is.pid, &marks);
 	struct str s = buf_str(&marks);
 	if (s.len && s.p[s.len - 1] == '/')
 		s.len--;
@@ -339,7 +307,7 @@ static bool has_own_supervisor(struct tree_scan *scan, const struct process *p)
 	s = str_from(s, from);
 	if (!str_to_uint(str_sub(s, 0, str_find(s, '-', 0)), &pid) || (pid_t)pid == getpid())
 		return false;
-	const struct process *supervisor = find(scan, (pid_t)pid);
+	const struct member *supervisor = find(scan, (pid_t)pid);
 	return supervisor && supervisor != p && alive(supervisor);
 }
 
@@ -355,8 +323,9 @@ size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_ask
 		count++;
 		if (was_asked(asked, p) || has_own_supervisor(scan, p))
 			continue;
-		vec_push(asked, (struct tree_process){ p->pid, p->start });
-		if (group && p->group == group) {
+		vec_push(asked, (struct tree_process){ p->is.pid, p->is.start });
+		/* As it is now: since the scan it may have left. */
+		if (group && getpgid(p->is.pid) == group) {
 			/* The whole group in one call, so that a process being forked gets it too.
 			 */
 			if (!group_asked && kill(-group, SIGTERM) == 0)

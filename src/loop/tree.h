@@ -31,7 +31,8 @@ struct tree {
 	pid_t pid;       /* of the command: its group, its session and their descendants; 0: none */
 	struct str mark; /* in the environment of those that left; empty: none */
 	/* An orphan that threw its environment away has no mark. When only one command was running
-	 * it must be that one's: it counts if it began after this moment of the boot clock. 0: not.
+	 * it must be that one's: it counts if it began after this moment of clock_boot_ms(). 0:
+	 * not.
 	 */
 	uint64_t adopt_since_ms;
 };
@@ -51,8 +52,6 @@ size_t tree_kill(struct tree_scan *scan, const struct tree *tree);
 /* Sends SIGTERM, and SIGCONT for those that are stopped, to everyone who has not been asked before.
  * What a supervisor among them has started is left to it. */
 size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_asked *asked);
-/* The clock of adopt_since_ms. */
-uint64_t tree_clock_ms(void);
 
 /* Reaps children that are not ours to watch: orphans that were handed to us. `known` says whether a
  * pid is a command that is watched elsewhere. Returns how many were reaped. */

@@ -28,14 +28,6 @@ struct writer {
 	void *data;
 };
 
-uint64_t clock_boot_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void wait_a_moment(struct writer *w)
 {
 	struct timespec t;

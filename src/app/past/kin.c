@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/past/find.h"
+#include "base/process.h"
 #include "loop/tree.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
@@ -29,17 +30,11 @@ struct line {
 
 static bool read_one(int64_t pid, struct one *ret)
 {
-	char path[64], text[1024];
-	long long parent, group, session;
+	struct process_stat p;
 
-	(void)snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
-	const char *at = strrchr(text, ')'); /* its name may hold anything */
-	if (!at || sscanf(at, ") %*c %lld %lld %lld", &parent, &group, &session) != 3)
+	if (process_read(pid, &p) < 0)
 		return false;
-	*ret = (struct one){ .parent = parent, .group = group, .session = session };
+	*ret = (struct one){ .parent = p.parent, .group = p.group, .session = p.session };
 	return identity_of(pid, &ret->who);
 }
 

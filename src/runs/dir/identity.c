@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/process.h"
 
 static bool read_boot(char ret[40])
 {
@@ -21,24 +22,13 @@ static bool read_boot(char ret[40])
 	return n == 36;
 }
 
-/* Field 22, counted from behind the name, which may hold anything. -ESRCH: there is no such
- * process. */
 static int read_start(int64_t pid, uint64_t *ret)
 {
-	char path[64], text[1024];
+	struct process_stat p;
+	int r = process_read(pid, &p);
 
-	(void)snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	*ret = 0;
-	if (n <= 0)
-		return n == 0 || errno == ENOENT ? -ESRCH : -errno;
-	text[n] = '\0';
-	const char *at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	*ret = at ? strtoull(at + 1, NULL, 10) : 0;
-	return *ret ? 0 : -ESRCH;
+	*ret = p.start;
+	return r < 0 ? r : p.start ? 0 : -ESRCH;
 }
 
 bool identity_of(int64_t pid, struct identity *ret)

@@ -10,7 +10,7 @@
 /* Who a process is: a number alone may belong to a stranger by now. */
 struct identity {
 	int64_t pid;
-	uint64_t start; /* field 22 of /proc/PID/stat */
+	uint64_t start; /* as in base/process.h */
 	char boot[40];  /* of this boot of the machine */
 };
 

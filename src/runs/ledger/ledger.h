@@ -28,7 +28,7 @@ struct run_row {
 	uint64_t failed, tolerated;
 	int exit;
 	int64_t pid;
-	uint64_t pid_start; /* field 22 of /proc/PID/stat */
+	uint64_t pid_start; /* `start` of base/process.h */
 	struct str boot_id;
 	bool detached;
 	struct str handled; /* the event that asked for its end: "run.cancel", "run.kill",
