@@ -205,5 +205,5 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 	[ "$(wc -c <out)" -lt 200000 ]
 	shows '9999 done, 1 failed'
 	shows '>r7777</span>'
-	shows '… 9940 more commands'
+	shows '… 9,940 more commands'
 }

@@ -1,36 +1,7 @@
 #include "render/page/page.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
+#include "base/human.h"
 #include "render/picture/markup.h"
-
-void page_number(struct buf *b, uint64_t n)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0 && len > 4)
-			buf_adds(b, "&#8239;"); /* a narrow space that does not break */
-		buf_addc(b, digits[i]);
-	}
-}
-
-void page_bytes(struct buf *b, uint64_t n)
-{
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
-	double value = (double)n / 1024;
-	size_t unit = 0;
-
-	if (n < 1024) {
-		buf_printf(b, "%" PRIu64 " B", n);
-		return;
-	}
-	for (; value >= 1023.95 && unit + 1 < ARRAY_SIZE(units); unit++)
-		value /= 1024;
-	buf_printf(b, "%.1f %s", value, units[unit]);
-}
 
 void page_state(struct buf *b, enum outcome_kind outcome, const char *words)
 {
@@ -76,7 +47,7 @@ void page_section(struct buf *b, const char *id, const char *title, uint64_t cou
 		id, id, id, title);
 	if (count) {
 		buf_adds(b, " <span class=\"count\">(");
-		page_number(b, count);
+		human_number(b, count);
 		buf_adds(b, ")</span>");
 	}
 	buf_adds(b, "</h2>\n");

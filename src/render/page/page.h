@@ -16,11 +16,6 @@ void page_scroll(struct buf *b, const char *label);
 void page_pre(struct buf *b, struct str text, bool output);
 /* A section that begins with a heading and a count (0: none); ended by `</section>`. */
 void page_section(struct buf *b, const char *id, const char *title, uint64_t count);
-/* "1 234" → with thin spaces between thousands. */
-void page_number(struct buf *b, uint64_t n);
-/* A number of bytes for people: "812 B", "1.4 KiB". */
-void page_bytes(struct buf *b, uint64_t n);
-
 void report_graph(const struct run_report *facts, struct buf *b);
 void report_timeline(const struct run_report *facts, struct buf *b);
 void report_failures(const struct run_report *facts, struct buf *b);

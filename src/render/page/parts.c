@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/run-status.h"
 #include "base/utf8.h"
 #include "render/page/page.h"
@@ -40,7 +41,7 @@ static void put_rest(struct buf *b, uint64_t all, size_t shown, const char *what
 	if (all <= shown)
 		return;
 	buf_adds(b, "<p class=\"quiet\">… ");
-	page_number(b, all - shown);
+	human_number(b, all - shown);
 	buf_printf(b, " more %s</p>\n", what);
 }
 
@@ -193,7 +194,7 @@ static void put_excerpt(struct buf *b, const struct report_output *o)
 	if (!o->tail.len)
 		return;
 	buf_adds(b, "<p class=\"cut\">… ");
-	page_bytes(b, o->bytes - o->head.len - o->tail.len);
+	human_bytes(b, o->bytes - o->head.len - o->tail.len);
 	buf_adds(b, " left out …</p>\n");
 	page_pre(b, o->tail, true);
 }
@@ -205,7 +206,7 @@ static void put_output(struct buf *b, const struct report_output *o, bool open)
 	buf_printf(b, "<details class=\"output\"%s><summary>", open ? " open" : "");
 	page_node(b, o->path, o->label);
 	buf_adds(b, " <span class=\"quiet\">");
-	page_bytes(b, o->bytes);
+	human_bytes(b, o->bytes);
 	buf_adds(b, "</span></summary>\n");
 	put_excerpt(b, o);
 	buf_adds(b, "</details>\n");

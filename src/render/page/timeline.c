@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -29,44 +30,6 @@ struct timeline {
 /* -- the axis ------------------------------------------------------------------------------------
  */
 
-/* A round step that gives at most TICKS of them. */
-static uint64_t round_step(uint64_t total_ms)
-{
-	static const uint64_t steps[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000,
-		10000, 15000, 30000, 60000, 120000, 300000, 600000, 900000, 1800000, 3600000,
-		7200000, 10800000, 21600000, 43200000, 86400000 };
-	uint64_t step = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(steps) && !step; i++)
-		if (total_ms <= steps[i] * TICKS)
-			step = steps[i];
-	for (uint64_t day = steps[ARRAY_SIZE(steps) - 1]; !step; day *= 2)
-		if (total_ms / TICKS < day || day > UINT64_MAX / 4)
-			step = day;
-	return step;
-}
-
-static void put_tick(struct buf *b, uint64_t ms)
-{
-	uint64_t s = ms / 1000;
-
-	if (ms == 0)
-		buf_addc(b, '0');
-	else if (ms < 1000)
-		buf_printf(b, "%" PRIu64 " ms", ms);
-	else if (s < 60)
-		buf_printf(b, ms % 1000 ? "%" PRIu64 ".%" PRIu64 " s" : "%" PRIu64 " s", s,
-			ms % 1000 / 100);
-	else if (s < 3600)
-		buf_printf(b, s % 60 ? "%" PRIu64 " min %02" PRIu64 " s" : "%" PRIu64 " min",
-			s / 60, s % 60);
-	else if (s < 172800)
-		buf_printf(b, s % 3600 ? "%" PRIu64 " h %02" PRIu64 " min" : "%" PRIu64 " h",
-			s / 3600, s / 60 % 60);
-	else
-		buf_printf(b, "%" PRIu64 " days", s / 86400);
-}
-
 static double percent(const struct timeline *t, uint64_t ms)
 {
 	return (double)MIN(ms, t->total_ms) * 100 / (double)t->total_ms;
@@ -80,7 +43,7 @@ static void put_axis(const struct timeline *t)
 	/* A label needs some room before the end. */
 	for (uint64_t at = 0; !at || at * 3 + t->tick_ms <= t->total_ms * 3; at += t->tick_ms) {
 		buf_printf(b, "<span style=\"left:%.3f%%\">", percent(t, at));
-		put_tick(b, at);
+		human_tick(b, at);
 		buf_adds(b, "</span>");
 	}
 	buf_adds(b, "</div>");
@@ -305,7 +268,7 @@ static void put_rest(const struct timeline *t, const bool *shown)
 		sum.counts[end->outcome]++;
 	}
 	buf_adds(b, "<tr class=\"more\"><th scope=\"row\" class=\"name\">… ");
-	page_number(b, picture_state_total(&sum));
+	human_number(b, picture_state_total(&sum));
 	buf_printf(b,
 		" more commands</th><td class=\"bars\"><div class=\"lane\"><span class=\"span %s\" "
 		"style=\"left:%.3f%%;width:%.3f%%\"></span></div></td>",
@@ -395,7 +358,7 @@ static void put_node(const struct timeline *t, struct node_lane *lane)
 	put_time(b, lane->first_ms);
 	put_time(b, lane->ms);
 	buf_adds(b, "<td>");
-	page_number(b, lane->commands);
+	human_number(b, lane->commands);
 	buf_printf(b, " command%s", lane->commands == 1 ? "" : "s");
 	if (lane->drawn < lane->commands)
 		buf_printf(b, ", %zu drawn", lane->drawn);
@@ -469,7 +432,7 @@ void report_timeline(const struct run_report *f, struct buf *b)
 
 		t.total_ms = MAX(t.total_ms, s->start_ms + s->ms);
 	}
-	t.tick_ms = round_step(t.total_ms);
+	t.tick_ms = human_step(t.total_ms, TICKS);
 	put_notes(f, b, shown);
 	page_scroll(b, "Timeline");
 	put_table(&t, "Command");

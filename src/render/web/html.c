@@ -1,7 +1,6 @@
 #include "render/web/html.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -123,35 +122,6 @@ void html_cut(struct buf *b, struct str s, size_t max)
 	html_attr(b, head);
 	if (head.len < s.len)
 		buf_adds(b, "…");
-}
-
-void html_number(struct buf *b, uint64_t n)
-{
-	char digits[32];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n);
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf_addc(b, ',');
-		buf_addc(b, digits[i]);
-	}
-}
-
-void html_bytes(struct buf *b, uint64_t n)
-{
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
-	double value = (double)n / 1024;
-	size_t i = 0;
-
-	if (n < 1024) {
-		buf_printf(b, "%" PRIu64 " B", n);
-		return;
-	}
-	while (value >= 1024 && i + 1 < ARRAY_SIZE(units)) {
-		value /= 1024;
-		i++;
-	}
-	buf_printf(b, "%.1f %s", value, units[i]);
 }
 
 void html_time(struct buf *b, uint64_t real_ms)

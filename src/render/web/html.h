@@ -22,9 +22,5 @@ void shown_text(struct buf *b, struct str s);
 /* The first `max` characters of a text, with an ellipsis behind what was cut. */
 void html_cut(struct buf *b, struct str s, size_t max);
 
-/* "1,234". */
-void html_number(struct buf *b, uint64_t n);
-/* A number of bytes for people: "812 B", "1.4 MiB". */
-void html_bytes(struct buf *b, uint64_t n);
 /* <time datetime="…">2026-11-16 08:30:05</time>, UTC; the script shows the viewer's zone. */
 void html_time(struct buf *b, uint64_t real_ms);

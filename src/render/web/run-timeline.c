@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "render/web/html.h"
@@ -253,7 +254,7 @@ static void put_row(struct drawing *d, const struct tree_item *item)
 	buf_printf(b, "</svg><span class=\"w\">%s</span><span class=\"t\">",
 		shown_state_word(v->state));
 	if (v->timed && v->reached) {
-		html_number(b, v->ms);
+		human_number(b, v->ms);
 		buf_adds(b, " ms");
 	}
 	buf_adds(b, "</span></li>");
@@ -261,18 +262,6 @@ static void put_row(struct drawing *d, const struct tree_item *item)
 
 /* -- the axis ------------------------------------------------------------------------------------
  */
-
-static uint64_t round_step(uint64_t ms)
-{
-	static const uint64_t steps[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000,
-		10000, 15000, 30000, 60000, 120000, 300000, 600000, 900000, 1800000, 3600000,
-		7200000, 10800000, 21600000, 43200000, 86400000 };
-
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
-		if (ms <= steps[i] * TICKS)
-			return steps[i];
-	return ms / TICKS + 1;
-}
 
 static void put_tick(struct drawing *d, uint64_t ms)
 {
@@ -282,10 +271,7 @@ static void put_tick(struct drawing *d, uint64_t ms)
 		"<line class=\"tick\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"14\" y2=\"20\"/>"
 		"<text x=\"%.2f%%\" y=\"11\"%s>",
 		x, x, x, x > 94 ? " text-anchor=\"end\"" : "");
-	if (ms)
-		clock_duration(d->b, ms);
-	else
-		buf_addc(d->b, '0');
+	human_tick(d->b, ms);
 	buf_adds(d->b, "</text>");
 }
 
@@ -296,7 +282,7 @@ static void put_axis(struct drawing *d)
 
 	for (size_t i = 0; i < d->count; i++)
 		open += d->pieces[i].folded ? 0 : d->pieces[i].end_ms - d->pieces[i].start_ms;
-	uint64_t step = round_step(open);
+	uint64_t step = human_step(open, TICKS);
 	buf_adds(d->b, "<div class=\"axis\" aria-hidden=\"true\"><svg>");
 	for (size_t i = 0; i < d->count; i++) {
 		const struct timeline_piece *p = &d->pieces[i];

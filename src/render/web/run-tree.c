@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/human.h"
 #include "render/web/html.h"
 
 enum { COMMAND_SHOWN = 120, LABEL_SHOWN = 80 };
@@ -26,7 +27,7 @@ void tree_counts(struct buf *b, const uint64_t *counts)
 			continue;
 		if (b->len > from)
 			buf_adds(b, " · ");
-		html_number(b, counts[order[i]]);
+		human_number(b, counts[order[i]]);
 		buf_printf(b, " %s", shown_state_word(order[i]));
 	}
 }
@@ -128,7 +129,7 @@ static void put_more(struct buf *b, const struct tree_item *item, const struct t
 	if (!item->from && item->hidden == v->children) {
 		put_link(b, links, links->open, v, 0);
 		buf_adds(b, "show all ");
-		html_number(b, v->children);
+		human_number(b, v->children);
 		buf_adds(b, "</a>");
 	} else {
 		if (item->from) {
@@ -140,7 +141,7 @@ static void put_more(struct buf *b, const struct tree_item *item, const struct t
 			put_link(b, links, S(""), v, behind);
 			buf_adds(b, "show more →</a> ");
 		}
-		html_number(b, v->children);
+		human_number(b, v->children);
 		buf_adds(b, " in all");
 	}
 	buf_adds(b, "</p>");

@@ -7,6 +7,7 @@
 
 #include "app/logs.h"
 #include "base/file.h"
+#include "base/human.h"
 #include "hosts/serve/site/find.h"
 #include "hosts/serve/site/site.h"
 #include "render/web/ansi.h"
@@ -224,11 +225,11 @@ static void put_window(struct log_page *l, uint64_t number)
 		put_link(l, buf_cstr(&more), "↓ Load later", " id=\"later\" rel=\"next\"");
 	}
 	buf_adds(b, "<span id=\"logpos\">bytes ");
-	html_number(b, found.offset);
+	human_number(b, found.offset);
 	buf_adds(b, " to ");
-	html_number(b, found.next);
+	human_number(b, found.next);
 	buf_adds(b, " of ");
-	html_number(b, found.size);
+	human_number(b, found.size);
 	buf_adds(b, "</span> <button type=\"button\" id=\"follow\" hidden>Follow</button></p>");
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/logs.h"
 #include "base/clock.h"
+#include "base/human.h"
 #include "hosts/serve/site/site.h"
 
 enum { NODE_LINES = 60 };
@@ -51,7 +52,7 @@ static void put_stream(struct page *p, struct run_model *m, struct str path, uns
 	run_url(b, http_param(p->q, "id"), "/log?path=");
 	html_url(b, path);
 	buf_printf(b, "&amp;stream=%s\">Whole log (", stream == LOG_STDERR ? "err" : "out");
-	html_bytes(b, found.size);
+	human_bytes(b, found.size);
 	buf_adds(b, ")</a></p>");
 	buf_done(&o.text);
 	mask_free(mask);
@@ -80,7 +81,7 @@ static void put_usage(struct buf *b, const struct used *u, uint64_t attempt)
 	buf_adds(b, " + ");
 	page_duration(b, u->at.at[attempt - 1].system_us / 1000);
 	buf_adds(b, ", ");
-	html_bytes(b, u->at.at[attempt - 1].memory_kib * 1024);
+	human_bytes(b, u->at.at[attempt - 1].memory_kib * 1024);
 }
 
 static void put_attempts(struct page *p, struct run_model *m, const struct node_view *v)
@@ -143,7 +144,7 @@ static void put_children(struct page *p, struct run_model *m, const struct past_
 	if (from + TREE_PAGE < count)
 		buf_printf(b, "<a rel=\"next\" href=\"?from=%" PRIu64 "\">more →</a> ",
 			from + TREE_PAGE);
-	html_number(b, count);
+	human_number(b, count);
 	buf_adds(b, " in all</p>");
 	select_done(&s);
 }

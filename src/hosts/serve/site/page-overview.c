@@ -4,6 +4,7 @@
 #include "app/gates.h"
 #include "app/logs.h"
 #include "base/clock.h"
+#include "base/human.h"
 #include "base/run-status.h"
 #include "hosts/serve/site/aside.h"
 #include "hosts/serve/site/page-runs.h"
@@ -279,7 +280,7 @@ static void put_counts(struct page *p)
 			"data-s=\"%s\">%s</span> <b>",
 			status_name(s), status_name(s),
 			shown_state_word(shown_state_of(status_str(s))), status_name(s));
-		html_number(&p->b, n.by_status[s]);
+		human_number(&p->b, n.by_status[s]);
 		buf_adds(&p->b, "</b></a> ");
 	}
 	buf_adds(&p->b, "</p>");

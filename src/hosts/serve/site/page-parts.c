@@ -10,6 +10,7 @@
 #include "app/pictures.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/human.h"
 #include "base/utf8.h"
 #include "hosts/serve/site/aside.h"
 
@@ -224,7 +225,7 @@ static bool add_artifact(void *data, const struct artifact *a)
 		return true;
 	}
 	if (json_object_get(a->facts, "size")) {
-		html_bytes(b, (uint64_t)json_number_of(a->facts, "size"));
+		human_bytes(b, (uint64_t)json_number_of(a->facts, "size"));
 		buf_addc(b, ' ');
 	}
 	buf_adds(b, "<a href=\"");
