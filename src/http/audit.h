@@ -1,40 +1,39 @@
 #pragma once
 
-#include "base/buf.h"
+#include "base/audit-file.h"
 #include "base/list.h"
-#include "base/str.h"
+#include "data/json.h"
 
 /* serve/audit.jsonl: one line for each change, login and refusal for cause. The line of a change is
  * written before it happens and completed in its place afterwards, so that a server that is killed
- * leaves whole lines. Only one process writes the file. */
+ * leaves whole lines. */
 
 struct audit {
-	struct str dir; /* empty: there is no file */
-	int fd;
-	uint64_t size;
+	struct audit_file file;
 	struct list refused; /* those of the last second, not written yet */
 };
 
 /* What is known of one request. Texts are copied when a line is made. */
 struct audit_line {
 	struct list link;
-	uint64_t since_ms; /* of the monotonic clock */
-	uint64_t ts;       /* real */
-	uint64_t at;       /* where the line stands */
-	size_t room;       /* its length, spaces at the end included */
+	uint64_t since_ms;        /* of the monotonic clock */
+	uint64_t ts;              /* real */
+	struct audit_place place; /* spaces at the end included */
 	bool written;
-	unsigned count;                        /* of equal refusals */
-	struct buf who, session, action, note; /* note: members of JSON, a comma before each */
+	unsigned count; /* of equal refusals */
+	struct buf who, session, action;
+	json_t *notes; /* NULL: none */
 	const char *via;
 };
 
-void audit_init(struct audit *a, struct str dir);
+/* `path` is borrowed; empty: there is no file. */
+void audit_init(struct audit *a, struct str path);
 void audit_done(struct audit *a);
 
 struct audit_line *audit_line_new(
 	struct str who, const char *via, struct str session, struct str action);
 void audit_line_free(struct audit_line *l);
-/* One more member, as a string. */
+/* One more member, as a string; one of that name is replaced. */
 void audit_line_note(struct audit_line *l, const char *name, struct str value);
 
 /* Before it happens. -errno: the file cannot be written. */

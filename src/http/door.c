@@ -401,7 +401,8 @@ struct http *http_new(const struct http_options *o, struct report *r)
 	sum_build(h);
 	struct str own = o->borrowed ? S("") : h->options.dir;
 	sessions_init(&h->sessions, own);
-	audit_init(&h->audit, own);
+	audit_init(
+		&h->audit, own.len ? arena_printf(&h->arena, "%.*s/audit.jsonl", STR(own)) : own);
 	idempotency_init(&h->idempotency);
 	bool ok = secret_key(own, h->key, label, r) && tokens_open(&h->tokens, h->options.dir, r);
 	if (ok && !start(h))

@@ -1,33 +1,11 @@
 #include "hosts/mcp/audit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "base/audit-file.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "data/canonical.h"
 #include "data/json-out.h"
-
-enum { ROTATE_BYTES = 16 << 20, KEPT = 4 };
-
-static void rotate(const char *path)
-{
-	for (int i = KEPT - 1; i > 0; i--) {
-		AUTO_BUF from = BUF_INIT;
-		AUTO_BUF to = BUF_INIT;
-
-		buf_printf(&to, "%s.%d", path, i);
-		if (i > 1)
-			buf_printf(&from, "%s.%d", path, i - 1);
-		else
-			buf_adds(&from, path);
-		(void)rename(buf_cstr(&from), buf_cstr(&to));
-	}
-}
 
 static void add_arguments(struct json_out *o, const struct exchange *x)
 {
@@ -48,7 +26,8 @@ void audit_write(struct exchange *x, const struct audit_line *line)
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
 	struct json_out o = { .b = &text };
-	struct stat st;
+	struct str root = app_state_root(x->session->server->app);
+	struct audit_place place;
 
 	json_out_object(&o, NULL);
 	json_out_time(&o, "ts", clock_real_ms());
@@ -65,12 +44,10 @@ void audit_write(struct exchange *x, const struct audit_line *line)
 	json_out_uint(&o, "ms", clock_mono_ms() - x->since_ms);
 	json_out_object_end(&o);
 	buf_addc(&text, '\n');
-	buf_printf(&path, "%.*s/audit.jsonl", STR(app_state_root(x->session->server->app)));
-	(void)dir_make(app_state_root(x->session->server->app).p);
-	if (stat(buf_cstr(&path), &st) == 0 && st.st_size > ROTATE_BYTES)
-		rotate(buf_cstr(&path));
-	AUTO_CLOSE int fd = open(buf_cstr(&path),
-		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	if (fd < 0 || fd_write_all(fd, buf_str(&text)) < 0)
+	buf_printf(&path, "%.*s/audit.jsonl", STR(root));
+	(void)dir_make(root.p);
+	struct audit_file file = AUDIT_FILE(buf_str(&path));
+	if (audit_file_append(&file, buf_str(&text), &place) < 0)
 		mcp_log("cannot write the audit: %.*s", STR(buf_str(&text)));
+	audit_file_close(&file);
 }

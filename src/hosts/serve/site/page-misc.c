@@ -3,12 +3,12 @@
 
 #include "app/doctor.h"
 #include "app/settings.h"
+#include "base/audit-file.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/run-status.h"
 #include "hosts/serve/site/aside.h"
 
-enum { AUDIT_SHOWN = 200, AUDIT_BYTES = 1 << 20 };
+enum { AUDIT_SHOWN = 200 };
 
 static void begin(struct page *p, struct http_request *q, const char *title, enum nav nav)
 {
@@ -83,7 +83,7 @@ static void add(json_t *list, const char *name, json_t *value, bool given)
 					    "origin", given ? "file" : "default"));
 }
 
-json_t *settings_document(struct dashboard *d, struct report *r)
+static json_t *settings_document(struct dashboard *d, struct report *r)
 {
 	const struct settings *s = app_settings(d->app, r);
 	json_t *list = json_array();
@@ -178,30 +178,30 @@ void page_settings(struct http_request *q)
 /* -- audit ---------------------------------------------------------------------------------------
  */
 
-json_t *audit_lines(struct dashboard *d, size_t limit)
+struct reading {
+	json_t *lines;
+	size_t limit;
+};
+
+static bool keep_line(void *data, struct str line)
 {
-	AUTO_BUF path = BUF_INIT;
-	AUTO_BUF text = BUF_INIT;
-	json_t *all = json_array();
+	struct reading *r = data;
+	json_t *value = json_loadb(line.p, line.len, 0, NULL);
 
-	buf_add(&path, d->options.audit);
-	if (!path.len || file_read_regular(buf_cstr(&path), 32 << 20, &text) < 0)
-		return all;
-	struct str s = buf_str(&text);
-	/* From the end, a line at a time. */
-	for (size_t end = s.len; end && json_array_size(all) < limit;) {
-		size_t stop = s.p[end - 1] == '\n' ? end - 1 : end, from = stop;
+	if (json_is_object(value))
+		json_array_append_new(r->lines, value);
+	else
+		json_decref(value);
+	return json_array_size(r->lines) < r->limit;
+}
 
-		while (from && s.p[from - 1] != '\n')
-			from--;
-		json_t *line = json_loadb(s.p + from, stop - from, 0, NULL);
-		if (json_is_object(line))
-			json_array_append_new(all, line);
-		else
-			json_decref(line);
-		end = from;
-	}
-	return all;
+static json_t *audit_lines(struct dashboard *d, size_t limit)
+{
+	struct reading r = { json_array(), limit };
+
+	if (limit)
+		audit_file_each(d->options.audit, keep_line, &r);
+	return r.lines;
 }
 
 void rest_audit(struct http_request *q)

@@ -169,13 +169,6 @@ route_fn rest_runs, rest_run, rest_result, rest_nodes, rest_node, rest_events_of
  */
 
 extern const action_words site_words;
-/* page-act.c: documents of acting. */
-json_t *act_plan(struct http_request *q, struct str run, bool resume, struct report *r);
-/* page-misc.c */
-json_t *settings_document(struct dashboard *d, struct report *r);
-json_t *audit_lines(struct dashboard *d, size_t limit);
-/* Failures of a run as the page shows them first. */
-void put_failures(struct page *p, struct run_model *m, const json_t *status, size_t max);
 /* assets.c */
 struct str asset_url(const char *name);
 
