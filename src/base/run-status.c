@@ -9,7 +9,6 @@ static const struct {
 	bool ok;
 	int exit;
 	enum status_rest rest;
-	const char *outcome;
 	const char *asked_by;
 	bool expires;
 } statuses[] = {
@@ -18,18 +17,18 @@ static const struct {
 		text, sizeof(text) - 1 \
 	}
 	/* clang-format off */
-	[ROUX_RUNNING]   = { NAME("running"),   true,  0,   STATUS_LIVE,      "running",     NULL,         false },
-	[ROUX_DONE]      = { NAME("done"),      true,  0,   STATUS_COMPLETE,  "done",        NULL,         true },
-	[ROUX_PARTIAL]   = { NAME("partial"),   true,  3,   STATUS_COMPLETE,  "tolerated",   NULL,         true },
-	[ROUX_PAUSED]    = { NAME("paused"),    true,  4,   STATUS_AT_GATE,   "waiting",     NULL,         false },
-	[ROUX_FAILED]    = { NAME("failed"),    false, 1,   STATUS_BROKEN,    "failed",      NULL,         false },
-	[ROUX_DENIED]    = { NAME("denied"),    false, 1,   STATUS_COMPLETE,  "failed",      NULL,         false },
-	[ROUX_TIMEOUT]   = { NAME("timeout"),   false, 124, STATUS_BROKEN,    "timeout",     NULL,         false },
-	[ROUX_CANCELLED] = { NAME("cancelled"), false, 130, STATUS_CUT_SHORT, "cancelled",   "run.cancel", true },
-	[ROUX_KILLED]    = { NAME("killed"),    false, 137, STATUS_CUT_SHORT, "cancelled",   "run.kill",   false },
-	[ROUX_EXITED]    = { NAME("exited"),    false, 1,   STATUS_CUT_SHORT, "interrupted", NULL,         false },
-	[ROUX_INVALID]   = { NAME("invalid"),   false, 2,   STATUS_NEVER,     NULL,          NULL,         false },
-	[ROUX_REFUSED]   = { NAME("refused"),   false, 2,   STATUS_NEVER,     NULL,          NULL,         false },
+	[ROUX_RUNNING]   = { NAME("running"),   true,  0,   STATUS_LIVE,      NULL,         false },
+	[ROUX_DONE]      = { NAME("done"),      true,  0,   STATUS_COMPLETE,  NULL,         true },
+	[ROUX_PARTIAL]   = { NAME("partial"),   true,  3,   STATUS_COMPLETE,  NULL,         true },
+	[ROUX_PAUSED]    = { NAME("paused"),    true,  4,   STATUS_AT_GATE,   NULL,         false },
+	[ROUX_FAILED]    = { NAME("failed"),    false, 1,   STATUS_BROKEN,    NULL,         false },
+	[ROUX_DENIED]    = { NAME("denied"),    false, 1,   STATUS_COMPLETE,  NULL,         false },
+	[ROUX_TIMEOUT]   = { NAME("timeout"),   false, 124, STATUS_BROKEN,    NULL,         false },
+	[ROUX_CANCELLED] = { NAME("cancelled"), false, 130, STATUS_CUT_SHORT, "run.cancel", true },
+	[ROUX_KILLED]    = { NAME("killed"),    false, 137, STATUS_CUT_SHORT, "run.kill",   false },
+	[ROUX_EXITED]    = { NAME("exited"),    false, 1,   STATUS_CUT_SHORT, NULL,         false },
+	[ROUX_INVALID]   = { NAME("invalid"),   false, 2,   STATUS_NEVER,     NULL,         false },
+	[ROUX_REFUSED]   = { NAME("refused"),   false, 2,   STATUS_NEVER,     NULL,         false },
 /* clang-format on */
 #undef NAME
 };
@@ -79,11 +78,6 @@ int status_exit_after(enum roux_status s, uint64_t failed, int signal)
 enum status_rest status_rest(enum roux_status s)
 {
 	return statuses[s].rest;
-}
-
-const char *status_outcome(enum roux_status s)
-{
-	return statuses[s].outcome;
 }
 
 struct str status_asked_by(enum roux_status s)

@@ -40,8 +40,6 @@ int status_exit(enum roux_status s);
  * cancelled; 0: its end was asked for otherwise, or not at all. */
 int status_exit_after(enum roux_status s, uint64_t failed, int signal);
 enum status_rest status_rest(enum roux_status s);
-/* The name of the outcome that it is drawn as: `name` of render/picture/outcome.h; NULL: none. */
-const char *status_outcome(enum roux_status s);
 /* The event that asked for this end: "run.cancel", "run.kill"; empty: the end was not asked for. */
 struct str status_asked_by(enum roux_status s);
 /* The status with what it leaves out: "done, 2 failed", "done, 1 tolerated". `failed` is said of

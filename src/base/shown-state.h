@@ -2,9 +2,10 @@
 
 #include "base/str.h"
 
-/* The states that people see: of a run, and of one node of it. Each has a word, a shape and a
- * colour (render/web and the style sheet have the colours under the same names), so that no state
- * is known by its colour alone. One table for every view. */
+/* The states that people see: of a run, and of one node of it. Each has a word, a sign and a colour
+ * (render/picture and the style sheet of the dashboard have the colours under the same names), so
+ * that no state is known by its colour alone. One table for every view: terminal, picture, report,
+ * dashboard. */
 enum shown_state {
 	STATE_WAITING,
 	STATE_RUNNING,
@@ -33,3 +34,6 @@ enum shown_state shown_state_of(struct str status);
 bool shown_state_read(struct str word, enum shown_state *ret);
 /* Whether it stands for something that went wrong. */
 bool shown_state_bad(enum shown_state s);
+/* From 0, what has gone well, to what deserves attention first; no two have the same. */
+unsigned shown_state_rank(enum shown_state s);
+enum shown_state shown_state_ranked(unsigned rank);

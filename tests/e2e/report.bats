@@ -45,7 +45,7 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 	shows 'tolerated · '
 	shows '3 done, 1 failed · '
 	shows '>skipped<'
-	shows '>not run<'
+	shows '>unreached<'
 	shows 'failed · '
 	shows 'exit 3, attempt 1'
 	grep -qx 'dead links' out
@@ -79,7 +79,7 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 		shows ' · 2 attempts · exit 0'
 		shows ' · exit 3'
 		shows 'skipped'
-		shows 'not run'
+		shows 'unreached'
 	done
 	asks 0 graph run:review --format dot
 	if command -v dot >/dev/null; then dot -Tsvg out >/dev/null; fi
@@ -111,12 +111,12 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 	asks 0 kill slow
 	asks 0 graph run:slow --format mermaid
 	shows 'sleep 600<br/>cancelled · '
-	shows 'echo last<br/>not run'
+	shows 'echo last<br/>unreached'
 	asks 0 report slow
 	shows '<title>slow · killed</title>'
 }
 
-@test "a run whose supervisor was killed is shown as interrupted" {
+@test "a run whose supervisor was killed is shown as exited" {
 	setup_runs
 	asks 0 run --detach --json --as gone '["echo first","sleep 600"]'
 	pid=$(member 'd["pid"]')
@@ -124,7 +124,7 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 	kill -KILL "$pid"
 	until_true ended "$pid"
 	asks 0 graph run:gone --format mermaid
-	shows 'sleep 600<br/>interrupted · '
+	shows 'sleep 600<br/>exited · '
 	asks 0 report gone
 	shows '<title>gone · exited</title>'
 }
@@ -141,15 +141,15 @@ REVIEW='[{"label":"collect","template":"echo README.md"},
 	shows 'outer<br/>#91;timeout {t=60000} ms] [failure branch]<br/>failed · '
 }
 
-@test "a paused run waits in the headline and in the picture" {
+@test "a paused run is paused in the headline and in the picture" {
 	setup_runs
 	printf '%s\n' 'name: gate' 'description: d' 'version: 1.0.0' 'stages:' \
 		'- {name: s, approval: {required: true, prompt: Good?}, steps: [{id: a, type: bash, command: "echo hi"}]}' >gate.yaml
 	asks 4 run --quiet --as gate ./gate.yaml
 	asks 0 report gate
-	shows '<span class="tag is-waiting">paused</span>'
+	shows '<span class="tag is-paused">paused</span>'
 	asks 0 graph run:gate --format mermaid
-	shows 'waiting · '
+	shows 'paused · '
 	hides 'running ·'
 }
 

@@ -270,7 +270,7 @@ two_hundred() {
 	has "$output" '[0.2 nay] skipped'
 	has "$output" '[0.3 first] waits for approval'
 	has "$output" "paused at stage 'first': well?"
-	has "$("$ROUX" graph run:e1 --format dot)" 'waiting'
+	has "$("$ROUX" graph run:e1 --format dot)" 'paused'
 	"$ROUX" approve e1
 	run "$ROUX" resume e1 </dev/null
 	is "$status" 3
@@ -278,7 +278,7 @@ two_hundred() {
 	"$ROUX" graph run:e1 --format mermaid >picture
 	has "$(grep 'wait · rest' picture)" 'done'
 	has "$(grep 'approve · first' picture)" 'done'
-	has "$(grep 'bash · never' picture)" 'not run'
+	has "$(grep 'bash · never' picture)" 'unreached'
 	"$ROUX" run e.yaml --as e2 -q </dev/null || true
 	"$ROUX" deny e2
 	run "$ROUX" resume e2 </dev/null

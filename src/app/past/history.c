@@ -138,14 +138,14 @@ static struct report_span *last_span(const struct past_node *p)
 	return p->spans.len ? &p->spans.at[p->spans.len - 1] : NULL;
 }
 
-static void interrupt(struct past_node *p, uint64_t at_ms, enum outcome_kind outcome)
+static void interrupt(struct past_node *p, uint64_t at_ms)
 {
 	struct report_span *s = last_span(p);
 
 	if (!p->open)
 		return;
 	p->open = false;
-	s->outcome = outcome;
+	s->state = STATE_EXITED;
 	s->ms = at_ms > s->start_ms ? at_ms - s->start_ms : 0;
 }
 
@@ -210,7 +210,7 @@ static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
 	if (!p)
 		return;
 	h->kept += !p->executions;
-	interrupt(p, at_ms, OUTCOME_INTERRUPTED);
+	interrupt(p, at_ms);
 	if (!p->executions) {
 		p->label = name_of(h, e);
 		p->command = command_text(h, e->argv);
@@ -220,7 +220,7 @@ static void on_start(struct history *h, const struct event *e, uint64_t at_ms)
 	p->retrying = false;
 	touch(h, p);
 	reopen(p->up);
-	add_span(p, (struct report_span){ .start_ms = at_ms, .outcome = OUTCOME_RUNNING });
+	add_span(p, (struct report_span){ .start_ms = at_ms, .state = STATE_RUNNING });
 }
 
 static void on_done(struct history *h, const struct event *e)
@@ -234,10 +234,10 @@ static void on_done(struct history *h, const struct event *e)
 	s->code = e->end.code;
 	s->signal = e->end.signal;
 	s->ms = e->end.ms;
-	s->outcome = e->end.timeout   ? OUTCOME_TIMEOUT
-		     : !s->code       ? OUTCOME_DONE
-		     : h->stopped.len ? OUTCOME_CANCELLED
-				      : OUTCOME_FAILED;
+	s->state = e->end.timeout   ? STATE_TIMEOUT
+		   : !s->code       ? STATE_DONE
+		   : h->stopped.len ? STATE_CANCELLED
+				    : STATE_FAILED;
 	p->open = false;
 	if (!e->away.host.len)
 		return;
@@ -312,7 +312,7 @@ static void on_group_done(struct history *h, const struct event *e)
 
 /* Pauses and gates. */
 static void on_told(
-	struct history *h, const struct event *e, uint64_t at_ms, enum outcome_kind outcome)
+	struct history *h, const struct event *e, uint64_t at_ms, enum shown_state state)
 {
 	struct past_node *p = node_of(h, e);
 
@@ -322,16 +322,16 @@ static void on_told(
 	p->last_ms = at_ms;
 	p->told = true;
 	p->is_gate = e->kind == EVENT_RECIPE_APPROVAL;
-	p->told_as = outcome;
+	p->told_as = state;
 	touch(h, p);
 	reopen(p->up);
 }
 
-static enum outcome_kind outcome_of_answer(enum gate_answer answer)
+static enum shown_state state_of_answer(enum gate_answer answer)
 {
-	return answer == GATE_APPROVED ? OUTCOME_DONE
-	       : answer == GATE_DENIED ? OUTCOME_FAILED
-				       : OUTCOME_WAITING;
+	return answer == GATE_APPROVED ? STATE_DONE
+	       : answer == GATE_DENIED ? STATE_DENIED
+				       : STATE_PAUSED;
 }
 
 /* The run is resumed: what was running when it was cut short is over, and a group that was stopped
@@ -342,7 +342,7 @@ static void on_run_start(struct history *h)
 	map_each (e, &h->nodes) {
 		struct past_node *p = e->value;
 
-		interrupt(p, h->now_ms, OUTCOME_INTERRUPTED);
+		interrupt(p, h->now_ms);
 		p->ended &= p->end != NODE_END_CANCELLED;
 	}
 }
@@ -367,13 +367,13 @@ static void see(struct history *h, const struct event *e)
 	else if (e->kind == EVENT_NODE_DONE)
 		on_group_done(h, e);
 	else if (e->kind == EVENT_WAIT_START)
-		on_told(h, e, at_ms, OUTCOME_WAITING);
+		on_told(h, e, at_ms, STATE_WAITING);
 	else if (e->kind == EVENT_WAIT_COMPLETE)
-		on_told(h, e, at_ms, OUTCOME_DONE);
+		on_told(h, e, at_ms, STATE_DONE);
 	else if (e->kind == EVENT_WAIT_ERROR)
-		on_told(h, e, at_ms, OUTCOME_FAILED);
+		on_told(h, e, at_ms, STATE_FAILED);
 	else if (e->kind == EVENT_RECIPE_APPROVAL)
-		on_told(h, e, at_ms, outcome_of_answer(e->step.answer));
+		on_told(h, e, at_ms, state_of_answer(e->step.answer));
 	else if (e->kind == EVENT_RUN_CANCEL)
 		h->stopped = S("cancelled");
 	else if (e->kind == EVENT_RUN_KILL)

@@ -32,13 +32,13 @@ struct past_node {
 	bool told;        /* a pause or a gate: `told_as` is what was told of it */
 	bool is_gate;     /* … and that it is a gate */
 	uint64_t changed; /* the number of the last event that touched it, or something in it */
-	enum outcome_kind told_as;
+	enum shown_state told_as;
 	bool ended; /* a group: `end` and `code` are what was told of it */
 	enum node_end end;
 	uint64_t retries; /* of a group: attempts that were told */
 
 	/* Found out afterwards: */
-	enum outcome_kind outcome;
+	enum shown_state state;
 	bool tolerated; /* by its author, or that of a group around it */
 	int code;
 	bool coded, timed;

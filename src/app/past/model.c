@@ -63,42 +63,13 @@ static bool is_group(const struct past_node *p)
 	return p->node ? node_is_group(p->node) : p->below.len > 0;
 }
 
-static enum shown_state state_of_outcome(
-	const struct history *h, enum outcome_kind outcome, bool gate, bool reached)
-{
-	switch (outcome) {
-	case OUTCOME_NONE:
-		return STATE_UNREACHED;
-	case OUTCOME_WAITING:
-		return gate || (reached && !h->live) ? STATE_PAUSED : STATE_WAITING;
-	case OUTCOME_RUNNING:
-		return STATE_RUNNING;
-	case OUTCOME_DONE:
-		return STATE_DONE;
-	case OUTCOME_SKIPPED:
-		return STATE_SKIPPED;
-	case OUTCOME_TOLERATED:
-		return STATE_TOLERATED;
-	case OUTCOME_FAILED:
-		return gate ? STATE_DENIED : STATE_FAILED;
-	case OUTCOME_TIMEOUT:
-		return STATE_TIMEOUT;
-	case OUTCOME_CANCELLED:
-		return status_is(h->status, ROUX_KILLED) ? STATE_KILLED : STATE_CANCELLED;
-	case OUTCOME_INTERRUPTED:
-	case OUTCOME_KINDS:
-		break;
-	}
-	return STATE_EXITED;
-}
-
 static enum shown_state state_of(const struct history *h, const struct past_node *p)
 {
 	if (p == h->top && p->below.len)
 		return shown_state_of(h->status);
 	if (h->live && p->retrying)
 		return STATE_RETRYING;
-	return state_of_outcome(h, p->outcome, p->is_gate, p->reached);
+	return p->state;
 }
 
 /* Copies that have not begun, as far as the author wrote how many there are. */
@@ -502,7 +473,7 @@ static const struct node_span *spans_of(struct run_model *m, const struct past_n
 
 		spans[i] = (struct node_span){ .start_ms = s->start_ms,
 			.ms = s->ms,
-			.state = state_of_outcome(m->history, s->outcome, false, true),
+			.state = s->state,
 			.code = s->code,
 			.signal = s->signal };
 	}

@@ -3,10 +3,10 @@
 #include "base/human.h"
 #include "render/picture/markup.h"
 
-void page_state(struct buf *b, enum outcome_kind outcome, const char *words)
+void page_state(struct buf *b, enum shown_state state, const char *words)
 {
-	buf_printf(b, "<span class=\"tag is-%s\">", outcome_looks[outcome].name);
-	markup_text(b, str_of(words ? words : outcome_looks[outcome].word));
+	buf_printf(b, "<span class=\"tag is-%s\">", shown_state_word(state));
+	markup_text(b, str_of(words ? words : shown_state_word(state)));
 	buf_adds(b, "</span>");
 }
 

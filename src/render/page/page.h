@@ -7,7 +7,7 @@
 void report_style(struct buf *b);
 
 /* A word with its colour. */
-void page_state(struct buf *b, enum outcome_kind outcome, const char *words);
+void page_state(struct buf *b, enum shown_state state, const char *words);
 /* Path and, where there is one, label. */
 void page_node(struct buf *b, struct str path, struct str label);
 /* A box that scrolls by itself, also by keyboard; ended by `</div>`. */

@@ -54,7 +54,7 @@ static void put_row(struct buf *b, struct arena *a, const struct item *i)
 	markup_text(b, i->path);
 	buf_adds(b, "</th><td>");
 	if (i->state.known)
-		page_state(b, i->state.outcome,
+		page_state(b, i->state.state,
 			arena_cstr(a, i->text.marks[i->text.mark_count - 1].text));
 	buf_adds(b, "</td><td class=\"lines\">");
 	markup_lines(b, cut(a, i->text.what, TIP_SHOWN));
@@ -124,9 +124,9 @@ void report_graph(const struct run_report *f, struct buf *b)
 static void put_failure_words(struct buf *b, const struct report_failure *failure)
 {
 	page_state(b,
-		failure->tolerated ? OUTCOME_TOLERATED
-		: failure->timeout ? OUTCOME_TIMEOUT
-				   : OUTCOME_FAILED,
+		failure->tolerated ? STATE_TOLERATED
+		: failure->timeout ? STATE_TIMEOUT
+				   : STATE_FAILED,
 		NULL);
 	buf_adds(b, " <span class=\"quiet\">");
 	if (failure->tolerated && failure->timeout)

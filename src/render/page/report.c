@@ -8,12 +8,12 @@
 #include "render/picture/markup.h"
 
 /* The run's status in the words that nodes have, for its colour. */
-static enum outcome_kind look_of(const struct run_report *f)
+static enum shown_state look_of(const struct run_report *f)
 {
-	enum outcome_kind kind = OUTCOME_NONE;
+	enum shown_state kind = STATE_UNREACHED;
 
-	(void)outcome_of_status(f->status, &kind);
-	return kind == OUTCOME_DONE && (f->failed || f->tolerated) ? OUTCOME_TOLERATED : kind;
+	(void)shown_state_read(f->status, &kind);
+	return kind == STATE_DONE && (f->failed || f->tolerated) ? STATE_TOLERATED : kind;
 }
 
 /* What became of it: "done, 2 failed". */
@@ -67,7 +67,7 @@ static void put_commands(struct buf *b, const struct run_report *f)
 	for (size_t i = 0; i < f->leaves.len; i++) {
 		const struct report_leaf *l = &f->leaves.at[i];
 
-		sum.counts[l->spans[l->span_count - 1].outcome]++;
+		sum.counts[l->spans[l->span_count - 1].state]++;
 	}
 	if (!f->leaves.len)
 		return;

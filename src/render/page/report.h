@@ -1,6 +1,6 @@
 #pragma once
 
-#include "render/picture/outcome.h"
+#include "render/picture/state.h"
 
 struct graph;
 
@@ -10,7 +10,7 @@ struct graph;
 /* One execution of a command. Times count from the start of the run. */
 struct report_span {
 	uint64_t start_ms, ms;
-	enum outcome_kind outcome;
+	enum shown_state state;
 	int code, signal;
 	struct str host;    /* the node of a batch system that ran it; empty: here */
 	uint64_t queued_ms; /* before its start: it waited for one */

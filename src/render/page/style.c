@@ -125,12 +125,12 @@ static const char style[] =
 
 static void add_colours(struct buf *b, bool dark)
 {
-	for (size_t i = 0; i < OUTCOME_KINDS; i++) {
-		const struct outcome_look *l = &outcome_looks[i];
-		const struct outcome_colours *c = dark ? &l->dark : &l->light;
+	for (size_t i = 0; i < SHOWN_STATES; i++) {
+		const struct state_colours *c = dark ? &state_looks[i].dark : &state_looks[i].light;
+		const char *word = shown_state_word(i);
 
-		buf_printf(b, "--%s-line:%s;--%s-fill:%s;--%s-text:%s;", l->name, c->line, l->name,
-			c->fill, l->name, c->text);
+		buf_printf(b, "--%s-line:%s;--%s-fill:%s;--%s-text:%s;", word, c->line, word,
+			c->fill, word, c->text);
 	}
 }
 
@@ -141,8 +141,8 @@ void report_style(struct buf *b)
 	buf_adds(b, "}\n@media (prefers-color-scheme:dark){:root{");
 	add_colours(b, true);
 	buf_adds(b, "}}\n");
-	for (size_t i = 0; i < OUTCOME_KINDS; i++) {
-		const char *name = outcome_looks[i].name;
+	for (size_t i = 0; i < SHOWN_STATES; i++) {
+		const char *name = shown_state_word(i);
 
 		buf_printf(b,
 			"html .is-%s,.span.%s{border-color:var(--%s-line);background-color:"

@@ -125,7 +125,7 @@ static void put_load(const struct timeline *t)
 static void put_span(const struct timeline *t, const struct report_leaf *l, size_t k)
 {
 	const struct report_span *s = &l->spans[k];
-	const struct outcome_look *look = &outcome_looks[s->outcome];
+	const char *word = shown_state_word(s->state);
 	double width = percent(t, s->start_ms + s->ms) - percent(t, s->start_ms);
 	/* The last ones are kept when there were too many. */
 	uint64_t number = k < l->span_count / 2 || l->executions <= l->span_count
@@ -134,7 +134,7 @@ static void put_span(const struct timeline *t, const struct report_leaf *l, size
 	AUTO_BUF words = BUF_INIT;
 	struct buf *b = t->b;
 
-	buf_printf(&words, "%sattempt %" PRIu64 ": %s", k ? ", " : "", number, look->word);
+	buf_printf(&words, "%sattempt %" PRIu64 ": %s", k ? ", " : "", number, word);
 	if (s->signal)
 		buf_printf(&words, " by signal %d", s->signal);
 	else if (s->code)
@@ -142,8 +142,7 @@ static void put_span(const struct timeline *t, const struct report_leaf *l, size
 	buf_adds(&words, " after ");
 	clock_duration(&words, s->ms);
 	buf_printf(b, "<span class=\"span %s\" style=\"left:%.3f%%;width:%.3f%%\" title=\"%s\">",
-		look->name, MIN(percent(t, s->start_ms), 99.6), width,
-		buf_cstr(&words) + (k ? 2 : 0));
+		word, MIN(percent(t, s->start_ms), 99.6), width, buf_cstr(&words) + (k ? 2 : 0));
 	if (l->executions > 1 && width >= NUMBERED_PERCENT)
 		buf_printf(b, "<b aria-hidden=\"true\">%" PRIu64 "</b>", number);
 	buf_printf(b, "<span class=\"hide\">%s</span></span>", buf_cstr(&words));
@@ -173,10 +172,10 @@ static void put_lane(const struct timeline *t, const struct report_leaf *l)
 	put_time(b, l->spans[0].start_ms);
 	put_time(b, last->start_ms + last->ms - l->spans[0].start_ms);
 	buf_adds(b, "<td>");
-	buf_adds(&words, outcome_looks[last->outcome].word);
-	if (last->code && last->outcome != OUTCOME_TIMEOUT)
+	buf_adds(&words, shown_state_word(last->state));
+	if (last->code && last->state != STATE_TIMEOUT)
 		buf_printf(&words, " %d", last->code);
-	page_state(b, last->outcome, buf_cstr(&words));
+	page_state(b, last->state, buf_cstr(&words));
 	if (l->executions > 1)
 		buf_printf(b, " <span class=\"quiet\">×%" PRIu64 "</span>", l->executions);
 	buf_adds(b, "</td></tr>\n");
@@ -193,25 +192,7 @@ struct ranked {
 
 static unsigned rank_of(const struct report_leaf *l)
 {
-	switch (l->spans[l->span_count - 1].outcome) {
-	case OUTCOME_FAILED:
-	case OUTCOME_TIMEOUT:
-		return 5;
-	case OUTCOME_CANCELLED:
-	case OUTCOME_INTERRUPTED:
-		return 4;
-	case OUTCOME_RUNNING:
-		return 3;
-	case OUTCOME_TOLERATED:
-		return 2;
-	case OUTCOME_NONE:
-	case OUTCOME_WAITING:
-	case OUTCOME_DONE:
-	case OUTCOME_SKIPPED:
-	case OUTCOME_KINDS:
-		break;
-	}
-	return l->executions > 1;
+	return shown_state_rank(l->spans[l->span_count - 1].state);
 }
 
 /* Failures and what needs attention first, then what took longest. */
@@ -265,14 +246,14 @@ static void put_rest(const struct timeline *t, const bool *shown)
 			continue;
 		first = MIN(first, l->spans[0].start_ms);
 		last = MAX(last, end->start_ms + end->ms);
-		sum.counts[end->outcome]++;
+		sum.counts[end->state]++;
 	}
 	buf_adds(b, "<tr class=\"more\"><th scope=\"row\" class=\"name\">… ");
 	human_number(b, picture_state_total(&sum));
 	buf_printf(b,
 		" more commands</th><td class=\"bars\"><div class=\"lane\"><span class=\"span %s\" "
 		"style=\"left:%.3f%%;width:%.3f%%\"></span></div></td>",
-		outcome_looks[picture_state_worst(&sum)].name, percent(t, first),
+		shown_state_word(picture_state_worst(&sum)), percent(t, first),
 		percent(t, last) - percent(t, first));
 	put_time(b, first);
 	put_time(b, last - first);
@@ -331,7 +312,7 @@ static void put_node_span(
 			"<span class=\"span queued\" style=\"left:%.3f%%;width:%.3f%%\"></span>",
 			before, start - before);
 	buf_printf(b, "<span class=\"span %s\" style=\"left:%.3f%%;width:%.3f%%\" title=\"",
-		outcome_looks[s->outcome].name, start,
+		shown_state_word(s->state), start,
 		percent(t, s->start_ms + s->ms) - percent(t, s->start_ms));
 	markup_text(b, utf8_cut(l->label.len ? l->label : l->command, TIP_BYTES));
 	buf_adds(b, "\"></span>");

@@ -115,7 +115,7 @@ void build_add_state(struct builder *b, struct item *i, const struct picture_sta
 		.state = true,
 	};
 	i->state.known = true;
-	i->state.outcome = picture_state_worst(s);
+	i->state.state = picture_state_worst(s);
 }
 
 bool build_state(struct builder *b, struct item *i, struct str path, struct buf *tip)

@@ -52,7 +52,7 @@ static void add_label(struct buf *b, const struct item *i)
 /* The word stands in the label; this is its colour. */
 static void add_colours(struct buf *b, const struct item *i)
 {
-	const struct outcome_colours *c = &outcome_looks[i->state.outcome].light;
+	const struct state_colours *c = &state_looks[i->state.state].light;
 
 	if (!i->state.known)
 		return;

@@ -1,7 +1,7 @@
 #pragma once
 
 /* The signs of a picture and their colours, once for SVG, DOT, Mermaid and the legend. What became
- * of a node has its colours in outcome.h. */
+ * of a node has its colours in state.h. */
 enum item_kind {
 	ITEM_START,
 	ITEM_END,

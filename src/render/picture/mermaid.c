@@ -120,7 +120,7 @@ static void put_class(struct buf *b, const struct item *i)
 		buf_printf(b, "  class %c%u %s\n", item_is_group(i) ? 'g' : 'n', i->id, class);
 	if (i->state.known)
 		buf_printf(b, "  class %c%u state-%s\n", item_is_group(i) ? 'g' : 'n', i->id,
-			outcome_looks[i->state.outcome].name);
+			shown_state_word(i->state.state));
 }
 
 static void put_item(struct buf *b, const struct item *i, struct buf *classes)
@@ -261,11 +261,11 @@ void mermaid_write(const struct picture *p, struct buf *ret)
 	buf_adds(ret, "  classDef parallel stroke-width:4px\n"
 		      "  classDef recovery stroke-dasharray:6 4\n"
 		      "  classDef more stroke-dasharray:2 4\n");
-	for (unsigned o = 0; p->run && o < OUTCOME_KINDS; o++) {
-		const struct outcome_colours *c = &outcome_looks[o].light;
+	for (unsigned o = 0; p->run && o < SHOWN_STATES; o++) {
+		const struct state_colours *c = &state_looks[o].light;
 
 		buf_printf(ret, "  classDef state-%s fill:%s,stroke:%s,color:%s\n",
-			outcome_looks[o].name, c->fill, c->line, c->text);
+			shown_state_word(o), c->fill, c->line, c->text);
 	}
 	buf_add(ret, buf_str(&classes));
 	put_tips(ret, p->root);

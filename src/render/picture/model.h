@@ -34,7 +34,7 @@ struct item_text {
 /* What became of it in a run. */
 struct item_state {
 	bool known;
-	enum outcome_kind outcome; /* of several the worst */
+	enum shown_state state; /* of several the worst */
 };
 
 /* Where the SVG has it; set by picture_layout(). Arrows from above come in at x + port. */
@@ -89,7 +89,7 @@ struct picture {
 	struct item *start, *root, *end;
 	VEC(struct arrow) arrows;
 	unsigned items, commands, groups;
-	bool run;        /* items have outcomes */
+	bool run;        /* items have states */
 	bool steps;      /* it is a step recipe */
 	unsigned legend; /* what occurs, a bit for each enum legend */
 	const struct graph *graph;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "render/picture/outcome.h"
+#include "render/picture/state.h"
 
 struct graph;
 

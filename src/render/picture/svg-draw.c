@@ -43,14 +43,14 @@ void svg_marks(struct buf *b, const struct item *i)
 		AUTO_BUF class = BUF_INIT;
 
 		if (mark->state)
-			buf_printf(&class, "state %s", outcome_looks[i->state.outcome].name);
+			buf_printf(&class, "state %s", shown_state_word(i->state.state));
 		else
 			buf_adds(&class, i->kind == ITEM_BOX ? "pill" : "pill on-frame");
 		svg_rect(b, buf_cstr(&class), x, y, mark->w, MARK_HEIGHT,
 			mark->state ? 4 : MARK_HEIGHT / 2);
 		buf_reset(&class);
 		buf_printf(&class, mark->state ? "state-text %s" : "mark",
-			outcome_looks[i->state.outcome].name);
+			shown_state_word(i->state.state));
 		svg_line_of_text(b, buf_cstr(&class), x + MARK_PAD, y + MARK_HEIGHT / 2, SIZE_SMALL,
 			mark->text);
 	}

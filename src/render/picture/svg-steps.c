@@ -76,7 +76,7 @@ void svg_diamond(struct buf *b, const struct item *i)
 
 	buf_adds(&class, item_looks[i->look].name);
 	if (i->state.known)
-		buf_printf(&class, " box known %s", outcome_looks[i->state.outcome].name);
+		buf_printf(&class, " box known %s", shown_state_word(i->state.state));
 	put_diamond(b, buf_cstr(&class), i->box.x, i->box.y, i->box.w, i->box.diamond);
 	if (gate) {
 		int w = word_pixels(i) + text_pixels(i->text.title, SIZE_LABEL);

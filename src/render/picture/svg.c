@@ -53,7 +53,7 @@ static const char style[] = ".graph text{font-family:ui-monospace,'DejaVu Sans "
 			    "}\n";
 
 /* The style of the states that occur; of each ground one look. */
-static void add_look(struct buf *b, const char *name, const struct outcome_colours *c)
+static void add_look(struct buf *b, const char *name, const struct state_colours *c)
 {
 	buf_printf(b,
 		".graph .box.%s,.graph .frame.%s{stroke:%s}\n"
@@ -62,29 +62,29 @@ static void add_look(struct buf *b, const char *name, const struct outcome_colou
 		name, name, c->line, name, c->fill, c->line, name, c->text);
 }
 
-static unsigned outcomes_in(const struct item *i)
+static unsigned states_in(const struct item *i)
 {
-	unsigned seen = i->state.known ? 1u << i->state.outcome : 0;
+	unsigned seen = i->state.known ? 1u << i->state.state : 0;
 
 	for (size_t c = 0; c < i->child_count; c++)
-		seen |= outcomes_in(i->children[c]);
-	return i->recover ? seen | outcomes_in(i->recover) : seen;
+		seen |= states_in(i->children[c]);
+	return i->recover ? seen | states_in(i->recover) : seen;
 }
 
 static void add_state_style(struct buf *b, const struct picture *p)
 {
-	unsigned seen = outcomes_in(p->root);
+	unsigned seen = states_in(p->root);
 
 	buf_adds(b, ".graph .state{stroke-width:1}\n"
 		    ".graph .state-text{font-size:11px;font-weight:600}\n"
 		    ".graph .box.known{stroke-width:2}\n");
-	for (unsigned i = 0; i < OUTCOME_KINDS; i++)
+	for (unsigned i = 0; i < SHOWN_STATES; i++)
 		if (seen & 1u << i)
-			add_look(b, outcome_looks[i].name, &outcome_looks[i].light);
+			add_look(b, shown_state_word(i), &state_looks[i].light);
 	buf_adds(b, "@media (prefers-color-scheme:dark){\n");
-	for (unsigned i = 0; i < OUTCOME_KINDS; i++)
+	for (unsigned i = 0; i < SHOWN_STATES; i++)
 		if (seen & 1u << i)
-			add_look(b, outcome_looks[i].name, &outcome_looks[i].dark);
+			add_look(b, shown_state_word(i), &state_looks[i].dark);
 	buf_adds(b, "}\n");
 }
 
@@ -120,7 +120,7 @@ static void put_box(struct buf *b, const struct item *i)
 	if (i->look)
 		buf_printf(&classes, " %s", item_looks[i->look].name);
 	if (i->state.known)
-		buf_printf(&classes, " known %s", outcome_looks[i->state.outcome].name);
+		buf_printf(&classes, " known %s", shown_state_word(i->state.state));
 	put_outline(b, i, buf_cstr(&classes), 7);
 	svg_line_of_text(b, "word", x, y, SIZE_SMALL, i->text.word);
 	svg_line_of_text(b, title_class(i, alone), x + word_pixels(i), y, size, i->text.title);
@@ -158,7 +158,7 @@ static void put_group(struct buf *b, const struct item *i)
 
 	buf_printf(&class, "frame%s%s%s", odd, both ? " both" : "", i->recovery ? " recovery" : "");
 	if (i->state.known)
-		buf_printf(&class, " %s", outcome_looks[i->state.outcome].name);
+		buf_printf(&class, " %s", shown_state_word(i->state.state));
 	if (!i->bare)
 		put_outline(b, i, buf_cstr(&class), 12);
 	if (both)

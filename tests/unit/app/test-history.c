@@ -155,8 +155,8 @@ static void what_never_came_is_not_run(void **state UNUSED)
 	ran("0", 1);
 	conclude("[{\"failure\":\"root\",\"template\":\"a\"},[\"b\",\"c\"]]", "failed");
 	expect("0", "failed · 10 ms · exit 1");
-	expect("1", "not run");
-	expect("1.0", "not run");
+	expect("1", "unreached");
+	expect("1.0", "unreached");
 }
 
 static void an_asked_for_failure_is_tolerated(void **state UNUSED)
@@ -178,7 +178,7 @@ static void a_sequence_fails_with_its_step(void **state UNUSED)
 	ran("1", 0);
 	conclude("[[\"a\",{\"failure\":\"branch\",\"template\":\"b\"},\"c\"],\"d\"]", "failed");
 	expect("0", "failed · 20 ms · exit 5");
-	expect("0.2", "not run");
+	expect("0.2", "unreached");
 }
 
 static void a_join_needs_one_that_succeeded(void **state UNUSED)
@@ -265,9 +265,9 @@ static void what_was_stopped_waits_while_the_run_is_paused(void **state UNUSED)
 	group_ended("0", "cancelled", 1);
 	group_ended(".", "cancelled", 1);
 	conclude("[[\"a\",\"b\"]]", "paused");
-	expect("0.1", "waiting · 0 ms");
-	expect("0", "waiting · 10 ms");
-	expect(".", "waiting · 10 ms");
+	expect("0.1", "paused · 0 ms");
+	expect("0", "paused · 10 ms");
+	expect(".", "paused · 10 ms");
 }
 
 static void what_a_cancel_ended_is_cancelled(void **state UNUSED)
@@ -280,7 +280,7 @@ static void what_a_cancel_ended_is_cancelled(void **state UNUSED)
 	conclude("[\"a\",\"b\",\"c\"]", "cancelled");
 	expect(".", "cancelled · 20 ms");
 	expect("1", "cancelled · 10 ms · exit 143");
-	expect("2", "not run");
+	expect("2", "unreached");
 	assert_true(str_eq(history->stopped, S("cancelled")));
 }
 
@@ -291,9 +291,9 @@ static void a_vanished_supervisor_interrupts(void **state UNUSED)
 	now_ms += 40;
 	start("1.1", 1);
 	conclude("[\"a\",{\"parallel\":true,\"template\":[\"b\",\"c\"]}]", "exited");
-	expect(".", "interrupted · 50 ms");
-	expect("1", "interrupted · 40 ms");
-	expect("1.0", "interrupted · 40 ms");
+	expect(".", "exited · 50 ms");
+	expect("1", "exited · 40 ms");
+	expect("1.0", "exited · 40 ms");
 }
 
 static void a_resumed_run_goes_on(void **state UNUSED)
@@ -311,9 +311,9 @@ static void a_resumed_run_goes_on(void **state UNUSED)
 	size_t n;
 	const struct report_leaf *leaves = history_leaves(history, &n);
 	assert_int_equal(n, 2);
-	assert_int_equal(leaves[1].spans[0].outcome, OUTCOME_INTERRUPTED);
+	assert_int_equal(leaves[1].spans[0].state, STATE_EXITED);
 	assert_int_equal(leaves[1].spans[0].ms, 0);
-	assert_int_equal(leaves[1].spans[1].outcome, OUTCOME_DONE);
+	assert_int_equal(leaves[1].spans[1].state, STATE_DONE);
 }
 
 static void a_resumed_group_ends_again(void **state UNUSED)
@@ -330,7 +330,7 @@ static void a_resumed_group_ends_again(void **state UNUSED)
 	start("1.0", 2);
 	conclude("[[\"a\"],[\"b\"]]", "exited");
 	expect("0", "done · 10 ms");
-	expect("1", "interrupted · 10 ms");
+	expect("1", "exited · 10 ms");
 }
 
 static void a_group_that_is_tried_again_is_open(void **state UNUSED)
@@ -345,7 +345,7 @@ static void a_group_that_is_tried_again_is_open(void **state UNUSED)
 	start("0.0", 3);
 	conclude("{\"retry\":2,\"template\":[{\"retry\":2,\"template\":[\"a\"]},[\"b\"]]}",
 		"exited");
-	expect("0", "interrupted · 30 ms · 2 attempts");
+	expect("0", "exited · 30 ms · 2 attempts");
 	expect("1", "failed · 10 ms · exit 1");
 }
 
@@ -387,7 +387,7 @@ static void a_live_run_waits_and_runs(void **state UNUSED)
 	conclude("[\"a\",[\"b\",\"c\"],\"d\"]", "running");
 	struct picture_state s = { 0 };
 	assert_true(history_state(history, S("1"), &s));
-	assert_int_equal(picture_state_worst(&s), OUTCOME_RUNNING);
+	assert_int_equal(picture_state_worst(&s), STATE_RUNNING);
 	expect("1.1", "waiting");
 	expect("2", "waiting");
 }
@@ -446,7 +446,7 @@ static void lines_that_are_no_events_do_no_harm(void **state UNUSED)
 	buf_adds(&events, "{\"type\":\"command.start\",\"path\":\"1"); /* cut off */
 	conclude("[\"a\",\"b\"]", "exited");
 	expect("0", "done · 10 ms · exit 0");
-	expect("1", "not run");
+	expect("1", "unreached");
 }
 
 int main(void)

@@ -10,7 +10,7 @@ static bool every_node_done(const void *data, struct str path, struct picture_st
 {
 	(void)data;
 	(void)path;
-	ret->counts[OUTCOME_DONE] = 1;
+	ret->counts[STATE_DONE] = 1;
 	return true;
 }
 
@@ -25,11 +25,11 @@ static struct graph *read_graph(struct str text)
 
 /* A run of two commands: the first at the second attempt, the second failed. */
 static const struct report_span first_spans[] = {
-	{ .start_ms = 0, .ms = 1000, .outcome = OUTCOME_FAILED, .code = 75 },
-	{ .start_ms = 1500, .ms = 500, .outcome = OUTCOME_DONE },
+	{ .start_ms = 0, .ms = 1000, .state = STATE_FAILED, .code = 75 },
+	{ .start_ms = 1500, .ms = 500, .state = STATE_DONE },
 };
 static const struct report_span second_spans[] = {
-	{ .start_ms = 2000, .ms = 2000, .outcome = OUTCOME_TIMEOUT, .code = 1, .signal = 15 },
+	{ .start_ms = 2000, .ms = 2000, .state = STATE_TIMEOUT, .code = 1, .signal = 15 },
 };
 static const struct report_leaf two_leaves[] = {
 	{ S("0"), S("fetch"), S("curl example.org"), first_spans, 2, 2 },
@@ -240,7 +240,7 @@ static void many_commands_are_folded(void **state)
 		spans[i] = (struct report_span){
 			.start_ms = i,
 			.ms = 5,
-			.outcome = i == MANY - 1 ? OUTCOME_FAILED : OUTCOME_DONE,
+			.state = i == MANY - 1 ? STATE_FAILED : STATE_DONE,
 		};
 		leaves[i] = (struct report_leaf){
 			.path = arena_printf(&a, "r%zu", i),
@@ -382,13 +382,13 @@ static void what_was_left_out_of_an_output_is_told(void **state)
 	assert_has(&b, "<pre>\nlast\n</pre>");
 }
 
-/* The headline and the root of the picture ask the same table: a paused run waits in both. */
+/* The headline, the root of the picture and the dashboard have the same word for it. */
 static void the_headline_has_the_colour_of_the_status(void **state)
 {
 	static const struct {
 		const char *status, *look;
-	} cases[] = { { "paused", "waiting" }, { "partial", "tolerated" }, { "denied", "failed" },
-		{ "exited", "interrupted" }, { "killed", "cancelled" }, { "odd", "none" } };
+	} cases[] = { { "paused", "paused" }, { "partial", "partial" }, { "denied", "denied" },
+		{ "exited", "exited" }, { "killed", "killed" }, { "odd", "unreached" } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -407,11 +407,11 @@ static void every_end_of_a_run_can_be_drawn(void **state)
 {
 	(void)state;
 	for (enum roux_status s = ROUX_RUNNING; s <= ROUX_REFUSED; s++) {
-		enum outcome_kind kind = OUTCOME_SKIPPED;
+		enum shown_state kind = STATE_SKIPPED;
 		bool drawn = status_rest(s) != STATUS_NEVER;
 
-		assert_int_equal(outcome_of_status(status_str(s), &kind), drawn);
-		assert_int_equal(kind != OUTCOME_SKIPPED, drawn);
+		assert_int_equal(shown_state_read(status_str(s), &kind), drawn);
+		assert_int_equal(kind != STATE_SKIPPED, drawn);
 	}
 }
 

@@ -359,13 +359,13 @@ static struct buf draw_run(
 #define EXIT(n) .coded = true, .code = (n)
 
 static const struct known_state review_states[] = {
-	{ ".", { ONE(OUTCOME_FAILED), TOOK(61000), .attempts = 1 } },
-	{ "0", { ONE(OUTCOME_DONE), TOOK(1234), .attempts = 1, EXIT(0) } },
-	{ "1", { ONE(OUTCOME_DONE), TOOK(2000), .attempts = 1 } },
-	{ "1.0", { ONE(OUTCOME_TIMEOUT), TOOK(5), .attempts = 1, EXIT(1) } },
-	{ "1.1", { ONE(OUTCOME_TOLERATED), TOOK(6), .attempts = 3, EXIT(75) } },
-	{ "1.2", { ONE(OUTCOME_CANCELLED), TOOK(7), .attempts = 1, EXIT(143) } },
-	{ "2", { ONE(OUTCOME_NONE) } },
+	{ ".", { ONE(STATE_FAILED), TOOK(61000), .attempts = 1 } },
+	{ "0", { ONE(STATE_DONE), TOOK(1234), .attempts = 1, EXIT(0) } },
+	{ "1", { ONE(STATE_DONE), TOOK(2000), .attempts = 1 } },
+	{ "1.0", { ONE(STATE_TIMEOUT), TOOK(5), .attempts = 1, EXIT(1) } },
+	{ "1.1", { ONE(STATE_TOLERATED), TOOK(6), .attempts = 3, EXIT(75) } },
+	{ "1.2", { ONE(STATE_CANCELLED), TOOK(7), .attempts = 1, EXIT(143) } },
+	{ "2", { ONE(STATE_UNREACHED) } },
 	{ NULL, { { 0 } } },
 };
 
@@ -373,7 +373,7 @@ static void a_run_shows_state_time_attempts_and_code(void **state)
 {
 	static const char *const texts[] = { "failed · 1 min 01 s", "done · 1.2 s · exit 0",
 		"timeout · 5 ms · exit 1", "tolerated · 6 ms · 3 attempts · exit 75",
-		"cancelled · 7 ms · exit 143", "not run" };
+		"cancelled · 7 ms · exit 143", "unreached" };
 	(void)state;
 
 	for (int f = PICTURE_SVG; f <= PICTURE_MERMAID; f++) {
@@ -387,7 +387,7 @@ static void a_run_shows_state_time_attempts_and_code(void **state)
 /* The colours of a state, in light and, in the SVG, in dark. */
 static void a_state_has_a_colour(void **state)
 {
-	const struct outcome_look *look = &outcome_looks[OUTCOME_TOLERATED];
+	const struct state_look *look = &state_looks[STATE_TOLERATED];
 	(void)state;
 	AUTO_BUF svg = draw_run(PICTURE_SVG, S(REVIEW), review_states);
 	AUTO_BUF dot = draw_run(PICTURE_DOT, S(REVIEW), review_states);
@@ -410,16 +410,16 @@ static void without_a_run_there_are_no_states(void **state)
 	for (int f = PICTURE_SVG; f <= PICTURE_MERMAID; f++) {
 		AUTO_BUF b = draw((enum picture_format)f, S(REVIEW));
 
-		assert_lacks(&b, "not run");
+		assert_lacks(&b, "unreached");
 		assert_lacks(&b, "state");
-		assert_lacks(&b, outcome_looks[OUTCOME_DONE].light.fill);
+		assert_lacks(&b, state_looks[STATE_DONE].light.fill);
 	}
 }
 
 static void copies_are_counted(void **state)
 {
 	static const struct known_state known[] = {
-		{ "r*", { .counts = { [OUTCOME_DONE] = 7, [OUTCOME_FAILED] = 1 },
+		{ "r*", { .counts = { [STATE_DONE] = 7, [STATE_FAILED] = 1 },
 				TOOK(900),
 				.attempts = 10,
 				EXIT(3) } },
@@ -440,7 +440,7 @@ static void copies_are_counted(void **state)
 static bool all_but_one_done(const void *data, struct str path, struct picture_state *ret)
 {
 	(void)data;
-	ret->counts[str_eq(path, S("77")) ? OUTCOME_FAILED : OUTCOME_DONE] = 1;
+	ret->counts[str_eq(path, S("77")) ? STATE_FAILED : STATE_DONE] = 1;
 	return true;
 }
 
@@ -461,13 +461,13 @@ static void a_failure_does_not_hide_in_what_is_left_out(void **state)
 
 static void states_are_joined(void **state)
 {
-	struct picture_state s = { ONE(OUTCOME_DONE), TOOK(5), .attempts = 1, EXIT(0) };
-	struct picture_state more = { ONE(OUTCOME_TIMEOUT), TOOK(3), .attempts = 2, EXIT(1) };
+	struct picture_state s = { ONE(STATE_DONE), TOOK(5), .attempts = 1, EXIT(0) };
+	struct picture_state more = { ONE(STATE_TIMEOUT), TOOK(3), .attempts = 2, EXIT(1) };
 	AUTO_BUF text = BUF_INIT;
 	(void)state;
 
 	picture_state_merge(&s, &more);
-	assert_int_equal(picture_state_worst(&s), OUTCOME_TIMEOUT);
+	assert_int_equal(picture_state_worst(&s), STATE_TIMEOUT);
 	assert_int_equal(picture_state_total(&s), 2);
 	picture_state_text(&s, &text);
 	assert_string_equal(buf_cstr(&text), "1 done, 1 timeout · 5 ms · 3 attempts · exit 1");

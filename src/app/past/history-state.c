@@ -12,13 +12,13 @@ struct past_state {
 };
 
 /* How a node looks that did not come to its end. */
-static enum outcome_kind cut_short(const struct history *h)
+static enum shown_state cut_short(const struct history *h)
 {
-	if (h->live)
-		return OUTCOME_RUNNING;
-	if (status_is(h->status, ROUX_PAUSED))
-		return OUTCOME_WAITING;
-	return status_is(h->status, ROUX_EXITED) ? OUTCOME_INTERRUPTED : OUTCOME_CANCELLED;
+	enum shown_state s = shown_state_of(h->status);
+
+	return s == STATE_RUNNING || s == STATE_PAUSED || s == STATE_EXITED || s == STATE_KILLED
+		       ? s
+		       : STATE_CANCELLED;
 }
 
 static void conclude_command(struct history *h, struct past_node *p)
@@ -26,14 +26,14 @@ static void conclude_command(struct history *h, struct past_node *p)
 	struct report_span *s = &p->spans.at[p->spans.len - 1];
 
 	if (p->open) {
-		s->outcome = cut_short(h);
+		s->state = cut_short(h);
 		s->ms = h->now_ms > s->start_ms ? h->now_ms - s->start_ms : 0;
 	}
 	if (p->tolerated)
 		vec_each (span, &p->spans)
-			if (span->outcome == OUTCOME_FAILED || span->outcome == OUTCOME_TIMEOUT)
-				span->outcome = OUTCOME_TOLERATED;
-	p->outcome = s->outcome;
+			if (span->state == STATE_FAILED || span->state == STATE_TIMEOUT)
+				span->state = STATE_TOLERATED;
+	p->state = s->state;
 	p->code = s->code;
 	p->coded = !p->open;
 	p->timed = true;
@@ -44,10 +44,9 @@ static void conclude_command(struct history *h, struct past_node *p)
 /* A pause or a gate. */
 static void conclude_told(const struct history *h, struct past_node *p)
 {
-	p->outcome = p->told_as;
-	/* An open gate stops a run. */
-	if (p->outcome == OUTCOME_WAITING && !status_is(h->status, ROUX_PAUSED))
-		p->outcome = cut_short(h);
+	bool open = p->told_as == STATE_WAITING || p->told_as == STATE_PAUSED;
+
+	p->state = open ? cut_short(h) : p->told_as;
 	p->timed = true;
 }
 
@@ -64,38 +63,35 @@ static int by_order(const void *a, const void *b)
 
 /* Without node.done: of a record of an older version, or of a run whose supervisor vanished before
  * the first group ended. The worst that happened in it. */
-static enum outcome_kind worst_child(const struct history *h, struct past_node *g)
+static enum shown_state worst_child(const struct history *h, struct past_node *g)
 {
 	bool stopped = g->node && !node_repeats(g->node) && g->below.len < g->node->child_count;
 
 	vec_each (child, &g->below) {
-		enum outcome_kind o = (*child)->outcome;
+		enum shown_state o = (*child)->state;
 
 		if ((*child)->order == UINT64_MAX)
 			continue; /* a recovery */
-		if (o == OUTCOME_FAILED || o == OUTCOME_TIMEOUT) {
+		if (o == STATE_FAILED || o == STATE_TIMEOUT) {
 			g->code = (*child)->code;
-			return OUTCOME_FAILED;
+			return STATE_FAILED;
 		}
-		stopped |= o != OUTCOME_DONE && o != OUTCOME_SKIPPED && o != OUTCOME_TOLERATED;
+		stopped |= o != STATE_DONE && o != STATE_SKIPPED && o != STATE_TOLERATED;
 	}
-	return stopped ? cut_short(h) : OUTCOME_DONE;
+	return stopped ? cut_short(h) : STATE_DONE;
 }
 
-static enum outcome_kind told_end(const struct history *h, const struct past_node *g)
+static enum shown_state told_end(const struct history *h, const struct past_node *g)
 {
-	static const enum outcome_kind outcomes[NODE_ENDS] = {
-		[NODE_END_DONE] = OUTCOME_DONE,
-		[NODE_END_TOLERATED] = OUTCOME_TOLERATED,
-		[NODE_END_FAILED] = OUTCOME_FAILED,
-		[NODE_END_TIMEOUT] = OUTCOME_TIMEOUT,
-		[NODE_END_CANCELLED] = OUTCOME_CANCELLED,
+	static const enum shown_state states[NODE_ENDS] = {
+		[NODE_END_DONE] = STATE_DONE,
+		[NODE_END_TOLERATED] = STATE_TOLERATED,
+		[NODE_END_FAILED] = STATE_FAILED,
+		[NODE_END_TIMEOUT] = STATE_TIMEOUT,
 	};
 
-	/* A gate in it, or beside it, has stopped it for the time being. */
-	if (g->end == NODE_END_CANCELLED && status_is(h->status, ROUX_PAUSED))
-		return OUTCOME_WAITING;
-	return outcomes[g->end];
+	/* A gate in it, or beside it, may have stopped it for the time being. */
+	return g->end == NODE_END_CANCELLED ? cut_short(h) : states[g->end];
 }
 
 static void conclude_group(struct history *h, struct past_node *p)
@@ -109,16 +105,16 @@ static void conclude_group(struct history *h, struct past_node *p)
 		p->timed = true;
 	}
 	if (h->whole && !p->reached)
-		p->outcome = h->live || status_is(h->status, ROUX_PAUSED) ? OUTCOME_WAITING
-									  : OUTCOME_NONE;
+		p->state = h->live || status_is(h->status, ROUX_PAUSED) ? STATE_WAITING
+									: STATE_UNREACHED;
 	else if (p->ended)
-		p->outcome = told_end(h, p);
+		p->state = told_end(h, p);
 	else if (h->live || h->tells_groups)
-		p->outcome = cut_short(h);
+		p->state = cut_short(h);
 	else
-		p->outcome = worst_child(h, p);
-	p->coded = p->outcome == OUTCOME_FAILED || p->outcome == OUTCOME_TIMEOUT ||
-		   p->outcome == OUTCOME_TOLERATED;
+		p->state = worst_child(h, p);
+	p->coded = p->state == STATE_FAILED || p->state == STATE_TIMEOUT ||
+		   p->state == STATE_TOLERATED;
 }
 
 static void conclude(struct history *h, struct past_node *p, bool tolerated)
@@ -130,7 +126,7 @@ static void conclude(struct history *h, struct past_node *p, bool tolerated)
 	vec_each (child, &p->below)
 		conclude(h, *child, tolerated);
 	if (p->skipped) {
-		p->outcome = OUTCOME_SKIPPED;
+		p->state = STATE_SKIPPED;
 	} else if (p->told) {
 		conclude_told(h, p);
 	} else if (p->spans.len) {
@@ -180,7 +176,7 @@ static void add_to_states(struct history *h, const struct past_node *p)
 				 .coded = p->coded,
 				 .timed = p->timed,
 			 });
-	s->sum.counts[p->outcome]++;
+	s->sum.counts[p->state]++;
 	if (!p->timed)
 		return;
 	s->first_ms = MIN(s->first_ms, p->first_ms);
@@ -195,8 +191,8 @@ static void conclude_root(struct history *h)
 
 	if (!top || top->spans.len || top->skipped)
 		return;
-	(void)outcome_of_status(h->status, &top->outcome);
-	top->coded &= top->outcome != OUTCOME_DONE;
+	(void)shown_state_read(h->status, &top->state);
+	top->coded &= top->state != STATE_DONE;
 }
 
 void history_conclude(struct history *h, struct str status)
@@ -225,7 +221,7 @@ bool history_state(const void *history, struct str path, struct picture_state *r
 	if (s)
 		*ret = s->sum;
 	else
-		ret->counts[h->live ? OUTCOME_WAITING : OUTCOME_NONE] = 1;
+		ret->counts[h->live ? STATE_WAITING : STATE_UNREACHED] = 1;
 	return true;
 }
 
