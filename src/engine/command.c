@@ -18,15 +18,6 @@ static struct frame *frame_of(struct job_owner *o)
 	return container_of(o, struct frame, leaf.owner);
 }
 
-static struct event_away event_away(const struct job_away *away)
-{
-	return away ? (struct event_away){ .on = away->on,
-		.host = away->host,
-		.worker = away->worker,
-		.queued_ms = away->queued_ms }
-		    : (struct event_away){ 0 };
-}
-
 /* What runs elsewhere is reported when it begins there. */
 static void announce_away(struct frame *f, const struct job_away *away)
 {
@@ -76,171 +67,6 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
 				.output = { data, err, !err && frame_is_last(f) } },
 			f);
-}
-
-/* -- judging -------------------------------------------------------------------------------------
- */
-
-static void record(struct frame *f, const struct verdict *v)
-{
-	AUTO_BUF path = BUF_INIT;
-	AUTO_BUF command = BUF_INIT;
-	AUTO_BUF label = BUF_INIT;
-	AUTO_BUF item = BUF_INIT;
-
-	frame_path(f, &path);
-	frame_label(f, &label);
-	frame_item(f, &item);
-	if (f->run->failures.kept.len < FAILURES_KEPT)
-		f->ops->command->display(f, &command);
-	failures_add(
-		&f->run->failures, &(struct failure){
-					   .path = buf_str(&path),
-					   .label = buf_str(&label),
-					   .item = buf_str(&item),
-					   .command = utf8_cut(buf_str(&command), FAILURE_TEXT_MAX),
-					   .code = v->code,
-					   .signal = v->signal,
-					   .timeout = f->timed_out,
-					   .lost = v->lost,
-					   .host = v->away ? v->away->host : S(""),
-					   .tolerated = f->tolerated,
-					   .attempt = f->tries.now,
-					   .err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
-					   .out = utf8_tail(v->out_tail, FAILURE_TEXT_MAX),
-				   });
-}
-
-/* What its time limit, or that of a group around it, makes of the end of a command. */
-static bool stopped_by_limit(const struct frame *f)
-{
-	for (; f; f = f->up)
-		if (f->timed_out)
-			return true;
-	return false;
-}
-
-static void recorder_failed(struct frame *f, int error)
-{
-	AUTO_BUF path = BUF_INIT;
-
-	if (f->run->ending.stop.status == RUN_FAILED)
-		return; /* one is enough of what has one cause */
-	frame_path(f, &path);
-	report_system(&f->run->issues, (struct where){ 0 }, "cannot record node %s: %s",
-		buf_cstr(&path), strerror(-error));
-	run_fail(f->run, RUN_FAILED);
-}
-
-static uint64_t took_ms(const struct frame *f, const struct verdict *v)
-{
-	return v->away ? v->away->ms : loop_now(f->run->loop) - f->tries.began_ms;
-}
-
-/* Written down before anything that depends on it happens. */
-static void record_end(struct frame *f, const struct outcome *o, const struct verdict *v)
-{
-	struct recorder *r = f->run->options.recorder;
-	AUTO_BUF path = BUF_INIT;
-	AUTO_BUF limit = BUF_INIT;
-	struct leaf_key key = frame_key(f, &path);
-
-	for (const struct frame *up = f; up && o->timed_out; up = up->up)
-		if (up->timed_out) {
-			buf_reset(&limit);
-			frame_path(up, &limit);
-		}
-	int error = r->ops->end(r, &key, &f->leaf.record,
-		&(struct leaf_end){
-			.code = o->code,
-			.signal = o->signal,
-			.timed_out = o->timed_out,
-			.limit = buf_str(&limit),
-			.lost = v->lost,
-			.cancelled = v->unkept || (!o->ok && run_stopping(f->run)),
-			.ok = o->ok,
-			.ms = took_ms(f, v),
-			.out_bytes = content_size(o->out),
-			.err_bytes = v->err_bytes,
-			.usage = v->usage,
-		});
-	if (error < 0)
-		recorder_failed(f, error);
-}
-
-int verdict_code(const struct verdict *v)
-{
-	return v->signal ? 128 + v->signal : v->code;
-}
-
-/* The machine has failed, not the command: it counts as not run. */
-static void count_as_not_run(struct frame *f)
-{
-	struct recorder *r = f->run->options.recorder;
-	AUTO_BUF path = BUF_INIT;
-	struct leaf_key key = frame_key(f, &path);
-
-	if (r)
-		(void)r->ops->end(r, &key, &f->leaf.record,
-			&(struct leaf_end){ .code = 126, .cancelled = true });
-	frame_end_halted(f);
-}
-
-void command_judge(struct frame *f, const struct verdict *v, struct content *out)
-{
-	struct outcome o = { .out = out, .err = v->err_all };
-	bool cancelled = run_stopping(f->run);
-	bool limit = stopped_by_limit(f);
-
-	f->timed_out = f->timed_out || limit;
-	f->leaf.recalled = v->recalled;
-	f->ops->command->judge(f, v, &o);
-	o.signal = v->signal;
-	o.timed_out = f->timed_out;
-	o.ok = !f->timed_out && o.code == 0;
-	if (f->run->options.recorder && !v->recalled)
-		record_end(f, &o, v);
-	run_emit_frame(f->run,
-		&(struct event){ .kind = v->recalled ? EVENT_NODE_REUSED : EVENT_COMMAND_DONE,
-			.attempt = f->tries.now,
-			.away = event_away(v->away),
-			.end = { .ok = o.ok,
-				.timeout = o.timed_out,
-				.tolerated = !o.ok && !cancelled && f->tolerated,
-				.code = o.code,
-				.signal = o.signal,
-				.ms = took_ms(f, v),
-				.stdout_bytes = content_size(out) } },
-		f);
-	if (v->unstarted && !cancelled && run_stopping(f->run)) {
-		/* The machine has failed the run when this end was told: nothing has run, and
-		 * nothing depends on it yet. A later resume starts it. */
-		count_as_not_run(f);
-		return;
-	}
-	if (!o.ok && cancelled) {
-		o.halted = true; /* what a cancel ended has not failed */
-	} else if (!o.ok) {
-		struct verdict w = *v;
-
-		w.code = o.code;
-		record(f, &w);
-		o.failure = f->run->failures.total;
-		o.tally = tally_one(f->tolerated);
-		AUTO_BUF err = BUF_INIT;
-		buf_add(&err, v->err);
-		if (!o.err)
-			o.err = content_from_buf(&err);
-	}
-	if (f->ops->command->ended)
-		f->ops->command->ended(f, &o);
-	/* Ctrl-C at a command that has the terminal is for it; one that ends by it was to end all.
-	 */
-	bool typed = f->node->tty && !v->recalled && (o.signal == SIGINT || o.signal == SIGQUIT);
-	struct run *r = f->run;
-	frame_attempt_done(f, &o);
-	if (typed)
-		run_cancel(r, SIGINT);
 }
 
 /* -- recalling -----------------------------------------------------------------------------------
@@ -381,7 +207,7 @@ static void start_again(struct frame *f)
 	job_free(f->leaf.job);
 	f->leaf.job = NULL;
 	if (frame_halted(f)) {
-		count_as_not_run(f);
+		command_not_run(f);
 		return;
 	}
 	f->state = FRAME_WAITING;
@@ -488,7 +314,7 @@ static bool adopt(struct frame *f)
 	f->run->executing = true;
 	int error = r->ops->begin(r, &spec.key, frame_is_last(f), &f->leaf.record);
 	if (error < 0)
-		recorder_failed(f, error);
+		command_record_failed(f, error);
 	return true;
 }
 
@@ -556,10 +382,10 @@ static bool launch(struct frame *f, const struct job_spec *spec, const char *pro
 	if (wait)
 		f->state = FRAME_WAITING;
 	else if (f->leaf.record.failed) {
-		recorder_failed(f, -error);
-		count_as_not_run(f);
+		command_record_failed(f, -error);
+		command_not_run(f);
 	} else if (cannot_read(f, spec))
-		count_as_not_run(f);
+		command_not_run(f);
 	else
 		cannot_start(f, program, error);
 	return !wait;
@@ -635,7 +461,7 @@ static bool start(struct frame *f, struct arena *a)
 		spec.needs = &needs;
 	if (r->options.recorder && (error = begin_record(f, &spec, &path, a)) < 0) {
 		schedule_release(&r->schedule, f);
-		recorder_failed(f, error);
+		command_record_failed(f, error);
 		frame_end_halted(f);
 		return true;
 	}

@@ -54,6 +54,10 @@ void command_done(struct frame *f);
 bool command_is_found(struct frame *f);
 /* The attempt is over. Takes `out` and `v->err_all`. */
 void command_judge(struct frame *f, const struct verdict *v, struct content *out);
+/* It counts as not run: the machine has failed, not the command. */
+void command_not_run(struct frame *f);
+/* Its record could not be written, which ends the run. */
+void command_record_failed(struct frame *f, int error);
 /* `cwd` of the nodes around it. False: it is not there, and the frame has been judged. */
 bool command_go_to(struct frame *f, const char *cwd, struct job_spec *spec, struct arena *a);
 /* `env` without what `set` sets, which may be NULL: in the arena. */

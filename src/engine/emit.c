@@ -111,6 +111,15 @@ void frame_item(const struct frame *f, struct buf *b)
 		buf_add_number(b, f->index + (f->up->node->kind == NODE_WHILE), 1);
 }
 
+struct event_away event_away(const struct job_away *away)
+{
+	return away ? (struct event_away){ .on = away->on,
+		.host = away->host,
+		.worker = away->worker,
+		.queued_ms = away->queued_ms }
+		    : (struct event_away){ 0 };
+}
+
 enum runs_on frame_runs_on(const struct frame *f)
 {
 	const struct node *n = f->node;

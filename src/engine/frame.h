@@ -293,6 +293,8 @@ struct leaf_key frame_key(const struct frame *f, struct buf *path);
 enum runs_on frame_runs_on(const struct frame *f);
 /* What it asks of its machine, the inner groups before the outer ones. False: nothing. */
 bool frame_needs(const struct frame *f, struct needs *ret);
+/* Where a command ran, for its events. */
+struct event_away event_away(const struct job_away *away);
 void run_emit(struct run *r, struct event *e);
 /* The same warning of many rounds is given once. */
 void run_warn_once(struct run *r, struct str message);
