@@ -22,7 +22,8 @@ struct live {
 	size_t readers; /* that are through */
 	off_t taken;    /* by one of them, at most */
 	bool cut;       /* one of them was ended before it was through */
-	int error;      /* errno: it could not be kept */
+	int error;      /* errno: it could not be kept, or … */
+	bool unread;    /* … it could not be read */
 	struct live_owner *owner;
 };
 
@@ -69,6 +70,7 @@ static bool wanted(const struct live *l)
 }
 
 static void end(struct live *l);
+static void unreadable(struct live *l, int error);
 
 /* Listens while more is wanted. */
 static void listen(struct live *l)
@@ -86,7 +88,7 @@ static void listen(struct live *l)
 	if (r == -EPERM)
 		timer_start(l->loop, &l->again, 0); /* a file or device: always ready */
 	else if (r < 0)
-		end(l);
+		unreadable(l, -r);
 }
 
 static void end(struct live *l)
@@ -98,9 +100,17 @@ static void end(struct live *l)
 	if (!l->error && l->owner->complete)
 		l->owner->complete(l->owner);
 	if (l->error)
-		l->owner->failed(l->owner, l->error);
+		l->owner->failed(l->owner, l->error, l->unread);
 	else if (l->collecting)
 		l->owner->collected(l->owner);
+}
+
+/* What cannot be read is not its end: a command must not take a part for the whole. */
+static void unreadable(struct live *l, int error)
+{
+	l->error = error;
+	l->unread = true;
+	end(l);
 }
 
 /* Reads some; 0 at the end or when it cannot be kept. */
@@ -129,8 +139,10 @@ static void on_source(struct watch *w, uint32_t events)
 	(void)events;
 	if (n > 0)
 		push_all(l);
-	else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+	else if (n == 0 || errno == EBADF) /* what is open for writing only has nothing to read */
 		end(l);
+	else if (errno != EINTR && errno != EAGAIN)
+		unreadable(l, errno);
 	listen(l);
 }
 

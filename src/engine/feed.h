@@ -10,8 +10,8 @@
 struct live;
 
 struct live_owner {
-	/* It could not be kept any more: errno. The readers have been cut off. */
-	void (*failed)(struct live_owner *o, int error);
+	/* It could not be kept any more, or not be read: errno. The readers have been cut off. */
+	void (*failed)(struct live_owner *o, int error, bool reading);
 	/* It has been read to its end; may be NULL. */
 	void (*complete)(struct live_owner *o);
 	/* live_collect() is through. */

@@ -388,6 +388,7 @@ struct run {
 	struct live_owner input;
 	struct live *live;           /* standard input while it is shared by several readers */
 	bool live_kept;              /* … which the recorder keeps */
+	bool input_lost;             /* … and could not be read or kept to its end */
 	bool live_complete;          /* … and has kept whole */
 	struct list waits_for_stdin; /* branches whose output it is */
 	struct list waits_to_read;   /* commands that run elsewhere and are given all of it */

@@ -137,9 +137,10 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 				.ms = took_ms(f, v),
 				.stdout_bytes = content_size(out) } },
 		f);
-	if (v->unstarted && !cancelled && run_stopping(f->run)) {
-		/* The machine has failed the run when this end was told: nothing has run, and
-		 * nothing depends on it yet. A later resume starts it. */
+	bool cut_off = f->in_unread && f->run->input_lost;
+	if ((v->unstarted || cut_off) && !cancelled && run_stopping(f->run)) {
+		/* The machine has failed the run when this end was told: nothing has run, or with a
+		 * part of its input, and nothing depends on it yet. A later resume starts it. */
 		command_not_run(f);
 		return;
 	}

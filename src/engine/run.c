@@ -59,13 +59,15 @@ struct content *run_output(struct run *r)
  */
 
 /* It could not be kept: the commands that read it did not get all of it. */
-static void on_input_failed(struct live_owner *o, int error)
+static void on_input_failed(struct live_owner *o, int error, bool reading)
 {
 	struct run *r = container_of(o, struct run, input);
 
-	report_system(&r->issues, (struct where){ 0 }, "cannot keep the standard input: %s",
-		strerror(error));
-	report_hint(&r->issues, "set TMPDIR to a directory with room");
+	report_system(&r->issues, (struct where){ 0 }, "cannot %s the standard input: %s",
+		reading ? "read" : "keep", strerror(error));
+	if (!reading)
+		report_hint(&r->issues, "set TMPDIR to a directory with room");
+	r->input_lost = true;
 	run_fail(r, RUN_FAILED);
 	ending_collected(r, false);
 }

@@ -197,3 +197,15 @@ peak_of() {
 	asks 2 resume cut
 	contains err 'the standard input was not read to its end before the run was cut short'
 }
+
+@test "a standard input that cannot be read is refused, or is none" {
+	run "$ROUX" run --as d --template 'wc -c' </
+	is "$status" 2
+	has "$output" 'the standard input is a directory'
+	is "$(ls "$(state)/runs" 2>/dev/null)" ''
+	run "$ROUX" run -q --template 'wc -c' 0>only
+	is "$status" 0
+	has "$output" 0
+	run "$ROUX" exec true </
+	is "$status" 0
+}

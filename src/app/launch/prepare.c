@@ -249,6 +249,17 @@ static bool has_input(int fd)
 	return stat("/dev/null", &null) < 0 || st.st_rdev != null.st_rdev;
 }
 
+/* A run that keeps its input reads it for its commands; without one they get it as it is. */
+static bool check_input(const struct request *q, struct report *r)
+{
+	struct stat st;
+
+	if (!q->record || q->stdin_fd < 0 || fstat(q->stdin_fd, &st) < 0 || !S_ISDIR(st.st_mode))
+		return true;
+	report_error(r, (struct where){ 0 }, "the standard input is a directory");
+	return report_hint(r, "give a file, or /dev/null for no input");
+}
+
 static bool prepare(
 	struct launch *l, struct recipe_ref *ref, const struct request *q, struct report *r)
 {
@@ -266,7 +277,7 @@ static bool prepare(
 		l->asked.env = l->asked.env ? l->asked.env : json_array();
 		json_array_append_new(l->asked.env, json_from_str(str_of(l->app->variables[i])));
 	}
-	if (!launch_ask(l, q, r))
+	if (!launch_ask(l, q, r) || !check_input(q, r))
 		return false;
 	l->asked.how = str_of(q->how);
 	l->asked.detached =

@@ -1,5 +1,6 @@
 #include "engine/feed.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,11 +9,14 @@
 
 #include "unit.h"
 
-static int collected;
+static int collected, unread;
 
-static void on_failed(struct live_owner *o UNUSED, int error)
+/* Only of what cannot be read. */
+static void on_failed(struct live_owner *o UNUSED, int error, bool reading)
 {
-	fail_msg("errno %d", error);
+	if (!reading)
+		fail_msg("errno %d", error);
+	unread = error;
 }
 
 static void on_collected(struct live_owner *o UNUSED)
@@ -171,6 +175,24 @@ static void collecting_hands_over_everything(void **state UNUSED)
 	loop_free(l);
 }
 
+static void an_error_is_not_the_end(void **state)
+{
+	struct loop *l = loop_new();
+	int dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	collected = 0;
+	struct live *live = live_new(l, dir, -1, &owner);
+	live_collect(live);
+	while (!unread && !collected)
+		assert_int_equal(loop_turn(l, 1000), 0);
+	assert_int_equal(unread, EISDIR);
+	assert_int_equal(collected, 0);
+	live_free(live);
+	loop_free(l);
+	(void)close(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +200,7 @@ int main(void)
 		cmocka_unit_test(a_regular_file_is_read_too),
 		cmocka_unit_test(collecting_hands_over_everything),
 		cmocka_unit_test(a_reader_that_goes_away_harms_nobody),
+		cmocka_unit_test(an_error_is_not_the_end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
