@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bidi.h"
 #include "base/utf8.h"
 #include "base/width.h"
 
@@ -24,15 +25,15 @@ void report_reset(struct report *r)
 	report_done(r);
 }
 
-/* Text of any origin, for a terminal: nothing in it may move the cursor or change the
- * title, so a control character is shown like a byte that is not text. */
+/* Text of any origin, for a terminal: nothing in it may move the cursor, change the title or turn
+ * the text around it, so a control character is shown like a byte that is not text. */
 static void show(struct buf *b, struct str s)
 {
 	uint32_t c;
 
 	for (size_t i = 0; i < s.len;) {
 		i += utf8_decode(s, i, &c);
-		bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0);
+		bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0) || bidi_mark(c);
 		utf8_add(b, control || c == UTF8_INVALID ? 0xFFFD : c);
 	}
 }

@@ -1,5 +1,6 @@
 #include "base/shell-words.h"
 
+#include "base/bidi.h"
 #include "base/utf8.h"
 
 static bool bare(struct str word)
@@ -18,7 +19,7 @@ static bool bare(struct str word)
 
 static bool control(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == UTF8_INVALID;
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || bidi_mark(c) || c == UTF8_INVALID;
 }
 
 static bool unprintable(struct str word)

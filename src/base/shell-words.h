@@ -3,7 +3,7 @@
 #include "base/buf.h"
 
 /* A command as people read it: words joined by spaces, quoted where a shell would need it, on one
- * line and without control characters. */
+ * line and without control characters and marks that turn the text around. */
 void command_display(struct buf *b, const char *const *argv, size_t count);
 
 /* A text as it stands between the quotes of such a word: '…', or $'…', which shells read back as

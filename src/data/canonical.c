@@ -45,7 +45,7 @@ static void add_object(struct buf *b, const json_t *object)
 	for (size_t i = 0; i < members.len; i++) {
 		if (i)
 			buf_addc(b, ',');
-		json_write_str(b, members.at[i].key);
+		json_write_str_exact(b, members.at[i].key);
 		buf_addc(b, ':');
 		json_canonical(b, members.at[i].value);
 	}
@@ -74,7 +74,7 @@ void json_canonical(struct buf *b, const json_t *value)
 		add_array(b, value);
 		break;
 	case JSON_STRING:
-		json_write_str(b, json_str(value));
+		json_write_str_exact(b, json_str(value));
 		break;
 	case JSON_INTEGER:
 	case JSON_REAL:

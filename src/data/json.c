@@ -173,7 +173,8 @@ static bool eight_plain(const char *at)
 	return !((x | control | last | quote | backslash) & each * 0x80);
 }
 
-void json_write_str(struct buf *b, struct str s)
+/* `most`: also controls that a terminal obeys, which JSON lets stand as they are. */
+static void write_str(struct buf *b, struct str s, bool most)
 {
 	static const char hex[] = "0123456789abcdef";
 	size_t from = 0;
@@ -193,7 +194,9 @@ void json_write_str(struct buf *b, struct str s)
 		}
 		size_t n = utf8_decode(s, i, &c);
 
-		if (c >= 0x20 && c != '"' && c != '\\' && c != UTF8_INVALID) {
+		bool control = c < 0x20 || (most && c >= 0x7f && c < 0xa0);
+
+		if (!control && c != '"' && c != '\\' && c != UTF8_INVALID) {
 			i += n;
 			continue;
 		}
@@ -211,6 +214,16 @@ void json_write_str(struct buf *b, struct str s)
 	}
 	buf_add(b, str_sub(s, from, s.len - from));
 	buf_addc(b, '"');
+}
+
+void json_write_str(struct buf *b, struct str s)
+{
+	write_str(b, s, true);
+}
+
+void json_write_str_exact(struct buf *b, struct str s)
+{
+	write_str(b, s, false);
 }
 
 void json_write_str_or_null(struct buf *b, struct str s)

@@ -23,8 +23,11 @@ json_t *json_read(const struct source *source, struct report *r);
 void json_write(struct buf *b, const json_t *value, unsigned indent);
 /* Like json_write(), but 2.0 stays 2.0. */
 void json_write_typed(struct buf *b, const json_t *value, unsigned indent);
-/* `s` as a JSON string, quotes included. */
+/* `s` as a JSON string, quotes included. All control characters are escaped: the text may be shown
+ * on a terminal. */
 void json_write_str(struct buf *b, struct str s);
+/* The same with only those escaped that JSON demands. */
+void json_write_str_exact(struct buf *b, struct str s);
 /* `s` as a JSON string, or null when it is empty. */
 void json_write_str_or_null(struct buf *b, struct str s);
 

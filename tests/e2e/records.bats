@@ -67,6 +67,20 @@ END
 	fi
 }
 
+@test "marks that turn the text around are escaped in plans and messages" {
+	local turn
+	turn=$(printf '\342\200\256')
+	asks 0 plan "echo a${turn}b"
+	is "$(cat out)" "0  echo \$'a\\342\\200\\256b'"
+	asks 2 run --as "a${turn}b" --template true
+	cp err all
+	asks 2 run "./a${turn}b.json"
+	cat err >>all
+	asks 2 status "a${turn}b"
+	cat err >>all
+	run ! grep -qF "$turn" all
+}
+
 @test "resume of a run whose run.json is empty continues where it was" {
 	asks 1 run --as it --progress=none '["sh -c \"echo one >>lines\"", {"failure":"root","template":"test -e good"}]'
 	: >"$(state)/runs/it/run.json"

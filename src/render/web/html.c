@@ -2,15 +2,9 @@
 
 #include <inttypes.h>
 
+#include "base/bidi.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-
-/* Those that change in which direction the characters around them are written. */
-static bool is_bidi(uint32_t c)
-{
-	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e ||
-	       c == 0x200f || c == 0x061c;
-}
 
 void shown_char(struct buf *b, uint32_t c)
 {
@@ -20,7 +14,7 @@ void shown_char(struct buf *b, uint32_t c)
 		utf8_add(b, 0x2400 + c); /* the picture of that control character */
 	else if (c == 0x7f)
 		utf8_add(b, 0x2421);
-	else if ((c >= 0x80 && c < 0xa0) || is_bidi(c) || c == 0x2028 || c == 0x2029 ||
+	else if ((c >= 0x80 && c < 0xa0) || bidi_mark(c) || c == 0x2028 || c == 0x2029 ||
 		 c == 0xfeff || (c & 0xfffe) == 0xfffe)
 		buf_printf(b, "⟦U+%04" PRIX32 "⟧", c);
 	else

@@ -60,7 +60,7 @@ static void strings_may_hold_any_character(void **state UNUSED)
 	assert_rewritten(S("\"a\\u0000b\""), "\"a\\u0000b\"");
 	assert_rewritten(S("\"\\ud83d\\ude00 \\u00e9\""), "\"\xf0\x9f\x98\x80 \xc3\xa9\"");
 	assert_rewritten(S("\"\\b\\f\\n\\r\\t\\\"\\\\\\/\\u001f\\u007f\""),
-		"\"\\b\\f\\n\\r\\t\\\"\\\\/\\u001f\x7f\"");
+		"\"\\b\\f\\n\\r\\t\\\"\\\\/\\u001f\\u007f\"");
 }
 
 static void a_byte_order_mark_is_skipped(void **state UNUSED)
@@ -91,9 +91,21 @@ static void every_ascii_character_is_escaped_at_every_place(void **state UNUSED)
 			assert_int_equal(written.len,
 				text.len + 4 +
 					(c == '"' || c == '\\' || (c >= 8 && c <= 13 && c != 11) ? 1
-						: c < 0x20                                       ? 5
-							   : 0));
+						: c < 0x20 || c == 0x7f                          ? 5
+									: 0));
 		}
+}
+
+static void controls_above_ascii_are_escaped_unless_it_is_exact(void **state UNUSED)
+{
+	struct str text = S("a\x7f\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0");
+	AUTO_BUF b = BUF_INIT;
+
+	json_write_str(&b, text);
+	assert_str(buf_str(&b), "\"a\\u007f\\u0080\\u009b\\u009f\xc2\xa0\"");
+	buf_reset(&b);
+	json_write_str_exact(&b, text);
+	assert_str(buf_str(&b), "\"a\x7f\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0\"");
 }
 
 static void bytes_that_are_not_utf8_are_written_as_replacement_characters(void **state UNUSED)
@@ -217,6 +229,7 @@ int main(void)
 		cmocka_unit_test(strings_may_hold_any_character),
 		cmocka_unit_test(every_ascii_character_is_escaped_at_every_place),
 		cmocka_unit_test(a_byte_order_mark_is_skipped),
+		cmocka_unit_test(controls_above_ascii_are_escaped_unless_it_is_exact),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_written_as_replacement_characters),
 		cmocka_unit_test(mistakes_are_found_where_they_are),
 		cmocka_unit_test(what_is_not_json_is_refused),
