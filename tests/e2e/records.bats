@@ -181,6 +181,40 @@ END
 	is "$(member 'd["coverage"]["done"]')" 60
 }
 
+@test "a start that has too few descriptors leaves no directory behind" {
+	unsanitized
+	local n
+	asks 0 run --as first --template true
+	for n in 5 6 7 8 9 10 11 12 13 14; do
+		if (
+			ulimit -n "$n"
+			exec "$ROUX" run --as "few-$n" --template true </dev/null 3>&-
+		) >out 2>err; then continue; fi
+		[ ! -e "$(state)/runs/few-$n" ] || [ -s "$(state)/runs/few-$n/start.json" ] || {
+			echo "$n: $(cat err)"
+			return 1
+		}
+	done
+}
+
+@test "a ledger that a limit of the process holds up is not called damaged" {
+	unsanitized
+	local n
+	asks 0 run --as first --template true
+	for n in 7 8; do
+		run -1 --separate-stderr bash -c "ulimit -n $n; exec '$ROUX' run --as few --template true </dev/null 3>&-"
+		run ! grep -q damaged <<<"$stderr"
+	done
+	(
+		ulimit -f 1
+		trap '' XFSZ
+		exec "$ROUX" run --as other --template true >out 2>err </dev/null 3>&-
+	) || true
+	contains err 'File too large'
+	contains err 'ulimit -f'
+	run ! grep -q damaged err
+}
+
 @test "directories that were copied in by hand are noticed, listed and taken in" {
 	local name
 	for name in one two three; do asks 0 run --as "$name" --template true; done

@@ -186,6 +186,21 @@ bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
 	return true;
 }
 
+static bool has(struct launch *l, const char *name)
+{
+	return access(run_file(&l->arena, l->claim.dir, name), F_OK) == 0;
+}
+
+/* The directory as it was before; the lock is that of a run that is still in it. */
+static void give_back(struct launch *l)
+{
+	if (l->claim.away)
+		(void)generation_bring_back(l->claim.dir.p, l->claim.away);
+	else if (l->claim.lock >= 0 && !has(l, "start.json") && !has(l, "run.json"))
+		(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
+	(void)rmdir(l->claim.dir.p); /* others keep it when it has anything else */
+}
+
 bool launch_claim(struct launch *l, struct report *r)
 {
 	struct identity self;
@@ -216,8 +231,7 @@ bool launch_claim(struct launch *l, struct report *r)
 	report_move(r, &refused);
 	if (take_directory(l, r) && sync_names(l, r))
 		return true;
-	if (l->claim.away)
-		(void)generation_bring_back(l->claim.dir.p, l->claim.away);
+	give_back(l);
 	ledger_unclaim(l->claim.ledger, &l->claim.row);
 	return false;
 }
@@ -229,15 +243,11 @@ void launch_abandon(struct launch *l)
 	if (l->claim.lock < 0)
 		return;
 	/* A supervisor that was killed after its first command has begun leaves a run that died. */
-	if (access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) == 0 &&
-		stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 && st.st_size > 0)
+	if (has(l, "run.json") && stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 &&
+		st.st_size > 0)
 		return;
 	generation_delete_files(l->claim.dir.p);
-	if (l->claim.away)
-		(void)generation_bring_back(l->claim.dir.p, l->claim.away);
-	else
-		(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
-	(void)rmdir(l->claim.dir.p); /* others keep it when it has anything else */
+	give_back(l);
 	if (l->claim.ledger)
 		ledger_unclaim(l->claim.ledger, &l->claim.row);
 }

@@ -351,7 +351,9 @@ static void give_up(struct launch *l)
 
 	if (!l->claim.ledger && !l->claim.unlisted)
 		return;
-	if (!l->claim.row.started || !launch_enter(l, l->app->ledger_wait_ms, &ignored)) {
+	bool begun = l->asked.detached ||
+		     access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) == 0;
+	if (!begun || !l->claim.row.started || !launch_enter(l, l->app->ledger_wait_ms, &ignored)) {
 		launch_abandon(l);
 		return;
 	}

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -49,6 +51,23 @@ static bool lacks_room(const char *path)
 	AUTO_CLOSE int fd = open(buf_cstr(&dir), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	int e = fd < 0 ? -errno : fd_write_all(fd, (struct str){ page, sizeof(page) });
 	return e == -ENOSPC || e == -EDQUOT;
+}
+
+/* Whether this process may not open or write so much: the file is all right. The number of the
+ * error is found out again where it is lost. */
+static bool is_limit(const char *path, int *error)
+{
+	struct rlimit most;
+	struct stat st;
+
+	if (!*error) {
+		AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+		*error = fd < 0 ? errno : 0;
+	}
+	if (!*error && getrlimit(RLIMIT_FSIZE, &most) == 0 && stat(path, &st) == 0 &&
+		(rlim_t)st.st_size >= most.rlim_cur)
+		*error = EFBIG;
+	return *error == EMFILE || *error == ENFILE || *error == EFBIG;
 }
 
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
@@ -102,6 +121,11 @@ bool ledger_problem(struct ledger *l, const char *doing, struct report *r)
 		return report_hint(r, "make the file and its directory yours to write, or set "
 				      "ROUX_STATE_DIR to a directory that is");
 	default:
+		if (io && is_limit(path, &system)) {
+			report_errno(r, system, "cannot %s: %s", doing, path);
+			return report_hint(r, system == EFBIG ? "raise the limit: ulimit -f"
+							      : "raise the limit: ulimit -n");
+		}
 		report_system(r, nowhere, "cannot %s: %s: %s", doing, path,
 			system ? strerror(system) : sqlite3_errmsg(l->db));
 		report_hint(r, "look at that file and its directory; perhaps it is damaged");
