@@ -160,6 +160,20 @@ END
 	asks 0 status it
 }
 
+@test "a state root that others can add to is refused when anything in it is theirs" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to be two users"
+	export ROUX_STATE_DIR=$BASE/work/shared
+	mkdir -m 1777 shared loot
+	asks 0 run --as it --template true
+	asks 0 status it
+	chmod 755 "$BASE"
+	as_nobody ln -s "$BASE/work/loot" shared/preserved-artifacts
+	asks 2 prune it --preserve-artifacts
+	contains err "every user of this machine can write to $BASE/work/shared"
+	rm shared/preserved-artifacts
+	asks 0 status it
+}
+
 @test "a relative PI_CODING_AGENT_DIR is meant from where roux was started" {
 	mkdir sub
 	export PI_CODING_AGENT_DIR=agent

@@ -1,7 +1,10 @@
 #include "app/context/context.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -243,21 +246,20 @@ struct ledger *app_ledger_to_change(struct app *a, struct report *r)
 	return a->ledger;
 }
 
-/* Whether all in it that roux would use is ours, or not there yet. */
-static bool holds_ours(struct str dir)
+/* Whether all that is in it is ours. */
+static bool holds_ours(struct str path)
 {
-	static const char *const names[] = { "runs", "archived", "ledger.db", "ledger.db-wal",
-		"ledger.db-shm" };
+	DIR *dir = opendir(path.p);
+	bool ours = dir != NULL;
+	struct stat st;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		AUTO_BUF path = BUF_INIT;
-		struct stat st;
-
-		buf_printf(&path, "%.*s/%s", STR(dir), names[i]);
-		if (lstat(buf_cstr(&path), &st) == 0 && st.st_uid != geteuid())
-			return false;
-	}
-	return true;
+	for (const struct dirent *e; ours && (e = readdir(dir));)
+		ours = strcmp(e->d_name, "..") == 0 ||
+		       fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		       st.st_uid == geteuid();
+	if (dir)
+		(void)closedir(dir);
+	return ours;
 }
 
 static bool is_ours(struct str path, struct report *r)
