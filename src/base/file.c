@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
+
 int fd_read_all(int fd, size_t max, struct buf *ret)
 {
 	for (;;) {
@@ -116,6 +118,18 @@ void sigpipe_end(const struct sigpipe *s)
 	errno = saved;
 }
 
+/* Whether it is the home directory of the user, who has none then. */
+static bool is_missing_home(const char *path)
+{
+	struct arena a = ARENA_INIT;
+	struct str home = path_home(&a);
+	bool is = home.len && access(path, F_OK) < 0 &&
+		  str_eq(path_absolute(&a, str_of(path)), path_absolute(&a, home));
+
+	arena_done(&a);
+	return is;
+}
+
 int dir_make(const char *path)
 {
 	struct str all = str_of(path);
@@ -128,6 +142,8 @@ int dir_make(const char *path)
 			continue;
 		buf_reset(&part);
 		buf_add(&part, str_sub(all, 0, at));
+		if (is_missing_home(buf_cstr(&part)))
+			return -ENOENT;
 		if (mkdir(buf_cstr(&part), 0700) < 0 && errno != EEXIST)
 			return -errno;
 	}

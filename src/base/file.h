@@ -24,7 +24,8 @@ struct sigpipe {
 void sigpipe_begin(struct sigpipe *s);
 void sigpipe_end(const struct sigpipe *s);
 
-/* Makes a directory, and those above it, 0700. -errno. */
+/* Makes a directory, and those above it, 0700. -errno; -ENOENT when the user's home directory would
+ * have to be made: one that does not exist counts as none. */
 int dir_make(const char *path);
 
 /* An unnamed file that only its descriptor keeps alive, 0600, in $TMPDIR or /tmp. -errno. */

@@ -355,6 +355,23 @@ as_nobody() {
 	contains err "did you mean 'r'?"
 }
 
+@test "a home directory that does not exist is not made" {
+	mkdir -p .roux/recipes
+	echo '{"template": "true"}' >.roux/recipes/own.json
+	for command in 'tool add x echo' 'trust own' 'doctor --rebuild' 'run --template true' 'init --agent cat'; do
+		# shellcheck disable=SC2086 # words
+		HOME=$BASE/nowhere run roux $command
+		[ "$status" -ne 0 ]
+		has "$output" "$BASE/nowhere"
+		[ ! -e "$BASE/nowhere" ]
+	done
+	HOME=$BASE/nowhere asks 2 tool add x echo
+	contains err 'there is no place for recipes of yours'
+	contains err 'PI_CODING_AGENT_DIR'
+	HOME=$BASE/nowhere PI_CODING_AGENT_DIR=$BASE/agent asks 0 tool add x echo
+	[ -e "$BASE/agent/recipes/x.json" ]
+}
+
 @test "doctor tells the worst first" {
 	setup_recipes
 	echo '{"template":' >"$USER_DIR/a.json"

@@ -21,7 +21,8 @@ static bool write_tool(struct app *a, const struct recipe_tool *tool, bool updat
 		.update = update,
 	};
 
-	return tool_write(app_dirs(a), &q, path, r);
+	return (tool->project || app_may_keep_recipes(a, r)) &&
+	       tool_write(app_dirs(a), &q, path, r);
 }
 
 bool recipes_add_tool(

@@ -89,8 +89,10 @@ static bool change(struct app *a, const char *key, json_t *entry, bool *ret_was,
 {
 	struct str path = trust_path(a);
 	AUTO_CLOSE int lock = -1;
-	int n = dir_make(app_state_root(a).p);
 
+	if (!app_may_record(a, r))
+		return false;
+	int n = dir_make(app_state_root(a).p);
 	if (n == 0)
 		n = file_lock(path.p, LOCK_WAIT_MS, &lock);
 	if (n < 0)

@@ -291,25 +291,34 @@ bool app_root_is_ours(struct app *a, struct report *r)
 	return is_ours(root, r) && is_ours(path_below(&a->arena, root, S("runs")), r);
 }
 
-static bool has_place(struct app *a, struct report *r)
+/* Whether a place was given, as an option or in the environment, or there is a home directory for
+ * the usual one. */
+static bool has_place(
+	struct app *a, struct str given, const char *variable, const char *what, struct report *r)
 {
-	const char *agent = getenv("PI_CODING_AGENT_DIR"), *state = getenv("ROUX_STATE_DIR");
+	const char *set = getenv(variable), *agent = getenv("PI_CODING_AGENT_DIR");
 	struct stat st;
 
-	if (a->state_dir.len || a->agent_dir.len || (agent && *agent) || (state && *state))
+	if (given.len || a->agent_dir.len || (set && *set) || (agent && *agent))
 		return true;
 	struct str home = path_home(&a->arena);
 	if (home.len && stat(home.p, &st) == 0 && S_ISDIR(st.st_mode))
 		return true;
-	report_error(r, (struct where){ 0 },
-		"there is no place to record runs: the home directory %s%.*s%s",
-		home.len ? "'" : "", STR(home), home.len ? "' does not exist" : "is not known");
-	return report_hint(r, "set ROUX_STATE_DIR to a directory of yours, or HOME");
+	report_error(r, (struct where){ 0 }, "there is no place %s: the home directory %s%.*s%s",
+		what, home.len ? "'" : "", STR(home),
+		home.len ? "' does not exist" : "is not known");
+	return report_hint(r, "set %s to a directory of yours, or HOME", variable);
 }
 
 bool app_may_record(struct app *a, struct report *r)
 {
-	return has_place(a, r) && app_root_is_ours(a, r);
+	return has_place(a, a->state_dir, "ROUX_STATE_DIR", "to record runs", r) &&
+	       app_root_is_ours(a, r);
+}
+
+bool app_may_keep_recipes(struct app *a, struct report *r)
+{
+	return has_place(a, a->agent_dir, "PI_CODING_AGENT_DIR", "for recipes of yours", r);
 }
 
 struct ledger *app_make_ledger(struct app *a, struct report *r)

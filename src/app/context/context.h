@@ -74,6 +74,8 @@ struct ledger *app_make_ledger(struct app *a, struct report *r);
 /* Runs are kept below the home directory unless a place is given: false with an issue when there is
  * none. */
 bool app_may_record(struct app *a, struct report *r);
+/* The same of the user's recipes. */
+bool app_may_keep_recipes(struct app *a, struct report *r);
 /* False with a refusal when another user owns the state root or can write to it: such a user could
  * put runs of theirs in the place of ours. A missing one is fine. */
 bool app_root_is_ours(struct app *a, struct report *r);

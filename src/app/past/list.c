@@ -432,7 +432,7 @@ bool runs_rebuild(struct app *a, struct runs_rebuilt *ret, struct report *r)
 {
 	struct rebuilt made;
 
-	if (!app_root_is_ours(a, r) || !ledger_rebuild(app_state_root(a), &made, r))
+	if (!app_may_record(a, r) || !ledger_rebuild(app_state_root(a), &made, r))
 		return false;
 	*ret = (struct runs_rebuilt){ made.runs, made.skipped };
 	return true;
