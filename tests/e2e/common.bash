@@ -184,6 +184,15 @@ between() { # NUMBER LOW HIGH
 	return 1
 }
 
+as_nobody() {
+	if [ "$(id -u)" -ne 0 ]; then
+		"$@"
+	else
+		chmod 755 "$BASE"
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	fi
+}
+
 # For tests of memory, limits and /proc, which sanitizers take for themselves.
 unsanitized() {
 	[ -z "${SANITIZED:-}" ] || skip "not with sanitizers"

@@ -45,15 +45,6 @@ def w(name, value):
 exec(sys.argv[1])' "$1")
 }
 
-as_nobody() {
-	if [ "$(id -u)" -ne 0 ]; then
-		"$@"
-	else
-		chmod 755 "$BASE"
-		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-	fi
-}
-
 # -- check ----------------------------------------------------------------------------------------
 
 @test "check tells every mistake of a JSON recipe at once" {

@@ -144,6 +144,32 @@ END
 	done
 }
 
+@test "doctor says when no run can be started, and why" {
+	: >file
+	for root in "$BASE/work/file" "$BASE/work/file/below"; do
+		ROUX_STATE_DIR=$root asks 1 doctor
+		grep -q "^error: no run can be started: $BASE/work/file is not a directory" out
+		grep -q '^Next: .*ROUX_STATE_DIR' out
+	done
+	mkdir -m 777 open
+	ROUX_STATE_DIR=$BASE/work/open asks 1 doctor
+	contains out "no run can be started: every user of this machine can write to $BASE/work/open"
+	ROUX_STATE_DIR=$BASE/work/not/yet asks 0 doctor
+	[ ! -e not ]
+	HOME=$BASE/nowhere asks 1 doctor
+	contains out "no run can be started: there is no place to record runs"
+}
+
+@test "doctor says when another user has the state root, or it may not be written" {
+	mkdir -m 555 state
+	[ "$(id -u)" -ne 0 ] || chown 65534 state
+	ROUX_STATE_DIR=$BASE/work/state run -1 as_nobody "$ROUX" doctor </dev/null
+	has "$output" "no run can be started: cannot write to $BASE/work/state: Permission denied"
+	[ "$(id -u)" -eq 0 ] || return 0
+	ROUX_STATE_DIR=$BASE/work/state asks 1 doctor
+	contains out "no run can be started: $BASE/work/state belongs to another user"
+}
+
 @test "a state root that others can write to is refused" {
 	asks 0 run --as it --template true
 	chmod 777 "$(state)"

@@ -542,7 +542,7 @@ runs_ended() {
 	run -0 roux doctor
 	chmod 777 "$(state)/runs"
 	run -1 roux doctor
-	has "$output" "chmod 700 $(state)/runs"
+	has "$output" "chmod go-w $(state)/runs"
 }
 
 @test "a document of a run names the run's own file when the output is long" {

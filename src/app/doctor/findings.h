@@ -5,6 +5,7 @@
 
 /* What needs attention. In order of severity. */
 enum finding_kind {
+	FINDING_NO_RUNS,
 	FINDING_LEDGER,
 	FINDING_CONFIG,
 	FINDING_BLOCKING_INVALID,

@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include "app/doctor/findings.h"
 #include "app/past/find.h"
 #include "base/map.h"
+#include "base/path.h"
 #include "base/run-status.h"
 #include "loop/notify.h"
 #include "runs/dir/leftovers.h"
@@ -136,22 +138,45 @@ static void examine_ledger(struct ward *w)
 			->actions[0] = rebuild;
 }
 
-/* A user who can write there can put a run in the place of another. */
-static void examine_modes(struct ward *w)
+static bool can_write(struct str path, int mode, struct report *r)
 {
-	static const char *const names[] = { "", "/runs" };
+	return faccessat(AT_FDCWD, path.p, mode, AT_EACCESS) == 0 ||
+	       report_errno(r, errno, "cannot write to %.*s", STR(path));
+}
+
+/* Whether a run could put something into the directory, or make it where there is none yet. */
+static bool can_fill(struct arena *a, struct str dir, struct report *r)
+{
+	struct stat st;
+	int n;
+
+	while ((n = stat(dir.p, &st)) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		dir = arena_str(a, path_dir(dir));
+	if (n < 0)
+		return report_errno(r, errno, "cannot look at %.*s", STR(dir));
+	if (!S_ISDIR(st.st_mode))
+		return report_error(r, (struct where){ 0 }, "%.*s is not a directory", STR(dir));
+	return can_write(dir, W_OK | X_OK, r);
+}
+
+/* What is not recorded is not run: a state root that cannot be written to stops all runs. */
+static void examine_root(struct ward *w)
+{
 	struct arena *a = &w->x->arena;
+	struct str ledger = path_below(a, w->root, S("ledger.db"));
+	AUTO_REPORT found = REPORT_INIT;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct str path = arena_printf(a, "%.*s%s", STR(w->root), names[i]);
-		struct stat st;
-
-		if (stat(path.p, &st) < 0 || !(st.st_mode & S_IWOTH))
-			continue;
-		add(w, FINDING_RUN, S(""), path,
-			S("any user of this machine can write to this directory"),
-			arena_printf(a, "make it yours alone: chmod 700 %.*s", STR(path)));
-	}
+	(void)(app_may_record(w->app, &found) && can_fill(a, w->root, &found) &&
+		can_fill(a, path_below(a, w->root, S("runs")), &found) &&
+		(access(ledger.p, F_OK) < 0 || can_write(ledger, W_OK, &found)));
+	vec_each (i, &found.issues)
+		finding_advise(w->x,
+			add(w, FINDING_NO_RUNS, S(""), w->root,
+				arena_printf(a, "no run can be started: %.*s", STR(i->message)),
+				S("")),
+			i,
+			S("make it a directory that you can write to, or set ROUX_STATE_DIR to "
+			  "another"));
 }
 
 /* Hosts that wait for files to change look at them now and then, when they cannot be told. */
@@ -197,7 +222,7 @@ void doctor_runs(struct examination *x)
 	vec_each (id, &w.exited)
 		examine_exited(&w, *id, false);
 	examine_remains(&w);
-	examine_modes(&w);
+	examine_root(&w);
 	examine_watching(&w);
 	vec_done(&w.doubtful);
 	vec_done(&w.exited);
