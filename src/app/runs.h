@@ -122,6 +122,8 @@ enum resume_note {
 	RESUME_WAS_ENDED,       /* the node `text` runs again: the run was ended while it ran */
 	RESUME_LOST, /* the node `text` runs again: it had ended, but what it printed is gone and
 		      * needed. Always worth saying */
+	RESUME_UNRECORDED,     /* the node `text` runs again: it had run, but its record is lost.
+				* Always worth saying */
 	RESUME_FAILED_EARLIER, /* the node `text`, its path with label and item, runs again: it
 				  failed, with exit code `count` or at its RESUME_TIME_LIMIT */
 	RESUME_REUSED,         /* `count` commands of the run `text` are not executed again */
@@ -132,7 +134,7 @@ struct resume_request {
 	struct request request; /* only what is to be different now */
 	json_t *values;         /* win over the old ones; NULL: none */
 	bool stop_in_doubt;     /* do not run commands again: those that were running, or whose
-				 * output is gone */
+				 * output or record is gone */
 	bool stay;              /* work where this process is, not where the run was started */
 	void (*note)(void *data, enum resume_note note, struct str text, size_t count);
 	void *data;

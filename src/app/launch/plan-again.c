@@ -12,6 +12,7 @@
 #include "base/run-status.h"
 #include "graph/step.h"
 #include "runs/dir/events.h"
+#include "runs/dir/unrecorded.h"
 
 struct plan_again {
 	struct launch *launch;
@@ -105,9 +106,14 @@ static struct str why_it_runs(struct plan_again *p, struct str path, enum planne
 	const struct redo_node *why = redo_why(p->redo, path);
 
 	*fate = counts(was) ? PLANNED_AGAIN : PLANNED_RUN;
-	if (!was || (!p->redo->whole && was->cancelled))
+	if (was && was->unrecorded && !p->redo->whole) {
+		*fate = PLANNED_AGAIN;
+		return S("its record is lost");
+	}
+	bool cancelled = was && was->cancelled && !p->redo->whole;
+	if (!was || (cancelled && !was->started))
 		return S("not reached before");
-	if (!was->ended)
+	if (!was->ended || cancelled)
 		return S("cut short before");
 	if (why && why->failed)
 		return failed_words(&p->arena, why->timeout, why->code);
@@ -310,7 +316,7 @@ bool runs_plan_again(struct app *a, const char *name, const struct rerun_request
 	};
 	redo_init(&redo, &called);
 	bool ok = go_there(l, &look, q->stay, r) && launch_thaw(l, look.dir, r) &&
-		  (p.leaves = leaves_read(run_file(&l->arena, look.dir, LEAVES_FILE), r));
+		  (p.leaves = leaves_of_run(look.dir.p, r));
 	if (ok) {
 		called_init(&called, l, look.dir);
 		if (resume && status_rests(look.status, STATUS_COMPLETE))

@@ -7,6 +7,7 @@
 #include "app/record/freeze.h"
 #include "base/run-status.h"
 #include "runs/dir/run-dir.h"
+#include "runs/dir/unrecorded.h"
 
 bool again_choose(struct launch *l, const struct rerun_request *q, const struct run_look *look,
 	const struct leaves *leaves, struct redo *redo, struct buf *node, struct report *r)
@@ -51,6 +52,7 @@ static bool prepare(struct launch *l, const struct rerun_request *q, const struc
  */
 
 struct counting {
+	const struct rerun_request *request;
 	const struct redo *redo;
 	size_t reused;
 };
@@ -59,13 +61,15 @@ static void count_reused(void *data, struct str path, const struct leaf_record *
 {
 	struct counting *c = data;
 
+	if (record->unrecorded && redo_holds(c->redo, path))
+		c->request->note(c->request->data, RESUME_UNRECORDED, path, 0);
 	c->reused += record->ended && !record->cancelled && redo_holds(c->redo, path);
 }
 
 static void say(const struct rerun_request *q, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves)
 {
-	struct counting c = { .redo = redo };
+	struct counting c = { .request = q, .redo = redo };
 
 	if (!q->note || redo->whole)
 		return;
@@ -121,7 +125,7 @@ struct run_handle *runs_rerun(
 	struct launch *l = launch_new(a);
 	redo_init(&redo, &called);
 	bool ok = go_there(l, &look, q->stay, r) && launch_thaw(l, look.dir, r) &&
-		  (leaves = leaves_read(run_file(&l->arena, look.dir, LEAVES_FILE), r));
+		  (leaves = leaves_of_run(look.dir.p, r));
 	if (ok) {
 		called_init(&called, l, look.dir);
 		ok = again_choose(l, q, &look, leaves, &redo, &node, r) &&

@@ -17,6 +17,7 @@
 #include "runs/dir/open.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
+#include "runs/dir/unrecorded.h"
 
 /* How long a process that was killed a moment ago may take to be gone. */
 enum { DYING_MS = 250, LOCK_MS = 512 };
@@ -87,8 +88,9 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 {
 	AUTO_BUF doubt = BUF_INIT;
 	AUTO_BUF lost = BUF_INIT;
+	AUTO_BUF unrecorded = BUF_INIT;
 
-	resume_in_doubt(leaves, &doubt, &lost);
+	resume_in_doubt(leaves, &doubt, &lost, &unrecorded);
 	if (resume_lacks_input(l, leaves)) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"the standard input was not read to its end before the run was cut short");
@@ -106,6 +108,15 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 		report_hint(r, "bring it back, or let it run again");
 		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
 	}
+	if (unrecorded.len && q->stop_in_doubt) {
+		report_refuse(r, l->asked.id, "cannot go on", "in doubt: the record of %s is lost",
+			buf_cstr(&unrecorded));
+		report_hint(r, "see what it has done");
+		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	}
+	if (unrecorded.len && !q->note)
+		report_warning(r, (struct where){ 0 }, "%s runs again: its record is lost",
+			buf_cstr(&unrecorded));
 	if (lost.len && !q->note)
 		report_warning(r, (struct where){ 0 },
 			"%s runs again: what it printed is gone and needed", buf_cstr(&lost));
@@ -129,7 +140,6 @@ static void end_leftovers(
 static bool take_up(struct launch *l, const struct run_look *look, const struct resume_request *q,
 	struct leaves **ret_leaves, struct report *r)
 {
-	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
 	AUTO_BUF lost = BUF_INIT;
 
 	l->claim.row.created = look->row.created;
@@ -148,7 +158,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	(void)unlink(run_file(&l->arena, l->claim.dir, "stdin.part"));
 	if (!resume_take_back(l, look, q->note, q->data, r))
 		return false;
-	*ret_leaves = leaves_read(file, r);
+	*ret_leaves = leaves_of_run(l->claim.dir.p, r);
 	return *ret_leaves && away_knows(l, *ret_leaves, r) &&
 	       resume_lose(l, *ret_leaves, &lost, r) && explain(l, *ret_leaves, q, r) &&
 	       resume_write(l, &lost, r) && freeze_write(l, r);

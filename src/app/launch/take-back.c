@@ -197,7 +197,7 @@ bool resume_take_back(struct launch *l, const struct run_look *look, resume_note
  */
 
 struct in_doubt {
-	struct buf *running, *lost;
+	struct buf *running, *lost, *unrecorded;
 };
 
 static void add_path(struct buf *b, struct str path)
@@ -209,15 +209,18 @@ static void add_in_doubt(void *data, struct str path, const struct leaf_record *
 {
 	const struct in_doubt *d = data;
 
-	if (record->started && !record->ended && !record->on.len)
+	if (record->unrecorded)
+		add_path(d->unrecorded, path);
+	else if (record->started && !record->ended && !record->on.len)
 		add_path(d->running, path);
 	else if (record->lost)
 		add_path(d->lost, path);
 }
 
-void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *lost)
+void resume_in_doubt(
+	const struct leaves *l, struct buf *running, struct buf *lost, struct buf *unrecorded)
 {
-	leaves_each(l, add_in_doubt, &(struct in_doubt){ running, lost });
+	leaves_each(l, add_in_doubt, &(struct in_doubt){ running, lost, unrecorded });
 }
 
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r)
@@ -286,7 +289,9 @@ static void note_leaf(void *data, struct str path, const struct leaf_record *rec
 {
 	const struct notes *n = data;
 
-	if (record->started && !record->ended && !record->on.len)
+	if (record->unrecorded)
+		n->say(n->data, RESUME_UNRECORDED, path, 0);
+	else if (record->started && !record->ended && !record->on.len)
 		n->say(n->data, RESUME_WAS_RUNNING, path, 0);
 	else if (record->lost)
 		n->say(n->data, RESUME_LOST, path, 0);

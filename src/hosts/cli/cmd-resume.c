@@ -25,7 +25,7 @@ enum { DOUBT_RERUN, DOUBT_STOP };
 static const struct opt resume_opts[] = {
 	OPT_CHOICE(0, "in-doubt", doubt_words, struct cmd_resume_opts, in_doubt,
 		"what becomes of commands that were running when the run was cut short, or whose "
-		"output is gone"),
+		"output or record is gone"),
 };
 
 static const struct opt rerun_opts[] = {
@@ -155,6 +155,10 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 		buf_printf(&line,
 			"roux: [%.*s] runs again: what it printed is gone, and it is needed\n",
 			STR(text));
+		cli_say(buf_str(&line));
+		return;
+	case RESUME_UNRECORDED:
+		buf_printf(&line, "roux: [%.*s] runs again: its record is lost\n", STR(text));
 		cli_say(buf_str(&line));
 		return;
 	case RESUME_FAILED_EARLIER:

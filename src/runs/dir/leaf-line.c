@@ -94,6 +94,7 @@ static bool line_of(const struct members *m, struct leaf_line *ret)
 		r->on = m->on;
 		r->worker = m->w;
 		r->grant = m->n;
+		r->started_ms = m->ts;
 	} else if (ret->kind == LEAF_EXIT) {
 		r->ended = true;
 		r->code = (int)m->code;

@@ -115,7 +115,8 @@ static ssize_t read_on(void *data, char *to, size_t size)
 	return n;
 }
 
-int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
+/* *damaged: the file is missing, or a line is not JSON. One of an unknown kind is. */
+static int each_line(const char *file, leaf_line_fn *see, void *data, bool *damaged)
 {
 	AUTO_CLOSE int fd = run_open_path(file, O_RDONLY);
 	FILE *in =
@@ -125,6 +126,7 @@ int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
 	bool more = true;
 	ssize_t n;
 
+	*damaged = fd == -ENOENT;
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (!in)
@@ -137,11 +139,20 @@ int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
 		AUTO_JSON *kept = NULL;
 		if (leaf_line_read((struct str){ text, (size_t)n }, &line, &kept))
 			more = see(data, &line);
+		else
+			*damaged |= !json_is_object(kept);
 	}
 	int r = ferror(in) ? -(errno ? errno : EIO) : 0;
 	free(text);
 	(void)fclose(in);
 	return r;
+}
+
+int leaf_lines_each(const char *file, leaf_line_fn *see, void *data)
+{
+	bool ignored;
+
+	return each_line(file, see, data, &ignored);
 }
 
 /* -- what counts ---------------------------------------------------------------------------------
@@ -160,6 +171,7 @@ struct leaves {
 	struct arena arena;
 	struct map index; /* path → struct leaf_path */
 	VEC(struct leaf_path *) paths;
+	bool damaged;
 };
 
 void leaves_free(struct leaves *l)
@@ -248,6 +260,7 @@ static bool take_line(void *data, const struct leaf_line *line)
 	r->started = start->started;
 	r->pid = start->pid;
 	r->pid_start = start->pid_start;
+	r->started_ms = start->started_ms;
 	r->worker = start->worker;
 	r->grant = start->grant;
 	r->on = arena_str(&l->arena, start->on);
@@ -258,7 +271,7 @@ static bool take_line(void *data, const struct leaf_line *line)
 struct leaves *leaves_read(const char *file, struct report *r)
 {
 	struct leaves *l = mem_new(struct leaves);
-	int e = leaf_lines_each(file, take_line, l);
+	int e = each_line(file, take_line, l, &l->damaged);
 
 	if (e == 0)
 		return l;
@@ -270,6 +283,35 @@ struct leaves *leaves_read(const char *file, struct report *r)
 static const struct leaf_path *find(const struct leaves *l, struct str path)
 {
 	return l ? map_get(&l->index, path) : NULL;
+}
+
+bool leaves_are_damaged(const struct leaves *l)
+{
+	return l->damaged;
+}
+
+const struct leaf_record *leaves_last(const struct leaves *l, struct str path)
+{
+	static const struct leaf_record forgotten = { .ended = true };
+	const struct leaf_path *p = find(l, path);
+	const struct leaf_record *last = NULL;
+
+	if (p)
+		vec_each (r, &p->records)
+			last = !last || r->number > last->number ? r : last;
+	return last || !p || !p->highest ? last : &forgotten;
+}
+
+void leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms)
+{
+	const struct leaf_record *last = leaves_last(l, path);
+
+	if (!path.len || (last && (last->ended || last->lost || last->on.len)))
+		return;
+	/* An event of an earlier execution says nothing about this one. */
+	if (last && last->started && (!ended || ms < last->started_ms))
+		return;
+	record_of(path_of(l, path), last ? last->number : 1)->unrecorded = true;
 }
 
 uint64_t leaves_base(const struct leaves *l, struct str path)

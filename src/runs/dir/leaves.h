@@ -24,12 +24,14 @@
 struct leaf_record {
 	uint64_t number; /* `a`: which execution of its path */
 	bool started, ended;
-	bool lost; /* it had ended, but what it printed is gone: it counts as not run */
+	bool lost;       /* it had ended, but what it printed is gone: it counts as not run */
+	bool unrecorded; /* the events tell of it, the file has lost its end: see unrecorded.h */
 	int code, signal;
 	bool timed_out, cancelled;
 	bool gone;        /* the machine that ran it: its end is not known */
 	struct str limit; /* the path of the node whose time limit ended it; empty: none */
 	uint64_t ms, out_bytes, err_bytes;
+	uint64_t started_ms; /* `ts` of its start */
 	/* Of this machine; 0: not known, or the command was started elsewhere, so that it is not
 	 * looked for here. */
 	int64_t pid;
@@ -95,6 +97,13 @@ void leaves_free(struct leaves *l);
 /* What is recorded of an execution; `number` counts from 1 since the path was last forgotten. NULL:
  * nothing. */
 const struct leaf_record *leaves_find(const struct leaves *l, struct str path, uint64_t number);
+/* The last one of all that is recorded of a path, forgotten or not. NULL: nothing. */
+const struct leaf_record *leaves_last(const struct leaves *l, struct str path);
+/* Whether the file was missing, or had lines that cannot be read. */
+bool leaves_are_damaged(const struct leaves *l);
+/* The events say that it was started or ended at that time: unless the file says what became of it,
+ * its last execution is `unrecorded`. */
+void leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms);
 /* What has to be added to such a number to be `a` of the file. */
 uint64_t leaves_base(const struct leaves *l, struct str path);
 /* The execution `a` of the file counts as not run, in memory; the caller writes the line. */
