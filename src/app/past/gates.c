@@ -199,6 +199,14 @@ static const char *meant(
 		report_action(r, ACTION_STATUS, look->id);
 		return NULL;
 	}
+	if (!open && !json_object_size(gates)) {
+		report_refuse(r, look->id, "nothing to approve",
+			"what the run '%.*s' asks is lost: %.*s/" GATES_FILE " is damaged or gone",
+			STR(look->id), STR(look->dir));
+		report_hint(r, "continue the run: it asks again");
+		report_action(r, ACTION_RESUME, look->id);
+		return NULL;
+	}
 	if (!open) {
 		refuse_answered(look, r);
 		report_action(r, ACTION_RESUME, look->id);

@@ -26,7 +26,16 @@ int gates_lock(struct str dir, struct report *r)
 
 json_t *gates_read(struct str dir, struct report *r)
 {
-	return freeze_json(dir, GATES_FILE, true, r);
+	AUTO_JSON *all = freeze_json(dir, GATES_FILE, true, r);
+	json_t *gates = all ? json_object() : NULL, *g;
+	const char *path;
+
+	json_object_foreach(all, path, g)
+	{
+		if (json_is_object(g))
+			json_object_set(gates, path, g);
+	}
+	return gates;
 }
 
 bool gates_write(struct str dir, const json_t *gates, bool durable, struct report *r)

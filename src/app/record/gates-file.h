@@ -11,7 +11,8 @@
 
 /* The descriptor that holds the lock, or -1 with an issue added. */
 int gates_lock(struct str dir, struct report *r);
-/* A new reference; NULL: there is none, or it cannot be read (with an issue). */
+/* A new reference to the gates, each an object: what else is in the file is damage and left out.
+ * NULL: there is no file, or it cannot be read (with an issue). */
 json_t *gates_read(struct str dir, struct report *r);
 bool gates_write(struct str dir, const json_t *gates, bool durable, struct report *r);
 

@@ -133,6 +133,33 @@ static void a_gate_is_answered_once(void **state UNUSED)
 	assert_refused(&r, "nothing to approve");
 }
 
+static void a_question_that_is_lost_is_asked_again(void **state UNUSED)
+{
+	static const char *const texts[] = { NULL, "[]", "{}", "{\"0.1\":5}", "{\"0.1\":[]}" };
+	const char *file = "state/runs/one/gates.json";
+	struct resume_request again = { .request = REQUEST_INIT };
+
+	pause_as("one");
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		AUTO_REPORT r = REPORT_INIT;
+		bool over;
+
+		assert_int_equal(remove(at(file)), 0);
+		if (texts[i])
+			put(file, texts[i]);
+		assert_str(asked(NULL), "");
+		assert_false(decide("one", NULL, true, &r));
+		assert_true(str_contains(r.issues.at[0].message, S("is damaged or gone")));
+		assert_refused(&r, "nothing to approve");
+		struct run_handle *h = runs_resume(app, "one", &again, &over, &r);
+		assert_right(&r);
+		assert_int_equal(run_all(h), ROUX_PAUSED);
+		assert_str(asked(NULL), "one:build ");
+	}
+	AUTO_REPORT r = REPORT_INIT;
+	assert_true(decide("one", NULL, true, &r));
+}
+
 static void a_denied_run_does_not_continue(void **state UNUSED)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -153,6 +180,7 @@ int main(void)
 		F(gates_are_found_without_a_ledger),
 		F(a_visitor_ends_it),
 		F(a_gate_is_answered_once),
+		F(a_question_that_is_lost_is_asked_again),
 		F(a_denied_run_does_not_continue),
 	};
 
