@@ -519,7 +519,7 @@ runs_ended() {
 	echo nonsense >"$(state)/runs/a/run.json"
 	run -0 roux status a
 	run -0 roux doctor --rebuild
-	is "$(roux runs --json 2>/dev/null | of_json '[r["run"] for r in d["runs"]]')" "['b']"
+	is "$(roux runs --json 2>/dev/null | of_json '[r["run"] for r in d["runs"]]')" "['b', 'a']"
 }
 
 @test "doctor tells of runs that died, of directories it does not know and of what is left" {

@@ -13,6 +13,7 @@
 #include "base/run-status.h"
 #include "loop/notify.h"
 #include "runs/dir/leftovers.h"
+#include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
 #include "runs/look/rebuild.h"
@@ -55,15 +56,42 @@ static bool note_row(void *data, const struct run_row *row)
 	return true;
 }
 
+enum file_state { FILE_RIGHT, FILE_GONE, FILE_DAMAGED };
+
+static enum file_state state_of(const char *dir, const char *name)
+{
+	AUTO_BUF text = BUF_INIT;
+	int e = run_read(dir, name, RUN_FILE_MAX, &text);
+
+	if (e < 0)
+		return e == -ENOENT ? FILE_GONE : FILE_DAMAGED;
+	AUTO_JSON *object = json_loadb(text.p, text.len, 0, NULL);
+	return json_is_object(object) ? FILE_RIGHT : FILE_DAMAGED;
+}
+
 static bool note_directory(void *data, struct str id)
 {
 	struct ward *w = data;
 	struct str dir = run_directory(&w->x->arena, w->root, id);
 
+	bool known = map_get(&w->known, id);
+
 	/* One that has just begun is about to get its row. */
-	w->unknown += !map_get(&w->known, id) &&
-		      access(run_file(&w->x->arena, dir, "run.json"), F_OK) == 0 &&
-		      !(run_is_unlisted(dir.p) && run_locked(dir.p));
+	if (run_locked(dir.p) && (known || run_is_unlisted(dir.p)))
+		return true;
+	enum file_state run = state_of(dir.p, "run.json");
+	bool is_run = known || run == FILE_RIGHT || look_is_run(dir.p);
+	w->unknown += is_run && !known;
+	if (is_run && run != FILE_RIGHT) {
+		struct finding *f = add(w, FINDING_RUN, arena_str(&w->x->arena, id), dir,
+			run == FILE_GONE ? S("its run.json is gone: when and where it was started "
+					     "is not known")
+					 : S("its run.json is damaged: when and where it was "
+					     "started is not known"),
+			S(""));
+		f->actions[0] = (struct issue_action){ ACTION_STATUS, f->id };
+		f->actions[1] = (struct issue_action){ ACTION_PRUNE, f->id };
+	}
 	return true;
 }
 

@@ -36,7 +36,7 @@ static bool refuse_archived(struct app *a, struct str id, struct report *r)
 	AUTO_BUF tombstone = BUF_INIT;
 
 	struct str dir = run_directory(&a->arena, app_state_root(a), id);
-	(void)run_read(dir.p, "archive-tombstone.json", TOMBSTONE_MAX, &tombstone);
+	(void)run_read(dir.p, TOMBSTONE_FILE, TOMBSTONE_MAX, &tombstone);
 	AUTO_JSON *archived = json_loadb(buf_cstr(&tombstone), tombstone.len, 0, NULL);
 	struct str where = json_text_of(archived, "where");
 	if (!where.len)

@@ -153,13 +153,11 @@ static void bound(struct directories *d)
 	d->found.len = max;
 }
 
-static void add_directory(struct directories *d, struct str id)
+static void add_row(void *data, const struct run_row *row)
 {
-	struct run_row row;
+	struct directories *d = data;
 
-	/* The earlier ones are not counted as lacking: the ledger gets all of an id, or none. */
-	for (uint64_t back = 0; look_row(d->app->root, id, back, &d->arena, &row, d->r); back++)
-		vec_push(&d->rows, row);
+	vec_push(&d->rows, *row);
 }
 
 /* A row of the ledger, with the texts that ledger_list() fills. */
@@ -186,6 +184,7 @@ static void tell_gap(struct directories *d, size_t known)
 	AUTO_REPORT ignored = REPORT_INIT;
 	size_t lacking = d->left_out;
 
+	/* The earlier ones are not counted as lacking: the ledger gets all of an id, or none. */
 	for (size_t i = known; i < d->rows.len; i++)
 		lacking += !d->rows.at[i].back && !run_is_unlisted(d->rows.at[i].dir.p);
 	if (!lacking) {
@@ -225,7 +224,7 @@ static void each_directory(struct listing *l, struct report *r)
 	int e = look_each_directory(l->app->root, find_directory, &d);
 	bound(&d);
 	vec_each (one, &d.found)
-		add_directory(&d, one->id);
+		(void)look_rows(l->app->root, one->id, &d.arena, add_row, &d, r);
 	if (e < 0)
 		report_errno(r, -e, "cannot read %.*s/runs", STR(l->app->root));
 	else if (l->app->ledger)

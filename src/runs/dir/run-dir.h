@@ -8,6 +8,8 @@
 
 /* The largest file of a run's directory that is read into memory: graph.json, run.json … */
 enum { RUN_FILE_MAX = 512 << 20 };
+/* In the place of a run that was archived. */
+#define TOMBSTONE_FILE "archive-tombstone.json"
 
 /* $ROUX_STATE_DIR, else AGENT_DIRECTORY/roux. */
 struct str runs_root(struct arena *a, struct str agent_dir);

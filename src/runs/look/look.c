@@ -201,6 +201,25 @@ static void row_of_start(const json_t *start, struct run_row *row)
 	row->detached = json_flag(start, "detached");
 }
 
+/* Without run.json: what start.json, which is older, and the result have of it. Texts that the row
+ * borrows are copied. */
+static void row_of_remains(struct run_look *look)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *frozen = read_object(look, "start.json", &ignored);
+	struct run_row *row = &look->row;
+	struct str generation = json_text_of(frozen, "generation");
+
+	if (!generation.len)
+		generation = json_text_of(look->result, "generation");
+	/* The ledger has none without. */
+	row->generation = generation.len ? arena_str(&look->arena, generation) : S("unknown");
+	row->owner = arena_str(&look->arena, json_text_of(frozen, "owner"));
+	row->launch = arena_str(&look->arena, json_text_of(frozen, "launch"));
+	row->started = row->created = json_count(frozen, "created");
+	row->detached = json_flag(frozen, "detached");
+}
+
 static void row_of_result(const json_t *result, struct run_row *row)
 {
 	row->status = json_text_of(result, "status");
@@ -341,6 +360,8 @@ static int settle(struct run_look *look)
 		look->row.announced = seen.announced;
 		if (!look->row.generation.len)
 			look->row.generation = seen.generation;
+	} else if (!look->in_ledger) {
+		row_of_remains(look);
 	}
 	look->row.dir = look->dir;
 	if (look->result)
@@ -356,6 +377,22 @@ static int settle(struct run_look *look)
 	look->status = look->row.status;
 	look->generation = look->row.generation;
 	return unknown;
+}
+
+static bool has_some(const char *dir, const char *name)
+{
+	AUTO_CLOSE int fd = run_open(dir, name, O_RDONLY);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+}
+
+/* A directory without run.json is that of a run when a command of it has begun, or when its start
+ * was one that the ledger knew of. Others were killed before, and are taken back (gap.c). */
+bool look_is_run(const char *dir)
+{
+	return has_some(dir, LEAVES_FILE) || has_some(dir, "result.json") ||
+	       (has_some(dir, "start.json") && !run_is_unlisted(dir));
 }
 
 bool look_at(
@@ -384,7 +421,7 @@ bool look_with(struct str root, struct ledger *l, struct look_kept *kept, struct
 		return false;
 	struct run_row seen = ret->row;
 	read_files(ret, r);
-	if (!ret->start && !ret->in_ledger && !run_locked(ret->dir.p)) {
+	if (!ret->start && !ret->in_ledger && !run_locked(ret->dir.p) && !look_is_run(ret->dir.p)) {
 		if (ret->unread)
 			report_errno(r, ret->unread, "cannot look at run '%.*s'", STR(id));
 		return false; /* a directory of something else */
@@ -429,7 +466,7 @@ bool look_back(
 	ret->dir = str_of(arena_cstr(a, buf_str(&dir)));
 	read_files(ret, r);
 	(void)settle(ret);
-	return ret->start != NULL;
+	return true;
 }
 
 void look_done(struct run_look *look)
@@ -450,7 +487,7 @@ bool look_row(struct str root, struct str id, uint64_t back, struct arena *a, st
 	AUTO_LOOK look = { 0 };
 
 	if (!(back ? look_back(root, id, back, &look, r) : look_at(root, NULL, id, &look, r)) ||
-		!look.start)
+		(!look.start && look.live))
 		return false;
 	*ret = look.row;
 	ret->id = look.run;
@@ -461,6 +498,24 @@ bool look_row(struct str root, struct str id, uint64_t back, struct arena *a, st
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		*texts[i] = arena_str(a, *texts[i]);
 	return true;
+}
+
+bool look_rows(struct str root, struct str id, struct arena *a, look_row_fn *see, void *data,
+	struct report *r)
+{
+	struct run_row row;
+	bool any = false;
+
+	/* What is wrong with the current one is not the fault of those before. */
+	for (uint64_t back = 0;; back++) {
+		bool found = look_row(root, id, back, a, &row, r);
+
+		if (found)
+			see(data, &row);
+		else if (back)
+			return any;
+		any |= found;
+	}
 }
 
 int look_each_directory(struct str root, bool (*see)(void *data, struct str id), void *data)

@@ -47,6 +47,12 @@ void look_done(struct run_look *look);
  * there is no such generation, or it is not the directory of a run. Texts live in the arena. */
 bool look_row(struct str root, struct str id, uint64_t back, struct arena *a, struct run_row *ret,
 	struct report *r);
+/* The same of all generations, the newest first. False: there is none. */
+typedef void look_row_fn(void *data, const struct run_row *row);
+bool look_rows(struct str root, struct str id, struct arena *a, look_row_fn *see, void *data,
+	struct report *r);
+/* Whether a directory without run.json is that of a run all the same. */
+bool look_is_run(const char *dir);
 /* Calls `see` with the name of everything below runs/ that is a directory and could be a run, in no
  * order. -errno; a missing runs/ is 0. */
 int look_each_directory(struct str root, bool (*see)(void *data, struct str id), void *data);

@@ -23,26 +23,37 @@ struct found {
 	struct arena arena;
 	VEC(struct run_row) rows;
 	size_t runs, skipped;
+	uint64_t last; /* start of the one that was seen before, of the same id */
 	struct report *r;
 };
+
+static void see_row(void *data, const struct run_row *row)
+{
+	struct found *f = data;
+	struct run_row own = *row;
+	enum roux_status status;
+
+	if (status_read(own.status, &status))
+		own.handled = status_asked_by(status);
+	/* For the order: a clock that was set back does not make an earlier one newer. */
+	f->last = own.seq = MIN(f->last, own.started);
+	vec_push(&f->rows, own);
+}
 
 static bool see(void *data, struct str id)
 {
 	struct found *f = data;
-	struct run_row row = { 0 };
-	uint64_t back = 0, last = UINT64_MAX;
+	size_t errors = f->r->errors;
+	struct str dir = run_directory(&f->arena, f->root, id);
 
-	for (; look_row(f->root, id, back, &f->arena, &row, f->r); back++) {
-		enum roux_status status;
-
-		if (status_read(row.status, &status))
-			row.handled = status_asked_by(status);
-		/* For the order: a clock that was set back does not make an earlier one newer. */
-		last = row.seq = MIN(last, row.started);
-		vec_push(&f->rows, row);
-	}
-	f->skipped += !back;
-	f->runs += back > 0;
+	f->last = UINT64_MAX;
+	bool any = look_rows(f->root, id, &f->arena, see_row, f, f->r);
+	f->runs += any;
+	f->skipped += !any;
+	if (!any && f->r->errors == errors &&
+		access(run_file(&f->arena, dir, TOMBSTONE_FILE), F_OK) < 0)
+		report_warning(f->r, (struct where){ 0 },
+			"%.*s is not the directory of a run and was skipped", STR(dir));
 	return true;
 }
 

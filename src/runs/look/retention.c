@@ -136,7 +136,7 @@ static bool write_tombstone(const struct run_look *look, struct str where, uint6
 	json_object_set_new(stone, "when", json_from_str(buf_str(&when)));
 	json_write(&text, stone, 2);
 	buf_addc(&text, '\n');
-	buf_printf(&path, "%.*s/archive-tombstone.json", STR(look->dir));
+	buf_printf(&path, "%.*s/" TOMBSTONE_FILE, STR(look->dir));
 	/* When the run was started again meanwhile, there is nothing to tell. */
 	if (mkdir(look->dir.p, 0700) < 0)
 		return errno == EEXIST;
@@ -371,7 +371,8 @@ static bool is_still(struct str root, const struct run_look *look, struct report
 	AUTO_LOOK now = { 0 };
 
 	bool there = look_at(root, NULL, look->run, &now, &issues);
-	if (there && str_eq(now.generation, look->generation))
+	/* Which one it is cannot be told when its run.json is damaged or gone. */
+	if (there && (str_eq(now.generation, look->generation) || (!now.start && !look->start)))
 		return true;
 	if (now.unread) {
 		report_errno(r, now.unread, "cannot read the record of run '%.*s'", STR(look->id));

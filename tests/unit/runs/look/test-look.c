@@ -182,7 +182,7 @@ static void damaged_files_are_told_and_left_out(void **state UNUSED)
 	put_result("a", "splendid");
 	assert_str(seen(NULL, "a", 2), "exited");
 	put("runs/a/run.json", "\xff\xfe");
-	assert_str(seen(NULL, "a", 3), "(none)");
+	assert_str(seen(NULL, "a", 3), "exited");
 }
 
 static void a_death_is_written_down(void **state UNUSED)
@@ -296,6 +296,14 @@ static bool note(void *data, const struct run_row *row)
 	return true;
 }
 
+static bool is_said(const struct report *r, struct str words)
+{
+	vec_each (i, &r->issues)
+		if (str_contains(i->message, words))
+			return true;
+	return false;
+}
+
 static void a_ledger_is_made_anew_from_directories(void **state UNUSED)
 {
 	AUTO_REPORT r = REPORT_INIT;
@@ -308,15 +316,43 @@ static void a_ledger_is_made_anew_from_directories(void **state UNUSED)
 	put_run("b");
 	put("runs/b/events.jsonl", "{\"type\":\"run.cancel\"}\n");
 	put("runs/c/run.json", "broken");
-	put("runs/c/leaves.jsonl", "{}");
 	assert_int_equal(symlink("a", at("runs/latest")), 0);
 	assert_true(ledger_rebuild(str_of(root), &made, &r));
 	assert_int_equal(made.runs, 2);
 	assert_int_equal(made.skipped, 1);
+	assert_true(is_said(&r, S("runs/c is not the directory of a run")));
 	assert_true(is_there("ledger.db.old"));
 	struct ledger *l = opened();
 	assert_true(ledger_list(l, NULL, note, &list, &r));
 	assert_str(buf_str(&list), "b:cancelled a:failed ");
+	ledger_close(l);
+}
+
+/* What is there of it tells that it was one. */
+static void a_run_without_run_json_is_found(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF list = BUF_INIT;
+	AUTO_LOOK look = { 0 };
+	struct rebuilt made;
+
+	put("runs/a/start.json", "{\"run\":\"a\",\"generation\":\"g7\",\"created\":5000}");
+	put("runs/b/run.json", "");
+	put_result("b", "failed");
+	put("runs/c/leaves.jsonl", "{}");
+	put("runs/d/leaves.jsonl", "");
+	put("runs/d/report.md", "it is the recipe's own");
+	assert_true(look_at(str_of(root), NULL, S("a"), &look, &r));
+	assert_str(look.generation, "g7");
+	assert_int_equal(look.row.created, 5000);
+	assert_true(ledger_rebuild(str_of(root), &made, &r));
+	assert_int_equal(made.runs, 3);
+	assert_int_equal(made.skipped, 1);
+	struct ledger *l = opened();
+	assert_true(ledger_list(l, NULL, note, &list, &r));
+	assert_true(str_contains(buf_str(&list), S("a:exited ")));
+	assert_true(str_contains(buf_str(&list), S("b:failed ")));
+	assert_true(str_contains(buf_str(&list), S("c:exited ")));
 	ledger_close(l);
 }
 
@@ -339,6 +375,7 @@ int main(void)
 		T(a_stranger_with_the_same_number_is_not_it),
 		T(times_are_read_back),
 		T(a_ledger_is_made_anew_from_directories),
+		T(a_run_without_run_json_is_found),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
