@@ -245,7 +245,7 @@ static bool choose(struct plan_again *p, const struct rerun_request *q, struct r
 	leaves_each(p->leaves, see_last, p);
 	if (!p->resume)
 		return again_choose(l, q, p->look, p->leaves, p->redo, &node, r);
-	struct str failed = resume_failed_node(l, p->look);
+	struct str failed = resume_failed_node(l, p->look, p->leaves);
 	if (failed.len)
 		resume_forgets(l, p->leaves, failed, json_text_of(p->look->result, "retried_node"),
 			forget, p);

@@ -13,6 +13,7 @@
 #include "base/run-status.h"
 #include "graph/way.h"
 #include "recipe/usage.h"
+#include "runs/dir/lines.h"
 #include "runs/dir/open.h"
 
 static bool retried(const struct node *n)
@@ -22,23 +23,6 @@ static bool retried(const struct node *n)
 
 /* -- taking a failure back -----------------------------------------------------------------------
  */
-
-struct str resume_failed_node(const struct launch *l, const struct run_look *look)
-{
-	const json_t *failures = json_object_get(look->result, "failures");
-	const json_t *total = json_object_get(look->result, "failures_total");
-	struct str node = json_text_of(look->result, "failed_node");
-
-	if (!status_rests(look->status, STATUS_BROKEN) ||
-		(!node.len && json_is_true(json_object_get(look->result, "cut_short"))))
-		return S("");
-	if (node.len)
-		return node;
-	if (status_is(look->status, ROUX_TIMEOUT))
-		return node_root_path(l->subject.graph->root);
-	/* Past the number that is listed it is not known any more which it was. */
-	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
-}
 
 struct failed_below {
 	const struct graph *graph;
@@ -71,6 +55,57 @@ static bool tolerated(const struct failed_below *f, struct str path)
 	return false;
 }
 
+struct last_failure {
+	struct failed_below below;
+	const struct leaves *leaves;
+	struct str path;
+	uint64_t ended;
+};
+
+static void look_for_failure(void *data, struct str path, const struct leaf_record *record)
+{
+	struct last_failure *f = data;
+	uint64_t ended = record->started_ms + record->ms;
+
+	if (!record->ended || record->cancelled || !(record->code || record->timed_out) ||
+		record != leaves_last(f->leaves, path) || ended < f->ended ||
+		tolerated(&f->below, path))
+		return;
+	f->path = path;
+	f->ended = ended;
+}
+
+/* Without a result: the command that failed last, unless the run continued all the same. */
+static struct str last_failed(const struct launch *l, const struct leaves *leaves)
+{
+	struct last_failure f = { .below = { .graph = l->subject.graph,
+					  .top = node_root_path(l->subject.graph->root) },
+		.leaves = leaves };
+
+	leaves_each(leaves, look_for_failure, &f);
+	return f.path;
+}
+
+struct str resume_failed_node(
+	const struct launch *l, const struct run_look *look, const struct leaves *leaves)
+{
+	const json_t *failures = json_object_get(look->result, "failures");
+	const json_t *total = json_object_get(look->result, "failures_total");
+	struct str node = json_text_of(look->result, "failed_node");
+
+	if (!status_rests(look->status, STATUS_BROKEN) ||
+		(!node.len && json_is_true(json_object_get(look->result, "cut_short"))))
+		return S("");
+	if (node.len)
+		return node;
+	if (status_is(look->status, ROUX_TIMEOUT))
+		return node_root_path(l->subject.graph->root);
+	if (!look->result)
+		return last_failed(l, leaves);
+	/* Past the number that is listed it is not known any more which it was. */
+	return (size_t)json_integer_value(total) > json_array_size(failures) ? S(".") : S("");
+}
+
 static void forget_failed(void *data, struct str path, const struct leaf_record *record)
 {
 	struct failed_below *f = data;
@@ -94,13 +129,16 @@ static void forget_limited(void *data, struct str path, const struct leaf_record
 
 bool resume_write(struct launch *l, const struct buf *lines, struct report *r)
 {
+	if (!lines->len)
+		return true; /* a file that is lost is not an empty one */
 	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
-	AUTO_CLOSE int fd = run_open_path(file, O_WRONLY | O_CREAT | O_APPEND);
-	int n = fd < 0 ? fd : fd_write_all(fd, buf_str(lines));
+	AUTO_CLOSE int fd = run_open_path(file, O_RDWR | O_CREAT | O_APPEND);
+	int n = fd < 0 ? fd : lines_drop_cut(fd);
+
+	n = n < 0 ? n : fd_write_all(fd, buf_str(lines));
 
 	if (n == 0 && l->asked.durable && fdatasync(fd) < 0)
 		n = -errno;
-
 	return n == 0 || report_errno(r, -n, "cannot write %s", file);
 }
 
@@ -177,16 +215,16 @@ static void take_back(void *data, struct str path, const struct leaf_record *rec
 bool resume_take_back(struct launch *l, const struct run_look *look, resume_note_fn *note,
 	void *data, struct report *r)
 {
-	struct str node = resume_failed_node(l, look);
+	struct leaves *leaves = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r);
 	struct taking_back t = { .result = look->result, .note = note, .data = data };
 
-	if (!node.len)
-		return true;
-	struct leaves *leaves = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r);
 	if (!leaves)
 		return false;
+	struct str node = resume_failed_node(l, look, leaves);
 	t.code = (size_t)json_integer_value(json_object_get(look->result, "code"));
-	resume_forgets(l, leaves, node, json_text_of(look->result, "retried_node"), take_back, &t);
+	if (node.len)
+		resume_forgets(
+			l, leaves, node, json_text_of(look->result, "retried_node"), take_back, &t);
 	leaves_free(leaves);
 	bool ok = resume_write(l, &t.lines, r);
 	buf_done(&t.lines);

@@ -11,7 +11,8 @@ typedef void resume_note_fn(void *data, enum resume_note note, struct str text, 
 
 /* The path of what failed the run, and so has to be taken back; empty: no command has, the machine
  * did. */
-struct str resume_failed_node(const struct launch *l, const struct run_look *look);
+struct str resume_failed_node(
+	const struct launch *l, const struct run_look *look, const struct leaves *leaves);
 /* Calls `forget` with what then counts as not run: what failed, or the outermost retried group
  * around it, of which there is no record. `node` is the path of what failed; `retried` that of the
  * group, when the run has named it. */
@@ -27,7 +28,7 @@ bool resume_take_back(struct launch *l, const struct run_look *look, resume_note
 /* Recorded commands whose output is gone and needed count as not run, in memory; `lines` gets what
  * the file has to say about it. */
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r);
-/* Adds whole lines to leaves.jsonl. */
+/* Adds whole lines to leaves.jsonl, if there are any. */
 bool resume_write(struct launch *l, const struct buf *lines, struct report *r);
 /* The commands that were running when the run was cut short, those that resume_lose() found, and
  * those whose record is lost. */

@@ -27,40 +27,20 @@ enum { LINE_MAX_KEPT = 64 * 1024, ERRORS_MAX_KEPT = 1 << 20, LAST_WORD_MAX = 409
 /* -- opening -------------------------------------------------------------------------------------
  */
 
-/* What a crash cut off in the middle of a line would spoil the next one. */
-static int drop_cut_line(int fd)
-{
-	char chunk[4096];
-	off_t end = lseek(fd, 0, SEEK_END), at = end;
-
-	while (at > 0) {
-		off_t from = MAX(at - (off_t)sizeof(chunk), (off_t)0);
-		ssize_t n = fd_read_at(fd, chunk, (size_t)(at - from), from);
-
-		if (n <= 0)
-			return -errno;
-		for (ssize_t i = n; i > 0; i--)
-			if (chunk[i - 1] == '\n')
-				return from + i == end || ftruncate(fd, from + i) == 0 ? 0 : -errno;
-		at = from;
-	}
-	return end == 0 || ftruncate(fd, 0) == 0 ? 0 : -errno;
-}
-
 /* A disk that is full may take half a line. */
 static int append(int fd, struct str lines)
 {
 	int r = fd_write_all(fd, lines);
 
 	if (r < 0)
-		(void)drop_cut_line(fd);
+		(void)lines_drop_cut(fd);
 	return r;
 }
 
 static int open_lines(struct record_files *f, const char *name, int *ret)
 {
 	*ret = run_open_at(f->dirfd, name, O_RDWR | O_CREAT | O_APPEND);
-	return *ret < 0 ? *ret : drop_cut_line(*ret);
+	return *ret < 0 ? *ret : lines_drop_cut(*ret);
 }
 
 /* An earlier result is kept under a number. */
@@ -336,7 +316,7 @@ int record_files_leaf(
 	int r = f->durable && f->out >= 0 ? sync_outputs(f, path, number) : 0;
 
 	if (r == 0 && f->torn) {
-		r = drop_cut_line(f->leaves);
+		r = lines_drop_cut(f->leaves);
 		f->torn = r < 0;
 	}
 	if (r == 0) {

@@ -4,6 +4,7 @@
 #include "hosts/cli/commands.h"
 #include "hosts/cli/launch-opts.h"
 #include "hosts/cli/resume.h"
+#include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
 
@@ -192,7 +193,7 @@ static struct run_handle *start_resume(void *data, const struct request *q, stru
 {
 	struct again *a = data;
 
-	return runs_resume(cli_app(a->cli), a->run,
+	struct run_handle *h = runs_resume(cli_app(a->cli), a->run,
 		&(struct resume_request){ .request = *q,
 			.values = a->values,
 			.stop_in_doubt = a->o->in_doubt == DOUBT_STOP,
@@ -200,6 +201,9 @@ static struct run_handle *start_resume(void *data, const struct request *q, stru
 			.note = say_note,
 			.data = a },
 		&a->how->answered, r);
+	if (h)
+		cli_warn(a->cli); /* of what cannot be read of its record */
+	return h;
 }
 
 static int resume(const struct call *call)

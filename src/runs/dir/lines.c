@@ -144,6 +144,25 @@ int line_log_append(struct line_log *l, struct str line)
 	return r;
 }
 
+int lines_drop_cut(int fd)
+{
+	char chunk[4096];
+	off_t end = lseek(fd, 0, SEEK_END), at = end;
+
+	while (at > 0) {
+		off_t from = MAX(at - (off_t)sizeof(chunk), (off_t)0);
+		ssize_t n = fd_read_at(fd, chunk, (size_t)(at - from), from);
+
+		if (n <= 0)
+			return -errno;
+		for (ssize_t i = n; i > 0; i--)
+			if (chunk[i - 1] == '\n')
+				return from + i == end || ftruncate(fd, from + i) == 0 ? 0 : -errno;
+		at = from;
+	}
+	return end == 0 || ftruncate(fd, 0) == 0 ? 0 : -errno;
+}
+
 int lines_sync(const char *dir, const char *name)
 {
 	AUTO_CLOSE int at = run_open_dir(dir, ".", false);

@@ -40,6 +40,9 @@ bool line_log_full(const struct line_log *l, size_t bytes);
  * does so at this moment. -errno. */
 int line_log_rotate(struct line_log *l, struct str carry);
 
+/* Shortens a file that only we append to by what a crash cut off in the middle of a line: it would
+ * spoil the next one. -errno. */
+int lines_drop_cut(int fd);
 /* What has been written to the file, and its name, are on the disk then. -errno. */
 int lines_sync(const char *dir, const char *name);
 
