@@ -7,7 +7,7 @@
  * run's directory DIR, the earlier ones have theirs in DIR/generations/N, the newest with the
  * largest N. People count them from the newest: ID~1 is the one before the current. Whatever else
  * is in DIR is the recipe's own and belongs to no generation. All calls that move files want the
- * lock of DIR held. */
+ * lock of DIR held, unless they say otherwise. */
 #define GENERATIONS_DIR "generations"
 
 /* How many earlier ones are there. -errno: that cannot be found out. */
@@ -23,6 +23,10 @@ bool generation_put_away(const char *dir, uint64_t *ret, struct report *r);
 /* Makes the earlier one current again; there must be no files of another. -errno: nothing is moved.
  */
 int generation_bring_back(const char *dir, uint64_t number);
+/* A start or a prune that was killed while it moved files may have left the current one in two
+ * parts, or none in its place: puts the newest there as it was. Takes the lock itself. Whether
+ * there was anything to do. */
+bool generation_mend(const char *dir);
 /* Moves the files of the current one into another directory of the same file system. -errno:
  * nothing is moved, unless moving back fails too. */
 int generation_move_out(const char *dir, const char *to);

@@ -310,6 +310,24 @@ static void read_files(struct run_look *look, struct report *r)
 		drop(&look->result);
 }
 
+/* What a start that was killed has left in the way of the run before, with its row, is taken back.
+ */
+static void mend(struct run_look *look, struct ledger *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	int unknown;
+
+	if (!generation_mend(look->dir.p) || !look->in_ledger ||
+		is_live(look->dir.p, &look->row, &unknown))
+		return;
+	AUTO_JSON *start = read_object(look, "run.json", &ignored);
+	if (str_eq(json_text_of(start, "generation"), look->row.generation))
+		return;
+	ledger_unclaim(l, &look->row);
+	look->row = (struct run_row){ .id = look->id };
+	look->in_ledger = find_row(&l, look, &ignored);
+}
+
 /* gates.json is the only truth about gates. */
 static void look_for_denial(struct run_look *look)
 {
@@ -419,6 +437,8 @@ bool look_with(struct str root, struct ledger *l, struct look_kept *kept, struct
 	if (!there && !(ret->in_ledger && !status_is_end(ret->row.status) &&
 			      is_live(ret->dir.p, &ret->row, &unknown)))
 		return false;
+	if (there)
+		mend(ret, l);
 	struct run_row seen = ret->row;
 	read_files(ret, r);
 	if (!ret->start && !ret->in_ledger && !run_locked(ret->dir.p) && !look_is_run(ret->dir.p)) {
