@@ -50,8 +50,9 @@ static bool refuse_taken(struct launch *l, struct report *r)
 static bool take_directory(struct launch *l, struct report *r)
 {
 	struct stat st;
+	bool there = lstat(l->claim.dir.p, &st) == 0;
 
-	if (lstat(l->claim.dir.p, &st) == 0 && !S_ISDIR(st.st_mode))
+	if (there && !S_ISDIR(st.st_mode))
 		return report_error(r, (struct where){ 0 }, "%.*s is there and is not a directory",
 			STR(l->claim.dir));
 	int made = dir_make(l->claim.dir.p);
@@ -63,7 +64,11 @@ static bool take_directory(struct launch *l, struct report *r)
 		return refuse_taken(l, r);
 	if (locked < 0)
 		return report_errno(r, -locked, "cannot lock %.*s", STR(l->claim.dir));
-	return generation_put_away(l->claim.dir.p, &l->claim.away, r);
+	if (!generation_put_away(l->claim.dir.p, &l->claim.away, r))
+		return false;
+	if (there && !l->claim.away)
+		look_gap_unsure(l->claim.ledger);
+	return true;
 }
 
 static bool sync_directory(const char *path, bool foreign, struct report *r)

@@ -72,6 +72,13 @@ bool look_gap(struct str root, struct ledger *l)
 	return true;
 }
 
+void look_gap_unsure(struct ledger *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	(void)ledger_set_spare(l, INT64_MIN, &ignored);
+}
+
 struct search {
 	struct str root;
 	struct ledger *ledger;
@@ -87,31 +94,40 @@ static bool see(void *data, struct str id)
 }
 
 /* Whether the number of directories beyond those of the ledger, *ret, is not what it was. A
- * directory has a link from each below it; some file systems do not count them. */
-static bool has_news(struct str root, struct ledger *l, int64_t *ret)
+ * directory has a link from each below it. Some file systems do not count them: there the time of
+ * the last change stands for the number. */
+static bool has_news(struct str root, struct ledger *l, int64_t *ret, bool *ret_counted)
 {
 	AUTO_BUF runs = BUF_INIT;
 	bool news = false;
 	struct stat st;
 
 	buf_printf(&runs, "%.*s/runs", STR(root));
-	return stat(buf_cstr(&runs), &st) == 0 && st.st_nlink >= 2 &&
-	       ledger_spare(l, (int64_t)st.st_nlink - 2, ret, &news) && news;
+	if (stat(buf_cstr(&runs), &st) < 0)
+		return false;
+	*ret_counted = st.st_nlink >= 2;
+	int64_t sign = *ret_counted ? (int64_t)st.st_nlink - 2
+				    : (int64_t)st.st_mtim.tv_sec * 1000000000 +
+					      (int64_t)st.st_mtim.tv_nsec;
+	return ledger_spare(l, sign, ret, &news) && news;
 }
 
 static bool gap_counted(struct str root, struct ledger *l)
 {
 	struct search s = { .root = root, .ledger = l };
 	AUTO_REPORT ignored = REPORT_INIT;
+	bool counted;
 	int64_t spare;
 
 	if (look_gap(root, l))
 		return true;
-	if (!has_news(root, l, &spare) || look_each_directory(root, see, &s) < 0)
+	if (!has_news(root, l, &spare, &counted) || look_each_directory(root, see, &s) < 0)
 		return false;
 	if (s.lacking)
 		(void)ledger_set_gap(l, true, &ignored);
-	else if (has_news(root, l, &spare)) /* runs that have just begun have got their rows */
+	/* Runs that have just begun have got their rows. A time is that from before the search:
+	 * what has come since was not looked at. */
+	else if (!counted || has_news(root, l, &spare, &counted))
 		(void)ledger_set_spare(l, spare, &ignored);
 	return s.lacking;
 }
