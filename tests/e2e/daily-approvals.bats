@@ -66,7 +66,7 @@ state_of() {
 		terminal 4 '[l]ater? ' "$keys" run --as g ./gate.yaml
 		is "$(state_of g)" paused
 		has "$(cat log)" 'roux approve g'
-		roux prune g >/dev/null 2>&1 || true
+		roux deny g >/dev/null 2>&1
 	done
 	has "$(cat log)" 'Please answer y, n or l'
 }

@@ -24,7 +24,7 @@ stages:
 END
 }
 
-@test "after deny, status, wait and runs say denied; resume ends it so" {
+@test "after deny, status, wait and runs say denied; resume changes nothing" {
 	gated 'go on?'
 	asks 4 run --as it --progress=none gated.yaml
 	asks 0 deny it --reason 'not on a Friday'
@@ -42,12 +42,43 @@ END
 	is "$(member 'd["runs"][0]["status"]')" denied
 	asks 2 approve it
 	has "$(cat err)" "it is denied"
+	asks 1 wait it --json
+	cp out before
+	cp -r "$(state)/runs/it" record
 	asks 1 resume it --progress=none
-	has "$(cat err)" "denied"
-	asks 0 status it --json
-	is "$(member 'd["status"]')" denied
-	asks 1 resume it
+	is "$(cat err)" "roux: it: denied: nothing was started; \`roux rerun it\` runs it again"
+	asks 1 resume it --json
+	is "$(cat out)" "$(cat before)"
+	is "$(member 'd["status"], d["exit"], d["error"]')" "('denied', 1, \"stage 'first' was denied: not on a Friday\")"
+	diff -r record "$(state)/runs/it"
 	is "$(cat lines)" one
+}
+
+@test "a run that waits for an approval is not ended: nothing takes it away" {
+	gated 'go on?'
+	asks 4 run --as it --progress=none gated.yaml
+	local command
+	for command in 'archive it' 'prune it' 'run --as it gated.yaml' 'run --detach --as it gated.yaml'; do
+		# shellcheck disable=SC2086 # words
+		asks 2 $command
+		has "$(cat err)" "run 'it' waits for an approval"
+		has "$(cat err)" 'roux approve it'
+		has "$(cat err)" 'roux deny it'
+	done
+	asks 2 archive it --json
+	is "$(member 'd["status"], d["reason"]')" "('refused', 'paused')"
+	asks 0 prune --status paused --yes
+	asks 0 approve it
+	asks 2 prune it
+	asks 0 resume it --progress=none
+	is "$(cat lines)" 'one
+two'
+	asks 4 run --as it --progress=none gated.yaml
+	asks 0 deny it
+	asks 4 run --as it --progress=none gated.yaml
+	asks 0 deny it
+	asks 0 prune it
+	asks 0 archive it
 }
 
 @test "a gate's question cannot move the cursor from any command" {

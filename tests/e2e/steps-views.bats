@@ -281,7 +281,7 @@ two_hundred() {
 	has "$(grep 'bash · never' picture)" 'unreached'
 	"$ROUX" run e.yaml --as e2 -q </dev/null || true
 	"$ROUX" deny e2
-	run "$ROUX" resume e2 </dev/null
+	run "$ROUX" wait e2 </dev/null
 	is "$status" 1
 	has "$output" "stage 'first' was denied"
 }

@@ -26,7 +26,12 @@ static bool has_ended(void *data, const struct run_row *current)
 
 	buf_add(&dir, current->dir);
 	*state = run_lock_state(buf_cstr(&dir));
-	return *state == 0;
+	if (*state != 0 || !status_rests(current->status, STATUS_AT_GATE))
+		return *state == 0;
+	/* A new generation would put it where it cannot be answered. One whose files are gone waits
+	 * for nothing. */
+	buf_adds(&dir, "/result.json");
+	return access(buf_cstr(&dir), F_OK) < 0;
 }
 
 static void make_generation(struct launch *l)

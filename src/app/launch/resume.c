@@ -222,7 +222,7 @@ struct run_handle *runs_resume(struct app *a, const char *name, const struct res
 			report_action(r, ACTION_RERUN, look.id);
 			return NULL;
 		}
-		*ret_over = status_rests(look.status, STATUS_COMPLETE) && !look.denied;
+		*ret_over = status_rests(look.status, STATUS_COMPLETE);
 		if (*ret_over)
 			return elsewhere_open(a, &look);
 		struct launch *l = launch_new(a);

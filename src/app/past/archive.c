@@ -8,6 +8,7 @@
 #include "app/past/retire.h"
 #include "app/record/freeze.h"
 #include "base/clock.h"
+#include "base/run-status.h"
 #include "runs/dir/manifest.h"
 #include "runs/look/retention.h"
 
@@ -23,7 +24,12 @@ static bool refuse_held(const struct run_look *look, bool busy, struct report *r
 
 static bool may_go(const struct run_look *look, struct report *r)
 {
-	return !look->live || look->result || refuse_running(look->id, r);
+	if (look->live && !look->result)
+		return refuse_running(look->id, r);
+	/* An earlier generation cannot be answered any more. */
+	if (status_rests(look->status, STATUS_AT_GATE) && !look->back)
+		return refuse_waiting(look->id, r);
+	return true;
 }
 
 bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r)

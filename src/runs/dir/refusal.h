@@ -9,6 +9,8 @@
 bool refuse_running(struct str run, struct report *r);
 /* Another process has claimed the name and its supervisor has not begun yet. */
 bool refuse_starting(struct str run, struct report *r);
+/* It waits for an approval: it has not ended, and could not be answered any more. */
+bool refuse_waiting(struct str run, struct report *r);
 /* It has ended; `status` is how. */
 bool refuse_ended(struct str run, struct str status, struct report *r);
 /* The run was there a moment ago. */

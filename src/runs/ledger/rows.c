@@ -144,6 +144,8 @@ static bool refuse_claim(const struct run_row *current, bool *taken, struct repo
 	*taken = true;
 	if (str_eq(current->status, S(STATUS_STARTING)))
 		refuse_starting(current->id, r);
+	else if (status_rests(current->status, STATUS_AT_GATE))
+		refuse_waiting(current->id, r);
 	else
 		refuse_running(current->id, r);
 	return report_action(r, ACTION_NAME_IT, current->id);

@@ -16,7 +16,7 @@ struct run_look {
 	bool live;          /* its supervisor is there, or it is being started */
 	struct run_row row; /* of the ledger, or as the directory tells it */
 	bool in_ledger;
-	/* The gate that it waited at was denied; the result says paused until a resume ends it. */
+	/* The gate that it waited at was denied: that is its end, though the result says paused. */
 	bool denied;
 	struct str denial; /* one sentence about that */
 	/* The files; NULL: not there, or broken, or of an earlier generation. */

@@ -459,6 +459,8 @@ static bool may_go(const struct retention_limits *limits, const struct run_row *
 
 	if (!status_is_end(row->status) || !status_read(row->status, &s))
 		return false;
+	if (status_rest(s) == STATUS_AT_GATE && !row->back)
+		return false; /* it waits for an answer, whatever is asked for */
 	if (run_row_has_failures(row) && (!limits->status.len || status_ok(s)))
 		return status_listed(limits->status, status_str(ROUX_FAILED));
 	return limits->status.len ? status_listed(limits->status, row->status) : status_expires(s);
@@ -526,8 +528,10 @@ size_t retention_sweep(struct str root, struct ledger *l, const struct retention
 
 		/* It may have been resumed since. */
 		if (!(row->back ? look_back(root, row->id, row->back, &look, r)
-				: look_at(root, l, row->id, &look, r)) ||
-			look.live || !may_go(limits, &look.row))
+				: look_at(root, l, row->id, &look, r)))
+			continue;
+		look.row.back = row->back;
+		if (look.live || !may_go(limits, &look.row))
 			continue;
 		gone += prune(root, l, &look, NULL, NULL, &busy, &unwritable, outside, r);
 		/* The next ones would be refused too, perhaps each after a minute of waiting. */
