@@ -147,7 +147,7 @@ static void swept(void *data)
 static void sweep(struct run *r, enum sweep how)
 {
 	pools_each (p, &r->schedule)
-		if (p != r->schedule.pools || !r->ending.leaving)
+		if (p != r->schedule.pools || !r->ending.leaving || r->options.leaves_nothing)
 			p->executor->ops->sweep(p->executor, how, swept, r);
 }
 
@@ -167,13 +167,15 @@ static void end_all(struct run *r)
 /* It has come to its end: what other executors than this machine hold for it is let go. */
 static void leave(struct run *r)
 {
-	if (r->schedule.pool_count < 2) {
+	size_t sweeps = r->schedule.pool_count - !r->options.leaves_nothing;
+
+	if (!sweeps) {
 		conclude(r);
 		return;
 	}
 	r->ending.phase = PHASE_SWEEPING;
 	r->ending.leaving = true;
-	r->ending.sweeps = r->schedule.pool_count - 1;
+	r->ending.sweeps = sweeps;
 	sweep(r, SWEEP_LEAVE);
 }
 

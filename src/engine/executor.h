@@ -19,7 +19,8 @@ enum sweep {
 	SWEEP_ASK,   /* politely at first */
 	SWEEP_KILL,  /* at once */
 	SWEEP_PAUSE, /* politely at first; other runs that commands have started continue */
-	SWEEP_LEAVE, /* the run has come to its end: what the executor holds elsewhere is let go */
+	SWEEP_LEAVE, /* the same, since the run has come to its end: what is held elsewhere is let
+			go */
 };
 
 enum job_stream { JOB_STDOUT, JOB_STDERR };

@@ -245,7 +245,7 @@ static void sweep(struct executor *e, enum sweep how, void (*done)(void *data), 
 {
 	struct local_trees *s = &local_of(e)->trees;
 
-	s->spares = how == SWEEP_PAUSE;
+	s->spares = how == SWEEP_PAUSE || how == SWEEP_LEAVE;
 	local_trees_sweep(s, how == SWEEP_KILL, done, data);
 }
 

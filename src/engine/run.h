@@ -64,6 +64,7 @@ struct run_options {
 	bool tty;                      /* there is a terminal that a command may be given */
 	bool terminal;                 /* commands get the three streams of this process */
 	struct recorder *recorder;     /* NULL: nothing is written down */
+	bool leaves_nothing;           /* what commands leave behind ends with the run */
 	struct str only; /* the path of the one node whose end is the run's; empty: the root */
 	/* A run that has succeeded is looked at once more: false, with an error added, when it has
 	 * not after all. NULL: never. */

@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -118,6 +120,26 @@ static bool has_command(pid_t pid, struct str command)
 	       str_eq(str_sub(all, program, str_find(all, '\0', program) - program), command);
 }
 
+/* Whether it executes the file that this process does, or the one that has replaced it since. */
+static bool runs_this_program(pid_t pid)
+{
+	const struct str gone = S(" (deleted)");
+	char path[40], own[PATH_MAX], other[PATH_MAX];
+	struct stat a, b;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (stat(path, &a) == 0 && stat("/proc/self/exe", &b) == 0 && a.st_dev == b.st_dev &&
+		a.st_ino == b.st_ino)
+		return true;
+	ssize_t m = readlink("/proc/self/exe", own, sizeof(own));
+	ssize_t n = readlink(path, other, sizeof(other));
+	if (m <= 0 || n <= 0)
+		return false;
+	struct str mine = { own, (size_t)m };
+	return str_ends(mine, gone) &&
+	       str_eq(str_sub(mine, 0, mine.len - gone.len), (struct str){ other, (size_t)n });
+}
+
 /* `roux COMMAND …`, in a session of its own. */
 static bool is_own(const struct member *p, struct str command)
 {
@@ -131,21 +153,20 @@ static void spare(struct tree_scan *scan, struct member *p)
 		child->ours &= !descends_from(scan, child, p->is.pid);
 }
 
-static void spare_own(struct tree_scan *scan, struct str command)
+/* A script can be called as a supervisor is. */
+void tree_scan_spare_runs(struct tree_scan *scan)
 {
 	vec_each (p, &scan->processes)
-		if (p->ours && is_own(p, command))
+		if (p->ours && is_own(p, S("supervise")) && runs_this_program(p->is.pid))
 			spare(scan, p);
 }
 
-void tree_scan_spare_runs(struct tree_scan *scan)
-{
-	spare_own(scan, S("supervise"));
-}
-
+/* They execute a copy of the program. */
 void tree_scan_spare_holders(struct tree_scan *scan)
 {
-	spare_own(scan, S("worker"));
+	vec_each (p, &scan->processes)
+		if (p->ours && is_own(p, S("worker")))
+			spare(scan, p);
 }
 
 void tree_scan_spare(struct tree_scan *scan, pid_t pid)

@@ -199,3 +199,68 @@ approver() { # RUN START
 		asks 0 approve "$id"
 	done
 }
+
+@test "what a step leaves behind does not outlive the pause by the name of a supervisor" {
+	export ROUX
+	cat >supervise <<-'END'
+		echo $$ >named.pid
+		until "$ROUX" status named | grep -q paused; do sleep 0.05; done
+		"$ROUX" approve named >named.said 2>&1
+	END
+	cat >left.sh <<-'END'
+		env -i MARK=$MARK PATH=$PATH ROUX=$ROUX HOME=$HOME setsid -f sh supervise >/dev/null 2>&1
+		until test -s named.pid; do sleep 0.05; done
+		"$ROUX" run -q --as e-named 'echo x'
+	END
+	approver named 'sh left.sh'
+	asks 4 run -q --as named named.yaml
+	run kill -0 "$(cat named.pid)"
+	is "$status" 1
+	is "$(state_of named)" paused
+	[ ! -e named.said ]
+	asks 0 approve named
+}
+
+@test "a step cannot write the answer to a gate that has not been asked" {
+	export ROUX
+	cat >writes.sh <<-'END'
+		echo '{"0.1":{"stage":"first","answer":"approved"}}' >"$HOME/.pi/agent/roux/runs/$ROUX_RUN/gates.json"
+		"$ROUX" run -q --as e-writes 'echo x'
+	END
+	approver writes 'sh writes.sh'
+	asks 4 run -q --as writes writes.yaml
+	is "$(state_of writes)" paused
+	asks 0 approve writes
+	asks 0 resume -q writes
+}
+
+@test "what a run that a step starts leaves behind ends with that run, and cannot approve" {
+	export ROUX
+	cat >daemon.sh <<-'END'
+		echo $$ >"$1.pid"
+		until "$ROUX" status "e-$1" | grep -q done; do sleep 0.05; done
+		"$ROUX" approve "$1" >"$1.said" 2>&1
+	END
+	cat >helper.sh <<-'END'
+		env -i MARK=$MARK PATH=$PATH ROUX=$ROUX HOME=$HOME setsid -f sh daemon.sh "$1" >/dev/null 2>&1
+		until test -s "$1.pid"; do sleep 0.05; done
+		until test -e "$1.go"; do sleep 0.05; done
+	END
+	# It is spared at the pause, as its run is, and ends with it.
+	approver nested "\$ROUX run --detach --as e-nested 'sh helper.sh nested'; until test -s nested.pid; do sleep 0.05; done"
+	asks 4 run -q --as nested nested.yaml
+	kill -0 "$(cat nested.pid)"
+	touch nested.go
+	asks 0 wait e-nested
+	ended "$(cat nested.pid)"
+	is "$(state_of nested)" paused
+	asks 0 approve nested
+}
+
+@test "what a detached run leaves behind stays when no run has started it" {
+	echo 'echo $$ >alone.pid; sleep 1000' >daemon.sh
+	asks 0 run --detach --as alone 'sh -c "setsid -f sh daemon.sh >/dev/null 2>&1; until test -s alone.pid; do sleep 0.05; done"'
+	asks 0 wait alone
+	until_true ended "$(supervisor alone)"
+	kill "$(cat alone.pid)"
+}

@@ -449,7 +449,6 @@ static void start(struct here *h, const struct here_options *o)
 {
 	struct launch *l = h->launch;
 	struct run_reader reader = { o->pipe_fd, o->pipe_prints };
-	bool listens = h->record || o->observer;
 
 	h->x.run = run_start(h->handle.app->loop, l->subject.plan,
 		&(struct run_options){
@@ -462,12 +461,13 @@ static void start(struct here *h, const struct here_options *o)
 			.jobs_together = h->elsewhere && l->asked.jobs_given,
 			.stdin_fd = input_of(h, o),
 			.reader = o->pipe_fd >= 0 ? &reader : NULL,
-			.listen = listens ? on_event : NULL,
+			.listen = h->record || o->observer ? on_event : NULL,
 			.listen_data = h,
 			.tell_output = h->record || (o->observer && o->observer->output),
 			.tell_errors = o->observer && o->observer->errors,
 			.seq = h->record ? record_seq(h->record) : 0,
 			.recorder = h->record ? record_recorder(h->record) : NULL,
+			.leaves_nothing = o->leaves_nothing,
 			.only = l->asked.only,
 			.cwd = l->claim.cwd.len ? l->claim.cwd.p : NULL,
 			.env = h->env,

@@ -15,6 +15,7 @@ struct here_options {
 	bool terminal;         /* its one command gets the terminal */
 	int stdin_fd, stdout_fd, pipe_fd;
 	bool pipe_prints;
+	bool leaves_nothing;             /* what its commands leave behind ends with it */
 	const struct observer *observer; /* NULL: none */
 };
 

@@ -1,5 +1,6 @@
 /* The supervisor of a detached run: a process that runs one launch, with no terminal and no one who
  * looks. The process that started it waits for "ok", or for the reason why not. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include "base/environ.h"
 #include "base/file.h"
 #include "base/run-status.h"
+#include "loop/tree.h"
 #include "runs/dir/run-dir.h"
 
 static void complain(const struct report *r, int ready)
@@ -34,6 +36,15 @@ static void tell_lost(const struct report *lost)
 	(void)fd_write_all(STDERR_FILENO, buf_str(&text));
 }
 
+/* What such a run would leave behind is in no tree any more, and could answer for the run that it
+ * belongs to. */
+static bool was_started_by_a_command(void)
+{
+	const char *marks = getenv(TREE_VARIABLE);
+
+	return marks && *marks;
+}
+
 static struct run_handle *begin(
 	struct app *a, const char *dir, bool resume, int lock, struct report *r)
 {
@@ -53,8 +64,11 @@ static struct run_handle *begin(
 		return NULL;
 	}
 	return here_start(l,
-		&(struct here_options){
-			.before = before, .stdin_fd = -1, .stdout_fd = -1, .pipe_fd = -1 },
+		&(struct here_options){ .before = before,
+			.stdin_fd = -1,
+			.stdout_fd = -1,
+			.pipe_fd = -1,
+			.leaves_nothing = was_started_by_a_command() },
 		r);
 }
 

@@ -216,15 +216,22 @@ static enum step_made agent(void *data, const struct node *n, const struct scope
 /* -- gates ---------------------------------------------------------------------------------------
  */
 
-/* What has been answered since they were read. */
+/* What has been answered since they were read. Only of gates that have been asked: whatever else
+ * stands there a command of this run has written, which must not answer for a person. */
 static void read_gates(struct steps_run *s, struct report *r)
 {
-	json_t *now = gates_read(s->launch->claim.dir, r);
+	AUTO_JSON *now = gates_read(s->launch->claim.dir, r);
+	const char *path;
+	json_t *g;
+	void *next;
 
-	if (!now)
-		return;
-	json_decref(s->gates);
-	s->gates = now;
+	json_object_foreach_safe(s->gates, next, path, g)
+	{
+		json_t *answered = json_object_get(now, path);
+
+		if (json_is_object(answered))
+			json_object_set(s->gates, path, answered);
+	}
 }
 
 static bool write_gates(const struct steps_run *s, struct report *r)
