@@ -76,28 +76,3 @@ size_t way_through(const struct node *root, struct str path, struct way_step ste
 	}
 	return at >= path.len ? count : 0;
 }
-
-static size_t find(const struct node *n, struct str path, struct str name, struct buf *ret)
-{
-	size_t found = 0;
-
-	if (str_eq(n->label, name) || str_eq(n->import, name)) {
-		buf_reset(ret);
-		buf_add(ret, path);
-		found++;
-	}
-	for (size_t i = 0; i < n->child_count; i++) {
-		AUTO_BUF child = BUF_INIT;
-
-		if (node_repeats(n))
-			continue; /* a copy has to be named by its path */
-		node_path_child(&child, path, i);
-		found += find(n->children[i], buf_str(&child), name, ret);
-	}
-	return found;
-}
-
-size_t way_find(const struct node *root, struct str name, struct buf *ret)
-{
-	return find(root, node_root_path(root), name, ret);
-}

@@ -19,7 +19,3 @@ typedef const struct node *way_called(void *data, const struct node *call);
 /* The same, through calls. */
 size_t way_through(const struct node *root, struct str path, struct way_step steps[WAY_MAX],
 	way_called *called, void *data);
-
-/* The path of the one node whose label, or import, is `name`; appends to `ret`. How many nodes have
- * that name. */
-size_t way_find(const struct node *root, struct str name, struct buf *ret);

@@ -67,10 +67,54 @@ branches() {
 	is "$(roux logs tries | grep -c '^\[')" 6
 }
 
+GROUPS_OF='["echo 0",{"label":"fan","parallel":true,"repeat":3,"template":"echo c{index}"},{"label":"grp","template":["echo x","echo y"]}]'
+
+@test "a path is a path: the item of a copy does not take its place" {
+	roux run -q --as g "$GROUPS_OF" >/dev/null
+	is "$(roux logs g 1 | sort | paste -sd,)" '[1.r0 fan 0] c0,[1.r1 fan 1] c1,[1.r2 fan 2] c2'
+	is "$(roux logs g 2 | paste -sd,)" '[2.0] x,[2.1] y'
+	is "$(roux logs g 2.1)" y
+	run -2 roux logs g 3
+	has "$output" "run 'g' has no node '3'"
+}
+
+@test "a group is named as its author named it, here and where it runs again" {
+	roux run -q --as g "$GROUPS_OF" >/dev/null
+	is "$(roux logs g grp | paste -sd,)" '[2.0] x,[2.1] y'
+	is "$(roux logs g fan | wc -l)" 3
+	is "$(roux logs g 'fan 2')" c2
+	is "$(roux plan run:g --from 'fan 2' | grep -c 'run again')" 3
+	is "$(roux plan run:g --from fan | grep -c 'run again')" 5
+	is "$(roux plan run:g --from grp | grep -c 'run again')" 2
+	cat >l.yaml <<-'END'
+		name: l
+		version: 1.0.0
+		description: two loops with the same items
+		context: { xs: ["1", "2"] }
+		stages:
+		  - name: build it
+		    steps:
+		      - { id: each, type: bash, foreach: "{{xs}}", command: "echo e{{item}}" }
+		      - { id: both, foreach: "{{xs}}", steps: [{ id: inner, type: bash, command: "echo i{{item}}" }] }
+	END
+	roux run -q --as l l.yaml
+	is "$(roux logs l 'build it' | wc -l)" 4
+	is "$(roux logs l each | paste -sd,)" '[0.0.r0 each 1] e1,[0.0.r1 each 2] e2'
+	is "$(roux logs l 'inner 2')" i2
+	run -2 roux logs l inner
+	has "$output" "2 nodes are called 'inner'"
+	has "$output" 'name one by its path: 0.1.r0.0, 0.1.r1.0'
+	run -2 roux logs l 2
+	is "$(roux plan run:l --from 'inner 2' | grep -c 'run again')" 1
+	run -2 roux rerun l --from inner
+	has "$output" "2 nodes are called 'inner'"
+}
+
 @test "what cannot be shown is refused with what to type" {
 	branches
 	run -2 roux logs two nothing
-	has "$output" "no command 'nothing' has been started in run 'two'"
+	has "$output" "run 'two' has no node 'nothing'"
+	has "$output" 'roux plan run:two'
 	run -2 roux logs two --err
 	has "$output" "roux logs RUN NODE --err"
 	run -2 roux logs two a --out --err

@@ -13,7 +13,7 @@ bool again_choose(struct launch *l, const struct rerun_request *q, const struct 
 	const struct leaves *leaves, struct redo *redo, struct buf *node, struct report *r)
 {
 	if (q->from) {
-		if (!rerun_node(l, look->dir, str_of(q->from), node, r))
+		if (!rerun_node(l, look, str_of(q->from), node, r))
 			return false;
 		redo_add(redo, buf_str(node), NULL);
 		return true;

@@ -8,6 +8,7 @@
 
 #include "app/launch/take-back.h"
 #include "app/launch/take-over.h"
+#include "app/past/names.h"
 #include "app/record/files.h"
 #include "app/record/freeze.h"
 #include "base/clock.h"
@@ -69,21 +70,28 @@ static bool exists(const struct launch *l, struct str old_dir, struct str path)
 	return steps > 0;
 }
 
-bool rerun_node(const struct launch *l, struct str old_dir, struct str word, struct buf *ret,
-	struct report *r)
+bool rerun_node(const struct launch *l, const struct run_look *look, struct str word,
+	struct buf *ret, struct report *r)
 {
-	if (exists(l, old_dir, word)) {
-		buf_add(ret, word);
-		return true;
+	struct past_names names = { 0 };
+	past_paths found = { 0 };
+	struct str path = word;
+	/* The empty word leads to the root, and is the label of nothing: an unset variable. */
+	bool ok = word.len && exists(l, look->dir, word);
+
+	if (!ok) {
+		past_names_read(&names, look->dir.p);
+		if (word.len)
+			past_names_find(&names, word, &found);
+		ok = past_names_choose(&found, look->id, word, &path, r);
+		if (!found.len)
+			report_action(r, ACTION_NODES, look->id);
 	}
-	size_t found = way_find(l->subject.graph->root, word, ret);
-	if (found == 1)
-		return true;
-	report_refuse(r, S(""), "no such node",
-		found ? "'%.*s' names more than one node" : "the run has no node '%.*s'",
-		STR(word));
-	return report_hint(r, "a path such as 1.0, as pictures and events show it%s",
-		found ? "" : ", or a label");
+	if (ok)
+		buf_add(ret, path);
+	vec_done(&found);
+	past_names_done(&names);
+	return ok;
 }
 
 /* -- what still holds ----------------------------------------------------------------------------

@@ -10,5 +10,5 @@
 bool rerun_take_over(struct launch *l, struct str old_dir, const struct redo *redo,
 	const struct leaves *leaves, struct report *r);
 /* The path that a person means by `word`. False with an issue added. `l` has the frozen graph. */
-bool rerun_node(const struct launch *l, struct str old_dir, struct str word, struct buf *ret,
-	struct report *r);
+bool rerun_node(const struct launch *l, const struct run_look *look, struct str word,
+	struct buf *ret, struct report *r);

@@ -48,7 +48,7 @@ void handle_done(struct run_handle *h)
 	buf_done(&h->line);
 	buf_done(&h->log_paths[0]);
 	buf_done(&h->log_paths[1]);
-	arena_done(&h->names_arena);
+	past_names_done(&h->names);
 	app_unref(h->app);
 }
 

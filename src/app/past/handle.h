@@ -1,8 +1,8 @@
 #pragma once
 
 #include "app/context/context.h"
+#include "app/past/names.h"
 #include "app/runs.h"
-#include "base/map.h"
 #include "runs/look/look.h"
 
 /* What stands behind `struct run_handle`: here.c for a run in this process, elsewhere.c for one of
@@ -42,8 +42,7 @@ struct run_handle {
 	struct list watchers;
 	struct buf line; /* an event as JSON, while it is reported */
 	struct buf log_paths[2];
-	struct map names; /* path → struct past_name, of nodes.h */
-	struct arena names_arena;
+	struct past_names names; /* read when they are first asked for, and again while it grows */
 	bool names_known;
 	struct run_look seen; /* of a run here, as it was found last: handle_look() */
 	bool ended;

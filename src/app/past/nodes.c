@@ -5,58 +5,27 @@
 #include "app/logs.h"
 #include "app/past/elsewhere.h"
 #include "base/node-path.h"
-#include "data/json.h"
-#include "graph/event.h"
-#include "runs/dir/events.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/run-dir.h"
 
 /* -- names ---------------------------------------------------------------------------------------
  */
 
-static bool see_event(void *data, struct str line, uint64_t seq)
-{
-	struct run_handle *h = data;
-	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
-	struct str type = json_text_of(object, "type"), path = json_text_of(object, "path");
-
-	(void)seq;
-	if (!path.len || !(str_eq(type, str_of(event_name(EVENT_COMMAND_START))) ||
-				 str_eq(type, str_of(event_name(EVENT_NODE_REUSED)))))
-		return true;
-	void **place = map_put(&h->names, &h->names_arena, path);
-	if (!*place) {
-		struct past_name *n = arena_new(&h->names_arena, struct past_name);
-
-		n->label = arena_str(&h->names_arena, json_text_of(object, "label"));
-		n->item = arena_str(&h->names_arena, json_text_of(object, "item"));
-		*place = n;
-	}
-	return true;
-}
-
-static void past_names_read(struct run_handle *h)
+static struct past_names *names_of(struct run_handle *h)
 {
 	AUTO_BUF dir = BUF_INIT;
 
-	if (h->names_known)
-		return;
+	if (!h->names_known) {
+		buf_add(&dir, run_dir(h));
+		past_names_read(&h->names, buf_cstr(&dir));
+	}
 	h->names_known = true;
-	buf_add(&dir, run_dir(h));
-	(void)events_each(buf_cstr(&dir), 0, see_event, h);
+	return &h->names;
 }
 
 const struct past_name *past_name_find(struct run_handle *h, struct str path)
 {
-	past_names_read(h);
-	return map_get(&h->names, path);
-}
-
-void past_names_refresh(struct run_handle *h)
-{
-	arena_done(&h->names_arena);
-	h->names = (struct map){ 0 };
-	h->names_known = false;
+	return map_get(&names_of(h)->commands, path);
 }
 
 /* -- one of them ---------------------------------------------------------------------------------
@@ -99,46 +68,29 @@ static bool choose_attempt(
 	return false;
 }
 
-/* What a word may mean, and how many fit. */
-struct found {
-	size_t labels, below;
-	struct str path, label;
-};
-
-static struct found look_for(struct run_handle *h, struct str word)
+static bool has_commands(const struct past_names *names, struct str path)
 {
-	struct found f = { 0 };
-
-	map_each (entry, &h->names) {
-		const struct past_name *n = entry->value;
-		AUTO_BUF both = BUF_INIT;
-
-		buf_printf(&both, "%.*s %.*s", STR(n->label), STR(n->item));
-		f.below += node_path_within(entry->key, word);
-		if (!str_eq(n->label, word) &&
-			!(n->item.len && (str_eq(n->item, word) || str_eq(buf_str(&both), word))))
-			continue;
-		if (!f.labels++) {
-			f.path = entry->key;
-			f.label = n->label;
-		}
-	}
-	return f;
+	map_each (entry, &names->commands)
+		if (node_path_within(entry->key, path))
+			return true;
+	return false;
 }
 
-static bool refuse_node(struct run_handle *h, struct str word, size_t count, struct report *r)
+/* A path is a path, also when something is called so. */
+static bool find_path(struct run_handle *h, struct str word, struct str *ret, struct report *r)
 {
-	struct str id = run_id(h);
+	struct past_names *names = names_of(h);
+	past_paths found = { 0 };
 
-	if (count > 1) {
-		report_refuse(
-			r, id, "no such node", "%zu commands are called '%.*s'", count, STR(word));
-		return report_hint(
-			r, "name one by its path, as `events.jsonl` and pictures show it");
-	}
-	report_refuse(r, id, "no such node", "no command '%.*s' has been started in run '%.*s'",
-		STR(word), STR(id));
-	return report_action(r, ACTION_NODES, id);
+	*ret = word;
+	if (has_commands(names, word) || past_names_has_path(names, word))
+		return true;
+	past_names_find(names, word, &found);
+	bool ok = past_names_choose(&found, run_id(h), word, ret, r);
+	if (!found.len && run_status(h) != ROUX_RUNNING)
+		report_action(r, ACTION_NODES, run_id(h));
+	vec_done(&found);
+	return ok;
 }
 
 bool run_node_find(struct run_handle *h, const char *text, uint64_t attempt, struct run_node *ret,
@@ -146,27 +98,23 @@ bool run_node_find(struct run_handle *h, const char *text, uint64_t attempt, str
 {
 	struct str word = str_of(text);
 
+	*ret = (struct run_node){ 0 };
 	if (!h->ended)
-		past_names_refresh(h);
-	const struct past_name *n = past_name_find(h, word);
-	*ret = (struct run_node){ .path = word };
+		h->names_known = false; /* more may have come */
+	if (!find_path(h, word, &ret->path, r))
+		return false;
+	const struct past_name *n = past_name_find(h, ret->path);
 	if (n) {
 		ret->label = n->label;
 		return choose_attempt(h, attempt, ret, r);
 	}
-	struct found f = look_for(h, word);
-	if (f.labels == 1) {
-		ret->path = f.path;
-		ret->label = f.label;
-		return choose_attempt(h, attempt, ret, r);
-	}
-	if (f.below && !f.labels) {
-		ret->group = true;
-		if (!attempt)
-			return true;
-		return report_error(r, (struct where){ 0 },
-			"'%.*s' is a group of commands: an attempt is one of a single command",
-			STR(word));
-	}
-	return refuse_node(h, word, f.labels, r);
+	if (!has_commands(&h->names, ret->path))
+		return report_refuse(r, run_id(h), "no such node",
+			"no command of node '%.*s' has been started in run '%.*s'", STR(word),
+			STR(run_id(h)));
+	ret->group = true;
+	return !attempt || report_error(r, (struct where){ 0 },
+				   "'%.*s' is a group of commands: an attempt is one of a single "
+				   "command",
+				   STR(word));
 }
