@@ -3,8 +3,8 @@
 #include "base/utf8.h"
 #include "data/json.h"
 #include "engine/frame.h"
+#include "graph/label.h"
 #include "template/braces.h"
-#include "template/resolve.h"
 
 enum { ITEM_BYTES = 4096 };
 
@@ -41,24 +41,6 @@ struct leaf_key frame_key(const struct frame *f, struct buf *path)
 		weight *= MAX(f->tries.most, (uint64_t)1);
 	}
 	return (struct leaf_key){ buf_str(path), number + 1 };
-}
-
-void label_resolve(const struct node *n, const struct scope *scope, struct buf *b)
-{
-	if (!n->label_parts || !scope) {
-		buf_add(b, n->label);
-		return;
-	}
-	for (size_t i = 0; i < n->label_part_count; i++) {
-		const struct part *p = &n->label_parts[i];
-		AUTO_RESOLVER rs = { .scope = scope };
-		size_t before = b->len;
-
-		if (p->placeholder && resolver_parts(&rs, p, 1, b, NULL))
-			continue;
-		buf_truncate(b, before);
-		buf_add(b, p->text);
-	}
 }
 
 void frame_label(const struct frame *f, struct buf *b)

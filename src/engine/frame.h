@@ -300,8 +300,6 @@ void run_emit(struct run *r, struct event *e);
 void run_warn_once(struct run *r, struct str message);
 /* Its label, with what its placeholders stand for; one that stands for nothing stays as written. */
 void frame_label(const struct frame *f, struct buf *b);
-/* The same of a node where `scope` is. */
-void label_resolve(const struct node *n, const struct scope *scope, struct buf *b);
 /* What the innermost round or copy is about that it is in: a text as it is, the name, id or title
  * of an object, else its number. Nothing when it is in none. */
 void frame_item(const struct frame *f, struct buf *b);

@@ -3,6 +3,7 @@
 #include "base/plain-text.h"
 #include "engine/frame.h"
 #include "graph/around.h"
+#include "graph/label.h"
 
 /* Children at once, each with the whole input; what they print is joined. */
 

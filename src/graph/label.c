@@ -1,6 +1,7 @@
 #include "graph/label.h"
 
 #include "base/map.h"
+#include "template/resolve.h"
 
 /* -- reading -------------------------------------------------------------------------------------
  */
@@ -128,4 +129,22 @@ void label_names_warn(struct graph *g)
 	if (collect(&k, g->root))
 		warn(g, &k, g->root);
 	arena_done(&k.arena);
+}
+
+void label_resolve(const struct node *n, const struct scope *scope, struct buf *b)
+{
+	if (!n->label_parts || !scope) {
+		buf_add(b, n->label);
+		return;
+	}
+	for (size_t i = 0; i < n->label_part_count; i++) {
+		const struct part *p = &n->label_parts[i];
+		AUTO_RESOLVER rs = { .scope = scope };
+		size_t before = b->len;
+
+		if (p->placeholder && resolver_parts(&rs, p, 1, b, NULL))
+			continue;
+		buf_truncate(b, before);
+		buf_add(b, p->text);
+	}
 }

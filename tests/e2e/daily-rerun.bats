@@ -293,3 +293,88 @@ X
 	is "$(member 'sorted(x["path"] for x in d["reused"])')" "['0', '1.r0', '1.r2']"
 	is "$(ran)" ''
 }
+
+# Three copies that end well, then a command that needs the file ok.
+FAN='[{"label":"fan {xs[index]}","parallel":true,"repeat":"{xs.length}","template":"echo {xs[index]}{end=}"},{"failure":"root","label":"last {end=}","template":"sh -c \"test -e ok && cat && echo {end=}\""}]'
+
+refused_for() { # NODE WHY WORDS...: refused before anything is run or written
+	local node=$1 why=$2
+	shift 2
+	cp -r "$(state)/runs/v" before
+	asks 2 "$@"
+	has "$(cat err)" "the results of node $node"
+	has "$(cat err)" "are kept, and with these values $why"
+	has "$(cat err)" 'a rerun can begin at that node or before it; --from NODE'
+	diff -r before "$(state)/runs/v"
+	rm -r before
+}
+
+@test "values that would change what is kept are refused before anything is run" {
+	asks 1 run --as v "$FAN" 'xs:=["a","b","c"]'
+	touch ok
+	for command in 'resume v' 'plan run:v --resume' 'rerun v' 'rerun v --from 1' 'plan run:v --from 1'; do
+		# shellcheck disable=SC2086 # words
+		refused_for '0' 'it would have 1 copy, not 3' $command 'xs:=["Z"]'
+		# shellcheck disable=SC2086 # words
+		refused_for '0.r0' 'it would be for another item' $command 'xs:=["Z","b","c"]'
+	done
+	asks 0 rerun v --from 0 'xs:=["Z"]'
+	has "$(cat out)" '--- branch: fan Z status: done ---'
+	asks 0 plan run:v --resume end=! 'xs:=["a","b","c"]'
+	is "$(grep -c reused out)" 3
+	asks 0 resume v end=! 'xs:=["a","b","c"]'
+	is "$(sed -n 2p out)" a
+	has "$(cat out)" !
+}
+
+@test "values may change what runs, and not the name or the condition of what is kept" {
+	asks 0 run --as v '[{"label":"say {x}","template":"echo {x}"},{"when":"{on=yes}","template":"cat"},{"label":"end {x}","template":"sh -c \"cat; echo {x}\""}]' x=old
+	refused_for '0' 'it would have another name' rerun v --from 2 x=new
+	refused_for '1' 'it would be left out' rerun v --from 2 on=
+	asks 0 rerun v --from 2 x=old
+	is "$(paste -sd, out)" old,old
+	asks 0 rerun v --from 0 x=new
+	is "$(paste -sd, out)" new,new
+}
+
+@test "loops and conditions of steps that are kept depend on no value that is changed" {
+	cat >l.yaml <<-'END'
+		name: l
+		version: 1.0.0
+		description: a loop, then a step that needs a file
+		context: { xs: [a, b], zs: [p, q], more: 1, go: "yes" }
+		steps:
+		  - { id: each, type: bash, foreach: "{{xs}}", command: "echo {{item}}{{more}}", collect: all }
+		  - { id: guarded, type: bash, condition: "{{go}} == 'yes'", command: "echo x" }
+		  - { id: sub, type: recipe, recipe: ./s.yaml, output: sub, context: { ys: "{{zs}}", n: "{{more}}" } }
+	END
+	cat >s.yaml <<-'END'
+		name: s
+		version: 1.0.0
+		description: a loop of what it is given
+		context: { ys: [], n: 0 }
+		steps:
+		  - { id: inner, type: bash, foreach: "{{ys}}", command: "echo {{item}}" }
+		  - { id: last, type: bash, command: "test -e ok && echo {{n}}", output: said }
+	END
+	asks 1 run --as v l.yaml
+	touch ok
+	refused_for '0' 'it may have other rounds' resume v 'xs:=["Q"]'
+	refused_for '0' 'it may have other rounds' rerun v --from sub 'xs:=["Q"]'
+	refused_for '1' 'its condition may come out otherwise' resume v go=no
+	refused_for '2.0.0' 'it may have other rounds' resume v 'zs:=["p","Q"]'
+	asks 0 resume v more:=2 --json
+	is "$(member 'd["context"]["all"], d["context"]["sub"]["said"]')" "(['a1\\n', 'b1\\n'], '2\\n')"
+}
+
+@test "plan refuses a rerun that would be refused, since an output is gone" {
+	asks 0 run -q --as a '["echo one", "echo two", "cat"]'
+	asks 0 plan run:a --from 2
+	contains out reused
+	rm "$(state)/runs/a/out/1.out"
+	asks 2 rerun a --from 2
+	cp err refused
+	asks 2 plan run:a --from 2
+	is "$(cat err)" "$(cat refused)"
+	contains err 'the output of node 1 is gone'
+}

@@ -6,7 +6,9 @@
 #include "app/context/run-values.h"
 #include "app/launch/again.h"
 #include "app/launch/go-there.h"
+#include "app/launch/kept.h"
 #include "app/launch/take-back.h"
+#include "app/launch/take-over.h"
 #include "app/record/secrets.h"
 #include "base/node-path.h"
 #include "base/run-status.h"
@@ -270,11 +272,23 @@ static bool make_plan(struct plan_again *p, const struct rerun_request *q, struc
 	return launch_plan_again(l, r);
 }
 
+/* The plan of what would run, unless values given now are refused. */
+static bool make_plan_kept(struct plan_again *p, const struct rerun_request *q, struct report *r)
+{
+	AUTO_JSON *before = json_copy(p->launch->subject.values);
+	const struct kept_values values = { before, q->values };
+
+	return make_plan(p, q, r) && kept_check(p->launch, p->look->id, &values, p->redo->called,
+					     p->leaves, p->resume ? NULL : p->redo, r);
+}
+
 static bool plan(struct plan_again *p, const struct rerun_request *q, struct report *r)
 {
 	struct launch *l = p->launch;
 
-	if (!choose(p, q, r) || !make_plan(p, q, r))
+	if (!choose(p, q, r) || !make_plan_kept(p, q, r))
+		return false;
+	if (!p->resume && !rerun_has_outputs(l, p->look->dir, p->redo, p->leaves, r))
 		return false;
 	p->mask = mask_of(l);
 	const struct planned_host host = { .cwd = arena_cstr(&p->arena, p->look->row.cwd),

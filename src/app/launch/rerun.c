@@ -1,6 +1,7 @@
 /* Doing a run, or a part of it, again as a new one. */
 #include "app/launch/again.h"
 #include "app/launch/go-there.h"
+#include "app/launch/kept.h"
 #include "app/launch/start.h"
 #include "app/launch/take-back.h"
 #include "app/launch/take-over.h"
@@ -31,9 +32,11 @@ bool again_choose(struct launch *l, const struct rerun_request *q, const struct 
 }
 
 static bool prepare(struct launch *l, const struct rerun_request *q, const struct run_look *look,
-	struct str node, struct report *r)
+	const struct redo *redo, const struct leaves *leaves, struct str node, struct report *r)
 {
 	const struct recipe *recipe = l->subject.recipe;
+	AUTO_JSON *before = json_copy(l->subject.values);
+	const struct kept_values values = { before, q->values };
 
 	l->asked.id = S("");
 	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r))
@@ -45,7 +48,8 @@ static bool prepare(struct launch *l, const struct rerun_request *q, const struc
 	l->asked.detached = q->request.detach == DETACH_ALWAYS;
 	l->claim.embedded &= !l->asked.detached;
 	l->asked.only = q->only ? arena_str(&l->arena, node) : S("");
-	return launch_plan_again(l, r);
+	return launch_plan_again(l, r) &&
+	       kept_check(l, look->id, &values, redo->called, leaves, redo, r);
 }
 
 /* -- what is said of it --------------------------------------------------------------------------
@@ -129,7 +133,7 @@ struct run_handle *runs_rerun(
 	if (ok) {
 		called_init(&called, l, look.dir);
 		ok = again_choose(l, q, &look, leaves, &redo, &node, r) &&
-		     prepare(l, q, &look, buf_str(&node), r) &&
+		     prepare(l, q, &look, &redo, leaves, buf_str(&node), r) &&
 		     make(l, q, &look, &redo, leaves, &taken, r);
 	}
 	redo_done(&redo);

@@ -8,6 +8,7 @@
 
 #include "app/launch/away.h"
 #include "app/launch/go-there.h"
+#include "app/launch/kept.h"
 #include "app/launch/start.h"
 #include "app/launch/take-back.h"
 #include "app/past/elsewhere.h"
@@ -137,6 +138,33 @@ static void end_leftovers(
 		q->note(q->data, RESUME_ENDED_PROCESSES, S(""), n);
 }
 
+static void forget(void *data, struct str path, const struct leaf_record *record UNUSED)
+{
+	(void)leaves_forget(data, path);
+}
+
+/* Whether values given now leave what is kept as it is. */
+static bool keeps(struct launch *l, const struct run_look *look, const struct kept_values *values,
+	struct report *r)
+{
+	struct called called;
+
+	if (!values->given)
+		return true;
+	struct leaves *leaves = leaves_read(run_file(&l->arena, look->dir, LEAVES_FILE), r);
+	if (!leaves)
+		return false;
+	struct str failed = resume_failed_node(l, look, leaves);
+	if (failed.len)
+		resume_forgets(l, leaves, failed, json_text_of(look->result, "retried_node"),
+			forget, leaves);
+	called_init(&called, l, look->dir);
+	bool ok = kept_check(l, look->id, values, &called, leaves, NULL, r);
+	called_done(&called);
+	leaves_free(leaves);
+	return ok;
+}
+
 static bool take_up(struct launch *l, const struct run_look *look, const struct resume_request *q,
 	struct leaves **ret_leaves, struct report *r)
 {
@@ -148,8 +176,10 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	l->claim.embedded &= !l->asked.detached;
 	struct str was_on = l->asked.on;
 	AUTO_JSON *was = json_incref(l->asked.executor);
+	AUTO_JSON *before = json_copy(l->subject.values);
+	const struct kept_values values = { before, q->values };
 	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r) ||
-		!launch_plan_again(l, r) || !away_prepare(l, r))
+		!launch_plan_again(l, r) || !keeps(l, look, &values, r) || !away_prepare(l, r))
 		return false;
 	away_keep_left(l, was_on, was);
 	end_leftovers(l, look, q);

@@ -167,7 +167,7 @@ static bool link_output(struct take_over *t, struct str path, const struct leaf_
 		return true;
 	output_name(&name, path, record->number, err);
 	output_name(&now, path, number, err);
-	int e = open_to(t) ? 0 : -t->to;
+	int e = !open_from(t) ? -t->from : !open_to(t) ? -t->to : 0;
 	if (!e && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
 		return true;
 	return report_errno(
@@ -292,6 +292,23 @@ static bool take_gates(struct take_over *t)
 		t->launch->claim.dir, "gates.json", buf_str(&text), t->launch->asked.durable, t->r);
 }
 
+bool rerun_has_outputs(struct launch *l, struct str old_dir, const struct redo *redo,
+	const struct leaves *leaves, struct report *r)
+{
+	struct take_over t = { .launch = l,
+		.old_dir = old_dir,
+		.redo = redo,
+		.leaves = leaves,
+		.from = -1,
+		.r = r,
+		.ok = true };
+
+	if (!redo->whole)
+		leaves_each(leaves, look_for, &t);
+	close_fd(&t.from);
+	return t.ok;
+}
+
 bool rerun_take_over(struct launch *l, struct str old_dir, const struct redo *redo,
 	const struct leaves *leaves, struct report *r)
 {
@@ -304,10 +321,8 @@ bool rerun_take_over(struct launch *l, struct str old_dir, const struct redo *re
 		.r = r,
 		.ok = true };
 
-	if (!redo->whole)
-		leaves_each(leaves, look_for, &t);
-	t.ok = t.ok && take_stdin(&t) && take_recipes(&t, redo->called->copies) &&
-	       (redo->whole || take_gates(&t));
+	t.ok = rerun_has_outputs(l, old_dir, redo, leaves, r) && take_stdin(&t) &&
+	       take_recipes(&t, redo->called->copies) && (redo->whole || take_gates(&t));
 	if (t.ok && !redo->whole) {
 		leaves_each(leaves, take, &t);
 		close_loops(&t);

@@ -5,6 +5,9 @@
 /* Doing a part of a run again (async-runs.md section 12): a new run begins with the records of the
  * old one that still hold. */
 
+/* Whether all outputs are there that the new run takes over. False with an issue added. */
+bool rerun_has_outputs(struct launch *l, struct str old_dir, const struct redo *redo,
+	const struct leaves *leaves, struct report *r);
 /* Fills the directory of the new run `l` with those `leaves` of `old_dir` that still hold. False
  * with an issue added when a needed output is gone. */
 bool rerun_take_over(struct launch *l, struct str old_dir, const struct redo *redo,
