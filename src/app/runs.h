@@ -117,7 +117,7 @@ struct run_handle *runs_start(
 /* What is worth saying before a run is continued. */
 enum resume_note {
 	RESUME_ENDED_PROCESSES, /* `count` that the run had left behind */
-	RESUME_SOURCE_CHANGED,  /* the file `text`; the run continues as it was started */
+	RESUME_SOURCE_CHANGED,  /* the file `text`; the run is continued or repeated as it was */
 	RESUME_WAS_RUNNING,     /* the node `text` runs again: it ran when the run was cut short */
 	RESUME_WAS_ENDED,       /* the node `text` runs again: the run was ended while it ran */
 	RESUME_LOST, /* the node `text` runs again: it had ended, but what it printed is gone and

@@ -52,7 +52,7 @@ X
 	is "$(ran)" ''
 	asks 0 rerun big
 	has "$(cat err)" "[0.r22 items 22] run again (failed earlier: exit 3)"
-	has "$(cat err)" "$((300 - n)) commands reused (succeeded earlier), $n run again"
+	has "$(cat err)" "$((300 - n)) commands reused, $n that failed run again, and what follows"
 	is "$(ran)" "$( (echo "$bad"; echo join) | sort | tr '\n' ' ')"
 	is "$(grep '^item ' out)" "$(seq 0 299 | sed 's/^/item /')"
 	is "$(roux status "$(newest)" --json | of_json 'd["failed"], d["exit"], d["rerun_of"]')" "(0, 0, 'big')"

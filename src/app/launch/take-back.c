@@ -337,9 +337,9 @@ static void note_leaf(void *data, struct str path, const struct leaf_record *rec
 		n->say(n->data, RESUME_WAS_ENDED, path, 0);
 }
 
-static void note_sources(const struct launch *l, const struct notes *n)
+void resume_note_sources(const struct launch *l, resume_note_fn *say, void *data)
 {
-	if (!l->subject.recipe)
+	if (!l->subject.recipe || !say)
 		return;
 	vec_each (f, &l->subject.recipe->set->files) {
 		AUTO_BUF text = BUF_INIT;
@@ -350,7 +350,7 @@ static void note_sources(const struct launch *l, const struct notes *n)
 		usage_forget(buf_str(&text), &now);
 		usage_forget((*f)->doc.source.text, &was);
 		if (e < 0 || !str_eq(buf_str(&now), buf_str(&was)))
-			n->say(n->data, RESUME_SOURCE_CHANGED, (*f)->path, 0);
+			say(data, RESUME_SOURCE_CHANGED, (*f)->path, 0);
 	}
 }
 
@@ -361,6 +361,6 @@ void resume_notes(
 
 	if (!say)
 		return;
-	note_sources(l, &n);
+	resume_note_sources(l, say, data);
 	leaves_each(leaves, note_leaf, &n);
 }

@@ -79,7 +79,8 @@ struct again {
 	struct follow_start *how;
 	int (*taken)(void *data, bool json); /* another process continues it; NULL: an error */
 	void *taken_data;
-	size_t told; /* nodes that run again */
+	bool repeats; /* as a new run */
+	size_t told;  /* nodes that run again because they failed */
 };
 
 /* Values given now, and what the options say. */
@@ -143,9 +144,10 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 		cli_say(buf_str(&line));
 		return;
 	case RESUME_SOURCE_CHANGED:
-		buf_printf(&line,
-			"roux: note: %.*s has changed since; the run continues as it was started\n",
-			STR(text));
+		buf_printf(&line, "roux: note: %.*s has changed since; %s\n", STR(text),
+			a->repeats ? "this repeats the run as it was, and `roux run` takes the "
+				     "file as it is now"
+				   : "the run continues as it was started");
 		break;
 	case RESUME_WAS_RUNNING:
 		buf_printf(&line,
@@ -176,7 +178,8 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 		buf_printf(&line, "roux: %.*s: %zu command%s reused", STR(text), count,
 			count == 1 ? "" : "s");
 		if (a->told)
-			buf_printf(&line, " (succeeded earlier), %zu run again", a->told);
+			buf_printf(&line, ", %zu that failed run%s again, and what follows",
+				a->told, a->told == 1 ? "s" : "");
 		buf_addc(&line, '\n');
 		break;
 	case RESUME_WAS_ENDED:
@@ -259,7 +262,7 @@ static int rerun(const struct call *call)
 	o.launch.detach &= !o.foreground;
 	if (!rerun_choice(call->host, o.from, o.failed, o.all))
 		return cli_refuse(call->host, o.common.json);
-	struct again a = { .cli = call->host, .o = &o, .run = call->words[0] };
+	struct again a = { .cli = call->host, .o = &o, .run = call->words[0], .repeats = true };
 
 	return take_up(&a, call->count, call->words, start_rerun);
 }
