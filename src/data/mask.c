@@ -7,7 +7,6 @@
 #include "base/shell-words.h"
 #include "base/vec.h"
 
-enum { SHORTEST = 4 }; /* a shorter text would hide half of everything */
 /* No more is kept back of a text that comes in pieces, whatever it repeats. */
 enum { PIECES_MAX = 1 << 20 };
 
@@ -134,7 +133,7 @@ static void link(struct mask *m)
 
 static void add(struct mask *m, struct str text)
 {
-	void **known = text.len < SHORTEST ? NULL : map_put(&m->known, &m->arena, text);
+	void **known = text.len < MASK_SHORTEST ? NULL : map_put(&m->known, &m->arena, text);
 
 	if (!known || *known)
 		return;
@@ -315,7 +314,7 @@ struct str mask_part(struct mask *m, struct str text, unsigned cut, struct arena
 		return text;
 	size_t back = find(m, text, &found);
 	size_t front = cut & MASK_CUT_FRONT ? rest_of_secret(m, text) : 0;
-	if (front >= SHORTEST) {
+	if (front >= MASK_SHORTEST) {
 		spans all = { 0 };
 
 		add_span(&all, (struct span){ 0, front });
@@ -325,7 +324,7 @@ struct str mask_part(struct mask *m, struct str text, unsigned cut, struct arena
 		vec_done(&found);
 		found = all;
 	}
-	if (cut & MASK_CUT_BACK && back >= SHORTEST &&
+	if (cut & MASK_CUT_BACK && back >= MASK_SHORTEST &&
 		(!found.len || found.at[found.len - 1].to < text.len))
 		add_span(&found, (struct span){ text.len - back, text.len });
 	struct str masked = replaced(text, &found, a);

@@ -14,8 +14,10 @@ struct mask *mask_ref(struct mask *m);
 /* `m` may be NULL. */
 void mask_free(struct mask *m);
 
-/* From now on every text in `value` is masked: the strings and numbers of an array or an object
- * too. Texts of less than four bytes are not: they would hide half of everything. */
+/* A shorter text would hide half of everything. */
+enum { MASK_SHORTEST = 4 };
+/* From now on every text in `value` is masked, unless it is too short: the strings and numbers of
+ * an array or an object too. */
 void mask_add(struct mask *m, const json_t *value);
 void mask_add_text(struct mask *m, struct str text);
 /* The members of `values` that are named in the array. Either may be NULL. */

@@ -125,6 +125,31 @@ nowhere_but() {
 	nowhere_but "$RUNS/again/out/0.err" "$RUNS/again/stderr.log" "$RUNS/again/values.json" -- "$RUNS/again" out err
 }
 
+@test "a secret in the text of a variable or an agent is masked there too, and a resume still has it" {
+	setup_secrets
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'context: {tok: ""}' 'steps:' \
+		'- {id: a, type: agent, prompt: hello, agent: mine, output: a}' \
+		'- {id: b, type: bash, command: "echo $DSN $PLAIN {{a}} >>told; exit 3"}' >it.yaml
+	asks 1 run --as it --secret tok=$SECRET --env DSN=pg://me:$SECRET@host/ --env PLAIN=seen \
+		--agent "mine=echo $SECRET" it.yaml
+	contains "$RUNS/it/start.json" '"DSN=pg://me:***@host/"'
+	contains "$RUNS/it/start.json" '"mine": "echo ***"'
+	run ! grep -qF $SECRET "$RUNS/it/start.json"
+	asks 1 resume it
+	is "$(tail -n 1 told)" "pg://me:$SECRET@host/ seen $SECRET"
+
+	tok=$SECRET asks 1 run --as env --secret-env tok --env DSN=pg://me:$SECRET@host/ --env MY_TOKEN=$SECRET- \
+		'sh -c "echo $DSN $MY_TOKEN >>told2; exit 3" sh {tok}'
+	run ! grep -rqF $SECRET "$RUNS/env"
+	tok=$SECRET asks 1 resume env
+	is "$(tail -n 1 told2)" "pg://me:$SECRET@host/ $SECRET-"
+	tok=$SECRET asks 1 rerun env --as again
+	is "$(tail -n 1 told2)" "pg://me:$SECRET@host/ $SECRET-"
+	run ! grep -rqF $SECRET "$RUNS/again"
+	asks 2 resume env
+	contains err "the secret 'tok' is not in the environment"
+}
+
 @test "a secret of --secret-env is in no page, whatever its commands have printed" {
 	setup_secrets
 	tok=$SECRET asks 1 run --json --as it --secret-env tok 'sh -c "echo {tok} >&2; exit 3"'

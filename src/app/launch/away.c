@@ -10,6 +10,7 @@
 #include "app/catalog/placement.h"
 #include "app/context/executor.h"
 #include "app/record/freeze.h"
+#include "app/record/secrets.h"
 #include "app/worker.h"
 #include "remote/exchange.h"
 #include "remote/remote.h"
@@ -91,9 +92,8 @@ static const char *const *hidden(struct launch *l)
 
 	for (size_t i = 0; i < count; i++) {
 		const char *name = json_string_value(json_array_get(l->asked.secret_env, i));
-		const json_t *other = json_object_get(l->asked.secret_vars, name);
 
-		names[n++] = other ? json_string_value(other) : name;
+		names[n++] = secret_variable(l, name);
 		names[n++] = name;
 	}
 	return names;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/record/masked.h"
 #include "app/record/secrets.h"
 #include "base/atomic-file.h"
 #include "base/file.h"
@@ -285,113 +286,6 @@ static void write_bytes_of(const json_t *value, json_t *to, const char *name)
 		json_decref(bytes);
 }
 
-/* values.json alone has the text of secrets. What other files show masked, and a resume needs, is
- * kept there under names that no value has: with parentheses in them. */
-#define KEPT_ENV "(env) "
-#define KEPT_ARTIFACT "(artifact) "
-#define KEPT_BYTES "(bytes) "
-
-static struct str kept_name(struct buf *b, const char *kind, struct str name)
-{
-	buf_reset(b);
-	buf_printf(b, "%s%.*s", kind, STR(name));
-	return buf_str(b);
-}
-
-static void keep_env(const struct launch *l, json_t *kept)
-{
-	AUTO_BUF key = BUF_INIT;
-	struct str name, value;
-	json_t *entry;
-	size_t i;
-
-	json_array_foreach(l->asked.env, i, entry)
-	{
-		if (!secret_entry(entry, &name, &value))
-			continue;
-		(void)kept_name(&key, KEPT_ENV, name);
-		json_object_set_new_nocheck(kept, buf_cstr(&key), json_from_str(value));
-	}
-}
-
-/* Takes out of `kept` what was put there under that name: a new reference; NULL: nothing was. */
-static json_t *take_kept(json_t *kept, const char *kind, struct str name)
-{
-	AUTO_BUF key = BUF_INIT;
-	struct str text = kept_name(&key, kind, name);
-	json_t *value = json_object_getn(kept, text.p, text.len);
-
-	return value ? json_incref(value) : NULL;
-}
-
-static void restore_env(json_t *env, const json_t *kept)
-{
-	struct str name, masked;
-	json_t *entry;
-	size_t i;
-
-	json_array_foreach(env, i, entry)
-	{
-		AUTO_BUF text = BUF_INIT;
-		AUTO_JSON *value = secret_entry(entry, &name, &masked)
-					   ? take_kept((json_t *)kept, KEPT_ENV, name)
-					   : NULL;
-
-		if (!value)
-			continue;
-		buf_printf(&text, "%.*s=", STR(name));
-		buf_add(&text, json_str(value));
-		json_array_set_new(env, i, json_from_str(buf_str(&text)));
-	}
-}
-
-static void keep_artifacts(const struct launch *l, const json_t *shown, json_t *kept)
-{
-	AUTO_BUF key = BUF_INIT;
-	const char *name;
-	json_t *path;
-
-	json_object_foreach(l->subject.artifacts, name, path)
-	{
-		if (json_equal(path, json_object_get(shown, name)))
-			continue;
-		(void)kept_name(&key, KEPT_ARTIFACT, str_of(name));
-		json_object_set_nocheck(kept, buf_cstr(&key), path);
-	}
-}
-
-static void restore_artifacts(json_t *artifacts, const json_t *kept)
-{
-	const char *name;
-	json_t *shown;
-
-	json_object_foreach(artifacts, name, shown)
-	{
-		json_t *path = take_kept((json_t *)kept, KEPT_ARTIFACT, str_of(name));
-
-		if (path)
-			json_object_set_new_nocheck(artifacts, name, path);
-	}
-}
-
-static void drop_kept(json_t *values)
-{
-	static const char *const kinds[] = { KEPT_ENV, KEPT_ARTIFACT, KEPT_BYTES };
-	const char *name;
-	json_t *value;
-	void *next;
-
-	json_object_foreach_safe(values, next, name, value)
-	{
-		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-			if (!str_starts(str_of(name), str_of(kinds[i])))
-				continue;
-			json_object_del(values, name);
-			break;
-		}
-	}
-}
-
 /* The members of start.json and where struct launch has them. Numbers and truths are always there,
  * the rest when it is given. */
 static const struct member {
@@ -481,7 +375,9 @@ static json_t *shown_start(const struct launch *l)
 
 	json_object_set_new(start, "argv", shown_argv(l, m));
 	if (l->asked.env)
-		json_object_set_new(start, "env", shown_env(l));
+		json_object_set_new(start, "env", shown_env(l, m));
+	if (l->asked.agents)
+		json_object_set_new(start, "agents", mask_json(m, l->asked.agents));
 	if (l->subject.artifacts)
 		json_object_set_new(start, "artifacts", shown_artifacts(l));
 	mask_free(m);
@@ -524,9 +420,8 @@ static bool write_values(const struct launch *l, struct report *r)
 	/* What came from the environment is read from there again. */
 	json_array_foreach(l->asked.secret_env, i, name)
 		json_object_del(kept, json_string_value(name));
-	keep_env(l, kept);
-	keep_artifacts(l, json_object_get(start, "artifacts"), kept);
-	write_bytes_of(kept, kept, KEPT_BYTES);
+	masked_keep(l, start, kept);
+	write_bytes_of(kept, kept, MASKED_BYTES);
 	write_bytes_of(json_object_get(start, "env"), start, "env_bytes");
 	/* Steps tell 2.0 from 2. */
 	json_write_typed(&text, kept, 2);
@@ -546,9 +441,7 @@ static bool read_secrets(struct launch *l, struct report *r)
 
 	json_array_foreach(l->asked.secret_env, i, name)
 	{
-		const json_t *other =
-			json_object_get(l->asked.secret_vars, json_string_value(name));
-		const char *variable = json_string_value(other ? other : name);
+		const char *variable = secret_variable(l, json_string_value(name));
 		const char *value = getenv(variable);
 
 		if (!value) {
@@ -571,12 +464,10 @@ static bool read_values(struct launch *l, struct report *r)
 	if (!start)
 		return false;
 	take_members(l, start);
-	AUTO_JSON *bytes = take_kept(values, KEPT_BYTES, S(""));
+	AUTO_JSON *bytes = json_incref(json_object_get(values, MASKED_BYTES));
 	restore_bytes(values, bytes);
 	restore_bytes(l->asked.env, json_object_get(start, "env_bytes"));
-	restore_env(l->asked.env, values);
-	restore_artifacts(l->subject.artifacts, values);
-	drop_kept(values);
+	masked_restore(l, values);
 	return true;
 }
 
@@ -606,7 +497,7 @@ json_t *freeze_artifacts(struct str dir, const json_t *shown)
 	json_object_foreach(artifacts, name, path) masked |=
 		str_contains(json_str(path), S(MASKED));
 	AUTO_JSON *kept = masked ? freeze_json(dir, "values.json", true, &ignored) : NULL;
-	restore_artifacts(artifacts, kept);
+	masked_restore_artifacts(artifacts, kept);
 	if (!masked || kept)
 		return artifacts;
 	json_decref(artifacts);

@@ -26,6 +26,13 @@ json_t *secret_names(const struct launch *l)
 	return names;
 }
 
+const char *secret_variable(const struct launch *l, const char *name)
+{
+	const json_t *other = json_object_get(l->asked.secret_vars, name);
+
+	return other ? json_string_value(other) : name;
+}
+
 bool secret_like(struct str name)
 {
 	AUTO_BUF low = BUF_INIT;
@@ -140,7 +147,7 @@ json_t *shown_argv(const struct launch *l, struct mask *m)
 	return shown;
 }
 
-json_t *shown_env(const struct launch *l)
+json_t *shown_env(const struct launch *l, struct mask *m)
 {
 	json_t *shown = json_array(), *entry;
 	struct str name, value;
@@ -148,14 +155,16 @@ json_t *shown_env(const struct launch *l)
 
 	json_array_foreach(l->asked.env, i, entry)
 	{
-		AUTO_BUF hidden = BUF_INIT;
+		bool hidden = secret_entry(entry, &name, &value);
+		struct arena a = { 0 };
+		AUTO_BUF text = BUF_INIT;
 
-		if (!secret_entry(entry, &name, &value)) {
-			json_array_append(shown, entry);
-			continue;
-		}
-		buf_printf(&hidden, "%.*s=" MASKED, STR(name));
-		json_array_append_new(shown, json_from_str(buf_str(&hidden)));
+		buf_add(&text, name);
+		if (name.len < json_str(entry).len)
+			buf_addc(&text, '=');
+		buf_add(&text, hidden ? S(MASKED) : mask_text(m, value, &a));
+		json_array_append_new(shown, json_from_str(buf_str(&text)));
+		arena_done(&a);
 	}
 	return shown;
 }

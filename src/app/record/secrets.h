@@ -9,6 +9,8 @@
 /* The names that the request or the recipe declares as secrets, as members of an object: no text of
  * their values is shown. A new reference. */
 json_t *secret_names(const struct launch *l);
+/* The variable of the environment that has a secret of --secret-env. */
+const char *secret_variable(const struct launch *l, const char *name);
 /* Whether a value of that name is not shown under it, although nothing declares it. */
 bool secret_like(struct str name);
 
@@ -21,7 +23,7 @@ struct mask *mask_of_run(const struct launch *l);
 /* What records show of a launch: new references. */
 json_t *shown_values(const struct launch *l, struct mask *m);
 json_t *shown_argv(const struct launch *l, struct mask *m);
-json_t *shown_env(const struct launch *l);
+json_t *shown_env(const struct launch *l, struct mask *m);
 json_t *shown_artifacts(const struct launch *l); /* NULL: it has none */
 /* Whether the variable of a NAME=VALUE is named like a secret; its two halves. */
 bool secret_entry(const json_t *entry, struct str *name, struct str *value);

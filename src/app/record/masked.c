@@ -1,0 +1,231 @@
+#include "app/record/masked.h"
+
+#include <stdlib.h>
+
+#include "app/record/secrets.h"
+
+#define KEPT_ENV "(env) "
+#define KEPT_AGENT "(agent) "
+#define KEPT_ARTIFACT "(artifact) "
+
+static const char *kept_name(struct buf *b, const char *kind, struct str name)
+{
+	buf_reset(b);
+	buf_printf(b, "%s%.*s", kind, STR(name));
+	return buf_cstr(b);
+}
+
+/* What was kept under that name: borrowed; NULL: nothing was. */
+static json_t *find_kept(const json_t *kept, const char *kind, struct str name)
+{
+	AUTO_BUF key = BUF_INIT;
+
+	return json_object_get(kept, kept_name(&key, kind, name));
+}
+
+/* -- texts with a secret of the environment ------------------------------------------------------
+ */
+
+/* The name of the longest such secret that `text` begins with; NULL: none. */
+static const char *secret_at(const struct launch *l, struct str text, size_t *len)
+{
+	const char *found = NULL;
+	json_t *name;
+	size_t i;
+
+	*len = 0;
+	json_array_foreach(l->asked.secret_env, i, name)
+	{
+		struct str secret = json_text_of(l->subject.values, json_string_value(name));
+
+		if (secret.len >= MASK_SHORTEST && secret.len > *len && str_starts(text, secret)) {
+			found = json_string_value(name);
+			*len = secret.len;
+		}
+	}
+	return found;
+}
+
+static json_t *in_pieces(const struct launch *l, struct str text)
+{
+	json_t *pieces = json_array();
+	size_t from = 0, at = 0, len;
+
+	while (at < text.len) {
+		const char *name = secret_at(l, str_from(text, at), &len);
+
+		if (!name) {
+			at++;
+			continue;
+		}
+		json_array_append_new(pieces, json_from_str(str_sub(text, from, at - from)));
+		json_array_append_new(pieces, json_pack("{s:s}", "secret", name));
+		from = at += len;
+	}
+	if (!from) {
+		json_decref(pieces);
+		return json_from_str(text);
+	}
+	json_array_append_new(pieces, json_from_str(str_from(text, from)));
+	return pieces;
+}
+
+static void add_whole(const struct launch *l, const json_t *kept, struct buf *text)
+{
+	json_t *piece;
+	size_t i;
+
+	if (!json_is_array(kept))
+		buf_add(text, json_str(kept));
+	json_array_foreach(kept, i, piece)
+	{
+		const char *name = json_string_value(json_object_get(piece, "secret"));
+		const char *value = name ? getenv(secret_variable(l, name)) : NULL;
+
+		buf_add(text, !name ? json_str(piece) : value ? str_of(value) : S(MASKED));
+	}
+}
+
+/* -- variables -----------------------------------------------------------------------------------
+ */
+
+/* Of two with one name the last one counts, as it does for commands. */
+static void keep_env(const struct launch *l, const json_t *shown, json_t *kept)
+{
+	struct str name, value;
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(l->asked.env, i, entry)
+	{
+		AUTO_BUF key = BUF_INIT;
+
+		(void)secret_entry(entry, &name, &value);
+		if (!json_equal(entry, json_array_get(shown, i)) || find_kept(kept, KEPT_ENV, name))
+			json_object_set_new_nocheck(
+				kept, kept_name(&key, KEPT_ENV, name), in_pieces(l, value));
+	}
+}
+
+static void take_env(struct launch *l, const json_t *kept)
+{
+	struct str name, masked;
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(l->asked.env, i, entry)
+	{
+		(void)secret_entry(entry, &name, &masked);
+		const json_t *value = find_kept(kept, KEPT_ENV, name);
+		AUTO_BUF text = BUF_INIT;
+
+		if (!value)
+			continue;
+		buf_printf(&text, "%.*s=", STR(name));
+		add_whole(l, value, &text);
+		json_array_set_new(l->asked.env, i, json_from_str(buf_str(&text)));
+	}
+}
+
+/* -- agents --------------------------------------------------------------------------------------
+ */
+
+static void keep_agents(const struct launch *l, const json_t *shown, json_t *kept)
+{
+	const char *name;
+	json_t *command;
+
+	json_object_foreach(l->asked.agents, name, command)
+	{
+		AUTO_BUF key = BUF_INIT;
+
+		if (!json_equal(command, json_object_get(shown, name)))
+			json_object_set_new_nocheck(kept, kept_name(&key, KEPT_AGENT, str_of(name)),
+				in_pieces(l, json_str(command)));
+	}
+}
+
+static void take_agents(struct launch *l, const json_t *kept)
+{
+	const char *name;
+	json_t *shown;
+
+	json_object_foreach(l->asked.agents, name, shown)
+	{
+		const json_t *command = find_kept(kept, KEPT_AGENT, str_of(name));
+		AUTO_BUF text = BUF_INIT;
+
+		if (!command)
+			continue;
+		add_whole(l, command, &text);
+		json_object_set_new_nocheck(l->asked.agents, name, json_from_str(buf_str(&text)));
+	}
+}
+
+/* -- artifacts -----------------------------------------------------------------------------------
+ */
+
+static void keep_artifacts(const struct launch *l, const json_t *shown, json_t *kept)
+{
+	const char *name;
+	json_t *path;
+
+	json_object_foreach(l->subject.artifacts, name, path)
+	{
+		AUTO_BUF key = BUF_INIT;
+
+		if (!json_equal(path, json_object_get(shown, name)))
+			json_object_set_nocheck(
+				kept, kept_name(&key, KEPT_ARTIFACT, str_of(name)), path);
+	}
+}
+
+void masked_restore_artifacts(json_t *artifacts, const json_t *kept)
+{
+	const char *name;
+	json_t *shown;
+
+	json_object_foreach(artifacts, name, shown)
+	{
+		json_t *path = find_kept(kept, KEPT_ARTIFACT, str_of(name));
+
+		if (path)
+			json_object_set_nocheck(artifacts, name, path);
+	}
+}
+
+/* -- all -----------------------------------------------------------------------------------------
+ */
+
+static void drop_kept(json_t *values)
+{
+	static const char *const kinds[] = { KEPT_ENV, KEPT_AGENT, KEPT_ARTIFACT, MASKED_BYTES };
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(values, next, name, value)
+	{
+		for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+			if (!str_starts(str_of(name), str_of(kinds[i])))
+				continue;
+			json_object_del(values, name);
+			break;
+		}
+	}
+}
+
+void masked_keep(const struct launch *l, const json_t *start, json_t *kept)
+{
+	keep_env(l, json_object_get(start, "env"), kept);
+	keep_agents(l, json_object_get(start, "agents"), kept);
+	keep_artifacts(l, json_object_get(start, "artifacts"), kept);
+}
+
+void masked_restore(struct launch *l, json_t *values)
+{
+	take_env(l, values);
+	take_agents(l, values);
+	masked_restore_artifacts(l->subject.artifacts, values);
+	drop_kept(values);
+}
