@@ -48,8 +48,10 @@ bool recipe_ref_async(const struct recipe_ref *ref);
 /* A member of its file's object, as its author wrote it, for hosts that read their own: `effects`,
  * `label`, `sync_budget`. Borrowed; NULL: it has none. */
 const json_t *recipe_ref_member(const struct recipe_ref *ref, const char *name);
-/* The text of its file as it was read. Borrowed. */
+/* The text of its file as it was read. Borrowed. Not to be shown: it may have secrets in it. */
 struct str recipe_ref_text(const struct recipe_ref *ref);
+/* The same, with what it declares as secret masked. */
+void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b);
 /* How many commands it has; 0: that depends on values. */
 size_t recipe_ref_size(const struct recipe_ref *ref);
 bool recipe_ref_is_steps(const struct recipe_ref *ref);

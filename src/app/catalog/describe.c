@@ -23,6 +23,16 @@ struct str recipe_ref_text(const struct recipe_ref *ref)
 	return ref->recipe ? ref->recipe->file->doc.source.text : ref->graph->doc.source.text;
 }
 
+void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b)
+{
+	struct arena a = ARENA_INIT;
+	struct mask *mask = recipe_mask(ref->recipe, NULL, NULL);
+
+	buf_add(b, mask_text(mask, recipe_ref_text(ref), &a));
+	mask_free(mask);
+	arena_done(&a);
+}
+
 /* False: the number is not known. */
 static bool commands_below(const struct node *n, size_t *count)
 {

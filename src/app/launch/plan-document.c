@@ -1,5 +1,6 @@
 /* What would run, as a document with a digest. */
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "app/past/find.h"
 #include "app/plans.h"
 #include "app/record/freeze.h"
@@ -217,6 +218,7 @@ static void freeze_ref(const struct recipe_ref *ref, struct buf *b)
 struct difference {
 	json_t *lines;
 	bool cut;
+	struct mask *before, *after; /* the secrets of each file */
 };
 
 static void add_difference(void *data, enum line_mark mark, struct str line)
@@ -227,8 +229,12 @@ static void add_difference(void *data, enum line_mark mark, struct str line)
 	if (str_eq(str_trim(line), S("\"usage\": {},")))
 		return; /* its author has not written it */
 	d->cut = json_array_size(d->lines) == DIFFERENCES_MAX;
-	if (!d->cut)
-		json_array_append_new(d->lines, json_pack("[s, o]", name, json_from_str(line)));
+	if (d->cut)
+		return;
+	struct arena a = ARENA_INIT;
+	struct str shown = mask_text(d->after, mask_text(d->before, line, &a), &a);
+	json_array_append_new(d->lines, json_pack("[s, o]", name, json_from_str(shown)));
+	arena_done(&a);
 }
 
 static const json_t *source_at(const json_t *graph, struct str path)
@@ -249,6 +255,7 @@ static json_t *changed_sources(struct app *a, const struct run_look *look, const
 	AUTO_BUF text = BUF_INIT;
 	json_t *ret = json_array();
 	const json_t *one;
+	bool known;
 	size_t i;
 
 	buf_add(&id, look->row.recipe);
@@ -259,13 +266,16 @@ static json_t *changed_sources(struct app *a, const struct run_look *look, const
 	if (!ref)
 		return ret;
 	freeze_ref(ref, &text);
+	/* What came from the environment of the run is in no file. */
+	struct mask *hides_before = freeze_mask(look->dir, &known);
+	struct mask *hides_now = recipe_mask(ref->recipe, NULL, NULL);
 	recipe_ref_free(ref);
 	AUTO_JSON *now = json_loadb(buf_cstr(&text), text.len, 0, NULL);
 	json_array_foreach(json_object_get(now, "sources"), i, one)
 	{
 		struct str path = json_text_of(one, "path");
 		const json_t *was = source_at(frozen, path);
-		struct difference d = { .lines = json_array() };
+		struct difference d = { json_array(), false, hides_before, hides_now };
 		AUTO_BUF before = BUF_INIT;
 		AUTO_BUF after = BUF_INIT;
 
@@ -280,6 +290,8 @@ static json_t *changed_sources(struct app *a, const struct run_look *look, const
 					     "lines", d.lines, "cut", d.cut));
 		json_decref(d.lines);
 	}
+	mask_free(hides_before);
+	mask_free(hides_now);
 	return ret;
 }
 

@@ -257,6 +257,7 @@ static void put_recipe(struct page *p, struct recipe_ref *ref)
 {
 	struct buf *b = &p->b;
 	struct run_filter f = { .recipe = recipe_ref_id(ref), .limit = 10 };
+	AUTO_BUF text = BUF_INIT;
 
 	buf_adds(b, "<h2>Runs of it</h2>");
 	if (!runs_table(p, &f, NULL))
@@ -267,7 +268,8 @@ static void put_recipe(struct page *p, struct recipe_ref *ref)
 	html_url(b, recipe_ref_id(ref));
 	buf_adds(b, "/graph.svg\" download>Picture</a></p><pre class=\"log\" tabindex=\"0\" "
 		    "dir=\"ltr\">");
-	html_text(b, recipe_ref_text(ref));
+	recipe_ref_shown_text(ref, &text);
+	html_text(b, buf_str(&text));
 	buf_adds(b, "</pre></details>");
 }
 
