@@ -640,6 +640,15 @@ attempts_told() { # RUN: both failures have come to the document
 b"
 }
 
+@test "prune --preserve-artifacts says what it does not copy" {
+	echo '{"artifacts": {"a": "made", "b": "dangling"}, "template": "sh -c \"mkdir made; mkfifo made/fifo; echo a >made/a; ln -s nowhere dangling\""}' >r.json
+	asks 0 run -q --as it ./r.json
+	asks 0 prune it --preserve-artifacts
+	contains err "not preserved of the artifact 'a' ($PWD/made): 1 entry that is neither a file nor a directory"
+	contains err "not preserved: the artifact 'b' ($PWD/dangling) is a link to nothing"
+	is "$(cat "$(state)"/preserved-artifacts/it/made/*)" a
+}
+
 # The ledger refuses to forget a run.
 stubborn_ledger() {
 	python3 - "$(state)/ledger.db" <<-'PY'

@@ -66,10 +66,16 @@ static int copy_link(int fromdir, const char *entry, int dirfd, const char *name
 	return symlinkat(target, dirfd, name) < 0 ? -errno : 0;
 }
 
-static int copy_any(
-	int fromdir, const char *entry, int flags, int dirfd, const char *name, unsigned depth);
+/* On the way down. */
+struct way {
+	unsigned depth;
+	size_t *skipped;
+};
 
-static int copy_entries(int from, int to, unsigned depth)
+static int copy_any(
+	int fromdir, const char *entry, int flags, int dirfd, const char *name, struct way way);
+
+static int copy_entries(int from, int to, struct way way)
 {
 	int copy = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
@@ -83,27 +89,34 @@ static int copy_entries(int from, int to, unsigned depth)
 	errno = 0;
 	for (const struct dirent *e; r == 0 && (e = readdir(d)); errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = copy_any(from, e->d_name, O_NOFOLLOW, to, e->d_name, depth);
+			r = copy_any(from, e->d_name, O_NOFOLLOW, to, e->d_name, way);
 	r = r ? r : -errno; /* half a directory is not a copy */
 	(void)closedir(d);
 	return r;
 }
 
-static int copy_directory(int from, int dirfd, const char *name, unsigned depth)
+static int copy_directory(int from, int dirfd, const char *name, struct way way)
 {
-	if (depth >= DEPTH_MAX)
+	if (way.depth++ >= DEPTH_MAX)
 		return -ELOOP;
 	if (mkdirat(dirfd, name, 0700) < 0)
 		return -errno;
 	AUTO_CLOSE int to = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int r = to < 0 ? -errno : copy_entries(from, to, depth + 1);
+	int r = to < 0 ? -errno : copy_entries(from, to, way);
 	if (r < 0)
 		(void)remove_tree(dirfd, name, NULL);
 	return r;
 }
 
+/* A socket, FIFO or device has nothing to copy. */
+static int skip(struct way way)
+{
+	++*way.skipped;
+	return 0;
+}
+
 static int copy_any(
-	int fromdir, const char *entry, int flags, int dirfd, const char *name, unsigned depth)
+	int fromdir, const char *entry, int flags, int dirfd, const char *name, struct way way)
 {
 	AUTO_CLOSE int from =
 		openat(fromdir, entry, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
@@ -112,15 +125,16 @@ static int copy_any(
 	if (from < 0 && errno == ELOOP && flags)
 		return copy_link(fromdir, entry, dirfd, name);
 	if (from < 0 || fstat(from, &st) < 0)
-		return errno == ENXIO && flags ? 0 : -errno; /* a socket has nothing to copy */
+		return errno == ENXIO && flags ? skip(way) : -errno;
 	if (S_ISREG(st.st_mode))
 		return copy_file(from, &st, dirfd, name);
 	if (S_ISDIR(st.st_mode))
-		return copy_directory(from, dirfd, name, depth);
-	return flags ? 0 : -EINVAL; /* neither has a FIFO */
+		return copy_directory(from, dirfd, name, way);
+	return flags ? skip(way) : -EINVAL;
 }
 
-int copy_tree(const char *from, int dirfd, const char *name)
+int copy_tree(const char *from, int dirfd, const char *name, size_t *skipped)
 {
-	return copy_any(AT_FDCWD, from, 0, dirfd, name, 0);
+	*skipped = 0;
+	return copy_any(AT_FDCWD, from, 0, dirfd, name, (struct way){ .skipped = skipped });
 }

@@ -195,7 +195,7 @@ static void numbered(struct buf *ret, const char *base, int n)
 		buf_printf(ret, "%s-%d", base, n);
 }
 
-static int preserve_one(int dir, const char *path, struct buf *ret_name)
+static int preserve_one(int dir, const char *path, struct buf *ret_name, size_t *skipped)
 {
 	AUTO_BUF plain = BUF_INIT;
 	int e = -EEXIST;
@@ -209,7 +209,7 @@ static int preserve_one(int dir, const char *path, struct buf *ret_name)
 		base = "artifact";
 	for (int n = 1; e == -EEXIST && n < NAMES_TRIED; n++) {
 		numbered(ret_name, base, n);
-		e = copy_tree(path, dir, buf_cstr(ret_name));
+		e = copy_tree(path, dir, buf_cstr(ret_name), skipped);
 	}
 	return e;
 }
@@ -247,6 +247,19 @@ static void take_back_copies(struct str root, struct run_look *look, json_t **pr
 	*preserved = NULL;
 }
 
+/* An artifact that was never made is not missed; a link to nothing is reported. */
+static bool is_missing(const char *name, const char *path, struct report *r)
+{
+	struct stat st;
+
+	if (access(path, F_OK) == 0 || errno != ENOENT)
+		return false;
+	if (lstat(path, &st) == 0)
+		report_warning(r, (struct where){ 0 },
+			"not preserved: the artifact '%s' (%s) is a link to nothing", name, path);
+	return true;
+}
+
 static bool preserve_all(struct str root, struct run_look *look, const json_t *artifacts,
 	json_t **ret, struct report *r)
 {
@@ -254,6 +267,7 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 	struct str all = preserved_dir(root, look);
 	AUTO_JSON *preserved = json_object();
 	AUTO_CLOSE int dir = -1;
+	size_t skipped = 0;
 	const char *name;
 	json_t *path;
 
@@ -261,11 +275,11 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 	{
 		AUTO_BUF got = BUF_INIT;
 
-		if (access(json_string_value(path), F_OK) < 0 && errno == ENOENT)
+		if (is_missing(name, json_string_value(path), r))
 			continue;
 		if (dir < 0)
 			dir = open_directory(all, true);
-		int e = dir < 0 ? dir : preserve_one(dir, json_string_value(path), &got);
+		int e = dir < 0 ? dir : preserve_one(dir, json_string_value(path), &got, &skipped);
 		if (e < 0) {
 			undo_copies(dir, preserved);
 			(void)rmdir(all.p); /* unless there was something before */
@@ -279,6 +293,13 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 					json_string_value(path));
 			return report_hint(r, "nothing was deleted");
 		}
+		if (skipped)
+			report_warning(r, (struct where){ 0 },
+				"not preserved of the artifact '%s' (%s): %zu %s neither a file "
+				"nor "
+				"a directory",
+				name, json_string_value(path), skipped,
+				skipped == 1 ? "entry that is" : "entries that are");
 		json_object_set_new_nocheck(preserved, name,
 			json_from_str(arena_printf(a, "%.*s/%s", STR(all), buf_cstr(&got))));
 	}
