@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/plain-text.h"
@@ -24,6 +25,34 @@ static void feed(struct frame *f)
 	frame_next_child(f, f->in, f->in_unread);
 	if (f->next == f->count)
 		list_remove(&f->waits);
+}
+
+/* All branches have succeeded, and there are fewer than the node asks for. No command is to blame:
+ * what is recorded as the failure is the node itself. */
+static void too_few(struct frame *f, struct outcome *o)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_BUF label = BUF_INIT;
+	AUTO_BUF item = BUF_INIT;
+	AUTO_BUF why = BUF_INIT;
+
+	frame_path(f, &path);
+	frame_label(f, &label);
+	frame_item(f, &item);
+	buf_printf(&why, "%" PRIu64 " of %" PRIu64 " branches succeeded, quorum %" PRIu64,
+		f->fork.done_count, f->count, quorum_needs(&f->node->quorum, f->count));
+	o->code = 1;
+	failures_add(&f->run->failures, &(struct failure){
+						.path = buf_str(&path),
+						.label = buf_str(&label),
+						.item = buf_str(&item),
+						.command = buf_str(&why),
+						.code = o->code,
+						.tolerated = f->tolerated,
+						.attempt = f->tries.now,
+					});
+	o->failure = f->run->failures.total;
+	tally_add(&o->tally, tally_one(f->tolerated));
 }
 
 static void over(struct frame *f)
@@ -56,12 +85,12 @@ static void over(struct frame *f)
 		o.err = content_ref(j->branches.at[bad].body);
 		o.code = j->branches.at[bad].code;
 		o.timed_out = j->branches.at[bad].status == BRANCH_TIMEOUT;
-	} else if (f->next < f->count || (!k->done_count && !missed)) {
+	} else if (missed && k->done_count == f->count) {
+		o.ok = false;
+		too_few(f, &o);
+	} else if (f->next < f->count || missed || !k->done_count) {
 		o.ok = false;
 		o.halted = true;
-		o.code = 1;
-	} else if (missed) {
-		o.ok = false; /* there are not as many branches */
 		o.code = 1;
 	}
 	o.out = join_content(j);

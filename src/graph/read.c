@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -327,6 +328,21 @@ static void read_surroundings(struct reader *rd, struct node *n, const struct me
 	machine_read(rd->a, n, m, rd->r);
 }
 
+/* A count of branches that is in the text may be smaller than the quorum. */
+static void check_quorum(struct reader *rd, const struct node *n, const struct members *m)
+{
+	uint64_t branches = m->at[FIELD_REPEAT] ? n->count.number : n->child_count;
+	uint64_t needs = quorum_needs(&n->quorum, branches);
+
+	if (!branches || needs <= branches)
+		return;
+	report_warning(&rd->g->warnings, place_where(m->place[FIELD_QUORUM]),
+		"`quorum` is %" PRIu64 " of %" PRIu64 " branch%s: this node will fail", needs,
+		branches, branches == 1 ? "" : "es");
+	report_hint(&rd->g->warnings, "for all branches write \"quorum\": \"all\"");
+	report_slip(&rd->g->warnings);
+}
+
 /* Where `quorum` and `tty` cannot stand. */
 static void check_around(
 	struct reader *rd, const struct node *n, const struct members *m, bool parallel)
@@ -336,6 +352,8 @@ static void check_around(
 			"`quorum` stands on a node that is not parallel");
 		report_hint(
 			rd->r, "it says how many branches must succeed: add \"parallel\": true");
+	} else if (n->quorum.kind) {
+		check_quorum(rd, n, m);
 	}
 	if (n->tty && n->kind != NODE_COMMAND) {
 		report_error(rd->r, place_key_where(m->place[FIELD_TTY]),

@@ -79,7 +79,29 @@ $PWD/a"
 	done
 	asks 2 check '{"quorum":1,"template":["true","true"]}'
 	asks 2 check '{"quorum":1,"parallel":true,"template":"true"}'
-	asks 1 exec '{"parallel":true,"quorum":3,"template":["true","true"]}'
+}
+
+@test "a quorum of more branches than there are is a failure that says so" {
+	t='[{"label":"fan","parallel":true,"quorum":3,"template":["true","true"]},"touch after"]'
+	asks 3 run --as few "$t"
+	has "$(cat err)" '[0 fan] failed with code 1: 2 of 2 branches succeeded, quorum 3'
+	[ -e after ] && rm after
+	asks 0 status few
+	has "$(cat out)" '[0 fan] failed with code 1: 2 of 2 branches succeeded, quorum 3'
+	asks 0 status --json few
+	is "$(member 'd["failed"], d["exit"]')" "(1, 3)"
+	asks 1 exec --json "${t/\"label\"/\"failure\":\"branch\",\"label\"}"
+	is "$(member 'd["error"], d["failures"][0]["path"]')" \
+		"('node 0 failed with code 1: 2 of 2 branches succeeded, quorum 3', '0')"
+	[ ! -e after ]
+	asks 0 exec --json "${t/\"label\"/\"failure\":\"continue\",\"label\"}"
+	is "$(member 'd["failed"], d["tolerated"]')" "(0, 1)"
+	asks 1 exec '{"parallel":true,"quorum":3,"repeat":"{x.length}","template":"true"}' 'x:=[1,2]'
+	has "$(cat err)" '2 of 2 branches succeeded, quorum 3'
+	asks 0 check "$t"
+	has "$(cat out)" '`quorum` is 3 of 2 branches: this node will fail'
+	asks 0 check '{"parallel":true,"quorum":3,"repeat":2,"template":["true","true","true"]}'
+	has "$(cat out)" '`quorum` is 3 of 2 branches'
 }
 
 @test "with repeat, quorum and failure are of all copies" {
