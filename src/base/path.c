@@ -33,6 +33,21 @@ struct str path_below(struct arena *a, struct str dir, struct str name)
 	return arena_printf(a, "%.*s%s%.*s", STR(dir), slash ? "" : "/", STR(name));
 }
 
+void path_plain(struct buf *b, struct str path)
+{
+	for (size_t at = 0; at < path.len;) {
+		size_t end = str_find(path, '/', at);
+		struct str part = str_sub(path, at, end - at);
+
+		/* The root and a `.` that a path begins with stay, so does a slash at its end. */
+		if (!at || (part.len && !str_eq(part, S(".")))) {
+			buf_add(b, part);
+			buf_adds(b, end < path.len ? "/" : "");
+		}
+		at = end + 1;
+	}
+}
+
 struct str path_from(struct arena *a, struct str dir, struct str path)
 {
 	AUTO_BUF whole = BUF_INIT;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 /* Paths of files as text. Paths that are made are in the arena and end with a NUL; those that are
  * a part of `path` are borrowed from it. Links are never followed. (The paths of nodes in a graph
@@ -13,6 +14,9 @@ struct str path_base(struct str path);
 
 /* `name` below `dir`, as it is written. */
 struct str path_below(struct arena *a, struct str dir, struct str name);
+/* `path` for people: without double slashes and without `.` behind its beginning. It leads to the
+ * same file. */
+void path_plain(struct buf *b, struct str path);
 /* `path` made absolute from `dir`, without `.`, `..` and double slashes. */
 struct str path_from(struct arena *a, struct str dir, struct str path);
 /* The same from this process's working directory. */

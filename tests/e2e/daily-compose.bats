@@ -59,6 +59,37 @@ packaged
 	has "$(cat err)" "there is no recipe 'nowhere'"
 }
 
+@test "a value that a called recipe lacks is asked of the step, by run and by check" {
+	echo '{"args":["who","n=1"],"template":["echo {who}","echo {who} {n}"]}' >called.json
+	printf 'name: c\ndescription: d\nversion: 1.0.0\nrequired: [who]\nsteps: [{id: a, type: bash, command: "echo {{who}}"}]\n' >called.yaml
+	steps <<'END'
+steps:
+  - { id: fine, type: recipe, recipe: ./called.json, context: { who: x } }
+  - { id: a, type: recipe, recipe: ./called.json, on_error: continue }
+  - { id: b, type: recipe, recipe: ./called.json, context: { n: 2 }, on_error: continue }
+  - { id: c, type: recipe, recipe: ./called.yaml, on_error: continue }
+END
+	asks 0 run ./s.yaml
+	for place in 6:36:a 7:60:b 8:36:c; do
+		has "$(cat err)" "s.yaml:${place%:*}: error: step '${place##*:}': no value for 'who', which the recipe needs"
+	done
+	is "$(grep -c "hint: add 'who' to \`context\` of the step" err)" 3
+	asks 0 check ./s.yaml
+	is "$(grep -c "warning: step '[abc]': no value for 'who'" out)" 3
+	is "$(grep -c "warning:" out)" 3
+}
+
+@test "the path of a called recipe is shown without detours" {
+	mkdir c
+	printf 'name: k\ndescription: d\nversion: 1.0.0\nsteps: [{id: a, type: recipe, recipe: ./././miss.yaml}]\n' >c/k.yaml
+	steps <<<'steps: [{id: a, type: recipe, recipe: ./c/./k.yaml}]'
+	asks 1 run ./s.yaml
+	has "$(cat err)" "cannot read the recipe $PWD/c/miss.yaml:"
+	asks 0 check ./s.yaml
+	has "$(cat out)" "looked for as ./c/miss.yaml"
+	has "$(cat out)" "./c/k.yaml:4:"
+}
+
 @test "a missing argument fails the step before it starts; failures are the step's" {
 	echo '{"args":["who"],"template":"touch ran-{who}"}' >need.json
 	echo '{"failure":"root","template":["sh -c \"exit 5\"","touch never"]}' >fail.json

@@ -13,8 +13,14 @@ struct checking {
 	const struct steps_check *how;
 	struct step_agents *agents;
 	struct arena arena;
-	struct map seen; /* path of a recipe → itself */
+	struct map seen; /* path of a recipe → struct needed */
 	struct report *r;
+};
+
+/* The values that a recipe cannot do without. */
+struct needed {
+	struct str *names;
+	size_t count;
 };
 
 static void check_recipe(struct checking *c, const struct step_recipe *recipe);
@@ -73,16 +79,42 @@ bool find_called(void *dirs, struct str name, struct buf *ret, struct report *r)
 	return found;
 }
 
+static void need(struct checking *c, struct needed *n, struct str name)
+{
+	n->names[n->count++] = arena_str(&c->arena, name);
+}
+
 /* A recipe of commands. */
-static void check_template(struct checking *c, struct str path, struct report *found)
+static void look_at_template(
+	struct checking *c, struct str path, struct needed *ret, struct report *found)
 {
 	struct recipe *recipe =
 		c->how->dirs ? recipe_open_file(c->how->dirs, path, LAYER_ADHOC, found) : NULL;
 
-	if (recipe)
-		report_move(c->r, &recipe->graph->warnings);
+	if (!recipe)
+		return;
+	const struct public_arguments *args = recipe->arguments;
+	ret->names = arena_array(&c->arena, struct str, args->count);
+	for (size_t i = 0; i < args->count; i++)
+		if (args->at[i].required)
+			need(c, ret, args->at[i].name);
+	report_move(c->r, &recipe->graph->warnings);
 	recipe_free(recipe);
-	warn(c, found);
+}
+
+static void look_at_steps(struct checking *c, const struct sub_recipe *sub, struct str name,
+	struct needed *ret, struct report *found)
+{
+	struct step_recipe *called = sub_recipe_open(sub, name, found);
+
+	if (!called)
+		return;
+	ret->names = arena_array(&c->arena, struct str, called->required_count);
+	for (size_t i = 0; i < called->required_count; i++)
+		need(c, ret, called->required[i]);
+	report_move(c->r, &called->warnings);
+	check_recipe(c, called);
+	step_recipe_free(called);
 }
 
 static void check_call(
@@ -94,7 +126,9 @@ static void check_call(
 		.collections = c->how->collections,
 		.find = c->how->dirs ? find_called : NULL,
 		.find_data = (void *)c->how->dirs };
+	const json_t *context = s->called.context.value;
 	AUTO_BUF path = BUF_INIT;
+	AUTO_REPORT inside = REPORT_INIT;
 	AUTO_REPORT found = REPORT_INIT;
 	size_t at = 0;
 	struct reference ref;
@@ -106,20 +140,21 @@ static void check_call(
 		return;
 	}
 	void **seen = map_put(&c->seen, &c->arena, arena_str(&c->arena, buf_str(&path)));
-	if (*seen || c->seen.count > RECIPES_MAX)
+	struct needed *needed = *seen;
+	if (!needed && c->seen.count > RECIPES_MAX)
 		return;
-	*seen = c;
-	if (sub_recipe_is_template(buf_str(&path))) {
-		check_template(c, buf_str(&path), &found);
-		return;
+	if (!needed) {
+		*seen = needed = arena_new(&c->arena, struct needed);
+		if (sub_recipe_is_template(buf_str(&path)))
+			look_at_template(c, buf_str(&path), needed, &inside);
+		else
+			look_at_steps(c, &sub, shown_name(c, recipe, s->called.recipe.text), needed,
+				&inside);
 	}
-	struct str name = shown_name(c, recipe, s->called.recipe.text);
-	struct step_recipe *called = sub_recipe_open(&sub, name, &found);
-	if (called) {
-		report_move(c->r, &called->warnings);
-		check_recipe(c, called);
-	}
-	step_recipe_free(called);
+	sub_recipe_blame(s, context, &inside, &found);
+	for (size_t i = 0; i < needed->count; i++)
+		if (!json_object_getn(context, needed->names[i].p, needed->names[i].len))
+			(void)sub_recipe_lacks(s, needed->names[i], &found);
 	warn(c, &found);
 }
 
@@ -136,7 +171,7 @@ void steps_check(const struct step_recipe *recipe, const struct steps_check *how
 	struct checking c = { .how = how, .r = r };
 
 	c.agents = step_agents_new(how->agents, how->cwd);
-	*map_put(&c.seen, &c.arena, recipe->path) = &c;
+	*map_put(&c.seen, &c.arena, recipe->path) = arena_new(&c.arena, struct needed);
 	check_recipe(&c, recipe);
 	step_agents_free(c.agents);
 	arena_done(&c.arena);

@@ -56,7 +56,9 @@ static bool read_now(struct str path, struct buf *text, struct report *r)
 	int n = file_read(buf_cstr(&name), RECIPE_MAX_BYTES, text);
 	if (n == 0)
 		return true;
-	report_errno(r, -n, "cannot read the recipe %s", buf_cstr(&name));
+	AUTO_BUF shown = BUF_INIT;
+	path_plain(&shown, path);
+	report_errno(r, -n, "cannot read the recipe %s", buf_cstr(&shown));
 	return report_hint(r, "paths are taken from the directory of the recipe that calls");
 }
 

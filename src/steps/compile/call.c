@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/path.h"
 #include "graph/call.h"
 #include "graph/graph.h"
 #include "graph/plan.h"
@@ -85,7 +86,10 @@ static struct graph *load(const struct node *n, struct str path, const json_t *p
 	}
 	if (!host->load(host->data, path, &text, r))
 		return NULL;
-	struct step_recipe *recipe = step_recipe_read(path, path, buf_str(&text), passed, r);
+	AUTO_BUF shown = BUF_INIT;
+	path_plain(&shown, path);
+	struct step_recipe *recipe =
+		step_recipe_read(path, buf_str(&shown), buf_str(&text), passed, r);
 	if (!recipe)
 		return NULL;
 	if (!host->keep || host->keep(host->data, path, buf_str(&text), r))
@@ -166,11 +170,14 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 			.find = host->find,
 			.find_data = host->data };
 
+		AUTO_REPORT found = REPORT_INIT;
+
 		made = STEP_CANNOT;
-		if (sub_recipe_path(&sub, &path, r))
+		if (sub_recipe_path(&sub, &path, &found))
 			g = sub_recipe_is_template(buf_str(&path))
-				    ? open_template(buf_str(&path), passed, host, ret, r)
-				    : load(n, buf_str(&path), passed, host, r);
+				    ? open_template(buf_str(&path), passed, host, ret, &found)
+				    : load(n, buf_str(&path), passed, host, &found);
+		sub_recipe_blame(step, passed, &found, r);
 	}
 	if (!g) {
 		json_decref(passed);

@@ -30,3 +30,10 @@ bool sub_recipe_is_extension(struct str word);
  * added. The caller frees the result. */
 struct step_recipe *sub_recipe_open(
 	const struct sub_recipe *sub, struct str name, struct report *r);
+
+/* Says that the recipe needs a value that the step does not give. Returns false. */
+bool sub_recipe_lacks(const struct step *step, struct str name, struct report *r);
+/* Moves what was found in the recipe to `r`. A value that it lacks can come from `context` of the
+ * step and from nowhere else: that is said of the step, once. `passed` may be NULL. */
+void sub_recipe_blame(
+	const struct step *step, const json_t *passed, struct report *found, struct report *r);

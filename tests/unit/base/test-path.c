@@ -44,6 +44,26 @@ static void homes_are_expanded_at_the_beginning_only(void **state UNUSED)
 	arena_done(&a);
 }
 
+static void assert_plain(const char *path, const char *plain)
+{
+	AUTO_BUF b = BUF_INIT;
+
+	path_plain(&b, str_of(path));
+	assert_str(buf_str(&b), plain);
+}
+
+static void people_are_shown_no_detours_that_lead_nowhere(void **state UNUSED)
+{
+	assert_plain("/a/./b//././c.yaml", "/a/b/c.yaml");
+	assert_plain("./a/./b", "./a/b");
+	assert_plain("././a", "./a");
+	assert_plain("a/../b/./c", "a/../b/c"); /* a may be a link */
+	assert_plain("//a", "/a");
+	assert_plain("/", "/");
+	assert_plain("a/.b/..c", "a/.b/..c");
+	assert_plain("", "");
+}
+
 static void a_name_is_not_taken_for_a_path(void **state UNUSED)
 {
 	assert_true(path_typed(S("./a")) && path_typed(S("../a")) && path_typed(S("/a")) &&
@@ -58,6 +78,7 @@ int main(void)
 		cmocka_unit_test(directory_and_base_split_at_the_last_slash),
 		cmocka_unit_test(paths_are_made_absolute_and_cleaned),
 		cmocka_unit_test(homes_are_expanded_at_the_beginning_only),
+		cmocka_unit_test(people_are_shown_no_detours_that_lead_nowhere),
 		cmocka_unit_test(a_name_is_not_taken_for_a_path),
 	};
 
