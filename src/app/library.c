@@ -68,6 +68,7 @@ static const action_words words = {
 	[ACTION_LIST_PRUNABLE] = "delete runs that are not needed",
 	[ACTION_LIST_RECIPES] = "list the recipes",
 	[ACTION_SHOW_ARGUMENTS] = "look at its arguments",
+	[ACTION_RUN_RECIPE] = "open it as a recipe",
 	[ACTION_AS_TEMPLATE] = "or give it as a template",
 	[ACTION_CHECK] = "check it",
 	[ACTION_STEP_KEYS] = "see the schema of step recipes",

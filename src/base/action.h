@@ -37,6 +37,7 @@ enum action {
 	ACTION_DOCTOR,
 	ACTION_CHECK,       /* look for mistakes in one */
 	ACTION_CHECK_ALL,   /* in everything that there is */
+	ACTION_RUN_RECIPE,  /* about its file */
 	ACTION_AS_TEMPLATE, /* take the word as a template */
 	ACTION_READ_PIPE,   /* have the template read from a pipe */
 	ACTION_OLD_DIALECT, /* read the form of 0.9 */

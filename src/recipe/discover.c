@@ -219,7 +219,6 @@ static void suggest(const struct recipe_index *index, struct str id, struct repo
 		}
 	}
 	report_action(r, ACTION_LIST_RECIPES, S(""));
-	report_action(r, ACTION_AS_TEMPLATE, id);
 }
 
 bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str operand,

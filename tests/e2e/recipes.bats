@@ -363,6 +363,23 @@ exec(sys.argv[1])' "$1")
 	[ -e "$BASE/agent/recipes/x.json" ]
 }
 
+@test "--template is a hint only where it is an option, and a called recipe has its place" {
+	setup_recipes
+	for command in 'show nosuch' 'tool schema nosuch' 'trust nosuch'; do
+		# shellcheck disable=SC2086 # words
+		asks 2 $command
+		contains err "there is no recipe 'nosuch'"
+		if grep -q -e --template err; then cat err; return 1; fi
+	done
+	asks 2 run nosuch
+	contains err '--template takes it'
+	printf '%s\n' 'name: r' 'description: d' 'version: 1.0.0' 'steps:' \
+		'  - {id: l, type: recipe, recipe: nosuch}' >r.yaml
+	asks 0 check r.yaml
+	contains out "r.yaml:5:35: warning: step 'l': there is no recipe 'nosuch'"
+	if grep -q -e --template out; then cat out; return 1; fi
+}
+
 @test "doctor tells the worst first" {
 	setup_recipes
 	echo '{"template":' >"$USER_DIR/a.json"

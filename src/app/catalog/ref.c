@@ -173,11 +173,21 @@ static enum dialect dialect_of(const struct recipe_open *o)
 	return o->dialect_0_9 ? DIALECT_0_9 : DIALECT_NOW;
 }
 
+/* A word that names no recipe may be meant as a command. */
+static void offer_template(struct report *r, size_t first)
+{
+	struct issue *i = first < r->issues.len ? &r->issues.at[first] : NULL;
+
+	if (i && i->actions[0].what == ACTION_LIST_RECIPES)
+		i->actions[1] = (struct issue_action){ ACTION_AS_TEMPLATE, S("") };
+}
+
 struct recipe_ref *recipes_open(
 	struct app *a, const char *operand, const struct recipe_open *given, struct report *r)
 {
 	const struct recipe_open o = given ? *given : (struct recipe_open){ 0 };
 	struct arena arena = ARENA_INIT;
+	size_t first = r->issues.len;
 	struct recipe_ref *ref;
 
 	if (o.as == OPERAND_TEMPLATE ||
@@ -190,6 +200,8 @@ struct recipe_ref *recipes_open(
 
 		ref = ref_to_recipe(
 			a, recipe_open(app_dirs(a), from, o.launch, o.values, r), o.values);
+		if (!ref && o.as == OPERAND_ANY)
+			offer_template(r, first);
 	}
 	arena_done(&arena);
 	return ref;

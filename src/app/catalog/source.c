@@ -6,6 +6,21 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "recipe/file.h"
+
+/* Read as a command line it would be one long command that its author did not write. */
+static bool is_recipe(const char *path, struct report *r)
+{
+	enum recipe_format format;
+
+	if (!recipe_format_of(str_of(path), &format) || format == RECIPE_JSON)
+		return false;
+	report_error(r, (struct where){ 0 },
+		"'%s' is a recipe written in %s, expected a template: JSON or a command line", path,
+		format == RECIPE_YAML ? "YAML" : "Markdown");
+	report_action(r, ACTION_RUN_RECIPE, str_of(path));
+	return true;
+}
 
 static struct graph *from_file(const char *path, enum dialect d, struct report *r)
 {
@@ -26,6 +41,8 @@ static struct graph *from_file(const char *path, enum dialect d, struct report *
 			report_hint(r, "@FILE reads a template from FILE");
 		return NULL;
 	}
+	if (!standard_input && is_recipe(path, r))
+		return NULL;
 	return graph_read(standard_input ? S("<stdin>") : str_of(path), buf_str(&text), d, r);
 }
 

@@ -31,6 +31,7 @@ const action_words cli_words = {
 	[ACTION_DOCTOR] = "`roux doctor` says what to do",
 	[ACTION_CHECK] = "`roux check %s` shows the place",
 	[ACTION_CHECK_ALL] = "`roux check` shows the place",
+	[ACTION_RUN_RECIPE] = "write `roux run %s`",
 	[ACTION_AS_TEMPLATE] = "--template takes it as a template of one word",
 	[ACTION_READ_PIPE] = "a template can be read from a pipe: `roux run -`",
 	[ACTION_OLD_DIALECT] = "--dialect 0.9 reads the old form",
