@@ -195,6 +195,10 @@ struct where place_key_where(const struct place *p)
 
 	if (p->doc->locator)
 		return p->doc->locator->key(p);
+	const struct place *all;
+	const struct markdown_region *region = p->doc->markdown ? region_of(p, &all) : NULL;
+	if (region && all == p && region->key_length)
+		return (struct where){ &p->doc->source, region->key_offset, region->key_length };
 	if (!p->key.p || !section_of(p, &s) || p == s.root || !find(&s, p, &f))
 		return place_where(p);
 	return (struct where){ &p->doc->source, s.offset + f.key,

@@ -309,7 +309,8 @@ static struct value block_scalar(struct reader *rd, struct str outer, struct blo
 	return v;
 }
 
-static void record(struct reader *rd, struct map *regions, struct str key, const struct value *v)
+static struct markdown_region *record(
+	struct reader *rd, struct map *regions, struct str key, const struct value *v)
 {
 	struct markdown_region **region =
 		(struct markdown_region **)map_put(regions, rd->arena, key);
@@ -324,6 +325,7 @@ static void record(struct reader *rd, struct map *regions, struct str key, const
 		.exact = json_is_string(v->json) && str_eq(json_str(v->json), v->from),
 		.inner = v->inner,
 	};
+	return *region;
 }
 
 static void record_item(struct reader *rd, struct map *regions, size_t i, const struct value *v)
@@ -514,7 +516,9 @@ static json_t *mapping(struct reader *rd, struct str indent, unsigned depth, str
 							    : block(rd, indent, rest, depth);
 		if (!depth)
 			shorthand(rd, key, &v);
-		record(rd, regions, key, &v);
+		struct markdown_region *region = record(rd, regions, key, &v);
+		region->key_offset = where(rd, key).offset;
+		region->key_length = key.len;
 		json_object_set_new_nocheck(object, arena_cstr(rd->arena, key), v.json);
 	}
 	return object;

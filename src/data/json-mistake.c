@@ -70,6 +70,8 @@ static char closing(const struct walker *w)
 
 static bool ends_early(struct walker *w)
 {
+	if (json_scan_blank(w->text, 0) == w->text.len)
+		return wrong(w, w->text.len, 1, "the text is empty");
 	wrong(w, w->text.len, 1, "the text ends too early");
 	return w->open.len ? hint(w, "a closing %c is missing", closing(w)) : false;
 }

@@ -8,6 +8,7 @@ struct map;
 struct markdown_region {
 	struct str key;        /* in the arena */
 	size_t offset, length; /* bytes of the text: the scalar, the block, or the fence's text */
+	size_t key_offset, key_length; /* of its key in the frontmatter; no length: it has none */
 	bool json;   /* the bytes are JSON text of the value: a fence, or a {...} or [...] */
 	bool exact;  /* the value is a text and equal to these bytes */
 	bool member; /* the bytes are a whole JSON recipe; the value is its member `key` */

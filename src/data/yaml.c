@@ -48,54 +48,70 @@ static struct where where_event(struct reader *rd, const yaml_event_t *e)
 /* -- mistakes of the grammar ---------------------------------------------------------------------
  */
 
-/* libyaml's words for what it met, and what people usually did. */
+/* libyaml's words for what it met, ours, and what people usually did. */
 static const struct {
-	const char *problem, *hint;
+	const char *problem, *message, *hint;
 } mistakes[] = {
-	{ "mapping values are not allowed",
-		"put quotes around a string with ': ' in it, or mend the indentation" },
-	{ "cannot start any token",
+	{ "mapping values are not allowed", "a second ': ' stands in the value of a key",
+		"put quotes around a string with ': ' in it, or fix the indentation" },
+	{ "cannot start any token", "this character cannot begin a value",
 		"indent with spaces, not tabs; quote a string that begins with @, ` or %" },
-	{ "could not find expected ':'",
-		"a line of a mapping is `key: value`; is the line before it indented right?" },
-	{ "did not find expected key",
+	{ "could not find expected ':'", "a key has no ':' behind it",
+		"a line of a mapping is `key: value`; is it indented right?" },
+	{ "did not find expected key", "expected a key",
 		"is the indentation right, and does every quote above end where it should?" },
-	{ "did not find expected '-' indicator",
+	{ "did not find expected '-' indicator", "expected '-'",
 		"the items of a list begin with '-' in the same column" },
-	{ "did not find expected ',' or '}'", "quote a string that begins with '{': \"{{name}}\"" },
-	{ "did not find expected ',' or ']'",
+	{ "did not find expected ',' or '}'", "expected ',' or '}'",
+		"quote a string that begins with '{': \"{{name}}\"" },
+	{ "did not find expected ',' or ']'", "expected ',' or ']'",
 		"quote a string that begins with '[', or close the list" },
-	{ "unexpected end of stream", "a quote is open" },
-	{ "found unknown escape character",
+	{ "unexpected end of stream", "the quote is not closed", "close it" },
+	{ "found unknown escape character", "there is no such escape",
 		"in double quotes a backslash is written \\\\; single quotes leave it alone" },
-	{ "found undefined tag handle", "quote a string that begins with '!'" },
-	{ "did not find expected comment or line break",
+	{ "found undefined tag handle", "there is no such tag",
+		"quote a string that begins with '!'" },
+	{ "did not find expected comment or line break", "expected the end of the line",
 		"behind | or > stands nothing; the text begins on the next line" },
-	{ "did not find expected alphabetic or numeric character",
+	{ "did not find expected alphabetic or numeric character", "expected a name",
 		"quote a string that begins with '*' or '&'" },
-	{ "did not find expected <document start>",
-		"mend the indentation: this line belongs to nothing above" },
+	{ "did not find expected <document start>", "this line belongs to nothing above",
+		"fix the indentation" },
 };
+
+/* What it was in, when that began elsewhere. */
+static void add_context(const yaml_parser_t *p, size_t line, struct buf *b)
+{
+	size_t began = p->context_mark.line;
+
+	if (!p->context || began == line)
+		return;
+	if (strstr(p->context, "mapping"))
+		buf_printf(b, ", in the mapping that begins in line %zu", began + 1);
+	else if (strstr(p->context, "sequence") || strstr(p->context, "collection"))
+		buf_printf(b, ", in the list that begins in line %zu", began + 1);
+}
 
 static void complain(struct reader *rd)
 {
 	const yaml_parser_t *p = &rd->events.parser;
 	const char *problem = p->problem ? p->problem : "it is too large";
-	/* A quote that never ends is noticed at the end of the file; it is wrong where it began. */
-	bool open = strstr(problem, "unexpected end of stream") && p->context;
-	size_t at = yaml_events_offset(&rd->events, open ? &p->context_mark : &p->problem_mark);
-	const char *hint = NULL;
+	/* A quote that never ends is noticed at the end of the file, a key without ':' at the next;
+	 * both are wrong where they began. */
+	bool before = p->context && (strstr(problem, "unexpected end of stream") ||
+					    strstr(problem, "could not find expected ':'"));
+	const yaml_mark_t *mark = before ? &p->context_mark : &p->problem_mark;
+	const char *message = problem, *hint = NULL;
+	AUTO_BUF context = BUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(mistakes) && !hint; i++)
-		if (strstr(problem, mistakes[i].problem))
+		if (strstr(problem, mistakes[i].problem)) {
+			message = mistakes[i].message;
 			hint = mistakes[i].hint;
-	if (p->context)
-		report_error(rd->r, (struct where){ rd->source, at, 1 },
-			"not valid YAML: %s %s (line %zu)", problem, p->context,
-			p->context_mark.line + 1);
-	else
-		report_error(
-			rd->r, (struct where){ rd->source, at, 1 }, "not valid YAML: %s", problem);
+		}
+	add_context(p, mark->line, &context);
+	report_error(rd->r, (struct where){ rd->source, yaml_events_offset(&rd->events, mark), 1 },
+		"not valid YAML: %s%s", message, buf_cstr(&context));
 	if (hint)
 		report_hint(rd->r, "%s", hint);
 }

@@ -132,7 +132,7 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 			report_warning(&rd->g->warnings, place_where(p),
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
 			report_hint(&rd->g->warnings, "types are string, path, int, number, bool, "
-						      "array and enum(a,b)");
+						      "array, words and enum(a,b)");
 		}
 		if (d.type.kind == TYPE_WORDS && !list->again)
 			report_note(&rd->g->extensions, place_where(p),

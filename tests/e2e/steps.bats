@@ -652,3 +652,21 @@ prompt = 'context'" 70 >"$HOME/.config/start/contexts.toml"
 	echo "$few KiB, $many KiB"
 	[ $((many - few)) -lt 2048 ]
 }
+
+@test "output that parse_json cannot take is told as that, with the end of the command" {
+	echo '{"template":"echo hi"}' >called.json
+	cat >p.yaml <<'END'
+name: p
+version: 1.0.0
+description: JSON that is not
+steps:
+  - {id: a, type: bash, command: "echo notjson", parse_json: true, output: x, on_error: continue}
+  - {id: b, type: bash, command: "true", parse_json: true, output: x, on_error: continue}
+  - {id: c, type: recipe, recipe: ./called.json, parse_json: true, output: x, on_error: continue}
+END
+	asks 0 run ./p.yaml
+	has "$(cat err)" "[0 a] failed with code 1, tolerated: echo notjson
+    the command ended with code 0, but \`parse_json\` asks for JSON: not valid JSON: found notjson"
+	has "$(cat err)" "the command ended with code 0, but \`parse_json\` asks for JSON: the output of step 'b' is empty"
+	has "$(cat err)" "the recipe ended with code 0, but \`parse_json\` asks for JSON: not valid JSON: found hi"
+}

@@ -20,22 +20,38 @@ static enum step_made make(const struct node *n, const struct scope *s,
 	return STEP_CANNOT;
 }
 
+/* What the parser found says neither that the command itself has succeeded nor who wanted JSON. */
+static json_t *parsed(const struct step *s, struct str printed, struct report *r)
+{
+	AUTO_BUF name = BUF_INIT;
+	AUTO_REPORT found = REPORT_INIT;
+
+	buf_printf(&name, "the output of step '%.*s'", STR(s->id));
+	json_t *value = s->type == STEP_AGENT
+				? answer_json(printed, buf_str(&name), &found)
+				: step_value_from_json(printed, buf_str(&name), &found);
+	if (value || !found.issues.len)
+		return value;
+	report_error(r, (struct where){ 0 },
+		"the %s ended with code 0, but `parse_json` asks for JSON: %.*s",
+		s->type == STEP_RECIPE ? "recipe" : "command", STR(found.issues.at[0].message));
+	report_advise(r, &found.issues.at[0]);
+	return NULL;
+}
+
 static json_t *result(const struct node *n, struct str printed, struct report *r)
 {
 	const struct step *s = step_of(n);
-	AUTO_BUF name = BUF_INIT;
 
-	buf_printf(&name, "the output of step '%.*s'", STR(s->id));
 	if (s->type != STEP_AGENT)
-		return s->parse_json ? step_value_from_json(printed, buf_str(&name), r)
-				     : json_from_str(printed);
+		return s->parse_json ? parsed(s, printed, r) : json_from_str(printed);
 	struct str answer = answer_text(printed);
 	if (s->output.text.len && !step_value_trim(answer).len) {
 		report_error(r, (struct where){ 0 }, "the agent's answer is empty");
 		report_hint(r, "an answer is needed because the step has `output`");
 		return NULL;
 	}
-	return s->parse_json ? answer_json(answer, buf_str(&name), r) : json_from_str(answer);
+	return s->parse_json ? parsed(s, answer, r) : json_from_str(answer);
 }
 
 static json_t *said(const struct node *n, struct str printed)

@@ -82,8 +82,9 @@ static bool hint_quotes(const struct key_reader *kr, const json_t *value, const 
 static bool wrong_type(const struct key_reader *kr, const struct key_object *o, const struct key *k,
 	const json_t *value, const struct place *place)
 {
-	report_error(kr->r, place_where(place), "%.*s`%.*s` is %s, expected %s", STR(o->what),
-		STR(k->name), step_value_kind(value), k->wanted);
+	report_error(kr->r, place_where(place), "%.*s`%.*s` is %s, expected %s%s", STR(o->what),
+		STR(k->name), step_value_kind(value), k->wanted,
+		k->duration ? ", or one with a unit such as \"90s\"" : "");
 	if (k->types == KEY_TEXT && !k->words && !k->example && !json_is_array(value) &&
 		!json_is_object(value))
 		return hint_quotes(kr, value, place);

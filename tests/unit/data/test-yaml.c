@@ -279,13 +279,13 @@ static void assert_issue(struct str text, size_t line, size_t column, const char
 static void mistakes_have_their_place(void **state UNUSED)
 {
 	assert_issue(S("name: [unclosed\n"), 2, 1,
-		"not valid YAML: did not find expected ',' or ']' while parsing a flow sequence "
-		"(line 1)");
+		"not valid YAML: expected ',' or ']', in the list that begins in line 1");
 	assert_issue(S("\xc3\xa9: a: b\n"), 1, 5,
-		"not valid YAML: mapping values are not allowed in this context");
-	assert_issue(S("a: \"open\nb: 1\n"), 1, 4,
-		"not valid YAML: found unexpected end of stream while scanning a quoted scalar "
-		"(line 1)");
+		"not valid YAML: a second ': ' stands in the value of a key");
+	assert_issue(S("a: \"open\nb: 1\n"), 1, 4, "not valid YAML: the quote is not closed");
+	assert_issue(S("a: 1\nb\nc: 1\n"), 2, 1, "not valid YAML: a key has no ':' behind it");
+	assert_issue(S("a:\n  - b\n c: 1\n"), 3, 2,
+		"not valid YAML: expected a key, in the mapping that begins in line 1");
 	assert_issue(S("a: 1\n---\nb: 2\n"), 2, 1, "a second document begins here");
 	assert_issue(S("a: *nope\n"), 1, 4, "there is no anchor &nope above");
 	assert_issue(S("a: &x [*x]\n"), 1, 8, "*x stands inside what it names");

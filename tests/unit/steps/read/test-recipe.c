@@ -321,9 +321,11 @@ static void numbers_have_ranges(void **state UNUSED)
 	assert_refused("- {id: a, type: bash, command: x, timeout: 0}",
 		"step 'a': `timeout` is 0, expected at least 1");
 	assert_refused("- {id: a, type: bash, command: x, timeout: 1.5}",
-		"step 'a': `timeout` is a number, expected a whole number");
+		"step 'a': `timeout` is a number, expected a whole number, or one with a unit "
+		"such as \"90s\"");
 	assert_refused("- {id: a, type: bash, command: x, timeout: true}",
-		"step 'a': `timeout` is true, expected a whole number");
+		"step 'a': `timeout` is true, expected a whole number, or one with a unit "
+		"such as \"90s\"");
 	assert_refused("- {id: a, type: bash, command: x, timeout: 99999999999999999999}",
 		"step 'a': `timeout` is 99999999999999999999, which is too large");
 	assert_refused("- {id: a, type: bash, command: x, foreach: '{{l}}', parallel: 0}",
