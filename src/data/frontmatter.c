@@ -81,6 +81,7 @@ static void unplaced(struct reader *rd, const struct entry *e, const char *why, 
 	take(rd, e);
 	report_warning(rd->warnings, where(rd, utf8_trim(e->text)), "line is ignored: %s", why);
 	report_hint(rd->warnings, "%s", hint);
+	report_slip(rd->warnings);
 }
 
 static void too_deep(struct reader *rd, const struct entry *e)
@@ -461,6 +462,7 @@ static json_t *defaults_of_list(struct reader *rd, struct value *v)
 			report_warning(rd->warnings, where(rd, v->from),
 				"item %zu of 'defaults' is ignored: it is %s, not 'key: value'",
 				i + 1, pair.len ? "a string without a key" : json_kind(item));
+			report_slip(rd->warnings);
 		} else {
 			json_t *value =
 				colon == pair.len

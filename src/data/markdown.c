@@ -145,6 +145,7 @@ static void warn_about_backslashes(struct parts *p, struct str command)
 				"the backslash makes the line break a part of the argument");
 			report_hint(p->warnings,
 				"leave it out: a command may continue in the next line");
+			report_slip(p->warnings);
 		} else if (quote && c == quote) {
 			quote = '\0';
 		} else if (!quote && (c == '\'' || c == '"')) {
@@ -251,6 +252,7 @@ static bool read_fences(struct parts *p, size_t at, bool *found)
 				"the fence is ignored: only the first executable one counts");
 			report_hint(
 				p->warnings, "mark an example with another word, as in '```text'");
+			report_slip(p->warnings);
 		}
 		*found = true;
 	}

@@ -392,7 +392,8 @@ static bool read_member(struct reader *rd, yaml_event_t *e, unsigned depth, stru
 			report_warning(rd->r, w,
 				"the key '%.*s' stands here twice: the last counts",
 				STR(report_quote(rd->r, buf_str(&key))));
-			report_hint(rd->r, "take one of them away");
+			report_hint(rd->r, "remove one of them");
+			report_slip(rd->r);
 		}
 		json_object_set_new_nocheck(m->own, buf_cstr(&key), TAKE(value));
 	}

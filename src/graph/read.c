@@ -133,6 +133,7 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
 			report_hint(&rd->g->warnings, "types are string, path, int, number, bool, "
 						      "array, words and enum(a,b)");
+			report_slip(&rd->g->warnings);
 		}
 		if (d.type.kind == TYPE_WORDS && !list->again)
 			report_note(&rd->g->extensions, place_where(p),

@@ -470,7 +470,7 @@ static const char *shell_meant(const struct looking *l, size_t i)
 }
 
 /* `NAME=value program`: in a shell a variable for that program. */
-static bool look_at_assignment(struct looking *l)
+static void look_at_assignment(struct looking *l)
 {
 	const struct node *n = l->n;
 	struct str word = n->words[0].text->raw;
@@ -478,21 +478,20 @@ static bool look_at_assignment(struct looking *l)
 
 	if (name.len >= word.len || !name.len || n->words[0].quoted ||
 		isdigit((unsigned char)name.p[0]))
-		return false;
+		return;
 	for (size_t i = 0; i < name.len; i++)
 		if (!isalnum((unsigned char)name.p[i]) && name.p[i] != '_')
-			return false;
+			return;
 	report_warning(&l->g->warnings, word_where(n, 0),
 		"'%.*s' would be the program: no shell reads this line",
 		STR(report_quote(&l->g->warnings, word)));
 	report_hint(&l->g->warnings, "write env before it: env %.*s=…", STR(name));
 	report_action(&l->g->warnings, ACTION_SET_VARIABLE, S(""));
 	report_slip(&l->g->warnings);
-	return true;
 }
 
-/* `a | b`: it reads like a shell's, but `|` is one of the arguments of a. The first is enough. In
- * quotes it is meant. */
+/* `a | b`: it reads like a shell's, but `|` is one of the arguments of a. In quotes it is meant.
+ * What comes after a builtin is left alone: the advice there is a shell for the whole line. */
 static void look_at_shell_signs(struct looking *l)
 {
 	const struct node *n = l->n;
@@ -509,9 +508,9 @@ static void look_at_shell_signs(struct looking *l)
 		report_slip(&l->g->warnings);
 		return;
 	}
-	if (look_at_assignment(l))
-		return;
-	for (size_t i = 1; i < n->word_count; i++) {
+	look_at_assignment(l);
+	/* To find the place of a word takes as long as the line. */
+	for (size_t i = 1; i < n->word_count && !report_full(&l->g->warnings); i++) {
 		const char *instead = n->words[i].quoted ? NULL : shell_meant(l, i);
 
 		if (!instead)
@@ -521,7 +520,6 @@ static void look_at_shell_signs(struct looking *l)
 			STR(report_quote(&l->g->warnings, n->words[i].text->raw)));
 		report_hint(&l->g->warnings, "%s; if it is meant, put it in quotes", instead);
 		report_slip(&l->g->warnings);
-		return;
 	}
 }
 

@@ -206,6 +206,8 @@ static void warn_unknown_members(struct recipe *recipe)
 			report_hint(w, "did you mean '%.*s'?", STR(best));
 		else
 			report_hint(w, "a name that begins with x- is for its author alone");
+		if (best.len)
+			report_slip(w);
 	}
 }
 

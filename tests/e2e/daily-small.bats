@@ -68,6 +68,13 @@ grep end$ file
 tar -cf x.tar --exclude *.o .
 echo a=b
 TEMPLATES
+	# Each of a line, with its place.
+	asks 0 check 'A=1 echo $A > out | cat && ls'
+	is "$(sed -n 's/.*:1:\([0-9]*\): warning: \(.*\) [iw][so].*no shell reads.*/\1 \2/p' out)" "1 'A=1'
+10 '\$A'
+13 '>'
+19 '|'
+25 '&&'"
 	run roux check 'FOO=bar env'
 	has "$output" "env FOO=…"
 	has "$output" "--env"

@@ -214,6 +214,66 @@ echo $HOME~no shell reads this line
 TABLE
 }
 
+@test "slips of recipes are reported by every run, too" {
+	cat >k.yaml <<'END'
+name: k
+version: 1.0.0
+description: slips
+steps:
+  - id: a
+    type: bash
+    command: echo one
+    command: echo two
+  - id: b
+    type: bash
+    condition: "{{a} =="
+    on_error: continue
+    command: echo hi
+  - id: c
+    foreach: "{{list}}"
+    retry:
+      max_attempts: 2
+    steps:
+      - id: d
+        type: bash
+        command: echo d
+  - id: e
+    type: bash
+    condition: "1 == 2"
+    foreach: "{{list}} x"
+    command: echo e
+  - id: f
+    type: bash
+    condition: "1 == 2"
+    foreach: "{{list"
+    command: echo f
+context:
+  list: [1]
+END
+	echo '{"imprts":{},"value":{},"args":["n:integer"],"template":"true"}' >m.json
+	printf -- '---\nname: f\n    stray: 1\ndefaults:\n  - ""\n---\n\n```template\necho a \\\n  b\n```\n\n```template\ntrue\n```\n' >f.md
+	local file text
+	while IFS='~' read -r file text; do
+		for how in run check; do
+			roux "$how" "./$file" >out 2>&1 || true
+			is "$file $text $how $(grep -c "warning: .*$text" out)" "$file $text $how 1"
+		done
+	done <<'TABLE'
+k.yaml~the key 'command' stands here twice
+k.yaml~this condition will fail
+k.yaml~`retry` is ignored
+k.yaml~step 'e': this `foreach` will fail
+k.yaml~step 'f': this `foreach` will fail
+m.json~unknown member 'imprts' is ignored
+m.json~unknown member 'value' is ignored
+m.json~unknown type in 'n:integer'
+f.md~line is ignored
+f.md~item 1 of 'defaults' is ignored
+f.md~the backslash makes the line break a part of the argument
+f.md~the fence is ignored
+TABLE
+}
+
 @test "defaults are checked like values, and what exec would refuse" {
 	asks 2 exec '{"defaults":{"n":"x"},"template":"echo {n:int}"}'
 	asks 2 check '{"defaults":{"n":"x"},"template":"echo {n:int}"}'

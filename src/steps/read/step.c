@@ -351,6 +351,7 @@ static void check_container(struct subject *s)
 			idle[i]);
 		report_hint(warnings(s),
 			i < work ? "make it one of the steps" : "give it to one of the steps");
+		report_slip(warnings(s));
 	}
 }
 
@@ -404,6 +405,7 @@ static void check_condition(struct subject *s, const struct recipe_text *t)
 	report_warning(warnings(s), place_where(t->place), "%.*sthis condition will fail: %.*s",
 		STR(s->object.what), STR(i->message));
 	report_advise(warnings(s), i);
+	report_slip(warnings(s));
 }
 
 /* -- one step, and many --------------------------------------------------------------------------

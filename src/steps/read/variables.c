@@ -257,12 +257,30 @@ static void check_texts(struct check *c)
 	c->lenient = false;
 }
 
+/* A text with a reference in it is valid; that it is nothing else is decided when it is met. */
+static void check_list(struct check *c, const struct recipe_text *t)
+{
+	struct report *w = &c->recipe->warnings;
+	uint64_t before = w->warnings;
+	struct reference ref;
+
+	check_key(c, "foreach", t);
+	if (!t->text.p || !str_contains(t->text, S("{{")) || reference_only(t->text, &ref) ||
+		w->warnings > before)
+		return;
+	report_warning(w, place_where(t->place),
+		"step '%.*s': this `foreach` will fail: it is not exactly one reference to a list",
+		STR(report_quote(w, c->step->id)));
+	report_hint(w, "write {{name}} and nothing else");
+	report_slip(w);
+}
+
 /* Before the loop variable is there. */
 static void check_guards(struct check *c)
 {
 	c->lenient = true;
 	check_key(c, "condition", &c->step->condition);
-	check_key(c, "foreach", &c->step->rounds.foreach);
+	check_list(c, &c->step->rounds.foreach);
 	c->lenient = false;
 }
 
