@@ -112,7 +112,7 @@ struct recipe_info {
 	const struct str *shadowed; /* paths of the same id that are not used */
 	size_t shadowed_count;
 	const json_t *usage; /* {"calls":…, …}; NULL: it was never started, or that is not known */
-	struct str error;    /* of an invalid one: its first mistake */
+	struct str error;    /* of an invalid one: its first mistake, or that of an import */
 	struct str cursor;      /* recipe_filter.after of the page that follows this one */
 	struct recipe_ref *ref; /* it, opened without values; NULL: it cannot be read. A visitor
 				   that keeps it takes recipe_ref_share() */

@@ -227,8 +227,27 @@ static struct str existing(struct recipe_set *set, struct str path, bool any_ext
 	return S("");
 }
 
-/* Where `from` leads (recipes.md section 7); empty when there is no such file. */
-static struct str resolve(struct recipe_set *set, const struct recipe_file *f, struct str from)
+/* Where a file is looked for. */
+struct sought {
+	struct str paths[4]; /* in this order */
+	size_t count;
+	bool named; /* it has an extension */
+	bool is_path;
+};
+
+static void seek_in(struct recipe_set *set, struct sought *s, struct str dir, struct str name)
+{
+	struct str path = path_below(&set->arena, dir, name);
+
+	for (size_t i = 0; i < s->count; i++)
+		if (str_eq(s->paths[i], path))
+			return;
+	if (dir.len)
+		s->paths[s->count++] = path;
+}
+
+static void seek(
+	struct recipe_set *set, const struct recipe_file *f, struct str from, struct sought *ret)
 {
 	struct arena *a = &set->arena;
 	struct str dir = path_dir(f->path);
@@ -239,19 +258,26 @@ static struct str resolve(struct recipe_set *set, const struct recipe_file *f, s
 	from = replaced(a, from, S("{agent}"), set->dirs.agent);
 	if (str_contains(from, S("~/")))
 		from = replaced(a, from, S("~/"), path_below(a, path_home(a), S("")));
-	bool named = recipe_format_of(from, &ignored);
-	if (str_find(from, '/', 0) < from.len) {
+	*ret = (struct sought){ .named = recipe_format_of(from, &ignored),
+		.is_path = str_find(from, '/', 0) < from.len };
+	if (ret->is_path) {
 		struct str path = from.p[0] == '/' ? from : path_below(a, dir, from);
 
-		path = path_absolute(a, path);
-		return existing(set, path, !named && !exists(set, path));
+		ret->paths[ret->count++] = path_absolute(a, path);
+		ret->named |= exists(set, ret->paths[0]);
+		return;
 	}
-	const struct str roots[] = { set->dirs.user, dir, set->dirs.project.recipes,
-		set->dirs.packaged };
-	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
-		if (!roots[i].len)
-			continue;
-		struct str hit = existing(set, path_below(a, roots[i], from), !named);
+	seek_in(set, ret, set->dirs.user, from);
+	seek_in(set, ret, dir, from);
+	seek_in(set, ret, set->dirs.project.recipes, from);
+	seek_in(set, ret, set->dirs.packaged, from);
+}
+
+/* Empty when there is no such file. */
+static struct str resolve(struct recipe_set *set, const struct sought *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct str hit = existing(set, s->paths[i], !s->named);
 
 		if (hit.len)
 			return hit;
@@ -259,15 +285,20 @@ static struct str resolve(struct recipe_set *set, const struct recipe_file *f, s
 	return S("");
 }
 
-static bool hint_at_roots(
-	const struct recipe_set *set, const struct recipe_file *f, struct report *r)
+static bool hint_at_places(const struct sought *s, struct report *r)
 {
-	struct str project = set->dirs.project.recipes, beside = path_dir(f->path);
-	bool apart = project.len && !str_eq(project, beside);
+	AUTO_BUF list = BUF_INIT;
 
-	return report_hint(r, "looked in %.*s, %.*s%s%.*s and %.*s", STR(set->dirs.user),
-		STR(beside), apart ? ", " : "", STR(apart ? project : S("")),
-		STR(set->dirs.packaged));
+	if (s->is_path)
+		return report_hint(r, "looked for %.*s%s", STR(s->paths[0]),
+			s->named ? "" : ".json, .md, .yaml and .yml");
+	for (size_t i = 0; i < s->count; i++)
+		buf_printf(&list, "%s%.*s",
+			!i                 ? ""
+			: i + 1 < s->count ? ", "
+					   : " and ",
+			STR(path_dir(s->paths[i])));
+	return report_hint(r, "looked in %s", buf_cstr(&list));
 }
 
 static bool add_import(struct recipe_set *set, struct recipe_file *f, struct recipe_import *import,
@@ -292,11 +323,13 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 	}
 	if (json_is_object(binding))
 		p = place_member(&set->arena, p, S("from"));
-	struct str path = resolve(set, f, str_trim(json_str(from)));
+	struct sought sought;
+	seek(set, f, str_trim(json_str(from)), &sought);
+	struct str path = resolve(set, &sought);
 	if (!path.len) {
 		report_error(r, place_where(p), "there is no recipe '%.*s' to import",
 			STR(json_str(from)));
-		return hint_at_roots(set, f, r);
+		return hint_at_places(&sought, r);
 	}
 	import->file = load(set, path, path, chain, p, r);
 	if (!import->file || import->file->broken) {

@@ -398,6 +398,25 @@ exec(sys.argv[1])' "$1")
 	asks 0 doctor
 }
 
+@test "a mistake that others import is one finding, at its own place" {
+	setup_recipes
+	echo '{"template": []}' >"$USER_DIR/m.json"
+	echo '{"template": "true"}' >"$PACKAGED/m.json"
+	for id in b z; do echo '{"imports": {"m": "m"}, "template": [{"name": "m"}]}' >"$PACKAGED/$id.json"; done
+	asks 1 doctor --json
+	is "$(member '[(f["id"], f["path"], f["message"]) for f in d["findings"]]')" \
+		"[('m', '$USER_DIR/m.json:1:14', 'the array is empty, expected at least one template; also breaks b, z')]"
+	is "$(member '"check " + "'"$USER_DIR"'/m.json" in d["findings"][0]["action"]')" True
+	asks 0 list
+	contains out 'Packaged: 2 recipes, 2 invalid; '
+	asks 0 list --all
+	contains out "(invalid) $USER_DIR/m.json:1:14: the array is empty"
+	for n in $(seq 12); do cp "$PACKAGED/b.json" "$PACKAGED/c$n.json"; done
+	asks 1 doctor --json
+	has "$(member 'd["findings"][0]["message"]')" ', c6 and 4 more'
+	is "$(member 'len(d["findings"])')" 1
+}
+
 @test "doctor tells about recipe directories that others can write" {
 	setup_recipes
 	chmod 777 "$USER_DIR"
@@ -716,3 +735,18 @@ for i in range(n):
 		_roux
 		echo "${COMPREPLY[*]}"')" 'check fix'
 }
+
+@test "an import that is not there names the places where it was looked for, each once" {
+	mkdir -p "$HOME/.pi/agent/recipes"
+	echo '{"imports":{"a":"./nosuch"},"template":{"name":"a"}}' >path.json
+	asks 2 check ./path.json
+	is "$(sed -n 's/ *hint: //p' out)" "looked for $PWD/nosuch.json, .md, .yaml and .yml"
+	echo '{"imports":{"a":"../nosuch.md"},"template":{"name":"a"}}' >path.json
+	asks 2 check ./path.json
+	is "$(sed -n 's/ *hint: //p' out)" "looked for ${PWD%/*}/nosuch.md"
+	echo '{"imports":{"a":"nosuch"},"template":{"name":"a"}}' >"$HOME/.pi/agent/recipes/mine.json"
+	asks 2 check mine
+	is "$(sed -n 's/ *hint: //p' out | grep -o recipes | wc -l)" 2
+	has "$(cat out)" "looked in $HOME/.pi/agent/recipes and /"
+}
+

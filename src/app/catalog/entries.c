@@ -24,12 +24,19 @@ bool entry_is_tool(const struct opened *o, const json_t *trusted)
 	       (o->active->layer == LAYER_USER || trust_of(trusted, o->recipe) == TRUST_GIVEN);
 }
 
-struct str entries_first_error(const struct report *r)
+const struct issue *entry_fault(const struct opened *o)
 {
-	vec_each (i, &r->issues)
+	vec_each (i, &o->issues.issues)
 		if (issue_is_error(i))
-			return i->message;
-	return S("");
+			return i;
+	return NULL;
+}
+
+bool entry_fault_elsewhere(const struct opened *o)
+{
+	const struct issue *fault = entry_fault(o);
+
+	return fault && fault->file.len && !str_eq(fault->file, o->active->path);
 }
 
 void entries_each(const struct recipe_index *index, entry_fn *fn, void *data)

@@ -22,5 +22,7 @@ bool entry_is_tool(const struct opened *o, const json_t *trusted);
 typedef void entry_fn(void *data, const struct opened *o);
 void entries_each(const struct recipe_index *index, entry_fn *fn, void *data);
 
-/* The message of the first error; empty: none. */
-struct str entries_first_error(const struct report *r);
+/* The first error of an invalid one; NULL: it is valid. */
+const struct issue *entry_fault(const struct opened *o);
+/* Whether that is in another file, which it imports. */
+bool entry_fault_elsewhere(const struct opened *o);

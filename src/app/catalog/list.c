@@ -144,6 +144,17 @@ static void make_cursor(
 	buf_add(b, o->entry->id);
 }
 
+/* With the place, when it is in a file that the recipe imports. */
+static void describe_fault(const struct opened *o, struct buf *b)
+{
+	const struct issue *fault = entry_fault(o);
+
+	if (entry_fault_elsewhere(o))
+		buf_printf(b, "%.*s:%zu:%zu: ", STR(fault->file), fault->line, fault->column);
+	if (fault)
+		buf_add(b, fault->message);
+}
+
 /* False: no more of them. */
 static bool tell(struct listing *l, struct opened *o)
 {
@@ -151,6 +162,7 @@ static bool tell(struct listing *l, struct opened *o)
 	struct str *paths = mem_resize(NULL, shadowed + 1, sizeof(*paths));
 	AUTO_JSON *usage = usage_of(l, o);
 	AUTO_BUF cursor = BUF_INIT;
+	AUTO_BUF error = BUF_INIT;
 
 	size_t argument_count = o->recipe ? o->recipe->arguments->count : 0;
 	struct recipe_argument *arguments =
@@ -160,6 +172,7 @@ static bool tell(struct listing *l, struct opened *o)
 	for (size_t i = 0; i < shadowed; i++)
 		paths[i] = o->entry->candidates.at[i + 1].path;
 	make_cursor(l, o, usage, &cursor);
+	describe_fault(o, &error);
 	struct recipe_info info = { .id = o->entry->id,
 		.path = o->active->path,
 		.description = o->recipe ? recipe_description(o->recipe) : S(""),
@@ -174,7 +187,7 @@ static bool tell(struct listing *l, struct opened *o)
 		.shadowed = paths,
 		.shadowed_count = shadowed,
 		.usage = usage,
-		.error = entries_first_error(&o->issues),
+		.error = buf_str(&error),
 		.cursor = buf_str(&cursor),
 		.ref = o->recipe ? ref_to_opened(l->app, o->recipe) : NULL };
 	bool more = l->fn(l->data, &info) && ++l->told != l->filter->limit;

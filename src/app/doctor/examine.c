@@ -11,6 +11,9 @@
 
 /* What needs attention in the recipes and their directories, and among the runs. */
 
+/* Recipes that a broken one breaks: more are counted. */
+enum { BROKEN_NAMES = 10 };
+
 static const char *severity(enum finding_kind kind)
 {
 	return kind <= FINDING_BLOCKING_DISABLED ? "error"
@@ -75,6 +78,43 @@ static void examine_steps(struct examination *x, const struct opened *o)
 	}
 }
 
+/* The finding about a mistake: it is one, however many recipes import the file. */
+static struct finding *fault_finding(
+	struct examination *x, const struct issue *fault, struct str path)
+{
+	struct arena *a = &x->arena;
+	struct str file = arena_str(a, fault->file.len ? fault->file : path);
+	struct str at = fault->file.len ? arena_printf(a, "%.*s:%zu:%zu", STR(file), fault->line,
+						  fault->column)
+					: file;
+
+	vec_each (f, &x->findings)
+		if (str_eq(f->path, at) && str_eq(f->message, fault->message))
+			return f;
+	vec_push(&x->findings, (struct finding){ .kind = FINDING_INVALID,
+				       .id = recipe_id_of(file),
+				       .path = at,
+				       .message = arena_str(a, fault->message),
+				       .advice = S("fix it"),
+				       .actions = { { ACTION_CHECK, file } } });
+	return &x->findings.at[x->findings.len - 1];
+}
+
+static void examine_invalid(struct examination *x, const struct opened *o, struct str blocked)
+{
+	struct finding *f = fault_finding(x, entry_fault(o), o->active->path);
+
+	if (entry_fault_elsewhere(o)) {
+		if (f->broken_count++ < BROKEN_NAMES)
+			f->broken = arena_printf(&x->arena, "%.*s%s%.*s", STR(f->broken),
+				f->broken.len ? ", " : "", STR(o->entry->id));
+	} else if (blocked.len) {
+		f->kind = FINDING_BLOCKING_INVALID;
+		f->advice =
+			arena_printf(&x->arena, "fix it, or remove it to use %.*s", STR(blocked));
+	}
+}
+
 static void examine(void *data, const struct opened *o)
 {
 	struct examination *x = data;
@@ -84,15 +124,7 @@ static void examine(void *data, const struct opened *o)
 	struct str blocked = blocks ? o->entry->candidates.at[1].path : S("");
 
 	if (o->state == RECIPE_INVALID) {
-		struct finding *f =
-			add_finding(x, blocks ? FINDING_BLOCKING_INVALID : FINDING_INVALID, o,
-				entries_first_error(&o->issues),
-				blocks ? arena_printf(&x->arena,
-						 "mend it, or remove it to use %.*s", STR(blocked))
-				       : S("mend it"));
-
-		if (f)
-			f->actions[0] = (struct issue_action){ ACTION_CHECK, f->path };
+		examine_invalid(x, o, blocked);
 		return;
 	}
 	if (o->state == RECIPE_DISABLED)
@@ -174,12 +206,18 @@ static json_t *text_or_null(struct str text)
 static json_t *finding_json(const struct finding *f, const action_words words)
 {
 	AUTO_BUF action = BUF_INIT;
+	AUTO_BUF message = BUF_INIT;
 
+	buf_add(&message, f->message);
+	if (f->broken_count)
+		buf_printf(&message, "; also breaks %.*s", STR(f->broken));
+	if (f->broken_count > BROKEN_NAMES)
+		buf_printf(&message, " and %zu more", f->broken_count - BROKEN_NAMES);
 	buf_add(&action, f->advice);
 	actions_word(&action, f->actions, words);
 	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "severity", severity(f->kind), "id",
 		text_or_null(f->id), "path", text_or_null(f->path), "message",
-		json_from_str(f->message), "action", json_from_str(buf_str(&action)));
+		json_from_str(buf_str(&message)), "action", json_from_str(buf_str(&action)));
 }
 
 /* The worst first; those of one kind stay in order. */

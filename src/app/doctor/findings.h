@@ -30,6 +30,9 @@ struct finding {
 	struct str id, path, message;
 	struct str advice;                          /* what to do; may be empty */
 	struct issue_action actions[ISSUE_ACTIONS]; /* more of it, for the host to word */
+	/* Of a mistake in a recipe: others that import it. The first of them by name, and all. */
+	struct str broken;
+	size_t broken_count;
 };
 
 /* What was looked at, for people, and what could be done about it. */

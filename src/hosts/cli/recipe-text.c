@@ -66,7 +66,7 @@ struct row {
 struct rows {
 	struct arena arena;
 	VEC(struct row) list;
-	size_t count[LAYERS];
+	size_t count[LAYERS], invalid[LAYERS];
 	bool tools;   /* only those */
 	size_t width; /* of the widest call that is not too wide */
 };
@@ -113,6 +113,7 @@ static bool take_row(void *data, const struct recipe_info *info)
 			.shadows = info->shadowed_count,
 			.calls = json_number_value(json_object_get(info->usage, "calls")) });
 	all->count[layer_of(info)]++;
+	all->invalid[layer_of(info)] += info->state == RECIPE_INVALID;
 	return true;
 }
 
@@ -170,6 +171,15 @@ static void add_layer(
 	}
 }
 
+static void count_packaged(struct buf *b, const struct rows *all)
+{
+	buf_printf(b, "\nPackaged: %zu recipe%s", all->count[OF_PACKAGE],
+		all->count[OF_PACKAGE] == 1 ? "" : "s");
+	if (all->invalid[OF_PACKAGE])
+		buf_printf(b, ", %zu invalid", all->invalid[OF_PACKAGE]);
+	buf_adds(b, "; `roux list --all` shows them\n");
+}
+
 void recipe_text_list(struct app *app, bool tools, bool packaged, struct buf *b, struct report *r)
 {
 	struct rows all = { .tools = tools };
@@ -182,8 +192,7 @@ void recipe_text_list(struct app *app, bool tools, bool packaged, struct buf *b,
 	if (packaged)
 		add_layer(b, &all, OF_PACKAGE, "Packaged", recipes_packaged_dir(app));
 	else if (all.count[OF_PACKAGE])
-		buf_printf(b, "\nPackaged: %zu recipe%s; `roux list --all` shows them\n",
-			all.count[OF_PACKAGE], all.count[OF_PACKAGE] == 1 ? "" : "s");
+		count_packaged(b, &all);
 	if (!all.list.len && ok) {
 		buf_adds(b, tools ? "No tools. Put a recipe into " : "No recipes. Put one into ");
 		text_plain(b, recipes_user_dir(app));
