@@ -364,13 +364,15 @@ struct public_arguments *public_arguments_steps(
 		(struct public_argument){ .name = arena_str(&p->arena, str_of(name)),
 			.type = { .kind = kind_of(value) },
 			.required = contains(required, required_count, str_of(name)),
+			.any = json_is_null(value),
 			.fallback = value };
 	for (size_t i = 0; i < required_count; i++)
 		if (!json_object_getn(context, required[i].p, required[i].len) &&
 			!contains(required, i, required[i]))
 			p->at[p->count++] =
 				(struct public_argument){ .name = arena_str(&p->arena, required[i]),
-					.required = true };
+					.required = true,
+					.any = true };
 	return p;
 }
 
@@ -382,8 +384,9 @@ void public_arguments_free(struct public_arguments *p)
 	free(p);
 }
 
-static json_t *property(const struct type *type)
+static json_t *property(const struct public_argument *arg)
 {
+	const struct type *type = &arg->type;
 	static const char *const types[] = {
 		[TYPE_NONE] = "string",
 		[TYPE_STRING] = "string",
@@ -396,7 +399,7 @@ static json_t *property(const struct type *type)
 		[TYPE_OBJECT] = "object",
 		[TYPE_WORDS] = "string",
 	};
-	json_t *schema = json_pack("{s:s}", "type", types[type->kind]);
+	json_t *schema = arg->any ? json_object() : json_pack("{s:s}", "type", types[type->kind]);
 
 	if (type->kind == TYPE_ARRAY)
 		json_object_set_new(schema, "items", json_object());
@@ -415,10 +418,10 @@ static json_t *property(const struct type *type)
 /* One that is written as a text is a number or a flag when its type says so. */
 json_t *public_argument_default(const struct public_argument *arg)
 {
-	bool plain = arg->type.kind == TYPE_INT || arg->type.kind == TYPE_NUMBER ||
-		     arg->type.kind == TYPE_BOOL || arg->type.kind == TYPE_ARRAY;
+	enum type_kind kind = arg->type.kind;
 	struct source text = { S("default"), arg->inline_text };
 	AUTO_REPORT ignored = REPORT_INIT;
+	json_t *value = NULL;
 
 	if (arg->fallback && !json_is_string(arg->fallback))
 		return json_incref((json_t *)arg->fallback);
@@ -426,8 +429,12 @@ json_t *public_argument_default(const struct public_argument *arg)
 		text.text = json_str(arg->fallback);
 	if (!text.text.p)
 		return NULL;
-	json_t *value = plain ? json_read(&text, &ignored) : NULL;
-	return value ? value : json_from_str(text.text);
+	AUTO_JSON *written = json_from_str(text.text);
+	if (kind == TYPE_BOOL) /* `yes` is not JSON */
+		value = type_normalise(&arg->type, written);
+	else if (kind == TYPE_INT || kind == TYPE_NUMBER || kind == TYPE_ARRAY)
+		value = json_read(&text, &ignored);
+	return value ? value : json_incref(written);
 }
 
 json_t *public_arguments_schema(const struct public_arguments *p, bool run_id)
@@ -438,7 +445,7 @@ json_t *public_arguments_schema(const struct public_arguments *p, bool run_id)
 	for (size_t i = 0; i < p->count; i++) {
 		const struct public_argument *arg = &p->at[i];
 
-		json_t *one = property(&arg->type);
+		json_t *one = property(arg);
 		json_t *value = !arg->required ? public_argument_default(arg) : NULL;
 		if (value)
 			json_object_set_new(one, "default", value);

@@ -9,6 +9,7 @@ struct public_argument {
 	struct type type;
 	bool implied_bool; /* only used as a flag: shapes the schema, checks nothing */
 	bool required;
+	bool any; /* of a step recipe: it begins as null or as nothing, which tells no type */
 	const json_t *fallback; /* the default: borrowed from the graph; NULL: none */
 	struct str inline_text; /* an inline default; p is NULL: none */
 };

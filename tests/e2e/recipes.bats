@@ -183,7 +183,7 @@ exec(sys.argv[1])' "$1")
 	echo '{"args": ["n:int=5", "f:bool=true", "w:bool"], "defaults": {"b": 2, "w": "no"},
 		"template": {"defaults": {"b": 3}, "template": "echo {n} {f} {w} {b}"}}' >"$USER_DIR/r.json"
 	asks 0 show --json r
-	is "$(member '[a["default"] for a in d["args"]]')" "[5, True, 'no']"
+	is "$(member '[a["default"] for a in d["args"]]')" "[5, True, False]"
 	echo '{"defaults": {"b": 2}, "template": {"defaults": {"b": 3}, "template": "echo {b}"}}' >"$USER_DIR/r.json"
 	asks 0 show --json r
 	is "$(member 'd["args"][0]["default"]')" 3

@@ -216,6 +216,15 @@ d = json.load(open("'"$TOOLS"'/k.json")); assert d["async"] is False and d["desc
 	is "$(member 'd["ok"], d["status"]')" "(False, 'invalid')"
 }
 
+@test "defaults in the schema are values of their type, and null has none" {
+	echo '{"args":["c:bool=yes","d:bool=0","n:int=3","l:array=[1]"],"defaults":{"n":"7"},"template":"echo {c} {d} {n} {l}"}' >b.json
+	asks 0 tool schema ./b.json
+	is "$(member '[v["default"] for v in d["properties"].values()]')" "[True, False, 7, [1]]"
+	printf 'name: n\nversion: 1.0.0\ndescription: d\nrequired: [z]\ncontext: {a: null, b: ""}\nsteps: [{id: a, type: bash, command: "echo {{a}}{{b}}{{z}}"}]\n' >n.yaml
+	asks 0 tool schema ./n.yaml
+	is "$(member 'd["properties"]')" "{'a': {'default': None}, 'b': {'type': 'string', 'default': ''}, 'z': {}}"
+}
+
 @test "wrong requests say what is right" {
 	setup_tools
 	tool 2 frob

@@ -126,11 +126,6 @@ static void take_argument(void *data, const struct recipe_argument *a)
 	json_t *properties = json_object_get(t->input, "properties");
 	json_t *property = json_object_getn(properties, a->name.p, a->name.len);
 
-	if (t->steps && (!a->fallback || json_is_null(a->fallback)) && property) {
-		json_object_del(property, "type"); /* null tells nothing about it */
-		if (json_is_null(json_object_get(property, "default")))
-			json_object_del(property, "default");
-	}
 	if (!a->path || !property)
 		return;
 	json_array_append_new(t->paths, json_from_str(a->name));
