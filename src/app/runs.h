@@ -239,8 +239,10 @@ int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 int run_result_text(struct run_handle *h, struct buf *b);
 /* What of the result a person is shown: "status", "error", "failures" (each with "stderr"
  * and "stdout"), "failures_total", "pending_approval"; "failed_node": the path
- * of what failed it, or null; "failed", "tolerated": how many commands ended it as failures;
- * "exit": what a command that waits for it ends with, as far as its options say nothing else. */
+ * of what failed it, or null; "recipe_path", if it has one; "mistake": the
+ * place in the recipe, if that ended it; "failed", "tolerated": how many commands ended it as
+ * failures; "exit": what a command that waits for it ends with, as far as its options say nothing
+ * else. */
 json_t *run_summary(struct run_handle *h);
 /* Warnings and mistakes that turned up while it ran here; NULL: none. Borrowed, for the
  * host to word. */

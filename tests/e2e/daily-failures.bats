@@ -213,3 +213,19 @@ X
 	asks 0 exec --progress=plain '{"defaults":{"l":["a"]},"parallel":true,"repeat":"{l.length}","label":"do {l[index]}","template":"true"}'
 	has "$(cat err)" "[r0 do a] start"
 }
+
+@test "a mistake in the recipe has its place, and the file to run once it is fixed" {
+	printf '%s\n' 'name: bad' 'description: d' 'version: 1.0.0' 'context: {n: [1]}' 'steps:' \
+		'  - {id: l, condition: "{{n}} == x", command: "echo hi", type: bash}' >bad.yaml
+	asks 1 run bad.yaml --as it
+	contains err '  see    bad.yaml:6:'
+	contains err "  again  roux run $BASE/work/bad.yaml  # once it is fixed"
+	if grep -q 'roux resume\|roux logs' err; then false; fi
+	asks 0 status it
+	grep -q '^  see  *bad.yaml:6:' out
+	grep -q "^  again  *roux run $BASE/work/bad.yaml" out
+	sed -i 's/ == x/ is fine/; s/condition: .*, command/command/' bad.yaml
+	asks 1 rerun it --as second
+	contains err "note: $BASE/work/bad.yaml has changed since; this repeats the run as it was"
+	asks 0 run "$BASE/work/bad.yaml"
+}

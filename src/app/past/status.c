@@ -209,6 +209,8 @@ json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "failures", failures_of(look, &failures));
 	json_object_set_new(d, "failures_total", json_integer((json_int_t)failures));
 	json_object_set_new(d, "failed_node", member_or_null(look->result, "failed_node"));
+	if (json_text_of(look->result, "mistake").len)
+		json_object_set(d, "mistake", json_object_get(look->result, "mistake"));
 	json_object_set_new(d, "artifacts", manifest_paths(artifacts_of(look)));
 	json_object_set_new(d, "manifest", manifest_of(look));
 	json_object_set_new(d, "dir", json_from_str(look->dir));

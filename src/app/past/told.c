@@ -204,6 +204,10 @@ json_t *told_summary(const struct run_look *look)
 		json_text_of(from, "failed_node").len
 			? json_incref(json_object_get(from, "failed_node"))
 			: json_null());
+	if (json_text_of(from, "mistake").len)
+		json_object_set(s, "mistake", json_object_get(from, "mistake"));
+	if (look->row.recipe_path.len)
+		json_object_set_new(s, "recipe_path", json_from_str(look->row.recipe_path));
 	if (status_is(look->status, ROUX_PAUSED))
 		json_object_set_new(s, "pending_approval", pending(look));
 	return s;

@@ -154,9 +154,30 @@ static void write_output(struct writer *w, const struct execution *x, const stru
 	buf_adds(w->b, ",\"output\":null");
 }
 
-/* For a rerun: what failed it, and the group around that which was tried again. */
+/* The place of a mistake in the recipe, or of a value in it, that ended the run; empty: none did.
+ */
+static void mistake_place(const struct run_result *res, struct buf *b)
+{
+	vec_each (i, &res->issues->issues) {
+		if (!issue_is_error(i))
+			continue;
+		if (i->kind == ISSUE_INVALID && i->file.len)
+			buf_printf(b, "%.*s:%zu:%zu", STR(i->file), i->line, i->column);
+		return;
+	}
+}
+
+/* For a rerun: what failed it, and the group around that which was tried again. A mistake is kept
+ * with the recipe, so neither a resume nor a rerun helps. */
 static void write_failed_nodes(struct buf *b, const struct run_result *res)
 {
+	AUTO_BUF mistake = BUF_INIT;
+
+	mistake_place(res, &mistake);
+	if (mistake.len) {
+		buf_adds(b, ",\"mistake\":");
+		json_write_str(b, buf_str(&mistake));
+	}
 	if (res->failed.len) {
 		buf_adds(b, ",\"failed_node\":");
 		json_write_str(b, res->failed);
@@ -519,6 +540,7 @@ json_t *result_summary(const struct execution *x)
 	const struct run_result *res = run_result(x->run);
 	struct arena a = ARENA_INIT;
 	json_t *s = json_object(), *failures = json_array();
+	AUTO_BUF mistake = BUF_INIT;
 
 	json_object_set_new(s, "status", json_string(status_name(status_of(x))));
 	json_object_set_new(s, "run", x->id ? json_string(x->id) : json_null());
@@ -534,6 +556,12 @@ json_t *result_summary(const struct execution *x)
 	json_object_set_new(s, "exit", json_integer(result_exit(res)));
 	json_object_set_new(
 		s, "failed_node", res->failed.len ? json_from_str(res->failed) : json_null());
+	mistake_place(res, &mistake);
+	if (mistake.len)
+		json_object_set_new(s, "mistake", json_from_str(buf_str(&mistake)));
+	if (x->launch && x->launch->subject.recipe)
+		json_object_set_new(
+			s, "recipe_path", json_from_str(x->launch->subject.recipe->file->path));
 	if (res->status == RUN_PAUSED)
 		json_object_set_new(s, "pending_approval",
 			json_pack("{s:o, s:o}", "stage", json_from_str(res->gate), "prompt",

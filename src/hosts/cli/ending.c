@@ -4,6 +4,7 @@
 
 #include "base/plain-text.h"
 #include "base/run-status.h"
+#include "base/shell-words.h"
 
 static enum roux_status status_of(const json_t *d)
 {
@@ -155,6 +156,10 @@ void ending_see(const json_t *d, struct buf *b)
 
 	if (!run.len || !ending_is_bad(d))
 		return;
+	if (json_text_of(d, "mistake").len) {
+		text_plain(b, json_text_of(d, "mistake"));
+		return;
+	}
 	buf_printf(b, "roux logs %.*s", STR(run));
 	if (f)
 		buf_printf(b, " %.*s", STR(json_text_of(f, "path")));
@@ -162,10 +167,18 @@ void ending_see(const json_t *d, struct buf *b)
 
 void ending_again(const json_t *d, struct buf *b)
 {
-	struct str run = json_text_of(d, "run");
+	struct str run = json_text_of(d, "run"), path = json_text_of(d, "recipe_path");
 
 	if (!run.len || !ending_is_bad(d))
 		return;
+	/* The run keeps the recipe that it was started with, and would fail at the same place. */
+	if (json_text_of(d, "mistake").len) {
+		if (path.len) {
+			command_display(b, (const char *const[]){ "roux", "run", path.p }, 3);
+			buf_adds(b, "  # once it is fixed");
+		}
+		return;
+	}
 	switch (status_rest(status_of(d))) {
 	case STATUS_BROKEN:
 	case STATUS_CUT_SHORT:
