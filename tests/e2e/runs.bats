@@ -51,7 +51,7 @@ runs_ended() {
 		is "$(member a "'$name' in d")" True
 	done
 	run -0 roux status a
-	has "$output" "[1 bad] code 4"
+	has "$output" "[1 bad] failed with code 4: "
 }
 
 @test "artifacts are in the manifest with size and sum" {

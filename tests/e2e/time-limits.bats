@@ -111,3 +111,10 @@ load common
 	is "$output" ''
 	has "$stderr" reason
 }
+
+@test "the status of a run says that time ran out, or by which signal a command ended" {
+	run -3 roux run -q --as limited '[{"timeout":100,"template":"sleep 60"},"sh -c \"kill -9 $$\""]'
+	run -0 roux status limited
+	has "$output" 'failures   [0] ran out of time (code 1): sleep 60'
+	has "$output" '[1] ended by signal 9 (Killed): sh -c '
+}

@@ -45,24 +45,30 @@ static bool add_shown(struct buf *b, const struct stream_shown *shown, struct st
 	return shown->lines ? shown->lines == shown->total : !err.len && shown->out_lines;
 }
 
+void failure_how(struct buf *b, const json_t *f)
+{
+	json_int_t code = json_number_of(f, "code"), signal = json_number_of(f, "signal");
+
+	if (json_truth_of(f, "timeout"))
+		buf_printf(b, "ran out of time (code %" JSON_INTEGER_FORMAT ")", code);
+	else if (signal > 0 && signal < 65)
+		buf_printf(b, "ended by signal %" JSON_INTEGER_FORMAT " (%s)", signal,
+			strsignal((int)signal));
+	else
+		buf_printf(b, "failed with code %" JSON_INTEGER_FORMAT, code);
+}
+
 void failure_text(struct buf *b, const json_t *f, uint64_t times, const struct stream_shown *shown)
 {
 	struct str label = json_text_of(f, "label"), command = json_text_of(f, "command");
 	struct str err = json_text_of(f, "stderr");
-	json_int_t code = json_number_of(f, "code"), signal = json_number_of(f, "signal");
 	json_int_t attempt = json_number_of(f, "attempt");
 	AUTO_BUF head = BUF_INIT;
 
 	buf_adds(b, "roux: [");
 	text_name(b, json_text_of(f, "path"), label, json_text_of(f, "item"));
 	buf_adds(b, "] ");
-	if (json_truth_of(f, "timeout"))
-		buf_printf(&head, "ran out of time (code %" JSON_INTEGER_FORMAT ")", code);
-	else if (signal > 0 && signal < 65)
-		buf_printf(&head, "ended by signal %" JSON_INTEGER_FORMAT " (%s)", signal,
-			strsignal((int)signal));
-	else
-		buf_printf(&head, "failed with code %" JSON_INTEGER_FORMAT, code);
+	failure_how(&head, f);
 	if (times > 1)
 		buf_printf(&head, " in %" PRIu64 " attempts", times);
 	else if (attempt > 1)

@@ -4,6 +4,7 @@
 #include "base/plain-text.h"
 #include "base/run-status.h"
 #include "base/utf8.h"
+#include "render/terminal/failure.h"
 
 enum { STATUS_FAILURES = 100, STATUS_COMMAND = 60, STATUS_WORKERS = 20 };
 
@@ -166,8 +167,9 @@ static void failures_text(const json_t *d, struct buf *b)
 		buf_addc(&text, '[');
 		text_name(
 			&text, json_text_of(failure, "path"), label, json_text_of(failure, "item"));
-		buf_printf(&text, "] code %" JSON_INTEGER_FORMAT "%s: %.*s",
-			json_number_of(failure, "code"),
+		buf_adds(&text, "] ");
+		failure_how(&text, failure);
+		buf_printf(&text, "%s: %.*s",
 			json_truth_of(failure, "tolerated") ? ", tolerated" : "",
 			STR(utf8_head(json_text_of(failure, "command"), STATUS_COMMAND)));
 		line(b, i ? "" : "failures", buf_str(&text));
