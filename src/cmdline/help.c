@@ -173,6 +173,9 @@ void help_overview(const struct command *const *commands, size_t count, struct b
 		first = false;
 	}
 
+	heading(b, "Programs of their own");
+	buf_adds(b, "  roux serve          runs and recipes in a browser\n"
+		    "  roux telegram       runs and agents in a chat\n");
 	heading(b, "More help");
 	buf_adds(b,
 		"  roux help COMMAND   what a command takes; roux COMMAND --help says the same\n"

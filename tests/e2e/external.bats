@@ -87,3 +87,29 @@ EOF
 	run "$ROUX" --jobs 2 exec true
 	is "$status" 2
 }
+
+@test "--json before the command, or alone, is answered with a document" {
+	is "$("$ROUX" --json | jq -r '.ok, (.commands | length > 10)')" $'true\ntrue'
+	is "$("$ROUX" --json --version)" "$("$ROUX" version --json)"
+	is "$("$ROUX" --json --help)" "$("$ROUX" help --json)"
+	run -2 "$ROUX" --json --bogus
+	is "$(jq -r .status <<<"$output")" invalid
+}
+
+@test "help of one command is a document of that command" {
+	"$ROUX" help run --json >out
+	is "$(member 'd["name"], [o["letter"] for o in d["options"] if o["name"] == "--detach"]')" "('run', ['-d'])"
+	"$ROUX" run --help --json >again
+	cmp out again
+}
+
+@test "help of a program of its own is what that program says" {
+	mkdir bin
+	make_command bin/roux-hello
+	PATH=$PWD/bin:$PATH run -7 "$ROUX" help hello
+	is "$(tail -n 1 <<<"$output")" '<--help>'
+	run -2 "$ROUX" help nothing
+	has "$output" "unknown command 'nothing'"
+	has "$("$ROUX" help)" '  roux serve '
+	has "$("$ROUX" help)" '  roux telegram '
+}

@@ -750,3 +750,9 @@ for i in range(n):
 	has "$(cat out)" "looked in $HOME/.pi/agent/recipes and /"
 }
 
+@test "help of a recipe with a mistake shows the mistake" {
+	setup_recipes
+	echo '{"template": []}' >"$USER_DIR/bad.json"
+	asks 2 help bad
+	contains err "$USER_DIR/bad.json:1:14: error: the array is empty"
+}

@@ -123,7 +123,7 @@ static void beside(struct buf *path)
 
 /* `roux NAME` executes roux-NAME, beside the binary or in PATH, as git does. Returns only when
  * there is none. */
-static void try_external(const char *name, char **argv)
+static void execute_external(const char *name, char **argv)
 {
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF program = BUF_INIT;
@@ -139,6 +139,14 @@ static void try_external(const char *name, char **argv)
 	}
 	argv[0] = (char *)buf_cstr(&program);
 	(void)execvp(buf_cstr(&program), argv);
+}
+
+void cli_help_external(const char *name)
+{
+	char help[] = "--help";
+	char *argv[] = { NULL, help, NULL };
+
+	execute_external(name, argv);
 }
 
 static bool wants_json(size_t argc, const char *const *argv)
@@ -160,14 +168,11 @@ int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *c
 	if (!cmdline_parse(c, argc, argv, &cli->arena, opts, &parsed, &cli->report))
 		return cli_refuse(cli, wants_json(argc, argv));
 	if (parsed.help) {
-		AUTO_BUF text = BUF_INIT;
-
 		/* `roux run RECIPE --help` asks about the recipe. */
 		if (c->complete == COMPLETE_RECIPE && parsed.operand_count &&
 			recipes_has(cli_app(cli), parsed.operands[0]))
 			return cli_help_recipe(cli, parsed.operands[0], wants_json(argc, argv));
-		help_command(c, &text);
-		return cli_print(buf_str(&text));
+		return cli_help_command(c, wants_json(argc, argv));
 	}
 	cli->command = c;
 	cli->operands = parsed.operands;
@@ -234,39 +239,52 @@ static int common_option(int argc, char **argv, int at)
 	return 0;
 }
 
-/* Puts the command before the common options that stand in front of it. */
-static void command_first(int argc, char **argv)
+/* Where the first word is that is not a common option; `argc` when all are. */
+static int skip_common(int argc, char **argv)
 {
 	int at = 1;
 
 	for (int n = 1; n && at < argc; at += n)
 		n = common_option(argc, argv, at);
-	if (at < argc && at > 1 && argv[at][0] != '-') {
-		char *command = argv[at];
+	return at;
+}
 
-		memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof(*argv));
-		argv[1] = command;
-	}
+static const char *command_name(const char *word)
+{
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return "help";
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+		return "version";
+	return word;
 }
 
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
-	command_first(argc, argv);
-	const char *name = argc > 1 ? argv[1] : "help";
+	int at = skip_common(argc, argv);
+	/* A directory without a command is a slip; --json asks for the overview as a document. */
+	if (at == argc && argc > 1 && strcmp(argv[1], "--json") != 0)
+		at = 1;
+	const char *name = at < argc ? command_name(argv[at]) : "help";
 
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		name = "help";
-	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		name = "version";
+	/* The command comes before the common options that stand in front of it. */
+	if (at < argc && name[0] != '-') {
+		char *command = argv[at];
+
+		memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof(*argv));
+		argv[1] = command;
+		at = 2;
+	} else if (at == argc) {
+		at = 1;
+	}
 	const struct command *c = command_find(cli->commands, cli->command_count, str_of(name));
-	size_t left = argc > 2 ? (size_t)argc - 2 : 0;
+	size_t left = (size_t)(argc - MIN(at, argc));
 	const char *const *rest = (const char *const *)argv + argc - left;
 	if (c)
 		return cli_run(cli, c, left, rest);
 	if (name[0] == '-')
 		report_error(&cli->report, (struct where){ 0 }, "unknown option '%s'", name);
 	else
-		try_external(name, argv + 1);
+		execute_external(name, argv + 1);
 	if (name[0] == '-')
 		report_hint(&cli->report,
 			"options come after the command: roux COMMAND %s; `roux help` "
@@ -274,7 +292,8 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 			name);
 	else
 		unknown_command(cli, name);
-	return cli_refuse(cli, wants_json(left, rest));
+	return cli_refuse(
+		cli, argc > 1 && wants_json((size_t)argc - 1, (const char *const *)argv + 1));
 }
 
 /* A caller may close the standard descriptors; a file opened there would be mistaken for them.

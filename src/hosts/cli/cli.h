@@ -32,6 +32,10 @@ int cli_run(struct cli *cli, const struct command *c, size_t argc, const char *c
 bool cli_unknown_command(struct cli *cli, const char *name);
 /* A recipe explains itself like a command of its own. Returns the exit status. */
 int cli_help_recipe(struct cli *cli, const char *word, bool json);
+/* What a command takes. */
+int cli_help_command(const struct command *c, bool json);
+/* Has a program roux-NAME tell about itself. Returns only when there is none. */
+void cli_help_external(const char *name);
 
 /* Options that every command has. */
 struct common_opts {

@@ -78,6 +78,52 @@ static void help_json(const struct cli *cli, struct buf *b)
 	buf_addc(b, '\n');
 }
 
+static void option_json(const struct opt *opt, struct json_out *o)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	json_out_object(o, NULL);
+	(void)opt_spelling(opt, OPT_FORM_NAME, &text);
+	json_out_str_or_null(o, "name", buf_str(&text));
+	(void)opt_spelling(opt, OPT_FORM_LETTER, &text);
+	json_out_str_or_null(o, "letter", buf_str(&text));
+	buf_reset(&text);
+	opt_value_name(opt, &text);
+	json_out_str_or_null(o, "value", buf_str(&text));
+	json_out_str(o, "help", str_of(opt->help));
+	json_out_object_end(o);
+}
+
+static void command_json(const struct command *c, struct buf *b)
+{
+	struct json_out o = { .b = b };
+
+	json_out_object(&o, NULL);
+	json_out_bool(&o, "ok", true);
+	json_out_str(&o, "name", str_of(c->name));
+	json_out_str_or_null(&o, "operands", str_of(c->operands));
+	json_out_str(&o, "summary", str_of(c->summary));
+	json_out_str_or_null(&o, "details", str_of(c->details));
+	json_out_array(&o, "options");
+	for (const struct opt_set *set = NULL; (set = command_next_set(c, set));)
+		for (size_t i = 0; i < set->count; i++)
+			option_json(&set->opts[i], &o);
+	json_out_array_end(&o);
+	json_out_object_end(&o);
+	buf_addc(b, '\n');
+}
+
+int cli_help_command(const struct command *c, bool json)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (json)
+		command_json(c, &text);
+	else
+		help_command(c, &text);
+	return cli_print(buf_str(&text));
+}
+
 int cli_help_recipe(struct cli *cli, const char *word, bool json)
 {
 	struct recipe_ref *ref =
@@ -86,7 +132,7 @@ int cli_help_recipe(struct cli *cli, const char *word, bool json)
 
 	if (!ref) {
 		/* Neither a recipe nor a command: a mistyped command is the likelier slip. */
-		if (!strchr(word, '/') && cli->report.errors == 1) {
+		if (!strchr(word, '/') && !recipes_has(cli_app(cli), word)) {
 			report_reset(&cli->report);
 			(void)cli_unknown_command(cli, word);
 		}
@@ -100,6 +146,14 @@ int cli_help_recipe(struct cli *cli, const char *word, bool json)
 	return cli_print(buf_str(&text));
 }
 
+/* About a word that is not a command of this program. */
+static int help_other(struct cli *cli, const char *word, bool json)
+{
+	if (!json && !recipes_has(cli_app(cli), word))
+		cli_help_external(word);
+	return cli_help_recipe(cli, word, json);
+}
+
 static int run_help(const struct call *call)
 {
 	struct cli *cli = call->host;
@@ -110,11 +164,11 @@ static int run_help(const struct call *call)
 							    str_of(call->words[0]))
 						  : NULL;
 	if (call->count && !about)
-		return cli_help_recipe(cli, call->words[0], o->common.json);
+		return help_other(cli, call->words[0], o->common.json);
+	if (about)
+		return cli_help_command(about, o->common.json);
 	if (o->common.json)
 		help_json(cli, &text);
-	else if (about)
-		help_command(about, &text);
 	else
 		help_overview(cli->commands, cli->command_count, &text);
 	return cli_print(buf_str(&text));
