@@ -163,3 +163,11 @@ END
 	asks 0 schema template
 	is "$(member '[f for f in ("cwd","env","quorum","tty") if "not portable" in d["$defs"]["object"]["properties"][f]["description"]]')" "['cwd', 'env', 'quorum', 'tty']"
 }
+
+@test "check --strict says that it counts notes" {
+	echo '{"template": {"cwd": "/", "template": "true"}}' >r.json
+	asks 0 check --portable ./r.json
+	contains err 'no mistakes found, 1 note'
+	asks 2 check --portable --strict ./r.json
+	contains err '0 errors, 0 warnings, 1 note, which --strict counts as well'
+}

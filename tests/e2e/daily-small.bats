@@ -127,3 +127,19 @@ TEMPLATES
 	asks 1 run --as one '{"defaults":{"l":["a b","c"]},"failure":"branch","label":"lint","parallel":true,"repeat":"{l.length}","template":"false"}' --template
 	has "$(cat err)" "roux: one: failed at r0 'lint a b' (exit 1)"
 }
+
+@test "options that contradict each other or cannot work are refused" {
+	asks 2 tool add x echo --async --no-async
+	contains err 'contradict each other'
+	for command in run exec; do
+		asks 2 "$command" --env ROUX_RUN=x 'touch started'
+		contains err '--env cannot set ROUX_RUN'
+	done
+	[ ! -e started ]
+	asks 2 run x --agent foo
+	contains err '--agent takes NAME=COMMAND'
+	asks 2 run x --collection foo
+	contains err '--collection takes NAME=DIR'
+	asks 2 prune --older-than 0s
+	contains err "--older-than '0s' has to be longer than zero"
+}

@@ -251,6 +251,20 @@ groups_of() {
 	is "$(cat events)" old
 }
 
+@test "a detached run has its events itself, and --events of it is refused" {
+	for where in events -; do
+		run --separate-stderr roux run --detach --as it --events "$where" 'touch started'
+		is "$status" 2
+		has "$stderr" 'events.jsonl'
+	done
+	echo '{"async": true, "template": "touch started"}' >a.json
+	run roux run ./a.json --events events
+	is "$status" 2
+	[ ! -e events ] && [ ! -e started ]
+	run -0 roux run ./a.json --foreground --events events
+	[ -s events ]
+}
+
 # at_once N TEMPLATE: runs it with -j N; its commands wait for a lock that is given up once N of them run.
 at_once() {
 	local jobs=$1

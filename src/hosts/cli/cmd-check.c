@@ -55,15 +55,16 @@ static void check_all(struct cli *cli, const struct check_request *all, bool jso
 			  "commands\n"));
 }
 
-static void count_line(const struct report *r, struct buf *b)
+static void count_line(const struct report *r, bool strict, struct buf *b)
 {
-	if (!r->errors && !r->warnings)
+	if (!r->errors && !r->warnings && !(strict && r->notes))
 		buf_adds(b, "no mistakes found");
 	else
 		buf_printf(b, "%zu error%s, %zu warning%s", r->errors, r->errors == 1 ? "" : "s",
 			r->warnings, r->warnings == 1 ? "" : "s");
 	if (r->notes)
-		buf_printf(b, ", %zu note%s", r->notes, r->notes == 1 ? "" : "s");
+		buf_printf(b, ", %zu note%s%s", r->notes, r->notes == 1 ? "" : "s",
+			strict ? ", which --strict counts as well" : "");
 	buf_addc(b, '\n');
 }
 
@@ -110,7 +111,7 @@ static int run(const struct call *call)
 		buf_adds(&text, "}\n");
 	} else {
 		report_text(r, REPORT_ALL, &text);
-		count_line(r, &last);
+		count_line(r, o->strict, &last);
 	}
 	int printed = cli_print(buf_str(&text));
 	cli_say(buf_str(&last));

@@ -86,6 +86,11 @@ static int write_tool(struct asked *q, bool update)
 	};
 	AUTO_BUF path = BUF_INIT;
 
+	if (q->o->async && q->o->no_async) {
+		report_error(&q->cli->report, (struct where){ 0 },
+			"--async and --no-async contradict each other");
+		return cli_refuse(q->cli, q->o->common.json);
+	}
 	/* An empty template takes the tool away. */
 	if (tool.template && (!*tool.template || strcmp(tool.template, "null") == 0))
 		return remove_tool(q);

@@ -176,11 +176,19 @@ static void open_view(struct follow *f, const struct run_opts *o)
 	}
 }
 
-static bool open_events(struct cli *cli, struct follow *f, const struct run_opts *o, bool json)
+static bool open_events(
+	struct cli *cli, struct follow *f, const struct run_opts *o, bool here, bool json)
 {
 	f->events = -1;
 	if (!o->events)
 		return true;
+	if (!here) {
+		report_error(&cli->report, (struct where){ 0 },
+			"--events is for a run that stays attached, and this one is detached");
+		return report_hint(&cli->report,
+			"leave it out: events.jsonl in the run's directory has every event, and "
+			"`roux status RUN --json` has the directory");
+	}
 	if (strcmp(o->events, "-") == 0) {
 		if (json) {
 			report_error(&cli->report, (struct where){ 0 },
@@ -250,6 +258,14 @@ static bool on_signal(void *data, int signal)
 /* -- what was asked for --------------------------------------------------------------------------
  */
 
+/* As the field `env` of a node does. */
+static bool refuse_own_variable(struct cli *cli, const char *entry)
+{
+	report_error(&cli->report, (struct where){ 0 }, "--env cannot set %.*s",
+		(int)MIN(strcspn(entry, "="), (size_t)60), entry);
+	return report_hint(&cli->report, "roux itself sets the variables that begin with ROUX_");
+}
+
 static bool check_env(struct cli *cli, const struct opt_list *env)
 {
 	bool ok = true;
@@ -260,6 +276,8 @@ static bool check_env(struct cli *cli, const struct opt_list *env)
 		if (entry[0] == '=' || !strchr(entry, '='))
 			ok = report_error(&cli->report, (struct where){ 0 },
 				"--env takes NAME=VALUE, found '%s'", entry);
+		else if (str_starts(str_of(entry), S("ROUX_")))
+			ok = refuse_own_variable(cli, entry);
 		else if (strlen(entry) + 1 > PROGRAM_STRING_MAX)
 			ok = report_error(&cli->report, (struct where){ 0 },
 				"--env %.*s is %zu bytes long; the kernel takes %d",
@@ -473,7 +491,7 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 	bool here = q->detach != DETACH_ALWAYS;
 	int status;
 
-	if (!open_events(cli, &f, o, json))
+	if (!open_events(cli, &f, o, here, json))
 		return cli_refuse(cli, json);
 	int taken = here ? app_take_signals(f.app, on_signal, &f) : 0;
 	if (taken < 0) {

@@ -85,10 +85,12 @@ bool filter_age(struct cli *cli, const char *name, const char *option, uint64_t 
 {
 	if (!option)
 		return true;
-	if (clock_read_duration(str_of(option), ret_ms) && *ret_ms)
+	bool read = clock_read_duration(str_of(option), ret_ms);
+	if (read && *ret_ms)
 		return true;
-	report_error(
-		&cli->report, (struct where){ 0 }, "--%s '%s' is not a duration", name, option);
+	report_error(&cli->report, (struct where){ 0 },
+		read ? "--%s '%s' has to be longer than zero" : "--%s '%s' is not a duration", name,
+		option);
 	return report_hint(&cli->report, "for example 12h or 30d");
 }
 
