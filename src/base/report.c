@@ -257,20 +257,37 @@ void report_remark(struct report *r, size_t from, const char *remark, enum actio
 	}
 }
 
+static void add_errno(
+	struct report *r, enum issue_kind kind, int err, const char *fmt, va_list args)
+{
+	struct str what = arena_vprintf(&r->arena, fmt, args);
+
+	add(r, kind, (struct where){ 0 },
+		arena_printf(&r->arena, "%.*s: %s", STR(what), strerror(err)));
+	if (err == ENOSPC || err == EDQUOT)
+		report_no_room(r);
+}
+
 bool report_errno(struct report *r, int err, const char *fmt, ...)
+{
+	/* What the user named and is not there is the user's mistake; the rest is the machine's. */
+	bool invalid = err == ENOENT || err == EISDIR || err == ENOTDIR || err == EFBIG ||
+		       err == EINVAL || err == ELOOP || err == ENAMETOOLONG;
+	va_list args;
+
+	va_start(args, fmt);
+	add_errno(r, invalid ? ISSUE_INVALID : ISSUE_SYSTEM, err, fmt, args);
+	va_end(args);
+	return false;
+}
+
+bool report_fault(struct report *r, int err, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	struct str what = arena_vprintf(&r->arena, fmt, args);
+	add_errno(r, ISSUE_SYSTEM, err, fmt, args);
 	va_end(args);
-	/* What the user named and is not there is the user's mistake; the rest is the machine's. */
-	bool invalid = err == ENOENT || err == EISDIR || err == ENOTDIR || err == EFBIG ||
-		       err == EINVAL || err == ELOOP || err == ENAMETOOLONG;
-	add(r, invalid ? ISSUE_INVALID : ISSUE_SYSTEM, (struct where){ 0 },
-		arena_printf(&r->arena, "%.*s: %s", STR(what), strerror(err)));
-	if (err == ENOSPC || err == EDQUOT)
-		report_no_room(r);
 	return false;
 }
 

@@ -104,6 +104,9 @@ void report_slip(struct report *r);
 void report_remark(struct report *r, size_t from, const char *remark, enum action what);
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */
 bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
+/* The same of a file of ours, which the user has not named: a fault of the machine, whatever it is.
+ */
+bool report_fault(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 
 /* The issue added last is that there is no room, when report_errno() was not told so. */
 void report_no_room(struct report *r);

@@ -62,7 +62,7 @@ static bool take_directory(struct launch *l, struct report *r)
 			STR(l->claim.dir));
 	int made = dir_make(l->claim.dir.p);
 	if (made < 0)
-		return report_errno(
+		return report_fault(
 			r, -made, "cannot make the run's directory %.*s", STR(l->claim.dir));
 	int locked = run_lock(l->claim.dir.p, &l->claim.lock);
 	if (locked == -EWOULDBLOCK)

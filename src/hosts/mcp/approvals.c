@@ -230,7 +230,7 @@ static void continue_run(struct exchange *x, struct tool *t, const char *run)
 	if (h)
 		call_adopt(x, t, h);
 	else
-		exchange_answer(x, result_issues(&issues));
+		answer_issues(x, &issues);
 }
 
 static void answer_present(struct exchange *x, struct tool *t, const char *run)
@@ -239,7 +239,7 @@ static void answer_present(struct exchange *x, struct tool *t, const char *run)
 	struct run_handle *h = runs_open(x->session->server->app, run, &issues);
 
 	if (!h) {
-		exchange_answer(x, result_issues(&issues));
+		answer_issues(x, &issues);
 	} else if (run_status(h) == ROUX_RUNNING) {
 		call_adopt(x, t, h);
 	} else {
@@ -330,7 +330,7 @@ static void on_answered(struct question *q, const json_t *result)
 		  call_continue(c, &issues);
 	arena_done(&g.arena);
 	if (!ok)
-		call_answer_with(c, result_issues(&issues));
+		call_refuse(c, &issues);
 }
 
 /* -- both ----------------------------------------------------------------------------------------

@@ -62,6 +62,14 @@ void call_answer_with(struct tool_call *c, json_t *result)
 	call_free(c);
 }
 
+void call_refuse(struct tool_call *c, struct report *r)
+{
+	progress_stop(&c->progress);
+	audit(c, S("refused"));
+	answer_issues(c->x, r);
+	call_free(c);
+}
+
 void call_answer(struct tool_call *c)
 {
 	call_answer_with(c, result_of_run(c->server, c->tool, c->run));
@@ -239,11 +247,8 @@ static void execute(struct tool_call *c)
 		return;
 	}
 	c->run = launch(c, &issues);
-	if (!c->run && report_has_system(&issues)) {
-		exchange_fail_report(c->x, RPC_INTERNAL, &issues);
-		call_free(c);
-	} else if (!c->run) {
-		call_answer_with(c, result_issues(&issues));
+	if (!c->run) {
+		call_refuse(c, &issues);
 	} else if (c->tool->async) {
 		call_promote(c);
 	} else {

@@ -32,6 +32,8 @@ void call_adopt(struct exchange *x, struct tool *t, struct run_handle *run);
 void call_answer(struct tool_call *c);
 /* Answers with that; takes the result. */
 void call_answer_with(struct tool_call *c, json_t *result);
+/* Answers with what is wrong and ends the call. */
+void call_refuse(struct tool_call *c, struct report *r);
 /* Continues a run whose gate has been answered, and watches it. False with issues: the caller
  * answers. */
 bool call_continue(struct tool_call *c, struct report *r);

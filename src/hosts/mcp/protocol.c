@@ -9,6 +9,7 @@
 #include "data/json-scan.h"
 #include "hosts/mcp/server.h"
 #include "hosts/mcp/subscriptions.h"
+#include "hosts/mcp/text.h"
 #include "hosts/mcp/versions.h"
 
 static json_t *no_params;
@@ -176,6 +177,10 @@ void exchange_fail_report(struct exchange *x, enum rpc_error code, struct report
 		if (i->kind == ISSUE_SYSTEM)
 			code = RPC_INTERNAL;
 		buf_printf(&text, "%s%.*s", text.len ? "; " : "", STR(i->message));
+	}
+	if (code == RPC_INTERNAL) {
+		mcp_log("%s", buf_cstr(&text)); /* all of it is for people only */
+		text_hide_paths(&text, x->session->server->app);
 	}
 	exchange_fail(x, code, NULL, "%s", text.len ? buf_cstr(&text) : "internal error");
 }

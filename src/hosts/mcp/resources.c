@@ -332,32 +332,6 @@ static bool read_artifact(struct reading *g)
 	return e == 0;
 }
 
-/* Places of this machine are not for clients. */
-static void hide_places(struct buf *text, struct app *a)
-{
-	const struct {
-		struct str place;
-		const char *instead;
-	} places[] = { { app_cwd(a), "." }, { str_of(getenv("HOME")), "~" } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		AUTO_BUF shown = BUF_INIT;
-		struct str t = buf_str(text);
-
-		for (size_t at = 0; at < t.len;) {
-			bool here = places[i].place.len > 1 &&
-				    str_starts(str_from(t, at), places[i].place);
-
-			if (here)
-				buf_adds(&shown, places[i].instead);
-			else
-				buf_addc(&shown, t.p[at]);
-			at += here ? places[i].place.len : 1;
-		}
-		buf_swap(text, &shown);
-	}
-}
-
 static bool read_doctor(struct reading *g)
 {
 	AUTO_JSON *doctor = doctor_document(g->server->app, mcp_words);
@@ -382,7 +356,7 @@ static bool read_doctor(struct reading *g)
 	buf_adds(&g->text,
 		"\ncodex runs only tools with `effects: read` unless its configuration has "
 		"`default_tools_approval_mode = \"approve\"`.\n");
-	hide_places(&g->text, g->server->app);
+	text_hide_places(&g->text, g->server->app);
 	return true;
 }
 

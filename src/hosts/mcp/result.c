@@ -39,30 +39,17 @@ json_t *result_issues(struct report *r)
 	return result_error(buf_str(&text));
 }
 
+void answer_issues(struct exchange *x, struct report *r)
+{
+	if (report_has_system(r))
+		exchange_fail_report(x, RPC_INTERNAL, r);
+	else
+		exchange_answer(x, result_issues(r));
+}
+
 void run_uri(struct buf *b, struct str id, const char *below)
 {
 	buf_printf(b, "roux://runs/%.*s%s", STR(id), below);
-}
-
-bool run_is_error(enum roux_status status)
-{
-	switch (status) {
-	case ROUX_RUNNING:
-	case ROUX_DONE:
-	case ROUX_PARTIAL:
-	case ROUX_PAUSED:
-		return false;
-	case ROUX_FAILED:
-	case ROUX_DENIED:
-	case ROUX_TIMEOUT:
-	case ROUX_CANCELLED:
-	case ROUX_KILLED:
-	case ROUX_EXITED:
-	case ROUX_INVALID:
-	case ROUX_REFUSED:
-		break;
-	}
-	return true;
 }
 
 static void size_words(struct buf *b, uint64_t bytes)
@@ -269,7 +256,7 @@ static void mark(struct buf *b, struct run_handle *h, uint64_t from, uint64_t to
 
 	end_line(b);
 	buf_printf(b, "[roux %.*s: %.*s", STR(run_id(h)), STR(word));
-	if (run_is_error(run_status(h)) && json_is_integer(code))
+	if (!status_ok(run_status(h)) && json_is_integer(code))
 		buf_printf(b, ", exit %d", (int)json_integer_value(code));
 	if (from > to) {
 		buf_adds(b, ", cut ");
@@ -348,7 +335,7 @@ static void text_of(
 	if (status == ROUX_PAUSED) {
 		conclusion(b, h, summary, status);
 		mark(b, h, 0, 0);
-	} else if (run_is_error(status)) {
+	} else if (!status_ok(status)) {
 		account(h, mask, summary, status, b);
 	} else {
 		output(m, h, mask, summary, status, b, ret_cut);
@@ -500,7 +487,7 @@ json_t *result_of_run(struct mcp *m, const struct tool *t, struct run_handle *h)
 		result = schema_result(m, t, h, mask);
 	} else {
 		text_of(m, h, mask, &text, &cut);
-		result = with_text(buf_str(&text), run_is_error(run_status(h)));
+		result = with_text(buf_str(&text), !status_ok(run_status(h)));
 	}
 	facts = run_facts(m, h);
 	json_object_set_new(facts, "truncated", json_boolean(cut));

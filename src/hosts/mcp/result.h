@@ -8,6 +8,8 @@
 
 /* A mistake that the model can repair. */
 json_t *result_error(struct str text);
+/* Answers with them: a fault of ours is an error of the protocol. */
+void answer_issues(struct exchange *x, struct report *r);
 /* The same from the issues of a report, each on a line of its own. */
 json_t *result_issues(struct report *r);
 
@@ -21,8 +23,6 @@ json_t *result_running(struct mcp *m, struct run_handle *h);
 json_t *run_facts(struct mcp *m, struct run_handle *h);
 /* The exit status that a run stands for in the facts; -1: it has not ended. */
 int run_exit_code(struct run_handle *h);
-/* Whether it is a failure for the caller. */
-bool run_is_error(enum roux_status status);
 /* The text of a result, with its mark; *ret_cut: something was left out. */
 void run_text(struct mcp *m, struct run_handle *h, struct buf *b, bool *ret_cut);
 /* roux://runs/ID */

@@ -549,7 +549,7 @@ struct ledger *ledger_open(struct str root, struct ledger_manner how, struct rep
 		int e = dir_make(buf_cstr(&path));
 
 		if (e < 0) {
-			report_errno(r, -e, "cannot make the directory %s", buf_cstr(&path));
+			report_fault(r, -e, "cannot make the directory %s", buf_cstr(&path));
 			report_hint(r, another_place);
 			return NULL;
 		}
