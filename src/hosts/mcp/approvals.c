@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/canonical.h"
+#include "hosts/mcp/audit.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/seal.h"
 
@@ -124,22 +125,29 @@ static enum decision decision_of(const json_t *response, struct str *ret_comment
 }
 
 /* False with an issue: another answer came first, for example. */
-static bool decide(struct mcp *m, const char *run, const struct open_gate *g, bool approve,
-	struct str comment, struct str client, struct report *r)
+static bool decide(struct exchange *x, const char *run, const struct open_gate *g, bool approve,
+	struct str comment, struct report *r)
 {
 	AUTO_BUF by = BUF_INIT;
 	AUTO_BUF path = BUF_INIT;
 	struct str stage;
 
-	buf_printf(&by, "MCP client %.*s", STR(client.len ? client : S("without a name")));
+	buf_printf(&by, "MCP client %.*s", STR(x->client.len ? x->client : S("without a name")));
 	buf_add(&path, g->path);
-	return gate_decide(m->app,
+	bool ok = gate_decide(x->session->server->app,
 		&(struct gate_decision){ .run = run,
 			.stage = buf_cstr(&path),
 			.approve = approve,
 			.text = comment,
 			.by = buf_str(&by) },
 		&stage, r);
+	audit_call(x, &(struct audited_call){ .action = S("answer"),
+			      .tool = json_text_of(x->params, "name"),
+			      .run = str_of(run),
+			      .decision = approve ? S("approve") : S("reject"),
+			      .outcome = ok ? S("done") : S("refused"),
+			      .exit = -1 });
+	return ok;
 }
 
 bool approvals_apply(struct exchange *x, const char *run, const json_t *responses, struct report *r)
@@ -155,7 +163,7 @@ bool approvals_apply(struct exchange *x, const char *run, const json_t *response
 		enum decision d = decision_of(json_object_get(responses, buf_cstr(&key)), &comment);
 
 		if (d == DECISION_APPROVE || d == DECISION_REJECT)
-			decided = decide(m, run, &g, d == DECISION_APPROVE, comment, x->client, r);
+			decided = decide(x, run, &g, d == DECISION_APPROVE, comment, r);
 		arena_done(&g.arena);
 	}
 	return decided;
@@ -293,7 +301,7 @@ void approvals_retry(struct exchange *x, struct tool *t)
 		answer_present(x, t, name);
 	else if (d == DECISION_NONE)
 		ask_again(x, name);
-	else if (decide(m, name, &g, d == DECISION_APPROVE, comment, x->client, &issues))
+	else if (decide(x, name, &g, d == DECISION_APPROVE, comment, &issues))
 		continue_run(x, t, name);
 	else
 		answer_present(x, t, name); /* another answer was faster */
@@ -325,8 +333,7 @@ static void on_answered(struct question *q, const json_t *result)
 			call_answer(c);
 		return;
 	}
-	bool ok = decide(c->server, buf_cstr(&run), &g, d == DECISION_APPROVE, comment,
-			  c->x->client, &issues) &&
+	bool ok = decide(c->x, buf_cstr(&run), &g, d == DECISION_APPROVE, comment, &issues) &&
 		  call_continue(c, &issues);
 	arena_done(&g.arena);
 	if (!ok)

@@ -21,7 +21,7 @@ static void add_arguments(struct json_out *o, const struct exchange *x)
 		json_out_value(o, "arguments", arguments);
 }
 
-void audit_write(struct exchange *x, const struct audit_line *line)
+void audit_call(struct exchange *x, const struct audited_call *call)
 {
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
@@ -34,13 +34,15 @@ void audit_write(struct exchange *x, const struct audit_line *line)
 	json_out_str(&o, "who", x->session->principal);
 	json_out_str(&o, "via", S("mcp"));
 	json_out_str_or_null(&o, "client", x->client);
-	json_out_str(&o, "action", S("call"));
-	json_out_str(&o, "tool", line->tool);
-	json_out_str_or_null(&o, "run", line->run);
+	json_out_str(&o, "action", call->action.len ? call->action : S("call"));
+	json_out_str_or_null(&o, "tool", call->tool);
+	json_out_str_or_null(&o, "run", call->run);
 	add_arguments(&o, x);
-	json_out_str(&o, "outcome", line->outcome);
-	if (line->exit >= 0)
-		json_out_int(&o, "exit", line->exit);
+	if (call->decision.len)
+		json_out_str(&o, "decision", call->decision);
+	json_out_str(&o, "outcome", call->outcome);
+	if (call->exit >= 0)
+		json_out_int(&o, "exit", call->exit);
 	json_out_uint(&o, "ms", clock_mono_ms() - x->since_ms);
 	json_out_object_end(&o);
 	buf_addc(&text, '\n');

@@ -7,12 +7,28 @@
 #include "app/messages.h"
 #include "app/runs.h"
 #include "base/clock.h"
+#include "hosts/mcp/audit.h"
+#include "hosts/mcp/quota.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/run-steps.h"
 #include "hosts/mcp/words.h"
 
 /* -- what they share -----------------------------------------------------------------------------
  */
+
+static void audit(struct exchange *x, struct str run, struct str outcome)
+{
+	audit_call(x, &(struct audited_call){ .tool = json_text_of(x->params, "name"),
+			      .run = run,
+			      .outcome = outcome,
+			      .exit = -1 });
+}
+
+void builtin_refuse(struct exchange *x, struct report *r)
+{
+	audit(x, json_text_of(json_object_get(x->params, "arguments"), "run"), S("refused"));
+	answer_issues(x, r);
+}
 
 struct run_handle *builtin_open(struct exchange *x, const json_t *arguments)
 {
@@ -40,6 +56,7 @@ void builtin_answer(struct exchange *x, struct run_handle *h, struct str text, j
 		json_object_update(content, more);
 	json_decref(more);
 	json_object_set_new(content, "text", json_from_str(text));
+	audit(x, h ? run_id(h) : S(""), S("done"));
 	exchange_answer(
 		x, json_pack("{s:[{s:s, s:o}], s:b, s:o}", "content", "type", "text", "text",
 			   json_from_str(text), "isError", 0, "structuredContent", content));
@@ -173,7 +190,7 @@ void builtin_cancel(struct exchange *x, const json_t *arguments)
 			STR(run_id(h)));
 		builtin_answer(x, h, buf_str(&text), NULL);
 	} else {
-		exchange_answer(x, result_issues(&issues));
+		builtin_refuse(x, &issues);
 	}
 	run_close(h);
 }
@@ -219,7 +236,7 @@ void builtin_retry(struct exchange *x, const json_t *arguments)
 		again = runs_rerun(x->session->server->app, buf_cstr(&name), &q, &issues);
 	run_close(h);
 	if (!again) {
-		exchange_answer(x, result_issues(&issues));
+		builtin_refuse(x, &issues);
 		return;
 	}
 	buf_printf(&text, "started as %.*s; call roux_run_wait with it", STR(run_id(again)));
@@ -281,7 +298,7 @@ void builtin_message(struct exchange *x, const json_t *arguments)
 			json_pack("{s:s, s:o}", "delivery", word, "message",
 				json_from_str(buf_str(&answer.id))));
 	} else {
-		exchange_answer(x, result_issues(&issues));
+		builtin_refuse(x, &issues);
 	}
 	message_answer_done(&answer);
 	run_close(h);

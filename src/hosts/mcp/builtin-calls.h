@@ -12,6 +12,8 @@ void builtin_cancel(struct exchange *x, const json_t *arguments);
 void builtin_retry(struct exchange *x, const json_t *arguments);
 
 struct run_handle;
+/* Each answers, and leaves a line in the audit. A tool error from the issues: */
+void builtin_refuse(struct exchange *x, struct report *r);
 /* The run that the arguments name. NULL: a tool error has been answered. */
 struct run_handle *builtin_open(struct exchange *x, const json_t *arguments);
 /* Answers with the facts of a run and a text; takes `more`, members beside them, or NULL. The

@@ -121,7 +121,7 @@ void builtin_log(struct exchange *x, const json_t *arguments)
 	else if (e < 0)
 		report_errno(&issues, -e, "cannot read the log");
 	if (issues.errors)
-		exchange_answer(x, result_issues(&issues));
+		builtin_refuse(x, &issues);
 	else
 		builtin_answer(x, h, buf_str(&text),
 			json_pack("{s:I, s:I, s:I, s:b}", "offset", (json_int_t)found.offset,

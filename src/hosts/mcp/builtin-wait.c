@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "app/runs.h"
+#include "hosts/mcp/audit.h"
 #include "hosts/mcp/builtin-calls.h"
 #include "hosts/mcp/progress.h"
 #include "hosts/mcp/result.h"
@@ -69,7 +70,13 @@ static void on_line(void *data, uint64_t seq, const char *type, struct str json)
 /* Only the waiting ends, not the run. */
 static void on_cancel(struct exchange *x)
 {
-	waiting_free(x->data);
+	struct waiting *w = x->data;
+
+	audit_call(x, &(struct audited_call){ .tool = json_text_of(x->params, "name"),
+			      .run = run_id(w->run),
+			      .outcome = S("cancelled"),
+			      .exit = -1 });
+	waiting_free(w);
 	exchange_drop(x);
 }
 

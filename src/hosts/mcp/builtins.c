@@ -2,7 +2,6 @@
 
 #include "hosts/mcp/arguments.h"
 #include "hosts/mcp/builtin-calls.h"
-#include "hosts/mcp/result.h"
 
 #define RUN "\"run\":{\"type\":\"string\",\"description\":\"the id of the run\"}"
 
@@ -110,12 +109,15 @@ struct tool *tool_of_builtin(const struct builtin *b)
 
 void builtin_call(struct exchange *x, struct tool *t)
 {
+	AUTO_REPORT issues = REPORT_INIT;
 	AUTO_BUF wrong = BUF_INIT;
 	AUTO_JSON *values = arguments_values(
 		x->session->server, t, json_object_get(x->params, "arguments"), &wrong);
 
-	if (values)
+	if (values) {
 		t->builtin->call(x, values);
-	else
-		exchange_answer(x, result_error(buf_str(&wrong)));
+		return;
+	}
+	report_error(&issues, (struct where){ 0 }, "%s", buf_cstr(&wrong));
+	builtin_refuse(x, &issues);
 }

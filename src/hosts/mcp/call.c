@@ -46,10 +46,10 @@ void call_free(struct tool_call *c)
 
 static void audit(struct tool_call *c, struct str outcome)
 {
-	audit_write(c->x, &(struct audit_line){ .tool = c->tool->name,
-				  .run = c->run ? run_id(c->run) : S(""),
-				  .outcome = outcome,
-				  .exit = c->run ? run_exit_code(c->run) : -1 });
+	audit_call(c->x, &(struct audited_call){ .tool = c->tool->name,
+				 .run = c->run ? run_id(c->run) : S(""),
+				 .outcome = outcome,
+				 .exit = c->run ? run_exit_code(c->run) : -1 });
 }
 
 void call_answer_with(struct tool_call *c, json_t *result)
@@ -308,8 +308,8 @@ void call_begin(struct exchange *x, struct tool *t)
 		return;
 	}
 	if (!values) {
-		audit_write(x, &(struct audit_line){
-				       .tool = t->name, .outcome = S("refused"), .exit = -1 });
+		audit_call(x, &(struct audited_call){
+				      .tool = t->name, .outcome = S("refused"), .exit = -1 });
 		exchange_answer(x, result_error(buf_str(&wrong)));
 		return;
 	}

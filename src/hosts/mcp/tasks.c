@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/run-status.h"
 #include "hosts/mcp/approvals.h"
+#include "hosts/mcp/audit.h"
 #include "hosts/mcp/methods.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/run-steps.h"
@@ -214,6 +215,15 @@ static void unknown(struct exchange *x)
 	exchange_fail(x, RPC_PARAMS, NULL, "there is no such task");
 }
 
+/* Such a request is acknowledged whatever comes of it: only the audit says that. */
+static void audit(struct exchange *x, struct str run, bool ok)
+{
+	audit_call(x, &(struct audited_call){ .action = x->message.method,
+			      .run = run,
+			      .outcome = ok ? S("done") : S("ignored"),
+			      .exit = -1 });
+}
+
 void method_tasks_get(struct exchange *x)
 {
 	if (!tasks_offered(x))
@@ -241,9 +251,11 @@ void method_tasks_update(struct exchange *x)
 	}
 	q.request.detach = DETACH_ALWAYS;
 	q.request.sandbox = m->options.sandbox;
-	if (approvals_apply(
-		    x, buf_cstr(&run), json_object_get(x->params, "inputResponses"), &ignored))
+	bool ok = approvals_apply(
+		x, buf_cstr(&run), json_object_get(x->params, "inputResponses"), &ignored);
+	if (ok)
 		run_close(runs_resume(m->app, buf_cstr(&run), &q, &over, &ignored));
+	audit(x, buf_str(&run), ok);
 	exchange_answer(x, json_object());
 }
 
@@ -260,8 +272,8 @@ void method_tasks_cancel(struct exchange *x)
 		return;
 	}
 	struct run_handle *h = runs_open(m->app, buf_cstr(&run), &ignored);
-	if (h)
-		(void)run_order(h, RUN_CANCEL, -1, &ignored);
+	bool ok = h && run_order(h, RUN_CANCEL, -1, &ignored);
 	run_close(h);
+	audit(x, buf_str(&run), ok);
 	exchange_answer(x, json_object());
 }
