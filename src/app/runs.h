@@ -224,7 +224,10 @@ void run_hold(struct run_handle *h, bool on);
 /* Turns the loop until it has ended and its name is free. False with an issue: it is gone. */
 bool run_wait(struct run_handle *h, struct report *r);
 
-/* Documents of product.md; new references. */
+/* By which a client of a protocol knows it: request.task, in `b`; nothing: none does. */
+void run_task(struct run_handle *h, struct buf *b);
+
+/* Documents for programs; new references. */
 json_t *run_status_document(struct run_handle *h);
 json_t *run_started_document(const struct run_handle *h); /* of a detached start */
 /* The values that it was started with, secrets masked: an object. */

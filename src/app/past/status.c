@@ -243,6 +243,15 @@ json_t *run_status_document(struct run_handle *h)
 	return look ? status_document(look) : json_null();
 }
 
+void run_task(struct run_handle *h, struct buf *b)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	const struct run_look *look = handle_look(h, &ignored);
+
+	if (look)
+		buf_add(b, json_text_of(look->start, "task"));
+}
+
 json_t *run_values_document(struct run_handle *h, struct report *r)
 {
 	const struct run_look *look = handle_look(h, r);

@@ -311,6 +311,16 @@ void approvals_retry(struct exchange *x, struct tool *t)
 /* -- legacy --------------------------------------------------------------------------------------
  */
 
+/* Whether the question of the call is that of the gate: another door may have answered it and
+ * continued the run, which waits at its next gate then. */
+static bool was_asked(const struct tool_call *c, const struct open_gate *g)
+{
+	AUTO_BUF key = BUF_INIT;
+
+	gate_key(g, &key);
+	return str_eq(buf_str(&key), buf_str(&c->asked));
+}
+
 static void on_answered(struct question *q, const json_t *result)
 {
 	struct tool_call *c = q->data;
@@ -318,23 +328,18 @@ static void on_answered(struct question *q, const json_t *result)
 	AUTO_BUF run = BUF_INIT;
 	struct open_gate g;
 	struct str comment;
-	enum decision d = decision_of(result, &comment);
+	enum decision d = result ? decision_of(result, &comment) : DECISION_LATER;
+	bool ok = true;
 
 	c->question = NULL; /* the session ends it */
 	buf_add(&run, run_id(c->run));
-	if (!find_gate(c->server, buf_cstr(&run), &g) || !result || d == DECISION_LATER) {
-		arena_done(&g.arena);
+	if (!find_gate(c->server, buf_cstr(&run), &g) || !was_asked(c, &g))
+		ok = call_follow(c, &issues);
+	else if (d == DECISION_LATER || (d == DECISION_NONE && !approvals_ask(c)))
 		call_answer(c);
-		return;
-	}
-	if (d == DECISION_NONE) {
-		arena_done(&g.arena);
-		if (!approvals_ask(c))
-			call_answer(c);
-		return;
-	}
-	bool ok = decide(c->x, buf_cstr(&run), &g, d == DECISION_APPROVE, comment, &issues) &&
-		  call_continue(c, &issues);
+	else if (d != DECISION_NONE)
+		ok = decide(c->x, buf_cstr(&run), &g, d == DECISION_APPROVE, comment, &issues) &&
+		     call_continue(c, &issues);
 	arena_done(&g.arena);
 	if (!ok)
 		call_refuse(c, &issues);
@@ -371,6 +376,8 @@ bool approvals_ask(struct tool_call *c)
 		arena_done(&g.arena);
 		return answer_with_question(c, buf_cstr(&run));
 	}
+	buf_reset(&c->asked);
+	gate_key(&g, &c->asked);
 	c->question = session_ask(c->x->session, c->x->channel, "elicitation/create",
 		form_of(&g, buf_cstr(&run)), on_answered, c);
 	if (g.timeout_ms)

@@ -36,6 +36,7 @@ void call_free(struct tool_call *c)
 	tool_unref(c->tool);
 	json_decref(c->values);
 	buf_done(&c->task);
+	buf_done(&c->asked);
 	json_decref(c->labels);
 	raw_free(c->raw);
 	free(c);
@@ -332,9 +333,34 @@ void call_adopt(struct exchange *x, struct tool *t, struct run_handle *run)
 	struct observer o = observer_of(c);
 
 	c->run = run;
+	if (exchange_extends(x, TASKS_EXTENSION))
+		run_task(run, &c->task);
 	list_append(&c->server->calls, &c->link);
 	(void)run_observe(run, &o);
 	watch(c);
+}
+
+/* Takes the handle in place of the one that the call has. */
+static void take_run(struct tool_call *c, struct run_handle *run)
+{
+	struct observer o = observer_of(c);
+
+	run_close(c->run);
+	c->run = run;
+	(void)run_observe(run, &o);
+	timer_stop(&c->budget);
+	watch(c);
+}
+
+bool call_follow(struct tool_call *c, struct report *r)
+{
+	AUTO_BUF id = BUF_INIT;
+
+	buf_add(&id, run_id(c->run));
+	struct run_handle *now = runs_open(c->server->app, buf_cstr(&id), r);
+	if (now)
+		take_run(c, now);
+	return now != NULL;
 }
 
 bool call_continue(struct tool_call *c, struct report *r)
@@ -347,15 +373,9 @@ bool call_continue(struct tool_call *c, struct report *r)
 	q.request.detach = DETACH_ALWAYS;
 	q.request.sandbox = c->server->options.sandbox;
 	struct run_handle *again = runs_resume(c->server->app, buf_cstr(&id), &q, &over, r);
-	if (!again)
-		return false;
-	run_close(c->run);
-	c->run = again;
-	struct observer o = observer_of(c);
-	(void)run_observe(again, &o);
-	timer_stop(&c->budget);
-	watch(c);
-	return true;
+	if (again)
+		take_run(c, again);
+	return again != NULL;
 }
 
 /* -- the method ----------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ struct tool_call {
 	struct progress progress;
 	struct buf task;           /* its id as a task; empty: the client knows none */
 	struct question *question; /* that the client has not answered; NULL: none */
+	struct buf asked;          /* the key of the gate that it is about */
 	json_t *labels;            /* of its commands, for messages; NULL: none yet */
 	struct raw *raw;           /* of a recipe that prints its own result; else NULL */
 	bool counted;              /* among those that run at once */
@@ -37,6 +38,9 @@ void call_refuse(struct tool_call *c, struct report *r);
 /* Continues a run whose gate has been answered, and watches it. False with issues: the caller
  * answers. */
 bool call_continue(struct tool_call *c, struct report *r);
+/* Another door has continued its run: looks at it anew, and watches it until it ends or asks. False
+ * with issues: the caller answers. */
+bool call_follow(struct tool_call *c, struct report *r);
 /* Answers after that time, if it has not been answered before. */
 void call_wait_until(struct tool_call *c, uint64_t ms);
 /* The run continues without the call. */
