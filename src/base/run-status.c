@@ -33,6 +33,8 @@ static const struct {
 #undef NAME
 };
 
+const size_t status_count = ARRAY_SIZE(statuses);
+
 const char *status_name(enum roux_status s)
 {
 	return statuses[s].name.p;

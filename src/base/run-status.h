@@ -24,6 +24,9 @@ enum status_rest {
  * not a status that a run is shown with, so status_read() does not know it. */
 #define STATUS_STARTING "starting"
 
+/* How many there are, from 0. */
+extern const size_t status_count;
+
 /* As it stands in files and documents. */
 const char *status_name(enum roux_status s);
 struct str status_str(enum roux_status s);

@@ -1,8 +1,6 @@
 /* Built-in tools that answer at once: lists, orders, messages. */
 #include "hosts/mcp/builtin-calls.h"
 
-#include <string.h>
-
 #include "app/gates.h"
 #include "app/messages.h"
 #include "app/runs.h"
@@ -33,19 +31,12 @@ void builtin_refuse(struct exchange *x, struct report *r)
 struct run_handle *builtin_open(struct exchange *x, const json_t *arguments)
 {
 	AUTO_REPORT issues = REPORT_INIT;
-	AUTO_BUF name = BUF_INIT;
-	struct run_handle *h;
+	struct run_handle *h =
+		mcp_open_run(x->session->server, json_text_of(arguments, "run"), &issues);
 
-	buf_add(&name, json_text_of(arguments, "run"));
-	h = strlen(buf_cstr(&name)) == name.len
-		    ? runs_open(x->session->server->app, buf_cstr(&name), &issues)
-		    : NULL;
-	if (h)
-		return h;
-	if (!issues.errors)
-		report_error(&issues, (struct where){ 0 }, "there is no such run");
-	exchange_answer(x, result_issues(&issues));
-	return NULL;
+	if (!h)
+		builtin_refuse(x, &issues);
+	return h;
 }
 
 void builtin_answer(struct exchange *x, struct run_handle *h, struct str text, json_t *more)
@@ -196,19 +187,23 @@ void builtin_cancel(struct exchange *x, const json_t *arguments)
 }
 
 /* A run that waits for an answer, or was denied one, is not done again by a client, and none is
- * begun behind a gate: that would be an approval. */
-static bool may_retry(struct run_handle *h, const json_t *arguments, struct report *r)
+ * begun behind a gate: that would be an approval. So one that asks is done again as a whole. */
+static bool may_retry(struct exchange *x, struct run_handle *h, const json_t *arguments, bool asks,
+	struct report *r)
 {
 	enum roux_status status = run_status(h);
+	AUTO_BUF why = BUF_INIT;
 
+	if (!quota_allows(x->session->server, x->session->principal, &why))
+		return report_error(r, (struct where){ 0 }, "%s", buf_cstr(&why));
 	if (status == ROUX_PAUSED || status == ROUX_DENIED)
 		return report_error(r, (struct where){ 0 },
 			"the run '%.*s' is %.*s: only a person decides about it", STR(run_id(h)),
 			STR(run_status_word(h)));
-	if (json_object_get(arguments, "from") && run_may_ask(h)) {
+	if (json_object_get(arguments, "from") && asks) {
 		report_error(r, (struct where){ 0 },
 			"the recipe asks for approvals, so a step cannot be chosen");
-		return report_hint(r, "without `from` it begins at the failure; a person can type "
+		return report_hint(r, "without `from` all of it is done again; a person can type "
 				      "`roux rerun`");
 	}
 	return true;
@@ -225,21 +220,25 @@ void builtin_retry(struct exchange *x, const json_t *arguments)
 
 	if (!h)
 		return;
+	bool asks = run_may_ask(h);
 	buf_add(&name, run_id(h));
 	buf_add(&from, json_text_of(arguments, "from"));
 	q.from = from.len ? buf_cstr(&from) : NULL;
 	q.only = json_truth_of(arguments, "only");
+	q.all = asks;
 	q.request.detach = DETACH_ALWAYS;
 	q.request.bare = true;
 	q.request.sandbox = x->session->server->options.sandbox;
-	if (may_retry(h, arguments, &issues))
+	if (may_retry(x, h, arguments, asks, &issues))
 		again = runs_rerun(x->session->server->app, buf_cstr(&name), &q, &issues);
 	run_close(h);
 	if (!again) {
 		builtin_refuse(x, &issues);
 		return;
 	}
-	buf_printf(&text, "started as %.*s; call roux_run_wait with it", STR(run_id(again)));
+	quota_keep(x->session->server, x->session->principal, run_id(again));
+	buf_printf(&text, "started as %.*s%s; call roux_run_wait with it", STR(run_id(again)),
+		asks ? ", from its beginning, because the recipe asks for approvals" : "");
 	builtin_answer(x, again, buf_str(&text),
 		json_pack("{s:o, s:s}", "retry_of", json_from_str(buf_str(&name)), "next",
 			"roux_run_wait"));

@@ -1,5 +1,6 @@
 #include "hosts/mcp/builtins.h"
 
+#include "base/run-status.h"
 #include "hosts/mcp/arguments.h"
 #include "hosts/mcp/builtin-calls.h"
 
@@ -11,10 +12,7 @@ const struct builtin builtins[] = {
 		"long it "
 		"took.",
 		"{\"status\":{\"type\":\"string\",\"description\":\"only runs with this "
-		"status\",\"enum\":["
-		"\"running\",\"done\",\"partial\",\"paused\",\"failed\",\"denied\",\"timeout\","
-		"\"cancelled\","
-		"\"killed\",\"exited\"]},"
+		"status\"},"
 		"\"recipe\":{\"type\":\"string\",\"description\":\"only runs of this recipe\"},"
 		"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":20}}",
 		"[]", EFFECTS_READ, builtin_runs },
@@ -57,7 +55,8 @@ const struct builtin builtins[] = {
 	{ "roux_run_retry", "Run again",
 		"Does a run again as a new run: from its first failure, or from a step on, or that "
 		"step "
-		"only. What succeeded before is not done again.",
+		"only. What succeeded before is not done again, unless the recipe asks for "
+		"approvals: then all of it is.",
 		"{" RUN
 		",\"from\":{\"type\":\"string\",\"description\":\"the id or path of a step\"},"
 		"\"only\":{\"type\":\"boolean\",\"default\":false,\"description\":\"nothing but "
@@ -85,6 +84,28 @@ static json_t *hints(enum tool_effects effects)
 	return h;
 }
 
+/* Those that a recorded run can have. */
+static json_t *statuses(void)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < status_count; i++)
+		if (status_rest((enum roux_status)i) != STATUS_NEVER)
+			json_array_append_new(
+				names, json_from_str(status_str((enum roux_status)i)));
+	return names;
+}
+
+/* The properties of its arguments; a `status` is one of all that there are. */
+static json_t *properties(const struct builtin *b)
+{
+	json_t *all = parsed(b->input), *status = json_object_get(all, "status");
+
+	if (status)
+		json_object_set_new(status, "enum", statuses());
+	return all;
+}
+
 struct tool *tool_of_builtin(const struct builtin *b)
 {
 	struct tool *t = mem_new(struct tool);
@@ -93,8 +114,8 @@ struct tool *tool_of_builtin(const struct builtin *b)
 	t->builtin = b;
 	t->name = t->id = str_of(b->name);
 	t->effects = b->effects;
-	t->input = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties",
-		parsed(b->input), "required", parsed(b->required), "additionalProperties", 0);
+	t->input = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties(b),
+		"required", parsed(b->required), "additionalProperties", 0);
 	if (!json_array_size(json_object_get(t->input, "required")))
 		json_object_del(t->input, "required");
 	t->listed = json_pack("{s:s, s:s, s:s, s:O, s:o, s:o}", "name", b->name, "title", b->title,

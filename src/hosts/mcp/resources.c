@@ -377,12 +377,8 @@ static bool (*const readers[])(struct reading *g) = {
 static bool open_run(struct reading *g, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
-	const char *name = buf_cstr(&g->u->id);
 
-	/* Only an id, none of the other ways to name a run. */
-	g->run = str_find(buf_str(&g->u->id), ':', 0) == g->u->id.len
-			 ? runs_open(g->server->app, name, &ignored)
-			 : NULL;
+	g->run = mcp_open_run(g->server, buf_str(&g->u->id), &ignored);
 	if (!g->run)
 		return false;
 	g->ttl_ms = run_status(g->run) == ROUX_RUNNING || run_status(g->run) == ROUX_PAUSED

@@ -24,7 +24,7 @@ json_t *result_error(struct str text)
 		json_from_str(text), "isError", 1);
 }
 
-json_t *result_issues(struct report *r)
+static json_t *result_issues(struct report *r)
 {
 	AUTO_BUF text = BUF_INIT;
 

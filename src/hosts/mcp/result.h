@@ -10,8 +10,6 @@
 json_t *result_error(struct str text);
 /* Answers with them: a fault of ours is an error of the protocol. */
 void answer_issues(struct exchange *x, struct report *r);
-/* The same from the issues of a report, each on a line of its own. */
-json_t *result_issues(struct report *r);
 
 /* Of a run that has ended or waits for an approval. `t` may be NULL: the tool is not known any
  * more. */

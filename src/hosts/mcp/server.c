@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "app/runs.h"
 #include "base/file.h"
 #include "hosts/mcp/call.h"
 #include "hosts/mcp/catalog.h"
@@ -35,6 +36,19 @@ struct mcp *mcp_new(struct app *a, const struct mcp_options *o, struct report *r
 	list_init(&m->kept);
 	m->catalog = catalog_new(m);
 	return m;
+}
+
+struct run_handle *mcp_open_run(struct mcp *m, struct str id, struct report *r)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	buf_add(&name, id);
+	struct run_handle *h = runs_open(m->app, buf_cstr(&name), r);
+	if (!h || str_eq(run_id(h), id))
+		return h;
+	run_close(h);
+	report_error(r, (struct where){ 0 }, "there is no run '%.*s'", STR(id));
+	return NULL;
 }
 
 void mcp_free(struct mcp *m)

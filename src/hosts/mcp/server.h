@@ -52,6 +52,10 @@ struct mcp {
 /* NULL with issues. */
 struct mcp *mcp_new(struct app *a, const struct mcp_options *o, struct report *r);
 void mcp_free(struct mcp *m);
+struct run_handle;
+/* The run with that id, and by nothing but its id: of the other ways to name one, which people use,
+ * a client could mean another run than it gets. NULL with issues. */
+struct run_handle *mcp_open_run(struct mcp *m, struct str id, struct report *r);
 /* A line for people, on standard error or in the file of --log-file. */
 void mcp_log(const char *fmt, ...) PRINTF(1, 2);
 

@@ -155,13 +155,11 @@ static struct follow *follow_new(struct listener *l, struct str uri, struct str 
 {
 	struct follow *f = mem_new(struct follow);
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_BUF name = BUF_INIT;
 
 	f->listener = l;
 	buf_add(&f->uri, uri);
-	buf_add(&name, run);
 	if (run.len)
-		f->run = runs_open(l->session->server->app, buf_cstr(&name), &ignored);
+		f->run = mcp_open_run(l->session->server, run, &ignored);
 	if (run.len && !f->run) {
 		follow_free(f);
 		return NULL;
