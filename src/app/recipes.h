@@ -144,9 +144,9 @@ json_t *recipe_info_json(const struct recipe_info *info);
 void recipes_id_words(struct app *a, struct buf *b);
 void recipes_argument_words(struct app *a, size_t count, const char *const *words, struct buf *b);
 
-/* Calls `changed` from the loop of `a` when something in the directories of recipes has changed:
- * once for all that happened since the last call. NULL, with errno: the kernel does not allow it.
- * It has to be ended before the app is closed. */
+/* Calls `changed` from the loop of `a` when something in the directories of recipes has changed, or
+ * in that of agents, roles and tasks: once for all that happened since the last call. NULL, with
+ * errno: the kernel does not allow it. It has to be ended before the app is closed. */
 struct recipes_watch;
 struct recipes_watch *recipes_watch(struct app *a, void (*changed)(void *data), void *data);
 void recipes_watch_end(struct recipes_watch *w);

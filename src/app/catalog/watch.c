@@ -1,4 +1,4 @@
-/* Changes in the directories of recipes. */
+/* Changes in the directories of recipes, and of what is configured for prompts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include "app/recipes.h"
 #include "base/path.h"
 #include "loop/notify.h"
+#include "prompts/config.h"
 
 enum {
 	OF_DIRECTORY = IN_CREATE | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
@@ -28,7 +29,7 @@ struct watched_dir {
 struct recipes_watch {
 	struct arena arena;
 	struct loop *loop;
-	struct watched_dir dirs[3];
+	struct watched_dir dirs[4];
 	struct deferred telling; /* one call for what happens in one turn */
 	void (*changed)(void *data);
 	void *data;
@@ -102,7 +103,8 @@ struct recipes_watch *recipes_watch(struct app *a, void (*changed)(void *data), 
 	w->data = data;
 	w->telling = (struct deferred){ .call = on_telling };
 	const struct recipe_dirs *dirs = app_dirs(a);
-	const struct str paths[] = { dirs->user, dirs->packaged, dirs->project.recipes };
+	const struct str paths[] = { dirs->user, dirs->packaged, dirs->project.recipes,
+		config_global_dir(&w->arena, path_home(&w->arena)) };
 	int n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(w->dirs); i++)
 		notify_init(&w->dirs[i].notify);

@@ -196,18 +196,8 @@ static void read_all(struct catalog *c)
 			"and --except choose",
 			c->tools.len);
 	c->read = true;
-}
-
-void catalog_read(struct catalog *c)
-{
-	if (!c->read)
-		read_all(c);
-}
-
-struct tool *catalog_find(struct catalog *c, struct str name)
-{
-	catalog_read(c);
-	return find_in(c, name);
+	json_decref(c->listed_prompts);
+	c->listed_prompts = prompts_all(c->server);
 }
 
 /* -- changes -------------------------------------------------------------------------------------
@@ -228,15 +218,6 @@ static json_t *all_tools(struct catalog *c)
 	return all;
 }
 
-static json_t *all_prompts(struct catalog *c)
-{
-	json_t *all = json_array();
-
-	vec_each (t, &c->prompts)
-		json_array_append(all, (*t)->listed);
-	return all;
-}
-
 /* Whether changes are told, or have to be looked for. */
 static bool is_watched(const struct catalog *c)
 {
@@ -247,16 +228,15 @@ static void on_again(struct timer *timer)
 {
 	struct catalog *c = container_of(timer, struct catalog, again);
 	AUTO_JSON *before = all_tools(c), *after = NULL;
-	AUTO_JSON *prompts = all_prompts(c), *prompts_after = NULL;
+	AUTO_JSON *prompts = json_incref(c->listed_prompts);
 
 	read_all(c);
 	after = all_tools(c);
-	prompts_after = all_prompts(c);
 	if (!json_equal(before, after)) {
 		c->generation++;
 		subscriptions_lists_changed(c->server, CHANGED_TOOLS | CHANGED_RESOURCES);
 	}
-	if (!json_equal(prompts, prompts_after))
+	if (!json_equal(prompts, c->listed_prompts))
 		subscriptions_lists_changed(c->server, CHANGED_PROMPTS);
 	if (!is_watched(c))
 		timer_start(app_loop(c->server->app), &c->again, RESCAN_MS);
@@ -303,15 +283,39 @@ static bool watch_named(struct catalog *c)
 	return ok;
 }
 
-void catalog_watch(struct catalog *c)
+static void watch(struct catalog *c)
 {
-	if (c->watch || timer_running(&c->again))
-		return;
 	c->watch = recipes_watch(c->server->app, on_changed, c);
 	if (c->server->options.dir_count)
 		(void)watch_named(c);
 	if (!is_watched(c))
 		timer_start(app_loop(c->server->app), &c->again, RESCAN_MS);
+}
+
+/* Watching begins before reading, so that nothing falls in between. */
+void catalog_read(struct catalog *c)
+{
+	if (c->read)
+		return;
+	watch(c);
+	read_all(c);
+}
+
+struct tool *catalog_find(struct catalog *c, struct str name)
+{
+	catalog_read(c);
+	return find_in(c, name);
+}
+
+struct tool *catalog_recipe(struct catalog *c, struct str id)
+{
+	struct tool *found = NULL;
+
+	catalog_read(c);
+	vec_each (t, &c->tools)
+		if (!(*t)->builtin && (str_eq((*t)->id, id) || (!found && str_eq((*t)->name, id))))
+			found = *t;
+	return found;
 }
 
 struct catalog *catalog_new(struct mcp *m)
@@ -335,6 +339,7 @@ void catalog_free(struct catalog *c)
 	forget(c);
 	vec_done(&c->tools);
 	vec_done(&c->prompts);
+	json_decref(c->listed_prompts);
 	vec_done(&c->problems);
 	arena_done(&c->arena);
 	free(c);
@@ -375,6 +380,5 @@ void method_tools_list(struct exchange *x)
 	struct catalog *c = x->session->server->catalog;
 
 	catalog_read(c);
-	catalog_watch(c);
 	answer_page(x, "tools", all_tools(c), c->generation);
 }

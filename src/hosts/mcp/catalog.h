@@ -45,6 +45,7 @@ struct catalog {
 	VEC(struct tool *) tools;     /* by name */
 	VEC(struct tool *) prompts;   /* recipes that are prompts: of fixtures */
 	VEC(struct problem) problems; /* recipes that are not tools, and why */
+	json_t *listed_prompts;       /* prompts/list, as it was when they were read */
 	uint64_t generation;          /* counts changes */
 	bool read;
 	struct recipes_watch *watch;
@@ -55,12 +56,14 @@ struct catalog {
 
 struct catalog *catalog_new(struct mcp *m);
 void catalog_free(struct catalog *c);
-/* Reads the recipes when that has not been done. */
+/* Reads the recipes when that has not been done; from then on changes are noticed and told. */
 void catalog_read(struct catalog *c);
 /* Borrowed; NULL: there is none. */
 struct tool *catalog_find(struct catalog *c, struct str name);
-/* Begins to watch the directories: called when a client could be told. */
-void catalog_watch(struct catalog *c);
+/* What prompts/list has: a new reference. */
+json_t *prompts_all(const struct mcp *m);
+/* The tool of the recipe with that id; the name of the tool is taken too. Borrowed; NULL: none. */
+struct tool *catalog_recipe(struct catalog *c, struct str id);
 
 /* A page of a list for method `x`: reads its cursor and answers. `each` is the list in its order;
  * takes it. `member` is the name in the result. */

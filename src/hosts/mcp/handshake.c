@@ -1,6 +1,7 @@
 /* How a conversation begins: initialize, ping, server/discover. */
 #include <string.h>
 
+#include "hosts/mcp/catalog.h"
 #include "hosts/mcp/log.h"
 #include "hosts/mcp/methods.h"
 #include "hosts/mcp/subscriptions.h"
@@ -84,6 +85,7 @@ void method_initialize(struct exchange *x)
 		s->listener = listener_of_session(s);
 	s->client = arena_str(
 		&s->arena, json_text_of(json_object_get(x->params, "clientInfo"), "name"));
+	catalog_read(s->server->catalog); /* from now on the client hears of changes */
 	exchange_answer(x, json_pack("{s:s, s:o, s:o, s:s}", "protocolVersion", s->version,
 				   "capabilities", capabilities(x), "serverInfo", server_info(),
 				   "instructions", instructions));

@@ -85,11 +85,12 @@ static json_t *prompt_of_recipe(const struct tool *t)
 		json_incref(json_object_get(t->listed, "description")), "arguments", arguments);
 }
 
-/* A new reference. */
-static json_t *list_prompts(const struct mcp *m)
+json_t *prompts_all(const struct mcp *m)
 {
 	struct listing l = { .all = json_array() };
 
+	if (m->options.no_prompts)
+		return l.all;
 	for (l.kind = 0; l.kind < ARRAY_SIZE(kinds); l.kind++) {
 		AUTO_REPORT ignored = REPORT_INIT; /* nothing is configured, most often */
 
@@ -121,7 +122,7 @@ static bool enabled(struct exchange *x)
 void method_prompts_list(struct exchange *x)
 {
 	if (enabled(x))
-		answer_page(x, "prompts", list_prompts(x->session->server), 0);
+		answer_page(x, "prompts", prompts_all(x->session->server), 0);
 }
 
 static const json_t *find(const json_t *all, struct str name)
@@ -172,7 +173,7 @@ void method_prompts_get(struct exchange *x)
 
 	if (!enabled(x))
 		return;
-	AUTO_JSON *all = list_prompts(m);
+	AUTO_JSON *all = prompts_all(m);
 	const json_t *prompt = find(all, name);
 	if (!prompt) {
 		exchange_fail(x, RPC_PARAMS, NULL, "unknown prompt '%.*s'", STR(name));

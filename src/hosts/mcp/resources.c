@@ -175,25 +175,12 @@ static bool read_recipes(struct reading *g)
 
 static bool read_recipe(struct reading *g)
 {
-	static const char *const places[] = { "values", "defaults", "context" };
-	struct str id = buf_str(&g->u->id);
-	struct arena a = ARENA_INIT;
-	const struct tool *found = NULL;
+	const struct tool *found = catalog_recipe(g->server->catalog, buf_str(&g->u->id));
 
-	catalog_read(g->server->catalog);
-	vec_each (t, &g->server->catalog->tools)
-		if (!(*t)->builtin && (str_eq((*t)->id, id) || (!found && str_eq((*t)->name, id))))
-			found = *t;
 	if (!found)
 		return false;
-	struct str text = recipe_ref_text(found->ref);
-	struct mask *m = mask_open();
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		mask_add_named(m, recipe_ref_member(found->ref, places[i]), found->secrets);
 	buf_adds(&g->type, type_of_format(recipe_ref_format(found->ref)));
-	buf_add(&g->text, mask_text(m, text, &a));
-	mask_free(m);
-	arena_done(&a);
+	recipe_ref_shown_text(found->ref, &g->text);
 	return true;
 }
 

@@ -180,19 +180,39 @@ static bool is_fixed(const struct listener *l, struct str uri)
 	return found != NULL;
 }
 
-bool listener_follow(struct listener *l, struct str uri)
+static bool follows(const struct listener *l, struct str uri, struct str task)
+{
+	list_each (link, &l->follows) {
+		const struct follow *f = list_entry(link, struct follow, link);
+
+		if (str_eq(buf_str(&f->uri), uri) && str_eq(buf_str(&f->task), task))
+			return true;
+	}
+	return false;
+}
+
+/* Whether there is such a resource; of a run, that is found out when it is opened. */
+static bool is_there(const struct listener *l, struct str uri, const struct resource_uri *u)
+{
+	if (u->kind == RESOURCE_RECIPE)
+		return catalog_recipe(l->session->server->catalog, buf_str(&u->id)) != NULL;
+	return u->kind != RESOURCE_NONE || is_fixed(l, uri);
+}
+
+/* True: the resource is one that changes can be told of. */
+static bool listener_follow(struct listener *l, struct str uri)
 {
 	struct resource_uri u;
-	bool ok = resource_uri_read(uri, &u) && (u.kind != RESOURCE_NONE || is_fixed(l, uri));
+	bool ok = resource_uri_read(uri, &u) && is_there(l, uri, &u);
 	bool of_run = ok && u.kind >= RESOURCE_RUN && u.kind <= RESOURCE_ARTIFACT;
 
-	if (ok)
+	if (ok && !follows(l, uri, S("")))
 		ok = follow_new(l, uri, of_run ? buf_str(&u.id) : S("")) != NULL;
 	resource_uri_done(&u);
 	return ok;
 }
 
-void listener_unfollow(struct listener *l, struct str uri)
+static void listener_unfollow(struct listener *l, struct str uri)
 {
 	list_each_safe (link, &l->follows) {
 		struct follow *f = list_entry(link, struct follow, link);
@@ -282,12 +302,13 @@ static json_t *follow_all(struct listener *l, const json_t *wanted, bool tasks)
 		bool ok = json_is_string(one);
 
 		if (ok && tasks) {
-			struct follow *f = task_run(l->session, json_str(one), &run)
+			bool known = follows(l, S(""), json_str(one));
+			struct follow *f = !known && task_run(l->session, json_str(one), &run)
 						   ? follow_new(l, S(""), buf_str(&run))
 						   : NULL;
 			if (f)
 				buf_add(&f->task, json_str(one));
-			ok = f != NULL;
+			ok = known || f;
 		} else if (ok) {
 			ok = listener_follow(l, json_str(one));
 		}
@@ -328,7 +349,6 @@ void method_listen(struct exchange *x)
 	x->cancel = on_cancel;
 	x->closing = on_closing;
 	catalog_read(m->catalog);
-	catalog_watch(m->catalog);
 	notify(l, "notifications/subscriptions/acknowledged",
 		json_pack("{s:o}", "notifications", taken));
 }

@@ -20,6 +20,3 @@ void subscriptions_lists_changed(struct mcp *m, unsigned lists);
 /* A listener for a legacy session, which hears of all lists from now on; resources are added. */
 struct listener *listener_of_session(struct session *s);
 void listener_free(struct listener *l);
-/* True: the resource is one that changes can be told of. */
-bool listener_follow(struct listener *l, struct str uri);
-void listener_unfollow(struct listener *l, struct str uri);
