@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "data/base64.h"
+#include "data/mask.h"
 #include "hosts/mcp/uri.h"
 
 enum { INLINE_MAX = 1 << 20 };
@@ -88,7 +89,8 @@ void artifact_uri(struct buf *b, struct str run, struct str name)
 }
 
 /* NULL: it cannot be shown that way. */
-static json_t *block_of_media(struct run_handle *h, const json_t *fact, const char *kind)
+static json_t *block_of_media(
+	struct run_handle *h, struct mask *mask, const json_t *fact, const char *kind)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_BUF bytes = BUF_INIT;
@@ -97,12 +99,14 @@ static json_t *block_of_media(struct run_handle *h, const json_t *fact, const ch
 
 	if (fd < 0 || fd_read_all(fd, INLINE_MAX, &bytes) < 0)
 		return NULL;
+	mask_bytes(mask, &bytes);
 	base64_write(&coded, buf_str(&bytes));
 	return json_pack("{s:s, s:o, s:O}", "type", kind, "data", json_from_str(buf_str(&coded)),
 		"mimeType", json_object_get(fact, "mimeType"));
 }
 
-void artifacts_content(struct run_handle *h, const json_t *facts, json_t *content)
+void artifacts_content(
+	struct run_handle *h, struct mask *mask, const json_t *facts, json_t *content)
 {
 	json_t *fact;
 	size_t i;
@@ -113,7 +117,7 @@ void artifacts_content(struct run_handle *h, const json_t *facts, json_t *conten
 		const char *kind = str_starts(type, S("image/"))   ? "image"
 				   : str_starts(type, S("audio/")) ? "audio"
 								   : NULL;
-		json_t *block = kind ? block_of_media(h, fact, kind) : NULL;
+		json_t *block = kind ? block_of_media(h, mask, fact, kind) : NULL;
 
 		if (!block)
 			block = json_pack("{s:s, s:O, s:O, s:O}", "type", "resource_link", "uri",

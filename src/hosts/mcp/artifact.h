@@ -2,6 +2,8 @@
 
 #include "app/runs.h"
 
+struct mask;
+
 /* Files that a run has made, for clients. */
 
 /* roux://runs/ID/artifacts/NAME */
@@ -12,5 +14,6 @@ void artifact_type(struct str path, struct buf *b);
 void artifact_type_of(struct run_handle *h, struct str name, struct str content, struct buf *type,
 	bool *ret_blob);
 /* Adds a block to `content` for each of `facts`: pictures and sounds themselves when they are
- * small, links to all others. */
-void artifacts_content(struct run_handle *h, const json_t *facts, json_t *content);
+ * small and without the secrets of `mask`, links to all others. */
+void artifacts_content(
+	struct run_handle *h, struct mask *mask, const json_t *facts, json_t *content);

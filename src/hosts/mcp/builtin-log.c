@@ -90,11 +90,18 @@ static int read_part(struct run_handle *h, const json_t *arguments, struct log_w
 		w->tail = !offset;
 		e = run_log_window(h, w, &raw, f);
 	}
-	struct str part = text_whole(buf_str(&raw), NULL);
-	if (grep.len && part.len > MOST)
+	struct str part = buf_str(&raw);
+	if (!grep.len)
+		part = text_window(part, f);
+	else if (part.len > MOST)
 		part = text_whole(str_from(part, part.len - MOST), NULL);
-	if (json_is_integer(tail))
-		part = last_lines(part, json_integer_value(tail));
+	if (json_is_integer(tail)) {
+		struct str lines = last_lines(part, json_integer_value(tail));
+
+		if (!grep.len)
+			f->offset += part.len - lines.len;
+		part = lines;
+	}
 	buf_add(text, part);
 	return e;
 }

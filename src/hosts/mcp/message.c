@@ -105,6 +105,14 @@ static void read_kind(struct message *m, struct str text, const struct message_l
 	}
 }
 
+static bool is_json(struct str text)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *value = json_read(&(struct source){ S("the id"), text }, &ignored);
+
+	return value != NULL;
+}
+
 void message_read(struct str text, const struct message_limits *limits, struct message *ret)
 {
 	AUTO_REPORT issues = REPORT_INIT;
@@ -114,14 +122,13 @@ void message_read(struct str text, const struct message_limits *limits, struct m
 	*ret = (struct message){ 0 };
 	if (depth <= limits->depth)
 		ret->root = json_read(&source, &issues);
-	if (depth <= limits->depth && !ret->root) {
-		refuse(ret, RPC_PARSE, "%.*s", STR(issues.issues.at[0].message));
-		return;
-	}
 	struct str id = utf8_valid(text) ? message_raw(text, S("id")) : S("");
-	if (message_is_id(id))
+	/* Of a message that cannot be read, it may be the id that is at fault. */
+	if (message_is_id(id) && (ret->root || is_json(id)))
 		ret->id = id;
-	if (depth > limits->depth)
+	if (depth <= limits->depth && !ret->root)
+		refuse(ret, RPC_PARSE, "%.*s", STR(issues.issues.at[0].message));
+	else if (depth > limits->depth)
 		refuse(ret, RPC_REQUEST, "the message is nested more than %zu levels deep",
 			limits->depth);
 	else if (json_is_array(ret->root))

@@ -238,7 +238,6 @@ static bool read_log(struct reading *g)
 	uint64_t offset = 0, limit = LOG_DEFAULT;
 	struct log_found found;
 	AUTO_BUF raw = BUF_INIT;
-	size_t skipped = 0;
 
 	if (!read_number(g, &g->u->offset, "offset", &offset) ||
 		!read_number(g, &g->u->limit, "limit", &limit))
@@ -260,18 +259,13 @@ static bool read_log(struct reading *g)
 		&raw, &found);
 	if (e < 0)
 		return false;
-	struct str part = text_whole(buf_str(&raw), &skipped);
-	if (found.offset == 0)
-		skipped = 0, part = str_sub(buf_str(&raw), 0, (size_t)(part.p + part.len - raw.p));
-	if (found.next == found.size)
-		part.len = raw.len - skipped;
-	part = raw.len ? part : S("");
+	struct str part = text_window(buf_str(&raw), &found);
 	buf_adds(&g->type, "text/plain");
 	buf_add(&g->text, part);
 	g->meta = json_pack("{s:{s:I, s:I, s:I, s:b, s:b}}", "dev.roux/log", "offset",
-		(json_int_t)(found.offset + skipped), "next",
-		(json_int_t)(found.offset + skipped + part.len), "size", (json_int_t)found.size,
-		"live", run_status(g->run) == ROUX_RUNNING, "repaired", !utf8_valid(part));
+		(json_int_t)found.offset, "next", (json_int_t)found.next, "size",
+		(json_int_t)found.size, "live", run_status(g->run) == ROUX_RUNNING, "repaired",
+		!utf8_valid(part));
 	return true;
 }
 
@@ -315,6 +309,7 @@ static bool read_artifact(struct reading *g)
 		buf_printf(&g->wrong, "the artifact is larger than %d MiB", ARTIFACT_MOST >> 20);
 		return true;
 	}
+	mask_bytes(g->mask, &g->text);
 	artifact_type_of(g->run, buf_str(&g->u->name), buf_str(&g->text), &g->type, &g->blob);
 	return e == 0;
 }

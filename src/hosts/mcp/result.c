@@ -117,13 +117,19 @@ static void add_ends(struct run_handle *h, struct mask *mask, size_t most, struc
 	add_folded(b, end);
 }
 
-/* The last lines of a stream under a heading; nothing when it is empty. */
-static void add_tail(struct run_handle *h, struct mask *mask, enum log_stream stream,
-	struct str node, struct buf *b)
+static void add_heading(struct buf *b, enum log_stream stream, bool cut)
 {
 	static const char *const headings[] = {
 		[LOG_STDOUT] = "Standard output", [LOG_STDERR] = "Standard error"
 	};
+
+	buf_printf(b, "\n%s%s:\n", headings[stream], cut ? ", its end" : "");
+}
+
+/* The last lines of a stream under a heading; nothing when it is empty. */
+static void add_tail(struct run_handle *h, struct mask *mask, enum log_stream stream,
+	struct str node, struct buf *b)
+{
 	AUTO_BUF text = BUF_INIT;
 	struct log_found found;
 	struct log_window w = {
@@ -142,7 +148,7 @@ static void add_tail(struct run_handle *h, struct mask *mask, enum log_stream st
 		tail = str_from(tail, from + 1);
 	if (!tail.len)
 		return;
-	buf_printf(b, "\n%s%s:\n", headings[stream], cut ? ", its end" : "");
+	add_heading(b, stream, cut);
 	add_folded(b, tail);
 	end_line(b);
 }
@@ -160,6 +166,23 @@ static const json_t *main_failure(const json_t *summary)
 		if (!json_is_true(json_object_get(json_array_get(failures, i), "tolerated")))
 			found = json_array_get(failures, i);
 	return found;
+}
+
+/* What the failed command wrote to standard error. One that could not be started has written
+ * nothing, and why is in the failure alone. */
+static void add_errors(struct run_handle *h, struct mask *mask, const json_t *f, struct buf *b)
+{
+	struct str why = json_text_of(f, "stderr");
+	struct arena a = ARENA_INIT;
+	size_t before = b->len;
+
+	add_tail(h, mask, LOG_STDERR, json_text_of(f, "path"), b);
+	if (b->len == before && why.len) {
+		add_heading(b, LOG_STDERR, false);
+		add_folded(b, mask_text(mask, why, &a));
+		end_line(b);
+	}
+	arena_done(&a);
 }
 
 static void failure_words(struct buf *b, const json_t *f)
@@ -287,7 +310,7 @@ static void account(struct run_handle *h, struct mask *mask, const json_t *summa
 	if (b->len == before && node.len)
 		add_tail(h, mask, LOG_STDOUT, S(""), b);
 	before = b->len;
-	add_tail(h, mask, LOG_STDERR, node, b);
+	add_errors(h, mask, f, b);
 	if (b->len == before && node.len)
 		add_tail(h, mask, LOG_STDERR, S(""), b);
 	mark(b, h, 0, 0);
@@ -317,7 +340,7 @@ static void output(struct mcp *m, struct run_handle *h, struct mask *mask, const
 		const json_t *f = main_failure(summary);
 
 		end_line(b);
-		add_tail(h, mask, LOG_STDERR, json_text_of(f, "path"), b);
+		add_errors(h, mask, f, b);
 	}
 	if (*ret_cut)
 		mark(b, h, found.size, most);
@@ -492,8 +515,8 @@ json_t *result_of_run(struct mcp *m, const struct tool *t, struct run_handle *h)
 	facts = run_facts(m, h);
 	json_object_set_new(facts, "truncated", json_boolean(cut));
 	if (run_status(h) != ROUX_PAUSED)
-		artifacts_content(
-			h, json_object_get(facts, "artifacts"), json_object_get(result, "content"));
+		artifacts_content(h, mask, json_object_get(facts, "artifacts"),
+			json_object_get(result, "content"));
 	json_object_set_new(result, "_meta", json_pack("{s:o}", RUN_META, facts));
 	mask_free(mask);
 	return result;

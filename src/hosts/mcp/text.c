@@ -32,6 +32,22 @@ struct str text_whole(struct str part, size_t *ret_skipped)
 		part.len -= back;
 	return part;
 }
+
+struct str text_window(struct str part, struct log_found *f)
+{
+	size_t skipped = 0;
+	struct str whole = text_whole(part, &skipped);
+	size_t end = skipped + whole.len;
+
+	if (f->offset == 0)
+		skipped = 0;
+	if (f->next == f->size)
+		end = part.len;
+	f->next = f->offset + end;
+	f->offset += skipped;
+	return part.len ? str_sub(part, skipped, end - skipped) : S("");
+}
+
 void text_hide_places(struct buf *text, struct app *a)
 {
 	const struct {
