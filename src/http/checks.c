@@ -112,6 +112,16 @@ static bool check_form(struct http_request *q)
 /* -- method and target ---------------------------------------------------------------------------
  */
 
+/* Before anything can be wrong: whether the answer is a page depends on it. */
+static void split_target(struct http_request *q)
+{
+	size_t mark = str_find(q->target, '?', 0);
+
+	q->path = str_sub(q->target, 0, mark);
+	q->query_text = mark < q->target.len ? str_from(q->target, mark + 1) : S("");
+	q->api = str_starts(q->path, S("/api/")) || str_eq(q->path, S("/mcp"));
+}
+
 static bool check_target(struct http_request *q)
 {
 	const char *wrong;
@@ -120,10 +130,6 @@ static bool check_target(struct http_request *q)
 		return fault(q, 414, "the address is longer than %d bytes", TARGET_MAX);
 	if (!q->target.len || q->target.p[0] != '/')
 		return fault(q, 400, "the address does not begin with a slash");
-	size_t mark = str_find(q->target, '?', 0);
-	q->path = str_sub(q->target, 0, mark);
-	q->query_text = mark < q->target.len ? str_from(q->target, mark + 1) : S("");
-	q->api = str_starts(q->path, S("/api/")) || str_eq(q->path, S("/mcp"));
 	if (!decode_path(&q->arena, q->path, q->segments, &q->segment_count))
 		return refuse(q, 400, NULL, "the path of the address is not properly encoded");
 	wrong = decode_fields(&q->arena, q->query_text, DECODE_QUERY, &q->query);
@@ -543,6 +549,7 @@ void checks_before_body(struct http_request *q)
 {
 	struct str allow = S("");
 
+	split_target(q);
 	if (!check_peer(q) || !check_form(q) || !check_target(q) || !check_method(q) ||
 		!check_host(q))
 		return;

@@ -392,6 +392,13 @@ static void compose_refusal(const struct http_refusal *r, const char *reason, st
 	buf_addc(b, '\n');
 }
 
+/* It was for what is not sent now: a client that keeps it would be told that nothing has changed.
+ */
+static void forget_etag(struct http_request *q)
+{
+	q->etag = S("");
+}
+
 void http_refuse(struct http_request *q, unsigned status, const char *reason, const char *hint,
 	const char *fmt, ...)
 {
@@ -410,6 +417,7 @@ void http_refuse(struct http_request *q, unsigned status, const char *reason, co
 	};
 	if (reason)
 		http_audit_note(q, "refused", str_of(reason));
+	forget_etag(q);
 	/* What is not read of a body would be taken for the next request. */
 	if (q->phase == PHASE_NEW && q->body_length)
 		q->close = true;
@@ -427,6 +435,7 @@ void http_refuse_document(struct http_request *q, unsigned status, struct buf *d
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct source source = { S("the document"), buf_str(document) };
 
+	forget_etag(q);
 	if (!wants_page(q)) {
 		add_default(q, "Cache-Control", "no-store");
 		http_reply_json(q, status, document);
