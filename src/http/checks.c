@@ -368,6 +368,7 @@ static bool find_principal(struct http_request *q)
 {
 	char uid[24];
 
+	door_refresh(q->http);
 	if (count_header(q, "Authorization") && !(q->route && q->route->scope == HTTP_OPEN))
 		return by_token(q, http_request_header(q, "Authorization"));
 	if (q->conn->local) {
@@ -375,7 +376,7 @@ static bool find_principal(struct http_request *q)
 		become(q, HTTP_VIA_SOCKET, HTTP_SCOPES | HTTP_SOCKET, str_of(uid), S(""));
 	} else if (!q->route || q->route->kind != HTTP_MCP) {
 		by_cookie(q);
-	} else if (q->http->options.open_mcp && !q->http->tokens.at.len) {
+	} else if (q->http->options.open_mcp && !q->http->guarded) {
 		become(q, HTTP_VIA_NONE, HTTP_READ | HTTP_RUN, S("anyone"), S(""));
 	}
 	return true;
@@ -410,6 +411,9 @@ static void send_hop(struct http_request *q)
 	http_reply_page(q, 200, &html);
 }
 
+#define LOGIN "/login"
+
+/* A door without pages has no place to send a browser to. */
 static bool no_session(struct http_request *q)
 {
 	struct str site = http_request_header(q, "Sec-Fetch-Site"), hop;
@@ -420,13 +424,15 @@ static bool no_session(struct http_request *q)
 			http_add_header(q, "WWW-Authenticate", S("Bearer"));
 		return refuse(q, 401, "session", "a session or a token is needed");
 	}
+	if (!routes_have(q->http, LOGIN))
+		return refuse(q, 404, NULL, "there is nothing at this address");
 	if (is_navigation(q) && (str_eq(site, S("cross-site")) || str_eq(site, S("same-site"))) &&
 		!http_query(q, "hop", &hop)) {
 		send_hop(q);
 		return false;
 	}
 	AUTO_BUF to = BUF_INIT;
-	buf_adds(&to, "/login?next=");
+	buf_adds(&to, LOGIN "?next=");
 	for (size_t i = 0; i < q->target.len; i++) {
 		unsigned char c = (unsigned char)q->target.p[i];
 

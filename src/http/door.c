@@ -381,6 +381,11 @@ static void sum_build(struct http *h)
 	sha256_hex(buf_str(&text), h->build);
 }
 
+static void guard(struct http *h)
+{
+	h->guarded = h->guarded || h->tokens.at.len;
+}
+
 struct http *http_new(const struct http_options *o, struct report *r)
 {
 	struct http *h = mem_new(struct http);
@@ -411,6 +416,7 @@ struct http *http_new(const struct http_options *o, struct report *r)
 		http_free(h);
 		return NULL;
 	}
+	guard(h);
 	h->name = arena_printf(&h->arena, "roux-%s.localhost", label);
 	door_busy(h);
 	return h;
@@ -480,12 +486,20 @@ void http_reload(struct http *h)
 		tokens_save_seen(&h->tokens);
 	if (!tokens_reload(&h->tokens, &r))
 		door_say(h, "the tokens stay as they were: %.*s", STR(r.issues.at[0].message));
+	guard(h);
 	streams_end_tokens(h, "expired");
+}
+
+void door_refresh(struct http *h)
+{
+	if (h->options.borrowed && tokens_are_stale(&h->tokens))
+		http_reload(h);
 }
 
 void http_add_token(struct http *h, struct str name, struct str secret, unsigned scopes)
 {
 	tokens_add_given(&h->tokens, name, secret, scopes);
+	guard(h);
 }
 
 struct http_counts http_counts(const struct http *h)

@@ -132,6 +132,7 @@ struct http {
 	unsigned char key[HMAC_KEY];
 	struct sessions sessions;
 	struct tokens tokens;
+	bool guarded; /* has had a token: it is not open again when the last one is removed */
 	struct audit audit;
 	struct idempotency idempotency;
 	struct wrong_secrets wrong; /* wrong tokens and logins */
@@ -151,6 +152,8 @@ void door_say(struct http *h, const char *fmt, ...) PRINTF(2, 3);
 /* The connection is closed as soon as libmicrohttpd notices. */
 void conn_shut(struct conn *c);
 void conn_free(struct conn *c);
+/* Of a borrowed directory, whose changes nothing tells: the tokens are those of the file. */
+void door_refresh(struct http *h);
 /* Something has happened: the time of --idle-exit begins anew. */
 void door_busy(struct http *h);
 /* Continues with a request that waits: libmicrohttpd will call on_access() again. */
@@ -184,6 +187,8 @@ void check_audit(struct http_request *q, const char *cause);
 /* Finds the route of q->segments. False: no path fits. True with q->route NULL: the method does
  * not; *ret_allow is what fits. */
 bool routes_find(struct http_request *q, struct str *ret_allow);
+/* Whether a table has a route that is written so. */
+bool routes_have(const struct http *h, const char *path);
 
 /* -- stream.c ------------------------------------------------------------------------------------
  */
@@ -192,7 +197,7 @@ void stream_abort(struct http_stream *s);
 void streams_bye(struct http *h, const char *reason);
 /* Those of a session that has ended. */
 void streams_end_session(struct http *h, struct str session, const char *reason);
-/* Those of tokens that are not known any more. */
+/* Those of tokens that are not known any more, or that needed none before there was one. */
 void streams_end_tokens(struct http *h, const char *reason);
 /* libmicrohttpd is done with the connection. */
 void stream_over(struct http_stream *s);

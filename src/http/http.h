@@ -60,6 +60,7 @@ struct http_route {
 	const char *body;    /* names of fields, likewise, for openapi.json; NULL: none */
 	size_t body_max;     /* bytes; 0: 1 MiB */
 	const char *action;  /* of an effect: its word in the audit, "cancel" */
+	bool refuses;        /* it only says why not: Allow does not name its method */
 };
 
 /* `data` is what http_data() gives to handlers of this table. Borrowed, as the routes. */
@@ -242,7 +243,7 @@ struct http_options {
 	bool any_user;         /* peers of other uids too */
 	bool behind_tls;       /* a proxy speaks https to the clients */
 	bool exposed;          /* an address that is not loopback */
-	bool open_mcp; /* HTTP_MCP without a token while there is none: scopes read and run */
+	bool open_mcp; /* HTTP_MCP without a token until there is one: scopes read and run */
 	const char *const *names; /* of --name; borrowed */
 	size_t name_count;
 	/* The page of a refusal: adds HTML; NULL: a plain one. `q` may be asked for principal,

@@ -38,6 +38,15 @@ static void add_method(struct buf *b, const char *method)
 		buf_adds(b, ", HEAD");
 }
 
+bool routes_have(const struct http *h, const char *path)
+{
+	vec_each (t, &h->tables)
+		for (size_t i = 0; i < t->count; i++)
+			if (strcmp(t->at[i].path, path) == 0)
+				return true;
+	return false;
+}
+
 bool routes_find(struct http_request *q, struct str *ret_allow)
 {
 	struct str method = q->head ? S("GET") : q->method;
@@ -53,7 +62,8 @@ bool routes_find(struct http_request *q, struct str *ret_allow)
 				continue;
 			found = true;
 			if (!str_eq(str_of(r->method), method)) {
-				add_method(&allow, r->method);
+				if (!r->refuses)
+					add_method(&allow, r->method);
 			} else if (parameters(r->path) < best) {
 				best = parameters(r->path);
 				q->route = r;

@@ -21,6 +21,7 @@ struct http_stream {
 	bool ending; /* when the queue is empty */
 	bool broken; /* at once */
 	bool told;   /* bye has been said */
+	bool open;   /* it needed no token */
 };
 
 static size_t left(const struct http_stream *s)
@@ -176,7 +177,7 @@ void streams_end_tokens(struct http *h, const char *reason)
 	list_each_safe (link, &h->streams) {
 		struct http_stream *s = list_entry(link, struct http_stream, link);
 
-		if (s->token.len && !is_known(h, buf_str(&s->token)))
+		if (s->token.len ? !is_known(h, buf_str(&s->token)) : s->open && h->guarded)
 			bye(s, reason);
 	}
 }
@@ -190,6 +191,9 @@ static void on_beat(struct timer *t)
 			conn_shut(s->request->conn);
 		return;
 	}
+	door_refresh(s->http);
+	if (s->told)
+		return; /* its token is not known any more */
 	if (left(s) && loop_now(s->http->loop) - s->progress_ms >= SLOW_MS) {
 		/* What waits is dropped: it would not be read either. */
 		buf_truncate(&s->queue, s->taken);
@@ -269,6 +273,7 @@ struct http_stream *http_stream_open(struct http_request *q, const struct http_s
 	if (!o->quiet)
 		buf_add(&s->session, q->principal.session);
 	buf_add(&s->token, q->token);
+	s->open = q->principal.via == HTTP_VIA_NONE;
 	list_append(&h->streams, &s->link);
 	h->stream_count++;
 	q->stream = s;

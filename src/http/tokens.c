@@ -70,6 +70,15 @@ static void file_name(struct str dir, struct buf *b)
 	buf_printf(b, "%.*s/tokens.json", STR(dir));
 }
 
+static void look(struct str dir, struct stat *ret)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	file_name(dir, &path);
+	if (stat(buf_cstr(&path), ret) < 0)
+		*ret = (struct stat){ 0 };
+}
+
 static void read_one(struct tokens *t, const json_t *v)
 {
 	struct str sum = json_text_of(v, "sha256");
@@ -105,6 +114,7 @@ bool tokens_open(struct tokens *t, struct str dir, struct report *r)
 	if (!dir.len)
 		return true;
 	file_name(dir, &path);
+	look(dir, &t->seen); /* before it is read, so that a change meanwhile is found later */
 	int n = file_read_regular(buf_cstr(&path), FILE_MAX, &text);
 	if (n == -ENOENT || n == -ENOTDIR)
 		return true;
@@ -138,11 +148,24 @@ static void keep_rates(struct token *to, const struct tokens *from)
 		}
 }
 
+bool tokens_are_stale(const struct tokens *t)
+{
+	struct stat now = { 0 };
+
+	if (t->dir.len)
+		look(t->dir, &now);
+	return now.st_ino != t->seen.st_ino || now.st_size != t->seen.st_size ||
+	       now.st_mtim.tv_sec != t->seen.st_mtim.tv_sec ||
+	       now.st_mtim.tv_nsec != t->seen.st_mtim.tv_nsec;
+}
+
 bool tokens_reload(struct tokens *t, struct report *r)
 {
 	struct tokens fresh;
+	bool ok = tokens_open(&fresh, t->dir, r);
 
-	if (!tokens_open(&fresh, t->dir, r)) {
+	t->seen = fresh.seen; /* also of one that cannot be read: once is enough */
+	if (!ok) {
 		tokens_close(&fresh);
 		return false;
 	}
@@ -269,13 +292,11 @@ bool tokens_add(
 	struct tokens t = { 0 };
 	bool ok = check_name(name, r) && begin_change(dir, &t, &lock, r);
 
-	if (ok && find_name(&t, name) != SIZE_MAX) {
+	if (ok && find_name(&t, name) != SIZE_MAX)
 		ok = report_refuse(
-			r, S(""), "exists", "there is a token with the name '%.*s'", STR(name));
-		report_hint(r, "roux serve token remove %.*s", STR(name));
-	} else if (ok && t.at.len >= TOKENS_MAX) {
+			r, S(""), TOKEN_EXISTS, "there is a token with the name '%.*s'", STR(name));
+	else if (ok && t.at.len >= TOKENS_MAX)
 		ok = report_refuse(r, S(""), "full", "there are %d tokens already", TOKENS_MAX);
-	}
 	if (ok && !secret_make(secret))
 		ok = report_errno(r, errno, "cannot make a token");
 	if (ok) {

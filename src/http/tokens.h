@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/report.h"
 #include "base/sha256.h"
 #include "base/vec.h"
@@ -20,7 +22,8 @@ struct token {
 };
 
 struct tokens {
-	struct str dir; /* empty: there is no file */
+	struct str dir;   /* empty: there is no file */
+	struct stat seen; /* the file that was read; zeroed: there was none */
 	VEC(struct token *) at;
 	VEC(struct token *) old; /* removed while requests may still name them */
 	bool changed;
@@ -29,10 +32,15 @@ struct tokens {
 /* A missing file has no tokens. False with an issue: it cannot be read. */
 bool tokens_open(struct tokens *t, struct str dir, struct report *r);
 void tokens_close(struct tokens *t);
+/* Whether the file is another one than that which was read. */
+bool tokens_are_stale(const struct tokens *t);
 /* Reads the file again; when that fails those that are known stay. */
 bool tokens_reload(struct tokens *t, struct report *r);
 
 struct token *tokens_find(struct tokens *t, struct str secret, uint64_t real_ms);
+
+/* The reason of the refusal when the name is in use. */
+#define TOKEN_EXISTS "exists"
 
 /* Each changes the file, while no other process does. `scopes` is a mask of enum http_scope. */
 bool tokens_add(struct str dir, struct str name, unsigned scopes, char secret[SECRET_HEX],

@@ -50,6 +50,15 @@ static json_t *scopes_document(unsigned mask)
 	return list;
 }
 
+/* What to do about a name that is in use. */
+static void hint_taken(struct report *r, const char *name)
+{
+	const char *reason = r->issues.len ? r->issues.at[r->issues.len - 1].reason : NULL;
+
+	if (reason && strcmp(reason, TOKEN_EXISTS) == 0)
+		report_hint(r, "roux serve token remove %s", name);
+}
+
 static int add(struct serve_cli *c, const struct token_opts *o, const char *name)
 {
 	char secret[SECRET_HEX];
@@ -62,8 +71,10 @@ static int add(struct serve_cli *c, const struct token_opts *o, const char *name
 		return companion_refuse(&c->companion, o->common.json);
 	}
 	if (!scopes_read(str_of(o->scope), &mask, &c->companion.report) ||
-		!tokens_add(c->places.dir, str_of(name), mask, secret, &c->companion.report))
+		!tokens_add(c->places.dir, str_of(name), mask, secret, &c->companion.report)) {
+		hint_taken(&c->companion.report, name);
 		return companion_refuse(&c->companion, o->common.json);
+	}
 	tell_server(c);
 	if (!o->common.json) {
 		companion_print("%s", secret);

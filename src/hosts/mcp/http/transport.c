@@ -133,7 +133,8 @@ static void handle_delete(struct http_request *q)
 static const struct http_route routes[] = {
 	{ "POST", "/mcp", HTTP_MCP, HTTP_SCOPES, HTTP_READS, post_handle,
 		"one message of the Model Context Protocol", .body_max = BODY_BYTES },
-	{ "GET", "/mcp", HTTP_MCP, HTTP_SCOPES, HTTP_READS, handle_get, "not offered: 405" },
+	{ "GET", "/mcp", HTTP_MCP, HTTP_SCOPES, HTTP_READS, handle_get, "not offered: 405",
+		.refuses = true },
 	{ "DELETE", "/mcp", HTTP_MCP, HTTP_SCOPES, HTTP_READS, handle_delete,
 		"end a session of a protocol revision up to 2025-11-25" },
 };
