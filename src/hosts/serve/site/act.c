@@ -47,6 +47,8 @@ bool act_is_current(struct http_request *q, struct run_model *m, const json_t *p
 {
 	const char *generation = ask_text(q, "generation");
 
+	if (!ask_kinds(q))
+		return false;
 	http_audit_note(q, "run", http_param(q, "id"));
 	http_audit_note(q, "generation", run_model_generation(m));
 	if (generation && !str_eq(str_of(generation), run_model_generation(m))) {
@@ -193,6 +195,34 @@ json_t *again_do(struct http_request *q, struct str run, const struct again *wha
 
 /* -- answers -------------------------------------------------------------------------------------
  */
+
+void act_refuse_answer(struct http_request *q)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	if (gate_refused(site_of(q)->app, ask_run_word(q), &r))
+		report_refuse(&r, http_param(q, "id"), "nothing to approve",
+			"the run has just begun to wait for an approval");
+	ask_refuse(q, &r);
+}
+
+bool act_answer_plan(struct http_request *q, struct run_model *m, json_t **ret)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	const struct again what = { .resume = true };
+	bool waits = status_rests(run_status_word(run_model_run(m)), STATUS_AT_GATE);
+
+	*ret = waits ? again_plan(site_of(q), http_param(q, "id"), &what, &r) : NULL;
+	if (*ret)
+		return act_is_current(q, m, *ret);
+	if (!ask_text(q, "digest"))
+		return true;
+	if (waits)
+		ask_refuse(q, &r);
+	else
+		act_refuse_answer(q);
+	return false;
+}
 
 json_t *act_answer(struct http_request *q, struct str run, bool approve, const char *stage,
 	struct str text, struct str digest, bool resume, struct report *r)

@@ -25,6 +25,11 @@ json_t *again_do(struct http_request *q, struct str run, const struct again *wha
 bool act_is_current(struct http_request *q, struct run_model *m, const json_t *plan);
 bool act_digest_fits(struct http_request *q, const json_t *plan);
 
+/* Why the run takes no answer now. */
+void act_refuse_answer(struct http_request *q);
+/* What an approval would run, when that can be said; *ret is a new reference or NULL. False:
+ * refused; a digest that was given is compared, or the answer is not taken. */
+bool act_answer_plan(struct http_request *q, struct run_model *m, json_t **ret);
 json_t *act_answer(struct http_request *q, struct str run, bool approve, const char *stage,
 	struct str text, struct str digest, bool resume, struct report *r);
 json_t *act_stop(struct run_model *m, bool kill, bool graceful, int grace_ms, struct report *r);

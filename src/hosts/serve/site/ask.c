@@ -217,7 +217,7 @@ static bool read_filter(
 			return mistake(wrong, "detached", text, "0 or 1");
 		ret->detached = str_eq(text, S("1")) ? 1 : -1;
 	}
-	if (limit > 200 || (!limit && field_of(all, "limit", &text)))
+	if (field_of(all, "limit", &text) && (!limit || limit > 200))
 		return mistake(wrong, "limit", text, "1 to 200");
 	ret->limit = limit ? (size_t)limit : 50;
 	return true;
@@ -321,6 +321,77 @@ static bool is_listed(const char *names, struct str name)
 	return false;
 }
 
+enum kind {
+	KIND_TEXT,
+	KIND_GUARD, /* a text that has to match: what is given is never passed over */
+	KIND_FLAG,
+	KIND_FLAG_OR_TEXT,
+	KIND_OBJECT,
+};
+
+/* Members that are not here are judged by who reads them. */
+static const struct {
+	const char *name;
+	enum kind kind;
+} kinds[] = {
+	{ "all", KIND_FLAG_OR_TEXT },
+	{ "answer", KIND_TEXT },
+	{ "as", KIND_TEXT },
+	{ "comment", KIND_TEXT },
+	{ "cwd", KIND_TEXT },
+	{ "digest", KIND_GUARD },
+	{ "do", KIND_TEXT },
+	{ "envelope", KIND_OBJECT },
+	{ "from", KIND_TEXT },
+	{ "generation", KIND_GUARD },
+	{ "graceful", KIND_FLAG },
+	{ "how", KIND_TEXT },
+	{ "in_doubt", KIND_TEXT },
+	{ "only", KIND_FLAG_OR_TEXT },
+	{ "reason", KIND_TEXT },
+	{ "recipe", KIND_TEXT },
+	{ "resume", KIND_FLAG },
+	{ "secrets", KIND_OBJECT },
+	{ "stage", KIND_GUARD },
+	{ "type", KIND_TEXT },
+	{ "values", KIND_OBJECT },
+};
+
+/* What the value should be; NULL: it is. Null is as absent, except where that would be passing
+ * over something. */
+static const char *misfit(enum kind kind, const json_t *value)
+{
+	if (kind == KIND_GUARD)
+		return json_is_string(value) && json_string_length(value)
+			       ? NULL
+			       : "a string that is not empty";
+	if (json_is_null(value))
+		return NULL;
+	if (kind == KIND_TEXT)
+		return json_is_string(value) ? NULL : "a string";
+	if (kind == KIND_OBJECT)
+		return json_is_object(value) ? NULL : "an object";
+	if (json_is_boolean(value) || (kind == KIND_FLAG_OR_TEXT && json_is_string(value)))
+		return NULL;
+	return kind == KIND_FLAG ? "true or false" : "true, false or a string";
+}
+
+bool ask_kinds(struct http_request *q)
+{
+	const json_t *body = http_json(q);
+
+	for (size_t i = 0; body && i < ARRAY_SIZE(kinds); i++) {
+		const json_t *value = json_object_get(body, kinds[i].name);
+		const char *want = value ? misfit(kinds[i].kind, value) : NULL;
+
+		if (want) {
+			http_refuse(q, 400, NULL, NULL, "%s is not %s", kinds[i].name, want);
+			return false;
+		}
+	}
+	return true;
+}
+
 bool ask_only(struct http_request *q, const char *names)
 {
 	json_t *body = http_json(q), *value;
@@ -328,6 +399,8 @@ bool ask_only(struct http_request *q, const char *names)
 
 	if (!body)
 		return true; /* fields of forms that a page does not know are harmless */
+	if (!ask_kinds(q))
+		return false;
 	json_object_foreach(body, name, value)
 	{
 		if (is_listed(names, str_of(name)))

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "app/gates.h"
 #include "app/logs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
@@ -118,10 +117,7 @@ static bool read_gate(
 	json_t *gate = json_object_get(status, "pending_approval");
 
 	if (!json_is_object(gate)) {
-		if (gate_refused(site_of(q)->app, ask_run_word(q), &r))
-			report_refuse(&r, http_param(q, "id"), "nothing to approve",
-				"the run has just begun to wait for an approval");
-		ask_refuse(q, &r);
+		act_refuse_answer(q);
 		return false;
 	}
 	*ret_plan = again_plan(site_of(q), http_param(q, "id"), &what, &r);
@@ -193,7 +189,6 @@ static void rest_answer(struct http_request *q, bool approve)
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m;
 	AUTO_JSON *plan = NULL;
-	const struct again what = { .resume = true };
 
 	if (!ask_only(q, approve ? "stage comment resume generation digest csrf"
 				 : "stage reason generation csrf"))
@@ -201,12 +196,8 @@ static void rest_answer(struct http_request *q, bool approve)
 	m = ask_run(q);
 	if (!m || !act_is_current(q, m, NULL))
 		return;
-	if (approve && status_rests(run_status_word(run_model_run(m)), STATUS_AT_GATE)) {
-		plan = again_plan(site_of(q), http_param(q, "id"), &what, &r);
-		report_reset(&r);
-		if (plan && !act_is_current(q, m, plan))
-			return;
-	}
+	if (approve && !act_answer_plan(q, m, &plan))
+		return;
 	struct str comment = str_of(ask_text(q, approve ? "comment" : "reason"));
 	if (!comment_fits(q, comment))
 		return;

@@ -219,9 +219,12 @@ void rest_start(struct http_request *q)
 	if (ask_text(q, "digest")) {
 		AUTO_JSON *plan = recipe_plan_document(ref, NULL, &r);
 
-		if (plan && !act_digest_fits(q, plan)) {
-			http_refuse(q, 409, "plan changed", "ask for the plan again",
-				"what would run is not what was shown any more");
+		if (!plan || !act_digest_fits(q, plan)) {
+			if (plan)
+				http_refuse(q, 409, "plan changed", "ask for the plan again",
+					"the plan has changed since it was shown");
+			else
+				refuse_fields(q, ref, &r);
 			recipe_ref_free(ref);
 			return;
 		}

@@ -113,6 +113,8 @@ bool ask_run_unchanged(struct http_request *q, struct run_model *m, struct str m
 /* Members of a body: false, refused: one that is not known, or of the wrong kind. `names` has
  * spaces between them. */
 bool ask_only(struct http_request *q, const char *names);
+/* Only the latter: for pages. */
+bool ask_kinds(struct http_request *q);
 /* A string member as a C string in the request's arena; NULL: absent or empty. */
 const char *ask_text(struct http_request *q, const char *name);
 bool ask_bool(struct http_request *q, const char *name, bool fallback);
