@@ -122,11 +122,17 @@ static bool begin_audit(struct http_request *q)
 		q->principal.name, vias[q->principal.via], q->principal.session, str_of(r->action));
 	if (strstr(r->path, "/runs/{id}"))
 		audit_line_note(q->audit, "run", http_param(q, "id"));
-	int n = audit_begin(&q->http->audit, q->audit);
-	if (n == 0 || r->effect == HTTP_STOPS)
+	q->audit_error = -audit_begin(&q->http->audit, q->audit);
+	return r->effect == HTTP_STOPS || http_check_audit(q);
+}
+
+bool http_check_audit(struct http_request *q)
+{
+	if (!q->audit_error)
 		return true;
 	audit_line_free(TAKE(q->audit));
-	http_refuse(q, 503, "audit", NULL, "the audit cannot be written: %s", strerror(-n));
+	http_refuse(
+		q, 503, "audit", NULL, "the audit cannot be written: %s", strerror(q->audit_error));
 	return false;
 }
 

@@ -99,6 +99,7 @@ struct http_request {
 	struct str form_key; /* that its page was given; empty: none */
 	bool canonical;      /* the host that it named may have the cookie */
 	struct audit_line *audit;
+	int audit_error; /* errno of its beginning; 0: it was written */
 	struct idempotent *idempotent;
 	/* The reply: */
 	http_field_vec reply_headers;

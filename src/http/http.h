@@ -44,7 +44,7 @@ enum http_effect {
 	HTTP_SESSION, /* logging in and out */
 	HTTP_SERVER,  /* the server itself, over the socket */
 	HTTP_STARTS,  /* commands will run: refused when the audit cannot be written */
-	HTTP_STOPS,   /* runs end, gates are denied: never refused for that */
+	HTTP_STOPS,   /* runs end, gates are denied: never refused for that by itself */
 	HTTP_CHANGES, /* messages, archives: refused when the audit cannot be written */
 };
 
@@ -144,8 +144,12 @@ void http_log_out(struct http_request *q);
 void http_on_gone(struct http_request *q, void (*gone)(void *data), void *data);
 
 /* What the audit's line of this request says besides who, when and what came of it: "run",
- * "generation", "recipe", "digest". Copied. */
+ * "generation", "recipe", "digest", and the word of a form that can ask for several things.
+ * One of the same name is replaced. Copied. */
 void http_audit_note(struct http_request *q, const char *name, struct str value);
+/* For a handler of HTTP_STOPS that is asked to let commands run after all. False: refused, the
+ * audit could not be written. */
+bool http_check_audit(struct http_request *q);
 
 /* -- replies -------------------------------------------------------------------------------------
  */

@@ -167,10 +167,11 @@ void post_gate(struct http_request *q)
 		http_refuse(q, 400, NULL, NULL, "the answer is neither approve nor deny");
 		return;
 	}
+	http_audit_note(q, "answer", str_of(answer));
 	if (!comment_fits(q, comment))
 		return;
 	bool approve = strcmp(answer, "approve") == 0;
-	if (!read_gate(q, m, &gate, &plan))
+	if ((approve && !http_check_audit(q)) || !read_gate(q, m, &gate, &plan))
 		return;
 	if (approve && (!ask_text(q, "digest") || !act_digest_fits(q, plan))) {
 		gate_page(q, m, gate, plan, true, 409);
@@ -342,6 +343,7 @@ void post_again(struct http_request *q)
 	if (!again_read(q, true, &what) || !(m = ask_run(q)) || !act_is_current(q, m, NULL))
 		return;
 	choose_whole(m, &what);
+	http_audit_note(q, "do", what.resume ? S("resume") : S("again"));
 	AUTO_JSON *plan = again_plan(site_of(q), http_param(q, "id"), &what, &r);
 	if (!plan) {
 		ask_refuse(q, &r);
@@ -515,8 +517,9 @@ void post_stop(struct http_request *q)
 
 	if (!m || !act_is_current(q, m, NULL) || !read_grace(q, &grace))
 		return;
-	AUTO_JSON *doc = act_stop(
-		m, how && strcmp(how, "kill") == 0, how && strcmp(how, "graceful") == 0, grace, &r);
+	bool kill = how && strcmp(how, "kill") == 0, graceful = how && strcmp(how, "graceful") == 0;
+	http_audit_note(q, "how", kill ? S("kill") : graceful ? S("graceful") : S("cancel"));
+	AUTO_JSON *doc = act_stop(m, kill, graceful, grace, &r);
 	if (doc)
 		back(q, http_param(q, "id"));
 	else
