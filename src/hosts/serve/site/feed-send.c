@@ -241,6 +241,27 @@ static void log_line(void *data, const struct log_line *line)
 	t->lines++;
 }
 
+static void pass_line(void *data, const struct log_line *line)
+{
+	(void)data;
+	(void)line;
+}
+
+void stream_find_end(struct stream *s, struct run_model *m)
+{
+	struct log_slice slice = { .stream = s->log.stream,
+		.node = s->log.node,
+		.attempt = s->log.attempt,
+		.kind = SLICE_TAIL,
+		.lines = 1,
+		.whole = run_model_live(m) };
+	struct log_found found = { 0 };
+
+	s->offset = run_log_lines(run_model_run(m), &slice, pass_line, NULL, &found) == 0
+			    ? found.next
+			    : 0;
+}
+
 /* False: there is nothing more to send now. */
 static bool send_lines(struct stream *s, struct run_model *m)
 {
@@ -255,19 +276,14 @@ static bool send_lines(struct stream *s, struct run_model *m)
 	struct log_slice slice = { .stream = s->log.stream,
 		.node = s->log.node,
 		.attempt = s->log.attempt,
-		.kind = s->offset == UINT64_MAX ? SLICE_TAIL : SLICE_FROM,
+		.kind = SLICE_FROM,
 		.at = s->offset,
-		.lines = s->offset == UINT64_MAX ? 1 : 400,
+		.lines = 400,
 		.whole = live,
 		.mask = mask };
 	int e = run_log_lines(run_model_run(m), &slice, log_line, &t, &found);
 	mask_free(mask);
-	bool first = s->offset == UINT64_MAX;
-	if (e < 0 || first || found.next <= s->offset) {
-		if (e == 0 && first)
-			s->offset = found.next;
-		else if (first)
-			s->offset = 0;
+	if (e < 0 || found.next <= s->offset) {
 		buf_done(&t.b);
 		return false;
 	}
@@ -595,7 +611,8 @@ void stream_update_runs(struct stream *s)
 		json_out_array_end(&o);
 		add_counts(s->feeds, &o);
 		json_out_object_end(&o);
-		stream_event(s, "runs", buf_str(&b));
+		/* Without an id: the list is not a place of a run. */
+		http_stream_event(s->out, "runs", S(""), buf_str(&b));
 	}
 	buf_done(&t.b);
 }

@@ -40,7 +40,7 @@ static bool read_log_topic(struct stream *s, struct str rest)
 		!str_eq(stream, S("run-out")) && !str_eq(stream, S("run-err")))
 		return false;
 	if (str_eq(rest, S("END")) || !rest.len) {
-		s->offset = UINT64_MAX;
+		s->from_end = true;
 		return true;
 	}
 	return str_to_uint(rest, &s->offset);
@@ -82,22 +82,20 @@ bool stream_topic(struct stream *s, struct http_request *q, struct str topic)
 }
 
 /* G.SEQ.OFFSET: where the page left off. False: it is not such an id. */
-static bool read_id(struct stream *s, struct str id, struct str *ret_generation, uint64_t *ret_seq)
+static bool read_id(
+	struct str id, struct str *ret_generation, uint64_t *ret_seq, uint64_t *ret_offset)
 {
 	size_t last = id.len, middle;
-	uint64_t offset;
 
 	while (last && id.p[last - 1] != '.')
 		last--;
-	if (!last || !str_to_uint(str_from(id, last), &offset))
+	if (!last || !str_to_uint(str_from(id, last), ret_offset))
 		return false;
 	for (middle = last - 1; middle && id.p[middle - 1] != '.'; middle--)
 		;
 	if (!middle || !str_to_uint(str_sub(id, middle, last - 1 - middle), ret_seq))
 		return false;
 	*ret_generation = str_sub(id, 0, middle - 1);
-	if (s->wants_log && offset)
-		s->offset = offset;
 	return true;
 }
 
@@ -106,18 +104,22 @@ void stream_begin_run(struct stream *s, struct http_request *q)
 	AUTO_REPORT r = REPORT_INIT;
 	struct str last = http_request_header(q, "Last-Event-ID"), generation = S("");
 	struct run_model *m = run_models_get(s->feeds->site->models, s->run, &r);
-	uint64_t seq = 0;
+	uint64_t seq = 0, offset = 0;
 
 	if (!last.len)
 		(void)http_query(q, "last", &last);
 	if (!m)
 		return;
 	s->generation = arena_str(&s->arena, run_model_generation(m));
-	if (!last.len)
-		return;
-	bool fits = read_id(s, last, &generation, &seq) && str_eq(generation, s->generation) &&
-		    seq <= run_model_seq(m) && run_model_seq(m) - seq <= BEHIND_MAX;
+	bool fits = last.len && read_id(last, &generation, &seq, &offset) &&
+		    str_eq(generation, s->generation) && seq <= run_model_seq(m) &&
+		    run_model_seq(m) - seq <= BEHIND_MAX;
 	s->seq = fits ? seq : 0;
-	if (!fits)
+	/* Before the first event: each has it in its id. */
+	if (s->wants_log && fits && offset)
+		s->offset = offset;
+	else if (s->from_end)
+		stream_find_end(s, m);
+	if (last.len && !fits)
 		stream_event(s, "resync", S("{}"));
 }

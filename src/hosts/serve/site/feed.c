@@ -136,7 +136,7 @@ static void on_recipes(void *data)
 
 	EACH(struct stream, s, &f->streams)
 	if (s->wants_runs && stream_has_room(s))
-		stream_event(s, "recipes", S("{}"));
+		http_stream_event(s->out, "recipes", S(""), S("{}"));
 }
 
 static void watch_recipes(struct feeds *f, bool wanted)

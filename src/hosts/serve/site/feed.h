@@ -51,6 +51,7 @@ struct stream {
 	uint64_t seq;
 	bool fresh; /* nothing was sent yet */
 	uint64_t offset;
+	bool from_end; /* the log is wanted from its end */
 	struct ansi_style style;
 	uint64_t failures;
 	struct buf status, gate; /* as they were sent last */
@@ -98,6 +99,8 @@ struct feeds {
 
 bool stream_has_room(const struct stream *s);
 void stream_event(struct stream *s, const char *event, struct str data);
+/* Its log begins where that ends now. */
+void stream_find_end(struct stream *s, struct run_model *m);
 /* `seq`: of the last event of its run. */
 void stream_hello(struct stream *s, uint64_t seq);
 /* feed.c: everything is looked at again, soon; `data` are the feeds. */
