@@ -18,6 +18,8 @@ static inline bool recipe_ref_trusted(const struct recipe_ref *ref)
 
 	return trust == TRUST_GIVEN || trust == TRUST_NEEDLESS;
 }
+/* The same, before it starts one. False: refused in the report. */
+bool recipe_ref_check_trust(const struct recipe_ref *ref, struct report *r);
 
 /* Records it. False with issues: it is not a project's recipe, or the file cannot be written. */
 bool trust_give(struct recipe_ref *ref, struct report *r);

@@ -478,6 +478,28 @@ def run_asks_for_what_is_missing(home):
     h.server.wait_text("telegram-greet-")
 
 
+def a_recipe_of_a_project_has_to_be_trusted(home):
+    h = home(cwd="project")
+    directory = h.cwd / ".roux/recipes"
+    directory.mkdir(parents=True)
+    (directory / "own.json").write_text(json.dumps({"template": "echo from the project"}))
+    bridge = h.connect()
+    h.server.message("/run own")
+    h.server.wait_text("roux trust own")
+    document = json.loads(h.config.read_text())
+    h.stop(bridge)
+    h.config.write_text(json.dumps({**document, "agent": {"recipe": "own"}, "lastUpdateId": 1000}))
+    h.connect()
+    h.server.message("hello")
+    h.server.wait(lambda: len([t for t in h.server.texts() if "roux trust own" in t]) == 2)
+    assert not any("from the project" in t for t in h.server.texts()), h.server.texts()
+    subprocess.run([h.roux, "trust", "own"], env=h.env, cwd=h.cwd, check=True, capture_output=True)
+    h.server.message("/run own")
+    h.server.wait_text("from the project")
+    h.server.message("hello")
+    h.server.wait(lambda: len([t for t in h.server.texts() if "from the project" in t]) == 2)
+
+
 def runs_can_be_cancelled(home):
     h = home()
     recipe(h, "slow.json", json.dumps({"template": "sleep 1000"}))

@@ -56,9 +56,11 @@ with open(home + "/ends", "a") as f:
 class Home:
     """A home of its own for one test, with a service and a configuration."""
 
-    def __init__(self, roux, agent=True, paired=True, **config):
+    def __init__(self, roux, agent=True, paired=True, cwd=".", **config):
         self.roux = os.path.abspath(roux)
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="roux-telegram-"))
+        self.cwd = self.dir / cwd  # of the bridge
+        self.cwd.mkdir(exist_ok=True)
         self.server = botapi.Server()
         self.agent_dir = self.dir / "agent"
         self.agent_dir.mkdir()
@@ -91,7 +93,7 @@ class Home:
         polls = len(self.server.offsets)
         log = open(self.dir / "bridge.log", "a")
         process = subprocess.Popen([self.roux, "telegram", "connect", *words], env={**self.env, **(env or {})},
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.dir)
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.cwd)
         log.close()
         self.bridges.append(process)
         self.server.wait(lambda: len(self.server.offsets) > polls or process.poll() is not None)

@@ -198,6 +198,15 @@ enum trust recipe_ref_trust(const struct recipe_ref *ref)
 	return trust_of(trusted, ref->recipe);
 }
 
+bool recipe_ref_check_trust(const struct recipe_ref *ref, struct report *r)
+{
+	if (recipe_ref_trusted(ref))
+		return true;
+	report_refuse(r, S(""), "not trusted", "the recipe '%.*s' of the project is not trusted",
+		STR(recipe_ref_id(ref)));
+	return report_action(r, ACTION_TRUST, recipe_ref_id(ref));
+}
+
 bool trust_give(struct recipe_ref *ref, struct report *r)
 {
 	const struct recipe *recipe = ref->recipe;

@@ -365,12 +365,8 @@ json_t *act_start(struct dashboard *d, struct recipe_ref *ref, json_t *secrets, 
 	json_t *names = NULL, *value, *doc = NULL;
 	const char *name;
 
-	if (!recipe_ref_trusted(ref)) {
-		report_refuse(r, S(""), "not trusted",
-			"the recipe '%.*s' of the project is not trusted", STR(recipe_ref_id(ref)));
-		(void)report_action(r, ACTION_TRUST, recipe_ref_id(ref));
+	if (!recipe_ref_check_trust(ref, r))
 		return NULL;
-	}
 	json_object_foreach(secrets, name, value)
 	{
 		names = names ? names : json_array();

@@ -6,6 +6,7 @@
 
 #include "app/agents.h"
 #include "app/recipes.h"
+#include "app/trust.h"
 #include "base/atomic-file.h"
 #include "base/path.h"
 #include "hosts/telegram/bridge/bridge.h"
@@ -298,7 +299,10 @@ static struct recipe_ref *open_recipe(
 		json_object_set(given, "prompt", json_object_get(values, "prompt"));
 	recipe_ref_free(looked);
 	how.values = given;
-	return recipes_open(b->app, id, &how, r);
+	struct recipe_ref *ref = recipes_open(b->app, id, &how, r);
+	if (ref && !recipe_ref_check_trust(ref, r))
+		recipe_ref_free(TAKE(ref));
+	return ref;
 }
 
 /* An app of its own where the agent is to work: only for the start, its supervisor then has it. */

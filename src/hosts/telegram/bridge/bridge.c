@@ -86,6 +86,16 @@ void bridge_note(struct bridge *b, const char *category, const char *fmt, ...)
 		ring_add(&b->store, category, buf_str(&text), NULL);
 }
 
+static const action_words words = {
+	[ACTION_TRUST] = "`roux trust %s` lets chats use it",
+};
+
+void bridge_why(struct report *r, struct buf *b)
+{
+	report_word(r, words);
+	report_text(r, REPORT_ERRORS, b);
+}
+
 bool bridge_note_store(struct bridge *b)
 {
 	AUTO_BUF text = BUF_INIT;

@@ -90,6 +90,9 @@ static inline bool bridge_speaks(const struct bridge *b)
 	return b->state != BRIDGE_LOST && b->state != BRIDGE_REFUSED;
 }
 
+/* The errors of a report as a text, with what to do in words for the chat. */
+void bridge_why(struct report *r, struct buf *b);
+
 /* What every run that the bridge starts is asked for: it says that it came from the chat, and shows
  * the token nowhere. bridge_request_done() ends it. */
 struct request bridge_request(struct bridge *b);

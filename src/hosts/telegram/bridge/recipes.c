@@ -5,6 +5,7 @@
 
 #include "app/recipes.h"
 #include "app/runs.h"
+#include "app/trust.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/run-status.h"
@@ -38,7 +39,7 @@ static void refuse(struct bridge *b, int64_t chat, int64_t reply, struct report 
 {
 	AUTO_BUF text = BUF_INIT;
 
-	report_text(r, REPORT_ERRORS, &text);
+	bridge_why(r, &text);
 	send_line(b, chat, reply, "%.*s", STR(unicode_cut(str_trim(buf_str(&text)), 3500)));
 }
 
@@ -76,7 +77,7 @@ static struct run_handle *begin(
 	q.detach = DETACH_ALWAYS;
 	q.name = recipe;
 	q.as = run;
-	if (ref && recipe_ref_check_names(ref, true, r))
+	if (ref && recipe_ref_check_trust(ref, r) && recipe_ref_check_names(ref, true, r))
 		h = runs_start(b->app, ref, &q, r);
 	recipe_ref_free(ref);
 	bridge_request_done(&q);
@@ -211,7 +212,8 @@ static void next(struct bridge *b, json_t *asked)
 	struct recipe_open how = { .as = OPERAND_RECIPE, .launch = true, .values = json_null() };
 	struct recipe_ref *ref =
 		recipes_open(b->app, json_string_value(json_object_get(asked, "recipe")), &how, &r);
-	AUTO_JSON *schema = ref ? recipes_input_schema(ref) : NULL;
+	AUTO_JSON *schema =
+		ref && recipe_ref_check_trust(ref, &r) ? recipes_input_schema(ref) : NULL;
 	json_t *required = json_object_get(schema, "required"), *name;
 	size_t i;
 

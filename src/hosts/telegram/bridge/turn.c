@@ -156,7 +156,7 @@ static void refuse(struct bridge *b, struct report *r)
 	struct turns *t = &b->turns;
 	AUTO_BUF text = BUF_INIT;
 
-	report_text(r, REPORT_ERRORS, &text);
+	bridge_why(r, &text);
 	settle(b, ending_refused(b, t->turn, buf_str(&text)));
 }
 
