@@ -35,6 +35,21 @@ def roux(h, *words):
     return done.stdout
 
 
+def only_the_agent_speaks_in_lines_of_json(home):
+    h = home()
+    configure(h, stream="jsonl")
+    (h.dir / "text").write_text('{"type":"result","text":"from the agent"}')
+    recipe(h, "say.json", json.dumps({"template": "echo from a recipe"}))
+    recipe(h, "tell.json", json.dumps({"template": "echo from another"}))
+    h.connect()
+    h.server.message("/run say")
+    h.server.wait_text("from a recipe")
+    roux(h, "run", "tell", "--detach", "--notify")
+    h.server.wait_text("from another")
+    h.server.message("SAY text")
+    h.server.wait_text("from the agent")
+
+
 def a_transcript_is_put_before_the_prompt(home):
     h = home()
     configure(h, history={"mode": "transcript", "turns": 2})

@@ -456,6 +456,23 @@ def a_gate_is_answered_with_a_button(home):
     assert "telegram user 7" in found[0].read_text(), found[0].read_text()
 
 
+def a_secret_is_neither_kept_nor_sent(home):
+    h = home()
+    recipe(h, "open.json", json.dumps({"args": ["KEY"], "secrets": ["KEY"], "template": "sh -c 'echo out-$0' {KEY}"}))
+    recipe(h, "shut.json", json.dumps({"args": ["KEY"], "secrets": ["KEY"], "template": "sh -c 'echo err-$0 >&2; exit 3' {KEY}"}))
+    bridge = h.connect()
+    h.server.message("/run open KEY=hidden-value-77")
+    h.server.wait_text("out-***")
+    h.server.message("/run shut")
+    h.server.wait_text("KEY?")
+    h.server.message("hidden-value-77")
+    h.server.wait_text("err-***")
+    assert not any("hidden-value-77" in t for t in h.server.texts()), h.server.texts()
+    h.stop(bridge)
+    for path in (h.dir / "state").glob("ledger.db*"):
+        assert b"hidden-value-77" not in path.read_bytes(), path
+
+
 def run_asks_for_what_is_missing(home):
     h = home()
     recipe(h, "greet.json", json.dumps({"args": ["name:string", "mood:enum(good,bad)"],
@@ -498,6 +515,16 @@ def a_recipe_of_a_project_has_to_be_trusted(home):
     h.server.wait_text("from the project")
     h.server.message("hello")
     h.server.wait(lambda: len([t for t in h.server.texts() if "from the project" in t]) == 2)
+
+
+def a_run_that_failed_has_its_own_name(home):
+    h = home()
+    recipe(h, "errs.json", json.dumps({"template": "sh -c 'echo broken >&2; exit 3'"}))
+    h.connect()
+    h.server.message("/run errs")
+    h.server.wait_text("errs: failed (run telegram-errs-")
+    h.server.wait_text("errs: failed, 1 failed")
+    assert not any("agent.py" in t for t in h.server.texts()), h.server.texts()
 
 
 def runs_can_be_cancelled(home):

@@ -33,13 +33,34 @@ static void read_output(struct run_handle *h, size_t max, struct buf *ret)
 	(void)fd_read_all(fd, max, ret);
 }
 
-void ending_output(
-	struct bridge *b, struct run_handle *h, size_t max, struct buf *ret, json_t **ret_usage)
+/* Replaces the secrets of the run in what is sent. */
+static void hide(struct mask *mask, unsigned cut, struct buf *text)
 {
-	AUTO_BUF raw = BUF_INIT;
+	struct arena a = ARENA_INIT;
+	struct str shown = mask_part(mask, buf_str(text), cut, &a);
 
+	if (shown.p != text->p) {
+		buf_reset(text);
+		buf_add(text, shown);
+	}
+	arena_done(&a);
+}
+
+void ending_output(struct bridge *b, struct run_handle *h, bool turn, size_t max, struct buf *ret,
+	json_t **ret_usage)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF raw = BUF_INIT;
+	struct mask *mask;
+
+	if (!run_mask(h, &mask, &ignored)) {
+		buf_adds(ret, "Its output is not shown: a secret of the run is not known here.");
+		return;
+	}
 	read_output(h, max, &raw);
-	if (!str_eq(conf_text(&b->config, "agent.stream"), S("jsonl"))) {
+	hide(mask, raw.len == max ? MASK_CUT_BACK : 0, &raw);
+	mask_free(mask);
+	if (!turn || !str_eq(conf_text(&b->config, "agent.stream"), S("jsonl"))) {
 		buf_swap(ret, &raw);
 		return;
 	}
@@ -60,7 +81,7 @@ struct str ending_text(struct bridge *b, const json_t *delivery, struct buf *roo
 	if (!run)
 		return json_text_of(delivery, "text");
 	if (h)
-		ending_output(b, h, OUTPUT_MAX, room, NULL);
+		ending_output(b, h, json_truth_of(delivery, "turn"), OUTPUT_MAX, room, NULL);
 	else
 		buf_printf(room, "The answer is gone with run %s.", run);
 	run_close(h);
@@ -97,23 +118,27 @@ static json_t *delivery(const json_t *turn, const char *kind, struct str text)
 		(json_int_t)json_number_of(turn, "reply"), "text", json_from_str(text));
 }
 
-static void error_text(
-	struct bridge *b, struct run_handle *h, enum roux_status status, struct buf *ret)
+static void error_text(struct bridge *b, struct run_handle *h, struct str name,
+	enum roux_status status, struct buf *ret)
 {
-	struct arena a = ARENA_INIT;
 	AUTO_BUF errors = BUF_INIT;
 	AUTO_BUF clean = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct mask *mask;
 
-	read_errors(h, &errors);
+	/* What cannot be masked is not sent. */
+	if (run_mask(h, &mask, &ignored)) {
+		read_errors(h, &errors);
+		hide(mask, MASK_CUT_FRONT, &errors);
+		mask_free(mask);
+	}
 	redact(&clean, str_trim(buf_str(&errors)), b->token);
 	struct str tail = buf_str(&clean);
 	while (unicode_units(tail) > STDERR_UNITS)
 		tail = str_from(tail, MIN(tail.len, grapheme_next(tail, tail.len / 16)));
-	buf_printf(ret, "%.*s: %s (run %.*s)", STR(agent_name(b, &a, NULL)), status_name(status),
-		STR(run_id(h)));
+	buf_printf(ret, "%.*s: %s (run %.*s)", STR(name), status_name(status), STR(run_id(h)));
 	if (tail.len)
 		buf_printf(ret, "\n\n%.*s", STR(tail));
-	arena_done(&a);
 }
 
 static bool attach_artifact(void *data, const struct artifact *a)
@@ -189,7 +214,7 @@ json_t *ending_delivery(
 	if (status == ROUX_EXITED || status == ROUX_RUNNING)
 		return interrupted(b, h, turn);
 	AUTO_JSON *files = attachments(b, h, item);
-	ending_output(b, h, OUTPUT_MAX, &text, &told);
+	ending_output(b, h, item != 0, OUTPUT_MAX, &text, &told);
 	AUTO_JSON *usage = told;
 	struct ending_plan plan = ending_plan(&(struct ending_facts){ .has_turn = true,
 		.stop = status == ROUX_DONE || status == ROUX_PARTIAL ? STOP_DONE
@@ -201,9 +226,13 @@ json_t *ending_delivery(
 		.has_files = json_array_size(files) > 0,
 		.held = b->turns.held });
 	if (plan.send_error) {
+		struct arena a = ARENA_INIT;
+
 		buf_reset(&text);
-		error_text(b, h, late ? ROUX_TIMEOUT : status, &text);
+		error_text(b, h, item ? agent_name(b, &a, NULL) : json_text_of(turn, "name"),
+			late ? ROUX_TIMEOUT : status, &text);
 		d = delivery(turn, "error", buf_str(&text));
+		arena_done(&a);
 	} else if (plan.kind == ENDING_ABORTED) {
 		d = delivery(turn, "aborted", S(""));
 	} else {
@@ -212,8 +241,10 @@ json_t *ending_delivery(
 		bool large = text.len > KEPT_MAX;
 
 		d = delivery(turn, "answer", large ? S("") : buf_str(&text));
-		if (large)
+		if (large) {
 			json_object_set_new(d, "run", json_from_str(run_id(h)));
+			json_object_set_new(d, "turn", json_boolean(item != 0));
+		}
 		json_object_set(d, "files", files);
 		json_object_set_new(d, "notice", json_boolean(plan.send_notice));
 	}

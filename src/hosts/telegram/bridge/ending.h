@@ -22,10 +22,11 @@ json_t *ending_refused(struct bridge *b, const json_t *turn, struct str why);
  * but no command was executed. It can be started again; what there is of it is deleted. */
 bool ending_unbegun(struct run_handle *h);
 
-/* The output of a run that has ended, read as agent.stream says. At most `max` bytes. `ret_usage`
- * (may be NULL) gets the last usage that the agent has told, a new reference, or NULL. */
-void ending_output(
-	struct bridge *b, struct run_handle *h, size_t max, struct buf *ret, json_t **ret_usage);
+/* The output of a run that has ended; of a turn of the agent read as agent.stream says. At most
+ * `max` bytes. `ret_usage` (may be NULL) gets the last usage that the agent has told, a new
+ * reference, or NULL. */
+void ending_output(struct bridge *b, struct run_handle *h, bool turn, size_t max, struct buf *ret,
+	json_t **ret_usage);
 /* The text of a delivery: its own, or, of one that is too large for the ledger, what its run has
  * written, which is put into `room`. */
 struct str ending_text(struct bridge *b, const json_t *delivery, struct buf *room);

@@ -68,15 +68,18 @@ static void tell_progress(struct follow *f, const char *word)
 	AUTO_JSON *document = run_status_document(f->handle);
 	json_t *p = json_object_get(document, "progress");
 	json_int_t message = json_number_of(f->about, "progress");
+	/* Those that failed are over too. */
+	json_int_t failed = json_number_of(p, "failed");
+	json_int_t done = json_number_of(p, "completed") - failed;
 	AUTO_BUF text = BUF_INIT;
 
 	if (!message)
 		return;
 	buf_printf(&text, "%.*s: %s", STR(json_text_of(f->about, "name")), word);
-	if (json_number_of(p, "completed") || json_number_of(p, "failed"))
-		buf_printf(&text, ", %lld done", (long long)json_number_of(p, "completed"));
-	if (json_number_of(p, "failed"))
-		buf_printf(&text, ", %lld failed", (long long)json_number_of(p, "failed"));
+	if (done > 0)
+		buf_printf(&text, ", %lld done", (long long)done);
+	if (failed)
+		buf_printf(&text, ", %lld failed", (long long)failed);
 	if (json_text_of(p, "phase").len)
 		buf_printf(&text, " (%.*s)", STR(json_text_of(p, "phase")));
 	if (str_eq(buf_str(&text), buf_str(&f->shown)))

@@ -52,7 +52,7 @@ static void push_result(struct bridge *b, const char *id, struct run_handle *h, 
 {
 	AUTO_BUF text = BUF_INIT;
 
-	ending_output(b, h, OUTPUT_MAX, &text, NULL);
+	ending_output(b, h, false, OUTPUT_MAX, &text, NULL);
 	if (!str_trim(buf_str(&text)).len && asked)
 		buf_printf(&text, "Run %s is done.", id);
 	if (!str_trim(buf_str(&text)).len)

@@ -104,9 +104,16 @@ static void tell(struct bridge *b, const char *run, const json_t *about)
 void recipes_begin(struct bridge *b, const char *run, const json_t *about)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct run_handle *h = begin(b, run, json_string_value(json_object_get(about, "name")),
-		json_object_get(about, "values"), &r);
+	struct str lacks = json_text_of(about, "lacks");
+	struct run_handle *h = NULL;
 
+	if (lacks.len)
+		report_error(&r, (struct where){ 0 },
+			"%.*s was not started: its secret '%.*s' is not kept, so send /run again",
+			STR(json_text_of(about, "name")), STR(lacks));
+	else
+		h = begin(b, run, json_string_value(json_object_get(about, "name")),
+			json_object_get(about, "values"), &r);
 	if (h) {
 		tell(b, run, about);
 	} else {
@@ -122,9 +129,25 @@ static void start(struct bridge *b, json_t *data)
 		b, json_string_value(json_object_get(data, "run")), json_object_get(data, "about"));
 }
 
+/* What may be written down of it: a value that the recipe declares as secret may not. */
+static json_t *kept_of(const json_t *about, const json_t *schema)
+{
+	json_t *kept = json_deep_copy(about), *values = json_object_get(kept, "values"), *property;
+	const char *name;
+
+	json_object_foreach(json_object_get(schema, "properties"), name, property)
+	{
+		if (json_truth_of(property, "writeOnly") && json_object_get(values, name)) {
+			json_object_del(values, name);
+			json_object_set_new(kept, "lacks", json_string(name));
+		}
+	}
+	return kept;
+}
+
 /* Written down with the update, under the name that the run will have, and started behind it: a
  * process that dies in between starts it when it is back. */
-static void schedule(struct bridge *b, const json_t *asked)
+static void schedule(struct bridge *b, const json_t *asked, const json_t *schema)
 {
 	struct arena a = ARENA_INIT;
 	struct str recipe = json_text_of(asked, "recipe");
@@ -132,8 +155,9 @@ static void schedule(struct bridge *b, const json_t *asked)
 	json_t *about = json_pack("{s:O,s:O,s:O,s:O}", "chat", json_object_get(asked, "chat"),
 		"reply", json_object_get(asked, "reply"), "name", json_object_get(asked, "recipe"),
 		"values", json_object_get(asked, "values"));
+	AUTO_JSON *kept = kept_of(about, schema);
 
-	follow_keep(b, run, about);
+	follow_keep(b, run, kept);
 	route_after(b, start, json_pack("{s:s,s:o}", "run", run, "about", about));
 	arena_done(&a);
 }
@@ -230,7 +254,7 @@ static void next(struct bridge *b, json_t *asked)
 				json_object_get(schema, "properties"), json_string_value(name)));
 		return;
 	}
-	schedule(b, asked);
+	schedule(b, asked, schema);
 	if (b->asking == asked)
 		json_decref(TAKE(b->asking));
 }
