@@ -456,6 +456,28 @@ def a_gate_is_answered_with_a_button(home):
     assert "telegram user 7" in found[0].read_text(), found[0].read_text()
 
 
+def a_button_works_only_under_its_own_message(home):
+    h = home()
+    recipe(h, "ask.yaml", GATED)
+    (h.dir / "text").write_text('Hi.\n\n<!-- telegram_button label="Go" prompt="pressed" -->\n')
+    h.connect()
+    other = h.server.message("SAY text")
+    number = h.server.wait_text("Hi.")[0]
+    data = button(h, number, "Go")
+    h.server.message("/run ask")
+    gate = h.server.wait_text("really?")[0]
+    answer = button(h, gate, "Approve")
+    h.server.wait_text("waits for an approval", 2)  # so the bridge has heard of both
+    assert "expired" in answered(h, h.server.press(data, gate))
+    assert "expired" in answered(h, h.server.press(answer, number))
+    assert "expired" in answered(h, h.server.press(answer, 888888)), other
+    assert len(h.starts()) == 1 and not (h.dir / "two").exists(), h.prompts()
+    assert answered(h, h.server.press(answer, gate)) == "Approved."
+    h.until(lambda: (h.dir / "two").exists())
+    assert answered(h, h.server.press(data, number)) == "Queued."
+    h.server.wait_text("answer to: [telegram] pressed")
+
+
 def a_secret_is_neither_kept_nor_sent(home):
     h = home()
     recipe(h, "open.json", json.dumps({"args": ["KEY"], "secrets": ["KEY"], "template": "sh -c 'echo out-$0' {KEY}"}))

@@ -32,11 +32,39 @@ struct str buttons_new(struct bridge *b, struct arena *a, const json_t *action)
 	return store_set(&b->store, key_of(a, id), kept) ? callback_button(a, id) : S("");
 }
 
-enum button_state buttons_find(struct bridge *b, struct str id, int64_t chat, json_t **ret_action)
+static void sent(struct bridge *b, struct str data, int64_t message)
+{
+	struct arena a = ARENA_INIT;
+	struct callback c;
+
+	callback_parse(data, &c);
+	AUTO_JSON *kept = c.kind == CALLBACK_BUTTON ? store_get(&b->store, key_of(&a, c.id)) : NULL;
+	if (kept && !json_truth_of(kept, "used")) {
+		json_object_set_new(kept, "message", json_integer(message));
+		(void)store_set(&b->store, key_of(&a, c.id), kept);
+	}
+	arena_done(&a);
+}
+
+void buttons_sent(struct bridge *b, const json_t *keyboard, int64_t message)
+{
+	const json_t *row, *button;
+	size_t i, n;
+
+	json_array_foreach(keyboard, i, row)
+	{
+		json_array_foreach(row, n, button)
+			sent(b, json_text_of(button, "callback_data"), message);
+	}
+}
+
+enum button_state buttons_find(
+	struct bridge *b, struct str id, int64_t chat, int64_t message, json_t **ret_action)
 {
 	struct arena a = ARENA_INIT;
 	AUTO_JSON *kept = store_get(&b->store, key_of(&a, id));
-	bool ours = kept && json_number_of(kept, "chat") == chat;
+	json_int_t there = json_number_of(kept, "message");
+	bool ours = kept && json_number_of(kept, "chat") == chat && (!there || there == message);
 	enum button_state state = BUTTON_EXPIRED;
 
 	if (ours && json_truth_of(kept, "used")) {
@@ -52,8 +80,9 @@ enum button_state buttons_find(struct bridge *b, struct str id, int64_t chat, js
 bool buttons_use(struct bridge *b, struct str id, const json_t *action)
 {
 	struct arena a = ARENA_INIT;
-	AUTO_JSON *used = json_pack("{s:b,s:O,s:O}", "used", 1, "until",
-		json_object_get(action, "until"), "chat", json_object_get(action, "chat"));
+	AUTO_JSON *used = json_pack("{s:b,s:O,s:O,s:O*}", "used", 1, "until",
+		json_object_get(action, "until"), "chat", json_object_get(action, "chat"),
+		"message", json_object_get(action, "message"));
 	bool ok = store_set(&b->store, key_of(&a, id), used);
 
 	arena_done(&a);

@@ -177,9 +177,11 @@ static void decide(struct bridge *b, json_t *data)
 	const char *key = json_string_value(json_object_get(data, "key"));
 	AUTO_JSON *value = store_get(&b->store, key);
 	const char *run = json_string_value(json_object_get(value, "run"));
+	/* Of one that is still on its way nothing is known yet. */
+	json_int_t there = json_number_of(value, "message");
 	bool yes = json_truth_of(data, "yes");
 
-	if (!run) {
+	if (!run || (there && there != json_number_of(data, "message"))) {
 		send_answer(b, query, S("This question has been answered or has expired."));
 	} else {
 		struct gate_decision d = { .run = run,
@@ -200,13 +202,14 @@ static void decide(struct bridge *b, json_t *data)
 	arena_done(&a);
 }
 
-void gates_press(struct bridge *b, struct str query, const struct callback *c)
+void gates_press(struct bridge *b, struct str query, int64_t message, const struct callback *c)
 {
 	struct arena a = ARENA_INIT;
 
 	route_after(b, decide,
-		json_pack("{s:o,s:s,s:b}", "query", json_from_str(query), "key",
-			arena_printf(&a, "g/%.*s", STR(c->id)).p, "yes", c->yes));
+		json_pack("{s:o,s:s,s:b,s:I}", "query", json_from_str(query), "key",
+			arena_printf(&a, "g/%.*s", STR(c->id)).p, "yes", c->yes, "message",
+			(json_int_t)message));
 	arena_done(&a);
 }
 

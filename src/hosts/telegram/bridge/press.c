@@ -76,7 +76,7 @@ static struct press_facts facts_of(struct pressed *o)
 	if (o->callback->kind == CALLBACK_QUEUE)
 		find_turn(o);
 	if (o->callback->kind == CALLBACK_BUTTON)
-		button = buttons_find(b, o->callback->id, u->chat, &o->button);
+		button = buttons_find(b, o->callback->id, u->chat, u->message_id, &o->button);
 	/* A message that is too old to be shown has no sender. */
 	return (struct press_facts){ .own = !sender || sender == b->bot_id,
 		.menu = o->menu,
@@ -155,7 +155,7 @@ static void carry_out(struct pressed *o, enum press_act act)
 		o->ok = set_proactive(b, act == PRESS_PROACTIVE_ON);
 		break;
 	case PRESS_GATE:
-		gates_press(b, query, o->callback);
+		gates_press(b, query, o->update->message_id, o->callback);
 		break;
 	case PRESS_CANCEL_RUN:
 		recipes_cancel(b, query, o->callback);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "hosts/telegram/bridge/bridge.h"
+#include "hosts/telegram/bridge/buttons.h"
 #include "hosts/telegram/text/html.h"
 #include "hosts/telegram/text/unicode.h"
 
@@ -148,6 +149,16 @@ static enum sent result_of(const struct api_answer *answer)
 	}
 }
 
+/* Those of a message that was cut in two stand under both. */
+static void note_buttons(struct sending *s, int64_t message)
+{
+	if (!message || s->halved)
+		return;
+	buttons_sent(s->bridge,
+		json_object_get(json_object_get(s->params, "reply_markup"), "inline_keyboard"),
+		message);
+}
+
 static void on_answer(void *data, const struct api_answer *answer)
 {
 	struct sending *s = data;
@@ -162,6 +173,7 @@ static void on_answer(void *data, const struct api_answer *answer)
 		json_int_t id = json_number_of(answer->result, "message_id");
 
 		if (!s->rest) {
+			note_buttons(s, id ? id : s->edit);
 			finish(s, SENT_OK, id ? id : s->edit);
 			return;
 		}
