@@ -272,6 +272,7 @@ bool runs_names(struct app *a, const char *word);
 /* One run as a list shows it. Borrowed during the call; times are milliseconds since 1970. */
 struct run_entry {
 	struct str id, recipe, status, owner;
+	struct str launch; /* request.how of its start */
 	uint64_t started, ended, ms;
 	bool detached;
 	/* Commands that ended as failures, those that were not to fail and those whose author asked

@@ -620,11 +620,21 @@ def compact_runs_its_command(home):
 def results_of_other_runs_are_pushed_when_that_is_on(home):
     h = home(proactivePush=True)
     recipe(h, "say.json", json.dumps({"template": "echo from a recipe"}))
+    recipe(h, "telegram-say.json", json.dumps({"template": "echo from another"}))
+    recipe(h, "ask.yaml", GATED)
     subprocess.run([h.roux, "run", "say"], env=h.env, cwd=h.dir, check=True, capture_output=True)
     h.connect()
+    # Those of the chat are told of once, whatever continues them.
+    h.server.message("/run ask")
+    number = h.server.wait_text("really?")[0]
+    answered(h, h.server.press(button(h, number, "Approve"), number))
+    h.server.wait_text("Done, without output.")
+    shown = len(h.server.texts())
     subprocess.run([h.roux, "run", "say"], env=h.env, cwd=h.dir, check=True, capture_output=True)
     h.server.wait_text("from a recipe")
-    assert len(h.server.texts()) == 1, h.server.texts()
+    subprocess.run([h.roux, "run", "telegram-say"], env=h.env, cwd=h.dir, check=True, capture_output=True)
+    h.server.wait_text("from another")
+    assert len(h.server.texts()) == shown + 2, h.server.texts()
 
 
 HELPERS = {busy, waiting, script, button, answered, recipe}

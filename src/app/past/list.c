@@ -60,6 +60,7 @@ static bool tell(struct listing *l, const struct run_row *row)
 		.recipe = row->recipe,
 		.status = row->status,
 		.owner = row->owner,
+		.launch = row->launch,
 		.started = row->started,
 		.ended = row->ended,
 		.ms = row->started && end > row->started ? end - row->started : 0,

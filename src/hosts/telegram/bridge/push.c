@@ -41,7 +41,7 @@ static bool look(void *data, const struct run_entry *e)
 	struct seen *s = data;
 
 	if (e->ended > s->since && status_is(e->status, ROUX_DONE) &&
-		!str_starts(e->id, S("telegram-")))
+		!str_eq(e->launch, S("telegram")))
 		json_array_insert_new(s->ids, 0, json_from_str(e->id));
 	s->newest = MAX(s->newest, e->ended);
 	return true;
