@@ -15,7 +15,7 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 
-#include "runner.h"
+#include "queue.h"
 
 static unsigned passed, failed;
 
@@ -110,8 +110,8 @@ static bool same(const json_t *got, const json_t *want)
 
 static const struct kind *find_kind(struct str name)
 {
-	static const struct kinds *const all[] = { &kinds_of_updates, &kinds_of_turns,
-		&kinds_of_texts, &kinds_of_files };
+	static const struct kinds *const all[] = { &kinds_of_updates, &kinds_of_queue,
+		&kinds_of_turns, &kinds_of_texts, &kinds_of_files };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		for (size_t k = 0; k < all[i]->count; k++)
@@ -220,6 +220,7 @@ static int run_directory(const char *path)
 		ok = false;
 	}
 	vec_done(&names);
+	queue_cases_end();
 	printf("%u passed, %u failed\n", passed, failed);
 	return !ok ? 2 : failed ? 1 : 0;
 }

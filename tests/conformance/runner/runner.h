@@ -18,7 +18,8 @@ struct kinds {
 	size_t count;
 };
 
-extern const struct kinds kinds_of_updates, kinds_of_turns, kinds_of_texts, kinds_of_files;
+extern const struct kinds kinds_of_updates, kinds_of_queue, kinds_of_turns, kinds_of_texts,
+	kinds_of_files;
 
 /* A text of a case: a string, or {"parts": [[text, times]…]} joined. */
 struct str case_text(struct arena *a, const json_t *value);

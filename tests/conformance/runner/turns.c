@@ -1,201 +1,12 @@
-/* Cases about the queue, reactions, groups of messages, the end of a turn, buttons and comments. */
-#include <stdlib.h>
-
+/* Cases about reactions, groups of messages, the end of a turn, buttons and comments. */
 #include "base/lang.h"
-#include "base/vec.h"
 #include "hosts/telegram/rules/ending.h"
 #include "hosts/telegram/rules/group.h"
 #include "hosts/telegram/rules/press.h"
-#include "hosts/telegram/rules/queue.h"
 #include "hosts/telegram/rules/reaction.h"
 #include "hosts/telegram/text/marks.h"
 
-#include "runner.h"
-
-/* -- the queue -----------------------------------------------------------------------------------
- */
-
-static const char *const lanes[] = { "control", "priority", "default" };
-
-static enum lane lane_of(struct str name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(lanes); i++)
-		if (str_eq(name, str_of(lanes[i])))
-			return (enum lane)i;
-	return LANE_DEFAULT;
-}
-
-struct item {
-	struct order order;
-	enum waiting_kind kind;
-	json_int_t id;
-	const json_t *sources; /* borrowed; NULL: its id is the only one */
-	struct str emoji, text;
-	json_int_t reply;
-};
-
-struct items {
-	VEC(struct item) list;
-	int64_t arrivals, promotions, controls;
-};
-
-static int by_order(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	return order_compare(&x->order, &y->order);
-}
-
-static void sort(struct items *q)
-{
-	if (q->list.len)
-		qsort(q->list.at, q->list.len, sizeof(*q->list.at), by_order);
-}
-
-static bool made_of(const struct item *i, json_int_t message)
-{
-	if (!i->sources)
-		return i->id == message;
-	for (size_t k = 0; k < json_array_size(i->sources); k++)
-		if (json_integer_value(json_array_get(i->sources, k)) == message)
-			return true;
-	return false;
-}
-
-static struct item *find(struct items *q, json_int_t message)
-{
-	vec_each (i, &q->list)
-		if (made_of(i, message))
-			return i;
-	return NULL;
-}
-
-static json_t *order_items(struct arena *a, const json_t *input)
-{
-	const json_t *items = json_object_get(input, "items");
-	struct items q = { 0 };
-	json_t *order = json_array();
-	bool admitted = true;
-
-	(void)a;
-	for (size_t i = 0; i < json_array_size(items); i++) {
-		const json_t *one = json_array_get(items, i);
-		struct item item = { .id = case_number(one, "id"),
-			.kind = str_eq(json_text_of(one, "kind"), S("control")) ? WAITING_CONTROL
-										: WAITING_PROMPT,
-			.order = { lane_of(json_text_of(one, "lane")),
-				case_number(one, "lane_order"), case_number(one, "queue_order") } };
-
-		admitted = admitted && lane_admits(item.order.lane, item.kind);
-		vec_push(&q.list, item);
-	}
-	sort(&q);
-	vec_each (i, &q.list)
-		json_array_append_new(order, json_integer(i->id));
-	vec_done(&q.list);
-	if (admitted)
-		return json_pack("{so}", "order", order);
-	json_decref(order);
-	return json_pack("{ss}", "error", "invalid admission");
-}
-
-static void add_item(struct items *q, const json_t *op, enum lane_move move)
-{
-	int64_t counter = move == MOVE_CONTROL ? q->controls++ : 0;
-	struct item item = { .order = move_order(move, ++q->arrivals, counter),
-		.kind = move == MOVE_CONTROL ? WAITING_CONTROL : WAITING_PROMPT,
-		.id = case_number(op, "id"),
-		.sources = json_object_get(op, "sources") };
-
-	vec_push(&q->list, item);
-}
-
-static bool move_item(struct items *q, struct item *i, enum lane_move move, struct str emoji)
-{
-	if (!i || !move_allowed(move, i->order.lane, i->kind))
-		return false;
-	i->order = move_order(move, i->order.arrival, move == MOVE_PROMOTE ? q->promotions++ : 0);
-	i->emoji = move == MOVE_PROMOTE ? emoji : S("");
-	return true;
-}
-
-/* Control items have no messages. */
-static size_t remove_items(struct items *q, const json_t *messages, bool all)
-{
-	size_t kept = 0, count = q->list.len;
-
-	for (size_t i = 0; i < count; i++) {
-		bool goes = all;
-
-		for (size_t m = 0; m < json_array_size(messages); m++)
-			goes = goes ||
-			       (q->list.at[i].kind == WAITING_PROMPT &&
-				       made_of(&q->list.at[i],
-					       json_integer_value(json_array_get(messages, m))));
-		if (!goes)
-			q->list.at[kept++] = q->list.at[i];
-	}
-	q->list.len = kept;
-	return count - kept;
-}
-
-static void do_op(struct items *q, const json_t *op, json_t *results)
-{
-	struct str name = json_text_of(op, "op"), emoji = json_text_of(op, "emoji");
-	struct item *item = find(q, case_number(op, "message"));
-
-	if (str_eq(name, S("add")))
-		add_item(q, op, MOVE_ARRIVE);
-	else if (str_eq(name, S("continue")))
-		add_item(q, op, MOVE_CONTINUE);
-	else if (str_eq(name, S("control")))
-		add_item(q, op, MOVE_CONTROL);
-	else if (str_eq(name, S("prioritize")))
-		json_array_append_new(results,
-			json_boolean(move_item(q, item, MOVE_PROMOTE, emoji.len ? emoji : S("⚡"))));
-	else if (str_eq(name, S("clear_priority")))
-		json_array_append_new(
-			results, json_boolean(move_item(q, item, MOVE_DEMOTE, S(""))));
-	else if (str_eq(name, S("remove")))
-		json_array_append_new(results, json_integer((json_int_t)remove_items(
-						       q, json_object_get(op, "messages"), false)));
-	else if (str_eq(name, S("clear")))
-		json_array_append_new(
-			results, json_integer((json_int_t)remove_items(q, NULL, true)));
-}
-
-static json_t *operate(struct arena *a, const json_t *input)
-{
-	const json_t *ops = json_object_get(input, "ops");
-	json_t *order = json_array(), *results = json_array();
-	struct items q = { 0 };
-
-	(void)a;
-	for (size_t i = 0; i < json_array_size(ops); i++)
-		do_op(&q, json_array_get(ops, i), results);
-	sort(&q);
-	vec_each (i, &q.list) {
-		json_t *one = json_pack("{sI ss}", "id", i->id, "lane", lanes[i->order.lane]);
-
-		if (i->emoji.len)
-			json_object_set_new(one, "emoji", json_from_str(i->emoji));
-		json_array_append_new(order, one);
-	}
-	vec_done(&q.list);
-	return json_pack("{so so}", "order", order, "results", results);
-}
-
-static json_t *guard(struct arena *a, const json_t *input)
-{
-	struct dispatch_facts f = { .compacting = json_truth_of(input, "compactionInProgress"),
-		.running = json_truth_of(input, "hasActiveTelegramTurn"),
-		.starting = json_truth_of(input, "hasPendingTelegramDispatch"),
-		.idle = json_truth_of(input, "isIdle"),
-		.pending = json_truth_of(input, "hasPendingMessages") };
-
-	(void)a;
-	return json_pack("{sb}", "can_dispatch", dispatch_allowed(&f));
-}
+#include "queue.h"
 
 /* -- turns ---------------------------------------------------------------------------------------
  */
@@ -393,7 +204,7 @@ static size_t queue_keys(struct press_case *p, uint64_t heading, struct str **ke
 static void show_view(struct press_case *p, const struct press_plan *plan, json_int_t message)
 {
 	struct item_name name = { (uint64_t)p->chat, (uint64_t)message };
-	struct item *item = find(&p->q, message);
+	struct item *item = items_find(&p->q, message);
 	struct str *keys = NULL, text = S("");
 	size_t count = 0;
 	AUTO_BUF b = BUF_INIT;
@@ -410,7 +221,7 @@ static void show_view(struct press_case *p, const struct press_plan *plan, json_
 		break;
 	case VIEW_ITEM:
 		text = arena_printf(p->arena, "item_%zu%s", item ? position(p, item) : 0,
-			item && item->order.lane == LANE_PRIORITY ? " ⚡" : "");
+			item && item->lane == LANE_PRIORITY ? " ⚡" : "");
 		count = menu_item_keys(p->arena, name, &keys);
 		break;
 	case VIEW_CONFIRM:
@@ -443,18 +254,14 @@ static void show_view(struct press_case *p, const struct press_plan *plan, json_
 
 static void enqueue(struct press_case *p, struct str text)
 {
-	struct item item = { .order = move_order(MOVE_ARRIVE, INT64_MAX - 1, 0),
-		.reply = QUERY_MESSAGE,
-		.text = text };
-
-	vec_push(&p->q.list, item);
+	items_add(&p->q, (struct item){ .reply = QUERY_MESSAGE, .text = text }, MOVE_ARRIVE);
 	effect(p, S("dispatch"));
 }
 
 static void act(struct press_case *p, const struct press_plan *plan, json_int_t message,
 	struct str data, struct str prompt)
 {
-	struct item *item = find(&p->q, message);
+	struct item *item = items_find(&p->q, message);
 
 	switch (plan->act) {
 	case PRESS_FOREIGN:
@@ -464,13 +271,13 @@ static void act(struct press_case *p, const struct press_plan *plan, json_int_t 
 		enqueue(p, arena_printf(p->arena, "[telegram] %.*s", STR(prompt)));
 		break;
 	case PRESS_PROMOTE:
-		(void)move_item(&p->q, item, MOVE_PROMOTE, S("⚡"));
+		(void)items_move(&p->q, item, MOVE_PROMOTE, S("⚡"));
 		break;
 	case PRESS_DEMOTE:
-		(void)move_item(&p->q, item, MOVE_DEMOTE, S(""));
+		(void)items_move(&p->q, item, MOVE_DEMOTE, S(""));
 		break;
 	case PRESS_REMOVE:
-		*item = p->q.list.at[--p->q.list.len];
+		items_remove(&p->q, item);
 		break;
 	case PRESS_PROACTIVE_ON:
 		effect(p, S("set:proactive=true"));
@@ -486,25 +293,35 @@ static void act(struct press_case *p, const struct press_plan *plan, json_int_t 
 	case PRESS_THINKING:
 		break;
 	}
-	sort(&p->q);
+	items_sort(&p->q);
 }
 
+/* The cases list what waits in the order of taking: it arrives by its numbers, then what has
+ * priority is promoted. */
 static void load_queue(struct press_case *p, const json_t *queue)
 {
-	for (size_t i = 0; i < json_array_size(queue); i++) {
-		const json_t *one = json_array_get(queue, i);
-		json_int_t id = case_number(one, "id");
-		struct item item = { .id = id,
-			.reply = id,
-			.order = { lane_of(json_text_of(one, "lane")),
-				case_number(one, "lane_order"), case_number(one, "order") },
-			.text = arena_printf(p->arena, "[telegram] text %lld", (long long)id) };
+	size_t count = json_array_size(queue);
 
-		vec_push(&p->q.list, item);
-		if (item.order.lane == LANE_PRIORITY)
-			p->q.promotions = MAX(p->q.promotions, item.order.lane_order + 1);
+	for (json_int_t next = 1; p->q.list.len < count; next++)
+		for (size_t i = 0; i < count; i++) {
+			const json_t *one = json_array_get(queue, i);
+			json_int_t id = case_number(one, "id");
+			struct item item = { .id = id,
+				.reply = id,
+				.text = arena_printf(
+					p->arena, "[telegram] text %lld", (long long)id) };
+
+			if (case_number(one, "order") == next)
+				items_add(&p->q, item, MOVE_ARRIVE);
+		}
+	for (size_t i = 0; i < count; i++) {
+		const json_t *one = json_array_get(queue, i);
+
+		if (lane_named(json_text_of(one, "lane")) == LANE_PRIORITY)
+			(void)items_move(&p->q, items_find(&p->q, case_number(one, "id")),
+				MOVE_PROMOTE, S("⚡"));
 	}
-	sort(&p->q);
+	items_sort(&p->q);
 }
 
 /* The update that the query comes in. */
@@ -530,11 +347,12 @@ static void press(struct press_case *p, const json_t *input)
 
 	callback_parse(data, &c);
 	json_int_t message = (json_int_t)c.message;
-	struct item *item = (json_int_t)c.chat == p->chat && message ? find(&p->q, message) : NULL;
+	struct item *item =
+		(json_int_t)c.chat == p->chat && message ? items_find(&p->q, message) : NULL;
 	struct press_facts facts = { .own = true,
 		.menu = json_truth_of(input, "menu_state_stored"),
 		.item = item,
-		.priority = item && item->order.lane == LANE_PRIORITY,
+		.priority = item && item->lane == LANE_PRIORITY,
 		.button = prompt.len,
 		.thinking = json_truth_of(input, "thinking"),
 		.models = json_truth_of(input, "models") };
@@ -554,6 +372,7 @@ static json_t *route(struct arena *a, const json_t *input)
 
 	pairing.paired = json_whole(json_object_get(input, "allowed_user_id"), &pairing.user);
 	p.chat = pairing.user;
+	items_init(&p.q);
 	load_queue(&p, json_object_get(input, "queue"));
 	update_classify(a, update, &pairing, &u);
 	if (u.denied)
@@ -562,16 +381,13 @@ static json_t *route(struct arena *a, const json_t *input)
 		press(&p, input);
 	vec_each (i, &p.q.list)
 		json_array_append_new(
-			queue, json_pack("{ss sI so}", "lane", lanes[i->order.lane], "reply_to",
+			queue, json_pack("{ss sI so}", "lane", lane_names[i->lane], "reply_to",
 				       i->reply, "text", json_from_str(i->text)));
-	vec_done(&p.q.list);
+	items_done(&p.q);
 	return json_pack("{so so}", "effects", p.effects, "queue", queue);
 }
 
 static const struct kind list[] = {
-	{ "queue-order", order_items, NULL },
-	{ "queue-operations", operate, NULL },
-	{ "queue-dispatch-guard", guard, NULL },
 	{ "agent-end-plan", end_turn, NULL },
 	{ "reactions", react, NULL },
 	{ "text-groups", group_texts, NULL },

@@ -96,14 +96,13 @@ static bool has_agent(struct bridge *b, int64_t chat, int64_t reply)
 	return has;
 }
 
-static bool enqueue(
-	struct bridge *b, int64_t update, json_t *turn, enum lane lane, enum queue_place place)
+static bool enqueue(struct bridge *b, int64_t update, json_t *turn, enum lane_move move)
 {
 	char key[32];
 
 	(void)snprintf(key, sizeof(key), "u%lld", (long long)update);
 	b->turns.wanted = true;
-	return waiting_add(b, turn, lane, place, str_of(key));
+	return waiting_add(b, turn, move, str_of(key));
 }
 
 static json_t *new_turn(
@@ -146,8 +145,7 @@ static bool admit(struct bridge *b, int64_t update, const json_t *messages, cons
 		if (more)
 			json_object_update(turn, more);
 		prepare_new(b, turn, messages);
-		ok = (!b->turns.held || fold(b, turn)) &&
-		     enqueue(b, update, turn, LANE_DEFAULT, QUEUE_BACK);
+		ok = (!b->turns.held || fold(b, turn)) && enqueue(b, update, turn, MOVE_ARRIVE);
 	}
 	arena_done(&a);
 	return ok;
@@ -167,8 +165,7 @@ bool chat_task(struct bridge *b, int64_t update, const json_t *messages, struct 
 	return admit(b, update, messages, NULL, more);
 }
 
-static bool prompt(
-	struct bridge *b, int64_t update, json_t *turn, enum lane lane, enum queue_place place)
+static bool prompt(struct bridge *b, int64_t update, json_t *turn, enum lane_move move)
 {
 	int64_t chat = json_number_of(turn, "chat"), reply = json_number_of(turn, "reply");
 
@@ -179,15 +176,15 @@ static bool prompt(
 			b->turns.waiting.count);
 		return true;
 	}
-	return turns_hold(b, false) && enqueue(b, update, turn, lane, place);
+	return turns_hold(b, false) && enqueue(b, update, turn, move);
 }
 
 bool chat_prompt(struct bridge *b, int64_t update, int64_t chat, int64_t reply, struct str text,
-	enum lane lane, enum queue_place place)
+	enum lane_move move)
 {
 	AUTO_JSON *turn = new_turn(update, chat, reply, json_array(), text);
 
-	return prompt(b, update, turn, lane, place);
+	return prompt(b, update, turn, move);
 }
 
 bool chat_raw_prompt(struct bridge *b, int64_t update, int64_t chat, int64_t reply, struct str text)
@@ -195,14 +192,14 @@ bool chat_raw_prompt(struct bridge *b, int64_t update, int64_t chat, int64_t rep
 	AUTO_JSON *turn = new_turn(update, chat, reply, json_array(), text);
 
 	json_object_set_new(turn, "raw", json_true());
-	return prompt(b, update, turn, LANE_DEFAULT, QUEUE_BACK);
+	return prompt(b, update, turn, MOVE_ARRIVE);
 }
 
 bool chat_again(struct bridge *b, int64_t update, const json_t *turn)
 {
 	AUTO_JSON *copy = json_deep_copy(turn);
 
-	return prompt(b, update, copy, LANE_DEFAULT, QUEUE_BACK);
+	return prompt(b, update, copy, MOVE_ARRIVE);
 }
 
 bool chat_continuation(struct bridge *b)
@@ -212,7 +209,7 @@ bool chat_continuation(struct bridge *b)
 		json_array(), S("continue"));
 
 	b->turns.wanted = true;
-	return waiting_add(b, turn, LANE_CONTROL, QUEUE_BACK, S(""));
+	return waiting_add(b, turn, MOVE_CONTROL, S(""));
 }
 
 /* -- kinds of updates ----------------------------------------------------------------------------

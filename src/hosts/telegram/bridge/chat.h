@@ -22,7 +22,7 @@ bool chat_task(struct bridge *b, int64_t update, const json_t *messages, struct 
 	struct str instructions);
 /* A prompt that has no message of its own: of a button, a section, /continue. */
 bool chat_prompt(struct bridge *b, int64_t update, int64_t chat, int64_t reply, struct str text,
-	enum lane lane, enum queue_place place);
+	enum lane_move move);
 /* The same with a prompt that gets no prefix: of a button that is not the bridge's. */
 bool chat_raw_prompt(
 	struct bridge *b, int64_t update, int64_t chat, int64_t reply, struct str text);

@@ -45,8 +45,7 @@ static bool take_step(struct bridge *b, int64_t id, const struct update *u, enum
 		b->turns.wanted = true;
 		return turns_hold(b, false);
 	case CHAT_STEP_CONTINUE:
-		return chat_prompt(
-			b, id, u->chat, u->message_id, S("continue"), LANE_PRIORITY, QUEUE_AHEAD);
+		return chat_prompt(b, id, u->chat, u->message_id, S("continue"), MOVE_CONTINUE);
 	case CHAT_STEP_COMPACT:
 		compact_start(b, u->chat, u->message_id);
 		return true;

@@ -111,9 +111,8 @@ static void fire(struct pressed *o)
 	if (again)
 		o->ok = o->ok && chat_again(b, o->id, again);
 	else if (!json_object_get(o->button, "question"))
-		o->ok = o->ok &&
-			chat_prompt(b, o->id, u->chat, u->message_id,
-				json_text_of(o->button, "prompt"), LANE_DEFAULT, QUEUE_BACK);
+		o->ok = o->ok && chat_prompt(b, o->id, u->chat, u->message_id,
+					 json_text_of(o->button, "prompt"), MOVE_ARRIVE);
 	else if (!recipes_choose(b, o->button))
 		o->answer = answer_words(ANSWER_BUTTON_EXPIRED);
 }

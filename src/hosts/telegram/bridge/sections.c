@@ -222,7 +222,7 @@ static void on_done(void *data, const struct job_result *result)
 		show(q, said, &v);
 	if (json_text_of(said, "prompt").len) {
 		(void)chat_prompt(b, q->update, q->chat, q->message, json_text_of(said, "prompt"),
-			LANE_DEFAULT, QUEUE_BACK);
+			MOVE_ARRIVE);
 		(void)bridge_note_store(b);
 	}
 	if (q->query.len)

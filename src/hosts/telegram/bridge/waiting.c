@@ -87,15 +87,16 @@ void waiting_done(struct waiting *w)
 /* -- one -----------------------------------------------------------------------------------------
  */
 
-bool waiting_add(struct bridge *b, const json_t *turn, enum lane lane, enum queue_place place,
-	struct str key)
+bool waiting_add(struct bridge *b, const json_t *turn, enum lane_move move, struct str key)
 {
 	AUTO_BUF payload = BUF_INIT;
 	bool fresh = false;
 
 	json_write(&payload, turn, 0);
-	struct queue_item item = { .lane = (int)lane, .key = key, .payload = buf_str(&payload) };
-	if (!queue_add(b->app, STORE_HOST, &item, place, &fresh, &b->store.report))
+	struct queue_item item = {
+		.lane = (int)move_lane(move), .key = key, .payload = buf_str(&payload)
+	};
+	if (!queue_add(b->app, STORE_HOST, &item, move_place(move), &fresh, &b->store.report))
 		return false;
 	if (fresh)
 		index_turn(&b->turns.waiting, turn, item.item);
@@ -146,26 +147,22 @@ bool waiting_remove(struct bridge *b, uint64_t item)
 
 static bool move(struct bridge *b, uint64_t item, enum lane_move how)
 {
-	return queue_move(
-		b->app, STORE_HOST, item, move_lane(how), move_place(how), &b->store.report);
+	enum lane lane;
+	AUTO_JSON *turn = waiting_get(b, item, &lane);
+
+	return turn && move_allowed(how, lane) &&
+	       queue_move(
+		       b->app, STORE_HOST, item, move_lane(how), move_place(how), &b->store.report);
 }
 
 bool waiting_promote(struct bridge *b, uint64_t item)
 {
-	enum lane lane;
-	AUTO_JSON *turn = waiting_get(b, item, &lane);
-
-	return turn && move_allowed(MOVE_PROMOTE, lane, WAITING_PROMPT) && lane != LANE_CONTROL &&
-	       move(b, item, MOVE_PROMOTE);
+	return move(b, item, MOVE_PROMOTE);
 }
 
 bool waiting_demote(struct bridge *b, uint64_t item)
 {
-	enum lane lane;
-	AUTO_JSON *turn = waiting_get(b, item, &lane);
-
-	return turn && lane == LANE_PRIORITY &&
-	       queue_move(b->app, STORE_HOST, item, LANE_DEFAULT, QUEUE_ARRIVAL, &b->store.report);
+	return move(b, item, MOVE_DEMOTE);
 }
 
 size_t waiting_clear(struct bridge *b)

@@ -34,8 +34,7 @@ int64_t waiting_message(const json_t *turn);
 
 /* `key` makes it unique; empty: it need not be. An equal one that came before is not an error. The
  * turn is borrowed. */
-bool waiting_add(struct bridge *b, const json_t *turn, enum lane lane, enum queue_place place,
-	struct str key);
+bool waiting_add(struct bridge *b, const json_t *turn, enum lane_move move, struct str key);
 /* The item that a message belongs to; 0: none. */
 uint64_t waiting_find(const struct bridge *b, int64_t message);
 /* A new reference; NULL: it does not wait (any more). */
