@@ -38,12 +38,32 @@ static json_t *name_media(struct arena *a, const json_t *input)
 	return json_pack("{so}", "files", list);
 }
 
+static const char *refusal_code(enum attach_refusal refusal)
+{
+	switch (refusal) {
+	case ATTACH_OK:
+		break;
+	case ATTACH_NO_TURN:
+		return "no_active_turn";
+	case ATTACH_TOO_MANY:
+		return "count_limit";
+	case ATTACH_NOT_A_FILE:
+		return "not_a_file";
+	case ATTACH_TOO_LARGE:
+		return "size_limit";
+	case ATTACH_EMPTY:
+		return "empty";
+	}
+	return "";
+}
+
 static json_t *attach(struct arena *a, const json_t *input)
 {
 	const json_t *paths = json_object_get(input, "paths");
 	struct str file = json_text_of(input, "file");
 	size_t count = json_array_size(paths), queued = (size_t)case_number(input, "queued");
 	int64_t *sizes = arena_array(a, int64_t, count);
+	size_t index;
 
 	if (file.len)
 		return json_pack(
@@ -56,10 +76,10 @@ static json_t *attach(struct arena *a, const json_t *input)
 	}
 	enum attach_refusal refusal = attach_decide(json_truth_of(input, "active"), queued, sizes,
 		count, (size_t)case_number(input, "limit"),
-		(uint64_t)case_number(input, "max_bytes"), NULL);
+		(uint64_t)case_number(input, "max_bytes"), &index);
 	if (refusal != ATTACH_OK)
-		return json_pack("{ss sI}", "error", attach_refusal_code(refusal), "total",
-			(json_int_t)queued);
+		return json_pack(
+			"{ss sI}", "error", refusal_code(refusal), "total", (json_int_t)queued);
 	return json_pack("{sO sI}", "added", paths, "total", (json_int_t)(queued + count));
 }
 
@@ -188,6 +208,30 @@ static json_t *summarize(struct arena *a, const json_t *input)
 	return json_pack("{so}", "summary", json_from_str(bare ? S("") : summary_code(a, turn)));
 }
 
+/* The turn whose prompt this is: a text, and files of one directory. */
+static json_t *turn_read(struct arena *a, struct str prompt)
+{
+	static const char mark[] = "\n\n[attachments] ";
+	const char *found = memmem(prompt.p, prompt.len, mark, strlen(mark));
+	size_t end = found ? (size_t)(found - prompt.p) : prompt.len;
+	struct str text = str_sub(prompt, 0, end),
+		   rest = found ? str_from(prompt, end + strlen(mark)) : S("");
+	size_t line = str_find(rest, '\n', 0);
+	struct str dir = str_sub(rest, 0, line);
+	json_t *files = json_array();
+
+	while (line < rest.len) {
+		size_t next = str_find(rest, '\n', line + 1);
+		struct str name = str_sub(rest, line + 1, next - line - 1);
+
+		json_array_append_new(files, json_from_str(arena_printf(a, "%.*s%.*s", STR(dir),
+						     STR(str_from(name, strlen("- "))))));
+		line = next;
+	}
+	return json_pack("{so so}", "text", json_from_str(str_from(text, strlen("[telegram]"))),
+		"files", files);
+}
+
 static json_t *edit_turn(struct arena *a, const json_t *input)
 {
 	const json_t *ids = json_object_get(input, "queued_ids"),
@@ -199,10 +243,14 @@ static json_t *edit_turn(struct arena *a, const json_t *input)
 	if (!known)
 		return json_pack("{sb}", "changed", 0);
 	struct str text = case_member(a, input, "new_text");
-	AUTO_JSON *turn = json_pack("{so}", "text", json_from_str(text));
-	return json_pack("{so so sb}", "prompt",
-		json_from_str(prompt_edit(a, case_member(a, input, "queued_prompt"), text)),
-		"summary", json_from_str(turn_summary(a, turn)), "changed", 1);
+	AUTO_JSON *turn = turn_read(a, case_member(a, input, "queued_prompt"));
+	AUTO_BUF prompt = BUF_INIT;
+
+	/* As the bridge does it: the turn gets another text, and the prompt is made of the turn. */
+	json_object_set_new(turn, "text", json_from_str(text));
+	turn_prompt_of(&prompt, turn);
+	return json_pack("{so so sb}", "prompt", json_from_str(buf_str(&prompt)), "summary",
+		json_from_str(turn_summary(a, turn)), "changed", 1);
 }
 
 /* -- prompt templates ----------------------------------------------------------------------------
@@ -338,6 +386,21 @@ static bool pid_alive(const json_t *pids, int64_t pid)
 	return false;
 }
 
+static const char *lock_state_name(enum lock_state state)
+{
+	switch (state) {
+	case LOCK_STATE_INACTIVE:
+		return "inactive";
+	case LOCK_STATE_HERE:
+		return "active-here";
+	case LOCK_STATE_ELSEWHERE:
+		return "active-elsewhere";
+	case LOCK_STATE_STALE:
+		return "stale";
+	}
+	return "?";
+}
+
 static json_t *take_lock(struct arena *a, const json_t *input)
 {
 	static const char key[] = "roux-telegram";
@@ -355,7 +418,7 @@ static json_t *take_lock(struct arena *a, const json_t *input)
 	AUTO_JSON *after = ok ? lock_registry(registry, key, &mine) : json_incref(registry);
 	bool kept = json_equal(json_object_get(after, "other"), json_object_get(registry, "other"));
 	json_t *ret = json_pack("{ss sb sb sb sb}", "state", lock_state_name(state), "owns",
-		lock_owns(&e, me, cwd), "acquire_ok", ok, "replaced_stale",
+		lock_owns(&e, &mine), "acquire_ok", ok, "replaced_stale",
 		ok && state == LOCK_STATE_STALE, "other_keys_kept", kept);
 	json_object_set(ret, "entry_after", json_object_get(after, key));
 	return ret;

@@ -1,6 +1,7 @@
 /* Cases about rendering. */
 #include "base/lang.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "hosts/telegram/text/chunk.h"
 #include "hosts/telegram/text/preview.h"
 #include "hosts/telegram/text/unicode.h"
@@ -24,6 +25,30 @@ static json_t *render_markdown(struct arena *a, const json_t *input)
 	return json_pack("{ss so}", "parse_mode", "HTML", "chunks", chunks_json(&chunks));
 }
 
+struct pieces {
+	struct arena *arena;
+	VEC(struct str) list;
+};
+
+static void keep_piece(void *data, struct str piece)
+{
+	struct pieces *p = data;
+
+	vec_push(&p->list, arena_str(p->arena, piece));
+}
+
+/* What chunk_markdown() does with a block that fits into no message. */
+static void split_html(struct arena *a, struct str html, struct chunks *ret)
+{
+	struct pieces p = { .arena = a };
+
+	html_split(unicode_clean(a, html), MESSAGE_UNITS, keep_piece, &p);
+	*ret = (struct chunks){ .at = arena_array(a, struct str, p.list.len), .count = p.list.len };
+	for (size_t i = 0; i < p.list.len; i++)
+		ret->at[i] = p.list.at[i];
+	vec_done(&p.list);
+}
+
 /* The text of the input in the mode that it names. */
 static struct str chunk_input(struct arena *a, const json_t *input, struct chunks *ret)
 {
@@ -32,7 +57,7 @@ static struct str chunk_input(struct arena *a, const json_t *input, struct chunk
 	if (str_eq(mode, S("plain")))
 		chunk_plain(a, text, ret);
 	else if (str_eq(mode, S("html")))
-		chunk_html(a, text, ret);
+		split_html(a, text, ret);
 	else
 		chunk_markdown(a, text, NULL, ret);
 	return text;

@@ -121,8 +121,12 @@ static json_t *command_effects(struct arena *a, const json_t *input)
 static json_t *parse_menu(struct arena *a, const json_t *input)
 {
 	struct callback_words w;
+	bool ours = callback_menu_words(case_member(a, input, "data"), &w);
 
-	if (!callback_menu_words(case_member(a, input, "data"), &w))
+	/* The cases have an older name for the main menu, and leave the way back to others. */
+	if (ours && str_eq(w.kind, S("menu")))
+		w.kind = S("status");
+	if (!ours || (str_eq(w.kind, S("status")) && str_eq(w.action, S("back"))))
 		return json_pack("{ss}", "kind", "ignore");
 	json_t *ret = json_pack("{so}", "kind", json_from_str(w.kind));
 	if (w.action.len)

@@ -31,7 +31,7 @@ static const struct opt_set sets[] = {
 	COMPANION_COMMON(struct connect_opts),
 };
 
-static bool agrees(const struct lock_owner *o)
+static bool agrees(const struct lock_entry *o)
 {
 	AUTO_BUF question = BUF_INIT;
 	char answer[16] = "";
@@ -45,10 +45,10 @@ static bool agrees(const struct lock_owner *o)
 
 static bool take_lock(struct companion *c, struct bridge *b, const struct connect_opts *o)
 {
-	struct lock_owner owner;
+	struct lock_entry owner;
 	bool taken = false, force = o->force;
 
-	if (lock_look(&b->lock, &c->arena, &owner) == LOCK_ELSEWHERE && !force &&
+	if (lock_look(&b->lock, &c->arena, &owner) == LOCK_STATE_ELSEWHERE && !force &&
 		isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
 		force = agrees(&owner);
 	if (!lock_take(&b->lock, force, &taken, &c->report))
@@ -120,13 +120,13 @@ static int spawn(const struct connect_opts *o, const char *log, int tell, pid_t 
 
 static int detach(struct companion *c, struct bridge *b, const struct connect_opts *o)
 {
-	struct lock_owner owner;
+	struct lock_entry owner;
 	AUTO_BUF said = BUF_INIT;
 	int ends[2], n = places_prepare_temp(&b->places);
 	pid_t pid = 0;
 	const char *log = arena_printf(&c->arena, "%s/bridge.log", b->places.temp).p;
 
-	if (!o->force && lock_look(&b->lock, &c->arena, &owner) == LOCK_ELSEWHERE) {
+	if (!o->force && lock_look(&b->lock, &c->arena, &owner) == LOCK_STATE_ELSEWHERE) {
 		report_error(&c->report, (struct where){ 0 }, "process %lld (%.*s) is the bridge",
 			(long long)owner.pid, STR(owner.cwd));
 		report_hint(&c->report, "roux telegram connect --force takes over from it");
@@ -253,7 +253,7 @@ static void wait_for_end(struct bridge *b, struct arena *a)
 {
 	uint64_t until = clock_mono_ms() + STOP_WAIT_MS;
 
-	while (lock_look(&b->lock, a, NULL) == LOCK_ELSEWHERE && clock_mono_ms() < until)
+	while (lock_look(&b->lock, a, NULL) == LOCK_STATE_ELSEWHERE && clock_mono_ms() < until)
 		(void)usleep(STOP_LOOK_MS * 1000);
 }
 
@@ -263,13 +263,13 @@ static int disconnect(const struct call *call)
 	const struct disconnect_opts *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
-	struct lock_owner owner;
+	struct lock_entry owner;
 	int status = 0;
 
 	if (!companion_enter(c, &o->common) || !bridge_open(&b, tg_app(c), &note, &c->report)) {
 		status = companion_refuse(c, o->common.json);
 	} else {
-		bool live = lock_look(&b.lock, &c->arena, &owner) == LOCK_ELSEWHERE;
+		bool live = lock_look(&b.lock, &c->arena, &owner) == LOCK_STATE_ELSEWHERE;
 
 		if (live && kill((pid_t)owner.pid, SIGTERM) < 0)
 			report_errno(&c->report, errno, "cannot stop process %lld",

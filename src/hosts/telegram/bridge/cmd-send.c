@@ -9,7 +9,6 @@
 #include "hosts/telegram/bridge/attachments.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/cli.h"
-#include "hosts/telegram/rules/attach.h"
 
 struct only_common {
 	struct companion_common common;
@@ -22,7 +21,8 @@ enum { SWAPS = 100, PUSH_MAX = 512 << 10 };
 /* -- attach --------------------------------------------------------------------------------------
  */
 
-/* The turn that this process belongs to; NULL with an issue: none. */
+/* The turn that this process belongs to; NULL: none, or the ledger cannot be read, which is an
+ * issue. */
 static const char *turn_of(struct companion *c)
 {
 	const char *turn = getenv("ROUX_TELEGRAM_TURN");
@@ -34,44 +34,52 @@ static const char *turn_of(struct companion *c)
 		    item.state == QUEUE_RUNNING;
 
 	arena_done(&a);
-	if (runs)
-		return turn;
-	if (!c->report.errors) {
-		report_error(&c->report, (struct where){ 0 },
-			"files are attached inside a turn of the chat, and none runs here");
-		report_hint(&c->report, "roux telegram push sends a text at any time");
-	}
-	return NULL;
+	return runs ? turn : NULL;
 }
 
-/* All of them or none: checked first, then added in one change. */
-static bool attach_all(struct companion *c, struct bridge *b, const char *turn,
-	const struct call *call, size_t *total)
+struct adding {
+	const struct call *call;
+	const int64_t *sizes;
+	uint64_t max; /* bytes of a file */
+	const char *turn;
+};
+
+/* Whether all files may be added to those that are there. False with an issue. */
+static bool accepted(const struct adding *a, size_t attached, struct report *r)
 {
-	const char *key = arena_printf(&c->arena, "attach/%s", turn).p;
+	size_t index = 0;
+	enum attach_refusal refusal = attach_decide(
+		a->turn, attached, a->sizes, a->call->count, ATTACH_MAX, a->max, &index);
 
-	for (size_t i = 0; i < call->count; i++) {
-		AUTO_CLOSE int fd =
-			attachment_open(call->words[i], b->places.outbound_max, &c->report);
-
-		if (fd < 0)
-			return false;
+	if (refusal == ATTACH_NO_TURN) {
+		report_error(r, (struct where){ 0 },
+			"files are attached inside a turn of the chat, and none runs here");
+		return report_hint(r, "roux telegram push sends a text at any time");
 	}
+	if (refusal == ATTACH_TOO_MANY) {
+		report_error(r, (struct where){ 0 }, "a turn may have %d files, and has %zu",
+			ATTACH_MAX, attached);
+		return report_hint(r, "put them into one archive");
+	}
+	return attachment_refused(refusal, a->call->words[index], a->sizes[index], a->max, r);
+}
+
+/* All of them or none, in one change. */
+static bool add_all(struct companion *c, struct bridge *b, const struct adding *a, size_t *total)
+{
+	const char *key = arena_printf(&c->arena, "attach/%s", a->turn ? a->turn : "").p;
+
 	for (int tries = 0; tries < SWAPS; tries++) {
-		AUTO_JSON *now = store_get(&b->store, key);
+		AUTO_JSON *now = a->turn ? store_get(&b->store, key) : NULL;
 		AUTO_JSON *list = now ? json_copy(now) : json_array();
 		AUTO_BUF before = BUF_INIT;
 		AUTO_BUF after = BUF_INIT;
 
-		if (json_array_size(list) + call->count > ATTACH_MAX) {
-			report_error(&c->report, (struct where){ 0 },
-				"a turn may have %d files, and has %zu", ATTACH_MAX,
-				json_array_size(list));
-			return report_hint(&c->report, "put them into one archive");
-		}
-		for (size_t i = 0; i < call->count; i++)
+		if (!accepted(a, json_array_size(list), &c->report))
+			return false;
+		for (size_t i = 0; i < a->call->count; i++)
 			json_array_append_new(list,
-				json_from_str(path_absolute(&c->arena, str_of(call->words[i]))));
+				json_from_str(path_absolute(&c->arena, str_of(a->call->words[i]))));
 		*total = json_array_size(list);
 		json_write(&before, now ? now : json_null(), 0);
 		json_write(&after, list, 0);
@@ -85,16 +93,31 @@ static bool attach_all(struct companion *c, struct bridge *b, const char *turn,
 	return report_system(&c->report, (struct where){ 0 }, "the files could not be added");
 }
 
+static bool attach_all(
+	struct companion *c, struct bridge *b, const struct call *call, size_t *total)
+{
+	int64_t *sizes = arena_array(&c->arena, int64_t, call->count);
+	const char *turn = turn_of(c);
+
+	for (size_t i = 0; turn && i < call->count; i++) {
+		AUTO_CLOSE int fd = attachment_look(call->words[i], &sizes[i], &c->report);
+
+		if (fd < 0)
+			return false;
+	}
+	return !c->report.errors &&
+	       add_all(c, b, &(struct adding){ call, sizes, b->places.outbound_max, turn }, total);
+}
+
 static int attach(const struct call *call)
 {
 	struct companion *c = call->host;
 	const struct only_common *o = call->opts;
 	struct bridge b = { 0 };
 	AUTO_BUF note = BUF_INIT;
-	const char *turn;
 	size_t total = 0;
 	bool ok = companion_enter(c, &o->common) && bridge_open(&b, tg_app(c), &note, &c->report) &&
-		  (turn = turn_of(c)) && attach_all(c, &b, turn, call, &total);
+		  attach_all(c, &b, call, &total);
 
 	if (ok && o->common.json)
 		companion_print("{\"ok\":true,\"total\":%zu}", total);
@@ -168,7 +191,7 @@ static int push(const struct call *call)
 
 	if (ok && o->common.json)
 		companion_print("{\"ok\":true}");
-	else if (ok && lock_look(&b.lock, &c->arena, NULL) == LOCK_ELSEWHERE)
+	else if (ok && lock_look(&b.lock, &c->arena, NULL) == LOCK_STATE_ELSEWHERE)
 		companion_print("handed to the bridge");
 	else if (ok)
 		companion_print("it is sent when the bridge is connected");

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "hosts/telegram/rules/lock.h"
+#include "base/process.h"
 
 #define LOCK_KEY "roux-telegram"
 enum { REGISTRY_MAX = 1 << 20 };
@@ -21,33 +21,17 @@ enum { REGISTRY_MAX = 1 << 20 };
 /* When a process was started; 0: there is no such process, or the kernel does not say. */
 static uint64_t started_at(int64_t pid)
 {
-	AUTO_BUF text = BUF_INIT;
-	char path[64];
-	unsigned long long ticks = 0;
+	struct process_stat p;
 
-	(void)snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
-	if (file_read(path, 4096, &text) < 0)
+	if (process_read(pid, &p) < 0)
 		return 0;
-	/* The name of the program, in parentheses, may contain anything. */
-	const char *behind = strrchr(buf_cstr(&text), ')');
-	if (!behind ||
-		sscanf(behind + 1,
-			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			"%*d %*d %llu",
-			&ticks) != 1)
-		return 0;
-	struct timespec boot, now;
-	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	uint64_t up = (uint64_t)boot.tv_sec * 1000 + (uint64_t)boot.tv_nsec / 1000000;
-	uint64_t real = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-	return real - up + ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	return clock_real_ms() - clock_boot_ms() + process_ticks_ms(p.start);
 }
 
 void lock_init(struct lock *l, const char *path, struct str cwd)
 {
 	l->path = path;
-	l->me = (struct lock_owner){ .pid = getpid(), .cwd = cwd, .started = started_at(getpid()) };
+	l->me = (struct lock_entry){ .pid = getpid(), .cwd = cwd, .started = started_at(getpid()) };
 }
 
 /* A file that is missing, unreadable or not an object counts as empty. */
@@ -65,52 +49,37 @@ static json_t *read_registry(const struct lock *l)
 	return json_object();
 }
 
-static struct lock_owner owner_of(const json_t *entry)
-{
-	return (struct lock_owner){ .pid = json_number_of(entry, "pid"),
-		.cwd = json_text_of(entry, "cwd"),
-		.started = clock_read_rfc3339(json_text_of(entry, "startedAt")) };
-}
-
 /* Alive, and the process that the entry means. A process of another user counts as alive. */
-static bool alive(const struct lock_owner *o)
+static bool alive(const struct lock_entry *e)
 {
-	if (o->pid <= 0 || o->pid > INT32_MAX || (kill((pid_t)o->pid, 0) < 0 && errno != EPERM))
+	if (e->pid <= 0 || e->pid > INT32_MAX || (kill((pid_t)e->pid, 0) < 0 && errno != EPERM))
 		return false;
-	return lock_same_start(o->started, started_at(o->pid));
+	return lock_same_start(e->started, started_at(e->pid));
 }
 
-static enum lock_standing standing(const struct lock *l, const struct lock_owner *o)
+static enum lock_state state_of(const struct lock *l, const struct lock_entry *e)
 {
-	static const enum lock_standing of[] = {
-		[LOCK_STATE_INACTIVE] = LOCK_FREE,
-		[LOCK_STATE_HERE] = LOCK_HERE,
-		[LOCK_STATE_ELSEWHERE] = LOCK_ELSEWHERE,
-		[LOCK_STATE_STALE] = LOCK_STALE,
-	};
-
-	return of[lock_state(o->pid, l->me.pid, alive(o))];
+	return lock_state(e->pid, l->me.pid, alive(e));
 }
 
-enum lock_standing lock_look(const struct lock *l, struct arena *a, struct lock_owner *ret)
+enum lock_state lock_look(const struct lock *l, struct arena *a, struct lock_entry *ret)
 {
 	AUTO_JSON *registry = read_registry(l);
-	struct lock_owner o = owner_of(json_object_get(registry, LOCK_KEY));
+	struct lock_entry e = lock_entry_read(json_object_get(registry, LOCK_KEY));
 
 	if (ret) {
-		*ret = o;
-		ret->cwd = arena_str(a, o.cwd);
+		*ret = e;
+		ret->cwd = arena_str(a, e.cwd);
 	}
-	return standing(l, &o);
+	return state_of(l, &e);
 }
 
 bool lock_owned(const struct lock *l)
 {
 	AUTO_JSON *registry = read_registry(l);
-	struct lock_owner o = owner_of(json_object_get(registry, LOCK_KEY));
+	struct lock_entry e = lock_entry_read(json_object_get(registry, LOCK_KEY));
 
-	return o.pid == l->me.pid && str_eq(o.cwd, l->me.cwd) &&
-	       lock_same_start(o.started, l->me.started);
+	return lock_owns(&e, &l->me);
 }
 
 /* Holds locks.json.lock until the descriptor is closed. -errno. */
@@ -149,32 +118,28 @@ bool lock_take(const struct lock *l, bool force, bool *ret_taken, struct report 
 {
 	AUTO_CLOSE int fd = hold(l);
 	AUTO_JSON *registry = read_registry(l);
-	struct lock_owner o = owner_of(json_object_get(registry, LOCK_KEY));
-	AUTO_BUF time = BUF_INIT;
+	struct lock_entry e = lock_entry_read(json_object_get(registry, LOCK_KEY));
 
-	*ret_taken = force || standing(l, &o) != LOCK_ELSEWHERE;
+	*ret_taken = lock_may_take(state_of(l, &e), force);
 	if (fd < 0)
 		return report_errno(r, -fd, "cannot lock '%s'", l->path);
 	if (!*ret_taken)
 		return true;
-	clock_rfc3339(&time, l->me.started);
-	json_object_set_new(registry, LOCK_KEY,
-		json_pack("{s:I,s:o,s:s}", "pid", (json_int_t)l->me.pid, "cwd",
-			json_from_str(l->me.cwd), "startedAt", buf_cstr(&time)));
-	return write_registry(l, registry, r);
+	AUTO_JSON *taken = lock_registry(registry, LOCK_KEY, &l->me);
+	return write_registry(l, taken, r);
 }
 
 bool lock_drop(const struct lock *l, struct report *r)
 {
 	AUTO_CLOSE int fd = hold(l);
 	AUTO_JSON *registry = read_registry(l);
-	struct lock_owner o = owner_of(json_object_get(registry, LOCK_KEY));
-	enum lock_standing s = standing(l, &o);
+	struct lock_entry e = lock_entry_read(json_object_get(registry, LOCK_KEY));
+	enum lock_state state = state_of(l, &e);
 
 	if (fd < 0)
 		return report_errno(r, -fd, "cannot lock '%s'", l->path);
-	if (s == LOCK_FREE || s == LOCK_ELSEWHERE)
+	if (state == LOCK_STATE_INACTIVE || state == LOCK_STATE_ELSEWHERE)
 		return true;
-	json_object_del(registry, LOCK_KEY);
-	return write_registry(l, registry, r);
+	AUTO_JSON *dropped = lock_registry(registry, LOCK_KEY, NULL);
+	return write_registry(l, dropped, r);
 }

@@ -1,27 +1,13 @@
 #pragma once
 
-#include "data/json.h"
+#include "hosts/telegram/rules/lock.h"
 
 /* locks.json, which programs of one agent directory share: one object, one entry for each program.
  * Ours says which process is the bridge. Entries of other programs are kept as they are. */
 
-/* Who a process is, as an entry says it. */
-struct lock_owner {
-	int64_t pid;
-	struct str cwd;   /* borrowed */
-	uint64_t started; /* milliseconds since 1970; 0: the entry does not say */
-};
-
-enum lock_standing {
-	LOCK_FREE,      /* no valid entry */
-	LOCK_HERE,      /* this process */
-	LOCK_ELSEWHERE, /* a live process */
-	LOCK_STALE,     /* a process that is not there any more, or has become another */
-};
-
 struct lock {
 	const char *path;
-	struct lock_owner me;
+	struct lock_entry me;
 };
 
 /* This process. `cwd` is borrowed. */
@@ -29,8 +15,8 @@ void lock_init(struct lock *l, const char *path, struct str cwd);
 
 /* Who has it now. `ret` (may be NULL) has a pid of 0 when there is no entry; its text lives in the
  * arena. */
-enum lock_standing lock_look(const struct lock *l, struct arena *a, struct lock_owner *ret);
-/* Whether the entry is exactly this process's. */
+enum lock_state lock_look(const struct lock *l, struct arena *a, struct lock_entry *ret);
+/* Whether the entry is this process's. */
 bool lock_owned(const struct lock *l);
 
 /* Writes our entry. Without `force` only where no live process has one: *ret_taken says whether.

@@ -24,16 +24,16 @@ void bridge_status_write(struct bridge *b)
 
 /* A live owner's own word, if it is about that owner; after an end, whether that was a failure. */
 static const char *state_of(
-	struct bridge *b, enum lock_standing standing, const struct lock_owner *owner)
+	struct bridge *b, enum lock_state standing, const struct lock_entry *owner)
 {
 	AUTO_JSON *said = store_get(&b->store, "state");
 	struct str state = json_text_of(said, "state");
 
-	if (standing == LOCK_ELSEWHERE && !str_eq(owner->cwd, b->lock.me.cwd))
+	if (standing == LOCK_STATE_ELSEWHERE && !str_eq(owner->cwd, b->lock.me.cwd))
 		return "elsewhere";
-	if (standing == LOCK_ELSEWHERE && json_number_of(said, "pid") == owner->pid)
+	if (standing == LOCK_STATE_ELSEWHERE && json_number_of(said, "pid") == owner->pid)
 		return str_eq(state, S("conflict")) ? "conflict" : "polling";
-	if (standing == LOCK_ELSEWHERE)
+	if (standing == LOCK_STATE_ELSEWHERE)
 		return "polling";
 	return str_eq(state, S("refused")) ? "refused"
 	       : str_eq(state, S("lost"))  ? "lost"
@@ -69,12 +69,12 @@ static json_t *queue_of(struct bridge *b)
 json_t *bridge_status(struct bridge *b)
 {
 	struct arena a = ARENA_INIT;
-	struct lock_owner owner;
-	enum lock_standing standing = lock_look(&b->lock, &a, &owner);
+	struct lock_entry owner;
+	enum lock_state standing = lock_look(&b->lock, &a, &owner);
 	AUTO_JSON *offset = store_get(&b->store, "offset");
 	AUTO_JSON *held = store_get(&b->store, "held");
 	AUTO_JSON *left = store_list(&b->store, "d/");
-	bool live = standing == LOCK_ELSEWHERE || standing == LOCK_HERE;
+	bool live = standing == LOCK_STATE_ELSEWHERE || standing == LOCK_STATE_HERE;
 	json_t *d = json_pack("{s:b,s:s}", "ok", 1, "state", state_of(b, standing, &owner));
 
 	json_object_set_new(d, "bot",

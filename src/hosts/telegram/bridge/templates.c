@@ -1,13 +1,11 @@
 #include "hosts/telegram/bridge/templates.h"
 
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "app/agents.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/chat.h"
@@ -24,46 +22,39 @@ struct template
 	struct str task;
 };
 
-static void add_named(
-	struct map *names, struct arena *a, struct str stem, const struct template *template)
-{
-	struct str name = template_command_name(a, stem);
+/* All that there are: files before tasks, each in order of discovery. */
+struct templates {
+	struct arena *arena;
+	VEC(struct template) at;
+	VEC(struct str) stems; /* of each */
+};
 
-	/* Of equal names the first wins. */
-	if (!name.len || chat_command_find(name) || map_get(names, name))
-		return;
-	struct template *kept = arena_alloc(a, sizeof(*kept));
-	*kept = *template;
-	*map_put(names, a, name) = kept;
+static void add(struct templates *t, struct str stem, const struct template *template)
+{
+	vec_push(&t->at, *template);
+	vec_push(&t->stems, arena_str(t->arena, stem));
 }
 
-static void add(struct map *names, struct arena *a, const char *path)
+static void add_file(struct templates *t, const char *path)
 {
 	struct str base = path_base(str_of(path));
 	size_t dot = base.len;
 
 	while (dot > 0 && base.p[dot - 1] != '.')
 		dot--;
-	add_named(names, a, str_sub(base, 0, dot ? dot - 1 : base.len),
-		&(struct template){ .path = arena_cstr(a, str_of(path)) });
+	add(t, str_sub(base, 0, dot ? dot - 1 : base.len),
+		&(struct template){ .path = arena_cstr(t->arena, str_of(path)) });
 }
-
-struct finding {
-	struct map *names;
-	struct arena *arena;
-};
 
 static bool add_task(void *data, const struct agents_entry *entry)
 {
-	struct finding *f = data;
+	struct templates *t = data;
 
-	add_named(f->names, f->arena, entry->name,
-		&(struct template){ .task = arena_str(f->arena, entry->name) });
+	add(t, entry->name, &(struct template){ .task = arena_str(t->arena, entry->name) });
 	return true;
 }
 
-/* Name → struct template. Files come before tasks, each in order of discovery. */
-static void find_all(struct bridge *b, struct arena *a, struct map *names)
+static void find_all(struct bridge *b, struct templates *t)
 {
 	json_t *patterns = conf_get(&b->config, "promptTemplates"), *p;
 	size_t i;
@@ -74,51 +65,71 @@ static void find_all(struct bridge *b, struct arena *a, struct map *names)
 
 		if (!json_is_string(p))
 			continue;
-		struct str path = path_from(
-			a, str_of(b->places.dir), path_tilde(a, json_str(p), path_home(a)));
+		struct str path = path_from(t->arena, str_of(b->places.dir),
+			path_tilde(t->arena, json_str(p), path_home(t->arena)));
 		if (glob(path.p, 0, NULL, &found) == 0) {
 			for (size_t n = 0; n < found.gl_pathc; n++)
-				add(names, a, found.gl_pathv[n]);
+				add_file(t, found.gl_pathv[n]);
 			globfree(&found);
 		}
 	}
 	AUTO_REPORT ignored = REPORT_INIT; /* nothing may be configured */
-	(void)agents_each(
-		AGENTS_TASK, agent_cwd(b, a), add_task, &(struct finding){ names, a }, &ignored);
+	(void)agents_each(AGENTS_TASK, agent_cwd(b, t->arena), add_task, t, &ignored);
 }
 
-static int by_text(const void *one, const void *other)
+static bool is_reserved(void *data, struct str name)
 {
-	return strcmp(*(const char *const *)one, *(const char *const *)other);
+	(void)data;
+	return chat_command_find(name);
+}
+
+/* How many commands they make, sorted. */
+static size_t commands_of(const struct templates *t, struct template_command **ret)
+{
+	return template_commands(t->arena, t->stems.at, t->stems.len, is_reserved, NULL, ret);
+}
+
+static void templates_done(struct templates *t)
+{
+	vec_done(&t->at);
+	vec_done(&t->stems);
+	arena_done(t->arena);
 }
 
 void templates_list(struct bridge *b, struct buf *html)
 {
 	struct arena a = ARENA_INIT;
-	struct map names = MAP_INIT;
-	VEC(const char *) sorted = { 0 };
+	struct templates t = { .arena = &a };
+	struct template_command *commands;
 
-	find_all(b, &a, &names);
-	map_each (e, &names)
-		vec_push(&sorted, arena_cstr(&a, e->key));
-	if (sorted.len)
-		qsort(sorted.at, sorted.len, sizeof(*sorted.at), by_text);
-	for (size_t i = 0; i < MIN(sorted.len, (size_t)LISTED_MAX); i++)
-		buf_printf(html, "🧩 /%s\n", sorted.at[i]);
-	vec_done(&sorted);
-	arena_done(&a);
+	find_all(b, &t);
+	size_t count = commands_of(&t, &commands);
+	for (size_t i = 0; i < MIN(count, (size_t)LISTED_MAX); i++)
+		buf_printf(html, "🧩 /%.*s\n", STR(commands[i].name));
+	templates_done(&t);
+}
+
+static const struct template *find(const struct templates *t, struct str name)
+{
+	struct template_command *commands;
+	size_t count = commands_of(t, &commands);
+
+	for (size_t i = 0; i < count; i++)
+		if (str_eq(commands[i].name, name))
+			return &t->at.at[commands[i].index];
+	return NULL;
 }
 
 bool templates_try(struct bridge *b, int64_t update, const json_t *messages,
 	const struct chat_command *c, bool *ret_ok)
 {
 	struct arena a = ARENA_INIT;
-	struct map names = MAP_INIT;
+	struct templates t = { .arena = &a };
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF prompt = BUF_INIT;
 
-	find_all(b, &a, &names);
-	const struct template *found = map_get(&names, c->name);
+	find_all(b, &t);
+	const struct template *found = find(&t, c->name);
 	bool ours = found &&
 		    (found->task.len || file_read_regular(found->path, TEMPLATE_MAX, &text) == 0);
 	if (ours && found->task.len) {
@@ -129,6 +140,6 @@ bool templates_try(struct bridge *b, int64_t update, const json_t *messages,
 
 		*ret_ok = chat_admit(b, update, messages, &whole);
 	}
-	arena_done(&a);
+	templates_done(&t);
 	return ours;
 }

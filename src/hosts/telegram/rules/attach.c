@@ -6,36 +6,28 @@
 #include "base/lang.h"
 #include "base/utf8.h"
 
+enum attach_refusal attach_file(int64_t size, uint64_t max_bytes)
+{
+	return size < 0                     ? ATTACH_NOT_A_FILE
+	       : (uint64_t)size > max_bytes ? ATTACH_TOO_LARGE
+	       : size == 0                  ? ATTACH_EMPTY
+					    : ATTACH_OK;
+}
+
 enum attach_refusal attach_decide(bool turn, size_t attached, const int64_t *sizes, size_t count,
 	size_t max_count, uint64_t max_bytes, size_t *ret_index)
 {
+	enum attach_refusal refusal = ATTACH_OK;
+
 	if (!turn)
 		return ATTACH_NO_TURN;
 	if (attached + count > max_count)
 		return ATTACH_TOO_MANY;
-	for (size_t i = 0; i < count; i++) {
-		bool small = sizes[i] >= 0 && (uint64_t)sizes[i] <= max_bytes;
-
-		if (small)
-			continue;
-		if (ret_index)
-			*ret_index = i;
-		return sizes[i] < 0 ? ATTACH_NOT_A_FILE : ATTACH_TOO_LARGE;
+	for (size_t i = 0; i < count && refusal == ATTACH_OK; i++) {
+		refusal = attach_file(sizes[i], max_bytes);
+		*ret_index = i;
 	}
-	return ATTACH_OK;
-}
-
-const char *attach_refusal_code(enum attach_refusal refusal)
-{
-	static const char *const codes[] = {
-		[ATTACH_OK] = "",
-		[ATTACH_NO_TURN] = "no_active_turn",
-		[ATTACH_TOO_MANY] = "count_limit",
-		[ATTACH_NOT_A_FILE] = "not_a_file",
-		[ATTACH_TOO_LARGE] = "size_limit",
-	};
-
-	return codes[refusal];
+	return refusal;
 }
 
 bool attach_is_photo(struct str path)

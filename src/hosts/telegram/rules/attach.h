@@ -12,14 +12,16 @@ enum attach_refusal {
 	ATTACH_TOO_MANY,
 	ATTACH_NOT_A_FILE,
 	ATTACH_TOO_LARGE,
+	ATTACH_EMPTY,
 };
 
-/* All or nothing: whether a call that names these files may add them. `sizes` are those of regular
- * files, -1 for what is not one. *ret_index is the file that the refusal is about; may be NULL. */
+/* Whether a file of that size can be sent. -1: it is not a regular file. */
+enum attach_refusal attach_file(int64_t size, uint64_t max_bytes);
+
+/* All or nothing: whether a call that names files of these sizes may add them. *ret_index is the
+ * file that the refusal is about, when it is about one. */
 enum attach_refusal attach_decide(bool turn, size_t attached, const int64_t *sizes, size_t count,
 	size_t max_count, uint64_t max_bytes, size_t *ret_index);
-/* "no_active_turn", "count_limit", "not_a_file", "size_limit"; "" for ATTACH_OK. */
-const char *attach_refusal_code(enum attach_refusal refusal);
 
 /* By its ending: goes as a photo, others as documents. */
 bool attach_is_photo(struct str path);

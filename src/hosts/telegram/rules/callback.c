@@ -142,6 +142,57 @@ static bool read_form(struct str data, struct callback *ret)
 	return false;
 }
 
+/* A form of this family begins with `kind:action`. */
+static bool known_action(struct str kind, struct str action)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct str rest = str_of(forms[i].word);
+
+		if (!take(&rest, kind) || !take(&rest, S(":")) || !take(&rest, action))
+			continue;
+		if (!rest.len || rest.p[0] == ':')
+			return true;
+	}
+	return false;
+}
+
+bool callback_menu_words(struct str data, struct callback_words *ret)
+{
+	size_t colon = str_find(data, ':', 0);
+	struct callback_words w = { .kind = str_sub(data, 0, colon) };
+	struct str rest = colon < data.len ? str_from(data, colon + 1) : S("");
+
+	if (take(&data, S("thinking:set:"))) {
+		*ret = (struct callback_words){ S("thinking:set"), S(""), data, true };
+		return true;
+	}
+	if (!str_eq(w.kind, S("menu")) && !str_eq(w.kind, S("status")) &&
+		!str_eq(w.kind, S("model")))
+		return false;
+	size_t end = str_find(rest, ':', 0);
+	w.action = str_sub(rest, 0, end);
+	w.has_value = end < rest.len;
+	w.value = w.has_value ? str_from(rest, end + 1) : S("");
+	if (!w.action.len || !known_action(w.kind, w.action))
+		return false;
+	*ret = w;
+	return true;
+}
+
+/* The words first, then what they mean. */
+static bool read_menu(struct str data, struct callback *ret)
+{
+	struct callback_words w;
+
+	if (!callback_menu_words(data, &w))
+		return false;
+	if (!str_eq(w.kind, S("thinking:set")))
+		return read_form(data, ret);
+	if (w.value.len)
+		*ret = (struct callback){ .kind = CALLBACK_THINKING, .text = w.value };
+	return w.value.len;
+}
+
 static bool read_id(struct str data, struct callback *ret)
 {
 	struct callback c = { 0 };
@@ -190,8 +241,6 @@ static bool is_owned(struct str data)
 
 void callback_parse(struct str data, struct callback *ret)
 {
-	struct str rest = data;
-
 	*ret = (struct callback){ .kind = CALLBACK_EMPTY };
 	if (!data.len)
 		return;
@@ -200,61 +249,12 @@ void callback_parse(struct str data, struct callback *ret)
 		return;
 	}
 	ret->kind = CALLBACK_BAD;
-	if (data.len > CALLBACK_BYTES || read_form(data, ret) || read_id(data, ret))
+	if (data.len > CALLBACK_BYTES || read_menu(data, ret) || read_form(data, ret) ||
+		read_id(data, ret))
 		return;
-	if (take(&rest, S("thinking:set:"))) {
-		if (rest.len) {
-			ret->kind = CALLBACK_THINKING;
-			ret->text = rest;
-		}
-	} else if (callback_section_words(data, &ret->token, &ret->name, &ret->text) &&
-		   ret->token.len && ret->name.len) {
+	if (callback_section_words(data, &ret->token, &ret->name, &ret->text) && ret->token.len &&
+		ret->name.len)
 		ret->kind = CALLBACK_SECTION;
-	}
-}
-
-/* A form of this family begins with `kind:action`. */
-static bool known_action(struct str kind, struct str action)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		struct str rest = str_of(forms[i].word);
-
-		if (!take(&rest, kind) || !take(&rest, S(":")) || !take(&rest, action))
-			continue;
-		if (!rest.len || rest.p[0] == ':')
-			return true;
-	}
-	return false;
-}
-
-bool callback_menu_words(struct str data, struct callback_words *ret)
-{
-	size_t colon = str_find(data, ':', 0);
-	struct callback_words w = { .kind = str_sub(data, 0, colon) };
-	struct str rest = colon < data.len ? str_from(data, colon + 1) : S("");
-	struct callback c;
-
-	if (take(&data, S("thinking:set:"))) {
-		*ret = (struct callback_words){ S("thinking:set"), S(""), data, true };
-		return true;
-	}
-	if (str_eq(w.kind, S("menu")) || str_eq(w.kind, S("status"))) {
-		callback_parse(data, &c);
-		if (c.kind != CALLBACK_MENU || c.action == MENU_BACK)
-			return false;
-		*ret = (struct callback_words){ S("status"), rest, S(""), false };
-		return true;
-	}
-	if (!str_eq(w.kind, S("model")))
-		return false;
-	size_t end = str_find(rest, ':', 0);
-	w.action = str_sub(rest, 0, end);
-	w.has_value = end < rest.len;
-	w.value = w.has_value ? str_from(rest, end + 1) : S("");
-	if (!w.action.len || !known_action(w.kind, w.action))
-		return false;
-	*ret = w;
-	return true;
 }
 
 static const struct form *form_of(enum callback_action action)

@@ -83,9 +83,10 @@ struct callback {
 
 void callback_parse(struct str data, struct callback *ret);
 
-/* The two halves of a word of the menu family as it is written, before it is looked at closely:
- * `model:page:-1` has the action `page` and the value `-1`. False for what is not of that family
- * or has an unknown action. `has_value` is false when there is no second colon. */
+/* The words of the menu family (menu, status, model, thinking) as they are written, which
+ * callback_parse() then looks at closely: `model:page:-1` has the action `page` and the value `-1`.
+ * False for what is not of that family or has an unknown action. `has_value` is false when there is
+ * no second colon. */
 struct callback_words {
 	struct str kind, action, value;
 	bool has_value;

@@ -1,5 +1,6 @@
 #include "hosts/telegram/rules/lock.h"
 
+#include "base/clock.h"
 #include "hosts/telegram/rules/update.h"
 
 enum { SAME_START_MS = 2000 };
@@ -12,7 +13,7 @@ struct lock_entry lock_entry_read(const json_t *value)
 		e.pid <= 0)
 		return (struct lock_entry){ 0 };
 	e.cwd = json_text_of(value, "cwd");
-	e.started_at = json_text_of(value, "startedAt");
+	e.started = clock_read_rfc3339(json_text_of(value, "startedAt"));
 	return e;
 }
 
@@ -24,26 +25,16 @@ enum lock_state lock_state(int64_t pid, int64_t me, bool alive)
 			   : LOCK_STATE_STALE;
 }
 
-const char *lock_state_name(enum lock_state state)
-{
-	static const char *const names[] = {
-		[LOCK_STATE_INACTIVE] = "inactive",
-		[LOCK_STATE_HERE] = "active-here",
-		[LOCK_STATE_ELSEWHERE] = "active-elsewhere",
-		[LOCK_STATE_STALE] = "stale",
-	};
-
-	return names[state];
-}
-
 bool lock_same_start(uint64_t a, uint64_t b)
 {
 	return !a || !b || (a > b ? a - b : b - a) <= SAME_START_MS;
 }
 
-bool lock_owns(const struct lock_entry *entry, int64_t me, struct str cwd)
+bool lock_owns(const struct lock_entry *entry, const struct lock_entry *me)
 {
-	return entry->pid > 0 && entry->pid == me && (!entry->cwd.len || str_eq(entry->cwd, cwd));
+	return entry->pid > 0 && entry->pid == me->pid &&
+	       (!entry->cwd.len || str_eq(entry->cwd, me->cwd)) &&
+	       lock_same_start(entry->started, me->started);
 }
 
 bool lock_may_take(enum lock_state state, bool force)
@@ -53,17 +44,20 @@ bool lock_may_take(enum lock_state state, bool force)
 
 json_t *lock_registry(const json_t *registry, const char *key, const struct lock_entry *entry)
 {
-	json_t *copy = json_is_object(registry) ? json_copy((json_t *)registry) : json_object();
+	json_t *copy = json_copy((json_t *)registry);
+	AUTO_BUF time = BUF_INIT;
 
-	if (entry->pid <= 0) {
+	if (!entry) {
 		json_object_del(copy, key);
 		return copy;
 	}
 	json_t *value = json_object();
 	json_object_set_new(value, "pid", json_integer(entry->pid));
 	json_object_set_new(value, "cwd", json_from_str(entry->cwd));
-	if (entry->started_at.len)
-		json_object_set_new(value, "startedAt", json_from_str(entry->started_at));
+	if (entry->started) {
+		clock_rfc3339(&time, entry->started);
+		json_object_set_new(value, "startedAt", json_from_str(buf_str(&time)));
+	}
 	json_object_set_new(copy, key, value);
 	return copy;
 }

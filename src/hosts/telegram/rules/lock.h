@@ -7,9 +7,9 @@
  */
 
 struct lock_entry {
-	int64_t pid;    /* 0: there is no valid entry */
-	struct str cwd; /* borrowed; empty: the entry does not say */
-	struct str started_at;
+	int64_t pid;      /* 0: there is no valid entry */
+	struct str cwd;   /* borrowed; empty: the entry does not say */
+	uint64_t started; /* milliseconds since 1970; 0: the entry does not say */
 };
 
 /* An object with a whole positive `pid`; anything else is not one. */
@@ -25,16 +25,15 @@ enum lock_state {
 /* `alive`: the process exists, one that may not be signalled included, and began when the entry
  * says. */
 enum lock_state lock_state(int64_t pid, int64_t me, bool alive);
-const char *lock_state_name(enum lock_state state);
 
 /* Whether two times of a start, in milliseconds, are of the same process. 0: not known. */
 bool lock_same_start(uint64_t a, uint64_t b);
 
 /* Whether the entry is ours: this process, and the same directory where it names one. */
-bool lock_owns(const struct lock_entry *entry, int64_t me, struct str cwd);
+bool lock_owns(const struct lock_entry *entry, const struct lock_entry *me);
 /* Whether a start may write its entry. */
 bool lock_may_take(enum lock_state state, bool force);
 
-/* The registry with `key` set to this entry (pid 0: without it), all others kept as they are. What
- * is not an object counts as empty. A new reference. */
+/* The registry with `key` set to this entry (NULL: without it), all others kept as they are. A new
+ * reference. */
 json_t *lock_registry(const json_t *registry, const char *key, const struct lock_entry *entry);

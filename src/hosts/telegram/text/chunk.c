@@ -56,10 +56,10 @@ static void pack(struct packer *p, struct chunks *ret)
 	buf_done(&p->now);
 }
 
-void chunk_markdown_at(struct arena *a, struct str markdown, const struct markdown_options *options,
-	size_t units, struct chunks *ret)
+void chunk_markdown(struct arena *a, struct str markdown, const struct markdown_options *options,
+	struct chunks *ret)
 {
-	struct packer p = { .arena = a, .limit = units };
+	struct packer p = { .arena = a, .limit = MESSAGE_UNITS };
 	struct blocks blocks;
 
 	markdown_blocks(a, markdown, options, &blocks);
@@ -71,15 +71,9 @@ void chunk_markdown_at(struct arena *a, struct str markdown, const struct markdo
 			continue;
 		flush(&p);
 		if (!add(&p, b->html, n, 0))
-			html_split(b->html, units, add_piece, &p);
+			html_split(b->html, p.limit, add_piece, &p);
 	}
 	pack(&p, ret);
-}
-
-void chunk_markdown(struct arena *a, struct str markdown, const struct markdown_options *options,
-	struct chunks *ret)
-{
-	chunk_markdown_at(a, markdown, options, MESSAGE_UNITS, ret);
 }
 
 static bool whole(struct packer *p, struct str s, struct chunks *ret)
@@ -90,17 +84,6 @@ static bool whole(struct packer *p, struct str s, struct chunks *ret)
 		vec_push(&p->done, s);
 	pack(p, ret);
 	return true;
-}
-
-void chunk_html(struct arena *a, struct str html, struct chunks *ret)
-{
-	struct packer p = { .arena = a, .limit = MESSAGE_UNITS };
-
-	html = unicode_clean(a, html);
-	if (whole(&p, html, ret))
-		return;
-	html_split(html, p.limit, add_piece, &p);
-	pack(&p, ret);
 }
 
 /* -- plain text ----------------------------------------------------------------------------------

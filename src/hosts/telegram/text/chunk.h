@@ -17,13 +17,6 @@ struct chunks {
  * No chunk when there is nothing to show. */
 void chunk_markdown(struct arena *a, struct str markdown, const struct markdown_options *options,
 	struct chunks *ret);
-/* The same with pieces of at most `units` units: what is tried when the service finds one too long.
- */
-void chunk_markdown_at(struct arena *a, struct str markdown, const struct markdown_options *options,
-	size_t units, struct chunks *ret);
-
-/* HTML as it is when it fits, else cut as html_split() does. */
-void chunk_html(struct arena *a, struct str html, struct chunks *ret);
 
 /* Text without markup: as it is when it fits, else cut between paragraphs, lines or clusters. */
 void chunk_plain(struct arena *a, struct str text, struct chunks *ret);

@@ -143,31 +143,6 @@ void turn_prompt_of(struct buf *b, const json_t *turn)
 	vec_done(&parts.outputs);
 }
 
-/* Where the last `part` begins, or the length. */
-static size_t find_last(struct str s, struct str part)
-{
-	for (size_t at = s.len; at-- > 0;)
-		if (str_starts(str_from(s, at), part))
-			return at;
-	return s.len;
-}
-
-struct str prompt_edit(struct arena *a, struct str prompt, struct str text)
-{
-	size_t keep = find_last(prompt, S("\n\n[attachments]"));
-	AUTO_BUF b = BUF_INIT;
-
-	if (keep == prompt.len)
-		keep = find_last(prompt, S("\n\n[outputs]\n"));
-	text = utf8_trim(text);
-	buf_adds(&b, "[telegram]");
-	if (text.len)
-		buf_addc(&b, ' ');
-	buf_add(&b, text);
-	buf_add(&b, str_from(prompt, keep));
-	return arena_str(a, buf_str(&b));
-}
-
 /* -- a few words ---------------------------------------------------------------------------------
  */
 

@@ -43,9 +43,6 @@ struct str message_command_text(struct arena *a, const json_t *messages);
 extern const char prompt_history_intro[], prompt_current_marker[];
 void turn_prompt_of(struct buf *b, const json_t *turn);
 
-/* A prompt with another text: attachments and outputs stay. In the arena. */
-struct str prompt_edit(struct arena *a, struct str prompt, struct str text);
-
 /* A few words for lists; never empty. */
 enum summary_kind { SUMMARY_TEXT, SUMMARY_FILE, SUMMARY_FILES, SUMMARY_EMPTY };
 struct str turn_summary(struct arena *a, const json_t *turn);

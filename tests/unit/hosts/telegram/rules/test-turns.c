@@ -132,6 +132,44 @@ static void a_process_that_began_at_another_time_is_another(void **state)
 	assert_true(lock_may_take(LOCK_STATE_STALE, false));
 }
 
+static void an_entry_is_ours_when_nothing_in_it_contradicts(void **state)
+{
+	struct lock_entry me = { 7, S("/a"), 10000 };
+
+	(void)state;
+	assert_true(lock_owns(&(struct lock_entry){ 7, S("/a"), 10000 }, &me));
+	assert_true(lock_owns(&(struct lock_entry){ 7, S(""), 0 }, &me));
+	assert_false(lock_owns(&(struct lock_entry){ 7, S("/b"), 10000 }, &me));
+	assert_false(lock_owns(&(struct lock_entry){ 7, S("/a"), 20000 }, &me));
+	assert_false(lock_owns(&(struct lock_entry){ 8, S("/a"), 10000 }, &me));
+	assert_false(lock_owns(&(struct lock_entry){ 0 }, &(struct lock_entry){ 0 }));
+}
+
+static void a_registry_keeps_the_entries_of_others(void **state)
+{
+	AUTO_JSON *before = json_pack("{s{si}}", "other", "pid", 4);
+	AUTO_JSON *taken =
+		lock_registry(before, "ours", &(struct lock_entry){ 7, S("/a"), 1763409600123 });
+	AUTO_JSON *dropped = lock_registry(taken, "ours", NULL);
+	struct lock_entry e = lock_entry_read(json_object_get(taken, "ours"));
+
+	(void)state;
+	assert_int_equal(e.pid, 7);
+	assert_str(e.cwd, "/a");
+	assert_int_equal(e.started, 1763409600123);
+	assert_true(json_equal(dropped, before));
+}
+
+static void an_empty_file_is_not_sent(void **state)
+{
+	const int64_t sizes[] = { 1, 0 };
+	size_t index = 0;
+
+	(void)state;
+	assert_int_equal(attach_decide(true, 0, sizes, 2, ATTACH_MAX, 10, &index), ATTACH_EMPTY);
+	assert_int_equal(index, 1);
+}
+
 static void after_six_silent_days_the_service_may_count_anew(void **state)
 {
 	const uint64_t day = 24u * 60 * 60 * 1000;
@@ -212,6 +250,9 @@ int main(void)
 		cmocka_unit_test(limits_are_positive_whole_numbers),
 		cmocka_unit_test(endings_of_photos_may_be_large),
 		cmocka_unit_test(a_process_that_began_at_another_time_is_another),
+		cmocka_unit_test(an_entry_is_ours_when_nothing_in_it_contradicts),
+		cmocka_unit_test(a_registry_keeps_the_entries_of_others),
+		cmocka_unit_test(an_empty_file_is_not_sent),
 		cmocka_unit_test(after_six_silent_days_the_service_may_count_anew),
 		cmocka_unit_test(buttons_of_other_bots_do_nothing),
 		cmocka_unit_test(a_long_queue_has_pages_and_few_buttons),

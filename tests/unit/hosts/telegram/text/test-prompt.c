@@ -55,16 +55,6 @@ static void a_reply_without_words_has_a_mark(void **state)
 	arena_done(&a);
 }
 
-static void an_edit_keeps_what_handlers_said(void **state)
-{
-	struct arena a = ARENA_INIT;
-
-	(void)state;
-	assert_str(prompt_edit(&a, S("[telegram] a\n\n[outputs]\n- b"), S(" c ")),
-		"[telegram] c\n\n[outputs]\n- b");
-	arena_done(&a);
-}
-
 static void what_a_template_puts_in_is_not_read_again(void **state)
 {
 	AUTO_BUF b = BUF_INIT;
@@ -121,7 +111,6 @@ int main(void)
 		cmocka_unit_test(history_stands_before_the_text_and_its_files_are_listed),
 		cmocka_unit_test(a_raw_prompt_is_the_text),
 		cmocka_unit_test(a_reply_without_words_has_a_mark),
-		cmocka_unit_test(an_edit_keeps_what_handlers_said),
 		cmocka_unit_test(what_a_template_puts_in_is_not_read_again),
 		cmocka_unit_test(front_matter_is_what_stands_between_dashes),
 		cmocka_unit_test(the_token_is_shown_nowhere),
