@@ -113,11 +113,12 @@ struct rounds {
 	 * begun, or NULL; whether a command or a pause of it has begun. */
 	const struct frame *handed;
 	bool begun;
-	bool over;      /* no further round */
-	bool cut_short; /* a round did not come to its end */
-	bool kept;      /* a resume continues with its rounds and does not begin them again */
-	bool warned;    /* of something that every round would say */
-	bool failed;    /* a round has failed that was not to, with: */
+	bool elsewhere, here; /* a command of it goes to another machine; one stays, or would */
+	bool over;            /* no further round */
+	bool cut_short;       /* a round did not come to its end */
+	bool kept;            /* a resume continues with its rounds and does not begin them again */
+	bool warned;          /* of something that every round would say */
+	bool failed;          /* a round has failed that was not to, with: */
 	bool no_retry, retried;
 	int code;
 	uint64_t failure;
@@ -282,6 +283,8 @@ void round_begins(const struct frame *f);
 void round_taken_back(const struct frame *command);
 /* What waits for the command to begin, were it handed over now. */
 struct job_behind round_behind(const struct frame *command);
+/* The command is to run here, or elsewhere. */
+void round_goes(const struct frame *command, bool here);
 
 /* -- emit.c --------------------------------------------------------------------------------------
  */

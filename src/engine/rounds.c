@@ -427,11 +427,18 @@ static void settle(struct frame *f)
 		loop_over(f, true);
 }
 
+/* How many rounds at once. The usual number spares this machine: unless the user gave it, it does
+ * not hold for a loop whose commands all go elsewhere, which the slots there bound. */
 static uint64_t width_of(const struct frame *f)
 {
+	const struct step_host *host = f->run->options.steps;
 	int64_t width = f->node->step->loop.width;
 
-	return width > 0 ? (uint64_t)width : f->run->options.steps->max_parallel;
+	if (width > 0)
+		return (uint64_t)width;
+	return f->rounds.elsewhere && !f->rounds.here && !host->max_parallel_given
+		       ? UINT64_MAX
+		       : host->max_parallel;
 }
 
 static uint64_t active_rounds(const struct frame *f)
@@ -441,6 +448,14 @@ static uint64_t active_rounds(const struct frame *f)
 	list_each (link, &f->active)
 		n++;
 	return n;
+}
+
+/* How many more rounds may begin beside those that are active. */
+static uint64_t spare_width(const struct frame *f)
+{
+	uint64_t width = width_of(f), active = width == UINT64_MAX ? 0 : active_rounds(f);
+
+	return width > active ? width - active : 0;
 }
 
 /* The next round of a parallel loop may begin: now, or when it is due. When that is, is not known
@@ -460,6 +475,16 @@ static void want_round(struct frame *f)
 	timer_start(f->run->loop, &st->pause, st->due_ms - now);
 }
 
+/* There may be room for another round. */
+static void widen(struct frame *loop)
+{
+	struct rounds *st = &loop->rounds;
+
+	if (!st->over && !st->waiting && loop->next < loop->count && !list_linked(&loop->waits) &&
+		spare_width(loop) && !frame_halted(loop))
+		want_round(loop);
+}
+
 static void feed(struct frame *f)
 {
 	bool executing = f->run->executing;
@@ -469,7 +494,7 @@ static void feed(struct frame *f)
 	/* Starts are spaced; what is only looked up in a record is not. */
 	if (f->node->step->loop.delay_ms && executing)
 		f->rounds.due_ms = loop_now(f->run->loop) + f->node->step->loop.delay_ms;
-	if (f->next == f->count || active_rounds(f) >= width_of(f)) {
+	if (f->next == f->count || !spare_width(f)) {
 		list_remove(&f->waits);
 	} else if (loop_now(f->run->loop) < f->rounds.due_ms) {
 		list_remove(&f->waits);
@@ -486,10 +511,8 @@ static void ended_side_by_side(struct frame *f, struct frame *child)
 	if (st->over) {
 		list_remove(&f->waits);
 		timer_stop(&st->pause);
-	} else if (f->next < f->count && !list_linked(&f->waits) && !frame_halted(f) &&
-		   !st->waiting) {
-		want_round(f);
 	}
+	widen(f);
 	settle(f);
 }
 
@@ -552,12 +575,8 @@ void round_handed_over(const struct frame *command)
 /* Nothing is to begin first any more. */
 static void unhold(struct frame *loop)
 {
-	struct rounds *st = &loop->rounds;
-
-	st->handed = NULL;
-	if (!st->over && !st->waiting && loop->next < loop->count &&
-		active_rounds(loop) < width_of(loop) && !frame_halted(loop))
-		want_round(loop);
+	loop->rounds.handed = NULL;
+	widen(loop);
 }
 
 void round_begins(const struct frame *f)
@@ -587,9 +606,48 @@ struct job_behind round_behind(const struct frame *command)
 
 	if (!loop || loop->rounds.begun || loop->rounds.handed)
 		return (struct job_behind){ 0 };
-	uint64_t active = active_rounds(loop), width = width_of(loop);
 	return (struct job_behind){ .every_ms = loop->node->step->loop.delay_ms,
-		.count = MIN(loop->count - loop->next, width > active ? width - active : 0) };
+		.count = MIN(loop->count - loop->next, spare_width(loop)) };
+}
+
+/* -- where its commands go -----------------------------------------------------------------------
+ */
+
+/* Whether the author lets something in it run here only. */
+static bool has_local(const struct node *n)
+{
+	if (n->runs_on == RUNS_LOCAL || (n->runs_on == RUNS_UNSAID && n->step && n->step->agent))
+		return true;
+	for (size_t i = 0; i < n->child_count; i++)
+		if (has_local(n->children[i]))
+			return true;
+	return false;
+}
+
+/* The body of the loop, and each recipe that it calls on the way to the command. */
+static bool keeps_here(const struct frame *command, const struct frame *loop)
+{
+	for (const struct frame *f = command; f != loop; f = f->up)
+		if ((f->up == loop || f->up->node->kind == NODE_CALL) && has_local(f->node))
+			return true;
+	return false;
+}
+
+void round_goes(const struct frame *command, bool here)
+{
+	for (struct frame *f = command->up; f; f = f->up) {
+		struct rounds *st = &f->rounds;
+
+		if (f->ops != &parallel_rounds_ops)
+			continue;
+		if (here) {
+			st->here = true;
+		} else if (!st->elsewhere) {
+			st->elsewhere = true;
+			st->here |= keeps_here(command, f);
+			widen(f);
+		}
+	}
 }
 
 const struct frame_ops parallel_rounds_ops = {

@@ -45,6 +45,8 @@ struct pool *schedule_pool(const struct frame *f)
 void schedule_command(struct frame *f)
 {
 	f->leaf.pool = schedule_pool(f);
+	if (f->run->schedule.pool_count > 1)
+		round_goes(f, f->leaf.pool == f->run->schedule.pools);
 	list_append(&f->leaf.pool->waiting, &f->waits);
 	schedule_wake(&f->run->schedule);
 }

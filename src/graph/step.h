@@ -115,6 +115,7 @@ struct step_call {
 struct step_host {
 	void *data;
 	unsigned max_parallel;
+	bool max_parallel_given;   /* the user has said it */
 	bool stream;               /* every step as if it said so */
 	const char *project;       /* the run's working directory */
 	const json_t *env;         /* [NAME=VALUE] that commands get beside ours; NULL: none */

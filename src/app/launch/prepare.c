@@ -25,6 +25,7 @@ static bool take_settings(struct launch *l, struct report *r)
 	l->asked.grace_ms = s->grace_ms;
 	l->asked.durable = s->durable;
 	l->asked.max_parallel = s->max_parallel;
+	l->asked.max_parallel_given = s->max_parallel_given;
 	l->asked.collections = app_collections(l->app);
 	l->asked.on = arena_str(&l->arena, s->on);
 	l->asked.jobs_given = l->app->jobs || s->jobs_given;
@@ -75,6 +76,7 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 		a->executor = NULL;
 	}
 	a->grace_ms = q->grace_ms == REQUEST_UNSET ? a->grace_ms : q->grace_ms;
+	a->max_parallel_given |= q->max_parallel != 0;
 	a->max_parallel = q->max_parallel ? q->max_parallel : a->max_parallel;
 	append(&a->env, q->env);
 	append(&a->secrets, q->secrets);

@@ -304,6 +304,7 @@ static const struct member {
 	{ "detached", TRUTH(asked.detached) },
 	{ "input", TRUTH(asked.has_input) },
 	{ "max_parallel", NUMBER(asked.max_parallel) },
+	{ "max_parallel_given", TRUTH(asked.max_parallel_given) },
 	{ "stream", TRUTH(asked.stream) },
 	{ "notify", TRUTH(asked.notify) },
 	{ "bare", TRUTH(asked.bare) },

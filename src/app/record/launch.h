@@ -31,7 +31,7 @@ struct asked {
 	bool made;            /* its name was; not kept */
 	struct str on, class; /* the executor of its commands, and the class of it; empty: here */
 	bool careful;         /* what is in doubt stops it */
-	bool jobs_given;      /* the user has said how many */
+	bool jobs_given, max_parallel_given; /* the user has said how many */
 	uint64_t jobs, grace_ms;
 	uint64_t max_parallel; /* the width of `parallel: true` */
 	uint64_t created;      /* when the run was first started */

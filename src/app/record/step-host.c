@@ -312,6 +312,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	s->agents = step_agents_new(l->asked.agents, l->claim.row.cwd);
 	s->host = (struct step_host){ .data = s,
 		.max_parallel = (unsigned)l->asked.max_parallel,
+		.max_parallel_given = l->asked.max_parallel_given,
 		.stream = l->asked.stream,
 		.project = l->claim.row.cwd.p,
 		.env = l->asked.env,
