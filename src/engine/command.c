@@ -504,11 +504,9 @@ bool command_is_found(struct frame *f)
 
 void command_halt(struct frame *f, bool stop)
 {
-	const struct stop *ordered = &f->run->ending.stop;
-
 	if (stop && f->leaf.job)
 		job_stop(f->leaf.job);
-	else if (f->leaf.job && ordered->gentle && ordered->status == RUN_CANCELLED)
+	else if (f->leaf.job)
 		job_recall(f->leaf.job); /* what runs may finish, what waits does not begin */
 }
 

@@ -123,7 +123,7 @@ static struct executor *make(struct launch *l, const struct away_options *o, str
 						     .durable = l->asked.durable,
 						     .careful = l->asked.careful,
 						     .env = o->env,
-						     .hidden = t->secrets_file ? NULL : hidden(l),
+						     .hidden = hidden(l),
 						     .resumed = o->before != NULL,
 						     .grants = f.grants.at,
 						     .grant_count = f.grants.len,
