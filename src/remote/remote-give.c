@@ -110,7 +110,9 @@ static bool has_time(const struct remote_worker *w, const struct remote_job *j, 
 	if (!w->deadline_ms)
 		return true;
 	uint64_t left = w->deadline_ms > now ? w->deadline_ms - now : 0;
-	return j->time_s ? left >= j->time_s * 1000 : left > w->shape->longest_ms;
+	/* One may have taken longer than an allocation lasts: what has nothing behind it yet takes
+	 * any. */
+	return j->time_s ? left >= j->time_s * 1000 : left > w->shape->longest_ms || !w->begun;
 }
 
 /* Asked for, and it may still come; one whose submission failed is asked for again. */
@@ -146,26 +148,43 @@ static uint64_t capacity(const struct remote_worker *w, uint64_t ahead)
 	return w->cpus + MIN(ahead * w->cpus, (uint64_t)AHEAD_WORKER_MAX);
 }
 
-/* One more to the worker that has least to do. False: there is none, or none for it. */
-static bool give_one(
-	struct remote *r, struct remote_shape *s, uint64_t ahead, uint64_t now, struct intents *i)
+/* The worker for it that has least to do; NULL: none. *late: one has room, but not the time. */
+static struct remote_worker *worker_for(const struct remote *r, const struct remote_shape *s,
+	const struct remote_job *j, uint64_t ahead, uint64_t now, bool *late)
 {
-	struct remote_job *j = list_entry(s->ready.next, struct remote_job, link);
 	struct remote_worker *best = NULL;
 
+	*late = false;
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		if (w->shape != s || !takes(w) || !has_time(w, j, now))
+		if (w->shape != s || !takes(w) ||
+			(w->given_cpus && w->given_cpus + j->cpus > capacity(w, ahead)))
 			continue;
-		if (w->given_cpus && w->given_cpus + j->cpus > capacity(w, ahead))
-			continue;
-		if (!best || w->given_cpus * best->cpus < best->given_cpus * w->cpus)
+		if (!has_time(w, j, now))
+			*late = true;
+		else if (!best || w->given_cpus * best->cpus < best->given_cpus * w->cpus)
 			best = w;
 	}
-	if (best)
-		give(best, j, i);
-	return best != NULL;
+	return best;
+}
+
+/* One more, the first that there is a worker for: one that no worker has the time for does not hold
+ * up those behind it. False: there is none. */
+static bool give_one(
+	struct remote *r, struct remote_shape *s, uint64_t ahead, uint64_t now, struct intents *i)
+{
+	list_each (link, &s->ready) {
+		struct remote_job *j = list_entry(link, struct remote_job, link);
+		bool late;
+		struct remote_worker *w = worker_for(r, s, j, ahead, now, &late);
+
+		if (w)
+			give(w, j, i);
+		if (w || !late)
+			return w != NULL;
+	}
+	return false;
 }
 
 /* Half of what another has not begun goes to one that has nothing to do. */
