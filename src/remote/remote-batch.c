@@ -366,6 +366,7 @@ static void see_job(void *data, const struct table_job *job)
 static void on_status(void *data, const struct batch_answer *a)
 {
 	struct remote *r = data;
+	uint64_t now = clock_mono_ms();
 
 	r->asking = false;
 	if (!a->ok)
@@ -382,6 +383,8 @@ static void on_status(void *data, const struct batch_answer *a)
 
 		if (w->unlisted)
 			w->means = BATCH_UNSURE;
+		if (w->state == WORKER_ALIVE)
+			remote_worker_answered(w, now);
 	}
 }
 

@@ -435,6 +435,7 @@ void remote_hear(struct remote_worker *w)
 	if (!bytes.len)
 		return;
 	w->seen_ms = clock_mono_ms();
+	w->doubted = 0;
 	w->look_ms = 0;
 	if (!line_reader_take(&w->reader, buf_str(&bytes), see_line, w))
 		wrong(w);

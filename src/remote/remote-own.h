@@ -47,7 +47,8 @@ struct remote_worker {
 	char *job, *host, *why, *reason;
 	char *state_word; /* what the batch system says */
 	enum batch_state means;
-	unsigned unlisted; /* answers in a row that did not know it */
+	uint64_t answered_ms; /* … and when it said so */
+	unsigned unlisted;    /* answers in a row that did not know it */
 	uint64_t asked_ms, hello_ms;
 	uint64_t seen_ms; /* its last byte */
 	uint64_t fenced_ms, ended_ms, ordered_ms, running_ms, cancelled_ms;
@@ -64,7 +65,7 @@ struct remote_worker {
 	struct notify_file changes;
 	uint64_t look_at_ms, look_ms;
 	unsigned wrong;      /* lines that broke a rule */
-	unsigned doubted;    /* looks at it, silent and unknown to the batch system */
+	unsigned doubted;    /* answers in a row, since it is silent, that do not vouch for it */
 	unsigned told_leave; /* enum leave_how */
 };
 
@@ -220,6 +221,8 @@ void remote_worker_free(struct remote_worker *w);
 /* It will say no more: what it had goes elsewhere. `why` is for people. */
 void remote_worker_died(struct remote_worker *w, const char *why);
 void remote_worker_fence(struct remote_worker *w, const char *why);
+/* The batch system has said what it knows of it, perhaps nothing. */
+void remote_worker_answered(struct remote_worker *w, uint64_t now);
 /* Everything that is due: beats, leases, status, the end. */
 void remote_tick(struct remote *r);
 void remote_tell_worker(struct remote_worker *w, enum event_kind kind, const char *why);

@@ -23,6 +23,7 @@ enum {
 	BYE_MS = 10000, /* beyond the grace time, for a worker that was asked to leave */
 	ENDING_ASKS = 20,
 	BARREN_MAX = 3,
+	DOUBTS_MAX = 2,
 	FILES_KEPT = 100, /* workers whose files stay open */
 	LOOKS_A_SECOND = 500,
 	LOOK_MIN_MS = 5,
@@ -350,15 +351,25 @@ static void check_silent(struct remote_worker *w, uint64_t now)
 		return;
 	if (silent <= remote_ms(SILENT_MS))
 		return;
-	bool unsure = w->unlisted >= 2 || !r->table->status[0] ||
-		      (w->means == BATCH_UNSURE && w->state_word && !w->unlisted) ||
-		      w->means == BATCH_QUEUED;
-	if (unsure && (w->doubted++ >= 1 || !r->table->status[0])) {
+	if (w->doubted >= DOUBTS_MAX || !r->table->status[0]) {
 		remote_worker_fence(w, "silent, and the batch system does not vouch for it");
-	} else if (w->means == BATCH_RUNNING && silent > remote_ms(HUNG_MS)) {
+	} else if (w->means == BATCH_RUNNING && silent > remote_ms(HUNG_MS) &&
+		   clock_since(w->answered_ms, w->seen_ms) > remote_ms(HUNG_MS)) {
 		remote_worker_cancel(w);
 		remote_worker_fence(w, "silent for too long");
 	}
+}
+
+void remote_worker_answered(struct remote_worker *w, uint64_t now)
+{
+	bool vouched =
+		w->means == BATCH_RUNNING || w->means == BATCH_SUSPENDED || w->means == BATCH_ENDED;
+
+	w->answered_ms = now;
+	if (vouched)
+		w->doubted = 0;
+	else if (clock_since(now, w->seen_ms) > remote_ms(SILENT_MS))
+		w->doubted++;
 }
 
 static void check_adopting(struct remote_worker *w, uint64_t now)
