@@ -70,8 +70,9 @@ static void on_ended(struct job_owner *o, const struct job_end *end)
 	job_err_ends(c->job, &err, &tail);
 	if (tail.len > err.len)
 		buf_swap(&err, &tail);
-	struct batch_answer a = { .ok = !end->code && !end->signal && !c->late,
+	struct batch_answer a = { .ok = !end->code && !end->signal && !c->late && !end->cut,
 		.late = c->late,
+		.cut = end->cut,
 		.out = buf_str(&out),
 		.err = buf_str(&err),
 		.code = end->code,

@@ -101,6 +101,7 @@ static void submitted_badly(struct remote *r, struct remote_worker *w, const str
 	list_each (link, &r->workers)
 		alive |= list_entry(link, struct remote_worker, link)->state == WORKER_ALIVE;
 	r->submit_failures++;
+	r->strays = true; /* it may have been taken all the same */
 	struct str err = str_trim(a->err);
 	buf_printf(&text, "%.*s did not take a submission: ", STR(r->executor.name));
 	if (a->late)
@@ -126,13 +127,13 @@ static void submitted_badly(struct remote *r, struct remote_worker *w, const str
 	r->submitting = NULL;
 }
 
-/* Its job's number, from the first that says it; a later driver finds it in the exchange. */
-static void know_job(struct remote_worker *w, struct str id)
+void remote_worker_job(struct remote_worker *w, struct str id)
 {
 	char name[64];
 
 	if (w->job && str_eq(str_of(w->job), id) && w->job_kept)
 		return;
+	w->remote->strays |= w->job && !str_eq(str_of(w->job), id);
 	remote_set(&w->job, id);
 	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/job", w->id);
 	w->job_kept = exchange_write(&w->remote->x, name, id) == 0;
@@ -147,9 +148,10 @@ static void on_submitted(void *data, const struct batch_answer *a)
 	if (w->state == WORKER_DEAD)
 		return;
 	if (w->state == WORKER_ALIVE || w->state == WORKER_QUEUED) {
-		/* It has said hello meanwhile, or is listed. */
-		if (id.len)
-			know_job(w, id);
+		/* It has said hello meanwhile, or is listed: perhaps of an earlier submission. */
+		if (id.len && !w->job)
+			remote_worker_job(w, id);
+		r->strays |= id.len && !str_eq(str_of(w->job), id);
 		r->submitting = r->submitting == w ? NULL : r->submitting;
 		return;
 	}
@@ -158,7 +160,7 @@ static void on_submitted(void *data, const struct batch_answer *a)
 		remote_wake(r);
 		return;
 	}
-	know_job(w, id);
+	remote_worker_job(w, id);
 	w->state = WORKER_QUEUED;
 	if (!r->table->status[0]) { /* it does not wait for an allocation */
 		w->means = BATCH_RUNNING;
@@ -240,19 +242,28 @@ static void on_cancelled(void *data, const struct batch_answer *a)
 {
 	struct remote_worker *w = data;
 
-	if (!w || !a->ok || w->ended_ms || !table_ends_by_cancel(w->remote->table))
+	w->remote->cancelling--;
+	if (!a->ok || w->ended_ms || !table_ends_by_cancel(w->remote->table))
 		return;
 	w->found_dead = str_eq(str_trim(a->out), S("gone"));
 	w->ended_ms = clock_mono_ms();
 	remote_set(&w->state_word, str_trim(a->out));
 }
 
-static struct remote_worker *worker_with(struct remote *r, const char *job)
+static void on_stray_cancelled(void *data, const struct batch_answer *a)
+{
+	struct remote *r = data;
+
+	(void)a;
+	r->cancelling--;
+}
+
+static struct remote_worker *worker_with(struct remote *r, struct str job)
 {
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		if (w->job && strcmp(w->job, job) == 0)
+		if (w->job && str_eq(str_of(w->job), job))
 			return w;
 	}
 	return NULL;
@@ -262,7 +273,7 @@ static bool cancel_told(struct remote *r, const char *job, batch_fn *done, void 
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct arena a = ARENA_INIT;
-	const struct remote_worker *w = worker_with(r, job);
+	const struct remote_worker *w = worker_with(r, str_of(job));
 	const char *dir = w ? arena_printf(&a, "%s/w/%" PRIu64, r->x.path, w->id).p : r->x.path;
 	const char *const *argv = table_words(r->table, WORDS_CANCEL,
 		&(struct table_values){ .name = r->name.p,
@@ -285,7 +296,7 @@ static bool cancel_told(struct remote *r, const char *job, batch_fn *done, void 
 
 static void cancel_job(struct remote *r, struct str job)
 {
-	(void)cancel_told(r, arena_cstr(&r->arena, job), on_cancelled, NULL);
+	r->cancelling += cancel_told(r, arena_cstr(&r->arena, job), on_stray_cancelled, r);
 }
 
 void remote_cancel_told(struct remote *r, const char *job, batch_fn *done, void *data)
@@ -300,56 +311,86 @@ void remote_worker_cancel(struct remote_worker *w)
 		return;
 	w->cancelled = true;
 	w->cancelled_ms = clock_mono_ms();
-	(void)cancel_told(w->remote, w->job, on_cancelled, w);
+	w->remote->cancelling += cancel_told(w->remote, w->job, on_cancelled, w);
 }
 
 /* -- the batch system's word ---------------------------------------------------------------------
  */
 
-static struct remote_worker *worker_of(struct remote *r, const struct table_job *job)
+/* Whose directory a job was submitted for, by its comment; *own: this run did that. */
+static struct remote_worker *worker_named(struct remote *r, struct str comment, bool *own)
 {
-	AUTO_BUF own = BUF_INIT;
+	AUTO_BUF begin = BUF_INIT;
+	uint64_t id = 0;
 
-	buf_printf(&own, "roux %.*s %.*s w", STR(r->run), STR(r->generation));
+	buf_printf(&begin, "roux %.*s %.*s w", STR(r->run), STR(r->generation));
+	*own = str_starts(comment, buf_str(&begin));
+	if (!*own || !str_to_uint(str_from(comment, begin.len), &id))
+		return NULL;
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
-		uint64_t id;
 
-		if (w->job && str_eq(job->id, str_of(w->job)))
-			return w;
-		if (str_starts(job->comment, buf_str(&own)) &&
-			str_to_uint(str_from(job->comment, own.len), &id) && id == w->id)
+		if (w->id == id)
 			return w;
 	}
 	return NULL;
 }
 
+static void tell_nameless(struct remote *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	r->told_nameless = true;
+	buf_printf(&text,
+		"`status` of %.*s lists jobs without a comment: one of this run that no worker has "
+		"is not known by it and is not cancelled",
+		STR(r->executor.name));
+	remote_warn(r, buf_str(&text));
+}
+
+/* One that is not a worker's: of an answer that was lost, or an earlier driver. */
+static void see_stray(
+	struct remote *r, const struct remote_worker *named, bool own, const struct table_job *job)
+{
+	/* While its worker lives, another of the same directory leaves by itself. */
+	bool given_up = named ? named->state == WORKER_DEAD : own && r->resumed;
+
+	if (job->means == BATCH_ENDED)
+		return;
+	if (given_up)
+		cancel_job(r, job->id);
+	else if (!job->comment.len && (r->resumed || r->strays) && !r->told_nameless)
+		tell_nameless(r);
+}
+
 static void see_job(void *data, const struct table_job *job)
 {
 	struct remote *r = data;
-	struct remote_worker *w = worker_of(r, job);
-	AUTO_BUF own = BUF_INIT;
+	struct remote_worker *w = worker_with(r, job->id);
+	bool own = false;
 
 	if (!w) {
-		/* One that no directory knows: of an answer that was lost, or an earlier driver. */
-		buf_printf(&own, "roux %.*s %.*s w", STR(r->run), STR(r->generation));
-		if (r->resumed && str_starts(job->comment, buf_str(&own)) &&
-			job->means != BATCH_ENDED)
-			cancel_job(r, job->id);
-		return;
-	}
-	/* Its directory was given up before the batch system said that it has a job. */
-	if (w->state == WORKER_DEAD && r->ends_left && !w->said_bye && job->means != BATCH_ENDED) {
-		cancel_job(r, job->id);
-		return;
-	}
-	if (!w->job) {
-		know_job(w, job->id);
+		struct remote_worker *named = worker_named(r, job->comment, &own);
+
+		/* One that has ended says nothing about a worker that is asked for. */
+		if (!named || named->job || named->state == WORKER_DEAD ||
+			job->means == BATCH_ENDED) {
+			see_stray(r, named, own, job);
+			return;
+		}
+		w = named;
+		remote_worker_job(w, job->id);
 		if (w->state == WORKER_ASKED) {
 			w->state = WORKER_QUEUED;
 			r->submitting = r->submitting == w ? NULL : r->submitting;
 			remote_tell_worker(w, EVENT_WORKER_SUBMIT, NULL);
 		}
+	}
+	if (w->state == WORKER_DEAD) {
+		/* It was given up and has not left. */
+		if (!w->said_bye && job->means != BATCH_ENDED)
+			remote_worker_cancel(w);
+		return;
 	}
 	w->unlisted = 0;
 	w->means = job->means;
@@ -363,14 +404,29 @@ static void see_job(void *data, const struct table_job *job)
 		w->ended_ms = 0;
 }
 
+static void tell_cut(struct remote *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text,
+		"what `status` of %.*s prints is longer than 1 MiB and is not looked at; it should "
+		"list only the jobs of {name}",
+		STR(r->executor.name));
+	remote_warn(r, buf_str(&text));
+}
+
 static void on_status(void *data, const struct batch_answer *a)
 {
 	struct remote *r = data;
 	uint64_t now = clock_mono_ms();
 
 	r->asking = false;
+	if (a->cut && !r->told_cut) {
+		r->told_cut = true;
+		tell_cut(r);
+	}
 	if (!a->ok)
-		return; /* an error is not an answer */
+		return; /* an error is not an answer, and half of one neither */
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
@@ -378,6 +434,8 @@ static void on_status(void *data, const struct batch_answer *a)
 			w->unlisted++;
 	}
 	table_jobs(r->table, a->out, see_job, r);
+	if (r->leaving && !r->worker_count)
+		r->strays = false;
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 

@@ -317,8 +317,11 @@ static void hear_hello(struct remote_worker *w, const struct said *s)
 		return;
 	}
 	remote_set(&w->host, h->host);
-	if (!w->job && h->job.len)
-		remote_set(&w->job, h->job);
+	/* Of two submissions for its directory only it knows which one it came of. Where there is
+	 * no batch system, its job is what was started on its machine. */
+	struct str job = table_job_id(h->job);
+	if (job.len && !r->table->hosts[0])
+		remote_worker_job(w, job);
 	w->cpus = h->cpus;
 	w->deadline_ms = h->left_s < UINT32_MAX ? now + h->left_s * 1000 : 0;
 	if (h->epoch != r->epoch)
@@ -330,6 +333,11 @@ static void hear_hello(struct remote_worker *w, const struct said *s)
 		remote_tell_worker(w, EVENT_WORKER_SUBMIT, NULL);
 	w->state = WORKER_ALIVE;
 	w->hello_ms = now;
+	/* It lives, whatever was said of its job before. */
+	w->means = BATCH_UNSURE;
+	w->unlisted = w->doubted = 0;
+	w->ended_ms = w->cancelled ? w->ended_ms : 0;
+	remote_set(&w->state_word, S(""));
 	r->no_hello = 0;
 	r->submit_failures = 0;
 	if (r->submitting == w)

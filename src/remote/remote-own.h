@@ -159,10 +159,13 @@ struct remote {
 	unsigned submit_failures;
 	uint64_t next_host;
 	/* Status: */
-	bool asking;
+	bool asking, told_cut, told_nameless;
 	uint64_t asked_ms;
 	unsigned asked_ending;
-	unsigned no_hello; /* allocations in a row that started and said nothing */
+	unsigned no_hello; /* allocations in a row that came to nothing */
+	bool strays;       /* there may be jobs that no worker has */
+	unsigned stray_asks;
+	unsigned cancelling; /* jobs whose cancelling has not been answered */
 	/* The end: */
 	enum leave_how leaving;
 	uint64_t leaving_ms;
@@ -242,6 +245,8 @@ void remote_order_allocation(struct remote_worker *w);
 /* Asks for one more allocation. */
 void remote_submit(struct remote *r, struct remote_shape *s);
 void remote_worker_cancel(struct remote_worker *w);
+/* Its job's number; a later driver finds it in the exchange. */
+void remote_worker_job(struct remote_worker *w, struct str id);
 void remote_ask_status(struct remote *r);
 /* Cancels one job and says what came of it. */
 void remote_cancel_told(struct remote *r, const char *job, batch_fn *done, void *data);

@@ -215,7 +215,7 @@ static void find_worker(void *data, uint64_t id)
 	AUTO_BUF job = BUF_INIT;
 	AUTO_BUF claim = BUF_INIT;
 	AUTO_BUF fence = BUF_INIT;
-	bool has_job = is_file_filled(r, id, "job", &job);
+	bool has_job = is_file_filled(r, id, "job", &job) && table_job_id(buf_str(&job)).len;
 	bool claimed = is_file_filled(r, id, "claim", &claim);
 	bool fenced = is_file_filled(r, id, "fence", &fence);
 
@@ -223,8 +223,7 @@ static void find_worker(void *data, uint64_t id)
 		return;
 	struct remote_worker *w = remote_worker_new(r, id, remote_shape(r, &shape));
 	if (has_job)
-		w->job = arena_cstr(&r->arena, str_trim(buf_str(&job)));
-	w->job = w->job ? mem_strdup(w->job) : NULL;
+		remote_worker_job(w, table_job_id(buf_str(&job)));
 	w->state = claimed ? WORKER_ALIVE : has_job ? WORKER_QUEUED : WORKER_ASKED;
 	w->adopting = claimed;
 	w->fenced = fenced;
@@ -238,8 +237,10 @@ static void find_worker(void *data, uint64_t id)
 	w->seen_ms = clock_mono_ms();
 	if (r->all_ended)
 		remote_worker_died(w, "ended");
-	if (w->state != WORKER_DEAD && !claimed && !has_job)
+	if (w->state != WORKER_DEAD && !claimed && !has_job) {
+		r->strays = true;
 		remote_worker_fence(w, "its submission came to nothing");
+	}
 }
 
 void remote_find_left(struct remote *r, const struct remote_options *o)
@@ -259,6 +260,8 @@ void remote_find_left(struct remote *r, const struct remote_options *o)
 		if (!r->left[i].worker && !r->left[i].again)
 			let_go(r, &r->left[i]);
 	remote_write_orders(r);
+	if (r->strays)
+		remote_ask_status(r);
 }
 
 /* -- of a dead driver ----------------------------------------------------------------------------
@@ -328,7 +331,8 @@ bool remote_end(const struct remote_options *o, bool at_once, struct report *rep
 		return false;
 	r->ends_left = true;
 	/* Jobs that no directory knows are found by their name. */
-	remote_ask_status(r);
+	if (!r->asking)
+		remote_ask_status(r);
 	while (r->asking)
 		(void)loop_turn(r->loop, -1);
 	e->ops->sweep(e, at_once ? SWEEP_KILL : SWEEP_ASK, on_swept, &swept);

@@ -1,5 +1,6 @@
 /* The life of a worker as its driver sees it: submitted, queued, alive, silent, dead. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ enum {
 	ENDING_ASKS = 20,
 	BARREN_MAX = 3,
 	DOUBTS_MAX = 2,
+	STRAY_ASKS = 3,
 	FILES_KEPT = 100, /* workers whose files stay open */
 	LOOKS_A_SECOND = 500,
 	LOOK_MIN_MS = 5,
@@ -298,21 +300,49 @@ void remote_worker_fence(struct remote_worker *w, const char *why)
 /* -- what is due ---------------------------------------------------------------------------------
  */
 
-static void no_hello(struct remote_worker *w)
+/* Its job is not waited for any longer; after three in a row the run is not continued. */
+static void came_to_nothing(
+	struct remote_worker *w, const char *why, struct str message, struct str hint)
 {
 	struct remote *r = w->remote;
+
+	remote_worker_cancel(w);
+	r->no_hello++;
+	r->strays = true;
+	w->fenced = false;
+	remote_worker_fence(w, why);
+	if (r->trial || r->no_hello >= BARREN_MAX)
+		remote_fail(r, message, hint);
+}
+
+static void no_hello(struct remote_worker *w)
+{
 	AUTO_BUF text = BUF_INIT;
 
 	buf_printf(&text, "allocations of %.*s start and no worker says hello; ",
-		STR(r->executor.name));
+		STR(w->remote->executor.name));
 	last_words(w, &text);
-	remote_worker_cancel(w);
-	r->no_hello++;
-	w->fenced = false;
-	remote_worker_fence(w, "no hello");
-	if (r->trial || r->no_hello >= BARREN_MAX)
-		remote_fail(r, buf_str(&text),
-			S("can the node execute this program and see the shared directory?"));
+	came_to_nothing(w, "no hello", buf_str(&text),
+		S("can the node execute this program and see the shared directory?"));
+}
+
+static void not_listed(struct remote_worker *w)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text, "%.*s takes submissions and does not list their jobs; the last was ",
+		STR(w->remote->executor.name));
+	sentence(w, &text);
+	came_to_nothing(w, "the batch system does not know it", buf_str(&text),
+		S("does `status` of the executor list the jobs of {name}?"));
+}
+
+static bool is_claimed(const struct remote_worker *w)
+{
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/claim", w->id);
+	return faccessat(w->remote->x.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Queued: it starts when the batch system likes. */
@@ -322,12 +352,13 @@ static void check_queued(struct remote_worker *w, uint64_t now)
 		       clock_since(now, w->running_ms) > remote_ms(HELLO_MS);
 	bool over = w->ended_ms && clock_since(now, w->ended_ms) > remote_ms(SETTLE_MS);
 
-	if (w->remote->leaving && (over || w->unlisted >= 2))
+	/* One that never began has nothing to say for which it would have to be waited. */
+	if (w->remote->leaving && (over || w->unlisted >= 2 || (w->ended_ms && !is_claimed(w))))
 		remote_worker_died(w, "cancelled");
 	else if (started || over)
 		no_hello(w);
 	else if (w->unlisted >= 2)
-		remote_worker_fence(w, "the batch system does not know it");
+		not_listed(w);
 }
 
 static void check_silent(struct remote_worker *w, uint64_t now)
@@ -440,12 +471,33 @@ static bool keeps_job(void *data, uint64_t id)
 	return false;
 }
 
+/* Jobs that no worker has are looked for when none lives any more. Whether that is under way. */
+static bool looks_for_strays(struct remote *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!r->strays || !r->table->status[0])
+		return false;
+	if (r->asking || clock_since(clock_mono_ms(), r->asked_ms) < remote_ms(ENDING_MS))
+		return true;
+	if (r->stray_asks++ < STRAY_ASKS) {
+		remote_ask_status(r);
+		return true;
+	}
+	r->strays = false;
+	buf_printf(&text,
+		"%.*s gives no answer: a job whose submission it has not answered may be left",
+		STR(r->executor.name));
+	remote_warn(r, buf_str(&text));
+	return false;
+}
+
 /* Nothing is left: the exchange goes, except what people may want to look at. */
 static void leave_done(struct remote *r)
 {
 	void (*swept)(void *data) = r->swept;
 
-	if (!swept || r->worker_count || r->jobs_count)
+	if (!swept || r->worker_count || r->jobs_count || looks_for_strays(r) || r->cancelling)
 		return;
 	r->swept = NULL;
 	timer_stop(&r->tick);
