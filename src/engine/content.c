@@ -282,6 +282,13 @@ static int part(struct content *c, uint64_t from, size_t len, struct buf *ret)
 	return read_range(c->fd, c->offset + (off_t)from, len, ret);
 }
 
+int content_part(struct content *c, uint64_t from, size_t max, struct buf *ret)
+{
+	uint64_t size = content_size(c);
+
+	return from < size ? part(c, from, (size_t)MIN((uint64_t)max, size - from), ret) : 0;
+}
+
 int content_head(struct content *c, size_t max, struct buf *ret)
 {
 	return part(c, 0, (size_t)MIN((uint64_t)max, content_size(c)), ret);

@@ -72,7 +72,8 @@ uint64_t content_size(const struct content *c);
 int content_write(struct content *c, int fd);
 /* The same without the first `from` bytes, of what one command printed. */
 int content_write_from(struct content *c, uint64_t from, int fd);
-/* At most `max` bytes from the beginning, or from the end. */
+/* At most `max` bytes behind the first `from`, from the beginning, or from the end. */
+int content_part(struct content *c, uint64_t from, size_t max, struct buf *ret);
 int content_head(struct content *c, size_t max, struct buf *ret);
 int content_tail(struct content *c, size_t max, struct buf *ret);
 

@@ -45,8 +45,8 @@ struct job_record {
 	 * With `keep_err` only. */
 	uint64_t open_from;
 	/* Takes over the file that has the whole output, a plain name in `dirfd`, instead of
-	 * open(). A descriptor of what it is now, or -errno; -EXDEV: it has to be copied. May be
-	 * NULL. */
+	 * open(), unless that has been done before and the name is gone. A descriptor of what it
+	 * is now, or -errno; -EXDEV: it has to be copied. May be NULL. */
 	int (*accept)(void *data, enum job_stream stream, int dirfd, const char *name);
 	bool last; /* what it prints is what the run prints: readers follow it */
 	void *data;

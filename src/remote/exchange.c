@@ -470,6 +470,14 @@ static void see_highest(void *data, uint64_t n)
 	*highest = MAX(*highest, n);
 }
 
+uint64_t exchange_last_input(const struct exchange *x)
+{
+	uint64_t last = 0;
+
+	(void)numbers(x, "in", see_highest, &last);
+	return last;
+}
+
 int exchange_epoch(const struct exchange *x, uint64_t *ret_epoch, uint64_t *ret_size)
 {
 	char name[64];

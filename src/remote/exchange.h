@@ -13,7 +13,8 @@
  *   ended               no worker lives: what a dead driver had left was ended
  *   driver/<epoch>      one for each driver, which beats in it
  *   in/<n>              inputs
- *   w/<id>/…            script job fence claim orders.<epoch> records <n>.out <n>.err log
+ *   w/<id>/…            script job fence claim orders.<epoch> records <n>.out <n>.err log, and
+ *                       heard: how much of records was handed on
  */
 
 /* run.json. Texts are in the arena of its reader. */
@@ -90,6 +91,9 @@ int exchange_file_append(
 /* What stands behind `offset`, at most `max` bytes, is added to `ret`. -errno. */
 int exchange_file_follow(const struct exchange *x, struct exchange_file *f, uint64_t offset,
 	size_t max, struct buf *ret);
+
+/* The highest number of an input; 0: there is none. */
+uint64_t exchange_last_input(const struct exchange *x);
 
 /* -- drivers --------------------------------------------------------------------------------------
  */

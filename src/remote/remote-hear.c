@@ -57,8 +57,54 @@ static void hear_out(struct remote_job *j, const struct said *s)
 			return;
 		}
 	}
+	if (stream == JOB_STDERR && j->muted)
+		return;
+	if (stream == JOB_STDERR)
+		j->worker->handed_on = true;
 	*came += s->bytes.len;
 	tell_output(j, stream, buf_str(&s->bytes), *came);
+}
+
+/* The same of one that an earlier driver had. What that has heard it has handed on, as far as it is
+ * whole lines. */
+static void hear_left_out(struct remote_worker *w, struct remote_left *l, const struct said *s)
+{
+	size_t whole = s->bytes.len;
+
+	if (s->stream != 2 || l->untold_err)
+		return;
+	l->untold_err = w->reader.offset > w->heard;
+	if (l->untold_err)
+		return;
+	while (whole && s->bytes.p[whole - 1] != '\n')
+		whole--;
+	if (whole) {
+		l->told += l->told_part + whole;
+		l->told_part = 0;
+	}
+	l->told_part += s->bytes.len - whole;
+}
+
+void remote_hear_on(struct remote_job *j, const struct remote_left *l)
+{
+	j->came[JOB_STDERR] = l->told;
+	j->muted = l->untold_err || l->told_part;
+	j->worker->mutes |= j->muted;
+}
+
+/* What the next driver need not hand on again, should this one die. */
+static void note_heard(struct remote_worker *w)
+{
+	char name[64], text[32];
+
+	w->handed_on = false;
+	if (w->mutes)
+		return;
+	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/heard", w->id);
+	(void)snprintf(text, sizeof(text), "%020" PRIu64 "\n", w->reader.offset);
+	AUTO_CLOSE int fd = run_open_at(w->remote->x.fd, name, O_WRONLY | O_CREAT);
+	if (fd >= 0)
+		(void)!pwrite(fd, text, strlen(text), 0);
 }
 
 /* What has not been told of it as it came. */
@@ -71,16 +117,15 @@ static void tell_rest(struct remote_job *j, enum job_stream stream, struct conte
 			tell_output(j, stream, S(""), size);
 		return;
 	}
-	AUTO_BUF all = BUF_INIT;
-	if (size <= j->came[stream])
-		return;
 	/* The end of it, of which the beginning may have been told. */
-	uint64_t rest = size - j->came[stream];
-	if (content_tail(c, (size_t)rest, &all) == 0)
-		for (size_t at = 0; at < all.len; at += CHUNK)
-			tell_output(j, stream,
-				str_sub(buf_str(&all), at, MIN((size_t)CHUNK, all.len - at)),
-				j->came[stream] + at + MIN((size_t)CHUNK, all.len - at));
+	while (j->came[stream] < size) {
+		AUTO_BUF piece = BUF_INIT;
+
+		if (content_part(c, j->came[stream], CHUNK, &piece) < 0 || !piece.len)
+			return;
+		j->came[stream] += piece.len;
+		tell_output(j, stream, buf_str(&piece), j->came[stream]);
+	}
 }
 
 /* Bytes that stood in the line. */
@@ -119,6 +164,23 @@ static int copy_file(
 	return 0;
 }
 
+/* What an earlier driver took over before it died, and could not say so any more. */
+static int accept_taken(struct remote_job *j, enum job_stream stream, int dir, const char *name,
+	uint64_t size, struct content **ret)
+{
+	struct stat st;
+	AUTO_CLOSE int fd = j->record && j->record->accept
+				    ? j->record->accept(j->record->data, stream, dir, name)
+				    : -ENOENT;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < size)
+		return -ESTALE;
+	*ret = content_from_fd(take_fd(&fd), 0, size);
+	return 0;
+}
+
 /* The worker's file becomes the run's: by its name where that is possible. */
 static int accept_file(struct remote_worker *w, struct remote_job *j, enum job_stream stream,
 	const struct said_output *o, struct content **ret)
@@ -132,6 +194,8 @@ static int accept_file(struct remote_worker *w, struct remote_job *j, enum job_s
 		name, sizeof(name), "%" PRIu64 ".%s", j->n, stream == JOB_STDERR ? "err" : "out");
 	AUTO_CLOSE int at = run_open_dir_at(w->remote->x.fd, dir, false);
 	AUTO_CLOSE int file = at < 0 ? at : run_open_at(at, name, O_RDONLY);
+	if (file == -ENOENT && at >= 0)
+		return accept_taken(j, stream, at, name, o->size, ret);
 	if (file < 0)
 		return file;
 	if (fstat(file, &st) < 0 || (uint64_t)st.st_size < o->size)
@@ -370,6 +434,8 @@ static void hear_of_job(struct remote_worker *w, struct said *s)
 
 	if (left && s->kind == SAID_BEGAN)
 		left->began = true;
+	if (left && s->kind == SAID_OUT)
+		hear_left_out(w, left, s);
 	if (left && s->kind == SAID_END && !left->ended) {
 		left->ended = true;
 		said_done(&left->end);
@@ -437,7 +503,9 @@ void remote_hear(struct remote_worker *w)
 
 	if (w->state == WORKER_DEAD)
 		return;
-	int n = exchange_file_follow(&r->x, &w->records_file, w->reader.offset, READ_MAX, &bytes);
+	uint64_t at = w->reader.offset;
+	size_t most = w->heard > at ? (size_t)MIN((uint64_t)READ_MAX, w->heard - at) : READ_MAX;
+	int n = exchange_file_follow(&r->x, &w->records_file, at, most, &bytes);
 	if (n < 0 && n != -ENOENT)
 		return; /* a file system that fails for a moment: it is looked at again */
 	if (!bytes.len)
@@ -447,4 +515,6 @@ void remote_hear(struct remote_worker *w)
 	w->look_ms = 0;
 	if (!line_reader_take(&w->reader, buf_str(&bytes), see_line, w))
 		wrong(w);
+	if (w->handed_on)
+		note_heard(w);
 }

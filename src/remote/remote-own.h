@@ -64,6 +64,9 @@ struct remote_worker {
 	struct line_reader reader;
 	struct notify_file changes;
 	uint64_t look_at_ms, look_ms;
+	uint64_t heard;      /* of `records`, when the driver before this one last handed it on */
+	bool handed_on;      /* standard error of a command, since that was written down */
+	bool mutes;          /* … of a command is handed on only at its end */
 	unsigned wrong;      /* lines that broke a rule */
 	unsigned doubted;    /* answers in a row, since it is silent, that do not vouch for it */
 	unsigned told_leave; /* enum leave_how */
@@ -96,6 +99,7 @@ struct remote_job {
 	bool stopping, killing, told_began;
 	bool dropped;  /* it is to go to another worker */
 	bool recalled; /* it is to go back */
+	bool muted;    /* what it prints to standard error is handed on at its end */
 	unsigned losses;
 	int out_fd; /* the run's output while it comes; -1: none */
 	uint64_t came[2];
@@ -115,6 +119,10 @@ struct remote_left {
 	uint64_t worker_id;
 	bool began; /* and its owner has not heard that yet */
 	bool ended, taken, again, settled;
+	/* Of its standard error: whole lines that the earlier driver has handed on; and whether
+	 * there is more, which the end is to tell. */
+	uint64_t told, told_part;
+	bool untold_err;
 	struct said end; /* when it has ended */
 	/* What views are yet to be told. */
 	bool untold;
@@ -213,6 +221,8 @@ void remote_order(struct remote_worker *w, const struct order *o);
 /* -- remote-hear.c -------------------------------------------------------------------------------
  */
 
+/* Standard error of one that is adopted is handed on where the earlier driver has stopped. */
+void remote_hear_on(struct remote_job *j, const struct remote_left *l);
 /* Reads what the worker has said since. */
 void remote_hear(struct remote_worker *w);
 

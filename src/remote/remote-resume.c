@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -129,6 +130,39 @@ void remote_settle_left(struct remote_worker *w, const struct said_hello *hello)
 		}
 }
 
+/* -- reading -------------------------------------------------------------------------------------
+ */
+
+enum {
+	PIECE_MAX = 1 << 20,
+	FIRST_LINE = 4096, /* what an allocation has */
+	LAST_WORDS = 4096,
+};
+
+/* Calls `see` with every line of a file of the exchange behind `from`, of which only a piece is in
+ * memory. -errno. */
+static int each_line(const struct exchange *x, const char *name, uint64_t from,
+	void (*see)(void *data, struct str line), void *data)
+{
+	struct line_reader reader = { .offset = from };
+	struct exchange_file f;
+	uint64_t before;
+	int n;
+
+	exchange_file_init(&f, x, name, false, false);
+	do {
+		AUTO_BUF piece = BUF_INIT;
+
+		before = reader.offset;
+		n = exchange_file_follow(x, &f, before, PIECE_MAX, &piece);
+		if (n >= 0)
+			(void)line_reader_take(&reader, buf_str(&piece), see, data);
+	} while (n >= 0 && reader.offset > before);
+	exchange_file_done(&f);
+	line_reader_done(&reader);
+	return n;
+}
+
 /* -- finding -------------------------------------------------------------------------------------
  */
 
@@ -153,7 +187,7 @@ static struct shape shape_was(const struct remote *r, uint64_t id)
 		bool unknown;
 
 		(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/orders.%" PRIu64, id, epoch);
-		(void)exchange_read(&r->x, path, 64 << 20, &text);
+		(void)exchange_read(&r->x, path, FIRST_LINE, &text);
 		struct str all = buf_str(&text);
 		if (!all.len ||
 			!order_line_read(str_sub(all, 0, str_find(all, '\n', 0)), &o, &unknown))
@@ -188,14 +222,10 @@ static void continue_numbers(struct remote_worker *w)
 	const struct remote *r = w->remote;
 
 	for (uint64_t epoch = 1; epoch < r->epoch; epoch++) {
-		struct line_reader reader = { 0 };
-		AUTO_BUF text = BUF_INIT;
 		char path[80];
 
 		(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/orders.%" PRIu64, w->id, epoch);
-		if (exchange_read(&r->x, path, 1 << 30, &text) >= 0)
-			(void)line_reader_take(&reader, buf_str(&text), highest_grant, w);
-		line_reader_done(&reader);
+		(void)each_line(&r->x, path, 0, highest_grant, w);
 	}
 }
 
@@ -215,6 +245,7 @@ static void find_worker(void *data, uint64_t id)
 	AUTO_BUF job = BUF_INIT;
 	AUTO_BUF claim = BUF_INIT;
 	AUTO_BUF fence = BUF_INIT;
+	AUTO_BUF noted = BUF_INIT;
 	bool has_job = is_file_filled(r, id, "job", &job) && table_job_id(buf_str(&job)).len;
 	bool claimed = is_file_filled(r, id, "claim", &claim);
 	bool fenced = is_file_filled(r, id, "fence", &fence);
@@ -231,9 +262,14 @@ static void find_worker(void *data, uint64_t id)
 	for (size_t i = 0; i < r->left_count; i++)
 		if (r->left[i].worker_id == id)
 			r->left[i].worker = w;
+	if (is_file_filled(r, id, "heard", &noted))
+		(void)str_to_uint(str_trim(buf_str(&noted)), &w->heard);
 	continue_numbers(w);
 	/* All that it has said, from the beginning; a driver counts from its own first look. */
-	remote_hear(w);
+	for (uint64_t heard = UINT64_MAX; heard != w->reader.offset;) {
+		heard = w->reader.offset;
+		remote_hear(w);
+	}
 	w->seen_ms = clock_mono_ms();
 	if (r->all_ended)
 		remote_worker_died(w, "ended");
@@ -252,6 +288,8 @@ void remote_find_left(struct remote *r, const struct remote_options *o)
 			.number = o->grants[i].number,
 			.n = o->grants[i].n,
 			.worker_id = o->grants[i].worker };
+	/* A worker may still read those that are there. */
+	r->next_input = exchange_last_input(&r->x);
 	r->all_ended = faccessat(r->x.fd, ENDED_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	(void)exchange_workers(&r->x, find_worker, r);
 	(void)unlinkat(r->x.fd, ENDED_FILE, 0);
@@ -288,16 +326,17 @@ static void see_said(void *data, struct str line)
 static void see_worker(void *data, uint64_t id)
 {
 	struct alive *alive = data;
-	struct line_reader reader = { 0 };
-	AUTO_BUF text = BUF_INIT;
 	char path[80];
 	bool bye = false;
+	struct stat st;
 
 	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/records", id);
-	if (exchange_read(alive->x, path, 1 << 30, &text) < 0)
+	if (fstatat(alive->x->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
-	(void)line_reader_take(&reader, buf_str(&text), see_said, &bye);
-	line_reader_done(&reader);
+	/* It is the last thing that a worker says; half a line before it is not one. */
+	uint64_t from = (uint64_t)st.st_size - MIN((uint64_t)st.st_size, (uint64_t)LAST_WORDS);
+	if (each_line(alive->x, path, from, see_said, &bye) < 0)
+		return;
 	alive->count += !bye;
 }
 

@@ -315,6 +315,7 @@ static struct job *adopt(struct executor *e, const struct job_spec *spec, struct
 	j->n = left->n;
 	j->state = JOB_GIVEN;
 	j->worker = left->worker;
+	remote_hear_on(j, left);
 	r->jobs_count++;
 	list_append(&left->worker->given, &j->link);
 	j->worker->given_count++;

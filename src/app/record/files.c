@@ -358,8 +358,8 @@ int record_files_accept(
 	if (r < 0)
 		return r;
 	output_name(&name, path, number, file->err);
-	(void)unlinkat(f->out, buf_cstr(&name), 0);
-	if (renameat(file->dirfd, file->name, f->out, buf_cstr(&name)) < 0)
+	/* One that is not there may have been taken over before. */
+	if (renameat(file->dirfd, file->name, f->out, buf_cstr(&name)) < 0 && errno != ENOENT)
 		return errno == EXDEV || errno == EPERM ? -EXDEV : -errno;
 	if (file->last) {
 		(void)unlinkat(f->dirfd, "stdout.log", 0);

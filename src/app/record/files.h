@@ -62,8 +62,8 @@ struct record_file {
 	bool err;
 	bool last; /* it is what the run prints */
 };
-/* Makes it the file for that output, by a link. A descriptor to read it, or -errno; -EXDEV: it is
- * on another file system. */
+/* Makes it the file for that output, unless that has been done before. A descriptor to read it, or
+ * -errno; -EXDEV: it is on another file system. */
 int record_files_accept(
 	struct record_files *f, struct str path, uint64_t number, const struct record_file *file);
 /* Adds the line of its end. When the run is durable both are on the disk then. */

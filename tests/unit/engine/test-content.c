@@ -107,6 +107,10 @@ static void assert_written(struct content *c, size_t size)
 	assert_bytes(buf_str(&got), buf_str(&want));
 	assert_int_equal(content_head(c, 10, &ends_of_it), 0);
 	assert_int_equal(content_tail(c, 10, &ends_of_it), 0);
+	buf_reset(&got);
+	for (size_t at = 0; at <= size; at += 1000)
+		assert_int_equal(content_part(c, at, 1000, &got), 0);
+	assert_bytes(buf_str(&got), buf_str(&want));
 	size_t end = MIN(size, (size_t)10);
 	assert_bytes(str_sub(buf_str(&ends_of_it), 0, end), str_sub(buf_str(&want), 0, end));
 	assert_bytes(str_from(buf_str(&ends_of_it), end), str_from(buf_str(&want), size - end));
