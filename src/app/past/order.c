@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "app/past/order.h"
 #include "base/run-status.h"
@@ -18,6 +19,25 @@ static bool refuse(const struct run_look *look, const char *why, struct report *
 {
 	return report_refuse(
 		r, look->id, why, "run '%.*s' cannot be ended: %s", STR(look->id), why);
+}
+
+/* Whether its supervisor is on another machine, which signals from here do not reach. */
+static bool is_on_other_host(const struct run_look *look)
+{
+	char here[256] = "";
+	struct str host = json_text_of(look->start, "host");
+
+	return host.len && gethostname(here, sizeof(here) - 1) == 0 && !str_eq(host, str_of(here));
+}
+
+static bool refuse_host(const struct run_look *look, struct report *r)
+{
+	struct str host = json_text_of(look->start, "host");
+
+	report_refuse(r, look->id, "other host",
+		"run '%.*s' is controlled on host '%.*s', where its supervisor is", STR(look->id),
+		STR(host));
+	return report_hint(r, "do that there");
 }
 
 static void wait_for_end(int pidfd, enum run_order order)
@@ -65,6 +85,8 @@ bool order_tell(const struct run_look *look, enum run_order order, int grace_ms,
 {
 	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
 
+	if (pidfd == -ESRCH && is_on_other_host(look))
+		return refuse_host(look, r);
 	return pidfd >= 0 && tell(look, pidfd, order, grace_ms, r);
 }
 
@@ -89,6 +111,8 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 	if (pidfd < 0 && pidfd != -ESRCH)
 		return report_errno(
 			r, -pidfd, "cannot look at the supervisor of run '%.*s'", STR(look->id));
+	if (pidfd < 0 && is_on_other_host(look))
+		return refuse_host(look, r);
 	if (pidfd < 0) {
 		refuse(look, "pid not alive", r);
 		return report_hint(r, "it is being started: try again in a moment");
