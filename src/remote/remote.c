@@ -360,9 +360,14 @@ static void stop(struct job *job)
 	end_one(job, false);
 }
 
+/* The second order of a run that ends: workers are not waited for, nor is what they would say. */
 static void kill_job(struct job *job)
 {
+	struct remote *r = remote_of(job->executor);
+
 	end_one(job, true);
+	if (r->leaving)
+		remote_leave(r, LEAVE_KILL);
 }
 
 static void recall(struct job *job)

@@ -100,8 +100,13 @@ bool run_end(struct run_handle *h, enum run_order what, int grace_ms, struct rep
 {
 	const struct run_look *look = elsewhere_look(h);
 
-	if (!look || !left_jobs(look))
-		return elsewhere_end(h, what, grace_ms, r);
+	if (!look || !left_jobs(look)) {
+		if (!elsewhere_end(h, what, grace_ms, r))
+			return false;
+		/* A supervisor that did not answer was killed, and its jobs are left. */
+		if (!look || !left_jobs(look))
+			return true;
+	}
 	if (!end(h->app, look, what, grace_ms, r))
 		return false;
 	return elsewhere_look_again(h) || refuse_gone(run_id(h), r);

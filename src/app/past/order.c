@@ -6,14 +6,16 @@
 
 #include "app/past/order.h"
 #include "base/run-status.h"
+#include "remote/exchange.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/orders.h"
 #include "runs/dir/run-dir.h"
 
 /* A supervisor that does not answer to a kill within this time is killed itself; its commands go
- * with it. */
-enum { STUCK_MS = 10000 };
+ * with it. Those of a batch system do not: it waits until the last of them can be running no more,
+ * which a lease says, and what is left then is ended without it. */
+enum { STUCK_MS = 10000, STUCK_ELSEWHERE_MS = 180000 };
 
 static bool refuse(const struct run_look *look, const char *why, struct report *r)
 {
@@ -40,10 +42,18 @@ static bool refuse_host(const struct run_look *look, struct report *r)
 	return report_hint(r, "do that there");
 }
 
-static void wait_for_end(int pidfd, enum run_order order)
+static int patience(const struct run_look *look)
+{
+	bool elsewhere =
+		json_text_of(look->start, "on").len || json_text_of(look->start, "left_on").len;
+
+	return elsewhere ? (int)MAX(remote_ms(STUCK_ELSEWHERE_MS), (uint64_t)STUCK_MS) : STUCK_MS;
+}
+
+static void wait_for_end(const struct run_look *look, int pidfd, enum run_order order)
 {
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
-	int limit = order == RUN_KILL ? STUCK_MS : -1;
+	int limit = order == RUN_KILL ? patience(look) : -1;
 
 	for (;;) {
 		int n = poll(&p, 1, limit);
@@ -123,7 +133,7 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 	if (look_embedded(look))
 		run_unlocked_wait(look->dir.p);
 	else
-		wait_for_end(pidfd, order);
+		wait_for_end(look, pidfd, order);
 	if (!look_at(app_state_root(a), app_ledger(a, r), look->run, ret, r))
 		return refuse_gone(look->id, r);
 	/* Another process has started or resumed it since, or its disk had no room to say so; what
