@@ -251,7 +251,6 @@ static void measure(struct remote_worker *w, const struct said_end *e)
 	w->done++;
 	sizing_add(&r->took_us, MAX(e->ms * 1000, (uint64_t)500));
 	w->shape->longest_ms = MAX(w->shape->longest_ms, e->ms);
-	w->shape->barren = 0;
 }
 
 static void accept_end(struct remote_worker *w, struct remote_job *j, struct said *s)
@@ -285,7 +284,6 @@ static void hear_began(struct remote_worker *w, struct remote_job *j)
 {
 	uint64_t now = clock_mono_ms();
 
-	w->begun = true;
 	if (j->state != JOB_GIVEN)
 		return;
 	j->state = JOB_BEGAN;
@@ -432,6 +430,11 @@ static void hear_of_job(struct remote_worker *w, struct said *s)
 	struct remote_job *j = job_find(w, s->n);
 	struct remote_left *left = j ? NULL : remote_left_of(w, s->n);
 
+	/* Also of one that is not known any more: its allocation was good for something. */
+	if (s->kind == SAID_BEGAN || s->kind == SAID_END) {
+		w->begun = true;
+		w->shape->barren = 0;
+	}
 	if (left && s->kind == SAID_BEGAN)
 		left->began = true;
 	if (left && s->kind == SAID_OUT)
@@ -456,7 +459,6 @@ static void hear_of_job(struct remote_worker *w, struct said *s)
 		hear_out(j, s);
 		break;
 	case SAID_END:
-		w->begun = true;
 		accept_end(w, j, s);
 		break;
 	case SAID_DROPPED:

@@ -666,6 +666,7 @@ static struct remote *new_remote(const struct remote_options *o)
 	r->durable = o->durable;
 	r->careful = o->careful;
 	r->resumed = o->resumed;
+	r->next_worker = o->last_worker;
 	r->superseded = o->superseded;
 	r->data = o->data;
 	r->x = EXCHANGE_NONE;

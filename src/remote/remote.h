@@ -35,6 +35,7 @@ struct remote_options {
 	bool resumed;
 	const struct remote_grant *grants;
 	size_t grant_count;
+	uint64_t last_worker; /* the highest number of one: none is used twice */
 	/* Another driver has taken the run over: nothing may be written any more. */
 	void (*superseded)(void *data);
 	void *data;

@@ -104,6 +104,7 @@ static struct executor *make(struct launch *l, const struct away_options *o, str
 {
 	struct table *t = table_load(resolved, on, r);
 	struct finding f = { .leaves = o->before, .on = on };
+	uint64_t last = o->before ? leaves_last_worker(o->before) : 0;
 
 	if (!t)
 		return NULL;
@@ -127,6 +128,7 @@ static struct executor *make(struct launch *l, const struct away_options *o, str
 						     .resumed = o->before != NULL,
 						     .grants = f.grants.at,
 						     .grant_count = f.grants.len,
+						     .last_worker = last,
 						     .superseded = superseded,
 						     .data = l },
 		r);

@@ -171,6 +171,7 @@ struct leaves {
 	struct arena arena;
 	struct map index; /* path → struct leaf_path */
 	VEC(struct leaf_path *) paths;
+	uint64_t last_worker;
 	bool damaged;
 };
 
@@ -251,6 +252,7 @@ static bool take_line(void *data, const struct leaf_line *line)
 		leaves_lose(l, line->path, line->record.number);
 		return true;
 	}
+	l->last_worker = MAX(l->last_worker, line->record.worker);
 	struct leaf_record *r = record_of(p, line->record.number);
 	p->highest = MAX(p->highest, line->record.number);
 	/* The other half of what is recorded stays: one execution has a start and an exit. */
@@ -278,6 +280,11 @@ struct leaves *leaves_read(const char *file, struct report *r)
 	report_errno(r, -e, "cannot read %s", file);
 	leaves_free(l);
 	return NULL;
+}
+
+uint64_t leaves_last_worker(const struct leaves *l)
+{
+	return l->last_worker;
 }
 
 static const struct leaf_path *find(const struct leaves *l, struct str path)

@@ -111,6 +111,8 @@ void leaves_lose(struct leaves *l, struct str path, uint64_t a);
 /* Forgets it in memory; the caller writes the line. False: there was nothing. */
 bool leaves_forget(struct leaves *l, struct str path);
 bool leaves_closed(const struct leaves *l, struct str path);
+/* The highest number of a worker of any executor, also of what was forgotten; 0: there was none. */
+uint64_t leaves_last_worker(const struct leaves *l);
 /* Calls `see` with everything that counts, path by path in the order of their first lines. */
 void leaves_each(const struct leaves *l,
 	void (*see)(void *data, struct str path, const struct leaf_record *record), void *data);

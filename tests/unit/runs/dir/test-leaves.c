@@ -283,6 +283,17 @@ static void numbers_count_from_the_last_forget(void **state UNUSED)
 	leaves_free(l);
 }
 
+static void the_last_worker_is_remembered_when_its_command_is_forgotten(void **state UNUSED)
+{
+	buf_adds(&lines, "{\"p\":\"0\",\"a\":1,\"s\":\"start\",\"on\":\"x\",\"w\":7,\"n\":2}\n"
+			 "{\"p\":\"1\",\"a\":1,\"s\":\"start\",\"on\":\"x\",\"w\":3,\"n\":4}\n");
+	leaf_forget_line(&lines, S("."), NOW);
+	struct leaves *l = read_back();
+
+	assert_int_equal(leaves_last_worker(l), 7);
+	leaves_free(l);
+}
+
 static void forgetting_reaches_what_is_below_and_nothing_beside(void **state UNUSED)
 {
 	ended("1", 1, 0);
@@ -396,6 +407,7 @@ int main(void)
 		L(damaged_lines_are_passed_over),
 		L(half_a_line_does_not_count),
 		L(numbers_count_from_the_last_forget),
+		L(the_last_worker_is_remembered_when_its_command_is_forgotten),
 		L(forgetting_reaches_what_is_below_and_nothing_beside),
 		L(a_closed_loop_stays_so_until_it_is_forgotten),
 		L(each_is_path_by_path),
