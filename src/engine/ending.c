@@ -45,6 +45,12 @@ static void explain(struct run *r)
 		const struct failure *why = &f->kept.at[o->failure - 1];
 
 		buf_add(&e->failed_path, why->path);
+		if (why->lost) {
+			/* Its standard error says with what. */
+			buf_printf(
+				b, "node %.*s was %.*s", STR(why->path), STR(str_trim(why->err)));
+			return;
+		}
 		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
 			why->timeout ? "ran out of time, code" : "failed with code", why->code);
 		buf_add(b, utf8_head(why->command, 100));

@@ -253,10 +253,19 @@ static void measure(struct remote_worker *w, const struct said_end *e)
 	w->shape->longest_ms = MAX(w->shape->longest_ms, e->ms);
 }
 
+/* What it took, as the worker says: not longer than it can have been. */
+static uint64_t ms_of(const struct remote_worker *w, const struct remote_job *j, uint64_t said)
+{
+	uint64_t most = j->given_ms ? clock_mono_ms() - j->given_ms : w->shape->shape.time_s * 1000;
+
+	return MIN(said, most);
+}
+
 static void accept_end(struct remote_worker *w, struct remote_job *j, struct said *s)
 {
 	struct said_end *e = &s->end;
 
+	e->ms = ms_of(w, j, e->ms);
 	if (e->why == WHY_ALLOCATION) {
 		remote_job_again(j);
 		return;
@@ -346,6 +355,7 @@ static void wrong(struct remote_worker *w)
 static bool check_hello(struct remote_worker *w, const struct said_hello *h)
 {
 	struct remote *r = w->remote;
+	struct str host = str_of(w->host);
 	AUTO_BUF text = BUF_INIT;
 
 	if (h->problem.len)
@@ -353,14 +363,13 @@ static bool check_hello(struct remote_worker *w, const struct said_hello *h)
 	else if (!str_eq(h->roux, S(ROUX_VERSION)))
 		buf_printf(&text,
 			"worker %" PRIu64 " on %.*s is of version %.*s, this is " ROUX_VERSION,
-			w->id, STR(h->host), STR(h->roux));
+			w->id, STR(host), STR(h->roux));
 	else if (h->uid != geteuid())
 		buf_printf(&text,
 			"worker %" PRIu64 " on %.*s is of user %" PRIu64 ", this is user %u", w->id,
-			STR(h->host), h->uid, (unsigned)geteuid());
+			STR(host), h->uid, (unsigned)geteuid());
 	else if (!str_eq(h->probe, r->probe))
-		buf_printf(
-			&text, "node %.*s sees another directory as %s", STR(h->host), r->x.path);
+		buf_printf(&text, "node %.*s sees another directory as %s", STR(host), r->x.path);
 	else
 		return true;
 	remote_fail(r, buf_str(&text), S(""));

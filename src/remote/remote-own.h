@@ -244,7 +244,8 @@ void remote_expect(struct remote_worker *w);
 /* Ends the workers, and what is queued. */
 void remote_leave(struct remote *r, enum leave_how how);
 
-/* Replaces a text that is owned; an empty one becomes NULL. */
+/* Replaces a text that is owned and that people see: of what others said, one line of it, without
+ * control characters. An empty one becomes NULL. */
 void remote_set(char **text, struct str with);
 /* Tells it what its allocation has, with `cpus` of the worker. */
 void remote_order_allocation(struct remote_worker *w);

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plain-text.h"
+#include "base/utf8.h"
 #include "remote/remote-own.h"
 
 enum {
@@ -32,6 +34,7 @@ enum {
 	LOOK_BUSY_MS = 250,
 	LOOK_MAX_MS = 1000,
 	LOG_END = 4096,
+	TEXT_MAX = 255, /* of what others say about a worker */
 };
 
 /* -- making and freeing --------------------------------------------------------------------------
@@ -39,15 +42,11 @@ enum {
 
 void remote_set(char **text, struct str with)
 {
-	char *old = *text; /* `with` may be in it */
+	AUTO_BUF line = BUF_INIT;
 
-	*text = NULL;
-	if (with.len) {
-		*text = mem_alloc(with.len + 1);
-		memcpy(*text, with.p, with.len);
-		(*text)[with.len] = '\0';
-	}
-	free(old);
+	text_plain(&line, utf8_head(with, TEXT_MAX));
+	free(*text);
+	*text = line.len ? mem_strdup(buf_cstr(&line)) : NULL;
 }
 
 static void look_soon(struct remote *r, uint64_t ms)
@@ -173,7 +172,7 @@ static bool counts_as_loss(const struct remote_worker *w)
 
 static void sentence(const struct remote_worker *w, struct buf *b)
 {
-	buf_printf(b, "worker %" PRIu64, w->id);
+	buf_printf(b, "worker %" PRIu64 " of %.*s", w->id, STR(w->remote->executor.name));
 	if (w->job || w->host)
 		buf_printf(b, " (job %s%s%s%s%s)", w->job ? w->job : "unknown",
 			w->host ? " on " : "", w->host ? w->host : "", w->state_word ? ": " : "",
@@ -217,8 +216,7 @@ static void lost_warning(struct remote_worker *w)
 	AUTO_BUF text = BUF_INIT;
 
 	sentence(w, &text);
-	buf_printf(&text, " of %.*s was lost%s%s", STR(w->remote->executor.name),
-		w->why ? ": " : "", w->why ? w->why : "");
+	buf_printf(&text, " was lost%s%s", w->why ? ": " : "", w->why ? w->why : "");
 	remote_warn(w->remote, buf_str(&text));
 }
 
