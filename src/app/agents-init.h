@@ -40,9 +40,6 @@ struct init_plan {
 	bool examples; /* a role, a context and a task to begin with */
 };
 
-/* Adds the table of an agent as `roux init` writes it. */
-void init_agent_text(const struct known_agent *k, struct buf *b);
-
 /* What became of it. */
 struct init_told {
 	struct buf *text;   /* a line for each file is added: written, or left alone */

@@ -16,7 +16,7 @@ struct join *join_new(const struct node *node, struct str path)
 	return j;
 }
 
-struct join *join_ref(struct join *j)
+static struct join *join_ref(struct join *j)
 {
 	j->references++;
 	return j;

@@ -34,7 +34,6 @@ struct join {
 };
 
 struct join *join_new(const struct node *node, struct str path);
-struct join *join_ref(struct join *j);
 void join_unref(struct join *j);
 
 /* The branch at `index`, made when new. Valid until the next call. */

@@ -37,7 +37,8 @@ static bool stays_here(const struct frame *f)
 	return on == RUNS_LOCAL || (o->elsewhere_needs && !frame_needs(f, &needs));
 }
 
-struct pool *schedule_pool(const struct frame *f)
+/* Where a command runs. */
+static struct pool *schedule_pool(const struct frame *f)
 {
 	return &f->run->schedule.pools[stays_here(f) ? 0 : f->run->options.elsewhere];
 }

@@ -48,8 +48,6 @@ void schedule_wake(struct schedule *s);
 
 /* Calls `call` with the frame from the loop; a second one before that replaces the first. */
 void schedule_call(struct frame *f, void (*call)(struct frame *f));
-/* Where a command runs. */
-struct pool *schedule_pool(const struct frame *f);
 /* It runs there: it was started, or is under way. */
 void schedule_take(struct schedule *s, const struct frame *f);
 /* The command is started (frame_ops.start) when its pool has a slot for it. */

@@ -519,16 +519,6 @@ void http_add_routes(struct http *h, const struct http_routes *t)
 	vec_push(&h->tables, *t);
 }
 
-size_t http_table_count(const struct http *h)
-{
-	return h->tables.len;
-}
-
-const struct http_routes *http_table(const struct http *h, size_t i)
-{
-	return &h->tables.at[i];
-}
-
 uint16_t http_port(const struct http *h)
 {
 	return h->port;

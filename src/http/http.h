@@ -270,10 +270,6 @@ void http_add_routes(struct http *h, const struct http_routes *t);
 /* Ends connections at once. */
 void http_free(struct http *h);
 
-/* Each table in the order in which it was added. */
-size_t http_table_count(const struct http *h);
-const struct http_routes *http_table(const struct http *h, size_t i);
-
 /* "127.0.0.1:80" or "[::1]:80": adds the address. *ret_loopback: only this machine reaches it.
  * False: it is not one. */
 bool http_read_address(struct str text, struct buf *address, uint16_t *port, bool *ret_loopback);

@@ -178,11 +178,6 @@ static size_t find_once(struct sessions *s, struct str secret, uint64_t now_ms)
 	return SIZE_MAX;
 }
 
-bool once_known(struct sessions *s, struct str secret, uint64_t now_ms)
-{
-	return find_once(s, secret, now_ms) != SIZE_MAX;
-}
-
 bool once_use(struct sessions *s, struct str secret, uint64_t now_ms)
 {
 	size_t i = find_once(s, secret, now_ms);

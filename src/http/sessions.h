@@ -43,5 +43,4 @@ int sessions_save(struct sessions *s);
 
 /* A token for one login. False: no random bytes. */
 bool once_make(struct sessions *s, uint64_t now_ms, char secret[SECRET_HEX]);
-bool once_known(struct sessions *s, struct str secret, uint64_t now_ms);
 bool once_use(struct sessions *s, struct str secret, uint64_t now_ms);

@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "remote/exchange.h"
 
-enum { LIMIT_MS = 30000, LIMIT_LEAST_MS = 3000, OUT_MAX = 1 << 20, ERR_MAX = 4096 };
+enum { LIMIT_MS = 30000, LIMIT_LEAST_MS = 3000, OUT_MAX = 1 << 20 };
 
 struct batch {
 	struct loop *loop;

@@ -193,7 +193,6 @@ struct remote {
 /* -- remote.c ------------------------------------------------------------------------------------
  */
 
-struct remote_job *remote_job_of(struct job *j);
 /* It has ended; `end` is reported from the loop. */
 void remote_job_tell(struct remote_job *j);
 /* It has not been run by the worker that had it: it waits for another. */

@@ -19,14 +19,14 @@
 #include "remote/submission.h"
 #include "runs/dir/identity.h"
 
-enum { LOSSES_MAX = 3, COPY_CHUNK = 1 << 20 };
+enum { LOSSES_MAX = 3 };
 
 static struct remote *remote_of(struct executor *e)
 {
 	return container_of(e, struct remote, executor);
 }
 
-struct remote_job *remote_job_of(struct job *j)
+static struct remote_job *remote_job_of(struct job *j)
 {
 	return container_of(j, struct remote_job, job);
 }

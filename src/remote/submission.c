@@ -11,7 +11,8 @@ struct str submission_name(struct str run, struct str generation, struct arena *
 		STR(str_sub(generation, 0, MIN(generation.len, (size_t)NAME_GENERATION))));
 }
 
-struct str submission_comment(const struct submission *s, struct arena *a)
+/* What tells the job of one worker from all others. */
+static struct str submission_comment(const struct submission *s, struct arena *a)
 {
 	return arena_printf(a, "roux %.*s %.*s w%.*s", STR(s->run), STR(s->generation), STR(s->id));
 }

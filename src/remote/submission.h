@@ -16,8 +16,6 @@ struct submission {
 
 /* The name of all jobs of a run: it tells them from those of an earlier run of that name. */
 struct str submission_name(struct str run, struct str generation, struct arena *a);
-/* What tells the job of one worker from all others. */
-struct str submission_comment(const struct submission *s, struct arena *a);
 /* The words that are executed; NULL with an issue. */
 const char *const *submission_words(
 	const struct table *t, const struct submission *s, struct arena *a, struct report *r);

@@ -255,7 +255,7 @@ struct str table_job_id(struct str printed)
 								       : S("");
 }
 
-enum batch_state table_state(const struct table *t, struct str word)
+static enum batch_state table_state(const struct table *t, struct str word)
 {
 	for (size_t i = 1; i < BATCH_STATES; i++)
 		for (size_t k = 0; t->states[i] && t->states[i][k]; k++)

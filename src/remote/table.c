@@ -120,11 +120,6 @@ static const char *built_in_text(struct str name)
 	return NULL;
 }
 
-bool table_known(const json_t *tables, struct str name)
-{
-	return built_in_text(name) || json_object_getn(tables, name.p, name.len);
-}
-
 void table_names(const json_t *tables, struct buf *ret)
 {
 	const char *name;

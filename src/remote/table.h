@@ -54,9 +54,8 @@ struct table {
 	size_t class_count;
 };
 
-/* Whether there is such an executor: built in, or in `tables` (may be NULL). */
-bool table_known(const json_t *tables, struct str name);
-/* Adds the names of all to `ret`, with commas between them. */
+/* Adds the names of all executors, built in or in `tables` (may be NULL), to `ret`, with commas
+ * between them. */
 void table_names(const json_t *tables, struct buf *ret);
 
 /* Only says what is wrong with the tables of a file, at their places. `tables` is the value of
@@ -123,4 +122,3 @@ struct table_job {
 /* Calls `see` with every line that names a job. */
 void table_jobs(const struct table *t, struct str printed,
 	void (*see)(void *data, const struct table_job *job), void *data);
-enum batch_state table_state(const struct table *t, struct str word);

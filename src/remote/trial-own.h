@@ -4,5 +4,3 @@
 
 /* What can be looked at without asking for an allocation. False: it makes no sense to ask. */
 bool trial_look(const struct trial_options *o, trial_fn *tell, void *data);
-/* One worker, tried in the order of its life. */
-void trial_submit(const struct trial_options *o, trial_fn *tell, void *data);

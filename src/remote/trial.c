@@ -242,7 +242,8 @@ static void try_worker(struct trial *t)
 		cancel(t);
 }
 
-void trial_submit(const struct trial_options *o, trial_fn *tell, void *data)
+/* One worker, tried in the order of its life. */
+static void trial_submit(const struct trial_options *o, trial_fn *tell, void *data)
 {
 	AUTO_REPORT report = REPORT_INIT;
 	struct arena a = ARENA_INIT;

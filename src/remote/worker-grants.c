@@ -485,9 +485,3 @@ void grants_stop_all(struct worker *w, bool at_once)
 			stop(g, at_once);
 	}
 }
-
-void grants_done(struct worker *w)
-{
-	list_each_safe (link, &w->grants)
-		grant_free(list_entry(link, struct grant, link));
-}

@@ -91,10 +91,6 @@ void worker_say(struct worker *w, struct said *s);
 void worker_expect(struct worker *w);
 /* Whether its lease is over. Then everything has been killed. */
 bool worker_lapsed(struct worker *w);
-/* It takes no more and leaves when nothing runs. */
-void worker_leave(struct worker *w, const char *why);
-/* Fewer seconds are left than a command should be begun with. */
-uint64_t worker_left_s(const struct worker *w);
 
 /* Says why it cannot work, where its log is. Returns 1. */
 int worker_complain(const char *fmt, ...) PRINTF(1, 2);
@@ -119,5 +115,3 @@ void grants_begin(struct worker *w);
 void grants_written(struct worker *w);
 /* The batch system has asked the worker to end: ends that are held back are its doing. */
 void grants_terminated(struct worker *w);
-/* Everything is gone. */
-void grants_done(struct worker *w);

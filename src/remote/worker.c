@@ -80,6 +80,14 @@ void worker_say(struct worker *w, struct said *s)
 	timer_start(w->loop, &w->flush, since >= GATHER_MS || idle ? 0 : GATHER_MS - since);
 }
 
+/* What is left of the time that it was given. */
+static uint64_t left_s(const struct worker *w)
+{
+	uint64_t gone = (clock_boot_ms() - w->claimed_ms) / 1000;
+
+	return !w->time_s ? UINT32_MAX : w->time_s > gone ? w->time_s - gone : 0;
+}
+
 static void say_hello(struct worker *w, const char *problem)
 {
 	struct said s = { .kind = SAID_HELLO };
@@ -97,7 +105,7 @@ static void say_hello(struct worker *w, const char *problem)
 		.pid = (uint64_t)getpid(),
 		.cpus = w->cpus,
 		.mem_mb = w->mem_mb,
-		.left_s = worker_left_s(w),
+		.left_s = left_s(w),
 		.cwd_ino = (uint64_t)st.st_ino,
 		.uid = geteuid(),
 		.epoch = w->epoch,
@@ -131,7 +139,8 @@ static void sweep(struct worker *w, bool at_once)
 	w->executor->ops->sweep(w->executor, at_once ? SWEEP_KILL : SWEEP_ASK, on_swept, w);
 }
 
-void worker_leave(struct worker *w, const char *why)
+/* It takes no more and leaves when nothing runs. */
+static void leave(struct worker *w, const char *why)
 {
 	if (!w->leaving)
 		w->leaving = why;
@@ -140,7 +149,7 @@ void worker_leave(struct worker *w, const char *why)
 
 static void end_all(struct worker *w, const char *why, bool at_once)
 {
-	worker_leave(w, why);
+	leave(w, why);
 	if (at_once)
 		w->leaving = why;
 	grants_stop_all(w, at_once);
@@ -169,16 +178,9 @@ bool worker_lapsed(struct worker *w)
 	return w->dead;
 }
 
-uint64_t worker_left_s(const struct worker *w)
-{
-	uint64_t gone = (clock_boot_ms() - w->claimed_ms) / 1000;
-
-	return !w->time_s ? UINT32_MAX : w->time_s > gone ? w->time_s - gone : 0;
-}
-
 static void drain(struct worker *w)
 {
-	struct said s = { .kind = SAID_DRAIN, .left_s = worker_left_s(w), .why = S("time") };
+	struct said s = { .kind = SAID_DRAIN, .left_s = left_s(w), .why = S("time") };
 
 	if (w->draining)
 		return;
@@ -189,7 +191,7 @@ static void drain(struct worker *w)
 
 static void check_time(struct worker *w)
 {
-	if (w->time_s && worker_left_s(w) < MIN((uint64_t)DRAIN_S, w->time_s / 4))
+	if (w->time_s && left_s(w) < MIN((uint64_t)DRAIN_S, w->time_s / 4))
 		drain(w);
 }
 
@@ -400,7 +402,7 @@ static void check_idle(struct worker *w, uint64_t now)
 		.idle = remote_ms(w->info.idle_s * 1000),
 		.draining = w->draining });
 	if (why)
-		worker_leave(w, why);
+		leave(w, why);
 }
 
 static void on_tick(struct timer *t)

@@ -16,10 +16,8 @@ struct writer {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	struct buf lines; /* not taken by the thread yet */
-	bool sync, tell, busy, over;
-	uint64_t added_ms; /* when the oldest of `lines` came, on the boot clock */
+	bool sync, tell, busy;
 	uint64_t synced_ms;
-	int error;
 	const struct exchange *x;
 	struct exchange_file file;
 	int event;
@@ -53,7 +51,6 @@ static void write_batch(struct writer *w)
 	int r = exchange_file_append(w->x, &w->file, buf_str(&lines), sync);
 	(void)pthread_mutex_lock(&w->lock);
 	w->busy = false;
-	w->error = -r;
 	if (r < 0) {
 		/* Behind what came meanwhile nothing may stand that is older. */
 		buf_add(&lines, buf_str(&w->lines));
@@ -77,13 +74,12 @@ static void *run(void *data)
 	struct writer *w = data;
 
 	(void)pthread_mutex_lock(&w->lock);
-	while (!w->over || w->lines.len) {
+	for (;;) {
 		if (w->lines.len)
 			write_batch(w);
 		else
 			(void)pthread_cond_wait(&w->work, &w->lock);
 	}
-	(void)pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
@@ -140,14 +136,6 @@ uint64_t writer_synced_ms(struct writer *w)
 	return ms;
 }
 
-int writer_error(struct writer *w)
-{
-	(void)pthread_mutex_lock(&w->lock);
-	int error = w->error;
-	(void)pthread_mutex_unlock(&w->lock);
-	return error;
-}
-
 bool writer_flush(struct writer *w, uint64_t within_ms)
 {
 	struct timespec until;
@@ -164,13 +152,4 @@ bool writer_flush(struct writer *w, uint64_t within_ms)
 	bool all = !w->lines.len && !w->busy;
 	(void)pthread_mutex_unlock(&w->lock);
 	return all;
-}
-
-void writer_leave(struct writer *w)
-{
-	watch_stop(&w->watch);
-	(void)pthread_mutex_lock(&w->lock);
-	w->over = true;
-	(void)pthread_cond_signal(&w->work);
-	(void)pthread_mutex_unlock(&w->lock);
 }

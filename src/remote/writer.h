@@ -4,7 +4,8 @@
 #include "remote/exchange.h"
 
 /* What a worker says, written by a thread of its own: a file system that hangs must not keep the
- * worker from ending its commands. */
+ * worker from ending its commands. What could not be written is tried again, for as long as the
+ * process lives. */
 struct writer;
 
 /* `wrote` is called from the loop when everything that was added has been written and a caller had
@@ -14,14 +15,7 @@ struct writer *writer_new(struct loop *l, const struct exchange *x, const char *
 /* Lines, together one write. `sync`: they are on the disk before the next ones are written.
  * `tell`: `wrote` is called. */
 void writer_add(struct writer *w, struct str lines, bool sync, bool tell);
-/* The time of CLOCK_BOOTTIME in ms before which everything that was added is on the disk. */
+/* The time of clock_boot_ms() before which everything that was added is on the disk. */
 uint64_t writer_synced_ms(struct writer *w);
-/* errno of the last write that failed, 0 when it has succeeded since. What could not be written is
- * tried again. */
-int writer_error(struct writer *w);
 /* Waits until everything is written, at most so long. False: it is not. */
 bool writer_flush(struct writer *w, uint64_t within_ms);
-/* Without waiting: a thread that hangs is left to the end of the process. */
-void writer_leave(struct writer *w);
-
-uint64_t clock_boot_ms(void);

@@ -147,7 +147,8 @@ static void toml_field(struct buf *b, const char *name, const char *value)
 	buf_addc(b, '\n');
 }
 
-void init_agent_text(const struct known_agent *k, struct buf *b)
+/* The table of an agent. */
+static void init_agent_text(const struct known_agent *k, struct buf *b)
 {
 	if (k->untried)
 		buf_adds(b, "# Those who wrote these two lines have not tried them.\n");

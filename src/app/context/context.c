@@ -142,7 +142,8 @@ static struct str state_root(struct app *a)
 	return path_absolute(&a->arena, runs_root(&a->arena, a->dirs.agent));
 }
 
-void app_places(struct app *a)
+/* Looks for the directories once. */
+static void app_places(struct app *a)
 {
 	if (a->root.len)
 		return;

@@ -41,7 +41,7 @@ struct app {
 	void (*rest_runs)(struct app *a);
 	struct process *process; /* whose signals it takes; NULL: none are taken */
 	bool closed;             /* the caller has closed it */
-	/* Found once: app_places(). */
+	/* Found once, when they are first asked for. */
 	struct recipe_dirs dirs;
 	struct str root;              /* the state root; empty: not looked for yet */
 	const char *const *variables; /* NAME=VALUE: programs that a run starts, roux among them,
@@ -61,8 +61,6 @@ struct app {
 struct app *app_ref(struct app *a);
 void app_unref(struct app *a);
 
-/* Looks for the directories once. */
-void app_places(struct app *a);
 const struct recipe_dirs *app_dirs(struct app *a);
 /* The ledger, when there is one. NULL otherwise; one that cannot be used is a warning, because the
  * run directories say enough. Borrowed. */

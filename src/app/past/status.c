@@ -1,6 +1,5 @@
-#include "app/past/status.h"
-
 #include "app/past/elsewhere.h"
+#include "app/past/find.h"
 #include "app/past/left.h"
 #include "app/past/told.h"
 #include "app/record/freeze.h"
@@ -191,7 +190,7 @@ static void add_workers(const struct run_look *look, json_t *d)
 	json_object_set_new(d, "left_jobs", json_integer((json_int_t)left_jobs(look)));
 }
 
-json_t *status_document(const struct run_look *look)
+static json_t *status_document(const struct run_look *look)
 {
 	json_t *d = json_object();
 	uint64_t failures = 0;

@@ -136,7 +136,8 @@ void ending_words(const json_t *d, const struct ending_options *o, struct buf *b
 		add_consequences(d, o, b);
 }
 
-bool ending_is_bad(const json_t *d)
+/* Whether it has ended in another way than it was to. */
+static bool ending_is_bad(const json_t *d)
 {
 	struct str word = json_text_of(d, "status");
 	enum roux_status status = status_of(d);

@@ -13,8 +13,6 @@ struct ending_options {
 /* "done, 2 failed (5 attempts; exit status 3, --tolerate makes it 0)", "failed at 2 'deploy' (exit
  * 1)"; of a run under way, how far it is. `o` may be NULL. */
 void ending_words(const json_t *document, const struct ending_options *o, struct buf *b);
-/* Whether it has ended in another way than it was to. */
-bool ending_is_bad(const json_t *document);
 /* The command that shows what went wrong, … */
 void ending_see(const json_t *document, struct buf *b);
 /* … and the one that does it again or continues it. Each leaves `b` empty when there is none. */

@@ -42,7 +42,7 @@ static void agent_lines(const struct agents_entry *entry, struct buf *b)
 	}
 }
 
-void prompt_text_line(const struct agents_entry *entry, struct buf *b)
+static void prompt_text_line(const struct agents_entry *entry, struct buf *b)
 {
 	text_plain(b, entry->name);
 	if (entry->alias.len) {

@@ -4,8 +4,7 @@
 
 /* Agents, roles, contexts and tasks for people; and the prompt that was made of them. */
 
-/* One of them in a line, an agent with its two lines below, and in full. */
-void prompt_text_line(const struct agents_entry *entry, struct buf *b);
+/* One of them in full. */
 void prompt_text_entry(const struct agents_entry *entry, struct buf *b);
 /* Who was chosen and what became of the contexts; with `verbose` the texts too. */
 void prompt_text_choice(const struct agents_choice *c, bool verbose, struct buf *b);

@@ -87,7 +87,8 @@ json_t *approvals_requests(struct mcp *m, const char *run)
 	return requests;
 }
 
-bool approvals_count(const struct session *who)
+/* Whether answers of this client count. */
+static bool approvals_count(const struct session *who)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	const struct settings *s = app_settings(who->server->app, &ignored);

@@ -29,5 +29,3 @@ json_t *approvals_requests(struct mcp *m, const char *run);
  * continued. */
 bool approvals_apply(
 	struct exchange *x, const char *run, const json_t *responses, struct report *r);
-/* Whether answers of this client count. */
-bool approvals_count(const struct session *who);

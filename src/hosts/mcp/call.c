@@ -77,7 +77,8 @@ void call_answer(struct tool_call *c)
 }
 
 /* As a task when the client can take one. */
-void call_promote(struct tool_call *c)
+/* The run continues without the call. */
+static void call_promote(struct tool_call *c)
 {
 	AUTO_REPORT issues = REPORT_INIT;
 

@@ -43,8 +43,6 @@ bool call_continue(struct tool_call *c, struct report *r);
 bool call_follow(struct tool_call *c, struct report *r);
 /* Answers after that time, if it has not been answered before. */
 void call_wait_until(struct tool_call *c, uint64_t ms);
-/* The run continues without the call. */
-void call_promote(struct tool_call *c);
 /* Runs the recipe once more in place of the run that it has. */
 void call_repeat(struct tool_call *c);
 void call_free(struct tool_call *c);

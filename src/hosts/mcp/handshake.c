@@ -20,7 +20,8 @@ json_t *versions_supported(void)
 	return all;
 }
 
-const char *version_legacy(struct str version)
+/* Its static name; NULL: it is not a legacy revision. */
+static const char *version_legacy(struct str version)
 {
 	for (size_t i = NEWEST_LEGACY; i < ARRAY_SIZE(versions); i++)
 		if (str_eq(version, str_of(versions[i])))

@@ -7,7 +7,6 @@
 /* The server as a protocol, without a transport: messages of a client go in as text, answers and
  * notifications come out through a channel. One server may have many sessions. */
 
-struct audit;
 struct catalog;
 struct exchange;
 struct listener;

@@ -270,7 +270,6 @@ static void on_closing(struct exchange *x)
 {
 	struct listener *l = x->data;
 	AUTO_BUF params = BUF_INIT;
-	AUTO_BUF meta = BUF_INIT;
 	struct json_out o = { .b = &params };
 
 	json_out_object(&o, NULL);

@@ -33,7 +33,8 @@ void tool_unref(struct tool *t)
 /* -- names and texts -----------------------------------------------------------------------------
  */
 
-void tool_name(struct str id, struct buf *b)
+/* The name of the tool for a recipe of this id: legal characters, at most 64. */
+static void tool_name(struct str id, struct buf *b)
 {
 	char sum[SHA256_HEX];
 

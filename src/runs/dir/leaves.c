@@ -353,11 +353,3 @@ void leaves_each(const struct leaves *l,
 		vec_each (r, &(*p)->records)
 			see(data, (*p)->path, r);
 }
-
-void leaves_each_closed(
-	const struct leaves *l, void (*see)(void *data, struct str path), void *data)
-{
-	vec_each (p, &l->paths)
-		if ((*p)->closed)
-			see(data, (*p)->path);
-}

@@ -116,6 +116,3 @@ uint64_t leaves_last_worker(const struct leaves *l);
 /* Calls `see` with everything that counts, path by path in the order of their first lines. */
 void leaves_each(const struct leaves *l,
 	void (*see)(void *data, struct str path, const struct leaf_record *record), void *data);
-/* Calls `see` with every loop that has ended. */
-void leaves_each_closed(
-	const struct leaves *l, void (*see)(void *data, struct str path), void *data);

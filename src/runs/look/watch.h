@@ -9,7 +9,6 @@ struct run_watch {
 	int pidfd;             /* -1: not known yet */
 	struct notify changes; /* of the directory; not open: not asked for */
 	struct notify_file file;
-	struct str dir;
 };
 
 /* Before the first open: makes run_watch_close() harmless. */
@@ -17,12 +16,3 @@ void run_watch_init(struct run_watch *w);
 /* `files`: also wake up when a file of the directory changes. The look must outlive it. -errno. */
 int run_watch_open(struct run_watch *w, const struct run_look *look, bool files);
 void run_watch_close(struct run_watch *w);
-
-enum watch_event {
-	WATCH_CHANGED,
-	WATCH_ENDED, /* the supervisor is gone, and so is its lock */
-};
-
-/* Blocks until something has happened. `idle_ms` < 0: however long it takes; else also returns
- * WATCH_CHANGED after that time. */
-enum watch_event run_watch_next(struct run_watch *w, int idle_ms);

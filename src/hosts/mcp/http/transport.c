@@ -29,6 +29,15 @@ static void legacy_free(struct legacy *l)
 	free(l);
 }
 
+static void legacy_delete(struct legacy *l)
+{
+	l->deleted = true;
+	if (l->posts)
+		session_end(&l->session);
+	else
+		legacy_free(l);
+}
+
 static void on_idle(struct timer *t)
 {
 	legacy_delete(container_of(t, struct legacy, idle));
@@ -89,15 +98,6 @@ void legacy_release(struct legacy *l)
 		legacy_free(l);
 	else
 		timer_start(l->transport->loop, &l->idle, IDLE_MS);
-}
-
-void legacy_delete(struct legacy *l)
-{
-	l->deleted = true;
-	if (l->posts)
-		session_end(&l->session);
-	else
-		legacy_free(l);
 }
 
 /* -- the other methods ---------------------------------------------------------------------------

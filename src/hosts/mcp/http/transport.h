@@ -40,7 +40,6 @@ struct legacy *legacy_new(struct mcp_http *t, struct str principal, bool mute);
 struct legacy *legacy_find(struct mcp_http *t, struct str id, struct str principal);
 void legacy_hold(struct legacy *l);
 void legacy_release(struct legacy *l);
-void legacy_delete(struct legacy *l);
 
 /* -- the parts of one POST -----------------------------------------------------------------------
  */

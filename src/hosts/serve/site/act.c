@@ -9,7 +9,8 @@
 #include "app/trust.h"
 #include "base/run-status.h"
 
-struct str act_who(struct http_request *q)
+/* Who acts: kept with answers. */
+static struct str act_who(struct http_request *q)
 {
 	const struct http_principal *p = http_principal(q);
 

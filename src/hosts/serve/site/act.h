@@ -35,8 +35,6 @@ json_t *act_answer(struct http_request *q, struct str run, bool approve, const c
 json_t *act_stop(struct run_model *m, bool kill, bool graceful, int grace_ms, struct report *r);
 json_t *act_message(struct http_request *q, struct str run, struct report *r);
 json_t *act_archive(struct run_model *m, struct report *r);
-/* Who acts: kept with answers. */
-struct str act_who(struct http_request *q);
 
 /* A recipe that may be started from here: by its id, found in discovery and trusted. NULL: refused
  * in the report. */

@@ -79,11 +79,6 @@ void ask_refuse_values(struct http_request *q, struct report *r)
 /* -- reading -------------------------------------------------------------------------------------
  */
 
-bool ask_json(const struct http_request *q)
-{
-	return http_route(q)->kind == HTTP_API;
-}
-
 struct run_model *ask_run(struct http_request *q)
 {
 	AUTO_REPORT r = REPORT_INIT;

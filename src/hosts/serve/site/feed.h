@@ -16,7 +16,6 @@ enum {
 	LOOK_MS = 1000,
 	BEHIND_MAX = 10000, /* events; a page that is further behind begins anew */
 	LOG_BEHIND = 1 << 20,
-	LIST_ROWS = 200,
 };
 
 /* Each item of a list in turn; of the second the current one may go. */

@@ -118,7 +118,6 @@ bool ask_kinds(struct http_request *q);
 /* A string member as a C string in the request's arena; NULL: absent or empty. */
 const char *ask_text(struct http_request *q, const char *name);
 bool ask_bool(struct http_request *q, const char *name, bool fallback);
-bool ask_json(const struct http_request *q); /* an API route */
 struct run_handle *ask_handle(struct run_model *m);
 /* The secrets of the run: *ret may be NULL. False: some are not known here. */
 bool site_mask(struct run_model *m, struct mask **ret);

@@ -14,7 +14,8 @@
 /* What the kernel takes as one argument (MAX_ARG_STRLEN), with the NUL. */
 enum { ARGUMENT_MAX = 128 * 1024 };
 
-struct str agent_guide(void)
+/* The guide for the agent: which marks it may use. */
+static struct str agent_guide(void)
 {
 	return S(
 		"You answer in a Telegram chat on a phone. Write Markdown. Keep tables, dense "

@@ -42,5 +42,3 @@ struct str agent_model(struct bridge *b, struct arena *a);
 struct str agent_thinking(struct bridge *b, struct arena *a);
 /* Whether the chosen model has levels of thinking. */
 bool agent_thinks(struct bridge *b);
-/* The guide for the agent: which marks it may use. */
-struct str agent_guide(void);

@@ -55,11 +55,6 @@ static struct follow *find(struct bridge *b, struct str run)
 	return NULL;
 }
 
-bool follow_has(struct bridge *b, struct str run)
-{
-	return find(b, run) != NULL;
-}
-
 /* -- how far it is -------------------------------------------------------------------------------
  */
 

@@ -17,8 +17,6 @@ void follow_run(struct bridge *b, const char *run, const json_t *about);
  * not find the run starts it (recipes.h). */
 void follow_keep(struct bridge *b, const char *run, const json_t *about);
 void follow_forget(struct bridge *b, const char *run);
-/* Whether it is followed. */
-bool follow_has(struct bridge *b, struct str run);
 /* It was continued. */
 void follow_again(struct bridge *b, struct str run);
 /* Offers the gates of those that wait at one. */

@@ -48,12 +48,6 @@ void jobs_stop(struct bridge *b)
 			free_job(list_entry(link, struct job, link));
 }
 
-void job_cancel(struct job *j)
-{
-	if (j)
-		free_job(j);
-}
-
 static int input_of(struct str text)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);

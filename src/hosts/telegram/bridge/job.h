@@ -31,5 +31,3 @@ void jobs_start(struct bridge *b);
 void jobs_stop(struct bridge *b);
 
 struct job *job_start(struct bridge *b, const struct job_request *q);
-/* `done` is not called. */
-void job_cancel(struct job *j);

@@ -495,7 +495,7 @@ size_t grapheme_next(struct str s, size_t at)
 	return end;
 }
 
-unsigned grapheme_width(struct str cluster)
+static unsigned grapheme_width(struct str cluster)
 {
 	unsigned width = 0, regional = 0;
 	bool pictures = false; /* becomes an emoji with a selector */

@@ -33,8 +33,6 @@ bool grapheme_begins(struct grapheme *g, uint32_t c);
 /* Where the cluster that begins at `at` ends. */
 size_t grapheme_next(struct str s, size_t at);
 
-/* Columns of one cluster: an emoji, a flag or a keycap 2, East Asian wide ones 2, marks and joiners
+/* Columns of a text: an emoji, a flag or a keycap 2, East Asian wide ones 2, marks and joiners
  * nothing. */
-unsigned grapheme_width(struct str cluster);
-/* Of a whole text. */
 size_t unicode_width(struct str s);
