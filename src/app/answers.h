@@ -2,7 +2,7 @@
 
 #include "base/report.h"
 
-/* Documents of requests that were not carried out (product.md, "The JSON contract"). */
+/* Documents of requests that were not carried out (docs/reference.md, "The result document"). */
 
 /* The issues of `kinds` as the JSON array that every document has:
  * [{"file","line","column","message","hint"}, …], with "field" when it is about a value. */

@@ -9,7 +9,7 @@
  *
  * A call that can fail takes a report and returns NULL or false with issues in it. An issue of kind
  * ISSUE_REFUSED says that the request was right and the state of a run forbids it; answers.h makes
- * the documents of product.md from a report. */
+ * documents from a report. */
 
 /* One host: where things are, what the settings say, its ledger, who asks, its loop. Everything is
  * found or read once, when it is first asked for. Strings and settings that are returned are

@@ -2,8 +2,8 @@
 
 #include "app/app.h"
 
-/* Questions that runs wait at (step-recipes.md section 13), over all runs, and the answers. The
- * file gates.json of a run is the only truth about them. */
+/* Questions that runs wait at (docs/steps.md, "Stages and approvals"), over all runs, and the
+ * answers. The file gates.json of a run is the only truth about them. */
 
 /* An open one. Borrowed during the call. */
 struct gate {

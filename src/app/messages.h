@@ -3,7 +3,7 @@
 #include "app/app.h"
 #include "data/json.h"
 
-/* Messages to and from runs, as every host offers them (async-runs.md sections 7, 8 and 10). */
+/* Messages to and from runs, as every host offers them (docs/runs.md, "Messages"). */
 
 struct message_request {
 	const char *run;        /* the operand that names it */

@@ -320,8 +320,7 @@ bool runs_can_be_listed(struct app *a, struct report *r);
 /* Changes when another process has changed the list; 0: there is no ledger. */
 uint64_t runs_version(struct app *a);
 
-/* The same as the document of product.md, with a newline: ten thousand runs take a few
- * milliseconds. */
+/* The same as a document, with a newline: ten thousand runs take a few milliseconds. */
 void runs_list_document(struct app *a, const struct run_filter *f, struct buf *b, struct report *r);
 
 /* Makes the ledger anew from the run directories. */

@@ -4,7 +4,7 @@
 #include "data/json.h"
 
 /* What the user decided once and for all, in $XDG_CONFIG_HOME/roux/config.toml, else in
- * ~/.config/roux/config.toml (product.md, "Where things live"). An option or a variable beats it.
+ * ~/.config/roux/config.toml (docs/reference.md, "Settings"). An option or a variable beats it.
  */
 
 /* What holds where neither the file nor an option says otherwise. */

@@ -15,7 +15,7 @@ struct node_span {
 struct node_view {
 	struct str path, label;
 	struct str text;     /* a command as it was started, or as it is written; cut */
-	const char *kind;    /* "command", "sequence", … of product.md */
+	const char *kind;    /* "command", "sequence", … as in events */
 	bool group, at_once; /* its children run at once */
 	enum shown_state state;
 	bool tolerated; /* its author asked to continue behind a failure of it */

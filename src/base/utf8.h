@@ -20,6 +20,6 @@ struct str utf8_cut(struct str s, size_t max);
 struct str utf8_tail(struct str s, size_t max);
 void utf8_add(struct buf *b, uint32_t c);
 
-/* White space as the template language has it (command-templates.md section 2). */
+/* White space as the template language has it (docs/reference.md, "Command lines"). */
 bool utf8_blank(uint32_t c);
 struct str utf8_trim(struct str s);

@@ -7,8 +7,8 @@
 #include "data/markdown.h"
 
 /*
- * The metadata of a Markdown recipe (recipes.md section 3): like YAML, but not YAML. A scalar ends
- * with its line, ` #` begins no comment, quotes know no escapes, and an item of a list is a scalar.
+ * The metadata of a Markdown recipe: like YAML, but not YAML. A scalar ends with its line, ` #`
+ * begins no comment, quotes know no escapes, and an item of a list is a scalar.
  */
 
 enum { DEPTH_MAX = 64 };

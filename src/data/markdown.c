@@ -7,9 +7,9 @@
 #include "data/frontmatter.h"
 
 /*
- * A Markdown recipe (recipes.md section 3): frontmatter, prose, one executable fence. Fences are
- * found as Markdown viewers find them, so that what looks like an example is one: backquotes or
- * tildes, three or more, closed by at least as many.
+ * A Markdown recipe: frontmatter, prose, one executable fence. Fences are found as Markdown viewers
+ * find them, so that what looks like an example is one: backquotes or tildes, three or more, closed
+ * by at least as many.
  */
 
 struct fence {
@@ -128,7 +128,7 @@ static void record(struct parts *p, struct markdown_region region, struct str fr
 }
 
 /* Continuation lines are a habit from the shell; here the splitter makes the line break a part of
- * the argument (command-templates.md section 2, whose states are followed). */
+ * the argument. */
 static void warn_about_backslashes(struct parts *p, struct str command)
 {
 	char quote = '\0';

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "data/json.h"
 
-/* Texts that must not be shown: the values of secrets (async-runs.md section 14). However many
- * there are, a text is masked in time that grows with its own length only. */
+/* Texts that must not be shown: the values of secrets. However many there are, a text is masked in
+ * time that grows with its own length only. */
 struct mask;
 
 /* One without any text. The caller ends it with mask_free(). */

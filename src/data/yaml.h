@@ -3,8 +3,7 @@
 #include "base/arena.h"
 #include "data/doc.h"
 
-/* YAML 1.1 through libyaml, scalars resolved as the loader did that step recipes are written for
- * (step-recipes.md section 2):
+/* YAML 1.1 through libyaml, scalars resolved as the loader did that step recipes are written for:
  *
  * - plain data only: a tag other than !!str, !!int, !!float, !!bool, !!null, !!timestamp, !!seq and
  *   !!map is a mistake; timestamps stay text;

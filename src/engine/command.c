@@ -343,7 +343,7 @@ static bool cannot_read(struct frame *f, const struct job_spec *spec)
 	return true;
 }
 
-/* The variables of product.md, and whatever the recorder wants. */
+/* The variables of docs/reference.md, "Environment", and whatever the recorder wants. */
 static int begin_record(struct frame *f, struct job_spec *spec, struct buf *path, struct arena *a)
 {
 	struct recorder *r = f->run->options.recorder;

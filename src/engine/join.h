@@ -5,8 +5,8 @@
 #include "graph/node.h"
 
 /* The branches of one parallel node, in array order: what each came to, and the text they join to
- * (command-templates.md section 10). A few bytes for each branch; the text is written only when
- * it is read. Shared by reference: the report of the run needs it after the text is gone. */
+ * (docs/reference.md, "Joins"). A few bytes for each branch; the text is written only when it is
+ * read. Shared by reference: the report of the run needs it after the text is gone. */
 enum branch_status { BRANCH_PENDING, BRANCH_DONE, BRANCH_FAILED, BRANCH_TIMEOUT };
 
 struct branch {

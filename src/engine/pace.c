@@ -4,7 +4,7 @@
 #include "engine/steps.h"
 
 /* Agents are slow and limited by those who serve them: at most so many at once, a pause after each,
- * and a longer one after an agent said "rate limit" (step-recipes.md section 12). */
+ * and a longer one after an agent said "rate limit". */
 
 static const struct step_graph *limits(const struct run *r)
 {

@@ -4,9 +4,9 @@
 #include "graph/node.h"
 
 /*
- * Writes down what the commands of a run did, so that a run that was cut short can be resumed
- * (async-runs.md section 12). The engine asks it before a command starts and tells it when one has
- * ended, before anything that depends on that happens.
+ * Writes down what the commands of a run did, so that a run that was cut short can be resumed. The
+ * engine asks it before a command starts and tells it when one has ended, before anything that
+ * depends on that happens.
  */
 
 /* How it ended. */

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "engine/steps.h"
 
-/* foreach and while: rounds of one body (step-recipes.md sections 9 and 10). */
+/* foreach and while: rounds of one body (docs/steps.md, "For each" and "While"). */
 
 static struct str path_of(const struct frame *f, struct buf *b)
 {

@@ -35,7 +35,7 @@ static bool is_whole(const struct frame *f)
 	return !f->up;
 }
 
-/* The one node of the whole run: its failure is the run's (command-templates.md section 9). */
+/* The one node of the whole run: its failure is the run's. */
 static bool only_node_of_run(const struct frame *f)
 {
 	return f->count == 1 && f->ops == &sequence_ops && is_whole(f);

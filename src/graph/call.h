@@ -2,7 +2,7 @@
 
 #include "graph/members.h"
 
-/* A node of a template that imports a step recipe is a call (daily-use.md section 8). */
+/* A node of a template that imports a step recipe is a call. */
 
 /* Makes `n` the call of the step recipe that `m` was imported from. False with issues. */
 bool call_read(struct reader *rd, struct node *n, const struct members *m);

@@ -40,8 +40,8 @@ enum event_kind {
 	 * written, for views. */
 	EVENT_COMMAND_LEFT,
 	EVENT_WORKER_LOST,
-	/* Of step recipes only (step-recipes.md section 15). "recipe:…": a recipe, the one that was
-	 * started or one that a step calls. */
+	/* Of step recipes only. "recipe:…": a recipe, the one that was started or one that a step
+	 * calls. */
 	EVENT_RECIPE_START,
 	EVENT_RECIPE_STEP,
 	EVENT_RECIPE_COMPLETE,

@@ -18,7 +18,7 @@ enum node_kind {
 	NODE_WAIT,     /* step recipes: a pause as a node of its own */
 };
 
-/* How far a failure reaches (command-templates.md section 11). The order is the rank. */
+/* How far a failure reaches (docs/reference.md, "Failures"). The order is the rank. */
 enum failure_scope { FAILURE_CONTINUE, FAILURE_BRANCH, FAILURE_ROOT };
 
 /* A number that may be written as text with placeholders, known when the node starts. */
@@ -132,7 +132,7 @@ static inline bool node_joins(const struct node *n)
 	return n->kind == NODE_PARALLEL || (n->kind == NODE_EACH && n->each_parallel);
 }
 
-/* "command", "sequence" …: the names of product.md. */
+/* "command", "sequence" …, as in events and documents. */
 const char *node_kind_name(enum node_kind kind);
 const char *failure_name(enum failure_scope scope);
 

@@ -117,7 +117,7 @@ static bool normalise(struct plan *p, const json_t *values, struct report *r)
 	return ok;
 }
 
-/* `output` is a value's name or a text with placeholders (section 14). */
+/* `output` is a value's name or a text with placeholders. */
 static bool select_output(struct plan *p, struct report *r)
 {
 	const struct text *output = p->graph->output;

@@ -396,7 +396,7 @@ static void read_flags(struct reader *rd, struct node *n, const struct members *
 		count_read(rd->a, m->place[FIELD_REPEAT], m->at[FIELD_REPEAT], &n->count, rd->r);
 }
 
-/* What was different before 0.13 (command-templates.md section 17). */
+/* What was different before 0.13 (docs/reference.md, "The older dialect"). */
 static void apply_old_dialect(struct node *n, const struct members *m)
 {
 	bool leaf = n->kind == NODE_COMMAND;

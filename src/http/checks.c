@@ -1,6 +1,5 @@
-/* What is asked of every request before a handler sees it, in the order of serve.md 10.1 and its
- * precision H: faults of form, method and target, Host, Origin and Sec-Fetch-Site, who asks, what
- * they may. */
+/* What is asked of every request before a handler sees it, in this order: faults of form, method
+ * and target, Host, Origin and Sec-Fetch-Site, who asks, what they may. */
 #include <stdio.h>
 #include <string.h>
 

@@ -175,8 +175,8 @@ bool peer_uid(struct http *h, const struct sockaddr_storage *peer,
 
 /* -- checks.c, body.c ----------------------------------------------------------------------------
  */
-/* All that can be said before the body is there (serve.md 10.1). A refusal has been replied when it
- * returns with another phase. */
+/* All that can be said before the body is there. A refusal has been replied when it returns with
+ * another phase. */
 void checks_before_body(struct http_request *q);
 /* The rest, and the handler. */
 void checks_and_handle(struct http_request *q);

@@ -6,10 +6,10 @@
 #include "data/json.h"
 #include "loop/loop.h"
 
-/* The door: it accepts connections, checks every request in the order of serve.md 10.1 before a
- * handler sees it, and writes replies and streams. Hosts give it tables of routes; everything that
- * is said about a route elsewhere (405 with `Allow`, openapi.json, the manual page, tests) is read
- * from those tables. Only this folder sees libmicrohttpd.
+/* The door: it accepts connections, checks every request before a handler sees it (checks.c has the
+ * order), and writes replies and streams. Hosts give it tables of routes; everything that is said
+ * about a route elsewhere (405 with `Allow`, openapi.json, the manual page, tests) is read from
+ * those tables. Only this folder sees libmicrohttpd.
  *
  * One thread: handlers are called from the loop and must not block it. */
 struct http;
@@ -164,7 +164,8 @@ void http_add_header(struct http_request *q, const char *name, struct str value)
  * Pages and documents that reply 200 without it get one that is made of their bytes. */
 bool http_unchanged(struct http_request *q, struct str state);
 
-/* Each takes the buffer and leaves it empty. A page gets the headers of serve.md 10.4. */
+/* Each takes the buffer and leaves it empty. A page gets headers by which a browser loads and
+ * frames nothing from elsewhere. */
 void http_reply_page(struct http_request *q, unsigned status, struct buf *html);
 void http_reply_json(struct http_request *q, unsigned status, struct buf *json);
 /* Takes the reference. */

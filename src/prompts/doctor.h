@@ -2,6 +2,6 @@
 
 #include "prompts/config.h"
 
-/* Looks at all of a configuration and adds what is wrong or doubtful to `r`, each with its place:
- * prompts.md section 8. Files are looked at, nothing is run. */
+/* Looks at all of a configuration and adds what is wrong or doubtful to `r`, each with its place.
+ * Files are looked at, nothing is run. */
 void prompts_doctor(struct config *c, struct report *r);

@@ -47,7 +47,8 @@ void resolved_done(struct resolved *d);
 /* The local time with its offset: 2025-01-07T14:30:00+10:00, or Z. */
 void prompt_date(struct buf *b, int64_t seconds);
 
-/* A section's file as an absolute path: relative ones are looked for where prompts.md says. */
+/* A section's file as an absolute path: relative ones are looked for as docs/prompts.md, "Sections:
+ * file, command, prompt", says. */
 struct str section_path(struct config *c, const struct section *s);
 /* Why the file cannot be read as one: an errno, or 0. */
 int section_file_error(const char *path);

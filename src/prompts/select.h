@@ -43,9 +43,9 @@ struct selection {
 	struct buf notes; /* names that were shortened and what they were taken for, a line each */
 };
 
-/* Chooses by the rules of prompts.md sections 5 and 6. What is chosen is valid as far as that can
- * be known without reading files. False with issues added; warnings are about terms that mean
- * nothing. To be ended in any case. */
+/* Chooses by the rules of docs/prompts.md, "From a task to an agent". What is chosen is valid as
+ * far as that can be known without reading files. False with issues added; warnings are about terms
+ * that mean nothing. To be ended in any case. */
 bool select_all(struct config *c, const struct prompt_request *q, struct selection *ret,
 	struct report *r, struct report *warnings);
 void selection_done(struct selection *s);

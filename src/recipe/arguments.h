@@ -2,8 +2,8 @@
 
 #include "graph/graph.h"
 
-/* The public arguments of a recipe (recipes.md section 6): what `args` declares, else the names of
- * the placeholders in order of first appearance. */
+/* The public arguments of a recipe: what `args` declares, else the names of the placeholders in
+ * order of first appearance. */
 struct public_argument {
 	struct str name;
 	struct type type;

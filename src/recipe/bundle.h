@@ -3,8 +3,7 @@
 #include "data/mask.h"
 #include "recipe/recipe.h"
 
-/* The recipe context bundle (recipes.md section 12): what a child agent learns about the recipe
- * that launched it. */
+/* The recipe context bundle: what a child agent learns about the recipe that launched it. */
 struct bundle;
 
 /* NULL when the recipe opted out. The recipe must outlive it. Secrets that stand in a recipe, as

@@ -2,7 +2,7 @@
 
 #include "recipe/project.h"
 
-/* Where recipes live (product.md, "Where things live"). */
+/* Where recipes live (docs/reference.md, "Files"). */
 struct recipe_dirs {
 	struct str agent;       /* $PI_CODING_AGENT_DIR, else ~/.pi/agent */
 	struct str user;        /* agent/recipes: recipes there are tools */

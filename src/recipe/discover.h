@@ -46,8 +46,8 @@ struct recipe_location {
 	struct str packaged; /* of a project's recipe: the packaged one that it shadows; or empty */
 };
 
-/* The file that a RECIPE operand means (recipes.md section 4): a path, a file of the working
- * directory, or an id. What is found is in the arena. False with an issue added when there is none.
+/* The file that a RECIPE operand means: a path, a file of the working directory, or an id. What is
+ * found is in the arena. False with an issue added when there is none.
  */
 bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str operand,
 	struct recipe_location *ret, struct report *r);

@@ -13,5 +13,5 @@ struct recipe_field {
 extern const struct recipe_field recipe_fields[];
 extern const size_t recipe_field_count;
 
-/* Values that roux itself adds to a recorded run (async-runs.md section 3); ends with NULL. */
+/* Values that roux itself adds to a recorded run; ends with NULL. */
 extern const char *const lifecycle_names[];

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/sha256.h"
 
-/* How often a recipe was started, kept in the member `usage` of its own file (recipes.md
- * section 9). Evidence for cleaning up: never worth failing a launch for. */
+/* How often a recipe was started, kept in the member `usage` of its own file. Evidence for cleaning
+ * up: never worth failing a launch for. */
 
 /* Counts one launch of the user's JSON recipe at `path`; `kind` is "direct", "tool" or "spawn".
  * Only the bytes of `usage` change. Takes its turn with all who count in that directory, and gives

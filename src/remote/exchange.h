@@ -4,9 +4,9 @@
 #include "data/json.h"
 
 /*
- * The directory that the driver of a run and its workers share (cluster.md section 6). Every file
- * has one writer and is made before its reader looks for it, so no side waits for a new name.
- * Nothing in it is opened through a symbolic link, and all of it is the user's alone.
+ * The directory that the driver of a run and its workers share. Every file has one writer and is
+ * made before its reader looks for it, so no side waits for a new name. Nothing in it is opened
+ * through a symbolic link, and all of it is the user's alone.
  *
  *   run.json env.json   the run, and the environment of its commands
  *   workers.json        what the workers do, for those who look at the run

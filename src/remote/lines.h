@@ -5,9 +5,9 @@
 #include "data/json.h"
 
 /*
- * What driver and worker say to each other (cluster.md section 7): one JSON object a line, orders
- * one way and records the other. Lines are made and read here and nowhere else. What comes from the
- * other side is input: a line that breaks a rule is refused, unknown members are ignored.
+ * What driver and worker say to each other: one JSON object a line, orders one way and records the
+ * other. Lines are made and read here and nowhere else. What comes from the other side is input: a
+ * line that breaks a rule is refused, unknown members are ignored.
  */
 enum {
 	LINE_MAX_BYTES = 1 << 20,

@@ -3,7 +3,7 @@
 #include "engine/executor.h"
 #include "remote/left.h"
 
-/* The executor whose commands run in allocations of a batch system (cluster.md). It asks for
+/* The executor whose commands run in allocations of a batch system (docs/cluster.md). It asks for
  * allocations, hands commands to the workers in them and accepts what they say; the batch system's
  * own word is a hint. */
 

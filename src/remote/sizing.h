@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* How many allocations a run asks for, and how much a worker is given ahead: numbers in, numbers
- * out (cluster.md section 9). */
+ * out. */
 
 /* What is known of one shape. */
 struct sizing {

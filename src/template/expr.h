@@ -2,8 +2,7 @@
 
 #include "base/str.h"
 
-/* Repeat arithmetic: whole numbers, the four repeat names, parentheses, + - * / %
- * (command-templates.md section 7). */
+/* Repeat arithmetic: whole numbers, the four repeat names, parentheses, + - * / %. */
 
 enum expr_status {
 	EXPR_OK,

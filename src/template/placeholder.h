@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "template/type.h"
 
-/* What stands between the braces of a placeholder (command-templates.md section 4). */
+/* What stands between the braces of a placeholder (docs/reference.md, "Placeholders"). */
 enum placeholder_kind {
 	PLACEHOLDER_VALUE,     /* {name}, {name:type}; also {index-1} while no such name is given */
 	PLACEHOLDER_DEFAULT,   /* {name=text}, {name:type=text} */

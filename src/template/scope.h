@@ -29,8 +29,8 @@ struct presets {
 /* Once all are there. */
 void presets_index(struct presets *p, struct arena *a);
 
-/* The names that a text may use, as a chain of small layers: one for each node that adds
- * something, innermost first. Looked up in the order of command-templates.md section 3.1. */
+/* The names that a text may use, as a chain of small layers: one for each node that adds something,
+ * innermost first. Looked up in the order of docs/reference.md, "Where a name is looked up". */
 struct scope {
 	const struct scope *up;
 	const json_t *values; /* runtime values: set at the root only */

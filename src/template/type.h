@@ -2,7 +2,7 @@
 
 #include "data/json.h"
 
-/* Types of arguments (command-templates.md section 6). */
+/* Types of arguments (docs/reference.md, "Types"). */
 enum type_kind {
 	TYPE_NONE, /* nothing said: any value, as it is */
 	TYPE_STRING,
@@ -48,7 +48,7 @@ void type_describe(const struct type *type, struct buf *b);
 /* The n-th member of an enum, trimmed; p is NULL past the last. */
 struct str type_member(const struct type *type, size_t n);
 
-/* The text form of a value (command-templates.md section 3.2). */
+/* The text form of a value (docs/reference.md, "Values as text"). */
 void template_text(struct buf *b, const json_t *value);
 bool template_truthy(const json_t *value);
 bool template_text_truthy(struct str text);

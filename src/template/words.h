@@ -9,7 +9,8 @@ struct word {
 };
 
 /* Splits as a shell would, without a shell: spaces, '…', "…" and backslash, nothing else
- * (command-templates.md section 2). Returns how many words there are. Everything is in the arena.
+ * (docs/reference.md, "Command lines"). Returns how many words there are. Everything is in the
+ * arena.
  */
 size_t words_split(struct arena *a, struct str line, struct word **ret);
 

@@ -3,8 +3,7 @@
 #include "graph/step.h"
 #include "steps/read/recipe.h"
 
-/* The agents of a step recipe (step-recipes.md section 12): those of --agent, then the registry of
- * prompts.md. */
+/* The agents of a step recipe: those of --agent, then the registry (docs/prompts.md, "Begin"). */
 struct step_agents;
 
 /* `given` is name → command of --agent, or NULL; `cwd` is where the run works. */

@@ -5,9 +5,9 @@
 #include "runs/dir/leaves.h"
 #include "runs/look/look.h"
 
-/* Which nodes of an ended run are to run again, and which of its records hold (daily-use.md section
- * 2): everything below a node that runs again does not, nor does what comes after it in a sequence
- * or in a loop that goes round by round. */
+/* Which nodes of an ended run are to run again, and which of its records hold: everything below a
+ * node that runs again does not, nor does what comes after it in a sequence or in a loop that goes
+ * round by round. */
 
 struct redo {
 	struct arena arena;

@@ -4,7 +4,7 @@
 #include "runs/dir/leaves.h"
 #include "runs/look/look.h"
 
-/* Continuing a run that was cut short (async-runs.md section 12): only what leaves.jsonl says is
+/* Continuing a run that was cut short (docs/runs.md, "Continue it"): only what leaves.jsonl says is
  * changed; the engine does the rest. */
 
 typedef void resume_note_fn(void *data, enum resume_note note, struct str text, size_t count);

@@ -2,8 +2,8 @@
 
 #include "app/launch/redo.h"
 
-/* Doing a part of a run again (async-runs.md section 12): a new run begins with the records of the
- * old one that still hold. */
+/* Doing a part of a run again (docs/runs.md, "Do a part again"): a new run begins with the records
+ * of the old one that still hold. */
 
 /* Whether all outputs are there that the new run takes over. False with an issue added. */
 bool rerun_has_outputs(struct launch *l, struct str old_dir, const struct redo *redo,

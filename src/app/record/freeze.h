@@ -3,8 +3,7 @@
 #include "app/record/launch.h"
 #include "data/mask.h"
 
-/* What a run directory keeps of its start (async-runs.md section 4): graph.json, values.json and
- * start.json. */
+/* What a run directory keeps of its start: graph.json, values.json and start.json. */
 bool freeze_write(const struct launch *l, struct report *r);
 bool freeze_read(struct launch *l, struct report *r);
 

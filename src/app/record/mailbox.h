@@ -6,10 +6,10 @@
 #include "loop/loop.h"
 
 /*
- * The supervisor's part of the messages of its run (async-runs.md section 8). Senders append to
- * DIR/inbox.jsonl; the mailbox is woken when they do, reports every message, pushes those that no
- * program has taken to the programs that are connected to DIR/control.sock, and writes down what
- * became of them. It knows whether a message has asked the run to end.
+ * The supervisor's part of the messages of its run. Senders append to DIR/inbox.jsonl; the mailbox
+ * is woken when they do, reports every message, pushes those that no program has taken to the
+ * programs that are connected to DIR/control.sock, and writes down what became of them. It knows
+ * whether a message has asked the run to end.
  */
 struct mailbox;
 

@@ -4,8 +4,8 @@
 #include "app/record/launch.h"
 #include "runs/dir/leaves.h"
 
-/* Writes a run down as it happens (async-runs.md section 4): listens at the one door for events and
- * is the engine's recorder. Everything it writes is plain text in the run's directory. */
+/* Writes a run down as it happens: listens at the one door for events and is the engine's recorder.
+ * Everything it writes is plain text in the run's directory. */
 struct record;
 
 /* Opens the files. `before` is what an earlier execution of the same generation has left, or NULL;

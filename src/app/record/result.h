@@ -5,9 +5,9 @@
 
 /* What a run in this process came to. */
 
-/* The result document of product.md, with a newline. With `fd` >= 0 it is written there in pieces,
- * so that a hundred thousand branches need no memory; else into `b`. *status is the one it names:
- * failed when the output could not be kept. */
+/* The result document (docs/reference.md, "The result document"), with a newline. With `fd` >= 0 it
+ * is written there in pieces, so that a hundred thousand branches need no memory; else into `b`.
+ * *status is the one it names: failed when the output could not be kept. */
 int result_document(const struct execution *x, struct buf *b, int fd, enum roux_status *status);
 /* The same for the run's directory, with the file that has the output in place of it. */
 struct result_end {

@@ -4,7 +4,7 @@
 #include "data/mask.h"
 #include "graph/event.h"
 
-/* Values that are not shown (async-runs.md section 14). */
+/* Values that are not shown (docs/runs.md, "Secrets"). */
 
 /* The names that the request or the recipe declares as secrets, as members of an object: no text of
  * their values is shown. A new reference. */

@@ -19,6 +19,6 @@ json_t *steps_vars(const struct steps_run *s);
 /* Its secrets, including those that turn up while it runs. */
 struct mask *steps_mask(const struct steps_run *s);
 
-/* Adds the text of state.json (step-recipes.md section 14), which is for people, to `b`. */
+/* Adds the text of state.json, which is for people, to `b`. */
 void steps_state(
 	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b);

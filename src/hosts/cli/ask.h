@@ -4,7 +4,7 @@
 #include "hosts/cli/cli.h"
 
 /* Questions on the terminal: at a gate that a run in the foreground has reached, and what to do
- * next (daily-use.md section 10). */
+ * next. */
 
 /* Whether a question can be asked: standard input and standard error are a terminal, which this
  * process has and is not in the background of. */

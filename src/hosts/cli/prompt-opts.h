@@ -2,7 +2,7 @@
 
 #include "hosts/cli/cli.h"
 
-/* Options of the commands that launch an agent (prompts.md section 6). */
+/* Options of the commands that launch an agent (docs/prompts.md, "From a task to an agent"). */
 struct prompt_opts {
 	const char *agent, *role, *model, *dir, *dir_too;
 	struct opt_list contexts;

@@ -2,8 +2,8 @@
 
 #include "hosts/mcp/call.h"
 
-/* Questions of runs, asked through the client (mcp.md section 7.4). Only a person's explicit answer
- * counts: silence, errors, a client that is gone and defaults never approve. */
+/* Questions of runs, asked through the client. Only a person's explicit answer counts: silence,
+ * errors, a client that is gone and defaults never approve. */
 
 /* What a client's answer to a question means. */
 enum decision {

@@ -2,7 +2,7 @@
 
 #include "hosts/mcp/catalog.h"
 
-/* The tools about runs, which every server has (mcp.md section 5.6, precision 14). */
+/* The tools about runs, which every server has. */
 struct builtin {
 	const char *name, *title, *description;
 	const char *input; /* the properties of its arguments, as JSON */

@@ -3,7 +3,8 @@
 #include "hosts/mcp/server.h"
 #include "loop/notify.h"
 
-/* The tools: recipes as a client sees them (mcp.md section 5), and the built-in ones. */
+/* The tools: recipes as a client sees them (docs/mcp.md, "Which recipes are tools"), and the
+ * built-in ones. */
 
 struct recipe_ref;
 struct builtin;

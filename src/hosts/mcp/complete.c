@@ -1,4 +1,4 @@
-/* completion/complete: values of variables in addresses of resources (mcp.md section 9). */
+/* completion/complete: values of variables in addresses of resources. */
 #include <string.h>
 
 #include "app/artifacts.h"

@@ -2,8 +2,8 @@
 
 #include "base/buf.h"
 
-/* Lines out of bytes as they come (mcp.md section 3). A line that is too long is read to its end
- * and dropped, so that what follows it is understood. */
+/* Lines out of bytes as they come. A line that is too long is read to its end and dropped, so that
+ * what follows it is understood. */
 struct lines {
 	size_t max;   /* bytes of a line; a longer one is reported through `too_long` */
 	size_t limit; /* bytes without a newline after which there is nothing left to hope for */

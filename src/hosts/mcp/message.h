@@ -5,7 +5,7 @@
 /* One message of JSON-RPC 2.0 as a client has sent it. Ids and tokens are given back as they came,
  * digit for digit, so they are kept as text. */
 
-/* Every code that an error may have (mcp.md section 10). */
+/* Every code that an error may have. */
 enum rpc_error {
 	RPC_PARSE = -32700,
 	RPC_REQUEST = -32600,

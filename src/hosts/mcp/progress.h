@@ -3,8 +3,8 @@
 #include "base/map.h"
 #include "hosts/mcp/server.h"
 
-/* What a client hears while it waits (mcp.md section 6): how many commands have ended, at most five
- * times a second, and something at least every ten seconds. */
+/* What a client hears while it waits: how many commands have ended, at most five times a second,
+ * and something at least every ten seconds. */
 struct progress {
 	struct exchange *x; /* NULL, or without a token: nothing is reported */
 	size_t total;       /* 0: not known */

@@ -1,4 +1,4 @@
-/* Configured tasks and roles as prompts (mcp.md section 9). */
+/* Configured tasks and roles as prompts (docs/mcp.md, "Resources and prompts"). */
 #include <stdlib.h>
 
 #include "app/agents.h"

@@ -2,8 +2,8 @@
 
 #include "hosts/mcp/server.h"
 
-/* What clients may use up (mcp.md section 11.8): runs at once, those included that continue without
- * their call, and room on the disk for what runs leave behind. */
+/* What clients may use up: runs at once, those included that continue without their call, and room
+ * on the disk for what runs leave behind. */
 
 struct run_handle;
 

@@ -2,9 +2,9 @@
 
 #include "hosts/mcp/call.h"
 
-/* Fixtures for the conformance suite (mcp.md 12.3 and precision 20): with --raw-results a recipe
- * prints what is sent. A line that is an object with `method` is a notification of the call, sent
- * when it is printed; the last other line is the result, or {"error":{"code",…}}.
+/* Fixtures for the conformance suite of the protocol: with --raw-results a recipe prints what is
+ * sent. A line that is an object with `method` is a notification of the call, sent when it is
+ * printed; the last other line is the result, or {"error":{"code",…}}.
  *
  * The answers of the client to an `input_required` are MCP_INPUT_RESPONSES of the next execution,
  * the state that came with it MCP_REQUEST_STATE: the client gets it with a sum that only we can

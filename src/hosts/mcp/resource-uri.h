@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 
-/* Addresses of resources (mcp.md section 8), read. */
+/* Addresses of resources, read. */
 
 enum resource_kind {
 	RESOURCE_NONE, /* well-formed, and there is no such thing */

@@ -1,4 +1,5 @@
-/* Recipes, runs, logs, events, artifacts and findings as resources (mcp.md section 8). */
+/* Recipes, runs, logs, events, artifacts and findings as resources (docs/mcp.md, "Resources and
+ * prompts"). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

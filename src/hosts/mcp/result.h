@@ -3,8 +3,7 @@
 #include "app/runs.h"
 #include "hosts/mcp/catalog.h"
 
-/* What a call answers: a CallToolResult (mcp.md section 5.4 and precision 5). Every function
- * returns a new reference. */
+/* What a call answers: a CallToolResult. Every function returns a new reference. */
 
 /* A mistake that the model can repair. */
 json_t *result_error(struct str text);

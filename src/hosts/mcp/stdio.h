@@ -2,8 +2,8 @@
 
 #include "hosts/mcp/server.h"
 
-/* The transport of a process that a client has started (mcp.md section 3): one message a line on
- * standard input and output. */
+/* The transport of a process that a client has started: one message a line on standard input and
+ * output. */
 struct stdio_options {
 	size_t line;  /* bytes of a line */
 	size_t queue; /* bytes that may wait for a client that does not read */

@@ -2,8 +2,8 @@
 
 #include "hosts/mcp/server.h"
 
-/* Clients that want to hear of changes (mcp.md section 7.3): a stream of the modern era, or a whole
- * session of the legacy one. */
+/* Clients that want to hear of changes: a stream of the modern era, or a whole session of the
+ * legacy one. */
 
 /* What has changed, as bits. */
 enum {

@@ -3,8 +3,8 @@
 #include "app/runs.h"
 #include "hosts/mcp/server.h"
 
-/* Runs as tasks of the extension (mcp.md section 7.2). The id of a task is recorded in its run, and
- * in the ledger before a client hears of it, so that every server of the user knows it. */
+/* Runs as tasks of the extension. The id of a task is recorded in its run, and in the ledger before
+ * a client hears of it, so that every server of the user knows it. */
 
 /* 128 random bits. */
 void task_id_make(struct buf *b);

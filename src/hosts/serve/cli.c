@@ -10,7 +10,7 @@
 #include "hosts/serve/site/dashboard.h"
 
 /* The loop stands still for so long at most, and so many directories are opened for a list without
- * a ledger (serve.md section 12). */
+ * a ledger. */
 enum { LEDGER_WAIT_MS = 2000, DIRECTORIES_MAX = 1000 };
 
 static const struct command *const commands[] = {

@@ -1,5 +1,5 @@
-/* The picture of a step recipe (step-recipes.md section 16): a box for each step, a diamond for
- * each condition and gate, a frame for each stage and for each loop that has steps of its own. */
+/* The picture of a step recipe: a box for each step, a diamond for each condition and gate, a frame
+ * for each stage and for each loop that has steps of its own. */
 #include <inttypes.h>
 
 #include "base/node-path.h"

@@ -8,5 +8,5 @@ struct status_words {
 	struct str see, again, next; /* commands that it recommends */
 };
 
-/* The status document of a run (product.md) for people, a line a fact. */
+/* The status document of a run for people, a line a fact. */
 void status_text(const json_t *document, const struct status_words *words, struct buf *b);

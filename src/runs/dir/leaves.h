@@ -3,9 +3,9 @@
 #include "base/buf.h"
 #include "base/report.h"
 
-/* leaves.jsonl of a run directory (async-runs.md section 12): what has started and ended, one line
- * each, written before anything that depends on it happens. A resume believes this file. Lines are
- * made and read here and nowhere else.
+/* leaves.jsonl of a run directory: what has started and ended, one line each, written before
+ * anything that depends on it happens. A resume believes this file. Lines are made and read here
+ * and nowhere else.
  *
  *   {"p":"1.0","a":1,"s":"start","pid":123,"st":456789,"ts":…}
  *   {"p":"1.0","a":1,"s":"start","on":"slurm","w":3,"n":17,"ts":…}   elsewhere: by a worker

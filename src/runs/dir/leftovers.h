@@ -7,7 +7,7 @@
 #include "runs/dir/identity.h"
 
 /* Processes of a run whose supervisor was killed: those that carry its name in their environment
- * and began after it (async-runs.md section 13). */
+ * and began after it. */
 typedef VEC(struct identity) identity_list;
 
 /* Whether the environment of a process names the run. `generation` may be empty: any. */

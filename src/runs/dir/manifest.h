@@ -2,8 +2,8 @@
 
 #include "data/json.h"
 
-/* What became of the artifacts of a run (recipes.md section 10): name → path, exists, size, sha256,
- * kind, media_type, required. */
+/* What became of the artifacts of a run: name → path, exists, size, sha256, kind, media_type,
+ * required. */
 
 /* `artifacts` is name → path, or → an object with `path` and what its recipe says about it;
  * `declared` may be NULL or such an object whose other members are taken over. Relative paths are

@@ -4,7 +4,7 @@
 #include "base/report.h"
 
 /* The directory of a run: where it is, which names it may have, and the lock that its supervisor
- * holds. All are below the state root (product.md, "Where things live") as runs/ID. */
+ * holds. All are below the state root (docs/reference.md, "Files") as runs/ID. */
 
 /* The largest file of a run's directory that is read into memory: graph.json, run.json … */
 enum { RUN_FILE_MAX = 512 << 20 };
@@ -17,7 +17,7 @@ struct str run_directory(struct arena *a, struct str root, struct str id);
 /* DIR/NAME as a C string in the arena. */
 const char *run_file(struct arena *a, struct str dir, const char *name);
 
-/* Whether `id` may name a run (async-runs.md section 2). False with an issue added. */
+/* Whether `id` may name a run (docs/runs.md, "Names of runs"). False with an issue added. */
 bool run_id_check(struct str id, struct report *r);
 /* NAME-TIME-RANDOM, of the characters that an id may have. */
 struct str run_id_make(struct arena *a, struct str name);

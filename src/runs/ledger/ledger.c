@@ -128,8 +128,8 @@ bool ledger_accepts(
 	return true;
 }
 
-/* A process that is killed loses nothing that was committed either way; `full` is for power cuts
- * (async-runs.md section 11). */
+/* A process that is killed loses nothing that was committed either way; `full` is for power cuts.
+ */
 static bool set_sync(struct ledger *l, bool full)
 {
 	full |= l->durable;

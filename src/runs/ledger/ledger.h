@@ -4,9 +4,9 @@
 #include "base/report.h"
 #include "data/json.h"
 
-/* The index of all runs (async-runs.md section 11): one SQLite file beside the run directories. It
- * lists and arbitrates; the directory of a run alone is enough to understand it, and the ledger can
- * be made anew from directories. One connection for a process. */
+/* The index of all runs: one SQLite file beside the run directories. It lists and arbitrates; the
+ * directory of a run alone is enough to understand it, and the ledger can be made anew from
+ * directories. One connection for a process. */
 struct ledger;
 
 /* Limits of what a host may store (queue.h, host-state.h); more is refused with an issue. */
@@ -20,7 +20,7 @@ struct run_row {
 	uint64_t back; /* of a list: how many generations before the current one; else 0 */
 	struct str owner, recipe, recipe_path, recipe_sha256, tool, launch, cwd, dir;
 	uint64_t created, started, ended;
-	struct str status; /* "starting", then the names of product.md */
+	struct str status; /* "starting", then a name of base/run-status.h */
 	int code;
 	/* Of an ended run: how many commands ended it as failures, tolerated or not, and what `run`
 	 * ended with. */
@@ -175,8 +175,7 @@ bool ledger_is_readable(struct ledger *l, struct report *r);
 bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,
 	const char *leaves_file, struct report *r);
 
-/* How often a recipe was started (recipes.md section 9). Times are milliseconds since 1970; 0:
- * never. */
+/* How often a recipe was started. Times are milliseconds since 1970; 0: never. */
 struct recipe_usage {
 	uint64_t calls, last_called, reset_at;
 	struct str fingerprint;

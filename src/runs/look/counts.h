@@ -2,9 +2,8 @@
 
 #include "runs/ledger/ledger.h"
 
-/* How many commands of a run ended as failures (daily-use.md section 1). This is the one place that
- * answers; what a list, a status, a report and a result say comes from a row that was filled here
- * or by the run itself. */
+/* How many commands of a run ended as failures. This is the one place that answers; what a list, a
+ * status, a report and a result say comes from a row that was filled here or by the run itself. */
 
 /* Fills failed, tolerated and exit of a row that has its status, from the result document. One of a
  * version that did not count is counted as far as it lists its failures. */

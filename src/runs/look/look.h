@@ -4,15 +4,15 @@
 
 struct look_kept;
 
-/* The state of a run at one moment (async-runs.md section 5): its status, whether it is alive, and
- * what its files say. It comes from its lock, its directory and its row in the ledger, in this
- * order of trust. A look is a copy: what happens later it does not know. */
+/* The state of a run at one moment: its status, whether it is alive, and what its files say. It
+ * comes from its lock, its directory and its row in the ledger, in this order of trust. A look is a
+ * copy: what happens later it does not know. */
 struct run_look {
 	struct str id;  /* as it is called: ID, or ID~1 of an earlier generation */
 	struct str run; /* ID in any case */
 	uint64_t back;  /* how many generations before the current one it is */
 	struct str dir, generation;
-	struct str status;  /* a name of product.md */
+	struct str status;  /* a name of base/run-status.h */
 	bool live;          /* its supervisor is there, or it is being started */
 	struct run_row row; /* of the ledger, or as the directory tells it */
 	bool in_ledger;
@@ -59,5 +59,5 @@ int look_each_directory(struct str root, bool (*see)(void *data, struct str id),
 
 /* A pidfd of the process that the row names, as identity_open() gives it. */
 int look_supervisor(const struct run_row *row);
-/* Milliseconds since 1970 of a time as product.md writes them; 0: none. */
+/* Milliseconds since 1970 of a time as clock_rfc3339() writes it; 0: none. */
 uint64_t look_time(const json_t *text);

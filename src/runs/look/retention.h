@@ -2,7 +2,7 @@
 
 #include "runs/look/look.h"
 
-/* What becomes of ended runs (async-runs.md section 10). Nothing is deleted unasked. */
+/* What becomes of ended runs (docs/runs.md, "Tidy up"). Nothing is deleted unasked. */
 
 /* Moves the run's directory to archived/ID-TIME; a tombstone stays in its place. *ret_path is where
  * it is now, in the arena of the look. Refused (false, *busy set, no issue) when it is live. */

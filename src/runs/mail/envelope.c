@@ -315,7 +315,7 @@ static bool say_once(json_t *m, const char *name, const json_t *value, struct re
 	return json_object_set_nocheck(m, name, (json_t *)value) == 0;
 }
 
-/* Who may write to whom (section 7). */
+/* Who may write to whom. */
 static bool check_addresses(const json_t *m, const struct message_frame *f, struct report *r)
 {
 	struct str to = json_str(json_object_get(m, "to")),

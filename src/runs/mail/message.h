@@ -2,8 +2,8 @@
 
 #include "data/json.h"
 
-/* Messages to and from a run (async-runs.md sections 7 and 8): JSON objects, one a line of
- * inbox.jsonl and outbox.jsonl. */
+/* Messages to and from a run (docs/runs.md, "Messages"): JSON objects, one a line of inbox.jsonl
+ * and outbox.jsonl. */
 
 enum {
 	MESSAGE_BODY_MAX = 1 << 20, /* larger data belongs into a file */

@@ -2,8 +2,8 @@
 
 #include "runs/mail/message.h"
 
-/* How a message from a run reaches its coordinator when it does not say so itself (async-runs.md
- * section 7): a table, first match wins. */
+/* How a message from a run reaches its coordinator when it does not say so itself: a table, first
+ * match wins. */
 
 struct policy_facts {
 	struct str type, to;

@@ -2,8 +2,8 @@
 
 #include "runs/mail/inbox.h"
 
-/* One message to a running run: into the inbox, then to the endpoint, then marked (async-runs.md
- * section 8). Whether the run is running and the caller may is checked before. */
+/* One message to a running run: into the inbox, then to the endpoint, then marked. Whether the run
+ * is running and the caller may is checked before. */
 struct send_request {
 	const char *dir;
 	struct message_frame frame; /* .box is INBOX */

@@ -14,7 +14,7 @@
 #include "steps/language/text.h"
 #include "steps/language/value.h"
 
-/* The command of a bash step (step-recipes.md section 7.1). */
+/* The command of a bash step. */
 
 enum { COMMAND_MAX = 100000, SHOWN_MAX = 1000 };
 

@@ -10,7 +10,7 @@
 #include "steps/language/reference.h"
 #include "steps/language/text.h"
 
-/* Recipes that are steps of others (step-recipes.md section 11). */
+/* Recipes that are steps of others (docs/steps.md, "Recipes that call recipes"). */
 
 /* -- what is passed ------------------------------------------------------------------------------
  */

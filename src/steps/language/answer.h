@@ -2,7 +2,7 @@
 
 #include "data/json.h"
 
-/* What an agent printed (step-recipes.md section 12). */
+/* What an agent printed. */
 
 /* The answer: all of it without one newline at its end. */
 struct str answer_text(struct str printed);

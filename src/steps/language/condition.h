@@ -2,8 +2,8 @@
 
 #include "data/doc.h"
 
-/* Conditions: `condition`, `while_condition`, `break_when` (step-recipes.md section 6). Nothing in
- * them is executed; references are values and not text, so what they hold cannot change what an
+/* Conditions: `condition`, `while_condition`, `break_when` (docs/steps.md, "Conditions"). Nothing
+ * in them is executed; references are values and not text, so what they hold cannot change what an
  * expression means. */
 enum condition {
 	CONDITION_FALSE,

@@ -2,7 +2,7 @@
 
 #include "data/doc.h"
 
-/* `{{a.b}}`: a variable of a step recipe, or something inside one (step-recipes.md section 5.1). */
+/* `{{a.b}}`: a variable of a step recipe, or something inside one. */
 struct reference {
 	size_t offset, length; /* in the text, braces included */
 	struct str path;       /* a.b */

@@ -4,9 +4,9 @@
 
 /* The values of step recipes as text, and out of text. */
 
-/* How a value reads inside a text (step-recipes.md section 5.2): a string byte for byte, null as
- * None, numbers, lists and mappings as Python writes them. Not template_text(), whose rules are
- * those of command templates. */
+/* How a value reads inside a text: a string byte for byte, null as None, numbers, lists and
+ * mappings as Python writes them. Not template_text(), whose rules are those of command templates.
+ */
 void step_value_render(struct buf *b, const json_t *value);
 
 /* "a list", "a string" …: what a diagnostic says was found. */

@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 
-/* The names in a step recipe (step-recipes.md sections 1, 4 and 13). */
+/* The names in a step recipe. */
 
 /* Of a variable: letters, digits and underscores, not all of them underscores. */
 bool name_of_variable(struct str s);

@@ -20,5 +20,5 @@ struct step *const *steps_read(struct step_reader *rd, const json_t *list,
 void steps_check_order(struct step_reader *rd);
 
 /* Whether every variable that a text needs is known when its step starts, and what is worth a
- * warning about those texts (step-recipes.md section 4). `given` may be NULL. */
+ * warning about those texts. `given` may be NULL. */
 void variables_check(struct step_recipe *recipe, const json_t *given, struct report *r);

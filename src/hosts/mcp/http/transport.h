@@ -3,8 +3,8 @@
 #include "hosts/mcp/server.h"
 #include "http/http.h"
 
-/* MCP over HTTP (mcp.md section 4): the endpoint /mcp as rows of a route table. The server behind
- * it is the one of standard input and output; this is another channel to it. */
+/* MCP over HTTP (docs/mcp.md, "Over HTTP"): the endpoint /mcp as rows of a route table. The server
+ * behind it is the one of standard input and output; this is another channel to it. */
 struct mcp_http {
 	struct mcp *server;
 	struct loop *loop;
