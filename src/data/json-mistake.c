@@ -185,7 +185,7 @@ static bool plain_value(struct walker *w)
 		return wrong(w, w->at, s.len, "%.*s is not a number", STR(utf8_head(s, 60)));
 	(void)unexpected(w, "a value");
 	if (among(s, meant))
-		return hint(w, "JSON writes true, false, null in small letters");
+		return hint(w, "JSON writes true, false, null in lower case");
 	return hint(w, "a string needs double quotes");
 }
 

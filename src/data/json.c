@@ -110,7 +110,7 @@ json_t *json_read(const struct source *source, struct report *r)
 	if (nul < text.len) {
 		report_error(r, (struct where){ source, skipped + nul, 1 },
 			"not valid JSON: a NUL byte");
-		report_hint(r, "take it away; in a string it is written \\u0000");
+		report_hint(r, "remove it; in a string it is written \\u0000");
 		return NULL;
 	}
 	json_t *value = load(text, &error);

@@ -11,7 +11,7 @@ static bool no_value(struct toml_reader *r, struct str word)
 
 	for (size_t i = 0; i < ARRAY_SIZE(small); i++)
 		if (str_eq_nocase(word, str_of(small[i])))
-			buf_printf(&hint, "TOML writes %s in small letters", small[i]);
+			buf_printf(&hint, "TOML writes %s in lower case", small[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++)
 		if (str_eq_nocase(word, str_of(nothing[i])))
 			buf_adds(&hint, "TOML has no null: leave the key out");

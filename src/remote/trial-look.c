@@ -194,7 +194,8 @@ static void ask_status(struct looking *l)
 	const char *const *argv = words_of(l, WORDS_STATUS, &r);
 
 	if (!argv || !argv[0]) {
-		say(l, "status", true, S("cannot be asked: the beats of workers tell who lives"));
+		say(l, "status", true,
+			S("cannot be asked: heartbeats show which workers are alive"));
 		return;
 	}
 	struct batch *b = batch_new(l->o->loop, l->o->table, NULL);

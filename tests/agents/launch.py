@@ -47,7 +47,7 @@ steps:
 """
 # Those whose role is a text of its own; the others put it among their own instructions.
 ALONE = ('codex', 'gemini')
-ASKS_FOR_JSON = '\n\nEnd your answer with the result as JSON, and nothing behind it.'
+ASKS_FOR_JSON = '\n\nEnd your answer with the result as JSON, with nothing after it.'
 
 
 class Launches(harness.House):

@@ -290,7 +290,7 @@ monday_is_there() {
 	is "$(roux prune --status failed --json --yes | of_json 'd["deleted"]')" 2
 	is "$(listed)" new
 	run -0 roux prune --status cancelled --yes
-	has "$output" "no such runs"
+	has "$output" "No matching run"
 	run -2 roux prune --older-than soon
 	run -2 roux prune new --status 'done'
 	is "$(listed)" new

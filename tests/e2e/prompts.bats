@@ -490,3 +490,10 @@ prompt = 'R'"
 	is "$status" 4
 	tmp_is_empty
 }
+
+@test "doctor says what to do about a wrong setting" {
+	mkdir -p "$HOME/.config/roux"
+	echo 'jobs = "x"' >"$HOME/.config/roux/config.toml"
+	asks 1 doctor
+	grep -q '^Next: correct or remove it: it says how many commands run at once' out
+}

@@ -241,7 +241,7 @@ def menus_lead_everywhere(home):
     go("Model"), shows("now: m0")
     go("›"), h.server.wait(lambda: any("m7" in l for l, _ in h.server.keyboard(menu)))
     go("‹"), h.server.wait(lambda: any("m1" in l for l, _ in h.server.keyboard(menu)))
-    go("m1"), shows("levels of thinking")
+    go("m1"), shows("thinking levels")
     assert "next turn" in go("Use it")
     go("Back"), shows("now: m1"), go("Back"), shows("model: m1")
     go("Thinking"), h.server.wait(lambda: any("high" in l for l, _ in h.server.keyboard(menu)))

@@ -151,7 +151,7 @@ static void toml_field(struct buf *b, const char *name, const char *value)
 static void init_agent_text(const struct known_agent *k, struct buf *b)
 {
 	if (k->untried)
-		buf_adds(b, "# Those who wrote these two lines have not tried them.\n");
+		buf_adds(b, "# These two lines have not been tested.\n");
 	buf_adds(b, "[agents.");
 	toml_key(b, str_of(k->name));
 	buf_adds(b, "]\n");
@@ -277,8 +277,8 @@ static void roles_text(const struct init_plan *p, struct buf *b)
 	if (p->examples)
 		buf_adds(b,
 			"[roles.assistant]\n"
-			"description = \"answers shortly\"\n"
-			"prompt = \"You are a careful assistant. Answer shortly and say what "
+			"description = \"gives short answers\"\n"
+			"prompt = \"You are a careful assistant. Answer briefly and say what "
 			"you do not know.\"\n\n"
 			"[roles.reviewer]\n"
 			"description = \"reads code\"\n"

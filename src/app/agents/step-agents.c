@@ -181,7 +181,7 @@ static bool prompt_text(
 		    step->agent.prompt.text, step->agent.prompt.place, scope_vars(s), b, r))
 		return false;
 	if (step->parse_json)
-		buf_adds(b, "\n\nEnd your answer with the result as JSON, and nothing behind it.");
+		buf_adds(b, "\n\nEnd your answer with the result as JSON, with nothing after it.");
 	return true;
 }
 

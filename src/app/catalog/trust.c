@@ -217,7 +217,7 @@ bool trust_give(struct recipe_ref *ref, struct report *r)
 		report_error(r, (struct where){ 0 }, "'%.*s' is not a project's recipe",
 			STR(recipe ? recipe_called(recipe) : S("the template")));
 		return report_hint(r, "those in .roux/recipes of a project are trusted one by one; "
-				      "your own and the packaged ones need it not");
+				      "your own and the packaged ones do not need it");
 	}
 	if (!utf8_valid(recipe->file->path))
 		return report_error(r, (struct where){ 0 },

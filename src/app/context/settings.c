@@ -50,7 +50,7 @@ static const char *const approvals[] = {
 
 static const struct key keys[] = {
 	{ NULL, "jobs", COUNT(jobs), GIVEN(jobs_given), .max = 100000,
-		.what = "how many commands run at once, 0 for one a processor" },
+		.what = "how many commands run at once, 0 for one per processor" },
 	{ NULL, "max_parallel", COUNT(max_parallel), GIVEN(max_parallel_given), .min = 1,
 		.max = 100000, .what = "the width of `parallel: true` in a step recipe" },
 	{ NULL, "grace_ms", LARGE(grace_ms), GIVEN(grace_given), .max = 86400000,
@@ -123,7 +123,7 @@ static void wrong(
 							 : json_kind(value));
 	report_error(g->errors, place_where(p), "'%.*s' is %s, expected %s", STR(p->key),
 		buf_cstr(&found), buf_cstr(&wanted));
-	report_hint(g->errors, "it says %s", k->what);
+	report_hint(g->errors, "correct or remove it: it says %s", k->what);
 }
 
 static bool choose(const char *const *choices, struct str word, unsigned *ret)
@@ -363,7 +363,8 @@ static bool read_variables(struct settings *s, struct report *errors)
 	if (!choose(usages, str_of(usage), &s->usage)) {
 		report_error(errors, (struct where){ 0 },
 			"ROUX_USAGE is \"%s\", expected \"file\" or \"ledger\"", usage);
-		return report_hint(errors, "it says where launches are counted");
+		return report_hint(
+			errors, "correct or unset it: it says where launches are counted");
 	}
 	s->usage_given = true;
 	return true;

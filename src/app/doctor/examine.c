@@ -190,12 +190,11 @@ static void examine_dirs(struct examination *x, const struct recipe_index *index
 	if (!str_eq(dirs->packaged, dirs->user))
 		examine_dir(x, dirs->packaged);
 	if (dirs->project.unused.len)
-		vec_push(
-			&x->findings, (struct finding){ .kind = FINDING_WRITABLE,
-					      .id = S(""),
-					      .path = S(""),
-					      .message = dirs->project.unused,
-					      .advice = S("only you may be able to write there") });
+		vec_push(&x->findings, (struct finding){ .kind = FINDING_WRITABLE,
+					       .id = S(""),
+					       .path = S(""),
+					       .message = dirs->project.unused,
+					       .advice = S("make it writable only by you") });
 }
 
 static json_t *text_or_null(struct str text)

@@ -144,7 +144,7 @@ static bool is_there(
 	if (e != ENOENT && e != ENOTDIR && e != ELOOP)
 		return report_errno(t->r, e, "cannot look at the output of node %.*s", STR(path));
 	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
-	return report_hint(t->r, "run the whole again, from no node");
+	return report_hint(t->r, "rerun everything, without naming a node");
 }
 
 /* All that is needed is there; nothing has been made yet. */

@@ -278,7 +278,7 @@ bool gate_decide(
 	if (!find_run(a, d->run, &look, r) || !find_is_current(&look, "answered", r) ||
 		!may_answer(&look, r))
 		return false;
-	AUTO_CLOSE int lock =
+	AUTO_CLOSE UNUSED int lock =
 		status_rests(look.status, STATUS_AT_GATE) ? gates_lock(look.dir, r) : -1;
 	if (r->errors)
 		return false;

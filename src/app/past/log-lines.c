@@ -234,7 +234,7 @@ enum { FIND_CONTEXT = 120, FIND_PIECE = 1 << 20 };
 
 struct log_find {
 	int fd;
-	struct buf text; /* in small letters when case does not count */
+	struct buf text; /* in lower case when case does not count */
 	bool nocase;
 	size_t rare; /* the place in it of the letter that is looked for first */
 	uint64_t at;

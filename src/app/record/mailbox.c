@@ -379,7 +379,7 @@ bool mailbox_stop_delivered(struct mailbox *m)
 	if (waits && !m->stop_delivered) {
 		/* The program may have acted on the word before its sender could write that it was
 		 * delivered. The sender holds the inbox until it has. */
-		AUTO_CLOSE int held = inbox_hold(buf_cstr(&m->dir), SENDER_MS);
+		AUTO_CLOSE UNUSED int held = inbox_hold(buf_cstr(&m->dir), SENDER_MS);
 
 		mailbox_look(m);
 	}

@@ -24,7 +24,7 @@ struct logs_opts {
 };
 
 static const struct opt logs_opts[] = {
-	OPT_FLAG('f', "follow", struct logs_opts, follow, "continue until the run has ended"),
+	OPT_FLAG('f', "follow", struct logs_opts, follow, "follow until the run ends"),
 	OPT_FLAG(0, "result", struct logs_opts, result, "only the primary output of the run"),
 	OPT_FLAG(0, "out", struct logs_opts, out, "only standard output of NODE"),
 	OPT_FLAG(0, "err", struct logs_opts, err, "only standard error of NODE"),

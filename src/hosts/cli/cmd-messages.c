@@ -354,7 +354,7 @@ struct messages_opts {
 };
 static const struct opt messages_opts[] = {
 	OPT_FLAG('f', "follow", struct messages_opts, follow,
-		"continue until the run has ended: a line a message"),
+		"follow until the run ends, one line per message"),
 };
 static const struct opt_set messages_sets[] = {
 	OPT_SET("Options", messages_opts),

@@ -34,7 +34,7 @@ static const struct opt rerun_opts[] = {
 		"run this node again and what follows it; its path, or its label"),
 	OPT_FLAG(0, "failed", struct cmd_resume_opts, failed,
 		"run again what failed and what was not reached, which is the default"),
-	OPT_FLAG(0, "all", struct cmd_resume_opts, all, "run the whole again"),
+	OPT_FLAG(0, "all", struct cmd_resume_opts, all, "run everything again"),
 	OPT_FLAG(0, "only", struct cmd_resume_opts, only,
 		"run only that node; its output is the result"),
 	OPT_FLAG(0, "foreground", struct cmd_resume_opts, foreground,

@@ -108,7 +108,7 @@ static void tell_due(
 			"[retention] in %.*s, or say --older-than or --status.\n",
 			STR(due->settings_path));
 	else if (!count)
-		buf_adds(&d->text, selected ? "There are no such runs that could be deleted.\n"
+		buf_adds(&d->text, selected ? "No matching run can be deleted.\n"
 					    : "Nothing is past the limits.\n");
 	else if (o->yes)
 		buf_printf(&d->text, "%zu run%s deleted.\n", due->deleted,

@@ -26,7 +26,7 @@ static const struct opt own_opts[] = {
 	OPT_LIST(0, "artifact", "NAME=PATH", struct cmd_run_opts, artifacts,
 		"an artifact of this run; given once or more, they replace the recipe's"),
 	OPT_FLAG(0, "foreground", struct cmd_run_opts, foreground,
-		"stay attached to an async recipe"),
+		"stay attached to an async recipe; wins over --detach"),
 };
 
 static const struct opt_set sets[] = {

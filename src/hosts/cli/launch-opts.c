@@ -42,8 +42,8 @@ const struct opt step_opts[1] = {
 static const struct pair_option {
 	const char *name, *value, *example;
 } pair_options[] = {
-	{ "agent", "VALUE", "agent '*=cat'" },
-	{ "collection", "VALUE", "collection shared=~/recipes" },
+	{ "agent", "COMMAND", "agent '*=cat'" },
+	{ "collection", "DIR", "collection shared=~/recipes" },
 	{ "artifact", "PATH", "artifact report=out/report.md" },
 };
 

@@ -177,7 +177,8 @@ void builtin_cancel(struct exchange *x, const json_t *arguments)
 	if (!h)
 		return;
 	if (run_order(h, RUN_CANCEL, -1, &issues)) {
-		buf_printf(&text, "%.*s is being cancelled; roux_run_wait tells when it has ended",
+		buf_printf(&text,
+			"%.*s is being cancelled; roux_run_wait reports when it has ended",
 			STR(run_id(h)));
 		builtin_answer(x, h, buf_str(&text), NULL);
 	} else {

@@ -17,11 +17,11 @@ const struct builtin builtins[] = {
 		"\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":20}}",
 		"[]", EFFECTS_READ, builtin_runs },
 	{ "roux_run_status", "Status of a run",
-		"Tells the status of a run, its steps, what failed, and the approvals that it "
+		"Reports the status of a run, its steps, what failed, and the approvals that it "
 		"waits for.",
 		"{" RUN "}", "[\"run\"]", EFFECTS_READ, builtin_status },
 	{ "roux_run_wait", "Wait for a run",
-		"Waits until a run ends or pauses, at most `seconds`, and tells its status; when "
+		"Waits until a run ends or pauses, at most `seconds`, and reports its status; when "
 		"it has "
 		"ended, also what it printed. Call it again while the status is running.",
 		"{" RUN
@@ -43,7 +43,7 @@ const struct builtin builtins[] = {
 		"this text; | stands between alternatives\"}}",
 		"[\"run\"]", EFFECTS_READ, builtin_log },
 	{ "roux_run_message", "Message to a run",
-		"Sends a message that the recipe of a running run declares to accept. Approvals "
+		"Sends a running run a message of a type that its recipe accepts. Approvals "
 		"cannot be "
 		"given this way.",
 		"{" RUN ",\"action\":{\"type\":\"string\",\"minLength\":1,\"description\":\"the "

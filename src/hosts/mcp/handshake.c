@@ -43,7 +43,7 @@ json_t *server_info(void)
 static const char instructions[] =
 	"Each tool is a recipe: a checked, recorded automation of the user's machine. A call "
 	"returns "
-	"what the recipe printed. A recipe that takes long returns a run id and the status "
+	"what the recipe printed. A recipe that takes a long time returns a run id and the status "
 	"\"running\": call roux_run_wait with it until the status changes. roux_run_log reads what "
 	"a "
 	"run printed (also the resource roux://runs/{id}/log), roux_run_status its steps and open "

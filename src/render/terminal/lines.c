@@ -157,7 +157,7 @@ static void add_done(struct buf *b, const struct event *e)
 
 static void add_stop(struct buf *b, const struct event *e, const char *what)
 {
-	buf_printf(b, "run %s", what);
+	buf_printf(b, "roux: run %s", what);
 	if (e->signal)
 		buf_printf(b, " by signal %d", e->signal);
 }

@@ -176,7 +176,7 @@ static bool make(const struct found *f, struct report *r)
 		arena_done(&a);
 		return report_errno(r, errno, "cannot make a ledger in %.*s", STR(f->root));
 	}
-	AUTO_CLOSE int lock = lock_aside(str_of(aside), &a);
+	AUTO_CLOSE UNUSED int lock = lock_aside(str_of(aside), &a);
 	struct ledger *old = NULL;
 	struct ledger *l = ledger_open(str_of(aside), LEDGER_USUAL, r);
 	bool ok = l && fill(l, f, r) && ledger_hold_old(f->root, &old, r) &&

@@ -141,18 +141,18 @@ static bool fits_type(const struct subject *s, const struct key *k, const json_t
 		report_warning(warnings(s), w,
 			"%.*s`%.*s` is ignored: %s %s step has no use for it", STR(s->object.what),
 			STR(k->name), an, name);
-		report_hint(warnings(s), "take it away");
+		report_hint(warnings(s), "remove it");
 		return false;
 	}
 	report_error(s->rd->keys.r, w, "%.*s%s %s step cannot have `%.*s`", STR(s->object.what), an,
 		name, STR(k->name));
 	if (k->used_by & 1 << STEP_BASH)
 		report_hint(
-			s->rd->keys.r, "take it away, or make a step of its own with `type: bash`");
+			s->rd->keys.r, "remove it, or make a step of its own with `type: bash`");
 	else if (k->used_by & 1 << STEP_AGENT)
-		report_hint(s->rd->keys.r, "take it away, or make an agent step of its own");
+		report_hint(s->rd->keys.r, "remove it, or make an agent step of its own");
 	else
-		report_hint(s->rd->keys.r, "take it away");
+		report_hint(s->rd->keys.r, "remove it");
 	return false;
 }
 

@@ -245,9 +245,10 @@ static void refuses_what_does_not_parse(void **state UNUSED)
 
 static void refuses_values_of_the_wrong_kind(void **state UNUSED)
 {
-	static const char jobs[] = "it says how many commands run at once, 0 for one a processor";
-	static const char dirs[] =
-		"it says the directory that @name:path of a step recipe looks in";
+	static const char jobs[] = "correct or remove it: it says how many commands run at once, 0 "
+				   "for one per processor";
+	static const char dirs[] = "correct or remove it: it says the directory that @name:path of "
+				   "a step recipe looks in";
 
 	assert_error("\n  jobs = '4'\n", 2, 10,
 		"'jobs' is \"4\", expected a whole number from 0 to 100000", jobs);
@@ -261,14 +262,15 @@ static void refuses_values_of_the_wrong_kind(void **state UNUSED)
 		"'jobs' is a table, expected a whole number from 0 to 100000", jobs);
 	assert_error("max_parallel = 0\n", 1, 16,
 		"'max_parallel' is 0, expected a whole number from 1 to 100000",
-		"it says the width of `parallel: true` in a step recipe");
+		"correct or remove it: it says the width of `parallel: true` in a step recipe");
 	assert_error("durable = 1\n", 1, 11, "'durable' is a number, expected true or false",
-		"it says whether every record is on disk before the run continues");
+		"correct or remove it: it says whether every record is on disk before the run "
+		"continues");
 	assert_error("usage = 'db'\n", 1, 9, "'usage' is \"db\", expected \"file\" or \"ledger\"",
-		"it says where launches are counted");
+		"correct or remove it: it says where launches are counted");
 	assert_error("usage = ''\n", 1, 9,
 		"'usage' is an empty string, expected \"file\" or \"ledger\"",
-		"it says where launches are counted");
+		"correct or remove it: it says where launches are counted");
 	assert_error("retention = 7\n", 1, 13, "'retention' is a number, expected a table",
 		"write [retention] and its keys below it");
 	assert_error("[[retention]]\n", 1, 1, "'retention' is an array, expected a table",

@@ -272,7 +272,7 @@ static void advice_goes_from_one_issue_to_another(void **state)
 
 	(void)state;
 	report_error(&inner, (struct where){ 0 }, "broken");
-	report_hint(&inner, "mend it");
+	report_hint(&inner, "fix it");
 	report_action(&inner, ACTION_CHECK, S("a.json"));
 	report_warning(&r, (struct where){ 0 }, "left out");
 	report_advise(&r, &inner.issues.at[0]);
@@ -282,7 +282,7 @@ static void advice_goes_from_one_issue_to_another(void **state)
 	report_word(&r, words);
 	/* This host has no words for the doctor. */
 	assert_string_equal(
-		r.issues.at[0].hint.p, "mend it; reason=broken here; check 'a.json' well");
+		r.issues.at[0].hint.p, "fix it; reason=broken here; check 'a.json' well");
 }
 
 static void the_machine_failing_is_not_a_refusal(void **state)

@@ -294,8 +294,8 @@ static void refuses_what_is_no_value(void **state UNUSED)
 	assert_refused("a = # x", 1, 5, "found #, expected a value", "a value is");
 	assert_refused(
 		"a = x y", 1, 5, "found x, expected a value", "a string needs quotes: \"x\"");
-	assert_refused("a = True", 1, 5, "found True", "TOML writes true in small letters");
-	assert_refused("a = NaN", 1, 5, "found NaN", "TOML writes nan in small letters");
+	assert_refused("a = True", 1, 5, "found True", "TOML writes true in lower case");
+	assert_refused("a = NaN", 1, 5, "found NaN", "TOML writes nan in lower case");
 	assert_refused("a = null", 1, 5, "found null", "leave the key out");
 	assert_refused("a = =", 1, 5, "found =, expected a value", "a value is");
 }

@@ -303,7 +303,7 @@ static bool check_message(struct post *p, const struct message *m)
 	if (m->kind == MESSAGE_REQUEST) {
 		wrong = scope_lacking(p->transport, http_principal(p->q), m);
 		if (wrong)
-			buf_printf(&reason, "the token has not the scope '%s'", wrong);
+			buf_printf(&reason, "the token does not have the scope '%s'", wrong);
 		p->forbidden = wrong != NULL;
 	}
 	if (wrong) {

@@ -61,7 +61,7 @@ bool act_is_current(struct http_request *q, struct run_model *m, const json_t *p
 		return true;
 	AUTO_BUF b = BUF_INIT;
 	AUTO_JSON *doc = json_pack("{s:b, s:s, s:s, s:s, s:s, s:O}", "ok", 0, "status", "refused",
-		"error", "what would run is not what was shown any more", "reason", "plan changed",
+		"error", "the plan has changed since it was shown", "reason", "plan changed",
 		"hint", "look at the plan again", "plan", (json_t *)plan);
 	json_write(&b, doc, 0);
 	buf_addc(&b, '\n');

@@ -260,7 +260,7 @@ void page_help(struct http_request *q)
 		[STATE_FAILED] = "it failed",
 		[STATE_SKIPPED] = "its condition did not hold",
 		[STATE_RETRYING] = "it failed and is tried again",
-		[STATE_PAUSED] = "it waits for an answer of a person",
+		[STATE_PAUSED] = "it waits for a person's answer",
 		[STATE_DENIED] = "a person said no",
 		[STATE_CANCELLED] = "it was ended on request",
 		[STATE_KILLED] = "it was ended at once, on request",

@@ -40,5 +40,5 @@ struct recipe_ref *agent_template(struct bridge *b, const char *name, const json
 /* What is chosen; empty: nothing is. In the arena. */
 struct str agent_model(struct bridge *b, struct arena *a);
 struct str agent_thinking(struct bridge *b, struct arena *a);
-/* Whether the chosen model has levels of thinking. */
+/* Whether the chosen model supports thinking levels. */
 bool agent_thinks(struct bridge *b);

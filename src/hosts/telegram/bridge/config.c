@@ -53,7 +53,7 @@ static bool put_aside(const char *path, struct buf *note, struct report *r)
 	if (rename(path, buf_cstr(&aside)) < 0)
 		return report_errno(r, errno, "cannot put '%s' aside", path);
 	buf_printf(note,
-		"%s is not a JSON object; it is now %s, and nothing is configured: mend it and "
+		"%s is not a JSON object; it is now %s, and nothing is configured: fix it and "
 		"put it back, or begin with roux telegram setup\n",
 		path, buf_cstr(&aside));
 	return true;

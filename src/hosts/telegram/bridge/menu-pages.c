@@ -258,7 +258,7 @@ static void view_model(
 	buf_adds(&v->html, "</b>\n");
 	html_escape(&v->html, provider);
 	if (json_truth_of(m, "thinking"))
-		buf_adds(&v->html, "\nhas levels of thinking");
+		buf_adds(&v->html, "\nsupports thinking levels");
 	if (str_eq(id, chosen))
 		buf_adds(&v->html, "\nis the one in use");
 	back(v, MENU_MODEL);

@@ -37,8 +37,8 @@ static struct str answer_words(enum press_answer answer)
 		[ANSWER_NO_THINKING] = "This agent has no thinking levels.",
 		[ANSWER_NO_MODELS] = "No models are configured for this agent: set agent.models in "
 				     "telegram.json.",
-		[ANSWER_ITEM_GONE] = "It does not wait any more.",
-		[ANSWER_NOT_FOUND] = "It does not wait any more.",
+		[ANSWER_ITEM_GONE] = "It is no longer waiting.",
+		[ANSWER_NOT_FOUND] = "It is no longer waiting.",
 		[ANSWER_PRIORITIZED] = "Prioritized.",
 		[ANSWER_NORMAL] = "Back in line.",
 		[ANSWER_KEPT] = "Kept.",

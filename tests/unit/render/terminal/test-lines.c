@@ -94,8 +94,9 @@ static void each_event_is_one_line(void **state)
 		line_of(&f, (struct event){ .kind = EVENT_NODE_SKIPPED, .path = S("3") }),
 		"[3] skipped\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_RUN_CANCEL, .signal = 2 }),
-		"run cancelled by signal 2\n");
-	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_RUN_KILL }), "run killed\n");
+		"roux: run cancelled by signal 2\n");
+	assert_string_equal(
+		line_of(&f, (struct event){ .kind = EVENT_RUN_KILL }), "roux: run killed\n");
 	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_RUN_FAILED,
 						.result.status = S("failed"),
 						.result.error = S("it broke") }),

@@ -277,7 +277,7 @@ static void empty_keys_of_other_types_do_not_count(void **state UNUSED)
 static void bash_keys_elsewhere_are_ignored_with_a_warning(void **state UNUSED)
 {
 	assert_warned("- {id: a, agent: x, prompt: y, cwd: /tmp}",
-		"step 'a': `cwd` is ignored: an agent step has no use for it", "take it away");
+		"step 'a': `cwd` is ignored: an agent step has no use for it", "remove it");
 	assert_warned("- {id: a, type: bash, command: x, collect: c}",
 		"step 'a': `collect` is ignored without `foreach` or `while_condition`", NULL);
 }
