@@ -41,6 +41,14 @@ static bool same(const json_t *a, const json_t *b)
 	return true;
 }
 
+/* Between the quotes. */
+static void check_byte(struct str text, struct where w, struct where in, struct str s, size_t at)
+{
+	HOLDS(in.offset > w.offset && in.offset + in.length < w.offset + w.length);
+	if ((unsigned char)s.p[at] >= 0x20 && text.p[in.offset] != '\\')
+		HOLDS(text.p[in.offset] == s.p[at]);
+}
+
 /* The text at a place is the value that stands there. */
 static void check_place(const struct place *p, const json_t *value)
 {
@@ -52,19 +60,8 @@ static void check_place(const struct place *p, const json_t *value)
 	struct source part = { S("part"), str_sub(text, w.offset, w.length) };
 	AUTO_JSON *again = json_read(&part, &r);
 	HOLDS(again && same(again, value));
-	if (!json_is_string(value))
-		return;
-	struct str s = json_str(value);
-	size_t last = w.offset;
-	for (size_t at = 0; at < s.len; at += 1 + s.len / 8) {
-		struct where in = place_where_in(p, at, 1);
-
-		HOLDS(in.offset > w.offset && in.offset + in.length < w.offset + w.length);
-		HOLDS(in.offset >= last);
-		last = in.offset;
-		if ((unsigned char)s.p[at] >= 0x20 && text.p[in.offset] != '\\')
-			HOLDS(text.p[in.offset] == s.p[at]);
-	}
+	if (json_is_string(value))
+		walk_string(p, w, json_str(value), check_byte);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,11 +1,6 @@
 /* Recipes with what they import: read, shown, planned, described. Input: up to five parts with 0x1e
  * between them, each the text of a file: a.json, b.md, c.json, then values and d.yaml, a step
  * recipe that the others may import. `a` is loaded first, then `b`. */
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "app/answers.h"
 #include "app/catalog/ref.h"
 #include "base/utf8.h"
@@ -14,47 +9,10 @@
 #include "hosts/cli/recipe-text.h"
 #include "recipe/usage.h"
 
-#include "fuzz.h"
+#include "room.h"
 
 static const char *const names[] = { "a.json", "b.md", "c.json" };
 static const char steps[] = "d.yaml";
-
-/* A directory in memory where there is one; left behind empty but for the files. */
-static const char *room(void)
-{
-	static char path[] = "/dev/shm/fuzz-recipe-XXXXXX";
-	static char other[] = "/tmp/fuzz-recipe-XXXXXX";
-	static const char *made;
-
-	if (!made)
-		made = mkdtemp(path) ? path : mkdtemp(other);
-	HOLDS(made);
-	return made;
-}
-
-static void clean_up(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		AUTO_BUF path = BUF_INIT;
-
-		buf_printf(&path, "%s/%s", room(), names[i]);
-		(void)unlink(buf_cstr(&path));
-	}
-	AUTO_BUF last = BUF_INIT;
-	buf_printf(&last, "%s/%s", room(), steps);
-	(void)unlink(buf_cstr(&last));
-	(void)rmdir(room());
-}
-
-static void put(const char *name, struct str text)
-{
-	AUTO_BUF path = BUF_INIT;
-
-	buf_printf(&path, "%s/%s", room(), name);
-	AUTO_CLOSE int fd = open(buf_cstr(&path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	HOLDS(fd >= 0);
-	HOLDS(write(fd, text.p, text.len) == (ssize_t)text.len);
-}
 
 static json_t *read_back(const struct buf *b)
 {
@@ -149,19 +107,16 @@ static void load(const struct recipe_dirs *dirs, const char *name, const json_t 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static bool registered;
 	struct str rest = fuzz_str(data, size);
 	struct str dir = str_of(room());
 	struct recipe_dirs dirs = { .agent = dir, .user = dir, .packaged = dir };
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	if (!registered)
-		registered = atexit(clean_up) == 0;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		put(names[i], fuzz_first(&rest));
+		room_put(names[i], fuzz_first(&rest), NULL);
 	struct source given = { S("values"), fuzz_first(&rest) };
 	AUTO_JSON *values = given.text.len ? json_read(&given, &ignored) : NULL;
-	put(steps, rest);
+	room_put(steps, rest, NULL);
 	AUTO_JSON *none = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

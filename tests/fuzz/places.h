@@ -26,6 +26,23 @@ static inline void walk_places(struct arena *a, const struct place *p, const jso
 			walk_places(a, place_member(a, p, str_of(key)), item, left, check);
 }
 
+/* The bytes of a string value are found inside of its text, in order. `check` looks at one: `at` of
+ * the value, which stands `in` the text of `w`. */
+static inline void walk_string(const struct place *p, struct where w, struct str s,
+	void check(struct str text, struct where w, struct where in, struct str s, size_t at))
+{
+	size_t last = w.offset;
+
+	for (size_t at = 0; at < s.len; at += 1 + s.len / 8) {
+		struct where in = place_where_in(p, at, 1);
+
+		HOLDS(in.offset >= w.offset && in.offset + in.length <= w.offset + w.length);
+		HOLDS(in.offset >= last);
+		last = in.offset;
+		check(p->doc->source.text, w, in, s, at);
+	}
+}
+
 /* Ways that lead nowhere end somewhere in the text all the same. */
 static inline void check_strangers(
 	struct arena *a, const struct place *root, const uint8_t *data, size_t size)
