@@ -16,9 +16,8 @@
 #include "base/mem.h"
 #include "runs/mail/inbox.h"
 #include "runs/mail/send.h"
-#include "unit.h"
+#include "runs/root.h"
 
-static char dir[64];
 static struct loop *loop;
 static struct mailbox *box;
 static struct report report;
@@ -26,35 +25,20 @@ static size_t told, told_bytes;
 
 static const struct message_frame frame = { INBOX, { "r", 1 }, { "", 0 } };
 
-static int begin(void **state UNUSED)
+static int open_loop(void **state)
 {
-	(void)snprintf(dir, sizeof(dir), "/tmp/roux-mailbox-XXXXXX");
 	told = told_bytes = 0;
 	loop = loop_new();
-	return mkdtemp(dir) && loop ? 0 : -1;
+	return loop ? begin(state) : -1;
 }
 
-static int drop(
-	const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *at UNUSED)
-{
-	return remove(path);
-}
-
-static int end(void **state UNUSED)
+static int close_loop(void **state)
 {
 	mailbox_stop(box);
 	box = NULL;
 	loop_free(loop);
 	report_done(&report);
-	return nftw(dir, drop, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *in_dir(const char *name)
-{
-	static char path[128];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
+	return end(state);
 }
 
 static void on_message(void *data UNUSED, struct str id UNUSED, size_t bytes)
@@ -65,7 +49,7 @@ static void on_message(void *data UNUSED, struct str id UNUSED, size_t bytes)
 
 static void start(bool socket, bool resumed)
 {
-	struct mailbox_options o = { .dir = dir,
+	struct mailbox_options o = { .dir = root,
 		.run = S("r"),
 		.socket = socket,
 		.resumed = resumed,
@@ -93,21 +77,12 @@ static void turn_until_told(size_t count)
 		assert_int_equal(loop_turn(loop, 2000), 0);
 }
 
-static void append_bytes(const char *name, struct str bytes)
-{
-	int fd = open(in_dir(name), O_WRONLY | O_CREAT | O_APPEND, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, bytes), 0);
-	(void)close(fd);
-}
-
 /* As `roux message` does, but without waiting for the supervisor, who is this process. */
 static struct buf post(const char *text)
 {
 	AUTO_JSON *body = json_string(text);
 	AUTO_JSON *m = message_compose(NULL, S("run.message"), body, &frame, &report);
-	struct send_request q = { .dir = dir, .frame = frame, .message = m };
+	struct send_request q = { .dir = root, .frame = frame, .message = m };
 	struct send_result result;
 	struct buf id = BUF_INIT;
 
@@ -129,7 +104,7 @@ static const char *status_of(size_t n)
 	static char word[16];
 	struct inbox i;
 
-	assert_int_equal(inbox_read(dir, &frame, &i), 0);
+	assert_int_equal(inbox_read(root, &frame, &i), 0);
 	assert_true(n < i.messages.len);
 	const char *status = json_string_value(json_object_get(i.messages.at[n], "status"));
 	(void)snprintf(word, sizeof(word), "%s", status ? status : "");
@@ -142,7 +117,7 @@ static int connect_reader(void)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/control.sock", dir);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/control.sock", root);
 	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	return fd;
 }
@@ -175,10 +150,10 @@ static void tells_of_every_message_once(void **state UNUSED)
 	post_only("abc");
 	turn_until_told(1);
 	assert_int_equal(told_bytes, 3);
-	append_bytes(INBOX_FILE, S("junk\n{\"id\":\"x\",\"status\":\"sent\"}\n{\"type\":\"a"));
+	add(INBOX_FILE, S("junk\n{\"id\":\"x\",\"status\":\"sent\"}\n{\"type\":\"a"));
 	settle();
 	assert_int_equal(told, 1);
-	append_bytes(INBOX_FILE, S("\",\"body\":{\"a\":1}}\n"));
+	add(INBOX_FILE, S("\",\"body\":{\"a\":1}}\n"));
 	turn_until_told(2);
 	assert_int_equal(told_bytes, 3 + 7);
 	mailbox_look(box);
@@ -187,15 +162,15 @@ static void tells_of_every_message_once(void **state UNUSED)
 
 static void finds_what_came_before_it(void **state UNUSED)
 {
-	append_bytes(INBOX_FILE, S("{\"type\":\"a\",\"id\":\"a\"}\n"));
+	add(INBOX_FILE, S("{\"type\":\"a\",\"id\":\"a\"}\n"));
 	start(false, false);
 	assert_int_equal(told, 1);
 }
 
 static void a_resumed_run_is_not_told_again(void **state UNUSED)
 {
-	append_bytes(INBOX_FILE, S("{\"type\":\"run.message\",\"id\":\"a\",\"body\":\"stop\"}\n"
-				   "{\"id\":\"a\",\"status\":\"sent\",\"ts\":\"t\"}\n"));
+	add(INBOX_FILE, S("{\"type\":\"run.message\",\"id\":\"a\",\"body\":\"stop\"}\n"
+			  "{\"id\":\"a\",\"status\":\"sent\",\"ts\":\"t\"}\n"));
 	start(false, true);
 	assert_int_equal(told, 0);
 	assert_false(mailbox_stop_delivered(box));
@@ -210,19 +185,19 @@ static void follows_the_file_that_has_the_name(void **state UNUSED)
 	start(false, false);
 	post_only("one");
 	turn_until_told(1);
-	line_log_init(&log, dir, INBOX_FILE, 0);
+	line_log_init(&log, root, INBOX_FILE, 0);
 	assert_int_equal(line_log_rotate(&log, S("")), 0);
 	line_log_done(&log);
 	post_only("two");
 	turn_until_told(2);
-	assert_int_equal(unlink(in_dir(INBOX_FILE)), 0);
+	assert_int_equal(unlink(at(INBOX_FILE)), 0);
 	settle();
-	assert_int_equal(access(in_dir(INBOX_FILE), F_OK), 0);
+	assert_int_equal(access(at(INBOX_FILE), F_OK), 0);
 	post_only("three");
 	turn_until_told(3);
-	assert_int_equal(truncate(in_dir(INBOX_FILE), 0), 0);
+	assert_int_equal(truncate(at(INBOX_FILE), 0), 0);
 	settle();
-	append_bytes(INBOX_FILE, S("{\"type\":\"a\"}\n"));
+	add(INBOX_FILE, S("{\"type\":\"a\"}\n"));
 	turn_until_told(4);
 	settle();
 	assert_int_equal(told, 4);
@@ -233,11 +208,11 @@ static void says_when_a_stop_word_was_delivered(void **state UNUSED)
 	start(false, false);
 	struct buf id = post("stop");
 	assert_false(mailbox_stop_delivered(box));
-	assert_int_equal(inbox_mark(dir, buf_str(&id), INBOX_FAILED, NULL), 0);
+	assert_int_equal(inbox_mark(root, buf_str(&id), INBOX_FAILED, NULL), 0);
 	assert_false(mailbox_stop_delivered(box));
 	buf_done(&id);
 	id = post("quit");
-	assert_int_equal(inbox_mark(dir, buf_str(&id), INBOX_SENT, NULL), 0);
+	assert_int_equal(inbox_mark(root, buf_str(&id), INBOX_SENT, NULL), 0);
 	assert_true(mailbox_stop_delivered(box));
 	buf_done(&id);
 }
@@ -252,14 +227,13 @@ static void waits_for_the_sender_of_a_stop_word(void **state UNUSED)
 	assert_int_equal(pipe(ready), 0);
 	pid_t child = fork();
 	if (child == 0) {
-		int held = inbox_hold(dir, 1000);
+		int held = inbox_hold(root, 1000);
 		struct timespec pause = { .tv_nsec = 100000000 };
 
-		append_bytes(INBOX_FILE,
-			S("{\"type\":\"run.message\",\"id\":\"a\",\"body\":\"stop\"}\n"));
+		add(INBOX_FILE, S("{\"type\":\"run.message\",\"id\":\"a\",\"body\":\"stop\"}\n"));
 		(void)!write(ready[1], "x", 1);
 		(void)nanosleep(&pause, NULL);
-		_exit(held < 0 || inbox_mark(dir, S("a"), INBOX_SENT, NULL) < 0);
+		_exit(held < 0 || inbox_mark(root, S("a"), INBOX_SENT, NULL) < 0);
 	}
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	assert_true(mailbox_stop_delivered(box));
@@ -278,7 +252,7 @@ static void pushes_to_everybody_who_is_connected(void **state UNUSED)
 	struct stat st;
 
 	start(true, false);
-	assert_int_equal(stat(in_dir("control.sock"), &st), 0);
+	assert_int_equal(stat(at("control.sock"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	post_only("early");
 	settle();
@@ -302,7 +276,7 @@ static void pushes_to_everybody_who_is_connected(void **state UNUSED)
 	(void)close(two);
 	mailbox_stop(box);
 	box = NULL;
-	assert_int_equal(access(in_dir("control.sock"), F_OK), -1);
+	assert_int_equal(access(at("control.sock"), F_OK), -1);
 	assert_int_equal(told, 3);
 }
 
@@ -379,7 +353,7 @@ static void a_long_path_is_no_hindrance(void **state UNUSED)
 {
 	char deep[300];
 
-	(void)snprintf(deep, sizeof(deep), "%s/%0120d", dir, 7);
+	(void)snprintf(deep, sizeof(deep), "%s/%0120d", root, 7);
 	assert_int_equal(mkdir(deep, 0700), 0);
 	struct mailbox_options o = { .dir = deep, .run = S("r"), .socket = true };
 	box = mailbox_start(loop, &o, &report);
@@ -391,17 +365,17 @@ static void a_long_path_is_no_hindrance(void **state UNUSED)
 
 static void something_else_of_that_name_stays(void **state UNUSED)
 {
-	append_bytes("control.sock", S("precious"));
-	struct mailbox_options o = { .dir = dir, .run = S("r"), .socket = true };
+	add("control.sock", S("precious"));
+	struct mailbox_options o = { .dir = root, .run = S("r"), .socket = true };
 	box = mailbox_start(loop, &o, &report);
 	assert_non_null(box);
 	assert_int_equal(report.warnings, 1);
 	struct stat st;
-	assert_int_equal(stat(in_dir("control.sock"), &st), 0);
+	assert_int_equal(stat(at("control.sock"), &st), 0);
 	assert_int_equal(st.st_size, 8);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_loop, close_loop)
 
 int main(void)
 {

@@ -1,60 +1,25 @@
 /* What a host sees of its queue and its values; how they are kept is tested with the ledger. */
 #include "app/queue.h"
 
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "unit.h"
+#include "runs/ledger/queued.h"
 
 #define HOST S("chat")
-
-static char root[64];
-static struct arena arena;
-
-static int begin(void **state UNUSED)
-{
-	(void)snprintf(root, sizeof(root), "/tmp/roux-queue-XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int drop(
-	const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *at UNUSED)
-{
-	return remove(path);
-}
-
-static int end(void **state UNUSED)
-{
-	arena_done(&arena);
-	arena = ARENA_INIT;
-	return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static struct app *opened(void)
 {
 	return app_open(&(struct app_options){ .state_dir = root, .cwd = root });
 }
 
-static bool note(void *data, const struct queue_item *item)
-{
-	struct buf *b = data;
-
-	buf_printf(b, "%.*s:%.*s ", STR(item->payload), STR(item->run));
-	return true;
-}
-
 static struct str listed(struct app *a, enum queue_state state)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	AUTO_BUF b = BUF_INIT;
+	struct queued q = { .runs = true };
 
-	assert_true(queue_each(a, HOST, state, note, &b, &r));
-	return arena_str(&arena, buf_str(&b));
+	assert_true(queue_each(a, HOST, state, queued_note, &q, &r));
+	return queued_text(&q);
 }
 
-static uint64_t add(struct app *a, const char *payload)
+static uint64_t enqueue(struct app *a, const char *payload)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct queue_item item = { .key = str_of(payload), .payload = str_of(payload) };
@@ -72,7 +37,7 @@ static void a_host_finds_its_turns_again(void **state UNUSED)
 	struct app *a = opened();
 	size_t n;
 
-	uint64_t one = add(a, "one"), two = add(a, "two"), three = add(a, "three");
+	uint64_t one = enqueue(a, "one"), two = enqueue(a, "two"), three = enqueue(a, "three");
 	assert_true(queue_move(a, HOST, three, 0, QUEUE_FRONT, &r));
 	assert_true(queue_edit(a, HOST, two, S("2"), &r));
 	assert_true(queue_count(a, HOST, 0, 10, &n, &r));
@@ -114,14 +79,14 @@ static void items_and_values_change_together(void **state UNUSED)
 	int n = 0;
 
 	assert_true(host_batch_begin(a, &r));
-	(void)add(a, "lost");
+	(void)enqueue(a, "lost");
 	assert_true(host_state_set(a, HOST, S("offset"), S("0"), &r));
 	host_batch_undo(a);
 	assert_str(listed(a, QUEUE_QUEUED), "");
 	assert_false(host_state_get(a, HOST, S("offset"), &arena, &value, &r));
 
 	assert_true(host_batch_begin(a, &r));
-	(void)add(a, "kept");
+	(void)enqueue(a, "kept");
 	assert_true(host_state_set(a, HOST, S("offset"), S("1"), &r));
 	assert_true(host_batch_commit(a, &r));
 	app_close(a);

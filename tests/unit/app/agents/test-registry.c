@@ -6,25 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
-
-#include "unit.h"
+#include "put.h"
 
 /* A home with a configuration, and a working directory with one of its own. */
 static char top[64];
 
 static void put(const char *below, const char *text)
 {
-	char path[256];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", top, below);
-	*strrchr(path, '/') = 0;
-	assert_int_equal(dir_make(path), 0);
-	path[strlen(path)] = '/';
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
+	put_below(top, below, text);
 }
 
 static int set_up(void **state)

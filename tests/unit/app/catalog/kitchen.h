@@ -10,6 +10,7 @@
 #include "app/recipes.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "put.h"
 #include "unit.h"
 
 struct kitchen {
@@ -21,16 +22,7 @@ struct kitchen {
 /* Writes top/BELOW; its directory is made. */
 static inline void kitchen_put(struct kitchen *k, const char *below, const char *text)
 {
-	char path[256];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", k->top, below);
-	*strrchr(path, '/') = 0;
-	assert_int_equal(dir_make(path), 0);
-	path[strlen(path)] = '/';
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
+	put_below(k->top, below, text);
 }
 
 static inline struct kitchen *kitchen_new(void)

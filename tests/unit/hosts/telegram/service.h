@@ -1,7 +1,7 @@
 #pragma once
 
 /* A Bot API inside the test: on the same loop, with answers that the test has written down before,
- * and a clock that the test moves (the build wraps clock_mono_ms()). */
+ * and a clock that the test moves. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,25 +14,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "data/json.h"
 #include "loop/loop.h"
+#include "moved-clock.h"
 #include "unit.h"
-
-/* -- the clock -----------------------------------------------------------------------------------
- */
-
-static uint64_t clock_moved;
-
-uint64_t __real_clock_mono_ms(void);
-uint64_t __wrap_clock_mono_ms(void);
-uint64_t __wrap_clock_mono_ms(void)
-{
-	return __real_clock_mono_ms() + clock_moved;
-}
 
 /* -- the service ---------------------------------------------------------------------------------
  */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "ledger-root.h"
 #include "runs/ledger/host-state.h"
+#include "runs/ledger/queued.h"
 #include "runs/ledger/store.h"
 
 #define HOST S("chat")
@@ -23,21 +24,9 @@ static uint64_t enqueue(
 	return item.item;
 }
 
-static bool note(void *data, const struct queue_item *item)
-{
-	struct buf *b = data;
-
-	buf_printf(b, "%.*s ", STR(item->payload));
-	return true;
-}
-
 static struct str listed(struct ledger *l, enum queue_state state)
 {
-	AUTO_REPORT r = REPORT_INIT;
-	AUTO_BUF b = BUF_INIT;
-
-	assert_true(ledger_queue_each(l, HOST, state, note, &b, &r));
-	return arena_str(&arena, buf_str(&b));
+	return queued(l, HOST, state, false);
 }
 
 /* What the next item is; "" when there is none. */
@@ -428,6 +417,12 @@ static int work(int go, int number)
 				  l, HOST, arena_printf(&a, "%d-%d", number, i), &a, &got, &r))
 			ok = i % 2 || ledger_queue_put_back(l, HOST, got.item, &r);
 		ok = ok && !r.issues.len;
+	}
+	if (!ok) {
+		AUTO_BUF why = BUF_INIT;
+
+		report_text(&r, REPORT_ERRORS, &why);
+		print_error("process %d: %s\n", number, buf_cstr(&why));
 	}
 	ledger_close(l);
 	arena_done(&a);

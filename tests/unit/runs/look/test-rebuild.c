@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "runs/ledger/host-state.h"
-#include "runs/ledger/queue.h"
+#include "runs/ledger/queued.h"
 #include "runs/state.h"
 
 #define HOST S("chat")
@@ -20,21 +20,9 @@ static uint64_t enqueue(struct ledger *l, const char *key, const char *payload)
 	return new ? item.item : 0;
 }
 
-static bool note(void *data, const struct queue_item *item)
-{
-	struct buf *b = data;
-
-	buf_printf(b, "%.*s:%.*s ", STR(item->payload), STR(item->run));
-	return true;
-}
-
 static struct str listed(struct ledger *l, enum queue_state state)
 {
-	AUTO_REPORT r = REPORT_INIT;
-	AUTO_BUF b = BUF_INIT;
-
-	assert_true(ledger_queue_each(l, HOST, state, note, &b, &r));
-	return arena_str(&arena, buf_str(&b));
+	return queued(l, HOST, state, true);
 }
 
 static struct str value(struct ledger *l, const char *key)

@@ -19,43 +19,7 @@
 #include "runs/mail/inbox.h"
 #include "runs/mail/outbox.h"
 #include "runs/mail/send.h"
-#include "unit.h"
-
-static char dir[64];
-
-static int begin(void **state UNUSED)
-{
-	(void)snprintf(dir, sizeof(dir), "/tmp/roux-message-XXXXXX");
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int drop(
-	const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *at UNUSED)
-{
-	return remove(path);
-}
-
-static int end(void **state UNUSED)
-{
-	return nftw(dir, drop, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *in_dir(const char *name)
-{
-	static char path[128];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
-
-static void append_bytes(const char *name, struct str bytes)
-{
-	int fd = open(in_dir(name), O_WRONLY | O_CREAT | O_APPEND, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, bytes), 0);
-	(void)close(fd);
-}
+#include "runs/root.h"
 
 static json_t *parse(const char *text)
 {
@@ -314,7 +278,7 @@ static struct seen read_outbox(void)
 {
 	struct seen s = { 0 };
 
-	assert_int_equal(outbox_each(dir, &out_frame, see, &s, &s.skipped), 0);
+	assert_int_equal(outbox_each(root, &out_frame, see, &s, &s.skipped), 0);
 	return s;
 }
 
@@ -323,20 +287,20 @@ static void lines_that_are_no_messages_are_counted(void **state UNUSED)
 	struct seen none = read_outbox();
 
 	assert_int_equal(none.count + none.skipped, 0);
-	append_bytes(OUTBOX_FILE,
+	add(OUTBOX_FILE,
 		S("{\"type\":\"a\"}\nplain\n[1]\n\n   \n{\"type\":\n\xff\xfe\n{\"a\":\"\xff\"}\n"));
-	append_bytes(OUTBOX_FILE, (struct str){ "{\"a\":1\0}\n", 9 });
-	append_bytes(OUTBOX_FILE, S("\"text\"\n{\"type\":\"b\"}\r\n{\"type\":\"torn"));
+	add(OUTBOX_FILE, (struct str){ "{\"a\":1\0}\n", 9 });
+	add(OUTBOX_FILE, S("\"text\"\n{\"type\":\"b\"}\r\n{\"type\":\"torn"));
 	/* A message of ours after a torn line is whole. */
 	AUTO_JSON *m = parse("{\"type\":\"ours\"}");
-	assert_int_equal(outbox_append(dir, m), 0);
+	assert_int_equal(outbox_append(root, m), 0);
 	struct seen s = read_outbox();
 	assert_int_equal(s.count, 3);
 	assert_int_equal(s.skipped, 9);
 	assert_str(member(s.last, "type"), "ours");
 	json_decref(s.last);
 	/* A last line needs no end. */
-	append_bytes(OUTBOX_FILE, S("{\"type\":\"open\"}"));
+	add(OUTBOX_FILE, S("{\"type\":\"open\"}"));
 	s = read_outbox();
 	assert_str(member(s.last, "type"), "open");
 	json_decref(s.last);
@@ -349,9 +313,9 @@ static void a_line_that_is_too_long_is_skipped(void **state UNUSED)
 
 	memset(text, 'x', len);
 	memcpy(text, "{\"a\":\"", 6);
-	append_bytes(OUTBOX_FILE, S("{\"type\":\"a\"}\n"));
-	append_bytes(OUTBOX_FILE, (struct str){ text, len });
-	append_bytes(OUTBOX_FILE, S("\"}\n{\"type\":\"b\"}\n"));
+	add(OUTBOX_FILE, S("{\"type\":\"a\"}\n"));
+	add(OUTBOX_FILE, (struct str){ text, len });
+	add(OUTBOX_FILE, S("\"}\n{\"type\":\"b\"}\n"));
 	struct seen s = read_outbox();
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.skipped, 1);
@@ -363,13 +327,13 @@ static void what_is_no_file_is_not_written_to(void **state UNUSED)
 {
 	AUTO_JSON *m = parse("{\"type\":\"a\"}");
 
-	assert_int_equal(mkfifo(in_dir(OUTBOX_FILE), 0600), 0);
-	assert_int_equal(outbox_append(dir, m), -EINVAL);
-	(void)unlink(in_dir(OUTBOX_FILE));
-	assert_int_equal(symlink("/dev/null", in_dir(OUTBOX_FILE)), 0);
-	assert_int_equal(outbox_append(dir, m), -ELOOP);
+	assert_int_equal(mkfifo(at(OUTBOX_FILE), 0600), 0);
+	assert_int_equal(outbox_append(root, m), -EINVAL);
+	(void)unlink(at(OUTBOX_FILE));
+	assert_int_equal(symlink("/dev/null", at(OUTBOX_FILE)), 0);
+	assert_int_equal(outbox_append(root, m), -ELOOP);
 	struct line_log log;
-	outbox_init(&log, dir);
+	outbox_init(&log, root);
 	assert_int_equal(line_log_append(&log, S("two\nlines")), -EINVAL);
 	line_log_done(&log);
 }
@@ -390,7 +354,7 @@ static void write_many(size_t limit)
 		char line[256];
 		int bad = 0;
 
-		line_log_init(&log, dir, OUTBOX_FILE, limit);
+		line_log_init(&log, root, OUTBOX_FILE, limit);
 		for (int i = 0; i < LINES; i++) {
 			int n = snprintf(
 				line, sizeof(line), "{\"type\":\"t\",\"id\":\"%d.%d\"}", w, i);
@@ -443,18 +407,18 @@ static void rotation_counts_what_it_drops(void **state UNUSED)
 	struct tally t = { 0 };
 	struct line_log log;
 
-	line_log_init(&log, dir, OUTBOX_FILE, 1000);
+	line_log_init(&log, root, OUTBOX_FILE, 1000);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(
 			line_log_append(&log, S("{\"type\":\"x\",\"n\":\"0123456789\"}")), 0);
 	line_log_done(&log);
-	assert_int_equal(lines_each(dir, OUTBOX_FILE, tally_line, &t, NULL), 0);
+	assert_int_equal(lines_each(root, OUTBOX_FILE, tally_line, &t, NULL), 0);
 	assert_true(t.dropped > 0);
 	assert_int_equal(t.markers, 2);
 	assert_int_equal(t.first, t.dropped);
 	assert_int_equal(t.lines + t.dropped, 100);
 	struct stat st;
-	assert_int_equal(stat(in_dir(OUTBOX_FILE), &st), 0);
+	assert_int_equal(stat(at(OUTBOX_FILE), &st), 0);
 	assert_true(st.st_size <= 1000);
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
@@ -464,7 +428,7 @@ static void writers_and_rotation_together_keep_lines_whole(void **state UNUSED)
 	struct tally t = { 0 };
 
 	write_many(20000);
-	assert_int_equal(lines_each(dir, OUTBOX_FILE, tally_line, &t, NULL), 0);
+	assert_int_equal(lines_each(root, OUTBOX_FILE, tally_line, &t, NULL), 0);
 	assert_true(t.markers > 0);
 	/* A line that meets the very moment of a rotation may be counted twice or not at all. */
 	assert_in_range(t.lines + t.dropped, WRITERS * LINES - 32, WRITERS * LINES + 32);
@@ -526,7 +490,7 @@ static void statuses_are_folded(void **state UNUSED)
 {
 	struct inbox i;
 
-	append_bytes(INBOX_FILE,
+	add(INBOX_FILE,
 		S("{\"type\":\"run.message\",\"id\":\"a\",\"body\":\"x\",\"status\":\"queued\"}\n"
 		  "{\"id\":\"a\",\"status\":\"sent\",\"ts\":\"t1\",\"transport\":\"fifo\"}\n"
 		  "{\"id\":\"a\",\"status\":\"queued\",\"ts\":\"t1\"}\n"
@@ -540,7 +504,7 @@ static void statuses_are_folded(void **state UNUSED)
 		  "{\"id\":\"d\",\"status\":\"sent\",\"ts\":\"t4\",\"transport\":\"socket\"}\n"
 		  "{\"id\":\"d\",\"status\":\"queued\",\"ts\":\"t5\",\"error\":\"gone\"}\n"
 		  "junk\n"));
-	assert_int_equal(inbox_read(dir, &in_frame, &i), 0);
+	assert_int_equal(inbox_read(root, &in_frame, &i), 0);
 	assert_int_equal(i.messages.len, 4);
 	assert_int_equal(i.waiting, 2);
 	assert_int_equal(i.skipped, 3);
@@ -567,7 +531,7 @@ static enum send_outcome send_text(const char *text, struct send_result *ret, js
 
 	*message = message_compose(NULL, S("run.message"), body, &in_frame, &r);
 	assert_non_null(*message);
-	struct send_request q = { .dir = dir, .frame = in_frame, .message = *message };
+	struct send_request q = { .dir = root, .frame = in_frame, .message = *message };
 	return message_send(&q, ret, &r);
 }
 
@@ -593,10 +557,10 @@ static void the_sixty_fifth_has_to_wait(void **state UNUSED)
 	assert_int_equal(send_text("y", &result, &message), SEND_BACKPRESSURE);
 	json_decref(message);
 	struct inbox i;
-	assert_int_equal(inbox_read(dir, &in_frame, &i), 0);
+	assert_int_equal(inbox_read(root, &in_frame, &i), 0);
 	assert_int_equal(i.messages.len, INBOX_WAITING_MAX);
 	struct str first = member(i.messages.at[0], "id");
-	assert_int_equal(inbox_mark(dir, first, INBOX_CLAIMED, NULL), 0);
+	assert_int_equal(inbox_mark(root, first, INBOX_CLAIMED, NULL), 0);
 	inbox_done(&i);
 	sent("z", false, "none");
 }
@@ -611,21 +575,21 @@ static void a_new_inbox_keeps_what_waits(void **state UNUSED)
 		AUTO_JSON *m = compose(
 			NULL, "t", "\"0123456789012345678901234567890123456789\"", &in_frame, &r);
 
-		assert_int_equal(inbox_read(dir, &in_frame, &i), 0);
+		assert_int_equal(inbox_read(root, &in_frame, &i), 0);
 		assert_int_equal(i.waiting, waiting);
-		assert_int_equal(inbox_post(dir, m, &i, 4000), 0);
+		assert_int_equal(inbox_post(root, m, &i, 4000), 0);
 		inbox_done(&i);
 		if (n % 10)
-			assert_int_equal(inbox_mark(dir, member(m, "id"), INBOX_HANDLED, NULL), 0);
+			assert_int_equal(inbox_mark(root, member(m, "id"), INBOX_HANDLED, NULL), 0);
 		else
 			waiting++;
 	}
 	assert_int_equal(waiting, 6);
-	assert_int_equal(inbox_read(dir, &in_frame, &i), 0);
+	assert_int_equal(inbox_read(root, &in_frame, &i), 0);
 	assert_int_equal(i.waiting, waiting);
 	assert_int_equal(i.skipped, 0);
 	assert_true(i.messages.len < 60);
-	assert_int_equal(access(in_dir("inbox.1.jsonl"), F_OK), 0);
+	assert_int_equal(access(at("inbox.1.jsonl"), F_OK), 0);
 	inbox_done(&i);
 }
 
@@ -635,7 +599,7 @@ static void a_new_inbox_keeps_what_waits(void **state UNUSED)
 static void a_fifo_never_hangs(void **state UNUSED)
 {
 	char text[PIPE_BUF + 1];
-	const char *path = in_dir(FIFO_FILE);
+	const char *path = at(FIFO_FILE);
 
 	memset(text, 'x', sizeof(text));
 	assert_int_equal(fifo_give(path, S("x")), -ENOENT);
@@ -653,7 +617,7 @@ static void a_fifo_never_hangs(void **state UNUSED)
 	(void)close(reader);
 	assert_int_equal(fifo_give(path, S("x")), -ENXIO);
 	(void)unlink(path);
-	append_bytes(FIFO_FILE, S(""));
+	add(FIFO_FILE, S(""));
 	assert_int_equal(fifo_give(path, S("x")), -EINVAL);
 }
 
@@ -662,14 +626,14 @@ static void a_message_through_a_fifo_is_marked(void **state UNUSED)
 	char text[64] = "";
 	struct inbox i;
 
-	assert_int_equal(mkfifo(in_dir(FIFO_FILE), 0600), 0);
+	assert_int_equal(mkfifo(at(FIFO_FILE), 0600), 0);
 	sent("early", false, "none");
-	int reader = open(in_dir(FIFO_FILE), O_RDONLY | O_NONBLOCK);
+	int reader = open(at(FIFO_FILE), O_RDONLY | O_NONBLOCK);
 	sent("next", true, "fifo");
 	assert_int_equal(read(reader, text, sizeof(text)), 5);
 	assert_string_equal(text, "next\n");
 	(void)close(reader);
-	assert_int_equal(inbox_read(dir, &in_frame, &i), 0);
+	assert_int_equal(inbox_read(root, &in_frame, &i), 0);
 	assert_str(member(i.messages.at[0], "status"), "queued");
 	assert_str(member(i.messages.at[1], "status"), "sent");
 	inbox_done(&i);
@@ -683,8 +647,8 @@ static void a_long_message_is_noted(void **state UNUSED)
 	char text[512] = "";
 
 	memset(body, 'x', PIPE_BUF);
-	assert_int_equal(mkfifo(in_dir(FIFO_FILE), 0600), 0);
-	int reader = open(in_dir(FIFO_FILE), O_RDONLY | O_NONBLOCK);
+	assert_int_equal(mkfifo(at(FIFO_FILE), 0600), 0);
+	int reader = open(at(FIFO_FILE), O_RDONLY | O_NONBLOCK);
 	assert_int_equal(send_text(body, &result, &message), SEND_DONE);
 	assert_true(result.noted && !result.sent);
 	assert_true(read(reader, text, sizeof(text) - 1) > 0);
@@ -712,16 +676,16 @@ static void endpoints_are_found(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		AUTO_JSON *control = parse(cases[i].control);
 
-		endpoint_find(&e, dir, control);
+		endpoint_find(&e, root, control);
 		assert_int_equal(e.kind, cases[i].kind);
 		endpoint_done(&e);
 	}
 	AUTO_JSON *control = parse("{\"type\":\"fifo\",\"path\":\"my.fifo\"}");
-	endpoint_find(&e, dir, control);
-	assert_str(buf_str(&e.path), in_dir("my.fifo"));
+	endpoint_find(&e, root, control);
+	assert_str(buf_str(&e.path), at("my.fifo"));
 	endpoint_done(&e);
-	assert_int_equal(mkfifo(in_dir(FIFO_FILE), 0600), 0);
-	endpoint_find(&e, dir, NULL);
+	assert_int_equal(mkfifo(at(FIFO_FILE), 0600), 0);
+	endpoint_find(&e, root, NULL);
 	assert_int_equal(e.kind, ENDPOINT_FIFO);
 	endpoint_done(&e);
 }
