@@ -37,9 +37,6 @@ struct lab {
 	const char *adopt; /* the path of a command that is under way already; NULL: none is */
 	bool closed, ended;
 	unsigned freed;
-	struct deferred sweeping;
-	void (*swept)(void *data);
-	void *swept_data;
 };
 
 static inline struct lab *lab_of(struct executor *e)
