@@ -74,6 +74,10 @@ class World:
         out = subprocess.run([*STAND_IN, "list", self.bs], stdout=subprocess.PIPE, check=True).stdout
         return json.loads(out)
 
+    def no_job_left(self):
+        """A worker says bye as its last line and then ends: its job is over a moment after the run."""
+        until("the end of every job", lambda: all(j["state"] not in ("PENDING", "RUNNING", "COMPLETING") for j in self.jobs()["jobs"]))
+
     def tell(self, op, **what):
         subprocess.run([*STAND_IN, op, self.bs, json.dumps(what)], check=True)
 
