@@ -31,7 +31,7 @@ static struct str reason_of(const struct remote_worker *w)
 
 static uint64_t busy_of(const struct remote_worker *w)
 {
-	return MIN(w->given_cpus, w->cpus);
+	return MIN(w->given_load.cpus, w->cpus);
 }
 
 static void write_worker(struct json_out *o, const struct remote_worker *w)

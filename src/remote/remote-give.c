@@ -85,21 +85,33 @@ static void note_start(struct intents *i, const struct remote_job *j, struct str
 	buf_add(&i->lines, record->after);
 }
 
+/* How much the worker may hold. */
+static struct load capacity(const struct remote_worker *w, uint64_t ahead)
+{
+	const struct shape *s = &w->shape->shape;
+	uint64_t cpus = w->cpus;
+
+	if (s->nodes <= 1 && !w->remote->careful)
+		cpus += MIN(ahead * w->cpus, (uint64_t)AHEAD_WORKER_MAX);
+	return (struct load){ cpus, s->mem_mb * cpus / w->cpus, s->gpus * cpus / w->cpus };
+}
+
 static void give(struct remote_worker *w, struct remote_job *j, struct intents *intents)
 {
 	struct remote *r = w->remote;
+	struct load slots = capacity(w, 0);
 
 	list_remove(&j->link);
 	j->shape->ready_count--;
-	j->shape->ready_cpus -= j->cpus;
-	j->idle_slot = w->given_cpus + j->cpus <= w->cpus;
+	j->shape->ready_cpus -= j->load.cpus;
+	j->idle_slot = load_fits(&w->given_load, &j->load, &slots);
 	j->state = JOB_GIVEN;
 	j->worker = w;
 	j->n = ++w->next_n;
 	j->given_ms = clock_mono_ms();
 	list_append(&w->given, &j->link);
 	w->given_count++;
-	w->given_cpus += j->cpus;
+	load_add(&w->given_load, &j->load);
 	note_start(intents, j, r->executor.name);
 	order_line_write(
 		&w->orders, &(struct order){ .kind = ORDER_RUN, .n = j->n }, buf_str(&j->order));
@@ -140,14 +152,6 @@ static bool takes(const struct remote_worker *w)
 	       !w->fenced && !w->hung;
 }
 
-/* How much the worker may hold, in processors. */
-static uint64_t capacity(const struct remote_worker *w, uint64_t ahead)
-{
-	if (w->shape->shape.nodes > 1 || w->remote->careful)
-		return w->cpus;
-	return w->cpus + MIN(ahead * w->cpus, (uint64_t)AHEAD_WORKER_MAX);
-}
-
 /* The worker for it that has least to do; NULL: none. *late: one has room, but not the time. */
 static struct remote_worker *worker_for(const struct remote *r, const struct remote_shape *s,
 	const struct remote_job *j, uint64_t ahead, uint64_t now, bool *late)
@@ -158,12 +162,14 @@ static struct remote_worker *worker_for(const struct remote *r, const struct rem
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		if (w->shape != s || !takes(w) ||
-			(w->given_cpus && w->given_cpus + j->cpus > capacity(w, ahead)))
+		if (w->shape != s || !takes(w))
+			continue;
+		struct load most = capacity(w, ahead);
+		if (w->given_count && !load_fits(&w->given_load, &j->load, &most))
 			continue;
 		if (!has_time(w, j, now))
 			*late = true;
-		else if (!best || w->given_cpus * best->cpus < best->given_cpus * w->cpus)
+		else if (!best || w->given_load.cpus * best->cpus < best->given_load.cpus * w->cpus)
 			best = w;
 	}
 	return best;
@@ -195,11 +201,15 @@ static void share_out(struct remote *r, struct remote_shape *s)
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
+		struct load slots, none = { 0 };
+
 		if (w->shape != s || !takes(w))
 			continue;
+		slots = capacity(w, 0);
 		if (!w->given_count)
 			idle = w;
-		else if (w->given_cpus > w->cpus && (!rich || w->given_count > rich->given_count))
+		else if (!load_fits(&w->given_load, &none, &slots) &&
+			 (!rich || w->given_count > rich->given_count))
 			rich = w;
 	}
 	if (!idle || !rich || r->leaving)
@@ -256,7 +266,7 @@ static uint64_t behind_cpus(const struct remote_shape *s, uint64_t now)
 		const struct remote_job *j = list_entry(link, struct remote_job, link);
 
 		if (j->behind.count)
-			cpus += j->cpus *
+			cpus += j->load.cpus *
 				MIN(j->behind.count, (now - j->started_ms) / j->behind.every_ms);
 	}
 	return cpus;
@@ -282,9 +292,9 @@ static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 		if (w->shape != s || !takes(w))
 			continue;
 		size.workers++;
-		size.free_cpus += w->cpus > w->given_cpus ? w->cpus - w->given_cpus : 0;
+		size.free_cpus += w->cpus > w->given_load.cpus ? w->cpus - w->given_load.cpus : 0;
 	}
-	/* None that is there has the time for what waits. */
+	/* None that is there has the time or the memory for what waits. */
 	if (s->ready_count && size.free_cpus >= s->ready_cpus && size.workers)
 		size.free_cpus = 0;
 	if (r->submitting || r->failed || r->leaving || now < r->submit_at_ms ||

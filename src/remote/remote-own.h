@@ -54,7 +54,7 @@ struct remote_worker {
 	uint64_t fenced_ms, ended_ms, ordered_ms, running_ms, cancelled_ms;
 	uint64_t deadline_ms; /* its allocation ends; 0: not known */
 	uint64_t cpus;
-	uint64_t given_cpus; /* of what it was given and has not ended */
+	struct load given_load; /* of what it was given and has not ended */
 	uint64_t done;
 	uint64_t next_n;
 	struct list given; /* jobs, in order of their numbers */
@@ -91,7 +91,8 @@ struct remote_job {
 	struct remote_input *input;
 	struct job_record *record;
 	struct buf order; /* what order_run_write() made; empty: it was adopted */
-	uint64_t n, cpus, time_s;
+	uint64_t n, time_s;
+	struct load load;         /* what it takes of an allocation */
 	struct job_behind behind; /* until it has begun */
 	uint64_t started_ms, given_ms, began_ms;
 	bool keep_err, live;

@@ -162,8 +162,9 @@ static int write_order(struct remote_job *j, const struct job_spec *spec)
 		.program = spec->program,
 		.timeout_ms = spec->timeout_ms,
 		.max_output = spec->max_output,
-		.cpus = j->cpus,
-		.mem_mb = spec->needs ? spec->needs->mem_mb : 0,
+		.cpus = j->load.cpus,
+		.mem_mb = j->load.mem_mb,
+		.gpus = j->load.gpus,
 		.live = j->live,
 		.cut_err = spec->cut_err };
 	int n = take_input(j, spec, &run, &room);
@@ -187,10 +188,10 @@ void remote_job_tell(struct remote_job *j)
 	list_remove(&j->link);
 	if (j->state == JOB_READY) {
 		j->shape->ready_count--;
-		j->shape->ready_cpus -= j->cpus;
+		j->shape->ready_cpus -= j->load.cpus;
 	} else if (j->worker) {
 		j->worker->given_count--;
-		j->worker->given_cpus -= j->cpus;
+		load_remove(&j->worker->given_load, &j->load);
 	}
 	j->state = JOB_ENDED;
 	j->worker = NULL;
@@ -222,7 +223,7 @@ void remote_job_again(struct remote_job *j)
 	list_remove(&j->link);
 	if (j->worker) {
 		j->worker->given_count--;
-		j->worker->given_cpus -= j->cpus;
+		load_remove(&j->worker->given_load, &j->load);
 	}
 	j->worker = NULL;
 	j->state = JOB_READY;
@@ -230,7 +231,7 @@ void remote_job_again(struct remote_job *j)
 	close_fd(&j->out_fd);
 	list_prepend(&j->shape->ready, &j->link);
 	j->shape->ready_count++;
-	j->shape->ready_cpus += j->cpus;
+	j->shape->ready_cpus += j->load.cpus;
 	remote_wake(r);
 }
 
@@ -248,10 +249,18 @@ static struct remote_job *new_job(
 	j->keep_err = spec->keep_err;
 	j->started_ms = clock_mono_ms();
 	j->out_fd = -1;
-	j->cpus = spec->needs && spec->needs->cpus ? spec->needs->cpus : 1;
 	j->time_s = spec->needs ? spec->needs->time_s : 0;
 	j->behind = spec->behind;
 	return j;
+}
+
+/* What it takes of an allocation of its shape. */
+static struct load load_of(const struct needs *n, const struct shape *s)
+{
+	uint64_t cpus = n && n->cpus ? n->cpus : 1, most = MAX(s->cpus, (uint64_t)1);
+
+	return (struct load){ s->nodes > 1 ? s->cpus : MIN(cpus, most), n ? n->mem_mb : 0,
+		n && n->gpus > 0 ? (uint64_t)n->gpus : 0 };
 }
 
 static void free_job(struct job *job)
@@ -280,7 +289,7 @@ static struct job *start(
 
 	remote_tell_class(r, spec->needs);
 	j->shape = remote_shape(r, &shape);
-	j->cpus = shape.nodes > 1 ? shape.cpus : MIN(j->cpus, MAX(shape.cpus, (uint64_t)1));
+	j->load = load_of(spec->needs, &shape);
 	j->live = spec->record && spec->record->last;
 	int n = write_order(j, spec);
 	if (n < 0) {
@@ -293,7 +302,7 @@ static struct job *start(
 	j->state = JOB_READY;
 	list_append(&j->shape->ready, &j->link);
 	j->shape->ready_count++;
-	j->shape->ready_cpus += j->cpus;
+	j->shape->ready_cpus += j->load.cpus;
 	r->jobs_count++;
 	remote_wake(r);
 	return &j->job;
@@ -312,6 +321,7 @@ static struct job *adopt(struct executor *e, const struct job_spec *spec, struct
 	bool own;
 	struct shape shape = table_shape(r->table, spec->needs, r->class, &own);
 	j->shape = left->worker ? left->worker->shape : remote_shape(r, &shape);
+	j->load = load_of(spec->needs, &j->shape->shape);
 	j->n = left->n;
 	j->state = JOB_GIVEN;
 	j->worker = left->worker;
@@ -319,7 +329,7 @@ static struct job *adopt(struct executor *e, const struct job_spec *spec, struct
 	r->jobs_count++;
 	list_append(&left->worker->given, &j->link);
 	j->worker->given_count++;
-	j->worker->given_cpus += j->cpus;
+	load_add(&j->worker->given_load, &j->load);
 	if (left->began || left->ended)
 		remote_wake(r); /* its owner hears that from the loop */
 	return &j->job;

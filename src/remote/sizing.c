@@ -2,6 +2,27 @@
 
 #include "base/lang.h"
 
+void load_add(struct load *l, const struct load *more)
+{
+	l->cpus += more->cpus;
+	l->mem_mb += more->mem_mb;
+	l->gpus += more->gpus;
+}
+
+void load_remove(struct load *l, const struct load *less)
+{
+	l->cpus -= less->cpus;
+	l->mem_mb -= less->mem_mb;
+	l->gpus -= less->gpus;
+}
+
+bool load_fits(const struct load *used, const struct load *more, const struct load *has)
+{
+	return used->cpus + more->cpus <= has->cpus &&
+	       (!has->mem_mb || used->mem_mb + more->mem_mb <= has->mem_mb) &&
+	       (!has->gpus || used->gpus + more->gpus <= has->gpus);
+}
+
 uint64_t sizing_more(const struct sizing *s)
 {
 	uint64_t waiting = s->ready_cpus > s->free_cpus ? s->ready_cpus - s->free_cpus : 0;

@@ -6,6 +6,17 @@
 /* How many allocations a run asks for, and how much a worker is given ahead: numbers in, numbers
  * out. */
 
+/* What commands take of an allocation, or what it has. */
+struct load {
+	uint64_t cpus, mem_mb, gpus;
+};
+
+void load_add(struct load *l, const struct load *more);
+void load_remove(struct load *l, const struct load *less);
+/* Whether `more` fits beside `used` into `has`; memory and gpus that are 0 there are not known, and
+ * not counted. */
+bool load_fits(const struct load *used, const struct load *more, const struct load *has);
+
 /* What is known of one shape. */
 struct sizing {
 	uint64_t cpus;       /* of one allocation */

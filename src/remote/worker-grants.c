@@ -28,11 +28,6 @@ static struct grant *grant_find(struct worker *w, uint64_t n)
 	return NULL;
 }
 
-static uint64_t weight_of(const struct grant *g)
-{
-	return MAX(g->order.run.cpus, (uint64_t)1);
-}
-
 static void grant_free(struct grant *g)
 {
 	list_remove(&g->link);
@@ -153,7 +148,7 @@ static void on_ended(struct job_owner *o, const struct job_end *end)
 	timer_stop(&g->limit);
 	timer_stop(&g->send);
 	w->running--;
-	w->cpus_free += (int64_t)weight_of(g);
+	load_remove(&w->used, &g->load);
 	g->end.kind = SAID_END;
 	g->end.n = g->order.n;
 	*e = (struct said_end){ .code = end->code,
@@ -265,7 +260,7 @@ static const char *const *environment_of(struct grant *g, struct arena *a)
 	const char **env = arena_array(a, const char *, count + 4);
 	memcpy(env, own, count * sizeof(*env));
 	env[count++] = arena_printf(a, "ROUX_WORKER=%" PRIu64, g->worker->id).p;
-	env[count++] = arena_printf(a, "ROUX_CPUS=%" PRIu64, weight_of(g)).p;
+	env[count++] = arena_printf(a, "ROUX_CPUS=%" PRIu64, g->load.cpus).p;
 	env[count++] = arena_printf(a, "ROUX_GRANT=%" PRIu64, g->order.n).p;
 	return env;
 }
@@ -352,7 +347,7 @@ static void run_one(struct worker *w, struct grant *g)
 	g->state = GRANT_RUNNING;
 	w->waiting--;
 	w->running++;
-	w->cpus_free -= (int64_t)weight_of(g);
+	load_add(&w->used, &g->load);
 	if (!careful)
 		say_began(g);
 }
@@ -368,9 +363,10 @@ static struct grant *first_waiting(struct worker *w)
 	return NULL;
 }
 
+/* One alone may always run. */
 static bool has_room(const struct worker *w, const struct grant *g)
 {
-	return !w->running || (int64_t)weight_of(g) <= w->cpus_free;
+	return !w->running || load_fits(&w->used, &g->load, &w->has);
 }
 
 /* It says that the command begins, and begins it when that has been written. */
@@ -431,6 +427,8 @@ void grants_add(struct worker *w, struct order *o)
 	g->worker = w;
 	g->order = *o;
 	*o = (struct order){ 0 };
+	const struct order_run *run = &g->order.run;
+	g->load = (struct load){ MAX(run->cpus, (uint64_t)1), run->mem_mb, run->gpus };
 	g->owner.ops = &owner_ops;
 	g->limit.fire = on_limit;
 	g->hold.fire = on_held;

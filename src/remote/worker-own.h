@@ -5,6 +5,7 @@
 #include "loop/signals.h"
 #include "remote/exchange.h"
 #include "remote/lines.h"
+#include "remote/sizing.h"
 #include "remote/writer.h"
 
 /* The parts of a worker: worker.c has its life, worker-grants.c the commands that it was given,
@@ -19,6 +20,7 @@ struct grant {
 	struct list link; /* in order of their numbers */
 	struct worker *worker;
 	struct order order;
+	struct load load; /* what it takes while it runs */
 	enum grant_state state;
 	struct job_owner owner;
 	struct job *job;
@@ -61,9 +63,9 @@ struct worker {
 	uint64_t beat_seen_ms, beat_size; /* of that driver */
 	uint64_t looked_ms;               /* at the fence and the drivers */
 
-	/* What the allocation has, and how much of it is free. */
-	uint64_t cpus, mem_mb, gpus, time_s;
-	int64_t cpus_free;
+	/* What the allocation has, and what runs takes of it. */
+	struct load has, used;
+	uint64_t time_s;
 	uint64_t claimed_ms;
 	char host[256];
 	struct str job; /* what the batch system calls it there; "" where it says nothing */

@@ -103,8 +103,8 @@ static void say_hello(struct worker *w, const char *problem)
 		.boot = str_of(self.boot),
 		.job = w->job,
 		.pid = (uint64_t)getpid(),
-		.cpus = w->cpus,
-		.mem_mb = w->mem_mb,
+		.cpus = w->has.cpus,
+		.mem_mb = w->has.mem_mb,
 		.left_s = left_s(w),
 		.cwd_ino = (uint64_t)st.st_ino,
 		.uid = geteuid(),
@@ -217,10 +217,8 @@ static void on_signal(struct signals *signals, int signal, int value)
 
 static void take_allocation(struct worker *w, const struct order_allocation *has)
 {
-	w->cpus = has->cpus ? has->cpus : w->cpus;
-	w->mem_mb = has->mem_mb;
+	w->has = (struct load){ has->cpus ? has->cpus : w->has.cpus, has->mem_mb, has->gpus };
 	w->time_s = has->time_s;
-	w->cpus_free = (int64_t)w->cpus;
 }
 
 static void obey(struct worker *w, struct order *o)
@@ -677,8 +675,7 @@ int worker_main(const char *dir)
 	list_init(&w.grants);
 	w.flush.fire = on_flush;
 	w.job = job_here(&w.arena);
-	w.cpus = processors();
-	w.cpus_free = (int64_t)w.cpus;
+	w.has.cpus = processors();
 	if (gethostname(w.host, sizeof(w.host) - 1) < 0)
 		(void)snprintf(w.host, sizeof(w.host), "unknown");
 	if (getenv("SLURMD_NODENAME"))

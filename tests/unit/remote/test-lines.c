@@ -22,6 +22,8 @@ static void an_order_reads_back(void **state UNUSED)
 		.in_bytes = { "a\0b", 3 },
 		.timeout_ms = 7,
 		.cpus = 4,
+		.mem_mb = 600,
+		.gpus = 2,
 		.live = true };
 	struct order o;
 	bool unknown;
@@ -36,6 +38,8 @@ static void an_order_reads_back(void **state UNUSED)
 	assert_string_equal(o.run.env[0], "A=1");
 	assert_int_equal(o.run.in_bytes.len, 3);
 	assert_int_equal(o.run.cpus, 4);
+	assert_int_equal(o.run.mem_mb, 600);
+	assert_int_equal(o.run.gpus, 2);
 	assert_true(o.run.live);
 	order_done(&o);
 }

@@ -50,6 +50,25 @@ static void allocations(void **state UNUSED)
 		assert_int_equal(sizing_more(&rows[i].in), rows[i].more);
 }
 
+static void what_fits(void **state UNUSED)
+{
+	static const struct {
+		struct load used, more, has;
+		bool fits;
+	} rows[] = {
+		{ { 0 }, { 4, 8, 1 }, { 4, 8, 1 }, true },
+		{ { 1, 0, 0 }, { 4, 0, 0 }, { 4, 0, 0 }, false },
+		{ { 1, 5, 0 }, { 1, 4, 0 }, { 4, 8, 0 }, false },
+		{ { 1, 0, 1 }, { 1, 0, 1 }, { 4, 0, 1 }, false },
+		/* What it has of them is not known. */
+		{ { 1, 5, 1 }, { 1, 4, 1 }, { 4, 0, 0 }, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(
+			load_fits(&rows[i].used, &rows[i].more, &rows[i].has), rows[i].fits);
+}
+
 static void ahead(void **state UNUSED)
 {
 	assert_int_equal(sizing_ahead(7, 20, 1000, 0), 0);
@@ -219,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(allocations),
+		cmocka_unit_test(what_fits),
 		cmocka_unit_test(ahead),
 		cmocka_unit_test(the_latest_count),
 		cmocka_unit_test(ids),
