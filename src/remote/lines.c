@@ -17,6 +17,7 @@ static const char *const order_names[ORDER_KINDS] = {
 	[ORDER_GRACE] = "grace",
 	[ORDER_PAUSE] = "pause",
 	[ORDER_ALLOCATION] = "allocation",
+	[ORDER_RULES] = "rules",
 };
 
 static const char *const said_names[SAID_KINDS] = {
@@ -214,6 +215,10 @@ void order_line_write(struct buf *b, const struct order *order, struct str run)
 		json_out_uint(&o, "ms", order->ms);
 	if (order->kind == ORDER_PAUSE)
 		json_out_bool(&o, "on", order->on);
+	if (order->kind == ORDER_RULES) {
+		json_out_bool(&o, "durable", order->durable);
+		json_out_bool(&o, "careful", order->careful);
+	}
 	if (order->kind == ORDER_ALLOCATION) {
 		json_out_uint(&o, "cpus", order->has.cpus);
 		json_out_uint(&o, "mem_mb", order->has.mem_mb);
@@ -271,6 +276,8 @@ static bool order_take(struct order *ret)
 		   ret->kind == ORDER_KILL;
 
 	ret->on = json_truth_of(ret->line, "on");
+	ret->durable = json_truth_of(ret->line, "durable");
+	ret->careful = json_truth_of(ret->line, "careful");
 	struct order_allocation *has = &ret->has;
 
 	return take_number(ret->line, "n", &ret->n) && (!one || ret->n) &&

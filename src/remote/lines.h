@@ -29,6 +29,7 @@ enum order_kind {
 	ORDER_GRACE,
 	ORDER_PAUSE,
 	ORDER_ALLOCATION, /* what it has; the first of all */
+	ORDER_RULES,      /* when a command may begin; before the first of them */
 	ORDER_KINDS,
 };
 
@@ -58,9 +59,10 @@ struct order_allocation {
 
 struct order {
 	enum order_kind kind;
-	uint64_t n;  /* the grant; 0: of all */
-	uint64_t ms; /* ORDER_GRACE */
-	bool on;     /* ORDER_PAUSE */
+	uint64_t n;            /* the grant; 0: of all */
+	uint64_t ms;           /* ORDER_GRACE */
+	bool on;               /* ORDER_PAUSE */
+	bool durable, careful; /* ORDER_RULES: as in run.json, which is the first driver's */
 	struct order_run run;
 	struct order_allocation has;
 	json_t *line;       /* what texts are borrowed from */

@@ -87,6 +87,19 @@ void remote_order_allocation(struct remote_worker *w)
 		S(""));
 }
 
+/* What this driver wants may differ from what run.json has of the first one. */
+static void order_rules(struct remote_worker *w)
+{
+	const struct remote *r = w->remote;
+
+	order_line_write(
+		&w->orders, &(struct order){ .kind = ORDER_GRACE, .ms = r->grace_ms }, S(""));
+	order_line_write(&w->orders,
+		&(struct order){
+			.kind = ORDER_RULES, .durable = r->durable, .careful = r->careful },
+		S(""));
+}
+
 struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct remote_shape *s)
 {
 	struct remote_worker *w = mem_new(struct remote_worker);
@@ -113,6 +126,7 @@ struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct re
 	r->worker_count++;
 	r->next_worker = MAX(r->next_worker, id);
 	remote_order_allocation(w);
+	order_rules(w);
 	look_soon(r, LOOK_MIN_MS);
 	return w;
 }

@@ -336,7 +336,6 @@ static void say_began(struct grant *g)
 
 static void run_one(struct worker *w, struct grant *g)
 {
-	bool careful = w->info.careful || w->info.durable;
 	uint64_t n = g->order.n;
 
 	if (!start(g))
@@ -348,7 +347,7 @@ static void run_one(struct worker *w, struct grant *g)
 	w->waiting--;
 	w->running++;
 	load_add(&w->used, &g->load);
-	if (!careful)
+	if (!g->announced)
 		say_began(g);
 }
 

@@ -195,6 +195,14 @@ static void check_time(struct worker *w)
 		drain(w);
 }
 
+/* The batch system does not wait longer. */
+static void take_grace(struct worker *w)
+{
+	uint64_t most = w->terminated ? TERM_GRACE_MS : UINT64_MAX;
+
+	w->executor->ops->set_grace(w->executor, MIN(w->info.grace_ms, most));
+}
+
 static void on_signal(struct signals *signals, int signal, int value)
 {
 	struct worker *w = container_of(signals, struct worker, signals);
@@ -207,7 +215,7 @@ static void on_signal(struct signals *signals, int signal, int value)
 	if (w->terminated || w->leaving)
 		return;
 	w->terminated = true;
-	w->executor->ops->set_grace(w->executor, MIN(w->info.grace_ms, (uint64_t)TERM_GRACE_MS));
+	take_grace(w);
 	end_all(w, "term", false);
 	grants_terminated(w);
 }
@@ -244,7 +252,8 @@ static void obey(struct worker *w, struct order *o)
 		w->leaving = w->leaving ? w->leaving : "quit";
 		break;
 	case ORDER_GRACE:
-		w->executor->ops->set_grace(w->executor, o->ms);
+		w->info.grace_ms = o->ms;
+		take_grace(w);
 		break;
 	case ORDER_PAUSE:
 		w->paused = o->on;
@@ -253,6 +262,10 @@ static void obey(struct worker *w, struct order *o)
 	case ORDER_ALLOCATION:
 		if (!w->claimed_ms)
 			take_allocation(w, &o->has);
+		break;
+	case ORDER_RULES:
+		w->info.durable = o->durable;
+		w->info.careful = o->careful;
 		break;
 	case ORDER_KINDS:
 		break;

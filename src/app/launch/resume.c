@@ -181,6 +181,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r) ||
 		!launch_plan_again(l, r) || !keeps(l, look, &values, r) || !away_prepare(l, r))
 		return false;
+	l->asked.careful |= q->stop_in_doubt;
 	away_keep_left(l, was_on, was);
 	end_leftovers(l, look, q);
 	partial_files_remove(l->claim.dir.p, 0);
