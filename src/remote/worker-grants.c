@@ -332,6 +332,7 @@ static void say_began(struct grant *g)
 	struct said s = { .kind = SAID_BEGAN, .n = g->order.n, .pid = g->pid, .start = g->start };
 
 	worker_say(g->worker, &s);
+	g->announced = g->worker->said;
 }
 
 static void run_one(struct worker *w, struct grant *g)
@@ -374,11 +375,10 @@ static bool announce(struct worker *w, struct grant *g)
 	if (!w->info.careful && !w->info.durable)
 		return true;
 	if (!g->announced) {
-		g->announced = true;
 		w->told_now = true;
 		say_began(g);
 	}
-	return g->written;
+	return writer_written(w->writer) >= g->announced;
 }
 
 void grants_begin(struct worker *w)
@@ -393,16 +393,6 @@ void grants_begin(struct worker *w)
 		if (w->waiting == waiting)
 			return; /* the node is full */
 	}
-}
-
-void grants_written(struct worker *w)
-{
-	list_each (link, &w->grants) {
-		struct grant *g = list_entry(link, struct grant, link);
-
-		g->written |= g->state == GRANT_WAITING && g->announced;
-	}
-	grants_begin(w);
 }
 
 /* -- orders --------------------------------------------------------------------------------------

@@ -27,15 +27,15 @@ struct grant {
 	struct job_record record;
 	uint64_t began_ms;
 	uint64_t pid, start;
-	bool stopped;            /* by an order */
-	bool timed_out;          /* at its own limit */
-	bool announced, written; /* that it begins, where that is written first */
-	struct timer limit;      /* its own time limit */
-	struct timer hold;       /* its end is held back */
-	struct timer send;       /* what it printed is sent when it is due */
-	struct buf printed[2];   /* not sent yet */
-	bool unseen[2];          /* more has come than is sent: the end has it */
-	struct said end;         /* GRANT_HELD */
+	bool stopped;          /* by an order */
+	bool timed_out;        /* at its own limit */
+	uint64_t announced;    /* that it begins: up to there it is `said`; 0: it is not */
+	struct timer limit;    /* its own time limit */
+	struct timer hold;     /* its end is held back */
+	struct timer send;     /* what it printed is sent when it is due */
+	struct buf printed[2]; /* not sent yet */
+	bool unseen[2];        /* more has come than is sent: the end has it */
+	struct said end;       /* GRANT_HELD */
 };
 
 struct worker {
@@ -49,6 +49,7 @@ struct worker {
 	struct writer *writer;
 	struct signals signals;
 	struct buf lines; /* said, and not given to the writer */
+	uint64_t said;    /* bytes of all lines */
 	struct timer flush;
 	uint64_t flushed_ms;
 	bool told_now; /* what is said next does not wait for more */
@@ -113,7 +114,5 @@ void grants_drop_all(struct worker *w);
 void grants_stop_all(struct worker *w, bool at_once);
 /* Begins what there is room for. */
 void grants_begin(struct worker *w);
-/* The writer has written everything. */
-void grants_written(struct worker *w);
 /* The batch system has asked the worker to end: ends that are held back are its doing. */
 void grants_terminated(struct worker *w);

@@ -65,9 +65,11 @@ static void on_flush(struct timer *t)
 void worker_say(struct worker *w, struct said *s)
 {
 	uint64_t now = clock_mono_ms();
+	size_t before = w->lines.len;
 
 	said_write(&w->lines, s);
 	said_done(s);
+	w->said += w->lines.len - before;
 	if (w->lines.len >= GATHER_BYTES) {
 		flush(w);
 		return;
@@ -447,7 +449,7 @@ static bool over(struct worker *w)
 
 static void on_wrote(void *data)
 {
-	grants_written(data);
+	grants_begin(data);
 }
 
 static void live(struct worker *w)

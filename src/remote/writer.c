@@ -17,7 +17,7 @@ struct writer {
 	pthread_cond_t work, done;
 	struct buf lines; /* not taken by the thread yet */
 	bool sync, tell, busy;
-	uint64_t synced_ms;
+	uint64_t synced_ms, written;
 	const struct exchange *x;
 	struct exchange_file file;
 	int event;
@@ -60,12 +60,11 @@ static void write_batch(struct writer *w)
 		wait_a_moment(w);
 		return;
 	}
+	w->written += lines.len;
 	if (sync)
 		w->synced_ms = began;
-	if (tell && !w->lines.len)
+	if (tell)
 		(void)!write(w->event, &(uint64_t){ 1 }, sizeof(uint64_t));
-	else if (tell)
-		w->tell = true;
 	(void)pthread_cond_broadcast(&w->done);
 }
 
@@ -134,6 +133,14 @@ uint64_t writer_synced_ms(struct writer *w)
 	uint64_t ms = w->synced_ms;
 	(void)pthread_mutex_unlock(&w->lock);
 	return ms;
+}
+
+uint64_t writer_written(struct writer *w)
+{
+	(void)pthread_mutex_lock(&w->lock);
+	uint64_t bytes = w->written;
+	(void)pthread_mutex_unlock(&w->lock);
+	return bytes;
 }
 
 bool writer_flush(struct writer *w, uint64_t within_ms)

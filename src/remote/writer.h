@@ -8,8 +8,8 @@
  * process lives. */
 struct writer;
 
-/* `wrote` is called from the loop when everything that was added has been written and a caller had
- * asked for that. The exchange outlives it. NULL: no thread can be had. */
+/* `wrote` is called from the loop when lines have been written whose caller had asked for that. The
+ * exchange outlives it. NULL: no thread can be had. */
 struct writer *writer_new(struct loop *l, const struct exchange *x, const char *name,
 	void (*wrote)(void *data), void *data);
 /* Lines, together one write. `sync`: they are on the disk before the next ones are written.
@@ -17,5 +17,8 @@ struct writer *writer_new(struct loop *l, const struct exchange *x, const char *
 void writer_add(struct writer *w, struct str lines, bool sync, bool tell);
 /* The time of clock_boot_ms() before which everything that was added is on the disk. */
 uint64_t writer_synced_ms(struct writer *w);
+/* How many bytes, of all that were added, have been written; and are on the disk, where that was
+ * asked for. */
+uint64_t writer_written(struct writer *w);
 /* Waits until everything is written, at most so long. False: it is not. */
 bool writer_flush(struct writer *w, uint64_t within_ms);

@@ -8,6 +8,7 @@
  *   hang      nothing is answered until CONTROL says something else
  *   late MS   a name is seen so many milliseconds after it was made, and names come in reverse
  * order
+ *   slow MS   what is written takes up to so many milliseconds, at random
  */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
@@ -27,12 +28,14 @@ enum { NAMES_MAX = 4096, PAUSE_NS = 20 * 1000 * 1000 };
 static int root;
 static uint64_t own[NAMES_MAX]; /* made here, and so seen here */
 static size_t own_count;
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *control;
 
-static long asked(void)
+/* Waits as it is told; the number behind that word. */
+static long asked_by(const char *what)
 {
 	char text[64] = "";
-	long late = 0;
+	long ms = 0;
 
 	for (;;) {
 		int fd = open(control, O_RDONLY | O_CLOEXEC);
@@ -45,8 +48,22 @@ static long asked(void)
 			break;
 		(void)nanosleep(&(struct timespec){ 0, PAUSE_NS }, NULL);
 	}
-	(void)sscanf(text, "late %ld", &late);
-	return late;
+	if (strncmp(text, what, strlen(what)) == 0)
+		(void)sscanf(text + strlen(what), "%ld", &ms);
+	return ms;
+}
+
+static long asked(void)
+{
+	return asked_by("late");
+}
+
+static void take_time(void)
+{
+	long ms = asked_by("slow");
+
+	if (ms)
+		(void)nanosleep(&(struct timespec){ 0, (random() % ms) * 1000 * 1000 }, NULL);
 }
 
 static const char *below(const char *path)
@@ -57,6 +74,25 @@ static const char *below(const char *path)
 static int result(int r)
 {
 	return r < 0 ? -errno : r;
+}
+
+static int is_own(uint64_t inode)
+{
+	int found = 0;
+
+	(void)pthread_mutex_lock(&own_lock);
+	for (size_t i = 0; i < own_count; i++)
+		found |= own[i] == inode;
+	(void)pthread_mutex_unlock(&own_lock);
+	return found;
+}
+
+static void make_own(uint64_t inode)
+{
+	(void)pthread_mutex_lock(&own_lock);
+	if (own_count < NAMES_MAX)
+		own[own_count++] = inode;
+	(void)pthread_mutex_unlock(&own_lock);
 }
 
 /* Whether it is a file whose name is too young to be seen. */
@@ -70,9 +106,8 @@ static int is_unseen(int dir, const char *name, long late)
 			0 ||
 		S_ISDIR(st.stx_mode))
 		return 0;
-	for (size_t i = 0; i < own_count; i++)
-		if (own[i] == st.stx_ino)
-			return 0;
+	if (is_own(st.stx_ino))
+		return 0;
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	return (now.tv_sec - st.stx_btime.tv_sec) * 1000 +
 		       (now.tv_nsec - (long)st.stx_btime.tv_nsec) / 1000000 <
@@ -134,8 +169,8 @@ static int fs_create(const char *path, mode_t mode, struct fuse_file_info *fi)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && own_count < NAMES_MAX)
-		own[own_count++] = st.st_ino;
+	if (fstat(fd, &st) == 0)
+		make_own(st.st_ino);
 	fi->fh = (uint64_t)fd;
 	fi->direct_io = 1;
 	return 0;
@@ -153,14 +188,14 @@ static int fs_write(
 	const char *path, const char *buf, size_t size, off_t offset, struct fuse_file_info *fi)
 {
 	(void)path;
-	(void)asked();
+	take_time();
 	return result((int)pwrite((int)fi->fh, buf, size, offset));
 }
 
 static int fs_fsync(const char *path, int data, struct fuse_file_info *fi)
 {
 	(void)path;
-	(void)asked();
+	take_time();
 	return result(data ? fdatasync((int)fi->fh) : fsync((int)fi->fh));
 }
 
@@ -250,7 +285,6 @@ int main(int argc, char **argv)
 	control = realpath(argv[2], NULL);
 	if (root < 0 || !control)
 		return 1;
-	char one[] = "-s"; /* one thread: `own` has one writer */
-	char *words[] = { argv[0], one, argv[3], NULL };
-	return fuse_main(3, words, &operations, NULL);
+	char *words[] = { argv[0], argv[3], NULL };
+	return fuse_main(2, words, &operations, NULL);
 }
