@@ -383,7 +383,7 @@ static bool announce(struct worker *w, struct grant *g)
 
 void grants_begin(struct worker *w)
 {
-	while (w->waiting && !w->leaving && !w->draining && !w->paused) {
+	while (w->waiting && w->greeted && !w->leaving && !w->draining && !w->paused) {
 		struct grant *g = first_waiting(w);
 		size_t waiting = w->waiting;
 

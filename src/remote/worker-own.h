@@ -54,7 +54,11 @@ struct worker {
 	uint64_t flushed_ms;
 	bool told_now; /* what is said next does not wait for more */
 
-	uint64_t epoch; /* of the driver that is obeyed */
+	uint64_t epoch; /* of the driver that is obeyed; 0: none is seen yet */
+	bool fence_seen;
+	bool allocated;      /* it has said what the allocation has */
+	bool greeted;        /* … and the worker hello; before that nothing begins */
+	const char *problem; /* why it cannot work; NULL: it can */
 	struct exchange_file orders;
 	struct line_reader reader;
 	struct notify notify;

@@ -90,7 +90,7 @@ static uint64_t left_s(const struct worker *w)
 	return !w->time_s ? UINT32_MAX : w->time_s > gone ? w->time_s - gone : 0;
 }
 
-static void say_hello(struct worker *w, const char *problem)
+static void say_hello(struct worker *w)
 {
 	struct said s = { .kind = SAID_HELLO };
 	struct identity self = { 0 };
@@ -111,11 +111,23 @@ static void say_hello(struct worker *w, const char *problem)
 		.cwd_ino = (uint64_t)st.st_ino,
 		.uid = geteuid(),
 		.epoch = w->epoch,
-		.problem = str_of(problem) };
+		.problem = str_of(w->problem) };
 	list_each (link, &w->grants)
 		vec_push(&s.hello.has, list_entry(link, struct grant, link)->order.n);
 	w->beat_ms = 0; /* it is on the disk before anything else */
 	worker_say(w, &s);
+}
+
+/* On a shared directory driver and orders may be seen late; the driver wants to know what it has.
+ */
+static void greet(struct worker *w)
+{
+	if (w->greeted || !w->allocated)
+		return;
+	w->greeted = true;
+	w->ended_ms = clock_mono_ms();
+	say_hello(w);
+	flush(w);
 }
 
 static void say_bye(struct worker *w)
@@ -229,6 +241,7 @@ static void take_allocation(struct worker *w, const struct order_allocation *has
 {
 	w->has = (struct load){ has->cpus ? has->cpus : w->has.cpus, has->mem_mb, has->gpus };
 	w->time_s = has->time_s;
+	w->allocated = true;
 }
 
 static void obey(struct worker *w, struct order *o)
@@ -262,7 +275,7 @@ static void obey(struct worker *w, struct order *o)
 		w->executor->ops->pause(w->executor, o->on);
 		break;
 	case ORDER_ALLOCATION:
-		if (!w->claimed_ms)
+		if (!w->greeted)
 			take_allocation(w, &o->has);
 		break;
 	case ORDER_RULES:
@@ -301,6 +314,7 @@ static bool read_orders(struct worker *w)
 	if (!bytes.len)
 		return false;
 	(void)line_reader_take(&w->reader, buf_str(&bytes), see_order, w);
+	greet(w);
 	grants_begin(w);
 	return true;
 }
@@ -377,15 +391,18 @@ static void look_around(struct worker *w)
 
 	w->looked_ms = now;
 	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/fence", w->id);
-	if (exchange_read(&w->x, name, 64, &fence) == -ENOENT && !w->leaving)
+	int r = exchange_read(&w->x, name, 64, &fence);
+	if (r == -ENOENT && w->fence_seen && !w->leaving)
 		die(w, "the shared directory is gone");
+	w->fence_seen |= r >= 0;
 	if (fence.len)
 		die(w, "it was given up by the run");
 	if (exchange_epoch(&w->x, &epoch, &size) < 0 || !epoch)
 		return;
 	if (epoch > w->epoch && orders_there(w, epoch)) {
 		follow(w, epoch);
-		say_hello(w, NULL);
+		if (w->greeted)
+			say_hello(w);
 		look(w);
 	} else if (epoch == w->epoch && size != w->beat_size) {
 		w->beat_size = size;
@@ -412,7 +429,7 @@ static void check_idle(struct worker *w, uint64_t now)
 		.ended = w->ended_ms,
 		.gone = remote_ms(GONE_MS),
 		.orphan = remote_ms(w->info.orphan_s * 1000),
-		.idle = remote_ms(w->info.idle_s * 1000),
+		.idle = w->greeted ? remote_ms(w->info.idle_s * 1000) : UINT64_MAX,
 		.draining = w->draining });
 	if (why)
 		leave(w, why);
@@ -426,7 +443,7 @@ static void on_tick(struct timer *t)
 	timer_start(w->loop, t, MIN(remote_ms(1000), (uint64_t)1000));
 	if (worker_lapsed(w))
 		return;
-	if (clock_since(now, w->looked_ms) >= remote_ms(WATCH_MS) || !w->looked_ms)
+	if (clock_since(now, w->looked_ms) >= remote_ms(WATCH_MS) || !w->looked_ms || !w->greeted)
 		look_around(w);
 	if (clock_since(now, w->beat_ms) >= remote_ms(BEAT_MS)) {
 		struct said s = { .kind = SAID_BEAT };
@@ -454,7 +471,7 @@ static void on_wrote(void *data)
 
 static void live(struct worker *w)
 {
-	while (!over(w)) {
+	while (!over(w) && !(w->problem && w->greeted)) {
 		(void)loop_turn(w->loop, -1);
 		if (worker_lapsed(w) && w->swept)
 			break;
@@ -649,31 +666,24 @@ static bool enter(struct worker *w, struct buf *problem)
 static int work(struct worker *w, const char *const *env)
 {
 	AUTO_BUF problem = BUF_INIT;
-	uint64_t epoch = 0, size = 0;
 
+	w->claimed_ms = clock_boot_ms();
+	w->ended_ms = w->beat_seen_ms = clock_mono_ms();
 	if (!begin(w, env))
 		return 1;
-	bool able = enter(w, &problem);
-	(void)exchange_epoch(&w->x, &epoch, &size);
-	follow(w, epoch);
-	(void)read_orders(w); /* what the allocation has stands first */
-	w->claimed_ms = clock_boot_ms();
-	w->ended_ms = clock_mono_ms();
-	say_hello(w, buf_cstr(&problem));
-	flush(w);
-	if (!able) {
-		(void)worker_complain("%s", buf_cstr(&problem));
-		(void)writer_flush(w->writer, LAST_WORDS_MS);
-		return 1;
+	if (!enter(w, &problem)) {
+		w->problem = buf_cstr(&problem);
+		(void)worker_complain("%s", w->problem);
 	}
-	grants_begin(w);
 	w->look.fire = on_look;
 	w->tick.fire = on_tick;
 	w->look_ms = LOOK_MIN_MS;
-	timer_start(w->loop, &w->look, 1);
 	timer_start(w->loop, &w->tick, 1);
+	look_around(w);
 	live(w);
-	if (w->dead)
+	if (w->problem)
+		(void)writer_flush(w->writer, LAST_WORDS_MS);
+	if (w->dead || w->problem)
 		return 1;
 	say_bye(w);
 	return writer_flush(w->writer, LAST_WORDS_MS)
