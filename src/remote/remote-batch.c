@@ -37,53 +37,52 @@ static struct str host_of(const char *job)
 	return str_sub(str_of(job), 0, str_find(str_of(job), ':', 0));
 }
 
-/* A machine that has none; its slots go to *slots, 0: not said. NULL: there is none. */
-static const char *host_for(struct remote *r, struct arena *a, uint64_t *slots)
+static bool is_busy(const struct remote *r, struct str host)
 {
-	const char *const *hosts = r->table->hosts;
-	size_t count = 0;
+	list_each (link, &r->workers) {
+		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-	while (hosts[count])
-		count++;
-	*slots = 0;
-	if (!count)
-		return "";
-	for (size_t i = 0; i < count; i++) {
-		struct str host;
-		bool busy = false;
-
-		if (!table_host(str_of(hosts[(r->next_host + i) % count]), &host, slots))
-			continue;
-		list_each (link, &r->workers) {
-			const struct remote_worker *w =
-				list_entry(link, struct remote_worker, link);
-
-			busy |= w->state != WORKER_DEAD && w->job && str_eq(host_of(w->job), host);
-		}
-		if (busy)
-			continue;
-		r->next_host = (r->next_host + i + 1) % count;
-		return arena_cstr(a, host);
+		if (w->state != WORKER_DEAD && w->job && str_eq(host_of(w->job), host))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-/* Of the executor itself or of a class, not of what one command needs. */
-static bool is_usual(const struct table *t, const struct shape *s)
+/* The next machine that has no worker and is large enough for one of what waits. False: there is
+ * none. */
+static bool next_host(
+	const struct remote *r, const struct remote_shape *s, size_t *at, struct str *host)
 {
-	bool usual = shape_same(s, &t->shape);
+	uint64_t least = MIN(s->shape.cpus, r->table->shape.cpus);
+	size_t count = 0;
 
-	for (size_t i = 0; i < t->class_count; i++)
-		usual |= shape_same(s, &t->classes[i].shape);
-	return usual;
+	list_each (link, &s->ready)
+		least = MIN(least, list_entry(link, struct remote_job, link)->load.cpus);
+	while (r->table->hosts[count])
+		count++;
+	for (size_t i = 0; i < count; i++) {
+		*at = (r->next_host + i) % count;
+		if (table_host_slots(r->table, *at, host) >= least && !is_busy(r, *host))
+			return true;
+	}
+	return false;
+}
+
+uint64_t remote_next_cpus(const struct remote *r, const struct remote_shape *s)
+{
+	struct str ignored;
+	size_t at;
+
+	return s->shape.nodes <= 1 && next_host(r, s, &at, &ignored)
+		       ? table_host_slots(r->table, at, &ignored)
+		       : s->shape.cpus;
 }
 
 /* A machine has as many slots as the settings say. A submission that failed may have been for
  * another one. */
-static void take_slots(struct remote_worker *w, uint64_t slots)
+static void take_slots(struct remote_worker *w)
 {
-	const struct shape *s = &w->shape->shape;
-	uint64_t cpus = slots && is_usual(w->remote->table, s) ? slots : s->cpus;
+	uint64_t cpus = remote_next_cpus(w->remote, w->shape);
 
 	if (cpus == w->cpus)
 		return;
@@ -179,17 +178,22 @@ static void submit(struct remote *r, struct remote_worker *w)
 {
 	AUTO_REPORT report = REPORT_INIT;
 	struct arena a = ARENA_INIT;
-	uint64_t slots;
-	const char *host = host_for(r, &a, &slots);
+	struct shape shape = w->shape->shape;
+	struct str host = S("");
+	bool hosts = r->table->hosts[0];
+	size_t at = 0;
 
-	if (!host) { /* every machine has one */
+	if (hosts && !next_host(r, w->shape, &at, &host)) { /* every machine has one */
 		r->submit_at_ms = clock_mono_ms() + remote_ms(FULL_MS);
 		arena_done(&a);
 		return;
 	}
-	take_slots(w, slots);
+	take_slots(w);
+	r->next_host = at + 1;
 	struct submission s = submission_of(w, &a);
-	s.host = str_of(host);
+	shape.cpus = w->cpus;
+	s.shape = &shape;
+	s.host = str_of(arena_cstr(&a, host));
 	const char *const *argv = submission_words(r->table, &s, &a, &report);
 	r->submitting = w;
 	if (argv && argv[0])
@@ -228,7 +232,7 @@ void remote_submit(struct remote *r, struct remote_shape *s)
 			remote_fail(r, buf_str(&script), S("make room there, then resume the run"));
 			return;
 		}
-		w = remote_worker_new(r, id, s);
+		w = remote_worker_new(r, id, s, remote_next_cpus(r, s));
 		remote_write_orders(r);
 	}
 	submit(r, w);

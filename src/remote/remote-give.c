@@ -152,9 +152,10 @@ static bool takes(const struct remote_worker *w)
 	       !w->fenced && !w->hung;
 }
 
-/* The worker for it that has least to do; NULL: none. *late: one has room, but not the time. */
+/* The worker for it that has least to do, of those with fewer processors than `below`; NULL: none.
+ * *late: one has room, but not the time, or is too small. */
 static struct remote_worker *worker_for(const struct remote *r, const struct remote_shape *s,
-	const struct remote_job *j, uint64_t ahead, uint64_t now, bool *late)
+	const struct remote_job *j, uint64_t ahead, uint64_t below, uint64_t now, bool *late)
 {
 	struct remote_worker *best = NULL;
 
@@ -162,8 +163,12 @@ static struct remote_worker *worker_for(const struct remote *r, const struct rem
 	list_each (link, &r->workers) {
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		if (w->shape != s || !takes(w))
+		if (w->shape != s || !takes(w) || w->cpus >= below)
 			continue;
+		if (r->table->hosts[0] && w->cpus < j->load.cpus) {
+			*late = true;
+			continue;
+		}
 		struct load most = capacity(w, ahead);
 		if (w->given_count && !load_fits(&w->given_load, &j->load, &most))
 			continue;
@@ -175,22 +180,32 @@ static struct remote_worker *worker_for(const struct remote *r, const struct rem
 	return best;
 }
 
-/* One more, the first that there is a worker for: one that no worker has the time for does not hold
- * up those behind it. False: there is none. */
+/* One more, the first that there is a worker for: one that no worker has the time for, or that only
+ * a larger machine can take, does not hold up those behind it; that machine is kept for it. False:
+ * there is none. */
 static bool give_one(
 	struct remote *r, struct remote_shape *s, uint64_t ahead, uint64_t now, struct intents *i)
 {
+	uint64_t below = UINT64_MAX;
+
 	list_each (link, &s->ready) {
 		struct remote_job *j = list_entry(link, struct remote_job, link);
 		bool late;
-		struct remote_worker *w = worker_for(r, s, j, ahead, now, &late);
+		struct remote_worker *w = worker_for(r, s, j, ahead, below, now, &late);
 
 		if (w)
 			give(w, j, i);
 		if (w || !late)
 			return w != NULL;
+		if (r->table->hosts[0])
+			below = MIN(below, j->load.cpus);
 	}
 	return false;
+}
+
+static bool can_move(const struct remote_job *j, const struct remote_worker *to)
+{
+	return j->state == JOB_GIVEN && !j->dropped && j->order.len && j->load.cpus <= to->cpus;
 }
 
 /* Half of what another has not begun goes to one that has nothing to do. */
@@ -218,14 +233,14 @@ static void share_out(struct remote *r, struct remote_shape *s)
 	list_each (link, &rich->given) {
 		struct remote_job *j = list_entry(link, struct remote_job, link);
 
-		waiting += j->state == JOB_GIVEN && !j->dropped && j->order.len;
+		waiting += can_move(j, idle);
 	}
 	size_t drop = (waiting + 1) / 2;
 	for (struct list *link = rich->given.prev; link != &rich->given && drop;
 		link = link->prev) {
 		struct remote_job *j = list_entry(link, struct remote_job, link);
 
-		if (j->state != JOB_GIVEN || j->dropped || !j->order.len)
+		if (!can_move(j, idle))
 			continue;
 		j->dropped = true;
 		remote_order(rich, &(struct order){ .kind = ORDER_DROP, .n = j->n });
@@ -235,7 +250,7 @@ static void share_out(struct remote *r, struct remote_shape *s)
 
 uint64_t remote_jobs_most(const struct remote *r)
 {
-	uint64_t slots = r->table->workers * r->table->shape.cpus, ahead = 1;
+	uint64_t slots = r->table->slots, ahead = 1;
 
 	ahead += sizing_ahead(r->ended, sizing_mean(&r->turn_ms), sizing_mean(&r->took_us), 0);
 	uint64_t most = MIN(MAX(slots * ahead, slots + 64), (uint64_t)GIVEN_MAX);
@@ -274,7 +289,7 @@ static uint64_t behind_cpus(const struct remote_shape *s, uint64_t now)
 
 static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 {
-	struct sizing size = { .cpus = s->shape.cpus,
+	struct sizing size = { .cpus = remote_next_cpus(r, s),
 		.ready_cpus = s->ready_cpus + behind_cpus(s, now),
 		.queued = queued_of(r, s),
 		.ended = r->ended,
@@ -288,14 +303,15 @@ static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
 		queued += is_queued(w);
+		size.queued_cpus += w->shape == s && is_queued(w) ? w->cpus : 0;
 		size.all -= w->state == WORKER_ASKED && !is_queued(w);
 		if (w->shape != s || !takes(w))
 			continue;
-		size.workers++;
+		size.has_cpus += w->cpus;
 		size.free_cpus += w->cpus > w->given_load.cpus ? w->cpus - w->given_load.cpus : 0;
 	}
 	/* None that is there has the time or the memory for what waits. */
-	if (s->ready_count && size.free_cpus >= s->ready_cpus && size.workers)
+	if (s->ready_count && size.free_cpus >= s->ready_cpus && size.has_cpus)
 		size.free_cpus = 0;
 	if (r->submitting || r->failed || r->leaving || now < r->submit_at_ms ||
 		queued >= QUEUED_MAX)

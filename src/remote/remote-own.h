@@ -229,7 +229,8 @@ void remote_hear(struct remote_worker *w);
 /* -- remote-worker.c -----------------------------------------------------------------------------
  */
 
-struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct remote_shape *s);
+struct remote_worker *remote_worker_new(
+	struct remote *r, uint64_t id, struct remote_shape *s, uint64_t cpus);
 void remote_worker_free(struct remote_worker *w);
 /* It will say no more: what it had goes elsewhere. `why` is for people. */
 void remote_worker_died(struct remote_worker *w, const char *why);
@@ -255,6 +256,8 @@ void remote_order_allocation(struct remote_worker *w);
 
 /* Asks for one more allocation. */
 void remote_submit(struct remote *r, struct remote_shape *s);
+/* The processors that this one would have. */
+uint64_t remote_next_cpus(const struct remote *r, const struct remote_shape *s);
 void remote_worker_cancel(struct remote_worker *w);
 /* Its job's number; a later driver finds it in the exchange. */
 void remote_worker_job(struct remote_worker *w, struct str id);

@@ -174,11 +174,14 @@ static bool is_file_filled(const struct remote *r, uint64_t id, const char *name
 	return exchange_read(&r->x, path, 4096, ret) >= 0 && ret->len > 0;
 }
 
-/* What its allocation had was the first order of its first driver. */
-static struct shape shape_was(const struct remote *r, uint64_t id)
+/* What its allocation had was the first order of its first driver. A machine has the shape of all,
+ * whatever its slots are. */
+static struct shape shape_was(const struct remote *r, uint64_t id, uint64_t *cpus)
 {
 	bool own;
 	struct shape shape = table_shape(r->table, NULL, r->class, &own);
+
+	*cpus = shape.cpus;
 
 	for (uint64_t epoch = 1; epoch < r->epoch; epoch++) {
 		AUTO_BUF text = BUF_INIT;
@@ -193,7 +196,8 @@ static struct shape shape_was(const struct remote *r, uint64_t id)
 			!order_line_read(str_sub(all, 0, str_find(all, '\n', 0)), &o, &unknown))
 			continue;
 		if (o.kind == ORDER_ALLOCATION) {
-			shape.cpus = o.has.cpus;
+			*cpus = o.has.cpus;
+			shape.cpus = r->table->hosts[0] ? shape.cpus : o.has.cpus;
 			shape.mem_mb = o.has.mem_mb;
 			shape.gpus = o.has.gpus;
 			shape.time_s = o.has.time_s;
@@ -241,7 +245,8 @@ static bool is_there(const struct remote *r, uint64_t id)
 static void find_worker(void *data, uint64_t id)
 {
 	struct remote *r = data;
-	struct shape shape = shape_was(r, id);
+	uint64_t cpus;
+	struct shape shape = shape_was(r, id, &cpus);
 	AUTO_BUF job = BUF_INIT;
 	AUTO_BUF claim = BUF_INIT;
 	AUTO_BUF fence = BUF_INIT;
@@ -252,7 +257,7 @@ static void find_worker(void *data, uint64_t id)
 
 	if (!is_there(r, id) || exchange_worker_make(&r->x, id, r->epoch, S("")) < 0)
 		return;
-	struct remote_worker *w = remote_worker_new(r, id, remote_shape(r, &shape));
+	struct remote_worker *w = remote_worker_new(r, id, remote_shape(r, &shape), cpus);
 	if (has_job)
 		remote_worker_job(w, table_job_id(buf_str(&job)));
 	w->state = claimed ? WORKER_ALIVE : has_job ? WORKER_QUEUED : WORKER_ASKED;

@@ -100,7 +100,8 @@ static void order_rules(struct remote_worker *w)
 		S(""));
 }
 
-struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct remote_shape *s)
+struct remote_worker *remote_worker_new(
+	struct remote *r, uint64_t id, struct remote_shape *s, uint64_t cpus)
 {
 	struct remote_worker *w = mem_new(struct remote_worker);
 	char name[80], path[4300];
@@ -109,7 +110,7 @@ struct remote_worker *remote_worker_new(struct remote *r, uint64_t id, struct re
 	w->remote = r;
 	w->shape = s;
 	w->id = id;
-	w->cpus = s->shape.cpus;
+	w->cpus = cpus;
 	w->asked_ms = w->seen_ms = clock_mono_ms();
 	list_init(&w->given);
 	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/orders.%" PRIu64, id, r->epoch);

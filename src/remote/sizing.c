@@ -27,14 +27,14 @@ uint64_t sizing_more(const struct sizing *s)
 {
 	uint64_t waiting = s->ready_cpus > s->free_cpus ? s->ready_cpus - s->free_cpus : 0;
 	uint64_t cpus = MAX(s->cpus, (uint64_t)1);
-	uint64_t wanted = (waiting + cpus - 1) / cpus;
-	uint64_t more = wanted > s->queued ? wanted - s->queued : 0;
+	uint64_t unasked = waiting > s->queued_cpus ? waiting - s->queued_cpus : 0;
+	uint64_t more = (unasked + cpus - 1) / cpus;
 	uint64_t room = s->most > s->all ? s->most - s->all : 0;
 
 	more = MIN(more, room);
 	/* One that is asked for now may come when all is done. */
-	if (s->ended >= SIZING_ENDED && s->workers && s->mean_ms && !s->more_come) {
-		uint64_t rest = waiting * s->mean_ms / (s->workers * cpus);
+	if (s->ended >= SIZING_ENDED && s->has_cpus && s->mean_ms && !s->more_come) {
+		uint64_t rest = waiting * s->mean_ms / s->has_cpus;
 
 		if (rest < SIZING_SOON_MS)
 			return 0;

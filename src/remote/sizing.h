@@ -19,16 +19,17 @@ bool load_fits(const struct load *used, const struct load *more, const struct lo
 
 /* What is known of one shape. */
 struct sizing {
-	uint64_t cpus;       /* of one allocation */
+	uint64_t cpus;       /* of the next allocation */
 	uint64_t ready_cpus; /* of commands that wait for a worker of it */
-	uint64_t workers;    /* that have begun */
-	uint64_t queued;     /* asked for and not begun */
-	uint64_t free_cpus;  /* of those that have begun */
-	uint64_t ended;      /* commands of the executor, so far */
-	uint64_t mean_ms;    /* that one took, of the latest */
-	uint64_t all;        /* workers of all shapes, queued ones included */
-	uint64_t most;       /* that may be at once */
-	bool more_come;      /* behind `ready_cpus`, and nothing tells how many */
+	uint64_t has_cpus;   /* of workers that have begun */
+	uint64_t free_cpus;  /* … of these, with nothing to do */
+	uint64_t queued;     /* workers that are asked for and have not begun */
+	uint64_t queued_cpus;
+	uint64_t ended;   /* commands of the executor, so far */
+	uint64_t mean_ms; /* that one took, of the latest */
+	uint64_t all;     /* workers of all shapes, queued ones included */
+	uint64_t most;    /* that may be at once */
+	bool more_come;   /* behind `ready_cpus`, and nothing tells how many */
 };
 
 enum {

@@ -43,7 +43,7 @@ struct shape table_shape(
 	struct shape s = named ? named->shape : usual ? usual->shape : t->shape;
 
 	*own = !named || named == usual;
-	if (!n || fits_into(n, &s))
+	if (!n || fits_into(n, &s) || (t->hosts[0] && n->nodes <= 1))
 		return s;
 	*own = false;
 	s.cpus = n->cpus ? n->cpus : n->nodes > 1 ? s.cpus : MIN(s.cpus, (uint64_t)1);
@@ -214,6 +214,14 @@ bool table_host(struct str text, struct str *name, uint64_t *slots)
 	if (colon < text.len && (!str_to_uint(str_from(text, colon + 1), slots) || !*slots))
 		return false;
 	return name->len && name->len <= HOST_MAX && name->p[0] != '-' && *slots <= SLOTS_MAX;
+}
+
+uint64_t table_host_slots(const struct table *t, size_t i, struct str *name)
+{
+	uint64_t slots = 0;
+
+	(void)table_host(str_of(t->hosts[i]), name, &slots);
+	return slots ? slots : t->host_cpus;
 }
 
 bool table_ends_by_cancel(const struct table *t)

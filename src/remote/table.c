@@ -632,6 +632,27 @@ static void read_classes(struct table *t, json_t *all)
 	}
 }
 
+/* One worker a machine; an allocation has what the largest one has. */
+static void size_hosts(struct table *t)
+{
+	uint64_t most = 0;
+	struct str name;
+	size_t count = 0;
+
+	t->host_cpus = t->shape.cpus;
+	t->slots = 0;
+	for (; t->hosts[count]; count++) {
+		uint64_t slots = table_host_slots(t, count, &name);
+
+		t->slots += slots;
+		most = MAX(most, slots);
+	}
+	t->workers = MIN(t->workers, count);
+	t->shape.cpus = most;
+	for (size_t i = 0; i < t->class_count; i++)
+		t->classes[i].shape.cpus = most;
+}
+
 struct table *table_load(json_t *resolved, struct str name, struct report *r)
 {
 	struct table *t = mem_new(struct table);
@@ -664,8 +685,7 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 	t->dir = path_tilde(&t->arena, text_of(t, resolved, "dir"), path_home(&t->arena));
 	t->shape = shape_of(t, resolved);
 	t->workers = (uint64_t)json_number_of(resolved, "workers");
-	if (t->hosts[0]) /* one worker a machine */
-		t->workers = MIN(t->workers, json_array_size(json_object_get(resolved, "hosts")));
+	t->slots = t->workers * t->shape.cpus;
 	t->idle_s = time_of(json_object_get(resolved, "idle"));
 	t->orphan_s = time_of(json_object_get(resolved, "orphan"));
 	t->takes_needs = str_eq(json_text_of(resolved, "takes"), S("needs"));
@@ -677,6 +697,8 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 	for (size_t i = 0; i < json_array_size(columns) && i < TABLE_COLUMNS; i++)
 		t->columns[i] = (unsigned)json_integer_value(json_array_get(columns, i));
 	read_classes(t, resolved);
+	if (t->hosts[0])
+		size_hosts(t);
 	if (table_lacks_hosts(t, r)) {
 		table_free(t);
 		return NULL;

@@ -46,6 +46,8 @@ struct table {
 	struct str suffix; /* of the exchange: of a run that has changed its executor */
 	struct shape shape;
 	uint64_t workers, idle_s, orphan_s;
+	uint64_t host_cpus; /* of a machine that does not say its slots */
+	uint64_t slots;     /* of all workers together, when there are as many as may be */
 	bool takes_needs, env_node, secrets_file;
 	char separator;                  /* 0: white space */
 	unsigned columns[TABLE_COLUMNS]; /* from 1; 0: there is none */
@@ -74,7 +76,8 @@ const struct table_class *table_class(const struct table *t, struct str name);
 /* Whether a command asks for a class that is not there. Then `text` says so. */
 bool table_lacks_class(const struct table *t, const struct needs *n, struct buf *text);
 /* What the allocation of a command is to have. `fallback` is the class that holds where it names
- * none; empty: the executor's own. *own: it fits into the executor's own allocations, or those of
+ * none; empty: the executor's own. Machines cannot be asked for more than they have: there it is
+ * that of the largest one. *own: it fits into the executor's own allocations, or those of
  * `fallback`. */
 struct shape table_shape(
 	const struct table *t, const struct needs *n, struct str fallback, bool *own);
@@ -96,6 +99,8 @@ struct table_values {
  * that. A name stands in the words of a shell and in the id of a job, so it has only letters,
  * digits, dots, dashes and underscores. */
 bool table_host(struct str text, struct str *name, uint64_t *slots);
+/* The slots of the machine `hosts[i]`, and its name. */
+uint64_t table_host_slots(const struct table *t, size_t i, struct str *name);
 /* Whether its words name a machine and there is none; then with an issue. */
 bool table_lacks_hosts(const struct table *t, struct report *r);
 /* Whether its words of `cancel` return only when nothing of the job lives: of machines that have no

@@ -15,12 +15,33 @@ static void allocations(void **state UNUSED)
 		{ { .cpus = 4, .ready_cpus = 9, .most = 8 }, 3 },
 		{ { .cpus = 4, .ready_cpus = 100, .most = 8 }, 4 },
 		{ { .cpus = 4, .ready_cpus = 100, .most = 2, .all = 1 }, 1 },
-		{ { .cpus = 4, .ready_cpus = 8, .queued = 2, .all = 2, .most = 8 }, 0 },
-		{ { .cpus = 4, .ready_cpus = 4, .free_cpus = 4, .workers = 1, .most = 8 }, 0 },
+		{ { .cpus = 4,
+			  .ready_cpus = 8,
+			  .queued = 2,
+			  .queued_cpus = 8,
+			  .all = 2,
+			  .most = 8 },
+			0 },
+		{ { .cpus = 4, .ready_cpus = 4, .free_cpus = 4, .has_cpus = 4, .most = 8 }, 0 },
+		/* Machines differ: what counts is what those that are asked for have. */
+		{ { .cpus = 2,
+			  .ready_cpus = 18,
+			  .queued = 1,
+			  .queued_cpus = 16,
+			  .all = 1,
+			  .most = 8 },
+			1 },
+		{ { .cpus = 2,
+			  .ready_cpus = 16,
+			  .queued = 1,
+			  .queued_cpus = 16,
+			  .all = 1,
+			  .most = 8 },
+			0 },
 		/* What is left is done within a minute. */
 		{ { .cpus = 4,
 			  .ready_cpus = 100,
-			  .workers = 2,
+			  .has_cpus = 8,
 			  .all = 2,
 			  .most = 8,
 			  .ended = 16,
@@ -28,7 +49,7 @@ static void allocations(void **state UNUSED)
 			0 },
 		{ { .cpus = 4,
 			  .ready_cpus = 100,
-			  .workers = 2,
+			  .has_cpus = 8,
 			  .all = 2,
 			  .most = 8,
 			  .ended = 16,
@@ -37,7 +58,7 @@ static void allocations(void **state UNUSED)
 		/* … as far as is known, which is not far. */
 		{ { .cpus = 1,
 			  .ready_cpus = 564,
-			  .workers = 500,
+			  .has_cpus = 500,
 			  .all = 500,
 			  .most = 1000,
 			  .ended = 16,
@@ -191,6 +212,8 @@ static void machine_words(void **state UNUSED)
 
 	assert_non_null(t);
 	assert_int_equal(t->workers, 2);
+	assert_int_equal(t->slots, 12);
+	assert_int_equal(t->shape.cpus, 8);
 	assert_true(table_ends_by_cancel(t));
 	const char *const *argv = table_words(t, WORDS_CANCEL,
 		&(struct table_values){ .name = "n",
