@@ -377,6 +377,23 @@ static bool check_hello(struct remote_worker *w, const struct said_hello *h)
 	return false;
 }
 
+/* The numbers of directories need not agree between machines. One through which the shared
+ * directory was found, whose probe it has, is the same all the same. */
+static void check_cwd(struct remote_worker *w, const struct said_hello *h)
+{
+	struct remote *r = w->remote;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!h->cwd_ino || h->cwd_ino == r->cwd_ino || r->told_cwd ||
+		remote_below(str_of(r->x.path), r->cwd))
+		return;
+	r->told_cwd = true;
+	buf_printf(&text,
+		"node %s may see another directory as %.*s: its number there is not the one here",
+		w->host ? w->host : "", STR(r->cwd));
+	remote_warn(r, buf_str(&text));
+}
+
 static void hear_hello(struct remote_worker *w, const struct said *s)
 {
 	struct remote *r = w->remote;
@@ -399,6 +416,7 @@ static void hear_hello(struct remote_worker *w, const struct said *s)
 		return; /* what it said to an earlier driver */
 	if (!check_hello(w, h))
 		return;
+	check_cwd(w, h);
 	bool first = w->state != WORKER_ALIVE;
 	if (w->state == WORKER_ASKED) /* quicker than the answer to its submission */
 		remote_tell_worker(w, EVENT_WORKER_SUBMIT, NULL);

@@ -139,6 +139,8 @@ struct remote {
 	struct table *table;
 	struct arena arena;
 	struct str run, generation, run_dir, cwd, roux, class;
+	uint64_t cwd_ino;
+	bool told_cwd;        /* that a node may have another one */
 	struct str name;      /* of jobs */
 	VEC(struct str) told; /* of classes that there are not */
 	bool durable, careful, resumed;
@@ -204,6 +206,8 @@ void remote_warn(struct remote *r, struct str message);
 /* Warns of a class that there is not, once. */
 void remote_tell_class(struct remote *r, const struct needs *n);
 void remote_wake(struct remote *r);
+/* Whether a file is somewhere in a directory, by their names. */
+bool remote_below(struct str path, struct str dir);
 struct remote_shape *remote_shape(struct remote *r, const struct shape *s);
 
 /* -- remote-give.c -------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ static int input_share(struct remote *r, struct content *c, struct remote_input 
 	return 0;
 }
 
-static bool is_below(struct str path, struct str dir)
+bool remote_below(struct str path, struct str dir)
 {
 	return str_starts(path, dir) && path.len > dir.len && path.p[dir.len] == '/' &&
 	       !str_ends(path, S(" (deleted)"));
@@ -139,7 +139,8 @@ static int take_input(
 	run->in = INPUT_FILE;
 	run->in_size = content_size(spec->in);
 	content_place(spec->in, room);
-	if (is_below(buf_str(room), r->run_dir) || is_below(buf_str(room), str_of(r->x.path))) {
+	if (remote_below(buf_str(room), r->run_dir) ||
+		remote_below(buf_str(room), str_of(r->x.path))) {
 		run->in_file = buf_str(room);
 		return 0;
 	}
@@ -545,14 +546,12 @@ static void write_env(struct remote *r, const struct remote_options *o, struct b
 static int write_run(struct remote *r, const struct remote_options *o)
 {
 	mode_t mask = umask(077);
-	struct stat st = { 0 };
 	unsigned char random[16] = { 0 };
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF env = BUF_INIT;
 	AUTO_BUF probe = BUF_INIT;
 
 	(void)umask(mask);
-	(void)stat(r->cwd.p, &st);
 	(void)!getrandom(random, sizeof(random), GRND_NONBLOCK);
 	for (size_t i = 0; i < sizeof(random); i++)
 		buf_printf(&probe, "%02x", random[i]);
@@ -561,7 +560,7 @@ static int write_run(struct remote *r, const struct remote_options *o)
 					   .generation = r->generation,
 					   .probe = r->probe,
 					   .cwd = r->cwd,
-					   .cwd_ino = (uint64_t)st.st_ino,
+					   .cwd_ino = r->cwd_ino,
 					   .uid = geteuid(),
 					   .umask = mask,
 					   .grace_ms = r->grace_ms,
@@ -660,6 +659,7 @@ static bool open_exchange(struct remote *r, const struct remote_options *o, stru
 static struct remote *new_remote(const struct remote_options *o)
 {
 	struct remote *r = mem_new(struct remote);
+	struct stat st = { 0 };
 
 	r->executor.ops = &ops;
 	r->loop = o->loop;
@@ -669,6 +669,8 @@ static struct remote *new_remote(const struct remote_options *o)
 	r->generation = arena_str(&r->arena, o->generation);
 	r->run_dir = arena_str(&r->arena, o->run_dir);
 	r->cwd = str_of(arena_cstr(&r->arena, o->cwd));
+	(void)stat(r->cwd.p, &st);
+	r->cwd_ino = (uint64_t)st.st_ino;
 	r->class = arena_str(&r->arena, o->class);
 	r->name = submission_name(r->run, r->generation, &r->arena);
 	r->grace_ms = o->grace_ms;
