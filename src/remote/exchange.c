@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,30 @@ static bool is_open_to_others(const struct stat *st)
 	return (st->st_mode & 022) && !(st->st_mode & S_ISVTX);
 }
 
+/* Those of a group that a directory further up belongs to are let be: projects have such ones, and
+ * what others put into the place of an exchange does not belong to its user. */
+bool exchange_parents_check(const char *dir, struct report *r)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (!realpath(dir, path))
+		return report_errno(r, errno, "%s", dir);
+	for (char *slash = path + strlen(path); slash > path + 1;) {
+		while (slash > path && *--slash != '/')
+			;
+		slash[slash == path] = '\0'; /* the root keeps its own */
+		if (stat(path, &st) < 0)
+			return report_errno(r, errno, "%s", path);
+		if (!(st.st_mode & S_IWOTH) || (st.st_mode & S_ISVTX))
+			continue;
+		report_system(r, (struct where){ 0 },
+			"%s, which %s is in, can be written to by other users", path, dir);
+		return report_hint(r, "chmod o-w %s, or name another `dir` of the executor", path);
+	}
+	return true;
+}
+
 bool exchange_root_check(const char *dir, struct report *r)
 {
 	struct stat st;
@@ -107,7 +132,7 @@ bool exchange_root_check(const char *dir, struct report *r)
 	else if (access(dir, W_OK | X_OK) < 0)
 		report_system(r, (struct where){ 0 }, "%s cannot be written to", dir);
 	else
-		return true;
+		return exchange_parents_check(dir, r);
 	return report_hint(
 		r, "`dir` of an executor is a directory of yours, or one that is sticky");
 }

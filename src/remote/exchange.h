@@ -44,6 +44,9 @@ bool exchange_is_network(int fd);
 /* Whether exchanges can be made in a directory, and others could not put something else into their
  * place. */
 bool exchange_root_check(const char *dir, struct report *r);
+/* Whether others could put something else into the place of a directory, or of one that it is in.
+ */
+bool exchange_parents_check(const char *dir, struct report *r);
 /* Whether nothing more can be written to it. */
 bool exchange_is_full(const struct exchange *x);
 

@@ -642,7 +642,8 @@ static bool open_exchange(struct remote *r, const struct remote_options *o, stru
 		remote_exchange_path(r->table, o->run_dir, o->run, o->generation, &r->arena);
 	int n = 0;
 
-	if (r->table->dir.len && !exchange_root_check(r->table->dir.p, report))
+	if (r->table->dir.len ? !exchange_root_check(r->table->dir.p, report)
+			      : !exchange_parents_check(arena_cstr(&r->arena, r->run_dir), report))
 		return false;
 	if (!r->resumed)
 		clear_old(path.p);
