@@ -52,6 +52,17 @@ static void on_began(struct job_owner *o, const struct job_away *away)
 		timer_start(f->run->loop, &f->timer, f->tries.limit_ms);
 }
 
+void command_tell(struct frame *f, enum job_stream stream, struct str data)
+{
+	bool err = stream == JOB_STDERR;
+
+	if (f->run->options.tell_output || (err && f->run->options.tell_errors))
+		run_emit_frame(f->run,
+			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
+				.output = { data, err, !err && frame_is_last(f) } },
+			f);
+}
+
 static void on_output(struct job_owner *o, enum job_stream stream, struct str data, uint64_t total)
 {
 	struct frame *f = frame_of(o);
@@ -61,12 +72,7 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 		recorder->ops->printed(recorder, &f->leaf.record, stream, total);
 	if (stream == JOB_STDOUT && f->run->early.prints && f->leaf.job && frame_is_last(f))
 		early_came(&f->run->early, f->leaf.job);
-	bool err = stream == JOB_STDERR;
-	if (f->run->options.tell_output || (err && f->run->options.tell_errors))
-		run_emit_frame(f->run,
-			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
-				.output = { data, err, !err && frame_is_last(f) } },
-			f);
+	command_tell(f, stream, data);
 }
 
 /* -- recalling -----------------------------------------------------------------------------------

@@ -62,8 +62,19 @@ static uint64_t took_ms(const struct frame *f, const struct verdict *v)
 	return v->away ? v->away->ms : loop_now(f->run->loop) - f->tries.began_ms;
 }
 
+/* Of a command that was not started, why: it is told and kept as the lines on standard error that
+ * it would be if a shell had started the command. */
+static void why_lines(const struct verdict *v, struct buf *ret)
+{
+	struct str why = v->recalled || v->err_bytes ? S("") : str_trim(v->err);
+
+	if (why.len)
+		buf_printf(ret, "%.*s\n", STR(why));
+}
+
 /* Written down before anything that depends on it happens. */
-static void record_end(struct frame *f, const struct outcome *o, const struct verdict *v)
+static void record_end(
+	struct frame *f, const struct outcome *o, const struct verdict *v, struct str why)
 {
 	struct recorder *r = f->run->options.recorder;
 	AUTO_BUF path = BUF_INIT;
@@ -87,6 +98,7 @@ static void record_end(struct frame *f, const struct outcome *o, const struct ve
 			.ms = took_ms(f, v),
 			.out_bytes = content_size(o->out),
 			.err_bytes = v->err_bytes,
+			.why = why,
 			.usage = v->usage,
 		});
 	if (error < 0)
@@ -116,6 +128,7 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 	struct outcome o = { .out = out, .err = v->err_all };
 	bool cancelled = run_stopping(f->run);
 	bool limit = stopped_by_limit(f);
+	AUTO_BUF why = BUF_INIT;
 
 	f->timed_out = f->timed_out || limit;
 	f->leaf.recalled = v->recalled;
@@ -123,8 +136,11 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 	o.signal = v->signal;
 	o.timed_out = f->timed_out;
 	o.ok = !f->timed_out && o.code == 0;
+	why_lines(v, &why);
+	if (why.len)
+		command_tell(f, JOB_STDERR, buf_str(&why));
 	if (f->run->options.recorder && !v->recalled)
-		record_end(f, &o, v);
+		record_end(f, &o, v, buf_str(&why));
 	run_emit_frame(f->run,
 		&(struct event){ .kind = v->recalled ? EVENT_NODE_REUSED : EVENT_COMMAND_DONE,
 			.attempt = f->tries.now,

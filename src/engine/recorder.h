@@ -18,6 +18,9 @@ struct leaf_end {
 	bool lost; /* with the machine that ran it: `code` stands for an end that is not known */
 	bool ok;
 	uint64_t ms, out_bytes, err_bytes;
+	/* Why it was not started, in whole lines: kept as its standard error, of which it has
+	 * printed nothing. Empty: it was. */
+	struct str why;
 	const struct job_usage *usage; /* NULL: not known */
 };
 

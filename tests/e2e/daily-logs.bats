@@ -56,6 +56,17 @@ branches() {
 	tail -c +100001 bytes | head -c 50000 | cmp - got
 }
 
+@test "why a command could not be started is what it printed" {
+	roux run -q --as nope '["echo x",{"failure":"continue","cwd":"nowhere","template":"ls"},
+		{"label":"last","retry":2,"failure":"root","template":"no-such-program"}]' >/dev/null 2>&1 || true
+	is "$(roux logs nope last 2>&1)" "no-such-program: not found in PATH"
+	is "$(roux logs nope last --attempt 1 2>&1)" "no-such-program: not found in PATH"
+	is "$(roux logs nope | paste -sd,)" "[0] x,[1] cwd nowhere: No such file or directory,[2 last] no-such-program: not found in PATH,[2 last] no-such-program: not found in PATH"
+	# A resume takes it over with the rest of what the command has left.
+	roux resume -q nope --json >doc 2>&1 || true
+	has "$(of_json 'd["failures"][0]["stderr"]' <doc)" "cwd nowhere: No such file or directory"
+}
+
 @test "an attempt can be chosen; the last one is shown" {
 	# shellcheck disable=SC2016
 	roux run -q --as tries '{"retry":3,"label":"flaky","template":"sh -c \"echo x >>count; wc -l <count; wc -l <count >&2; test $(wc -l <count) = 3\""}' >/dev/null 2>&1

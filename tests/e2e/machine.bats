@@ -62,7 +62,7 @@ as_somebody() {
 	chmod 755 "$BASE"
 	chmod 777 "$BASE/work" "$BASE/tmp" "$BASE/home"
 	cp "$ROUX" "$BASE/roux"
-	run as_somebody bash -c 'ulimit -u 1; exec "$0" exec --json --progress=none "[\"echo a\",\"echo b\"]" </dev/null 3>&-' "$BASE/roux"
+	run --separate-stderr as_somebody bash -c 'ulimit -u 1; exec "$0" exec --json --progress=none "[\"echo a\",\"echo b\"]" </dev/null 3>&-' "$BASE/roux"
 	is "$status" 3
 	is "$(jq -c '[.failures[].code]' <<<"$output")" '[126,126]'
 }

@@ -549,6 +549,17 @@ def a_run_that_failed_has_its_own_name(home):
     assert not any("agent.py" in t for t in h.server.texts()), h.server.texts()
 
 
+def a_command_that_could_not_be_started_says_why(home):
+    h = home()
+    recipe(h, "none.json", json.dumps({"template": "no-such-program"}))
+    recipe(h, "nowhere.json", json.dumps({"template": ["sh -c 'echo before >&2'", {"failure": "root", "cwd": "nowhere", "template": "ls"}]}))
+    h.connect()
+    h.server.message("/run none")
+    h.server.wait_text("no-such-program: not found in PATH")
+    h.server.message("/run nowhere")
+    h.server.wait_text("cwd nowhere: No such file or directory")
+
+
 def runs_can_be_cancelled(home):
     h = home()
     recipe(h, "slow.json", json.dumps({"template": "sleep 1000"}))

@@ -8,43 +8,22 @@
 #include <unistd.h>
 
 #include "app/logs.h"
-#include "app/past/handle.h"
+#include "app/past/nodes.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "runs/dir/leaves.h"
 #include "runs/dir/open.h"
-#include "runs/dir/run-dir.h"
 
 /* -- the file ------------------------------------------------------------------------------------
  */
 
-struct numbers {
-	struct str path;
-	uint64_t wanted, count, number;
-};
-
-static bool see_leaf(void *data, const struct leaf_line *line)
-{
-	struct numbers *n = data;
-
-	if (line->kind != LEAF_START || !str_eq(line->path, n->path))
-		return true;
-	n->count++;
-	if (!n->wanted || n->count == n->wanted)
-		n->number = line->record.number;
-	return true;
-}
-
 int run_log_open(struct run_handle *h, struct str node, uint64_t attempt, enum log_stream stream)
 {
-	struct numbers n = { .path = node, .wanted = attempt };
-	struct arena a = ARENA_INIT;
+	struct executions n;
 
 	if (!node.len)
 		return run_open_path(run_log_path(h, stream), O_RDONLY);
-	(void)leaf_lines_each(run_file(&a, run_dir(h), LEAVES_FILE), see_leaf, &n);
-	arena_done(&a);
+	run_executions(h, node, attempt, &n);
 	if (!n.number)
 		return -ENOENT;
 	struct run_node found = { .path = node, .number = n.number };

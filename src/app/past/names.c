@@ -19,7 +19,9 @@ static bool see_event(void *data, struct str line, uint64_t seq)
 	struct str type = json_text_of(object, "type"), path = json_text_of(object, "path");
 
 	(void)seq;
+	/* One that could not be started may have an end alone. */
 	if (!path.len || !(str_eq(type, str_of(event_name(EVENT_COMMAND_START))) ||
+				 str_eq(type, str_of(event_name(EVENT_COMMAND_DONE))) ||
 				 str_eq(type, str_of(event_name(EVENT_NODE_REUSED)))))
 		return true;
 	void **place = map_put(&names->commands, &names->arena, path);

@@ -31,32 +31,44 @@ const struct past_name *past_name_find(struct run_handle *h, struct str path)
 /* -- one of them ---------------------------------------------------------------------------------
  */
 
-/* The executions of one path, in the order of their numbers. */
-struct executions {
+struct execution_search {
 	struct str path;
-	uint64_t wanted, count, number;
+	uint64_t wanted, last;
+	struct executions found;
 };
 
 static bool see_leaf(void *data, const struct leaf_line *line)
 {
-	struct executions *x = data;
+	struct execution_search *x = data;
+	const struct leaf_record *leaf = &line->record;
+	bool begins = line->kind == LEAF_START ||
+		      (line->kind == LEAF_EXIT && leaf->number != x->last && leaf->err_bytes);
 
-	if (line->kind != LEAF_START || !str_eq(line->path, x->path))
+	if (!begins || !str_eq(line->path, x->path))
 		return true;
-	x->count++;
-	if (!x->wanted || x->count == x->wanted)
-		x->number = line->record.number;
+	x->last = leaf->number;
+	x->found.count++;
+	if (!x->wanted || x->found.count == x->wanted)
+		x->found.number = leaf->number;
 	return true;
+}
+
+void run_executions(struct run_handle *h, struct str path, uint64_t wanted, struct executions *ret)
+{
+	struct execution_search x = { .path = path, .wanted = wanted };
+	struct arena a = ARENA_INIT;
+
+	(void)leaf_lines_each(run_file(&a, run_dir(h), LEAVES_FILE), see_leaf, &x);
+	arena_done(&a);
+	*ret = x.found;
 }
 
 static bool choose_attempt(
 	struct run_handle *h, uint64_t attempt, struct run_node *ret, struct report *r)
 {
-	struct executions x = { .path = ret->path, .wanted = attempt };
-	struct arena a = ARENA_INIT;
+	struct executions x;
 
-	(void)leaf_lines_each(run_file(&a, run_dir(h), LEAVES_FILE), see_leaf, &x);
-	arena_done(&a);
+	run_executions(h, ret->path, attempt, &x);
 	ret->attempts = x.count;
 	ret->attempt = attempt ? attempt : x.count;
 	ret->number = x.number ? x.number : 1;

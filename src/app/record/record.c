@@ -318,12 +318,33 @@ static void printed(
 	add_story(rec, note, stream == JOB_STDOUT ? STORY_OUT : STORY_ERR, total);
 }
 
+/* Why a command was not started stands where it would have printed it. Returns how long it is; 0:
+ * it could not be written, and result.json alone says it. */
+static uint64_t keep_why(struct record *rec, struct leaf_note *note, struct str path,
+	uint64_t number, struct str why)
+{
+	AUTO_CLOSE int fd = record_files_open(&rec->files, path, number, true);
+	struct leaf_note bare = { .number = number };
+
+	if (fd < 0 || fd_write_all(fd, why) < 0)
+		return 0;
+	buf_add(&bare.path, path);
+	add_story(rec, note ? note : &bare, STORY_ERR, why.len);
+	buf_done(&bare.path);
+	return why.len;
+}
+
 static int end(struct recorder *r, const struct leaf_key *key, struct job_record *record,
-	const struct leaf_end *e)
+	const struct leaf_end *ended)
 {
 	struct record *rec = record_of(r);
 	uint64_t number = key->number + leaves_base(rec->before, key->path);
 	struct leaf_note *note = record->data;
+	struct leaf_end with_why = *ended;
+	const struct leaf_end *e = &with_why;
+
+	if (e->why.len && !e->cancelled)
+		with_why.err_bytes = keep_why(rec, note, key->path, number, e->why);
 
 	if (note && note->last)
 		rec->files.last_ok = e->ok;
