@@ -139,9 +139,10 @@ bool recipes_each(struct app *a, const struct recipe_filter *filter, recipe_fn *
 /* It as an element of the documents of `list` and `tool list`: a new reference. */
 json_t *recipe_info_json(const struct recipe_info *info);
 
-/* Words for completion, one a line: the ids that a terminal can show; and for the first recipe
- * among the words of a command line `name=`, or `name=value` for each value where there are few. */
-void recipes_id_words(struct app *a, struct buf *b);
+/* Words for completion, one a line: the ids that a terminal can show, of one layer or, with NULL,
+ * of all; and for the first recipe among the words of a command line `name=`, or `name=value` for
+ * each value where there are few. */
+void recipes_id_words(struct app *a, const char *layer, struct buf *b);
 void recipes_argument_words(struct app *a, size_t count, const char *const *words, struct buf *b);
 
 /* Calls `changed` from the loop of `a` when something in the directories of recipes has changed, or

@@ -98,6 +98,7 @@ enum complete_kind opt_complete(const struct opt *o)
 		{ "RECIPE", COMPLETE_RECIPE },
 		{ "RUN", COMPLETE_RUN },
 		{ "NODE", COMPLETE_NODE },
+		{ "STATUS", COMPLETE_STATUS },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)

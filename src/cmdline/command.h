@@ -34,7 +34,7 @@ struct opt {
 	enum opt_kind kind;
 	char letter;      /* 0: it has none */
 	const char *name; /* without the dashes; NULL: it has none */
-	const char *arg;  /* what its value is called; FILE, PATH, DIR, RUN, RECIPE are completed */
+	const char *arg;  /* what its value is called; FILE, DIR, RUN and others are completed */
 	const char *help; /* one clause, lower case */
 	size_t offset;    /* of the field, in the struct its opt_set stands for */
 	size_t size;      /* of a number's field */
@@ -105,6 +105,8 @@ enum complete_kind {
 	COMPLETE_RECIPE,   /* what `roux complete recipes` lists, or else as a template */
 	COMPLETE_RUN,      /* what `roux complete runs` lists for the command */
 	COMPLETE_NODE,     /* what `roux complete nodes` lists for the words before it */
+	COMPLETE_TOOL,     /* what `roux complete tools` lists for the words before it */
+	COMPLETE_STATUS,   /* what `roux complete statuses` lists, with commas between them */
 	COMPLETE_COMMAND,
 	COMPLETE_WORDS, /* those that the operand is written as: "svg|dot" */
 };

@@ -87,6 +87,20 @@ static const char functions[] =
 	"\t_roux_ask nodes -- \"${words[@]:2:last-2}\"\n"
 	"}\n"
 	"\n"
+	"# The tools that the first of the words can be about.\n"
+	"_roux_tools()\n"
+	"{\n"
+	"\t_roux_ask tools -- \"${words[@]:2:last-2}\"\n"
+	"}\n"
+	"\n"
+	"# Behind a comma another one.\n"
+	"_roux_statuses()\n"
+	"{\n"
+	"\tprefix+=${cur%\"${cur##*,}\"}\n"
+	"\tcur=${cur##*,}\n"
+	"\t_roux_ask statuses\n"
+	"}\n"
+	"\n"
 	"_roux_recipe()\n"
 	"{\n"
 	"\t[[ $cur == @* ]] || _roux_ask recipes\n"
@@ -182,6 +196,8 @@ static const char *const actions[] = {
 	[COMPLETE_RECIPE] = "_roux_recipe",
 	[COMPLETE_RUN] = "_roux_ask runs \"$command\"",
 	[COMPLETE_NODE] = "_roux_nodes",
+	[COMPLETE_TOOL] = "_roux_tools",
+	[COMPLETE_STATUS] = "_roux_statuses",
 	[COMPLETE_COMMAND] = "_roux_commands",
 	[COMPLETE_WORDS] = "_roux_offer", /* and the words */
 };
@@ -230,20 +246,22 @@ static void values(const struct command *c, struct buf *b)
 
 static void operand(const struct command *c, struct buf *b)
 {
+	enum complete_kind second = completion_second(c);
+
 	if (!completion_has_operand(c))
 		return;
 	if (completion_takes_values(c))
 		buf_printf(b, "\t%s) if [[ $2 -gt 0 ]]; then _roux_args; else %s; fi", c->name,
 			actions[c->complete]);
-	else if (completion_takes_node(c))
-		buf_printf(b, "\t%s) case $2 in 0) %s ;; 1) %s ;; esac", c->name,
-			actions[c->complete], actions[COMPLETE_NODE]);
+	else if (second)
+		buf_printf(b, "\t%s) case $2 in 1) %s ;; 0) %s", c->name, actions[second],
+			actions[c->complete]);
 	else
 		buf_printf(b, "\t%s) %s%s", c->name,
 			command_completes_all(c) ? "" : "[[ $2 -gt 0 ]] || ", actions[c->complete]);
 	if (c->complete == COMPLETE_WORDS)
 		completion_add_operands(c, b);
-	buf_adds(b, " ;;\n");
+	buf_adds(b, second ? " ;; esac ;;\n" : " ;;\n");
 }
 
 void completion_bash(const struct command *const *commands, size_t count, struct buf *b)

@@ -46,6 +46,18 @@ static const char functions[] =
 	"    command roux complete nodes -- $words[3..-1] 2>/dev/null </dev/null\n"
 	"end\n"
 	"\n"
+	"# The tools that the first of the words can be about.\n"
+	"function __roux_tools\n"
+	"    set -l words (commandline -opc)\n"
+	"    command roux complete tools -- $words[3..-1] 2>/dev/null </dev/null\n"
+	"end\n"
+	"\n"
+	"# Behind a comma another one.\n"
+	"function __roux_statuses\n"
+	"    set -l before (string match -r '^(?:-.*=)?(.*,)?' -- (commandline -ct))[2]\n"
+	"    __roux_ask statuses | string replace -r '^' \"$before\"\n"
+	"end\n"
+	"\n"
 	"# The arguments of the recipe that is among the words.\n"
 	"function __roux_args\n"
 	"    set -l words (commandline -opc)\n"
@@ -76,6 +88,8 @@ static const char *const actions[] = {
 	[COMPLETE_RECIPE] = " -F -a '(__roux_ask recipes; __roux_at_files)'",
 	[COMPLETE_RUN] = " -a '(__roux_runs)'",
 	[COMPLETE_NODE] = " -a '(__roux_nodes)'",
+	[COMPLETE_TOOL] = " -a '(__roux_tools)'",
+	[COMPLETE_STATUS] = " -a '(__roux_statuses)'",
 	[COMPLETE_COMMAND] = " -a '(__roux_commands)'",
 	[COMPLETE_WORDS] = " -a '", /* and the words */
 };
@@ -129,6 +143,8 @@ static void valued(const struct command *c, struct buf *b)
 
 static void operand(const struct command *c, struct buf *b)
 {
+	enum complete_kind second = completion_second(c);
+
 	if (!completion_has_operand(c))
 		return;
 	buf_printf(b, "complete -c roux -n '__roux_%s %s",
@@ -141,13 +157,12 @@ static void operand(const struct command *c, struct buf *b)
 		buf_addc(b, '\'');
 	}
 	buf_addc(b, '\n');
-	if (!completion_takes_values(c) && !completion_takes_node(c))
+	if (!completion_takes_values(c) && !second)
 		return;
 	buf_printf(
 		b, "complete -c roux -n '__roux_is %s; and not __roux_first %s", c->name, c->name);
 	valued(c, b);
-	buf_printf(b, "'%s\n",
-		completion_takes_node(c) ? actions[COMPLETE_NODE] : " -a '(__roux_args)'");
+	buf_printf(b, "'%s\n", second ? actions[second] : " -a '(__roux_args)'");
 }
 
 static void command(const struct command *c, struct buf *b)

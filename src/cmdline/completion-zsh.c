@@ -14,12 +14,30 @@ static const char functions[] =
 	"\t(( $#found )) && compadd \"$@\" -a found\n"
 	"}\n"
 	"\n"
-	"# The nodes of the run that is among the words.\n"
-	"_roux_nodes() {\n"
+	"# The same, for the words before the cursor.\n"
+	"_roux_behind() {\n"
+	"\tlocal what=$1\n"
 	"\tlocal -a found\n"
-	"\tfound=(${(f)\"$(command roux complete nodes -- ${words[2,CURRENT-1]} 2>/dev/null "
+	"\tshift\n"
+	"\tfound=(${(f)\"$(command roux complete $what -- ${words[2,CURRENT-1]} 2>/dev/null "
 	"</dev/null)\"})\n"
 	"\t(( $#found )) && compadd \"$@\" -a found\n"
+	"}\n"
+	"\n"
+	"# The nodes of the run that is among the words.\n"
+	"_roux_nodes() {\n"
+	"\t_roux_behind nodes \"$@\"\n"
+	"}\n"
+	"\n"
+	"# The tools that the first of the words can be about.\n"
+	"_roux_tools() {\n"
+	"\t_roux_behind tools \"$@\"\n"
+	"}\n"
+	"\n"
+	"# Behind a comma another one.\n"
+	"_roux_statuses() {\n"
+	"\tcompset -P '*,'\n"
+	"\t_roux_ask statuses \"$@\"\n"
 	"}\n"
 	"\n"
 	"_roux_template() {\n"
@@ -59,6 +77,8 @@ static const char *const actions[] = {
 	[COMPLETE_RECIPE] = "_roux_recipe",
 	[COMPLETE_RUN] = "_roux_run",
 	[COMPLETE_NODE] = "_roux_nodes",
+	[COMPLETE_TOOL] = "_roux_tools",
+	[COMPLETE_STATUS] = "_roux_statuses",
 	[COMPLETE_COMMAND] = "_roux_commands",
 	[COMPLETE_WORDS] = "(", /* and the words */
 };
@@ -109,6 +129,7 @@ static void spec(const struct opt *o, enum opt_form form, struct buf *b)
 
 static void operand(const struct command *c, struct buf *b)
 {
+	enum complete_kind second = completion_second(c);
 	AUTO_BUF word = BUF_INIT;
 
 	if (!c->max_operands)
@@ -124,8 +145,9 @@ static void operand(const struct command *c, struct buf *b)
 	buf_addc(b, '\'');
 	if (completion_takes_values(c))
 		buf_adds(b, " \\\n\t\t\t'*:value:_roux_args'");
-	else if (completion_takes_node(c))
-		buf_printf(b, " \\\n\t\t\t'2:NODE:%s'", actions[COMPLETE_NODE]);
+	else if (second)
+		buf_printf(
+			b, " \\\n\t\t\t'2:%.*s:%s'", STR(command_operand(c, 1)), actions[second]);
 	else if (!command_completes_all(c) && c->max_operands > 1)
 		buf_adds(b, " \\\n\t\t\t'*:operand: '");
 }

@@ -37,9 +37,14 @@ bool completion_takes_values(const struct command *c)
 	return c->complete == COMPLETE_RECIPE && c->operands && strstr(c->operands, "name=value");
 }
 
-bool completion_takes_node(const struct command *c)
+enum complete_kind completion_second(const struct command *c)
 {
-	return c->complete == COMPLETE_RUN && str_eq(command_operand(c, 1), S("NODE"));
+	struct str word = command_operand(c, 1);
+
+	if (c->complete == COMPLETE_RUN && str_eq(word, S("NODE")))
+		return COMPLETE_NODE;
+	return c->complete == COMPLETE_WORDS && str_eq(word, S("NAME")) ? COMPLETE_TOOL
+									: COMPLETE_NONE;
 }
 
 bool completion_has_operand(const struct command *c)

@@ -15,6 +15,9 @@ setup_runs() {
 	roux run -q --as gate ./gate.yaml >/dev/null 2>&1 || true
 	mkfifo go
 	detach live 'cat go'
+	roux tool add mine 'echo x' >/dev/null
+	mkdir -p .roux
+	roux tool add --project ours 'echo x' >/dev/null
 	echo '{"args":["items:array","n:int","who","loud:bool=false"],"template":"echo {items} {n} {who} {loud}"}' >r.json
 }
 
@@ -35,6 +38,15 @@ asked_of() {
 		roux run ./r.json |items:= loud=false loud=true n:= who=
 		roux run ./r.json loud=t|loud=true
 		roux resu|resume
+		roux tool |add list remove schema update
+		roux tool remove |mine
+		roux tool update m|mine
+		roux tool remove --project |ours
+		roux tool schema our|ours
+		roux tool add |
+		roux runs --status |cancelled denied done exited failed killed partial paused running timeout
+		roux runs --status failed,d|failed,denied failed,done
+		roux prune --status=pau|--status=paused
 	END
 }
 
@@ -81,7 +93,7 @@ asked_of() {
 			if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd \"\$@\"; return; fi
 			local -a hits__
 			builtin compadd -A hits__ \"\$@\"
-			(( \$#hits__ )) && print -rl -- '' '<'\${^hits__}'>'
+			(( \$#hits__ )) && print -rl -- '' '<'\$IPREFIX\${^hits__}'>'
 		}
 		at_end() { print -r -- the-''end; exit }
 		comppostfuncs=(at_end); bindkey '^I' complete-word; print rea''dy"

@@ -312,13 +312,23 @@ json_t *recipe_info_json(const struct recipe_info *info)
 /* -- words for completion ------------------------------------------------------------------------
  */
 
-void recipes_id_words(struct app *a, struct buf *b)
+static bool is_in(const struct recipe_entry *e, const char *layer)
+{
+	vec_each (c, &e->candidates)
+		if (!layer || strcmp(recipe_layer_name(c->layer), layer) == 0)
+			return true;
+	return false;
+}
+
+void recipes_id_words(struct app *a, const char *layer, struct buf *b)
 {
 	struct recipe_index *index = recipe_index_new(app_dirs(a));
 
 	vec_each (e, &index->entries) {
 		size_t from = b->len;
 
+		if (!is_in(e, layer))
+			continue;
 		text_plain(b, e->id);
 		if (str_eq(str_from(buf_str(b), from), e->id))
 			buf_addc(b, '\n');

@@ -349,19 +349,51 @@ static void node_words(struct cli *cli, size_t count, const char *const *words, 
 	arena_done(&w.arena);
 }
 
+/* What the words behind `roux tool` can be about: a file that can be changed or removed, or any
+ * recipe. The name of a new one is not known. */
+static void tool_words(struct cli *cli, size_t count, const char *const *words, struct buf *b)
+{
+	const char *layer = "user";
+	struct str action = S("");
+
+	for (size_t i = 0; i < count; i++) {
+		struct str word = str_of(words[i]);
+
+		if (str_eq(word, S("--project")))
+			layer = "project";
+		else if (!action.len && !str_starts(word, S("-")))
+			action = word;
+	}
+	if (str_eq(action, S("schema")))
+		recipes_id_words(cli_app(cli), NULL, b);
+	else if (str_eq(action, S("update")) || str_eq(action, S("remove")))
+		recipes_id_words(cli_app(cli), layer, b);
+}
+
+static void status_words(struct buf *b)
+{
+	for (enum roux_status s = 0; s < status_count; s++)
+		if (status_rest(s) != STATUS_NEVER)
+			buf_printf(b, "%s\n", status_name(s));
+}
+
 static int run_complete(const struct call *call)
 {
 	struct cli *cli = call->host;
 	AUTO_BUF text = BUF_INIT;
 
 	if (str_eq(str_of(call->words[0]), S("recipes")))
-		recipes_id_words(cli_app(cli), &text);
+		recipes_id_words(cli_app(cli), NULL, &text);
 	else if (str_eq(str_of(call->words[0]), S("args")))
 		recipes_argument_words(cli_app(cli), call->count - 1, call->words + 1, &text);
 	else if (str_eq(str_of(call->words[0]), S("runs")))
 		run_words(cli, call->count > 1 ? str_of(call->words[1]) : S(""), &text);
 	else if (str_eq(str_of(call->words[0]), S("nodes")))
 		node_words(cli, call->count - 1, call->words + 1, &text);
+	else if (str_eq(str_of(call->words[0]), S("tools")))
+		tool_words(cli, call->count - 1, call->words + 1, &text);
+	else if (str_eq(str_of(call->words[0]), S("statuses")))
+		status_words(&text);
 	return cli_print(buf_str(&text));
 }
 

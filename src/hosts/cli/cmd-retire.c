@@ -69,7 +69,7 @@ static const struct opt prune_opts[] = {
 		"first copy its artifacts to preserved-artifacts/"),
 	OPT_TEXT(0, "older-than", "AGE", struct retire_opts, older,
 		"without RUN: those that ended so long ago, 30d for example"),
-	OPT_TEXT(0, "status", "NAMES", struct retire_opts, status,
+	OPT_TEXT(0, "status", "STATUS", struct retire_opts, status,
 		"without RUN: those with one of these, with commas between them"),
 	OPT_FLAG(0, "yes", struct retire_opts, yes, "without RUN: delete what is listed"),
 };

@@ -12,7 +12,7 @@
 enum { ON_TERMINAL = 30 };
 
 const struct opt filter_opts[10] = {
-	OPT_TEXT(0, "status", "NAMES", struct filter_opts, status,
+	OPT_TEXT(0, "status", "STATUS", struct filter_opts, status,
 		"only runs with one of these, with commas between them: failed,exited"),
 	OPT_FLAG(0, "failed", struct filter_opts, failed,
 		"only runs in which something failed, of every generation"),
