@@ -62,6 +62,9 @@ struct report *recipe_ref_warnings(const struct recipe_ref *ref);
 /* Whether its values have only names that it declares, or, from a person, that it uses; issues with
  * the nearest name otherwise. */
 bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct report *r);
+/* The same, and whether it has every value that it needs, as a person gives them: all that is wrong
+ * with them is added to `r`. */
+bool recipe_ref_check_values(struct recipe_ref *ref, struct report *r);
 
 /* Whether an operand that may be either is a template. */
 bool recipes_is_template(struct app *a, const char *operand);

@@ -396,3 +396,26 @@ x'
 	asks 0 exec '{"args":["c:words"],"defaults":{"c":"echo d"},"template":"{c[*]}"}'
 	is "$(cat out)" d
 }
+
+@test "a missing value and a word too many are reported together" {
+	local recipe
+	echo '{"template":"echo {x}"}' >plain.json
+	echo '{"args":["x","y=1"],"template":"echo {x} {y}"}' >args.json
+	printf '%s\n' 'name: s' 'description: d' 'version: 1.0.0' 'required: [x]' 'context: {x: null}' \
+		'steps: [{id: a, type: bash, command: "echo {{x}}"}]' >s.yaml
+	for recipe in ./plain.json s.yaml; do
+		for command in run plan; do
+			run -2 --separate-stderr roux $command $recipe surplus --json
+			is "$(jq -r '[.errors[].message] | sort | .[]' <<<"$output" | sed -n "/'surplus'/s/:.*//p;/'x'/s/.*/lacks x/p" | sort | paste -sd,)" \
+				"lacks x,unexpected argument 'surplus'"
+		done
+	done
+	for command in run plan; do
+		run -2 --separate-stderr roux $command ./args.json z=1 --json
+		is "$(jq -r '[.errors[].field] | sort | join(",")' <<<"$output")" x,z
+		run -2 --separate-stderr roux $command ./args.json y=2 b c z=1 --json
+		is "$(jq -r '[.errors[].message] | join(",")' <<<"$output")" \
+			"unexpected argument 'c': every argument of the recipe has a value,the recipe has no argument 'z'"
+	done
+	[ ! -e "$(state)/runs" ]
+}

@@ -21,11 +21,22 @@ static struct plan *plan_of(
 {
 	AUTO_JSON *values = ref->values ? json_copy(ref->values) : NULL;
 
-	if (!recipe_ref_check_names(ref, !with || !with->model, r))
-		return NULL;
+	bool named = recipe_ref_check_names(ref, !with || !with->model, r);
 	if (ref->recipe && !ref->graph->steps)
 		run_add_unknown_values(values);
-	return secrets_plan_new(ref->graph, ref->recipe, values, r);
+	struct plan *p = secrets_plan_new(ref->graph, ref->recipe, values, r);
+	if (named)
+		return p;
+	plan_unref(p);
+	return NULL;
+}
+
+bool recipe_ref_check_values(struct recipe_ref *ref, struct report *r)
+{
+	struct plan *p = plan_of(ref, NULL, r);
+
+	plan_unref(p);
+	return p != NULL;
 }
 
 static struct planned_host host_of(

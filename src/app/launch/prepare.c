@@ -178,15 +178,14 @@ static struct bundle *bundle_of(const struct launch *l)
 static bool make_plan(struct launch *l, const json_t *artifacts, struct report *r)
 {
 	struct subject *s = &l->subject;
+	bool named = !s->recipe || public_arguments_check(s->recipe->arguments,
+					   recipe_called(s->recipe), s->values, l->caller, r);
 
-	if (s->recipe && !public_arguments_check(s->recipe->arguments, recipe_called(s->recipe),
-				 s->values, l->caller, r))
-		return false;
 	/* Steps have `session` in place of them. */
 	if (!s->graph->steps && l->claim.dir.len)
 		run_add_values(s->values, l->asked.id, l->claim.dir);
 	s->plan = secrets_plan_new(s->graph, s->recipe, s->values, r);
-	if (!s->plan)
+	if (!named || !s->plan)
 		return false;
 	if (artifacts)
 		s->artifacts = resolve_artifacts(l, artifacts, r);

@@ -83,15 +83,12 @@ static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opt
 		q->detach = DETACH_NEVER;
 	else if (!o->launch.detach)
 		q->detach = DETACH_AS_RECIPE;
-	struct recipe_ref *ref = cli_open_recipe(cli, words[0],
+	struct recipe_ref *ref = values_open(cli, words[0],
 		&(struct recipe_open){ .as = o->template.template ? OPERAND_TEMPLATE : OPERAND_ANY,
 			.dialect_0_9 = template_is_0_9(&o->template),
 			.launch = true,
-			.values = values });
-	if (ref && !values_place(cli, ref, &positions, values)) {
-		recipe_ref_free(ref);
-		return NULL;
-	}
+			.values = values },
+		&positions);
 	if (ref && q->detach == DETACH_AS_RECIPE)
 		q->detach = recipe_ref_async(ref) ? DETACH_ALWAYS : DETACH_NEVER;
 	q->stdin_fd = stdin_used || isatty(STDIN_FILENO) ? -1 : STDIN_FILENO;

@@ -97,11 +97,12 @@ bool template_open(struct template_given *g, const struct template_opts *o, bool
 	if (!g->values || !secrets_take(cli, &o->secrets, g->values, g->secrets, g->secret_env,
 				  g->secret_vars))
 		return false;
-	g->ref = cli_open_recipe(cli, words[0],
+	g->ref = values_open(cli, words[0],
 		&(struct recipe_open){ .as = any && !o->template ? OPERAND_ANY : OPERAND_TEMPLATE,
 			.dialect_0_9 = template_is_0_9(o),
-			.values = g->values });
-	return g->ref && values_place(cli, g->ref, &positions, g->values);
+			.values = g->values },
+		&positions);
+	return g->ref != NULL;
 }
 
 void template_close(struct template_given *g)

@@ -254,8 +254,8 @@ static void place(void *data, const struct recipe_argument *arg)
 		json_from_str(str_of(p->words->at[p->next++])));
 }
 
-bool values_place(struct cli *cli, const struct recipe_ref *ref, const struct opt_list *positions,
-	json_t *values)
+static bool place_all(struct cli *cli, const struct recipe_ref *ref,
+	const struct opt_list *positions, json_t *values)
 {
 	struct placing p = { positions, 0, values };
 
@@ -270,6 +270,36 @@ bool values_place(struct cli *cli, const struct recipe_ref *ref, const struct op
 		"unexpected argument '%.*s': every argument of the recipe has a value",
 		STR(report_quote(&cli->report, str_of(positions->at[p.next]))));
 	return report_action(&cli->report, ACTION_SHOW_ARGUMENTS, recipe_ref_operand(ref));
+}
+
+/* Of a recipe that is not opened because it lacks a value: its words all the same. */
+static void place_without(struct cli *cli, const char *operand, const struct recipe_open *o,
+	const struct opt_list *positions)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *values = json_copy(o->values);
+	struct recipe_open bare = *o;
+
+	bare.values = json_null();
+	struct recipe_ref *ref = recipes_open(cli_app(cli), operand, &bare, &ignored);
+	if (ref)
+		(void)place_all(cli, ref, positions, values);
+	recipe_ref_free(ref);
+}
+
+struct recipe_ref *values_open(struct cli *cli, const char *operand, const struct recipe_open *o,
+	const struct opt_list *positions)
+{
+	struct recipe_ref *ref = cli_open_recipe(cli, operand, o);
+
+	if (ref && place_all(cli, ref, positions, o->values))
+		return ref;
+	if (ref)
+		(void)recipe_ref_check_values(ref, &cli->report);
+	else if (positions->len)
+		place_without(cli, operand, o, positions);
+	recipe_ref_free(ref);
+	return NULL;
 }
 
 void values_warn(struct report *warnings)
