@@ -176,7 +176,9 @@ struct planned_again {
 	struct str cwd, when;
 	uint64_t timeout_ms;
 	enum planned_fate fate;
-	struct str why; /* "succeeded earlier", "failed earlier: exit 1", "not reached before" */
+	/* "succeeded earlier", "failed earlier: exit 1", "not reached before"; of a gate also
+	 * "approved earlier". */
+	struct str why;
 };
 
 /* False: enough. */

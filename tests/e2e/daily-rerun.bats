@@ -378,3 +378,34 @@ refused_for() { # NODE WHY WORDS...: refused before anything is run or written
 	is "$(cat err)" "$(cat refused)"
 	contains err 'the output of node 1 is gone'
 }
+
+@test "plan run: says of a gate whether it asks again" {
+	cat >gated.yaml <<'X'
+name: gated
+description: a test
+version: 1.0.0
+stages:
+  - name: first
+    steps: [{id: a, type: bash, command: 'true'}]
+    approval: {required: true, prompt: 'Go?'}
+  - name: second
+    steps: [{id: b, type: bash, command: 'test -e ok'}]
+X
+	asks 4 run --as g gated.yaml
+	asks 0 plan run:g --resume
+	has "$(cat out)" '0.1  # approval: Go?; run (not answered before)'
+	asks 1 approve g --resume
+	asks 0 plan run:g
+	is "$(cat out)" "1.0  /bin/bash -c 'test -e ok'  # run again (failed earlier: exit 1)
+0.1  reused (approved earlier)
+0.0  reused (succeeded earlier)"
+	# What follows the gate is what a rerun would run, so the document has it.
+	roux plan run:g --json >out
+	is "$(member 'd["until"], [w["path"] for w in d["will_run"]], [x["path"] for x in d["reused"]]')" "(None, ['1.0'], ['0.0'])"
+	asks 0 plan run:g --from a
+	has "$(cat out)" '0.1  # approval: Go?; run again (follows what runs again)'
+	asks 0 plan run:g --all
+	has "$(cat out)" '0.1  # approval: Go?; run again (asked for)'
+	roux plan run:g --all --json >out
+	is "$(member 'd["until"], [w["path"] for w in d["will_run"]]')" "('first', ['0.0'])"
+}

@@ -9,12 +9,18 @@
 #include "app/launch/kept.h"
 #include "app/launch/take-back.h"
 #include "app/launch/take-over.h"
+#include "app/record/gates-file.h"
 #include "app/record/secrets.h"
 #include "base/node-path.h"
 #include "base/run-status.h"
 #include "graph/step.h"
 #include "runs/dir/events.h"
 #include "runs/dir/unrecorded.h"
+
+/* A gate whose answer is taken over. */
+struct gate_stood {
+	struct str path, label;
+};
 
 struct plan_again {
 	struct launch *launch;
@@ -26,6 +32,8 @@ struct plan_again {
 	struct map last;    /* path → struct leaf_record: its last execution */
 	struct map holds;   /* path → anything: it is not executed again; of a resume */
 	struct map visited; /* path → anything */
+	json_t *gates; /* those that the run has reached, as gates.json has them; may be NULL */
+	VEC(struct gate_stood) stood;
 	struct mask *mask;
 	planned_again_fn *fn;
 	void *data;
@@ -122,6 +130,34 @@ static struct str why_it_runs(struct plan_again *p, struct str path, enum planne
 	return why || p->redo->whole ? S("asked for") : S("follows what runs again");
 }
 
+/* NULL: the run has not been there. */
+static const json_t *gate_at(const struct plan_again *p, struct str path)
+{
+	return json_object_getn(p->gates, path.p, path.len);
+}
+
+/* Whether it is not asked again: as take_gates() and a resume decide it. */
+static bool gate_stands(const struct plan_again *p, struct str path)
+{
+	return gate_answer_of(gate_at(p, path)) == GATE_APPROVED &&
+	       (p->resume || redo_holds(p->redo, path));
+}
+
+static struct str why_it_asks(const struct plan_again *p, struct str path, enum planned_fate *fate)
+{
+	const json_t *gate = gate_at(p, path);
+	enum gate_answer answer = gate_answer_of(gate);
+
+	*fate = answer == GATE_PENDING ? PLANNED_RUN : PLANNED_AGAIN;
+	if (!gate)
+		return S("not reached before");
+	if (p->redo->whole)
+		return S("asked for");
+	return answer == GATE_PENDING  ? S("not answered before")
+	       : answer == GATE_DENIED ? S("denied earlier")
+				       : S("follows what runs again");
+}
+
 /* The words with what is secret in them masked. */
 static const char *const *masked(struct plan_again *p, const char *const *argv, size_t argc)
 {
@@ -154,13 +190,19 @@ static bool visit(void *data, const struct walk_leaf *leaf)
 	*map_put(&p->visited, &p->arena, leaf->path) = p;
 	if (is_reused(p, leaf->path))
 		return !p->enough;
+	if (what.gate && gate_stands(p, leaf->path)) {
+		vec_push(&p->stood,
+			(struct gate_stood){ arena_str(&p->arena, leaf->path), n->label });
+		return !p->enough;
+	}
 	/* The condition of a step that is a loop stands at the loop. */
 	if (n->step && !n->when && n->parent && node_repeats(n->parent))
 		n = n->parent;
 	what.when = n->when ? n->when->raw : S("");
 	if (leaf->argv)
 		what.argv = masked(p, leaf->argv, leaf->argc);
-	what.why = why_it_runs(p, leaf->path, &what.fate);
+	what.why = what.gate ? why_it_asks(p, leaf->path, &what.fate)
+			     : why_it_runs(p, leaf->path, &what.fate);
 	tell(p, &what);
 	return !p->enough;
 }
@@ -219,6 +261,14 @@ static bool see_start(void *data, struct str line, uint64_t seq)
 
 static void tell_reused(struct plan_again *p)
 {
+	vec_each (g, &p->stood) {
+		struct planned_again what = { .path = g->path,
+			.label = g->label,
+			.gate = true,
+			.fate = PLANNED_REUSED,
+			.why = S("approved earlier") };
+		tell(p, &what);
+	}
 	map_each (entry, &p->last) {
 		const struct leaf_record *r = entry->value;
 		struct way_step way[WAY_MAX];
@@ -297,6 +347,8 @@ static bool plan(struct plan_again *p, const struct rerun_request *q, struct rep
 		.known = p->redo->whole ? NULL : is_known,
 		.known_data = p,
 		.context = json_object_get(p->look->result, "context") };
+	AUTO_REPORT ignored = REPORT_INIT;
+	p->gates = gates_read(p->look->dir, &ignored);
 	planned_walk(l->subject.plan, &host, visit, p);
 	if (!p->redo->whole)
 		(void)events_each(p->look->dir.p, 0, see_start, p);
@@ -341,6 +393,8 @@ bool runs_plan_again(struct app *a, const char *name, const struct rerun_request
 	redo_done(&redo);
 	called_done(&called);
 	leaves_free(p.leaves);
+	json_decref(p.gates);
+	vec_done(&p.stood);
 	arena_done(&p.arena);
 	launch_free(l);
 	return ok;

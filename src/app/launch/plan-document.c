@@ -155,7 +155,7 @@ static bool see_again(void *data, const struct planned_again *what)
 	struct document *d = data;
 
 	if (what->fate == PLANNED_REUSED) {
-		if (json_array_size(d->reused) < LISTED_MAX)
+		if (!what->gate && json_array_size(d->reused) < LISTED_MAX)
 			json_array_append_new(d->reused,
 				json_pack("{s:o, s:o, s:o}", "path", json_from_str(what->path),
 					"label", text_or_null(what->label), "why",

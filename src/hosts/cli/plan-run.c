@@ -95,6 +95,8 @@ static bool add_member(void *data, const struct planned_again *what)
 		d->truncated = true;
 		return false;
 	}
+	if (what->fate == PLANNED_REUSED && what->gate)
+		return true; /* documents list commands */
 	if (what->fate == PLANNED_REUSED)
 		json_array_append_new(d->reused,
 			json_pack("{s:o, s:o, s:o}", "path", json_from_str(what->path), "label",
