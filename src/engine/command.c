@@ -221,6 +221,28 @@ static void start_again(struct frame *f)
 	schedule_command(f);
 }
 
+/* It may have been executed to its end, which only a person can find out: nothing is recorded of
+ * it, so that a resume finds it as it is. */
+static void in_doubt(struct frame *f, const char *lost_with)
+{
+	struct run *r = f->run;
+	struct recorder *recorder = r->options.recorder;
+	AUTO_BUF path = BUF_INIT;
+	struct leaf_key key = frame_key(f, &path);
+
+	report_system(&r->issues, (struct where){ 0 }, "in doubt: [%s] was lost with %s",
+		buf_cstr(&path), lost_with);
+	report_hint(&r->issues, "see what it has done");
+	report_action(&r->issues, ACTION_RERUN_IN_DOUBT, str_of(r->options.id));
+	if (recorder)
+		(void)recorder->ops->end(
+			recorder, &key, &f->leaf.record, &(struct leaf_end){ .in_doubt = true });
+	job_free(f->leaf.job);
+	f->leaf.job = NULL;
+	run_fail(r, RUN_FAILED);
+	frame_end_halted(f);
+}
+
 static void on_ended(struct job_owner *owner, const struct job_end *end)
 {
 	struct frame *f = frame_of(owner);
@@ -236,6 +258,10 @@ static void on_ended(struct job_owner *owner, const struct job_end *end)
 	f->timed_out |= end->timed_out;
 	if (end->again) {
 		start_again(f);
+		return;
+	}
+	if (end->in_doubt) {
+		in_doubt(f, end->in_doubt);
 		return;
 	}
 	if (end->start_error) {

@@ -101,6 +101,9 @@ struct job_end {
 	int code, signal;
 	bool timed_out; /* the executor has ended it at its time limit */
 	bool lost; /* the machine that ran it is gone; `code` stands for the end that is unknown */
+	/* The machine that ran it is gone, and it must not be run again unasked: with what it was
+	 * lost. Else NULL. */
+	const char *in_doubt;
 	bool held; /* a process that it left behind still holds a pipe; it was not waited for */
 	bool cut;  /* an output was longer than max_output */
 	int keep_error;  /* errno: its output could not be kept; 0: it was */

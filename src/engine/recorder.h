@@ -16,6 +16,7 @@ struct leaf_end {
 	struct str limit; /* the path of the node whose time limit ended it; empty: none did */
 	bool cancelled;   /* ended by a cancel or kill: it counts as not run */
 	bool lost; /* with the machine that ran it: `code` stands for an end that is not known */
+	bool in_doubt; /* it may have ended or not: nothing is written down */
 	bool ok;
 	uint64_t ms, out_bytes, err_bytes;
 	/* Why it was not started, in whole lines: kept as its standard error, of which it has

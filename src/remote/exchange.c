@@ -194,7 +194,8 @@ static void remove_worker(const struct exchange *x, uint64_t id, bool keep_job)
 	}
 	for (struct dirent *e; (e = readdir(dir));) {
 		if (e->d_name[0] == '.' || (log && strcmp(e->d_name, "log") == 0) ||
-			((keep_job || log) && strcmp(e->d_name, "job") == 0))
+			((keep_job || log) &&
+				(strcmp(e->d_name, "job") == 0 || strcmp(e->d_name, "claim") == 0)))
 			continue;
 		(void)unlinkat(dirfd(dir), e->d_name, 0);
 	}

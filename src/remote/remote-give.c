@@ -345,7 +345,8 @@ void remote_give(struct remote *r)
 {
 	uint64_t now = clock_mono_ms();
 
-	if (r->leaving || r->failed)
+	/* What was left may stop the run. */
+	if (r->leaving || r->failed || (r->stops_left && remote_left_unsure(r)))
 		return;
 	int n = give_ready(r, now);
 	if (n < 0) {

@@ -107,7 +107,7 @@ struct remote_job {
 	/* JOB_ENDED */
 	struct job_end end;
 	struct job_away away;
-	struct buf host;
+	struct buf host, lost_with;
 	struct content *out, *err;
 	struct deferred telling;
 };
@@ -120,6 +120,7 @@ struct remote_left {
 	uint64_t worker_id;
 	bool began; /* and its owner has not heard that yet */
 	bool ended, taken, again, settled;
+	bool in_doubt; /* it was lost, and is not to be run again unasked */
 	/* Of its standard error: whole lines that the earlier driver has handed on; and whether
 	 * there is more, which the end is to tell. */
 	uint64_t told, told_part;
@@ -143,7 +144,8 @@ struct remote {
 	bool told_cwd;        /* that a node may have another one */
 	struct str name;      /* of jobs */
 	VEC(struct str) told; /* of classes that there are not */
-	bool durable, careful, resumed;
+	bool durable, careful, resumed, stops_left;
+	bool announced; /* since the run began no command executes before that is written */
 	bool trial;     /* the first failure is reported, nothing is tried again */
 	bool ends_left; /* it only ends what a dead driver has left */
 	bool all_ended; /* … another has done that: no worker lives */
@@ -200,6 +202,8 @@ struct remote {
 void remote_job_tell(struct remote_job *j);
 /* It has not been run by the worker that had it: it waits for another. */
 void remote_job_again(struct remote_job *j);
+/* It may have been executed, and its worker, of which `with` tells, cannot say so any more. */
+void remote_job_doubt(struct remote_job *j, struct str with);
 /* The run cannot continue. */
 void remote_fail(struct remote *r, struct str message, struct str hint);
 void remote_warn(struct remote *r, struct str message);
@@ -252,6 +256,8 @@ void remote_leave(struct remote *r, enum leave_how how);
 /* Replaces a text that is owned and that people see: of what others said, one line of it, without
  * control characters. An empty one becomes NULL. */
 void remote_set(char **text, struct str with);
+/* Which worker it is, for people. */
+void remote_worker_name(const struct remote_worker *w, struct buf *b);
 /* Tells it what its allocation has, with `cpus` of the worker. */
 void remote_order_allocation(struct remote_worker *w);
 
@@ -282,9 +288,17 @@ void remote_show(struct remote *r, uint64_t now);
 void remote_find_left(struct remote *r, const struct remote_options *o);
 /* What is left of `key`; NULL: nothing. */
 struct remote_left *remote_left(struct remote *r, const struct leaf_key *key);
-struct remote_left *remote_left_of(struct remote_worker *w, uint64_t n);
+struct remote_left *remote_left_of(const struct remote_worker *w, uint64_t n);
 /* A worker of an earlier driver has said hello to this one, or is dead. */
 void remote_settle_left(struct remote_worker *w, const struct said_hello *hello);
+/* Whether one that was lost with its worker is in doubt, and that stops the run. `w` NULL: there is
+ * no trace of it. */
+bool remote_left_doubted(
+	const struct remote *r, const struct remote_worker *w, const struct remote_left *l);
+/* Whether it is not known yet of all that was left what became of it. */
+bool remote_left_unsure(const struct remote *r);
+/* With what it was lost. */
+void remote_left_lost_with(const struct remote *r, const struct remote_left *l, struct buf *b);
 /* Accepts what was recorded meanwhile of those that were adopted. */
 void remote_settle_taken(struct remote *r);
 /* Tells views what became of it, from the loop: the run may not have begun yet. */

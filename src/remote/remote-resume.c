@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "data/json.h"
 #include "loop/loop.h"
 #include "remote/remote-own.h"
 
@@ -23,7 +24,7 @@ struct remote_left *remote_left(struct remote *r, const struct leaf_key *key)
 	return NULL;
 }
 
-struct remote_left *remote_left_of(struct remote_worker *w, uint64_t n)
+struct remote_left *remote_left_of(const struct remote_worker *w, uint64_t n)
 {
 	for (size_t i = 0; i < w->remote->left_count; i++) {
 		struct remote_left *l = &w->remote->left[i];
@@ -88,14 +89,63 @@ void remote_tell_left(struct remote *r)
 	}
 }
 
+static bool is_file_filled(const struct remote *r, uint64_t id, const char *name, struct buf *ret)
+{
+	char path[80];
+
+	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/%s", id, name);
+	return exchange_read(&r->x, path, 4096, ret) >= 0 && ret->len > 0;
+}
+
 /* -- what became of it ---------------------------------------------------------------------------
  */
 
+bool remote_left_doubted(
+	const struct remote *r, const struct remote_worker *w, const struct remote_left *l)
+{
+	return r->stops_left && (!w || (!w->said_bye && (l->began || !r->announced)));
+}
+
+bool remote_left_unsure(const struct remote *r)
+{
+	for (size_t i = 0; i < r->left_count; i++) {
+		const struct remote_left *l = &r->left[i];
+
+		if (!l->ended && !l->again && !l->settled && !l->in_doubt)
+			return true;
+	}
+	return false;
+}
+
+void remote_left_lost_with(const struct remote *r, const struct remote_left *l, struct buf *b)
+{
+	AUTO_BUF job = BUF_INIT;
+	AUTO_BUF claim = BUF_INIT;
+
+	if (l->worker) {
+		remote_worker_name(l->worker, b);
+		return;
+	}
+	/* That is what was kept of it. */
+	(void)is_file_filled(r, l->worker_id, "job", &job);
+	(void)is_file_filled(r, l->worker_id, "claim", &claim);
+	AUTO_JSON *who = json_loadb(buf_cstr(&claim), claim.len, 0, NULL);
+	struct remote_worker was = { .remote = (struct remote *)r, .id = l->worker_id };
+	remote_set(&was.job, table_job_id(buf_str(&job)));
+	remote_set(&was.host, json_text_of(who, "host"));
+	remote_worker_name(&was, b);
+	free(was.job);
+	free(was.host);
+}
+
 /* It is not under way: it was never begun, or died with its worker. */
-static void let_go(struct remote *r, struct remote_left *l)
+static void let_go(struct remote *r, struct remote_left *l, bool died)
 {
 	struct remote_job *j = l->taken && l->worker ? job_of(l->worker, l->n) : NULL;
 
+	l->in_doubt = died && remote_left_doubted(r, l->worker, l);
+	if (l->in_doubt)
+		return; /* who wants to adopt it hears that */
 	l->again = true;
 	if (!l->taken)
 		r->left_open--;
@@ -111,13 +161,13 @@ void remote_settle_left(struct remote_worker *w, const struct said_hello *hello)
 	for (size_t i = 0; i < r->left_count; i++) {
 		struct remote_left *l = &r->left[i];
 
-		if (l->worker != w || l->ended || l->again || l->settled)
+		if (l->worker != w || l->ended || l->again || (l->settled && hello))
 			continue;
 		if (hello && lists(hello, l->n)) {
 			l->settled = true;
 			remote_left_news(r, l, LEFT_RUNNING);
 		} else if (hello || !l->taken) {
-			let_go(r, l);
+			let_go(r, l, !hello);
 		}
 	}
 	/* What no line of the record knows is not wanted. */
@@ -165,14 +215,6 @@ static int each_line(const struct exchange *x, const char *name, uint64_t from,
 
 /* -- finding -------------------------------------------------------------------------------------
  */
-
-static bool is_file_filled(const struct remote *r, uint64_t id, const char *name, struct buf *ret)
-{
-	char path[80];
-
-	(void)snprintf(path, sizeof(path), "w/%" PRIu64 "/%s", id, name);
-	return exchange_read(&r->x, path, 4096, ret) >= 0 && ret->len > 0;
-}
 
 /* What its allocation had was the first order of its first driver. A machine has the shape of all,
  * whatever its slots are. */
@@ -301,7 +343,7 @@ void remote_find_left(struct remote *r, const struct remote_options *o)
 	/* Those whose worker is gone without a trace. */
 	for (size_t i = 0; i < r->left_count; i++)
 		if (!r->left[i].worker && !r->left[i].again)
-			let_go(r, &r->left[i]);
+			let_go(r, &r->left[i], true);
 	remote_write_orders(r);
 	if (r->strays)
 		remote_ask_status(r);

@@ -95,8 +95,9 @@ static void order_rules(struct remote_worker *w)
 	order_line_write(
 		&w->orders, &(struct order){ .kind = ORDER_GRACE, .ms = r->grace_ms }, S(""));
 	order_line_write(&w->orders,
-		&(struct order){
-			.kind = ORDER_RULES, .durable = r->durable, .careful = r->careful },
+		&(struct order){ .kind = ORDER_RULES,
+			.durable = r->durable,
+			.careful = r->careful || r->announced },
 		S(""));
 }
 
@@ -185,7 +186,7 @@ static bool counts_as_loss(const struct remote_worker *w)
 	return true;
 }
 
-static void sentence(const struct remote_worker *w, struct buf *b)
+void remote_worker_name(const struct remote_worker *w, struct buf *b)
 {
 	buf_printf(b, "worker %" PRIu64 " of %.*s", w->id, STR(w->remote->executor.name));
 	if (w->job || w->host)
@@ -196,6 +197,18 @@ static void sentence(const struct remote_worker *w, struct buf *b)
 
 enum { LOST_CODE = 125, LOSSES_MAX = 3 };
 
+/* Whether it may have been executed, while only its worker could have said so, and that stops the
+ * run. */
+static bool is_doubted(const struct remote_worker *w, const struct remote_job *j)
+{
+	const struct remote *r = w->remote;
+	const struct remote_left *left = remote_left_of(w, j->n);
+
+	if (left && !w->hello_ms)
+		return remote_left_doubted(r, w, left);
+	return r->careful && !w->said_bye && (j->state == JOB_BEGAN || !r->announced);
+}
+
 /* The machine that ran it is gone. */
 static void lose(struct remote_worker *w, struct remote_job *j, bool counts)
 {
@@ -203,17 +216,21 @@ static void lose(struct remote_worker *w, struct remote_job *j, bool counts)
 	AUTO_BUF text = BUF_INIT;
 
 	j->losses += counts;
-	if (r->careful && !w->said_bye && !j->stopping) {
-		buf_adds(&text, "in doubt: a command was lost with ");
-		sentence(w, &text);
-		remote_fail(r, buf_str(&text), S("see what it has done, then resume the run"));
+	if (is_doubted(w, j)) {
+		struct remote_left *left = remote_left_of(w, j->n);
+
+		if (left)
+			left->in_doubt = true;
+		remote_worker_name(w, &text);
+		remote_job_doubt(j, buf_str(&text));
+		return;
 	}
 	if (j->losses < LOSSES_MAX || j->stopping) {
 		remote_job_again(j);
 		return;
 	}
 	buf_adds(&text, "lost with ");
-	sentence(w, &text);
+	remote_worker_name(w, &text);
 	buf_addc(&text, '\n');
 	content_unref(j->err);
 	j->err = content_from_buf(&text);
@@ -230,7 +247,7 @@ static void lost_warning(struct remote_worker *w)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	sentence(w, &text);
+	remote_worker_name(w, &text);
 	buf_printf(&text, " was lost%s%s", w->why ? ": " : "", w->why ? w->why : "");
 	remote_warn(w->remote, buf_str(&text));
 }
@@ -244,7 +261,7 @@ static void last_words(struct remote_worker *w, struct buf *text)
 
 	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/log", w->id);
 	(void)exchange_read(&r->x, name, 1 << 20, &log);
-	sentence(w, text);
+	remote_worker_name(w, text);
 	struct str end = str_trim(buf_str(&log));
 	end = str_from(end, end.len - MIN(end.len, (size_t)LOG_END));
 	buf_printf(text, end.len ? " printed: %.*s" : " printed nothing%.*s", STR(end));
@@ -345,7 +362,7 @@ static void not_listed(struct remote_worker *w)
 
 	buf_printf(&text, "%.*s takes submissions and does not list their jobs; the last was ",
 		STR(w->remote->executor.name));
-	sentence(w, &text);
+	remote_worker_name(w, &text);
 	came_to_nothing(w, "the batch system does not know it", buf_str(&text),
 		S("does `status` of the executor list the jobs of {name}?"));
 }
@@ -475,6 +492,9 @@ static bool keeps_job(void *data, uint64_t id)
 {
 	struct remote *r = data;
 
+	for (size_t i = 0; i < r->left_count; i++)
+		if (r->left[i].in_doubt && r->left[i].worker_id == id)
+			return true;
 	list_each (link, &r->workers) {
 		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
 

@@ -236,6 +236,14 @@ void remote_job_again(struct remote_job *j)
 	remote_wake(r);
 }
 
+void remote_job_doubt(struct remote_job *j, struct str with)
+{
+	buf_reset(&j->lost_with);
+	buf_add(&j->lost_with, with);
+	j->end = (struct job_end){ .in_doubt = buf_cstr(&j->lost_with) };
+	remote_job_tell(j);
+}
+
 /* -- the calls -----------------------------------------------------------------------------------
  */
 
@@ -277,6 +285,7 @@ static void free_job(struct job *job)
 	content_unref(j->err);
 	buf_done(&j->order);
 	buf_done(&j->host);
+	buf_done(&j->lost_with);
 	free(j);
 }
 
@@ -325,9 +334,16 @@ static struct job *adopt(struct executor *e, const struct job_spec *spec, struct
 	j->load = load_of(spec->needs, &j->shape->shape);
 	j->n = left->n;
 	j->state = JOB_GIVEN;
+	r->jobs_count++;
+	if (left->in_doubt) {
+		AUTO_BUF with = BUF_INIT;
+
+		remote_left_lost_with(r, left, &with);
+		remote_job_doubt(j, buf_str(&with));
+		return &j->job;
+	}
 	j->worker = left->worker;
 	remote_hear_on(j, left);
-	r->jobs_count++;
 	list_append(&left->worker->given, &j->link);
 	j->worker->given_count++;
 	load_add(&j->worker->given_load, &j->load);
@@ -556,6 +572,7 @@ static int write_run(struct remote *r, const struct remote_options *o)
 	for (size_t i = 0; i < sizeof(random); i++)
 		buf_printf(&probe, "%02x", random[i]);
 	r->probe = arena_str(&r->arena, buf_str(&probe));
+	r->announced = r->careful || r->durable;
 	exchange_info_write(&text, &(struct exchange_info){ .run = r->run,
 					   .generation = r->generation,
 					   .probe = r->probe,
@@ -590,6 +607,7 @@ static int open_run(struct remote *r, const struct remote_options *o)
 		!str_eq(info.generation, r->generation))
 		return write_run(r, o);
 	r->probe = info.probe;
+	r->announced = info.careful || info.durable;
 	return 0;
 }
 
@@ -679,6 +697,7 @@ static struct remote *new_remote(const struct remote_options *o)
 	r->durable = o->durable;
 	r->careful = o->careful;
 	r->resumed = o->resumed;
+	r->stops_left = o->stops_left;
 	r->next_worker = o->last_worker;
 	r->superseded = o->superseded;
 	r->data = o->data;

@@ -28,11 +28,12 @@ struct remote_options {
 	uint64_t grace_ms;
 	uint64_t jobs; /* at once, when the user has said so; 0: as many as there are slots */
 	bool durable;
-	bool careful;              /* a command that was in doubt must not be run again */
-	const char *const *env;    /* of all commands, beside that of this process; may be NULL */
+	bool careful;           /* a command that is lost, and thereby in doubt, is not run again */
+	const char *const *env; /* of all commands, beside that of this process; may be NULL */
 	const char *const *hidden; /* names of variables that are not written down; may be NULL */
 	/* Of a run that is continued. */
 	bool resumed;
+	bool stops_left; /* nor is one that was lost before */
 	const struct remote_grant *grants;
 	size_t grant_count;
 	uint64_t last_worker; /* the highest number of one: none is used twice */

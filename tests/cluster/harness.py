@@ -34,6 +34,18 @@ def alive(pid):
         return False
 
 
+def place(w, run="a"):
+    return os.path.join(w.root, ".pi/agent/roux/runs", run)
+
+
+def read(*parts):
+    try:
+        with open(os.path.join(*parts), encoding="utf-8", errors="replace") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
 class World:
     """One user with a home, a working directory and the stand-in; `scale` makes leases faster."""
 

@@ -123,6 +123,7 @@ static struct executor *make(struct launch *l, const struct away_options *o, str
 						     .jobs = o->jobs_given ? l->asked.jobs : 0,
 						     .durable = l->asked.durable,
 						     .careful = l->asked.careful,
+						     .stops_left = l->asked.stops_in_doubt,
 						     .env = o->env,
 						     .hidden = hidden(l),
 						     .resumed = o->before != NULL,

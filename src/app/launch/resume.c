@@ -183,6 +183,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 		return false;
 	l->asked.careful |= q->stop_in_doubt;
 	away_keep_left(l, was_on, was);
+	l->asked.stops_in_doubt = q->stop_in_doubt;
 	end_leftovers(l, look, q);
 	partial_files_remove(l->claim.dir.p, 0);
 	/* Of an input whose end has not come nothing can be used. */

@@ -309,6 +309,7 @@ static const struct member {
 	{ "notify", TRUTH(asked.notify) },
 	{ "bare", TRUTH(asked.bare) },
 	{ "careful", TRUTH(asked.careful) },
+	{ "stops_in_doubt", TRUTH(asked.stops_in_doubt) },
 	{ "jobs_given", TRUTH(asked.jobs_given) },
 	{ "sandbox", TRUTH(asked.sandbox) },
 	{ "offline", TRUTH(asked.offline) },

@@ -30,7 +30,8 @@ struct asked {
 	bool fresh;           /* its name is made, also when it is detached; not kept */
 	bool made;            /* its name was; not kept */
 	struct str on, class; /* the executor of its commands, and the class of it; empty: here */
-	bool careful;         /* what is in doubt stops it */
+	bool careful;         /* a command that is lost, and thereby in doubt, stops it */
+	bool stops_in_doubt;  /* … and so does one that was when the run was last taken up */
 	bool jobs_given, max_parallel_given; /* the user has said how many */
 	uint64_t jobs, grace_ms;
 	uint64_t max_parallel; /* the width of `parallel: true` */

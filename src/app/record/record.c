@@ -360,7 +360,7 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	note_free(note);
 	rec->files.torn |= record->failed;
 	*record = (struct job_record){ .fd = -1 };
-	int n = record_files_leaf(&rec->files, key->path, number, e);
+	int n = e->in_doubt ? 0 : record_files_leaf(&rec->files, key->path, number, e);
 	if (rec->broken)
 		return 0; /* it has been told, and what is not recorded is run again */
 	rec->broken = n < 0;
