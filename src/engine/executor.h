@@ -108,7 +108,8 @@ struct job_end {
 	bool cut;  /* an output was longer than max_output */
 	int keep_error;  /* errno: its output could not be kept; 0: it was */
 	int start_error; /* errno: it could not be started where it was to run; 0: it was */
-	bool again;      /* it is not under way: it was recalled, or was adopted; start it */
+	bool again; /* it is not under way: it was recalled, stopped before it began, or adopted;
+		     * start it, if it is still wanted */
 	const struct job_away *away; /* NULL: it ran here, or nowhere */
 	uint64_t err_bytes;          /* of standard error, in all */
 	struct job_usage usage;

@@ -207,15 +207,16 @@ void remote_job_again(struct remote_job *j)
 {
 	struct remote *r = remote_of(j->job.executor);
 
-	if (j->stopping) {
+	if (j->stopping && j->state == JOB_BEGAN) {
 		j->end = (struct job_end){ .signal = j->killing ? SIGKILL : SIGTERM };
 		remote_job_tell(j);
 		return;
 	}
-	if (!j->order.len || j->recalled) {
+	/* What has not begun when it is stopped has not been run. */
+	if (j->stopping || !j->order.len || j->recalled) {
 		struct remote_left *l = j->worker ? remote_left_of(j->worker, j->n) : NULL;
 
-		if (l)
+		if (l && !j->stopping)
 			remote_left_news(r, l, LEFT_AGAIN);
 		j->end = (struct job_end){ .again = true };
 		remote_job_tell(j);
