@@ -130,7 +130,7 @@ static bool has_time(const struct remote_worker *w, const struct remote_job *j, 
 /* Asked for, and it may still come; one whose submission failed is asked for again. */
 static bool is_queued(const struct remote_worker *w)
 {
-	return w->state == WORKER_QUEUED ||
+	return (w->state == WORKER_QUEUED && !w->quitting) ||
 	       (w->state == WORKER_ASKED && w->remote->submitting == w);
 }
 
@@ -287,7 +287,7 @@ static uint64_t behind_cpus(const struct remote_shape *s, uint64_t now)
 	return cpus;
 }
 
-static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
+static struct sizing sizing_of(const struct remote *r, const struct remote_shape *s, uint64_t now)
 {
 	struct sizing size = { .cpus = remote_next_cpus(r, s),
 		.ready_cpus = s->ready_cpus + behind_cpus(s, now),
@@ -297,12 +297,10 @@ static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 		.more_come = is_full(r) && !r->jobs,
 		.all = r->worker_count,
 		.most = r->table->workers };
-	uint64_t queued = 0;
 
 	list_each (link, &r->workers) {
 		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		queued += is_queued(w);
 		size.queued_cpus += w->shape == s && is_queued(w) ? w->cpus : 0;
 		size.all -= w->state == WORKER_ASKED && !is_queued(w);
 		if (w->shape != s || !takes(w))
@@ -313,11 +311,45 @@ static void ask_for_more(struct remote *r, struct remote_shape *s, uint64_t now)
 	/* None that is there has the time or the memory for what waits. */
 	if (s->ready_count && size.free_cpus >= s->ready_cpus && size.has_cpus)
 		size.free_cpus = 0;
+	return size;
+}
+
+static void ask_for_more(
+	struct remote *r, struct remote_shape *s, const struct sizing *size, uint64_t now)
+{
+	uint64_t queued = 0;
+
+	list_each (link, &r->workers)
+		queued += is_queued(list_entry(link, struct remote_worker, link));
 	if (r->submitting || r->failed || r->leaving || now < r->submit_at_ms ||
 		queued >= QUEUED_MAX)
 		return;
-	if (s->ready_count && sizing_more(&size))
+	if (s->ready_count && sizing_more(size))
 		remote_submit(r, s);
+}
+
+/* What is queued and has not been needed for as long as a worker would wait for a command is
+ * cancelled, the latest first. */
+static void cancel_spare(
+	struct remote *r, struct remote_shape *s, const struct sizing *size, uint64_t now)
+{
+	uint64_t spare = sizing_spare(size);
+
+	if (!spare)
+		s->spare_ms = 0;
+	else if (!s->spare_ms)
+		s->spare_ms = now;
+	if (!spare || clock_since(now, s->spare_ms) < remote_ms(r->table->idle_s * 1000))
+		return;
+	for (struct list *link = r->workers.prev; link != &r->workers && spare; link = link->prev) {
+		struct remote_worker *w = list_entry(link, struct remote_worker, link);
+
+		if (w->shape != s || w->state != WORKER_QUEUED || w->quitting)
+			continue;
+		w->quitting = true;
+		remote_worker_cancel(w);
+		spare--;
+	}
 }
 
 /* What is ready goes to the workers that there are. -errno: nothing was handed out. */
@@ -361,9 +393,12 @@ void remote_give(struct remote *r)
 	list_each (link, &r->shapes) {
 		struct remote_shape *s = list_entry(link, struct remote_shape, link);
 
+		struct sizing size = sizing_of(r, s, now);
+
 		if (list_empty(&s->ready))
 			share_out(r, s);
 		else
-			ask_for_more(r, s, now);
+			ask_for_more(r, s, &size, now);
+		cancel_spare(r, s, &size, now);
 	}
 }

@@ -22,6 +22,7 @@ struct remote_shape {
 	uint64_t ready_count, ready_cpus;
 	uint64_t longest_ms; /* that one of its commands took */
 	unsigned barren;     /* allocations in a row that ended without having begun a command */
+	uint64_t spare_ms;   /* since when more are queued than are needed; 0: they are not */
 };
 
 enum worker_state {

@@ -383,8 +383,12 @@ static void check_queued(struct remote_worker *w, uint64_t now)
 	bool over = w->ended_ms && clock_since(now, w->ended_ms) > remote_ms(SETTLE_MS);
 
 	/* One that never began has nothing to say for which it would have to be waited. */
-	if (w->remote->leaving && (over || w->unlisted >= 2 || (w->ended_ms && !is_claimed(w))))
+	bool gone = over || w->unlisted >= 2 || (w->ended_ms && !is_claimed(w));
+
+	if (w->remote->leaving && gone)
 		remote_worker_died(w, "cancelled");
+	else if (w->quitting && gone)
+		remote_worker_fence(w, "not needed any more");
 	else if (started || over)
 		no_hello(w);
 	else if (w->unlisted >= 2)

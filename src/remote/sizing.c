@@ -23,12 +23,31 @@ bool load_fits(const struct load *used, const struct load *more, const struct lo
 	       (!has->gpus || used->gpus + more->gpus <= has->gpus);
 }
 
+static uint64_t waiting_cpus(const struct sizing *s)
+{
+	return s->ready_cpus > s->free_cpus ? s->ready_cpus - s->free_cpus : 0;
+}
+
+/* For so many processors. */
+static uint64_t allocations_for(const struct sizing *s, uint64_t processors)
+{
+	uint64_t cpus = MAX(s->cpus, (uint64_t)1);
+
+	return (processors + cpus - 1) / cpus;
+}
+
+uint64_t sizing_spare(const struct sizing *s)
+{
+	uint64_t wanted = allocations_for(s, waiting_cpus(s));
+
+	return s->queued > wanted ? s->queued - wanted : 0;
+}
+
 uint64_t sizing_more(const struct sizing *s)
 {
-	uint64_t waiting = s->ready_cpus > s->free_cpus ? s->ready_cpus - s->free_cpus : 0;
-	uint64_t cpus = MAX(s->cpus, (uint64_t)1);
+	uint64_t waiting = waiting_cpus(s);
 	uint64_t unasked = waiting > s->queued_cpus ? waiting - s->queued_cpus : 0;
-	uint64_t more = (unasked + cpus - 1) / cpus;
+	uint64_t more = allocations_for(s, unasked);
 	uint64_t room = s->most > s->all ? s->most - s->all : 0;
 
 	more = MIN(more, room);

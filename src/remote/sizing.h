@@ -43,6 +43,8 @@ enum {
 
 /* How many allocations more the shape should have now. */
 uint64_t sizing_more(const struct sizing *s);
+/* How many of those that are queued it could do without. */
+uint64_t sizing_spare(const struct sizing *s);
 /* How many commands are given to each slot beside the one that it runs. */
 uint64_t sizing_ahead(uint64_t ended, uint64_t turn_ms, uint64_t mean_us, uint64_t queued);
 

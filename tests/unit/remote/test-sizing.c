@@ -90,6 +90,24 @@ static void what_fits(void **state UNUSED)
 			load_fits(&rows[i].used, &rows[i].more, &rows[i].has), rows[i].fits);
 }
 
+static void spare(void **state UNUSED)
+{
+	static const struct {
+		struct sizing in;
+		uint64_t spare;
+	} rows[] = {
+		{ { .cpus = 4 }, 0 },
+		{ { .cpus = 4, .queued = 2 }, 2 },
+		{ { .cpus = 4, .queued = 2, .ready_cpus = 1 }, 1 },
+		{ { .cpus = 4, .queued = 2, .ready_cpus = 5 }, 0 },
+		{ { .cpus = 4, .queued = 2, .ready_cpus = 5, .free_cpus = 5 }, 2 },
+		{ { .cpus = 4, .queued = 2, .ready_cpus = 100 }, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(sizing_spare(&rows[i].in), rows[i].spare);
+}
+
 static void ahead(void **state UNUSED)
 {
 	assert_int_equal(sizing_ahead(7, 20, 1000, 0), 0);
@@ -262,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(allocations),
 		cmocka_unit_test(what_fits),
+		cmocka_unit_test(spare),
 		cmocka_unit_test(ahead),
 		cmocka_unit_test(the_latest_count),
 		cmocka_unit_test(ids),
