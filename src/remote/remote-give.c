@@ -152,8 +152,21 @@ static bool takes(const struct remote_worker *w)
 	       !w->fenced && !w->hung;
 }
 
+/* One more loss would be its own: only what has a worker to itself tells it from its neighbours. */
+static bool is_alone(const struct remote_job *j)
+{
+	return j->losses + 1 >= LOSSES_MAX;
+}
+
+/* Whether one of them must not have the other beside it. */
+static bool keeps_apart(const struct remote_worker *w, const struct remote_job *j)
+{
+	return w->given_count &&
+	       (is_alone(j) || is_alone(list_entry(w->given.next, struct remote_job, link)));
+}
+
 /* The worker for it that has least to do, of those with fewer processors than `below`; NULL: none.
- * *late: one has room, but not the time, or is too small. */
+ * *late: one has room, but not the time, is too small, or must not have it beside others. */
 static struct remote_worker *worker_for(const struct remote *r, const struct remote_shape *s,
 	const struct remote_job *j, uint64_t ahead, uint64_t below, uint64_t now, bool *late)
 {
@@ -172,7 +185,9 @@ static struct remote_worker *worker_for(const struct remote *r, const struct rem
 		struct load most = capacity(w, ahead);
 		if (w->given_count && !load_fits(&w->given_load, &j->load, &most))
 			continue;
-		if (!has_time(w, j, now))
+		if (keeps_apart(w, j))
+			*late |= is_alone(j);
+		else if (!has_time(w, j, now))
 			*late = true;
 		else if (!best || w->given_load.cpus * best->cpus < best->given_load.cpus * w->cpus)
 			best = w;

@@ -83,6 +83,8 @@ struct remote_input {
 	size_t readers;
 };
 
+enum { LOSSES_MAX = 3 }; /* of one command: it is what ends its workers */
+
 struct remote_job {
 	struct job job;
 	struct list link; /* in a shape's `ready` or a worker's `given` */

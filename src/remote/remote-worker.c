@@ -195,7 +195,7 @@ void remote_worker_name(const struct remote_worker *w, struct buf *b)
 			w->state_word ? w->state_word : "");
 }
 
-enum { LOST_CODE = 125, LOSSES_MAX = 3 };
+enum { LOST_CODE = 125 };
 
 /* Whether it may have been executed, while only its worker could have said so, and that stops the
  * run. */

@@ -19,8 +19,6 @@
 #include "remote/submission.h"
 #include "runs/dir/identity.h"
 
-enum { LOSSES_MAX = 3 };
-
 static struct remote *remote_of(struct executor *e)
 {
 	return container_of(e, struct remote, executor);
