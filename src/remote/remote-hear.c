@@ -351,7 +351,8 @@ static void wrong(struct remote_worker *w)
 		remote_worker_fence(w, "it says what it may not say");
 }
 
-/* Whether it is one of ours, of this version, in the directory of the run. */
+/* Whether it is one of ours, of this version, in the directory of the run. Of one that was started
+ * by another build the number of the protocol, without which its hello is not one, is enough. */
 static bool check_hello(struct remote_worker *w, const struct said_hello *h)
 {
 	struct remote *r = w->remote;
@@ -360,7 +361,7 @@ static bool check_hello(struct remote_worker *w, const struct said_hello *h)
 
 	if (h->problem.len)
 		buf_add(&text, h->problem);
-	else if (!str_eq(h->roux, S(ROUX_VERSION)))
+	else if (!w->inherited && !str_eq(h->roux, S(ROUX_VERSION)))
 		buf_printf(&text,
 			"worker %" PRIu64 " on %.*s is of version %.*s, this is " ROUX_VERSION,
 			w->id, STR(host), STR(h->roux));

@@ -38,7 +38,8 @@ struct remote_worker {
 	struct remote_shape *shape;
 	uint64_t id;
 	enum worker_state state;
-	bool adopting;           /* it is of an earlier driver and has not spoken to this one */
+	bool inherited; /* an earlier driver, perhaps of another version, has asked for it */
+	bool adopting;  /* … and it has not spoken to this one */
 	bool draining, quitting; /* it gets no more */
 	bool fenced, cancelled, hung;
 	bool said_bye, ended_job; /* why it is dead */

@@ -303,6 +303,7 @@ static void find_worker(void *data, uint64_t id)
 	if (has_job)
 		remote_worker_job(w, table_job_id(buf_str(&job)));
 	w->state = claimed ? WORKER_ALIVE : has_job ? WORKER_QUEUED : WORKER_ASKED;
+	w->inherited = true;
 	w->adopting = claimed;
 	w->fenced = fenced;
 	w->fenced_ms = clock_mono_ms();
