@@ -126,6 +126,8 @@ enum resume_note {
 				* Always worth saying */
 	RESUME_FAILED_EARLIER, /* the node `text`, its path with label and item, runs again: it
 				  failed, with exit code `count` or at its RESUME_TIME_LIMIT */
+	RESUME_WATCHES_HOST,   /* it is looked at, for a minute, whether the run has a driver on the
+				* host `text` */
 	RESUME_REUSED,         /* `count` commands of the run `text` are not executed again */
 };
 #define RESUME_TIME_LIMIT SIZE_MAX

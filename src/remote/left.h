@@ -9,5 +9,8 @@ struct str remote_exchange_path(const struct table *t, struct str run_dir, struc
 	struct str generation, struct arena *a);
 /* In there: what its workers do, for those who look at the run. */
 #define WORKERS_FILE "workers.json"
+/* Whether the driver of an exchange lives: looks until it has beaten, or has not for a minute. For
+ * where neither its process nor its lock can be seen. */
+bool remote_beats(struct str exchange);
 /* How many workers of a dead driver may still live; 0: there is no exchange. */
 size_t remote_alive(struct str exchange);

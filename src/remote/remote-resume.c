@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -187,6 +188,8 @@ enum {
 	PIECE_MAX = 1 << 20,
 	FIRST_LINE = 4096, /* what an allocation has */
 	LAST_WORDS = 4096,
+	GONE_MS = 60000, /* a driver that has not beaten for so long is gone */
+	BEAT_LOOK_MS = 1000,
 };
 
 /* Calls `see` with every line of a file of the exchange behind `from`, of which only a piece is in
@@ -401,6 +404,28 @@ size_t remote_alive(struct str exchange)
 		(void)exchange_workers(&x, see_worker, &alive);
 	exchange_close(&x);
 	return alive.count;
+}
+
+bool remote_beats(struct str exchange)
+{
+	const uint64_t gap = remote_ms(BEAT_LOOK_MS), began = clock_mono_ms();
+	const struct timespec pause = { (time_t)(gap / 1000), (long)(gap % 1000) * 1000000 };
+	uint64_t epoch, size, first, first_size;
+	struct exchange x;
+	AUTO_BUF path = BUF_INIT;
+	bool beats = false;
+
+	buf_add(&path, exchange);
+	if (exchange_open(&x, buf_cstr(&path), false) < 0)
+		return false;
+	bool there = exchange_epoch(&x, &first, &first_size) == 0 && first;
+	while (there && !beats && clock_since(clock_mono_ms(), began) <= remote_ms(GONE_MS)) {
+		(void)nanosleep(&pause, NULL);
+		beats = exchange_epoch(&x, &epoch, &size) == 0 &&
+			(epoch != first || size != first_size);
+	}
+	exchange_close(&x);
+	return beats;
 }
 
 static void on_swept(void *data)

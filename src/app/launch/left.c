@@ -3,6 +3,7 @@
 
 #include "app/past/elsewhere.h"
 #include "app/past/left.h"
+#include "app/past/order.h"
 #include "app/record/freeze.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -86,6 +87,8 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 		return refuse_running(look->id, r);
 	if (n < 0)
 		return report_errno(r, -n, "cannot lock %.*s", STR(look->dir));
+	if (left_driver_beats(look))
+		return order_refuse_host(look, r);
 	(void)leftovers_end(look->run, look->generation, look->row.pid_start);
 	for (size_t i = 0; i < LEFT_EXECUTORS; i++)
 		if (left_jobs_of(look, i) && !end_jobs(a, look, i, order, grace_ms, r))

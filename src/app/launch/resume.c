@@ -12,6 +12,8 @@
 #include "app/launch/start.h"
 #include "app/launch/take-back.h"
 #include "app/past/elsewhere.h"
+#include "app/past/left.h"
+#include "app/past/order.h"
 #include "app/record/freeze.h"
 #include "base/run-status.h"
 #include "runs/dir/leftovers.h"
@@ -218,12 +220,31 @@ static bool refuse_unbegun(const struct run_look *look, struct report *r)
 	return report_hint(r, "nothing of it has been run: start it again");
 }
 
-/* Takes the lock and reads what was asked for then. *again: another process was faster. */
-static bool thaw(
-	struct launch *l, const struct run_look *look, bool stay, bool *again, struct report *r)
+/* Where the lock of another host is not seen, its driver's beat tells. A process that has more to
+ * do does not wait for that. */
+static bool has_other_driver(
+	const struct launch *l, const struct run_look *look, const struct resume_request *q)
 {
-	if (!go_there(l, look, stay, r))
+	bool elsewhere =
+		json_text_of(look->start, "on").len || json_text_of(look->start, "left_on").len;
+
+	if (look->live || look->result || !elsewhere || !order_is_of_other_host(look))
 		return false;
+	if (!l->app->manners.own_process)
+		return true;
+	if (q->note)
+		q->note(q->data, RESUME_WATCHES_HOST, json_text_of(look->start, "host"), 0);
+	return left_driver_beats(look);
+}
+
+/* Takes the lock and reads what was asked for then. *again: another process was faster. */
+static bool thaw(struct launch *l, const struct run_look *look, const struct resume_request *q,
+	bool *again, struct report *r)
+{
+	if (!go_there(l, look, q->stay, r))
+		return false;
+	if (has_other_driver(l, look, q))
+		return order_refuse_host(look, r);
 	int locked = look->live ? -EWOULDBLOCK : run_lock(look->dir.p, &l->claim.lock);
 	if (locked == -EWOULDBLOCK)
 		return refuse_running(look->id, r);
@@ -258,7 +279,7 @@ struct run_handle *runs_resume(struct app *a, const char *name, const struct res
 		if (*ret_over)
 			return elsewhere_open(a, &look);
 		struct launch *l = launch_new(a);
-		if (thaw(l, &look, q->stay, &again, r) && take_up(l, &look, q, &leaves, r))
+		if (thaw(l, &look, q, &again, r) && take_up(l, &look, q, &leaves, r))
 			return start_frozen(l, &q->request, leaves, r);
 		leaves_free(leaves);
 		leaves = NULL;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "app/past/order.h"
 #include "remote/exchange.h"
 #include "remote/left.h"
 #include "runs/dir/remove-tree.h"
@@ -34,6 +35,25 @@ size_t left_jobs_of(const struct run_look *look, size_t which)
 	table_free(t);
 	arena_done(&a);
 	return count;
+}
+
+bool left_driver_beats(const struct run_look *look)
+{
+	bool beats = false;
+
+	if (look->result || !look->start || !order_is_of_other_host(look))
+		return false;
+	for (size_t i = 0; i < LEFT_EXECUTORS && !beats; i++) {
+		AUTO_REPORT ignored = REPORT_INIT;
+		struct arena a = ARENA_INIT;
+		struct table *t = left_table(look, i, &ignored);
+
+		beats = t && remote_beats(remote_exchange_path(
+				     t, look->dir, look->run, look->generation, &a));
+		table_free(t);
+		arena_done(&a);
+	}
+	return beats;
 }
 
 size_t left_jobs(const struct run_look *look)

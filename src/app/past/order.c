@@ -23,8 +23,7 @@ static bool refuse(const struct run_look *look, const char *why, struct report *
 		r, look->id, why, "run '%.*s' cannot be ended: %s", STR(look->id), why);
 }
 
-/* Whether its supervisor is on another machine, which signals from here do not reach. */
-static bool is_on_other_host(const struct run_look *look)
+bool order_is_of_other_host(const struct run_look *look)
 {
 	char here[256] = "";
 	struct str host = json_text_of(look->start, "host");
@@ -32,7 +31,7 @@ static bool is_on_other_host(const struct run_look *look)
 	return host.len && gethostname(here, sizeof(here) - 1) == 0 && !str_eq(host, str_of(here));
 }
 
-static bool refuse_host(const struct run_look *look, struct report *r)
+bool order_refuse_host(const struct run_look *look, struct report *r)
 {
 	struct str host = json_text_of(look->start, "host");
 
@@ -95,8 +94,8 @@ bool order_tell(const struct run_look *look, enum run_order order, int grace_ms,
 {
 	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
 
-	if (pidfd == -ESRCH && is_on_other_host(look))
-		return refuse_host(look, r);
+	if (pidfd == -ESRCH && order_is_of_other_host(look))
+		return order_refuse_host(look, r);
 	return pidfd >= 0 && tell(look, pidfd, order, grace_ms, r);
 }
 
@@ -121,8 +120,8 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 	if (pidfd < 0 && pidfd != -ESRCH)
 		return report_errno(
 			r, -pidfd, "cannot look at the supervisor of run '%.*s'", STR(look->id));
-	if (pidfd < 0 && is_on_other_host(look))
-		return refuse_host(look, r);
+	if (pidfd < 0 && order_is_of_other_host(look))
+		return order_refuse_host(look, r);
 	if (pidfd < 0) {
 		refuse(look, "pid not alive", r);
 		return report_hint(r, "it is being started: try again in a moment");

@@ -182,6 +182,11 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 				a->told, a->told == 1 ? "s" : "");
 		buf_addc(&line, '\n');
 		break;
+	case RESUME_WATCHES_HOST:
+		buf_printf(&line,
+			"roux: looks for a minute whether the run has a driver on host '%.*s'\n",
+			STR(text));
+		break;
 	case RESUME_WAS_ENDED:
 		buf_printf(&line,
 			"roux: [%.*s] runs again: the run was ended while it was running\n",
