@@ -533,11 +533,12 @@ void remote_hear(struct remote_worker *w)
 
 	if (w->state == WORKER_DEAD)
 		return;
-	uint64_t at = w->reader.offset;
+	uint64_t at = w->reader.offset, looked = clock_mono_ms();
 	size_t most = w->heard > at ? (size_t)MIN((uint64_t)READ_MAX, w->heard - at) : READ_MAX;
 	int n = exchange_file_follow(&r->x, &w->records_file, at, most, &bytes);
 	if (n < 0 && n != -ENOENT)
 		return; /* a file system that fails for a moment: it is looked at again */
+	w->looked_ms = looked;
 	if (!bytes.len)
 		return;
 	w->seen_ms = clock_mono_ms();

@@ -52,7 +52,8 @@ struct remote_worker {
 	uint64_t answered_ms; /* … and when it said so */
 	unsigned unlisted;    /* answers in a row that did not know it */
 	uint64_t asked_ms, hello_ms;
-	uint64_t seen_ms; /* its last byte */
+	uint64_t seen_ms;   /* its last byte */
+	uint64_t looked_ms; /* its file: what is said of its silence holds for then */
 	uint64_t fenced_ms, ended_ms, ordered_ms, running_ms, cancelled_ms;
 	uint64_t deadline_ms; /* its allocation ends; 0: not known */
 	uint64_t cpus;
@@ -167,6 +168,8 @@ struct remote {
 	struct notify notify;
 	struct deferred pump;
 	struct timer looks, tick;
+	struct looks looked;
+	struct list *looked_last; /* the worker whose file was looked at last; they take turns */
 	/* How long things take, of the latest. */
 	struct sizing_mean took_us, turn_ms;
 	uint64_t ended; /* commands */

@@ -29,7 +29,6 @@ enum {
 	DOUBTS_MAX = 2,
 	STRAY_ASKS = 3,
 	FILES_KEPT = 100, /* workers whose files stay open */
-	LOOKS_A_SECOND = 500,
 	LOOK_MIN_MS = 5,
 	LOOK_BUSY_MS = 250,
 	LOOK_MAX_MS = 1000,
@@ -592,16 +591,14 @@ void remote_tick(struct remote *r)
 
 		if (w->state == WORKER_DEAD)
 			continue;
-		remote_hear(w);
-		if (w->state == WORKER_DEAD)
-			continue;
 		if (r->leaving)
 			check_leaving(w, now);
-		check_adopting(w, now);
+		/* What it has said since the last look is not known. */
+		check_adopting(w, w->looked_ms);
 		if (w->state == WORKER_QUEUED)
-			check_queued(w, now);
+			check_queued(w, w->looked_ms);
 		else if (w->state == WORKER_ALIVE)
-			check_silent(w, now);
+			check_silent(w, w->looked_ms);
 	}
 	if (wants_status(r, now))
 		remote_ask_status(r);
@@ -615,34 +612,49 @@ void remote_tick(struct remote *r)
 /* -- looking -------------------------------------------------------------------------------------
  */
 
+/* Looks at its file if that is due and may be now. False: it has to wait for its turn. */
+static bool look_at(struct remote_worker *w, uint64_t now)
+{
+	struct remote *r = w->remote;
+	uint64_t most = w->given_count ? LOOK_BUSY_MS : LOOK_MAX_MS;
+
+	if (w->look_at_ms > now)
+		return true;
+	if (!looks_take(&r->looked, now))
+		return false;
+	r->looked_last = &w->link;
+	remote_hear(w);
+	w->look_ms = w->look_ms ? MIN(w->look_ms * 3 / 2 + 1, most) : LOOK_MIN_MS;
+	/* Changes of files here are told. */
+	bool told = notify_is_open(&r->notify) && w->changes.wd >= 0;
+	w->look_at_ms = now + (told ? LOOK_MAX_MS : w->look_ms);
+	return true;
+}
+
 static void on_looks(struct timer *t)
 {
 	struct remote *r = container_of(t, struct remote, looks);
 	uint64_t now = clock_mono_ms(), next = now + LOOK_MAX_MS;
-	unsigned looks = 0;
-	bool told = notify_is_open(&r->notify);
+	uint64_t soon = notify_is_open(&r->notify) ? 1 : LOOK_MIN_MS;
+	struct list *last = r->looked_last, *link = last;
+	unsigned late = 0;
 
-	list_each_safe (link, &r->workers) {
+	do {
+		link = link->next;
+		if (link == &r->workers)
+			continue;
 		struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		if (w->state == WORKER_DEAD || w->state == WORKER_ASKED)
+		if (w->state == WORKER_DEAD)
 			continue;
-		if (w->look_at_ms <= now && looks < LOOKS_A_SECOND / 20) {
-			uint64_t most = w->given_count ? LOOK_BUSY_MS : LOOK_MAX_MS;
-
-			looks++;
-			remote_hear(w);
-			if (w->state == WORKER_DEAD)
-				continue;
-			w->look_ms = w->look_ms ? MIN(w->look_ms * 3 / 2 + 1, most) : LOOK_MIN_MS;
-			/* Changes of files here are told. */
-			w->look_at_ms =
-				now + (told && w->changes.wd >= 0 ? LOOK_MAX_MS : w->look_ms);
-		}
-		next = MIN(next, MAX(w->look_at_ms, now + (told ? 1 : LOOK_MIN_MS)));
-	}
-	if (looks >= LOOKS_A_SECOND / 20)
-		next = now + 50;
+		if (!look_at(w, now))
+			late++;
+		else if (w->state != WORKER_DEAD)
+			next = MIN(next, MAX(w->look_at_ms, now + soon));
+	} while (link != last);
+	/* Not for each of them by itself: there may be many to go through. */
+	if (late)
+		next = now + LOOK_EVERY_MS * MIN(late, (unsigned)LOOKS_AT_ONCE / 5);
 	look_soon(r, next - now);
 	if (r->leaving)
 		timer_start(r->loop, &r->tick, 0);

@@ -705,6 +705,7 @@ static struct remote *new_remote(const struct remote_options *o)
 	r->tick.fire = on_tick;
 	list_init(&r->shapes);
 	list_init(&r->workers);
+	r->looked_last = &r->workers;
 	list_init(&r->inputs);
 	notify_init(&r->notify);
 	return r;

@@ -72,6 +72,23 @@ uint64_t sizing_ahead(uint64_t ended, uint64_t turn_ms, uint64_t mean_us, uint64
 	return took > turn_ms * 1000 ? 0 : MIN(ahead, (uint64_t)AHEAD_SLOT_MAX);
 }
 
+bool looks_take(struct looks *l, uint64_t now)
+{
+	uint64_t back = now > l->from_ms ? (now - l->from_ms) / LOOK_EVERY_MS : 0;
+
+	if (back >= l->spent) {
+		l->spent = 0;
+		l->from_ms = now;
+	} else {
+		l->spent -= back;
+		l->from_ms += back * LOOK_EVERY_MS;
+	}
+	if (l->spent >= LOOKS_AT_ONCE)
+		return false;
+	l->spent++;
+	return true;
+}
+
 void sizing_add(struct sizing_mean *m, uint64_t value)
 {
 	if (m->count == SIZING_KEPT)

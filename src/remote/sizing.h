@@ -48,6 +48,16 @@ uint64_t sizing_spare(const struct sizing *s);
 /* How many commands are given to each slot beside the one that it runs. */
 uint64_t sizing_ahead(uint64_t ended, uint64_t turn_ms, uint64_t mean_us, uint64_t queued);
 
+/* How often files are looked at, all together: 500 times a second, and a few at once. */
+enum { LOOK_EVERY_MS = 2, LOOKS_AT_ONCE = 25 };
+struct looks {
+	uint64_t spent;   /* of those at once */
+	uint64_t from_ms; /* up to when they have come back, one by one */
+};
+
+/* Takes one; false: not now. */
+bool looks_take(struct looks *l, uint64_t now);
+
 /* The latest ends: how long commands take, and how long an answer does. */
 enum { SIZING_KEPT = 64 };
 struct sizing_mean {

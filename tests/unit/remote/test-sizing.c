@@ -108,6 +108,36 @@ static void spare(void **state UNUSED)
 		assert_int_equal(sizing_spare(&rows[i].in), rows[i].spare);
 }
 
+/* Asked every `step` ms for a second: how many looks there are. */
+static unsigned looks_in_a_second(uint64_t step, unsigned each)
+{
+	struct looks l = { 0 };
+	unsigned count = 0;
+
+	for (uint64_t now = 100000; now < 101000; now += step)
+		for (unsigned i = 0; i < each; i++)
+			count += looks_take(&l, now);
+	return count;
+}
+
+static void looks(void **state UNUSED)
+{
+	struct looks l = { 0 };
+
+	assert_int_equal(looks_in_a_second(100, 10), 100);
+	assert_int_equal(looks_in_a_second(3, 1), 334);
+	assert_in_range(looks_in_a_second(1, 1), 500, 500 + LOOKS_AT_ONCE);
+	assert_in_range(looks_in_a_second(5, 24), 475, 500 + LOOKS_AT_ONCE);
+	assert_in_range(looks_in_a_second(50, 1000), 475, 500 + LOOKS_AT_ONCE);
+	/* When all are spent one comes back after two milliseconds. */
+	for (unsigned i = 0; i < LOOKS_AT_ONCE; i++)
+		assert_true(looks_take(&l, 1000));
+	assert_false(looks_take(&l, 1001));
+	assert_true(looks_take(&l, 1002));
+	assert_false(looks_take(&l, 1003));
+	assert_true(looks_take(&l, 1004));
+}
+
 static void ahead(void **state UNUSED)
 {
 	assert_int_equal(sizing_ahead(7, 20, 1000, 0), 0);
@@ -281,6 +311,7 @@ int main(void)
 		cmocka_unit_test(allocations),
 		cmocka_unit_test(what_fits),
 		cmocka_unit_test(spare),
+		cmocka_unit_test(looks),
 		cmocka_unit_test(ahead),
 		cmocka_unit_test(the_latest_count),
 		cmocka_unit_test(ids),
