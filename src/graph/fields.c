@@ -270,3 +270,13 @@ bool field_private(struct str name)
 {
 	return str_starts(name, S("x-")) || str_eq(name, S("//"));
 }
+
+bool field_means_template(struct str name, enum dialect d)
+{
+	enum field_id field = FIELD_COUNT;
+
+	if (d == DIALECT_NOW)
+		(void)field_foreign(name, &field);
+	return !field_private(name) &&
+	       (field == FIELD_TEMPLATE || str_eq(field_nearest(name, d), S("template")));
+}

@@ -65,6 +65,8 @@ bool field_accepts(const struct field *f, enum dialect d, const json_t *value);
 /* A word that other tools have for something that roux writes differently: what to write. NULL: no
  * such word. *ret: the field that does it, or FIELD_COUNT. */
 const char *field_foreign(struct str name, enum field_id *ret);
+/* Whether a member that is not known was probably meant as `template`. */
+bool field_means_template(struct str name, enum dialect d);
 /* For its author alone: `x-…` and `//`. */
 bool field_private(struct str name);
 /* The nearest known name, for a misspelt one; empty when there is none. */

@@ -71,7 +71,7 @@ static bool unknown_member(
 
 	if (field_private(key))
 		return false;
-	if (bare && (str_eq(near, S("template")) || field == FIELD_TEMPLATE))
+	if (bare && field_means_template(key, rd->d))
 		return true;
 	if (!near.len && !instead && known_member(key, kind))
 		return false;

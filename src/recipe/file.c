@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "data/markdown.h"
 #include "data/yaml.h"
+#include "graph/fields.h"
 #include "recipe/reference.h"
 #include "recipe/repo-value.h"
 
@@ -128,6 +129,23 @@ static bool read_text(struct recipe_set *set, struct recipe_file *f, struct repo
 	return report_errno(r, -n, "cannot read the recipe %.*s", STR(f->path));
 }
 
+static bool lacks_template(struct recipe_set *set, const struct recipe_file *f, struct report *r)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(f->doc.root, key, value)
+	{
+		if (!field_means_template(str_of(key), DIALECT_NOW))
+			continue;
+		report_error(r, place_key_where(place_member(&set->arena, &f->place, str_of(key))),
+			"the recipe has no `template`");
+		return report_hint(r, "did you mean 'template' in place of '%s'?", key);
+	}
+	report_error(r, place_where(&f->place), "the recipe has no `template`");
+	return report_hint(r, "add \"template\": what to run");
+}
+
 static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *r)
 {
 	struct source *source = &f->doc.source;
@@ -169,8 +187,7 @@ static bool parse(struct recipe_set *set, struct recipe_file *f, struct report *
 				"this is a step recipe, which is written as YAML");
 			return report_hint(r, "save it as .yaml: JSON is YAML as well");
 		}
-		report_error(r, place_where(&f->place), "the recipe has no `template`");
-		return report_hint(r, "add \"template\": what to run");
+		return lacks_template(set, f, r);
 	}
 	return true;
 }
