@@ -345,12 +345,32 @@ static bool closes_first(struct str word)
 	return str_find(word, '}', 0) < str_find(word, '{', 0);
 }
 
-/* `{name = x}`: three words, none of them a placeholder. */
+/* `{name`: what begins like a placeholder and has only its name. */
+static bool is_unclosed_name(struct str text)
+{
+	for (size_t i = 1; i < text.len; i++)
+		if (!isalnum((unsigned char)text.p[i]) && text.p[i] != '_' && text.p[i] != '-')
+			return false;
+	return text.len > 1 && (isalpha((unsigned char)text.p[1]) || text.p[1] == '_');
+}
+
+static void warn_unclosed(struct looking *l, size_t i, size_t open)
+{
+	const struct text *text = l->n->words[i].text;
+	struct str rest = str_from(text->raw, open);
+
+	report_warning(&l->g->warnings, braces_where(text, open, rest.len),
+		"'%.*s' is an ordinary argument: the brace is not closed", STR(rest));
+	report_hint(&l->g->warnings, "write %.*s}; if it is meant, put it in quotes", STR(rest));
+	report_slip(&l->g->warnings);
+}
+
+/* `{name = x}`: three words, none of them a placeholder; and `{name`. */
 static void look_at_braces(struct looking *l)
 {
 	const struct node *n = l->n;
 
-	for (size_t i = 0; i + 1 < n->word_count; i++) {
+	for (size_t i = 0; i < n->word_count; i++) {
 		struct str word = n->words[i].text->raw;
 		size_t open = open_brace(word), end = i + 1;
 
@@ -360,8 +380,11 @@ static void look_at_braces(struct looking *l)
 		size_t far = MIN(n->word_count, i + 16);
 		while (end < far && !closes_first(n->words[end].text->raw))
 			end++;
-		if (end == far)
+		if (end >= far) {
+			if (!n->words[i].quoted && is_unclosed_name(str_from(word, open)))
+				warn_unclosed(l, i, open);
 			continue;
+		}
 		report_warning(&l->g->warnings,
 			braces_where(n->words[i].text, open, word.len - open),
 			"'%.*s' has a brace without a partner: a space cut the placeholder",
