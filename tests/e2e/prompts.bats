@@ -272,6 +272,13 @@ command = 'head -c 17000000 /dev/zero'"
 	has "$output" '"name":"assistant"'
 }
 
+@test "the agent of the help's example gets the prompt" {
+	PATH=${ROUX%/*}:$PATH
+	sh -c "$(prompts help init | sed -n 's/^  *\(roux init --yes.*\)/\1/p')"
+	run -0 --separate-stderr prompts prompt -q hello
+	has "$output" hello
+}
+
 @test "called as start it is that command" {
 	agent "{bin} %s '{prompt}'" printf
 	configure tasks "[tasks.t]

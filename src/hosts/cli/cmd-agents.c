@@ -159,7 +159,8 @@ static const struct opt_set init_sets[] = {
 };
 
 static const struct command_example init_examples[] = {
-	{ "roux init --yes --agent cat --command '{bin}'", "an agent that is any program" },
+	{ "roux init --yes --agent cat --command \"{bin} '{prompt_file}'\"",
+		"an agent that is any program" },
 	{ "roux init project", "recipes for everyone who works in this directory" },
 };
 
