@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bidi.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "base/width.h"
 
@@ -436,6 +437,27 @@ const struct issue *report_refusal(const struct report *r)
 	return found;
 }
 
+/* Whether a shell would not take it as the one word that it is. */
+static bool needs_quotes(struct str word)
+{
+	static const char special[] = " \t\n\"'`$&|;<>()*?[]{}#!\\";
+
+	for (size_t i = 0; i < word.len; i++)
+		if (word.p[i] && strchr(special, word.p[i]))
+			return true;
+	return false;
+}
+
+/* Between backquotes stands what a person types: a path with a space is one word there. */
+static bool in_command(const char *words, const char *at)
+{
+	bool inside = false;
+
+	for (; words < at; words++)
+		inside ^= *words == '`';
+	return inside;
+}
+
 static void add_words(struct buf *b, const char *words, struct str about)
 {
 	const char *at = strstr(words, "%s");
@@ -445,7 +467,14 @@ static void add_words(struct buf *b, const char *words, struct str about)
 		return;
 	}
 	buf_add(b, (struct str){ words, (size_t)(at - words) });
-	buf_add(b, about);
+	if (in_command(words, at) && needs_quotes(about)) {
+		AUTO_BUF word = BUF_INIT;
+
+		buf_add(&word, about);
+		command_display(b, (const char *const[]){ buf_cstr(&word) }, 1);
+	} else {
+		buf_add(b, about);
+	}
 	buf_adds(b, at + 2);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/plain-text.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "base/width.h"
 #include "data/json-out.h"
@@ -207,9 +208,12 @@ void recipe_text_list(struct app *app, bool tools, bool packaged, struct buf *b,
 
 static void usage_line(const struct recipe_ref *ref, struct buf *b)
 {
+	AUTO_BUF operand = BUF_INIT;
 	AUTO_BUF line = BUF_INIT;
 
-	buf_printf(&line, "Usage: roux run %.*s", STR(recipe_ref_operand(ref)));
+	buf_add(&operand, recipe_ref_operand(ref));
+	buf_adds(&line, "Usage: ");
+	command_display(&line, (const char *const[]){ "roux", "run", buf_cstr(&operand) }, 3);
 	recipe_arguments_each(ref, add_usage, &line);
 	text_plain(b, buf_str(&line));
 	buf_addc(b, '\n');
