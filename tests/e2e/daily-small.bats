@@ -143,3 +143,14 @@ TEMPLATES
 	asks 2 prune --older-than 0s
 	contains err "--older-than '0s' has to be longer than zero"
 }
+
+@test "words behind what is not a recipe: a name that is near, or the command in quotes" {
+	roux tool add release 'touch started' >/dev/null
+	run -2 roux run releese v1
+	has "$output" "did you mean 'release'?"
+	[[ $output != *'quote the command'* ]]
+	run -2 roux run echo hello
+	has "$output" "roux run 'echo hello'"
+	[[ $output != *'roux help echo'* ]]
+	[ ! -e started ]
+}

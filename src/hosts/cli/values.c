@@ -68,18 +68,27 @@ static bool hint_at_value(struct cli *cli, const char *word)
 	if (template || cli->command->complete == COMPLETE_RUN)
 		return report_hint(
 			&cli->report, "a value has a name before it: name=%.*s", STR(shown));
-	return report_hint(&cli->report,
-		"`roux help %.*s` lists its arguments; a template with spaces in it has to be "
-		"quoted whole",
-		STR(report_quote(&cli->report, str_of(first))));
+	return report_action(&cli->report, ACTION_SHOW_ARGUMENTS, str_of(first));
 }
 
-/* A word that is not a value: most likely the template was not quoted. */
+/* Most likely the command was not quoted. */
+static bool hint_at_quotes(struct cli *cli)
+{
+	AUTO_BUF whole = BUF_INIT;
+	AUTO_BUF quoted = BUF_INIT;
+
+	for (size_t i = 0; i < cli->operand_count; i++)
+		if (i == 0 || !strchr(cli->operands[i], '='))
+			buf_printf(&whole, "%s%s", i ? " " : "", cli->operands[i]);
+	command_display(&quoted, (const char *const[]){ buf_cstr(&whole) }, 1);
+	return report_hint(&cli->report, "quote the command whole: roux %s %s", cli->command->name,
+		buf_cstr(&quoted));
+}
+
+/* A word that is not a value. */
 static bool not_a_value(struct cli *cli, const char *word)
 {
 	const char *first = cli->operands[0];
-	AUTO_BUF whole = BUF_INIT;
-	AUTO_BUF quoted = BUF_INIT;
 
 	report_error(&cli->report, (struct where){ 0 },
 		"unexpected argument '%.*s': values are written name=value",
@@ -88,13 +97,7 @@ static bool not_a_value(struct cli *cli, const char *word)
 	if (cli->command->complete != COMPLETE_TEMPLATE || !*first ||
 		recipes_is_template(cli_app(cli), first))
 		return hint_at_value(cli, word);
-	for (size_t i = 0; i < cli->operand_count; i++)
-		if (i == 0 || !strchr(cli->operands[i], '='))
-			buf_printf(&whole, "%s%s", i ? " " : "", cli->operands[i]);
-	const char *const argv[] = { buf_cstr(&whole) };
-	command_display(&quoted, argv, 1);
-	return report_hint(&cli->report, "quote the command whole: roux %s %s", cli->command->name,
-		buf_cstr(&quoted));
+	return hint_at_quotes(cli);
 }
 
 static bool read_word(struct cli *cli, const char *word, json_t *values)
@@ -194,12 +197,11 @@ static bool is_named(const char *word)
 	       (word[end] == '=' || (word[end] == ':' && word[end + 1] == '='));
 }
 
-/* Whether words without a name may stand behind the first operand. */
+/* Whether words without a name may stand behind the first operand: it is a recipe, or is meant as
+ * one, and that there is none is the first thing to say. */
 static bool takes_positions(struct cli *cli)
 {
-	const char *first = cli->operands[0];
-
-	return !recipes_is_template(cli_app(cli), first) && recipes_has(cli_app(cli), first);
+	return !recipes_is_template(cli_app(cli), cli->operands[0]);
 }
 
 json_t *values_read(struct cli *cli, const struct template_opts *o, size_t count,
@@ -287,6 +289,15 @@ static void place_without(struct cli *cli, const char *operand, const struct rec
 	recipe_ref_free(ref);
 }
 
+/* Whether a command may be meant, and not a recipe: neither a path nor nearly the name of one. */
+static bool is_command(struct cli *cli, const char *operand)
+{
+	const struct report *r = &cli->report;
+
+	return *operand && !strchr(operand, '/') && r->issues.len &&
+	       !r->issues.at[r->issues.len - 1].hint.len;
+}
+
 struct recipe_ref *values_open(struct cli *cli, const char *operand, const struct recipe_open *o,
 	const struct opt_list *positions)
 {
@@ -296,8 +307,10 @@ struct recipe_ref *values_open(struct cli *cli, const char *operand, const struc
 		return ref;
 	if (ref)
 		(void)recipe_ref_check_values(ref, &cli->report);
-	else if (positions->len)
+	else if (positions->len && recipes_has(cli_app(cli), operand))
 		place_without(cli, operand, o, positions);
+	else if (positions->len && is_command(cli, operand))
+		hint_at_quotes(cli);
 	recipe_ref_free(ref);
 	return NULL;
 }
