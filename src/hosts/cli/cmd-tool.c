@@ -162,8 +162,11 @@ static int run(const struct call *call)
 			report_error(&cli->report, (struct where){ 0 }, "roux tool %s takes %s",
 				actions[i].name,
 				*actions[i].operands ? actions[i].operands : "no operands");
-			report_hint(&cli->report,
-				"quote a template whole: roux tool add greet 'echo {name}'");
+			if (actions[i].max > 1)
+				report_hint(&cli->report, "quote a template whole: roux tool add "
+							  "greet 'echo {name}'");
+			else
+				report_hint(&cli->report, "`roux help tool` says what each does");
 			return cli_refuse(cli, o->common.json);
 		}
 		if (!cli_enter(cli, &o->common))
