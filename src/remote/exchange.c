@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/atomic-file.h"
+#include "base/file-system.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "data/base64.h"
@@ -31,35 +32,6 @@ uint64_t remote_ms(uint64_t ms)
 
 /* -- the directory -------------------------------------------------------------------------------
  */
-
-/* The numbers of statfs(2), and of file systems that its headers do not name. */
-static const uint32_t networks[] = {
-	0x6969,     /* NFS */
-	0x517b,     /* SMB */
-	0xff534d42, /* CIFS */
-	0xfe534d42, /* SMB 2 */
-	0x00c36400, /* Ceph */
-	0x0bd00bd0, /* Lustre */
-	0x47504653, /* GPFS */
-	0x19830326, /* BeeGFS */
-	0x5346414f, /* AFS */
-	0x6b414653, /* kAFS */
-	0x01021997, /* 9P */
-	0x65735546, /* FUSE */
-	0x0187,     /* autofs */
-};
-
-bool exchange_is_network(int fd)
-{
-	struct statfs st;
-
-	if (fstatfs(fd, &st) < 0)
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(networks); i++)
-		if ((uint32_t)st.f_type == networks[i])
-			return true;
-	return false;
-}
 
 bool exchange_is_full(const struct exchange *x)
 {
@@ -158,8 +130,8 @@ int exchange_open(struct exchange *x, const char *path, bool make)
 	}
 	x->fd = fd;
 	x->path = mem_strdup(real);
-	x->network =
-		exchange_is_network(fd) || (remote_may_scale && getenv("ROUX_TEST_NETWORK_FILES"));
+	x->network = file_system_is_network_at(fd) ||
+		     (remote_may_scale && getenv("ROUX_TEST_NETWORK_FILES"));
 	return 0;
 }
 

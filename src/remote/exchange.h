@@ -39,8 +39,6 @@ struct exchange {
 
 #define EXCHANGE_NONE ((struct exchange){ .fd = -1 })
 
-/* Whether a directory is on a file system that other machines write to as well. */
-bool exchange_is_network(int fd);
 /* Whether exchanges can be made in a directory, and others could not put something else into their
  * place. */
 bool exchange_root_check(const char *dir, struct report *r);

@@ -660,7 +660,7 @@ static bool open_exchange(struct remote *r, const struct remote_options *o, stru
 	int n = 0;
 
 	if (r->table->dir.len ? !exchange_root_check(r->table->dir.p, report)
-			      : !exchange_parents_check(arena_cstr(&r->arena, r->run_dir), report))
+			      : !exchange_parents_check(r->run_dir.p, report))
 		return false;
 	if (!r->resumed)
 		clear_old(path.p);

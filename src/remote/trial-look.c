@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file-system.h"
 #include "base/file.h"
 #include "base/program.h"
 #include "loop/loop.h"
@@ -85,9 +86,9 @@ static void look_at_programs(struct looking *l)
 
 static const char *kind_of(const char *path)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? "missing" : exchange_is_network(fd) ? "a network file system" : "local";
+	return access(path, F_OK) < 0         ? "missing"
+	       : file_system_is_network(path) ? "a network file system"
+					      : "local";
 }
 
 /* Where driver and workers meet: it must be ours alone. */

@@ -13,6 +13,7 @@
 
 #include "base/atomic-file.h"
 #include "base/clock.h"
+#include "base/file-system.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -448,6 +449,26 @@ unsigned ledger_set_wait(struct ledger *l, unsigned wait_ms)
 	return was;
 }
 
+/* A log that is written ahead works on one machine only, so where others may come to the file it is
+ * not used. Processes that still use it here are not waited for: the next one that opens the ledger
+ * tries again. The index of the log is not made while no other process can have it: some file
+ * systems cannot share memory. */
+static void avoid_log(struct ledger *l)
+{
+	(void)sqlite3_exec(l->db, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=TRUNCATE",
+		NULL, NULL, NULL);
+	(void)sqlite3_exec(
+		l->db, "PRAGMA locking_mode=NORMAL; PRAGMA user_version", NULL, NULL, NULL);
+}
+
+/* One that is new gets the mode in which it stays. */
+static bool set_mode(struct ledger *l)
+{
+	return sqlite3_exec(l->db,
+		       l->network ? "PRAGMA journal_mode=TRUNCATE" : "PRAGMA journal_mode=WAL",
+		       NULL, NULL, NULL) == SQLITE_OK;
+}
+
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r)
 {
 	struct ledger *l = mem_new(struct ledger);
@@ -460,6 +481,9 @@ struct ledger *ledger_open_file(const char *path, struct ledger_manner how, stru
 		ledger_close(l);
 		return NULL;
 	}
+	l->network = file_system_is_network(path);
+	if (l->network)
+		avoid_log(l);
 	(void)sqlite3_busy_handler(l->db, on_busy, l);
 	(void)sqlite3_wal_autocheckpoint(l->db, CHECKPOINT_PAGES);
 	(void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -498,9 +522,7 @@ static bool make_file(const char *path, struct report *r)
 			       ledger_problem(l, "make the ledger", r));
 	if (ok) {
 		l->sync_known = l->full = true; /* as it is */
-		ok = migrate(l, r) && (sqlite3_exec(l->db, "PRAGMA journal_mode=WAL", NULL, NULL,
-					       NULL) == SQLITE_OK ||
-					      ledger_problem(l, "make the ledger", r));
+		ok = migrate(l, r) && (set_mode(l) || ledger_problem(l, "make the ledger", r));
 	}
 	if (l)
 		(void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -532,7 +554,7 @@ static struct ledger *open_checked(const char *path, struct ledger_manner how, s
 		/* The file was there and empty: not made by make_file(), so not in this mode yet.
 		 */
 		if (ok && version == 0)
-			(void)sqlite3_exec(l->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+			(void)set_mode(l);
 	}
 	if (ok)
 		return l;

@@ -73,6 +73,7 @@ struct ledger {
 	sqlite3 *db;
 	struct buf path;
 	bool durable;
+	bool network;          /* its file system is shared by machines */
 	uint64_t wait_ms;      /* for another process that has it locked */
 	bool full, sync_known; /* what `synchronous` is now */
 	bool batch, batch_failed, stays;

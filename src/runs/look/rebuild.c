@@ -96,7 +96,7 @@ static bool fill(struct ledger *l, const struct found *f, struct report *r)
 	return ok;
 }
 
-static const char *const parts[] = { "", "-wal", "-shm" };
+static const char *const parts[] = { "", "-wal", "-shm", "-journal" };
 
 static const char *part(struct arena *a, struct str dir, const char *name, size_t i)
 {
