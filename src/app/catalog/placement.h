@@ -16,6 +16,7 @@ bool placement_of(const struct placement *p, const struct node *n, const struct 
 	struct shape *ret);
 
 /* Whether all commands below `root` can run where they go. `secrets` are names of values that may
- * not be written down; may be NULL. False with issues; warnings are added too. */
-bool placement_check(const struct placement *p, const struct node *root, const json_t *secrets,
-	struct report *r);
+ * not be written down; may be NULL. `scope` has the values around `root`; may be NULL without
+ * secrets. False with issues; warnings are added too. */
+bool placement_check(const struct placement *p, const struct node *root, const struct scope *scope,
+	const json_t *secrets, struct report *r);

@@ -19,7 +19,7 @@ bool plan_away_open(struct plan_away *p, struct app *a, const char *on, const st
 	if (!p->choice.table)
 		return true;
 	p->placement = (struct placement){ p->choice.table, p->choice.class };
-	bool ok = placement_check(&p->placement, root, NULL, &found);
+	bool ok = placement_check(&p->placement, root, NULL, NULL, &found);
 	report_move(ok ? warnings : r, &found);
 	return ok && program_path(app_state_root(a), &p->arena, &p->roux, r);
 }

@@ -48,7 +48,7 @@ bool away_prepare(struct launch *l, struct report *r)
 		return false;
 	bool ok = executor_has_class(t, l->asked.class, r);
 	ok &= placement_check(&(struct placement){ t, l->asked.class }, l->subject.graph->root,
-		t->secrets_file ? NULL : l->asked.secret_env, r);
+		&l->subject.plan->scope, t->secrets_file ? NULL : l->asked.secret_env, r);
 	table_free(t);
 	return ok;
 }
