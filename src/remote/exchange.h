@@ -52,8 +52,8 @@ bool exchange_is_full(const struct exchange *x);
  * one else's: -EPERM. -errno. */
 int exchange_open(struct exchange *x, const char *path, bool make);
 void exchange_close(struct exchange *x);
-/* Removes it, except the `log` that is not empty and the `job` of workers for which `keeps` is true
- * (NULL: of none). */
+/* Removes it, except the `log` that is not empty, `job` and `claim` of workers for which `keeps` is
+ * true (NULL: of none). */
 void exchange_remove(struct exchange *x, bool (*keeps)(void *data, uint64_t id), void *data);
 
 void exchange_info_write(struct buf *b, const struct exchange_info *i);

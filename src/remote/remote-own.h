@@ -8,9 +8,9 @@
 #include "remote/remote.h"
 #include "remote/sizing.h"
 
-/* The parts of the executor: remote.c has its calls and the jobs, remote-give.c hands them out,
- * remote-hear.c reads what workers say, remote-worker.c has the life of a worker, remote-resume.c
- * what an earlier driver has left. */
+/* The parts of the executor: remote.c has its calls and the jobs, remote-input.c what they read,
+ * remote-give.c hands them out, remote-hear.c reads what workers say, remote-worker.c has the life
+ * of a worker, remote-resume.c what an earlier driver has left. */
 
 struct remote;
 
@@ -217,9 +217,18 @@ void remote_warn(struct remote *r, struct str message);
 /* Warns of a class that there is not, once. */
 void remote_tell_class(struct remote *r, const struct needs *n);
 void remote_wake(struct remote *r);
+struct remote_shape *remote_shape(struct remote *r, const struct shape *s);
+
+/* -- remote-input.c ------------------------------------------------------------------------------
+ */
+
+/* Where the worker finds the standard input. `room` holds the bytes or the name. -errno. */
+int remote_input_take(
+	struct remote_job *j, const struct job_spec *spec, struct order_run *run, struct buf *room);
+/* It is not needed any more. */
+void remote_input_release(struct remote_job *j);
 /* Whether a file is somewhere in a directory, by their names. */
 bool remote_below(struct str path, struct str dir);
-struct remote_shape *remote_shape(struct remote *r, const struct shape *s);
 
 /* -- remote-give.c -------------------------------------------------------------------------------
  */

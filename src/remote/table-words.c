@@ -224,6 +224,26 @@ uint64_t table_host_slots(const struct table *t, size_t i, struct str *name)
 	return slots ? slots : t->host_cpus;
 }
 
+void table_size_hosts(struct table *t)
+{
+	uint64_t most = 0;
+	struct str name;
+	size_t count = 0;
+
+	t->host_cpus = t->shape.cpus;
+	t->slots = 0;
+	for (; t->hosts[count]; count++) {
+		uint64_t slots = table_host_slots(t, count, &name);
+
+		t->slots += slots;
+		most = MAX(most, slots);
+	}
+	t->workers = MIN(t->workers, count);
+	t->shape.cpus = most;
+	for (size_t i = 0; i < t->class_count; i++)
+		t->classes[i].shape.cpus = most;
+}
+
 bool table_ends_by_cancel(const struct table *t)
 {
 	return t->hosts[0] && !t->status[0];

@@ -632,27 +632,6 @@ static void read_classes(struct table *t, json_t *all)
 	}
 }
 
-/* One worker a machine; an allocation has what the largest one has. */
-static void size_hosts(struct table *t)
-{
-	uint64_t most = 0;
-	struct str name;
-	size_t count = 0;
-
-	t->host_cpus = t->shape.cpus;
-	t->slots = 0;
-	for (; t->hosts[count]; count++) {
-		uint64_t slots = table_host_slots(t, count, &name);
-
-		t->slots += slots;
-		most = MAX(most, slots);
-	}
-	t->workers = MIN(t->workers, count);
-	t->shape.cpus = most;
-	for (size_t i = 0; i < t->class_count; i++)
-		t->classes[i].shape.cpus = most;
-}
-
 struct table *table_load(json_t *resolved, struct str name, struct report *r)
 {
 	struct table *t = mem_new(struct table);
@@ -698,7 +677,7 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 		t->columns[i] = (unsigned)json_integer_value(json_array_get(columns, i));
 	read_classes(t, resolved);
 	if (t->hosts[0])
-		size_hosts(t);
+		table_size_hosts(t);
 	if (table_lacks_hosts(t, r)) {
 		table_free(t);
 		return NULL;

@@ -101,6 +101,8 @@ struct table_values {
 bool table_host(struct str text, struct str *name, uint64_t *slots);
 /* The slots of the machine `hosts[i]`, and its name. */
 uint64_t table_host_slots(const struct table *t, size_t i, struct str *name);
+/* One worker a machine, and the largest one is what an allocation can have: for table_load(). */
+void table_size_hosts(struct table *t);
 /* Whether its words name a machine and there is none; then with an issue. */
 bool table_lacks_hosts(const struct table *t, struct report *r);
 /* Whether its words of `cancel` return only when nothing of the job lives: of machines that have no

@@ -9,7 +9,8 @@
 #include "remote/writer.h"
 
 /* The parts of a worker: worker.c has its life, worker-grants.c the commands that it was given,
- * worker-host.c its start and its end where no batch system has them. */
+ * worker-node.c what it finds before it works, worker-host.c its start and its end where no batch
+ * system has them. */
 
 enum grant_state { GRANT_WAITING, GRANT_RUNNING, GRANT_HELD };
 
@@ -99,11 +100,23 @@ void worker_expect(struct worker *w);
 /* Whether its lease is over. Then everything has been killed. */
 bool worker_lapsed(struct worker *w);
 
+/* -- worker-node.c -------------------------------------------------------------------------------
+ */
+
 /* Says why it cannot work, where its log is. Returns 1. */
 int worker_complain(const char *fmt, ...) PRINTF(1, 2);
 /* Opens the exchange whose directory of a worker `dir` is, and reads what the run says of itself.
  * False after a complaint. */
 bool worker_find(struct worker *w, const char *dir);
+/* Makes its directory its own. False: another process has it, or it cannot; *status is what it ends
+ * with. */
+bool worker_claim(struct worker *w, int *status);
+/* What commands find: the run's, but the node's own of some; or the node's with what the run adds.
+ * It takes the place of this process's. False after a complaint. */
+bool worker_environment(struct worker *w, const char *const **ret);
+/* Both are asked before that: what the batch system calls its job, and gives it. */
+struct str worker_job(struct arena *a);
+uint64_t worker_processors(void);
 
 /* -- worker-grants.c -----------------------------------------------------------------------------
  */

@@ -10,11 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/path.h"
-#include "base/processors.h"
 #include "loop/tree.h"
 #include "remote/lease.h"
-#include "remote/table.h"
 #include "remote/worker-own.h"
 #include "runs/dir/identity.h"
 
@@ -32,8 +29,6 @@ enum {
 	DRAIN_S = 60,
 	TERM_GRACE_MS = 20000,
 	LAST_WORDS_MS = 10000,
-	NAME_TRIES = 120, /* for names that are seen late: half a minute */
-	NAME_AGAIN_US = 250000,
 };
 
 /* -- saying --------------------------------------------------------------------------------------
@@ -180,7 +175,7 @@ static void die(struct worker *w, const char *why)
 	w->dead = true;
 	end_all(w, "fence", true);
 	/* Last: where this goes may hang too. */
-	(void)fprintf(stderr, "roux worker: %s; its commands are ended\n", why);
+	(void)worker_complain("%s; its commands are ended", why);
 }
 
 bool worker_lapsed(struct worker *w)
@@ -295,8 +290,7 @@ static void see_order(void *data, struct str line)
 
 	if (!order_line_read(line, &o, &unknown)) {
 		if (!unknown)
-			(void)fprintf(stderr, "roux worker: an order that cannot be read is left "
-					      "out\n");
+			(void)worker_complain("an order that cannot be read is left out");
 		return;
 	}
 	obey(w, &o);
@@ -481,139 +475,6 @@ static void live(struct worker *w)
 /* -- its beginning -------------------------------------------------------------------------------
  */
 
-int worker_complain(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	(void)fputs("roux worker: ", stderr);
-	(void)vfprintf(stderr, fmt, args);
-	(void)fputc('\n', stderr);
-	va_end(args);
-	return 1;
-}
-
-/* A file that the driver has made before the job was submitted: its name may be seen late. */
-static int read_late(const struct worker *w, const char *name, size_t max, struct buf *ret)
-{
-	int r = exchange_read(&w->x, name, max, ret);
-
-	for (int i = 0; (r == -ENOENT || r == -ESTALE) && i < NAME_TRIES; i++) {
-		(void)usleep(NAME_AGAIN_US);
-		r = exchange_read(&w->x, name, max, ret);
-	}
-	return r;
-}
-
-bool worker_find(struct worker *w, const char *dir)
-{
-	struct str path = path_absolute(&w->arena, str_of(dir));
-	AUTO_BUF text = BUF_INIT;
-	AUTO_BUF probe = BUF_INIT;
-
-	if (!str_to_uint(path_base(path), &w->id) || !w->id ||
-		!str_eq(path_base(path_dir(path)), S("w")))
-		return worker_complain("%s is not the directory of a worker", dir) == 0;
-	const char *root = arena_cstr(&w->arena, path_dir(path_dir(path)));
-	int r = exchange_open(&w->x, root, false);
-	if (r == -EPERM)
-		return worker_complain("%s is not this user's own directory", root) == 0;
-	r = r < 0 ? r : read_late(w, "run.json", 1 << 20, &text);
-	if (r < 0)
-		return worker_complain("cannot read %s: %s", root, strerror(-r)) == 0;
-	if (!exchange_info_read(buf_str(&text), &w->arena, &w->info))
-		return worker_complain("%s/run.json is not of this version of roux", root) == 0;
-	if (w->info.uid != geteuid())
-		return worker_complain("the run is that of user %" PRIu64 ", this is user %u",
-			       w->info.uid, (unsigned)geteuid()) == 0;
-	if (w->info.scale > 0 && !remote_may_scale)
-		return worker_complain("%s has a time scale, which only tests have", root) == 0;
-	remote_scale = w->info.scale > 0 ? w->info.scale : 1;
-	(void)read_late(w, "probe", 256, &probe);
-	w->probe = arena_str(&w->arena, str_trim(buf_str(&probe)));
-	w->x.network |= w->info.network;
-	return true;
-}
-
-/* False: another process has it. */
-static bool claim(struct worker *w, int *status)
-{
-	struct identity self = { 0 };
-	AUTO_BUF text = BUF_INIT;
-	AUTO_BUF before = BUF_INIT;
-	const char *again = getenv("SLURM_RESTART_COUNT");
-	char name[64];
-
-	(void)identity_self(&self);
-	buf_printf(&text,
-		"{\"host\":\"%s\",\"pid\":%d,\"start\":%" PRIu64
-		",\"boot\":\"%s\",\"job\":\"%.*s\",\"restarts\":%d}\n",
-		w->host, (int)getpid(), self.start, self.boot, STR(w->job),
-		again ? atoi(again) : 0);
-	int r = exchange_claim(&w->x, w->id, buf_str(&text));
-	if (r == 0)
-		return true;
-	*status = r == -EEXIST ? 0 : 1;
-	if (r != -EEXIST)
-		return worker_complain("cannot claim %s/w/%" PRIu64 ": %s", w->x.path, w->id,
-			       strerror(-r)) == 0;
-	(void)snprintf(name, sizeof(name), "w/%" PRIu64 "/claim", w->id);
-	(void)exchange_read(&w->x, name, 4096, &before);
-	AUTO_JSON *who = json_loadb(buf_cstr(&before), before.len, 0, NULL);
-	worker_complain("was started before by %.*s pid %" JSON_INTEGER_FORMAT
-			"; nothing is run twice",
-		STR(json_text_of(who, "host")), json_number_of(who, "pid"));
-	return false;
-}
-
-/* What commands find: the run's, but the node's own of some; or the node's with what the run adds.
- */
-static bool read_environment(struct worker *w, const char *const **ret)
-{
-	AUTO_BUF text = BUF_INIT;
-	int r = read_late(w, "env.json", 16 << 20, &text);
-
-	if (r < 0 || !exchange_env_read(buf_str(&text), &w->arena, ret))
-		return worker_complain("cannot read %s/env.json", w->x.path) == 0;
-	if (w->info.node_env)
-		return true;
-	for (size_t i = 0; environ[i];) {
-		char name[256];
-		size_t len = strcspn(environ[i], "=");
-
-		if (environ_is_nodes(environ[i]) || len >= sizeof(name)) {
-			i++;
-			continue;
-		}
-		memcpy(name, environ[i], len);
-		name[len] = '\0';
-		if (unsetenv(name) < 0)
-			i++;
-	}
-	return true;
-}
-
-/* Read before commands' environment takes the place of the node's: copies, because it does. */
-static struct str job_here(struct arena *a)
-{
-	static const char *const names[] = { "SLURM_JOB_ID", "JOB_ID" };
-	struct str id = S("");
-
-	for (size_t i = 0; !id.len && i < ARRAY_SIZE(names); i++)
-		id = table_job_id(str_of(getenv(names[i])));
-	return arena_str(a, id);
-}
-
-static uint64_t processors(void)
-{
-	const char *given = getenv("SLURM_CPUS_PER_TASK");
-	uint64_t n = 0;
-
-	if (given && str_to_uint(str_of(given), &n) && n)
-		return n;
-	return processors_usable();
-}
-
 static bool begin(struct worker *w, const char *const *env)
 {
 	static const int list[] = { SIGTERM, SIGUSR1, SIGINT, SIGHUP, 0 };
@@ -699,13 +560,13 @@ int worker_main(const char *dir)
 
 	list_init(&w.grants);
 	w.flush.fire = on_flush;
-	w.job = job_here(&w.arena);
-	w.has.cpus = processors();
+	w.job = worker_job(&w.arena);
+	w.has.cpus = worker_processors();
 	if (gethostname(w.host, sizeof(w.host) - 1) < 0)
 		(void)snprintf(w.host, sizeof(w.host), "unknown");
 	if (getenv("SLURMD_NODENAME"))
 		(void)snprintf(w.host, sizeof(w.host), "%s", getenv("SLURMD_NODENAME"));
-	if (worker_find(&w, dir) && claim(&w, &status) && read_environment(&w, &env))
+	if (worker_find(&w, dir) && worker_claim(&w, &status) && worker_environment(&w, &env))
 		status = work(&w, env);
 	(void)fflush(stderr);
 	/* The thread may hang in a write for ever. */
