@@ -138,10 +138,23 @@ void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enoug
 		(void)unlinkat(f->dirfd, "stdin.part", 0);
 }
 
-int record_files_progress(struct record_files *f, struct str text)
+int record_files_progress(struct record_files *f, const struct record_progress *p)
 {
-	return atomic_write_at(
-		f->dirfd, "progress.json", text, &(struct atomic_options){ .quick = true });
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&text,
+		"{\n  \"phase\": \"%s\",\n  \"active\": %" PRIu64 ",\n  \"completed\": %" PRIu64
+		",\n  \"failed\": %" PRIu64 ",\n  \"tolerated\": %" PRIu64 ",\n  \"expected\": ",
+		p->phase, p->active, p->completed, p->failed, p->tolerated);
+	if (p->expected)
+		buf_printf(&text, "%" PRIu64, *p->expected);
+	else
+		buf_adds(&text, "null");
+	buf_adds(&text, ",\n  \"updated\": \"");
+	clock_rfc3339(&text, clock_real_ms());
+	buf_adds(&text, "\"\n}\n");
+	return atomic_write_at(f->dirfd, "progress.json", buf_str(&text),
+		&(struct atomic_options){ .quick = true });
 }
 
 static int synced(const struct record_files *f, int fd, int r)
@@ -265,6 +278,16 @@ int record_files_open(struct record_files *f, struct str path, uint64_t number, 
 	/* Of an execution that was cut short there may be something already. */
 	(void)unlinkat(f->out, buf_cstr(&name), 0);
 	return run_open_at(f->out, buf_cstr(&name), O_RDWR | O_CREAT | O_EXCL);
+}
+
+uint64_t record_files_why(struct record_files *f, const struct story_line *line, struct str why)
+{
+	AUTO_CLOSE int fd = record_files_open(f, line->path, line->number, true);
+
+	if (fd < 0 || fd_write_all(fd, why) < 0)
+		return 0;
+	story_write(&f->story_text, line);
+	return why.len;
 }
 
 static int sync_output(struct record_files *f, struct str path, uint64_t number, bool err)

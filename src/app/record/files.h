@@ -40,7 +40,12 @@ void record_files_stdin_complete(struct record_files *f);
 void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enough);
 int record_files_replace(struct record_files *f, const char *name, struct str text);
 /* The same of progress.json, which only readers need. */
-int record_files_progress(struct record_files *f, struct str text);
+struct record_progress {
+	const char *phase;
+	uint64_t active, completed, failed, tolerated;
+	const uint64_t *expected; /* NULL: not known */
+};
+int record_files_progress(struct record_files *f, const struct record_progress *p);
 /* Adds a line to leaves.jsonl. */
 int record_files_line(struct record_files *f, struct str line);
 /* result.json on a disk that has no room for another file: progress.json becomes it, or in a run
@@ -55,6 +60,10 @@ bool record_files_full(int error);
 int record_files_open(struct record_files *f, struct str path, uint64_t number, bool err);
 /* The same for the command whose output is the run's: it is stdout.log under a second name. */
 int record_files_open_last(struct record_files *f, struct str path, uint64_t number);
+/* Why a command was not started, in the place of what it would have printed, and `line` into the
+ * story. Returns how long it is; 0: it could not be written, and result.json alone says it. */
+struct story_line;
+uint64_t record_files_why(struct record_files *f, const struct story_line *line, struct str why);
 /* The file of a worker that has the whole output of a command. */
 struct record_file {
 	int dirfd;

@@ -97,21 +97,14 @@ static int write_state(struct record *rec, const char *phase)
 static int write_progress(struct record *rec, const char *phase)
 {
 	struct tally tally = rec->run ? run_tally(rec->run) : (struct tally){ 0 };
-	AUTO_BUF text = BUF_INIT;
 
-	buf_printf(&text,
-		"{\n  \"phase\": \"%s\",\n  \"active\": %" PRIu64 ",\n  \"completed\": %" PRIu64
-		",\n  \"failed\": %" PRIu64 ",\n  \"tolerated\": %" PRIu64 ",\n  \"expected\": ",
-		phase, rec->active, rec->completed, tally.failed + tally.tolerated,
-		tally.tolerated);
-	if (rec->expects)
-		buf_printf(&text, "%" PRIu64, rec->expected);
-	else
-		buf_adds(&text, "null");
-	buf_adds(&text, ",\n  \"updated\": \"");
-	clock_rfc3339(&text, clock_real_ms());
-	buf_adds(&text, "\"\n}\n");
-	int r = record_files_progress(&rec->files, buf_str(&text));
+	int r = record_files_progress(
+		&rec->files, &(struct record_progress){ .phase = phase,
+				     .active = rec->active,
+				     .completed = rec->completed,
+				     .failed = tally.failed + tally.tolerated,
+				     .tolerated = tally.tolerated,
+				     .expected = rec->expects ? &rec->expected : NULL });
 	return r < 0 ? r : write_state(rec, phase);
 }
 
@@ -318,22 +311,6 @@ static void printed(
 	add_story(rec, note, stream == JOB_STDOUT ? STORY_OUT : STORY_ERR, total);
 }
 
-/* Why a command was not started stands where it would have printed it. Returns how long it is; 0:
- * it could not be written, and result.json alone says it. */
-static uint64_t keep_why(struct record *rec, struct leaf_note *note, struct str path,
-	uint64_t number, struct str why)
-{
-	AUTO_CLOSE int fd = record_files_open(&rec->files, path, number, true);
-	struct leaf_note bare = { .number = number };
-
-	if (fd < 0 || fd_write_all(fd, why) < 0)
-		return 0;
-	buf_add(&bare.path, path);
-	add_story(rec, note ? note : &bare, STORY_ERR, why.len);
-	buf_done(&bare.path);
-	return why.len;
-}
-
 static int end(struct recorder *r, const struct leaf_key *key, struct job_record *record,
 	const struct leaf_end *ended)
 {
@@ -344,7 +321,14 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	const struct leaf_end *e = &with_why;
 
 	if (e->why.len && !e->cancelled)
-		with_why.err_bytes = keep_why(rec, note, key->path, number, e->why);
+		with_why.err_bytes = record_files_why(&rec->files,
+			&(struct story_line){ .kind = STORY_ERR,
+				.path = key->path,
+				.number = number,
+				.bytes = e->why.len,
+				.label = note ? buf_str(&note->label) : S(""),
+				.item = note ? buf_str(&note->item) : S("") },
+			e->why);
 
 	if (note && note->last)
 		rec->files.last_ok = e->ok;
