@@ -62,8 +62,8 @@ static uint64_t took_ms(const struct frame *f, const struct verdict *v)
 	return v->away ? v->away->ms : loop_now(f->run->loop) - f->tries.began_ms;
 }
 
-/* Of a command that was not started, why: it is told and kept as the lines on standard error that
- * it would be if a shell had started the command. */
+/* Of a command that was not started, why: that is shown and kept as the lines on standard error
+ * that it would be if a shell had started the command. */
 static void why_lines(const struct verdict *v, struct buf *ret)
 {
 	struct str why = v->recalled || v->err_bytes ? S("") : str_trim(v->err);
