@@ -1,5 +1,7 @@
 #include "remote/batch.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +27,8 @@ struct batch_call {
 	struct job *job;
 	struct timer limit;
 	bool late;
-	int error; /* errno: it could not be started */
+	int error;         /* errno: it could not be started */
+	char program[128]; /* as the settings have it, for people */
 	struct deferred failing;
 	batch_fn *done;
 	void *data;
@@ -88,8 +91,14 @@ static void on_failed(struct deferred *d)
 	batch_fn *done = c->done;
 	void *data = c->data;
 
-	buf_adds(&why, strerror(c->error));
-	struct batch_answer a = { .err = buf_str(&why), .out = S(""), .code = 127 };
+	buf_printf(&why, "%s: %s", c->program,
+		c->error == ENOENT && !strchr(c->program, '/') ? "not found in PATH"
+							       : strerror(c->error));
+	/* Others, such as too many open files, may pass. */
+	bool unstarted = c->error == ENOENT || c->error == EACCES || c->error == ENOEXEC;
+	struct batch_answer a = {
+		.unstarted = unstarted, .err = buf_str(&why), .out = S(""), .code = 127
+	};
 	call_free(c);
 	done(data, &a);
 }
@@ -191,6 +200,7 @@ void batch_run(struct batch *b, const char *const *argv, batch_fn *done, void *d
 	c->data = data;
 	c->limit.fire = on_limit;
 	c->failing.call = on_failed;
+	(void)snprintf(c->program, sizeof(c->program), "%s", argv[0]);
 	list_append(&b->calls, &c->link);
 	c->job = b->executor->ops->start(b->executor,
 		&(struct job_spec){

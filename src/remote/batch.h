@@ -9,6 +9,7 @@ struct batch;
 
 struct batch_answer {
 	bool ok;             /* it ended in time, with 0, and all that it printed is here */
+	bool unstarted;      /* there is no such program, or none that can be executed */
 	bool late;           /* its time ran out: what it asked for may have happened */
 	bool cut;            /* it printed more */
 	struct str out, err; /* at most 1 MiB and 4 KiB; borrowed */

@@ -91,6 +91,19 @@ static void take_slots(struct remote_worker *w)
 	remote_write_orders(w->remote);
 }
 
+/* What it printed, however many lines that was. */
+static void add_in_one_line(struct buf *b, struct str lines)
+{
+	while (lines.len) {
+		size_t end = str_find(lines, '\n', 0);
+
+		buf_add(b, str_trim(str_sub(lines, 0, end)));
+		lines = str_trim(str_from(lines, MIN(end + 1, lines.len)));
+		if (lines.len)
+			buf_adds(b, "; ");
+	}
+}
+
 static void submitted_badly(struct remote *r, struct remote_worker *w, const struct batch_answer *a)
 {
 	AUTO_BUF text = BUF_INIT;
@@ -100,20 +113,23 @@ static void submitted_badly(struct remote *r, struct remote_worker *w, const str
 	list_each (link, &r->workers)
 		alive |= list_entry(link, struct remote_worker, link)->state == WORKER_ALIVE;
 	r->submit_failures++;
-	r->strays = true; /* it may have been taken all the same */
-	struct str err = str_trim(a->err);
+	r->strays |= !a->unstarted; /* it may have been taken all the same */
 	buf_printf(&text, "%.*s did not take a submission: ", STR(r->executor.name));
 	if (a->late)
 		buf_adds(&text, "no answer in 30 s");
-	else if (err.len)
-		buf_add(&text, err);
+	else if (str_trim(a->err).len)
+		add_in_one_line(&text, str_trim(a->err));
 	else
 		buf_printf(&text,
 			a->code || a->signal ? "exit status %d" : "it printed no job id (%d)",
 			a->code);
-	if (!alive && (r->trial || r->submit_failures >= SUBMIT_TRIES)) {
+	bool last = r->trial || a->unstarted || r->submit_failures >= SUBMIT_TRIES;
+	if (!alive && last) {
 		remote_worker_died(w, "refused");
-		remote_fail(r, buf_str(&text), S(""));
+		remote_fail(r, buf_str(&text),
+			a->unstarted ? S("is this a machine of the batch system, with its programs "
+					 "in PATH?")
+				     : S(""));
 		return;
 	}
 	if (alive || r->submit_failures == 1)
