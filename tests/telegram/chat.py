@@ -572,6 +572,20 @@ def runs_can_be_cancelled(home):
     h.server.wait_text("slow: cancelled")
 
 
+def a_run_that_waits_for_an_approval_is_not_called_ended(home):
+    h = home()
+    recipe(h, "ask.yaml", GATED.replace("echo one", 'until test -e "$HOME/go"; do sleep 0.1; done'))
+    h.connect()
+    h.server.message("/run ask")
+    h.server.wait_text("running as")
+    h.server.message("/runs")
+    number = h.server.wait_text("telegram-ask-", 2)[-1]
+    data = button(h, number, "Cancel")
+    h.touch("go")
+    h.server.wait_text("really?")
+    assert "a denial ends it" in answered(h, h.server.press(data, number))
+
+
 def an_interrupted_turn_can_be_run_again(home):
     h = busy(home)
     h.bridges[0].kill()

@@ -449,7 +449,10 @@ void recipes_cancel(struct bridge *b, struct str query, const struct callback *c
 	else if (h && run_order(h, RUN_CANCEL, -1, &r))
 		send_answer(b, query, S("It is being cancelled."));
 	else
-		send_answer(b, query, S("It has ended already."));
+		send_answer(b, query,
+			h && run_status(h) == ROUX_PAUSED
+				? S("It waits for an approval: a denial ends it.")
+				: S("It has ended already."));
 	run_close(h);
 	(void)store_delete(&b->store, key);
 	arena_done(&a);
