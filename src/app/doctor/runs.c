@@ -56,17 +56,20 @@ static bool note_row(void *data, const struct run_row *row)
 	return true;
 }
 
-enum file_state { FILE_RIGHT, FILE_GONE, FILE_DAMAGED };
-
-static enum file_state state_of(const char *dir, const char *name)
+/* What is wrong with it, as the end of a sentence about it; empty: nothing. *lost: it will not be
+ * better another time. */
+static struct str flaw_of(struct arena *a, const char *dir, const char *name, bool *lost)
 {
 	AUTO_BUF text = BUF_INIT;
 	int e = run_read(dir, name, RUN_FILE_MAX, &text);
 
+	*lost = e == -ENOENT || e >= 0;
+	if (e == -ENOENT)
+		return S("is gone");
 	if (e < 0)
-		return e == -ENOENT ? FILE_GONE : FILE_DAMAGED;
+		return arena_printf(a, "cannot be read (%s)", strerror(-e));
 	AUTO_JSON *object = json_loadb(text.p, text.len, 0, NULL);
-	return json_is_object(object) ? FILE_RIGHT : FILE_DAMAGED;
+	return json_is_object(object) ? S("") : S("is damaged");
 }
 
 static bool note_directory(void *data, struct str id)
@@ -79,18 +82,20 @@ static bool note_directory(void *data, struct str id)
 	/* One that has just begun is about to get its row. */
 	if (run_locked(dir.p) && (known || run_is_unlisted(dir.p)))
 		return true;
-	enum file_state run = state_of(dir.p, "run.json");
-	bool is_run = known || run == FILE_RIGHT || look_is_run(dir.p);
+	struct arena *a = &w->x->arena;
+	bool lost;
+	struct str flaw = flaw_of(a, dir.p, "run.json", &lost);
+	bool is_run = known || !flaw.len || look_is_run(dir.p);
 	w->unknown += is_run && !known;
-	if (is_run && run != FILE_RIGHT) {
-		struct finding *f = add(w, FINDING_RUN, arena_str(&w->x->arena, id), dir,
-			run == FILE_GONE ? S("its run.json is gone: when and where it was started "
-					     "is not known")
-					 : S("its run.json is damaged: when and where it was "
-					     "started is not known"),
+	if (is_run && flaw.len) {
+		struct finding *f = add(w, FINDING_RUN, arena_str(a, id), dir,
+			arena_printf(a,
+				"its run.json %.*s: when and where it was started is not known",
+				STR(flaw)),
 			S(""));
 		f->actions[0] = (struct issue_action){ ACTION_STATUS, f->id };
-		f->actions[1] = (struct issue_action){ ACTION_PRUNE, f->id };
+		if (lost)
+			f->actions[1] = (struct issue_action){ ACTION_PRUNE, f->id };
 	}
 	return true;
 }
