@@ -123,7 +123,7 @@ static bool is_missing_home(const char *path)
 {
 	struct arena a = ARENA_INIT;
 	struct str home = path_home(&a);
-	bool is = home.len && access(path, F_OK) < 0 &&
+	bool is = home.len && access(path, F_OK) < 0 && errno == ENOENT &&
 		  str_eq(path_absolute(&a, str_of(path)), path_absolute(&a, home));
 
 	arena_done(&a);

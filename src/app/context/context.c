@@ -303,8 +303,11 @@ static bool has_place(
 	if (given.len || a->agent_dir.len || (set && *set) || (agent && *agent))
 		return true;
 	struct str home = path_home(&a->arena);
-	if (home.len && stat(home.p, &st) == 0 && S_ISDIR(st.st_mode))
+	int error = home.len && stat(home.p, &st) < 0 ? errno : 0;
+	if (home.len && !error && S_ISDIR(st.st_mode))
 		return true;
+	if (error && error != ENOENT && error != ENOTDIR)
+		return report_errno(r, error, "cannot look at the home directory %.*s", STR(home));
 	report_error(r, (struct where){ 0 }, "there is no place %s: the home directory %s%.*s%s",
 		what, home.len ? "'" : "", STR(home),
 		home.len ? "' does not exist" : "is not known");
