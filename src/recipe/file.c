@@ -224,33 +224,50 @@ static struct str replaced(struct arena *a, struct str text, struct str what, st
 	return arena_printf(a, "%.*s%.*s", STR(by), STR(str_from(text, what.len)));
 }
 
-/* Also a file that is about to be written. */
-static bool exists(const struct recipe_set *set, struct str path)
-{
-	return map_get(&set->given, path) || (!set->sealed && access(path.p, F_OK) == 0);
-}
-
-static struct str existing(struct recipe_set *set, struct str path, bool any_extension)
-{
-	if (!any_extension)
-		return exists(set, path) ? path : S("");
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		struct str with =
-			arena_printf(&set->arena, "%.*s%s", STR(path), formats[i].extension);
-
-		if (exists(set, with))
-			return with;
-	}
-	return S("");
-}
-
 /* Where a file is looked for. */
 struct sought {
 	struct str paths[4]; /* in this order */
 	size_t count;
 	bool named; /* it has an extension */
 	bool is_path;
+	struct str unseen; /* one that could not be looked at */
+	int error;         /* errno */
 };
+
+/* No other is taken in its place, unless it is in a directory that is not for this user. */
+static bool is_over(const struct sought *s)
+{
+	return s->error && s->error != EACCES;
+}
+
+/* Also a file that is about to be written. */
+static bool exists(const struct recipe_set *set, struct sought *s, struct str path)
+{
+	if (map_get(&set->given, path))
+		return true;
+	if (set->sealed || access(path.p, F_OK) == 0)
+		return !set->sealed;
+	if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG) {
+		s->error = errno;
+		s->unseen = path;
+	}
+	return false;
+}
+
+static struct str existing(
+	struct recipe_set *set, struct sought *s, struct str path, bool any_extension)
+{
+	if (!any_extension)
+		return exists(set, s, path) ? path : S("");
+	for (size_t i = 0; i < ARRAY_SIZE(formats) && !is_over(s); i++) {
+		struct str with =
+			arena_printf(&set->arena, "%.*s%s", STR(path), formats[i].extension);
+
+		if (exists(set, s, with))
+			return with;
+	}
+	return S("");
+}
 
 static void seek_in(struct recipe_set *set, struct sought *s, struct str dir, struct str name)
 {
@@ -281,7 +298,7 @@ static void seek(
 		struct str path = from.p[0] == '/' ? from : path_below(a, dir, from);
 
 		ret->paths[ret->count++] = path_absolute(a, path);
-		ret->named |= exists(set, ret->paths[0]);
+		ret->named |= exists(set, ret, ret->paths[0]);
 		return;
 	}
 	seek_in(set, ret, set->dirs.user, from);
@@ -290,11 +307,11 @@ static void seek(
 	seek_in(set, ret, set->dirs.packaged, from);
 }
 
-/* Empty when there is no such file. */
-static struct str resolve(struct recipe_set *set, const struct sought *s)
+/* Empty when there is no such file, or one could not be looked at. */
+static struct str resolve(struct recipe_set *set, struct sought *s)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		struct str hit = existing(set, s->paths[i], !s->named);
+	for (size_t i = 0; i < s->count && !is_over(s); i++) {
+		struct str hit = existing(set, s, s->paths[i], !s->named);
 
 		if (hit.len)
 			return hit;
@@ -343,6 +360,9 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 	struct sought sought;
 	seek(set, f, str_trim(json_str(from)), &sought);
 	struct str path = resolve(set, &sought);
+	if (!path.len && sought.error)
+		return report_errno(
+			r, sought.error, "cannot look at the recipe %.*s", STR(sought.unseen));
 	if (!path.len) {
 		report_error(r, place_where(p), "there is no recipe '%.*s' to import",
 			STR(json_str(from)));
