@@ -37,12 +37,18 @@ static struct str host_of(const char *job)
 	return str_sub(str_of(job), 0, str_find(str_of(job), ':', 0));
 }
 
+/* Its job is not known before ssh has answered, which the worker may be quicker than. */
+static struct str machine_of(const struct remote_worker *w)
+{
+	return w->machine ? str_of(w->machine) : host_of(w->job);
+}
+
 static bool is_busy(const struct remote *r, struct str host)
 {
 	list_each (link, &r->workers) {
 		const struct remote_worker *w = list_entry(link, struct remote_worker, link);
 
-		if (w->state != WORKER_DEAD && w->job && str_eq(host_of(w->job), host))
+		if (w->state != WORKER_DEAD && str_eq(machine_of(w), host))
 			return true;
 	}
 	return false;
@@ -137,6 +143,7 @@ static void submitted_badly(struct remote *r, struct remote_worker *w, const str
 	/* The same directory and comment: should the first have been taken all the same, the first
 	 * to start claims it and the other leaves. */
 	w->asked_ms = now;
+	remote_set(&w->machine, S(""));
 	r->submit_at_ms = now + (alive ? remote_ms(PAUSE_MS)
 				       : remote_ms((uint64_t)AGAIN_MS << (r->submit_failures - 1)));
 	r->submitting = NULL;
@@ -205,6 +212,7 @@ static void submit(struct remote *r, struct remote_worker *w)
 		return;
 	}
 	take_slots(w);
+	remote_set(&w->machine, host);
 	r->next_host = at + 1;
 	struct submission s = submission_of(w, &a);
 	shape.cpus = w->cpus;

@@ -47,6 +47,7 @@ struct remote_worker {
 	bool begun;               /* it has begun a command */
 	bool job_kept;            /* its job's number is in the exchange */
 	char *job, *host, *why, *reason;
+	char *machine;    /* of `hosts`: where it is asked for, before it or its job can say */
 	char *state_word; /* what the batch system says */
 	enum batch_state means;
 	uint64_t answered_ms; /* … and when it said so */

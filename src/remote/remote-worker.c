@@ -145,7 +145,7 @@ static void files_done(struct remote_worker *w)
 
 void remote_worker_free(struct remote_worker *w)
 {
-	char *const texts[] = { w->job, w->host, w->why, w->reason, w->state_word };
+	char *const texts[] = { w->job, w->host, w->why, w->reason, w->state_word, w->machine };
 
 	files_done(w);
 	list_remove(&w->link);
@@ -159,7 +159,8 @@ void remote_tell_worker(struct remote_worker *w, enum event_kind kind, const cha
 	struct remote *r = w->remote;
 	struct event e = { .kind = kind,
 		.away = { .on = r->executor.name,
-			.host = str_of(w->host),
+			.host = str_of(
+				kind == EVENT_WORKER_SUBMIT && w->machine ? w->machine : w->host),
 			.job = str_of(w->job),
 			.why = str_of(why),
 			.worker = w->id,

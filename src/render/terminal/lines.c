@@ -336,7 +336,8 @@ static bool add_worker(struct buf *b, const struct event *e)
 	if (e->kind != EVENT_WORKER_START && e->kind != EVENT_WORKER_LOST)
 		return false;
 	buf_printf(b, "worker %" PRIu64 " %s on %.*s (job %.*s", a->worker,
-		e->kind == EVENT_WORKER_START ? "started" : "was lost", STR(a->host), STR(a->job));
+		e->kind == EVENT_WORKER_START ? "started" : "was lost", STR(a->host),
+		STR(a->job.len ? a->job : S("unknown")));
 	if (e->kind == EVENT_WORKER_START) {
 		buf_adds(b, ", queued ");
 		clock_duration(b, a->queued_ms);
