@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "data/json.h"
+#include "remote/line-reader.h"
 
 /*
  * What driver and worker say to each other: one JSON object a line, orders one way and records the
@@ -10,7 +11,6 @@
  * line that breaks a rule is refused, unknown members are ignored.
  */
 enum {
-	LINE_MAX_BYTES = 1 << 20,
 	INLINE_MAX = 16 * 1024, /* bytes of an input or output that stand in a line */
 	ARGV_MAX = 768 * 1024,  /* words and environment of one command */
 };
@@ -136,18 +136,3 @@ struct said {
 void said_write(struct buf *b, const struct said *s);
 bool said_read(struct str line, struct said *ret, bool *unknown);
 void said_done(struct said *s);
-
-/* -- lines that come in pieces --------------------------------------------------------------------
- */
-
-/* What was read of a file of lines that grows. */
-struct line_reader {
-	uint64_t offset; /* of the next byte to read */
-	struct buf rest; /* a line that has not ended */
-	bool skipping;   /* … that is too long: it is left out */
-};
-
-/* Calls `see` with every line that is complete, without its end. False: a line was too long. */
-bool line_reader_take(struct line_reader *r, struct str bytes,
-	void (*see)(void *data, struct str line), void *data);
-void line_reader_done(struct line_reader *r);
