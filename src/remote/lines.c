@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "data/base64.h"
 #include "data/json-out.h"
+#include "data/json-plain.h"
 
 static const char *const order_names[ORDER_KINDS] = {
 	[ORDER_RUN] = "run",
@@ -447,24 +448,6 @@ static bool read_hello(const json_t *o, struct said_hello *ret)
 	       take_number(o, "epoch", &ret->epoch);
 }
 
-static bool read_output(const json_t *o, uint64_t n, const char *suffix, struct said_output *ret)
-{
-	const json_t *file = json_object_get(o, "file"), *coded = json_object_get(o, "b64");
-	char name[40];
-
-	if (!json_is_object(o) || !take_number(o, "size", &ret->size))
-		return false;
-	if (file) {
-		(void)snprintf(name, sizeof(name), "%llu.%s", (unsigned long long)n, suffix);
-		ret->file = json_is_string(file) && str_eq(json_str(file), str_of(name));
-		return ret->file;
-	}
-	if (!ret->size)
-		return !coded || json_is_null(coded);
-	return json_is_string(coded) && base64_read(json_str(coded), &ret->bytes) &&
-	       ret->bytes.len == ret->size && ret->size <= INLINE_MAX;
-}
-
 static bool small_number(const json_t *o, const char *name, int most, int *ret)
 {
 	uint64_t n;
@@ -475,29 +458,6 @@ static bool small_number(const json_t *o, const char *name, int most, int *ret)
 	return true;
 }
 
-static bool read_end(const json_t *o, uint64_t n, struct said_end *ret)
-{
-	const json_t *used = json_object_get(o, "ru"), *why = json_object_get(o, "why");
-	unsigned word = 0;
-
-	ret->held = json_truth_of(o, "held");
-	ret->cut = json_truth_of(o, "cut");
-	if (why && !json_is_null(why) &&
-		(!json_is_string(why) || !find(why_names, WHY_KINDS, json_str(why), &word)))
-		return false;
-	ret->why = (enum end_why)word;
-	return small_number(o, "code", 255, &ret->code) &&
-	       small_number(o, "sig", 128, &ret->signal) &&
-	       small_number(o, "errno", 4095, &ret->error) &&
-	       small_number(o, "keep_error", 4095, &ret->keep_error) &&
-	       take_number(o, "ms", &ret->ms) && take_number(used, "user_us", &ret->user_us) &&
-	       take_number(used, "system_us", &ret->system_us) &&
-	       take_number(used, "memory_kib", &ret->memory_kib) &&
-	       read_output(json_object_get(o, "out"), n, "out", &ret->out) &&
-	       read_output(json_object_get(o, "err"), n, "err", &ret->err) &&
-	       (ret->why != WHY_START || ret->error);
-}
-
 static bool read_out(const json_t *o, struct said *ret)
 {
 	const json_t *coded = json_object_get(o, "b64");
@@ -506,9 +466,167 @@ static bool read_out(const json_t *o, struct said *ret)
 	       base64_read(json_str(coded), &ret->bytes) && ret->bytes.len <= INLINE_MAX;
 }
 
+/* The members of what is said of a command's beginning and end, which is said of every command. */
+struct output_members {
+	bool is;
+	uint64_t size;
+	struct str file, b64;
+};
+
+struct members {
+	struct str t, why;
+	uint64_t n, pid, st, code, sig, ms, error, keep_error;
+	struct output_members out, err;
+	bool ru, held, cut;
+	uint64_t user_us, system_us, memory_kib;
+};
+
+#define MEMBER(name, type) PLAIN_MEMBER(struct members, #name, type, name)
+#define OUTPUT_MEMBERS(of)                                                           \
+	{                                                                            \
+		PLAIN_MEMBER(struct members, "size", PLAIN_NUMBER, of.size),         \
+			PLAIN_MEMBER(struct members, "file", PLAIN_STRING, of.file), \
+			PLAIN_MEMBER(struct members, "b64", PLAIN_STRING, of.b64),   \
+	}
+
+static const struct plain_member of_out[] = OUTPUT_MEMBERS(out), of_err[] = OUTPUT_MEMBERS(err);
+static const struct plain_member of_usage[] = {
+	MEMBER(user_us, PLAIN_NUMBER),
+	MEMBER(system_us, PLAIN_NUMBER),
+	MEMBER(memory_kib, PLAIN_NUMBER),
+};
+
+static const struct plain_object out_object = { of_out, ARRAY_SIZE(of_out) },
+				 err_object = { of_err, ARRAY_SIZE(of_err) },
+				 usage = { of_usage, ARRAY_SIZE(of_usage) };
+
+static const struct plain_member of_command[] = {
+	MEMBER(t, PLAIN_STRING),
+	MEMBER(n, PLAIN_NUMBER),
+	MEMBER(pid, PLAIN_NUMBER),
+	MEMBER(st, PLAIN_NUMBER),
+	MEMBER(code, PLAIN_NUMBER),
+	MEMBER(sig, PLAIN_NUMBER),
+	MEMBER(ms, PLAIN_NUMBER),
+	PLAIN_INNER(struct members, "out", out.is, &out_object),
+	PLAIN_INNER(struct members, "err", err.is, &err_object),
+	PLAIN_INNER(struct members, "ru", ru, &usage),
+	MEMBER(held, PLAIN_FLAG),
+	MEMBER(cut, PLAIN_FLAG),
+	MEMBER(keep_error, PLAIN_NUMBER),
+	MEMBER(why, PLAIN_STRING),
+	PLAIN_MEMBER(struct members, "errno", PLAIN_NUMBER, error),
+};
+
+static const struct plain_object command_object = { of_command, ARRAY_SIZE(of_command) };
+
+/* The same from JSON, which may have more in it. What is missing or null is 0, empty or false. */
+static bool take_members(const json_t *object, const struct plain_object *of, void *to)
+{
+	for (size_t i = 0; i < of->count; i++) {
+		const struct plain_member *m = &of->members[i];
+		const json_t *value = json_object_get(object, m->name.p);
+		void *slot = (char *)to + m->at;
+
+		if (!value || json_is_null(value))
+			continue;
+		switch (m->type) {
+		case PLAIN_STRING:
+			if (!json_is_string(value))
+				return false;
+			*(struct str *)slot = json_str(value);
+			break;
+		case PLAIN_NUMBER:
+			if (!take_number(object, m->name.p, slot))
+				return false;
+			break;
+		case PLAIN_FLAG:
+			*(bool *)slot = json_is_true(value);
+			break;
+		case PLAIN_OBJECT:
+			*(bool *)slot = json_is_object(value);
+			if (!*(bool *)slot || !take_members(value, m->object, to))
+				return false;
+			break;
+		}
+	}
+	return true;
+}
+
+static bool output_of(
+	const struct output_members *m, uint64_t n, const char *suffix, struct said_output *ret)
+{
+	char name[40];
+
+	ret->size = m->size;
+	if (!m->is)
+		return false;
+	if (m->file.p) {
+		(void)snprintf(name, sizeof(name), "%llu.%s", (unsigned long long)n, suffix);
+		ret->file = str_eq(m->file, str_of(name));
+		return ret->file;
+	}
+	if (!ret->size)
+		return !m->b64.p;
+	return m->b64.p && base64_read(m->b64, &ret->bytes) && ret->bytes.len == ret->size &&
+	       ret->size <= INLINE_MAX;
+}
+
+static bool small(uint64_t n, uint64_t most, int *ret)
+{
+	*ret = (int)MIN(n, most);
+	return n <= most;
+}
+
+static bool end_of(const struct members *m, struct said_end *ret)
+{
+	unsigned word = 0;
+
+	if (m->why.p && !find(why_names, WHY_KINDS, m->why, &word))
+		return false;
+	ret->why = (enum end_why)word;
+	ret->held = m->held;
+	ret->cut = m->cut;
+	ret->ms = m->ms;
+	ret->user_us = m->user_us;
+	ret->system_us = m->system_us;
+	ret->memory_kib = m->memory_kib;
+	return small(m->code, 255, &ret->code) && small(m->sig, 128, &ret->signal) &&
+	       small(m->error, 4095, &ret->error) && small(m->keep_error, 4095, &ret->keep_error) &&
+	       output_of(&m->out, m->n, "out", &ret->out) &&
+	       output_of(&m->err, m->n, "err", &ret->err) && (ret->why != WHY_START || ret->error);
+}
+
+static bool of_members(const struct members *m, struct said *ret)
+{
+	ret->n = m->n;
+	ret->pid = m->pid;
+	ret->start = m->st;
+	return m->n && (ret->kind == SAID_BEGAN || end_of(m, &ret->end));
+}
+
+/* As said_write() writes it. What it is not sure of, JSON's reader decides. */
+static bool said_read_plain(struct str line, struct said *ret)
+{
+	struct members m = { 0 };
+	unsigned kind = SAID_KINDS;
+
+	*ret = (struct said){ 0 };
+	if (line.len >= LINE_MAX_BYTES || !json_plain_take(&line, &command_object, &m) ||
+		line.len || !find(said_names, SAID_KINDS, m.t, &kind) ||
+		(kind != SAID_BEGAN && kind != SAID_END))
+		return false;
+	ret->kind = (enum said_kind)kind;
+	if (of_members(&m, ret))
+		return true;
+	said_done(ret);
+	return false;
+}
+
 static bool said_take(struct said *ret)
 {
 	const json_t *o = ret->line;
+	struct members m = { 0 };
 
 	if (!take_number(o, "n", &ret->n))
 		return false;
@@ -517,12 +635,10 @@ static bool said_take(struct said *ret)
 	case SAID_HELLO:
 		return read_hello(o, &ret->hello);
 	case SAID_BEGAN:
-		return ret->n && take_number(o, "pid", &ret->pid) &&
-		       take_number(o, "st", &ret->start);
+	case SAID_END:
+		return take_members(o, &command_object, &m) && of_members(&m, ret);
 	case SAID_OUT:
 		return ret->n && read_out(o, ret);
-	case SAID_END:
-		return ret->n && read_end(o, ret->n, &ret->end);
 	case SAID_DROPPED:
 		return ret->n > 0;
 	case SAID_DRAIN:
@@ -539,8 +655,10 @@ bool said_read(struct str line, struct said *ret, bool *unknown)
 {
 	unsigned kind = 0;
 
-	*ret = (struct said){ .line = load(line) };
 	*unknown = false;
+	if (said_read_plain(line, ret))
+		return true;
+	ret->line = load(line);
 	if (!ret->line)
 		return false;
 	*unknown = !find(said_names, SAID_KINDS, json_text_of(ret->line, "t"), &kind);

@@ -85,7 +85,60 @@ static void an_end_reads_back(void **state UNUSED)
 	assert_int_equal(back.end.why, WHY_TIMEOUT);
 	assert_true(back.end.out.file);
 	assert_str(buf_str(&back.end.err.bytes), "e\n");
+	/* What is said of every command is read without a tree. */
+	assert_null(back.line);
 	said_done(&back);
+}
+
+static void odd_ends_are_read_as_json(void **state UNUSED)
+{
+	static const char *const lines[] = {
+		"{\"t\":\"end\",\"n\":3,\"code\":7,\"out\":{\"size\":0},\"err\":{\"size\":0},"
+		"\"new\":[1]}",
+		"{ \"t\":\"end\",\"n\":3,\"code\":7,\"out\":{\"size\":0},\"err\":{\"size\":0}}",
+		"{\"t\":\"end\",\"n\":3,\"code\":7,\"out\":{\"size\":0},\"err\":{\"size\":0},"
+		"\"held\":false}",
+		"{\"t\":\"\\u0065nd\",\"n\":3,\"code\":7,\"out\":{\"size\":0},\"err\":{\"size\":0}"
+		"}",
+		"{\"t\":\"end\",\"out\":{\"size\":1},\"n\":3,\"code\":7,\"out\":{\"size\":0},"
+		"\"err\":{\"size\":0}}",
+	};
+	struct said s;
+	bool unknown;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		assert_true(said_read(str_of(lines[i]), &s, &unknown));
+		assert_non_null(s.line);
+		assert_int_equal(s.n, 3);
+		assert_int_equal(s.end.code, 7);
+		said_done(&s);
+	}
+	assert_true(said_read(S("{\"t\":\"began\",\"n\":4,\"st\":6,\"pid\":5}"), &s, &unknown));
+	assert_null(s.line);
+	assert_int_equal(s.pid, 5);
+	assert_int_equal(s.start, 6);
+	said_done(&s);
+}
+
+static void ends_that_break_a_rule_are_refused(void **state UNUSED)
+{
+	static const char *const lines[] = {
+		"{\"t\":\"end\",\"code\":0,\"out\":{\"size\":0},\"err\":{\"size\":0}}",
+		"{\"t\":\"end\",\"n\":3,\"code\":256,\"out\":{\"size\":0},\"err\":{\"size\":0}}",
+		"{\"t\":\"end\",\"n\":3,\"code\":-1,\"out\":{\"size\":0},\"err\":{\"size\":0}}",
+		"{\"t\":\"end\",\"n\":3,\"code\":0,\"out\":{\"size\":0}}",
+		"{\"t\":\"end\",\"n\":3,\"out\":{\"size\":0,\"b64\":\"\"},\"err\":{\"size\":0}}",
+		"{\"t\":\"end\",\"n\":3,\"why\":\"tired\",\"out\":{\"size\":0},\"err\":{\"size\":0}"
+		"}",
+		"{\"t\":\"end\",\"n\":3,\"why\":\"start\",\"out\":{\"size\":0},\"err\":{\"size\":0}"
+		"}",
+		"{\"t\":\"began\",\"pid\":5,\"st\":6}",
+	};
+	struct said s;
+	bool unknown;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		assert_false(said_read(str_of(lines[i]), &s, &unknown));
 }
 
 static void a_file_has_the_name_of_its_grant(void **state UNUSED)
@@ -150,6 +203,8 @@ int main(void)
 		cmocka_unit_test(an_order_reads_back),
 		cmocka_unit_test(what_breaks_a_rule_is_refused),
 		cmocka_unit_test(an_end_reads_back),
+		cmocka_unit_test(odd_ends_are_read_as_json),
+		cmocka_unit_test(ends_that_break_a_rule_are_refused),
 		cmocka_unit_test(a_file_has_the_name_of_its_grant),
 		cmocka_unit_test(too_much_for_a_line_is_refused),
 		cmocka_unit_test(lines_may_be_split_at_every_byte),
