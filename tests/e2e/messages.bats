@@ -104,8 +104,10 @@ sent_to() { # RUN TEXT
 	says 0 r run.message one
 	is "$(answer '(d["sent"], d["queued"])')" "(False, True)"
 	# Opens it and never reads: 64 KiB fit.
-	sleep 6000 <>"$(dir_of r)/control.fifo" 3>&- &
+	exec 4<>"$(dir_of r)/control.fifo"
+	sleep 6000 <&4 3>&- 4>&- &
 	local holder=$! n=0 long
+	exec 4>&-
 	long=$(printf 'x%.0s' $(seq 4000))
 	until says 0 r run.message "$long" && [ "$(answer 'd["sent"]')" = False ]; do
 		[ $((n += 1)) -lt 40 ]
@@ -138,7 +140,9 @@ sent_to() { # RUN TEXT
 	has "$(answer 'd["errors"][0]["message"]')" 1048577
 	is "$(box r 'len(d["inbox"])')" 0
 	mkfifo "$(dir_of r)/control.fifo"
-	head -n 1 <>"$(dir_of r)/control.fifo" >note 3>&- &
+	exec 4<>"$(dir_of r)/control.fifo"
+	head -n 1 <&4 >note 3>&- 4>&- &
+	exec 4>&-
 	timeout $WATCHDOG "$ROUX" message --json r run.message - <just >answer
 	is "$(answer '(d["sent"], d["queued"])')" "(False, True)"
 	until_true [ -s note ]
