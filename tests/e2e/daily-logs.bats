@@ -10,7 +10,7 @@ setup_file() {
 # Two branches that take turns, then a command that reads their join.
 BRANCHES='[{"parallel":true,"template":[
   {"label":"a","template":"sh -c \"echo a1; touch one; wait-for two; echo a2 >&2; touch three; wait-for four; printf a3\""},
-  {"label":"b","template":"sh -c \"wait-for one; sleep 0.1; echo b1; touch two; wait-for three; sleep 0.1; echo b2; touch four; sleep 0.1; exit 2\""}
+  {"label":"b","template":"sh -c \"wait-for one; sleep 0.5; echo b1; touch two; wait-for three; sleep 0.5; echo b2; touch four; sleep 0.1; exit 2\""}
  ]},{"label":"c","template":"wc -l"}]'
 
 branches() {

@@ -99,9 +99,9 @@ peak_of() {
 @test "a cancel comes through while a run waits for standard input" {
 	mkfifo in
 	exec 8<>in
-	env --default-signal=INT "$ROUX" exec --progress=none '{"parallel":true,"template":["cat","cat"]}' <&8 >out 2>err 3>&- 8>&- &
+	env --default-signal=INT "$ROUX" exec --progress=none --events events '{"parallel":true,"template":["cat","cat"]}' <&8 >out 2>err 3>&- 8>&- &
 	RUNNING=$!
-	until_true eval '[ "$(leftovers "MARK=$MARK" | wc -l)" -ge 2 ]'
+	until_true eval '[ "$(grep -c command.start events 2>/dev/null)" = 2 ]'
 	kill -INT "$RUNNING"
 	finish
 	is "$status" 130

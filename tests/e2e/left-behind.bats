@@ -5,6 +5,7 @@ load common
 @test "what a command leaves behind stays after a normal end" {
 	run quick exec --json '["fork-setsid kept","sh -c \"until test -s kept; do sleep 0.01; done\""]'
 	is "$status" 0
+	until_true test -s kept
 	lives "$(cat kept)"
 	kill "$(cat kept)"
 	until_true ended "$(cat kept)"
@@ -13,6 +14,7 @@ load common
 @test "what a failed command leaves behind stays as well" {
 	run quick exec --json 'sh -c "fork-setsid kept; until test -s kept; do sleep 0.01; done; exit 3"'
 	is "$status" 1
+	until_true test -s kept
 	lives "$(cat kept)"
 	kill "$(cat kept)"
 	until_true ended "$(cat kept)"
@@ -32,6 +34,7 @@ load common
 	is "$(jq -r .stdout <<<"$output")" parent
 	has "$(jq -r '.warnings[]' <<<"$output")" 'output open'
 	[ "$(jq .ms <<<"$output")" -ge 450 ]
+	until_true test -s kept
 	lives "$(cat kept)"
 	kill "$(cat kept)"
 	until_true ended "$(cat kept)"
@@ -41,14 +44,15 @@ load common
 	run --separate-stderr quick exec 'hold-pipe kept silent'
 	is "$output" parent
 	has "$stderr" 'warning:'
+	until_true test -s kept
 	kill "$(cat kept)"
 	until_true ended "$(cat kept)"
 }
 
 @test "a pipe that is held and still brings data is read on" {
-	run --separate-stderr quick exec --json 'hold-pipe pids 60 20'
+	run --separate-stderr quick exec --json 'hold-pipe pids 30 20'
 	is "$status" 0
-	has "$(jq -r .stdout <<<"$output")" 'child 59'
+	has "$(jq -r .stdout <<<"$output")" 'child 29'
 	is "$(jq -c .warnings <<<"$output")" '[]'
 }
 

@@ -40,7 +40,7 @@ is_fifo() {
 	[ -p "$1" ]
 }
 
-FIFO_ONCE='sh -c "mkfifo {state_dir}/control.fifo; read -r x < {state_dir}/control.fifo; echo got:$x"'
+FIFO_ONCE='sh -c "mkfifo {state_dir}/new; exec 3<>{state_dir}/new; mv {state_dir}/new {state_dir}/control.fifo; read -r x <&3; echo got:$x"'
 
 # -- to a run -------------------------------------------------------------------------------------
 

@@ -137,8 +137,11 @@ sleeper='sh -c "echo \$\$ >>pids; sleep 100; true"'
 }
 
 @test "each process gets TERM exactly once" {
-	start exec --json --grace 700 '{"parallel":true,"repeat":4,"template":"count-term terms"}'
+	start exec --json --grace 86400000 '{"parallel":true,"repeat":4,"template":"count-term terms"}'
 	until_true lines_at_least terms 12
+	kill -TERM "$RUNNING"
+	until_true eval '[ "$(grep -c "^term" terms)" -ge 12 ]'
+	sleep 0.7 # in which a second one would come
 	kill -TERM "$RUNNING"
 	finish
 	is "$(grep -c '^ready' terms)" 12
@@ -232,7 +235,7 @@ sleeper='sh -c "echo \$\$ >>pids; sleep 100; true"'
 }
 
 @test "a terminal that closes ends the run" {
-	on-terminal log '[1] start' close "$ROUX" exec --progress=plain '["fork-setsid pids","fork-setsid pids stay"]' 3>&- &
+	on-terminal log '[1] start' close "$ROUX" exec --progress=plain '["sh -c \"fork-setsid pids; until test -s pids; do sleep 0.01; done\"","fork-setsid pids stay"]' 3>&- &
 	RUNNING=$!
 	finish
 	is "$status" 129

@@ -44,8 +44,12 @@ off_screen() {
 }
 
 @test "a short run shows no tree at all" {
-	on-terminal log '' '' "$ROUX" exec 'echo hi' </dev/null
-	is "$(tr -d '\r' <log)" hi
+	# On a busy machine it may last longer than a short run does.
+	short() {
+		on-terminal log '' '' "$ROUX" exec 'echo hi' </dev/null
+		[ "$(tr -d '\r' <log)" = hi ]
+	}
+	until_true short
 }
 
 @test "Ctrl-C on the terminal cancels and leaves a clean screen" {
@@ -139,7 +143,7 @@ off_screen() {
 }
 
 @test "Ctrl-C typed twice kills those who do not listen" {
-	env --default-signal=INT on-terminal log '[0] start' $'\x03' "$ROUX" exec --progress=plain --grace 86400000 'ignore-term pids' 3>&- &
+	env --default-signal=INT on-terminal log '[0] armed' $'\x03' "$ROUX" exec --progress=plain --grace 86400000 'sh -c "trap \"\" INT TERM; echo armed >&2; exec ignore-term pids"' 3>&- &
 	RUNNING=$!
 	until_true contains log 'cancelled by signal 2'
 	# The second one as a terminal sends it: to the foreground group.
