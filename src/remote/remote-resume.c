@@ -265,11 +265,15 @@ static void highest_grant(void *data, struct str line)
 	order_done(&o);
 }
 
-/* Numbers of grants are never used twice. */
+/* Numbers of grants are never used twice. One that is in the record may be in no order: its driver
+ * was killed between the two. */
 static void continue_numbers(struct remote_worker *w)
 {
 	const struct remote *r = w->remote;
 
+	for (size_t i = 0; i < r->left_count; i++)
+		if (r->left[i].worker_id == w->id)
+			w->next_n = MAX(w->next_n, r->left[i].n);
 	for (uint64_t epoch = 1; epoch < r->epoch; epoch++) {
 		char path[80];
 
