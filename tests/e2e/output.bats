@@ -223,8 +223,9 @@ groups_of() {
 3 1 timeout 1
 4 1 failed 1"
 	is "$(jq -c 'select(.type=="node.done")|keys' events | sort -u)" '["attempt","code","ms","outcome","path","seq","ts","type"]'
+	rm events
 	run quick exec --events events '{"parallel":true,"template":[
-		[{"retry":2,"template":["sh -c \"until grep -q command[.]done events; do sleep 0.02; done\"","sleep 0.1"]}],
+		[{"retry":2,"template":["sh -c \"until grep -qs command[.]done events; do sleep 0.02; done\"","sleep 0.1"]}],
 		[{"failure":"root","template":"ls --wrong"}]]}'
 	is "$(groups_of events)" ". 1 failed 2
 0 1 cancelled 1
