@@ -20,6 +20,8 @@ static inline uint64_t clock_since(uint64_t now, uint64_t then)
 void clock_rfc3339(struct buf *b, uint64_t real_ms);
 /* … and back, fractions beyond milliseconds cut off; 0: it is not such a time. */
 uint64_t clock_read_rfc3339(struct str s);
+/* The time as a part of a name, UTC: 20261115-184210. */
+void clock_stamp(struct buf *b, uint64_t real_ms);
 
 /* A duration as people write it: one number and a unit of ms, s, m, h, d: "500ms", "1.5h", "30d".
  * False: it is not one, or longer than a thousand years. */

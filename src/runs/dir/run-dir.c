@@ -72,17 +72,14 @@ static void add_name(struct buf *b, struct str name)
 
 struct str run_id_make(struct arena *a, struct str name)
 {
-	time_t now = (time_t)(clock_real_ms() / 1000);
 	AUTO_BUF id = BUF_INIT;
 	unsigned random = 0;
-	struct tm tm;
-	char text[32];
 
 	add_name(&id, name);
-	(void)gmtime_r(&now, &tm);
-	size_t n = strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
+	buf_addc(&id, '-');
+	clock_stamp(&id, clock_real_ms());
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
-	buf_printf(&id, "-%.*s-%04x", (int)n, text, random & 0xffff);
+	buf_printf(&id, "-%04x", random & 0xffff);
 	return arena_str(a, buf_str(&id));
 }
 

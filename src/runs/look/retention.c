@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic-file.h"
@@ -95,17 +94,6 @@ static void move_latest(int runs, struct ledger *l, struct str id)
 /* -- archive -------------------------------------------------------------------------------------
  */
 
-static void stamp(struct buf *b, uint64_t now_ms)
-{
-	time_t seconds = (time_t)(now_ms / 1000);
-	struct tm tm;
-	char text[32];
-
-	(void)gmtime_r(&seconds, &tm);
-	size_t n = strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
-	buf_add(b, (struct str){ text, n });
-}
-
 /* Moves to the first name that nothing has. -errno. */
 static int move_aside(int from, const char *id, int to, struct str name, struct buf *ret)
 {
@@ -165,7 +153,7 @@ bool retention_archive(struct str root, struct ledger *l, struct run_look *look,
 	if (l && !ledger_forget(l, look->run, r))
 		return false;
 	buf_printf(&name, "%.*s-", STR(look->run));
-	stamp(&name, now);
+	clock_stamp(&name, now);
 	int e = move_aside(runs, look->run.p, to, buf_str(&name), &got);
 	if (e < 0)
 		return report_errno(

@@ -1,5 +1,7 @@
 #include "base/clock.h"
 
+#include <time.h>
+
 #include "unit.h"
 
 static struct str stamp(struct buf *b, uint64_t ms)
@@ -23,6 +25,26 @@ static void times_are_utc_with_milliseconds(void **state UNUSED)
 	assert_str(stamp(&b, 0), "1970-01-01T00:00:00.000Z");
 	assert_str(stamp(&b, 951782400999), "2000-02-29T00:00:00.999Z");
 	assert_str(stamp(&b, 4102444799007), "2099-12-31T23:59:59.007Z");
+	buf_reset(&b);
+	clock_stamp(&b, 951782400999);
+	assert_str(buf_str(&b), "20000229-000000");
+}
+
+/* Every day of eight centuries is the one that the C library has. */
+static void days_are_those_of_the_calendar(void **state UNUSED)
+{
+	AUTO_BUF b = BUF_INIT;
+
+	for (uint64_t day = 0; day < UINT64_C(2) * 146097; day++) {
+		time_t seconds = (time_t)(day * 86400 + 86399);
+		struct tm tm;
+		char expected[64];
+
+		(void)gmtime_r(&seconds, &tm);
+		(void)strftime(expected, sizeof(expected), "%Y-%m-%dT%H:%M:%S.001Z", &tm);
+		assert_str(stamp(&b, (uint64_t)seconds * 1000 + 1), expected);
+		assert_int_equal(clock_read_rfc3339(buf_str(&b)), seconds * 1000 + 1);
+	}
 }
 
 static void durations_are_for_people(void **state UNUSED)
@@ -58,6 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_utc_with_milliseconds),
+		cmocka_unit_test(days_are_those_of_the_calendar),
 		cmocka_unit_test(durations_are_for_people),
 		cmocka_unit_test(the_monotonic_clock_never_goes_back),
 	};
