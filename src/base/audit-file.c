@@ -31,20 +31,6 @@ static void rotate(struct str path)
 	}
 }
 
-static int write_at(int fd, struct str text, uint64_t at)
-{
-	for (size_t done = 0; done < text.len;) {
-		ssize_t n = pwrite(fd, text.p + done, text.len - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 void audit_file_close(struct audit_file *f)
 {
 	close_fd(&f->fd);
@@ -116,11 +102,11 @@ int audit_file_append(struct audit_file *f, struct str text, struct audit_place 
 		return n;
 	uint64_t size = (uint64_t)st.st_size, at = size;
 	if (size && pread(f->fd, &last, 1, (off_t)size - 1) == 1 && last != '\n') {
-		n = write_at(f->fd, S("\n"), at);
+		n = fd_write_at(f->fd, S("\n"), (off_t)at);
 		at++;
 	}
 	if (n == 0)
-		n = write_at(f->fd, text, at);
+		n = fd_write_at(f->fd, text, (off_t)at);
 	if (n < 0)
 		(void)!ftruncate(f->fd, (off_t)size); /* half a line must not stay */
 	*ret = (struct audit_place){ st.st_ino, at, text.len };
@@ -135,7 +121,7 @@ int audit_file_amend(struct audit_file *f, const struct audit_place *place, stru
 	if (f->fd < 0 || fstat(f->fd, &st) < 0 || st.st_ino != place->file ||
 		text.len != place->size)
 		return -ESTALE;
-	return write_at(f->fd, text, place->at);
+	return fd_write_at(f->fd, text, (off_t)place->at);
 }
 
 /* -- reading -------------------------------------------------------------------------------------

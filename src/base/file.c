@@ -91,6 +91,20 @@ int fd_write_all(int fd, struct str s)
 	return 0;
 }
 
+int fd_write_at(int fd, struct str s, off_t at)
+{
+	for (size_t done = 0; done < s.len;) {
+		ssize_t n = pwrite(fd, s.p + done, s.len - done, at + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
 void sigpipe_begin(struct sigpipe *s)
 {
 	sigset_t set, before, waiting;

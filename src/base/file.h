@@ -15,6 +15,8 @@ int file_read_regular(const char *path, size_t max, struct buf *ret);
 ssize_t fd_read_at(int fd, void *to, size_t size, off_t at);
 /* Writes all of it, however often it takes. -errno. */
 int fd_write_all(int fd, struct str s);
+/* The same at that place; where the next write() goes is not changed. */
+int fd_write_at(int fd, struct str s, off_t at);
 
 /* Writing to a pipe or socket whose reader has gone raises SIGPIPE, which ends a process that did
  * not prepare for it. Between these two calls it only makes the write fail with EPIPE. */

@@ -179,23 +179,28 @@ bool run_locked(const char *dir)
 	return run_lock_state(dir) != 0;
 }
 
+/* What the lock file says; one of ours that says nothing has been in the ledger from the beginning.
+ * Of the same length, so that one is written over the other: to cut a file is to give a block back,
+ * for which some file systems wait until the disk has heard of it. */
+#define UNLISTED "not in the ledger yet\n"
+#define LISTED "entered in the ledger\n"
+
 int run_set_unlisted(int lock, bool unlisted)
 {
 	struct stat st;
 
-	if (unlisted)
-		return fd_write_all(lock, S("not in the ledger yet\n"));
-	if (fstat(lock, &st) == 0 && !st.st_size)
+	_Static_assert(sizeof(UNLISTED) == sizeof(LISTED), "one is written over the other");
+	if (!unlisted && fstat(lock, &st) == 0 && !st.st_size)
 		return 0;
-	return ftruncate(lock, 0) < 0 ? -errno : 0;
+	return fd_write_at(lock, unlisted ? S(UNLISTED) : S(LISTED), 0);
 }
 
 bool run_is_unlisted(const char *dir)
 {
 	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
-	struct stat st;
+	char first = '\0';
 
-	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+	return fd >= 0 && fd_read_at(fd, &first, 1, 0) == 1 && first == UNLISTED[0];
 }
 
 void run_unlocked_wait(const char *dir)
