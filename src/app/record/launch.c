@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/manifest.h"
+
+/* Of a run that has ended, between the time that it measured and the clock. */
+enum { CLOCKS_DIFFER_MS = 1000 };
 
 static void subject_done(struct subject *s)
 {
@@ -137,6 +141,13 @@ const json_t *launch_control(const struct launch *l)
 				  : NULL;
 
 	return json_is_object(control) || json_is_string(control) ? control : NULL;
+}
+
+void launch_ended(struct launch *l, uint64_t took_ms)
+{
+	uint64_t measured = l->claim.row.started + took_ms, now = clock_real_ms();
+
+	l->claim.row.ended = now > measured + CLOCKS_DIFFER_MS ? now : measured;
 }
 
 bool launch_tell_end(struct launch *l, struct report *r)

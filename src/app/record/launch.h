@@ -107,6 +107,10 @@ const json_t *launch_control(const struct launch *l);
 json_t *launch_declared(const struct launch *l);
 /* Other runs are mostly over before a message comes. */
 bool launch_expects_messages(const struct launch *l);
+/* When it ended: its start and the time that it took, so that the two are the same number in every
+ * list. A clock that has been set meanwhile, or a machine that has slept, makes it later; never
+ * earlier, so that no run ends before its start. */
+void launch_ended(struct launch *l, uint64_t took_ms);
 /* The row of a run that has ended and the rows of its leaves, in one transaction; when the leaves
  * cannot be read, the row alone. */
 bool launch_tell_end(struct launch *l, struct report *r);

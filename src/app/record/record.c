@@ -682,8 +682,7 @@ bool record_finish(struct record *rec, const struct execution *x, struct report 
 	rec->active = 0;
 	if (!rec->handled && mailbox_stop_delivered(rec->mailbox))
 		rec->handled = event_name(EVENT_RUN_MESSAGE);
-	/* Never before its start, even when the clock was set back. */
-	l->claim.row.ended = MAX(clock_real_ms(), l->claim.row.started + res->ms);
+	launch_ended(l, res->ms);
 	bool written = write_result(rec, x, &status, &files);
 	l->claim.row.status = status_str(status);
 	l->claim.row.code = res->code;
