@@ -131,8 +131,7 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 		if (d.unknown_type && !list->again) {
 			report_warning(&rd->g->warnings, place_where(p),
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
-			report_hint(&rd->g->warnings, "types are string, path, int, number, bool, "
-						      "array, words and enum(a,b)");
+			report_hint(&rd->g->warnings, DECLARATION_TYPES);
 			report_slip(&rd->g->warnings);
 		}
 		if (d.type.kind == TYPE_WORDS && !list->again)

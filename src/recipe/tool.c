@@ -61,6 +61,12 @@ static bool read_args(const char *list, json_t *args, json_t *defaults, struct r
 			report_hint(r, "a name is a letter or _, then letters, digits, _ and -");
 			continue;
 		}
+		if (d.unknown_type) {
+			report_warning(r, (struct where){ 0 },
+				"unknown type in '%.*s': it is left out, and any text is taken",
+				STR(text));
+			report_hint(r, DECLARATION_TYPES);
+		}
 		AUTO_BUF shown = BUF_INIT;
 		declaration_write(&d, &shown);
 		size_t i;

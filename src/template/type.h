@@ -30,6 +30,9 @@ struct declaration {
 	bool unknown_type;   /* it names a type that is not known: behaves as text */
 };
 
+/* What can be declared, as a hint says it. */
+#define DECLARATION_TYPES "types are string, path, int, number, bool, array, words and enum(a,b)"
+
 bool type_parse(struct str text, struct type *ret);
 /* `name`, `name:type`, each with `=default` behind it; spaces around the parts mean nothing. */
 bool declaration_parse(struct str text, struct declaration *ret);

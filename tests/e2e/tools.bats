@@ -42,6 +42,8 @@ files() {
 		--description ' What it does ' --async
 	is "$(stored full)" \
 		"{'description': 'What it does', 'async': True, 'args': ['f:path', 'n:int', 'm:enum(a,b)', 'w'], 'defaults': {'n': '5', 'm': 'a'}, 'template': 'echo {f} {n} {m}'}"
+	has "$(cat err)" "unknown type in 'w:weird': it is left out, and any text is taken"
+	has "$(cat err)" 'hint: types are string, path, int'
 	tool 0 add bare '["echo a", {"parallel": true, "template": ["true", "true"]}]'
 	is "$(stored bare)" "{'template': ['echo a', {'parallel': True, 'template': ['true', 'true']}]}"
 }

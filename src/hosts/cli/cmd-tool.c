@@ -5,6 +5,7 @@
 #include "hosts/cli/cli.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/recipe-text.h"
+#include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 
 struct tool_opts {
@@ -46,6 +47,7 @@ static int written(struct asked *q, const char *did, struct str path)
 	AUTO_BUF text = BUF_INIT;
 	struct str id = recipes_id_of(path);
 
+	cli_warn(q->cli);
 	if (q->o->common.json) {
 		buf_adds(&text, "{\"ok\":true,\"id\":");
 		json_write_str(&text, id);
