@@ -130,6 +130,7 @@ static bool recall(struct frame *f)
 	struct verdict v = { .code = was.end.signal ? 0 : was.end.code,
 		.signal = was.end.signal,
 		.recalled = true,
+		.passed = was.end.passed,
 		.lost = was.end.lost,
 		.err = buf_str(&was.err),
 		.err_tail = buf_str(&was.err_tail),
@@ -137,7 +138,7 @@ static bool recall(struct frame *f)
 	if (!was.end.ok)
 		(void)content_tail(was.out, FAILURE_TEXT_MAX, &out_tail);
 	v.out_tail = buf_str(&out_tail);
-	limit_again(f, was.end.limit);
+	limit_again(f, v.passed ? S("") : was.end.limit);
 	command_judge(f, &v, was.out);
 	buf_done(&was.err);
 	buf_done(&was.err_tail);

@@ -11,6 +11,7 @@ struct verdict {
 	struct str err; /* for a join: the beginning of standard error */
 	struct str err_tail, out_tail;
 	bool recalled;  /* of an earlier execution */
+	bool passed;    /* … which is passed over: see struct leaf_end */
 	bool unstarted; /* nothing of it was executed */
 	bool unkept;    /* what it printed could not be kept: it counts as not run */
 	bool lost;      /* with the machine that ran it */

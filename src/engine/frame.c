@@ -354,6 +354,18 @@ static void limit_reached(struct frame *f)
 	o->err = NULL;
 }
 
+/* What was asked for comes behind it: its failure is told and ends nothing, and the next command
+ * gets nothing of it. */
+static void pass_over(struct outcome *o)
+{
+	o->ok = true;
+	o->timed_out = false;
+	o->code = 0;
+	o->failure = 0;
+	content_unref(o->out);
+	o->out = NULL;
+}
+
 static void attempts_over(struct frame *f)
 {
 	struct outcome *o = &f->outcome;
@@ -366,6 +378,8 @@ static void attempts_over(struct frame *f)
 	tally_add(&o->tally, f->tries.recovery);
 	if (f->ops->dialect->finish)
 		f->ops->dialect->finish(f);
+	if (f->node->kind == NODE_COMMAND && f->leaf.passed && !o->ok && !o->halted)
+		pass_over(o);
 	if (!wait_for_input(f))
 		end(f);
 }

@@ -80,6 +80,7 @@ struct leaf {
 	struct buf remove;        /* files to delete when it has ended, each with a NUL behind it */
 	bool announced;           /* told, but the machine had no room yet */
 	bool recalled;            /* its end comes from a record */
+	bool passed;              /* … and its failure does not end anything any more */
 	struct buf argv;          /* not told yet: each word with a NUL behind it */
 	bool paced;               /* an agent that counts as running */
 	bool begun;               /* its record has: it was taken for one under way */

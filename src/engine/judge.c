@@ -132,7 +132,10 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 
 	f->timed_out = f->timed_out || limit;
 	f->leaf.recalled = v->recalled;
+	f->leaf.passed = v->passed;
+	f->tolerated = f->tolerated || v->passed;
 	f->ops->command->judge(f, v, &o);
+	o.no_retry = o.no_retry || v->passed;
 	o.signal = v->signal;
 	o.timed_out = f->timed_out;
 	o.ok = !f->timed_out && o.code == 0;

@@ -16,6 +16,8 @@ struct leaf_end {
 	struct str limit; /* the path of the node whose time limit ended it; empty: none did */
 	bool cancelled;   /* ended by a cancel or kill: it counts as not run */
 	bool lost; /* with the machine that ran it: `code` stands for an end that is not known */
+	/* Of a record: it failed, and the run was asked to continue behind it all the same. */
+	bool passed;
 	bool in_doubt; /* it may have ended or not: nothing is written down */
 	bool ok;
 	uint64_t ms, out_bytes, err_bytes;

@@ -409,3 +409,46 @@ X
 	roux plan run:g --all --json >out
 	is "$(member 'd["until"], [w["path"] for w in d["will_run"]]')" "('first', ['0.0'])"
 }
+
+@test "a rerun from behind the failure that ended the run passes it over, and says so" {
+	cat >three.yaml <<'X'
+name: three
+description: d
+version: 1.0.0
+steps:
+  - {id: one, type: bash, command: echo one >>ran}
+  - {id: two, type: bash, command: "echo two >>ran; echo part; exit 3", output: two}
+  - {id: last, type: bash, command: "echo last >>ran; echo 'got {{two}}'", output: got}
+X
+	asks 1 run --as old three.yaml
+	is "$(ran)" 'one two '
+	for only in --only ''; do
+		# shellcheck disable=SC2086 # nothing, or one word
+		asks 0 rerun old --from last $only
+		has "$(cat err)" '[1 two] reused (failed earlier: exit 3)'
+		is "$(cat out)" 'got part'
+		is "$(ran)" 'last '
+	done
+	is "$(roux wait "$(newest)" --json | of_json 'd["status"], d["failed"], d["tolerated"], [s["status"] for s in d["steps"]]')" \
+		"('done', 0, 1, ['done', 'tolerated', 'done'])"
+	asks 1 rerun old --from two
+	is "$(ran)" 'two '
+	# In a template, also inside groups and with attempts of its own; the next command reads nothing of it.
+	echo '["echo a", [{"label":"b","failure":"root","retry":2,"template":"sh -c \"echo b >>ran; echo B; exit 4\""}], {"label":"c","template":"wc -l"}]' >t.json
+	asks 1 run --as t @t.json
+	is "$(ran)" 'b b '
+	asks 0 rerun t --from c
+	is "$(cat out)" 0
+	is "$(ran)" ''
+	# What it took over holds when that run is taken up again.
+	again=$(newest)
+	asks 0 rerun "$again" --from c
+	is "$(ran)" ''
+}
+
+@test "lists and status say the same of how long a run took" {
+	asks 0 run --as it 'sleep 0.2'
+	is "$(roux status it --json | of_json 'd["ms"], d["started"], d["ended"]')" \
+		"$(roux runs --json | of_json 'tuple(d["runs"][0][k] for k in ("ms", "started", "ended"))')"
+	is "$(roux wait it --json | of_json 'd["ms"]')" "$(roux runs --json | of_json 'd["runs"][0]["ms"]')"
+}

@@ -83,6 +83,19 @@ void redo_add(struct redo *d, struct str path, const struct redo_node *why)
 		d->whole = true;
 }
 
+bool redo_is_cut_off(const struct redo *d, struct str path, struct str failed)
+{
+	struct way_step way[WAY_MAX], before[WAY_MAX];
+	size_t steps = path.len ? called_way(d->called, path, way) : 0;
+	size_t others = failed.len ? called_way(d->called, failed, before) : 0;
+	size_t same = 0;
+
+	while (same < MIN(steps, others) && str_eq(way[same].path, before[same].path))
+		same++;
+	return same && same < MIN(steps, others) && sequential(way[same - 1].node) &&
+	       before[same].index < way[same].index && redo_holds(d, failed);
+}
+
 /* -- what failed ---------------------------------------------------------------------------------
  */
 

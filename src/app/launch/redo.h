@@ -33,6 +33,10 @@ void redo_add(struct redo *d, struct str path, const struct redo_node *why);
  * added whole. `look` has the result, if there is one. */
 void redo_add_failed(struct redo *d, const struct run_look *look, const struct leaves *leaves);
 
+/* Whether the failure of `failed`, which ended the run and holds, comes before the node at `path`
+ * in a sequence: that node would not be reached. */
+bool redo_is_cut_off(const struct redo *d, struct str path, struct str failed);
+
 /* Whether what is recorded of the node at `path` still holds. */
 bool redo_holds(const struct redo *d, struct str path);
 /* Whether nothing below `path` runs again either. */

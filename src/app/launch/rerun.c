@@ -102,7 +102,7 @@ static bool make(struct launch *l, const struct rerun_request *q, const struct r
 {
 	if (!launch_can_detach(l, r) || !launch_claim(l, r))
 		return false;
-	if (freeze_write(l, r) && rerun_take_over(l, look->dir, redo, leaves, r) &&
+	if (freeze_write(l, r) && rerun_take_over(l, look, redo, leaves, r) &&
 		(*taken = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r))) {
 		resume_note_sources(l, q->note, q->data);
 		say(q, look, redo, leaves);

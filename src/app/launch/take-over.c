@@ -102,7 +102,8 @@ struct take_over {
 	struct str old_dir;
 	const struct redo *redo;
 	const struct leaves *leaves;
-	struct map loops; /* around what was taken → anything */
+	struct str failed; /* the node that had failed the run; empty: none */
+	struct map loops;  /* around what was taken → anything */
 	struct buf lines;
 	int from, to; /* the directories of outputs; -1: none yet */
 	struct report *r;
@@ -187,6 +188,19 @@ static void note_loops(struct take_over *t, struct str path)
 			*map_put(&t->loops, &t->launch->arena, way[i].path) = t;
 }
 
+/* Whether the run had ended with this failure, and what is to be done comes behind it. */
+static bool is_passed(const struct take_over *t, struct str path, const struct leaf_record *record)
+{
+	if (!record->code && !record->signal && !record->timed_out)
+		return false;
+	if (!str_eq(path, t->failed) || leaves_last(t->leaves, path)->number != record->number)
+		return false;
+	map_each (node, &t->redo->again)
+		if (redo_is_cut_off(t->redo, node->key, path))
+			return true;
+	return false;
+}
+
 static void take(void *data, struct str path, const struct leaf_record *record)
 {
 	struct take_over *t = data;
@@ -199,6 +213,7 @@ static void take(void *data, struct str path, const struct leaf_record *record)
 		link_output(t, path, record, number, true);
 	struct leaf_record now = *record;
 	now.number = number;
+	now.passed = now.passed || is_passed(t, path, record);
 	leaf_exit_line(&t->lines, path, &now, NULL, clock_real_ms());
 	if (number == 1)
 		note_loops(t, path);
@@ -309,11 +324,12 @@ bool rerun_has_outputs(struct launch *l, struct str old_dir, const struct redo *
 	return t.ok;
 }
 
-bool rerun_take_over(struct launch *l, struct str old_dir, const struct redo *redo,
+bool rerun_take_over(struct launch *l, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves, struct report *r)
 {
 	struct take_over t = { .launch = l,
-		.old_dir = old_dir,
+		.old_dir = look->dir,
+		.failed = json_text_of(look->result, "failed_node"),
 		.redo = redo,
 		.leaves = leaves,
 		.from = -1,
@@ -321,7 +337,7 @@ bool rerun_take_over(struct launch *l, struct str old_dir, const struct redo *re
 		.r = r,
 		.ok = true };
 
-	t.ok = rerun_has_outputs(l, old_dir, redo, leaves, r) && take_stdin(&t) &&
+	t.ok = rerun_has_outputs(l, look->dir, redo, leaves, r) && take_stdin(&t) &&
 	       take_recipes(&t, redo->called->copies) && (redo->whole || take_gates(&t));
 	if (t.ok && !redo->whole) {
 		leaves_each(leaves, take, &t);

@@ -205,6 +205,7 @@ static enum recalled recall(struct recorder *r, const struct leaf_key *key, stru
 		.signal = was->signal,
 		.timed_out = was->timed_out,
 		.limit = was->limit,
+		.passed = was->passed,
 		.lost = was->gone,
 		.ok = was->code == 0 && !was->signal && !was->timed_out,
 		.ms = was->ms,

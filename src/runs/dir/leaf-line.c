@@ -6,7 +6,7 @@
 struct members {
 	struct str p, s, on, limit;
 	uint64_t a, ts, pid, st, w, n, code, sig, ms, out, err;
-	bool timeout, cancelled, lost, ru;
+	bool timeout, cancelled, passed, lost, ru;
 	struct leaf_usage used;
 };
 
@@ -40,6 +40,7 @@ static const struct plain_member of_line[] = {
 	MEMBER(timeout, PLAIN_FLAG),
 	MEMBER(cancelled, PLAIN_FLAG),
 	MEMBER(lost, PLAIN_FLAG),
+	MEMBER(passed, PLAIN_FLAG),
 	MEMBER(limit, PLAIN_STRING),
 };
 
@@ -87,6 +88,7 @@ static bool line_of(const struct members *m, struct leaf_line *ret)
 		r->signal = (int)m->sig;
 		r->timed_out = m->timeout;
 		r->cancelled = m->cancelled;
+		r->passed = m->passed;
 		r->gone = m->lost;
 		r->limit = m->limit;
 		r->ms = m->ms;

@@ -62,6 +62,8 @@ void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *re
 	}
 	if (record->cancelled)
 		buf_adds(b, ",\"cancelled\":true");
+	if (record->passed)
+		buf_adds(b, ",\"passed\":true");
 	if (record->gone)
 		buf_adds(b, ",\"lost\":true");
 	json_number_member(b, "ms", record->ms);

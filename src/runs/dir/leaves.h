@@ -28,6 +28,7 @@ struct leaf_record {
 	bool unrecorded; /* the events tell of it, the file has lost its end: see unrecorded.h */
 	int code, signal;
 	bool timed_out, cancelled;
+	bool passed;      /* it failed, and a rerun continues behind it all the same */
 	bool gone;        /* the machine that ran it: its end is not known */
 	struct str limit; /* the path of the node whose time limit ended it; empty: none */
 	uint64_t ms, out_bytes, err_bytes;

@@ -7,7 +7,9 @@ static bool take_over(struct report *r)
 {
 	assert_int_equal(dir_make(at("new")), 0);
 	run.launch.claim.dir = str_of(at("new"));
-	return rerun_take_over(&run.launch, str_of(at("old")), &run.redo, ended_leaves(), r);
+	const struct run_look old = { .dir = str_of(at("old")) };
+
+	return rerun_take_over(&run.launch, &old, &run.redo, ended_leaves(), r);
 }
 
 static const struct leaf_record *taken(const char *path, uint64_t number)
