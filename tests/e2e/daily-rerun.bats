@@ -440,10 +440,11 @@ X
 	asks 0 rerun t --from c
 	is "$(cat out)" 0
 	is "$(ran)" ''
-	# What it took over holds when that run is taken up again.
+	# What it took over holds when that run is done again; without a node, that is all of it.
 	again=$(newest)
 	asks 0 rerun "$again" --from c
 	is "$(ran)" ''
+	is "$(roux plan "run:$again" --json | of_json 'len(d["leaves"])')" 3
 }
 
 @test "lists and status say the same of how long a run took" {

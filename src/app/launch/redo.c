@@ -208,7 +208,7 @@ void redo_add_failed(struct redo *d, const struct run_look *look, const struct l
 			.failed = true, .timeout = r->timed_out, .code = r->code
 		};
 
-		if (r->ended && !r->cancelled && (r->code || r->timed_out) &&
+		if (r->ended && !r->cancelled && !r->passed && (r->code || r->timed_out) &&
 			!map_get(&f.overcome, entry->key) && !map_get(&d->again, entry->key))
 			add_failed(&f, entry->key, &why, false);
 	}
