@@ -267,6 +267,12 @@ static int contend(int go)
 		     : taken                                               ? 1
 									   : 2;
 	ledger_close(l);
+	if (result == 2) {
+		AUTO_BUF why = BUF_INIT;
+
+		report_text(&r, ~0U, &why);
+		(void)fprintf(stderr, "# %s", buf_cstr(&why));
+	}
 	return result;
 }
 
