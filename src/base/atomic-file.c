@@ -30,7 +30,8 @@ static int resolve(const char *path, struct buf *ret)
 	struct stat st;
 	int err = errno;
 
-	if (!real && (err != ENOENT || lstat(path, &st) == 0))
+	/* One that is there now, and is not a link, has come since: it is where it says. */
+	if (!real && (err != ENOENT || (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))))
 		return -err;
 	buf_adds(ret, real ? real : path);
 	return 0;
