@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -10,8 +11,9 @@
 
 enum {
 	PIPE_LARGE = 1024 * 1024,
-	PIPE_BUSY = 4096, /* bytes moved at once that mark a busy writer */
-	ROUNDS = 16,      /* reads before others get their turn */
+	PIPE_BUSY = 4096,  /* bytes moved at once that mark a busy writer … */
+	PIPE_FAST = 65536, /* … and one that has more by now */
+	ROUNDS = 16,       /* reads before others get their turn */
 };
 
 static void end(struct capture *c)
@@ -110,6 +112,70 @@ static bool drop(struct capture *c)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
+/* -- from pipe to file ---------------------------------------------------------------------------
+ */
+
+static void close_pipe(struct capture_room *room)
+{
+	if (!room->piped)
+		return;
+	close_fd(&room->pipe[0]);
+	close_fd(&room->pipe[1]);
+	room->piped = false;
+}
+
+void capture_room_done(struct capture_room *room)
+{
+	close_pipe(room);
+	free(room->chunk);
+	room->chunk = NULL;
+}
+
+static bool open_pipe(struct capture_room *room)
+{
+	if (!room->piped && pipe2(room->pipe, O_CLOEXEC) == 0) {
+		(void)fcntl(room->pipe[1], F_SETPIPE_SZ, PIPE_LARGE);
+		room->piped = true;
+	}
+	return room->piped;
+}
+
+/* Whatever the pipe between has goes into the file. -errno: the rest of it is lost. */
+static int pour(struct capture *c, size_t bytes)
+{
+	while (bytes) {
+		ssize_t n = splice(c->room->pipe[0], NULL, c->file, NULL, bytes, SPLICE_F_MOVE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			int e = n < 0 ? -errno : -EIO;
+
+			close_pipe(c->room);
+			return e;
+		}
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+/* While pages are copied from a pipe to a file the pipe is locked, and who writes to it waits. So
+ * they first go to a pipe of ours, for which nothing is copied, and the command fills its own again
+ * while that is emptied. As splice(): how much went on, 0 at the end, -1 with errno. */
+static ssize_t pass_on(struct capture *c, size_t most)
+{
+	const unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
+
+	bool ours = open_pipe(c->room);
+	ssize_t n = splice(c->fd, NULL, ours ? c->room->pipe[1] : c->file, NULL, most, flags);
+	int r = ours && n > 0 ? pour(c, (size_t)n) : 0;
+	c->bytes += r == 0 && n > 0 ? (uint64_t)n : 0;
+	if (r == 0)
+		return n;
+	errno = -r;
+	return -1;
+}
+
 /* Moves what the pipe holds into the file without reading it. False: nothing there now. */
 static bool move(struct capture *c)
 {
@@ -117,10 +183,9 @@ static bool move(struct capture *c)
 		c->limit ? (size_t)MIN(c->limit - c->bytes, (uint64_t)PIPE_LARGE) : PIPE_LARGE;
 	if (!room)
 		return drop(c);
-	ssize_t n = splice(c->fd, NULL, c->file, NULL, room, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	ssize_t n = pass_on(c, room);
 
 	if (n > 0) {
-		c->bytes += (uint64_t)n;
 		c->came(c, S(""));
 		return true;
 	}
@@ -138,9 +203,9 @@ static bool move(struct capture *c)
 /* Reads one chunk. False: nothing there now, or ended. */
 static bool take(struct capture *c)
 {
-	if (!*c->chunk)
-		*c->chunk = mem_alloc(CAPTURE_CHUNK);
-	ssize_t n = read(c->fd, *c->chunk, CAPTURE_CHUNK);
+	if (!c->room->chunk)
+		c->room->chunk = mem_alloc(CAPTURE_CHUNK);
+	ssize_t n = read(c->fd, c->room->chunk, CAPTURE_CHUNK);
 
 	if (n < 0)
 		return errno == EINTR;
@@ -148,7 +213,7 @@ static bool take(struct capture *c)
 		end(c);
 		return false;
 	}
-	struct str data = { *c->chunk, (size_t)n };
+	struct str data = { c->room->chunk, (size_t)n };
 	struct str all = data;
 	if (c->limit && data.len > c->limit - c->bytes) {
 		data.len = (size_t)(c->limit - c->bytes);
@@ -182,6 +247,13 @@ void capture_drain(struct capture *c)
 	read_on(c);
 }
 
+/* A busy writer that has written little so far is left alone for a moment; one that is fast has
+ * filled its pipe again. */
+static bool is_busy(uint64_t moved)
+{
+	return moved >= PIPE_BUSY && moved < PIPE_FAST;
+}
+
 static void on_ready(struct watch *w, uint32_t events)
 {
 	struct capture *c = container_of(w, struct capture, watch);
@@ -194,7 +266,7 @@ static void on_ready(struct watch *w, uint32_t events)
 		read_on(c);
 	else if (!c->moved || c->error)
 		(void)take(c);
-	else if (move(c) && c->bytes - before >= PIPE_BUSY)
+	else if (move(c) && is_busy(c->bytes - before))
 		loop_rest(w->loop);
 }
 

@@ -13,6 +13,18 @@ enum capture_mode {
 
 enum { CAPTURE_END = 4096 };
 
+enum { CAPTURE_CHUNK = 64 * 1024 };
+
+/* What bytes pass through on their way, shared by all captures of an owner; made when first needed.
+ */
+struct capture_room {
+	char *chunk; /* of one read */
+	int pipe[2]; /* of one move */
+	bool piped;  /* there is one */
+};
+
+void capture_room_done(struct capture_room *room);
+
 struct capture {
 	struct watch watch;
 	int fd; /* our end of the pipe; -1: ended */
@@ -29,8 +41,7 @@ struct capture {
 	bool moved; /* CAPTURE_ALL: they are in the file and no longer in memory */
 	int error;  /* errno of a failure to keep them */
 	struct store *store;
-	char **chunk; /* room for one read, shared by all captures of an owner; made when first
-			 needed */
+	struct capture_room *room;
 	/* Set by the owner. `came` gets what was read, empty when it went past unseen; `ended` is
 	 * called once, when the pipe has ended. Both from the loop or from capture_drain(). */
 	void (*came)(struct capture *c, struct str data);
@@ -40,8 +51,6 @@ struct capture {
 	uint64_t open_from; /* … when more than that has come */
 	void (*ended)(struct capture *c);
 };
-
-enum { CAPTURE_CHUNK = 64 * 1024 };
 
 /* Makes the pipe; *child_end is the caller's to close. -errno. */
 int capture_open(struct capture *c, enum capture_mode mode, int *child_end);

@@ -354,7 +354,7 @@ static void limit_reached(struct frame *f)
 	o->err = NULL;
 }
 
-/* What was asked for comes behind it: its failure is told and ends nothing, and the next command
+/* What was asked for comes behind it: its failure is reported and ends nothing, and the next command
  * gets nothing of it. */
 static void pass_over(struct outcome *o)
 {

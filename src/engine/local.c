@@ -43,7 +43,7 @@ struct local {
 	struct local_trees trees;
 	struct environment env;
 	sigset_t mask;
-	char *chunk; /* for reading outputs */
+	struct capture_room room;
 	/* Most commands are over in a moment: what they printed is then read once, when they have
 	 * ended, and roux does not wake up before. Only the others are listened to. */
 	struct list unheard; /* oldest first */
@@ -407,7 +407,7 @@ static struct job *start(
 	j->linger.fire = on_linger;
 	j->telling.call = on_telling;
 	j->out.fd = j->err.fd = j->out.file = j->err.file = -1;
-	j->out.chunk = j->err.chunk = &l->chunk;
+	j->out.room = j->err.room = &l->room;
 	j->out.store = j->err.store = l->executor.store;
 	j->out.came = on_out;
 	j->out.ended = on_out_end;
@@ -445,7 +445,7 @@ static void close_executor(struct executor *e)
 
 	local_trees_done(&l->trees);
 	timer_stop(&l->hearing);
-	free(l->chunk);
+	capture_room_done(&l->room);
 	programs_done(&l->programs);
 	environment_done(&l->env);
 	free(l);

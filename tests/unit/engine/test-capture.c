@@ -9,7 +9,7 @@
 #include "unit.h"
 
 static size_t came, ended;
-static char *chunk;
+static struct capture_room room;
 static struct store store = { .spool = -1, .spare = -1, .null = -1 };
 
 static void on_came(struct capture *c UNUSED, struct str data UNUSED)
@@ -45,9 +45,7 @@ static void pour(struct loop *l, struct str text, int end)
 
 static void begin(struct loop *l, struct capture *c, enum capture_mode mode, int *end)
 {
-	*c = (struct capture){
-		.chunk = &chunk, .store = &store, .came = on_came, .ended = on_ended
-	};
+	*c = (struct capture){ .room = &room, .store = &store, .came = on_came, .ended = on_ended };
 	came = ended = 0;
 	assert_int_equal(capture_open(c, mode, end), 0);
 	capture_watch(l, c);
@@ -169,7 +167,7 @@ static void draining_does_not_wait(void **state UNUSED)
 
 static int tidy(void **state UNUSED)
 {
-	free(chunk);
+	capture_room_done(&room);
 	return 0;
 }
 
