@@ -440,6 +440,16 @@ X
 	asks 0 rerun t --from c
 	is "$(cat out)" 0
 	is "$(ran)" ''
+	# What was not reached in the group that failed has no result to take over, and is not run unasked.
+	echo '[[{"failure":"root","template":"sh -c \"echo b >>ran; exit 4\""}, "sh -c \"echo not >>ran\""], {"label":"c","template":"echo c"}]' >g.json
+	asks 1 run --as g @g.json
+	is "$(ran)" 'b '
+	asks 2 rerun g --from c
+	has "$(cat err)" 'node 1 comes behind a group that failed at 0.0 and was not run to its end'
+	has "$(cat err)" '`roux rerun g` does it again'
+	asks 2 plan run:g --from c
+	is "$(ran)" ''
+	asks 0 rerun t --from c
 	# What it took over holds when that run is done again; without a node, that is all of it.
 	again=$(newest)
 	asks 0 rerun "$again" --from c

@@ -83,7 +83,17 @@ void redo_add(struct redo *d, struct str path, const struct redo_node *why)
 		d->whole = true;
 }
 
-bool redo_is_cut_off(const struct redo *d, struct str path, struct str failed)
+/* Whether nothing comes behind the last of these nodes within the first. */
+static bool ends_it(const struct way_step *way, size_t steps)
+{
+	for (size_t i = 0; i + 1 < steps; i++)
+		if (way[i].node->kind != NODE_SEQUENCE || way[i + 1].recovery ||
+			way[i + 1].index + 1 < way[i].node->child_count)
+			return false;
+	return true;
+}
+
+enum redo_reach redo_reach(const struct redo *d, struct str path, struct str failed)
 {
 	struct way_step way[WAY_MAX], before[WAY_MAX];
 	size_t steps = path.len ? called_way(d->called, path, way) : 0;
@@ -92,8 +102,10 @@ bool redo_is_cut_off(const struct redo *d, struct str path, struct str failed)
 
 	while (same < MIN(steps, others) && str_eq(way[same].path, before[same].path))
 		same++;
-	return same && same < MIN(steps, others) && sequential(way[same - 1].node) &&
-	       before[same].index < way[same].index && redo_holds(d, failed);
+	if (!same || same == MIN(steps, others) || !sequential(way[same - 1].node) ||
+		before[same].index > way[same].index || !redo_holds(d, failed))
+		return REDO_REACHES;
+	return ends_it(before + same, others - same) ? REDO_PASSES : REDO_CUT_OFF;
 }
 
 /* -- what failed ---------------------------------------------------------------------------------

@@ -33,9 +33,14 @@ void redo_add(struct redo *d, struct str path, const struct redo_node *why);
  * added whole. `look` has the result, if there is one. */
 void redo_add_failed(struct redo *d, const struct run_look *look, const struct leaves *leaves);
 
-/* Whether the failure of `failed`, which ended the run and holds, comes before the node at `path`
- * in a sequence: that node would not be reached. */
-bool redo_is_cut_off(const struct redo *d, struct str path, struct str failed);
+/* What the failure of `failed`, which had ended the run, means for the node at `path`, which runs
+ * again. */
+enum redo_reach {
+	REDO_REACHES, /* nothing: it runs again itself, or does not come before that */
+	REDO_PASSES,  /* it comes before it in a sequence, and has to be passed over */
+	REDO_CUT_OFF, /* the same, but there is more behind it that was not reached either */
+};
+enum redo_reach redo_reach(const struct redo *d, struct str path, struct str failed);
 
 /* Whether what is recorded of the node at `path` still holds. */
 bool redo_holds(const struct redo *d, struct str path);

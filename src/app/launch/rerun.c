@@ -10,6 +10,23 @@
 #include "runs/dir/run-dir.h"
 #include "runs/dir/unrecorded.h"
 
+/* What comes before the node is taken over and not run. Where a group, a loop or a recipe that was
+ * called ended with its failure, there are no results of all that is in it. */
+static bool is_reached(
+	const struct redo *redo, const struct run_look *look, struct str node, struct report *r)
+{
+	struct str failed = json_text_of(look->result, "failed_node");
+	AUTO_BUF name = BUF_INIT;
+
+	if (redo_reach(redo, node, failed) != REDO_CUT_OFF)
+		return true;
+	failed_name(look->result, failed, &name);
+	report_error(r, (struct where){ 0 },
+		"node %.*s comes behind a group that failed at %.*s and was not run to its end",
+		STR(node), STR(buf_str(&name)));
+	return report_action(r, ACTION_RERUN, look->id);
+}
+
 bool again_choose(struct launch *l, const struct rerun_request *q, const struct run_look *look,
 	const struct leaves *leaves, struct redo *redo, struct buf *node, struct report *r)
 {
@@ -17,7 +34,7 @@ bool again_choose(struct launch *l, const struct rerun_request *q, const struct 
 		if (!rerun_node(l, look, str_of(q->from), node, r))
 			return false;
 		redo_add(redo, buf_str(node), NULL);
-		return true;
+		return is_reached(redo, look, buf_str(node), r);
 	}
 	if (q->only) {
 		report_error(r, (struct where){ 0 },

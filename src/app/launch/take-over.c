@@ -196,7 +196,7 @@ static bool is_passed(const struct take_over *t, struct str path, const struct l
 	if (!str_eq(path, t->failed))
 		return false;
 	map_each (node, &t->redo->again)
-		if (redo_is_cut_off(t->redo, node->key, path))
+		if (redo_reach(t->redo, node->key, path) == REDO_PASSES)
 			return true;
 	return false;
 }
