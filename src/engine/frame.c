@@ -354,8 +354,8 @@ static void limit_reached(struct frame *f)
 	o->err = NULL;
 }
 
-/* What was asked for comes behind it: its failure is reported and ends nothing, and the next command
- * gets nothing of it. */
+/* What was asked for comes behind it: its failure is reported and ends nothing, and the next
+ * command gets nothing of it. */
 static void pass_over(struct outcome *o)
 {
 	o->ok = true;
