@@ -161,7 +161,7 @@ static int pour(struct capture *c, size_t bytes)
 
 /* While pages are copied from a pipe to a file the pipe is locked, and who writes to it waits. So
  * they first go to a pipe of ours, for which nothing is copied, and the command fills its own again
- * while that is emptied. As splice(): how much went on, 0 at the end, -1 with errno. */
+ * while that is emptied. As splice(): how much was moved, 0 at the end, -1 with errno. */
 static ssize_t pass_on(struct capture *c, size_t most)
 {
 	const unsigned flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
