@@ -60,7 +60,8 @@ static bool take_directory(struct launch *l, struct report *r)
 	if (there && !S_ISDIR(st.st_mode))
 		return report_error(r, (struct where){ 0 }, "%.*s is there and is not a directory",
 			STR(l->claim.dir));
-	int made = dir_make(l->claim.dir.p);
+	int made = runs_make(l->claim.root);
+	made = made < 0 ? made : dir_make(l->claim.dir.p);
 	if (made < 0)
 		return report_fault(
 			r, -made, "cannot make the run's directory %.*s", STR(l->claim.dir));

@@ -13,6 +13,8 @@ enum { RUN_FILE_MAX = 512 << 20 };
 
 /* $ROUX_STATE_DIR, else AGENT_DIRECTORY/roux. */
 struct str runs_root(struct arena *a, struct str agent_dir);
+/* Makes ROOT and ROOT/runs, 0700, when they are not there. -errno. */
+int runs_make(struct str root);
 struct str run_directory(struct arena *a, struct str root, struct str id);
 /* DIR/NAME as a C string in the arena. */
 const char *run_file(struct arena *a, struct str dir, const char *name);
