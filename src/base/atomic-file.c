@@ -199,6 +199,30 @@ static int give_name(
 	return renameat(dir, temp, dir, name) < 0 ? -errno : 0;
 }
 
+int atomic_spare(int dirfd)
+{
+	int fd = openat(dirfd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The file that was made beforehand gets the text and the name. -EAGAIN: it cannot be used, and
+ * another has to be made. */
+static int use_spare(int dir, const char *name, struct str bytes, int *spare)
+{
+	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	AUTO_CLOSE int fd = take_fd(spare);
+
+	int r = fd_write_all(fd, bytes);
+	if (r < 0)
+		return r;
+	/* Older kernels let only root do it this way, which is the quicker one. */
+	if (linkat(fd, "", dir, name, AT_EMPTY_PATH) == 0)
+		return 0;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : -EAGAIN;
+}
+
 static int replace(int dir, const char *name, struct str bytes, const struct atomic_options *o)
 {
 	char temp[TEMP_NAME];
@@ -207,6 +231,12 @@ static int replace(int dir, const char *name, struct str bytes, const struct ato
 
 	if (found < 0)
 		return found;
+	if (!found && o->quick && !o->durable && o->spare && *o->spare >= 0) {
+		int r = use_spare(dir, name, bytes, o->spare);
+
+		if (r != -EAGAIN)
+			return r;
+	}
 	bool keep = o->keep && found && S_ISREG(st.st_mode);
 	AUTO_CLOSE int fd = make_temp(dir, !keep && o->mode ? o->mode : 0600, temp);
 	if (fd < 0)

@@ -16,6 +16,10 @@ struct atomic_options {
 		       */
 	bool follow;  /* a symbolic link stays, and the file that it leads to is replaced */
 
+	/* A file without a name from atomic_spare(), which is used and becomes -1 when no file has
+	 * the name yet; NULL or -1: none. */
+	int *spare;
+
 	/* What the caller has read, from fstat() before reading, or NULL. When the file has been
 	 * deleted, replaced or changed since, nothing is written: -ESTALE. */
 	const struct stat *replaces;
@@ -29,6 +33,12 @@ int atomic_write(const char *path, struct str bytes, const struct atomic_options
 /* The same of a plain name in an open directory, which for `durable` is open for reading; `follow`
  * is not known here. */
 int atomic_write_at(int dirfd, const char *name, struct str bytes, const struct atomic_options *o);
+
+/* Makes a file for a later atomic_write_at() in the same directory, 0600 and without a name, so
+ * that nothing is left of it when the process is killed. Making a file takes longer than all the
+ * rest, and may be done while there is something to wait for. Closing it is enough when it is not
+ * used. A descriptor, or -errno: not every file system can do it. */
+int atomic_spare(int dirfd);
 
 /* What the file is called until it is whole begins so; a writer that is killed leaves it. */
 #define ATOMIC_PREFIX ".roux-"

@@ -94,9 +94,8 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	return run;
 }
 
-static bool write_communication(struct launch *l, struct report *r)
+static void communication_text(struct launch *l, struct buf *text)
 {
-	AUTO_BUF text = BUF_INIT;
 	AUTO_JSON *file = json_object();
 
 	json_object_set_new(
@@ -104,26 +103,42 @@ static bool write_communication(struct launch *l, struct report *r)
 	add_text(file, "owner", l->asked.owner);
 	json_object_set_new(file, "default_room",
 		json_from_str(arena_printf(&l->arena, "room:%.*s", STR(l->asked.id))));
-	json_write(&text, file, 2);
-	buf_addc(&text, '\n');
-	return freeze_first(
-		l->claim.dir, "communication.json", buf_str(&text), l->asked.durable, r);
+	json_write(text, file, 2);
+	buf_addc(text, '\n');
 }
 
-static bool write_bundle(struct launch *l, struct report *r)
+static void run_text(struct launch *l, const struct identity *self, struct buf *text)
 {
-	AUTO_BUF text = BUF_INIT;
+	AUTO_JSON *run = run_json(l, self);
 
-	if (!l->subject.bundle)
-		return true;
-	bundle_write(l->subject.bundle, &text);
-	return freeze_first(l->claim.dir, "context.jsonl", buf_str(&text), l->asked.durable, r);
+	json_write(text, run, 2);
+	buf_addc(text, '\n');
+}
+
+/* run.json comes last: with it the run has begun. */
+static bool write_beginning(struct launch *l, const struct identity *self, struct report *r)
+{
+	AUTO_BUF communication = BUF_INIT;
+	AUTO_BUF bundle = BUF_INIT;
+	AUTO_BUF run = BUF_INIT;
+	struct freeze_text files[3];
+	size_t count = 0;
+
+	communication_text(l, &communication);
+	files[count++] =
+		(struct freeze_text){ "communication.json", buf_str(&communication), true };
+	if (l->subject.bundle) {
+		bundle_write(l->subject.bundle, &bundle);
+		files[count++] = (struct freeze_text){ "context.jsonl", buf_str(&bundle), true };
+	}
+	run_text(l, self, &run);
+	files[count++] = (struct freeze_text){ "run.json", buf_str(&run), false };
+	return freeze_files(l->claim.dir, files, count, l->asked.durable, r);
 }
 
 bool launch_begin(struct launch *l, struct report *r)
 {
 	struct identity self;
-	AUTO_BUF text = BUF_INIT;
 
 	if (!l->claim.ledger && !l->claim.unlisted) {
 		l->claim.ledger = ledger_open(
@@ -136,15 +151,11 @@ bool launch_begin(struct launch *l, struct report *r)
 	l->claim.row.ended = 0;
 	l->claim.row.counted = false;
 	l->claim.row.status = status_str(ROUX_RUNNING);
-	AUTO_JSON *run = run_json(l, &self);
-	json_write(&text, run, 2);
-	buf_addc(&text, '\n');
 	if (!l->claim.unlisted)
 		launch_link_latest(l);
 	if (l->asked.notify && !notice_begin(l->claim.ledger, l->asked.id, r))
 		return false;
-	if (!write_communication(l, r) || !write_bundle(l, r) ||
-		!freeze_file(l->claim.dir, "run.json", buf_str(&text), l->asked.durable, r))
+	if (!write_beginning(l, &self, r))
 		return false;
 	if (l->claim.unlisted)
 		return true;

@@ -222,9 +222,15 @@ static void try_to_enter(struct here *h)
 		timer_start(app_loop(h->handle.app), &h->enter_again, ENTER_AGAIN_MS);
 }
 
+/* The first command runs: there is time for what it did not need. */
 static void on_enter(struct deferred *d)
 {
-	try_to_enter(container_of(d, struct here, enter));
+	struct here *h = container_of(d, struct here, enter);
+
+	record_settle(h->record);
+	if (h->steps)
+		steps_settle(h->steps);
+	try_to_enter(h);
 }
 
 static void on_enter_again(struct timer *t)
@@ -239,6 +245,8 @@ static void finish_record(struct here *h)
 
 	deferred_stop(&h->enter);
 	timer_stop(&h->enter_again);
+	if (h->steps)
+		steps_settle(h->steps);
 	bool written = record_finish(h->record, &h->x, &h->unwritten);
 	(void)(launch_enter(h->launch, 0, &ledger) && launch_tell_end(h->launch, &ledger));
 	if (written)
@@ -281,7 +289,7 @@ static void rest(struct run_handle *handle)
 		return;
 	retire_after_run(handle->app, l->claim.ledger);
 	launch_count(l);
-	ledger_close(l->claim.ledger);
+	(handle->app->manners.ends ? ledger_leave : ledger_close)(l->claim.ledger);
 	l->claim.ledger = NULL;
 	/* A child of the host that has executed nothing yet has the lock too: closing is not
 	 * enough. */

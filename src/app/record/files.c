@@ -43,6 +43,23 @@ static int open_lines(struct record_files *f, const char *name, int *ret)
 	return *ret < 0 ? *ret : lines_drop_cut(*ret);
 }
 
+static int open_events(struct record_files *f)
+{
+	if (f->events >= 0)
+		return 0;
+	int r = open_lines(f, EVENTS_FILE, &f->events);
+	if (r == 0)
+		f->events_bytes = (uint64_t)MAX(lseek(f->events, 0, SEEK_END), (off_t)0);
+	return r;
+}
+
+static int open_errors(struct record_files *f)
+{
+	if (f->errors < 0)
+		f->errors = run_open_at(f->dirfd, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
+	return MIN(f->errors, 0);
+}
+
 /* An earlier result is kept under a number. */
 static int keep_result(struct record_files *f)
 {
@@ -59,7 +76,7 @@ static int keep_result(struct record_files *f)
 	return -EEXIST;
 }
 
-int record_files_open_all(
+int record_files_open_first(
 	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq)
 {
 	AUTO_BUF path = BUF_INIT;
@@ -71,29 +88,49 @@ int record_files_open_all(
 		.errors = -1,
 		.story = -1,
 		.out = -1,
-		.durable = durable };
+		.durable = durable,
+		.spares = { -1, -1, -1 } };
+	*seq = 0;
 	buf_add(&path, dir);
 	f->dirfd = run_open_dir(buf_cstr(&path), ".", false);
 	if (f->dirfd < 0)
 		return f->dirfd;
 	int r = open_lines(f, LEAVES_FILE, &f->leaves);
-	r = r < 0 ? r : open_lines(f, EVENTS_FILE, &f->events);
-	if (r < 0)
+	if (r < 0 || !resume)
 		return r;
-	f->events_bytes = (uint64_t)MAX(lseek(f->events, 0, SEEK_END), (off_t)0);
-	*seq = resume ? events_count(buf_cstr(&path)) : 0;
-	f->errors = run_open_at(f->dirfd, "stderr.log", O_WRONLY | O_CREAT | O_APPEND);
+	r = open_events(f);
+	*seq = events_count(buf_cstr(&path));
 	/* It may be another name of what a command printed: never written over, always new. */
-	if (unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)
-		return -errno;
-	int out =
-		f->errors < 0 ? f->errors : run_open_at(f->dirfd, "stdout.log", O_WRONLY | O_CREAT);
+	if (r == 0 && unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)
+		r = -errno;
+	return r < 0 ? r : keep_result(f);
+}
+
+int record_files_open_rest(struct record_files *f)
+{
+	int r = open_events(f);
+
+	r = r < 0 ? r : open_errors(f);
+	AUTO_CLOSE int out = r < 0 ? r : run_open_at(f->dirfd, "stdout.log", O_WRONLY | O_CREAT);
 	if (out < 0)
 		return out;
-	(void)close(out);
-	if (durable && fsync(f->dirfd) < 0)
-		return -errno;
-	return resume ? keep_result(f) : 0;
+	return f->durable && fsync(f->dirfd) < 0 ? -errno : 0;
+}
+
+void record_files_prepare(struct record_files *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(f->spares); i++)
+		if (f->spares[i] < 0)
+			f->spares[i] = atomic_spare(f->dirfd);
+}
+
+/* The next one that was made beforehand; NULL: there is none. */
+static int *spare(struct record_files *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(f->spares); i++)
+		if (f->spares[i] >= 0)
+			return &f->spares[i];
+	return NULL;
 }
 
 void record_files_done(struct record_files *f)
@@ -104,6 +141,8 @@ void record_files_done(struct record_files *f)
 	close_fd(&f->errors);
 	close_fd(&f->story);
 	close_fd(&f->out);
+	for (size_t i = 0; i < ARRAY_SIZE(f->spares); i++)
+		close_fd(&f->spares[i]);
 	map_each (entry, &f->partial)
 		buf_done(entry->value);
 	arena_done(&f->arena);
@@ -154,7 +193,7 @@ int record_files_progress(struct record_files *f, const struct record_progress *
 	clock_rfc3339(&text, clock_real_ms());
 	buf_adds(&text, "\"\n}\n");
 	return atomic_write_at(f->dirfd, "progress.json", buf_str(&text),
-		&(struct atomic_options){ .quick = true });
+		&(struct atomic_options){ .quick = true, .spare = spare(f) });
 }
 
 static int synced(const struct record_files *f, int fd, int r)
@@ -170,7 +209,8 @@ int record_files_line(struct record_files *f, struct str line)
 int record_files_replace(struct record_files *f, const char *name, struct str text)
 {
 	return atomic_write_at(f->dirfd, name, text,
-		&(struct atomic_options){ .quick = true, .durable = f->durable });
+		&(struct atomic_options){
+			.quick = true, .durable = f->durable, .spare = spare(f) });
 }
 
 bool record_files_full(int error)
@@ -241,11 +281,13 @@ static void flush_story(struct record_files *f)
 int record_files_flush(struct record_files *f)
 {
 	flush_story(f);
+	int r = f->events_text.len ? open_events(f) : 0;
+	if (r < 0)
+		return r;
 	/* One that cannot be rotated grows: events are worth more than that. */
 	if (f->events_bytes + f->events_text.len > LINES_MAX_BYTES)
 		(void)rotate_events(f);
-	int r = f->events_text.len ? append(f->events, buf_str(&f->events_text)) : 0;
-
+	r = f->events_text.len ? append(f->events, buf_str(&f->events_text)) : 0;
 	r = f->events_text.len ? synced(f, f->events, r) : r;
 	f->events_bytes += r == 0 ? f->events_text.len : 0;
 	/* What could not be written is tried once more with the next ones: they have no gaps. */
@@ -500,6 +542,8 @@ void record_files_stderr_flush(struct record_files *f)
 	struct buf *b = &f->errors_text;
 	size_t done = 0;
 
+	if (b->len)
+		(void)open_errors(f);
 	while (done < b->len) {
 		ssize_t n = write(f->errors, b->p + done, b->len - done);
 

@@ -12,7 +12,8 @@ struct run;
  * borrowed. */
 struct record_files {
 	struct str dir;
-	int dirfd, leaves, events, errors;
+	int dirfd, leaves;
+	int events, errors;     /* -1: not opened yet */
 	int story;              /* -1: no command has printed anything yet */
 	struct buf story_text;  /* not yet written */
 	int out;                /* the directory out/; -1: not made yet */
@@ -25,11 +26,19 @@ struct record_files {
 	bool last_ok;       /* … which has succeeded: it is complete */
 	bool torn;          /* leaves.jsonl may end in the middle of a line */
 	bool durable;
+	/* Made beforehand for progress.json, state.json and result.json; -1: not, or used. */
+	int spares[3];
 };
 
-/* `resume`: appends to what is there; *seq is then the number of events so far. -errno. */
-int record_files_open_all(
+/* Opens what must be there before a command begins. `resume`: appends to what is there; *seq is
+ * then the number of events so far. -errno. */
+int record_files_open_first(
 	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq);
+/* Makes what readers look for, so that they can follow it from the beginning: events.jsonl and the
+ * logs. Without this each is made when it is first written. -errno. */
+int record_files_open_rest(struct record_files *f);
+/* Makes files for what is written at the end. */
+void record_files_prepare(struct record_files *f);
 void record_files_done(struct record_files *f);
 
 /* A file for the run's input, which is stdin.part until all of it has come. -errno. */

@@ -32,32 +32,47 @@ static int write_first(int at, const char *name, struct str text, bool durable)
 	return n;
 }
 
-static bool write_file(struct str dir, const char *name, struct str text, bool durable, bool first,
+static int write_text(int dir, const struct freeze_text *file, bool durable)
+{
+	const char *slash = strrchr(file->name, '/');
+	const char *last = slash ? slash + 1 : file->name;
+	AUTO_CLOSE int inner = -1;
+
+	if (slash) {
+		AUTO_BUF in = BUF_INIT;
+
+		buf_add(&in, (struct str){ file->name, (size_t)(slash - file->name) });
+		inner = run_open_dir_at(dir, buf_cstr(&in), true);
+		if (inner < 0)
+			return inner;
+	}
+	int at = slash ? inner : dir;
+	int n = file->first ? write_first(at, last, file->text, durable) : -EEXIST;
+	return n == -EEXIST ? atomic_write_at(at, last, file->text,
+				      &(struct atomic_options){ .quick = true, .durable = durable })
+			    : n;
+}
+
+bool freeze_files(struct str dir, const struct freeze_text *files, size_t count, bool durable,
 	struct report *r)
 {
-	const char *slash = strrchr(name, '/');
 	AUTO_BUF own = BUF_INIT;
-	AUTO_BUF in = BUF_INIT;
 
 	buf_add(&own, dir);
-	buf_add(&in, slash ? (struct str){ name, (size_t)(slash - name) } : S("."));
-	AUTO_CLOSE int at = run_open_dir(buf_cstr(&own), buf_cstr(&in), true);
-	const char *last = slash ? slash + 1 : name;
-	int n = at < 0 ? at : first ? write_first(at, last, text, durable) : -EEXIST;
-	if (n == -EEXIST)
-		n = atomic_write_at(at, last, text,
-			&(struct atomic_options){ .quick = true, .durable = durable });
-	return n == 0 || report_errno(r, -n, "cannot write %s/%s", buf_cstr(&own), name);
+	AUTO_CLOSE int at = run_open_dir(buf_cstr(&own), ".", false);
+	for (size_t i = 0; i < count; i++) {
+		int n = at < 0 ? at : write_text(at, &files[i], durable);
+
+		if (n < 0)
+			return report_errno(
+				r, -n, "cannot write %s/%s", buf_cstr(&own), files[i].name);
+	}
+	return true;
 }
 
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r)
 {
-	return write_file(dir, name, text, durable, false, r);
-}
-
-bool freeze_first(struct str dir, const char *name, struct str text, bool durable, struct report *r)
-{
-	return write_file(dir, name, text, durable, true, r);
+	return freeze_files(dir, &(struct freeze_text){ name, text, false }, 1, durable, r);
 }
 
 json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r)
@@ -133,14 +148,6 @@ void freeze_graph_text(const struct subject *s, struct buf *b)
 	json_object_set_new(graph, "sources", sources_json(s));
 	json_write(b, graph, 2);
 	buf_addc(b, '\n');
-}
-
-static bool write_graph(const struct launch *l, struct report *r)
-{
-	AUTO_BUF text = BUF_INIT;
-
-	freeze_graph_text(&l->subject, &text);
-	return freeze_first(l->claim.dir, "graph.json", buf_str(&text), l->asked.durable, r);
 }
 
 /* Gives every source its text. */
@@ -411,11 +418,11 @@ static void take_members(struct launch *l, const json_t *start)
 	}
 }
 
-static bool write_values(const struct launch *l, struct report *r)
+/* The texts of values.json and start.json. */
+static void start_texts(const struct launch *l, struct buf *values, struct buf *asked)
 {
 	AUTO_JSON *start = shown_start(l);
 	AUTO_JSON *kept = json_copy(l->subject.values);
-	AUTO_BUF text = BUF_INIT;
 	json_t *name;
 	size_t i;
 
@@ -426,14 +433,10 @@ static bool write_values(const struct launch *l, struct report *r)
 	write_bytes_of(kept, kept, MASKED_BYTES);
 	write_bytes_of(json_object_get(start, "env"), start, "env_bytes");
 	/* Steps tell 2.0 from 2. */
-	json_write_typed(&text, kept, 2);
-	buf_addc(&text, '\n');
-	if (!freeze_first(l->claim.dir, "values.json", buf_str(&text), l->asked.durable, r))
-		return false;
-	buf_reset(&text);
-	json_write(&text, start, 2);
-	buf_addc(&text, '\n');
-	return freeze_first(l->claim.dir, "start.json", buf_str(&text), l->asked.durable, r);
+	json_write_typed(values, kept, 2);
+	buf_addc(values, '\n');
+	json_write(asked, start, 2);
+	buf_addc(asked, '\n');
 }
 
 static bool read_secrets(struct launch *l, struct report *r)
@@ -478,7 +481,18 @@ static bool read_values(struct launch *l, struct report *r)
 
 bool freeze_write(const struct launch *l, struct report *r)
 {
-	return write_graph(l, r) && write_values(l, r);
+	AUTO_BUF graph = BUF_INIT;
+	AUTO_BUF values = BUF_INIT;
+	AUTO_BUF asked = BUF_INIT;
+
+	freeze_graph_text(&l->subject, &graph);
+	start_texts(l, &values, &asked);
+	const struct freeze_text files[] = {
+		{ "graph.json", buf_str(&graph), true },
+		{ "values.json", buf_str(&values), true },
+		{ "start.json", buf_str(&asked), true },
+	};
+	return freeze_files(l->claim.dir, files, ARRAY_SIZE(files), l->asked.durable, r);
 }
 
 bool freeze_read(struct launch *l, struct report *r)

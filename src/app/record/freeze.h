@@ -23,10 +23,16 @@ struct mask *freeze_mask(struct str dir, bool *ret_known);
 
 /* Replaces a file of the directory whole. */
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r);
-/* The same for what is written before run.json, without which nothing reads it: a new file need not
- * come under another name, which is what takes longest of making it. */
-bool freeze_first(
-	struct str dir, const char *name, struct str text, bool durable, struct report *r);
+/* The same for several, in their order. */
+struct freeze_text {
+	const char *name;
+	struct str text;
+	/* It comes before run.json, without which nothing reads it: a new file need not be written
+	 * under another name first. */
+	bool first;
+};
+bool freeze_files(struct str dir, const struct freeze_text *files, size_t count, bool durable,
+	struct report *r);
 /* Reads a JSON file of it: a new reference. NULL with an issue added, or without one when it is not
  * there and `optional`. */
 json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r);

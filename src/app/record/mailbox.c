@@ -325,9 +325,12 @@ static void start_socket(struct mailbox *m, struct report *r)
 	};
 	struct endpoint e;
 
-	endpoint_find(&e, buf_cstr(&m->dir), m->control);
-	bool wanted = m->o.socket || (m->control && e.kind == ENDPOINT_SOCKET);
-	endpoint_done(&e);
+	bool wanted = m->o.socket;
+	if (m->control && !wanted) {
+		endpoint_find(&e, buf_cstr(&m->dir), m->control);
+		wanted = e.kind == ENDPOINT_SOCKET;
+		endpoint_done(&e);
+	}
 	int error = wanted ? control_start(m->loop, buf_cstr(&m->dir), &calls, &m->socket) : 0;
 	if (error < 0)
 		(void)report_warning(r, (struct where){ 0 }, "no %s/" SOCKET_FILE ": %s",
@@ -353,7 +356,8 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 	m->settled.fire = on_settled;
 	if (o->settle_ms)
 		timer_start(l, &m->settled, o->settle_ms);
-	int error = follower_open(&m->inbox);
+	bool nothing = o->fresh && !o->inbox;
+	int error = nothing ? 0 : follower_open(&m->inbox);
 	if (error < 0) {
 		(void)report_system(r, (struct where){ 0 }, "cannot use %s: %s",
 			buf_cstr(&m->inbox.path), strerror(-error));
@@ -362,7 +366,8 @@ struct mailbox *mailbox_start(struct loop *l, const struct mailbox_options *o, s
 	}
 	start_socket(m, r);
 	m->silent = o->resumed;
-	(void)look_now(m);
+	if (!nothing)
+		(void)look_now(m);
 	m->silent = false;
 	if (!o->settle_ms)
 		on_settled(&m->settled);

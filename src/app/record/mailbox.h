@@ -20,6 +20,7 @@ struct mailbox_options {
 	bool socket;           /* serve DIR/control.sock, also when `control` does not ask for it */
 	bool durable;          /* what is said about messages is on the disk at once */
 	bool inbox;            /* make the file at once: programs of the run may look at it */
+	bool fresh;            /* the directory is new: nothing lies in it */
 	bool resumed; /* what lies in the inbox was told when it came; what waits still waits */
 	uint64_t settle_ms; /* how long it relies on senders that ring, before it watches the files
 			     */

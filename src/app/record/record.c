@@ -52,6 +52,7 @@ struct record {
 	json_t *artifacts;             /* likewise; NULL: none */
 	const struct steps_run *steps; /* of a step recipe */
 	bool checkpoints;              /* state.json is there */
+	bool settled;                  /* what readers look for is there */
 	/* The command whose end is being told: */
 	struct buf command;
 	bool cancelled;
@@ -145,6 +146,13 @@ static void wait_or_fail(struct record *rec, const struct buf *lines, const char
 		try_again(rec);
 	else
 		failed(rec, what, error);
+}
+
+/* What has happened before the first command began waits until it has. */
+static void flush_later(struct record *rec)
+{
+	if (rec->settled)
+		deferred_start(rec->loop, &rec->flush);
 }
 
 static void on_flush(struct deferred *d)
@@ -290,7 +298,7 @@ static void add_story(struct record *rec, struct leaf_note *note, enum story_kin
 			.label = note->printed ? S("") : buf_str(&note->label),
 			.item = note->printed ? S("") : buf_str(&note->item) });
 	note->printed = true;
-	deferred_start(rec->loop, &rec->flush);
+	flush_later(rec);
 }
 
 /* What comes from one command in one turn of the loop is one line. */
@@ -511,7 +519,7 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 	event_json(e, &rec->files.events_text);
 	buf_addc(&rec->files.events_text, '\n');
 	rec->seq = e->seq;
-	deferred_start(rec->loop, &rec->flush);
+	flush_later(rec);
 }
 
 /* -- beginning and end ---------------------------------------------------------------------------
@@ -520,6 +528,18 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 void record_steps(struct record *rec, const struct steps_run *steps)
 {
 	rec->steps = steps;
+}
+
+void record_settle(struct record *rec)
+{
+	if (rec->settled)
+		return;
+	rec->settled = true;
+	on_flush(&rec->flush);
+	/* Only readers need these: they are made when something is written to them, if not now. */
+	(void)record_files_open_rest(&rec->files);
+	(void)line_log_open(&rec->outbox);
+	record_files_prepare(&rec->files);
 }
 
 void record_rest(struct record *rec)
@@ -563,8 +583,12 @@ struct record *record_open(
 	rec->flush.call = on_flush;
 	list_init(&rec->leaves);
 	rec->expects = expected_commands(l->subject.graph->root, &rec->expected);
-	int n = record_files_open_all(
+	int n = record_files_open_first(
 		&rec->files, l->claim.dir, before != NULL, l->asked.durable, &rec->seq);
+	/* One that begins before the ledger knows of it leaves the rest to record_settle(). */
+	if (n == 0 && !l->claim.unlisted)
+		n = record_files_open_rest(&rec->files);
+	rec->settled = !l->claim.unlisted;
 	/* Most runs are over before anyone could look at their progress; what a resumed one had
 	 * must not be taken for it. */
 	if (n == 0 && before)
@@ -581,6 +605,7 @@ struct record *record_open(
 				.durable = l->asked.durable,
 				.resumed = before != NULL,
 				.inbox = launch_expects_messages(l),
+				.fresh = l->claim.unlisted,
 				.settle_ms = SETTLE_MS,
 				.on_message = on_message,
 				.data = rec },
@@ -681,6 +706,9 @@ bool record_finish(struct record *rec, const struct execution *x, struct report 
 	timer_stop(&rec->again);
 	deferred_stop(&rec->flush);
 	rec->active = 0;
+	if (!rec->settled)
+		(void)record_files_open_rest(&rec->files);
+	rec->settled = true;
 	if (!rec->handled && mailbox_stop_delivered(rec->mailbox))
 		rec->handled = event_name(EVENT_RUN_MESSAGE);
 	launch_ended(l, res->ms);

@@ -18,6 +18,9 @@ void record_free(struct record *rec);
 /* The run is one of a step recipe, whose state is written too. */
 struct steps_run;
 void record_steps(struct record *rec, const struct steps_run *steps);
+/* Writes what readers look for and the first command does not need, and makes files for what the
+ * end writes: call it when that command runs. Nothing happens when that was done at once. */
+void record_settle(struct record *rec);
 /* Stops the mailbox; the record can still be read until record_free(). */
 void record_rest(struct record *rec);
 /* A sender has put a message into the inbox. */

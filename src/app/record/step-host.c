@@ -31,6 +31,7 @@ struct steps_run {
 	json_t *gates;  /* path → what gates.json says */
 	struct mask *mask;
 	json_t *hidden; /* names of secrets, those of recipes that were called too, as members */
+	bool copied;    /* recipe.yaml is there */
 };
 
 #define RECIPES_FILE "recipes.json"
@@ -295,9 +296,28 @@ static void add_variables(struct steps_run *s)
 		json_object_set(s->vars, "recipe", l->subject.graph->steps->metadata);
 }
 
+/* For people: a resume reads graph.json. */
+static bool copy_recipe(struct steps_run *s, struct report *r)
+{
+	const struct launch *l = s->launch;
+
+	s->copied = s->copied || !l->subject.graph->steps ||
+		    freeze_file(l->claim.dir, "recipe.yaml",
+			    l->subject.recipe->file->doc.source.text, l->asked.durable, r);
+	return s->copied;
+}
+
+void steps_settle(struct steps_run *s)
+{
+	AUTO_REPORT ignored = REPORT_INIT; /* on a full disk it is tried again at the end */
+
+	(void)copy_recipe(s, &ignored);
+}
+
 struct steps_run *steps_open(struct launch *l, struct report *r)
 {
 	struct steps_run *s = mem_new(struct steps_run);
+	bool fresh = l->claim.unlisted; /* there is nothing to read in its directory */
 
 	s->launch = l;
 	s->mask = mask_of_run(l);
@@ -305,8 +325,8 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	/* A template has none; the step recipes that it imports have their own. */
 	s->vars = l->subject.plan->vars ? json_deep_copy(l->subject.plan->vars) : json_object();
 	add_variables(s);
-	s->copies = freeze_json(l->claim.dir, RECIPES_FILE, true, r);
-	s->gates = gates_read(l->claim.dir, r);
+	s->copies = fresh ? NULL : freeze_json(l->claim.dir, RECIPES_FILE, true, r);
+	s->gates = fresh ? NULL : gates_read(l->claim.dir, r);
 	s->copies = s->copies ? s->copies : json_object();
 	s->gates = s->gates ? s->gates : json_object();
 	s->agents = step_agents_new(l->asked.agents, l->claim.row.cwd);
@@ -325,10 +345,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.set = set,
 		.agent = agent,
 		.gate = gate };
-	if (!r->errors &&
-		(!l->subject.graph->steps ||
-			freeze_file(l->claim.dir, "recipe.yaml",
-				l->subject.recipe->file->doc.source.text, l->asked.durable, r)))
+	if (!r->errors && (fresh || copy_recipe(s, r)))
 		return s;
 	steps_close(s);
 	return NULL;
@@ -511,11 +528,12 @@ static json_t *answered(const json_t *gates)
 	return history;
 }
 
-static void add_pending(json_t *state, const struct launch *l)
+static void add_pending(json_t *state, const struct steps_run *s)
 {
 	static const char *const members[] = { "stage", "prompt", "since", "timeout", "default" };
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *pending = gates_pending(l->claim.dir, &ignored);
+	AUTO_JSON *pending =
+		json_object_size(s->gates) ? gates_pending(s->launch->claim.dir, &ignored) : NULL;
 
 	for (size_t i = 0; pending && i < ARRAY_SIZE(members); i++) {
 		AUTO_BUF name = BUF_INIT;
@@ -550,7 +568,7 @@ void steps_state(
 	json_object_set_new(state, "steps", with_outputs(s, res->steps));
 	json_object_set(state, "stage_approvals", s->gates);
 	json_object_set_new(state, "approval_history", answered(s->gates));
-	add_pending(state, l);
+	add_pending(state, s);
 	json_object_set_new(
 		state, "context", shown_vars(s, !status_is(str_of(status), ROUX_RUNNING)));
 	json_write_typed(b, state, 2);

@@ -68,6 +68,13 @@ static int reach(struct line_log *l, off_t *ret_size)
 	return 0;
 }
 
+int line_log_open(struct line_log *l)
+{
+	off_t size;
+
+	return reach(l, &size);
+}
+
 /* Whether the file ends in the middle of a line. After our own last write it does not. */
 static bool torn(const struct line_log *l, off_t size)
 {

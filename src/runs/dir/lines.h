@@ -30,6 +30,8 @@ struct line_log {
 /* Opens nothing yet. */
 void line_log_init(struct line_log *l, const char *dir, const char *name, size_t limit);
 void line_log_done(struct line_log *l);
+/* Makes the file now, and not with the first line. -errno. */
+int line_log_open(struct line_log *l);
 /* Appends a line (without its end), making the file, 0600, when there is none. A last line that
  * another program left without an end gets one first. -EINVAL: the line has an end inside, or the
  * name is not that of a regular file. -errno. */

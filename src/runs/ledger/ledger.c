@@ -517,7 +517,9 @@ static bool make_file(const char *path, struct report *r)
 		return cannot_make(path, errno, r);
 	struct ledger *l = ledger_open_file(buf_cstr(&temporary), LEDGER_USUAL, r);
 	/* Until it has its name it need not survive a crash. */
-	bool ok = l && (sqlite3_exec(l->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY",
+	bool ok = l && (sqlite3_exec(l->db,
+				"PRAGMA synchronous=OFF; PRAGMA "
+				"journal_mode=MEMORY",
 				NULL, NULL, NULL) == SQLITE_OK ||
 			       ledger_problem(l, "make the ledger", r));
 	if (ok) {
@@ -636,6 +638,16 @@ void ledger_close(struct ledger *l)
 	disconnect(l);
 	buf_done(&l->path);
 	free(l);
+}
+
+void ledger_leave(struct ledger *l)
+{
+	static struct ledger *left; /* so that it does not count as forgotten */
+
+	if (left || (l && l->stays))
+		ledger_close(l);
+	else
+		left = l;
 }
 
 void ledger_stays(struct ledger *l)

@@ -53,6 +53,9 @@ struct ledger *ledger_open(struct str root, struct ledger_manner how, struct rep
 /* The same, but nothing is made: NULL without an issue when there is no ledger yet. */
 struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, struct report *r);
 void ledger_close(struct ledger *l);
+/* The same in a process that ends now: the kernel closes the file, and memory is not given back
+ * piece by piece before all of it is. */
+void ledger_leave(struct ledger *l);
 /* Whether there is one that this roux can write to, as far as the file's first bytes say. Opening
  * it takes a hundred times as long. Only in a process that does not have it open: closing a file
  * gives up the locks that the process has on it. */
