@@ -1,4 +1,4 @@
-#include "app/record/record.h"
+#include "app/record/record-own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,42 +28,6 @@
 enum { PROGRESS_MS = 200, SETTLE_MS = 1000, AGAIN_MS = 1000 };
 /* What waits for room on a full disk is kept in memory up to here. */
 enum { WAITING_MAX = 16 << 20 };
-
-struct record {
-	struct recorder recorder;
-	struct launch *launch;
-	struct loop *loop;
-	struct run *run; /* once it is known */
-	struct leaves *before;
-	struct record_files files;
-	struct list leaves; /* those that run */
-	uint64_t seq;
-	/* progress.json */
-	uint64_t active, completed, expected;
-	bool expects; /* `expected` is known */
-	struct timer progress;
-	struct timer again;      /* the disk was full: what waits is written when there is room */
-	struct buf outbox_lines; /* that wait so, each with its end */
-	struct deferred flush;
-	const char *handled; /* the event by which the end was asked for */
-	struct mailbox *mailbox;
-	struct line_log outbox;
-	struct buf run_files;          /* as messages of ends show them */
-	json_t *artifacts;             /* likewise; NULL: none */
-	const struct steps_run *steps; /* of a step recipe */
-	bool checkpoints;              /* state.json is there */
-	bool settled;                  /* what readers look for is there */
-	/* The command whose end is being told: */
-	struct buf command;
-	bool cancelled;
-	/* The last line of the story, as long as it is not written: */
-	const struct leaf_note *said;
-	enum job_stream said_stream;
-	size_t said_at;
-	bool said_again; /* it was not the first of its command */
-	bool broken;     /* something could not be written: the run has been told and ends */
-	int lost;        /* its output could not be: -errno */
-};
 
 /* A command under way. */
 struct leaf_note {
@@ -95,7 +59,7 @@ static int write_state(struct record *rec, const char *phase)
 	return record_files_replace(&rec->files, "state.json", buf_str(&text));
 }
 
-static int write_progress(struct record *rec, const char *phase)
+int record_write_progress(struct record *rec, const char *phase)
 {
 	struct tally tally = rec->run ? run_tally(rec->run) : (struct tally){ 0 };
 
@@ -131,7 +95,7 @@ static void on_progress(struct timer *t)
 	const char *phase = status_name(ROUX_RUNNING);
 	bool first = rec->steps && !rec->checkpoints;
 	/* Most runs are over before the first look at their progress is due. */
-	int r = first ? write_state(rec, phase) : write_progress(rec, phase);
+	int r = first ? write_state(rec, phase) : record_write_progress(rec, phase);
 
 	if (r < 0)
 		try_again(rec);
@@ -164,8 +128,7 @@ static void on_flush(struct deferred *d)
 		wait_or_fail(rec, &rec->files.events_text, "cannot write events.jsonl", r);
 }
 
-/* The messages that wait; -errno. */
-static int flush_outbox(struct record *rec)
+int record_flush_outbox(struct record *rec)
 {
 	int r = 0;
 
@@ -187,7 +150,7 @@ static void on_again(struct timer *t)
 	struct record *rec = container_of(t, struct record, again);
 
 	on_flush(&rec->flush);
-	int r = flush_outbox(rec);
+	int r = record_flush_outbox(rec);
 	if (r < 0)
 		wait_or_fail(rec, &rec->outbox_lines, "cannot write outbox.jsonl", r);
 	record_files_stderr_flush(&rec->files);
@@ -443,7 +406,7 @@ static void tell_done(struct record *rec, const struct event *e)
 				 });
 	buf_add(&rec->outbox_lines, buf_str(&line));
 	buf_addc(&rec->outbox_lines, '\n');
-	int r = flush_outbox(rec);
+	int r = record_flush_outbox(rec);
 	if (r < 0)
 		wait_or_fail(rec, &rec->outbox_lines, "cannot write outbox.jsonl", r);
 }
@@ -592,7 +555,7 @@ struct record *record_open(
 	/* Most runs are over before anyone could look at their progress; what a resumed one had
 	 * must not be taken for it. */
 	if (n == 0 && before)
-		n = write_progress(rec, STATUS_STARTING);
+		n = record_write_progress(rec, STATUS_STARTING);
 	outbox_init(&rec->outbox, l->claim.dir.p);
 	command_done_files(&rec->run_files, l->claim.dir);
 	rec->artifacts = shown_artifacts(l);
@@ -638,90 +601,4 @@ void record_free(struct record *rec)
 	buf_done(&rec->outbox_lines);
 	record_files_done(&rec->files);
 	free(rec);
-}
-
-/* What readers need as well is written as far as there is room. -errno: the events or the output
- * are not complete; *what says which. */
-static int write_rest(struct record *rec, const char *status, const char **what)
-{
-	int r = record_files_flush(&rec->files);
-
-	*what = rec->lost ? "cannot write stdout.log" : "cannot write events.jsonl";
-	(void)flush_outbox(rec);
-	record_files_stderr_flush(&rec->files);
-	(void)write_progress(rec, status);
-	return rec->lost ? rec->lost : r;
-}
-
-static enum roux_status incomplete(enum roux_status s, struct str why)
-{
-	return why.len && status_rests(status_str(s), STATUS_COMPLETE) ? ROUX_FAILED : s;
-}
-
-/* The result, or on a full disk a short one with the reason. A run whose output, events or result
- * could not be written has not come to its end: it has failed, and a resume makes them from what is
- * recorded. */
-static bool write_result(
-	struct record *rec, const struct execution *x, enum roux_status *status, struct report *r)
-{
-	struct launch *l = rec->launch;
-	struct result_end end = { .stdout_path =
-					  str_of(run_file(&l->arena, l->claim.dir, "stdout.log")),
-		.ended_ms = l->claim.row.ended };
-	const char *what = NULL;
-	AUTO_BUF text = BUF_INIT;
-	AUTO_BUF why = BUF_INIT;
-
-	int lost = write_rest(rec, status_name(*status), &what);
-	if (lost < 0) {
-		buf_printf(&why, "%s: %s", what, strerror(-lost));
-		report_errno(r, -lost, "%s of %.*s", what, STR(l->claim.dir));
-	}
-	end.why = buf_str(&why);
-	end.status = *status = incomplete(*status, end.why);
-	result_record(x, &end, &text);
-	int e = record_files_replace(&rec->files, "result.json", buf_str(&text));
-	if (e == 0)
-		return lost == 0;
-	if (!why.len) {
-		buf_printf(&why, "cannot write result.json: %s", strerror(-e));
-		report_errno(r, -e, "cannot write result.json of %.*s", STR(l->claim.dir));
-	}
-	end.why = buf_str(&why);
-	end.status = *status = incomplete(*status, end.why);
-	buf_reset(&text);
-	result_short(x, &end, &text);
-	(void)record_files_last_word(&rec->files, buf_str(&text));
-	return false;
-}
-
-bool record_finish(struct record *rec, const struct execution *x, struct report *r)
-{
-	struct launch *l = rec->launch;
-	const struct run_result *res = run_result(x->run);
-	enum roux_status status = (enum roux_status)res->status;
-	AUTO_REPORT files = REPORT_INIT;
-
-	timer_stop(&rec->progress);
-	timer_stop(&rec->again);
-	deferred_stop(&rec->flush);
-	rec->active = 0;
-	if (!rec->settled)
-		(void)record_files_open_rest(&rec->files);
-	rec->settled = true;
-	if (!rec->handled && mailbox_stop_delivered(rec->mailbox))
-		rec->handled = event_name(EVENT_RUN_MESSAGE);
-	launch_ended(l, res->ms);
-	bool written = write_result(rec, x, &status, &files);
-	l->claim.row.status = status_str(status);
-	l->claim.row.code = res->code;
-	l->claim.row.counted = true;
-	l->claim.row.failed = res->tally.failed;
-	l->claim.row.tolerated = res->tally.tolerated;
-	l->claim.row.exit = result_exit(res);
-	l->claim.row.handled = rec->handled ? str_of(rec->handled) : l->claim.row.handled;
-	/* What broke the record has been told as the reason why the run ended. */
-	if (!rec->broken)
-		report_move(r, &files);
-	return written;
 }
