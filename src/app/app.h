@@ -41,10 +41,6 @@ struct app *app_open(const struct app_options *o);
  * before or after. */
 void app_close(struct app *a);
 
-/* The process ends when the run that is closed next is: what the kernel takes back by itself is
- * left to it. */
-void app_ends(struct app *a);
-
 /* Made when it is first asked for; NULL, with errno, when the kernel has no descriptors left. */
 struct loop *app_loop(struct app *a);
 /* Turns the loop once, at most `timeout_ms` (-1: for ever). Returns how many runs of this app are

@@ -206,8 +206,8 @@ int atomic_spare(int dirfd)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The file that was made beforehand gets the text and the name. -EAGAIN: it cannot be used, and
- * another has to be made. */
+/* The file that was made beforehand gets the text and the name, which no file may have: nothing is
+ * replaced. -EAGAIN: one has it, or this cannot be done here, so that another has to be made. */
 static int use_spare(int dir, const char *name, struct str bytes, int *spare)
 {
 	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
@@ -231,12 +231,6 @@ static int replace(int dir, const char *name, struct str bytes, const struct ato
 
 	if (found < 0)
 		return found;
-	if (!found && o->quick && !o->durable && o->spare && *o->spare >= 0) {
-		int r = use_spare(dir, name, bytes, o->spare);
-
-		if (r != -EAGAIN)
-			return r;
-	}
 	bool keep = o->keep && found && S_ISREG(st.st_mode);
 	AUTO_CLOSE int fd = make_temp(dir, !keep && o->mode ? o->mode : 0600, temp);
 	if (fd < 0)
@@ -260,10 +254,17 @@ int atomic_write_at(int dirfd, const char *name, struct str bytes, const struct 
 {
 	sigset_t all, before;
 
+	o = o ? o : &none;
+	if (o->quick && !o->durable && !o->replaces && o->spare && *o->spare >= 0) {
+		int r = use_spare(dirfd, name, bytes, o->spare);
+
+		if (r != -EAGAIN)
+			return r;
+	}
 	/* An interrupt that kills roux here would leave the temporary file behind. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	int r = replace(dirfd, name, bytes, o ? o : &none);
+	int r = replace(dirfd, name, bytes, o);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
 }

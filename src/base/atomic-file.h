@@ -16,8 +16,8 @@ struct atomic_options {
 		       */
 	bool follow;  /* a symbolic link stays, and the file that it leads to is replaced */
 
-	/* A file without a name from atomic_spare(), which is used and becomes -1 when no file has
-	 * the name yet; NULL or -1: none. */
+	/* A file without a name from atomic_spare(), which is used up and becomes -1: it becomes
+	 * the file when none has the name yet. NULL or -1: none. */
 	int *spare;
 
 	/* What the caller has read, from fstat() before reading, or NULL. When the file has been

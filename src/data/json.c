@@ -206,11 +206,13 @@ static void write_str(struct buf *b, struct str s, bool most)
 		if (c == UTF8_INVALID)
 			utf8_add(b, 0xFFFD);
 		else if (c == '"' || c == '\\')
-			buf_printf(b, "\\%c", (char)c);
+			buf_add(b, (struct str){ (char[]){ '\\', (char)c }, 2 });
 		else if (c == '\n' || c == '\t' || c == '\r' || c == '\b' || c == '\f')
-			buf_printf(b, "\\%c", "btn?fr"[c - 8]);
+			buf_add(b, (struct str){ (char[]){ '\\', "btn?fr"[c - 8] }, 2 });
 		else
-			buf_printf(b, "\\u00%c%c", hex[c >> 4], hex[c & 15]);
+			buf_add(b, (struct str){ (char[]){ '\\', 'u', '0', '0', hex[c >> 4],
+							 hex[c & 15] },
+					   6 });
 	}
 	buf_add(b, str_sub(s, from, s.len - from));
 	buf_addc(b, '"');
@@ -272,6 +274,13 @@ static void typed_real(struct buf *b, double value)
 	buf_adds(b, ".0");
 }
 
+static void write_int(struct buf *b, json_int_t n)
+{
+	if (n < 0)
+		buf_addc(b, '-');
+	buf_add_number(b, n < 0 ? -(uint64_t)n : (uint64_t)n, 1);
+}
+
 struct style {
 	unsigned indent;
 	bool typed;
@@ -319,7 +328,7 @@ static void write(struct buf *b, const json_t *value, struct style style, unsign
 			json_write_str(b, json_str(value));
 		break;
 	case JSON_INTEGER:
-		buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		write_int(b, json_integer_value(value));
 		break;
 	case JSON_REAL:
 		(style.typed ? typed_real : number_text)(b, json_real_value(value));

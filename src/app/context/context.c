@@ -60,11 +60,6 @@ struct app *app_ref(struct app *a)
 	return a;
 }
 
-void app_ends(struct app *a)
-{
-	a->manners.ends = a->manners.own_process;
-}
-
 void app_unref(struct app *a)
 {
 	if (--a->references)

@@ -14,7 +14,6 @@
 /* How commands are started from this process. */
 struct manners {
 	bool own_process, subreaper, is_roux;
-	bool ends;  /* the process does, with the run that is closed next */
 	bool alone; /* it had no children when it began: all that it has come from its commands */
 	const sigset_t *mask;        /* the signal mask of commands; NULL: ours */
 	const struct rlimit *nofile; /* their limit of descriptors; NULL: ours */

@@ -418,7 +418,10 @@ static void take_members(struct launch *l, const json_t *start)
 	}
 }
 
-/* The texts of values.json and start.json. */
+/* Of start.json: there are no values, and so no values.json either. */
+#define NO_VALUES "no_values"
+
+/* The texts of values.json, empty when there are none, and of start.json. */
 static void start_texts(const struct launch *l, struct buf *values, struct buf *asked)
 {
 	AUTO_JSON *start = shown_start(l);
@@ -432,9 +435,12 @@ static void start_texts(const struct launch *l, struct buf *values, struct buf *
 	masked_keep(l, start, kept);
 	write_bytes_of(kept, kept, MASKED_BYTES);
 	write_bytes_of(json_object_get(start, "env"), start, "env_bytes");
-	/* Steps tell 2.0 from 2. */
-	json_write_typed(values, kept, 2);
-	buf_addc(values, '\n');
+	if (json_object_size(kept)) {
+		json_write_typed(values, kept, 2); /* steps tell 2.0 from 2 */
+		buf_addc(values, '\n');
+	} else {
+		json_object_set_new(start, NO_VALUES, json_true());
+	}
 	json_write(asked, start, 2);
 	buf_addc(asked, '\n');
 }
@@ -463,10 +469,15 @@ static bool read_secrets(struct launch *l, struct report *r)
 
 static bool read_values(struct launch *l, struct report *r)
 {
-	json_t *values = l->subject.values = freeze_json(l->claim.dir, "values.json", false, r);
-	AUTO_JSON *start = values ? freeze_json(l->claim.dir, "start.json", false, r) : NULL;
+	AUTO_JSON *start = freeze_json(l->claim.dir, "start.json", false, r);
+	json_t *values = NULL;
 
-	if (!start)
+	if (start)
+		values = json_truth_of(start, NO_VALUES)
+				 ? json_object()
+				 : freeze_json(l->claim.dir, "values.json", false, r);
+	l->subject.values = values;
+	if (!values)
 		return false;
 	take_members(l, start);
 	AUTO_JSON *bytes = json_incref(json_object_get(values, MASKED_BYTES));
@@ -487,12 +498,13 @@ bool freeze_write(const struct launch *l, struct report *r)
 
 	freeze_graph_text(&l->subject, &graph);
 	start_texts(l, &values, &asked);
-	const struct freeze_text files[] = {
-		{ "graph.json", buf_str(&graph), true },
-		{ "values.json", buf_str(&values), true },
-		{ "start.json", buf_str(&asked), true },
-	};
-	return freeze_files(l->claim.dir, files, ARRAY_SIZE(files), l->asked.durable, r);
+	struct freeze_text files[3] = { { "graph.json", buf_str(&graph), true } };
+	size_t count = 1;
+
+	if (values.len)
+		files[count++] = (struct freeze_text){ "values.json", buf_str(&values), true };
+	files[count++] = (struct freeze_text){ "start.json", buf_str(&asked), true };
+	return freeze_files(l->claim.dir, files, count, l->asked.durable, r);
 }
 
 bool freeze_read(struct launch *l, struct report *r)

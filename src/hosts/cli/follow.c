@@ -538,7 +538,6 @@ int follow(struct cli *cli, struct request *q, const struct run_opts *o, bool js
 		plain_lines_free(f.lines);
 		f.lines = NULL;
 		status = f.run && !cli->report.errors ? answer(&f, o, json) : cli_refuse(cli, json);
-		app_ends(f.app);
 	}
 	run_close(f.run);
 	close_view(&f);
