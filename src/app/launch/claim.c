@@ -149,34 +149,37 @@ static bool begin_unlisted(struct launch *l, bool *tried, struct report *r)
 		     : report_errno(r, -written, "cannot write %.*s/.alive", STR(l->claim.dir));
 }
 
+/* A run that begins before the ledger knows of it gets its link when its command runs; one that
+ * does so this long after its start was stopped in between. */
+enum { LATE_MS = 50 };
+
+/* Whether `latest` names a run that began after this one. */
+static bool is_overtaken(const struct launch *l)
+{
+	AUTO_BUF path = BUF_INIT;
+	struct stat st;
+
+	if (!l->claim.unlisted || clock_real_ms() < l->claim.row.started + LATE_MS)
+		return false;
+	buf_add(&path, path_dir(l->claim.dir));
+	buf_adds(&path, "/latest/run.json");
+	return stat(buf_cstr(&path), &st) == 0 &&
+	       (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / 1000000 >
+		       l->claim.row.started;
+}
+
 void launch_link_latest(struct launch *l)
 {
 	struct str runs = path_dir(l->claim.dir);
 	struct str temp = arena_printf(&l->arena, "%.*s/.latest-%d", STR(runs), (int)getpid());
 
+	l->claim.linked = true;
+	if (is_overtaken(l))
+		return;
 	(void)unlink(temp.p);
 	if (symlink(l->asked.id.p, temp.p) == 0 &&
 		rename(temp.p, arena_printf(&l->arena, "%.*s/latest", STR(runs)).p) < 0)
 		(void)unlink(temp.p);
-}
-
-/* One that comes to the ledger this long after its start had to wait. */
-enum { LATE_MS = 50 };
-
-/* Whether `latest` names a run that began after this one, which had to wait for the ledger. */
-static bool is_overtaken(struct launch *l)
-{
-	AUTO_REPORT ignored = REPORT_INIT;
-	struct run_row other;
-	char id[NAME_MAX];
-
-	if (clock_real_ms() < l->claim.row.started + LATE_MS)
-		return false;
-	ssize_t n = readlink(run_file(&l->arena, path_dir(l->claim.dir), "latest"), id, sizeof(id));
-	return n > 0 &&
-	       ledger_find(l->claim.ledger, (struct str){ id, (size_t)n }, &l->arena, &other,
-		       &ignored) &&
-	       other.started > l->claim.row.started;
 }
 
 bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
@@ -190,9 +193,26 @@ bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
 	if (!ledger_enter(l->claim.ledger, &l->claim.row, r))
 		return false;
 	(void)ledger_set_wait(l->claim.ledger, l->app->ledger_wait_ms);
-	if (!is_overtaken(l))
+	if (!l->claim.linked)
 		launch_link_latest(l);
 	(void)run_set_unlisted(l->claim.lock, false);
+	l->claim.unlisted = false;
+	return true;
+}
+
+bool launch_can_tell(const struct launch *l)
+{
+	const struct settings *s = &l->app->settings;
+	const struct recipe *recipe = l->subject.recipe;
+
+	return l->claim.unlisted && !l->asked.owner.len && !s->max_age_given &&
+	       !s->max_runs_given && (!l->counts || !recipe || recipe->layer == LAYER_ADHOC);
+}
+
+bool launch_tell(struct launch *l)
+{
+	if (!launch_can_tell(l) || ledger_tell(l->claim.root, &l->claim.row) < 0)
+		return false;
 	l->claim.unlisted = false;
 	return true;
 }

@@ -8,6 +8,7 @@
 
 #include "app/launch/away.h"
 #include "app/launch/enclose.h"
+#include "app/launch/room.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
 #include "app/record/pieces.h"
@@ -211,8 +212,9 @@ static bool verify(void *data, struct report *r)
 	return launch_verify(((struct here *)data)->launch, r);
 }
 
-/* While the first command runs: the ledger must not keep the loop waiting. */
-enum { ENTER_WAIT_MS = 20, ENTER_AGAIN_MS = 1000 };
+/* While the first command runs: the ledger must not keep the loop waiting. A run that is over
+ * before ENTER_AFTER_MS need not open it. */
+enum { ENTER_AFTER_MS = 20, ENTER_WAIT_MS = 20, ENTER_AGAIN_MS = 1000 };
 
 static void try_to_enter(struct here *h)
 {
@@ -230,7 +232,11 @@ static void on_enter(struct deferred *d)
 	record_settle(h->record);
 	if (h->steps)
 		steps_settle(h->steps);
-	try_to_enter(h);
+	launch_link_latest(h->launch);
+	if (launch_can_tell(h->launch))
+		timer_start(app_loop(h->handle.app), &h->enter_again, ENTER_AFTER_MS);
+	else
+		try_to_enter(h);
 }
 
 static void on_enter_again(struct timer *t)
@@ -248,7 +254,8 @@ static void finish_record(struct here *h)
 	if (h->steps)
 		steps_settle(h->steps);
 	bool written = record_finish(h->record, &h->x, &h->unwritten);
-	(void)(launch_enter(h->launch, 0, &ledger) && launch_tell_end(h->launch, &ledger));
+	(void)(launch_tell(h->launch) ||
+		(launch_enter(h->launch, 0, &ledger) && launch_tell_end(h->launch, &ledger)));
 	if (written)
 		report_move(&h->unwritten, &ledger);
 }
@@ -287,9 +294,10 @@ static void rest(struct run_handle *handle)
 		record_rest(h->record);
 	if (!recorded(h))
 		return;
-	retire_after_run(handle->app, l->claim.ledger);
+	if (l->claim.ledger)
+		retire_after_run(handle->app, l->claim.ledger);
 	launch_count(l);
-	(handle->app->manners.ends ? ledger_leave : ledger_close)(l->claim.ledger);
+	ledger_close(l->claim.ledger);
 	l->claim.ledger = NULL;
 	/* A child of the host that has executed nothing yet has the lock too: closing is not
 	 * enough. */
@@ -370,32 +378,6 @@ static void give_up(struct launch *l)
 	l->claim.row.counted = true;
 	l->claim.row.ended = clock_real_ms();
 	(void)ledger_update(l->claim.ledger, &l->claim.row, false, &ignored);
-}
-
-/* Descriptors of roux itself, and of each command: pipes, pidfd, files with its output. */
-enum { OWN_DESCRIPTORS = 28, DESCRIPTORS_EACH = 5 };
-
-/* Room for the pipes of all commands at once; the commands themselves get the old limit. Where
- * there is no more to be had, fewer run at once. */
-static void raise_descriptor_limit(struct here *h, uint64_t *jobs)
-{
-	struct manners *m = &h->handle.app->manners;
-	rlim_t need = (rlim_t)*jobs * DESCRIPTORS_EACH + 64;
-
-	if (!m->own_process || getrlimit(RLIMIT_NOFILE, &h->nofile) < 0 ||
-		h->nofile.rlim_cur >= need)
-		return;
-	struct rlimit more = h->nofile;
-	more.rlim_cur = MIN(need, h->nofile.rlim_max);
-	if (setrlimit(RLIMIT_NOFILE, &more) == 0)
-		m->nofile = &h->nofile;
-	else
-		more = h->nofile;
-	if (more.rlim_cur < need) {
-		uint64_t room = more.rlim_cur - MIN(more.rlim_cur, (rlim_t)OWN_DESCRIPTORS);
-
-		*jobs = MIN(*jobs, MAX(room / DESCRIPTORS_EACH, 1UL));
-	}
 }
 
 /* Processes of this machine, with the surroundings that this process gives them. */
@@ -508,7 +490,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	h->enter_again.fire = on_enter_again;
 	if (!l->asked.jobs)
 		l->asked.jobs = processors_usable();
-	raise_descriptor_limit(h, &l->asked.jobs);
+	room_for_descriptors(&l->app->manners, &h->nofile, &l->asked.jobs);
 	if (!loop || !launch_enclose(l, &h->sandbox, r) ||
 		(recorded(h) && !begin_record(h, o->before, r))) {
 		if (!loop)

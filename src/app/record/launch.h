@@ -69,6 +69,7 @@ struct claim {
 	struct ledger *ledger;
 	struct run_row row;
 	bool unlisted; /* it has begun, and the ledger does not know of it yet */
+	bool linked;   /* `latest` names it */
 	int lock;      /* on DIR/.alive; -1: not ours */
 	uint64_t away; /* the files of the run before are in generations/<n>; 0: there was none */
 	bool embedded; /* its process is a host's own, which signals would end */
@@ -138,6 +139,12 @@ bool launch_claim(struct launch *l, struct report *r);
 /* Enters a run in the ledger that has begun without; nothing happens when it has a row. `wait_ms`
  * as in ledger_manner. */
 bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r);
+/* Whether its end is early enough for the ledger to hear of it, when it is over at once: nothing
+ * else has to be written there. */
+bool launch_can_tell(const struct launch *l);
+/* The end of one that the ledger does not know of, without opening it. False: it has to be entered.
+ */
+bool launch_tell(struct launch *l);
 /* From now on `latest` names it. */
 void launch_link_latest(struct launch *l);
 /* Takes a claim back that came to nothing, with the directory if it is new. */

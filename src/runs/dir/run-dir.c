@@ -262,6 +262,14 @@ bool run_is_unlisted(const char *dir)
 	return fd >= 0 && fd_read_at(fd, &first, 1, 0) == 1 && first == UNLISTED[0];
 }
 
+void run_listed(const char *dir)
+{
+	AUTO_CLOSE int fd = open_lock(dir, O_RDWR);
+
+	if (fd >= 0)
+		(void)run_set_unlisted(fd, false);
+}
+
 void run_unlocked_wait(const char *dir)
 {
 	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);

@@ -41,5 +41,8 @@ bool run_locked(const char *dir);
  * until it does. A process that finds the directory before may enter it. -errno. */
 int run_set_unlisted(int lock, bool unlisted);
 bool run_is_unlisted(const char *dir);
+/* The ledger knows of it now: the same by a process that does not hold the lock, of an ended run.
+ */
+void run_listed(const char *dir);
 /* Blocks until no process holds it, without using the processor. */
 void run_unlocked_wait(const char *dir);

@@ -558,8 +558,10 @@ static struct ledger *open_checked(const char *path, struct ledger_manner how, s
 		if (ok && version == 0)
 			(void)set_mode(l);
 	}
-	if (ok)
+	if (ok) {
+		ledger_take_news(l);
 		return l;
+	}
 	ledger_close(l);
 	return NULL;
 }
@@ -640,16 +642,6 @@ void ledger_close(struct ledger *l)
 	free(l);
 }
 
-void ledger_leave(struct ledger *l)
-{
-	static struct ledger *left; /* so that it does not count as forgotten */
-
-	if (left || (l && l->stays))
-		ledger_close(l);
-	else
-		left = l;
-}
-
 void ledger_stays(struct ledger *l)
 {
 	if (!l->stays)
@@ -678,5 +670,10 @@ static bool reopen(struct ledger *l, struct report *r)
 
 bool ledger_refresh(struct ledger *l, struct report *r)
 {
-	return !sqlite3_get_autocommit(l->db) || !replaced(l) || reading(l) || reopen(l, r);
+	if (!sqlite3_get_autocommit(l->db) || reading(l))
+		return true;
+	if (replaced(l))
+		return reopen(l, r);
+	ledger_take_news(l);
+	return true;
 }

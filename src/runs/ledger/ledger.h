@@ -53,9 +53,6 @@ struct ledger *ledger_open(struct str root, struct ledger_manner how, struct rep
 /* The same, but nothing is made: NULL without an issue when there is no ledger yet. */
 struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, struct report *r);
 void ledger_close(struct ledger *l);
-/* The same in a process that ends now: the kernel closes the file, and memory is not given back
- * piece by piece before all of it is. */
-void ledger_leave(struct ledger *l);
 /* Whether there is one that this roux can write to, as far as the file's first bytes say. Opening
  * it takes a hundred times as long. Only in a process that does not have it open: closing a file
  * gives up the locks that the process has on it. */
@@ -97,6 +94,10 @@ bool ledger_claim(struct ledger *l, struct run_row *row,
  * process that has made its directory has the name. Another process may have found the directory
  * and entered it already. Fills row->seq. */
 bool ledger_enter(struct ledger *l, struct run_row *row, struct report *r);
+/* Tells the ledger of `root` of a run that has begun and ended without it, at the price of one line
+ * in a file beside it. It knows of the run when it is opened the next time, or asked in a process
+ * that has it open. -errno: it has to be entered. */
+int ledger_tell(struct str root, const struct run_row *row);
 /* Takes a claim back that came to nothing: the generation before it is current again. */
 void ledger_unclaim(struct ledger *l, const struct run_row *row);
 /* Replaces what is known of a generation. Durably when `final`. */
