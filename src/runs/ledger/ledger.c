@@ -498,6 +498,27 @@ static bool cannot_make(const char *path, int error, struct report *r)
 	return report_hint(r, another_place);
 }
 
+/* A log beside a ledger that is not there belongs to nothing, and SQLite would put its pages into
+ * the new one. It is gone, on the disk too, before that has its name: a crash leaves no ledger,
+ * never one with the log of another. A process that has the old one open has its log open too, and
+ * finds the new one before it writes again. */
+static bool drop_log(const char *path, int dir, struct report *r)
+{
+	static const char *const parts[] = { "-wal", "-shm", "-journal" };
+	bool dropped = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		AUTO_BUF part = BUF_INIT;
+
+		buf_printf(&part, "%s%s", path, parts[i]);
+		if (unlink(buf_cstr(&part)) == 0)
+			dropped = true;
+		else if (errno != ENOENT)
+			return cannot_make(path, errno, r);
+	}
+	return !dropped || fsync(dir) == 0 || cannot_make(path, errno, r);
+}
+
 /* An empty one at `path`, whole or not at all: a process that sees the name sees all the tables. */
 static bool make_file(const char *path, struct report *r)
 {
@@ -529,6 +550,7 @@ static bool make_file(const char *path, struct report *r)
 	if (l)
 		(void)sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	ledger_close(l);
+	ok = ok && drop_log(path, lock, r);
 	if (ok && (fsync(fd) < 0 || rename(buf_cstr(&temporary), path) < 0))
 		ok = cannot_make(path, errno, r);
 	if (!ok)
