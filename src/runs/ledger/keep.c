@@ -22,7 +22,7 @@ bool ledger_hold_old(struct str root, struct ledger **ret, struct report *r)
 
 	*ret = NULL;
 	buf_printf(&path, "%.*s/ledger.db", STR(root));
-	if (access(buf_cstr(&path), F_OK) < 0)
+	if (!ledger_is_there(buf_cstr(&path), false))
 		return true;
 	struct ledger *l = ledger_open_file(buf_cstr(&path), LEDGER_USUAL, &issues);
 	bool held = l && ledger_batch_begin(l, false, &issues);

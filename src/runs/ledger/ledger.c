@@ -504,18 +504,10 @@ static bool cannot_make(const char *path, int error, struct report *r)
  * finds the new one before it writes again. */
 static bool drop_log(const char *path, int dir, struct report *r)
 {
-	static const char *const parts[] = { "-wal", "-shm", "-journal" };
-	bool dropped = false;
+	int dropped = ledger_drop_log(path);
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		AUTO_BUF part = BUF_INIT;
-
-		buf_printf(&part, "%s%s", path, parts[i]);
-		if (unlink(buf_cstr(&part)) == 0)
-			dropped = true;
-		else if (errno != ENOENT)
-			return cannot_make(path, errno, r);
-	}
+	if (dropped < 0)
+		return cannot_make(path, -dropped, r);
 	return !dropped || fsync(dir) == 0 || cannot_make(path, errno, r);
 }
 
@@ -528,7 +520,7 @@ static bool make_file(const char *path, struct report *r)
 	int e = file_lock(path, BUSY_MS, &lock);
 	if (e < 0)
 		return cannot_make(path, -e, r);
-	if (access(path, F_OK) == 0)
+	if (ledger_is_there(path, true))
 		return true; /* another process was quicker */
 	buf_printf(&temporary, "%s.new", path);
 	(void)unlink(buf_cstr(&temporary)); /* of a process that was killed here */
@@ -613,7 +605,7 @@ struct ledger *ledger_open_existing(struct str root, struct ledger_manner how, s
 	AUTO_BUF path = BUF_INIT;
 
 	buf_printf(&path, "%.*s/ledger.db", STR(root));
-	if (access(buf_cstr(&path), F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+	if (!ledger_is_there(buf_cstr(&path), false))
 		return NULL;
 	return open_checked(buf_cstr(&path), how, r);
 }

@@ -128,6 +128,14 @@ void ledger_release_old(struct ledger *old);
  * written. */
 bool ledger_keep(struct ledger *l, struct ledger *old, struct report *r);
 
+/* Gives the ledger of `aside`, a directory of `root` named LEDGER_ASIDE…, the name of the one of
+ * `root`, which is kept as ledger.db.old with its log. A process that is killed in between leaves
+ * the old one or the new one: the next that looks for the ledger, or ledger_mend(), puts it in its
+ * place. False with an issue: the old one has its name. */
+#define LEDGER_ASIDE ".rebuild-"
+bool ledger_exchange(struct str root, const char *aside, struct report *r);
+void ledger_mend(struct str root);
+
 /* Whether an id has a row. False: it has none (no issue), or the ledger cannot be read (with one).
  */
 bool ledger_knows(struct ledger *l, struct str id, struct report *r);

@@ -97,6 +97,14 @@ extern const char *const ledger_sql[LEDGER_STATEMENTS];
 /* A connection to a file that is there, whatever is in it. */
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r);
 
+/* Whether the file is there, also when that cannot be found out. One that a killed
+ * ledger_exchange() has left aside gets its name again. `locked`: the caller has its file_lock().
+ */
+bool ledger_is_there(const char *path, bool locked);
+/* Deletes what SQLite has put beside a file that is not there. How many files that were, or -errno.
+ */
+int ledger_drop_log(const char *path);
+
 /* What SQLite's last failure means for people, as one issue. Returns false. */
 bool ledger_problem(struct ledger *l, const char *doing, struct report *r);
 

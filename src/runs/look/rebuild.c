@@ -16,7 +16,7 @@
 #include "runs/dir/leaves.h"
 #include "runs/dir/run-dir.h"
 
-enum { LOCK_MS = 10000, RUNS_PER_TRANSACTION = 4096 };
+enum { RUNS_PER_TRANSACTION = 4096 };
 
 struct found {
 	struct str root;
@@ -103,34 +103,12 @@ static const char *part(struct arena *a, struct str dir, const char *name, size_
 	return arena_printf(a, "%.*s/%s%s", STR(dir), name, parts[i]).p;
 }
 
-/* The old ledger is kept, with what SQLite put beside it: it may know of runs whose directories are
- * gone. While it is locked no other process makes an empty one in between. */
-static bool exchange(struct str root, struct str aside, struct arena *a, struct report *r)
-{
-	AUTO_CLOSE int lock = -1;
-	const char *ledger = part(a, root, "ledger.db", 0);
-	int e = file_lock(ledger, LOCK_MS, &lock);
-
-	if (e < 0)
-		return report_errno(r, -e, "cannot lock %.*s", STR(root));
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		const char *old = part(a, root, "ledger.db.old", i);
-
-		if (rename(part(a, root, "ledger.db", i), old) == 0)
-			continue;
-		if (errno != ENOENT)
-			return report_errno(r, errno, "cannot put %s away", ledger);
-		(void)unlink(old); /* of an earlier one: it would not fit */
-	}
-	return rename(part(a, aside, "ledger.db", 0), ledger) == 0 ||
-	       report_errno(r, errno, "cannot make %s", ledger);
-}
-
-#define ASIDE ".rebuild-"
 #define BUSY "busy"
 
 static void remove_aside(struct str dir, struct arena *a)
 {
+	if (access(part(a, dir, "ledger.db.old", 0), F_OK) == 0)
+		return; /* it could not be put in its place: another process will try again */
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		(void)unlink(part(a, dir, "ledger.db", i));
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
@@ -151,10 +129,12 @@ static int lock_aside(struct str dir, struct arena *a)
 void rebuild_clean(struct str root)
 {
 	struct arena a = ARENA_INIT;
+
+	ledger_mend(root);
 	DIR *d = opendir(arena_cstr(&a, root));
 
 	for (const struct dirent *e; d && (e = readdir(d));) {
-		if (strncmp(e->d_name, ASIDE, strlen(ASIDE)) != 0)
+		if (strncmp(e->d_name, LEDGER_ASIDE, strlen(LEDGER_ASIDE)) != 0)
 			continue;
 		struct str dir = arena_printf(&a, "%.*s/%s", STR(root), e->d_name);
 		AUTO_CLOSE int lock = lock_aside(dir, &a);
@@ -170,7 +150,7 @@ void rebuild_clean(struct str root)
 static bool make(const struct found *f, struct report *r)
 {
 	struct arena a = ARENA_INIT;
-	char *aside = arena_cstr(&a, arena_printf(&a, "%.*s/" ASIDE "XXXXXX", STR(f->root)));
+	char *aside = arena_cstr(&a, arena_printf(&a, "%.*s/" LEDGER_ASIDE "XXXXXX", STR(f->root)));
 
 	if (!mkdtemp(aside)) {
 		arena_done(&a);
@@ -182,7 +162,7 @@ static bool make(const struct found *f, struct report *r)
 	bool ok = l && fill(l, f, r) && ledger_hold_old(f->root, &old, r) &&
 		  (!old || ledger_keep(l, old, r)) && ledger_fold(l, r);
 	ledger_close(l);
-	ok = ok && exchange(f->root, str_of(aside), &a, r);
+	ok = ok && ledger_exchange(f->root, aside, r);
 	ledger_release_old(old);
 	remove_aside(str_of(aside), &a);
 	arena_done(&a);
