@@ -424,6 +424,47 @@ runs_ended() {
 	is "$stderr" ""
 }
 
+@test "a ledger that was lost hides no run whose name was used again" {
+	for id in a b a; do quick run --as $id "echo $id" >/dev/null; done
+	rm -f "$(state)"/ledger.db*
+	quick run --as a 'echo z' >/dev/null
+	run -0 --separate-stderr roux runs --generations --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['a', 'a~1', 'b', 'a~2']"
+	has "$stderr" "lacks 3 runs"
+	has "$stderr" "doctor --rebuild"
+	run -1 roux doctor
+	has "$output" "3 run directories are not in the ledger"
+	# Also when there is nothing else that it lacks.
+	rm -r "$(state)/runs/b" "$(state)/runs/a/generations/1"
+	run -0 --separate-stderr roux runs
+	has "$stderr" "lacks 1 run"
+	run -0 roux doctor --rebuild
+	run -0 --separate-stderr roux runs --generations --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['a', 'a~1']"
+	is "$stderr" ""
+	run -0 roux doctor
+	# An older copy does not know the generation in between, …
+	cp "$(state)/ledger.db" old
+	quick run --as a 'false x' || true
+	quick run --as c 'echo c' >/dev/null
+	rm -f "$(state)"/ledger.db*
+	cp old "$(state)/ledger.db"
+	quick run --as a 'echo last' >/dev/null
+	run -0 --separate-stderr roux runs --generations --json
+	is "$(of_json '[(r["run"], r["status"]) for r in d["runs"]]' <<<"$output")" \
+		"[('a', 'done'), ('c', 'done'), ('a~1', 'failed'), ('a~2', 'done'), ('a~3', 'done')]"
+	has "$stderr" "lacks 2 runs"
+	# … and no ledger one that was copied to its place before the name was used.
+	mv "$(state)/runs/c" kept
+	run -0 roux doctor --rebuild
+	mv kept "$(state)/runs/c"
+	quick run --as c 'echo new' >/dev/null
+	run -0 --separate-stderr roux runs --generations --json
+	is "$(of_json '[r["run"] for r in d["runs"]][:2]' <<<"$output")" "['c', 'a']"
+	has "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "c~1"
+	has "$stderr" "lacks 1 run"
+}
+
 @test "a state root that cannot be read is an error, not an empty list" {
 	mkdir -p "$(state)"
 	: >"$(state)/runs"

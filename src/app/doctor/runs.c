@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/run-status.h"
 #include "loop/notify.h"
+#include "runs/dir/generations.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
@@ -24,7 +25,7 @@ struct ward {
 	struct app *app;
 	struct ledger *ledger;
 	struct str root;
-	struct map known; /* id → itself, of the ledger */
+	struct map known; /* id → size_t, how many earlier generations the ledger has of it */
 	VEC(struct str) doubtful, exited;
 	size_t unknown, ghosts;
 };
@@ -45,8 +46,14 @@ static bool note_row(void *data, const struct run_row *row)
 {
 	struct ward *w = data;
 	struct str id = arena_str(&w->x->arena, row->id);
+	void **known = map_put(&w->known, &w->x->arena, id);
 
-	*map_put(&w->known, &w->x->arena, id) = w;
+	if (!*known)
+		*known = arena_new(&w->x->arena, size_t);
+	if (row->back) {
+		++*(size_t *)*known;
+		return true;
+	}
 	if (!status_is_end(row->status))
 		vec_push(&w->doubtful, id);
 	else if (status_is(row->status, ROUX_EXITED))
@@ -72,12 +79,28 @@ static struct str flaw_of(struct arena *a, const char *dir, const char *name, bo
 	return json_is_object(object) ? S("") : S("is damaged");
 }
 
+/* How many earlier generations of an id in `dir` the ledger lacks, of which it has `listed`. */
+static size_t lacking_generations(struct ward *w, struct str id, const char *dir, size_t listed)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	size_t count = 0, lacking = 0;
+
+	(void)generations_count(dir, &count);
+	for (uint64_t back = 1; count > listed && back <= count; back++) {
+		AUTO_LOOK look = { 0 };
+
+		lacking += look_back(w->root, id, back, &look, &ignored) &&
+			   !ledger_seq(w->ledger, id, look.generation);
+	}
+	return lacking;
+}
+
 static bool note_directory(void *data, struct str id)
 {
 	struct ward *w = data;
 	struct str dir = run_directory(&w->x->arena, w->root, id);
 
-	bool known = map_get(&w->known, id);
+	const size_t *known = map_get(&w->known, id);
 
 	/* One that has just begun is about to get its row. */
 	if (run_locked(dir.p) && (known || run_is_unlisted(dir.p)))
@@ -86,7 +109,7 @@ static bool note_directory(void *data, struct str id)
 	bool lost;
 	struct str flaw = flaw_of(a, dir.p, "run.json", &lost);
 	bool is_run = known || !flaw.len || look_is_run(dir.p);
-	w->unknown += is_run && !known;
+	w->unknown += known ? lacking_generations(w, id, dir.p, *known) : is_run;
 	if (is_run && flaw.len) {
 		struct finding *f = add(w, FINDING_RUN, arena_str(a, id), dir,
 			arena_printf(a,
@@ -240,7 +263,8 @@ void doctor_runs(struct examination *x)
 	if (w.ledger) {
 		/* What was killed before it had a row gets one, and is examined. */
 		(void)look_gap_counted(w.root, w.ledger);
-		(void)ledger_list(w.ledger, NULL, note_row, &w, &issues);
+		(void)ledger_list(w.ledger, &(struct ledger_filter){ .generations = true },
+			note_row, &w, &issues);
 	}
 	(void)look_each_directory(w.root, note_directory, &w);
 	vec_each (i, &issues.issues)

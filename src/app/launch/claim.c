@@ -18,16 +18,22 @@
 #include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
 
-/* `data` is an int, 1 when it lives, -errno when that cannot be found out. */
+/* The run that the ledger has under the name. */
+struct former {
+	bool known; /* there is one */
+	int state;  /* 1 when it lives, -errno when that cannot be found out */
+};
+
 static bool has_ended(void *data, const struct run_row *current)
 {
 	AUTO_BUF dir = BUF_INIT;
-	int *state = data;
+	struct former *former = data;
 
 	buf_add(&dir, current->dir);
-	*state = run_lock_state(buf_cstr(&dir));
-	if (*state != 0 || !status_rests(current->status, STATUS_AT_GATE))
-		return *state == 0;
+	former->known = true;
+	former->state = run_lock_state(buf_cstr(&dir));
+	if (former->state != 0 || !status_rests(current->status, STATUS_AT_GATE))
+		return former->state == 0;
 	/* A new generation would put it where it cannot be answered. One whose files are gone waits
 	 * for nothing. */
 	buf_adds(&dir, "/result.json");
@@ -52,8 +58,9 @@ static bool refuse_taken(struct launch *l, struct report *r)
 }
 
 /* The lock is the truth; the ledger only lets one after the other try. */
-static bool take_directory(struct launch *l, struct report *r)
+static bool take_directory(struct launch *l, bool known, struct report *r)
 {
+	AUTO_REPORT ignored = REPORT_INIT;
 	struct stat st;
 	bool there = lstat(l->claim.dir.p, &st) == 0;
 
@@ -74,6 +81,9 @@ static bool take_directory(struct launch *l, struct report *r)
 		return false;
 	if (there && !l->claim.away)
 		look_gap_unsure(l->claim.ledger);
+	/* The name hides from now on that the ledger lacks the one that was put away. */
+	else if (l->claim.away && !known)
+		(void)ledger_set_gap(l->claim.ledger, true, &ignored);
 	return true;
 }
 
@@ -236,8 +246,8 @@ bool launch_claim(struct launch *l, struct report *r)
 {
 	struct identity self;
 	AUTO_REPORT refused = REPORT_INIT;
+	struct former former = { 0 };
 	bool taken = false, tried = false;
-	int state = 0;
 
 	if (!app_may_record(l->app, r))
 		return false;
@@ -251,16 +261,16 @@ bool launch_claim(struct launch *l, struct report *r)
 		return begun;
 	if (!open_ledger(l, l->app->ledger_wait_ms, r))
 		return false;
-	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, &state, &taken, &refused)) {
+	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, &former, &taken, &refused)) {
 		/* The ledger takes what cannot be found out for a run that lives. */
-		if (taken && state < 0)
-			return report_errno(r, -state, "cannot see whether run '%.*s' is running",
-				STR(l->asked.id));
+		if (taken && former.state < 0)
+			return report_errno(r, -former.state,
+				"cannot see whether run '%.*s' is running", STR(l->asked.id));
 		report_move(r, &refused);
 		return taken && !r->errors ? refuse_taken(l, r) : false;
 	}
 	report_move(r, &refused);
-	if (take_directory(l, r) && sync_names(l, r))
+	if (take_directory(l, former.known, r) && sync_names(l, r))
 		return true;
 	give_back(l);
 	ledger_unclaim(l->claim.ledger, &l->claim.row);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/run-status.h"
+#include "runs/dir/generations.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
 #include "runs/look/rebuild.h"
@@ -109,10 +110,22 @@ struct directories {
 	VEC(struct directory) found;
 	size_t left_out; /* older ones that were not opened */
 	struct arena arena;
-	struct map known; /* id → anything, of the ledger */
-	VEC(struct run_row) rows;
+	struct map known; /* id → size_t, how many earlier generations the ledger has of it */
+	VEC(struct run_row) rows; /* first those of the ledger, … */
+	size_t listed;            /* … so many */
 	struct report *r;
 };
+
+/* The name of a run that the ledger has lost may have been used again since. */
+static bool has_all(struct directories *d, struct str id)
+{
+	const size_t *known = map_get(&d->known, id);
+	size_t count = 0;
+
+	return known &&
+	       (generations_count(run_directory(&d->arena, d->app->root, id).p, &count) < 0 ||
+		       count <= *known);
+}
 
 static bool find_directory(void *data, struct str id)
 {
@@ -120,7 +133,7 @@ static bool find_directory(void *data, struct str id)
 	AUTO_BUF path = BUF_INIT;
 	struct stat st = { 0 };
 
-	if (map_get(&d->known, id))
+	if (has_all(d, id))
 		return true;
 	if (d->app->directories_max) {
 		buf_add(&path, run_directory(&d->arena, d->app->root, id));
@@ -154,10 +167,19 @@ static void bound(struct directories *d)
 	d->found.len = max;
 }
 
+/* The directory knows better than the ledger how many came after a generation. */
 static void add_row(void *data, const struct run_row *row)
 {
 	struct directories *d = data;
 
+	for (size_t i = 0; i < d->listed && map_get(&d->known, row->id); i++) {
+		struct run_row *listed = &d->rows.at[i];
+
+		if (!str_eq(listed->id, row->id) || !str_eq(listed->generation, row->generation))
+			continue;
+		listed->back = row->back;
+		return;
+	}
 	vec_push(&d->rows, *row);
 }
 
@@ -172,28 +194,38 @@ static bool add_known(void *data, const struct run_row *row)
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		*texts[i] = arena_str(&d->arena, *texts[i]);
 	vec_push(&d->rows, own);
-	*map_put(&d->known, &d->arena, own.id) = d;
+	d->listed++;
+	void **known = map_put(&d->known, &d->arena, own.id);
+	if (!*known)
+		*known = arena_new(&d->arena, size_t);
+	*(size_t *)*known += own.back > 0;
 	return true;
 }
 
-/* Says how many runs the ledger lacks. When it lacks none any more that is written down. One that
- * has begun and does not have its row yet, because another process has the ledger, is not lacking.
- */
-static void tell_gap(struct directories *d, size_t known)
+/* One that has begun and does not have its row yet, because another process has the ledger, is not
+ * lacking. Of an id that the ledger does not know the earlier ones are not counted. */
+static bool is_lacking(struct directories *d, const struct run_row *row)
+{
+	if (map_get(&d->known, row->id))
+		return !ledger_seq(d->app->ledger, row->id, row->generation);
+	return !row->back && !run_is_unlisted(row->dir.p);
+}
+
+/* Says how many runs the ledger lacks. When it lacks none any more that is written down. */
+static void tell_gap(struct directories *d)
 {
 	struct ledger *ledger = d->app->ledger;
 	AUTO_REPORT ignored = REPORT_INIT;
 	size_t lacking = d->left_out;
 
-	/* The earlier ones are not counted as lacking: the ledger gets all of an id, or none. */
-	for (size_t i = known; i < d->rows.len; i++)
-		lacking += !d->rows.at[i].back && !run_is_unlisted(d->rows.at[i].dir.p);
+	for (size_t i = d->listed; i < d->rows.len; i++)
+		lacking += is_lacking(d, &d->rows.at[i]);
 	if (!lacking) {
 		if (ledger_has_gap(ledger))
 			(void)ledger_set_gap(ledger, false, &ignored);
 		return;
 	}
-	if (known)
+	if (d->listed)
 		report_warning(d->r, (struct where){ 0 },
 			"the ledger %.*s/ledger.db lacks %zu run%s", STR(d->app->root), lacking,
 			lacking == 1 ? "" : "s");
@@ -221,7 +253,6 @@ static void each_directory(struct listing *l, struct report *r)
 	if (l->app->ledger)
 		(void)ledger_list(l->app->ledger, &(struct ledger_filter){ .generations = true },
 			add_known, &d, &ignored);
-	size_t known = d.rows.len;
 	int e = look_each_directory(l->app->root, find_directory, &d);
 	bound(&d);
 	vec_each (one, &d.found)
@@ -229,7 +260,7 @@ static void each_directory(struct listing *l, struct report *r)
 	if (e < 0)
 		report_errno(r, -e, "cannot read %.*s/runs", STR(l->app->root));
 	else if (l->app->ledger)
-		tell_gap(&d, known);
+		tell_gap(&d);
 	if (d.rows.len)
 		qsort(d.rows.at, d.rows.len, sizeof(*d.rows.at), newest_first);
 	vec_each (row, &d.rows)
