@@ -27,7 +27,8 @@ void message_answer_done(struct message_answer *a);
  * Warnings are in the report. False with an issue. */
 bool messages_send(struct app *a, const struct message_request *q, struct message_answer *ret,
 	struct report *r);
-/* From a run that is running, by a program of it, whichever session started it: into its outbox. */
+/* From a run that is running, by a program of it, whichever session started it: into its outbox,
+ * without the secrets of the run. */
 bool messages_emit(struct app *a, const struct message_request *q, struct message_answer *ret,
 	struct report *r);
 
@@ -35,18 +36,22 @@ bool messages_emit(struct app *a, const struct message_request *q, struct messag
  * the types control.kill, control.archive, control.prune; NULL for all others. */
 const char *messages_host_order(struct str type);
 
-/* All messages of a run, ended or not. */
+/* All messages of a run, ended or not, without its secrets. */
 struct messages_view {
 	json_t *inbox; /* an array */
 	json_t *outbox;
 	size_t skipped_in, skipped_out; /* lines that are not messages */
+	/* What they say is left out: a secret of the run is neither written down nor in the
+	 * environment of this process. */
+	bool hidden;
 };
 
 bool messages_read(struct app *a, const char *run, struct messages_view *ret, struct report *r);
 void messages_view_done(struct messages_view *v);
 
 /* Those from a run of another process as they come, from now on. Ends of commands are left out: its
- * events tell them. NULL: it is in this process. */
+ * events tell them. They are as they were written: the caller masks them (run_mask()). NULL: it is
+ * in this process. */
 struct message_follower;
 struct run_handle;
 struct message_follower *messages_follow(const struct run_handle *h);

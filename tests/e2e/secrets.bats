@@ -223,3 +223,52 @@ nowhere_but() {
 	contains told '"pin":"***"'
 	! grep -rlq 73315551 told "$(state)/runs/it/context.jsonl" "$(state)/runs/it/run.json" || false
 }
+
+# sends_and_hears ID OPTION...: a run whose program says the secret in two ways, and is sent it.
+sends_and_hears() {
+	local id=$1 dir
+	shift
+	dir=$RUNS/$id
+	# shellcheck disable=SC2016  # expanded by the program
+	roux run --detach --as "$id" "$@" --template 'sh -c "mkfifo fifo; exec 3<>fifo
+		{roux} message --from-run told {tok}
+		{roux} message --from-run note \"{tok}\" >/dev/null
+		echo \"$2\" >>{state_dir}/outbox.jsonl
+		mv fifo {state_dir}/control.fifo; read -r x <&3; echo $x >got" sh {tok} "{\"type\":\"own\",\"body\":[\"own {tok}\"]}"' \
+		roux="$ROUX" >/dev/null 2>err
+	until_true test -p "$dir/control.fifo"
+	roux message "$id" run.message "hear $SECRET" >/dev/null
+	roux wait "$id" >/dev/null
+	is "$(cat got)" "hear $SECRET"
+	is "$(grep -c "$SECRET" "$dir/outbox.jsonl")" 1 # what the program has written itself
+}
+
+@test "messages do not show the secrets of their run, and its program gets what it was sent" {
+	setup_secrets
+	sends_and_hears it --secret tok=$SECRET
+	asks 0 messages it
+	run ! grep -qF $SECRET out err
+	contains out 'hear ***'
+	asks 0 messages --follow it
+	run ! grep -qF $SECRET out err
+	asks 0 messages --json it
+	run ! grep -qF $SECRET out err
+	is "$(of_json '[m["body"] for m in d["inbox"]], [m["body"] for m in d["outbox"] if m["type"] != "command.done"]' <out)" \
+		"(['hear ***'], ['***', '***', ['own ***']])"
+	is "$(of_json 'd["outbox"][0]["type"], d["outbox"][0]["level"], d["outbox"][0]["delivery"]' <out)" \
+		"('told', 'info', 'notify')"
+}
+
+@test "what messages say is left out where a secret of --secret-env is not known" {
+	setup_secrets
+	tok=$SECRET sends_and_hears it --secret-env tok
+	asks 0 messages --json it
+	run ! grep -qF $SECRET out err
+	contains err 'what messages say is not shown: a secret of the run is not in the environment'
+	is "$(of_json '[m["body"] for m in d["inbox"]], sorted(str(m["body"]) for m in d["outbox"])[:3]' <out)" \
+		"(['***'], ['***', '***', '***'])"
+	tok=$SECRET asks 0 messages --json it
+	run ! grep -qF $SECRET out err
+	is "$(cat err)" ''
+	is "$(of_json 'd["inbox"][0]["body"]' <out)" 'hear ***'
+}

@@ -6,6 +6,7 @@
 
 #include "app/past/elsewhere.h"
 #include "app/past/find.h"
+#include "app/record/freeze.h"
 #include "base/mem.h"
 #include "base/near.h"
 #include "runs/dir/follower.h"
@@ -99,7 +100,7 @@ static json_t *compose(
 	return given ? message_compose(given, q->type, q->body, f, r) : NULL;
 }
 
-static struct str type_name(const json_t *entry)
+static struct str accepted_type(const json_t *entry)
 {
 	const json_t *type = json_is_object(entry) ? json_object_get(entry, "type") : entry;
 
@@ -118,9 +119,9 @@ static void warn_unexpected(const json_t *start, struct str type, struct report 
 		return;
 	json_array_foreach(accepts, i, entry)
 	{
-		if (str_eq(type_name(entry), type))
+		if (str_eq(accepted_type(entry), type))
 			return;
-		near_offer(&near, type_name(entry));
+		near_offer(&near, accepted_type(entry));
 	}
 	(void)report_warning(r, (struct where){ 0 },
 		"the recipe does not say that it accepts messages of type '%.*s'", STR(type));
@@ -196,6 +197,21 @@ bool messages_send(struct app *a, const struct message_request *q, struct messag
 	return ok;
 }
 
+/* What a program says, without the secrets of its run: nothing but people and hosts reads it. What
+ * roux says of it stays, whatever a secret is spelled like. A new reference. */
+static json_t *without_secrets(struct str dir, const json_t *message)
+{
+	static const char *const ours[] = { "run", "level", "delivery", "ts", "id" };
+	bool known; /* what is not known here is hidden where it is shown */
+	struct mask *mask = freeze_mask(dir, &known);
+	json_t *shown = mask_json(mask, message);
+
+	mask_free(mask);
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		(void)json_object_set_nocheck(shown, ours[i], json_object_get(message, ours[i]));
+	return shown;
+}
+
 bool messages_emit(struct app *a, const struct message_request *q, struct message_answer *ret,
 	struct report *r)
 {
@@ -208,7 +224,8 @@ bool messages_emit(struct app *a, const struct message_request *q, struct messag
 		AUTO_JSON *message = compose(q, &f, r);
 
 		if (message && running(q, &look, r)) {
-			int error = outbox_append(look.dir.p, message);
+			AUTO_JSON *shown = without_secrets(look.dir, message);
+			int error = outbox_append(look.dir.p, shown);
 
 			if (error == 0 && json_is_true(json_object_get(look.start, "durable")))
 				error = lines_sync(look.dir.p, OUTBOX_FILE);
@@ -231,6 +248,43 @@ static void add_message(void *data, const json_t *message)
 	(void)json_array_append(data, (json_t *)message);
 }
 
+/* What its sender chose to say. That a command has ended is said by roux, without secrets. */
+static void hide_texts(json_t *box)
+{
+	static const char *const texts[] = { "summary", "body", "data", "metadata", "error" };
+	json_t *message;
+	size_t i;
+
+	json_array_foreach(box, i, message)
+	{
+		if (str_eq(json_text_of(message, "type"), S("command.done")))
+			continue;
+		for (size_t n = 0; n < ARRAY_SIZE(texts); n++)
+			if (json_object_get(message, texts[n]))
+				(void)json_object_set_new_nocheck(
+					message, texts[n], json_string(MASKED));
+	}
+}
+
+/* The inbox has what the program was sent, and programs write lines of their own. */
+static void mask_view(struct str dir, struct messages_view *v)
+{
+	bool known;
+	struct mask *mask = freeze_mask(dir, &known);
+	json_t *inbox = mask_json(mask, v->inbox), *outbox = mask_json(mask, v->outbox);
+
+	mask_free(mask);
+	json_decref(v->inbox);
+	json_decref(v->outbox);
+	v->inbox = inbox;
+	v->outbox = outbox;
+	v->hidden = !known;
+	if (v->hidden) {
+		hide_texts(v->inbox);
+		hide_texts(v->outbox);
+	}
+}
+
 bool messages_read(struct app *a, const char *run, struct messages_view *ret, struct report *r)
 {
 	struct run_look look = { 0 };
@@ -240,7 +294,7 @@ bool messages_read(struct app *a, const char *run, struct messages_view *ret, st
 		struct message_frame in = frame_of(&look, INBOX), out = frame_of(&look, OUTBOX);
 		struct inbox inbox;
 
-		*ret = (struct messages_view){ json_array(), json_array(), 0, 0 };
+		*ret = (struct messages_view){ .inbox = json_array(), .outbox = json_array() };
 		int error = inbox_read(look.dir.p, &in, &inbox);
 		vec_each (message, &inbox.messages)
 			(void)json_array_append(ret->inbox, *message);
@@ -252,7 +306,9 @@ bool messages_read(struct app *a, const char *run, struct messages_view *ret, st
 		ok = error == 0 ||
 		     report_system(r, (struct where){ 0 }, "cannot read the messages in %.*s: %s",
 			     STR(look.dir), strerror(-error));
-		if (!ok)
+		if (ok)
+			mask_view(look.dir, ret);
+		else
 			messages_view_done(ret);
 	}
 	look_done(&look);

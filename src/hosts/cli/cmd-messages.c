@@ -317,11 +317,19 @@ static void tell_skipped(struct buf *b, const char *file, size_t count)
 			file, count == 1 ? "is not a message" : "are not messages");
 }
 
+static void tell_hidden(void)
+{
+	cli_say(S("roux: warning: what messages say is not shown: a secret of the run is not in "
+		  "the environment\n"));
+}
+
 static int print_view(const struct messages_view *v, bool json)
 {
 	AUTO_BUF text = BUF_INIT;
 	AUTO_BUF aside = BUF_INIT;
 
+	if (v->hidden)
+		tell_hidden();
 	if (json) {
 		buf_adds(&text, "{\"inbox\":");
 		json_write(&text, v->inbox, 0);
@@ -365,7 +373,7 @@ static const struct opt_set messages_sets[] = {
 struct following {
 	struct cli *cli;
 	const char *run;
-	bool json, ended;
+	bool json, ended, hidden;
 	size_t shown[2];
 	int status;
 };
@@ -402,6 +410,9 @@ static void show_new(void *data)
 		for (; f->shown[out] < json_array_size(box); f->shown[out]++)
 			add_followed(&text, out, json_array_get(box, f->shown[out]), f->json);
 	}
+	if (view.hidden && !f->hidden)
+		tell_hidden();
+	f->hidden = view.hidden;
 	messages_view_done(&view);
 	if (text.len)
 		f->status = cli_print(buf_str(&text));

@@ -71,31 +71,20 @@ static size_t put_box(struct page *p, const json_t *all, const char *word, bool 
 	return shown;
 }
 
-/* Both boxes, without the secrets of the run. False: it is answered. */
-static bool read_messages(struct http_request *q, struct run_model *m, struct messages_view *v)
+/* Both boxes. False: it is answered. */
+static bool read_messages(struct http_request *q, struct messages_view *v)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	struct mask *mask;
 
 	if (!messages_read(site_of(q)->app, ask_run_word(q), v, &r)) {
 		ask_refuse(q, &r);
 		return false;
 	}
-	bool known = site_mask(m, &mask);
-	if (known && mask) {
-		json_t *inbox = mask_json(mask, v->inbox), *outbox = mask_json(mask, v->outbox);
-
-		json_decref(v->inbox);
-		json_decref(v->outbox);
-		v->inbox = inbox;
-		v->outbox = outbox;
-	}
-	mask_free(mask);
-	if (!known) {
-		messages_view_done(v);
-		ask_refuse_unmasked(q);
-	}
-	return known;
+	if (!v->hidden)
+		return true;
+	messages_view_done(v);
+	ask_refuse_unmasked(q);
+	return false;
 }
 
 void page_messages(struct http_request *q)
@@ -106,7 +95,7 @@ void page_messages(struct http_request *q)
 
 	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!read_messages(q, m, &v))
+	if (!read_messages(q, &v))
 		return;
 	begin(&p, q, "Messages", run_model_live(m));
 	buf_adds(&p.b, "<h2>From the run</h2>");
@@ -141,7 +130,7 @@ void rest_messages(struct http_request *q)
 
 	if (!m || ask_run_unchanged(q, m, S("messages")))
 		return;
-	if (!read_messages(q, m, &v))
+	if (!read_messages(q, &v))
 		return;
 	http_reply_value(q, 200,
 		json_pack("{s:O, s:O, s:{s:I, s:I}}", "inbox", v.inbox, "outbox", v.outbox,
