@@ -120,8 +120,10 @@ enum resume_note {
 	RESUME_SOURCE_CHANGED,  /* the file `text`; the run is continued or repeated as it was */
 	RESUME_WAS_RUNNING,     /* the node `text` runs again: it ran when the run was cut short */
 	RESUME_WAS_ENDED,       /* the node `text` runs again: the run was ended while it ran */
-	RESUME_LOST, /* the node `text` runs again: it had ended, but what it printed is gone and
-		      * needed. Always worth saying */
+	RESUME_LOST,   /* the node `text` runs again: it had ended, but what it printed is gone and
+			* needed. Always worth saying */
+	RESUME_UNKEPT, /* the node `text` runs again: it had ended, but what it printed could not be
+			* kept. Always worth saying */
 	RESUME_UNRECORDED,     /* the node `text` runs again: it had run, but its record is lost.
 				* Always worth saying */
 	RESUME_FAILED_EARLIER, /* the node `text`, its path with label and item, runs again: it

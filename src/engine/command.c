@@ -271,7 +271,9 @@ static void on_ended(struct job_owner *owner, const struct job_end *end)
 	}
 	if (end->away)
 		announce_away(f, end->away); /* it ended before its beginning was heard of */
-	bool unkept = output_unkept(f, end->keep_error);
+	/* One that the end of the run cut short was cancelled, whatever else became of it. */
+	bool cut_short = run_stopping(f->run) && (end->code || end->signal || f->timed_out);
+	bool unkept = output_unkept(f, end->keep_error) && !cut_short;
 	if (end->held)
 		warn_held(f);
 	struct content *out = job_take_out(j);

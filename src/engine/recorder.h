@@ -15,6 +15,8 @@ struct leaf_end {
 	bool timed_out;
 	struct str limit; /* the path of the node whose time limit ended it; empty: none did */
 	bool cancelled;   /* ended by a cancel or kill: it counts as not run */
+	/* It has ended, but what it printed could not be kept: it counts as not run. */
+	bool unkept;
 	bool lost; /* with the machine that ran it: `code` stands for an end that is not known */
 	/* Of a record: it failed, and the run was asked to continue behind it all the same. */
 	bool passed;

@@ -90,10 +90,11 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 	struct report *r)
 {
 	AUTO_BUF doubt = BUF_INIT;
+	AUTO_BUF unkept = BUF_INIT;
 	AUTO_BUF lost = BUF_INIT;
 	AUTO_BUF unrecorded = BUF_INIT;
 
-	resume_in_doubt(leaves, &doubt, &lost, &unrecorded);
+	resume_in_doubt(leaves, &doubt, &unkept, &lost, &unrecorded);
 	if (resume_lacks_input(l, leaves)) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"the standard input was not read to its end before the run was cut short");
@@ -102,6 +103,13 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 	if (doubt.len && q->stop_in_doubt) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));
+		report_hint(r, "see what it has done");
+		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	}
+	if (unkept.len && q->stop_in_doubt) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"in doubt: %s ended, but what it printed could not be kept",
+			buf_cstr(&unkept));
 		report_hint(r, "see what it has done");
 		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
 	}
@@ -123,6 +131,10 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 	if (lost.len && !q->note)
 		report_warning(r, (struct where){ 0 },
 			"%s runs again: what it printed is gone and needed", buf_cstr(&lost));
+	if (unkept.len && !q->note)
+		report_warning(r, (struct where){ 0 },
+			"%s runs again: it ended, but what it printed could not be kept",
+			buf_cstr(&unkept));
 	resume_notes(l, leaves, q->note, q->data);
 	return true;
 }

@@ -235,7 +235,7 @@ bool resume_take_back(struct launch *l, const struct run_look *look, resume_note
  */
 
 struct in_doubt {
-	struct buf *running, *lost, *unrecorded;
+	struct buf *running, *unkept, *lost, *unrecorded;
 };
 
 static void add_path(struct buf *b, struct str path)
@@ -252,13 +252,13 @@ static void add_in_doubt(void *data, struct str path, const struct leaf_record *
 	else if (record->started && !record->ended && !record->on.len)
 		add_path(d->running, path);
 	else if (record->lost)
-		add_path(d->lost, path);
+		add_path(record->unkept ? d->unkept : d->lost, path);
 }
 
-void resume_in_doubt(
-	const struct leaves *l, struct buf *running, struct buf *lost, struct buf *unrecorded)
+void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *unkept,
+	struct buf *lost, struct buf *unrecorded)
 {
-	leaves_each(l, add_in_doubt, &(struct in_doubt){ running, lost, unrecorded });
+	leaves_each(l, add_in_doubt, &(struct in_doubt){ running, unkept, lost, unrecorded });
 }
 
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r)
@@ -273,7 +273,7 @@ bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, str
 		before = lines->len;
 		ok = gone_find(l, leaves, &gone, r);
 		vec_each (g, &gone) {
-			leaf_lost_line(lines, g->path, g->number, clock_real_ms());
+			leaf_lost_line(lines, g->path, g->number, false, clock_real_ms());
 			leaves_lose(leaves, g->path, g->number);
 		}
 		vec_done(&gone);
@@ -332,7 +332,7 @@ static void note_leaf(void *data, struct str path, const struct leaf_record *rec
 	else if (record->started && !record->ended && !record->on.len)
 		n->say(n->data, RESUME_WAS_RUNNING, path, 0);
 	else if (record->lost)
-		n->say(n->data, RESUME_LOST, path, 0);
+		n->say(n->data, record->unkept ? RESUME_UNKEPT : RESUME_LOST, path, 0);
 	else if (record->cancelled && record->started)
 		n->say(n->data, RESUME_WAS_ENDED, path, 0);
 }

@@ -30,10 +30,10 @@ bool resume_take_back(struct launch *l, const struct run_look *look, resume_note
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r);
 /* Adds whole lines to leaves.jsonl, if there are any. */
 bool resume_write(struct launch *l, const struct buf *lines, struct report *r);
-/* The commands that were running when the run was cut short, those that resume_lose() found, and
- * those whose record is lost. */
-void resume_in_doubt(
-	const struct leaves *l, struct buf *running, struct buf *lost, struct buf *unrecorded);
+/* The commands that were running when the run was cut short, those whose output could not be kept,
+ * those that resume_lose() found, and those whose record is lost. */
+void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *unkept,
+	struct buf *lost, struct buf *unrecorded);
 /* Whether a command that has to run again reads an input that was not kept to its end. */
 bool resume_lacks_input(struct launch *l, const struct leaves *leaves);
 /* Which of the recipe's files have changed since the run was started. `say` may be NULL. */

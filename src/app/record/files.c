@@ -386,7 +386,10 @@ int record_files_leaf(
 	}
 	if (r == 0) {
 		/* A disk that is full may take half a line. */
-		exit_line(&line, path, number, end);
+		if (end->unkept)
+			leaf_lost_line(&line, path, number, true, clock_real_ms());
+		else
+			exit_line(&line, path, number, end);
 		r = fd_write_all(f->leaves, buf_str(&line));
 		f->torn = r < 0;
 	}

@@ -34,7 +34,7 @@ struct record {
 	bool settled;                  /* what readers look for is there */
 	/* The command whose end is being told: */
 	struct buf command;
-	bool cancelled;
+	bool cancelled; /* what has ended last counts as not run */
 	/* The last line of the story, as long as it is not written: */
 	const struct leaf_note *said;
 	enum job_stream said_stream;

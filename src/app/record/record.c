@@ -310,7 +310,7 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	buf_reset(&rec->command);
 	if (note)
 		buf_add(&rec->command, buf_str(&note->command));
-	rec->cancelled = e->cancelled;
+	rec->cancelled = e->cancelled || e->unkept;
 	if (rec->mailbox)
 		mailbox_look(rec->mailbox); /* what came before the end is reported before it */
 	note_free(note);

@@ -160,6 +160,13 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 			STR(text));
 		cli_say(buf_str(&line));
 		return;
+	case RESUME_UNKEPT:
+		buf_printf(&line,
+			"roux: [%.*s] runs again: it ended, but what it printed could not be "
+			"kept\n",
+			STR(text));
+		cli_say(buf_str(&line));
+		return;
 	case RESUME_UNRECORDED:
 		buf_printf(&line, "roux: [%.*s] runs again: its record is lost\n", STR(text));
 		cli_say(buf_str(&line));

@@ -6,7 +6,7 @@
 struct members {
 	struct str p, s, on, limit;
 	uint64_t a, ts, pid, st, w, n, code, sig, ms, out, err;
-	bool timeout, cancelled, passed, lost, ru;
+	bool timeout, cancelled, passed, lost, unkept, ru;
 	struct leaf_usage used;
 };
 
@@ -41,6 +41,7 @@ static const struct plain_member of_line[] = {
 	MEMBER(cancelled, PLAIN_FLAG),
 	MEMBER(lost, PLAIN_FLAG),
 	MEMBER(passed, PLAIN_FLAG),
+	MEMBER(unkept, PLAIN_FLAG),
 	MEMBER(limit, PLAIN_STRING),
 };
 
@@ -96,6 +97,8 @@ static bool line_of(const struct members *m, struct leaf_line *ret)
 		r->err_bytes = m->err;
 		ret->used = m->ru;
 		ret->usage = m->used;
+	} else if (ret->kind == LEAF_LOST) {
+		r->unkept = m->unkept;
 	}
 	return true;
 }

@@ -95,11 +95,13 @@ void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms)
 	end_line(b, now_ms);
 }
 
-void leaf_lost_line(struct buf *b, struct str path, uint64_t number, uint64_t now_ms)
+void leaf_lost_line(struct buf *b, struct str path, uint64_t number, bool unkept, uint64_t now_ms)
 {
 	begin_line(b, path);
 	json_number_member(b, "a", number);
 	buf_adds(b, ",\"s\":\"lost\"");
+	if (unkept)
+		buf_adds(b, ",\"unkept\":true");
 	end_line(b, now_ms);
 }
 
@@ -252,6 +254,7 @@ static bool take_line(void *data, const struct leaf_line *line)
 	}
 	if (line->kind == LEAF_LOST) {
 		leaves_lose(l, line->path, line->record.number);
+		record_of(p, line->record.number)->unkept = line->record.unkept;
 		return true;
 	}
 	l->last_worker = MAX(l->last_worker, line->record.worker);

@@ -14,7 +14,8 @@
  * machine)
  *   {"p":"1","s":"forget","ts":…}   what is recorded of a node and below it counts no more
  *   {"p":"3","s":"closed","ts":…}   a loop without checkpoints has ended
- *   {"p":"1.0","a":1,"s":"lost","ts":…}   what it printed is gone and is needed: it runs again
+ *   {"p":"1.0","a":1,"s":"lost","ts":…}   what it printed is gone and is needed: it runs again;
+ *     "unkept":true: it ended, and then what it printed could not be kept
  *
  * Of several exits of one execution the last counts: one that was cancelled and then resumed, or
  * one that could not be started and counts as not run, because the machine failed the run by that.
@@ -25,6 +26,7 @@ struct leaf_record {
 	uint64_t number; /* `a`: which execution of its path */
 	bool started, ended;
 	bool lost;       /* it had ended, but what it printed is gone: it counts as not run */
+	bool unkept;     /* … or could never be kept; with `lost` */
 	bool unrecorded; /* the events tell of it, the file has lost its end: see unrecorded.h */
 	int code, signal;
 	bool timed_out, cancelled;
@@ -61,7 +63,7 @@ void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *re
 	const struct leaf_usage *usage, uint64_t now_ms);
 void leaf_forget_line(struct buf *b, struct str path, uint64_t now_ms);
 void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms);
-void leaf_lost_line(struct buf *b, struct str path, uint64_t number, uint64_t now_ms);
+void leaf_lost_line(struct buf *b, struct str path, uint64_t number, bool unkept, uint64_t now_ms);
 
 /* -- reading line by line ------------------------------------------------------------------------
  */
