@@ -96,24 +96,41 @@ static bool sync_directory(const char *path, bool foreign, struct report *r)
 	return (fd >= 0 && fsync(fd) == 0) || report_errno(r, errno, "cannot flush %s", path);
 }
 
+/* Whether this user may have made the directory, so that its name may not be on the disk yet: a
+ * mount point and what another user owns were there before. */
+static bool may_be_new(const char *path, const char *above)
+{
+	struct stat st, up;
+
+	return stat(path, &st) == 0 && stat(above, &up) == 0 && st.st_uid == geteuid() &&
+	       st.st_dev == up.st_dev;
+}
+
 /* The names of the directory, of those above it and of what was put away are on the disk: a record
  * in a directory that is not there would be lost with it. */
 static bool sync_names(struct launch *l, struct report *r)
 {
-	struct str dir = l->claim.dir;
+	const char *dir = l->claim.dir.p;
 	AUTO_BUF away = BUF_INIT;
 	bool ok = true;
 
 	if (!l->asked.durable)
 		return true;
 	if (l->claim.away) {
-		generation_directory(&away, dir.p, l->claim.away);
+		generation_directory(&away, dir, l->claim.away);
 		ok = sync_directory(buf_cstr(&away), false, r) &&
 		     sync_directory(arena_cstr(&l->arena, path_dir(buf_str(&away))), false, r);
 	}
-	/* The run, runs/, the state root; what is above that may be another user's. */
-	for (int up = 0; ok && up < 4 && dir.len > 1; up++, dir = path_dir(dir))
-		ok = sync_directory(arena_cstr(&l->arena, dir), up == 3, r);
+	/* The run, runs/, the state root, and as far up as a start may have made them: this one, or
+	 * one before it that was not durable. What is above that need not be readable. */
+	for (int up = 0; ok; up++) {
+		const char *above = arena_cstr(&l->arena, path_dir(str_of(dir)));
+
+		ok = sync_directory(dir, up > 2, r);
+		if (str_eq(str_of(above), str_of(dir)) || (up > 1 && !may_be_new(dir, above)))
+			break;
+		dir = above;
+	}
 	return ok;
 }
 
