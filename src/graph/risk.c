@@ -91,6 +91,15 @@ static bool combined_short_flags(struct str word, const char *flag)
 	       word.p[word.len - 1] == flag[1] && str_find(word, '=', 0) == word.len;
 }
 
+/* --eval=CODE */
+static bool has_value(struct str word, const char *flag)
+{
+	size_t len = strlen(flag);
+
+	return str_starts(word, S("--")) && str_starts(word, str_of(flag)) && word.len > len &&
+	       word.p[len] == '=';
+}
+
 static const struct prefix *prefix_named(struct str program)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
@@ -172,14 +181,15 @@ static bool authored(const struct looking *l, const struct text *t)
 	return a.all;
 }
 
-static void warn_code(struct looking *l, size_t which, size_t flag)
+/* `code` is the word that has it. */
+static void warn_code(struct looking *l, size_t which, size_t code)
 {
 	const struct node *n = l->n;
 	struct report *w = &l->g->warnings;
 
-	if (flag + 1 < n->word_count && has_placeholder(n->words[flag + 1].text) &&
-		!authored(l, n->words[flag + 1].text)) {
-		report_warning(w, word_where(n, flag + 1), "a value is pasted into code for %s",
+	if (code < n->word_count && has_placeholder(n->words[code].text) &&
+		!authored(l, n->words[code].text)) {
+		report_warning(w, word_where(n, code), "a value is pasted into code for %s",
 			interpreters[which].program);
 		if (interpreters[which].shell)
 			report_hint(w, "pass it as an argument: %s -c 'cmd \"$1\"' _ {value}",
@@ -204,7 +214,7 @@ static void look_at_interpreter(struct looking *l)
 			struct str word = n->words[i].text->raw;
 
 			if (interpreters[k].word && str_eq(word, str_of(interpreters[k].word))) {
-				warn_code(l, k, i);
+				warn_code(l, k, i + 1);
 				return;
 			}
 			if (!word.len || word.p[0] != '-')
@@ -212,10 +222,12 @@ static void look_at_interpreter(struct looking *l)
 			for (size_t f = 0; f < 5 && interpreters[k].flags[f]; f++) {
 				const char *flag = interpreters[k].flags[f];
 
-				if (!str_eq(word, str_of(flag)) &&
+				bool joined = has_value(word, flag);
+
+				if (!joined && !str_eq(word, str_of(flag)) &&
 					!combined_short_flags(word, flag))
 					continue;
-				warn_code(l, k, i);
+				warn_code(l, k, joined ? i : i + 1);
 				return;
 			}
 		}
