@@ -117,6 +117,8 @@ static struct content *open_input(struct run *r, bool *live)
 	struct stat st;
 
 	*live = false;
+	if (r->options.stdin_gone)
+		return content_gone(1);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
 	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))

@@ -44,8 +44,9 @@ struct run_options {
 	bool elsewhere_needs; /* … that say what they need */
 	bool jobs_together;   /* `jobs` bounds all executors together, else the first */
 	int stdin_fd;         /* handed to the first command; -1: empty */
-	uint64_t max_output;  /* bytes kept of a command's output; 0: all */
-	event_fn *listen;     /* hears every event */
+	bool stdin_gone;     /* … or it was there and is not any more: what reads it is not run */
+	uint64_t max_output; /* bytes kept of a command's output; 0: all */
+	event_fn *listen;    /* hears every event */
 	void *listen_data;
 	/* Who reads what it prints: when that reader has gone the run is cancelled, as by SIGPIPE.
 	 * NULL: it is not known. Borrowed for the call. */

@@ -9,6 +9,7 @@
 #include "app/launch/away.h"
 #include "app/launch/enclose.h"
 #include "app/launch/room.h"
+#include "app/launch/take-back.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
 #include "app/record/pieces.h"
@@ -40,6 +41,8 @@ struct here {
 	struct rlimit nofile;    /* what commands get when ours was raised */
 	struct hub_entry orders; /* linked: other processes speak through files */
 	int sandbox;             /* in which its commands are; -1: none */
+	int input;               /* what was kept of its standard input; -1: none */
+	bool input_gone;         /* … and there is none any more */
 	int stdout_fd;
 	/* What was told before its start returned: lines come from the loop. */
 	struct deferred early;
@@ -337,16 +340,39 @@ static const char *const *environment(struct launch *l)
 	return env;
 }
 
-/* From here on the run has a verifiable owner. */
-static bool begin_record(struct here *h, struct leaves *before, struct report *r)
+/* Whether commands read what the run has kept of its standard input, and not the caller's. */
+static bool reads_kept(const struct here *h, const struct here_options *o)
+{
+	const struct asked *asked = &h->launch->asked;
+
+	return o->before || (asked->detached && asked->has_input);
+}
+
+/* Before anything is executed: a command must not take what cannot be read for an empty input. */
+static bool open_input(struct here *h, const struct here_options *o, struct report *r)
 {
 	struct launch *l = h->launch;
 
-	if (l->claim.embedded && !hub_prepare(&h->orders, l, r)) {
-		leaves_free(before);
+	if (!reads_kept(h, o))
+		return true;
+	h->input = run_open(l->claim.dir.p, "stdin", O_RDONLY);
+	/* Those who read it may all be recorded. */
+	h->input_gone = h->input == -ENOENT && l->asked.has_input;
+	if (h->input >= 0 || (h->input == -ENOENT && o->before))
+		return true;
+	return input_unreadable(l, l->claim.dir, -h->input, r);
+}
+
+/* From here on the run has a verifiable owner. */
+static bool begin_record(struct here *h, const struct here_options *o, struct report *r)
+{
+	struct launch *l = h->launch;
+
+	if (!open_input(h, o, r) || (l->claim.embedded && !hub_prepare(&h->orders, l, r))) {
+		leaves_free(o->before);
 		return false;
 	}
-	h->record = record_open(l, app_loop(h->handle.app), before, r);
+	h->record = record_open(l, app_loop(h->handle.app), o->before, r);
 	if (!h->record || !launch_begin(l, r))
 		return false;
 	if (l->subject.graph->steps || l->subject.graph->calls) {
@@ -421,11 +447,9 @@ static bool find_executors(struct here *h, const struct here_options *o, struct 
 /* Standard input: the caller's, or what a recorded run has kept of it. */
 static int input_of(const struct here *h, const struct here_options *o)
 {
-	struct launch *l = h->launch;
-
-	if (o->before || (l->asked.detached && l->asked.has_input))
-		return run_open(l->claim.dir.p, "stdin", O_RDONLY);
-	return l->asked.detached ? -1 : o->stdin_fd;
+	if (reads_kept(h, o))
+		return h->input;
+	return h->launch->asked.detached ? -1 : o->stdin_fd;
 }
 
 /* Whether a command can be given the terminal: it is this process's own, and a person is there. */
@@ -450,6 +474,7 @@ static void start(struct here *h, const struct here_options *o)
 			.elsewhere_needs = h->elsewhere_needs,
 			.jobs_together = h->elsewhere && l->asked.jobs_given,
 			.stdin_fd = input_of(h, o),
+			.stdin_gone = h->input_gone,
 			.reader = o->pipe_fd >= 0 ? &reader : NULL,
 			.listen = h->record || o->observer ? on_event : NULL,
 			.listen_data = h,
@@ -483,7 +508,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	handle_init(&h->handle, &ops, l->app);
 	h->launch = l;
 	h->stdout_fd = o->stdout_fd;
-	h->sandbox = -1;
+	h->sandbox = h->input = -1;
 	h->early.call = tell_early;
 	h->past.call = tell_past;
 	h->enter.call = on_enter;
@@ -492,7 +517,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 		l->asked.jobs = processors_usable();
 	room_for_descriptors(&l->app->manners, &h->nofile, &l->asked.jobs);
 	if (!loop || !launch_enclose(l, &h->sandbox, r) ||
-		(recorded(h) && !begin_record(h, o->before, r))) {
+		(recorded(h) && !begin_record(h, o, r))) {
 		if (!loop)
 			report_errno(r, errno, "cannot make an event loop for the run");
 		give_up(l);
@@ -663,6 +688,7 @@ static void free_here(struct run_handle *handle)
 	if (handle->app->manners.nofile == &h->nofile)
 		handle->app->manners.nofile = NULL;
 	close_fd(&h->sandbox);
+	close_fd(&h->input);
 	buf_done(&h->early_text);
 	report_done(&h->unwritten);
 	launch_free(h->launch);

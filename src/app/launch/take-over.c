@@ -228,11 +228,14 @@ static void close_loops(struct take_over *t)
 static bool take_stdin(struct take_over *t)
 {
 	struct arena *a = &t->launch->arena;
+	AUTO_CLOSE int fd = run_open(arena_cstr(a, t->old_dir), "stdin", O_RDONLY);
 
+	/* It is opened again in the new run, of which nothing is left when that fails. */
+	if (fd < 0)
+		return fd == -ENOENT || input_unreadable(t->launch, t->old_dir, -fd, t->r);
 	if (link(run_file(a, t->old_dir, "stdin"), run_file(a, t->launch->claim.dir, "stdin")) == 0)
 		return true;
-	return errno == ENOENT || errno == EEXIST ||
-	       report_errno(t->r, errno, "cannot take over the standard input");
+	return errno == EEXIST || report_errno(t->r, errno, "cannot take over the standard input");
 }
 
 static bool write_leaves(struct take_over *t)
