@@ -101,6 +101,7 @@ static void tell_input(struct run *r)
 		return;
 	bool enough = live_taken(r->live, &bytes);
 	recorder->ops->input_taken(recorder, bytes, enough);
+	r->result.input_cut = !enough;
 }
 
 static void conclude(struct run *r)

@@ -87,6 +87,7 @@ struct run_result {
 	const struct join_list *joins; /* in report order */
 	struct report *issues;         /* warnings, and with RUN_INVALID the errors */
 	uint64_t ms;
+	bool input_cut; /* a reader of the standard input was cut short: that is not kept */
 	/* Step recipes: */
 	const json_t *vars;      /* all variables at the end; NULL: no step recipe */
 	const json_t *steps;     /* [{"id","status","code","attempts","ms","path"}] */

@@ -86,8 +86,8 @@ static bool still_as_seen(const struct run_look *look, struct report *r)
  */
 
 /* Says what runs again and why. False: it was not to be run without being asked. */
-static bool explain(struct launch *l, const struct leaves *leaves, const struct resume_request *q,
-	struct report *r)
+static bool explain(struct launch *l, const struct run_look *look, const struct leaves *leaves,
+	const struct resume_request *q, struct report *r)
 {
 	AUTO_BUF doubt = BUF_INIT;
 	AUTO_BUF unkept = BUF_INIT;
@@ -95,11 +95,8 @@ static bool explain(struct launch *l, const struct leaves *leaves, const struct 
 	AUTO_BUF unrecorded = BUF_INIT;
 
 	resume_in_doubt(leaves, &doubt, &unkept, &lost, &unrecorded);
-	if (resume_lacks_input(l, leaves)) {
-		report_refuse(r, l->asked.id, "cannot go on",
-			"the standard input was not read to its end before the run was cut short");
-		return report_hint(r, "start it again with its input");
-	}
+	if (resume_lacks_input(l, leaves))
+		return resume_refuse_input(l, look, r);
 	if (doubt.len && q->stop_in_doubt) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));
@@ -206,7 +203,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 		return false;
 	*ret_leaves = leaves_of_run(l->claim.dir.p, r);
 	return *ret_leaves && away_knows(l, *ret_leaves, r) &&
-	       resume_lose(l, *ret_leaves, &lost, r) && explain(l, *ret_leaves, q, r) &&
+	       resume_lose(l, *ret_leaves, &lost, r) && explain(l, look, *ret_leaves, q, r) &&
 	       resume_write(l, &lost, r) && freeze_write(l, r);
 }
 

@@ -347,6 +347,22 @@ static bool will_read(const struct leaves *leaves, const struct node *n, struct 
 	return false;
 }
 
+bool resume_refuse_input(struct launch *l, const struct run_look *look, struct report *r)
+{
+	/* What was killed has no result that could tell. */
+	bool cut = !look->result || json_is_true(json_object_get(look->result, "input_cut"));
+
+	if (cut) {
+		report_refuse(r, look->id, "cannot go on",
+			"the standard input was not read to its end before the run was cut short");
+		return report_hint(r, "start it again with its input");
+	}
+	report_refuse(r, look->id, "cannot go on",
+		"%s is gone, and a command that has to run reads it",
+		run_file(&l->arena, look->dir, "stdin"));
+	return report_hint(r, "bring it back, or start the run again with its input");
+}
+
 bool input_unreadable(struct launch *l, struct str dir, int error, struct report *r)
 {
 	/* The user has not named it: also a file of another kind is not the user's mistake. */

@@ -36,6 +36,8 @@ void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *un
 	struct buf *lost, struct buf *unrecorded);
 /* Whether a command that has to run again reads an input that was not kept to its end. */
 bool resume_lacks_input(struct launch *l, const struct leaves *leaves);
+/* Says so of the run that was looked at; false. */
+bool resume_refuse_input(struct launch *l, const struct run_look *look, struct report *r);
 /* Says that the `stdin` of the run in `dir` cannot be read; false. */
 bool input_unreadable(struct launch *l, struct str dir, int error, struct report *r);
 /* Which of the recipe's files have changed since the run was started. `say` may be NULL. */

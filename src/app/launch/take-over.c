@@ -238,7 +238,7 @@ static bool take_stdin(struct take_over *t)
 	return errno == EEXIST || report_errno(t->r, errno, "cannot take over the standard input");
 }
 
-static bool write_leaves(struct take_over *t)
+static bool write_leaves(struct take_over *t, const struct run_look *look)
 {
 	const char *file = run_file(&t->launch->arena, t->launch->claim.dir, LEAVES_FILE);
 	AUTO_CLOSE int fd = run_open_path(file, O_WRONLY | O_CREAT | O_APPEND);
@@ -251,10 +251,7 @@ static bool write_leaves(struct take_over *t)
 		return false;
 	bool lacks = resume_lacks_input(t->launch, taken);
 	leaves_free(taken);
-	if (!lacks)
-		return true;
-	report_error(t->r, (struct where){ 0 }, "the standard input of the run was not kept");
-	return report_hint(t->r, "start the recipe again with its input");
+	return !lacks || resume_refuse_input(t->launch, look, t->r);
 }
 
 /* -- steps ---------------------------------------------------------------------------------------
@@ -346,7 +343,7 @@ bool rerun_take_over(struct launch *l, const struct run_look *look, const struct
 		leaves_each(leaves, take, &t);
 		close_loops(&t);
 	}
-	t.ok = t.ok && write_leaves(&t);
+	t.ok = t.ok && write_leaves(&t, look);
 	buf_done(&t.lines);
 	close_fd(&t.from);
 	close_fd(&t.to);

@@ -426,6 +426,8 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 		}
 		if (p.cut_short)
 			buf_adds(b, ",\"cut_short\":true");
+		if (res->input_cut)
+			buf_adds(b, ",\"input_cut\":true");
 		buf_adds(b, ",\"ended\":\"");
 		clock_rfc3339(b, p.ended_ms);
 		buf_addc(b, '"');
