@@ -8,7 +8,7 @@
 
 #include "app/launch/away.h"
 #include "app/launch/enclose.h"
-#include "app/launch/room.h"
+#include "app/launch/surroundings.h"
 #include "app/launch/take-back.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
@@ -319,27 +319,6 @@ static const char *const *give_arguments(
 	return bundle_arguments(h->launch->subject.bundle, n->origin, argv, argc, a);
 }
 
-static const char *const *environment(struct launch *l)
-{
-	size_t count = json_array_size(l->asked.env), n = 0;
-	const char **env = arena_array(&l->arena, const char *, count + 4);
-	const struct recipe *recipe = l->subject.recipe;
-
-	for (; n < count; n++)
-		env[n] = arena_cstr(&l->arena, json_str(json_array_get(l->asked.env, n)));
-	if (l->claim.dir.len) {
-		env[n++] = arena_printf(&l->arena, "ROUX_RUN=%.*s", STR(l->asked.id)).p;
-		env[n++] =
-			arena_printf(&l->arena, "ROUX_GENERATION=%.*s", STR(l->claim.generation)).p;
-	}
-	if (recipe && recipe->layer == LAYER_PROJECT)
-		env[n++] = arena_printf(
-			&l->arena, "ROUX_PROJECT=%.*s", STR(project_of_file(recipe->file->path)))
-				   .p;
-	env[n] = NULL;
-	return env;
-}
-
 /* Whether commands read what the run has kept of its standard input, and not the caller's. */
 static bool reads_kept(const struct here *h, const struct here_options *o)
 {
@@ -515,7 +494,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	h->enter_again.fire = on_enter_again;
 	if (!l->asked.jobs)
 		l->asked.jobs = processors_usable();
-	room_for_descriptors(&l->app->manners, &h->nofile, &l->asked.jobs);
+	surroundings_room(&l->app->manners, &h->nofile, &l->asked.jobs);
 	if (!loop || !launch_enclose(l, &h->sandbox, r) ||
 		(recorded(h) && !begin_record(h, o, r))) {
 		if (!loop)
@@ -526,7 +505,7 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 		return NULL;
 	}
 	h->mask = h->steps ? mask_ref(steps_mask(h->steps)) : mask_of(l);
-	h->env = environment(l);
+	h->env = surroundings_env(l);
 	h->x = (struct execution){ .plan = l->subject.plan,
 		.launch = recorded(h) ? l : NULL,
 		.mask = h->mask,
