@@ -205,7 +205,8 @@ struct content *live_content(struct live *l)
 bool live_taken(const struct live *l, uint64_t *bytes)
 {
 	*bytes = (uint64_t)(l->ended ? l->size : l->taken);
-	return l->ended || (l->readers && !l->cut);
+	/* A part of what cannot be read or kept is not the whole. */
+	return !l->error && (l->ended || (l->readers && !l->cut));
 }
 
 /* -- readers -------------------------------------------------------------------------------------

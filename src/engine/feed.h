@@ -27,7 +27,8 @@ void live_free(struct live *live);
 void live_collect(struct live *live);
 struct content *live_content(struct live *live);
 /* How many bytes readers that are through have taken, at most. False: that may not be all that they
- * wanted: the source has not ended, and one of them was cut short or none has begun. */
+ * wanted: the source has not ended, and one of them was cut short or none has begun; or it could
+ * not be read or kept. */
 bool live_taken(const struct live *live, uint64_t *bytes);
 
 /* One reader: roux writes into a pipe that a command reads. */

@@ -72,6 +72,12 @@ static void why_lines(const struct verdict *v, struct buf *ret)
 		buf_printf(ret, "%.*s\n", STR(why));
 }
 
+/* Whether it may have read a part of the run's input and taken that for the whole. */
+static bool input_cut_off(const struct frame *f)
+{
+	return f->in_unread && f->run->input_lost && run_stopping(f->run);
+}
+
 /* Written down before anything that depends on it happens. */
 static void record_end(
 	struct frame *f, const struct outcome *o, const struct verdict *v, struct str why)
@@ -93,7 +99,8 @@ static void record_end(
 			.timed_out = o->timed_out,
 			.limit = buf_str(&limit),
 			.lost = v->lost,
-			.cancelled = !v->unkept && !o->ok && run_stopping(f->run),
+			.cancelled = !v->unkept &&
+				     (input_cut_off(f) || (!o->ok && run_stopping(f->run))),
 			.unkept = v->unkept,
 			.ok = o->ok,
 			.ms = took_ms(f, v),
@@ -157,8 +164,8 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 				.ms = took_ms(f, v),
 				.stdout_bytes = content_size(out) } },
 		f);
-	bool cut_off = f->in_unread && f->run->input_lost;
-	if ((v->unstarted || cut_off) && !cancelled && run_stopping(f->run)) {
+	bool unstarted = v->unstarted && run_stopping(f->run);
+	if ((unstarted || input_cut_off(f)) && !cancelled) {
 		/* The machine has failed the run when this end was told: nothing has run, or with a
 		 * part of its input, and nothing depends on it yet. A later resume starts it. */
 		command_not_run(f);

@@ -198,6 +198,16 @@ peak_of() {
 	contains err 'the standard input was not read to its end before the run was cut short'
 }
 
+@test "what was read of a standard input before it failed is not taken for all of it" {
+	# At its beginning there is nothing to read: EIO. The command ends well all the same.
+	run "$ROUX" run -q --as it '["sh -c \"trap : TERM; cat; echo all\"", "cat"]' </proc/self/mem
+	is "$status" 1
+	has "$output" 'cannot read the standard input: Input/output error'
+	is "$(cd "$(state)/runs/it" && echo stdin*)" 'stdin*'
+	asks 2 resume it
+	contains err 'the standard input was not read to its end'
+}
+
 @test "a standard input that cannot be read is refused, or is none" {
 	run "$ROUX" run --as d --template 'wc -c' </
 	is "$status" 2
