@@ -397,9 +397,16 @@ runs_ended() {
 }
 
 @test "a ledger that was lost hides no run when the next one has begun" {
+	run -0 --separate-stderr roux runs
+	is "$stderr" ""
 	quick run --as a 'echo x' >/dev/null
 	quick run --as b 'echo y' >/dev/null
 	rm -f "$(state)"/ledger.db*
+	run -0 --separate-stderr roux runs --json
+	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['b', 'a']"
+	has "$stderr" "ledger.db is missing"
+	has "$stderr" "doctor --rebuild"
+	[ ! -e "$(state)/ledger.db" ]
 	quick run --as c 'echo z' >/dev/null
 	run -0 --separate-stderr roux runs --json
 	is "$(of_json '[r["run"] for r in d["runs"]]' <<<"$output")" "['c', 'b', 'a']"

@@ -1,7 +1,9 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/past/find.h"
 #include "app/runs.h"
@@ -235,6 +237,18 @@ static void tell_gap(struct directories *d)
 	report_action(d->r, ACTION_REBUILD, S(""));
 }
 
+/* One that cannot be opened is reported where that is tried. */
+static void tell_missing(struct directories *d)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/ledger.db", STR(d->app->root));
+	if (!d->rows.len || access(buf_cstr(&path), F_OK) == 0 || errno != ENOENT)
+		return;
+	report_warning(d->r, (struct where){ 0 }, "the ledger %s is missing", buf_cstr(&path));
+	report_action(d->r, ACTION_REBUILD, S(""));
+}
+
 static int newest_first(const void *a, const void *b)
 {
 	const struct run_row *x = a, *y = b;
@@ -261,6 +275,8 @@ static void each_directory(struct listing *l, struct report *r)
 		report_errno(r, -e, "cannot read %.*s/runs", STR(l->app->root));
 	else if (l->app->ledger)
 		tell_gap(&d);
+	else
+		tell_missing(&d);
 	if (d.rows.len)
 		qsort(d.rows.at, d.rows.len, sizeof(*d.rows.at), newest_first);
 	vec_each (row, &d.rows)
