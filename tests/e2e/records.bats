@@ -112,6 +112,26 @@ two'
 	run ! grep -qF "$turn" all
 }
 
+@test "an ended run whose progress.json is old or gone says how many commands have ended" {
+	local file phase
+	asks 3 run --quiet --as it '["true", "false", "true"]'
+	file=$(state)/runs/it/progress.json
+	rm "$file"
+	asks 0 status it
+	contains out "3 commands ended, 1 failed"
+	for phase in running failed; do
+		echo '{"phase": "'$phase'", "active": 1, "completed": 1, "failed": 0, "expected": 3}' >"$file"
+		asks 0 status it
+		contains out "3 of 3 commands ended, 1 failed"
+	done
+	# The same of one that was killed, which is said in the file too.
+	rm "$(state)/runs/it/result.json" "$(state)"/ledger.db*
+	asks 0 doctor --rebuild
+	asks 0 status it
+	contains out "3 of 3 commands ended, 1 failed"
+	is "$(of_json 'd["completed"], d["failed"], d["active"]' <"$file")" "(3, 1, 0)"
+}
+
 @test "resume of a run whose run.json is empty continues where it was" {
 	asks 1 run --as it --progress=none '["sh -c \"echo one >>lines\"", {"failure":"root","template":"test -e good"}]'
 	: >"$(state)/runs/it/run.json"

@@ -70,7 +70,9 @@ struct ends {
 	struct arena arena;
 	struct map paths; /* → the way that its last attempt ended, as enum end */
 	uint64_t count[3];
-	bool stopped; /* what ends now was ended */
+	uint64_t ended; /* since the run was last taken up */
+	bool any;       /* there are events */
+	bool stopped;   /* what ends now was ended */
 };
 
 static bool has(struct str line, const char *part)
@@ -97,16 +99,21 @@ static bool see(void *data, struct str line, uint64_t seq)
 	struct ends *e = data;
 
 	(void)seq;
-	if (has(line, "\"type\":\"run.start\""))
+	e->any = true;
+	if (has(line, "\"type\":\"run.start\"")) {
 		e->stopped = false;
-	else if (has(line, "\"type\":\"run.cancel\"") || has(line, "\"type\":\"run.kill\""))
+		e->ended = 0;
+	} else if (has(line, "\"type\":\"run.cancel\"") || has(line, "\"type\":\"run.kill\"")) {
 		e->stopped = true;
-	if (e->stopped ||
-		!(has(line, "\"type\":\"command.done\"") || has(line, "\"type\":\"node.reused\"")))
+	}
+	if (!has(line, "\"type\":\"command.done\"") && !has(line, "\"type\":\"node.reused\""))
 		return true;
 	AUTO_JSON *event = json_loadb(line.p, line.len, 0, NULL);
 	bool failed = json_integer_value(json_object_get(event, "code")) != 0 ||
 		      json_is_true(json_object_get(event, "timeout"));
+	e->ended += !(e->stopped && failed);
+	if (e->stopped)
+		return true;
 	note(e, json_text_of(event, "path"),
 		!failed                                             ? END_OK
 		: json_is_true(json_object_get(event, "tolerated")) ? END_TOLERATED
@@ -123,6 +130,16 @@ void counts_of_events(const char *dir, struct run_row *row)
 	row->tolerated = e.count[END_TOLERATED];
 	set_exit(row, NULL);
 	arena_done(&e.arena);
+}
+
+bool counts_ended(const char *dir, uint64_t *ret)
+{
+	struct ends e = { 0 };
+
+	(void)events_each(dir, 0, see, &e);
+	arena_done(&e.arena);
+	*ret = e.ended;
+	return e.any;
 }
 
 /* -- progress ------------------------------------------------------------------------------------

@@ -251,22 +251,37 @@ static void row_of_ruin(const char *dir, struct run_row *row)
 /* -- ends that were not written down -------------------------------------------------------------
  */
 
+static void set_count(json_t *object, const char *name, uint64_t count)
+{
+	json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
+/* What progress.json says of a run that was killed, or that could not write it, is older than its
+ * events. */
 static void correct_progress(struct run_look *look)
 {
+	bool there = look->progress != NULL;
+	uint64_t ended;
 	AUTO_BUF text = BUF_INIT;
 
-	if (!look->progress || status_is_end(json_text_of(look->progress, "phase")))
+	if (look->denied || str_eq(json_text_of(look->progress, "phase"), look->status))
 		return;
 	AUTO_BUF now = BUF_INIT;
 	clock_rfc3339(&now, clock_real_ms());
+	if (!there)
+		look->progress = json_object();
 	json_object_set_new(look->progress, "phase", json_from_str(look->status));
-	json_object_set_new(look->progress, "active", json_integer(0));
+	set_count(look->progress, "active", 0);
+	if (counts_ended(look->dir.p, &ended))
+		set_count(look->progress, "completed", ended);
+	set_count(look->progress, "failed", look->row.failed + look->row.tolerated);
+	set_count(look->progress, "tolerated", look->row.tolerated);
 	json_object_set_new(look->progress, "updated", json_from_str(buf_str(&now)));
 	json_write(&text, look->progress, 0);
 	buf_addc(&text, '\n');
 	/* A service to readers of the file; in a directory that cannot be written it is left out.
 	 */
-	if (!run_locked(look->dir.p))
+	if (there && !look->result && !run_locked(look->dir.p))
 		(void)atomic_write(
 			run_file(&look->arena, look->dir, "progress.json"), buf_str(&text), NULL);
 }
@@ -275,10 +290,9 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	if (!look->result) {
-		correct_progress(look);
+	correct_progress(look);
+	if (!look->result)
 		partial_files_remove(look->dir.p, PARTIAL_MS);
-	}
 	bool news = !status_is_end(seen->status) ||
 		    (look->denied && status_is(seen->status, ROUX_PAUSED));
 	if (look->in_ledger && news && str_eq(seen->generation, look->generation))
