@@ -272,3 +272,38 @@ sends_and_hears() {
 	is "$(cat err)" ''
 	is "$(of_json 'd["inbox"][0]["body"]' <out)" 'hear ***'
 }
+
+@test "what is said with an answer is shown without the secrets of the run" {
+	local what
+	setup_secrets
+	printf '%s\n' 'name: gated' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: ""}' \
+		'stages:' '  - name: first' '    steps: [{id: one, type: bash, command: "true"}]' \
+		'    approval: {required: true, prompt: "?"}' '  - name: second' \
+		'    steps: [{id: two, type: bash, command: "echo \"$SAID\" >said", env: {SAID: "{{_approval_message}}"}}]' >gated.yaml
+	for what in deny approve; do
+		asks 4 run --as $what --progress=none gated.yaml tok=$SECRET
+		if [ $what = deny ]; then
+			asks 0 deny deny --reason "not with $SECRET"
+		else
+			asks 0 approve approve --message "take $SECRET"
+		fi
+		asks 0 status $what
+		cp out $what.status
+		asks 0 status --json $what
+		cp out $what.json
+		roux wait $what >$what.wait 2>&1 || true
+		roux wait --json $what >$what.wait-json 2>&1 || true
+	done
+	run ! grep -lF $SECRET deny.* approve.* "$RUNS/deny/gates.json"
+	contains deny.wait "was denied: not with ***"
+	is "$(of_json 'd["error"], d["answered"]["message"]' <deny.json)" \
+		"(\"stage 'first' was denied: not with ***\", 'not with ***')"
+	is "$(of_json 'd["answered"]["message"]' <approve.json)" "take ***"
+	# One that an earlier version has written.
+	sed -i "s/not with \*\*\*/not with $SECRET/" "$RUNS/deny/gates.json"
+	asks 0 status --json deny
+	run ! grep -F $SECRET out
+	# A later step reads what was said.
+	asks 0 resume approve --progress=none
+	is "$(cat said)" "take $SECRET"
+}

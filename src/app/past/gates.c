@@ -258,6 +258,18 @@ static void append_event(
 		(void)lines_sync(buf_cstr(&dir), EVENTS_FILE);
 }
 
+/* Why it was denied is read by people only: it is written without the secrets of the run. */
+static json_t *reason_of(const struct run_look *look, const struct gate_decision *d)
+{
+	AUTO_JSON *said = json_from_str(d->text);
+	bool ignored;
+	struct mask *mask = d->text.len ? freeze_mask(look->dir, &ignored) : NULL;
+	json_t *reason = mask_json(mask, said);
+
+	mask_free(mask);
+	return reason;
+}
+
 bool gate_refused(struct app *a, const char *run, struct report *r)
 {
 	AUTO_LOOK look = { 0 };
@@ -291,7 +303,8 @@ bool gate_decide(
 	json_t *g = json_object_get(gates, path);
 	clock_rfc3339(&when, clock_real_ms());
 	json_object_set_new(g, "answer", json_string(d->approve ? "approved" : "denied"));
-	json_object_set_new(g, "message", json_from_str(d->text));
+	json_object_set_new(
+		g, "message", d->approve ? json_from_str(d->text) : reason_of(&look, d));
 	json_object_set_new(g, "answered", json_from_str(buf_str(&when)));
 	if (d->by.len)
 		json_object_set_new(g, "by", json_from_str(d->by));

@@ -227,7 +227,7 @@ static json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "rerun_of", member_or_null(look->start, "rerun_of"));
 	json_object_set_new(d, "code", or_null(look->result ? json_integer(look->row.code) : NULL));
 	json_object_set_new(d, "error",
-		look->denied ? json_from_str(look->denial) : member_or_null(look->result, "error"));
+		look->denied ? told_denial(look) : member_or_null(look->result, "error"));
 	if (json_object_get(look->start, "executor") ||
 		json_object_get(look->start, "left_executor"))
 		add_workers(look, d);

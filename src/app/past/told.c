@@ -137,6 +137,17 @@ static json_t *pending(const struct run_look *look)
 	return gate;
 }
 
+json_t *told_denial(const struct run_look *look)
+{
+	AUTO_JSON *said = json_from_str(look->denial);
+	bool ignored;
+	struct mask *mask = freeze_mask(look->dir, &ignored);
+	json_t *told = mask_json(mask, said);
+
+	mask_free(mask);
+	return told;
+}
+
 /* The result as it holds now: a new reference. */
 static json_t *result_of(const struct run_look *look)
 {
@@ -151,7 +162,7 @@ static json_t *result_of(const struct run_look *look)
 	if (look->denied) {
 		json_object_set_new(d, "ok", json_false());
 		json_object_set_new(d, "status", json_from_str(look->status));
-		json_object_set_new(d, "error", json_from_str(look->denial));
+		json_object_set_new(d, "error", told_denial(look));
 	}
 	return d;
 }

@@ -7,6 +7,8 @@
 /* The result document with the output as far as a document can hold it, with a newline. -errno when
  * the output cannot be read. */
 int told_result(const struct run_look *look, struct buf *b);
+/* The sentence about the denial of a run that was denied, without its secrets: a new reference. */
+json_t *told_denial(const struct run_look *look);
 /* Sets "failed", "tolerated" and "exit" (null: it has not ended) in a document about the run. */
 void told_counts(const struct run_look *look, json_t *document);
 /* run_summary() of runs.h. */

@@ -118,16 +118,21 @@ json_t *gates_answered(struct str dir, struct report *r)
 {
 	AUTO_JSON *gates = gates_read(dir, r);
 	const json_t *g = last_answered(gates);
-	json_t *ret;
+	bool ignored;
 
 	if (!g)
 		return NULL;
-	ret = json_object();
+	/* The file has it as it was written: later steps read it. */
+	const json_t *said = json_object_get(g, "message");
+	struct mask *mask = json_str(said).len ? freeze_mask(dir, &ignored) : NULL;
+	json_t *ret = json_object();
 	json_object_set(ret, "stage", json_object_get(g, "stage"));
 	json_object_set(ret, "decision", json_object_get(g, "answer"));
 	json_object_set_new(ret, "by",
 		json_text_of(g, "by").len ? json_from_str(json_text_of(g, "by")) : json_null());
-	json_object_set_new(ret, "message", json_from_str(json_text_of(g, "message")));
+	json_object_set_new(
+		ret, "message", json_is_string(said) ? mask_json(mask, said) : json_string(""));
+	mask_free(mask);
 	json_object_set(ret, "answered", json_object_get(g, "answered"));
 	json_object_set(ret, "digest", json_object_get(g, "digest"));
 	return ret;

@@ -22,7 +22,7 @@ int gates_asking(struct str dir);
 
 enum gate_answer gate_answer_of(const json_t *gate);
 /* The answer that the run has not heard yet, or that ended it: {"stage","decision","by","message",
- * "answered"} and "digest" where there is one;
+ * "answered"} and "digest" where there is one; the message without the secrets of the run;
  * a new reference; NULL: there is none, or a gate has no answer yet. */
 json_t *gates_answered(struct str dir, struct report *r);
 /* The gate that has no answer yet, as status documents show it: {"stage","prompt","since",
