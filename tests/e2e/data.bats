@@ -194,8 +194,48 @@ peak_of() {
 	is "$(roux resume -q it)" 10
 	yes 2>/dev/null | timeout $WATCHDOG "$ROUX" run -q --as cut '{"timeout": 300, "template": "sh -c \"cat >/dev/null\""}' >out 2>err 3>&- || true
 	is "$(cd "$(state)/runs/cut" && echo stdin*)" 'stdin*'
+	is "$(grep -c 'roux resume' err)" 0
 	asks 2 resume cut
 	contains err 'the standard input was not read to its end before the run was cut short'
+}
+
+@test "resume is offered only where the standard input that it needs is kept" {
+	mkfifo in
+	exec 4<>in
+	# What was cut short reads an input whose end has not come.
+	timeout $WATCHDOG "$ROUX" run -q --as cut '["sleep 1000", "echo x"]' <&4 >out 2>err 3>&- 4>&- &
+	until_true grep -qs start "$(state)/runs/cut/leaves.jsonl"
+	roux cancel cut >cancelled 2>&1
+	wait $! || true
+	contains err 'cut: cancelled'
+	contains err 'roux logs cut'
+	is "$(grep -c 'roux resume' err)" 0
+	is "$(roux status cut | grep -c 'roux resume')" 0
+	is "$(roux status cut --json | jq .input_cut)" true
+	asks 2 resume cut
+	# What reads it has ended: nothing more is needed.
+	timeout $WATCHDOG "$ROUX" run -q --as read '["true", "sh -c \"test -e go || sleep 1000\""]' <&4 >out 2>err 3>&- 4>&- &
+	until_true grep -qs '"1".*start' "$(state)/runs/read/leaves.jsonl"
+	roux cancel read >cancelled 2>&1
+	wait $! || true
+	contains err 'roux resume read'
+	touch go
+	quick resume -q read
+	rm go
+	# So in another attempt than the one that was cut short.
+	timeout $WATCHDOG "$ROUX" run -q --as tried '[{"retry": 2, "timeout": 300, "failure": "root", "template": "sh -c \"test -e been && exit; touch been; cat\""}, {"failure": "root", "template": "test -e go"}]' <&4 >out 2>err 3>&- 4>&- || true
+	is "$(cd "$(state)/runs/tried" && echo stdin*)" 'stdin*'
+	contains err 'roux resume tried'
+	touch go
+	quick resume -q tried
+	# Of one that was killed nothing stays that no resume can use.
+	timeout $WATCHDOG "$ROUX" run -q --as killed '["sleep 1000", "echo x"]' <&4 >out 2>err 3>&- 4>&- &
+	until_true grep -qs start "$(state)/runs/killed/leaves.jsonl"
+	kill -9 "$(jq .pid "$(state)/runs/killed/run.json")"
+	wait $! || true
+	asks 2 resume killed
+	is "$(cd "$(state)/runs/killed" && echo stdin*)" 'stdin*'
+	exec 4>&-
 }
 
 @test "what was read of a standard input before it failed is not taken for all of it" {

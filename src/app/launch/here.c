@@ -8,8 +8,8 @@
 
 #include "app/launch/away.h"
 #include "app/launch/enclose.h"
+#include "app/launch/input.h"
 #include "app/launch/surroundings.h"
-#include "app/launch/take-back.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
 #include "app/record/pieces.h"
@@ -42,7 +42,6 @@ struct here {
 	struct hub_entry orders; /* linked: other processes speak through files */
 	int sandbox;             /* in which its commands are; -1: none */
 	int input;               /* what was kept of its standard input; -1: none */
-	bool input_gone;         /* … and there is none any more */
 	int stdout_fd;
 	/* What was told before its start returned: lines come from the loop. */
 	struct deferred early;
@@ -252,6 +251,7 @@ static void finish_record(struct here *h)
 {
 	AUTO_REPORT ledger = REPORT_INIT;
 
+	h->x.input_cut = input_was_cut(h->launch, run_result(h->x.run));
 	deferred_stop(&h->enter);
 	timer_stop(&h->enter_again);
 	if (h->steps)
@@ -327,27 +327,13 @@ static bool reads_kept(const struct here *h, const struct here_options *o)
 	return o->before || (asked->detached && asked->has_input);
 }
 
-/* Before anything is executed: a command must not take what cannot be read for an empty input. */
-static bool open_input(struct here *h, const struct here_options *o, struct report *r)
-{
-	struct launch *l = h->launch;
-
-	if (!reads_kept(h, o))
-		return true;
-	h->input = run_open(l->claim.dir.p, "stdin", O_RDONLY);
-	/* Those who read it may all be recorded. */
-	h->input_gone = h->input == -ENOENT && l->asked.has_input;
-	if (h->input >= 0 || (h->input == -ENOENT && o->before))
-		return true;
-	return input_unreadable(l, l->claim.dir, -h->input, r);
-}
-
 /* From here on the run has a verifiable owner. */
 static bool begin_record(struct here *h, const struct here_options *o, struct report *r)
 {
 	struct launch *l = h->launch;
 
-	if (!open_input(h, o, r) || (l->claim.embedded && !hub_prepare(&h->orders, l, r))) {
+	if ((reads_kept(h, o) && !input_open(l, o->before, &h->input, r)) ||
+		(l->claim.embedded && !hub_prepare(&h->orders, l, r))) {
 		leaves_free(o->before);
 		return false;
 	}
@@ -453,7 +439,8 @@ static void start(struct here *h, const struct here_options *o)
 			.elsewhere_needs = h->elsewhere_needs,
 			.jobs_together = h->elsewhere && l->asked.jobs_given,
 			.stdin_fd = input_of(h, o),
-			.stdin_gone = h->input_gone,
+			.stdin_gone =
+				reads_kept(h, o) && h->input < 0 && h->launch->asked.has_input,
 			.reader = o->pipe_fd >= 0 ? &reader : NULL,
 			.listen = h->record || o->observer ? on_event : NULL,
 			.listen_data = h,

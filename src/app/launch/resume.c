@@ -8,6 +8,7 @@
 
 #include "app/launch/away.h"
 #include "app/launch/go-there.h"
+#include "app/launch/input.h"
 #include "app/launch/kept.h"
 #include "app/launch/start.h"
 #include "app/launch/take-back.h"
@@ -95,8 +96,8 @@ static bool explain(struct launch *l, const struct run_look *look, const struct 
 	AUTO_BUF unrecorded = BUF_INIT;
 
 	resume_in_doubt(leaves, &doubt, &unkept, &lost, &unrecorded);
-	if (resume_lacks_input(l, leaves))
-		return resume_refuse_input(l, look, r);
+	if (input_is_lacking(l, leaves))
+		return input_refuse_lacking(l, look, r);
 	if (doubt.len && q->stop_in_doubt) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/launch/gone.h"
@@ -281,108 +279,6 @@ bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, str
 		vec_done(&gone);
 	} while (ok && lines->len > before);
 	return ok;
-}
-
-/* Those who read the run's input come first in every sequence. */
-static bool reads_input(const struct launch *l, struct str path)
-{
-	struct way_step way[WAY_MAX];
-	size_t steps = way_to(l->subject.graph->root, path, way);
-
-	for (size_t i = 1; i < steps; i++)
-		if (!node_joins(way[i - 1].node) && way[i].index)
-			return false;
-	return steps > 0;
-}
-
-struct readers {
-	const struct launch *launch;
-	bool ended, missing;
-};
-
-static void look_at_reader(void *data, struct str path, const struct leaf_record *record)
-{
-	struct readers *r = data;
-
-	if (!reads_input(r->launch, path))
-		return;
-	r->ended |= record->ended && !record->cancelled;
-	r->missing |= !record->ended || record->cancelled;
-}
-
-struct counted {
-	struct str path;
-	bool any;
-};
-
-static void look_for_end(void *data, struct str path, const struct leaf_record *record)
-{
-	struct counted *c = data;
-
-	c->any |= record->ended && !record->cancelled && str_eq(path, c->path);
-}
-
-/* Whether a command is certain to read the run's input: one branch may have been taken back, or not
- * reached, while the others have ended. */
-static bool will_read(const struct leaves *leaves, const struct node *n, struct str path)
-{
-	struct counted c = { .path = path };
-
-	if (n->when || !n->runs)
-		return false; /* it may be left out */
-	if (n->kind == NODE_COMMAND) {
-		leaves_each(leaves, look_for_end, &c);
-		return !c.any;
-	}
-	if (n->kind != NODE_PARALLEL && n->kind != NODE_SEQUENCE)
-		return false;
-	for (size_t i = 0;
-		i < (n->kind == NODE_PARALLEL ? n->child_count : MIN(n->child_count, 1U)); i++) {
-		AUTO_BUF below = BUF_INIT;
-
-		node_path_child(&below, path, i);
-		if (will_read(leaves, n->children[i], buf_str(&below)))
-			return true;
-	}
-	return false;
-}
-
-bool resume_refuse_input(struct launch *l, const struct run_look *look, struct report *r)
-{
-	/* What was killed has no result that could tell. */
-	bool cut = !look->result || json_is_true(json_object_get(look->result, "input_cut"));
-
-	if (cut) {
-		report_refuse(r, look->id, "cannot go on",
-			"the standard input was not read to its end before the run was cut short");
-		return report_hint(r, "start it again with its input");
-	}
-	report_refuse(r, look->id, "cannot go on",
-		"%s is gone, and a command that has to run reads it",
-		run_file(&l->arena, look->dir, "stdin"));
-	return report_hint(r, "bring it back, or start the run again with its input");
-}
-
-bool input_unreadable(struct launch *l, struct str dir, int error, struct report *r)
-{
-	/* The user has not named it: also a file of another kind is not the user's mistake. */
-	report_system(r, (struct where){ 0 }, "cannot read %s, the run's standard input: %s",
-		run_file(&l->arena, dir, "stdin"), strerror(error));
-	return report_hint(r, "nothing has been executed: make the file readable, then try again");
-}
-
-bool resume_lacks_input(struct launch *l, const struct leaves *leaves)
-{
-	struct readers r = { .launch = l };
-	struct stat st;
-
-	/* What is there and cannot be read is told when it is opened. */
-	if (!l->asked.has_input || lstat(run_file(&l->arena, l->claim.dir, "stdin"), &st) == 0 ||
-		errno != ENOENT)
-		return false;
-	leaves_each(leaves, look_at_reader, &r);
-	const struct node *root = l->subject.graph->root;
-	return r.missing || !r.ended || will_read(leaves, root, node_root_path(root));
 }
 
 struct notes {

@@ -34,12 +34,6 @@ bool resume_write(struct launch *l, const struct buf *lines, struct report *r);
  * those that resume_lose() found, and those whose record is lost. */
 void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *unkept,
 	struct buf *lost, struct buf *unrecorded);
-/* Whether a command that has to run again reads an input that was not kept to its end. */
-bool resume_lacks_input(struct launch *l, const struct leaves *leaves);
-/* Says so of the run that was looked at; false. */
-bool resume_refuse_input(struct launch *l, const struct run_look *look, struct report *r);
-/* Says that the `stdin` of the run in `dir` cannot be read; false. */
-bool input_unreadable(struct launch *l, struct str dir, int error, struct report *r);
 /* Which of the recipe's files have changed since the run was started. `say` may be NULL. */
 void resume_note_sources(const struct launch *l, resume_note_fn *say, void *data);
 /* What is said before it continues: which commands run again and why, which files have changed. */

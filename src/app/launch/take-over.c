@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/launch/take-back.h"
+#include "app/launch/input.h"
 #include "app/launch/take-over.h"
 #include "app/past/names.h"
 #include "app/record/files.h"
@@ -249,9 +249,9 @@ static bool write_leaves(struct take_over *t, const struct run_look *look)
 	struct leaves *taken = leaves_read(file, t->r);
 	if (!taken)
 		return false;
-	bool lacks = resume_lacks_input(t->launch, taken);
+	bool lacks = input_is_lacking(t->launch, taken);
 	leaves_free(taken);
-	return !lacks || resume_refuse_input(t->launch, look, t->r);
+	return !lacks || input_refuse_lacking(t->launch, look, t->r);
 }
 
 /* -- steps ---------------------------------------------------------------------------------------

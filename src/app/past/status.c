@@ -210,6 +210,8 @@ static json_t *status_document(const struct run_look *look)
 	json_object_set_new(d, "failed_node", member_or_null(look->result, "failed_node"));
 	if (json_text_of(look->result, "mistake").len)
 		json_object_set(d, "mistake", json_object_get(look->result, "mistake"));
+	if (json_is_true(json_object_get(look->result, "input_cut")))
+		json_object_set_new(d, "input_cut", json_true());
 	json_object_set_new(d, "artifacts", manifest_paths(artifacts_of(look)));
 	json_object_set_new(d, "manifest", manifest_of(look));
 	json_object_set_new(d, "dir", json_from_str(look->dir));

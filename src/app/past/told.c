@@ -217,6 +217,8 @@ json_t *told_summary(const struct run_look *look)
 			: json_null());
 	if (json_text_of(from, "mistake").len)
 		json_object_set(s, "mistake", json_object_get(from, "mistake"));
+	if (json_is_true(json_object_get(from, "input_cut")))
+		json_object_set_new(s, "input_cut", json_true());
 	if (look->row.recipe_path.len)
 		json_object_set_new(s, "recipe_path", json_from_str(look->row.recipe_path));
 	if (status_is(look->status, ROUX_PAUSED))

@@ -14,4 +14,5 @@ struct execution {
 	struct mask *mask;           /* texts that are not shown; NULL: none */
 	const json_t *artifacts;     /* name → path; NULL: none */
 	const char *id;              /* NULL: it has none */
+	bool input_cut; /* its end: what was cut short reads an input that is not kept */
 };

@@ -426,7 +426,7 @@ static int document(const struct execution *x, struct prepared *prepared, struct
 		}
 		if (p.cut_short)
 			buf_adds(b, ",\"cut_short\":true");
-		if (res->input_cut)
+		if (x->input_cut)
 			buf_adds(b, ",\"input_cut\":true");
 		buf_adds(b, ",\"ended\":\"");
 		clock_rfc3339(b, p.ended_ms);
@@ -561,6 +561,8 @@ json_t *result_summary(const struct execution *x)
 	mistake_place(res, &mistake);
 	if (mistake.len)
 		json_object_set_new(s, "mistake", json_from_str(buf_str(&mistake)));
+	if (x->input_cut)
+		json_object_set_new(s, "input_cut", json_true());
 	if (x->launch && x->launch->subject.recipe)
 		json_object_set_new(
 			s, "recipe_path", json_from_str(x->launch->subject.recipe->file->path));

@@ -183,6 +183,9 @@ void ending_again(const json_t *d, struct buf *b)
 	switch (status_rest(status_of(d))) {
 	case STATUS_BROKEN:
 	case STATUS_CUT_SHORT:
+		/* What was to read the input would have to run again, and that is not there. */
+		if (json_truth_of(d, "input_cut"))
+			return;
 		/* An earlier generation, ID~1, cannot be continued. */
 		buf_printf(b,
 			str_find(run, '~', 0) < run.len ? "roux rerun %.*s" : "roux resume %.*s",
