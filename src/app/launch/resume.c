@@ -17,8 +17,10 @@
 #include "app/past/order.h"
 #include "app/record/freeze.h"
 #include "base/run-status.h"
+#include "runs/dir/events.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/open.h"
+#include "runs/dir/outputs.h"
 #include "runs/dir/partial-files.h"
 #include "runs/dir/run-dir.h"
 #include "runs/dir/unrecorded.h"
@@ -211,13 +213,27 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 /* -- all of it -----------------------------------------------------------------------------------
  */
 
-/* run.json may have been lost in a power cut while the record was not. */
-static bool has_records(const struct run_look *look)
+static bool has_lines(const struct run_look *look, const char *name)
 {
-	AUTO_CLOSE int fd = run_open(look->dir.p, LEAVES_FILE, O_RDONLY);
+	AUTO_CLOSE int fd = run_open(look->dir.p, name, O_RDONLY);
 	struct stat st;
 
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+}
+
+/* run.json may have been lost in a power cut while the record was not. Without the one of commands
+ * the events know which have run. */
+static bool has_records(const struct run_look *look)
+{
+	return has_lines(look, LEAVES_FILE) || has_lines(look, EVENTS_FILE);
+}
+
+/* Whether commands have left anything else: then it had begun, and which have run is not known. */
+static bool has_traces(const struct run_look *look)
+{
+	AUTO_CLOSE int out = run_open_dir(look->dir.p, OUTPUTS_DIR, false);
+
+	return out >= 0 || has_lines(look, "result.json") || has_lines(look, "stdout.log");
 }
 
 static bool refuse_unbegun(const struct run_look *look, struct report *r)
@@ -225,6 +241,11 @@ static bool refuse_unbegun(const struct run_look *look, struct report *r)
 	if (look->unread)
 		return report_errno(r, look->unread, "cannot read the files of run '%.*s' in %.*s",
 			STR(look->id), STR(look->dir));
+	if (has_traces(look)) {
+		report_refuse(r, look->id, "cannot go on", "the record of run '%.*s' is lost",
+			STR(look->id));
+		return report_hint(r, "see what it has done, then start it again");
+	}
 	report_refuse(r, look->id, "not begun", "the run '%.*s' was ended before it began",
 		STR(look->id));
 	return report_hint(r, "nothing of it has been run: start it again");
