@@ -120,6 +120,10 @@ static struct str why_it_runs(struct plan_again *p, struct str path, enum planne
 		*fate = PLANNED_AGAIN;
 		return S("its record is lost");
 	}
+	if (was && was->lost && p->resume) {
+		*fate = PLANNED_AGAIN;
+		return S("what it printed is gone and needed");
+	}
 	bool cancelled = was && was->cancelled && !p->redo->whole;
 	if (!was || (cancelled && !was->started))
 		return S("not reached before");
@@ -301,6 +305,23 @@ static bool choose(struct plan_again *p, const struct rerun_request *q, struct r
 	if (failed.len)
 		resume_forgets(l, p->leaves, failed, json_text_of(p->look->result, "retried_node"),
 			forget, p);
+	return true;
+}
+
+static void see_lost(void *data, struct str path, const struct leaf_record *record)
+{
+	if (record->lost)
+		see_last(data, path, record);
+}
+
+/* As a resume decides it, and nothing is written. */
+static bool find_holding(struct plan_again *p, struct report *r)
+{
+	AUTO_BUF ignored = BUF_INIT;
+
+	if (!resume_lose(p->launch, p->leaves, &ignored, r))
+		return false;
+	leaves_each(p->leaves, see_lost, p);
 	leaves_each(p->leaves, see_holding, p);
 	return true;
 }
@@ -338,7 +359,8 @@ static bool plan(struct plan_again *p, const struct rerun_request *q, struct rep
 
 	if (!choose(p, q, r) || !make_plan_kept(p, q, r))
 		return false;
-	if (!p->resume && !rerun_has_outputs(l, p->look->dir, p->redo, p->leaves, r))
+	if (p->resume ? !find_holding(p, r)
+		      : !rerun_has_outputs(l, p->look->dir, p->redo, p->leaves, r))
 		return false;
 	p->mask = mask_of(l);
 	const struct planned_host host = { .cwd = arena_cstr(&p->arena, p->look->row.cwd),
