@@ -463,25 +463,27 @@ bool public_arguments_check(const struct public_arguments *p, struct str recipe,
 	const json_t *values, enum caller caller, struct report *r)
 {
 	size_t hidden = caller == CALLER_PERSON ? p->hidden_count : 0;
+	struct arena a = ARENA_INIT;
+	struct map known = MAP_INIT;
 	bool ok = true;
 	const char *key;
 	json_t *value;
 
 	if (!p->declared)
 		return true;
+	/* A caller may give thousands. */
+	for (size_t i = 0; i < p->count; i++)
+		*map_put(&known, &a, p->at[i].name) = &known;
+	for (size_t i = 0; i < hidden; i++)
+		*map_put(&known, &a, p->hidden[i]) = &known;
 	json_object_foreach((json_t *)values, key, value)
 	{
 		struct near near = near_to(str_of(key));
-		bool known = false;
 
-		for (size_t i = 0; i < p->count; i++) {
-			near_offer(&near, p->at[i].name);
-			known |= str_eq(p->at[i].name, str_of(key));
-		}
-		for (size_t i = 0; i < hidden; i++)
-			known |= str_eq(p->hidden[i], str_of(key));
-		if (known)
+		if (map_get(&known, str_of(key)))
 			continue;
+		for (size_t i = 0; i < p->count; i++)
+			near_offer(&near, p->at[i].name);
 		ok = report_error(r, (struct where){ 0 }, "the recipe has no argument '%s'", key);
 		report_field(r, str_of(key));
 		struct str best = near_best(&near);
@@ -490,5 +492,6 @@ bool public_arguments_check(const struct public_arguments *p, struct str recipe,
 		else
 			report_action(r, ACTION_SHOW_ARGUMENTS, recipe);
 	}
+	arena_done(&a);
 	return ok;
 }
