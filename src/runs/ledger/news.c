@@ -176,18 +176,25 @@ static void each_line(struct ledger *l, struct str all, news_fn *see, bool *ok)
 	}
 }
 
-/* One whose directory is gone was deleted meanwhile. One that was found while it ran has a row,
- * which gets its end, unless the run has been resumed since. */
+/* One whose directory is gone was deleted meanwhile, and one whose name has been used again is an
+ * earlier generation by now. One that was found while it ran has a row, which gets its end, unless
+ * the run has been resumed since. */
 static void enter(struct ledger *l, const struct run_row *told, bool *ok)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-	struct run_row row = *told;
+	AUTO_REPORT issues = REPORT_INIT;
+	struct arena a = ARENA_INIT;
+	struct run_row row = *told, known;
 	AUTO_BUF file = BUF_INIT;
 
 	buf_printf(&file, "%.*s/" LEAVES_FILE, STR(row.dir));
-	if (access(buf_cstr(&file), F_OK) == 0)
-		*ok = ledger_put(l, &row, &ignored) && ledger_correct(l, told, told, &ignored) &&
-		      ledger_add_leaves(l, row.id, row.generation, buf_cstr(&file), &ignored);
+	bool there = access(buf_cstr(&file), F_OK) == 0;
+	bool found = there && ledger_find(l, row.id, &a, &known, &issues);
+	if (there && !issues.errors && (!found || str_eq(known.generation, row.generation)))
+		*ok = (found ? ledger_correct(l, told, told, &issues)
+			     : ledger_put(l, &row, &issues)) &&
+		      ledger_add_leaves(l, row.id, row.generation, buf_cstr(&file), &issues);
+	*ok &= !issues.errors;
+	arena_done(&a);
 }
 
 static void mark(struct ledger *l, const struct run_row *row, bool *ok)
