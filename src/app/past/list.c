@@ -355,6 +355,8 @@ void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*re
 	report_move(r, &broken);
 	if (f)
 		l.filter = *f;
+	if (ledger)
+		ledger_take_news(ledger, r);
 	if (ledger && look_gap_counted(a->root, ledger)) {
 		each_directory(&l, r);
 		return;

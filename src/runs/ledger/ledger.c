@@ -573,7 +573,7 @@ static struct ledger *open_checked(const char *path, struct ledger_manner how, s
 			(void)set_mode(l);
 	}
 	if (ok) {
-		ledger_take_news(l);
+		ledger_take_news(l, NULL);
 		return l;
 	}
 	ledger_close(l);
@@ -688,6 +688,6 @@ bool ledger_refresh(struct ledger *l, struct report *r)
 		return true;
 	if (replaced(l))
 		return reopen(l, r);
-	ledger_take_news(l);
+	ledger_take_news(l, NULL);
 	return true;
 }

@@ -98,6 +98,9 @@ bool ledger_enter(struct ledger *l, struct run_row *row, struct report *r);
  * in a file beside it. It knows of the run when it is opened the next time, or asked in a process
  * that has it open. -errno: it has to be entered. */
 int ledger_tell(struct str root, const struct run_row *row);
+/* Enters those runs now. What cannot be done now is done the next time; `r`, which may be NULL,
+ * gets a warning then. */
+void ledger_take_news(struct ledger *l, struct report *r);
 /* Takes a claim back that came to nothing: the generation before it is current again. */
 void ledger_unclaim(struct ledger *l, const struct run_row *row);
 /* Replaces what is known of a generation. Durably when `final`. */

@@ -148,23 +148,26 @@ static void news_path(const struct ledger *l, struct buf *ret)
 }
 
 /* Those who have it locked do not keep it for long. */
-static bool lock(int fd)
+static int lock(int fd)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
+	int e = EWOULDBLOCK;
 
-	for (int i = 0; i < TAKE_MS; i++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return true;
-		(void)nanosleep(&moment, NULL);
+	for (int i = 0; i < TAKE_MS && e == EWOULDBLOCK; i++) {
+		e = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+		if (e == EWOULDBLOCK)
+			(void)nanosleep(&moment, NULL);
 	}
-	return false;
+	return -e;
 }
 
-typedef void news_fn(struct ledger *l, const struct run_row *row, bool *ok);
+typedef bool news_fn(struct ledger *l, const struct run_row *row, struct report *r);
 
-static void each_line(struct ledger *l, struct str all, news_fn *see, bool *ok)
+static bool each_line(struct ledger *l, struct str all, news_fn *see, struct report *r)
 {
-	for (size_t at = 0; *ok && at < all.len;) {
+	bool ok = true;
+
+	for (size_t at = 0; ok && at < all.len;) {
 		size_t end = str_find(all, '\n', at);
 		struct str text = str_sub(all, at, end - at);
 		AUTO_JSON *line = json_loadb(text.p, text.len, JSON_ALLOW_NUL, NULL);
@@ -172,70 +175,90 @@ static void each_line(struct ledger *l, struct str all, news_fn *see, bool *ok)
 
 		at = end + 1;
 		if (row.id.len && row.generation.len && row.dir.len)
-			see(l, &row, ok);
+			ok = see(l, &row, r);
 	}
+	return ok;
 }
 
 /* One whose directory is gone was deleted meanwhile, and one whose name has been used again is an
  * earlier generation by now. One that was found while it ran has a row, which gets its end, unless
  * the run has been resumed since. */
-static void enter(struct ledger *l, const struct run_row *told, bool *ok)
+static bool enter(struct ledger *l, const struct run_row *told, struct report *r)
 {
-	AUTO_REPORT issues = REPORT_INIT;
 	struct arena a = ARENA_INIT;
 	struct run_row row = *told, known;
 	AUTO_BUF file = BUF_INIT;
+	size_t errors = r->errors;
 
 	buf_printf(&file, "%.*s/" LEAVES_FILE, STR(row.dir));
-	bool there = access(buf_cstr(&file), F_OK) == 0;
-	bool found = there && ledger_find(l, row.id, &a, &known, &issues);
-	if (there && !issues.errors && (!found || str_eq(known.generation, row.generation)))
-		*ok = (found ? ledger_correct(l, told, told, &issues)
-			     : ledger_put(l, &row, &issues)) &&
-		      ledger_add_leaves(l, row.id, row.generation, buf_cstr(&file), &issues);
-	*ok &= !issues.errors;
+	if (access(buf_cstr(&file), F_OK) < 0)
+		return errno == ENOENT || errno == ENOTDIR ||
+		       report_errno(r, errno, "cannot look at %s", buf_cstr(&file));
+	bool found = ledger_find(l, row.id, &a, &known, r), ok = r->errors == errors;
+	if (ok && (!found || str_eq(known.generation, row.generation)))
+		ok = (found ? ledger_correct(l, told, told, r) : ledger_put(l, &row, r)) &&
+		     ledger_add_leaves(l, row.id, row.generation, buf_cstr(&file), r);
 	arena_done(&a);
+	return ok;
 }
 
-static void mark(struct ledger *l, const struct run_row *row, bool *ok)
+static bool mark(struct ledger *l, const struct run_row *row, struct report *r)
 {
 	AUTO_BUF dir = BUF_INIT;
 
 	(void)l;
-	(void)ok;
+	(void)r;
 	buf_add(&dir, row->dir);
 	run_listed(buf_cstr(&dir));
+	return true;
 }
 
-static bool take_all(struct ledger *l, struct str all)
+static bool take_all(struct ledger *l, struct str all, struct report *r)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-	bool ok = ledger_batch_begin(l, false, &ignored);
-
-	if (!ok)
+	if (!ledger_batch_begin(l, false, r))
 		return false;
-	each_line(l, all, enter, &ok);
-	if (ok)
-		return ledger_batch_commit(l, &ignored);
+	if (each_line(l, all, enter, r))
+		return ledger_batch_commit(l, r);
 	ledger_batch_undo(l);
 	return false;
 }
 
-void ledger_take_news(struct ledger *l)
+/* Another process that has the file locked takes them in itself. */
+static bool take(struct ledger *l, const char *path, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+	AUTO_CLOSE int fd = open_news(path, O_RDWR);
+	int e = fd < 0 ? fd : lock(fd);
+
+	if (e == 0)
+		e = fd_read_all(fd, NEWS_MAX + LINE_ROOM, &text);
+	if (e < 0)
+		return e == -EWOULDBLOCK || report_errno(r, -e, "cannot read %s", path);
+	if (!text.len)
+		return true;
+	if (!take_all(l, buf_str(&text), r))
+		return false;
+	if (ftruncate(fd, 0) < 0)
+		return report_errno(r, errno, "cannot write %s", path);
+	return each_line(l, buf_str(&text), mark, r);
+}
+
+void ledger_take_news(struct ledger *l, struct report *r)
 {
 	AUTO_BUF path = BUF_INIT;
-	AUTO_BUF text = BUF_INIT;
+	AUTO_REPORT issues = REPORT_INIT;
 	struct stat st;
-	bool ok = true;
 
 	news_path(l, &path);
-	if (l->batch || stat(buf_cstr(&path), &st) < 0 || !st.st_size)
-		return;
-	AUTO_CLOSE int fd = open_news(buf_cstr(&path), O_RDWR);
-	if (fd < 0 || !lock(fd) || fd_read_all(fd, NEWS_MAX + LINE_ROOM, &text) < 0)
+	if (l->batch || (stat(buf_cstr(&path), &st) == 0 ? !st.st_size : errno == ENOENT))
 		return;
 	unsigned was = ledger_set_wait(l, TAKE_MS);
-	if (text.len && take_all(l, buf_str(&text)) && ftruncate(fd, 0) == 0)
-		each_line(l, buf_str(&text), mark, &ok);
+	bool held = !take(l, buf_cstr(&path), &issues) && sqlite3_errcode(l->db) == SQLITE_BUSY;
 	(void)ledger_set_wait(l, was);
+	/* While another process writes, a list finds the runs by their directories. */
+	vec_each (i, &issues.issues)
+		if (r && !held)
+			report_warning(r, (struct where){ 0 },
+				"runs that were over at once may be missing: %.*s",
+				STR(i->message));
 }

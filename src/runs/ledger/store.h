@@ -133,10 +133,6 @@ bool ledger_queue_settle(struct ledger *l, struct report *r);
  * rebuild has put another one there. */
 bool ledger_refresh(struct ledger *l, struct report *r);
 
-/* Enters the runs that ledger_tell() was called for. What cannot be done now is done the next time.
- */
-void ledger_take_news(struct ledger *l);
-
 /* Texts are borrowed until the statement is given back; empty ones are NULL. */
 void ledger_bind_str(sqlite3_stmt *s, int at, struct str text);
 struct str ledger_column_str(sqlite3_stmt *s, int at);
