@@ -55,7 +55,6 @@ const char *roux_version(void)
 static const action_words words = {
 	[ACTION_RESUME] = "resume it",
 	[ACTION_RERUN] = "run it again",
-	[ACTION_RERUN_ALL] = "run everything again",
 	[ACTION_APPROVE] = "approve it",
 	[ACTION_DENY] = "deny it",
 	[ACTION_WAIT] = "wait for it",

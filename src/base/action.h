@@ -6,10 +6,9 @@
 enum action {
 	ACTION_NONE,
 	/* About a run: */
-	ACTION_RESUME,    /* continue it */
-	ACTION_RERUN,     /* do it again as a new run */
-	ACTION_RERUN_ALL, /* the same with what succeeded */
-	ACTION_APPROVE,   /* answer its gate */
+	ACTION_RESUME,  /* continue it */
+	ACTION_RERUN,   /* do all of it again as a new run */
+	ACTION_APPROVE, /* answer its gate */
 	ACTION_DENY,
 	ACTION_WAIT, /* wait for its end */
 	ACTION_CANCEL,

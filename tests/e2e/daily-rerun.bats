@@ -377,25 +377,6 @@ refused_for() { # NODE WHY WORDS...: refused before anything is run or written
 	asks 2 plan run:a --from 2
 	is "$(cat err)" "$(cat refused)"
 	contains err 'the output of node 1 is gone'
-	contains err '`roux rerun a --all` runs everything again'
-}
-
-@test "a rerun does without an output that is gone and that nothing reads any more" {
-	asks 3 run -q --as a '["echo one", "sh -c \"cat; echo two\"", "sh -c \"cat; test -e go && echo three\""]'
-	touch go
-	rm "$(state)/runs/a/out/0.out"
-	asks 0 plan run:a
-	is "$(grep -c reused out)" 2
-	asks 0 rerun -q a --as b
-	is "$(cat out)" $'one\ntwo\nthree'
-	rm "$(state)/runs/a/out/1.out"
-	asks 2 rerun -q a --as c
-	contains err 'the output of node 1 is gone'
-	contains err '`roux rerun a --all` runs everything again'
-	asks 2 rerun -q a --as c --from 1
-	contains err 'the output of node 0 is gone'
-	asks 0 rerun -q a --as c --all
-	is "$(cat out)" $'one\ntwo\nthree'
 }
 
 @test "plan run: says of a gate whether it asks again" {

@@ -16,7 +16,6 @@ enum { LOOKED_AT = 2000 };
 
 struct search {
 	struct launch *launch;
-	struct str dir; /* of the run */
 	const struct leaves *leaves;
 	int out; /* the directory of outputs; -1: there is none */
 	gone_list *found;
@@ -205,7 +204,7 @@ static bool is_there(struct search *s, struct str path, const struct leaf_record
 	if (errno != ENOENT)
 		s->ok = report_errno(s->r, errno,
 			"cannot look at %.*s/" OUTPUTS_DIR "/%s, which node %.*s printed",
-			STR(s->dir), buf_cstr(&name), STR(path));
+			STR(s->launch->claim.dir), buf_cstr(&name), STR(path));
 	return false;
 }
 
@@ -226,16 +225,13 @@ static void look_for(void *data, struct str path, const struct leaf_record *reco
 	}
 }
 
-bool gone_find(struct launch *l, struct str dir, const struct leaves *leaves, gone_list *ret,
-	struct report *r)
+bool gone_find(struct launch *l, const struct leaves *leaves, gone_list *ret, struct report *r)
 {
-	struct search s = {
-		.launch = l, .dir = dir, .leaves = leaves, .found = ret, .r = r, .ok = true
-	};
+	struct search s = { .launch = l, .leaves = leaves, .found = ret, .r = r, .ok = true };
 
-	s.out = run_open_dir(arena_cstr(&l->arena, dir), OUTPUTS_DIR, false);
+	s.out = run_open_dir(l->claim.dir.p, OUTPUTS_DIR, false);
 	if (s.out < 0 && s.out != -ENOENT)
-		return report_errno(r, -s.out, "cannot open %.*s/" OUTPUTS_DIR, STR(dir));
+		return report_errno(r, -s.out, "cannot open %.*s/" OUTPUTS_DIR, STR(l->claim.dir));
 	leaves_each(leaves, look_for, &s);
 	close_fd(&s.out);
 	return s.ok;

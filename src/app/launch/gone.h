@@ -12,8 +12,7 @@ struct gone {
 };
 typedef VEC(struct gone) gone_list;
 
-/* Fills `ret` with those of the run in `dir` whose output a command will read that is yet to run,
- * or the run itself. Where that cannot be told from the record it counts as needed. False with an
- * issue when it cannot be found out what there is. */
-bool gone_find(struct launch *l, struct str dir, const struct leaves *leaves, gone_list *ret,
-	struct report *r);
+/* Fills `ret` with those whose output a command will read that is yet to run, or the run itself.
+ * Where that cannot be told from the record it counts as needed. False with an issue when it cannot
+ * be found out what there is. */
+bool gone_find(struct launch *l, const struct leaves *leaves, gone_list *ret, struct report *r);

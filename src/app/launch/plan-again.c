@@ -359,7 +359,8 @@ static bool plan(struct plan_again *p, const struct rerun_request *q, struct rep
 
 	if (!choose(p, q, r) || !make_plan_kept(p, q, r))
 		return false;
-	if (p->resume ? !find_holding(p, r) : !rerun_has_outputs(l, p->look, p->redo, p->leaves, r))
+	if (p->resume ? !find_holding(p, r)
+		      : !rerun_has_outputs(l, p->look->dir, p->redo, p->leaves, r))
 		return false;
 	p->mask = mask_of(l);
 	const struct planned_host host = { .cwd = arena_cstr(&p->arena, p->look->row.cwd),

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/launch/gone.h"
 #include "app/launch/input.h"
 #include "app/launch/take-over.h"
 #include "app/past/names.h"
@@ -131,6 +130,34 @@ static bool was_taken(const struct take_over *t, struct str path, const struct l
 	return record->ended && !record->cancelled && redo_holds(t->redo, path);
 }
 
+static bool is_there(
+	struct take_over *t, struct str path, const struct leaf_record *record, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	if (!(err ? record->err_bytes : record->out_bytes))
+		return true;
+	output_name(&name, path, record->number, err);
+	int e = open_from(t) ? 0 : -t->from;
+	if (!e && faccessat(t->from, buf_cstr(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return true;
+	e = e ? e : errno;
+	if (e != ENOENT && e != ENOTDIR && e != ELOOP)
+		return report_errno(t->r, e, "cannot look at the output of node %.*s", STR(path));
+	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
+	return report_hint(t->r, "rerun everything, without naming a node");
+}
+
+/* All that is needed is there; nothing has been made yet. */
+static void look_for(void *data, struct str path, const struct leaf_record *record)
+{
+	struct take_over *t = data;
+
+	if (was_taken(t, path, record))
+		t->ok = t->ok && is_there(t, path, record, false) &&
+			is_there(t, path, record, true);
+}
+
 static bool link_output(struct take_over *t, struct str path, const struct leaf_record *record,
 	uint64_t number, bool err)
 {
@@ -142,11 +169,10 @@ static bool link_output(struct take_over *t, struct str path, const struct leaf_
 	output_name(&name, path, record->number, err);
 	output_name(&now, path, number, err);
 	int e = !open_from(t) ? -t->from : !open_to(t) ? -t->to : 0;
-	if (!e && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) < 0)
-		e = errno;
-	/* What is gone is not needed: else nothing would have been taken over. */
-	return !e || e == ENOENT ||
-	       report_errno(t->r, e, "cannot take over the output of node %.*s", STR(path));
+	if (!e && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
+		return true;
+	return report_errno(
+		t->r, e ? e : errno, "cannot take over the output of node %.*s", STR(path));
 }
 
 /* A loop of steps is run through again. Unless it counts as closed, it would forget the rounds that
@@ -281,40 +307,21 @@ static bool take_gates(struct take_over *t)
 		t->launch->claim.dir, "gates.json", buf_str(&text), t->launch->asked.durable, t->r);
 }
 
-struct holding {
-	const struct redo *redo;
-	struct leaves *leaves;
-};
-
-static void forget_redone(void *data, struct str path, const struct leaf_record *record UNUSED)
-{
-	const struct holding *h = data;
-
-	if (!redo_holds(h->redo, path))
-		(void)leaves_forget(h->leaves, path);
-}
-
-bool rerun_has_outputs(struct launch *l, const struct run_look *look, const struct redo *redo,
+bool rerun_has_outputs(struct launch *l, struct str old_dir, const struct redo *redo,
 	const struct leaves *leaves, struct report *r)
 {
-	gone_list gone = { 0 };
+	struct take_over t = { .launch = l,
+		.old_dir = old_dir,
+		.redo = redo,
+		.leaves = leaves,
+		.from = -1,
+		.r = r,
+		.ok = true };
 
-	if (redo->whole)
-		return true;
-	struct leaves *held = leaves_read(run_file(&l->arena, look->dir, LEAVES_FILE), r);
-	if (!held)
-		return false;
-	leaves_each(leaves, forget_redone, &(struct holding){ redo, held });
-	bool ok = gone_find(l, look->dir, held, &gone, r);
-	if (ok && gone.len) {
-		ok = report_error(r, (struct where){ 0 }, "the output of node %.*s is gone",
-			STR(gone.at[0].path));
-		report_hint(r, "bring it back");
-		report_action(r, ACTION_RERUN_ALL, look->id);
-	}
-	vec_done(&gone);
-	leaves_free(held);
-	return ok;
+	if (!redo->whole)
+		leaves_each(leaves, look_for, &t);
+	close_fd(&t.from);
+	return t.ok;
 }
 
 bool rerun_take_over(struct launch *l, const struct run_look *look, const struct redo *redo,
@@ -330,7 +337,7 @@ bool rerun_take_over(struct launch *l, const struct run_look *look, const struct
 		.r = r,
 		.ok = true };
 
-	t.ok = rerun_has_outputs(l, look, redo, leaves, r) && take_stdin(&t) &&
+	t.ok = rerun_has_outputs(l, look->dir, redo, leaves, r) && take_stdin(&t) &&
 	       take_recipes(&t, redo->called->copies) && (redo->whole || take_gates(&t));
 	if (t.ok && !redo->whole) {
 		leaves_each(leaves, take, &t);

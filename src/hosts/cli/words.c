@@ -3,7 +3,6 @@
 const action_words cli_words = {
 	[ACTION_RESUME] = "`roux resume %s` continues it",
 	[ACTION_RERUN] = "`roux rerun %s` does it again",
-	[ACTION_RERUN_ALL] = "`roux rerun %s --all` runs everything again",
 	[ACTION_APPROVE] = "`roux approve %s` lets it pass",
 	[ACTION_DENY] = "`roux deny %s` ends it",
 	[ACTION_WAIT] = "wait for it with `roux wait %s`",
