@@ -67,8 +67,7 @@ static bool take_directory(struct launch *l, bool known, struct report *r)
 	if (there && !S_ISDIR(st.st_mode))
 		return report_error(r, (struct where){ 0 }, "%.*s is there and is not a directory",
 			STR(l->claim.dir));
-	int made = runs_make(l->claim.root);
-	made = made < 0 ? made : dir_make(l->claim.dir.p);
+	int made = dir_make(l->claim.dir.p);
 	if (made < 0)
 		return report_fault(
 			r, -made, "cannot make the run's directory %.*s", STR(l->claim.dir));
@@ -278,6 +277,9 @@ bool launch_claim(struct launch *l, struct report *r)
 		return begun;
 	if (!open_ledger(l, l->app->ledger_wait_ms, r))
 		return false;
+	/* Not between the claim and the lock, where another start would take the run for one that
+	 * has ended. What goes wrong is met again when its directory is made. */
+	(void)runs_make(l->claim.root);
 	if (!ledger_claim(l->claim.ledger, &l->claim.row, has_ended, &former, &taken, &refused)) {
 		/* The ledger takes what cannot be found out for a run that lives. */
 		if (taken && former.state < 0)
