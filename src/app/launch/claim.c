@@ -239,6 +239,8 @@ bool launch_tell(struct launch *l)
 {
 	if (!launch_can_tell(l) || ledger_tell(l->claim.root, &l->claim.row) < 0)
 		return false;
+	if (!l->claim.linked) /* it had no command */
+		launch_link_latest(l);
 	l->claim.unlisted = false;
 	return true;
 }

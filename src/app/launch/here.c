@@ -297,8 +297,7 @@ static void rest(struct run_handle *handle)
 		record_rest(h->record);
 	if (!recorded(h))
 		return;
-	if (l->claim.ledger)
-		retire_after_run(handle->app, l->claim.ledger);
+	retire_after_run(handle->app, l->claim.ledger);
 	launch_count(l);
 	ledger_close(l->claim.ledger);
 	l->claim.ledger = NULL;
