@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/lang.h"
 
 enum { BLOCK = 64, LENGTH_AT = BLOCK - 8 };
@@ -109,16 +110,11 @@ void sha256_final(struct sha256 *h, unsigned char digest[SHA256_BYTES])
 
 void sha256_hex(struct str data, char hex[SHA256_HEX])
 {
-	static const char digits[] = "0123456789abcdef";
 	unsigned char digest[SHA256_BYTES];
 	struct sha256 h;
 
 	sha256_init(&h);
 	sha256_update(&h, data);
 	sha256_final(&h, digest);
-	for (size_t i = 0; i < SHA256_BYTES; i++) {
-		hex[2 * i] = digits[digest[i] >> 4];
-		hex[2 * i + 1] = digits[digest[i] & 15];
-	}
-	hex[SHA256_HEX - 1] = '\0';
+	hex_write(digest, sizeof(digest), hex);
 }

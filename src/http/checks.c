@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "http/door.h"
 
 /* -- faults of form ------------------------------------------------------------------------------
@@ -338,10 +339,7 @@ static void make_csrf(struct http_request *q, const struct session *s)
 	char *hex = arena_alloc(&q->arena, 2 * sizeof(mac) + 1);
 
 	hmac_sha256(q->http->key, str_of(s->sum), mac);
-	for (size_t i = 0; i < sizeof(mac); i++) {
-		hex[2 * i] = "0123456789abcdef"[mac[i] >> 4];
-		hex[2 * i + 1] = "0123456789abcdef"[mac[i] & 15];
-	}
+	hex_write(mac, sizeof(mac), hex);
 	q->csrf = (struct str){ hex, 2 * sizeof(mac) };
 }
 

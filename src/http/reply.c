@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "data/json-out.h"
 #include "http/door.h"
 
@@ -153,12 +154,11 @@ static bool end_etag(struct http_request *q, struct sha256 *sum)
 {
 	AUTO_BUF empty = BUF_INIT;
 	unsigned char digest[SHA256_BYTES];
-	AUTO_BUF tag = BUF_INIT;
+	char tag[SHA256_BYTES + 1];
 
 	sha256_final(sum, digest);
-	for (size_t i = 0; i < sizeof(digest) / 2; i++)
-		buf_printf(&tag, "%02x", digest[i]);
-	q->etag = arena_printf(&q->arena, "\"%s\"", buf_cstr(&tag));
+	hex_write(digest, sizeof(digest) / 2, tag);
+	q->etag = arena_printf(&q->arena, "\"%s\"", tag);
 	if (q->post || !decode_etags(http_request_header(q, "If-None-Match"), q->etag))
 		return false;
 	add_default(q, "Cache-Control", "private, no-cache");

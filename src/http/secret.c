@@ -6,21 +6,11 @@
 
 #include "base/atomic-file.h"
 #include "base/file.h"
+#include "base/hex.h"
 
 static bool random_bytes(void *p, size_t size)
 {
 	return getrandom(p, size, 0) == (ssize_t)size;
-}
-
-static void to_hex(const unsigned char *bytes, size_t count, char *ret)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < count; i++) {
-		ret[2 * i] = digits[bytes[i] >> 4];
-		ret[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	ret[2 * count] = 0;
 }
 
 bool secret_make(char ret[SECRET_HEX])
@@ -29,7 +19,7 @@ bool secret_make(char ret[SECRET_HEX])
 
 	if (!random_bytes(bytes, sizeof(bytes)))
 		return false;
-	to_hex(bytes, sizeof(bytes), ret);
+	hex_write(bytes, sizeof(bytes), ret);
 	return true;
 }
 
@@ -74,6 +64,6 @@ bool secret_key(struct str dir, unsigned char key[HMAC_KEY], char label[17], str
 	if (!kept_random(dir, "key", key, HMAC_KEY, r) ||
 		!kept_random(dir, "label", bytes, sizeof(bytes), r))
 		return false;
-	to_hex(bytes, sizeof(bytes), label);
+	hex_write(bytes, sizeof(bytes), label);
 	return true;
 }

@@ -9,6 +9,7 @@
 #include "app/record/launch.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/path.h"
 #include "base/run-status.h"
 #include "runs/dir/generations.h"
@@ -43,12 +44,11 @@ static bool has_ended(void *data, const struct run_row *current)
 static void make_generation(struct launch *l)
 {
 	unsigned char bytes[8] = { 0 };
-	AUTO_BUF text = BUF_INIT;
+	char text[2 * sizeof(bytes) + 1];
 
 	(void)!getrandom(bytes, sizeof(bytes), GRND_NONBLOCK);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		buf_printf(&text, "%02x", bytes[i]);
-	l->claim.generation = arena_str(&l->arena, buf_str(&text));
+	hex_write(bytes, sizeof(bytes), text);
+	l->claim.generation = arena_str(&l->arena, str_of(text));
 }
 
 static bool refuse_taken(struct launch *l, struct report *r)

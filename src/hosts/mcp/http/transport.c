@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/hex.h"
 #include "hosts/mcp/catalog.h"
 
 enum { IDLE_MS = 30 * 60 * 1000, LEGACY_MAX = 256, BODY_BYTES = 16 << 20 };
@@ -56,10 +57,7 @@ struct legacy *legacy_new(struct mcp_http *t, struct str principal, bool mute)
 	l->transport = t;
 	l->nowhere.send = drop_message;
 	l->idle.fire = on_idle;
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		l->id[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-		l->id[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
-	}
+	hex_write(bytes, sizeof(bytes), l->id);
 	session_init(&l->session, t->server, &l->nowhere);
 	l->session.principal = arena_printf(&l->session.arena, "%.*s", STR(principal));
 	l->session.alone = true;

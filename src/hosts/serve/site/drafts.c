@@ -1,10 +1,10 @@
 #include "hosts/serve/site/drafts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/mem.h"
 
 enum { KEPT_MS = 600000, KEPT = 32 };
@@ -70,8 +70,7 @@ struct draft *drafts_add(struct drafts *d, struct str session, struct str recipe
 	clean(d, session);
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		abort();
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void)snprintf(one->id + 2 * i, 3, "%02x", random[i]);
+	hex_write(random, sizeof(random), one->id);
 	buf_add(&one->session, session);
 	buf_add(&one->recipe, recipe);
 	buf_add(&one->as, as);
