@@ -76,12 +76,15 @@ struct str arena_str(struct arena *a, struct str s)
 
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list args)
 {
+	char first[256]; /* most texts fit: formatting them twice only to know their length costs */
 	va_list again;
 
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, fmt, args);
+	int n = vsnprintf(first, sizeof(first), fmt, args);
 	char *p = arena_alloc(a, (size_t)MAX(n, 0) + 1);
-	if (n > 0)
+	if (n > 0 && (size_t)n < sizeof(first))
+		memcpy(p, first, (size_t)n);
+	else if (n > 0)
 		(void)vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);
 	return (struct str){ p, (size_t)MAX(n, 0) };

@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-enum { PRINTF_ROOM = 48 };
+/* What outgrows its first bytes is mostly a page of text: it gets there in few steps. */
+enum { BUF_FIRST = 64, BUF_SMALL = 4096, PRINTF_ROOM = 48 };
 
 void buf_done(struct buf *b)
 {
@@ -40,9 +41,9 @@ void buf_reserve(struct buf *b, size_t more)
 
 	if (need <= b->cap)
 		return;
-	size_t cap = b->cap ? b->cap : 64;
+	size_t cap = b->cap ? b->cap : BUF_FIRST;
 	while (cap < need)
-		cap *= 2;
+		cap *= cap < BUF_SMALL ? 4 : 2;
 	b->p = mem_resize(b->p, cap, 1);
 	b->cap = cap;
 	b->p[b->len] = '\0';
@@ -60,12 +61,10 @@ void buf_add(struct buf *b, struct str s)
 
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, (struct str){ &c, 1 });
-}
-
-void buf_adds(struct buf *b, const char *text)
-{
-	buf_add(b, str_of(text));
+	if (b->len + 1 >= b->cap)
+		buf_reserve(b, 1);
+	b->p[b->len++] = c;
+	b->p[b->len] = '\0';
 }
 
 void buf_fill(struct buf *b, char c, size_t count)

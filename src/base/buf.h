@@ -20,7 +20,6 @@ void buf_reset(struct buf *b);
 void buf_reserve(struct buf *b, size_t more);
 void buf_add(struct buf *b, struct str s);
 void buf_addc(struct buf *b, char c);
-void buf_adds(struct buf *b, const char *text);
 void buf_fill(struct buf *b, char c, size_t count);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 /* At least `digits` of them (not over 20). For what is written by the thousand, as events are:
@@ -33,6 +32,12 @@ void buf_drop(struct buf *b, size_t n);
 void buf_swap(struct buf *a, struct buf *b);
 /* Hands the memory over, cut to size; never NULL. The buffer is empty afterwards. */
 char *buf_take(struct buf *b);
+
+/* Here, where the length of a literal is known. */
+static inline void buf_adds(struct buf *b, const char *text)
+{
+	buf_add(b, str_of(text));
+}
 
 static inline struct str buf_str(const struct buf *b)
 {

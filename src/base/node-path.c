@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include <inttypes.h>
-
 static void add_up(struct buf *b, struct str up)
 {
 	if (up.len && !str_eq(up, S("."))) {
@@ -15,13 +13,14 @@ static void add_up(struct buf *b, struct str up)
 void node_path_child(struct buf *b, struct str up, uint64_t index)
 {
 	add_up(b, up);
-	buf_printf(b, "%" PRIu64, index);
+	buf_add_number(b, index, 1);
 }
 
 void node_path_copy(struct buf *b, struct str up, uint64_t index)
 {
 	add_up(b, up);
-	buf_printf(b, "r%" PRIu64, index);
+	buf_addc(b, 'r');
+	buf_add_number(b, index, 1);
 }
 
 void node_path_recover(struct buf *b, struct str up)

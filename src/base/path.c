@@ -28,9 +28,15 @@ struct str path_dir(struct str path)
 
 struct str path_below(struct arena *a, struct str dir, struct str name)
 {
-	bool slash = dir.len && dir.p[dir.len - 1] == '/';
+	size_t from = dir.len + (!dir.len || dir.p[dir.len - 1] != '/');
+	char *p = arena_alloc(a, from + name.len + 1);
 
-	return arena_printf(a, "%.*s%s%.*s", STR(dir), slash ? "" : "/", STR(name));
+	if (dir.len)
+		memcpy(p, dir.p, dir.len);
+	p[from - 1] = '/';
+	if (name.len)
+		memcpy(p + from, name.p, name.len);
+	return (struct str){ p, from + name.len };
 }
 
 void path_plain(struct buf *b, struct str path)
@@ -80,8 +86,10 @@ struct str path_from(struct arena *a, struct str dir, struct str path)
 
 struct str path_absolute(struct arena *a, struct str path)
 {
-	char cwd[4096];
+	char cwd[4096] = "";
 
+	if (path.len && path.p[0] == '/')
+		return path_from(a, S(""), path);
 	return path_from(a, str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ""), path);
 }
 

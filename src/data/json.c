@@ -173,6 +173,37 @@ static bool eight_plain(const char *at)
 	return !((x | control | last | quote | backslash) & each * 0x80);
 }
 
+static bool one_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static bool all_plain(struct str s)
+{
+	size_t i = 0;
+
+	for (; i + 8 <= s.len; i += 8)
+		if (!eight_plain(s.p + i))
+			return false;
+	if (i && i < s.len) /* some of them once more */
+		return eight_plain(s.p + s.len - 8);
+	for (; i < s.len; i++)
+		if (!one_plain((unsigned char)s.p[i]))
+			return false;
+	return true;
+}
+
+static void write_plain(struct buf *b, struct str s)
+{
+	buf_reserve(b, s.len + 2);
+	b->p[b->len++] = '"';
+	if (s.len)
+		memcpy(b->p + b->len, s.p, s.len);
+	b->len += s.len;
+	b->p[b->len++] = '"';
+	b->p[b->len] = '\0';
+}
+
 /* `most`: also controls that a terminal obeys, which JSON lets stand as they are. */
 static void write_str(struct buf *b, struct str s, bool most)
 {
@@ -180,15 +211,17 @@ static void write_str(struct buf *b, struct str s, bool most)
 	size_t from = 0;
 	uint32_t c;
 
+	if (all_plain(s)) {
+		write_plain(b, s);
+		return;
+	}
 	buf_addc(b, '"');
 	for (size_t i = 0; i < s.len;) {
-		unsigned char byte = (unsigned char)s.p[i];
-
 		if (i + 8 <= s.len && eight_plain(s.p + i)) {
 			i += 8;
 			continue;
 		}
-		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
+		if (one_plain((unsigned char)s.p[i])) {
 			i++;
 			continue;
 		}
@@ -254,10 +287,15 @@ void json_number_member(struct buf *b, const char *name, uint64_t n)
 
 static void line(struct buf *b, unsigned indent, unsigned depth)
 {
+	size_t spaces = (size_t)indent * depth;
+
 	if (!indent)
 		return;
-	buf_addc(b, '\n');
-	buf_fill(b, ' ', (size_t)indent * depth);
+	buf_reserve(b, spaces + 1);
+	b->p[b->len++] = '\n';
+	while (spaces--)
+		b->p[b->len++] = ' ';
+	b->p[b->len] = '\0';
 }
 
 /* A whole double as it reads back: 2.0, -0.0. */
@@ -290,18 +328,18 @@ static void write(struct buf *b, const json_t *value, struct style style, unsign
 {
 	const char *key;
 	json_t *item;
-	size_t i, n = 0;
+	size_t i, n = 0, length;
 
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
 		buf_addc(b, '{');
-		json_object_foreach((json_t *)value, key, item)
+		json_object_keylen_foreach((json_t *)value, key, length, item)
 		{
 			if (n++)
 				buf_addc(b, ',');
 			line(b, style.indent, depth + 1);
-			json_write_str(b, str_of(key));
-			buf_adds(b, style.indent ? ": " : ":");
+			json_write_str(b, (struct str){ key, length });
+			buf_add(b, style.indent ? S(": ") : S(":"));
 			write(b, item, style, depth + 1);
 		}
 		if (n)

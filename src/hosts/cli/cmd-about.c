@@ -299,10 +299,8 @@ static int debug_toml(struct cli *cli, size_t count, const char *const *words)
 	AUTO_JSON *value = toml_read(&source, TOML_TAGGED, &cli->report);
 	if (!value)
 		return cli_refuse(cli, false);
-	/* Not json_write(): a key may hold a NUL character. */
-	AUTO_FREE char *document = json_dumps(value, JSON_INDENT(2));
 	buf_reset(&text);
-	buf_adds(&text, document);
+	json_write(&text, value, 2);
 	buf_addc(&text, '\n');
 	return cli_print(buf_str(&text));
 }

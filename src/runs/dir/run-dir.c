@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "runs/dir/open.h"
 
 enum { ID_MAX = 128, LOCK_TRIES = 1000 };
@@ -130,7 +131,7 @@ struct str run_directory(struct arena *a, struct str root, struct str id)
 
 const char *run_file(struct arena *a, struct str dir, const char *name)
 {
-	return arena_printf(a, "%.*s/%s", STR(dir), name).p;
+	return path_below(a, dir, str_of(name)).p;
 }
 
 /* -- names ---------------------------------------------------------------------------------------

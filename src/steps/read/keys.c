@@ -298,6 +298,19 @@ static void store(const struct key_reader *kr, const struct key_object *o, const
 	}
 }
 
+/* Of the texts in the table: the reader of JSON is for what others write. */
+static json_t *fallback_of(const struct key *k)
+{
+	struct str text = str_of(k->fallback);
+	uint64_t n;
+
+	if (str_eq(text, S("false")) || str_eq(text, S("true")))
+		return json_boolean(text.p[0] == 't');
+	if (str_to_uint(text, &n))
+		return json_integer((json_int_t)n);
+	return json_loads(k->fallback, JSON_DECODE_ANY, NULL);
+}
+
 void keys_default(enum key_in in, void *into)
 {
 	struct key_object o = { .in = in, .into = into };
@@ -308,7 +321,7 @@ void keys_default(enum key_in in, void *into)
 
 		if (k->in != in || !k->fallback || k->store == KEY_STORE_NOT || text)
 			continue;
-		AUTO_JSON *value = json_loads(k->fallback, JSON_DECODE_ANY, NULL);
+		AUTO_JSON *value = fallback_of(k);
 		store(NULL, &o, k, value, NULL);
 	}
 }
