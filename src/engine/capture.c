@@ -261,8 +261,10 @@ static void on_ready(struct watch *w, uint32_t events)
 	uint64_t before = c->bytes;
 
 	/* A pipe that was just emptied has no more, unless its end is there to be read: then
-	 * reading never waits. */
-	if (events & EPOLLHUP)
+	 * reading never waits. Of one that is empty and has no writer only the end is left. */
+	if ((events & (EPOLLHUP | EPOLLIN)) == EPOLLHUP)
+		end(c);
+	else if (events & EPOLLHUP)
 		read_on(c);
 	else if (!c->moved || c->error)
 		(void)take(c);
