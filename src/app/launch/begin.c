@@ -133,7 +133,7 @@ static bool write_beginning(struct launch *l, const struct identity *self, struc
 	}
 	run_text(l, self, &run);
 	files[count++] = (struct freeze_text){ "run.json", buf_str(&run), false };
-	return freeze_files(l->claim.dir, files, count, l->asked.durable, r);
+	return freeze_files(l, files, count, r);
 }
 
 bool launch_begin(struct launch *l, struct report *r)
@@ -160,7 +160,7 @@ bool launch_begin(struct launch *l, struct report *r)
 	if (l->claim.unlisted)
 		return true;
 	/* The one before may have been killed before it had a row. */
-	(void)run_set_unlisted(l->claim.lock, false);
+	run_set_listed(l->claim.lock);
 	return ledger_update(l->claim.ledger, &l->claim.row, false, r);
 }
 

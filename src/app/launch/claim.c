@@ -163,16 +163,12 @@ static bool begin_unlisted(struct launch *l, bool *tried, struct report *r)
 	*tried = begins_unlisted(l) && mkdir(l->claim.dir.p, 0700) == 0;
 	if (!*tried)
 		return false;
-	int e = run_lock(l->claim.dir.p, &l->claim.lock);
-	int written = e < 0 ? 0 : run_set_unlisted(l->claim.lock, true);
-	l->claim.unlisted = e == 0 && written == 0;
-	if (l->claim.unlisted)
+	int e = run_lock_new(l->claim.dir.p, &l->claim.own, &l->claim.lock);
+	l->claim.unlisted = e == 0;
+	if (e == 0)
 		return true;
-	(void)unlink(run_file(&l->arena, l->claim.dir, ".alive"));
 	(void)rmdir(l->claim.dir.p);
-	close_fd(&l->claim.lock);
-	return e < 0 ? report_errno(r, -e, "cannot lock %.*s", STR(l->claim.dir))
-		     : report_errno(r, -written, "cannot write %.*s/.alive", STR(l->claim.dir));
+	return report_errno(r, -e, "cannot lock %.*s", STR(l->claim.dir));
 }
 
 /* A run that begins before the ledger knows of it gets its link when its command runs; one that
@@ -221,7 +217,7 @@ bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r)
 	(void)ledger_set_wait(l->claim.ledger, l->app->ledger_wait_ms);
 	if (!l->claim.linked)
 		launch_link_latest(l);
-	(void)run_set_unlisted(l->claim.lock, false);
+	run_set_listed(l->claim.lock);
 	l->claim.unlisted = false;
 	return true;
 }

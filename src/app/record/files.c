@@ -77,7 +77,7 @@ static int keep_result(struct record_files *f)
 }
 
 int record_files_open_first(
-	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq)
+	struct record_files *f, struct str dir, int own, bool resume, bool durable, uint64_t *seq)
 {
 	AUTO_BUF path = BUF_INIT;
 
@@ -92,7 +92,10 @@ int record_files_open_first(
 		.spares = { -1, -1, -1 } };
 	*seq = 0;
 	buf_add(&path, dir);
-	f->dirfd = run_open_dir(buf_cstr(&path), ".", false);
+	if (own < 0)
+		f->dirfd = run_open_dir(buf_cstr(&path), ".", false);
+	else if ((f->dirfd = fcntl(own, F_DUPFD_CLOEXEC, 0)) < 0)
+		return -errno;
 	if (f->dirfd < 0)
 		return f->dirfd;
 	int r = open_lines(f, LEAVES_FILE, &f->leaves);
@@ -114,6 +117,7 @@ int record_files_open_rest(struct record_files *f)
 	AUTO_CLOSE int out = r < 0 ? r : run_open_at(f->dirfd, "stdout.log", O_WRONLY | O_CREAT);
 	if (out < 0)
 		return out;
+	f->made = true;
 	return f->durable && fsync(f->dirfd) < 0 ? -errno : 0;
 }
 
@@ -601,6 +605,21 @@ void record_files_stderr_end(struct record_files *f, const struct event *e)
 /* -- stdout.log ----------------------------------------------------------------------------------
  */
 
+static uint64_t output_bytes(const struct launch *l, struct run *run)
+{
+	return l->subject.graph->output ? l->subject.plan->output.len
+					: content_size(run_output(run));
+}
+
+/* Whether stdout.log is there as it was made. */
+static bool is_made(const struct record_files *f)
+{
+	struct stat st;
+
+	return f->made && fstatat(f->dirfd, "stdout.log", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
 int record_files_output(struct record_files *f, const struct launch *l, struct run *run)
 {
 	const struct run_result *res = run_result(run);
@@ -610,6 +629,8 @@ int record_files_output(struct record_files *f, const struct launch *l, struct r
 		return 0;
 	/* A run that was stopped in the middle keeps what there is. */
 	if (!done && res->status != RUN_FAILED && res->status != RUN_TIMEOUT)
+		return 0;
+	if (!f->last_open && (!done || !output_bytes(l, run)) && is_made(f))
 		return 0;
 	/* What a command has printed there is another name of its output, and stays that. */
 	if (f->last_open && unlinkat(f->dirfd, "stdout.log", 0) < 0)

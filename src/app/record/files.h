@@ -22,6 +22,7 @@ struct record_files {
 	uint64_t events_bytes;  /* in the file */
 	struct arena arena;
 	struct map partial; /* path → struct buf *: a line of standard error that has not ended */
+	bool made;          /* stdout.log, and it is empty */
 	bool last_open;     /* stdout.log is being written by the run's last command */
 	bool last_ok;       /* … which has succeeded: it is complete */
 	bool torn;          /* leaves.jsonl may end in the middle of a line */
@@ -30,10 +31,10 @@ struct record_files {
 	int spares[3];
 };
 
-/* Opens what must be there before a command begins. `resume`: appends to what is there; *seq is
- * then the number of events so far. -errno. */
+/* Opens what must be there before a command begins. `own`: the directory when it is new and open,
+ * else -1. `resume`: appends to what is there; *seq is then the number of events so far. -errno. */
 int record_files_open_first(
-	struct record_files *f, struct str dir, bool resume, bool durable, uint64_t *seq);
+	struct record_files *f, struct str dir, int own, bool resume, bool durable, uint64_t *seq);
 /* Makes what readers look for, so that they can follow it from the beginning: events.jsonl and the
  * logs. Without this each is made when it is first written. -errno. */
 int record_files_open_rest(struct record_files *f);

@@ -32,7 +32,8 @@ static int write_first(int at, const char *name, struct str text, bool durable)
 	return n;
 }
 
-static int write_text(int dir, const struct freeze_text *file, bool durable)
+/* `fresh`: the directory has no file of that name yet. */
+static int write_text(int dir, const struct freeze_text *file, bool fresh, bool durable)
 {
 	const char *slash = strrchr(file->name, '/');
 	const char *last = slash ? slash + 1 : file->name;
@@ -48,31 +49,50 @@ static int write_text(int dir, const struct freeze_text *file, bool durable)
 	}
 	int at = slash ? inner : dir;
 	int n = file->first ? write_first(at, last, file->text, durable) : -EEXIST;
-	return n == -EEXIST ? atomic_write_at(at, last, file->text,
-				      &(struct atomic_options){ .quick = true, .durable = durable })
-			    : n;
+	if (n != -EEXIST)
+		return n;
+	/* A name that is new costs less than two. */
+	AUTO_CLOSE int spare = fresh && !durable ? atomic_spare(at) : -1;
+	return atomic_write_at(at, last, file->text,
+		&(struct atomic_options){ .quick = true, .durable = durable, .spare = &spare });
 }
 
-bool freeze_files(struct str dir, const struct freeze_text *files, size_t count, bool durable,
-	struct report *r)
+static bool report_text_lost(struct report *r, int error, struct str dir, const char *name)
 {
-	AUTO_BUF own = BUF_INIT;
+	return report_errno(r, -error, "cannot write %.*s/%s", STR(dir), name);
+}
 
-	buf_add(&own, dir);
-	AUTO_CLOSE int at = run_open_dir(buf_cstr(&own), ".", false);
+static int open_own(struct str dir)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_add(&path, dir);
+	return run_open_dir(buf_cstr(&path), ".", false);
+}
+
+bool freeze_files(
+	const struct launch *l, const struct freeze_text *files, size_t count, struct report *r)
+{
+	bool fresh = l->claim.own >= 0;
+	AUTO_CLOSE int opened = fresh ? -1 : open_own(l->claim.dir);
+	int at = fresh ? l->claim.own : opened;
+
 	for (size_t i = 0; i < count; i++) {
-		int n = at < 0 ? at : write_text(at, &files[i], durable);
+		int n = at < 0 ? at : write_text(at, &files[i], fresh, l->asked.durable);
 
 		if (n < 0)
-			return report_errno(
-				r, -n, "cannot write %s/%s", buf_cstr(&own), files[i].name);
+			return report_text_lost(r, n, l->claim.dir, files[i].name);
 	}
 	return true;
 }
 
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r)
 {
-	return freeze_files(dir, &(struct freeze_text){ name, text, false }, 1, durable, r);
+	AUTO_CLOSE int at = open_own(dir);
+	int n = at < 0 ? at
+		       : write_text(at, &(struct freeze_text){ name, text, false }, false, durable);
+
+	return n == 0 || report_text_lost(r, n, dir, name);
 }
 
 json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r)
@@ -504,7 +524,7 @@ bool freeze_write(const struct launch *l, struct report *r)
 	if (values.len)
 		files[count++] = (struct freeze_text){ "values.json", buf_str(&values), true };
 	files[count++] = (struct freeze_text){ "start.json", buf_str(&asked), true };
-	return freeze_files(l->claim.dir, files, count, l->asked.durable, r);
+	return freeze_files(l, files, count, r);
 }
 
 bool freeze_read(struct launch *l, struct report *r)

@@ -23,7 +23,7 @@ struct mask *freeze_mask(struct str dir, bool *ret_known);
 
 /* Replaces a file of the directory whole. */
 bool freeze_file(struct str dir, const char *name, struct str text, bool durable, struct report *r);
-/* The same for several, in their order. */
+/* The same for several of a run that begins, in their order. */
 struct freeze_text {
 	const char *name;
 	struct str text;
@@ -31,8 +31,8 @@ struct freeze_text {
 	 * under another name first. */
 	bool first;
 };
-bool freeze_files(struct str dir, const struct freeze_text *files, size_t count, bool durable,
-	struct report *r);
+bool freeze_files(
+	const struct launch *l, const struct freeze_text *files, size_t count, struct report *r);
 /* Reads a JSON file of it: a new reference. NULL with an issue added, or without one when it is not
  * there and `optional`. */
 json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r);

@@ -31,7 +31,7 @@ struct launch *launch_new(struct app *a)
 	struct launch *l = mem_new(struct launch);
 
 	l->app = app_ref(a);
-	l->claim.lock = -1;
+	l->claim.own = l->claim.lock = -1;
 	l->claim.root = app_state_root(a);
 	l->claim.embedded = !a->manners.own_process;
 	l->claim.cwd = a->manners.own_process ? S("") : a->cwd;
@@ -57,6 +57,7 @@ void launch_free(struct launch *l)
 	if (!l)
 		return;
 	ledger_close(l->claim.ledger);
+	close_fd(&l->claim.own);
 	close_fd(&l->claim.lock);
 	app_unref(l->app);
 	launch_done(l);

@@ -70,6 +70,7 @@ struct claim {
 	struct run_row row;
 	bool unlisted; /* it has begun, and the ledger does not know of it yet */
 	bool linked;   /* `latest` names it */
+	int own;       /* the directory, of a run that has made it; -1: it is opened by its path */
 	int lock;      /* on DIR/.alive; -1: not ours */
 	uint64_t away; /* the files of the run before are in generations/<n>; 0: there was none */
 	bool embedded; /* its process is a host's own, which signals would end */

@@ -55,7 +55,8 @@ static int write_state(struct record *rec, const char *phase)
 	if (!rec->steps || !rec->run)
 		return 0;
 	rec->checkpoints = true;
-	steps_state(rec->steps, phase, run_result(rec->run), &text);
+	steps_state(
+		rec->steps, phase, run_result(rec->run), rec->before || rec->files.out >= 0, &text);
 	return record_files_replace(&rec->files, "state.json", buf_str(&text));
 }
 
@@ -503,6 +504,9 @@ void record_settle(struct record *rec)
 	(void)record_files_open_rest(&rec->files);
 	(void)line_log_open(&rec->outbox);
 	record_files_prepare(&rec->files);
+	/* A file that is not there is found missing sooner the second time. */
+	if (rec->mailbox)
+		mailbox_look(rec->mailbox);
 }
 
 void record_rest(struct record *rec)
@@ -546,8 +550,8 @@ struct record *record_open(
 	rec->flush.call = on_flush;
 	list_init(&rec->leaves);
 	rec->expects = expected_commands(l->subject.graph->root, &rec->expected);
-	int n = record_files_open_first(
-		&rec->files, l->claim.dir, before != NULL, l->asked.durable, &rec->seq);
+	int n = record_files_open_first(&rec->files, l->claim.dir, l->claim.own, before != NULL,
+		l->asked.durable, &rec->seq);
 	/* One that begins before the ledger knows of it leaves the rest to record_settle(). */
 	if (n == 0 && !l->claim.unlisted)
 		n = record_files_open_rest(&rec->files);

@@ -500,14 +500,14 @@ static void add_output(json_t *step, const struct steps_run *s, const char *what
 }
 
 /* The steps, with the files that have what they printed. */
-static json_t *with_outputs(const struct steps_run *s, const json_t *steps)
+static json_t *with_outputs(const struct steps_run *s, const json_t *steps, bool printed)
 {
 	json_t *all = json_deep_copy(steps), *step;
 	size_t i;
 
 	json_array_foreach(all, i, step)
 	{
-		if (!json_object_get(step, "path"))
+		if (!printed || !json_object_get(step, "path"))
 			continue;
 		add_output(step, s, "stdout", false);
 		add_output(step, s, "stderr", true);
@@ -543,8 +543,8 @@ static void add_pending(json_t *state, const struct steps_run *s)
 	}
 }
 
-void steps_state(
-	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b)
+void steps_state(const struct steps_run *s, const char *status, const struct run_result *res,
+	bool printed, struct buf *b)
 {
 	const struct launch *l = s->launch;
 	const struct step_recipe *recipe = l->subject.recipe->steps;
@@ -565,7 +565,7 @@ void steps_state(
 	json_object_set_new(state, "skipped_steps",
 		res->skipped ? json_incref((json_t *)res->skipped) : json_array());
 	json_object_set_new(state, "foreach_progress", json_deep_copy(res->rounds));
-	json_object_set_new(state, "steps", with_outputs(s, res->steps));
+	json_object_set_new(state, "steps", with_outputs(s, res->steps, printed));
 	json_object_set(state, "stage_approvals", s->gates);
 	json_object_set_new(state, "approval_history", answered(s->gates));
 	add_pending(state, s);

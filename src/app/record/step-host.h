@@ -22,6 +22,7 @@ json_t *steps_vars(const struct steps_run *s);
 /* Its secrets, including those that turn up while it runs. */
 struct mask *steps_mask(const struct steps_run *s);
 
-/* Adds the text of state.json, which is for people, to `b`. */
-void steps_state(
-	const struct steps_run *s, const char *status, const struct run_result *res, struct buf *b);
+/* Adds the text of state.json, which is for people, to `b`. `printed`: there may be files with what
+ * steps have printed. */
+void steps_state(const struct steps_run *s, const char *status, const struct run_result *res,
+	bool printed, struct buf *b);

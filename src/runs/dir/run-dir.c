@@ -198,9 +198,14 @@ struct str run_id_of(struct str operand)
 /* -- the lock ------------------------------------------------------------------------------------
  */
 
+#define LOCK_FILE ".alive"
+
+/* How long a process holds it that only tests it. */
+static const struct timespec moment = { .tv_nsec = 200000 };
+
 static int open_lock(const char *dir, int flags)
 {
-	return run_open(dir, ".alive", flags);
+	return run_open(dir, LOCK_FILE, flags);
 }
 
 /* Whether the file is still the one that the directory has: a run may have been pruned or archived
@@ -210,7 +215,7 @@ static bool is_current(int fd, const char *dir)
 	AUTO_BUF path = BUF_INIT;
 	struct stat ours, now;
 
-	buf_printf(&path, "%s/.alive", dir);
+	buf_printf(&path, "%s/" LOCK_FILE, dir);
 	return fstat(fd, &ours) == 0 && lstat(buf_cstr(&path), &now) == 0 &&
 	       ours.st_ino == now.st_ino && ours.st_dev == now.st_dev;
 }
@@ -241,7 +246,6 @@ static int try_lock(int fd)
 
 int run_lock(const char *dir, int *ret_fd)
 {
-	const struct timespec moment = { .tv_nsec = 200000 };
 	int e = -EBUSY;
 
 	for (int i = 0; i < LOCK_TRIES && e == -EBUSY; i++) {
@@ -278,20 +282,45 @@ bool run_locked(const char *dir)
 	return run_lock_state(dir) != 0;
 }
 
-/* What the lock file says; one of ours that says nothing has been in the ledger from the beginning.
- * Of the same length, so that one is written over the other: to cut a file is to give a block back,
- * for which some file systems wait until the disk has heard of it. */
-#define UNLISTED "not in the ledger yet\n"
-#define LISTED "entered in the ledger\n"
+/* A byte that was never written: it takes no block of the disk, neither now nor when it is cut
+ * off. */
+enum { UNLISTED_BYTES = 1 };
 
-int run_set_unlisted(int lock, bool unlisted)
+int run_lock_new(const char *dir, int *ret_dir, int *ret_lock)
+{
+	AUTO_CLOSE int own = run_open_dir(dir, ".", false);
+	AUTO_CLOSE int lock = -1;
+	struct stat st;
+
+	if (own < 0)
+		return own;
+	lock = openat(own, LOCK_FILE, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int e = lock < 0 ? -errno : -EBUSY;
+	for (int i = 0; i < LOCK_TRIES && e == -EBUSY; i++) {
+		e = try_lock(lock);
+		if (e == -EBUSY)
+			(void)nanosleep(&moment, NULL);
+	}
+	if (e == 0 && (fstat(lock, &st) < 0 || ftruncate(lock, UNLISTED_BYTES) < 0))
+		e = -errno;
+	/* It was taken for what a killed process left. */
+	if (e == 0 && !st.st_nlink)
+		e = -ENOENT;
+	if (e < 0) {
+		(void)unlinkat(own, LOCK_FILE, 0);
+		return e;
+	}
+	*ret_dir = take_fd(&own);
+	*ret_lock = take_fd(&lock);
+	return 0;
+}
+
+void run_set_listed(int lock)
 {
 	struct stat st;
 
-	_Static_assert(sizeof(UNLISTED) == sizeof(LISTED), "one is written over the other");
-	if (!unlisted && fstat(lock, &st) == 0 && !st.st_size)
-		return 0;
-	return fd_write_at(lock, unlisted ? S(UNLISTED) : S(LISTED), 0);
+	if (fstat(lock, &st) == 0 && st.st_size)
+		(void)!ftruncate(lock, 0);
 }
 
 bool run_is_unlisted(const char *dir)
@@ -299,7 +328,8 @@ bool run_is_unlisted(const char *dir)
 	AUTO_CLOSE int fd = open_lock(dir, O_RDONLY);
 	char first = '\0';
 
-	return fd >= 0 && fd_read_at(fd, &first, 1, 0) == 1 && first == UNLISTED[0];
+	/* Earlier a sentence stood there: "not in the ledger yet", "entered in the ledger". */
+	return fd >= 0 && fd_read_at(fd, &first, 1, 0) == 1 && first != 'e';
 }
 
 void run_listed(const char *dir)
@@ -307,7 +337,7 @@ void run_listed(const char *dir)
 	AUTO_CLOSE int fd = open_lock(dir, O_RDWR);
 
 	if (fd >= 0)
-		(void)run_set_unlisted(fd, false);
+		run_set_listed(fd);
 }
 
 void run_unlocked_wait(const char *dir)

@@ -38,11 +38,14 @@ int run_lock_state(const char *dir);
 /* Whether a process holds it, or may hold it. */
 bool run_locked(const char *dir);
 /* A run may begin before the ledger knows of it: its lock file says so, in the run's own directory,
- * until it does. A process that finds the directory before may enter it. -errno. */
-int run_set_unlisted(int lock, bool unlisted);
+ * until it does. A process that finds the directory before may enter it. This takes the lock of a
+ * directory that the caller has just made, and says so; *ret_dir is the directory. -errno: there is
+ * no lock file. */
+int run_lock_new(const char *dir, int *ret_dir, int *ret_lock);
 bool run_is_unlisted(const char *dir);
-/* The ledger knows of it now: the same by a process that does not hold the lock, of an ended run.
- */
+/* The ledger knows of it now. */
+void run_set_listed(int lock);
+/* The same by a process that does not hold the lock, of an ended run. */
 void run_listed(const char *dir);
 /* Blocks until no process holds it, without using the processor. */
 void run_unlocked_wait(const char *dir);

@@ -10,6 +10,16 @@ static void put_run_dir(const char *id)
 	put_result(id, "done");
 }
 
+/* A run that the ledger does not know of yet says so in its lock file. */
+static void put_unlisted(const char *id)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "runs/%s/.alive", id);
+	put(path, "");
+	assert_int_equal(truncate(at(path), 1), 0);
+}
+
 static void point_latest(const char *id)
 {
 	(void)unlink(at("runs/latest"));
@@ -100,9 +110,9 @@ static void a_run_that_has_just_begun_gets_its_row(void **state UNUSED)
 	put_run_dir("a");
 	rebuild();
 	put_run("b");
-	put("runs/b/.alive", "not in the ledger yet\n");
+	put_unlisted("b");
 	put_run("c");
-	put("runs/c/.alive", "not in the ledger yet\n");
+	put_unlisted("c");
 	point_latest("c");
 	assert_false(gap());
 	assert_true(str_eq(status_of("c"), S("exited")));
@@ -127,10 +137,10 @@ static void a_start_that_came_to_nothing_is_taken_back(void **state UNUSED)
 {
 	put_run_dir("a");
 	rebuild();
-	put("runs/b/.alive", "not in the ledger yet\n");
+	put_unlisted("b");
 	put("runs/b/graph.json", "{}");
 	put("runs/b/.roux-0123456789abcdef", "{");
-	put("runs/c/.alive", "not in the ledger yet\n");
+	put_unlisted("c");
 	put("runs/c/leaves.jsonl", "{}\n");
 	put("runs/d/.alive", "");
 	put("runs/d/graph.json", "{}");
@@ -142,7 +152,7 @@ static void a_start_that_came_to_nothing_is_taken_back(void **state UNUSED)
 	assert_int_equal(access(at("runs/d/graph.json"), F_OK), 0);
 	/* While its process lives it is not touched. */
 	int lock = -1;
-	put("runs/e/.alive", "not in the ledger yet\n");
+	put_unlisted("e");
 	assert_int_equal(run_lock(at("runs/e"), &lock), 0);
 	l = opened();
 	assert_false(look_gap_counted(str_of(root), l));
