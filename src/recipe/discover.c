@@ -28,12 +28,19 @@ static bool regular(struct str path)
 	return stat(path.p, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static bool is_dir_of(const struct stat *st, struct str path)
+{
+	struct stat other;
+
+	return stat(path.p, &other) == 0 && st->st_dev == other.st_dev &&
+	       st->st_ino == other.st_ino;
+}
+
 static bool same_dir(struct str a, struct str b)
 {
-	struct stat x, y;
+	struct stat st;
 
-	return stat(a.p, &x) == 0 && stat(b.p, &y) == 0 && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
+	return stat(a.p, &st) == 0 && is_dir_of(&st, b);
 }
 
 /* Lower is better. */
@@ -174,11 +181,13 @@ void recipe_index_report(const struct recipe_index *index, struct report *r)
 /* -- one operand ---------------------------------------------------------------------------------
  */
 
-static bool by_path(struct arena *a, struct str operand, struct str *path, struct report *r)
+/* `there`: it has been seen. */
+static bool by_path(
+	struct arena *a, struct str operand, bool there, struct str *path, struct report *r)
 {
 	operand = path_tilde(a, operand, path_home(a));
 	*path = path_absolute(a, operand);
-	if (access(path->p, F_OK) == 0)
+	if (there || access(path->p, F_OK) == 0)
 		return true;
 	return report_errno(r, errno, "cannot read '%.*s'", STR(operand));
 }
@@ -188,13 +197,15 @@ static enum recipe_layer layer_of(
 	struct arena *a, const struct recipe_dirs *dirs, struct str path, bool found)
 {
 	struct str base = arena_str(a, path_base(path)), dir = arena_str(a, path_dir(path));
+	struct stat st;
 
 	if (!found || !counts(base.p))
 		return LAYER_ADHOC;
-	return same_dir(dir, dirs->user)       ? LAYER_USER
-	       : same_dir(dir, dirs->packaged) ? LAYER_PACKAGED
-	       : project_of_file(path).len     ? LAYER_PROJECT
-					       : LAYER_ADHOC;
+	bool there = stat(dir.p, &st) == 0;
+	return there && is_dir_of(&st, dirs->user)       ? LAYER_USER
+	       : there && is_dir_of(&st, dirs->packaged) ? LAYER_PACKAGED
+	       : project_of_file(path).len               ? LAYER_PROJECT
+							 : LAYER_ADHOC;
 }
 
 static void suggest(const struct recipe_index *index, struct str id, struct report *r)
@@ -229,8 +240,11 @@ bool recipe_locate(struct arena *a, const struct recipe_dirs *dirs, struct str o
 	bool extended = recipe_format_of(operand, &format);
 
 	*ret = (struct recipe_location){ .blocked = S(""), .packaged = S("") };
-	if (str_find(operand, '/', 0) < operand.len || (extended && regular(named))) {
-		bool found = by_path(a, named, &ret->path, r);
+	bool way = str_find(operand, '/', 0) < operand.len,
+	     there = !way && extended && regular(named);
+
+	if (way || there) {
+		bool found = by_path(a, named, there, &ret->path, r);
 
 		ret->by_path = true;
 		ret->layer = layer_of(a, dirs, ret->path, found);

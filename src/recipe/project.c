@@ -1,9 +1,11 @@
 #include "recipe/project.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/path.h"
 
 static bool same_file(const struct stat *x, const struct stat *y)
@@ -55,8 +57,27 @@ static struct project take(struct arena *a, struct str repo, struct str dot)
 	return (struct project){ repo, recipes, S("") };
 }
 
+/* Whether a directory at or above it has a `.roux`: mostly there is none, and nothing else to look
+ * at. */
+static bool has_any(struct str cwd)
+{
+	AUTO_BUF dot = BUF_INIT;
+	struct stat st;
+
+	for (struct str dir = cwd; dir.len > 1; dir = path_dir(dir)) {
+		buf_reset(&dot);
+		buf_add(&dot, dir);
+		buf_adds(&dot, "/.roux");
+		if (stat(buf_cstr(&dot), &st) == 0 || errno != ENOENT)
+			return true;
+	}
+	return false;
+}
+
 struct project project_find(struct arena *a, struct str cwd)
 {
+	if (!has_any(cwd))
+		return (struct project){ S(""), S(""), S("") };
 	struct str home_path = path_home(a), dir = arena_str(a, cwd);
 	struct stat first, home, st;
 	bool has_home = home_path.len && stat(home_path.p, &home) == 0;

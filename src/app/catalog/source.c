@@ -71,7 +71,6 @@ bool source_reads_template(const char *operand, const char *path)
 {
 	if (strcmp(operand, "-") == 0 || operand[0] == '@')
 		return true;
-	if (access(path, F_OK) == 0)
-		return false;
-	return (operand[0] && strchr("{[\"", operand[0])) || has_blank(str_of(operand));
+	bool like = (operand[0] && strchr("{[\"", operand[0])) || has_blank(str_of(operand));
+	return like && access(path, F_OK) < 0;
 }
