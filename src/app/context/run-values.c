@@ -34,3 +34,17 @@ void run_add_values(json_t *values, struct str id, struct str dir)
 		json_object_set_new(values, all[i].name, json_from_str(buf_str(&text)));
 	}
 }
+
+bool run_values_in(struct str text)
+{
+	/* Of step recipes, and of the environment. */
+	static const char *const others[] = { "session", "ROUX_" };
+
+	for (const char *const *n = lifecycle_names; *n; n++)
+		if (str_contains(text, str_of(*n)))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (str_contains(text, str_of(others[i])))
+			return true;
+	return false;
+}

@@ -10,3 +10,5 @@ void run_add_unknown_values(json_t *values);
 /* Adds run_id, state_dir, actor_address, default_room and communication_file, which win over
  * others. */
 void run_add_values(json_t *values, struct str id, struct str dir);
+/* Whether a text may name one of them, or what else tells a command which run it is in. */
+bool run_values_in(struct str text);

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/run-status.h"
 #include "loop/notify.h"
+#include "runs/dir/begun.h"
 #include "runs/dir/generations.h"
 #include "runs/dir/leftovers.h"
 #include "runs/dir/open.h"
@@ -107,6 +108,7 @@ static bool note_directory(void *data, struct str id)
 		return true;
 	struct arena *a = &w->x->arena;
 	bool lost;
+	(void)begun_mend(dir.p);
 	struct str flaw = flaw_of(a, dir.p, "run.json", &lost);
 	bool is_run = known || !flaw.len || look_is_run(dir.p);
 	w->unknown += known ? lacking_generations(w, id, dir.p, *known) : is_run;

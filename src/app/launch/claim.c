@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/record/launch.h"
+#include "app/record/beginning.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/path.h"
 #include "base/run-status.h"
+#include "runs/dir/begun.h"
 #include "runs/dir/generations.h"
 #include "runs/dir/identity.h"
 #include "runs/dir/leaves.h"
@@ -71,6 +72,7 @@ static bool take_directory(struct launch *l, bool known, struct report *r)
 	if (made < 0)
 		return report_fault(
 			r, -made, "cannot make the run's directory %.*s", STR(l->claim.dir));
+	(void)begun_mend(l->claim.dir.p);
 	int locked = run_lock(l->claim.dir.p, &l->claim.lock);
 	if (locked == -EWOULDBLOCK)
 		return refuse_taken(l, r);
@@ -165,6 +167,7 @@ static bool begin_unlisted(struct launch *l, bool *tried, struct report *r)
 		return false;
 	int e = run_lock_new(l->claim.dir.p, &l->claim.own, &l->claim.lock);
 	l->claim.unlisted = e == 0;
+	l->claim.waits = l->claim.unlisted && beginning_can_wait(l);
 	if (e == 0)
 		return true;
 	(void)rmdir(l->claim.dir.p);
@@ -267,12 +270,12 @@ bool launch_claim(struct launch *l, struct report *r)
 		return false;
 	make_generation(l);
 	launch_fill_row(l);
-	launch_identify(l, &self);
 	l->claim.row.status = S(STATUS_STARTING);
-	l->claim.row.created = l->asked.created = clock_real_ms();
+	l->claim.row.created = l->claim.row.started = l->asked.created = clock_real_ms();
 	bool begun = begin_unlisted(l, &tried, r);
 	if (tried)
 		return begun;
+	launch_identify(l, &self);
 	if (!open_ledger(l, l->app->ledger_wait_ms, r))
 		return false;
 	/* Not between the claim and the lock, where another start would take the run for one that
@@ -301,8 +304,7 @@ void launch_abandon(struct launch *l)
 	if (l->claim.lock < 0)
 		return;
 	/* A supervisor that was killed after its first command has begun leaves a run that died. */
-	if (has(l, "run.json") && stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 &&
-		st.st_size > 0)
+	if (stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 && st.st_size > 0)
 		return;
 	generation_delete_files(l->claim.dir.p);
 	give_back(l);

@@ -12,6 +12,7 @@
 #include "app/launch/surroundings.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
+#include "app/record/beginning.h"
 #include "app/record/pieces.h"
 #include "app/record/record.h"
 #include "app/record/result.h"
@@ -357,7 +358,7 @@ static void give_up(struct launch *l)
 
 	if (!l->claim.ledger && !l->claim.unlisted)
 		return;
-	bool begun = l->asked.detached ||
+	bool begun = l->asked.detached || (l->claim.waits && beginning_write(l, &ignored)) ||
 		     access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) == 0;
 	if (!begun || !l->claim.row.started || !launch_enter(l, l->app->ledger_wait_ms, &ignored)) {
 		launch_abandon(l);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/record/beginning.h"
 #include "app/record/masked.h"
 #include "app/record/secrets.h"
 #include "base/atomic-file.h"
@@ -12,6 +13,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/base64.h"
+#include "runs/dir/begun.h"
 #include "runs/dir/manifest.h"
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
@@ -149,9 +151,9 @@ static json_t *sources_json(const struct subject *s)
 	return sources;
 }
 
-void freeze_graph_text(const struct subject *s, struct buf *b)
+json_t *freeze_graph_json(const struct subject *s)
 {
-	AUTO_JSON *graph = json_object();
+	json_t *graph = json_object();
 
 	json_object_set_new(graph, "format",
 		json_string(s->recipe ? recipe_format_name(s->recipe->file->format) : "template"));
@@ -166,6 +168,13 @@ void freeze_graph_text(const struct subject *s, struct buf *b)
 				graph, "project_dir", json_from_str(s->dirs.project.repo));
 	}
 	json_object_set_new(graph, "sources", sources_json(s));
+	return graph;
+}
+
+void freeze_graph_text(const struct subject *s, struct buf *b)
+{
+	AUTO_JSON *graph = freeze_graph_json(s);
+
 	json_write(b, graph, 2);
 	buf_addc(b, '\n');
 }
@@ -442,7 +451,7 @@ static void take_members(struct launch *l, const json_t *start)
 #define NO_VALUES "no_values"
 
 /* The texts of values.json, empty when there are none, and of start.json. */
-static void start_texts(const struct launch *l, struct buf *values, struct buf *asked)
+static void start_texts(struct launch *l, struct buf *values, struct buf *asked)
 {
 	AUTO_JSON *start = shown_start(l);
 	AUTO_JSON *kept = json_copy(l->subject.values);
@@ -461,6 +470,8 @@ static void start_texts(const struct launch *l, struct buf *values, struct buf *
 	} else {
 		json_object_set_new(start, NO_VALUES, json_true());
 	}
+	if (l->claim.waits)
+		json_object_set_new(start, BEGUN_MEMBER, beginning_kept(l));
 	json_write(asked, start, 2);
 	buf_addc(asked, '\n');
 }
@@ -510,17 +521,19 @@ static bool read_values(struct launch *l, struct report *r)
 /* -- both ----------------------------------------------------------------------------------------
  */
 
-bool freeze_write(const struct launch *l, struct report *r)
+bool freeze_write(struct launch *l, struct report *r)
 {
 	AUTO_BUF graph = BUF_INIT;
 	AUTO_BUF values = BUF_INIT;
 	AUTO_BUF asked = BUF_INIT;
+	struct freeze_text files[3];
+	size_t count = 0;
 
-	freeze_graph_text(&l->subject, &graph);
 	start_texts(l, &values, &asked);
-	struct freeze_text files[3] = { { "graph.json", buf_str(&graph), true } };
-	size_t count = 1;
-
+	if (!l->claim.waits) {
+		freeze_graph_text(&l->subject, &graph);
+		files[count++] = (struct freeze_text){ "graph.json", buf_str(&graph), true };
+	}
 	if (values.len)
 		files[count++] = (struct freeze_text){ "values.json", buf_str(&values), true };
 	files[count++] = (struct freeze_text){ "start.json", buf_str(&asked), true };

@@ -4,11 +4,12 @@
 #include "data/mask.h"
 
 /* What a run directory keeps of its start: graph.json, values.json and start.json. */
-bool freeze_write(const struct launch *l, struct report *r);
+bool freeze_write(struct launch *l, struct report *r);
 bool freeze_read(struct launch *l, struct report *r);
 
 /* What graph.json of a run of that subject is: `recipe`, `graph` and `dirs` are looked at. */
 void freeze_graph_text(const struct subject *s, struct buf *b);
+json_t *freeze_graph_json(const struct subject *s);
 /* The graph alone, for pictures: a new reference. NULL with issues added. */
 struct graph *freeze_graph(const char *dir, struct report *r);
 

@@ -69,6 +69,7 @@ struct claim {
 	struct ledger *ledger;
 	struct run_row row;
 	bool unlisted; /* it has begun, and the ledger does not know of it yet */
+	bool waits;    /* what readers look for is not written yet (app/record/beginning.h) */
 	bool linked;   /* `latest` names it */
 	int own;       /* the directory, of a run that has made it; -1: it is opened by its path */
 	int lock;      /* on DIR/.alive; -1: not ours */

@@ -1,6 +1,7 @@
 /* What is written when a run has ended. */
 #include <string.h>
 
+#include "app/record/beginning.h"
 #include "app/record/record-own.h"
 #include "app/record/result.h"
 #include "base/run-status.h"
@@ -66,11 +67,14 @@ bool record_finish(struct record *rec, const struct execution *x, struct report 
 	const struct run_result *res = run_result(x->run);
 	enum roux_status status = (enum roux_status)res->status;
 	AUTO_REPORT files = REPORT_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
 
 	timer_stop(&rec->progress);
 	timer_stop(&rec->again);
 	deferred_stop(&rec->flush);
 	rec->active = 0;
+	if (l->claim.waits) /* it had no command, or there was no room */
+		(void)beginning_write(l, &ignored);
 	if (!rec->settled)
 		(void)record_files_open_rest(&rec->files);
 	rec->settled = true;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/record/beginning.h"
 #include "app/record/expected.h"
 #include "app/record/files.h"
 #include "app/record/freeze.h"
@@ -496,9 +497,14 @@ void record_steps(struct record *rec, const struct steps_run *steps)
 
 void record_settle(struct record *rec)
 {
+	AUTO_REPORT ignored = REPORT_INIT;
+
 	if (rec->settled)
 		return;
 	rec->settled = true;
+	/* Until they are there, start.json has what they say. */
+	if (rec->launch->claim.waits)
+		(void)beginning_write(rec->launch, &ignored);
 	on_flush(&rec->flush);
 	/* Only readers need these: they are made when something is written to them, if not now. */
 	(void)record_files_open_rest(&rec->files);

@@ -6,11 +6,13 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/run-status.h"
+#include "runs/dir/begun.h"
 #include "runs/dir/events.h"
 #include "runs/dir/generations.h"
 #include "runs/dir/identity.h"
@@ -25,6 +27,8 @@
 enum { STARTING_MS = 5000 };
 /* A file is written in less: a writer that began longer ago was killed. */
 enum { PARTIAL_MS = 10000 };
+/* How long a live process may take to write what it has begun with. */
+enum { BEGINNING_MS = 100 };
 
 /* -- reading -------------------------------------------------------------------------------------
  */
@@ -306,9 +310,28 @@ static void correct(struct run_look *look, struct ledger *l, const struct run_ro
 /* -- the look ------------------------------------------------------------------------------------
  */
 
+/* What a killed process could not write is written for it; a live one does so in a moment. */
+static bool mend_beginning(const char *dir)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	bool waited = false;
+
+	for (int i = 0; i < BEGINNING_MS; i++) {
+		int r = begun_mend(dir);
+
+		if (r != -EAGAIN)
+			return r > 0 || waited;
+		waited = true;
+		(void)nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
 static void read_files(struct run_look *look, struct report *r)
 {
 	look->start = read_object(look, "run.json", r);
+	if (!look->start && mend_beginning(look->dir.p))
+		look->start = read_object(look, "run.json", r);
 	look->result = read_result(look, r);
 	look->progress = read_object(look, "progress.json", r);
 	if (look->result && !status_is_end(json_text_of(look->result, "status"))) {

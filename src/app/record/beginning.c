@@ -1,0 +1,178 @@
+#include "app/record/beginning.h"
+
+#include <unistd.h>
+
+#include "app/context/run-values.h"
+#include "app/record/freeze.h"
+#include "app/record/secrets.h"
+#include "base/clock.h"
+#include "runs/dir/identity.h"
+#include "runs/dir/manifest.h"
+
+static void add_text(json_t *object, const char *name, struct str value)
+{
+	if (value.len)
+		json_object_set_new(object, name, json_from_str(value));
+}
+
+/* `self`: the process that has it; NULL: it is not said. */
+static json_t *run_json(struct launch *l, const struct identity *self)
+{
+	json_t *run = json_object();
+	struct mask *mask = mask_of(l);
+	AUTO_BUF when = BUF_INIT;
+	char host[256] = "";
+
+	clock_rfc3339(&when, l->claim.row.started);
+	add_text(run, "run", l->asked.id);
+	add_text(run, "generation", l->claim.generation);
+	add_text(run, "started", buf_str(&when));
+	add_text(run, "cwd", l->claim.row.cwd);
+	if (self) {
+		json_object_set_new(run, "pid", json_integer(self->pid));
+		json_object_set_new(run, "pid_start", json_integer((json_int_t)self->start));
+		add_text(run, "boot_id", str_of(self->boot));
+	}
+	json_object_set_new(run, "argv", shown_argv(l, mask));
+	json_object_set_new(run, "detached", json_boolean(l->asked.detached));
+	if (l->asked.durable)
+		json_object_set_new(run, "durable", json_true());
+	add_text(run, "on", l->asked.on);
+	if (l->asked.executor)
+		json_object_set(run, "executor", l->asked.executor);
+	add_text(run, "left_on", l->asked.left_on);
+	if (l->asked.left_executor)
+		json_object_set(run, "left_executor", l->asked.left_executor);
+	add_text(run, "host", str_of(gethostname(host, sizeof(host) - 1) == 0 ? host : ""));
+	if (l->claim.embedded)
+		json_object_set_new(run, "embedded", json_true());
+	add_text(run, "dir", l->claim.dir);
+	add_text(run, "recipe", l->claim.row.recipe);
+	add_text(run, "recipe_path", l->claim.row.recipe_path);
+	add_text(run, "tool", l->asked.tool);
+	add_text(run, "task", l->asked.task);
+	add_text(run, "launch", l->asked.how);
+	add_text(run, "owner", l->asked.owner);
+	add_text(run, "rerun_of", l->asked.rerun_of);
+	if (l->subject.artifacts && json_object_size(l->subject.artifacts)) {
+		json_t *said = launch_declared(l);
+
+		json_object_set_new(run, "artifacts", shown_artifacts(l));
+		if (said)
+			json_object_set_new(run, "manifest", said);
+	}
+	if (l->subject.recipe) {
+		json_t *mailbox = recipe_mailbox(l->subject.recipe);
+		const json_t *retire =
+			json_object_get(l->subject.recipe->file->object, "retire_when");
+		const json_t *control = launch_control(l);
+
+		if (mailbox)
+			json_object_set_new(run, "mailbox", mailbox);
+		if (json_is_string(retire) && str_eq(json_str(retire), S("children_terminal")))
+			json_object_set(run, "retire_when", (json_t *)retire);
+		if (control)
+			json_object_set(run, "control", (json_t *)control);
+	}
+	if (l->subject.bundle)
+		json_object_set_new(run, "context_records",
+			json_integer((json_int_t)bundle_count(l->subject.bundle)));
+	json_object_set_new(run, "values", shown_values(l, mask));
+	mask_free(mask);
+	return run;
+}
+
+static json_t *communication_json(struct launch *l)
+{
+	json_t *file = json_object();
+
+	json_object_set_new(
+		file, "self", json_from_str(arena_printf(&l->arena, "run:%.*s", STR(l->asked.id))));
+	add_text(file, "owner", l->asked.owner);
+	json_object_set_new(file, "default_room",
+		json_from_str(arena_printf(&l->arena, "room:%.*s", STR(l->asked.id))));
+	return file;
+}
+
+/* Takes the JSON. */
+static void text_of(json_t *file, struct buf *text)
+{
+	json_write(text, file, 2);
+	buf_addc(text, '\n');
+	json_decref(file);
+}
+
+/* -- what can wait -------------------------------------------------------------------------------
+ */
+
+/* What is kept twice is small. */
+enum { WAITS_MAX = 16 * 1024 };
+
+static bool can_wait(struct str text, size_t *room)
+{
+	if (text.len > *room || run_values_in(text))
+		return false;
+	*room -= text.len;
+	return true;
+}
+
+bool beginning_can_wait(const struct launch *l)
+{
+	const struct recipe *recipe = l->subject.recipe;
+	size_t room = WAITS_MAX, i;
+	const json_t *word;
+
+	if (l->subject.bundle || l->asked.on.len)
+		return false;
+	json_array_foreach(
+		l->asked.argv, i, word) if (!can_wait(json_str(word), &room)) return false;
+	if (!recipe)
+		return can_wait(l->subject.graph->doc.source.text, &room);
+	vec_each (f, &recipe->set->files)
+		if (!can_wait((*f)->doc.source.text, &room))
+			return false;
+	return true;
+}
+
+json_t *beginning_kept(struct launch *l)
+{
+	json_t *kept = json_object();
+
+	json_object_set_new(kept, "graph.json", freeze_graph_json(&l->subject));
+	json_object_set_new(kept, "communication.json", communication_json(l));
+	json_object_set_new(kept, "run.json", run_json(l, NULL));
+	return kept;
+}
+
+/* -- writing -------------------------------------------------------------------------------------
+ */
+
+bool beginning_write(struct launch *l, struct report *r)
+{
+	AUTO_BUF graph = BUF_INIT;
+	AUTO_BUF communication = BUF_INIT;
+	AUTO_BUF bundle = BUF_INIT;
+	AUTO_BUF run = BUF_INIT;
+	struct freeze_text files[4];
+	struct identity self;
+	size_t count = 0;
+
+	launch_identify(l, &self);
+	if (l->claim.waits) {
+		text_of(freeze_graph_json(&l->subject), &graph);
+		files[count++] = (struct freeze_text){ "graph.json", buf_str(&graph), true };
+	}
+	text_of(communication_json(l), &communication);
+	files[count++] =
+		(struct freeze_text){ "communication.json", buf_str(&communication), true };
+	if (l->subject.bundle) {
+		bundle_write(l->subject.bundle, &bundle);
+		files[count++] = (struct freeze_text){ "context.jsonl", buf_str(&bundle), true };
+	}
+	text_of(run_json(l, &self), &run);
+	files[count++] = (struct freeze_text){ "run.json", buf_str(&run), false };
+	if (!freeze_files(l, files, count, r))
+		return false;
+	l->claim.waits = false;
+	return true;
+}
