@@ -46,8 +46,12 @@ void cli_hush(void)
 
 void cli_say(struct str text)
 {
-	if (hushed)
-		return;
+	if (!hushed)
+		cli_insist(text);
+}
+
+void cli_insist(struct str text)
+{
 	(void)fd_write_all(STDERR_FILENO, text);
 }
 

@@ -64,5 +64,7 @@ int cli_print(struct str text);
 void cli_say(struct str text);
 /* From now on that writes nothing: --silent. */
 void cli_hush(void);
+/* The same even then: something is about to happen that must not happen silently. */
+void cli_insist(struct str text);
 /* Goes to the directory of -C. False with an issue added. */
 bool cli_enter(struct cli *cli, const struct common_opts *o);

@@ -158,18 +158,18 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 		buf_printf(&line,
 			"roux: [%.*s] runs again: what it printed is gone, and it is needed\n",
 			STR(text));
-		cli_say(buf_str(&line));
+		cli_insist(buf_str(&line));
 		return;
 	case RESUME_UNKEPT:
 		buf_printf(&line,
 			"roux: [%.*s] runs again: it ended, but what it printed could not be "
 			"kept\n",
 			STR(text));
-		cli_say(buf_str(&line));
+		cli_insist(buf_str(&line));
 		return;
 	case RESUME_UNRECORDED:
 		buf_printf(&line, "roux: [%.*s] runs again: its record is lost\n", STR(text));
-		cli_say(buf_str(&line));
+		cli_insist(buf_str(&line));
 		return;
 	case RESUME_FAILED_EARLIER:
 		if (++a->told > SHOWN_AGAIN)
