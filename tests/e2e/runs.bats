@@ -672,7 +672,8 @@ attempts_told() { # RUN: both failures have come to the document
 	echo '{"artifacts": {"a": "made", "b": "more"}, "template": "sh -c \"echo a >made; echo b >more\""}' >r.json
 	# shellcheck disable=SC2016
 	for damage in 'echo broken >$dir/run.json' 'rm $dir/run.json' ': >$dir/run.json' 'echo {} >$dir/run.json' \
-		'sed -i "s/\"made\"/[1]/" $dir/run.json' 'rm more && mkfifo more'; do
+		'sed -i "s/\"made\"/[1]/" $dir/run.json' 'rm more && mkfifo more' 'echo broken >$dir/result.json' \
+		'rm $dir/result.json && mkdir $dir/result.json' 'echo "{}" >$dir/result.json'; do
 		rm -rf made more
 		asks 0 run -q --as it ./r.json
 		eval "$damage"

@@ -71,11 +71,16 @@ static json_t *artifact_files(const struct run_look *look, struct report *r)
 {
 	json_t *declared = json_object_get(look->start, "artifacts");
 	struct str cwd = json_text_of(look->start, "cwd");
+	AUTO_BUF why = BUF_INIT;
 	const char *name;
 	json_t *path;
 
 	if (!look->start)
 		return refuse_unknown(look, "its run.json cannot be read", r);
+	if (look->unusable) {
+		buf_printf(&why, "its %s cannot be read", look->unusable);
+		return refuse_unknown(look, buf_cstr(&why), r);
+	}
 	if (!cwd.len || (declared && !json_is_object(declared)))
 		return refuse_unknown(look, "its run.json is damaged", r);
 	AUTO_JSON *paths = freeze_artifacts(look->dir, declared);

@@ -49,6 +49,7 @@ static json_t *read_object(struct run_look *look, const char *name, struct repor
 	if (e == -ENOENT || e == -ENOTDIR)
 		return NULL;
 	if (e < 0) {
+		look->unusable = name;
 		/* What is not a file of ours cannot be read later either. */
 		if (e != -ELOOP && e != -EINVAL && e != -EISDIR && e != -EXDEV && e != -EFBIG)
 			look->unread = -e;
@@ -59,6 +60,7 @@ static json_t *read_object(struct run_look *look, const char *name, struct repor
 	json_t *value = json_read(&source, &broken);
 	if (json_is_object(value))
 		return value;
+	look->unusable = name;
 	report_warning(r, (struct where){ 0 }, "%s is damaged and left out: %.*s", file,
 		STR(broken.issues.len ? broken.issues.at[0].message : S("it is not an object")));
 	json_decref(value);
@@ -329,15 +331,17 @@ static bool mend_beginning(const char *dir)
 
 static void read_files(struct run_look *look, struct report *r)
 {
+	look->progress = read_object(look, "progress.json", r);
+	look->unusable = NULL; /* the others do without it */
 	look->start = read_object(look, "run.json", r);
 	if (!look->start && mend_beginning(look->dir.p))
 		look->start = read_object(look, "run.json", r);
 	look->result = read_result(look, r);
-	look->progress = read_object(look, "progress.json", r);
 	if (look->result && !status_is_end(json_text_of(look->result, "status"))) {
 		report_warning(r, (struct where){ 0 },
 			"%.*s/result.json names no status that a run ends with and is left out",
 			STR(look->dir));
+		look->unusable = "result.json";
 		drop(&look->result);
 	}
 	/* A result says whose it is when it can; that of an earlier generation does not count. */
