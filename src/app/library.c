@@ -295,7 +295,8 @@ const char *roux_plan_json(struct roux_plan *plan)
 
 	buf_reset(&plan->json);
 	struct json_out out = { .b = &plan->json };
-	struct mask *mask = recipe_mask(plan->ref->recipe, plan->ref->values, plan->plan);
+	struct mask *mask =
+		recipe_mask(plan->ref->recipe, plan->ref->graph, plan->ref->values, plan->plan);
 	(void)planned_json(plan->plan,
 		&(struct planned_host){ .cwd = cwd.len ? cwd.p : ".", .collections = collections },
 		mask, NULL, &out, NULL);

@@ -60,6 +60,12 @@ static bool known_member(struct str key, enum object_kind kind)
 	return kind == OBJECT_RECIPE || str_eq(key, S("name"));
 }
 
+/* A template that stands for itself may say which of its values are secret, as a recipe does. */
+static bool names_secrets(struct str key, const struct place *p)
+{
+	return str_eq(key, S("secrets")) && p->up && !p->up->up;
+}
+
 /* It is ignored. True: it was probably meant as `template`, which is missing. */
 static bool unknown_member(
 	struct reader *rd, struct str key, const struct place *p, bool bare, enum object_kind kind)
@@ -69,7 +75,7 @@ static bool unknown_member(
 	enum field_id field = FIELD_COUNT;
 	const char *instead = rd->d == DIALECT_NOW ? field_foreign(key, &field) : NULL;
 
-	if (field_private(key))
+	if (field_private(key) || names_secrets(key, p))
 		return false;
 	if (bare && field_means_template(key, rd->d))
 		return true;

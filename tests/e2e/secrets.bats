@@ -26,6 +26,28 @@ nowhere_but() {
 	is "$found" "$(printf '%s\n' "${may[@]}" | sort | tr '\n' ' ')"
 }
 
+@test "secrets that a template declares are shown nowhere" {
+	local template='{"secrets": ["tok"], "template": "sh -c \"echo no {tok} >&2; exit 3\""}' way dir
+	dir=$(state)/runs/it
+	echo "$template" >t.json
+	for way in "$template" @t.json; do
+		asks 1 run --as it "$way" tok=$SECRET
+		contains err 'no ***'
+		nowhere_but "$dir/out/0.err" "$dir/stderr.log" "$dir/values.json" -- out err "$dir"
+		asks 0 plan "$way" tok=$SECRET
+		is "$(grep -lF $SECRET out err)" ""
+		asks 1 exec "$way" tok=$SECRET
+		is "$(grep -lF $SECRET out err)" ""
+		asks 1 resume it
+		nowhere_but "$dir/out/0.a2.err" "$dir/out/0.err" "$dir/stderr.log" "$dir/values.json" -- out err "$dir"
+		asks 0 prune it
+	done
+	asks 0 check "$template"
+	is "$(grep -l "unknown field" out err)" ""
+	asks 2 run '{"secrets": ["n"], "template": "echo {n:int}"}' n=$SECRET
+	is "$(grep -lF $SECRET out err)" ""
+}
+
 @test "a secret that a recipe declares is in values.json and in what commands printed" {
 	setup_secrets
 	asks 1 run --json --as it ./r.json tok=$SECRET

@@ -26,7 +26,7 @@ struct str recipe_ref_text(const struct recipe_ref *ref)
 void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b)
 {
 	struct arena a = ARENA_INIT;
-	struct mask *mask = recipe_mask(ref->recipe, NULL, NULL);
+	struct mask *mask = recipe_mask(ref->recipe, ref->graph, NULL, NULL);
 
 	buf_add(b, mask_text(mask, recipe_ref_text(ref), &a));
 	mask_free(mask);
@@ -77,7 +77,7 @@ json_t *recipe_ref_parts(const struct recipe_ref *ref)
 	AUTO_JSON *declared = recipe_artifacts(recipe);
 	json_t *imports = json_object(), *artifacts = json_object(), *artifact;
 	json_t *mailbox = recipe_mailbox(recipe);
-	struct mask *mask = recipe_mask(recipe, ref->values, NULL);
+	struct mask *mask = recipe_mask(recipe, ref->graph, ref->values, NULL);
 	const char *name;
 
 	vec_each (import, &recipe->file->imports) {
@@ -157,7 +157,7 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	AUTO_JSON *parts = recipe_ref_parts(ref);
 	AUTO_JSON *facts = recipe->steps ? step_recipe_facts(recipe->steps) : NULL;
 	AUTO_JSON *secrets = recipe_secret_members(recipe);
-	struct mask *mask = recipe_mask(recipe, ref->values, NULL);
+	struct mask *mask = recipe_mask(recipe, ref->graph, ref->values, NULL);
 
 	json_out_object(o, NULL);
 	json_out_str(o, "id", recipe->file->id);

@@ -181,7 +181,7 @@ bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with
 	struct plan_away away = { 0 };
 
 	bool ok = p && open_away(&away, ref, with, r);
-	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->values, p) : NULL;
+	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->graph, ref->values, p) : NULL;
 	ok = ok && planned_json(p, &host, mask, &away, o, r);
 	mask_free(mask);
 	plan_away_done(&away);
@@ -259,7 +259,7 @@ bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings 
 	struct plan *p = plan_of(ref, with, r);
 	struct plan_away away = { 0 };
 	bool ok = p && open_away(&away, ref, with, r);
-	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->values, p) : NULL;
+	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->graph, ref->values, p) : NULL;
 
 	if (ok)
 		planned_walk(

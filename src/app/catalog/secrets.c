@@ -88,9 +88,26 @@ void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
 /* -- of a recipe ---------------------------------------------------------------------------------
  */
 
-struct mask *recipe_mask(const struct recipe *recipe, const json_t *values, const struct plan *plan)
+json_t *secrets_declared(const struct recipe *recipe, const struct graph *g)
 {
-	AUTO_JSON *names = recipe ? recipe_secrets(recipe) : NULL;
+	json_t *names, *name;
+	size_t i;
+
+	if (recipe)
+		return recipe_secrets(recipe);
+	names = json_array();
+	json_array_foreach(json_object_get(g->doc.root, "secrets"), i, name)
+	{
+		if (json_is_string(name))
+			json_array_append(names, name);
+	}
+	return names;
+}
+
+struct mask *recipe_mask(const struct recipe *recipe, const struct graph *g, const json_t *values,
+	const struct plan *plan)
+{
+	AUTO_JSON *names = secrets_declared(recipe, g);
 	struct mask *m = mask_open();
 
 	secrets_collect(m, names, values, recipe, plan);
@@ -108,9 +125,9 @@ json_t *recipe_secret_members(const struct recipe *recipe)
  */
 
 /* The values again, with a mask for each secret that an issue is about; NULL: none is. */
-static json_t *hide_wrong(const struct recipe *recipe, json_t *values, const struct report *found)
+static json_t *hide_wrong(const json_t *names, json_t *values, const struct report *found)
 {
-	AUTO_JSON *secret = recipe_secret_members(recipe);
+	AUTO_JSON *secret = members_of(names);
 	json_t *shown = NULL;
 
 	vec_each (i, &found->issues) {
@@ -128,7 +145,8 @@ struct plan *secrets_plan_new(
 {
 	AUTO_REPORT found = REPORT_INIT;
 	struct plan *plan = plan_new(g, values, &found);
-	AUTO_JSON *shown = plan || !recipe ? NULL : hide_wrong(recipe, values, &found);
+	AUTO_JSON *names = plan ? NULL : secrets_declared(recipe, g);
+	AUTO_JSON *shown = plan ? NULL : hide_wrong(names, values, &found);
 
 	if (shown) {
 		/* The same words, about the mask. */

@@ -10,10 +10,12 @@
 void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
 	const struct recipe *recipe, const struct plan *plan);
 
-/* The texts of what a recipe declares as secret, with these values and this plan: NULL when there
- * is none. The caller ends it with mask_free(). `recipe` may be NULL, as the others. */
-struct mask *recipe_mask(
-	const struct recipe *recipe, const json_t *values, const struct plan *plan);
+/* The names that a recipe declares as secret, or without one the template: a new reference. */
+json_t *secrets_declared(const struct recipe *recipe, const struct graph *g);
+/* The texts of these, with these values and this plan: NULL when there is none. The caller ends it
+ * with mask_free(). All but `g` may be NULL. */
+struct mask *recipe_mask(const struct recipe *recipe, const struct graph *g, const json_t *values,
+	const struct plan *plan);
 /* plan_new() for a recipe, which may be NULL: what is wrong with a secret is reported without it.
  */
 struct plan *secrets_plan_new(

@@ -95,10 +95,10 @@ bool launch_ask(struct launch *l, const struct request *q, struct report *r)
 	return true;
 }
 
-/* What the recipe says is secret. */
+/* What the recipe, or the template, says is secret. */
 static void add_secrets(struct launch *l)
 {
-	AUTO_JSON *names = recipe_secrets(l->subject.recipe);
+	AUTO_JSON *names = secrets_declared(l->subject.recipe, l->subject.graph);
 
 	append(&l->asked.secrets, names);
 }
@@ -289,8 +289,7 @@ static bool prepare(
 		!s->graph->steps && (l->asked.detached ? q->input.len > 0 : has_input(q->stdin_fd));
 	l->claim.embedded &= !l->asked.detached;
 	/* Before anything can be wrong: a diagnostic shows no secret either. */
-	if (s->recipe)
-		add_secrets(l);
+	add_secrets(l);
 	if (q->warnings) {
 		report_reset(&s->graph->warnings);
 		vec_each (i, &q->warnings->issues)
