@@ -217,9 +217,11 @@ class Place:
         require(answer.code == code, f"expected exit {code}: roux {' '.join(map(str, words))}", answer)
         return answer
 
+    def tracer(self, number, what):
+        return [AT_CALL, self.state, os.path.join(self.base, "calls"), str(number), what]
+
     def at_call(self, number, what, *words, **more):
-        log = os.path.join(self.base, "calls")
-        answer = self.roux(*words, before=[AT_CALL, self.state, log, str(number), what], **more)
+        answer = self.roux(*words, before=self.tracer(number, what), **more)
         require(answer.code not in (98, 99), "at-call cannot work here", answer)
         return answer
 

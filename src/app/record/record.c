@@ -147,10 +147,20 @@ int record_flush_outbox(struct record *rec)
 	return r;
 }
 
+/* Until these files are there, start.json has what they say. */
+static void write_beginning(struct record *rec)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (rec->launch->claim.waits && !beginning_write(rec->launch, &ignored))
+		try_again(rec);
+}
+
 static void on_again(struct timer *t)
 {
 	struct record *rec = container_of(t, struct record, again);
 
+	write_beginning(rec);
 	on_flush(&rec->flush);
 	int r = record_flush_outbox(rec);
 	if (r < 0)
@@ -497,14 +507,10 @@ void record_steps(struct record *rec, const struct steps_run *steps)
 
 void record_settle(struct record *rec)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-
 	if (rec->settled)
 		return;
 	rec->settled = true;
-	/* Until they are there, start.json has what they say. */
-	if (rec->launch->claim.waits)
-		(void)beginning_write(rec->launch, &ignored);
+	write_beginning(rec);
 	on_flush(&rec->flush);
 	/* Only readers need these: they are made when something is written to them, if not now. */
 	(void)record_files_open_rest(&rec->files);
