@@ -163,4 +163,9 @@ load common
 	mkdir gone
 	run bash -c 'cd gone && rmdir ../gone && timeout $WATCHDOG "$ROUX" exec --progress=none "echo hi" </dev/null'
 	is "$output" hi
+	printf '{name: s, description: d, version: 1.0.0, steps: [{id: a, type: bash, command: "true"}]}\n' >s.yaml
+	mkdir gone
+	run bash -c 'cd gone && rmdir ../gone && timeout $WATCHDOG "$ROUX" run "$1" </dev/null' bash "$PWD/s.yaml"
+	is "$status" 2
+	has "$output" "cannot find out the directory to run in"
 }

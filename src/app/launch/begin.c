@@ -16,10 +16,7 @@
 bool launch_thaw(struct launch *l, struct str dir, struct report *r)
 {
 	l->claim.dir = path_absolute(&l->arena, dir);
-	if (!freeze_read(l, r))
-		return false;
-	launch_fill_row(l);
-	return true;
+	return freeze_read(l, r) && launch_fill_row(l, r);
 }
 
 bool launch_begin(struct launch *l, struct report *r)

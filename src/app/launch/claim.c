@@ -269,7 +269,8 @@ bool launch_claim(struct launch *l, struct report *r)
 	if (!app_may_record(l->app, r))
 		return false;
 	make_generation(l);
-	launch_fill_row(l);
+	if (!launch_fill_row(l, r))
+		return false;
 	l->claim.row.status = S(STATUS_STARTING);
 	l->claim.row.created = l->claim.row.started = l->asked.created = clock_real_ms();
 	bool begun = begin_unlisted(l, &tried, r);

@@ -1,5 +1,6 @@
 #include "app/record/launch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -67,10 +68,14 @@ void launch_free(struct launch *l)
 /* -- what others write of it ---------------------------------------------------------------------
  */
 
-void launch_fill_row(struct launch *l)
+bool launch_fill_row(struct launch *l, struct report *r)
 {
 	char *cwd = l->claim.cwd.len ? NULL : getcwd(NULL, 0);
 
+	/* Commands of a template run where this process is, also when that was deleted; steps are
+	 * given its name. */
+	if (!cwd && !l->claim.cwd.len && (errno != ENOENT || l->subject.graph->steps))
+		return report_errno(r, errno, "cannot find out the directory to run in");
 	l->claim.row.id = l->asked.id;
 	l->claim.row.generation = l->claim.generation;
 	l->claim.row.owner = l->asked.owner;
@@ -81,12 +86,13 @@ void launch_fill_row(struct launch *l)
 	l->claim.row.detached = l->asked.detached;
 	free(cwd);
 	if (!l->subject.recipe)
-		return;
+		return true;
 	char sum[SHA256_HEX];
 	sha256_hex(l->subject.recipe->file->doc.source.text, sum);
 	l->claim.row.recipe = l->subject.recipe->file->id;
 	l->claim.row.recipe_path = l->subject.recipe->file->path;
 	l->claim.row.recipe_sha256 = arena_str(&l->arena, str_of(sum));
+	return true;
 }
 
 /* The row says who has the run, from the claim on: a reader can see whether that process lives. */

@@ -98,7 +98,8 @@ void launch_done(struct launch *l);
 
 /* Who this process is, into the row. */
 void launch_identify(struct launch *l, struct identity *ret);
-void launch_fill_row(struct launch *l);
+/* False with an issue: where it runs cannot be found out. */
+bool launch_fill_row(struct launch *l, struct report *r);
 /* What became of its artifacts: a new reference. */
 json_t *launch_manifest(const struct launch *l);
 /* Whether artifacts that are required are there; what is missing is reported. False when that fails
