@@ -66,6 +66,23 @@ static bool names_secrets(struct str key, const struct place *p)
 	return str_eq(key, S("secrets")) && p->up && !p->up->up;
 }
 
+/* What is not a list of names would be taken for none, and the secret be shown. */
+static bool check_secrets(struct reader *rd, const json_t *value, const struct place *p)
+{
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(value) && !json_is_null(value)) {
+		report_error(rd->r, place_where(p), "`secrets` is %s, expected an array of names",
+			json_kind(value));
+		return report_hint(rd->r, "write \"secrets\": [\"NAME\"]");
+	}
+	json_array_foreach(value, i, item) if (!json_is_string(item)) return report_error(rd->r,
+		place_where(place_element(rd->a, p, i)),
+		"a name in `secrets` is %s, expected a string", json_kind(item));
+	return true;
+}
+
 /* It is ignored. True: it was probably meant as `template`, which is missing. */
 static bool unknown_member(
 	struct reader *rd, struct str key, const struct place *p, bool bare, enum object_kind kind)
@@ -75,7 +92,7 @@ static bool unknown_member(
 	enum field_id field = FIELD_COUNT;
 	const char *instead = rd->d == DIALECT_NOW ? field_foreign(key, &field) : NULL;
 
-	if (field_private(key) || names_secrets(key, p))
+	if (field_private(key))
 		return false;
 	if (bare && field_means_template(key, rd->d))
 		return true;
@@ -106,7 +123,9 @@ static bool read_members(struct reader *rd, const json_t *object, const struct p
 		enum field_id id = field_find(str_of(key), rd->d);
 		struct place *p = place_member(rd->a, place, str_of(key));
 
-		if (id == FIELD_COUNT) {
+		if (names_secrets(str_of(key), p)) {
+			ok &= check_secrets(rd, value, p);
+		} else if (id == FIELD_COUNT) {
 			if (unknown_member(
 				    rd, str_of(key), p, !json_object_get(object, "template"), kind))
 				ret->misspelt = p;

@@ -28,23 +28,29 @@ struct str recipe_description(const struct recipe *recipe)
 	return json_is_string(text) ? str_trim(json_str(text)) : S("");
 }
 
+void recipe_add_secrets(json_t *names, const json_t *object)
+{
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(object, "secrets"), i, name)
+	{
+		if (json_is_string(name))
+			json_array_append(names, name);
+	}
+}
+
 json_t *recipe_secrets(const struct recipe *recipe)
 {
 	const struct step_recipe *steps = recipe->steps;
-	json_t *names = json_array(), *name;
-	size_t i;
+	json_t *names = json_array();
 
-	for (i = 0; steps && i < steps->secret_count; i++)
+	for (size_t i = 0; steps && i < steps->secret_count; i++)
 		json_array_append_new(names, json_from_str(steps->secrets[i]));
 	if (steps)
 		return names;
-	vec_each (file, &recipe->set->files) {
-		json_array_foreach(json_object_get((*file)->object, "secrets"), i, name)
-		{
-			if (json_is_string(name))
-				json_array_append(names, name);
-		}
-	}
+	vec_each (file, &recipe->set->files)
+		recipe_add_secrets(names, (*file)->object);
 	return names;
 }
 

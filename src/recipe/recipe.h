@@ -45,6 +45,8 @@ bool recipe_disabled(const struct recipe *recipe);
 json_t *recipe_mailbox(const struct recipe *recipe);
 /* The names that it and the recipes it imports declare as secret: a new reference, an array. */
 json_t *recipe_secrets(const struct recipe *recipe);
+/* Those that one object, of a recipe or a template, lists. */
+void recipe_add_secrets(json_t *names, const json_t *object);
 /* {name: {"path":…, …}} as declared, in order: a new reference. */
 json_t *recipe_artifacts(const struct recipe *recipe);
 /* Their paths with the values of a plan put in: {name: path}, a new reference. NULL with issues. */

@@ -44,6 +44,15 @@ nowhere_but() {
 	done
 	asks 0 check "$template"
 	is "$(grep -l "unknown field" out err)" ""
+	# What is not a list of names must not be taken for none.
+	echo '{"secrets": "tok", "template": "echo {tok}"}' >t.json
+	for way in @t.json ./t.json; do
+		asks 2 run "$way" tok=$SECRET
+		contains err '`secrets` is a string, expected an array of names'
+		is "$(grep -lF $SECRET out err)" ""
+	done
+	asks 2 run '{"secrets": ["a", 3], "template": "echo {tok}"}' tok=$SECRET
+	contains err 'a name in `secrets` is a number, expected a string'
 	asks 2 run '{"secrets": ["n"], "template": "echo {n:int}"}' n=$SECRET
 	is "$(grep -lF $SECRET out err)" ""
 }

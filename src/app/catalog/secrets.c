@@ -90,17 +90,10 @@ void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
 
 json_t *secrets_declared(const struct recipe *recipe, const struct graph *g)
 {
-	json_t *names, *name;
-	size_t i;
-
 	if (recipe)
 		return recipe_secrets(recipe);
-	names = json_array();
-	json_array_foreach(json_object_get(g->doc.root, "secrets"), i, name)
-	{
-		if (json_is_string(name))
-			json_array_append(names, name);
-	}
+	json_t *names = json_array();
+	recipe_add_secrets(names, g->doc.root);
 	return names;
 }
 
