@@ -1,4 +1,4 @@
-/* What a run writes about itself when it begins. */
+/* The moment when a run begins, or is taken up again. */
 #include <stdlib.h>
 #include <unistd.h>
 

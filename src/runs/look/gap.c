@@ -12,8 +12,8 @@
 #include "runs/dir/run-dir.h"
 #include "runs/look/look.h"
 
-/* A start that was killed before its run.json was there has executed nothing and would never be
- * listed: it is taken back as its own process does it (launch_abandon()). */
+/* A start that was killed before a command of it had begun would never be listed: it is taken back
+ * as its own process does it (launch_abandon()). */
 static void take_back(const char *dir)
 {
 	AUTO_CLOSE int lock = -1;
@@ -28,7 +28,7 @@ static void take_back(const char *dir)
 	buf_reset(&path);
 	buf_printf(&path, "%s/" LEAVES_FILE, dir);
 	if (stat(buf_cstr(&path), &st) == 0 && st.st_size > 0)
-		return; /* a command has begun: run.json was lost later */
+		return; /* a command has begun, and run.json was not written or was lost later */
 	generation_delete_files(dir);
 	partial_files_remove(dir, 0);
 	buf_reset(&path);
