@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
+
 /* What /proc/PID/stat says of a process, as far as it matters here. */
 struct process_stat {
 	pid_t pid, parent, group, session;
@@ -17,3 +19,10 @@ int process_read(int64_t pid, struct process_stat *ret);
 
 /* The ticks of `start` in milliseconds. */
 uint64_t process_ticks_ms(uint64_t ticks);
+
+/* Its environment, each entry ended by a NUL. -ESRCH: it has ended or has no memory of its own;
+ * -EAGAIN: it is just now being replaced by another program, which does not have its environment
+ * yet; another -errno: that is not for us to read. */
+int process_environ(pid_t pid, struct buf *ret);
+/* The same, but waits that long at most while it is being replaced. */
+int process_environ_settled(pid_t pid, unsigned patience_ms, struct buf *ret);

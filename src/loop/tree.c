@@ -20,7 +20,7 @@
 #include "base/process.h"
 #include "base/vec.h"
 
-enum { ENVIRON_MAX = 4 << 20 };
+enum { CMDLINE_MAX = 4 << 20, SETTLE_MS = 20 };
 
 struct tree_process {
 	pid_t pid;
@@ -113,7 +113,7 @@ static bool has_command(pid_t pid, struct str command)
 	char path[40];
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	(void)file_read(path, ENVIRON_MAX, &words);
+	(void)file_read(path, CMDLINE_MAX, &words);
 	struct str all = buf_str(&words);
 	size_t program = str_find(all, '\0', 0) + 1;
 	return program < all.len &&
@@ -176,14 +176,14 @@ void tree_scan_spare(struct tree_scan *scan, pid_t pid)
 			spare(scan, p);
 }
 
-/* The value of ROUX_TREE in its environment, marks between slashes; empty when there is none. */
-static void read_marks(pid_t pid, struct buf *ret)
+/* The value of ROUX_TREE in its environment, marks between slashes; empty when there is none.
+ * False: it is being replaced by another program, and cannot be told yet. */
+static bool read_marks(pid_t pid, struct buf *ret)
 {
 	AUTO_BUF environ_text = BUF_INIT;
-	char path[40];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-	(void)file_read(path, ENVIRON_MAX, &environ_text);
+	if (process_environ_settled(pid, SETTLE_MS, &environ_text) == -EAGAIN)
+		return false;
 	struct str text = buf_str(&environ_text);
 	for (size_t at = 0; at < text.len;) {
 		size_t end = str_find(text, '\0', at);
@@ -191,17 +191,18 @@ static void read_marks(pid_t pid, struct buf *ret)
 
 		if (str_starts(entry, S(TREE_VARIABLE "="))) {
 			buf_add(ret, entry);
-			return;
+			return true;
 		}
 		at = end + 1;
 	}
+	return true;
 }
 
 bool tree_marked(pid_t pid, struct str mark)
 {
 	AUTO_BUF marks = BUF_INIT;
 
-	read_marks(pid, &marks);
+	(void)read_marks(pid, &marks);
 	return str_contains(buf_str(&marks), mark);
 }
 
@@ -224,7 +225,7 @@ void tree_marks_above(struct buf *ret)
 	for (pid_t pid = getppid(); pid > 1 && process_read(pid, &p) == 0; pid = p.parent) {
 		AUTO_BUF marks = BUF_INIT;
 
-		read_marks(pid, &marks);
+		(void)read_marks(pid, &marks);
 		if (marks.len > name) {
 			buf_add(ret, str_from(buf_str(&marks), name));
 			return;
@@ -243,21 +244,25 @@ static bool began_after(const struct member *p, uint64_t ms)
 	return ms && process_ticks_ms(p->is.start + 1) >= ms;
 }
 
-static bool belongs(struct tree_scan *scan, const struct member *p, const struct tree *t)
+/* What cannot be told yet counts, so that a tree is not called gone, and is let alone. */
+enum belonging { STRANGER, UNSETTLED, MEMBER };
+
+static enum belonging belongs(struct tree_scan *scan, const struct member *p, const struct tree *t)
 {
 	AUTO_BUF marks = BUF_INIT;
 
 	if (!t)
-		return true;
+		return MEMBER;
 	if (t->pid && (p->is.pid == t->pid || p->is.group == t->pid || p->is.session == t->pid ||
 			      descends_from(scan, p, t->pid)))
-		return true;
+		return MEMBER;
 	if (!t->mark.len)
-		return false;
-	read_marks(p->is.pid, &marks);
-	if (marks.len)
-		return str_contains(buf_str(&marks), t->mark);
-	return began_after(p, t->adopt_since_ms);
+		return STRANGER;
+	if (!read_marks(p->is.pid, &marks))
+		return UNSETTLED;
+	bool is = marks.len ? str_contains(buf_str(&marks), t->mark)
+			    : began_after(p, t->adopt_since_ms);
+	return is ? MEMBER : STRANGER;
 }
 
 /* Through a pidfd whose process is still the one that was looked at. */
@@ -280,7 +285,7 @@ size_t tree_count(struct tree_scan *scan, const struct tree *tree)
 	size_t count = 0;
 
 	vec_each (p, &scan->processes)
-		count += alive(p) && belongs(scan, p, tree);
+		count += alive(p) && belongs(scan, p, tree) != STRANGER;
 	return count;
 }
 
@@ -291,9 +296,11 @@ size_t tree_kill(struct tree_scan *scan, const struct tree *tree)
 	size_t count = 0;
 
 	vec_each (p, &scan->processes) {
-		if (!alive(p) || !belongs(scan, p, tree))
+		enum belonging b = alive(p) ? belongs(scan, p, tree) : STRANGER;
+
+		count += b != STRANGER;
+		if (b != MEMBER)
 			continue;
-		count++;
 		/* The group in one go: one by one, a tree that forks all the time would win the
 		 * race. */
 		if (group && p->is.group == group && !group_killed)
@@ -318,7 +325,7 @@ static bool has_own_supervisor(struct tree_scan *scan, const struct member *p)
 	AUTO_BUF marks = BUF_INIT;
 	uint64_t pid;
 
-	read_marks(p->is.pid, &marks);
+	(void)read_marks(p->is.pid, &marks);
 	struct str s = buf_str(&marks);
 	if (s.len && s.p[s.len - 1] == '/')
 		s.len--;
@@ -339,10 +346,10 @@ size_t tree_ask(struct tree_scan *scan, const struct tree *tree, struct tree_ask
 	bool group_asked = false;
 
 	vec_each (p, &scan->processes) {
-		if (!alive(p) || !belongs(scan, p, tree))
-			continue;
-		count++;
-		if (was_asked(asked, p) || has_own_supervisor(scan, p))
+		enum belonging b = alive(p) ? belongs(scan, p, tree) : STRANGER;
+
+		count += b != STRANGER;
+		if (b != MEMBER || was_asked(asked, p) || has_own_supervisor(scan, p))
 			continue;
 		vec_push(asked, (struct tree_process){ p->is.pid, p->is.start });
 		/* As it is now: since the scan it may have left. */

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/process.h"
 
-enum { ENVIRON_MAX = 4 << 20, PASSES = 20, GONE_MS = 5000 };
+enum { PASSES = 20, GONE_MS = 5000, SETTLE_MS = 1000 };
 
 /* NAME=VALUE as a whole entry of a list that NULs part. */
 static bool has_name(const struct buf *entries, const char *name)
@@ -54,11 +54,8 @@ struct owner {
 static bool carries(pid_t pid, const struct owner *o)
 {
 	AUTO_BUF text = BUF_INIT;
-	char path[64];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fd_read_all(fd, ENVIRON_MAX, &text) < 0)
+	if (process_environ_settled(pid, SETTLE_MS, &text) < 0)
 		return false;
 	return has_entry(&text, "ROUX_RUN", o->id) &&
 	       (o->worker.len ? has_entry(&text, "ROUX_WORKER", o->worker)
