@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "data/json-scan.h"
 
 /* Raw output of a command is kept as a string too, whatever its bytes: a mark of several bytes and
@@ -146,4 +147,60 @@ json_t *json_read_big(const struct source *source, struct report *r)
 		return rounded;
 	json_decref(rounded);
 	return unmark(strings, mark);
+}
+
+/* -- rounding ------------------------------------------------------------------------------------
+ */
+
+static bool has_big(const json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(value, i, item)
+	{
+		if (has_big(item))
+			return true;
+	}
+	json_object_foreach((json_t *)value, key, item)
+	{
+		if (has_big(item))
+			return true;
+	}
+	return json_is_big(value);
+}
+
+static json_t *rounded(const json_t *big)
+{
+	struct str digits = json_big_digits(big);
+	bool negative = digits.p[0] == '-';
+	double number = 0;
+
+	(void)number_plain(str_from(digits, negative), &number);
+	/* YAML knows numbers that no double can hold: the digits, as a text. */
+	json_t *real = json_real(negative ? -number : number);
+	return real ? real : json_from_str(digits);
+}
+
+json_t *json_big_rounded(json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	if (!has_big(value))
+		return json_incref(value);
+	if (json_is_string(value))
+		return rounded(value);
+	json_t *copy = json_copy(value);
+	json_array_foreach(value, i, item)
+	{
+		(void)json_array_set_new(copy, i, json_big_rounded(item));
+	}
+	json_object_foreach(value, key, item)
+	{
+		(void)json_object_set_new_nocheck(copy, key, json_big_rounded(item));
+	}
+	return copy;
 }

@@ -15,3 +15,7 @@ struct str json_big_digits(const json_t *value);
 /* json_read() that keeps whole numbers beyond 64 bits as they are instead of making doubles of
  * them. The caller owns the result; NULL with issues added when the text is not JSON. */
 json_t *json_read_big(const struct source *source, struct report *r);
+/* `value` as json_read() would have read it: a double in place of each such number, at any depth,
+ * and its digits as a text where it is too large for one. A new reference, to `value` itself where
+ * there are none. */
+json_t *json_big_rounded(json_t *value);

@@ -397,7 +397,7 @@ struct str json_text_of(const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
 
-	return json_is_string(value) ? json_str(value) : S("");
+	return json_is_string(value) && !json_is_big(value) ? json_str(value) : S("");
 }
 
 json_int_t json_number_of(const json_t *object, const char *name)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "data/big.h"
 #include "graph/step.h"
 #include "graph/typed.h"
 #include "graph/walk.h"
@@ -151,7 +152,9 @@ struct plan *plan_new(struct graph *g, const json_t *values, struct report *r)
 		json_object_update(p->values, all);
 		return p;
 	}
-	bool ok = normalise(p, all, r);
+	/* Beyond 64 bits a template has doubles, as in its own text; only steps keep the digits. */
+	AUTO_JSON *rounded = json_big_rounded(all);
+	bool ok = normalise(p, rounded, r);
 	ok &= plan_check(p, r);
 	ok &= select_output(p, r);
 	if (ok)

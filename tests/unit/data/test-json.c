@@ -1,5 +1,7 @@
 #include "data/json.h"
 
+#include "data/big.h"
+
 #include "unit.h"
 
 static json_t *parse(struct str text, struct report *r)
@@ -61,6 +63,26 @@ static void strings_may_hold_any_character(void **state UNUSED)
 	assert_rewritten(S("\"\\ud83d\\ude00 \\u00e9\""), "\"\xf0\x9f\x98\x80 \xc3\xa9\"");
 	assert_rewritten(S("\"\\b\\f\\n\\r\\t\\\"\\\\\\/\\u001f\\u007f\""),
 		"\"\\b\\f\\n\\r\\t\\\"\\\\/\\u001f\\u007f\"");
+}
+
+static void numbers_beyond_64_bits_are_kept_or_rounded(void **state UNUSED)
+{
+	const struct source source = { S("t"),
+		S("{\"a\":[12345678901234567890,\"x\"],\"b\":-99999999999999999999,\"c\":{}}") };
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF kept = BUF_INIT;
+	AUTO_BUF rounded = BUF_INIT;
+	AUTO_JSON *value = json_read_big(&source, &r);
+	AUTO_JSON *doubles = json_big_rounded(value);
+	AUTO_JSON *same = json_big_rounded(doubles);
+
+	assert_str(json_text_of(value, "b"), "");
+	json_write(&rounded, doubles, 0);
+	assert_str(buf_str(&rounded),
+		"{\"a\":[12345678901234567000,\"x\"],\"b\":-100000000000000000000,\"c\":{}}");
+	json_write(&kept, value, 0);
+	assert_str(buf_str(&kept), source.text.p);
+	assert_ptr_equal(same, doubles);
 }
 
 static void a_byte_order_mark_is_skipped(void **state UNUSED)
@@ -228,6 +250,7 @@ int main(void)
 		cmocka_unit_test(of_duplicate_members_the_last_wins),
 		cmocka_unit_test(strings_may_hold_any_character),
 		cmocka_unit_test(every_ascii_character_is_escaped_at_every_place),
+		cmocka_unit_test(numbers_beyond_64_bits_are_kept_or_rounded),
 		cmocka_unit_test(a_byte_order_mark_is_skipped),
 		cmocka_unit_test(controls_above_ascii_are_escaped_unless_it_is_exact),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_written_as_replacement_characters),
