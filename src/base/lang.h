@@ -7,6 +7,8 @@
 #define PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 #define UNUSED __attribute__((unused))
 #define NORETURN __attribute__((noreturn))
+/* What leads to a call of it is hardly ever executed, and is kept apart from what is. */
+#define COLD __attribute__((cold))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -80,41 +80,41 @@ void report_done(struct report *r);
 void report_reset(struct report *r);
 
 /* Each adds an issue and returns false, so that a failing function can end with it. */
-bool report_error(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
-bool report_system(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+COLD bool report_error(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+COLD bool report_system(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 /* The request is right, but the state of `run` (may be empty) forbids it. `reason` is static. */
-bool report_refuse(struct report *r, struct str run, const char *reason, const char *fmt, ...)
+COLD bool report_refuse(struct report *r, struct str run, const char *reason, const char *fmt, ...)
 	PRINTF(4, 5);
 /* Warnings and notes stop nothing: they return true. */
-bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
-bool report_note(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+COLD bool report_warning(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
+COLD bool report_note(struct report *r, struct where w, const char *fmt, ...) PRINTF(3, 4);
 /* What to do about the issue added last. Returns false. */
-bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
+COLD bool report_hint(struct report *r, const char *fmt, ...) PRINTF(2, 3);
 /* Which value the issue added last is about, so that a form can mark it. Returns false. */
-bool report_field(struct report *r, struct str name);
+COLD bool report_field(struct report *r, struct str name);
 /* What could be done about the issue added last, as data. Up to ISSUE_ACTIONS. Returns false. */
-bool report_action(struct report *r, enum action what, struct str about);
+COLD bool report_action(struct report *r, enum action what, struct str about);
 /* The issue added last gets the hint and the actions of another. Returns false. */
-bool report_advise(struct report *r, const struct issue *i);
+COLD bool report_advise(struct report *r, const struct issue *i);
 /* The warning added last is about something that its author hardly meant: it is reported whenever
  * the text is used, not only when warnings are asked for. */
-void report_slip(struct report *r);
+COLD void report_slip(struct report *r);
 /* Adds a remark to the hints of all issues from number `from` on that have no such remark yet, and
  * what could be done about them; ACTION_NONE: nothing. */
-void report_remark(struct report *r, size_t from, const char *remark, enum action what);
+COLD void report_remark(struct report *r, size_t from, const char *remark, enum action what);
 /* A system call's errno as an issue: "MESSAGE: No such file or directory". */
-bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
+COLD bool report_errno(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 /* The same of a file of ours, which the user has not named: a fault of the machine, whatever it is.
  */
-bool report_fault(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
+COLD bool report_fault(struct report *r, int err, const char *fmt, ...) PRINTF(3, 4);
 
 /* The issue added last is that there is no room, when report_errno() was not told so. */
-void report_no_room(struct report *r);
+COLD void report_no_room(struct report *r);
 /* The issue added last is that another process has something locked. */
-void report_held(struct report *r);
+COLD void report_held(struct report *r);
 
 /* As much of a text as a message should quote, with … where it was cut. Lives with the report. */
-struct str report_quote(struct report *r, struct str text);
+COLD struct str report_quote(struct report *r, struct str text);
 
 /* Moves all issues of `from` behind those of `to`. */
 void report_move(struct report *to, struct report *from);
