@@ -62,13 +62,13 @@ static struct run_handle *answer(
 	struct arena arena = ARENA_INIT;
 	const char *id = arena_cstr(&arena, run_id(run)); /* run_close() takes the other one */
 	struct gate_decision d = { .run = id, .approve = with->approve, .by = str_of(with->by) };
-	struct str stage;
+	struct gate_decided decided;
 	bool over;
 
 	run_close(run);
 	run = NULL;
 	again.request.observer.line = print_event;
-	if (gates_each(a, id, print_question, NULL, r) && gate_decide(a, &d, &stage, r)) {
+	if (gates_each(a, id, print_question, NULL, r) && gate_decide(a, &d, &decided, r)) {
 		printf("%s by %s\n", with->approve ? "approved" : "denied", with->by);
 		run = runs_resume(a, id, &again, &over, r);
 	}

@@ -45,7 +45,14 @@ struct gate_decision {
 	struct str digest;
 };
 
-/* Answers once: false with a refusal when the run waits for nothing, or has its answer already.
- * *ret_stage is the stage, in `a`. Nothing is run: runs_resume() continues. */
+struct gate_decided {
+	struct str stage; /* in the arena of the app */
+	/* Another process has taken the run up since it was asked and has not come to the gate yet:
+	 * that one hears the answer and acts on it. Else nothing is run: runs_resume() continues.
+	 */
+	bool under_way;
+};
+
+/* Answers once: false with a refusal when the run waits for nothing, or has its answer already. */
 bool gate_decide(
-	struct app *a, const struct gate_decision *d, struct str *ret_stage, struct report *r);
+	struct app *a, const struct gate_decision *d, struct gate_decided *ret, struct report *r);

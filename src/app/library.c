@@ -11,6 +11,7 @@
 #include "app/context/context.h"
 #include "app/context/run-values.h"
 #include "app/runs.h"
+#include "data/big.h"
 #include "data/json-out.h"
 
 /* A member of a struct that the caller may know in an older, shorter form. */
@@ -55,6 +56,7 @@ const char *roux_version(void)
 static const action_words words = {
 	[ACTION_RESUME] = "resume it",
 	[ACTION_RERUN] = "run it again",
+	[ACTION_RERUN_ALL] = "run all of it again",
 	[ACTION_APPROVE] = "approve it",
 	[ACTION_DENY] = "deny it",
 	[ACTION_WAIT] = "wait for it",
@@ -241,7 +243,7 @@ bool roux_check(struct roux *r, const struct roux_recipe *recipe)
 static json_t *read_values(struct roux *r, const char *values)
 {
 	struct source text = { S("<values>"), str_of(values ? values : "{}") };
-	json_t *given = json_read(&text, &r->report);
+	json_t *given = json_read_big(&text, &r->report);
 
 	if (!given || json_is_object(given))
 		return given;
@@ -295,11 +297,10 @@ const char *roux_plan_json(struct roux_plan *plan)
 
 	buf_reset(&plan->json);
 	struct json_out out = { .b = &plan->json };
-	struct mask *mask =
-		recipe_mask(plan->ref->recipe, plan->ref->graph, plan->ref->values, plan->plan);
-	(void)planned_json(plan->plan,
-		&(struct planned_host){ .cwd = cwd.len ? cwd.p : ".", .collections = collections },
-		mask, NULL, &out, NULL);
+	const struct planned_host host = { .cwd = cwd.len ? cwd.p : ".",
+		.collections = collections };
+	struct mask *mask = planned_mask(plan->ref, plan->plan, &host);
+	(void)planned_json(plan->plan, &host, mask, NULL, &out, NULL);
 	mask_free(mask);
 	buf_addc(&plan->json, '\n');
 	return buf_cstr(&plan->json);

@@ -52,6 +52,8 @@ const json_t *recipe_ref_member(const struct recipe_ref *ref, const char *name);
 struct str recipe_ref_text(const struct recipe_ref *ref);
 /* The same, with what it declares as secret masked. */
 void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b);
+/* Whether it declares the value of that name as secret. */
+bool recipe_ref_hides(const struct recipe_ref *ref, struct str name);
 /* How many commands it has; 0: that depends on values. */
 size_t recipe_ref_size(const struct recipe_ref *ref);
 bool recipe_ref_is_steps(const struct recipe_ref *ref);

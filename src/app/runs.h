@@ -130,6 +130,9 @@ enum resume_note {
 				  failed, with exit code `count` or at its RESUME_TIME_LIMIT */
 	RESUME_WATCHES_HOST,   /* it is looked at, for a minute, whether the run has a driver on the
 				* host `text` */
+	RESUME_INPUT_PART,     /* a command that runs again reads a standard input of which only
+				* `count` bytes are kept: no command read more. Always worth
+				* saying */
 	RESUME_REUSED,         /* `count` commands of the run `text` are not executed again */
 };
 #define RESUME_TIME_LIMIT SIZE_MAX
@@ -261,8 +264,8 @@ struct report *run_issues(const struct run_handle *h);
 int run_output_write(struct run_handle *h, int fd);
 /* Whether that is empty or ends with a newline. */
 bool run_output_ends_line(struct run_handle *h);
-/* What could not be written down of the end of a run here; NULL: all was. Borrowed, for the host to
- * word. */
+/* What could not be written down of the end of a run here; NULL: all was. Without errors its files
+ * are complete and the ledger alone lacks it. Borrowed, for the host to word. */
 struct report *run_record_issues(struct run_handle *h);
 /* The signal that ended a run here; 0: none. */
 int run_signal(const struct run_handle *h);
@@ -349,8 +352,8 @@ void notice_end(struct app *a, struct str run);
 
 /* Moves an ended run out of the list. *ret_path is where it is now, in the handle. */
 bool run_archive(struct run_handle *h, struct str *ret_path, struct report *r);
-/* Deletes it. With `preserve` *ret_preserved is name → where the copy of the artifact is, a new
- * reference; without, it may be NULL. */
+/* Deletes it. With `preserve` *ret_preserved is name → where the copy of the artifact is, to be
+ * shown, a new reference; without, it may be NULL. */
 bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r);
 
 /* Which runs to delete, each generation counted as one. Zeroed: what is past the limits in

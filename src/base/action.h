@@ -7,7 +7,7 @@ enum action {
 	ACTION_NONE,
 	/* About a run: */
 	ACTION_RESUME,  /* continue it */
-	ACTION_RERUN,   /* do all of it again as a new run */
+	ACTION_RERUN,   /* do it again as a new run */
 	ACTION_APPROVE, /* answer its gate */
 	ACTION_DENY,
 	ACTION_WAIT, /* wait for its end */
@@ -23,6 +23,7 @@ enum action {
 	ACTION_NODES,          /* see its nodes */
 	ACTION_NAME_IT,        /* give the new run a name of its own */
 	ACTION_OTHER_DIR,      /* name another working directory */
+	ACTION_RERUN_ALL,      /* the same with all its commands, whatever is recorded */
 	ACTION_RERUN_IN_DOUBT, /* resume, and run commands in doubt again */
 	ACTION_NAME_NODE,      /* say at which node to begin */
 	ACTION_WRITE_AS_RUN,   /* send the message in the name of a run */

@@ -90,7 +90,8 @@ struct str path_absolute(struct arena *a, struct str path)
 
 	if (path.len && path.p[0] == '/')
 		return path_from(a, S(""), path);
-	return path_from(a, str_of(getcwd(cwd, sizeof(cwd)) ? cwd : ""), path);
+	/* From a directory that is gone nothing is found or made; from the root it could be. */
+	return getcwd(cwd, sizeof(cwd)) ? path_from(a, str_of(cwd), path) : arena_str(a, path);
 }
 
 /* The program is linked statically, where getpwuid() would load half of the C library again. */

@@ -19,7 +19,7 @@ struct str path_below(struct arena *a, struct str dir, struct str name);
 void path_plain(struct buf *b, struct str path);
 /* `path` made absolute from `dir`, without `.`, `..` and double slashes. */
 struct str path_from(struct arena *a, struct str dir, struct str path);
-/* The same from this process's working directory. */
+/* The same from this process's working directory; as it is when that cannot be found out. */
 struct str path_absolute(struct arena *a, struct str path);
 
 /* $HOME, else what the password file says; empty when neither does. */

@@ -235,3 +235,38 @@ bool edit_set_member(struct str text, struct str name, struct str json_value, st
 		insert(&o, name, json_value, &s, ret);
 	return true;
 }
+
+/* From where to where it is cut: its line goes with it, and the comma before or behind it. */
+static void cut(const struct object *o, const struct member *m, size_t *from, size_t *to)
+{
+	const struct member *first = o->members.at, *last = first + o->members.len - 1;
+
+	*from = m > first ? m[-1].value_end : m < last ? m->key : o->inside;
+	*to = m > first  ? m->value_end
+	      : m < last ? m[1].key
+			 : json_scan_blank(o->text, m->value_end);
+}
+
+bool edit_remove_member(struct str text, struct str name, struct buf *ret)
+{
+	const struct member *m;
+	AUTO_BUF now = BUF_INIT;
+
+	buf_add(&now, text);
+	do {
+		AUTO_OBJECT o = { 0 };
+		AUTO_BUF rest = BUF_INIT;
+		size_t from = now.len, to = now.len;
+
+		if (!scan(buf_str(&now), &o))
+			return false;
+		m = last_named(&o, name);
+		if (m)
+			cut(&o, m, &from, &to);
+		buf_add(&rest, str_sub(buf_str(&now), 0, from));
+		buf_add(&rest, str_from(buf_str(&now), to));
+		buf_swap(&now, &rest);
+	} while (m);
+	buf_add(ret, buf_str(&now));
+	return true;
+}

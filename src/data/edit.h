@@ -13,3 +13,6 @@
  * `template` when that is last, since people read a recipe from its description to its template.
  * Both are spelled as the members around them: on one line, or one member a line. */
 bool edit_set_member(struct str text, struct str name, struct str json_value, struct buf *ret);
+/* Takes the member `name` out, duplicates too, with the comma and the white space that set it off
+ * from its neighbours. There need not be one. */
+bool edit_remove_member(struct str text, struct str name, struct buf *ret);

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/shell-words.h"
 #include "base/vec.h"
+#include "data/big.h"
 
 /* No more is kept back of a text that comes in pieces, whatever it repeats. */
 enum { PIECES_MAX = 1 << 20 };
@@ -30,6 +31,7 @@ struct mask {
 	VEC(struct state) states;
 	uint32_t first[256]; /* the children of the root, by their byte */
 	bool linked;         /* `fall` is right */
+	bool deriving;       /* what is added is another way to write a text */
 };
 
 struct mask *mask_open(void)
@@ -131,14 +133,19 @@ static void link(struct mask *m)
 /* -- what is in it -------------------------------------------------------------------------------
  */
 
+/* What `known` has for a text. */
+enum { KNOWN_DERIVED = 1, KNOWN_GIVEN };
+
 static void add(struct mask *m, struct str text)
 {
 	void **known = text.len < MASK_SHORTEST ? NULL : map_put(&m->known, &m->arena, text);
 
-	if (!known || *known)
+	if (!known)
 		return;
-	*known = m;
-	insert(m, text);
+	if (!*known)
+		insert(m, text);
+	if (!*known || !m->deriving)
+		*known = (void *)(uintptr_t)(m->deriving ? KNOWN_DERIVED : KNOWN_GIVEN);
 }
 
 /* Whether it looks the same wherever it stands. */
@@ -153,13 +160,29 @@ static bool is_plain(struct str text)
 	return true;
 }
 
+/* Where lines get a beginning of their own, as in a log, the whole is not found. */
+static void add_lines(struct mask *m, struct str text)
+{
+	for (size_t at = 0, end; at < text.len; at = end + 1) {
+		end = str_find(text, '\n', at);
+		struct str line = str_trim(str_sub(text, at, end - at));
+
+		if (line.len >= MASK_SHORTEST_LINE && line.len < text.len)
+			mask_add_text(m, line);
+	}
+}
+
 void mask_add_text(struct mask *m, struct str text)
 {
+	bool was = m->deriving;
 	AUTO_BUF coded = BUF_INIT;
 
 	add(m, text);
 	if (is_plain(text))
 		return;
+	m->deriving = true;
+	if (str_find(text, '\n', 0) < text.len)
+		add_lines(m, text);
 	/* In a line of JSON it may look different, and in a command as people read it. */
 	json_write_str(&coded, text);
 	add(m, str_sub(buf_str(&coded), 1, coded.len - 2));
@@ -169,6 +192,7 @@ void mask_add_text(struct mask *m, struct str text)
 	buf_reset(&coded);
 	quoted_inside_ansi(&coded, text);
 	add(m, buf_str(&coded));
+	m->deriving = was;
 }
 
 void mask_add(struct mask *m, const json_t *value)
@@ -176,13 +200,20 @@ void mask_add(struct mask *m, const json_t *value)
 	const char *key;
 	json_t *item;
 
-	if (json_is_string(value)) {
+	if (json_is_big(value)) {
+		add(m, json_big_digits(value));
+	} else if (json_is_string(value)) {
 		struct str text = json_str(value), trimmed = str_trim(text);
 
 		mask_add_text(m, text);
 		/* What a command has printed ends with a newline, what is made of it may not. */
-		if (trimmed.len < text.len)
+		if (trimmed.len < text.len) {
+			bool was = m->deriving;
+
+			m->deriving = true;
 			mask_add_text(m, trimmed);
+			m->deriving = was;
+		}
 	} else if (json_is_object(value)) {
 		json_object_foreach((json_t *)value, key, item) mask_add(m, item);
 	} else if (json_is_array(value)) {
@@ -346,10 +377,13 @@ struct str mask_piece(
 	end = kept->len - find(m, buf_str(kept), &found);
 	if (last || kept->len > PIECES_MAX) {
 		end = kept->len;
-	} else if (found.len && found.at[found.len - 1].to > end) {
-		struct span open = vec_pop(&found);
+	} else {
+		/* What may be the beginning of a secret may have others in it. */
+		while (found.len && found.at[found.len - 1].to > end) {
+			struct span open = vec_pop(&found);
 
-		end = MIN(end, open.from);
+			end = MIN(end, open.from);
+		}
 	}
 	struct str shown = arena_str(a, replaced(str_sub(buf_str(kept), 0, end), &found, a));
 	vec_done(&found);
@@ -367,6 +401,22 @@ void mask_bytes(struct mask *m, struct buf *text)
 	vec_each (s, &found)
 		memset(text->p + s->from, '*', s->to - s->from);
 	vec_done(&found);
+}
+
+size_t mask_count(const struct mask *m)
+{
+	return m->known.count;
+}
+
+json_t *mask_texts(const struct mask *m, size_t from)
+{
+	json_t *texts = json_array();
+	size_t n = 0;
+
+	map_each (e, &m->known)
+		if (n++ >= from && (uintptr_t)e->value == KNOWN_GIVEN)
+			json_array_append_new(texts, json_from_str(e->key));
+	return texts;
 }
 
 size_t mask_longest(const struct mask *m)
@@ -408,10 +458,10 @@ json_t *mask_json(struct mask *m, const json_t *value)
 
 	if (!m || !m->known.count)
 		return json_incref((json_t *)value);
+	if (json_is_number(value) || json_is_big(value))
+		return masked_number(m, value);
 	if (json_is_string(value))
 		return masked_string(m, value);
-	if (json_is_number(value))
-		return masked_number(m, value);
 	if (json_is_object(value)) {
 		copy = json_object();
 		json_object_foreach((json_t *)value, key, item)

@@ -15,9 +15,9 @@ struct mask *mask_ref(struct mask *m);
 void mask_free(struct mask *m);
 
 /* A shorter text would hide half of everything. */
-enum { MASK_SHORTEST = 4 };
+enum { MASK_SHORTEST = 4, MASK_SHORTEST_LINE = 8 };
 /* From now on every text in `value` is masked, unless it is too short: the strings and numbers of
- * an array or an object too. */
+ * an array or an object too. Each line of a text with several is one by itself. */
 void mask_add(struct mask *m, const json_t *value);
 void mask_add_text(struct mask *m, struct str text);
 /* The members of `values` that are named in the array. Either may be NULL. */
@@ -42,6 +42,11 @@ struct str mask_piece(
 	struct mask *m, struct buf *kept, struct str piece, bool last, struct arena *a);
 /* The same in place, each byte of a secret a star, so that offsets stay true. */
 void mask_bytes(struct mask *m, struct buf *text);
+/* How many texts it hides, each way in which one may be written counted. */
+size_t mask_count(const struct mask *m);
+/* Those of them that were given as they are, behind the first `from`, as an array: a new reference.
+ */
+json_t *mask_texts(const struct mask *m, size_t from);
 /* The length of the longest secret; 0 when `m` is NULL. */
 size_t mask_longest(const struct mask *m);
 /* `value` with every string in it masked: a new reference. `m` may be NULL. */

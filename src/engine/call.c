@@ -48,6 +48,22 @@ static void cannot(struct frame *f, const struct report *why)
 	frame_attempt_done(f, &o);
 }
 
+static void not_opened(struct frame *f, enum step_made made, struct report *why)
+{
+	if (made == STEP_CANNOT) {
+		cannot(f, why);
+		return;
+	}
+	report_move(&f->run->issues, why);
+	if (made == STEP_MISTAKE) {
+		step_mistake(f);
+		return;
+	}
+	/* `on_error` is about what the step does: it has not begun, and a resume begins it. */
+	run_fail(f->run, RUN_FAILED);
+	frame_end_halted(f);
+}
+
 static void begin(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
@@ -58,13 +74,8 @@ static void begin(struct frame *f)
 	c->call = (struct step_call){ 0 };
 	enum step_made made = s->ops->call(
 		f->node, f->scope, step_call_of(f), f->run->options.steps, &c->call, &why);
-	if (made == STEP_MISTAKE) {
-		report_move(&f->run->issues, &why);
-		step_mistake(f);
-		return;
-	}
-	if (made == STEP_CANNOT) {
-		cannot(f, &why);
+	if (made != STEP_MADE) {
+		not_opened(f, made, &why);
 		return;
 	}
 	c->open = true;

@@ -52,7 +52,7 @@ static void on_began(struct job_owner *o, const struct job_away *away)
 		timer_start(f->run->loop, &f->timer, f->tries.limit_ms);
 }
 
-void command_tell(struct frame *f, enum job_stream stream, struct str data)
+static void tell_output(struct frame *f, enum job_stream stream, struct str data)
 {
 	bool err = stream == JOB_STDERR;
 
@@ -60,6 +60,15 @@ void command_tell(struct frame *f, enum job_stream stream, struct str data)
 		run_emit_frame(f->run,
 			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
 				.output = { data, err, !err && frame_is_last(f) } },
+			f);
+}
+
+void command_tell_why(struct frame *f, struct str why)
+{
+	if (f->run->options.tell_output || f->run->options.tell_errors)
+		run_emit_frame(f->run,
+			&(struct event){ .kind = EVENT_COMMAND_OUTPUT,
+				.output = { why, .is_stderr = true, .is_why = true } },
 			f);
 }
 
@@ -72,7 +81,7 @@ static void on_output(struct job_owner *o, enum job_stream stream, struct str da
 		recorder->ops->printed(recorder, &f->leaf.record, stream, total);
 	if (stream == JOB_STDOUT && f->run->early.prints && f->leaf.job && frame_is_last(f))
 		early_came(&f->run->early, f->leaf.job);
-	command_tell(f, stream, data);
+	tell_output(f, stream, data);
 }
 
 /* -- recalling -----------------------------------------------------------------------------------

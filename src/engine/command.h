@@ -53,8 +53,8 @@ void command_done(struct frame *f);
 /* An attempt begins. Whether it needs no slot: its end was recorded and has been judged, or it is
  * under way already. */
 bool command_is_found(struct frame *f);
-/* What it prints, to all who want to hear that. */
-void command_tell(struct frame *f, enum job_stream stream, struct str data);
+/* Why it was not started, to all who want to hear what it prints. */
+void command_tell_why(struct frame *f, struct str why);
 /* The attempt is over. Takes `out` and `v->err_all`. */
 void command_judge(struct frame *f, const struct verdict *v, struct content *out);
 /* It counts as not run: the machine has failed, not the command. */

@@ -100,7 +100,10 @@ static void tell_input(struct run *r)
 	if (!r->live || !r->live_kept || r->live_complete)
 		return;
 	bool enough = live_taken(r->live, &bytes);
-	recorder->ops->input_taken(recorder, bytes, enough);
+	if (enough && live_had_all(r->live, bytes))
+		recorder->ops->input_complete(recorder);
+	else
+		recorder->ops->input_taken(recorder, bytes, enough);
 	r->result.input_cut = !enough;
 }
 

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -207,6 +209,19 @@ bool live_taken(const struct live *l, uint64_t *bytes)
 	*bytes = (uint64_t)(l->ended ? l->size : l->taken);
 	/* A part of what cannot be read or kept is not the whole. */
 	return !l->error && (l->ended || (l->readers && !l->cut));
+}
+
+bool live_had_all(const struct live *l, uint64_t bytes)
+{
+	struct pollfd p = { .fd = l->source, .events = POLLIN };
+	struct stat st;
+
+	if (l->ended || bytes != (uint64_t)l->size || fstat(l->source, &st) < 0)
+		return l->ended;
+	if (S_ISREG(st.st_mode))
+		return lseek(l->source, 0, SEEK_CUR) >= st.st_size;
+	/* A pipe without writers that is empty. */
+	return poll(&p, 1, 0) == 1 && (p.revents & (POLLIN | POLLHUP)) == POLLHUP;
 }
 
 /* -- readers -------------------------------------------------------------------------------------

@@ -31,6 +31,10 @@ struct content *live_content(struct live *live);
  * not be read or kept. */
 bool live_taken(const struct live *live, uint64_t *bytes);
 
+/* Whether that is all that the source had, though its end was not read. Nothing is read here: what
+ * a command does not want stays for others. */
+bool live_had_all(const struct live *live, uint64_t bytes);
+
 /* One reader: roux writes into a pipe that a command reads. */
 struct feed {
 	struct live *live;

@@ -1,3 +1,5 @@
+#include <inttypes.h>
+
 #include "engine/steps.h"
 
 /* The approval of a stage: the run pauses until a person has answered. */
@@ -48,7 +50,10 @@ static void begin(struct frame *f)
 		step_mistake(f);
 		return;
 	}
-	frame_path(f, &path);
+	/* Another attempt does its work again, which is another thing to approve. */
+	uint64_t number = frame_key(f, &path).number;
+	if (number > 1)
+		buf_printf(&path, "#%" PRIu64, number);
 	gate_name(f, &name);
 	loop_keep_rounds(f); /* what people approve is not done again */
 	enum gate_answer answer = GATE_PENDING;

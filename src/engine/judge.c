@@ -149,7 +149,7 @@ void command_judge(struct frame *f, const struct verdict *v, struct content *out
 	o.ok = !f->timed_out && o.code == 0;
 	why_lines(v, &why);
 	if (why.len)
-		command_tell(f, JOB_STDERR, buf_str(&why));
+		command_tell_why(f, buf_str(&why));
 	if (f->run->options.recorder && !v->recalled)
 		record_end(f, &o, v, buf_str(&why));
 	run_emit_frame(f->run,

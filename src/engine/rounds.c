@@ -148,10 +148,11 @@ static void close_record(struct frame *f)
 		run_abort(f->run, "cannot record a loop", -n);
 }
 
+/* Those of a template that imports the steps are kept anyway. */
 void loop_keep_rounds(struct frame *f)
 {
 	for (; f; f = f->up)
-		if (node_repeats(f->node))
+		if (node_repeats(f->node) && f->node->step)
 			close_record(f);
 }
 

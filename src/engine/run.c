@@ -66,7 +66,9 @@ static void on_input_failed(struct live_owner *o, int error, bool reading)
 	report_system(&r->issues, (struct where){ 0 }, "cannot %s the standard input: %s",
 		reading ? "read" : "keep", strerror(error));
 	if (!reading)
-		report_hint(&r->issues, "set TMPDIR to a directory with room");
+		report_hint(&r->issues,
+			r->live_kept ? "make room for the record of the run, then start it again"
+				     : "set TMPDIR to a directory with room");
 	r->input_lost = true;
 	run_fail(r, RUN_FAILED);
 	ending_collected(r, false);

@@ -283,7 +283,8 @@ void step_was_last(struct frame *f)
 		caller->called.last_output = last;
 }
 
-static void store(struct frame *f)
+/* `ended` is the code of the command itself, also where the step has failed for another reason. */
+static void store(struct frame *f, int ended)
 {
 	const struct step_node *s = f->node->step;
 	struct outcome *o = &f->outcome;
@@ -293,7 +294,7 @@ static void store(struct frame *f)
 	if (s->output_exit_code.len) {
 		AUTO_BUF code = BUF_INIT;
 
-		buf_printf(&code, "%d", o->code);
+		buf_printf(&code, "%d", ended);
 		step_set(f, s->output_exit_code, json_from_str(buf_str(&code)));
 	}
 	if (s->output_stderr.len) {
@@ -325,6 +326,7 @@ static void finish(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
 	struct outcome *o = &f->outcome;
+	int ended = o->code;
 
 	if (f->node->kind == NODE_CALL && f->called.call.plan && o->ok)
 		read_result(f);
@@ -339,7 +341,7 @@ static void finish(struct frame *f)
 	/* Inside a loop the loop decides; a sequence has no result of its own. */
 	bool leaf = f->node->kind == NODE_COMMAND || f->node->kind == NODE_CALL;
 	if (leaf && (o->ok || f->tolerated))
-		store(f);
+		store(f, ended);
 	if (!o->ok && s->on_error == STEP_FAILURE_SKIP_REMAINING) {
 		list_step(f, "failed");
 		step_was_last(f);

@@ -120,6 +120,7 @@ struct event {
 			struct str bytes; /* may be empty when they went past unseen */
 			bool is_stderr;
 			bool is_result; /* it is what the run prints */
+			bool is_why;    /* not the command says it: why it was not started */
 		} output;               /* COMMAND_OUTPUT */
 		struct {
 			bool ok;

@@ -46,6 +46,7 @@ struct graph {
 	json_t *made;   /* values that were made while reading: kept alive here */
 	json_t *values; /* of a recipe: runtime values that a caller's own win over; may be NULL */
 	const json_t *args; /* of a recipe: the declarations that its callers see; NULL: none */
+	bool args_imported; /* they are those of the recipe that it stands for */
 	void *keep;         /* what the places of a recipe point into */
 	void (*keep_free)(void *keep);
 	enum dialect dialect;

@@ -160,14 +160,14 @@ bool members_are_imported(const struct reader *rd, const json_t *object)
 	       json_is_string(json_object_get(object, "name"));
 }
 
-/* `over`, down to but without `end`, with `under` below the last of it. */
-static const struct layer *stacked(struct reader *rd, const struct layer *over,
-	const struct layer *end, const struct layer *under)
+/* `over` with `under` below the last of it. */
+static const struct layer *stacked(
+	struct reader *rd, const struct layer *over, const struct layer *under)
 {
-	if (over == end)
+	if (!over)
 		return under;
 	struct layer l = *over;
-	l.under = stacked(rd, over->under, end, under);
+	l.under = stacked(rd, over->under, under);
 	return new_layer(rd, l);
 }
 
@@ -181,8 +181,8 @@ static void overlay(struct reader *rd, struct members *m, const struct members *
 		m->place[id] = over->place[id];
 		m->importer[id] = over->importer[id];
 	}
-	m->defaults = stacked(rd, over->defaults, NULL, m->defaults);
-	m->args = stacked(rd, over->args, NULL, m->args);
+	m->defaults = stacked(rd, over->defaults, m->defaults);
+	m->args = stacked(rd, over->args, m->args);
 }
 
 /* Recipes that import each other several times multiply: a few files can stand for more nodes than
@@ -199,11 +199,12 @@ static bool too_many(struct reader *rd, const struct place *place)
 	return true;
 }
 
-/* To a step recipe, which has names of its own. */
-static const json_t *names_given(struct reader *rd, const struct imported *im,
+/* To a step recipe, which has names of its own; `inside`: what the recipe that stands for it gives
+ * it, NULL: it is named itself. */
+static const json_t *names_given(struct reader *rd, const json_t *inside, const struct imported *im,
 	const struct members *own, const json_t *values)
 {
-	const json_t *const from[] = { im->defaults, own->at[FIELD_DEFAULTS], values };
+	const json_t *const from[] = { inside, im->defaults, own->at[FIELD_DEFAULTS], values };
 	json_t *given = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(from); i++)
@@ -229,13 +230,16 @@ static bool import(struct reader *rd, const json_t *object, const struct place *
 	read_members(rd, object, place, OBJECT_IMPORT, &own);
 	if (!rd->importer->find(rd->importer, alias, name_place, &im, rd->r))
 		return false;
-	if (!im.steps)
+	if (!im.steps) {
 		members_of_recipe(rd, &im, &m);
-	if (!im.steps && !m.at[FIELD_TEMPLATE])
+	} else {
+		m.steps = im.steps;
+		m.callee = im.importer;
+	}
+	if (!m.steps && !m.at[FIELD_TEMPLATE])
 		return false;
-	m.steps = im.steps;
-	m.callee = im.importer;
-	m.given = im.steps ? names_given(rd, &im, &own, values) : NULL;
+	if (m.steps)
+		m.given = names_given(rd, m.given, &im, &own, values);
 	const struct layer *around = envelope ? envelope->defaults : NULL;
 	if (im.defaults)
 		m.defaults = new_layer(rd, (struct layer){ im.defaults, NULL, m.defaults, around });
@@ -260,54 +264,13 @@ bool members_of_import(
 	return import(rd, object, place, NULL, ret);
 }
 
-/* Whether there is something that goes around an import and cannot be merged into it. */
-static bool has_flags(const struct members *m)
-{
-	for (enum field_id id = 0; id < FIELD_COUNT; id++)
-		if (m->at[id] && id != FIELD_DEFAULTS && id != FIELD_ARGS)
-			return true;
-	return false;
-}
-
 /* The whole template of a recipe is an import node: what is said of both holds together. */
 static void take_import(struct reader *rd, const json_t *node, struct members *ret)
 {
-	struct members envelope = *ret, inner = { 0 };
+	struct members envelope = *ret;
 
 	envelope.at[FIELD_TEMPLATE] = ret->at[FIELD_TEMPLATE] = NULL;
-	const bool flags = has_flags(&envelope);
-	struct members reaching = { .defaults = envelope.defaults, .args = envelope.args };
-	reaching.at[FIELD_ARGS] = envelope.at[FIELD_ARGS];
-	if (!import(rd, node, envelope.place[FIELD_TEMPLATE], &reaching, &inner))
-		return;
-	if (!flags) {
-		*ret = inner;
-		return;
-	}
-	struct members *kept = arena_new(rd->a, struct members);
-	*kept = inner;
-	ret->inner = kept;
-	ret->reached = ret->defaults;
-	if (ret->args) {
-		struct layer again = *ret->args;
-
-		again.again = true;
-		ret->args = new_layer(rd, again);
-	}
-	ret->at[FIELD_TEMPLATE] = node;
-	ret->at[FIELD_ARGS] = inner.at[FIELD_ARGS];
-	ret->at[FIELD_OUTPUT] =
-		ret->at[FIELD_OUTPUT] ? ret->at[FIELD_OUTPUT] : inner.at[FIELD_OUTPUT];
-	if (ret->at[FIELD_OUTPUT] == inner.at[FIELD_OUTPUT])
-		ret->place[FIELD_OUTPUT] = inner.place[FIELD_OUTPUT];
-}
-
-struct members members_inside(struct reader *rd, const struct members *m)
-{
-	struct members inner = *m->inner;
-
-	inner.defaults = stacked(rd, m->defaults, m->reached, inner.defaults);
-	return inner;
+	(void)import(rd, node, envelope.place[FIELD_TEMPLATE], &envelope, ret);
 }
 
 void members_of_recipe(struct reader *rd, const struct imported *im, struct members *ret)

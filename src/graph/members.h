@@ -23,7 +23,6 @@ struct layer {
 	/* The defaults of the recipe around, which a default of one bare name means; NULL: none but
 	 * those of the nodes around. */
 	const struct layer *around;
-	bool again; /* it is read for another node as well, which tells about its mistakes */
 };
 
 /* The members of an object node that are there and not null, by field. Those of an import come from
@@ -35,11 +34,7 @@ struct members {
 	const struct layer
 		*defaults;        /* every `defaults` and what counts as such, the nearest first */
 	const struct layer *args; /* every `args`, likewise */
-	/* Of a recipe whose whole template is an import node and that has flags of its own: what
-	 * the node stands for, which the flags go around; NULL: it is one node. */
-	const struct members *inner;
-	const struct layer *reached; /* those of `defaults` that `inner` has already */
-	struct str import;           /* the recipe that they were imported from; empty: none */
+	struct str import;        /* the recipe that they were imported from; empty: none */
 	/* Of an imported step recipe: `steps` of it, and how it is asked; NULL: of a template. */
 	struct graph *(*steps)(const struct importer *i, const json_t *given, struct report *r);
 	const struct importer *callee;
@@ -47,9 +42,6 @@ struct members {
 	const struct place *misspelt; /* a member that was probably meant as `template` */
 	bool complained;              /* about what there is to run */
 };
-
-/* The members of what the flags go around, with all the defaults that reach it. */
-struct members members_inside(struct reader *rd, const struct members *m);
 
 /* Reads the members of one object. A member with a mistake in it is left out, and false is
  * returned.

@@ -112,11 +112,7 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 		const struct place *p = place_element(rd->a, list->place, i);
 		struct declaration d;
 
-		bool declares =
-			json_is_string(item) && declaration_parse(utf8_trim(json_str(item)), &d);
-		if (!declares && list->again)
-			continue;
-		if (!declares) {
+		if (!json_is_string(item) || !declaration_parse(utf8_trim(json_str(item)), &d)) {
 			AUTO_BUF found = BUF_INIT;
 
 			template_text(&found, item);
@@ -128,17 +124,16 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 				rd->r, "a name is a letter or _, then letters, digits, _ and -");
 			continue;
 		}
-		if (d.unknown_type && !list->again) {
+		if (d.unknown_type) {
 			report_warning(&rd->g->warnings, place_where(p),
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
 			report_hint(&rd->g->warnings, DECLARATION_TYPES);
 			report_slip(&rd->g->warnings);
 		}
-		if (d.type.kind == TYPE_WORDS && !list->again)
+		if (d.type.kind == TYPE_WORDS)
 			report_note(&rd->g->extensions, place_where(p),
 				"the type `words` is an extension of roux");
-		if (!list->again)
-			vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
+		vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
 		struct presets own = { .at = presets->at + before,
 			.count = presets->count - before };
 		if (d.fallback.p && !presets_find(&own, d.name)) {
@@ -439,16 +434,6 @@ static bool read_children(
 	return n->child_count > 0;
 }
 
-/* The flags go around one node. */
-static bool wrap(struct node *n, const struct node **child)
-{
-	n->kind = NODE_SEQUENCE;
-	n->wrapper = true;
-	n->children = child;
-	n->child_count = 1;
-	return *child != NULL;
-}
-
 static bool read_template(struct reader *rd, struct node *n, const json_t *value,
 	const struct place *place, bool parallel)
 {
@@ -461,7 +446,11 @@ static bool read_template(struct reader *rd, struct node *n, const json_t *value
 	/* An object inside an object: the outer flags apply around the one inner node. */
 	const struct node **child = arena_new(rd->a, const struct node *);
 	*child = read_node(rd, value, place, n);
-	return wrap(n, child);
+	n->kind = NODE_SEQUENCE;
+	n->wrapper = true;
+	n->children = child;
+	n->child_count = 1;
+	return *child != NULL;
 }
 
 static struct node *build(struct reader *rd, const struct members *m, const struct place *place,
@@ -475,15 +464,6 @@ static struct node *imported(struct node *n, const struct members *m)
 	if (named)
 		named->import = m->import;
 	return n;
-}
-
-static bool read_inside(struct reader *rd, struct node *n, const struct members *m)
-{
-	const struct node **child = arena_new(rd->a, const struct node *);
-	struct members inner = members_inside(rd, m);
-
-	*child = imported(build(rd, &inner, m->place[FIELD_TEMPLATE], n), &inner);
-	return wrap(n, child);
 }
 
 /* Copies: the flags belong to each copy, so the body keeps them; the group has only what decides
@@ -522,9 +502,8 @@ static struct node *build(struct reader *rd, const struct members *m, const stru
 			(m->at[FIELD_MODE] && str_eq(json_str(m->at[FIELD_MODE]), S("parallel")));
 	rd->importer = m->importer[from];
 	struct node *n = new_node(rd, NODE_SEQUENCE, place, parent);
-	bool ok = m->steps   ? call_read(rd, n, m)
-		  : m->inner ? read_inside(rd, n, m)
-			     : read_template(rd, n, m->at[from], m->place[from], parallel);
+	bool ok = m->steps ? call_read(rd, n, m)
+			   : read_template(rd, n, m->at[from], m->place[from], parallel);
 	rd->importer = here;
 	read_flags(rd, n, m);
 	if (!ok)
@@ -682,6 +661,7 @@ struct graph *graph_read_recipe(
 	g->values = json_incref(json_object_get(recipe->recipe, "values"));
 	members_of_recipe(&rd, recipe, &m);
 	g->args = m.at[FIELD_ARGS];
+	g->args_imported = g->args && m.importer[FIELD_ARGS] != recipe->importer;
 	bool runs = m.at[FIELD_TEMPLATE] || m.steps;
 	g->root = runs ? imported(build(&rd, &m, recipe->place, NULL), &m) : NULL;
 	bool ok = g->root && read_output(&rd, m.at[FIELD_OUTPUT], m.place[FIELD_OUTPUT]);

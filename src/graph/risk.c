@@ -20,15 +20,30 @@ static const struct {
 	{ "fish", { "-c", "--command" }, true },
 	{ "ksh", { "-c" }, true },
 	{ "node", { "-e", "--eval", "-p", "--print" }, false },
+	{ "nodejs", { "-e", "--eval", "-p", "--print" }, false },
 	{ "deno", { "-e", "--eval" }, false, "eval" },
 	{ "bun", { "-e", "--eval", "-p", "--print" }, false },
-	{ "python", { "-c" }, false },
 	{ "python3", { "-c" }, false },
+	{ "python", { "-c" }, false },
+	{ "pypy", { "-c" }, false },
 	{ "ruby", { "-e" }, false },
 	{ "perl", { "-e", "-E", "-ne", "-pe" }, false },
 	{ "php", { "-r" }, false },
 	{ "lua", { "-e" }, false },
+	{ "Rscript", { "-e" }, false },
 };
+
+/* Whether a program is that one, or a version of it: python3.12. */
+static bool is_version_of(struct str program, const char *name)
+{
+	struct str version =
+		str_starts(program, str_of(name)) ? str_from(program, strlen(name)) : S("x");
+
+	for (size_t i = 0; i < version.len; i++)
+		if (!ascii_digit(version.p[i]) && version.p[i] != '.')
+			return false;
+	return true;
+}
 
 /* Programs that start another one, which stands behind their own options and operands. */
 static const struct prefix {
@@ -44,6 +59,7 @@ static const struct prefix {
 	{ "doas", { "-u", "-C" } },
 	{ "env", { "-u", "-C", "--unset", "--chdir" }, .assigns = true },
 	{ "nohup", { NULL } },
+	{ "busybox", { NULL } },
 	{ "nice", { "-n", "--adjustment" } },
 	{ "timeout", { "-k", "-s", "--kill-after", "--signal" }, .operands = 1 },
 };
@@ -208,7 +224,7 @@ static void look_at_interpreter(struct looking *l)
 	struct str program = program_name(n, l->program);
 
 	for (size_t k = 0; k < ARRAY_SIZE(interpreters); k++) {
-		if (!str_eq(program, str_of(interpreters[k].program)))
+		if (!is_version_of(program, interpreters[k].program))
 			continue;
 		for (size_t i = l->program + 1; i < n->word_count; i++) {
 			struct str word = n->words[i].text->raw;
@@ -443,7 +459,7 @@ static const char *const pattern_readers[] = { "find", "fd", "locate", "grep", "
 static bool is_shell(struct str program)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
-		if (interpreters[i].shell && str_eq(program, str_of(interpreters[i].program)))
+		if (interpreters[i].shell && is_version_of(program, interpreters[i].program))
 			return true;
 	return false;
 }

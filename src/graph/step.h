@@ -97,6 +97,7 @@ enum step_made {
 	STEP_MADE,
 	STEP_CANNOT,  /* the step fails before it starts: no such directory, no such agent */
 	STEP_MISTAKE, /* the author's: the run fails, with an issue added */
+	STEP_FAULT,   /* the machine's: the run fails, with an issue added; the step has not */
 };
 
 /* A recipe that runs inside another one, the first one included. */
@@ -159,7 +160,8 @@ struct step_ops {
 	/* Whether an expression is true; *mistake: it is not an expression. */
 	bool (*decide)(const struct text *t, const struct scope *s, bool *ret, bool *mistake,
 		struct report *r);
-	/* Opens the recipe of a NODE_CALL. STEP_CANNOT: the step fails, with an issue added. */
+	/* Opens the recipe of a NODE_CALL. STEP_CANNOT: the step fails, with an issue added.
+	 * STEP_FAULT: an issue is the machine's. */
 	enum step_made (*call)(const struct node *n, const struct scope *s,
 		const struct step_call *up, const struct step_host *host, struct step_call *ret,
 		struct report *r);
@@ -193,6 +195,7 @@ struct step_graph {
 	struct str path, dir;
 	const struct str *required; /* what a caller has to give; of the recipe */
 	size_t required_count;
+	bool calls; /* a step calls another recipe */
 	uint64_t max_depth, max_agents;
 	/* Pacing of agents. */
 	uint64_t max_concurrent, min_delay_ms;

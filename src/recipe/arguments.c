@@ -18,15 +18,17 @@ struct use {
 	bool flag_only;     /* every use so far was a condition or a guard */
 	bool lacks_default; /* some use in a command has no default in force */
 	bool used;
+	bool own; /* by the text of the recipe itself, not of one that it imports */
 	const struct text *lacking; /* where lacks_default was found; NULL: in a default */
 	struct str content;         /* of the placeholder there */
 };
 
 struct collecting {
 	struct arena *a;
-	struct map uses;
+	struct map uses, aside;
 	const struct node *node;
-	const struct text *text; /* that is being looked at; NULL: a default, or a count */
+	const struct text *text;       /* that is being looked at; NULL: a default, or a count */
+	const struct doc *entry, *doc; /* the recipe itself, and where the text stands */
 };
 
 static struct use *use_of(struct collecting *c, struct str name)
@@ -90,8 +92,10 @@ static void see_default(struct collecting *c, const struct preset *preset, const
 {
 	const struct node *here = c->node;
 	const struct text *text = c->text;
+	const struct doc *doc = c->doc;
 
 	c->text = NULL;
+	c->doc = preset->place ? preset->place->doc : NULL;
 	if (preset->part_count == 1 && at)
 		c->node = at->parent ? at->parent : at->owner;
 	for (size_t i = 0; i < preset->part_count; i++)
@@ -99,6 +103,7 @@ static void see_default(struct collecting *c, const struct preset *preset, const
 			see(c, preset->parts[i].placeholder);
 	c->node = here;
 	c->text = text;
+	c->doc = doc;
 }
 
 static void see_name(struct collecting *c, struct str name, const struct placeholder *p)
@@ -111,6 +116,7 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 	bool first = !u->used;
 
 	u->used = true;
+	u->own |= c->doc == c->entry;
 	if (p->type.kind != TYPE_NONE && !u->typed) {
 		u->argument.type = p->type;
 		u->typed = true;
@@ -150,9 +156,42 @@ static void see(void *data, const struct placeholder *p)
 static void walk_text(struct collecting *c, const struct text *t)
 {
 	c->text = t;
+	c->doc = t && t->place ? t->place->doc : NULL;
 	if (t)
 		t->ops->walk(t, see, c);
 	c->text = NULL;
+	c->doc = NULL;
+}
+
+static enum type_kind kind_of(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_INTEGER:
+		return TYPE_INT;
+	case JSON_REAL:
+		return TYPE_NUMBER;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return TYPE_BOOL;
+	case JSON_ARRAY:
+		return TYPE_ARRAY;
+	case JSON_OBJECT:
+		return TYPE_OBJECT;
+	case JSON_STRING:
+	case JSON_NULL:
+		break;
+	}
+	return json_is_big(value) ? TYPE_INT : TYPE_STRING;
+}
+
+/* A variable of a step recipe has the type of what it begins with. */
+static void type_by_value(struct use *u, const json_t *value)
+{
+	if (u->typed)
+		return;
+	u->argument.any = json_is_null(value);
+	if (!u->argument.any)
+		u->argument.type.kind = kind_of(value);
 }
 
 /* What a step recipe is given: the defaults of the node, and its own context. */
@@ -175,11 +214,13 @@ static void walk_call(struct collecting *c, const struct node *n)
 		u->flag_only = false;
 		if (!u->argument.fallback && !u->lacks_default)
 			u->argument.fallback = value;
+		type_by_value(u, u->argument.fallback ? u->argument.fallback : value);
 	}
 	for (size_t i = 0; i < g->required_count; i++) {
 		const struct node *at;
 		struct use *u = use_of(c, g->required[i]);
 
+		u->argument.any |= !u->used && !u->typed; /* nothing tells its type */
 		u->used = true;
 		u->flag_only = false;
 		u->lacks_default |= !default_at(n, g->required[i], &at);
@@ -292,24 +333,86 @@ static void warn_unreachable(const struct use *u, const json_t *recipe, struct r
 	report_hint(w, "declare it there, or give it a default");
 }
 
-struct public_arguments *public_arguments_new(
-	const struct graph *g, const json_t *recipe, struct report *warnings)
+/* -- what is not run -----------------------------------------------------------------------------
+ * Names that only a label, the output or a path of an artifact uses are not arguments, but a person
+ * may give them a value. */
+
+static void see_aside(void *data, const struct placeholder *p)
+{
+	struct collecting *c = data;
+
+	if (p->kind != PLACEHOLDER_EXPR && !generated(p->name))
+		*map_put(&c->aside, c->a, p->name) = c;
+}
+
+static void walk_labels(struct collecting *c, const struct node *n)
+{
+	for (size_t i = 0; n->label_parts && i < n->label_part_count; i++)
+		if (n->label_parts[i].placeholder)
+			see_aside(c, n->label_parts[i].placeholder);
+	for (size_t i = 0; i < n->child_count; i++)
+		walk_labels(c, n->children[i]);
+	if (n->recover)
+		walk_labels(c, n->recover);
+}
+
+static void walk_paths(struct collecting *c, const json_t *artifacts)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)artifacts, name, value)
+	{
+		const json_t *path = json_is_object(value) ? json_object_get(value, "path") : value;
+		struct part *parts = NULL;
+		size_t count =
+			placeholder_cut(c->a, json_str(path), DIALECT_NOW, &parts, NULL, NULL);
+
+		for (size_t i = 0; i < count; i++)
+			if (parts[i].placeholder)
+				see_aside(c, parts[i].placeholder);
+	}
+}
+
+static void walk_aside(struct collecting *c, const struct graph *g, const json_t *recipe)
+{
+	const struct text *output = g->output;
+
+	walk_labels(c, g->root);
+	walk_paths(c, json_object_get(recipe, "artifacts"));
+	if (output && name_valid(output->raw))
+		*map_put(&c->aside, c->a, output->raw) = c;
+	else if (output)
+		output->ops->walk(output, see_aside, c);
+}
+
+/* -- all -----------------------------------------------------------------------------------------
+ */
+
+struct public_arguments *public_arguments_new(const struct graph *g, const json_t *recipe,
+	const struct doc *entry, struct report *warnings)
 {
 	struct public_arguments *p = mem_new(struct public_arguments);
-	struct collecting c = { .a = &p->arena };
+	struct collecting c = { .a = &p->arena, .entry = entry };
 
 	p->declared = json_is_array(g->args);
 	declare(&c, g->args);
-	size_t declared = c.uses.count;
+	size_t declared = c.uses.count, number = 0;
 	walk(&c, g->root);
 	type_by_args(&c, g);
+	if (p->declared)
+		walk_aside(&c, g, recipe);
 	p->at = arena_array(&p->arena, struct public_argument, c.uses.count);
-	p->hidden = arena_array(&p->arena, struct str, c.uses.count);
+	p->hidden = arena_array(&p->arena, struct str, c.uses.count + c.aside.count);
+	map_each (e, &c.aside)
+		p->hidden[p->hidden_count++] = e->key;
 	map_each (e, &c.uses) {
 		struct use *u = e->value;
+		bool own = u->own && g->args_imported;
 
-		/* Declaring arguments narrows the surface: that is the point. */
-		if (p->declared && p->count == declared) {
+		/* Declaring arguments narrows the surface: that is the point. A recipe that stands
+		 * for one that declares them adds what it uses itself. */
+		if (p->declared && number++ >= declared && !own) {
 			warn_unreachable(u, recipe, warnings);
 			p->hidden[p->hidden_count++] = u->argument.name;
 			continue;
@@ -320,27 +423,6 @@ struct public_arguments *public_arguments_new(
 		p->at[p->count++] = u->argument;
 	}
 	return p;
-}
-
-static enum type_kind kind_of(const json_t *value)
-{
-	switch (json_typeof(value)) {
-	case JSON_INTEGER:
-		return TYPE_INT;
-	case JSON_REAL:
-		return TYPE_NUMBER;
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return TYPE_BOOL;
-	case JSON_ARRAY:
-		return TYPE_ARRAY;
-	case JSON_OBJECT:
-		return TYPE_OBJECT;
-	case JSON_STRING:
-	case JSON_NULL:
-		break;
-	}
-	return json_is_big(value) ? TYPE_INT : TYPE_STRING;
 }
 
 static bool contains(const struct str *names, size_t count, struct str name)

@@ -23,10 +23,10 @@ struct public_arguments {
 	size_t hidden_count;
 };
 
-/* `recipe` is the recipe's object with references resolved. A name that cannot be given a value
- * is a warning. */
-struct public_arguments *public_arguments_new(
-	const struct graph *g, const json_t *recipe, struct report *warnings);
+/* `recipe` is the recipe's object with references resolved, `entry` its file. A name that cannot be
+ * given a value is a warning. */
+struct public_arguments *public_arguments_new(const struct graph *g, const json_t *recipe,
+	const struct doc *entry, struct report *warnings);
 /* Of a step recipe: its variables, each with what it begins with. */
 struct public_arguments *public_arguments_steps(
 	const json_t *context, const struct str *required, size_t required_count);

@@ -205,7 +205,7 @@ struct chain {
 static struct recipe_file *load(struct recipe_set *set, struct str path, struct str name,
 	const struct chain *up, const struct place *at, struct report *r);
 
-static bool alias_valid(struct str alias)
+bool recipe_alias_valid(struct str alias)
 {
 	for (size_t i = 0; i < alias.len; i++) {
 		char c = alias.p[i];
@@ -343,7 +343,7 @@ static bool add_import(struct recipe_set *set, struct recipe_file *f, struct rec
 	struct place *p = place_member(&set->arena, imports, alias);
 	const json_t *from = json_is_object(binding) ? json_object_get(binding, "from") : binding;
 
-	if (!alias_valid(alias)) {
+	if (!recipe_alias_valid(alias)) {
 		report_error(r, place_key_where(p), "'%.*s' is not an alias", STR(alias));
 		return report_hint(r, "letters, digits, _ . and - make one");
 	}

@@ -72,6 +72,8 @@ struct recipe_import *recipe_import_find(const struct recipe_file *f, struct str
 /* From now on the file `path` is what `text` says, whatever the disk says. */
 void recipe_set_give(struct recipe_set *set, struct str path, struct str text);
 
+/* Whether an import may be called that: [A-Za-z0-9_.-]+. */
+bool recipe_alias_valid(struct str alias);
 /* By the extension of its name; false for anything else. */
 bool recipe_format_of(struct str name, enum recipe_format *ret);
 struct str recipe_id_of(struct str path);

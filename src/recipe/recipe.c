@@ -262,7 +262,7 @@ static struct recipe *open_set(struct recipe_set *set, struct str path, struct s
 	recipe->set = set;
 	recipe->file = file;
 	recipe->layer = layer;
-	recipe->arguments = public_arguments_new(g, file->object, &g->warnings);
+	recipe->arguments = public_arguments_new(g, file->object, &file->doc, &g->warnings);
 	warn_unknown_members(recipe);
 	if (r->errors == before)
 		return recipe;

@@ -7,6 +7,7 @@
 
 #include "base/atomic-file.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "data/edit.h"
 #include "template/words.h"
 
@@ -102,23 +103,71 @@ static bool read_args(const char *list, json_t *args, json_t *defaults, struct r
 	return ok;
 }
 
-/* A template of one word that names a recipe delegates to it: it is imported. */
-static bool names_recipe(const struct recipe_index *index, struct str word, struct str own)
+/* -- standing for another recipe -----------------------------------------------------------------
+ * A template of one word that names a recipe imports it: by its id, by the name of its file, or by
+ * a path. */
+
+static bool is_one_word(struct str text)
 {
 	struct arena a = ARENA_INIT;
 	struct word *words;
 
-	if (!word.len || str_eq(word, own))
-		return false;
-	bool one = words_split(&a, word, &words) == 1 && str_eq(words[0].text, word);
+	bool one = text.len && words_split(&a, text, &words) == 1 && str_eq(words[0].text, text);
 	arena_done(&a);
-	return one && recipe_index_find(index, word);
+	return one;
 }
 
-static void add_template(
-	const struct recipe_index *index, const char *template, struct str id, json_t *ret)
+/* Whether the tool would hide the recipe, and could not import it by its name. */
+static bool hides(const struct recipe_entry *e, bool project)
 {
-	struct str text = str_trim(str_of(template));
+	enum recipe_layer own = project ? LAYER_PROJECT : LAYER_USER;
+
+	return e && e->candidates.at[e->candidates.len - 1].layer != own;
+}
+
+/* What is imported, in `ret`; empty: the word names a program. False with an issue added. */
+static bool find_import(const struct recipe_index *index, struct str word, struct str own,
+	bool project, struct buf *ret, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct recipe_location at = { 0 };
+	struct arena a = ARENA_INIT;
+	enum recipe_format format;
+	struct str id = recipe_format_of(word, &format) ? recipe_id_of(word) : word;
+
+	/* Only a name with an extension may be that of a file. */
+	if (id.len < word.len && recipe_locate(&a, &index->dirs, word, &at, &ignored) && at.by_path)
+		buf_add(ret, path_absolute(&a, at.path));
+	arena_done(&a);
+	const struct recipe_entry *e = ret->len ? NULL : recipe_index_find(index, id);
+	if (str_eq(id, own) && hides(e, project)) {
+		report_error(r, (struct where){ 0 },
+			"the tool '%.*s' would hide the recipe of that name, and cannot stand for "
+			"it",
+			STR(own));
+		return report_hint(r, "call it otherwise, or give the path of the recipe");
+	}
+	if (e && !str_eq(id, own))
+		buf_add(ret, id);
+	return true;
+}
+
+/* What the import of a recipe is called. */
+static void import_alias(struct buf *b, struct str from)
+{
+	buf_add(b, recipe_id_of(from));
+	if (recipe_alias_valid(buf_str(b)))
+		return;
+	buf_reset(b);
+	buf_adds(b, "recipe");
+}
+
+static bool add_template(const struct recipe_index *index, const struct tool_request *q,
+	struct str own, json_t *ret, struct report *r)
+{
+	struct str text = str_trim(str_of(q->template));
+	AUTO_BUF from = BUF_INIT;
+	AUTO_BUF alias = BUF_INIT;
 	json_t *value = NULL;
 
 	if (text.len && strchr("{[\"", text.p[0])) {
@@ -127,15 +176,16 @@ static void add_template(
 
 		value = json_read(&source, &ignored);
 	}
-	if (!value && names_recipe(index, text, id)) {
-		AUTO_BUF name = BUF_INIT;
-
-		buf_add(&name, text);
+	if (!value && is_one_word(text) && !find_import(index, text, own, q->project, &from, r))
+		return false;
+	if (from.len) {
+		import_alias(&alias, buf_str(&from));
 		json_object_set_new(
-			ret, "imports", json_pack("{s:s}", buf_cstr(&name), buf_cstr(&name)));
-		value = json_pack("{s:s}", "name", buf_cstr(&name));
+			ret, "imports", json_pack("{s:s}", buf_cstr(&alias), buf_cstr(&from)));
+		value = json_pack("{s:s}", "name", buf_cstr(&alias));
 	}
 	json_object_set_new(ret, "template", value ? value : json_from_str(text));
+	return true;
 }
 
 /* In the order in which they are written. */
@@ -159,9 +209,10 @@ static json_t *requested(const struct recipe_index *index, const struct tool_req
 		json_object_set(object, "args", args);
 	if (json_object_size(defaults))
 		json_object_set(object, "defaults", defaults);
-	if (q->template)
-		add_template(index, q->template, id, object);
-	return object;
+	if (!q->template || add_template(index, q, id, object, r))
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 /* -- changing a file -----------------------------------------------------------------------------
@@ -194,8 +245,79 @@ static bool set_members(struct buf *text, const json_t *changes)
 	return true;
 }
 
-/* What is given for `defaults` and `imports` is put into the object that is there. */
-static bool merge(struct buf *text, const struct doc *doc, const char *name, const json_t *changes)
+static bool remove_member(struct buf *text, struct str name)
+{
+	AUTO_BUF changed = BUF_INIT;
+
+	if (!edit_remove_member(buf_str(text), name, &changed))
+		return false;
+	buf_swap(text, &changed);
+	return true;
+}
+
+/* Whether a node in `value` is the import, or a text refers to a part of it. */
+static bool uses_import(const json_t *value, struct str alias)
+{
+	static const char *const parts[] = { "name", "file", "defaults", "values" };
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	for (i = 0; json_is_string(value) && i < ARRAY_SIZE(parts); i++) {
+		AUTO_BUF reference = BUF_INIT;
+
+		buf_printf(&reference, "%.*s.%s", STR(alias), parts[i]);
+		if (str_contains(json_str(value), buf_str(&reference)))
+			return true;
+	}
+	if (str_eq(json_text_of(value, "name"), alias))
+		return true;
+	json_array_foreach(value, i, item)
+	{
+		if (uses_import(item, alias))
+			return true;
+	}
+	json_object_foreach((json_t *)value, key, item)
+	{
+		if (uses_import(item, alias))
+			return true;
+	}
+	return false;
+}
+
+/* The import that the old template stood for, spelled as add_template() spells it, when what the
+ * file is to hold has no use for it: the tool would need a recipe that it does not run. Empty:
+ * there is none. Borrowed from the document. */
+static struct str useless_import(const struct doc *doc, const json_t *changes)
+{
+	const json_t *imports = json_object_get(doc->root, "imports");
+	struct str alias = json_text_of(json_object_get(doc->root, "template"), "name");
+	struct str from = json_text_of(imports, alias.p);
+	AUTO_BUF made = BUF_INIT;
+
+	if (!from.len || !json_object_get(changes, "template") ||
+		json_object_get(json_object_get(changes, "imports"), alias.p))
+		return S("");
+	import_alias(&made, from);
+	/* A path that is not whole was written by a person. */
+	bool written = from.p[0] != '/' && str_find(from, '/', 0) < from.len;
+	if (written || !str_eq(buf_str(&made), alias))
+		return S("");
+	AUTO_JSON *after = json_copy(doc->root);
+	json_object_update(after, (json_t *)changes);
+	json_object_del(after, "imports");
+	json_object_del(after, "name"); /* of the recipe itself */
+	/* What is given for `defaults` is put into those that are there. */
+	return uses_import(after, alias) ||
+			       uses_import(json_object_get(doc->root, "defaults"), alias)
+		       ? S("")
+		       : alias;
+}
+
+/* What is given for `defaults` and `imports` is put into the object that is there, and `useless`,
+ * if it is not empty, is taken out of it. */
+static bool merge(struct buf *text, const struct doc *doc, const char *name, const json_t *changes,
+	struct str useless)
 {
 	struct place root = { .doc = doc };
 	struct place place = { .doc = doc, .up = &root, .key = str_of(name) };
@@ -203,7 +325,10 @@ static bool merge(struct buf *text, const struct doc *doc, const char *name, con
 	AUTO_BUF object = BUF_INIT;
 
 	buf_add(&object, str_sub(doc->source.text, w.offset, w.length));
-	return set_members(&object, changes) && set_member(text, name, buf_str(&object));
+	if (useless.len && !changes && json_object_size(json_object_get(doc->root, name)) == 1)
+		return remove_member(text, place.key);
+	return set_members(&object, changes) && (!useless.len || remove_member(&object, useless)) &&
+	       set_member(text, name, buf_str(&object));
 }
 
 /* `doc` is what the file holds now. */
@@ -211,6 +336,7 @@ static bool apply_update(
 	const struct doc *doc, const json_t *changes, struct buf *ret, struct report *r)
 {
 	const char *const merged[] = { "defaults", "imports" };
+	const struct str useless[] = { S(""), useless_import(doc, changes) };
 	AUTO_JSON *replaced = json_copy((json_t *)changes);
 	bool ok = true;
 
@@ -218,9 +344,10 @@ static bool apply_update(
 	for (size_t i = 0; i < ARRAY_SIZE(merged); i++) {
 		const json_t *more = json_object_get(changes, merged[i]);
 
-		if (!more || !json_is_object(json_object_get(doc->root, merged[i])))
+		if ((!more && !useless[i].len) ||
+			!json_is_object(json_object_get(doc->root, merged[i])))
 			continue;
-		ok = ok && merge(ret, doc, merged[i], more);
+		ok = ok && merge(ret, doc, merged[i], more, useless[i]);
 		(void)json_object_del(replaced, merged[i]);
 	}
 	if (ok && set_members(ret, replaced))

@@ -264,3 +264,33 @@ approver() { # RUN START
 	until_true ended "$(supervisor alone)"
 	kill "$(cat alone.pid)"
 }
+
+@test "escape sequences of gates.json reach the terminal from no command" {
+	gate
+	asks 4 run -q --as g ./gate.yaml
+	cp -r "$(state)/runs/g" good
+	local answer command
+	for answer in '' approve deny; do
+		for command in 'approve g' 'approve g other' 'deny g' 'approve g --resume' 'status g' 'wait g' 'logs g' 'resume g' \
+			'plan run:g --resume' 'graph run:g' 'cancel g'; do
+			rm -r "$(state)/runs/g"
+			cp -r good "$(state)/runs/g"
+			[ -z "$answer" ] || roux "$answer" g >/dev/null
+			python3 - "$(state)/runs/g/gates.json" <<-'END'
+				import json, sys
+				gates = json.load(open(sys.argv[1]))
+				for g in gates.values():
+				    for k in {"by", *g}:
+				        if isinstance(g.get(k, ""), str) and k not in ("answer", "default"):
+				            g[k] = "\x1b[31mred\x9b" + g.get(k, "")
+				json.dump(gates, open(sys.argv[1], "w"))
+			END
+			# shellcheck disable=SC2086 # words
+			roux $command >shown 2>&1 </dev/null || true
+			if grep -P '\x1b|\xc2\x9b' shown; then
+				echo "# by: $command, answer: $answer"
+				false
+			fi
+		done
+	done
+}

@@ -246,6 +246,69 @@ END
 	has "$(cat out)" "'s' has approvals and stands inside a parallel node"
 }
 
+@test "each copy of an imported recipe has a gate of its own" {
+	steps <<'END'
+stages:
+  - name: plan
+    steps: [{ id: a, type: bash, command: "echo planned >>log" }]
+    approval: { required: true, prompt: "go" }
+END
+	echo '{"imports":{"s":"s"},"template":[{"repeat":2,"template":[{"name":"s"}]},"echo end"]}' >t.json
+	asks 4 run ./t.json --as one
+	asks 4 approve one --resume
+	is "$(tr '\n' ' ' <log)" "planned planned "
+	asks 0 approve one --resume
+	is "$(tr '\n' ' ' <log)" "planned planned "
+}
+
+@test "another attempt asks again: what was approved was the work of the one before" {
+	steps <<'END'
+stages:
+  - name: plan
+    steps: [{ id: a, type: bash, command: "echo plan >>log" }]
+    approval: { required: true, prompt: "go" }
+  - name: do
+    steps: [{ id: b, type: bash, command: "echo do >>log; test -e good" }]
+END
+	cat >m.yaml <<'END'
+name: m
+version: 1.0.0
+description: d
+steps: [{ id: a, type: recipe, recipe: s.yaml, retry: { max_attempts: 2, initial_delay: 0 } }]
+END
+	echo '{"imports":{"s":"s"},"template":[{"name":"s","retry":2}]}' >t.json
+	for recipe in ./m.yaml ./t.json; do
+		rm -f log
+		asks 4 run "$recipe" --as it
+		asks 4 approve it --resume
+		is "$(tr '\n' ' ' <log)" "plan do plan "
+		asks 0 status it
+		has "$(cat out)" "it: paused"
+		touch good
+		asks 0 approve it --resume
+		is "$(tr '\n' ' ' <log)" "plan do plan do "
+		rm good
+	done
+}
+
+@test "what stands for a step recipe can be imported in its turn" {
+	steps <<<'context: { k: 1, w: x, l: [1, 2] }
+steps: [{ id: a, type: bash, command: "echo {{k}} {{w}}", output: o }]'
+	echo '{"imports":{"s":"./s.yaml"},"template":{"name":"s"}}' >one.json
+	echo '{"imports":{"s":"./one.json"},"label":"flagged","template":{"name":"s"}}' >two.json
+	for from in one two; do
+		echo "{\"imports\":{\"s\":\"./$from.json\"},\"template\":[{\"name\":\"s\",\"values\":{\"w\":\"y\"}}]}" >t.json
+		asks 0 check ./t.json
+		asks 0 run ./t.json
+		is "$(cat out)" "1 y"
+		asks 0 run ./t.json k=5
+		is "$(cat out)" "5 y"
+		asks 0 tool schema ./t.json
+		is "$(member '[(k, v["type"], v["default"]) for k, v in sorted(d["properties"].items())]')" \
+			"[('k', 'integer', 1), ('l', 'array', [1, 2]), ('w', 'string', 'y')]"
+	done
+}
+
 @test "copies and branches call it each with values of their own, and it calls others" {
 	mkdir lib
 	echo '{"args":["x"],"template":"echo called {x}"}' >lib/t.json

@@ -132,6 +132,27 @@ steps() { # STEPS...: a recipe in s.yaml
 	is "$(od -c log)" "$(printf 'abc\r\n' | od -c)"
 }
 
+@test "on a terminal no text of a record is obeyed" {
+	local result
+	export TERM=xterm
+	roux run -q --as u '["true", "false"]' || true
+	result=$(state)/runs/u/result.json
+	grep -q '"path":"1"' "$result"
+	sed -i 's/"path":"1"/"path":"1\\u001b[35m\\u009b"/g; s/"failed_node":"1"/"failed_node":"1\\u001b[35m\\u009b"/' "$result"
+	for word in wait status; do
+		on-terminal log '' '' "$ROUX" "$word" u </dev/null 3>&- || true
+		contains log "roux logs u 1"
+		is "$(grep -c $'\e\[35m\|\xc2\x9b' log || true)" 0
+	done
+	# A run that continues has its name from there.
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'steps: [{id: a, type: bash, command: "false"}]' >it.yaml
+	roux run -q --as it it.yaml || true
+	sed -i 's/"run": "it"/"run": "it\\u001b[35m\\u009b"/' "$(state)/runs/it/start.json"
+	on-terminal log '' '' "$ROUX" resume it </dev/null 3>&- || true
+	contains log "failed at 0"
+	is "$(grep -c $'\e\[35m\|\xc2\x9b' log || true)" 0
+}
+
 @test "on a terminal standard error stands above the tree" {
 	export TERM=xterm
 	on-terminal log '' '' "$ROUX" run --as t '["sh -c \"echo careful >&2; sleep 1\"", "echo end"]' </dev/null 3>&-

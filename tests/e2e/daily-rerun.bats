@@ -377,6 +377,18 @@ refused_for() { # NODE WHY WORDS...: refused before anything is run or written
 	asks 2 plan run:a --from 2
 	is "$(cat err)" "$(cat refused)"
 	contains err 'the output of node 1 is gone'
+	contains err '`roux rerun a --all` runs all of it again'
+	is "$(roux rerun -q a --all)" two
+}
+
+@test "a rerun of what failed that needs an output that is gone names --all" {
+	asks 1 run -q --as a '["echo one", {"failure": "root", "template": "sh -c \"cat; test -e good\""}]'
+	rm "$(state)/runs/a/out/0.out"
+	asks 2 rerun a
+	is "$(cat err)" 'roux: error: the output of node 0 is gone
+     hint: `roux rerun a --all` runs all of it again'
+	touch good
+	is "$(roux rerun -q a --all)" one
 }
 
 @test "plan run: says of a gate whether it asks again" {

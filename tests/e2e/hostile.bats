@@ -169,3 +169,28 @@ load common
 	is "$status" 2
 	has "$output" "cannot find out the directory to run in"
 }
+
+@test "a relative place for roux and a working directory that is gone: refused, nothing is made at the root" {
+	local name
+	for name in PI_CODING_AGENT_DIR ROUX_STATE_DIR; do
+		mkdir gone
+		run env "$name=roux-e2e-$$" bash -c 'cd gone && rmdir ../gone && timeout $WATCHDOG "$ROUX" run "echo hi" </dev/null'
+		[ ! -e "/roux-e2e-$$" ] || { rm -r "/roux-e2e-$$"; false; }
+		is "$status" 2
+		has "$output" "cannot find out the working directory, which $name=roux-e2e-$$ is in: No such file or directory"
+		has "$output" "set $name to an absolute path"
+	done
+	mkdir gone
+	run env ROUX_STATE_DIR=roux-e2e-$$ bash -c 'cd gone && rmdir ../gone && timeout $WATCHDOG "$ROUX" runs --json </dev/null'
+	is "$(jq .ok <<<"$output")" false
+}
+
+@test "a path from a working directory that is gone is not one from the root" {
+	[ -w / ] || skip "needs to write to the root"
+	mkdir gone
+	echo '{"template": "echo of the root"}' >"/roux-e2e-$$.json"
+	run bash -c 'cd gone && rmdir ../gone && timeout $WATCHDOG "$ROUX" run "./$1" </dev/null' bash "roux-e2e-$$.json"
+	rm "/roux-e2e-$$.json"
+	is "$status" 2
+	case $output in *"of the root"*) false ;; esac
+}

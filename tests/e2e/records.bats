@@ -81,6 +81,23 @@ two'
 	asks 0 archive it
 }
 
+@test "a run that waits for an approval keeps its name when the ledger is lost" {
+	gated 'continue it?'
+	asks 4 run --as it --progress=none gated.yaml
+	rm "$(state)"/ledger.db*
+	for how in --foreground --detach; do
+		asks 2 run "$how" --as it gated.yaml
+		has "$(cat err)" "run 'it' waits for an approval"
+	done
+	[ ! -e "$(state)/runs/it/generations" ]
+	asks 0 approve it
+	asks 0 resume it --progress=none
+	asks 4 run --as it --progress=none gated.yaml
+	asks 0 deny it
+	rm "$(state)"/ledger.db*
+	asks 4 run --as it --progress=none gated.yaml
+}
+
 @test "a gate's question cannot move the cursor from any command" {
 	gated '\e[2J\e[31mowned\u009b2J\a'
 	local command
@@ -193,6 +210,16 @@ two'
 		has "$(cat err)" "the directory of run 'it' is gone"
 		if grep "did you mean" err; then false; fi
 	done
+	echo '{"template": "true"}' >job.json
+	asks 0 run --as nightly ./job.json
+	rm -r "$(state)/runs/nightly"
+	for word in nigh latest latest:job; do
+		for command in status wait logs resume rerun cancel kill approve deny report messages archive prune; do
+			asks 2 "$command" "$word"
+			has "$(cat err)" "the directory of run 'nightly' is gone"
+			if grep "did you mean" err; then false; fi
+		done
+	done
 }
 
 @test "doctor says when no run can be started, and why" {
@@ -221,6 +248,23 @@ two'
 	contains out "no run can be started: $BASE/work/state belongs to another user"
 }
 
+@test "a run whose directory could not be read while the ledger was made anew is found later" {
+	mkdir -m 777 shared
+	cp "$ROUX" "$BASE/roux"
+	export ROUX_STATE_DIR=$BASE/work/shared/state
+	for name in p q; do
+		as_nobody "$BASE/roux" run -q --as "$name" --template true </dev/null
+	done
+	as_nobody chmod 000 shared/state/runs/p
+	as_nobody "$BASE/roux" doctor --rebuild </dev/null
+	as_nobody "$BASE/roux" runs </dev/null >before 2>&1
+	if grep '^p ' before; then false; fi
+	as_nobody chmod 700 shared/state/runs/p
+	as_nobody "$BASE/roux" runs </dev/null >after 2>&1
+	grep '^p ' after
+	contains after 'lacks 1 run'
+}
+
 @test "a state root that others can write to is refused" {
 	asks 0 run --as it --template true
 	chmod 777 "$(state)"
@@ -237,18 +281,35 @@ two'
 	asks 0 status it
 }
 
-@test "a state root that others can add to is refused when anything in it is theirs" {
-	[ "$(id -u)" -eq 0 ] || skip "needs root, to be two users"
-	export ROUX_STATE_DIR=$BASE/work/shared
-	mkdir -m 1777 shared loot
+@test "a sticky state root that every user can add to is refused, also when all in it is ours" {
 	asks 0 run --as it --template true
+	for place in "$(state)" "$(state)/runs"; do
+		chmod 1777 "$place"
+		for command in 'run --template true' 'runs' 'status it' 'resume it' 'wait it' 'prune it --preserve-artifacts'; do
+			# shellcheck disable=SC2086 # words
+			asks 2 $command
+			has "$(cat err)" "every user of this machine can write to $place"
+		done
+		asks 1 doctor
+		has "$(cat out)" "no run can be started: every user of this machine can write to $place"
+		chmod 700 "$place"
+	done
 	asks 0 status it
-	chmod 755 "$BASE"
-	as_nobody ln -s "$BASE/work/loot" shared/preserved-artifacts
-	asks 2 prune it --preserve-artifacts
-	contains err "every user of this machine can write to $BASE/work/shared"
-	rm shared/preserved-artifacts
-	asks 0 status it
+}
+
+@test "the top of a file system in memory is a state root while all in it is ours" {
+	mkdir memory
+	inside() {
+		unshare -rm sh -c 'mount -t tmpfs -o size=4m tmpfs memory && exec "$@"' sh "$@"
+	}
+	inside true 2>why || skip "nothing can be mounted: $(cat why)"
+	export ROUX_STATE_DIR=$PWD/memory
+	inside "$ROUX" run --as it --template 'echo fine' >out
+	is "$(cat out)" fine
+	# shellcheck disable=SC2154 # stderr is set by run
+	run -2 --separate-stderr inside sh -c 'chmod 777 memory; exec "$0" run --template "echo never"' "$ROUX"
+	is "$output" ""
+	has "$stderr" "every user of this machine can write to $PWD/memory"
 }
 
 @test "a relative PI_CODING_AGENT_DIR is meant from where roux was started" {

@@ -472,6 +472,70 @@ runs_ended() {
 	has "$stderr" "lacks 1 run"
 }
 
+@test "prune with a selection sees the runs that a lost or partial ledger lacks" {
+	local lost
+	quick run --as a 'echo x' >/dev/null
+	quick run --as b 'false x' || true
+	quick run --as put 'echo x' >/dev/null
+	roux archive put >/dev/null
+	for lost in missing empty; do
+		rm -f "$(state)"/ledger.db*
+		[ $lost = missing ] || : >"$(state)/ledger.db"
+		run -0 --separate-stderr roux prune --older-than 1ms
+		is "$(cut -d' ' -f1,3 <<<"$output")" "a done
+1 --yes"
+		has "$stderr" "ledger.db is $lost"
+		has "$stderr" "doctor --rebuild"
+		run -0 --separate-stderr roux prune --status failed --json
+		is "$(of_json '[r["run"] for r in d["runs"]], d["deleted"]' <<<"$output")" "(['b'], 0)"
+		has "$stderr" "ledger.db is $lost"
+	done
+	quick run --as c 'echo x' >/dev/null
+	run -0 --separate-stderr roux prune --older-than 1ms --yes
+	is "$(cut -d' ' -f1,3 <<<"$output")" "c done
+a done
+2 deleted."
+	has "$stderr" "lacks 2 runs"
+	has "$stderr" "doctor --rebuild"
+	is "$(ls "$(state)/runs")" "b
+put"
+	# Without any ledger too, and then there is nothing to say any more.
+	rm -f "$(state)"/ledger.db*
+	run -0 --separate-stderr roux prune --status failed --yes
+	is "$(tail -n 1 <<<"$output")" "1 run deleted."
+	[ ! -e "$(state)/runs/b" ]
+	run -0 --separate-stderr roux prune --status failed
+	is "$output$stderr" "No matching run can be deleted."
+}
+
+@test "a ledger that is lost is told by what finds a run and by the next start, once" {
+	local command
+	run -0 --separate-stderr quick run --as a 'echo x'
+	is "$stderr" ""
+	run -0 --separate-stderr roux status a
+	is "$stderr" ""
+	for command in 'status a' 'status --json a' 'wait a' 'logs a' 'report a' 'resume -q a' 'rerun -q --all a' \
+		'run -q --template true' 'run --json -q --template true' 'run -q --detach --as d --template true' 'prune d a'; do
+		rm -f "$(state)"/ledger.*
+		# shellcheck disable=SC2086  # words
+		run -0 --separate-stderr roux $command
+		is "$(grep -c 'ledger.db is missing' <<<"$stderr")" 1
+		is "$(grep -c 'doctor --rebuild' <<<"$stderr")" 1
+		case $command in *--json*) of_json 'd' <<<"$output" >/dev/null ;; esac
+		[ ! -d "$(state)/runs/d" ] || roux wait d >/dev/null 2>&1
+	done
+	rm -f "$(state)"/ledger.*
+	run -0 --separate-stderr roux run --silent --as s --template true
+	is "$output$stderr" ""
+	rm -f "$(state)"/ledger.*
+	quick run --as e 'echo x' >/dev/null 2>&1
+	for command in 'run -q --template true' 'status e'; do
+		# shellcheck disable=SC2086  # words
+		run -0 --separate-stderr roux $command
+		is "$stderr" ""
+	done
+}
+
 @test "a state root that cannot be read is an error, not an empty list" {
 	mkdir -p "$(state)"
 	: >"$(state)/runs"
@@ -734,4 +798,16 @@ stubborn_ledger() {
 	asks 0 doctor --rebuild
 	asks 0 prune one two
 	[ ! -e "$(state)/runs/one" ]
+}
+
+@test "prune deletes the generations that were chosen, also when their times are in another order" {
+	for n in 1 2 3; do asks 0 run -q --as it "echo $n"; done
+	local dir
+	dir=$(state)/runs/it
+	find "$dir/generations/2" -name '*.json' -exec sed -i -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T/2020-10-10T/g' {} +
+	find "$dir" -maxdepth 1 -name '*.json' -exec sed -i -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T/2020-10-01T/g' {} +
+	rm "$(state)"/ledger.*
+	asks 0 prune --older-than 10d --yes
+	# The one of today is never among them.
+	grep -rqx 1 "$(state)/runs" --include=stdout.log --include='*.out'
 }

@@ -103,6 +103,16 @@ nowhere_but() {
 	is "$(roux status --json it | of_json 'd["manifest"]["made"]["exists"]')" True
 	asks 0 prune it --preserve-artifacts
 	is "$(cat "$(state)"/preserved-artifacts/it/*)" seen
+	is "$(cat out)" "made: $(state)/preserved-artifacts/it/made-***.txt"
+	asks 1 run --as it ./r.json tok=$SECRET
+	asks 0 prune it --preserve-artifacts --json
+	run ! grep -F $SECRET out
+	asks 1 run --as it ./r.json tok=$SECRET
+	rm made-*
+	mkfifo made-$SECRET.txt
+	asks 2 prune it --preserve-artifacts
+	run ! grep -F $SECRET err
+	contains err 'made-***.txt'
 }
 
 @test "the values of a rerun and a resume are masked in what was typed" {
@@ -140,6 +150,93 @@ nowhere_but() {
 	run ! grep -qF $SECRET out
 	asks 0 plan ./d.json
 	is "$(cat out)" "0  echo '***' '***'"
+}
+
+@test "a plan hides a secret in directories and conditions, as text, as JSON and of a run" {
+	setup_secrets
+	echo '{"secrets": ["tok"], "args": ["tok:string"], "template":
+		[{"cwd": "/tmp/{tok}", "label": "l '$SECRET'", "when": "{tok}", "env": {"E": "{tok}"}, "template": "echo {tok}"}]}' >c.json
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: ""}' 'steps:' \
+		'- {id: a, type: bash, command: "echo {{tok}}; exit 3", cwd: "./{{tok}}", condition: "{{tok}} != 1", env: {E: "{{tok}}"}}' >c.yaml
+	mkdir $SECRET
+	for recipe in c.json c.yaml; do
+		asks 0 plan ./$recipe tok=$SECRET
+		run ! grep -F $SECRET out
+		asks 0 plan --json ./$recipe tok=$SECRET
+		run ! grep -F $SECRET out
+		contains out '/***"'
+		asks 1 run -q --as it ./$recipe tok=$SECRET
+		asks 0 plan --json --resume run:it
+		run ! grep -F $SECRET out
+		asks 0 prune it
+	done
+}
+
+@test "what a called step recipe declares is hidden in plans, and in a report without its files" {
+	setup_secrets
+	printf '%s\n' 'name: sub' 'description: d' 'version: 1.0.0' 'secrets: [inner]' 'context: {inner: ""}' 'steps:' \
+		'- {id: z, type: bash, command: "echo sub {{inner}} >&2; exit 2"}' >sub.yaml
+	printf '%s\n' 'name: par' 'description: d' 'version: 1.0.0' 'context: {p: ""}' 'steps:' \
+		'- {id: y, type: bash, command: "echo first {{p}}"}' \
+		'- {id: c, type: recipe, recipe: sub.yaml, context: {inner: "{{p}}"}}' >par.yaml
+	asks 0 plan ./par.yaml p=$SECRET
+	run ! grep -F $SECRET out
+	contains out '***'
+	asks 0 plan --json ./par.yaml p=$SECRET
+	run ! grep -F $SECRET out
+	asks 1 run -q --as it ./par.yaml p=$SECRET
+	asks 0 plan --resume run:it
+	run ! grep -F $SECRET out
+	p=$SECRET asks 1 run -q --as env ./par.yaml --secret-env p
+	run ! grep -F $SECRET "$RUNS/env/values.json"
+	# The run has its own copy, and the secret is not in the text of the recipe.
+	rm sub.yaml
+	asks 0 report it
+	run ! grep -F $SECRET out
+	contains out 'sub ***'
+	p=$SECRET asks 0 report env
+	run ! grep -F $SECRET out
+	asks 1 resume it
+	run ! grep -F $SECRET err
+	asks 0 report it
+	run ! grep -F $SECRET out
+}
+
+@test "what a called recipe declares is hidden from the beginning of the run" {
+	setup_secrets
+	printf '%s\n' 'name: sub' 'description: d' 'version: 1.0.0' 'secrets: [inner]' 'context: {inner: ""}' 'steps:' \
+		'- {id: z, type: bash, command: "true"}' >sub.yaml
+	echo '{"secrets": ["inner"], "template": "true {inner}"}' >sub.json
+	for sub in sub.yaml sub.json; do
+		printf '%s\n' 'name: par' 'description: d' 'version: 1.0.0' 'context: {p: []}' 'steps:' \
+			'- {id: y, type: bash, command: "true {{p}}"}' \
+			"- {id: c, type: recipe, foreach: '{{p}}', as: one, recipe: ./$sub, context: {inner: '{{one}}'}}" >par.yaml
+		asks 0 run --as ${sub#*.} ./par.yaml "p:=[\"$SECRET\", \"other-$SECRET\"]"
+		nowhere_but "$RUNS/${sub#*.}/values.json" -- "$RUNS/${sub#*.}" out err
+		contains err "start /bin/bash -c 'true "
+		asks 0 rerun --all --as again-${sub#*.} ${sub#*.} 'p:=["another-secret"]'
+		run ! grep -F another-secret err "$RUNS/again-${sub#*.}/run.json" "$RUNS/again-${sub#*.}/events.jsonl"
+	done
+}
+
+@test "a value of --secret-env is not written in another spelling either, when a called recipe declares it" {
+	setup_secrets
+	printf '%s\n' 'name: sub' 'description: d' 'version: 1.0.0' 'secrets: [inner]' 'context: {inner: ""}' 'steps:' \
+		'- {id: z, type: bash, command: "true"}' >sub.yaml
+	printf '%s\n' 'name: par' 'description: d' 'version: 1.0.0' 'context: {p: ""}' 'steps:' \
+		'- {id: c, type: recipe, recipe: ./sub.yaml, context: {inner: "Bearer {{p}}"}}' >par.yaml
+	p=$'first line of a key\nsecond "line" of it' asks 0 run -q --as it ./par.yaml --secret-env p
+	contains "$RUNS/it/values.json" 'Bearer '
+	run ! grep -rE 'first line|second|of it' "$RUNS/it"
+}
+
+@test "a default that is nothing but the name of another value hides no text" {
+	echo '{"secrets":["tok"],"args":["tok={user}","user"],"template":"echo {tok} and {user}"}' >args.json
+	echo '{"secrets":["tok"],"args":["tok","user"],"defaults":{"tok":"{user}"},"template":"echo {tok} and {user}"}' >defaults.json
+	for recipe in args defaults; do
+		asks 0 show ./$recipe.json
+		contains out 'echo {tok} and {user}'
+	done
 }
 
 @test "a variable of --env that is named like a secret is masked, and a resume still has it" {
@@ -193,6 +290,176 @@ nowhere_but() {
 	run ! grep -qF 'not shown' out
 }
 
+@test "each line of a secret is hidden where lines are told apart, as in the report" {
+	setup_secrets
+	printf '%s-one\n%s-two\n%s-three\n' $SECRET $SECRET $SECRET >word
+	asks 1 run --progress=plain --as it --secret-file tok=word 'sh -c "echo \"$1\" >&2; exit 3" sh {tok}'
+	run ! grep -F $SECRET err
+	asks 0 report it
+	run ! grep -F $SECRET out
+	contains out '[0] ***'
+	is "$(grep -c $SECRET "$RUNS/it/stderr.log")" 3
+}
+
+@test "what roux itself writes beside the output of a command is masked, the output is not" {
+	local template n=0
+	setup_secrets
+	echo '{"secrets": ["tok"], "args": ["tok:string"], "template": {"failure": "continue", "label": "lab-{tok}",
+		"template": "sh -c \"echo out {tok} >&2; printf end >&2; exit 3\""}}' >l.json
+	roux run -q --as it ./l.json tok=$SECRET >out 2>err || true
+	is "$(cat "$RUNS/it/stderr.log")" "[0 lab-***] out $SECRET
+[0 lab-***] end"
+	roux logs --json it >out
+	run ! grep -F "lab-$SECRET" out
+	for template in '"no-such-program-{tok}"' '{"cwd": "/nonexistent/{tok}", "template": "true"}'; do
+		echo '{"secrets": ["tok"], "args": ["tok:string"], "template": ['"$template"']}' >l.json
+		n=$((n + 1))
+		roux run --as n$n ./l.json tok=$SECRET >out 2>err || true
+		nowhere_but "$RUNS/n$n/values.json" -- "$RUNS/n$n" out err
+		contains "$RUNS/n$n/stderr.log" '***'
+		contains "$RUNS/n$n/out/0.err" '***'
+		roux logs n$n 0 --err >out 2>err
+		cat out err >shown
+		contains shown '***'
+	done
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: ""}' 'steps:' \
+		'- {id: a, type: bash, command: "true", cwd: "./no/{{tok}}"}' >l.yaml
+	roux run --as steps ./l.yaml tok=$SECRET >out 2>err || true
+	nowhere_but "$RUNS/steps/values.json" -- "$RUNS/steps" out err
+	contains "$RUNS/steps/out/0.err" '***'
+}
+
+@test "a secret that stands in a recipe as a default is shown by nothing that shows the recipe" {
+	local what
+	setup_secrets
+	echo '{"args": ["tok", "url=http://'$SECRET'@h"], "defaults": {"tok": "'$SECRET'"}, "secrets": ["tok"],
+		"artifacts": {"a": "x-'$SECRET'"},
+		"template": [{"label": "'$SECRET' l", "when": "'$SECRET'", "template": "echo {tok} {url} '$SECRET'"}]}' >d.json
+	printf '%s\n' 'name: d' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: '$SECRET', url: "http://'$SECRET'@h"}' \
+		'steps:' '- {id: a, type: bash, condition: "\"'$SECRET'\" == \"{{tok}}\"", command: "true '$SECRET' {{url}}"}' >d.yaml
+	for what in d.json d.yaml; do
+		for form in show 'show --json' help 'tool schema' 'plan --json' graph 'graph --format dot' 'graph --format mermaid'; do
+			# shellcheck disable=SC2086  # words
+			asks 0 $form ./$what
+			if grep -F $SECRET out; then
+				echo "$form ./$what"
+				false
+			fi
+		done
+		roux run -q --as it ./$what >out 2>err
+		run ! grep -F $SECRET "$RUNS/it/run.json"
+		for form in report 'graph --format svg' status 'status --json'; do
+			# shellcheck disable=SC2086  # words
+			roux $form "$([[ $form == graph* ]] && echo run:)it" >out
+			if grep -F $SECRET out; then
+				echo "$form it"
+				false
+			fi
+		done
+	done
+	asks 2 run ./d.json tok:=$SECRET
+	run ! grep -F $SECRET out err
+	contains err "the value of 'tok', which is a secret, is not JSON"
+	asks 2 run ./d.json "tok:=[\"$SECRET\", $SECRET]"
+	run ! grep -F $SECRET out err
+	asks 2 run ./d.json url:=plain
+	contains err 'plain'
+}
+
+# hides FORM... -- OPERAND...: none of these commands shows the secret of one of the operands.
+hides() {
+	local forms=() form operand
+	while [ "$1" != -- ]; do
+		forms+=("$1")
+		shift
+	done
+	shift
+	for operand; do
+		for form in "${forms[@]}"; do
+			# shellcheck disable=SC2086  # words
+			roux $form "$operand" >out 2>err || true
+			if [ ! -s out ] && [ ! -s err ] || grep -F $SECRET out err; then
+				echo "$form $operand"
+				false
+			fi
+		done
+	done
+}
+
+@test "a secret that stands in a placeholder as its default is shown nowhere" {
+	local what template
+	setup_secrets
+	template='{"secrets": ["tok"], "template": "false {tok='$SECRET'}"}'
+	echo '{"args": ["tok"], "secrets": ["tok"], "template": "false {tok='$SECRET'}"}' >bare.json
+	echo '{"args": ["tok"], "secrets": ["tok"], "template": "false {tok:string='$SECRET'} {tok??'$SECRET'}"}' >typed.json
+	echo '{"imports": {"in": "./bare.json"}, "template": {"name": "in"}}' >outer.json
+	printf '%s\n' --- 'secrets: [tok]' 'args: [tok]' --- '```json' '"false {tok='$SECRET'}"' '```' >doc.md
+	for what in ./bare.json ./typed.json ./outer.json ./doc.md "$template"; do
+		hides plan 'plan --json' graph 'graph --format dot' check 'check --portable' -- "$what"
+		hides exec -- "${what/.\//@}"
+		[ "$what" = "$template" ] || hides show 'show --json' help 'tool schema' -- "$what"
+		asks 1 run --as it "$what"
+		nowhere_but "$RUNS/it/graph.json" -- "$RUNS/it" out err
+		contains err '***'
+		hides status 'status --json' wait 'wait --json' report messages -- it
+		hides graph plan -- run:it
+		asks 1 resume it
+		nowhere_but "$RUNS/it/graph.json" -- "$RUNS/it" out err
+		asks 0 prune it
+	done
+	# Without its quotes it is the same secret.
+	echo '{"args": ["tok"], "secrets": ["tok"], "template": "false {tok=\"'${SECRET:0:3}'\"'${SECRET:3}'}"}' >quoted.json
+	hides show 'plan --json' plan -- ./quoted.json
+	is "$(cat out)" "0  false '***'"
+	hides exec -- @quoted.json
+	asks 1 run --as it ./quoted.json
+	is "$(grep -rlF $SECRET "$RUNS/it" out err)" ""
+}
+
+@test "a default in any text of a recipe is shown nowhere, nor where another text repeats it" {
+	local what may
+	setup_secrets
+	cat >around.json <<-END
+		{"args": ["tok", "url=http://{tok=$SECRET}@h"], "secrets": ["tok"],
+		 "artifacts": {"a": "x-{tok=$SECRET}"}, "output": "o {tok=$SECRET}", "env": {"A": "{tok=$SECRET}"},
+		 "template": [{"label": "l {tok=$SECRET}", "when": "{tok=$SECRET}", "cwd": "{tok?/nowhere:.}",
+		   "template": "sh -c \"exit 1\" $SECRET"},
+		  {"defaults": {"u": "x{tok=$SECRET}"}, "failure": "root", "template": "sh -c \"exit 1\" {u} {url}"}]}
+	END
+	echo '{"args": ["tok='$SECRET'", "url=http://'$SECRET'@h"], "secrets": ["tok"], "template": "false {tok} {url}"}' >short.json
+	echo '{"args": ["tok", "url=http://'$SECRET'@h"], "secrets": ["tok"],
+		"template": {"defaults": {"tok": "'$SECRET'"}, "template": "false {tok} {url}"}}' >inner.json
+	for what in around short inner; do
+		hides plan 'plan --json' show 'show --json' help 'tool schema' graph check -- ./$what.json
+		roux run --as it ./$what.json >out 2>err || true
+		may=("$RUNS/it/graph.json")
+		[ $what != around ] || may+=("$RUNS/it/values.json") # the path of the artifact
+		nowhere_but "${may[@]}" -- "$RUNS/it" out err
+		hides status 'status --json' report messages -- it
+		hides graph plan -- run:it
+		asks 0 prune it
+	done
+	# A name that stands for another is not a text to hide.
+	echo '{"args": ["word"], "secrets": ["tok"], "template": [{"defaults": {"tok": "{word}"}, "template": "echo {tok}"}, "echo {word}"]}' >pass.json
+	asks 0 show ./pass.json
+	contains out 'echo {word}'
+}
+
+@test "a mistake is shown in its line, without the secret that stands there" {
+	echo '{"secrets": ["tok"], "defaults": {"tok": "'$SECRET'"}, "template": "sh -c \"echo {x}\""}' >w.json
+	asks 0 check ./w.json
+	is "$(sed -n 2,3p out)" '   1 | {"secrets": ["tok"], "defaults": {"tok": "***"}, "template": "sh -c \"echo {x}\""}
+     |                                                                       ^^^^^^^^'
+	# The window of a long line begins within the secret.
+	printf '{"secrets": ["tok"], "defaults": {"tok": "%s"}, "template": "sh -c \\"echo {x}\\""}' "$SECRET-$SECRET-$SECRET$(printf '%080d' 7)" >w.json
+	asks 0 check ./w.json
+	run ! grep -E 'fish|0000' out
+	# A slip is told before the command runs.
+	asks 0 exec '{"secrets": ["tok"], "template": "echo {tok='$SECRET'$HOME}"}'
+	contains err 'no shell reads this line'
+	run ! grep -F $SECRET err
+}
+
 @test "--secret-file reads a secret without its last newline" {
 	setup_secrets
 	printf '%s\n' $SECRET >word
@@ -229,15 +496,66 @@ nowhere_but() {
 	is "$(tail -n 1 "$RUNS/it/stderr.log" | sed 's/.*\] //')" a-long-common-beginning-s20000
 }
 
-@test "what a step has printed of a secret is in its output and in the result, not in the state" {
+@test "what a step has printed of a secret is in its output, not in the result or the state" {
 	setup_secrets
 	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: ""}' 'steps:' \
 		'- {id: a, type: bash, command: "echo {{tok}}", output: a}' \
 		'- {id: b, type: bash, command: "echo no {{tok}} >&2; exit 3"}' >it.yaml
 	asks 1 run --json --as it it.yaml tok=$SECRET
-	is "$(member 'd["failures"][0]["stderr"].strip(), d["context"]["tok"], d["context"]["a"].strip()')" "('no ***', '***', '$SECRET')"
-	nowhere_but "$RUNS/it/out/0.out" "$RUNS/it/out/1.err" "$RUNS/it/result.json" "$RUNS/it/stderr.log" \
-		"$RUNS/it/values.json" -- "$RUNS/it"
+	is "$(member 'd["failures"][0]["stderr"].strip(), d["context"]["tok"], d["context"]["a"].strip()')" "('no ***', '***', '***')"
+	nowhere_but "$RUNS/it/out/0.out" "$RUNS/it/out/1.err" "$RUNS/it/stderr.log" "$RUNS/it/values.json" -- "$RUNS/it" out
+}
+
+@test "a secret in the text of another variable is in no result, and a resume and a rerun still have it" {
+	local way
+	setup_secrets
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: "", n: 0, u: none}' 'steps:' \
+		'- {id: a, type: bash, command: "echo seen {{tok}}", output: a}' \
+		'- {id: w, while_condition: "{{n}} < 1", update_context: {n: 1, u: "http://{{tok}}@h"}, while_steps: [{id: x, type: bash, command: "true"}]}' \
+		'- {id: b, type: bash, command: "exec >>told; test -e ok || trap \"exit 3\" EXIT; echo {{u}} {{a}}"}' >it.yaml
+	for way in tok=$SECRET --secret=tok=$SECRET --secret-env=tok; do
+		rm -rf ok told
+		tok=$SECRET asks 1 run --json --as it it.yaml "$way"
+		is "$(member 'd["context"]["u"], d["context"]["a"].strip()')" "('http://***@h', 'seen ***')"
+		run ! grep -qF $SECRET out "$RUNS/it/result.json" "$RUNS/it/state.json" "$RUNS/it/run.json"
+		tok=$SECRET asks 1 wait --json it
+		run ! grep -qF $SECRET out
+		# What the plan shows as a variable is not what stands for it in the result.
+		tok=$SECRET asks 0 plan run:it --resume
+		contains out '{{a}}'
+		touch ok
+		tok=$SECRET asks 0 resume --json it
+		run ! grep -qF $SECRET out
+		tok=$SECRET asks 0 rerun --json --as again it
+		run ! grep -qF $SECRET out
+		tok=$SECRET asks 0 rerun --json --as again it --from 2
+		run ! grep -qF $SECRET out
+		is "$(sort told | uniq -c | tr -s ' ')" " 4 http://$SECRET@h seen $SECRET"
+		tok=$SECRET asks 0 prune it again
+	done
+}
+
+@test "a value of --secret-env in the path of an artifact is not written down, and the artifact is found" {
+	setup_secrets
+	sed -i 's/"secrets": \["tok"\], //' r.json
+	tok=$SECRET asks 1 run --as it ./r.json --secret-env tok
+	contains "$RUNS/it/values.json" '"secret": "tok"'
+	nowhere_but "$RUNS/it/out/1.err" "$RUNS/it/stderr.log" -- "$RUNS/it"
+	tok=$SECRET asks 1 resume it
+	nowhere_but "$RUNS/it/out/1.a2.err" "$RUNS/it/out/1.err" "$RUNS/it/stderr.log" -- "$RUNS/it"
+	is "$(roux status --json it | of_json 'd["manifest"]["made"]["exists"]')" True
+	tok=$SECRET asks 1 rerun it --as again
+	nowhere_but "$RUNS/again/out/1.err" "$RUNS/again/stderr.log" -- "$RUNS/again"
+	asks 2 prune it --preserve-artifacts
+	contains err 'a secret in a path is not in the environment'
+	tok=$SECRET asks 0 prune it --preserve-artifacts
+	run ! grep -F $SECRET out
+	is "$(cat "$(state)"/preserved-artifacts/it/*)" seen
+	# Under another name of its variable too.
+	word=$SECRET asks 1 run --as other ./r.json --secret-env tok=word
+	nowhere_but "$RUNS/other/out/1.err" "$RUNS/other/stderr.log" -- "$RUNS/other"
+	word=$SECRET asks 0 prune other --preserve-artifacts
+	is "$(cat "$(state)"/preserved-artifacts/other/*)" seen
 }
 
 @test "a secret that stands in a recipe is masked in the bundle that agents get" {
@@ -337,4 +655,25 @@ sends_and_hears() {
 	# A later step reads what was said.
 	asks 0 resume approve --progress=none
 	is "$(cat said)" "take $SECRET"
+}
+
+@test "what is said with an approval is without the secrets of the run in every file but gates.json" {
+	local state
+	setup_secrets
+	printf '%s\n' 'name: gated' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: ""}' \
+		'stages:' '  - name: first' '    steps: [{id: one, type: bash, command: "true"}]' \
+		'    approval: {required: true, prompt: "?"}' '  - name: second' \
+		'    steps: [{id: two, type: bash, command: "echo \"$SAID\" >said", env: {SAID: "{{_approval_message}}"}}]' \
+		'    approval: {required: true, prompt: "again?"}' '  - name: third' \
+		'    steps: [{id: three, type: bash, command: "true"}]' >gated.yaml
+	export T=$SECRET
+	asks 4 run --as it --progress=none gated.yaml --secret-env tok=T
+	asks 4 approve it --message "take $SECRET" --resume
+	is "$(cat said)" "take $SECRET"
+	state=$RUNS/it/state.json
+	is "$(of_json '[g["message"] for g in d["approval_history"]], d["context"]["tok"]' <"$state")" "(['take ***'], '***')"
+	is "$(of_json '[g.get("message") for g in d["stage_approvals"].values()]' <"$state")" "['take ***', None]"
+	asks 0 approve it --message "and $SECRET" --resume
+	is "$(of_json '[g["message"] for g in d["approval_history"]]' <"$state")" "['take ***', 'and ***']"
+	is "$(grep -rlF $SECRET "$RUNS/it")" "$RUNS/it/gates.json"
 }

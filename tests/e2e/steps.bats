@@ -288,6 +288,42 @@ again() {
 	is "$(sort log | uniq -c | tr -s ' ')" " 3 [2.0, 3, -0.0, 1e+16]"
 }
 
+@test "a whole number beyond 64 bits keeps its digits, however it is given and in every record" {
+	recipe it.yaml <<-'END'
+	context: {v: 0}
+	steps: [{id: a, type: bash, command: "echo '{{v}}' >>log; test -e go"}]
+	END
+	echo '{"v": [12345678901234567890, {"w": -99999999999999999999}]}' >values.json
+	roux run -q it.yaml v:=12345678901234567890 || true
+	is "$(cat log)" 12345678901234567890
+	rm log
+	roux run --detach --as it --values values.json it.yaml >/dev/null
+	roux wait it >/dev/null || true
+	touch go
+	roux resume -q it
+	roux rerun -q it
+	is "$(sort log | uniq -c | tr -s ' ')" " 3 [12345678901234567890, {\"w\": -99999999999999999999}]"
+	contains <(roux wait it --json) '"v":[12345678901234567890,{"w":-99999999999999999999}]'
+	contains <(roux report it) '[12345678901234567890,{&quot;w&quot;:-99999999999999999999}]'
+}
+
+@test "a secret that is a whole number beyond 64 bits is masked by its digits" {
+	local dir found
+	recipe it.yaml <<-'END'
+	secrets: [v, w]
+	context: {v: 0}
+	steps:
+	- {id: a, type: bash, command: "echo '{{v}}'"}
+	- {id: b, type: bash, command: "cat made", parse_json: true, output: w}
+	- {id: c, type: bash, command: "echo '{{w}}'"}
+	END
+	echo '[98765432109876543210]' >made
+	roux run --foreground --as it --json --events ev it.yaml v:=12345678901234567890 >out 2>err
+	dir=$(state)/runs/it
+	found=$(grep -rlE '12345678901234567|98765432109876543' ev out err "$dir"/{events.jsonl,result.json,run.json} || true)
+	is "$found" ""
+}
+
 @test "a value that nothing uses is reported before the run, with the nearest name" {
 	recipe it.yaml <<-'END'
 	context: {name: world}
@@ -339,6 +375,33 @@ gated() {
 	is "$output" ""
 	is "$(roux status it --json | of_json 'd["status"], d["pending_approval"]["stage"], d["pid"]')" "('paused', 'one', None)"
 	nobody_left
+}
+
+@test "a loop that waits at a gate of a called recipe, or is cancelled, is not told as failed" {
+	local pid
+	recipe it.yaml <<-'END'
+	context: {l: [1, 2]}
+	steps: [{id: f, type: recipe, recipe: sub.yaml, foreach: "{{l}}", as: x}]
+	END
+	recipe sub.yaml <<-'END'
+	stages:
+	- {name: st, approval: {required: true, prompt: "go?"}, steps: [{id: a, type: bash, command: "true"}]}
+	END
+	run -4 roux run --foreground --progress plain --as it it.yaml
+	[[ $output == *"[0 f] paused: 0/2"$'\n'* ]]
+	[[ $output != *failed* ]]
+	run -4 roux approve --resume it
+	[[ $output == *"[0 f] paused: 1/2"* ]]
+	recipe long.yaml <<-'END'
+	context: {l: [0, 86400]}
+	steps: [{id: f, type: bash, command: "sleep {{x}}", foreach: "{{l}}", as: x}]
+	END
+	roux run --foreground --progress plain --as long long.yaml 2>err &
+	pid=$!
+	until_true contains err "[0.r1 f 1] start"
+	roux cancel long >/dev/null
+	wait "$pid" || true
+	contains err "[0 f] cancelled: 1/2"
 }
 
 @test "approve --resume does both; the stage may be left out" {

@@ -184,6 +184,59 @@ d = json.load(open("'"$TOOLS"'/k.json")); assert d["async"] is False and d["desc
 	is "$(stored other)" "{'template': 'nothing-of-that-name'}"
 }
 
+@test "a delegate that gets a template of its own needs the other no more" {
+	setup_tools
+	tool 0 add other 'echo other'
+	tool 0 add mine other
+	tool 0 update mine 'echo {z}'
+	is "$(stored mine)" "{'template': 'echo {z}'}"
+	tool 0 remove other
+	is "$(quick run mine z=3)" 3
+}
+
+@test "it does by the name of its file and by a path, too" {
+	setup_tools
+	echo '{"template": "echo packaged"}' >"$BASE/packaged/count-it.json"
+	echo '{"template": "echo here"}' >'o d.json'
+	mkdir sub
+	echo '{"template": "echo below"}' >sub/x.json
+	tool 0 add one count-it.json
+	tool 0 add two sub/x.json
+	tool 0 add three "$PWD/sub/x.json"
+	(cd sub && asks 0 tool add four x.json)
+	is "$(quick run one)$(quick run two)$(quick run three)$(quick run four)" packagedbelowbelowbelow
+	tool 0 add five '"o d.json"'
+	is "$(stored five)" "{'template': 'o d.json'}"
+	# One of the same name would import itself, and as a program there is none.
+	cp "$BASE/packaged/count-it.json" "$BASE/packaged/count.json"
+	tool 2 add count count
+	contains err "the tool 'count' would hide the recipe of that name"
+	[ ! -e "$TOOLS/count.json" ]
+}
+
+@test "a delegate shows what the other declares and what it uses itself" {
+	setup_tools
+	tool 0 add inner 'echo {n} {m=2}' --args n:int
+	echo '{"imports":{"i":"inner"},"timeout":"{t=9000}","template":{"name":"i","values":{"m":"{mm}"}}}' >"$TOOLS/outer.json"
+	tool 0 schema outer
+	is "$(member 'sorted(d["properties"]), d["required"]')" "(['mm', 'n', 't'], ['n', 'mm'])"
+	is "$(quick run outer n=1 mm=4)" '1 4'
+	# With declarations of its own it shows these alone.
+	echo '{"imports":{"i":"inner"},"args":["n:int"],"template":{"name":"i","values":{"m":"{mm=5}"}}}' >"$TOOLS/outer.json"
+	tool 0 schema outer
+	is "$(member 'sorted(d["properties"])')" "['n']"
+}
+
+@test "a person may give what only a label, the output or an artifact uses" {
+	echo '{"args":["a"],"output":"{o=x}","artifacts":{"q":"{z=1}"},"template":{"label":"l {b=x}","template":"echo {a}"}}' >p.json
+	is "$(quick run ./p.json a=1 o=2 z=3 b=4)" 2
+	asks 0 status latest --json
+	is "$(member 'd["artifacts"]["q"].rsplit("/", 1)[-1]')" 3
+	echo '{"args":["a"],"output":"o","template":"echo {a}"}' >p.json
+	is "$(quick run ./p.json a=1 o=2)" 2
+	asks 2 run ./p.json a=1 zz=2
+}
+
 @test "delegation in a circle is refused" {
 	setup_tools
 	tool 0 add a 'echo 1'
@@ -235,4 +288,14 @@ d = json.load(open("'"$TOOLS"'/k.json")); assert d["async"] is False and d["desc
 	tool 2 add x
 	tool 2 add x echo a
 	is "$(files)" ''
+}
+
+@test "tool update keeps the import that a default still refers to" {
+	asks 0 tool add other 'echo {q}' --args 'q=7'
+	asks 0 tool add it other
+	sed -i 's/^{/{"defaults": {"k": "{other.defaults.q}"},/' "$HOME/.pi/agent/recipes/it.json"
+	asks 0 check it
+	asks 0 tool update it 'echo {k} {z}' --args 'z=1,k'
+	asks 0 run -q it
+	is "$(cat out)" '7 1'
 }

@@ -6,6 +6,7 @@
 #include "app/catalog/check-steps.h"
 #include "app/catalog/entries.h"
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "app/context/context.h"
 #include "graph/certain.h"
 #include "graph/plan.h"
@@ -29,17 +30,27 @@ static void check_steps(struct checking *c, const struct recipe *recipe)
 		steps_check(step_graph_recipe(*g), &c->steps, c->r);
 }
 
-static void check_ref(struct checking *c, struct recipe_ref *ref)
+/* Without values only what can be known without them is checked. `recipe` may be NULL: a template.
+ */
+static void check_graph(
+	const struct checking *all, const struct recipe *recipe, struct graph *g, json_t *values)
 {
-	report_move(c->r, &ref->graph->warnings);
-	if (c->q->portable)
-		report_move(c->r, &ref->graph->extensions);
-	/* Without values only what can be known without them is checked. */
-	if (c->q->plan)
-		plan_unref(plan_new(ref->graph, ref->values, c->r));
+	struct mask *mask = recipe_mask(recipe, g, values);
+	AUTO_REPORT found = REPORT_INIT;
+	struct checking c = *all;
+
+	c.r = &found;
+	report_move(c.r, &g->warnings);
+	if (c.q->portable)
+		report_move(c.r, &g->extensions);
+	if (values)
+		plan_unref(plan_new(g, values, c.r));
 	else
-		certain_check(ref->graph, c->r);
-	check_steps(c, ref->recipe);
+		certain_check(g, c.r);
+	check_steps(&c, recipe);
+	mask_report(mask, &found); /* the line of an issue may have a secret in it */
+	mask_free(mask);
+	report_move(all->r, &found);
 }
 
 /* A file of the settings or of the configuration of prompts. False: it is neither. */
@@ -74,7 +85,7 @@ static void check_operand(struct checking *c)
 	open.values = c->q->plan ? open.values : NULL;
 	struct recipe_ref *ref = recipes_open(c->app, operand, &open, c->r);
 	if (ref)
-		check_ref(c, ref);
+		check_graph(c, ref->recipe, ref->graph, c->q->plan ? ref->values : NULL);
 	recipe_ref_free(ref);
 }
 
@@ -90,11 +101,7 @@ static void check_entry(void *data, const struct opened *o)
 	 * configured here is not a fault of it. Named, it is looked at like any other. */
 	if (o->active->layer == LAYER_PACKAGED)
 		return;
-	report_move(c->r, &o->recipe->graph->warnings);
-	if (c->q->portable)
-		report_move(c->r, &o->recipe->graph->extensions);
-	certain_check(o->recipe->graph, c->r);
-	check_steps(c, o->recipe);
+	check_graph(c, o->recipe, o->recipe->graph, NULL);
 }
 
 static void check_all(struct checking *c, bool *ret_local)

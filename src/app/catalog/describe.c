@@ -26,11 +26,21 @@ struct str recipe_ref_text(const struct recipe_ref *ref)
 void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b)
 {
 	struct arena a = ARENA_INIT;
-	struct mask *mask = recipe_mask(ref->recipe, ref->graph, NULL, NULL);
+	struct mask *mask = recipe_mask(ref->recipe, ref->graph, NULL);
 
 	buf_add(b, mask_text(mask, recipe_ref_text(ref), &a));
 	mask_free(mask);
 	arena_done(&a);
+}
+
+bool recipe_ref_hides(const struct recipe_ref *ref, struct str name)
+{
+	AUTO_JSON *names = secrets_declared(ref->recipe, ref->graph);
+	json_t *secret;
+	size_t i;
+
+	json_array_foreach(names, i, secret) if (str_eq(json_str(secret), name)) return true;
+	return false;
 }
 
 /* False: the number is not known. */
@@ -77,7 +87,7 @@ json_t *recipe_ref_parts(const struct recipe_ref *ref)
 	AUTO_JSON *declared = recipe_artifacts(recipe);
 	json_t *imports = json_object(), *artifacts = json_object(), *artifact;
 	json_t *mailbox = recipe_mailbox(recipe);
-	struct mask *mask = recipe_mask(recipe, ref->graph, ref->values, NULL);
+	struct mask *mask = recipe_mask(recipe, ref->graph, ref->values);
 	const char *name;
 
 	vec_each (import, &recipe->file->imports) {
@@ -96,15 +106,32 @@ json_t *recipe_ref_parts(const struct recipe_ref *ref)
 /* -- the document --------------------------------------------------------------------------------
  */
 
-/* Its default, or what stands for it when it is a secret: a new reference; NULL: there is none. */
-static json_t *shown_default(const json_t *secrets, const struct public_argument *arg)
-{
-	json_t *value = public_argument_default(arg);
+/* What of a recipe is not shown. */
+struct hidden {
+	json_t *names; /* as members */
+	struct mask *mask;
+};
 
-	if (!value || !json_object_getn(secrets, arg->name.p, arg->name.len))
-		return value;
-	json_decref(value);
-	return json_string(MASKED);
+static struct hidden hidden_of(const struct recipe_ref *ref)
+{
+	return (struct hidden){ recipe_secret_members(ref->recipe),
+		recipe_mask(ref->recipe, ref->graph, ref->values) };
+}
+
+static void hidden_done(struct hidden *h)
+{
+	json_decref(h->names);
+	mask_free(h->mask);
+}
+
+/* Its default, or what stands for it when it is a secret: a new reference; NULL: there is none. */
+static json_t *shown_default(const struct hidden *h, const struct public_argument *arg)
+{
+	AUTO_JSON *value = public_argument_default(arg);
+
+	if (value && json_object_getn(h->names, arg->name.p, arg->name.len))
+		return json_string(MASKED);
+	return value ? mask_json(h->mask, value) : NULL;
 }
 
 static void write_node(struct json_out *o, const struct node *n, struct str path, struct mask *mask)
@@ -114,8 +141,8 @@ static void write_node(struct json_out *o, const struct node *n, struct str path
 	json_out_object(o, NULL);
 	json_out_str(o, "path", path);
 	json_out_str(o, "kind", str_of(node_kind_name(n->kind)));
-	json_out_str_or_null(
-		o, "label", n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label);
+	struct str label = n->kind == NODE_EACH && !n->step ? n->children[0]->label : n->label;
+	json_out_str_or_null(o, "label", mask_text(mask, label, &a));
 	json_out_str_or_null(o, "text", n->child_count ? S("") : mask_text(mask, n->line, &a));
 	arena_done(&a);
 	json_out_array(o, "children");
@@ -134,9 +161,9 @@ static void write_node(struct json_out *o, const struct node *n, struct str path
 }
 
 static void write_argument(
-	struct json_out *o, const json_t *secrets, const struct public_argument *arg)
+	struct json_out *o, const struct hidden *hidden, const struct public_argument *arg)
 {
-	AUTO_JSON *value = shown_default(secrets, arg);
+	AUTO_JSON *value = shown_default(hidden, arg);
 	AUTO_BUF type = BUF_INIT;
 
 	buf_adds(&type, type_name(arg->type.kind));
@@ -156,8 +183,9 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	const struct node *root = ref->graph->root;
 	AUTO_JSON *parts = recipe_ref_parts(ref);
 	AUTO_JSON *facts = recipe->steps ? step_recipe_facts(recipe->steps) : NULL;
-	AUTO_JSON *secrets = recipe_secret_members(recipe);
-	struct mask *mask = recipe_mask(recipe, ref->graph, ref->values, NULL);
+	struct hidden hidden = hidden_of(ref);
+	struct arena a = ARENA_INIT;
+	AUTO_JSON *shown_facts = facts ? mask_json(hidden.mask, facts) : NULL;
 
 	json_out_object(o, NULL);
 	json_out_str(o, "id", recipe->file->id);
@@ -167,18 +195,19 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	json_out_bool(o, "async", recipe_async(recipe));
 	json_out_array(o, "args");
 	for (size_t i = 0; i < recipe->arguments->count; i++)
-		write_argument(o, secrets, &recipe->arguments->at[i]);
+		write_argument(o, &hidden, &recipe->arguments->at[i]);
 	json_out_array_end(o);
 	json_out_members(o, parts);
 	json_out_array(o, "warnings");
 	vec_each (i, &ref->graph->warnings.issues)
-		json_out_str(o, NULL, i->message);
+		json_out_str(o, NULL, mask_text(hidden.mask, i->message, &a));
 	json_out_array_end(o);
 	json_out_name(o, S("graph"));
-	write_node(o, root, node_root_path(root), mask);
-	json_out_members(o, facts);
+	write_node(o, root, node_root_path(root), hidden.mask);
+	json_out_members(o, shown_facts);
 	json_out_object_end(o);
-	mask_free(mask);
+	arena_done(&a);
+	hidden_done(&hidden);
 }
 
 /* -- for texts -----------------------------------------------------------------------------------
@@ -195,11 +224,11 @@ struct recipe_argument argument_in_short(const struct public_argument *arg)
 void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn, void *data)
 {
 	const struct public_arguments *all = ref->recipe->arguments;
-	AUTO_JSON *secrets = recipe_secret_members(ref->recipe);
+	struct hidden hidden = hidden_of(ref);
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct public_argument *arg = &all->at[i];
-		AUTO_JSON *value = shown_default(secrets, arg);
+		AUTO_JSON *value = shown_default(&hidden, arg);
 		bool nothing =
 			json_is_string(value) && !json_string_length(value) && !arg->fallback;
 		AUTO_BUF wanted = BUF_INIT;
@@ -218,4 +247,5 @@ void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn,
 		told.fallback = arg->required || nothing ? NULL : value;
 		fn(data, &told);
 	}
+	hidden_done(&hidden);
 }

@@ -143,7 +143,7 @@ static void add_node(struct buf *b, const struct node *n, unsigned depth)
 
 void recipe_outline(const struct recipe_ref *ref, struct buf *b)
 {
-	struct mask *mask = recipe_mask(ref->recipe, ref->graph, ref->values, NULL);
+	struct mask *mask = recipe_mask(ref->recipe, ref->graph, ref->values);
 	struct arena a = ARENA_INIT;
 	AUTO_BUF lines = BUF_INIT;
 

@@ -2,6 +2,7 @@
 
 #include "app/agents/step-agents.h"
 #include "app/catalog/check-steps.h"
+#include "app/catalog/secrets.h"
 #include "app/context/run-values.h"
 #include "graph/step.h"
 #include "steps/compile/compile.h"
@@ -109,14 +110,21 @@ static bool surely_false(const struct text *condition, const json_t *vars, bool 
 /* -- telling -------------------------------------------------------------------------------------
  */
 
+/* False: it has looked at enough. */
+static bool may_visit(struct planning *p)
+{
+	size_t most = p->host->visits ? MIN(p->host->visits, (size_t)VISITS_MAX) : VISITS_MAX;
+
+	p->stopped |= ++p->visits > most;
+	return !p->stopped;
+}
+
 static void tell(struct planning *p, struct walk_leaf *leaf)
 {
 	leaf->path = buf_str(&p->path);
 	leaf->note = buf_str(&p->note);
 	leaf->within = p->within;
-	if (p->stopped || ++p->visits > VISITS_MAX)
-		p->stopped = true;
-	else
+	if (may_visit(p))
 		p->stopped = !p->visit(p->data, leaf);
 }
 
@@ -324,6 +332,16 @@ static json_t *called_vars(
 	return vars;
 }
 
+/* What a called recipe declares holds for what it is given. */
+static void hide_secrets(const struct planning *p, const struct graph *g, const json_t *vars)
+{
+	const struct step_recipe *recipe = step_graph_recipe(g);
+
+	for (size_t i = 0; p->host->secrets && i < recipe->secret_count; i++)
+		mask_add(p->host->secrets,
+			json_object_getn(vars, recipe->secrets[i].p, recipe->secrets[i].len));
+}
+
 /* The steps of a recipe that a node of a template imports, below the path of the node. */
 static void plan_import(
 	struct planning *p, const struct walk_leaf *call, uint64_t depth, uint64_t max_depth)
@@ -342,6 +360,7 @@ static void plan_import(
 		return;
 	}
 	json_object_update(r.vars, (json_t *)call->passed);
+	hide_secrets(p, g, r.vars);
 	json_object_set(r.vars, "recipe", g->steps->metadata);
 	set_session(p, r.vars);
 	buf_printf(&p->path, "%s0", len ? "." : "");
@@ -411,6 +430,11 @@ static bool plan_template(
 	struct planned_template t = { r, plan ? plan->graph->root : NULL };
 	struct walk_call within = { n, r->p->within };
 	r->p->within = &within;
+	if (plan && r->p->host->secrets) {
+		AUTO_JSON *names = recipe_secrets(recipe);
+
+		secrets_collect(r->p->host->secrets, names, values, recipe, plan);
+	}
 	if (plan)
 		(void)plan_walk(plan, visit_called, &t, &ignored);
 	else
@@ -454,6 +478,7 @@ static void plan_call(struct planned_recipe *r, const struct node *n)
 		.depth = r->depth + 1,
 		.max_depth = max_depth };
 	struct walk_call within = { n, p->within };
+	hide_secrets(p, g, inner.vars);
 	p->within = &within;
 	buf_printf(&p->path, "%s0", len ? "." : "");
 	plan_node(&inner, g->root);
@@ -466,11 +491,24 @@ static void plan_call(struct planned_recipe *r, const struct node *n)
 /* -- what an earlier run has set ----------------------------------------------------------------
  */
 
+/* The result shows no secret: what stands for one is not what the step has printed. */
+static bool is_masked(const json_t *value)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, value, 0);
+	return str_contains(buf_str(&text), S(MASKED));
+}
+
 static void remember_name(struct planned_recipe *r, struct str name)
 {
 	json_t *value = json_object_getn(r->p->host->context, name.p, name.len);
 
-	if (name.len && value)
+	if (!name.len || !value)
+		return;
+	if (is_masked(value))
+		forget_name(r->vars, name);
+	else
 		json_object_setn_nocheck(r->vars, name.p, name.len, value);
 }
 
@@ -544,7 +582,7 @@ static void plan_node(struct planned_recipe *r, const struct node *n)
 	size_t before = p->note.len;
 	bool open;
 
-	if (p->stopped || ++p->visits > VISITS_MAX || surely_false(n->when, r->vars, &open))
+	if (!may_visit(p) || surely_false(n->when, r->vars, &open))
 		return;
 	if (open)
 		(void)add_note(p, "if", n->when->raw);

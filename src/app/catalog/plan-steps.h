@@ -1,5 +1,6 @@
 #pragma once
 
+#include "data/mask.h"
 #include "graph/walk.h"
 #include "recipe/dirs.h"
 
@@ -17,6 +18,8 @@ struct planned_host {
 	void *known_data;
 	const json_t *context;
 	const struct recipe_dirs *dirs; /* where recipes are that are called by name */
+	struct mask *secrets;           /* gets those of recipes that are called */
+	size_t visits;                  /* no more nodes of a recipe are looked at; 0: all are */
 };
 
 /* Every command in order, and notes without argv for what is none. The visitor's false ends it. */

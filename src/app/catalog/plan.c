@@ -75,6 +75,44 @@ void planned_walk(const struct plan *p, const struct planned_host *host, walk_fn
 		(void)plan_walk(p, visit_template, &(struct walking){ host, visit, data }, &none);
 }
 
+/* -- what it may not show -----------------------------------------------------------------------
+ */
+
+bool planned_calls(const struct plan *p)
+{
+	return p->graph->calls || (p->graph->steps && p->graph->steps->calls);
+}
+
+static bool look_on(void *data, const struct walk_leaf *leaf UNUSED)
+{
+	size_t *left = data;
+
+	return --*left > 0;
+}
+
+/* A walk of its own, since a text may stand before the call that declares it. */
+void planned_secrets(
+	const struct plan *p, const struct planned_host *host, size_t most, struct mask *m)
+{
+	struct planned_host looking = *host;
+
+	looking.secrets = m;
+	looking.visits = most;
+	if (most && planned_calls(p))
+		planned_walk(p, &looking, look_on, &most);
+}
+
+struct mask *planned_mask(
+	const struct recipe_ref *ref, const struct plan *p, const struct planned_host *host)
+{
+	AUTO_JSON *names = secrets_declared(ref->recipe, ref->graph);
+	struct mask *m = mask_open();
+
+	secrets_collect(m, names, ref->values, ref->recipe, p);
+	planned_secrets(p, host, SIZE_MAX, m);
+	return mask_or_null(m);
+}
+
 /* -- the document --------------------------------------------------------------------------------
  */
 
@@ -130,6 +168,7 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 	struct writing *w = data;
 	struct json_out *o = w->out;
 	const struct node *n = leaf->node;
+	struct arena a = ARENA_INIT;
 
 	if (!leaf->argv)
 		return true;
@@ -140,17 +179,19 @@ static bool add_leaf(void *data, const struct walk_leaf *leaf)
 		n = n->parent;
 	json_out_object(o, NULL);
 	json_out_str(o, "path", leaf->path);
-	json_out_str_or_null(o, "label", leaf->node->label);
+	json_out_str_or_null(o, "label", mask_text(w->mask, leaf->node->label, &a));
 	write_argv(w, "argv", leaf);
-	json_out_str(o, "cwd", str_of(leaf->cwd ? leaf->cwd : w->host->cwd));
+	json_out_str(
+		o, "cwd", mask_text(w->mask, str_of(leaf->cwd ? leaf->cwd : w->host->cwd), &a));
 	if (leaf->timeout_ms)
 		json_out_uint(o, "timeout", leaf->timeout_ms);
 	else
 		json_out_null(o, "timeout");
-	json_out_str_or_null(o, "when", n->when ? n->when->raw : S(""));
+	json_out_str_or_null(o, "when", mask_text(w->mask, n->when ? n->when->raw : S(""), &a));
 	if (w->away)
 		plan_away_leaf_json(w->away, leaf, o);
 	json_out_object_end(o);
+	arena_done(&a);
 	return true;
 }
 
@@ -181,7 +222,7 @@ bool recipes_plan(struct recipe_ref *ref, const struct recipe_surroundings *with
 	struct plan_away away = { 0 };
 
 	bool ok = p && open_away(&away, ref, with, r);
-	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->graph, ref->values, p) : NULL;
+	struct mask *mask = ok ? planned_mask(ref, p, &host) : NULL;
 	ok = ok && planned_json(p, &host, mask, &away, o, r);
 	mask_free(mask);
 	plan_away_done(&away);
@@ -212,18 +253,19 @@ static bool tell_leaf(void *data, const struct walk_leaf *leaf)
 	const struct shape *shape = plan_away_see(t->away, leaf);
 	if (shape)
 		shape_text(shape, &asks);
-	bool more = t->fn(t->data, &(struct planned_command){ .path = leaf->path,
-					   .label = leaf->node->label,
-					   .cwd = str_of(leaf->cwd ? leaf->cwd : t->cwd),
-					   .gate = leaf->node->kind == NODE_GATE,
-					   .agent = leaf->node->step && leaf->node->step->agent,
-					   .note = mask_text(t->mask, leaf->note, &a),
-					   .on = !plan_away_is_open(t->away) ? S("")
-						 : shape                     ? t->away->choice.name
-									     : S("local"),
-					   .shape = buf_str(&asks),
-					   .argv = argv,
-					   .argc = leaf->argc });
+	bool more = t->fn(t->data,
+		&(struct planned_command){ .path = leaf->path,
+			.label = mask_text(t->mask, leaf->node->label, &a),
+			.cwd = mask_text(t->mask, str_of(leaf->cwd ? leaf->cwd : t->cwd), &a),
+			.gate = leaf->node->kind == NODE_GATE,
+			.agent = leaf->node->step && leaf->node->step->agent,
+			.note = mask_text(t->mask, leaf->note, &a),
+			.on = !plan_away_is_open(t->away) ? S("")
+			      : shape                     ? t->away->choice.name
+							  : S("local"),
+			.shape = buf_str(&asks),
+			.argv = argv,
+			.argc = leaf->argc });
 	arena_done(&a);
 	return more;
 }
@@ -259,7 +301,7 @@ bool recipes_plan_each(struct recipe_ref *ref, const struct recipe_surroundings 
 	struct plan *p = plan_of(ref, with, r);
 	struct plan_away away = { 0 };
 	bool ok = p && open_away(&away, ref, with, r);
-	struct mask *mask = ok ? recipe_mask(ref->recipe, ref->graph, ref->values, p) : NULL;
+	struct mask *mask = ok ? planned_mask(ref, p, &host) : NULL;
 
 	if (ok)
 		planned_walk(

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/catalog/secrets.h"
 #include "app/catalog/source.h"
 #include "app/context/context.h"
 #include "base/path.h"
@@ -84,7 +85,14 @@ bool recipe_ref_declares(const struct recipe_ref *ref)
 
 struct report *recipe_ref_warnings(const struct recipe_ref *ref)
 {
-	return &ref->graph->warnings;
+	struct report *found = &ref->graph->warnings;
+	/* They show the line that they are about. */
+	struct mask *mask =
+		found->issues.len ? recipe_mask(ref->recipe, ref->graph, ref->values) : NULL;
+
+	mask_report(mask, found);
+	mask_free(mask);
+	return found;
 }
 
 bool recipe_ref_check_names(const struct recipe_ref *ref, bool person, struct report *r)

@@ -11,17 +11,27 @@ json_t *recipes_input_schema(const struct recipe_ref *ref)
 	const struct recipe *recipe = ref->recipe;
 	AUTO_JSON *secrets = recipe_secrets(recipe);
 	json_t *schema = public_arguments_schema(recipe->arguments, recipe_async(recipe));
-	json_t *properties = json_object_get(schema, "properties"), *name;
+	json_t *properties = json_object_get(schema, "properties"), *name, *property;
+	struct mask *mask = recipe_mask(recipe, ref->graph, ref->values);
+	const char *of;
 	size_t i;
 
 	/* Left out rather than masked: a client would send the mask as the value. */
 	json_array_foreach(secrets, i, name)
 	{
-		json_t *property = json_object_get(properties, json_string_value(name));
-
+		property = json_object_get(properties, json_string_value(name));
 		json_object_del(property, "default");
 		json_object_set_new(property, "writeOnly", json_true());
 	}
+	json_object_foreach(properties, of, property)
+	{
+		const json_t *value = json_object_get(property, "default");
+		AUTO_JSON *shown = value ? mask_json(mask, value) : NULL;
+
+		if (value && !json_equal(shown, value))
+			json_object_del(property, "default");
+	}
+	mask_free(mask);
 	return schema;
 }
 

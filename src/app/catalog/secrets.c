@@ -2,29 +2,112 @@
 
 #include "template/resolve.h"
 
-/* -- as they are written down --------------------------------------------------------------------
- */
-
-static void collect_files(struct mask *m, const json_t *names, const struct recipe *recipe)
-{
-	vec_each (f, &recipe->set->files) {
-		mask_add_named(m, json_object_get((*f)->object, "values"), names);
-		mask_add_named(m, json_object_get((*f)->object, "defaults"), names);
-		mask_add_named(m, json_object_get((*f)->object, "context"), names);
-		vec_each (import, &(*f)->imports) {
-			mask_add_named(m, import->defaults, names);
-			mask_add_named(m, import->values, names);
-		}
-	}
-}
-
-/* -- as nodes bind them --------------------------------------------------------------------------
- */
-
 struct collecting {
 	struct mask *mask;
 	const json_t *names; /* as members */
 };
+
+/* A default that stands in a placeholder is the value of its name as any other default is. */
+static void collect_placeholder(void *data, const struct placeholder *p)
+{
+	const struct collecting *c = data;
+
+	if ((p->kind == PLACEHOLDER_DEFAULT || p->kind == PLACEHOLDER_FALLBACK) &&
+		json_object_getn(c->names, p->name.p, p->name.len))
+		mask_add_text(c->mask, p->text);
+}
+
+/* -- as they are written down --------------------------------------------------------------------
+ */
+
+static void collect_text(struct collecting *c, struct str text)
+{
+	struct placeholder_mistake ignored;
+	struct placeholder p;
+	size_t begin, end;
+
+	for (size_t at = 0; brace_group(text, at, &begin, &end); at = end)
+		if (placeholder_parse(
+			    str_sub(text, begin + 1, end - begin - 2), DIALECT_NOW, &p, &ignored))
+			collect_placeholder(c, &p);
+}
+
+/* Then it stands for another value, and hides nothing itself. */
+static bool is_placeholder(struct str text)
+{
+	size_t begin, end;
+
+	return brace_group(text, 0, &begin, &end) && end - begin == text.len;
+}
+
+static void collect_members(struct collecting *c, const json_t *values)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)values, name, value)
+	{
+		if (json_object_get(c->names, name) && !is_placeholder(json_str(value)))
+			mask_add(c->mask, value);
+	}
+}
+
+static void collect_declarations(struct collecting *c, const json_t *args)
+{
+	struct declaration d;
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(args, i, entry)
+	{
+		if (declaration_parse(str_trim(json_str(entry)), &d) && d.fallback.p &&
+			!is_placeholder(d.fallback) &&
+			json_object_getn(c->names, d.name.p, d.name.len))
+			mask_add_text(c->mask, d.fallback);
+	}
+}
+
+/* Every text of a file, whatever it is for: each can have a default in it. What a node says is
+ * looked at where it stands too, since what only shows a recipe has no plan with its nodes. */
+static void collect_written(struct collecting *c, const json_t *value)
+{
+	const char *name;
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(value))
+		collect_text(c, json_str(value));
+	json_array_foreach(value, i, item) collect_written(c, item);
+	collect_members(c, json_object_get(value, "defaults"));
+	collect_members(c, json_object_get(value, "values"));
+	collect_declarations(c, json_object_get(value, "args"));
+	json_object_foreach((json_t *)value, name, item) collect_written(c, item);
+}
+
+static void collect_files(struct collecting *c, const json_t *names, const struct recipe *recipe)
+{
+	vec_each (f, &recipe->set->files) {
+		/* Steps have placeholders of another kind. */
+		if ((*f)->format == RECIPE_YAML)
+			mask_add_named(c->mask, json_object_get((*f)->object, "context"), names);
+		else
+			collect_written(c, (*f)->object);
+	}
+}
+
+/* The words of a command are what is left of its line without the quotes in it. */
+static void collect_words(struct collecting *c, const struct node *n)
+{
+	for (size_t i = 0; i < n->word_count; i++)
+		n->words[i].text->ops->walk(n->words[i].text, collect_placeholder, c);
+	if (n->recover)
+		collect_words(c, n->recover);
+	for (size_t i = 0; i < n->child_count; i++)
+		collect_words(c, n->children[i]);
+}
+
+/* -- as nodes bind them --------------------------------------------------------------------------
+ */
 
 static void collect_bound(
 	const struct collecting *c, const struct presets *bound, const struct scope *s)
@@ -67,22 +150,33 @@ static json_t *members_of(const json_t *names)
 	return members;
 }
 
+static void collect(struct mask *m, const json_t *names, const struct recipe *recipe,
+	const struct graph *g, const struct plan *plan)
+{
+	AUTO_JSON *members = members_of(names);
+	struct collecting c = { m, members };
+
+	if (recipe)
+		collect_files(&c, names, recipe);
+	if (!g || g->steps)
+		return;
+	collect_written(&c, g->doc.root); /* of a template */
+	collect_words(&c, g->root);
+	if (plan)
+		collect_nodes(&c, g->root, &plan->scope);
+}
+
 void secrets_collect(struct mask *m, const json_t *names, const json_t *values,
 	const struct recipe *recipe, const struct plan *plan)
 {
 	if (!json_array_size(names))
 		return;
 	mask_add_named(m, values, names);
-	if (recipe)
-		collect_files(m, names, recipe);
-	if (!plan)
-		return;
-	mask_add_named(m, plan->values, names);
-	mask_add_named(m, plan->vars, names);
-	if (plan->graph->steps)
-		return;
-	AUTO_JSON *members = members_of(names);
-	collect_nodes(&(struct collecting){ m, members }, plan->graph->root, &plan->scope);
+	if (plan) {
+		mask_add_named(m, plan->values, names);
+		mask_add_named(m, plan->vars, names);
+	}
+	collect(m, names, recipe, plan ? plan->graph : NULL, plan);
 }
 
 /* -- of a recipe ---------------------------------------------------------------------------------
@@ -97,13 +191,15 @@ json_t *secrets_declared(const struct recipe *recipe, const struct graph *g)
 	return names;
 }
 
-struct mask *recipe_mask(const struct recipe *recipe, const struct graph *g, const json_t *values,
-	const struct plan *plan)
+struct mask *recipe_mask(const struct recipe *recipe, const struct graph *g, const json_t *values)
 {
 	AUTO_JSON *names = secrets_declared(recipe, g);
 	struct mask *m = mask_open();
 
-	secrets_collect(m, names, values, recipe, plan);
+	if (json_array_size(names)) {
+		mask_add_named(m, values, names);
+		collect(m, names, recipe, g, NULL);
+	}
 	return mask_or_null(m);
 }
 
@@ -151,4 +247,51 @@ struct plan *secrets_plan_new(
 	}
 	report_move(r, &found);
 	return plan;
+}
+
+/* -- issues --------------------------------------------------------------------------------------
+ */
+
+/* A window of a long line may begin or end within a secret, and so may what is marked in it. */
+static struct str mask_window(struct mask *m, struct str text, struct arena *a)
+{
+	size_t from = str_starts(text, S("…")) ? S("…").len : 0;
+	struct str inner = str_from(text, from);
+	size_t behind = str_ends(inner, S("…")) ? S("…").len : 0;
+	AUTO_BUF shown = BUF_INIT;
+
+	inner.len -= behind;
+	buf_add(&shown, str_sub(text, 0, from));
+	buf_add(&shown, mask_part(m, inner, MASK_CUT_FRONT | MASK_CUT_BACK, a));
+	buf_add(&shown, str_from(text, text.len - behind));
+	return arena_str(a, buf_str(&shown));
+}
+
+/* The mark stays under its place. */
+static void mask_excerpt(struct mask *m, struct issue *i, struct arena *a)
+{
+	struct str before = mask_window(m, str_sub(i->excerpt, 0, i->mark), a);
+	struct str marked = mask_window(m, str_sub(i->excerpt, i->mark, i->mark_len), a);
+	struct str behind = mask_window(m, str_from(i->excerpt, i->mark + i->mark_len), a);
+	AUTO_BUF line = BUF_INIT;
+
+	buf_add(&line, before);
+	buf_add(&line, marked);
+	buf_add(&line, behind);
+	i->excerpt = arena_str(a, buf_str(&line));
+	i->mark = before.len;
+	i->mark_len = marked.len;
+}
+
+void mask_report(struct mask *m, struct report *r)
+{
+	if (!m)
+		return;
+	vec_each (i, &r->issues) {
+		i->message = mask_text(m, i->message, &r->arena);
+		i->hint = mask_text(m, i->hint, &r->arena);
+		mask_excerpt(m, i, &r->arena);
+		for (size_t n = 0; n < ISSUE_ACTIONS; n++)
+			i->actions[n].about = mask_text(m, i->actions[n].about, &r->arena);
+	}
 }

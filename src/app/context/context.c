@@ -263,6 +263,18 @@ static bool holds_ours(struct str path)
 	return ours;
 }
 
+/* The top of a file system in memory is sticky and open to all unless its mount says otherwise, as
+ * a container's is. While all in it is ours, no other user can replace any of it. */
+static bool is_fresh_mount(struct str path, const struct stat *st)
+{
+	AUTO_BUF above = BUF_INIT;
+	struct stat up;
+
+	buf_printf(&above, "%.*s/..", STR(path));
+	return st->st_mode & S_ISVTX && stat(buf_cstr(&above), &up) == 0 &&
+	       up.st_dev != st->st_dev && holds_ours(path);
+}
+
 static bool is_ours(struct str path, struct report *r)
 {
 	struct stat st;
@@ -270,9 +282,9 @@ static bool is_ours(struct str path, struct report *r)
 	if (stat(path.p, &st) < 0)
 		return true;
 	bool foreign = st.st_uid != geteuid();
-	/* In a sticky one, such as the top of a file system in memory, no other user can replace
-	 * what is ours. */
-	if (!foreign && (!(st.st_mode & S_IWOTH) || (st.st_mode & S_ISVTX && holds_ours(path))))
+	/* Also in a sticky one another user can put a run beside ours, or a name where a file of
+	 * ours is yet to be. */
+	if (!foreign && (!(st.st_mode & S_IWOTH) || is_fresh_mount(path, &st)))
 		return true;
 	if (foreign)
 		report_refuse(

@@ -59,7 +59,9 @@ static bool note_row(void *data, const struct run_row *row)
 		vec_push(&w->doubtful, id);
 	else if (status_is(row->status, ROUX_EXITED))
 		vec_push(&w->exited, id);
-	if (access(run_directory(&w->x->arena, w->root, id).p, F_OK) < 0 && errno == ENOENT)
+	/* A row of a start that came to nothing is taken back by the look at what is doubtful. */
+	if (!str_eq(row->status, S(STATUS_STARTING)) &&
+		access(run_directory(&w->x->arena, w->root, id).p, F_OK) < 0 && errno == ENOENT)
 		w->ghosts++;
 	return true;
 }

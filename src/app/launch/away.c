@@ -46,9 +46,12 @@ bool away_prepare(struct launch *l, struct report *r)
 	struct table *t = l->asked.executor ? table_load(l->asked.executor, l->asked.on, r) : NULL;
 	if (!t)
 		return false;
+	AUTO_REPORT found = REPORT_INIT;
 	bool ok = executor_has_class(t, l->asked.class, r);
 	ok &= placement_check(&(struct placement){ t, l->asked.class }, l->subject.graph->root,
-		&l->subject.plan->scope, t->secrets_file ? NULL : l->asked.secret_env, r);
+		&l->subject.plan->scope, t->secrets_file ? NULL : l->asked.secret_env, &found);
+	if (!ok)
+		report_move(r, &found); /* else there are warnings, which the run tells itself */
 	table_free(t);
 	return ok;
 }

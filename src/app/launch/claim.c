@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/past/find.h"
 #include "app/record/beginning.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -19,6 +20,7 @@
 #include "runs/dir/refusal.h"
 #include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
+#include "runs/look/look.h"
 
 /* The run that the ledger has under the name. */
 struct former {
@@ -34,6 +36,8 @@ static bool has_ended(void *data, const struct run_row *current)
 	buf_add(&dir, current->dir);
 	former->known = true;
 	former->state = run_lock_state(buf_cstr(&dir));
+	if (former->state == 0 && look_supervises(buf_cstr(&dir)))
+		former->state = 1;
 	if (former->state != 0 || !status_rests(current->status, STATUS_AT_GATE))
 		return former->state == 0;
 	/* A new generation would put it where it cannot be answered. One whose files are gone waits
@@ -58,7 +62,24 @@ static bool refuse_taken(struct launch *l, struct report *r)
 	return report_action(r, ACTION_NAME_IT, l->asked.id);
 }
 
-/* The lock is the truth; the ledger only lets one after the other try. */
+/* What the ledger would say of a run that it has lost. */
+static bool waits_at_gate(const struct launch *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK look = { 0 };
+
+	return look_at(l->claim.root, NULL, l->asked.id, &look, &ignored) &&
+	       status_rests(look.status, STATUS_AT_GATE);
+}
+
+static bool refuse_at_gate(struct launch *l, struct report *r)
+{
+	refuse_waiting(l->asked.id, r);
+	return report_action(r, ACTION_NAME_IT, l->asked.id);
+}
+
+/* The lock is the truth, or the process where its file was replaced; the ledger only lets one after
+ * the other try. */
 static bool take_directory(struct launch *l, bool known, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -68,12 +89,16 @@ static bool take_directory(struct launch *l, bool known, struct report *r)
 	if (there && !S_ISDIR(st.st_mode))
 		return report_error(r, (struct where){ 0 }, "%.*s is there and is not a directory",
 			STR(l->claim.dir));
+	if (there && !known && waits_at_gate(l))
+		return refuse_at_gate(l, r);
 	int made = dir_make(l->claim.dir.p);
 	if (made < 0)
 		return report_fault(
 			r, -made, "cannot make the run's directory %.*s", STR(l->claim.dir));
 	(void)begun_mend(l->claim.dir.p);
 	int locked = run_lock(l->claim.dir.p, &l->claim.lock);
+	if (locked == 0 && there && look_supervises(l->claim.dir.p))
+		locked = -EWOULDBLOCK;
 	if (locked == -EWOULDBLOCK)
 		return refuse_taken(l, r);
 	if (locked < 0)
@@ -107,9 +132,7 @@ static bool may_be_new(const char *path, const char *above)
 	       st.st_dev == up.st_dev;
 }
 
-/* The names of the directory, of those above it and of what was put away are on the disk: a record
- * in a directory that is not there would be lost with it. */
-static bool sync_names(struct launch *l, struct report *r)
+bool launch_sync_names(struct launch *l, struct report *r)
 {
 	const char *dir = l->claim.dir.p;
 	AUTO_BUF away = BUF_INIT;
@@ -277,6 +300,7 @@ bool launch_claim(struct launch *l, struct report *r)
 	if (tried)
 		return begun;
 	launch_identify(l, &self);
+	find_tell_missing(l->app, r); /* it is made now, and then it only lacks them */
 	if (!open_ledger(l, l->app->ledger_wait_ms, r))
 		return false;
 	/* Not between the claim and the lock, where another start would take the run for one that
@@ -291,7 +315,7 @@ bool launch_claim(struct launch *l, struct report *r)
 		return taken && !r->errors ? refuse_taken(l, r) : false;
 	}
 	report_move(r, &refused);
-	if (take_directory(l, former.known, r) && sync_names(l, r))
+	if (take_directory(l, former.known, r) && launch_sync_names(l, r))
 		return true;
 	give_back(l);
 	ledger_unclaim(l->claim.ledger, &l->claim.row);

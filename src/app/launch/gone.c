@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/launch/attempts.h"
 #include "base/node-path.h"
 #include "graph/step.h"
-#include "graph/way.h"
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 
@@ -16,30 +16,27 @@ enum { LOOKED_AT = 2000 };
 
 struct search {
 	struct launch *launch;
-	const struct leaves *leaves;
+	struct past past;
 	int out; /* the directory of outputs; -1: there is none */
 	gone_list *found;
-	size_t looked_at;
+	size_t *looked_at; /* over all calls for one resume */
 	struct report *r;
 	bool ok;
+	bool replaced; /* what was looked at last is there, and is not a file of roux */
 };
 
 /* -- who has read it -----------------------------------------------------------------------------
  */
-
-static bool retried(const struct node *n)
-{
-	return n->retry.text || n->retry.value > 1 || n->recover;
-}
 
 static bool in_order(const struct node *n)
 {
 	return n->kind == NODE_SEQUENCE || (n->kind == NODE_EACH && !n->each_parallel);
 }
 
-/* Which children of a node have records, of those from `from` on. */
+/* Which children of a node have records of one execution of it, of those from `from` on. */
 struct begun {
-	struct str up;
+	const struct past *past;
+	const struct execution *in;
 	uint64_t from, first, last;
 	bool any;
 };
@@ -49,37 +46,21 @@ static void look_at_record(void *data, struct str path, const struct leaf_record
 	struct begun *b = data;
 	uint64_t index;
 
-	if ((!record->started && !record->ended) || !node_path_index(path, b->up, &index) ||
-		index == UINT64_MAX || index < b->from)
+	if ((!record->started && !record->ended) || !node_path_index(path, b->in->path, &index) ||
+		index == UINT64_MAX || index < b->from ||
+		!execution_has(b->past, b->in, path, record))
 		return;
 	b->first = b->any ? MIN(b->first, index) : index;
 	b->last = b->any ? MAX(b->last, index) : index;
 	b->any = true;
 }
 
-static struct begun begun_below(const struct search *s, struct str up, uint64_t from)
+static struct begun begun_below(const struct past *p, const struct execution *in, uint64_t from)
 {
-	struct begun b = { .up = up, .from = from };
+	struct begun b = { .past = p, .in = in, .from = from };
 
-	leaves_each(s->leaves, look_at_record, &b);
+	leaves_each(p->leaves, look_at_record, &b);
 	return b;
-}
-
-struct ended {
-	struct str path;
-	bool all, any, well;
-};
-
-static void look_at_end(void *data, struct str path, const struct leaf_record *record)
-{
-	struct ended *e = data;
-	bool ended = record->ended && !record->cancelled;
-
-	if (!str_eq(path, e->path))
-		return;
-	e->all &= ended;
-	e->any |= ended;
-	e->well |= ended && !record->code && !record->timed_out;
 }
 
 static void child_path(struct buf *b, const struct node *n, struct str up, uint64_t index)
@@ -90,98 +71,277 @@ static void child_path(struct buf *b, const struct node *n, struct str up, uint6
 		node_path_child(b, up, index);
 }
 
-/* Whether everything in the node that reads its input has ended: it needs that no more. */
-static bool has_read(const struct search *s, const struct node *n, struct str path)
+static const struct node *child_of(const struct node *n, uint64_t index)
 {
-	if (n->kind == NODE_COMMAND) {
-		struct ended e = { .path = path, .all = true };
+	return n->children[n->kind == NODE_EACH ? 0 : index];
+}
 
-		leaves_each(s->leaves, look_at_end, &e);
-		return e.any && e.all && (e.well || !retried(n));
-	}
-	if (n->kind == NODE_CALL && n->call)
-		return true; /* a step recipe reads none */
-	if (retried(n) || (n->kind == NODE_EACH && n->each_parallel) || n->step)
+/* 0: values decide. */
+static uint64_t child_count(const struct node *n)
+{
+	return n->kind == NODE_EACH ? n->count.number : n->child_count;
+}
+
+static const struct leaf_record *record_of(const struct past *p, const struct execution *command)
+{
+	const struct leaf_record *r = leaves_find(p->leaves, command->path, command->number + 1);
+
+	return record_counts(r) ? r : NULL;
+}
+
+static bool succeeded(const struct past *p, const struct node *n, const struct execution *e);
+
+/* Whether the child did not keep its group from ending well: it did so itself, or it is a command
+ * whose failure a sequence passes over. */
+static bool child_passed(
+	const struct past *p, const struct node *n, uint64_t index, const struct execution *in)
+{
+	const struct node *child = child_of(n, index);
+	const struct leaf_record *r;
+	struct execution e;
+	AUTO_BUF path = BUF_INIT;
+
+	child_path(&path, n, in->path, index);
+	if (!execution_deciding(p, child, buf_str(&path), in, &e))
 		return false;
-	struct begun b = begun_below(s, path, 0);
+	if (succeeded(p, child, &e))
+		return true;
+	return in_order(n) && n->child_count > 1 && child->kind == NODE_COMMAND &&
+	       MAX(child->failure, n->failure) == FAILURE_CONTINUE &&
+	       execution_is_last(child, e.number) && (r = record_of(p, &e)) &&
+	       /* Else it is the group that has failed, by its time limit. */
+	       (!r->limit.len || str_eq(r->limit, e.path));
+}
+
+/* Whether the records say that it ended well, so that no further attempt comes behind it. */
+static bool succeeded(const struct past *p, const struct node *n, const struct execution *e)
+{
+	uint64_t count = child_count(n);
+
+	if (n->kind == NODE_COMMAND) {
+		const struct leaf_record *r = record_of(p, e);
+
+		return r && !record_failed(r);
+	}
+	if (n->step || n->kind == NODE_CALL || n->quorum.kind || !count)
+		return false;
+	for (uint64_t i = in_order(n) ? count - 1 : 0; i < count; i++)
+		if (!child_passed(p, n, i, e))
+			return false;
+	return true;
+}
+
+static bool has_read(
+	const struct past *p, const struct node *n, struct str path, const struct execution *up);
+
+/* The same of one execution of it. */
+static bool has_read_once(const struct past *p, const struct node *n, const struct execution *e)
+{
+	if (n->kind == NODE_COMMAND)
+		return record_of(p, e) != NULL;
+	if ((n->kind == NODE_EACH && n->each_parallel) || n->step)
+		return false;
+	struct begun b = begun_below(p, e, 0);
 	if (n->kind != NODE_PARALLEL && (!b.any || b.first != b.last))
 		return b.any;
-	size_t from = n->kind == NODE_PARALLEL ? 0 : (size_t)b.first;
-	size_t count = n->kind == NODE_PARALLEL ? n->child_count : from + 1;
-	for (size_t i = from; i < count; i++) {
+	uint64_t from = n->kind == NODE_PARALLEL ? 0 : b.first;
+	uint64_t count = n->kind == NODE_PARALLEL ? n->child_count : from + 1;
+	for (uint64_t i = from; i < count; i++) {
 		AUTO_BUF below = BUF_INIT;
 
-		child_path(&below, n, path, i);
-		const struct node *child = n->children[n->kind == NODE_EACH ? 0 : i];
-		if (!has_read(s, child, buf_str(&below)))
+		child_path(&below, n, e->path, i);
+		if (!has_read(p, child_of(n, i), buf_str(&below), e))
 			return false;
 	}
 	return true;
 }
 
-/* Whether what the last step of the way printed is a part of what the step `from` hands on. */
-static bool is_handed_on(const struct way_step *way, size_t steps, size_t from)
+/* Whether everything in the node that reads its input has ended: it needs that no more. */
+static bool has_read(
+	const struct past *p, const struct node *n, struct str path, const struct execution *up)
 {
-	for (size_t i = from + 1; i < steps; i++) {
-		const struct node *up = way[i - 1].node;
-		uint64_t count = up->kind == NODE_EACH ? up->count.number : up->child_count;
+	struct execution e;
 
-		if (in_order(up) && way[i].index + 1 != count)
+	if (n->kind == NODE_CALL && n->call)
+		return true; /* a step recipe reads none */
+	if (!execution_deciding(p, n, path, up, &e))
+		return false;
+	return execution_is_last(n, e.number) ? has_read_once(p, n, &e) : succeeded(p, n, &e);
+}
+
+/* -- what is gone --------------------------------------------------------------------------------
+ */
+
+/* A command that has ended, and where it stands. */
+struct printer {
+	const struct past *past;
+	struct way_step way[WAY_MAX];
+	size_t steps;
+	const struct leaf_record *record;
+};
+
+/* Whether something behind the step `i` of the way has begun, in the same sequence and attempt. */
+static bool has_behind(const struct printer *p, size_t i, struct begun *ret, struct execution *in)
+{
+	*ret = (struct begun){ 0 };
+	if (!i || p->way[i].recovery || !in_order(p->way[i - 1].node) ||
+		!execution_at(p->past, p->way, p->steps, p->record, i - 1, in))
+		return false;
+	*ret = begun_below(p->past, in, p->way[i].index + 1);
+	return ret->any;
+}
+
+/* Whether what it printed is what the step `from` handed on: nothing in there came behind it. */
+static bool is_handed_on(const struct printer *p, size_t from)
+{
+	struct execution in;
+	struct begun b;
+
+	for (size_t i = from + 1; i < p->steps; i++)
+		if (has_behind(p, i, &b, &in))
 			return false;
-	}
 	return true;
 }
 
-static bool recovers(const struct way_step *way, size_t steps)
+/* Whether the step `i` has a recovery, and it is not in there. */
+static bool is_recovered(const struct printer *p, size_t i)
 {
-	for (size_t i = 0; i < steps; i++)
-		if (way[i].node->recover || way[i].recovery)
-			return true;
-	return false;
+	return p->way[i].node->recover && (i + 1 == p->steps || !p->way[i + 1].recovery);
+}
+
+static bool has_calls(const struct node *n)
+{
+	bool calls = n->kind == NODE_CALL;
+
+	for (size_t i = 0; i < n->child_count && !calls; i++)
+		calls = has_calls(n->children[i]);
+	return calls;
+}
+
+/* Whether the recovery from its attempt of the step `i` has read what it reads. A call reads
+ * nothing, also before it has begun, and so does not tell that the attempt is over. */
+static bool recovery_has_read(const struct printer *p, size_t i)
+{
+	struct execution e;
+	AUTO_BUF path = BUF_INIT;
+
+	if (!is_recovered(p, i) || has_calls(p->way[i].node->recover) ||
+		!execution_at(p->past, p->way, p->steps, p->record, i, &e))
+		return false;
+	node_path_recover(&path, e.path);
+	return has_read(p->past, p->way[i].node->recover, buf_str(&path), &e);
+}
+
+/* Whether it is the last command of a recovery: what that prints is thrown away. */
+static bool is_thrown_away(const struct printer *p)
+{
+	size_t from = p->steps - 1;
+
+	while (from > 0 && !p->way[from].recovery)
+		from--;
+	for (size_t i = 0; i < p->steps; i++) {
+		const struct node *up = i > from ? p->way[i - 1].node : NULL;
+
+		/* One that fails hands on to the recovery of a group around it. */
+		if (is_recovered(p, i))
+			return false;
+		if (up && in_order(up) && p->way[i].index + 1 != child_count(up))
+			return false;
+	}
+	return from > 0;
 }
 
 /* The outermost place where something behind it has begun tells: what is before that is over. */
-static bool is_read(const struct search *s, const struct way_step *way, size_t steps)
+static bool is_read(const struct printer *p)
 {
-	for (size_t i = 1; i < steps; i++) {
-		const struct node *up = way[i - 1].node;
+	for (size_t i = 0; i < p->steps; i++) {
 		AUTO_BUF reader = BUF_INIT;
+		struct execution in;
+		struct begun b;
 
-		/* Records behind it may be those of an earlier attempt. */
-		if (retried(up) || way[i].recovery)
-			return false;
-		if (!in_order(up))
-			continue;
-		struct begun b = begun_below(s, way[i - 1].path, way[i].index + 1);
-		if (!b.any)
-			continue;
-		if (b.first != b.last || !is_handed_on(way, steps, i))
+		if (recovery_has_read(p, i))
 			return true;
-		child_path(&reader, up, way[i - 1].path, b.first);
-		return has_read(
-			s, up->children[up->kind == NODE_EACH ? 0 : b.first], buf_str(&reader));
+		if (!has_behind(p, i, &b, &in))
+			continue;
+		if (b.first != b.last || !is_handed_on(p, i))
+			return true;
+		const struct node *up = p->way[i - 1].node;
+		child_path(&reader, up, in.path, b.first);
+		return has_read(p->past, child_of(up, b.first), buf_str(&reader), &in);
+	}
+	return is_thrown_away(p);
+}
+
+/* What a failed command has printed nothing reads but a recovery that is yet to come, and not that
+ * where the run has continued behind it. */
+static bool is_to_recover(const struct printer *p)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < p->steps; i++) {
+		struct execution in;
+		struct begun b;
+
+		if (has_behind(p, i, &b, &in) || recovery_has_read(p, i))
+			return false;
+		if (!is_recovered(p, i))
+			continue;
+		wanted |= !execution_at(p->past, p->way, p->steps, p->record, i, &in) ||
+			  !execution_is_last(p->way[i].node, in.number);
+	}
+	return wanted;
+}
+
+/* Whether the attempt is over. Variables that steps have set in it stay, unless they were those of
+ * an import that began anew. */
+static bool is_superseded(const struct printer *p)
+{
+	for (size_t i = 0; i < p->steps; i++) {
+		bool keeps = p->way[i].node->step && i + 1 < p->steps;
+
+		if (!keeps && execution_superseded(p->past, p->way, p->steps, p->record, i))
+			return true;
 	}
 	return false;
+}
+
+/* Whether the next attempt of a step that failed is yet to come: only the last one has a result. */
+static bool is_tried_again(const struct printer *p)
+{
+	/* Beside others it may be stopped. */
+	for (size_t i = 0; i < p->steps; i++)
+		if (node_joins(p->way[i].node))
+			return false;
+	return execution_retries(p->past, p->way[p->steps - 1].path, p->record);
+}
+
+static bool step_is_needed(const struct printer *p, bool err, bool looks)
+{
+	const struct node *n = p->steps ? p->way[p->steps - 1].node : NULL;
+
+	if (!n || !n->step)
+		return true;
+	if (err ? !n->step->output_stderr.len : !n->step->keeps_output)
+		return false;
+	return !looks || (!is_superseded(p) && !is_tried_again(p));
 }
 
 static bool is_needed(
 	const struct search *s, struct str path, const struct leaf_record *record, bool err)
 {
-	struct way_step way[WAY_MAX];
-	size_t steps = way_to(s->launch->subject.graph->root, path, way);
-	const struct node *n = steps ? way[steps - 1].node : NULL;
+	struct printer p = { .past = &s->past, .record = record };
+	bool looks = *s->looked_at <= LOOKED_AT;
 
-	if (s->launch->subject.graph->steps || (n && n->step))
-		return !n || !n->step ||
-		       (err ? n->step->output_stderr.len > 0 : n->step->keeps_output);
+	p.steps = way_to(s->past.root, path, p.way);
+	if (s->launch->subject.graph->steps || (p.steps && p.way[p.steps - 1].node->step))
+		return step_is_needed(&p, err, looks);
 	if (err)
 		return false; /* it hears of failures only: that it is gone is reported then */
-	if (!steps || s->looked_at > LOOKED_AT)
+	if (!p.steps || !looks)
 		return true;
-	/* What a failed command has printed nothing reads but a recovery. */
-	if (record->code || record->timed_out)
-		return recovers(way, steps);
-	return !is_read(s, way, steps);
+	if (is_superseded(&p))
+		return false;
+	return record_failed(record) ? is_to_recover(&p) : !is_read(&p);
 }
 
 /* -- what there is -------------------------------------------------------------------------------
@@ -199,13 +359,29 @@ static bool is_there(struct search *s, struct str path, const struct leaf_record
 	output_name(&name, path, record->number, err);
 	if (s->out < 0)
 		return false;
-	if (fstatat(s->out, buf_cstr(&name), &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes;
+	if (fstatat(s->out, buf_cstr(&name), &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		s->replaced = !S_ISREG(st.st_mode);
+		return !s->replaced && (uint64_t)st.st_size >= bytes;
+	}
 	if (errno != ENOENT)
 		s->ok = report_errno(s->r, errno,
 			"cannot look at %.*s/" OUTPUTS_DIR "/%s, which node %.*s printed",
 			STR(s->launch->claim.dir), buf_cstr(&name), STR(path));
 	return false;
+}
+
+/* It is not gone, so that nothing is executed for it. */
+static bool refuse_replaced(
+	struct search *s, struct str path, const struct leaf_record *record, bool err)
+{
+	AUTO_BUF name = BUF_INIT;
+
+	output_name(&name, path, record->number, err);
+	report_system(s->r, (struct where){ 0 },
+		"%.*s/" OUTPUTS_DIR "/%s, which node %.*s printed, is not a regular file",
+		STR(s->launch->claim.dir), buf_cstr(&name), STR(path));
+	return report_hint(
+		s->r, "put the file back; or delete what stands there, and the command runs again");
 }
 
 static void look_for(void *data, struct str path, const struct leaf_record *record)
@@ -215,19 +391,30 @@ static void look_for(void *data, struct str path, const struct leaf_record *reco
 	if (!s->ok || !record->ended || record->cancelled)
 		return;
 	for (int err = 0; err < 2; err++) {
+		s->replaced = false;
 		if (is_there(s, path, record, err))
 			continue;
-		s->looked_at++;
+		++*s->looked_at;
 		if (!s->ok || !is_needed(s, path, record, err))
 			continue;
+		if (s->replaced) {
+			s->ok = refuse_replaced(s, path, record, err);
+			return;
+		}
 		vec_push(s->found, (struct gone){ path, record->number });
 		return;
 	}
 }
 
-bool gone_find(struct launch *l, const struct leaves *leaves, gone_list *ret, struct report *r)
+bool gone_find(struct launch *l, const struct leaves *leaves, size_t *looked_at, gone_list *ret,
+	struct report *r)
 {
-	struct search s = { .launch = l, .leaves = leaves, .found = ret, .r = r, .ok = true };
+	struct search s = { .launch = l,
+		.past = { l->subject.graph->root, leaves },
+		.looked_at = looked_at,
+		.found = ret,
+		.r = r,
+		.ok = true };
 
 	s.out = run_open_dir(l->claim.dir.p, OUTPUTS_DIR, false);
 	if (s.out < 0 && s.out != -ENOENT)

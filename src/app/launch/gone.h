@@ -13,6 +13,8 @@ struct gone {
 typedef VEC(struct gone) gone_list;
 
 /* Fills `ret` with those whose output a command will read that is yet to run, or the run itself.
- * Where that cannot be told from the record it counts as needed. False with an issue when it cannot
- * be found out what there is. */
-bool gone_find(struct launch *l, const struct leaves *leaves, gone_list *ret, struct report *r);
+ * Where that cannot be told from the record it counts as needed, as it does once too many were
+ * looked at: *looked_at counts them, 0 at first. False with an issue when it cannot be found out
+ * what there is. */
+bool gone_find(struct launch *l, const struct leaves *leaves, size_t *looked_at, gone_list *ret,
+	struct report *r);

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "app/catalog/secrets.h"
 #include "app/launch/away.h"
 #include "app/launch/enclose.h"
 #include "app/launch/input.h"
@@ -22,7 +23,6 @@
 #include "base/file.h"
 #include "base/processors.h"
 #include "base/run-status.h"
-#include "engine/local.h"
 #include "runs/dir/events.h"
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
@@ -51,6 +51,7 @@ struct here {
 	struct deferred enter;
 	struct timer enter_again;
 	bool tells_output;
+	bool had_begun; /* before: it is resumed */
 	bool rested;
 	struct report unwritten; /* what could not be written down of its end */
 };
@@ -198,9 +199,14 @@ static void on_event(void *data, const struct event *e)
 		mask_event(h->mask, e, &masked, &a);
 		tell_rest(h, e, &a);
 	}
-	/* What commands print is kept as it is. */
-	if (h->record)
-		record_event(h->record, h->x.run, output ? e : &masked);
+	if (h->record && output) {
+		struct event kept;
+
+		mask_around(h->mask, e, &kept, &a);
+		record_event(h->record, h->x.run, &kept);
+	} else if (h->record) {
+		record_event(h->record, h->x.run, &masked);
+	}
 	tell_watchers(h, &masked);
 	tell_lines(h, &masked);
 	arena_done(&a);
@@ -260,8 +266,9 @@ static void finish_record(struct here *h)
 	bool written = record_finish(h->record, &h->x, &h->unwritten);
 	(void)(launch_tell(h->launch) ||
 		(launch_enter(h->launch, 0, &ledger) && launch_tell_end(h->launch, &ledger)));
+	/* The result is what counts: the run is entered when it is next looked at. */
 	if (written)
-		report_move(&h->unwritten, &ledger);
+		app_warn(&ledger, &h->unwritten);
 }
 
 static void on_ended(void *data)
@@ -306,6 +313,7 @@ static void rest(struct run_handle *handle)
 	 * enough. */
 	(void)flock(l->claim.lock, LOCK_UN);
 	close_fd(&l->claim.lock);
+	steps_rest(h->steps);
 }
 
 /* -- its beginning -------------------------------------------------------------------------------
@@ -327,11 +335,17 @@ static bool reads_kept(const struct here *h, const struct here_options *o)
 	return o->before || (asked->detached && asked->has_input);
 }
 
+static bool has_begun(struct launch *l)
+{
+	return access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) == 0;
+}
+
 /* From here on the run has a verifiable owner. */
 static bool begin_record(struct here *h, const struct here_options *o, struct report *r)
 {
 	struct launch *l = h->launch;
 
+	h->had_begun = o->before && has_begun(l); /* else it is a rerun */
 	if ((reads_kept(h, o) && !input_open(l, o->before, &h->input, r)) ||
 		(l->claim.embedded && !hub_prepare(&h->orders, l, r))) {
 		leaves_free(o->before);
@@ -351,15 +365,17 @@ static bool begin_record(struct here *h, const struct here_options *o, struct re
 }
 
 /* The name must not stay taken by a run that never began, for as long as this process lives. What a
- * supervisor has been handed is taken back by the process that claimed it. */
-static void give_up(struct launch *l)
+ * supervisor has been handed is taken back by the process that claimed it. One that had begun
+ * before is what its files say, which the next look puts into its row. */
+static void give_up(const struct here *h)
 {
+	struct launch *l = h->launch;
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	if (!l->claim.ledger && !l->claim.unlisted)
+	if (h->had_begun || (!l->claim.ledger && !l->claim.unlisted))
 		return;
 	bool begun = l->asked.detached || (l->claim.waits && beginning_write(l, &ignored)) ||
-		     access(run_file(&l->arena, l->claim.dir, "run.json"), F_OK) == 0;
+		     has_begun(l);
 	if (!begun || !l->claim.row.started || !launch_enter(l, l->app->ledger_wait_ms, &ignored)) {
 		launch_abandon(l);
 		return;
@@ -368,45 +384,26 @@ static void give_up(struct launch *l)
 	l->claim.row.code = l->claim.row.exit = 1;
 	l->claim.row.counted = true;
 	l->claim.row.ended = clock_real_ms();
-	(void)ledger_update(l->claim.ledger, &l->claim.row, false, &ignored);
-}
-
-/* Processes of this machine, with the surroundings that this process gives them. */
-static struct executor *executor_here(const struct here *h)
-{
-	const struct app *a = h->handle.app;
-
-	return local_executor(a->loop,
-		&(struct surroundings){
-			.cwd = h->launch->claim.cwd.len ? h->launch->claim.cwd.p : NULL,
-			.env = h->env,
-			.mask = a->manners.mask,
-			.nofile = a->manners.nofile,
-			.sandbox = h->sandbox >= 0 ? &h->sandbox : NULL,
-			.handlers = !a->manners.own_process,
-			.whole = a->manners.own_process && a->manners.subreaper && a->manners.alone,
-			.grace_ms = h->launch->asked.grace_ms,
-		});
+	if (!ledger_update(l->claim.ledger, &l->claim.row, false, &ignored) && !l->asked.detached)
+		launch_abandon(l);
 }
 
 /* This machine, and where its commands go besides. */
 static bool find_executors(struct here *h, const struct here_options *o, struct report *r)
 {
-	struct executor *local = h->executors[0] = executor_here(h);
+	struct executor *local = h->executors[0] =
+		executor_here(h->launch, h->env, h->sandbox >= 0 ? &h->sandbox : NULL);
 
 	h->executor_count = 1;
 	if (!h->launch->asked.executor && !h->launch->asked.left_executor)
 		return true;
-	if (away_executors(h->launch,
-		    &(struct away_options){ .loop = h->handle.app->loop,
-			    .here = local,
-			    .env = h->env,
-			    .before = o->before,
-			    .jobs_given = h->launch->asked.jobs_given },
-		    h->executors, &h->executor_count, &h->elsewhere, &h->elsewhere_needs, r))
-		return true;
-	local->ops->close(local);
-	return false;
+	return away_executors(h->launch,
+		&(struct away_options){ .loop = h->handle.app->loop,
+			.here = local,
+			.env = h->env,
+			.before = o->before,
+			.jobs_given = h->launch->asked.jobs_given },
+		h->executors, &h->executor_count, &h->elsewhere, &h->elsewhere_needs, r);
 }
 
 /* Standard input: the caller's, or what a recorded run has kept of it. */
@@ -464,6 +461,27 @@ static void start(struct here *h, const struct here_options *o)
 		});
 }
 
+/* All that can fail. The result of the time before is there until nothing else can. */
+static bool prepare(struct here *h, const struct here_options *o, struct report *r)
+{
+	struct launch *l = h->launch;
+
+	if (!app_loop(l->app))
+		return report_errno(r, errno, "cannot make an event loop for the run");
+	if (!launch_enclose(l, &h->sandbox, r) || (recorded(h) && !begin_record(h, o, r)))
+		return false;
+	h->mask = h->steps ? mask_ref(steps_mask(h->steps)) : mask_of(l);
+	if (h->record)
+		record_hide(h->record, h->mask);
+	h->env = surroundings_env(l);
+	h->x = (struct execution){ .plan = l->subject.plan,
+		.launch = recorded(h) ? l : NULL,
+		.mask = h->mask,
+		.artifacts = l->subject.artifacts,
+		.id = recorded(h) ? l->asked.id.p : NULL };
+	return find_executors(h, o, r) && (!h->record || record_put_away(h->record, r));
+}
+
 static const struct handle_ops ops;
 
 struct run_handle *here_start(struct launch *l, const struct here_options *o, struct report *r)
@@ -482,24 +500,10 @@ struct run_handle *here_start(struct launch *l, const struct here_options *o, st
 	if (!l->asked.jobs)
 		l->asked.jobs = processors_usable();
 	surroundings_room(&l->app->manners, &h->nofile, &l->asked.jobs);
-	if (!loop || !launch_enclose(l, &h->sandbox, r) ||
-		(recorded(h) && !begin_record(h, o, r))) {
-		if (!loop)
-			report_errno(r, errno, "cannot make an event loop for the run");
-		give_up(l);
-		h->handle.ended = true;
-		run_close(&h->handle);
-		return NULL;
-	}
-	h->mask = h->steps ? mask_ref(steps_mask(h->steps)) : mask_of(l);
-	h->env = surroundings_env(l);
-	h->x = (struct execution){ .plan = l->subject.plan,
-		.launch = recorded(h) ? l : NULL,
-		.mask = h->mask,
-		.artifacts = l->subject.artifacts,
-		.id = recorded(h) ? l->asked.id.p : NULL };
-	if (!find_executors(h, o, r)) {
-		give_up(l);
+	if (!prepare(h, o, r)) {
+		give_up(h);
+		for (size_t i = h->executor_count; i > 0; i--)
+			h->executors[i - 1]->ops->close(h->executors[i - 1]);
 		h->handle.ended = true;
 		run_close(&h->handle);
 		return NULL;
@@ -617,7 +621,8 @@ struct report *run_issues(const struct run_handle *h)
 
 struct report *run_record_issues(struct run_handle *h)
 {
-	return handle_is_here(h) && here_of(h)->unwritten.errors ? &here_of(h)->unwritten : NULL;
+	return handle_is_here(h) && here_of(h)->unwritten.issues.len ? &here_of(h)->unwritten
+								     : NULL;
 }
 
 int run_signal(const struct run_handle *h)

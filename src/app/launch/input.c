@@ -77,18 +77,30 @@ static bool will_read(const struct leaves *leaves, const struct node *n, struct 
 	return false;
 }
 
-bool input_is_lacking(struct launch *l, const struct leaves *leaves)
+/* Whether a command that has to run reads the run's input, or may do so. */
+static bool is_read(struct launch *l, const struct leaves *leaves)
 {
 	struct readers r = { .launch = l };
+	const struct node *root = l->subject.graph->root;
+
+	leaves_each(leaves, look_at_reader, &r);
+	return r.missing || !r.ended || will_read(leaves, root, node_root_path(root));
+}
+
+bool input_is_part(struct launch *l, const struct leaves *leaves, uint64_t *bytes)
+{
+	return l->asked.has_input && leaves_input_is_part(leaves, bytes) && is_read(l, leaves);
+}
+
+bool input_is_lacking(struct launch *l, const struct leaves *leaves)
+{
 	struct stat st;
 
 	/* What is there and cannot be read is reported when it is opened. */
 	if (!l->asked.has_input || lstat(run_file(&l->arena, l->claim.dir, "stdin"), &st) == 0 ||
 		errno != ENOENT)
 		return false;
-	leaves_each(leaves, look_at_reader, &r);
-	const struct node *root = l->subject.graph->root;
-	return r.missing || !r.ended || will_read(leaves, root, node_root_path(root));
+	return is_read(l, leaves);
 }
 
 bool input_refuse_lacking(struct launch *l, const struct run_look *look, struct report *r)

@@ -10,7 +10,10 @@
 
 /* Whether a command that has to run again reads an input that is not there. */
 bool input_is_lacking(struct launch *l, const struct leaves *leaves);
-/* Says so of the run that was looked at; false. */
+/* Whether a command that has to run again reads an input of which only *bytes are kept, because
+ * those who read it did not come to its end. */
+bool input_is_part(struct launch *l, const struct leaves *leaves, uint64_t *bytes);
+/* Says of the run that was looked at that its input is lacking; false. */
 bool input_refuse_lacking(struct launch *l, const struct run_look *look, struct report *r);
 /* Whether a run that has ended now cannot be continued, because what was cut short reads an input
  * that is not kept. Another attempt may have read what it needed. */

@@ -5,6 +5,7 @@
 #include "app/catalog/secrets.h"
 #include "app/context/run-values.h"
 #include "app/launch/again.h"
+#include "app/launch/attempts.h"
 #include "app/launch/go-there.h"
 #include "app/launch/kept.h"
 #include "app/launch/take-back.h"
@@ -22,6 +23,12 @@ struct gate_stood {
 	struct str path, label;
 };
 
+/* An execution that is not over, or counts no more. */
+struct cut_short {
+	struct str path;
+	const struct leaf_record *record;
+};
+
 struct plan_again {
 	struct launch *launch;
 	const struct run_look *look;
@@ -34,6 +41,7 @@ struct plan_again {
 	struct map visited; /* path → anything */
 	json_t *gates; /* those that the run has reached, as gates.json has them; may be NULL */
 	VEC(struct gate_stood) stood;
+	VEC(struct cut_short) runs; /* of a resume */
 	struct mask *mask;
 	planned_again_fn *fn;
 	void *data;
@@ -63,6 +71,39 @@ static void see_holding(void *data, struct str path, const struct leaf_record *r
 
 	if (counts(record))
 		*map_put(&p->holds, &p->arena, path) = p;
+}
+
+static void see_running(void *data, struct str path, const struct leaf_record *record)
+{
+	struct plan_again *p = data;
+
+	if (!counts(record))
+		vec_push(&p->runs, (struct cut_short){ path, record });
+}
+
+/* Whether an attempt is yet to come, whatever came of those before. */
+static bool has_attempt(
+	const struct plan_again *p, struct str path, const struct leaf_record *record)
+{
+	const struct past past = { p->launch->subject.graph->root, p->leaves };
+
+	if (!counts(record) || execution_retries(&past, path, record))
+		return true;
+	if (!p->runs.len || !execution_is_retried(&past, path))
+		return false;
+	vec_each (run, &p->runs)
+		if (execution_precedes(&past, path, record, run->path, run->record))
+			return true;
+	return false;
+}
+
+static void see_attempt(void *data, struct str path, const struct leaf_record *record)
+{
+	struct plan_again *p = data;
+
+	if (record->lost ||
+		(record == leaves_last(p->leaves, path) && has_attempt(p, path, record)))
+		*map_put(&p->holds, &p->arena, path) = NULL;
 }
 
 static bool is_reused(const struct plan_again *p, struct str path)
@@ -131,6 +172,8 @@ static struct str why_it_runs(struct plan_again *p, struct str path, enum planne
 		return S("cut short before");
 	if (why && why->failed)
 		return failed_words(&p->arena, why->timeout, why->code);
+	if (p->resume && (was->code || was->timed_out))
+		return failed_words(&p->arena, was->timed_out, was->code);
 	return why || p->redo->whole ? S("asked for") : S("follows what runs again");
 }
 
@@ -162,13 +205,18 @@ static struct str why_it_asks(const struct plan_again *p, struct str path, enum 
 				       : S("follows what runs again");
 }
 
-/* The words with what is secret in them masked. */
-static const char *const *masked(struct plan_again *p, const char *const *argv, size_t argc)
+/* The text with what is secret in it masked. */
+static struct str masked(struct plan_again *p, struct str text)
+{
+	return mask_text(p->mask, text, &p->arena);
+}
+
+static const char *const *masked_words(struct plan_again *p, const char *const *argv, size_t argc)
 {
 	const char **words = arena_array(&p->arena, const char *, argc + 1);
 
 	for (size_t i = 0; i < argc; i++)
-		words[i] = arena_str(&p->arena, mask_text(p->mask, str_of(argv[i]), &p->arena)).p;
+		words[i] = arena_str(&p->arena, masked(p, str_of(argv[i]))).p;
 	return words;
 }
 
@@ -183,12 +231,12 @@ static bool visit(void *data, const struct walk_leaf *leaf)
 	struct plan_again *p = data;
 	const struct node *n = leaf->node;
 	struct planned_again what = { .path = leaf->path,
-		.label = n->label,
-		.note = leaf->note,
+		.label = masked(p, n->label),
+		.note = masked(p, leaf->note),
 		.gate = n->kind == NODE_GATE,
 		.agent = n->step && n->step->agent,
 		.argc = leaf->argc,
-		.cwd = leaf->cwd ? str_of(leaf->cwd) : p->look->row.cwd,
+		.cwd = masked(p, leaf->cwd ? str_of(leaf->cwd) : p->look->row.cwd),
 		.timeout_ms = leaf->timeout_ms };
 
 	*map_put(&p->visited, &p->arena, leaf->path) = p;
@@ -196,15 +244,15 @@ static bool visit(void *data, const struct walk_leaf *leaf)
 		return !p->enough;
 	if (what.gate && gate_stands(p, leaf->path)) {
 		vec_push(&p->stood,
-			(struct gate_stood){ arena_str(&p->arena, leaf->path), n->label });
+			(struct gate_stood){ arena_str(&p->arena, leaf->path), what.label });
 		return !p->enough;
 	}
 	/* The condition of a step that is a loop stands at the loop. */
 	if (n->step && !n->when && n->parent && node_repeats(n->parent))
 		n = n->parent;
-	what.when = n->when ? n->when->raw : S("");
+	what.when = masked(p, n->when ? n->when->raw : S(""));
 	if (leaf->argv)
-		what.argv = masked(p, leaf->argv, leaf->argc);
+		what.argv = masked_words(p, leaf->argv, leaf->argc);
 	what.why = what.gate ? why_it_asks(p, leaf->path, &what.fate)
 			     : why_it_runs(p, leaf->path, &what.fate);
 	tell(p, &what);
@@ -282,7 +330,7 @@ static void tell_reused(struct plan_again *p)
 		size_t steps = called_way(p->redo->called, entry->key, way);
 		struct planned_again what = { .path = entry->key,
 			.fate = PLANNED_REUSED,
-			.label = steps ? way[steps - 1].node->label : S(""),
+			.label = masked(p, steps ? way[steps - 1].node->label : S("")),
 			.why = r->code || r->timed_out
 				       ? failed_words(&p->arena, r->timed_out, r->code)
 				       : S("succeeded earlier") };
@@ -323,6 +371,8 @@ static bool find_holding(struct plan_again *p, struct report *r)
 		return false;
 	leaves_each(p->leaves, see_lost, p);
 	leaves_each(p->leaves, see_holding, p);
+	leaves_each(p->leaves, see_running, p);
+	leaves_each(p->leaves, see_attempt, p);
 	return true;
 }
 
@@ -359,10 +409,9 @@ static bool plan(struct plan_again *p, const struct rerun_request *q, struct rep
 
 	if (!choose(p, q, r) || !make_plan_kept(p, q, r))
 		return false;
-	if (p->resume ? !find_holding(p, r)
-		      : !rerun_has_outputs(l, p->look->dir, p->redo, p->leaves, r))
+	if (p->resume ? !find_holding(p, r) : !rerun_has_outputs(l, p->look, p->redo, p->leaves, r))
 		return false;
-	p->mask = mask_of(l);
+	p->mask = mask_of_run(l);
 	const struct planned_host host = { .cwd = arena_cstr(&p->arena, p->look->row.cwd),
 		.agents = l->asked.agents,
 		.collections = l->asked.collections,
@@ -371,6 +420,7 @@ static bool plan(struct plan_again *p, const struct rerun_request *q, struct rep
 		.context = json_object_get(p->look->result, "context") };
 	AUTO_REPORT ignored = REPORT_INIT;
 	p->gates = gates_read(p->look->dir, &ignored);
+	planned_secrets(l->subject.plan, &host, SIZE_MAX, p->mask);
 	planned_walk(l->subject.plan, &host, visit, p);
 	if (!p->redo->whole)
 		(void)events_each(p->look->dir.p, 0, see_start, p);
@@ -417,6 +467,7 @@ bool runs_plan_again(struct app *a, const char *name, const struct rerun_request
 	leaves_free(p.leaves);
 	json_decref(p.gates);
 	vec_done(&p.stood);
+	vec_done(&p.runs);
 	arena_done(&p.arena);
 	launch_free(l);
 	return ok;

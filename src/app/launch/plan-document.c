@@ -268,7 +268,7 @@ static json_t *changed_sources(struct app *a, const struct run_look *look, const
 	freeze_ref(ref, &text);
 	/* What came from the environment of the run is in no file. */
 	struct mask *hides_before = freeze_mask(look->dir, &known);
-	struct mask *hides_now = recipe_mask(ref->recipe, ref->graph, NULL, NULL);
+	struct mask *hides_now = recipe_mask(ref->recipe, ref->graph, NULL);
 	recipe_ref_free(ref);
 	AUTO_JSON *now = json_loadb(buf_cstr(&text), text.len, 0, NULL);
 	json_array_foreach(json_object_get(now, "sources"), i, one)

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/catalog/plan.h"
 #include "app/catalog/secrets.h"
 #include "app/context/executor.h"
 #include "app/context/run-values.h"
@@ -11,6 +12,9 @@
 #include "app/record/secrets.h"
 #include "runs/dir/run-dir.h"
 #include "template/braces.h"
+
+/* A start does not wait for a look at each of a hundred thousand calls. */
+enum { LOOKED_AT_MAX = 4000 };
 
 /* -- what was asked for --------------------------------------------------------------------------
  */
@@ -175,6 +179,29 @@ static struct bundle *bundle_of(const struct launch *l)
 	return b;
 }
 
+/* What recipes that steps call declare is secret from the beginning, as far as it can be told
+ * before anything is executed; the rest turns up when they are called. */
+static void add_called_secrets(struct launch *l)
+{
+	struct str cwd = app_cwd(l->app);
+	const struct planned_host host = { .cwd = cwd.len ? cwd.p : ".",
+		.agents = l->asked.agents,
+		.collections = l->asked.collections,
+		.dirs = &l->subject.dirs };
+
+	if (!planned_calls(l->subject.plan))
+		return;
+	struct mask *m = mask_of_run(l);
+	size_t known = mask_count(m);
+	planned_secrets(l->subject.plan, &host, LOOKED_AT_MAX, m);
+	AUTO_JSON *found = mask_texts(m, known);
+	for (size_t i = json_array_size(found); i-- > 0;)
+		if (json_string_length(json_array_get(found, i)) > SECRET_KEPT_MAX)
+			json_array_remove(found, i);
+	append(&l->asked.secret_texts, found);
+	mask_free(m);
+}
+
 static bool make_plan(struct launch *l, const json_t *artifacts, struct report *r)
 {
 	struct subject *s = &l->subject;
@@ -187,6 +214,7 @@ static bool make_plan(struct launch *l, const json_t *artifacts, struct report *
 	s->plan = secrets_plan_new(s->graph, s->recipe, s->values, r);
 	if (!named || !s->plan)
 		return false;
+	add_called_secrets(l);
 	if (artifacts)
 		s->artifacts = resolve_artifacts(l, artifacts, r);
 	else if (s->recipe)
@@ -217,6 +245,8 @@ bool launch_plan_again(struct launch *l, struct report *r)
 	plan_unref(l->subject.plan);
 	l->subject.plan =
 		secrets_plan_new(l->subject.graph, l->subject.recipe, l->subject.values, r);
+	if (l->subject.plan)
+		add_called_secrets(l);
 	if (l->subject.plan && !l->subject.bundle)
 		l->subject.bundle = bundle_of(l);
 	return l->subject.plan != NULL;

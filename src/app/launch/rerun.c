@@ -1,6 +1,7 @@
 /* Doing a run, or a part of it, again as a new one. */
 #include "app/launch/again.h"
 #include "app/launch/go-there.h"
+#include "app/launch/input.h"
 #include "app/launch/kept.h"
 #include "app/launch/start.h"
 #include "app/launch/take-back.h"
@@ -117,12 +118,16 @@ static bool make(struct launch *l, const struct rerun_request *q, const struct r
 	const struct redo *redo, const struct leaves *leaves, struct leaves **taken,
 	struct report *r)
 {
+	uint64_t bytes;
+
 	if (!launch_can_detach(l, r) || !launch_claim(l, r))
 		return false;
 	if (freeze_write(l, r) && rerun_take_over(l, look, redo, leaves, r) &&
 		(*taken = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r))) {
 		resume_note_sources(l, q->note, q->data);
 		say(q, look, redo, leaves);
+		if (q->note && input_is_part(l, *taken, &bytes))
+			q->note(q->data, RESUME_INPUT_PART, S(""), (size_t)bytes);
 		return true;
 	}
 	launch_abandon(l);

@@ -1,12 +1,14 @@
 /* Continuing a run that was cut short or failed. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "app/launch/away.h"
+#include "app/launch/flush.h"
 #include "app/launch/go-there.h"
 #include "app/launch/input.h"
 #include "app/launch/kept.h"
@@ -96,6 +98,8 @@ static bool explain(struct launch *l, const struct run_look *look, const struct 
 	AUTO_BUF unkept = BUF_INIT;
 	AUTO_BUF lost = BUF_INIT;
 	AUTO_BUF unrecorded = BUF_INIT;
+	uint64_t bytes;
+	bool part = input_is_part(l, leaves, &bytes);
 
 	resume_in_doubt(leaves, &doubt, &unkept, &lost, &unrecorded);
 	if (input_is_lacking(l, leaves))
@@ -125,6 +129,21 @@ static bool explain(struct launch *l, const struct run_look *look, const struct 
 		report_hint(r, "see what it has done");
 		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
 	}
+	if (part && q->stop_in_doubt) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"in doubt: the standard input was kept as far as it was read (%" PRIu64
+			" byte%s)",
+			bytes, bytes == 1 ? "" : "s");
+		report_hint(r, "see whether a command that runs again reads more");
+		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	}
+	if (part && !q->note)
+		report_warning(r, (struct where){ 0 },
+			"the standard input was kept as far as it was read (%" PRIu64
+			" byte%s): a command that reads more finds its end there",
+			bytes, bytes == 1 ? "" : "s");
+	if (part && q->note)
+		q->note(q->data, RESUME_INPUT_PART, S(""), (size_t)bytes);
 	if (unrecorded.len && !q->note)
 		report_warning(r, (struct where){ 0 }, "%s runs again: its record is lost",
 			buf_cstr(&unrecorded));
@@ -189,6 +208,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	l->asked.detached = q->request.detach == DETACH_ALWAYS;
 	l->claim.embedded &= !l->asked.detached;
 	struct str was_on = l->asked.on;
+	bool was_durable = l->asked.durable;
 	AUTO_JSON *was = json_incref(l->asked.executor);
 	AUTO_JSON *before = json_copy(l->subject.values);
 	const struct kept_values values = { before, q->values };
@@ -200,14 +220,12 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	l->asked.stops_in_doubt = q->stop_in_doubt;
 	end_leftovers(l, look, q);
 	partial_files_remove(l->claim.dir.p, 0);
-	/* Of an input whose end has not come nothing can be used. */
-	(void)unlink(run_file(&l->arena, l->claim.dir, "stdin.part"));
 	if (!resume_take_back(l, look, q->note, q->data, r))
 		return false;
 	*ret_leaves = leaves_of_run(l->claim.dir.p, r);
 	return *ret_leaves && away_knows(l, *ret_leaves, r) &&
 	       resume_lose(l, *ret_leaves, &lost, r) && explain(l, look, *ret_leaves, q, r) &&
-	       resume_write(l, &lost, r) && freeze_write(l, r);
+	       resume_write(l, &lost, r) && flush_taken(l, !was_durable, r) && freeze_write(l, r);
 }
 
 /* -- all of it -----------------------------------------------------------------------------------
@@ -279,6 +297,9 @@ static bool thaw(struct launch *l, const struct run_look *look, const struct res
 	int locked = look->live ? -EWOULDBLOCK : run_lock(look->dir.p, &l->claim.lock);
 	if (locked == -EWOULDBLOCK)
 		return refuse_running(look->id, r);
+	/* Of an input whose end has not come nothing can be used, also when this is refused. */
+	if (locked == 0)
+		(void)unlink(run_file(&l->arena, look->dir, "stdin.part"));
 	if (!look->start && !has_records(look))
 		return refuse_unbegun(look, r);
 	if (locked == 0 && look->start && !still_as_seen(look, r)) {

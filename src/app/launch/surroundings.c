@@ -1,6 +1,7 @@
 #include "app/launch/surroundings.h"
 
 #include "base/lang.h"
+#include "engine/local.h"
 
 /* Descriptors of roux itself, and of each command: pipes, pidfd, files with its output. */
 enum { OWN_DESCRIPTORS = 28, DESCRIPTORS_EACH = 5 };
@@ -43,4 +44,21 @@ const char *const *surroundings_env(struct launch *l)
 				   .p;
 	env[n] = NULL;
 	return env;
+}
+
+struct executor *executor_here(const struct launch *l, const char *const *env, const int *sandbox)
+{
+	const struct manners *m = &l->app->manners;
+
+	return local_executor(
+		l->app->loop, &(struct surroundings){
+				      .cwd = l->claim.cwd.len ? l->claim.cwd.p : NULL,
+				      .env = env,
+				      .mask = m->mask,
+				      .nofile = m->nofile,
+				      .sandbox = sandbox,
+				      .handlers = !m->own_process,
+				      .whole = m->own_process && m->subreaper && m->alone,
+				      .grace_ms = l->asked.grace_ms,
+			      });
 }

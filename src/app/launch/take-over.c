@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/launch/flush.h"
 #include "app/launch/input.h"
 #include "app/launch/take-over.h"
 #include "app/past/names.h"
@@ -99,7 +100,7 @@ bool rerun_node(const struct launch *l, const struct run_look *look, struct str 
 
 struct take_over {
 	struct launch *launch;
-	struct str old_dir;
+	struct str id, old_dir;
 	const struct redo *redo;
 	const struct leaves *leaves;
 	struct str failed; /* the node that had failed the run; empty: none */
@@ -145,7 +146,7 @@ static bool is_there(
 	if (e != ENOENT && e != ENOTDIR && e != ELOOP)
 		return report_errno(t->r, e, "cannot look at the output of node %.*s", STR(path));
 	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
-	return report_hint(t->r, "rerun everything, without naming a node");
+	return report_action(t->r, ACTION_RERUN_ALL, t->id);
 }
 
 /* All that is needed is there; nothing has been made yet. */
@@ -233,6 +234,9 @@ static bool take_stdin(struct take_over *t)
 	/* It is opened again in the new run, of which nothing is left when that fails. */
 	if (fd < 0)
 		return fd == -ENOENT || input_unreadable(t->launch, t->old_dir, -fd, t->r);
+	uint64_t bytes;
+	if (leaves_input_is_part(t->leaves, &bytes))
+		leaf_input_line(&t->lines, bytes, clock_real_ms());
 	if (link(run_file(a, t->old_dir, "stdin"), run_file(a, t->launch->claim.dir, "stdin")) == 0)
 		return true;
 	return errno == EEXIST || report_errno(t->r, errno, "cannot take over the standard input");
@@ -244,6 +248,8 @@ static bool write_leaves(struct take_over *t, const struct run_look *look)
 	AUTO_CLOSE int fd = run_open_path(file, O_WRONLY | O_CREAT | O_APPEND);
 	int n = fd < 0 ? fd : fd_write_all(fd, buf_str(&t->lines));
 
+	if (n == 0 && t->launch->asked.durable && fdatasync(fd) < 0)
+		n = -errno;
 	if (n < 0)
 		return report_errno(t->r, -n, "cannot write %s", file);
 	struct leaves *taken = leaves_read(file, t->r);
@@ -307,11 +313,12 @@ static bool take_gates(struct take_over *t)
 		t->launch->claim.dir, "gates.json", buf_str(&text), t->launch->asked.durable, t->r);
 }
 
-bool rerun_has_outputs(struct launch *l, struct str old_dir, const struct redo *redo,
+bool rerun_has_outputs(struct launch *l, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves, struct report *r)
 {
 	struct take_over t = { .launch = l,
-		.old_dir = old_dir,
+		.id = look->id,
+		.old_dir = look->dir,
 		.redo = redo,
 		.leaves = leaves,
 		.from = -1,
@@ -328,6 +335,7 @@ bool rerun_take_over(struct launch *l, const struct run_look *look, const struct
 	const struct leaves *leaves, struct report *r)
 {
 	struct take_over t = { .launch = l,
+		.id = look->id,
 		.old_dir = look->dir,
 		.failed = json_text_of(look->result, "failed_node"),
 		.redo = redo,
@@ -337,13 +345,15 @@ bool rerun_take_over(struct launch *l, const struct run_look *look, const struct
 		.r = r,
 		.ok = true };
 
-	t.ok = rerun_has_outputs(l, look->dir, redo, leaves, r) && take_stdin(&t) &&
+	t.ok = rerun_has_outputs(l, look, redo, leaves, r) && take_stdin(&t) &&
 	       take_recipes(&t, redo->called->copies) && (redo->whole || take_gates(&t));
 	if (t.ok && !redo->whole) {
 		leaves_each(leaves, take, &t);
 		close_loops(&t);
 	}
-	t.ok = t.ok && write_leaves(&t, look);
+	/* What was linked has the data of a run that may not have been durable. */
+	bool flushed = json_is_true(json_object_get(look->start, "durable"));
+	t.ok = t.ok && flush_taken(l, !flushed, r) && write_leaves(&t, look);
 	buf_done(&t.lines);
 	close_fd(&t.from);
 	close_fd(&t.to);

@@ -6,7 +6,7 @@
  * of the old one that still hold. */
 
 /* Whether all outputs are there that the new run takes over. False with an issue added. */
-bool rerun_has_outputs(struct launch *l, struct str old_dir, const struct redo *redo,
+bool rerun_has_outputs(struct launch *l, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves, struct report *r);
 /* Fills the directory of the new run `l` with those `leaves` of the old one that still hold. Where
  * what is to be done comes behind the failure that had ended it, that is passed over. False with an

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "app/catalog/secrets.h"
+#include "app/past/all-runs.h"
 #include "app/past/elsewhere.h"
 #include "app/past/left.h"
 #include "app/past/retire.h"
@@ -83,9 +85,10 @@ static json_t *artifact_files(const struct run_look *look, struct report *r)
 	}
 	if (!cwd.len || (declared && !json_is_object(declared)))
 		return refuse_unknown(look, "its run.json is damaged", r);
-	AUTO_JSON *paths = freeze_artifacts(look->dir, declared);
+	const char *lacking = "";
+	AUTO_JSON *paths = freeze_artifacts(look->dir, declared, &lacking);
 	if (!paths)
-		return refuse_unknown(look, "its values.json cannot be read", r);
+		return refuse_unknown(look, lacking, r);
 	if (json_object_size(paths) != json_object_size(declared))
 		return refuse_unknown(look, "its run.json is damaged", r);
 	json_t *files = json_object();
@@ -109,18 +112,10 @@ static bool forget_again(struct app *a, const struct run_look *look, struct repo
 			   : ledger_forget_generation(l, look->run, look->generation, r));
 }
 
-bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r)
+static bool prune(struct run_handle *h, struct run_look *look, const json_t *copied,
+	json_t **ret_preserved, struct report *r)
 {
-	struct run_look *look = handle_look(h, r);
 	bool busy = false;
-
-	if (ret_preserved)
-		*ret_preserved = NULL;
-	if (!look || !may_go(look, r))
-		return false;
-	AUTO_JSON *copied = preserve ? artifact_files(look, r) : NULL, *kept = NULL;
-	if (preserve && !copied)
-		return false;
 	AUTO_REPORT unusable = REPORT_INIT;
 	struct ledger *ledger = app_ledger_to_change(h->app, &unusable);
 	/* It would list a run that is gone. Only when there is no room, it can be told afterwards.
@@ -129,13 +124,35 @@ bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, stru
 		retention_refuse(look, &unusable, r);
 		return false;
 	}
-	if (!retention_prune(app_state_root(h->app), ledger, look, copied, &kept, &busy,
+	if (!retention_prune(app_state_root(h->app), ledger, look, copied, ret_preserved, &busy,
 		    left_delete_outside, r))
 		return refuse_held(look, busy, r);
-	if (ret_preserved)
-		*ret_preserved = json_incref(kept);
 	/* On a full disk there is room for the ledger now. */
 	return ledger || !unusable.errors || forget_again(h->app, look, r);
+}
+
+bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, struct report *r)
+{
+	struct run_look *look = handle_look(h, r);
+	AUTO_REPORT found = REPORT_INIT;
+	bool known;
+
+	if (ret_preserved)
+		*ret_preserved = NULL;
+	if (!look || !may_go(look, r))
+		return false;
+	AUTO_JSON *copied = preserve ? artifact_files(look, r) : NULL, *kept = NULL;
+	if (preserve && !copied)
+		return false;
+	/* A path may have a secret in it, and who knows that is about to go. */
+	struct mask *mask = json_object_size(copied) ? freeze_mask(look->dir, &known) : NULL;
+	bool ok = prune(h, look, copied, &kept, &found);
+	mask_report(mask, &found);
+	report_move(r, &found);
+	if (ret_preserved && kept)
+		*ret_preserved = mask_json(mask, kept);
+	mask_free(mask);
+	return ok;
 }
 
 /* -- by the limits of the settings ---------------------------------------------------------------
@@ -158,7 +175,7 @@ void retire_after_run(struct app *a, struct ledger *ledger)
 		return;
 	struct retention_limits limits = limits_of(s);
 	if (retention_is_limited(&limits))
-		(void)retention_sweep(app_state_root(a), ledger, &limits, clock_real_ms(),
+		(void)retention_sweep(app_state_root(a), ledger, NULL, &limits, clock_real_ms(),
 			left_delete_outside, &ignored);
 }
 
@@ -182,28 +199,45 @@ static bool tell(void *data, const struct run_row *row)
 				       .ended = row->ended });
 }
 
+/* Those that the ledger lacks are past the limits as others are. */
+static bool prune_among(struct app *a, const struct retention_limits *limits, bool yes,
+	struct due *d, size_t *ret_deleted, struct report *r)
+{
+	bool limited = retention_is_limited(limits);
+	struct all_runs all = { 0 };
+	bool needed = limited && all_runs_needed(a);
+	AUTO_REPORT found = REPORT_INIT;
+	uint64_t now_ms = clock_real_ms();
+
+	bool ok = !needed || all_runs_find(a, &all, &found);
+	/* A record that cannot be read keeps no other run from being deleted. */
+	if (ok)
+		app_warn(&found, r);
+	else
+		report_move(r, &found);
+	const struct retention_runs runs = { all.rows.at, all.rows.len };
+	const struct retention_runs *among = needed ? &runs : NULL;
+	ok = ok && (!limited || retention_due(a->ledger, among, limits, now_ms, tell, d, r));
+	if (ok && yes && limited)
+		*ret_deleted = retention_sweep(app_state_root(a), a->ledger, among, limits, now_ms,
+			left_delete_outside, r);
+	all_runs_done(&all);
+	return ok && !r->errors;
+}
+
 bool runs_prune_due(struct app *a, const struct prune_selection *which, bool yes, run_fn *see,
 	void *data, struct runs_due *ret, struct report *r)
 {
 	const struct settings *s = app_settings(a, r);
-	struct due d = { see, data };
-	uint64_t now_ms = clock_real_ms();
-	bool ok = true;
 
 	if (!s || !app_root_is_ours(a, r))
 		return false;
-	struct ledger *ledger = app_ledger_to_change(a, r);
-	if (!ledger && r->errors)
+	if (!app_ledger_to_change(a, r) && r->errors)
 		return false;
 	struct retention_limits limits = limits_of(s);
 	limits.older_ms = which->older_ms;
 	limits.status = which->status;
 	*ret = (struct runs_due){ .limited = retention_is_limited(&limits),
 		.settings_path = s->path };
-	if (ledger)
-		ok = retention_due(ledger, &limits, now_ms, tell, &d, r);
-	if (ok && yes && ledger)
-		ret->deleted = retention_sweep(
-			app_state_root(a), ledger, &limits, now_ms, left_delete_outside, r);
-	return ok && !r->errors;
+	return prune_among(a, &limits, yes, &(struct due){ see, data }, &ret->deleted, r);
 }

@@ -43,7 +43,7 @@ int artifact_open(struct run_handle *h, struct str name, struct report *r)
 		report_action(r, ACTION_STATUS, run_id(h));
 		return -1;
 	}
-	AUTO_JSON *files = freeze_artifacts(run_dir(h), json_object_get(status, "artifacts"));
+	AUTO_JSON *files = freeze_artifacts(run_dir(h), json_object_get(status, "artifacts"), NULL);
 	struct str shown = json_text_of(entry, "path");
 	const json_t *file = json_object_getn(files, name.p, name.len);
 	manifest_resolve(

@@ -5,9 +5,11 @@
 #include "app/runs.h"
 #include "base/near.h"
 #include "base/number.h"
+#include "base/run-status.h"
 #include "runs/dir/generations.h"
 #include "runs/dir/open.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/gap.h"
 
 enum { PREFIX_MIN = 4, CANDIDATES = 5, TOMBSTONE_MAX = 1 << 20 };
 
@@ -25,7 +27,8 @@ static bool offer(void *data, const struct run_row *row)
 	struct guess *g = data;
 	const char *before = g->near.best.p;
 
-	near_offer(&g->near, row->id);
+	if (!str_eq(row->status, S(STATUS_STARTING)))
+		near_offer(&g->near, row->id);
 	if (g->near.best.p != before)
 		g->near.best = arena_str(g->arena, g->near.best);
 	return true;
@@ -46,13 +49,17 @@ static bool refuse_archived(struct app *a, struct str id, struct report *r)
 	return false;
 }
 
-/* The ledger knows it, and that is all that there is. */
-static bool refuse_ghost(struct app *a, struct ledger *l, struct str id, struct report *r)
+/* There was one: it was archived, or the ledger knows it, and that is all that there is. */
+static bool refuse_lost(struct app *a, struct ledger *l, struct str id, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct run_row row;
 
-	if (!l || !ledger_find(l, id, &a->arena, &row, &ignored))
+	if (!refuse_archived(a, id, r))
+		return false;
+	/* Of a start that came to nothing only the row may be left, on a disk that is full. */
+	if (!l || !ledger_find(l, id, &a->arena, &row, &ignored) ||
+		str_eq(row.status, S(STATUS_STARTING)))
 		return true;
 	report_refuse(r, id, "directory gone", "the directory of run '%.*s' is gone: %.*s", STR(id),
 		STR(run_directory(&a->arena, app_state_root(a), id)));
@@ -159,8 +166,9 @@ bool find_id(struct app *a, struct str id, struct run_look *ret, struct report *
 	struct ledger *ledger = app_ledger(a, r);
 	size_t errors = r->errors;
 
-	return look_with(app_state_root(a), ledger, a->kept, id, ret, r) ||
-	       (r->errors > errors ? false : refuse_unknown(a, id, r));
+	if (look_with(app_state_root(a), ledger, a->kept, id, ret, r))
+		return true;
+	return r->errors == errors && refuse_lost(a, ledger, id, r) && refuse_unknown(a, id, r);
 }
 
 /* The id that `word` names, and the run as it is now. */
@@ -177,7 +185,7 @@ static bool find_current(struct app *a, struct str word, struct run_look *ret, s
 		return false;
 	if (look_with(app_state_root(a), ledger, a->kept, word, ret, r))
 		return true;
-	if (r->errors > errors || !refuse_archived(a, word, r) || !refuse_ghost(a, ledger, word, r))
+	if (r->errors > errors || !refuse_lost(a, ledger, word, r))
 		return false;
 	if (find_prefix(a, word, &id, r)) {
 		look_done(ret);
@@ -216,7 +224,22 @@ static bool go_back(struct app *a, uint64_t back, struct run_look *look, struct 
 	return true;
 }
 
-bool find_any_run(struct app *a, const char *operand, struct run_look *ret, struct report *r)
+void find_tell_missing(struct app *a, struct report *r)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!look_lost(app_state_root(a)))
+		return;
+	buf_printf(&text, "the ledger %.*s/ledger.db is missing", STR(app_state_root(a)));
+	/* A request may look for several runs, and then start one. */
+	vec_each (i, &r->issues)
+		if (str_eq(i->message, buf_str(&text)))
+			return;
+	report_warning(r, (struct where){ 0 }, "%s", buf_cstr(&text));
+	report_action(r, ACTION_REBUILD, S(""));
+}
+
+static bool find_any(struct app *a, const char *operand, struct run_look *ret, struct report *r)
 {
 	struct str word = run_id_of(str_of(operand));
 	size_t tilde = str_find(word, '~', 0);
@@ -239,6 +262,16 @@ bool find_any_run(struct app *a, const char *operand, struct run_look *ret, stru
 		return report_action(r, ACTION_LIST_RUNS, S(""));
 	}
 	return find_current(a, word, ret, r) && go_back(a, back, ret, r);
+}
+
+bool find_any_run(struct app *a, const char *operand, struct run_look *ret, struct report *r)
+{
+	bool found = find_any(a, operand, ret, r);
+
+	/* One that cannot be used was reported where it was opened. */
+	if (found && !a->ledger)
+		find_tell_missing(a, r);
+	return found;
 }
 
 bool find_again(struct app *a, const struct run_look *look, struct run_look *ret)

@@ -24,5 +24,9 @@ bool find_again(struct app *a, const struct run_look *look, struct run_look *ret
 /* Refuses what can be done with the current generation only. False with an issue. */
 bool find_is_current(const struct run_look *look, const char *doing, struct report *r);
 
+/* Warns, once in a report, that there is no ledger although there are runs: these are found without
+ * it. */
+void find_tell_missing(struct app *a, struct report *r);
+
 /* Whether its process is a host's own: it gets orders through orders.h and not by signals. */
 bool look_embedded(const struct run_look *look);

@@ -14,6 +14,7 @@
 #include "graph/node.h"
 #include "runs/dir/events.h"
 #include "runs/dir/lines.h"
+#include "runs/dir/run-dir.h"
 
 /* -- listing -------------------------------------------------------------------------------------
  */
@@ -167,9 +168,17 @@ static void refuse_answered(const struct run_look *look, struct report *r)
 			"the run '%.*s' has its answer already", STR(look->id));
 }
 
+/* Whether another process has taken the run up and has yet to come to a gate that was asked: with
+ * the lock of the gates it stays so. One that has been there and found no answer pauses, and lets
+ * go of the run before it says that it has. */
+static bool under_way(const struct run_look *look)
+{
+	return run_lock_state(look->dir.p) == 1 && !gates_pause_now(look->dir);
+}
+
 /* The path of the gate that is meant, in gates.json. NULL with a refusal added. */
-static const char *meant(
-	const struct run_look *look, json_t *gates, const struct gate_decision *d, struct report *r)
+static const char *meant(const struct run_look *look, bool taken_up, json_t *gates,
+	const struct gate_decision *d, struct report *r)
 {
 	const char *path, *open = NULL;
 	json_t *g;
@@ -179,7 +188,7 @@ static const char *meant(
 		if (gate_answer_of(g) == GATE_PENDING && !open)
 			open = path;
 	}
-	if (!status_rests(look->status, STATUS_AT_GATE)) {
+	if (!status_rests(look->status, STATUS_AT_GATE) && !(open && taken_up)) {
 		AUTO_REPORT ignored = REPORT_INIT;
 		AUTO_JSON *answer = gates_answered(look->dir, &ignored);
 		struct str by = json_text_of(answer, "by");
@@ -278,43 +287,72 @@ bool gate_refused(struct app *a, const char *run, struct report *r)
 	if (!find_run(a, run, &look, r))
 		return false;
 	AUTO_JSON *gates = gates_read(look.dir, r);
-	return !r->errors && meant(&look, gates, &any, r) != NULL;
+	return !r->errors && meant(&look, under_way(&look), gates, &any, r) != NULL;
+}
+
+/* The lock, when there is something to answer. -1: there is not, or with an issue. */
+static int lock_to_answer(const struct run_look *look, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *pending = look->live ? gates_pending(look->dir, &ignored) : NULL;
+
+	return pending || status_rests(look->status, STATUS_AT_GATE)
+		       ? gates_lock_to_answer(look->dir, r)
+		       : -1;
+}
+
+static void set_answer(json_t *g, const struct run_look *look, const struct gate_decision *d)
+{
+	AUTO_BUF when = BUF_INIT;
+
+	clock_rfc3339(&when, clock_real_ms());
+	json_object_set_new(g, "answer", json_string(d->approve ? "approved" : "denied"));
+	json_object_set_new(g, "message", d->approve ? json_from_str(d->text) : reason_of(look, d));
+	json_object_set_new(g, "answered", json_from_str(buf_str(&when)));
+	if (d->by.len)
+		json_object_set_new(g, "by", json_from_str(d->by));
+	if (d->digest.len)
+		json_object_set_new(g, "digest", json_from_str(d->digest));
 }
 
 bool gate_decide(
-	struct app *a, const struct gate_decision *d, struct str *ret_stage, struct report *r)
+	struct app *a, const struct gate_decision *d, struct gate_decided *ret, struct report *r)
 {
+	AUTO_LOOK seen = { 0 };
 	AUTO_LOOK look = { 0 };
-	AUTO_BUF when = BUF_INIT;
 
-	if (!find_run(a, d->run, &look, r) || !find_is_current(&look, "answered", r) ||
-		!may_answer(&look, r))
+	if (!find_run(a, d->run, &seen, r) || !find_is_current(&seen, "answered", r))
 		return false;
-	AUTO_CLOSE UNUSED int lock =
-		status_rests(look.status, STATUS_AT_GATE) ? gates_lock(look.dir, r) : -1;
+	AUTO_CLOSE UNUSED int lock = lock_to_answer(&seen, r);
 	if (r->errors)
+		return false;
+	/* Another process may have taken it up, or have come to the gate, while this one waited.
+	 * From now on none comes to the gate before it is answered. */
+	if (!find_id(a, seen.run, &look, r))
+		return false;
+	if (!str_eq(look.generation, seen.generation))
+		return refuse_gone(seen.id, r); /* another one has the name now */
+	if (!may_answer(&look, r))
 		return false;
 	AUTO_JSON *gates = gates_read(look.dir, r);
 	if (r->errors)
 		return false;
-	const char *path = meant(&look, gates, d, r);
+	bool taken_up = under_way(&look);
+	const char *path = meant(&look, taken_up, gates, d, r);
 	if (!path)
 		return false;
 	json_t *g = json_object_get(gates, path);
-	clock_rfc3339(&when, clock_real_ms());
-	json_object_set_new(g, "answer", json_string(d->approve ? "approved" : "denied"));
-	json_object_set_new(
-		g, "message", d->approve ? json_from_str(d->text) : reason_of(&look, d));
-	json_object_set_new(g, "answered", json_from_str(buf_str(&when)));
-	if (d->by.len)
-		json_object_set_new(g, "by", json_from_str(d->by));
-	*ret_stage = arena_str(&a->arena, json_str(json_object_get(g, "stage")));
-	if (d->digest.len)
-		json_object_set_new(g, "digest", json_from_str(d->digest));
 	bool durable = json_is_true(json_object_get(look.start, "durable"));
+	set_answer(g, &look, d);
 	if (!gates_write(look.dir, gates, durable, r))
 		return false;
-	append_event(&look, d, *ret_stage, durable);
+	*ret = (struct gate_decided){
+		.stage = arena_str(&a->arena, json_str(json_object_get(g, "stage"))),
+		.under_way = taken_up,
+	};
+	if (taken_up)
+		return true; /* its process tells what becomes of it */
+	append_event(&look, d, ret->stage, durable);
 	/* The ledger hears of a denial from the next look. */
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_LOOK after = { 0 };

@@ -1,17 +1,10 @@
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "app/past/all-runs.h"
 #include "app/past/find.h"
 #include "app/runs.h"
 #include "base/clock.h"
-#include "base/map.h"
 #include "base/run-status.h"
-#include "runs/dir/generations.h"
-#include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
 #include "runs/look/rebuild.h"
 
@@ -99,196 +92,23 @@ static bool tell_row(void *data, const struct run_row *row)
 	return tell(l, &look.row);
 }
 
-/* -- without a ledger, and with one that lacks some, every directory has to be opened -------------
+/* -- without a ledger, and with one that lacks some ----------------------------------------------
  */
-
-struct directory {
-	struct str id;
-	uint64_t since; /* when it was begun, as far as its file tells without being opened */
-};
-
-struct directories {
-	struct app *app;
-	VEC(struct directory) found;
-	size_t left_out; /* older ones that were not opened */
-	struct arena arena;
-	struct map known; /* id → size_t, how many earlier generations the ledger has of it */
-	VEC(struct run_row) rows; /* first those of the ledger, … */
-	size_t listed;            /* … so many */
-	struct report *r;
-};
-
-/* The name of a run that the ledger has lost may have been used again since. */
-static bool has_all(struct directories *d, struct str id)
-{
-	const size_t *known = map_get(&d->known, id);
-	size_t count = 0;
-
-	return known &&
-	       (generations_count(run_directory(&d->arena, d->app->root, id).p, &count) < 0 ||
-		       count <= *known);
-}
-
-static bool find_directory(void *data, struct str id)
-{
-	struct directories *d = data;
-	AUTO_BUF path = BUF_INIT;
-	struct stat st = { 0 };
-
-	if (has_all(d, id))
-		return true;
-	if (d->app->directories_max) {
-		buf_add(&path, run_directory(&d->arena, d->app->root, id));
-		buf_adds(&path, "/run.json");
-		(void)lstat(buf_cstr(&path), &st);
-	}
-	vec_push(&d->found,
-		(struct directory){ arena_str(&d->arena, id),
-			(uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec });
-	return true;
-}
-
-static int last_begun_first(const void *a, const void *b)
-{
-	const struct directory *x = a, *y = b;
-
-	if (x->since != y->since)
-		return x->since > y->since ? -1 : 1;
-	return -str_cmp(x->id, y->id);
-}
-
-/* A host that serves others opens only the newest of them. */
-static void bound(struct directories *d)
-{
-	size_t max = d->app->directories_max;
-
-	if (!max || d->found.len <= max)
-		return;
-	qsort(d->found.at, d->found.len, sizeof(*d->found.at), last_begun_first);
-	d->left_out = d->found.len - max;
-	d->found.len = max;
-}
-
-/* The directory knows better than the ledger how many came after a generation. */
-static void add_row(void *data, const struct run_row *row)
-{
-	struct directories *d = data;
-
-	for (size_t i = 0; i < d->listed && map_get(&d->known, row->id); i++) {
-		struct run_row *listed = &d->rows.at[i];
-
-		if (!str_eq(listed->id, row->id) || !str_eq(listed->generation, row->generation))
-			continue;
-		listed->back = row->back;
-		return;
-	}
-	vec_push(&d->rows, *row);
-}
-
-/* A row of the ledger, with the texts that ledger_list() fills. */
-static bool add_known(void *data, const struct run_row *row)
-{
-	struct directories *d = data;
-	struct run_row own = *row;
-	struct str *const texts[] = { &own.id, &own.generation, &own.recipe, &own.status,
-		&own.owner };
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		*texts[i] = arena_str(&d->arena, *texts[i]);
-	vec_push(&d->rows, own);
-	d->listed++;
-	void **known = map_put(&d->known, &d->arena, own.id);
-	if (!*known)
-		*known = arena_new(&d->arena, size_t);
-	*(size_t *)*known += own.back > 0;
-	return true;
-}
-
-/* One that has begun and does not have its row yet, because another process has the ledger, is not
- * lacking. Of an id that the ledger does not know the earlier ones are not counted. */
-static bool is_lacking(struct directories *d, const struct run_row *row)
-{
-	if (map_get(&d->known, row->id))
-		return !ledger_seq(d->app->ledger, row->id, row->generation);
-	return !row->back && !run_is_unlisted(row->dir.p);
-}
-
-/* Says how many runs the ledger lacks. When it lacks none any more that is written down. */
-static void tell_gap(struct directories *d)
-{
-	struct ledger *ledger = d->app->ledger;
-	AUTO_REPORT ignored = REPORT_INIT;
-	size_t lacking = d->left_out;
-
-	for (size_t i = d->listed; i < d->rows.len; i++)
-		lacking += is_lacking(d, &d->rows.at[i]);
-	if (!lacking) {
-		if (ledger_has_gap(ledger))
-			(void)ledger_set_gap(ledger, false, &ignored);
-		return;
-	}
-	if (d->listed)
-		report_warning(d->r, (struct where){ 0 },
-			"the ledger %.*s/ledger.db lacks %zu run%s", STR(d->app->root), lacking,
-			lacking == 1 ? "" : "s");
-	else
-		report_warning(d->r, (struct where){ 0 }, "the ledger %.*s/ledger.db is empty",
-			STR(d->app->root));
-	report_action(d->r, ACTION_REBUILD, S(""));
-}
-
-/* One that cannot be opened is reported where that is tried. */
-static void tell_missing(struct directories *d)
-{
-	AUTO_BUF path = BUF_INIT;
-
-	buf_printf(&path, "%.*s/ledger.db", STR(d->app->root));
-	if (!d->rows.len || access(buf_cstr(&path), F_OK) == 0 || errno != ENOENT)
-		return;
-	report_warning(d->r, (struct where){ 0 }, "the ledger %s is missing", buf_cstr(&path));
-	report_action(d->r, ACTION_REBUILD, S(""));
-}
-
-static int newest_first(const void *a, const void *b)
-{
-	const struct run_row *x = a, *y = b;
-
-	if (x->started != y->started)
-		return x->started > y->started ? -1 : 1;
-	return -str_cmp(x->id, y->id);
-}
 
 static void each_directory(struct listing *l, struct report *r)
 {
-	struct directories d = { .app = l->app, .r = r };
-	AUTO_REPORT ignored = REPORT_INIT;
+	struct all_runs all = { 0 };
 
 	l->behind = !l->filter.before;
-	if (l->app->ledger)
-		(void)ledger_list(l->app->ledger, &(struct ledger_filter){ .generations = true },
-			add_known, &d, &ignored);
-	int e = look_each_directory(l->app->root, find_directory, &d);
-	bound(&d);
-	vec_each (one, &d.found)
-		(void)look_rows(l->app->root, one->id, &d.arena, add_row, &d, r);
-	if (e < 0)
-		report_errno(r, -e, "cannot read %.*s/runs", STR(l->app->root));
-	else if (l->app->ledger)
-		tell_gap(&d);
-	else
-		tell_missing(&d);
-	if (d.rows.len)
-		qsort(d.rows.at, d.rows.len, sizeof(*d.rows.at), newest_first);
-	vec_each (row, &d.rows)
+	(void)all_runs_find(l->app, &all, r);
+	vec_each (row, &all.rows)
 		if (!tell(l, row))
 			break;
-	if (d.left_out)
+	if (all.left_out)
 		report_warning(r, (struct where){ 0 },
 			"%zu older run%s not listed: without the ledger only the newest %u are",
-			d.left_out, d.left_out == 1 ? " is" : "s are", l->app->directories_max);
-	vec_done(&d.found);
-	vec_done(&d.rows);
-	arena_done(&d.arena);
+			all.left_out, all.left_out == 1 ? " is" : "s are", l->app->directories_max);
+	all_runs_done(&all);
 }
 
 /* What the ledger can see to. A status it may not know, and so neither the number of those. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/catalog/ref.h"
+#include "app/catalog/secrets.h"
 #include "app/past/elsewhere.h"
 #include "app/past/history.h"
 #include "app/past/told.h"
@@ -17,7 +18,7 @@
 #include "base/run-status.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
-#include "data/json.h"
+#include "data/big.h"
 #include "graph/step.h"
 #include "render/picture/picture.h"
 #include "runs/dir/leaves.h"
@@ -67,6 +68,13 @@ static void facts_done(struct facts *f)
 	vec_done(&f->warnings);
 	vec_done(&f->messages);
 	arena_done(&f->arena);
+}
+
+/* What may be told of a text of the record. Most of them are masked there already, but not what was
+ * written before a secret turned up, nor what stands in the text of a recipe. */
+static struct str told(struct facts *f, struct str text)
+{
+	return mask_text(f->mask, text, &f->arena);
 }
 
 static int64_t number_of(const json_t *object, const char *name)
@@ -236,9 +244,9 @@ static void add_failure(struct facts *f, const json_t *failure)
 	vec_push(&f->failures,
 		(struct report_failure){
 			.path = path,
-			.label = json_text_of(failure, "label"),
-			.command = json_text_of(failure, "command"),
-			.err = json_text_of(failure, "stderr"),
+			.label = told(f, json_text_of(failure, "label")),
+			.command = told(f, json_text_of(failure, "command")),
+			.err = told(f, json_text_of(failure, "stderr")),
 			.code = (int)number_of(failure, "code"),
 			.signal = (int)number_of(failure, "signal"),
 			.attempt = (uint64_t)number_of(failure, "attempt"),
@@ -362,14 +370,14 @@ static void read_messages(struct facts *f)
 /* -- the rest ------------------------------------------------------------------------------------
  */
 
-static struct str shown_value(struct arena *a, const json_t *value)
+static struct str shown_value(struct facts *f, const json_t *value)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	if (json_is_string(value))
-		return utf8_cut(json_str(value), VALUE_MAX);
+	if (json_is_string(value) && !json_is_big(value))
+		return utf8_cut(told(f, json_str(value)), VALUE_MAX);
 	json_write(&text, value, 0);
-	return arena_str(a, utf8_cut(buf_str(&text), VALUE_MAX));
+	return arena_str(&f->arena, utf8_cut(told(f, buf_str(&text)), VALUE_MAX));
 }
 
 static void read_pairs(struct facts *f)
@@ -382,9 +390,9 @@ static void read_pairs(struct facts *f)
 	if (!artifacts)
 		artifacts = json_object_get(f->run, "artifacts");
 	json_object_foreach(artifacts, name, value) vec_push(
-		&f->artifacts, (struct report_pair){ str_of(name), shown_value(&f->arena, value) });
-	json_object_foreach(values, name, value) vec_push(
-		&f->values, (struct report_pair){ str_of(name), shown_value(&f->arena, value) });
+		&f->artifacts, (struct report_pair){ str_of(name), shown_value(f, value) });
+	json_object_foreach(values, name, value)
+		vec_push(&f->values, (struct report_pair){ str_of(name), shown_value(f, value) });
 	f->page.artifacts.at = f->artifacts.at;
 	f->page.artifacts.len = f->page.artifacts.all = f->artifacts.len;
 	f->page.values.at = f->values.at;
@@ -397,8 +405,7 @@ static void read_warnings(struct facts *f)
 	const json_t *warning;
 	size_t i;
 
-	json_array_foreach(list, i, warning)
-		vec_push(&f->warnings, shown_value(&f->arena, warning));
+	json_array_foreach(list, i, warning) vec_push(&f->warnings, shown_value(f, warning));
 	f->page.warnings.at = f->warnings.at;
 	f->page.warnings.len = f->page.warnings.all = f->warnings.len;
 }
@@ -416,7 +423,22 @@ static struct str command_line(struct facts *f)
 		words[i] = word ? word : "";
 	}
 	command_display(&text, words, count);
-	return arena_str(&f->arena, utf8_cut(buf_str(&text), VALUE_MAX));
+	return arena_str(&f->arena, utf8_cut(told(f, buf_str(&text)), VALUE_MAX));
+}
+
+static void read_leaves(struct facts *f)
+{
+	struct run_report *p = &f->page;
+	const struct report_leaf *all = history_leaves(f->history, &p->leaves.len);
+	struct report_leaf *shown = arena_array(&f->arena, struct report_leaf, p->leaves.len);
+
+	for (size_t i = 0; i < p->leaves.len; i++) {
+		shown[i] = all[i];
+		shown[i].label = told(f, all[i].label);
+		shown[i].command = told(f, all[i].command);
+	}
+	p->leaves.at = shown;
+	p->leaves.all = MAX(f->history->commands, p->leaves.len);
 }
 
 static void read_header(struct facts *f, const struct run_look *look)
@@ -427,7 +449,7 @@ static void read_header(struct facts *f, const struct run_look *look)
 	p->run = look->id;
 	p->recipe = json_text_of(f->run, "recipe");
 	p->status = h->status;
-	p->error = json_text_of(f->result, "error");
+	p->error = told(f, json_text_of(f->result, "error"));
 	p->started = json_text_of(f->run, "started");
 	p->ended = json_text_of(f->result, "ended");
 	p->owner = json_text_of(f->run, "owner");
@@ -443,8 +465,8 @@ static void read_header(struct facts *f, const struct run_look *look)
 	p->graph = f->graph;
 	p->state = history_state;
 	p->state_data = h;
-	p->leaves.at = history_leaves(f->history, &p->leaves.len);
-	p->leaves.all = MAX(h->commands, p->leaves.len);
+	p->mask = f->mask;
+	read_leaves(f);
 }
 
 bool run_report(struct run_handle *h, struct buf *b, struct report *r)
@@ -480,12 +502,14 @@ bool run_picture(struct run_handle *h, unsigned format, struct buf *b, struct re
 	bool ok = look && facts_read(&f, look, r) && f.graph;
 
 	if (ok) {
+		f.mask = freeze_mask(f.dir, &f.secrets_known);
 		buf_printf(&title, "%.*s: ", STR(look->id));
 		status_phrase(&title, look->status, look->row.failed, look->row.tolerated);
 		picture_write(f.graph, format,
 			&(struct picture_options){ .title = buf_str(&title),
 				.state = history_state,
-				.state_data = f.history },
+				.state_data = f.history,
+				.mask = f.mask },
 			b);
 	}
 	facts_done(&f);
@@ -498,6 +522,11 @@ void recipe_picture(const struct recipe_ref *ref, unsigned format, struct str ti
 
 	if (g->steps)
 		title = json_str(json_object_get(g->steps->metadata, "name"));
-	picture_write(
-		g, (enum picture_format)format, &(struct picture_options){ .title = title }, b);
+	struct mask *mask = recipe_mask(ref->recipe, g, ref->values);
+	struct arena a = ARENA_INIT;
+	title = mask_text(mask, title, &a); /* of a template it is its text */
+	picture_write(g, (enum picture_format)format,
+		&(struct picture_options){ .title = title, .mask = mask }, b);
+	arena_done(&a);
+	mask_free(mask);
 }

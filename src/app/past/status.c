@@ -110,7 +110,7 @@ static json_t *manifest_of(const struct run_look *look)
 	if (json_is_object(frozen))
 		return json_incref(frozen);
 	AUTO_JSON *shown = manifest_paths(artifacts_of(look));
-	AUTO_JSON *files = freeze_artifacts(look->dir, shown);
+	AUTO_JSON *files = freeze_artifacts(look->dir, shown, NULL);
 	json_t *manifest = manifest_make(files ? files : shown,
 		json_object_get(look->start, "manifest"), json_text_of(look->start, "cwd"));
 	json_object_foreach(manifest, name, entry)

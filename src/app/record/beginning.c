@@ -15,24 +15,25 @@ static void add_text(json_t *object, const char *name, struct str value)
 		json_object_set_new(object, name, json_from_str(value));
 }
 
-/* `self`: the process that has it; NULL: it is not said. */
-static json_t *run_json(struct launch *l, const struct identity *self)
+static void add_start(json_t *run, const struct launch *l)
+{
+	AUTO_BUF when = BUF_INIT;
+
+	clock_rfc3339(&when, l->claim.row.started);
+	add_text(run, "started", buf_str(&when));
+}
+
+/* Without the process that has it. */
+static json_t *run_json(struct launch *l)
 {
 	json_t *run = json_object();
 	struct mask *mask = mask_of(l);
-	AUTO_BUF when = BUF_INIT;
 	char host[256] = "";
 
-	clock_rfc3339(&when, l->claim.row.started);
 	add_text(run, "run", l->asked.id);
 	add_text(run, "generation", l->claim.generation);
-	add_text(run, "started", buf_str(&when));
+	add_start(run, l);
 	add_text(run, "cwd", l->claim.row.cwd);
-	if (self) {
-		json_object_set_new(run, "pid", json_integer(self->pid));
-		json_object_set_new(run, "pid_start", json_integer((json_int_t)self->start));
-		add_text(run, "boot_id", str_of(self->boot));
-	}
 	json_object_set_new(run, "argv", shown_argv(l, mask));
 	json_object_set_new(run, "detached", json_boolean(l->asked.detached));
 	if (l->asked.durable)
@@ -55,11 +56,11 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	add_text(run, "owner", l->asked.owner);
 	add_text(run, "rerun_of", l->asked.rerun_of);
 	if (l->subject.artifacts && json_object_size(l->subject.artifacts)) {
-		json_t *said = launch_declared(l);
+		AUTO_JSON *said = launch_declared(l);
 
 		json_object_set_new(run, "artifacts", shown_artifacts(l));
 		if (said)
-			json_object_set_new(run, "manifest", said);
+			json_object_set_new(run, "manifest", mask_json(mask, said));
 	}
 	if (l->subject.recipe) {
 		json_t *mailbox = recipe_mailbox(l->subject.recipe);
@@ -82,6 +83,15 @@ static json_t *run_json(struct launch *l, const struct identity *self)
 	return run;
 }
 
+/* Which process has it, and since when: what is kept was made before it began. */
+static void add_process(json_t *run, const struct launch *l, const struct identity *self)
+{
+	add_start(run, l);
+	json_object_set_new(run, "pid", json_integer(self->pid));
+	json_object_set_new(run, "pid_start", json_integer((json_int_t)self->start));
+	add_text(run, "boot_id", str_of(self->boot));
+}
+
 static json_t *communication_json(struct launch *l)
 {
 	json_t *file = json_object();
@@ -94,12 +104,16 @@ static json_t *communication_json(struct launch *l)
 	return file;
 }
 
-/* Takes the JSON. */
-static void text_of(json_t *file, struct buf *text)
+/* File name → what it says. */
+static json_t *documents(struct launch *l)
 {
-	json_write(text, file, 2);
-	buf_addc(text, '\n');
-	json_decref(file);
+	json_t *files = json_object();
+
+	if (l->claim.waits)
+		json_object_set_new(files, "graph.json", freeze_graph_json(&l->subject));
+	json_object_set_new(files, "communication.json", communication_json(l));
+	json_object_set_new(files, "run.json", run_json(l));
+	return files;
 }
 
 /* -- what can wait -------------------------------------------------------------------------------
@@ -134,45 +148,49 @@ bool beginning_can_wait(const struct launch *l)
 	return true;
 }
 
-json_t *beginning_kept(struct launch *l)
+const json_t *beginning_kept(struct launch *l)
 {
-	json_t *kept = json_object();
-
-	json_object_set_new(kept, "graph.json", freeze_graph_json(&l->subject));
-	json_object_set_new(kept, "communication.json", communication_json(l));
-	json_object_set_new(kept, "run.json", run_json(l, NULL));
-	return kept;
+	if (!l->claim.kept)
+		l->claim.kept = documents(l);
+	return l->claim.kept;
 }
 
 /* -- writing -------------------------------------------------------------------------------------
  */
 
+static struct freeze_text text_of(const json_t *files, const char *name, struct buf *text)
+{
+	json_write(text, json_object_get(files, name), 2);
+	buf_addc(text, '\n');
+	return (struct freeze_text){ name, buf_str(text), true };
+}
+
 bool beginning_write(struct launch *l, struct report *r)
 {
+	AUTO_JSON *files = json_incref((json_t *)beginning_kept(l));
 	AUTO_BUF graph = BUF_INIT;
 	AUTO_BUF communication = BUF_INIT;
 	AUTO_BUF bundle = BUF_INIT;
 	AUTO_BUF run = BUF_INIT;
-	struct freeze_text files[4];
+	struct freeze_text texts[4];
 	struct identity self;
 	size_t count = 0;
 
 	launch_identify(l, &self);
-	if (l->claim.waits) {
-		text_of(freeze_graph_json(&l->subject), &graph);
-		files[count++] = (struct freeze_text){ "graph.json", buf_str(&graph), true };
-	}
-	text_of(communication_json(l), &communication);
-	files[count++] =
-		(struct freeze_text){ "communication.json", buf_str(&communication), true };
+	add_process(json_object_get(files, "run.json"), l, &self);
+	if (l->claim.waits)
+		texts[count++] = text_of(files, "graph.json", &graph);
+	texts[count++] = text_of(files, "communication.json", &communication);
 	if (l->subject.bundle) {
 		bundle_write(l->subject.bundle, &bundle);
-		files[count++] = (struct freeze_text){ "context.jsonl", buf_str(&bundle), true };
+		texts[count++] = (struct freeze_text){ "context.jsonl", buf_str(&bundle), true };
 	}
-	text_of(run_json(l, &self), &run);
-	files[count++] = (struct freeze_text){ "run.json", buf_str(&run), false };
-	if (!freeze_files(l, files, count, r))
+	texts[count] = text_of(files, "run.json", &run);
+	texts[count++].first = false;
+	if (!freeze_files(l, texts, count, r))
 		return false;
 	l->claim.waits = false;
+	json_decref(l->claim.kept);
+	l->claim.kept = NULL;
 	return true;
 }

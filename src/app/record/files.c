@@ -40,7 +40,11 @@ static int append(int fd, struct str lines)
 static int open_lines(struct record_files *f, const char *name, int *ret)
 {
 	*ret = run_open_at(f->dirfd, name, O_RDWR | O_CREAT | O_APPEND);
-	return *ret < 0 ? *ret : lines_drop_cut(*ret);
+	int r = *ret < 0 ? *ret : lines_drop_cut(*ret);
+	/* The next one who asks for it tries again. */
+	if (r < 0)
+		close_fd(ret);
+	return r;
 }
 
 static int open_events(struct record_files *f)
@@ -48,8 +52,13 @@ static int open_events(struct record_files *f)
 	if (f->events >= 0)
 		return 0;
 	int r = open_lines(f, EVENTS_FILE, &f->events);
+	off_t end = r < 0 ? r : lseek(f->events, 0, SEEK_END);
+	if (r == 0 && end < 0)
+		r = -errno;
 	if (r == 0)
-		f->events_bytes = (uint64_t)MAX(lseek(f->events, 0, SEEK_END), (off_t)0);
+		f->events_bytes = (uint64_t)end;
+	else
+		close_fd(&f->events);
 	return r;
 }
 
@@ -60,13 +69,11 @@ static int open_errors(struct record_files *f)
 	return MIN(f->errors, 0);
 }
 
-/* An earlier result is kept under a number. */
-static int keep_result(struct record_files *f)
+/* An earlier result is kept under a number, whose name is written to `name`. */
+static int keep_result(struct record_files *f, char name[32])
 {
-	char name[32];
-
 	for (int n = 1; n < 100000; n++) {
-		(void)snprintf(name, sizeof(name), "result.%d.json", n);
+		(void)snprintf(name, 32, "result.%d.json", n);
 		if (faccessat(f->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;
 		return renameat(f->dirfd, "result.json", f->dirfd, name) < 0 && errno != ENOENT
@@ -74,6 +81,32 @@ static int keep_result(struct record_files *f)
 			       : 0;
 	}
 	return -EEXIST;
+}
+
+static int make_output(struct record_files *f)
+{
+	AUTO_CLOSE int out = run_open_at(f->dirfd, "stdout.log", O_WRONLY | O_CREAT);
+
+	f->made = out >= 0;
+	return MIN(out, 0);
+}
+
+int record_files_put_away(struct record_files *f)
+{
+	char kept[32];
+	int r = keep_result(f, kept);
+
+	if (r < 0)
+		return r;
+	/* It may be another name of what a command printed: never written over, always new. */
+	if ((unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT) ||
+		(f->durable && fsync(f->dirfd) < 0)) {
+		r = -errno;
+		(void)renameat(f->dirfd, kept, f->dirfd, "result.json");
+		return r;
+	}
+	(void)make_output(f); /* if not now, when something is written to it */
+	return 0;
 }
 
 int record_files_open_first(
@@ -89,6 +122,7 @@ int record_files_open_first(
 		.story = -1,
 		.out = -1,
 		.durable = durable,
+		.resumes = resume,
 		.spares = { -1, -1, -1 } };
 	*seq = 0;
 	buf_add(&path, dir);
@@ -103,10 +137,7 @@ int record_files_open_first(
 		return r;
 	r = open_events(f);
 	*seq = events_count(buf_cstr(&path));
-	/* It may be another name of what a command printed: never written over, always new. */
-	if (r == 0 && unlinkat(f->dirfd, "stdout.log", 0) < 0 && errno != ENOENT)
-		r = -errno;
-	return r < 0 ? r : keep_result(f);
+	return r;
 }
 
 int record_files_open_rest(struct record_files *f)
@@ -114,11 +145,8 @@ int record_files_open_rest(struct record_files *f)
 	int r = open_events(f);
 
 	r = r < 0 ? r : open_errors(f);
-	AUTO_CLOSE int out = r < 0 ? r : run_open_at(f->dirfd, "stdout.log", O_WRONLY | O_CREAT);
-	if (out < 0)
-		return out;
-	f->made = true;
-	return f->durable && fsync(f->dirfd) < 0 ? -errno : 0;
+	r = r < 0 || f->resumes ? r : make_output(f);
+	return r == 0 && f->durable && fsync(f->dirfd) < 0 ? -errno : r;
 }
 
 void record_files_prepare(struct record_files *f)
@@ -155,6 +183,16 @@ void record_files_done(struct record_files *f)
 	buf_done(&f->errors_text);
 }
 
+static int synced(const struct record_files *f, int fd, int r)
+{
+	return r == 0 && f->durable && fdatasync(fd) < 0 ? -errno : r;
+}
+
+int record_files_line(struct record_files *f, struct str line)
+{
+	return synced(f, f->leaves, fd_write_all(f->leaves, line));
+}
+
 int record_files_stdin(struct record_files *f)
 {
 	return run_open_at(f->dirfd, "stdin.part", O_RDWR | O_CREAT | O_TRUNC);
@@ -171,14 +209,27 @@ void record_files_stdin_complete(struct record_files *f)
 		(void)fsync(f->dirfd);
 }
 
+/* The descriptor by which it was written may be open still: what it takes of a full disk is given
+ * back now, for the result. */
+static void drop_stdin(struct record_files *f)
+{
+	AUTO_CLOSE int fd = run_open_at(f->dirfd, "stdin.part", O_WRONLY | O_TRUNC);
+
+	(void)unlinkat(f->dirfd, "stdin.part", 0);
+}
+
 void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enough)
 {
 	AUTO_CLOSE int fd = enough ? run_open_at(f->dirfd, "stdin.part", O_WRONLY) : -1;
+	AUTO_BUF line = BUF_INIT;
 
-	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+	/* First the line: a part must never be taken for the whole. */
+	leaf_input_line(&line, bytes, clock_real_ms());
+	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
+		record_files_line(f, buf_str(&line)) == 0)
 		record_files_stdin_complete(f);
 	else
-		(void)unlinkat(f->dirfd, "stdin.part", 0);
+		drop_stdin(f);
 }
 
 int record_files_progress(struct record_files *f, const struct record_progress *p)
@@ -198,16 +249,6 @@ int record_files_progress(struct record_files *f, const struct record_progress *
 	buf_adds(&text, "\"\n}\n");
 	return atomic_write_at(f->dirfd, "progress.json", buf_str(&text),
 		&(struct atomic_options){ .quick = true, .spare = spare(f) });
-}
-
-static int synced(const struct record_files *f, int fd, int r)
-{
-	return r == 0 && f->durable && fdatasync(fd) < 0 ? -errno : r;
-}
-
-int record_files_line(struct record_files *f, struct str line)
-{
-	return synced(f, f->leaves, fd_write_all(f->leaves, line));
 }
 
 int record_files_replace(struct record_files *f, const char *name, struct str text)

@@ -27,6 +27,7 @@ struct record_files {
 	bool last_ok;       /* … which has succeeded: it is complete */
 	bool torn;          /* leaves.jsonl may end in the middle of a line */
 	bool durable;
+	bool resumes; /* what is there is of the time before, until record_files_put_away() */
 	/* Made beforehand for progress.json, state.json and result.json; -1: not, or used. */
 	int spares[3];
 };
@@ -38,6 +39,9 @@ int record_files_open_first(
 /* Makes what readers look for, so that they can follow it from the beginning: events.jsonl and the
  * logs. Without this each is made when it is first written. -errno. */
 int record_files_open_rest(struct record_files *f);
+/* Of a resume: the result of the time before gets another name, and stdout.log is a new file.
+ * -errno: the result is where it was. */
+int record_files_put_away(struct record_files *f);
 /* Makes files for what is written at the end. */
 void record_files_prepare(struct record_files *f);
 void record_files_done(struct record_files *f);

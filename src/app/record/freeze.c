@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/base64.h"
+#include "data/big.h"
 #include "runs/dir/begun.h"
 #include "runs/dir/manifest.h"
 #include "runs/dir/open.h"
@@ -61,7 +62,7 @@ static int write_text(int dir, const struct freeze_text *file, bool fresh, bool 
 
 static bool report_text_lost(struct report *r, int error, struct str dir, const char *name)
 {
-	return report_errno(r, -error, "cannot write %.*s/%s", STR(dir), name);
+	return report_fault(r, -error, "cannot write %.*s/%s", STR(dir), name);
 }
 
 static int open_own(struct str dir)
@@ -97,7 +98,10 @@ bool freeze_file(struct str dir, const char *name, struct str text, bool durable
 	return n == 0 || report_text_lost(r, n, dir, name);
 }
 
-json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r)
+typedef json_t *reader_fn(const struct source *source, struct report *r);
+
+static json_t *read_with(
+	reader_fn *read, struct str dir, const char *name, bool optional, struct report *r)
 {
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
@@ -111,7 +115,18 @@ json_t *freeze_json(struct str dir, const char *name, bool optional, struct repo
 		report_errno(r, -n, "cannot read %s", buf_cstr(&path));
 		return NULL;
 	}
-	return json_read(&(struct source){ buf_str(&path), buf_str(&text) }, r);
+	return read(&(struct source){ buf_str(&path), buf_str(&text) }, r);
+}
+
+json_t *freeze_json(struct str dir, const char *name, bool optional, struct report *r)
+{
+	return read_with(json_read, dir, name, optional, r);
+}
+
+/* The values: a run that continues has the same digits, also beyond 64 bits. */
+static json_t *values_json(struct str dir, bool optional, struct report *r)
+{
+	return read_with(json_read_big, dir, "values.json", optional, r);
 }
 
 /* -- the graph -----------------------------------------------------------------------------------
@@ -238,7 +253,7 @@ struct graph *freeze_graph(const char *dir, struct report *r)
 	struct launch l = { .claim.dir = str_of(dir) };
 	struct graph *g = NULL;
 
-	l.subject.values = freeze_json(l.claim.dir, "values.json", true, r);
+	l.subject.values = values_json(l.claim.dir, true, r);
 	if (read_graph(&l, r))
 		g = graph_ref(l.subject.graph);
 	launch_done(&l);
@@ -249,14 +264,14 @@ struct graph *freeze_graph(const char *dir, struct report *r)
  */
 
 /* JSON has no way to say bytes that are not UTF-8. They are kept beside the values, each with the
- * way to it. */
+ * way to it. A large number is written as its digits. */
 static void collect_bytes(const json_t *value, json_t *way, json_t *ret)
 {
 	const char *key;
 	json_t *item;
 	size_t i;
 
-	if (json_is_string(value) && !utf8_valid(json_str(value))) {
+	if (json_is_string(value) && !json_is_big(value) && !utf8_valid(json_str(value))) {
 		AUTO_BUF coded = BUF_INIT;
 
 		base64_write(&coded, json_str(value));
@@ -447,13 +462,12 @@ static void take_members(struct launch *l, const json_t *start)
 	}
 }
 
-/* Of start.json: there are no values, and so no values.json either. */
+/* Of start.json: there are no values, and so no values.json either, unless a secret turned up. */
 #define NO_VALUES "no_values"
 
-/* The texts of values.json, empty when there are none, and of start.json. */
-static void start_texts(struct launch *l, struct buf *values, struct buf *asked)
+/* The text of values.json, empty when there are none; `start` is start.json. */
+static void values_text(const struct launch *l, const json_t *start, struct buf *values)
 {
-	AUTO_JSON *start = shown_start(l);
 	AUTO_JSON *kept = json_copy(l->subject.values);
 	json_t *name;
 	size_t i;
@@ -463,15 +477,23 @@ static void start_texts(struct launch *l, struct buf *values, struct buf *asked)
 		json_object_del(kept, json_string_value(name));
 	masked_keep(l, start, kept);
 	write_bytes_of(kept, kept, MASKED_BYTES);
+	if (!json_object_size(kept))
+		return;
+	json_write_typed(values, kept, 2); /* steps tell 2.0 from 2 */
+	buf_addc(values, '\n');
+}
+
+/* The texts of values.json and of start.json. */
+static void start_texts(struct launch *l, struct buf *values, struct buf *asked)
+{
+	AUTO_JSON *start = shown_start(l);
+
+	values_text(l, start, values);
 	write_bytes_of(json_object_get(start, "env"), start, "env_bytes");
-	if (json_object_size(kept)) {
-		json_write_typed(values, kept, 2); /* steps tell 2.0 from 2 */
-		buf_addc(values, '\n');
-	} else {
+	if (!values->len)
 		json_object_set_new(start, NO_VALUES, json_true());
-	}
 	if (l->claim.waits)
-		json_object_set_new(start, BEGUN_MEMBER, beginning_kept(l));
+		json_object_set(start, BEGUN_MEMBER, (json_t *)beginning_kept(l));
 	json_write(asked, start, 2);
 	buf_addc(asked, '\n');
 }
@@ -498,15 +520,22 @@ static bool read_secrets(struct launch *l, struct report *r)
 	return true;
 }
 
+/* values.json: a new reference. NULL with an issue. */
+static json_t *read_kept(struct str dir, bool optional, struct report *r)
+{
+	size_t errors = r->errors;
+	json_t *values = values_json(dir, optional, r);
+
+	return values || r->errors > errors ? values : json_object();
+}
+
 static bool read_values(struct launch *l, struct report *r)
 {
 	AUTO_JSON *start = freeze_json(l->claim.dir, "start.json", false, r);
 	json_t *values = NULL;
 
 	if (start)
-		values = json_truth_of(start, NO_VALUES)
-				 ? json_object()
-				 : freeze_json(l->claim.dir, "values.json", false, r);
+		values = read_kept(l->claim.dir, json_truth_of(start, NO_VALUES), r);
 	l->subject.values = values;
 	if (!values)
 		return false;
@@ -540,6 +569,15 @@ bool freeze_write(struct launch *l, struct report *r)
 	return freeze_files(l, files, count, r);
 }
 
+bool freeze_values(const struct launch *l, struct report *r)
+{
+	AUTO_JSON *start = shown_start(l);
+	AUTO_BUF values = BUF_INIT;
+
+	values_text(l, start, &values);
+	return freeze_file(l->claim.dir, "values.json", buf_str(&values), l->asked.durable, r);
+}
+
 bool freeze_read(struct launch *l, struct report *r)
 {
 	return read_values(l, r) && read_secrets(l, r) && read_graph(l, r);
@@ -548,19 +586,29 @@ bool freeze_read(struct launch *l, struct report *r)
 /* -- for readers ---------------------------------------------------------------------------------
  */
 
-json_t *freeze_artifacts(struct str dir, const json_t *shown)
+json_t *freeze_artifacts(struct str dir, const json_t *shown, const char **ret_why)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
+	const char *why = NULL;
 	json_t *artifacts = manifest_paths(shown), *path;
 	const char *name;
 	bool masked = false;
 
 	json_object_foreach(artifacts, name, path) masked |=
 		str_contains(json_str(path), S(MASKED));
-	AUTO_JSON *kept = masked ? freeze_json(dir, "values.json", true, &ignored) : NULL;
-	masked_restore_artifacts(artifacts, kept);
-	if (!masked || kept)
+	if (!masked)
 		return artifacts;
+	AUTO_JSON *kept = values_json(dir, true, &ignored);
+	AUTO_JSON *start = freeze_json(dir, "start.json", true, &ignored);
+	const struct launch l = { .asked.secret_vars = json_object_get(start, "secret_vars") };
+	if (!kept)
+		why = "its values.json cannot be read";
+	else if (!masked_restore_artifacts(&l, artifacts, kept))
+		why = "a secret in a path is not in the environment";
+	if (!why)
+		return artifacts;
+	if (ret_why)
+		*ret_why = why;
 	json_decref(artifacts);
 	return NULL;
 }
@@ -574,7 +622,8 @@ struct mask *freeze_mask(struct str dir, bool *ret_known)
 	*ret_known = true;
 	if (read_values(&l, &ignored) &&
 		(json_array_size(l.asked.secrets) || json_array_size(l.asked.secret_env) ||
-			json_array_size(l.asked.secret_files) || json_array_size(l.asked.env))) {
+			json_array_size(l.asked.secret_files) ||
+			json_array_size(l.asked.secret_texts) || json_array_size(l.asked.env))) {
 		*ret_known = read_secrets(&l, &ignored);
 		if (read_graph(&l, &ignored))
 			l.subject.plan = plan_new(l.subject.graph, l.subject.values, &ignored);

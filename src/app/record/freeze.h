@@ -6,6 +6,8 @@
 /* What a run directory keeps of its start: graph.json, values.json and start.json. */
 bool freeze_write(struct launch *l, struct report *r);
 bool freeze_read(struct launch *l, struct report *r);
+/* values.json alone again, with the secrets that have turned up since. */
+bool freeze_values(const struct launch *l, struct report *r);
 
 /* What graph.json of a run of that subject is: `recipe`, `graph` and `dirs` are looked at. */
 void freeze_graph_text(const struct subject *s, struct buf *b);
@@ -14,9 +16,9 @@ json_t *freeze_graph_json(const struct subject *s);
 struct graph *freeze_graph(const char *dir, struct report *r);
 
 /* What a reader of its records needs beside them. The paths of its artifacts as they can be opened,
- * for those that run.json shows: name → path, a new reference. NULL: some have a secret in them and
- * values.json cannot be read. */
-json_t *freeze_artifacts(struct str dir, const json_t *shown);
+ * for those that run.json shows: name → path, a new reference. NULL: some have a secret in them
+ * that cannot be had; *ret_why, unless that is NULL, says why. */
+json_t *freeze_artifacts(struct str dir, const json_t *shown, const char **ret_why);
 /* The texts that nothing about the run may show; NULL: it has no secrets. The caller ends it with
  * mask_free(). *ret_known: false when some are written down nowhere (--secret-env) and are not in
  * the environment of this process either. */

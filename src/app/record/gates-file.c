@@ -3,14 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/record/freeze.h"
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "runs/dir/open.h"
 
-enum { LOCK_MS = 10000 };
+enum { LOCK_MS = 10000, PAUSING_POLL_MS = 5 };
 
 int gates_lock(struct str dir, struct report *r)
 {
@@ -22,6 +24,48 @@ int gates_lock(struct str dir, struct report *r)
 	if (n < 0)
 		report_errno(r, -n, "cannot lock %s", buf_cstr(&file));
 	return n < 0 ? -1 : fd;
+}
+
+/* Every change is another file, made under the lock: while a process has locked this one, nothing
+ * is answered, so that it stays the one. */
+int gates_pausing(struct str dir)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_add(&path, dir);
+	AUTO_CLOSE int fd = run_open(buf_cstr(&path), GATES_FILE, O_RDONLY);
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? take_fd(&fd) : -1;
+}
+
+void gates_paused(int *fd)
+{
+	/* A child that has executed nothing yet has it too: closing is not enough. */
+	if (*fd >= 0)
+		(void)flock(*fd, LOCK_UN);
+	close_fd(fd);
+}
+
+bool gates_pause_now(struct str dir)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_add(&path, dir);
+	AUTO_CLOSE int fd = run_open(buf_cstr(&path), GATES_FILE, O_RDONLY);
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+int gates_lock_to_answer(struct str dir, struct report *r)
+{
+	uint64_t until = clock_mono_ms() + LOCK_MS;
+
+	for (;;) {
+		AUTO_CLOSE int lock = gates_lock(dir, r);
+
+		if (lock < 0 || !gates_pause_now(dir) || clock_mono_ms() >= until)
+			return take_fd(&lock);
+		close_fd(&lock);
+		(void)nanosleep(&(struct timespec){ .tv_nsec = PAUSING_POLL_MS * 1000000 }, NULL);
+	}
 }
 
 json_t *gates_read(struct str dir, struct report *r)

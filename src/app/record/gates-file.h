@@ -4,13 +4,22 @@
 #include "data/json.h"
 #include "graph/step.h"
 
-/* gates.json of a run's directory: path of a gate → {"stage","prompt","since_ms","timeout",
- * "default"} and, once it has one, its {"answer","message","answered","by","digest"}. Every process
- * that changes it holds the lock. */
+/* gates.json of a run's directory: path of a gate, from its second attempt on with #NUMBER →
+ * {"stage","prompt","since_ms","timeout","default"} and, once it has one, its {"answer","message",
+ * "answered","by","digest"}. Every process that changes it holds the lock. */
 #define GATES_FILE "gates.json"
 
 /* The descriptor that holds the lock, or -1 with an issue added. */
 int gates_lock(struct str dir, struct report *r);
+/* The same for an answer: once no process is about to pause that would not hear it, or one has been
+ * for too long. */
+int gates_lock_to_answer(struct str dir, struct report *r);
+/* Says, under the lock, that this process has found no answer and will pause. The descriptor stands
+ * for that until gates_paused(); -1: it cannot be said. */
+int gates_pausing(struct str dir);
+void gates_paused(int *fd);
+/* Whether a process has said so. */
+bool gates_pause_now(struct str dir);
 /* A new reference to the gates, each an object: what else is in the file is damage and left out.
  * NULL: there is no file, or it cannot be read (with an issue). */
 json_t *gates_read(struct str dir, struct report *r);

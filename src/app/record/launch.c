@@ -44,8 +44,9 @@ struct launch *launch_new(struct app *a)
 void launch_done(struct launch *l)
 {
 	json_t *const owned[] = { l->asked.env, l->asked.secrets, l->asked.secret_env,
-		l->asked.secret_vars, l->asked.secret_files, l->asked.argv, l->asked.agents,
-		l->asked.collections, l->asked.executor, l->asked.left_executor };
+		l->asked.secret_vars, l->asked.secret_files, l->asked.secret_texts, l->asked.argv,
+		l->asked.agents, l->asked.collections, l->asked.executor, l->asked.left_executor,
+		l->claim.kept };
 
 	subject_done(&l->subject);
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)

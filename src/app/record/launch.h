@@ -41,6 +41,7 @@ struct asked {
 	json_t *secret_env;    /* array of names whose values are never written down */
 	json_t *secret_vars;   /* name → variable, of those whose variable has another name */
 	json_t *secret_files;  /* array of {"file", "member"}: texts that are masked everywhere */
+	json_t *secret_texts;  /* array of those that turned up while it ran */
 	json_t *argv;          /* of the program that started it; for people */
 	json_t *agents;        /* name → command, of step recipes */
 	json_t *collections;   /* name → directory */
@@ -70,6 +71,7 @@ struct claim {
 	struct run_row row;
 	bool unlisted; /* it has begun, and the ledger does not know of it yet */
 	bool waits;    /* what readers look for is not written yet (app/record/beginning.h) */
+	json_t *kept;  /* what that says (beginning_kept()); NULL: it was not asked for */
 	bool linked;   /* `latest` names it */
 	int own;       /* the directory, of a run that has made it; -1: it is opened by its path */
 	int lock;      /* on DIR/.alive; -1: not ours */
@@ -139,6 +141,9 @@ bool launch_plan_again(struct launch *l, struct report *r);
 /* Takes the id: directory, lock and ledger row. Refuses while a live run has it; the files of an
  * ended generation are put away. */
 bool launch_claim(struct launch *l, struct report *r);
+/* If it is durable: the names of the directory, of those above it and of what was put away are on
+ * the disk. A record in a directory that is not there would be lost with it. */
+bool launch_sync_names(struct launch *l, struct report *r);
 /* Enters a run in the ledger that has begun without; nothing happens when it has a row. `wait_ms`
  * as in ledger_manner. */
 bool launch_enter(struct launch *l, unsigned wait_ms, struct report *r);

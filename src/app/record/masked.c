@@ -7,6 +7,7 @@
 #define KEPT_ENV "(env) "
 #define KEPT_AGENT "(agent) "
 #define KEPT_ARTIFACT "(artifact) "
+#define KEPT_SEEN "(seen) " /* one array for all */
 
 static const char *kept_name(struct buf *b, const char *kind, struct str name)
 {
@@ -70,8 +71,10 @@ static json_t *in_pieces(const struct launch *l, struct str text)
 	return pieces;
 }
 
-static void add_whole(const struct launch *l, const json_t *kept, struct buf *text)
+/* False: a variable is not set. */
+static bool add_whole(const struct launch *l, const json_t *kept, struct buf *text)
 {
+	bool known = true;
 	json_t *piece;
 	size_t i;
 
@@ -83,7 +86,9 @@ static void add_whole(const struct launch *l, const json_t *kept, struct buf *te
 		const char *value = name ? getenv(secret_variable(l, name)) : NULL;
 
 		buf_add(text, !name ? json_str(piece) : value ? str_of(value) : S(MASKED));
+		known &= !name || value;
 	}
+	return known;
 }
 
 /* -- variables -----------------------------------------------------------------------------------
@@ -122,7 +127,7 @@ static void take_env(struct launch *l, const json_t *kept)
 		if (!value)
 			continue;
 		buf_printf(&text, "%.*s=", STR(name));
-		add_whole(l, value, &text);
+		(void)add_whole(l, value, &text);
 		json_array_set_new(l->asked.env, i, json_from_str(buf_str(&text)));
 	}
 }
@@ -157,7 +162,7 @@ static void take_agents(struct launch *l, const json_t *kept)
 
 		if (!command)
 			continue;
-		add_whole(l, command, &text);
+		(void)add_whole(l, command, &text);
 		json_object_set_new_nocheck(l->asked.agents, name, json_from_str(buf_str(&text)));
 	}
 }
@@ -175,22 +180,62 @@ static void keep_artifacts(const struct launch *l, const json_t *shown, json_t *
 		AUTO_BUF key = BUF_INIT;
 
 		if (!json_equal(path, json_object_get(shown, name)))
-			json_object_set_nocheck(
-				kept, kept_name(&key, KEPT_ARTIFACT, str_of(name)), path);
+			json_object_set_new_nocheck(kept,
+				kept_name(&key, KEPT_ARTIFACT, str_of(name)),
+				in_pieces(l, json_str(path)));
 	}
 }
 
-void masked_restore_artifacts(json_t *artifacts, const json_t *kept)
+bool masked_restore_artifacts(const struct launch *l, json_t *artifacts, const json_t *kept)
 {
+	bool known = true;
 	const char *name;
 	json_t *shown;
 
 	json_object_foreach(artifacts, name, shown)
 	{
-		json_t *path = find_kept(kept, KEPT_ARTIFACT, str_of(name));
+		const json_t *path = find_kept(kept, KEPT_ARTIFACT, str_of(name));
+		AUTO_BUF text = BUF_INIT;
 
-		if (path)
-			json_object_set_nocheck(artifacts, name, path);
+		if (!path)
+			continue;
+		known &= add_whole(l, path, &text);
+		json_object_set_new_nocheck(artifacts, name, json_from_str(buf_str(&text)));
+	}
+	return known;
+}
+
+/* -- what turned up while the run was executed ---------------------------------------------------
+ */
+
+static void keep_seen(const struct launch *l, json_t *kept)
+{
+	json_t *all = json_array(), *text;
+	size_t i;
+
+	json_array_foreach(l->asked.secret_texts, i, text)
+		json_array_append_new(all, in_pieces(l, json_str(text)));
+	if (json_array_size(all))
+		json_object_set_nocheck(kept, KEPT_SEEN, all);
+	json_decref(all);
+}
+
+/* One that needs a variable that is not set cannot be told from other texts. */
+static void take_seen(struct launch *l, const json_t *kept)
+{
+	const json_t *all = json_object_get(kept, KEPT_SEEN);
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(all, i, one)
+	{
+		AUTO_BUF text = BUF_INIT;
+
+		if (!add_whole(l, one, &text))
+			continue;
+		if (!l->asked.secret_texts)
+			l->asked.secret_texts = json_array();
+		json_array_append_new(l->asked.secret_texts, json_from_str(buf_str(&text)));
 	}
 }
 
@@ -199,7 +244,8 @@ void masked_restore_artifacts(json_t *artifacts, const json_t *kept)
 
 static void drop_kept(json_t *values)
 {
-	static const char *const kinds[] = { KEPT_ENV, KEPT_AGENT, KEPT_ARTIFACT, MASKED_BYTES };
+	static const char *const kinds[] = { KEPT_ENV, KEPT_AGENT, KEPT_ARTIFACT, KEPT_SEEN,
+		MASKED_BYTES };
 	const char *name;
 	json_t *value;
 	void *next;
@@ -220,12 +266,14 @@ void masked_keep(const struct launch *l, const json_t *start, json_t *kept)
 	keep_env(l, json_object_get(start, "env"), kept);
 	keep_agents(l, json_object_get(start, "agents"), kept);
 	keep_artifacts(l, json_object_get(start, "artifacts"), kept);
+	keep_seen(l, kept);
 }
 
 void masked_restore(struct launch *l, json_t *values)
 {
 	take_env(l, values);
 	take_agents(l, values);
-	masked_restore_artifacts(l->subject.artifacts, values);
+	(void)masked_restore_artifacts(l, l->subject.artifacts, values);
+	take_seen(l, values);
 	drop_kept(values);
 }

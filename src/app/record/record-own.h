@@ -19,7 +19,8 @@ struct record {
 	uint64_t seq;
 	/* progress.json */
 	uint64_t active, completed, expected;
-	bool expects; /* `expected` is known */
+	bool expects;      /* `expected` is known */
+	uint64_t recorded; /* ends before it was resumed, when not all of them could be recalled */
 	struct timer progress;
 	struct timer again;      /* the disk was full: what waits is written when there is room */
 	struct buf outbox_lines; /* that wait so, each with its end */
@@ -30,6 +31,7 @@ struct record {
 	struct buf run_files;          /* as messages of ends show them */
 	json_t *artifacts;             /* likewise; NULL: none */
 	const struct steps_run *steps; /* of a step recipe */
+	struct mask *mask;             /* borrowed; NULL: there are no secrets */
 	bool checkpoints;              /* state.json is there */
 	bool settled;                  /* what readers look for is there */
 	/* The command whose end is being told: */

@@ -68,7 +68,7 @@ int record_write_progress(struct record *rec, const char *phase)
 	int r = record_files_progress(
 		&rec->files, &(struct record_progress){ .phase = phase,
 				     .active = rec->active,
-				     .completed = rec->completed,
+				     .completed = MAX(rec->completed, rec->recorded),
 				     .failed = tally.failed + tally.tolerated,
 				     .tolerated = tally.tolerated,
 				     .expected = rec->expects ? &rec->expected : NULL });
@@ -173,6 +173,11 @@ static void on_again(struct timer *t)
 /* -- the engine's recorder -----------------------------------------------------------------------
  */
 
+static void count_end(void *data, struct str path UNUSED, const struct leaf_record *record)
+{
+	*(uint64_t *)data += record->ended && !record->cancelled;
+}
+
 static enum recalled recall(struct recorder *r, const struct leaf_key *key, struct leaf_recall *ret,
 	struct report *issues)
 {
@@ -195,8 +200,12 @@ static enum recalled recall(struct recorder *r, const struct leaf_key *key, stru
 		.out_bytes = was->out_bytes,
 		.err_bytes = was->err_bytes,
 	};
-	return record_files_recall(&rec->files, key->path, was, ret, issues) ? RECALL_DONE
-									     : RECALL_FAILED;
+	if (record_files_recall(&rec->files, key->path, was, ret, issues))
+		return RECALL_DONE;
+	/* The run ends by that. What it has not come to is recorded all the same. */
+	rec->recorded = 0;
+	leaves_each(rec->before, count_end, &rec->recorded);
+	return RECALL_FAILED;
 }
 
 static int open_output(void *data, enum job_stream stream)
@@ -295,6 +304,25 @@ static void printed(
 	add_story(rec, note, stream == JOB_STDOUT ? STORY_OUT : STORY_ERR, total);
 }
 
+/* Returns how many bytes it took. */
+static uint64_t keep_why(struct record *rec, struct str path, uint64_t number,
+	const struct leaf_note *note, struct str why)
+{
+	struct arena a = ARENA_INIT;
+	struct str shown = mask_text(rec->mask, why, &a);
+	uint64_t bytes = record_files_why(&rec->files,
+		&(struct story_line){ .kind = STORY_ERR,
+			.path = path,
+			.number = number,
+			.bytes = shown.len,
+			.label = note ? buf_str(&note->label) : S(""),
+			.item = note ? buf_str(&note->item) : S("") },
+		shown);
+
+	arena_done(&a);
+	return bytes;
+}
+
 static int end(struct recorder *r, const struct leaf_key *key, struct job_record *record,
 	const struct leaf_end *ended)
 {
@@ -305,14 +333,7 @@ static int end(struct recorder *r, const struct leaf_key *key, struct job_record
 	const struct leaf_end *e = &with_why;
 
 	if (e->why.len && !e->cancelled)
-		with_why.err_bytes = record_files_why(&rec->files,
-			&(struct story_line){ .kind = STORY_ERR,
-				.path = key->path,
-				.number = number,
-				.bytes = e->why.len,
-				.label = note ? buf_str(&note->label) : S(""),
-				.item = note ? buf_str(&note->item) : S("") },
-			e->why);
+		with_why.err_bytes = keep_why(rec, key->path, number, note, e->why);
 
 	if (note && note->last)
 		rec->files.last_ok = e->ok;
@@ -494,7 +515,11 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 	event_json(e, &rec->files.events_text);
 	buf_addc(&rec->files.events_text, '\n');
 	rec->seq = e->seq;
-	flush_later(rec);
+	/* What led to a command is on the disk before it begins. */
+	if (rec->files.durable && e->kind == EVENT_COMMAND_START)
+		record_flush(rec);
+	else
+		flush_later(rec);
 }
 
 /* -- beginning and end ---------------------------------------------------------------------------
@@ -503,6 +528,11 @@ void record_event(struct record *rec, struct run *run, const struct event *e)
 void record_steps(struct record *rec, const struct steps_run *steps)
 {
 	rec->steps = steps;
+}
+
+void record_hide(struct record *rec, struct mask *m)
+{
+	rec->mask = m;
 }
 
 void record_settle(struct record *rec)
@@ -548,6 +578,12 @@ uint64_t record_seq(const struct record *rec)
 	return rec->seq;
 }
 
+static bool report_lost(const struct record *rec, int error, struct report *r)
+{
+	return report_errno(
+		r, -error, "cannot write in the run's directory %.*s", STR(rec->launch->claim.dir));
+}
+
 struct record *record_open(
 	struct launch *l, struct loop *loop, struct leaves *before, struct report *r)
 {
@@ -568,10 +604,6 @@ struct record *record_open(
 	if (n == 0 && !l->claim.unlisted)
 		n = record_files_open_rest(&rec->files);
 	rec->settled = !l->claim.unlisted;
-	/* Most runs are over before anyone could look at their progress; what a resumed one had
-	 * must not be taken for it. */
-	if (n == 0 && before)
-		n = record_write_progress(rec, STATUS_STARTING);
 	outbox_init(&rec->outbox, l->claim.dir.p);
 	command_done_files(&rec->run_files, l->claim.dir);
 	rec->artifacts = shown_artifacts(l);
@@ -594,9 +626,20 @@ struct record *record_open(
 		record_free(rec);
 		return NULL;
 	}
-	report_errno(r, -n, "cannot write in the run's directory %.*s", STR(l->claim.dir));
+	report_lost(rec, n, r);
 	record_free(rec);
 	return NULL;
+}
+
+bool record_put_away(struct record *rec, struct report *r)
+{
+	if (!rec->before)
+		return true;
+	/* Most runs are over before anyone could look at their progress; what a resumed one had
+	 * must not be taken for it. */
+	int n = record_write_progress(rec, STATUS_STARTING);
+	n = n < 0 ? n : record_files_put_away(&rec->files);
+	return n == 0 || report_lost(rec, n, r);
 }
 
 void record_free(struct record *rec)

@@ -12,12 +12,18 @@ struct record;
  * it is taken. NULL with an issue added. */
 struct record *record_open(
 	struct launch *l, struct loop *loop, struct leaves *before, struct report *r);
+/* Of a resume: the result of the time before makes room for the new one. It is what the run has
+ * come to until then, so that this is done when nothing else can keep it from beginning. False with
+ * an issue: the result stays. */
+bool record_put_away(struct record *rec, struct report *r);
 /* Closes the files; what was written stays. */
 void record_free(struct record *rec);
 
 /* The run is one of a step recipe, whose state is written too. */
 struct steps_run;
 void record_steps(struct record *rec, const struct steps_run *steps);
+/* What the record may not show of what roux says; borrowed, may be NULL. Events come masked. */
+void record_hide(struct record *rec, struct mask *m);
 /* Writes what readers look for and the first command does not need, and makes files for what the
  * end writes: call it when that command runs. Nothing happens when that was done at once. */
 void record_settle(struct record *rec);

@@ -114,11 +114,14 @@ static void write_stdout(struct writer *w, struct str text)
 
 static void write_selected(struct writer *w, const struct execution *x)
 {
+	struct arena a = ARENA_INIT;
+
 	buf_adds(w->b, "{\"name\":");
-	json_write_str(w->b, x->plan->graph->output_raw);
+	json_write_str(w->b, mask_text(x->mask, x->plan->graph->output_raw, &a));
 	buf_adds(w->b, ",\"path\":");
-	json_write_str(w->b, buf_str(&x->plan->output));
+	json_write_str(w->b, mask_text(x->mask, buf_str(&x->plan->output), &a));
 	buf_addc(w->b, '}');
+	arena_done(&a);
 }
 
 static void write_output(struct writer *w, const struct execution *x, const struct prepared *p)
@@ -329,7 +332,8 @@ static void write_artifacts(struct buf *b, const json_t *artifacts, struct mask 
 		buf_adds(b, "{}");
 }
 
-/* Variables that the request or the recipe declares secret are shown as ***. */
+/* Variables that the request or the recipe declares secret are shown as ***, and so is the text of
+ * a secret in others. Nothing takes a variable from here: a resume sets them again. */
 static void write_context(struct buf *b, const struct execution *x, const json_t *vars)
 {
 	AUTO_JSON *secrets = x->launch ? secret_names(x->launch) : NULL;
@@ -342,7 +346,7 @@ static void write_context(struct buf *b, const struct execution *x, const json_t
 		if (json_object_get(secrets, name))
 			json_object_set_new_nocheck(shown, name, json_string(MASKED));
 		else
-			json_object_set_nocheck(shown, name, value);
+			json_object_set_new_nocheck(shown, name, mask_json(x->mask, value));
 	}
 	json_write_typed(b, shown, 0);
 }
@@ -454,25 +458,38 @@ int result_document(const struct execution *x, struct buf *b, int fd, enum roux_
 	return r;
 }
 
+/* What could not be written is the reason only of a run that would have ended well: the first
+ * reason is the true one. */
+static void prepare_end(const struct execution *x, const struct result_end *end, struct prepared *p)
+{
+	prepare(x, p);
+	if (end->why.len && (!p->error.len || p->status != end->status)) {
+		buf_reset(&p->error);
+		buf_add(&p->error, end->why);
+		p->cut_short = true;
+	}
+	p->status = end->status;
+}
+
 void result_record(const struct execution *x, const struct result_end *end, struct buf *b)
 {
 	struct prepared p = { .recorded = end->stdout_path, .ended_ms = end->ended_ms };
 
-	prepare(x, &p);
-	if (end->why.len && (!p.error.len || p.status != end->status)) {
-		buf_reset(&p.error);
-		buf_add(&p.error, end->why);
-		p.cut_short = true;
-	}
-	p.status = end->status;
+	prepare_end(x, end, &p);
 	(void)document(x, &p, b, -1);
 	prepared_done(&p);
 }
 
+/* A reason that is longer is cut: a result that is too long is not written at all. */
+enum { SHORT_ERROR = 400 };
+
 void result_short(const struct execution *x, const struct result_end *end, struct buf *b)
 {
 	const struct run_result *res = run_result(x->run);
+	struct prepared p = { .recorded = end->stdout_path };
+	struct arena a = ARENA_INIT;
 
+	prepare_end(x, end, &p);
 	buf_printf(b,
 		"{\"ok\":%s,\"status\":\"%s\",\"run\":", status_ok(end->status) ? "true" : "false",
 		status_name(end->status));
@@ -480,7 +497,9 @@ void result_short(const struct execution *x, const struct result_end *end, struc
 	buf_printf(b, ",\"code\":%d,\"stdout_path\":", res->code);
 	json_write_str(b, end->stdout_path);
 	buf_adds(b, ",\"output\":null,\"error\":");
-	json_write_str(b, end->why);
+	json_write_str(b, utf8_cut(mask_text(x->mask, buf_str(&p.error), &a), SHORT_ERROR));
+	if (x->input_cut)
+		buf_adds(b, ",\"input_cut\":true");
 	buf_printf(b,
 		",\"branches\":[],\"coverage\":null,\"artifacts\":{},\"warnings\":[],"
 		"\"cut_short\":true,\"ms\":%" PRIu64,
@@ -489,6 +508,8 @@ void result_short(const struct execution *x, const struct result_end *end, struc
 	buf_adds(b, ",\"ended\":\"");
 	clock_rfc3339(b, end->ended_ms);
 	buf_adds(b, "\"}\n");
+	prepared_done(&p);
+	arena_done(&a);
 }
 
 int result_write_output(const struct execution *x, int fd)

@@ -94,6 +94,7 @@ struct mask *mask_of_run(const struct launch *l)
 			mask_add_text(m, value);
 	}
 	json_array_foreach(l->asked.secret_files, i, entry) add_file(m, entry);
+	mask_add(m, l->asked.secret_texts);
 	return m;
 }
 
@@ -211,13 +212,11 @@ void mask_event(struct mask *m, const struct event *e, struct event *ret, struct
 	}
 }
 
-void mask_report(struct mask *m, struct report *r)
+void mask_around(struct mask *m, const struct event *e, struct event *ret, struct arena *a)
 {
-	vec_each (i, &r->issues) {
-		i->message = mask_text(m, i->message, &r->arena);
-		i->hint = mask_text(m, i->hint, &r->arena);
-		i->excerpt = mask_text(m, i->excerpt, &r->arena);
-		for (size_t n = 0; n < ISSUE_ACTIONS; n++)
-			i->actions[n].about = mask_text(m, i->actions[n].about, &r->arena);
-	}
+	*ret = *e;
+	ret->label = mask_text(m, e->label, a);
+	ret->item = mask_text(m, e->item, a);
+	if (e->output.is_why)
+		ret->output.bytes = mask_text(m, e->output.bytes, a);
 }

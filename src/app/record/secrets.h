@@ -6,6 +6,9 @@
 
 /* Values that are not shown (docs/runs.md, "Secrets"). */
 
+/* A longer one is not kept for later: who has printed more than that has printed no password. */
+enum { SECRET_KEPT_MAX = 64 << 10 };
+
 /* The names that the request or the recipe declares as secrets, as members of an object: no text of
  * their values is shown. A new reference. */
 json_t *secret_names(const struct launch *l);
@@ -30,5 +33,6 @@ bool secret_entry(const json_t *entry, struct str *name, struct str *value);
 
 /* The event with its texts masked, in the arena; what commands print is left to pieces.h. */
 void mask_event(struct mask *m, const struct event *e, struct event *ret, struct arena *a);
-/* The issues with their texts masked. `m` may be NULL. */
-void mask_report(struct mask *m, struct report *r);
+/* The event of an output as it is kept: what the command printed is as it was, what roux says about
+ * it is masked. */
+void mask_around(struct mask *m, const struct event *e, struct event *ret, struct arena *a);

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/run-status.h"
+#include "data/big.h"
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 #include "steps/read/recipe.h"
@@ -32,6 +33,7 @@ struct steps_run {
 	struct mask *mask;
 	json_t *hidden; /* names of secrets, those of recipes that were called too, as members */
 	bool copied;    /* recipe.yaml is there */
+	int pausing;    /* gates_pausing(): an answer that comes now is not heard; or -1 */
 };
 
 #define RECIPES_FILE "recipes.json"
@@ -72,7 +74,7 @@ static bool load(void *data, struct str path, struct buf *text, struct report *r
 		return read_now(path, text, r);
 	struct str dir = s->launch->claim.dir;
 	int n = run_read(dir.p, copy, RECIPE_MAX_BYTES, text);
-	return n == 0 || report_errno(r, -n, "cannot read %.*s/%s", STR(dir), copy);
+	return n == 0 || report_fault(r, -n, "cannot read %.*s/%s", STR(dir), copy);
 }
 
 /* Kept when it is first called, so that a resume runs what the run has begun. */
@@ -198,14 +200,49 @@ static bool secret(void *data, struct str name)
 	return json_object_getn(s->hidden, name.p, name.len) || secret_like(name);
 }
 
+static void add_texts(json_t *texts, const json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	json_object_foreach((json_t *)value, key, item) add_texts(texts, item);
+	json_array_foreach(value, i, item) add_texts(texts, item);
+	if (json_is_number(value) || json_is_big(value)) {
+		AUTO_BUF digits = BUF_INIT;
+
+		json_write(&digits, value, 0);
+		json_array_append_new(texts, json_from_str(buf_str(&digits)));
+	} else if (json_is_string(value) && json_string_length(value) <= SECRET_KEPT_MAX) {
+		json_array_append(texts, (json_t *)value);
+	}
+}
+
+/* Only this process knows what it is: who shows the records has to hide it as well. */
+static void keep_secret(struct steps_run *s, const json_t *value)
+{
+	AUTO_REPORT ignored = REPORT_INIT; /* on a full disk it is kept with the next one */
+	struct launch *l = s->launch;
+
+	if (!l->asked.secret_texts)
+		l->asked.secret_texts = json_array();
+	add_texts(l->asked.secret_texts, value);
+	if (l->claim.dir.len)
+		(void)freeze_values(l, &ignored);
+}
+
 static void set(void *data, struct str name, const json_t *value, bool hide)
 {
 	struct steps_run *s = data;
 
 	if (hide)
 		json_object_setn_new_nocheck(s->hidden, name.p, name.len, json_true());
-	if (value && json_object_getn(s->hidden, name.p, name.len))
-		mask_add(s->mask, value);
+	if (!value || !json_object_getn(s->hidden, name.p, name.len))
+		return;
+	size_t known = mask_count(s->mask);
+	mask_add(s->mask, value);
+	if (mask_count(s->mask) > known)
+		keep_secret(s, value);
 }
 
 static enum step_made agent(void *data, const struct node *n, const struct scope *scope,
@@ -220,14 +257,18 @@ static enum step_made agent(void *data, const struct node *n, const struct scope
  */
 
 /* What has been answered since they were read. Only of gates that have been asked: whatever else
- * stands there a command of this run has written, which must not answer for a person. */
-static void read_gates(struct steps_run *s, struct report *r)
+ * stands there a command of this run has written, which must not answer for a person. False: there
+ * may be an answer that cannot be read. */
+static bool read_gates(struct steps_run *s, struct report *r)
 {
-	AUTO_JSON *now = gates_read(s->launch->claim.dir, r);
+	AUTO_REPORT why = REPORT_INIT;
+	AUTO_JSON *now = gates_read(s->launch->claim.dir, &why);
+	bool unread = report_has_system(&why);
 	const char *path;
 	json_t *g;
 	void *next;
 
+	report_move(r, &why);
 	json_object_foreach_safe(s->gates, next, path, g)
 	{
 		json_t *answered = json_object_get(now, path);
@@ -235,11 +276,28 @@ static void read_gates(struct steps_run *s, struct report *r)
 		if (json_is_object(answered))
 			json_object_set(s->gates, path, answered);
 	}
+	return !unread;
 }
 
 static bool write_gates(const struct steps_run *s, struct report *r)
 {
 	return gates_write(s->launch->claim.dir, s->gates, s->launch->asked.durable, r);
+}
+
+static json_t *ask(struct steps_run *s, struct str path, struct str name, struct str prompt,
+	uint64_t timeout_ms, bool approves, uint64_t now)
+{
+	struct arena a = ARENA_INIT;
+	json_t *g = json_object();
+
+	json_object_set_new(g, "stage", json_from_str(name));
+	json_object_set_new(g, "prompt", json_from_str(mask_text(s->mask, prompt, &a)));
+	arena_done(&a);
+	json_object_set_new(g, "since_ms", json_integer((json_int_t)now));
+	json_object_set_new(g, "timeout", json_integer((json_int_t)(timeout_ms / 1000)));
+	json_object_set_new(g, "default", json_string(approves ? "approve" : "deny"));
+	json_object_setn_new_nocheck(s->gates, path.p, path.len, g);
+	return g;
 }
 
 static enum gate_answer gate(void *data, struct str path, struct str name, struct str prompt,
@@ -249,32 +307,25 @@ static enum gate_answer gate(void *data, struct str path, struct str name, struc
 	AUTO_CLOSE int lock = gates_lock(s->launch->claim.dir, r);
 	uint64_t now = clock_real_ms();
 
-	if (lock < 0)
+	if (lock < 0 || !read_gates(s, r))
 		return GATE_FAILED;
-	read_gates(s, r);
 	json_t *g = json_object_getn(s->gates, path.p, path.len);
-	if (!g) {
-		struct arena a = ARENA_INIT;
-
-		g = json_object();
-		json_object_set_new(g, "stage", json_from_str(name));
-		json_object_set_new(g, "prompt", json_from_str(mask_text(s->mask, prompt, &a)));
-		arena_done(&a);
-		json_object_set_new(g, "since_ms", json_integer((json_int_t)now));
-		json_object_set_new(g, "timeout", json_integer((json_int_t)(timeout_ms / 1000)));
-		json_object_set_new(g, "default", json_string(approves ? "approve" : "deny"));
-		json_object_setn_new_nocheck(s->gates, path.p, path.len, g);
-		*since = now;
-		return write_gates(s, r) ? GATE_PENDING : GATE_FAILED;
-	}
+	bool changed = !g;
+	if (!g)
+		g = ask(s, path, name, prompt, timeout_ms, approves, now);
 	*since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
 	if (gate_answer_of(g) == GATE_PENDING && timeout_ms && now >= *since + timeout_ms) {
 		json_object_set_new(g, "answer", json_string(approves ? "approved" : "denied"));
 		json_object_set_new(g, "by", json_string("timeout"));
-		if (!write_gates(s, r))
-			return GATE_FAILED;
+		changed = true;
 	}
+	if (changed && !write_gates(s, r))
+		return GATE_FAILED;
 	buf_add(message, json_str(json_object_get(g, "message")));
+	if (gate_answer_of(g) == GATE_PENDING) {
+		gates_paused(&s->pausing);
+		s->pausing = gates_pausing(s->launch->claim.dir);
+	}
 	return gate_answer_of(g);
 }
 
@@ -320,6 +371,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	bool fresh = l->claim.unlisted; /* there is nothing to read in its directory */
 
 	s->launch = l;
+	s->pausing = -1;
 	s->mask = mask_of_run(l);
 	s->hidden = secret_names(l);
 	/* A template has none; the step recipes that it imports have their own. */
@@ -351,10 +403,17 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 	return NULL;
 }
 
+void steps_rest(struct steps_run *s)
+{
+	if (s)
+		gates_paused(&s->pausing);
+}
+
 void steps_close(struct steps_run *s)
 {
 	if (!s)
 		return;
+	steps_rest(s);
 	step_agents_free(s->agents);
 	mask_free(s->mask);
 	json_decref(s->vars);
@@ -515,6 +574,23 @@ static json_t *with_outputs(const struct steps_run *s, const json_t *steps, bool
 	return all;
 }
 
+/* gates.json has what was answered as it was written, because a resume hands it to later steps;
+ * the state is for readers. */
+static json_t *shown_gates(const struct steps_run *s)
+{
+	json_t *shown = json_deep_copy(s->gates), *g;
+	const char *path;
+
+	json_object_foreach(shown, path, g)
+	{
+		const json_t *said = json_object_get(g, "message");
+
+		if (said)
+			json_object_set_new(g, "message", mask_json(s->mask, said));
+	}
+	return shown;
+}
+
 static json_t *answered(const json_t *gates)
 {
 	json_t *history = json_array(), *g;
@@ -566,8 +642,9 @@ void steps_state(const struct steps_run *s, const char *status, const struct run
 		res->skipped ? json_incref((json_t *)res->skipped) : json_array());
 	json_object_set_new(state, "foreach_progress", json_deep_copy(res->rounds));
 	json_object_set_new(state, "steps", with_outputs(s, res->steps, printed));
-	json_object_set(state, "stage_approvals", s->gates);
-	json_object_set_new(state, "approval_history", answered(s->gates));
+	json_t *gates = shown_gates(s);
+	json_object_set_new(state, "stage_approvals", gates);
+	json_object_set_new(state, "approval_history", answered(gates));
 	add_pending(state, s);
 	json_object_set_new(
 		state, "context", shown_vars(s, !status_is(str_of(status), ROUX_RUNNING)));

@@ -14,6 +14,9 @@ struct steps_run *steps_open(struct launch *l, struct report *r);
 /* Writes what only people read, when steps_open() has left that for later: call it when the first
  * command runs, and at the end. */
 void steps_settle(struct steps_run *s);
+/* The run has ended and another process may have it: answers at its gates wait no longer. `s` may
+ * be NULL. */
+void steps_rest(struct steps_run *s);
 void steps_close(struct steps_run *s);
 /* What the next three return is borrowed, until steps_close(). */
 

@@ -245,7 +245,7 @@ static void wait_for_answer(struct question *q)
 static enum ask_answer decide(struct question *q, const char *run)
 {
 	AUTO_REPORT refused = REPORT_INIT;
-	struct str stage;
+	struct gate_decided decided;
 
 	if (q->said == SAID_CANCEL)
 		return ASK_CANCEL;
@@ -261,7 +261,7 @@ static enum ask_answer decide(struct question *q, const char *run)
 			.stage = buf_cstr(&path),
 			.approve = q->said == SAID_YES,
 			.by = ask_answerer(q->cli) },
-		&stage, &refused);
+		&decided, &refused);
 	look_again(q);
 	if (q->over)
 		return ASK_ANSWERED;

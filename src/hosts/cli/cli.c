@@ -84,8 +84,9 @@ bool cli_enter(struct cli *cli, const struct common_opts *o)
 	return report_errno(&cli->report, errno, "cannot go to '%s'", o->dir);
 }
 
-/* Places are meant from where roux was started, also after -C, in a supervisor and in commands. */
-static void settle_places(struct cli *cli)
+/* Places are meant from where roux was started, also after -C, in a supervisor and in commands.
+ * False with an issue: that cannot be found out. */
+static bool settle_places(struct cli *cli)
 {
 	static const char *const names[] = { "PI_CODING_AGENT_DIR", "ROUX_STATE_DIR",
 		"ROUX_PACKAGED_DIR" };
@@ -93,9 +94,18 @@ static void settle_places(struct cli *cli)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const char *path = getenv(names[i]);
 
-		if (path && *path && *path != '/')
-			(void)setenv(names[i], path_absolute(&cli->arena, str_of(path)).p, 1);
+		if (!path || !*path || *path == '/')
+			continue;
+		const char *whole = path_absolute(&cli->arena, str_of(path)).p;
+		if (*whole != '/') {
+			report_errno(&cli->report, errno,
+				"cannot find out the working directory, which %s=%s is in",
+				names[i], path);
+			return report_hint(&cli->report, "set %s to an absolute path", names[i]);
+		}
+		(void)setenv(names[i], whole, 1);
 	}
+	return true;
 }
 
 struct app *cli_app(struct cli *cli)
@@ -159,6 +169,12 @@ static bool wants_json(size_t argc, const char *const *argv)
 		if (strcmp(argv[i], "--json") == 0)
 			return true;
 	return false;
+}
+
+/* The same of all words behind the name of the program. */
+static bool asks_json(int argc, char **argv)
+{
+	return argc > 1 && wants_json((size_t)argc - 1, (const char *const *)argv + 1);
 }
 
 /* -- dispatch ------------------------------------------------------------------------------------
@@ -296,8 +312,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 			name);
 	else
 		unknown_command(cli, name);
-	return cli_refuse(
-		cli, argc > 1 && wants_json((size_t)argc - 1, (const char *const *)argv + 1));
+	return cli_refuse(cli, asks_json(argc, argv));
 }
 
 /* A caller may close the standard descriptors; a file opened there would be mistaken for them.
@@ -322,8 +337,8 @@ int cli_main(const struct command *const *commands, size_t count, int argc, char
 		return 1;
 	}
 	json_seed();
-	settle_places(&cli);
-	int status = dispatch(&cli, argc, argv);
+	int status = settle_places(&cli) ? dispatch(&cli, argc, argv)
+					 : cli_refuse(&cli, asks_json(argc, argv));
 	report_done(&cli.report);
 	mask_free(cli.mask);
 	app_close(cli.app);

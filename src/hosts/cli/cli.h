@@ -18,6 +18,7 @@ struct cli {
 	size_t operand_count;
 	struct arena arena;
 	struct report report;
+	size_t told;       /* of its issues: cli_warn() has told these warnings */
 	struct app *app;   /* cli_app() */
 	struct mask *mask; /* texts that no diagnostic may show; NULL: none */
 };

@@ -20,13 +20,10 @@ struct cmd_resume_opts {
 
 enum { SHOWN_AGAIN = 20 }; /* nodes that run again, by name */
 
-static const char *const doubt_words[] = { "rerun", "stop", NULL };
-enum { DOUBT_RERUN, DOUBT_STOP };
+const char *const doubt_words[] = { "rerun", "stop", NULL };
 
 static const struct opt resume_opts[] = {
-	OPT_CHOICE(0, "in-doubt", doubt_words, struct cmd_resume_opts, in_doubt,
-		"what becomes of commands that were running when the run was cut short, or whose "
-		"output or record is gone"),
+	OPT_CHOICE(0, "in-doubt", doubt_words, struct cmd_resume_opts, in_doubt, DOUBT_HELP),
 };
 
 static const struct opt rerun_opts[] = {
@@ -77,8 +74,8 @@ struct again {
 	const char *run;
 	json_t *values;
 	struct follow_start *how;
-	int (*taken)(void *data, bool json); /* another process continues it; NULL: an error */
-	void *taken_data;
+	resume_refused_fn *refused; /* NULL: it is an error */
+	void *refused_data;
 	bool repeats; /* as a new run */
 	size_t told;  /* nodes that run again because they failed */
 };
@@ -102,7 +99,7 @@ static int refused(void *data, bool json)
 	const struct issue *last = r->issues.len ? &r->issues.at[r->issues.len - 1] : NULL;
 	bool taken = last && last->kind == ISSUE_REFUSED && strcmp(last->reason, "running") == 0;
 
-	return taken && a->taken ? a->taken(a->taken_data, json) : -1;
+	return a->refused(a->refused_data, taken, json);
 }
 
 static int take_up(struct again *a, size_t count, const char *const *words,
@@ -110,7 +107,7 @@ static int take_up(struct again *a, size_t count, const char *const *words,
 {
 	const struct cmd_resume_opts *o = a->o;
 	struct follow_start how = {
-		.start = start, .data = a, .steps = true, .refused = a->taken ? refused : NULL
+		.start = start, .data = a, .steps = true, .refused = a->refused ? refused : NULL
 	};
 	struct request q = { 0 };
 	int status;
@@ -171,6 +168,13 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 		buf_printf(&line, "roux: [%.*s] runs again: its record is lost\n", STR(text));
 		cli_insist(buf_str(&line));
 		return;
+	case RESUME_INPUT_PART:
+		buf_printf(&line,
+			"roux: standard input was kept as far as it was read (%zu byte%s): a "
+			"command that reads more finds its end there\n",
+			count, count == 1 ? "" : "s");
+		cli_insist(buf_str(&line));
+		return;
 	case RESUME_FAILED_EARLIER:
 		if (++a->told > SHOWN_AGAIN)
 			return;
@@ -229,11 +233,15 @@ static int resume(const struct call *call)
 	return take_up(&a, call->count, call->words, start_resume);
 }
 
-int cli_resume(struct cli *cli, const char *run, const struct common_opts *o,
-	int (*taken)(void *data, bool json), void *data)
+int cli_resume(struct cli *cli, const char *run, const struct common_opts *o, enum doubt in_doubt,
+	resume_refused_fn *refused_fn, void *data)
 {
-	const struct cmd_resume_opts opts = { .run = RUN_OPTS_DEFAULTS, .common = *o };
-	struct again a = { .cli = cli, .o = &opts, .run = run, .taken = taken, .taken_data = data };
+	const struct cmd_resume_opts opts = {
+		.run = RUN_OPTS_DEFAULTS, .common = *o, .in_doubt = in_doubt
+	};
+	struct again a = {
+		.cli = cli, .o = &opts, .run = run, .refused = refused_fn, .refused_data = data
+	};
 
 	return take_up(&a, 1, &run, start_resume);
 }
@@ -245,7 +253,7 @@ static struct run_handle *start_rerun(void *data, const struct request *q, struc
 {
 	struct again *a = data;
 
-	return runs_rerun(cli_app(a->cli), a->run,
+	struct run_handle *h = runs_rerun(cli_app(a->cli), a->run,
 		&(struct rerun_request){ .request = *q,
 			.values = a->values,
 			.from = a->o->from,
@@ -255,6 +263,9 @@ static struct run_handle *start_rerun(void *data, const struct request *q, struc
 			.note = say_note,
 			.data = a },
 		r);
+	if (h)
+		cli_warn(a->cli);
+	return h;
 }
 
 bool rerun_choice(struct cli *cli, const char *from, bool failed, bool all)

@@ -5,6 +5,8 @@
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/launch-opts.h"
+#include "hosts/cli/resume.h"
+#include "hosts/cli/run-operand.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/values.h"
 
@@ -17,8 +19,6 @@ struct cmd_run_opts {
 	bool foreground;
 	unsigned in_doubt;
 };
-
-static const char *const doubt_words[] = { "rerun", "stop", NULL };
 
 static const struct opt own_opts[] = {
 	OPT_CHOICE(0, "in-doubt", doubt_words, struct cmd_run_opts, in_doubt,
@@ -60,7 +60,10 @@ static struct run_handle *start(void *data, const struct request *q, struct repo
 {
 	struct starting *s = data;
 
-	return runs_start(cli_app(s->cli), s->ref, q, r);
+	struct run_handle *h = runs_start(cli_app(s->cli), s->ref, q, r);
+	if (h && r->warnings)
+		cli_warn(s->cli);
+	return h;
 }
 
 /* What was asked for, and what runs; *ret_values are the caller's. NULL with issues. */
@@ -78,7 +81,7 @@ static struct recipe_ref *open_subject(struct cli *cli, const struct cmd_run_opt
 		return NULL;
 	if (!launch_pairs(cli, "artifact", &o->artifacts, &q->artifacts))
 		return NULL;
-	q->careful = o->in_doubt == 1;
+	q->careful = o->in_doubt == DOUBT_STOP;
 	if (o->foreground)
 		q->detach = DETACH_NEVER;
 	else if (!o->launch.detach)

@@ -150,6 +150,13 @@ static bool ending_is_bad(const json_t *d)
 /* -- what to type --------------------------------------------------------------------------------
  */
 
+/* A command about the run. */
+static void type(struct buf *b, const char *command, struct str run)
+{
+	buf_printf(b, "roux %s ", command);
+	text_plain(b, run);
+}
+
 void ending_see(const json_t *d, struct buf *b)
 {
 	struct str run = json_text_of(d, "run");
@@ -161,9 +168,11 @@ void ending_see(const json_t *d, struct buf *b)
 		text_plain(b, json_text_of(d, "mistake"));
 		return;
 	}
-	buf_printf(b, "roux logs %.*s", STR(run));
-	if (f)
-		buf_printf(b, " %.*s", STR(json_text_of(f, "path")));
+	type(b, "logs", run);
+	if (!f)
+		return;
+	buf_addc(b, ' ');
+	text_plain(b, json_text_of(f, "path"));
 }
 
 void ending_again(const json_t *d, struct buf *b)
@@ -187,12 +196,10 @@ void ending_again(const json_t *d, struct buf *b)
 		if (json_truth_of(d, "input_cut"))
 			return;
 		/* An earlier generation, ID~1, cannot be continued. */
-		buf_printf(b,
-			str_find(run, '~', 0) < run.len ? "roux rerun %.*s" : "roux resume %.*s",
-			STR(run));
+		type(b, str_find(run, '~', 0) < run.len ? "rerun" : "resume", run);
 		break;
 	case STATUS_COMPLETE:
-		buf_printf(b, "roux rerun %.*s", STR(run));
+		type(b, "rerun", run);
 		break;
 	case STATUS_AT_GATE:
 	case STATUS_LIVE:

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/plain-text.h"
 #include "base/program.h"
 #include "base/run-status.h"
 #include "graph/event.h"
@@ -325,7 +326,9 @@ static void add_summary(struct follow *f, struct buf *b)
 	if (!run_id(f->run).len || !f->live || !live_view_summary(f->live, &took))
 		return;
 	s = run_summary(f->run);
-	buf_printf(b, "roux: %.*s: ", STR(run_id(f->run)));
+	buf_adds(b, "roux: ");
+	text_plain(b, run_id(f->run));
+	buf_adds(b, ": ");
 	status_phrase(b, run_status_word(f->run), (uint64_t)json_number_of(s, "failed"),
 		(uint64_t)json_number_of(s, "tolerated"));
 	buf_printf(b, " %s\n", buf_cstr(&took));
@@ -368,7 +371,7 @@ static int answer(struct follow *f, const struct run_opts *o, bool json)
 		report_text(unwritten, REPORT_ALL, &text);
 		cli_say(buf_str(&text));
 	}
-	bool lost = unwritten || (written < 0 && written != -EPIPE) ||
+	bool lost = (unwritten && unwritten->errors) || (written < 0 && written != -EPIPE) ||
 		    (f->events_error && f->events_error != -EPIPE);
 	return lost && (status == 0 || status == 3) ? 1 : status;
 }

@@ -14,7 +14,12 @@ void cli_warn(struct cli *cli)
 	AUTO_BUF text = BUF_INIT;
 
 	cli_word(cli);
-	report_text(&cli->report, 1 << ISSUE_WARNING, &text);
+	for (; cli->told < cli->report.issues.len; cli->told++) {
+		const struct issue *i = &cli->report.issues.at[cli->told];
+
+		if (i->kind == ISSUE_WARNING)
+			issue_text(i, &text);
+	}
 	cli_say(buf_str(&text));
 }
 

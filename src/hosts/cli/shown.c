@@ -56,21 +56,21 @@ static void plain_lines(struct buf *b, struct str text)
 	}
 }
 
-static void paused_text(const json_t *s, struct str run, struct buf *b)
+static void paused_text(const json_t *s, const char *run, struct buf *b)
 {
 	const json_t *gate = json_object_get(s, "pending_approval");
 
 	if (!json_is_object(gate)) {
-		buf_printf(b, "roux: run '%.*s' has its answer: `roux resume %.*s` continues it\n",
-			STR(run), STR(run));
+		buf_printf(b, "roux: run '%s' has its answer: `roux resume %s` continues it\n", run,
+			run);
 		return;
 	}
 	buf_adds(b, "roux: paused at stage '");
 	text_plain(b, json_text_of(gate, "stage"));
 	buf_adds(b, "': ");
 	plain_lines(b, str_trim(json_text_of(gate, "prompt")));
-	buf_printf(b, "\nroux: `roux approve %.*s` or `roux deny %.*s`, then `roux resume %.*s`\n",
-		STR(run), STR(run), STR(run));
+	buf_printf(b, "\nroux: `roux approve %s` or `roux deny %s`, then `roux resume %s`\n", run,
+		run, run);
 }
 
 static void hint(struct buf *b, const char *name, void (*add)(const json_t *d, struct buf *b),
@@ -88,11 +88,13 @@ static void hint(struct buf *b, const char *name, void (*add)(const json_t *d, s
 static void last_word(
 	const json_t *s, enum roux_status status, const struct ending_options *o, struct buf *b)
 {
-	struct str run = json_text_of(s, "run"), error = json_text_of(s, "error");
+	struct str error = json_text_of(s, "error");
+	AUTO_BUF run = BUF_INIT;
 	bool failed = json_number_of(s, "failed"), tolerated = json_number_of(s, "tolerated");
 
+	text_plain(&run, json_text_of(s, "run"));
 	if (status == ROUX_PAUSED) {
-		paused_text(s, run, b);
+		paused_text(s, buf_cstr(&run), b);
 		return;
 	}
 	if (status == ROUX_DONE && !failed && !(tolerated && (run.len || o->strict)))
@@ -103,7 +105,7 @@ static void last_word(
 		shown_colours(STDERR_FILENO) ? shown_colour(status_str(status), failed) : NULL;
 	buf_adds(b, "roux: ");
 	if (run.len)
-		buf_printf(b, "%.*s: ", STR(run));
+		buf_printf(b, "%s: ", buf_cstr(&run));
 	if (colour)
 		buf_printf(b, "\033[%sm", colour);
 	if (!run.len && !status_ok(status))
@@ -212,13 +214,14 @@ void shown_result(struct run_handle *h, const struct ending_options *o,
 void shown_complete(struct run_handle *h, struct buf *b)
 {
 	AUTO_JSON *s = run_summary(h);
-	struct str run = json_text_of(s, "run");
+	AUTO_BUF run = BUF_INIT;
 	AUTO_BUF words = BUF_INIT;
 
+	text_plain(&run, json_text_of(s, "run"));
 	status_phrase(&words, json_text_of(s, "status"), (uint64_t)json_number_of(s, "failed"),
 		(uint64_t)json_number_of(s, "tolerated"));
-	buf_printf(b, "roux: %.*s: %s: nothing was started; `roux rerun %.*s` runs %s again\n",
-		STR(run), buf_cstr(&words), STR(run),
+	buf_printf(b, "roux: %s: %s: nothing was started; `roux rerun %s` runs %s again\n",
+		buf_cstr(&run), buf_cstr(&words), buf_cstr(&run),
 		json_number_of(s, "failed") ? "what failed" : "it");
 }
 
@@ -240,18 +243,20 @@ int shown_exit(struct run_handle *h, const struct ending_options *o)
 /* The command to type next; empty: there is none to recommend. */
 static void what_next(const json_t *d, struct buf *b)
 {
-	struct str word = json_text_of(d, "status"), run = json_text_of(d, "run");
+	struct str word = json_text_of(d, "status");
+	AUTO_BUF plain = BUF_INIT;
 
+	text_plain(&plain, json_text_of(d, "run"));
+	const char *run = buf_cstr(&plain);
 	if (json_number_of(d, "left_jobs"))
-		buf_printf(b, "roux resume %.*s continues, roux cancel %.*s ends them", STR(run),
-			STR(run));
+		buf_printf(b, "roux resume %s continues, roux cancel %s ends them", run, run);
 	else if (!status_is_end(word))
-		buf_printf(b, "roux logs -f %.*s", STR(run));
+		buf_printf(b, "roux logs -f %s", run);
 	else if (status_rests(word, STATUS_AT_GATE))
-		buf_printf(b, "roux %s %.*s",
+		buf_printf(b, "roux %s %s",
 			json_is_object(json_object_get(d, "pending_approval")) ? "approve"
 									       : "resume",
-			STR(run));
+			run);
 }
 
 void shown_status(const json_t *d, bool colours, struct buf *b)

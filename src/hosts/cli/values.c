@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
+#include "data/big.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/words.h"
 
@@ -41,7 +42,7 @@ static bool read_file(struct cli *cli, const char *file, json_t *values, bool *s
 	if (!str_trim(source.text).len)
 		return report_error(&cli->report, (struct where){ &source, 0, 1 },
 			"the file is empty, expected an object of names and values");
-	AUTO_JSON *given = json_read(&source, &cli->report);
+	AUTO_JSON *given = json_read_big(&source, &cli->report);
 	if (!given)
 		return false;
 	if (!json_is_object(given))
@@ -100,7 +101,48 @@ static bool not_a_value(struct cli *cli, const char *word)
 	return hint_at_quotes(cli);
 }
 
-static bool read_word(struct cli *cli, const char *word, json_t *values)
+/* Whether what is started declares it: asked when there is something to say about the value. */
+static bool is_secret(struct cli *cli, const struct template_opts *o, struct str name)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	const char *operand = cli->operands[0];
+	const struct recipe_open as = { .as = o->template ? OPERAND_TEMPLATE : OPERAND_ANY,
+		.dialect_0_9 = template_is_0_9(o),
+		.values = json_null() };
+
+	if (!operand || strcmp(operand, "-") == 0)
+		return false; /* standard input can be read once */
+	struct recipe_ref *ref = recipes_open(cli_app(cli), operand, &as, &ignored);
+	bool hides = ref && recipe_ref_hides(ref, name);
+	recipe_ref_free(ref);
+	return hides;
+}
+
+/* The value behind `name:=`. */
+static json_t *read_json(
+	struct cli *cli, const struct template_opts *o, struct str name, struct str text)
+{
+	AUTO_REPORT found = REPORT_INIT;
+	struct source source = { arena_printf(&cli->arena, "%.*s:=", STR(name)), text };
+	json_t *value = json_read_big(&source, &found);
+	bool hidden = !value && is_secret(cli, o, name);
+
+	if (hidden)
+		report_error(&cli->report, (struct where){ 0 },
+			"the value of '%.*s', which is a secret, is not JSON", STR(name));
+	else
+		report_move(&cli->report, &found);
+	/* Inside brackets JSON is meant, and what is wrong with it has been said. */
+	if (!value && (hidden || !(text.len && strchr("[{", text.p[0]))))
+		report_hint(&cli->report,
+			"after := comes JSON: a string needs double quotes of its own, or "
+			"write %.*s=…",
+			STR(name));
+	return value;
+}
+
+static bool read_word(
+	struct cli *cli, const struct template_opts *o, const char *word, json_t *values)
 {
 	struct str s = str_of(word);
 	size_t equals = str_find(s, '=', 0);
@@ -119,15 +161,7 @@ static bool read_word(struct cli *cli, const char *word, json_t *values)
 	}
 	struct str text = str_from(s, equals + 1);
 	if (json) {
-		struct source source = { arena_printf(&cli->arena, "%.*s:=", STR(name)), text };
-
-		value = json_read(&source, &cli->report);
-		/* Inside brackets JSON is meant, and what is wrong with it has been said. */
-		if (!value && !(text.len && strchr("[{", text.p[0])))
-			report_hint(&cli->report,
-				"after := comes JSON: a string needs double quotes of its own, or "
-				"write %.*s=…",
-				STR(name));
+		value = read_json(cli, o, name, text);
 		if (!value)
 			return false;
 	} else {
@@ -227,7 +261,7 @@ json_t *values_read(struct cli *cli, const struct template_opts *o, size_t count
 			continue;
 		}
 		if (is_value)
-			ok &= read_word(cli, words[i], values);
+			ok &= read_word(cli, o, words[i], values);
 		else if (!told)
 			ok = not_a_value(cli, words[i]);
 		told |= !is_value;

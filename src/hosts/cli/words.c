@@ -18,6 +18,7 @@ const action_words cli_words = {
 	[ACTION_NODES] = "`roux plan run:%s` lists the nodes",
 	[ACTION_NAME_IT] = "or name this one with --as ID",
 	[ACTION_OTHER_DIR] = "-C DIR names another directory",
+	[ACTION_RERUN_ALL] = "`roux rerun %s --all` runs all of it again",
 	[ACTION_RERUN_IN_DOUBT] = "then `roux resume %s --in-doubt rerun`",
 	[ACTION_NAME_NODE] = "--from NODE names one",
 	[ACTION_WRITE_AS_RUN] = "a run writes to others with --from-run",

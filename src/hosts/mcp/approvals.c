@@ -131,7 +131,7 @@ static bool decide(struct exchange *x, const char *run, const struct open_gate *
 {
 	AUTO_BUF by = BUF_INIT;
 	AUTO_BUF path = BUF_INIT;
-	struct str stage;
+	struct gate_decided decided;
 
 	buf_printf(&by, "MCP client %.*s", STR(x->client.len ? x->client : S("without a name")));
 	buf_add(&path, g->path);
@@ -141,7 +141,7 @@ static bool decide(struct exchange *x, const char *run, const struct open_gate *
 			.approve = approve,
 			.text = comment,
 			.by = buf_str(&by) },
-		&stage, r);
+		&decided, r);
 	audit_call(x, &(struct audited_call){ .action = S("answer"),
 			      .tool = json_text_of(x->params, "name"),
 			      .run = str_of(run),
@@ -226,22 +226,6 @@ static bool state_run(struct exchange *x, struct buf *run, bool *ret_fresh, stru
 /* -- modern --------------------------------------------------------------------------------------
  */
 
-/* The answer was written down: the run continues, and the call waits for it. */
-static void continue_run(struct exchange *x, struct tool *t, const char *run)
-{
-	AUTO_REPORT issues = REPORT_INIT;
-	struct resume_request q = { .request = REQUEST_INIT };
-	bool over;
-
-	q.request.detach = DETACH_ALWAYS;
-	q.request.sandbox = x->session->server->options.sandbox;
-	struct run_handle *h = runs_resume(x->session->server->app, run, &q, &over, &issues);
-	if (h)
-		call_adopt(x, t, h);
-	else
-		answer_issues(x, &issues);
-}
-
 static void answer_present(struct exchange *x, struct tool *t, const char *run)
 {
 	AUTO_REPORT issues = REPORT_INIT;
@@ -255,6 +239,24 @@ static void answer_present(struct exchange *x, struct tool *t, const char *run)
 		exchange_answer(x, result_of_run(x->session->server, t, h));
 		run_close(h);
 	}
+}
+
+/* The answer was written down: the run continues, and the call waits for it. */
+static void continue_run(struct exchange *x, struct tool *t, const char *run)
+{
+	AUTO_REPORT issues = REPORT_INIT;
+	struct resume_request q = { .request = REQUEST_INIT };
+	bool over;
+
+	q.request.detach = DETACH_ALWAYS;
+	q.request.sandbox = x->session->server->options.sandbox;
+	struct run_handle *h = runs_resume(x->session->server->app, run, &q, &over, &issues);
+	if (h)
+		call_adopt(x, t, h);
+	else if (report_has_system(&issues))
+		answer_issues(x, &issues);
+	else
+		answer_present(x, t, run); /* another process has it, and hears the answer */
 }
 
 static void ask_again(struct exchange *x, const char *run)

@@ -102,9 +102,10 @@ void report_graph(const struct run_report *f, struct buf *b)
 		return;
 	}
 	status_phrase(&title, f->status, f->failed, f->tolerated);
-	const struct picture_options options = {
-		.title = buf_str(&title), .state = f->state, .state_data = f->state_data
-	};
+	const struct picture_options options = { .title = buf_str(&title),
+		.state = f->state,
+		.state_data = f->state_data,
+		.mask = f->mask };
 	picture_build(&p, f->graph, &options, PICTURE_ITEMS_MAX);
 	svg_write(&p, &svg);
 	buf_printf(b,

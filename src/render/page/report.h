@@ -69,6 +69,7 @@ struct run_report {
 	/* As in struct picture_options. */
 	bool (*state)(const void *data, struct str path, struct picture_state *ret);
 	const void *state_data;
+	struct mask *mask; /* of the picture; the other texts are masked */
 
 	/* `all`: how many there are, with those that are not listed. */
 	REPORT_LIST(struct report_leaf) leaves; /* in order of path */

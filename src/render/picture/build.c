@@ -3,6 +3,8 @@
 #include <inttypes.h>
 
 #include "base/number.h"
+#include "data/mask.h"
+#include "render/picture/picture.h"
 #include "render/picture/text.h"
 
 enum { COLUMNS_STATE = 60 };
@@ -42,10 +44,17 @@ void build_arrow(
 	vec_push(&b->picture->arrows, (struct arrow){ kind, from, to });
 }
 
+/* Before anything is cut or cleaned: of what is left of a secret then, nothing would be known. */
+struct str build_shown(struct builder *b, struct str s)
+{
+	return mask_text(b->options ? b->options->mask : NULL, s, b->arena);
+}
+
 /* The whole text goes to the tip, what fits to the picture. */
 struct str build_text(
 	struct builder *b, struct item *i, struct buf *tip, struct str s, unsigned columns)
 {
+	s = build_shown(b, s);
 	struct str line = picture_line(b->arena, s);
 	struct str cut = picture_cut(b->arena, line, columns);
 

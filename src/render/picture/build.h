@@ -29,6 +29,8 @@ void build_arrow(
 /* How many of a group's children are drawn; the rest becomes one box. */
 size_t build_reserve(struct builder *b, size_t count);
 
+/* A text of the graph without what the picture may not show. */
+struct str build_shown(struct builder *b, struct str s);
 /* What fits of a text; the whole of it goes to the tip. */
 struct str build_text(
 	struct builder *b, struct item *i, struct buf *tip, struct str s, unsigned columns);

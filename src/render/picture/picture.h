@@ -3,6 +3,7 @@
 #include "render/picture/state.h"
 
 struct graph;
+struct mask;
 
 /* What a graph does, as a picture. Drawn from the graph as read: nothing is resolved or started. */
 enum picture_format { PICTURE_SVG, PICTURE_DOT, PICTURE_MERMAID };
@@ -14,6 +15,8 @@ struct picture_options {
 	 * copy. False: nothing is known of it. NULL: no run. */
 	bool (*state)(const void *data, struct str path, struct picture_state *ret);
 	const void *state_data;
+
+	struct mask *mask; /* texts that it may not show; NULL: there are none */
 };
 
 /* Appends the whole picture to `ret`. Cannot fail: whatever the graph holds, the result is a valid

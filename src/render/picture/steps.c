@@ -196,6 +196,7 @@ static struct str head_of(struct str line, unsigned columns)
 /* A condition on two lines at most. */
 static void split(struct builder *b, struct item *i, struct str text, struct buf *tip)
 {
+	text = build_shown(b, text);
 	struct str line = picture_line(b->arena, text);
 	struct str head = head_of(line, COLUMNS_CONDITION);
 
@@ -214,7 +215,8 @@ static struct item *condition(struct builder *b, const struct node *n, unsigned 
 	AUTO_BUF tip = BUF_INIT;
 
 	i->look = LOOK_CONDITION;
-	buf_printf(&tip, "step %.*s runs if", STR(picture_line(b->arena, n->label)));
+	buf_printf(
+		&tip, "step %.*s runs if", STR(picture_line(b->arena, build_shown(b, n->label))));
 	split(b, i, n->when->raw, &tip);
 	build_tip(b, i, &tip, tip.len);
 	occurs(b, LEGEND_CONDITION);

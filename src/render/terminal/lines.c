@@ -38,6 +38,8 @@ struct plain_lines {
 	struct buf text;
 	VEC(struct loop_row) loops;
 	VEC(struct running_row) running; /* in order of start */
+	bool stopping;                   /* the run was cancelled or killed */
+	bool pausing;                    /* it waits at a gate */
 };
 
 struct plain_lines *plain_lines_new(int fd)
@@ -219,15 +221,25 @@ static bool add_template_group(struct plain_lines *l, const struct event *e)
 	return failed;
 }
 
+static const char *loop_end(const struct plain_lines *l, const struct event *e)
+{
+	if (e->end.ok)
+		return "done: ";
+	if (e->end.outcome != NODE_END_CANCELLED)
+		return "failed: ";
+	return l->pausing && !l->stopping ? "paused: " : "cancelled: ";
+}
+
 /* A stage or a loop begins or ends. False: nothing that is worth a line. */
 static bool add_group(struct plain_lines *l, const struct event *e)
 {
 	bool begins = e->kind == EVENT_NODE_START;
 	struct loop_row *around = begins ? NULL : loop_around(l, e->path);
 
-	if (around) {
+	/* A round that was cut short has come to no end. */
+	if (around && e->end.outcome != NODE_END_CANCELLED) {
 		around->done++;
-		around->failed += !e->end.ok && e->end.outcome != NODE_END_CANCELLED;
+		around->failed += !e->end.ok;
 	}
 	if (e->node && !e->node->step)
 		return add_template_group(l, e);
@@ -251,7 +263,7 @@ static bool add_group(struct plain_lines *l, const struct event *e)
 		if (row->failed) {
 			add_failed(&l->text, row, e);
 		} else {
-			buf_adds(&l->text, e->end.ok ? "done: " : "failed: ");
+			buf_adds(&l->text, loop_end(l, e));
 			add_progress(&l->text, row, e->mono_ms);
 		}
 		end_loop(l, row);
@@ -268,12 +280,14 @@ static bool add_group(struct plain_lines *l, const struct event *e)
 static void count_round(struct plain_lines *l, const struct event *e, bool tell)
 {
 	struct loop_row *row = loop_around(l, e->path);
+	bool failed = (e->kind == EVENT_COMMAND_DONE || e->kind == EVENT_NODE_REUSED) && !e->end.ok;
 
 	if (!row)
 		return;
-	row->done++;
-	row->failed +=
-		(e->kind == EVENT_COMMAND_DONE || e->kind == EVENT_NODE_REUSED) && !e->end.ok;
+	/* What a cancel ended is not a failure, and the round has come to no end. */
+	bool ended = !(failed && l->stopping && e->end.signal);
+	row->done += ended;
+	row->failed += ended && failed;
 	if (!tell || !e->node || !e->node->step)
 		return;
 	buf_adds(&l->text, " (");
@@ -390,9 +404,11 @@ void plain_lines_event(void *lines, const struct event *e)
 		buf_printf(b, "retry, attempt %" PRIu64, e->attempt);
 		break;
 	case EVENT_RUN_CANCEL:
+		l->stopping = true;
 		add_stop(b, e, "cancelled");
 		break;
 	case EVENT_RUN_KILL:
+		l->stopping = true;
 		add_stop(b, e, "killed");
 		break;
 	case EVENT_NODE_START:
@@ -400,7 +416,9 @@ void plain_lines_event(void *lines, const struct event *e)
 		if (!add_group(l, e))
 			return;
 		break;
-	case EVENT_RUN_START:
+	case EVENT_RUN_START: /* for the second time when it has paused */
+		l->stopping = l->pausing = false;
+		return;
 	case EVENT_COMMAND_OUTPUT:
 	case EVENT_RUN_DONE:
 	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
@@ -414,6 +432,7 @@ void plain_lines_event(void *lines, const struct event *e)
 			return;
 		break;
 	case EVENT_RECIPE_START ... EVENT_STEP_SKIP:
+		l->pausing |= e->kind == EVENT_RECIPE_APPROVAL && e->step.answer == GATE_PENDING;
 		if (!add_step(b, e))
 			return;
 		break;

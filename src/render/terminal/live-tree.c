@@ -295,8 +295,8 @@ static void end_node(struct live_tree *t, const struct event *e, bool command)
 		hand_up(r);
 		remove_row(t, r);
 	}
-	/* What a cancel ended is not a failure. */
-	if (!e->end.ok && t->stopping)
+	/* What a cancel ended is not a failure, nor is a round that waits at a gate. */
+	if (!e->end.ok && (t->stopping || (!command && e->end.outcome == NODE_END_CANCELLED)))
 		return;
 	if (command && e->end.ok)
 		t->done++;

@@ -5,7 +5,7 @@
 /* The members of a line, whatever its kind. */
 struct members {
 	struct str p, s, on, limit;
-	uint64_t a, ts, pid, st, w, n, code, sig, ms, out, err;
+	uint64_t a, ts, pid, st, w, n, code, sig, ms, out, err, in;
 	bool timeout, cancelled, passed, lost, unkept, ru;
 	struct leaf_usage used;
 };
@@ -43,6 +43,7 @@ static const struct plain_member of_line[] = {
 	MEMBER(passed, PLAIN_FLAG),
 	MEMBER(unkept, PLAIN_FLAG),
 	MEMBER(limit, PLAIN_STRING),
+	MEMBER(in, PLAIN_NUMBER),
 };
 
 static const struct plain_object whole = { of_line, ARRAY_SIZE(of_line) };
@@ -58,6 +59,7 @@ static bool read_kind(struct str name, enum leaf_line_kind *ret)
 		[LEAF_FORGET] = "forget",
 		[LEAF_CLOSED] = "closed",
 		[LEAF_LOST] = "lost",
+		[LEAF_INPUT] = "input",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -99,6 +101,8 @@ static bool line_of(const struct members *m, struct leaf_line *ret)
 		ret->usage = m->used;
 	} else if (ret->kind == LEAF_LOST) {
 		r->unkept = m->unkept;
+	} else if (ret->kind == LEAF_INPUT) {
+		ret->in_bytes = m->in;
 	}
 	return true;
 }

@@ -105,6 +105,15 @@ void leaf_lost_line(struct buf *b, struct str path, uint64_t number, bool unkept
 	end_line(b, now_ms);
 }
 
+/* It is about no node. */
+void leaf_input_line(struct buf *b, uint64_t bytes, uint64_t now_ms)
+{
+	begin_line(b, S("."));
+	buf_adds(b, ",\"s\":\"input\"");
+	json_number_member(b, "in", bytes);
+	end_line(b, now_ms);
+}
+
 /* -- reading -------------------------------------------------------------------------------------
  */
 
@@ -176,6 +185,8 @@ struct leaves {
 	struct map index; /* path → struct leaf_path */
 	VEC(struct leaf_path *) paths;
 	uint64_t last_worker;
+	uint64_t input; /* bytes that are kept … */
+	bool part;      /* … of an input that has more */
 	bool damaged;
 };
 
@@ -247,6 +258,11 @@ static bool take_line(void *data, const struct leaf_line *line)
 		(void)leaves_forget(l, line->path);
 		return true;
 	}
+	if (line->kind == LEAF_INPUT) {
+		l->part = true;
+		l->input = line->in_bytes;
+		return true;
+	}
 	struct leaf_path *p = path_of(l, line->path);
 	if (line->kind == LEAF_CLOSED) {
 		p->closed = true;
@@ -285,6 +301,12 @@ struct leaves *leaves_read(const char *file, struct report *r)
 	report_errno(r, -e, "cannot read %s", file);
 	leaves_free(l);
 	return NULL;
+}
+
+bool leaves_input_is_part(const struct leaves *l, uint64_t *bytes)
+{
+	*bytes = l->input;
+	return l->part;
 }
 
 uint64_t leaves_last_worker(const struct leaves *l)

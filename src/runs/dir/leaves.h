@@ -16,6 +16,8 @@
  *   {"p":"3","s":"closed","ts":…}   a loop without checkpoints has ended
  *   {"p":"1.0","a":1,"s":"lost","ts":…}   what it printed is gone and is needed: it runs again;
  *     "unkept":true: it ended, and then what it printed could not be kept
+ *   {"p":".","s":"input","in":4,"ts":…}   the run's standard input is kept as far as commands read
+ *     it, and they did not come to its end
  *
  * Of several exits of one execution the last counts: one that was cancelled and then resumed, or
  * one that could not be started and counts as not run, because the machine failed the run by that.
@@ -64,11 +66,12 @@ void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *re
 void leaf_forget_line(struct buf *b, struct str path, uint64_t now_ms);
 void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms);
 void leaf_lost_line(struct buf *b, struct str path, uint64_t number, bool unkept, uint64_t now_ms);
+void leaf_input_line(struct buf *b, uint64_t bytes, uint64_t now_ms);
 
 /* -- reading line by line ------------------------------------------------------------------------
  */
 
-enum leaf_line_kind { LEAF_START, LEAF_EXIT, LEAF_FORGET, LEAF_CLOSED, LEAF_LOST };
+enum leaf_line_kind { LEAF_START, LEAF_EXIT, LEAF_FORGET, LEAF_CLOSED, LEAF_LOST, LEAF_INPUT };
 
 /* Texts are borrowed until the callback returns. */
 struct leaf_line {
@@ -77,6 +80,7 @@ struct leaf_line {
 	struct leaf_record record; /* of a start where it runs, of an exit all else */
 	bool used;                 /* of an exit: what it used is known */
 	struct leaf_usage usage;
+	uint64_t in_bytes; /* of an input */
 	uint64_t ts;
 };
 
@@ -114,6 +118,8 @@ void leaves_lose(struct leaves *l, struct str path, uint64_t a);
 /* Forgets it in memory; the caller writes the line. False: there was nothing. */
 bool leaves_forget(struct leaves *l, struct str path);
 bool leaves_closed(const struct leaves *l, struct str path);
+/* Whether the run's standard input is kept only as far as it was read, which is *bytes. */
+bool leaves_input_is_part(const struct leaves *l, uint64_t *bytes);
 /* The highest number of a worker of any executor, also of what was forgotten; 0: there was none. */
 uint64_t leaves_last_worker(const struct leaves *l);
 /* Calls `see` with everything that counts, path by path in the order of their first lines. */

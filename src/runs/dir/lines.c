@@ -156,12 +156,15 @@ int lines_drop_cut(int fd)
 	char chunk[4096];
 	off_t end = lseek(fd, 0, SEEK_END), at = end;
 
+	if (end < 0)
+		return -errno;
 	while (at > 0) {
 		off_t from = MAX(at - (off_t)sizeof(chunk), (off_t)0);
 		ssize_t n = fd_read_at(fd, chunk, (size_t)(at - from), from);
 
-		if (n <= 0)
-			return -errno;
+		/* Lines may be in the part that was not read: nothing is cut. */
+		if (n != (ssize_t)(at - from))
+			return n < 0 ? -errno : -EIO;
 		for (ssize_t i = n; i > 0; i--)
 			if (chunk[i - 1] == '\n')
 				return from + i == end || ftruncate(fd, from + i) == 0 ? 0 : -errno;

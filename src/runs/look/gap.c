@@ -83,13 +83,26 @@ struct search {
 	struct str root;
 	struct ledger *ledger;
 	bool lacking;
+	bool unread; /* what a directory is cannot be found out now */
 };
+
+static bool is_unread(struct str root, struct ledger *l, struct str id)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct arena a = ARENA_INIT;
+	bool unread = access(run_file(&a, run_directory(&a, root, id), "run.json"), F_OK) < 0 &&
+		      errno != ENOENT && !ledger_knows(l, id, &ignored);
+
+	arena_done(&a);
+	return unread;
+}
 
 static bool see(void *data, struct str id)
 {
 	struct search *s = data;
 
 	s->lacking = lacks(s->root, s->ledger, id);
+	s->unread |= !s->lacking && is_unread(s->root, s->ledger, id);
 	return !s->lacking;
 }
 
@@ -126,8 +139,9 @@ static bool gap_counted(struct str root, struct ledger *l)
 	if (s.lacking)
 		(void)ledger_set_gap(l, true, &ignored);
 	/* Runs that have just begun have got their rows. A time is that from before the search:
-	 * what has come since was not looked at. */
-	else if (!counted || has_news(root, l, &spare, &counted))
+	 * what has come since was not looked at. A directory that cannot be read now is looked at
+	 * again the next time. */
+	else if (!s.unread && (!counted || has_news(root, l, &spare, &counted)))
 		(void)ledger_set_spare(l, spare, &ignored);
 	return s.lacking;
 }
@@ -143,4 +157,41 @@ bool look_gap_counted(struct str root, struct ledger *l)
 
 	(void)ledger_set_wait(l, was);
 	return gap;
+}
+
+/* -- without one ---------------------------------------------------------------------------------
+ */
+
+static bool is_missing(struct str root)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/ledger.db", STR(root));
+	return access(buf_cstr(&path), F_OK) < 0 && errno == ENOENT;
+}
+
+struct first {
+	struct str root;
+	bool found;
+};
+
+static bool see_first(void *data, struct str id)
+{
+	struct first *f = data;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct arena a = ARENA_INIT;
+	struct run_row row;
+
+	f->found = look_row(f->root, id, 0, &a, &row, &ignored);
+	arena_done(&a);
+	return !f->found;
+}
+
+bool look_lost(struct str root)
+{
+	struct first f = { .root = root };
+
+	/* The very first runs may be beginning now: each makes the ledger before its directory. */
+	return is_missing(root) && look_each_directory(root, see_first, &f) >= 0 && f.found &&
+	       is_missing(root);
 }

@@ -16,3 +16,5 @@ bool look_gap_counted(struct str root, struct ledger *l);
 /* An id was entered whose directory was there before, as that of a run that was archived: the
  * numbers would hide one run that the ledger lacks, so the next count goes through them all. */
 void look_gap_unsure(struct ledger *l);
+/* Whether there is no ledger although there are runs. */
+bool look_lost(struct str root);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/run-status.h"
+#include "data/big.h"
 #include "runs/dir/begun.h"
 #include "runs/dir/events.h"
 #include "runs/dir/generations.h"
@@ -29,6 +31,8 @@ enum { STARTING_MS = 5000 };
 enum { PARTIAL_MS = 10000 };
 /* How long a live process may take to write what it has begun with. */
 enum { BEGINNING_MS = 100 };
+/* How long a process that has given its lock back may take to be gone. */
+enum { ENDING_MS = 100 };
 
 /* -- reading -------------------------------------------------------------------------------------
  */
@@ -57,7 +61,8 @@ static json_t *read_object(struct run_look *look, const char *name, struct repor
 		return NULL;
 	}
 	const struct source source = { str_of(file), buf_str(&text) };
-	json_t *value = json_read(&source, &broken);
+	/* Values and results are shown with the digits that the run had. */
+	json_t *value = json_read_big(&source, &broken);
 	if (json_is_object(value))
 		return value;
 	look->unusable = name;
@@ -191,6 +196,13 @@ static uint64_t json_count(const json_t *object, const char *name)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
+static void row_of_process(const json_t *start, struct run_row *row)
+{
+	row->pid = (int64_t)json_count(start, "pid");
+	row->pid_start = json_count(start, "pid_start");
+	row->boot_id = json_text_of(start, "boot_id");
+}
+
 static void row_of_start(const json_t *start, struct run_row *row)
 {
 	row->generation = json_text_of(start, "generation");
@@ -201,10 +213,42 @@ static void row_of_start(const json_t *start, struct run_row *row)
 	row->launch = json_text_of(start, "launch");
 	row->cwd = json_text_of(start, "cwd");
 	row->started = row->created = look_time(json_object_get(start, "started"));
-	row->pid = (int64_t)json_count(start, "pid");
-	row->pid_start = json_count(start, "pid_start");
-	row->boot_id = json_text_of(start, "boot_id");
 	row->detached = json_flag(start, "detached");
+	row_of_process(start, row);
+}
+
+/* The lock may be in a file that another one has replaced, from a backup for example. A process
+ * that has ended and that its parent has not waited for can be read from. */
+static bool supervises(const json_t *start)
+{
+	struct run_row row = { 0 };
+
+	/* A host's own process lives on. */
+	if (!start || json_flag(start, "embedded"))
+		return false;
+	row_of_process(start, &row);
+	AUTO_CLOSE int fd = look_supervisor(&row);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return fd >= 0 && poll(&p, 1, ENDING_MS) == 0;
+}
+
+bool look_is_supervised(const struct run_look *look)
+{
+	return !look->back && !look->result && supervises(look->start);
+}
+
+bool look_supervises(const char *dir)
+{
+	AUTO_BUF result = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	buf_printf(&result, "%s/result.json", dir);
+	if (access(buf_cstr(&result), F_OK) == 0 ||
+		run_read(dir, "run.json", RUN_FILE_MAX, &text) < 0)
+		return false;
+	AUTO_JSON *start = json_loadb(buf_cstr(&text), text.len, 0, NULL);
+	return json_is_object(start) && supervises(start);
 }
 
 /* Without run.json: what start.json, which is older, and the result have of it. Texts that the row
@@ -403,7 +447,7 @@ static int settle(struct run_look *look)
 
 	/* Testing the lock is in the way of those who want it at that moment: not without need. */
 	look->live = !(look->result && look->in_ledger && status_is_end(seen.status)) &&
-		     is_live(look->dir.p, &look->row, &unknown);
+		     (is_live(look->dir.p, &look->row, &unknown) || look_is_supervised(look));
 	if (look->in_ledger && look->live && generation.len &&
 		!str_eq(generation, look->row.generation)) {
 		/* It is being started again; these are the files of the one before. */
@@ -476,8 +520,12 @@ bool look_with(struct str root, struct ledger *l, struct look_kept *kept, struct
 	if (r->errors > errors)
 		return false;
 	if (!there && !(ret->in_ledger && !status_is_end(ret->row.status) &&
-			      is_live(ret->dir.p, &ret->row, &unknown)))
+			      is_live(ret->dir.p, &ret->row, &unknown))) {
+		/* A start that had no room had none to take its row back either. */
+		if (ret->in_ledger && str_eq(ret->row.status, S(STATUS_STARTING)))
+			ledger_unclaim(l, &ret->row);
 		return false;
+	}
 	if (there)
 		mend(ret, l);
 	struct run_row seen = ret->row;

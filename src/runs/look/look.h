@@ -44,8 +44,9 @@ void look_done(struct run_look *look);
 #define AUTO_LOOK __attribute__((cleanup(look_done))) struct run_look
 
 /* What a directory alone says: the row that the ledger should have, of the current generation when
- * `back` is 0. Its id is the plain one. Status `running` only when the lock is held. False when
- * there is no such generation, or it is not the directory of a run. Texts live in the arena. */
+ * `back` is 0. Its id is the plain one. Status `running` only when the lock is held or its
+ * process is there. False when there is no such generation, or it is not the directory of a run.
+ * Texts live in the arena. */
 bool look_row(struct str root, struct str id, uint64_t back, struct arena *a, struct run_row *ret,
 	struct report *r);
 /* The same of all generations, the newest first. False: there is none. */
@@ -60,5 +61,11 @@ int look_each_directory(struct str root, bool (*see)(void *data, struct str id),
 
 /* A pidfd of the process that the row names, as identity_open() gives it. */
 int look_supervisor(const struct run_row *row);
+/* Whether the run has no result and the process that its run.json names, which is its alone, is
+ * still there: it lives then, whatever became of its lock. Waits a moment for one that ends. What
+ * cannot be found out is left to the lock. */
+bool look_is_supervised(const struct run_look *look);
+/* The same of the run in a directory that was not looked at. */
+bool look_supervises(const char *dir);
 /* Milliseconds since 1970 of a time as clock_rfc3339() writes it; 0: none. */
 uint64_t look_time(const json_t *text);

@@ -41,6 +41,10 @@ static bool hold(const struct run_look *look, int *ret_lock, bool *busy, struct 
 		await_end(look);
 		e = run_lock(look->dir.p, ret_lock);
 	}
+	if (e == 0 && look_is_supervised(look)) {
+		close_fd(ret_lock);
+		e = -EAGAIN;
+	}
 	if (e == -EAGAIN) {
 		*busy = true;
 		return false;
@@ -499,12 +503,17 @@ bool retention_is_limited(const struct retention_limits *limits)
 	return limits->max_age_days || limits->max_runs || limits->older_ms || limits->status.len;
 }
 
-bool retention_due(struct ledger *l, const struct retention_limits *limits, uint64_t now_ms,
+bool retention_due(struct ledger *l, const struct retention_runs *all,
+	const struct retention_limits *limits, uint64_t now_ms,
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r)
 {
 	struct due d = { .limits = limits, .now_ms = now_ms, .see = see, .data = data };
+	bool limited = retention_is_limited(limits);
 
-	return !retention_is_limited(limits) ||
+	for (size_t i = 0; limited && all && i < all->count; i++)
+		if (!see_due(&d, &all->at[i]))
+			break;
+	return !limited || all ||
 	       ledger_list(l, &(struct ledger_filter){ .generations = true }, see_due, &d, r);
 }
 
@@ -517,18 +526,20 @@ static bool note_row(void *data, const struct run_row *row)
 {
 	struct sweep *s = data;
 
-	vec_push(&s->rows,
-		(struct run_row){ .id = arena_str(&s->arena, row->id), .back = row->back });
+	vec_push(&s->rows, (struct run_row){ .id = arena_str(&s->arena, row->id),
+				   .generation = arena_str(&s->arena, row->generation),
+				   .back = row->back });
 	return true;
 }
 
-size_t retention_sweep(struct str root, struct ledger *l, const struct retention_limits *limits,
-	uint64_t now_ms, retention_outside_fn *outside, struct report *r)
+size_t retention_sweep(struct str root, struct ledger *l, const struct retention_runs *all,
+	const struct retention_limits *limits, uint64_t now_ms, retention_outside_fn *outside,
+	struct report *r)
 {
 	struct sweep s = { 0 };
 	size_t gone = 0;
 
-	(void)retention_due(l, limits, now_ms, note_row, &s, r);
+	(void)retention_due(l, all, limits, now_ms, note_row, &s, r);
 	/* The oldest first: others of that id keep the number that they were seen with. */
 	for (size_t i = s.rows.len; i-- > 0;) {
 		const struct run_row *row = &s.rows.at[i];
@@ -540,6 +551,9 @@ size_t retention_sweep(struct str root, struct ledger *l, const struct retention
 				: look_at(root, l, row->id, &look, r)))
 			continue;
 		look.row.back = row->back;
+		/* With clocks that were set the order is another, and so are the numbers. */
+		if (row->generation.len && !str_eq(look.generation, row->generation))
+			continue;
 		if (look.live || !may_go(limits, &look.row))
 			continue;
 		gone += prune(root, l, &look, NULL, NULL, &busy, &unwritable, outside, r);

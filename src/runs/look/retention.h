@@ -35,11 +35,22 @@ struct retention_limits {
 
 /* Whether there is a limit at all. */
 bool retention_is_limited(const struct retention_limits *limits);
-/* Calls `see` with every run past the limits, the newest first. Those of the settings are about
- * runs that are done, partial or cancelled: too old, or more than max_runs of them. One with
- * failures goes only when `status` says "failed". Without limits there is none. */
-bool retention_due(struct ledger *l, const struct retention_limits *limits, uint64_t now_ms,
+/* What they choose from when the ledger lacks some, or there is none: all runs, the newest first.
+ */
+struct retention_runs {
+	const struct run_row *at;
+	size_t count;
+};
+
+/* Calls `see` with every run past the limits, the newest first, of `all` or when that is NULL of
+ * the ledger. Those of the settings are about runs that are done, partial or cancelled: too old, or
+ * more than max_runs of them. One with failures goes only when `status` says "failed". Without
+ * limits there is none. */
+bool retention_due(struct ledger *l, const struct retention_runs *all,
+	const struct retention_limits *limits, uint64_t now_ms,
 	bool (*see)(void *data, const struct run_row *row), void *data, struct report *r);
-/* Deletes them. Returns how many went; what could not be deleted is an issue. */
-size_t retention_sweep(struct str root, struct ledger *l, const struct retention_limits *limits,
-	uint64_t now_ms, retention_outside_fn *outside, struct report *r);
+/* Deletes them; `l` may be NULL when `all` is given. Returns how many went; what could not be
+ * deleted is an issue. */
+size_t retention_sweep(struct str root, struct ledger *l, const struct retention_runs *all,
+	const struct retention_limits *limits, uint64_t now_ms, retention_outside_fn *outside,
+	struct report *r);

@@ -177,6 +177,8 @@ enum step_made call_open(const struct node *n, const struct scope *s, const stru
 			g = sub_recipe_is_template(buf_str(&path))
 				    ? open_template(buf_str(&path), passed, host, ret, &found)
 				    : load(n, buf_str(&path), passed, host, &found);
+		if (!g && report_has_system(&found))
+			made = STEP_FAULT;
 		sub_recipe_blame(step, passed, &found, r);
 	}
 	if (!g) {

@@ -311,12 +311,13 @@ static void let_go(void *data)
 	free(k);
 }
 
-/* Steps that name a recipe in a way that only roux has. */
+/* Also which steps name a recipe in a way that only roux has. */
 static void note_calls(struct graph *g, const struct step_recipe *recipe)
 {
 	for (size_t i = 0; i < recipe->all_count; i++) {
 		const struct step *s = recipe->all[i];
 
+		g->steps->calls |= s->type == STEP_RECIPE;
 		if (s->type == STEP_RECIPE && sub_recipe_is_extension(s->called.recipe.text))
 			report_note(&g->extensions, place_where(s->called.recipe.place),
 				"step '%.*s': %s is an extension of roux", STR(s->id),
@@ -337,14 +338,13 @@ struct graph *step_graph(struct step_recipe *recipe, const struct step_ops *ops,
 	struct graph *g = mem_new(struct graph);
 	struct kept_alive *k = mem_new(struct kept_alive);
 	struct compile c = { g, recipe, ops };
-	struct step_graph *s = arena_new(&g->arena, struct step_graph);
+	struct step_graph *s = g->steps = arena_new(&g->arena, struct step_graph);
 
 	g->references = 1;
 	*k = (struct kept_alive){ recipe, keep, keep_free };
 	g->keep = k;
 	g->keep_free = let_go;
 	g->made = json_array();
-	g->steps = s;
 	s->ops = ops;
 	s->body = json_object_get(recipe->doc.root, recipe->stage_count ? "stages" : "steps");
 	s->path = recipe->path;

@@ -29,7 +29,8 @@ static bool find_by_name(const struct sub_recipe *sub, struct buf *ret, struct r
 	if (sub->find(sub->find_data, sub->word, ret, &found))
 		return true;
 	vec_each (i, &found.issues) {
-		report_error(r, place_where(sub->step->called.recipe.place), "step '%.*s': %.*s",
+		(i->kind == ISSUE_SYSTEM ? report_system : report_error)(r,
+			place_where(sub->step->called.recipe.place), "step '%.*s': %.*s",
 			STR(sub->step->id), STR(i->message));
 		report_advise(r, i);
 	}

@@ -54,9 +54,9 @@ static bool decide(const char *run, const char *stage, bool approve, struct repo
 		.approve = approve,
 		.text = S("as you like"),
 		.by = S("ada") };
-	struct str which;
+	struct gate_decided decided;
 
-	return gate_decide(app, &d, &which, r);
+	return gate_decide(app, &d, &decided, r);
 }
 
 static void gates_of_all_runs_are_told(void **state UNUSED)

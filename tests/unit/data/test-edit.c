@@ -56,6 +56,25 @@ static void a_new_member_comes_before_a_template_at_the_end(void **state UNUSED)
 		"{\n    \"a\": 1,\n    \"u\": 3,\n\n    \"template\": 2\n}");
 }
 
+static void assert_removed(const char *text, const char *name, const char *want)
+{
+	AUTO_BUF got = BUF_INIT;
+
+	assert_true(edit_remove_member(str_of(text), str_of(name), &got));
+	assert_str(buf_str(&got), want);
+}
+
+static void a_member_is_removed_with_its_line(void **state UNUSED)
+{
+	assert_removed("{\"a\":1, \"b\":2, \"c\":3}", "a", "{\"b\":2, \"c\":3}");
+	assert_removed("{\"a\":1, \"b\":2, \"c\":3}", "b", "{\"a\":1, \"c\":3}");
+	assert_removed("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "a", "{\n  \"b\": 2\n}\n");
+	assert_removed("{\n  \"a\": 1,\n  \"b\": {\"a\":1}\n}\n", "b", "{\n  \"a\": 1\n}\n");
+	assert_removed("{\n  \"a\": 1\n}\n", "a", "{}\n");
+	assert_removed("{\"a\":1,\"b\":2,\"\\u0061\":3}", "a", "{\"b\":2}");
+	assert_removed("\xEF\xBB\xBF{ \"a\": 1 }", "b", "\xEF\xBB\xBF{ \"a\": 1 }");
+}
+
 static void an_empty_object_gets_its_first_member(void **state UNUSED)
 {
 	assert_set("{}", "a", "{\"b\":1}", "{\"a\": {\"b\": 1}}");
@@ -198,6 +217,7 @@ int main(void)
 		cmocka_unit_test(names_are_compared_without_their_escapes),
 		cmocka_unit_test(a_new_member_comes_last),
 		cmocka_unit_test(a_new_member_comes_before_a_template_at_the_end),
+		cmocka_unit_test(a_member_is_removed_with_its_line),
 		cmocka_unit_test(an_empty_object_gets_its_first_member),
 		cmocka_unit_test(byte_order_mark_and_line_ends_stay),
 		cmocka_unit_test(an_object_on_one_line_stays_on_it),

@@ -1,5 +1,7 @@
 #include "data/mask.h"
 
+#include "data/big.h"
+
 #include "unit.h"
 
 static struct mask *mask_with(const char *values)
@@ -31,9 +33,40 @@ static void each_secret_becomes_three_stars(void **state UNUSED)
 	assert_masked("[12345, true]", "12345 true", "*** true");
 }
 
+static void a_number_beyond_64_bits_is_hidden_as_its_digits(void **state UNUSED)
+{
+	AUTO_JSON *values = json_array();
+	AUTO_BUF text = BUF_INIT;
+	struct mask *m = mask_open();
+	struct arena a = ARENA_INIT;
+
+	json_array_append_new(values, json_big(S("12345678901234567890")));
+	json_array_append_new(values, json_big(S("98765432109876543210")));
+	mask_add(m, json_array_get(values, 0));
+	assert_str(mask_text(m, S("x12345678901234567890"), &a), "x***");
+	AUTO_JSON *masked = mask_json(m, values);
+	json_write(&text, masked, 0);
+	assert_str(buf_str(&text), "[\"***\",98765432109876543210]");
+	arena_done(&a);
+	mask_free(m);
+}
+
 static void short_texts_are_left(void **state UNUSED)
 {
 	assert_masked("[\"abc\", \"\"]", "abc", "abc");
+}
+
+static void what_was_added_can_be_asked_for(void **state UNUSED)
+{
+	struct mask *m = mask_with("[\"first\"]");
+	size_t before = mask_count(m);
+
+	mask_add_text(m, S("second"));
+	mask_add_text(m, S("first"));
+	AUTO_JSON *added = mask_texts(m, before);
+	assert_int_equal(json_array_size(added), 1);
+	assert_str(json_str(json_array_get(added, 0)), "second");
+	mask_free(m);
 }
 
 static void the_longer_one_wins(void **state UNUSED)
@@ -48,6 +81,15 @@ static void what_overlaps_is_one(void **state UNUSED)
 	assert_masked("[\"abcd\", \"cdef\"]", "abcdef", "***");
 	assert_masked("[\"abcd\", \"cdef\", \"xabcdefgh\"]", "abcdef xabcdefgh", "*** ***");
 	assert_masked("[\"aaaa\"]", "aaaaaaa b", "*** b");
+}
+
+static void each_line_is_a_secret(void **state UNUSED)
+{
+	const char *secrets = "[\"first-line\\n  second-line\\r\\nshort\\n\"]";
+
+	assert_masked(secrets, "first-line\n  second-line\r\nshort\n.", "***.");
+	assert_masked(secrets, "[0] first-line\n[0]   second-line\r\n[0] short\n",
+		"[0] ***\n[0]   ***\r\n[0] short\n");
 }
 
 static void assert_part(const char *secrets, const char *text, unsigned cut, const char *want)
@@ -82,9 +124,11 @@ static void pieces_at_cut_edges_are_hidden(void **state UNUSED)
 static void a_text_in_pieces_is_masked_as_a_whole(void **state UNUSED)
 {
 	static const char *const texts[] = { "the password is word", "passpassword-of-honour, swor",
-		"abcdef abc aaaaaaaaab", "password", "" };
+		"abcdef abc aaaaaaaaab", "password", "abcdXcdefYpassword",
+		"first-line\nsecond-line\nthird-line", "first-line\nsecond-line\nno", "" };
 	struct mask *m =
-		mask_with("[\"password\", \"word-of-honour\", \"abcd\", \"cdef\", \"aaaa\"]");
+		mask_with("[\"password\", \"word-of-honour\", \"abcd\", \"cdef\", \"aaaa\", "
+			  "\"abcdXcdefYpassword!\", \"first-line\\nsecond-line\\nthird-line\"]");
 
 	for (size_t t = 0; t < ARRAY_SIZE(texts); t++) {
 		struct str text = str_of(texts[t]);
@@ -186,15 +230,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_secret_becomes_three_stars),
+		cmocka_unit_test(a_number_beyond_64_bits_is_hidden_as_its_digits),
 		cmocka_unit_test(short_texts_are_left),
 		cmocka_unit_test(the_longer_one_wins),
 		cmocka_unit_test(what_overlaps_is_one),
+		cmocka_unit_test(each_line_is_a_secret),
 		cmocka_unit_test(pieces_at_cut_edges_are_hidden),
 		cmocka_unit_test(a_text_in_pieces_is_masked_as_a_whole),
 		cmocka_unit_test(what_cannot_be_a_secret_is_shown_at_once),
 		cmocka_unit_test(it_is_found_as_json_and_trimmed),
 		cmocka_unit_test(it_is_found_in_a_command_as_people_read_it),
 		cmocka_unit_test(one_may_be_added_later),
+		cmocka_unit_test(what_was_added_can_be_asked_for),
 		cmocka_unit_test(documents_are_masked_in_every_string),
 		cmocka_unit_test(many_secrets_cost_no_more_than_one),
 	};

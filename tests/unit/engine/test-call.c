@@ -144,6 +144,22 @@ static void a_call_with_a_mistake_fails_the_run(void **state UNUSED)
 	steps_finish(&s, RUN_FAILED);
 }
 
+static void a_call_that_the_machine_fails_is_not_the_steps_failure(void **state UNUSED)
+{
+	struct steps_lab s;
+
+	struct node *sub = calling(&s);
+	steps_continue(sub);
+	sub->retry.value = 3;
+	s.calls = STEP_FAULT;
+	steps_run(&s);
+	assert_string_equal(run_result(s.lab.run)->error, "no such recipe");
+	assert_int_equal(run_result(s.lab.run)->tally.tolerated, 0);
+	assert_int_equal(run_result(s.lab.run)->failures->kept.len, 0);
+	steps_assert_listed(&s, "");
+	steps_finish(&s, RUN_FAILED);
+}
+
 /* -- recipes of commands -------------------------------------------------------------------------
  */
 
@@ -214,6 +230,7 @@ int main(void)
 		cmocka_unit_test(one_that_ends_early_has_ended_well),
 		cmocka_unit_test(a_recipe_that_cannot_be_called_fails_the_step_once),
 		cmocka_unit_test(a_call_with_a_mistake_fails_the_run),
+		cmocka_unit_test(a_call_that_the_machine_fails_is_not_the_steps_failure),
 		cmocka_unit_test(what_a_recipe_of_commands_prints_is_its_result),
 		cmocka_unit_test(its_root_is_not_that_of_the_run),
 		cmocka_unit_test(approvals_are_not_given_in_parallel),

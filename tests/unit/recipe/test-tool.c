@@ -113,6 +113,39 @@ static void a_name_of_a_recipe_delegates_to_it(void **state UNUSED)
 	assert_false(str_contains(text_of("user/other.json"), S("imports")));
 }
 
+static void an_import_goes_with_the_template_that_stood_for_it(void **state UNUSED)
+{
+	assert_non_null(added("say", "echo 1"));
+	assert_non_null(added("tell", "echo 2"));
+	assert_non_null(added("again", "say"));
+	assert_non_null(updated("again", "tell", NULL));
+	assert_str(text_of("user/again.json"),
+		"{\n  \"imports\": {\n    \"tell\": \"tell\"\n  },\n  \"template\": {\n"
+		"    \"name\": \"tell\"\n  }\n}\n");
+	assert_non_null(updated("again", "echo {z}", NULL));
+	assert_str(text_of("user/again.json"), "{\n  \"template\": \"echo {z}\"\n}\n");
+}
+
+static void an_import_that_is_used_or_that_a_person_wrote_stays(void **state UNUSED)
+{
+	assert_non_null(added("say", "echo 1"));
+	assert_non_null(added("tell", "echo 2"));
+	assert_non_null(added("again", "say"));
+	assert_non_null(updated("again", "[{\"name\":\"say\"},\"cat\"]", NULL));
+	assert_true(str_contains(text_of("user/again.json"), S("\"say\": \"say\"")));
+	assert_non_null(updated("again", "echo {say.name}", NULL));
+	assert_true(str_contains(text_of("user/again.json"), S("\"say\": \"say\"")));
+	put("user/mine.json", "{\"imports\": {\"say\": \"say\", \"t\": \"tell\"},\n"
+			      " \"template\": {\"name\": \"say\"}}\n");
+	assert_non_null(updated("mine", "echo", NULL));
+	assert_str(text_of("user/mine.json"),
+		"{\"imports\": {\"t\": \"tell\"},\n \"template\": \"echo\"}\n");
+	put("user/near.json",
+		"{\"imports\": {\"say\": \"./say\"}, \"template\": {\"name\": \"say\"}}");
+	assert_non_null(updated("near", "echo", NULL));
+	assert_true(str_contains(text_of("user/near.json"), S("./say")));
+}
+
 static void without_a_project_there_is_none_of_it(void **state UNUSED)
 {
 	assert_null(written((struct tool_request){
@@ -147,6 +180,8 @@ int main(void)
 		T(what_has_a_mistake_is_not_written),
 		T(an_update_leaves_the_rest_as_it_was_written),
 		T(a_name_of_a_recipe_delegates_to_it),
+		T(an_import_goes_with_the_template_that_stood_for_it),
+		T(an_import_that_is_used_or_that_a_person_wrote_stays),
 		T(without_a_project_there_is_none_of_it),
 		T(one_that_is_removed_is_gone),
 	};

@@ -226,13 +226,13 @@ bool act_answer_plan(struct http_request *q, struct run_model *m, json_t **ret)
 }
 
 json_t *act_answer(struct http_request *q, struct str run, bool approve, const char *stage,
-	struct str text, struct str digest, bool resume, struct report *r)
+	struct str text, struct str digest, const struct again *resume, struct report *r)
 {
 	struct app *app = site_of(q)->app;
 	struct arena a = ARENA_INIT;
 	const char *name = run_word(&a, run);
 	bool asked = gate_is_asked(app, name);
-	struct str at = S("");
+	struct gate_decided decided;
 	json_t *doc = NULL;
 
 	if (gate_decide(app,
@@ -242,15 +242,16 @@ json_t *act_answer(struct http_request *q, struct str run, bool approve, const c
 			    .text = text,
 			    .by = act_who(q),
 			    .digest = digest },
-		    &at, r)) {
+		    &decided, r)) {
 		doc = json_pack("{s:b, s:s, s:o, s:o}", "ok", 1, "status",
 			approve ? "approved" : "denied", "run", json_from_str(run), "stage",
-			json_from_str(at));
+			json_from_str(decided.stage));
 		if (approve && resume && !asked) {
-			const struct again what = { .resume = true };
 			struct str started = S("");
 			AUTO_REPORT issues = REPORT_INIT;
-			json_t *begun = again_do(q, run, &what, &started, &issues);
+			json_t *begun = decided.under_way
+						? NULL
+						: again_do(q, run, resume, &started, &issues);
 
 			/* The answer is kept; another process may have continued it. */
 			json_object_set_new(doc, "resumed", json_boolean(begun != NULL));

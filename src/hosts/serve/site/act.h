@@ -30,8 +30,9 @@ void act_refuse_answer(struct http_request *q);
 /* What an approval would run, when that can be said; *ret is a new reference or NULL. False:
  * refused; a digest that was given is compared, or the answer is not taken. */
 bool act_answer_plan(struct http_request *q, struct run_model *m, json_t **ret);
+/* `resume` NULL: an approved run is not continued. */
 json_t *act_answer(struct http_request *q, struct str run, bool approve, const char *stage,
-	struct str text, struct str digest, bool resume, struct report *r);
+	struct str text, struct str digest, const struct again *resume, struct report *r);
 json_t *act_stop(struct run_model *m, bool kill, bool graceful, int grace_ms, struct report *r);
 json_t *act_message(struct http_request *q, struct str run, struct report *r);
 json_t *act_archive(struct run_model *m, struct report *r);

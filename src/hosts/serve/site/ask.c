@@ -11,6 +11,7 @@
 const action_words site_words = {
 	[ACTION_RESUME] = "the page of the run offers to continue it",
 	[ACTION_RERUN] = "the page of the run offers to do it again",
+	[ACTION_RERUN_ALL] = "the page of the run offers to do all of it again",
 	[ACTION_APPROVE] = "its question can be answered on the page of the run",
 	[ACTION_DENY] = "its question can be answered on the page of the run",
 	[ACTION_WAIT] = "wait until it has ended",

@@ -177,8 +177,10 @@ void post_gate(struct http_request *q)
 		gate_page(q, m, gate, plan, true, 409);
 		return;
 	}
+	const struct again resume = { .resume = true };
 	AUTO_JSON *doc = act_answer(q, http_param(q, "id"), approve, stage, comment,
-		approve ? json_text_of(plan, "digest") : S(""), ask_bool(q, "resume", false), &r);
+		approve ? json_text_of(plan, "digest") : S(""),
+		ask_bool(q, "resume", false) ? &resume : NULL, &r);
 	if (doc)
 		back(q, http_param(q, "id"));
 	else
@@ -190,20 +192,21 @@ static void rest_answer(struct http_request *q, bool approve)
 	AUTO_REPORT r = REPORT_INIT;
 	struct run_model *m;
 	AUTO_JSON *plan = NULL;
+	struct again resume;
 
-	if (!ask_only(q, approve ? "stage comment resume generation digest csrf"
+	if (!ask_only(q, approve ? "stage comment resume in_doubt generation digest csrf"
 				 : "stage reason generation csrf"))
 		return;
-	m = ask_run(q);
-	if (!m || !act_is_current(q, m, NULL))
+	if (!again_read(q, true, &resume) || !(m = ask_run(q)) || !act_is_current(q, m, NULL))
 		return;
+	resume.resume = true;
 	if (approve && !act_answer_plan(q, m, &plan))
 		return;
 	struct str comment = str_of(ask_text(q, approve ? "comment" : "reason"));
 	if (!comment_fits(q, comment))
 		return;
 	json_t *doc = act_answer(q, http_param(q, "id"), approve, ask_text(q, "stage"), comment,
-		json_text_of(plan, "digest"), ask_bool(q, "resume", true), &r);
+		json_text_of(plan, "digest"), ask_bool(q, "resume", true) ? &resume : NULL, &r);
 	if (doc)
 		http_reply_value(q, 200, doc);
 	else

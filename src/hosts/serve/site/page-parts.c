@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/human.h"
 #include "base/utf8.h"
+#include "data/big.h"
 #include "hosts/serve/site/aside.h"
 
 enum { PREVIEW_TEXT = 256 << 10, PREVIEW_IMAGE = 8 << 20, MESSAGES_SHOWN = 500 };
@@ -349,7 +350,7 @@ void page_values(struct http_request *q)
 			buf_adds(&p.b, "<tr><td>");
 			html_text(&p.b, str_of(name));
 			buf_adds(&p.b, "<td dir=\"auto\"><code>");
-			if (json_is_string(value))
+			if (json_is_string(value) && !json_is_big(value))
 				buf_add(&text, json_str(value));
 			else
 				json_write(&text, value, 0);

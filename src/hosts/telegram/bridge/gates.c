@@ -146,6 +146,15 @@ static void close_offer(struct bridge *b, const char *key, const json_t *value)
 	b->open_gates -= b->open_gates > 0;
 }
 
+/* It is running again: what it says next is for the chat. */
+static void follow_resumed(struct bridge *b, const char *run)
+{
+	if (turns_running(&b->turns) && strcmp(b->turns.run, run) == 0)
+		turns_again(b);
+	else
+		follow_again(b, str_of(run));
+}
+
 static void resume(struct bridge *b, const char *run)
 {
 	struct resume_request q = { .request = REQUEST_INIT };
@@ -163,17 +172,15 @@ static void resume(struct bridge *b, const char *run)
 		return;
 	}
 	run_close(h);
-	if (turns_running(&b->turns) && strcmp(b->turns.run, run) == 0)
-		turns_again(b);
-	else
-		follow_again(b, str_of(run));
+	follow_resumed(b, run);
 }
 
 static void decide(struct bridge *b, json_t *data)
 {
 	AUTO_REPORT r = REPORT_INIT;
 	struct arena a = ARENA_INIT;
-	struct str query = json_text_of(data, "query"), stage;
+	struct str query = json_text_of(data, "query");
+	struct gate_decided decided;
 	const char *key = json_string_value(json_object_get(data, "key"));
 	AUTO_JSON *value = store_get(&b->store, key);
 	const char *run = json_string_value(json_object_get(value, "run"));
@@ -189,10 +196,13 @@ static void decide(struct bridge *b, json_t *data)
 			.approve = yes,
 			.by = arena_printf(&a, "telegram user %lld", (long long)b->user) };
 
-		if (gate_decide(b->app, &d, &stage, &r)) {
+		if (gate_decide(b->app, &d, &decided, &r)) {
 			send_answer(b, query, yes ? S("Approved.") : S("Denied."));
 			close_offer(b, key, value);
-			resume(b, run);
+			if (decided.under_way)
+				follow_resumed(b, run);
+			else
+				resume(b, run);
 		} else {
 			send_answer(b, query, S("It has its answer already."));
 			close_offer(b, key, value);

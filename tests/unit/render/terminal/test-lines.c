@@ -229,6 +229,55 @@ static void loops_of_steps_count_their_rounds(void **state)
 	teardown(&f);
 }
 
+/* A loop of two recipes of which the first is cut short. */
+static void assert_cut_short(struct event why, struct event command, const char *want)
+{
+	static const struct step_node step = { 0 };
+	static const struct node each = { .kind = NODE_EACH, .label = S("work"), .step = &step };
+	static const struct node call = { .kind = NODE_CALL, .label = S("work"), .step = &step };
+	struct fixture f;
+
+	setup(&f);
+	(void)line_of(
+		&f, (struct event){
+			    .kind = EVENT_NODE_START, .node = &each, .path = S("1"), .count = 2 });
+	(void)line_of(&f, why);
+	(void)line_of(&f, command);
+	(void)line_of(&f, (struct event){ .kind = EVENT_NODE_DONE,
+				  .node = &call,
+				  .path = S("1.r0"),
+				  .end.outcome = NODE_END_CANCELLED });
+	assert_string_equal(line_of(&f, (struct event){ .kind = EVENT_NODE_DONE,
+						.node = &each,
+						.path = S("1"),
+						.end.outcome = NODE_END_CANCELLED }),
+		want);
+	teardown(&f);
+}
+
+static void a_loop_that_is_cut_short_has_not_failed(void **state)
+{
+	static const struct step_node step = { 0 };
+	static const struct node body = { .label = S("work"), .step = &step };
+	const struct event gate = {
+		.kind = EVENT_RECIPE_APPROVAL, .path = S("1.r0.1"), .step.answer = GATE_PENDING
+	};
+	const struct event ended = {
+		.kind = EVENT_COMMAND_DONE, .node = &body, .path = S("1.r1"), .end.signal = 15
+	};
+
+	(void)state;
+	assert_cut_short(
+		gate, (struct event){ .kind = EVENT_RECIPE_STEP }, "[1 work] paused: 0/2\n");
+	assert_cut_short((struct event){ .kind = EVENT_RUN_CANCEL, .signal = 2 }, ended,
+		"[1 work] cancelled: 0/2\n");
+	assert_cut_short(
+		(struct event){ .kind = EVENT_RUN_KILL }, ended, "[1 work] cancelled: 0/2\n");
+	/* By a failure elsewhere. */
+	assert_cut_short((struct event){ .kind = EVENT_RECIPE_STEP },
+		(struct event){ .kind = EVENT_RECIPE_STEP }, "[1 work] cancelled: 0/2\n");
+}
+
 static void pauses_and_gates_have_lines(void **state)
 {
 	static const struct step_node step = { .stage = { .name = S("ship") } };
@@ -287,6 +336,7 @@ int main(void)
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(lines_are_collected_up_to_four_kibibytes),
 		cmocka_unit_test(loops_of_steps_count_their_rounds),
+		cmocka_unit_test(a_loop_that_is_cut_short_has_not_failed),
 		cmocka_unit_test(pauses_and_gates_have_lines),
 		cmocka_unit_test(silence_is_broken_after_half_a_minute),
 	};

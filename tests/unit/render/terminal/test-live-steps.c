@@ -102,12 +102,33 @@ static void a_called_recipe_has_the_name_of_its_step(void **state)
 	live_tree_done(&t);
 }
 
+static void a_round_that_waits_at_a_gate_has_not_failed(void **state)
+{
+	struct live_tree t;
+
+	(void)state;
+	live_tree_init(&t);
+	tell(&t, 0, EVENT_NODE_START, ".", &root, (struct event){ .count = 1 });
+	tell(&t, 0, EVENT_NODE_START, "0", &each, (struct event){ .count = 2 });
+	tell(&t, 0, EVENT_NODE_START, "0.r0", &call, (struct event){ .count = 1 });
+	tell(&t, 0, EVENT_RECIPE_APPROVAL, "0.r0.0", NULL,
+		(struct event){ .step.answer = GATE_PENDING });
+	tell(&t, 0, EVENT_NODE_DONE, "0.r0", &call,
+		(struct event){ .end.outcome = NODE_END_CANCELLED });
+	assert_frame(&t, 0,
+		"- steps  0/1 done  0:00\n"
+		"  - work  0/2 done  0:00\n"
+		"| running 0, done 0 - 0:00");
+	live_tree_done(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loops_show_items_and_rate),
 		cmocka_unit_test(pauses_are_counted_down),
 		cmocka_unit_test(a_called_recipe_has_the_name_of_its_step),
+		cmocka_unit_test(a_round_that_waits_at_a_gate_has_not_failed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

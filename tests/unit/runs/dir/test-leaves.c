@@ -311,6 +311,20 @@ static void forgetting_reaches_what_is_below_and_nothing_beside(void **state UNU
 	leaves_free(l);
 }
 
+static void a_part_of_an_input_is_no_node_and_is_not_forgotten(void **state UNUSED)
+{
+	uint64_t bytes;
+
+	leaf_input_line(&lines, 4, NOW);
+	assert_str(buf_str(&lines), "{\"p\":\".\",\"s\":\"input\",\"in\":4,\"ts\":1700000000}\n");
+	leaf_forget_line(&lines, S("."), NOW);
+	struct leaves *l = read_back();
+	assert_true(leaves_input_is_part(l, &bytes));
+	assert_int_equal(bytes, 4);
+	assert_null(leaves_last(l, S(".")));
+	leaves_free(l);
+}
+
 static void a_closed_loop_stays_so_until_it_is_forgotten(void **state UNUSED)
 {
 	leaf_closed_line(&lines, S("3"), NOW);
@@ -399,6 +413,7 @@ int main(void)
 		L(numbers_count_from_the_last_forget),
 		L(the_last_worker_is_remembered_when_its_command_is_forgotten),
 		L(forgetting_reaches_what_is_below_and_nothing_beside),
+		L(a_part_of_an_input_is_no_node_and_is_not_forgotten),
 		L(a_closed_loop_stays_so_until_it_is_forgotten),
 		L(each_is_path_by_path),
 		L(lines_come_as_they_were_written),

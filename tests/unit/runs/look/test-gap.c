@@ -161,6 +161,20 @@ static void a_start_that_came_to_nothing_is_taken_back(void **state UNUSED)
 	(void)close(lock);
 }
 
+static void a_ledger_is_lost_only_where_there_are_runs(void **state UNUSED)
+{
+	assert_false(look_lost(str_of(root)));
+	put("runs/x/notes.txt", "of something else");
+	assert_false(look_lost(str_of(root)));
+	put_run_dir("a");
+	assert_true(look_lost(str_of(root)));
+	rebuild();
+	assert_false(look_lost(str_of(root)));
+	/* One that is damaged is there. */
+	put("ledger.db", "damaged");
+	assert_false(look_lost(str_of(root)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +184,7 @@ int main(void)
 		T(a_directory_that_is_not_understood_is_none),
 		T(a_run_that_has_just_begun_gets_its_row),
 		T(a_start_that_came_to_nothing_is_taken_back),
+		T(a_ledger_is_lost_only_where_there_are_runs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

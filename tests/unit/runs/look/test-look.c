@@ -1,8 +1,10 @@
 #include "runs/look/look.h"
 
+#include <inttypes.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 
+#include "runs/dir/identity.h"
 #include "runs/look/kept.h"
 #include "runs/look/rebuild.h"
 #include "runs/state.h"
@@ -87,6 +89,59 @@ static void a_held_lock_is_a_running_run(void **state UNUSED)
 	assert_str(seen(NULL, "a", 0), "running");
 	close_fd(&lock);
 	assert_str(seen(NULL, "a", 0), "exited");
+}
+
+static void put_process(const char *id, const struct identity *who, const char *more)
+{
+	put(arena_printf(&arena, "runs/%s/run.json", id).p,
+		arena_printf(&arena,
+			"{\"run\":\"%s\",\"generation\":\"g1\",\"started\":"
+			"\"2026-01-02T03:04:05.006Z\",\"cwd\":\"/\",\"pid\":%" PRId64
+			",\"pid_start\":%" PRIu64 ",\"boot_id\":\"%s\"%s}",
+			id, who->pid, who->start, who->boot, more)
+			.p);
+}
+
+static void a_process_without_its_lock_is_a_running_run(void **state UNUSED)
+{
+	struct identity self, other;
+	int pipes[2];
+
+	assert_true(identity_self(&self));
+	put("runs/a/.alive", "");
+	put_process("a", &self, "");
+	assert_str(seen(NULL, "a", 0), "running");
+	assert_true(look_supervises(at("runs/a")));
+	put_process("a", &self, ",\"embedded\":true");
+	assert_str(seen(NULL, "a", 0), "exited");
+	assert_false(look_supervises(at("runs/a")));
+	/* Another one has the number. */
+	other = self;
+	other.start++;
+	put_process("a", &other, "");
+	assert_str(seen(NULL, "a", 0), "exited");
+	/* One that has ended and was not waited for. */
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		char c;
+
+		(void)close(pipes[1]);
+		_exit(read(pipes[0], &c, 1) != 0);
+	}
+	assert_true(identity_of(child, &other));
+	put_process("a", &other, "");
+	assert_str(seen(NULL, "a", 0), "running");
+	(void)close(pipes[1]);
+	siginfo_t info;
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_str(seen(NULL, "a", 0), "exited");
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	(void)close(pipes[0]);
+	put_process("a", &self, "");
+	put_result("a", "failed");
+	assert_str(seen(NULL, "a", 0), "failed");
+	assert_false(look_supervises(at("runs/a")));
 }
 
 /* Somebody tests the lock at the very moment that another wants it. */
@@ -363,6 +418,7 @@ int main(void)
 		T(a_link_is_no_run),
 		T(a_long_result_is_parsed_once),
 		T(a_held_lock_is_a_running_run),
+		T(a_process_without_its_lock_is_a_running_run),
 		T(who_looks_keeps_the_lock_from_nobody),
 		T(a_run_that_ends_meanwhile_has_its_result),
 		T(a_result_wins_over_everything),

@@ -201,7 +201,7 @@ static void assert_due(struct ledger *l, uint64_t days, uint64_t runs, const cha
 	AUTO_BUF got = BUF_INIT;
 	struct retention_limits limits = { .max_age_days = days, .max_runs = runs };
 
-	assert_true(retention_due(l, &limits, 100ull * DAY, note, &got, &r));
+	assert_true(retention_due(l, NULL, &limits, 100ull * DAY, note, &got, &r));
 	assert_str(buf_str(&got), want);
 }
 
@@ -240,12 +240,38 @@ static void a_sweep_deletes_what_is_due(void **state UNUSED)
 		assert_true(look_into(l, id, &look));
 	}
 	assert_int_equal(
-		retention_sweep(str_of(root), l, &limits, UINT64_MAX, nothing_outside, &r), 1);
+		retention_sweep(str_of(root), l, NULL, &limits, UINT64_MAX, nothing_outside, &r),
+		1);
 	assert_int_equal(r.errors, 0);
 	assert_true(is_there("runs/r0"));
 	assert_false(is_there("runs/r1"));
 	assert_true(is_there("runs/r2"));
 	ledger_close(l);
+}
+
+static void a_sweep_without_a_ledger_deletes_what_it_is_given(void **state UNUSED)
+{
+	const struct run_row rows[] = {
+		{ .id = S("s1"), .status = S("done"), .ended = 2, .counted = true },
+		{ .id = S("s0"), .status = S("done"), .ended = 1, .counted = true },
+	};
+	const struct retention_runs all = { rows, ARRAY_SIZE(rows) };
+	struct retention_limits limits = { .max_runs = 1 };
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF got = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		put_run(rows[i].id.p);
+		put_result(rows[i].id.p, "done");
+	}
+	assert_true(retention_due(NULL, &all, &limits, 100ull * DAY, note, &got, &r));
+	assert_str(buf_str(&got), "s0 ");
+	assert_int_equal(
+		retention_sweep(str_of(root), NULL, &all, &limits, UINT64_MAX, nothing_outside, &r),
+		1);
+	assert_int_equal(r.errors, 0);
+	assert_true(is_there("runs/s1"));
+	assert_false(is_there("runs/s0"));
 }
 
 int main(void)
@@ -261,6 +287,7 @@ int main(void)
 		T(a_tree_that_is_a_link_is_not_entered),
 		T(limits_spare_what_somebody_has_to_look_at),
 		T(a_sweep_deletes_what_is_due),
+		T(a_sweep_without_a_ledger_deletes_what_it_is_given),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
