@@ -347,6 +347,79 @@ def handlers_change_texts_and_speak_for_files(home):
     assert h.prompts()[1].endswith("[outputs]\n- heard words"), h.prompts()
 
 
+def held(h, name, before, after):
+    """A handler that says that it works and waits until `go` is there. Its bridge may end before."""
+    return script(h, name, f"{before}\ntouch '{h.dir}/{name}.works'\nwhile ! [ -e '{h.dir}/go' ]; do sleep 0.05; done\n{after}\n")
+
+
+def stopped_while(h, name, say, **config):
+    """Ends a bridge, by a signal, while that handler works on what `say` brought, and starts the next one."""
+    h.config.write_text(json.dumps({**json.loads(h.config.read_text()), **config}))
+    bridge = h.connect()
+    say()
+    h.until(lambda: (h.dir / f"{name}.works").exists())
+    assert h.stop(bridge) == 0, h.log()
+    shown = h.server.texts()
+    h.touch("go")
+    h.connect()
+    return shown
+
+
+def a_bridge_stops_while_a_text_is_handled(home):
+    h = home()
+    shown = stopped_while(h, "sign", lambda: h.server.message("quiet"),
+                          outboundHandlers=[{"type": "text", "template": held(h, "sign", "cat", 'echo "-- signed"')}])
+    assert not any("answer to" in t for t in shown), shown  # not without its handler
+    h.server.wait_text("answer to: [telegram] quiet\n-- signed")
+    assert len([t for t in h.server.texts() if "answer to" in t]) == 1, h.server.texts()
+    assert len(h.starts()) == 1, h.prompts()
+
+
+def a_bridge_stops_while_a_message_is_handled(home):
+    h = home()
+    stopped_while(h, "up", lambda: h.server.message("quiet"),
+                  inboundHandlers=[{"type": "text", "template": held(h, "up", "", "tr a-z A-Z")}])
+    h.server.wait_text("answer to: [telegram] QUIET")
+    assert h.prompts() == ["[telegram] QUIET"], h.prompts()
+
+
+def a_bridge_stops_while_a_voice_is_made(home):
+    h = home()
+    (h.dir / "text").write_text("Hi.\n\n<!-- telegram_voice: good morning -->\n")
+    template = held(h, "tts", "", 'printf "%s" "$1" >"$2"') + " {text} {ogg}"
+    stopped_while(h, "tts", lambda: h.server.message("SAY text"),
+                  outboundHandlers=[{"type": "voice", "output": "ogg", "template": template}])
+    h.server.wait(lambda: h.server.calls("sendVoice"))
+    assert h.server.calls("sendVoice")[0]["files"]["voice"][1] == b"good morning"
+    assert len([t for t in h.server.texts() if t == "Hi."]) == 1, h.server.texts()
+
+
+def a_bridge_stops_while_an_update_is_looked_at(home):
+    h = home()
+    stopped_while(h, "hook", lambda: h.server.message("open"),
+                  externalHandlers=[{"template": held(h, "hook", "", "cat >/dev/null"), "timeout": 600000}])
+    h.server.wait_text("answer to: [telegram] open")
+    assert h.prompts() == ["[telegram] open"], h.prompts()
+
+
+def a_bridge_stops_while_the_agent_compacts(home):
+    h = home()
+    document = json.loads(h.config.read_text())
+    stopped_while(h, "compact", lambda: h.server.message("/compact"),
+                  agent={**document["agent"], "compact": held(h, "compact", "", "echo shorter")})
+    h.server.message("hello")
+    h.server.wait_text("answer to: [telegram] hello")
+
+
+def a_bridge_stops_while_a_section_answers(home):
+    h = home()
+    stopped_while(h, "part", lambda: h.server.message("/mine"),
+                  sections=[{"id": "x", "label": "Mine", "render": held(h, "part", "cat >/dev/null", "echo '{}'"),
+                             "commands": ["mine"]}])
+    h.server.message("hello")
+    h.server.wait_text("answer to: [telegram] hello")
+
+
 def a_voice_is_spoken_by_a_handler(home):
     h = home()
     (h.dir / "text").write_text("Hi.\n\n<!-- telegram_voice: good morning -->\n")
@@ -662,7 +735,7 @@ def results_of_other_runs_are_pushed_when_that_is_on(home):
     assert len(h.server.texts()) == shown + 2, h.server.texts()
 
 
-HELPERS = {busy, waiting, script, button, answered, recipe}
+HELPERS = {busy, waiting, script, button, answered, recipe, held, stopped_while}
 TESTS = [f for f in globals().values()
          if callable(f) and getattr(f, "__module__", "") == __name__ and f not in HELPERS]
 

@@ -21,7 +21,7 @@ enum {
 };
 
 /* A plan in the making. */
-struct plan {
+struct answer_plan {
 	struct bridge *bridge;
 	json_t *delivery; /* borrowed */
 	struct arena arena;
@@ -35,19 +35,19 @@ struct plan {
 	void *data;
 };
 
-static void add_text(struct plan *p, struct str text, bool html)
+static void add_text(struct answer_plan *p, struct str text, bool html)
 {
 	json_array_append_new(p->steps, json_pack("{s:s,s:o,s:b}", "do", "text", "text",
 						json_from_str(text), "html", html));
 }
 
-static void add_chunks(struct plan *p, const struct chunks *chunks, bool html)
+static void add_chunks(struct answer_plan *p, const struct chunks *chunks, bool html)
 {
 	for (size_t i = 0; i < chunks->count; i++)
 		add_text(p, chunks->at[i], html);
 }
 
-static void add_plain(struct plan *p)
+static void add_plain(struct answer_plan *p)
 {
 	struct chunks chunks;
 
@@ -55,7 +55,7 @@ static void add_plain(struct plan *p)
 	add_chunks(p, &chunks, false);
 }
 
-static void add_file(struct plan *p, struct str path, const char *name)
+static void add_file(struct answer_plan *p, struct str path, const char *name)
 {
 	json_t *s = json_pack("{s:s,s:o}", "do", "file", "path", json_from_str(path));
 
@@ -65,7 +65,7 @@ static void add_file(struct plan *p, struct str path, const char *name)
 }
 
 /* An answer that would fill the chat: its beginning, and the whole as a file. */
-static bool shorten(struct plan *p, struct str first, struct str whole)
+static bool shorten(struct answer_plan *p, struct str first, struct str whole)
 {
 	struct str path = places_new_file(&p->bridge->places, &p->arena, S("answer.md"));
 
@@ -77,7 +77,7 @@ static bool shorten(struct plan *p, struct str first, struct str whole)
 }
 
 /* The first part replaces the preview; the last one has the buttons. */
-static void finish_text(struct plan *p)
+static void finish_text(struct answer_plan *p)
 {
 	json_int_t preview = json_number_of(p->delivery, "preview");
 	size_t n = json_array_size(p->steps);
@@ -103,7 +103,7 @@ static json_t *voice_step(const struct mark_voice *v)
 	return s;
 }
 
-static void add_rest(struct plan *p)
+static void add_rest(struct answer_plan *p)
 {
 	json_t *files = json_object_get(p->delivery, "files"), *f;
 	size_t i;
@@ -115,18 +115,27 @@ static void add_rest(struct plan *p)
 	json_array_foreach(files, i, f) add_file(p, json_str(f), NULL);
 }
 
-static void finish(struct plan *p)
+void answer_drop(struct answer_plan *p)
 {
-	void (*done)(void *data) = p->done;
-	void *data = p->data;
-
-	json_object_set_new(p->delivery, "steps", p->steps);
-	json_object_set_new(p->delivery, "at", json_integer(0));
+	if (!p)
+		return;
+	p->bridge->deliveries.plan = NULL;
+	json_decref(p->steps);
 	json_decref(p->keyboard);
 	buf_done(&p->text);
 	buf_done(&p->whole);
 	arena_done(&p->arena);
 	free(p);
+}
+
+static void finish(struct answer_plan *p)
+{
+	void (*done)(void *data) = p->done;
+	void *data = p->data;
+
+	json_object_set(p->delivery, "steps", p->steps);
+	json_object_set_new(p->delivery, "at", json_integer(0));
+	answer_drop(p);
 	done(data);
 }
 
@@ -146,7 +155,7 @@ static struct str beginning(struct str text, size_t max)
 	return str_sub(text, 0, at);
 }
 
-static void lay_out(struct plan *p)
+static void lay_out(struct answer_plan *p)
 {
 	struct str text = buf_str(&p->text);
 	struct str tables = conf_text(&p->bridge->config, "tables");
@@ -167,11 +176,11 @@ static void lay_out(struct plan *p)
 	finish(p);
 }
 
-static void next_label(struct plan *p);
+static void next_label(struct answer_plan *p);
 
 static void on_label(void *data, struct str text)
 {
-	struct plan *p = data;
+	struct answer_plan *p = data;
 	struct mark_button *m = &p->marks.buttons[p->label++];
 	AUTO_JSON *action = json_pack("{s:o}", "prompt", json_from_str(m->prompt));
 	struct str id = buttons_new(p->bridge, &p->arena, action);
@@ -182,7 +191,7 @@ static void on_label(void *data, struct str text)
 }
 
 /* Labels are text that the person reads, so handlers see them; what a button sends they do not. */
-static void next_label(struct plan *p)
+static void next_label(struct answer_plan *p)
 {
 	if (p->label == MIN(p->marks.button_count, (size_t)BUTTONS_MAX))
 		lay_out(p);
@@ -192,7 +201,7 @@ static void next_label(struct plan *p)
 
 static void on_text(void *data, struct str text)
 {
-	struct plan *p = data;
+	struct answer_plan *p = data;
 
 	buf_add(&p->text, text);
 	next_label(p);
@@ -202,7 +211,7 @@ static void on_text(void *data, struct str text)
  */
 
 /* The preview keeps its text and gets a mark, for which a full one has to give up its end. */
-static void mark_preview(struct plan *p, const char *mark)
+static void mark_preview(struct answer_plan *p, const char *mark)
 {
 	json_t *shown = json_object_get(p->delivery, "shown");
 	bool html = json_truth_of(p->delivery, "shown_html");
@@ -228,21 +237,21 @@ static void mark_preview(struct plan *p, const char *mark)
 	finish_text(p);
 }
 
-static void plan_aborted(struct plan *p)
+static void plan_aborted(struct answer_plan *p)
 {
 	mark_preview(p, "\n\n⏹ aborted");
 	finish(p);
 }
 
 /* The reason is a message of its own. */
-static void plan_error(struct plan *p)
+static void plan_error(struct answer_plan *p)
 {
 	mark_preview(p, "\n\n⚠ failed");
 	add_plain(p);
 	finish(p);
 }
 
-static void plan_line(struct plan *p)
+static void plan_line(struct answer_plan *p)
 {
 	json_t *again = json_object_get(p->delivery, "again");
 
@@ -260,15 +269,16 @@ static void plan_line(struct plan *p)
 
 void answer_plan(struct bridge *b, json_t *delivery, void (*done)(void *data), void *data)
 {
-	struct plan *p = mem_new(struct plan);
+	struct answer_plan *p = mem_new(struct answer_plan);
 	struct str kind = json_text_of(delivery, "kind");
 
-	*p = (struct plan){ .bridge = b,
+	*p = (struct answer_plan){ .bridge = b,
 		.delivery = delivery,
 		.steps = json_array(),
 		.keyboard = json_array(),
 		.done = done,
 		.data = data };
+	b->deliveries.plan = p;
 	if (str_eq(kind, S("aborted"))) {
 		plan_aborted(p);
 	} else if (str_eq(kind, S("error"))) {

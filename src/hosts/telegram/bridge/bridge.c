@@ -10,6 +10,7 @@
 #include "hosts/telegram/bridge/buttons.h"
 #include "hosts/telegram/bridge/chat.h"
 #include "hosts/telegram/bridge/gates.h"
+#include "hosts/telegram/bridge/job.h"
 #include "hosts/telegram/bridge/push.h"
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/bridge/status.h"
@@ -203,6 +204,7 @@ bool bridge_start(struct bridge *b, const struct bridge_options *o, struct repor
 	b->poller.data = o->data;
 	list_init(&b->router.pending);
 	list_init(&b->router.after);
+	jobs_start(b);
 	sends_start(b);
 	deliver_start(b);
 	chat_start(b);
@@ -243,7 +245,8 @@ void bridge_stop(struct bridge *b)
 		poll_write_back(b);
 	}
 	poll_stop(b);
-	api_free(b->api);
+	jobs_stop(b);
+	api_free(TAKE(b->api));
 	sends_stop(b);
 	route_stop(b);
 	chat_stop(b);

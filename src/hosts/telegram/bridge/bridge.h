@@ -87,7 +87,7 @@ void bridge_end(struct bridge *b, enum bridge_state state, int exit_status);
 /* Whether it still owns the chat. */
 static inline bool bridge_speaks(const struct bridge *b)
 {
-	return b->state != BRIDGE_LOST && b->state != BRIDGE_REFUSED;
+	return b->api && b->state != BRIDGE_LOST && b->state != BRIDGE_REFUSED;
 }
 
 /* The errors of a report as a text, with what to do in words for the chat. */

@@ -4,7 +4,6 @@
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/command.h"
 #include "hosts/telegram/bridge/groups.h"
-#include "hosts/telegram/bridge/job.h"
 #include "hosts/telegram/bridge/prepare.h"
 #include "hosts/telegram/bridge/press.h"
 #include "hosts/telegram/bridge/send.h"
@@ -19,7 +18,6 @@ enum {
 
 void chat_start(struct bridge *b)
 {
-	jobs_start(b);
 	groups_start(b);
 	prepare_start(b);
 	press_start(b);
@@ -27,7 +25,6 @@ void chat_start(struct bridge *b)
 
 void chat_stop(struct bridge *b)
 {
-	jobs_stop(b);
 	groups_stop(b);
 	prepare_stop(b);
 	press_stop(b);

@@ -12,8 +12,10 @@ enum { COMPACT_MS = 10 * 60 * 1000, SAID_UNITS = 1000 };
 static void on_done(void *data, const struct job_result *result)
 {
 	struct bridge *b = data;
-	struct str said = str_trim(result->ok ? result->output : result->why);
 
+	if (!result)
+		return;
+	struct str said = str_trim(result->ok ? result->output : result->why);
 	b->turns.compacting = false;
 	live_type(b, false);
 	if (!result->ok)

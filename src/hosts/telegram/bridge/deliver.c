@@ -299,6 +299,7 @@ void deliver_start(struct bridge *b)
 void deliver_stop(struct bridge *b)
 {
 	timer_stop(&b->deliveries.again);
+	answer_drop(b->deliveries.plan);
 	json_decref(b->deliveries.now);
 	json_decref(b->deliveries.keys);
 }

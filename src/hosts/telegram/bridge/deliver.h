@@ -3,6 +3,7 @@
 #include "data/json.h"
 #include "loop/loop.h"
 
+struct answer_plan;
 struct bridge;
 
 /* Answers on their way to the chat. Each is in the ledger before anything of it is sent, with what
@@ -21,6 +22,7 @@ struct deliveries {
 	json_t *keys; /* of those that are in the ledger, in order */
 	json_t *now;  /* the one that is being sent */
 	json_t *stepping;
+	struct answer_plan *plan; /* of `now`, while handlers work on it */
 	struct timer again;
 	bool busy, waiting; /* waiting: for the service, or for the person */
 	bool lost;          /* the step was sent and may have arrived; it is sent once more */

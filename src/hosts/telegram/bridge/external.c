@@ -43,13 +43,18 @@ bool external_wanted(struct bridge *b, const json_t *update)
 
 static void next(struct showing *s);
 
+static void free_showing(struct showing *s)
+{
+	json_decref(s->handlers);
+	buf_done(&s->update);
+	free(s);
+}
+
 static void finish(struct showing *s, bool consumed)
 {
 	struct bridge *b = s->bridge;
 
-	json_decref(s->handlers);
-	buf_done(&s->update);
-	free(s);
+	free_showing(s);
 	route_resume(b, consumed);
 }
 
@@ -57,6 +62,10 @@ static void on_done(void *data, const struct job_result *result)
 {
 	struct showing *s = data;
 
+	if (!result) {
+		free_showing(s);
+		return;
+	}
 	if (!result->ok)
 		ring_add(&s->bridge->store, "external", result->why, NULL);
 	if (result->ok && str_eq(str_trim(result->output), S("consume")))

@@ -23,6 +23,14 @@ struct walk {
 
 static void next(struct walk *w);
 
+static void free_walk(struct walk *w)
+{
+	json_decref(w->handlers);
+	json_decref(w->file);
+	buf_done(&w->text);
+	free(w);
+}
+
 static void finish(struct walk *w)
 {
 	handled_fn *done = w->done;
@@ -30,17 +38,19 @@ static void finish(struct walk *w)
 	AUTO_BUF text = BUF_INIT;
 
 	buf_swap(&text, &w->text);
-	json_decref(w->handlers);
-	json_decref(w->file);
-	free(w);
+	free_walk(w);
 	done(data, buf_str(&text));
 }
 
 static void on_done(void *data, const struct job_result *result)
 {
 	struct walk *w = data;
-	struct str said = str_trim(result->output);
 
+	if (!result) {
+		free_walk(w);
+		return;
+	}
+	struct str said = str_trim(result->output);
 	if (!result->ok)
 		ring_add(&w->bridge->store, w->category, result->why, NULL);
 	if (result->ok && said.len) {

@@ -7,6 +7,7 @@ struct bridge;
 /* Handlers of texts and files, as configured: templates that change what is written, or say what a
  * file contains. One that fails is recorded, and what it should have changed stays as it is. */
 
+/* Not called when the bridge stops before the handlers have ended. */
 typedef void handled_fn(void *data, struct str text);
 
 /* What the agent has written, through the outbound handlers of texts. `done` may be called before

@@ -20,6 +20,7 @@ struct job {
 	struct run_handle *run; /* NULL: it was refused */
 	int input;
 	struct deferred ended;
+	bool left; /* the bridge stops: nothing hears of its end */
 	struct buf refused;
 	job_done_fn *done;
 	void *data;
@@ -40,12 +41,24 @@ void jobs_start(struct bridge *b)
 	list_init(&b->jobs);
 }
 
-/* Nothing of a run may call a bridge that is gone. */
+static void leave(struct job *j)
+{
+	if (j->left)
+		return;
+	j->left = true;
+	deferred_stop(&j->ended);
+	j->done(j->data, NULL);
+}
+
+/* Closing a run that still works turns the loop until it has ended: then no job may act any more,
+ * the closed one as little as the others. What the loop starts meanwhile is left in its turn. */
 void jobs_stop(struct bridge *b)
 {
-	if (b->jobs.next)
+	while (!list_empty(&b->jobs)) {
 		list_each_safe (link, &b->jobs)
-			free_job(list_entry(link, struct job, link));
+			leave(list_entry(link, struct job, link));
+		free_job(list_entry(b->jobs.next, struct job, link));
+	}
 }
 
 static int input_of(struct str text)
@@ -103,7 +116,8 @@ static void on_ended(void *data)
 {
 	struct job *j = data;
 
-	deferred_start(j->bridge->loop, &j->ended);
+	if (!j->left)
+		deferred_start(j->bridge->loop, &j->ended);
 }
 
 struct job *job_start(struct bridge *b, const struct job_request *q)

@@ -14,6 +14,7 @@ struct job_result {
 	struct str why;    /* of one that failed: what it said on standard error, or its status */
 };
 
+/* NULL: the bridge stops before the job has ended; only what the job's owner holds is freed. */
 typedef void job_done_fn(void *data, const struct job_result *result);
 
 struct job_request {
@@ -26,7 +27,8 @@ struct job_request {
 	void *data;
 };
 
-/* Of the bridge: before the first one, and when it stops. */
+/* Of the bridge: before the first one, and when it stops, while all that the loop calls is still
+ * there: it is turned until the jobs are gone. */
 void jobs_start(struct bridge *b);
 void jobs_stop(struct bridge *b);
 

@@ -198,6 +198,11 @@ static void show(struct asking *q, const json_t *said, struct menu_view *v)
 static void on_done(void *data, const struct job_result *result)
 {
 	struct asking *q = data;
+
+	if (!result) {
+		finish(q);
+		return;
+	}
 	struct bridge *b = q->bridge;
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_JSON *said =

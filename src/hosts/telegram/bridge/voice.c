@@ -22,19 +22,19 @@ struct speaking {
 
 static void next(struct speaking *s);
 
-static void finish(struct speaking *s, const char *path)
+static void free_speaking(struct speaking *s)
 {
-	voice_fn *done = s->done;
-	void *data = s->data;
-	struct arena arena = s->arena;
-	AUTO_BUF why = BUF_INIT;
-
-	buf_swap(&why, &s->why);
 	json_decref(s->handlers);
 	json_decref(s->values);
+	buf_done(&s->why);
+	arena_done(&s->arena);
 	free(s);
-	done(data, path, buf_str(&why));
-	arena_done(&arena);
+}
+
+static void finish(struct speaking *s, const char *path)
+{
+	s->done(s->data, path, buf_str(&s->why));
+	free_speaking(s);
 }
 
 static struct str last_line(struct str text)
@@ -66,6 +66,11 @@ static const char *made(struct speaking *s, struct str output)
 static void on_done(void *data, const struct job_result *result)
 {
 	struct speaking *s = data;
+
+	if (!result) {
+		free_speaking(s);
+		return;
+	}
 	const char *path = result->ok ? made(s, result->output) : NULL;
 
 	if (path) {
