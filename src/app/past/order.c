@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "app/past/order.h"
+#include "base/clock.h"
+#include "base/process.h"
 #include "base/run-status.h"
 #include "remote/exchange.h"
 #include "runs/dir/identity.h"
@@ -16,6 +18,7 @@
  * with it. Those of a batch system do not: it waits until the last of them can be running no more,
  * which a lease says, and what is left then is ended without it. */
 enum { STUCK_MS = 10000, STUCK_ELSEWHERE_MS = 180000 };
+enum { STOPPED_MS = 500 }; /* how long one that is stopped while it is waited for stays so */
 
 static bool refuse(const struct run_look *look, const char *why, struct report *r)
 {
@@ -49,30 +52,42 @@ static int patience(const struct run_look *look)
 	return elsewhere ? (int)MAX(remote_ms(STUCK_ELSEWHERE_MS), (uint64_t)STUCK_MS) : STUCK_MS;
 }
 
+/* One that is stopped would not hear of it. Any other is left alone: SIGCONT takes back the SIGSTOP
+ * with which a debugger or a leak checker has just attached to it, and waits for. */
+static void continue_stopped(const struct run_look *look, int pidfd)
+{
+	struct process_stat is;
+
+	if (process_read(look->row.pid, &is) == 0 && is.state == 'T')
+		(void)identity_signal(pidfd, SIGCONT, 0);
+}
+
 static void wait_for_end(const struct run_look *look, int pidfd, enum run_order order)
 {
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
-	int limit = order == RUN_KILL ? patience(look) : -1;
+	uint64_t stuck =
+		order == RUN_KILL ? clock_mono_ms() + (uint64_t)patience(look) : UINT64_MAX;
 
 	for (;;) {
-		int n = poll(&p, 1, limit);
+		int n = poll(&p, 1, STOPPED_MS);
 
 		if (n > 0 || (n < 0 && errno != EINTR))
 			return;
-		if (n == 0) {
+		continue_stopped(look, pidfd);
+		if (clock_mono_ms() >= stuck) {
 			(void)identity_signal(pidfd, SIGKILL, 0);
-			limit = -1;
+			stuck = UINT64_MAX;
 		}
 	}
 }
 
-static int deliver(int pidfd, enum run_order order, int grace_ms)
+/* The order comes before what lets it continue, so that it starts nothing in between. */
+static int deliver(const struct run_look *look, int pidfd, enum run_order order, int grace_ms)
 {
 	int e = identity_signal(pidfd, ORDER_SIGNAL(order), grace_ms);
 
-	/* One that was stopped would never hear of it. */
 	if (e == 0)
-		(void)identity_signal(pidfd, SIGCONT, 0);
+		continue_stopped(look, pidfd);
 	return e == -ESRCH ? 0 : e; /* it has just ended by itself */
 }
 
@@ -81,7 +96,7 @@ static bool tell(const struct run_look *look, int pidfd, enum run_order order, i
 	struct report *r)
 {
 	if (!look_embedded(look)) {
-		int n = deliver(pidfd, order, grace_ms);
+		int n = deliver(look, pidfd, order, grace_ms);
 
 		return n == 0 || report_errno(r, -n, "cannot signal the supervisor of run '%.*s'",
 					 STR(look->id));
