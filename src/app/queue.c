@@ -41,12 +41,11 @@ bool queue_each(struct app *a, struct str host, enum queue_state state,
 	return l && ledger_queue_each(l, host, state, see, data, r);
 }
 
-bool queue_count(
-	struct app *a, struct str host, int lane, size_t max, size_t *ret, struct report *r)
+bool queue_count(struct app *a, struct str host, size_t lanes, size_t *ret, struct report *r)
 {
 	struct ledger *l = app_make_ledger(a, r);
 
-	return l && ledger_queue_count(l, host, lane, max, ret, r);
+	return l && ledger_queue_count(l, host, lanes, ret, r);
 }
 
 bool queue_find(struct app *a, struct str host, uint64_t item, struct arena *arena,

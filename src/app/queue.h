@@ -30,9 +30,8 @@ bool queue_add(struct app *a, struct str host, struct queue_item *item, enum que
  * borrowed. `see` may stop by returning false, and must not change or list queues. */
 bool queue_each(struct app *a, struct str host, enum queue_state state,
 	bool (*see)(void *data, const struct queue_item *item), void *data, struct report *r);
-/* How many of a lane are queued, counted up to `max`. */
-bool queue_count(
-	struct app *a, struct str host, int lane, size_t max, size_t *ret, struct report *r);
+/* How many of each of the first lanes are queued, all at the same moment. */
+bool queue_count(struct app *a, struct str host, size_t lanes, size_t *ret, struct report *r);
 /* In whatever state. Texts live in the arena. */
 bool queue_find(struct app *a, struct str host, uint64_t item, struct arena *arena,
 	struct queue_item *ret, struct report *r);

@@ -1,5 +1,7 @@
 #include "runs/ledger/queue.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "runs/ledger/store.h"
 
@@ -255,17 +257,17 @@ bool ledger_queue_each(struct ledger *l, struct str host, enum queue_state state
 }
 
 bool ledger_queue_count(
-	struct ledger *l, struct str host, int lane, size_t max, size_t *ret, struct report *r)
+	struct ledger *l, struct str host, size_t lanes, size_t *ret, struct report *r)
 {
-	sqlite3_stmt *s =
-		ledger_refresh(l, r) ? use(l, LEDGER_QUEUE_COUNT, host, (uint64_t)lane, r) : NULL;
-	int64_t n;
+	sqlite3_stmt *s = ledger_refresh(l, r) ? use(l, LEDGER_QUEUE_COUNT, host, lanes, r) : NULL;
+	int found = s ? 1 : -1;
 
+	memset(ret, 0, lanes * sizeof(*ret));
+	while (found > 0 && (found = first(l, s, r)) > 0)
+		ret[sqlite3_column_int64(s, 0)] = (size_t)sqlite3_column_int64(s, 1);
 	if (s)
-		(void)sqlite3_bind_int64(s, 3, (sqlite3_int64)max);
-	bool ok = number_of(l, s, 0, &n, r);
-	*ret = (size_t)n;
-	return ok;
+		ledger_end(s);
+	return found >= 0;
 }
 
 /* The first item that a statement answers. As first(). */

@@ -20,9 +20,9 @@ bool ledger_queue_add(struct ledger *l, struct str host, struct queue_item *item
  * may stop by returning false, and must not change or list queues. */
 bool ledger_queue_each(struct ledger *l, struct str host, enum queue_state state,
 	bool (*see)(void *data, const struct queue_item *item), void *data, struct report *r);
-/* How many of a lane are queued, counted up to `max`. */
+/* How many of each of the first lanes are queued, all at the same moment. Lanes begin at 0. */
 bool ledger_queue_count(
-	struct ledger *l, struct str host, int lane, size_t max, size_t *ret, struct report *r);
+	struct ledger *l, struct str host, size_t lanes, size_t *ret, struct report *r);
 /* One item in whatever state. Texts live in the arena. */
 bool ledger_queue_find(struct ledger *l, struct str host, uint64_t item, struct arena *a,
 	struct queue_item *ret, struct report *r);

@@ -185,8 +185,9 @@ const char *const ledger_sql[LEDGER_STATEMENTS] = {
 				 " WHERE host = ?1 AND state = 'running' ORDER BY item",
 	[LEDGER_QUEUE_DONE] = "SELECT " QUEUE_ROW " FROM queue"
 			      " WHERE host = ?1 AND state = 'done' ORDER BY ended, item",
-	[LEDGER_QUEUE_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM queue"
-			       " WHERE host = ?1 AND lane = ?2 AND state = 'queued' LIMIT ?3)",
+	[LEDGER_QUEUE_COUNT] = "SELECT lane, count(*) FROM queue"
+			       " WHERE host = ?1 AND lane >= 0 AND lane < ?2 AND state = 'queued'"
+			       " GROUP BY lane",
 	[LEDGER_QUEUE_FIND] = "SELECT " QUEUE_ROW " FROM queue WHERE host = ?1 AND item = ?2",
 	[LEDGER_QUEUE_MOVE] = "UPDATE queue SET lane = ?3, place = ?4"
 			      " WHERE host = ?1 AND item = ?2 AND state = 'queued'",

@@ -40,7 +40,7 @@ static void a_host_finds_its_turns_again(void **state UNUSED)
 	uint64_t one = enqueue(a, "one"), two = enqueue(a, "two"), three = enqueue(a, "three");
 	assert_true(queue_move(a, HOST, three, 0, QUEUE_FRONT, &r));
 	assert_true(queue_edit(a, HOST, two, S("2"), &r));
-	assert_true(queue_count(a, HOST, 0, 10, &n, &r));
+	assert_true(queue_count(a, HOST, 1, &n, &r));
 	assert_int_equal(n, 3);
 	assert_true(queue_next(a, HOST, S("turn-1"), &arena, &item, &r));
 	assert_int_equal(item.item, three);

@@ -55,15 +55,31 @@ static bool note_turn(void *data, const struct queue_item *item)
 static json_t *queue_of(struct bridge *b)
 {
 	static const char *const lanes[] = { "control", "priority", "default" };
+	size_t waiting[ARRAY_SIZE(lanes)] = { 0 };
 	json_t *queue = json_object();
 
-	for (int lane = 0; lane < 3; lane++) {
-		size_t n = 0;
-
-		(void)queue_count(b->app, STORE_HOST, lane, SIZE_MAX, &n, &b->store.report);
-		json_object_set_new(queue, lanes[lane], json_integer((json_int_t)n));
-	}
+	(void)queue_count(b->app, STORE_HOST, ARRAY_SIZE(lanes), waiting, &b->store.report);
+	for (size_t lane = 0; lane < ARRAY_SIZE(lanes); lane++)
+		json_object_set_new(queue, lanes[lane], json_integer((json_int_t)waiting[lane]));
 	return queue;
+}
+
+/* The bridge continues meanwhile, so work is looked for in the order in which it moves on: what
+ * moves may be shown at two places, and never at none. */
+static void note_work(struct bridge *b, json_t *d)
+{
+	AUTO_JSON *offset = store_get(&b->store, "offset");
+	AUTO_JSON *held = store_get(&b->store, "held");
+	json_t *queue = queue_of(b);
+
+	json_object_set_new(
+		d, "offset", offset ? json_integer(json_number_of(offset, "last")) : json_null());
+	json_object_set_new(d, "turn", json_null());
+	(void)queue_each(b->app, STORE_HOST, QUEUE_RUNNING, note_turn, d, &b->store.report);
+	AUTO_JSON *left = store_list(&b->store, "d/");
+	json_object_set_new(d, "held", json_boolean(json_is_true(held)));
+	json_object_set_new(d, "queue", queue);
+	json_object_set_new(d, "undelivered", json_integer((json_int_t)json_array_size(left)));
 }
 
 json_t *bridge_status(struct bridge *b)
@@ -71,9 +87,6 @@ json_t *bridge_status(struct bridge *b)
 	struct arena a = ARENA_INIT;
 	struct lock_entry owner;
 	enum lock_state standing = lock_look(&b->lock, &a, &owner);
-	AUTO_JSON *offset = store_get(&b->store, "offset");
-	AUTO_JSON *held = store_get(&b->store, "held");
-	AUTO_JSON *left = store_list(&b->store, "d/");
 	bool live = standing == LOCK_STATE_ELSEWHERE || standing == LOCK_STATE_HERE;
 	json_t *d = json_pack("{s:b,s:s}", "ok", 1, "state", state_of(b, standing, &owner));
 
@@ -86,13 +99,7 @@ json_t *bridge_status(struct bridge *b)
 	json_object_set_new(d, "pid", live ? json_integer(owner.pid) : json_null());
 	json_object_set_new(d, "cwd", live ? json_from_str(owner.cwd) : json_null());
 	json_object_set_new(d, "paired", json_boolean(b->user != 0));
-	json_object_set_new(
-		d, "offset", offset ? json_integer(json_number_of(offset, "last")) : json_null());
-	json_object_set_new(d, "turn", json_null());
-	(void)queue_each(b->app, STORE_HOST, QUEUE_RUNNING, note_turn, d, &b->store.report);
-	json_object_set_new(d, "held", json_boolean(json_is_true(held)));
-	json_object_set_new(d, "queue", queue_of(b));
-	json_object_set_new(d, "undelivered", json_integer((json_int_t)json_array_size(left)));
+	note_work(b, d);
 	json_object_set_new(d, "recent", ring_recent(&b->store, RING_SHOWN));
 	if (b->places.clock != 1)
 		json_object_set_new(d, "clock", json_integer((json_int_t)b->places.clock));

@@ -35,13 +35,10 @@ static int drop(const char *path, const struct stat *st, int kind, struct FTW *a
 static size_t count_waiting(struct app *a)
 {
 	AUTO_REPORT r = REPORT_INIT;
-	size_t n = 0, sum = 0;
+	size_t n[LANE_DEFAULT + 1];
 
-	for (int lane = LANE_CONTROL; lane <= LANE_DEFAULT; lane++) {
-		assert_true(queue_count(a, STORE_HOST, lane, 1000, &n, &r));
-		sum += n;
-	}
-	return sum;
+	assert_true(queue_count(a, STORE_HOST, ARRAY_SIZE(n), n, &r));
+	return n[LANE_CONTROL] + n[LANE_PRIORITY] + n[LANE_DEFAULT];
 }
 
 static void on_asked(struct service *s, const char *method, const json_t *params)
