@@ -98,6 +98,7 @@ static void child_ended(struct frame *f, struct frame *child)
 	struct outcome o = child->outcome;
 
 	child->outcome = (struct outcome){ 0 };
+	join_list_outlive(&o.joins); /* the graph of the call goes with it */
 	json_decref(o.value);
 	o.value = NULL;
 	/* What a recipe of commands prints is its result; steps.c reads it. */
@@ -162,6 +163,7 @@ static void import_child_ended(struct frame *f, struct frame *child)
 	struct outcome o = child->outcome;
 
 	child->outcome = (struct outcome){ 0 };
+	join_list_outlive(&o.joins); /* the graph of the call goes with it */
 	json_decref(o.value);
 	content_unref(o.out);
 	o.value = NULL;

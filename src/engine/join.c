@@ -12,6 +12,7 @@ struct join *join_new(const struct node *node, struct str path)
 
 	j->references = 1;
 	j->node = node;
+	j->copies = node->kind == NODE_EACH;
 	j->path = (struct str){ mem_dup(path.p, path.len), path.len };
 	return j;
 }
@@ -53,16 +54,20 @@ struct branch *join_branch(struct join *j, size_t index)
 	return &j->branches.at[index];
 }
 
+/* The label of a repeated node stands on what is repeated. */
+static struct str label_in_graph(const struct join *j, size_t index)
+{
+	return j->node ? node_body(j->node->children[j->copies ? 0 : index])->label : S("");
+}
+
 void join_label(const struct join *j, size_t index, struct buf *b)
 {
-	const struct node *n = j->node;
-	/* The label of a repeated node stands on what is repeated. */
-	const struct node *child = node_body(n->children[n->kind == NODE_EACH ? 0 : index]);
+	struct str label = label_in_graph(j, index);
 
 	if (index < j->branches.len && j->branches.at[index].label)
 		buf_adds(b, j->branches.at[index].label);
-	else if (child->label.len)
-		buf_add(b, child->label);
+	else if (label.len)
+		buf_add(b, label);
 	else
 		buf_printf(b, "branch %zu", index + 1);
 }
@@ -181,6 +186,33 @@ void join_list_move(struct join_list *list, struct join_list *from)
 	for (size_t i = 0; i < from->len; i++)
 		vec_push(list, from->at[i]);
 	from->len = 0;
+}
+
+static char *kept_label(struct str label)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	buf_add(&text, label);
+	(void)buf_cstr(&text);
+	return buf_take(&text);
+}
+
+void join_list_outlive(struct join_list *list)
+{
+	for (size_t k = 0; k < list->len; k++) {
+		struct join *j = list->at[k];
+
+		for (size_t i = 0; i < j->branches.len; i++) {
+			struct branch *b = &j->branches.at[i];
+			struct str label = label_in_graph(j, i);
+
+			if (!b->label && label.len)
+				b->label = kept_label(label);
+			if (b->nested)
+				join_list_outlive(b->nested);
+		}
+		j->node = NULL;
+	}
 }
 
 void join_list_done(struct join_list *list)

@@ -13,7 +13,7 @@ struct branch {
 	struct content
 		*body; /* standard output, or of a failed one the beginning of standard error */
 	struct join_list *nested;
-	char *label; /* resolved; NULL: as its node has it */
+	char *label; /* resolved; NULL: as its node has it, or it has none */
 	uint64_t stdout_bytes;
 	uint32_t ms;
 	int code;
@@ -28,8 +28,9 @@ struct join_list {
 
 struct join {
 	unsigned references;
-	const struct node *node;
-	struct str path; /* owned */
+	bool copies;             /* of one node; else each branch is a child */
+	const struct node *node; /* NULL: it is gone */
+	struct str path;         /* owned */
 	VEC(struct branch) branches;
 };
 
@@ -49,4 +50,6 @@ struct content *join_content(struct join *j);
 void join_list_add(struct join_list *list, struct join *j); /* takes the reference */
 /* Moves all of `from` behind what `list` has. */
 void join_list_move(struct join_list *list, struct join_list *from);
+/* Before the graph that its nodes are in goes: what reports need of them is kept. */
+void join_list_outlive(struct join_list *list);
 void join_list_done(struct join_list *list);

@@ -733,3 +733,22 @@ END
 	has "$(cat err)" "the command ended with code 0, but \`parse_json\` asks for JSON: the output of step 'b' is empty"
 	has "$(cat err)" "the recipe ended with code 0, but \`parse_json\` asks for JSON: not valid JSON: found hi"
 }
+
+@test "the branches of a recipe that a step calls are in the result" {
+	echo '{"parallel":true,"template":[{"label":"alpha","template":"printf a"},{"template":[{"parallel":true,"repeat":2,"label":"inner","template":"printf b"}]}]}' >called.json
+	cat >steps.yaml <<'END'
+name: steps
+version: 1.0.0
+description: Calls at once
+context: {l: [1, 2]}
+steps:
+  - {id: c, type: recipe, recipe: ./called.json, foreach: "{{l}}", parallel: true, collect: o}
+  - {id: d, type: recipe, recipe: ./called.json, output: p}
+END
+	echo '{"imports":{"s":"./steps.yaml"},"template":["true",{"name":"s"}]}' >imports.json
+	asks 0 run --json ./steps.yaml
+	is "$(member '[b["label"] for b in d["branches"]]')" "['inner', 'inner', 'alpha', 'branch 2']"
+	is "$(member 'd["context"]["p"].splitlines()[0]')" "--- branch: alpha status: done ---"
+	asks 0 run --json ./imports.json
+	is "$(member 'len(d["branches"])')" 4
+}

@@ -252,7 +252,7 @@ static void write_branch(
 	struct arena a = ARENA_INIT;
 
 	buf_reset(text);
-	if (j->node->kind == NODE_EACH)
+	if (j->copies)
 		node_path_copy(text, j->path, i);
 	else
 		node_path_child(text, j->path, i);

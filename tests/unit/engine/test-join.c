@@ -92,6 +92,25 @@ static void copies_share_the_label_of_their_body(void **state UNUSED)
 	graph_unref(g);
 }
 
+static void labels_outlive_the_graph(void **state UNUSED)
+{
+	struct graph *g = graph_of(
+		"{\"parallel\":true,\"template\":[{\"label\":\"one\",\"template\":\"a\"},\"b\"]}");
+	struct join_list list = { 0 };
+	AUTO_BUF b = BUF_INIT;
+
+	join_list_add(&list, join_new(g->root, S(".")));
+	struct join *j = list.at[0];
+	(void)join_branch(j, 1);
+	join_list_outlive(&list);
+	graph_unref(g);
+	join_label(j, 0, &b);
+	buf_addc(&b, ' ');
+	join_label(j, 1, &b);
+	assert_str(buf_str(&b), "one branch 2");
+	join_list_done(&list);
+}
+
 static void of_standard_error_a_thousand_characters_are_shown(void **state UNUSED)
 {
 	struct graph *g = graph_of("{\"parallel\":true,\"template\":[\"a\"]}");
@@ -156,6 +175,7 @@ int main(void)
 		cmocka_unit_test(the_bytes_are_exactly_those_of_the_standard),
 		cmocka_unit_test(branches_may_come_in_any_order),
 		cmocka_unit_test(copies_share_the_label_of_their_body),
+		cmocka_unit_test(labels_outlive_the_graph),
 		cmocka_unit_test(of_standard_error_a_thousand_characters_are_shown),
 		cmocka_unit_test(large_and_many_branches_are_joined_alike),
 		cmocka_unit_test(reports_outlive_the_text),
