@@ -7,6 +7,21 @@ static bool retried(const struct node *n)
 	return n->retry.text || n->retry.value > 1;
 }
 
+bool past_spend(const struct past *p, uint64_t records)
+{
+	bool enough = *p->effort >= records;
+
+	*p->effort = enough ? *p->effort - records : 0;
+	return enough;
+}
+
+void past_each(const struct past *p,
+	void (*see)(void *data, struct str path, const struct leaf_record *record), void *data)
+{
+	if (past_spend(p, p->count))
+		leaves_each(p->leaves, see, data);
+}
+
 bool record_counts(const struct leaf_record *r)
 {
 	return r && r->ended && !r->cancelled;
@@ -106,7 +121,7 @@ static struct attempts attempts_of(
 		.past = p, .path = path, .depth = depth, .up = up, .open = UINT64_MAX
 	};
 
-	leaves_each(p->leaves, look_at_attempt, &a);
+	past_each(p, look_at_attempt, &a);
 	return a;
 }
 

@@ -10,7 +10,16 @@
 struct past {
 	const struct node *root;
 	const struct leaves *leaves;
+	uint64_t count;   /* of records */
+	uint64_t *effort; /* how many may still be looked at; the same for all of one resume */
 };
+
+/* Calls `see` with every record, and takes their number from the effort. What is asked once that is
+ * used up has the answer of a record that tells nothing. */
+void past_each(const struct past *p,
+	void (*see)(void *data, struct str path, const struct leaf_record *record), void *data);
+/* The same of something that is found without looking at all. Whether there was enough left. */
+bool past_spend(const struct past *p, uint64_t records);
 
 struct execution {
 	struct str path; /* of the node; borrowed */

@@ -11,15 +11,11 @@
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 
-/* Beyond that many, what is gone counts as needed without looking for its readers. */
-enum { LOOKED_AT = 2000 };
-
 struct search {
 	struct launch *launch;
 	struct past past;
 	int out; /* the directory of outputs; -1: there is none */
 	gone_list *found;
-	size_t *looked_at; /* over all calls for one resume */
 	struct report *r;
 	bool ok;
 	bool replaced; /* what was looked at last is there, and is not a file of roux */
@@ -59,7 +55,7 @@ static struct begun begun_below(const struct past *p, const struct execution *in
 {
 	struct begun b = { .past = p, .in = in, .from = from };
 
-	leaves_each(p->leaves, look_at_record, &b);
+	past_each(p, look_at_record, &b);
 	return b;
 }
 
@@ -84,7 +80,9 @@ static uint64_t child_count(const struct node *n)
 
 static const struct leaf_record *record_of(const struct past *p, const struct execution *command)
 {
-	const struct leaf_record *r = leaves_find(p->leaves, command->path, command->number + 1);
+	const struct leaf_record *r =
+		past_spend(p, 1) ? leaves_find(p->leaves, command->path, command->number + 1)
+				 : NULL;
 
 	return record_counts(r) ? r : NULL;
 }
@@ -330,7 +328,7 @@ static bool is_needed(
 	const struct search *s, struct str path, const struct leaf_record *record, bool err)
 {
 	struct printer p = { .past = &s->past, .record = record };
-	bool looks = *s->looked_at <= LOOKED_AT;
+	bool looks = *s->past.effort > 0;
 
 	p.steps = way_to(s->past.root, path, p.way);
 	if (s->launch->subject.graph->steps || (p.steps && p.way[p.steps - 1].node->step))
@@ -394,7 +392,6 @@ static void look_for(void *data, struct str path, const struct leaf_record *reco
 		s->replaced = false;
 		if (is_there(s, path, record, err))
 			continue;
-		++*s->looked_at;
 		if (!s->ok || !is_needed(s, path, record, err))
 			continue;
 		if (s->replaced) {
@@ -406,12 +403,16 @@ static void look_for(void *data, struct str path, const struct leaf_record *reco
 	}
 }
 
-bool gone_find(struct launch *l, const struct leaves *leaves, size_t *looked_at, gone_list *ret,
+static void count(void *data, struct str path UNUSED, const struct leaf_record *record UNUSED)
+{
+	++*(uint64_t *)data;
+}
+
+bool gone_find(struct launch *l, const struct leaves *leaves, uint64_t *effort, gone_list *ret,
 	struct report *r)
 {
 	struct search s = { .launch = l,
-		.past = { l->subject.graph->root, leaves },
-		.looked_at = looked_at,
+		.past = { .root = l->subject.graph->root, .leaves = leaves, .effort = effort },
 		.found = ret,
 		.r = r,
 		.ok = true };
@@ -419,6 +420,7 @@ bool gone_find(struct launch *l, const struct leaves *leaves, size_t *looked_at,
 	s.out = run_open_dir(l->claim.dir.p, OUTPUTS_DIR, false);
 	if (s.out < 0 && s.out != -ENOENT)
 		return report_errno(r, -s.out, "cannot open %.*s/" OUTPUTS_DIR, STR(l->claim.dir));
+	leaves_each(leaves, count, &s.past.count);
 	leaves_each(leaves, look_for, &s);
 	close_fd(&s.out);
 	return s.ok;

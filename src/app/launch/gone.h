@@ -12,9 +12,13 @@ struct gone {
 };
 typedef VEC(struct gone) gone_list;
 
+/* So many records are looked at for what is gone, about a second's worth, whatever a run has
+ * recorded: each that is gone asks for those of the groups around it. */
+enum { GONE_EFFORT = 50000000 };
+
 /* Fills `ret` with those whose output a command will read that is yet to run, or the run itself.
- * Where that cannot be told from the record it counts as needed, as it does once too many were
- * looked at: *looked_at counts them, 0 at first. False with an issue when it cannot be found out
- * what there is. */
-bool gone_find(struct launch *l, const struct leaves *leaves, size_t *looked_at, gone_list *ret,
+ * Where that cannot be told from the record it counts as needed, as it does once the
+ * *effort is used up, GONE_EFFORT at first. False with an issue when it cannot be found out what
+ * there is. */
+bool gone_find(struct launch *l, const struct leaves *leaves, uint64_t *effort, gone_list *ret,
 	struct report *r);

@@ -263,7 +263,8 @@ void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *un
 
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r)
 {
-	size_t before, looked_at = 0;
+	uint64_t effort = GONE_EFFORT;
+	size_t before;
 	bool ok;
 
 	/* What runs again reads again: until nothing more is found. */
@@ -271,7 +272,7 @@ bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, str
 		gone_list gone = { 0 };
 
 		before = lines->len;
-		ok = gone_find(l, leaves, &looked_at, &gone, r);
+		ok = gone_find(l, leaves, &effort, &gone, r);
 		vec_each (g, &gone) {
 			leaf_lost_line(lines, g->path, g->number, false, clock_real_ms());
 			leaves_lose(leaves, g->path, g->number);
