@@ -752,3 +752,27 @@ END
 	asks 0 run --json ./imports.json
 	is "$(member 'len(d["branches"])')" 4
 }
+
+@test "the plan of a run expands the recipes that its steps call" {
+	mkdir -p .roux/recipes
+	echo '{"args":["z"],"template":["echo {z}","test -e good"]}' >called.json
+	echo '{"template":"echo named"}' >.roux/recipes/named.json
+	cat >wrap.yaml <<'END'
+name: wrap
+version: 1.0.0
+description: Calls others
+context: {q: ""}
+steps:
+  - {id: c, type: recipe, recipe: ./called.json, context: {z: "{{q}}"}, on_error: continue}
+  - {id: n, type: recipe, recipe: named}
+END
+	asks 0 run -q --as wrap wrap.yaml q=x
+	for how in "" --all --json; do
+		asks 0 plan run:wrap $how
+		has "$(cat out)" "named"
+	done
+	asks 0 plan run:wrap --all
+	has "$(cat out)" "0.0.0  echo x"
+	has "$(cat out)" "1.0  echo named"
+	asks 0 plan run:wrap --resume
+}

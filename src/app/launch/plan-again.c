@@ -415,6 +415,7 @@ static bool plan(struct plan_again *p, const struct rerun_request *q, struct rep
 	const struct planned_host host = { .cwd = arena_cstr(&p->arena, p->look->row.cwd),
 		.agents = l->asked.agents,
 		.collections = l->asked.collections,
+		.dirs = &l->subject.dirs,
 		.known = p->redo->whole ? NULL : is_known,
 		.known_data = p,
 		.context = json_object_get(p->look->result, "context") };
