@@ -206,11 +206,14 @@ bool tree_marked(pid_t pid, struct str mark)
 	return str_contains(buf_str(&marks), mark);
 }
 
-/* `roux run …` and its like, by the commands that can be above a command of a run. */
+/* A process of this program, or one that was started as `roux run …` and its like are: the commands
+ * that can be above a command of a run. One too many does no harm. */
 static bool runs_commands(pid_t pid)
 {
 	static const char *const commands[] = { "supervise", "run", "resume", "rerun", "approve" };
 
+	if (runs_this_program(pid))
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (has_command(pid, str_of(commands[i])))
 			return true;

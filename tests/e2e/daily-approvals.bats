@@ -191,8 +191,12 @@ approver() { # RUN START
 	approver plain "env -u ROUX_TREE -u ROUX_RUN -u ROUX_GENERATION \$ROUX run --detach --as e-plain 'sh answers plain'"
 	approver twice "env -u ROUX_TREE -u ROUX_RUN -u ROUX_GENERATION \$ROUX run --detach --as e-twice 'env -u ROUX_TREE -u ROUX_RUN sh answers twice'"
 	approver orphan "setsid -f env -i MARK=\$MARK PATH=\$PATH ROUX=\$ROUX HOME=\$HOME \$ROUX run --detach --as e-orphan 'sh answers orphan'"
-	for id in plain twice orphan; do
-		asks 4 run -q --as "$id" "$id.yaml"
+	approver options "setsid -f env -i MARK=\$MARK PATH=\$PATH ROUX=\$ROUX HOME=\$HOME \$ROUX run --detach --as e-options 'sh answers options'"
+	for id in plain twice orphan options; do
+		case $id in
+		options) asks 4 -C . run -q --as "$id" "$id.yaml" ;;
+		*) asks 4 run -q --as "$id" "$id.yaml" ;;
+		esac
 		until_true contains "$id.said" ended
 		contains "$id.said" "a process of the run '$id' cannot answer for it"
 		contains "$id.said" "ended 2"
