@@ -387,3 +387,29 @@ two'
 	is "$(cat err)" ""
 	has "$(cat out)" one
 }
+
+@test "a secret that is too long to be kept does not take the values away" {
+	cat >long.yaml <<-'END'
+		name: long
+		description: a long secret
+		version: 1.0.0
+		secrets: [token]
+		steps:
+		  - {id: a, type: bash, command: "head -c 70000 /dev/zero | tr '\\0' k", output: token}
+		  - {id: b, type: bash, command: "test -e good"}
+	END
+	asks 1 run -q --as long long.yaml
+	touch good
+	asks 0 resume -q long
+	asks 0 rerun -q long --all
+}
+
+@test "a report leaves outputs out when the secrets of the run cannot be read" {
+	asks 1 run -q --as hidden --secret tok=leek-and-potato --template "sh -c 'echo bad \$0 >&2; exit 3' {tok}"
+	asks 0 report hidden
+	! grep -q leek-and-potato out
+	echo '{' >"$(roux status hidden --json | of_json 'd["dir"]')/values.json"
+	asks 0 report hidden
+	has "$(cat out)" hidden
+	! grep -q leek-and-potato out || return 1
+}

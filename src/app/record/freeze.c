@@ -575,6 +575,8 @@ bool freeze_values(const struct launch *l, struct report *r)
 	AUTO_BUF values = BUF_INIT;
 
 	values_text(l, start, &values);
+	if (!values.len)
+		return true; /* what turned up is too long to be kept */
 	return freeze_file(l->claim.dir, "values.json", buf_str(&values), l->asked.durable, r);
 }
 
@@ -613,14 +615,25 @@ json_t *freeze_artifacts(struct str dir, const json_t *shown, const char **ret_w
 	return NULL;
 }
 
+static bool has_start(struct str dir)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/start.json", STR(dir));
+	return access(buf_cstr(&path), F_OK) == 0 || errno != ENOENT;
+}
+
+/* What cannot be read may name secrets. Without start.json nothing was asked for. */
 struct mask *freeze_mask(struct str dir, bool *ret_known)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	struct launch l = { .claim.dir = dir };
 	struct mask *mask = NULL;
 
-	*ret_known = true;
-	if (read_values(&l, &ignored) &&
+	bool read = read_values(&l, &ignored);
+
+	*ret_known = read || !has_start(dir);
+	if (read &&
 		(json_array_size(l.asked.secrets) || json_array_size(l.asked.secret_env) ||
 			json_array_size(l.asked.secret_files) ||
 			json_array_size(l.asked.secret_texts) || json_array_size(l.asked.env))) {
