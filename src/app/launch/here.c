@@ -11,6 +11,7 @@
 #include "app/launch/enclose.h"
 #include "app/launch/input.h"
 #include "app/launch/surroundings.h"
+#include "app/launch/take-back.h"
 #include "app/logs.h"
 #include "app/past/retire.h"
 #include "app/record/beginning.h"
@@ -372,6 +373,8 @@ static void give_up(const struct here *h)
 	struct launch *l = h->launch;
 	AUTO_REPORT ignored = REPORT_INIT;
 
+	if (h->had_begun)
+		resume_unwrite(l);
 	if (h->had_begun || (!l->claim.ledger && !l->claim.unlisted))
 		return;
 	bool begun = l->asked.detached || (l->claim.waits && beginning_write(l, &ignored)) ||

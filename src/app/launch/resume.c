@@ -18,6 +18,7 @@
 #include "app/past/left.h"
 #include "app/past/order.h"
 #include "app/record/freeze.h"
+#include "app/record/gates-file.h"
 #include "base/run-status.h"
 #include "runs/dir/events.h"
 #include "runs/dir/leftovers.h"
@@ -198,10 +199,21 @@ static bool keeps(struct launch *l, const struct run_look *look, const struct ke
 	return ok;
 }
 
+/* Not what another process is just writing: an answer at a gate. */
+static void remove_partial_files(struct launch *l)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	bool gates = access(run_file(&l->arena, l->claim.dir, GATES_FILE), F_OK) == 0;
+	AUTO_CLOSE int lock = gates ? gates_lock(l->claim.dir, &ignored) : -1;
+
+	if (!gates || lock >= 0)
+		partial_files_remove(l->claim.dir.p, 0);
+}
+
 static bool take_up(struct launch *l, const struct run_look *look, const struct resume_request *q,
 	struct leaves **ret_leaves, struct report *r)
 {
-	AUTO_BUF lost = BUF_INIT;
+	AUTO_BUF lines = BUF_INIT;
 
 	l->claim.row.created = look->row.created;
 	l->claim.row.seq = look->row.seq;
@@ -219,13 +231,19 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	away_keep_left(l, was_on, was);
 	l->asked.stops_in_doubt = q->stop_in_doubt;
 	end_leftovers(l, look, q);
-	partial_files_remove(l->claim.dir.p, 0);
-	if (!resume_take_back(l, look, q->note, q->data, r))
-		return false;
+	remove_partial_files(l);
 	*ret_leaves = leaves_of_run(l->claim.dir.p, r);
-	return *ret_leaves && away_knows(l, *ret_leaves, r) &&
-	       resume_lose(l, *ret_leaves, &lost, r) && explain(l, look, *ret_leaves, q, r) &&
-	       resume_write(l, &lost, r) && flush_taken(l, !was_durable, r) && freeze_write(l, r);
+	if (!*ret_leaves)
+		return false;
+	resume_take_back(l, look, *ret_leaves, &lines, q->note, q->data);
+	/* Nothing is written before all that may refuse has been asked. */
+	if (!away_knows(l, *ret_leaves, r) || !resume_lose(l, *ret_leaves, &lines, r) ||
+		!explain(l, look, *ret_leaves, q, r) || !resume_write(l, &lines, r))
+		return false;
+	if (flush_taken(l, !was_durable, r) && freeze_write(l, r))
+		return true;
+	resume_unwrite(l);
+	return false;
 }
 
 /* -- all of it -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app/launch/here.h"
+#include "app/launch/take-back.h"
 #include "app/past/elsewhere.h"
 #include "app/record/freeze.h"
 #include "base/atomic-file.h"
@@ -72,7 +73,9 @@ static struct run_handle *start_apart(
 	struct run_look look = { 0 };
 
 	if (launch_detach(l, resume, r) < 0) {
-		if (!resume)
+		if (resume)
+			resume_unwrite(l);
+		else
 			launch_abandon(l);
 		launch_free(l);
 		return NULL;

@@ -135,11 +135,23 @@ bool resume_write(struct launch *l, const struct buf *lines, struct report *r)
 	AUTO_CLOSE int fd = run_open_path(file, O_RDWR | O_CREAT | O_APPEND);
 	int n = fd < 0 ? fd : lines_drop_cut(fd);
 
+	l->claim.recorded = n < 0 ? 0 : lseek(fd, 0, SEEK_END);
 	n = n < 0 ? n : fd_write_all(fd, buf_str(lines));
 
 	if (n == 0 && l->asked.durable && fdatasync(fd) < 0)
 		n = -errno;
 	return n == 0 || report_errno(r, -n, "cannot write %s", file);
+}
+
+void resume_unwrite(struct launch *l)
+{
+	if (l->claim.recorded <= 0)
+		return;
+	AUTO_CLOSE int fd = run_open_path(run_file(&l->arena, l->claim.dir, LEAVES_FILE), O_RDWR);
+	/* At worst commands run again without another word: it was said that they do. */
+	if (fd >= 0)
+		(void)!ftruncate(fd, l->claim.recorded);
+	l->claim.recorded = 0;
 }
 
 void resume_forgets(const struct launch *l, const struct leaves *leaves, struct str node,
@@ -191,7 +203,8 @@ void failed_name(const json_t *result, struct str path, struct buf *ret)
 
 struct taking_back {
 	const json_t *result;
-	struct buf lines;
+	struct leaves *leaves;
+	struct buf *lines;
 	resume_note_fn *note;
 	void *data;
 	size_t code; /* of the run */
@@ -201,7 +214,7 @@ static void take_back(void *data, struct str path, const struct leaf_record *rec
 {
 	struct taking_back *t = data;
 
-	leaf_forget_line(&t->lines, path, clock_real_ms());
+	leaf_forget_line(t->lines, path, clock_real_ms());
 	AUTO_BUF name = BUF_INIT;
 	failed_name(t->result, path, &name);
 	if (t->note)
@@ -210,25 +223,21 @@ static void take_back(void *data, struct str path, const struct leaf_record *rec
 			: record->timed_out ? RESUME_TIME_LIMIT
 			: record->code      ? (size_t)record->code
 					    : t->code);
+	(void)leaves_forget(t->leaves, path);
 }
 
-bool resume_take_back(struct launch *l, const struct run_look *look, resume_note_fn *note,
-	void *data, struct report *r)
+void resume_take_back(const struct launch *l, const struct run_look *look, struct leaves *leaves,
+	struct buf *lines, resume_note_fn *note, void *data)
 {
-	struct leaves *leaves = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r);
-	struct taking_back t = { .result = look->result, .note = note, .data = data };
+	struct taking_back t = {
+		.result = look->result, .leaves = leaves, .lines = lines, .note = note, .data = data
+	};
 
-	if (!leaves)
-		return false;
 	struct str node = resume_failed_node(l, look, leaves);
 	t.code = (size_t)json_integer_value(json_object_get(look->result, "code"));
 	if (node.len)
 		resume_forgets(
 			l, leaves, node, json_text_of(look->result, "retried_node"), take_back, &t);
-	leaves_free(leaves);
-	bool ok = resume_write(l, &t.lines, r);
-	buf_done(&t.lines);
-	return ok;
 }
 
 /* -- what is said --------------------------------------------------------------------------------

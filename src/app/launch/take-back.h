@@ -22,14 +22,17 @@ void resume_forgets(const struct launch *l, const struct leaves *leaves, struct 
 /* How people know the node at `path`: with its label and item, where the result lists its failure.
  */
 void failed_name(const json_t *result, struct str path, struct buf *ret);
-/* Takes back the failure that ended the run, in its file; `note` hears of it and may be NULL. */
-bool resume_take_back(struct launch *l, const struct run_look *look, resume_note_fn *note,
-	void *data, struct report *r);
+/* Takes back the failure that ended the run, in memory; `lines` gets what the file has to say about
+ * it. `note` hears of it and may be NULL. */
+void resume_take_back(const struct launch *l, const struct run_look *look, struct leaves *leaves,
+	struct buf *lines, resume_note_fn *note, void *data);
 /* Recorded commands whose output is gone and needed count as not run, in memory; `lines` gets what
  * the file has to say about it. */
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r);
-/* Adds whole lines to leaves.jsonl, if there are any. */
+/* Adds whole lines to leaves.jsonl, if there are any; and takes them back, when the resume cannot
+ * begin: then the run stays as it was. */
 bool resume_write(struct launch *l, const struct buf *lines, struct report *r);
+void resume_unwrite(struct launch *l);
 /* The commands that were running when the run was cut short, those whose output could not be kept,
  * those that resume_lose() found, and those whose record is lost. */
 void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *unkept,

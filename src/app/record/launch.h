@@ -75,6 +75,7 @@ struct claim {
 	bool linked;   /* `latest` names it */
 	int own;       /* the directory, of a run that has made it; -1: it is opened by its path */
 	int lock;      /* on DIR/.alive; -1: not ours */
+	off_t recorded; /* how long leaves.jsonl was before resume_write(); 0: nothing was added */
 	uint64_t away; /* the files of the run before are in generations/<n>; 0: there was none */
 	bool embedded; /* its process is a host's own, which signals would end */
 };
