@@ -71,8 +71,16 @@ static bool is_start(int argc, char **argv)
 	return true;
 }
 
+/* By default the signal kills. What cannot be written past a limit of file size is an error like any
+ * other; commands that are executed get the default back. */
+static void hear_of_limit(int signal UNUSED)
+{
+}
+
 int main(int argc, char **argv)
 {
+	if (signal(SIGXFSZ, hear_of_limit) == SIG_IGN)
+		(void)signal(SIGXFSZ, SIG_IGN); /* for commands too */
 	/* The parent process may ignore it, and then the kernel would forget how commands ended. */
 	(void)signal(SIGCHLD, SIG_DFL);
 	/* Otherwise the heap's end moves up and down with every command, a system call each time.

@@ -413,3 +413,17 @@ two'
 	has "$(cat out)" hidden
 	! grep -q leek-and-potato out || return 1
 }
+
+@test "past a limit of file size every command says so and ends by itself" {
+	local how
+	asks 0 run -q --as one --template true
+	for how in "run --detach --as two --template true" "runs" "status one" "prune one" "doctor" "archive one"; do
+		# shellcheck disable=SC2086 # words
+		(ulimit -f 0 && exec "$ROUX" $how </dev/null 2>&1) | cat >err
+		has "$(cat err)" "File too large"
+	done
+	asks 0 status one
+	# Commands are ended by it as ever.
+	(ulimit -f 8 && "$ROUX" exec --json "sh -c 'exec yes >big'" 2>/dev/null | cat >out) || true
+	is "$(member 'd["failures"][0]["signal"]')" 25
+}
