@@ -468,7 +468,10 @@ bool frame_settings(struct frame *f, uint64_t *delay_ms)
 
 void frame_delay(struct frame *f, uint64_t delay_ms)
 {
-	if (delay_ms && !recorded(f, f->tries.now))
+	/* The order to end may have come before the first node was entered. */
+	if (run_stopping(f->run))
+		frame_end_halted(f);
+	else if (delay_ms && !recorded(f, f->tries.now))
 		delay_attempt(f, delay_ms);
 	else
 		schedule_call(f, attempt);

@@ -248,3 +248,17 @@ sleeper='sh -c "echo \$\$ >>pids; sleep 100; true"'
 	is "$status" 0
 	is "$output" a
 }
+
+@test "a reader that is gone from the beginning ends the run before its first command" {
+	local how
+	for how in exec "run --template" "run --json --template"; do
+		# shellcheck disable=SC2086 # words
+		python3 - "$ROUX" $how '{"delay":"2h","template":"touch ran"}' <<-'END'
+		import os, subprocess, sys
+		r, w = os.pipe()
+		os.close(r)
+		sys.exit(subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=w, timeout=300).returncode != 141)
+		END
+	done
+	[ ! -e ran ]
+}
