@@ -34,6 +34,7 @@ struct begun {
 	const struct past *past;
 	const struct execution *in;
 	uint64_t from, first, last;
+	uint64_t open; /* the first of which something runs again; UINT64_MAX: none */
 	bool any;
 };
 
@@ -42,18 +43,20 @@ static void look_at_record(void *data, struct str path, const struct leaf_record
 	struct begun *b = data;
 	uint64_t index;
 
-	if ((!record->started && !record->ended) || !node_path_index(path, b->in->path, &index) ||
-		index == UINT64_MAX || index < b->from ||
-		!execution_has(b->past, b->in, path, record))
+	if ((!record->started && !record->ended && !record->lost) ||
+		!node_path_index(path, b->in->path, &index) || index == UINT64_MAX ||
+		index < b->from || !execution_has(b->past, b->in, path, record))
 		return;
 	b->first = b->any ? MIN(b->first, index) : index;
 	b->last = b->any ? MAX(b->last, index) : index;
 	b->any = true;
+	if (!record_counts(record))
+		b->open = MIN(b->open, index);
 }
 
 static struct begun begun_below(const struct past *p, const struct execution *in, uint64_t from)
 {
-	struct begun b = { .past = p, .in = in, .from = from };
+	struct begun b = { .past = p, .in = in, .from = from, .open = UINT64_MAX };
 
 	past_each(p, look_at_record, &b);
 	return b;
@@ -175,6 +178,8 @@ struct printer {
 	const struct past *past;
 	struct way_step way[WAY_MAX];
 	size_t steps;
+	size_t upto; /* the step that printed it ends there: the command, or what joins its branch
+		      */
 	const struct leaf_record *record;
 };
 
@@ -189,13 +194,19 @@ static bool has_behind(const struct printer *p, size_t i, struct begun *ret, str
 	return ret->any;
 }
 
+/* Whether something in the step `i`, which `in` is an execution around, runs again. */
+static bool is_open(const struct printer *p, size_t i, const struct execution *in)
+{
+	return begun_below(p->past, in, p->way[i].index).open == p->way[i].index;
+}
+
 /* Whether what it printed is what the step `from` handed on: nothing in there came behind it. */
 static bool is_handed_on(const struct printer *p, size_t from)
 {
 	struct execution in;
 	struct begun b;
 
-	for (size_t i = from + 1; i < p->steps; i++)
+	for (size_t i = from + 1; i < p->upto; i++)
 		if (has_behind(p, i, &b, &in))
 			return false;
 	return true;
@@ -233,11 +244,11 @@ static bool recovery_has_read(const struct printer *p, size_t i)
 /* Whether it is the last command of a recovery: what that prints is thrown away. */
 static bool is_thrown_away(const struct printer *p)
 {
-	size_t from = p->steps - 1;
+	size_t from = p->upto - 1;
 
 	while (from > 0 && !p->way[from].recovery)
 		from--;
-	for (size_t i = 0; i < p->steps; i++) {
+	for (size_t i = 0; i < p->upto; i++) {
 		const struct node *up = i > from ? p->way[i - 1].node : NULL;
 
 		/* One that fails hands on to the recovery of a group around it. */
@@ -252,7 +263,7 @@ static bool is_thrown_away(const struct printer *p)
 /* The outermost place where something behind it has begun tells: what is before that is over. */
 static bool is_read(const struct printer *p)
 {
-	for (size_t i = 0; i < p->steps; i++) {
+	for (size_t i = 0; i < p->upto; i++) {
 		AUTO_BUF reader = BUF_INIT;
 		struct execution in;
 		struct begun b;
@@ -261,7 +272,12 @@ static bool is_read(const struct printer *p)
 			return true;
 		if (!has_behind(p, i, &b, &in))
 			continue;
-		if (b.first != b.last || !is_handed_on(p, i))
+		if (!is_handed_on(p, i)) {
+			if (is_open(p, i, &in))
+				continue; /* what reads it may be what runs again */
+			return true;
+		}
+		if (b.first != b.last && b.open > b.first)
 			return true;
 		const struct node *up = p->way[i - 1].node;
 		child_path(&reader, up, in.path, b.first);
@@ -288,6 +304,16 @@ static bool is_to_recover(const struct printer *p)
 			  !execution_is_last(p->way[i].node, in.number);
 	}
 	return wanted;
+}
+
+/* Where the join ends that shows the standard error of a branch that failed; 0: there is none. */
+static size_t joined_at(const struct printer *p)
+{
+	size_t i = p->steps;
+
+	while (i > 1 && !node_joins(p->way[i - 2].node))
+		i--;
+	return i > 1 ? i - 1 : 0;
 }
 
 /* Whether the attempt is over. Variables that steps have set in it stay, unless they were those of
@@ -333,12 +359,16 @@ static bool is_needed(
 	p.steps = way_to(s->past.root, path, p.way);
 	if (s->launch->subject.graph->steps || (p.steps && p.way[p.steps - 1].node->step))
 		return step_is_needed(&p, err, looks);
-	if (err)
-		return false; /* it hears of failures only: that it is gone is reported then */
+	p.upto = err ? joined_at(&p) : p.steps;
+	/* Elsewhere it is only reported, and then that it is gone. */
+	if (err && (!p.upto || !record_failed(record)))
+		return false;
 	if (!p.steps || !looks)
 		return true;
 	if (is_superseded(&p))
 		return false;
+	if (err)
+		return !is_read(&p);
 	return record_failed(record) ? is_to_recover(&p) : !is_read(&p);
 }
 
