@@ -126,6 +126,8 @@ enum resume_note {
 			* kept. Always worth saying */
 	RESUME_UNRECORDED,     /* the node `text` runs again: it had run, but its record is lost.
 				* Always worth saying */
+	RESUME_ROUNDS,         /* the loop `text` runs again from its first round: what its rounds
+				* have come to is not kept. Always worth saying */
 	RESUME_FAILED_EARLIER, /* the node `text`, its path with label and item, runs again: it
 				  failed, with exit code `count` or at its RESUME_TIME_LIMIT */
 	RESUME_WATCHES_HOST,   /* it is looked at, for a minute, whether the run has a driver on the

@@ -91,6 +91,13 @@ static bool still_as_seen(const struct run_look *look, struct report *r)
 /* -- what runs again -----------------------------------------------------------------------------
  */
 
+static void add_rounds(void *data, struct str path)
+{
+	struct buf *b = data;
+
+	buf_printf(b, "%s[%.*s]", b->len ? ", " : "", STR(path));
+}
+
 /* Says what runs again and why. False: it was not to be run without being asked. */
 static bool explain(struct launch *l, const struct run_look *look, const struct leaves *leaves,
 	const struct resume_request *q, struct report *r)
@@ -99,10 +106,12 @@ static bool explain(struct launch *l, const struct run_look *look, const struct 
 	AUTO_BUF unkept = BUF_INIT;
 	AUTO_BUF lost = BUF_INIT;
 	AUTO_BUF unrecorded = BUF_INIT;
+	AUTO_BUF rounds = BUF_INIT;
 	uint64_t bytes;
 	bool part = input_is_part(l, leaves, &bytes);
 
 	resume_in_doubt(leaves, &doubt, &unkept, &lost, &unrecorded);
+	resume_rounds(l, leaves, add_rounds, &rounds);
 	if (input_is_lacking(l, leaves))
 		return input_refuse_lacking(l, look, r);
 	if (doubt.len && q->stop_in_doubt) {
@@ -130,6 +139,13 @@ static bool explain(struct launch *l, const struct run_look *look, const struct 
 		report_hint(r, "see what it has done");
 		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
 	}
+	if (rounds.len && q->stop_in_doubt) {
+		report_refuse(r, l->asked.id, "cannot go on",
+			"in doubt: what the rounds of %s have come to is not kept",
+			buf_cstr(&rounds));
+		report_hint(r, "see what they have done");
+		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	}
 	if (part && q->stop_in_doubt) {
 		report_refuse(r, l->asked.id, "cannot go on",
 			"in doubt: the standard input was kept as far as it was read (%" PRIu64
@@ -151,6 +167,11 @@ static bool explain(struct launch *l, const struct run_look *look, const struct 
 	if (lost.len && !q->note)
 		report_warning(r, (struct where){ 0 },
 			"%s runs again: what it printed is gone and needed", buf_cstr(&lost));
+	if (rounds.len && !q->note)
+		report_warning(r, (struct where){ 0 },
+			"%s runs again from its first round: what its rounds have come to is not "
+			"kept",
+			buf_cstr(&rounds));
 	if (unkept.len && !q->note)
 		report_warning(r, (struct where){ 0 },
 			"%s runs again: it ended, but what it printed could not be kept",

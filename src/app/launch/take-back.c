@@ -11,6 +11,7 @@
 #include "base/node-path.h"
 #include "base/plain-text.h"
 #include "base/run-status.h"
+#include "graph/step.h"
 #include "graph/way.h"
 #include "recipe/usage.h"
 #include "runs/dir/lines.h"
@@ -310,6 +311,41 @@ static void note_leaf(void *data, struct str path, const struct leaf_record *rec
 		n->say(n->data, RESUME_WAS_ENDED, path, 0);
 }
 
+struct rounds {
+	const struct launch *launch;
+	const struct leaves *leaves;
+	void (*see)(void *data, struct str path);
+	void *data;
+	struct str last;
+};
+
+static void look_for_rounds(void *data, struct str path, const struct leaf_record *record UNUSED)
+{
+	struct rounds *r = data;
+	struct way_step way[WAY_MAX];
+	size_t steps = way_to(r->launch->subject.graph->root, path, way);
+
+	for (size_t i = 0; i < steps; i++) {
+		const struct node *n = way[i].node;
+
+		if (!node_repeats(n) || !n->step || n->step->loop.checkpoints ||
+			leaves_closed(r->leaves, way[i].path))
+			continue;
+		if (!str_eq(way[i].path, r->last))
+			r->see(r->data, way[i].path);
+		/* Records of a loop stand together; the path is a part of that of the record. */
+		r->last = str_sub(path, 0, way[i].path.len);
+		return;
+	}
+}
+
+void resume_rounds(const struct launch *l, const struct leaves *leaves,
+	void (*see)(void *data, struct str path), void *data)
+{
+	leaves_each(leaves, look_for_rounds,
+		&(struct rounds){ .launch = l, .leaves = leaves, .see = see, .data = data });
+}
+
 void resume_note_sources(const struct launch *l, resume_note_fn *say, void *data)
 {
 	if (!l->subject.recipe || !say)
@@ -327,6 +363,13 @@ void resume_note_sources(const struct launch *l, resume_note_fn *say, void *data
 	}
 }
 
+static void note_rounds(void *data, struct str path)
+{
+	const struct notes *n = data;
+
+	n->say(n->data, RESUME_ROUNDS, path, 0);
+}
+
 void resume_notes(
 	const struct launch *l, const struct leaves *leaves, resume_note_fn *say, void *data)
 {
@@ -336,4 +379,5 @@ void resume_notes(
 		return;
 	resume_note_sources(l, say, data);
 	leaves_each(leaves, note_leaf, &n);
+	resume_rounds(l, leaves, note_rounds, &n);
 }

@@ -168,6 +168,13 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 		buf_printf(&line, "roux: [%.*s] runs again: its record is lost\n", STR(text));
 		cli_insist(buf_str(&line));
 		return;
+	case RESUME_ROUNDS:
+		buf_printf(&line,
+			"roux: [%.*s] runs again from its first round: what its rounds have come "
+			"to is not kept\n",
+			STR(text));
+		cli_insist(buf_str(&line));
+		return;
 	case RESUME_INPUT_PART:
 		buf_printf(&line,
 			"roux: standard input was kept as far as it was read (%zu byte%s): a "
