@@ -171,10 +171,10 @@ static void loop_over(struct frame *f, bool halted)
 		.failure = st->failure };
 
 	restore(f);
-	if (!halted && (!st->failed || f->tolerated)) {
+	if (!halted && !st->failed)
 		keep_results(f, &o);
+	if (!halted && (!st->failed || f->tolerated))
 		close_record(f);
-	}
 	if (!halted) {
 		if (step_listed(f))
 			json_object_deln(
@@ -231,7 +231,8 @@ static void keep_round(struct frame *f, struct frame *child)
 	else if (st->results)
 		json_array_append(st->results, value);
 	keep_last(f, child->index, value);
-	if (f->node->kind == NODE_WHILE && f->node->step->output.len)
+	if (f->node->kind == NODE_WHILE && f->node->step->output.len &&
+		(child->outcome.ok || step_continues(f)))
 		step_set(f, f->node->step->output, json_incref(st->last));
 }
 

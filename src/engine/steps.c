@@ -218,6 +218,14 @@ static struct str read_content(struct frame *f, struct content *c, uint64_t max,
 	return s;
 }
 
+bool step_continues(const struct frame *f)
+{
+	bool body = f->role == FRAME_COPY && f->node->kind != NODE_SEQUENCE;
+	const struct node *n = body ? f->up->node : f->node;
+
+	return n->step->on_error == STEP_FAILURE_CONTINUE;
+}
+
 void step_failed(struct frame *f, int code, struct str why)
 {
 	AUTO_BUF path = BUF_INIT;
@@ -340,7 +348,8 @@ static void finish(struct frame *f)
 		tell_end(f);
 	/* Inside a loop the loop decides; a sequence has no result of its own. */
 	bool leaf = f->node->kind == NODE_COMMAND || f->node->kind == NODE_CALL;
-	if (leaf && (o->ok || f->tolerated))
+	bool passed = f->node->kind == NODE_COMMAND && f->leaf.passed;
+	if (leaf && (o->ok || passed || step_continues(f)))
 		store(f, ended);
 	if (!o->ok && s->on_error == STEP_FAILURE_SKIP_REMAINING) {
 		list_step(f, "failed");

@@ -23,6 +23,9 @@ void step_mistake(struct frame *f);
 void step_failed(struct frame *f, int code, struct str why);
 /* Whether the result lists it: it is a step of the recipe that was started. */
 bool step_listed(const struct frame *f);
+/* Whether the step itself was to continue after its failure: a loop says so for its body of one
+ * step. What only a loop around it tolerates is counted as tolerated, and stores nothing. */
+bool step_continues(const struct frame *f);
 /* It has run: what it gives is what the recipe gives, unless another step comes after it. */
 void step_was_last(struct frame *f);
 /* Deletes the files that were made for the command of a step. */
