@@ -776,3 +776,24 @@ END
 	has "$(cat out)" "1.0  echo named"
 	asks 0 plan run:wrap --resume
 }
+
+@test "what imports a step recipe is resumed although nothing has read its input" {
+	recipe s.yaml <<-'END'
+	steps: [{id: b, type: bash, command: "test -e ok && echo fine", output: o}]
+	END
+	echo '{"imports": {"s": "./s"}, "template": {"name": "s"}}' >one.json
+	echo '{"imports": {"s": "./s"}, "failure": "branch", "template": [{"name": "s"}, "sed s/f/F/"]}' >first.json
+	local m
+	for m in one first; do
+		rm -f ok
+		yes 2>/dev/null | head -c 1000000 2>/dev/null | timeout $WATCHDOG "$ROUX" run -q --as "$m" "./$m.json" >out 2>err 3>&- || true
+		contains err "roux resume $m"
+		touch ok
+		roux resume -q "$m" >out
+		is "$(tr F f <out)" fine
+	done
+	# A command beside it reads the input, and needs it.
+	echo '{"imports": {"s": "./s"}, "parallel": true, "failure": "branch", "template": [{"name": "s"}, {"timeout": 300, "template": "sh -c \"cat >/dev/null\""}]}' >beside.json
+	yes 2>/dev/null | timeout $WATCHDOG "$ROUX" run -q --as beside ./beside.json >out 2>err 3>&- || true
+	run -2 roux resume beside
+}

@@ -13,15 +13,35 @@
 /* -- who reads it --------------------------------------------------------------------------------
  */
 
+/* Whether a command in it may read what it is given. A call of a step recipe takes that and reads
+ * none of it. */
+static bool may_read(const struct node *n)
+{
+	if (n->kind == NODE_COMMAND)
+		return true;
+	for (size_t i = 0; n->kind != NODE_CALL && i < n->child_count; i++) {
+		const struct node *child = n->children[i];
+
+		if (may_read(child))
+			return true;
+		if (n->kind == NODE_SEQUENCE && child->runs && !child->when)
+			return false; /* what comes next reads what this has printed */
+	}
+	return false;
+}
+
 /* Those who read the run's input come first in every sequence. */
 static bool reads_input(const struct launch *l, struct str path)
 {
 	struct way_step way[WAY_MAX];
 	size_t steps = way_to(l->subject.graph->root, path, way);
 
-	for (size_t i = 1; i < steps; i++)
-		if (!node_joins(way[i - 1].node) && way[i].index)
+	for (size_t i = 1; i < steps; i++) {
+		const struct node *up = way[i - 1].node;
+
+		if (up->kind == NODE_CALL || (!node_joins(up) && way[i].index))
 			return false;
+	}
 	return steps > 0;
 }
 
@@ -83,6 +103,8 @@ static bool is_read(struct launch *l, const struct leaves *leaves)
 	struct readers r = { .launch = l };
 	const struct node *root = l->subject.graph->root;
 
+	if (!may_read(root))
+		return false;
 	leaves_each(leaves, look_at_reader, &r);
 	return r.missing || !r.ended || will_read(leaves, root, node_root_path(root));
 }
