@@ -74,13 +74,21 @@ static bool after_gate(const struct frame *stage)
 	return before->child_count && before->children[before->child_count - 1]->kind == NODE_GATE;
 }
 
+/* Whether it is the body of a loop whose items are called `step`: that is what the name then means.
+ */
+static bool is_called_step(const struct frame *f)
+{
+	return f->role == FRAME_COPY && f->up->node->kind == NODE_EACH &&
+	       str_eq(f->up->node->step->loop.as, S("step"));
+}
+
 /* It is about to begin: the variables that say where we are. */
 static void set_position(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
 	json_t *vars = scope_vars(f->scope);
 
-	if (s->metadata)
+	if (s->metadata && !is_called_step(f))
 		json_object_set(vars, "step", (json_t *)s->metadata);
 	if (s->stage.value)
 		json_object_set(vars, "stage", (json_t *)s->stage.value);
