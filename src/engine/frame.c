@@ -414,6 +414,14 @@ void frame_attempt_done(struct frame *f, struct outcome *o)
 		try_again(f);
 }
 
+/* Whether its author lets its failure reach past the attempts that it is between. */
+static bool reaches_root(const struct frame *recovery)
+{
+	const struct node *n = node_body(recovery->node);
+
+	return n->failure_stated && n->failure == FAILURE_ROOT;
+}
+
 /* Its output is thrown away; a failure ends the attempts, under the node's own scope unless the
  * recovery's author said how far it reaches. */
 static void recovery_ended(struct frame *f, struct frame *recovery)
@@ -425,7 +433,7 @@ static void recovery_ended(struct frame *f, struct frame *recovery)
 	tally_take(&f->run->failures.tally, f->tries.recovery);
 	f->tries.recovery = o->tally;
 	/* It may be the one that has stopped everything. */
-	bool reached = !o->ok && !o->halted && stated && n->failure == FAILURE_ROOT;
+	bool reached = !o->ok && !o->halted && reaches_root(recovery);
 	if (run_stopping(f->run) || (!reached && f->up && frame_halted(f->up))) {
 		frame_end_halted(f);
 		return;
@@ -525,7 +533,7 @@ void frame_fail_root(struct frame *f)
 		if (f->up->node->kind == NODE_CALL && !f->node->step)
 			break;
 		if (f->role == FRAME_RECOVERY) {
-			if (!node_body(f->node)->failure_stated || !f->up->up)
+			if (!reaches_root(f) || !f->up->up)
 				break;
 			f = f->up;
 		}
