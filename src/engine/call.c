@@ -93,6 +93,18 @@ static void begin(struct frame *f)
 	frame_begin(frame_new(f->run, f, c->call.graph->root, FRAME_CHILD, 0, NULL, false));
 }
 
+/* A recipe of commands that selects its output gives that, whatever its commands have printed. */
+static void take_selected(const struct plan *p, struct outcome *o)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (!p->graph->output)
+		return;
+	buf_add(&text, buf_str(&p->output));
+	content_unref(o->out);
+	o->out = content_from_buf(&text);
+}
+
 static void child_ended(struct frame *f, struct frame *child)
 {
 	struct outcome o = child->outcome;
@@ -103,6 +115,7 @@ static void child_ended(struct frame *f, struct frame *child)
 	o.value = NULL;
 	/* What a recipe of commands prints is its result; steps.c reads it. */
 	if (f->called.call.plan && o.ok && !o.unread) {
+		take_selected(f->called.call.plan, &o);
 		o.carried = FAILURE_CONTINUE;
 		run_emit_frame(f->run, &(struct event){ .kind = EVENT_RECIPE_COMPLETE }, f);
 		frame_attempt_done(f, &o);
