@@ -172,6 +172,18 @@ static void add_lines(struct mask *m, struct str text)
 	}
 }
 
+/* As it stands in a command as people read it. */
+static void add_quoted(struct mask *m, struct str text)
+{
+	AUTO_BUF quoted = BUF_INIT;
+
+	quoted_inside(&quoted, text);
+	add(m, buf_str(&quoted));
+	buf_reset(&quoted);
+	quoted_inside_ansi(&quoted, text);
+	add(m, buf_str(&quoted));
+}
+
 void mask_add_text(struct mask *m, struct str text)
 {
 	bool was = m->deriving;
@@ -183,15 +195,13 @@ void mask_add_text(struct mask *m, struct str text)
 	m->deriving = true;
 	if (str_find(text, '\n', 0) < text.len)
 		add_lines(m, text);
-	/* In a line of JSON it may look different, and in a command as people read it. */
+	/* In a line of JSON it may look different, in a command, and in a command that has such a
+	 * line in it: a value that is an object or an array. */
 	json_write_str(&coded, text);
-	add(m, str_sub(buf_str(&coded), 1, coded.len - 2));
-	buf_reset(&coded);
-	quoted_inside(&coded, text);
-	add(m, buf_str(&coded));
-	buf_reset(&coded);
-	quoted_inside_ansi(&coded, text);
-	add(m, buf_str(&coded));
+	struct str json = str_sub(buf_str(&coded), 1, coded.len - 2);
+	add(m, json);
+	add_quoted(m, text);
+	add_quoted(m, json);
 	m->deriving = was;
 }
 

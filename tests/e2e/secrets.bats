@@ -239,6 +239,14 @@ nowhere_but() {
 	done
 }
 
+@test "a text in a secret object is masked in a command, with every quote in it" {
+	setup_secrets
+	asks 1 run -q --as it '{"secrets":["o"],"failure":"root","template":["false {o}"]}' "o:={\"k\":\"it's-a\\\"quote-77\"}"
+	contains "$RUNS/it/events.jsonl" '***'
+	SECRET=quote-77
+	nowhere_but "$RUNS/it/values.json" -- "$RUNS/it" out err
+}
+
 @test "a variable of --env that is named like a secret is masked, and a resume still has it" {
 	setup_secrets
 	asks 1 run --json --as it --env API_TOKEN=$SECRET --env PLAIN=seen 'sh -c "echo $API_TOKEN $PLAIN >&2; exit 3"'

@@ -176,6 +176,15 @@ static void it_is_found_in_a_command_as_people_read_it(void **state UNUSED)
 	assert_masked("[\"a\\tb'c\"]", "say $'x a\\tb\\'c'", "say $'x ***'");
 }
 
+static void it_is_found_as_json_in_a_command(void **state UNUSED)
+{
+	static const char secret[] = "[\"it's-a\\\"quote\"]";
+
+	assert_masked(secret, "say '{\"k\":\"it'\\''s-a\\\"quote\"}'", "say '{\"k\":\"***\"}'");
+	assert_masked(
+		secret, "say $'\\t{\"k\":\"it\\'s-a\\\\\"quote\"}'", "say $'\\t{\"k\":\"***\"}'");
+}
+
 static void one_may_be_added_later(void **state UNUSED)
 {
 	struct mask *m = mask_with("[\"abcd\"]");
@@ -240,6 +249,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_a_secret_is_shown_at_once),
 		cmocka_unit_test(it_is_found_as_json_and_trimmed),
 		cmocka_unit_test(it_is_found_in_a_command_as_people_read_it),
+		cmocka_unit_test(it_is_found_as_json_in_a_command),
 		cmocka_unit_test(one_may_be_added_later),
 		cmocka_unit_test(what_was_added_can_be_asked_for),
 		cmocka_unit_test(documents_are_masked_in_every_string),
