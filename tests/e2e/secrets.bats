@@ -685,3 +685,32 @@ sends_and_hears() {
 	is "$(of_json '[g["message"] for g in d["approval_history"]]' <"$state")" "['take ***', 'and ***']"
 	is "$(grep -rlF $SECRET "$RUNS/it")" "$RUNS/it/gates.json"
 }
+
+@test "a secret that is given anew at a resume or a rerun stays masked as it was before" {
+	local run
+	cat >r.yaml <<'END'
+name: it
+description: d
+version: 1.0.0
+secrets: [tok]
+context: {tok: ""}
+steps:
+  - {id: a, type: bash, command: 'echo got {{tok}}', output: a}
+  - {id: b, type: bash, command: 'true {{tok}} {{a}}; test -e good'}
+END
+	asks 1 run -q --as it r.yaml tok=first-pass-word
+	asks 1 resume it tok=other-pass-word
+	! grep -q pass-word out err || return 1
+	asks 1 rerun it tok=third-pass-word --as again
+	! grep -q pass-word out err || return 1
+	for run in it again; do
+		grep -l pass-word "$(roux status "$run" --json | of_json 'd["dir"]')"/*.* >found || true
+		is "$(sed 's,.*/,,' found)" values.json
+		asks 0 report "$run"
+		! grep -q pass-word out || return 1
+	done
+	asks 1 run -q --as t --secret tok=first-pass-word --template "sh -c 'echo bad \$0 >&2; exit 3' {tok}"
+	asks 1 resume t tok=other-pass-word
+	asks 0 report t
+	! grep -q pass-word out || return 1
+}

@@ -7,6 +7,7 @@
 #include "app/launch/take-back.h"
 #include "app/launch/take-over.h"
 #include "app/record/freeze.h"
+#include "app/record/secrets.h"
 #include "base/run-status.h"
 #include "runs/dir/run-dir.h"
 #include "runs/dir/unrecorded.h"
@@ -59,6 +60,7 @@ static bool prepare(struct launch *l, const struct rerun_request *q, const struc
 	l->asked.id = S("");
 	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r))
 		return false;
+	secret_keep_former(l, before);
 	l->asked.detached = false; /* so that its name is a made one */
 	launch_name(l, recipe ? recipe->file->id : S("run"));
 	l->asked.rerun_of = arena_str(&l->arena, look->id);

@@ -19,6 +19,7 @@
 #include "app/past/order.h"
 #include "app/record/freeze.h"
 #include "app/record/gates-file.h"
+#include "app/record/secrets.h"
 #include "base/run-status.h"
 #include "runs/dir/events.h"
 #include "runs/dir/leftovers.h"
@@ -248,6 +249,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	if (!launch_ask(l, &q->request, r) || !launch_values(l, q->values, r) ||
 		!launch_plan_again(l, r) || !keeps(l, look, &values, r) || !away_prepare(l, r))
 		return false;
+	secret_keep_former(l, before);
 	l->asked.careful |= q->stop_in_doubt;
 	away_keep_left(l, was_on, was);
 	l->asked.stops_in_doubt = q->stop_in_doubt;

@@ -2,6 +2,7 @@
 
 #include "app/catalog/secrets.h"
 #include "base/file.h"
+#include "data/big.h"
 
 enum { SECRET_FILE_MAX = 4 << 20 };
 
@@ -101,6 +102,46 @@ struct mask *mask_of_run(const struct launch *l)
 struct mask *mask_of(const struct launch *l)
 {
 	return mask_or_null(mask_of_run(l));
+}
+
+static void add_texts(json_t *texts, const json_t *value)
+{
+	const char *key;
+	json_t *item;
+	size_t i;
+
+	json_object_foreach((json_t *)value, key, item) add_texts(texts, item);
+	json_array_foreach(value, i, item) add_texts(texts, item);
+	if (json_is_number(value) || json_is_big(value)) {
+		AUTO_BUF digits = BUF_INIT;
+
+		json_write(&digits, value, 0);
+		json_array_append_new(texts, json_from_str(buf_str(&digits)));
+	} else if (json_is_string(value) && json_string_length(value) <= SECRET_KEPT_MAX) {
+		json_array_append(texts, (json_t *)value);
+	}
+}
+
+void secret_keep_texts(struct launch *l, const json_t *value)
+{
+	if (!l->asked.secret_texts)
+		l->asked.secret_texts = json_array();
+	add_texts(l->asked.secret_texts, value);
+}
+
+void secret_keep_former(struct launch *l, const json_t *former)
+{
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(l->asked.secrets, i, name)
+	{
+		const json_t *was = json_object_get(former, json_string_value(name));
+		const json_t *now = json_object_get(l->subject.values, json_string_value(name));
+
+		if (was && !json_equal(was, now))
+			secret_keep_texts(l, was);
+	}
 }
 
 /* -- what is shown -------------------------------------------------------------------------------

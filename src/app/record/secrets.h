@@ -17,6 +17,12 @@ const char *secret_variable(const struct launch *l, const char *name);
 /* Whether a value of that name is not shown under it, although nothing declares it. */
 bool secret_like(struct str name);
 
+/* The texts of a value are hidden from now on, also from who reads the records later. */
+void secret_keep_texts(struct launch *l, const json_t *value);
+/* The same of the values that declared secrets had before they were given anew: the records have
+ * what was executed with them. Not of --secret-env: what the environment had then is not known. */
+void secret_keep_former(struct launch *l, const json_t *former);
+
 /* The secrets of a launch: what is declared, and variables of --env that are named like secrets.
  * The caller ends both with mask_free(). */
 struct mask *mask_of(const struct launch *l);

@@ -18,7 +18,6 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/run-status.h"
-#include "data/big.h"
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 #include "steps/read/recipe.h"
@@ -200,33 +199,13 @@ static bool secret(void *data, struct str name)
 	return json_object_getn(s->hidden, name.p, name.len) || secret_like(name);
 }
 
-static void add_texts(json_t *texts, const json_t *value)
-{
-	const char *key;
-	json_t *item;
-	size_t i;
-
-	json_object_foreach((json_t *)value, key, item) add_texts(texts, item);
-	json_array_foreach(value, i, item) add_texts(texts, item);
-	if (json_is_number(value) || json_is_big(value)) {
-		AUTO_BUF digits = BUF_INIT;
-
-		json_write(&digits, value, 0);
-		json_array_append_new(texts, json_from_str(buf_str(&digits)));
-	} else if (json_is_string(value) && json_string_length(value) <= SECRET_KEPT_MAX) {
-		json_array_append(texts, (json_t *)value);
-	}
-}
-
 /* Only this process knows what it is: who shows the records has to hide it as well. */
 static void keep_secret(struct steps_run *s, const json_t *value)
 {
 	AUTO_REPORT ignored = REPORT_INIT; /* on a full disk it is kept with the next one */
 	struct launch *l = s->launch;
 
-	if (!l->asked.secret_texts)
-		l->asked.secret_texts = json_array();
-	add_texts(l->asked.secret_texts, value);
+	secret_keep_texts(l, value);
 	if (l->claim.dir.len)
 		(void)freeze_values(l, &ignored);
 }
