@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/vec.h"
 #include "runs/ledger/store.h"
 
 static const struct kept_table {
@@ -54,6 +55,61 @@ static sqlite3_stmt *prepare(struct ledger *l, const char *text)
 
 	return sqlite3_prepare_v2(l->db, text, -1, &s, NULL) == SQLITE_OK ? s : NULL;
 }
+
+/* -- what changes while the directories are read -------------------------------------------------
+ */
+
+struct ledger *ledger_note_old(struct str root)
+{
+	AUTO_BUF path = BUF_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	buf_printf(&path, "%.*s/ledger.db", STR(root));
+	if (!ledger_is_there(buf_cstr(&path), false))
+		return NULL;
+	struct ledger *l = ledger_open_file(buf_cstr(&path), LEDGER_USUAL, &ignored);
+	if (l && sqlite3_exec(l->db,
+			 "PRAGMA temp_store=MEMORY;"
+			 "CREATE TEMP TABLE noted AS SELECT id, generation FROM run",
+			 NULL, NULL, NULL) == SQLITE_OK)
+		return l;
+	ledger_close(l);
+	return NULL;
+}
+
+/* Both are read from the first row to the last: what a damaged index does not find is not taken
+ * for gone. */
+static const char gone[] =
+	"SELECT id, generation FROM noted EXCEPT SELECT id, generation FROM run NOT INDEXED";
+static const char come[] = "SELECT id, generation FROM run NOT INDEXED"
+			   " WHERE (id, generation) NOT IN (SELECT id, generation FROM noted)"
+			   " ORDER BY seq";
+
+struct change {
+	struct str id, generation;
+};
+
+bool ledger_changed(struct ledger *noted, bool added, ledger_change_fn *see, void *data)
+{
+	struct arena a = ARENA_INIT;
+	VEC(struct change) all = { 0 };
+	int step = SQLITE_ERROR;
+	bool ok = true;
+
+	sqlite3_stmt *s = prepare(noted, added ? come : gone);
+	while (s && (step = sqlite3_step(s)) == SQLITE_ROW)
+		vec_push(&all, (struct change){ arena_str(&a, ledger_column_str(s, 0)),
+				       arena_str(&a, ledger_column_str(s, 1)) });
+	(void)sqlite3_finalize(s);
+	for (size_t i = 0; step == SQLITE_DONE && ok && i < all.len; i++)
+		ok = see(data, all.at[i].id, all.at[i].generation);
+	vec_done(&all);
+	arena_done(&a);
+	return ok;
+}
+
+/* -- what only the old one has -------------------------------------------------------------------
+ */
 
 /* An older version did not have all of them. */
 static bool has_table(struct ledger *l, const char *name)

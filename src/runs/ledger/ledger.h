@@ -126,6 +126,14 @@ bool ledger_forget_generation(
  * and use it. `*ret` is NULL when there is none, or with a warning when it cannot be read. False
  * with an issue: another process holds it. */
 bool ledger_hold_old(struct str root, struct ledger **ret, struct report *r);
+/* Notes which runs the ledger of `root` has, before the directories are read: a connection to be
+ * closed, or NULL when it cannot be read. */
+struct ledger *ledger_note_old(struct str root);
+/* Calls `see` with the generations that it has been told of since, in the order of their starts, or
+ * with those that it has forgotten. Nothing is seen when they cannot all be read. False: `see` was.
+ */
+typedef bool ledger_change_fn(void *data, struct str id, struct str generation);
+bool ledger_changed(struct ledger *noted, bool added, ledger_change_fn *see, void *data);
 void ledger_release_old(struct ledger *old);
 /* Copies what can be read of that; warnings say what cannot. False with an issue: `l` cannot be
  * written. */

@@ -23,7 +23,8 @@ struct found {
 	struct arena arena;
 	VEC(struct run_row) rows;
 	size_t runs, skipped;
-	uint64_t last; /* start of the one that was seen before, of the same id */
+	uint64_t last;        /* start of the one that was seen before, of the same id */
+	struct ledger *noted; /* the old one as it was before */
 	struct report *r;
 };
 
@@ -96,6 +97,89 @@ static bool fill(struct ledger *l, const struct found *f, struct report *r)
 	return ok;
 }
 
+/* -- what happened while the directories were read -----------------------------------------------
+ */
+
+struct late {
+	struct ledger *ledger, *old;
+	struct found *found;
+	size_t from; /* where the rows that have come begin */
+	struct report *r;
+};
+
+/* Archived, deleted, or about to be: the row goes first, then the directory. */
+static bool drop(void *data, struct str id, struct str generation)
+{
+	struct late *late = data;
+
+	return ledger_forget_generation(late->ledger, id, generation, late->r);
+}
+
+static bool has_file(const struct run_row *row, const char *name)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/%s", STR(row->dir), name);
+	return access(buf_cstr(&path), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* The old one may never have had a row of it. Where it has one, the files are being moved by a
+ * start of the same name, or the row will be taken out of the new one. */
+static bool is_gone(const struct late *late, const struct run_row *row)
+{
+	return !has_file(row, LEAVES_FILE) && !has_file(row, "run.json") &&
+	       !has_file(row, "start.json") &&
+	       !(late->old && ledger_seq(late->old, row->id, row->generation));
+}
+
+static bool drop_gone(struct late *late)
+{
+	const struct found *f = late->found;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < late->from; i++)
+		ok = !is_gone(late, &f->rows.at[i]) ||
+		     drop(late, f->rows.at[i].id, f->rows.at[i].generation);
+	return ok;
+}
+
+/* Started since. What the directory says of the others of that id is known already. */
+static bool add(void *data, struct str id, struct str generation)
+{
+	struct late *late = data;
+	struct found *f = late->found;
+	size_t had = f->rows.len, kept = had;
+
+	if (ledger_seq(late->ledger, id, generation))
+		return true;
+	(void)look_rows(f->root, id, &f->arena, see_row, f, f->r);
+	for (size_t i = had; i < f->rows.len; i++)
+		if (str_eq(f->rows.at[i].generation, generation))
+			f->rows.at[kept++] = f->rows.at[i];
+	f->rows.len = kept;
+	return true;
+}
+
+/* Nothing more can happen to the old one now: it is held. */
+static bool catch_up(struct late *late)
+{
+	struct found *f = late->found;
+
+	if (!ledger_batch_begin(late->ledger, false, late->r))
+		return false;
+	bool ok = drop_gone(late) && (!f->noted || ledger_changed(f->noted, false, drop, late));
+	if (!ok) {
+		ledger_batch_undo(late->ledger);
+		return false;
+	}
+	return ledger_batch_commit(late->ledger, late->r) &&
+	       (!f->noted || ledger_changed(f->noted, true, add, late)) &&
+	       fill_some(late->ledger, f->rows.at + late->from, f->rows.len - late->from, late->r);
+}
+
+/* -- its files -----------------------------------------------------------------------------------
+ */
+
 static const char *const parts[] = { "", "-wal", "-shm", "-journal" };
 
 static const char *part(struct arena *a, struct str dir, const char *name, size_t i)
@@ -146,8 +230,15 @@ void rebuild_clean(struct str root)
 	arena_done(&a);
 }
 
+static bool take_over(struct ledger *l, struct ledger *old, struct found *f, struct report *r)
+{
+	struct late late = { .ledger = l, .old = old, .found = f, .from = f->rows.len, .r = r };
+
+	return catch_up(&late) && (!old || ledger_keep(l, old, r));
+}
+
 /* Made beside the old one, which is touched only when all is well. */
-static bool make(const struct found *f, struct report *r)
+static bool make(struct found *f, struct report *r)
 {
 	struct arena a = ARENA_INIT;
 	char *aside = arena_cstr(&a, arena_printf(&a, "%.*s/" LEDGER_ASIDE "XXXXXX", STR(f->root)));
@@ -160,7 +251,7 @@ static bool make(const struct found *f, struct report *r)
 	struct ledger *old = NULL;
 	struct ledger *l = ledger_open(str_of(aside), LEDGER_USUAL, r);
 	bool ok = l && fill(l, f, r) && ledger_hold_old(f->root, &old, r) &&
-		  (!old || ledger_keep(l, old, r)) && ledger_fold(l, r);
+		  take_over(l, old, f, r) && ledger_fold(l, r);
 	ledger_close(l);
 	ok = ok && ledger_exchange(f->root, aside, r);
 	ledger_release_old(old);
@@ -177,11 +268,13 @@ bool ledger_rebuild(struct str root, struct rebuilt *ret, struct report *r)
 	buf_add(&path, root);
 	int e = dir_make(buf_cstr(&path));
 	rebuild_clean(root);
+	f.noted = ledger_note_old(root);
 	e = e < 0 ? e : look_each_directory(root, see, &f);
 	bool ok = e == 0 || report_errno(r, -e, "cannot read %.*s/runs", STR(root));
 	if (f.rows.len)
 		qsort(f.rows.at, f.rows.len, sizeof(*f.rows.at), by_start);
 	ok = ok && make(&f, r);
+	ledger_close(f.noted);
 	*ret = (struct rebuilt){ .runs = f.runs, .skipped = f.skipped };
 	vec_done(&f.rows);
 	arena_done(&f.arena);
