@@ -469,8 +469,29 @@ static bool set_mode(struct ledger *l)
 		       NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* SQLite opens what has the name, and waits for ever for the other end of a FIFO. */
+static bool are_files(const char *path, struct report *r)
+{
+	static const char *const names[] = { "", "-wal", "-shm", "-journal" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		AUTO_BUF file = BUF_INIT;
+		struct stat st;
+
+		buf_printf(&file, "%s%s", path, names[i]);
+		if (stat(buf_cstr(&file), &st) < 0 || S_ISREG(st.st_mode))
+			continue;
+		report_system(r, (struct where){ 0 },
+			"cannot open the ledger: %s is not a regular file", buf_cstr(&file));
+		return report_hint(r, "delete it");
+	}
+	return true;
+}
+
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r)
 {
+	if (!are_files(path, r))
+		return NULL;
 	struct ledger *l = mem_new(struct ledger);
 
 	buf_adds(&l->path, path);
