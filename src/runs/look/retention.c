@@ -333,6 +333,9 @@ static int move_out(
 	AUTO_BUF to = BUF_INIT;
 
 	buf_printf(&name, ".pruned-%.*s", STR(look->run));
+	/* Of a prune that was killed: no other moves files there while this one has the lock. */
+	if (!look->back)
+		(void)remove_tree(runs, buf_cstr(&name), NULL);
 	if (!look->back && newest)
 		return move_current_out(runs, root, look, newest, buf_cstr(&name), ret);
 	if (!look->back)
