@@ -187,10 +187,25 @@ static void numbered(struct buf *ret, const char *base, int n)
 		buf_printf(ret, "%s-%d", base, n);
 }
 
-static int preserve_one(int dir, const char *path, struct buf *ret_name, size_t *skipped)
+static void remove_copy(int dir, const char *name)
+{
+	if (unlinkat(dir, name, 0) < 0 && errno == EISDIR)
+		(void)remove_tree(dir, name, NULL);
+}
+
+/* It has its name when it is whole; what a killed process has left of it is made anew. */
+static int preserve_one(
+	int dir, const char *path, struct str generation, struct buf *ret_name, size_t *skipped)
 {
 	AUTO_BUF plain = BUF_INIT;
-	int e = -EEXIST;
+	AUTO_BUF part = BUF_INIT;
+
+	buf_printf(&part, ".part-%.*s", STR(generation));
+	remove_copy(dir, buf_cstr(&part));
+	int e = copy_tree(path, dir, buf_cstr(&part), skipped);
+	if (e < 0)
+		return e;
+	e = -EEXIST;
 
 	buf_adds(&plain, path);
 	while (plain.len > 1 && plain.p[plain.len - 1] == '/')
@@ -201,8 +216,12 @@ static int preserve_one(int dir, const char *path, struct buf *ret_name, size_t 
 		base = "artifact";
 	for (int n = 1; e == -EEXIST && n < NAMES_TRIED; n++) {
 		numbered(ret_name, base, n);
-		e = copy_tree(path, dir, buf_cstr(ret_name), skipped);
+		e = renameat2(dir, buf_cstr(&part), dir, buf_cstr(ret_name), RENAME_NOREPLACE) < 0
+			    ? -errno
+			    : 0;
 	}
+	if (e < 0)
+		remove_copy(dir, buf_cstr(&part));
 	return e;
 }
 
@@ -216,8 +235,7 @@ static void undo_copies(int dir, const json_t *copied)
 	{
 		const char *base = strrchr(json_string_value(path), '/') + 1;
 
-		if (unlinkat(dir, base, 0) < 0 && errno == EISDIR)
-			(void)remove_tree(dir, base, NULL);
+		remove_copy(dir, base);
 	}
 }
 
@@ -271,7 +289,9 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 			continue;
 		if (dir < 0)
 			dir = open_directory(all, true);
-		int e = dir < 0 ? dir : preserve_one(dir, json_string_value(path), &got, &skipped);
+		int e = dir < 0 ? dir
+				: preserve_one(dir, json_string_value(path), look->generation, &got,
+					  &skipped);
 		if (e < 0) {
 			undo_copies(dir, preserved);
 			(void)rmdir(all.p); /* unless there was something before */
