@@ -25,6 +25,9 @@ bool ledger_hold_old(struct str root, struct ledger **ret, struct report *r)
 	buf_printf(&path, "%.*s/ledger.db", STR(root));
 	if (!ledger_is_there(buf_cstr(&path), false))
 		return true;
+	/* It is sound, and what is in it would be lost. */
+	if (!ledger_files_beside(buf_cstr(&path), r))
+		return false;
 	struct ledger *l = ledger_open_file(buf_cstr(&path), LEDGER_USUAL, &issues);
 	bool held = l && ledger_batch_begin(l, false, &issues);
 	int error = l ? sqlite3_errcode(l->db) : SQLITE_OK;

@@ -470,27 +470,27 @@ static bool set_mode(struct ledger *l)
 }
 
 /* SQLite opens what has the name, and waits for ever for the other end of a FIFO. */
-static bool are_files(const char *path, struct report *r)
+static bool is_file(const char *path, const char *more, struct report *r)
 {
-	static const char *const names[] = { "", "-wal", "-shm", "-journal" };
+	AUTO_BUF file = BUF_INIT;
+	struct stat st;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		AUTO_BUF file = BUF_INIT;
-		struct stat st;
+	buf_printf(&file, "%s%s", path, more);
+	if (stat(buf_cstr(&file), &st) < 0 || S_ISREG(st.st_mode))
+		return true;
+	report_system(r, (struct where){ 0 }, "cannot open the ledger: %s is not a regular file",
+		buf_cstr(&file));
+	return report_hint(r, "delete it");
+}
 
-		buf_printf(&file, "%s%s", path, names[i]);
-		if (stat(buf_cstr(&file), &st) < 0 || S_ISREG(st.st_mode))
-			continue;
-		report_system(r, (struct where){ 0 },
-			"cannot open the ledger: %s is not a regular file", buf_cstr(&file));
-		return report_hint(r, "delete it");
-	}
-	return true;
+bool ledger_files_beside(const char *path, struct report *r)
+{
+	return is_file(path, "-wal", r) && is_file(path, "-shm", r) && is_file(path, "-journal", r);
 }
 
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r)
 {
-	if (!are_files(path, r))
+	if (!is_file(path, "", r) || !ledger_files_beside(path, r))
 		return NULL;
 	struct ledger *l = mem_new(struct ledger);
 
