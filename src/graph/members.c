@@ -241,6 +241,9 @@ static bool import(struct reader *rd, const json_t *object, const struct place *
 	if (m.steps)
 		m.given = names_given(rd, m.given, &im, &own, values);
 	const struct layer *around = envelope ? envelope->defaults : NULL;
+	/* Its importers bind names for a recipe without defaults too. */
+	if (envelope && !around)
+		around = new_layer(rd, (struct layer){ 0 });
 	if (im.defaults)
 		m.defaults = new_layer(rd, (struct layer){ im.defaults, NULL, m.defaults, around });
 	if (envelope)

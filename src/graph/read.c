@@ -208,36 +208,56 @@ static struct presets *new_presets(struct reader *rd, size_t room)
 	return p;
 }
 
-/* What the recipe around `l` says: its own defaults and, over them, what its importers bind. */
-static const struct presets *read_around(
-	struct reader *rd, const struct layer *l, const struct layer *top)
-{
-	const struct layer *end = top;
+/* What recipes around layers say, each read once. */
+struct known_around {
+	const struct layer *around;
+	const struct presets *presets;
+	struct known_around *next;
+};
 
-	while (end->around != l->around)
-		end = end->under;
-	struct presets *p = new_presets(rd, entries(l->around, NULL) + entries(top, end));
-	add_entries(rd, l->around, NULL, NULL, p);
-	add_entries(rd, top, end, NULL, p);
-	presets_index(p, rd->a);
-	return p;
+struct defaults_reader {
+	struct reader *rd;
+	const struct layer *top;
+	struct known_around *known;
+};
+
+static const struct presets *read_around(struct defaults_reader *d, const struct layer *l);
+
+static void add_layers(struct defaults_reader *d, const struct layer *l, const struct layer *end,
+	struct presets *ret)
+{
+	if (l == end)
+		return;
+	add_layers(d, l->under, end, ret);
+	add_entries(d->rd, l, l->under, l->around ? read_around(d, l) : NULL, ret);
 }
 
-static void add_layers(
-	struct reader *rd, const struct layer *l, const struct layer *top, struct presets *ret)
+/* What the recipe around `l` says: its own defaults and, over them, what its importers bind. */
+static const struct presets *read_around(struct defaults_reader *d, const struct layer *l)
 {
-	if (!l)
-		return;
-	add_layers(rd, l->under, top, ret);
-	const struct presets *around = l->around ? read_around(rd, l, top) : NULL;
-	add_entries(rd, l, l->under, around, ret);
+	struct reader *rd = d->rd;
+	const struct layer *end = d->top;
+
+	for (const struct known_around *k = d->known; k; k = k->next)
+		if (k->around == l->around)
+			return k->presets;
+	while (end->around != l->around)
+		end = end->under;
+	struct presets *p = new_presets(rd, entries(l->around, NULL) + entries(d->top, end));
+	add_entries(rd, l->around, NULL, NULL, p);
+	add_layers(d, d->top, end, p);
+	presets_index(p, rd->a);
+	struct known_around *known = arena_new(rd->a, struct known_around);
+	*known = (struct known_around){ l->around, p, d->known };
+	d->known = known;
+	return p;
 }
 
 static const struct presets *read_defaults(struct reader *rd, const struct layer *top)
 {
 	struct presets *presets = new_presets(rd, entries(top, NULL));
 
-	add_layers(rd, top, top, presets);
+	add_layers(&(struct defaults_reader){ .rd = rd, .top = top }, top, NULL, presets);
 	presets_index(presets, rd->a);
 	return presets;
 }

@@ -84,6 +84,49 @@ static bool in_args(const struct scope *s, struct str name, struct default_hit *
 	return p != NULL;
 }
 
+static bool in_defaults(
+	const struct scope *s, struct str name, const struct scope *use, struct default_hit *ret);
+
+/* Whether the default is one name and nothing else. */
+static bool is_bare(const struct preset *p, struct str *ret_name)
+{
+	if (!one_placeholder(p->parts, p->part_count) || !bare_value(p->parts[0].placeholder))
+		return false;
+	*ret_name = p->parts[0].placeholder->name;
+	return true;
+}
+
+/* What a name that is handed on means in the recipe around. One that is bound there to a bare name
+ * means that of the importer, and so on outward; last, what stands beside it. */
+static bool in_around(const struct presets *set, struct str name, const struct scope *above,
+	const struct scope *use, struct default_hit *ret)
+{
+	const struct preset *p = presets_find(set, name);
+	struct default_hit inherited;
+	struct str inner;
+
+	for (int hops = 0; p && !preset_passes(p); hops++) {
+		*ret = (struct default_hit){ .preset = p };
+		if (!is_bare(p, &inner) || scope_value(use, inner) || hops == HOPS_MAX)
+			return true;
+		const struct preset *outer = presets_find(p->around, inner);
+		if (outer && !preset_passes(outer)) {
+			set = p->around;
+			p = outer;
+			continue;
+		}
+		if (above && in_defaults(above, inner, use, &inherited)) {
+			*ret = inherited;
+			return true;
+		}
+		const struct preset *beside = presets_find(set, inner);
+		if (!beside || preset_passes(beside))
+			return true;
+		p = beside;
+	}
+	return false;
+}
+
 /* Only what `defaults` say. */
 static bool in_defaults(
 	const struct scope *s, struct str name, const struct scope *use, struct default_hit *ret)
@@ -94,10 +137,9 @@ static bool in_defaults(
 		if (!p)
 			continue;
 		*ret = (struct default_hit){ .preset = p };
-		if (!one_placeholder(p->parts, p->part_count) ||
-			!bare_value(p->parts[0].placeholder))
+		struct str inner, bare;
+		if (!is_bare(p, &inner))
 			return true;
-		struct str inner = p->parts[0].placeholder->name, bare;
 		if (scope_value(use, inner))
 			return true;
 		const struct scope *copy = scope_repeat(at);
@@ -106,16 +148,13 @@ static bool in_defaults(
 			ret->number = scope_generated(copy, bare);
 			return true;
 		}
-		const struct preset *around = presets_find(p->around, inner);
-		if (around && !preset_passes(around)) {
-			*ret = (struct default_hit){ .preset = around };
-			return true;
-		}
 		/* A repeated node and each of its copies have the same defaults: one declaration.
 		 */
 		const struct scope *above = at->up;
 		while (above && above->defaults == at->defaults)
 			above = above->up;
+		if (in_around(p->around, inner, above, use, ret))
+			return true;
 		struct default_hit inherited;
 		if (above && in_defaults(above, inner, use, &inherited)) {
 			*ret = inherited;
