@@ -71,8 +71,8 @@ static bool is_start(int argc, char **argv)
 	return true;
 }
 
-/* By default the signal kills. What cannot be written past a limit of file size is an error like any
- * other; commands that are executed get the default back. */
+/* By default the signal kills. What cannot be written past a limit of file size is an error like
+ * any other; commands that are executed get the default back. */
 static void hear_of_limit(int signal UNUSED)
 {
 }

@@ -407,7 +407,7 @@ two'
 @test "a report leaves outputs out when the secrets of the run cannot be read" {
 	asks 1 run -q --as hidden --secret tok=leek-and-potato --template "sh -c 'echo bad \$0 >&2; exit 3' {tok}"
 	asks 0 report hidden
-	! grep -q leek-and-potato out
+	! grep -q leek-and-potato out || return 1
 	echo '{' >"$(roux status hidden --json | of_json 'd["dir"]')/values.json"
 	asks 0 report hidden
 	has "$(cat out)" hidden

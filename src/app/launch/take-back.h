@@ -37,8 +37,8 @@ void resume_unwrite(struct launch *l);
  * those that resume_lose() found, and those whose record is lost. */
 void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *unkept,
 	struct buf *lost, struct buf *unrecorded);
-/* Calls `see` with each loop that was cut short and begins anew, because what its rounds have come to
- * is not kept. */
+/* Calls `see` with each loop that was cut short and begins anew, because what its rounds have come
+ * to is not kept. */
 void resume_rounds(const struct launch *l, const struct leaves *leaves,
 	void (*see)(void *data, struct str path), void *data);
 /* Which of the recipe's files have changed since the run was started. `say` may be NULL. */

@@ -69,15 +69,15 @@ struct claim {
 	struct str cwd; /* where it runs; empty: where this process is */
 	struct ledger *ledger;
 	struct run_row row;
-	bool unlisted; /* it has begun, and the ledger does not know of it yet */
-	bool waits;    /* what readers look for is not written yet (app/record/beginning.h) */
-	json_t *kept;  /* what that says (beginning_kept()); NULL: it was not asked for */
-	bool linked;   /* `latest` names it */
-	int own;       /* the directory, of a run that has made it; -1: it is opened by its path */
-	int lock;      /* on DIR/.alive; -1: not ours */
+	bool unlisted;  /* it has begun, and the ledger does not know of it yet */
+	bool waits;     /* what readers look for is not written yet (app/record/beginning.h) */
+	json_t *kept;   /* what that says (beginning_kept()); NULL: it was not asked for */
+	bool linked;    /* `latest` names it */
+	int own;        /* the directory, of a run that has made it; -1: it is opened by its path */
+	int lock;       /* on DIR/.alive; -1: not ours */
 	off_t recorded; /* how long leaves.jsonl was before resume_write(); 0: nothing was added */
-	uint64_t away; /* the files of the run before are in generations/<n>; 0: there was none */
-	bool embedded; /* its process is a host's own, which signals would end */
+	uint64_t away;  /* the files of the run before are in generations/<n>; 0: there was none */
+	bool embedded;  /* its process is a host's own, which signals would end */
 };
 
 struct launch {

@@ -469,28 +469,9 @@ static bool set_mode(struct ledger *l)
 		       NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* SQLite opens what has the name, and waits for ever for the other end of a FIFO. */
-static bool is_file(const char *path, const char *more, struct report *r)
-{
-	AUTO_BUF file = BUF_INIT;
-	struct stat st;
-
-	buf_printf(&file, "%s%s", path, more);
-	if (stat(buf_cstr(&file), &st) < 0 || S_ISREG(st.st_mode))
-		return true;
-	report_system(r, (struct where){ 0 }, "cannot open the ledger: %s is not a regular file",
-		buf_cstr(&file));
-	return report_hint(r, "delete it");
-}
-
-bool ledger_files_beside(const char *path, struct report *r)
-{
-	return is_file(path, "-wal", r) && is_file(path, "-shm", r) && is_file(path, "-journal", r);
-}
-
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r)
 {
-	if (!is_file(path, "", r) || !ledger_files_beside(path, r))
+	if (!ledger_is_file(path, r) || !ledger_files_beside(path, r))
 		return NULL;
 	struct ledger *l = mem_new(struct ledger);
 

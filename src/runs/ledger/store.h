@@ -101,7 +101,10 @@ struct ledger *ledger_open_file(const char *path, struct ledger_manner how, stru
  * ledger_exchange() has left aside gets its name again. `locked`: the caller has its file_lock().
  */
 bool ledger_is_there(const char *path, bool locked);
-/* Whether what stands beside it under the names that SQLite opens are files. */
+/* Whether it is a file, if it is there; and what stands beside it under the names that SQLite
+ * opens.
+ */
+bool ledger_is_file(const char *path, struct report *r);
 bool ledger_files_beside(const char *path, struct report *r);
 /* Deletes what SQLite has put beside a file that is not there. How many files that were, or -errno.
  */
