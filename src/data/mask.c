@@ -460,14 +460,25 @@ static json_t *masked_number(struct mask *m, const json_t *value)
 	return secret ? json_string(MASKED) : json_incref((json_t *)value);
 }
 
-json_t *mask_json(struct mask *m, const json_t *value)
+/* Two members whose names are masked stay two. */
+static void add_masked_name(struct mask *m, json_t *object, const char *name, json_t *value)
+{
+	struct arena a = ARENA_INIT;
+	AUTO_BUF masked = BUF_INIT;
+
+	buf_add(&masked, mask_text(m, str_of(name), &a));
+	while (json_object_get(object, buf_cstr(&masked)))
+		buf_addc(&masked, '*');
+	json_object_set_new_nocheck(object, buf_cstr(&masked), value);
+	arena_done(&a);
+}
+
+static json_t *masked_json(struct mask *m, const json_t *value, bool names)
 {
 	json_t *copy, *item;
 	const char *key;
 	size_t i;
 
-	if (!m || !m->known.count)
-		return json_incref((json_t *)value);
 	if (json_is_number(value) || json_is_big(value))
 		return masked_number(m, value);
 	if (json_is_string(value))
@@ -475,13 +486,31 @@ json_t *mask_json(struct mask *m, const json_t *value)
 	if (json_is_object(value)) {
 		copy = json_object();
 		json_object_foreach((json_t *)value, key, item)
-			json_object_set_new_nocheck(copy, key, mask_json(m, item));
+		{
+			json_t *masked = masked_json(m, item, names);
+
+			if (names)
+				add_masked_name(m, copy, key, masked);
+			else
+				json_object_set_new_nocheck(copy, key, masked);
+		}
 		return copy;
 	}
 	if (json_is_array(value)) {
 		copy = json_array();
-		json_array_foreach(value, i, item) json_array_append_new(copy, mask_json(m, item));
+		json_array_foreach(value, i, item)
+			json_array_append_new(copy, masked_json(m, item, names));
 		return copy;
 	}
 	return json_incref((json_t *)value);
+}
+
+json_t *mask_json(struct mask *m, const json_t *value)
+{
+	return m && m->known.count ? masked_json(m, value, false) : json_incref((json_t *)value);
+}
+
+json_t *mask_value(struct mask *m, const json_t *value)
+{
+	return m && m->known.count ? masked_json(m, value, true) : json_incref((json_t *)value);
 }

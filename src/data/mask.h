@@ -51,6 +51,9 @@ json_t *mask_texts(const struct mask *m, size_t from);
 size_t mask_longest(const struct mask *m);
 /* `value` with every string in it masked: a new reference. `m` may be NULL. */
 json_t *mask_json(struct mask *m, const json_t *value);
+/* The same of a value that a caller or a command made: the names of members are masked as well,
+ * which in what roux makes are the same for everyone. */
+json_t *mask_value(struct mask *m, const json_t *value);
 
 /* What stands in place of a secret. */
 #define MASKED "***"

@@ -131,7 +131,7 @@ static json_t *shown_default(const struct hidden *h, const struct public_argumen
 
 	if (value && json_object_getn(h->names, arg->name.p, arg->name.len))
 		return json_string(MASKED);
-	return value ? mask_json(h->mask, value) : NULL;
+	return value ? mask_value(h->mask, value) : NULL;
 }
 
 static void write_node(struct json_out *o, const struct node *n, struct str path, struct mask *mask)

@@ -26,7 +26,7 @@ json_t *recipes_input_schema(const struct recipe_ref *ref)
 	json_object_foreach(properties, of, property)
 	{
 		const json_t *value = json_object_get(property, "default");
-		AUTO_JSON *shown = value ? mask_json(mask, value) : NULL;
+		AUTO_JSON *shown = value ? mask_value(mask, value) : NULL;
 
 		if (value && !json_equal(shown, value))
 			json_object_del(property, "default");

@@ -251,9 +251,13 @@ static bool read_graph(struct launch *l, struct report *r)
 struct graph *freeze_graph(const char *dir, struct report *r)
 {
 	struct launch l = { .claim.dir = str_of(dir) };
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *start = freeze_json(l.claim.dir, "start.json", true, &ignored);
 	struct graph *g = NULL;
 
 	l.subject.values = values_json(l.claim.dir, true, r);
+	l.asked.secret_vars = json_incref(json_object_get(start, "secret_vars"));
+	masked_restore_values(&l, l.subject.values);
 	if (read_graph(&l, r))
 		g = graph_ref(l.subject.graph);
 	launch_done(&l);
@@ -468,13 +472,8 @@ static void take_members(struct launch *l, const json_t *start)
 /* The text of values.json, empty when there are none; `start` is start.json. */
 static void values_text(const struct launch *l, const json_t *start, struct buf *values)
 {
-	AUTO_JSON *kept = json_copy(l->subject.values);
-	json_t *name;
-	size_t i;
+	AUTO_JSON *kept = json_object();
 
-	/* What came from the environment is read from there again. */
-	json_array_foreach(l->asked.secret_env, i, name)
-		json_object_del(kept, json_string_value(name));
 	masked_keep(l, start, kept);
 	write_bytes_of(kept, kept, MASKED_BYTES);
 	if (!json_object_size(kept))

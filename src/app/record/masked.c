@@ -1,7 +1,6 @@
 #include "app/record/masked.h"
 
-#include <stdlib.h>
-
+#include "app/record/secret-pieces.h"
 #include "app/record/secrets.h"
 
 #define KEPT_ENV "(env) "
@@ -24,73 +23,6 @@ static json_t *find_kept(const json_t *kept, const char *kind, struct str name)
 	return json_object_get(kept, kept_name(&key, kind, name));
 }
 
-/* -- texts with a secret of the environment ------------------------------------------------------
- */
-
-/* The name of the longest such secret that `text` begins with; NULL: none. */
-static const char *secret_at(const struct launch *l, struct str text, size_t *len)
-{
-	const char *found = NULL;
-	json_t *name;
-	size_t i;
-
-	*len = 0;
-	json_array_foreach(l->asked.secret_env, i, name)
-	{
-		struct str secret = json_text_of(l->subject.values, json_string_value(name));
-
-		if (secret.len >= MASK_SHORTEST && secret.len > *len && str_starts(text, secret)) {
-			found = json_string_value(name);
-			*len = secret.len;
-		}
-	}
-	return found;
-}
-
-static json_t *in_pieces(const struct launch *l, struct str text)
-{
-	json_t *pieces = json_array();
-	size_t from = 0, at = 0, len;
-
-	while (at < text.len) {
-		const char *name = secret_at(l, str_from(text, at), &len);
-
-		if (!name) {
-			at++;
-			continue;
-		}
-		json_array_append_new(pieces, json_from_str(str_sub(text, from, at - from)));
-		json_array_append_new(pieces, json_pack("{s:s}", "secret", name));
-		from = at += len;
-	}
-	if (!from) {
-		json_decref(pieces);
-		return json_from_str(text);
-	}
-	json_array_append_new(pieces, json_from_str(str_from(text, from)));
-	return pieces;
-}
-
-/* False: a variable is not set. */
-static bool add_whole(const struct launch *l, const json_t *kept, struct buf *text)
-{
-	bool known = true;
-	json_t *piece;
-	size_t i;
-
-	if (!json_is_array(kept))
-		buf_add(text, json_str(kept));
-	json_array_foreach(kept, i, piece)
-	{
-		const char *name = json_string_value(json_object_get(piece, "secret"));
-		const char *value = name ? getenv(secret_variable(l, name)) : NULL;
-
-		buf_add(text, !name ? json_str(piece) : value ? str_of(value) : S(MASKED));
-		known &= !name || value;
-	}
-	return known;
-}
-
 /* -- variables -----------------------------------------------------------------------------------
  */
 
@@ -108,7 +40,7 @@ static void keep_env(const struct launch *l, const json_t *shown, json_t *kept)
 		(void)secret_entry(entry, &name, &value);
 		if (!json_equal(entry, json_array_get(shown, i)) || find_kept(kept, KEPT_ENV, name))
 			json_object_set_new_nocheck(
-				kept, kept_name(&key, KEPT_ENV, name), in_pieces(l, value));
+				kept, kept_name(&key, KEPT_ENV, name), secret_in_pieces(l, value));
 	}
 }
 
@@ -127,7 +59,7 @@ static void take_env(struct launch *l, const json_t *kept)
 		if (!value)
 			continue;
 		buf_printf(&text, "%.*s=", STR(name));
-		(void)add_whole(l, value, &text);
+		(void)secret_add_whole(l, value, &text);
 		json_array_set_new(l->asked.env, i, json_from_str(buf_str(&text)));
 	}
 }
@@ -146,7 +78,7 @@ static void keep_agents(const struct launch *l, const json_t *shown, json_t *kep
 
 		if (!json_equal(command, json_object_get(shown, name)))
 			json_object_set_new_nocheck(kept, kept_name(&key, KEPT_AGENT, str_of(name)),
-				in_pieces(l, json_str(command)));
+				secret_in_pieces(l, json_str(command)));
 	}
 }
 
@@ -162,7 +94,7 @@ static void take_agents(struct launch *l, const json_t *kept)
 
 		if (!command)
 			continue;
-		(void)add_whole(l, command, &text);
+		(void)secret_add_whole(l, command, &text);
 		json_object_set_new_nocheck(l->asked.agents, name, json_from_str(buf_str(&text)));
 	}
 }
@@ -182,7 +114,7 @@ static void keep_artifacts(const struct launch *l, const json_t *shown, json_t *
 		if (!json_equal(path, json_object_get(shown, name)))
 			json_object_set_new_nocheck(kept,
 				kept_name(&key, KEPT_ARTIFACT, str_of(name)),
-				in_pieces(l, json_str(path)));
+				secret_in_pieces(l, json_str(path)));
 	}
 }
 
@@ -199,10 +131,35 @@ bool masked_restore_artifacts(const struct launch *l, json_t *artifacts, const j
 
 		if (!path)
 			continue;
-		known &= add_whole(l, path, &text);
+		known &= secret_add_whole(l, path, &text);
 		json_object_set_new_nocheck(artifacts, name, json_from_str(buf_str(&text)));
 	}
 	return known;
+}
+
+/* -- values --------------------------------------------------------------------------------------
+ */
+
+static void keep_values(const struct launch *l, json_t *kept)
+{
+	json_t *value, *name;
+	const char *key;
+	size_t i;
+
+	json_object_foreach(l->subject.values, key, value)
+		json_object_set_new_nocheck(kept, key, secret_value_in_pieces(l, value));
+	/* What came from the environment is read from there again. */
+	json_array_foreach(l->asked.secret_env, i, name)
+		json_object_del(kept, json_string_value(name));
+}
+
+void masked_restore_values(const struct launch *l, json_t *values)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(values, key, value)
+		json_object_set_new_nocheck(values, key, secret_whole_value(l, value));
 }
 
 /* -- what turned up while the run was executed ---------------------------------------------------
@@ -214,7 +171,7 @@ static void keep_seen(const struct launch *l, json_t *kept)
 	size_t i;
 
 	json_array_foreach(l->asked.secret_texts, i, text)
-		json_array_append_new(all, in_pieces(l, json_str(text)));
+		json_array_append_new(all, secret_in_pieces(l, json_str(text)));
 	if (json_array_size(all))
 		json_object_set_nocheck(kept, KEPT_SEEN, all);
 	json_decref(all);
@@ -231,7 +188,7 @@ static void take_seen(struct launch *l, const json_t *kept)
 	{
 		AUTO_BUF text = BUF_INIT;
 
-		if (!add_whole(l, one, &text))
+		if (!secret_add_whole(l, one, &text))
 			continue;
 		if (!l->asked.secret_texts)
 			l->asked.secret_texts = json_array();
@@ -263,6 +220,7 @@ static void drop_kept(json_t *values)
 
 void masked_keep(const struct launch *l, const json_t *start, json_t *kept)
 {
+	keep_values(l, kept);
 	keep_env(l, json_object_get(start, "env"), kept);
 	keep_agents(l, json_object_get(start, "agents"), kept);
 	keep_artifacts(l, json_object_get(start, "artifacts"), kept);
@@ -276,4 +234,5 @@ void masked_restore(struct launch *l, json_t *values)
 	(void)masked_restore_artifacts(l, l->subject.artifacts, values);
 	take_seen(l, values);
 	drop_kept(values);
+	masked_restore_values(l, values);
 }

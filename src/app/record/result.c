@@ -346,7 +346,7 @@ static void write_context(struct buf *b, const struct execution *x, const json_t
 		if (json_object_get(secrets, name))
 			json_object_set_new_nocheck(shown, name, json_string(MASKED));
 		else
-			json_object_set_new_nocheck(shown, name, mask_json(x->mask, value));
+			json_object_set_new_nocheck(shown, name, mask_value(x->mask, value));
 	}
 	json_write_typed(b, shown, 0);
 }

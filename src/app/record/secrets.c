@@ -156,7 +156,8 @@ json_t *shown_values(const struct launch *l, struct mask *m)
 	json_object_foreach(l->subject.values, name, value)
 	{
 		json_object_set_new_nocheck(shown, name,
-			is_secret(names, str_of(name)) ? json_string(MASKED) : mask_json(m, value));
+			is_secret(names, str_of(name)) ? json_string(MASKED)
+						       : mask_value(m, value));
 	}
 	return shown;
 }

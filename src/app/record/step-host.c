@@ -451,7 +451,7 @@ static json_t *put_aside(
 {
 	AUTO_BUF file = BUF_INIT;
 	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_JSON *shown = last ? mask_json(s->mask, value) : NULL;
+	AUTO_JSON *shown = last ? mask_value(s->mask, value) : NULL;
 
 	buf_printf(&file, "large/%.200s.json", name);
 	if (last)
@@ -471,7 +471,7 @@ static json_t *shown_vars(const struct steps_run *s, bool last)
 		else if (weigh(value, LARGE) > LARGE)
 			json_object_set_new_nocheck(shown, name, put_aside(s, name, value, last));
 		else
-			json_object_set_new_nocheck(shown, name, mask_json(s->mask, value));
+			json_object_set_new_nocheck(shown, name, mask_value(s->mask, value));
 	}
 	return shown;
 }

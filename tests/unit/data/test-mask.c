@@ -213,6 +213,22 @@ static void documents_are_masked_in_every_string(void **state UNUSED)
 	mask_free(m);
 }
 
+static void names_are_masked_in_values(void **state UNUSED)
+{
+	struct mask *m = mask_with("[\"word\",\"pass\"]");
+	AUTO_JSON *doc = json_loads("{\"word\":{\"a word\":1},\"pass\":\"word\"}", 0, NULL);
+	AUTO_JSON *document = mask_json(m, doc);
+	AUTO_JSON *value = mask_value(m, doc);
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, document, 0);
+	assert_str(buf_str(&text), "{\"word\":{\"a word\":1},\"pass\":\"***\"}");
+	buf_reset(&text);
+	json_write(&text, value, 0);
+	assert_str(buf_str(&text), "{\"***\":{\"a ***\":1},\"****\":\"***\"}");
+	mask_free(m);
+}
+
 /* 20,000 secrets with one beginning, and texts that are nothing but that beginning: comparing them
  * one by one would take minutes. */
 static void many_secrets_cost_no_more_than_one(void **state UNUSED)
@@ -253,6 +269,7 @@ int main(void)
 		cmocka_unit_test(one_may_be_added_later),
 		cmocka_unit_test(what_was_added_can_be_asked_for),
 		cmocka_unit_test(documents_are_masked_in_every_string),
+		cmocka_unit_test(names_are_masked_in_values),
 		cmocka_unit_test(many_secrets_cost_no_more_than_one),
 	};
 
