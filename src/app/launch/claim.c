@@ -224,9 +224,11 @@ void launch_link_latest(struct launch *l)
 	l->claim.linked = true;
 	if (is_overtaken(l))
 		return;
-	(void)unlink(temp.p);
-	if (symlink(l->asked.id.p, temp.p) == 0 &&
-		rename(temp.p, arena_printf(&l->arena, "%.*s/latest", STR(runs)).p) < 0)
+	bool made = symlink(l->asked.id.p, temp.p) == 0;
+	/* One that was killed here had the same number. */
+	if (!made && errno == EEXIST)
+		made = unlink(temp.p) == 0 && symlink(l->asked.id.p, temp.p) == 0;
+	if (made && rename(temp.p, arena_printf(&l->arena, "%.*s/latest", STR(runs)).p) < 0)
 		(void)unlink(temp.p);
 }
 

@@ -331,10 +331,13 @@ static bool copy_recipe(struct steps_run *s, struct report *r)
 {
 	const struct launch *l = s->launch;
 
-	s->copied = s->copied || !l->subject.graph->steps ||
-		    freeze_file(l->claim.dir, "recipe.yaml",
-			    l->subject.recipe->file->doc.source.text, l->asked.durable, r);
-	return s->copied;
+	if (!s->copied && l->subject.graph->steps) {
+		const struct freeze_text copy = { "recipe.yaml",
+			l->subject.recipe->file->doc.source.text, true };
+
+		s->copied = freeze_files(l, &copy, 1, r);
+	}
+	return s->copied || !l->subject.graph->steps;
 }
 
 void steps_settle(struct steps_run *s)
