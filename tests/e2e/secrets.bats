@@ -714,39 +714,3 @@ END
 	asks 0 report t
 	! grep -q pass-word out || return 1
 }
-
-@test "a secret of --secret-env inside another value is written nowhere, and a resume has it" {
-	local record='sh -c "echo \$@ >>told; exit 3" sh {url} {o} {n} {tok}'
-	local given=("url=http://$SECRET@h" "o:={\"$SECRET\":[1,\"x${SECRET}y\"],\"(text) \":{\"a\":1.5}}" n:=123456789)
-	tok=$SECRET asks 1 run --as it --secret-env tok --template "$record" "${given[@]}"
-	run ! grep -rqF $SECRET "$(state)" out err
-	contains "$(state)/runs/it/run.json" '"***": ['
-	tok=$SECRET asks 1 resume it
-	is "$(tail -n 1 told)" "$(head -n 1 told)"
-	contains told "http://$SECRET@h {\"$SECRET\":[1,\"x${SECRET}y\"],\"(text) \":{\"a\":1.5}} 123456789 $SECRET"
-	# What the environment has now counts, as for the secret itself.
-	tok=other-one asks 1 rerun it --as again
-	is "$(tail -n 1 told)" "$(head -n 1 told | sed "s/$SECRET/other-one/g")"
-	asks 2 resume it
-	contains err "the secret 'tok' is not in the environment"
-	# A value that is the secret, as a number, in a list and with bytes that are no text.
-	tok=123456789 asks 1 run --as more --secret-env tok --template "$record" url=$'\xff123456789\xfe' 'o:=[[123456789]]' n:=123456789
-	run ! grep -rqF 123456789 "$(state)/runs/more"
-	tok=123456789 asks 1 resume more
-	is "$(tail -n 1 told)" "$(tail -n 2 told | head -n 1)"
-	contains told '[[123456789]] 123456789 123456789'
-}
-
-@test "a secret of --secret-env inside a value of steps is written nowhere, and a resume has it" {
-	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'context: {tok: "", url: "", list: []}' 'steps:' \
-		'- {id: a, type: bash, foreach: "{{list}}", as: one, command: "echo {{one}} {{url}} >>told"}' \
-		'- {id: b, type: bash, command: "echo {{tok}} >>told; test -e good"}' >r.yaml
-	tok=$SECRET asks 1 run -q --as it r.yaml --secret-env tok url=http://$SECRET@h "list:=[\"a\",\"$SECRET-b\"]"
-	run ! grep -rqF $SECRET "$(state)" out err
-	touch good
-	tok=$SECRET asks 0 resume -q it
-	run ! grep -rqF $SECRET "$(state)" out err
-	is "$(uniq -c told | tr -s ' ')" " 1 a http://$SECRET@h
- 1 $SECRET-b http://$SECRET@h
- 2 $SECRET"
-}
