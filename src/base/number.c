@@ -43,10 +43,39 @@ static int shortest(double value, char digits[DIGITS_MAX + 1])
 	return (int)strtol(p + 1, NULL, 10) + 1;
 }
 
-void number_text(struct buf *b, double value)
+struct spelling {
+	int most, least;   /* from which to which e there is no exponent */
+	int width;         /* of an exponent, its sign counted, or more */
+	const char *whole; /* what ends a whole number that has no exponent */
+};
+
+/* A finite number above zero. */
+static void write(struct buf *b, double value, struct spelling s)
 {
 	char digits[DIGITS_MAX + 1];
+	int e = shortest(value, digits);
+	int n = (int)strlen(digits);
 
+	if (e > s.most || e < s.least) {
+		buf_addc(b, digits[0]);
+		if (n > 1)
+			buf_printf(b, ".%s", digits + 1);
+		buf_printf(b, "e%+0*d", s.width, e - 1);
+	} else if (e <= 0) {
+		buf_adds(b, "0.");
+		buf_fill(b, '0', (size_t)-e);
+		buf_adds(b, digits);
+	} else if (n <= e) {
+		buf_adds(b, digits);
+		buf_fill(b, '0', (size_t)(e - n));
+		buf_adds(b, s.whole);
+	} else {
+		buf_printf(b, "%.*s.%s", e, digits, digits + e);
+	}
+}
+
+void number_text(struct buf *b, double value)
+{
 	if (value == 0 || !isfinite(value)) {
 		buf_addc(b, '0');
 		return;
@@ -60,23 +89,20 @@ void number_text(struct buf *b, double value)
 		buf_printf(b, "%llu", (unsigned long long)value);
 		return;
 	}
-	int e = shortest(value, digits);
-	int n = (int)strlen(digits);
-	if (e > 21 || e < -5) {
-		buf_addc(b, digits[0]);
-		if (n > 1)
-			buf_printf(b, ".%s", digits + 1);
-		buf_printf(b, "e%+d", e - 1);
-	} else if (e <= 0) {
-		buf_adds(b, "0.");
-		buf_fill(b, '0', (size_t)-e);
-		buf_adds(b, digits);
-	} else if (n <= e) {
-		buf_adds(b, digits);
-		buf_fill(b, '0', (size_t)(e - n));
-	} else {
-		buf_printf(b, "%.*s.%s", e, digits, digits + e);
+	write(b, value, (struct spelling){ .most = 21, .least = -5, .width = 2, .whole = "" });
+}
+
+void number_text_python(struct buf *b, double value)
+{
+	if (signbit(value) && !isnan(value)) {
+		buf_addc(b, '-');
+		value = -value;
 	}
+	if (value == 0 || !isfinite(value)) {
+		buf_adds(b, value == 0 ? "0.0" : isnan(value) ? "nan" : "inf");
+		return;
+	}
+	write(b, value, (struct spelling){ .most = 16, .least = -3, .width = 3, .whole = ".0" });
 }
 
 bool number_plain(struct str s, double *ret)

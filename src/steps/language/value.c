@@ -1,7 +1,6 @@
 #include "steps/language/value.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/number.h"
 #include "base/utf8.h"
@@ -9,70 +8,6 @@
 
 /* -- as text -------------------------------------------------------------------------------------
  */
-
-/* The significant digits of a finite number above zero, and the exponent e with
- * value = 0.d1d2d3… × 10^e: taken from its shortest text, which has them in one form or another. */
-static int significant(double value, struct buf *digits)
-{
-	AUTO_BUF text = BUF_INIT;
-	int before_point = 0, leading = 0, exponent = 0;
-	bool point = false;
-
-	number_text(&text, value);
-	struct str s = buf_str(&text);
-	for (size_t i = 0; i < s.len && s.p[i] != 'e'; i++) {
-		if (s.p[i] == '.') {
-			point = true;
-			continue;
-		}
-		before_point += !point;
-		if (s.p[i] == '0' && !digits->len)
-			leading++;
-		else
-			buf_addc(digits, s.p[i]);
-	}
-	size_t e = str_find(s, 'e', 0);
-	if (e < s.len)
-		exponent = (int)strtol(s.p + e + 1, NULL, 10);
-	while (digits->len > 1 && digits->p[digits->len - 1] == '0')
-		buf_truncate(digits, digits->len - 1);
-	return before_point - leading + exponent;
-}
-
-/* As Python's repr() has it: always with a point or an exponent, the latter from 1e16 on and below
- * 1e-4, with two digits at least. */
-static void render_real(struct buf *b, double value)
-{
-	AUTO_BUF digits = BUF_INIT;
-
-	if (signbit(value) && !isnan(value)) {
-		buf_addc(b, '-');
-		value = -value;
-	}
-	if (value == 0 || !isfinite(value)) {
-		buf_adds(b, value == 0 ? "0.0" : isnan(value) ? "nan" : "inf");
-		return;
-	}
-	int e = significant(value, &digits);
-	int n = (int)digits.len;
-	const char *d = buf_cstr(&digits);
-	if (e > 16 || e < -3) {
-		buf_addc(b, d[0]);
-		if (n > 1)
-			buf_printf(b, ".%s", d + 1);
-		buf_printf(b, "e%+03d", e - 1);
-	} else if (e <= 0) {
-		buf_adds(b, "0.");
-		buf_fill(b, '0', (size_t)-e);
-		buf_adds(b, d);
-	} else if (n <= e) {
-		buf_adds(b, d);
-		buf_fill(b, '0', (size_t)(e - n));
-		buf_adds(b, ".0");
-	} else {
-		buf_printf(b, "%.*s.%s", e, d, d + e);
-	}
-}
 
 static void unit(struct buf *b, uint32_t c)
 {
@@ -167,7 +102,7 @@ void step_value_render(struct buf *b, const json_t *value)
 		buf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		break;
 	case JSON_REAL:
-		render_real(b, json_real_value(value));
+		number_text_python(b, json_real_value(value));
 		break;
 	case JSON_TRUE:
 		buf_adds(b, "true");

@@ -1,6 +1,7 @@
 #include "base/number.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "unit.h"
@@ -47,6 +48,43 @@ static void exponents_are_spelled_as_ecmascript_does(void **state UNUSED)
 	assert_str(spelled(-1.25e300), "-1.25e+300");
 	assert_str(spelled(DBL_MAX), "1.7976931348623157e+308");
 	assert_str(spelled(123456789012345680000.0), "123456789012345680000");
+}
+
+static void python_has_a_point_or_an_exponent(void **state UNUSED)
+{
+	static const struct {
+		double value;
+		const char *want;
+	} cases[] = {
+		{ 1.5, "1.5" },
+		{ 2, "2.0" },
+		{ 0, "0.0" },
+		{ -0.0, "-0.0" },
+		{ 0.1, "0.1" },
+		{ 1e15, "1000000000000000.0" },
+		{ 9999999999999998, "9999999999999998.0" },
+		{ 1e16, "1e+16" },
+		{ 12345678901234567890.0, "1.2345678901234567e+19" },
+		{ 1e22, "1e+22" },
+		{ 1e100, "1e+100" },
+		{ 1e-4, "0.0001" },
+		{ 1e-5, "1e-05" },
+		{ 1.5e-7, "1.5e-07" },
+		{ -2.5e-300, "-2.5e-300" },
+		{ 123456.789, "123456.789" },
+		{ -INFINITY, "-inf" },
+		{ NAN, "nan" },
+		{ 5e-324, "5e-324" },
+		{ 1.7976931348623157e308, "1.7976931348623157e+308" },
+		{ 9007199254740993.0, "9007199254740992.0" },
+		{ 9007199254740994.0, "9007199254740994.0" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		buf_reset(&text);
+		number_text_python(&text, cases[i].value);
+		assert_str(buf_str(&text), cases[i].want);
+	}
 }
 
 /* A fixed series over the whole range of exponents. */
@@ -103,6 +141,7 @@ int main(void)
 		cmocka_unit_test(whole_numbers_have_neither_point_nor_exponent),
 		cmocka_unit_test(fractions_are_as_short_as_can_be),
 		cmocka_unit_test(exponents_are_spelled_as_ecmascript_does),
+		cmocka_unit_test(python_has_a_point_or_an_exponent),
 		cmocka_unit_test(every_number_reads_back_equal),
 		cmocka_unit_test(plain_decimals_are_read),
 	};
