@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/number.h"
 #include "base/shell-words.h"
 #include "base/vec.h"
 #include "data/big.h"
@@ -233,6 +234,11 @@ void mask_add(struct mask *m, const json_t *value)
 		AUTO_BUF text = BUF_INIT;
 
 		json_write(&text, value, 0);
+		add(m, buf_str(&text));
+		if (!json_is_real(value))
+			return;
+		buf_reset(&text);
+		number_text_python(&text, json_real_value(value)); /* as step recipes write it */
 		add(m, buf_str(&text));
 	}
 }

@@ -43,3 +43,20 @@ setup_secrets() {
  1 $SECRET-b http://$SECRET@h
  2 $SECRET"
 }
+
+@test "a secret number is masked as a step recipe writes it, also the one before a resume" {
+	local run
+	setup_secrets
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [n]' 'context: {n: 0, m: {}}' 'steps:' \
+		"- {id: a, type: bash, command: 'echo got {{n}}', output: a}" \
+		"- {id: b, type: bash, command: \"false '{{n}} {{m}}' {{a}}\"}" >it.yaml
+	asks 1 run -q --as it it.yaml n:=1234567e12 'm:={"k":[1234567e12]}'
+	contains "$RUNS/it/events.jsonl" "false '*** {\\\"k\\\": [***]}' got ***"
+	asks 1 resume it n:=-1.5e-7
+	! grep -E '34567|\.5e' out err || return 1
+	asks 1 rerun it --as again n:=123456.0
+	for run in it again; do
+		asks 0 report $run
+		! grep -E '34567|\.5e|123456|\*\.0' --exclude values.json out err "$RUNS/$run"/*.* || return 1
+	done
+}

@@ -194,11 +194,7 @@ static void add_called_secrets(struct launch *l)
 	struct mask *m = mask_of_run(l);
 	size_t known = mask_count(m);
 	planned_secrets(l->subject.plan, &host, LOOKED_AT_MAX, m);
-	AUTO_JSON *found = mask_texts(m, known);
-	for (size_t i = json_array_size(found); i-- > 0;)
-		if (json_string_length(json_array_get(found, i)) > SECRET_KEPT_MAX)
-			json_array_remove(found, i);
-	append(&l->asked.secret_texts, found);
+	secret_keep_found(l, m, known);
 	mask_free(m);
 }
 

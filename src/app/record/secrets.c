@@ -104,29 +104,31 @@ struct mask *mask_of(const struct launch *l)
 	return mask_or_null(mask_of_run(l));
 }
 
-static void add_texts(json_t *texts, const json_t *value)
+/* A longer one is not kept for later: who has printed more than that has printed no password. */
+enum { SECRET_KEPT_MAX = 64 << 10 };
+
+void secret_keep_found(struct launch *l, const struct mask *m, size_t from)
 {
-	const char *key;
-	json_t *item;
+	AUTO_JSON *texts = mask_texts(m, from);
+	json_t *text;
 	size_t i;
 
-	json_object_foreach((json_t *)value, key, item) add_texts(texts, item);
-	json_array_foreach(value, i, item) add_texts(texts, item);
-	if (json_is_number(value) || json_is_big(value)) {
-		AUTO_BUF digits = BUF_INIT;
-
-		json_write(&digits, value, 0);
-		json_array_append_new(texts, json_from_str(buf_str(&digits)));
-	} else if (json_is_string(value) && json_string_length(value) <= SECRET_KEPT_MAX) {
-		json_array_append(texts, (json_t *)value);
+	if (!l->asked.secret_texts)
+		l->asked.secret_texts = json_array();
+	json_array_foreach(texts, i, text)
+	{
+		if (json_string_length(text) <= SECRET_KEPT_MAX)
+			json_array_append(l->asked.secret_texts, text);
 	}
 }
 
 void secret_keep_texts(struct launch *l, const json_t *value)
 {
-	if (!l->asked.secret_texts)
-		l->asked.secret_texts = json_array();
-	add_texts(l->asked.secret_texts, value);
+	struct mask *m = mask_open();
+
+	mask_add(m, value);
+	secret_keep_found(l, m, 0);
+	mask_free(m);
 }
 
 void secret_keep_former(struct launch *l, const json_t *former)

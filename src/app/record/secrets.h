@@ -6,9 +6,6 @@
 
 /* Values that are not shown (docs/runs.md, "Secrets"). */
 
-/* A longer one is not kept for later: who has printed more than that has printed no password. */
-enum { SECRET_KEPT_MAX = 64 << 10 };
-
 /* The names that the request or the recipe declares as secrets, as members of an object: no text of
  * their values is shown. A new reference. */
 json_t *secret_names(const struct launch *l);
@@ -22,6 +19,8 @@ void secret_keep_texts(struct launch *l, const json_t *value);
 /* The same of the values that declared secrets had before they were given anew: the records have
  * what was executed with them. Not of --secret-env: what the environment had then is not known. */
 void secret_keep_former(struct launch *l, const json_t *former);
+/* The same of the texts of a mask, behind its first `from`. */
+void secret_keep_found(struct launch *l, const struct mask *m, size_t from);
 
 /* The secrets of a launch: what is declared, and variables of --env that are named like secrets.
  * The caller ends both with mask_free(). */

@@ -51,6 +51,14 @@ static void a_number_beyond_64_bits_is_hidden_as_its_digits(void **state UNUSED)
 	mask_free(m);
 }
 
+static void a_number_is_hidden_as_json_and_as_step_recipes_write_it(void **state UNUSED)
+{
+	assert_masked("[1234567e12]", "1234567000000000000 1.234567e+18", "*** ***");
+	assert_masked("[-1.5e-7]", "-1.5e-7 -1.5e-07 1.5e-07", "*** *** 1.5e-07");
+	assert_masked("{\"a\":[123456.0]}", "123456 123456.0", "*** ***");
+	assert_masked("[123456]", "123456.0", "***.0");
+}
+
 static void short_texts_are_left(void **state UNUSED)
 {
 	assert_masked("[\"abc\", \"\"]", "abc", "abc");
@@ -256,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_secret_becomes_three_stars),
 		cmocka_unit_test(a_number_beyond_64_bits_is_hidden_as_its_digits),
+		cmocka_unit_test(a_number_is_hidden_as_json_and_as_step_recipes_write_it),
 		cmocka_unit_test(short_texts_are_left),
 		cmocka_unit_test(the_longer_one_wins),
 		cmocka_unit_test(what_overlaps_is_one),
