@@ -204,10 +204,36 @@ static void write_plain(struct buf *b, struct str s)
 	b->p[b->len] = '\0';
 }
 
-/* `most`: also controls that a terminal obeys, which JSON lets stand as they are. */
-static void write_str(struct buf *b, struct str s, bool most)
+/* What is escaped beside what JSON demands. */
+enum escaped { ESCAPED_NO_MORE, ESCAPED_CONTROLS, ESCAPED_BEYOND_ASCII };
+
+static bool is_escaped(uint32_t c, enum escaped which)
+{
+	return c < 0x20 || c == '"' || c == '\\' ||
+	       (which != ESCAPED_NO_MORE && c >= 0x7f &&
+		       (c < 0xa0 || which == ESCAPED_BEYOND_ASCII));
+}
+
+static void add_escaped(struct buf *b, uint32_t c)
 {
 	static const char hex[] = "0123456789abcdef";
+
+	if (c == '"' || c == '\\') {
+		buf_add(b, (struct str){ (char[]){ '\\', (char)c }, 2 });
+	} else if (c == '\n' || c == '\t' || c == '\r' || c == '\b' || c == '\f') {
+		buf_add(b, (struct str){ (char[]){ '\\', "btn?fr"[c - 8] }, 2 });
+	} else if (c < 0x10000) {
+		buf_add(b, (struct str){ (char[]){ '\\', 'u', hex[c >> 12], hex[c >> 8 & 15],
+						 hex[c >> 4 & 15], hex[c & 15] },
+				   6 });
+	} else {
+		add_escaped(b, 0xD800 + ((c - 0x10000) >> 10));
+		add_escaped(b, 0xDC00 + ((c - 0x10000) & 0x3FF));
+	}
+}
+
+static void write_str(struct buf *b, struct str s, enum escaped which)
+{
 	size_t from = 0;
 	uint32_t c;
 
@@ -226,26 +252,22 @@ static void write_str(struct buf *b, struct str s, bool most)
 			continue;
 		}
 		size_t n = utf8_decode(s, i, &c);
+		bool valid = c != UTF8_INVALID;
 
-		bool control = c < 0x20 || (most && c >= 0x7f && c < 0xa0);
-
-		if (!control && c != '"' && c != '\\' && c != UTF8_INVALID) {
+		if (!valid)
+			c = 0xFFFD;
+		bool escape = is_escaped(c, which);
+		if (valid && !escape) {
 			i += n;
 			continue;
 		}
 		buf_add(b, str_sub(s, from, i - from));
 		i += n;
 		from = i;
-		if (c == UTF8_INVALID)
-			utf8_add(b, 0xFFFD);
-		else if (c == '"' || c == '\\')
-			buf_add(b, (struct str){ (char[]){ '\\', (char)c }, 2 });
-		else if (c == '\n' || c == '\t' || c == '\r' || c == '\b' || c == '\f')
-			buf_add(b, (struct str){ (char[]){ '\\', "btn?fr"[c - 8] }, 2 });
+		if (escape)
+			add_escaped(b, c);
 		else
-			buf_add(b, (struct str){ (char[]){ '\\', 'u', '0', '0', hex[c >> 4],
-							 hex[c & 15] },
-					   6 });
+			utf8_add(b, c);
 	}
 	buf_add(b, str_sub(s, from, s.len - from));
 	buf_addc(b, '"');
@@ -253,12 +275,17 @@ static void write_str(struct buf *b, struct str s, bool most)
 
 void json_write_str(struct buf *b, struct str s)
 {
-	write_str(b, s, true);
+	write_str(b, s, ESCAPED_CONTROLS);
 }
 
 void json_write_str_exact(struct buf *b, struct str s)
 {
-	write_str(b, s, false);
+	write_str(b, s, ESCAPED_NO_MORE);
+}
+
+void json_write_str_ascii(struct buf *b, struct str s)
+{
+	write_str(b, s, ESCAPED_BEYOND_ASCII);
 }
 
 void json_write_str_or_null(struct buf *b, struct str s)

@@ -28,6 +28,8 @@ void json_write_typed(struct buf *b, const json_t *value, unsigned indent);
 void json_write_str(struct buf *b, struct str s);
 /* The same with only those escaped that JSON demands. */
 void json_write_str_exact(struct buf *b, struct str s);
+/* The same with nothing but printable ASCII, as Python and step recipes write it. */
+void json_write_str_ascii(struct buf *b, struct str s);
 /* `s` as a JSON string, or null when it is empty. */
 void json_write_str_or_null(struct buf *b, struct str s);
 

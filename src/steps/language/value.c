@@ -9,37 +9,6 @@
 /* -- as text -------------------------------------------------------------------------------------
  */
 
-static void unit(struct buf *b, uint32_t c)
-{
-	buf_printf(b, "\\u%04x", c);
-}
-
-/* In quotes, with nothing but printable ASCII. */
-static void render_quoted(struct buf *b, struct str s)
-{
-	uint32_t c;
-
-	buf_addc(b, '"');
-	for (size_t i = 0; i < s.len;) {
-		i += utf8_decode(s, i, &c);
-		if (c == '"' || c == '\\')
-			buf_printf(b, "\\%c", (char)c);
-		else if (c == '\n' || c == '\t' || c == '\r' || c == '\b' || c == '\f')
-			buf_printf(b, "\\%c", "btn?fr"[c - 8]);
-		else if (c >= 0x20 && c < 0x7f)
-			buf_addc(b, (char)c);
-		else if (c == UTF8_INVALID)
-			unit(b, 0xFFFD);
-		else if (c < 0x10000)
-			unit(b, c);
-		else {
-			unit(b, 0xD800 + ((c - 0x10000) >> 10));
-			unit(b, 0xDC00 + ((c - 0x10000) & 0x3FF));
-		}
-	}
-	buf_addc(b, '"');
-}
-
 /* The value as JSON on one line. */
 static void render_json(struct buf *b, const json_t *value)
 {
@@ -54,8 +23,8 @@ static void render_json(struct buf *b, const json_t *value)
 			at = json_object_iter_next((json_t *)value, at)) {
 			if (i++)
 				buf_adds(b, ", ");
-			render_quoted(b, (struct str){ json_object_iter_key(at),
-						 json_object_iter_key_len(at) });
+			json_write_str_ascii(b, (struct str){ json_object_iter_key(at),
+							json_object_iter_key_len(at) });
 			buf_adds(b, ": ");
 			render_json(b, json_object_iter_value(at));
 		}
@@ -74,7 +43,7 @@ static void render_json(struct buf *b, const json_t *value)
 	case JSON_STRING:
 		if (json_is_big(value))
 			break;
-		render_quoted(b, json_str(value));
+		json_write_str_ascii(b, json_str(value));
 		return;
 	case JSON_NULL:
 		buf_adds(b, "null");

@@ -130,6 +130,15 @@ static void controls_above_ascii_are_escaped_unless_it_is_exact(void **state UNU
 	assert_str(buf_str(&b), "\"a\x7f\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0\"");
 }
 
+static void nothing_beyond_ascii_is_left_where_it_is_asked_for(void **state UNUSED)
+{
+	AUTO_BUF b = BUF_INIT;
+
+	json_write_str_ascii(&b, S("a\"\\\n\x1f\x7f\xc3\xa9\xe6\x97\xa5\xf0\x9f\x98\x80\xff"));
+	assert_str(
+		buf_str(&b), "\"a\\\"\\\\\\n\\u001f\\u007f\\u00e9\\u65e5\\ud83d\\ude00\\ufffd\"");
+}
+
 static void bytes_that_are_not_utf8_are_written_as_replacement_characters(void **state UNUSED)
 {
 	AUTO_BUF b = BUF_INIT;
@@ -253,6 +262,7 @@ int main(void)
 		cmocka_unit_test(numbers_beyond_64_bits_are_kept_or_rounded),
 		cmocka_unit_test(a_byte_order_mark_is_skipped),
 		cmocka_unit_test(controls_above_ascii_are_escaped_unless_it_is_exact),
+		cmocka_unit_test(nothing_beyond_ascii_is_left_where_it_is_asked_for),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_written_as_replacement_characters),
 		cmocka_unit_test(mistakes_are_found_where_they_are),
 		cmocka_unit_test(what_is_not_json_is_refused),
