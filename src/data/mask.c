@@ -185,6 +185,16 @@ static void add_quoted(struct mask *m, struct str text)
 	add(m, buf_str(&quoted));
 }
 
+/* As it stands in a line of JSON, and in a command that has such a line in it: a value that is an
+ * object or an array. */
+static void add_json(struct mask *m, struct str quoted)
+{
+	struct str json = str_sub(quoted, 1, quoted.len - 2);
+
+	add(m, json);
+	add_quoted(m, json);
+}
+
 void mask_add_text(struct mask *m, struct str text)
 {
 	bool was = m->deriving;
@@ -196,13 +206,12 @@ void mask_add_text(struct mask *m, struct str text)
 	m->deriving = true;
 	if (str_find(text, '\n', 0) < text.len)
 		add_lines(m, text);
-	/* In a line of JSON it may look different, in a command, and in a command that has such a
-	 * line in it: a value that is an object or an array. */
-	json_write_str(&coded, text);
-	struct str json = str_sub(buf_str(&coded), 1, coded.len - 2);
-	add(m, json);
 	add_quoted(m, text);
-	add_quoted(m, json);
+	json_write_str(&coded, text);
+	add_json(m, buf_str(&coded));
+	buf_reset(&coded);
+	json_write_str_ascii(&coded, text); /* as step recipes write it in lists */
+	add_json(m, buf_str(&coded));
 	m->deriving = was;
 }
 

@@ -60,3 +60,13 @@ setup_secrets() {
 		! grep -E '34567|\.5e|123456|\*\.0' --exclude values.json out err "$RUNS/$run"/*.* || return 1
 	done
 }
+
+@test "a secret that is not ASCII is masked as a step recipe writes it in a list or a mapping" {
+	setup_secrets
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'context: {m: {}}' 'steps:' \
+		"- {id: a, type: bash, command: \"false '{{m}}'\"}" "- {id: b, type: bash, command: 'true'}" >it.yaml
+	asks 1 run --as it --secret tok=pässw0rd it.yaml 'm:={"k":["pässw0rd"]}'
+	contains err '{"k": ["***"]}'
+	asks 0 report it
+	! grep -r --exclude values.json ssw0rd out err "$RUNS/it" || return 1
+}

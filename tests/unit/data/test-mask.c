@@ -193,6 +193,15 @@ static void it_is_found_as_json_in_a_command(void **state UNUSED)
 		secret, "say $'\\t{\"k\":\"it\\'s-a\\\\\"quote\"}'", "say $'\\t{\"k\":\"***\"}'");
 }
 
+static void it_is_found_as_step_recipes_write_it_in_a_list(void **state UNUSED)
+{
+	static const char secret[] = "[\"it's p\xc3\xa4ss\"]";
+
+	assert_masked(secret, "[\"it's p\\u00e4ss\"]", "[\"***\"]");
+	assert_masked(secret, "say '[\"it'\\''s p\\u00e4ss\"]'", "say '[\"***\"]'");
+	assert_masked(secret, "say $'\\t[\"it\\'s p\\\\u00e4ss\"]'", "say $'\\t[\"***\"]'");
+}
+
 static void one_may_be_added_later(void **state UNUSED)
 {
 	struct mask *m = mask_with("[\"abcd\"]");
@@ -275,6 +284,7 @@ int main(void)
 		cmocka_unit_test(it_is_found_as_json_and_trimmed),
 		cmocka_unit_test(it_is_found_in_a_command_as_people_read_it),
 		cmocka_unit_test(it_is_found_as_json_in_a_command),
+		cmocka_unit_test(it_is_found_as_step_recipes_write_it_in_a_list),
 		cmocka_unit_test(one_may_be_added_later),
 		cmocka_unit_test(what_was_added_can_be_asked_for),
 		cmocka_unit_test(documents_are_masked_in_every_string),
