@@ -2,8 +2,13 @@
 
 #include "base/map.h"
 #include "graph/plan.h"
+#include "graph/settings.h"
 #include "template/braces.h"
+#include "template/expr.h"
 #include "template/resolve.h"
+
+/* Copies whose arithmetic is worked out, and guesses at what is not known. */
+enum { COPIES_MAX = 1000, GUESSES = 16 };
 
 struct certain {
 	struct report *r;
@@ -11,6 +16,13 @@ struct certain {
 	struct map given; /* names that have a value whenever it runs → anything */
 	struct map told;  /* address of a default whose NUL was told of → anything */
 	struct map round; /* the same of one whose circle was → anything */
+	struct map sums;  /* the same of one whose arithmetic was → anything */
+};
+
+/* The copies that a node is in. */
+struct copies {
+	bool any;
+	uint64_t count; /* 0: not known */
 };
 
 /* What a recipe has a value for, and what it declares as an argument and gives no default at its
@@ -47,6 +59,7 @@ struct following {
 	struct certain *c;
 	const struct node *n;
 	const struct scope *s;
+	const struct copies *copies;
 	struct map marks; /* name → enum mark */
 	bool words;       /* from its words: what is found stands in one */
 	bool circle;
@@ -100,6 +113,86 @@ static void note_circle(struct following *f, const struct preset *p)
 		*round = f->c;
 }
 
+/* -- arithmetic ----------------------------------------------------------------------------------
+ */
+
+static bool of_copy(void *copy, struct str name, int64_t *ret)
+{
+	*ret = scope_generated(copy, name);
+	return true;
+}
+
+/* Outside a repeat the names are values, of which nothing is known. */
+static bool guessed(void *guess, struct str name, int64_t *ret)
+{
+	(void)name;
+	*ret = *(int64_t *)guess;
+	return true;
+}
+
+static enum expr_status in_copy(struct str expr, int64_t index, int64_t count)
+{
+	struct scope copy = { .repeats = true, .index = index, .count = count };
+	struct str name;
+	int64_t n;
+
+	return expr_eval(expr, of_copy, &copy, &n, &name);
+}
+
+static enum expr_status with_guess(struct str expr, int64_t guess)
+{
+	struct str name;
+	int64_t n;
+
+	return expr_eval(expr, guessed, &guess, &n, &name);
+}
+
+/* EXPR_OK unless it is certain to fail: in some copy when their number is known, else in the first,
+ * however many there are. */
+static enum expr_status sure_status(const struct copies *copies, struct str expr)
+{
+	enum expr_status status = EXPR_OK;
+
+	if (copies->count) {
+		int64_t known = (int64_t)MIN(copies->count, (uint64_t)COPIES_MAX);
+
+		for (int64_t i = 0; i < known && status == EXPR_OK; i++)
+			status = in_copy(expr, i, (int64_t)copies->count);
+		return status;
+	}
+	for (int64_t i = 0; i < GUESSES; i++) {
+		status = copies->any ? in_copy(expr, 0, i + 1) : with_guess(expr, i - GUESSES / 2);
+		if (status == EXPR_OK)
+			break;
+	}
+	return status;
+}
+
+static void check_sum(const struct following *f, struct str expr, struct where w)
+{
+	enum expr_status status = sure_status(f->copies, expr);
+
+	if (status == EXPR_ZERO)
+		report_error(f->c->r, w, "'%.*s' divides by zero", STR(expr));
+	else if (status == EXPR_OVERFLOW)
+		report_error(f->c->r, w, "'%.*s' goes beyond 64 bits", STR(expr));
+}
+
+/* One that is arithmetic and nothing else; in a longer text it would stay as it is written. */
+static void check_default_sum(struct following *f, const struct preset *p)
+{
+	if (!one_placeholder(p->parts, p->part_count) ||
+		p->parts[0].placeholder->kind != PLACEHOLDER_EXPR)
+		return;
+	void **told = slot_of(f->c, &f->c->sums, p);
+	if (!*told)
+		check_sum(f, p->parts[0].placeholder->expr, preset_where(f, p));
+	*told = f->c;
+}
+
+/* -- following -----------------------------------------------------------------------------------
+ */
+
 static void follow(struct following *f, struct str name)
 {
 	struct default_hit hit;
@@ -114,8 +207,11 @@ static void follow(struct following *f, struct str name)
 	if (default_find(f->s, name, f->s, &hit) && hit.preset && !hit.generated) {
 		if (f->words)
 			check_nul(f, hit.preset);
-		if (!map_get(&f->c->given, name))
+		if (!map_get(&f->c->given, name)) {
+			if (f->words)
+				check_default_sum(f, hit.preset);
 			follow_parts(f, hit.preset);
+		}
 		if (f->circle)
 			note_circle(f, hit.preset);
 	}
@@ -155,11 +251,31 @@ static void check_defaults(struct certain *c, const struct node *n, const struct
 	}
 }
 
+/* -- texts ---------------------------------------------------------------------------------------
+ */
+
+/* A text of the node that is followed. */
+struct reading {
+	struct following f;
+	const struct text *text;
+};
+
+static void check_text_sum(struct reading *r, const struct placeholder *p)
+{
+	if (p->kind != PLACEHOLDER_EXPR)
+		return;
+	/* With its braces. */
+	size_t offset = (size_t)(p->content.p - r->text->raw.p) - 1;
+	check_sum(&r->f, p->expr, braces_where(r->text, offset, p->content.len + 2));
+}
+
 static void see_guard(void *data, const struct placeholder *p)
 {
-	struct following *f = data;
+	struct reading *r = data;
+	struct following *f = &r->f;
 	struct default_hit hit;
 
+	check_text_sum(r, p);
 	if (!p->name.len || f->circle)
 		return;
 	follow(f, p->name);
@@ -168,83 +284,131 @@ static void see_guard(void *data, const struct placeholder *p)
 }
 
 /* The guard is looked at before anything else of the node is. */
-static void check_guard(struct certain *c, const struct node *n, const struct scope *s)
+static void check_guard(
+	struct certain *c, const struct node *n, const struct scope *s, const struct copies *copies)
 {
-	struct following f = { .c = c, .n = n, .s = s };
+	struct reading r = { { .c = c, .n = n, .s = s, .copies = copies }, n->when };
 
-	n->when->ops->walk(n->when, see_guard, &f);
+	n->when->ops->walk(n->when, see_guard, &r);
 }
-
-/* -- words ---------------------------------------------------------------------------------------
- */
 
 static void see_placeholder(void *data, const struct placeholder *p)
 {
-	struct following *f = data;
+	struct reading *r = data;
 
-	if (p->name.len && is_written(p) && !f->circle)
-		follow(f, p->name);
+	check_text_sum(r, p);
+	if (p->name.len && is_written(p) && !r->f.circle)
+		follow(&r->f, p->name);
+}
+
+static void walk_text(struct reading *r, const struct text *t)
+{
+	r->text = t;
+	if (t)
+		t->ops->walk(t, see_placeholder, r);
 }
 
 /* `what` the text is, and what it becomes. */
 static void check_text(
-	struct following *f, const struct text *t, const char *what, const char *becomes)
+	struct reading *r, const struct text *t, const char *what, const char *becomes)
 {
-	if (!t)
+	struct report *issues = r->f.c->r;
+
+	walk_text(r, t);
+	if (!t || str_find(t->raw, '\0', 0) == t->raw.len)
 		return;
-	t->ops->walk(t, see_placeholder, f);
-	if (str_find(t->raw, '\0', 0) == t->raw.len)
-		return;
-	report_error(f->c->r, braces_where(t, 0, t->raw.len),
+	report_error(issues, braces_where(t, 0, t->raw.len),
 		"the %s has a NUL character in it, which no %s can have", what, becomes);
-	report_hint(f->c->r, "leave it out");
+	report_hint(issues, "leave it out");
 }
 
-static void check_words(struct certain *c, const struct node *n, const struct scope *s)
+static void check_texts(
+	struct certain *c, const struct node *n, const struct scope *s, const struct copies *copies)
 {
-	struct following f = { .c = c, .n = n, .s = s, .words = true };
+	struct reading r = { .f = { c, n, s, copies, .words = true } };
 
+	walk_text(&r, n->delay_ms.text);
+	walk_text(&r, n->timeout_ms.text);
+	walk_text(&r, n->retry.text);
 	for (size_t i = 0; i < n->word_count; i++)
-		check_text(&f, n->words[i].text, "word", "argument");
+		check_text(&r, n->words[i].text, "word", "argument");
 	for (size_t i = 0; i < n->env_count; i++)
-		check_text(&f, n->env[i].text, "value", "variable");
-	check_text(&f, n->cwd, "path", "directory");
+		check_text(&r, n->env[i].text, "value", "variable");
+	check_text(&r, n->cwd, "path", "directory");
 }
 
 /* -- nodes ---------------------------------------------------------------------------------------
  */
 
-/* What may be skipped, and recoveries, are looked at only when they run. `copy`: it is one of
- * several, so that {index} and its like have values. */
-static void check_node(struct certain *c, const struct node *n, const struct scope *up, bool copy)
+static void check_node(struct certain *c, const struct node *n, const struct scope *s,
+	const struct copies *copies);
+
+/* Their number may hang on a value that has to be given. */
+static struct copies copies_of(const struct certain *c, const struct node *n, const struct scope *s)
+{
+	struct copies copies = { .any = true };
+	AUTO_REPORT ignored = REPORT_INIT;
+
+	if (n->count.array.p && map_get(&c->given, n->count.array))
+		return copies;
+	if (!count_resolve(&n->count, s, &copies.count, &ignored))
+		copies.count = 0;
+	return copies;
+}
+
+static void check_copies(
+	struct certain *c, const struct node *n, const struct scope *s, const struct copies *around)
+{
+	struct copies copies = copies_of(c, n, s);
+	struct scope room;
+
+	if (n->when) {
+		check_guard(c, n, s, braces_mentions_copy(n->when, s) ? &copies : around);
+		return;
+	}
+	check_node(c, n->children[0], plan_enter_copy(n->children[0], s, 0, 1, &room), &copies);
+}
+
+static void check_group(
+	struct certain *c, const struct node *n, const struct scope *s, const struct copies *copies)
 {
 	struct scope room;
 
+	for (size_t i = 0; i < n->child_count; i++)
+		check_node(c, n->children[i], plan_enter(n->children[i], s, &room), copies);
+	/* It runs when it has failed, and fails itself then. */
+	if (n->recover && (n->retry.text || n->retry.value > 1))
+		check_node(c, n->recover, plan_enter(n->recover, s, &room), copies);
+}
+
+/* What may be skipped is looked at only when it runs. `s` is the scope inside the node. */
+static void check_node(
+	struct certain *c, const struct node *n, const struct scope *s, const struct copies *copies)
+{
 	if (!n->runs)
 		return;
-	const struct scope *s =
-		copy ? plan_enter_copy(n, up, 0, 1, &room) : plan_enter(n, up, &room);
-	if (n->when) {
-		check_guard(c, n, s);
+	if (n->kind == NODE_EACH) {
+		check_copies(c, n, s, copies);
 		return;
 	}
-	if (n->kind != NODE_EACH) {
-		check_defaults(c, n, n->defaults, s);
-		check_defaults(c, n, n->args, s);
+	if (n->when) {
+		check_guard(c, n, s, copies);
+		return;
 	}
-	check_words(c, n, s);
-	for (size_t i = 0; i < n->child_count; i++)
-		check_node(c, n->children[i], s, n->kind == NODE_EACH);
+	check_defaults(c, n, n->defaults, s);
+	check_defaults(c, n, n->args, s);
+	check_texts(c, n, s, copies);
+	check_group(c, n, s, copies);
 }
 
 void certain_check(const struct graph *g, struct report *r)
 {
 	struct certain c = { .r = r };
-	struct scope top = { 0 };
+	struct scope top = { 0 }, room;
 
 	if (g->steps)
 		return;
 	add_given(&c, g);
-	check_node(&c, g->root, &top, false);
+	check_node(&c, g->root, plan_enter(g->root, &top, &room), &(struct copies){ 0 });
 	arena_done(&c.a);
 }
