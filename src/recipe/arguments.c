@@ -9,6 +9,7 @@
 #include "graph/step.h"
 #include "recipe/fields.h"
 #include "template/braces.h"
+#include "template/resolve.h"
 
 /* What is known about a name while the graph is walked. */
 struct use {
@@ -18,6 +19,7 @@ struct use {
 	bool flag_only;     /* every use so far was a condition or a guard */
 	bool lacks_default; /* some use in a command has no default in force */
 	bool used;
+	bool declared;
 	bool own; /* by the text of the recipe itself, not of one that it imports */
 	const struct text *lacking; /* where lacks_default was found; NULL: in a default */
 	struct str content;         /* of the placeholder there */
@@ -27,6 +29,7 @@ struct collecting {
 	struct arena *a;
 	struct map uses, aside;
 	const struct node *node;
+	bool copy; /* it is in a repeat, where index and its like have values of their own */
 	const struct text *text;       /* that is being looked at; NULL: a default, or a count */
 	const struct doc *entry, *doc; /* the recipe itself, and where the text stands */
 };
@@ -139,11 +142,50 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 		see_default(c, preset, at);
 }
 
+/* {index*2}, and {index-1} unless there can be something of that name. */
+static bool is_arithmetic(const struct collecting *c, const struct placeholder *p)
+{
+	const struct use *u = p->name.len ? map_get(&c->uses, p->name) : NULL;
+	bool guard = p->kind == PLACEHOLDER_CONDITION && !p->content.p;
+	const struct node *at;
+
+	if (p->kind != PLACEHOLDER_VALUE && !guard)
+		return p->kind == PLACEHOLDER_EXPR;
+	return p->type.kind == TYPE_NONE && name_is_arithmetic(p->name) && !(u && u->declared) &&
+	       !default_at(c->node, p->name, &at);
+}
+
+static void add_aside(struct collecting *c, struct str name)
+{
+	*map_put(&c->aside, c->a, name) = c;
+}
+
+/* What index and its like mean outside a repeat, where they are values as any other. */
+static void see_outside(struct collecting *c, const struct placeholder *p)
+{
+	static const char *const variables[] = { "index", "prev", "next", "repeat" };
+	bool arithmetic = is_arithmetic(c, p);
+	struct str expr = p->kind == PLACEHOLDER_EXPR ? p->expr : p->name;
+	size_t underscores;
+	struct str bare;
+
+	for (size_t i = 0; arithmetic && i < ARRAY_SIZE(variables); i++)
+		if (!c->copy && str_contains(expr, str_of(variables[i])))
+			add_aside(c, str_of(variables[i]));
+	if (arithmetic && p->name.len)
+		add_aside(c, p->name);
+	if (!c->copy && repeat_name(p->name, &bare, &underscores))
+		add_aside(c, p->name);
+	if (!c->copy && repeat_name(p->index, &bare, &underscores))
+		add_aside(c, p->index);
+}
+
 static void see(void *data, const struct placeholder *p)
 {
 	struct collecting *c = data;
 
-	if (p->kind == PLACEHOLDER_EXPR)
+	see_outside(c, p);
+	if (is_arithmetic(c, p))
 		return;
 	see_name(c, p->name, p);
 	if (p->kind == PLACEHOLDER_ITEM && name_valid(p->index)) {
@@ -229,13 +271,17 @@ static void walk_call(struct collecting *c, const struct node *n)
 
 static void walk(struct collecting *c, const struct node *n)
 {
+	bool around = c->copy;
+
 	c->node = n;
 	if (n->kind == NODE_CALL)
 		walk_call(c, n);
 	for (size_t i = 0; i < n->word_count; i++)
 		walk_text(c, n->words[i].text);
+	c->copy |= n->kind == NODE_EACH;
 	for (size_t i = 0; i < n->child_count; i++)
 		walk(c, n->children[i]);
+	c->copy = around;
 	c->node = n;
 	if (n->recover)
 		walk(c, n->recover);
@@ -253,7 +299,9 @@ static void walk(struct collecting *c, const struct node *n)
 
 		see(c, &array);
 	}
+	c->copy |= n->kind == NODE_EACH;
 	walk_text(c, n->when);
+	c->copy = around;
 }
 
 /* An entry of `args` of any node types the name for the whole run, before a placeholder does. */
@@ -308,6 +356,7 @@ static void declare(struct collecting *c, const json_t *list)
 		if (!json_is_string(item) || !declaration_parse(str_trim(json_str(item)), &d))
 			continue;
 		struct use *u = use_of(c, d.name);
+		u->declared = true;
 		if (d.type.kind != TYPE_NONE && !u->typed) {
 			u->argument.type = d.type;
 			u->typed = u->settled = true;
@@ -341,12 +390,17 @@ static void see_aside(void *data, const struct placeholder *p)
 {
 	struct collecting *c = data;
 
+	see_outside(c, p);
 	if (p->kind != PLACEHOLDER_EXPR && !generated(p->name))
-		*map_put(&c->aside, c->a, p->name) = c;
+		add_aside(c, p->name);
 }
 
 static void walk_labels(struct collecting *c, const struct node *n)
 {
+	bool around = c->copy;
+
+	c->node = n;
+	c->copy |= n->kind == NODE_EACH;
 	for (size_t i = 0; n->label_parts && i < n->label_part_count; i++)
 		if (n->label_parts[i].placeholder)
 			see_aside(c, n->label_parts[i].placeholder);
@@ -354,6 +408,7 @@ static void walk_labels(struct collecting *c, const struct node *n)
 		walk_labels(c, n->children[i]);
 	if (n->recover)
 		walk_labels(c, n->recover);
+	c->copy = around;
 }
 
 static void walk_paths(struct collecting *c, const json_t *artifacts)
@@ -379,9 +434,10 @@ static void walk_aside(struct collecting *c, const struct graph *g, const json_t
 	const struct text *output = g->output;
 
 	walk_labels(c, g->root);
+	c->node = g->root;
 	walk_paths(c, json_object_get(recipe, "artifacts"));
 	if (output && name_valid(output->raw))
-		*map_put(&c->aside, c->a, output->raw) = c;
+		add_aside(c, output->raw);
 	else if (output)
 		output->ops->walk(output, see_aside, c);
 }
