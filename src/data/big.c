@@ -123,15 +123,38 @@ static json_t *unmark(json_t *value, uint64_t mark)
 	return json_incref(value);
 }
 
+/* The value with 0 in place of each such number: some are too large for doubles as well. */
+static json_t *read_without(const struct source *source)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF rewritten = BUF_INIT;
+	size_t at = 0, copied = 0;
+	struct str number;
+
+	while (next_large(source->text, &at, &number)) {
+		buf_add(&rewritten, str_sub(source->text, copied, at - number.len - copied));
+		buf_addc(&rewritten, '0');
+		copied = at;
+	}
+	buf_add(&rewritten, str_from(source->text, copied));
+	return copied ? json_read(&(struct source){ source->name, buf_str(&rewritten) }, &ignored)
+		      : NULL;
+}
+
 json_t *json_read_big(const struct source *source, struct report *r)
 {
-	json_t *rounded = json_read(source, r);
+	AUTO_REPORT mistakes = REPORT_INIT;
+	json_t *rounded = json_read(source, &mistakes);
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_BUF rewritten = BUF_INIT;
 	size_t at = 0, copied = 0;
 	uint64_t mark = 0;
 	struct str number;
 
+	if (!rounded)
+		rounded = read_without(source);
+	if (!rounded)
+		report_move(r, &mistakes);
 	if (!rounded || !next_large(source->text, &at, &number))
 		return rounded;
 	find_free(rounded, &mark);

@@ -1,10 +1,14 @@
 #include "steps/language/value.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/utf8.h"
 #include "data/big.h"
+#include "data/json-scan.h"
 
 /* -- as text -------------------------------------------------------------------------------------
  */
@@ -148,6 +152,49 @@ static bool json_blank_only(struct str s)
 	return true;
 }
 
+/* Whole numbers keep their digits. */
+static bool is_infinite(struct str number)
+{
+	AUTO_BUF copy = BUF_INIT;
+
+	buf_add(&copy, number);
+	return strcspn(buf_cstr(&copy), ".eE") < number.len && isinf(strtod(buf_cstr(&copy), NULL));
+}
+
+/* Numbers beyond every double become the texts that YAML makes of its .inf. False: there are none.
+ */
+static bool write_infinities(struct str text, struct buf *ret)
+{
+	size_t at = 0, copied = 0;
+	struct str number;
+
+	while (json_scan_next_number(text, &at, &number)) {
+		if (!is_infinite(number))
+			continue;
+		buf_add(ret, str_sub(text, copied, at - number.len - copied));
+		buf_adds(ret, number.p[0] == '-' ? "\"-inf\"" : "\"inf\"");
+		copied = at;
+	}
+	buf_add(ret, str_from(text, copied));
+	return copied > 0;
+}
+
+/* A number may be too large for any reader of doubles and is JSON nevertheless. */
+static json_t *read_numbers(const struct source *source, struct report *r)
+{
+	AUTO_REPORT mistakes = REPORT_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF rewritten = BUF_INIT;
+	json_t *value = json_read_big(source, &mistakes);
+
+	if (!value && write_infinities(source->text, &rewritten))
+		value = json_read_big(
+			&(struct source){ source->name, buf_str(&rewritten) }, &ignored);
+	if (!value)
+		report_move(r, &mistakes);
+	return value;
+}
+
 json_t *step_value_from_json(struct str text, struct str name, struct report *r)
 {
 	struct str whole = step_value_trim(text);
@@ -161,7 +208,7 @@ json_t *step_value_from_json(struct str text, struct str name, struct report *r)
 	struct str above = { text.p, (size_t)(whole.p - text.p) };
 	if (json_blank_only(above))
 		source.text = str_sub(text, 0, above.len + whole.len);
-	return json_read_big(&source, r);
+	return read_numbers(&source, r);
 }
 
 json_t *step_value_in_text(struct str text)

@@ -123,7 +123,16 @@ static void anything_else_is_refused(void **state UNUSED)
 	assert_refused(S("01"));
 	assert_refused(S("\"\xff\""));
 	assert_refused(S("[1]\0"));
-	assert_refused(S("1e999"));
+}
+
+static void a_number_beyond_doubles_is_infinite(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_JSON *value = step_value_from_json(S("[1e999, -1E400, 1e9]"), S("out"), &r);
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, value, 0);
+	assert_str(buf_str(&text), "[\"inf\",\"-inf\",1000000000]");
 }
 
 static void a_mistake_has_its_line(void **state UNUSED)
@@ -203,6 +212,7 @@ int main(void)
 		cmocka_unit_test(big_numbers_are_bare_digits),
 		cmocka_unit_test(one_json_value_is_read),
 		cmocka_unit_test(anything_else_is_refused),
+		cmocka_unit_test(a_number_beyond_doubles_is_infinite),
 		cmocka_unit_test(a_mistake_has_its_line),
 		cmocka_unit_test(nesting_has_a_limit),
 		cmocka_unit_test(large_integers_stay_exact),
