@@ -62,6 +62,11 @@ static const struct prefix {
 	{ "busybox", { NULL } },
 	{ "nice", { "-n", "--adjustment" } },
 	{ "timeout", { "-k", "-s", "--kill-after", "--signal" }, .operands = 1 },
+	{ "xargs", { "-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s", "--arg-file", "--delimiter",
+			   "--max-args", "--max-chars", "--max-lines", "--max-procs" } },
+	{ "stdbuf", { "-i", "-o", "-e", "--input", "--output", "--error" } },
+	{ "ionice", { "-c", "-n", "--class", "--classdata" } },
+	{ "setsid", { NULL } },
 };
 
 struct looking {
@@ -257,12 +262,13 @@ static void look_at_interpreter(struct looking *l)
 
 static bool broad(struct str path)
 {
-	static const char *const whole[] = { "/", "/*", "~", "~/", ".", "./", "*", "./*", "..",
-		"../" };
+	size_t dots = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
-		if (str_eq(path, str_of(whole[i])))
-			return true;
+	/* Of nothing but what stands for directories and all that is in them: . ../.. .* */
+	while (dots < path.len && strchr("./*", path.p[dots]))
+		dots++;
+	if ((path.len && dots == path.len) || str_eq(path, S("~")))
+		return true;
 	/* Outside of where it runs. */
 	return str_starts(path, S("/")) || str_starts(path, S("~/"));
 }
