@@ -66,6 +66,11 @@ killed() {
 	contains "$(state)/runs/f/state.json" '"f": 100.0'
 	"$ROUX" wait f --json >out
 	contains out '"f":100.0,"l":[2.0,1.5,3]'
+	"$ROUX" show ./f.yaml --json >out
+	contains out '"default":100.0'
+	contains out '"default":[2.0,1.5,3]'
+	"$ROUX" tool schema ./f.yaml --json >out
+	contains out '"default":100.0'
 }
 
 @test "a wait is ended by a signal" {

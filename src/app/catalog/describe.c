@@ -160,8 +160,21 @@ static void write_node(struct json_out *o, const struct node *n, struct str path
 	json_out_object_end(o);
 }
 
-static void write_argument(
-	struct json_out *o, const struct hidden *hidden, const struct public_argument *arg)
+/* In steps 2.0 is another value than 2. */
+static void write_default(struct json_out *o, const json_t *value, bool steps)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (value && steps) {
+		json_write_typed(&text, value, 0);
+		json_out_raw(o, "default", buf_str(&text));
+	} else {
+		json_out_value(o, "default", value);
+	}
+}
+
+static void write_argument(struct json_out *o, const struct hidden *hidden,
+	const struct public_argument *arg, bool steps)
 {
 	AUTO_JSON *value = shown_default(hidden, arg);
 	AUTO_BUF type = BUF_INIT;
@@ -173,7 +186,7 @@ static void write_argument(
 	json_out_str(o, "name", arg->name);
 	json_out_str(o, "type", buf_str(&type));
 	json_out_bool(o, "required", arg->required);
-	json_out_value(o, "default", value);
+	write_default(o, value, steps);
 	json_out_object_end(o);
 }
 
@@ -195,7 +208,7 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	json_out_bool(o, "async", recipe_async(recipe));
 	json_out_array(o, "args");
 	for (size_t i = 0; i < recipe->arguments->count; i++)
-		write_argument(o, &hidden, &recipe->arguments->at[i]);
+		write_argument(o, &hidden, &recipe->arguments->at[i], recipe->steps);
 	json_out_array_end(o);
 	json_out_members(o, parts);
 	json_out_array(o, "warnings");

@@ -133,7 +133,7 @@ static int tool_schema(struct asked *q)
 	if (!ref)
 		return cli_refuse(q->cli, q->o->common.json);
 	AUTO_JSON *schema = recipes_input_schema(ref);
-	json_write(&text, schema, q->o->common.json ? 0 : 2);
+	json_write_typed(&text, schema, q->o->common.json ? 0 : 2);
 	buf_addc(&text, '\n');
 	recipe_ref_free(ref);
 	return cli_print(buf_str(&text));
