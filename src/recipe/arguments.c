@@ -28,6 +28,7 @@ struct use {
 struct collecting {
 	struct arena *a;
 	struct map uses, aside;
+	struct map followed; /* address of a default whose names are collected → anything */
 	const struct node *node;
 	bool copy; /* it is in a repeat, where index and its like have values of their own */
 	const struct text *text;       /* that is being looked at; NULL: a default, or a count */
@@ -89,6 +90,15 @@ static const struct preset *default_at(
 
 static void see(void *data, const struct placeholder *p);
 
+static bool is_followed(struct collecting *c, const struct preset *p)
+{
+	void **slot = map_put(&c->followed, c->a, arena_printf(c->a, "%p", (const void *)p));
+	bool before = *slot;
+
+	*slot = c;
+	return before;
+}
+
 /* A name found in the text of a default is used where the default is; one that is all of the text
  * means what stands above the node that declares it. */
 static void see_default(struct collecting *c, const struct preset *preset, const struct node *at)
@@ -97,6 +107,8 @@ static void see_default(struct collecting *c, const struct preset *preset, const
 	const struct text *text = c->text;
 	const struct doc *doc = c->doc;
 
+	if (!preset->part_count || is_followed(c, preset))
+		return;
 	c->text = NULL;
 	c->doc = preset->place ? preset->place->doc : NULL;
 	if (preset->part_count == 1 && at)
@@ -116,7 +128,6 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 	struct use *u = use_of(c, name);
 	const struct node *at = NULL;
 	const struct preset *preset = default_at(c->node, name, &at);
-	bool first = !u->used;
 
 	u->used = true;
 	u->own |= c->doc == c->entry;
@@ -138,7 +149,7 @@ static void see_name(struct collecting *c, struct str name, const struct placeho
 		}
 		u->lacks_default = true;
 	}
-	if (preset && first)
+	if (preset)
 		see_default(c, preset, at);
 }
 
