@@ -298,3 +298,33 @@ approver() { # RUN START
 		done
 	done
 }
+
+@test "a rerun from a gate asks again in each attempt" {
+	cat >sub.yaml <<'X'
+name: sub
+description: fails once in each run
+version: 1.0.0
+stages:
+  - name: one
+    steps: [{id: a, type: bash, command: echo a >>ran}]
+    approval: {required: true, prompt: "Go?"}
+  - name: two
+    steps: [{id: b, type: bash, command: "test -e seen-$ROUX_RUN || { touch seen-$ROUX_RUN; exit 1; }"}]
+X
+	cat >again.yaml <<'X'
+name: again
+description: calls it twice
+version: 1.0.0
+steps: [{id: call, type: recipe, recipe: ./sub.yaml, retry: {max_attempts: 2, initial_delay: 0}}]
+X
+	asks 4 run -q --as g ./again.yaml
+	local run
+	for run in g h; do
+		[ $run = g ] || asks 4 rerun -q --as h g --from 0.0.0.1
+		asks 0 approve $run
+		asks 4 resume -q $run
+		asks 0 approve $run
+		asks 0 resume -q $run
+	done
+	is "$(wc -l <ran)" 2
+}
