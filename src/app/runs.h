@@ -138,6 +138,9 @@ enum resume_note {
 	RESUME_REUSED,         /* `count` commands of the run `text` are not executed again */
 };
 #define RESUME_TIME_LIMIT SIZE_MAX
+/* Why a node runs again, in the words of plans; of RESUME_ROUNDS it is about a loop. Empty: the
+ * note is about something else, or has words of its own. */
+const char *resume_reason(enum resume_note note);
 
 struct resume_request {
 	struct request request; /* only what is to be different now */

@@ -7,6 +7,11 @@ static bool retried(const struct node *n)
 	return n->retry.text || n->retry.value > 1;
 }
 
+static size_t way_of(const struct past *p, struct str path, struct way_step way[WAY_MAX])
+{
+	return p->called ? called_way(p->called, path, way) : way_to(p->root, path, way);
+}
+
 bool past_spend(const struct past *p, uint64_t records)
 {
 	bool enough = *p->effort >= records;
@@ -58,7 +63,7 @@ static bool number_of(const struct past *p, struct str path, const struct leaf_r
 	size_t depth, uint64_t *ret)
 {
 	struct way_step way[WAY_MAX];
-	size_t steps = way_to(p->root, path, way);
+	size_t steps = way_of(p, path, way);
 
 	return number_at(p, way, steps, record, depth, ret);
 }
@@ -154,7 +159,7 @@ bool execution_superseded(const struct past *p, const struct way_step *way, size
 bool execution_retries(const struct past *p, struct str path, const struct leaf_record *record)
 {
 	struct way_step way[WAY_MAX];
-	size_t steps = way_to(p->root, path, way);
+	size_t steps = way_of(p, path, way);
 	const struct node *n = steps ? way[steps - 1].node : NULL;
 	struct execution e;
 
@@ -172,7 +177,7 @@ bool execution_retries(const struct past *p, struct str path, const struct leaf_
 bool execution_is_retried(const struct past *p, struct str path)
 {
 	struct way_step way[WAY_MAX];
-	size_t steps = way_to(p->root, path, way);
+	size_t steps = way_of(p, path, way);
 
 	for (size_t i = 0; i < steps; i++)
 		if (retried(way[i].node))
@@ -184,7 +189,7 @@ bool execution_precedes(const struct past *p, struct str path, const struct leaf
 	struct str next_path, const struct leaf_record *next)
 {
 	struct way_step way[WAY_MAX];
-	size_t steps = way_to(p->root, path, way);
+	size_t steps = way_of(p, path, way);
 
 	for (size_t i = 0; i < steps && node_path_within(next_path, way[i].path); i++) {
 		bool recovers = i + 1 < steps && way[i + 1].recovery;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "graph/way.h"
+#include "app/launch/past-calls.h"
 #include "runs/dir/leaves.h"
 
 /* Executions of a command are numbered over all attempts of it and of the groups around it
@@ -10,8 +10,9 @@
 struct past {
 	const struct node *root;
 	const struct leaves *leaves;
-	uint64_t count;   /* of records */
-	uint64_t *effort; /* how many may still be looked at; the same for all of one resume */
+	struct called *called; /* to see through calls; may be NULL */
+	uint64_t count;        /* of records */
+	uint64_t *effort;      /* how many may still be looked at; the same for all of one resume */
 };
 
 /* Calls `see` with every record, and takes their number from the effort. What is asked once that is

@@ -1,4 +1,5 @@
 /* What a rerun or a resume would do; nothing is started and nothing is written. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/catalog/plan.h"
@@ -6,6 +7,7 @@
 #include "app/context/run-values.h"
 #include "app/launch/again.h"
 #include "app/launch/attempts.h"
+#include "app/launch/fate.h"
 #include "app/launch/go-there.h"
 #include "app/launch/kept.h"
 #include "app/launch/take-back.h"
@@ -18,6 +20,12 @@
 #include "runs/dir/events.h"
 #include "runs/dir/unrecorded.h"
 
+/* What was asked at a gate in its last attempt. */
+struct gate_asked {
+	enum gate_answer answer;
+	uint64_t number; /* of the attempt, from 1 */
+};
+
 /* A gate whose answer is taken over. */
 struct gate_stood {
 	struct str path, label;
@@ -26,7 +34,7 @@ struct gate_stood {
 /* An execution that is not over, or counts no more. */
 struct cut_short {
 	struct str path;
-	const struct leaf_record *record;
+	struct leaf_record record;
 };
 
 struct plan_again {
@@ -39,7 +47,8 @@ struct plan_again {
 	struct map last;    /* path → struct leaf_record: its last execution */
 	struct map holds;   /* path → anything: it is not executed again; of a resume */
 	struct map visited; /* path → anything */
-	json_t *gates; /* those that the run has reached, as gates.json has them; may be NULL */
+	struct fates fates; /* of a resume */
+	struct map gates;   /* path → struct gate_asked: those that the run has reached */
 	VEC(struct gate_stood) stood;
 	VEC(struct cut_short) runs; /* of a resume */
 	struct mask *mask;
@@ -78,30 +87,44 @@ static void see_running(void *data, struct str path, const struct leaf_record *r
 	struct plan_again *p = data;
 
 	if (!counts(record))
-		vec_push(&p->runs, (struct cut_short){ path, record });
+		vec_push(&p->runs, (struct cut_short){ path, *record });
+}
+
+static struct past past_of(const struct plan_again *p)
+{
+	return (struct past){ .root = p->launch->subject.graph->root,
+		.leaves = p->leaves,
+		.called = p->redo->called };
+}
+
+/* Whether an attempt of a node around it has begun, or is to begin, that comes behind this one. */
+static bool is_behind(const struct plan_again *p, struct str path, const struct leaf_record *record)
+{
+	const struct past past = past_of(p);
+
+	if (!p->runs.len || !execution_is_retried(&past, path))
+		return false;
+	vec_each (run, &p->runs)
+		if (execution_precedes(&past, path, record, run->path, &run->record))
+			return true;
+	return false;
 }
 
 /* Whether an attempt is yet to come, whatever came of those before. */
 static bool has_attempt(
 	const struct plan_again *p, struct str path, const struct leaf_record *record)
 {
-	const struct past past = { p->launch->subject.graph->root, p->leaves };
+	const struct past past = past_of(p);
 
-	if (!counts(record) || execution_retries(&past, path, record))
-		return true;
-	if (!p->runs.len || !execution_is_retried(&past, path))
-		return false;
-	vec_each (run, &p->runs)
-		if (execution_precedes(&past, path, record, run->path, run->record))
-			return true;
-	return false;
+	return !counts(record) || execution_retries(&past, path, record) ||
+	       is_behind(p, path, record);
 }
 
 static void see_attempt(void *data, struct str path, const struct leaf_record *record)
 {
 	struct plan_again *p = data;
 
-	if (record->lost ||
+	if (record->lost || fates_loop(&p->fates, path) ||
 		(record == leaves_last(p->leaves, path) && has_attempt(p, path, record)))
 		*map_put(&p->holds, &p->arena, path) = NULL;
 }
@@ -156,15 +179,12 @@ static struct str why_it_runs(struct plan_again *p, struct str path, enum planne
 	const struct leaf_record *was = map_get(&p->last, path);
 	const struct redo_node *why = redo_why(p->redo, path);
 
-	*fate = counts(was) ? PLANNED_AGAIN : PLANNED_RUN;
-	if (was && was->unrecorded && !p->redo->whole) {
-		*fate = PLANNED_AGAIN;
-		return S("its record is lost");
-	}
-	if (was && was->lost && p->resume) {
-		*fate = PLANNED_AGAIN;
-		return S("what it printed is gone and needed");
-	}
+	const struct fate *told = fates_of(&p->fates, path);
+	const struct fate *loop = p->resume ? fates_loop(&p->fates, path) : NULL;
+
+	*fate = told || counts(was) ? PLANNED_AGAIN : PLANNED_RUN;
+	if (told)
+		return str_of(resume_reason(told->why));
 	bool cancelled = was && was->cancelled && !p->redo->whole;
 	if (!was || (cancelled && !was->started))
 		return S("not reached before");
@@ -172,34 +192,61 @@ static struct str why_it_runs(struct plan_again *p, struct str path, enum planne
 		return S("cut short before");
 	if (why && why->failed)
 		return failed_words(&p->arena, why->timeout, why->code);
-	if (p->resume && (was->code || was->timed_out))
-		return failed_words(&p->arena, was->timed_out, was->code);
+	if (loop)
+		return arena_printf(&p->arena, "from the first round of [%.*s]: %s",
+			STR(loop->path), resume_reason(loop->why));
+	if (p->resume) {
+		*fate = PLANNED_RUN; /* what is recorded stands */
+		return S("in a later attempt");
+	}
 	return why || p->redo->whole ? S("asked for") : S("follows what runs again");
 }
 
 /* NULL: the run has not been there. */
-static const json_t *gate_at(const struct plan_again *p, struct str path)
+static const struct gate_asked *gate_at(const struct plan_again *p, struct str path)
 {
-	return json_object_getn(p->gates, path.p, path.len);
+	return map_get(&p->gates, path);
+}
+
+/* As that of a command. */
+static struct leaf_record gate_record(
+	const struct plan_again *p, struct str path, const struct gate_asked *gate)
+{
+	return (struct leaf_record){ .number = gate->number + leaves_base(p->leaves, path) };
+}
+
+/* Whether it is asked again in an attempt that is yet to come. */
+static bool is_asked_later(
+	const struct plan_again *p, struct str path, const struct gate_asked *gate)
+{
+	const struct leaf_record record = gate_record(p, path, gate);
+
+	return p->resume && is_behind(p, path, &record);
 }
 
 /* Whether it is not asked again: as take_gates() and a resume decide it. */
 static bool gate_stands(const struct plan_again *p, struct str path)
 {
-	return gate_answer_of(gate_at(p, path)) == GATE_APPROVED &&
-	       (p->resume || redo_holds(p->redo, path));
+	const struct gate_asked *gate = gate_at(p, path);
+
+	return gate && gate->answer == GATE_APPROVED &&
+	       (p->resume ? !is_asked_later(p, path, gate) : redo_holds(p->redo, path));
 }
 
 static struct str why_it_asks(const struct plan_again *p, struct str path, enum planned_fate *fate)
 {
-	const json_t *gate = gate_at(p, path);
-	enum gate_answer answer = gate_answer_of(gate);
+	const struct gate_asked *gate = gate_at(p, path);
+	enum gate_answer answer = gate ? gate->answer : GATE_PENDING;
 
 	*fate = answer == GATE_PENDING ? PLANNED_RUN : PLANNED_AGAIN;
 	if (!gate)
 		return S("not reached before");
 	if (p->redo->whole)
 		return S("asked for");
+	if (answer == GATE_APPROVED && p->resume) {
+		*fate = PLANNED_RUN;
+		return S("in a later attempt");
+	}
 	return answer == GATE_PENDING  ? S("not answered before")
 	       : answer == GATE_DENIED ? S("denied earlier")
 				       : S("follows what runs again");
@@ -268,8 +315,10 @@ static bool in_recovery(struct str path)
 /* Whether it runs again, and the plan has not told so. */
 static bool is_unseen(struct plan_again *p, struct str path)
 {
-	return counts(map_get(&p->last, path)) && !is_reused(p, path) &&
-	       !map_get(&p->visited, path) && !in_recovery(path);
+	bool runs = counts(map_get(&p->last, path)) && !in_recovery(path);
+
+	return (runs || (p->resume && fates_of(&p->fates, path))) && !is_reused(p, path) &&
+	       !map_get(&p->visited, path);
 }
 
 /* Most lines are about commands that do not run again: to read only the path of those takes a tenth
@@ -341,14 +390,44 @@ static void tell_reused(struct plan_again *p)
 /* -- all of it -----------------------------------------------------------------------------------
  */
 
+/* From its second attempt on a gate has #NUMBER. */
+static void see_gates(struct plan_again *p)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *gates = gates_read(p->look->dir, &ignored);
+	const char *name;
+	json_t *gate;
+
+	json_object_foreach(gates, name, gate)
+	{
+		struct str all = str_of(name);
+		size_t end = str_find(all, '#', 0);
+		struct str path = arena_str(&p->arena, str_sub(all, 0, end));
+		uint64_t number = end < all.len ? strtoull(name + end + 1, NULL, 10) : 1;
+		void **slot = map_put(&p->gates, &p->arena, path);
+		struct gate_asked *asked = *slot;
+
+		if (!asked)
+			*slot = asked = arena_new(&p->arena, struct gate_asked);
+		if (number >= asked->number)
+			*asked = (struct gate_asked){ gate_answer_of(gate), number };
+	}
+}
+
 static bool choose(struct plan_again *p, const struct rerun_request *q, struct report *r)
 {
 	AUTO_BUF node = BUF_INIT;
 	struct launch *l = p->launch;
 
 	leaves_each(p->leaves, see_last, p);
-	if (!p->resume)
-		return again_choose(l, q, p->look, p->leaves, p->redo, &node, r);
+	see_gates(p);
+	if (!p->resume) {
+		if (!again_choose(l, q, p->look, p->leaves, p->redo, &node, r))
+			return false;
+		if (!p->redo->whole)
+			fates_find(&p->fates, p->redo->called, p->leaves);
+		return true;
+	}
 	struct str failed = resume_failed_node(l, p->look, p->leaves);
 	if (failed.len)
 		resume_forgets(l, p->leaves, failed, json_text_of(p->look->result, "retried_node"),
@@ -369,9 +448,15 @@ static bool find_holding(struct plan_again *p, struct report *r)
 
 	if (!resume_lose(p->launch, p->leaves, &ignored, r))
 		return false;
+	fates_find(&p->fates, p->redo->called, p->leaves);
 	leaves_each(p->leaves, see_lost, p);
 	leaves_each(p->leaves, see_holding, p);
 	leaves_each(p->leaves, see_running, p);
+	/* What was asked in an attempt tells that it has begun. */
+	map_each (entry, &p->gates) {
+		vec_push(&p->runs,
+			(struct cut_short){ entry->key, gate_record(p, entry->key, entry->value) });
+	}
 	leaves_each(p->leaves, see_attempt, p);
 	return true;
 }
@@ -419,8 +504,6 @@ static bool plan(struct plan_again *p, const struct rerun_request *q, struct rep
 		.known = p->redo->whole ? NULL : is_known,
 		.known_data = p,
 		.context = json_object_get(p->look->result, "context") };
-	AUTO_REPORT ignored = REPORT_INIT;
-	p->gates = gates_read(p->look->dir, &ignored);
 	planned_secrets(l->subject.plan, &host, SIZE_MAX, p->mask);
 	planned_walk(l->subject.plan, &host, visit, p);
 	if (!p->redo->whole)
@@ -466,7 +549,7 @@ bool runs_plan_again(struct app *a, const char *name, const struct rerun_request
 	redo_done(&redo);
 	called_done(&called);
 	leaves_free(p.leaves);
-	json_decref(p.gates);
+	fates_done(&p.fates);
 	vec_done(&p.stood);
 	vec_done(&p.runs);
 	arena_done(&p.arena);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/launch/away.h"
+#include "app/launch/fate.h"
 #include "app/launch/flush.h"
 #include "app/launch/go-there.h"
 #include "app/launch/input.h"
@@ -92,93 +93,126 @@ static bool still_as_seen(const struct run_look *look, struct report *r)
 /* -- what runs again -----------------------------------------------------------------------------
  */
 
-static void add_rounds(void *data, struct str path)
-{
-	struct buf *b = data;
+/* What is asked about when nothing is to run again without that. */
+static const struct doubt {
+	enum resume_note why;
+	const char *before, *behind; /* the paths */
+	const char *hint;
+} doubts[] = {
+	{ RESUME_WAS_RUNNING, "", " was running when the run was cut short",
+		"see what it has done" },
+	{ RESUME_UNKEPT, "", " ended, but what it printed could not be kept",
+		"see what it has done" },
+	{ RESUME_LOST, "what ", " printed is gone and needed",
+		"bring it back, or let it run again" },
+	{ RESUME_UNRECORDED, "the record of ", " is lost", "see what it has done" },
+	{ RESUME_ROUNDS, "what the rounds of ", " have come to is not kept",
+		"see what they have done" },
+};
 
-	buf_printf(b, "%s[%.*s]", b->len ? ", " : "", STR(path));
+static bool refuse_doubt(struct launch *l, const char *what, const char *hint, struct report *r)
+{
+	report_refuse(r, l->asked.id, "cannot go on", "in doubt: %s", what);
+	report_hint(r, "%s", hint);
+	return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+}
+
+static bool refuse_fates(struct launch *l, const struct fates *fates, struct report *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(doubts); i++) {
+		AUTO_BUF paths = BUF_INIT;
+		AUTO_BUF what = BUF_INIT;
+
+		fates_list(fates, doubts[i].why, &paths);
+		if (!paths.len)
+			continue;
+		buf_printf(&what, "%s%s%s", doubts[i].before, buf_cstr(&paths), doubts[i].behind);
+		return refuse_doubt(l, buf_cstr(&what), doubts[i].hint, r);
+	}
+	return true;
+}
+
+/* Where no host hears the notes, those that are always worth saying. */
+static void warn_of_fates(const struct fates *fates, struct report *r)
+{
+	static const enum resume_note always[] = { RESUME_UNRECORDED, RESUME_LOST, RESUME_ROUNDS,
+		RESUME_UNKEPT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++) {
+		AUTO_BUF paths = BUF_INIT;
+
+		fates_list(fates, always[i], &paths);
+		if (paths.len)
+			report_warning(r, (struct where){ 0 }, "%s runs again%s: %s",
+				buf_cstr(&paths),
+				always[i] == RESUME_ROUNDS ? " from its first round" : "",
+				resume_reason(always[i]));
+	}
+}
+
+static void tell_fates(const struct fates *fates, const struct resume_request *q, struct report *r)
+{
+	if (!q->note) {
+		warn_of_fates(fates, r);
+		return;
+	}
+	vec_each (fate, &fates->all)
+		q->note(q->data, fate->why, fate->path, 0);
+}
+
+/* A standard input that was kept as far as it was read. */
+static void name_input(struct buf *b, uint64_t bytes)
+{
+	buf_printf(b, "the standard input was kept as far as it was read (%" PRIu64 " byte%s)",
+		bytes, bytes == 1 ? "" : "s");
+}
+
+static bool refuse_input(struct launch *l, uint64_t bytes, struct report *r)
+{
+	AUTO_BUF what = BUF_INIT;
+
+	name_input(&what, bytes);
+	return refuse_doubt(
+		l, buf_cstr(&what), "see whether a command that runs again reads more", r);
+}
+
+static void tell_input(uint64_t bytes, const struct resume_request *q, struct report *r)
+{
+	AUTO_BUF what = BUF_INIT;
+
+	if (q->note) {
+		q->note(q->data, RESUME_INPUT_PART, S(""), (size_t)bytes);
+		return;
+	}
+	name_input(&what, bytes);
+	report_warning(r, (struct where){ 0 }, "%s: a command that reads more finds its end there",
+		buf_cstr(&what));
 }
 
 /* Says what runs again and why. False: it was not to be run without being asked. */
 static bool explain(struct launch *l, const struct run_look *look, const struct leaves *leaves,
 	const struct resume_request *q, struct report *r)
 {
-	AUTO_BUF doubt = BUF_INIT;
-	AUTO_BUF unkept = BUF_INIT;
-	AUTO_BUF lost = BUF_INIT;
-	AUTO_BUF unrecorded = BUF_INIT;
-	AUTO_BUF rounds = BUF_INIT;
+	struct fates fates = { 0 };
+	struct called called;
 	uint64_t bytes;
-	bool part = input_is_part(l, leaves, &bytes);
 
-	resume_in_doubt(leaves, &doubt, &unkept, &lost, &unrecorded);
-	resume_rounds(l, leaves, add_rounds, &rounds);
 	if (input_is_lacking(l, leaves))
 		return input_refuse_lacking(l, look, r);
-	if (doubt.len && q->stop_in_doubt) {
-		report_refuse(r, l->asked.id, "cannot go on",
-			"in doubt: %s was running when the run was cut short", buf_cstr(&doubt));
-		report_hint(r, "see what it has done");
-		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
+	bool part = input_is_part(l, leaves, &bytes);
+	called_init(&called, l, look->dir);
+	fates_find(&fates, &called, leaves);
+	bool ok = !q->stop_in_doubt ||
+		  (refuse_fates(l, &fates, r) && (!part || refuse_input(l, bytes, r)));
+	if (ok) {
+		resume_note_sources(l, q->note, q->data);
+		tell_fates(&fates, q, r);
 	}
-	if (unkept.len && q->stop_in_doubt) {
-		report_refuse(r, l->asked.id, "cannot go on",
-			"in doubt: %s ended, but what it printed could not be kept",
-			buf_cstr(&unkept));
-		report_hint(r, "see what it has done");
-		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
-	}
-	if (lost.len && q->stop_in_doubt) {
-		report_refuse(r, l->asked.id, "cannot go on",
-			"in doubt: what %s printed is gone and needed", buf_cstr(&lost));
-		report_hint(r, "bring it back, or let it run again");
-		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
-	}
-	if (unrecorded.len && q->stop_in_doubt) {
-		report_refuse(r, l->asked.id, "cannot go on", "in doubt: the record of %s is lost",
-			buf_cstr(&unrecorded));
-		report_hint(r, "see what it has done");
-		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
-	}
-	if (rounds.len && q->stop_in_doubt) {
-		report_refuse(r, l->asked.id, "cannot go on",
-			"in doubt: what the rounds of %s have come to is not kept",
-			buf_cstr(&rounds));
-		report_hint(r, "see what they have done");
-		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
-	}
-	if (part && q->stop_in_doubt) {
-		report_refuse(r, l->asked.id, "cannot go on",
-			"in doubt: the standard input was kept as far as it was read (%" PRIu64
-			" byte%s)",
-			bytes, bytes == 1 ? "" : "s");
-		report_hint(r, "see whether a command that runs again reads more");
-		return report_action(r, ACTION_RERUN_IN_DOUBT, l->asked.id);
-	}
-	if (part && !q->note)
-		report_warning(r, (struct where){ 0 },
-			"the standard input was kept as far as it was read (%" PRIu64
-			" byte%s): a command that reads more finds its end there",
-			bytes, bytes == 1 ? "" : "s");
-	if (part && q->note)
-		q->note(q->data, RESUME_INPUT_PART, S(""), (size_t)bytes);
-	if (unrecorded.len && !q->note)
-		report_warning(r, (struct where){ 0 }, "%s runs again: its record is lost",
-			buf_cstr(&unrecorded));
-	if (lost.len && !q->note)
-		report_warning(r, (struct where){ 0 },
-			"%s runs again: what it printed is gone and needed", buf_cstr(&lost));
-	if (rounds.len && !q->note)
-		report_warning(r, (struct where){ 0 },
-			"%s runs again from its first round: what its rounds have come to is not "
-			"kept",
-			buf_cstr(&rounds));
-	if (unkept.len && !q->note)
-		report_warning(r, (struct where){ 0 },
-			"%s runs again: it ended, but what it printed could not be kept",
-			buf_cstr(&unkept));
-	resume_notes(l, leaves, q->note, q->data);
-	return true;
+	if (ok && part)
+		tell_input(bytes, q, r);
+	fates_done(&fates);
+	called_done(&called);
+	return ok;
 }
 
 /* What is left of a killed supervisor's trees is ended before anything is started beside it. One

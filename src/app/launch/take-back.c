@@ -241,35 +241,8 @@ void resume_take_back(const struct launch *l, const struct run_look *look, struc
 			l, leaves, node, json_text_of(look->result, "retried_node"), take_back, &t);
 }
 
-/* -- what is said --------------------------------------------------------------------------------
+/* -- what is gone, and what has changed -----------------------------------------------------------
  */
-
-struct in_doubt {
-	struct buf *running, *unkept, *lost, *unrecorded;
-};
-
-static void add_path(struct buf *b, struct str path)
-{
-	buf_printf(b, "%s[%.*s]", b->len ? ", " : "", STR(path));
-}
-
-static void add_in_doubt(void *data, struct str path, const struct leaf_record *record)
-{
-	const struct in_doubt *d = data;
-
-	if (record->unrecorded)
-		add_path(d->unrecorded, path);
-	else if (record->started && !record->ended && !record->on.len)
-		add_path(d->running, path);
-	else if (record->lost)
-		add_path(record->unkept ? d->unkept : d->lost, path);
-}
-
-void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *unkept,
-	struct buf *lost, struct buf *unrecorded)
-{
-	leaves_each(l, add_in_doubt, &(struct in_doubt){ running, unkept, lost, unrecorded });
-}
 
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r)
 {
@@ -292,60 +265,6 @@ bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, str
 	return ok;
 }
 
-struct notes {
-	resume_note_fn *say;
-	void *data;
-};
-
-static void note_leaf(void *data, struct str path, const struct leaf_record *record)
-{
-	const struct notes *n = data;
-
-	if (record->unrecorded)
-		n->say(n->data, RESUME_UNRECORDED, path, 0);
-	else if (record->started && !record->ended && !record->on.len)
-		n->say(n->data, RESUME_WAS_RUNNING, path, 0);
-	else if (record->lost)
-		n->say(n->data, record->unkept ? RESUME_UNKEPT : RESUME_LOST, path, 0);
-	else if (record->cancelled && record->started)
-		n->say(n->data, RESUME_WAS_ENDED, path, 0);
-}
-
-struct rounds {
-	const struct launch *launch;
-	const struct leaves *leaves;
-	void (*see)(void *data, struct str path);
-	void *data;
-	struct str last;
-};
-
-static void look_for_rounds(void *data, struct str path, const struct leaf_record *record UNUSED)
-{
-	struct rounds *r = data;
-	struct way_step way[WAY_MAX];
-	size_t steps = way_to(r->launch->subject.graph->root, path, way);
-
-	for (size_t i = 0; i < steps; i++) {
-		const struct node *n = way[i].node;
-
-		if (!node_repeats(n) || !n->step || n->step->loop.checkpoints ||
-			leaves_closed(r->leaves, way[i].path))
-			continue;
-		if (!str_eq(way[i].path, r->last))
-			r->see(r->data, way[i].path);
-		/* Records of a loop stand together; the path is a part of that of the record. */
-		r->last = str_sub(path, 0, way[i].path.len);
-		return;
-	}
-}
-
-void resume_rounds(const struct launch *l, const struct leaves *leaves,
-	void (*see)(void *data, struct str path), void *data)
-{
-	leaves_each(leaves, look_for_rounds,
-		&(struct rounds){ .launch = l, .leaves = leaves, .see = see, .data = data });
-}
-
 void resume_note_sources(const struct launch *l, resume_note_fn *say, void *data)
 {
 	if (!l->subject.recipe || !say)
@@ -361,23 +280,4 @@ void resume_note_sources(const struct launch *l, resume_note_fn *say, void *data
 		if (e < 0 || !str_eq(buf_str(&now), buf_str(&was)))
 			say(data, RESUME_SOURCE_CHANGED, (*f)->path, 0);
 	}
-}
-
-static void note_rounds(void *data, struct str path)
-{
-	const struct notes *n = data;
-
-	n->say(n->data, RESUME_ROUNDS, path, 0);
-}
-
-void resume_notes(
-	const struct launch *l, const struct leaves *leaves, resume_note_fn *say, void *data)
-{
-	struct notes n = { say, data };
-
-	if (!say)
-		return;
-	resume_note_sources(l, say, data);
-	leaves_each(leaves, note_leaf, &n);
-	resume_rounds(l, leaves, note_rounds, &n);
 }

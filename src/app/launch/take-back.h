@@ -33,16 +33,5 @@ bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, str
  * begin: then the run stays as it was. */
 bool resume_write(struct launch *l, const struct buf *lines, struct report *r);
 void resume_unwrite(struct launch *l);
-/* The commands that were running when the run was cut short, those whose output could not be kept,
- * those that resume_lose() found, and those whose record is lost. */
-void resume_in_doubt(const struct leaves *l, struct buf *running, struct buf *unkept,
-	struct buf *lost, struct buf *unrecorded);
-/* Calls `see` with each loop that was cut short and begins anew, because what its rounds have come
- * to is not kept. */
-void resume_rounds(const struct launch *l, const struct leaves *leaves,
-	void (*see)(void *data, struct str path), void *data);
 /* Which of the recipe's files have changed since the run was started. `say` may be NULL. */
 void resume_note_sources(const struct launch *l, resume_note_fn *say, void *data);
-/* What is said before it continues: which commands run again and why, which files have changed. */
-void resume_notes(
-	const struct launch *l, const struct leaves *leaves, resume_note_fn *say, void *data);

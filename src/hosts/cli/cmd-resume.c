@@ -147,32 +147,18 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 				   : "the run continues as it was started");
 		break;
 	case RESUME_WAS_RUNNING:
-		buf_printf(&line,
-			"roux: [%.*s] runs again: it was running when the run was cut short\n",
-			STR(text));
+	case RESUME_WAS_ENDED:
+		buf_printf(&line, "roux: [%.*s] runs again: %s\n", STR(text), resume_reason(note));
 		break;
 	case RESUME_LOST:
-		buf_printf(&line,
-			"roux: [%.*s] runs again: what it printed is gone, and it is needed\n",
-			STR(text));
-		cli_insist(buf_str(&line));
-		return;
 	case RESUME_UNKEPT:
-		buf_printf(&line,
-			"roux: [%.*s] runs again: it ended, but what it printed could not be "
-			"kept\n",
-			STR(text));
-		cli_insist(buf_str(&line));
-		return;
 	case RESUME_UNRECORDED:
-		buf_printf(&line, "roux: [%.*s] runs again: its record is lost\n", STR(text));
+		buf_printf(&line, "roux: [%.*s] runs again: %s\n", STR(text), resume_reason(note));
 		cli_insist(buf_str(&line));
 		return;
 	case RESUME_ROUNDS:
-		buf_printf(&line,
-			"roux: [%.*s] runs again from its first round: what its rounds have come "
-			"to is not kept\n",
-			STR(text));
+		buf_printf(&line, "roux: [%.*s] runs again from its first round: %s\n", STR(text),
+			resume_reason(note));
 		cli_insist(buf_str(&line));
 		return;
 	case RESUME_INPUT_PART:
@@ -203,11 +189,6 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 	case RESUME_WATCHES_HOST:
 		buf_printf(&line,
 			"roux: looks for a minute whether the run has a driver on host '%.*s'\n",
-			STR(text));
-		break;
-	case RESUME_WAS_ENDED:
-		buf_printf(&line,
-			"roux: [%.*s] runs again: the run was ended while it was running\n",
 			STR(text));
 		break;
 	}
