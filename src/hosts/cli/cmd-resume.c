@@ -132,6 +132,7 @@ static int take_up(struct again *a, size_t count, const char *const *words,
 static void say_note(void *data, enum resume_note note, struct str text, size_t count)
 {
 	struct again *a = data;
+	bool says_again = false; /* said beside a document too */
 	AUTO_BUF line = BUF_INIT;
 
 	switch (note) {
@@ -149,6 +150,7 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 	case RESUME_WAS_RUNNING:
 	case RESUME_WAS_ENDED:
 		buf_printf(&line, "roux: [%.*s] runs again: %s\n", STR(text), resume_reason(note));
+		says_again = true;
 		break;
 	case RESUME_LOST:
 	case RESUME_UNKEPT:
@@ -177,6 +179,7 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 		else
 			buf_printf(&line, "roux: [%.*s] run again (failed earlier: exit %zu)\n",
 				STR(text), count);
+		says_again = true;
 		break;
 	case RESUME_REUSED:
 		buf_printf(&line, "roux: %.*s: %zu command%s reused", STR(text), count,
@@ -192,7 +195,17 @@ static void say_note(void *data, enum resume_note note, struct str text, size_t 
 			STR(text));
 		break;
 	}
-	if (!a->o->run.quiet && !a->o->common.json)
+	if (!a->o->run.quiet && (says_again || !a->o->common.json))
+		cli_say(buf_str(&line));
+}
+
+/* A rerun says it in a line of its own. */
+static void say_rest(const struct again *a)
+{
+	AUTO_BUF line = BUF_INIT;
+
+	buf_printf(&line, "roux: and %zu more that failed earlier\n", a->told - SHOWN_AGAIN);
+	if (!a->o->run.quiet)
 		cli_say(buf_str(&line));
 }
 
@@ -210,6 +223,8 @@ static struct run_handle *start_resume(void *data, const struct request *q, stru
 		&a->how->answered, r);
 	if (h)
 		cli_warn(a->cli); /* of what cannot be read of its record */
+	if (h && a->told > SHOWN_AGAIN)
+		say_rest(a);
 	return h;
 }
 
