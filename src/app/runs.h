@@ -183,6 +183,7 @@ enum planned_fate {
 struct planned_again {
 	struct str path, label, note;
 	bool gate, agent;
+	bool asked; /* of a gate and a resume: the run has asked there, and continues there */
 	const char *const *argv; /* NULL: only a note, or it is reused */
 	size_t argc;
 	struct str cwd, when;

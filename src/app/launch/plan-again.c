@@ -297,6 +297,8 @@ static bool visit(void *data, const struct walk_leaf *leaf)
 	/* The condition of a step that is a loop stands at the loop. */
 	if (n->step && !n->when && n->parent && node_repeats(n->parent))
 		n = n->parent;
+	const struct gate_asked *gate = what.gate && p->resume ? gate_at(p, leaf->path) : NULL;
+	what.asked = gate && !is_asked_later(p, leaf->path, gate);
 	what.when = masked(p, n->when ? n->when->raw : S(""));
 	if (leaf->argv)
 		what.argv = masked_words(p, leaf->argv, leaf->argc);

@@ -17,8 +17,7 @@ enum { LISTED_MAX = 10000, DIFFERENCES_MAX = 2000 };
 
 struct document {
 	json_t *will_run, *reused, *undecided;
-	json_t *leaves;      /* for the digest */
-	const json_t *gates; /* those that the run has reached: path → gate; NULL: none */
+	json_t *leaves; /* for the digest */
 	json_t *until;
 	bool truncated;
 };
@@ -42,15 +41,13 @@ struct listed {
 	const char *const *argv;
 	size_t argc;
 	bool gate, agent;
+	bool answers; /* of a gate: its answer is what is asked for now */
 };
 
 /* False: what follows waits for a person. */
 static bool add_gate(struct document *d, const struct listed *x)
 {
-	AUTO_BUF path = BUF_INIT;
-
-	buf_add(&path, x->path);
-	if (json_object_get(d->gates, buf_cstr(&path)))
+	if (x->answers)
 		return true;
 	d->until = json_from_str(x->label.len ? x->label : x->path);
 	return false;
@@ -171,7 +168,8 @@ static bool see_again(void *data, const struct planned_again *what)
 			     .argv = what->argv,
 			     .argc = what->argc,
 			     .gate = what->gate,
-			     .agent = what->agent });
+			     .agent = what->agent,
+			     .answers = what->asked });
 	return true;
 }
 
@@ -310,10 +308,7 @@ json_t *run_plan_document(struct app *a, const char *run, const struct rerun_req
 		drop(&d);
 		return NULL;
 	}
-	AUTO_JSON *gates = gates_read(look.dir, &ignored);
 	AUTO_JSON *pending = gates_pending(look.dir, &ignored);
-	if (resume)
-		d.gates = gates;
 	if (!runs_plan_again(a, run, q, resume, see_again, &d, r)) {
 		drop(&d);
 		return NULL;
