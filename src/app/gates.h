@@ -45,8 +45,9 @@ struct gate_decision {
 	struct str digest;
 };
 
-struct gate_decided {
-	struct str stage; /* in the arena of the app */
+struct gate_decided { /* texts are in the arena of the app */
+	struct str run, generation, stage, path;
+	uint64_t events; /* that the run had with the answer */
 	/* Another process has taken the run up since it was asked and has not come to the gate yet:
 	 * that one hears the answer and acts on it. Else nothing is run: runs_resume() continues.
 	 */
@@ -56,3 +57,12 @@ struct gate_decided {
 /* Answers once: false with a refusal when the run waits for nothing, or has its answer already. */
 bool gate_decide(
 	struct app *a, const struct gate_decision *d, struct gate_decided *ret, struct report *r);
+
+/* What has become of an answer that another process is to hear, which has the run. */
+enum gate_fate {
+	GATE_HEARD,       /* it continues the run, or has */
+	GATE_LET_GO,      /* it has let go of the run, or there is none: nothing continues it */
+	GATE_NOT_REACHED, /* it has the run, and has not come to the gate yet */
+};
+/* Waits for that, so long. */
+enum gate_fate gate_await(struct app *a, const struct gate_decided *d, unsigned ms);

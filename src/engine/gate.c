@@ -37,6 +37,33 @@ static void stop_run(struct frame *f, enum run_status status)
 	frame_end_halted(f);
 }
 
+static void go_on(struct frame *f, enum gate_answer answer, struct str name, struct str prompt,
+	const struct gate_heard *heard)
+{
+	if (answer == GATE_FAILED) {
+		run_fail(f->run, RUN_FAILED);
+		frame_end_halted(f);
+		return;
+	}
+	if (heard->untold)
+		run_emit(f->run, &(struct event){ .kind = EVENT_RUN_ANSWERED,
+					 .answered = { name, buf_str(&heard->who),
+						 buf_str(&heard->digest), answer } });
+	run_emit_frame(
+		f->run, &(struct event){ .kind = EVENT_RECIPE_APPROVAL, .step.answer = answer }, f);
+	if (answer == GATE_PENDING) {
+		pause_run(f, name, prompt);
+		stop_run(f, RUN_PAUSED);
+	} else if (answer == GATE_DENIED) {
+		pause_run(f, name, prompt);
+		stop_run(f, RUN_DENIED);
+	} else {
+		json_object_set_new(scope_vars(f->scope), "_approval_message",
+			json_from_str(buf_str(&heard->message)));
+		frame_attempt_done(f, &(struct outcome){ .ok = true, .skipped = true });
+	}
+}
+
 static void begin(struct frame *f)
 {
 	const struct step_node *s = f->node->step;
@@ -44,7 +71,6 @@ static void begin(struct frame *f)
 	AUTO_BUF prompt = BUF_INIT;
 	AUTO_BUF name = BUF_INIT;
 	AUTO_BUF path = BUF_INIT;
-	AUTO_BUF message = BUF_INIT;
 
 	if (s->gate.prompt && !text_resolve(s->gate.prompt, f->scope, &prompt, &f->run->issues)) {
 		step_mistake(f);
@@ -54,31 +80,18 @@ static void begin(struct frame *f)
 	uint64_t number = frame_key(f, &path).number;
 	if (number > 1)
 		buf_printf(&path, "#%" PRIu64, number);
+	struct gate_heard heard = { 0 };
 	gate_name(f, &name);
 	loop_keep_rounds(f); /* what people approve is not done again */
 	enum gate_answer answer = GATE_PENDING;
 	if (host->gate)
 		answer = host->gate(host->data, buf_str(&path), buf_str(&name), buf_str(&prompt),
-			s->gate.timeout_ms, s->gate.approves, &message,
-			&f->run->result.gate_since_ms, &f->run->issues);
-	if (answer == GATE_FAILED) {
-		run_fail(f->run, RUN_FAILED);
-		frame_end_halted(f);
-		return;
-	}
-	run_emit_frame(
-		f->run, &(struct event){ .kind = EVENT_RECIPE_APPROVAL, .step.answer = answer }, f);
-	if (answer == GATE_PENDING) {
-		pause_run(f, buf_str(&name), buf_str(&prompt));
-		stop_run(f, RUN_PAUSED);
-	} else if (answer == GATE_DENIED) {
-		pause_run(f, buf_str(&name), buf_str(&prompt));
-		stop_run(f, RUN_DENIED);
-	} else {
-		json_object_set_new(scope_vars(f->scope), "_approval_message",
-			json_from_str(buf_str(&message)));
-		frame_attempt_done(f, &(struct outcome){ .ok = true, .skipped = true });
-	}
+			s->gate.timeout_ms, s->gate.approves, &heard, &f->run->issues);
+	f->run->result.gate_since_ms = heard.since_ms;
+	go_on(f, answer, buf_str(&name), buf_str(&prompt), &heard);
+	buf_done(&heard.message);
+	buf_done(&heard.who);
+	buf_done(&heard.digest);
 }
 
 const struct frame_ops gate_ops = { .dialect = &frame_steps, .begin = begin };

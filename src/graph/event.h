@@ -24,7 +24,8 @@ enum event_kind {
 	EVENT_NODE_SKIPPED,
 	EVENT_NODE_REUSED, /* a command of a resumed run that had been executed before */
 	EVENT_NODE_RETRY,
-	EVENT_RUN_MESSAGE, /* the run was sent a message */
+	EVENT_RUN_MESSAGE,  /* the run was sent a message */
+	EVENT_RUN_ANSWERED, /* a person has answered at a gate */
 	EVENT_RUN_CANCEL,
 	EVENT_RUN_KILL,
 	EVENT_RUN_DONE,
@@ -134,7 +135,11 @@ struct event {
 		struct {
 			struct str id;
 			uint64_t bytes;
-		} message;  /* RUN_MESSAGE */
+		} message; /* RUN_MESSAGE */
+		struct {
+			struct str stage, who, digest; /* `who` and `digest` may be empty */
+			enum gate_answer answer;
+		} answered; /* RUN_ANSWERED */
 		int signal; /* RUN_CANCEL, RUN_KILL; 0: asked for in another way */
 		struct {
 			struct str status, error;

@@ -51,6 +51,14 @@ struct node_gate {
 	bool approves; /* when the time has run out */
 };
 
+/* What a gate has heard. The buffers are the caller's, empty at first. */
+struct gate_heard {
+	struct buf message;
+	uint64_t since_ms;      /* when it was first asked for */
+	bool untold;            /* no event tells of the answer yet; it was given: */
+	struct buf who, digest; /* empty: it is not known */
+};
+
 /* A sequence that is a stage. */
 struct node_stage {
 	struct str name;
@@ -139,11 +147,10 @@ struct step_host {
 	enum step_made (*agent)(void *data, const struct node *n, const struct scope *s,
 		const struct step_call *call, struct step_command *ret, struct arena *a,
 		struct report *r);
-	/* The answer at a gate; `name` is how people call it. Asks for one when it is new. *since:
-	 * when it was first asked for. GATE_FAILED: it cannot be asked for, with an issue added. */
+	/* The answer at a gate; `name` is how people call it. Asks for one when it is new.
+	 * GATE_FAILED: it cannot be asked for, with an issue added. */
 	enum gate_answer (*gate)(void *data, struct str path, struct str name, struct str prompt,
-		uint64_t timeout_ms, bool approves, struct buf *message, uint64_t *since,
-		struct report *r);
+		uint64_t timeout_ms, bool approves, struct gate_heard *ret, struct report *r);
 };
 
 struct step_ops {

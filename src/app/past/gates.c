@@ -1,6 +1,7 @@
 #include "app/gates.h"
 
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/past/find.h"
@@ -10,11 +11,13 @@
 #include "app/runs.h"
 #include "base/clock.h"
 #include "base/run-status.h"
-#include "data/json-out.h"
+#include "graph/event.h"
 #include "graph/node.h"
 #include "runs/dir/events.h"
 #include "runs/dir/lines.h"
 #include "runs/dir/run-dir.h"
+
+enum { AWAIT_POLL_MS = 10 };
 
 /* -- listing -------------------------------------------------------------------------------------
  */
@@ -240,30 +243,30 @@ static bool may_answer(const struct run_look *look, struct report *r)
 	return report_hint(r, "it is answered from outside of the run");
 }
 
+static bool is_durable(const struct run_look *look)
+{
+	return json_is_true(json_object_get(look->start, "durable"));
+}
+
 /* The answer among the events, for all who follow them. The run's process has ended, so the line is
  * ours to write; the answer holds without it. */
-static void append_event(
-	const struct run_look *look, const struct gate_decision *d, struct str stage, bool durable)
+static void append_event(const struct run_look *look, const json_t *g)
 {
 	AUTO_BUF dir = BUF_INIT;
 	AUTO_BUF line = BUF_INIT;
 	struct line_log log;
-	struct json_out o = { .b = &line };
 
 	buf_add(&dir, look->dir);
-	json_out_object(&o, NULL);
-	json_out_uint(&o, "seq", events_count(buf_cstr(&dir)) + 1);
-	json_out_time(&o, "ts", clock_real_ms());
-	json_out_str(&o, "type", S("run.answered"));
-	json_out_str(&o, "stage", stage);
-	json_out_str(&o, "answer", d->approve ? S("approved") : S("denied"));
-	json_out_str_or_null(&o, "who", d->by);
-	json_out_str_or_null(&o, "digest", d->digest);
-	json_out_object_end(&o);
+	event_json(&(struct event){ .kind = EVENT_RUN_ANSWERED,
+			   .seq = events_count(buf_cstr(&dir)) + 1,
+			   .time_ms = clock_real_ms(),
+			   .answered = { json_text_of(g, "stage"), json_text_of(g, "by"),
+				   json_text_of(g, "digest"), gate_answer_of(g) } },
+		&line);
 	line_log_init(&log, buf_cstr(&dir), EVENTS_FILE, LINES_MAX_BYTES);
 	(void)line_log_append(&log, buf_str(&line));
 	line_log_done(&log);
-	if (durable)
+	if (is_durable(look))
 		(void)lines_sync(buf_cstr(&dir), EVENTS_FILE);
 }
 
@@ -315,6 +318,18 @@ static void set_answer(json_t *g, const struct run_look *look, const struct gate
 		json_object_set_new(g, "digest", json_from_str(d->digest));
 }
 
+static void answered(struct app *a, const struct run_look *look, const json_t *g)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK after = { 0 };
+
+	append_event(look, g);
+	/* The ledger hears of a denial from the next look. */
+	if (gate_answer_of(g) == GATE_DENIED)
+		(void)look_at(
+			app_state_root(a), app_ledger(a, &ignored), look->run, &after, &ignored);
+}
+
 bool gate_decide(
 	struct app *a, const struct gate_decision *d, struct gate_decided *ret, struct report *r)
 {
@@ -342,22 +357,63 @@ bool gate_decide(
 	if (!path)
 		return false;
 	json_t *g = json_object_get(gates, path);
-	bool durable = json_is_true(json_object_get(look.start, "durable"));
 	set_answer(g, &look, d);
-	if (!gates_write(look.dir, gates, durable, r))
-		return false;
+	if (taken_up)
+		json_object_set_new(g, "untold", json_true()); /* its process tells it */
 	*ret = (struct gate_decided){
-		.stage = arena_str(&a->arena, json_str(json_object_get(g, "stage"))),
+		.run = arena_str(&a->arena, look.run),
+		.generation = arena_str(&a->arena, look.generation),
+		.stage = arena_str(&a->arena, json_text_of(g, "stage")),
+		.path = arena_str(&a->arena, str_of(path)),
+		.events = events_count(look.dir.p) + !taken_up,
 		.under_way = taken_up,
 	};
-	if (taken_up)
-		return true; /* its process tells what becomes of it */
-	append_event(&look, d, ret->stage, durable);
-	/* The ledger hears of a denial from the next look. */
-	AUTO_REPORT ignored = REPORT_INIT;
-	AUTO_LOOK after = { 0 };
-	if (!d->approve)
-		(void)look_at(
-			app_state_root(a), app_ledger(a, &ignored), look.run, &after, &ignored);
+	if (!gates_write(look.dir, gates, is_durable(&look), r))
+		return false;
+	if (!taken_up)
+		answered(a, &look, g);
 	return true;
+}
+
+/* -- what becomes of it --------------------------------------------------------------------------
+ */
+
+/* The process that was to hear it has let go of the run: no other tells that it was given. */
+static void tell_answer(struct app *a, const struct run_look *look, struct str path)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_CLOSE UNUSED int lock = gates_lock(look->dir, &ignored);
+	AUTO_JSON *gates = lock >= 0 ? gates_read(look->dir, &ignored) : NULL;
+	json_t *g = json_object_getn(gates, path.p, path.len);
+
+	if (!json_is_true(json_object_get(g, "untold")) || run_locked(look->dir.p))
+		return;
+	json_object_del(g, "untold");
+	if (gates_write(look->dir, gates, is_durable(look), &ignored))
+		answered(a, look, g);
+}
+
+enum gate_fate gate_await(struct app *a, const struct gate_decided *d, unsigned ms)
+{
+	uint64_t until = clock_mono_ms() + ms;
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_LOOK look = { 0 };
+
+	if (!find_id(a, d->run, &look, &ignored) || !str_eq(look.generation, d->generation))
+		return GATE_LET_GO;
+	for (;;) {
+		bool held = run_locked(look.dir.p);
+
+		/* One that continues the run tells that it does, and one that is refused writes
+		 * nothing. */
+		if (events_count(look.dir.p) > d->events)
+			return GATE_HEARD;
+		if (!held)
+			break;
+		if (clock_mono_ms() >= until)
+			return GATE_NOT_REACHED;
+		(void)nanosleep(&(struct timespec){ .tv_nsec = AWAIT_POLL_MS * 1000000 }, NULL);
+	}
+	tell_answer(a, &look, d->path);
+	return GATE_LET_GO;
 }

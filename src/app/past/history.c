@@ -389,7 +389,8 @@ static bool see_line(void *data, struct str line, uint64_t seq)
 	AUTO_JSON *object = json_loadb(line.p, line.len, 0, NULL);
 
 	h->seq = seq;
-	if (event_read(object, &h->line, &e))
+	/* When it was answered is not when something of it ran. */
+	if (event_read(object, &h->line, &e) && e.kind != EVENT_RUN_ANSWERED)
 		see(h, &e);
 	arena_reset(&h->line);
 	return !h->stop || !atomic_load(h->stop);

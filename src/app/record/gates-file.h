@@ -6,7 +6,8 @@
 
 /* gates.json of a run's directory: path of a gate, from its second attempt on with #NUMBER →
  * {"stage","prompt","since_ms","timeout","default"} and, once it has one, its {"answer","message",
- * "answered","by","digest"}. Every process that changes it holds the lock. */
+ * "answered","by","digest"}, and "untold" as long as the process that has the run is to tell of it.
+ * Every process that changes it holds the lock. */
 #define GATES_FILE "gates.json"
 
 /* The descriptor that holds the lock, or -1 with an issue added. */

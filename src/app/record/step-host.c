@@ -280,7 +280,7 @@ static json_t *ask(struct steps_run *s, struct str path, struct str name, struct
 }
 
 static enum gate_answer gate(void *data, struct str path, struct str name, struct str prompt,
-	uint64_t timeout_ms, bool approves, struct buf *message, uint64_t *since, struct report *r)
+	uint64_t timeout_ms, bool approves, struct gate_heard *ret, struct report *r)
 {
 	struct steps_run *s = data;
 	AUTO_CLOSE int lock = gates_lock(s->launch->claim.dir, r);
@@ -292,15 +292,24 @@ static enum gate_answer gate(void *data, struct str path, struct str name, struc
 	bool changed = !g;
 	if (!g)
 		g = ask(s, path, name, prompt, timeout_ms, approves, now);
-	*since = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
-	if (gate_answer_of(g) == GATE_PENDING && timeout_ms && now >= *since + timeout_ms) {
+	ret->since_ms = (uint64_t)json_integer_value(json_object_get(g, "since_ms"));
+	if (gate_answer_of(g) == GATE_PENDING && timeout_ms && now >= ret->since_ms + timeout_ms) {
 		json_object_set_new(g, "answer", json_string(approves ? "approved" : "denied"));
 		json_object_set_new(g, "by", json_string("timeout"));
 		changed = true;
 	}
 	if (changed && !write_gates(s, r))
 		return GATE_FAILED;
-	buf_add(message, json_str(json_object_get(g, "message")));
+	buf_add(&ret->message, json_text_of(g, "message"));
+	if (gate_answer_of(g) != GATE_PENDING && json_is_true(json_object_get(g, "untold"))) {
+		AUTO_REPORT ignored = REPORT_INIT; /* without room it is told once more */
+
+		ret->untold = true;
+		buf_add(&ret->who, json_text_of(g, "by"));
+		buf_add(&ret->digest, json_text_of(g, "digest"));
+		json_object_del(g, "untold");
+		(void)write_gates(s, &ignored);
+	}
 	if (gate_answer_of(g) == GATE_PENDING) {
 		gates_paused(&s->pausing);
 		s->pausing = gates_pausing(s->launch->claim.dir);

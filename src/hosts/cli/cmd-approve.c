@@ -49,20 +49,33 @@ static void name_gate(struct buf *b, const char *run, struct str stage)
 	buf_printf(b, "' of run '%s' is ", run);
 }
 
+/* One that was killed on its way to the gate has still to hear of it. */
+static bool run_has_ended(struct cli *cli, const char *run)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct run_handle *h = runs_open(cli_app(cli), run, &ignored);
+	bool ended = !h || run_status(h) == ROUX_DENIED;
+
+	if (h)
+		run_close(h);
+	return ended;
+}
+
 /* What becomes of it now: the process that asks the question continues it, or the caller does. */
 static int tell(struct cli *cli, const char *run, struct str stage, bool approve, bool asked)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	(void)cli;
 	name_gate(&text, run, stage);
 	buf_adds(&text, approve ? "approved; " : "denied; ");
 	if (asked)
 		buf_adds(&text, "the terminal that asks for it continues the run\n");
 	else if (approve)
 		buf_printf(&text, "nothing runs until `roux resume %s`\n", run);
-	else
+	else if (run_has_ended(cli, run))
 		buf_adds(&text, "the run has ended\n");
+	else
+		buf_printf(&text, "`roux resume %s` ends the run\n", run);
 	return cli_print(buf_str(&text));
 }
 
@@ -72,64 +85,123 @@ static int tell_json(const char *run, struct str stage, bool approve)
 		approve ? "approved" : "denied", "run", run, "stage", json_from_str(stage)));
 }
 
+/* How long another process that has the run is waited for, and how often. */
+enum { TELLS_MS = 2000, RESUMES_MS = 10000, RESUMES = 3 };
+
 struct told {
 	struct cli *cli;
 	const char *word;
-	struct str stage;
+	const struct gate_decided *decided;
+	bool left; /* one that had the run has let go of it */
 };
 
-/* Another process has taken the run up before the answer, or between the answer and us, and has yet
- * to come to the gate: it is that one's to continue. */
+/* Another process has taken the run up before the answer, or between the answer and us, and
+ * continues it. */
 static int tell_taken(const struct told *t, bool approve, bool json)
 {
 	AUTO_BUF text = BUF_INIT;
 
 	if (json)
-		return tell_json(run_word(t->word), t->stage, approve);
-	name_gate(&text, run_word(t->word), t->stage);
+		return tell_json(run_word(t->word), t->decided->stage, approve);
+	name_gate(&text, run_word(t->word), t->decided->stage);
 	buf_adds(&text, approve ? "approved; another roux continues it\n"
 				: "denied; another roux has the run and ends it\n");
 	return cli_print(buf_str(&text));
 }
 
-/* What keeps the run from being continued does not take the answer back. */
-static int tell_refused(void *data, bool taken, bool json)
+/* Nobody knows yet what that process makes of it. */
+static int tell_waiting(const struct told *t, bool approve, bool json)
 {
-	const struct told *t = data;
 	AUTO_BUF text = BUF_INIT;
 
-	if (taken)
-		return tell_taken(t, true, json);
+	if (json)
+		return tell_json(run_word(t->word), t->decided->stage, approve);
+	name_gate(&text, run_word(t->word), t->decided->stage);
+	buf_printf(&text, "%s; another roux has the run and has not come to it yet\n",
+		approve ? "approved" : "denied");
+	return cli_print(buf_str(&text));
+}
+
+/* What keeps the run from being continued does not take the answer back. */
+static int tell_kept(const struct told *t, bool json)
+{
+	AUTO_BUF text = BUF_INIT;
+	struct str stage = t->decided->stage;
+
 	if (json)
 		report_hint(&t->cli->report,
-			"stage '%.*s' is approved; `roux resume %s` continues the run",
-			STR(t->stage), run_word(t->word));
+			"stage '%.*s' is approved; `roux resume %s` continues the run", STR(stage),
+			run_word(t->word));
 	buf_adds(&text, "roux: ");
-	name_gate(&text, run_word(t->word), t->stage);
+	name_gate(&text, run_word(t->word), stage);
 	buf_adds(&text, "approved, but the run could not be continued\n");
 	if (!json)
 		cli_say(buf_str(&text));
 	return -1;
 }
 
+static int refuse_waiting(const struct told *t, bool json)
+{
+	report_refuse(&t->cli->report, t->decided->run, "running",
+		"another roux has the run '%.*s' and has not come to the gate yet",
+		STR(t->decided->run));
+	report_action(&t->cli->report, ACTION_STATUS, t->decided->run);
+	(void)tell_kept(t, json);
+	return cli_refuse(t->cli, json);
+}
+
+static int tell_refused(void *data, bool taken, bool json)
+{
+	struct told *t = data;
+	enum gate_fate fate =
+		taken ? gate_await(cli_app(t->cli), t->decided, RESUMES_MS) : GATE_NOT_REACHED;
+
+	if (fate == GATE_HEARD)
+		return tell_taken(t, true, json);
+	t->left = fate == GATE_LET_GO;
+	return t->left ? 0 : tell_kept(t, json);
+}
+
+/* Another one may have the run for a moment, and be refused. */
+static int resume(struct told *t, const struct answer_opts *o)
+{
+	const struct common_opts common = { .json = o->common.json };
+	int status = 0;
+
+	for (int i = 0; i < RESUMES && (i == 0 || t->left); i++) {
+		if (t->left)
+			report_reset(&t->cli->report);
+		t->left = false;
+		status = cli_resume(t->cli, t->word, &common, o->in_doubt, tell_refused, t);
+	}
+	if (!t->left)
+		return status;
+	(void)tell_kept(t, o->common.json);
+	return cli_refuse(t->cli, o->common.json);
+}
+
 /* Continues it when that was asked for, or is wanted now. */
 static int go_on(struct cli *cli, const struct answer_opts *o, const char *word,
 	const struct gate_decided *decided, bool approve, bool asked)
 {
-	const struct common_opts common = { .json = o->common.json };
-	struct str stage = decided->stage;
-	struct told told = { .cli = cli, .word = word, .stage = stage };
+	struct told told = { .cli = cli, .word = word, .decided = decided };
+	bool json = o->common.json, resumes = o->resume && !asked;
+	enum gate_fate fate = decided->under_way ? gate_await(cli_app(cli), decided,
+							   resumes ? RESUMES_MS : TELLS_MS)
+						 : GATE_LET_GO;
 
-	if (decided->under_way)
-		return tell_taken(&told, approve, o->common.json);
-	if (o->resume && !asked)
-		return cli_resume(cli, word, &common, o->in_doubt, tell_refused, &told);
-	if (o->common.json)
-		return tell_json(run_word(word), stage, approve);
-	int status = tell(cli, run_word(word), stage, approve, asked);
+	if (fate == GATE_HEARD)
+		return tell_taken(&told, approve, json);
+	if (fate == GATE_NOT_REACHED)
+		return resumes ? refuse_waiting(&told, json) : tell_waiting(&told, approve, json);
+	if (resumes)
+		return resume(&told, o);
+	if (json)
+		return tell_json(run_word(word), decided->stage, approve);
+	int status = tell(cli, run_word(word), decided->stage, approve, asked);
 	if (status || asked || !approve || !ask_possible() || !ask_yes("roux: continue it now?"))
 		return status;
-	return cli_resume(cli, word, &common, o->in_doubt, tell_refused, &told);
+	return resume(&told, o);
 }
 
 static int answer(struct cli *cli, const struct answer_opts *o, bool approve, size_t count,

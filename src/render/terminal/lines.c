@@ -420,6 +420,7 @@ void plain_lines_event(void *lines, const struct event *e)
 		l->stopping = l->pausing = false;
 		return;
 	case EVENT_COMMAND_OUTPUT:
+	case EVENT_RUN_ANSWERED: /* the gate says it */
 	case EVENT_RUN_DONE:
 	case EVENT_RUN_FAILED: /* the host says why, with all there is to say */
 		return;

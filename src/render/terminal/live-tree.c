@@ -416,6 +416,7 @@ void live_tree_event(struct live_tree *t, const struct event *e)
 		break;
 	case EVENT_RUN_START:
 	case EVENT_RUN_MESSAGE:
+	case EVENT_RUN_ANSWERED:
 		break;
 	case EVENT_WORKERS:
 		tell_workers(t, e);

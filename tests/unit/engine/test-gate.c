@@ -10,14 +10,13 @@ static struct {
 } person;
 
 static enum gate_answer ask(void *data UNUSED, struct str path, struct str name, struct str prompt,
-	uint64_t timeout_ms UNUSED, bool approves UNUSED, struct buf *message, uint64_t *since,
-	struct report *r)
+	uint64_t timeout_ms UNUSED, bool approves UNUSED, struct gate_heard *ret, struct report *r)
 {
 	steps_hear("at:", path);
 	steps_hear("gate:", name);
 	steps_hear("prompt:", prompt);
-	buf_adds(message, person.message);
-	*since = 1234;
+	buf_adds(&ret->message, person.message);
+	ret->since_ms = 1234;
 	if (person.answer == GATE_FAILED)
 		report_error(r, (struct where){ 0 }, "cannot ask");
 	return person.answer;
