@@ -19,6 +19,7 @@
 #include "runs/dir/run-dir.h"
 #include "runs/look/gap.h"
 #include "runs/look/rebuild.h"
+#include "runs/look/remains.h"
 
 /* What needs attention among the runs. */
 struct ward {
@@ -166,9 +167,11 @@ static void examine_remains(struct ward *w)
 	DIR *d = opendir(runs.p);
 
 	for (const struct dirent *e; d && (e = readdir(d));) {
-		if (strncmp(e->d_name, ".pruned-", 8) != 0)
+		if (strncmp(e->d_name, REMAINS_PREFIX, strlen(REMAINS_PREFIX)) != 0)
 			continue;
 		struct str path = arena_printf(a, "%.*s/%s", STR(runs), e->d_name);
+		if (remains_held(path.p))
+			continue; /* it is just going */
 		add(w, FINDING_RUN, S(""), path,
 			arena_printf(a, "a run that was pruned is not all gone: %.*s", STR(path)),
 			arena_printf(

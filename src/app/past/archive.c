@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/run-status.h"
 #include "runs/dir/manifest.h"
+#include "runs/look/remains.h"
 #include "runs/look/retention.h"
 
 /* Why it could not be done: another process has resumed or deleted it, or the machine. */
@@ -103,13 +104,15 @@ static json_t *artifact_files(const struct run_look *look, struct report *r)
 }
 
 /* The files are gone, and the ledger could not be told before. */
-static bool forget_again(struct app *a, const struct run_look *look, struct report *r)
+static bool forget_again(struct app *a, struct run_look *look, struct report *r)
 {
-	struct ledger *l = app_ledger_to_change(a, r);
+	AUTO_REPORT unusable = REPORT_INIT;
+	struct ledger *l = app_ledger_to_change(a, &unusable);
 	bool whole = !look->back && access(look->dir.p, F_OK) < 0;
 
-	return l && (whole ? ledger_forget(l, look->run, r)
-			   : ledger_forget_generation(l, look->run, look->generation, r));
+	if (!l)
+		retention_unforgotten(look, &unusable, r);
+	return l && retention_forget(l, look, whole, r);
 }
 
 static bool prune(struct run_handle *h, struct run_look *look, const json_t *copied,
@@ -147,6 +150,8 @@ bool run_prune(struct run_handle *h, bool preserve, json_t **ret_preserved, stru
 	/* A path may have a secret in it, and who knows that is about to go. */
 	struct mask *mask = json_object_size(copied) ? freeze_mask(look->dir, &known) : NULL;
 	bool ok = prune(h, look, copied, &kept, &found);
+	if (ok)
+		remains_clean(app_state_root(h->app));
 	mask_report(mask, &found);
 	report_move(r, &found);
 	if (ret_preserved && kept)
@@ -217,6 +222,8 @@ static bool prune_among(struct app *a, const struct retention_limits *limits, bo
 		report_move(r, &found);
 	const struct retention_runs runs = { all.rows.at, all.rows.len };
 	const struct retention_runs *among = needed ? &runs : NULL;
+	if (ok && yes)
+		remains_clean(app_state_root(a));
 	ok = ok && (!limited || retention_due(a->ledger, among, limits, now_ms, tell, d, r));
 	if (ok && yes && limited)
 		*ret_deleted = retention_sweep(app_state_root(a), a->ledger, among, limits, now_ms,

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "runs/dir/leaves.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/remains.h"
 
 enum { RUNS_PER_TRANSACTION = 4096 };
 
@@ -268,6 +269,7 @@ bool ledger_rebuild(struct str root, struct rebuilt *ret, struct report *r)
 	buf_add(&path, root);
 	int e = dir_make(buf_cstr(&path));
 	rebuild_clean(root);
+	remains_clean(root);
 	f.noted = ledger_note_old(root);
 	e = e < 0 ? e : look_each_directory(root, see, &f);
 	bool ok = e == 0 || report_errno(r, -e, "cannot read %.*s/runs", STR(root));

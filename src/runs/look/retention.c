@@ -19,6 +19,7 @@
 #include "runs/dir/generations.h"
 #include "runs/dir/remove-tree.h"
 #include "runs/dir/run-dir.h"
+#include "runs/look/remains.h"
 
 enum { NAMES_TRIED = 10000, GOING_MS = 5000 };
 
@@ -322,7 +323,7 @@ static bool preserve_all(struct str root, struct run_look *look, const json_t *a
 /* An earlier generation takes the place of the current one. -errno, and all is where it was, unless
  * that fails too: then a part of it is in the directory *ret. */
 static int move_current_out(int runs, struct str root, const struct run_look *look, uint64_t newest,
-	const char *name, struct buf *ret)
+	const char *name, struct buf *ret, int *held)
 {
 	AUTO_BUF to = BUF_INIT;
 	int e = -EEXIST;
@@ -331,6 +332,9 @@ static int move_current_out(int runs, struct str root, const struct run_look *lo
 		buf_reset(ret);
 		buf_printf(ret, n > 1 ? "%s-%d" : "%s", name, n);
 		e = mkdirat(runs, buf_cstr(ret), 0700) < 0 ? -errno : 0;
+		*held = e == 0 ? remains_hold(runs, buf_cstr(ret)) : -1;
+		if (*held == -ESTALE || *held == -EBUSY)
+			e = -EEXIST; /* it was taken for what a killed one has left */
 	}
 	if (e < 0)
 		return e;
@@ -346,18 +350,17 @@ static int move_current_out(int runs, struct str root, const struct run_look *lo
 
 /* What is deleted gets another name first: half a run is never seen. Only the generation goes when
  * there are others, the whole directory when it is the last one. -errno. */
-static int move_out(
-	int runs, struct str root, const struct run_look *look, uint64_t newest, struct buf *ret)
+static int move_out(int runs, struct str root, const struct run_look *look, uint64_t newest,
+	struct buf *ret, int *held)
 {
 	AUTO_BUF name = BUF_INIT;
 	AUTO_BUF to = BUF_INIT;
 
-	buf_printf(&name, ".pruned-%.*s", STR(look->run));
-	/* Of a prune that was killed: no other moves files there while this one has the lock. */
-	if (!look->back)
-		(void)remove_tree(runs, buf_cstr(&name), NULL);
+	buf_printf(&name, REMAINS_PREFIX "%.*s", STR(look->run));
+	(void)remains_delete(runs, buf_cstr(&name));
 	if (!look->back && newest)
-		return move_current_out(runs, root, look, newest, buf_cstr(&name), ret);
+		return move_current_out(runs, root, look, newest, buf_cstr(&name), ret, held);
+	*held = remains_hold(AT_FDCWD, look->dir.p);
 	if (!look->back)
 		return move_aside(runs, look->run.p, runs, buf_str(&name), ret);
 	int e = move_aside(AT_FDCWD, look->dir.p, runs, buf_str(&name), ret);
@@ -374,8 +377,9 @@ static bool delete_files(
 	AUTO_CLOSE int runs = open_directory(arena_printf(a, "%.*s/runs", STR(root)), false);
 	AUTO_BUF aside = BUF_INIT;
 	AUTO_FREE char *failed = NULL;
+	AUTO_CLOSE UNUSED int held = -1;
 
-	int e = runs < 0 ? runs : move_out(runs, root, look, newest, &aside);
+	int e = runs < 0 ? runs : move_out(runs, root, look, newest, &aside, &held);
 	bool moved = e == 0;
 	if (moved) {
 		if (!look->back)
@@ -398,6 +402,25 @@ static bool forget(struct ledger *l, const struct run_look *look, bool whole, st
 {
 	return whole ? ledger_forget(l, look->run, r)
 		     : ledger_forget_generation(l, look->run, look->generation, r);
+}
+
+void retention_unforgotten(struct run_look *look, struct report *why, struct report *r)
+{
+	struct str remark = arena_printf(&look->arena,
+		"'%.*s' was deleted, and the ledger could not forget it", STR(look->id));
+
+	report_remark(why, 0, remark.p, ACTION_REBUILD);
+	report_move(r, why);
+}
+
+bool retention_forget(struct ledger *l, struct run_look *look, bool whole, struct report *r)
+{
+	AUTO_REPORT unwritten = REPORT_INIT;
+
+	if (forget(l, look, whole, &unwritten))
+		return true;
+	retention_unforgotten(look, &unwritten, r);
+	return false;
 }
 
 /* Another start, or another prune, may have put another generation in its place. */
@@ -466,7 +489,7 @@ static bool prune(struct str root, struct ledger *l, struct run_look *look, cons
 		return false;
 	}
 	outside(look, r);
-	return forgotten || forget(l, look, whole, r);
+	return forgotten || retention_forget(l, look, whole, r);
 }
 
 bool retention_prune(struct str root, struct ledger *l, struct run_look *look,

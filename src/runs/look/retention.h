@@ -23,6 +23,13 @@ bool retention_prune(struct str root, struct ledger *l, struct run_look *look,
 /* The ledger cannot forget it, which is `why`, so the run is left as it was. */
 void retention_refuse(struct run_look *look, struct report *why, struct report *r);
 
+/* Its files are gone (`whole`: those of all its generations), and the ledger is to forget it. False
+ * with an issue that says both. */
+bool retention_forget(struct ledger *l, struct run_look *look, bool whole, struct report *r);
+
+/* The same for a ledger that cannot be opened, which is `why`. */
+void retention_unforgotten(struct run_look *look, struct report *why, struct report *r);
+
 /* Which runs go, each generation counted as one. */
 struct retention_limits {
 	/* `[retention]` of the settings; 0: no limit. */
