@@ -121,11 +121,22 @@ static void tell_due(
 			count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
 }
 
+/* What keeps one from being deleted comes when others are gone. */
+static void tell_gone(struct cli *cli, size_t count)
+{
+	AUTO_BUF text = BUF_INIT;
+	size_t issues = cli->report.issues.len;
+
+	buf_printf(&text, "%zu run%s deleted", count, count == 1 ? " was" : "s were");
+	if (count && issues)
+		report_remark(&cli->report, issues - 1, buf_cstr(&text), ACTION_NONE);
+}
+
 static int prune_due(struct cli *cli, const struct retire_opts *o)
 {
 	struct due d = { .runs = json_array() };
 	struct prune_selection which = { 0 };
-	struct runs_due due;
+	struct runs_due due = { 0 };
 	int status;
 
 	if (o->preserve) {
@@ -139,6 +150,7 @@ static int prune_due(struct cli *cli, const struct retire_opts *o)
 		  runs_prune_due(cli_app(cli), &which, o->yes, add_due, &d, &due, &cli->report);
 	cli_warn(cli);
 	if (!ok) {
+		tell_gone(cli, due.deleted);
 		status = cli_refuse(cli, o->common.json);
 	} else if (o->common.json) {
 		status = cli_print_json(json_pack("{s:b, s:O, s:I}", "ok", 1, "runs", d.runs,
