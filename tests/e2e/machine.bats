@@ -24,6 +24,26 @@ load common
 	is "$(jq -c '.coverage.done' <<<"$output")" 50
 }
 
+@test "a run that cannot begin for want of descriptors leaves nothing" {
+	local n what
+	run quick run --as old '["echo a","sh -c \"cat; test -e good\""]'
+	: >good
+	for what in "rerun old" "rerun old --detach" "run 'echo hi'" "run --as old 'echo hi'"; do
+		for n in {8..18}; do
+			run bash -c "ulimit -n $n; exec timeout $WATCHDOG \"\$ROUX\" $what </dev/null 3>&-"
+			[ "$status" -lt 124 ] || { echo "$what with $n: $status"; return 1; }
+			run -0 roux runs # one that has begun may lack what its readers look for
+			for dir in "$(state)"/runs/*/; do
+				[ -e "$dir/run.json" ] || { echo "$what with $n: $(ls -A "$dir")"; return 1; }
+				[ -s "$dir/leaves.jsonl" ] || { echo "$what with $n: never began: $(ls -A "$dir")"; return 1; }
+			done
+			[ "$what" != "run --as old 'echo hi'" ] || [ -e "$(state)/runs/old/generations/1/run.json" ] || [ ! -e "$(state)/runs/old/generations" ] ||
+				{ echo "$what with $n: $(ls -AR "$(state)/runs/old/generations")"; return 1; }
+		done
+	done
+	run -0 roux doctor
+}
+
 @test "too few descriptors for one command: a clear failure, no hang" {
 	local n
 	for n in 12 10 9 8 7 6; do

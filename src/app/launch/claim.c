@@ -293,6 +293,7 @@ bool launch_claim(struct launch *l, struct report *r)
 
 	if (!app_may_record(l->app, r))
 		return false;
+	l->claim.anew = true;
 	make_generation(l);
 	if (!launch_fill_row(l, r))
 		return false;
@@ -331,8 +332,10 @@ void launch_abandon(struct launch *l)
 	if (l->claim.lock < 0)
 		return;
 	/* A supervisor that was killed after its first command has begun leaves a run that died. */
-	if (stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 && st.st_size > 0)
+	if (stat(run_file(&l->arena, l->claim.dir, LEAVES_FILE), &st) == 0 &&
+		st.st_size > l->claim.taken)
 		return;
+	close_fd(&l->claim.own); /* to delete takes descriptors, and perhaps there are no others */
 	generation_delete_files(l->claim.dir.p);
 	give_back(l);
 	if (l->claim.ledger)

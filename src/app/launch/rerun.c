@@ -1,4 +1,6 @@
 /* Doing a run, or a part of it, again as a new one. */
+#include <sys/stat.h>
+
 #include "app/launch/again.h"
 #include "app/launch/go-there.h"
 #include "app/launch/input.h"
@@ -121,11 +123,14 @@ static bool make(struct launch *l, const struct rerun_request *q, const struct r
 	struct report *r)
 {
 	uint64_t bytes;
+	struct stat st;
 
 	if (!launch_can_detach(l, r) || !launch_claim(l, r))
 		return false;
-	if (freeze_write(l, r) && rerun_take_over(l, look, redo, leaves, r) &&
-		(*taken = leaves_read(run_file(&l->arena, l->claim.dir, LEAVES_FILE), r))) {
+	bool ok = freeze_write(l, r) && rerun_take_over(l, look, redo, leaves, r);
+	const char *file = run_file(&l->arena, l->claim.dir, LEAVES_FILE);
+	l->claim.taken = stat(file, &st) == 0 ? st.st_size : 0;
+	if (ok && (*taken = leaves_read(file, r))) {
 		resume_note_sources(l, q->note, q->data);
 		say(q, look, redo, leaves);
 		if (q->note && input_is_part(l, *taken, &bytes))

@@ -73,7 +73,7 @@ static struct run_handle *start_apart(
 	struct run_look look = { 0 };
 
 	if (launch_detach(l, resume, r) < 0) {
-		if (resume)
+		if (resume && !l->claim.anew) /* else it is a rerun */
 			resume_unwrite(l);
 		else
 			launch_abandon(l);

@@ -76,6 +76,8 @@ struct claim {
 	int own;        /* the directory, of a run that has made it; -1: it is opened by its path */
 	int lock;       /* on DIR/.alive; -1: not ours */
 	off_t recorded; /* how long leaves.jsonl was before resume_write(); 0: nothing was added */
+	bool anew;      /* the name was claimed by this process, for a run that has not begun */
+	off_t taken;    /* how much of leaves.jsonl is of the run that this one repeats */
 	uint64_t away;  /* the files of the run before are in generations/<n>; 0: there was none */
 	bool embedded;  /* its process is a host's own, which signals would end */
 };

@@ -296,6 +296,10 @@ bool generation_put_away(const char *dir, uint64_t *ret, struct report *r)
 		return report_errno(r, -e, "cannot read %s/" GENERATIONS_DIR, dir);
 	AUTO_CLOSE int to = open_generation(own, number, true);
 	if (to < 0) {
+		AUTO_BUF made = BUF_INIT;
+
+		buf_printf(&made, GENERATIONS_DIR "/%" PRIu64, number);
+		(void)unlinkat(own, buf_cstr(&made), AT_REMOVEDIR);
 		(void)unlinkat(own, GENERATIONS_DIR, AT_REMOVEDIR); /* unless there are others */
 		return report_errno(r, -to, "cannot make a directory in %s/" GENERATIONS_DIR, dir);
 	}
