@@ -5,6 +5,7 @@
  *   group   the same for its process group
  *   ENOSPC, EROFS, EACCES, EIO, …    the call and all that follow fail so
  *   do:COMMAND   the call waits until a shell has executed COMMAND
+ *   do%:COMMAND  the same, and every call counts, as with `count%`
  *   ENOSPC+N   the same, but only the next N calls fail
  *   ENOSPC@NAME   only calls on files whose path ends so count, also those that open for reading
  *   ENOSPC%CALL   only calls of that name count, of all those that roux makes, wherever they lead;
@@ -163,7 +164,7 @@ static size_t state_len;
 static struct stat roux;
 static FILE *log_file;
 static long number, seen, failing = -1;
-static const char *what, *only, *kind;
+static const char *what, *only, *kind, *command = "";
 
 static void die(const char *why)
 {
@@ -514,8 +515,8 @@ static void answer(int listener, const struct seccomp_notif *n)
 			const char *plus = strchr(what, '+');
 
 			failing = plus ? atol(plus + 1) : 1000000000;
-			if (strncmp(what, "do:", 3) == 0)
-				(void)!system(what + 3);
+			if (*command)
+				(void)!system(command);
 			else if (!error && strncmp(what, "count", 5) != 0)
 				strike((pid_t)n->pid);
 		}
@@ -557,7 +558,11 @@ int main(int argc, char **argv)
 	log_file = fopen(argv[2], "we");
 	number = atol(argv[3]);
 	what = argv[4];
-	if (strncmp(what, "do:", 3) != 0) {
+	if (strncmp(what, "do%:", 4) == 0)
+		kind = "";
+	if (strncmp(what, "do:", 3) == 0 || kind) {
+		command = strchr(what, ':') + 1;
+	} else {
 		only = strchr(what, '@') ? strchr(what, '@') + 1 : NULL;
 		kind = strchr(what, '%') ? strchr(what, '%') + 1 : NULL;
 	}

@@ -293,15 +293,32 @@ bool gate_refused(struct app *a, const char *run, struct report *r)
 	return !r->errors && meant(&look, under_way(&look), gates, &any, r) != NULL;
 }
 
-/* The lock, when there is something to answer. -1: there is not, or with an issue. */
-static int lock_to_answer(const struct run_look *look, struct report *r)
+static bool asks(const struct run_look *look)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 	AUTO_JSON *pending = look->live ? gates_pending(look->dir, &ignored) : NULL;
 
-	return pending || status_rests(look->status, STATUS_AT_GATE)
-		       ? gates_lock_to_answer(look->dir, r)
-		       : -1;
+	return pending || status_rests(look->status, STATUS_AT_GATE);
+}
+
+/* The lock, when there is something to answer, and the run as it is since that is ours: another
+ * process may have taken it up, or have come to the gate, while this one waited. From then on none
+ * comes to the gate before it is answered. *lock -1: there is nothing. */
+static bool look_to_answer(struct app *a, const struct run_look *seen, struct run_look *ret,
+	int *lock, struct report *r)
+{
+	for (;;) {
+		look_done(ret);
+		if (!find_id(a, seen->run, ret, r))
+			return false;
+		if (!str_eq(ret->generation, seen->generation))
+			return refuse_gone(seen->id, r); /* another one has the name now */
+		if (*lock >= 0 || !asks(ret))
+			return true;
+		*lock = gates_lock_to_answer(ret->dir, r);
+		if (*lock < 0)
+			return false;
+	}
 }
 
 static void set_answer(json_t *g, const struct run_look *look, const struct gate_decision *d)
@@ -338,21 +355,16 @@ bool gate_decide(
 
 	if (!find_run(a, d->run, &seen, r) || !find_is_current(&seen, "answered", r))
 		return false;
-	AUTO_CLOSE UNUSED int lock = lock_to_answer(&seen, r);
-	if (r->errors)
+	AUTO_CLOSE int lock = -1;
+	if (!look_to_answer(a, &seen, &look, &lock, r))
 		return false;
-	/* Another process may have taken it up, or have come to the gate, while this one waited.
-	 * From now on none comes to the gate before it is answered. */
-	if (!find_id(a, seen.run, &look, r))
-		return false;
-	if (!str_eq(look.generation, seen.generation))
-		return refuse_gone(seen.id, r); /* another one has the name now */
 	if (!may_answer(&look, r))
 		return false;
 	AUTO_JSON *gates = gates_read(look.dir, r);
 	if (r->errors)
 		return false;
-	bool taken_up = under_way(&look);
+	/* A gate that was asked in this moment is not answered without the lock. */
+	bool taken_up = lock >= 0 && under_way(&look);
 	const char *path = meant(&look, taken_up, gates, d, r);
 	if (!path)
 		return false;

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "runs/dir/open.h"
 
-enum { LOCK_MS = 10000, PAUSING_POLL_MS = 5 };
+enum { LOCK_MS = 10000, PAUSING_POLL_MS = 5, PAUSING_TRIES = 20 };
 
 int gates_lock(struct str dir, struct report *r)
 {
@@ -34,7 +34,13 @@ int gates_pausing(struct str dir)
 
 	buf_add(&path, dir);
 	AUTO_CLOSE int fd = run_open(buf_cstr(&path), GATES_FILE, O_RDONLY);
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? take_fd(&fd) : -1;
+	/* One that looks whether it is locked has it locked for that moment. */
+	for (int i = 0; fd >= 0 && i < PAUSING_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return take_fd(&fd);
+		(void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	return -1;
 }
 
 void gates_paused(int *fd)
