@@ -302,7 +302,7 @@ static enum gate_answer gate(void *data, struct str path, struct str name, struc
 		return GATE_FAILED;
 	buf_add(&ret->message, json_text_of(g, "message"));
 	if (gate_answer_of(g) != GATE_PENDING && json_is_true(json_object_get(g, "untold"))) {
-		AUTO_REPORT ignored = REPORT_INIT; /* without room it is told once more */
+		AUTO_REPORT ignored = REPORT_INIT; /* without room it is reported once more */
 
 		ret->untold = true;
 		buf_add(&ret->who, json_text_of(g, "by"));

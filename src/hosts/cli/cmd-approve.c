@@ -109,7 +109,7 @@ static int tell_taken(const struct told *t, bool approve, bool json)
 	return cli_print(buf_str(&text));
 }
 
-/* Nobody knows yet what that process makes of it. */
+/* What that process makes of it is not known yet. */
 static int tell_waiting(const struct told *t, bool approve, bool json)
 {
 	AUTO_BUF text = BUF_INIT;

@@ -40,7 +40,7 @@ int remains_delete(int runs, const char *name)
 
 	if (fd < 0 && errno != EACCES)
 		return errno == ENOENT ? 0 : -errno;
-	/* Without a permission to read it nobody has it locked. */
+	/* Without a permission to read it no process has it locked. */
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return -EBUSY;
 	return fd >= 0 && is_gone(fd) ? 0 : remove_tree(runs, name, NULL);
