@@ -37,7 +37,7 @@ static void stop_run(struct frame *f, enum run_status status)
 	frame_end_halted(f);
 }
 
-static void go_on(struct frame *f, enum gate_answer answer, struct str name, struct str prompt,
+static void act_on(struct frame *f, enum gate_answer answer, struct str name, struct str prompt,
 	const struct gate_heard *heard)
 {
 	if (answer == GATE_FAILED) {
@@ -88,7 +88,7 @@ static void begin(struct frame *f)
 		answer = host->gate(host->data, buf_str(&path), buf_str(&name), buf_str(&prompt),
 			s->gate.timeout_ms, s->gate.approves, &heard, &f->run->issues);
 	f->run->result.gate_since_ms = heard.since_ms;
-	go_on(f, answer, buf_str(&name), buf_str(&prompt), &heard);
+	act_on(f, answer, buf_str(&name), buf_str(&prompt), &heard);
 	buf_done(&heard.message);
 	buf_done(&heard.who);
 	buf_done(&heard.digest);
