@@ -104,6 +104,13 @@ void buf_add_number(struct buf *b, uint64_t n, unsigned digits)
 	buf_add(b, (struct str){ text + at, sizeof(text) - at });
 }
 
+void buf_add_int(struct buf *b, int64_t n)
+{
+	if (n < 0)
+		buf_addc(b, '-');
+	buf_add_number(b, n < 0 ? -(uint64_t)n : (uint64_t)n, 1);
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list args;

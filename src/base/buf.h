@@ -25,6 +25,7 @@ void buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 /* At least `digits` of them (not over 20). For what is written by the thousand, as events are:
  * printf() would take as long as all the rest of it. */
 void buf_add_number(struct buf *b, uint64_t n, unsigned digits);
+void buf_add_int(struct buf *b, int64_t n);
 void buf_vprintf(struct buf *b, const char *fmt, va_list args);
 void buf_truncate(struct buf *b, size_t len);
 /* Takes the first `n` bytes away. */

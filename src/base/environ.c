@@ -17,8 +17,18 @@ bool environ_sets(const char *const *list, const char *entry)
 	return false;
 }
 
+static size_t length(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
 void environ_add(struct environ_list *l, const char *const *base, const char *const *own)
 {
+	vec_reserve(&l->vars, length(base) + length(own) + 1);
 	for (; base && *base; base++)
 		if (!environ_sets(own, *base))
 			vec_push(&l->vars, *base);

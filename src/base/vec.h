@@ -21,6 +21,16 @@
 		(v)->at[(v)->len++] = (__VA_ARGS__);                               \
 	} while (0)
 
+/* Room for `more`, for what is known to be many. */
+#define vec_reserve(v, more)                                                       \
+	do {                                                                       \
+		size_t vec_need = (v)->len + (more);                               \
+		if (vec_need > (v)->cap) {                                         \
+			(v)->cap = vec_need;                                       \
+			(v)->at = mem_resize((v)->at, (v)->cap, sizeof(*(v)->at)); \
+		}                                                                  \
+	} while (0)
+
 #define vec_pop(v) ((v)->at[--(v)->len])
 
 #define vec_done(v)                      \

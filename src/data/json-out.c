@@ -90,9 +90,7 @@ void json_out_uint(struct json_out *o, const char *name, uint64_t value)
 void json_out_int(struct json_out *o, const char *name, int64_t value)
 {
 	begin(o, name);
-	if (value < 0)
-		buf_addc(o->b, '-');
-	buf_add_number(o->b, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
+	buf_add_int(o->b, value);
 }
 
 void json_out_time(struct json_out *o, const char *name, uint64_t real_ms)

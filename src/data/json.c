@@ -339,13 +339,6 @@ static void typed_real(struct buf *b, double value)
 	buf_adds(b, ".0");
 }
 
-static void write_int(struct buf *b, json_int_t n)
-{
-	if (n < 0)
-		buf_addc(b, '-');
-	buf_add_number(b, n < 0 ? -(uint64_t)n : (uint64_t)n, 1);
-}
-
 struct style {
 	unsigned indent;
 	bool typed;
@@ -393,7 +386,7 @@ static void write(struct buf *b, const json_t *value, struct style style, unsign
 			json_write_str(b, json_str(value));
 		break;
 	case JSON_INTEGER:
-		write_int(b, json_integer_value(value));
+		buf_add_int(b, json_integer_value(value));
 		break;
 	case JSON_REAL:
 		(style.typed ? typed_real : number_text)(b, json_real_value(value));

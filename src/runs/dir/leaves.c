@@ -53,7 +53,10 @@ void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *re
 {
 	begin_line(b, path);
 	json_number_member(b, "a", record->number);
-	buf_printf(b, ",\"s\":\"exit\",\"code\":%d,\"sig\":%d", record->code, record->signal);
+	buf_adds(b, ",\"s\":\"exit\",\"code\":");
+	buf_add_int(b, record->code);
+	buf_adds(b, ",\"sig\":");
+	buf_add_int(b, record->signal);
 	if (record->timed_out)
 		buf_adds(b, ",\"timeout\":true");
 	if (record->limit.len) {

@@ -45,7 +45,9 @@ static void write_body(struct buf *b, const struct command_done *d)
 		buf_adds(&cut, "…");
 		command = buf_str(&cut);
 	}
-	buf_printf(b, "{\"code\":%d,\"command\":", d->code);
+	buf_adds(b, "{\"code\":");
+	buf_add_int(b, d->code);
+	buf_adds(b, ",\"command\":");
 	json_write_str(b, command);
 	buf_adds(b, d->killed ? ",\"killed\":true" : ",\"killed\":false");
 	json_number_member(b, "activeSubagents", d->others);
@@ -64,6 +66,14 @@ static void write_body(struct buf *b, const struct command_done *d)
 	buf_addc(b, '}');
 }
 
+static void write_summary(struct buf *b, const struct command_done *d)
+{
+	buf_adds(b, "Command ");
+	buf_add(b, d->label.len ? d->label : d->path);
+	buf_adds(b, d->code ? " failed with code " : " completed with code ");
+	buf_add_int(b, d->code);
+}
+
 void command_done_line(struct buf *b, const struct command_done *d)
 {
 	struct policy_facts f = {
@@ -77,16 +87,15 @@ void command_done_line(struct buf *b, const struct command_done *d)
 	bool first = true;
 
 	buf_reserve(b, LINE_ROOM);
-	buf_reserve(&text, LINE_ROOM);
 	text_member(b, "type", f.type, &first);
 	text_member(b, "event", f.type, &first);
 	text_member(b, "run", d->run, &first);
 	text_member(b, "to", f.to, &first);
-	buf_printf(&text, "run:%.*s", STR(d->run));
+	buf_adds(&text, "run:");
+	buf_add(&text, d->run);
 	text_member(b, "from", buf_str(&text), &first);
 	buf_reset(&text);
-	buf_printf(&text, "Command %.*s %s with code %d", STR(d->label.len ? d->label : d->path),
-		d->code ? "failed" : "completed", d->code);
+	write_summary(&text, d);
 	text_member(b, "summary", buf_str(&text), &first);
 	text_member(b, "level", str_of(level_name(policy_level(&f))), &first);
 	text_member(b, "delivery", str_of(delivery_name(policy_delivery(&f))), &first);
@@ -96,11 +105,12 @@ void command_done_line(struct buf *b, const struct command_done *d)
 	buf_reset(&text);
 	message_id(&text);
 	text_member(b, "id", buf_str(&text), &first);
-	buf_reset(&text);
-	write_body(&text, d);
 	json_member(b, "body", &first);
-	buf_add(b, buf_str(&text));
+	size_t body = b->len;
+	write_body(b, d);
+	size_t length = b->len - body;
 	json_member(b, "data", &first);
-	buf_add(b, buf_str(&text));
+	buf_reserve(b, length + 1); /* what is copied must not move meanwhile */
+	buf_add(b, str_sub(buf_str(b), body, length));
 	buf_addc(b, '}');
 }
