@@ -398,9 +398,14 @@ struct roux_run *roux_run_open(struct roux *r, const char *name, roux_event_fn *
 	}
 	struct roux_run *run =
 		with_handle(run_new(r, fn, data), runs_open(r->app, name, &r->report));
+	int e = 0;
 	if (run && (fn || run_status(run->handle) == ROUX_RUNNING))
-		(void)run_observe(run->handle, (const struct observer[]){ observer_of(run) });
-	return run;
+		e = run_observe(run->handle, (const struct observer[]){ observer_of(run) });
+	if (e == 0)
+		return run;
+	run_unobserved(run->handle, e, &r->report);
+	roux_run_free(run);
+	return NULL;
 }
 
 enum roux_status roux_run_status(const struct roux_run *run)

@@ -32,6 +32,9 @@ struct observer {
 	void (*changed)(void *data);
 	/* All has been told, and the run has ended. */
 	void (*ended)(void *data);
+	/* A run elsewhere cannot be looked at now; it will be looked at again. run_wait() says why.
+	 */
+	void (*unseen)(void *data);
 	void *data;
 };
 
@@ -216,8 +219,10 @@ void run_close(struct run_handle *h);
 /* Its place in the list: run_filter.before. 0: it has none. */
 uint64_t run_cursor(const struct run_handle *h);
 
-/* Any number of observers; each hears of the run from the loop. -errno. */
+/* Any number of observers; each hears of the run from the loop. -errno: it does not. */
 int run_observe(struct run_handle *h, const struct observer *o);
+/* Says so. False. */
+bool run_unobserved(const struct run_handle *h, int error, struct report *r);
 
 /* Its id; empty when it is not recorded. Its directory, likewise. Borrowed. */
 struct str run_id(const struct run_handle *h);

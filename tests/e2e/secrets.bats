@@ -621,7 +621,7 @@ sends_and_hears() {
 	tok=$SECRET sends_and_hears it --secret-env tok
 	asks 0 messages --json it
 	run ! grep -qF $SECRET out err
-	contains err 'what messages say is not shown: a secret of the run is not in the environment'
+	contains err 'what messages say is not shown: the secrets of the run'
 	is "$(of_json '[m["body"] for m in d["inbox"]], sorted(str(m["body"]) for m in d["outbox"])[:3]' <out)" \
 		"(['***'], ['***', '***', '***'])"
 	tok=$SECRET asks 0 messages --json it

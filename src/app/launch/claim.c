@@ -62,18 +62,22 @@ static bool refuse_taken(struct launch *l, struct report *r)
 	return report_action(r, ACTION_NAME_IT, l->asked.id);
 }
 
-/* What the ledger would say of a run that it has lost. */
-static bool waits_at_gate(const struct launch *l)
+/* What the ledger would say of a run that it has lost: false, with an issue, when that waits at a
+ * gate, or may. */
+static bool may_replace(const struct launch *l, struct report *r)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_REPORT found = REPORT_INIT;
 	AUTO_LOOK look = { 0 };
+	bool seen = look_at(l->claim.root, NULL, l->asked.id, &look, &found);
 
-	return look_at(l->claim.root, NULL, l->asked.id, &look, &ignored) &&
-	       status_rests(look.status, STATUS_AT_GATE);
-}
-
-static bool refuse_at_gate(struct launch *l, struct report *r)
-{
+	if (report_has_system(&found)) {
+		report_move(r, &found);
+		return false;
+	}
+	if (seen && look.unread)
+		return report_errno(r, look.unread, "cannot look at run '%.*s'", STR(l->asked.id));
+	if (!seen || !status_rests(look.status, STATUS_AT_GATE))
+		return true;
 	refuse_waiting(l->asked.id, r);
 	return report_action(r, ACTION_NAME_IT, l->asked.id);
 }
@@ -89,8 +93,8 @@ static bool take_directory(struct launch *l, bool known, struct report *r)
 	if (there && !S_ISDIR(st.st_mode))
 		return report_error(r, (struct where){ 0 }, "%.*s is there and is not a directory",
 			STR(l->claim.dir));
-	if (there && !known && waits_at_gate(l))
-		return refuse_at_gate(l, r);
+	if (there && !known && !may_replace(l, r))
+		return false;
 	int made = dir_make(l->claim.dir.p);
 	if (made < 0)
 		return report_fault(

@@ -138,16 +138,17 @@ static void tell_past(struct deferred *d)
 }
 
 /* The observer of the request hears everything as it happens. */
-static void observed(struct run_handle *handle)
+static int observed(struct run_handle *handle)
 {
 	struct here *h = here_of(handle);
 	struct watcher *w = list_entry(handle->watchers.prev, struct watcher, link);
 
 	if (!h->x.run)
-		return;
+		return 0;
 	w->behind = h->record && w->o.line;
 	if (w->behind || handle->ended)
 		deferred_start(app_loop(handle->app), &h->past);
+	return 0;
 }
 
 /* What commands print goes to the record only, unless an observer asks for it. */

@@ -112,5 +112,5 @@ bool run_end(struct run_handle *h, enum run_order what, int grace_ms, struct rep
 	}
 	if (!end(h->app, look, what, grace_ms, r))
 		return false;
-	return elsewhere_look_again(h) || refuse_gone(run_id(h), r);
+	return elsewhere_look_again(h, r);
 }

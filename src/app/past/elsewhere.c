@@ -28,6 +28,7 @@ struct elsewhere {
 	struct watch process;
 	struct timer again;
 	bool blind; /* its files cannot be watched */
+	bool asked; /* the caller waits, and finds out why it cannot be looked at */
 	struct deferred first;
 	struct event_follower events;
 };
@@ -72,12 +73,11 @@ static bool is_over(const struct run_look *look)
 	return !look->live || (look->result && look_embedded(look));
 }
 
-/* Looks again. False: the directory is gone, and nothing will come of it any more. */
-static bool look_again(struct elsewhere *w)
+static bool look_again(struct elsewhere *w, struct report *r)
 {
 	struct run_look now;
 
-	if (!find_again(w->handle.app, &w->look, &now))
+	if (!find_again(w->handle.app, &w->look, &now, r))
 		return false;
 	look_done(&w->look);
 	w->look = now;
@@ -147,15 +147,33 @@ static void start_watching(struct elsewhere *w)
 		timer_start(loop, &w->again, BLIND_MS);
 }
 
+/* What cannot be looked at now has not ended for that. */
+static void cannot_look(struct elsewhere *w)
+{
+	if (w->asked) {
+		stop_watching(w);
+		w->handle.ended = true;
+	} else {
+		timer_start(app_loop(w->handle.app), &w->again, BLIND_MS);
+		handle_tell_unseen(&w->handle);
+	}
+}
+
 /* Watching begins before the look, so that nothing falls in between. */
 static void check(struct elsewhere *w)
 {
-	bool gone = !look_again(w);
+	AUTO_REPORT found = REPORT_INIT;
+	bool gone = !look_again(w, &found);
 
 	if (!gone && !is_over(&w->look)) {
 		start_watching(w);
-		gone = !look_again(w);
+		gone = !look_again(w, &found);
 	}
+	if (gone && report_has_system(&found)) {
+		cannot_look(w);
+		return;
+	}
+	/* Nothing will come of it any more. */
 	if (gone) {
 		w->look.live = false;
 		w->look.status = status_str(ROUX_EXITED);
@@ -201,12 +219,10 @@ static bool order(struct run_handle *h, enum run_order what, int grace_ms, struc
 	if (!find_is_current(&w->look, "ended: it has", r))
 		return false;
 	/* The handle may not know yet that it has ended, or which process looks after it. */
-	if (look_again(w) && takes_orders(&w->look) && order_tell(&w->look, what, grace_ms, r))
+	if (look_again(w, r) && takes_orders(&w->look) && order_tell(&w->look, what, grace_ms, r))
 		return true;
-	if (r->errors > errors)
+	if (r->errors > errors || !look_again(w, r))
 		return false;
-	if (!look_again(w))
-		return refuse_gone(w->look.id, r);
 	return takes_orders(&w->look) ? refuse_starting(w->look.id, r)
 				      : refuse_ended(w->look.id, w->look.status, r);
 }
@@ -246,27 +262,28 @@ static int write_output(struct run_handle *h, int to)
 	return n < 0 ? -errno : 0;
 }
 
-static void watch_it(struct elsewhere *w)
+static int watch_it(struct elsewhere *w)
 {
 	struct loop *loop = app_loop(w->handle.app);
 
 	if (!loop)
-		return;
+		return -errno;
 	w->handle.ended = false;
 	if (!list_linked(&w->handle.link))
 		list_append(&w->handle.app->runs, &w->handle.link);
 	deferred_start(loop, &w->first);
+	return 0;
 }
 
 /* Lines come from the loop, also those of the past. */
-static void observed(struct run_handle *h)
+static int observed(struct run_handle *h)
 {
 	struct elsewhere *w = of(h);
 
 	/* From the beginning: each has what it has not heard yet. */
 	event_follower_done(&w->events);
 	event_follower_init(&w->events, w->look.dir.p, 0);
-	watch_it(w);
+	return watch_it(w);
 }
 
 static void leave(struct run_handle *h)
@@ -362,8 +379,12 @@ static bool wait_elsewhere(struct elsewhere *w, struct report *r)
 		return true;
 	for (;;) {
 		if (!w->handle.ended) {
-			watch_it(w);
+			int e = watch_it(w);
+			if (e < 0)
+				return run_unobserved(&w->handle, e, r);
+			w->asked = true;
 			handle_turn(&w->handle);
+			w->asked = false;
 		}
 		run_unlocked_wait(w->look.dir.p);
 		if (!find_id(a, w->look.id, &now, r)) {
@@ -386,9 +407,9 @@ bool run_wait(struct run_handle *h, struct report *r)
 	return true;
 }
 
-bool elsewhere_look_again(struct run_handle *h)
+bool elsewhere_look_again(struct run_handle *h, struct report *r)
 {
-	return look_again(of(h));
+	return look_again(of(h), r);
 }
 
 const struct run_look *elsewhere_look(const struct run_handle *h)

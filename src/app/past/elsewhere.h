@@ -15,5 +15,5 @@ const struct run_look *elsewhere_look(const struct run_handle *h);
 struct run_look *handle_look(struct run_handle *h, struct report *r);
 /* run_end() of a run that has left nothing elsewhere. */
 bool elsewhere_end(struct run_handle *h, enum run_order what, int grace_ms, struct report *r);
-/* Looks at it again. False: it is gone. */
-bool elsewhere_look_again(struct run_handle *h);
+/* Looks at it again, as find_again() does. */
+bool elsewhere_look_again(struct run_handle *h, struct report *r);

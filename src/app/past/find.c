@@ -274,18 +274,20 @@ bool find_any_run(struct app *a, const char *operand, struct run_look *ret, stru
 	return found;
 }
 
-bool find_again(struct app *a, const struct run_look *look, struct run_look *ret)
+bool find_again(struct app *a, const struct run_look *look, struct run_look *ret, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
-	bool found = look->back ? look_back(app_state_root(a), look->run, look->back, ret, &ignored)
-				: look_with(app_state_root(a), app_ledger(a, &ignored), a->kept,
-					  look->run, ret, &ignored);
+	struct str root = app_state_root(a);
+	size_t errors = r->errors;
+	bool found = look->back
+			     ? look_back(root, look->run, look->back, ret, r)
+			     : look_with(root, app_ledger(a, &ignored), a->kept, look->run, ret, r);
 
 	/* Another one that has the name now is not this one. */
 	if (found && (!look->generation.len || str_eq(ret->generation, look->generation)))
 		return true;
 	look_done(ret);
-	return false;
+	return r->errors == errors && refuse_gone(look->id, r);
 }
 
 bool find_is_current(const struct run_look *look, const char *doing, struct report *r)

@@ -19,8 +19,9 @@ bool find_run(struct app *a, const char *operand, struct run_look *ret, struct r
 bool find_any_run(struct app *a, const char *operand, struct run_look *ret, struct report *r);
 /* The current generation of that very id. */
 bool find_id(struct app *a, struct str id, struct run_look *ret, struct report *r);
-/* What `look` shows, looked at again. False, without an issue: it is gone. */
-bool find_again(struct app *a, const struct run_look *look, struct run_look *ret);
+/* What `look` shows, looked at again. False with an issue: a refusal when it is gone; else it
+ * cannot be looked at now. */
+bool find_again(struct app *a, const struct run_look *look, struct run_look *ret, struct report *r);
 /* Refuses what can be done with the current generation only. False with an issue. */
 bool find_is_current(const struct run_look *look, const char *doing, struct report *r);
 

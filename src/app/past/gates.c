@@ -86,12 +86,15 @@ static bool tell_all(struct asking *q, struct app *a, struct report *r)
 
 	runs_each(a, &paused, collect, collect_again, &w, r);
 	vec_each (id, &w.ids) {
-		AUTO_REPORT ignored = REPORT_INIT;
+		AUTO_REPORT found = REPORT_INIT;
 		AUTO_LOOK look = { 0 };
 
-		if (!q->enough &&
-			look_at(app_state_root(a), app_ledger(a, r), *id, &look, &ignored))
+		if (q->enough)
+			break;
+		if (look_at(app_state_root(a), app_ledger(a, r), *id, &look, &found))
 			tell(q, &look);
+		else
+			app_warn(&found, r);
 	}
 	vec_done(&w.ids);
 	arena_done(&w.arena);

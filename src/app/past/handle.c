@@ -62,9 +62,13 @@ int run_observe(struct run_handle *h, const struct observer *o)
 	w->o = *o;
 	w->next = o->from_seq;
 	list_append(&h->watchers, &w->link);
-	if (h->ops->observed)
-		h->ops->observed(h);
-	return 0;
+	return h->ops->observed ? h->ops->observed(h) : 0;
+}
+
+bool run_unobserved(const struct run_handle *h, int error, struct report *r)
+{
+	return report_errno(
+		r, -error, "cannot make an event loop to watch run '%.*s'", STR(run_id(h)));
 }
 
 bool handle_wants_lines(const struct run_handle *h)
@@ -123,6 +127,16 @@ void handle_tell_end(struct run_handle *h)
 		w->told_end = true;
 		if (!told && w->o.ended)
 			w->o.ended(w->o.data);
+	}
+}
+
+void handle_tell_unseen(struct run_handle *h)
+{
+	list_each_safe (link, &h->watchers) {
+		struct watcher *w = list_entry(link, struct watcher, link);
+
+		if (w->o.unseen)
+			w->o.unseen(w->o.data);
 	}
 }
 

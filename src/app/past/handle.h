@@ -18,8 +18,8 @@ struct handle_ops {
 	int (*write_result)(struct run_handle *h, struct buf *b, int fd, enum roux_status *ret);
 	json_t *(*summary)(struct run_handle *h);
 	int (*write_output)(struct run_handle *h, int fd);
-	/* Tells a new observer of the past. May be NULL. */
-	void (*observed)(struct run_handle *h);
+	/* Tells a new observer of the past. -errno. May be NULL. */
+	int (*observed)(struct run_handle *h);
 	/* The app is being closed: ends it, or only stops watching it. */
 	void (*leave)(struct run_handle *h);
 	/* It has ended, and the loop has turned: lets go of what others wait for. May be NULL. */
@@ -64,5 +64,7 @@ void handle_tell_line(struct run_handle *h, struct str line);
 void handle_ended(struct run_handle *h);
 /* Tells the observers that have not been told of the end. */
 void handle_tell_end(struct run_handle *h);
+/* Tells every observer that it cannot be looked at now. */
+void handle_tell_unseen(struct run_handle *h);
 /* Turns the loop until it has ended. */
 void handle_turn(struct run_handle *h);

@@ -17,6 +17,7 @@ struct listing {
 	uint64_t now_ms;
 	size_t rows, told;
 	bool behind; /* the cursor of the filter; the ledger begins there by itself */
+	struct report *r;
 };
 
 static bool fits(const struct run_filter *f, const struct run_row *row)
@@ -71,21 +72,29 @@ static bool tell(struct listing *l, const struct run_row *row)
 	return l->see(l->data, &e) && l->told != l->filter.limit;
 }
 
+/* The row is what the ledger knows. */
+static bool tell_unseen(struct listing *l, const struct run_row *row, const struct report *why)
+{
+	app_warn(why, l->r);
+	report_hint(l->r, "its status is what the ledger has");
+	return tell(l, row);
+}
+
 /* Only of a run that should be alive can the ledger be wrong; of one that ended before it counted
  * failures it lacks something. */
 static bool tell_row(void *data, const struct run_row *row)
 {
 	struct listing *l = data;
-	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_REPORT found = REPORT_INIT;
 	AUTO_LOOK look = { 0 };
 	struct str root = app_state_root(l->app);
 
 	l->rows++;
 	if (status_is_end(row->status) && row->counted)
 		return tell(l, row);
-	if (!(row->back ? look_back(root, row->id, row->back, &look, &ignored)
-			: look_at(root, l->app->ledger, row->id, &look, &ignored)))
-		return true;
+	if (!(row->back ? look_back(root, row->id, row->back, &look, &found)
+			: look_at(root, l->app->ledger, row->id, &look, &found)))
+		return found.errors ? tell_unseen(l, row, &found) : true;
 	look.row.id = row->id;
 	look.row.seq = row->seq;
 	look.row.back = row->back;
@@ -164,9 +173,12 @@ bool runs_can_be_listed(struct app *a, struct report *r)
 void runs_each(struct app *a, const struct run_filter *f, run_fn *see, void (*restart)(void *data),
 	void *data, struct report *r)
 {
-	struct listing l = {
-		.app = a, .see = see, .data = data, .now_ms = clock_real_ms(), .behind = true
-	};
+	struct listing l = { .app = a,
+		.see = see,
+		.data = data,
+		.now_ms = clock_real_ms(),
+		.behind = true,
+		.r = r };
 	AUTO_REPORT broken = REPORT_INIT;
 	struct ledger *ledger = app_ledger(a, &broken);
 

@@ -148,8 +148,9 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 		run_unlocked_wait(look->dir.p);
 	else
 		wait_for_end(look, pidfd, order);
+	size_t errors = r->errors;
 	if (!look_at(app_state_root(a), app_ledger(a, r), look->run, ret, r))
-		return refuse_gone(look->id, r);
+		return r->errors == errors && refuse_gone(look->id, r);
 	/* Another process has started or resumed it since, or its disk had no room to say so; what
 	 * was asked for has come to pass. */
 	if (ret->live || !str_eq(ret->generation, look->generation) || !ret->result)

@@ -117,6 +117,7 @@ struct tails {
 	int error; /* -errno */
 	enum log_stream broken;
 	bool ended;
+	bool unseen; /* it cannot be looked at: what is followed may have ended */
 };
 
 static int put_story(void *data, struct str lines)
@@ -201,14 +202,24 @@ static void on_ended(void *data)
 	((struct tails *)data)->ended = true;
 }
 
-/* Watching begins before the first look: nothing can fall in between. */
-static void follow_logs(struct cli *cli, struct tails *t)
+static void on_unseen(void *data)
 {
-	(void)run_observe(t->run,
-		&(struct observer){ .changed = follow_attempts, .ended = on_ended, .data = t });
+	((struct tails *)data)->unseen = true;
+}
+
+/* Watching begins before the first look: nothing can fall in between. False with an issue. */
+static bool follow_logs(struct cli *cli, struct tails *t)
+{
+	int e = run_observe(t->run, &(struct observer){ .changed = follow_attempts,
+					    .ended = on_ended,
+					    .unseen = on_unseen,
+					    .data = t });
+	if (e < 0)
+		return run_unobserved(t->run, e, &cli->report);
 	follow_attempts(t);
-	while (!t->ended && !t->error && app_turn(cli_app(cli), -1) >= 0)
+	while (!t->ended && !t->unseen && !t->error && app_turn(cli_app(cli), -1) >= 0)
 		;
+	return t->ended || !t->unseen || run_wait(t->run, &cli->report);
 }
 
 /* Says what could not be copied. Returns an exit status. */
@@ -229,8 +240,7 @@ static int show_logs(struct cli *cli, struct tails *t)
 {
 	t->to[LOG_STDOUT] = slice_of(t->o, STDOUT_FILENO);
 	t->to[LOG_STDERR] = slice_of(t->o, STDERR_FILENO);
-	if (t->o->follow)
-		follow_logs(cli, t);
+	bool seen = !t->o->follow || follow_logs(cli, t);
 	t->ended = true; /* lines without an end are shown too */
 	if (!t->error)
 		(t->o->follow ? follow_attempts : show)(t);
@@ -240,7 +250,7 @@ static int show_logs(struct cli *cli, struct tails *t)
 		buf_done(&t->to[s].line);
 	}
 	run_story_close(t->story);
-	int status = copied(cli, t);
+	int status = seen || t->error ? copied(cli, t) : cli_refuse(cli, false);
 	arena_done(&t->arena);
 	return status;
 }
@@ -310,7 +320,9 @@ static void wake(void *data)
 /* With -f a command that has not been started is waited for. */
 static bool find_node(struct cli *cli, struct tails *t, const char *word)
 {
-	const struct observer o = { .changed = wake, .ended = on_ended, .data = t };
+	const struct observer o = {
+		.changed = wake, .ended = on_ended, .unseen = on_unseen, .data = t
+	};
 	AUTO_REPORT missing = REPORT_INIT;
 	bool watched = false;
 
@@ -324,9 +336,13 @@ static bool find_node(struct cli *cli, struct tails *t, const char *word)
 			t->ended = false;
 			return true;
 		}
-		if (!watched)
-			(void)run_observe(t->run, &o);
+		int e = watched ? 0 : run_observe(t->run, &o);
+		if (e < 0)
+			return run_unobserved(t->run, e, &cli->report);
 		watched = true;
+		if (t->unseen && !run_wait(t->run, &cli->report))
+			return false;
+		t->unseen = false;
 		if (over || app_turn(cli_app(cli), -1) < 0) {
 			report_move(&cli->report, &missing);
 			return false;

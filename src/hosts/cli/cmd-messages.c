@@ -319,8 +319,9 @@ static void tell_skipped(struct buf *b, const char *file, size_t count)
 
 static void tell_hidden(void)
 {
-	cli_say(S("roux: warning: what messages say is not shown: a secret of the run is not in "
-		  "the environment\n"));
+	cli_say(S("roux: warning: what messages say is not shown: the secrets of the run, which "
+		  "would be masked, are not all known here\n"
+		  "     hint: one of --secret-env is read from the environment\n"));
 }
 
 static int print_view(const struct messages_view *v, bool json)
@@ -373,7 +374,7 @@ static const struct opt_set messages_sets[] = {
 struct following {
 	struct cli *cli;
 	const char *run;
-	bool json, ended, hidden;
+	bool json, ended, hidden, unseen;
 	size_t shown[2];
 	int status;
 };
@@ -423,6 +424,11 @@ static void on_ended(void *data)
 	((struct following *)data)->ended = true;
 }
 
+static void on_unseen(void *data)
+{
+	((struct following *)data)->unseen = true;
+}
+
 static int follow_messages(struct cli *cli, const struct messages_opts *o, const char *run)
 {
 	struct following f = { .cli = cli, .run = run, .json = o->common.json };
@@ -431,12 +437,18 @@ static int follow_messages(struct cli *cli, const struct messages_opts *o, const
 
 	if (!h)
 		return status;
-	(void)run_observe(
-		h, &(struct observer){ .changed = show_new, .ended = on_ended, .data = &f });
+	int e = run_observe(h,
+		&(struct observer){
+			.changed = show_new, .ended = on_ended, .unseen = on_unseen, .data = &f });
+	if (e < 0) {
+		run_unobserved(h, e, &cli->report);
+		return cli_refuse(cli, o->common.json);
+	}
 	show_new(&f);
-	while (!f.ended && !f.status && app_turn(cli_app(cli), -1) >= 0)
+	while (!f.ended && !f.unseen && !f.status && app_turn(cli_app(cli), -1) >= 0)
 		;
-	show_new(&f);
+	if (!f.unseen || run_wait(h, &cli->report))
+		show_new(&f);
 	return cli->report.errors ? cli_refuse(cli, o->common.json) : f.status;
 }
 
