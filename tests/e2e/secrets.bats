@@ -172,6 +172,24 @@ nowhere_but() {
 	done
 }
 
+@test "why a plan cannot be made is told without secrets" {
+	setup_secrets
+	for flag in timeout delay retry; do
+		echo '{"secrets": ["tok"], "'$flag'": "{tok}", "template": "true"}' >w.json
+		asks 2 plan ./w.json tok=$SECRET
+		run ! grep -F $SECRET err
+		contains err "\`$flag\` is '***'"
+		asks 2 plan --json ./w.json tok=$SECRET
+		run ! grep -F $SECRET out
+	done
+	echo '{"secrets": ["tok"], "args": ["tok", "list:array"], "template": "echo {list[tok]}"}' >w.json
+	asks 2 plan ./w.json tok=$SECRET 'list:=["a"]'
+	run ! grep -F $SECRET err
+	asks 0 run -q --as it ./w.json tok=0 'list:=["a"]'
+	asks 2 plan run:it --all tok=$SECRET
+	run ! grep -F $SECRET err
+}
+
 @test "what a called step recipe declares is hidden in plans, and in a report without its files" {
 	setup_secrets
 	printf '%s\n' 'name: sub' 'description: d' 'version: 1.0.0' 'secrets: [inner]' 'context: {inner: ""}' 'steps:' \

@@ -210,45 +210,6 @@ json_t *recipe_secret_members(const struct recipe *recipe)
 	return members_of(names);
 }
 
-/* -- what does not fit ---------------------------------------------------------------------------
- */
-
-/* The values again, with a mask for each secret that an issue is about; NULL: none is. */
-static json_t *hide_wrong(const json_t *names, json_t *values, const struct report *found)
-{
-	AUTO_JSON *secret = members_of(names);
-	json_t *shown = NULL;
-
-	vec_each (i, &found->issues) {
-		if (!json_object_getn(secret, i->field.p, i->field.len) ||
-			!json_object_getn(values, i->field.p, i->field.len))
-			continue;
-		shown = shown ? shown : json_copy(values);
-		json_object_setn_new_nocheck(shown, i->field.p, i->field.len, json_string(MASKED));
-	}
-	return shown;
-}
-
-struct plan *secrets_plan_new(
-	struct graph *g, const struct recipe *recipe, json_t *values, struct report *r)
-{
-	AUTO_REPORT found = REPORT_INIT;
-	struct plan *plan = plan_new(g, values, &found);
-	AUTO_JSON *names = plan ? NULL : secrets_declared(recipe, g);
-	AUTO_JSON *shown = plan ? NULL : hide_wrong(names, values, &found);
-
-	if (shown) {
-		/* The same words, about the mask. */
-		report_reset(&found);
-		plan_unref(plan_new(g, shown, &found));
-		if (!found.errors)
-			report_error(&found, (struct where){ 0 },
-				"a secret does not fit the type of its argument");
-	}
-	report_move(r, &found);
-	return plan;
-}
-
 /* -- issues --------------------------------------------------------------------------------------
  */
 
@@ -294,4 +255,49 @@ void mask_report(struct mask *m, struct report *r)
 		for (size_t n = 0; n < ISSUE_ACTIONS; n++)
 			i->actions[n].about = mask_text(m, i->actions[n].about, &r->arena);
 	}
+}
+
+/* -- what does not fit ---------------------------------------------------------------------------
+ */
+
+/* The values again, with a mask for each secret that an issue is about; NULL: none is. */
+static json_t *hide_wrong(const json_t *names, json_t *values, const struct report *found)
+{
+	AUTO_JSON *secret = members_of(names);
+	json_t *shown = NULL;
+
+	vec_each (i, &found->issues) {
+		if (!json_object_getn(secret, i->field.p, i->field.len) ||
+			!json_object_getn(values, i->field.p, i->field.len))
+			continue;
+		shown = shown ? shown : json_copy(values);
+		json_object_setn_new_nocheck(shown, i->field.p, i->field.len, json_string(MASKED));
+	}
+	return shown;
+}
+
+struct plan *secrets_plan_new(
+	struct graph *g, const struct recipe *recipe, json_t *values, struct report *r)
+{
+	AUTO_REPORT found = REPORT_INIT;
+	struct plan *plan = plan_new(g, values, &found);
+	AUTO_JSON *names = plan ? NULL : secrets_declared(recipe, g);
+	AUTO_JSON *shown = plan ? NULL : hide_wrong(names, values, &found);
+
+	if (shown) {
+		/* The same words, about the mask. */
+		report_reset(&found);
+		plan_unref(plan_new(g, shown, &found));
+		if (!found.errors)
+			report_error(&found, (struct where){ 0 },
+				"a secret does not fit the type of its argument");
+	}
+	if (found.issues.len) {
+		struct mask *mask = recipe_mask(recipe, g, values);
+
+		mask_report(mask, &found);
+		mask_free(mask);
+	}
+	report_move(r, &found);
+	return plan;
 }
