@@ -3,71 +3,8 @@
 #include <ctype.h>
 
 #include "graph/label.h"
+#include "graph/programs.h"
 #include "template/braces.h"
-
-/* Programs whose argument is code: the flags that introduce it; "" marks a shell, which is worth a
- * word even without one. */
-static const struct {
-	const char *program;
-	const char *flags[5];
-	bool shell;
-	const char *word; /* a word that introduces it; NULL: none */
-} interpreters[] = {
-	{ "sh", { "-c" }, true },
-	{ "bash", { "-c" }, true },
-	{ "dash", { "-c" }, true },
-	{ "zsh", { "-c" }, true },
-	{ "fish", { "-c", "--command" }, true },
-	{ "ksh", { "-c" }, true },
-	{ "node", { "-e", "--eval", "-p", "--print" }, false },
-	{ "nodejs", { "-e", "--eval", "-p", "--print" }, false },
-	{ "deno", { "-e", "--eval" }, false, "eval" },
-	{ "bun", { "-e", "--eval", "-p", "--print" }, false },
-	{ "python3", { "-c" }, false },
-	{ "python", { "-c" }, false },
-	{ "pypy", { "-c" }, false },
-	{ "ruby", { "-e" }, false },
-	{ "perl", { "-e", "-E", "-ne", "-pe" }, false },
-	{ "php", { "-r" }, false },
-	{ "lua", { "-e" }, false },
-	{ "Rscript", { "-e" }, false },
-};
-
-/* Whether a program is that one, or a version of it: python3.12. */
-static bool is_version_of(struct str program, const char *name)
-{
-	struct str version =
-		str_starts(program, str_of(name)) ? str_from(program, strlen(name)) : S("x");
-
-	for (size_t i = 0; i < version.len; i++)
-		if (!ascii_digit(version.p[i]) && version.p[i] != '.')
-			return false;
-	return true;
-}
-
-/* Programs that start another one, which stands behind their own options and operands. */
-static const struct prefix {
-	const char *program;
-	const char *valued[16]; /* options whose value is the next word */
-	size_t operands;
-	bool assigns; /* NAME=value may stand before it */
-} prefixes[] = {
-	{ "sudo",
-		{ "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user",
-			"--group", "--host", "--chdir" },
-		.assigns = true },
-	{ "doas", { "-u", "-C" } },
-	{ "env", { "-u", "-C", "--unset", "--chdir" }, .assigns = true },
-	{ "nohup", { NULL } },
-	{ "busybox", { NULL } },
-	{ "nice", { "-n", "--adjustment" } },
-	{ "timeout", { "-k", "-s", "--kill-after", "--signal" }, .operands = 1 },
-	{ "xargs", { "-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s", "--arg-file", "--delimiter",
-			   "--max-args", "--max-chars", "--max-lines", "--max-procs" } },
-	{ "stdbuf", { "-i", "-o", "-e", "--input", "--output", "--error" } },
-	{ "ionice", { "-c", "-n", "--class", "--classdata" } },
-	{ "setsid", { NULL } },
-};
 
 struct looking {
 	struct graph *g;
@@ -92,86 +29,6 @@ static bool has_placeholder(const struct text *t)
 
 	t->ops->walk(t, count_placeholder, &count);
 	return count > 0;
-}
-
-static struct str program_name(const struct node *n, size_t at)
-{
-	struct str word = n->words[at].text->raw;
-	size_t slash = 0;
-
-	for (size_t i = 0; i < word.len; i++)
-		if (word.p[i] == '/')
-			slash = i + 1;
-	return str_from(word, slash);
-}
-
-static bool combined_short_flags(struct str word, const char *flag)
-{
-	/* -ec is -e and -c. */
-	return word.len > 2 && word.p[0] == '-' && word.p[1] != '-' && strlen(flag) == 2 &&
-	       word.p[word.len - 1] == flag[1] && str_find(word, '=', 0) == word.len;
-}
-
-/* --eval=CODE */
-static bool has_value(struct str word, const char *flag)
-{
-	size_t len = strlen(flag);
-
-	return str_starts(word, S("--")) && str_starts(word, str_of(flag)) && word.len > len &&
-	       word.p[len] == '=';
-}
-
-static const struct prefix *prefix_named(struct str program)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (str_eq(program, str_of(prefixes[i].program)))
-			return &prefixes[i];
-	return NULL;
-}
-
-static bool takes_value(const struct prefix *p, struct str option)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(p->valued) && p->valued[i]; i++)
-		if (str_eq(option, str_of(p->valued[i])) ||
-			combined_short_flags(option, p->valued[i]))
-			return true;
-	return false;
-}
-
-/* Behind the options and operands of the prefix that the word `at` names. */
-static size_t behind_prefix(const struct node *n, const struct prefix *p, size_t at)
-{
-	for (at++; at < n->word_count; at++) {
-		struct str word = n->words[at].text->raw;
-
-		if (word.len < 2 || word.p[0] != '-')
-			break;
-		if (str_eq(word, S("--"))) {
-			at++;
-			break;
-		}
-		at += takes_value(p, word);
-	}
-	while (p->assigns && at < n->word_count && str_contains(n->words[at].text->raw, S("=")) &&
-		!str_starts(n->words[at].text->raw, S("{")))
-		at++;
-	return at + p->operands;
-}
-
-/* The word that names the program which does the work: of `sudo -u me rm x` the fourth. */
-static size_t program_word(const struct node *n)
-{
-	const struct prefix *p;
-	size_t at = 0;
-
-	while ((p = prefix_named(program_name(n, at)))) {
-		size_t next = behind_prefix(n, p, at);
-
-		if (next >= n->word_count)
-			break;
-		at = next;
-	}
-	return at;
 }
 
 struct author {
@@ -202,61 +59,29 @@ static bool authored(const struct looking *l, const struct text *t)
 	return a.all;
 }
 
-/* `code` is the word that has it. */
-static void warn_code(struct looking *l, size_t which, size_t code)
-{
-	const struct node *n = l->n;
-	struct report *w = &l->g->warnings;
-
-	if (code < n->word_count && has_placeholder(n->words[code].text) &&
-		!authored(l, n->words[code].text)) {
-		report_warning(w, word_where(n, code), "a value is pasted into code for %s",
-			interpreters[which].program);
-		if (interpreters[which].shell)
-			report_hint(w, "pass it as an argument: %s -c 'cmd \"$1\"' _ {value}",
-				interpreters[which].program);
-		else
-			report_hint(w, "pass it as an argument and read it there");
-	} else {
-		report_warning(w, word_where(n, l->program), "%s runs code from the template",
-			interpreters[which].program);
-	}
-}
-
 static void look_at_interpreter(struct looking *l)
 {
 	const struct node *n = l->n;
-	struct str program = program_name(n, l->program);
+	struct report *w = &l->g->warnings;
+	struct program_code code = program_code(n, l->program);
 
-	for (size_t k = 0; k < ARRAY_SIZE(interpreters); k++) {
-		if (!is_version_of(program, interpreters[k].program))
-			continue;
-		for (size_t i = l->program + 1; i < n->word_count; i++) {
-			struct str word = n->words[i].text->raw;
-
-			if (interpreters[k].word && str_eq(word, str_of(interpreters[k].word))) {
-				warn_code(l, k, i + 1);
-				return;
-			}
-			if (!word.len || word.p[0] != '-')
-				break;
-			for (size_t f = 0; f < 5 && interpreters[k].flags[f]; f++) {
-				const char *flag = interpreters[k].flags[f];
-
-				bool joined = has_value(word, flag);
-
-				if (!joined && !str_eq(word, str_of(flag)) &&
-					!combined_short_flags(word, flag))
-					continue;
-				warn_code(l, k, joined ? i : i + 1);
-				return;
-			}
-		}
-		if (interpreters[k].shell)
-			report_warning(&l->g->warnings, word_where(n, l->program),
-				"%s runs whatever it is given as shell code",
-				interpreters[k].program);
+	if (!code.interpreter)
 		return;
+	if (code.at && code.at < n->word_count && has_placeholder(n->words[code.at].text) &&
+		!authored(l, n->words[code.at].text)) {
+		report_warning(w, word_where(n, code.at), "a value is pasted into code for %s",
+			code.interpreter);
+		if (code.shell)
+			report_hint(w, "pass it as an argument: %s -c 'cmd \"$1\"' _ {value}",
+				code.interpreter);
+		else
+			report_hint(w, "pass it as an argument and read it there");
+	} else if (code.at) {
+		report_warning(w, word_where(n, l->program), "%s runs code from the template",
+			code.interpreter);
+	} else if (code.shell) {
+		report_warning(w, word_where(n, l->program),
+			"%s runs whatever it is given as shell code", code.interpreter);
 	}
 }
 
@@ -286,6 +111,8 @@ static void look_at_files(struct looking *l)
 	for (size_t i = l->program + 1; found && i < n->word_count; i++) {
 		struct str word = n->words[i].text->raw;
 
+		if (str_starts(word, S("--target-directory=")))
+			word = str_from(word, strlen("--target-directory="));
 		if (str_eq(program, S("rm")) && word.len > 1 && word.p[0] == '-' &&
 			(str_contains(word, S("r")) || str_contains(word, S("f")) ||
 				str_contains(word, S("R")))) {
@@ -462,14 +289,6 @@ static const char *const pattern_readers[] = { "find", "fd", "locate", "grep", "
 	"rg", "ag", "git", "sed", "awk", "expr", "test", "[", "tar", "zip", "unzip", "rsync",
 	"tree", "jq", NULL };
 
-static bool is_shell(struct str program)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(interpreters); i++)
-		if (interpreters[i].shell && is_version_of(program, interpreters[i].program))
-			return true;
-	return false;
-}
-
 /* `$HOME`, `${HOME}`, `$(date)`: letters after the sign, so that a regular expression may end with
  * one. */
 static bool is_expansion(struct str word)
@@ -512,7 +331,7 @@ static const char *shell_meant(const struct looking *l, size_t i)
 	const struct node *n = l->n;
 	struct str word = n->words[i].text->raw, program = program_name(n, l->program);
 
-	if (is_shell(program))
+	if (program_is_shell(program))
 		return NULL;
 	for (size_t k = 0; k < ARRAY_SIZE(shell_signs); k++)
 		if (str_eq(word, str_of(shell_signs[k].word)) && !compares(program))
