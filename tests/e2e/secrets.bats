@@ -190,6 +190,18 @@ nowhere_but() {
 	run ! grep -F $SECRET err
 }
 
+@test "a warning about a line shows no secret that is given" {
+	local how
+	for how in exec run; do
+		asks 1 $how --secret tok=$SECRET "/nope $SECRET {tok"
+		contains err '1 | /nope *** {tok'
+		is "$(grep -lF $SECRET out err)" ""
+		tok=$SECRET asks 1 $how -q --secret-env tok "/nope \$$SECRET"
+		contains err "'\$***' is an ordinary argument"
+		is "$(grep -lF $SECRET out err)" ""
+	done
+}
+
 @test "what a called step recipe declares is hidden in plans, and in a report without its files" {
 	setup_secrets
 	printf '%s\n' 'name: sub' 'description: d' 'version: 1.0.0' 'secrets: [inner]' 'context: {inner: ""}' 'steps:' \

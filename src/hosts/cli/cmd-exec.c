@@ -78,7 +78,7 @@ static int run(const struct call *call)
 		template_open(&given, &o->template, false, call->count, call->words) &&
 		follow_request(cli, &o->run, &q)) {
 		if (tell)
-			values_warn(recipe_ref_warnings(given.ref));
+			values_warn(cli, recipe_ref_warnings(given.ref));
 		q.detach = DETACH_NEVER;
 		q.secrets = given.secrets;
 		q.secret_env = given.secret_env;

@@ -110,7 +110,7 @@ static bool print_plan(struct cli *cli, struct recipe_ref *ref,
 	}
 	bool ok = recipes_plan_each(ref, with, add_line, &lines, &cli->report);
 	if (ok) {
-		values_warn(recipe_ref_warnings(ref));
+		values_warn(cli, recipe_ref_warnings(ref));
 		cli_say(buf_str(&lines.notes));
 	}
 	buf_swap(b, &lines.text);

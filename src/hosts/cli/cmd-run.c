@@ -113,7 +113,7 @@ static int run(const struct call *call)
 							    : NULL;
 	if (ref) {
 		if (!o->common.json && !o->run.silent)
-			values_warn(recipe_ref_warnings(ref));
+			values_warn(cli, recipe_ref_warnings(ref));
 		status = follow(cli, &q, &o->run, o->common.json,
 			&(struct follow_start){ .start = start,
 				.data = &(struct starting){ cli, ref },

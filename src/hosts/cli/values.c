@@ -7,6 +7,7 @@
 #include "base/shell-words.h"
 #include "base/utf8.h"
 #include "data/big.h"
+#include "data/mask.h"
 #include "hosts/cli/template.h"
 #include "hosts/cli/words.h"
 
@@ -349,7 +350,7 @@ struct recipe_ref *values_open(struct cli *cli, const char *operand, const struc
 	return NULL;
 }
 
-void values_warn(struct report *warnings)
+void values_warn(struct cli *cli, struct report *warnings)
 {
 	AUTO_BUF text = BUF_INIT;
 
@@ -358,5 +359,5 @@ void values_warn(struct report *warnings)
 		if (!i->file.len || i->slip)
 			issue_text(i, &text);
 	if (text.len)
-		cli_say(buf_str(&text));
+		cli_say(mask_text(cli->mask, buf_str(&text), &cli->arena));
 }

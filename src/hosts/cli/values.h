@@ -21,4 +21,4 @@ bool values_claim_stdin(struct cli *cli, const char *operand, bool *stdin_used);
 
 /* Warnings that stand in no file are about the values: a misspelt name, say. They are told before
  * the run, which may take hours, and so are slips. */
-void values_warn(struct report *warnings);
+void values_warn(struct cli *cli, struct report *warnings);
