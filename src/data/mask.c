@@ -529,3 +529,23 @@ json_t *mask_value(struct mask *m, const json_t *value)
 {
 	return m && m->known.count ? masked_json(m, value, true) : json_incref((json_t *)value);
 }
+
+json_t *mask_members(struct mask *m, const json_t *value)
+{
+	json_t *shown, *item;
+	const char *key;
+	size_t i;
+
+	if (json_is_array(value)) {
+		shown = json_array();
+		json_array_foreach(value, i, item)
+			json_array_append_new(shown, mask_members(m, item));
+		return shown;
+	}
+	if (!json_is_object(value))
+		return mask_value(m, value);
+	shown = json_object();
+	json_object_foreach((json_t *)value, key, item)
+		json_object_set_new_nocheck(shown, key, mask_value(m, item));
+	return shown;
+}

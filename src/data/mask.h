@@ -55,6 +55,9 @@ json_t *mask_json(struct mask *m, const json_t *value);
 /* The same of a value that a caller or a command made: the names of members are masked as well,
  * which in what roux makes are the same for everyone. */
 json_t *mask_value(struct mask *m, const json_t *value);
+/* The same of an object, or an array of such, whose own members have names that roux knows, and
+ * values that others made: messages, recipes. */
+json_t *mask_members(struct mask *m, const json_t *value);
 
 /* What stands in place of a secret. */
 #define MASKED "***"

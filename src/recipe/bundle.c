@@ -38,7 +38,7 @@ static void import_path(const struct record *r, struct buf *b)
 
 static struct str record_json(struct arena *a, const struct record *r, struct mask *m)
 {
-	AUTO_JSON *shown = mask_json(m, r->file->doc.root);
+	AUTO_JSON *shown = mask_members(m, r->file->doc.root);
 	AUTO_BUF b = BUF_INIT;
 
 	buf_addc(&b, '{');

@@ -609,6 +609,10 @@ hides() {
 	PATH=$PWD/bin:$PATH asks 0 run -q --as it ./r.json
 	contains told '"pin":"***"'
 	! grep -rlq 73315551 told "$(state)/runs/it/context.jsonl" "$(state)/runs/it/run.json" || false
+	echo '{"secrets": ["pin"], "defaults": {"pin": "leek-soup", "m": {"leek-soup": 1}}, "template": ["true", "pi -p hello"]}' >r.json
+	PATH=$PWD/bin:$PATH asks 0 run -q --as it2 ./r.json
+	contains told '"m":{"***":1}'
+	! grep -rlq leek-soup told "$(state)/runs/it2/context.jsonl" || false
 }
 
 # sends_and_hears ID OPTION...: a run whose program says the secret in two ways, and is sent it.
@@ -644,6 +648,22 @@ sends_and_hears() {
 		"(['hear ***'], ['***', '***', ['own ***']])"
 	is "$(of_json 'd["outbox"][0]["type"], d["outbox"][0]["level"], d["outbox"][0]["delivery"]' <out)" \
 		"('told', 'info', 'notify')"
+}
+
+@test "a secret that is a name in a message is shown nowhere" {
+	setup_secrets
+	echo '{"secrets": ["tok"], "args": ["tok", "body"], "template": "roux message --from-run note {body}"}' >m.json
+	printf '%s\n' '#!/bin/sh' 'exec "$ROUX" "$@"' >roux
+	chmod +x roux
+	PATH=$PWD:$PATH asks 0 run --as it ./m.json tok=$SECRET "body={\"$SECRET\": {\"deep $SECRET\": 1}}"
+	echo '{"type": "own", "metadata": {"'$SECRET'": 2}}' >>"$RUNS/it/outbox.jsonl"
+	asks 0 messages --json it
+	is "$(of_json '[m.get("body", m.get("metadata")) for m in d["outbox"] if m["type"] in ("note", "own")]' <out)" \
+		"[{'***': {'deep ***': 1}}, {'***': 2}]"
+	asks 0 messages it
+	run ! grep -qF $SECRET out err
+	asks 0 report it
+	run ! grep -qF $SECRET out err
 }
 
 @test "what messages say is left out where a secret of --secret-env is not known" {

@@ -204,7 +204,7 @@ static json_t *without_secrets(struct str dir, const json_t *message)
 	static const char *const ours[] = { "run", "level", "delivery", "ts", "id" };
 	bool known; /* what is not known here is hidden where it is shown */
 	struct mask *mask = freeze_mask(dir, &known);
-	json_t *shown = mask_json(mask, message);
+	json_t *shown = mask_members(mask, message);
 
 	mask_free(mask);
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
@@ -271,7 +271,7 @@ static void mask_view(struct str dir, struct messages_view *v)
 {
 	bool known;
 	struct mask *mask = freeze_mask(dir, &known);
-	json_t *inbox = mask_json(mask, v->inbox), *outbox = mask_json(mask, v->outbox);
+	json_t *inbox = mask_members(mask, v->inbox), *outbox = mask_members(mask, v->outbox);
 
 	mask_free(mask);
 	json_decref(v->inbox);

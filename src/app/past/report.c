@@ -304,7 +304,7 @@ static void keep_message(struct message_reader *m, struct str line)
 	struct arena *a = &m->facts->arena;
 	AUTO_REPORT r = REPORT_INIT;
 	AUTO_JSON *whole = json_read(&(struct source){ S("messages"), line }, &r);
-	AUTO_JSON *message = mask_json(m->facts->mask, whole);
+	AUTO_JSON *message = mask_members(m->facts->mask, whole);
 	AUTO_BUF text = BUF_INIT;
 	struct str type = json_text_of(message, "type");
 	struct str summary = json_text_of(message, "summary");

@@ -500,7 +500,7 @@ static void tell_message(void *data, const json_t *message)
 	}
 	if (!t->known)
 		return; /* one of its secrets could not be masked */
-	AUTO_JSON *shown = mask_json(t->mask, message);
+	AUTO_JSON *shown = mask_members(t->mask, message);
 	write_message(shown, &b);
 	EACH(struct stream, s, &f->streams)
 	if (stream_has_room(s) && s->wants_run && str_eq(s->run, run_id(t->r->run)))
