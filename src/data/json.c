@@ -296,6 +296,46 @@ void json_write_str_or_null(struct buf *b, struct str s)
 		buf_adds(b, "null");
 }
 
+static void write_members_python(struct buf *b, json_t *object)
+{
+	bool first = true;
+
+	buf_addc(b, '{');
+	for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+		buf_adds(b, first ? "" : ", ");
+		first = false;
+		json_write_str_ascii(
+			b, (struct str){ json_object_iter_key(at), json_object_iter_key_len(at) });
+		buf_adds(b, ": ");
+		json_write_python(b, json_object_iter_value(at));
+	}
+	buf_addc(b, '}');
+}
+
+void json_write_python(struct buf *b, const json_t *value)
+{
+	json_t *item;
+	size_t i;
+
+	if (json_is_object(value)) {
+		write_members_python(b, (json_t *)value);
+	} else if (json_is_array(value)) {
+		buf_addc(b, '[');
+		json_array_foreach(value, i, item)
+		{
+			buf_adds(b, i ? ", " : "");
+			json_write_python(b, item);
+		}
+		buf_addc(b, ']');
+	} else if (json_is_string(value) && !json_is_big(value)) {
+		json_write_str_ascii(b, json_str(value));
+	} else if (json_is_real(value)) {
+		number_text_python(b, json_real_value(value));
+	} else {
+		json_write(b, value, 0);
+	}
+}
+
 void json_member(struct buf *b, const char *name, bool *first)
 {
 	buf_addc(b, *first ? '{' : ',');

@@ -23,6 +23,8 @@ json_t *json_read(const struct source *source, struct report *r);
 void json_write(struct buf *b, const json_t *value, unsigned indent);
 /* Like json_write(), but 2.0 stays 2.0. */
 void json_write_typed(struct buf *b, const json_t *value, unsigned indent);
+/* As Python's json.dumps() has it, which is how step recipes write lists and mappings. */
+void json_write_python(struct buf *b, const json_t *value);
 /* `s` as a JSON string, quotes included. All control characters are escaped: the text may be shown
  * on a terminal. */
 void json_write_str(struct buf *b, struct str s);

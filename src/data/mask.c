@@ -9,6 +9,9 @@
 #include "base/vec.h"
 #include "data/big.h"
 
+/* A longer text of an object or an array is hidden by what is in it only. */
+enum { WHOLE_MAX = 4096 };
+
 /* No more is kept back of a text that comes in pieces, whatever it repeats. */
 enum { PIECES_MAX = 1 << 20 };
 
@@ -33,6 +36,7 @@ struct mask {
 	uint32_t first[256]; /* the children of the root, by their byte */
 	bool linked;         /* `fall` is right */
 	bool deriving;       /* what is added is another way to write a text */
+	bool wholes;         /* an object or an array is in it */
 };
 
 struct mask *mask_open(void)
@@ -215,7 +219,22 @@ void mask_add_text(struct mask *m, struct str text)
 	m->deriving = was;
 }
 
-void mask_add(struct mask *m, const json_t *value)
+/* The names of members and what is too short to be hidden alone stand in it too. */
+static void add_whole(struct mask *m, const json_t *value)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	json_write(&text, value, 0);
+	if (text.len > WHOLE_MAX)
+		return;
+	mask_add_text(m, buf_str(&text));
+	buf_reset(&text);
+	json_write_python(&text, value);
+	mask_add_text(m, buf_str(&text));
+	m->wholes = true;
+}
+
+static void add_value(struct mask *m, const json_t *value)
 {
 	const char *key;
 	json_t *item;
@@ -235,10 +254,10 @@ void mask_add(struct mask *m, const json_t *value)
 			m->deriving = was;
 		}
 	} else if (json_is_object(value)) {
-		json_object_foreach((json_t *)value, key, item) mask_add(m, item);
+		json_object_foreach((json_t *)value, key, item) add_value(m, item);
 	} else if (json_is_array(value)) {
 		for (size_t i = 0; i < json_array_size(value); i++)
-			mask_add(m, json_array_get(value, i));
+			add_value(m, json_array_get(value, i));
 	} else if (json_is_number(value)) {
 		AUTO_BUF text = BUF_INIT;
 
@@ -250,6 +269,13 @@ void mask_add(struct mask *m, const json_t *value)
 		number_text_python(&text, json_real_value(value)); /* as step recipes write it */
 		add(m, buf_str(&text));
 	}
+}
+
+void mask_add(struct mask *m, const json_t *value)
+{
+	if (json_is_object(value) || json_is_array(value))
+		add_whole(m, value);
+	add_value(m, value);
 }
 
 void mask_add_named(struct mask *m, const json_t *values, const json_t *names)
@@ -525,8 +551,20 @@ json_t *mask_json(struct mask *m, const json_t *value)
 	return m && m->known.count ? masked_json(m, value, false) : json_incref((json_t *)value);
 }
 
+/* Whether it is an object or an array that is secret as a whole. */
+static bool is_whole(struct mask *m, const json_t *value)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (m && m->wholes && (json_is_object(value) || json_is_array(value)))
+		json_write(&text, value, 0);
+	return text.len >= MASK_SHORTEST && map_get(&m->known, buf_str(&text));
+}
+
 json_t *mask_value(struct mask *m, const json_t *value)
 {
+	if (is_whole(m, value))
+		return json_string(MASKED);
 	return m && m->known.count ? masked_json(m, value, true) : json_incref((json_t *)value);
 }
 

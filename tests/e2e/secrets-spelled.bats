@@ -70,3 +70,24 @@ setup_secrets() {
 	asks 0 report it
 	! grep -r --exclude values.json ssw0rd out err "$RUNS/it" || return 1
 }
+
+@test "a secret object or array is masked as a whole, with its names and what is short in it" {
+	local given json
+	for given in '{"swordfish":{"no":1},"é":"ab"}' '["ab","cd",1,-0.0]'; do
+		json='{"secrets": ["o"], "template": "sh -c \"echo $1 >&2; exit 3\" sh {o}"}'
+		asks 1 run -q --json --as it "$json" "o:=$given"
+		is "$(of_json 'd["failures"][0]["stderr"], d["failures"][0]["command"]' <out)" \
+			"('***\\n', \"sh -c 'echo \$1 >&2; exit 3' sh '***'\")"
+		is "$(grep -lE 'swordfish|cd' "$(state)/runs/it/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
+		printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [o]' 'context: {o: ""}' 'steps:' \
+			'- {id: a, type: bash, command: "echo \"$O\"; echo \"$O\" >&2; exit 3", env: {O: "{{o}}"}, on_error: continue, output: a}' \
+			'- {id: b, type: recipe, recipe: sub.yaml, context: {p: "{{o}}"}, output: b}' >it.yaml
+		printf '%s\n' 'name: sub' 'description: d' 'version: 1.0.0' 'context: {p: ""}' 'steps:' \
+			'- {id: c, type: bash, command: "true {{p}}"}' >sub.yaml
+		asks 0 run -q --json --as steps ./it.yaml "o:=$given"
+		is "$(of_json 'd["failures"][0]["stderr"], d["context"]["a"], d["context"]["o"]' <out)" "('***\\n', '***\\n', '***')"
+		is "$(grep -lE 'swordfish|cd' "$(state)/runs/steps/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
+		asks 0 prune it
+		asks 0 prune steps
+	done
+}

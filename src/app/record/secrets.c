@@ -95,7 +95,7 @@ struct mask *mask_of_run(const struct launch *l)
 			mask_add_text(m, value);
 	}
 	json_array_foreach(l->asked.secret_files, i, entry) add_file(m, entry);
-	mask_add(m, l->asked.secret_texts);
+	json_array_foreach(l->asked.secret_texts, i, entry) mask_add(m, entry);
 	return m;
 }
 

@@ -13,60 +13,12 @@
 /* -- as text -------------------------------------------------------------------------------------
  */
 
-/* The value as JSON on one line. */
-static void render_json(struct buf *b, const json_t *value)
-{
-	json_t *item;
-	size_t i;
-
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		buf_addc(b, '{');
-		i = 0;
-		for (void *at = json_object_iter((json_t *)value); at;
-			at = json_object_iter_next((json_t *)value, at)) {
-			if (i++)
-				buf_adds(b, ", ");
-			json_write_str_ascii(b, (struct str){ json_object_iter_key(at),
-							json_object_iter_key_len(at) });
-			buf_adds(b, ": ");
-			render_json(b, json_object_iter_value(at));
-		}
-		buf_addc(b, '}');
-		return;
-	case JSON_ARRAY:
-		buf_addc(b, '[');
-		json_array_foreach(value, i, item)
-		{
-			if (i)
-				buf_adds(b, ", ");
-			render_json(b, item);
-		}
-		buf_addc(b, ']');
-		return;
-	case JSON_STRING:
-		if (json_is_big(value))
-			break;
-		json_write_str_ascii(b, json_str(value));
-		return;
-	case JSON_NULL:
-		buf_adds(b, "null");
-		return;
-	case JSON_INTEGER:
-	case JSON_REAL:
-	case JSON_TRUE:
-	case JSON_FALSE:
-		break;
-	}
-	step_value_render(b, value);
-}
-
 void step_value_render(struct buf *b, const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		render_json(b, value);
+		json_write_python(b, value);
 		break;
 	case JSON_STRING:
 		buf_add(b, json_is_big(value) ? json_big_digits(value) : json_str(value));

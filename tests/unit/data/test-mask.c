@@ -8,9 +8,13 @@ static struct mask *mask_with(const char *values)
 {
 	struct mask *m = mask_open();
 	AUTO_JSON *all = json_loads(values, 0, NULL);
+	json_t *value;
+	size_t i;
 
 	assert_non_null(all);
-	mask_add(m, all);
+	if (json_is_object(all))
+		mask_add(m, all);
+	json_array_foreach(all, i, value) mask_add(m, value);
 	return m;
 }
 
@@ -55,7 +59,7 @@ static void a_number_is_hidden_as_json_and_as_step_recipes_write_it(void **state
 {
 	assert_masked("[1234567e12]", "1234567000000000000 1.234567e+18", "*** ***");
 	assert_masked("[-1.5e-7]", "-1.5e-7 -1.5e-07 1.5e-07", "*** *** 1.5e-07");
-	assert_masked("{\"a\":[123456.0]}", "123456 123456.0", "*** ***");
+	assert_masked("[{\"a\":[123456.0]}]", "123456 123456.0", "*** ***");
 	assert_masked("[123456]", "123456.0", "***.0");
 }
 
@@ -202,6 +206,26 @@ static void it_is_found_as_step_recipes_write_it_in_a_list(void **state UNUSED)
 	assert_masked(secret, "say $'\\t[\"it\\'s p\\\\u00e4ss\"]'", "say $'\\t[\"***\"]'");
 }
 
+static void an_object_or_an_array_is_hidden_as_a_whole(void **state UNUSED)
+{
+	static const char secrets[] = "[{\"name\":[1,2.0],\"b\":\"\xc3\xa9\"},[\"ab\"],[],{}]";
+	struct mask *m = mask_with(secrets);
+	AUTO_JSON *value = json_loads("{\"b\":[\"ab\"],\"name\":1}", 0, NULL);
+	AUTO_JSON *same = json_loads("[\"ab\"]", 0, NULL);
+	AUTO_BUF text = BUF_INIT;
+
+	assert_masked(secrets, "x {\"name\":[1,2],\"b\":\"\xc3\xa9\"} [] {}", "x *** [] {}");
+	assert_masked(secrets, "{\"name\": [1, 2.0], \"b\": \"\\u00e9\"}", "***");
+	assert_masked(secrets, "say '{\"name\": [1, 2.0], \"b\": \"\\u00e9\"}'", "say '***'");
+	assert_masked(secrets, "name b [1,2] [\"ab\"]", "name b [1,2] ***");
+	AUTO_JSON *shown = mask_value(m, same);
+	assert_str(json_str(shown), MASKED);
+	AUTO_JSON *other = mask_value(m, value);
+	json_write(&text, other, 0);
+	assert_str(buf_str(&text), "{\"b\":[\"ab\"],\"name\":1}");
+	mask_free(m);
+}
+
 static void one_may_be_added_later(void **state UNUSED)
 {
 	struct mask *m = mask_with("[\"abcd\"]");
@@ -285,6 +309,7 @@ int main(void)
 		cmocka_unit_test(it_is_found_in_a_command_as_people_read_it),
 		cmocka_unit_test(it_is_found_as_json_in_a_command),
 		cmocka_unit_test(it_is_found_as_step_recipes_write_it_in_a_list),
+		cmocka_unit_test(an_object_or_an_array_is_hidden_as_a_whole),
 		cmocka_unit_test(one_may_be_added_later),
 		cmocka_unit_test(what_was_added_can_be_asked_for),
 		cmocka_unit_test(documents_are_masked_in_every_string),
