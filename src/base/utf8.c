@@ -96,6 +96,14 @@ struct str utf8_cut(struct str s, size_t max)
 	return str_sub(s, 0, end);
 }
 
+void utf8_add_short(struct buf *b, struct str s, size_t max)
+{
+	struct str head = utf8_cut(s, max);
+
+	buf_add(b, head);
+	buf_adds(b, head.len < s.len ? "…" : "");
+}
+
 struct str utf8_tail(struct str s, size_t max)
 {
 	if (s.len <= max)

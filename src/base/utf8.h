@@ -16,6 +16,8 @@ size_t utf8_count(struct str s);
 struct str utf8_head(struct str s, size_t max);
 /* The longest beginning of at most `max` bytes that does not cut a character in two. */
 struct str utf8_cut(struct str s, size_t max);
+/* Adds that, and … when there is more: what hides secrets sees there that it is cut. */
+void utf8_add_short(struct buf *b, struct str s, size_t max);
 /* The same at the other end. */
 struct str utf8_tail(struct str s, size_t max);
 void utf8_add(struct buf *b, uint32_t c);

@@ -76,21 +76,30 @@ static bool ends_early(struct walker *w)
 	return w->open.len ? hint(w, "a closing %c is missing", closing(w)) : false;
 }
 
+/* As much of it as a sentence can hold. `ret` is empty at first. */
+static const char *quoted(struct str s, struct buf *ret)
+{
+	utf8_add_short(ret, s, utf8_head(s, 60).len);
+	return buf_cstr(ret);
+}
+
 /* Something else stands where `expected` belongs. */
 static bool unexpected(struct walker *w, const char *expected)
 {
 	char c = peek(w);
 	struct str found = word(w);
+	AUTO_BUF shown = BUF_INIT;
 	uint32_t ignored;
 
 	if (w->at == w->text.len)
 		return ends_early(w);
 	if (!found.len)
 		found = str_sub(w->text, w->at, utf8_decode(w->text, w->at, &ignored));
-	struct str called = c == ','   ? S("a comma")
-			    : c == '"' ? S("a string")
-				       : utf8_head(found, 60);
-	wrong(w, w->at, found.len, "found %.*s, expected %s", STR(called), expected);
+	wrong(w, w->at, found.len, "found %s, expected %s",
+		c == ','   ? "a comma"
+		: c == '"' ? "a string"
+			   : quoted(found, &shown),
+		expected);
 	if (c == '\'' || c == '`')
 		return hint(w, "JSON wants double quotes");
 	if (c == '/' || c == '#')
@@ -175,6 +184,7 @@ static bool plain_value(struct walker *w)
 {
 	static const char *const meant[] = { "true", "false", "null", "none", NULL };
 	struct str s = word(w);
+	AUTO_BUF shown = BUF_INIT;
 
 	if (json_scan_number(s, 0) == s.len || str_eq(s, S("true")) || str_eq(s, S("false")) ||
 		str_eq(s, S("null"))) {
@@ -182,7 +192,7 @@ static bool plain_value(struct walker *w)
 		return true;
 	}
 	if (ascii_digit(s.p[0]) || strchr("-+.", s.p[0]))
-		return wrong(w, w->at, s.len, "%.*s is not a number", STR(utf8_head(s, 60)));
+		return wrong(w, w->at, s.len, "%s is not a number", quoted(s, &shown));
 	(void)unexpected(w, "a value");
 	if (among(s, meant))
 		return hint(w, "JSON writes true, false, null in lower case");
@@ -203,6 +213,7 @@ static bool comma_before_end(struct walker *w, size_t comma)
 /* A member's name and its colon. */
 static bool name(struct walker *w)
 {
+	AUTO_BUF shown = BUF_INIT;
 	char c = peek(w);
 
 	if (c != '"') {
@@ -210,8 +221,7 @@ static bool name(struct walker *w)
 
 		(void)unexpected(w, "a name in double quotes");
 		if (letters)
-			(void)hint(w, "names need double quotes: \"%.*s\"",
-				STR(utf8_head(word(w), 60)));
+			(void)hint(w, "names need double quotes: \"%s\"", quoted(word(w), &shown));
 		return false;
 	}
 	if (!text(w))

@@ -321,7 +321,8 @@ static void add_span(spans *found, struct span s)
 	vec_push(found, s);
 }
 
-/* Returns how many bytes at its end may be the beginning of a secret. */
+/* Returns how many bytes at its end may be the beginning of a secret. What stands before … is cut
+ * there. */
 static size_t find(struct mask *m, struct str text, spans *found)
 {
 	uint32_t at = 0;
@@ -329,6 +330,10 @@ static size_t find(struct mask *m, struct str text, spans *found)
 	if (!m->linked)
 		link(m);
 	for (size_t i = 0; i < text.len; i++) {
+		size_t cut = m->states.at[at].depth;
+
+		if (cut >= MASK_SHORTEST && str_starts(str_from(text, i), S("…")))
+			add_span(found, (struct span){ i - cut, i });
 		at = step(m, at, (unsigned char)text.p[i]);
 		if (m->states.at[at].length)
 			add_span(found, (struct span){ i + 1 - m->states.at[at].length, i + 1 });

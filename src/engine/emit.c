@@ -88,7 +88,7 @@ void frame_item(const struct frame *f, struct buf *b)
 		return;
 	const json_t *item = json_array_get(list_of(f->up), f->index);
 	if (json_is_string(item) && json_str(item).len)
-		buf_add(b, utf8_cut(json_str(item), ITEM_BYTES));
+		utf8_add_short(b, json_str(item), ITEM_BYTES);
 	else if (!json_is_object(item) || !add_name_of(item, b))
 		buf_add_number(b, f->index + (f->up->node->kind == NODE_WHILE), 1);
 }

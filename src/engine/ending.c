@@ -53,7 +53,7 @@ static void explain(struct run *r)
 		}
 		buf_printf(b, "node %.*s %s %d: ", STR(why->path),
 			why->timeout ? "ran out of time, code" : "failed with code", why->code);
-		buf_add(b, utf8_head(why->command, 100));
+		utf8_add_short(b, why->command, utf8_head(why->command, 100).len);
 	} else if (o->timed_out && e->limit_path.len) {
 		buf_printf(b, "the time limit of node %s ran out", buf_cstr(&e->limit_path));
 	} else {

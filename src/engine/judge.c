@@ -10,6 +10,7 @@ static void record(struct frame *f, const struct verdict *v)
 {
 	AUTO_BUF path = BUF_INIT;
 	AUTO_BUF command = BUF_INIT;
+	AUTO_BUF shown = BUF_INIT;
 	AUTO_BUF label = BUF_INIT;
 	AUTO_BUF item = BUF_INIT;
 
@@ -18,22 +19,22 @@ static void record(struct frame *f, const struct verdict *v)
 	frame_item(f, &item);
 	if (f->run->failures.kept.len < FAILURES_KEPT)
 		f->ops->command->display(f, &command);
-	failures_add(
-		&f->run->failures, &(struct failure){
-					   .path = buf_str(&path),
-					   .label = buf_str(&label),
-					   .item = buf_str(&item),
-					   .command = utf8_cut(buf_str(&command), FAILURE_TEXT_MAX),
-					   .code = v->code,
-					   .signal = v->signal,
-					   .timeout = f->timed_out,
-					   .lost = v->lost,
-					   .host = v->away ? v->away->host : S(""),
-					   .tolerated = f->tolerated,
-					   .attempt = f->tries.now,
-					   .err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
-					   .out = utf8_tail(v->out_tail, FAILURE_TEXT_MAX),
-				   });
+	utf8_add_short(&shown, buf_str(&command), FAILURE_TEXT_MAX);
+	failures_add(&f->run->failures, &(struct failure){
+						.path = buf_str(&path),
+						.label = buf_str(&label),
+						.item = buf_str(&item),
+						.command = buf_str(&shown),
+						.code = v->code,
+						.signal = v->signal,
+						.timeout = f->timed_out,
+						.lost = v->lost,
+						.host = v->away ? v->away->host : S(""),
+						.tolerated = f->tolerated,
+						.attempt = f->tries.now,
+						.err = utf8_tail(v->err_tail, FAILURE_TEXT_MAX),
+						.out = utf8_tail(v->out_tail, FAILURE_TEXT_MAX),
+					});
 }
 
 /* What its time limit, or that of a group around it, makes of the end of a command. */

@@ -73,12 +73,12 @@ setup_secrets() {
 
 @test "a secret object or array is masked as a whole, with its names and what is short in it" {
 	local given json
-	for given in '{"swordfish":{"no":1},"é":"ab"}' '["ab","cd",1,-0.0]'; do
+	for given in '{"swordfish":{"no":1},"é":"ab"}' '["xy","zw",1,-0.0]'; do
 		json='{"secrets": ["o"], "template": "sh -c \"echo $1 >&2; exit 3\" sh {o}"}'
 		asks 1 run -q --json --as it "$json" "o:=$given"
 		is "$(of_json 'd["failures"][0]["stderr"], d["failures"][0]["command"]' <out)" \
 			"('***\\n', \"sh -c 'echo \$1 >&2; exit 3' sh '***'\")"
-		is "$(grep -lE 'swordfish|cd' "$(state)/runs/it/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
+		is "$(grep -lE 'swordfish|zw' "$(state)/runs/it/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
 		printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [o]' 'context: {o: ""}' 'steps:' \
 			'- {id: a, type: bash, command: "echo \"$O\"; echo \"$O\" >&2; exit 3", env: {O: "{{o}}"}, on_error: continue, output: a}' \
 			'- {id: b, type: recipe, recipe: sub.yaml, context: {p: "{{o}}"}, output: b}' >it.yaml
@@ -86,8 +86,40 @@ setup_secrets() {
 			'- {id: c, type: bash, command: "true {{p}}"}' >sub.yaml
 		asks 0 run -q --json --as steps ./it.yaml "o:=$given"
 		is "$(of_json 'd["failures"][0]["stderr"], d["context"]["a"], d["context"]["o"]' <out)" "('***\\n', '***\\n', '***')"
-		is "$(grep -lE 'swordfish|cd' "$(state)/runs/steps/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
+		is "$(grep -lE 'swordfish|zw' "$(state)/runs/steps/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
 		asks 0 prune it
 		asks 0 prune steps
 	done
+}
+
+@test "the beginning of a long secret is not shown where a text is cut" {
+	local long flag how
+	long=$(printf 'begins%s' $(seq 100 140))
+	echo '{"secrets": ["tok", "list"], "failure": "root", "args": ["tok", "list:array"],
+		"template": [{"repeat": "{list.length}", "template": "true"}, "sh -c \"exit 3\" a-word-or-two-before-it {tok}"]}' >cut.json
+	asks 1 run --as it ./cut.json "tok=$long" "list:=[\"$(printf '%s' "$long" "$long" "$long")\"]"
+	is "$(grep -l begins1 out err)" ""
+	asks 0 status it
+	contains out 'a-word-or-two-before-it ***…'
+	is "$(grep -l begins1 out err)" ""
+	is "$(grep -l begins1 "$(state)/runs/it/"*.json* | sed 's/.*\///')" values.json
+	asks 1 run --json --as two ./cut.json "tok=$long" "list:=[\"$(printf "$long%.0s" $(seq 20))\"]"
+	is "$(grep -l begins1 out err)" ""
+	is "$(grep -l begins1 "$(state)/runs/two/"*.json* | sed 's/.*\///')" values.json
+	for flag in timeout retry delay; do
+		for how in run plan; do
+			asks 2 $how '{"secrets": ["tok"], "'$flag'": "{tok}", "template": "true"}' "tok=$long"
+			contains err '***…'
+			is "$(grep -l begins1 out err)" ""
+		done
+	done
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: "'$long'"}' 'steps:' \
+		'- {id: a, type: bash, command: "echo {{tok}}", parse_json: true}' \
+		"- {id: b, type: bash, command: \"echo a long line that shows how short it is made $long\"}" >it.yaml
+	asks 1 run --json --as three ./it.yaml
+	contains out 'found ***…, expected a value'
+	is "$(grep -l begins1 out err)" ""
+	asks 0 show ./it.yaml
+	contains out 'it is made ***'
+	is "$(grep -l begins1 out err)" ""
 }

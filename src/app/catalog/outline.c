@@ -8,7 +8,15 @@
 #include "graph/node.h"
 #include "steps/read/recipe.h"
 
-enum { LINE_BYTES = 100 };
+enum { LINE_BYTES = 150 };
+
+static void add_short(struct buf *b, struct str text)
+{
+	AUTO_BUF shown = BUF_INIT;
+
+	utf8_add_short(&shown, text, LINE_BYTES);
+	text_plain(b, buf_str(&shown));
+}
 
 /* What the step does: the text that says most about it. */
 static void add_work(struct buf *b, const struct step *s)
@@ -35,16 +43,14 @@ static void add_work(struct buf *b, const struct step *s)
 	}
 	struct str line = utf8_trim(buf_str(&text));
 	size_t end = str_find(line, '\n', 0);
-	struct str head = utf8_cut(str_sub(line, 0, end), LINE_BYTES);
-	text_plain(b, head);
-	if (head.len < line.len)
-		buf_adds(b, " …");
+	add_short(b, str_sub(line, 0, end));
+	buf_adds(b, end < line.len ? " …" : "");
 }
 
 static void add_flag(struct buf *b, const char *name, struct str text)
 {
 	buf_printf(b, "%s ", name);
-	text_plain(b, utf8_cut(text, LINE_BYTES));
+	add_short(b, text);
 }
 
 static void add_loop(struct buf *b, const struct step *s)
@@ -97,7 +103,7 @@ static void add_stage(struct buf *b, const struct step_stage *stage)
 	if (!stage->approval.required)
 		return;
 	buf_adds(b, "    approval: ");
-	text_plain(b, utf8_cut(stage->approval.prompt.text, LINE_BYTES));
+	add_short(b, stage->approval.prompt.text);
 	if (stage->approval.timeout_ms)
 		buf_printf(b, " (%s after %" PRIu64 " s)",
 			stage->approval.fallback == STEP_APPROVE ? "approved" : "denied",
@@ -121,7 +127,7 @@ static void add_node(struct buf *b, const struct node *n, unsigned depth)
 			text_plain(b, n->label);
 			buf_adds(b, ": ");
 		}
-		text_plain(b, utf8_head(n->line, 150));
+		add_short(b, n->line);
 	} else {
 		const struct node *named = n->kind == NODE_EACH ? n->children[0] : n;
 

@@ -226,6 +226,13 @@ static void an_object_or_an_array_is_hidden_as_a_whole(void **state UNUSED)
 	mask_free(m);
 }
 
+static void what_is_cut_is_hidden_before_three_dots(void **state UNUSED)
+{
+	assert_masked("[\"abcdefgh\"]", "x abcdef… abc… abcdefgh…", "x ***… abc… ***…");
+	assert_masked("[\"abcdefgh\",\"cdefx\"]", "abcdef…", "***…");
+	assert_masked("[\"ab…cdef\"]", "ab…cdef ab… ab…cde…", "*** ab… ***…");
+}
+
 static void one_may_be_added_later(void **state UNUSED)
 {
 	struct mask *m = mask_with("[\"abcd\"]");
@@ -310,6 +317,7 @@ int main(void)
 		cmocka_unit_test(it_is_found_as_json_in_a_command),
 		cmocka_unit_test(it_is_found_as_step_recipes_write_it_in_a_list),
 		cmocka_unit_test(an_object_or_an_array_is_hidden_as_a_whole),
+		cmocka_unit_test(what_is_cut_is_hidden_before_three_dots),
 		cmocka_unit_test(one_may_be_added_later),
 		cmocka_unit_test(what_was_added_can_be_asked_for),
 		cmocka_unit_test(documents_are_masked_in_every_string),
