@@ -234,6 +234,22 @@ static void add_whole(struct mask *m, const json_t *value)
 	m->wholes = true;
 }
 
+/* Of a text that is an object or an array, which steps look into: {{credentials.password}}. */
+static void add_inside(struct mask *m, struct str text)
+{
+	struct str whole = str_trim(text);
+	AUTO_REPORT ignored = REPORT_INIT;
+	bool was = m->deriving;
+
+	if (!whole.len || !strchr("{[", whole.p[0]))
+		return;
+	AUTO_JSON *inside = json_read_big(&(struct source){ S("secret"), whole }, &ignored);
+	m->deriving = true;
+	if (inside)
+		mask_add(m, inside);
+	m->deriving = was;
+}
+
 static void add_value(struct mask *m, const json_t *value)
 {
 	const char *key;
@@ -253,6 +269,7 @@ static void add_value(struct mask *m, const json_t *value)
 			mask_add_text(m, trimmed);
 			m->deriving = was;
 		}
+		add_inside(m, text);
 	} else if (json_is_object(value)) {
 		json_object_foreach((json_t *)value, key, item) add_value(m, item);
 	} else if (json_is_array(value)) {

@@ -19,7 +19,8 @@ enum { MASK_SHORTEST = 4, MASK_SHORTEST_LINE = 8 };
 /* From now on every text in `value` is masked, unless it is too short: the strings and numbers of
  * an array or an object too, and the whole of that as JSON, names included. Each line of a text
  * with several is one by itself, and numbers and wholes are masked as JSON and as step recipes
- * write them. */
+ * write them. A text that is an object or an array counts as one, too.
+ */
 void mask_add(struct mask *m, const json_t *value);
 void mask_add_text(struct mask *m, struct str text);
 /* The members of `values` that are named in the array. Either may be NULL. */

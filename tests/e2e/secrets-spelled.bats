@@ -123,3 +123,20 @@ setup_secrets() {
 	contains out 'it is made ***'
 	is "$(grep -l begins1 out err)" ""
 }
+
+@test "what steps take out of a secret that is JSON is masked" {
+	local run
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [login, list]' 'context: {login: "", list: "[]"}' 'steps:' \
+		'- {id: a, type: bash, command: "echo {{login.password}} >&2; exit 3", on_error: continue}' \
+		'- {id: b, type: bash, foreach: "{{list}}", command: "echo {{item}} >&2; exit 3", on_error: continue}' >it.yaml
+	printf '{\n  "user": "alice",\n  "password": "swordfish-7"\n}\n' >login.json
+	asks 0 run --as it ./it.yaml --secret-file login=login.json 'list=["swordfish-8"]'
+	contains err "start /bin/bash -c 'echo ***"
+	list='["swordfish-8"]' asks 0 run --json --as two ./it.yaml "login=$(cat login.json)" --secret-env list
+	list='["swordfish-8"]' asks 0 rerun --json --all --as three two
+	for run in it two three; do
+		is "$(grep -l swordfish out err "$(state)/runs/$run/"*.json* | sed 's/.*\///')" values.json
+		asks 0 report $run
+	done
+	is "$(grep -l swordfish out err)" ""
+}

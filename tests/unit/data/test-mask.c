@@ -226,6 +226,16 @@ static void an_object_or_an_array_is_hidden_as_a_whole(void **state UNUSED)
 	mask_free(m);
 }
 
+static void a_text_that_is_json_is_hidden_in_parts(void **state UNUSED)
+{
+	static const char secret[] = "[\" {\\\"user\\\": \\\"alice\\\", \\\"l\\\": [77777, "
+				     "\\\"[\\\\\\\"deep\\\\\\\"]\\\"]}\\n\"]";
+
+	assert_masked(secret, "alice user 77777 deep", "*** user *** ***");
+	assert_masked(secret, "{\"user\":\"alice\",\"l\":[77777,\"[\\\"deep\\\"]\"]}", "***");
+	assert_masked("[\"{no json, but some\"]", "no json, but some", "no json, but some");
+}
+
 static void what_is_cut_is_hidden_before_three_dots(void **state UNUSED)
 {
 	assert_masked("[\"abcdefgh\"]", "x abcdef… abc… abcdefgh…", "x ***… abc… ***…");
@@ -317,6 +327,7 @@ int main(void)
 		cmocka_unit_test(it_is_found_as_json_in_a_command),
 		cmocka_unit_test(it_is_found_as_step_recipes_write_it_in_a_list),
 		cmocka_unit_test(an_object_or_an_array_is_hidden_as_a_whole),
+		cmocka_unit_test(a_text_that_is_json_is_hidden_in_parts),
 		cmocka_unit_test(what_is_cut_is_hidden_before_three_dots),
 		cmocka_unit_test(one_may_be_added_later),
 		cmocka_unit_test(what_was_added_can_be_asked_for),
