@@ -150,12 +150,16 @@ static void warn_of_fates(const struct fates *fates, struct report *r)
 	}
 }
 
-static void tell_fates(const struct fates *fates, const struct resume_request *q, struct report *r)
+static void tell_fates(const struct launch *l, const struct taken_back *back,
+	const struct fates *fates, const struct resume_request *q, struct report *r)
 {
 	if (!q->note) {
 		warn_of_fates(fates, r);
 		return;
 	}
+	vec_each (failed, &back->all)
+		q->note(q->data, RESUME_FAILED_EARLIER, failed->name, failed->code);
+	resume_note_sources(l, q->note, q->data);
 	vec_each (fate, &fates->all)
 		q->note(q->data, fate->why, fate->path, 0);
 }
@@ -191,7 +195,7 @@ static void tell_input(uint64_t bytes, const struct resume_request *q, struct re
 
 /* Says what runs again and why. False: it was not to be run without being asked. */
 static bool explain(struct launch *l, const struct run_look *look, const struct leaves *leaves,
-	const struct resume_request *q, struct report *r)
+	const struct taken_back *back, const struct resume_request *q, struct report *r)
 {
 	struct fates fates = { 0 };
 	struct called called;
@@ -204,10 +208,8 @@ static bool explain(struct launch *l, const struct run_look *look, const struct 
 	fates_find(&fates, &called, leaves);
 	bool ok = !q->stop_in_doubt ||
 		  (refuse_fates(l, &fates, r) && (!part || refuse_input(l, bytes, r)));
-	if (ok) {
-		resume_note_sources(l, q->note, q->data);
-		tell_fates(&fates, q, r);
-	}
+	if (ok)
+		tell_fates(l, back, &fates, q, r);
 	if (ok && part)
 		tell_input(bytes, q, r);
 	fates_done(&fates);
@@ -270,6 +272,7 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	struct leaves **ret_leaves, struct report *r)
 {
 	AUTO_BUF lines = BUF_INIT;
+	struct taken_back back = { 0 };
 
 	l->claim.row.created = look->row.created;
 	l->claim.row.seq = look->row.seq;
@@ -292,10 +295,12 @@ static bool take_up(struct launch *l, const struct run_look *look, const struct 
 	*ret_leaves = leaves_of_run(l->claim.dir.p, r);
 	if (!*ret_leaves)
 		return false;
-	resume_take_back(l, look, *ret_leaves, &lines, q->note, q->data);
-	/* Nothing is written before all that may refuse has been asked. */
-	if (!away_knows(l, *ret_leaves, r) || !resume_lose(l, *ret_leaves, &lines, r) ||
-		!explain(l, look, *ret_leaves, q, r) || !resume_write(l, &lines, r))
+	resume_take_back(l, look, *ret_leaves, &lines, &back);
+	/* Nothing is written, or said of it, before all that may refuse has been asked. */
+	bool ok = away_knows(l, *ret_leaves, r) && resume_lose(l, *ret_leaves, &lines, r) &&
+		  explain(l, look, *ret_leaves, &back, q, r) && resume_write(l, &lines, r);
+	taken_back_done(&back);
+	if (!ok)
 		return false;
 	if (flush_taken(l, !was_durable, r) && freeze_write(l, r))
 		return true;

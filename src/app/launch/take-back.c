@@ -206,8 +206,7 @@ struct taking_back {
 	const json_t *result;
 	struct leaves *leaves;
 	struct buf *lines;
-	resume_note_fn *note;
-	void *data;
+	struct taken_back *ret;
 	size_t code; /* of the run */
 };
 
@@ -218,20 +217,26 @@ static void take_back(void *data, struct str path, const struct leaf_record *rec
 	leaf_forget_line(t->lines, path, clock_real_ms());
 	AUTO_BUF name = BUF_INIT;
 	failed_name(t->result, path, &name);
-	if (t->note)
-		t->note(t->data, RESUME_FAILED_EARLIER, buf_str(&name),
-			!record             ? t->code
-			: record->timed_out ? RESUME_TIME_LIMIT
-			: record->code      ? (size_t)record->code
-					    : t->code);
+	struct failed_earlier f = { arena_str(&t->ret->arena, buf_str(&name)),
+		!record             ? t->code
+		: record->timed_out ? RESUME_TIME_LIMIT
+		: record->code      ? (size_t)record->code
+				    : t->code };
+	vec_push(&t->ret->all, f);
 	(void)leaves_forget(t->leaves, path);
 }
 
+void taken_back_done(struct taken_back *t)
+{
+	vec_done(&t->all);
+	arena_done(&t->arena);
+}
+
 void resume_take_back(const struct launch *l, const struct run_look *look, struct leaves *leaves,
-	struct buf *lines, resume_note_fn *note, void *data)
+	struct buf *lines, struct taken_back *ret)
 {
 	struct taking_back t = {
-		.result = look->result, .leaves = leaves, .lines = lines, .note = note, .data = data
+		.result = look->result, .leaves = leaves, .lines = lines, .ret = ret
 	};
 
 	struct str node = resume_failed_node(l, look, leaves);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/record/launch.h"
+#include "base/vec.h"
 #include "runs/dir/leaves.h"
 #include "runs/look/look.h"
 
@@ -22,10 +23,22 @@ void resume_forgets(const struct launch *l, const struct leaves *leaves, struct 
 /* How people know the node at `path`: with its label and item, where the result lists its failure.
  */
 void failed_name(const json_t *result, struct str path, struct buf *ret);
+/* What of the failure is to be said, once nothing can refuse any more. */
+struct failed_earlier {
+	struct str name;
+	size_t code;
+};
+
+struct taken_back {
+	struct arena arena;
+	VEC(struct failed_earlier) all;
+};
+
+void taken_back_done(struct taken_back *t);
 /* Takes back the failure that ended the run, in memory; `lines` gets what the file has to say about
- * it. `note` hears of it and may be NULL. */
+ * it. */
 void resume_take_back(const struct launch *l, const struct run_look *look, struct leaves *leaves,
-	struct buf *lines, resume_note_fn *note, void *data);
+	struct buf *lines, struct taken_back *ret);
 /* Recorded commands whose output is gone and needed count as not run, in memory; `lines` gets what
  * the file has to say about it. */
 bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, struct report *r);
