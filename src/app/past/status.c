@@ -136,10 +136,8 @@ static json_t *handled_of(const struct run_look *look)
 /* gates.json is the truth; what the result says is how it was when the run paused. */
 static json_t *pending_of(const struct run_look *look)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-	json_t *gate = status_rests(look->status, STATUS_AT_GATE)
-			       ? gates_pending(look->dir, &ignored)
-			       : NULL;
+	json_t *gate =
+		status_rests(look->status, STATUS_AT_GATE) ? gates_pending_in(look->gates) : NULL;
 
 	json_object_del(gate, "path");
 	return or_null(gate);
@@ -148,10 +146,8 @@ static json_t *pending_of(const struct run_look *look)
 /* While it has not been continued, and of a run that it has ended. */
 static json_t *answered_of(const struct run_look *look)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-
 	return status_is(look->status, ROUX_PAUSED) || status_is(look->status, ROUX_DENIED)
-		       ? or_null(gates_answered(look->dir, &ignored))
+		       ? or_null(gates_answered_in(look->gates, look->dir))
 		       : json_null();
 }
 

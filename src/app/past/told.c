@@ -128,8 +128,7 @@ static json_t *missing_result(const struct run_look *look)
 
 static json_t *pending(const struct run_look *look)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
-	json_t *gate = gates_pending(look->dir, &ignored);
+	json_t *gate = gates_pending_in(look->gates);
 
 	if (!gate)
 		return json_null();

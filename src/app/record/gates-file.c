@@ -124,15 +124,21 @@ enum gate_answer gate_answer_of(const json_t *gate)
 json_t *gates_pending(struct str dir, struct report *r)
 {
 	AUTO_JSON *gates = gates_read(dir, r);
+
+	return gates_pending_in(gates);
+}
+
+json_t *gates_pending_in(const json_t *gates)
+{
 	const char *path;
 	json_t *g;
 
-	json_object_foreach(gates, path, g)
+	json_object_foreach((json_t *)gates, path, g)
 	{
 		AUTO_BUF since = BUF_INIT;
 		json_t *ret;
 
-		if (gate_answer_of(g) != GATE_PENDING)
+		if (!json_is_object(g) || gate_answer_of(g) != GATE_PENDING)
 			continue;
 		clock_rfc3339(&since, (uint64_t)json_integer_value(json_object_get(g, "since_ms")));
 		ret = json_object();
@@ -148,13 +154,15 @@ json_t *gates_pending(struct str dir, struct report *r)
 }
 
 /* The last one, by the time of its answer. */
-static json_t *last_answered(json_t *gates)
+static json_t *last_answered(const json_t *gates)
 {
 	json_t *last = NULL, *g;
 	const char *path;
 
-	json_object_foreach(gates, path, g)
+	json_object_foreach((json_t *)gates, path, g)
 	{
+		if (!json_is_object(g))
+			continue;
 		if (gate_answer_of(g) == GATE_PENDING)
 			return NULL;
 		if (!last ||
@@ -167,6 +175,12 @@ static json_t *last_answered(json_t *gates)
 json_t *gates_answered(struct str dir, struct report *r)
 {
 	AUTO_JSON *gates = gates_read(dir, r);
+
+	return gates_answered_in(gates, dir);
+}
+
+json_t *gates_answered_in(const json_t *gates, struct str dir)
+{
 	const json_t *g = last_answered(gates);
 	bool ignored;
 

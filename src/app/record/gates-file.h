@@ -38,3 +38,6 @@ json_t *gates_answered(struct str dir, struct report *r);
 /* The gate that has no answer yet, as status documents show it: {"stage","prompt","since",
  * "timeout","default"} and "path"; a new reference; NULL: there is none. */
 json_t *gates_pending(struct str dir, struct report *r);
+/* Both of what was read of the file before; `gates` may be NULL. */
+json_t *gates_answered_in(const json_t *gates, struct str dir);
+json_t *gates_pending_in(const json_t *gates);

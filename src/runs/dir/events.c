@@ -132,10 +132,8 @@ static bool see_stop(void *data, struct str line, uint64_t seq)
 	return true;
 }
 
-enum stop_kind events_stop(const char *dir)
+int events_stop(const char *dir, enum stop_kind *ret)
 {
-	enum stop_kind last = STOP_NONE;
-
-	(void)events_each(dir, 0, see_stop, &last);
-	return last;
+	*ret = STOP_NONE;
+	return events_each(dir, 0, see_stop, ret);
 }

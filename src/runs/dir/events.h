@@ -38,4 +38,5 @@ int event_follower_read(struct event_follower *f, event_line_fn *see, void *data
 /* Who asked for the end of a run that left no result: the last event that says so. A start or a
  * resume behind it takes it back: both are a `run.start`. */
 enum stop_kind { STOP_NONE, STOP_CANCEL, STOP_KILL };
-enum stop_kind events_stop(const char *dir);
+/* -errno. */
+int events_stop(const char *dir, enum stop_kind *ret);

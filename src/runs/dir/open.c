@@ -117,6 +117,12 @@ int run_read(const char *dir, const char *name, size_t max, struct buf *ret)
 	return (uint64_t)st.st_size > max ? -EFBIG : fd_read_all(fd, max, ret);
 }
 
+bool run_is_foreign(int error)
+{
+	return error == -ELOOP || error == -EINVAL || error == -EISDIR || error == -EXDEV ||
+	       error == -EFBIG;
+}
+
 /* -- directories ---------------------------------------------------------------------------------
  */
 

@@ -21,5 +21,9 @@ int run_open_path(const char *path, int flags);
 int run_open_dir(const char *dir, const char *name, bool make);
 int run_open_dir_at(int dirfd, const char *name, bool make);
 
+/* Whether such an error says that what is there is not a file of ours: it cannot be read later
+ * either. */
+bool run_is_foreign(int error);
+
 /* Reads a file to its end. -errno; -EFBIG when it has more than `max` bytes. */
 int run_read(const char *dir, const char *name, size_t max, struct buf *ret);

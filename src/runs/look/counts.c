@@ -121,25 +121,26 @@ static bool see(void *data, struct str line, uint64_t seq)
 	return true;
 }
 
-void counts_of_events(const char *dir, struct run_row *row)
+int counts_of_events(const char *dir, struct run_row *row)
 {
 	struct ends e = { 0 };
+	int n = events_each(dir, 0, see, &e);
 
-	(void)events_each(dir, 0, see, &e);
 	row->failed = e.count[END_FAILED];
 	row->tolerated = e.count[END_TOLERATED];
 	set_exit(row, NULL);
 	arena_done(&e.arena);
+	return n;
 }
 
-bool counts_ended(const char *dir, uint64_t *ret)
+int counts_ended(const char *dir, uint64_t *ret)
 {
 	struct ends e = { 0 };
+	int n = events_each(dir, 0, see, &e);
 
-	(void)events_each(dir, 0, see, &e);
 	arena_done(&e.arena);
 	*ret = e.ended;
-	return e.any;
+	return n < 0 ? n : e.any;
 }
 
 /* -- progress ------------------------------------------------------------------------------------

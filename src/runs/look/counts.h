@@ -9,11 +9,11 @@
  * version that did not count is counted as far as it lists its failures. */
 void counts_of_result(const json_t *result, struct run_row *row);
 /* The same of a run that left no result, from its events: commands whose last attempt failed before
- * the run's end was asked for. */
-void counts_of_events(const char *dir, struct run_row *row);
+ * the run's end was asked for. -errno: there may be more of them. */
+int counts_of_events(const char *dir, struct run_row *row);
 /* How many have ended since the run was last taken up, from its events: what progress.json calls
- * completed. False: it has none. */
-bool counts_ended(const char *dir, uint64_t *ret);
+ * completed. 1; 0: it has none. -errno. */
+int counts_ended(const char *dir, uint64_t *ret);
 /* Of a run that is under way, from progress.json, which lags a little behind. It has no exit yet.
  */
 void counts_of_progress(const json_t *progress, struct run_row *row);

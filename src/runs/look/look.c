@@ -42,6 +42,14 @@ uint64_t look_time(const json_t *text)
 	return json_is_string(text) ? clock_read_rfc3339(json_str(text)) : 0;
 }
 
+static void cannot_read(struct run_look *look, const char *name, int error, struct report *r)
+{
+	if (!run_is_foreign(error))
+		look->unread = -error;
+	report_warning(r, (struct where){ 0 }, "cannot read %s: %s",
+		run_file(&look->arena, look->dir, name), strerror(-error));
+}
+
 /* A JSON object of a run directory. What cannot be read is reported and does no harm. */
 static json_t *read_object(struct run_look *look, const char *name, struct report *r)
 {
@@ -54,10 +62,7 @@ static json_t *read_object(struct run_look *look, const char *name, struct repor
 		return NULL;
 	if (e < 0) {
 		look->unusable = name;
-		/* What is not a file of ours cannot be read later either. */
-		if (e != -ELOOP && e != -EINVAL && e != -EISDIR && e != -EXDEV && e != -EFBIG)
-			look->unread = -e;
-		report_warning(r, (struct where){ 0 }, "cannot read %s: %s", file, strerror(-e));
+		cannot_read(look, name, e, r);
 		return NULL;
 	}
 	const struct source source = { str_of(file), buf_str(&text) };
@@ -150,7 +155,8 @@ static bool is_live(const char *dir, const struct run_row *row, int *error)
 	bool starting = str_eq(row->status, S(STATUS_STARTING));
 	if (starting && !row->pid)
 		return clock_real_ms() < row->created + STARTING_MS;
-	return (starting || access(buf_cstr(&lock), F_OK) < 0) && same_process(row);
+	bool deleted = access(buf_cstr(&lock), F_OK) < 0 && errno == ENOENT;
+	return (starting || deleted) && same_process(row);
 }
 
 /* -- from files ----------------------------------------------------------------------------------
@@ -286,16 +292,18 @@ static void row_of_live(const json_t *progress, struct run_row *row)
 	counts_of_progress(progress, row);
 }
 
-/* The end of a run that has no result: asked for, or not. */
-static void row_of_ruin(const char *dir, struct run_row *row)
+/* The end of a run that has no result: asked for, or not. -errno. */
+static int row_of_ruin(const char *dir, struct run_row *row)
 {
-	enum stop_kind stop = events_stop(dir);
+	enum stop_kind stop;
+	int e = events_stop(dir, &stop);
 
 	row->status = status_str(stop == STOP_CANCEL ? ROUX_CANCELLED
 				 : stop == STOP_KILL ? ROUX_KILLED
 						     : ROUX_EXITED);
 	row->ended = MAX(last_sign(dir), row->started);
-	counts_of_events(dir, row);
+	int counted = counts_of_events(dir, row);
+	return e < 0 ? e : counted;
 }
 
 /* -- ends that were not written down -------------------------------------------------------------
@@ -308,7 +316,7 @@ static void set_count(json_t *object, const char *name, uint64_t count)
 
 /* What progress.json says of a run that was killed, or that could not write it, is older than its
  * events. */
-static void correct_progress(struct run_look *look)
+static void correct_progress(struct run_look *look, struct report *r)
 {
 	bool there = look->progress != NULL;
 	uint64_t ended;
@@ -316,13 +324,18 @@ static void correct_progress(struct run_look *look)
 
 	if (look->denied || str_eq(json_text_of(look->progress, "phase"), look->status))
 		return;
+	int known = counts_ended(look->dir.p, &ended);
+	if (known < 0 && !run_is_foreign(known)) {
+		cannot_read(look, EVENTS_FILE, known, r);
+		return;
+	}
 	AUTO_BUF now = BUF_INIT;
 	clock_rfc3339(&now, clock_real_ms());
 	if (!there)
 		look->progress = json_object();
 	json_object_set_new(look->progress, "phase", json_from_str(look->status));
 	set_count(look->progress, "active", 0);
-	if (counts_ended(look->dir.p, &ended))
+	if (known > 0)
 		set_count(look->progress, "completed", ended);
 	set_count(look->progress, "failed", look->row.failed + look->row.tolerated);
 	set_count(look->progress, "tolerated", look->row.tolerated);
@@ -336,11 +349,12 @@ static void correct_progress(struct run_look *look)
 			run_file(&look->arena, look->dir, "progress.json"), buf_str(&text), NULL);
 }
 
-static void correct(struct run_look *look, struct ledger *l, const struct run_row *seen)
+static void correct(
+	struct run_look *look, struct ledger *l, const struct run_row *seen, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
 
-	correct_progress(look);
+	correct_progress(look, r);
 	if (!look->result)
 		partial_files_remove(look->dir.p, PARTIAL_MS);
 	bool news = !status_is_end(seen->status) ||
@@ -413,37 +427,46 @@ static void mend(struct run_look *look, struct ledger *l)
 	look->in_ledger = find_row(&l, look, &ignored);
 }
 
-/* gates.json is the only truth about gates. */
-static void look_for_denial(struct run_look *look)
+/* gates.json is the only truth about gates. False with an issue: whether it was denied cannot be
+ * found out. */
+static bool look_at_gates(struct run_look *look, struct report *r)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
+	bool paused = status_is(look->row.status, ROUX_PAUSED);
+	int others = look->unread;
 	const char *path;
 	json_t *g;
 
-	if (!look->result || !status_is(look->row.status, ROUX_PAUSED))
-		return;
-	AUTO_JSON *gates = read_object(look, "gates.json", &ignored);
-	json_object_foreach(gates, path, g)
+	if (!paused && !status_is(look->row.status, ROUX_DENIED))
+		return true;
+	look->unread = 0;
+	look->gates = read_object(look, "gates.json", &ignored);
+	if (look->unread)
+		return report_errno(r, look->unread, "cannot read %.*s/gates.json", STR(look->dir));
+	look->unread = others;
+	json_object_foreach(look->gates, path, g)
 	{
 		struct str why = json_text_of(g, "message");
 
-		if (look->denied || !str_eq(json_text_of(g, "answer"), S("denied")))
+		if (!paused || !look->result || look->denied ||
+			!str_eq(json_text_of(g, "answer"), S("denied")))
 			continue;
 		look->denied = true;
 		look->denial = arena_printf(&look->arena, "stage '%.*s' was denied%s%.*s",
 			STR(json_text_of(g, "stage")), why.len ? ": " : "", STR(why));
-		look->row.status = status_str(ROUX_DENIED);
+		look->status = look->row.status = status_str(ROUX_DENIED);
 		look->row.exit = status_exit(ROUX_DENIED);
 	}
+	return true;
 }
 
 /* Decides between the row of the ledger and the files, which may be of different generations.
  * -errno: whether it is alive cannot be found out. */
-static int settle(struct run_look *look)
+static int settle(struct run_look *look, struct report *r)
 {
 	struct run_row seen = look->row;
 	struct str generation = json_text_of(look->start, "generation");
-	int unknown = 0;
+	int unknown = 0, e = 0;
 
 	/* Testing the lock is in the way of those who want it at that moment: not without need. */
 	look->live = !(look->result && look->in_ledger && status_is_end(seen.status)) &&
@@ -473,10 +496,11 @@ static int settle(struct run_look *look)
 		row_of_live(look->progress, &look->row);
 	else if (!look->in_ledger || !status_is_end(seen.status) ||
 		 !str_eq(seen.generation, look->row.generation))
-		row_of_ruin(look->dir.p, &look->row);
+		e = row_of_ruin(look->dir.p, &look->row);
 	else if (!look->row.counted)
-		counts_of_events(look->dir.p, &look->row);
-	look_for_denial(look);
+		e = counts_of_events(look->dir.p, &look->row);
+	if (e < 0)
+		cannot_read(look, EVENTS_FILE, e, r);
 	look->status = look->row.status;
 	look->generation = look->row.generation;
 	return unknown;
@@ -529,29 +553,34 @@ bool look_with(struct str root, struct ledger *l, struct look_kept *kept, struct
 	if (there)
 		mend(ret, l);
 	struct run_row seen = ret->row;
-	read_files(ret, r);
+	AUTO_REPORT said = REPORT_INIT;
+	read_files(ret, &said);
 	if (!ret->start && !ret->in_ledger && !run_locked(ret->dir.p) && !look_is_run(ret->dir.p)) {
+		report_move(r, &said);
 		if (ret->unread)
 			report_errno(r, ret->unread, "cannot look at run '%.*s'", STR(id));
 		return false; /* a directory of something else */
 	}
-	unknown = settle(ret);
+	unknown = settle(ret, &said);
 	/* The files were read before the lock was tested: it may have ended in between. What is
 	 * there now is its last word. */
 	if (!unknown && !ret->live && !ret->result) {
-		AUTO_REPORT said = REPORT_INIT;
-
+		report_reset(&said);
 		drop(&ret->start);
 		drop(&ret->progress);
 		ret->row = seen;
+		ret->unread = 0;
 		read_files(ret, &said);
-		unknown = settle(ret);
+		unknown = settle(ret, &said);
 	}
+	report_move(r, &said);
 	if (unknown)
 		return report_errno(r, -unknown, "cannot test the lock of run '%.*s'", STR(id));
+	if (!look_at_gates(ret, r))
+		return false;
 	/* What cannot be read is not known to be wrong. */
 	if (!ret->live && !ret->unread)
-		correct(ret, l, &seen);
+		correct(ret, l, &seen, r);
 	return true;
 }
 
@@ -574,8 +603,8 @@ bool look_back(
 	generation_directory(&dir, run, number);
 	ret->dir = str_of(arena_cstr(a, buf_str(&dir)));
 	read_files(ret, r);
-	(void)settle(ret);
-	return true;
+	(void)settle(ret, r);
+	return look_at_gates(ret, r);
 }
 
 void look_done(struct run_look *look)
@@ -583,6 +612,7 @@ void look_done(struct run_look *look)
 	drop(&look->start);
 	drop(&look->progress);
 	drop(&look->result);
+	drop(&look->gates);
 	arena_done(&look->arena);
 	*look = (struct run_look){ 0 };
 }

@@ -21,6 +21,7 @@ struct run_look {
 	struct str denial; /* one sentence about that */
 	/* The files; NULL: not there, or broken, or of an earlier generation. */
 	json_t *start, *progress, *result;
+	json_t *gates;          /* of a run that is paused or denied: gates.json; may be NULL */
 	int unread;             /* errno: one of them is there, or may be, and could not be read */
 	const char *unusable;   /* the last of them that is there and could not be used, or NULL */
 	struct look_kept *kept; /* where results are found that were read before; may be NULL */

@@ -120,18 +120,26 @@ static void an_event_is_found_again_by_its_place(void **state UNUSED)
 	assert_string_equal(line_of(4), "fourth");
 }
 
+static enum stop_kind stop_of(const char *dir)
+{
+	enum stop_kind stop;
+
+	assert_int_equal(events_stop(dir, &stop), 0);
+	return stop;
+}
+
 static void the_last_order_to_end_counts(void **state UNUSED)
 {
-	assert_int_equal(events_stop(root), STOP_NONE);
+	assert_int_equal(stop_of(root), STOP_NONE);
 	put(EVENTS_FILE, "{\"type\":\"run.start\"}\n{\"type\":\"run.cancel\"}\n"
 			 "{\"type\":\"command.done\",\"label\":\"run.kill\"}\n");
-	assert_int_equal(events_stop(root), STOP_CANCEL);
+	assert_int_equal(stop_of(root), STOP_CANCEL);
 	rotate();
-	assert_int_equal(events_stop(root), STOP_CANCEL);
+	assert_int_equal(stop_of(root), STOP_CANCEL);
 	add(EVENTS_FILE, S("{\"type\":\"run.kill\"}\n{\"type\":"));
-	assert_int_equal(events_stop(root), STOP_KILL);
+	assert_int_equal(stop_of(root), STOP_KILL);
 	add(EVENTS_FILE, S("\n{\"type\":\"run.start\"}\n"));
-	assert_int_equal(events_stop(root), STOP_NONE);
+	assert_int_equal(stop_of(root), STOP_NONE);
 }
 
 int main(void)

@@ -29,7 +29,7 @@ static struct run_row count_events(void)
 	struct run_row row = { .status = S("exited") };
 
 	put(EVENTS_FILE, buf_cstr(&events));
-	counts_of_events(root, &row);
+	assert_int_equal(counts_of_events(root, &row), 0);
 	return row;
 }
 
