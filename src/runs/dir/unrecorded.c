@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "data/json.h"
 #include "runs/dir/events.h"
+#include "runs/dir/open.h"
 
 struct search {
 	struct leaves *leaves;
@@ -49,7 +50,13 @@ struct leaves *leaves_of_run(const char *dir, struct report *r)
 
 	buf_printf(&file, "%s/" LEAVES_FILE, dir);
 	struct leaves *l = leaves_read(buf_cstr(&file), r);
-	if (l)
-		(void)events_each(dir, 0, see_event, &(struct search){ l, leaves_are_damaged(l) });
+	if (!l)
+		return NULL;
+	int e = events_each(dir, 0, see_event, &(struct search){ l, leaves_are_damaged(l) });
+	if (e < 0 && !run_is_foreign(e)) {
+		report_fault(r, -e, "cannot read %s/" EVENTS_FILE, dir);
+		leaves_free(l);
+		return NULL;
+	}
 	return l;
 }
