@@ -41,7 +41,7 @@ void past_names_read(struct past_names *n, const char *dir)
 	n->commands = MAP_INIT;
 	buf_reset(&n->dir);
 	buf_adds(&n->dir, dir);
-	(void)events_each(dir, 0, see_event, n);
+	n->error = events_each(dir, 0, see_event, n);
 }
 
 /* NULL: it cannot be read. */

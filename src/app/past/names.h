@@ -20,6 +20,7 @@ struct past_names {
 	struct buf dir;
 	struct graph *graph; /* as the run froze it; NULL: not read yet, or it cannot be */
 	bool graph_known;
+	int error; /* -errno: there may be more commands */
 };
 
 /* Reads what the run's directory tells. What has been read before is forgotten, except for the

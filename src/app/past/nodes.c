@@ -88,6 +88,16 @@ static bool has_commands(const struct past_names *names, struct str path)
 	return false;
 }
 
+/* Which commands have been started is not known then. */
+static bool refuse_unread(struct run_handle *h, struct report *r)
+{
+	struct str dir = run_dir(h);
+	int error = -h->names.error;
+
+	h->names_known = false;
+	return report_fault(r, error, "cannot read %.*s/events.jsonl", STR(dir));
+}
+
 /* A path is a path, also when something is called so. */
 static bool find_path(struct run_handle *h, struct str word, struct str *ret, struct report *r)
 {
@@ -97,6 +107,8 @@ static bool find_path(struct run_handle *h, struct str word, struct str *ret, st
 	*ret = word;
 	if (has_commands(names, word) || past_names_has_path(names, word))
 		return true;
+	if (names->error < 0)
+		return refuse_unread(h, r);
 	past_names_find(names, word, &found);
 	bool ok = past_names_choose(&found, run_id(h), word, ret, r);
 	if (!found.len && run_status(h) != ROUX_RUNNING)
@@ -120,6 +132,8 @@ bool run_node_find(struct run_handle *h, const char *text, uint64_t attempt, str
 		ret->label = n->label;
 		return choose_attempt(h, attempt, ret, r);
 	}
+	if (!has_commands(&h->names, ret->path) && h->names.error < 0)
+		return refuse_unread(h, r);
 	if (!has_commands(&h->names, ret->path))
 		return report_refuse(r, run_id(h), "no such node",
 			"no command of node '%.*s' has been started in run '%.*s'", STR(word),
