@@ -239,8 +239,14 @@ static const char *meant(const struct run_look *look, bool taken_up, json_t *gat
 /* What a run does is what is to be approved: it has no say in that. */
 static bool may_answer(const struct run_look *look, struct report *r)
 {
-	if (!run_started_this(look))
+	int own = run_started_this(look);
+
+	if (own == 0)
 		return true;
+	if (own < 0)
+		return report_fault(r, -own,
+			"cannot find out whether run '%.*s' has started this process",
+			STR(look->id));
 	report_refuse(r, look->id, "own run", "a process of the run '%.*s' cannot answer for it",
 		STR(look->id));
 	return report_hint(r, "it is answered from outside of the run");

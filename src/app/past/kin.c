@@ -1,5 +1,6 @@
 #include "app/past/kin.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,16 +27,25 @@ struct one {
 struct line {
 	VEC(struct one) at;
 	bool found;
+	int error; /* -errno: there may be more above */
 };
 
-static bool read_one(int64_t pid, struct one *ret)
+static bool read_one(int64_t pid, struct one *ret, int *error)
 {
 	struct process_stat p;
+	int e = process_read(pid, &p);
 
-	if (process_read(pid, &p) < 0)
-		return false;
-	*ret = (struct one){ .parent = p.parent, .group = p.group, .session = p.session };
-	return identity_of(pid, &ret->who);
+	if (e == 0) {
+		errno = 0;
+		e = identity_of(pid, &ret->who) ? 0 : errno ? -errno : -ESRCH;
+	}
+	/* One that has ended, or that may not be seen, has nothing above it. */
+	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM || e == -EIO)
+		*error = e;
+	ret->parent = p.parent;
+	ret->group = p.group;
+	ret->session = p.session;
+	return e == 0;
 }
 
 static void read_line(struct line *l)
@@ -43,7 +53,7 @@ static void read_line(struct line *l)
 	struct one one;
 
 	for (int64_t pid = getpid(); pid > 1 && l->at.len < ANCESTORS_MAX; pid = one.parent) {
-		if (!read_one(pid, &one))
+		if (!read_one(pid, &one, &l->error))
 			return;
 		vec_push(&l->at, one);
 	}
@@ -81,14 +91,14 @@ static bool see_leaf(void *data, const struct leaf_line *line)
 	return !l->found;
 }
 
-bool run_started_this(const struct run_look *look)
+int run_started_this(const struct run_look *look)
 {
 	struct line l = { 0 };
 	AUTO_BUF leaves = BUF_INIT;
 	const char *run = getenv("ROUX_RUN");
 
 	if (run && str_eq(str_of(run), look->run))
-		return true;
+		return 1;
 	read_line(&l);
 	/* Numbers of an earlier boot say nothing. */
 	bool comparable = l.at.len && str_eq(look->row.boot_id, str_of(l.at.at[0].who.boot));
@@ -105,8 +115,9 @@ bool run_started_this(const struct run_look *look)
 	}
 	if (!l.found && comparable) {
 		buf_printf(&leaves, "%.*s/" LEAVES_FILE, STR(look->dir));
-		(void)leaf_lines_each(buf_cstr(&leaves), see_leaf, &l);
+		int e = leaf_lines_each(buf_cstr(&leaves), see_leaf, &l);
+		l.error = e < 0 ? e : l.error;
 	}
 	vec_done(&l.at);
-	return l.found;
+	return l.found ? 1 : l.error;
 }
