@@ -396,6 +396,8 @@ int lines_each(const char *dir, const char *name, line_fn *see, void *data, size
 	AUTO_CLOSE int old = run_open_path(buf_cstr(&rotated), O_RDONLY);
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
+	if (old < 0 && old != -ENOENT && !run_is_foreign(old))
+		return old;
 	if (fd >= 0) {
 		index = lines_dropped(fd);
 		(void)fstat(fd, &now);

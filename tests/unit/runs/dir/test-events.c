@@ -1,6 +1,9 @@
 #include "runs/dir/events.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "runs/dir/lines.h"
 #include "runs/root.h"
@@ -142,6 +145,38 @@ static void the_last_order_to_end_counts(void **state UNUSED)
 	assert_int_equal(stop_of(root), STOP_NONE);
 }
 
+/* Opening a file takes two descriptors for a moment, and holds one: the second file lacks one. */
+static void a_rotated_file_that_cannot_be_opened_is_an_error(void **state UNUSED)
+{
+	enum { FREE = 2, FILLERS = 64 };
+	struct rlimit before, few;
+	int fillers[FILLERS], count = 0;
+
+	put(EVENTS_FILE, "a\nb\n");
+	rotate();
+	add(EVENTS_FILE, S("c\n"));
+	assert_string_equal(from(1), "1:a 2:b 3:c ");
+	int next = open("/dev/null", O_RDONLY);
+	assert_true(next >= 0);
+	(void)close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)next + FILLERS / 2;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	while (count < FILLERS && (fillers[count] = open("/dev/null", O_RDONLY)) >= 0)
+		count++;
+	for (int i = 0; i < FREE; i++)
+		(void)close(fillers[--count]);
+	buf_reset(&said);
+	int e = events_each(root, 1, say, NULL);
+	while (count > 0)
+		(void)close(fillers[--count]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(e, -EMFILE);
+	assert_string_equal(buf_cstr(&said), "");
+	assert_string_equal(from(1), "1:a 2:b 3:c ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +185,7 @@ int main(void)
 		E(a_follower_begins_where_it_is_told),
 		E(an_event_is_found_again_by_its_place),
 		E(the_last_order_to_end_counts),
+		E(a_rotated_file_that_cannot_be_opened_is_an_error),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
