@@ -1,5 +1,6 @@
 #include "base/environ.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,9 +29,14 @@ static size_t length(const char *const *list)
 
 void environ_add(struct environ_list *l, const char *const *base, const char *const *own)
 {
+	/* Made for every command, and few of `base` begin as one of `own` does. */
+	bool begins[UCHAR_MAX + 1] = { false };
+
+	for (size_t i = 0; own && own[i]; i++)
+		begins[(unsigned char)*own[i]] = true;
 	vec_reserve(&l->vars, length(base) + length(own) + 1);
 	for (; base && *base; base++)
-		if (!environ_sets(own, *base))
+		if (!begins[(unsigned char)**base] || !environ_sets(own, *base))
 			vec_push(&l->vars, *base);
 	for (; own && *own; own++)
 		if (!environ_sets(own + 1, *own))

@@ -5,6 +5,7 @@
 #include "app/record/record.h"
 #include "loop/loop.h"
 #include "runs/dir/lines.h"
+#include "runs/mail/command-done.h"
 
 /* The inside of a record, for record.c and record-end.c. */
 
@@ -28,12 +29,12 @@ struct record {
 	const char *handled; /* the event by which the end was asked for */
 	struct mailbox *mailbox;
 	struct line_log outbox;
-	struct buf run_files;          /* as messages of ends show them */
-	json_t *artifacts;             /* likewise; NULL: none */
-	const struct steps_run *steps; /* of a step recipe */
-	struct mask *mask;             /* borrowed; NULL: there are no secrets */
-	bool checkpoints;              /* state.json is there */
-	bool settled;                  /* what readers look for is there */
+	struct command_done_frame ends; /* of what the coordinator hears */
+	json_t *artifacts;              /* as these show them; NULL: none */
+	const struct steps_run *steps;  /* of a step recipe */
+	struct mask *mask;              /* borrowed; NULL: there are no secrets */
+	bool checkpoints;               /* state.json is there */
+	bool settled;                   /* what readers look for is there */
 	/* The command whose end is being told: */
 	struct buf command;
 	bool cancelled; /* what has ended last counts as not run */

@@ -23,7 +23,6 @@
 #include "base/shell-words.h"
 #include "loop/child.h"
 #include "runs/dir/story.h"
-#include "runs/mail/command-done.h"
 #include "runs/mail/outbox.h"
 
 enum { PROGRESS_MS = 200, SETTLE_MS = 1000, AGAIN_MS = 1000 };
@@ -424,19 +423,18 @@ static void tell_done(struct record *rec, const struct event *e)
 
 	if (rec->cancelled)
 		return;
-	command_done_line(&line, &(struct command_done){
-					 .run = rec->launch->asked.id,
-					 .files = buf_str(&rec->run_files),
-					 .path = e->path,
-					 .label = e->label,
-					 .command = buf_str(&rec->command),
-					 .attempt = (unsigned)e->attempt,
-					 .code = e->end.code,
-					 .killed = e->end.timeout,
-					 .others = rec->active,
-					 .ms = e->end.ms,
-					 .artifacts = rec->artifacts,
-				 });
+	command_done_line(&line, &rec->ends,
+		&(struct command_done){
+			.path = e->path,
+			.label = e->label,
+			.command = buf_str(&rec->command),
+			.attempt = (unsigned)e->attempt,
+			.code = e->end.code,
+			.killed = e->end.timeout,
+			.others = rec->active,
+			.ms = e->end.ms,
+			.artifacts = rec->artifacts,
+		});
 	buf_add(&rec->outbox_lines, buf_str(&line));
 	buf_addc(&rec->outbox_lines, '\n');
 	int r = record_flush_outbox(rec);
@@ -605,7 +603,7 @@ struct record *record_open(
 		n = record_files_open_rest(&rec->files);
 	rec->settled = !l->claim.unlisted;
 	outbox_init(&rec->outbox, l->claim.dir.p);
-	command_done_files(&rec->run_files, l->claim.dir);
+	command_done_frame(&rec->ends, l->asked.id, l->claim.dir);
 	rec->artifacts = shown_artifacts(l);
 	if (n == 0) {
 		rec->mailbox = mailbox_start(loop,
@@ -656,7 +654,7 @@ void record_free(struct record *rec)
 	line_log_done(&rec->outbox);
 	json_decref(rec->artifacts);
 	buf_done(&rec->command);
-	buf_done(&rec->run_files);
+	command_done_frame_done(&rec->ends);
 	buf_done(&rec->outbox_lines);
 	record_files_done(&rec->files);
 	free(rec);

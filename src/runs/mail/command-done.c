@@ -9,6 +9,9 @@ enum {
 	LINE_ROOM = 2000,     /* of most messages */
 };
 
+static const struct str type = { "command.done", sizeof("command.done") - 1 };
+static const struct str to = { "coordinator", sizeof("coordinator") - 1 };
+
 static void text_member(struct buf *b, const char *name, struct str value, bool *first)
 {
 	json_member(b, name, first);
@@ -25,17 +28,33 @@ static void file_member(struct buf *b, const char *name, struct str dir, const c
 	buf_addc(b, '"');
 }
 
-void command_done_files(struct buf *b, struct str dir)
+void command_done_frame(struct command_done_frame *f, struct str run, struct str dir)
 {
-	buf_adds(b, "{\"dir\":");
-	json_write_str(b, dir);
-	file_member(b, ",\"stdout\":", dir, "/stdout.log");
-	file_member(b, ",\"stderr\":", dir, "/stderr.log");
-	file_member(b, ",\"events\":", dir, "/events.jsonl");
-	buf_addc(b, '}');
+	AUTO_BUF from = BUF_INIT;
+	bool first = true;
+
+	text_member(&f->head, "type", type, &first);
+	text_member(&f->head, "event", type, &first);
+	text_member(&f->head, "run", run, &first);
+	text_member(&f->head, "to", to, &first);
+	buf_printf(&from, "run:%.*s", STR(run));
+	text_member(&f->head, "from", buf_str(&from), &first);
+	buf_adds(&f->files, "{\"dir\":");
+	json_write_str(&f->files, dir);
+	file_member(&f->files, ",\"stdout\":", dir, "/stdout.log");
+	file_member(&f->files, ",\"stderr\":", dir, "/stderr.log");
+	file_member(&f->files, ",\"events\":", dir, "/events.jsonl");
+	buf_addc(&f->files, '}');
 }
 
-static void write_body(struct buf *b, const struct command_done *d)
+void command_done_frame_done(struct command_done_frame *f)
+{
+	buf_done(&f->head);
+	buf_done(&f->files);
+}
+
+static void write_body(
+	struct buf *b, const struct command_done_frame *frame, const struct command_done *d)
 {
 	struct str command = d->command;
 	AUTO_BUF cut = BUF_INIT;
@@ -58,7 +77,7 @@ static void write_body(struct buf *b, const struct command_done *d)
 	json_number_member(b, "attempt", d->attempt);
 	json_number_member(b, "ms", d->ms);
 	buf_adds(b, ",\"run_files\":");
-	buf_add(b, d->files);
+	buf_add(b, buf_str(&frame->files));
 	if (json_object_size(d->artifacts)) {
 		buf_adds(b, ",\"artifacts\":");
 		json_write(b, d->artifacts, 0);
@@ -74,27 +93,21 @@ static void write_summary(struct buf *b, const struct command_done *d)
 	buf_add_int(b, d->code);
 }
 
-void command_done_line(struct buf *b, const struct command_done *d)
+void command_done_line(
+	struct buf *b, const struct command_done_frame *frame, const struct command_done *d)
 {
 	struct policy_facts f = {
-		.type = S("command.done"),
-		.to = S("coordinator"),
+		.type = type,
+		.to = to,
 		.has_code = true,
 		.code = d->code,
 		.others = d->others > 0,
 	};
 	AUTO_BUF text = BUF_INIT;
-	bool first = true;
+	bool first = false;
 
 	buf_reserve(b, LINE_ROOM);
-	text_member(b, "type", f.type, &first);
-	text_member(b, "event", f.type, &first);
-	text_member(b, "run", d->run, &first);
-	text_member(b, "to", f.to, &first);
-	buf_adds(&text, "run:");
-	buf_add(&text, d->run);
-	text_member(b, "from", buf_str(&text), &first);
-	buf_reset(&text);
+	buf_add(b, buf_str(&frame->head));
 	write_summary(&text, d);
 	text_member(b, "summary", buf_str(&text), &first);
 	text_member(b, "level", str_of(level_name(policy_level(&f))), &first);
@@ -107,7 +120,7 @@ void command_done_line(struct buf *b, const struct command_done *d)
 	text_member(b, "id", buf_str(&text), &first);
 	json_member(b, "body", &first);
 	size_t body = b->len;
-	write_body(b, d);
+	write_body(b, frame, d);
 	size_t length = b->len - body;
 	json_member(b, "data", &first);
 	buf_reserve(b, length + 1); /* what is copied must not move meanwhile */

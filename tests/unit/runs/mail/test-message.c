@@ -437,11 +437,9 @@ static void writers_and_rotation_together_keep_lines_whole(void **state UNUSED)
 static void a_command_that_ended_is_a_message(void **state UNUSED)
 {
 	AUTO_JSON *artifacts = parse("{\"report\":\"/a/r.md\"}");
-	AUTO_BUF files = BUF_INIT;
-	command_done_files(&files, S("/runs/r"));
-	struct command_done d = { .run = S("r"),
-		.files = buf_str(&files),
-		.path = S("1.0"),
+	struct command_done_frame frame = { 0 };
+	command_done_frame(&frame, S("r"), S("/runs/r"));
+	struct command_done d = { .path = S("1.0"),
 		.label = S("li\"nt"),
 		.command = S("lint 'a b'"),
 		.attempt = 2,
@@ -451,7 +449,7 @@ static void a_command_that_ended_is_a_message(void **state UNUSED)
 	AUTO_BUF line = BUF_INIT;
 	AUTO_REPORT r = REPORT_INIT;
 
-	command_done_line(&line, &d);
+	command_done_line(&line, &frame, &d);
 	struct source source = { S("line"), buf_str(&line) };
 	AUTO_JSON *m = json_read(&source, &r);
 	assert_non_null(m);
@@ -459,6 +457,8 @@ static void a_command_that_ended_is_a_message(void **state UNUSED)
 	AUTO_JSON *again = message_complete(m, &out_frame, 0);
 	assert_true(json_equal(m, again));
 	assert_str(member(m, "type"), "command.done");
+	assert_str(member(m, "from"), "run:r");
+	assert_str(member(m, "summary"), "Command li\"nt failed with code 3");
 	assert_str(member(m, "delivery"), "followup");
 	assert_str(member(m, "level"), "error");
 	json_t *body = json_object_get(m, "body");
@@ -472,15 +472,16 @@ static void a_command_that_ended_is_a_message(void **state UNUSED)
 	d.code = 0;
 	d.others = 1;
 	buf_reset(&line);
-	command_done_line(&line, &d);
+	command_done_line(&line, &frame, &d);
 	assert_true(
 		str_contains(buf_str(&line), S("\"level\":\"info\",\"delivery\":\"followup\"")));
 	d.others = 0;
 	d.artifacts = NULL;
 	buf_reset(&line);
-	command_done_line(&line, &d);
+	command_done_line(&line, &frame, &d);
 	assert_true(str_contains(buf_str(&line), S("\"level\":\"info\",\"delivery\":\"log\"")));
 	assert_false(str_contains(buf_str(&line), S("artifacts")));
+	command_done_frame_done(&frame);
 }
 
 /* -- the inbox -----------------------------------------------------------------------------------
