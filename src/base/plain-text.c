@@ -138,10 +138,23 @@ static void put_plain(void *data, uint32_t c)
 		utf8_add(data, c < 0x20 ? ' ' : c);
 }
 
+/* Nearly all that is shown by the thousand: names and commands. It is shown as it is. */
+static bool is_printable(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.p[i] < ' ' || text.p[i] > '~')
+			return false;
+	return true;
+}
+
 void text_escaped(struct buf *b, struct str text)
 {
 	AUTO_BUF safe = BUF_INIT;
 
+	if (is_printable(text)) {
+		buf_add(b, text);
+		return;
+	}
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.p[i];
 
@@ -205,6 +218,10 @@ void text_plain(struct buf *b, struct str text)
 {
 	struct text_filter f = { 0 };
 
+	if (is_printable(text)) {
+		buf_add(b, text);
+		return;
+	}
 	text_filter_feed(&f, text, put_plain, b);
 	drop_held(&f, put_plain, b);
 }
