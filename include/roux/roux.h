@@ -138,7 +138,7 @@ ROUX_EXPORT struct roux_run *roux_run_start(
 	struct roux_plan *plan, const struct roux_start *how, roux_event_fn *on_event, void *data);
 /* A recorded run by its name, whichever process started it: to wait for it, to end it, to get its
  * result. `on_event` is called for all events from the first on, and the run counts as ended when
- * it was called for the last. */
+ * it was called for the last. Returns NULL when there is none, or when it cannot be watched. */
 ROUX_EXPORT struct roux_run *roux_run_open(
 	struct roux *r, const char *name, roux_event_fn *on_event, void *data);
 /* ROUX_RUNNING until a turn has found its end. */

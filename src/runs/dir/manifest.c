@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "base/sha256.h"
 
@@ -57,11 +58,7 @@ static bool hash(int fd, char hex[SHA256_HEX])
 		sha256_update(&h, (struct str){ piece, (size_t)n });
 	}
 	sha256_final(&h, digest);
-	for (size_t i = 0; i < SHA256_BYTES; i++) {
-		hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-		hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-	}
-	hex[SHA256_HEX - 1] = '\0';
+	hex_write(digest, SHA256_BYTES, hex);
 	return true;
 }
 

@@ -60,8 +60,7 @@ static void write_body(
 	AUTO_BUF cut = BUF_INIT;
 
 	if (command.len > COMMAND_SHOWN) {
-		buf_add(&cut, utf8_cut(command, COMMAND_SHOWN));
-		buf_adds(&cut, "…");
+		utf8_add_short(&cut, command, COMMAND_SHOWN);
 		command = buf_str(&cut);
 	}
 	buf_adds(b, "{\"code\":");

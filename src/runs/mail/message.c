@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 /* -- grammar -------------------------------------------------------------------------------------
@@ -95,13 +96,6 @@ bool address_check(struct str text, const char *what, struct address *ret, struc
 /* -- parts of a message --------------------------------------------------------------------------
  */
 
-/* There is one for each command that ends, so without printf(). */
-static void add_hex(struct buf *b, unsigned long long n, unsigned digits)
-{
-	while (digits--)
-		buf_addc(b, "0123456789abcdef"[n >> 4 * digits & 0xf]);
-}
-
 void message_id(struct buf *b)
 {
 	static _Thread_local unsigned long long random;
@@ -109,10 +103,12 @@ void message_id(struct buf *b)
 	/* The time makes them sort, the random bits make them unique, counting on keeps them so. */
 	if (!random)
 		(void)!getrandom(&random, sizeof(random), 0);
-	buf_addc(b, 'm');
-	add_hex(b, clock_real_ms(), 11);
-	buf_addc(b, '-');
-	add_hex(b, ++random, 16);
+	/* There is one for each command that ends, so without printf(). */
+	char text[] = "m...........-................";
+	hex_number(clock_real_ms(), 11, text + 1);
+	text[12] = '-';
+	hex_number(++random, 16, text + 13);
+	buf_adds(b, text);
 }
 
 static void body_text(struct buf *b, const json_t *body)
