@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/user.h"
 
 int fd_read_all(int fd, size_t max, struct buf *ret)
 {
@@ -136,7 +137,7 @@ void sigpipe_end(const struct sigpipe *s)
 static bool is_missing_home(const char *path)
 {
 	struct arena a = ARENA_INIT;
-	struct str home = path_home(&a);
+	struct str home = user_home(&a);
 	bool is = home.len && access(path, F_OK) < 0 && errno == ENOENT &&
 		  str_eq(path_absolute(&a, str_of(path)), path_absolute(&a, home));
 

@@ -22,8 +22,6 @@ struct str path_from(struct arena *a, struct str dir, struct str path);
 /* The same from this process's working directory; as it is when that cannot be found out. */
 struct str path_absolute(struct arena *a, struct str path);
 
-/* $HOME, else what the password file says; empty when neither does. */
-struct str path_home(struct arena *a);
 /* `~` and `~/x` below `home`; every other path, and all of them when `home` is empty, as it is. */
 struct str path_tilde(struct arena *a, struct str path, struct str home);
 /* Looks like a path and not like a name: ./x ../x /x ~/x. */

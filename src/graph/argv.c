@@ -4,6 +4,7 @@
 
 #include "base/path.h"
 #include "base/program.h"
+#include "base/user.h"
 #include "template/braces.h"
 
 /* ~ and ~/… of the command word only; ~user is not ours to know. */
@@ -13,7 +14,7 @@ static void expand_home(struct buf *word, struct arena *a)
 
 	if (!str_eq(s, S("~")) && !str_starts(s, S("~/")))
 		return;
-	struct str home = path_home(a);
+	struct str home = user_home(a);
 	struct str whole = path_tilde(a, s, home.len ? home : S("/"));
 	buf_reset(word);
 	buf_add(word, whole);

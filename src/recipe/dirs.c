@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/user.h"
 
 static bool is_dir(struct str path)
 {
@@ -104,7 +105,7 @@ struct recipe_dirs recipe_dirs_find(struct arena *a, const char *agent, const ch
 	agent = agent ? agent : getenv("PI_CODING_AGENT_DIR");
 	packaged = packaged ? packaged : getenv("ROUX_PACKAGED_DIR");
 	d.agent = agent && *agent ? path_absolute(a, str_of(agent))
-				  : path_absolute(a, path_below(a, path_home(a), S(".pi/agent")));
+				  : path_absolute(a, path_below(a, user_home(a), S(".pi/agent")));
 	d.user = path_below(a, d.agent, S("recipes"));
 	d.packaged = packaged && *packaged ? path_absolute(a, str_of(packaged)) : find_packaged(a);
 	return d;

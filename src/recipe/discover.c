@@ -8,6 +8,7 @@
 
 #include "base/near.h"
 #include "base/path.h"
+#include "base/user.h"
 
 const char *recipe_layer_name(enum recipe_layer layer)
 {
@@ -185,7 +186,7 @@ void recipe_index_report(const struct recipe_index *index, struct report *r)
 static bool by_path(
 	struct arena *a, struct str operand, bool there, struct str *path, struct report *r)
 {
-	operand = path_tilde(a, operand, path_home(a));
+	operand = path_tilde(a, operand, user_home(a));
 	*path = path_absolute(a, operand);
 	if (there || access(path->p, F_OK) == 0)
 		return true;

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "data/markdown.h"
 #include "data/yaml.h"
 #include "graph/fields.h"
@@ -291,7 +292,7 @@ static void seek(
 	from = replaced(a, from, S("{repo}"), project.len ? project : path_dir(dir));
 	from = replaced(a, from, S("{agent}"), set->dirs.agent);
 	if (str_contains(from, S("~/")))
-		from = replaced(a, from, S("~/"), path_below(a, path_home(a), S("")));
+		from = replaced(a, from, S("~/"), path_below(a, user_home(a), S("")));
 	*ret = (struct sought){ .named = recipe_format_of(from, &ignored),
 		.is_path = str_find(from, '/', 0) < from.len };
 	if (ret->is_path) {

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/path.h"
+#include "base/user.h"
 
 static bool same_file(const struct stat *x, const struct stat *y)
 {
@@ -78,7 +79,7 @@ struct project project_find(struct arena *a, struct str cwd)
 {
 	if (!has_any(cwd))
 		return (struct project){ S(""), S(""), S("") };
-	struct str home_path = path_home(a), dir = arena_str(a, cwd);
+	struct str home_path = user_home(a), dir = arena_str(a, cwd);
 	struct stat first, home, st;
 	bool has_home = home_path.len && stat(home_path.p, &home) == 0;
 

@@ -1,10 +1,9 @@
 /* What an executor's templates of words become, and what the words mean that its programs print. */
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/user.h"
 #include "remote/table.h"
 #include "template/braces.h"
 
@@ -75,13 +74,6 @@ static void set_number(json_t *values, const char *name, uint64_t n, bool empty)
 	set(values, name, empty ? "" : text);
 }
 
-static const char *user_name(void)
-{
-	const struct passwd *who = getpwuid(geteuid());
-
-	return who ? who->pw_name : "";
-}
-
 enum { WARN_S = 120 };
 
 void table_quote(struct buf *b, struct str word)
@@ -107,6 +99,7 @@ static json_t *values_of(const struct table_values *v)
 {
 	const struct shape *s = v->shape;
 	json_t *values = json_object();
+	struct arena names = ARENA_INIT;
 	char text[32];
 
 	set(values, "name", v->name);
@@ -118,7 +111,8 @@ static json_t *values_of(const struct table_values *v)
 	set(values, "dir", v->dir);
 	set_quoted(values, "quoted_roux", v->roux);
 	set_quoted(values, "quoted_dir", v->dir);
-	set(values, "user", user_name());
+	json_object_set_new(values, "user", json_from_str(user_name(&names)));
+	arena_done(&names);
 	if (!s)
 		return values;
 	(void)snprintf(text, sizeof(text), "%" PRIu64 "M", s->mem_mb);

@@ -7,6 +7,7 @@
 
 #include "base/near.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "template/braces.h"
 
 /* -- built in ------------------------------------------------------------------------------------
@@ -661,7 +662,7 @@ struct table *table_load(json_t *resolved, struct str name, struct report *r)
 		t->states[i] = texts_of(
 			t, state_names[i] ? json_object_get(states, state_names[i]) : NULL);
 	t->suffix = text_of(t, resolved, "suffix");
-	t->dir = path_tilde(&t->arena, text_of(t, resolved, "dir"), path_home(&t->arena));
+	t->dir = path_tilde(&t->arena, text_of(t, resolved, "dir"), user_home(&t->arena));
 	t->shape = shape_of(t, resolved);
 	t->workers = (uint64_t)json_number_of(resolved, "workers");
 	t->slots = t->workers * t->shape.cpus;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/program.h"
+#include "base/user.h"
 #include "prompts/doctor.h"
 
 /* -- loading -------------------------------------------------------------------------------------
@@ -22,7 +23,7 @@
 static bool load(struct config *c, struct str cwd, bool use_local, struct report *r)
 {
 	struct arena a = ARENA_INIT;
-	struct str home = path_home(&a);
+	struct str home = user_home(&a);
 	struct config_dirs dirs = {
 		.home = home, .global = config_global_dir(&a, home), .cwd = cwd, .local = use_local
 	};
@@ -70,8 +71,8 @@ bool prompts_check_file(const char *path, struct str cwd, struct report *r)
 	struct str up = str_sub(dir, 0, dir.len - path_base(dir).len);
 	bool known = config_reads(name);
 	bool local = str_eq(path_base(dir), S(".start"));
-	struct config_dirs dirs = { .home = path_home(&a),
-		.global = local ? config_global_dir(&a, path_home(&a)) : dir,
+	struct config_dirs dirs = { .home = user_home(&a),
+		.global = local ? config_global_dir(&a, user_home(&a)) : dir,
 		.cwd = local ? path_from(&a, cwd, up) : cwd,
 		.local = local };
 	AUTO_REPORT all = REPORT_INIT;

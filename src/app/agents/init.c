@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/program.h"
+#include "base/user.h"
 #include "base/utf8.h"
 #include "prompts/config.h"
 #include "prompts/placeholders.h"
@@ -375,5 +376,5 @@ bool init_write(const struct init_plan *p, struct init_told *told, struct report
 
 struct str init_directory(struct arena *a, struct str cwd, bool local)
 {
-	return local ? path_from(a, cwd, S(".start")) : config_global_dir(a, path_home(a));
+	return local ? path_from(a, cwd, S(".start")) : config_global_dir(a, user_home(a));
 }

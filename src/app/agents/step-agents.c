@@ -8,6 +8,7 @@
 #include "app/agents/compose.h"
 #include "base/path.h"
 #include "base/program.h"
+#include "base/user.h"
 #include "steps/compile/compile.h"
 #include "steps/compile/ops.h"
 #include "steps/language/text.h"
@@ -348,7 +349,7 @@ static enum step_made make_given(struct step_agents *agents, const struct step *
 		&(struct compile_input){ .command = str_of(command),
 			.kinds = IN_AGENT | IN_STEP,
 			.values = &v,
-			.home = path_home(&home),
+			.home = user_home(&home),
 			.shell = "bash" },
 		c, &why, &warnings);
 	arena_done(&home);

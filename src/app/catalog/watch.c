@@ -6,6 +6,7 @@
 #include "app/context/context.h"
 #include "app/recipes.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "loop/notify.h"
 #include "prompts/config.h"
 
@@ -104,7 +105,7 @@ struct recipes_watch *recipes_watch(struct app *a, void (*changed)(void *data), 
 	w->telling = (struct deferred){ .call = on_telling };
 	const struct recipe_dirs *dirs = app_dirs(a);
 	const struct str paths[] = { dirs->user, dirs->packaged, dirs->project.recipes,
-		config_global_dir(&w->arena, path_home(&w->arena)) };
+		config_global_dir(&w->arena, user_home(&w->arena)) };
 	int n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(w->dirs); i++)
 		notify_init(&w->dirs[i].notify);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "loop/tree.h"
 #include "runs/dir/run-dir.h"
 
@@ -314,7 +315,7 @@ static bool has_place(
 
 	if (given.len || a->agent_dir.len || (set && *set) || (agent && *agent))
 		return true;
-	struct str home = path_home(&a->arena);
+	struct str home = user_home(&a->arena);
 	int error = home.len && stat(home.p, &st) < 0 ? errno : 0;
 	if (home.len && !error && S_ISDIR(st.st_mode))
 		return true;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/near.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "data/doc.h"
 #include "data/toml.h"
 #include "recipe/dirs.h"
@@ -172,7 +173,7 @@ static bool take(struct settings *s, const struct key *k, const json_t *value)
 
 static struct str directory(struct settings *s, struct str text)
 {
-	text = path_tilde(&s->arena, text, path_home(&s->arena));
+	text = path_tilde(&s->arena, text, user_home(&s->arena));
 	if (text.p[0] != '/')
 		text = path_below(&s->arena, path_dir(s->path), text);
 	return path_absolute(&s->arena, text);
@@ -303,7 +304,7 @@ static bool read_text(
 static struct str settings_path(struct arena *a)
 {
 	const char *config = getenv("XDG_CONFIG_HOME");
-	struct str home = path_home(a);
+	struct str home = user_home(a);
 
 	if (config && config[0] == '/')
 		return path_below(a, str_of(config), S("roux/config.toml"));

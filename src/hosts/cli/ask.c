@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -12,6 +11,7 @@
 #include "app/gates.h"
 #include "base/clock.h"
 #include "base/plain-text.h"
+#include "base/user.h"
 #include "loop/notify.h"
 
 bool ask_possible(void)
@@ -22,16 +22,12 @@ bool ask_possible(void)
 
 struct str ask_answerer(struct cli *cli)
 {
-	const char *owner = getenv("ROUX_OWNER"), *user = getenv("USER");
-	const struct passwd *entry = getpwuid(getuid());
+	const char *owner = getenv("ROUX_OWNER");
 
 	if (owner && *owner)
 		return arena_str(&cli->arena, str_of(owner));
-	if (entry && entry->pw_name && *entry->pw_name)
-		return arena_str(&cli->arena, str_of(entry->pw_name));
-	if (user && *user)
-		return arena_str(&cli->arena, str_of(user));
-	return arena_printf(&cli->arena, "uid:%u", (unsigned)getuid());
+	struct str name = user_name(&cli->arena);
+	return name.len ? name : arena_printf(&cli->arena, "uid:%u", (unsigned)getuid());
 }
 
 /* What was typed before the question is not meant for it. */

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/plain-text.h"
 #include "base/program.h"
+#include "base/user.h"
 #include "data/json-out.h"
 #include "hosts/cli/agents-check.h"
 #include "hosts/cli/commands.h"
@@ -203,7 +204,7 @@ static bool installed(struct cli *cli, struct str agent, struct str cwd)
 {
 	const struct known_agent *k = known(arena_cstr(&cli->arena, agent));
 	struct str bin =
-		k ? str_of(k->bin) : path_tilde(&cli->arena, agent, path_home(&cli->arena));
+		k ? str_of(k->bin) : path_tilde(&cli->arena, agent, user_home(&cli->arena));
 
 	return program_find(&cli->arena, bin, cwd, program_search(), NULL) != NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "data/json-out.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/prompt-opts.h"
@@ -62,7 +63,7 @@ bool prompt_directory(struct cli *cli, const char *dir, struct str *cwd, struct 
 	*stands = *cwd = arena_str(a, str_of(here));
 	if (!dir)
 		return true;
-	*cwd = path_from(a, *stands, path_tilde(a, str_of(dir), path_home(a)));
+	*cwd = path_from(a, *stands, path_tilde(a, str_of(dir), user_home(a)));
 	if (stat(arena_cstr(a, *cwd), &st) == 0 && S_ISDIR(st.st_mode))
 		return true;
 	report_error(&cli->report, (struct where){ 0 }, "'%s' is not a directory", dir);

@@ -9,6 +9,7 @@
 #include "app/trust.h"
 #include "base/atomic-file.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "hosts/telegram/bridge/bridge.h"
 
 /* What the kernel takes as one argument (MAX_ARG_STRLEN), with the NUL. */
@@ -73,7 +74,7 @@ struct str agent_cwd(struct bridge *b, struct arena *a)
 	json_t *cwd = agent_key(b, "agent.cwd");
 
 	return path_from(a, app_cwd(b->app),
-		path_tilde(a, json_is_string(cwd) ? json_str(cwd) : S("."), path_home(a)));
+		path_tilde(a, json_is_string(cwd) ? json_str(cwd) : S("."), user_home(a)));
 }
 
 /* The name of an agent of the prompts configuration; empty: a template or a recipe answers. */

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/program.h"
+#include "base/user.h"
 #include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/cli.h"
@@ -63,7 +64,7 @@ static bool take(struct bridge *b, struct str words, json_t *changes, struct rep
 	struct arena a = ARENA_INIT;
 	struct str program = str_sub(words, 0, str_find(words, ' ', 0));
 	bool named = configured(b, &a, words).len > 0;
-	bool ok = named || program_find(&a, path_tilde(&a, program, path_home(&a)),
+	bool ok = named || program_find(&a, path_tilde(&a, program, user_home(&a)),
 				   agent_cwd(b, &a), program_search(), NULL);
 
 	arena_done(&a);

@@ -5,6 +5,7 @@
 #include "app/agents.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "base/vec.h"
 #include "hosts/telegram/bridge/agent.h"
 #include "hosts/telegram/bridge/bridge.h"
@@ -66,7 +67,7 @@ static void find_all(struct bridge *b, struct templates *t)
 		if (!json_is_string(p))
 			continue;
 		struct str path = path_from(t->arena, str_of(b->places.dir),
-			path_tilde(t->arena, json_str(p), path_home(t->arena)));
+			path_tilde(t->arena, json_str(p), user_home(t->arena)));
 		if (glob(path.p, 0, NULL, &found) == 0) {
 			for (size_t n = 0; n < found.gl_pathc; n++)
 				add_file(t, found.gl_pathv[n]);
