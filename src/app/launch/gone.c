@@ -12,7 +12,8 @@
 #include "runs/dir/outputs.h"
 
 struct search {
-	struct launch *launch;
+	const struct graph *graph;
+	struct str dir; /* of the run */
 	struct past past;
 	int out; /* the directory of outputs; -1: there is none */
 	gone_list *found;
@@ -357,7 +358,7 @@ static bool is_needed(
 	bool looks = *s->past.effort > 0;
 
 	p.steps = way_to(s->past.root, path, p.way);
-	if (s->launch->subject.graph->steps || (p.steps && p.way[p.steps - 1].node->step))
+	if (s->graph->steps || (p.steps && p.way[p.steps - 1].node->step))
 		return step_is_needed(&p, err, looks);
 	p.upto = err ? joined_at(&p) : p.steps;
 	/* Elsewhere it is only reported, and then that it is gone. */
@@ -394,7 +395,7 @@ static bool is_there(struct search *s, struct str path, const struct leaf_record
 	if (errno != ENOENT)
 		s->ok = report_errno(s->r, errno,
 			"cannot look at %.*s/" OUTPUTS_DIR "/%s, which node %.*s printed",
-			STR(s->launch->claim.dir), buf_cstr(&name), STR(path));
+			STR(s->dir), buf_cstr(&name), STR(path));
 	return false;
 }
 
@@ -407,9 +408,9 @@ static bool refuse_replaced(
 	output_name(&name, path, record->number, err);
 	report_system(s->r, (struct where){ 0 },
 		"%.*s/" OUTPUTS_DIR "/%s, which node %.*s printed, is not a regular file",
-		STR(s->launch->claim.dir), buf_cstr(&name), STR(path));
+		STR(s->dir), buf_cstr(&name), STR(path));
 	return report_hint(
-		s->r, "put the file back; or delete what stands there, and the command runs again");
+		s->r, "put the file back, or delete what stands there: then it counts as gone");
 }
 
 static void look_for(void *data, struct str path, const struct leaf_record *record)
@@ -438,18 +439,22 @@ static void count(void *data, struct str path UNUSED, const struct leaf_record *
 	++*(uint64_t *)data;
 }
 
-bool gone_find(struct launch *l, const struct leaves *leaves, uint64_t *effort, gone_list *ret,
-	struct report *r)
+bool gone_find(const struct launch *l, struct str dir, const struct leaves *leaves,
+	uint64_t *effort, gone_list *ret, struct report *r)
 {
-	struct search s = { .launch = l,
-		.past = { .root = l->subject.graph->root, .leaves = leaves, .effort = effort },
+	const struct graph *graph = l->subject.graph;
+	struct search s = { .graph = graph,
+		.dir = dir,
+		.past = { .root = graph->root, .leaves = leaves, .effort = effort },
 		.found = ret,
 		.r = r,
 		.ok = true };
+	AUTO_BUF path = BUF_INIT;
 
-	s.out = run_open_dir(l->claim.dir.p, OUTPUTS_DIR, false);
+	buf_add(&path, dir);
+	s.out = run_open_dir(buf_cstr(&path), OUTPUTS_DIR, false);
 	if (s.out < 0 && s.out != -ENOENT)
-		return report_errno(r, -s.out, "cannot open %.*s/" OUTPUTS_DIR, STR(l->claim.dir));
+		return report_errno(r, -s.out, "cannot open %.*s/" OUTPUTS_DIR, STR(dir));
 	leaves_each(leaves, count, &s.past.count);
 	leaves_each(leaves, look_for, &s);
 	close_fd(&s.out);

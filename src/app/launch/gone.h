@@ -16,9 +16,9 @@ typedef VEC(struct gone) gone_list;
  * recorded: each that is gone asks for those of the groups around it. */
 enum { GONE_EFFORT = 50000000 };
 
-/* Fills `ret` with those whose output a command will read that is yet to run, or the run itself.
- * Where that cannot be told from the record it counts as needed, as it does once the
- * *effort is used up, GONE_EFFORT at first. False with an issue when it cannot be found out what
- * there is. */
-bool gone_find(struct launch *l, const struct leaves *leaves, uint64_t *effort, gone_list *ret,
-	struct report *r);
+/* Fills `ret` with those whose output, which stands below the run directory `dir`, a command will
+ * read that is yet to run, or the run itself. Where that cannot be told from the record it counts
+ * as needed, as it does once the *effort is used up, GONE_EFFORT at first. False with an issue when
+ * it cannot be found out what there is. */
+bool gone_find(const struct launch *l, struct str dir, const struct leaves *leaves,
+	uint64_t *effort, gone_list *ret, struct report *r);

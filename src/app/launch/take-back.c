@@ -260,7 +260,7 @@ bool resume_lose(struct launch *l, struct leaves *leaves, struct buf *lines, str
 		gone_list gone = { 0 };
 
 		before = lines->len;
-		ok = gone_find(l, leaves, &effort, &gone, r);
+		ok = gone_find(l, l->claim.dir, leaves, &effort, &gone, r);
 		vec_each (g, &gone) {
 			leaf_lost_line(lines, g->path, g->number, false, clock_real_ms());
 			leaves_lose(leaves, g->path, g->number);

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/launch/flush.h"
+#include "app/launch/gone.h"
 #include "app/launch/input.h"
 #include "app/launch/take-over.h"
 #include "app/past/names.h"
@@ -100,7 +102,7 @@ bool rerun_node(const struct launch *l, const struct run_look *look, struct str 
 
 struct take_over {
 	struct launch *launch;
-	struct str id, old_dir;
+	struct str old_dir;
 	const struct redo *redo;
 	const struct leaves *leaves;
 	struct str failed; /* the node that had failed the run; empty: none */
@@ -131,45 +133,29 @@ static bool was_taken(const struct take_over *t, struct str path, const struct l
 	return record->ended && !record->cancelled && redo_holds(t->redo, path);
 }
 
-static bool is_there(
-	struct take_over *t, struct str path, const struct leaf_record *record, bool err)
+static bool will_hold(void *data, struct str path, const struct leaf_record *record)
 {
-	AUTO_BUF name = BUF_INIT;
-
-	if (!(err ? record->err_bytes : record->out_bytes))
-		return true;
-	output_name(&name, path, record->number, err);
-	int e = open_from(t) ? 0 : -t->from;
-	if (!e && faccessat(t->from, buf_cstr(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return true;
-	e = e ? e : errno;
-	if (e != ENOENT && e != ENOTDIR && e != ELOOP)
-		return report_errno(t->r, e, "cannot look at the output of node %.*s", STR(path));
-	report_error(t->r, (struct where){ 0 }, "the output of node %.*s is gone", STR(path));
-	return report_action(t->r, ACTION_RERUN_ALL, t->id);
+	return was_taken(data, path, record);
 }
 
-/* All that is needed is there; nothing has been made yet. */
-static void look_for(void *data, struct str path, const struct leaf_record *record)
-{
-	struct take_over *t = data;
-
-	if (was_taken(t, path, record))
-		t->ok = t->ok && is_there(t, path, record, false) &&
-			is_there(t, path, record, true);
-}
-
+/* What is not there is not needed, see rerun_has_outputs(). Only a regular file is one of roux. */
 static bool link_output(struct take_over *t, struct str path, const struct leaf_record *record,
 	uint64_t number, bool err)
 {
 	AUTO_BUF name = BUF_INIT;
 	AUTO_BUF now = BUF_INIT;
+	struct stat st;
 
 	if (!(err ? record->err_bytes : record->out_bytes))
 		return true;
 	output_name(&name, path, record->number, err);
 	output_name(&now, path, number, err);
-	int e = !open_from(t) ? -t->from : !open_to(t) ? -t->to : 0;
+	int e = open_from(t) ? 0 : -t->from;
+	if (!e && fstatat(t->from, buf_cstr(&name), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		e = errno;
+	if (e == ENOENT || (!e && !S_ISREG(st.st_mode)))
+		return true;
+	e = e ? e : open_to(t) ? 0 : -t->to;
 	if (!e && linkat(t->from, buf_cstr(&name), t->to, buf_cstr(&now), 0) == 0)
 		return true;
 	return report_errno(
@@ -316,29 +302,31 @@ static bool take_gates(struct take_over *t)
 		t->launch->claim.dir, "gates.json", buf_str(&text), t->launch->asked.durable, t->r);
 }
 
-bool rerun_has_outputs(struct launch *l, const struct run_look *look, const struct redo *redo,
+bool rerun_has_outputs(const struct launch *l, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves, struct report *r)
 {
-	struct take_over t = { .launch = l,
-		.id = look->id,
-		.old_dir = look->dir,
-		.redo = redo,
-		.leaves = leaves,
-		.from = -1,
-		.r = r,
-		.ok = true };
+	struct take_over t = { .redo = redo };
+	uint64_t effort = GONE_EFFORT;
+	gone_list gone = { 0 };
 
-	if (!redo->whole)
-		leaves_each(leaves, look_for, &t);
-	close_fd(&t.from);
-	return t.ok;
+	if (redo->whole)
+		return true;
+	struct leaves *held = leaves_that(leaves, will_hold, &t);
+	bool ok = gone_find(l, look->dir, held, &effort, &gone, r);
+	if (ok && gone.len) {
+		ok = report_error(r, (struct where){ 0 }, "the output of node %.*s is gone",
+			STR(gone.at[0].path));
+		report_action(r, ACTION_RERUN_ALL, look->id);
+	}
+	vec_done(&gone);
+	leaves_free(held);
+	return ok;
 }
 
 bool rerun_take_over(struct launch *l, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves, struct report *r)
 {
 	struct take_over t = { .launch = l,
-		.id = look->id,
 		.old_dir = look->dir,
 		.failed = json_text_of(look->result, "failed_node"),
 		.redo = redo,

@@ -5,8 +5,8 @@
 /* Doing a part of a run again (docs/runs.md, "Do a part again"): a new run begins with the records
  * of the old one that still hold. */
 
-/* Whether all outputs are there that the new run takes over. False with an issue added. */
-bool rerun_has_outputs(struct launch *l, const struct run_look *look, const struct redo *redo,
+/* Whether all outputs are there that the new run will read. False with an issue added. */
+bool rerun_has_outputs(const struct launch *l, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves, struct report *r);
 /* Fills the directory of the new run `l` with those `leaves` of the old one that still hold. Where
  * what is to be done comes behind the failure that had ended it, that is passed over. False with an

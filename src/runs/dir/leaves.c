@@ -306,6 +306,26 @@ struct leaves *leaves_read(const char *file, struct report *r)
 	return NULL;
 }
 
+struct leaves *leaves_that(const struct leaves *l,
+	bool (*holds)(void *data, struct str path, const struct leaf_record *record), void *data)
+{
+	struct leaves *ret = mem_new(struct leaves);
+
+	vec_each (slot, &l->paths) {
+		const struct leaf_path *p = *slot;
+
+		vec_each (r, &p->records) {
+			if (!holds(data, p->path, r))
+				continue;
+			struct leaf_path *kept = path_of(ret, p->path);
+			vec_push(&kept->records, *r);
+			kept->base = p->base;
+			kept->highest = p->highest;
+		}
+	}
+	return ret;
+}
+
 bool leaves_input_is_part(const struct leaves *l, uint64_t *bytes)
 {
 	*bytes = l->input;

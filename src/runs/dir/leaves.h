@@ -100,6 +100,9 @@ struct leaves;
 /* NULL with an issue added when the file cannot be read. */
 struct leaves *leaves_read(const char *file, struct report *r);
 void leaves_free(struct leaves *l);
+/* The records of `l` that hold, with their numbers; its texts are borrowed from `l`. */
+struct leaves *leaves_that(const struct leaves *l,
+	bool (*holds)(void *data, struct str path, const struct leaf_record *record), void *data);
 
 /* What is recorded of an execution; `number` counts from 1 since the path was last forgotten. NULL:
  * nothing. */
