@@ -147,6 +147,11 @@ two'
 	asks 0 status it
 	contains out "3 of 3 commands ended, 1 failed"
 	is "$(of_json 'd["completed"], d["failed"], d["active"]' <"$file")" "(3, 1, 0)"
+	# And of an earlier one of that name.
+	asks 0 run --quiet --as it --template true
+	rm "$(state)/runs/it/generations/1/progress.json"
+	asks 0 status it~1
+	contains out "3 commands ended, 1 failed"
 }
 
 @test "resume of a run whose run.json is empty continues where it was" {

@@ -578,9 +578,11 @@ bool look_with(struct str root, struct ledger *l, struct look_kept *kept, struct
 		return report_errno(r, -unknown, "cannot test the lock of run '%.*s'", STR(id));
 	if (!look_at_gates(ret, r))
 		return false;
-	/* What cannot be read is not known to be wrong. */
+	/* What cannot be read is not known to be wrong: nothing is written for it. */
 	if (!ret->live && !ret->unread)
 		correct(ret, l, &seen, r);
+	else if (!ret->live && !ret->progress)
+		correct_progress(ret, r);
 	return true;
 }
 
@@ -604,7 +606,11 @@ bool look_back(
 	ret->dir = str_of(arena_cstr(a, buf_str(&dir)));
 	read_files(ret, r);
 	(void)settle(ret, r);
-	return look_at_gates(ret, r);
+	if (!look_at_gates(ret, r))
+		return false;
+	if (!ret->live && !ret->progress)
+		correct_progress(ret, r);
+	return true;
 }
 
 void look_done(struct run_look *look)
