@@ -23,7 +23,9 @@ int run_log_open(struct run_handle *h, struct str node, uint64_t attempt, enum l
 
 	if (!node.len)
 		return run_open_path(run_log_path(h, stream), O_RDONLY);
-	run_executions(h, node, attempt, &n);
+	int e = run_executions(h, node, attempt, &n);
+	if (e < 0)
+		return e;
 	if (!n.number)
 		return -ENOENT;
 	struct run_node found = { .path = node, .number = n.number };

@@ -8,9 +8,23 @@
 #include "graph/graph.h"
 #include "graph/way.h"
 #include "runs/dir/events.h"
+#include "runs/dir/leaves.h"
 
 /* -- reading -------------------------------------------------------------------------------------
  */
+
+static void add_command(
+	struct past_names *names, struct str path, struct str label, struct str item)
+{
+	void **place = map_put(&names->commands, &names->arena, path);
+
+	if (*place)
+		return;
+	struct past_name *n = arena_new(&names->arena, struct past_name);
+	n->label = arena_str(&names->arena, label);
+	n->item = arena_str(&names->arena, item);
+	*place = n;
+}
 
 static bool see_event(void *data, struct str line, uint64_t seq)
 {
@@ -20,18 +34,18 @@ static bool see_event(void *data, struct str line, uint64_t seq)
 
 	(void)seq;
 	/* One that could not be started may have an end alone. */
-	if (!path.len || !(str_eq(type, str_of(event_name(EVENT_COMMAND_START))) ||
-				 str_eq(type, str_of(event_name(EVENT_COMMAND_DONE))) ||
-				 str_eq(type, str_of(event_name(EVENT_NODE_REUSED)))))
-		return true;
-	void **place = map_put(&names->commands, &names->arena, path);
-	if (!*place) {
-		struct past_name *n = arena_new(&names->arena, struct past_name);
+	if (path.len && (str_eq(type, str_of(event_name(EVENT_COMMAND_START))) ||
+				str_eq(type, str_of(event_name(EVENT_COMMAND_DONE))) ||
+				str_eq(type, str_of(event_name(EVENT_NODE_REUSED)))))
+		add_command(
+			names, path, json_text_of(object, "label"), json_text_of(object, "item"));
+	return true;
+}
 
-		n->label = arena_str(&names->arena, json_text_of(object, "label"));
-		n->item = arena_str(&names->arena, json_text_of(object, "item"));
-		*place = n;
-	}
+static bool see_leaf(void *data, const struct leaf_line *line)
+{
+	if (line->kind == LEAF_START || line->kind == LEAF_EXIT)
+		add_command(data, line->path, S(""), S(""));
 	return true;
 }
 
@@ -42,6 +56,14 @@ void past_names_read(struct past_names *n, const char *dir)
 	buf_reset(&n->dir);
 	buf_adds(&n->dir, dir);
 	n->error = events_each(dir, 0, see_event, n);
+	n->unread = EVENTS_FILE;
+	/* The events may be lost, or the oldest of them dropped. */
+	AUTO_BUF file = BUF_INIT;
+	buf_printf(&file, "%s/" LEAVES_FILE, dir);
+	if (n->error >= 0) {
+		n->error = leaf_lines_each(buf_cstr(&file), see_leaf, n);
+		n->unread = LEAVES_FILE;
+	}
 }
 
 /* NULL: it cannot be read. */

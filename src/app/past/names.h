@@ -20,7 +20,8 @@ struct past_names {
 	struct buf dir;
 	struct graph *graph; /* as the run froze it; NULL: not read yet, or it cannot be */
 	bool graph_known;
-	int error; /* -errno: there may be more commands */
+	int error;          /* -errno: there may be more commands … */
+	const char *unread; /* … of which this file tells */
 };
 
 /* Reads what the run's directory tells. What has been read before is forgotten, except for the

@@ -53,14 +53,15 @@ static bool see_leaf(void *data, const struct leaf_line *line)
 	return true;
 }
 
-void run_executions(struct run_handle *h, struct str path, uint64_t wanted, struct executions *ret)
+int run_executions(struct run_handle *h, struct str path, uint64_t wanted, struct executions *ret)
 {
 	struct execution_search x = { .path = path, .wanted = wanted };
 	struct arena a = ARENA_INIT;
 
-	(void)leaf_lines_each(run_file(&a, run_dir(h), LEAVES_FILE), see_leaf, &x);
+	int e = leaf_lines_each(run_file(&a, run_dir(h), LEAVES_FILE), see_leaf, &x);
 	arena_done(&a);
 	*ret = x.found;
+	return e;
 }
 
 static bool choose_attempt(
@@ -68,7 +69,10 @@ static bool choose_attempt(
 {
 	struct executions x;
 
-	run_executions(h, ret->path, attempt, &x);
+	int e = run_executions(h, ret->path, attempt, &x);
+	/* Which attempt was the last is not known then. */
+	if (e < 0)
+		return report_fault(r, -e, "cannot read %.*s/" LEAVES_FILE, STR(run_dir(h)));
 	ret->attempts = x.count;
 	ret->attempt = attempt ? attempt : x.count;
 	ret->number = x.number ? x.number : 1;
@@ -95,7 +99,7 @@ static bool refuse_unread(struct run_handle *h, struct report *r)
 	int error = -h->names.error;
 
 	h->names_known = false;
-	return report_fault(r, error, "cannot read %.*s/events.jsonl", STR(dir));
+	return report_fault(r, error, "cannot read %.*s/%s", STR(dir), h->names.unread);
 }
 
 /* A path is a path, also when something is called so. */

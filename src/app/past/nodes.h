@@ -7,8 +7,8 @@ const struct past_name *past_name_find(struct run_handle *h, struct str path);
 
 /* How often the command of a path was executed, and the number of the wanted execution, from 1 in
  * the order of their numbers; `wanted` 0: of the last. One that could not be started is among them
- * when it has left why. `number` 0: there is no such execution. */
+ * when it has left why. `number` 0: there is no such execution. -errno: the file cannot be read. */
 struct executions {
 	uint64_t count, number;
 };
-void run_executions(struct run_handle *h, struct str path, uint64_t wanted, struct executions *ret);
+int run_executions(struct run_handle *h, struct str path, uint64_t wanted, struct executions *ret);
