@@ -326,12 +326,15 @@ static bool has_records(const struct run_look *look)
 	return has_lines(look, LEAVES_FILE) || has_lines(look, EVENTS_FILE);
 }
 
-/* Whether commands have left anything else: then it had begun, and which have run is not known. */
+/* Whether commands have left anything else, or the ledger knows of some: then it had begun, and
+ * which have run is not known. */
 static bool has_traces(const struct run_look *look)
 {
 	AUTO_CLOSE int out = run_open_dir(look->dir.p, OUTPUTS_DIR, false);
 
-	return out >= 0 || has_lines(look, "result.json") || has_lines(look, "stdout.log");
+	return out >= 0 || status_rests(look->status, STATUS_BROKEN) || look->row.failed ||
+	       look->row.tolerated || has_lines(look, "result.json") ||
+	       has_lines(look, "stdout.log");
 }
 
 static bool refuse_unbegun(const struct run_look *look, struct report *r)
