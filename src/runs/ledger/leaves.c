@@ -1,5 +1,9 @@
 /* The leaves of a run, copied from its leaves.jsonl: that file is the truth. */
+#include <errno.h>
+#include <string.h>
+
 #include "runs/dir/leaves.h"
+#include "runs/dir/open.h"
 #include "runs/ledger/store.h"
 
 struct copying {
@@ -89,7 +93,12 @@ bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,
 	int e = leaf_lines_each(leaves_file, add_leaf, &c);
 	c.ok = c.ok && put_start(&c);
 	buf_done(&c.path);
-	if (e < 0)
+	/* One run whose file is something else, or is closed to us, does not keep the ledger from
+	 * all the others. */
+	if (run_is_foreign(e) || e == -EACCES)
+		report_warning(
+			r, (struct where){ 0 }, "cannot read %s: %s", leaves_file, strerror(-e));
+	else if (e < 0)
 		c.ok = report_errno(r, -e, "cannot read %s", leaves_file);
 	if (c.ok)
 		return ledger_commit(l, r);

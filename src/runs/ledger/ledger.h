@@ -194,7 +194,8 @@ uint64_t ledger_version(struct ledger *l);
 /* Whether it can be read now. False with an issue. */
 bool ledger_is_readable(struct ledger *l, struct report *r);
 
-/* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. */
+/* The leaves of a generation, filled from its leaves.jsonl when it has ended, idempotently. A file
+ * that is none of roux, or may not be read, is a warning. */
 bool ledger_add_leaves(struct ledger *l, struct str id, struct str generation,
 	const char *leaves_file, struct report *r);
 

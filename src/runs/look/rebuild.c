@@ -45,15 +45,20 @@ static void see_row(void *data, const struct run_row *row)
 static bool see(void *data, struct str id)
 {
 	struct found *f = data;
-	size_t errors = f->r->errors;
+	AUTO_REPORT said = REPORT_INIT;
 	struct str dir = run_directory(&f->arena, f->root, id);
 
 	f->last = UINT64_MAX;
-	bool any = look_rows(f->root, id, &f->arena, see_row, f, f->r);
+	bool any = look_rows(f->root, id, &f->arena, see_row, f, &said);
 	f->runs += any;
 	f->skipped += !any;
-	if (!any && f->r->errors == errors &&
-		access(run_file(&f->arena, dir, TOMBSTONE_FILE), F_OK) < 0)
+	/* It is made without this one, and says why. */
+	vec_each (i, &said.issues) {
+		report_warning(f->r, (struct where){ 0 }, "%.*s%s", STR(i->message),
+			any || !said.errors ? "" : ": it was skipped");
+		report_advise(f->r, i);
+	}
+	if (!any && !said.errors && access(run_file(&f->arena, dir, TOMBSTONE_FILE), F_OK) < 0)
 		report_warning(f->r, (struct where){ 0 },
 			"%.*s is not the directory of a run and was skipped", STR(dir));
 	return true;
