@@ -46,8 +46,9 @@ bool order_refuse_host(const struct run_look *look, struct report *r)
 
 static int patience(const struct run_look *look)
 {
-	bool elsewhere =
-		json_text_of(look->start, "on").len || json_text_of(look->start, "left_on").len;
+	/* Without run.json that is not known. */
+	bool elsewhere = !look->start || json_text_of(look->start, "on").len ||
+			 json_text_of(look->start, "left_on").len;
 
 	return elsewhere ? (int)MAX(remote_ms(STUCK_ELSEWHERE_MS), (uint64_t)STUCK_MS) : STUCK_MS;
 }
@@ -91,6 +92,16 @@ static int deliver(const struct run_look *look, int pidfd, enum run_order order,
 	return e == -ESRCH ? 0 : e; /* it has just ended by itself */
 }
 
+static bool refuse_unnamed(const struct run_look *look, struct report *r)
+{
+	report_refuse(r, look->id, "supervisor unknown",
+		"run '%.*s' cannot be ended: its run.json, which names its supervisor, is gone or "
+		"damaged",
+		STR(look->id));
+	return report_hint(
+		r, "its supervisor is the process that has %.*s/.alive locked", STR(look->dir));
+}
+
 /* Without waiting for what comes of it. */
 static bool tell(const struct run_look *look, int pidfd, enum run_order order, int grace_ms,
 	struct report *r)
@@ -107,7 +118,7 @@ static bool tell(const struct run_look *look, int pidfd, enum run_order order, i
 
 bool order_tell(const struct run_look *look, enum run_order order, int grace_ms, struct report *r)
 {
-	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
+	AUTO_CLOSE int pidfd = look->named ? look_supervisor(&look->row) : -ESRCH;
 
 	if (pidfd == -ESRCH && order_is_of_other_host(look))
 		return order_refuse_host(look, r);
@@ -125,11 +136,13 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 			(void)leftovers_end(look->run, look->generation, look->row.pid_start);
 		return refuse_ended(look->id, look->status, r);
 	}
-	if (!look->start && look->unread)
+	if (!look->named && look->unread)
 		return report_errno(
 			r, look->unread, "cannot read run.json of run '%.*s'", STR(look->id));
+	if (look->begun && !look->named)
+		return refuse_unnamed(look, r);
 	/* Before it says so itself, the row names which process starts it. */
-	AUTO_CLOSE int pidfd = look->start ? look_supervisor(&look->row) : -ESRCH;
+	AUTO_CLOSE int pidfd = look->named ? look_supervisor(&look->row) : -ESRCH;
 	if (pidfd == -EPERM)
 		return refuse(look, "pid owner mismatch", r);
 	if (pidfd < 0 && pidfd != -ESRCH)
@@ -139,7 +152,9 @@ static bool end(struct app *a, const struct run_look *look, enum run_order order
 		return order_refuse_host(look, r);
 	if (pidfd < 0) {
 		refuse(look, "pid not alive", r);
-		return report_hint(r, "it is being started: try again in a moment");
+		if (!look->begun)
+			report_hint(r, "it is being started: try again in a moment");
+		return false;
 	}
 	if (!tell(look, pidfd, order, grace_ms, r))
 		return false;

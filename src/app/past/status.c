@@ -121,7 +121,7 @@ static json_t *manifest_of(const struct run_look *look)
 /* Before it says so itself, the row names who starts it. */
 static bool has_supervisor(const struct run_look *look)
 {
-	return look->live && look->start && look->row.pid > 0;
+	return look->live && look->named && look->row.pid > 0;
 }
 
 static json_t *handled_of(const struct run_look *look)

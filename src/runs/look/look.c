@@ -468,6 +468,9 @@ static int settle(struct run_look *look, struct report *r)
 	struct str generation = json_text_of(look->start, "generation");
 	int unknown = 0, e = 0;
 
+	look->begun = look->in_ledger && status_is(seen.status, ROUX_RUNNING);
+	/* The ledger does not tell whether one that is not detached is a part of a host. */
+	look->named = look->begun && seen.detached;
 	/* Testing the lock is in the way of those who want it at that moment: not without need. */
 	look->live = !(look->result && look->in_ledger && status_is_end(seen.status)) &&
 		     (is_live(look->dir.p, &look->row, &unknown) || look_is_supervised(look));
@@ -489,6 +492,8 @@ static int settle(struct run_look *look, struct report *r)
 	} else if (!look->in_ledger) {
 		row_of_remains(look);
 	}
+	look->begun |= look->start != NULL;
+	look->named |= look->start != NULL;
 	look->row.dir = look->dir;
 	if (look->result)
 		row_of_result(look->result, &look->row);

@@ -16,6 +16,8 @@ struct run_look {
 	bool live;          /* its supervisor is there, or it is being started */
 	struct run_row row; /* of the ledger, or as the directory tells it */
 	bool in_ledger;
+	bool begun; /* its supervisor has taken over: run.json or the ledger says so */
+	bool named; /* the row names that supervisor, and not only the process that starts it */
 	/* The gate that it waited at was denied: that is its end, though the result says paused. */
 	bool denied;
 	struct str denial; /* one sentence about that */
