@@ -359,16 +359,17 @@ const struct leaf_record *leaves_last(const struct leaves *l, struct str path)
 	return last || !p || !p->highest ? last : &forgotten;
 }
 
-void leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms)
+bool leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms)
 {
 	const struct leaf_record *last = leaves_last(l, path);
 
 	if (!path.len || (last && (last->ended || last->lost || last->on.len)))
-		return;
+		return false;
 	/* An event of an earlier execution says nothing about this one. */
 	if (last && last->started && (!ended || ms < last->started_ms))
-		return;
+		return false;
 	record_of(path_of(l, path), last ? last->number : 1)->unrecorded = true;
+	return true;
 }
 
 uint64_t leaves_base(const struct leaves *l, struct str path)

@@ -112,8 +112,8 @@ const struct leaf_record *leaves_last(const struct leaves *l, struct str path);
 /* Whether the file was missing, or had lines that cannot be read. */
 bool leaves_are_damaged(const struct leaves *l);
 /* The events say that it was started or ended at that time: unless the file says what became of it,
- * its last execution is `unrecorded`. */
-void leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms);
+ * its last execution is `unrecorded`. Whether it is. */
+bool leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms);
 /* What has to be added to such a number to be `a` of the file. */
 uint64_t leaves_base(const struct leaves *l, struct str path);
 /* The execution `a` of the file counts as not run, in memory; the caller writes the line. */

@@ -10,6 +10,7 @@
 struct search {
 	struct leaves *leaves;
 	bool damaged; /* the file: it cannot be said that its lines are all there are */
+	bool lacks;   /* it has not the end of a command, which is written before the event */
 };
 
 /* Most lines are about commands whose end is recorded: to read only the path of those takes a tenth
@@ -29,7 +30,7 @@ static bool may_lack(const struct search *s, struct str line)
 
 static bool see_event(void *data, struct str line, uint64_t seq)
 {
-	const struct search *s = data;
+	struct search *s = data;
 
 	(void)seq;
 	if (!may_lack(s, line))
@@ -39,7 +40,7 @@ static bool see_event(void *data, struct str line, uint64_t seq)
 	bool done = str_eq(type, S("command.done"));
 	/* A command whose start is an event may have been killed before its program began. */
 	if (done || (s->damaged && str_eq(type, S("command.start"))))
-		leaves_doubt(s->leaves, json_text_of(event, "path"), done,
+		s->lacks |= leaves_doubt(s->leaves, json_text_of(event, "path"), done,
 			clock_read_rfc3339(json_text_of(event, "ts")));
 	return true;
 }
@@ -52,7 +53,13 @@ struct leaves *leaves_of_run(const char *dir, struct report *r)
 	struct leaves *l = leaves_read(buf_cstr(&file), r);
 	if (!l)
 		return NULL;
-	int e = events_each(dir, 0, see_event, &(struct search){ l, leaves_are_damaged(l) });
+	struct search s = { .leaves = l, .damaged = leaves_are_damaged(l) };
+	int e = events_each(dir, 0, see_event, &s);
+	/* Then its lines end too early, and starts may be missing as well. */
+	if (e >= 0 && s.lacks && !s.damaged) {
+		s.damaged = true;
+		e = events_each(dir, 0, see_event, &s);
+	}
 	if (e < 0 && !run_is_foreign(e)) {
 		report_fault(r, -e, "cannot read %s/" EVENTS_FILE, dir);
 		leaves_free(l);
