@@ -20,7 +20,7 @@ struct log_cursor {
 };
 
 /* Adds up to `max` bytes behind the cursor to `ret` and moves it. 0, also when there is nothing
- * more; -errno. */
+ * more; -errno, also when the output of a run that is done is gone. */
 int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct buf *ret);
 
 /* A part of a log, wherever it begins. */
@@ -153,6 +153,7 @@ struct run_node {
 	uint64_t attempt;       /* which execution, from 1 */
 	uint64_t attempts;      /* how many there were */
 	uint64_t number;        /* which one its files have */
+	bool has_out, has_err;  /* it has ended, and has printed there */
 };
 
 /* Finds a node by its path or label among those that the run has reached. `attempt` 0: the last

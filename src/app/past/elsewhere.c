@@ -250,8 +250,9 @@ static int write_output(struct run_handle *h, int to)
 	AUTO_CLOSE int fd = run_open(w->look.dir.p, "stdout.log", O_RDONLY);
 	ssize_t n;
 
+	/* One that is done has left one, empty or not. */
 	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
+		return fd == -ENOENT && !status_ok(told_status(&w->look)) ? 0 : fd;
 	AUTO_FREE char *piece = mem_alloc(CHUNK);
 	for (off_t at = 0; (n = fd_read_at(fd, piece, CHUNK, at)) > 0; at += n) {
 		int e = fd_write_all(to, (struct str){ piece, (size_t)n });

@@ -7,6 +7,7 @@
 
 #include "app/past/handle.h"
 #include "base/file.h"
+#include "base/run-status.h"
 #include "runs/dir/open.h"
 #include "runs/dir/outputs.h"
 
@@ -21,13 +22,15 @@ const char *run_log_path(struct run_handle *h, enum log_stream stream)
 	return buf_cstr(path);
 }
 
-static int read_behind(const char *path, struct log_cursor *c, size_t max, struct buf *ret)
+/* `wanted`: the file has to be there. */
+static int read_behind(
+	const char *path, bool wanted, struct log_cursor *c, size_t max, struct buf *ret)
 {
 	AUTO_CLOSE int fd = run_open_path(path, O_RDONLY);
 	struct stat st;
 
 	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
+		return fd == -ENOENT && !wanted ? 0 : fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (st.st_ino != c->file || (uint64_t)st.st_size < c->at)
@@ -48,7 +51,12 @@ static int read_behind(const char *path, struct log_cursor *c, size_t max, struc
 
 int run_log_read(struct run_handle *h, struct log_cursor *c, size_t max, struct buf *ret)
 {
-	return read_behind(run_log_path(h, c->stream), c, max, ret);
+	if (!run_dir(h).len)
+		return 0; /* it is not recorded */
+	/* A run that is done has left its output, empty or not. */
+	bool wanted = c->stream == LOG_STDOUT && h->ended && status_ok(run_status(h));
+
+	return read_behind(run_log_path(h, c->stream), wanted, c, max, ret);
 }
 
 const char *run_node_path(struct run_handle *h, const struct run_node *n, enum log_stream stream)
@@ -65,7 +73,9 @@ const char *run_node_path(struct run_handle *h, const struct run_node *n, enum l
 int run_node_read(struct run_handle *h, const struct run_node *n, struct log_cursor *c, size_t max,
 	struct buf *ret)
 {
-	return read_behind(run_node_path(h, n, c->stream), c, max, ret);
+	bool wanted = c->stream == LOG_STDERR ? n->has_err : n->has_out;
+
+	return read_behind(run_node_path(h, n, c->stream), wanted, c, max, ret);
 }
 
 int run_kept_read(const char *dir, const char *name, size_t max, struct buf *ret)

@@ -44,12 +44,20 @@ static bool see_leaf(void *data, const struct leaf_line *line)
 	bool begins = line->kind == LEAF_START ||
 		      (line->kind == LEAF_EXIT && leaf->number != x->last && leaf->err_bytes);
 
-	if (!begins || !str_eq(line->path, x->path))
+	if (!str_eq(line->path, x->path))
 		return true;
-	x->last = leaf->number;
-	x->found.count++;
-	if (!x->wanted || x->found.count == x->wanted)
-		x->found.number = leaf->number;
+	if (begins) {
+		x->last = leaf->number;
+		x->found.count++;
+		if (!x->wanted || x->found.count == x->wanted) {
+			x->found.number = leaf->number;
+			x->found.has_out = x->found.has_err = false;
+		}
+	}
+	if (line->kind == LEAF_EXIT && leaf->number == x->found.number) {
+		x->found.has_out = leaf->out_bytes > 0;
+		x->found.has_err = leaf->err_bytes > 0;
+	}
 	return true;
 }
 
@@ -76,6 +84,8 @@ static bool choose_attempt(
 	ret->attempts = x.count;
 	ret->attempt = attempt ? attempt : x.count;
 	ret->number = x.number ? x.number : 1;
+	ret->has_out = x.has_out;
+	ret->has_err = x.has_err;
 	if (!attempt || attempt <= x.count)
 		return true;
 	report_refuse(r, run_id(h), "no such attempt",

@@ -10,5 +10,6 @@ const struct past_name *past_name_find(struct run_handle *h, struct str path);
  * when it has left why. `number` 0: there is no such execution. -errno: the file cannot be read. */
 struct executions {
 	uint64_t count, number;
+	bool has_out, has_err; /* it has ended, and has printed there */
 };
 int run_executions(struct run_handle *h, struct str path, uint64_t wanted, struct executions *ret);

@@ -90,7 +90,7 @@ static int add_output(const struct run_look *look, json_t *d)
 	}
 	arena_done(&a);
 	/* What a failed run printed is not its result: without it the rest can be told. */
-	return r == -EFBIG || r == -ENOENT || !status_ok(told_status(look)) ? 0 : r;
+	return r == -EFBIG || !status_ok(told_status(look)) ? 0 : r;
 }
 
 /* Of a run that left no result. */

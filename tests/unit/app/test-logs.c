@@ -1,6 +1,7 @@
 /* What a run has printed and made, read by name. */
 #include "app/logs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -99,16 +100,21 @@ static void a_replaced_file_is_read_from_its_beginning(void **state UNUSED)
 	run_close(h);
 }
 
-static void a_log_that_is_not_there_is_empty_and_a_pipe_is_refused(void **state UNUSED)
+static void a_log_that_is_gone_is_not_empty_and_a_pipe_is_refused(void **state UNUSED)
 {
 	struct log_cursor out = { .stream = LOG_STDOUT };
 	AUTO_BUF b = BUF_INIT;
 
+	assert_int_equal(run_all(start("false", "failed")), ROUX_FAILED);
+	struct run_handle *failed = opened("failed");
+	assert_int_equal(remove(run_log_path(failed, LOG_STDOUT)), 0);
+	assert_str(more(failed, &out, 100), ""); /* it need not have come so far */
+	run_close(failed);
 	assert_int_equal(run_all(start("echo hello", "one")), ROUX_DONE);
 	struct run_handle *h = opened("one");
 	const char *path = run_log_path(h, LOG_STDOUT);
 	assert_int_equal(remove(path), 0);
-	assert_str(more(h, &out, 100), "");
+	assert_int_equal(run_log_read(h, &out, 100, &b), -ENOENT);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(run_log_read(h, &out, 100, &b), -EINVAL);
 	assert_int_equal(remove(path), 0);
@@ -206,7 +212,7 @@ int main(void)
 		F(a_cursor_reads_what_is_new),
 		F(lines_of_a_large_log_are_numbered),
 		F(a_replaced_file_is_read_from_its_beginning),
-		F(a_log_that_is_not_there_is_empty_and_a_pipe_is_refused),
+		F(a_log_that_is_gone_is_not_empty_and_a_pipe_is_refused),
 		F(artifacts_are_opened_by_their_declared_names),
 		F(a_run_that_is_not_recorded_has_no_files),
 	};
