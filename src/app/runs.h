@@ -261,7 +261,7 @@ int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 /* The same into `b`. -errno. */
 int run_result_text(struct run_handle *h, struct buf *b);
 /* What of the result a person is shown: "status", "error", "failures" (each with "stderr"
- * and "stdout"), "failures_total", "pending_approval"; "failed_node": the path
+ * and "stdout"), "failures_total", "pending_approval", "answered"; "failed_node": the path
  * of what failed it, or null; "recipe_path", if it has one; "mistake": the
  * place in the recipe, if that ended it; "failed", "tolerated": how many commands ended it as
  * failures; "exit": what a command that waits for it ends with, as far as its options say nothing

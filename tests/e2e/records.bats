@@ -81,6 +81,31 @@ two'
 	asks 0 archive it
 }
 
+@test "a run that waits for an approval keeps its name when its result is lost" {
+	gated 'go on?'
+	asks 4 run --as it --progress=none gated.yaml
+	rm "$(state)/runs/it/result.json"
+	asks 2 run --as it gated.yaml
+	has "$(cat err)" "run 'it' waits for an approval"
+	[ ! -e "$(state)/runs/it/generations" ]
+	asks 0 approve it
+	asks 0 resume it --progress=none
+	is "$(cat lines)" 'one
+two'
+}
+
+@test "of a run whose question is lost it is not said that it is answered" {
+	gated 'go on?'
+	asks 4 run --as it --progress=none gated.yaml
+	rm "$(state)/runs/it/gates.json"
+	asks 4 wait it
+	has "$(cat err)" "what run 'it' asks is lost: \`roux resume it\` asks it again"
+	asks 4 resume it --progress=none
+	asks 0 approve it
+	asks 4 wait it
+	has "$(cat err)" "run 'it' has its answer: \`roux resume it\` continues it"
+}
+
 @test "a run that waits for an approval keeps its name when the ledger is lost" {
 	gated 'continue it?'
 	asks 4 run --as it --progress=none gated.yaml

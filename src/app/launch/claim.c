@@ -28,6 +28,14 @@ struct former {
 	int state;  /* 1 when it lives, -errno when that cannot be found out */
 };
 
+static bool is_absent(struct str dir, const char *name)
+{
+	AUTO_BUF path = BUF_INIT;
+
+	buf_printf(&path, "%.*s/%s", STR(dir), name);
+	return access(buf_cstr(&path), F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 static bool has_ended(void *data, const struct run_row *current)
 {
 	AUTO_BUF dir = BUF_INIT;
@@ -42,8 +50,7 @@ static bool has_ended(void *data, const struct run_row *current)
 		return former->state == 0;
 	/* A new generation would put it where it cannot be answered. One whose files are gone waits
 	 * for nothing. */
-	buf_adds(&dir, "/result.json");
-	return access(buf_cstr(&dir), F_OK) < 0;
+	return is_absent(current->dir, "result.json") && is_absent(current->dir, "gates.json");
 }
 
 static void make_generation(struct launch *l)

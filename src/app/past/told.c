@@ -220,7 +220,11 @@ json_t *told_summary(const struct run_look *look)
 		json_object_set_new(s, "input_cut", json_true());
 	if (look->row.recipe_path.len)
 		json_object_set_new(s, "recipe_path", json_from_str(look->row.recipe_path));
-	if (status_is(look->status, ROUX_PAUSED))
+	if (status_is(look->status, ROUX_PAUSED)) {
+		json_t *answered = gates_answered_in(look->gates, look->dir);
+
 		json_object_set_new(s, "pending_approval", pending(look));
+		json_object_set_new(s, "answered", answered ? answered : json_null());
+	}
 	return s;
 }

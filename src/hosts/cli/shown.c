@@ -60,6 +60,11 @@ static void paused_text(const json_t *s, const char *run, struct buf *b)
 {
 	const json_t *gate = json_object_get(s, "pending_approval");
 
+	if (!json_is_object(gate) && !json_is_object(json_object_get(s, "answered"))) {
+		buf_printf(b, "roux: what run '%s' asks is lost: `roux resume %s` asks it again\n",
+			run, run);
+		return;
+	}
 	if (!json_is_object(gate)) {
 		buf_printf(b, "roux: run '%s' has its answer: `roux resume %s` continues it\n", run,
 			run);
