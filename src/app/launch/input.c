@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/launch/take-back.h"
 #include "base/node-path.h"
@@ -118,26 +119,29 @@ bool input_is_lacking(struct launch *l, const struct leaves *leaves)
 {
 	struct stat st;
 
-	/* What is there and cannot be read is reported when it is opened. */
-	if (!l->asked.has_input || lstat(run_file(&l->arena, l->claim.dir, "stdin"), &st) == 0 ||
-		errno != ENOENT)
+	if (!l->asked.has_input)
 		return false;
-	return is_read(l, leaves);
+	/* What is there and cannot be read is reported when it is opened. */
+	bool cut = lstat(run_file(&l->arena, l->claim.dir, "stdin"), &st) == 0
+			   ? S_ISREG(st.st_mode) && (uint64_t)st.st_size < leaves_input(leaves)
+			   : errno == ENOENT;
+	return cut && is_read(l, leaves);
 }
 
 bool input_refuse_lacking(struct launch *l, const struct run_look *look, struct report *r)
 {
 	/* What was killed has no result that could tell. */
-	bool cut = !look->result || json_is_true(json_object_get(look->result, "input_cut"));
+	bool cut = access(run_file(&l->arena, look->dir, "stdin"), F_OK) < 0 &&
+		   (!look->result || json_is_true(json_object_get(look->result, "input_cut")));
 
 	if (cut) {
 		report_refuse(r, look->id, "cannot go on",
 			"the standard input was not read to its end before the run was cut short");
 		return report_hint(r, "start it again with its input");
 	}
-	report_refuse(r, look->id, "cannot go on",
-		"%s is gone, and a command that has to run reads it",
-		run_file(&l->arena, look->dir, "stdin"));
+	const char *file = run_file(&l->arena, look->dir, "stdin");
+	report_refuse(r, look->id, "cannot go on", "%s %s, and a command that has to run reads it",
+		file, access(file, F_OK) == 0 ? "was cut" : "is gone");
 	return report_hint(r, "bring it back, or start the run again with its input");
 }
 

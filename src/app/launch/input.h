@@ -8,7 +8,8 @@
 /* `stdin` of a run's directory: what the run has kept of its standard input, for those who execute
  * a part of it again. What cannot be read is never taken for an empty input. */
 
-/* Whether a command that has to run again reads an input that is not there. */
+/* Whether a command that has to run again reads an input that is not there, or not all of it that
+ * was kept. */
 bool input_is_lacking(struct launch *l, const struct leaves *leaves);
 /* Whether a command that has to run again reads an input of which only *bytes are kept, because
  * those who read it did not come to its end. */

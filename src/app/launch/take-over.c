@@ -221,8 +221,9 @@ static bool take_stdin(struct take_over *t)
 	if (fd < 0)
 		return fd == -ENOENT || input_unreadable(t->launch, t->old_dir, -fd, t->r);
 	uint64_t bytes;
-	if (leaves_input_is_part(t->leaves, &bytes))
-		leaf_input_line(&t->lines, bytes, clock_real_ms());
+	bool part = leaves_input_is_part(t->leaves, &bytes);
+	if (part || bytes)
+		leaf_input_line(&t->lines, bytes, !part, clock_real_ms());
 	if (link(run_file(a, t->old_dir, "stdin"), run_file(a, t->launch->claim.dir, "stdin")) == 0)
 		return true;
 	return errno == EEXIST || report_errno(t->r, errno, "cannot take over the standard input");

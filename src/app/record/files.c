@@ -198,15 +198,27 @@ int record_files_stdin(struct record_files *f)
 	return run_open_at(f->dirfd, "stdin.part", O_RDWR | O_CREAT | O_TRUNC);
 }
 
-void record_files_stdin_complete(struct record_files *f)
+static void keep_stdin(struct record_files *f, int fd)
 {
-	AUTO_CLOSE int fd = f->durable ? run_open_at(f->dirfd, "stdin.part", O_RDONLY) : -1;
-
-	if (fd >= 0)
+	if (fd >= 0 && f->durable)
 		(void)fsync(fd);
 	(void)renameat(f->dirfd, "stdin.part", f->dirfd, "stdin");
 	if (f->durable)
 		(void)fsync(f->dirfd);
+}
+
+/* Its length is recorded, so that one that is cut later is not taken for the whole. */
+void record_files_stdin_complete(struct record_files *f)
+{
+	AUTO_CLOSE int fd = run_open_at(f->dirfd, "stdin.part", O_RDONLY);
+	AUTO_BUF line = BUF_INIT;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
+		leaf_input_line(&line, (uint64_t)st.st_size, true, clock_real_ms());
+		(void)record_files_line(f, buf_str(&line));
+	}
+	keep_stdin(f, fd);
 }
 
 /* The descriptor by which it was written may be open still: what it takes of a full disk is given
@@ -224,10 +236,10 @@ void record_files_stdin_taken(struct record_files *f, uint64_t bytes, bool enoug
 	AUTO_BUF line = BUF_INIT;
 
 	/* First the line: a part must never be taken for the whole. */
-	leaf_input_line(&line, bytes, clock_real_ms());
+	leaf_input_line(&line, bytes, false, clock_real_ms());
 	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
 		record_files_line(f, buf_str(&line)) == 0)
-		record_files_stdin_complete(f);
+		keep_stdin(f, fd);
 	else
 		drop_stdin(f);
 }

@@ -6,7 +6,7 @@
 struct members {
 	struct str p, s, on, limit;
 	uint64_t a, ts, pid, st, w, n, code, sig, ms, out, err, in;
-	bool timeout, cancelled, passed, lost, unkept, ru;
+	bool timeout, cancelled, passed, lost, unkept, ru, end;
 	struct leaf_usage used;
 };
 
@@ -44,6 +44,7 @@ static const struct plain_member of_line[] = {
 	MEMBER(unkept, PLAIN_FLAG),
 	MEMBER(limit, PLAIN_STRING),
 	MEMBER(in, PLAIN_NUMBER),
+	MEMBER(end, PLAIN_FLAG),
 };
 
 static const struct plain_object whole = { of_line, ARRAY_SIZE(of_line) };
@@ -103,6 +104,7 @@ static bool line_of(const struct members *m, struct leaf_line *ret)
 		r->unkept = m->unkept;
 	} else if (ret->kind == LEAF_INPUT) {
 		ret->in_bytes = m->in;
+		ret->in_end = m->end;
 	}
 	return true;
 }

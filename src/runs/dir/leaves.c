@@ -109,11 +109,13 @@ void leaf_lost_line(struct buf *b, struct str path, uint64_t number, bool unkept
 }
 
 /* It is about no node. */
-void leaf_input_line(struct buf *b, uint64_t bytes, uint64_t now_ms)
+void leaf_input_line(struct buf *b, uint64_t bytes, bool end, uint64_t now_ms)
 {
 	begin_line(b, S("."));
 	buf_adds(b, ",\"s\":\"input\"");
 	json_number_member(b, "in", bytes);
+	if (end)
+		buf_adds(b, ",\"end\":true");
 	end_line(b, now_ms);
 }
 
@@ -188,7 +190,7 @@ struct leaves {
 	struct map index; /* path → struct leaf_path */
 	VEC(struct leaf_path *) paths;
 	uint64_t last_worker;
-	uint64_t input; /* bytes that are kept … */
+	uint64_t input; /* bytes that are kept; 0: not known … */
 	bool part;      /* … of an input that has more */
 	bool damaged;
 };
@@ -262,7 +264,7 @@ static bool take_line(void *data, const struct leaf_line *line)
 		return true;
 	}
 	if (line->kind == LEAF_INPUT) {
-		l->part = true;
+		l->part = !line->in_end;
 		l->input = line->in_bytes;
 		return true;
 	}
@@ -324,6 +326,11 @@ struct leaves *leaves_that(const struct leaves *l,
 		}
 	}
 	return ret;
+}
+
+uint64_t leaves_input(const struct leaves *l)
+{
+	return l->input;
 }
 
 bool leaves_input_is_part(const struct leaves *l, uint64_t *bytes)

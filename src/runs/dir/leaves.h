@@ -17,7 +17,7 @@
  *   {"p":"1.0","a":1,"s":"lost","ts":…}   what it printed is gone and is needed: it runs again;
  *     "unkept":true: it ended, and then what it printed could not be kept
  *   {"p":".","s":"input","in":4,"ts":…}   the run's standard input is kept as far as commands read
- *     it, and they did not come to its end
+ *     it, and they did not come to its end; with "end":true they did, and that is all of it
  *
  * Of several exits of one execution the last counts: one that was cancelled and then resumed, or
  * one that could not be started and counts as not run, because the machine failed the run by that.
@@ -66,7 +66,7 @@ void leaf_exit_line(struct buf *b, struct str path, const struct leaf_record *re
 void leaf_forget_line(struct buf *b, struct str path, uint64_t now_ms);
 void leaf_closed_line(struct buf *b, struct str path, uint64_t now_ms);
 void leaf_lost_line(struct buf *b, struct str path, uint64_t number, bool unkept, uint64_t now_ms);
-void leaf_input_line(struct buf *b, uint64_t bytes, uint64_t now_ms);
+void leaf_input_line(struct buf *b, uint64_t bytes, bool end, uint64_t now_ms);
 
 /* -- reading line by line ------------------------------------------------------------------------
  */
@@ -81,6 +81,7 @@ struct leaf_line {
 	bool used;                 /* of an exit: what it used is known */
 	struct leaf_usage usage;
 	uint64_t in_bytes; /* of an input */
+	bool in_end;       /* … and they are all of it */
 	uint64_t ts;
 };
 
@@ -121,7 +122,9 @@ void leaves_lose(struct leaves *l, struct str path, uint64_t a);
 /* Forgets it in memory; the caller writes the line. False: there was nothing. */
 bool leaves_forget(struct leaves *l, struct str path);
 bool leaves_closed(const struct leaves *l, struct str path);
-/* Whether the run's standard input is kept only as far as it was read, which is *bytes. */
+/* How much of the run's standard input is kept; 0: that is not known. */
+uint64_t leaves_input(const struct leaves *l);
+/* Whether that is only as far as it was read. */
 bool leaves_input_is_part(const struct leaves *l, uint64_t *bytes);
 /* The highest number of a worker of any executor, also of what was forgotten; 0: there was none. */
 uint64_t leaves_last_worker(const struct leaves *l);

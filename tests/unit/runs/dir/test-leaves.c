@@ -315,13 +315,18 @@ static void a_part_of_an_input_is_no_node_and_is_not_forgotten(void **state UNUS
 {
 	uint64_t bytes;
 
-	leaf_input_line(&lines, 4, NOW);
+	leaf_input_line(&lines, 4, false, NOW);
 	assert_str(buf_str(&lines), "{\"p\":\".\",\"s\":\"input\",\"in\":4,\"ts\":1700000000}\n");
 	leaf_forget_line(&lines, S("."), NOW);
 	struct leaves *l = read_back();
 	assert_true(leaves_input_is_part(l, &bytes));
 	assert_int_equal(bytes, 4);
 	assert_null(leaves_last(l, S(".")));
+	leaves_free(l);
+	leaf_input_line(&lines, 6, true, NOW);
+	l = read_back();
+	assert_false(leaves_input_is_part(l, &bytes));
+	assert_int_equal(leaves_input(l), 6);
 	leaves_free(l);
 }
 
