@@ -23,7 +23,7 @@ static int read_stat(int64_t pid, char text[STAT_MAX], const char **ret)
 
 	(void)snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, STAT_MAX - 1);
+	ssize_t n = fd < 0 ? -1 : fd_read_at(fd, text, STAT_MAX - 1, 0);
 	if (n <= 0)
 		return n == 0 || errno == ENOENT ? -ESRCH : -errno;
 	text[n] = '\0';

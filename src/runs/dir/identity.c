@@ -16,7 +16,7 @@
 static bool read_boot(char ret[40])
 {
 	AUTO_CLOSE int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, ret, 36);
+	ssize_t n = fd < 0 ? -1 : fd_read_at(fd, ret, 36, 0);
 
 	ret[MAX(n, (ssize_t)0)] = '\0';
 	return n == 36;
