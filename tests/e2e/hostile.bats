@@ -194,3 +194,11 @@ load common
 	is "$status" 2
 	case $output in *"of the root"*) false ;; esac
 }
+
+@test "escape sequences in the name of a file do not reach the terminal in a hint" {
+	local name=$'evil\e[31m\xc2\x9b5m.json'
+	echo '"true"' >"$name"
+	asks 1 exec "$name"
+	contains err 'reads a template from that file'
+	run ! grep -P '\x1b|\xc2\x9b' err
+}

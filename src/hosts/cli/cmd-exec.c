@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "app/recipes.h"
+#include "base/plain-text.h"
 #include "hosts/cli/commands.h"
 #include "hosts/cli/follow.h"
 #include "hosts/cli/template.h"
@@ -37,12 +38,15 @@ static const struct command_example examples[] = {
 static void hint_at_word(struct cli *cli, const char *word)
 {
 	const char *dot = strrchr(word, '.');
+	AUTO_BUF shown = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
 
+	text_plain(&shown, str_of(word));
 	if (dot && !strcmp(dot, ".json") && access(word, R_OK) == 0 && access(word, X_OK) < 0)
-		buf_printf(&text, "     hint: @%s reads a template from that file\n", word);
+		buf_printf(&text, "     hint: @%s reads a template from that file\n",
+			buf_cstr(&shown));
 	else if (!recipes_is_template(cli_app(cli), word) && recipes_has(cli_app(cli), word))
-		buf_printf(&text, "     hint: it is a recipe: roux run %s\n", word);
+		buf_printf(&text, "     hint: it is a recipe: roux run %s\n", buf_cstr(&shown));
 	cli_say(buf_str(&text));
 }
 
