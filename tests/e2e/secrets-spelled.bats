@@ -140,3 +140,18 @@ setup_secrets() {
 	done
 	is "$(grep -l swordfish out err)" ""
 }
+
+@test "a secret in the environment of a step is hidden inside JSON, and where it is cut" {
+	local given long
+	long=$(printf 'swordfish%s' $(seq 100 600))
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: "", m: {}}' 'steps:' \
+		'- {id: a, type: bash, command: "true", env: {A: "{{m}}", B: "some text and {{m}}"}}' >it.yaml
+	# The last one would end the text of B if it were replaced in the line.
+	for given in 'a "swordfish" b' 'a\swordfish"\' "$long" '":"swordfish'; do
+		asks 0 run --as it --events events ./it.yaml "tok=$given" \
+			"m:=$(python3 -c 'import json, sys; print(json.dumps({"in": [sys.argv[1]]}))' "$given")"
+		is "$(grep -l swordfish out err events "$(state)/runs/it/"*.json* | sed 's/.*\///')" values.json
+		is "$(grep step:bash:start events | of_json 'd["env"]["B"][:25]')" 'some text and {"in": ["**'
+		asks 0 prune it
+	done
+}

@@ -241,6 +241,21 @@ static const char *const *mask_argv(struct mask *m, const char *const *argv, str
 	return masked;
 }
 
+/* A value in it may hold JSON of its own, and a secret is spelled as JSON once only: so each value
+ * is masked as a text, not the JSON of them all. */
+static struct str mask_env(struct mask *m, struct str env, struct arena *a)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	if (!m || !env.len)
+		return env;
+	AUTO_JSON *entries = json_read(&(struct source){ S("env"), env }, &ignored);
+	AUTO_JSON *shown = mask_value(m, entries);
+	json_write(&text, shown, 0);
+	return arena_str(a, buf_str(&text));
+}
+
 void mask_event(struct mask *m, const struct event *e, struct event *ret, struct arena *a)
 {
 	*ret = *e;
@@ -251,7 +266,7 @@ void mask_event(struct mask *m, const struct event *e, struct event *ret, struct
 	} else if (e->kind == EVENT_RUN_FAILED) {
 		ret->result.error = mask_text(m, e->result.error, a);
 	} else if (event_is_step(e->kind)) {
-		ret->step.env = mask_text(m, e->step.env, a);
+		ret->step.env = mask_env(m, e->step.env, a);
 		ret->step.error = mask_text(m, e->step.error, a);
 	}
 }

@@ -180,10 +180,13 @@ static bool hides(const struct recipe_pair *p, const struct step_host *host)
 static void show_entry(
 	struct buf *b, const struct recipe_pair *p, struct str value, const struct step_host *host)
 {
+	AUTO_BUF shown = BUF_INIT;
+
+	utf8_add_short(&shown, value, SHOWN_MAX);
 	buf_addc(b, b->len ? ',' : '{');
 	json_write_str(b, p->name);
 	buf_addc(b, ':');
-	json_write_str(b, hides(p, host) ? S("***") : utf8_head(value, SHOWN_MAX));
+	json_write_str(b, hides(p, host) ? S("***") : buf_str(&shown));
 }
 
 static enum step_made make_env(const struct node *n, const struct scope *s,
