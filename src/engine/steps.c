@@ -273,7 +273,7 @@ static void read_result(struct frame *f)
 		return;
 	}
 	AUTO_REPORT why = REPORT_INIT;
-	o->value = s->ops->result(f->node, text, &why);
+	o->value = s->ops->result(f->node, text, f->run->options.steps, &why);
 	if (o->value)
 		return;
 	AUTO_BUF message = BUF_INIT;

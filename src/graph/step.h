@@ -141,6 +141,8 @@ struct step_host {
 	struct plan *(*open)(void *data, struct str path, const json_t *values, struct report *r);
 	/* Whether the variable is a secret. */
 	bool (*secret)(void *data, struct str name);
+	/* Whether a secret stands in the text. NULL: nothing is secret. */
+	bool (*has_secret)(void *data, struct str text);
 	/* A variable has got a value; `hide`: the recipe that has it says that it is a secret. */
 	void (*set)(void *data, struct str name, const json_t *value, bool hide);
 	/* The command of an agent step. */
@@ -159,7 +161,8 @@ struct step_ops {
 		struct step_command *ret, struct arena *a, struct report *r);
 	/* The value of what a command printed. NULL with an issue added: it is not what was asked
 	 * for, and the step has failed. */
-	json_t *(*result)(const struct node *n, struct str printed, struct report *r);
+	json_t *(*result)(const struct node *n, struct str printed, const struct step_host *host,
+		struct report *r);
 	/* The same as text, where that is tolerated. NULL: nothing was said. */
 	json_t *(*said)(const struct node *n, struct str printed);
 	/* The list of a loop: a new reference. */

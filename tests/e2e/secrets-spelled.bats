@@ -117,7 +117,7 @@ setup_secrets() {
 		'- {id: a, type: bash, command: "echo {{tok}}", parse_json: true}' \
 		"- {id: b, type: bash, command: \"echo a long line that shows how short it is made $long\"}" >it.yaml
 	asks 1 run --json --as three ./it.yaml
-	contains out 'found ***…, expected a value'
+	contains out 'asks for JSON: not valid JSON'
 	is "$(grep -l begins1 out err)" ""
 	asks 0 show ./it.yaml
 	contains out 'it is made ***'
@@ -154,4 +154,18 @@ setup_secrets() {
 		is "$(grep step:bash:start events | of_json 'd["env"]["B"][:25]')" 'some text and {"in": ["**'
 		asks 0 prune it
 	done
+}
+
+@test "what is wrong with JSON that has a secret in it shows no piece of the secret" {
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: ""}' 'steps:' \
+		"- {id: a, type: bash, command: 'printf %s \"\$T\"', env: {T: '{\"k\": \"{{tok}}\"}'}, parse_json: true}" >it.yaml
+	asks 1 run --as it ./it.yaml 'tok=a "swordfish" b'
+	contains err 'asks for JSON: not valid JSON'
+	asks 1 run --json --as two ./it.yaml --secret-file tok=<(printf 'a" swordfish')
+	asks 0 report it
+	is "$(grep -l swordfish out err "$(state)/runs/"{it,two}/*.json* | sed 's/.*\///' | uniq)" values.json
+	# Of another text it says what stands there.
+	sed -i 's/^secrets.*//' it.yaml
+	asks 1 run --as plain ./it.yaml 'tok=a" b'
+	contains err 'found b, expected a comma'
 }

@@ -199,6 +199,16 @@ static bool secret(void *data, struct str name)
 	return json_object_getn(s->hidden, name.p, name.len) || secret_like(name);
 }
 
+static bool has_secret(void *data, struct str text)
+{
+	const struct steps_run *s = data;
+	struct arena a = ARENA_INIT;
+	bool has = mask_text(s->mask, text, &a).p != text.p;
+
+	arena_done(&a);
+	return has;
+}
+
 /* Only this process knows what it is: who shows the records has to hide it as well. */
 static void keep_secret(struct steps_run *s, const json_t *value)
 {
@@ -385,6 +395,7 @@ struct steps_run *steps_open(struct launch *l, struct report *r)
 		.find = find,
 		.open = open_template,
 		.secret = secret,
+		.has_secret = has_secret,
 		.set = set,
 		.agent = agent,
 		.gate = gate };

@@ -20,8 +20,10 @@ static enum step_made make(const struct node *n, const struct scope *s,
 	return STEP_CANNOT;
 }
 
-/* What the parser found says neither that the command itself has succeeded nor who wanted JSON. */
-static json_t *parsed(const struct step *s, struct str printed, struct report *r)
+/* What the parser found says neither that the command itself has succeeded nor who wanted JSON. Of
+ * a text with a secret in it the parser may have found a piece that no mask knows. */
+static json_t *parsed(
+	const struct step *s, struct str printed, const struct step_host *host, struct report *r)
 {
 	AUTO_BUF name = BUF_INIT;
 	AUTO_REPORT found = REPORT_INIT;
@@ -32,26 +34,30 @@ static json_t *parsed(const struct step *s, struct str printed, struct report *r
 				: step_value_from_json(printed, buf_str(&name), &found);
 	if (value || !found.issues.len)
 		return value;
+	bool hide = host->has_secret && host->has_secret(host->data, printed);
 	report_error(r, (struct where){ 0 },
 		"the %s ended with code 0, but `parse_json` asks for JSON: %.*s",
-		s->type == STEP_RECIPE ? "recipe" : "command", STR(found.issues.at[0].message));
-	report_advise(r, &found.issues.at[0]);
+		s->type == STEP_RECIPE ? "recipe" : "command",
+		STR(hide ? S("not valid JSON") : found.issues.at[0].message));
+	if (!hide)
+		report_advise(r, &found.issues.at[0]);
 	return NULL;
 }
 
-static json_t *result(const struct node *n, struct str printed, struct report *r)
+static json_t *result(
+	const struct node *n, struct str printed, const struct step_host *host, struct report *r)
 {
 	const struct step *s = step_of(n);
 
 	if (s->type != STEP_AGENT)
-		return s->parse_json ? parsed(s, printed, r) : json_from_str(printed);
+		return s->parse_json ? parsed(s, printed, host, r) : json_from_str(printed);
 	struct str answer = answer_text(printed);
 	if (s->output.text.len && !step_value_trim(answer).len) {
 		report_error(r, (struct where){ 0 }, "the agent's answer is empty");
 		report_hint(r, "an answer is needed because the step has `output`");
 		return NULL;
 	}
-	return s->parse_json ? parsed(s, answer, r) : json_from_str(answer);
+	return s->parse_json ? parsed(s, answer, host, r) : json_from_str(answer);
 }
 
 static json_t *said(const struct node *n, struct str printed)

@@ -64,8 +64,8 @@ static inline enum step_made steps_make(const struct node *n, const struct scope
 	return steps_now->makes;
 }
 
-static inline json_t *steps_result(
-	const struct node *n UNUSED, struct str printed, struct report *r)
+static inline json_t *steps_result(const struct node *n UNUSED, struct str printed,
+	const struct step_host *host UNUSED, struct report *r)
 {
 	if (!steps_now->no_result)
 		return json_from_str(printed);

@@ -37,7 +37,8 @@ static enum step_made make(const struct node *n, const struct scope *s,
 	return STEP_MADE;
 }
 
-static json_t *result(const struct node *n UNUSED, struct str printed, struct report *r UNUSED)
+static json_t *result(const struct node *n UNUSED, struct str printed,
+	const struct step_host *host UNUSED, struct report *r UNUSED)
 {
 	return json_from_str(printed);
 }
