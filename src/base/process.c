@@ -65,6 +65,17 @@ int process_read(int64_t pid, struct process_stat *ret)
 	return field > START ? 0 : -ESRCH;
 }
 
+int64_t process_self(void)
+{
+	char text[32];
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+	uint64_t pid;
+
+	if (n < 0)
+		return -errno;
+	return str_to_uint((struct str){ text, (size_t)n }, &pid) ? (int64_t)pid : -ESRCH;
+}
+
 uint64_t process_ticks_ms(uint64_t ticks)
 {
 	return ticks * 1000 / (uint64_t)MAX(sysconf(_SC_CLK_TCK), 1L);

@@ -17,6 +17,10 @@ struct process_stat {
 /* -ESRCH: there is no such process; another -errno: that cannot be found out. */
 int process_read(int64_t pid, struct process_stat *ret);
 
+/* This process as /proc has it, which in a namespace of processes can be another number than
+ * getpid(). -errno. */
+int64_t process_self(void);
+
 /* The ticks of `start` in milliseconds. */
 uint64_t process_ticks_ms(uint64_t ticks);
 

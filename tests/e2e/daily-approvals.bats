@@ -204,6 +204,32 @@ approver() { # RUN START
 	done
 }
 
+@test "a run that a step starts cannot approve the step's run where processes have other numbers, or none" {
+	local id why
+	unshare --mount --pid --fork true 2>/dev/null || skip "needs the right to make namespaces"
+	export ROUX
+	cat >answer <<-'END'
+		[ "$1" != none ] || mount -t tmpfs none /proc
+		"$ROUX" approve "$1" >"$1.said" 2>&1
+		echo "ended $?" >>"$1.said"
+	END
+	cat >elsewhere <<-'END'
+		until "$ROUX" status "$1" | grep -q paused; do sleep 0.05; done
+		exec env -i MARK="$MARK" PATH="$PATH" ROUX="$ROUX" HOME="$HOME" unshare --mount "$2" --fork sh answer "$1"
+	END
+	approver numbers "\$ROUX run --detach --as e-numbers 'sh elsewhere numbers --pid'"
+	approver none "\$ROUX run --detach --as e-none 'sh elsewhere none --mount'"
+	for id in numbers none; do
+		asks 4 run -q --as "$id" "$id.yaml"
+		until_true contains "$id.said" ended
+		why="a process of the run '$id' cannot answer for it"
+		[ $id = numbers ] || why="cannot find out whether run '$id' has started this process"
+		contains "$id.said" "$why"
+		is "$(state_of "$id")" paused
+		asks 0 approve "$id"
+	done
+}
+
 @test "what a step leaves behind does not outlive the pause by the name of a supervisor" {
 	export ROUX
 	cat >supervise <<-'END'

@@ -50,13 +50,18 @@ static bool read_one(int64_t pid, struct one *ret, int *error)
 
 static void read_line(struct line *l)
 {
+	int64_t pid = process_self();
 	struct one one;
 
-	for (int64_t pid = getpid(); pid > 1 && l->at.len < ANCESTORS_MAX; pid = one.parent) {
+	/* The first of all processes is of no run, unless it is this one. */
+	for (; pid > (l->at.len ? 1 : 0) && l->at.len < ANCESTORS_MAX; pid = one.parent) {
 		if (!read_one(pid, &one, &l->error))
-			return;
+			break;
 		vec_push(&l->at, one);
 	}
+	/* Without /proc there may be anything above. */
+	if (!l->at.len && !l->error)
+		l->error = pid < 0 ? (int)pid : -ESRCH;
 }
 
 /* Marks of the commands of a run begin with the pid of its supervisor. */
@@ -104,7 +109,7 @@ int run_started_this(const struct run_look *look)
 	bool comparable = l.at.len && str_eq(look->row.boot_id, str_of(l.at.at[0].who.boot));
 	/* A host has children of its own as well; the run's are told by their marks and leaves. */
 	bool supervised = comparable && !look_embedded(look);
-	l.found = marked(getpid(), look);
+	l.found = l.at.len && marked((pid_t)l.at.at[0].who.pid, look);
 	for (size_t i = 1; i < l.at.len && !l.found; i++) {
 		const struct identity *who = &l.at.at[i].who;
 
