@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/plain-text.h"
 #include "base/utf8.h"
 
 enum { STDERR_CHARACTERS = 1000 };
@@ -79,6 +80,18 @@ const char *branch_status_name(enum branch_status status)
 	return names[status];
 }
 
+/* It stands in a line, and values may have others in them. */
+static void add_label(const struct join *j, size_t i, struct buf *b)
+{
+	AUTO_BUF label = BUF_INIT;
+
+	join_label(j, i, &label);
+	if (j->branches.at[i].resolved)
+		text_escaped(b, buf_str(&label));
+	else
+		buf_add(b, buf_str(&label));
+}
+
 /* Everything of a part but the body itself. */
 static void head(const struct join *j, size_t i, struct buf *b)
 {
@@ -87,7 +100,7 @@ static void head(const struct join *j, size_t i, struct buf *b)
 	if (i)
 		buf_addc(b, '\n');
 	buf_adds(b, "--- branch: ");
-	join_label(j, i, b);
+	add_label(j, i, b);
 	buf_printf(b, " status: %s ---\n", branch_status_name(branch->status));
 	if (branch->status == BRANCH_DONE)
 		return;

@@ -18,6 +18,7 @@ struct branch {
 	uint32_t ms;
 	int code;
 	uint8_t status;
+	bool resolved; /* the label has values in it */
 };
 
 /* Reports of joins in the order of the result document. */

@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/plain-text.h"
 #include "engine/frame.h"
 #include "graph/around.h"
 #include "graph/label.h"
@@ -116,13 +115,12 @@ static void keep_label(const struct frame *child, struct branch *b)
 {
 	const struct node *n = node_body(child->node);
 	AUTO_BUF label = BUF_INIT;
-	AUTO_BUF line = BUF_INIT;
 
 	if (!n->label_parts || b->label)
 		return;
 	label_resolve(n, child->scope, &label);
-	text_escaped(&line, buf_str(&label)); /* it stands in a line of the joined text */
-	b->label = mem_dup(buf_cstr(&line), line.len + 1);
+	b->label = mem_dup(buf_cstr(&label), label.len + 1);
+	b->resolved = true;
 }
 
 static void keep_branch(struct frame *f, struct frame *child)

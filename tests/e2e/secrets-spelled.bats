@@ -169,3 +169,14 @@ setup_secrets() {
 	asks 1 run --as plain ./it.yaml 'tok=a" b'
 	contains err 'found b, expected a comma'
 }
+
+@test "a secret with control characters is masked in the label of a branch" {
+	echo '{"secrets": ["tok"], "args": ["tok", "word"], "parallel": true, "template": [
+		{"label": "one {tok}", "template": "false"}, {"label": "two {word}", "template": "true"}]}' >it.json
+	asks 3 run --json --as it ./it.json $'tok=a\tswordfish\e[1mb' $'word=c\td'
+	is "$(of_json '[b["label"] for b in d["branches"]]' <out)" "['one ***', 'two c\\td']"
+	is "$(grep -l swordfish err "$(state)/runs/it/"*.json* | sed 's/.*\///')" values.json
+	# In the joined text it is a line.
+	asks 0 logs --result it
+	contains out '--- branch: two c\td status: done'
+}
