@@ -170,7 +170,8 @@ json_t *recipes_output_schema(const struct recipe_ref *ref);
 /* The same in parts. Texts are borrowed. */
 struct str recipe_ref_path(const struct recipe_ref *ref);
 const char *recipe_ref_format(const struct recipe_ref *ref); /* "json", "markdown", "yaml" */
-struct str recipe_ref_description(const struct recipe_ref *ref);
+/* Without what is secret in it. */
+void recipe_ref_description(const struct recipe_ref *ref, struct buf *b);
 /* {"imports":{ALIAS:{"id","path"}},"artifacts":{NAME:PATH},"mailbox":…}: a new reference. */
 json_t *recipe_ref_parts(const struct recipe_ref *ref);
 bool recipe_ref_disabled(const struct recipe_ref *ref);

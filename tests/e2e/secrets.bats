@@ -424,6 +424,24 @@ hides() {
 	done
 }
 
+@test "a description that repeats a secret is shown without it, and so is one with control characters in a step" {
+	local form
+	mkdir -p .roux/recipes
+	echo '{"secrets": ["tok"], "defaults": {"tok": "'$SECRET'"}, "description": "Uses '$SECRET' now",
+		"template": "echo {tok}"}' >.roux/recipes/said.json
+	for form in 'show said' 'show --json said' 'help said' 'list' 'list --json'; do
+		# shellcheck disable=SC2086  # words
+		asks 0 $form
+		contains out 'Uses *** now'
+		run ! grep -F $SECRET out
+	done
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' 'context: {tok: "a\t'$SECRET'\e[1m\nb"}' 'steps:' \
+		'- {id: a, type: bash, command: "echo a\t'$SECRET'\e[1m\nb"}' '- {id: b, type: bash, command: "x\na\t'$SECRET'\e[1m\nb"}' >c.yaml
+	asks 0 show ./c.yaml
+	contains out 'a (bash): echo ***'
+	run ! grep -F $SECRET out
+}
+
 @test "a secret that stands in a placeholder as its default is shown nowhere" {
 	local what template
 	setup_secrets

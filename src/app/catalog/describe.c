@@ -71,9 +71,14 @@ const char *recipe_ref_format(const struct recipe_ref *ref)
 	return recipe_format_name(ref->recipe->file->format);
 }
 
-struct str recipe_ref_description(const struct recipe_ref *ref)
+void recipe_ref_description(const struct recipe_ref *ref, struct buf *b)
 {
-	return recipe_description(ref->recipe);
+	struct arena a = ARENA_INIT;
+	struct mask *mask = recipe_mask(ref->recipe, ref->graph, ref->values);
+
+	buf_add(b, mask_text(mask, recipe_description(ref->recipe), &a));
+	mask_free(mask);
+	arena_done(&a);
 }
 
 struct str recipe_ref_operand(const struct recipe_ref *ref)
@@ -204,7 +209,8 @@ void recipes_describe(const struct recipe_ref *ref, struct json_out *o)
 	json_out_str(o, "id", recipe->file->id);
 	json_out_str(o, "path", recipe->file->path);
 	json_out_str(o, "format", str_of(recipe_format_name(recipe->file->format)));
-	json_out_str_or_null(o, "description", recipe_description(recipe));
+	json_out_str_or_null(
+		o, "description", mask_text(hidden.mask, recipe_description(recipe), &a));
 	json_out_bool(o, "async", recipe_async(recipe));
 	json_out_array(o, "args");
 	for (size_t i = 0; i < recipe->arguments->count; i++)

@@ -161,6 +161,7 @@ static bool tell(struct listing *l, struct opened *o)
 	size_t shadowed = o->entry->candidates.len - 1;
 	struct str *paths = mem_resize(NULL, shadowed + 1, sizeof(*paths));
 	AUTO_JSON *usage = usage_of(l, o);
+	AUTO_BUF description = BUF_INIT;
 	AUTO_BUF cursor = BUF_INIT;
 	AUTO_BUF error = BUF_INIT;
 
@@ -173,9 +174,12 @@ static bool tell(struct listing *l, struct opened *o)
 		paths[i] = o->entry->candidates.at[i + 1].path;
 	make_cursor(l, o, usage, &cursor);
 	describe_fault(o, &error);
+	struct recipe_ref *ref = o->recipe ? ref_to_opened(l->app, o->recipe) : NULL;
+	if (ref)
+		recipe_ref_description(ref, &description);
 	struct recipe_info info = { .id = o->entry->id,
 		.path = o->active->path,
-		.description = o->recipe ? recipe_description(o->recipe) : S(""),
+		.description = buf_str(&description),
 		.layer = recipe_layer_name(o->active->layer),
 		.format = o->recipe ? recipe_format_name(o->recipe->file->format) : NULL,
 		.state = o->state,
@@ -189,11 +193,11 @@ static bool tell(struct listing *l, struct opened *o)
 		.usage = usage,
 		.error = buf_str(&error),
 		.cursor = buf_str(&cursor),
-		.ref = o->recipe ? ref_to_opened(l->app, o->recipe) : NULL };
+		.ref = ref };
 	bool more = l->fn(l->data, &info) && ++l->told != l->filter->limit;
-	if (info.ref)
+	if (ref)
 		o->recipe = NULL; /* the reference has it */
-	recipe_ref_free(info.ref);
+	recipe_ref_free(ref);
 	free(arguments);
 	free(paths);
 	return more;

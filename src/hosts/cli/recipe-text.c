@@ -252,11 +252,12 @@ static void arguments_text(const struct recipe_ref *ref, struct buf *b)
 
 static void description_text(const struct recipe_ref *ref, struct buf *b)
 {
-	struct str text = recipe_ref_description(ref);
+	AUTO_BUF text = BUF_INIT;
 
+	recipe_ref_description(ref, &text);
 	if (text.len)
 		buf_addc(b, '\n');
-	add_lines(b, text);
+	add_lines(b, buf_str(&text));
 }
 
 void recipe_text_help(const struct recipe_ref *ref, struct buf *b)

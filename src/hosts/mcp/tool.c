@@ -100,12 +100,17 @@ static void read_prose(struct str text, struct prose *ret)
 static void set_texts(struct tool *t)
 {
 	const json_t *label = recipe_ref_member(t->ref, "label");
-	struct str description = recipe_ref_description(t->ref);
 	struct prose prose = { 0 };
+	AUTO_BUF said = BUF_INIT;
+	AUTO_BUF text = BUF_INIT;
 	struct str title = json_is_string(label) ? str_trim(json_str(label)) : S("");
 
-	if (strcmp(recipe_ref_format(t->ref), "markdown") == 0)
-		read_prose(recipe_ref_text(t->ref), &prose);
+	recipe_ref_description(t->ref, &said);
+	struct str description = buf_str(&said);
+	if (strcmp(recipe_ref_format(t->ref), "markdown") == 0) {
+		recipe_ref_shown_text(t->ref, &text);
+		read_prose(buf_str(&text), &prose);
+	}
 	if (!title.len)
 		title = prose.heading;
 	if (!description.len)

@@ -279,14 +279,16 @@ static void recipe_page(struct http_request *q, struct recipe_ref *ref, const js
 	struct page p;
 	AUTO_JSON *schema = recipes_input_schema(ref);
 	struct form f = { .p = &p, .schema = schema, .given = given, .wrong = wrong };
+	AUTO_BUF description = BUF_INIT;
 	AUTO_BUF outline = BUF_INIT;
 
 	page_begin(&p, q, &(struct page_head){ .title = recipe_ref_id(ref), .nav = NAV_RECIPES });
 	buf_adds(&p.b, "<p class=\"crumbs\"><a href=\"/recipes\">Recipes</a></p><h1>");
 	html_text(&p.b, recipe_ref_id(ref));
 	buf_adds(&p.b, "</h1>");
-	if (recipe_ref_description(ref).len)
-		page_prose(&p, recipe_ref_description(ref));
+	recipe_ref_description(ref, &description);
+	if (description.len)
+		page_prose(&p, buf_str(&description));
 	put_form(&f, ref);
 	recipe_outline(ref, &outline);
 	buf_adds(&p.b,
