@@ -516,6 +516,29 @@ hides() {
 	run ! grep -F $SECRET err
 }
 
+@test "what is wrong with a recipe is shown without the secret that stands in it" {
+	local form
+	echo '{"secrets": ["tok"], "defaults": {"tok": "'$SECRET'"}, "template": {"retry": "x", "template": "true"}}' >w.json
+	echo '{"secrets": ["tok"], "template": ["echo {tok='$SECRET'}", "echo {a:none}"]}' >p.json
+	echo '{"imports": {"w": "./w.json"}, "template": {"name": "w"}}' >i.json
+	printf -- '---\nsecrets: [tok]\n---\n```json\n{"defaults": {"tok": "%s"}, "template": {"retry": "x", "template": "true"}}\n```\n' $SECRET >m.md
+	printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [tok]' "context: {tok: $SECRET}" 'steps:' \
+		"- {id: a, type: bash, command: 'echo $SECRET', timeout: x}" >s.yaml
+	for form in check plan run show; do
+		for recipe in w.json p.json i.json m.md s.yaml; do
+			roux $form ./$recipe >out 2>err || true
+			cat err >>out
+			contains out '***'
+			run ! grep -F $SECRET out
+		done
+	done
+	for form in "$(cat w.json)" @w.json; do
+		asks 2 exec "$form"
+		contains err '"tok": "***"'
+		run ! grep -F $SECRET err
+	done
+}
+
 @test "--secret-file reads a secret without its last newline" {
 	setup_secrets
 	printf '%s\n' $SECRET >word

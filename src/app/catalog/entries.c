@@ -1,5 +1,6 @@
 #include "app/catalog/entries.h"
 
+#include "app/catalog/secrets.h"
 #include "app/catalog/trust.h"
 
 void entry_open(const struct recipe_index *index, const struct recipe_entry *e, struct opened *ret)
@@ -7,6 +8,9 @@ void entry_open(const struct recipe_index *index, const struct recipe_entry *e, 
 	*ret = (struct opened){ .entry = e, .active = &e->candidates.at[0] };
 	ret->recipe =
 		recipe_open_file(&index->dirs, ret->active->path, ret->active->layer, &ret->issues);
+	if (!ret->recipe)
+		secrets_hide_written(
+			&index->dirs, ret->active->path, (struct str){ 0 }, &ret->issues);
 	ret->state = !ret->recipe                   ? RECIPE_INVALID
 		     : recipe_disabled(ret->recipe) ? RECIPE_DISABLED
 						    : RECIPE_ACTIVE;

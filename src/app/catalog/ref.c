@@ -190,6 +190,17 @@ static void offer_template(struct report *r, size_t first)
 		i->actions[1] = (struct issue_action){ ACTION_AS_TEMPLATE, S("") };
 }
 
+static void hide_written(struct app *a, struct str from, struct report *r)
+{
+	struct arena arena = ARENA_INIT;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct recipe_location at;
+
+	if (recipe_locate(&arena, app_dirs(a), from, &at, &ignored))
+		secrets_hide_written(app_dirs(a), at.path, (struct str){ 0 }, r);
+	arena_done(&arena);
+}
+
 struct recipe_ref *recipes_open(
 	struct app *a, const char *operand, const struct recipe_open *given, struct report *r)
 {
@@ -208,6 +219,8 @@ struct recipe_ref *recipes_open(
 
 		ref = ref_to_recipe(
 			a, recipe_open(app_dirs(a), from, o.launch, o.values, r), o.values);
+		if (!ref)
+			hide_written(a, from, r);
 		if (!ref && o.as == OPERAND_ANY)
 			offer_template(r, first);
 	}
@@ -228,6 +241,8 @@ static struct recipe *read_text(
 
 	if (recipe)
 		recipe->layer = LAYER_ADHOC;
+	else
+		secrets_hide_written(app_dirs(a), path_absolute(&arena, path), text, r);
 	arena_done(&arena);
 	return recipe;
 }
@@ -240,7 +255,7 @@ struct recipe_ref *recipes_open_text(struct app *a, struct str name, struct str 
 
 	if (recipe_format_of(name, &format) && format != RECIPE_JSON)
 		return ref_to_recipe(a, read_text(a, name, text, o.values, r), o.values);
-	return ref_new(a, graph_read(name, text, dialect_of(&o), r), NULL, o.values);
+	return ref_new(a, secrets_graph_read(name, text, dialect_of(&o), r), NULL, o.values);
 }
 
 /* A step recipe is read again: its variables begin with the values. */

@@ -257,6 +257,60 @@ void mask_report(struct mask *m, struct report *r)
 	}
 }
 
+/* -- what cannot be opened -----------------------------------------------------------------------
+ */
+
+static void hide_written(
+	const json_t *names, const json_t *const *objects, size_t count, struct report *r)
+{
+	AUTO_JSON *members = members_of(names);
+	struct mask *m = mask_open();
+	struct collecting c = { m, members };
+
+	for (size_t i = 0; i < count; i++) {
+		collect_written(&c, objects[i]);
+		mask_add_named(m, json_object_get(objects[i], "context"), names);
+	}
+	mask_report(m, r);
+	mask_free(m);
+}
+
+struct graph *secrets_graph_read(struct str name, struct str text, enum dialect d, struct report *r)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct graph *g = graph_read(name, text, d, r);
+	AUTO_JSON *object = g ? NULL : json_read(&(struct source){ name, text }, &ignored);
+	AUTO_JSON *names = json_array();
+
+	recipe_add_secrets(names, object);
+	if (json_array_size(names))
+		hide_written(names, &(const json_t *){ object }, 1, r);
+	return g;
+}
+
+void secrets_hide_written(
+	const struct recipe_dirs *dirs, struct str path, struct str text, struct report *r)
+{
+	struct recipe_set *set = recipe_set_new(dirs);
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_JSON *names = json_array();
+	VEC(const json_t *) objects = { 0 };
+
+	if (text.p)
+		recipe_set_give(set, path, text);
+	(void)recipe_file_load(set, path, path, &ignored);
+	vec_each (f, &set->files) {
+		const json_t *object = (*f)->object ? (*f)->object : (*f)->doc.root;
+
+		recipe_add_secrets(names, object);
+		vec_push(&objects, object);
+	}
+	if (json_array_size(names))
+		hide_written(names, objects.at, objects.len, r);
+	vec_done(&objects);
+	recipe_set_free(set);
+}
+
 /* -- what does not fit ---------------------------------------------------------------------------
  */
 

@@ -19,6 +19,13 @@ struct mask *recipe_mask(const struct recipe *recipe, const struct graph *g, con
  */
 struct plan *secrets_plan_new(
 	struct graph *g, const struct recipe *recipe, json_t *values, struct report *r);
+/* graph_read(): what is wrong with a template is reported without the secrets that it declares. */
+struct graph *secrets_graph_read(
+	struct str name, struct str text, enum dialect d, struct report *r);
+/* The same for the issues of a recipe that could not be opened, as far as its files can be read.
+ * `text` is what the first of them has; without one it is read from `path`. */
+void secrets_hide_written(
+	const struct recipe_dirs *dirs, struct str path, struct str text, struct report *r);
 /* The names that it declares, as members of an object: a new reference. */
 json_t *recipe_secret_members(const struct recipe *recipe);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/catalog/secrets.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "recipe/file.h"
@@ -43,7 +44,8 @@ static struct graph *from_file(const char *path, enum dialect d, struct report *
 	}
 	if (!standard_input && is_recipe(path, r))
 		return NULL;
-	return graph_read(standard_input ? S("<stdin>") : str_of(path), buf_str(&text), d, r);
+	return secrets_graph_read(
+		standard_input ? S("<stdin>") : str_of(path), buf_str(&text), d, r);
 }
 
 struct graph *source_template(const char *operand, enum dialect d, struct report *r)
@@ -52,7 +54,7 @@ struct graph *source_template(const char *operand, enum dialect d, struct report
 		return from_file(operand, d, r);
 	if (operand[0] == '@')
 		return from_file(operand + 1, d, r);
-	return graph_read(S("<template>"), str_of(operand), d, r);
+	return secrets_graph_read(S("<template>"), str_of(operand), d, r);
 }
 
 static bool has_blank(struct str s)
