@@ -48,9 +48,7 @@ bool recipe_ref_async(const struct recipe_ref *ref);
 /* A member of its file's object, as its author wrote it, for hosts that read their own: `effects`,
  * `label`, `sync_budget`. Borrowed; NULL: it has none. */
 const json_t *recipe_ref_member(const struct recipe_ref *ref, const char *name);
-/* The text of its file as it was read. Borrowed. Not to be shown: it may have secrets in it. */
-struct str recipe_ref_text(const struct recipe_ref *ref);
-/* The same, with what it declares as secret masked. */
+/* The text of its file as it was read, with what it declares as secret masked. */
 void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b);
 /* Whether it declares the value of that name as secret. */
 bool recipe_ref_hides(const struct recipe_ref *ref, struct str name);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bidi.h"
 #include "base/utf8.h"
 #include "base/width.h"
 
@@ -166,6 +167,17 @@ void text_escaped(struct buf *b, struct str text)
 			buf_addc(&safe, (char)c);
 	}
 	text_plain(b, buf_str(&safe));
+}
+
+void text_marked(struct buf *b, struct str text)
+{
+	uint32_t c;
+
+	for (size_t i = 0; i < text.len;) {
+		i += utf8_decode(text, i, &c);
+		bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0) || bidi_mark(c);
+		utf8_add(b, control || c == UTF8_INVALID ? 0xFFFD : c);
+	}
 }
 
 void text_item(struct buf *b, struct str item)

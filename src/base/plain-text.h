@@ -28,6 +28,10 @@ void text_plain(struct buf *b, struct str text);
 /* A whole text as one line: control characters as people write them, "\\n". */
 void text_escaped(struct buf *b, struct str text);
 
+/* Of any origin, as diagnostics show it: nothing in it may move the cursor, change the title or
+ * turn the text around it, so a control character is shown like a byte that is not text. */
+void text_marked(struct buf *b, struct str text);
+
 /* How a node is called: "1.r3 lint f/2.sh". Label and item may be empty; control characters of
  * values are shown escaped, and the item is cut to ITEM_COLUMNS. One that the label has already is
  * left out. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bidi.h"
+#include "base/plain-text.h"
 #include "base/shell-words.h"
 #include "base/utf8.h"
 #include "base/width.h"
@@ -24,19 +24,6 @@ void report_done(struct report *r)
 void report_reset(struct report *r)
 {
 	report_done(r);
-}
-
-/* Text of any origin, for a terminal: nothing in it may move the cursor, change the title or turn
- * the text around it, so a control character is shown like a byte that is not text. */
-static void show(struct buf *b, struct str s)
-{
-	uint32_t c;
-
-	for (size_t i = 0; i < s.len;) {
-		i += utf8_decode(s, i, &c);
-		bool control = (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0) || bidi_mark(c);
-		utf8_add(b, control || c == UTF8_INVALID ? 0xFFFD : c);
-	}
 }
 
 /* Finds line, column and the part of the line that is shown. */
@@ -70,11 +57,11 @@ static void locate(struct report *r, struct issue *i, struct where w)
 		buf_adds(&shown, "…");
 	size_t before = MIN(at - from, line.len);
 	size_t marked = MIN(w.length, line.len - before);
-	show(&shown, str_sub(line, 0, before));
+	text_marked(&shown, str_sub(line, 0, before));
 	i->mark = shown.len;
-	show(&shown, str_sub(line, before, marked));
+	text_marked(&shown, str_sub(line, before, marked));
 	i->mark_len = shown.len - i->mark;
-	show(&shown, str_from(line, before + marked));
+	text_marked(&shown, str_from(line, before + marked));
 	if (from + line.len < end)
 		buf_adds(&shown, "…");
 	i->excerpt = arena_str(&r->arena, buf_str(&shown));
@@ -382,12 +369,12 @@ void issue_text(const struct issue *i, struct buf *b)
 						    : "error";
 
 	if (i->file.len) {
-		show(b, i->file);
+		text_marked(b, i->file);
 		buf_printf(b, ":%zu:%zu: %s: ", i->line, i->column, kind);
 	} else {
 		buf_printf(b, "roux: %s: ", kind);
 	}
-	show(b, i->message);
+	text_marked(b, i->message);
 	buf_addc(b, '\n');
 	if (i->file.len) {
 		buf_printf(b, "%4zu | %.*s\n", i->line, STR(i->excerpt));
@@ -395,7 +382,7 @@ void issue_text(const struct issue *i, struct buf *b)
 	}
 	if (i->hint.len) {
 		buf_adds(b, "     hint: ");
-		show(b, i->hint);
+		text_marked(b, i->hint);
 		buf_addc(b, '\n');
 	}
 }

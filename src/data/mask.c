@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/number.h"
+#include "base/plain-text.h"
 #include "base/shell-words.h"
 #include "base/vec.h"
 #include "data/big.h"
@@ -199,6 +200,21 @@ static void add_json(struct mask *m, struct str quoted)
 	add_quoted(m, json);
 }
 
+/* As it stands in a text that is fit for a terminal already. */
+static void add_shown(struct mask *m, struct str text)
+{
+	AUTO_BUF shown = BUF_INIT;
+
+	text_plain(&shown, text);
+	add(m, buf_str(&shown));
+	buf_reset(&shown);
+	text_escaped(&shown, text);
+	add(m, buf_str(&shown));
+	buf_reset(&shown);
+	text_marked(&shown, text);
+	add(m, buf_str(&shown));
+}
+
 void mask_add_text(struct mask *m, struct str text)
 {
 	bool was = m->deriving;
@@ -211,6 +227,7 @@ void mask_add_text(struct mask *m, struct str text)
 	if (str_find(text, '\n', 0) < text.len)
 		add_lines(m, text);
 	add_quoted(m, text);
+	add_shown(m, text);
 	json_write_str(&coded, text);
 	add_json(m, buf_str(&coded));
 	buf_reset(&coded);

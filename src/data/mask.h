@@ -61,5 +61,8 @@ json_t *mask_value(struct mask *m, const json_t *value);
  * values that others made: messages, recipes. */
 json_t *mask_members(struct mask *m, const json_t *value);
 
+/* The issues with their texts masked. `m` may be NULL. */
+void mask_report(struct mask *m, struct report *r);
+
 /* What stands in place of a secret. */
 #define MASKED "***"

@@ -180,3 +180,16 @@ setup_secrets() {
 	asks 0 logs --result it
 	contains out '--- branch: two c\td status: done'
 }
+
+@test "a secret with control characters is masked in diagnostics" {
+	local given=$'a\tswordfish\e[1m' flag
+	for flag in timeout retry delay; do
+		printf '{"%s": "a\\tswordfish\\u001b[1m", "template": "true {tok}"}' $flag >it.json
+		asks 2 run --secret "tok=$given" ./it.json
+		contains err "is '***', expected"
+		is "$(grep -l swordfish err)" ""
+	done
+	tok=$given asks 1 exec -q --secret-env tok "/nope '$given' {tok"
+	contains err "1 | /nope '***' {tok"
+	is "$(grep -l swordfish err)" ""
+}

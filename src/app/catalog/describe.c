@@ -18,7 +18,7 @@ const json_t *recipe_ref_member(const struct recipe_ref *ref, const char *name)
 	return ref->recipe ? json_object_get(ref->recipe->file->object, name) : NULL;
 }
 
-struct str recipe_ref_text(const struct recipe_ref *ref)
+static struct str text_of(const struct recipe_ref *ref)
 {
 	return ref->recipe ? ref->recipe->file->doc.source.text : ref->graph->doc.source.text;
 }
@@ -28,7 +28,7 @@ void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b)
 	struct arena a = ARENA_INIT;
 	struct mask *mask = recipe_mask(ref->recipe, ref->graph, NULL);
 
-	buf_add(b, mask_text(mask, recipe_ref_text(ref), &a));
+	buf_add(b, mask_text(mask, text_of(ref), &a));
 	mask_free(mask);
 	arena_done(&a);
 }

@@ -28,6 +28,3 @@ void secrets_hide_written(
 	const struct recipe_dirs *dirs, struct str path, struct str text, struct report *r);
 /* The names that it declares, as members of an object: a new reference. */
 json_t *recipe_secret_members(const struct recipe *recipe);
-
-/* The issues with their texts masked. `m` may be NULL. */
-void mask_report(struct mask *m, struct report *r);

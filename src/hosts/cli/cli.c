@@ -66,6 +66,8 @@ int cli_refuse(struct cli *cli, bool json)
 
 	cli_word(cli);
 	report_sort(&cli->report);
+	/* Before control characters in them are made fit for a terminal. */
+	mask_report(cli->mask, &cli->report);
 	if (json) {
 		answer_document(&cli->report, &text);
 		(void)cli_print(mask_text(cli->mask, buf_str(&text), &cli->arena));

@@ -355,6 +355,7 @@ void values_warn(struct cli *cli, struct report *warnings)
 	AUTO_BUF text = BUF_INIT;
 
 	report_word(warnings, cli_words);
+	mask_report(cli->mask, warnings);
 	vec_each (i, &warnings->issues)
 		if (!i->file.len || i->slip)
 			issue_text(i, &text);
