@@ -20,5 +20,6 @@ struct step *const *steps_read(struct step_reader *rd, const json_t *list,
 void steps_check_order(struct step_reader *rd);
 
 /* Whether every variable that a text needs is known when its step starts, and what is worth a
- * warning about those texts. `given` may be NULL. */
-void variables_check(struct step_recipe *recipe, const json_t *given, struct report *r);
+ * warning about those texts. `given` may be NULL; `called`: a step gives them. */
+void variables_check(
+	struct step_recipe *recipe, const json_t *given, bool called, struct report *r);

@@ -329,7 +329,7 @@ static bool check_kind(struct step_reader *rd, const struct key_object *top)
 	return true;
 }
 
-static bool read_top(struct step_recipe *out, const json_t *given, struct report *r)
+static bool read_top(struct step_recipe *out, const json_t *given, bool called, struct report *r)
 {
 	struct step_reader rd = { .keys = { out, &out->arena, r } };
 	struct key_object top = { KEY_IN_RECIPE, out->doc.root, &out->root, S(""), out };
@@ -358,7 +358,7 @@ static bool read_top(struct step_recipe *out, const json_t *given, struct report
 	steps_check_order(&rd);
 	keep_steps(&rd);
 	if (!json_is_null(given))
-		variables_check(out, given, r);
+		variables_check(out, given, called, r);
 	return r->errors == before;
 }
 
@@ -368,8 +368,8 @@ static void sort_findings(struct report *found, struct step_recipe *out, struct 
 	report_move(found->errors ? r : &out->warnings, found);
 }
 
-struct step_recipe *step_recipe_of(struct str path, struct str name, struct str text, json_t *root,
-	struct report *found, const json_t *given, struct report *r)
+static struct step_recipe *read_recipe(struct str path, struct str name, struct str text,
+	json_t *root, struct report *found, const json_t *given, bool called, struct report *r)
 {
 	struct step_recipe *out = mem_new(struct step_recipe);
 
@@ -380,11 +380,17 @@ struct step_recipe *step_recipe_of(struct str path, struct str name, struct str 
 	out->root.doc = &out->doc;
 	out->doc.root = root;
 	sort_findings(found, out, r);
-	if (root && read_top(out, given, r))
+	if (root && read_top(out, given, called, r))
 		return out;
 	report_move(r, &out->warnings);
 	step_recipe_free(out);
 	return NULL;
+}
+
+struct step_recipe *step_recipe_of(struct str path, struct str name, struct str text, json_t *root,
+	struct report *found, const json_t *given, struct report *r)
+{
+	return read_recipe(path, name, text, root, found, given, false, r);
 }
 
 struct step_recipe *step_recipe_read(
@@ -394,7 +400,7 @@ struct step_recipe *step_recipe_read(
 	AUTO_REPORT found = REPORT_INIT;
 	json_t *root = yaml_read(&source, &found);
 
-	return step_recipe_of(path, name, text, root, &found, given, r);
+	return read_recipe(path, name, text, root, &found, given, true, r);
 }
 
 void step_recipe_free(struct step_recipe *recipe)

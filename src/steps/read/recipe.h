@@ -166,14 +166,15 @@ struct step_recipe {
 	struct report warnings;
 };
 
-/* Reads and checks a whole recipe. `path` is its file, `name` what diagnostics call it; everything
- * that is kept is copied. `given` has the variables that are known when it runs, an object; NULL:
- * none. NULL with every mistake in `r`, and the warnings as well; otherwise they are in the recipe.
+/* Reads and checks a whole recipe that a step calls. `path` is its file, `name` what diagnostics
+ * call it; everything that is kept is copied. `given` has the variables that are known when it
+ * runs, an object; NULL: none. NULL with every mistake in `r`, and the warnings as well; otherwise
+ * they are in the recipe.
  */
 struct step_recipe *step_recipe_read(
 	struct str path, struct str name, struct str text, const json_t *given, struct report *r);
-/* The same for a text that yaml_read() has read: takes `root`, which may be NULL, and the issues of
- * `found`. */
+/* The same of one that nothing calls, for a text that yaml_read() has read: takes `root`, which may
+ * be NULL, and the issues of `found`. */
 struct step_recipe *step_recipe_of(struct str path, struct str name, struct str text, json_t *root,
 	struct report *found, const json_t *given, struct report *r);
 void step_recipe_free(struct step_recipe *recipe);

@@ -31,6 +31,7 @@ struct check {
 	struct str what; /* "step 'a': `command`" */
 	bool shell;      /* the text is run by a shell */
 	bool lenient;    /* an unknown name is only a warning */
+	bool called;     /* by a step, which gives the values */
 };
 
 static void learn(struct check *c, struct str name, struct known as)
@@ -408,8 +409,9 @@ static void warn_idle(struct check *c, struct str name, const struct map *used)
 	for (size_t i = 0; i < c->recipe->required_count; i++)
 		near_offer(&near, c->recipe->required[i]);
 	struct str best = near_best(&near);
-	/* What is near a name that it has was meant as that. */
-	if (best.len) {
+	/* What a person types near a name that the recipe has was meant as that. A step passes what
+	 * it likes, as the format has it. */
+	if (best.len && !c->called) {
 		report_error(c->r, (struct where){ 0 },
 			"nothing in the recipe '%.*s' uses the value '%.*s'",
 			STR(report_quote(c->r, c->recipe->name.text)), STR(shown));
@@ -418,7 +420,10 @@ static void warn_idle(struct check *c, struct str name, const struct map *used)
 	}
 	report_warning(w, (struct where){ 0 }, "nothing in the recipe '%.*s' uses the value '%.*s'",
 		STR(report_quote(w, c->recipe->name.text)), STR(shown));
-	report_hint(w, "a recipe uses it as {{%.*s}}", STR(shown));
+	if (best.len)
+		report_hint(w, "did you mean '%.*s'?", STR(best));
+	else
+		report_hint(w, "a recipe uses it as {{%.*s}}", STR(shown));
 }
 
 static bool is_required(const struct step_recipe *recipe, struct str name)
@@ -470,10 +475,10 @@ static void check_given(struct check *c, const json_t *given)
 	}
 }
 
-void variables_check(struct step_recipe *recipe, const json_t *given, struct report *r)
+void variables_check(struct step_recipe *recipe, const json_t *given, bool called, struct report *r)
 {
 	struct arena arena = ARENA_INIT;
-	struct check c = { .recipe = recipe, .a = &arena, .r = r };
+	struct check c = { .recipe = recipe, .a = &arena, .called = called, .r = r };
 
 	learn_context(&c, given);
 	for (size_t i = 0; i < recipe->all_count; i++)
