@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/node-path.h"
 #include "base/utf8.h"
-#include "data/json.h"
+#include "data/big.h"
 #include "engine/frame.h"
 #include "graph/label.h"
 #include "template/braces.h"
@@ -56,6 +56,10 @@ static bool add_name_of(const json_t *object, struct buf *b)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const json_t *value = json_object_get(object, names[i]);
 
+		if (json_is_big(value)) {
+			buf_add(b, json_big_digits(value));
+			return true;
+		}
 		if (json_is_string(value) && json_str(value).len) {
 			buf_add(b, json_str(value));
 			return true;
@@ -87,7 +91,7 @@ void frame_item(const struct frame *f, struct buf *b)
 	if (!f)
 		return;
 	const json_t *item = json_array_get(list_of(f->up), f->index);
-	if (json_is_string(item) && json_str(item).len)
+	if (json_is_string(item) && json_str(item).len && !json_is_big(item))
 		utf8_add_short(b, json_str(item), ITEM_BYTES);
 	else if (!json_is_object(item) || !add_name_of(item, b))
 		buf_add_number(b, f->index + (f->up->node->kind == NODE_WHILE), 1);

@@ -41,6 +41,14 @@ print([json.loads(l)["item"] for l in sys.stdin])')" "['f/1.sh', 'f/2.sh']"
 		'- {id: each, type: bash, foreach: "{{l}}", command: "true"}'
 	asks 0 run s.yaml
 	is "$(sed -n 's/^\[0\.r[0-9] each \(.*\)\] start.*/\1/p' err | paste -sd,)" "ann,no-7,Boss,3,4,5"
+	# Also where the number is beyond 64 bits.
+	steps 'context: {l: [123456789012345678901234567890, {id: 123456789012345678901234567890}]}' 'steps:' \
+		'- {id: each, type: bash, foreach: "{{l}}", command: "true"}'
+	asks 0 run --as it s.yaml
+	is "$(sed -n 's/^\[0\.r[0-9] each \(.*\)\] start.*/\1/p' err | paste -sd,)" "0,123456789012345678901234567890"
+	is "$(grep '"command.start"' "$(state)/runs/it/events.jsonl" | python3 -c '
+import json, sys
+print([json.loads(l)["item"] for l in sys.stdin])')" "['0', '123456789012345678901234567890']"
 }
 
 @test "copies of the length of an array have its items, others their number" {
