@@ -234,7 +234,7 @@ void http_reply_value(struct http_request *q, unsigned status, json_t *document)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	json_write(&text, document, 0);
+	json_write_typed(&text, document, 0);
 	buf_addc(&text, '\n');
 	json_decref(document);
 	http_reply_json(q, status, &text);

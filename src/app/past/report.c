@@ -376,7 +376,7 @@ static struct str shown_value(struct facts *f, const json_t *value)
 
 	if (json_is_string(value) && !json_is_big(value))
 		return utf8_cut(told(f, json_str(value)), VALUE_MAX);
-	json_write(&text, value, 0);
+	json_write_typed(&text, value, 0);
 	return arena_str(&f->arena, utf8_cut(told(f, buf_str(&text)), VALUE_MAX));
 }
 

@@ -160,7 +160,7 @@ const json_t *beginning_kept(struct launch *l)
 
 static struct freeze_text text_of(const json_t *files, const char *name, struct buf *text)
 {
-	json_write(text, json_object_get(files, name), 2);
+	json_write_typed(text, json_object_get(files, name), 2); /* steps tell 2.0 from 2 */
 	buf_addc(text, '\n');
 	return (struct freeze_text){ name, buf_str(text), true };
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "app/logs.h"
+#include "data/big.h"
 #include "data/json-out.h"
 #include "hosts/serve/site/aside.h"
 
@@ -102,11 +103,12 @@ static bool mask_result(struct run_model *m, struct buf *b)
 	bool known = site_mask(m, &mask);
 
 	if (mask) {
-		AUTO_JSON *whole = json_read(&(struct source){ S("result"), buf_str(b) }, &ignored);
+		AUTO_JSON *whole =
+			json_read_big(&(struct source){ S("result"), buf_str(b) }, &ignored);
 		AUTO_JSON *shown = mask_json(mask, whole);
 
 		buf_reset(b);
-		json_write(b, shown, 0);
+		json_write_typed(b, shown, 0);
 		buf_addc(b, '\n');
 	}
 	mask_free(mask);

@@ -353,7 +353,7 @@ void page_values(struct http_request *q)
 			if (json_is_string(value) && !json_is_big(value))
 				buf_add(&text, json_str(value));
 			else
-				json_write(&text, value, 0);
+				json_write_typed(&text, value, 0);
 			html_cut(&p.b, buf_str(&text), 4000);
 			buf_adds(&p.b, "</code></tr>");
 		}

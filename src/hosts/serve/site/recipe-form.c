@@ -3,6 +3,7 @@
 
 #include "app/plans.h"
 #include "app/trust.h"
+#include "data/big.h"
 #include "data/json-out.h"
 #include "hosts/serve/site/act.h"
 #include "hosts/serve/site/drafts.h"
@@ -42,10 +43,10 @@ static bool is_required(const json_t *schema, const char *name)
 
 static void default_text(const json_t *value, struct buf *b)
 {
-	if (json_is_string(value))
+	if (json_is_string(value) && !json_is_big(value))
 		buf_add(b, json_str(value));
 	else if (value && !json_is_null(value))
-		json_write(b, value, 0);
+		json_write_typed(b, value, 0);
 }
 
 /* `id` is the name of the argument as it may stand in a page: that of a step recipe may be any
