@@ -183,6 +183,7 @@ struct recipe_argument {
 	bool list;              /* takes JSON */
 	bool path;              /* names a file */
 	const json_t *fallback; /* its default; NULL: there is none, or nothing to tell about it */
+	bool exact;             /* which is 2.0 where that is written, and not 2 */
 };
 
 typedef void recipe_argument_fn(void *data, const struct recipe_argument *argument);

@@ -582,7 +582,7 @@ json_t *public_argument_default(const struct public_argument *arg)
 	if (kind == TYPE_BOOL) /* `yes` is not JSON */
 		value = type_normalise(&arg->type, written);
 	else if (kind == TYPE_INT || kind == TYPE_NUMBER || kind == TYPE_ARRAY)
-		value = json_read(&text, &ignored);
+		value = json_read_big(&text, &ignored);
 	return value ? value : json_incref(written);
 }
 

@@ -756,3 +756,25 @@ for i in range(n):
 	asks 2 help bad
 	contains err "$USER_DIR/bad.json:1:14: error: the array is empty"
 }
+
+@test "a default is shown as a run has it: the point of a whole float, the digits of a large number" {
+	big=123456789012345678901234567890
+	echo '{"args": ["n:number=100.0", "i:int='$big'", "j:number"], "defaults": {"j": 2.0}, "template": "echo {n} {i} {j}"}' >r.json
+	printf '%s\n' 'name: s' 'description: d' 'version: 1.0.0' "context: {n: 100.0, i: $big}" \
+		'steps: [{id: a, type: bash, command: "echo {{n}} {{i}}", output: o}]' >s.yaml
+	is "$(quick run ./r.json)" "100.0 $big 2"
+	is "$(quick run ./s.yaml)" "100.0 $big"
+	for recipe in r.json s.yaml; do
+		asks 0 show "./$recipe"
+		contains out "a number; default 100.0"
+		contains out "a whole number; default $big"
+		asks 0 show "./$recipe" --json
+		contains out '"default":100.0'
+		contains out "\"default\":$big"
+		asks 0 tool schema "./$recipe" --json
+		contains out '"default":100.0'
+		contains out "\"default\":$big"
+	done
+	asks 0 show ./r.json
+	contains out "a number; default 2"
+}

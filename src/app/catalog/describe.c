@@ -165,12 +165,17 @@ static void write_node(struct json_out *o, const struct node *n, struct str path
 	json_out_object_end(o);
 }
 
-/* In steps 2.0 is another value than 2. */
-static void write_default(struct json_out *o, const json_t *value, bool steps)
+/* Whether 2.0 is another value than 2: in steps, and where it is a text. */
+static bool is_exact(const struct public_argument *arg, bool steps)
+{
+	return steps || !arg->fallback || json_is_string(arg->fallback);
+}
+
+static void write_default(struct json_out *o, const json_t *value, bool exact)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	if (value && steps) {
+	if (value && exact) {
 		json_write_typed(&text, value, 0);
 		json_out_raw(o, "default", buf_str(&text));
 	} else {
@@ -191,7 +196,7 @@ static void write_argument(struct json_out *o, const struct hidden *hidden,
 	json_out_str(o, "name", arg->name);
 	json_out_str(o, "type", buf_str(&type));
 	json_out_bool(o, "required", arg->required);
-	write_default(o, value, steps);
+	write_default(o, value, is_exact(arg, steps));
 	json_out_object_end(o);
 }
 
@@ -264,6 +269,7 @@ void recipe_arguments_each(const struct recipe_ref *ref, recipe_argument_fn *fn,
 		struct recipe_argument told = argument_in_short(arg);
 		told.wanted = buf_str(&wanted);
 		told.fallback = arg->required || nothing ? NULL : value;
+		told.exact = is_exact(arg, ref->recipe->steps != NULL);
 		fn(data, &told);
 	}
 	hidden_done(&hidden);

@@ -33,11 +33,11 @@ static void add_lines(struct buf *b, struct str text)
 }
 
 /* A JSON value as it is written. */
-static void add_value(struct buf *b, const json_t *value)
+static void add_value(struct buf *b, const json_t *value, bool exact)
 {
 	AUTO_BUF text = BUF_INIT;
 
-	json_write(&text, value, 0);
+	(exact ? json_write_typed : json_write)(&text, value, 0);
 	text_plain(b, buf_str(&text));
 }
 
@@ -237,7 +237,7 @@ static void add_argument(void *data, const struct recipe_argument *arg)
 		buf_adds(b, "; empty by default");
 	} else if (arg->fallback) {
 		buf_adds(b, "; default ");
-		add_value(b, arg->fallback);
+		add_value(b, arg->fallback, arg->exact);
 	}
 	buf_addc(b, '\n');
 }
