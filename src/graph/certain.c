@@ -13,10 +13,11 @@ enum { COPIES_MAX = 1000, GUESSES = 16 };
 struct certain {
 	struct report *r;
 	struct arena a;
-	struct map given; /* names that have a value whenever it runs → anything */
-	struct map told;  /* address of a default whose NUL was told of → anything */
-	struct map round; /* the same of one whose circle was → anything */
-	struct map sums;  /* the same of one whose arithmetic was → anything */
+	const json_t *values; /* of the recipe: its defaults of these names are not asked */
+	struct map given;     /* names that have a value whenever it runs → anything */
+	struct map told;      /* address of a default whose NUL was told of → anything */
+	struct map round;     /* the same of one whose circle was → anything */
+	struct map sums;      /* the same of one whose arithmetic was → anything */
 };
 
 /* The copies that a node is in. */
@@ -33,6 +34,7 @@ static void add_given(struct certain *c, const struct graph *g)
 	json_t *entry;
 	size_t i;
 
+	c->values = g->values;
 	json_object_foreach(g->values, name, entry) * map_put(&c->given, &c->a, str_of(name)) = c;
 	json_array_foreach(g->args, i, entry)
 	{
@@ -42,6 +44,11 @@ static void add_given(struct certain *c, const struct graph *g)
 			!presets_find(g->root->defaults, d.name))
 			*map_put(&c->given, &c->a, d.name) = c;
 	}
+}
+
+static bool has_value(const struct certain *c, struct str name)
+{
+	return json_object_getn(c->values, name.p, name.len) != NULL;
 }
 
 static void **slot_of(struct certain *c, struct map *m, const struct preset *p)
@@ -89,10 +96,9 @@ static struct where preset_where(const struct following *f, const struct preset 
 	return place_where(p->place ? p->place : f->n->place);
 }
 
-static void check_nul(struct following *f, const struct preset *p)
+static void check_nul(struct following *f, const struct preset *p, struct str text)
 {
 	void **told = slot_of(f->c, &f->c->told, p);
-	struct str text = json_str(p->value);
 
 	if (*told || str_find(text, '\0', 0) == text.len)
 		return;
@@ -205,8 +211,8 @@ static void follow(struct following *f, struct str name)
 		return;
 	*mark = (void *)MARK_ON_THE_WAY;
 	if (default_find(f->s, name, f->s, &hit) && hit.preset && !hit.generated) {
-		if (f->words)
-			check_nul(f, hit.preset);
+		if (f->words && !has_value(f->c, name))
+			check_nul(f, hit.preset, json_str(hit.preset->value));
 		if (!map_get(&f->c->given, name)) {
 			if (f->words)
 				check_default_sum(f, hit.preset);
@@ -292,6 +298,29 @@ static void check_guard(
 	n->when->ops->walk(n->when, see_guard, &r);
 }
 
+/* Items that are written for certain: all, the one of a number, or that of the first copy. */
+static void check_items(struct following *f, const struct placeholder *p)
+{
+	struct default_hit hit;
+	struct str bare;
+	size_t underscores;
+	uint64_t only = 0;
+	bool all = p->kind == PLACEHOLDER_SPREAD;
+
+	if (!all &&
+		(p->kind != PLACEHOLDER_ITEM ||
+			(!str_to_uint(p->index, &only) &&
+				!(f->copies->any && repeat_name(p->index, &bare, &underscores) &&
+					str_eq(bare, S("index"))))))
+		return;
+	if (has_value(f->c, p->name) || !default_find(f->s, p->name, f->s, &hit) || !hit.preset ||
+		hit.generated)
+		return;
+	const json_t *items = hit.preset->value;
+	for (size_t i = all ? 0 : only; i < (all ? json_array_size(items) : only + 1); i++)
+		check_nul(f, hit.preset, json_str(json_array_get(items, i)));
+}
+
 static void see_placeholder(void *data, const struct placeholder *p)
 {
 	struct reading *r = data;
@@ -299,6 +328,8 @@ static void see_placeholder(void *data, const struct placeholder *p)
 	check_text_sum(r, p);
 	if (p->name.len && is_written(p) && !r->f.circle)
 		follow(&r->f, p->name);
+	if (p->name.len && r->f.words)
+		check_items(&r->f, p);
 }
 
 static void walk_text(struct reading *r, const struct text *t)
