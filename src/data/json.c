@@ -336,6 +336,27 @@ void json_write_python(struct buf *b, const json_t *value)
 	}
 }
 
+size_t json_weigh(const json_t *value, size_t limit)
+{
+	size_t sum = 8;
+	const char *key;
+	json_t *item;
+
+	if (json_is_string(value))
+		return sum + json_string_length(value);
+	if (json_is_object(value)) {
+		json_object_foreach((json_t *)value, key, item)
+		{
+			sum += strlen(key) + json_weigh(item, limit - MIN(sum, limit));
+			if (sum > limit)
+				break;
+		}
+	}
+	for (size_t i = 0; json_is_array(value) && sum <= limit && i < json_array_size(value); i++)
+		sum += json_weigh(json_array_get(value, i), limit - sum);
+	return sum;
+}
+
 void json_member(struct buf *b, const char *name, bool *first)
 {
 	buf_addc(b, *first ? '{' : ',');

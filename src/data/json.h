@@ -25,6 +25,8 @@ void json_write(struct buf *b, const json_t *value, unsigned indent);
 void json_write_typed(struct buf *b, const json_t *value, unsigned indent);
 /* As Python's json.dumps() has it, which is how step recipes write lists and mappings. */
 void json_write_python(struct buf *b, const json_t *value);
+/* About how many bytes it would take, no further than `limit`: eight a value and its letters. */
+size_t json_weigh(const json_t *value, size_t limit);
 /* `s` as a JSON string, quotes included. All control characters are escaped: the text may be shown
  * on a terminal. */
 void json_write_str(struct buf *b, struct str s);

@@ -12,6 +12,8 @@
 
 /* A longer text of an object or an array is hidden by what is in it only. */
 enum { WHOLE_MAX = 4096 };
+/* What one of that length may weigh at most: each of its values takes two bytes of it. */
+enum { WHOLE_WEIGHT = 5 * WHOLE_MAX + 8 };
 
 /* No more is kept back of a text that comes in pieces, whatever it repeats. */
 enum { PIECES_MAX = 1 << 20 };
@@ -553,6 +555,17 @@ static void add_masked_name(struct mask *m, json_t *object, const char *name, js
 	arena_done(&a);
 }
 
+/* Whether it is an object or an array that is secret as a whole. */
+static bool is_whole(struct mask *m, const json_t *value)
+{
+	AUTO_BUF text = BUF_INIT;
+
+	if (m->wholes && (json_is_object(value) || json_is_array(value)) &&
+		json_weigh(value, WHOLE_WEIGHT) <= WHOLE_WEIGHT)
+		json_write(&text, value, 0);
+	return text.len >= MASK_SHORTEST && map_get(&m->known, buf_str(&text));
+}
+
 static json_t *masked_json(struct mask *m, const json_t *value, bool names)
 {
 	json_t *copy, *item;
@@ -563,6 +576,8 @@ static json_t *masked_json(struct mask *m, const json_t *value, bool names)
 		return masked_number(m, value);
 	if (json_is_string(value))
 		return masked_string(m, value);
+	if (names && is_whole(m, value))
+		return json_string(MASKED);
 	if (json_is_object(value)) {
 		copy = json_object();
 		json_object_foreach((json_t *)value, key, item)
@@ -590,20 +605,8 @@ json_t *mask_json(struct mask *m, const json_t *value)
 	return m && m->known.count ? masked_json(m, value, false) : json_incref((json_t *)value);
 }
 
-/* Whether it is an object or an array that is secret as a whole. */
-static bool is_whole(struct mask *m, const json_t *value)
-{
-	AUTO_BUF text = BUF_INIT;
-
-	if (m && m->wholes && (json_is_object(value) || json_is_array(value)))
-		json_write(&text, value, 0);
-	return text.len >= MASK_SHORTEST && map_get(&m->known, buf_str(&text));
-}
-
 json_t *mask_value(struct mask *m, const json_t *value)
 {
-	if (is_whole(m, value))
-		return json_string(MASKED);
 	return m && m->known.count ? masked_json(m, value, true) : json_incref((json_t *)value);
 }
 

@@ -445,28 +445,6 @@ json_t *steps_vars(const struct steps_run *s)
 
 enum { LARGE = 100 * 1024 };
 
-/* About how many bytes it would take, no further than `limit`. */
-static size_t weigh(const json_t *value, size_t limit)
-{
-	size_t sum = 8;
-	const char *key;
-	json_t *item;
-
-	if (json_is_string(value))
-		return sum + json_string_length(value);
-	if (json_is_object(value)) {
-		json_object_foreach((json_t *)value, key, item)
-		{
-			sum += strlen(key) + weigh(item, limit - MIN(sum, limit));
-			if (sum > limit)
-				break;
-		}
-	}
-	for (size_t i = 0; json_is_array(value) && sum <= limit && i < json_array_size(value); i++)
-		sum += weigh(json_array_get(value, i), limit - sum);
-	return sum;
-}
-
 /* A large value has a file of its own, written when the run has stopped: the state is written again
  * and again. */
 static json_t *put_aside(
@@ -491,7 +469,7 @@ static json_t *shown_vars(const struct steps_run *s, bool last)
 	{
 		if (secret((void *)s, str_of(name)))
 			json_object_set_new_nocheck(shown, name, json_string(MASKED));
-		else if (weigh(value, LARGE) > LARGE)
+		else if (json_weigh(value, LARGE) > LARGE)
 			json_object_set_new_nocheck(shown, name, put_aside(s, name, value, last));
 		else
 			json_object_set_new_nocheck(shown, name, mask_value(s->mask, value));
