@@ -79,13 +79,14 @@ setup_secrets() {
 		is "$(of_json 'd["failures"][0]["stderr"], d["failures"][0]["command"]' <out)" \
 			"('***\\n', \"sh -c 'echo \$1 >&2; exit 3' sh '***'\")"
 		is "$(grep -lE 'swordfish|zw' "$(state)/runs/it/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
-		printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [o]' 'context: {o: ""}' 'steps:' \
+		printf '%s\n' 'name: it' 'description: d' 'version: 1.0.0' 'secrets: [o]' 'context: {o: "", w: {}}' 'steps:' \
 			'- {id: a, type: bash, command: "echo \"$O\"; echo \"$O\" >&2; exit 3", env: {O: "{{o}}"}, on_error: continue, output: a}' \
 			'- {id: b, type: recipe, recipe: sub.yaml, context: {p: "{{o}}"}, output: b}' >it.yaml
 		printf '%s\n' 'name: sub' 'description: d' 'version: 1.0.0' 'context: {p: ""}' 'steps:' \
 			'- {id: c, type: bash, command: "true {{p}}"}' >sub.yaml
-		asks 0 run -q --json --as steps ./it.yaml "o:=$given"
+		asks 0 run -q --json --as steps ./it.yaml "o:=$given" "w:={\"in\":[$given]}"
 		is "$(of_json 'd["failures"][0]["stderr"], d["context"]["a"], d["context"]["o"]' <out)" "('***\\n', '***\\n', '***')"
+		is "$(of_json 'd["context"]["w"]' <out)" "{'in': ['***']}"
 		is "$(grep -lE 'swordfish|zw' "$(state)/runs/steps/"*.json* | sed 's/.*\///' | tr '\n' ' ')" 'values.json '
 		asks 0 prune it
 		asks 0 prune steps

@@ -164,6 +164,27 @@ json_t *shown_values(const struct launch *l, struct mask *m)
 	return shown;
 }
 
+/* A value of `name:=JSON` is the one that it means, however it is spelled. */
+static json_t *shown_word(struct mask *m, const json_t *word)
+{
+	struct str text = json_str(word);
+	size_t colon = str_find(text, ':', 0), value = colon + strlen(":=");
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF hidden = BUF_INIT;
+
+	if (!m || !str_starts(str_from(text, colon), S(":=")))
+		return mask_json(m, word);
+	AUTO_JSON *meant =
+		json_read_big(&(struct source){ S("value"), str_from(text, value) }, &ignored);
+	AUTO_JSON *shown = meant ? mask_value(m, meant) : NULL;
+	if (!shown || json_equal(shown, meant))
+		return mask_json(m, word);
+	buf_add(&hidden, str_sub(text, 0, value));
+	json_write(&hidden, shown, 0);
+	AUTO_JSON *masked = json_from_str(buf_str(&hidden));
+	return mask_json(m, masked);
+}
+
 json_t *shown_argv(const struct launch *l, struct mask *m)
 {
 	AUTO_JSON *names = secret_names(l);
@@ -186,7 +207,7 @@ json_t *shown_argv(const struct launch *l, struct mask *m)
 			buf_printf(&hidden, "%.*s=" MASKED, STR(str_sub(text, 0, equals)));
 			json_array_append_new(shown, json_from_str(buf_str(&hidden)));
 		} else {
-			json_array_append_new(shown, mask_json(m, word));
+			json_array_append_new(shown, shown_word(m, word));
 		}
 	}
 	return shown;
