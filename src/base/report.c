@@ -394,6 +394,8 @@ void report_text(const struct report *r, unsigned kinds, struct buf *b)
 			issue_text(i, b);
 	if (all_of(r) > r->issues.len)
 		buf_printf(b, "roux: and %zu more\n", all_of(r) - r->issues.len);
+	else if (report_full(r))
+		buf_adds(b, "roux: there may be more\n");
 }
 
 bool report_has_system(const struct report *r)

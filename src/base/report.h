@@ -73,6 +73,12 @@ static inline bool report_full(const struct report *r)
 	return r->issues.len >= REPORT_MAX;
 }
 
+/* It keeps no more errors. */
+static inline bool report_full_of_errors(const struct report *r)
+{
+	return r->errors >= REPORT_MAX;
+}
+
 #define REPORT_INIT ((struct report){ 0 })
 #define AUTO_REPORT __attribute__((cleanup(report_done))) struct report
 

@@ -205,6 +205,16 @@ struct where place_key_where(const struct place *p)
 		behind(s.text, json_scan_string(s.text, f.key)) - f.key };
 }
 
+struct where place_where_for(const struct report *r, const struct place *p)
+{
+	return report_full(r) ? (struct where){ 0 } : place_where(p);
+}
+
+struct where place_key_where_for(const struct report *r, const struct place *p)
+{
+	return report_full(r) ? (struct where){ 0 } : place_key_where(p);
+}
+
 /* The bytes are the text itself. */
 static struct where within(struct where w, size_t index, size_t len)
 {

@@ -42,5 +42,9 @@ struct place *place_element(struct arena *a, const struct place *up, size_t inde
 struct where place_where(const struct place *p);
 /* The name of a member. */
 struct where place_key_where(const struct place *p);
+/* Both for a warning or a note of `r`: nowhere when that only counts. To find a place takes as long
+ * as to read the text before it. */
+struct where place_where_for(const struct report *r, const struct place *p);
+struct where place_key_where_for(const struct report *r, const struct place *p);
 /* `len` bytes at `index` of a string value as it reads after its escapes are undone. */
 struct where place_where_in(const struct place *p, size_t index, size_t len);

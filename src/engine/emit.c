@@ -75,13 +75,10 @@ static bool add_name_of(const json_t *object, struct buf *b)
 static const json_t *list_of(const struct frame *loop)
 {
 	const struct count *count = &loop->node->count;
-	AUTO_REPORT ignored = REPORT_INIT;
 
 	if (loop->node->step)
 		return loop->node->kind == NODE_EACH ? loop->rounds.list : NULL;
-	return count->number || !loop->scope
-		       ? NULL
-		       : braces_array(loop->scope, count->array, (struct where){ 0 }, &ignored);
+	return count->number || !loop->scope ? NULL : braces_array(loop->scope, count->array);
 }
 
 void frame_item(const struct frame *f, struct buf *b)

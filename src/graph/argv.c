@@ -66,13 +66,15 @@ static bool add_word(struct building *b, const struct text *t, struct buf *word)
 static bool add_items(struct building *b, const struct text *t, const struct placeholder *p,
 	const struct scope *s, bool first)
 {
-	const json_t *array = braces_array(s, p->name, braces_where(t, 0, t->raw.len), b->r);
+	const json_t *array = braces_array(s, p->name);
 	AUTO_BUF word = BUF_INIT;
-	bool ok = array != NULL;
+	bool ok = true;
 	json_t *item;
 	size_t i;
 
-	if (array && first && !json_array_size(array))
+	if (!array)
+		return braces_no_array(s, p->name, braces_where(t, 0, t->raw.len), b->r);
+	if (first && !json_array_size(array))
 		return report_error(b->r, braces_where(t, 0, t->raw.len),
 			"the command comes out empty: '%.*s' has no items", STR(p->name));
 	json_array_foreach(array, i, item)
@@ -91,11 +93,9 @@ static size_t room_for(const struct node *command, const struct scope *s)
 
 	for (size_t i = 0; i < command->word_count; i++) {
 		const struct placeholder *spread = braces_spread(command->words[i].text);
-		AUTO_REPORT told_later = REPORT_INIT;
 
 		if (spread)
-			room += json_array_size(
-				braces_array(s, spread->name, (struct where){ 0 }, &told_later));
+			room += json_array_size(braces_array(s, spread->name));
 	}
 	return room;
 }

@@ -14,7 +14,7 @@ bool call_read(struct reader *rd, struct node *n, const struct members *m)
 	if (!n->call)
 		return false;
 	rd->g->calls = true;
-	report_note(&rd->g->extensions, place_where(n->place),
+	report_note(&rd->g->extensions, place_where_for(&rd->g->extensions, n->place),
 		"the import of a step recipe is an extension of roux");
 	report_move(&rd->g->extensions, &n->call->extensions);
 	return true;

@@ -112,7 +112,7 @@ static void warn(struct graph *g, const struct names *k, const struct node *n)
 
 		if (!p->placeholder || is_known(k, p->placeholder))
 			continue;
-		report_warning(&g->warnings, place_where(n->place),
+		report_warning(&g->warnings, place_where_for(&g->warnings, n->place),
 			"'%.*s' in the label stays as it is written: nothing else uses that name",
 			STR(report_quote(&g->warnings, p->text)));
 	}

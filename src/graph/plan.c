@@ -98,6 +98,8 @@ static bool normalise(struct plan *p, const json_t *values, struct report *r)
 
 	json_object_foreach((json_t *)values, key, value)
 	{
+		if (report_full_of_errors(r))
+			break;
 		const struct argument *arg = typed_find(p->graph, str_of(key));
 		json_t *fitted =
 			arg ? type_normalise(&arg->declaration.type, value) : json_incref(value);

@@ -51,11 +51,13 @@ static void collect_type(void *data, const struct placeholder *p)
 {
 	struct collecting *c = data;
 	struct declaration d = { .name = p->name, .type = p->type };
+	struct report *notes = &c->rd->g->extensions;
+	size_t offset = (size_t)(p->content.p - c->text->raw.p) - 1;
 
 	if (p->kind == PLACEHOLDER_SPREAD)
-		report_note(&c->rd->g->extensions,
-			braces_where(c->text, (size_t)(p->content.p - c->text->raw.p) - 1,
-				p->content.len + 2),
+		report_note(notes,
+			report_full(notes) ? (struct where){ 0 }
+					   : braces_where(c->text, offset, p->content.len + 2),
 			"`{%.*s}` is an extension of roux", STR(p->content));
 	if (p->type.kind != TYPE_NONE)
 		vec_push(&c->rd->g->arguments,
@@ -125,13 +127,13 @@ static void read_declarations(struct reader *rd, const struct layer *list, struc
 			continue;
 		}
 		if (d.unknown_type) {
-			report_warning(&rd->g->warnings, place_where(p),
+			report_warning(&rd->g->warnings, place_where_for(&rd->g->warnings, p),
 				"unknown type in '%.*s': any text is taken", STR(json_str(item)));
 			report_hint(&rd->g->warnings, DECLARATION_TYPES);
 			report_slip(&rd->g->warnings);
 		}
 		if (d.type.kind == TYPE_WORDS)
-			report_note(&rd->g->extensions, place_where(p),
+			report_note(&rd->g->extensions, place_where_for(&rd->g->extensions, p),
 				"the type `words` is an extension of roux");
 		vec_push(&rd->g->arguments, (struct argument){ d, p, NULL, S("") });
 		struct presets own = { .at = presets->at + before,
@@ -303,7 +305,7 @@ static void read_setting(struct reader *rd, const struct members *m, enum field_
 	double ms;
 	if (m->at[id] && json_is_string(m->at[id]) &&
 		number_duration(utf8_trim(json_str(m->at[id])), &ms))
-		report_note(&rd->g->extensions, place_where(m->place[id]),
+		report_note(&rd->g->extensions, place_where_for(&rd->g->extensions, m->place[id]),
 			"`%s` with a unit is an extension of roux", node_fields[id].name);
 }
 
@@ -329,7 +331,8 @@ static void read_surroundings(struct reader *rd, struct node *n, const struct me
 {
 	for (enum field_id id = 0; id < FIELD_COUNT; id++)
 		if (m->at[id] && node_fields[id].extension)
-			report_note(&rd->g->extensions, place_key_where(m->place[id]),
+			report_note(&rd->g->extensions,
+				place_key_where_for(&rd->g->extensions, m->place[id]),
 				"`%s` is an extension of roux", node_fields[id].name);
 	if (m->at[FIELD_CWD])
 		n->cwd = cwd_read(rd->a, m->place[FIELD_CWD], m->at[FIELD_CWD], rd->d, rd->r);

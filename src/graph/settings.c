@@ -150,9 +150,9 @@ bool count_resolve(
 		*ret = count->number;
 		return true;
 	}
-	const json_t *array = braces_array(s, count->array, place_where(count->place), r);
+	const json_t *array = braces_array(s, count->array);
 	if (!array)
-		return false;
+		return braces_no_array(s, count->array, place_where(count->place), r);
 	if (!json_array_size(array))
 		return report_error(r, place_where(count->place),
 			"`repeat` wants the length of '%.*s', which is empty", STR(count->array));

@@ -123,12 +123,15 @@ static bool walk_children(struct walker *w, const struct node *n, const struct s
 	return ok;
 }
 
-/* `s` is the scope inside the node. All mistakes of all nodes are found, not only the first. */
+/* `s` is the scope inside the node. The mistakes of all nodes are found, not only the first, as
+ * far as they can be told. */
 static bool walk(struct walker *w, const struct node *n, const struct scope *s)
 {
 	uint64_t delay_ms, timeout_ms = 0, attempts;
 	bool runs;
 
+	if (report_full_of_errors(w->r))
+		return false;
 	w->visits++;
 	if (!plan_guard(n, s, &runs, w->r))
 		return false;

@@ -285,21 +285,28 @@ const struct placeholder *braces_spread(const struct text *t)
 	return p && p->kind == PLACEHOLDER_SPREAD ? p : NULL;
 }
 
-const json_t *braces_array(const struct scope *s, struct str name, struct where w, struct report *r)
+const json_t *braces_array(const struct scope *s, struct str name)
+{
+	AUTO_RESOLVER rs = { .scope = s };
+	AUTO_VALUE v = { 0 };
+	bool found = resolver_look_up(&rs, name, &v);
+
+	return found && v.kind == VALUE_JSON && json_is_array(v.json) ? v.json : NULL;
+}
+
+bool braces_no_array(const struct scope *s, struct str name, struct where w, struct report *r)
 {
 	AUTO_RESOLVER rs = { .scope = s };
 	AUTO_VALUE v = { 0 };
 
 	if (resolver_look_up(&rs, name, &v)) {
-		if (v.kind == VALUE_JSON && json_is_array(v.json))
-			return v.json;
 		if (v.kind == VALUE_ABSENT)
 			resolver_missing(&rs, name, array_form);
 		else
 			resolver_no_array(&rs, name, &v);
 	}
 	resolver_complain(&rs, w, r);
-	return NULL;
+	return false;
 }
 
 bool braces_named(

@@ -29,9 +29,10 @@ bool braces_mentions_copy(const struct text *t, const struct scope *s);
 const struct placeholder *braces_spread(const struct text *t);
 
 /* An array value by name, for `repeat` and {name[*]}: borrowed. NULL when nothing is given or it is
- * not an array; an issue is added at `w`. */
-const json_t *braces_array(
-	const struct scope *s, struct str name, struct where w, struct report *r);
+ * not an array. */
+const json_t *braces_array(const struct scope *s, struct str name);
+/* Says why there is none, at `w`: to find a place takes as long as reading the text. False. */
+bool braces_no_array(const struct scope *s, struct str name, struct where w, struct report *r);
 /* The text of a value by name, for `output`. False when nothing is given or it cannot be resolved;
  * an issue is added at `w`. */
 bool braces_named(

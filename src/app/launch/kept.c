@@ -76,9 +76,8 @@ static bool check_copies(struct kept *k, const struct way_step *at, const struct
 	}
 	if (count->number || !next)
 		return true;
-	const struct where nowhere = { 0 };
-	const json_t *items = braces_array(k->now[0], count->array, nowhere, &ignored);
-	const json_t *others = braces_array(k->now[1], count->array, nowhere, &ignored);
+	const json_t *items = braces_array(k->now[0], count->array);
+	const json_t *others = braces_array(k->now[1], count->array);
 	return json_equal(
 		       json_array_get(items, next->index), json_array_get(others, next->index)) ||
 	       refuse(k, next, "it would be for another item");

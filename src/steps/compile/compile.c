@@ -319,7 +319,8 @@ static void note_calls(struct graph *g, const struct step_recipe *recipe)
 
 		g->steps->calls |= s->type == STEP_RECIPE;
 		if (s->type == STEP_RECIPE && sub_recipe_is_extension(s->called.recipe.text))
-			report_note(&g->extensions, place_where(s->called.recipe.place),
+			report_note(&g->extensions,
+				place_where_for(&g->extensions, s->called.recipe.place),
 				"step '%.*s': %s is an extension of roux", STR(s->id),
 				sub_recipe_is_template(s->called.recipe.text)
 					? "the call of a template recipe"

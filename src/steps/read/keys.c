@@ -201,7 +201,7 @@ static bool check_nul(const struct key_reader *kr, const struct key_object *o, s
 static bool check_duration(const struct key_reader *kr, const struct key_object *o,
 	const struct key *k, const json_t *value, const struct place *place, double ms)
 {
-	report_note(&kr->recipe->extensions, place_where(place),
+	report_note(&kr->recipe->extensions, place_where_for(&kr->recipe->extensions, place),
 		"%.*s`%.*s` with a unit is an extension of roux", STR(o->what), STR(k->name));
 	if (ms > 0 || k->minimum <= 0)
 		return true;
@@ -218,7 +218,8 @@ static bool check(const struct key_reader *kr, const struct key_object *o, const
 	if (!key_accepts(k, value))
 		return wrong_type(kr, o, k, value, place);
 	if (k->extension)
-		report_note(&kr->recipe->extensions, place_key_where(place),
+		report_note(&kr->recipe->extensions,
+			place_key_where_for(&kr->recipe->extensions, place),
 			"%.*s`%.*s` is an extension of roux", STR(o->what), STR(k->name));
 	if (key_duration(k, value, &ms))
 		return check_duration(kr, o, k, value, place, ms);

@@ -216,11 +216,18 @@ static void more_than_the_limit_are_counted_and_not_kept(void **state UNUSED)
 	AUTO_BUF b = BUF_INIT;
 
 	for (int i = 0; i < REPORT_MAX + 7; i++) {
+		if (i == REPORT_MAX - 1 || i == REPORT_MAX) {
+			buf_reset(&b);
+			report_text(&r, REPORT_ALL, &b);
+			assert_int_equal(i == REPORT_MAX,
+				str_ends(buf_str(&b), S("roux: there may be more\n")));
+		}
 		report_error(&r, (struct where){ 0 }, "%d", i);
 		report_hint(&r, "hint of %d", i);
 	}
 	assert_int_equal(r.issues.len, REPORT_MAX);
 	assert_int_equal(r.errors, REPORT_MAX + 7);
+	buf_reset(&b);
 	report_text(&r, REPORT_ALL, &b);
 	assert_true(str_ends(
 		buf_str(&b), S("roux: error: 199\n     hint: hint of 199\nroux: and 7 more\n")));

@@ -253,6 +253,40 @@ static void settings_are_numbers_or_texts_that_give_them(void **state UNUSED)
 	}
 }
 
+/* Looking for the place of each of them, in a text that begins with all those before it, would take
+ * minutes. */
+static void places_are_not_looked_for_without_need(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+	AUTO_BUF walked = BUF_INIT;
+
+	buf_adds(&text, "{\"args\":[\"a:array\"],\"template\":[");
+	for (int i = 0; i < 20000; i++)
+		buf_adds(&text,
+			"{\"cwd\":\"/\",\"repeat\":\"a.length\",\"template\":\"a {a[*]}\"},");
+	buf_adds(&text, "\"b\"]}");
+	struct plan *p = plan_of(buf_cstr(&text), "{\"a\":[\"x\"]}", &r);
+	assert_non_null(p);
+	assert_true(plan_walk(p, add_leaf, &walked, &r));
+	assert_true(str_ends(buf_str(&walked), S("19999.r0 a x\n20000 b\n")));
+	plan_unref(p);
+}
+
+static void no_more_mistakes_are_looked_for_than_are_told(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+	AUTO_BUF text = BUF_INIT;
+
+	buf_adds(&text, "[\"true\"");
+	for (int i = 0; i < 2 * REPORT_MAX; i++)
+		buf_printf(&text, ",\"a {v%d}\"", i);
+	buf_adds(&text, "]");
+	assert_null(plan_of(buf_cstr(&text), NULL, &r));
+	assert_int_equal(r.errors, REPORT_MAX);
+	assert_str(r.issues.at[REPORT_MAX - 1].message, "no value for 'v199'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +299,8 @@ int main(void)
 		cmocka_unit_test(an_argument_must_fit_the_kernel),
 		cmocka_unit_test(the_output_is_chosen_by_name_or_text),
 		cmocka_unit_test(a_visitor_can_end_the_walk),
+		cmocka_unit_test(places_are_not_looked_for_without_need),
+		cmocka_unit_test(no_more_mistakes_are_looked_for_than_are_told),
 		cmocka_unit_test(copies_that_cannot_differ_are_looked_at_once),
 		cmocka_unit_test(nested_repeats_are_checked_in_bounded_time),
 		cmocka_unit_test(settings_are_numbers_or_texts_that_give_them),

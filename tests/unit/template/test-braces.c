@@ -330,12 +330,12 @@ static void arrays_and_named_values_can_be_asked_for(void **state UNUSED)
 	AUTO_BUF got = BUF_INIT;
 
 	setup(&f, "{\"xs\":[1,2],\"t\":\"[1]\"}", "{\"ys\":\"{xs}\",\"bad\":\"{nope}\"}");
-	assert_int_equal(
-		json_array_size(braces_array(&f.node, S("xs"), (struct where){ 0 }, &f.report)), 2);
-	assert_int_equal(
-		json_array_size(braces_array(&f.node, S("ys"), (struct where){ 0 }, &f.report)), 2);
-	assert_null(braces_array(&f.node, S("t"), (struct where){ 0 }, &f.report));
-	assert_null(braces_array(&f.node, S("none"), (struct where){ 0 }, &f.report));
+	assert_int_equal(json_array_size(braces_array(&f.node, S("xs"))), 2);
+	assert_int_equal(json_array_size(braces_array(&f.node, S("ys"))), 2);
+	assert_null(braces_array(&f.node, S("t")));
+	assert_false(braces_no_array(&f.node, S("t"), (struct where){ 0 }, &f.report));
+	assert_null(braces_array(&f.node, S("none")));
+	assert_false(braces_no_array(&f.node, S("none"), (struct where){ 0 }, &f.report));
 	assert_int_equal(f.report.errors, 2);
 	report_reset(&f.report);
 	assert_true(braces_named(&f.node, S("ys"), (struct where){ 0 }, &got, &f.report));
