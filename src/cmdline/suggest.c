@@ -12,7 +12,7 @@ void suggest_list(const char *const *words, struct buf *b)
 	}
 }
 
-void suggest_word(const char *const *words, struct str wanted, struct report *r)
+bool suggest_word(const char *const *words, struct str wanted, struct report *r)
 {
 	struct near near = near_to(wanted);
 
@@ -21,6 +21,7 @@ void suggest_word(const char *const *words, struct str wanted, struct report *r)
 	struct str best = near_best(&near);
 	if (best.len)
 		report_hint(r, "did you mean '%.*s'?", STR(best));
+	return best.len > 0;
 }
 
 bool suggest_command(

@@ -5,8 +5,8 @@
 
 /* Adds the words of a NULL-terminated list: "svg, dot or mermaid". */
 void suggest_list(const char *const *words, struct buf *b);
-/* Hints at the nearest word to the issue added last, if one is near. */
-void suggest_word(const char *const *words, struct str wanted, struct report *r);
+/* Hints at the nearest word to the issue added last. False: none is near. */
+bool suggest_word(const char *const *words, struct str wanted, struct report *r);
 
 /* Reports that `name` is not a command, with the nearest that is. Returns false. */
 bool suggest_command(

@@ -3,6 +3,17 @@
 
 load common
 
+@test "a word that is no command of serve or telegram is refused with a hint" {
+	local host
+	for host in serve telegram; do
+		run -2 roux $host xyzzy
+		has "$output" "unknown command '$host xyzzy'"
+		has "$output" "hint: 'roux help $host' lists the commands"
+	done
+	run -2 roux serve tokn
+	has "$output" "hint: did you mean 'token'?"
+}
+
 @test "commands of other tools name the one that is meant" {
 	local word meant
 	while read -r word meant; do

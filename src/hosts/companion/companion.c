@@ -113,7 +113,8 @@ int companion_unknown(struct companion *p, const char *name)
 		names[i] = short_name(p, i);
 	names[p->command_count] = NULL;
 	report_error(&p->report, (struct where){ 0 }, "unknown command '%s %s'", p->name, name);
-	suggest_word(names, str_of(name), &p->report);
+	if (!suggest_word(names, str_of(name), &p->report))
+		report_hint(&p->report, "'roux help %s' lists the commands", p->name);
 	return companion_refuse(p, false);
 }
 
