@@ -427,11 +427,12 @@ static void mend(struct run_look *look, struct ledger *l)
 	look->in_ledger = find_row(&l, look, &ignored);
 }
 
-/* gates.json is the only truth about gates. False with an issue: whether it was denied cannot be
- * found out. */
+/* gates.json is the only truth about gates, and about nothing else. False with an issue: whether it
+ * was denied cannot be found out. */
 static bool look_at_gates(struct run_look *look, struct report *r)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_REPORT found = REPORT_INIT;
+	const char *unusable = look->unusable;
 	bool paused = status_is(look->row.status, ROUX_PAUSED);
 	int others = look->unread;
 	const char *path;
@@ -440,10 +441,12 @@ static bool look_at_gates(struct run_look *look, struct report *r)
 	if (!paused && !status_is(look->row.status, ROUX_DENIED))
 		return true;
 	look->unread = 0;
-	look->gates = read_object(look, "gates.json", &ignored);
+	look->gates = read_object(look, "gates.json", &found);
 	if (look->unread)
 		return report_errno(r, look->unread, "cannot read %.*s/gates.json", STR(look->dir));
 	look->unread = others;
+	look->unusable = unusable;
+	report_move(r, &found);
 	json_object_foreach(look->gates, path, g)
 	{
 		struct str why = json_text_of(g, "message");
