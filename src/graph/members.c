@@ -98,7 +98,7 @@ static bool unknown_member(
 		return true;
 	if (!near.len && !instead && known_member(key, kind))
 		return false;
-	report_warning(w, place_key_where(p), "unknown field '%.*s' is ignored",
+	report_warning(w, place_key_where_for(w, p), "unknown field '%.*s' is ignored",
 		STR(report_quote(w, key)));
 	if (instead)
 		report_hint(w, "%s", instead);

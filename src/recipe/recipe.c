@@ -207,7 +207,8 @@ static void warn_unknown_members(struct recipe *recipe)
 		struct place p = {
 			.doc = &recipe->file->doc, .up = &recipe->file->place, .key = str_of(key)
 		};
-		report_warning(w, place_key_where(&p), "unknown member '%s' is ignored", key);
+		report_warning(
+			w, place_key_where_for(w, &p), "unknown member '%s' is ignored", key);
 		if (best.len)
 			report_hint(w, "did you mean '%.*s'?", STR(best));
 		else

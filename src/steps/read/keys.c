@@ -39,8 +39,8 @@ bool key_is_shell(struct str name)
 
 void key_unknown(const struct key_reader *kr, const struct key_object *o, struct str name)
 {
-	struct where w = place_key_where(key_place(kr, o, name));
 	struct report *r = key_strict(o->in) ? kr->r : &kr->recipe->warnings;
+	struct where w = place_key_where_for(r, key_place(kr, o, name));
 	struct str near = key_nearest(o->in, name), shown = report_quote(r, name);
 
 	/* What agents are given may have any keys. */

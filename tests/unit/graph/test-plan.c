@@ -263,8 +263,8 @@ static void places_are_not_looked_for_without_need(void **state UNUSED)
 
 	buf_adds(&text, "{\"args\":[\"a:array\"],\"template\":[");
 	for (int i = 0; i < 20000; i++)
-		buf_adds(&text,
-			"{\"cwd\":\"/\",\"repeat\":\"a.length\",\"template\":\"a {a[*]}\"},");
+		buf_adds(&text, "{\"cwd\":\"/\",\"k\":1,\"repeat\":\"a.length\",\"template\":\"a "
+				"{a[*]}\"},");
 	buf_adds(&text, "\"b\"]}");
 	struct plan *p = plan_of(buf_cstr(&text), "{\"a\":[\"x\"]}", &r);
 	assert_non_null(p);
