@@ -10,7 +10,9 @@ static bool is_file(const char *path, const char *more, struct report *r)
 	struct stat st;
 
 	buf_printf(&file, "%s%s", path, more);
-	if (stat(buf_cstr(&file), &st) < 0 || S_ISREG(st.st_mode))
+	/* A link may lead to one. */
+	if (lstat(buf_cstr(&file), &st) < 0 || S_ISREG(st.st_mode) ||
+		(S_ISLNK(st.st_mode) && stat(buf_cstr(&file), &st) == 0 && S_ISREG(st.st_mode)))
 		return true;
 	report_system(r, (struct where){ 0 }, "cannot open the ledger: %s is not a regular file",
 		buf_cstr(&file));

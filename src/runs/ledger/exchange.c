@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic-file.h"
@@ -28,6 +29,15 @@ int ledger_drop_log(const char *path)
 			return -errno;
 	}
 	return dropped;
+}
+
+int ledger_lock(const char *path, unsigned wait_ms, int *ret_fd)
+{
+	AUTO_BUF beside = BUF_INIT;
+
+	/* Where a link leads to would be the directory of the lock. */
+	buf_printf(&beside, "%s.new", path);
+	return file_lock(buf_cstr(&beside), wait_ms, ret_fd);
 }
 
 /* 1: it has moved; 0: it is not there; -errno. */
@@ -86,7 +96,7 @@ static void mend(const char *ledger, bool locked)
 
 		if (strncmp(e->d_name, LEDGER_ASIDE, strlen(LEDGER_ASIDE)) != 0)
 			continue;
-		if (!locked && file_lock(ledger, LOCK_MS, &lock) < 0)
+		if (!locked && ledger_lock(ledger, LOCK_MS, &lock) < 0)
 			break;
 		locked = true;
 		buf_printf(&aside, "%s/%s", buf_cstr(&root), e->d_name);
@@ -98,7 +108,10 @@ static void mend(const char *ledger, bool locked)
 
 bool ledger_is_there(const char *path, bool locked)
 {
-	if (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+	struct stat st;
+
+	/* A link that leads nowhere is there too, and has to be told of. */
+	if (lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
 		return true;
 	mend(path, locked);
 	return access(path, F_OK) == 0;
@@ -138,7 +151,7 @@ bool ledger_exchange(struct str root, const char *aside, struct report *r)
 
 	buf_printf(&path, "%.*s/ledger.db", STR(root));
 	const char *ledger = buf_cstr(&path);
-	int e = file_lock(ledger, LOCK_MS, &lock);
+	int e = ledger_lock(ledger, LOCK_MS, &lock);
 	if (e < 0)
 		return report_errno(r, -e, "cannot lock %.*s", STR(root));
 	e = exchange(ledger, aside, lock);

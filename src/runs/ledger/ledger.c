@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/atomic-file.h"
 #include "base/clock.h"
 #include "base/file-system.h"
 #include "base/file.h"
@@ -519,7 +518,7 @@ static bool make_file(const char *path, struct report *r)
 	AUTO_BUF temporary = BUF_INIT;
 	AUTO_CLOSE int lock = -1;
 
-	int e = file_lock(path, BUSY_MS, &lock);
+	int e = ledger_lock(path, BUSY_MS, &lock);
 	if (e < 0)
 		return cannot_make(path, -e, r);
 	if (ledger_is_there(path, true))

@@ -97,9 +97,10 @@ extern const char *const ledger_sql[LEDGER_STATEMENTS];
 /* A connection to a file that is there, whatever is in it. */
 struct ledger *ledger_open_file(const char *path, struct ledger_manner how, struct report *r);
 
+/* The lock of those who make a ledger or put one in its place, see file_lock(). -errno. */
+int ledger_lock(const char *path, unsigned wait_ms, int *ret_fd);
 /* Whether the file is there, also when that cannot be found out. One that a killed
- * ledger_exchange() has left aside gets its name again. `locked`: the caller has its file_lock().
- */
+ * ledger_exchange() has left aside gets its name again. `locked`: the caller has the lock. */
 bool ledger_is_there(const char *path, bool locked);
 /* Whether it is a file, if it is there; and what stands beside it under the names that SQLite
  * opens.
