@@ -30,7 +30,8 @@ struct line {
 	int error; /* -errno: there may be more above */
 };
 
-static bool read_one(int64_t pid, struct one *ret, int *error)
+/* 0, or -errno. */
+static int read_one(int64_t pid, struct one *ret)
 {
 	struct process_stat p;
 	int e = process_read(pid, &p);
@@ -39,29 +40,34 @@ static bool read_one(int64_t pid, struct one *ret, int *error)
 		errno = 0;
 		e = identity_of(pid, &ret->who) ? 0 : errno ? -errno : -ESRCH;
 	}
-	/* One that has ended, or that may not be seen, has nothing above it. */
-	if (e == -EMFILE || e == -ENFILE || e == -ENOMEM || e == -EIO)
-		*error = e;
 	ret->parent = p.parent;
 	ret->group = p.group;
 	ret->session = p.session;
-	return e == 0;
+	return e;
+}
+
+/* One that has ended, or that may not be seen, has nothing above it. */
+static bool hides_more(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -EIO;
 }
 
 static void read_line(struct line *l)
 {
 	int64_t pid = process_self();
+	int e = pid > 0 ? 0 : pid < 0 ? (int)pid : -ESRCH;
 	struct one one;
 
 	/* The first of all processes is of no run, unless it is this one. */
 	for (; pid > (l->at.len ? 1 : 0) && l->at.len < ANCESTORS_MAX; pid = one.parent) {
-		if (!read_one(pid, &one, &l->error))
+		e = read_one(pid, &one);
+		if (e < 0)
 			break;
 		vec_push(&l->at, one);
 	}
-	/* Without /proc there may be anything above. */
-	if (!l->at.len && !l->error)
-		l->error = pid < 0 ? (int)pid : -ESRCH;
+	/* Without /proc there may be anything above this one. */
+	if (e < 0 && (!l->at.len || hides_more(e)))
+		l->error = e;
 }
 
 /* Marks of the commands of a run begin with the pid of its supervisor. */
