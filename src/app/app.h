@@ -36,7 +36,7 @@ struct app_options {
 };
 
 /* NULL options: all defaults. */
-struct app *app_open(const struct app_options *o);
+struct app *app_open(const struct app_options *given);
 /* Cancels and waits for runs that live in this process; others continue. Handles may be closed
  * before or after. */
 void app_close(struct app *a);

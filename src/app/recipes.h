@@ -32,11 +32,11 @@ struct recipe_open {
 /* What an operand means: the id of a recipe, its path, the text of a template, its JSON, @FILE, or
  * - for standard input. NULL options: all defaults. NULL with every mistake in `r`. */
 struct recipe_ref *recipes_open(
-	struct app *a, const char *operand, const struct recipe_open *o, struct report *r);
+	struct app *a, const char *operand, const struct recipe_open *given, struct report *r);
 /* A text as if it stood in a file called `name`: a recipe when that ends with .md, .yaml or .yml,
  * else a template. What it imports is looked for beside `name`. */
 struct recipe_ref *recipes_open_text(struct app *a, struct str name, struct str text,
-	const struct recipe_open *o, struct report *r);
+	const struct recipe_open *given, struct report *r);
 /* The same recipe with other values, from the files as they were. NULL with issues added. */
 struct recipe_ref *recipe_ref_with(struct recipe_ref *ref, json_t *values, struct report *r);
 struct recipe_ref *recipe_ref_share(struct recipe_ref *ref);

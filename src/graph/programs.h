@@ -5,7 +5,7 @@
 /* What is known about programs by their names, so that warnings can tell what a command does. */
 
 /* The name of the program that a word of the command means, without its directory. */
-struct str program_name(const struct node *n, size_t word);
+struct str program_name(const struct node *n, size_t at);
 /* The word that names the program which does the work: of `sudo -u me rm x` the fourth. */
 size_t program_word(const struct node *n);
 

@@ -47,10 +47,10 @@ bool tokens_add(struct str dir, struct str name, unsigned scopes, char secret[SE
 	struct report *r);
 bool tokens_remove(struct str dir, struct str name, struct report *r);
 /* One that no file has: of --token-file. */
-void tokens_add_given(struct tokens *t, struct str name, struct str secret, unsigned scopes);
+void tokens_add_given(struct tokens *t, struct str name, struct str secret, unsigned mask);
 /* When it was last used is written once an hour. */
 void tokens_save_seen(struct tokens *t);
 
 /* "read,run" as a mask, and back. False with an issue. */
 bool scopes_read(struct str text, unsigned *ret, struct report *r);
-void scopes_write(struct buf *b, unsigned scopes);
+void scopes_write(struct buf *b, unsigned mask);

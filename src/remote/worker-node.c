@@ -85,7 +85,7 @@ bool worker_claim(struct worker *w, int *status)
 		"{\"host\":\"%s\",\"pid\":%d,\"start\":%" PRIu64
 		",\"boot\":\"%s\",\"job\":\"%.*s\",\"restarts\":%d}\n",
 		w->host, (int)getpid(), self.start, self.boot, STR(w->job),
-		again ? atoi(again) : 0);
+		again ? (int)strtol(again, NULL, 10) : 0);
 	int r = exchange_claim(&w->x, w->id, buf_str(&text));
 	if (r == 0)
 		return true;

@@ -18,7 +18,7 @@ bool expr_fits(struct str text);
 /* `variable` answers for index, prev, next and repeat. With EXPR_VARIABLE *name is the one. */
 typedef bool expr_variable_fn(void *data, struct str name, int64_t *ret);
 enum expr_status expr_eval(
-	struct str text, expr_variable_fn *variable, void *data, int64_t *ret, struct str *name);
+	struct str text, expr_variable_fn *fn, void *data, int64_t *ret, struct str *name);
 
 /* "_(…)": the expression inside and how many underscores there are; false when it is not that. */
 bool expr_padded(struct str text, struct str *inside, size_t *underscores);

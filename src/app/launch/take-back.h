@@ -19,7 +19,7 @@ struct str resume_failed_node(
  * group, when the run has named it. */
 typedef void forget_fn(void *data, struct str path, const struct leaf_record *record);
 void resume_forgets(const struct launch *l, const struct leaves *leaves, struct str node,
-	struct str retried, forget_fn *forget, void *data);
+	struct str retried_node, forget_fn *fn, void *data);
 /* How people know the node at `path`: with its label and item, where the result lists its failure.
  */
 void failed_name(const json_t *result, struct str path, struct buf *ret);

@@ -10,10 +10,10 @@ struct pieces {
 };
 
 /* The event with what can be shown of its bytes now, in the arena. */
-void pieces_take(struct pieces *p, struct mask *m, const struct event *e, struct event *ret,
+void pieces_take(struct pieces *all, struct mask *m, const struct event *e, struct event *ret,
 	struct arena *a);
 /* An event with what was kept back of one stream of the command at `path`, which has ended, or of
  * any command when it is empty; in the arena. False: nothing is left. */
 bool pieces_rest(
 	struct pieces *p, struct mask *m, struct str path, struct event *ret, struct arena *a);
-void pieces_done(struct pieces *p);
+void pieces_done(struct pieces *all);

@@ -362,6 +362,17 @@ static bool add_worker(struct buf *b, const struct event *e)
 	return true;
 }
 
+static void add_reused(struct buf *b, const struct event *e)
+{
+	node_name(b, e);
+	if (e->end.ok)
+		buf_adds(b, "reused (succeeded earlier)");
+	else if (e->end.timeout)
+		buf_adds(b, "reused (failed earlier: time limit)");
+	else
+		buf_printf(b, "reused (failed earlier: exit %d)", e->end.code);
+}
+
 void plain_lines_event(void *lines, const struct event *e)
 {
 	struct plain_lines *l = lines;
@@ -384,13 +395,7 @@ void plain_lines_event(void *lines, const struct event *e)
 		break;
 	case EVENT_NODE_REUSED:
 		count_round(l, e, false);
-		node_name(b, e);
-		if (e->end.ok)
-			buf_adds(b, "reused (succeeded earlier)");
-		else if (e->end.timeout)
-			buf_adds(b, "reused (failed earlier: time limit)");
-		else
-			buf_printf(b, "reused (failed earlier: exit %d)", e->end.code);
+		add_reused(b, e);
 		break;
 	case EVENT_RUN_MESSAGE:
 		buf_printf(b, "message of %" PRIu64 " byte%s", e->message.bytes,
