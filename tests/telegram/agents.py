@@ -175,6 +175,49 @@ until [ -e "$HOME/go" ]; do sleep 0.05; done
     h.touch("go")
 
 
+def a_secret_is_hidden_while_a_turn_runs_and_however_it_is_written(home):
+    """A stream may cut it, write it with other escapes, or have it as a number."""
+    secret = "hidd\u00e9n/value-77"
+    for stream, lines in (("text", [f"so far {secret}"]),
+                          ("jsonl", [json.dumps({"type": "text", "text": f"so far {secret[:5]}"}), json.dumps({"type": "text", "text": secret[5:]})]),
+                          ("jsonl", ['{"type":"text","text":"so far hidd\\u00E9n\\/value-77"}']),
+                          ("jsonl", ['{"type":"text","text":"so far ***"}', '{"type":"usage","input":86753091234,"output":1}'])):
+        h = home(preview={"mode": "edit", "interval": 200})
+        (h.dir / "lines").write_text("\n".join(lines) + "\n")
+        script = h.dir / "says"
+        script.write_text('#!/bin/sh\ncat "$HOME/lines"\nuntil [ -e "$HOME/go" ]; do sleep 0.05; done\n')
+        script.chmod(0o755)
+        configure(h, template={"template": str(script), "secrets": ["KEY", "PIN"], "values": {"KEY": secret, "PIN": 86753091234}}, stream=stream)
+        h.connect()
+        h.server.message("x")
+        h.server.wait_text("so far")
+        h.touch("go")
+        h.until(lambda: h.status()["turn"] is None)
+        h.server.message("/start")
+        h.server.wait_text("state:")
+        h.server.wait_text("so far ***")
+        sent = json.dumps([c["params"] for c in h.server.calls()], ensure_ascii=False)
+        assert "value-77" not in sent and "86753091234" not in sent, sent
+
+
+def a_section_does_not_tell_the_token(home):
+    h = home()
+    script = h.dir / "section"
+    script.write_text(f"""#!/bin/sh
+cat >/dev/null
+echo '{{"text":"it is {botapi.TOKEN}.","keyboard":[[{{"text":"{botapi.TOKEN}","data":"x"}}]]}}'
+""")
+    script.chmod(0o755)
+    document = json.loads(h.config.read_text())
+    document["sections"] = [{"id": "x", "label": "Mine", "render": str(script), "commands": ["mine"]}]
+    h.config.write_text(json.dumps(document))
+    h.connect()
+    h.server.message("/mine")
+    h.server.wait_text("it is ")
+    sent = json.dumps([c["params"] for c in h.server.calls()])
+    assert botapi.TOKEN not in sent, sent
+
+
 def an_answer_of_many_megabytes_is_a_file(home):
     h = home(preview={"mode": "edit", "interval": 200})
     text = "".join(f"line {n} " + "x" * 100 + "\n" for n in range(60000))

@@ -33,8 +33,7 @@ static void read_output(struct run_handle *h, size_t max, struct buf *ret)
 	(void)fd_read_all(fd, max, ret);
 }
 
-/* Replaces the secrets of the run in what is sent. */
-static void hide(struct mask *mask, unsigned cut, struct buf *text)
+void ending_hide(struct mask *mask, unsigned cut, struct buf *text)
 {
 	struct arena a = ARENA_INIT;
 	struct str shown = mask_part(mask, buf_str(text), cut, &a);
@@ -44,6 +43,21 @@ static void hide(struct mask *mask, unsigned cut, struct buf *text)
 		buf_add(text, shown);
 	}
 	arena_done(&a);
+}
+
+/* Reads what is in lines of JSON. It is masked only then: a secret may be written with other
+ * escapes, or be in pieces. */
+static void read_said(struct mask *mask, struct buf *text, json_t **ret_usage)
+{
+	struct jsonl_stream s = { 0 };
+
+	jsonl_feed(&s, buf_str(text));
+	(void)jsonl_final(&s);
+	buf_reset(text);
+	buf_add(text, jsonl_text(&s));
+	if (ret_usage && s.usage)
+		*ret_usage = mask_value(mask, s.usage);
+	jsonl_done(&s);
 }
 
 void ending_output(struct bridge *b, struct run_handle *h, bool turn, size_t max, struct buf *ret,
@@ -58,18 +72,12 @@ void ending_output(struct bridge *b, struct run_handle *h, bool turn, size_t max
 		return;
 	}
 	read_output(h, max, &raw);
-	hide(mask, raw.len == max ? MASK_CUT_BACK : 0, &raw);
+	unsigned cut = raw.len == max ? MASK_CUT_BACK : 0;
+	if (turn && str_eq(conf_text(&b->config, "agent.stream"), S("jsonl")))
+		read_said(mask, &raw, ret_usage);
+	ending_hide(mask, cut, &raw);
 	mask_free(mask);
-	if (!turn || !str_eq(conf_text(&b->config, "agent.stream"), S("jsonl"))) {
-		buf_swap(ret, &raw);
-		return;
-	}
-	struct jsonl_stream s = { 0 };
-	jsonl_feed(&s, buf_str(&raw));
-	buf_add(ret, jsonl_final(&s));
-	if (ret_usage)
-		*ret_usage = json_incref(s.usage);
-	jsonl_done(&s);
+	buf_swap(ret, &raw);
 }
 
 struct str ending_text(struct bridge *b, const json_t *delivery, struct buf *room)
@@ -129,7 +137,7 @@ static void error_text(struct bridge *b, struct run_handle *h, struct str name,
 	/* What cannot be masked is not sent. */
 	if (run_mask(h, &mask, &ignored)) {
 		read_errors(h, &errors);
-		hide(mask, MASK_CUT_FRONT, &errors);
+		ending_hide(mask, MASK_CUT_FRONT, &errors);
 		mask_free(mask);
 	}
 	redact(&clean, str_trim(buf_str(&errors)), b->token);

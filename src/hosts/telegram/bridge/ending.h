@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/runs.h"
+#include "data/mask.h"
 
 struct bridge;
 
@@ -27,6 +28,8 @@ bool ending_unbegun(struct run_handle *h);
  * reference, or NULL. */
 void ending_output(struct bridge *b, struct run_handle *h, bool turn, size_t max, struct buf *ret,
 	json_t **ret_usage);
+/* Replaces the secrets of a run in what is sent of it. `cut` is of mask_part(). */
+void ending_hide(struct mask *mask, unsigned cut, struct buf *text);
 /* The text of a delivery: its own, or, of one that is too large for the ledger, what its run has
  * written, which is put into `room`. */
 struct str ending_text(struct bridge *b, const json_t *delivery, struct buf *room);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "hosts/telegram/bridge/bridge.h"
+#include "hosts/telegram/bridge/ending.h"
 #include "hosts/telegram/bridge/send.h"
 #include "hosts/telegram/text/marks.h"
 #include "hosts/telegram/text/preview.h"
@@ -107,16 +108,32 @@ static void on_shown(void *data, enum sent result, int64_t message)
 	}
 }
 
+/* What the agent has said so far, masked; false: a secret of the run is not known here. */
+static bool shown_of(struct bridge *b, struct buf *ret)
+{
+	struct live *l = &b->live;
+	AUTO_REPORT ignored = REPORT_INIT;
+	struct mask *mask;
+
+	if (!b->turns.handle || !run_mask(b->turns.handle, &mask, &ignored))
+		return false;
+	buf_add(ret, l->jsonl ? jsonl_text(&l->stream) : buf_str(&l->text));
+	ending_hide(mask, MASK_CUT_BACK, ret);
+	mask_free(mask);
+	return true;
+}
+
 /* Whether the message is to say something else than it does; that is then in `shown`. */
 static bool refresh(struct bridge *b)
 {
 	struct live *l = &b->live;
 	struct arena a = ARENA_INIT;
 	struct preview last = { buf_str(&l->shown), l->shown_html }, now;
+	AUTO_BUF written = BUF_INIT;
 
 	read_output(b);
-	struct str written = l->jsonl ? jsonl_text(&l->stream) : buf_str(&l->text);
-	bool fresh = preview_make(&a, marks_hide(&a, written), l->shown.len ? &last : NULL, &now);
+	bool fresh = shown_of(b, &written) && preview_make(&a, marks_hide(&a, buf_str(&written)),
+						      l->shown.len ? &last : NULL, &now);
 	if (fresh) {
 		AUTO_BUF text = BUF_INIT;
 

@@ -8,6 +8,7 @@
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/buttons.h"
 #include "hosts/telegram/text/html.h"
+#include "hosts/telegram/text/redact.h"
 #include "hosts/telegram/text/unicode.h"
 
 enum { ANSWER_UNITS = 200 };
@@ -204,7 +205,7 @@ static void start(struct sending *s)
 		return;
 	}
 	(void)api_start(b->api, &(struct api_request){ .method = s->method,
-					.params = json_deep_copy(s->params),
+					.params = redact_json(s->params, b->token),
 					.upload = s->upload,
 					.patience = s->patience,
 					.done = on_answer,
@@ -271,12 +272,11 @@ void send_line(struct bridge *b, int64_t chat, int64_t reply_to, const char *fmt
 
 static void quick(struct bridge *b, const char *method, json_t *params, enum api_patience p)
 {
-	if (!bridge_speaks(b)) {
-		json_decref(params);
-		return;
-	}
-	(void)api_start(
-		b->api, &(struct api_request){ .method = method, .params = params, .patience = p });
+	if (bridge_speaks(b))
+		(void)api_start(b->api, &(struct api_request){ .method = method,
+						.params = redact_json(params, b->token),
+						.patience = p });
+	json_decref(params);
 }
 
 void send_answer(struct bridge *b, struct str query, struct str text)
