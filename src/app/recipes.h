@@ -48,6 +48,8 @@ bool recipe_ref_async(const struct recipe_ref *ref);
 /* A member of its file's object, as its author wrote it, for hosts that read their own: `effects`,
  * `label`, `sync_budget`. Borrowed; NULL: it has none. */
 const json_t *recipe_ref_member(const struct recipe_ref *ref, const char *name);
+/* Such a member that is a text, with what it declares as secret masked. */
+void recipe_ref_shown_member(const struct recipe_ref *ref, const char *name, struct buf *b);
 /* The text of its file as it was read, with what it declares as secret masked. */
 void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b);
 /* Whether it declares the value of that name as secret. */

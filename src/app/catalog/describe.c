@@ -23,14 +23,27 @@ static struct str text_of(const struct recipe_ref *ref)
 	return ref->recipe ? ref->recipe->file->doc.source.text : ref->graph->doc.source.text;
 }
 
-void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b)
+static void add_shown(const struct recipe_ref *ref, struct str text, struct buf *b)
 {
 	struct arena a = ARENA_INIT;
 	struct mask *mask = recipe_mask(ref->recipe, ref->graph, NULL);
 
-	buf_add(b, mask_text(mask, text_of(ref), &a));
+	buf_add(b, mask_text(mask, text, &a));
 	mask_free(mask);
 	arena_done(&a);
+}
+
+void recipe_ref_shown_member(const struct recipe_ref *ref, const char *name, struct buf *b)
+{
+	const json_t *member = recipe_ref_member(ref, name);
+
+	if (json_is_string(member))
+		add_shown(ref, json_str(member), b);
+}
+
+void recipe_ref_shown_text(const struct recipe_ref *ref, struct buf *b)
+{
+	add_shown(ref, text_of(ref), b);
 }
 
 bool recipe_ref_hides(const struct recipe_ref *ref, struct str name)

@@ -6,12 +6,14 @@
 #include "app/recipes.h"
 #include "app/settings.h"
 #include "base/clock.h"
+#include "base/plain-text.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "data/canonical.h"
 #include "hosts/mcp/audit.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/seal.h"
+#include "hosts/mcp/text.h"
 
 enum { STATE_VERSION = 1, STATE_MS = 10 * 60 * 1000, COMMENT_MAX = 2000 };
 
@@ -59,8 +61,10 @@ static json_t *form_of(const struct open_gate *g, const char *run)
 {
 	AUTO_BUF message = BUF_INIT;
 
-	buf_printf(&message, "%.*s\n(stage '%.*s' of run %s)",
-		STR(g->prompt.len ? g->prompt : S("Approve?")), STR(g->stage), run);
+	text_for_people(&message, g->prompt.len ? g->prompt : S("Approve?"));
+	buf_adds(&message, "\n(stage '");
+	text_plain(&message, g->stage);
+	buf_printf(&message, "' of run %s)", run);
 	return json_pack(
 		"{s:o, s:{s:s, s:{s:{s:s, s:s, s:[s, s], s:[s, s]}, s:{s:s, s:s, s:i}}, s:[s]}}",
 		"message", json_from_str(buf_str(&message)), "requestedSchema", "type", "object",

@@ -5,6 +5,7 @@
 #include "app/messages.h"
 #include "app/runs.h"
 #include "base/clock.h"
+#include "base/plain-text.h"
 #include "hosts/mcp/audit.h"
 #include "hosts/mcp/quota.h"
 #include "hosts/mcp/result.h"
@@ -152,12 +153,16 @@ void builtin_status(struct exchange *x, const json_t *arguments)
 	clock_duration(&took, (uint64_t)json_number_of(status, "ms"));
 	buf_printf(&text, ", %s\n", buf_cstr(&took));
 	json_array_foreach(steps, i, step)
-		buf_printf(&text, "%.*s %.*s: %.*s\n", STR(json_text_of(step, "path")),
-			STR(json_text_of(step, "label")), STR(json_text_of(step, "state")));
-	if (json_is_object(gate))
-		buf_printf(&text, "waits for the approval of a person at stage '%.*s': %.*s\n",
-			STR(json_text_of(gate, "stage")),
-			STR(str_trim(json_text_of(gate, "prompt"))));
+	{
+		buf_printf(&text, "%.*s ", STR(json_text_of(step, "path")));
+		text_plain(&text, json_text_of(step, "label"));
+		buf_printf(&text, ": %.*s\n", STR(json_text_of(step, "state")));
+	}
+	if (json_is_object(gate)) {
+		buf_adds(&text, "waits for the approval of a person at stage '");
+		gate_words(&text, gate);
+		buf_addc(&text, '\n');
+	}
 	buf_printf(&text, "next: %s", next_of(run_status(h)));
 	builtin_answer(x, h, buf_str(&text),
 		json_pack("{s:o, s:O, s:s}", "steps", steps, "ms", json_object_get(status, "ms"),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/plain-text.h"
 #include "base/utf8.h"
 #include "data/json-out.h"
 
@@ -89,7 +90,7 @@ void progress_event(struct progress *p, const char *type, struct str json)
 
 		buf_reset(&p->now);
 		if (label.len)
-			buf_add(&p->now, label);
+			text_plain(&p->now, label);
 		else
 			buf_printf(&p->now, "command %.*s", STR(json_text_of(event, "path")));
 	} else if (strcmp(type, "command.done") == 0) {

@@ -6,6 +6,7 @@
 #include "app/gates.h"
 #include "app/logs.h"
 #include "base/clock.h"
+#include "base/plain-text.h"
 #include "base/run-status.h"
 #include "base/utf8.h"
 #include "data/json-schema.h"
@@ -185,13 +186,22 @@ static void add_errors(struct run_handle *h, struct mask *mask, const json_t *f,
 	arena_done(&a);
 }
 
+void gate_words(struct buf *b, const json_t *gate)
+{
+	text_plain(b, json_text_of(gate, "stage"));
+	buf_adds(b, "': ");
+	text_for_people(b, str_trim(json_text_of(gate, "prompt")));
+}
+
 static void failure_words(struct buf *b, const json_t *f)
 {
 	struct str label = json_text_of(f, "label"), path = json_text_of(f, "path");
 
-	if (label.len)
-		buf_printf(b, "step '%.*s'", STR(label));
-	else if (path.len && !str_eq(path, S(".")))
+	if (label.len) {
+		buf_adds(b, "step '");
+		text_plain(b, label);
+		buf_adds(b, "'");
+	} else if (path.len && !str_eq(path, S(".")))
 		buf_printf(b, "command %.*s", STR(path));
 	else
 		buf_adds(b, "the command");
@@ -218,9 +228,9 @@ static void conclusion(
 				    "continued yet.");
 			return;
 		}
-		buf_printf(b, "Waiting for the approval of a person at stage '%.*s': %.*s\n",
-			STR(json_text_of(gate, "stage")),
-			STR(str_trim(json_text_of(gate, "prompt"))));
+		buf_adds(b, "Waiting for the approval of a person at stage '");
+		gate_words(b, gate);
+		buf_addc(b, '\n');
 		buf_printf(b,
 			"A person answers in a terminal: roux approve %.*s --resume, or roux deny "
 			"%.*s --resume.",
@@ -435,26 +445,27 @@ static bool note(void *data, struct str path, struct str message)
 	return ++v->count < VIOLATIONS;
 }
 
+/* It is masked when it has been read: a number in it is a number, and no escape hides a secret. */
 static json_t *structured(struct mcp *m, const struct tool *t, struct run_handle *h,
 	struct mask *mask, struct violations *v)
 {
 	AUTO_BUF text = BUF_INIT;
 	AUTO_REPORT issues = REPORT_INIT;
 	struct log_found found;
-	struct log_window w = {
-		.stream = LOG_STDOUT, .max = m->options.limits.arguments, .mask = mask
-	};
+	struct log_window w = { .stream = LOG_STDOUT, .max = m->options.limits.arguments };
 
 	(void)run_log_window(h, &w, &text, &found);
 	if (found.size > w.max) {
 		(void)note(v, S(""), S("the output is too long to be read as JSON"));
 		return NULL;
 	}
-	json_t *value = json_read(&(struct source){ S("output"), buf_str(&text) }, &issues);
-	if (!value) {
+	AUTO_JSON *said = json_read(&(struct source){ S("output"), buf_str(&text) }, &issues);
+	if (!said) {
+		mask_report(mask, &issues);
 		(void)note(v, S(""), issues.issues.at[0].message);
 		return NULL;
 	}
+	json_t *value = mask_value(mask, said);
 	if (json_schema_check(t->output, value, note, v))
 		return t->wrapped ? json_pack("{s:o}", "result", value) : value;
 	json_decref(value);

@@ -22,5 +22,7 @@ json_t *run_facts(struct mcp *m, struct run_handle *h);
 int run_exit_code(struct run_handle *h);
 /* The text of a result, with its mark; *ret_cut: something was left out. */
 void run_text(struct mcp *m, struct run_handle *h, struct buf *b, bool *ret_cut);
+/* "STAGE': PROMPT" of a question, for a person to read. */
+void gate_words(struct buf *b, const json_t *gate);
 /* roux://runs/ID */
 void run_uri(struct buf *b, struct str id, const char *below);

@@ -99,13 +99,14 @@ static void read_prose(struct str text, struct prose *ret)
 
 static void set_texts(struct tool *t)
 {
-	const json_t *label = recipe_ref_member(t->ref, "label");
 	struct prose prose = { 0 };
+	AUTO_BUF label = BUF_INIT;
 	AUTO_BUF said = BUF_INIT;
 	AUTO_BUF text = BUF_INIT;
-	struct str title = json_is_string(label) ? str_trim(json_str(label)) : S("");
 
+	recipe_ref_shown_member(t->ref, "label", &label);
 	recipe_ref_description(t->ref, &said);
+	struct str title = str_trim(buf_str(&label));
 	struct str description = buf_str(&said);
 	if (strcmp(recipe_ref_format(t->ref), "markdown") == 0) {
 		recipe_ref_shown_text(t->ref, &text);
