@@ -322,10 +322,33 @@ nowhere_but() {
 	run ! grep -qF $SECRET out "$RUNS/it/values.json"
 	asks 0 report it
 	run ! grep -qF $SECRET out
-	contains out 'not shown: the run has a secret'
+	contains out 'not shown: the secret &#39;tok&#39; of the run &#39;it&#39; is not in the environment'
 	tok=$SECRET asks 0 report it
 	run ! grep -qF $SECRET out
 	run ! grep -qF 'not shown' out
+}
+
+@test "a run whose secrets cannot be read shows no output, and says which file it is" {
+	setup_secrets
+	asks 1 run --as it --secret tok=$SECRET 'sh -c "echo {tok}; echo {tok} >&2; exit 3"'
+	for file in start.json values.json; do
+		for how in gone noise fifo; do
+			mv "$RUNS/it/$file" kept
+			case $how in
+			noise) echo $SECRET >"$RUNS/it/$file" ;;
+			fifo) mkfifo "$RUNS/it/$file" ;;
+			esac
+			asks 0 report it
+			run ! grep -qF $SECRET out
+			contains out "are not known: its $file cannot be read"
+			asks 0 status it --json
+			run ! grep -qF $SECRET out
+			asks 1 wait it --json
+			run ! grep -qF $SECRET out
+			rm -f "$RUNS/it/$file"
+			mv kept "$RUNS/it/$file"
+		done
+	done
 }
 
 @test "each line of a secret is hidden where lines are told apart, as in the report" {

@@ -89,7 +89,8 @@ int run_events_each(struct run_handle *h, uint64_t from, run_event_fn *see, void
 /* -- its secrets ---------------------------------------------------------------------------------
  */
 
-/* The name of a secret that is neither written down nor in the environment. */
+/* The name of a secret that is neither written down nor in the environment; empty: there is none.
+ */
 static struct str missing_secret(const json_t *start)
 {
 	json_t *name;
@@ -97,10 +98,13 @@ static struct str missing_secret(const json_t *start)
 
 	json_array_foreach(json_object_get(start, "secret_env"), i, name)
 	{
-		if (!getenv(json_string_value(name)))
+		const json_t *variable = json_object_get(
+			json_object_get(start, "secret_vars"), json_string_value(name));
+
+		if (!getenv(json_string_value(variable ? variable : name)))
 			return json_str(name);
 	}
-	return S("?");
+	return S("");
 }
 
 bool run_mask(struct run_handle *h, struct mask **ret, struct report *r)
@@ -114,7 +118,14 @@ bool run_mask(struct run_handle *h, struct mask **ret, struct report *r)
 	mask_free(*ret);
 	*ret = NULL;
 	AUTO_JSON *start = freeze_json(run_dir(h), "start.json", true, &ignored);
+	struct str missing = missing_secret(start);
+	if (missing.len)
+		return report_error(r, (struct where){ 0 },
+			"the secret '%.*s' of the run '%.*s' is not in the environment of this "
+			"process",
+			STR(missing), STR(run_id(h)));
+	/* What is wrong with the file is not told: it may have the secret. */
 	return report_error(r, (struct where){ 0 },
-		"the secret '%.*s' of the run '%.*s' is not in the environment of this process",
-		STR(missing_secret(start)), STR(run_id(h)));
+		"the secrets of the run '%.*s' are not known: its %s cannot be read",
+		STR(run_id(h)), start ? "values.json" : "start.json");
 }

@@ -10,6 +10,7 @@
 
 #include "app/catalog/ref.h"
 #include "app/catalog/secrets.h"
+#include "app/logs.h"
 #include "app/past/elsewhere.h"
 #include "app/past/history.h"
 #include "app/past/told.h"
@@ -52,11 +53,13 @@ struct facts {
 	VEC(struct report_message) messages;
 	struct mask *mask;  /* what the page may not show; NULL: nothing */
 	bool secrets_known; /* all of them are in `mask` */
+	struct report why;  /* they are not */
 	struct run_report page;
 };
 
 static void facts_done(struct facts *f)
 {
+	report_done(&f->why);
 	history_free(f->history);
 	json_decref(f->failed);
 	graph_unref(f->graph);
@@ -171,8 +174,8 @@ static bool read_excerpt(struct facts *f, const char *name, size_t each, struct 
 static bool mask_excerpt(struct facts *f, struct report_output *o)
 {
 	if (!f->secrets_known) {
-		o->head = S("(not shown: the run has a secret that is written down nowhere; "
-			    "with its variable set, the page has the rest)\n");
+		o->head = arena_printf(
+			&f->arena, "(not shown: %.*s)\n", STR(f->why.issues.at[0].message));
 		o->tail = S("");
 		o->bytes = o->head.len;
 		return true;
@@ -478,7 +481,14 @@ bool run_report(struct run_handle *h, struct buf *b, struct report *r)
 
 	/* Without its graph the rest is worth showing all the same. */
 	if (ok) {
+		struct mask *now;
+
 		f.mask = freeze_mask(f.dir, &f.secrets_known);
+		if (!f.secrets_known && run_mask(h, &now, &f.why)) {
+			mask_free(f.mask);
+			f.mask = now;
+			f.secrets_known = true;
+		}
 		read_header(&f, look);
 		read_numbers(&f);
 		read_failures(&f);

@@ -614,15 +614,16 @@ json_t *freeze_artifacts(struct str dir, const json_t *shown, const char **ret_w
 	return NULL;
 }
 
-static bool has_start(struct str dir)
+static bool has_file(struct str dir, const char *name)
 {
 	AUTO_BUF path = BUF_INIT;
 
-	buf_printf(&path, "%.*s/start.json", STR(dir));
+	buf_printf(&path, "%.*s/%s", STR(dir), name);
 	return access(buf_cstr(&path), F_OK) == 0 || errno != ENOENT;
 }
 
-/* What cannot be read may name secrets. Without start.json nothing was asked for. */
+/* What cannot be read may name secrets. Before there is start.json nothing was asked for; the
+ * others are there only behind it. */
 struct mask *freeze_mask(struct str dir, bool *ret_known)
 {
 	AUTO_REPORT ignored = REPORT_INIT;
@@ -631,7 +632,8 @@ struct mask *freeze_mask(struct str dir, bool *ret_known)
 
 	bool read = read_values(&l, &ignored);
 
-	*ret_known = read || !has_start(dir);
+	*ret_known = read || (!has_file(dir, "start.json") && !has_file(dir, "values.json") &&
+				     !has_file(dir, "run.json"));
 	if (read &&
 		(json_array_size(l.asked.secrets) || json_array_size(l.asked.secret_env) ||
 			json_array_size(l.asked.secret_files) ||

@@ -21,7 +21,7 @@ struct graph *freeze_graph(const char *dir, struct report *r);
 json_t *freeze_artifacts(struct str dir, const json_t *shown, const char **ret_why);
 /* The texts that nothing about the run may show; NULL: it has no secrets. The caller ends it with
  * mask_free(). *ret_known: false when some are written down nowhere (--secret-env) and are not in
- * the environment of this process either. */
+ * the environment of this process either, or a file that may have some cannot be read. */
 struct mask *freeze_mask(struct str dir, bool *ret_known);
 
 /* Replaces a file of the directory whole. */

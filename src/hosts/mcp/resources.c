@@ -258,8 +258,12 @@ static bool read_log(struct reading *g)
 			.tail = !g->u->offset.len,
 			.mask = g->mask },
 		&raw, &found);
-	if (e < 0)
+	if (e == -ENOENT)
 		return false;
+	if (e < 0) {
+		buf_printf(&g->wrong, "cannot read the log: %s", strerror(-e));
+		return true;
+	}
 	struct str part = text_window(buf_str(&raw), &found);
 	buf_adds(&g->type, "text/plain");
 	buf_add(&g->text, part);

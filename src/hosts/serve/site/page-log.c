@@ -181,14 +181,16 @@ static void put_window(struct log_page *l, uint64_t number)
 	struct buf *b = &l->p.b;
 	struct log_found found = { 0 };
 	struct mask *mask;
+	AUTO_REPORT why = REPORT_INIT;
 	AUTO_BUF text = BUF_INIT;
 	struct blocks k = { .b = &text, .number = number };
 
-	if (!site_mask(l->m, &mask)) {
+	if (!run_mask(run_model_run(l->m), &mask, &why)) {
 		buf_adds(b,
-			"<p class=\"box\">This run was given a secret that is written down nowhere "
-			"(--secret-env), and this server does not have it, so that it could not be "
-			"masked: its output is not shown.</p>");
+			"<p class=\"box\">The secrets of this run are not all known here, so that "
+			"they could not be masked, and its output is not shown: ");
+		html_text(b, why.issues.at[0].message);
+		buf_adds(b, ".</p>");
 		return;
 	}
 	l->slice.mask = mask;

@@ -200,9 +200,9 @@ static size_t put_tail(struct run_page *r, struct str node, unsigned stream, siz
 	struct buf *b = &r->p.b;
 
 	if (!r->mask_known) {
-		buf_adds(b,
-			"<p class=\"quiet\">Not shown: this run has a secret that is written down "
-			"nowhere, so that it could not be masked.</p>");
+		buf_adds(b, "<p class=\"quiet\">Not shown: the secrets of this run are not all "
+			    "known here, "
+			    "so that they could not be masked.</p>");
 		return 1;
 	}
 	(void)run_log_lines(ask_handle(r->m),
