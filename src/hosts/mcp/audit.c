@@ -6,8 +6,33 @@
 #include "base/sha256.h"
 #include "data/canonical.h"
 #include "data/json-out.h"
+#include "data/mask.h"
+#include "hosts/mcp/catalog.h"
 
-static void add_arguments(struct json_out *o, const struct exchange *x)
+static void hide(json_t *arguments, const char *name)
+{
+	if (json_object_get(arguments, name))
+		json_object_set_new(arguments, name, json_string(MASKED));
+}
+
+/* Without the values that the recipe, or one that it imports, declares as secret, also those that
+ * it takes from the environment alone. */
+static json_t *shown_arguments(const struct exchange *x, struct str name, const json_t *arguments)
+{
+	const struct tool *t = catalog_find(x->session->server->catalog, name);
+	json_t *shown = json_copy((json_t *)arguments), *property;
+	const char *of;
+	size_t i;
+
+	if (!t || t->builtin)
+		return shown;
+	json_object_foreach(json_object_get(t->input, "properties"), of,
+		property) if (json_truth_of(property, "writeOnly")) hide(shown, of);
+	json_array_foreach(t->secrets, i, property) hide(shown, json_string_value(property));
+	return shown;
+}
+
+static void add_arguments(struct json_out *o, const struct exchange *x, struct str tool)
 {
 	const json_t *arguments = json_object_get(x->params, "arguments");
 	AUTO_BUF text = BUF_INIT;
@@ -17,8 +42,11 @@ static void add_arguments(struct json_out *o, const struct exchange *x)
 		json_canonical(&text, arguments);
 	sha256_hex(buf_str(&text), sum);
 	json_out_str(o, "digest", str_of(sum));
-	if (x->session->server->options.audit_arguments && arguments)
-		json_out_value(o, "arguments", arguments);
+	if (x->session->server->options.audit_arguments && arguments) {
+		AUTO_JSON *shown = shown_arguments(x, tool, arguments);
+
+		json_out_value(o, "arguments", shown);
+	}
 }
 
 void audit_call(struct exchange *x, const struct audited_call *call)
@@ -37,7 +65,7 @@ void audit_call(struct exchange *x, const struct audited_call *call)
 	json_out_str(&o, "action", call->action.len ? call->action : S("call"));
 	json_out_str_or_null(&o, "tool", call->tool);
 	json_out_str_or_null(&o, "run", call->run);
-	add_arguments(&o, x);
+	add_arguments(&o, x, call->tool);
 	if (call->decision.len)
 		json_out_str(&o, "decision", call->decision);
 	json_out_str(&o, "outcome", call->outcome);
