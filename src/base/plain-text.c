@@ -148,6 +148,18 @@ static bool is_printable(struct str text)
 	return true;
 }
 
+void text_plain_lines(struct buf *b, struct str text)
+{
+	for (size_t at = 0; at < text.len;) {
+		size_t end = str_find(text, '\n', at);
+
+		text_plain(b, str_sub(text, at, end - at));
+		if (end < text.len)
+			buf_addc(b, '\n');
+		at = end + 1;
+	}
+}
+
 void text_escaped(struct buf *b, struct str text)
 {
 	AUTO_BUF safe = BUF_INIT;

@@ -24,6 +24,8 @@ void text_rate(struct buf *b, uint64_t done, uint64_t ms);
 
 /* A whole text as one line: spaces for line ends. */
 void text_plain(struct buf *b, struct str text);
+/* The same of each of its lines: they stay lines. */
+void text_plain_lines(struct buf *b, struct str text);
 
 /* A whole text as one line: control characters as people write them, "\\n". */
 void text_escaped(struct buf *b, struct str text);

@@ -551,6 +551,15 @@ def a_button_works_only_under_its_own_message(home):
     h.server.wait_text("answer to: [telegram] pressed")
 
 
+def a_question_has_no_escape_sequences(home):
+    h = home()
+    recipe(h, "ask.yaml", GATED.replace('prompt: "really?"', 'prompt: "really \\e[2J\\e]0;title\\a<b>\\nsecond?"'))
+    h.connect()
+    h.server.message("/run ask")
+    (number,) = h.server.wait_text("second?")
+    assert h.server.messages[number]["visible"].endswith("really <b>\nsecond?"), h.server.messages[number]
+
+
 def a_secret_is_neither_kept_nor_sent(home):
     h = home()
     recipe(h, "open.json", json.dumps({"args": ["KEY"], "secrets": ["KEY"], "template": "sh -c 'echo out-$0' {KEY}"}))

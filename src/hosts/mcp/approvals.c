@@ -13,7 +13,6 @@
 #include "hosts/mcp/audit.h"
 #include "hosts/mcp/result.h"
 #include "hosts/mcp/seal.h"
-#include "hosts/mcp/text.h"
 
 enum { STATE_VERSION = 1, STATE_MS = 10 * 60 * 1000, COMMENT_MAX = 2000 };
 
@@ -61,7 +60,7 @@ static json_t *form_of(const struct open_gate *g, const char *run)
 {
 	AUTO_BUF message = BUF_INIT;
 
-	text_for_people(&message, g->prompt.len ? g->prompt : S("Approve?"));
+	text_plain_lines(&message, g->prompt.len ? g->prompt : S("Approve?"));
 	buf_adds(&message, "\n(stage '");
 	text_plain(&message, g->stage);
 	buf_printf(&message, "' of run %s)", run);

@@ -190,7 +190,7 @@ void gate_words(struct buf *b, const json_t *gate)
 {
 	text_plain(b, json_text_of(gate, "stage"));
 	buf_adds(b, "': ");
-	text_for_people(b, str_trim(json_text_of(gate, "prompt")));
+	text_plain_lines(b, str_trim(json_text_of(gate, "prompt")));
 }
 
 static void failure_words(struct buf *b, const json_t *f)

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plain-text.h"
-
 enum { CONTINUES = 3 }; /* bytes that may follow the first one of a character */
 
 static bool is_continuation(char c)
@@ -48,18 +46,6 @@ struct str text_window(struct str part, struct log_found *f)
 	f->next = f->offset + end;
 	f->offset += skipped;
 	return part.len ? str_sub(part, skipped, end - skipped) : S("");
-}
-
-void text_for_people(struct buf *b, struct str text)
-{
-	for (size_t at = 0; at < text.len;) {
-		size_t end = str_find(text, '\n', at);
-
-		text_plain(b, str_sub(text, at, end - at));
-		if (end < text.len)
-			buf_addc(b, '\n');
-		at = end + 1;
-	}
 }
 
 void text_hide_places(struct buf *text, struct app *a)

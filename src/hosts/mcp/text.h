@@ -9,9 +9,6 @@ struct str text_whole(struct str part, size_t *ret_skipped);
 /* A part of a log, narrowed to whole characters where it was cut; `f` says then where that is. */
 struct str text_window(struct str part, struct log_found *f);
 
-/* What commands or values say, for a person to read: no line of it can move the cursor. */
-void text_for_people(struct buf *b, struct str text);
-
 /* Places of this machine are not for clients: the working directory becomes `.`, the home `~`. */
 void text_hide_places(struct buf *text, struct app *a);
 /* The same, and what is left of absolute paths becomes `…`. */

@@ -6,6 +6,7 @@
 #include "app/gates.h"
 #include "app/runs.h"
 #include "base/mem.h"
+#include "base/plain-text.h"
 #include "hosts/telegram/bridge/bridge.h"
 #include "hosts/telegram/bridge/buttons.h"
 #include "hosts/telegram/bridge/follow.h"
@@ -90,6 +91,8 @@ static void offer(struct bridge *b, const struct gate *g)
 	struct offer *o = mem_new(struct offer);
 	struct str id;
 	AUTO_BUF html = BUF_INIT;
+	AUTO_BUF stage = BUF_INIT;
+	AUTO_BUF prompt = BUF_INIT;
 	AUTO_JSON *keyboard = NULL;
 
 	o->bridge = b;
@@ -100,11 +103,13 @@ static void offer(struct bridge *b, const struct gate *g)
 	(void)store_set(&b->store, o->key, o->value);
 	b->open_gates++;
 	buf_adds(&html, "⏸ <b>");
-	html_escape(&html, g->stage.len ? g->stage : g->path);
+	text_plain(&stage, g->stage.len ? g->stage : g->path);
+	html_escape(&html, buf_str(&stage));
 	buf_adds(&html, "</b> of run <code>");
 	html_escape(&html, g->run);
 	buf_adds(&html, "</code> waits for an approval.\n\n");
-	html_escape(&html, unicode_cut(g->prompt, PROMPT_UNITS / 4));
+	text_plain_lines(&prompt, g->prompt);
+	html_escape(&html, unicode_cut(buf_str(&prompt), PROMPT_UNITS / 4));
 	keyboard = json_pack("[[{s:s,s:o},{s:s,s:o}]]", "text", "✅ Approve", "callback_data",
 		json_from_str(callback_gate(&o->arena, id, true)), "text", "⛔ Deny",
 		"callback_data", json_from_str(callback_gate(&o->arena, id, false)));
