@@ -828,3 +828,11 @@ END
 	asks 0 report t
 	! grep -q pass-word out || return 1
 }
+
+@test "doctor shows no secret that a recipe has, in its warnings either" {
+	mkdir -p "$HOME/.pi/agent/recipes"
+	echo '{"secrets": ["tok"], "values": {"tok": "'$SECRET'"}, "template": "echo {tok} {'$SECRET'"}' >"$HOME/.pi/agent/recipes/odd.json"
+	roux doctor >out 2>&1 || true
+	contains out "'{***' is an ordinary argument"
+	run ! grep -qF $SECRET out
+}

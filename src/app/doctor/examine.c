@@ -3,6 +3,7 @@
 
 #include "app/catalog/check-steps.h"
 #include "app/catalog/entries.h"
+#include "app/catalog/secrets.h"
 #include "app/catalog/trust.h"
 #include "app/context/context.h"
 #include "app/doctor.h"
@@ -151,8 +152,11 @@ static void examine(void *data, const struct opened *o)
 		if (f)
 			f->actions[0] = (struct issue_action){ ACTION_TRUST, f->id };
 	}
+	struct mask *mask = recipe_mask(o->recipe, o->recipe->graph, NULL);
 	vec_each (i, &o->recipe->graph->warnings.issues)
-		add_finding(x, FINDING_RISK, o, i->message, S("make sure that it is meant"));
+		add_finding(x, FINDING_RISK, o, mask_text(mask, i->message, &x->arena),
+			S("make sure that it is meant"));
+	mask_free(mask);
 	if (o->recipe->steps)
 		examine_steps(x, o);
 }
