@@ -560,6 +560,17 @@ def a_question_has_no_escape_sequences(home):
     assert h.server.messages[number]["visible"].endswith("really <b>\nsecond?"), h.server.messages[number]
 
 
+def an_artifact_with_a_secret_in_its_path_is_sent(home):
+    h = home()
+    recipe(h, "make.json", json.dumps({"args": ["KEY"], "secrets": ["KEY"], "artifacts": {"m": "made-{KEY}.txt"}, "template": "sh -c 'echo it >made-$0.txt; echo made' {KEY}"}))
+    h.connect()
+    h.server.message("/run make KEY=hidden-value-77")
+    h.server.wait_text("made")
+    h.server.wait(lambda: h.server.calls("sendDocument") or [t for t in h.server.texts() if "could not be sent" in t])
+    assert h.server.calls("sendDocument"), h.server.texts()
+    assert h.server.calls("sendDocument")[0]["files"]["document"] == ("made-***.txt", b"it\n"), h.server.calls("sendDocument")
+
+
 def a_secret_is_neither_kept_nor_sent(home):
     h = home()
     recipe(h, "open.json", json.dumps({"args": ["KEY"], "secrets": ["KEY"], "template": "sh -c 'echo out-$0' {KEY}"}))

@@ -55,6 +55,16 @@ static void add_plain(struct answer_plan *p)
 	add_chunks(p, &chunks, false);
 }
 
+/* A path, or an artifact as ending.c names it. */
+static void add_attached(struct answer_plan *p, const json_t *file)
+{
+	json_t *s =
+		json_is_object(file) ? json_copy((json_t *)file) : json_pack("{s:O}", "path", file);
+
+	json_object_set_new(s, "do", json_string("file"));
+	json_array_append_new(p->steps, s);
+}
+
 static void add_file(struct answer_plan *p, struct str path, const char *name)
 {
 	json_t *s = json_pack("{s:s,s:o}", "do", "file", "path", json_from_str(path));
@@ -112,7 +122,7 @@ static void add_rest(struct answer_plan *p)
 		json_array_append_new(p->steps, voice_step(&p->marks.voices[i]));
 	if (json_truth_of(p->delivery, "notice") && !p->chunks && json_array_size(files))
 		add_text(p, json_array_size(files) == 1 ? S("One file:") : S("Files:"), false);
-	json_array_foreach(files, i, f) add_file(p, json_str(f), NULL);
+	json_array_foreach(files, i, f) add_attached(p, f);
 }
 
 void answer_drop(struct answer_plan *p)

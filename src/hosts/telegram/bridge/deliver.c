@@ -2,7 +2,9 @@
 
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
+#include "app/artifacts.h"
 #include "base/atomic-file.h"
 #include "base/path.h"
 #include "hosts/telegram/bridge/answer.h"
@@ -161,6 +163,27 @@ static void send_text(struct bridge *b, json_t *s)
 		on_sent, b);
 }
 
+/* Looked at again and not only when it was attached: it may have changed. */
+static int open_file(struct bridge *b, const json_t *s, struct report *r)
+{
+	const char *path = json_string_value(json_object_get(s, "path"));
+	const char *run = json_string_value(json_object_get(s, "run"));
+	struct run_handle *h = run ? runs_open(b->app, run, r) : NULL;
+	struct stat st;
+
+	if (!run)
+		return attachment_open(path, b->places.outbound_max, r);
+	AUTO_CLOSE int fd = h ? artifact_open(h, json_text_of(s, "artifact"), r) : -1;
+	run_close(h);
+	if (fd < 0)
+		return -1;
+	int64_t size = fstat(fd, &st) == 0 ? (int64_t)st.st_size : -1;
+	if (!attachment_refused(attach_file(size, b->places.outbound_max), path, size,
+		    b->places.outbound_max, r))
+		return -1;
+	return take_fd(&fd);
+}
+
 static void send_path(struct bridge *b, json_t *s)
 {
 	struct arena a = ARENA_INIT;
@@ -169,8 +192,7 @@ static void send_path(struct bridge *b, json_t *s)
 	struct str name = json_text_of(s, "name");
 	bool voice = json_truth_of(s, "voice");
 	AUTO_REPORT r = REPORT_INIT;
-	/* Looked at again and not only when it was attached: it may have changed. */
-	AUTO_CLOSE int fd = attachment_open(path, b->places.outbound_max, &r);
+	AUTO_CLOSE int fd = open_file(b, s, &r);
 
 	if (fd < 0) {
 		AUTO_BUF why = BUF_INIT;

@@ -14,7 +14,8 @@ struct bridge;
  *   run        the run that has the text in its record, because it is large
  *   preview    the message that becomes its first part
  *   shown      what that message says, for one that is marked as ended
- *   files      paths; notice: say so when there is no text
+ *   files      paths, or artifacts: {run, artifact, path as it is shown}
+ *   notice     say so when there is no text
  *   again      the turn that a button runs once more
  *   steps, at  what is sent, and how far that is; made when the delivery begins
  */

@@ -149,14 +149,24 @@ static void error_text(struct bridge *b, struct run_handle *h, struct str name,
 		buf_printf(ret, "\n\n%.*s", STR(tail));
 }
 
+struct attaching {
+	struct str run;
+	json_t *list;
+};
+
+/* By its name: a secret in its path is not kept. */
 static bool attach_artifact(void *data, const struct artifact *a)
 {
+	const struct attaching *to = data;
+
 	if (a->exists)
-		json_array_append_new(data, json_from_str(a->path));
+		json_array_append_new(to->list,
+			json_pack("{s:o,s:o,s:o}", "run", json_from_str(to->run), "artifact",
+				json_from_str(a->name), "path", json_from_str(a->path)));
 	return true;
 }
 
-/* What `attach` has put aside during the turn, then what the recipe declares. */
+/* What `attach` has put aside during the turn, paths, then what the recipe declares. */
 static json_t *attachments(struct bridge *b, struct run_handle *h, uint64_t item)
 {
 	char key[40];
@@ -168,7 +178,7 @@ static json_t *attachments(struct bridge *b, struct run_handle *h, uint64_t item
 		list = json_array();
 	}
 	if (run_status(h) == ROUX_DONE)
-		artifacts_each(h, attach_artifact, list);
+		artifacts_each(h, attach_artifact, &(struct attaching){ run_id(h), list });
 	(void)store_delete(&b->store, key);
 	return list;
 }
