@@ -294,7 +294,11 @@ static bool read_events(struct reading *g)
 	if (!read_number(g, &g->u->after, "after", &after))
 		return true;
 	buf_adds(&g->type, "application/jsonl");
-	(void)run_events_each(g->run, after + 1, see_event, g);
+	int e = run_events_each(g->run, after + 1, see_event, g);
+	if (e < 0) {
+		buf_printf(&g->wrong, "cannot read the events: %s", strerror(-e));
+		return true;
+	}
 	AUTO_BUF shown = BUF_INIT;
 	buf_add(&shown, mask_text(g->mask, buf_str(&g->text), &a));
 	buf_swap(&g->text, &shown);
