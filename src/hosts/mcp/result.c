@@ -1,11 +1,13 @@
 #include "hosts/mcp/result.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "app/artifacts.h"
 #include "app/gates.h"
 #include "app/logs.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/plain-text.h"
 #include "base/run-status.h"
 #include "base/utf8.h"
@@ -326,8 +328,21 @@ static void account(struct run_handle *h, struct mask *mask, const json_t *summa
 	mark(b, h, 0, 0);
 }
 
-/* The output of a run that came to its end, and what failed in it. */
-static void output(struct mcp *m, struct run_handle *h, struct mask *mask, const json_t *summary,
+/* The beginning of standard output. -errno, also when it was lost: empty is what printed nothing.
+ */
+static int read_output(
+	struct run_handle *h, const struct log_window *w, struct buf *text, struct log_found *found)
+{
+	int e = run_log_window(h, w, text, found);
+
+	if (e < 0 || found->size)
+		return e;
+	AUTO_CLOSE int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return run_output_write(h, nowhere);
+}
+
+/* The output of a run that came to its end, and what failed in it. False: it cannot be read. */
+static bool output(struct mcp *m, struct run_handle *h, struct mask *mask, const json_t *summary,
 	enum roux_status status, struct buf *b, bool *ret_cut)
 {
 	size_t most = m->options.output;
@@ -336,8 +351,13 @@ static void output(struct mcp *m, struct run_handle *h, struct mask *mask, const
 	struct log_found found;
 	struct log_window w = { .stream = LOG_STDOUT, .max = most, .mask = mask };
 
-	(void)run_log_window(h, &w, &text, &found);
+	int e = read_output(h, &w, &text, &found);
 	*ret_cut = found.size > most;
+	if (e < 0) {
+		buf_printf(b, "Failed: what the run printed cannot be read: %s.", strerror(-e));
+		mark(b, h, 0, 0);
+		return false;
+	}
 	if (!plain) {
 		conclusion(b, h, summary, status);
 		buf_adds(b, "\n\n");
@@ -356,9 +376,11 @@ static void output(struct mcp *m, struct run_handle *h, struct mask *mask, const
 		mark(b, h, found.size, most);
 	else if (!plain)
 		mark(b, h, 0, 0);
+	return true;
 }
 
-static void text_of(
+/* False: what the run printed cannot be read. */
+static bool text_of(
 	struct mcp *m, struct run_handle *h, struct mask *mask, struct buf *b, bool *ret_cut)
 {
 	AUTO_JSON *summary = run_summary(h);
@@ -371,8 +393,9 @@ static void text_of(
 	} else if (!status_ok(status)) {
 		account(h, mask, summary, status, b);
 	} else {
-		output(m, h, mask, summary, status, b, ret_cut);
+		return output(m, h, mask, summary, status, b, ret_cut);
 	}
+	return true;
 }
 
 /* -- facts ---------------------------------------------------------------------------------------
@@ -454,7 +477,11 @@ static json_t *structured(struct mcp *m, const struct tool *t, struct run_handle
 	struct log_found found;
 	struct log_window w = { .stream = LOG_STDOUT, .max = m->options.limits.arguments };
 
-	(void)run_log_window(h, &w, &text, &found);
+	int e = read_output(h, &w, &text, &found);
+	if (e < 0) {
+		(void)note(v, S("the output cannot be read"), str_of(strerror(-e)));
+		return NULL;
+	}
 	if (found.size > w.max) {
 		(void)note(v, S(""), S("the output is too long to be read as JSON"));
 		return NULL;
@@ -520,8 +547,8 @@ json_t *result_of_run(struct mcp *m, const struct tool *t, struct run_handle *h)
 	if (t && t->output && run_status(h) == ROUX_DONE) {
 		result = schema_result(m, t, h, mask);
 	} else {
-		text_of(m, h, mask, &text, &cut);
-		result = with_text(buf_str(&text), !status_ok(run_status(h)));
+		bool there = text_of(m, h, mask, &text, &cut);
+		result = with_text(buf_str(&text), !there || !status_ok(run_status(h)));
 	}
 	facts = run_facts(m, h);
 	json_object_set_new(facts, "truncated", json_boolean(cut));
@@ -540,7 +567,7 @@ void run_text(struct mcp *m, struct run_handle *h, struct buf *b, bool *ret_cut)
 
 	*ret_cut = false;
 	if (run_mask(h, &mask, &issues))
-		text_of(m, h, mask, b, ret_cut);
+		(void)text_of(m, h, mask, b, ret_cut);
 	else
 		buf_add(b, issues.issues.at[0].message);
 	mask_free(mask);
