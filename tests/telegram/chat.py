@@ -571,6 +571,19 @@ def an_artifact_with_a_secret_in_its_path_is_sent(home):
     assert h.server.calls("sendDocument")[0]["files"]["document"] == ("made-***.txt", b"it\n"), h.server.calls("sendDocument")
 
 
+def what_cannot_be_read_of_a_run_is_said(home):
+    h = home()
+    recipe(h, "waits.json", json.dumps({"template": "sh -c 'echo out; until [ -e $HOME/go$ROUX_RUN ]; do sleep 0.05; done'"}))
+    h.connect()
+    for name, words in (("start.json", "its start.json cannot be read."), ("stdout.log", "Its output cannot be read: No such file or directory.")):
+        before = set(h.dir.rglob("telegram-waits-*"))
+        h.server.message("/run waits")
+        (run,) = h.until(lambda: {d for d in h.dir.rglob("telegram-waits-*") if (d / "start.json").exists() and (d / "stdout.log").exists() and list(d.glob("out/0.out"))} - before)
+        (run / name).unlink()
+        h.touch("go" + run.name)
+        h.server.wait_text(words)
+
+
 def a_secret_is_neither_kept_nor_sent(home):
     h = home()
     recipe(h, "open.json", json.dumps({"args": ["KEY"], "secrets": ["KEY"], "template": "sh -c 'echo out-$0' {KEY}"}))

@@ -1,6 +1,8 @@
 #include "hosts/telegram/bridge/ending.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,13 +26,20 @@ enum {
 	KEPT_MAX = 256 << 10, /* a larger text stays in the record of its run */
 };
 
-static void read_output(struct run_handle *h, size_t max, struct buf *ret)
+/* -errno. */
+static int read_output(struct run_handle *h, size_t max, struct buf *ret)
 {
 	AUTO_CLOSE int fd = memfd_create("output", MFD_CLOEXEC);
 
-	if (fd < 0 || run_output_write(h, fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		return;
+	if (fd < 0)
+		return -errno;
+	int e = run_output_write(h, fd);
+	if (e < 0)
+		return e;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
 	(void)fd_read_all(fd, max, ret);
+	return 0;
 }
 
 void ending_hide(struct mask *mask, unsigned cut, struct buf *text)
@@ -63,15 +72,20 @@ static void read_said(struct mask *mask, struct buf *text, json_t **ret_usage)
 void ending_output(struct bridge *b, struct run_handle *h, bool turn, size_t max, struct buf *ret,
 	json_t **ret_usage)
 {
-	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_REPORT why = REPORT_INIT;
 	AUTO_BUF raw = BUF_INIT;
 	struct mask *mask;
 
-	if (!run_mask(h, &mask, &ignored)) {
-		buf_adds(ret, "Its output is not shown: a secret of the run is not known here.");
+	if (!run_mask(h, &mask, &why)) {
+		buf_printf(ret, "Its output is not shown: %.*s.", STR(why.issues.at[0].message));
 		return;
 	}
-	read_output(h, max, &raw);
+	int e = read_output(h, max, &raw);
+	if (e < 0) {
+		buf_printf(ret, "Its output cannot be read: %s.", strerror(-e));
+		mask_free(mask);
+		return;
+	}
 	unsigned cut = raw.len == max ? MASK_CUT_BACK : 0;
 	if (turn && str_eq(conf_text(&b->config, "agent.stream"), S("jsonl")))
 		read_said(mask, &raw, ret_usage);
