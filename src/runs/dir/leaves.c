@@ -366,15 +366,29 @@ const struct leaf_record *leaves_last(const struct leaves *l, struct str path)
 	return last || !p || !p->highest ? last : &forgotten;
 }
 
-bool leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms)
+/* Whether it is the end that an event tells of. */
+static bool is_told(const struct leaf_record *r, const struct leaf_record *event)
+{
+	return r->ended && event->ended && r->code == event->code && r->ms == event->ms &&
+	       r->out_bytes == event->out_bytes;
+}
+
+bool leaves_doubt(struct leaves *l, struct str path, const struct leaf_record *event, uint64_t ms)
 {
 	const struct leaf_record *last = leaves_last(l, path);
+	const struct leaf_path *p = find(l, path);
 
 	if (!path.len || (last && (last->ended || last->lost || last->on.len)))
 		return false;
 	/* An event of an earlier execution says nothing about this one. */
-	if (last && last->started && (!ended || ms < last->started_ms))
+	if (last && last->started && (!event->ended || ms < last->started_ms))
 		return false;
+	/* Nor does that of the attempt before, in the same millisecond or when the clock was set
+	 * back. */
+	if (p)
+		vec_each (r, &p->records)
+			if (is_told(r, event))
+				return false;
 	record_of(path_of(l, path), last ? last->number : 1)->unrecorded = true;
 	return true;
 }

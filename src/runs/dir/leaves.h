@@ -112,9 +112,10 @@ const struct leaf_record *leaves_find(const struct leaves *l, struct str path, u
 const struct leaf_record *leaves_last(const struct leaves *l, struct str path);
 /* Whether the file was missing, or had lines that cannot be read. */
 bool leaves_are_damaged(const struct leaves *l);
-/* The events say that it was started or ended at that time: unless the file says what became of it,
- * its last execution is `unrecorded`. Whether it is. */
-bool leaves_doubt(struct leaves *l, struct str path, bool ended, uint64_t ms);
+/* An event of that time says that it was started, or that it `ended` with this code, after so many
+ * milliseconds and bytes of output: unless the file says what became of it, its last execution is
+ * `unrecorded`. Whether it is. */
+bool leaves_doubt(struct leaves *l, struct str path, const struct leaf_record *event, uint64_t ms);
 /* What has to be added to such a number to be `a` of the file. */
 uint64_t leaves_base(const struct leaves *l, struct str path);
 /* The execution `a` of the file counts as not run, in memory; the caller writes the line. */

@@ -37,10 +37,15 @@ static bool see_event(void *data, struct str line, uint64_t seq)
 		return true;
 	AUTO_JSON *event = json_loadb(line.p, line.len, 0, NULL);
 	struct str type = json_text_of(event, "type");
-	bool done = str_eq(type, S("command.done"));
+	const struct leaf_record told = {
+		.ended = str_eq(type, S("command.done")),
+		.code = (int)json_number_of(event, "code"),
+		.ms = (uint64_t)json_number_of(event, "ms"),
+		.out_bytes = (uint64_t)json_number_of(event, "stdout_bytes"),
+	};
 	/* A command whose start is an event may have been killed before its program began. */
-	if (done || (s->damaged && str_eq(type, S("command.start"))))
-		s->lacks |= leaves_doubt(s->leaves, json_text_of(event, "path"), done,
+	if (told.ended || (s->damaged && str_eq(type, S("command.start"))))
+		s->lacks |= leaves_doubt(s->leaves, json_text_of(event, "path"), &told,
 			clock_read_rfc3339(json_text_of(event, "ts")));
 	return true;
 }
