@@ -238,6 +238,15 @@ X
 	is "$(ran)" 'end second1 '
 }
 
+@test "a command that was tried several times is one of those that are reused" {
+	echo '["echo a", {"retry": 3, "template": "sh -c \"echo x >>tries; test $(wc -l <tries) = 3\""}, "sh -c \"exit 4\""]' >t.json
+	asks 3 run --as c @t.json
+	asks 3 rerun c
+	has "$(cat err)" "c: 2 commands reused, 1 that failed runs again"
+	roux plan run:c --json >out
+	is "$(member 'len(d["reused"])')" 2
+}
+
 @test "plan run: shows what would run and what would be reused, and executes nothing" {
 	echo '[{"label":"a","template":"sh -c \"echo a >>ran; echo A\""},{"label":"b","failure":"root","template":"sh -c \"echo b >>ran; test -e ok\""},{"label":"c","template":"wc -l"}]' >t.json
 	asks 1 run --as s @t.json

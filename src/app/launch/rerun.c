@@ -80,6 +80,7 @@ static bool prepare(struct launch *l, const struct rerun_request *q, const struc
 struct counting {
 	const struct rerun_request *request;
 	const struct redo *redo;
+	struct str last; /* the path that was counted last: attempts of one stand together */
 	size_t reused;
 };
 
@@ -89,7 +90,11 @@ static void count_reused(void *data, struct str path, const struct leaf_record *
 
 	if (record->unrecorded && redo_holds(c->redo, path))
 		c->request->note(c->request->data, RESUME_UNRECORDED, path, 0);
-	c->reused += record->ended && !record->cancelled && redo_holds(c->redo, path);
+	if (!record->ended || record->cancelled || str_eq(path, c->last) ||
+		!redo_holds(c->redo, path))
+		return;
+	c->last = path;
+	c->reused++;
 }
 
 static void say(const struct rerun_request *q, const struct run_look *look, const struct redo *redo,
