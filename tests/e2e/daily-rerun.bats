@@ -238,6 +238,44 @@ X
 	is "$(ran)" 'end second1 '
 }
 
+@test "a loop that only a later attempt of the recipe around it came to is taken over" {
+	cat >inner.yaml <<'X'
+name: inner
+description: a test
+version: 1.0.0
+context:
+  list: [p, q]
+steps:
+  - id: fails
+    type: bash
+    command: echo first >>ran; test $(grep -c first ran) = 2
+  - id: each
+    type: bash
+    command: echo {{item}} >>ran
+    foreach: "{{list}}"
+X
+	cat >outer.yaml <<'X'
+name: outer
+description: a test
+version: 1.0.0
+steps:
+  - id: call
+    type: recipe
+    recipe: ./inner.yaml
+    retry: {max_attempts: 2, initial_delay: 0.01}
+  - id: end
+    type: bash
+    command: echo end >>ran; test -e ok
+X
+	asks 1 run --as c ./outer.yaml
+	is "$(ran)" 'end first first p q '
+	roux plan run:c --json >out
+	is "$(member '[l["path"] for l in d["leaves"]]')" "['1']"
+	touch ok
+	asks 0 rerun c
+	is "$(ran)" 'end '
+}
+
 @test "a command that was tried several times is one of those that are reused" {
 	echo '["echo a", {"retry": 3, "template": "sh -c \"echo x >>tries; test $(wc -l <tries) = 3\""}, "sh -c \"exit 4\""]' >t.json
 	asks 3 run --as c @t.json

@@ -107,6 +107,7 @@ struct take_over {
 	const struct leaves *leaves;
 	struct str failed; /* the node that had failed the run; empty: none */
 	struct map loops;  /* around what was taken → anything */
+	struct str last;   /* the path that was taken last: attempts of one stand together */
 	struct buf lines;
 	int from, to; /* the directories of outputs; -1: none yet */
 	struct report *r;
@@ -202,8 +203,10 @@ static void take(void *data, struct str path, const struct leaf_record *record)
 	now.number = number;
 	now.passed = now.passed || is_passed(t, path, record);
 	leaf_exit_line(&t->lines, path, &now, NULL, clock_real_ms());
-	if (number == 1)
+	/* Its first one may be the second of a group around it. */
+	if (!str_eq(path, t->last))
 		note_loops(t, path);
+	t->last = path;
 }
 
 static void close_loops(struct take_over *t)
