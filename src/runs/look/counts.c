@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "base/run-status.h"
 #include "runs/dir/events.h"
+#include "runs/dir/leaves.h"
 
 static uint64_t number(const json_t *object, const char *name)
 {
@@ -121,11 +122,61 @@ static bool see(void *data, struct str line, uint64_t seq)
 	return true;
 }
 
+/* -- records -------------------------------------------------------------------------------------
+ */
+
+/* What leaves.jsonl has, which is written before the events. */
+struct recorded {
+	struct arena arena;
+	struct map ended; /* path → anything */
+	uint64_t count;
+};
+
+static void see_record(void *data, struct str path, const struct leaf_record *record)
+{
+	struct recorded *r = data;
+
+	if (!record->ended || record->cancelled)
+		return;
+	r->count++;
+	*map_put(&r->ended, &r->arena, path) = r;
+}
+
+/* NULL when it cannot be read. */
+static struct leaves *records_of(const char *dir, struct recorded *ret)
+{
+	AUTO_REPORT ignored = REPORT_INIT;
+	AUTO_BUF file = BUF_INIT;
+
+	buf_printf(&file, "%s/" LEAVES_FILE, dir);
+	struct leaves *l = leaves_read(buf_cstr(&file), &ignored);
+	if (l)
+		leaves_each(l, see_record, ret);
+	return l;
+}
+
+/* A failure that a resume has taken back does not count while nothing of it has ended since. */
+static void take_back(struct ends *e, const char *dir)
+{
+	struct recorded r = { 0 };
+
+	if (!e->count[END_FAILED] && !e->count[END_TOLERATED])
+		return;
+	struct leaves *l = records_of(dir, &r);
+	if (l)
+		map_each (entry, &e->paths)
+			if (leaves_base(l, entry->key) && !map_get(&r.ended, entry->key))
+				e->count[(enum end)(uintptr_t)entry->value - 1]--;
+	leaves_free(l);
+	arena_done(&r.arena);
+}
+
 int counts_of_events(const char *dir, struct run_row *row)
 {
 	struct ends e = { 0 };
 	int n = events_each(dir, 0, see, &e);
 
+	take_back(&e, dir);
 	row->failed = e.count[END_FAILED];
 	row->tolerated = e.count[END_TOLERATED];
 	set_exit(row, NULL);
@@ -136,10 +187,13 @@ int counts_of_events(const char *dir, struct run_row *row)
 int counts_ended(const char *dir, uint64_t *ret)
 {
 	struct ends e = { 0 };
+	struct recorded r = { 0 };
 	int n = events_each(dir, 0, see, &e);
 
+	leaves_free(records_of(dir, &r));
+	*ret = MAX(e.ended, r.count);
 	arena_done(&e.arena);
-	*ret = e.ended;
+	arena_done(&r.arena);
 	return n < 0 ? n : e.any;
 }
 

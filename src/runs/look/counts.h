@@ -9,10 +9,11 @@
  * version that did not count is counted as far as it lists its failures. */
 void counts_of_result(const json_t *result, struct run_row *row);
 /* The same of a run that left no result, from its events: commands whose last attempt failed before
- * the run's end was asked for. -errno: there may be more of them. */
+ * the run's end was asked for, but for those that a resume has taken back. -errno: there may be
+ * more of them. */
 int counts_of_events(const char *dir, struct run_row *row);
-/* How many have ended since the run was last taken up, from its events: what progress.json calls
- * completed. 1; 0: it has none. -errno. */
+/* How many have ended since the run was last taken up, from its events, or are recorded, when that
+ * is more: what progress.json calls completed. 1; 0: it has no events. -errno. */
 int counts_ended(const char *dir, uint64_t *ret);
 /* Of a run that is under way, from progress.json, which lags a little behind. It has no exit yet.
  */

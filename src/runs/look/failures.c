@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/node-path.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "runs/dir/events.h"
@@ -19,9 +20,13 @@ enum { LISTED = 1000, TAIL = 4096 };
 
 /* An attempt that failed, as its event tells it. */
 struct failure {
-	json_t *told;         /* borrowed from the list */
-	struct failure *next; /* of the same path */
+	json_t *told;
+	struct str path;
+	struct failure *next;   /* of the same path */
+	struct failure *before; /* of the same path and attempt: of a group that was tried again */
+	uint64_t seq;
 	int64_t code, signal, ms, stdout_bytes;
+	bool recorded, taken_back;
 };
 
 struct failures {
@@ -29,7 +34,7 @@ struct failures {
 	struct arena arena;
 	struct map attempts; /* "PATH ATTEMPT" → the last struct failure of it */
 	struct map paths;    /* PATH → the first struct failure whose files are not known yet */
-	json_t *list;
+	VEC(struct failure *) all;
 	uint64_t total;
 	bool stopped;
 };
@@ -80,25 +85,29 @@ static json_t *told_of(const json_t *event)
 	return told;
 }
 
-static void add(struct failures *f, const json_t *event)
+static void add(struct failures *f, const json_t *event, uint64_t seq)
 {
 	AUTO_BUF key = BUF_INIT;
 
 	f->total++;
-	if (json_array_size(f->list) >= LISTED)
+	if (f->all.len >= LISTED)
 		return;
 	struct failure *failure = arena_new(&f->arena, struct failure);
 	*failure = (struct failure){
 		.told = told_of(event),
+		.path = arena_str(&f->arena, text(event, "path")),
+		.seq = seq,
 		.code = number(event, "code"),
 		.signal = number(event, "signal"),
 		.ms = number(event, "ms"),
 		.stdout_bytes = number(event, "stdout_bytes"),
 	};
-	json_array_append_new(f->list, failure->told);
+	vec_push(&f->all, failure);
 	key_of(event, &key);
-	*map_put(&f->attempts, &f->arena, buf_str(&key)) = failure;
-	void **slot = map_put(&f->paths, &f->arena, text(event, "path"));
+	void **slot = map_put(&f->attempts, &f->arena, buf_str(&key));
+	failure->before = *slot;
+	*slot = failure;
+	slot = map_put(&f->paths, &f->arena, text(event, "path"));
 	if (!*slot) {
 		*slot = failure;
 		return;
@@ -113,7 +122,6 @@ static bool see_end(void *data, struct str line, uint64_t seq)
 {
 	struct failures *f = data;
 
-	(void)seq;
 	if (f->stopped || !has(line, "\"type\":\"command.done\"")) {
 		f->stopped |=
 			has(line, "\"type\":\"run.cancel\"") || has(line, "\"type\":\"run.kill\"");
@@ -125,7 +133,7 @@ static bool see_end(void *data, struct str line, uint64_t seq)
 		return true;
 	AUTO_JSON *event = json_loadb(line.p, line.len, 0, NULL);
 	if (number(event, "code") != 0)
-		add(f, event);
+		add(f, event, seq);
 	return true;
 }
 
@@ -138,7 +146,6 @@ static bool see_start(void *data, struct str line, uint64_t seq)
 	json_t *word;
 	size_t i;
 
-	(void)seq;
 	if (!has(line, "\"type\":\"command.start\""))
 		return true;
 	AUTO_JSON *event = json_loadb(line.p, line.len, 0, NULL);
@@ -151,12 +158,17 @@ static bool see_start(void *data, struct str line, uint64_t seq)
 		buf_adds(&command, i ? " " : "");
 		buf_add(&command, json_is_string(word) ? json_str(word) : S(""));
 	}
-	if (text(event, "label").len)
-		json_object_set_new(failure->told, "label", json_from_str(text(event, "label")));
-	if (text(event, "item").len)
-		json_object_set_new(failure->told, "item", json_from_str(text(event, "item")));
-	json_object_set_new(
-		failure->told, "command", json_from_str(utf8_head(buf_str(&command), TAIL)));
+	/* A later start of the same says it again. */
+	for (; failure && failure->seq > seq; failure = failure->before) {
+		if (text(event, "label").len)
+			json_object_set_new(
+				failure->told, "label", json_from_str(text(event, "label")));
+		if (text(event, "item").len)
+			json_object_set_new(
+				failure->told, "item", json_from_str(text(event, "item")));
+		json_object_set_new(failure->told, "command",
+			json_from_str(utf8_head(buf_str(&command), TAIL)));
+	}
 	return true;
 }
 
@@ -179,6 +191,13 @@ static json_t *tail_of(const char *dir, struct str path, uint64_t execution, boo
 	return json_from_str((struct str){ bytes, n > 0 ? (size_t)n : 0 });
 }
 
+/* A resume has: what failed before does not count any more. */
+static void take_back(struct failures *f, struct str path)
+{
+	vec_each (slot, &f->all)
+		(*slot)->taken_back |= (*slot)->recorded && node_path_within((*slot)->path, path);
+}
+
 /* Events do not say which execution of its path they are about; leaves.jsonl does, and its lines of
  * one path come in the same order. Some of them may have no event: the supervisor was killed
  * between the two, or the event was dropped. */
@@ -188,18 +207,38 @@ static bool see_leaf(void *data, const struct leaf_line *line)
 	const struct leaf_record *r = &line->record;
 	struct failure *first = line->kind == LEAF_EXIT ? map_get(&f->paths, line->path) : NULL;
 
+	if (line->kind == LEAF_FORGET)
+		take_back(f, line->path);
 	if (!first || first->code != r->code || first->signal != r->signal ||
 		first->ms != (int64_t)r->ms || first->stdout_bytes != (int64_t)r->out_bytes)
 		return true;
 	json_object_set_new(first->told, "stderr", tail_of(f->dir, line->path, r->number, true));
 	json_object_set_new(first->told, "stdout", tail_of(f->dir, line->path, r->number, false));
+	first->recorded = true;
 	*map_put(&f->paths, &f->arena, line->path) = first->next;
 	return true;
 }
 
+static json_t *list_of(struct failures *f)
+{
+	json_t *list = json_array();
+
+	vec_each (slot, &f->all) {
+		struct failure *failure = *slot;
+
+		if (failure->taken_back) {
+			json_decref(failure->told);
+			f->total--;
+		} else {
+			json_array_append_new(list, failure->told);
+		}
+	}
+	return list;
+}
+
 json_t *run_failures(const char *dir, uint64_t *ret_total)
 {
-	struct failures f = { .dir = dir, .list = json_array() };
+	struct failures f = { .dir = dir };
 	AUTO_BUF leaves = BUF_INIT;
 
 	(void)events_each(dir, 0, see_end, &f);
@@ -208,7 +247,9 @@ json_t *run_failures(const char *dir, uint64_t *ret_total)
 		buf_printf(&leaves, "%s/" LEAVES_FILE, dir);
 		(void)leaf_lines_each(buf_cstr(&leaves), see_leaf, &f);
 	}
+	json_t *list = list_of(&f);
+	vec_done(&f.all);
 	arena_done(&f.arena);
 	*ret_total = f.total;
-	return f.list;
+	return list;
 }
