@@ -8,7 +8,9 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/node-path.h"
+#include "base/shell-words.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "runs/dir/events.h"
@@ -153,11 +155,12 @@ static bool see_start(void *data, struct str line, uint64_t seq)
 	const struct failure *failure = map_get(&f->attempts, buf_str(&key));
 	if (!failure)
 		return true;
-	json_array_foreach(json_object_get(event, "argv"), i, word)
-	{
-		buf_adds(&command, i ? " " : "");
-		buf_add(&command, json_is_string(word) ? json_str(word) : S(""));
-	}
+	const json_t *all = json_object_get(event, "argv");
+	const char **argv = mem_zero((json_array_size(all) + 1) * sizeof(*argv));
+	json_array_foreach(all, i, word) argv[i] =
+		json_is_string(word) ? json_string_value(word) : "";
+	command_display(&command, argv, i);
+	free(argv);
 	/* A later start of the same says it again. */
 	for (; failure && failure->seq > seq; failure = failure->before) {
 		if (text(event, "label").len)
