@@ -131,6 +131,8 @@ static void conclude(struct run *r)
 		res->code = 0;
 	if (!went_well(res->status))
 		explain_failure(r);
+	if (r->ending.only)
+		failures_keep_only(&r->failures, o->tally);
 	if (r->dialect->tell_run)
 		r->dialect->tell_run(r, false);
 	run_emit(r, &(struct event){

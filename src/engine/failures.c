@@ -8,6 +8,7 @@
 void failures_add(struct failures *f, const struct failure *failure)
 {
 	f->total++;
+	f->elsewhere += f->only.len && !node_path_within(failure->path, f->only);
 	tally_add(&f->tally, tally_one(failure->tolerated));
 	if (f->kept.len >= FAILURES_KEPT) {
 		if (!f->latest)
@@ -42,6 +43,19 @@ struct str failures_path(const struct failures *f, uint64_t number)
 	return f->latest && number + FAILURES_LATEST > f->total
 		       ? buf_str(&f->latest[number % FAILURES_LATEST])
 		       : S("");
+}
+
+void failures_keep_only(struct failures *f, struct tally tally)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->kept.len; i++)
+		if (node_path_within(f->kept.at[i].path, f->only))
+			f->kept.at[n++] = f->kept.at[i];
+	f->kept.len = n;
+	f->total -= f->elsewhere;
+	f->elsewhere = 0;
+	f->tally = tally;
 }
 
 void failures_done(struct failures *f)

@@ -53,6 +53,8 @@ struct failures {
 		*latest; /* a ring of paths, by number; NULL until there is one that is not kept */
 	uint64_t total;
 	struct tally tally; /* as things stand now; frames take back what is tried again */
+	struct str only;    /* the one node that the run is about; empty: there is none */
+	uint64_t elsewhere; /* those that are not in it: of results that were taken over */
 };
 
 /* Copies everything, and counts it. */
@@ -62,4 +64,6 @@ void failures_add(struct failures *f, const struct failure *failure);
 void failures_tolerate(struct failures *f, struct str path, uint64_t before);
 /* The path of the failure with that number, from 1; empty when it is long ago. */
 struct str failures_path(const struct failures *f, uint64_t number);
+/* Leaves out what was not in the one node that the run is about, whose tally is given. */
+void failures_keep_only(struct failures *f, struct tally tally);
 void failures_done(struct failures *f);

@@ -230,6 +230,7 @@ struct run *run_start(struct loop *l, struct plan *p, const struct run_options *
 	r->loop = l;
 	r->plan = plan_ref(p);
 	r->options = *o;
+	r->failures.only = o->only;
 	r->dialect = p->graph->steps ? &frame_steps : &frame_templates;
 	r->store = STORE_INIT;
 	schedule_init(

@@ -469,6 +469,20 @@ X
 	is "$(member 'd["until"], [w["path"] for w in d["will_run"]]')" "('first', ['0.0'])"
 }
 
+@test "a rerun of one node tells no failures of others" {
+	echo '["echo a", "sh -c \"exit 3\"", {"label":"m","template":"cat"}, {"label":"n","template":"sh -c \"exit 5\""}]' >t.json
+	asks 3 run --as o @t.json
+	asks 0 rerun o --from m --only --as m
+	has "$(cat err)" '[1] reused (failed earlier: exit 3)'
+	is "$(grep -c 'failed with code' err)" 0
+	for words in wait status; do
+		is "$(roux $words m --json | of_json 'd["failed"], d["tolerated"], d["exit"], d["failures"], d["failures_total"]')" "(0, 0, 0, [], 0)"
+	done
+	is "$(roux status m --json | of_json 'd["progress"]["failed"]')" 0
+	asks 1 rerun o --from n --only --as n
+	is "$(roux wait n --json | of_json 'd["failed"], [f["path"] for f in d["failures"]], d["failures_total"]')" "(1, ['3'], 1)"
+}
+
 @test "a rerun from behind the failure that ended the run passes it over, and says so" {
 	cat >three.yaml <<'X'
 name: three
