@@ -276,6 +276,10 @@ X
 	is "$(ran)" 'end '
 }
 
+is_exited() { # RUN
+	roux status "$1" | grep -q exited
+}
+
 @test "a command that was tried several times is one of those that are reused" {
 	echo '["echo a", {"retry": 3, "template": "sh -c \"echo x >>tries; test $(wc -l <tries) = 3\""}, "sh -c \"exit 4\""]' >t.json
 	asks 3 run --as c @t.json
@@ -283,6 +287,17 @@ X
 	has "$(cat err)" "c: 2 commands reused, 1 that failed runs again"
 	roux plan run:c --json >out
 	is "$(member 'len(d["reused"])')" 2
+	# Its second attempt was running.
+	rm tries
+	echo '["echo a", {"retry": 2, "template": "sh -c \"echo x >>tries; case $(wc -l <tries) in 1) exit 1;; 2) sleep 600;; esac\""}]' >t.json
+	asks 0 run -d --as cut @t.json
+	until_true lines_at_least tries 2
+	kill -9 "$(supervisor cut)"
+	until_true is_exited cut
+	roux plan run:cut --json >out
+	is "$(member '[x["path"] for x in d["reused"]]')" "['0']"
+	asks 0 rerun cut
+	has "$(cat err)" "cut: 1 command reused"
 }
 
 @test "plan run: shows what would run and what would be reused, and executes nothing" {

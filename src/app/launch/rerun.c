@@ -80,6 +80,7 @@ static bool prepare(struct launch *l, const struct rerun_request *q, const struc
 struct counting {
 	const struct rerun_request *request;
 	const struct redo *redo;
+	const struct leaves *leaves;
 	struct str last; /* the path that was counted last: attempts of one stand together */
 	size_t reused;
 };
@@ -94,13 +95,14 @@ static void count_reused(void *data, struct str path, const struct leaf_record *
 		!redo_holds(c->redo, path))
 		return;
 	c->last = path;
-	c->reused++;
+	/* One that was tried again when the run was cut short runs once more. */
+	c->reused += leaves_last(c->leaves, path)->ended;
 }
 
 static void say(const struct rerun_request *q, const struct run_look *look, const struct redo *redo,
 	const struct leaves *leaves)
 {
-	struct counting c = { .request = q, .redo = redo };
+	struct counting c = { .request = q, .redo = redo, .leaves = leaves };
 
 	if (!q->note || redo->whole)
 		return;
