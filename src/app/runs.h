@@ -260,6 +260,9 @@ json_t *run_result_document(struct run_handle *h, struct report *r);
 int run_result_write(struct run_handle *h, int fd, enum roux_status *ret);
 /* The same into `b`. -errno. */
 int run_result_text(struct run_handle *h, struct buf *b);
+/* Whether the run was deleted since it was looked at, or its name has another one by now: what is
+ * not there then is not lost. */
+bool run_is_replaced(struct run_handle *h);
 /* What of the result a person is shown: "status", "error", "failures" (each with "stderr"
  * and "stdout"), "failures_total", "pending_approval", "answered"; "failed_node": the path
  * of what failed it, or null; "recipe_path", if it has one; "mistake": the

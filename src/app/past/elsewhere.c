@@ -408,6 +408,21 @@ bool run_wait(struct run_handle *h, struct report *r)
 	return true;
 }
 
+bool run_is_replaced(struct run_handle *h)
+{
+	AUTO_REPORT found = REPORT_INIT;
+	const struct run_look *look = elsewhere_look(h);
+	struct run_look now;
+
+	if (!look || look->back)
+		return false;
+	bool same = find_id(h->app, look->id, &now, &found)
+			    ? str_eq(now.generation, look->generation)
+			    : report_has_system(&found);
+	look_done(&now);
+	return !same;
+}
+
 bool elsewhere_look_again(struct run_handle *h, struct report *r)
 {
 	return look_again(of(h), r);

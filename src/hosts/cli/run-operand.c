@@ -62,6 +62,11 @@ static int print_outcome(struct cli *cli, struct run_handle *h, bool json)
 
 	if (e == -EPIPE)
 		return 128 + SIGPIPE;
+	if (e == -ENOENT && run_is_replaced(h)) {
+		report_refuse(&cli->report, run_id(h), "no such run",
+			"run '%.*s' was deleted meanwhile, or started again", STR(run_id(h)));
+		return cli_refuse(cli, json);
+	}
 	if (e < 0 && json) {
 		report_system(&cli->report, (struct where){ 0 },
 			"cannot read the output of run '%.*s': %s", STR(run_id(h)), strerror(-e));

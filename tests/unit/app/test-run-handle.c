@@ -320,6 +320,25 @@ static void a_run_here_is_put_away_when_it_has_ended(void **state UNUSED)
 	run_close(h);
 }
 
+static void a_run_is_replaced_by_another_of_its_name_or_by_none(void **state UNUSED)
+{
+	AUTO_REPORT r = REPORT_INIT;
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(run_all(start("echo hi", "one")), ROUX_DONE);
+		struct run_handle *h = opened("one"), *other = opened("one");
+
+		assert_false(run_is_replaced(h));
+		if (i == 0)
+			assert_int_equal(run_all(start("echo hi", "one")), ROUX_DONE);
+		else
+			assert_true(run_prune(other, false, NULL, &r));
+		assert_true(run_is_replaced(h));
+		run_close(h);
+		run_close(other);
+	}
+}
+
 /* Its record has a word more than there are statuses. */
 static void a_run_that_is_being_started_elsewhere_runs(void **state UNUSED)
 {
@@ -345,6 +364,7 @@ int main(void)
 		F(closing_a_live_run_cancels_it),
 		F(documents_are_the_same_when_it_is_opened_again),
 		F(a_run_here_is_put_away_when_it_has_ended),
+		F(a_run_is_replaced_by_another_of_its_name_or_by_none),
 		F(a_run_that_is_being_started_elsewhere_runs),
 	};
 
