@@ -140,6 +140,7 @@ int64_t launch_detach(struct launch *l, bool resume, struct report *r)
 	AUTO_BUF said = BUF_INIT;
 	int ends[2];
 	pid_t pid = 0;
+	int heard = 0;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return report_errno(r, errno, "cannot start a supervisor"), -1;
@@ -148,7 +149,7 @@ int64_t launch_detach(struct launch *l, bool resume, struct report *r)
 	if (n < 0)
 		report_errno(r, -n, "cannot start a supervisor");
 	else
-		(void)fd_read_all(ends[0], 64 * 1024, &said);
+		heard = fd_read_all(ends[0], 64 * 1024, &said);
 	close_fd(&ends[0]);
 	bool ok = str_eq(buf_str(&said), S("ok"));
 	if (n == 0 && (!ok || !l->app->manners.own_process))
@@ -160,7 +161,9 @@ int64_t launch_detach(struct launch *l, bool resume, struct report *r)
 	}
 	if (n == 0)
 		report_system(r, (struct where){ 0 }, "the run could not begin: %s",
-			said.len ? buf_cstr(&said) : "its supervisor was ended");
+			said.len    ? buf_cstr(&said)
+			: heard < 0 ? strerror(-heard)
+				    : "its supervisor was ended");
 	return -1;
 }
 
